@@ -1,0 +1,92 @@
+# Every command a contributor needs. `make` alone lists them.
+
+export GOEXPERIMENT := jsonv2
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+WORKSPACES  := plugin-sdk extension adapters e2e
+# A count, not a time: a run that ends by the clock can fail with "context deadline exceeded" in the fuzzing engine itself.
+FUZZTIME    ?= 5000x
+
+.DEFAULT_GOAL := help
+.PHONY: help build up test check bench generate generated extension-e2e e2e go-check ts-check go-test go-race ts-test extension-test fuzz browser clean
+
+help: ## list the commands
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+
+build: generate ## build bin/tabrelay (needs Go, nothing else)
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o bin/tabrelay ./cmd/tabrelay
+
+up: build browser ## build, find or get a browser, and run `tabrelay up`
+	bin/tabrelay up
+
+test: go-check ts-check go-race ts-test fuzz extension-e2e e2e ## everything there is
+	@echo "make test: all passed"
+
+check: go-check ts-check go-test ts-test ## the fast half: formats, lints, types, unit tests
+	@echo "make check: all passed"
+
+bench: build node_modules/.package-lock.json ## the numbers of this machine: the relay alone, and the whole path in Chromium
+	bin/tabrelay bench
+	node --import tsx e2e/bench/whole-path.ts
+
+generate: ## make the extension bundle and the shipped plugins, which are not committed
+	go generate ./extension ./adapters
+
+generated: node_modules/.package-lock.json ## make the committed generated files anew (error table, frame types, config schema)
+	go generate ./relay/...
+	npm run generate --if-present --workspaces
+
+extension-e2e: generate node_modules/.package-lock.json ## the extension alone in a real Chromium, with a small relay
+	node --import tsx --test --test-concurrency=1 extension/test/browser/*.browser.ts
+
+e2e: build node_modules/.package-lock.json ## the whole path in a real Chromium
+	cd e2e && npx playwright test
+
+go-check: generate
+	@test -z "$$(gofmt -l adapters cmd extension relay)" || { gofmt -l adapters cmd extension relay; echo "run gofmt -w on these files"; exit 1; }
+	go vet ./...
+	go run $(STATICCHECK) ./...
+
+ts-check: node_modules/.package-lock.json
+	@set -e; for workspace in $(WORKSPACES); do echo "tsc $$workspace"; npx tsc -p $$workspace; done
+	npx biome check --error-on-warnings
+
+go-test: generate
+	go test ./...
+
+go-race: generate
+	go test -race -timeout 5m ./...
+
+ts-test: node_modules/.package-lock.json
+	node --import tsx --test $$(find plugin-sdk extension adapters -name '*.test.ts' -not -path '*/node_modules/*' | sort)
+
+# The extension against a relay of its own, in a real Chromium: one browser for each file.
+extension-test: generate node_modules/.package-lock.json
+	node --import tsx --test --test-concurrency=1 extension/test/browser/*.browser.ts
+
+fuzz: generate ## each fuzz target for FUZZTIME inputs (5000x)
+	@set -e; for package in $$(go list ./...); do \
+		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package; \
+		done; \
+	done
+
+# A person with a display uses the Chrome they have; everybody else needs a Chromium that tabrelay may start itself.
+browser:
+	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" != Linux ]; then exit 0; fi; \
+	for name in $$CHROMIUM chromium chromium-browser chrome; do command -v "$$name" >/dev/null && exit 0; done; \
+	if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+		apt-get update -q && apt-get install -y -q --no-install-recommends chromium; \
+	else \
+		echo "error: there is no display and no Chromium" >&2; \
+		echo "hint: install Chromium (Debian: sudo apt-get install chromium), or set CHROMIUM to its path" >&2; \
+		exit 1; \
+	fi
+
+node_modules/.package-lock.json: package-lock.json
+	npm ci --no-audit --no-fund
+	@touch $@
+
+clean: ## remove what the build made
+	rm -rf bin e2e/test-results e2e/playwright-report
+	find adapters/dist extension/dist -mindepth 1 -not -name .gitkeep -delete

@@ -1,0 +1,79 @@
+import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { get } from './site.ts';
+
+export const hello = defineTool({
+  name: 'hello',
+  displayName: 'Say hello',
+  description:
+    'Greets from inside the demo site: proof that a tool call reaches a page in the browser of this person.',
+  annotations: { readOnlyHint: true },
+  input: {
+    type: 'object',
+    properties: { name: { type: 'string', maxLength: 100, description: 'Who to greet.' } },
+    additionalProperties: false,
+  },
+  output: {
+    type: 'object',
+    properties: { greeting: { type: 'string' }, page: { type: 'string' }, url: { type: 'string' } },
+    required: ['greeting', 'page', 'url'],
+  },
+  handle: ({ name = 'there' }) =>
+    Promise.resolve({
+      greeting: `Hello, ${name}! This answer comes from a page in your own browser.`,
+      page: document.title,
+      url: location.href,
+    }),
+});
+
+export const listPages = defineTool({
+  name: 'list_pages',
+  displayName: 'List pages',
+  description: 'The pages of the demo site. Read one with get_page.',
+  annotations: { readOnlyHint: true },
+  input: { type: 'object', properties: {}, additionalProperties: false },
+  async handle(_, { signal }) {
+    return await get('/api/pages', signal);
+  },
+});
+
+export const getPage = defineTool({
+  name: 'get_page',
+  displayName: 'Read page',
+  description: 'The title and text of a page of the demo site.',
+  annotations: { readOnlyHint: true },
+  input: {
+    type: 'object',
+    properties: {
+      slug: { type: 'string', pattern: '^[a-z-]+$', description: 'From list_pages, for example "tea".' },
+    },
+    required: ['slug'],
+    additionalProperties: false,
+  },
+  output: {
+    type: 'object',
+    properties: { title: { type: 'string' }, text: { type: 'string' } },
+    required: ['title', 'text'],
+  },
+  async handle({ slug }, { signal }) {
+    const response = await fetch(`/pages/${slug}`, { signal });
+    if (!response.ok)
+      throw ToolError.notFound(`There is no page "${slug}". list_pages answers those there are.`);
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+    const paragraphs = [...page.querySelectorAll('article p')].map((p) => p.textContent ?? '');
+    return { title: page.querySelector('h1')?.textContent ?? '', text: paragraphs.join('\n\n') };
+  },
+});
+
+export const whoAmI = defineTool({
+  name: 'who_am_i',
+  displayName: 'Who is signed in',
+  description:
+    'The name of the person signed in to the demo site in this browser. AUTH_ERROR when nobody is.',
+  annotations: { readOnlyHint: true },
+  input: { type: 'object', properties: {}, additionalProperties: false },
+  output: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+  async handle(_, { signal }) {
+    const me = await get('/api/me', signal);
+    return { name: String(me.name) };
+  },
+});

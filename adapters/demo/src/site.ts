@@ -1,0 +1,52 @@
+// The API of the demo site, as its own pages use it.
+
+import { fetchJSON, postJSON } from '@tabrelay/plugin-sdk';
+
+/** A JSON object whose fields are not known yet. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+
+const fields = (value: unknown): Fields => (isFields(value) ? value : {});
+
+export const get = async (path: string, signal: AbortSignal): Promise<Fields> =>
+  fields(await fetchJSON(path, { signal }));
+
+export const post = async (path: string, body: Fields, signal?: AbortSignal): Promise<Fields> =>
+  // keepalive: a note about a page that is closing has to outlive the page.
+  fields(await postJSON(path, body, { keepalive: true, ...(signal ? { signal } : {}) }));
+
+/** Raises a counter. The key names the action in the counter's log, so that a repeated action can be seen there. */
+export async function increment(name: string, by: number, key: string, signal?: AbortSignal) {
+  return counter(name, await post(`/api/counters/${encodeURIComponent(name)}`, { by, key }, signal));
+}
+
+export async function readCounter(name: string, signal: AbortSignal) {
+  return counter(name, await get(`/api/counters/${encodeURIComponent(name)}`, signal));
+}
+
+const counter = (name: string, answer: Fields) => ({
+  name,
+  value: Number(answer.value ?? 0),
+  asked: Number(answer.asked ?? 0),
+});
+
+/** JSON Schema of a counter. */
+export const counterOutput = {
+  type: 'object',
+  properties: {
+    name: { type: 'string' },
+    value: { type: 'integer' },
+    asked: { type: 'integer', description: 'How many increments the site was asked for.' },
+  },
+  required: ['name', 'value', 'asked'],
+} as const;
+
+/** JSON Schema of the name of a counter or of a list of notes. */
+export const nameInput = { type: 'string', minLength: 1, maxLength: 100 } as const;
+
+/** Leaves a line on the site, with the time it is now; nothing happens without a name. */
+export async function note(name: string | undefined, text: string): Promise<void> {
+  const at = Date.now();
+  if (name !== undefined) await post(`/api/notes/${encodeURIComponent(name)}`, { text, at });
+}

@@ -1,0 +1,77 @@
+import { defineTool, sleep } from '@tabrelay/plugin-sdk';
+import { nameInput, note } from './site.ts';
+
+export const slow = defineTool({
+  name: 'slow',
+  displayName: 'Take some time',
+  description: 'Takes as long as asked and reports progress on the way. Stops at once when cancelled.',
+  annotations: { readOnlyHint: true },
+  timeoutHint: 'Ask for fewer milliseconds.',
+  input: {
+    type: 'object',
+    properties: {
+      ms: { type: 'integer', minimum: 0, maximum: 600000 },
+      steps: {
+        type: 'integer',
+        minimum: 0,
+        maximum: 1000,
+        default: 5,
+        description: 'How often to report progress.',
+      },
+      note: { ...nameInput, description: 'Where to leave the notes "started", "aborted" and "finished".' },
+    },
+    required: ['ms'],
+    additionalProperties: false,
+  },
+  output: { type: 'object', properties: { waitedMs: { type: 'integer' } }, required: ['waitedMs'] },
+  async handle({ ms, steps, note: notes }, { signal, reportProgress }) {
+    signal.addEventListener('abort', () => void note(notes, 'aborted'));
+    await note(notes, 'started');
+    for (let step = 1; step <= steps; step++) {
+      await sleep(ms / steps, { signal });
+      reportProgress({ progress: step, total: steps, message: `step ${step} of ${steps}` });
+    }
+    if (steps === 0) await sleep(ms, { signal });
+    await note(notes, 'finished');
+    return { waitedMs: ms };
+  },
+});
+
+export const neverAnswer = defineTool({
+  name: 'never_answer',
+  displayName: 'Never answer',
+  description: 'Never answers, and ignores being cancelled: the call ends when its time is over.',
+  annotations: { readOnlyHint: false, destructiveHint: false },
+  input: {
+    type: 'object',
+    properties: { note: { ...nameInput, description: 'Where to leave the notes "started" and "aborted".' } },
+    additionalProperties: false,
+  },
+  async handle({ note: notes }, { signal }) {
+    signal.addEventListener('abort', () => void note(notes, 'aborted'));
+    await note(notes, 'started');
+    return await new Promise<never>(() => {});
+  },
+});
+
+export const blockPage = defineTool({
+  name: 'block_page',
+  displayName: 'Block the page',
+  description: 'Keeps the page busy, so that it can do nothing else meanwhile.',
+  annotations: { readOnlyHint: true },
+  input: {
+    type: 'object',
+    properties: {
+      ms: { type: 'integer', minimum: 0, maximum: 10000 },
+      note: { ...nameInput, description: 'Where to leave the note "started".' },
+    },
+    required: ['ms'],
+    additionalProperties: false,
+  },
+  handle({ ms, note: notes }) {
+    void note(notes, 'started'); // not awaited: once it is heard of, the page is busy already
+    const end = performance.now() + ms;
+    while (performance.now() < end);
+    return Promise.resolve({ blockedMs: ms });
+  },
+});

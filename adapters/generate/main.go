@@ -1,0 +1,42 @@
+// Command generate builds the shipped plugins into dist: every folder here that has a package.json.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"tabrelay/relay/plugin"
+)
+
+func main() {
+	log.SetFlags(0)
+	if err := run("."); err != nil {
+		log.Fatal("adapters: ", err)
+	}
+}
+
+// run builds every plugin under dir into dir/dist.
+func run(dir string) error {
+	found, err := filepath.Glob(filepath.Join(dir, "*", "package.json"))
+	if err != nil {
+		return err
+	}
+	for _, file := range found {
+		if err := build(filepath.Dir(file), filepath.Join(dir, "dist")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func build(source, dist string) error {
+	options := plugin.Options{Out: filepath.Join(dist, filepath.Base(source))}
+	_, warnings, err := plugin.Build(context.Background(), source, options)
+	for _, w := range warnings {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", source, w)
+	}
+	return err
+}

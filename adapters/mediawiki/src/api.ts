@@ -1,0 +1,72 @@
+// Calls the Action API with the session of the person whose browser this is.
+
+import { fetchFromPage, parseRetryAfterMs, ToolError } from '@tabrelay/plugin-sdk';
+import { failure } from './failures.ts';
+import { at, type Json, objects, text } from './json.ts';
+import { findWiki, signInUrl, type Wiki } from './wiki.ts';
+
+/** Parameters of a request; undefined and false leave a parameter out, true sends it empty, a list is joined. */
+export type Params = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+
+/** A read. */
+export async function get(params: Params, signal: AbortSignal): Promise<Json> {
+  const wiki = currentWiki();
+  return call(wiki, new Request(`${wiki.api}?${encode(params)}`), signal);
+}
+
+/**
+ * A write: it needs a signed-in person, and a token that proves the request comes from the wiki's own pages.
+ * A token the wiki no longer accepts is fetched anew once; nothing was written before that.
+ */
+export async function write(params: Params, signal: AbortSignal): Promise<Json> {
+  const wiki = currentWiki();
+  const kind = params.action === 'watch' ? 'watch' : 'csrf';
+  for (const last of [false, true]) {
+    const body = encode({ ...params, assert: 'user', token: await token(kind, signal) });
+    try {
+      return await call(wiki, new Request(wiki.api, { method: 'POST', body }), signal);
+    } catch (error) {
+      if (last || !(error instanceof ToolError) || error.code !== 'TOKEN_REFUSED') throw error;
+    }
+  }
+  throw ToolError.internal('unreachable: the second attempt returns or throws');
+}
+
+async function token(kind: 'csrf' | 'watch', signal: AbortSignal): Promise<string> {
+  const answer = await get({ action: 'query', meta: 'tokens', type: kind, assert: 'user' }, signal);
+  return text(at(answer, 'query', 'tokens')[`${kind}token`]);
+}
+
+function currentWiki(): Wiki {
+  const wiki = findWiki(document);
+  if (wiki) return wiki;
+  throw new ToolError(
+    `The page at ${location.href} does not say where its API is. Open an article of the wiki in this tab and try again.`,
+    'NOT_A_WIKI_PAGE',
+    { category: 'not_found', outcome: 'not_executed' },
+  );
+}
+
+async function call(wiki: Wiki, request: Request, signal: AbortSignal): Promise<Json> {
+  const response = await fetchFromPage(request, { signal });
+  const answer = at(await response.json());
+  const error = objects(answer.errors)[0];
+  if (error === undefined) return answer;
+  throw failure(
+    { code: text(error.code), text: text(error.text) },
+    { signInUrl: signInUrl(wiki), retryAfterMs: parseRetryAfterMs(response.headers.get('retry-after')) },
+  );
+}
+
+function encode(params: Params): URLSearchParams {
+  const encoded = new URLSearchParams({ format: 'json', formatversion: '2', errorformat: 'plaintext' });
+  for (const [name, value] of Object.entries(params)) {
+    if (value === undefined || value === false) continue;
+    encoded.set(name, value === true ? '' : typeof value === 'object' ? multiple(value) : String(value));
+  }
+  return encoded;
+}
+
+/** A list as the API wants it: joined by "|", or by U+001F with one in front where a value contains "|". */
+const multiple = (values: readonly string[]): string =>
+  values.some((value) => value.includes('|')) ? `\u001f${values.join('\u001f')}` : values.join('|');

@@ -1,0 +1,70 @@
+// Pages and revisions as the API answers them.
+
+import { ToolError } from '@tabrelay/plugin-sdk';
+import { at, flag, type Json, number, objects, text } from './json.ts';
+
+/** The only page of a `query` about one title, or a ToolError that says why there is none. */
+export function onlyPage(answer: Json, title: string): Json {
+  const page = objects(at(answer, 'query').pages)[0];
+  if (page === undefined || flag(page.missing)) throw noSuchPage(title);
+  if (flag(page.invalid)) {
+    throw ToolError.validation(
+      text(at(page, 'invalidreason').text) || `"${title}" is not a possible page title.`,
+    );
+  }
+  return page;
+}
+
+export const noSuchPage = (title: string): ToolError =>
+  ToolError.notFound(`There is no page "${title}" on this wiki. Search for it, or create it.`);
+
+/** A revision as history and watch list show it. */
+export const revision = (from: Json) => ({
+  revisionId: number(from.revid),
+  parentId: number(from.parentid),
+  timestamp: text(from.timestamp),
+  user: text(from.user),
+  comment: text(from.comment),
+  minor: flag(from.minor),
+});
+
+/** JSON Schema of [revision]'s answer. */
+export const revisionProperties = {
+  revisionId: { type: 'integer' },
+  parentId: { type: 'integer', description: '0 for the first revision of a page.' },
+  timestamp: { type: 'string' },
+  user: { type: 'string' },
+  comment: { type: 'string' },
+  minor: { type: 'boolean' },
+} as const;
+
+/** One piece of a long text, so that an answer stays small; the caller asks for the next piece by its offset. */
+export function piece(whole: string, offset: number, maxChars: number) {
+  const part = whole.slice(offset, offset + maxChars);
+  const next = offset + part.length;
+  return { text: part, totalChars: whole.length, ...(next < whole.length ? { nextOffset: next } : {}) };
+}
+
+/** JSON Schema of [piece]'s arguments. */
+export const pieceInput = {
+  offset: {
+    type: 'integer',
+    minimum: 0,
+    default: 0,
+    description: 'Where to start, from nextOffset of the answer before.',
+  },
+  maxChars: {
+    type: 'integer',
+    minimum: 200,
+    maximum: 100000,
+    default: 8000,
+    description: 'How much text to return.',
+  },
+} as const;
+
+/** JSON Schema of [piece]'s answer. */
+export const pieceOutput = {
+  text: { type: 'string' },
+  totalChars: { type: 'integer' },
+  nextOffset: { type: 'integer', description: 'Present when there is more text.' },
+} as const;

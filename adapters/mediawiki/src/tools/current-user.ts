@@ -1,0 +1,45 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { get } from '../api.ts';
+import { at, number, text, texts } from '../json.ts';
+
+export const currentUser = defineTool({
+  name: 'current_user',
+  displayName: 'Current user',
+  description:
+    'Who is signed in to the wiki in this browser. Signed out, signedIn is false: edits will then be refused.',
+  annotations: { readOnlyHint: true },
+  input: { type: 'object', properties: {}, additionalProperties: false },
+  output: {
+    type: 'object',
+    properties: {
+      signedIn: { type: 'boolean' },
+      name: { type: 'string', description: 'Empty when nobody is signed in.' },
+      editCount: { type: 'integer' },
+      groups: { type: 'array', items: { type: 'string' } },
+      blocked: { type: 'boolean' },
+      wiki: { type: 'string', description: 'The name of the wiki.' },
+    },
+    required: ['signedIn', 'name', 'editCount', 'groups', 'blocked', 'wiki'],
+  },
+  async handle(_, { signal }) {
+    const answer = await get(
+      {
+        action: 'query',
+        meta: ['userinfo', 'siteinfo'],
+        uiprop: ['groups', 'editcount', 'blockinfo'],
+        siprop: 'general',
+      },
+      signal,
+    );
+    const user = at(answer, 'query', 'userinfo');
+    const signedIn = number(user.id) !== 0 && !user.temp;
+    return {
+      signedIn,
+      name: signedIn ? text(user.name) : '',
+      editCount: number(user.editcount),
+      groups: texts(user.groups),
+      blocked: 'blockid' in user,
+      wiki: text(at(answer, 'query', 'general').sitename),
+    };
+  },
+});

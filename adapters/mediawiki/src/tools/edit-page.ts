@@ -1,0 +1,76 @@
+import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { get } from '../api.ts';
+import { save, savedOutput } from '../edit.ts';
+import { number, objects, text } from '../json.ts';
+import { onlyPage } from '../pages.ts';
+
+export const editPage = defineTool({
+  name: 'edit_page',
+  displayName: 'Edit page',
+  description:
+    'Replaces the text of a page, or of one section, in the name of the signed-in person. Call read_page first and pass its revisionId: when the page has changed since, the answer is EDIT_CONFLICT and nothing is changed.',
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
+  input: {
+    type: 'object',
+    properties: {
+      title: { type: 'string', minLength: 1 },
+      baseRevisionId: { type: 'integer', minimum: 1, description: 'The revisionId that read_page answered.' },
+      text: {
+        type: 'string',
+        description: 'The whole new wikitext of the page, or of the section with its heading.',
+      },
+      section: { type: 'integer', minimum: 0, description: 'Replace only this section.' },
+      summary: { type: 'string', maxLength: 500, default: '', description: 'Shown in the history.' },
+      minor: { type: 'boolean', default: false },
+    },
+    required: ['title', 'baseRevisionId', 'text'],
+    additionalProperties: false,
+  },
+  output: savedOutput,
+  async handle({ title, baseRevisionId, text: wikitext, section, summary, minor }, { signal }) {
+    const base = await current(title, signal);
+    // The wiki forgives a person for overwriting their own newer edit, and merges edits of others where it can.
+    // An agent's text was made from the base it read, and "own" edits are the person's: so any newer revision stops it.
+    if (base.revisionId !== baseRevisionId) {
+      throw new ToolError(
+        `"${title}" has changed since revision ${baseRevisionId}: it is now at ${base.revisionId}, by ${base.user}. Nothing was changed. Read the page again and apply the change to its new text.`,
+        'EDIT_CONFLICT',
+        { category: 'validation', outcome: 'not_executed' },
+      );
+    }
+    return save(
+      {
+        title,
+        text: wikitext,
+        summary,
+        minor,
+        section,
+        nocreate: true,
+        baserevid: baseRevisionId,
+        basetimestamp: base.timestamp,
+        starttimestamp: base.seen,
+      },
+      signal,
+    );
+  },
+});
+
+async function current(title: string, signal: AbortSignal) {
+  const answer = await get(
+    {
+      action: 'query',
+      prop: 'revisions',
+      titles: title,
+      rvprop: ['ids', 'timestamp', 'user'],
+      curtimestamp: true,
+    },
+    signal,
+  );
+  const newest = objects(onlyPage(answer, title).revisions)[0] ?? {};
+  return {
+    revisionId: number(newest.revid),
+    timestamp: text(newest.timestamp),
+    user: text(newest.user) || 'a hidden user',
+    seen: text(answer.curtimestamp),
+  };
+}

@@ -1,0 +1,67 @@
+import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { get } from '../api.ts';
+import { at, number, objects, text } from '../json.ts';
+import { onlyPage, piece, pieceInput, pieceOutput } from '../pages.ts';
+
+export const readPage = defineTool({
+  name: 'read_page',
+  displayName: 'Read wikitext',
+  description:
+    'The source (wikitext) of a page, with the revisionId that edit_page needs. To only read an article, read_rendered is shorter.',
+  annotations: { readOnlyHint: true },
+  input: {
+    type: 'object',
+    properties: {
+      title: {
+        type: 'string',
+        minLength: 1,
+        description: 'As search answers it, with its namespace: "Talk:Fox".',
+      },
+      section: {
+        type: 'integer',
+        minimum: 0,
+        description: 'Only this section; 0 is the text before the first heading.',
+      },
+      ...pieceInput,
+    },
+    required: ['title'],
+    additionalProperties: false,
+  },
+  output: {
+    type: 'object',
+    properties: {
+      title: { type: 'string' },
+      revisionId: { type: 'integer', description: 'Hand it to edit_page as baseRevisionId.' },
+      timestamp: { type: 'string' },
+      contentModel: { type: 'string' },
+      ...pieceOutput,
+    },
+    required: ['title', 'revisionId', 'timestamp', 'contentModel', 'text', 'totalChars'],
+  },
+  async handle({ title, section, offset, maxChars }, { signal }) {
+    const answer = await get(
+      {
+        action: 'query',
+        prop: 'revisions',
+        titles: title,
+        redirects: true,
+        rvprop: ['ids', 'timestamp', 'content'],
+        rvslots: 'main',
+        rvsection: section,
+      },
+      signal,
+    );
+    const page = onlyPage(answer, title);
+    const revision = objects(page.revisions)[0];
+    if (revision === undefined) throw ToolError.notFound(`The text of "${title}" is hidden.`);
+    const main = at(revision, 'slots', 'main');
+    if (main.nosuchsection) throw ToolError.notFound(`"${title}" has no section ${section}.`);
+    return {
+      title: text(page.title),
+      revisionId: number(revision.revid),
+      timestamp: text(revision.timestamp),
+      contentModel: text(main.contentmodel),
+      ...piece(text(main.content), offset, maxChars),
+    };
+  },
+});

@@ -1,0 +1,74 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { get } from '../api.ts';
+import { at, number, objects, text } from '../json.ts';
+import { article, plain } from '../markup.ts';
+import { piece, pieceInput, pieceOutput } from '../pages.ts';
+
+export const readRendered = defineTool({
+  name: 'read_rendered',
+  displayName: 'Read article',
+  description:
+    'A page as a reader sees it, as plain text: templates expanded, markup removed. Lists its sections, each of which can be read alone.',
+  annotations: { readOnlyHint: true },
+  input: {
+    type: 'object',
+    properties: {
+      title: { type: 'string', minLength: 1 },
+      section: {
+        type: 'integer',
+        minimum: 0,
+        description: 'Only this section; 0 is the text before the first heading.',
+      },
+      ...pieceInput,
+    },
+    required: ['title'],
+    additionalProperties: false,
+  },
+  output: {
+    type: 'object',
+    properties: {
+      title: { type: 'string' },
+      revisionId: { type: 'integer' },
+      sections: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            section: { type: 'string' },
+            level: { type: 'integer' },
+            heading: { type: 'string' },
+          },
+          required: ['section', 'level', 'heading'],
+        },
+      },
+      ...pieceOutput,
+    },
+    required: ['title', 'revisionId', 'sections', 'text', 'totalChars'],
+  },
+  async handle({ title, section, offset, maxChars }, { signal }) {
+    const answer = await get(
+      {
+        action: 'parse',
+        page: title,
+        redirects: true,
+        section,
+        prop: ['text', 'sections', 'revid'],
+        disablelimitreport: true,
+        disableeditsection: true,
+        disabletoc: true,
+      },
+      signal,
+    );
+    const parsed = at(answer, 'parse');
+    return {
+      title: text(parsed.title),
+      revisionId: number(parsed.revid),
+      sections: objects(parsed.sections).map((one) => ({
+        section: text(one.index),
+        level: Number(text(one.level)),
+        heading: plain(text(one.line)),
+      })),
+      ...piece(article(text(parsed.text)), offset, maxChars),
+    };
+  },
+});

@@ -1,0 +1,29 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { write } from '../api.ts';
+import { flag, objects, text } from '../json.ts';
+
+export const watchPage = defineTool({
+  name: 'watch_page',
+  displayName: 'Watch or unwatch',
+  description: 'Puts a page on the watch list of the signed-in person, or takes it off.',
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
+  input: {
+    type: 'object',
+    properties: {
+      title: { type: 'string', minLength: 1 },
+      watched: { type: 'boolean', default: true, description: 'false takes the page off the list.' },
+    },
+    required: ['title'],
+    additionalProperties: false,
+  },
+  output: {
+    type: 'object',
+    properties: { title: { type: 'string' }, watched: { type: 'boolean' } },
+    required: ['title', 'watched'],
+  },
+  async handle({ title, watched }, { signal }) {
+    const answer = await write({ action: 'watch', titles: title, unwatch: !watched }, signal);
+    const done = objects(answer.watch)[0] ?? {};
+    return { title: text(done.title), watched: flag(done.watched) };
+  },
+});

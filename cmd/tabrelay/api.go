@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+
+	"tabrelay/relay"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/join"
+)
+
+// errNotRunning is what most commands cannot do without.
+func errNotRunning() error {
+	return failed("the relay is not running").hinting("tabrelay up starts it")
+}
+
+// get asks the running relay for a document.
+func (a *app) get(ctx context.Context, path string, answer any) error {
+	return a.request(ctx, http.MethodGet, path, nil, answer)
+}
+
+// post asks the running relay to do something.
+func (a *app) post(ctx context.Context, path string, body, answer any) error {
+	return a.request(ctx, http.MethodPost, path, body, answer)
+}
+
+func (a *app) request(ctx context.Context, method, path string, body, answer any) error {
+	if _, ok := join.Running(ctx, a.home); !ok {
+		return errNotRunning()
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("cannot encode the request: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://127.0.0.1"+path, bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	res, err := join.HTTP(a.home).Do(req)
+	if err != nil {
+		return failed("the relay did not answer: %w", err).hinting("tabrelay logs shows why")
+	}
+	defer res.Body.Close() // only read from
+	said, err := io.ReadAll(res.Body)
+	if err != nil {
+		return failed("the relay's answer ended early: %w", err).hinting("tabrelay logs shows why")
+	}
+	if res.StatusCode >= http.StatusBadRequest {
+		return refusal(res.StatusCode, said)
+	}
+	if err := json.Unmarshal(said, answer); err != nil {
+		return failed("the relay's answer cannot be read: %w", err).hinting("the relay may be of another version; run: tabrelay down, then tabrelay up")
+	}
+	return nil
+}
+
+// refusal makes an error of the relay's.
+func refusal(status int, said []byte) error {
+	var answer struct {
+		Error *fault.Error `json:"error"`
+	}
+	if json.Unmarshal(said, &answer) != nil || answer.Error == nil {
+		return failed("the relay answered with HTTP %d", status)
+	}
+	return failed("%s", answer.Error.Message).hinting(answer.Error.Hint)
+}
+
+// status asks the relay how it is. When none runs, the answer says so.
+func (a *app) relayStatus(ctx context.Context) (relay.Status, error) {
+	s := relay.Status{Home: string(a.home)}
+	if _, ok := join.Running(ctx, a.home); !ok {
+		return s, nil
+	}
+	err := a.get(ctx, "/api/v1/status", &s)
+	return s, err
+}

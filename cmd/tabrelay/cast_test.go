@@ -1,0 +1,164 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"tabrelay/extension"
+	"tabrelay/relay"
+	"tabrelay/relay/config"
+	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/join"
+	"tabrelay/relay/wire"
+)
+
+// The programs that a session needs besides tabrelay.
+
+// chrome is a browser with the extension and a tab on the demo site. It reads pairing.json as the extension does, says
+// so in the file of its first argument once it is connected, and reconnects until it is ended. Its tools give their
+// arguments and their number back: what was done twice shows.
+func chrome() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	home, err := config.ResolveHome()
+	must(err)
+	done := 0
+	answer := func(c *hubtest.Call) {
+		c.Started()
+		done++
+		c.Return(json.RawMessage(fmt.Sprintf(`{"greeting":"Hello","page":"demo","url":%q,"done":%d}`, c.Tool, done)))
+	}
+	profile := wire.NewID()
+	for ctx.Err() == nil {
+		b, err := connectBrowser(ctx, home, profile, answer)
+		if err != nil {
+			continue
+		}
+		must(os.WriteFile(os.Args[1], []byte("connected\n"), 0o600))
+		select {
+		case <-b.Gone():
+		case <-ctx.Done():
+			b.Close()
+		}
+	}
+}
+
+func connectBrowser(ctx context.Context, home config.Home, profile string, answer func(*hubtest.Call)) (*hubtest.Browser, error) {
+	text, err := os.ReadFile(filepath.Join(home.Extension(), "pairing.json"))
+	if err != nil {
+		return nil, err
+	}
+	var pairing struct{ Address, Secret string }
+	if err := json.Unmarshal(text, &pairing); err != nil {
+		return nil, err
+	}
+	var status relay.Status
+	res, err := join.HTTP(home).Get("http://127.0.0.1/api/v1/status")
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close() // only read from
+	if err := json.NewDecoder(res.Body).Decode(&status); err != nil || res.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("status %d: %w", res.StatusCode, err)
+	}
+	return hubtest.Connect(ctx, hubtest.Options{
+		Address: pairing.Address, Secret: pairing.Secret, ExtensionID: extension.ID, Bundle: extension.BundleHash(), Label: "Chrome 1", ProfileID: profile,
+		Tabs: []wire.Tab{{ID: 1, WindowID: 1, URL: status.Demo, Title: "demo", Active: true, Focused: true, Status: "complete"}}, Answer: answer,
+	})
+}
+
+// agent runs `tabrelay mcp` and talks to it: each argument is a tool to call, or kill to end the relay with a signal
+// that it cannot catch, down to stop it, vacant to see that none runs, or kill-tree to end every process of its own
+// tree. It prints what each call answered.
+func agent() {
+	shim := exec.Command("tabrelay", "mcp", "--client", "ann")
+	shim.Stderr = os.Stderr
+	in, err := shim.StdinPipe()
+	must(err)
+	outPipe, err := shim.StdoutPipe()
+	must(err)
+	must(shim.Start())
+	out := bufio.NewScanner(outPipe)
+	out.Buffer(nil, 16<<20)
+	ask := func(id int, method, params string) string {
+		_, err := fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", id, method, params)
+		must(err)
+		for out.Scan() {
+			if strings.Contains(out.Text(), `"id":`) { // and is no notification
+				return out.Text()
+			}
+		}
+		must(fmt.Errorf("the shim said nothing to %s", method))
+		return ""
+	}
+	ask(0, "initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"ann","version":"1"}}`)
+	_, err = fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	must(err)
+	for i, word := range os.Args[1:] {
+		switch word {
+		case "kill":
+			state, err := join.ReadState(resolved())
+			must(err)
+			must(syscall.Kill(state.PID, syscall.SIGKILL))
+			fmt.Println("killed the relay")
+		case "down":
+			must(exec.Command("tabrelay", "down").Run())
+			fmt.Println("stopped the relay")
+		case "vacant":
+			if !join.Vacant(resolved()) {
+				must(fmt.Errorf("a relay runs"))
+			}
+			fmt.Println("no relay runs")
+		case "kill-tree":
+			killTree(shim.Process.Pid)
+			fmt.Println("killed the tree")
+		default:
+			fmt.Println(ask(i+1, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":{}}`, word)))
+		}
+	}
+	_ = in.Close()  // the shim may have been killed
+	_ = shim.Wait() // as above
+}
+
+func resolved() config.Home {
+	home, err := config.ResolveHome()
+	must(err)
+	return home
+}
+
+// killTree ends a process, its children and theirs, as clients do when they close.
+func killTree(pid int) {
+	children, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, file := range children {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // it ended meanwhile
+		}
+		fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+		if parent, err := strconv.Atoi(fields[1]); err == nil && parent == pid {
+			child, err := strconv.Atoi(strings.Split(file, "/")[2])
+			must(err)
+			killTree(child)
+		}
+	}
+	_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended meanwhile
+}
+
+func must(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,100 @@
+// Command tabrelay lets agents use the web applications a person is already signed in to. This package reads flags,
+// speaks to the terminal and chooses exit codes; what the commands do is in package relay and those below it.
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"tabrelay/relay"
+	"tabrelay/relay/config"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// run is the whole program, except that it returns where a program exits.
+func run(args []string, in io.Reader, out, errOut io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	a := &app{terminal: terminal{in: in, out: out, err: errOut}}
+	root := a.commands()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	return a.report(root.ExecuteContext(ctx))
+}
+
+// app is what commands share.
+type app struct {
+	terminal
+	home config.Home
+}
+
+// commands is the tree of commands.
+func (a *app) commands() *cobra.Command {
+	root := &cobra.Command{
+		Use:               "tabrelay",
+		Short:             "Let agents use the web applications you are signed in to",
+		Version:           relay.Version,
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
+			a.home, err = config.ResolveHome()
+			return err
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage("there is no command %q", args[0]).hinting("tabrelay --help lists the commands")
+			}
+			return cmd.Help()
+		},
+		Args: cobra.ArbitraryArgs,
+	}
+	root.SetVersionTemplate("tabrelay {{.Version}}\n")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage("%w", err).hinting(cmd.CommandPath() + " --help")
+	})
+	group(root, "Run", a.up(), a.serve(), a.down(), a.status(), a.doctor(), a.logs(), a.uninstall())
+	group(root, "Connect agents", a.mcp(), a.connect(), a.disconnect(), a.clients())
+	group(root, "Use tools", a.tools(), a.call())
+	group(root, "Write plugins", a.plugin())
+	group(root, "Measure", a.bench())
+	root.SetHelpCommand(&cobra.Command{Hidden: true})
+	checkArguments(root)
+	return root
+}
+
+// group gathers in the help what is used together.
+func group(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title + ":"})
+	for _, c := range commands {
+		c.GroupID = title
+		root.AddCommand(c)
+	}
+}
+
+// checkArguments makes wrong arguments wrong usage, with the way to the command's help.
+func checkArguments(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(c *cobra.Command, args []string) error {
+			if err := check(c, args); err != nil {
+				return usage("%w", err).hinting(c.CommandPath() + " --help")
+			}
+			return nil
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		checkArguments(sub)
+	}
+}
+
+// errSilent fails without a word: what is to be said was said.
+var errSilent = errors.New("failed")

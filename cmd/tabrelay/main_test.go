@@ -1,0 +1,86 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"tabrelay/relay/config"
+	"tabrelay/relay/join"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected output in testdata/script")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"tabrelay": main, "chrome": chrome, "agent": agent})
+}
+
+// The sessions in testdata/script are the manual of the command line: what a person types, and what they see.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata/script",
+		UpdateScripts: *update,
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"port": takePort, "await": await},
+		Setup:         furnish,
+	})
+}
+
+// furnish gives a session a home of its own, free ports, and no display.
+func furnish(e *testscript.Env) error {
+	home := filepath.Join(e.WorkDir, "home")
+	for name, value := range map[string]string{
+		"HOME": e.WorkDir, "XDG_CONFIG_HOME": filepath.Join(e.WorkDir, ".config"), "TABRELAY_HOME": home,
+		"TABRELAY_LISTEN": "127.0.0.1:0", "TABRELAY_DEMO_LISTEN": "127.0.0.1:0", "DISPLAY": "", "WAYLAND_DISPLAY": "",
+	} {
+		e.Setenv(name, value)
+	}
+	e.Defer(func() { endRelay(config.Home(home)) })
+	return nil
+}
+
+// endRelay ends a relay that a session which failed left behind.
+func endRelay(home config.Home) {
+	state, err := join.ReadState(home)
+	if err != nil || join.Vacant(home) {
+		return
+	}
+	if process, err := os.FindProcess(state.PID); err == nil {
+		_ = process.Kill() // it ended meanwhile
+	}
+}
+
+// takePort makes relays listen where the one whose relay.json is named does.
+func takePort(ts *testscript.TestScript, _ bool, args []string) {
+	var state join.State
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &state))
+	ts.Setenv("TABRELAY_LISTEN", state.Address)
+}
+
+// await waits until a file is there and, when a second argument names a text, until that is in it.
+func await(ts *testscript.TestScript, _ bool, args []string) {
+	file := ts.MkAbs(args[0])
+	watcher, err := fsnotify.NewWatcher()
+	ts.Check(err)
+	defer watcher.Close() // nothing was written
+	ts.Check(watcher.Add(filepath.Dir(file)))
+	deadline := time.After(10 * time.Second)
+	for {
+		if text, err := os.ReadFile(file); err == nil && (len(args) == 1 || strings.Contains(string(text), args[1])) {
+			return
+		}
+		select {
+		case <-watcher.Events:
+		case <-deadline:
+			ts.Fatalf("%s did not come", args[0])
+		}
+	}
+}

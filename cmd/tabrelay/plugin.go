@@ -1,0 +1,290 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tabrelay/adapters"
+	"tabrelay/relay/config"
+	"tabrelay/relay/join"
+	"tabrelay/relay/plugin"
+	"tabrelay/relay/registry"
+)
+
+func (a *app) plugin() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "plugin", Short: "Make, build, add, remove, list and configure plugins", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.pluginNew(), a.pluginBuild(), a.pluginAdd(), a.pluginRemove(), a.pluginList(), a.pluginConfigure())
+	return cmd
+}
+
+func (a *app) pluginNew() *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use: "new FOLDER", Short: "Write a new plugin to start from", Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := plugin.New(args[0], name); err != nil {
+				return err
+			}
+			a.notef("The plugin is in %s.\nNext: tabrelay plugin add %s\n", args[0], args[0])
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&name, "name", "", "name of the plugin (default: the folder's)")
+	return cmd
+}
+
+func (a *app) pluginBuild() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use: "build [FOLDER]", Short: "Build a plugin into its dist folder", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			began := time.Now()
+			debug.SetGCPercent(400) // a build makes much garbage and ends soon; this takes a third off its time
+			p, found, err := plugin.Build(cmd.Context(), folderOf(args), plugin.Options{Out: out})
+			a.warn(found)
+			if err != nil {
+				return err
+			}
+			a.notef("%s %s: %d tools, adapter of %d bytes, in %s\n", p.Manifest.Name, p.Manifest.Version, len(p.Manifest.Tools), len(p.Adapter), time.Since(began).Round(time.Millisecond))
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", "", "folder for manifest.json and adapter.js (default: dist in the plugin's folder)")
+	return cmd
+}
+
+func folderOf(args []string) string {
+	if len(args) == 0 {
+		return "."
+	}
+	return args[0]
+}
+
+// warn shows what is worth knowing of a build. Errors come with the build's own error.
+func (a *app) warn(found []plugin.Diagnostic) {
+	for _, d := range found {
+		if d.Warning {
+			a.notef("%s\n", d)
+		}
+	}
+}
+
+func (a *app) pluginAdd() *cobra.Command {
+	return &cobra.Command{
+		Use: "add [FOLDER]", Short: "Build a plugin and offer its tools", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.home.Create(); err != nil {
+				return err
+			}
+			p, found, err := plugin.Add(cmd.Context(), a.home.Plugins(), folderOf(args))
+			a.warn(found)
+			if err != nil {
+				return err
+			}
+			a.notef("%s %s is added, with %d tools.\n", p.Manifest.Name, p.Manifest.Version, len(p.Manifest.Tools))
+			return a.tellRelay(cmd.Context(), p.Manifest.Name)
+		},
+	}
+}
+
+func (a *app) pluginRemove() *cobra.Command {
+	return &cobra.Command{
+		Use: "remove NAME", Short: "Stop offering a plugin; its folder stays", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := plugin.Remove(a.home.Plugins(), args[0]); err != nil {
+				return err
+			}
+			a.notef("%s is removed.\n", args[0])
+			return a.tellRelay(cmd.Context(), args[0])
+		},
+	}
+}
+
+// tellRelay makes a running relay read its plugins again, and shows what it finds wrong with one of them.
+func (a *app) tellRelay(ctx context.Context, name string) error {
+	if _, ok := join.Running(ctx, a.home); !ok {
+		return nil
+	}
+	var answer struct {
+		Problems []registry.Problem `json:"problems"`
+	}
+	if err := a.post(ctx, "/api/v1/reload", nil, &answer); err != nil {
+		return err
+	}
+	for _, p := range answer.Problems {
+		if p.Plugin == name || p.Plugin == "" {
+			a.notef("problem: %s\n", problemText(p))
+		}
+	}
+	return nil
+}
+
+// pluginRow is one plugin of `plugin list`.
+type pluginRow struct {
+	Name    string   `json:"name"`
+	Version string   `json:"version,omitempty"`
+	Tools   int      `json:"tools"`
+	Shipped bool     `json:"shipped"`
+	Enabled bool     `json:"enabled"`
+	Folder  string   `json:"folder,omitempty"`
+	Matches []string `json:"matches,omitempty"`
+	Problem string   `json:"problem,omitempty"`
+}
+
+func (a *app) pluginList() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the plugins", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			list, err := a.pluginRows()
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return a.printJSON(list)
+			}
+			rows := [][]string{{"NAME", "VERSION", "FROM", "PAGES"}}
+			for _, p := range list {
+				from, pages := p.Folder, strings.Join(p.Matches, " ")
+				switch {
+				case p.Problem != "":
+					pages = "broken: " + p.Problem
+				case !p.Enabled:
+					pages = "switched off"
+				}
+				if p.Shipped {
+					from = "shipped"
+				}
+				rows = append(rows, []string{p.Name, p.Version, from, pages})
+			}
+			return a.table(rows...)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (a *app) pluginRows() ([]pluginRow, error) {
+	cfg, err := config.Load(a.home)
+	if err != nil {
+		return nil, err
+	}
+	added, offered, err := a.offered()
+	if err != nil {
+		return nil, err
+	}
+	list := []pluginRow{}
+	for _, p := range offered {
+		m := p.Manifest
+		list = append(list, pluginRow{Name: m.Name, Version: m.Version, Tools: len(m.Tools), Shipped: p.Shipped, Enabled: cfg.Plugin(m.Name).Enabled, Folder: p.Dir, Matches: m.URLPatterns})
+	}
+	for _, e := range added {
+		if e.Plugin == nil {
+			list = append(list, pluginRow{Name: e.Name, Folder: e.Dir, Problem: e.Problem})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b pluginRow) int { return strings.Compare(a.Name, b.Name) })
+	return list, nil
+}
+
+// offered are the plugins a relay of this home folder offers, and those a person added.
+func (a *app) offered() ([]plugin.Entry, []plugin.Plugin, error) {
+	added, err := plugin.List(a.home.Plugins())
+	if err != nil {
+		return nil, nil, err
+	}
+	files, err := adapters.Files()
+	if err != nil {
+		a.notef("problem: %v\n", err)
+		return added, plugin.Offered(nil, added), nil
+	}
+	shipped, err := plugin.LoadFS(files)
+	return added, plugin.Offered(shipped, added), err
+}
+
+func (a *app) pluginConfigure() *cobra.Command {
+	return &cobra.Command{
+		Use:   "configure NAME KEY=VALUE",
+		Short: "Set what a plugin can be told; an empty VALUE removes it",
+		Args:  cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			key, value, ok := strings.Cut(args[1], "=")
+			if !ok || key == "" {
+				return usage("%q is not KEY=VALUE", args[1])
+			}
+			kind, declared, err := a.settingKind(args[0], key)
+			if err != nil {
+				return err
+			}
+			given := settingValue(kind, value)
+			if problem := registry.CheckSetting(declared, key, given); problem != "" && value != "" {
+				return failed("%s: %s is not set: %s", args[0], key, problem)
+			}
+			if err := a.home.Create(); err != nil {
+				return err
+			}
+			path := []string{"plugins", args[0], "settings", key}
+			if value == "" {
+				err = config.Unset(a.home, path)
+			} else {
+				err = config.Set(a.home, path, given)
+			}
+			if err != nil {
+				return err
+			}
+			a.notef("%s: %s is set.\n", args[0], key)
+			return a.tellRelay(cmd.Context(), args[0])
+		},
+	}
+}
+
+// settingKind is the type that a plugin declares for a setting, and all that it declares.
+func (a *app) settingKind(name, key string) (kind string, schema json.RawMessage, err error) {
+	_, offered, err := a.offered()
+	if err != nil {
+		return "", nil, err
+	}
+	i := slices.IndexFunc(offered, func(p plugin.Plugin) bool { return p.Manifest.Name == name })
+	if i < 0 {
+		return "", nil, failed("there is no plugin %q", name).hinting("tabrelay plugin list lists them")
+	}
+	var declared map[string]struct {
+		Type string `json:"type"`
+	}
+	if schema = offered[i].Manifest.ConfigSchema; len(schema) > 0 {
+		if err := json.Unmarshal(schema, &declared); err != nil {
+			return "", nil, failed("the settings that %s declares cannot be read: %w", name, err)
+		}
+	}
+	if setting, ok := declared[key]; ok {
+		return setting.Type, schema, nil
+	}
+	var known []string
+	for k := range declared {
+		known = append(known, k)
+	}
+	slices.Sort(known)
+	if len(known) == 0 {
+		return "", nil, failed("the plugin %s has no settings", name)
+	}
+	return "", nil, failed("the plugin %s has no setting %q", name, key).hinting("it has: " + strings.Join(known, ", "))
+}
+
+// settingValue is the JSON of what a person wrote: a number, a truth value, an object of URLs by name, else text.
+func settingValue(kind, text string) json.RawMessage {
+	plain := kind == "number" || kind == "boolean" || kind == "url" && strings.HasPrefix(text, "{")
+	if plain && json.Valid([]byte(text)) {
+		return json.RawMessage(text)
+	}
+	quoted, _ := json.Marshal(text) // a string always encodes
+	return quoted
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tabrelay/relay"
+)
+
+func (a *app) status() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "status", Short: "Show the relay, its browsers, clients, plugins and last calls", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := a.relayStatus(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return a.printJSON(s)
+			}
+			if !s.Running {
+				a.printf("The relay is not running.\n")
+				a.notef("Next: tabrelay up\n")
+				return nil
+			}
+			a.printStatus(s)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (a *app) printStatus(s relay.Status) {
+	a.printf("relay      %s, http://%s, process %d, up %s\n", s.Version, s.Address, s.PID, (time.Duration(s.Uptime) * time.Millisecond).Round(time.Second))
+	a.printf("home       %s\n", s.Home)
+	a.printf("extension  %s\n", s.Extension.Folder)
+	a.printf("tools      %d; there are no permissions yet: every tool runs without asking\n", s.Tools)
+	for _, b := range s.Browsers {
+		state := "not connected"
+		if b.Connected {
+			state = fmt.Sprintf("connected, %s", counted(b.Tabs, "tab"))
+		}
+		a.printf("browser    %s: %s (Chrome %s, extension %s)\n", b.Label, state, b.Chrome, b.Extension)
+	}
+	if len(s.Browsers) == 0 {
+		a.printf("browser    none\n")
+	}
+	for _, c := range s.Clients {
+		a.printf("client     %s (%s)\n", c.Client, c.Via)
+	}
+	for _, p := range s.Plugins {
+		a.printf("plugin     %s %s: %d tools on %s\n", p.Name, p.Version, p.Tools, strings.Join(p.Matches, ", "))
+	}
+	for _, p := range s.Problems {
+		a.printf("problem    %s\n", problemText(p))
+	}
+	for _, n := range s.Notices {
+		a.printf("notice     %s %s %s\n", n.Time.Local().Format(time.TimeOnly), n.Profile, n.Message)
+	}
+	for _, c := range s.Calls {
+		a.printf("call       %s %s by %s: %s\n", c.Time.Local().Format(time.TimeOnly), c.Tool, c.Client, c.State)
+	}
+}
+
+// counted is a number with its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"golang.org/x/term"
+
+	"tabrelay/relay/config"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/join"
+)
+
+// The rules are:
+//
+//   - stdout is for what was asked for, and nothing else: it can be piped. `tabrelay mcp` writes MCP there.
+//   - stderr is for everything a person watches: progress, questions, `error: …` and `hint: …`.
+//   - A failure says what failed and why; the next step goes into a hint.
+//   - --json prints one JSON document; its members are only ever added to.
+//   - Nothing is asked unless stdin is a terminal. There are no colours.
+//   - Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.
+
+// Exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// terminal is where the program reads and writes.
+type terminal struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// interactive reports whether a person can answer.
+func (t *terminal) interactive() bool {
+	file, ok := t.in.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// printf writes a result.
+func (t *terminal) printf(format string, args ...any) { fmt.Fprintf(t.out, format, args...) }
+
+// notef writes something for the person who watches.
+func (t *terminal) notef(format string, args ...any) { fmt.Fprintf(t.err, format, args...) }
+
+// printJSON writes a result as JSON.
+func (t *terminal) printJSON(v any) error {
+	enc := json.NewEncoder(t.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// table writes rows in columns; the first row is the heading.
+func (t *terminal) table(rows ...[]string) error {
+	w := tabwriter.NewWriter(t.out, 0, 4, 2, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	return w.Flush()
+}
+
+// failure is an error with an exit code and a next step.
+type failure struct {
+	error
+	exit int
+	hint string
+}
+
+func (f *failure) Unwrap() error { return f.error }
+
+// Hint is the next step.
+func (f *failure) Hint() string { return f.hint }
+
+// hinting adds the next step.
+func (f *failure) hinting(hint string) *failure {
+	f.hint = hint
+	return f
+}
+
+// usage is a mistake in the command line.
+func usage(format string, args ...any) *failure {
+	return &failure{error: fmt.Errorf(format, args...), exit: exitUsage}
+}
+
+// failed is everything else that goes wrong.
+func failed(format string, args ...any) *failure {
+	return &failure{error: fmt.Errorf(format, args...), exit: exitFailed}
+}
+
+// report writes an error and returns the exit code.
+func (t *terminal) report(err error) int {
+	if err == nil {
+		return exitDone
+	}
+	if errors.Is(err, errSilent) {
+		return exitFailed
+	}
+	exit := exitFailed
+	var f *failure
+	if errors.As(err, &f) {
+		exit = f.exit
+	}
+	var wrong *config.Error
+	if errors.As(err, &wrong) {
+		exit = exitUsage
+	}
+	message, hint := explain(err)
+	for line := range strings.SplitSeq(strings.TrimSpace(message), "\n") {
+		t.notef("error: %s\n", line)
+	}
+	for line := range strings.SplitSeq(strings.TrimSpace(hint), "\n") {
+		if line != "" {
+			t.notef("hint: %s\n", line)
+		}
+	}
+	return exit
+}
+
+// explain is what failed, and the next step if one is known.
+func explain(err error) (message, hint string) {
+	var f *fault.Error
+	var refused *join.Refused
+	var hinted interface{ Hint() string }
+	switch {
+	case errors.As(err, &f):
+		return f.Message, f.Hint
+	case errors.As(err, &refused):
+		return refused.Message, refused.Hint
+	case errors.As(err, &hinted):
+		return err.Error(), hinted.Hint()
+	}
+	return err.Error(), ""
+}

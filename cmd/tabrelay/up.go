@@ -1,0 +1,317 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tabrelay/extension"
+	"tabrelay/relay"
+	"tabrelay/relay/browser"
+	"tabrelay/relay/config"
+)
+
+// Waits of up.
+const (
+	lookEvery   = 100 * time.Millisecond // at the relay, for a browser that connects
+	renewTime   = 5 * time.Second        // for an extension to reload itself with new files
+	managedWait = 30 * time.Second       // for a browser that tabrelay started
+	personWait  = 5 * time.Minute        // for a person whose answers cannot be read
+	knownWait   = 20 * time.Second       // for a profile that was paired before, until the guide is shown
+)
+
+func (a *app) up() *cobra.Command {
+	var mode string
+	cmd := &cobra.Command{
+		Use: "up", Short: "Start everything, and make a first call", Args: cobra.NoArgs,
+		Long: "Start the relay in the background, bring a browser, and run one first call.\n\n" +
+			"--browser auto: the browser that was used before; else, with a display, your own Chrome, step by step; else a Chromium without a window.\n" +
+			"--browser managed: a Chromium with a profile of its own.\n--browser none: only the relay.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			u := &upping{app: a}
+			switch mode {
+			case "auto", "managed", "none":
+				return u.run(cmd.Context(), mode)
+			}
+			return usage("--browser is %q", mode).hinting("it is one of auto, managed, none")
+		},
+	}
+	cmd.Flags().StringVar(&mode, "browser", "auto", "which browser: auto, managed, none")
+	return cmd
+}
+
+// upping is one run of up.
+type upping struct {
+	*app
+	config config.Config
+	status relay.Status
+}
+
+func (u *upping) run(ctx context.Context, mode string) (err error) {
+	if _, err := extension.Files(); err != nil {
+		return err
+	}
+	starter, err := u.starter()
+	if err != nil {
+		return err
+	}
+	if u.config, err = config.Load(u.home); err != nil {
+		return err
+	}
+	state, err := starter.Start(ctx)
+	if err != nil {
+		return err
+	}
+	u.notef("The relay runs: http://%s\n", state.Address)
+	if err := u.look(ctx); err != nil {
+		return err
+	}
+	if mode == "none" {
+		u.notef("The extension is in %s\n", u.status.Extension.Folder)
+		u.notef("Next: load it into your browser: chrome://extensions, Developer mode, Load unpacked.\n")
+		return nil
+	}
+	if err := u.bring(ctx, mode); err != nil {
+		return err
+	}
+	return u.firstCall(ctx)
+}
+
+// look asks the relay how it is.
+func (u *upping) look(ctx context.Context) (err error) {
+	u.status, err = u.relayStatus(ctx)
+	if err == nil && !u.status.Running {
+		err = failed("the relay ended again").hinting("tabrelay logs shows why")
+	}
+	return err
+}
+
+// connected reports whether a browser is there to stay: one that runs older files of the extension reloads itself at
+// once, unless it cannot.
+func (u *upping) connected() bool {
+	for _, b := range u.status.Browsers {
+		if b.Connected && (b.UpToDate || time.Since(b.Since) > renewTime) {
+			return true
+		}
+	}
+	return false
+}
+
+// bring sees to it that a browser is connected.
+func (u *upping) bring(ctx context.Context, mode string) error {
+	if u.connected() {
+		return nil
+	}
+	known, err := relay.KnownProfiles(u.home)
+	if err != nil {
+		return fmt.Errorf("cannot read which browsers were paired: %w", err)
+	}
+	_, managedBefore := os.Stat(filepath.Join(u.browserFolder(), "profile"))
+	switch {
+	case mode == "managed", managedBefore == nil, len(known) == 0 && !browser.HasDisplay():
+		return u.manage(ctx)
+	case len(known) > 0:
+		u.notef("Start your browser, with the profile %q that was paired before …\n", known[0].Label)
+		if err := u.await(ctx, knownWait, nil); err == nil || ctx.Err() != nil {
+			return err
+		}
+		u.notef("It did not connect. Perhaps the extension was removed; this is how to install it:\n")
+	}
+	return u.guide(ctx)
+}
+
+// manage starts a browser that has nothing to do with the person's own.
+func (u *upping) manage(ctx context.Context) error {
+	path, err := browser.Find(u.config.Browser.Path)
+	if err != nil {
+		return err
+	}
+	if err := refuseBranded(ctx, path, u.config.Browser.Path); err != nil {
+		return err
+	}
+	launch := browser.Launch{
+		Path: path, Folder: u.browserFolder(), Extension: u.status.Extension.Folder, Headless: u.config.Browser.Headless || !browser.HasDisplay(),
+		Root: os.Geteuid() == 0, Args: u.config.Browser.Args, URL: u.demoURL(),
+	}
+	if browser.Sandboxed(path) && strings.Contains(launch.Extension, "/.") {
+		return failed("%s cannot read folders whose names begin with a dot, such as %s", path, launch.Extension).
+			hinting("set TABRELAY_HOME to a folder without a dot in its path, or browser.path to another Chromium")
+	}
+	if _, err := launch.Start(); err != nil {
+		return err
+	}
+	u.notef("Started %s; waiting for its extension …\n", path)
+	err = u.await(ctx, managedWait, func() bool { _, runs := browser.Running(launch.Folder); return runs })
+	if err != nil && ctx.Err() == nil {
+		words := launch.LastWords()
+		if words != "" {
+			words = "\nit wrote last: " + strings.ReplaceAll(words, "\n", "\n  ")
+		}
+		return failed("%w%s", err, words).hinting("everything it wrote is in " + launch.Output() + "; tabrelay doctor looks at the rest")
+	}
+	return err
+}
+
+// refuseBranded finds out early that a configured browser ignores --load-extension.
+func refuseBranded(ctx context.Context, path, configured string) error {
+	if configured == "" {
+		return nil
+	}
+	version, err := browser.Version(ctx, path)
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(version, "Google Chrome ") && !strings.Contains(version, "for Testing") {
+		return failed("browser.path is %s, which does not load extensions from the command line", version).
+			hinting("set it to a Chromium or Chrome for Testing, or install the extension into your Chrome: tabrelay up --browser auto")
+	}
+	return nil
+}
+
+func (u *upping) demoURL() string {
+	if u.status.Demo != "" {
+		return u.status.Demo
+	}
+	return "about:blank"
+}
+
+// await waits for a browser. alive, when not nil, says whether the wait has any point.
+func (u *upping) await(ctx context.Context, most time.Duration, alive func() bool) error {
+	deadline := time.NewTimer(most)
+	defer deadline.Stop()
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		if err := u.look(ctx); err != nil || u.connected() {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-deadline.C:
+			return failed("no browser connected within %s", most)
+		case <-ticker.C:
+		}
+		if alive != nil && !alive() {
+			return failed("the browser ended before it connected")
+		}
+	}
+}
+
+// guide leads a person through the installation. Each step waits for Enter; whatever is done out of order, a
+// connected extension ends the wait.
+func (u *upping) guide(ctx context.Context) error {
+	steps := browser.Guide(u.status.Extension.Folder, "")
+	u.notef("\nThe extension goes into your own browser once; %d steps.\n", len(steps))
+	enter := u.lines(ctx)
+	for i, step := range steps {
+		u.notef("\n%d. %s\n%s\n", i+1, step.Title, indent(step.Text))
+		if enter == nil || i == len(steps)-1 {
+			continue
+		}
+		u.notef("   Press Enter when that is done. ")
+		if err := u.awaitEnter(ctx, enter); err != nil {
+			return err
+		}
+	}
+	u.notef("\nWaiting for the extension to connect …\n")
+	most := personWait
+	if enter != nil {
+		most = 24 * time.Hour // the person can press Ctrl+C
+	}
+	return u.await(ctx, most, nil)
+}
+
+func indent(text string) string { return "   " + strings.ReplaceAll(text, "\n", "\n   ") }
+
+// lines are what a person types, nil when nobody can.
+func (u *upping) lines(ctx context.Context) <-chan struct{} {
+	if !u.interactive() {
+		return nil
+	}
+	typed := make(chan struct{})
+	go func() { // ends with the process: nothing interrupts a read of the terminal
+		scanner := bufio.NewScanner(u.in)
+		for scanner.Scan() {
+			select {
+			case typed <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return typed
+}
+
+func (u *upping) awaitEnter(ctx context.Context, enter <-chan struct{}) error {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		if err := u.look(ctx); err != nil || u.connected() {
+			u.notef("\n")
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-enter:
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// firstCall proves that a call goes all the way to a page and back.
+func (u *upping) firstCall(ctx context.Context) error {
+	for _, b := range u.status.Browsers {
+		if b.Connected {
+			u.notef("Connected: %s\n", b.Label)
+		}
+	}
+	if u.status.Demo == "" {
+		u.notef("The demo site is off, so there is nothing to try a call on.\n")
+		return u.next()
+	}
+	if err := u.openDemo(ctx); err != nil {
+		return err
+	}
+	u.notef("First call: demo__hello\n")
+	var answer relay.Answer
+	if err := u.post(ctx, "/api/v1/tools/demo__hello/call", relay.Ask{}, &answer); err != nil {
+		return err
+	}
+	if err := u.printAnswer(answer, false); err != nil {
+		return err
+	}
+	return u.next()
+}
+
+// openDemo opens the demo site unless a tab shows it.
+func (u *upping) openDemo(ctx context.Context) error {
+	for _, t := range u.status.Tabs {
+		if strings.HasPrefix(t.URL, u.status.Demo) {
+			return nil
+		}
+	}
+	var answer relay.Answer
+	ask := relay.Ask{Arguments: []byte(fmt.Sprintf(`{"url":%q}`, u.status.Demo))}
+	if err := u.post(ctx, "/api/v1/tools/browser__open_tab/call", ask, &answer); err != nil {
+		return err
+	}
+	if answer.Error != nil {
+		return failed("cannot open the demo site: %s", answer.Error.Message).hinting(answer.Error.Hint)
+	}
+	return nil
+}
+
+func (u *upping) next() error {
+	u.notef("\nNext: tabrelay connect claude-code   (or claude-desktop, cursor, vscode, …)\n")
+	u.notef("      then open a web application you are signed in to, and ask your agent to use it.\n")
+	return nil
+}

@@ -1,0 +1,33 @@
+import { definePlugin, defineTool, ToolError } from '@tabrelay/plugin-sdk';
+
+const none = { type: 'object', properties: {}, additionalProperties: false } as const;
+
+const readTitle = defineTool({
+  name: 'read_title',
+  displayName: 'Read title',
+  description: 'The title of the page.',
+  annotations: { readOnlyHint: true },
+  input: none,
+  handle: async () => ({ title: document.querySelector('title')?.textContent ?? '' }),
+});
+
+const readSecret = defineTool({
+  name: 'read_secret',
+  displayName: 'Read secret',
+  description: 'A global of the page.',
+  annotations: { readOnlyHint: true },
+  input: none,
+  handle: async () => ({ secret: 'pageSecret' in globalThis ? globalThis.pageSecret : null }),
+});
+
+const refuse = defineTool({
+  name: 'refuse',
+  displayName: 'Refuse',
+  description: 'Fails with NOT_FOUND.',
+  input: none,
+  async handle() {
+    throw ToolError.notFound('There is nothing here');
+  },
+});
+
+export default definePlugin({ tools: [readTitle, readSecret, refuse] });

@@ -1,0 +1,56 @@
+// Pages that make it hard for an extension. Everything else is passed on to the demo site, so that the tools of the
+// demo plugin work on these pages as they do there.
+
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import path from 'node:path';
+import type { Closing } from '../stage/closing.ts';
+import { portOf } from '../stage/port.ts';
+
+interface Page {
+  headers: Record<string, string>;
+  body: string;
+}
+
+const vandal = readFileSync(path.join(import.meta.dirname, 'vandal.js'), 'utf8');
+
+const pages: Record<string, Page> = {
+  '/hostile/csp': {
+    headers: {
+      'content-security-policy':
+        "default-src 'none'; script-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+    },
+    body: '<title>Strict policy</title><h1>Nothing may run here</h1>',
+  },
+  '/hostile/globals': { headers: {}, body: `<title>Replaced globals</title><script>{${vandal}}</script>` },
+};
+
+/** Opens the site in front of a demo site and returns its address. */
+export async function openHostileSite(demo: string, closing: Closing): Promise<string> {
+  const server = createServer((incoming, outgoing) => {
+    const page = pages[incoming.url ?? ''];
+    if (page) outgoing.writeHead(200, { 'content-type': 'text/html', ...page.headers }).end(page.body);
+    else passOn(demo, incoming, outgoing);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closing.defer(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${portOf(server.address())}`;
+}
+
+function passOn(demo: string, incoming: IncomingMessage, outgoing: ServerResponse): void {
+  const { method = 'GET', url = '/', headers } = incoming;
+  const onward = request(
+    new URL(url, demo),
+    { method, headers: { ...headers, host: new URL(demo).host } },
+    (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    },
+  );
+  onward.on('error', () => outgoing.writeHead(502).end());
+  incoming.pipe(onward);
+}

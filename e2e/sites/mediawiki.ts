@@ -1,0 +1,130 @@
+// A real MediaWiki: the one Debian packages, on PHP's own server, with a database of its own.
+
+import { appendFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect } from '@playwright/test';
+import { z } from 'zod';
+import type { Closing } from '../stage/closing.ts';
+import { temporaryFolder } from '../stage/paths.ts';
+import { freePort } from '../stage/port.ts';
+import { run, start } from '../stage/process.ts';
+
+const source = process.env.MEDIAWIKI ?? '/usr/share/mediawiki';
+
+// What the installer does not ask. Jobs are not run on page views, so that a test sees only what it did.
+const settings = `
+$wgServer = getenv( 'WIKI_SERVER' );
+$wgEnableEmail = false;
+$wgJobRunRate = 0;
+$wgMainCacheType = CACHE_DB;
+$wgGroupPermissions['*']['edit'] = false;
+`;
+
+const History = z.object({
+  query: z.object({
+    pages: z.array(
+      z.object({
+        missing: z.boolean().optional(),
+        revisions: z
+          .array(z.object({ revid: z.number(), user: z.string(), comment: z.string(), slots: z.unknown() }))
+          .optional(),
+      }),
+    ),
+  }),
+});
+
+const Slots = z.object({ main: z.object({ content: z.string() }) });
+
+export interface Revision {
+  id: number;
+  user: string;
+  comment: string;
+  text: string;
+}
+
+export class Wiki {
+  readonly url: string;
+  readonly #env: Record<string, string>;
+
+  constructor(url: string, env: Record<string, string>) {
+    this.url = url;
+    this.#env = env;
+  }
+
+  /** Address of a page as a reader opens it. */
+  page(title: string): string {
+    return `${this.url}/index.php?title=${encodeURIComponent(title)}`;
+  }
+
+  /** Runs one of MediaWiki's maintenance scripts. */
+  script(name: string, ...args: string[]): Promise<string> {
+    return run('php', [path.join(source, 'maintenance', `${name}.php`), ...args], this.#env);
+  }
+
+  addUser(name: string, password: string): Promise<string> {
+    return this.script('createAndPromote', name, password);
+  }
+
+  /** Saves a page as somebody else does, past the browser. */
+  async save(title: string, text: string, user: string): Promise<void> {
+    const command = `printf %s "$TEXT" | php "$SCRIPT" --user "$EDITOR" "$TITLE"`;
+    const script = path.join(source, 'maintenance/edit.php');
+    await run('sh', ['-c', command], {
+      ...this.#env,
+      TEXT: text,
+      SCRIPT: script,
+      EDITOR: user,
+      TITLE: title,
+    });
+  }
+
+  /** The revisions of a page, newest first, as the wiki itself tells anybody. */
+  async history(title: string): Promise<Revision[]> {
+    const query = new URLSearchParams({
+      action: 'query',
+      prop: 'revisions',
+      titles: title,
+      rvprop: 'ids|user|comment|content',
+      rvslots: 'main',
+      rvlimit: '50',
+      format: 'json',
+      formatversion: '2',
+    });
+    const answer = History.parse(await (await fetch(`${this.url}/api.php?${query}`)).json());
+    return (answer.query.pages[0]?.revisions ?? []).map((one) => ({
+      id: one.revid,
+      user: one.user,
+      comment: one.comment,
+      text: Slots.parse(one.slots).main.content,
+    }));
+  }
+}
+
+export async function openWiki(closing: Closing): Promise<Wiki> {
+  const folder = await temporaryFolder('wiki', closing);
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const env = { MW_CONFIG_FILE: path.join(folder, 'LocalSettings.php'), WIKI_SERVER: url };
+  await run(
+    'php',
+    [
+      path.join(source, 'maintenance/install.php'),
+      ...['--confpath', folder, '--dbtype', 'sqlite', '--dbpath', folder, '--dbname', 'wiki'],
+      ...['--server', url, '--scriptpath', '', '--lang', 'en', '--skins', 'Vector'],
+      ...['--pass', 'an admin nobody uses', 'Test wiki', 'Admin'],
+    ],
+    env,
+  );
+  await appendFile(env.MW_CONFIG_FILE, settings);
+  const server = start('php', ['-S', new URL(url).host, '-t', source], {
+    ...env,
+    PHP_CLI_SERVER_WORKERS: '3',
+  });
+  closing.defer(() => server.stop());
+  const status = () =>
+    fetch(`${url}/index.php/Main_Page`).then(
+      (response) => response.status,
+      () => 0,
+    );
+  await expect.poll(status, { message: 'the wiki answers', timeout: 20_000 }).toBe(200);
+  return new Wiki(url, env);
+}

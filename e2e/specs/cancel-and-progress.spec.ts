@@ -1,0 +1,63 @@
+// What happens while a tool runs: its progress reaches the agent, and the agent's cancel reaches the page.
+
+import { httpAgent } from '../stage/agent.ts';
+import { expect, type Stage, test, timed } from '../stage/test.ts';
+
+const transports = {
+  stdio: async (stage: Stage) => stage.agent,
+  HTTP: async (stage: Stage) => httpAgent(stage.relay, await stage.relay.token(), stage.closing),
+};
+
+for (const [transport, open] of Object.entries(transports)) {
+  test(`over ${transport}, a cancel reaches the page within 100 ms and frees the tab`, async ({ stage }) => {
+    const agent = await open(stage);
+    const cancel = new AbortController();
+    const call = agent.call(
+      'demo__slow_increment',
+      { name: 'c', ms: 30_000, note: 'c' },
+      { signal: cancel.signal },
+    );
+    call.catch(() => {}); // it is awaited below, after the page was heard
+    await stage.demo.notes('c', 1);
+    const cancelled = Date.now();
+    cancel.abort('the person pressed escape');
+    const [, aborted] = await stage.demo.notes('c', 2);
+    expect(aborted?.text).toBe('aborted');
+    expect((aborted?.at ?? Number.POSITIVE_INFINITY) - cancelled).toBeLessThan(100);
+    await expect(call).rejects.toThrow();
+    const { result, ms } = await timed(agent.call('demo__counter_increment', { name: 'c' }));
+    expect(result.value).toMatchObject({ asked: 2 });
+    expect(ms).toBeLessThan(1000);
+  });
+
+  test(`over ${transport}, progress arrives while the tool runs`, async ({ stage }) => {
+    const agent = await open(stage);
+    const seen: { progress: number; at: number }[] = [];
+    const onprogress = ({ progress }: { progress: number }) => seen.push({ progress, at: performance.now() });
+    const answer = await agent.call('demo__slow', { ms: 1000, steps: 5 }, { onprogress });
+    const ended = performance.now();
+    expect(answer.value).toEqual({ waitedMs: 1000 });
+    expect(seen.map((one) => one.progress)).toEqual([1, 2, 3, 4, 5]);
+    expect(ended - (seen[0]?.at ?? ended)).toBeGreaterThan(500);
+  });
+}
+
+test('progress gives a tool its time anew', async ({ stage }) => {
+  const answer = await stage.agent.call('demo__slow', { ms: 1500, steps: 6 }, { timeoutMs: 600 });
+  expect(answer.value).toEqual({ waitedMs: 1500 });
+});
+
+test('a tool without progress ends when its time is over, and its signal fires', async ({ stage }) => {
+  const { result, ms } = await timed(
+    stage.agent.call('demo__never_answer', { note: 't' }, { timeoutMs: 500 }),
+  );
+  expect(result.code).toBe('TIMEOUT');
+  expect(result.block).toMatchObject({
+    outcome: 'unknown',
+    reason: 'idle',
+    timeoutMs: 500,
+    retryable: false,
+  });
+  expect(ms).toBeLessThan(3000);
+  expect((await stage.demo.notes('t', 2)).map((note) => note.text)).toEqual(['started', 'aborted']);
+});

@@ -1,0 +1,160 @@
+// Things break during a call. Each ends as the failure contract says, soon, and nothing is done twice:
+// the demo site counts what it was asked.
+
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Agent } from '../stage/agent.ts';
+import { stopWorker } from '../stage/browser.ts';
+import { openProxy } from '../stage/proxy.ts';
+import { expect, openStage, type Stage, test, timed } from '../stage/test.ts';
+
+/** Starts a write that takes a while, and returns once the page has begun it. */
+async function begin({ agent, demo }: Stage, name: string, ms: number) {
+  const call = agent.call('demo__slow_increment', { name, ms, note: name });
+  call.catch(() => {}); // awaited by the test, after something broke
+  await demo.notes(name, 1);
+  return { call };
+}
+
+/** The connection works, and the action happened exactly once. */
+async function expectOnce({ agent, demo }: Stage, name: string): Promise<void> {
+  expect((await agent.call('demo__hello')).failed).toBe(false);
+  expect((await demo.counter(name)).asked).toBe(1);
+}
+
+test('service worker stopped during a call: its own outcome is delivered', async ({ stage }) => {
+  const { call } = await begin(stage, 'worker', 1500);
+  await stopWorker(stage.browser);
+  const { result, ms } = await timed(call);
+  expect(result.value).toMatchObject({ value: 1 });
+  expect(ms).toBeLessThan(2500);
+  await expectOnce(stage, 'worker');
+});
+
+test('service worker stopped while nothing runs: the next call works at once', async ({ stage }) => {
+  await stopWorker(stage.browser);
+  const { result, ms } = await timed(stage.agent.call('demo__counter_increment', { name: 'idle' }));
+  expect(result.value).toMatchObject({ asked: 1 });
+  expect(ms).toBeLessThan(1000);
+});
+
+test('relay killed during a call: the agent gets the outcome from the next relay', async ({ stage }) => {
+  const { call } = await begin(stage, 'relay', 1500);
+  stage.closing.defer(() => stage.relay.tabrelay('down'));
+  await stage.relay.stop('SIGKILL');
+  const { result, ms } = await timed(call);
+  expect(result.value).toMatchObject({ asked: 1 });
+  expect(ms).toBeLessThan(6500);
+  // The demo site restarted with the relay and counts from zero: anything done again would show.
+  expect((await stage.agent.call('demo__hello')).failed).toBe(false);
+  expect((await stage.demo.counter('relay')).asked).toBe(0);
+});
+
+test('socket cut during a call: the outcome is fetched over the next one', async ({ closing }) => {
+  let cut = () => {};
+  const stage = await openStage(closing, {
+    async beforeBrowser(relay) {
+      const proxy = await openProxy(new URL(await relay.url('/')).host, closing);
+      cut = proxy.cut;
+      const pairing = path.join(relay.extension, 'pairing.json');
+      const { secret } = JSON.parse(await readFile(pairing, 'utf8'));
+      await writeFile(pairing, JSON.stringify({ address: proxy.address, secret }));
+    },
+  });
+  const { call } = await begin(stage, 'socket', 800);
+  cut();
+  const { result, ms } = await timed(call);
+  expect(result.value).toMatchObject({ value: 1 });
+  expect(ms).toBeLessThan(1800);
+  await expectOnce(stage, 'socket');
+});
+
+test('tab closed during a call: the end is unknown, and said at once', async ({ stage }) => {
+  await stage.browser.newPage(); // Chromium ends with its last tab
+  const { call } = await begin(stage, 'closed', 30_000);
+  const { result, ms } = await timed(Promise.all([call, stage.page.close()]));
+  expect(result[0].code).toBe('TAB_NOT_FOUND');
+  expect(result[0].block).toMatchObject({ outcome: 'unknown', retryable: false });
+  expect(ms).toBeLessThan(1000);
+  expect((await stage.demo.counter('closed')).asked).toBe(1);
+});
+
+test('tab navigated during a call: the end is unknown, and the call runs in no other page', async ({
+  stage,
+}) => {
+  const { call } = await begin(stage, 'navigated', 30_000);
+  const { result, ms } = await timed(Promise.all([call, stage.page.goto(`${stage.demo.url}/pages/tea`)]));
+  expect(result[0].code).toBe('TAB_CHANGED');
+  expect(result[0].block).toMatchObject({ outcome: 'unknown', retryable: false });
+  expect(ms).toBeLessThan(1000);
+  await expectOnce(stage, 'navigated');
+});
+
+test('no tab of the site: TAB_NOT_FOUND names the page to open', async ({ stage }) => {
+  await stage.page.goto('about:blank');
+  await expect.poll(() => stage.relay.tabs()).toEqual([]);
+  const { result, ms } = await timed(stage.agent.call('demo__counter_increment', { name: 'none' }));
+  expect(result.code).toBe('TAB_NOT_FOUND');
+  expect(result.block).toMatchObject({ outcome: 'not_executed' });
+  expect(result.text).toContain(stage.demo.url);
+  expect(ms).toBeLessThan(1000);
+  expect((await stage.demo.counter('none')).asked).toBe(0);
+});
+
+test('an answer too large is refused in the page; the connection stays', async ({ stage }) => {
+  const { result, ms } = await timed(stage.agent.call('demo__big_output', { bytes: 20 * 1024 * 1024 }));
+  expect(result.code).toBe('OUTPUT_TOO_LARGE');
+  expect(result.block).toMatchObject({ outcome: 'executed', retryable: false });
+  expect(ms).toBeLessThan(5000);
+  await expectNext(stage.agent);
+});
+
+test('arguments too large for a frame are refused; the connection stays', async ({ stage }) => {
+  const name = 'x'.repeat(17 * 1024 * 1024);
+  const answer = await stage.agent.call('demo__hello', { name });
+  expect(answer.code).toBe('INPUT_TOO_LARGE');
+  expect(answer.block).toMatchObject({ outcome: 'not_executed' });
+  await expectNext(stage.agent);
+});
+
+async function expectNext(agent: Agent): Promise<void> {
+  const { result, ms } = await timed(agent.call('demo__hello'));
+  expect(result.failed).toBe(false);
+  expect(ms).toBeLessThan(1000);
+}
+
+test('a page that is busy: TAB_UNRESPONSIVE, nothing done', async ({ stage }) => {
+  const blocked = stage.agent.call('demo__block_page', { ms: 6000, note: 'busy' });
+  await stage.demo.notes('busy', 1);
+  const busy = await timed(stage.agent.call('demo__counter_increment', { name: 'busy' }));
+  expect(busy.result.code).toBe('TAB_UNRESPONSIVE');
+  expect(busy.ms).toBeLessThan(4000);
+  expect((await blocked).value).toEqual({ blockedMs: 6000 });
+  // What was given up is not done later either.
+  expect((await stage.agent.call('demo__counter_increment', { name: 'busy' })).value).toMatchObject({
+    asked: 1,
+  });
+});
+
+test('a tool that ignores its deadline keeps writes away from the tab, and reads go on', async ({
+  stage,
+}) => {
+  const late = await stage.agent.call('demo__never_answer', {}, { timeoutMs: 300 });
+  expect(late.code).toBe('TIMEOUT');
+  expect((await stage.agent.call('demo__hello')).failed).toBe(false);
+  const write = await stage.agent.call('demo__counter_increment', { name: 'after' });
+  expect(write.code).toBe('TAB_BUSY');
+  expect(write.block).toMatchObject({ outcome: 'not_executed', retryable: true });
+  await stage.page.reload();
+  expect((await stage.agent.call('demo__counter_increment', { name: 'after' })).value).toMatchObject({
+    asked: 1,
+  });
+});
+
+test('browser closed: the agent is told what to do, and the next browser is used', async ({ stage }) => {
+  await stage.browser.close();
+  const answer = await stage.agent.call('demo__hello');
+  expect(answer.failed).toBe(true);
+  expect(answer.block).toMatchObject({ outcome: 'not_executed' });
+  expect(answer.text).toContain('\nNext: ');
+});

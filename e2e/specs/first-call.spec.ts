@@ -1,0 +1,51 @@
+// The path of one call, from the agent to the page and back, over both transports.
+
+import { httpAgent } from '../stage/agent.ts';
+import { expect, test } from '../stage/test.ts';
+
+test('an agent lists the tools and calls one in the page', async ({ sharedStage: { agent, demo } }) => {
+  const tools = await agent.tools();
+  expect(tools).toEqual(
+    expect.arrayContaining(['demo__hello', 'demo__counter_increment', 'mediawiki__edit_page']),
+  );
+  const answer = await agent.call('demo__hello', { name: 'Ada' });
+  expect(answer.value).toEqual({
+    greeting: 'Hello, Ada! This answer comes from a page in your own browser.',
+    page: 'tabrelay demo',
+    url: `${demo.url}/`,
+  });
+  expect(answer.structured).toEqual(answer.value);
+  expect(answer.meta['tabrelay/call']).toMatchObject({ origin: demo.url, attempts: 1 });
+});
+
+test('the same over HTTP with a token', async ({ sharedStage: { relay, demo }, closing }) => {
+  const agent = await httpAgent(relay, await relay.token(), closing);
+  expect(await agent.tools()).toContain('demo__hello');
+  expect((await agent.call('demo__hello')).value).toMatchObject({ url: `${demo.url}/` });
+  expect((await agent.call('demo__throw_tool_error', { factory: 'rate_limited' })).pageFields).toEqual({
+    code: 'RATE_LIMITED',
+    category: 'rate_limit',
+    retryable: true,
+    retryAfterMs: 2000,
+  });
+});
+
+test('tools say what they do to the world', async ({ sharedStage: { agent } }) => {
+  const { tools } = await agent.client.listTools();
+  const hello = tools.find((tool) => tool.name === 'demo__hello');
+  const edit = tools.find((tool) => tool.name === 'mediawiki__edit_page');
+  expect(hello?.annotations).toMatchObject({ readOnlyHint: true });
+  expect(edit?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true });
+  expect(hello?.outputSchema).toMatchObject({ required: ['greeting', 'page', 'url'] });
+  expect(hello?.inputSchema.properties).toMatchObject({
+    tabId: { type: 'integer' },
+    profile: { type: 'string' },
+  });
+});
+
+test('the same tools from a shell', async ({ sharedStage: { relay } }) => {
+  expect(JSON.parse(await relay.tabrelay('call', 'demo__get_page', '{"slug":"tea"}'))).toMatchObject({
+    title: 'How to make tea',
+  });
+  await expect(relay.tabrelay('call', 'demo__get_page', '{"slug":"coffee"}')).rejects.toThrow(/NOT_FOUND/);
+});

@@ -1,0 +1,95 @@
+// Pages that forbid everything, or replace everything. A plugin runs in one of two worlds; both hold.
+
+import { openHostileSite } from '../sites/hostile.ts';
+import { mainWorldPlugin } from '../stage/plugin.ts';
+import { freePort } from '../stage/port.ts';
+import stageTest, { expect, openStage, type Stage, visit } from '../stage/test.ts';
+
+interface HostileStage extends Stage {
+  /** Origin of the hostile pages. */
+  site: string;
+  /** Folder of a main-world plugin that works on them. */
+  plugin: string;
+}
+
+const test = stageTest.extend<{ hostile: HostileStage }>({
+  hostile: async ({ closing }, use) => {
+    const demo = `http://127.0.0.1:${await freePort()}`;
+    const site = await openHostileSite(demo, closing);
+    const plugin = await mainWorldPlugin(site, closing);
+    const plugins = { demo: { urlPatterns: [`${site}/*`] } };
+    await use({ ...(await openStage(closing, { demo, plugins })), site, plugin });
+  },
+});
+
+/** Adds the plugin, and waits until the browser runs it before the scripts of a page that is opened. */
+async function addPlugin(hostile: HostileStage): Promise<void> {
+  const { agent, page, plugin, relay, site } = hostile;
+  await relay.tabrelay('plugin', 'add', plugin);
+  await visit(hostile, `${site}/pages/tea`);
+  const trust = async () => {
+    await page.reload();
+    return (await agent.call('main-world__read_title')).meta['tabrelay/call'];
+  };
+  await expect.poll(trust).not.toHaveProperty('trust');
+}
+
+test.describe('a page whose policy allows no script and demands Trusted Types', () => {
+  test('an isolated plugin works, its requests included', async ({ hostile }) => {
+    const { agent, site, demo } = hostile;
+    await visit(hostile, `${site}/hostile/csp`);
+    expect((await agent.call('demo__hello')).value).toMatchObject({ page: 'Strict policy' });
+    expect((await agent.call('demo__counter_increment', { name: 'csp' })).value).toMatchObject({ asked: 1 });
+    expect((await demo.counter('csp')).asked).toBe(1);
+  });
+
+  test('a main-world plugin works', async ({ hostile }) => {
+    const { agent, site } = hostile;
+    await addPlugin(hostile);
+    await visit(hostile, `${site}/hostile/csp`);
+    expect((await agent.call('main-world__read_title')).value).toEqual({ title: 'Strict policy' });
+  });
+});
+
+test.describe('a page that replaces every global it can find', () => {
+  test('an isolated plugin does not notice', async ({ hostile }) => {
+    const { agent, site, demo } = hostile;
+    await visit(hostile, `${site}/hostile/globals`);
+    expect((await agent.call('demo__hello')).value).toMatchObject({ page: 'Replaced globals' });
+    expect((await agent.call('demo__counter_increment', { name: 'globals' })).value).toMatchObject({
+      asked: 1,
+    });
+    expect((await demo.counter('globals')).asked).toBe(1);
+    expect(
+      (await agent.call('demo__throw_tool_error', { factory: 'rate_limited' })).pageFields,
+    ).toMatchObject({
+      code: 'RATE_LIMITED',
+      retryAfterMs: 2000,
+    });
+  });
+
+  test('a main-world plugin reaches the page, and its answer reaches the agent', async ({ hostile }) => {
+    const { agent, site } = hostile;
+    await addPlugin(hostile);
+    await visit(hostile, `${site}/hostile/globals`);
+    const answer = await agent.call('main-world__read_secret');
+    expect(answer.value).toEqual({ secret: 'kept by the page' });
+    expect(answer.meta['tabrelay/call']).not.toHaveProperty('trust');
+    expect((await agent.call('main-world__refuse')).pageFields).toEqual({
+      code: 'NOT_FOUND',
+      category: 'not_found',
+      retryable: false,
+    });
+  });
+});
+
+test('a tab older than a main-world plugin is served, and marked', async ({ hostile }) => {
+  const { agent, relay, page, site, plugin } = hostile;
+  await visit(hostile, `${site}/pages/tea`);
+  await relay.tabrelay('plugin', 'add', plugin);
+  const answer = await agent.call('main-world__read_title');
+  expect(answer.value).toEqual({ title: 'How to make tea · tabrelay demo' });
+  expect(answer.meta['tabrelay/call']).toMatchObject({ trust: 'late' });
+  await page.reload();
+  expect((await agent.call('main-world__read_title')).meta['tabrelay/call']).not.toHaveProperty('trust');
+});

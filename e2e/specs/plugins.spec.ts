@@ -1,0 +1,50 @@
+// A plugin that is added, changed or removed while everything runs.
+
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { temporaryFolder } from '../stage/paths.ts';
+import { mainWorldPlugin } from '../stage/plugin.ts';
+import { expect, test } from '../stage/test.ts';
+
+test('a new plugin is scaffolded, built without Node, added, called, changed and removed', async ({
+  stage,
+}) => {
+  const { agent, closing, demo, relay } = stage;
+  const folder = await mainWorldPlugin(demo.url, closing);
+  let changes = 0;
+  agent.client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+    changes++;
+  });
+
+  await relay.tabrelay('plugin', 'add', folder);
+  await expect
+    .poll(() => changes, { message: 'the agent is told that the tools changed' })
+    .toBeGreaterThan(0);
+  expect(await agent.tools()).toContain('main-world__read_title');
+  expect((await agent.call('main-world__read_title')).value).toEqual({ title: 'tabrelay demo' });
+  expect(await relay.tabrelay('plugin', 'list', '--json')).toContain('main-world');
+
+  await relay.tabrelay('plugin', 'remove', 'main-world');
+  await expect.poll(() => agent.tools()).not.toContain('main-world__read_title');
+  expect(await agent.tools()).toContain('demo__hello');
+});
+
+test('a plugin that does not build is refused with a reason, and the others stay', async ({ stage }) => {
+  const { agent, closing, demo, relay } = stage;
+  const folder = await mainWorldPlugin(demo.url, closing);
+  await writeFile(path.join(folder, 'src/index.ts'), 'export default {{{');
+  await expect(relay.tabrelay('plugin', 'add', folder)).rejects.toThrow(/src\/index\.ts/);
+  expect((await agent.call('demo__hello')).failed).toBe(false);
+});
+
+test('a scaffolded plugin builds as it is', async ({ stage }) => {
+  const { closing, relay } = stage;
+  const parent = await temporaryFolder('plugin', closing);
+  const folder = path.join(parent, 'tea-shop');
+  await relay.tabrelay('plugin', 'new', folder);
+  await relay.tabrelay('plugin', 'build', folder);
+  expect(JSON.parse(await readFile(path.join(folder, 'dist/manifest.json'), 'utf8'))).toMatchObject({
+    name: 'tea-shop',
+  });
+});

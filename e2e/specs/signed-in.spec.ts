@@ -1,0 +1,135 @@
+// An agent works on a wiki in the name of the person who signed in to it with its own form.
+
+import { openWiki, type Wiki } from '../sites/mediawiki.ts';
+import { expect, openStage, type Stage, test, visit } from '../stage/test.ts';
+
+const password = 'correct horse battery';
+
+interface WikiStage extends Stage {
+  wiki: Wiki;
+}
+
+const wikiTest = test.extend<{ wikiStage: WikiStage }>({
+  wikiStage: async ({ closing }, use) => {
+    const wiki = await openWiki(closing);
+    await wiki.addUser('Alice', password);
+    await wiki.addUser('Bob', password);
+    await wiki.save('Red fox', 'The red fox is a fox.\n\n== Diet ==\nMice.', 'Bob');
+    const stage = await openStage(closing, { plugins: { mediawiki: { settings: { url: `${wiki.url}/` } } } });
+    await visit(stage, wiki.page('Red fox'));
+    await use({ ...stage, wiki });
+  },
+});
+
+/** What a person does who wants to edit: opens the form and types. */
+async function signIn({ page, wiki }: WikiStage): Promise<void> {
+  await page.goto(wiki.page('Red fox'));
+  await page.getByRole('link', { name: 'Log in' }).click();
+  await page.getByLabel('Username').fill('Alice');
+  await page.getByRole('textbox', { name: 'Password' }).fill(password);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await expect(page.getByRole('link', { name: 'Alice', exact: true })).toBeVisible();
+}
+
+wikiTest(
+  'the agent searches, reads and edits; the edit stands under the name of the person',
+  async ({ wikiStage }) => {
+    const { agent, wiki } = wikiStage;
+    await signIn(wikiStage);
+    expect((await agent.call('mediawiki__current_user')).value).toMatchObject({
+      signedIn: true,
+      name: 'Alice',
+    });
+    expect((await agent.call('mediawiki__search', { query: 'fox' })).value).toMatchObject({
+      results: [{ title: 'Red fox' }],
+    });
+    expect((await agent.call('mediawiki__read_rendered', { title: 'Red fox' })).value).toMatchObject({
+      text: 'The red fox is a fox.\n\n== Diet ==\n\nMice.',
+    });
+    const source = (await agent.call('mediawiki__read_page', { title: 'Red fox' })).structured;
+    expect(source).toMatchObject({ text: 'The red fox is a fox.\n\n== Diet ==\nMice.' });
+    const [base] = await wiki.history('Red fox');
+    const edit = await agent.call('mediawiki__edit_page', {
+      title: 'Red fox',
+      baseRevisionId: base?.id,
+      text: 'The red fox (Vulpes vulpes) is a fox.\n\n== Diet ==\nMice.',
+      summary: 'Latin name',
+    });
+    const [now, before] = await wiki.history('Red fox');
+    expect(edit.value).toEqual({
+      title: 'Red fox',
+      changed: true,
+      revisionId: now?.id,
+      previousRevisionId: before?.id,
+    });
+    expect(now).toMatchObject({ user: 'Alice', comment: 'Latin name' });
+    expect(now?.text).toContain('Vulpes vulpes');
+    expect(before?.user).toBe('Bob');
+  },
+);
+
+wikiTest('signed out, the same edit is AUTH_ERROR and says where to sign in', async ({ wikiStage }) => {
+  const { agent, wiki } = wikiStage;
+  const [base] = await wiki.history('Red fox');
+  const answer = await agent.call('mediawiki__edit_page', {
+    title: 'Red fox',
+    baseRevisionId: base?.id,
+    text: 'Vandalism',
+  });
+  expect(answer.pageFields).toEqual({ code: 'AUTH_ERROR', category: 'auth', retryable: false });
+  expect(answer.facts.outcome).toBe('not_executed');
+  expect(answer.text).toContain(`${wiki.url}/index.php?title=Special:UserLogin`);
+  expect(await wiki.history('Red fox')).toHaveLength(1);
+});
+
+for (const somebody of ['Bob', 'Alice']) {
+  wikiTest(
+    `an edit on an old revision conflicts with one by ${somebody} and changes nothing`,
+    async ({ wikiStage }) => {
+      const { agent, wiki } = wikiStage;
+      await signIn(wikiStage);
+      const [base] = await wiki.history('Red fox');
+      await wiki.save('Red fox', 'Rewritten meanwhile.', somebody);
+      const answer = await agent.call('mediawiki__edit_page', {
+        title: 'Red fox',
+        baseRevisionId: base?.id,
+        text: 'Written from the old text.',
+      });
+      expect(answer.pageFields).toEqual({ code: 'EDIT_CONFLICT', category: 'validation', retryable: false });
+      expect(answer.facts.outcome).toBe('not_executed');
+      const history = await wiki.history('Red fox');
+      expect(history).toHaveLength(2);
+      expect(history[0]?.text).toBe('Rewritten meanwhile.');
+    },
+  );
+}
+
+wikiTest('creating, comparing, watching', async ({ wikiStage }) => {
+  const { agent, wiki } = wikiStage;
+  await signIn(wikiStage);
+  const created = await agent.call('mediawiki__create_page', { title: 'Arctic fox', text: 'A white fox.' });
+  expect(created.value).toMatchObject({ changed: true });
+  expect((await agent.call('mediawiki__create_page', { title: 'Arctic fox', text: 'Again.' })).code).toBe(
+    'PAGE_EXISTS',
+  );
+  expect((await agent.call('mediawiki__watch_page', { title: 'Arctic fox' })).value).toMatchObject({
+    watched: true,
+  });
+  await wiki.save('Arctic fox', 'A fox that is white in winter.', 'Bob');
+  const history = await wiki.history('Arctic fox');
+  expect(
+    (await agent.call('mediawiki__compare_revisions', { from: history[1]?.id, to: history[0]?.id })).value,
+  ).toMatchObject({
+    text: expect.stringContaining('+ A fox that is white in winter.'),
+  });
+  expect((await agent.call('mediawiki__watch_list')).value).toMatchObject({
+    changes: [
+      { title: 'Arctic fox', user: 'Bob' },
+      { title: 'Arctic fox', user: 'Alice' },
+    ],
+  });
+  expect((await agent.call('mediawiki__page_history', { title: 'Arctic fox' })).value).toMatchObject({
+    revisions: [{ user: 'Bob' }, { user: 'Alice' }],
+  });
+  expect((await agent.call('mediawiki__read_page', { title: 'Blue fox' })).code).toBe('NOT_FOUND');
+});

@@ -1,0 +1,78 @@
+// An agent: the official MCP client, over stdio (`tabrelay mcp`) or over HTTP with a token.
+
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Progress } from '@modelcontextprotocol/sdk/types.js';
+import { Answer } from './answer.ts';
+import type { Closing } from './closing.ts';
+import { binary } from './paths.ts';
+import type { Relay } from './relay.ts';
+
+export interface CallOptions {
+  /** Aborting it cancels the call, as an agent does when its person presses escape. */
+  signal?: AbortSignal;
+  onprogress?: (progress: Progress) => void;
+  /** `_meta["tabrelay/timeoutMs"]`. */
+  timeoutMs?: number;
+}
+
+export class Agent {
+  readonly client: Client;
+  readonly #stdio: StdioClientTransport | undefined;
+
+  constructor(client: Client, stdio?: StdioClientTransport) {
+    this.client = client;
+    this.#stdio = stdio;
+  }
+
+  async call(name: string, args: Record<string, unknown> = {}, options: CallOptions = {}): Promise<Answer> {
+    const { timeoutMs, ...rest } = options;
+    const params = { name, arguments: args };
+    return new Answer(
+      await this.client.callTool(
+        timeoutMs === undefined ? params : { ...params, _meta: { 'tabrelay/timeoutMs': timeoutMs } },
+        undefined,
+        { timeout: 120_000, ...rest },
+      ),
+    );
+  }
+
+  /** Names of all tools. */
+  async tools(): Promise<string[]> {
+    return (await this.client.listTools()).tools.map((tool) => tool.name);
+  }
+
+  /** The process of `tabrelay mcp`. */
+  get pid(): number {
+    const pid = this.#stdio?.pid;
+    if (typeof pid !== 'number') throw new Error('this agent does not speak stdio, or its process has ended');
+    return pid;
+  }
+}
+
+const identity = { name: 'e2e', version: '1.0.0' };
+
+export async function stdioAgent(relay: Relay, closing: Closing): Promise<Agent> {
+  const transport = new StdioClientTransport({
+    command: binary,
+    args: ['mcp'],
+    env: relay.env,
+    stderr: 'inherit',
+  });
+  const client = new Client(identity);
+  closing.defer(() => client.close());
+  await client.connect(transport);
+  return new Agent(client, transport);
+}
+
+export async function httpAgent(relay: Relay, token: string, closing: Closing): Promise<Agent> {
+  const transport = new StreamableHTTPClientTransport(new URL(await relay.url('/mcp')), {
+    requestInit: { headers: { authorization: `Bearer ${token}` } },
+  });
+  const client = new Client(identity);
+  closing.defer(() => client.close());
+  // The SDK's own transport types do not satisfy its Transport interface under exactOptionalPropertyTypes.
+  await client.connect(transport);
+  return new Agent(client);
+}

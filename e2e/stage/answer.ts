@@ -1,0 +1,67 @@
+// What a tool call answered, read the way an agent reads it: as text.
+
+import { z } from 'zod';
+
+const Result = z.object({
+  content: z.array(z.object({ type: z.string(), text: z.string().optional() })),
+  isError: z.boolean().optional(),
+  structuredContent: z.unknown().optional(),
+  _meta: z.record(z.string(), z.unknown()).optional(),
+});
+
+const PageFields = z.strictObject({
+  code: z.string(),
+  category: z.string().optional(),
+  retryable: z.boolean(),
+  retryAfterMs: z.number().optional(),
+});
+
+const Facts = z.object({ outcome: z.string(), attempts: z.number(), correlationId: z.string() });
+
+export class Answer {
+  readonly failed: boolean;
+  readonly texts: readonly string[];
+  readonly structured: unknown;
+  readonly meta: Readonly<Record<string, unknown>>;
+
+  constructor(result: unknown) {
+    const parsed = Result.parse(result);
+    this.failed = parsed.isError ?? false;
+    this.texts = parsed.content.map((item) => item.text ?? '');
+    this.structured = parsed.structuredContent;
+    this.meta = parsed._meta ?? {};
+  }
+
+  /** The first text item. */
+  get text(): string {
+    return this.texts[0] ?? '';
+  }
+
+  /** The value of a call that succeeded; throws with the failure's text otherwise. */
+  get value(): unknown {
+    if (this.failed) throw new Error(`the call failed: ${this.texts.join('\n')}`);
+    return JSON.parse(this.text);
+  }
+
+  /** The JSON block at the end of the first text item of a failure. */
+  get block(): Record<string, unknown> {
+    const found = /\n\n```json\n(.*)\n```$/s.exec(this.text)?.[1];
+    if (found === undefined)
+      throw new Error(`there is no JSON block at the end of: ${this.text.slice(0, 2000)}`);
+    return z.record(z.string(), z.unknown()).parse(JSON.parse(found));
+  }
+
+  /** The block of a page's error, which has four fields at most. */
+  get pageFields() {
+    return PageFields.parse(this.block);
+  }
+
+  /** The second text item of a failure. */
+  get facts() {
+    return Facts.parse(JSON.parse(this.texts[1] ?? 'null'));
+  }
+
+  get code(): unknown {
+    return this.failed ? this.block.code : undefined;
+  }
+}

@@ -1,0 +1,40 @@
+// A real Chromium with the extension from the relay's home folder, in a profile of its own.
+
+import { type BrowserContext, chromium } from '@playwright/test';
+import type { Closing } from './closing.ts';
+import { browser, temporaryFolder } from './paths.ts';
+import type { Relay } from './relay.ts';
+
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+];
+
+export async function openBrowser(relay: Relay, closing: Closing): Promise<BrowserContext> {
+  const profile = await temporaryFolder('profile', closing);
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: browser,
+    headless: true,
+    args: [...flags, `--disable-extensions-except=${relay.extension}`, `--load-extension=${relay.extension}`],
+  });
+  closing.defer(() => context.close());
+  return context;
+}
+
+/** The id of the extension, from its service worker. */
+export async function extensionId(context: BrowserContext): Promise<string> {
+  const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
+  return new URL(worker.url()).host;
+}
+
+/** Stops the extension's service worker as Chrome does when it is idle too long. No site of ours has one. */
+export async function stopWorker(context: BrowserContext): Promise<void> {
+  const session = await context.newCDPSession(context.pages()[0] ?? (await context.newPage()));
+  await session.send('ServiceWorker.enable');
+  await session.send('ServiceWorker.stopAllWorkers');
+  await session.detach();
+}

@@ -1,0 +1,16 @@
+// A copy of a test plugin, made for the pages of one test. Building it writes into its folder.
+
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Closing } from './closing.ts';
+import { repository, temporaryFolder } from './paths.ts';
+
+/** Copies e2e/plugins/main-world, to work on the pages of one origin, and returns the folder. */
+export async function mainWorldPlugin(origin: string, closing: Closing): Promise<string> {
+  const folder = path.join(await temporaryFolder('plugin', closing), 'main-world');
+  await cp(path.join(repository, 'e2e/plugins/main-world'), folder, { recursive: true });
+  const file = path.join(folder, 'package.json');
+  const text = await readFile(file, 'utf8');
+  await writeFile(file, text.replace('http://main-world.invalid/*', `${origin}/*`));
+  return folder;
+}

@@ -1,0 +1,108 @@
+// The binary under test, with a home folder of its own.
+
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect } from '@playwright/test';
+import { z } from 'zod';
+import type { Closing } from './closing.ts';
+import { binary, requireBinary, temporaryFolder } from './paths.ts';
+import { type Program, run, start } from './process.ts';
+
+const Address = z.object({ address: z.string(), pid: z.number() });
+
+const Status = z.object({
+  browsers: z.array(z.object({ connected: z.boolean() })),
+  tabs: z.array(z.object({ url: z.string() })),
+});
+
+export class Relay {
+  readonly home: string;
+  readonly env: Record<string, string>;
+  #program: Program | undefined;
+  #clients = 0;
+
+  constructor(home: string) {
+    this.home = home;
+    this.env = { TABRELAY_HOME: home };
+  }
+
+  get extension(): string {
+    return path.join(this.home, 'extension');
+  }
+
+  /** Writes config.json. The relay reads it when it starts and at `tabrelay … reload`. */
+  async configure(config: Record<string, unknown>): Promise<void> {
+    await writeFile(path.join(this.home, 'config.json'), JSON.stringify(config, null, 2));
+  }
+
+  /** Starts `tabrelay serve` and waits until it listens. */
+  async start(): Promise<void> {
+    const program = start(binary, ['serve'], this.env);
+    this.#program = program;
+    const failed = program.ended.then((code) => {
+      throw new Error(`the relay ended with ${code}:\n${program.output()}`);
+    });
+    const listening = await expect.poll(async () => (await this.announced())?.pid).toBe(program.pid);
+    await Promise.race([listening, failed]);
+    failed.catch(() => {}); // from here on, ending is what a test asks for
+  }
+
+  /** Ends the relay; SIGKILL is a crash. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    await this.#program?.stop(signal);
+  }
+
+  /** What relay.json says, or undefined while it says nothing. */
+  async announced() {
+    const text = await readFile(path.join(this.home, 'relay.json'), 'utf8').catch(() => '');
+    return text === '' ? undefined : Address.parse(JSON.parse(text));
+  }
+
+  async url(pathname: string): Promise<string> {
+    const announced = await this.announced();
+    if (!announced) throw new Error('no relay is running');
+    return `http://${announced.address}${pathname}`;
+  }
+
+  /** The token of a new HTTP client. */
+  async token(): Promise<string> {
+    this.#clients++;
+    return (await this.tabrelay('clients', 'add', `e2e-${this.#clients}`)).trim();
+  }
+
+  /** How many browser profiles are connected. */
+  async browsers(): Promise<number> {
+    const { browsers } = await this.#status();
+    return browsers.filter((browser) => browser.connected).length;
+  }
+
+  /** URLs of the tabs the relay knows. */
+  async tabs(): Promise<string[]> {
+    const { tabs } = await this.#status();
+    return tabs.map((tab) => tab.url);
+  }
+
+  async #status() {
+    return Status.parse(JSON.parse(await this.tabrelay('status', '--json')));
+  }
+
+  /** What the relay and its extension have to say, for the report of a failed test. */
+  log(): string {
+    return this.#program?.output() ?? '';
+  }
+
+  /** Runs a command of the binary against this home folder. */
+  tabrelay(...args: string[]): Promise<string> {
+    return run(binary, args, this.env);
+  }
+}
+
+/** A relay that is running, in a temporary home folder. */
+export async function openRelay(closing: Closing, config: Record<string, unknown> = {}): Promise<Relay> {
+  requireBinary();
+  const relay = new Relay(await temporaryFolder('home', closing));
+  await relay.configure({ listen: '127.0.0.1:0', demo: { listen: '127.0.0.1:0' }, ...config });
+  closing.defer(() => relay.stop());
+  await relay.start();
+  return relay;
+}

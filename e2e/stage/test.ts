@@ -1,0 +1,99 @@
+// The stage every test plays on: relay, browser with the extension, demo site, agent.
+
+import base, { type BrowserContext, expect, type Page } from '@playwright/test';
+import { DemoSite } from '../sites/demo.ts';
+import { type Agent, stdioAgent } from './agent.ts';
+import { openBrowser } from './browser.ts';
+import { Closing } from './closing.ts';
+import { freePort } from './port.ts';
+import { openRelay, type Relay } from './relay.ts';
+
+export interface Stage {
+  closing: Closing;
+  relay: Relay;
+  browser: BrowserContext;
+  demo: DemoSite;
+  /** The demo site's home page, in front. */
+  page: Page;
+  /** Speaks MCP over stdio. */
+  agent: Agent;
+}
+
+export interface StageOptions {
+  /** Address of the demo site; a free one if left out. */
+  demo?: string;
+  /** What a person configured for plugins, by plugin name. */
+  plugins?: Record<string, unknown>;
+  config?: Record<string, unknown>;
+  /** Called after the relay runs and before the browser starts. */
+  beforeBrowser?: (relay: Relay) => Promise<void>;
+}
+
+export async function openStage(closing: Closing, options: StageOptions = {}): Promise<Stage> {
+  const demo = new DemoSite(options.demo ?? `http://127.0.0.1:${await freePort()}`);
+  const relay = await openRelay(closing, {
+    demo: { listen: new URL(demo.url).host },
+    plugins: options.plugins ?? {},
+    ...options.config,
+  });
+  await options.beforeBrowser?.(relay);
+  const browser = await openBrowser(relay, closing);
+  const page = browser.pages()[0] ?? (await browser.newPage());
+  await page.goto(demo.url);
+  await expect.poll(() => relay.tabs(), { message: 'the extension connects' }).toContain(`${demo.url}/`);
+  const agent = await stdioAgent(relay, closing);
+  return { closing, relay, browser, demo, page, agent };
+}
+
+interface TestFixtures {
+  closing: Closing;
+  /** A stage of the test's own. */
+  stage: Stage;
+}
+
+interface WorkerFixtures {
+  /** A stage for tests that leave it as they found it. */
+  sharedStage: Stage;
+}
+
+export const test = base.extend<TestFixtures, WorkerFixtures>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from the pattern.
+  closing: async ({}, use) => {
+    const closing = new Closing();
+    await use(closing);
+    await closing.close();
+  },
+  stage: async ({ closing }, use, info) => {
+    const stage = await openStage(closing);
+    await use(stage);
+    if (info.status !== info.expectedStatus) await info.attach('relay.log', { body: stage.relay.log() });
+  },
+  sharedStage: [
+    // biome-ignore lint/correctness/noEmptyPattern: as above
+    async ({}, use) => {
+      const closing = new Closing();
+      await use(await openStage(closing));
+      await closing.close();
+    },
+    { scope: 'worker' },
+  ],
+});
+
+export default test;
+
+export { expect };
+
+/** Opens a page, and waits until the relay knows that it is open: only then can a call be routed to it. */
+export async function visit({ page, relay }: Stage, url: string): Promise<void> {
+  await page.goto(url);
+  await expect
+    .poll(() => relay.tabs(), { message: 'the relay learns where the tab is' })
+    .toContain(page.url());
+}
+
+/** How long something took, in milliseconds, with what it gave. */
+export async function timed<T>(action: Promise<T>): Promise<{ result: T; ms: number }> {
+  const start = performance.now();
+  const result = await action;
+  return { result, ms: performance.now() - start };
+}

@@ -1,0 +1,136 @@
+// Command bundle builds the browser extension into dist: TypeScript through esbuild, the rest copied, and a hash
+// over everything, which the worker sends to the relay so that both know whether their files are the same.
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// hashPlaceholder stands in src/worker/bundle.ts where the hash goes.
+var hashPlaceholder = strings.Repeat("0", sha256.Size*2)
+
+// entries maps each source to its file in dist. The page's runtime defines a global for the adapter files that
+// begin with it; everything else stands alone.
+var entries = []struct{ source, output, global string }{
+	{"src/worker/main.ts", "worker.js", ""},
+	{"src/bridge/main.ts", "bridge.js", ""},
+	{"src/bridge/late.ts", "late.js", ""},
+	{"src/page/tap.ts", "tap.js", ""},
+	{"src/page/main.ts", "page-main.js", "tabrelayRuntime"},
+	{"src/panel/main.ts", "panel.js", ""},
+}
+
+var copies = []string{
+	"manifest.json", "panel.html", "panel.css",
+	"icons/16.png", "icons/32.png", "icons/48.png", "icons/128.png",
+}
+
+func main() {
+	log.SetFlags(0)
+	if err := run("."); err != nil {
+		log.Fatal("extension: ", err)
+	}
+}
+
+// run builds the extension whose sources are in dir into dir/dist.
+func run(dir string) error {
+	files := map[string][]byte{}
+	for _, entry := range entries {
+		code, err := bundle(dir, entry.source, entry.global)
+		if err != nil {
+			return err
+		}
+		files[entry.output] = code
+	}
+	for _, name := range copies {
+		source := name
+		if strings.HasPrefix(name, "panel.") {
+			source = "src/panel/" + name
+		}
+		data, err := os.ReadFile(filepath.Join(dir, source))
+		if err != nil {
+			return err
+		}
+		files[name] = data
+	}
+	hash := hashOf(files)
+	files["worker.js"] = []byte(strings.Replace(string(files["worker.js"]), hashPlaceholder, hash, 1))
+	files["bundle.json"] = fmt.Appendf(nil, "{\"hash\":%q}\n", hash)
+	return write(filepath.Join(dir, "dist"), files)
+}
+
+func bundle(dir, source, global string) ([]byte, error) {
+	working, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	result := api.Build(api.BuildOptions{
+		AbsWorkingDir:     working,
+		EntryPoints:       []string{source},
+		Bundle:            true,
+		Format:            api.FormatIIFE,
+		GlobalName:        global,
+		Target:            api.ES2023,
+		Charset:           api.CharsetUTF8,
+		LegalComments:     api.LegalCommentsNone,
+		MinifySyntax:      true,
+		MinifyWhitespace:  true,
+		MinifyIdentifiers: false, // a stack trace in a bug report should say something
+		LogLevel:          api.LogLevelSilent,
+	})
+	if len(result.Errors) > 0 {
+		texts := api.FormatMessages(result.Errors, api.FormatMessagesOptions{})
+		return nil, fmt.Errorf("build %s: %s", source, strings.Join(texts, "\n"))
+	}
+	return result.OutputFiles[0].Contents, nil
+}
+
+// hashOf is SHA-256 over every name and content, in order of names.
+func hashOf(files map[string][]byte) string {
+	names := make([]string, 0, len(files))
+	for name := range files {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	sum := sha256.New()
+	for _, name := range names {
+		fmt.Fprintf(sum, "%s\n%d\n", name, len(files[name]))
+		sum.Write(files[name])
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// write replaces what dist held. .gitkeep stays: without it a fresh clone could not embed the folder.
+func write(dist string, files map[string][]byte) error {
+	old, err := os.ReadDir(dist)
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	for _, entry := range old {
+		if entry.Name() == ".gitkeep" {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(dist, entry.Name())); err != nil {
+			return err
+		}
+	}
+	for name, data := range files {
+		path := filepath.Join(dist, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}

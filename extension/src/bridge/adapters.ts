@@ -1,0 +1,30 @@
+// The isolated-world adapters of this document. They share the world with the bridge and register themselves.
+import { type Adapter, readAdapter } from '../page/definition.ts';
+import { isRecord, isText } from '../page/guards.ts';
+
+export class Adapters {
+  readonly #adapters = new Map<string, { hash: string; adapter: Adapter }>();
+
+  /** Takes what a plugin's bundle exports; its name and hash, or undefined when it is no plugin. */
+  register(about: unknown, definition: unknown): { name: string; hash: string } | undefined {
+    const adapter = readAdapter(definition);
+    if (adapter === undefined || !isRecord(about) || !isText(about.name) || !isText(about.hash))
+      return undefined;
+    const { name, hash } = about;
+    this.#adapters.set(name, { hash, adapter });
+    return { name, hash };
+  }
+
+  has(plugin: string): boolean {
+    return this.#adapters.has(plugin);
+  }
+
+  get(plugin: string, hash: string): Adapter | undefined {
+    const found = this.#adapters.get(plugin);
+    return found?.hash === hash ? found.adapter : undefined;
+  }
+
+  list(): { name: string; hash: string }[] {
+    return Array.from(this.#adapters, ([name, { hash }]) => ({ name, hash }));
+  }
+}

@@ -1,0 +1,102 @@
+// The end of the page's console during a call. A tap in the main world sends entries over a MessagePort, only
+// while calls are open and for a moment after, so that a burst of calls opens it once.
+import { consoleEvent } from '../page/door.ts';
+import { exactly, isNumber, isText, shape } from '../page/guards.ts';
+import type { Tail } from './calls.ts';
+
+const lingerMs = 5000;
+const maxEntries = 200;
+const answerMs = 100; // a page that is busy must not hold up an outcome
+
+const isEntry = shape({ type: exactly('entry'), at: isNumber, text: isText });
+const isSynced = shape({ type: exactly('synced') });
+
+const utf8 = new TextEncoder();
+const utf8Text = new TextDecoder();
+
+// The last bytes of a text, beginning with a whole character.
+function lastBytes(text: string, bytes: number): string {
+  const encoded = utf8.encode(text);
+  if (encoded.length <= bytes) return text;
+  let start = encoded.length - bytes;
+  while (start < encoded.length && ((encoded[start] ?? 0) & 0xc0) === 0x80) start++;
+  return utf8Text.decode(encoded.subarray(start));
+}
+
+export function watchConsole(bridgeLate: boolean): Tail & { expectLate(): void } {
+  let port: MessagePort | undefined;
+  let open = false;
+  let calls = 0;
+  let endedAt = 0;
+  let closing = false; // a timer runs
+  let expecting = !bridgeLate;
+  const entries: { at: number; text: string }[] = [];
+  const waiting: (() => void)[] = [];
+
+  document.addEventListener(consoleEvent, (event) => {
+    const offered = event instanceof MessageEvent ? event.ports[0] : undefined;
+    if (offered === undefined || !expecting || port !== undefined) return;
+    event.preventDefault();
+    expecting = false;
+    port = offered;
+    offered.onmessage = ({ data }: MessageEvent<unknown>) => {
+      if (isEntry(data)) {
+        entries.push({ at: data.at, text: data.text });
+        if (entries.length > maxEntries) entries.shift();
+      } else if (isSynced(data)) {
+        for (const done of waiting.splice(0)) done();
+      }
+    };
+  });
+
+  // Resolves when everything the page wrote before has arrived.
+  const synced = (): Promise<void> =>
+    new Promise((resolve) => {
+      waiting.push(resolve);
+      setTimeout(resolve, answerMs);
+      port?.postMessage('sync');
+    });
+
+  function close(): void {
+    closing = false;
+    if (calls > 0) return;
+    const left = endedAt + lingerMs - performance.now();
+    if (left > 0) {
+      closing = true;
+      setTimeout(close, left);
+      return;
+    }
+    open = false;
+    entries.length = 0;
+    port?.postMessage('close');
+  }
+
+  return {
+    ready() {
+      if (open || port === undefined) return undefined;
+      open = true;
+      port.postMessage('open');
+      return synced();
+    },
+    begin() {
+      calls++;
+      return performance.now();
+    },
+    async since(mark, bytes) {
+      if (port === undefined) return '';
+      await synced();
+      const lines = entries.filter((entry) => entry.at >= mark).map((entry) => entry.text);
+      return lastBytes(lines.join('\n'), bytes);
+    },
+    end() {
+      calls--;
+      endedAt = performance.now();
+      if (closing) return;
+      closing = true;
+      setTimeout(close, lingerMs);
+    },
+    expectLate: () => {
+      expecting = port === undefined;
+    },
+  };
+}

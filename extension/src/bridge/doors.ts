@@ -1,0 +1,104 @@
+// The adapters in the main world of this document, each behind its own MessagePort.
+import { adapterEvent, type FromAdapter, isFromAdapter, knockEvent, type ToAdapter } from '../page/door.ts';
+import type { Order } from '../page/order.ts';
+import type { Observer } from '../page/reporting.ts';
+import type { Run } from '../page/runtime.ts';
+
+/** One adapter in the main world. */
+export interface Door {
+  name: string;
+  hash: string;
+  late: boolean; // injected after scripts of the page ran, so the page may have seen what passes here
+  start(order: Order, observer: Observer): Run;
+}
+
+function openDoor(port: MessagePort, late: boolean, ready: (door: Door) => void): void {
+  const observers = new Map<string, Observer>();
+  const post = (message: ToAdapter) => port.postMessage(message);
+
+  const hear = (message: FromAdapter) => {
+    if (message.type === 'ready') {
+      ready({ name: message.name, hash: message.hash, late, start });
+      return;
+    }
+    const observer = observers.get(message.id);
+    if (observer === undefined) return;
+    switch (message.type) {
+      case 'waiting':
+        return observer.waiting();
+      case 'started':
+        return observer.started();
+      case 'progress':
+        return observer.progress(message.step);
+      case 'log':
+        return observer.log(message.line);
+      case 'ended':
+        return observer.ended(message.ending);
+      case 'late':
+        observers.delete(message.id);
+        return observer.late(message.ending);
+    }
+  };
+
+  function start(order: Order, observer: Observer): Run {
+    observers.set(order.id, {
+      ...observer,
+      ended: (ending) => {
+        // A handler that outlives its call still reports its own end.
+        if (ending.status !== 'refused' || !ending.started) observers.delete(order.id);
+        observer.ended(ending);
+      },
+    });
+    post({ type: 'run', order });
+    return { abort: (reason) => post({ type: 'abort', id: order.id, reason }) };
+  }
+
+  port.addEventListener('message', (event: MessageEvent<unknown>) => {
+    if (isFromAdapter(event.data)) hear(event.data);
+  });
+  port.start();
+}
+
+/**
+ * Takes ports of main-world adapters, by default only in the task in which this document began: later a page could
+ * offer a port of its own. expectLate opens the way once more, for an adapter the worker injects on demand.
+ */
+export function watchDoors(
+  bridgeLate: boolean,
+  ready: (door: Door) => void,
+): { get(plugin: string): Door | undefined; all(): Iterable<Door>; expectLate(plugin: string): void } {
+  const doors = new Map<string, Door>();
+  const expected = new Set<string>();
+  let early = !bridgeLate;
+
+  document.addEventListener(adapterEvent, (event) => {
+    if (!(event instanceof MessageEvent) || !(early || expected.size > 0)) return;
+    const port = event.ports[0];
+    if (port === undefined) return;
+    event.preventDefault();
+    const late = !early;
+    openDoor(port, late, (door) => {
+      // The first wins at document_start; on demand only the plugin that was injected may come in.
+      if (late ? !expected.delete(door.name) : doors.has(door.name)) return;
+      doors.set(door.name, door);
+      ready(door);
+    });
+  });
+
+  if (early) {
+    // Timers of hidden pages are slow; a message is not.
+    const turn = new MessageChannel();
+    turn.port1.onmessage = () => {
+      early = false;
+      turn.port1.close();
+    };
+    turn.port2.postMessage(undefined);
+    document.dispatchEvent(new Event(knockEvent));
+  }
+
+  return {
+    get: (plugin) => doors.get(plugin),
+    all: () => doors.values(),
+    expectLate: (plugin) => expected.add(plugin),
+  };
+}

@@ -1,0 +1,115 @@
+// The resident bridge: one per document a plugin serves, in the isolated world, where the page cannot reach it. It
+// outlives the service worker, runs isolated adapters, passes calls to main-world ones, and owns every outcome
+// until the relay has acknowledged it.
+import type { Order } from '../page/order.ts';
+import { startRun } from '../page/runtime.ts';
+import { Adapters } from './adapters.ts';
+import { Calls, type Start } from './calls.ts';
+import { watchConsole } from './console.ts';
+import { watchDoors } from './doors.ts';
+import { openLine } from './line.ts';
+import { type FromBridge, isToBridge, type ToBridge } from './messages.ts';
+
+declare global {
+  var tabrelayBridge: { register(about: unknown, definition: unknown): void } | undefined;
+  var tabrelayLate: boolean | undefined; // set by late.js, which precedes this file when it is injected on demand
+}
+
+class Resident {
+  readonly #late = globalThis.tabrelayLate === true;
+  readonly #adapters = new Adapters();
+  readonly #doors = watchDoors(this.#late, ({ name, hash }) =>
+    this.#post({ type: 'registered', name, hash }),
+  );
+  readonly #tail = watchConsole(this.#late);
+  readonly #calls = new Calls(
+    (message) => this.#post(message),
+    (order) => this.#find(order),
+    this.#tail,
+    ({ plugin }) => !this.#adapters.has(plugin) && this.#doors.get(plugin)?.late === true,
+  );
+  #epoch = '';
+  readonly #line = openLine({
+    connected: () => queueMicrotask(() => this.#sayHello()), // adapters of this document register in the same task
+    message: (raw) => {
+      if (isToBridge(raw)) this.#obey(raw);
+    },
+    lost: () => this.#calls.forgetUnconfirmed(),
+    urgent: () => !this.#calls.idle,
+    orphaned: () => {
+      this.leave();
+      Reflect.deleteProperty(globalThis, 'tabrelayBridge');
+    },
+  });
+
+  register(about: unknown, definition: unknown): void {
+    const registered = this.#adapters.register(about, definition);
+    if (registered !== undefined) this.#post({ type: 'registered', ...registered });
+  }
+
+  /** The document goes away, or the extension did. */
+  leave(): void {
+    this.#calls.abortAll('document');
+  }
+
+  #find(order: Order): Start | undefined {
+    const isolated = this.#adapters.get(order.plugin, order.hash);
+    if (isolated !== undefined) {
+      const tool = isolated.tool(order.tool);
+      return tool && ((observer) => startRun(order, isolated, tool, observer));
+    }
+    const door = this.#doors.get(order.plugin);
+    return door?.hash === order.hash ? (observer) => door.start(order, observer) : undefined;
+  }
+
+  #sayHello(): void {
+    const plugins = this.#adapters.list();
+    for (const { name, hash } of this.#doors.all()) plugins.push({ name, hash });
+    const running = this.#calls.running();
+    this.#post({ type: 'hello', epoch: this.#epoch, url: location.href, late: this.#late, plugins, running });
+    for (const outcome of this.#calls.outcomes()) this.#post(outcome);
+  }
+
+  #obey(message: ToBridge): void {
+    switch (message.type) {
+      case 'call':
+        this.#calls.start(message.order, message.sentAt, message.tailBytes);
+        return;
+      case 'go':
+        this.#calls.go(message.id);
+        return;
+      case 'cancel':
+        this.#post({ type: 'cancelled', id: message.id, phase: this.#calls.cancel(message.id) });
+        return;
+      case 'query':
+        this.#post({ type: 'known', id: message.id, phase: this.#calls.phase(message.id) });
+        return;
+      case 'epoch':
+        this.#epoch = message.epoch;
+        this.#post({ type: 'here' });
+        return;
+      case 'ack':
+        this.#calls.acknowledge(message.ids);
+        return;
+      case 'late':
+        this.#doors.expectLate(message.plugin);
+        this.#tail.expectLate();
+        this.#post({ type: 'lateReady', id: message.plugin });
+        return;
+    }
+  }
+
+  #post(message: FromBridge): void {
+    this.#line.post(message);
+  }
+}
+
+function settle(): void {
+  const bridge = new Resident();
+  addEventListener('pagehide', () => bridge.leave());
+  const door = { register: (about: unknown, definition: unknown) => bridge.register(about, definition) };
+  Object.defineProperty(globalThis, 'tabrelayBridge', { configurable: true, value: Object.freeze(door) });
+}
+
+// A bridge that came at document_start stays when one is injected.
+if (globalThis.tabrelayBridge === undefined) settle();

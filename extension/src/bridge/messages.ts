@@ -1,0 +1,144 @@
+// What the worker and a resident bridge say to each other over their port, drawn in one place.
+//
+//   bridge                                   worker
+//     hello {epoch, url, late, …}        -->          on every connect, also after the worker died
+//                                        <--  epoch   of the extension: an old bridge is turned away by it
+//     here                               -->          heard; only now is it the bridge of its document
+//                                        <--  call    a tool call; started, progress, log, outcome follow
+//     outcome                            -->          kept by the bridge until ack
+//                                        <--  ack
+//                                        <--  cancel  ends a call, or leaves a tombstone for one not seen yet
+//     cancelled {phase}                  -->          what became of it
+//                                        <--  query   after a worker death: do you know this call?
+//     known {phase}                      -->          "never" leaves a tombstone too
+//     stale {id}                         -->          a call waited long in a blocked page: is it still wanted?
+//                                        <--  go
+import {
+  exactly,
+  type Guard,
+  isFlag,
+  isNumber,
+  isRecord,
+  isText,
+  listOf,
+  optional,
+  shape,
+} from '../page/guards.ts';
+import {
+  type Ending,
+  isEnding,
+  isLine,
+  isOrder,
+  isStep,
+  type Line,
+  type Order,
+  type Step,
+} from '../page/order.ts';
+
+/** Worker to bridge. */
+export type ToBridge =
+  | { type: 'call'; order: Order; sentAt: number; tailBytes: number }
+  | { type: 'cancel' | 'query' | 'go'; id: string }
+  | { type: 'ack'; ids: string[] }
+  | { type: 'late'; plugin: string }
+  | { type: 'epoch'; epoch: string };
+
+/** How far a call got in a document. */
+export type Phase = 'never' | 'running' | 'finished';
+
+/** Where a call ran, and what the page's console showed meanwhile. */
+export interface Place {
+  origin: string;
+  frame?: string | undefined; // URL of the frame, when not the top one
+  trust?: 'late' | undefined;
+  consoleTail?: string | undefined;
+  durationMs: number;
+}
+
+export interface Outcome {
+  type: 'outcome';
+  id: string;
+  ending: Ending;
+  place: Place;
+  late: boolean; // the handler's own end, after the call had ended without it
+}
+
+/** Bridge to worker. */
+export type FromBridge =
+  | {
+      type: 'hello';
+      epoch: string; // as the worker told it; empty on the first connect
+      url: string;
+      late: boolean;
+      plugins: { name: string; hash: string }[];
+      running: string[]; // the ids of calls; ended ones follow as outcomes
+    }
+  | { type: 'here' }
+  | { type: 'registered'; name: string; hash: string }
+  | { type: 'stale' | 'waiting' | 'missing' | 'lateReady'; id: string }
+  | { type: 'started'; id: string; origin: string }
+  | { type: 'progress'; id: string; step: Step }
+  | { type: 'log'; id: string; line: Line }
+  | { type: 'cancelled' | 'known'; id: string; phase: Phase }
+  | Outcome;
+
+const isCall = shape({ type: exactly('call'), order: isOrder, sentAt: isNumber, tailBytes: isNumber });
+const isAbout = shape({ type: exactly('cancel', 'query', 'go'), id: isText });
+const isAck = shape({ type: exactly('ack'), ids: listOf(isText) });
+const isLate = shape({ type: exactly('late'), plugin: isText });
+const isEpoch = shape({ type: exactly('epoch'), epoch: isText });
+
+export const isToBridge: Guard<ToBridge> = (value): value is ToBridge =>
+  isCall(value) || isAck(value) || isAbout(value) || isLate(value) || isEpoch(value);
+
+const isPhase: Guard<Phase> = exactly('never', 'running', 'finished');
+const isPlace: Guard<Place> = shape({
+  origin: isText,
+  frame: optional(isText),
+  trust: optional(exactly('late')),
+  consoleTail: optional(isText),
+  durationMs: isNumber,
+});
+const isOutcome: Guard<Outcome> = shape({
+  type: exactly('outcome'),
+  id: isText,
+  ending: isEnding,
+  place: isPlace,
+  late: isFlag,
+});
+const isHello = shape({
+  type: exactly('hello'),
+  epoch: isText,
+  url: isText,
+  late: isFlag,
+  plugins: listOf(shape({ name: isText, hash: isText })),
+  running: listOf(isText),
+});
+const isHere = shape({ type: exactly('here') });
+const isRegistered = shape({ type: exactly('registered'), name: isText, hash: isText });
+const isMark = shape({ type: exactly('stale', 'waiting', 'missing', 'lateReady'), id: isText });
+const isStarted = shape({ type: exactly('started'), id: isText, origin: isText });
+const isProgress = shape({ type: exactly('progress'), id: isText, step: isStep });
+const isLog = shape({ type: exactly('log'), id: isText, line: isLine });
+const isPhaseReport = shape({ type: exactly('cancelled', 'known'), id: isText, phase: isPhase });
+
+const fromBridge = new Map<string, Guard<FromBridge>>(
+  Object.entries({
+    outcome: isOutcome,
+    started: isStarted,
+    progress: isProgress,
+    log: isLog,
+    hello: isHello,
+    here: isHere,
+    registered: isRegistered,
+    stale: isMark,
+    waiting: isMark,
+    missing: isMark,
+    lateReady: isMark,
+    cancelled: isPhaseReport,
+    known: isPhaseReport,
+  }),
+);
+
+export const isFromBridge: Guard<FromBridge> = (value): value is FromBridge =>
+  isRecord(value) && isText(value.type) && (fromBridge.get(value.type)?.(value) ?? false);

@@ -1,0 +1,42 @@
+// The way between the bridge (isolated world) and one adapter in the main world: a MessagePort, handed over at
+// document_start inside an event, synchronously, while no script of the page exists that could listen.
+import { exactly, type Guard, isText, shape } from './guards.ts';
+import { type Ending, isEnding, isLine, isOrder, isStep, type Line, type Order, type Step } from './order.ts';
+import { dispatch, listen, MessageEventCtor } from './primordials.ts';
+
+export const adapterEvent = 'tabrelay:adapter';
+export const consoleEvent = 'tabrelay:console';
+export const knockEvent = 'tabrelay:knock';
+
+/** Gives port to the bridge, which cancels the event when it takes it; at once, or when a bridge that starts later knocks. */
+export function handOver(port: MessagePort, event: typeof adapterEvent | typeof consoleEvent): void {
+  const offer = () => dispatch(document, new MessageEventCtor(event, { ports: [port], cancelable: true }));
+  if (offer()) listen(document, knockEvent, offer, { once: true });
+}
+
+/** Bridge to adapter. */
+export type ToAdapter =
+  | { type: 'run'; order: Order }
+  | { type: 'abort'; id: string; reason: 'cancelled' | 'document' };
+
+/** Adapter to bridge. */
+export type FromAdapter =
+  | { type: 'ready'; name: string; hash: string }
+  | { type: 'waiting' | 'started'; id: string }
+  | { type: 'progress'; id: string; step: Step }
+  | { type: 'log'; id: string; line: Line }
+  | { type: 'ended' | 'late'; id: string; ending: Ending };
+
+const isRun = shape({ type: exactly('run'), order: isOrder });
+const isAbort = shape({ type: exactly('abort'), id: isText, reason: exactly('cancelled', 'document') });
+
+export const isToAdapter: Guard<ToAdapter> = (value): value is ToAdapter => isRun(value) || isAbort(value);
+
+const isReady = shape({ type: exactly('ready'), name: isText, hash: isText });
+const isMark = shape({ type: exactly('waiting', 'started'), id: isText });
+const isProgress = shape({ type: exactly('progress'), id: isText, step: isStep });
+const isLog = shape({ type: exactly('log'), id: isText, line: isLine });
+const isEnd = shape({ type: exactly('ended', 'late'), id: isText, ending: isEnding });
+
+export const isFromAdapter: Guard<FromAdapter> = (value): value is FromAdapter =>
+  isMark(value) || isEnd(value) || isProgress(value) || isLog(value) || isReady(value);

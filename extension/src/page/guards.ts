@@ -1,0 +1,51 @@
+// Type guards for what crosses a border inside the extension: between worker and bridge, and between worlds.
+import { isArray, isFiniteNumber, keysOf } from './primordials.ts';
+
+export type Guard<T> = (value: unknown) => value is T;
+/** What a guard guards. */
+export type Guarded<G> = G extends Guard<infer T> ? T : never;
+
+export const isText: Guard<string> = (value): value is string => typeof value === 'string';
+export const isFlag: Guard<boolean> = (value): value is boolean => typeof value === 'boolean';
+export const isNumber: Guard<number> = (value): value is number => isFiniteNumber(value);
+export const isAnything: Guard<unknown> = (_value): _value is unknown => true;
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !isArray(value);
+}
+
+export function exactly<const T extends string>(...allowed: readonly T[]): Guard<T> {
+  return (value): value is T => {
+    for (let i = 0; i < allowed.length; i++) if (allowed[i] === value) return true;
+    return false;
+  };
+}
+
+export function optional<T>(guard: Guard<T>): Guard<T | undefined> {
+  return (value): value is T | undefined => value === undefined || guard(value);
+}
+
+export function listOf<T>(guard: Guard<T>): Guard<T[]> {
+  return (value): value is T[] => {
+    if (!isArray(value)) return false;
+    for (let i = 0; i < value.length; i++) if (!guard(value[i])) return false;
+    return true;
+  };
+}
+
+type Shape<Fields> = { [Key in keyof Fields]: Guarded<Fields[Key]> };
+
+/** Guards an object that has at least these fields. */
+export function shape<Fields extends Record<string, Guard<unknown>>>(fields: Fields): Guard<Shape<Fields>> {
+  const names = keysOf(fields);
+  return (value): value is Shape<Fields> => {
+    if (!isRecord(value)) return false;
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i];
+      if (name === undefined) continue;
+      const guard = fields[name];
+      if (guard === undefined || !guard(value[name])) return false;
+    }
+    return true;
+  };
+}

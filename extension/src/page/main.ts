@@ -1,0 +1,71 @@
+// What every main-world adapter file begins with. Registered for document_start, so all of this, the capture of
+// built-ins included, runs before any script of the page.
+import { readAdapter } from './definition.ts';
+import { adapterEvent, type FromAdapter, handOver, isToAdapter } from './door.ts';
+import { isRecord, isText } from './guards.ts';
+import type { Order } from './order.ts';
+import {
+  eventData,
+  listen,
+  MapCtor,
+  MessageChannelCtor,
+  mapDelete,
+  mapGet,
+  mapSet,
+  portPost,
+  portStart,
+} from './primordials.ts';
+import type { Observer } from './reporting.ts';
+import { type Run, startRun } from './runtime.ts';
+
+/** Connects one plugin's adapter to the bridge of this document. Called by the composed adapter file. */
+export function start(about: unknown, definition: unknown): void {
+  const adapter = readAdapter(definition);
+  if (adapter === undefined || !isRecord(about) || !isText(about.name) || !isText(about.hash)) return;
+  const channel = new MessageChannelCtor();
+  const port = channel.port1;
+  const post = (message: FromAdapter) => portPost(port, message);
+  const runs = new MapCtor<string, Run>();
+
+  const observe = (id: string): Observer => ({
+    waiting: () => post({ type: 'waiting', id }),
+    started: () => post({ type: 'started', id }),
+    progress: (step) => post({ type: 'progress', id, step }),
+    log: (line) => post({ type: 'log', id, line }),
+    ended: (ending) => {
+      mapDelete(runs, id);
+      post({ type: 'ended', id, ending });
+    },
+    late: (ending) => post({ type: 'late', id, ending }),
+  });
+
+  const run = (order: Order) => {
+    const tool = adapter.tool(order.tool);
+    const observer = observe(order.id);
+    if (tool === undefined) {
+      const message = `The adapter in this page has no tool ${order.tool}`;
+      const refusal = { code: 'ADAPTER_NOT_READY', message, outcome: 'not_executed' } as const;
+      observer.ended({ status: 'refused', started: false, refusal });
+      return;
+    }
+    let ended = false;
+    const started = startRun(order, adapter, tool, {
+      ...observer,
+      ended: (ending) => {
+        ended = true;
+        observer.ended(ending);
+      },
+    });
+    if (!ended) mapSet(runs, order.id, started);
+  };
+
+  listen(port, 'message', (event) => {
+    const message = eventData(event);
+    if (!isToAdapter(message)) return;
+    if (message.type === 'run') run(message.order);
+    else mapGet(runs, message.id)?.abort(message.reason);
+  });
+  portStart(port);
+  post({ type: 'ready', name: about.name, hash: about.hash });
+  handOver(channel.port2, adapterEvent);
+}

@@ -1,0 +1,121 @@
+// What a document is asked to do, and what it reports. The same shapes cross the worker's port and the port into
+// the main world.
+import {
+  exactly,
+  type Guard,
+  isAnything,
+  isFlag,
+  isNumber,
+  isRecord,
+  isText,
+  listOf,
+  optional,
+  shape,
+} from './guards.ts';
+
+/** One tool call as the document gets it. Times are what is left, not when. */
+export interface Order {
+  id: string;
+  plugin: string;
+  hash: string;
+  tool: string;
+  args: string; // JSON text, parsed where the tool runs
+  settings: Record<string, unknown> | undefined;
+  tabId: number;
+  timeoutMs: number;
+  maxTimeoutMs: number;
+  progressExtends: boolean;
+  maxResultBytes: number;
+  matches: string[];
+  excludes: string[];
+}
+
+export const isOrder: Guard<Order> = shape({
+  id: isText,
+  plugin: isText,
+  hash: isText,
+  tool: isText,
+  args: isText,
+  settings: optional(isRecord),
+  tabId: isNumber,
+  timeoutMs: isNumber,
+  maxTimeoutMs: isNumber,
+  progressExtends: isFlag,
+  maxResultBytes: isNumber,
+  matches: listOf(isText),
+  excludes: listOf(isText),
+});
+
+/** Whether the handler ran: not at all, to its end, or begun with no end seen. */
+export type Truth = 'not_executed' | 'executed' | 'unknown';
+
+const refusalCodes = [
+  'TAB_NOT_FOUND',
+  'TAB_CHANGED',
+  'TAB_CLOSED',
+  'TAB_UNRESPONSIVE',
+  'TAB_BUSY',
+  'ADAPTER_NOT_READY',
+  'INJECTION_FAILED',
+  'OUTPUT_TOO_LARGE',
+  'INVALID_OUTPUT',
+  'TIMEOUT',
+  'CANCELLED',
+] as const;
+
+export type RefusalCode = (typeof refusalCodes)[number];
+
+/** The extension or the page runtime ended the call, not the tool. */
+export interface Refusal {
+  code: RefusalCode;
+  message: string;
+  outcome: Truth;
+  reason?: 'fixed' | 'idle' | 'max_exceeded' | undefined;
+}
+
+const isTruth: Guard<Truth> = exactly('not_executed', 'executed', 'unknown');
+
+const isRefusal: Guard<Refusal> = shape({
+  code: exactly(...refusalCodes),
+  message: isText,
+  outcome: isTruth,
+  reason: optional(exactly('fixed', 'idle', 'max_exceeded')),
+});
+
+/** How a call ended in its document. */
+export type Ending =
+  | { status: 'returned'; value: string } // JSON text
+  | { status: 'threw'; error: Record<string, unknown> }
+  | { status: 'refused'; started: boolean; refusal: Refusal };
+
+const isReturned = shape({ status: exactly('returned'), value: isText });
+const isThrew = shape({ status: exactly('threw'), error: isRecord });
+const isRefused = shape({ status: exactly('refused'), started: isFlag, refusal: isRefusal });
+
+export const isEnding: Guard<Ending> = (value): value is Ending =>
+  isReturned(value) || isThrew(value) || isRefused(value);
+
+/** A step a running tool reported. */
+export interface Step {
+  progress: number;
+  total?: number | undefined;
+  message?: string | undefined;
+}
+
+/** A line a running tool logged. */
+export interface Line {
+  level: 'debug' | 'info' | 'warning' | 'error';
+  message: string;
+  data?: unknown;
+}
+
+export const isStep: Guard<Step> = shape({
+  progress: isNumber,
+  total: optional(isNumber),
+  message: optional(isText),
+});
+export const isLine: Guard<Line> = shape({
+  level: exactly('debug', 'info', 'warning', 'error'),
+  message: isText,
+  data: isAnything,
+});

@@ -1,0 +1,144 @@
+// The built-ins our code in a page depends on, taken when this module is evaluated. In the main world that is at
+// document_start, before any script of the page; what the page replaces afterwards is not used.
+
+const { apply, getPrototypeOf } = Reflect;
+const { defineProperty: define } = Reflect;
+export const { getOwnPropertyDescriptor: ownDescriptor } = Reflect;
+
+/** Reflect.defineProperty that heeds the descriptor's own fields only, not what a page put on Object.prototype. */
+export function defineProperty(target: object, name: PropertyKey, own: PropertyDescriptor): boolean {
+  const bare: PropertyDescriptor & { __proto__: null } = { __proto__: null, ...own };
+  return define(target, name, bare);
+}
+
+function uncurry<This, Args extends readonly unknown[], Result>(
+  method: (this: This, ...args: Args) => Result,
+): (self: This, ...args: Args) => Result {
+  return (self, ...args) => apply(method, self, args);
+}
+
+function getterOf<Self extends object>(prototype: Self, name: keyof Self & string): (self: Self) => unknown {
+  const get = Object.getOwnPropertyDescriptor(prototype, name)?.get;
+  if (get === undefined) return (self) => self[name];
+  return (self) => apply(get, self, []);
+}
+
+export const parseJson = JSON.parse;
+const stringify = JSON.stringify;
+export const keysOf = Object.keys;
+export const isArray = Array.isArray;
+export const stringOf = String;
+export const isFiniteNumber = Number.isFinite;
+export const { ceil, max, min, round } = Math;
+export const later = globalThis.setTimeout;
+export const dropTimer = globalThis.clearTimeout;
+export const MapCtor = Map;
+export const MessageChannelCtor = MessageChannel;
+export const MessageEventCtor = MessageEvent;
+
+export const mapGet = uncurry(Map.prototype.get);
+export const mapHas = uncurry(Map.prototype.has);
+export const mapSet = uncurry(Map.prototype.set);
+export const mapDelete = uncurry(Map.prototype.delete);
+export const indexOf = uncurry(String.prototype.indexOf);
+export const slice = uncurry(String.prototype.slice);
+export const codeAt = uncurry(String.prototype.charCodeAt);
+export const toLower = uncurry(String.prototype.toLowerCase);
+export const join = uncurry(Array.prototype.join);
+export const portPost: (port: MessagePort, message: unknown) => void = uncurry(
+  MessagePort.prototype.postMessage,
+);
+export const portStart = uncurry(MessagePort.prototype.start);
+export const listen = uncurry(EventTarget.prototype.addEventListener);
+export const unlisten = uncurry(EventTarget.prototype.removeEventListener);
+export const dispatch = uncurry(EventTarget.prototype.dispatchEvent);
+const readData = getterOf(MessageEvent.prototype, 'data');
+export const eventData = (event: Event): unknown =>
+  event instanceof MessageEventCtor ? readData(event) : undefined;
+export const call = apply;
+
+const { deleteProperty } = Reflect;
+const plainPrototypes = [
+  Object.prototype,
+  Array.prototype,
+  String.prototype,
+  Number.prototype,
+  Boolean.prototype,
+];
+
+/**
+ * JSON text of value. A toJSON that the page hung on the prototypes of plain data, as old libraries do, is taken
+ * away meanwhile: a tool's answer is what the tool returned.
+ */
+export function encodeJson(value: unknown): string | undefined {
+  let hung: PropertyDescriptor[] | undefined;
+  for (let i = 0; i < plainPrototypes.length; i++) {
+    const prototype = plainPrototypes[i];
+    const found = prototype === undefined ? undefined : ownDescriptor(prototype, 'toJSON');
+    if (prototype === undefined || found === undefined || !deleteProperty(prototype, 'toJSON')) continue;
+    hung ??= [];
+    defineProperty(hung, i, { value: found, configurable: true });
+  }
+  try {
+    return stringify(value);
+  } finally {
+    for (let i = 0; hung !== undefined && i < hung.length; i++) {
+      const prototype = plainPrototypes[i];
+      const found = hung[i];
+      if (prototype !== undefined && found !== undefined) defineProperty(prototype, 'toJSON', found);
+    }
+  }
+}
+
+const clock = performance;
+const clockNow = uncurry(Performance.prototype.now);
+/** Milliseconds since the document began, the same in both worlds of a page. */
+export const now = (): number => clockNow(clock);
+
+const AbortControllerCtor = AbortController;
+const DOMExceptionCtor = DOMException;
+const abortWith = uncurry(AbortController.prototype.abort);
+const signalOf = Object.getOwnPropertyDescriptor(AbortController.prototype, 'signal')?.get;
+
+/** An AbortSignal and the function that aborts it, with the name a fetch or a wait will see in its reason. */
+export function abortable(): { signal: unknown; abort: (name: string, message: string) => void } {
+  const controller = new AbortControllerCtor();
+  const signal: unknown = signalOf === undefined ? controller.signal : apply(signalOf, controller, []);
+  return { signal, abort: (name, message) => abortWith(controller, new DOMExceptionCtor(message, name)) };
+}
+
+const PromiseCtor = Promise;
+const promisePrototype = Promise.prototype;
+const promiseThen = uncurry(Promise.prototype.then<void, void>);
+
+function isNativePromise(value: unknown): value is Promise<unknown> {
+  return typeof value === 'object' && value !== null && getPrototypeOf(value) === promisePrototype;
+}
+
+// A promise finds the class of what `then` returns through its `constructor`, which a page can replace on the
+// prototype. An own `constructor` of undefined means the built-in one.
+function thenSafely(
+  promise: Promise<unknown>,
+  fulfilled: (value: unknown) => void,
+  rejected: (reason: unknown) => void,
+): void {
+  defineProperty(promise, 'constructor', { value: undefined, configurable: true, writable: true });
+  promiseThen(promise, fulfilled, rejected);
+}
+
+/** Calls one of the two when value, which may be a promise, a thenable or neither, is settled. */
+export function settle(
+  value: unknown,
+  fulfilled: (value: unknown) => void,
+  rejected: (reason: unknown) => void,
+): void {
+  if (isNativePromise(value)) {
+    try {
+      thenSafely(value, fulfilled, rejected);
+      return;
+    } catch {
+      // Not a promise after all, or frozen: the way below accepts both.
+    }
+  }
+  thenSafely(new PromiseCtor<unknown>((resolve) => resolve(value)), fulfilled, rejected);
+}

@@ -1,0 +1,96 @@
+// What a tool says while it runs: progress and log lines, bounded so that a busy loop cannot flood the agent.
+import { isRecord } from './guards.ts';
+import type { Ending, Line, Step } from './order.ts';
+import { dropTimer, encodeJson, isFiniteNumber, later, now, parseJson, stringOf } from './primordials.ts';
+import { cut } from './serialise.ts';
+
+/** Who listens to a run. */
+export interface Observer {
+  waiting(): void; // the adapter is asked whether it is ready
+  started(): void; // the handler runs from here on
+  progress(step: Step): void;
+  log(line: Line): void;
+  ended(ending: Ending): void;
+  late(ending: Ending): void; // the handler's own end, after the call had ended without it
+}
+
+const stepGapMs = 50;
+const maxLines = 200;
+const lineBytes = 4096;
+
+function textOf(value: unknown): string | undefined {
+  try {
+    return value === undefined || value === null ? undefined : cut(stringOf(value), lineBytes);
+  } catch {
+    return '[unprintable]'; // what a tool says of its work never makes it fail
+  }
+}
+
+function readStep(report: unknown, previous: number): Step {
+  const from = isRecord(report) ? report : {};
+  const given = from.progress;
+  const step: Step = { progress: typeof given === 'number' && isFiniteNumber(given) ? given : previous + 1 };
+  const total = typeof from.total === 'number' && isFiniteNumber(from.total) ? from.total : undefined;
+  const message = textOf(from.message);
+  return { ...step, ...(total !== undefined && { total }), ...(message !== undefined && { message }) };
+}
+
+function readData(data: unknown): unknown {
+  if (data === undefined) return undefined;
+  try {
+    const text = encodeJson(data);
+    if (text === undefined) return undefined;
+    // Parsed again: only plain data can cross the ports.
+    return text.length <= lineBytes ? parseJson(text) : cut(text, lineBytes);
+  } catch {
+    return undefined;
+  }
+}
+
+export interface Reports {
+  progress: (report: unknown) => void;
+  log: Record<'debug' | 'info' | 'warn' | 'error', (message: unknown, data?: unknown) => void>;
+  flush(): void; // sends the last step that was held back
+}
+
+/** The progress and log functions of one call. They do nothing once the call is no longer open. */
+export function reporting(observer: Observer, on: { open(): boolean; sign(): void }): Reports {
+  let lines = 0;
+  let sentAt = Number.NEGATIVE_INFINITY;
+  let latest = 0;
+  let held: Step | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function flush(): void {
+    if (timer !== undefined) dropTimer(timer);
+    timer = undefined;
+    if (held === undefined || !on.open()) return;
+    observer.progress(held);
+    held = undefined;
+    sentAt = now();
+  }
+
+  const log = (level: Line['level']) => (message: unknown, data?: unknown) => {
+    if (!on.open() || lines > maxLines) return;
+    lines++;
+    if (lines > maxLines) {
+      observer.log({ level: 'warning', message: `Only the first ${maxLines} log lines of a call are kept` });
+      return;
+    }
+    observer.log({ level, message: textOf(message) ?? '', data: readData(data) });
+  };
+
+  return {
+    progress(report) {
+      if (!on.open()) return;
+      on.sign();
+      held = readStep(report, latest);
+      latest = held.progress;
+      const wait = sentAt + stepGapMs - now();
+      if (wait <= 0) flush();
+      else if (timer === undefined) timer = later(flush, wait);
+    },
+    log: { debug: log('debug'), info: log('info'), warn: log('warning'), error: log('error') },
+    flush,
+  };
+}

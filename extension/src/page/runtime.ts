@@ -1,0 +1,153 @@
+// One call's life in a document: check the address, wait until the adapter is ready, start the tool under one
+// AbortSignal and one clock, and report its end once. Runs in both worlds; see primordials.ts.
+import { type Clock, type Expiry, expiryText, startClock } from './clock.ts';
+import type { Adapter, Callable, Tool } from './definition.ts';
+import type { Ending, Order, Refusal } from './order.ts';
+import { urlAllowed } from './patterns.ts';
+import { abortable, call, dropTimer, later, min, parseJson, settle, stringOf } from './primordials.ts';
+import { type Observer, type Reports, reporting } from './reporting.ts';
+import { cut, fitsIn, serialiseThrown, serialiseValue } from './serialise.ts';
+
+export type AbortReason = 'cancelled' | 'document';
+
+/** A call that runs. Aborting it ends it at once for everyone but its handler, which is told by its signal. */
+export interface Run {
+  abort(reason: AbortReason): void;
+}
+
+const readyWaitMs = 5000;
+
+const refused = (started: boolean, refusal: Refusal): Ending => ({ status: 'refused', started, refusal });
+
+function returned(value: unknown, order: Order): Ending {
+  const encoded = serialiseValue(value);
+  if ('problem' in encoded) {
+    const message = cut(`The tool's result is not JSON: ${encoded.problem}`, 4096);
+    return refused(true, { code: 'INVALID_OUTPUT', message, outcome: 'executed' });
+  }
+  if (fitsIn(encoded.text, order.maxResultBytes)) return { status: 'returned', value: encoded.text };
+  const message = `The result has more than ${order.maxResultBytes} bytes (${encoded.text.length} characters)`;
+  return refused(true, { code: 'OUTPUT_TOO_LARGE', message, outcome: 'executed' });
+}
+
+function parseArguments(order: Order): unknown {
+  return order.args === '' ? {} : parseJson(order.args);
+}
+
+class PageRun implements Run {
+  readonly #order: Order;
+  readonly #adapter: Adapter;
+  readonly #tool: Tool;
+  readonly #observer: Observer;
+  readonly #lifetime = abortable();
+  readonly #reports: Reports;
+  readonly #clock: Clock;
+  #started = false;
+  #over = false;
+
+  constructor(order: Order, adapter: Adapter, tool: Tool, observer: Observer) {
+    this.#order = order;
+    this.#adapter = adapter;
+    this.#tool = tool;
+    this.#observer = observer;
+    this.#clock = startClock(order, (reason) => this.#expire(reason));
+    this.#reports = reporting(observer, { open: () => !this.#over, sign: () => this.#clock.progress() });
+  }
+
+  start(): void {
+    if (this.#adapter.isReady === undefined) this.#begin();
+    else this.#awaitReady(this.#adapter.isReady);
+  }
+
+  abort(reason: AbortReason): void {
+    if (this.#over) return;
+    const outcome = this.#started ? 'unknown' : 'not_executed';
+    const [code, message] =
+      reason === 'cancelled'
+        ? (['CANCELLED', 'The call was cancelled'] as const)
+        : (['TAB_CHANGED', 'The document went away while the tool ran'] as const);
+    this.#end(refused(this.#started, { code, message, outcome }));
+    this.#lifetime.abort('AbortError', message);
+  }
+
+  #awaitReady(isReady: Callable): void {
+    let answered = false;
+    const answer = (ready: boolean, why: string) => {
+      if (answered || this.#over) return;
+      answered = true;
+      dropTimer(timer);
+      const message = cut(`The page is not ready for this plugin${why}`, 4096);
+      if (ready) this.#begin();
+      else this.#end(refused(false, { code: 'ADAPTER_NOT_READY', message, outcome: 'not_executed' }));
+    };
+    const failed = (thrown: unknown) => answer(false, `: ${stringOf(serialiseThrown(thrown).message)}`);
+    const wait = min(readyWaitMs, this.#order.timeoutMs);
+    const timer = later(() => answer(false, ' (isReady did not answer)'), wait);
+    this.#observer.waiting();
+    try {
+      settle(call(isReady, this.#adapter.self, []), (ready) => answer(ready === true, ''), failed);
+    } catch (thrown) {
+      failed(thrown);
+    }
+  }
+
+  #begin(): void {
+    const { matches, excludes } = this.#order;
+    // Here and not earlier: a single-page application changes its address without a new document.
+    if (!urlAllowed(location.href, matches, excludes)) {
+      const message = 'The tab moved to an address this plugin does not serve';
+      this.#end(refused(false, { code: 'TAB_CHANGED', message, outcome: 'not_executed' }));
+      return;
+    }
+    this.#started = true;
+    this.#observer.started();
+    const threw = (thrown: unknown) => this.#end({ status: 'threw', error: serialiseThrown(thrown) });
+    try {
+      const value: unknown = call(this.#tool.handle, this.#tool.self, [
+        parseArguments(this.#order),
+        this.#context(),
+      ]);
+      settle(value, (settled) => this.#end(returned(settled, this.#order)), threw);
+    } catch (thrown) {
+      threw(thrown);
+    }
+  }
+
+  // What the SDK documents as the second argument of a handler.
+  #context(): object {
+    return {
+      signal: this.#lifetime.signal,
+      reportProgress: this.#reports.progress,
+      log: this.#reports.log,
+      settings: this.#order.settings ?? {},
+      tab: { id: this.#order.tabId, url: location.href },
+      idempotencyKey: this.#order.id,
+    };
+  }
+
+  #expire(reason: Expiry): void {
+    const message = expiryText(reason, this.#order);
+    const outcome = this.#started ? 'unknown' : 'not_executed';
+    this.#end(refused(this.#started, { code: 'TIMEOUT', reason, message, outcome }));
+    this.#lifetime.abort('TimeoutError', message);
+  }
+
+  #end(ending: Ending): void {
+    if (this.#over) {
+      // The call had ended without its handler: this is the handler's own end, which frees the tab.
+      this.#observer.late(ending);
+      return;
+    }
+    this.#reports.flush();
+    this.#over = true;
+    this.#clock.stop();
+    this.#observer.ended(ending);
+  }
+}
+
+/** Starts one call. Everything it has to say goes to observer; ended is called exactly once. */
+export function startRun(order: Order, adapter: Adapter, tool: Tool, observer: Observer): Run {
+  const run = new PageRun(order, adapter, tool, observer);
+  run.start();
+  return run;
+}

@@ -1,0 +1,107 @@
+// What a tool returned or threw, as JSON the worker can pass on without looking into it.
+import { isRecord } from './guards.ts';
+import { codeAt, encodeJson, isFiniteNumber, slice, stringOf } from './primordials.ts';
+
+const messageBytes = 32 * 1024;
+const fieldBytes = 1024;
+
+/** How many bytes a string takes in UTF-8. */
+export function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const code = codeAt(text, i);
+    if (code < 0x80) continue;
+    // A surrogate pair is four bytes: two for each half.
+    bytes += code < 0x800 || (code >= 0xd800 && code <= 0xdfff) ? 1 : 2;
+  }
+  return bytes;
+}
+
+/** Whether a string fits in max bytes of UTF-8, counting only when its length leaves a doubt. */
+export function fitsIn(text: string, max: number): boolean {
+  if (text.length > max) return false;
+  return text.length * 3 <= max || utf8Length(text) <= max;
+}
+
+/** A string cut so that its JSON form takes at most max bytes: a frame's header has a limit. */
+export function cut(text: string, max: number): string {
+  let kept = text.length > max ? slice(text, 0, max) : text;
+  while (kept !== '' && !fitsIn(encodeJson(kept) ?? '', max)) kept = slice(kept, 0, (kept.length * 3) >> 2);
+  return kept;
+}
+
+// Fields go to the relay as they are, valid or not: it checks and repairs them, and says so.
+function copyField(value: unknown, max: number): unknown {
+  switch (typeof value) {
+    case 'string':
+      return cut(value, max);
+    case 'number':
+      return isFiniteNumber(value) ? value : stringOf(value);
+    case 'boolean':
+      return value;
+    default:
+      return value === null ? null : `[${typeof value}]`;
+  }
+}
+
+function messageOf(thrown: unknown): string {
+  try {
+    if (isRecord(thrown) && typeof thrown.message === 'string') return thrown.message;
+    return stringOf(thrown);
+  } catch {
+    return 'The tool threw a value that cannot be shown';
+  }
+}
+
+const carried = ['category', 'retryable', 'retryAfterMs', 'outcome'] as const;
+
+function copyToolError(thrown: Record<string, unknown>): Record<string, unknown> | undefined {
+  const code = thrown.code;
+  if (typeof code !== 'string') return undefined;
+  // Without a prototype: a page may have put a setter named like one of our fields on Object.prototype.
+  const error: Record<string, unknown> = {
+    __proto__: null,
+    code: copyField(code, fieldBytes),
+    message: cut(messageOf(thrown), messageBytes),
+  };
+  for (let i = 0; i < carried.length; i++) {
+    const name = carried[i];
+    if (name === undefined) continue;
+    try {
+      const value = thrown[name];
+      if (value !== undefined) error[name] = copyField(value, fieldBytes);
+    } catch {
+      // A getter threw: the field is missing, and the error still has its code.
+    }
+  }
+  return error;
+}
+
+/** The serialised form of whatever a tool threw. An object with a string code counts as a ToolError. */
+export function serialiseThrown(thrown: unknown): Record<string, unknown> {
+  try {
+    if (isRecord(thrown)) {
+      const error = copyToolError(thrown);
+      if (error !== undefined) return error;
+    }
+  } catch {
+    // A getter of the thrown object threw; it is not a ToolError.
+  }
+  return {
+    code: 'INTERNAL_ERROR',
+    category: 'internal',
+    retryable: false,
+    message: cut(messageOf(thrown), messageBytes),
+  };
+}
+
+/** JSON text of a returned value, or the reason why it has none. No value is null. */
+export function serialiseValue(value: unknown): { text: string } | { problem: string } {
+  try {
+    const text = encodeJson(value);
+    if (text !== undefined) return { text };
+    return value === undefined ? { text: 'null' } : { problem: `a ${typeof value} has no JSON form` };
+  } catch (thrown) {
+    return { problem: messageOf(thrown) };
+  }
+}

@@ -1,0 +1,87 @@
+// Watches the page's console from the main world while a call is open: what it writes as warnings and errors,
+// uncaught errors and unhandled rejections. Outside that time nothing of the page is touched.
+import { consoleEvent, handOver } from './door.ts';
+import { isRecord, isText } from './guards.ts';
+import {
+  call,
+  defineProperty,
+  eventData,
+  join,
+  listen,
+  MessageChannelCtor,
+  now,
+  ownDescriptor,
+  portPost,
+  portStart,
+  slice,
+  stringOf,
+  unlisten,
+} from './primordials.ts';
+
+const entryChars = 4096;
+
+function textOf(value: unknown): string {
+  try {
+    if (isRecord(value) && isText(value.message))
+      return `${isText(value.name) ? value.name : 'Error'}: ${value.message}`;
+    return stringOf(value);
+  } catch {
+    return '[unprintable]';
+  }
+}
+
+const channel = new MessageChannelCtor();
+const port = channel.port1;
+
+function write(kind: string, values: readonly unknown[]): void {
+  const parts: string[] = [];
+  for (let i = 0; i < values.length; i++)
+    defineProperty(parts, i, { value: textOf(values[i]), enumerable: true });
+  portPost(port, { type: 'entry', at: now(), text: slice(`${kind}: ${join(parts, ' ')}`, 0, entryChars) });
+}
+
+// Puts a function in front of console[name]; what it returns puts the old one back, unless the page changed it since.
+function tapConsole(name: 'error' | 'warn'): () => void {
+  const before = ownDescriptor(console, name);
+  const original: unknown = before?.value;
+  if (before === undefined || before.configurable !== true || typeof original !== 'function') return () => {};
+  const tapped = (...values: unknown[]): unknown => {
+    write(name === 'warn' ? 'warning' : 'error', values);
+    return call(original, console, values);
+  };
+  defineProperty(tapped, 'name', { value: name, configurable: true });
+  defineProperty(console, name, { ...before, value: tapped });
+  return () => {
+    if (ownDescriptor(console, name)?.value === tapped) defineProperty(console, name, before);
+  };
+}
+
+const onError = (event: unknown) => write('uncaught', [isRecord(event) ? event.message : event]);
+const onRejection = (event: unknown) =>
+  write('unhandled rejection', [isRecord(event) ? event.reason : event]);
+
+let close: (() => void) | undefined;
+
+function open(): void {
+  if (close !== undefined) return;
+  const restoreError = tapConsole('error');
+  const restoreWarn = tapConsole('warn');
+  listen(window, 'error', onError);
+  listen(window, 'unhandledrejection', onRejection);
+  close = () => {
+    restoreError();
+    restoreWarn();
+    unlisten(window, 'error', onError);
+    unlisten(window, 'unhandledrejection', onRejection);
+    close = undefined;
+  };
+}
+
+listen(port, 'message', (event) => {
+  const wish = eventData(event);
+  if (wish === 'open') open();
+  else if (wish === 'close') close?.();
+  else if (wish === 'sync') portPost(port, { type: 'synced' });
+});
+portStart(port);
+handOver(channel.port2, consoleEvent);

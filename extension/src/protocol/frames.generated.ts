@@ -1,0 +1,495 @@
+// Generated from relay/wire/schema by `npm run generate`. Do not edit.
+// biome-ignore-all lint: generated
+/**
+ * Relay: these outcomes are recorded and may be forgotten.
+ */
+export interface AckFrame {
+  type: 'ack';
+  /**
+   * Items: call id: 128 random bits
+   */
+  ids: string[];
+}
+/**
+ * Relay: how far did these calls get?
+ */
+export interface AskFrame {
+  type: 'ask';
+  calls: {
+    /**
+     * call id: 128 random bits
+     */
+    id: string;
+    tabId: number;
+  }[];
+}
+/**
+ * Relay: run a tool. The payload is its arguments, one JSON object.
+ */
+export interface CallFrame {
+  type: 'call';
+  /**
+   * call id: 128 random bits
+   */
+  id: string;
+  plugin: string;
+  /**
+   * the plugin version the call was checked against
+   */
+  hash: string;
+  /**
+   * the tool's name without the plugin's
+   */
+  tool: string;
+  tabId: number;
+  /**
+   * the tool may change something
+   */
+  write: boolean;
+  /**
+   * time left: without progress for that long the page aborts the call
+   */
+  timeoutMs: number;
+  /**
+   * time left however much progress there is
+   */
+  maxTimeoutMs: number;
+  /**
+   * progress restarts timeoutMs
+   */
+  progressExtends: boolean;
+  /**
+   * a larger result is replaced in the page by OUTPUT_TOO_LARGE
+   */
+  maxResultBytes: number;
+  /**
+   * the plugin's configuration; absent when there is none
+   */
+  settings?: {
+    [k: string]: unknown;
+  };
+  /**
+   * how much of the page's console to send with a failure; 0 for none
+   */
+  consoleTailBytes: number;
+  /**
+   * run in every frame that has the adapter
+   */
+  frames?: 'all';
+}
+/**
+ * Relay: abort a call, or never start it.
+ */
+export interface CancelFrame {
+  type: 'cancel';
+  /**
+   * call id: 128 random bits
+   */
+  id: string;
+  reason: 'client' | 'deadline' | 'shutdown';
+}
+/**
+ * Relay: do something to the browser itself.
+ */
+export interface CommandFrame {
+  type: 'command';
+  /**
+   * call id: 128 random bits
+   */
+  id: string;
+  name: 'tabs.create' | 'tabs.activate' | 'reload';
+  /**
+   * tabs.create {url, active}; tabs.activate {tabId}; reload {}
+   */
+  params?: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * Extension: who is dialling. The first frame of a connection.
+ */
+export interface HelloFrame {
+  type: 'hello';
+  /**
+   * the protocol versions this extension speaks
+   */
+  protocol: {
+    min: number;
+    max: number;
+  };
+  /**
+   * version of the extension
+   */
+  extension: string;
+  /**
+   * hash over the files of the extension folder, pairing.json excluded
+   */
+  bundle: string;
+  /**
+   * random; lives as long as storage.session does
+   */
+  epoch: string;
+  profile: {
+    /**
+     * random; names this browser profile for ever
+     */
+    id: string;
+    /**
+     * what people call the profile
+     */
+    label: string;
+  };
+  /**
+   * version of the browser
+   */
+  chrome: string;
+  /**
+   * random, never used twice
+   */
+  nonce: string;
+}
+/**
+ * Extension: the handler logged a line.
+ */
+export interface LogFrame {
+  type: 'log';
+  /**
+   * call id: 128 random bits
+   */
+  id: string;
+  level: 'debug' | 'info' | 'warning' | 'error';
+  message: string;
+  /**
+   * any JSON
+   */
+  data?: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * Extension: something a person should see in the relay's status.
+ */
+export interface NoticeFrame {
+  type: 'notice';
+  level: 'info' | 'warning' | 'error';
+  message: string;
+}
+/**
+ * Extension: how a call ended. With status returned the payload is the value, one JSON value. Sent again after every welcome until it is acknowledged.
+ */
+export interface OutcomeFrame {
+  type: 'outcome';
+  /**
+   * call id: 128 random bits
+   */
+  id: string;
+  status: 'returned' | 'threw' | 'refused';
+  /**
+   * the handler was started
+   */
+  started: boolean;
+  /**
+   * threw: code, category, retryable, retryAfterMs, message and outcome of what was thrown, verbatim; the relay validates them
+   */
+  error?: {
+    [k: string]: unknown;
+  };
+  /**
+   * refused: extension or page runtime ended the call
+   */
+  refusal?: {
+    code:
+      | 'TAB_NOT_FOUND'
+      | 'TAB_CHANGED'
+      | 'TAB_CLOSED'
+      | 'TAB_UNRESPONSIVE'
+      | 'TAB_BUSY'
+      | 'ADAPTER_NOT_READY'
+      | 'INJECTION_FAILED'
+      | 'OUTPUT_TOO_LARGE'
+      | 'INVALID_OUTPUT'
+      | 'TIMEOUT'
+      | 'CANCELLED';
+    message: string;
+    outcome: 'not_executed' | 'executed' | 'unknown';
+    /**
+     * TIMEOUT: which clock ran out
+     */
+    reason?: 'fixed' | 'idle' | 'max_exceeded';
+  };
+  /**
+   * origin of the document it ran in
+   */
+  origin?: string;
+  /**
+   * URL of the frame, when not the top one
+   */
+  frame?: string;
+  /**
+   * a main-world adapter was injected after scripts of the page ran
+   */
+  trust?: 'late';
+  /**
+   * end of what the page wrote to its console during the call
+   */
+  consoleTail?: string;
+  durationMs: number;
+  /**
+   * epoch of the worker that took the call
+   */
+  epoch: string;
+}
+/**
+ * Both: are you there? Answered with pong at once.
+ */
+export interface PingFrame {
+  type: 'ping';
+}
+/**
+ * What the extension must know of a plugin to run its tools.
+ */
+export interface PluginInfo {
+  name: string;
+  /**
+   * SHA-256 over manifest, adapter and pre-script
+   */
+  hash: string;
+  world: 'main' | 'isolated';
+  /**
+   * URL match patterns of the pages it works in
+   */
+  matches: string[];
+  /**
+   * URL match patterns of pages it must not touch
+   */
+  excludes: string[];
+  /**
+   * path of the adapter inside the extension folder
+   */
+  file: string;
+  /**
+   * path of a script that runs in the main world before any script of the page
+   */
+  preScript?: string;
+  /**
+   * run in every frame, not only in the top one
+   */
+  frames?: 'all';
+}
+/**
+ * Relay: every plugin there is, after welcome and on every change.
+ */
+export interface PluginsFrame {
+  type: 'plugins';
+  plugins: PluginInfo[];
+}
+/**
+ * Both: the answer to ping.
+ */
+export interface PongFrame {
+  type: 'pong';
+}
+/**
+ * Extension: the handler reported progress.
+ */
+export interface ProgressFrame {
+  type: 'progress';
+  /**
+   * call id: 128 random bits
+   */
+  id: string;
+  progress: number;
+  total?: number;
+  message?: string;
+}
+/**
+ * Both, relay first: proof that the sender knows the pairing secret.
+ */
+export interface ProofFrame {
+  type: 'proof';
+  proof: string;
+}
+/**
+ * Relay: why the connection is closed next.
+ */
+export interface RefuseFrame {
+  type: 'refuse';
+  /**
+   * a code of the error table, for example VERSION_MISMATCH
+   */
+  code: string;
+  /**
+   * one sentence that says what to do
+   */
+  message: string;
+}
+/**
+ * Relay: its answer to hello.
+ */
+export interface RelayFrame {
+  type: 'relay';
+  /**
+   * the version this connection speaks
+   */
+  protocol: number;
+  /**
+   * version of the relay
+   */
+  relay: string;
+  /**
+   * random; good for one proof and five seconds
+   */
+  nonce: string;
+}
+/**
+ * Extension: the answer to command.
+ */
+export interface ReplyFrame {
+  type: 'reply';
+  /**
+   * call id: 128 random bits
+   */
+  id: string;
+  ok: boolean;
+  /**
+   * any JSON; absent when there is nothing to say
+   */
+  result?: {
+    [k: string]: unknown;
+  };
+  error?: {
+    code: string;
+    message: string;
+  };
+}
+/**
+ * Extension: the document is about to run the handler.
+ */
+export interface StartedFrame {
+  type: 'started';
+  /**
+   * call id: 128 random bits
+   */
+  id: string;
+  /**
+   * Chrome's id of the document
+   */
+  documentId: string;
+  /**
+   * origin of the document
+   */
+  origin: string;
+}
+/**
+ * Extension: the answer to ask, one for each id. finished is followed by the outcome.
+ */
+export interface StateFrame {
+  type: 'state';
+  /**
+   * call id: 128 random bits
+   */
+  id: string;
+  /**
+   * not_started only if it is proven, and then the call never starts
+   */
+  state: 'not_started' | 'running' | 'finished' | 'unknown';
+  /**
+   * epoch of the worker that answers
+   */
+  epoch: string;
+  /**
+   * why it is unknown: TAB_CLOSED, TAB_CHANGED or TAB_UNRESPONSIVE where one of them fits, else words for the log
+   */
+  reason?: string;
+}
+/**
+ * Extension: a tab was opened or changed.
+ */
+export interface TabFrame {
+  type: 'tab';
+  tab: TabInfo;
+}
+/**
+ * One open tab. Only tabs with http and https URLs are told.
+ */
+export interface TabInfo {
+  /**
+   * Chrome's tab id; unique within one profile until the browser ends
+   */
+  id: number;
+  windowId: number;
+  /**
+   * the whole URL, fragment included
+   */
+  url: string;
+  title: string;
+  /**
+   * the tab shown in its window
+   */
+  active: boolean;
+  /**
+   * its window has the focus
+   */
+  focused: boolean;
+  /**
+   * Chrome has unloaded it
+   */
+  discarded: boolean;
+  status: 'unloaded' | 'loading' | 'complete';
+  /**
+   * when it was last active, in milliseconds since 1970; only compared with other tabs of the same browser
+   */
+  lastUsed: number;
+}
+/**
+ * Extension: a tab was closed, or shows a page that is not told.
+ */
+export interface TabClosedFrame {
+  type: 'tabclosed';
+  tabId: number;
+}
+/**
+ * Extension: every tab there is, after welcome.
+ */
+export interface TabsFrame {
+  type: 'tabs';
+  tabs: TabInfo[];
+}
+/**
+ * Relay: the connection stands.
+ */
+export interface WelcomeFrame {
+  type: 'welcome';
+  /**
+   * hash of the extension the relay has; another one than hello said means: reload when no call is open
+   */
+  bundle: string;
+  /**
+   * how often the extension sends ping
+   */
+  pingMs: number;
+  limits: {
+    /**
+     * largest frame either side may send
+     */
+    frameBytes: number;
+    /**
+     * largest result of a call that does not say otherwise
+     */
+    resultBytes: number;
+    /**
+     * largest outcome that is kept in storage.session
+     */
+    storedOutcomeBytes: number;
+  };
+  /**
+   * how long the relay lets a call wait for this profile to come back
+   */
+  gapMs: number;
+}
+
+/** Every frame the relay may send. */
+export type FromRelay = RelayFrame | ProofFrame | WelcomeFrame | RefuseFrame | PluginsFrame | CallFrame | AckFrame | CancelFrame | AskFrame | CommandFrame | PingFrame | PongFrame;
+
+/** Every frame the extension may send. */
+export type FromExtension = HelloFrame | ProofFrame | TabsFrame | TabFrame | TabClosedFrame | StartedFrame | ProgressFrame | LogFrame | OutcomeFrame | StateFrame | ReplyFrame | PingFrame | PongFrame | NoticeFrame;

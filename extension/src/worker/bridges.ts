@@ -1,0 +1,181 @@
+// The resident bridges that are connected now. A bridge is what Chrome says about its port's sender: tab, document
+// and frame. A message is believed for a call only if it comes from the bridge the call was given to.
+import { type FromBridge, isFromBridge, type ToBridge } from '../bridge/messages.ts';
+
+export class Bridge {
+  readonly tabId: number;
+  readonly documentId: string;
+  readonly frameId: number;
+  url: string;
+  late = false;
+  ready = false; // it said hello, and heard the answer
+  gone = false;
+  readonly plugins = new Map<string, string>(); // name to hash
+  readonly running = new Set<string>(); // calls it had when it connected
+  readonly #port: chrome.runtime.Port;
+  #acknowledged: string[] = [];
+  readonly #lateWaiters: (() => void)[] = [];
+
+  constructor(port: chrome.runtime.Port, tabId: number, documentId: string, frameId: number) {
+    this.#port = port;
+    this.tabId = tabId;
+    this.documentId = documentId;
+    this.frameId = frameId;
+    this.url = port.sender?.url ?? '';
+  }
+
+  send(message: ToBridge): void {
+    if (!this.gone) this.#port.postMessage(message);
+  }
+
+  close(): void {
+    this.#port.disconnect();
+  }
+
+  /** Lets the bridge forget an outcome. Batched: nothing waits for it. */
+  acknowledge(id: string): void {
+    if (this.#acknowledged.push(id) === 1) setTimeout(() => this.#flush(), 100);
+    else if (this.#acknowledged.length >= 64) this.#flush();
+  }
+
+  /** Tells the bridge that an adapter (or, with no name, the console tap) is about to be injected late. */
+  expectLate(plugin: string): Promise<void> {
+    this.send({ type: 'late', plugin });
+    return new Promise((resolve) => this.#lateWaiters.push(resolve));
+  }
+
+  lateReady(): void {
+    this.#lateWaiters.shift()?.();
+  }
+
+  has(plugin: string, hash: string): boolean {
+    return this.plugins.get(plugin) === hash;
+  }
+
+  #flush(): void {
+    const ids = this.#acknowledged;
+    this.#acknowledged = [];
+    if (ids.length > 0) this.send({ type: 'ack', ids });
+  }
+}
+
+export interface BridgeListener {
+  message(bridge: Bridge, message: Exclude<FromBridge, { type: 'here' }>): void;
+  gone(bridge: Bridge): void;
+}
+
+interface Waiter {
+  test(bridge: Bridge): boolean;
+  resolve(bridge: Bridge | undefined): void;
+}
+
+export class Bridges {
+  readonly #all = new Set<Bridge>();
+  readonly #top = new Map<number, Bridge>(); // by tab
+  readonly #waiters = new Set<Waiter>();
+  readonly #listener: BridgeListener;
+  readonly #epoch: () => string;
+  #early: (() => void)[] | undefined = []; // messages that came before the epoch was read
+
+  constructor(listener: BridgeListener, records: { loaded: Promise<void>; epoch: string }) {
+    this.#listener = listener;
+    this.#epoch = () => records.epoch;
+    records.loaded.then(() => {
+      const early = this.#early ?? [];
+      this.#early = undefined;
+      for (const hear of early) hear();
+    });
+  }
+
+  /** Takes a new port; anything but a content script of ours in a tab is turned away. */
+  add(port: chrome.runtime.Port): void {
+    const { sender } = port;
+    const tabId = sender?.tab?.id;
+    const { documentId, frameId } = sender ?? {};
+    if (
+      sender?.id !== chrome.runtime.id ||
+      tabId === undefined ||
+      documentId === undefined ||
+      frameId === undefined
+    ) {
+      port.disconnect();
+      return;
+    }
+    const bridge = new Bridge(port, tabId, documentId, frameId);
+    this.#all.add(bridge);
+    port.onMessage.addListener((raw: unknown) => {
+      if (!isFromBridge(raw)) return;
+      if (this.#early === undefined) this.#hear(bridge, raw);
+      else this.#early.push(() => this.#hear(bridge, raw));
+    });
+    port.onDisconnect.addListener(() => this.#remove(bridge));
+  }
+
+  /** The bridge of a tab's top document, once it is ready. */
+  top(tabId: number): Bridge | undefined {
+    return this.#top.get(tabId);
+  }
+
+  of(tabId: number): Bridge[] {
+    return Array.from(this.#all).filter((bridge) => bridge.tabId === tabId && bridge.ready);
+  }
+
+  /** The first bridge that passes the test, now or within the time. */
+  async when(test: (bridge: Bridge) => boolean, ms: number): Promise<Bridge | undefined> {
+    for (const bridge of this.#all) if (bridge.ready && test(bridge)) return bridge;
+    return new Promise((resolve) => {
+      const waiter: Waiter = { test, resolve };
+      this.#waiters.add(waiter);
+      setTimeout(() => {
+        if (this.#waiters.delete(waiter)) resolve(undefined);
+      }, ms);
+    });
+  }
+
+  #hear(bridge: Bridge, message: FromBridge): void {
+    if (bridge.gone) return;
+    if (message.type === 'hello') {
+      // A bridge from before a reload of the extension can get through while Chrome is still taking it down; its
+      // port would swallow what is sent to it.
+      if (message.epoch !== '' && message.epoch !== this.#epoch()) {
+        bridge.close();
+        this.#remove(bridge);
+        return;
+      }
+      bridge.send({ type: 'epoch', epoch: this.#epoch() });
+      bridge.late = message.late;
+      bridge.url = message.url;
+      for (const { name, hash } of message.plugins) bridge.plugins.set(name, hash);
+      for (const id of message.running) bridge.running.add(id);
+    } else if (message.type === 'here') {
+      // A document that loaded while the extension was being reloaded can have a bridge whose port leads here and
+      // which hears nothing: Chrome runs our scripts in another isolated world by now. That one never gets so far.
+      bridge.ready = true;
+      if (bridge.frameId === 0) this.#top.set(bridge.tabId, bridge);
+      this.#wake(bridge);
+      return;
+    } else if (message.type === 'registered') {
+      bridge.plugins.set(message.name, message.hash);
+    } else if (message.type === 'lateReady') {
+      bridge.lateReady();
+      return;
+    }
+    this.#listener.message(bridge, message);
+    if (message.type === 'registered' && bridge.ready) this.#wake(bridge);
+  }
+
+  #wake(bridge: Bridge): void {
+    for (const waiter of this.#waiters) {
+      if (!waiter.test(bridge)) continue;
+      this.#waiters.delete(waiter);
+      waiter.resolve(bridge);
+    }
+  }
+
+  #remove(bridge: Bridge): void {
+    bridge.gone = true;
+    this.#all.delete(bridge);
+    if (this.#top.get(bridge.tabId) === bridge) this.#top.delete(bridge.tabId);
+    this.#listener.gone(bridge);
+  }
+}

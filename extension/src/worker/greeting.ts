@@ -1,0 +1,80 @@
+// The greeting of one connection: hello, the relay's hello and proof, our proof, welcome.
+import { type FrameOf, frameText, readFrame } from './frames.ts';
+import { type ProofParts, prove, verify } from './handshake.ts';
+import type { Pairing } from './pairing.ts';
+import { randomHex } from './records.ts';
+
+/** Who dials. */
+export interface Identity {
+  extension: string;
+  extensionId: string;
+  bundle: string;
+  epoch: string;
+  profile: { id: string; label: string };
+  chrome: string;
+}
+
+export const protocol = 1;
+
+export type Step =
+  | { type: 'going' }
+  | { type: 'refused'; message: string } // the relay closes next
+  | { type: 'failed'; message: string } // we do not talk to this relay
+  | { type: 'welcome'; frame: FrameOf<'welcome'>; relay: string };
+
+export interface Greeting {
+  hello(): void;
+  hear(text: string): Promise<Step>;
+}
+
+const going: Step = { type: 'going' };
+
+export function startGreeting(identity: Identity, pairing: Pairing, send: (text: string) => void): Greeting {
+  const { extensionId, ...about } = identity;
+  const nonce = randomHex(32);
+  const hello = frameText({ type: 'hello', protocol: { min: protocol, max: protocol }, ...about, nonce });
+  let parts: ProofParts | undefined;
+  let version = '';
+  let proven = false;
+
+  return {
+    hello: () => send(hello),
+    async hear(text) {
+      const frame = readFrame(text)?.frame;
+      if (frame === undefined) return going;
+      if (frame.type === 'refuse') return { type: 'refused', message: frame.message };
+      if (frame.type === 'relay') {
+        if (frame.protocol !== protocol) {
+          return {
+            type: 'failed',
+            message: `The relay speaks protocol ${frame.protocol}, this extension ${protocol}`,
+          };
+        }
+        version = frame.relay;
+        parts = {
+          protocol: frame.protocol,
+          address: pairing.address,
+          extensionId,
+          profileId: identity.profile.id,
+          extensionNonce: nonce,
+          relayNonce: frame.nonce,
+          hello,
+          relay: text,
+        };
+        return going;
+      }
+      if (frame.type === 'proof' && parts !== undefined) {
+        if (!(await verify(pairing.secret, parts, frame.proof))) {
+          return {
+            type: 'failed',
+            message: `The program at ${pairing.address} could not prove that it is the relay this extension is paired with`,
+          };
+        }
+        proven = true;
+        send(frameText({ type: 'proof', proof: await prove(pairing.secret, parts) }));
+        return going;
+      }
+      return frame.type === 'welcome' && proven ? { type: 'welcome', frame, relay: version } : going;
+    },
+  };
+}

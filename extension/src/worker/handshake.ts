@@ -1,0 +1,65 @@
+// Mutual proof of the pairing secret. The relay proves first; nothing about tabs is said before it has. The secret
+// itself never crosses the wire.
+
+export interface ProofParts {
+  protocol: number;
+  address: string; // host:port as dialled
+  extensionId: string;
+  profileId: string;
+  extensionNonce: string;
+  relayNonce: string;
+  hello: string; // the two hello frames exactly as sent
+  relay: string;
+}
+
+const utf8 = new TextEncoder();
+
+const toHex = (bytes: ArrayBuffer): string =>
+  Array.from(new Uint8Array(bytes), (value) => value.toString(16).padStart(2, '0')).join('');
+
+function fromHex(text: string): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(text.length / 2);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(text.slice(2 * i, 2 * i + 2), 16);
+  return bytes;
+}
+
+async function transcript(role: 'relay' | 'extension', parts: ProofParts): Promise<Uint8Array<ArrayBuffer>> {
+  const hellos = await crypto.subtle.digest('SHA-256', utf8.encode(`${parts.hello}\n${parts.relay}`));
+  return utf8.encode(
+    [
+      'tabrelay.v1',
+      role,
+      String(parts.protocol),
+      parts.address,
+      parts.extensionId,
+      parts.profileId,
+      parts.extensionNonce,
+      parts.relayNonce,
+      toHex(hellos),
+    ].join('\n'),
+  );
+}
+
+const importKey = (secret: string): Promise<CryptoKey> =>
+  crypto.subtle.importKey('raw', fromHex(secret), { name: 'HMAC', hash: 'SHA-256' }, false, [
+    'sign',
+    'verify',
+  ]);
+
+/** The proof this extension sends. */
+export async function prove(secret: string, parts: ProofParts): Promise<string> {
+  return toHex(
+    await crypto.subtle.sign('HMAC', await importKey(secret), await transcript('extension', parts)),
+  );
+}
+
+/** Whether the relay's proof shows that it knows the secret. */
+export async function verify(secret: string, parts: ProofParts, proof: string): Promise<boolean> {
+  if (!/^[0-9a-f]{64}$/.test(proof)) return false;
+  return crypto.subtle.verify(
+    'HMAC',
+    await importKey(secret),
+    fromHex(proof),
+    await transcript('relay', parts),
+  );
+}

@@ -1,0 +1,138 @@
+// The calls in flight. They change here and nowhere else, and every end goes through finish.
+import type { Outcome, Place } from '../bridge/messages.ts';
+import type { Ending, RefusalCode, Truth } from '../page/order.ts';
+import type { CallFrame } from '../protocol/frames.generated.ts';
+import type { Bridge } from './bridges.ts';
+import type { Outcomes } from './outcomes.ts';
+import type { Records } from './records.ts';
+import { outcomeText } from './report.ts';
+
+export interface OpenCall {
+  readonly frame: Pick<CallFrame, 'id' | 'tabId' | 'write' | 'plugin' | 'tool'>;
+  bridge: Bridge | undefined; // the document that has it
+  phase: 'preparing' | 'sent' | 'started';
+  timer: ReturnType<typeof setTimeout> | undefined; // of whatever it waits for
+  tabClosed: boolean;
+  readonly beganAt: number;
+}
+
+/** Who wants to know about calls: the panel's list. */
+export interface Journal {
+  began(call: OpenCall): void;
+  ended(call: OpenCall, ending: Ending): void;
+}
+
+// A call that ended without its handler: its own end may still come, from this bridge only. Until then a write
+// occupies its tab.
+interface Abandoned {
+  call: OpenCall;
+  bridge: Bridge;
+  at: number;
+}
+
+const graceMs = 2000;
+
+export class Inflight {
+  readonly #open = new Map<string, OpenCall>();
+  readonly #abandoned = new Map<string, Abandoned>();
+  readonly #waiters = new Set<() => void>(); // for a tab to become free
+  readonly #outcomes: Outcomes;
+  readonly #records: Records;
+  readonly #journal: Journal;
+
+  constructor(outcomes: Outcomes, records: Records, journal: Journal) {
+    this.#outcomes = outcomes;
+    this.#records = records;
+    this.#journal = journal;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  get(id: string): OpenCall | undefined {
+    return this.#open.get(id);
+  }
+
+  all(): Iterable<OpenCall> {
+    return this.#open.values();
+  }
+
+  /** Whether a call is open or its outcome not acknowledged yet: it must not begin again. */
+  knows(id: string): boolean {
+    return this.#open.has(id) || this.#abandoned.has(id) || this.#outcomes.get(id) !== undefined;
+  }
+
+  admit(frame: OpenCall['frame'], bridge: Bridge | undefined, phase: OpenCall['phase']): OpenCall {
+    const call: OpenCall = { frame, bridge, phase, timer: undefined, tabClosed: false, beganAt: Date.now() };
+    this.#open.set(frame.id, call);
+    this.#journal.began(call);
+    return call;
+  }
+
+  /** Ends a call that its document did not end. What was sent to a document counts as possibly started. */
+  refuse(call: OpenCall, code: RefusalCode, message: string, outcome?: Truth): void {
+    const truth = outcome ?? (call.phase === 'preparing' ? 'not_executed' : 'unknown');
+    const started = call.phase === 'started';
+    this.finish(call, { status: 'refused', started, refusal: { code, message, outcome: truth } });
+  }
+
+  finish(call: OpenCall, ending: Ending, place?: Place): void {
+    const { id } = call.frame;
+    if (!this.#open.delete(id)) return;
+    clearTimeout(call.timer);
+    if (ending.status === 'refused' && ending.refusal.outcome === 'unknown' && call.bridge?.gone === false) {
+      this.#abandoned.set(id, { call, bridge: call.bridge, at: Date.now() });
+    }
+    const where = place ?? { origin: '', durationMs: Date.now() - call.beganAt };
+    this.#outcomes.add(id, outcomeText(id, ending, where, this.#records.epoch), call.bridge);
+    this.#journal.ended(call, ending);
+  }
+
+  /** The handler's own end after the call had ended without it; false when bridge has no such call. */
+  finishLate(bridge: Bridge, id: string, { ending, place }: Pick<Outcome, 'ending' | 'place'>): boolean {
+    if (this.#abandoned.get(id)?.bridge !== bridge) return false;
+    this.#abandoned.delete(id);
+    this.#outcomes.add(id, outcomeText(id, ending, place, this.#records.epoch), bridge);
+    this.#release();
+    return true;
+  }
+
+  /** A document ended, and with it every handler that ran there. */
+  forget(bridge: Bridge): void {
+    for (const [id, abandoned] of this.#abandoned)
+      if (abandoned.bridge === bridge) this.#abandoned.delete(id);
+    this.#release();
+  }
+
+  /** Whether an abandoned write still runs in a tab. */
+  occupied(tabId: number): boolean {
+    return this.#occupant(tabId) !== undefined;
+  }
+
+  /** Waits until no abandoned write runs in a tab; false when that takes longer than the grace since it was given up. */
+  async whenFree(tabId: number): Promise<boolean> {
+    for (;;) {
+      const occupant = this.#occupant(tabId);
+      if (occupant === undefined) return true;
+      const left = occupant.at + graceMs - Date.now();
+      if (left <= 0) return false;
+      await new Promise<void>((resolve) => {
+        this.#waiters.add(resolve);
+        setTimeout(resolve, left);
+      });
+    }
+  }
+
+  #occupant(tabId: number): Abandoned | undefined {
+    for (const one of this.#abandoned.values()) {
+      if (one.call.frame.write && one.call.frame.tabId === tabId) return one;
+    }
+    return undefined;
+  }
+
+  #release(): void {
+    for (const wake of this.#waiters) wake();
+    this.#waiters.clear();
+  }
+}

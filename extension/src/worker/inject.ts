@@ -1,0 +1,113 @@
+// Bringing code into a document that does not have it yet. A warm call never comes here.
+import type { RefusalCode } from '../page/order.ts';
+import type { PluginInfo } from '../protocol/frames.generated.ts';
+import type { Bridge, Bridges } from './bridges.ts';
+
+/** Why a call cannot reach its document. Nothing has run when this is thrown. */
+export class Refused extends Error {
+  readonly code: RefusalCode;
+
+  constructor(code: RefusalCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+const connectMs = 1000;
+const attempts = 3; // right after a reload Chrome may still run a script in the old isolated world, in vain
+
+// Chrome explains itself in sentences only.
+function refusalOf(why: unknown): Refused {
+  const text = why instanceof Error ? why.message : String(why);
+  if (/no tab with id|tab was closed/i.test(text)) return new Refused('TAB_CLOSED', 'The tab was closed');
+  if (/no document with id|frame with id|was removed|document.*not/i.test(text)) {
+    return new Refused('TAB_CHANGED', 'The tab went to another page before the tool started');
+  }
+  return new Refused('INJECTION_FAILED', `Chrome did not let the extension into the page: ${text}`);
+}
+
+async function inject(details: chrome.scripting.ScriptInjection<[], unknown>): Promise<string | undefined> {
+  try {
+    const [result] = await chrome.scripting.executeScript(details);
+    return result?.documentId;
+  } catch (why) {
+    throw refusalOf(why);
+  }
+}
+
+export class Injector {
+  readonly #bridges: Bridges;
+  readonly #bridging = new Map<number, Promise<Bridge>>(); // by tab
+  readonly #adapting = new Map<string, Promise<void>>(); // by document, plugin and hash
+
+  constructor(bridges: Bridges) {
+    this.#bridges = bridges;
+  }
+
+  /** The bridge of a tab's top document, injected if the document is older than the extension. */
+  bridge(tabId: number): Promise<Bridge> {
+    const resident = this.#bridges.top(tabId);
+    if (resident !== undefined) return Promise.resolve(resident);
+    const pending = this.#bridging.get(tabId);
+    if (pending !== undefined) return pending;
+    const work = this.#injectBridge(tabId).finally(() => this.#bridging.delete(tabId));
+    this.#bridging.set(tabId, work);
+    return work;
+  }
+
+  /** Makes sure that a document has a plugin's adapter, of exactly this hash. */
+  adapter(bridge: Bridge, plugin: PluginInfo): Promise<void> {
+    if (bridge.has(plugin.name, plugin.hash)) return Promise.resolve();
+    const key = `${bridge.documentId} ${plugin.name} ${plugin.hash}`;
+    const pending = this.#adapting.get(key);
+    if (pending !== undefined) return pending;
+    const work = this.#injectAdapter(bridge, plugin).finally(() => this.#adapting.delete(key));
+    this.#adapting.set(key, work);
+    return work;
+  }
+
+  async #injectBridge(tabId: number): Promise<Bridge> {
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      await inject({
+        target: { tabId },
+        files: ['late.js', 'bridge.js'],
+        world: 'ISOLATED',
+        injectImmediately: true,
+      });
+      // By tab, not by document: a navigation meanwhile brings a bridge of its own.
+      const top = (one: Bridge) => one.tabId === tabId && one.frameId === 0;
+      const bridge = await this.#bridges.when(top, connectMs / attempts);
+      if (bridge === undefined) continue;
+      await this.#injectTap(bridge);
+      return bridge;
+    }
+    throw new Refused('INJECTION_FAILED', 'The bridge in the page did not connect');
+  }
+
+  // The console of a document that is older than the extension: what the page does from here on can be seen.
+  async #injectTap(bridge: Bridge): Promise<void> {
+    if (!bridge.late) return;
+    await bridge.expectLate('');
+    await inject({
+      target: { tabId: bridge.tabId, documentIds: [bridge.documentId] },
+      files: ['tap.js'],
+      world: 'MAIN',
+      injectImmediately: true,
+    });
+  }
+
+  async #injectAdapter(bridge: Bridge, plugin: PluginInfo): Promise<void> {
+    const main = plugin.world === 'main';
+    if (main) await bridge.expectLate(plugin.name);
+    await inject({
+      target: { tabId: bridge.tabId, documentIds: [bridge.documentId] },
+      files: [plugin.file],
+      world: main ? 'MAIN' : 'ISOLATED',
+      injectImmediately: true,
+    });
+    const has = (one: Bridge) => one === bridge && one.has(plugin.name, plugin.hash);
+    if ((await this.#bridges.when(has, connectMs)) === undefined) {
+      throw new Refused('ADAPTER_NOT_READY', `The adapter of ${plugin.name} did not register in the page`);
+    }
+  }
+}

@@ -1,0 +1,242 @@
+// One call's life in the worker: find the document, give it the call, watch that it starts, pass on what it says.
+import type { FromBridge, Outcome } from '../bridge/messages.ts';
+import { urlAllowed } from '../page/patterns.ts';
+import type { CallFrame, FromExtension, PluginInfo } from '../protocol/frames.generated.ts';
+import type { Bridge, Bridges } from './bridges.ts';
+import type { Departures } from './departures.ts';
+import type { Inflight, OpenCall } from './inflight.ts';
+import { type Injector, Refused } from './inject.ts';
+import type { Plugins } from './plugins.ts';
+import type { Records } from './records.ts';
+import { logFrame, progressFrame } from './report.ts';
+import type { Tabs } from './tabs.ts';
+
+interface Parts {
+  tabs: Tabs;
+  plugins: Plugins;
+  bridges: Bridges;
+  injector: Injector;
+  records: Records;
+  inflight: Inflight;
+  departures: Departures;
+  send(frame: FromExtension): void;
+}
+
+/** A call on its way to its document. */
+interface Delivery {
+  call: OpenCall;
+  frame: CallFrame;
+  plugin: PluginInfo;
+  args: string;
+}
+
+const startMs = 2000; // without `started` by then the tab is unresponsive
+const confirmMs = 250; // for the document to say that it will not start it
+
+export class Invocations {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Takes a call from the relay. */
+  start(frame: CallFrame, args: string): void {
+    const { inflight, tabs, plugins } = this.#parts;
+    if (inflight.knows(frame.id)) return;
+    const call = inflight.admit(frame, undefined, 'preparing');
+    const tab = tabs.get(frame.tabId);
+    if (tab === undefined) {
+      inflight.refuse(call, 'TAB_NOT_FOUND', 'There is no such tab with a web page');
+      return;
+    }
+    if (tab.discarded) {
+      inflight.refuse(call, 'TAB_UNRESPONSIVE', 'Chrome has put the tab to sleep; it must be opened first');
+      return;
+    }
+    const plugin = plugins.get(frame.plugin);
+    if (plugin?.hash !== frame.hash) {
+      const message = `The extension does not have this version of ${frame.plugin} yet`;
+      inflight.refuse(call, 'ADAPTER_NOT_READY', message);
+      return;
+    }
+    const delivery = { call, frame, plugin, args };
+    if (frame.write && inflight.occupied(frame.tabId)) this.#queue(delivery, tab.url);
+    else this.#send(delivery, tab.url);
+  }
+
+  /** Continues a call that the predecessor of this worker started. */
+  adopt(frame: OpenCall['frame'], bridge: Bridge): void {
+    if (!this.#parts.inflight.knows(frame.id)) this.#parts.inflight.admit(frame, bridge, 'started');
+  }
+
+  cancel(id: string): void {
+    const { inflight } = this.#parts;
+    const call = inflight.get(id);
+    if (call === undefined) return;
+    if (call.bridge === undefined) {
+      inflight.refuse(call, 'CANCELLED', 'The call was cancelled');
+      return;
+    }
+    call.bridge.send({ type: 'cancel', id });
+    clearTimeout(call.timer);
+    const message = 'The call was cancelled; its page is busy';
+    call.timer = setTimeout(() => inflight.refuse(call, 'CANCELLED', message), confirmMs);
+  }
+
+  /** A message about a call from a document; false when that document does not have the call. */
+  hear(bridge: Bridge, message: FromBridge & { id: string }): boolean {
+    const { inflight } = this.#parts;
+    const call = inflight.get(message.id);
+    if (call?.bridge === bridge) {
+      this.#follow(call, bridge, message);
+      return true;
+    }
+    if (message.type === 'outcome') return inflight.finishLate(bridge, message.id, message);
+    if ((message.type !== 'known' && message.type !== 'cancelled') || message.phase !== 'never') return false;
+    // A page that was busy when its call was given up says now that it will never start it.
+    const refusal = {
+      code: 'TAB_UNRESPONSIVE',
+      message: 'It never started',
+      outcome: 'not_executed',
+    } as const;
+    const ending = { status: 'refused', started: false, refusal } as const;
+    return inflight.finishLate(bridge, message.id, { ending, place: { origin: '', durationMs: 0 } });
+  }
+
+  #follow(call: OpenCall, bridge: Bridge, message: FromBridge & { id: string }): void {
+    const { inflight, send } = this.#parts;
+    const { id } = message;
+    switch (message.type) {
+      case 'waiting':
+        clearTimeout(call.timer);
+        return;
+      case 'started':
+        clearTimeout(call.timer);
+        call.phase = 'started';
+        send({ type: 'started', id, documentId: bridge.documentId, origin: message.origin });
+        return;
+      case 'progress':
+        send(progressFrame(id, message.step));
+        return;
+      case 'log':
+        send(logFrame(id, message.line));
+        return;
+      case 'stale':
+        bridge.send({ type: 'go', id });
+        return;
+      case 'missing': {
+        const lost = 'The page has no adapter with this tool any more; call again';
+        inflight.refuse(call, 'ADAPTER_NOT_READY', lost, 'not_executed');
+        return;
+      }
+      case 'cancelled':
+        if (message.phase !== 'never') return;
+        inflight.refuse(call, 'CANCELLED', 'The call was cancelled', 'not_executed');
+        return;
+      case 'known':
+        if (message.phase !== 'never') clearTimeout(call.timer);
+        else
+          inflight.refuse(call, 'TAB_UNRESPONSIVE', 'The page did not take the call in time', 'not_executed');
+        return;
+      case 'outcome':
+        this.#end(call, message);
+        return;
+    }
+  }
+
+  #end(call: OpenCall, { ending, place }: Outcome): void {
+    const leaving = ending.status === 'refused' && ending.started && ending.refusal.code === 'TAB_CHANGED';
+    if (leaving) this.#parts.departures.left(call);
+    else this.#parts.inflight.finish(call, ending, place);
+  }
+
+  // An abandoned write of this tab may still change things: the next write waits a little, reads go on.
+  #queue(delivery: Delivery, tabUrl: string): void {
+    const { inflight } = this.#parts;
+    const { call, frame } = delivery;
+    inflight.whenFree(frame.tabId).then((free) => {
+      if (inflight.get(frame.id) !== call) return;
+      if (free) this.#send(delivery, tabUrl);
+      else
+        inflight.refuse(call, 'TAB_BUSY', 'An earlier call that was given up is still running in this tab');
+    });
+  }
+
+  #send(delivery: Delivery, tabUrl: string): void {
+    const { call, frame, plugin } = delivery;
+    this.#watch(call);
+    const bridge = this.#resident(frame, plugin, tabUrl);
+    if (bridge?.has(plugin.name, plugin.hash)) this.#record(delivery, bridge);
+    else this.#prepare(delivery, bridge);
+  }
+
+  #resident(frame: CallFrame, plugin: PluginInfo, tabUrl: string): Bridge | undefined {
+    const { bridges } = this.#parts;
+    const top = bridges.top(frame.tabId);
+    if (frame.frames !== 'all' || urlAllowed(tabUrl, plugin.matches, plugin.excludes)) return top;
+    const frames = bridges.of(frame.tabId).sort((a, b) => a.frameId - b.frameId);
+    return frames.find((one) => urlAllowed(one.url, plugin.matches, plugin.excludes)) ?? top;
+  }
+
+  #prepare(delivery: Delivery, resident: Bridge | undefined): void {
+    const { injector, inflight } = this.#parts;
+    const { call, frame, plugin } = delivery;
+    const ready = async () => {
+      const bridge = resident ?? (await injector.bridge(frame.tabId));
+      await injector.adapter(bridge, plugin);
+      return bridge;
+    };
+    ready().then(
+      (bridge) => this.#record(delivery, bridge),
+      (why: unknown) => {
+        if (why instanceof Refused) inflight.refuse(call, why.code, why.message);
+        else inflight.refuse(call, 'INJECTION_FAILED', `The page could not be prepared: ${String(why)}`);
+      },
+    );
+  }
+
+  #record(delivery: Delivery, bridge: Bridge): void {
+    const { call, frame } = delivery;
+    if (!frame.write) {
+      this.#give(delivery, bridge);
+      return;
+    }
+    const { tabId, documentId, frameId } = bridge;
+    const { records, inflight } = this.#parts;
+    records.seen(frame.id, { tabId, documentId, frameId }).then(
+      () => this.#give(delivery, bridge),
+      (why: unknown) =>
+        inflight.refuse(call, 'INJECTION_FAILED', `The call could not be recorded: ${String(why)}`),
+    );
+  }
+
+  #give({ call, frame, plugin, args }: Delivery, bridge: Bridge): void {
+    const { inflight } = this.#parts;
+    if (inflight.get(frame.id) !== call) return; // ended while it was prepared
+    if (bridge.gone) {
+      inflight.refuse(call, 'TAB_CHANGED', 'The tab went to another page before the tool started');
+      return;
+    }
+    call.bridge = bridge;
+    call.phase = 'sent';
+    const { type: _type, write: _write, consoleTailBytes: tailBytes, frames: _frames, ...rest } = frame;
+    const { matches, excludes } = plugin;
+    const order = { ...rest, settings: frame.settings, matches, excludes, args };
+    bridge.send({ type: 'call', order, sentAt: Date.now(), tailBytes });
+  }
+
+  #watch(call: OpenCall): void {
+    const { inflight } = this.#parts;
+    const giveUp = (message: string) => inflight.refuse(call, 'TAB_UNRESPONSIVE', message);
+    call.timer = setTimeout(() => {
+      if (call.bridge === undefined) {
+        giveUp('The page did not let the extension in within 2 s');
+        return;
+      }
+      call.bridge.send({ type: 'query', id: call.frame.id });
+      const message = 'The page did not start the tool within 2 s: it is busy, frozen or shows a dialog';
+      call.timer = setTimeout(() => giveUp(message), confirmMs);
+    }, startMs);
+  }
+}

@@ -1,0 +1,158 @@
+// The service worker. Chrome may end it at any moment and starts it again for an event, so every listener is added
+// here, in the first turn, and what must survive is in records.ts or in a bridge.
+
+import { urlAllowed } from '../page/patterns.ts';
+import type { FromExtension } from '../protocol/frames.generated.ts';
+import { Bridges } from './bridges.ts';
+import { bundleHash } from './bundle.ts';
+import { runCommand } from './commands.ts';
+import { Departures } from './departures.ts';
+import type { FrameOf } from './frames.ts';
+import { History } from './history.ts';
+import { Inflight } from './inflight.ts';
+import { Injector } from './inject.ts';
+import { Invocations } from './invoke.ts';
+import { Link } from './link.ts';
+import { Outcomes } from './outcomes.ts';
+import { readPairing } from './pairing.ts';
+import { Panels } from './panels.ts';
+import { Plugins } from './plugins.ts';
+import { chromeVersion, freshProfile, readProfile } from './profile.ts';
+import { Records } from './records.ts';
+import { Recovery } from './recover.ts';
+import { router } from './router.ts';
+import { Tabs } from './tabs.ts';
+
+const alarmName = 'redial';
+
+const records = new Records(chrome.storage.session);
+const panels = new Panels(() => ({ link: link.state, calls: history.entries, bundle: bundleHash }));
+const history = new History(() => panels.changed());
+
+const link = new Link(
+  {
+    async identity() {
+      await records.loaded;
+      const { id, version } = { id: chrome.runtime.id, version: chrome.runtime.getManifest().version };
+      return {
+        extension: version,
+        extensionId: id,
+        bundle: bundleHash,
+        epoch: records.epoch,
+        profile: await readProfile(),
+        chrome: chromeVersion(),
+      };
+    },
+    pairing: readPairing,
+    opened: (welcome) => void greet(welcome),
+    frame: router({
+      call: (frame, payload) => invocations.start(frame, payload),
+      cancel: ({ id }) => invocations.cancel(id),
+      ack: ({ ids }) => outcomes.acknowledge(ids),
+      ask: ({ calls }) => void recovery.answer(calls),
+      plugins: ({ plugins: list }) => void installPlugins(list),
+      command: ({ id, name, params }) => {
+        runCommand(name, params, tabs).then((reply) => link.send({ type: 'reply', id, ...reply }));
+      },
+    }),
+    changed: () => panels.changed(),
+    freshProfile: async () => void (await freshProfile()),
+  },
+  (url, listener) => {
+    const socket = new WebSocket(url, 'tabrelay.v1');
+    socket.onopen = () => listener.opened();
+    socket.onmessage = ({ data }: MessageEvent<unknown>) => {
+      if (typeof data === 'string') listener.message(data);
+    };
+    socket.onclose = ({ code, reason }) => listener.closed(code, reason);
+    return socket;
+  },
+);
+
+const send = (frame: FromExtension): void => void link.send(frame);
+const outcomes = new Outcomes(records, (text) => link.sendText(text));
+const plugins = new Plugins((message) => send({ type: 'notice', level: 'error', message }));
+
+const tabs = new Tabs({
+  changed: (tab) => send({ type: 'tab', tab }),
+  closed: (tabId) => send({ type: 'tabclosed', tabId }),
+  removed: (tabId) => departures.tabRemoved(tabId),
+  loading: (tabId) => departures.tabLoading(tabId),
+});
+
+const bridges = new Bridges(
+  {
+    message(bridge, message) {
+      if (message.type === 'hello' || message.type === 'registered' || message.type === 'lateReady') return;
+      if (message.type === 'known') recovery.known(message.id);
+      if (invocations.hear(bridge, message) || message.type !== 'outcome') return;
+      records.loaded.then(() => recovery.unexpected(bridge, message));
+    },
+    gone: (bridge) => departures.bridgeGone(bridge),
+  },
+  records,
+);
+
+const inflight = new Inflight(outcomes, records, history);
+const departures = new Departures(inflight);
+const injector = new Injector(bridges);
+const invocations = new Invocations({
+  tabs,
+  plugins,
+  bridges,
+  injector,
+  records,
+  inflight,
+  departures,
+  send,
+});
+const recovery = new Recovery({ bridges, records, outcomes, inflight, invocations, send });
+
+async function greet(welcome: FrameOf<'welcome'>): Promise<void> {
+  await tabs.loaded;
+  outcomes.sendAgain();
+  send({ type: 'tabs', tabs: tabs.all() });
+  if (!(await chrome.permissions.contains({ origins: ['<all_urls>'] }))) {
+    const message =
+      'The extension may not read all sites: allow it under "Site access" in chrome://extensions';
+    send({ type: 'notice', level: 'warning', message });
+  }
+  await renew(welcome.bundle);
+}
+
+// The relay has newer files than the ones that run here. Once for each bundle: a folder that the relay cannot
+// write must not make us reload for ever.
+async function renew(bundle: string): Promise<void> {
+  if (bundle === bundleHash) return;
+  if (inflight.size > 0) {
+    setTimeout(() => renew(bundle), 1000);
+    return;
+  }
+  const { renewedFor } = await chrome.storage.local.get('renewedFor');
+  if (renewedFor === bundle) return;
+  await chrome.storage.local.set({ renewedFor: bundle });
+  chrome.runtime.reload();
+}
+
+async function installPlugins(list: FrameOf<'plugins'>['plugins']): Promise<void> {
+  await plugins.replace(list);
+  await tabs.loaded;
+  // Documents that were open before get their bridge now: it is what wakes this worker when it dies.
+  for (const tab of tabs.all()) {
+    const served = plugins.all().some((plugin) => urlAllowed(tab.url, plugin.matches, plugin.excludes));
+    if (!served || tab.discarded || bridges.top(tab.id) !== undefined) continue;
+    injector.bridge(tab.id).catch(() => {}); // a call to that tab will say why
+  }
+}
+
+chrome.runtime.onConnect.addListener((port) => {
+  if (port.name === 'panel') panels.add(port, (forced) => link.dial(forced));
+  else bridges.add(port);
+});
+chrome.alarms.onAlarm.addListener(() => link.dial());
+chrome.runtime.onStartup.addListener(() => link.dial());
+chrome.runtime.onInstalled.addListener(() => link.dial(true));
+chrome.alarms.create(alarmName, { periodInMinutes: 0.5 });
+chrome.storage.local.setAccessLevel({ accessLevel: 'TRUSTED_CONTEXTS' });
+chrome.sidePanel.setPanelBehavior({ openPanelOnActionClick: true });
+link.dial();

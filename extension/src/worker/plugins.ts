@@ -1,0 +1,104 @@
+// The plugins the relay has, as content scripts: the bridge and the console tap wherever a plugin serves, and each
+// main-world adapter with its pre-script, all at document_start.
+import type { PluginInfo } from '../protocol/frames.generated.ts';
+
+type Script = chrome.scripting.RegisteredContentScript;
+
+const base = { persistAcrossSessions: true, runAt: 'document_start', matchOriginAsFallback: false } as const;
+
+/** The content scripts a list of plugins needs. The bridge is first, so that it is there when adapters knock. */
+export function wantedScripts(plugins: readonly PluginInfo[]): Script[] {
+  if (plugins.length === 0) return [];
+  const matches = Array.from(new Set(plugins.flatMap((plugin) => plugin.matches))).sort();
+  const allFrames = plugins.some((plugin) => plugin.frames === 'all');
+  const scripts: Script[] = [
+    { ...base, id: 'bridge', js: ['bridge.js'], matches, allFrames, world: 'ISOLATED' },
+    { ...base, id: 'console', js: ['tap.js'], matches, allFrames, world: 'MAIN' },
+  ];
+  for (const plugin of plugins) {
+    const js = plugin.preScript === undefined ? [] : [plugin.preScript];
+    if (plugin.world === 'main') js.push(plugin.file);
+    if (js.length === 0) continue;
+    scripts.push({
+      ...base,
+      id: `plugin:${plugin.name}`,
+      js,
+      matches: plugin.matches,
+      allFrames: plugin.frames === 'all',
+      world: 'MAIN',
+      ...(plugin.excludes.length > 0 && { excludeMatches: plugin.excludes }),
+    });
+  }
+  return scripts;
+}
+
+// Chrome adds defaults and may order keys its own way.
+function fingerprint(scripts: readonly Script[]): string {
+  const plain = scripts.map(({ id, js, matches, excludeMatches, allFrames, world }) => [
+    id,
+    js,
+    matches?.toSorted(),
+    excludeMatches ?? [],
+    allFrames,
+    world,
+  ]);
+  return JSON.stringify(plain.sort((a, b) => String(a[0]).localeCompare(String(b[0]))));
+}
+
+export class Plugins {
+  readonly #plugins = new Map<string, PluginInfo>();
+  readonly #problem: (message: string) => void;
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(problem: (message: string) => void) {
+    this.#problem = problem;
+  }
+
+  get(name: string): PluginInfo | undefined {
+    return this.#plugins.get(name);
+  }
+
+  all(): PluginInfo[] {
+    return Array.from(this.#plugins.values());
+  }
+
+  /** Takes the relay's whole list; resolves when Chrome has it too. One change at a time. */
+  replace(plugins: readonly PluginInfo[]): Promise<void> {
+    this.#plugins.clear();
+    for (const plugin of plugins) this.#plugins.set(plugin.name, plugin);
+    this.#work = this.#work
+      .then(() => this.#register(plugins))
+      .catch((why: unknown) => this.#problem(String(why)));
+    return this.#work;
+  }
+
+  async #register(plugins: readonly PluginInfo[]): Promise<void> {
+    const wanted = wantedScripts(plugins);
+    const current = await chrome.scripting.getRegisteredContentScripts();
+    if (fingerprint(current) === fingerprint(wanted)) return;
+    if (current.length > 0) await chrome.scripting.unregisterContentScripts();
+    if (wanted.length === 0) return;
+    try {
+      await chrome.scripting.registerContentScripts(wanted);
+    } catch (why) {
+      this.#problem(`Content scripts could not be registered together: ${String(why)}`);
+      await this.#registerEach(plugins);
+    }
+  }
+
+  // One plugin with a bad pattern or a missing file must not take the others along.
+  async #registerEach(plugins: readonly PluginInfo[]): Promise<void> {
+    const good: PluginInfo[] = [];
+    for (const plugin of plugins) {
+      try {
+        await chrome.scripting.unregisterContentScripts();
+        await chrome.scripting.registerContentScripts(wantedScripts([...good, plugin]));
+        good.push(plugin);
+      } catch (why) {
+        this.#problem(`Plugin ${plugin.name} cannot be registered: ${String(why)}`);
+      }
+    }
+    await chrome.scripting.unregisterContentScripts();
+    if (good.length > 0) await chrome.scripting.registerContentScripts(wantedScripts(good));
+  }
+}

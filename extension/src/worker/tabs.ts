@@ -1,0 +1,142 @@
+// The tabs of this browser with a web address, kept up to date by events and told to the relay as they change.
+import { exactly } from '../page/guards.ts';
+import type { TabInfo } from '../protocol/frames.generated.ts';
+
+export type Tab = TabInfo;
+
+const isStatus = exactly('unloaded', 'loading', 'complete');
+
+interface TabListener {
+  changed(tab: Tab): void;
+  closed(tabId: number): void; // or left the web
+  removed(tabId: number): void; // really closed, web address or not
+  loading(tabId: number): void; // a new document begins
+}
+
+// A frame's header has a limit, and a page may choose both as long as it likes.
+const maxUrl = 8192;
+const maxTitle = 1024;
+
+const isWeb = (url: string | undefined): url is string => url !== undefined && /^https?:/.test(url);
+
+const same = (a: Tab, b: Tab): boolean =>
+  a.url === b.url &&
+  a.title === b.title &&
+  a.active === b.active &&
+  a.focused === b.focused &&
+  a.discarded === b.discarded &&
+  a.status === b.status &&
+  a.windowId === b.windowId;
+
+export class Tabs {
+  readonly #tabs = new Map<number, Tab>();
+  readonly #awaited = new Map<number, (() => void)[]>();
+  #focusedWindow: number = chrome.windows.WINDOW_ID_NONE;
+  readonly #listener: TabListener;
+  readonly loaded: Promise<void>;
+
+  constructor(listener: TabListener) {
+    this.#listener = listener;
+    chrome.tabs.onCreated.addListener((tab) => this.#upsert(tab));
+    chrome.tabs.onUpdated.addListener((tabId, change, tab) => {
+      if (change.status === 'loading') listener.loading(tabId);
+      this.#upsert(tab);
+    });
+    chrome.tabs.onRemoved.addListener((tabId) => {
+      listener.removed(tabId);
+      this.#remove(tabId);
+      this.#settle(tabId);
+    });
+    chrome.tabs.onReplaced.addListener((added, removed) => {
+      this.#remove(removed);
+      this.#read(added);
+    });
+    chrome.tabs.onAttached.addListener((tabId) => this.#read(tabId));
+    chrome.tabs.onActivated.addListener(({ tabId, windowId }) => this.#activate(tabId, windowId));
+    chrome.windows.onFocusChanged.addListener((windowId) => this.#focus(windowId));
+    this.loaded = this.#load();
+  }
+
+  get(tabId: number): Tab | undefined {
+    return this.#tabs.get(tabId);
+  }
+
+  all(): Tab[] {
+    return Array.from(this.#tabs.values());
+  }
+
+  /** Waits until a tab shows a web address, is closed, or the time is over: a new tab has no address yet. */
+  shown(tabId: number, waitMs: number): Promise<void> {
+    if (this.#tabs.has(tabId)) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, waitMs);
+      const done = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#awaited.set(tabId, [...(this.#awaited.get(tabId) ?? []), done]);
+    });
+  }
+
+  #settle(tabId: number): void {
+    for (const done of this.#awaited.get(tabId) ?? []) done();
+    this.#awaited.delete(tabId);
+  }
+
+  async #load(): Promise<void> {
+    const focused = await chrome.windows.getLastFocused().catch(() => undefined);
+    if (focused?.focused) this.#focusedWindow = focused.id ?? this.#focusedWindow;
+    for (const tab of await chrome.tabs.query({})) this.#upsert(tab);
+  }
+
+  #read(tabId: number): void {
+    chrome.tabs.get(tabId).then(
+      (tab) => this.#upsert(tab),
+      () => this.#remove(tabId),
+    );
+  }
+
+  #upsert(from: chrome.tabs.Tab): void {
+    const { id, url } = from;
+    if (id === undefined) return;
+    if (!isWeb(url)) {
+      this.#remove(id);
+      return;
+    }
+    this.#put({
+      id,
+      windowId: from.windowId,
+      url: url.slice(0, maxUrl),
+      title: (from.title ?? '').slice(0, maxTitle),
+      active: from.active,
+      focused: from.windowId === this.#focusedWindow,
+      discarded: from.discarded,
+      status: isStatus(from.status) ? from.status : 'complete',
+      lastUsed: Math.round(from.lastAccessed ?? 0),
+    });
+  }
+
+  #put(tab: Tab): void {
+    const before = this.#tabs.get(tab.id);
+    this.#tabs.set(tab.id, tab);
+    if (before === undefined || !same(before, tab)) this.#listener.changed(tab);
+    this.#settle(tab.id);
+  }
+
+  #remove(tabId: number): void {
+    if (this.#tabs.delete(tabId)) this.#listener.closed(tabId);
+  }
+
+  #activate(tabId: number, windowId: number): void {
+    for (const tab of this.all()) {
+      if (tab.windowId !== windowId) continue;
+      if (tab.id === tabId) this.#put({ ...tab, active: true, lastUsed: Date.now() });
+      else if (tab.active) this.#put({ ...tab, active: false });
+    }
+  }
+
+  #focus(windowId: number): void {
+    this.#focusedWindow = windowId;
+    for (const tab of this.all()) this.#put({ ...tab, focused: tab.windowId === windowId });
+  }
+}

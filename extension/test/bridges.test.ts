@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, mock, test } from 'node:test';
+import { Bridges } from '../src/worker/bridges.ts';
+
+class Event<T extends unknown[]> {
+  readonly #listeners: ((...args: T) => void)[] = [];
+
+  addListener = (listener: (...args: T) => void): void => {
+    this.#listeners.push(listener);
+  };
+
+  fire(...args: T): void {
+    for (const listener of this.#listeners) listener(...args);
+  }
+}
+
+const epoch = 'e'.repeat(32);
+const hello = { type: 'hello', epoch: '', url: 'http://demo.test/', late: true, plugins: [], running: [] };
+
+let bridges: Bridges;
+
+/** A content script of tab 1 that connects; deaf is whether what the worker sends arrives nowhere. */
+function connect(deaf = false) {
+  const onMessage = new Event<[unknown]>();
+  const onDisconnect = new Event<[]>();
+  const sender = { id: chrome.runtime.id, tab: { id: 1 }, documentId: 'D', frameId: 0, url: hello.url };
+  const postMessage = (message: unknown) => {
+    if (!deaf && JSON.stringify(message) === JSON.stringify({ type: 'epoch', epoch }))
+      onMessage.fire({ type: 'here' });
+  };
+  const port = { sender, onMessage, onDisconnect, postMessage, disconnect: () => onDisconnect.fire() };
+  Reflect.apply(bridges.add, bridges, [port]);
+  onMessage.fire(hello);
+  return port;
+}
+
+beforeEach(async () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  Object.defineProperty(globalThis, 'chrome', {
+    configurable: true,
+    value: { runtime: { id: 'a'.repeat(32) } },
+  });
+  const loaded = Promise.resolve();
+  bridges = new Bridges({ message() {}, gone() {} }, { loaded, epoch });
+  await loaded;
+});
+
+afterEach(() => {
+  mock.timers.reset();
+  Reflect.deleteProperty(globalThis, 'chrome');
+});
+
+test('a bridge that does not hear the worker is not waited for, and makes room for one that does', async () => {
+  const wanted = bridges.when((one) => one.tabId === 1, 1000);
+  connect(true);
+  assert.equal(bridges.top(1), undefined);
+  assert.deepEqual(bridges.of(1), []);
+  connect();
+  assert.equal(await wanted, bridges.top(1));
+  assert.equal(bridges.of(1).length, 1);
+});
+
+test('a deaf bridge that connects later does not take the place of a good one', () => {
+  connect();
+  const good = bridges.top(1);
+  assert.ok(good);
+  connect(true).disconnect();
+  assert.equal(bridges.top(1), good);
+});
+
+test('a bridge leaves with its port', () => {
+  const port = connect();
+  port.disconnect();
+  assert.equal(bridges.top(1), undefined);
+});

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { TestRelay } from './relay.ts';
+import { pluginList, type Stage, setStage } from './stage.ts';
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await setStage();
+});
+afterEach(() => stage?.close());
+
+test('a program that cannot prove the secret learns nothing, and is not dialled again', async () => {
+  const squatter = new TestRelay(stage.relay.extensionId);
+  squatter.sendWrongProof = true;
+  await squatter.listen();
+  writeFileSync(join(stage.folder, 'pairing.json'), squatter.pairing);
+  stage.relay.close();
+  const { frame } = await squatter.wait((one) => one.type === 'hello', 5000, 0);
+  assert.deepEqual(Object.keys(frame).sort(), [
+    'bundle',
+    'chrome',
+    'epoch',
+    'extension',
+    'nonce',
+    'profile',
+    'protocol',
+    'type',
+  ]);
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  assert.deepEqual(
+    squatter.got.map((one) => one.frame.type),
+    ['hello'],
+  );
+  squatter.close();
+});
+
+test('a relay that moved to another port is found through pairing.json', async () => {
+  const { tabId } = await stage.open('/moved');
+  await stage.call(tabId, 'iso.echo').outcome;
+  const next = new TestRelay(stage.relay.extensionId);
+  next.plugins = pluginList(stage.origin);
+  await next.listen();
+  writeFileSync(join(stage.folder, 'pairing.json'), next.pairing);
+  const moved = performance.now();
+  stage.relay.close();
+  await next.wait((one) => one.type === 'tabs', 5000, 0);
+  assert.ok(performance.now() - moved < 1000);
+  next.close();
+});
+
+test('an outcome that the relay missed comes again after it returned', async () => {
+  const { tabId } = await stage.open('/missed');
+  for (const [tool, write] of [
+    ['iso', false],
+    ['main', true],
+  ] as const) {
+    await stage.call(tabId, `${tool}.echo`).outcome;
+    const call = stage.call(tabId, `${tool}.sleep`, { ms: 300, path: `/hit/${tool}` }, { write });
+    await call.started;
+    const from = stage.relay.got.length;
+    stage.relay.socket?.terminate();
+    assert.equal((await call.outcome).payload, '{"slept":300}');
+    assert.ok(stage.relay.got.slice(from).some((one) => one.frame.type === 'hello'));
+    assert.equal(stage.hits.get(`/hit/${tool}`), 1);
+  }
+});
+
+test('an extension whose relay has newer files reloads itself once, and bridges come back', async () => {
+  const { tabId } = await stage.open('/renew');
+  await stage.call(tabId, 'iso.echo').outcome;
+  const epoch = stage.relay.got.find((one) => one.frame.type === 'hello')?.frame.epoch;
+  const from = stage.relay.got.length;
+  stage.relay.bundle = 'c'.repeat(64);
+  stage.relay.socket?.terminate();
+  const changed = await stage.relay.wait((one) => one.type === 'hello' && one.epoch !== epoch, 10_000, from);
+  assert.ok(changed);
+  await stage.relay.wait((one) => one.type === 'tabs', 10_000, stage.relay.got.indexOf(changed));
+  const again = await stage.call(tabId, 'iso.echo', { a: 1 }).outcome;
+  assert.equal(again.payload, '{"a":1}', JSON.stringify(again.frame));
+  const late = await stage.call(tabId, 'main.echo', { a: 1 }).outcome;
+  assert.equal(late.payload, '{"a":1}');
+  assert.equal(late.frame.trust, 'late');
+  const hellos = stage.relay.got.filter((one) => one.frame.type === 'hello').length;
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  assert.equal(stage.relay.got.filter((one) => one.frame.type === 'hello').length, hellos);
+});
+
+test('the relay may open and show tabs, and nothing else', async () => {
+  const ask = async (name: string, params: object) => {
+    const id = `${'0'.repeat(24)}${Math.random().toString(16).slice(2, 10).padEnd(8, '0')}`;
+    const from = stage.relay.got.length;
+    stage.relay.send({ type: 'command', id, name, params });
+    return (await stage.relay.wait((one) => one.type === 'reply' && one.id === id, 5000, from)).frame;
+  };
+  const made = await ask('tabs.create', { url: `${stage.origin}/made`, active: false });
+  assert.equal(made.ok, true);
+  const bad = await ask('tabs.create', { url: 'javascript:alert(1)' });
+  assert.match(JSON.stringify(bad.error), /VALIDATION_ERROR/);
+  const none = await ask('tabs.activate', { tabId: 999_999 });
+  assert.match(JSON.stringify(none.error), /TAB_NOT_FOUND/);
+});

@@ -1,0 +1,137 @@
+// A relay as small as it can be, for tests of the extension in a real browser: it greets, sends calls and remembers
+// what came back.
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type WebSocket, WebSocketServer } from 'ws';
+
+export interface Frame extends Record<string, unknown> {
+  type: string;
+}
+
+const isFrame = (value: unknown): value is Frame =>
+  typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+
+interface Waiter {
+  test(frame: Frame): boolean;
+  resolve(got: { frame: Frame; payload: string }): void;
+}
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+export class TestRelay {
+  readonly secret = randomBytes(32).toString('hex');
+  readonly got: { frame: Frame; payload: string }[] = [];
+  autoAck = true;
+  bundle = '';
+  sendWrongProof = false;
+  plugins: object[] = [];
+  connections = 0;
+  socket: WebSocket | undefined;
+  readonly #server: Server;
+  readonly #sockets: WebSocketServer;
+  readonly #waiters = new Set<Waiter>();
+
+  constructor(readonly extensionId: string) {
+    this.#server = createServer((_request, response) => response.writeHead(404).end());
+    this.#sockets = new WebSocketServer({ noServer: true, maxPayload: 16 << 20 });
+    this.#server.on('upgrade', (request, stream, head) => {
+      if (request.headers.origin !== `chrome-extension://${extensionId}`) return stream.destroy();
+      this.#sockets.handleUpgrade(request, stream, head, (socket) => this.#converse(socket));
+    });
+  }
+
+  async listen(port = 0): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(port, '127.0.0.1', resolve));
+  }
+
+  get port(): number {
+    const address: AddressInfo | string | null = this.#server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  }
+
+  get pairing(): string {
+    return JSON.stringify({ address: `127.0.0.1:${this.port}`, secret: this.secret });
+  }
+
+  close(): void {
+    for (const socket of this.#sockets.clients) socket.terminate();
+    this.#server.close();
+  }
+
+  send(header: object, payload?: string): void {
+    const text = JSON.stringify(header);
+    this.socket?.send(payload === undefined ? text : `${text}\n${payload}`);
+  }
+
+  /** The next frame, or one that came already since `from`, that passes the test. */
+  wait(test: (frame: Frame) => boolean, ms = 10_000, from = this.got.length) {
+    for (const one of this.got.slice(from)) if (test(one.frame)) return Promise.resolve(one);
+    return new Promise<{ frame: Frame; payload: string }>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`no such frame in ${ms} ms: ${test}`)), ms);
+      this.#waiters.add({
+        test,
+        resolve: (got) => {
+          clearTimeout(timer);
+          resolve(got);
+        },
+      });
+    });
+  }
+
+  #converse(socket: WebSocket): void {
+    let hello = '';
+    let nonce = '';
+    socket.on('message', (data) => {
+      const text = data.toString();
+      const end = text.indexOf('\n');
+      const frame: unknown = JSON.parse(end < 0 ? text : text.slice(0, end));
+      if (!isFrame(frame)) return;
+      if (frame.type === 'hello') {
+        hello = text;
+        nonce = randomBytes(32).toString('hex');
+        const relay = JSON.stringify({ type: 'relay', protocol: 1, relay: '0.0.0-test', nonce });
+        socket.send(relay);
+        const proof = this.#proof('relay', hello, relay, nonce);
+        socket.send(JSON.stringify({ type: 'proof', proof: this.sendWrongProof ? '0'.repeat(64) : proof }));
+      } else if (frame.type === 'proof') {
+        this.socket = socket;
+        this.connections++;
+        const limits = { frameBytes: 16 << 20, resultBytes: 10 << 20, storedOutcomeBytes: 65536 };
+        const bundle = this.bundle || JSON.parse(hello).bundle;
+        this.send({ type: 'welcome', bundle, pingMs: 20_000, limits, gapMs: 5000 });
+        this.send({ type: 'plugins', plugins: this.plugins });
+      } else if (frame.type === 'ping') socket.send('{"type":"pong"}');
+      else if (frame.type === 'outcome' && this.autoAck) this.send({ type: 'ack', ids: [frame.id] });
+      this.#note({ frame, payload: end < 0 ? '' : text.slice(end + 1) });
+    });
+  }
+
+  #note(got: { frame: Frame; payload: string }): void {
+    this.got.push(got);
+    for (const waiter of this.#waiters) {
+      if (!waiter.test(got.frame)) continue;
+      this.#waiters.delete(waiter);
+      waiter.resolve(got);
+    }
+  }
+
+  #proof(role: string, hello: string, relay: string, nonce: string): string {
+    const said: unknown = JSON.parse(hello);
+    if (!isFrame(said)) throw new Error('not a hello');
+    const { profile, nonce: extensionNonce } = said;
+    const profileId = typeof profile === 'object' && profile !== null && 'id' in profile ? profile.id : '';
+    const transcript = [
+      'tabrelay.v1',
+      role,
+      '1',
+      `127.0.0.1:${this.port}`,
+      this.extensionId,
+      profileId,
+      extensionNonce,
+      nonce,
+      sha256(`${hello}\n${relay}`),
+    ].join('\n');
+    return createHmac('sha256', Buffer.from(this.secret, 'hex')).update(transcript).digest('hex');
+  }
+}

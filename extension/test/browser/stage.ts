@@ -1,0 +1,177 @@
+// A real Chromium with the built extension, a test relay and a small site. One stage per test file.
+import { randomBytes } from 'node:crypto';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Frame, TestRelay } from './relay.ts';
+
+export const hash = 'a'.repeat(64);
+const here = import.meta.dirname;
+const dist = join(here, '../../dist');
+const extensionId =
+  /const ID = "([a-p]{32})"/.exec(readFileSync(join(here, '../../embed.go'), 'utf8'))?.[1] ?? '';
+
+export type Site = (request: IncomingMessage, response: ServerResponse) => void;
+
+export interface Stage {
+  relay: TestRelay;
+  browser: BrowserContext;
+  origin: string;
+  hits: Map<string, number>; // requests the site got, by path
+  folder: string;
+  open(path: string): Promise<{ page: Page; tabId: number }>;
+  call(tabId: number, tool: string, args?: object, extra?: object): Call;
+  stopWorker(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Call {
+  id: string;
+  started: Promise<{ frame: Frame }>;
+  outcome: Promise<{ frame: Frame; payload: string; ms: number }>;
+}
+
+function writeAdapters(folder: string): void {
+  mkdirSync(join(folder, 'adapters'));
+  const tools = readFileSync(join(here, 'adapter.js'), 'utf8');
+  const runtime = readFileSync(join(folder, 'page-main.js'), 'utf8');
+  const isolated = `(()=>{${tools};globalThis.tabrelayBridge.register({name:'iso',hash:'${hash}'},tabrelayPlugin.default)})();`;
+  const main = `(()=>{${runtime};${tools};tabrelayRuntime.start({name:'main',hash:'${hash}'},tabrelayPlugin.default)})();`;
+  writeFileSync(join(folder, 'adapters/iso.js'), isolated);
+  writeFileSync(join(folder, 'adapters/main.js'), main);
+}
+
+export function pluginList(origin: string): object[] {
+  const about = { hash, matches: [`${origin}/*`], excludes: [`${origin}/excluded/*`] };
+  return [
+    { ...about, name: 'iso', world: 'isolated', file: 'adapters/iso.js' },
+    { ...about, name: 'main', world: 'main', file: 'adapters/main.js' },
+  ];
+}
+
+const plainPage: Site = (request, response) => {
+  response.setHeader('content-type', 'text/html');
+  response.end(`<!doctype html><title>${request.url}</title><p>plain`);
+};
+
+export async function setStage(site: Site = plainPage): Promise<Stage> {
+  const hits = new Map<string, number>();
+  const server = createServer((request, response) => {
+    const path = request.url ?? '';
+    hits.set(path, (hits.get(path) ?? 0) + 1);
+    if (path.startsWith('/hit')) return response.end('counted');
+    site(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+
+  const relay = new TestRelay(extensionId);
+  await relay.listen();
+  relay.plugins = pluginList(origin);
+  const folder = mkdtempSync(join(tmpdir(), 'tabrelay-extension-'));
+  cpSync(dist, folder, { recursive: true });
+  writeAdapters(folder);
+  writeFileSync(join(folder, 'pairing.json'), relay.pairing);
+
+  // Without developer mode Chrome disables an unpacked extension when it reloads itself.
+  const profile = mkdtempSync(join(tmpdir(), 'tabrelay-profile-'));
+  mkdirSync(join(profile, 'Default'));
+  writeFileSync(join(profile, 'Default/Preferences'), '{"extensions":{"ui":{"developer_mode":true}}}');
+  const browser = await chromium.launchPersistentContext(profile, {
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    headless: false, // Playwright's own headless shell has no extensions; the flag below is Chromium's
+    args: [
+      '--headless=new',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--no-first-run',
+      `--disable-extensions-except=${folder}`,
+      `--load-extension=${folder}`,
+    ],
+  });
+  await relay.wait((frame) => frame.type === 'tabs', 20_000, 0);
+
+  return {
+    relay,
+    browser,
+    origin,
+    hits,
+    folder,
+    async open(path) {
+      const from = relay.got.length;
+      const url = `${origin}${path}`;
+      const page = await browser.newPage();
+      await page.goto(url);
+      const { frame } = await relay.wait(
+        ({ type, tab }) => type === 'tab' && isTab(tab) && tab.url === url && tab.status === 'complete',
+        10_000,
+        from,
+      );
+      return { page, tabId: isTab(frame.tab) ? frame.tab.id : 0 };
+    },
+    call(tabId, tool, args = {}, extra = {}) {
+      return startCall(relay, tabId, tool, args, extra);
+    },
+    async stopWorker() {
+      const page = browser.pages()[0];
+      if (page === undefined) throw new Error('no page');
+      const session = await browser.newCDPSession(page);
+      await session.send('ServiceWorker.enable');
+      await session.send('ServiceWorker.stopAllWorkers');
+      await session.detach();
+    },
+    async close() {
+      await browser.close();
+      relay.close();
+      server.closeAllConnections();
+      server.close();
+      for (const path of [folder, profile]) rmSync(path, { recursive: true, force: true });
+    },
+  };
+}
+
+interface TabFrame {
+  id: number;
+  url: string;
+  status: string;
+}
+
+const isTab = (value: unknown): value is TabFrame =>
+  typeof value === 'object' && value !== null && 'id' in value && 'url' in value && 'status' in value;
+
+function startCall(relay: TestRelay, tabId: number, tool: string, args: object, extra: object): Call {
+  const [plugin, name] = tool.split('.');
+  const id = randomBytes(16).toString('hex');
+  const from = relay.got.length;
+  const begun = performance.now();
+  const outcome = relay
+    .wait((frame) => frame.type === 'outcome' && frame.id === id, 15_000, from)
+    .then((got) => ({ ...got, ms: Math.round(performance.now() - begun) }));
+  const started = relay.wait((frame) => frame.type === 'started' && frame.id === id, 15_000, from);
+  started.catch(() => {}); // not every call starts
+  relay.send(
+    {
+      type: 'call',
+      id,
+      plugin,
+      hash,
+      tool: name,
+      tabId,
+      write: false,
+      timeoutMs: 30_000,
+      maxTimeoutMs: 300_000,
+      progressExtends: true,
+      maxResultBytes: 10 << 20,
+      consoleTailBytes: 4096,
+      ...extra,
+    },
+    JSON.stringify(args),
+  );
+  return { id, started, outcome };
+}

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { beforeEach, mock, test } from 'node:test';
+import { Calls } from '../src/bridge/calls.ts';
+import type { FromBridge } from '../src/bridge/messages.ts';
+import type { Ending, Order } from '../src/page/order.ts';
+import type { Observer } from '../src/page/reporting.ts';
+
+Reflect.set(globalThis, 'location', { href: 'https://a.example/', origin: 'https://a.example' });
+Reflect.set(globalThis, 'window', Object.assign(globalThis, { top: globalThis }));
+
+const order = (id: string, settings?: Record<string, unknown>): Order => ({
+  id,
+  plugin: 'p',
+  hash: 'h',
+  tool: 't',
+  args: '{}',
+  settings,
+  tabId: 1,
+  timeoutMs: 1000,
+  maxTimeoutMs: 1000,
+  progressExtends: true,
+  maxResultBytes: 1000,
+  matches: [],
+  excludes: [],
+});
+
+const value: Ending = { status: 'returned', value: '1' };
+const failure: Ending = { status: 'threw', error: { code: 'X' } };
+
+let said: FromBridge[];
+let observers: Observer[];
+let aborted: string[];
+let late: boolean;
+let calls: Calls;
+let opened: (() => void) | undefined;
+
+const words = () => said.map((message) => message.type);
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+beforeEach(() => {
+  mock.timers.reset();
+  said = [];
+  observers = [];
+  aborted = [];
+  late = false;
+  opened = undefined;
+  calls = new Calls(
+    (message) => said.push(message),
+    (given) =>
+      given.tool === 't'
+        ? (observer) => {
+            observers.push(observer);
+            return { abort: (reason) => aborted.push(reason) };
+          }
+        : undefined,
+    {
+      ready: () =>
+        opened === undefined
+          ? undefined
+          : new Promise<void>((resolve) => {
+              opened = resolve;
+            }),
+      begin: () => 0,
+      since: async () => 'tail',
+      end: () => {},
+    },
+    () => late,
+  );
+});
+
+test('an outcome is kept until it is acknowledged', () => {
+  calls.start(order('a'), Date.now(), 0);
+  assert.equal(calls.idle, false);
+  observers[0]?.started();
+  observers[0]?.ended(value);
+  assert.deepEqual(words(), ['started', 'outcome']);
+  assert.deepEqual(calls.running(), []);
+  assert.equal([...calls.outcomes()].length, 1);
+  assert.equal(calls.phase('a'), 'finished');
+  calls.start(order('a'), Date.now(), 0); // asked again: told again, not run again
+  assert.deepEqual(words(), ['started', 'outcome', 'outcome']);
+  assert.equal(observers.length, 1);
+  calls.acknowledge(['a']);
+  assert.equal(calls.idle, true);
+});
+
+test('a call that was cancelled first never starts', () => {
+  assert.equal(calls.cancel('a'), 'never');
+  calls.start(order('a'), Date.now(), 0);
+  assert.equal(observers.length, 0);
+});
+
+test('a call that was asked about and denied never starts', () => {
+  assert.equal(calls.phase('a'), 'never');
+  calls.start(order('a'), Date.now(), 0);
+  assert.equal(observers.length, 0);
+});
+
+test('a call that waited long is confirmed before it starts', () => {
+  calls.start(order('a'), Date.now() - 5000, 0);
+  assert.deepEqual(said, [{ type: 'stale', id: 'a' }]);
+  calls.go('a');
+  assert.equal(observers.length, 1);
+  calls.start(order('b'), Date.now() + 5000, 0); // a clock that was set back proves nothing either
+  assert.equal(calls.phase('b'), 'never');
+  calls.go('b');
+  assert.equal(observers.length, 1);
+});
+
+test('the worker died before it confirmed a call: it does not start', () => {
+  calls.start(order('a'), Date.now() - 5000, 0);
+  calls.forgetUnconfirmed();
+  calls.go('a');
+  assert.equal(observers.length, 0);
+});
+
+test('a call waits for the console to be watched, and can be cancelled meanwhile', async () => {
+  opened = () => {};
+  calls.start(order('a'), Date.now(), 4096);
+  calls.start(order('b'), Date.now(), 4096);
+  assert.equal(observers.length, 0);
+  const openB = opened;
+  assert.equal(calls.cancel('b'), 'never');
+  openB();
+  await turn();
+  assert.equal(observers.length, 0);
+});
+
+test("a failure brings the console, and the handler's own end comes after it", async () => {
+  calls.start(order('a'), Date.now(), 4096);
+  observers[0]?.ended({
+    status: 'refused',
+    started: true,
+    refusal: { code: 'TIMEOUT', message: 'm', outcome: 'unknown' },
+  });
+  observers[0]?.late(failure);
+  await turn();
+  const outcomes = said.filter((message) => message.type === 'outcome');
+  assert.deepEqual(
+    outcomes.map((outcome) => [outcome.ending.status, outcome.late, outcome.place.consoleTail]),
+    [
+      ['refused', false, 'tail'],
+      ['threw', true, undefined],
+    ],
+  );
+});
+
+test('a call that failed at once is known while the console is read', async () => {
+  calls.start(order('a'), Date.now(), 4096);
+  observers[0]?.ended(failure);
+  assert.equal(calls.cancel('a'), 'running');
+  await turn();
+  assert.equal(calls.phase('a'), 'finished');
+});
+
+test('settings are withheld from an adapter that came late', () => {
+  late = true;
+  calls.start(order('a', { token: 't' }), Date.now(), 0);
+  assert.equal(observers.length, 0);
+  assert.match(JSON.stringify(said), /ADAPTER_NOT_READY.*not_executed/);
+  calls.start(order('b', {}), Date.now(), 0);
+  assert.equal(observers.length, 1);
+});
+
+test('a tool that is not in this document is missing, nothing more', () => {
+  calls.start({ ...order('a'), tool: 'other' }, Date.now(), 0);
+  assert.deepEqual(said, [{ type: 'missing', id: 'a' }]);
+  assert.equal(calls.phase('a'), 'never');
+});
+
+test('leaving the page aborts what runs', () => {
+  calls.start(order('a'), Date.now(), 0);
+  calls.abortAll('document');
+  assert.deepEqual(aborted, ['document']);
+});
+
+test('tombstones are bounded', () => {
+  for (let i = 0; i < 2000; i++) calls.phase(`old ${i}`);
+  calls.start(order('old 1999'), Date.now(), 0);
+  assert.equal(observers.length, 0);
+  calls.start(order('old 0'), Date.now(), 0);
+  assert.equal(observers.length, 1);
+});

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { beforeEach, mock, test } from 'node:test';
+import { runCommand } from '../src/worker/commands.ts';
+import { Tabs } from '../src/worker/tabs.ts';
+
+type TabEvent = (...of: unknown[]) => void;
+
+let hear: Record<'created' | 'updated' | 'removed', TabEvent>;
+let told: string[];
+
+const deaf = { addListener: () => {} };
+const on = (name: keyof typeof hear) => ({
+  addListener: (listener: TabEvent) => {
+    hear[name] = listener;
+  },
+});
+
+Reflect.set(globalThis, 'chrome', {
+  tabs: {
+    onCreated: on('created'),
+    onUpdated: on('updated'),
+    onRemoved: on('removed'),
+    onReplaced: deaf,
+    onAttached: deaf,
+    onActivated: deaf,
+    query: async () => [],
+    create: async () => ({ id: 5, windowId: 1, url: '' }),
+  },
+  windows: { WINDOW_ID_NONE: -1, onFocusChanged: deaf, getLastFocused: async () => undefined },
+});
+mock.timers.enable({ apis: ['setTimeout'] });
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+function open() {
+  const tabs = new Tabs({
+    changed: (tab) => told.push(`changed ${tab.id}`),
+    closed: () => {},
+    removed: () => {},
+    loading: () => {},
+  });
+  runCommand('tabs.create', { url: 'https://a.example/' }, tabs).then((reply) =>
+    told.push(`reply ${JSON.stringify(reply)}`),
+  );
+}
+
+const reply = 'reply {"ok":true,"result":{"tabId":5,"windowId":1}}';
+
+beforeEach(() => {
+  hear = { created: () => {}, updated: () => {}, removed: () => {} };
+  told = [];
+});
+
+test('a new tab is answered for once the relay knows its address', async () => {
+  open();
+  await turn();
+  hear.created({ id: 5, windowId: 1, url: '' });
+  await turn();
+  assert.deepEqual(told, []);
+  hear.updated(5, { status: 'loading' }, { id: 5, windowId: 1, url: 'https://a.example/' });
+  await turn();
+  assert.deepEqual(told, ['changed 5', reply]);
+});
+
+test('a new tab that is closed, or never shows a page, is answered for as well', async () => {
+  open();
+  await turn();
+  hear.removed(5);
+  await turn();
+  assert.deepEqual(told, [reply]);
+  open();
+  await turn();
+  mock.timers.tick(5000);
+  await turn();
+  assert.deepEqual(told, [reply, reply]);
+});

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, mock, test } from 'node:test';
+import { Bridge } from '../src/worker/bridges.ts';
+import { Departures } from '../src/worker/departures.ts';
+import { Inflight, type OpenCall } from '../src/worker/inflight.ts';
+import { Outcomes } from '../src/worker/outcomes.ts';
+import { Records } from '../src/worker/records.ts';
+
+// The part of a port a bridge uses.
+function port(): chrome.runtime.Port {
+  const event = {
+    addListener() {},
+    removeListener() {},
+    hasListener: () => false,
+    hasListeners: () => false,
+  };
+  return {
+    name: 'bridge',
+    disconnect() {},
+    postMessage() {},
+    onDisconnect: { ...event, addRules() {}, getRules() {}, removeRules() {} },
+    onMessage: { ...event, addRules() {}, getRules() {}, removeRules() {} },
+  };
+}
+
+let sent: string[];
+let inflight: Inflight;
+let departures: Departures;
+let bridge: Bridge;
+
+const frame = (id: string, write = true): OpenCall['frame'] => ({
+  id,
+  tabId: 1,
+  write,
+  plugin: 'p',
+  tool: 't',
+});
+const refusals = () => sent.map((text) => JSON.parse(text).refusal);
+const settle = async () => {
+  for (let i = 0; i < 5; i++) await new Promise<void>((resolve) => setImmediate(resolve));
+};
+
+beforeEach(async () => {
+  mock.timers.enable({ apis: ['setTimeout', 'Date'] });
+  sent = [];
+  const records = new Records({
+    get: async () => ({ epoch: 'e' }),
+    set: async () => {},
+    remove: async () => {},
+  });
+  await records.loaded;
+  const outcomes = new Outcomes(records, (text) => sent.push(text) > 0);
+  inflight = new Inflight(outcomes, records, { began() {}, ended() {} });
+  departures = new Departures(inflight);
+  bridge = new Bridge(port(), 1, 'D', 0);
+});
+afterEach(() => mock.timers.reset());
+
+test('a call ends once, and is known until its outcome is acknowledged', () => {
+  const call = inflight.admit(frame('a'), bridge, 'started');
+  inflight.finish(call, { status: 'returned', value: '1' });
+  inflight.refuse(call, 'TIMEOUT', 'too late');
+  assert.equal(sent.length, 1);
+  assert.match(sent[0] ?? '', /^\{"type":"outcome","id":"a","status":"returned".*\}\n1$/);
+  assert.equal(inflight.knows('a'), true);
+});
+
+test('what is known of a call follows from how far it got', () => {
+  inflight.refuse(inflight.admit(frame('a'), undefined, 'preparing'), 'CANCELLED', 'm');
+  inflight.refuse(inflight.admit(frame('b'), bridge, 'sent'), 'CANCELLED', 'm');
+  inflight.refuse(inflight.admit(frame('c'), bridge, 'started'), 'CANCELLED', 'm');
+  assert.deepEqual(
+    refusals().map(({ outcome }) => outcome),
+    ['not_executed', 'unknown', 'unknown'],
+  );
+});
+
+test('a closed tab waits for the last words of its document', () => {
+  inflight.admit(frame('a'), bridge, 'started');
+  departures.tabRemoved(1);
+  assert.equal(sent.length, 0);
+  bridge.gone = true;
+  departures.bridgeGone(bridge);
+  assert.deepEqual(refusals(), [{ code: 'TAB_CLOSED', message: 'The tab was closed', outcome: 'unknown' }]);
+});
+
+test('a document that went before it reported a start never started', () => {
+  inflight.admit(frame('a'), bridge, 'sent');
+  bridge.gone = true;
+  departures.bridgeGone(bridge);
+  departures.tabLoading(1);
+  assert.deepEqual(
+    refusals().map(({ code, outcome }) => [code, outcome]),
+    [['TAB_CHANGED', 'not_executed']],
+  );
+});
+
+test('a document that went without a word about its tab has changed', () => {
+  inflight.admit(frame('a'), bridge, 'started');
+  bridge.gone = true;
+  departures.bridgeGone(bridge);
+  mock.timers.tick(100);
+  assert.equal(refusals()[0].code, 'TAB_CHANGED');
+});
+
+test('an abandoned write occupies its tab until its own end, from its own document', async () => {
+  const call = inflight.admit(frame('a'), bridge, 'started');
+  inflight.refuse(call, 'TIMEOUT', 'm');
+  assert.equal(inflight.occupied(1), true);
+  assert.equal(inflight.occupied(2), false);
+  let free: boolean | undefined;
+  inflight.whenFree(1).then((is) => {
+    free = is;
+  });
+  const end = { ending: { status: 'returned', value: '1' }, place: { origin: 'o', durationMs: 1 } } as const;
+  assert.equal(inflight.finishLate(new Bridge(port(), 1, 'other', 0), 'a', end), false);
+  await settle();
+  assert.equal(free, undefined);
+  assert.equal(inflight.finishLate(bridge, 'a', end), true);
+  await settle();
+  assert.equal(free, true);
+  assert.equal(sent.length, 2);
+});
+
+test('after the grace a tab stays busy for writes', async () => {
+  inflight.refuse(inflight.admit(frame('a'), bridge, 'started'), 'TIMEOUT', 'm');
+  let free: boolean | undefined;
+  inflight.whenFree(1).then((is) => {
+    free = is;
+  });
+  mock.timers.tick(2000);
+  await settle();
+  assert.equal(free, false);
+  assert.equal(await inflight.whenFree(1), false);
+  bridge.gone = true;
+  inflight.forget(bridge);
+  assert.equal(await inflight.whenFree(1), true);
+});
+
+test('an abandoned read occupies nothing', () => {
+  inflight.refuse(inflight.admit(frame('a', false), bridge, 'started'), 'TIMEOUT', 'm');
+  assert.equal(inflight.occupied(1), false);
+});

@@ -1,0 +1,38 @@
+// The worked example of PROTOCOL.md. The relay's tests read the same file.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { type ProofParts, prove, verify } from '../../src/worker/handshake.ts';
+
+interface Vector extends ProofParts {
+  secret: string;
+  relayProof: string;
+  extensionProof: string;
+}
+
+function isVector(value: unknown): value is Vector {
+  return typeof value === 'object' && value !== null && 'extensionProof' in value;
+}
+
+const vector: unknown = JSON.parse(
+  readFileSync(new URL('../../../relay/wire/testdata/proof.json', import.meta.url), 'utf8'),
+);
+
+test('the proof of the worked example', async () => {
+  assert.ok(isVector(vector));
+  assert.equal(await prove(vector.secret, vector), vector.extensionProof);
+  assert.ok(await verify(vector.secret, vector, vector.relayProof));
+});
+
+test('a proof sent back, or made for another address, profile or connection, does not verify', async () => {
+  assert.ok(isVector(vector));
+  const { secret, relayProof, extensionProof } = vector;
+  assert.ok(!(await verify(secret, vector, extensionProof)));
+  for (const change of [
+    { address: '127.0.0.1:7718' },
+    { profileId: '0'.repeat(32) },
+    { relay: `${vector.relay} ` },
+  ]) {
+    assert.ok(!(await verify(secret, { ...vector, ...change }, relayProof)));
+  }
+});

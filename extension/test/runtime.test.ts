@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, mock, test } from 'node:test';
+
+// The page's clock and timers are captured when the runtime is loaded, so they are replaced before that.
+let time = 0;
+performance.now = () => time;
+mock.method(Performance.prototype, 'now', () => time);
+mock.timers.enable({ apis: ['setTimeout'] });
+Reflect.set(globalThis, 'location', { href: 'https://a.example/page' });
+const { readAdapter } = await import('../src/page/definition.ts');
+const { startRun } = await import('../src/page/runtime.ts');
+
+const order = {
+  id: '0'.repeat(32),
+  plugin: 'p',
+  hash: 'h',
+  tool: 't',
+  args: '{"n":1}',
+  settings: { key: 'value' },
+  tabId: 7,
+  timeoutMs: 1000,
+  maxTimeoutMs: 3000,
+  progressExtends: true,
+  maxResultBytes: 1000,
+  matches: ['https://a.example/*'],
+  excludes: [],
+};
+
+function advance(ms: number): void {
+  for (let i = 0; i < ms; i += 10) {
+    time += 10;
+    mock.timers.tick(10);
+  }
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+type Said = [what: string, about?: unknown];
+
+function run(
+  handle: (params: unknown, ctx: Context) => unknown,
+  extra: object = {},
+  isReady?: () => unknown,
+) {
+  const said: Said[] = [];
+  const adapter = readAdapter({ tools: [{ name: 't', handle }], ...(isReady && { isReady }) });
+  const tool = adapter?.tool('t');
+  assert.ok(adapter !== undefined && tool !== undefined);
+  const started = startRun({ ...order, ...extra }, adapter, tool, {
+    waiting: () => said.push(['waiting']),
+    started: () => said.push(['started']),
+    progress: (step) => said.push(['progress', step]),
+    log: (line) => said.push(['log', line]),
+    ended: (ending) => said.push(['ended', ending]),
+    late: (ending) => said.push(['late', ending]),
+  });
+  return { said, started, words: () => said.map(([what]) => what) };
+}
+
+interface Context {
+  signal: AbortSignal;
+  settings: object;
+  tab: object;
+  idempotencyKey: string;
+  reportProgress(step: object): void;
+  log: Record<'debug' | 'info' | 'warn' | 'error', (message: unknown, data?: unknown) => void>;
+}
+
+beforeEach(() => {
+  time = 0;
+});
+afterEach(() => advance(10_000));
+
+test('a handler gets its arguments and its context, and its value is encoded', async () => {
+  let seen: unknown;
+  const { said } = run((params, ctx) => {
+    seen = { params, settings: ctx.settings, tab: ctx.tab, key: ctx.idempotencyKey };
+    return Promise.resolve({ fine: true });
+  });
+  await turn();
+  assert.deepEqual(seen, {
+    params: { n: 1 },
+    settings: { key: 'value' },
+    tab: { id: 7, url: 'https://a.example/page' },
+    key: order.id,
+  });
+  assert.deepEqual(said, [['started'], ['ended', { status: 'returned', value: '{"fine":true}' }]]);
+});
+
+test('a handler that throws at once and one that rejects end alike', async () => {
+  for (const handle of [
+    () => {
+      throw new Error('no');
+    },
+    () => Promise.reject(new Error('no')),
+  ]) {
+    const { said } = run(handle);
+    await turn();
+    assert.equal(JSON.stringify(said[1]).includes('"message":"no"'), true);
+  }
+});
+
+test('an address the plugin does not serve never starts', () => {
+  const { said } = run(() => 1, { matches: ['https://b.example/*'] });
+  assert.match(JSON.stringify(said), /^\[\["ended",.*TAB_CHANGED.*not_executed/);
+});
+
+test('an adapter that is not ready never starts', async () => {
+  const no = run(
+    () => 1,
+    {},
+    () => Promise.resolve(false),
+  );
+  await turn();
+  assert.deepEqual(no.words(), ['waiting', 'ended']);
+  assert.match(JSON.stringify(no.said), /ADAPTER_NOT_READY.*not_executed/);
+  const hangs = run(
+    () => 1,
+    { timeoutMs: 20_000, maxTimeoutMs: 20_000 },
+    () => new Promise(() => {}),
+  );
+  advance(5000);
+  assert.match(JSON.stringify(hangs.said), /ADAPTER_NOT_READY.*did not answer|did not answer.*not_executed/);
+  const broken = run(
+    () => 1,
+    {},
+    () => {
+      throw new Error('no session');
+    },
+  );
+  assert.deepEqual(broken.words(), ['waiting', 'ended']);
+  assert.match(JSON.stringify(broken.said), /not ready for this plugin: no session/);
+  broken.started.abort('cancelled');
+  advance(6000);
+  assert.equal(broken.said.length, 2);
+  const yes = run(
+    () => 1,
+    {},
+    () => true,
+  );
+  await turn();
+  assert.deepEqual(yes.words(), ['waiting', 'started', 'ended']);
+});
+
+test('idle, maximum and fixed deadlines', () => {
+  const idle = run(() => new Promise(() => {}));
+  advance(990);
+  assert.deepEqual(idle.words(), ['started']);
+  advance(10);
+  assert.match(JSON.stringify(idle.said[1]), /"idle".*1s \(no progress reported\)/);
+
+  let report = (_step: object) => {};
+  const busy = () =>
+    run((_params, ctx) => {
+      report = ctx.reportProgress;
+      return new Promise(() => {});
+    });
+  const max = busy();
+  for (let i = 0; i < 6; i++) {
+    advance(490);
+    report({});
+  }
+  assert.equal(max.words().includes('ended'), false);
+  advance(100);
+  assert.match(JSON.stringify(max.said.at(-1)), /"max_exceeded".*3s/);
+});
+
+test('progress does not help where it must not', () => {
+  const { said } = run(
+    (_params, ctx) => {
+      ctx.reportProgress({});
+      return new Promise(() => {});
+    },
+    { progressExtends: false },
+  );
+  advance(1000);
+  assert.match(JSON.stringify(said.at(-1)), /"fixed"/);
+});
+
+test('the signal fires, and the end of a handler that goes on is told as late', async () => {
+  let finish = (_value: string) => {};
+  let reason = '';
+  const { said, started, words } = run((_params, ctx) => {
+    ctx.signal.addEventListener('abort', () => {
+      reason = ctx.signal.reason.name;
+    });
+    return new Promise((resolve) => {
+      finish = resolve;
+    });
+  });
+  started.abort('cancelled');
+  assert.equal(reason, 'AbortError');
+  assert.match(JSON.stringify(said.at(-1)), /CANCELLED.*unknown/);
+  finish('after all');
+  await turn();
+  assert.deepEqual(words(), ['started', 'ended', 'late']);
+  assert.deepEqual(said.at(-1), ['late', { status: 'returned', value: '"after all"' }]);
+  started.abort('cancelled');
+  assert.equal(said.length, 3);
+});
+
+test('a busy reporter is thinned out, and its last step is kept', async () => {
+  const { said } = run((_params, ctx) => {
+    for (let i = 1; i <= 100; i++) ctx.reportProgress({ progress: i, total: 100, message: 'x'.repeat(9000) });
+    return 'ok';
+  });
+  await turn();
+  const steps = said.filter(([what]) => what === 'progress');
+  assert.equal(steps.length, 2);
+  assert.match(JSON.stringify(steps[1]), /"progress":100,"total":100/);
+  assert.ok(JSON.stringify(steps[1]).length < 5000);
+});
+
+test('log lines are bounded and carry plain data', async () => {
+  const { said } = run((_params, ctx) => {
+    for (let i = 0; i < 500; i++) ctx.log.warn(`line ${i}`, { i, gone: () => 1 });
+    return 'ok';
+  });
+  await turn();
+  const lines = said.filter(([what]) => what === 'log');
+  assert.equal(lines.length, 201);
+  assert.deepEqual(lines[3], ['log', { level: 'warning', message: 'line 3', data: { i: 3 } }]);
+  assert.match(JSON.stringify(lines[200]), /Only the first 200/);
+});
+
+test('a result above the limit is replaced where it is', async () => {
+  const { said } = run(() => 'ä'.repeat(600));
+  await turn();
+  assert.match(JSON.stringify(said.at(-1)), /OUTPUT_TOO_LARGE.*executed/);
+});
+
+test('what cannot be shown is logged as such and makes no tool fail', async () => {
+  const trap = new Proxy(
+    {},
+    {
+      get: () => {
+        throw new Error('trap');
+      },
+    },
+  );
+  const { said } = run((_, ctx) => {
+    ctx.log.error(trap);
+    return 1;
+  });
+  await turn();
+  assert.deepEqual(said[1], ['log', { level: 'error', message: '[unprintable]', data: undefined }]);
+  assert.deepEqual(said[2], ['ended', { status: 'returned', value: '1' }]);
+});
+
+test('a value without a JSON form ends the call, and says that the tool ran', async () => {
+  const { said } = run(() => 1n);
+  await turn();
+  const message = "The tool's result is not JSON: Do not know how to serialize a BigInt";
+  const refusal = { code: 'INVALID_OUTPUT', message, outcome: 'executed' };
+  assert.deepEqual(said[1], ['ended', { status: 'refused', started: true, refusal }]);
+});

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { cut, fitsIn, serialiseThrown, serialiseValue, utf8Length } from '../src/page/serialise.ts';
+
+const internal = { code: 'INTERNAL_ERROR', category: 'internal', retryable: false };
+const plain = (value: object) => JSON.parse(JSON.stringify(value));
+
+test('the length in UTF-8 is counted without encoding', () => {
+  for (const text of ['', 'abc', 'ü', '€', '𝄞', 'a\u{1F600}ß']) {
+    assert.equal(utf8Length(text), Buffer.byteLength(text), text);
+  }
+});
+
+test('a text is measured only where its length leaves a doubt', () => {
+  assert.equal(fitsIn('ä'.repeat(50), 100), true);
+  assert.equal(fitsIn('ä'.repeat(51), 100), false);
+  assert.equal(fitsIn('a'.repeat(101), 100), false);
+});
+
+test('a text is cut so that even its escapes fit', () => {
+  assert.equal(cut('short', 100), 'short');
+  assert.ok(JSON.stringify(cut('\u0001'.repeat(100_000), 1000)).length <= 1000);
+  assert.ok(JSON.stringify(cut('x'.repeat(1 << 20), 32_768)).length <= 32_768);
+});
+
+test('an object with a string code is a ToolError, whoever made it', () => {
+  const thrown = {
+    code: 'BAD',
+    category: 7,
+    retryable: 'yes',
+    retryAfterMs: -1,
+    message: 'm',
+    stack: 'secret',
+  };
+  assert.deepEqual(plain(serialiseThrown(thrown)), {
+    code: 'BAD',
+    category: 7,
+    retryable: 'yes',
+    retryAfterMs: -1,
+    message: 'm',
+  });
+  const odd = { code: 'ODD', retryAfterMs: Number.NaN, outcome: { a: 1 }, message: 'm' };
+  assert.deepEqual(plain(serialiseThrown(odd)), {
+    code: 'ODD',
+    retryAfterMs: 'NaN',
+    outcome: '[object]',
+    message: 'm',
+  });
+});
+
+test('anything else is an internal error with its message', () => {
+  assert.deepEqual(serialiseThrown(new TypeError('no')), { ...internal, message: 'no' });
+  assert.deepEqual(serialiseThrown('text'), { ...internal, message: 'text' });
+  assert.deepEqual(serialiseThrown(undefined), { ...internal, message: 'undefined' });
+  assert.deepEqual(serialiseThrown({ code: 12, message: 'x' }), { ...internal, message: 'x' });
+  const trap = {
+    get code() {
+      throw new Error('trap');
+    },
+    toString() {
+      throw new Error('trap');
+    },
+  };
+  assert.equal(serialiseThrown(trap).code, 'INTERNAL_ERROR');
+});
+
+test('a value that is not JSON says why', () => {
+  assert.deepEqual(serialiseValue({ a: 1 }), { text: '{"a":1}' });
+  assert.deepEqual(serialiseValue(undefined), { text: 'null' });
+  assert.deepEqual(
+    serialiseValue(() => 1),
+    { problem: 'a function has no JSON form' },
+  );
+  assert.ok('problem' in serialiseValue(1n));
+});
+
+test('a field whose getter throws is missing, and the code stays', () => {
+  const thrown = {
+    code: 'KEPT',
+    category: 'auth',
+    get retryable() {
+      throw new Error('trap');
+    },
+    get message() {
+      throw new Error('trap');
+    },
+  };
+  assert.deepEqual(plain(serialiseThrown(thrown)), {
+    code: 'KEPT',
+    category: 'auth',
+    message: 'The tool threw a value that cannot be shown',
+  });
+});
+
+test('what a page hung on the prototypes of plain data changes no answer', () => {
+  const hang = (prototype: object, name: string, value: unknown) =>
+    Object.defineProperty(prototype, name, { value, configurable: true, enumerable: false, writable: true });
+  const forged = () => 'forged';
+  const hosts = [Object.prototype, Array.prototype, String.prototype, Number.prototype, Boolean.prototype];
+  try {
+    for (const host of hosts) hang(host, 'toJSON', forged);
+    hang(Object.prototype, 'get', () => 1); // makes every plain object a broken property descriptor
+    assert.deepEqual(serialiseValue({ list: [1, 'a', true], at: new Date(0) }), {
+      text: '{"list":[1,"a",true],"at":"1970-01-01T00:00:00.000Z"}',
+    });
+    for (const host of hosts) assert.equal(Reflect.get(host, 'toJSON'), forged);
+  } finally {
+    Reflect.deleteProperty(Object.prototype, 'get');
+    for (const host of hosts) Reflect.deleteProperty(host, 'toJSON');
+  }
+});

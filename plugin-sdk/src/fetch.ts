@@ -1,0 +1,157 @@
+import { httpStatusToToolError } from './http-error.ts';
+import { type FormFields, urlEncoded } from './query.ts';
+import type { StandardSchema } from './schema.ts';
+import { ToolError } from './tool-error.ts';
+
+/** What `fetch` takes, and how long to wait. */
+export interface FetchOptions extends RequestInit {
+  /** In milliseconds, the answer's body included. Default 30 000. */
+  readonly timeout?: number;
+}
+
+/**
+ * `fetch` with the person's session. Throws a ToolError for an answer that is no success, for a broken connection
+ * and after the timeout; an aborted signal throws its own reason.
+ */
+export function fetchFromPage(input: string | URL | Request, options: FetchOptions = {}): Promise<Response> {
+  return exchange(input, options, (response) => response);
+}
+
+/** The answer's text. */
+export function fetchText(input: string | URL | Request, options: FetchOptions = {}): Promise<string> {
+  return exchange(input, options, (response) => response.text());
+}
+
+/** The answer as JSON, checked against a schema where one is given; undefined when the body is empty. */
+export function fetchJSON(input: string | URL | Request, options?: FetchOptions): Promise<unknown>;
+export function fetchJSON<Out>(
+  input: string | URL | Request,
+  options: FetchOptions | undefined,
+  schema: StandardSchema<unknown, Out>,
+): Promise<Out>;
+export async function fetchJSON(
+  input: string | URL | Request,
+  { headers, ...options }: FetchOptions = {},
+  schema?: StandardSchema,
+): Promise<unknown> {
+  const accepting = new Headers(headers ?? (input instanceof Request ? input.headers : undefined));
+  if (!accepting.has('accept')) accepting.set('accept', 'application/json');
+  const value = await exchange(input, { ...options, headers: accepting }, readJSON);
+  return schema ? checked(value, schema) : value;
+}
+
+/** A request with a JSON body, answered with JSON. */
+interface SendJSON {
+  (url: string | URL, body: unknown, options?: FetchOptions): Promise<unknown>;
+  <Out>(
+    url: string | URL,
+    body: unknown,
+    options: FetchOptions | undefined,
+    schema: StandardSchema<unknown, Out>,
+  ): Promise<Out>;
+}
+
+function sending(method: string): SendJSON {
+  return <Out>(
+    url: string | URL,
+    body: unknown,
+    options: FetchOptions = {},
+    schema?: StandardSchema<unknown, Out>,
+  ) => {
+    const headers = new Headers(options.headers);
+    if (!headers.has('content-type')) headers.set('content-type', 'application/json');
+    const request = { ...options, method, headers, body: JSON.stringify(body) };
+    return schema ? fetchJSON(url, request, schema) : fetchJSON(url, request);
+  };
+}
+
+/** POST with a JSON body. */
+export const postJSON: SendJSON = /* @__PURE__ */ sending('POST');
+/** PUT with a JSON body. */
+export const putJSON: SendJSON = /* @__PURE__ */ sending('PUT');
+/** PATCH with a JSON body. */
+export const patchJSON: SendJSON = /* @__PURE__ */ sending('PATCH');
+
+/** DELETE, answered with JSON or nothing. */
+export function deleteJSON(url: string | URL, options: FetchOptions = {}): Promise<unknown> {
+  return fetchJSON(url, { ...options, method: 'DELETE' });
+}
+
+/** POST of a form, URL-encoded. */
+export function postForm(
+  url: string | URL,
+  fields: FormFields,
+  options: FetchOptions = {},
+): Promise<unknown> {
+  return fetchJSON(url, { ...options, method: 'POST', body: urlEncoded(fields) });
+}
+
+/** POST of a form as multipart, for files. */
+export function postFormData(
+  url: string | URL,
+  body: FormData,
+  options: FetchOptions = {},
+): Promise<unknown> {
+  return fetchJSON(url, { ...options, method: 'POST', body });
+}
+
+/** One request and its answer, read to the end: the timeout and every failure on the way become one ToolError. */
+async function exchange<T>(
+  input: string | URL | Request,
+  { timeout = 30_000, ...init }: FetchOptions,
+  read: (response: Response) => T | Promise<T>,
+): Promise<T> {
+  const request = prepare(input, init);
+  request.signal.throwIfAborted();
+  const clock = AbortSignal.timeout(timeout);
+  try {
+    const response = await fetch(request, { signal: AbortSignal.any([request.signal, clock]) });
+    if (!response.ok) throw await httpStatusToToolError(response);
+    return await read(response);
+  } catch (error) {
+    request.signal.throwIfAborted(); // The caller's own reason goes first: it says who ended the call.
+    if (error instanceof ToolError) throw error;
+    if (clock.aborted)
+      throw lost(`${request.url} did not answer within ${timeout / 1000} s`, 'TIMEOUT', 'timeout');
+    throw lost(`${request.url} could not be reached: ${reason(error)}`, 'NETWORK_ERROR', 'internal');
+  }
+}
+
+function prepare(input: string | URL | Request, init: RequestInit): Request {
+  try {
+    return new Request(input, { credentials: 'include', ...init });
+  } catch (error) {
+    throw new ToolError(`This request cannot be sent: ${reason(error)}`, 'VALIDATION_ERROR', {
+      category: 'validation',
+      outcome: 'not_executed',
+    });
+  }
+}
+
+/** Nobody knows what the site did with the request. */
+const lost = (message: string, code: string, category: 'timeout' | 'internal'): ToolError =>
+  new ToolError(message, code, { category, retryable: true, outcome: 'unknown' });
+
+const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+async function readJSON(response: Response): Promise<unknown> {
+  const text = await response.text();
+  if (text.trim() === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    const kind = response.headers.get('content-type') ?? 'something else';
+    throw ToolError.internal(`${response.url} answered with ${kind} in place of JSON`, 'INVALID_RESPONSE');
+  }
+}
+
+async function checked<Out>(value: unknown, schema: StandardSchema<unknown, Out>): Promise<Out> {
+  const result = await schema['~standard'].validate(value);
+  if (result.issues === undefined) return result.value;
+  const [first] = result.issues;
+  const path = first?.path?.map((step) => String(typeof step === 'object' ? step.key : step)).join('.');
+  throw ToolError.internal(
+    `The site's answer is not what the plugin expects: ${path ? `${path}: ` : ''}${first?.message ?? 'invalid'}`,
+    'INVALID_RESPONSE',
+  );
+}

@@ -1,0 +1,94 @@
+import type { Answer, Arguments, InputSchema, OutputSchema } from './schema.ts';
+
+/** What a handler gets besides its arguments. */
+export interface ToolContext {
+  /** Fires when the agent cancels, the deadline passes or the page goes away. Hand it to everything that waits. */
+  readonly signal: AbortSignal;
+  /** Tells the agent how far the call is, and keeps a long call from timing out. */
+  reportProgress(progress: Progress): void;
+  /** Lines that reach the relay's log and the agent, bound to this call. */
+  readonly log: Log;
+  /** Values of the settings the plugin declares in its configSchema. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** The tab the call runs in. */
+  readonly tab: { readonly id: number; readonly url: string };
+  /** The same for every attempt at this call: send it along where a site can recognise a repeated request. */
+  readonly idempotencyKey: string;
+}
+
+export interface Progress {
+  readonly progress?: number | undefined;
+  readonly total?: number | undefined;
+  readonly message?: string | undefined;
+}
+
+export interface Log {
+  debug(message: string, data?: unknown): void;
+  info(message: string, data?: unknown): void;
+  warn(message: string, data?: unknown): void;
+  error(message: string, data?: unknown): void;
+}
+
+/** What an agent, and the relay's retries, may assume of a tool. Without them a tool counts as one that writes. */
+export interface Annotations {
+  readonly title?: string;
+  /** It changes nothing. */
+  readonly readOnlyHint?: boolean;
+  /** It may delete or overwrite. */
+  readonly destructiveHint?: boolean;
+  /** Calling it again with the same arguments changes nothing more. */
+  readonly idempotentHint?: boolean;
+  /** It reaches beyond the site. */
+  readonly openWorldHint?: boolean;
+}
+
+/** One thing an agent can do on the site. */
+export interface ToolDefinition<In extends InputSchema, Out extends OutputSchema> {
+  /** Lower case with underscores; the agent sees `<plugin>__<name>`. */
+  readonly name: string;
+  /** For people. Default: made from the name. */
+  readonly displayName?: string;
+  /** For the agent: what it does, when to use it, what to call before. */
+  readonly description: string;
+  /** JSON Schema, or anything with Standard JSON Schema such as `z.object({ … })`. Default: no arguments. */
+  readonly input?: In;
+  /** The answer's schema. With it the agent gets the answer as structured content. */
+  readonly output?: Out;
+  readonly annotations?: Annotations;
+  /** How long a call may take without progress. Default: the relay's, 30 s. */
+  readonly timeoutMs?: number;
+  /** How long a call may take with progress. Default: the relay's, 300 s. */
+  readonly maxTimeoutMs?: number;
+  /** What to suggest when a call timed out. */
+  readonly timeoutHint?: string;
+  /** Run in every frame of the tab, or (default) only in the top one. */
+  readonly frames?: 'top' | 'all';
+  /** Runs in the page. Throw a ToolError when it fails. */
+  handle(params: Arguments<In>, ctx: ToolContext): Promise<Answer<Out>> | Answer<Out>;
+}
+
+/** A tool whose schemas do not matter any more. */
+export interface Tool {
+  readonly name: string;
+  handle(params: never, ctx: ToolContext): unknown;
+}
+
+/** What a plugin's `src/index.ts` exports by default. */
+export interface PluginDefinition {
+  readonly tools: readonly Tool[];
+  /** Whether the page is one the tools can work with. Asked before each call; default: always. */
+  isReady?(): boolean | Promise<boolean>;
+}
+
+/** Describes one tool; the types of its handler come from its schemas. */
+export function defineTool<
+  const In extends InputSchema = { readonly type: 'object' },
+  const Out extends OutputSchema = { readonly [keyword: string]: unknown },
+>(tool: ToolDefinition<In, Out>): ToolDefinition<In, Out> {
+  return tool;
+}
+
+/** Describes a plugin. Export what it returns as the default of `src/index.ts`. */
+export function definePlugin(plugin: PluginDefinition): PluginDefinition {
+  return plugin;
+}

@@ -1,0 +1,122 @@
+import { fail } from './result.ts';
+
+export interface TruncateOptions {
+  /** How large the result may be as JSON, in bytes. Default 102 400. */
+  readonly maxBytes?: number;
+  /** Where the list to shorten is, such as `.data.items`. Default: the value itself, or its `results`. */
+  readonly arrayPath?: string | undefined;
+  /** Index of the first item to keep: `nextOffset` of the answer before. Default 0. */
+  readonly offset?: number;
+}
+
+/** A value that fits, and what was left out of it. */
+export interface Truncated {
+  readonly result: unknown;
+  readonly truncated: boolean;
+  /** Items (of a list) or characters (of a text) that are in the result. */
+  readonly kept: number;
+  /** Items or characters there are. */
+  readonly total: number;
+  /** Where to go on; missing at the end. */
+  readonly nextOffset?: number;
+}
+
+/**
+ * Shortens a large value so that its JSON fits: keeps as many items of one list as it can, or the beginning of a text.
+ * Fails with output_too_large when it does not fit even without items.
+ */
+export function truncate(value: unknown, options: TruncateOptions = {}): Truncated {
+  const { maxBytes = 102_400, arrayPath, offset = 0 } = options;
+  if (typeof value === 'string' && arrayPath === undefined) return shortenText(value, maxBytes, offset);
+  const list = listIn(value, arrayPath);
+  if (list === undefined) return whole(value, maxBytes);
+  const { items, rebuild } = list;
+  const fits = (count: number) => jsonBytes(rebuild(items.slice(offset, offset + count))) <= maxBytes;
+  if (!fits(0)) {
+    throw tooLarge(jsonBytes(rebuild([])), maxBytes);
+  }
+  const kept = largest(Math.max(0, items.length - offset), fits);
+  return cut(rebuild(items.slice(offset, offset + kept)), kept, items.length, offset);
+}
+
+function cut(result: unknown, kept: number, total: number, offset: number): Truncated {
+  const next = offset + kept;
+  const truncated = kept < total;
+  return { result, truncated, kept, total, ...(next < total ? { nextOffset: next } : {}) };
+}
+
+function whole(value: unknown, maxBytes: number): Truncated {
+  const bytes = jsonBytes(value);
+  if (bytes > maxBytes) throw tooLarge(bytes, maxBytes);
+  return { result: value, truncated: false, kept: 1, total: 1 };
+}
+
+const tooLarge = (bytes: number, maxBytes: number): never =>
+  fail({
+    type: 'output_too_large',
+    message: `The answer takes ${bytes} bytes, and ${maxBytes} are allowed.`,
+    hint: 'Ask for less, or name the list to shorten.',
+  });
+
+/** The largest count that fits, when fewer always fit too. */
+function largest(most: number, fits: (count: number) => boolean): number {
+  let low = 0;
+  let high = most;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (fits(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+interface List {
+  readonly items: readonly unknown[];
+  readonly rebuild: (items: readonly unknown[]) => unknown;
+}
+
+function listIn(value: unknown, path: string | undefined): List | undefined {
+  if (path === undefined) {
+    if (Array.isArray(value)) return { items: value, rebuild: (items) => items };
+    return isFields(value) && Array.isArray(value.results)
+      ? listAt(value, ['results'], '.results')
+      : undefined;
+  }
+  if (!/^(\.[a-zA-Z_]\w*)+$/.test(path)) {
+    fail({
+      type: 'invalid_path_syntax',
+      message: `"${path}" is not a path.`,
+      hint: 'Write it as .data.items',
+    });
+  }
+  return listAt(value, path.slice(1).split('.'), path);
+}
+
+function listAt(value: unknown, [key, ...rest]: readonly string[], path: string): List {
+  if (key === undefined) {
+    if (Array.isArray(value)) return { items: value, rebuild: (items) => items };
+    return fail({ type: 'invalid_array_path', message: `What is at ${path} is not a list.` });
+  }
+  if (!isFields(value) || !Object.hasOwn(value, key)) {
+    return fail({ type: 'path_not_found', message: `There is nothing at ${path}.` });
+  }
+  const inner = listAt(value[key], rest, path);
+  return { items: inner.items, rebuild: (items) => ({ ...value, [key]: inner.rebuild(items) }) };
+}
+
+const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const encoder = /* @__PURE__ */ new TextEncoder();
+
+const jsonBytes = (value: unknown): number => encoder.encode(JSON.stringify(value) ?? 'null').length;
+
+/** Cuts between characters, never inside one. */
+function shortenText(text: string, maxBytes: number, offset: number): Truncated {
+  const rest = text.slice(offset);
+  if (jsonBytes(rest) <= maxBytes) return cut(rest, rest.length, text.length, offset);
+  let kept = largest(rest.length, (count) => jsonBytes(`${rest.slice(0, count)}…`) <= maxBytes);
+  const last = rest.charCodeAt(kept - 1);
+  if (last >= 0xd800 && last < 0xdc00) kept--;
+  return cut(`${rest.slice(0, kept)}…`, kept, text.length, offset);
+}

@@ -1,0 +1,158 @@
+package relay
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/registry"
+)
+
+// Listing is the answer of GET /api/v1/tools.
+type Listing struct {
+	Tools    []json.RawMessage  `json:"tools"` // as tools/list of MCP has them
+	Problems []registry.Problem `json:"problems"`
+}
+
+func (r *Relay) listTools(w http.ResponseWriter, _ *http.Request) {
+	snapshot := r.tools.Snapshot()
+	listing := Listing{Tools: make([]json.RawMessage, 0, len(snapshot.Tools)), Problems: listed(snapshot.Problems)}
+	for _, t := range snapshot.Tools {
+		listing.Tools = append(listing.Tools, t.Listed)
+	}
+	reply(w, http.StatusOK, listing)
+}
+
+// Ask is the body of POST /api/v1/tools/{name}/call.
+type Ask struct {
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	TimeoutMs int64           `json:"timeoutMs,omitempty"`
+}
+
+// Answer is what a call came to. Exactly one of Output and Error is set.
+type Answer struct {
+	Output   json.RawMessage `json:"output,omitempty"`
+	Content  []call.Content  `json:"content,omitempty"`
+	Warnings []string        `json:"warnings,omitempty"`
+	Meta     *AnswerMeta     `json:"meta,omitempty"`
+	Error    *fault.Error    `json:"error,omitempty"`
+	Text     []string        `json:"text,omitempty"` // of a failure, as an agent reads it
+}
+
+// AnswerMeta says where and how a call ran.
+type AnswerMeta struct {
+	CorrelationID call.ID `json:"correlationId"`
+	TabID         int     `json:"tabId,omitempty"`
+	Profile       string  `json:"profile,omitempty"`
+	Origin        string  `json:"origin,omitempty"`
+	Attempts      int     `json:"attempts"`
+	DurationMs    int64   `json:"durationMs"`
+}
+
+// callTool carries one call out. A failure of the tool is an answer, not a failure of the request.
+func (r *Relay) callTool(w http.ResponseWriter, req *http.Request) {
+	ask, problem := r.readAsk(w, req)
+	if problem != nil {
+		status := http.StatusBadRequest
+		if problem.Code == fault.InputTooLarge {
+			status = http.StatusRequestEntityTooLarge
+		}
+		refuse(w, status, problem)
+		return
+	}
+	name := req.PathValue("name")
+	if _, ok := r.tools.Snapshot().Find(name); !ok {
+		refuse(w, http.StatusNotFound, fault.New(fault.UnknownTool, "There is no tool "+excerpt(name), fault.WithHint("run: tabrelay tools")))
+		return
+	}
+	session, _ := sender(req.Context())
+	ctx, cancel := context.WithCancelCause(r.base)
+	defer cancel(nil)
+	defer context.AfterFunc(req.Context(), func() { cancel(call.ErrCancelled) })()
+	result, failure := r.calls.Do(ctx, call.Call{
+		ID: newCallID(), Session: session, Tool: name, Arguments: ask.Arguments, Timeout: time.Duration(ask.TimeoutMs) * time.Millisecond,
+	})
+	if req.Context().Err() != nil {
+		return // nobody listens any more
+	}
+	if failure != nil {
+		reply(w, http.StatusOK, Answer{Error: failure, Text: failure.Text()})
+		return
+	}
+	meta := result.Meta
+	reply(w, http.StatusOK, Answer{Output: result.Output, Content: result.Content, Warnings: result.Warnings, Meta: &AnswerMeta{
+		CorrelationID: meta.CorrelationID, TabID: meta.TabID, Profile: meta.Profile, Origin: meta.Origin, Attempts: meta.Attempts, DurationMs: meta.Duration.Milliseconds(),
+	}})
+}
+
+func (r *Relay) readAsk(w http.ResponseWriter, req *http.Request) (ask Ask, problem *fault.Error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, int64(r.config.BodyBytes)))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return ask, fault.New(fault.InputTooLarge, fmt.Sprintf("The body has more than %d bytes", tooLarge.Limit))
+	case err != nil:
+		return ask, fault.New(fault.InvalidRequest, "The body ended early")
+	case len(body) == 0:
+		return ask, nil
+	}
+	if wrong := ask.parse(body); wrong != "" {
+		return ask, fault.New(fault.InvalidRequest, wrong, fault.WithHint(`Send {"arguments": {…}, "timeoutMs": 30000}; both may be left out.`))
+	}
+	return ask, nil
+}
+
+// parse says what is wrong with a body, if anything is. It is strict: arguments sent without the word "arguments" around them must not become a call without arguments.
+func (a *Ask) parse(body []byte) (wrong string) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(body, &fields); err != nil {
+		return "The body is not a JSON object"
+	}
+	for name, value := range fields {
+		switch name {
+		case "arguments":
+			a.Arguments = value
+		case "timeoutMs":
+			if json.Unmarshal(value, &a.TimeoutMs) != nil || a.TimeoutMs < 0 {
+				return "timeoutMs is not a whole number of at least 0"
+			}
+		default:
+			return fmt.Sprintf("The body has an unknown field %q", excerpt(name))
+		}
+	}
+	return ""
+}
+
+func newCallID() call.ID {
+	b := make([]byte, 16)
+	_, _ = rand.Read(b) // never fails since Go 1.24
+	return call.ID(hex.EncodeToString(b))
+}
+
+// reloadNow reads plugins and their configuration again.
+func (r *Relay) reloadNow(w http.ResponseWriter, req *http.Request) {
+	changed, err := r.reload(req.Context())
+	if err != nil {
+		refuse(w, http.StatusUnprocessableEntity, fault.New(fault.ConfigError, err.Error()))
+		return
+	}
+	snapshot := r.tools.Snapshot()
+	reply(w, http.StatusOK, map[string]any{"tools": len(snapshot.Tools), "problems": listed(snapshot.Problems), "restartNeeded": changed})
+}
+
+// stopNow ends the relay, after the answer.
+func (r *Relay) stopNow(w http.ResponseWriter, req *http.Request) {
+	session, _ := sender(req.Context())
+	r.Log.Info().Str("client", session.Client).Msg("asked to stop")
+	reply(w, http.StatusAccepted, map[string]any{"pid": r.state().PID})
+	r.dismissed.Store(true)
+	r.Stop()
+}

@@ -1,0 +1,191 @@
+package relay
+
+import (
+	"bufio"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/front"
+	"tabrelay/relay/join"
+)
+
+// attach serves one shim on the socket, for as long as its client stays.
+func (r *Relay) attach(conn net.Conn, in *bufio.Reader) {
+	a, err := join.ReadAttach(in)
+	if err != nil {
+		r.Log.Debug().Err(err).Msg("a guest of the socket was not understood")
+		r.tell(conn, join.Answer{Refused: &join.Refused{Code: "INVALID_REQUEST", Message: "The relay did not understand who attaches: " + err.Error(), Hint: "install the same version of tabrelay everywhere"}})
+		return
+	}
+	client, refused := r.recognize(a)
+	switch {
+	case refused != nil:
+		r.Log.Warn().Str("client", excerpt(a.Client)).Str("code", refused.Code).Msg("a client was refused")
+		r.tell(conn, join.Answer{Refused: refused})
+		return
+	case newer(a.Version, Version):
+		r.Log.Info().Str("version", a.Version).Msg("a newer tabrelay attaches; this relay makes room for it")
+		r.tell(conn, join.Answer{Handover: &join.Handover{Version: Version}})
+		r.Stop()
+		return
+	}
+	if !r.tell(conn, join.Answer{Attached: &join.Attached{Version: Version, Client: client}}) {
+		return
+	}
+	log := r.Log.With().Str("client", client).Logger()
+	log.Info().Int("pending", len(a.Pending)).Msg("a client attached")
+	leave := r.clients.enter(client, "stdio")
+	defer leave()
+	err = r.front.ServeStdio(r.base, front.Attachment{
+		Session: call.Session{Lane: lane(a.Key), Client: client, Via: "stdio"}, Key: a.Key, Toolset: a.Toolset, Pending: a.Pending,
+	}, &guest{in: in, conn: conn, stop: r.stop, gone: r.base.Done(), dismissed: &r.dismissed}, answers{conn, &r.mute})
+	log.Info().AnErr("reason", err).Msg("a client left")
+}
+
+func (r *Relay) tell(conn net.Conn, a join.Answer) bool {
+	if err := a.Write(conn); err != nil {
+		r.Log.Debug().Err(err).Msg("a guest of the socket left without its answer")
+		return false
+	}
+	return true
+}
+
+// recognize decides who attaches. A token names its client and must be known; without one the socket itself is
+// proof enough, and the client is called what it calls itself.
+func (r *Relay) recognize(a join.Attach) (client string, refused *join.Refused) {
+	if err := front.CheckToolset(a.Toolset); err != nil {
+		return "", &join.Refused{Code: "INVALID_REQUEST", Message: err.Error(), Hint: "correct --toolset in the client's configuration"}
+	}
+	if a.Token == "" {
+		return cmp.Or(a.Client, "stdio"), nil
+	}
+	client, ok := r.secrets.Verify(a.Token)
+	if !ok {
+		return "", &join.Refused{
+			Code: "UNAUTHORIZED", Message: "The token in TABRELAY_TOKEN is not known to the relay",
+			Hint: "run: tabrelay connect " + cmp.Or(a.Client, "CLIENT"),
+		}
+	}
+	return client, nil
+}
+
+// guest is what a shim says. Once the relay was asked to stop, nothing more of it is heard: the shim will say it to
+// the next relay, instead of being refused by this one.
+type guest struct {
+	in   io.Reader // with what was read ahead
+	conn net.Conn
+	stop <-chan struct{}
+	gone <-chan struct{}
+
+	dismissed *atomic.Bool
+}
+
+func (g *guest) Read(p []byte) (int, error) {
+	n, err := g.in.Read(p)
+	select {
+	case <-g.stop:
+		<-g.gone
+		return 0, io.EOF
+	default:
+		return n, err
+	}
+}
+
+// Close tells a shim whether it is to start the next relay by itself, and closes the connection.
+func (g *guest) Close() error {
+	if g.dismissed.Load() {
+		_ = g.conn.SetWriteDeadline(time.Now().Add(farewellTime)) // a shim that does not read misses little
+		_, _ = io.WriteString(g.conn, join.Farewell)              // as above
+	}
+	return g.conn.Close()
+}
+
+// answers is what a shim is told. Calls that the relay's own end cuts short have no answer here: the next relay, which
+// can learn how they really ended, gives it.
+type answers struct {
+	conn net.Conn
+	mute *atomic.Bool
+}
+
+func (a answers) Write(p []byte) (int, error) {
+	if a.mute.Load() {
+		return 0, net.ErrClosed
+	}
+	return a.conn.Write(p)
+}
+
+// lane names an attachment. The key itself stays between shim and front.
+func lane(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return "stdio:" + hex.EncodeToString(sum[:8])
+}
+
+// newer reports whether version a comes after b. What is not a version comes before everything.
+func newer(a, b string) bool {
+	return slices.Compare(numbers(a), numbers(b)) > 0
+}
+
+func numbers(version string) []int {
+	version, _, _ = strings.Cut(version, "-")
+	var list []int
+	for part := range strings.SplitSeq(version, ".") {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return nil
+		}
+		list = append(list, n)
+	}
+	return list
+}
+
+// clients counts who is attached.
+type clients struct {
+	mu    sync.Mutex
+	count map[Attached]int
+}
+
+// Attached is a client with an open attachment.
+type Attached struct {
+	Client string `json:"client"`
+	Via    string `json:"via"`
+}
+
+func (c *clients) enter(client, via string) (leave func()) {
+	c.change(Attached{client, via}, +1)
+	return func() { c.change(Attached{client, via}, -1) }
+}
+
+func (c *clients) change(who Attached, by int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.count == nil {
+		c.count = map[Attached]int{}
+	}
+	if c.count[who] += by; c.count[who] == 0 {
+		delete(c.count, who)
+	}
+}
+
+// list has an entry for every attachment, sorted by name.
+func (c *clients) list() []Attached {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := []Attached{}
+	for who, n := range c.count {
+		for range n {
+			all = append(all, who)
+		}
+	}
+	slices.SortFunc(all, func(a, b Attached) int { return strings.Compare(a.Client, b.Client) })
+	return all
+}

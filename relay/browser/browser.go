@@ -1,0 +1,179 @@
+// Package browser finds and runs the browser that tabrelay brings itself when a person's own is not used, and
+// knows the clicks that install the extension into a person's own.
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// NotFoundError says that no browser on this machine can load an unpacked extension from the command line.
+type NotFoundError struct {
+	Path    string // that was configured; empty: none
+	Branded string // a browser that is there but refuses; empty: none
+}
+
+// Error says what was looked for.
+func (e *NotFoundError) Error() string {
+	switch {
+	case e.Path != "":
+		return "browser.path is " + e.Path + ", which is not a program that can be run"
+	case e.Branded != "":
+		return "no Chromium or Chrome for Testing was found; " + e.Branded + " does not load extensions from the command line"
+	}
+	return "no Chromium or Chrome for Testing was found"
+}
+
+// Hint is the next step.
+func (e *NotFoundError) Hint() string {
+	install := map[string]string{
+		"linux":   "install it (Debian, Ubuntu: apt install chromium)",
+		"darwin":  "install it (brew install --cask chromium)",
+		"windows": "install it (winget install Hibbiki.Chromium)",
+	}[runtime.GOOS]
+	if install == "" {
+		install = "install Chromium"
+	}
+	return install + ", or set browser.path, or run `tabrelay up --browser none` and use your own browser"
+}
+
+// Find returns the browser to start: the configured one, else the first Chromium or Chrome for Testing found.
+func Find(configured string) (string, error) {
+	if configured != "" {
+		path, err := exec.LookPath(configured)
+		if err != nil {
+			return "", &NotFoundError{Path: configured}
+		}
+		return path, nil
+	}
+	for _, pattern := range candidates() {
+		if path := newest(pattern); path != "" {
+			return path, nil
+		}
+	}
+	failure := &NotFoundError{}
+	for _, name := range branded() {
+		if path, err := exec.LookPath(name); err == nil {
+			failure.Branded = path
+			break
+		}
+	}
+	return "", failure
+}
+
+// newest returns the program a name or pattern stands for. Of several versions it is the last in order, which
+// is the newest in the folders that Playwright and Puppeteer keep.
+func newest(pattern string) string {
+	if !strings.ContainsRune(pattern, filepath.Separator) {
+		path, err := exec.LookPath(pattern)
+		if err != nil {
+			return ""
+		}
+		return path
+	}
+	found, err := filepath.Glob(pattern)
+	if err != nil {
+		return "" // the person's home folder is no valid pattern
+	}
+	slices.Reverse(found)
+	for _, path := range found {
+		if path, err := exec.LookPath(path); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// candidates are names in PATH and patterns of paths, best first.
+func candidates() []string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = string(filepath.Separator)
+	}
+	under := func(parts ...string) string { return filepath.Join(append([]string{home}, parts...)...) }
+	switch runtime.GOOS {
+	case "darwin":
+		const inside = "Contents/MacOS/"
+		return []string{
+			"/Applications/Chromium.app/" + inside + "Chromium",
+			under("Applications/Chromium.app", inside, "Chromium"),
+			under("Library/Caches/ms-playwright/chromium-*/chrome-mac*/*.app", inside, "*"),
+			under(".cache/puppeteer/chrome/*/chrome-mac*/*.app", inside, "*"),
+		}
+	case "windows":
+		local := os.Getenv("LOCALAPPDATA")
+		return []string{
+			filepath.Join(local, `Chromium\Application\chrome.exe`),
+			filepath.Join(local, `ms-playwright\chromium-*\chrome-win*\chrome.exe`),
+			under(`.cache\puppeteer\chrome\*\chrome-win*\chrome.exe`),
+		}
+	}
+	return []string{
+		"chromium", "chromium-browser",
+		under(".cache/ms-playwright/chromium-*/chrome-linux*/chrome"),
+		under(".cache/puppeteer/chrome/*/chrome-linux*/chrome"),
+	}
+}
+
+// branded are browsers that ignore --load-extension.
+func branded() []string {
+	switch runtime.GOOS {
+	case "darwin":
+		return []string{"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"}
+	case "windows":
+		return []string{
+			filepath.Join(os.Getenv("PROGRAMFILES"), `Google\Chrome\Application\chrome.exe`),
+			filepath.Join(os.Getenv("LOCALAPPDATA"), `Google\Chrome\Application\chrome.exe`),
+		}
+	}
+	return []string{"google-chrome", "google-chrome-stable", "microsoft-edge", "brave-browser"}
+}
+
+// HasDisplay reports whether a person can see windows of this process.
+func HasDisplay() bool {
+	switch runtime.GOOS {
+	case "darwin", "windows":
+		return os.Getenv("SSH_CONNECTION") == ""
+	}
+	return os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
+}
+
+// Sandboxed reports whether a browser cannot read folders that begin with a dot, as those from Snap and Flatpak
+// cannot.
+func Sandboxed(path string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		real = path
+	}
+	for _, p := range []string{path, real} {
+		if strings.HasPrefix(p, "/snap/") || strings.Contains(p, "/flatpak/") || filepath.Base(p) == "snap" {
+			return true
+		}
+	}
+	script, err := os.ReadFile(real)
+	return err == nil && len(script) < 64<<10 && strings.Contains(string(script), "/snap/bin/")
+}
+
+// Version is what the browser says of itself, for example "Chromium 156.0.7200.3". On Windows, where asking
+// would open a window, it is empty.
+func Version(ctx context.Context, path string) (string, error) {
+	if runtime.GOOS == "windows" {
+		return "", nil
+	}
+	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) && len(exit.Stderr) > 0 {
+			return "", fmt.Errorf("%s cannot run: %s", path, strings.TrimSpace(string(exit.Stderr)))
+		}
+		return "", fmt.Errorf("%s cannot run: %w", path, err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}

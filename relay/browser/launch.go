@@ -1,0 +1,181 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2/maybe"
+)
+
+// Launch says how the managed browser is started.
+type Launch struct {
+	Path      string   // of the program
+	Folder    string   // where its profile, its output and its process id are kept
+	Extension string   // folder of the unpacked extension
+	Headless  bool     //
+	Root      bool     // the process runs as root: Chromium then refuses to start with its sandbox
+	Args      []string // further arguments
+	URL       string   // of the first tab
+}
+
+// Managed is the browser that tabrelay started.
+type Managed struct {
+	PID  int    `json:"pid"`
+	Path string `json:"path"`
+
+	folder string
+}
+
+// args is the command line. Nothing in it is secret: every user of the machine can read it.
+func (l Launch) args() []string {
+	args := []string{
+		"--user-data-dir=" + l.profile(),
+		"--disable-extensions-except=" + l.Extension,
+		"--load-extension=" + l.Extension,
+		"--no-first-run", "--no-default-browser-check", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+		"--password-store=basic", "--use-mock-keychain",
+	}
+	if l.Headless {
+		args = append(args, "--headless=new", "--disable-gpu")
+	}
+	if l.Root {
+		args = append(args, "--no-sandbox")
+	}
+	return append(append(args, l.Args...), l.URL)
+}
+
+func (l Launch) profile() string { return filepath.Join(l.Folder, "profile") }
+
+// Start starts the browser detached, so that it outlives this process, or returns the one that runs already.
+func (l Launch) Start() (*Managed, error) {
+	if m, ok := Running(l.Folder); ok {
+		return m, nil
+	}
+	if err := l.furnish(); err != nil {
+		return nil, fmt.Errorf("cannot make the browser's profile: %w", err)
+	}
+	output, err := os.OpenFile(l.Output(), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("cannot write the browser's output: %w", err)
+	}
+	defer output.Close() // the browser has its own handle
+	cmd := exec.Command(l.Path, l.args()...)
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = output, output, detached()
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("cannot start %s: %w", l.Path, err)
+	}
+	m := &Managed{PID: cmd.Process.Pid, Path: l.Path, folder: l.Folder}
+	text, err := json.Marshal(m)
+	if err == nil {
+		err = maybe.WriteFile(record(l.Folder), append(text, '\n'), 0o600)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot note the browser's process id: %w", err), cmd.Process.Kill())
+	}
+	return m, cmd.Process.Release()
+}
+
+// preferences of a new profile. Without Developer mode Chromium loads the extension from the command line, but leaves
+// it switched off when it reloads itself after an update.
+const preferences = `{"extensions":{"ui":{"developer_mode":true}}}`
+
+// furnish makes the profile, unless it is there.
+func (l Launch) furnish() error {
+	file := filepath.Join(l.profile(), "Default", "Preferences")
+	if _, err := os.Stat(file); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(preferences), 0o600)
+}
+
+// Output is the file that the browser writes to.
+func (l Launch) Output() string { return filepath.Join(l.Folder, "output.log") }
+
+func record(folder string) string { return filepath.Join(folder, "browser.json") }
+
+// Running returns the managed browser of a folder, if it runs.
+func Running(folder string) (*Managed, bool) {
+	text, err := os.ReadFile(record(folder))
+	if err != nil {
+		return nil, false
+	}
+	m := &Managed{folder: folder}
+	if json.Unmarshal(text, m) != nil || m.PID <= 0 || !m.alive() {
+		return nil, false
+	}
+	return m, true
+}
+
+// alive reports whether the process is there and is ours: process ids are used again.
+func (m *Managed) alive() bool {
+	line, err := commandLine(m.PID)
+	return err == nil && strings.Contains(line, "--user-data-dir="+m.folder)
+}
+
+// commandLine is how a process was started.
+func commandLine(pid int) (string, error) {
+	switch runtime.GOOS {
+	case "linux":
+		text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+		return strings.ReplaceAll(string(text), "\x00", " "), err
+	case "windows":
+		query := "(Get-CimInstance Win32_Process -Filter 'ProcessId=" + strconv.Itoa(pid) + "').CommandLine"
+		text, err := exec.Command("powershell", "-NoProfile", "-Command", query).Output()
+		return string(text), err
+	}
+	text, err := exec.Command("ps", "-o", "command=", "-p", strconv.Itoa(pid)).Output()
+	return string(text), err
+}
+
+// Stop ends the browser: politely, and after ctx is done by force.
+func (m *Managed) Stop(ctx context.Context) error {
+	process, err := os.FindProcess(m.PID)
+	if err != nil || !m.alive() {
+		return m.forget()
+	}
+	if err := interrupt(process); err != nil {
+		return errors.Join(process.Kill(), m.forget())
+	}
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for m.alive() {
+		select {
+		case <-ctx.Done():
+			return errors.Join(process.Kill(), m.forget())
+		case <-ticker.C:
+		}
+	}
+	return m.forget()
+}
+
+func (m *Managed) forget() error {
+	if err := os.Remove(record(m.folder)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot remove the note of the browser's process id: %w", err)
+	}
+	return nil
+}
+
+// LastWords is the end of what the browser wrote, for a browser that ended before it connected.
+func (l Launch) LastWords() string {
+	text, err := os.ReadFile(l.Output())
+	if err != nil {
+		return ""
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	lines = slices.DeleteFunc(lines, func(s string) bool { return strings.TrimSpace(s) == "" || strings.Contains(s, "ERROR:dbus/") })
+	return strings.Join(lines[max(0, len(lines)-3):], "\n")
+}

@@ -1,0 +1,100 @@
+// Package call holds the nouns of one tool call that cross package borders. It has no behaviour.
+package call
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// ID names one call everywhere: on the wire, in the journal, in logs, in the audit log and in the page console.
+// It is 128 random bits as 32 lower-case hexadecimal digits. The agent sees it as correlationId.
+type ID string
+
+// Session is who is asking.
+type Session struct {
+	Lane   string // one attachment of one client; grants, tab affinity and ownership belong to it
+	Client string // the client's name, for example "claude-code"; "cli" for the command line
+	Via    string // "stdio", "http" or "cli"
+}
+
+// Call is one tool call as a front received it.
+type Call struct {
+	ID        ID
+	Session   Session
+	Tool      string          // full name, <plugin>__<tool>
+	Arguments json.RawMessage // a JSON object exactly as the caller sent it; empty means {}
+	Timeout   time.Duration   // asked for by the caller; 0 means the tool's own or the default
+	Progress  func(Progress)  // may be nil; never called concurrently, never after Do returned
+	Log       func(LogEntry)  // may be nil; same rules as Progress
+	Resume    bool            // the caller may have sent this call before, under the same ID, to an earlier relay
+}
+
+// Progress is one step a running tool reported.
+type Progress struct {
+	Progress float64
+	Total    *float64 // nil when the tool does not know
+	Message  string
+}
+
+// LogEntry is one line a running tool logged.
+type LogEntry struct {
+	Level   string // "debug", "info", "warning" or "error"
+	Message string
+	Data    json.RawMessage // may be nil
+}
+
+// Result is what a call that succeeded answers.
+type Result struct {
+	Output     json.RawMessage // the tool's value, compact JSON
+	Structured bool            // the tool declares an output schema, and Output (an object) satisfies it
+	Content    []Content       // when set, sent in place of Output as text (images, resource links)
+	Warnings   []string        // what was repaired, truncated or ignored; one sentence each
+	Meta       Meta
+}
+
+// Content is one MCP content block already encoded as JSON.
+type Content = json.RawMessage
+
+// Meta says where and how a call ran.
+type Meta struct {
+	CorrelationID ID
+	TabID         int    // 0 when no tab was involved
+	Profile       string // the browser profile's label; empty when none was involved
+	Origin        string // of the document the tool ran in
+	Frame         string // URL of the frame, when not the top one
+	Trust         string // "late" when a main-world adapter was injected after page scripts ran; else empty
+	Attempts      int
+	Duration      time.Duration
+}
+
+// State is how far a journalled call got.
+type State string
+
+// The states of a journalled call. Dispatched and Recovering are open; the others are final.
+const (
+	Dispatched  State = "dispatched"   // its frame may have left the relay
+	Recovering  State = "recovering"   // the relay restarted, or the link was lost, while it was dispatched
+	NotExecuted State = "not_executed" // proven: the handler never started
+	Executed    State = "executed"     // the handler ran to its end: returned or threw
+	Unknown     State = "unknown"      // started or sent, and no end was seen
+)
+
+// Record is a journalled call: every writing call has one before its frame leaves the relay.
+type Record struct {
+	ID         ID
+	Session    Session
+	Tool       string
+	ProfileID  string // browser profile it was sent to
+	TabID      int
+	Epoch      string // of the extension worker it was sent to
+	Dispatched time.Time
+	State      State
+	Resolved   time.Time       // zero while open
+	Output     json.RawMessage // of an executed call that returned, at most 64 KiB; else nil
+	Failure    json.RawMessage // the fault, as JSON, of a call that failed; else nil
+}
+
+// ErrCancelled is the cause of a call's context after its client cancelled it.
+// A deadline or a lost connection has another cause.
+var ErrCancelled = errors.New("cancelled by the client")

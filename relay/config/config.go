@@ -1,0 +1,122 @@
+// Package config reads what a person configured: config.json and its environment twins, the secrets beside it,
+// and the home folder both live in.
+//
+// Every setting is one row of the table in settings.go. Loading, the environment twins, the published JSON Schema
+// and docs/configuration.md are all made from that table, so that they cannot disagree.
+package config
+
+import (
+	"encoding/json"
+	"time"
+)
+
+//go:generate go test -run TestPublished -update .
+
+// Config is every setting with its value: from the environment, else from config.json, else the default.
+type Config struct {
+	Listen         string   // host and port of the relay, loopback only
+	Demo           Demo     //
+	ExtensionDir   string   // where the unpacked extension is written; empty: extension/ in the home folder
+	ExtensionIDs   []string // extensions allowed to connect besides the shipped one
+	AllowedOrigins []string // web origins allowed to call /mcp and /api
+
+	Timeout                time.Duration // of a call whose tool and caller name none
+	MaxTimeout             time.Duration // no call lasts longer
+	ProgressExtendsTimeout bool          // a tool that reports progress gets its timeout anew, up to MaxTimeout
+
+	MaxBytes    int // of a result in one answer to an agent
+	ResultBytes int // of a result a page may send
+	FrameBytes  int // of one WebSocket message
+	BodyBytes   int // of one HTTP request
+
+	GapWait   time.Duration // how long a call waits for a profile that lost its connection
+	PingEvery time.Duration // how often the extension pings
+
+	ConsoleTail ConsoleTail
+	Errors      Errors
+	Logging     Logging
+	Browser     Browser
+	Metrics     Metrics
+	MCP         MCP
+	Plugins     map[string]Plugin // by plugin name; a plugin that is not here has the defaults
+
+	Warnings []string // what looks like a mistake and was not an error; one sentence each
+}
+
+// Demo is the site the demo plugin works on.
+type Demo struct {
+	Listen string // host and port, loopback only; empty: no demo site
+}
+
+// ConsoleTail is what a failed call shows of the page's console.
+type ConsoleTail struct {
+	Capture    bool
+	LimitBytes int
+}
+
+// Errors says how failures are retried and classified.
+type Errors struct {
+	Trace     bool // failures name the line of the adapter they came from
+	Transient Transient
+	Fatal     Fatal
+}
+
+// Transient is what the relay tries again.
+type Transient struct {
+	Retry    Retry
+	Patterns []string // RE2; a link error without a type that matches one is transient
+}
+
+// Retry is how often and how fast.
+type Retry struct {
+	MaxAttempts  int // the first try included
+	InitialDelay time.Duration
+	MaxDelay     time.Duration
+	Multiplier   float64
+}
+
+// Fatal is what ends a link.
+type Fatal struct {
+	Patterns []string // RE2; a link error without a type that matches one is fatal
+}
+
+// Logging is what the relay's log shows.
+type Logging struct {
+	Level              string // "debug", "info", "warn" or "error"
+	IncludeStackTraces bool
+}
+
+// Browser is the browser the relay itself starts.
+type Browser struct {
+	Path     string // empty: the first one found
+	Headless bool
+	Args     []string // added to the command line
+}
+
+// Metrics is who may read /metrics.
+type Metrics struct {
+	Open bool // every program on this machine, without a token
+}
+
+// MCP is what concerns MCP clients only.
+type MCP struct {
+	ListChangedDelay time.Duration // changes of the tool list within this time are announced once
+}
+
+// Plugin is what a person configured for one plugin. The zero value is not the default: see [Config.Plugin].
+type Plugin struct {
+	Enabled     bool
+	URLPatterns []string        // added to the plugin's own
+	Settings    json.RawMessage // an object for the plugin's configSchema; nil when there is none
+}
+
+// Plugin returns what is configured for the plugin of that name, or the defaults.
+func (c *Config) Plugin(name string) Plugin {
+	if p, ok := c.Plugins[name]; ok {
+		return p
+	}
+	return defaults(pluginSettings)
+}
+
+// Default is the configuration of an empty file and an empty environment.
+func Default() Config { return defaults(settings) }

@@ -1,0 +1,103 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2/maybe"
+	"github.com/tailscale/hujson"
+)
+
+// Set writes one value into config.json and keeps everything else, comments included. path is the key, one
+// element per level, so that a plugin's name may contain a dot. Nothing is written when the result is not valid.
+func Set(home Home, path []string, value json.RawMessage) error {
+	return edit(home, func(doc *hujson.Value) error {
+		for i := 1; i < len(path); i++ {
+			if doc.Find(pointer(path[:i])) == nil {
+				if err := patch(doc, "add", path[:i], json.RawMessage("{}")); err != nil {
+					return err
+				}
+			}
+		}
+		return patch(doc, "add", path, value)
+	})
+}
+
+// Unset removes one value, so that its default counts again. It is not an error when there is none.
+func Unset(home Home, path []string) error {
+	return edit(home, func(doc *hujson.Value) error {
+		if doc.Find(pointer(path)) == nil {
+			return nil
+		}
+		return patch(doc, "remove", path, nil)
+	})
+}
+
+func edit(home Home, change func(*hujson.Value) error) error {
+	lock := flock.New(home.Config()+".lock", flock.SetPermissions(0o600))
+	if err := lock.Lock(); err != nil {
+		return fmt.Errorf("cannot lock the configuration: %w", err)
+	}
+	defer lock.Unlock()
+	data, err := os.ReadFile(home.Config())
+	if errors.Is(err, fs.ErrNotExist) {
+		data, err = []byte(starter), nil
+	}
+	if err != nil {
+		return fmt.Errorf("cannot read the configuration: %w", err)
+	}
+	doc, err := hujson.Parse(data)
+	if err != nil {
+		return fmt.Errorf("%s is not JSON: %w", home.Config(), err)
+	}
+	if err := change(&doc); err != nil {
+		return fmt.Errorf("cannot change %s: %w", home.Config(), err)
+	}
+	doc.Format()
+	if err := valid(home.Config(), doc.Pack()); err != nil {
+		return err
+	}
+	if err := maybe.WriteFile(home.Config(), doc.Pack(), 0o600); err != nil {
+		return fmt.Errorf("cannot write the configuration: %w", err)
+	}
+	return nil
+}
+
+// valid reads a text as config.json would be read, without the environment.
+func valid(file string, text []byte) error {
+	c := Default()
+	r := newReader(file, text)
+	r.document(&c)
+	r.relations(&c)
+	if len(r.faults) > 0 {
+		return &Error{Faults: r.faults}
+	}
+	return nil
+}
+
+func patch(doc *hujson.Value, op string, path []string, value json.RawMessage) error {
+	step := map[string]any{"op": op, "path": pointer(path)}
+	if value != nil {
+		step["value"] = value
+	}
+	text, err := json.Marshal([]any{step})
+	if err != nil {
+		return fmt.Errorf("the value is not JSON: %w", err)
+	}
+	return doc.Patch(text)
+}
+
+// pointer is the JSON pointer (RFC 6901) of a path.
+func pointer(path []string) string {
+	var b strings.Builder
+	for _, name := range path {
+		b.WriteByte('/')
+		b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(name))
+	}
+	return b.String()
+}

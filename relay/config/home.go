@@ -1,0 +1,106 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/google/renameio/v2/maybe"
+)
+
+// Home is the folder everything of one person lives in.
+type Home string
+
+// ResolveHome is $TABRELAY_HOME, else the default. The folder need not exist yet.
+func ResolveHome() (Home, error) {
+	if dir := os.Getenv("TABRELAY_HOME"); dir != "" {
+		abs, err := filepath.Abs(dir)
+		return Home(abs), err
+	}
+	return DefaultHome()
+}
+
+// DefaultHome is .tabrelay in the person's home folder.
+func DefaultHome() (Home, error) {
+	dir, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("cannot tell the home folder: %w; set TABRELAY_HOME", err)
+	}
+	return Home(filepath.Join(dir, ".tabrelay")), nil
+}
+
+func (h Home) path(name string) string { return filepath.Join(string(h), name) }
+
+// Config is config.json.
+func (h Home) Config() string { return h.path("config.json") }
+
+// Schema is config.schema.json, which config.json refers to.
+func (h Home) Schema() string { return h.path("config.schema.json") }
+
+// Secrets is secrets.json.
+func (h Home) Secrets() string { return h.path("secrets.json") }
+
+// Extension is the unpacked extension, unless extensionDir says otherwise.
+func (h Home) Extension() string { return h.path("extension") }
+
+// Plugins is the folder of installed plugins.
+func (h Home) Plugins() string { return h.path("plugins") }
+
+// Database is the SQLite file.
+func (h Home) Database() string { return h.path("tabrelay.db") }
+
+// Log is the relay's log when it runs in the background.
+func (h Home) Log() string { return h.path("relay.log") }
+
+// Lock elects the relay.
+func (h Home) Lock() string { return h.path("relay.lock") }
+
+// Socket is where tabrelay mcp attaches.
+func (h Home) Socket() string { return h.path("relay.sock") }
+
+// State says where the running relay listens.
+func (h Home) State() string { return h.path("relay.json") }
+
+// starter is the first config.json: nothing set, and where to read on.
+const starter = `{
+  // Settings of tabrelay. All of them: docs/configuration.md, or let your editor complete them.
+  "$schema": "./config.schema.json",
+}
+`
+
+// Create makes the folder, closed to other users, writes the schema, and a config.json where there is none.
+func (h Home) Create() error {
+	if err := os.MkdirAll(string(h), 0o700); err != nil {
+		return fmt.Errorf("cannot make the home folder: %w; set TABRELAY_HOME to a folder you can write", err)
+	}
+	if err := guarded(string(h)); err != nil {
+		return err
+	}
+	if err := maybe.WriteFile(h.Schema(), Schema(), 0o600); err != nil {
+		return fmt.Errorf("cannot write %s: %w", h.Schema(), err)
+	}
+	f, err := os.OpenFile(h.Config(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err == nil {
+		_, err = f.WriteString(starter)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", h.Config(), err)
+	}
+	return nil
+}
+
+// guarded refuses a folder other users can write to: they could replace what is in it.
+func guarded(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o022 == 0 {
+		return err
+	}
+	return fmt.Errorf("other users can write to the home folder %s; run: chmod 700 %q", dir, dir)
+}

@@ -1,0 +1,237 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// maxFile bounds config.json; a larger file is a mistake.
+const maxFile = 1 << 20
+
+// Load reads config.json of a home folder and the environment. A missing file is an empty one. When anything is
+// wrong the error is a [*Error] that lists all of it, and the Config is not usable.
+func Load(home Home) (Config, error) {
+	return load(home.Config(), os.Environ())
+}
+
+func load(file string, environ []string) (Config, error) {
+	c := Default()
+	data, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return c, fmt.Errorf("cannot read the configuration: %w", err)
+	}
+	r := newReader(file, data)
+	if len(data) > maxFile {
+		r.fault(0, "", fmt.Sprintf("the file has %d bytes; at most %d are read", len(data), maxFile))
+	} else if len(data) > 0 {
+		r.document(&c)
+	}
+	r.environment(environ, &c)
+	r.relations(&c)
+	if len(r.faults) > 0 {
+		return c, &Error{Faults: r.faults}
+	}
+	return c, nil
+}
+
+// defaults is a T with every setting of the table at its default.
+func defaults[T any](table []setting[T]) T {
+	var target T
+	for _, s := range table {
+		if err := s.kind.set(s.field(&target), encode(s.fallback)); err != nil {
+			panic("config: the default of " + s.key + " is not allowed: " + err.Error())
+		}
+	}
+	return target
+}
+
+// reader collects everything that is wrong with one source.
+type reader struct {
+	file   string
+	src    []byte
+	faults []Fault
+	places map[string]Fault // where each setting was set, for what concerns several
+}
+
+func newReader(file string, src []byte) *reader {
+	return &reader{file: file, src: src, places: map[string]Fault{}}
+}
+
+func (r *reader) fault(offset int, key, message string) {
+	f := r.place(offset, key)
+	f.Message = message
+	r.faults = append(r.faults, f)
+}
+
+func (r *reader) place(offset int, key string) Fault {
+	return Fault{File: r.file, Line: 1 + strings.Count(string(r.src[:offset]), "\n"), Key: key}
+}
+
+func (r *reader) document(c *Config) {
+	doc, err := hujson.Parse(r.src)
+	if err != nil {
+		r.faults = append(r.faults, Fault{File: r.file, Message: "not JSON: " + strings.TrimPrefix(err.Error(), "hujson: ")})
+		return
+	}
+	root, ok := doc.Value.(*hujson.Object)
+	if !ok {
+		r.fault(doc.StartOffset, "", "expected an object: { … }")
+		return
+	}
+	fill(r, root, "", "", settings, c)
+}
+
+// fill stores an object's members in target. group is the object's own key within the table, path the same as
+// a person sees it; both end in a dot unless they are empty.
+func fill[T any](r *reader, obj *hujson.Object, group, path string, table []setting[T], target *T) {
+	seen := make(map[string]bool, len(obj.Members))
+	for _, m := range obj.Members {
+		name := m.Name.Value.(hujson.Literal).String()
+		if seen[name] {
+			r.fault(m.Name.StartOffset, path+name, "is set twice; keep one")
+			continue
+		}
+		seen[name] = true
+		if path == "" && name == "$schema" {
+			continue // for editors
+		}
+		member(r, m, group+name, path+name, table, target)
+	}
+}
+
+func member[T any](r *reader, m hujson.ObjectMember, key, path string, table []setting[T], target *T) {
+	isGroup := false
+	for _, s := range table {
+		if s.key == key {
+			r.assign(s.kind, s.field(target), path, &m.Value)
+			return
+		}
+		isGroup = isGroup || strings.HasPrefix(s.key, key+".")
+	}
+	if !isGroup {
+		r.fault(m.Name.StartOffset, path, "no such setting"+suggest(key, siblings(table, key)))
+		return
+	}
+	sub, ok := m.Value.Value.(*hujson.Object)
+	if !ok {
+		r.fault(m.Value.StartOffset, path, "expected an object, but got "+excerpt(m.Value))
+		return
+	}
+	fill(r, sub, key+".", path+".", table, target)
+}
+
+func (r *reader) assign(k kind, field any, path string, v *hujson.Value) {
+	if _, ok := k.(plugins); ok {
+		r.plugins(field.(*map[string]Plugin), path, v)
+		return
+	}
+	r.places[path] = r.place(v.StartOffset, path)
+	standard := v.Clone()
+	standard.Minimize()
+	if k.set(field, standard.Pack()) != nil {
+		r.fault(v.StartOffset, path, "expected "+k.allowed()+", but got "+excerpt(*v))
+	}
+}
+
+// plugins reads plugins.<name>.<key>.
+func (r *reader) plugins(field *map[string]Plugin, path string, v *hujson.Value) {
+	obj, ok := v.Value.(*hujson.Object)
+	if !ok {
+		r.fault(v.StartOffset, path, "expected an object of plugins by name, but got "+excerpt(*v))
+		return
+	}
+	merged := make(map[string]Plugin, len(*field)+len(obj.Members))
+	for name, p := range *field {
+		merged[name] = p
+	}
+	seen := make(map[string]bool, len(obj.Members))
+	for _, m := range obj.Members {
+		name := m.Name.Value.(hujson.Literal).String()
+		own, ok := m.Value.Value.(*hujson.Object)
+		switch {
+		case seen[name]:
+			r.fault(m.Name.StartOffset, path+"."+name, "is set twice; keep one")
+		case !ok:
+			r.fault(m.Value.StartOffset, path+"."+name, "expected an object, but got "+excerpt(m.Value))
+		default:
+			p := defaults(pluginSettings)
+			fill(r, own, "", path+"."+name+".", pluginSettings, &p)
+			merged[name] = p
+		}
+		seen[name] = true
+	}
+	*field = merged
+}
+
+// elsewhere are variables of ours that are no settings: the home folder, and the token of one client.
+var elsewhere = []string{"TABRELAY_HOME", "TABRELAY_TOKEN"}
+
+// environment applies the twins, which win over the file.
+func (r *reader) environment(environ []string, c *Config) {
+	known := map[string]setting[Config]{}
+	names := slices.Clone(elsewhere)
+	for _, s := range settings {
+		known[Twin(s.key)] = s
+		names = append(names, Twin(s.key))
+	}
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if s, ok := known[name]; ok {
+			r.twin(name, value, s, c)
+		} else if hint := suggest(name, names); hint != "" && strings.HasPrefix(name, "TABRELAY_") && !slices.Contains(elsewhere, name) {
+			c.Warnings = append(c.Warnings, "environment variable "+name+" is not a setting"+hint)
+		}
+	}
+}
+
+func (r *reader) twin(name, value string, s setting[Config], c *Config) {
+	raw := s.kind.env(value)
+	sub := newReader("environment variable "+name, raw)
+	v, err := hujson.Parse(raw)
+	if err == nil {
+		sub.assign(s.kind, s.field(c), s.key, &v)
+	} else {
+		sub.fault(0, s.key, fmt.Sprintf("expected %s, but got %q", s.kind.allowed(), cut(value)))
+	}
+	r.places[s.key] = Fault{File: sub.file, Key: s.key}
+	for _, f := range sub.faults {
+		f.Line = 0 // a variable has no lines
+		r.faults = append(r.faults, f)
+	}
+}
+
+// relations checks what no single setting can.
+func (r *reader) relations(c *Config) {
+	if len(r.faults) > 0 {
+		return
+	}
+	broken := func(key, message string) {
+		f, set := r.places[key]
+		if !set {
+			f = Fault{File: r.file, Key: key}
+		}
+		f.Message = message
+		r.faults = append(r.faults, f)
+	}
+	if c.Timeout > c.MaxTimeout {
+		broken("timeoutMs", fmt.Sprintf("is %d, but maxTimeoutMs allows no more than %d", c.Timeout.Milliseconds(), c.MaxTimeout.Milliseconds()))
+	}
+	if c.FrameBytes < c.ResultBytes+64*kib {
+		broken("frameBytes", fmt.Sprintf("is %d; a result of resultBytes (%d) needs at least %d", c.FrameBytes, c.ResultBytes, c.ResultBytes+64*kib))
+	}
+	if c.MaxBytes > c.ResultBytes {
+		broken("maxBytes", fmt.Sprintf("is %d, but resultBytes allows no more than %d", c.MaxBytes, c.ResultBytes))
+	}
+	if retry := c.Errors.Transient.Retry; retry.InitialDelay > retry.MaxDelay {
+		broken("errors.transient.retry.initialDelayMs", "is longer than maxDelayMs")
+	}
+	if c.Demo.Listen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {
+		broken("demo.listen", "is the relay's own address; the demo site needs one of its own")
+	}
+}

@@ -1,0 +1,88 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Schema is the JSON Schema of config.json, for editors. The relay writes it beside the file.
+func Schema() []byte {
+	root := tree(settings)
+	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	root["title"] = "tabrelay configuration"
+	root["properties"].(map[string]any)["$schema"] = map[string]any{"type": "string"}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(root); err != nil {
+		panic("config: the schema does not encode: " + err.Error())
+	}
+	return b.Bytes()
+}
+
+// tree nests a table's dotted keys.
+func tree[T any](table []setting[T]) map[string]any {
+	root := group()
+	for _, s := range table {
+		at := root
+		names := strings.Split(s.key, ".")
+		for _, name := range names[:len(names)-1] {
+			properties := at["properties"].(map[string]any)
+			if properties[name] == nil {
+				properties[name] = group()
+			}
+			at = properties[name].(map[string]any)
+		}
+		leaf := s.kind.schema()
+		leaf["description"] = s.about
+		leaf["default"] = s.fallback
+		at["properties"].(map[string]any)[names[len(names)-1]] = leaf
+	}
+	return root
+}
+
+func group() map[string]any {
+	return map[string]any{"type": "object", "properties": map[string]any{}, "additionalProperties": false}
+}
+
+// Page is docs/configuration.md.
+func Page() string {
+	var b strings.Builder
+	b.WriteString(pageHead)
+	b.WriteString("| key | accepts | default | environment |\n| --- | --- | --- | --- |\n")
+	for _, s := range settings {
+		row(&b, s.key, s.kind, s.fallback, "`"+Twin(s.key)+"`", s.about)
+	}
+	b.WriteString("\n## One plugin\n\nUnder `plugins.<name>`, for example `\"plugins\": {\"mediawiki\": {\"urlPatterns\": [\"https://wiki.example.org/*\"]}}`.\n")
+	b.WriteString("`tabrelay plugin configure NAME KEY=VALUE` writes `plugins.<name>.settings` and keeps your comments.\n\n")
+	b.WriteString("| key | accepts | default | |\n| --- | --- | --- | --- |\n")
+	for _, s := range pluginSettings {
+		row(&b, s.key, s.kind, s.fallback, "", s.about)
+	}
+	return b.String()
+}
+
+const pageHead = `# Configuration
+
+<!-- Generated from relay/config/settings.go by go generate ./relay/config. -->
+
+` + "`config.json`" + ` in the home folder (` + "`$TABRELAY_HOME`" + `, default ` + "`~/.tabrelay`" + `) is JSON with comments and trailing commas.
+A setting that is not there has its default. A key that does not exist, a wrong type or a value out of bounds stops
+the relay with the file, the line, the key and what is allowed. An environment variable wins over the file; lists are
+separated by commas there. ` + "`config.schema.json`" + ` beside the file helps editors complete and check it.
+
+`
+
+func row(b *strings.Builder, key string, k kind, fallback any, twin, about string) {
+	var value bytes.Buffer
+	e := json.NewEncoder(&value)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(fallback); err != nil {
+		panic("config: a default does not encode: " + err.Error())
+	}
+	cell := strings.NewReplacer("|", "\\|", "<", "&lt;").Replace
+	fmt.Fprintf(b, "| `%s`<br>%s | %s | `%s` | %s |\n", key, cell(about), cell(k.allowed()), strings.TrimSpace(value.String()), twin)
+}

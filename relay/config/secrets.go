@@ -1,0 +1,256 @@
+package config
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2/maybe"
+)
+
+// LocalClient is the name under which the local token is known: the command line and this machine's own programs.
+const LocalClient = "cli"
+
+// Secrets is secrets.json: what proves who is asking. Several processes may use the file at once; a change by
+// one, such as a revoked client, is seen by the others at their next question.
+type Secrets struct {
+	path string
+
+	mu      sync.Mutex
+	seen    fs.FileInfo // of the file that content was read from
+	content secretsFile
+}
+
+// Client is a program that may use the relay. Its token is known to it alone; the relay keeps a hash.
+type Client struct {
+	Name      string    `json:"name"`
+	TokenHash string    `json:"tokenHash"` // hexadecimal SHA-256
+	Created   time.Time `json:"created"`
+}
+
+type secretsFile struct {
+	Pairing string   `json:"pairing"` // 64 hexadecimal digits, shared with the extension
+	Local   string   `json:"local"`   // the token of this machine's own programs
+	Clients []Client `json:"clients"`
+}
+
+var (
+	pairingForm    = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	clientNameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+)
+
+// OpenSecrets reads secrets.json of a home folder, and makes it with fresh secrets where there is none.
+func OpenSecrets(home Home) (*Secrets, error) {
+	s := &Secrets{path: home.Secrets()}
+	err := s.change(func(*secretsFile) error { return nil })
+	return s, err
+}
+
+// Pairing is the secret relay and extension prove to each other.
+func (s *Secrets) Pairing() string { return s.current().Pairing }
+
+// Local is the token with which the command line talks to the relay.
+func (s *Secrets) Local() string { return s.current().Local }
+
+// Clients lists who may use the relay, sorted by name.
+func (s *Secrets) Clients() []Client { return slices.Clone(s.current().Clients) }
+
+// Verify names the client a token belongs to. It takes the same time whether or not, and which, token matches.
+func (s *Secrets) Verify(token string) (client string, ok bool) {
+	c := s.current()
+	if c.Local == "" {
+		return "", false // the file cannot be read at present: nobody gets in
+	}
+	sum := sha256.Sum256([]byte(token))
+	local := sha256.Sum256([]byte(c.Local))
+	if subtle.ConstantTimeCompare(sum[:], local[:]) == 1 {
+		client, ok = LocalClient, true
+	}
+	given := []byte(hex.EncodeToString(sum[:]))
+	for _, known := range c.Clients {
+		if subtle.ConstantTimeCompare(given, []byte(known.TokenHash)) == 1 {
+			client, ok = known.Name, true
+		}
+	}
+	return client, ok
+}
+
+// Add admits a client and returns its token, which is not kept and cannot be shown again.
+func (s *Secrets) Add(name string) (token string, err error) {
+	if !clientNameForm.MatchString(name) || name == LocalClient {
+		return "", fmt.Errorf("client name %q: use lower-case letters, digits, dots and hyphens, at most 64, and not %q", name, LocalClient)
+	}
+	token = newToken()
+	return token, s.change(func(c *secretsFile) error {
+		if slices.ContainsFunc(c.Clients, named(name)) {
+			return fmt.Errorf("client %s exists already; rotate its token with: tabrelay clients rotate %s", name, name)
+		}
+		c.Clients = append(c.Clients, Client{Name: name, TokenHash: hashed(token), Created: time.Now().UTC().Truncate(time.Second)})
+		return nil
+	})
+}
+
+// Rotate gives a client a new token; the old one stops working at once.
+func (s *Secrets) Rotate(name string) (token string, err error) {
+	token = newToken()
+	return token, s.change(func(c *secretsFile) error {
+		i := slices.IndexFunc(c.Clients, named(name))
+		if i < 0 {
+			return unknownClient(name, c.Clients)
+		}
+		c.Clients[i].TokenHash = hashed(token)
+		return nil
+	})
+}
+
+// Revoke shuts a client out at once.
+func (s *Secrets) Revoke(name string) error {
+	return s.change(func(c *secretsFile) error {
+		i := slices.IndexFunc(c.Clients, named(name))
+		if i < 0 {
+			return unknownClient(name, c.Clients)
+		}
+		c.Clients = slices.Delete(c.Clients, i, i+1)
+		return nil
+	})
+}
+
+// RotatePairing makes a new pairing secret; the extension has to read it before it connects again.
+func (s *Secrets) RotatePairing() error {
+	return s.change(func(c *secretsFile) error { c.Pairing = randomHex(); return nil })
+}
+
+// current is the content of the file as it is now; empty when it cannot be read.
+func (s *Secrets) current() secretsFile {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.refresh(); err != nil {
+		s.seen, s.content = nil, secretsFile{}
+	}
+	return s.content
+}
+
+// Check says why the file cannot be used at present, if so.
+func (s *Secrets) Check() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refresh()
+}
+
+// refresh reads the file when it is another than the one read last. Writers always put a new file in place.
+func (s *Secrets) refresh() error {
+	info, err := os.Stat(s.path)
+	if err != nil {
+		return fmt.Errorf("cannot read the secrets: %w", err)
+	}
+	if s.seen != nil && os.SameFile(info, s.seen) && info.ModTime().Equal(s.seen.ModTime()) &&
+		info.Size() == s.seen.Size() && info.Mode() == s.seen.Mode() {
+		return nil
+	}
+	content, err := readSecrets(s.path, info)
+	if err != nil {
+		return err
+	}
+	s.seen, s.content = info, content
+	return nil
+}
+
+func readSecrets(path string, info fs.FileInfo) (c secretsFile, err error) {
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return c, fmt.Errorf("%s can be read by other users (mode %04o); run: chmod 600 %q, then give every client a new token", path, info.Mode().Perm(), path)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return c, fmt.Errorf("cannot read the secrets: %w", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&c); err != nil {
+		return c, fmt.Errorf("%s is damaged (%w); move it away, and a new one is made: every client then has to be connected again", path, err)
+	}
+	if !pairingForm.MatchString(c.Pairing) || len(c.Local) < 32 {
+		return c, fmt.Errorf("%s is damaged (no pairing secret or local token); move it away, and a new one is made: every client then has to be connected again", path)
+	}
+	return c, nil
+}
+
+// change edits the file under a lock shared with other processes.
+func (s *Secrets) change(edit func(*secretsFile) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lock := flock.New(s.path+".lock", flock.SetPermissions(0o600))
+	if err := lock.Lock(); err != nil {
+		return fmt.Errorf("cannot lock the secrets: %w", err)
+	}
+	defer lock.Unlock()
+	err := s.refresh()
+	fresh := errors.Is(err, fs.ErrNotExist)
+	if fresh {
+		s.content, err = secretsFile{Pairing: randomHex(), Local: newToken()}, nil
+	}
+	if err != nil {
+		return err
+	}
+	next := s.content
+	next.Clients = slices.Clone(next.Clients)
+	if err := edit(&next); err != nil {
+		return err
+	}
+	slices.SortFunc(next.Clients, func(a, b Client) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })
+	before, after := encode(s.content), encode(next)
+	if !fresh && bytes.Equal(before, after) {
+		return nil
+	}
+	if err := s.write(next); err != nil {
+		return err
+	}
+	return s.refresh()
+}
+
+func (s *Secrets) write(c secretsFile) error {
+	data, err := json.MarshalIndent(c, "", "  ")
+	if err == nil {
+		err = maybe.WriteFile(s.path, append(data, '\n'), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write the secrets: %w", err)
+	}
+	return nil
+}
+
+func named(name string) func(Client) bool { return func(c Client) bool { return c.Name == name } }
+
+func unknownClient(name string, clients []Client) error {
+	known := make([]string, len(clients))
+	for i, c := range clients {
+		known[i] = c.Name
+	}
+	return fmt.Errorf("no client is called %q%s", name, suggest(name, known))
+}
+
+// newToken is 256 random bits, recognizable as ours in a leaked file.
+func newToken() string { return "tabrelay_" + randomHex() }
+
+func randomHex() string {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // never fails since Go 1.24
+	return hex.EncodeToString(b)
+}
+
+func hashed(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}

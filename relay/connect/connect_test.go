@@ -1,0 +1,214 @@
+package connect
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden parts of testdata")
+
+var server = Server{Command: "/opt/tabrelay", Token: "tabrelay_secret"}
+
+// elsewhere is an environment below dir.
+func elsewhere(dir string) Environment {
+	return Environment{
+		OS: "linux", Home: dir, Config: filepath.Join(dir, ".config"),
+		Getenv:  func(string) string { return "" },
+		Present: func(file string) bool { _, err := os.Stat(file); return err == nil },
+	}
+}
+
+// Each file of testdata holds a client's file before, after connecting, and after disconnecting again. Its comment
+// names the client.
+func TestFiles(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no testdata", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) { checkFile(t, file) })
+	}
+}
+
+func checkFile(t *testing.T, file string) {
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, _, _ := strings.Cut(string(archive.Comment), "\n")
+	client, ok := Find(strings.TrimPrefix(name, "client "))
+	if !ok {
+		t.Fatalf("no client in %q", name)
+	}
+	env := elsewhere(t.TempDir())
+	target := client.File(env)
+	parts := map[string]string{}
+	for _, f := range archive.Files {
+		parts[f.Name] = string(f.Data)
+	}
+	if before, ok := parts["before"]; ok {
+		write(t, target, before)
+	}
+	got := map[string]string{}
+	connectTwice(t, client, env)
+	got["connected"] = text(t, target)
+	if _, err := client.Disconnect(env); err != nil {
+		t.Fatal(err)
+	}
+	got["disconnected"] = text(t, target)
+	if *update {
+		rewrite(t, file, archive, got)
+		return
+	}
+	for name, text := range got {
+		if diff := cmp.Diff(parts[name], text); diff != "" {
+			t.Errorf("%s (-want +got; -update rewrites)\n%s", name, diff)
+		}
+	}
+}
+
+// connectTwice connects, and checks that doing it again changes nothing.
+func connectTwice(t *testing.T, client Client, env Environment) {
+	t.Helper()
+	change, err := client.Connect(env, server)
+	if err != nil || !change.Changed {
+		t.Fatalf("connect: %+v, %v", change, err)
+	}
+	if got, found, err := client.Entry(env); err != nil || !found || got.Command != server.Command || got.Token != server.Token {
+		t.Errorf("the entry reads back as %+v, %v, %v", got, found, err)
+	}
+	if again, err := client.Connect(env, server); err != nil || again.Changed {
+		t.Errorf("connecting again: %+v, %v", again, err)
+	}
+}
+
+func rewrite(t *testing.T, file string, archive *txtar.Archive, got map[string]string) {
+	var kept []txtar.File
+	for _, f := range archive.Files {
+		if f.Name == "before" {
+			kept = append(kept, f)
+		}
+	}
+	for _, name := range []string{"connected", "disconnected"} {
+		kept = append(kept, txtar.File{Name: name, Data: []byte(got[name])})
+	}
+	archive.Files = kept
+	if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestBrokenFileIsLeftAlone(t *testing.T) {
+	for _, broken := range []string{`{"mcpServers": `, `{"mcpServers": []}`, `{"mcpServers": {"tabrelay": 1}, "mcpServers"}`, `[]`, "mcpServers: {}"} {
+		env := elsewhere(t.TempDir())
+		client, _ := Find("claude-code")
+		write(t, client.File(env), broken)
+		_, err := client.Connect(env, server)
+		var refused *BrokenError
+		if !errors.As(err, &refused) {
+			t.Errorf("%s: got %v", broken, err)
+		}
+		if got := text(t, client.File(env)); got != broken {
+			t.Errorf("%s became %s", broken, got)
+		}
+	}
+}
+
+func TestBackupAndLinkAreKeptAndTheFileIsPrivate(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes and links are another matter there")
+	}
+	env := elsewhere(t.TempDir())
+	client, _ := Find("claude-code")
+	real := filepath.Join(env.Home, "dotfiles", "claude.json")
+	write(t, real, `{"theme": "dark"}`)
+	if err := errors.Join(os.Chmod(real, 0o640), os.Symlink(real, client.File(env))); err != nil {
+		t.Fatal(err)
+	}
+	change, err := client.Connect(env, server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := text(t, change.Backup); got != `{"theme": "dark"}` {
+		t.Errorf("the copy is %s", got)
+	}
+	if info, err := os.Lstat(client.File(env)); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link became %v, %v", info, err)
+	}
+	if info, err := os.Stat(real); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the mode became %v, %v", info.Mode(), err)
+	}
+}
+
+func TestPrint(t *testing.T) {
+	client, _ := Find("claude-code")
+	const want = `{
+  "mcpServers": {
+    "tabrelay": {
+      "type": "stdio",
+      "command": "/opt/tabrelay",
+      "args": [
+        "mcp",
+        "--client",
+        "claude-code"
+      ],
+      "env": {
+        "TABRELAY_TOKEN": "tabrelay_secret"
+      }
+    }
+  }
+}
+`
+	if diff := cmp.Diff(want, client.Print(server)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestFilePlaces(t *testing.T) {
+	env := elsewhere("/home/ann")
+	places := map[string]string{}
+	for _, c := range Clients {
+		places[c.Name] = filepath.ToSlash(c.File(env))
+	}
+	want := map[string]string{
+		"claude-code":    "/home/ann/.claude.json",
+		"claude-desktop": "/home/ann/.config/Claude/claude_desktop_config.json",
+		"cursor":         "/home/ann/.cursor/mcp.json",
+		"gemini":         "/home/ann/.gemini/settings.json",
+		"opencode":       "/home/ann/.config/opencode/opencode.json",
+		"vscode":         "/home/ann/.config/Code/User/mcp.json",
+		"windsurf":       "/home/ann/.codeium/windsurf/mcp_config.json",
+		"zed":            "/home/ann/.config/zed/settings.json",
+	}
+	if diff := cmp.Diff(want, places); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	env.Getenv = func(name string) string { return map[string]string{"CLAUDE_CONFIG_DIR": "/srv/claude"}[name] }
+	if client, _ := Find("claude-code"); filepath.ToSlash(client.File(env)) != "/srv/claude/.claude.json" {
+		t.Errorf("CLAUDE_CONFIG_DIR is not honoured: %s", client.File(env))
+	}
+}
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func text(t *testing.T, file string) string {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

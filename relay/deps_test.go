@@ -1,0 +1,180 @@
+package relay
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// module is the prefix of our own import paths.
+const module = "tabrelay/"
+
+// may lists which of our packages a package may import. A package that is not here may not exist. Tests may import
+// more: they are not what others depend on.
+var may = map[string][]string{
+	"cmd/tabrelay": {"relay", "relay/config", "relay/plugin", "relay/registry", "relay/join", "relay/connect", "relay/browser", "relay/bench", "relay/fault", "extension", "adapters"},
+
+	"relay":       {"*"}, // the only place where everything meets
+	"relay/bench": {"relay", "relay/call", "relay/config", "relay/plugin", "relay/hub/hubtest", "relay/wire", "relay/fault", "relay/join", "extension"},
+
+	"relay/front":    {"relay/call", "relay/fault", "relay/registry", "relay/rawjson", "relay/loopback"},
+	"relay/dispatch": {"relay/call", "relay/fault", "relay/registry", "relay/schema", "relay/rawjson"},
+	"relay/hub":      {"relay/call", "relay/fault", "relay/wire", "relay/match", "relay/rawjson"},
+	"relay/registry": {"relay/call", "relay/fault", "relay/plugin", "relay/schema", "relay/rawjson", "relay/match"},
+	"relay/plugin":   {"relay/schema", "relay/fault", "relay/match", "plugin-sdk"},
+	"relay/store":    {"relay/call", "relay/fault"},
+	"relay/metrics":  {"relay/fault"},
+	"relay/schema":   {"relay/rawjson"},
+	"relay/wire":     {"relay/call", "relay/fault"},
+	"relay/fault":    {},
+	"relay/call":     {},
+	"relay/rawjson":  {},
+	"relay/match":    {},
+	"relay/loopback": {},
+	"relay/config":   {"relay/match"},
+	"relay/join":     {"relay/config", "relay/fault", "relay/rawjson"},
+	"relay/connect":  {},
+	"relay/browser":  {},
+
+	"relay/hub/hubtest":    {"relay/call", "relay/fault", "relay/hub", "relay/wire"},
+	"relay/fault/generate": {"relay/fault"},
+	"adapters":             {},
+	"adapters/demo":        {},
+	"adapters/generate":    {"relay/plugin"},
+	"extension":            {},
+	"extension/bundle":     {},
+	"plugin-sdk":           {},
+}
+
+// why says what an import that is not in the table would break.
+var why = map[string]string{
+	"relay/wire":     "frames know nothing of connections, tools, MCP or who is asking",
+	"relay/fault":    "a failure does not know how it travels",
+	"relay/call":     "nouns that cross package borders have no behaviour",
+	"relay/schema":   "a schema knows neither tools nor frames",
+	"relay/registry": "tools know neither sessions nor browsers",
+	"relay/hub":      "browsers know nothing of MCP, JSON Schema, permissions or what a tool means",
+	"relay/dispatch": "a call's life knows nothing of MCP, WebSockets, frames or files",
+	"relay/front":    "MCP knows nothing of WebSockets, frames, tabs, or how a call is carried out",
+	"cmd/tabrelay":   "a command line holds nothing that a test could not drive through arguments and streams",
+}
+
+// only lists who may import a dependency, so that replacing it stays a small change. A name with .go is one file.
+var only = map[string][]string{
+	"nhooyr.io/websocket":                        {"relay/hub/socket.go", "relay/hub/hubtest"},
+	"github.com/mark3labs/mcp-go":                {"relay/front"},
+	"modernc.org/sqlite":                         {"relay/store"},
+	"github.com/evanw/esbuild":                   {"relay/plugin", "extension/bundle"},
+	"github.com/grafana/sobek":                   {"relay/plugin"},
+	"github.com/santhosh-tekuri/jsonschema":      {"relay/schema", "relay/fault"},
+	"github.com/prometheus/client_golang":        {"relay/metrics"},
+	"github.com/spf13/cobra":                     {"cmd/tabrelay"},
+	"github.com/gofrs/flock":                     {"relay/join", "relay/config", "relay/plugin"},
+	"github.com/tailscale/hujson":                {"relay/config", "relay/connect", "relay/plugin"},
+	"github.com/rogpeppe/go-internal/testscript": {"cmd/tabrelay"},
+}
+
+// source is one Go file.
+type source struct {
+	pkg, name, doc string
+	imports        []string
+	test           bool
+}
+
+// sources reads every Go file of the project. It reads the files themselves, so that the result of an earlier run
+// cannot stand for them.
+func sources(t *testing.T) (list []source) {
+	t.Helper()
+	root := os.DirFS("..")
+	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if base := entry.Name(); name != "." && (strings.HasPrefix(base, ".") || base == "node_modules" || base == "testdata" || base == "dist") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") || !strings.Contains(name, "/") {
+			return nil // no package of ours is at the top
+		}
+		text, err := fs.ReadFile(root, name)
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ImportsOnly|parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		s := source{pkg: path.Dir(name), name: name, doc: file.Doc.Text(), test: strings.HasSuffix(name, "_test.go")}
+		for _, i := range file.Imports {
+			s.imports = append(s.imports, strings.Trim(i.Path.Value, `"`))
+		}
+		list = append(list, s)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func TestImports(t *testing.T) {
+	for _, s := range sources(t) {
+		allowed, known := may[s.pkg]
+		if !known {
+			t.Errorf("%s: the package %s is not in the table of imports; add it there, and say in doc.go what it is for", s.name, s.pkg)
+			continue
+		}
+		if s.test {
+			continue
+		}
+		for _, i := range s.imports {
+			ours, isOurs := strings.CutPrefix(i, module)
+			if isOurs && !slices.Contains(allowed, ours) && !slices.Contains(allowed, "*") {
+				t.Errorf("%s imports %s, and %s may import %s of ours only: %s", s.name, ours, s.pkg, strings.Join(allowed, ", "), why[s.pkg])
+			}
+			checkDependency(t, s, i)
+		}
+	}
+}
+
+func checkDependency(t *testing.T, s source, imported string) {
+	t.Helper()
+	for dependency, users := range only {
+		if imported != dependency && !strings.HasPrefix(imported, dependency+"/") {
+			continue
+		}
+		if !slices.Contains(users, s.pkg) && !slices.Contains(users, s.name) {
+			t.Errorf("%s imports %s, which stays inside %s", s.name, dependency, strings.Join(users, " and "))
+		}
+	}
+}
+
+// Every package says what it is for, once.
+func TestPackageComments(t *testing.T) {
+	comments := map[string][]string{}
+	for _, s := range sources(t) {
+		if s.test {
+			continue
+		}
+		if _, ok := comments[s.pkg]; !ok {
+			comments[s.pkg] = nil
+		}
+		if s.doc != "" {
+			comments[s.pkg] = append(comments[s.pkg], s.name)
+		}
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(comments)) {
+		if files := comments[pkg]; len(files) != 1 {
+			t.Errorf("%s has %d package comments %v, and should have one", pkg, len(files), files)
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"tabrelay/relay/fault"
+)
+
+// grace is how much later than the page the relay gives up, so that the page normally reports first.
+const grace = 2 * time.Second
+
+// errDeadline is the cause of a call's context when one of its clocks ran out.
+var errDeadline = errors.New("the call's deadline passed")
+
+// clock is the time one call has. Two clocks run: idle, which every progress sets back, and longest, which
+// nothing does. Both start when the page starts the tool; what the call waited for before that is not counted,
+// but bounded.
+type clock struct {
+	timeout time.Duration // of the page; the relay's is grace longer
+	longest time.Duration
+	grace   time.Duration // the relay's clocks run that much longer than the page's
+	extends bool
+	made    time.Time
+
+	ctx    context.Context // of the delivery: ends with the caller's, by a clock, or by shutdown
+	cancel context.CancelCauseFunc
+	unstop func() bool
+
+	mu      sync.Mutex
+	started time.Time // zero until the page started the tool
+	touched time.Time // last progress, or the start
+	idle    *time.Timer
+	total   *time.Timer // nil until started
+	reason  fault.Reason
+}
+
+// setDeadline decides how much time the call has: the caller's wish, else the tool's, else the default, and
+// never more than the maximum. Until the page has started the tool, the time it may queue is added.
+func (r *run) setDeadline() *fault.Error {
+	longest := r.MaxTimeout
+	if own := time.Duration(r.tool.Spec.MaxTimeoutMs) * time.Millisecond; own > 0 {
+		longest = min(longest, own)
+	}
+	timeout := r.Timeout
+	if own := time.Duration(r.tool.Spec.TimeoutMs) * time.Millisecond; own > 0 {
+		timeout = own
+	}
+	if r.call.Timeout > 0 {
+		timeout = r.call.Timeout
+		if timeout > longest {
+			r.warn(fmt.Sprintf("A timeout of %d ms was asked for and lowered to the maximum of %d ms.", timeout.Milliseconds(), longest.Milliseconds()))
+		}
+	}
+	c := &clock{timeout: min(timeout, longest), longest: longest, grace: grace, extends: r.ProgressExtends, made: time.Now()}
+	if r.tool.Run != nil {
+		c.grace = 0 // no page
+	}
+	c.ctx, c.cancel = context.WithCancelCause(r.ctx)
+	c.unstop = context.AfterFunc(r.Dispatcher.stop, func() { c.cancel(errShutdown) })
+	c.idle = time.AfterFunc(c.timeout+c.grace+r.QueueWait, func() { c.expire(c.short()) })
+	r.clock = c
+	return nil
+}
+
+// short is the reason when the timeout passes.
+func (c *clock) short() fault.Reason {
+	if c.extends {
+		return fault.Idle
+	}
+	return fault.Fixed
+}
+
+// start starts the clocks. A second attempt of the call does not start them again.
+func (c *clock) start() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.started.IsZero() || c.ctx.Err() != nil {
+		return
+	}
+	c.started = time.Now()
+	c.touched = c.started
+	c.idle.Reset(c.timeout + c.grace)
+	if c.extends {
+		c.total = time.AfterFunc(c.longest+c.grace, func() { c.expire(fault.MaxExceeded) })
+	}
+}
+
+// progressed gives the call its timeout anew.
+func (c *clock) progressed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.extends && !c.started.IsZero() && c.ctx.Err() == nil {
+		c.touched = time.Now()
+		c.idle.Reset(c.timeout + c.grace)
+	}
+}
+
+func (c *clock) expire(reason fault.Reason) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ctx.Err() == nil {
+		c.reason = reason
+		c.cancel(errDeadline)
+	}
+}
+
+// left is what remains for the page: until its timeout, and until its maximum.
+func (c *clock) left() (timeout, longest time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.started.IsZero() {
+		return c.timeout, c.longest
+	}
+	now := time.Now()
+	longest = c.longest - now.Sub(c.started)
+	return min(c.timeout-now.Sub(c.touched), longest), longest
+}
+
+// forRetry is how long another attempt may be put off. A page that has not started the tool has all its time before
+// it, but the attempts that it never answered have taken the caller's.
+func (c *clock) forRetry() time.Duration {
+	timeout, _ := c.left()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.started.IsZero() {
+		timeout -= time.Since(c.made)
+	}
+	return timeout
+}
+
+// stop ends the clocks; the context ends with them.
+func (c *clock) stop() {
+	c.mu.Lock()
+	c.idle.Stop()
+	if c.total != nil {
+		c.total.Stop()
+	}
+	c.mu.Unlock()
+	c.unstop()
+	c.cancel(nil)
+}
+
+// judge says in the contract's words why a delivery failed, when the reason is a clock, the caller or the
+// relay's end. Every other failure stays what it is. Whatever the reason, the outcome is the one the delivery
+// reported: only it knows.
+func (r *run) judge(f *fault.Error) *fault.Error {
+	if f == nil {
+		return nil
+	}
+	if f.FromPage {
+		return f
+	}
+	cause := context.Cause(r.clock.ctx)
+	switch {
+	case cause == nil && f.Code == fault.TimeoutCode:
+		return r.timedOut(f, f.Reason)
+	case cause == nil:
+		return f
+	case errors.Is(cause, errDeadline):
+		return r.timedOut(f, r.clock.reason)
+	case errors.Is(cause, errShutdown):
+		return r.told(f, fault.ShuttingDown, "The relay shut down while the call ran")
+	default:
+		return r.told(f, fault.Cancelled, "The call was cancelled")
+	}
+}
+
+// What an agent may do after an interruption, where the table's advice is not the best.
+const (
+	harmless     = "Repeating the call is harmless."
+	neverStarted = "The tool never started, so the call can be repeated."
+	readFirst    = "The action may have happened: read the page before repeating it."
+	askForMore   = " A longer time can be asked for with _meta[\"tabrelay/timeoutMs\"]."
+)
+
+// advice is the next step by what is known of the outcome.
+func (r *run) advice(o fault.Outcome) string {
+	switch {
+	case o == fault.NotExecuted:
+		return neverStarted
+	case r.tool.Idempotent:
+		return harmless
+	}
+	return readFirst
+}
+
+// timedOut words a timeout. The page reports its own by reason only.
+func (r *run) timedOut(f *fault.Error, reason fault.Reason) *fault.Error {
+	if reason == "" {
+		reason = r.clock.short()
+	}
+	hint := r.advice(f.Outcome)
+	if reason != fault.MaxExceeded {
+		hint += askForMore
+	}
+	return fault.TimedOut(reason, r.clock.timeout, r.clock.longest, r.clock.extends, "", append(r.known(f),
+		fault.WithHint(hint), fault.WithSuggestion(r.tool.Spec.TimeoutHint))...)
+}
+
+// told replaces code and message of a failure.
+func (r *run) told(f *fault.Error, code fault.Code, message string) *fault.Error {
+	return fault.New(code, message, append(r.known(f), fault.WithHint(r.advice(f.Outcome)))...)
+}
+
+// known is what stays true of a failure whatever it is called.
+func (r *run) known(f *fault.Error) []fault.Option {
+	return []fault.Option{fault.WithOutcome(f.Outcome), fault.WithRetryable(r.tool.Idempotent || f.Outcome == fault.NotExecuted),
+		fault.WithTab(f.TabID, f.Profile), fault.WithConsoleTail(f.ConsoleTail), fault.WithData(f.Data), fault.WithCause(f.Err)}
+}

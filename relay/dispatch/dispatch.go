@@ -1,0 +1,201 @@
+// Package dispatch carries out tool calls. Every caller comes through here, be it an MCP client, the command line
+// or a delegated agent, so that all of them meet the same checks, clocks, retries and words.
+//
+// Deadlines belong to deadline.go, retries to retry.go, and nothing else decides about either.
+package dispatch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"regexp"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/registry"
+)
+
+// Options is what a Dispatcher needs.
+type Options struct {
+	Tools   Tools
+	Browser Browser
+	Meter   Meter
+	Log     zerolog.Logger
+
+	Timeout         time.Duration // of a call whose tool and caller name none
+	MaxTimeout      time.Duration // no call lasts longer
+	ProgressExtends bool          // progress gives a call its timeout anew, up to MaxTimeout
+	QueueWait       time.Duration // how long Browser may keep a call waiting before it starts, at the most
+	Retry           Retry
+
+	// Patterns for errors of the link that have no code of their own; valid RE2.
+	TransientPatterns, FatalPatterns []string
+
+	MaxInputBytes    int // of arguments
+	MaxResultBytes   int // of a result
+	ConsoleTailBytes int // 0: no console tail
+
+	StackTraces bool           // log the stack of a panic
+	Jitter      func() float64 // from 0 to 1; nil: random
+}
+
+// Tools is the registry.
+type Tools interface {
+	Snapshot() *registry.Snapshot
+	Reject(t *registry.Tool, reason string)
+}
+
+// Browser runs a plugin's tool in a page.
+type Browser interface {
+	// Invoke sends one call and waits for its end. When ctx ends first it tells the page to abort and returns at
+	// once. A failure says by its outcome what is certain: not_executed only when it is proven that the tool
+	// never started.
+	Invoke(ctx context.Context, r call.Invocation) (*call.Reply, *fault.Error)
+
+	// Recover finds the end of a call that an earlier relay, or an earlier attachment of the same client, may
+	// have sent under this id. known is false when it was never journalled, and so is no write.
+	Recover(ctx context.Context, id call.ID) (reply *call.Reply, failure *fault.Error, known bool)
+}
+
+// Meter counts.
+type Meter interface {
+	CallDone(plugin, outcome string, took time.Duration)
+	ErrorRaised(class fault.Class, source fault.Source, code fault.Code)
+	Inflight(change int)
+	Retry(result string, waited time.Duration)
+}
+
+// Dispatcher carries out calls.
+type Dispatcher struct {
+	Options
+	transient, fatal []*regexp.Regexp
+
+	mu       sync.Mutex
+	draining bool
+	running  sync.WaitGroup // Add only while mu is held and draining is false
+	stop     context.Context
+	stopNow  context.CancelCauseFunc
+}
+
+// errShutdown ends the calls that outlast Drain.
+var errShutdown = errors.New("the relay is shutting down")
+
+// New makes a Dispatcher.
+func New(o Options) *Dispatcher {
+	if o.Jitter == nil {
+		o.Jitter = rand.Float64
+	}
+	d := &Dispatcher{Options: o, transient: compiled(o.TransientPatterns), fatal: compiled(o.FatalPatterns)}
+	d.stop, d.stopNow = context.WithCancelCause(context.Background())
+	return d
+}
+
+// Do carries one call out: find, check arguments, admit, deadline, deliver, check result, record. When ctx ends
+// first, the page is told to abort and Do returns a failure that says what is known of the outcome.
+func (d *Dispatcher) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
+	r := &run{Dispatcher: d, ctx: ctx, call: c, began: time.Now(), feed: feed{tell: c.Progress, write: c.Log}}
+	defer r.end()
+	for _, step := range [...]func(*run) *fault.Error{
+		(*run).find,
+		(*run).checkArguments,
+		(*run).admit,
+		(*run).setDeadline,
+		(*run).deliver,
+		(*run).checkResult,
+	} {
+		if failure := step(r); failure != nil {
+			return nil, r.recordFailure(failure)
+		}
+	}
+	return r.recordResult(), nil
+}
+
+// Drain refuses new calls and waits for those that run. When ctx ends first it ends them, and waits for that.
+func (d *Dispatcher) Drain(ctx context.Context) {
+	d.mu.Lock()
+	d.draining = true
+	d.mu.Unlock()
+	defer context.AfterFunc(ctx, func() { d.stopNow(errShutdown) })()
+	d.running.Wait()
+}
+
+// run is one call's life. It belongs to the goroutine of its Do; what others reach is in feed and clock.
+type run struct {
+	*Dispatcher
+	ctx   context.Context
+	call  call.Call
+	began time.Time
+
+	tool     *registry.Tool
+	target   target
+	args     json.RawMessage // the tool's own
+	clock    *clock
+	feed     feed
+	admitted bool
+	attempts int
+	waited   time.Duration // between attempts
+	outcome  fault.Outcome // of the attempts so far; empty while none has started
+
+	reply    *call.Reply  // of a plugin's tool
+	result   *call.Result // of a built-in tool at once, of a plugin's tool after checkResult
+	warnings []string
+}
+
+// admit lets the call in, or refuses it while the relay shuts down.
+func (r *run) admit() *fault.Error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.draining {
+		return fault.New(fault.ShuttingDown, "The relay is shutting down and takes no new calls")
+	}
+	r.running.Add(1)
+	r.admitted = true
+	r.Meter.Inflight(+1)
+	return nil
+}
+
+// end leaves nothing of the call behind.
+func (r *run) end() {
+	r.feed.close()
+	if r.clock != nil {
+		r.clock.stop()
+	}
+	if r.admitted {
+		r.Meter.Inflight(-1)
+		r.running.Done()
+	}
+}
+
+// deliver runs the tool: in a page, or in the relay itself when it is built in.
+func (r *run) deliver() *fault.Error {
+	if r.tool.Run == nil {
+		return r.retrying()
+	}
+	r.attempts = 1
+	r.clock.start() // nothing queues before a built-in tool
+	var failure *fault.Error
+	r.result, failure = r.runBuiltin()
+	return r.judge(failure)
+}
+
+func (r *run) runBuiltin() (result *call.Result, failure *fault.Error) {
+	defer func() {
+		if p := recover(); p != nil {
+			e := r.Log.Error().Str("correlationId", string(r.call.ID)).Str("tool", r.tool.Name).Interface("panic", p)
+			if r.StackTraces {
+				e = e.Bytes("stack", debug.Stack())
+			}
+			e.Msg("a built-in tool failed")
+			result, failure = nil, fault.New(fault.InternalError, "The tool failed inside the relay")
+		}
+	}()
+	c := r.call
+	c.Progress, c.Log = r.progress, r.feed.log
+	return r.tool.Run(r.clock.ctx, c, r.args)
+}

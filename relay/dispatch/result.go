@@ -1,0 +1,107 @@
+package dispatch
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
+	"tabrelay/relay/registry"
+	"tabrelay/relay/schema"
+)
+
+// checkResult accepts what the tool returned only if it is what the tool promised. The action has happened by
+// then, whatever the check says.
+func (r *run) checkResult() *fault.Error {
+	if r.result == nil {
+		r.result = &call.Result{Output: r.reply.Output}
+	}
+	res := r.result
+	if len(res.Content) > 0 && res.Output == nil {
+		return nil // a built-in tool that answers with images and the like
+	}
+	if len(res.Output) == 0 {
+		res.Output = json.RawMessage("null") // a handler without a return value
+	}
+	if len(res.Output) > r.MaxResultBytes {
+		return r.executed(fault.OutputTooLarge, fmt.Sprintf("The tool's result has %d bytes; at most %d are passed on", len(res.Output), r.MaxResultBytes))
+	}
+	if !json.Valid(res.Output) {
+		return r.executed(fault.InvalidOutput, "The tool's result is not JSON")
+	}
+	output, err := r.tool.Output()
+	if err != nil || output == nil {
+		return nil // err was the arguments' business: the tool would not have run
+	}
+	if problems := output.Check(res.Output); len(problems) > 0 {
+		return r.executed(fault.InvalidOutput, "The tool's result does not fit its output schema: "+schema.ExplainAs("result", problems))
+	}
+	if r.tool.Wrapped {
+		res.Output = rawjson.Join([]rawjson.Member{rawjson.Make("result", res.Output)})
+	}
+	res.Structured = true
+	return nil
+}
+
+// executed is a failure found after the tool had run.
+func (r *run) executed(code fault.Code, message string) *fault.Error {
+	f := fault.New(code, message, fault.WithOutcome(fault.Executed))
+	if r.reply != nil {
+		f.TabID, f.Profile = r.reply.TabID, r.reply.Profile
+	}
+	return f
+}
+
+func (r *run) warn(sentence string) { r.warnings = append(r.warnings, sentence) }
+
+// recordResult completes a result and counts the call.
+func (r *run) recordResult() *call.Result {
+	took := time.Since(r.began)
+	res := r.result
+	res.Warnings = append(res.Warnings, r.warnings...)
+	res.Meta.CorrelationID, res.Meta.Attempts, res.Meta.Duration = r.call.ID, r.attempts, took
+	if p := r.reply; p != nil {
+		res.Meta.TabID, res.Meta.Profile, res.Meta.Origin, res.Meta.Frame, res.Meta.Trust = p.TabID, p.Profile, p.Origin, p.Frame, p.Trust
+	}
+	r.Meter.CallDone(r.tool.PluginName(), "ok", took)
+	if r.attempts > 1 {
+		r.Meter.Retry(retrySucceeded, r.waited)
+	}
+	r.line(zerolog.DebugLevel, took).Int("tab", res.Meta.TabID).Msg("call succeeded")
+	return res
+}
+
+// recordFailure completes a failure and counts the call.
+func (r *run) recordFailure(f *fault.Error) *fault.Error {
+	took := time.Since(r.began)
+	f.CorrelationID, f.Attempts = string(r.call.ID), r.attempts
+	plugin := ""
+	if r.tool != nil {
+		plugin = r.tool.PluginName()
+	}
+	r.Meter.CallDone(plugin, string(f.Outcome), took)
+	if f.Code != fault.Cancelled { // which is nobody's fault
+		r.Meter.ErrorRaised(f.Class, f.Source, f.Code)
+	}
+	if r.attempts > 1 {
+		r.Meter.Retry(retryFailed, r.waited)
+	}
+	level := zerolog.InfoLevel
+	if f.Source == fault.SourceInternal && !f.FromPage && f.Code != fault.Cancelled {
+		level = zerolog.ErrorLevel
+	}
+	r.line(level, took).Str("code", string(f.Code)).Str("class", string(f.Class)).Str("source", string(f.Source)).
+		Str("outcome", string(f.Outcome)).Str("failure", f.Message).AnErr("cause", f.Err).Msg("call failed")
+	return f
+}
+
+func (r *run) line(level zerolog.Level, took time.Duration) *zerolog.Event {
+	return r.Log.WithLevel(level).Str("correlationId", string(r.call.ID)).Str("tool", r.call.Tool).Str("client", r.call.Session.Client).
+		Int("attempts", r.attempts).Dur("took", took)
+}
+
+var _ Tools = (*registry.Registry)(nil)

@@ -1,0 +1,70 @@
+// Package relay puts the parts together: it makes them, joins them, and ends them in order. It is the only place
+// where everything meets.
+//
+// # The way of one call
+//
+//	agent                                                a shell
+//	  | tools/call (stdio, streamable HTTP)                | tabrelay call, /api/v1/tools/{name}/call
+//	  v                                                    v
+//	relay/front   MCP request -> call.Call               relay/api.go
+//	  |                                                    |
+//	  +----------------------------+-----------------------+
+//	                               v
+//	relay/dispatch   find -> check arguments -> admit -> deadline -> deliver -> check result -> record
+//	                 registry   schema                                          schema         metrics, log
+//	                               v
+//	relay/hub        which profile, which tab -> journal (relay/store) -> connection -> calls in flight
+//	                               | frame (relay/wire) over WebSocket
+//	                               v
+//	extension        worker: link -> router -> invoke -> bridge or injection
+//	                               v
+//	page             runtime -> adapters/<site> -> the web app
+//	                               |
+//	                               back the same way -> relay/fault or a result -> front renders it
+//
+// An agent on stdio does not speak to the relay itself: `tabrelay mcp` (relay/join) is a pipe between its stdin and
+// the relay's socket, and finds or starts the one relay of the home folder.
+//
+// # From the bottom up
+//
+//   - call: the nouns that cross borders. No behaviour.
+//   - rawjson, match, loopback: members of JSON without decoding it; URL match patterns; requests of this machine.
+//   - fault: the error value, the one table of codes, what a page may say, and how it is rendered.
+//   - schema: compile and check JSON Schema within limits; one sentence for what is wrong.
+//   - wire: frames between relay and extension. PROTOCOL.md there is the specification.
+//   - config: settings, secrets and the home folder.
+//   - plugin: build a plugin without Node, load it, compose the file that is injected.
+//   - registry: the tools that exist now, as immutable snapshots.
+//   - store: the journal of writing calls, in SQLite.
+//   - metrics: what Prometheus reads.
+//   - hub: connections to browsers, tabs, routing, calls in flight, reconciliation.
+//   - dispatch: one call's life; the owner of deadlines and retries.
+//   - front: MCP and nothing but MCP; mcp-go stays inside.
+//   - join: many processes, one relay: lock, socket, shim.
+//   - connect, browser: configuration files of MCP clients; finding and starting a browser.
+//   - relay: this package. door.go lets in, routes.go lists what there is, plugins.go keeps browsers informed,
+//     unpacked.go writes the extension's folder, attach.go serves shims.
+//   - bench: the load driver behind `tabrelay bench`.
+//   - cmd/tabrelay: flags, terminal, exit codes.
+//
+// The table of who may import whom is a test: deps_test.go.
+//
+// # Words
+//
+//   - agent: the program that calls tools. Client: the program it runs in, with a name and a token.
+//   - lane: one attachment of one client. Tab affinity and ownership belong to it.
+//   - profile: one browser profile with the extension. Its identity outlives its connections.
+//   - epoch: one life of the extension's worker between two losses of its memory.
+//   - plugin: a set of tools for one web app. Adapter: the part of it that runs in the page.
+//   - site: a plugin together with what a person configured for it.
+//   - bridge: the extension's resident script in a page's isolated world.
+//   - outcome: whether an action happened: not_executed, executed or unknown.
+//   - seat: the place of the one relay of a home folder. Shim: `tabrelay mcp`.
+//
+// # Locks
+//
+// A lock that nests inside another names the order in its package: hub (Hub.mu, browser.mu, queue.mu), front
+// (Front.mu, httpSession.mu, flights.mu, exchange.mu), join (Shim.sending, ledger.mu). Between packages: offer.mu
+// here, then registry's change lock, under which listeners run, then unpacked.mu, then the hub's and the front's.
+// Nothing is called back into a package whose lock is held.
+package relay

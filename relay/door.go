@@ -1,0 +1,142 @@
+package relay
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/config"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/loopback"
+)
+
+// door decides who may come in over HTTP. Every route is behind it.
+type door struct {
+	origins []string // of web pages, besides those of this machine
+	tokens  *config.Secrets
+}
+
+func newDoor(origins []string, tokens *config.Secrets) *door {
+	return &door{origins: origins, tokens: tokens}
+}
+
+// guard refuses, before anything else looks at a request, what a web page elsewhere could make a browser send: its
+// Origin gives it away, and after DNS rebinding its Host does. The extension's own route checks its one Origin
+// itself.
+func (d *door) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		origins := r.Header.Values("Origin")
+		switch {
+		case !loopback.Host(r.Host):
+			refuse(w, http.StatusForbidden, fault.New(fault.PermissionDenied, "Requests for the host "+excerpt(r.Host)+" are not answered here",
+				fault.WithHint("Use 127.0.0.1 or localhost.")))
+		case r.URL.Path != extensionPath && (len(origins) > 1 || len(origins) == 1 && !d.allows(origins[0])):
+			refuse(w, http.StatusForbidden, fault.New(fault.PermissionDenied, "Requests from the origin "+excerpt(strings.Join(origins, ", "))+" are not allowed",
+				fault.WithHint("A person who trusts this origin can add it to allowedOrigins in config.json.")))
+		case len(origins) == 1 && slices.Contains(d.origins, origins[0]) && d.shareWith(origins[0], w, r):
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// allows reports whether a page of that origin may send requests. They need a token all the same.
+func (d *door) allows(origin string) bool {
+	return loopback.Origin(origin) || slices.Contains(d.origins, origin)
+}
+
+// shareWith lets a page that a person allowed read the answers. It reports whether the request was only the
+// browser's question whether it may.
+func (d *door) shareWith(origin string, w http.ResponseWriter, r *http.Request) (asked bool) {
+	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Add("Vary", "Origin")
+	h.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate")
+	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
+		return false
+	}
+	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
+	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID")
+	h.Set("Access-Control-Max-Age", "600")
+	w.WriteHeader(http.StatusNoContent)
+	return true
+}
+
+// Who sends a request, as the door found out.
+type (
+	senderKey struct{}
+	localKey  struct{}
+)
+
+// sender is the session of a request that came past the token check.
+func sender(ctx context.Context) (call.Session, bool) {
+	s, ok := ctx.Value(senderKey{}).(call.Session)
+	return s, ok
+}
+
+// overSocket marks what comes over relay.sock: whoever may open it needs no token.
+func overSocket(ctx context.Context) context.Context {
+	return context.WithValue(ctx, localKey{}, true)
+}
+
+// identify finds out who sends a request.
+func (d *door) identify(r *http.Request) (call.Session, bool) {
+	if local, _ := r.Context().Value(localKey{}).(bool); local {
+		return call.Session{Lane: config.LocalClient, Client: config.LocalClient, Via: "cli"}, true
+	}
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") || token == "" {
+		return call.Session{}, false
+	}
+	client, ok := d.tokens.Verify(token)
+	return call.Session{Lane: "http:" + client, Client: client, Via: "http"}, ok
+}
+
+// known admits who is known, and tells next who it is. Wrong tokens need no throttle: nobody guesses 256 bits, and
+// they leave no line in the log.
+func (d *door) known(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		session, ok := d.identify(r)
+		if ok {
+			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), senderKey{}, session)))
+			return
+		}
+		w.Header().Set("WWW-Authenticate", `Bearer realm="tabrelay"`)
+		refuse(w, http.StatusUnauthorized, fault.New(fault.Unauthorized, "The request has no token that is known",
+			fault.WithHint("Send “Authorization: Bearer …” with a token from: tabrelay clients add NAME")))
+	})
+}
+
+// refuse answers with a failure.
+func refuse(w http.ResponseWriter, status int, f *fault.Error) {
+	reply(w, status, map[string]any{"error": f})
+}
+
+func reply(w http.ResponseWriter, status int, v any) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	var body bytes.Buffer
+	enc := json.NewEncoder(&body)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v)                                       // everything replied with can be encoded
+	_, _ = w.Write(bytes.TrimSuffix(body.Bytes(), newline)) // all that can fail is a client that went away
+}
+
+// newline is what an encoder puts after a document; bodies are the document alone.
+var newline = []byte("\n")
+
+// excerpt quotes what a stranger sent.
+func excerpt(s string) string {
+	const most = 80
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return fault.Sanitize(s)
+}

@@ -1,0 +1,237 @@
+package relay
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"tabrelay/relay/config"
+	"tabrelay/relay/join"
+)
+
+// stranger sends requests as a program, or a page in a browser, could.
+type stranger struct {
+	t       *testing.T
+	address string
+}
+
+// ask sends one request with exactly these headers and returns the status, headers and body. A Host other than the
+// address goes out as it is.
+func (s stranger) ask(method, path string, headers ...string) (*http.Response, string) {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), method, "http://"+s.address+path, strings.NewReader(`{}`))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	for _, header := range headers {
+		name, value, _ := strings.Cut(header, ": ")
+		if name == "Host" {
+			req.Host = value
+			continue
+		}
+		req.Header.Add(name, value)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close() // only read from
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return res, string(body)
+}
+
+// guarded are the routes that need a token.
+var guarded = []struct{ method, path string }{
+	{"POST", "/mcp"}, {"GET", "/mcp"}, {"DELETE", "/mcp"}, {"GET", "/metrics"}, {"GET", "/api/v1/tools"}, {"POST", "/api/v1/tools/bridge_health/call"},
+	{"GET", "/api/v1/status"}, {"POST", "/api/v1/reload"}, {"POST", "/api/v1/stop"},
+}
+
+func TestDoor(t *testing.T) {
+	w := newWorld(t)
+	r, _ := w.relay()
+	token, err := r.secrets.Add("ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := stranger{t, r.Address()}
+	bearer := "Authorization: Bearer " + token
+	port := r.Address()[strings.LastIndexByte(r.Address(), ':'):]
+	for _, route := range append(guarded, struct{ method, path string }{"GET", "/healthz"}, struct{ method, path string }{"GET", "/.well-known/x"}) {
+		for _, foreign := range []string{
+			"Host: relay.example", "Host: relay.example" + port, "Host: 127.0.0.1.example" + port, "Host: localhost.example", "Host: 0.0.0.0" + port, "Host: 10.0.0.1" + port,
+			"Origin: https://example.com", "Origin: null", "Origin: http://127.0.0.1.example", "Origin: http://localhost@example.com", "Origin: file://", "Origin: chrome-extension://abcdefghijklmnopabcdefghijklmnop",
+		} {
+			for _, auth := range []string{bearer, "X-None: 1"} {
+				if res, body := s.ask(route.method, route.path, foreign, auth); res.StatusCode != http.StatusForbidden || strings.Contains(body, "shop__") {
+					t.Errorf("%s %s with %s: %d %s", route.method, route.path, foreign, res.StatusCode, body)
+				}
+			}
+		}
+	}
+	for _, route := range guarded {
+		for _, auth := range []string{"X-None: 1", "Authorization: Bearer", "Authorization: Bearer wrong", "Authorization: " + token, "Authorization: Basic " + token, "Authorization: Bearer " + token + "x"} {
+			res, body := s.ask(route.method, route.path, auth)
+			if res.StatusCode != http.StatusUnauthorized || !strings.HasPrefix(res.Header.Get("WWW-Authenticate"), "Bearer") {
+				t.Errorf("%s %s with %s: %d %s", route.method, route.path, auth, res.StatusCode, body)
+			}
+		}
+	}
+	for _, known := range [][]string{{bearer}, {bearer, "Host: localhost" + port}, {bearer, "Host: [::1]" + port}, {bearer, "Origin: http://localhost:5173"}, {"Authorization: bearer " + token}} {
+		if res, body := s.ask("GET", "/api/v1/tools", known...); res.StatusCode != http.StatusOK || !strings.Contains(body, "shop__read") {
+			t.Errorf("%v: %d %s", known, res.StatusCode, body)
+		}
+	}
+}
+
+// Whoever can open the socket needs no token; whoever lost theirs is out at once.
+func TestSocketAndRevokedToken(t *testing.T) {
+	w := newWorld(t)
+	r, _ := w.relay()
+	res, err := join.HTTP(w.home).Get("http://127.0.0.1/api/v1/status")
+	if err != nil || res.StatusCode != http.StatusOK {
+		t.Errorf("over the socket: %v, %v", res, err)
+	}
+	token, err := r.secrets.Add("ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := stranger{t, r.Address()}
+	if res, _ := s.ask("GET", "/api/v1/status", "Authorization: Bearer "+token); res.StatusCode != http.StatusOK {
+		t.Errorf("known: %d", res.StatusCode)
+	}
+	other, err := config.OpenSecrets(w.home)
+	if err == nil {
+		err = other.Revoke("ann")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, _ := s.ask("GET", "/api/v1/status", "Authorization: Bearer "+token); res.StatusCode != http.StatusUnauthorized {
+		t.Errorf("revoked: %d", res.StatusCode)
+	}
+}
+
+func TestOpenRoutes(t *testing.T) {
+	w := newWorld(t)
+	r, _ := w.relay()
+	s := stranger{t, r.Address()}
+	if _, body := s.ask("GET", "/healthz"); body != `{"name":"tabrelay","status":"ok"}` {
+		t.Errorf("/healthz says %s", body)
+	}
+	if _, body := s.ask("GET", "/healthz", "Authorization: Bearer "+r.secrets.Local()); !strings.Contains(body, `"version"`) {
+		t.Errorf("/healthz says %s to who is known", body)
+	}
+	for _, path := range []string{"/.well-known/oauth-protected-resource", "/.well-known/oauth-authorization-server/mcp", "/", "/nothing"} {
+		res, body := s.ask("GET", path)
+		if res.StatusCode != http.StatusNotFound || res.Header.Get("Content-Type") != "application/json" || !strings.HasPrefix(body, `{"error":{`) {
+			t.Errorf("%s: %d %s %s", path, res.StatusCode, res.Header.Get("Content-Type"), body)
+		}
+	}
+}
+
+// A page whose origin a person allowed may read the answers; any other may not, even from this machine.
+func TestSharingWithPages(t *testing.T) {
+	w := newWorld(t)
+	r, _ := w.relay()
+	d := newDoor([]string{"https://inspector.example"}, r.secrets)
+	server := http.Server{Handler: d.guard(d.known(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })))}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = server.Serve(l) }() // ends with Close
+	defer server.Close()                // the test is over
+	s := stranger{t, l.Addr().String()}
+	bearer := "Authorization: Bearer " + r.secrets.Local()
+	for origin, want := range map[string]string{"https://inspector.example": "https://inspector.example", "http://localhost:3000": ""} {
+		res, _ := s.ask("POST", "/mcp", bearer, "Origin: "+origin)
+		if got := res.Header.Get("Access-Control-Allow-Origin"); res.StatusCode != http.StatusOK || got != want {
+			t.Errorf("%s: %d, shared with %q", origin, res.StatusCode, got)
+		}
+	}
+	res, _ := s.ask("OPTIONS", "/mcp", "Origin: https://inspector.example", "Access-Control-Request-Method: POST")
+	if res.StatusCode != http.StatusNoContent || !strings.Contains(res.Header.Get("Access-Control-Allow-Headers"), "Authorization") {
+		t.Errorf("the browser's question: %d %v", res.StatusCode, res.Header)
+	}
+}
+
+// Whoever sends many wrong tokens hears the same each time, and shuts nobody else out.
+func TestManyWrongTokens(t *testing.T) {
+	w := newWorld(t)
+	r, _ := w.relay()
+	s := stranger{t, r.Address()}
+	for range 300 {
+		if res, _ := s.ask("GET", "/api/v1/status", "Authorization: Bearer wrong"); res.StatusCode != http.StatusUnauthorized {
+			t.Fatalf("a wrong token: %d", res.StatusCode)
+		}
+	}
+	if res, _ := s.ask("GET", "/api/v1/status", "Authorization: Bearer "+r.secrets.Local()); res.StatusCode != http.StatusOK {
+		t.Errorf("who is known was shut out: %d", res.StatusCode)
+	}
+}
+
+func TestMethods(t *testing.T) {
+	w := newWorld(t)
+	r, _ := w.relay()
+	s := stranger{t, r.Address()}
+	bearer := "Authorization: Bearer " + r.secrets.Local()
+	for _, test := range []struct{ method, path, allow string }{
+		{"POST", "/healthz", "GET"}, {"DELETE", "/metrics", "GET"}, {"POST", "/api/v1/tools", "GET"}, {"PUT", "/api/v1/status", "GET"},
+		{"GET", "/api/v1/tools/bridge_health/call", "POST"}, {"GET", "/api/v1/stop", "POST"}, {"PATCH", "/mcp", "POST, GET, DELETE"},
+	} {
+		res, body := s.ask(test.method, test.path, bearer)
+		if res.StatusCode != http.StatusMethodNotAllowed || res.Header.Get("Allow") != test.allow {
+			t.Errorf("%s %s: %d, Allow %q, %s", test.method, test.path, res.StatusCode, res.Header.Get("Allow"), body)
+		}
+	}
+	for _, path := range []string{"/api/v1/stop", "/api/v1/nothing"} {
+		if res, _ := s.ask("GET", path); res.StatusCode != http.StatusUnauthorized {
+			t.Errorf("GET %s by a stranger: %d", path, res.StatusCode)
+		}
+	}
+	if res, _ := s.ask("POST", "/extension", bearer); res.StatusCode != http.StatusForbidden {
+		t.Errorf("POST /extension: %d", res.StatusCode)
+	}
+}
+
+// What the CLI and other programs see of calls over HTTP.
+func TestAPI(t *testing.T) {
+	w := newWorld(t)
+	r, _ := w.relay()
+	for _, test := range []struct {
+		tool, body string
+		status     int
+		says       string
+	}{
+		{"bridge_health", `{}`, 200, `"output":{"healthy":false`},
+		{"bridge_health", ``, 200, `"output":{`},
+		{"bridge_health", `{"arguments":{"x":1}}`, 200, `VALIDATION_ERROR`},
+		{"shop__read", `{"arguments":{}}`, 200, `"text":["[ERROR code=`},
+		{"shop__read", `[]`, 400, `INVALID_REQUEST`},
+		{"shop__read", `{"what":"x"}`, 400, `unknown field \"what\"`},
+		{"shop__read", `{"timeoutMs":-1}`, 400, `timeoutMs is not a whole number`},
+		{"shop__read", `{"timeoutMs":"1s"}`, 400, `timeoutMs is not a whole number`},
+		{"shop__steal", `{}`, 404, `There is no tool shop__steal`},
+	} {
+		res, err := join.HTTP(w.home).Post("http://127.0.0.1/api/v1/tools/"+test.tool+"/call", "application/json", strings.NewReader(test.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode != test.status || !strings.Contains(string(body), test.says) {
+			t.Errorf("%s %s: %d %s %v", test.tool, test.body, res.StatusCode, body, err)
+		}
+	}
+	big := fmt.Sprintf(`{"arguments":{"what":%q}}`, strings.Repeat("x", r.config.BodyBytes))
+	res, err := join.HTTP(w.home).Post("http://127.0.0.1/api/v1/tools/shop__read/call", "application/json", strings.NewReader(big))
+	if err != nil || res.StatusCode != http.StatusRequestEntityTooLarge {
+		t.Errorf("a body too large: %v %v", res, err)
+	}
+}

@@ -1,0 +1,118 @@
+package fault
+
+// Code identifies a failure, for example RATE_LIMITED: ^[A-Z][A-Z0-9_]{0,63}$.
+// What each code means, and every other field of a failure that has it, is in the table; see Lookup.
+type Code string
+
+// Thrown by adapters, with the SDK's factories; the relay raises some of them too.
+const (
+	AuthError       Code = "AUTH_ERROR"
+	NotFoundCode    Code = "NOT_FOUND"
+	RateLimited     Code = "RATE_LIMITED"
+	ValidationError Code = "VALIDATION_ERROR"
+	TimeoutCode     Code = "TIMEOUT"
+	InternalError   Code = "INTERNAL_ERROR"
+)
+
+// The life of one call.
+const (
+	InstanceRequired Code = "INSTANCE_REQUIRED"
+	InputTooLarge    Code = "INPUT_TOO_LARGE"
+	OutputTooLarge   Code = "OUTPUT_TOO_LARGE"
+	InvalidOutput    Code = "INVALID_OUTPUT"
+	Overloaded       Code = "OVERLOADED"
+	CircuitOpen      Code = "CIRCUIT_OPEN"
+	Cancelled        Code = "CANCELLED" // only inside the relay: a cancelled call has no reply
+)
+
+// Tabs and what runs in them.
+const (
+	TabNotFound     Code = "TAB_NOT_FOUND"
+	TabChanged      Code = "TAB_CHANGED"
+	TabUnresponsive Code = "TAB_UNRESPONSIVE"
+	TabBusy         Code = "TAB_BUSY"
+	TabOwned        Code = "TAB_OWNED"
+	AdapterNotReady Code = "ADAPTER_NOT_READY"
+	InjectionFailed Code = "INJECTION_FAILED"
+)
+
+// The link between relay and browser.
+const (
+	ExtensionNotConnected Code = "EXTENSION_NOT_CONNECTED"
+	ExtensionLost         Code = "EXTENSION_LOST"
+	BrowserNotRunning     Code = "BROWSER_NOT_RUNNING"
+	ExtensionNotInstalled Code = "EXTENSION_NOT_INSTALLED"
+	WorkerAsleep          Code = "WORKER_ASLEEP"
+	ProfileNotConnected   Code = "PROFILE_NOT_CONNECTED"
+	VersionMismatch       Code = "VERSION_MISMATCH"
+	PairingFailed         Code = "PAIRING_FAILED"
+	PortTaken             Code = "PORT_TAKEN"
+)
+
+// Decisions of a person, and configuration.
+const (
+	PermissionDenied  Code = "PERMISSION_DENIED"
+	ApprovalDenied    Code = "APPROVAL_DENIED"
+	ApprovalTimeout   Code = "APPROVAL_TIMEOUT"
+	PluginNotReviewed Code = "PLUGIN_NOT_REVIEWED"
+	ConfigError       Code = "CONFIG_ERROR"
+	RegistryError     Code = "REGISTRY_ERROR"
+)
+
+// Requests that are wrong before any tool runs: JSON-RPC errors.
+const (
+	ParseError           Code = "PARSE_ERROR"
+	InvalidRequest       Code = "INVALID_REQUEST"
+	InvalidParams        Code = "INVALID_PARAMS"
+	MethodNotFound       Code = "METHOD_NOT_FOUND"
+	UnknownTool          Code = "UNKNOWN_TOOL"
+	UnknownPrompt        Code = "UNKNOWN_PROMPT"
+	InvalidCursor        Code = "INVALID_CURSOR"
+	ResourceNotFound     Code = "RESOURCE_NOT_FOUND"
+	NotInitialized       Code = "NOT_INITIALIZED"
+	AlreadyInitialized   Code = "ALREADY_INITIALIZED"
+	ShuttingDown         Code = "SHUTTING_DOWN"
+	ShutdownNotRequested Code = "SHUTDOWN_NOT_REQUESTED"
+	UnsupportedVersion   Code = "UNSUPPORTED_VERSION"
+	Unauthorized         Code = "UNAUTHORIZED"
+)
+
+// Delegated agents: sessions, providers, workers.
+const (
+	AgentNotFound       Code = "AGENT_NOT_FOUND"
+	AgentFailed         Code = "AGENT_FAILED"
+	SessionNotFound     Code = "SESSION_NOT_FOUND"
+	SessionCapacity     Code = "SESSION_CAPACITY"
+	SessionBusy         Code = "SESSION_BUSY"
+	ExecutorNotStarted  Code = "EXECUTOR_NOT_STARTED"
+	WorkerStartFailed   Code = "WORKER_START_FAILED"
+	WorkerBadReply      Code = "WORKER_BAD_REPLY"
+	WorkerFailed        Code = "WORKER_FAILED"
+	WorkerTimeout       Code = "WORKER_TIMEOUT"
+	ProviderAuth        Code = "PROVIDER_AUTH"
+	ProviderBadRequest  Code = "PROVIDER_BAD_REQUEST"
+	ProviderError       Code = "PROVIDER_ERROR"
+	ProviderUnreachable Code = "PROVIDER_UNREACHABLE"
+	ProviderUnknown     Code = "PROVIDER_UNKNOWN"
+)
+
+// Type is the finer kind of a failure, for example file_error.
+type Type string
+
+// The types. Not every one has a code of its own: files, redirects and result paths are kinds of other failures.
+const (
+	TypeNotFound          Type = "not_found"
+	TypeValidation        Type = "validation_error"
+	TypeInvalidJSON       Type = "invalid_json"
+	TypePermissionDenied  Type = "permission_denied"
+	TypeFile              Type = "file_error"
+	TypeNetwork           Type = "network_error"
+	TypeRedirect          Type = "redirect"
+	TypeTimeout           Type = "timeout"
+	TypeCLI               Type = "cli_error"
+	TypeInternal          Type = "internal_error"
+	TypePathNotFound      Type = "path_not_found"
+	TypeInvalidArrayPath  Type = "invalid_array_path"
+	TypeInvalidPathSyntax Type = "invalid_path_syntax"
+	TypeOutputTooLarge    Type = "output_too_large"
+)

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"tabrelay/relay/fault"
+)
+
+const introduction = `# Errors
+
+<!-- Generated from the table in relay/fault by "go generate ./relay/fault". Do not edit. -->
+
+When a tool fails, the agent reads a text like this one:
+
+    %s
+
+The first line says what failed; lines that start with ` + "`Next: `" + ` say what to do about it (after a timeout, ` + "`Suggestion: `" + `
+is the tool's own advice); the block at the end has the same facts for programs. A second text says what became of the action:
+
+    %s
+
+An error that a plugin threw has only the plugin's own words, without ` + "`outcome`" + ` in the first text and without a next step.
+The whole error object is in ` + "`_meta[\"tabrelay/error\"]`" + ` of the result.
+
+## The fields
+
+| field | meaning |
+| --- | --- |
+| ` + "`code`" + ` | what failed. Plugins may throw codes of their own; those of tabrelay are below |
+| ` + "`category`" + ` | %s |
+| ` + "`retryable`" + ` | whether the same call may succeed later |
+| ` + "`retryAfterMs`" + ` | how long to wait before that, in milliseconds; at most a day |
+| ` + "`outcome`" + ` | whether the action happened: ` + "`not_executed`" + ` it did not; ` + "`executed`" + ` the tool ran to its end and returned or threw, so that a part of the action may have happened; ` + "`unknown`" + ` it started, or may have, and its end was not seen: look before repeating it |
+| ` + "`attempts`" + ` | how often tabrelay tried |
+| ` + "`correlationId`" + ` | finds the call in the log and in the console of the page |
+| ` + "`reason`" + ` | of a timeout: ` + "`fixed`" + ` the time was over; ` + "`idle`" + ` no progress came in time; ` + "`max_exceeded`" + ` the longest time a call may take was over |
+| ` + "`source`" + ` | which part failed: CONFIG, AUTH, UPSTREAM (the web app), TRANSPORT (the link), TIMEOUT, INTERNAL (tabrelay or a plugin has a bug), PROTOCOL (the request was wrong) |
+| ` + "`class`" + ` | what tabrelay may do about it: transient (try again where that is safe), protocol, tool, fatal (the link cannot work until something changes) |
+| ` + "`type`" + `, ` + "`rpcCode`" + ` | a finer kind, and a number, for clients that know them |
+
+`
+
+const factoriesIntroduction = `## Thrown by plugins
+
+A plugin throws a ` + "`ToolError`" + `; whatever else it throws becomes ` + "`INTERNAL_ERROR`" + `, with its message kept. The factories set:
+
+| factory | code | category | retryable |
+| --- | --- | --- | --- |
+`
+
+// page is the reference page for people.
+func page() string {
+	lost := fault.New(fault.ExtensionLost, "The link was lost after the call was sent")
+	lost.Attempts, lost.CorrelationID = 1, "5f1d7a84c0b3e9926a4f8d1c7e05b3a1"
+	example := lost.Text()
+	var names []string
+	for _, c := range fault.Categories() {
+		names = append(names, "`"+string(c)+"`")
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, introduction, strings.ReplaceAll(example[0], "\n", "\n    "), example[1], strings.Join(names, ", "))
+	b.WriteString(factoriesIntroduction)
+	for _, f := range fault.Factories() {
+		fmt.Fprintf(&b, "| `ToolError.%s` | `%s` | %s | %s |\n", f.Name, f.Code, f.Category, yes(f.Retryable))
+	}
+	for _, g := range fault.Groups() {
+		fmt.Fprintf(&b, "\n## %s\n", g.Title)
+		for _, row := range g.Rows {
+			entry(&b, row)
+		}
+	}
+	return strings.ReplaceAll(b.String(), "    \n", "\n")
+}
+
+func entry(b *strings.Builder, r fault.Row) {
+	fmt.Fprintf(b, "\n### %s\n\n%s\n\nNext: %s\n\n", r.Code, r.Situation, r.Hint)
+	b.WriteString("| category | retryable | outcome | source | class | type | number |\n| --- | --- | --- | --- | --- | --- | --- |\n")
+	fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n",
+		r.Category, yes(r.Retryable), r.Outcome, r.Source, r.Class, r.Type, number(r))
+}
+
+// number is what a client sees as error.code, or as rpcCode where the failure is a tool's result.
+func number(r fault.Row) string {
+	switch {
+	case r.Legacy == 0:
+		return fmt.Sprint(r.Source.Number())
+	case r.Legacy == r.Modern:
+		return fmt.Sprintf("JSON-RPC error %d", r.Legacy)
+	}
+	return fmt.Sprintf("JSON-RPC error %d, from 2026-07-28 on %d", r.Legacy, r.Modern)
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}

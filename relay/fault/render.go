@@ -1,0 +1,109 @@
+package fault
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// block is the JSON at the end of a rendered failure. Failures of a page have the first four fields only.
+type block struct {
+	Code         Code     `json:"code"`
+	Category     Category `json:"category,omitempty"`
+	Retryable    bool     `json:"retryable"`
+	RetryAfterMs *int64   `json:"retryAfterMs,omitempty"`
+
+	Outcome       Outcome `json:"outcome,omitempty"`
+	Reason        Reason  `json:"reason,omitempty"`
+	TimeoutMs     int64   `json:"timeoutMs,omitempty"`
+	CorrelationID string  `json:"correlationId,omitempty"`
+	SessionValid  *bool   `json:"sessionValid,omitempty"`
+}
+
+// truth is the second text item of every failure: models see text, not _meta.
+type truth struct {
+	Outcome       Outcome `json:"outcome,omitempty"`
+	Attempts      int     `json:"attempts"`
+	CorrelationID string  `json:"correlationId,omitempty"`
+}
+
+const (
+	headerStart = "[ERROR "
+	nextStep    = "Next: "
+	suggestion  = "Suggestion: "
+	fence       = "```"
+)
+
+// Text renders the failure as the text items of a tool result. Whatever a page sent, exactly one line of the first
+// item starts with "[ERROR ", and it is the first; exactly one fenced block exists, it is last, and it parses to
+// the validated fields. The second item says what happened to the action.
+func (e *Error) Text() []string {
+	b := e.block()
+	var text strings.Builder
+	text.WriteString(b.header())
+	text.WriteByte(' ')
+	text.WriteString(orDefault(Sanitize(e.Message), noMessage))
+	for _, line := range e.steps() {
+		text.WriteByte('\n')
+		text.WriteString(line)
+	}
+	text.WriteString("\n\n" + fence + "json\n" + compact(b) + "\n" + fence)
+	return []string{text.String(), compact(truth{e.Outcome, e.Attempts, e.CorrelationID})}
+}
+
+// block collects the fields to show. A code is repaired here once more, because a header that cannot be parsed
+// would break the contract for good.
+func (e *Error) block() block {
+	b := block{
+		Code: Code(repairCode(string(e.Code))), Category: e.Category,
+		Retryable: e.Retryable, RetryAfterMs: e.RetryAfterMs,
+	}
+	if !e.FromPage {
+		b.Outcome, b.Reason, b.TimeoutMs = e.Outcome, e.Reason, e.TimeoutMs
+		b.CorrelationID, b.SessionValid = e.CorrelationID, e.SessionValid
+	}
+	return b
+}
+
+func (b block) header() string {
+	parts := []string{"code=" + string(b.Code)}
+	if b.Category != "" {
+		parts = append(parts, "category="+string(b.Category))
+	}
+	parts = append(parts, "retryable="+strconv.FormatBool(b.Retryable))
+	if b.RetryAfterMs != nil {
+		parts = append(parts, "retryAfterMs="+strconv.FormatInt(*b.RetryAfterMs, 10))
+	}
+	if b.Outcome != "" {
+		parts = append(parts, "outcome="+string(b.Outcome))
+	}
+	return headerStart + strings.Join(parts, " ") + "]"
+}
+
+// steps are the lines that say what to do next. A page's error has none: its text is exactly its own.
+func (e *Error) steps() []string {
+	if e.FromPage {
+		return nil
+	}
+	prefix, from := nextStep, e.Hint
+	if strings.TrimSpace(e.Suggestion) != "" {
+		prefix, from = suggestion, e.Suggestion
+	}
+	steps := lines(from)
+	for i, line := range steps {
+		steps[i] = prefix + line
+	}
+	return steps
+}
+
+// compact encodes on one line, without escaping <, > and &.
+func compact(v any) string {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic("fault: a struct of strings and numbers does not encode: " + err.Error())
+	}
+	return strings.TrimSuffix(buf.String(), "\n")
+}

@@ -1,0 +1,225 @@
+package fault
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+//go:embed toolerror.schema.json
+var toolErrorSchema string
+
+// compiled on first use: most starts of the relay see no page fail for a while.
+var compiled = sync.OnceValue(func() *jsonschema.Schema {
+	c := jsonschema.NewCompiler()
+	c.LoadURL = func(url string) (io.ReadCloser, error) { return nil, fmt.Errorf("%s is not loaded", url) }
+	if err := c.AddResource("tabrelay:toolerror", strings.NewReader(toolErrorSchema)); err != nil {
+		panic("fault: toolerror.schema.json: " + err.Error())
+	}
+	return c.MustCompile("tabrelay:toolerror")
+})
+
+// fields of a serialised ToolError, in the order their repairs are reported.
+var fields = []string{"code", "category", "retryable", "retryAfterMs", "message", "outcome"}
+
+const missing = "missing"
+
+const noMessage = "The tool failed and gave no message"
+
+// FromPage reads an error that a page threw, {code, category, retryable, retryAfterMs, message, outcome}. The
+// fields are checked against a JSON Schema before they are believed; one that does not satisfy it is repaired or
+// dropped, and repairs says so, a sentence for each. No input makes it fail.
+func FromPage(raw json.RawMessage) (e *Error, repairs []string) {
+	given, problem := read(raw)
+	if problem != "" {
+		repairs = append(repairs, problem)
+	}
+	wrong := check(given)
+	for _, name := range fields {
+		if _, bad := wrong[name]; !bad {
+			continue
+		}
+		old := given[name]
+		delete(given, name)
+		if value, ok := repair(name, old); ok {
+			given[name] = value
+		}
+		repairs = append(repairs, describe(name, old, given[name], wrong[name]))
+	}
+	return believe(given), repairs
+}
+
+// read takes the known fields out of the raw error. null means absent, and an absent retryable means false.
+func read(raw json.RawMessage) (given map[string]any, problem string) {
+	raw = dropSurrogates(raw)
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &members); err != nil || members == nil {
+		var text string
+		_ = json.Unmarshal(raw, &text) // a thrown string is its own message; anything else has none
+		return map[string]any{
+			"code": string(InternalError), "category": string(Internal), "retryable": false, "message": orDefault(text, noMessage),
+		}, "the error is not a JSON object: " + excerpt(string(raw))
+	}
+	given = map[string]any{"retryable": false}
+	for _, name := range fields {
+		text, ok := members[name]
+		if !ok || string(text) == "null" {
+			continue
+		}
+		var value any
+		if json.Unmarshal(text, &value) != nil {
+			value = string(text) // a number no float holds: wrong for every field, and text says what it was
+		}
+		given[name] = value
+	}
+	return given, ""
+}
+
+// check validates the fields and returns what is wrong with each that is.
+func check(given map[string]any) map[string]string {
+	wrong := map[string]string{}
+	var invalid *jsonschema.ValidationError
+	if err := compiled().Validate(given); errors.As(err, &invalid) {
+		collect(invalid, wrong)
+	}
+	if message, ok := given["message"].(string); ok && wrong["message"] == "" && plain(message) != message {
+		wrong["message"] = "it is not one plain line"
+	}
+	return wrong
+}
+
+// plain is a thrown message as an agent may see it.
+func plain(message string) string { return Sanitize(withoutStack(message)) }
+
+func collect(invalid *jsonschema.ValidationError, wrong map[string]string) {
+	for _, cause := range invalid.Causes {
+		collect(cause, wrong)
+	}
+	if len(invalid.Causes) > 0 {
+		return
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(invalid.InstanceLocation, "/"), "/")
+	if name != "" {
+		wrong[name] = invalid.Message
+		return
+	}
+	for _, required := range []string{"code", "message"} {
+		if strings.Contains(invalid.Message, "'"+required+"'") {
+			wrong[required] = missing
+		}
+	}
+}
+
+// repair gives the value that stands in for a wrong one; none means that the field is dropped.
+func repair(name string, old any) (value any, ok bool) {
+	switch name {
+	case "code":
+		text, _ := old.(string)
+		return repairCode(text), true
+	case "retryable":
+		return false, true
+	case "retryAfterMs":
+		ms, isNumber := old.(float64)
+		up := math.Ceil(ms)
+		return up, isNumber && ms >= 0 && up <= maxRetryAfterMs
+	case "message":
+		text, _ := old.(string)
+		return orDefault(plain(text), noMessage), true
+	}
+	return nil, false
+}
+
+// repairCode makes a code of any text, and INTERNAL_ERROR of none.
+func repairCode(text string) string {
+	var b strings.Builder
+	gap := false
+	for _, r := range text {
+		if r >= 'a' && r <= 'z' {
+			r -= 'a' - 'A'
+		}
+		ok := r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'
+		if ok {
+			b.WriteRune(r)
+		} else if !gap {
+			b.WriteByte('_')
+		}
+		gap = !ok
+	}
+	code := b.String()
+	switch {
+	case code == "":
+		return string(InternalError)
+	case code[0] < 'A' || code[0] > 'Z':
+		code = "E_" + code
+	}
+	return code[:min(len(code), 64)]
+}
+
+// believe makes the failure of fields that satisfy the schema.
+func believe(given map[string]any) *Error {
+	text := func(name string) string { s, _ := given[name].(string); return s }
+	e := &Error{
+		Code: Code(text("code")), Category: Category(text("category")), Message: orDefault(text("message"), noMessage),
+		Outcome: Outcome(text("outcome")), Class: Tool, FromPage: true,
+	}
+	e.Retryable, _ = given["retryable"].(bool)
+	if ms, ok := given["retryAfterMs"].(float64); ok {
+		whole := int64(ms)
+		e.RetryAfterMs = &whole
+	}
+	if e.Outcome == "" {
+		e.Outcome = Executed
+	}
+	e.place()
+	return e
+}
+
+// place sets what follows from the category of a page's error.
+func (e *Error) place() {
+	e.Source = SourceUpstream
+	if e.Category == Auth {
+		e.Source = SourceAuth
+	}
+	e.Type = map[Category]Type{
+		Auth: TypePermissionDenied, RateLimit: TypeNetwork, NotFound: TypeNotFound,
+		Validation: TypeValidation, Internal: TypeInternal, Timeout: TypeTimeout,
+	}[e.Category]
+	e.RPCCode = e.RPC()
+}
+
+// describe says in one sentence what was wrong with a field and what became of it.
+func describe(name string, old, now any, why string) string {
+	if why == missing {
+		return fmt.Sprintf("%s is missing, %s is used", name, quote(now))
+	}
+	if now == nil {
+		return fmt.Sprintf("%s %s was dropped: %s", name, quote(old), why)
+	}
+	return fmt.Sprintf("%s %s became %s: %s", name, quote(old), quote(now), why)
+}
+
+func quote(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return "(unreadable)"
+	}
+	return excerpt(string(text))
+}
+
+// excerpt shortens what a page sent for a log line.
+func excerpt(text string) string {
+	const most = 80
+	text = Sanitize(text)
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string([]rune(text)[:most]) + "…"
+}

@@ -1,0 +1,304 @@
+package front
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"tabrelay/relay/call"
+)
+
+// outlet is the way back to whoever sent a request. Notifications come before the response, and every message is
+// written whole, with one Write.
+type outlet interface {
+	send(notification []byte) error
+	finish(r response) error
+	// settle is how long a response must stay behind a notification of the same request.
+	settle() time.Duration
+}
+
+// exchange is one request in flight: the way back for its notifications, its response, and its end when the client
+// cancels it. mcp-go sends notifications through a channel of the session, where they are lost, overtake each other,
+// or come out of another request's stream; here they can go nowhere else.
+type exchange struct {
+	id     []byte // exact JSON text
+	modern bool
+	out    outlet
+	cancel context.CancelCauseFunc
+
+	// Set before the call starts.
+	token  []byte // exact JSON text of the progress token; nil: the client wants no progress
+	level  string // least level of log messages the client wants; empty: none
+	tool   string
+	callID call.ID // of the call this request makes; empty: a random one
+	resume bool    // an earlier relay may have run it
+
+	mu       sync.Mutex // never held while writing: a client that does not read must not hold up a browser's socket
+	state    exchangeState
+	queue    [][]byte      // notifications to be written
+	telling  chan struct{} // closed when tell has written the queue; nil while tell does not run
+	noted    time.Time     // when the last notification was written
+	progress progressPace
+	logs     logPace
+	beats    *time.Timer // sends a sign of life while nothing else is sent
+}
+
+type exchangeState int
+
+const (
+	open      exchangeState = iota
+	cancelled               // by the client: nothing more is sent
+	answered
+)
+
+// Progress and log messages per call above these rates are held back. A burst of ten goes out at once.
+const (
+	progressPerSecond = 10
+	logsPerSecond     = 20
+	logBurst          = 100
+	maxQueued         = 256 // notifications that wait for a client that does not read
+)
+
+// progressPace holds back progress that comes faster than a client can use, keeping the latest.
+type progressPace struct {
+	limit   *rate.Limiter
+	last    float64 // the last value sent; MCP wants them to increase
+	any     bool
+	pending *call.Progress
+	timer   *time.Timer
+}
+
+// logPace counts log messages that came too fast to be sent.
+type logPace struct {
+	limit   *rate.Limiter
+	dropped int
+}
+
+// reportProgress sends one step of progress, or keeps it for a moment when there were too many.
+func (x *exchange) reportProgress(p call.Progress) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.state != open || x.token == nil {
+		return
+	}
+	pace := &x.progress
+	if pace.limit == nil {
+		pace.limit = rate.NewLimiter(progressPerSecond, progressPerSecond)
+	}
+	if pace.pending == nil && pace.limit.Allow() {
+		x.sendProgress(p)
+		return
+	}
+	if pace.pending == nil {
+		pace.timer = time.AfterFunc(time.Second/progressPerSecond, x.releaseProgress)
+	}
+	pace.pending = &p
+}
+
+// releaseProgress sends the step that was held back.
+func (x *exchange) releaseProgress() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if p := x.progress.pending; p != nil && x.state == open {
+		x.progress.pending = nil
+		x.progress.limit.Allow()
+		x.sendProgress(*p)
+	}
+}
+
+// sendProgress needs mu.
+func (x *exchange) sendProgress(p call.Progress) {
+	if note := x.progress.note(x.token, p); note != nil {
+		x.notify(note)
+	}
+}
+
+// reportLog sends one log line, if the client asked for its level.
+func (x *exchange) reportLog(e call.LogEntry) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.state != open || !wanted(e.Level, x.level) {
+		return
+	}
+	if x.logs.limit == nil {
+		x.logs.limit = rate.NewLimiter(logsPerSecond, logBurst)
+	}
+	if !x.logs.limit.Allow() {
+		x.logs.dropped++
+		return
+	}
+	x.notify(logNote(x.tool, e))
+}
+
+// say queues a notification that is not the tool's.
+func (x *exchange) say(note []byte) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.state == open && note != nil {
+		x.notify(note)
+	}
+}
+
+// beat sends a sign of life, an empty notification, every so often until stopBeat.
+func (x *exchange) beat(every time.Duration) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.beats = time.AfterFunc(every, func() {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if x.state == open {
+			x.notify(nil)
+			x.beats.Reset(every)
+		}
+	})
+}
+
+func (x *exchange) stopBeat() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.beats.Stop()
+}
+
+// notify queues a notification. It needs mu and the state open.
+func (x *exchange) notify(note []byte) {
+	if len(x.queue) == maxQueued {
+		return
+	}
+	x.queue = append(x.queue, note)
+	if x.telling == nil {
+		x.telling = make(chan struct{})
+		go x.tell()
+	}
+}
+
+// tell writes what is queued. A client that is gone is noticed by its transport, not here.
+func (x *exchange) tell() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for len(x.queue) > 0 && x.state == open {
+		note := x.queue[0]
+		x.queue = x.queue[1:]
+		x.mu.Unlock()
+		_ = x.out.send(note)
+		x.mu.Lock()
+		x.noted = time.Now()
+	}
+	close(x.telling)
+	x.telling = nil
+}
+
+// respond sends the response, after everything that was reported, unless the client has cancelled the request. After
+// respond nothing more is written.
+func (x *exchange) respond(r response) {
+	x.mu.Lock()
+	if x.state == open {
+		x.flush()
+	}
+	x.awaitTold()
+	if wait := x.out.settle() - time.Since(x.noted); x.state == open && !x.noted.IsZero() && wait > 0 {
+		x.mu.Unlock() // a cancel must get in
+		<-time.After(wait)
+		x.mu.Lock()
+	}
+	if x.state != open {
+		x.mu.Unlock()
+		return
+	}
+	x.state = answered
+	x.mu.Unlock()
+	_ = x.out.finish(r)
+}
+
+// awaitTold waits until no notification is being written. It needs mu.
+func (x *exchange) awaitTold() {
+	for x.telling != nil {
+		telling := x.telling
+		x.mu.Unlock()
+		<-telling
+		x.mu.Lock()
+	}
+}
+
+// flush queues what was held back. It needs mu.
+func (x *exchange) flush() {
+	if p := x.progress.pending; p != nil {
+		x.progress.pending = nil
+		x.progress.timer.Stop()
+		x.sendProgress(*p)
+	}
+	if x.logs.dropped > 0 {
+		x.notify(droppedNote(x.tool, x.logs.dropped))
+		x.logs.dropped = 0
+	}
+}
+
+// abandon ends the request because its client cancelled it: nothing more is sent, and its context ends.
+func (x *exchange) abandon() {
+	x.mu.Lock()
+	if x.state == open {
+		x.state = cancelled
+	}
+	x.mu.Unlock()
+	x.cancel(call.ErrCancelled)
+}
+
+// flights finds the requests of one client that are in flight by the exact text of their id, so that 1 and "1" are two
+// requests and nobody can cancel a stranger's.
+type flights struct {
+	mu    sync.Mutex
+	byID  map[string]*exchange
+	ended bool
+}
+
+// add reports whether x may start: not while another request with its id is in flight, nor after end.
+func (f *flights) add(x *exchange) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.byID == nil {
+		f.byID = map[string]*exchange{}
+	}
+	if f.byID[string(x.id)] != nil || f.ended {
+		return false
+	}
+	f.byID[string(x.id)] = x
+	return true
+}
+
+func (f *flights) remove(x *exchange) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.byID, string(x.id))
+}
+
+// cancel abandons the request with this id. One that is not in flight, or is unknown, is not an error in MCP.
+func (f *flights) cancel(id []byte) {
+	f.mu.Lock()
+	x := f.byID[string(id)]
+	f.mu.Unlock()
+	if x != nil {
+		x.abandon()
+	}
+}
+
+// end abandons every request and lets no more start.
+func (f *flights) end() {
+	f.mu.Lock()
+	f.ended = true
+	all := make([]*exchange, 0, len(f.byID))
+	for _, x := range f.byID {
+		all = append(all, x)
+	}
+	f.mu.Unlock()
+	for _, x := range all {
+		x.abandon()
+	}
+}
+
+// count returns how many requests are in flight.
+func (f *flights) count() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.byID)
+}

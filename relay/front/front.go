@@ -1,0 +1,188 @@
+// Package front is MCP and nothing but MCP: it turns requests of agents into calls, and results and failures into
+// MCP's words, over stdio and streamable HTTP, in the eras before and from protocol version 2026-07-28.
+//
+// mcp-go is the protocol engine: negotiation, capabilities, discovery, log levels, subscriptions and every method the
+// relay has no say in. Between it and the wire lies a layer of our own, the same for both transports. It reads
+// messages, keeps the state of each request (see exchange), answers tools/list from cached bytes and carries the
+// arguments and results of tools/call past mcp-go as the bytes they are.
+//
+// Lock order: sessions.mu, httpSession.mu, flights.mu; Front.mu and exchange.mu are taken alone. None is held while something is written.
+package front
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+	"github.com/rs/zerolog"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/registry"
+)
+
+// Caller runs calls. A call whose context ended with call.ErrCancelled has no answer, whatever Do returns.
+type Caller interface {
+	Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error)
+}
+
+// Tools knows the tools that exist now.
+type Tools interface {
+	Snapshot() *registry.Snapshot
+	OnChange(func(*registry.Snapshot)) (stop func())
+}
+
+// Options configure a Front. Caller and Tools are needed, everything else has a default.
+type Options struct {
+	Name, Version    string
+	Instructions     string // what every client is told once, see Instructions
+	Caller           Caller
+	Tools            Tools
+	MaxBody          int64         // bytes of one HTTP request; 16 MiB when 0
+	MaxLine          int64         // bytes of one message over stdio; four times MaxBody when 0
+	AllowedOrigins   []string      // of web pages that may connect, besides those of this machine
+	ListChangedDelay time.Duration // how long changes of the tools are gathered before clients are told; 150 ms when 0
+	Log              zerolog.Logger
+}
+
+const (
+	defaultMaxBody          = 16 << 20
+	defaultListChangedDelay = 150 * time.Millisecond
+)
+
+// Front serves MCP. Create it with New and end it with Shutdown.
+type Front struct {
+	options  Options
+	engine   *server.MCPServer
+	identity []byte // this server as a member of _meta, for results of the modern era
+	catalog  catalog
+	sessions sessions
+	serial   atomic.Uint64 // names requests and sessions towards mcp-go
+
+	closing context.Context // ends when Shutdown begins
+	close   context.CancelFunc
+	unwatch func() // stops listening to the registry
+
+	mu       sync.Mutex // guards the rest
+	inFlight map[*exchange]struct{}
+	drained  chan struct{} // closed once closing and nothing is in flight
+	announce *time.Timer   // runs while a change of the tools waits to be told
+	told     uint64        // Listing of the snapshot clients know of
+}
+
+// errShutdown is the cause of a call's context when the relay stops before the call has ended.
+var errShutdown = errors.New("the relay is stopping")
+
+// New makes a Front for these tools.
+func New(o Options) *Front {
+	o.Name = cmp.Or(o.Name, "tabrelay")
+	o.MaxBody = cmp.Or(o.MaxBody, defaultMaxBody)
+	// A local client's message that is a little too long for a call still gets the call's own failure.
+	o.MaxLine = cmp.Or(o.MaxLine, 4*o.MaxBody)
+	o.ListChangedDelay = cmp.Or(o.ListChangedDelay, defaultListChangedDelay)
+	o.Instructions = cmp.Or(o.Instructions, Instructions)
+	closing, stop := context.WithCancel(context.Background())
+	f := &Front{
+		options:  o,
+		closing:  closing,
+		close:    stop,
+		inFlight: map[*exchange]struct{}{},
+		drained:  make(chan struct{}),
+		identity: identity(o.Name, o.Version),
+	}
+	f.engine = server.NewMCPServer(o.Name, o.Version,
+		server.WithToolCapabilities(true),
+		server.WithLogging(),
+		server.WithInstructions(o.Instructions),
+	)
+	f.sessions.byID = map[string]*httpSession{}
+	f.told = o.Tools.Snapshot().Listing
+	f.unwatch = o.Tools.OnChange(f.toolsChanged)
+	return f
+}
+
+// identity encodes who answers, as mcp-go puts it into every result of the modern era.
+func identity(name, version string) []byte {
+	b := append([]byte{}, `"`+mcp.MetaKeyServerInfo+`":{"name":`...)
+	b = append(appendString(b, name), `,"version":`...)
+	return append(appendString(b, version), '}')
+}
+
+// toolsChanged gathers changes for a moment: a plugin that is rebuilt, or a start with many plugins, is one change.
+func (f *Front) toolsChanged(*registry.Snapshot) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.announce == nil && f.closing.Err() == nil {
+		f.announce = time.AfterFunc(f.options.ListChangedDelay, f.announceTools)
+	}
+}
+
+// announceTools tells every client that listens, if what they would list is not what they know.
+func (f *Front) announceTools() {
+	listing := f.options.Tools.Snapshot().Listing
+	f.mu.Lock()
+	f.announce = nil
+	changed := listing != f.told
+	f.told = listing
+	f.mu.Unlock()
+	if changed {
+		f.engine.SendNotificationToAllClients(mcp.MethodNotificationToolsListChanged, nil)
+	}
+}
+
+// enter counts a request in, or refuses it because the relay is stopping.
+func (f *Front) enter(x *exchange) *fault.Error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closing.Err() != nil {
+		return fault.New(fault.ShuttingDown, "The relay is stopping")
+	}
+	f.inFlight[x] = struct{}{}
+	return nil
+}
+
+// leave counts a request out.
+func (f *Front) leave(x *exchange) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, counted := f.inFlight[x]; !counted {
+		return
+	}
+	delete(f.inFlight, x)
+	if len(f.inFlight) == 0 && f.closing.Err() != nil {
+		close(f.drained)
+	}
+}
+
+// Shutdown takes no more work, ends the streams on which clients listen, and waits for the calls in flight. When ctx
+// ends first, these calls are cancelled and Shutdown returns its error. It may be called more than once.
+func (f *Front) Shutdown(ctx context.Context) error {
+	f.unwatch()
+	f.mu.Lock()
+	if f.closing.Err() == nil {
+		f.close()
+		if f.announce != nil {
+			f.announce.Stop()
+		}
+		if len(f.inFlight) == 0 {
+			close(f.drained)
+		}
+	}
+	f.mu.Unlock()
+	select {
+	case <-f.drained:
+		return nil
+	case <-ctx.Done():
+	}
+	f.mu.Lock()
+	for x := range f.inFlight {
+		x.cancel(errShutdown)
+	}
+	f.mu.Unlock()
+	return ctx.Err()
+}

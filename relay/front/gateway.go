@@ -1,0 +1,186 @@
+package front
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/registry"
+)
+
+// gatewayTool is one of three tools through which a client with a small list finds and calls every tool there is. They
+// need the registry and the Caller only, so they are a view and not tools of the registry.
+type gatewayTool struct {
+	name   string
+	object string // the MCP tool object
+	run    func(context.Context, *Front, call.Call) (*call.Result, *fault.Error)
+}
+
+var gatewayTools = []*gatewayTool{
+	{"relay__call_tool", `{"name":"relay__call_tool","title":"Call a tool","description":"Calls any tool by its full name, with the arguments its input schema asks for. The answer is that tool's own.",` +
+		`"inputSchema":{"type":"object","properties":{"name":{"type":"string","description":"Full name, as relay__search_tools gives it."},"arguments":{"type":"object","description":"The tool's own arguments."}},"required":["name"],"additionalProperties":false},` +
+		`"annotations":{"openWorldHint":true}}`, callByName},
+	{"relay__describe_tool", `{"name":"relay__describe_tool","title":"Describe a tool","description":"The whole description of one tool: its input and output schema and annotations.",` +
+		`"inputSchema":{"type":"object","properties":{"name":{"type":"string","description":"Full name, as relay__search_tools gives it."}},"required":["name"],"additionalProperties":false},` +
+		`"annotations":{"readOnlyHint":true,"openWorldHint":false}}`, describeTool},
+	{"relay__search_tools", `{"name":"relay__search_tools","title":"Search tools","description":"Finds tools by words in their name, title and description. Without a query it lists tools in order of name.",` +
+		`"inputSchema":{"type":"object","properties":{"query":{"type":"string","description":"Words to look for, for example: wiki search page"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20}},"additionalProperties":false},` +
+		`"annotations":{"readOnlyHint":true,"openWorldHint":false}}`, searchTools},
+}
+
+func findGateway(name string) *gatewayTool {
+	i := slices.IndexFunc(gatewayTools, func(g *gatewayTool) bool { return g.name == name })
+	if i < 0 {
+		return nil
+	}
+	return gatewayTools[i]
+}
+
+func (g *gatewayTool) bind(f *Front) func(context.Context, call.Call) (*call.Result, *fault.Error) {
+	return func(ctx context.Context, c call.Call) (*call.Result, *fault.Error) { return g.run(ctx, f, c) }
+}
+
+// gatewayArguments are the arguments of all three; each looks at its own.
+type gatewayArguments struct {
+	Name      *string         `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+	Query     string          `json:"query"`
+	Limit     *int            `json:"limit"`
+}
+
+// readArguments decodes the arguments of c, which may be those with these names and no others.
+func readArguments(c call.Call, allowed ...string) (a gatewayArguments, fail *fault.Error) {
+	if len(c.Arguments) == 0 {
+		return a, nil
+	}
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(c.Arguments, &given); err != nil {
+		return a, invalid(c, "The arguments are not an object")
+	}
+	for name := range given {
+		if !slices.Contains(allowed, name) {
+			return a, invalid(c, fmt.Sprintf("arguments: %q is not allowed; allowed are %s", shorten(name, 40), strings.Join(allowed, ", ")))
+		}
+	}
+	decoder := json.NewDecoder(bytes.NewReader(c.Arguments))
+	if err := decoder.Decode(&a); err != nil {
+		return a, invalid(c, "arguments: name and query are strings, limit is an integer, arguments is an object")
+	}
+	return a, nil
+}
+
+func invalid(c call.Call, message string) *fault.Error {
+	return identified(c, fault.New(fault.ValidationError, message, fault.WithOutcome(fault.NotExecuted)))
+}
+
+func identified(c call.Call, e *fault.Error) *fault.Error {
+	e.CorrelationID = string(c.ID)
+	return e
+}
+
+// lookUp finds the tool that the arguments name.
+func (f *Front) lookUp(c call.Call, name *string) (*registry.Tool, *fault.Error) {
+	if name == nil {
+		return nil, invalid(c, "arguments: missing property: 'name'")
+	}
+	snapshot := f.options.Tools.Snapshot()
+	t, ok := snapshot.Find(*name)
+	if !ok {
+		return nil, identified(c, unknownTool(*name, snapshot, toolset{all: true}))
+	}
+	return t, nil
+}
+
+func callByName(ctx context.Context, f *Front, c call.Call) (*call.Result, *fault.Error) {
+	a, fail := readArguments(c, "name", "arguments")
+	if fail != nil {
+		return nil, fail
+	}
+	t, fail := f.lookUp(c, a.Name)
+	if fail != nil {
+		return nil, fail
+	}
+	if a.Arguments != nil && bytes.TrimSpace(a.Arguments)[0] != '{' {
+		return nil, invalid(c, "arguments.arguments: expected object")
+	}
+	c.Tool, c.Arguments = t.Name, a.Arguments
+	return f.options.Caller.Do(ctx, c)
+}
+
+func describeTool(_ context.Context, f *Front, c call.Call) (*call.Result, *fault.Error) {
+	a, fail := readArguments(c, "name")
+	if fail != nil {
+		return nil, fail
+	}
+	t, fail := f.lookUp(c, a.Name)
+	if fail != nil {
+		return nil, fail
+	}
+	return answerWith(c, t.Listed), nil
+}
+
+func searchTools(_ context.Context, f *Front, c call.Call) (*call.Result, *fault.Error) {
+	a, fail := readArguments(c, "query", "limit")
+	if fail != nil {
+		return nil, fail
+	}
+	limit := 20
+	if a.Limit != nil {
+		limit = *a.Limit
+	}
+	if limit < 1 || limit > 100 {
+		return nil, invalid(c, "arguments.limit: must be from 1 to 100")
+	}
+	found := rank(f.options.Tools.Snapshot().Tools, strings.Fields(strings.ToLower(a.Query)))
+	type hit struct {
+		Name        string `json:"name"`
+		Title       string `json:"title,omitempty"`
+		Description string `json:"description,omitempty"`
+	}
+	hits := []hit{}
+	for _, t := range found[:min(limit, len(found))] {
+		hits = append(hits, hit{t.Name, t.Spec.DisplayName, shorten(t.Spec.Description, 300)})
+	}
+	output, err := json.Marshal(map[string]any{"tools": hits, "total": len(found)})
+	if err != nil {
+		panic(err)
+	}
+	return answerWith(c, output), nil
+}
+
+// rank returns the tools in which at least one word occurs, best first: a word in the name counts most, then in the
+// title, then in the description. Without words it returns them all.
+func rank(tools []*registry.Tool, words []string) []*registry.Tool {
+	if len(words) == 0 {
+		return tools
+	}
+	scores := map[*registry.Tool]int{}
+	var found []*registry.Tool
+	for _, t := range tools {
+		name, title, description := strings.ToLower(t.Name), strings.ToLower(t.Spec.DisplayName), strings.ToLower(t.Spec.Description)
+		for _, word := range words {
+			switch {
+			case strings.Contains(name, word):
+				scores[t] += 4
+			case strings.Contains(title, word):
+				scores[t] += 2
+			case strings.Contains(description, word):
+				scores[t]++
+			}
+		}
+		if scores[t] > 0 {
+			found = append(found, t)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b *registry.Tool) int { return scores[b] - scores[a] })
+	return found
+}
+
+func answerWith(c call.Call, output json.RawMessage) *call.Result {
+	return &call.Result{Output: output, Meta: call.Meta{CorrelationID: c.ID, Attempts: 1}}
+}

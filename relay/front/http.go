@@ -1,0 +1,200 @@
+package front
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+)
+
+// keepAlive is how long a stream stays silent before a comment is sent. Clients built on Node's fetch drop a response
+// that sends nothing for five minutes, headers included.
+const keepAlive = 25 * time.Second
+
+type sessionKey struct{}
+
+// WithSession says who sends the requests of ctx, as the relay's token check found out.
+func WithSession(ctx context.Context, s call.Session) context.Context {
+	return context.WithValue(ctx, sessionKey{}, s)
+}
+
+func sessionFrom(ctx context.Context) call.Session {
+	s, _ := ctx.Value(sessionKey{}).(call.Session)
+	return s
+}
+
+// Handler serves MCP over streamable HTTP on one path. Whoever sends must be in the request's context, see WithSession.
+func (f *Front) Handler() http.Handler { return http.HandlerFunc(f.serveHTTP) }
+
+func (f *Front) serveHTTP(w http.ResponseWriter, r *http.Request) {
+	if fail := f.refused(r); fail != nil {
+		writeJSON(w, http.StatusForbidden, refuse(nil, fail, false))
+		return
+	}
+	modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion))
+	switch {
+	case r.Method == http.MethodPost:
+		f.post(w, r)
+	case r.Method != http.MethodGet && r.Method != http.MethodDelete:
+		w.Header().Set("Allow", "POST, GET, DELETE")
+		writeText(w, http.StatusMethodNotAllowed, r.Method+" is not supported")
+	case modern: // which has no sessions: nothing to listen on and nothing to delete
+		w.Header().Set("Allow", http.MethodPost)
+		writeText(w, http.StatusMethodNotAllowed, r.Method+" is not supported in this protocol version; listen with subscriptions/listen")
+	case unknownVersion(w, r, nil):
+	case r.Method == http.MethodGet:
+		f.getStream(w, r)
+	default:
+		f.deleteSession(w, r)
+	}
+}
+
+// unknownVersion refuses a legacy request whose header names a version that does not exist.
+func unknownVersion(w http.ResponseWriter, r *http.Request, id []byte) bool {
+	version := r.Header.Get(mcp.HeaderProtocolVersion)
+	if version == "" || mcp.IsValidProtocolVersion(version) {
+		return false
+	}
+	fail := fault.New(fault.UnsupportedVersion, "The protocol version "+shorten(version, 40)+" is not supported",
+		fault.WithHint("Use one of "+strings.Join(mcp.ValidProtocolVersions, ", ")+"."))
+	writeJSON(w, http.StatusBadRequest, refuse(id, fail, false))
+	return true
+}
+
+// post takes one message.
+func (f *Front) post(w http.ResponseWriter, r *http.Request) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		writeText(w, http.StatusUnsupportedMediaType, "The Content-Type must be application/json")
+		return
+	}
+	body, status, fail := f.readBody(w, r)
+	var m message
+	if fail == nil {
+		status = http.StatusBadRequest
+		m, fail = parse(body)
+	}
+	if fail != nil {
+		writeJSON(w, status, refuse(m.id, fail, false))
+		return
+	}
+	version := r.Header.Get(mcp.HeaderProtocolVersion)
+	meta, _ := readMeta(&m) // one that is malformed is refused when it is served
+	if meta.modern || mcp.IsModernProtocol(version) {
+		f.postModern(w, r, &m, meta.Version, version)
+	} else if !unknownVersion(w, r, m.id) {
+		f.postLegacy(w, r, &m)
+	}
+}
+
+// readBody reads the whole message, into memory of the right size when the client says how long it is.
+func (f *Front) readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, fail *fault.Error) {
+	if r.ContentLength > f.options.MaxBody {
+		return nil, http.StatusRequestEntityTooLarge, f.tooLarge()
+	}
+	limited := http.MaxBytesReader(w, r.Body, f.options.MaxBody)
+	var err error
+	if r.ContentLength > 0 {
+		body = make([]byte, r.ContentLength)
+		_, err = io.ReadFull(limited, body)
+	} else {
+		body, err = io.ReadAll(limited)
+	}
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, http.StatusRequestEntityTooLarge, f.tooLarge()
+	case err != nil:
+		return nil, http.StatusBadRequest, fault.New(fault.ParseError, "The request body ended early")
+	}
+	return body, 0, nil
+}
+
+func (f *Front) tooLarge() *fault.Error {
+	return fault.New(fault.InvalidRequest, "The message has more than "+strconv.FormatInt(f.options.MaxBody, 10)+" bytes",
+		fault.WithHint("Send less at once."))
+}
+
+// postModern takes a message of the modern era: what it says in headers and body must agree, and nothing is remembered
+// of the client. Its cancel is the end of its connection, so a notification cannot cancel, least of all a stranger's
+// request that happens to have the same id.
+func (f *Front) postModern(w http.ResponseWriter, r *http.Request, m *message, version, header string) {
+	if code, why := checkVersions(r, version, header); code != 0 {
+		writeJSON(w, http.StatusBadRequest, refuseWith(m.id, code, why))
+		return
+	}
+	if m.id == nil || m.reply {
+		f.takeSilently(w, m, true)
+		return
+	}
+	if mcp.IsValidProtocolVersion(version) {
+		if err := mcp.ValidateStandardHeaders(r.Header.Get, version, mcp.MCPMethod(m.method), m.withoutArguments()); err != nil {
+			writeJSON(w, http.StatusBadRequest, refuseWith(m.id, mcp.HEADER_MISMATCH, err.Error()))
+			return
+		}
+	}
+	tools, err := parseToolset(r.URL.Query().Get("toolset"))
+	if err != nil {
+		writeJSON(w, http.StatusBadRequest, refuse(m.id, fault.New(fault.InvalidRequest, err.Error()), true))
+		return
+	}
+	p := &party{session: sessionFrom(r.Context()), tools: tools, ending: f.closing}
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
+	x := &exchange{id: m.id, cancel: cancel}
+	defer context.AfterFunc(r.Context(), x.abandon)()
+	f.exchange(ctx, w, r, p, x, m)
+}
+
+// takeSilently answers a message that has no response: a notification, or a reply to a request of ours.
+func (f *Front) takeSilently(w http.ResponseWriter, m *message, modern bool) {
+	if m.reply && modern {
+		writeJSON(w, http.StatusBadRequest, refuse(m.id, fault.New(fault.InvalidRequest, "This protocol version has no requests that a client could reply to"), true))
+		return
+	}
+	w.WriteHeader(http.StatusAccepted)
+}
+
+// checkVersions compares what headers and body say, and returns the JSON-RPC error code of a contradiction.
+func checkVersions(r *http.Request, version, header string) (code int, why string) {
+	switch {
+	case r.Header.Get(mcp.HeaderLastEventID) != "":
+		return mcp.HEADER_MISMATCH, "Last-Event-ID is not supported: streams do not resume, send the request again under a new id"
+	case header == "":
+		return mcp.HEADER_MISMATCH, "The header " + mcp.HeaderProtocolVersion + " is missing"
+	case version == "":
+		return mcp.INVALID_PARAMS, "The _meta field " + mcp.MetaKeyProtocolVersion + " is missing or malformed"
+	case version != header:
+		return mcp.HEADER_MISMATCH, "The header " + mcp.HeaderProtocolVersion + " and the _meta field " + mcp.MetaKeyProtocolVersion + " differ"
+	}
+	return 0, ""
+}
+
+// exchange serves one request over HTTP.
+func (f *Front) exchange(ctx context.Context, w http.ResponseWriter, r *http.Request, p *party, x *exchange, m *message) {
+	defer x.cancel(nil)
+	out := &httpOutlet{w: w, modern: p.client == nil, streams: accepts(r, "text/event-stream")}
+	x.out = out
+	if out.streams {
+		x.beat(keepAlive)
+		defer x.stopBeat()
+	} else if m.method == string(mcp.MethodSubscriptionsListen) {
+		writeText(w, http.StatusNotAcceptable, "The client must accept text/event-stream")
+		return
+	}
+	f.serve(ctx, p, x, m)
+	out.end()
+}
+
+// accepts reports whether the client takes answers of this kind.
+func accepts(r *http.Request, kind string) bool {
+	accept := r.Header.Get("Accept")
+	return strings.Contains(accept, kind) || strings.Contains(accept, "*/*")
+}

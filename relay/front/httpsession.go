@@ -1,0 +1,210 @@
+package front
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+)
+
+// Sessions exist in the legacy era of HTTP only.
+const (
+	// sessionIdle is how long a session lives that nobody uses. One with a call in flight or a stream open is in use.
+	sessionIdle = time.Hour
+	// maxSessions bounds what clients that never say goodbye can leave behind in an hour.
+	maxSessions = 1000
+)
+
+// sessions are those of all clients. A session belongs to who began it: its id is a name, not a proof.
+type sessions struct {
+	mu   sync.Mutex
+	byID map[string]*httpSession
+}
+
+// httpSession is one session.
+type httpSession struct {
+	id    string
+	owner call.Session
+	party party
+
+	mu     sync.Mutex // guards the rest
+	used   time.Time
+	stream *stream // on which the client listens; nil when there is none
+	ended  bool
+}
+
+// beginSession makes a session that nobody can find until it is kept.
+func (f *Front) beginSession(owner call.Session, tools toolset) *httpSession {
+	id := string(randomID())
+	s := &httpSession{id: id, owner: owner, used: time.Now(),
+		party: party{session: owner, tools: tools, client: newClient(id), ending: f.closing}}
+	s.party.session.Lane = owner.Lane + "/" + string(randomID())[:8]
+	return s
+}
+
+// keepSession makes a session known after its initialize succeeded, and forgets those that nobody uses.
+func (f *Front) keepSession(s *httpSession) {
+	var idle []*httpSession
+	f.sessions.mu.Lock()
+	oldest := s
+	for _, other := range f.sessions.byID {
+		if other.idleSince().Before(time.Now().Add(-sessionIdle)) {
+			idle = append(idle, other)
+		} else if other.idleSince().Before(oldest.idleSince()) {
+			oldest = other
+		}
+	}
+	if len(idle) == 0 && len(f.sessions.byID) >= maxSessions {
+		idle = append(idle, oldest)
+	}
+	f.sessions.byID[s.id] = s
+	f.sessions.mu.Unlock()
+	for _, other := range idle {
+		f.endSession(other)
+	}
+	if err := f.engine.RegisterSession(context.Background(), s.party.client); err != nil {
+		panic(err)
+	}
+}
+
+// idleSince returns when the session was used last, which is now while it is in use.
+func (s *httpSession) idleSince() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stream != nil || s.party.flights.count() > 0 {
+		return time.Now()
+	}
+	return s.used
+}
+
+func (s *httpSession) touch() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used = time.Now()
+}
+
+// endSession forgets a session, abandons its requests and ends its stream.
+func (f *Front) endSession(s *httpSession) {
+	f.sessions.mu.Lock()
+	delete(f.sessions.byID, s.id)
+	f.sessions.mu.Unlock()
+	s.mu.Lock()
+	s.ended = true
+	if s.stream != nil {
+		s.stream.end()
+	}
+	s.mu.Unlock()
+	s.party.flights.end()
+	f.engine.UnregisterSession(context.Background(), s.id)
+}
+
+// session finds the session that a request names, or answers the request: 400 when it names none, 404 when there is no
+// such session, upon which clients begin a new one.
+func (f *Front) session(w http.ResponseWriter, r *http.Request, id []byte) *httpSession {
+	name := r.Header.Get(mcp.HeaderSessionID)
+	if name == "" {
+		writeJSON(w, http.StatusBadRequest, refuse(id, fault.New(fault.NotInitialized, "The request names no session",
+			fault.WithHint("Send initialize first, then the header "+mcp.HeaderSessionID+" that its answer has.")), false))
+		return nil
+	}
+	f.sessions.mu.Lock()
+	s := f.sessions.byID[name]
+	f.sessions.mu.Unlock()
+	if s == nil || s.owner != sessionFrom(r.Context()) {
+		writeJSON(w, http.StatusNotFound, refuse(id, fault.New(fault.NotInitialized, "There is no such session",
+			fault.WithHint("Send initialize to begin a new one.")), false))
+		return nil
+	}
+	s.touch()
+	return s
+}
+
+// postLegacy takes a message of the legacy era.
+func (f *Front) postLegacy(w http.ResponseWriter, r *http.Request, m *message) {
+	var s *httpSession
+	named := r.Header.Get(mcp.HeaderSessionID) != ""
+	switch {
+	case m.method == string(mcp.MethodInitialize) && !named && m.id != nil:
+		f.initialize(w, r, m)
+		return
+	case m.method == string(mcp.MethodPing) && !named && m.id != nil:
+		_ = writeJSON(w, http.StatusOK, succeed(m.id, []byte("{}")))
+		return
+	default:
+		if s = f.session(w, r, m.id); s == nil {
+			return
+		}
+	}
+	switch {
+	case m.method == string(mcp.MethodNotificationCancelled):
+		s.party.flights.cancel(m.param("requestId"))
+		w.WriteHeader(http.StatusAccepted)
+	case m.method == methodExit && m.id == nil && s.party.phase.Load() == phaseShutdown:
+		f.endSession(s)
+		w.WriteHeader(http.StatusAccepted)
+	case m.id == nil || m.reply:
+		f.takeSilently(w, m, false)
+	default:
+		f.postRequest(w, r, s, m)
+	}
+}
+
+// postRequest serves a request within a session. A client that loses its connection has not cancelled: the call goes
+// on, only its answer is lost.
+func (f *Front) postRequest(w http.ResponseWriter, r *http.Request, s *httpSession, m *message) {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
+	x := &exchange{id: m.id, cancel: cancel}
+	if !s.party.flights.add(x) {
+		cancel(nil)
+		writeJSON(w, http.StatusBadRequest, refuse(m.id, fault.New(fault.InvalidRequest, "Another request with this id is in flight"), false))
+		return
+	}
+	defer s.touch()
+	defer s.party.flights.remove(x)
+	f.exchange(ctx, w, r, &s.party, x, m)
+}
+
+// initialize begins a session. The header with its id goes out only when mcp-go has agreed to the handshake.
+func (f *Front) initialize(w http.ResponseWriter, r *http.Request, m *message) {
+	tools, err := parseToolset(r.URL.Query().Get("toolset"))
+	if err != nil {
+		writeJSON(w, http.StatusBadRequest, refuse(m.id, fault.New(fault.InvalidRequest, err.Error()), false))
+		return
+	}
+	s := f.beginSession(sessionFrom(r.Context()), tools)
+	_, cancel := context.WithCancelCause(context.Background())
+	x := &exchange{id: m.id, cancel: cancel, out: &sessionOutlet{
+		httpOutlet: httpOutlet{w: w},
+		agreed: func() {
+			f.keepSession(s)
+			w.Header().Set(mcp.HeaderSessionID, s.id)
+		},
+	}}
+	defer cancel(nil)
+	f.serve(context.WithoutCancel(r.Context()), &s.party, x, m)
+}
+
+// sessionOutlet is the way back of initialize.
+type sessionOutlet struct {
+	httpOutlet
+	agreed func()
+}
+
+func (o *sessionOutlet) finish(r response) error {
+	if r.code == 0 {
+		o.agreed()
+	}
+	return o.httpOutlet.finish(r)
+}
+
+func (f *Front) deleteSession(w http.ResponseWriter, r *http.Request) {
+	if s := f.session(w, r, nil); s != nil {
+		f.endSession(s)
+		w.WriteHeader(http.StatusOK)
+	}
+}

@@ -1,0 +1,143 @@
+package front
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+)
+
+// Members of _meta that tabrelay adds.
+const (
+	metaCall     = "tabrelay/call"
+	metaError    = "tabrelay/error"
+	metaWarnings = "tabrelay/warnings"
+)
+
+// renderResult encodes a success as CallToolResult. The tool's value is copied as the bytes it is: key order and
+// integers above 2^53 survive.
+func (f *Front) renderResult(x *exchange, r *call.Result) response {
+	b := f.begin(x, 2*len(r.Output))
+	b = append(b, `"content":[`...)
+	for i, item := range r.Content {
+		b = append(separate(b, i), oneLine(item)...)
+	}
+	if r.Content == nil {
+		b = appendText(b, oneLine(nonEmpty(r.Output)))
+	}
+	if len(r.Warnings) > 0 {
+		b = appendText(append(b, ','), "Warning: "+strings.Join(r.Warnings, " "))
+	}
+	b = append(b, ']')
+	if r.Structured {
+		b = append(append(b, `,"structuredContent":`...), oneLine(r.Output)...)
+	}
+	return f.end(b, x, r, nil)
+}
+
+// renderFailure encodes a failure as CallToolResult. Models see the text items, programs read _meta. A client checks
+// structuredContent against the tool's output schema even in a failure, and hides the failure when it does not fit: it
+// is there only when the tool declares none.
+func (f *Front) renderFailure(x *exchange, e *fault.Error, r *call.Result, declares bool) response {
+	object, err := json.Marshal(e)
+	if err != nil {
+		panic(err)
+	}
+	b := append(f.begin(x, 3*len(object)+len(e.Message)), `"content":[`...)
+	for i, item := range e.Text() {
+		b = appendText(separate(b, i), item)
+	}
+	b = append(b, `],"isError":true`...)
+	if !declares {
+		b = append(append(append(b, `,"structuredContent":{"success":false,"error":`...), object...), '}')
+	}
+	return f.end(b, x, r, object)
+}
+
+// begin opens the response and its result.
+func (f *Front) begin(x *exchange, size int) []byte {
+	b := make([]byte, 0, size+len(f.identity)+640)
+	b = append(appendID(b, x.id), `,"result":{`...)
+	if x.modern {
+		b = append(b, `"resultType":"complete",`...)
+	}
+	return b
+}
+
+// end adds _meta and closes the response. r may be nil, and failure is nil for a success.
+func (f *Front) end(b []byte, x *exchange, r *call.Result, failure []byte) response {
+	b = append(b, `,"_meta":{`...)
+	start := len(b)
+	if failure != nil {
+		b = append(appendString(b, metaError), ':')
+		b = append(b, failure...)
+	}
+	if r != nil {
+		b = appendMeta(append(appendString(separate(b, len(b)-start), metaCall), ':'), &r.Meta)
+		if len(r.Warnings) > 0 {
+			b = append(appendString(append(b, ','), metaWarnings), ":["...)
+			for i, w := range r.Warnings {
+				b = appendString(separate(b, i), w)
+			}
+			b = append(b, ']')
+		}
+	}
+	if x.modern {
+		b = append(separate(b, len(b)-start), f.identity...)
+	}
+	return response{body: append(b, "}}}"...)}
+}
+
+// appendMeta says where and how a call ran.
+func appendMeta(b []byte, m *call.Meta) []byte {
+	b = appendString(append(b, `{"correlationId":`...), string(m.CorrelationID))
+	if m.TabID != 0 {
+		b = strconv.AppendInt(append(b, `,"tabId":`...), int64(m.TabID), 10)
+	}
+	for _, field := range [...]struct{ name, value string }{
+		{"profile", m.Profile}, {"origin", m.Origin}, {"frame", m.Frame}, {"trust", m.Trust},
+	} {
+		if field.value != "" {
+			b = appendString(append(appendString(append(b, ','), field.name), ':'), field.value)
+		}
+	}
+	b = strconv.AppendInt(append(b, `,"attempts":`...), int64(m.Attempts), 10)
+	b = strconv.AppendInt(append(b, `,"durationMs":`...), m.Duration.Milliseconds(), 10)
+	return append(b, '}')
+}
+
+func appendText[T string | []byte](b []byte, text T) []byte {
+	return append(appendString(append(b, `{"type":"text","text":`...), text), '}')
+}
+
+func separate(b []byte, before int) []byte {
+	if before > 0 {
+		b = append(b, ',')
+	}
+	return b
+}
+
+// nonEmpty stands null in for the value of a tool that returned none.
+func nonEmpty(output json.RawMessage) json.RawMessage {
+	if len(output) == 0 {
+		return json.RawMessage("null")
+	}
+	return output
+}
+
+// oneLine makes raw JSON fit into a line of stdio and an event of HTTP. Encoders write no line breaks, so this is a
+// look and hardly ever a copy.
+func oneLine(raw json.RawMessage) []byte {
+	if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0 && utf8.Valid(raw) {
+		return raw
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, bytes.ToValidUTF8(raw, []byte("\uFFFD"))) != nil {
+		return []byte("null")
+	}
+	return b.Bytes()
+}

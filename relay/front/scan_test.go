@@ -1,0 +1,113 @@
+package front
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+var scanSeeds = []string{
+	`{}`, `[]`, `null`, `true`, `false`, `0`, `-0`, `01`, `1.`, `1e5`, `1E+5`, `1e`, `-`, `.5`, `""`, `"\u00e9"`, `"\u00g0"`, `"\x"`,
+	`{"a":1,}`, `{"a" 1}`, `[1,]`, `[1 2]`, `{"a":{"b":[1,2,{"c":null}]}}`, "\"\n\"", `"`, `{`, `[`, ` {"a" : [ ] } `, `{"a":1}{`,
+	`"aaaaaaaaaaaaaaaaaaaaaaaa\"bbbbbbbbbbbbbbb"`, `tru`, `nulll`, "\"caf\xc3\xa9 \x7f\"", "\"\xff\"", `{"a":1,"a":2}`, strings.Repeat("[", 40) + strings.Repeat("]", 40),
+}
+
+// FuzzScanner: the scanner accepts exactly the texts that encoding/json accepts.
+func FuzzScanner(f *testing.F) {
+	for _, seed := range scanSeeds {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if !utf8.Valid(text) || deep(text) {
+			return
+		}
+		s := scanner{text: text}
+		got := s.value() && s.space() == 0 && s.at == len(text)
+		if want := json.Valid(text); got != want {
+			t.Errorf("scanner says %v, encoding/json says %v: %q", got, want, text)
+		}
+	})
+}
+
+// deep reports whether text may nest deeper than the scanner allows.
+func deep(text []byte) bool {
+	return bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) > maxDepth
+}
+
+func TestScannerBoundsDepth(t *testing.T) {
+	for _, open := range []string{"[", `{"a":`} {
+		s := scanner{text: []byte(strings.Repeat(open, 100_000))}
+		if s.value() {
+			t.Errorf("100 000 open %q accepted", open)
+		}
+	}
+}
+
+// FuzzParse: no message crashes the parser, and what it cuts out is JSON that encoding/json reads the same way.
+func FuzzParse(f *testing.F) {
+	for _, seed := range append(scanSeeds,
+		`{"jsonrpc":"2.0","id":9007199254740993,"method":"tools/call","params":{"name":"a__b","arguments":{"z":1,"a":2},"_meta":{"progressToken":"t"}}}`,
+		`{"jsonrpc":"2.0","id":null,"method":"ping"}`, `{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":1,"m\u0065thod":"ping"}`,
+		`{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`, `{"jsonrpc":"2.0","method":"x","params":[1]}`, `[{"jsonrpc":"2.0"}]`,
+		`{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":1,"\u0061":2}}`) {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		m, fail := parse(text)
+		if fail != nil {
+			return
+		}
+		var want struct {
+			ID     json.RawMessage            `json:"id"`
+			Params map[string]json.RawMessage `json:"params"`
+		}
+		if err := json.Unmarshal(text, &want); err != nil {
+			t.Fatalf("parse accepts what encoding/json does not: %v", err)
+		}
+		for _, field := range m.members {
+			if !json.Valid(field.value) {
+				t.Errorf("member %q is not JSON: %q", field.name, field.value)
+			}
+			if got, ok := want.Params[field.name]; ok && !bytes.Equal(bytes.TrimSpace(got), field.value) {
+				t.Errorf("member %q: %q, encoding/json has %q", field.name, field.value, got)
+			}
+		}
+	})
+}
+
+func TestParse(t *testing.T) {
+	for _, c := range []struct{ name, text, id, code string }{
+		{"request", `{"jsonrpc":"2.0","id":7,"method":"ping"}`, "7", ""},
+		{"string id", `{"id":"7","method":"ping","jsonrpc":"2.0"}`, `"7"`, ""},
+		{"large id", `{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, "9007199254740993", ""},
+		{"notification", `{"jsonrpc":"2.0","method":"ping"}`, "", ""},
+		{"reply", `{"jsonrpc":"2.0","id":1,"result":{}}`, "1", ""},
+		{"null id", `{"jsonrpc":"2.0","id":null,"method":"ping"}`, "", "INVALID_REQUEST"},
+		{"object id", `{"jsonrpc":"2.0","id":{},"method":"ping"}`, "", "INVALID_REQUEST"},
+		{"batch", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, "", "INVALID_REQUEST"},
+		{"broken batch", `[{"jsonrpc"`, "", "PARSE_ERROR"},
+		{"number", `1`, "", "INVALID_REQUEST"},
+		{"broken", `{"jsonrpc":"2.0","id":1`, "", "PARSE_ERROR"},
+		{"trailing", `{"jsonrpc":"2.0","id":1,"method":"ping"} x`, "", "PARSE_ERROR"},
+		{"not UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":\"\xff\",\"method\":\"ping\"}", "", "PARSE_ERROR"},
+		{"version", `{"jsonrpc":"1.0","id":1,"method":"ping"}`, "1", "INVALID_REQUEST"},
+		{"no method", `{"jsonrpc":"2.0","id":1}`, "1", "INVALID_REQUEST"},
+		{"method number", `{"jsonrpc":"2.0","id":1,"method":3}`, "1", "INVALID_REQUEST"},
+		{"two ids", `{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`, "", "INVALID_REQUEST"},
+		{"two names", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","n\u0061me":"b"}}`, "", "INVALID_REQUEST"},
+		{"params array", `{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}`, "1", "INVALID_PARAMS"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, fail := parse([]byte(c.text))
+			code := ""
+			if fail != nil {
+				code = string(fail.Code)
+			}
+			if code != c.code || string(m.id) != c.id {
+				t.Errorf("id %q, code %q; want %q, %q", m.id, code, c.id, c.code)
+			}
+		})
+	}
+}

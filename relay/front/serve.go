@@ -1,0 +1,237 @@
+package front
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+)
+
+// party is who sends requests: a stdio attachment, a session of legacy HTTP, or a modern HTTP client for one request.
+type party struct {
+	session call.Session
+	tools   toolset
+	client  *client         // nil for modern HTTP, which has no session
+	ending  context.Context // ends when subscriptions must
+	flights flights
+	phase   atomic.Int32
+}
+
+// The phases of a legacy client.
+const (
+	phaseNew         = iota // it has not sent initialize
+	phaseInitialized        // it may work
+	phaseShutdown           // it has sent shutdown, and may only exit
+)
+
+// requestMeta is what _meta of a request says about how it is to be served.
+type requestMeta struct {
+	Version      string                  `json:"io.modelcontextprotocol/protocolVersion"`
+	Capabilities *mcp.ClientCapabilities `json:"io.modelcontextprotocol/clientCapabilities"`
+	LogLevel     string                  `json:"io.modelcontextprotocol/logLevel"`
+	Progress     json.RawMessage         `json:"progressToken"`
+	TimeoutMs    json.RawMessage         `json:"tabrelay/timeoutMs"`
+	modern       bool
+}
+
+// readMeta decides the era of a request: modern is what names a version from 2026-07-28 on.
+func readMeta(m *message) (meta requestMeta, fail *fault.Error) {
+	if raw := m.param("_meta"); raw != nil {
+		if err := json.Unmarshal(raw, &meta); err != nil {
+			return requestMeta{}, fault.New(fault.InvalidParams, "The _meta of the request is malformed", fault.WithCause(err))
+		}
+	}
+	meta.modern = mcp.IsModernProtocol(meta.Version)
+	return meta, nil
+}
+
+// sound reports whether the request is in order as far as its era asks for it. How one that is not gets refused is
+// decided by mcp-go.
+func (meta *requestMeta) sound() bool {
+	return !meta.modern || mcp.IsValidProtocolVersion(meta.Version) && meta.Capabilities != nil
+}
+
+// serve answers one request and returns when its response, if it gets one, is written.
+func (f *Front) serve(ctx context.Context, p *party, x *exchange, m *message) {
+	defer f.leave(x)
+	defer f.catch(x, m.method)
+	meta, fail := readMeta(m)
+	x.modern = meta.modern
+	if fail == nil && !meta.modern && !x.resume { // what an earlier relay had admitted comes before initialize is repeated
+		fail = p.admit(m.method)
+	}
+	if fail == nil {
+		fail = f.enter(x)
+	}
+	if fail != nil {
+		x.respond(refuse(x.id, fail, x.modern))
+		return
+	}
+	switch {
+	case !meta.sound():
+		x.respond(f.delegate(ctx, nil, x, m, f.nextName()))
+	case m.method == string(mcp.MethodToolsCall):
+		f.callTool(ctx, p, x, m, &meta)
+	case m.method == string(mcp.MethodToolsList):
+		x.respond(f.listTools(p, x, m))
+	case m.method == string(mcp.MethodSubscriptionsListen) && meta.modern:
+		f.listen(ctx, p, x, m)
+	case meta.modern:
+		x.respond(f.delegate(ctx, nil, x, m, f.nextName()))
+	default:
+		x.respond(f.serveLegacy(ctx, p, x, m))
+	}
+}
+
+// catch turns a bug into an answer that tells nothing about it; the log does.
+func (f *Front) catch(x *exchange, method string) {
+	if r := recover(); r != nil {
+		f.options.Log.Error().Str("method", method).Str("panic", fmt.Sprint(r)).Bytes("stack", debug.Stack()).Msg("a request panicked")
+		x.respond(refuse(x.id, fault.New(fault.InternalError, "internal error"), x.modern))
+	}
+}
+
+// admit keeps a legacy client to its lifecycle.
+func (p *party) admit(method string) *fault.Error {
+	phase := p.phase.Load()
+	switch {
+	case method == string(mcp.MethodPing):
+		return nil
+	case method == methodExit && phase != phaseShutdown:
+		return fault.New(fault.ShutdownNotRequested, "exit came before shutdown")
+	case method == methodExit:
+		return nil
+	case phase == phaseShutdown:
+		return fault.New(fault.ShuttingDown, "This connection was shut down by its client", fault.WithRetryable(false),
+			fault.WithHint("Open a new connection."))
+	case method == string(mcp.MethodInitialize) && phase == phaseInitialized:
+		return fault.New(fault.AlreadyInitialized, "This connection is already initialized")
+	case phase == phaseNew && method != string(mcp.MethodInitialize) && method != methodShutdown:
+		return fault.New(fault.NotInitialized, "The request came before initialize")
+	}
+	return nil
+}
+
+// Methods of a lifecycle that MCP does not have and some clients use.
+const (
+	methodShutdown = "shutdown"
+	methodExit     = "exit"
+)
+
+// serveLegacy answers what only exists in the legacy era, and everything that is mcp-go's alone.
+func (f *Front) serveLegacy(ctx context.Context, p *party, x *exchange, m *message) response {
+	switch m.method {
+	case methodShutdown, methodExit:
+		p.phase.Store(phaseShutdown)
+		return succeed(x.id, []byte("{}"))
+	case string(mcp.MethodInitialize):
+		r := f.delegate(ctx, p.client, x, m, f.nextName())
+		if r.code == 0 {
+			p.phase.Store(phaseInitialized)
+		}
+		return r
+	default:
+		return f.delegate(ctx, p.client, x, m, f.nextName())
+	}
+}
+
+// delegate has mcp-go answer. It gets a message that was put together anew from what our parser read, so that the two
+// cannot read it differently; under an id of ours, unique among all clients; and without arguments, which it would
+// decode eight times.
+func (f *Front) delegate(ctx context.Context, c *client, x *exchange, m *message, name string) response {
+	if c != nil {
+		ctx = f.engine.WithContext(ctx, c)
+	}
+	switch r := f.engine.HandleMessage(ctx, m.forEngine(name)).(type) {
+	case mcp.JSONRPCResponse:
+		result, err := json.Marshal(r.Result)
+		if err != nil {
+			panic(err)
+		}
+		return succeed(x.id, result)
+	case mcp.JSONRPCError:
+		return f.translate(x, m, r.Error)
+	default:
+		panic(fmt.Sprintf("mcp-go answered %s with %T", m.method, r))
+	}
+}
+
+// nextName makes a name that no request and no session had before.
+func (f *Front) nextName() string { return "tabrelay:" + strconv.FormatUint(f.serial.Add(1), 10) }
+
+// forEngine writes the message as mcp-go gets it.
+func (m *message) forEngine(id string) json.RawMessage {
+	b := append([]byte(`{"jsonrpc":"2.0"`), `,"id":`...)
+	b = appendString(b, id)
+	b = appendString(append(b, `,"method":`...), m.method)
+	if m.params != nil {
+		b = append(append(b, `,"params":`...), m.withoutArguments()...)
+	}
+	return append(b, '}')
+}
+
+// withoutArguments returns the params without the member that can be large.
+func (m *message) withoutArguments() []byte {
+	if m.method != string(mcp.MethodToolsCall) {
+		return m.params
+	}
+	b := []byte{'{'}
+	for _, field := range m.members {
+		if field.name == "arguments" {
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(append(appendString(b, field.name), ':'), field.value...)
+	}
+	return append(b, '}')
+}
+
+// translate gives an error of mcp-go the number that MCP has for it, and our data. Data it has itself is the protocol's
+// own, such as the versions that are supported.
+func (f *Front) translate(x *exchange, m *message, e mcp.JSONRPCErrorDetails) response {
+	var code fault.Code
+	switch e.Code {
+	case mcp.METHOD_NOT_FOUND:
+		code = fault.MethodNotFound
+	case mcp.INVALID_PARAMS, mcp.INVALID_REQUEST: // the request itself is in order, so it is the params that do not decode
+		code = fault.InvalidParams
+	case mcp.INTERNAL_ERROR:
+		f.options.Log.Error().Str("method", m.method).Str("error", e.Message).Msg("mcp-go failed")
+		return refuse(x.id, fault.New(fault.InternalError, "internal error"), x.modern)
+	}
+	if code != "" && e.Data == nil {
+		return refuse(x.id, fault.New(code, e.Message), x.modern)
+	}
+	details, err := json.Marshal(e)
+	if err != nil {
+		panic(err)
+	}
+	b := append(appendID(nil, x.id), `,"error":`...)
+	return response{body: append(append(b, details...), '}'), code: e.Code}
+}
+
+// listTools answers tools/list with bytes that were encoded before. The list comes whole: widely used clients read one
+// page only. So no cursor was ever given out.
+func (f *Front) listTools(p *party, x *exchange, m *message) response {
+	if m.param("cursor") != nil {
+		return refuse(x.id, fault.New(fault.InvalidCursor, "The cursor was not given out by this server"), x.modern)
+	}
+	array := f.catalog.list(f.options.Tools.Snapshot(), p.tools)
+	body := make([]byte, 0, len(array)+len(f.identity)+len(x.id)+160)
+	body = append(appendID(body, x.id), `,"result":{`...)
+	if x.modern {
+		body = append(append(body, `"_meta":{`...), f.identity...)
+		body = append(body, `},"resultType":"complete","ttlMs":0,"cacheScope":"private",`...)
+	}
+	body = append(append(body, `"tools":`...), array...)
+	return response{body: append(body, "}}"...)}
+}

@@ -1,0 +1,92 @@
+package hub_test
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/hub"
+	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/wire"
+)
+
+// loopback is a hub on a real port, and a browser that answers at once.
+func loopback(tb testing.TB) *hub.Hub {
+	tb.Helper()
+	h := hub.New(hub.Config{Secret: func() string { return secret }, ExtensionIDs: []string{extension}, Log: zerolog.Nop()})
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	server := &http.Server{Handler: h.Handler()}
+	go func() { _ = server.Serve(listener) }()
+	b, err := hubtest.Connect(tb.Context(), hubtest.Options{
+		Address: listener.Addr().String(), Secret: secret, ExtensionID: extension, Tabs: []wire.Tab{demoTab(1)},
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		h.Close(tb.Context())
+		<-b.Gone()
+		_ = server.Close()
+	})
+	return h
+}
+
+func TestOverLoopback(t *testing.T) {
+	h := loopback(t)
+	for _, size := range []int{1, 1000, 100_000, 5 << 20} {
+		value := json.RawMessage(`"` + strings.Repeat("x", size) + `"`)
+		reply, failure := h.Invoke(t.Context(), request(func(r *call.Invocation) { r.Arguments = value }))
+		if failure != nil {
+			t.Fatal(failure)
+		}
+		if string(reply.Output) != string(value) {
+			t.Errorf("%d bytes came back changed", size)
+		}
+	}
+}
+
+func BenchmarkInvoke(b *testing.B) {
+	h := loopback(b)
+	r := request()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, failure := h.Invoke(b.Context(), r); failure != nil {
+			b.Fatal(failure)
+		}
+	}
+}
+
+func BenchmarkInvokeParallel(b *testing.B) {
+	h := loopback(b)
+	b.ReportAllocs()
+	b.SetParallelism(16) // 32 in flight on two cores
+	b.RunParallel(func(pb *testing.PB) {
+		r := request()
+		for pb.Next() {
+			if _, failure := h.Invoke(b.Context(), r); failure != nil {
+				b.Error(failure)
+				return
+			}
+		}
+	})
+}
+
+func BenchmarkInvokeMiB(b *testing.B) {
+	h := loopback(b)
+	r := request(func(r *call.Invocation) { r.Arguments = json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`) })
+	b.SetBytes(1 << 20)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, failure := h.Invoke(b.Context(), r); failure != nil {
+			b.Fatal(failure)
+		}
+	}
+}

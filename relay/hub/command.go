@@ -1,0 +1,146 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/wire"
+)
+
+// commandTime is how long a browser may take for a command.
+const commandTime = 10 * time.Second
+
+// Command asks a browser to do something to itself: tabs.create {url, active}, tabs.activate {tabId}, reload {}. An
+// empty profile means the browser that is connected; when there are several, the one with the focus or last used.
+func (h *Hub) Command(ctx context.Context, profile, name string, params any) (json.RawMessage, *fault.Error) {
+	raw, err := json.Marshal(params)
+	if err != nil {
+		return nil, fault.New(fault.InternalError, "The parameters of "+name+" cannot be written as JSON",
+			fault.WithOutcome(fault.NotExecuted), fault.WithCause(err))
+	}
+	if params == nil {
+		raw = nil
+	}
+	b, failure := h.await(ctx, profile)
+	if failure != nil {
+		return nil, failure
+	}
+	id := call.ID(wire.NewID())
+	answer := make(chan *wire.Reply, 1)
+	frame, err := wire.Encode(&wire.Command{ID: id, Name: name, Params: raw}, nil)
+	if err != nil {
+		return nil, fault.New(fault.InternalError, "The command could not be written as a frame",
+			fault.WithOutcome(fault.NotExecuted), fault.WithCause(err))
+	}
+	b.update(func(s *calls) {
+		switch {
+		case s.conn == nil:
+			failure = neverSent(b)
+		case !s.conn.queue.push(frame):
+			failure = fault.New(fault.Overloaded, "The browser does not take commands as fast as they come", fault.WithRetryAfter(time.Second))
+		default:
+			s.commands[id] = answer
+		}
+	})
+	if failure != nil {
+		return nil, failure
+	}
+	return b.awaitReply(ctx, id, name, answer)
+}
+
+func (b *browser) awaitReply(ctx context.Context, id call.ID, name string, answer <-chan *wire.Reply) (json.RawMessage, *fault.Error) {
+	late := time.NewTimer(commandTime)
+	defer late.Stop()
+	defer b.update(func(s *calls) { delete(s.commands, id) })
+	select {
+	case r := <-answer:
+		return b.readReply(name, r)
+	case <-late.C:
+		return nil, fault.TimedOut(fault.Fixed, commandTime, commandTime, false, "", b.at(0))
+	case <-ctx.Done():
+		return nil, fault.New(fault.Cancelled, "The command was given up", b.at(0), fault.WithCause(context.Cause(ctx)))
+	}
+}
+
+func (b *browser) readReply(name string, r *wire.Reply) (json.RawMessage, *fault.Error) {
+	switch {
+	case r == nil:
+		return nil, fault.New(fault.ExtensionLost, "The link to the browser was lost while it ran "+name, b.at(0))
+	case r.OK:
+		return r.Result, nil
+	case r.Error == nil:
+		return nil, fault.New(fault.InternalError, "The browser could not do "+name+" and did not say why", b.at(0))
+	}
+	code := fault.Code(r.Error.Code)
+	if code != fault.TabNotFound && code != fault.ValidationError {
+		code = fault.InternalError
+	}
+	return nil, fault.New(code, fault.Sanitize(r.Error.Message), b.at(0))
+}
+
+// replied hands a reply to whoever waits for it.
+func (b *browser) replied(r *wire.Reply) {
+	b.update(func(s *calls) {
+		if answer := s.commands[r.ID]; answer != nil {
+			delete(s.commands, r.ID)
+			answer <- r
+		}
+	})
+}
+
+// await finds the browser for a command, and waits a bounded time for one that is on its way.
+func (h *Hub) await(ctx context.Context, profile string) (*browser, *fault.Error) {
+	late := time.NewTimer(h.cfg.GapWait)
+	defer late.Stop()
+	for {
+		news := h.gap.watch()
+		b, failure, wait := h.commandee(profile)
+		if !wait {
+			return b, failure
+		}
+		select {
+		case <-news:
+		case <-late.C:
+			return nil, failure
+		case <-ctx.Done():
+			return nil, unsent(ctx)
+		}
+	}
+}
+
+// commandee chooses the browser for a command. When there is none, failure says why, and wait whether that may change
+// in a moment.
+func (h *Hub) commandee(profile string) (b *browser, failure *fault.Error, wait bool) {
+	all := h.candidates()
+	if len(all) == 0 {
+		return nil, h.absent(), h.starting()
+	}
+	chosen, failure, wait := h.choose(&call.Invocation{Profile: profile}, all)
+	if failure != nil {
+		return nil, failure, wait
+	}
+	var best candidate
+	var bestTab *wire.Tab
+	for _, c := range withPresence(chosen, present) {
+		for _, tab := range c.b.tabs.Load().list {
+			if bestTab == nil || better(tab, bestTab) < 0 {
+				best, bestTab = c, tab
+			}
+		}
+		if best.b == nil {
+			best = c // it has no tab with a web page
+		}
+	}
+	if best.b != nil {
+		return best.b, nil, false
+	}
+	wait = len(withPresence(chosen, onWay)) > 0
+	if profile != "" {
+		return nil, fault.New(fault.ProfileNotConnected, fmt.Sprintf("The browser profile %q is not connected", profile)), wait
+	}
+	return nil, h.absent(), wait
+}

@@ -1,0 +1,134 @@
+package hub_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/hub"
+	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/wire"
+)
+
+func TestCallWaitsForABrowserThatWasHereAMomentAgo(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		b := l.connect()
+		b.Drop()
+		time.Sleep(30 * time.Second)
+		done := l.begin(t.Context(), request())
+		time.Sleep(2 * time.Second)
+		still(t, done)
+		redial(t, b)
+		got := <-done
+		got.wantOutput(t, `{"x":1}`)
+		if got.after != 2*time.Second {
+			t.Errorf("it took %s", got.after)
+		}
+	})
+}
+
+func TestWaitIsBoundedAndSaysWhatIsMissing(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		none := l.invoke(request())
+		none.want(t, fault.ExtensionNotInstalled, fault.NotExecuted)
+		b := l.connect()
+		b.Drop()
+		time.Sleep(20 * time.Second)
+		asleep := l.invoke(request())
+		asleep.want(t, fault.WorkerAsleep, fault.NotExecuted)
+		time.Sleep(time.Minute)
+		closed := l.invoke(request())
+		closed.want(t, fault.BrowserNotRunning, fault.NotExecuted)
+		if none.after != 0 || asleep.after != wire.GapWait || closed.after != 0 {
+			t.Errorf("they took %s, %s, %s", none.after, asleep.after, closed.after)
+		}
+		for _, r := range []result{none, asleep, closed} {
+			if !r.failure.Retryable || r.failure.Hint == "" {
+				t.Errorf("got %+v", r.failure)
+			}
+		}
+	})
+}
+
+func TestYoungRelayWaitsForBrowsersOfTheLastOne(t *testing.T) {
+	inLabWith(t, func(c *hub.Config) { c.ConnectedBefore = true }, func(t *testing.T, l *lab) {
+		done := l.begin(t.Context(), request())
+		time.Sleep(time.Second)
+		l.connect()
+		(<-done).wantOutput(t, `{"x":1}`)
+	})
+	inLabWith(t, func(c *hub.Config) { c.ConnectedBefore = true }, func(t *testing.T, l *lab) {
+		got := l.invoke(request())
+		got.want(t, fault.ExtensionNotConnected, fault.NotExecuted)
+		if got.after != wire.GapWait {
+			t.Errorf("it took %s", got.after)
+		}
+	})
+}
+
+func TestCallsOfALaneKeepTheirOrderThroughAGap(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		var mu sync.Mutex
+		var order []string
+		b := l.connect(answer(func(c *hubtest.Call) {
+			mu.Lock()
+			order = append(order, string(c.Arguments))
+			mu.Unlock()
+			c.Return(c.Arguments)
+		}))
+		b.Drop()
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		var waiting []<-chan result
+		var want []string
+		for i := range 20 {
+			callCtx := t.Context()
+			if i == 7 {
+				callCtx = ctx
+			} else {
+				want = append(want, fmt.Sprint(i))
+			}
+			waiting = append(waiting, l.begin(callCtx, request(write, func(r *call.Invocation) { r.Arguments = json.RawMessage(fmt.Sprint(i)) })))
+			synctest.Wait()
+		}
+		cancel()
+		(<-waiting[7]).want(t, fault.Cancelled, fault.NotExecuted)
+		redial(t, b)
+		for i, done := range waiting {
+			if i != 7 {
+				(<-done).wantOutput(t, fmt.Sprint(i))
+			}
+		}
+		if diff := cmp.Diff(want, order); diff != "" {
+			t.Errorf("order (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestCancelWhileWaiting(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		b := l.connect(answer(func(*hubtest.Call) { t.Error("it was sent") }))
+		b.Drop()
+		synctest.Wait()
+		ctx, cancel := context.WithCancelCause(t.Context())
+		r := request(write)
+		done := l.begin(ctx, r)
+		still(t, done)
+		cancel(call.ErrCancelled)
+		(<-done).want(t, fault.Cancelled, fault.NotExecuted)
+		redial(t, b)
+		if _, found, _ := l.journal.Find(t.Context(), r.ID); found {
+			t.Error("it is in the journal")
+		}
+	})
+}
+
+// The tool ended while the link was lost: its own outcome is delivered.

@@ -1,0 +1,214 @@
+package hub
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"tabrelay/relay/fault"
+	"tabrelay/relay/wire"
+)
+
+// helloBytes is the largest message a stranger may send.
+const helloBytes = wire.MaxHeaderBytes
+
+// notWelcome is why a handshake ended: what the extension is told, and with which code it is closed.
+type notWelcome struct {
+	code    fault.Code
+	close   int
+	message string
+}
+
+// Error implements error.
+func (n *notWelcome) Error() string { return string(n.code) + ": " + n.message }
+
+// admit upgrades a request that passed the door, shakes hands, and runs the connection to its end.
+func (h *Hub) admit(w http.ResponseWriter, r *http.Request) {
+	if !h.enter() {
+		http.Error(w, "the relay is shutting down", http.StatusServiceUnavailable)
+		return
+	}
+	defer h.done.Done()
+	select {
+	case h.greetings <- struct{}{}:
+	default:
+		http.Error(w, "too many handshakes are under way; try again in a moment", http.StatusServiceUnavailable)
+		return
+	}
+	c := h.greet(w, r)
+	<-h.greetings
+	if c == nil {
+		return
+	}
+	c.log.Info().Str("chrome", c.hello.Chrome).Str("extension", c.hello.Extension).Msg("browser connected")
+	h.tell(Event{Kind: Connected, ProfileID: c.b.id, Profile: c.b.label()})
+	c.run()
+}
+
+// enter lets a connection in unless the hub is closing; Close waits for those inside.
+func (h *Hub) enter() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return false
+	}
+	h.done.Add(1)
+	return true
+}
+
+// greet returns the connection when it stands, or nil after saying why not.
+func (h *Hub) greet(w http.ResponseWriter, r *http.Request) *conn {
+	socket, err := accept(w, r, helloBytes)
+	if err != nil {
+		h.cfg.Log.Warn().Err(err).Msg("the upgrade of an extension failed")
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), wire.HandshakeTime)
+	defer cancel()
+	hello, err := h.prove(ctx, socket, r)
+	if err == nil {
+		socket.setLimit(h.cfg.FrameBytes)
+		var c *conn
+		if c, err = h.seat(ctx, socket, hello); err == nil {
+			return c
+		}
+	}
+	var no *notWelcome
+	if errors.As(err, &no) {
+		h.turnAway(socket, hello, no)
+	} else {
+		h.cfg.Log.Info().Err(err).Msg("the handshake of an extension was not finished")
+		socket.Drop()
+	}
+	return nil
+}
+
+// turnAway says why, and closes.
+func (h *Hub) turnAway(socket *Socket, hello *wire.Hello, no *notWelcome) {
+	event := Event{Kind: Refused, Code: string(no.code), Message: no.message}
+	if hello != nil {
+		event.ProfileID, event.Profile = hello.Profile.ID, hello.Profile.Label
+	}
+	if no.close == closePairing || no.close == closeVersion {
+		h.refusal.Store(&refusal{code: no.code, message: no.message, at: time.Now()})
+	}
+	h.cfg.Log.Warn().Str("code", string(no.code)).Str("profile", event.Profile).Msg("extension refused: " + no.message)
+	_ = socket.Write(mustEncode(&wire.Refuse{Code: string(no.code), Message: no.message}))
+	socket.Close(no.close, no.message)
+	h.tell(event)
+}
+
+// prove exchanges hello and proofs. It returns the hello of an extension that knows the secret.
+func (h *Hub) prove(ctx context.Context, socket *Socket, r *http.Request) (*wire.Hello, error) {
+	heard, err := socket.Read(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read hello: %w", err)
+	}
+	rawHello := bytes.Clone(heard)
+	hello, err := h.hear(socket, rawHello)
+	if err != nil {
+		return nil, err
+	}
+	version, problem := wire.Negotiate(wire.Speaks, hello.Protocol)
+	if problem != "" {
+		return hello, &notWelcome{fault.VersionMismatch, closeVersion, problem}
+	}
+	answer := wire.Relay{Protocol: version, Relay: h.cfg.RelayVersion, Nonce: wire.NewNonce()}
+	transcript := wire.Transcript{
+		Protocol: version, Address: r.Host, ExtensionID: strings.TrimPrefix(r.Header.Get("Origin"), "chrome-extension://"),
+		ProfileID: hello.Profile.ID, ExtensionNonce: hello.Nonce, RelayNonce: answer.Nonce,
+		Hello: rawHello, Relay: mustEncode(&answer),
+	}
+	secret := h.cfg.Secret()
+	proof, err := transcript.Proof(secret, wire.RelayRole)
+	if err != nil {
+		return hello, &notWelcome{fault.PairingFailed, closePairing, "The relay has no pairing secret: run `tabrelay up`."}
+	}
+	if err := socket.Write(transcript.Relay, mustEncode(&wire.Proof{Proof: proof})); err != nil {
+		return hello, fmt.Errorf("send proof: %w", err)
+	}
+	return hello, h.verify(ctx, socket, transcript, secret)
+}
+
+// hear reads hello. Of one it does not understand it still looks whether another version of the protocol wrote it.
+func (h *Hub) hear(socket *Socket, raw []byte) (*wire.Hello, error) {
+	frame, _, err := wire.Decode(raw)
+	if hello, ok := frame.(*wire.Hello); ok && err == nil {
+		return hello, nil
+	}
+	var stranger struct {
+		Type     wire.Kind  `json:"type"`
+		Protocol wire.Range `json:"protocol"`
+	}
+	if json.Unmarshal(raw, &stranger) == nil && stranger.Type == "hello" {
+		if _, problem := wire.Negotiate(wire.Speaks, stranger.Protocol); problem != "" {
+			return nil, &notWelcome{fault.VersionMismatch, closeVersion, problem}
+		}
+	}
+	socket.Close(closeCorrupt, "the first frame is not a hello that can be understood")
+	return nil, errors.Join(errors.New("the first frame is not hello"), err)
+}
+
+// verify waits for the extension's proof. The nonce it must cover was sent a moment ago, on this connection only.
+func (h *Hub) verify(ctx context.Context, socket *Socket, transcript wire.Transcript, secret string) error {
+	heard, err := socket.Read(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return errors.New("the extension did not prove the pairing in time")
+	case CloseCode(err) != -1:
+		return fmt.Errorf("the extension does not accept this relay: %w", err)
+	case err != nil:
+		return fmt.Errorf("read proof: %w", err)
+	}
+	frame, _, err := wire.Decode(heard)
+	proof, ok := frame.(*wire.Proof)
+	if err != nil || !ok || !transcript.Verify(secret, wire.ExtensionRole, proof.Proof) {
+		h.failures.Allow()
+		return &notWelcome{fault.PairingFailed, closePairing,
+			"The extension's pairing.json is not from this relay: run `tabrelay up`, then press Reload on the extension's card."}
+	}
+	return nil
+}
+
+// seat gives a proven extension the place of its profile. Where another connection has it, the epochs tell whether
+// it is the same browser dialling again; if not, the one that answers keeps the place.
+func (h *Hub) seat(ctx context.Context, socket *Socket, hello *wire.Hello) (*conn, error) {
+	b := h.browserOf(hello.Profile.ID)
+	select {
+	case b.door <- struct{}{}:
+		defer func() { <-b.door }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	var old *conn
+	b.peek(func(s *calls) { old = s.conn })
+	if old != nil && old.hello.Epoch != hello.Epoch && old.answers(ctx) {
+		return nil, &notWelcome{fault.PairingFailed, closeDuplicate,
+			"Another browser with this profile id is connected; this one takes a fresh id."}
+	}
+	c := newConn(b, socket, *hello, h.cfg.Log.With().Str("profile", hello.Profile.Label).Logger())
+	c.queue.insist(mustEncode(&wire.Welcome{
+		Bundle: h.cfg.BundleHash, PingMs: h.cfg.PingEvery.Milliseconds(), GapMs: h.cfg.GapWait.Milliseconds(),
+		Limits: wire.Limits{FrameBytes: h.cfg.FrameBytes, ResultBytes: wire.MaxResultBytes, StoredOutcomeBytes: wire.StoredOutcomeBytes},
+	}))
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return nil, errors.New("the relay is shutting down")
+	}
+	c.queue.insist(*h.plugins.Load())
+	b.about.Store(hello)
+	b.attach(c)
+	h.mu.Unlock()
+	if old != nil {
+		old.stop(closeReplaced, "replaced by a newer connection of this profile")
+	}
+	h.refusal.Store(nil)
+	h.countBrowsers()
+	return c, nil
+}

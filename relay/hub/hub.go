@@ -1,0 +1,237 @@
+// Package hub holds the connections to browsers. It lets extensions in (door.go, handshake.go), keeps one run and one
+// send loop for each connection (conn.go), knows every tab (tabs.go), decides which tab a call goes to (route.go), and
+// sees each call in flight to its end (invoke.go, inflight.go), also when its connection, its worker or the relay
+// itself ended in between (gap.go, recover.go).
+//
+// Lock order: Hub.mu, then browser.mu, then queue.mu. No lock is held while a journal, a meter or a callback runs.
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/time/rate"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/wire"
+)
+
+// Config is what a hub needs. Zero durations and sizes mean the protocol's own.
+type Config struct {
+	Secret          func() string // 64 hexadecimal digits; without one nobody is let in
+	ExtensionIDs    []string      // exactly these are let in
+	RelayVersion    string
+	BundleHash      string // of the extension files this relay holds
+	ConnectedBefore bool   // some extension connected to an earlier relay of this home
+	GapWait         time.Duration
+	PingEvery       time.Duration
+	FrameBytes      int
+	Log             zerolog.Logger
+	Journal         Journal // nil: writes are not journalled, and nothing survives a restart
+	Meter           Meter   // may be nil
+}
+
+// Journal records writing calls, so that the truth about them survives the relay.
+type Journal interface {
+	// Dispatch records a call whose frame is about to leave, and returns when that is safe on disk.
+	Dispatch(ctx context.Context, r call.Record) error
+	// Resolve notes a call's end. It does not wait for the disk. A later, better answer replaces Unknown.
+	Resolve(id call.ID, st call.State, output, failure json.RawMessage)
+	// OpenCalls lists the calls that have no end.
+	OpenCalls(ctx context.Context) ([]call.Record, error)
+	// Find looks a call up.
+	Find(ctx context.Context, id call.ID) (r call.Record, found bool, err error)
+}
+
+// Meter counts.
+type Meter interface {
+	Browsers(connected int)
+	Corruption(peer string) // a malformed or oversized frame
+	LateAnswer()            // an outcome nobody waited for
+}
+
+// Hub holds the connections to browsers. Its methods may be called concurrently.
+type Hub struct {
+	cfg     Config
+	started time.Time
+
+	failures  *rate.Limiter // of proofs
+	greetings chan struct{} // one slot for each handshake under way
+	gap       gap
+	lanes     lanes
+	sites     sites
+	late      chan lateOutcome // to the goroutine that looks them up in the journal
+
+	// Written under mu, read anywhere. The slice is never changed, only replaced.
+	browsers atomic.Pointer[[]*browser]
+	plugins  atomic.Pointer[[]byte] // the encoded plugins frame
+	refusal  atomic.Pointer[refusal]
+
+	complained sync.Map // plugin versions whose errors had to be repaired
+
+	mu        sync.Mutex
+	closed    bool
+	listeners []func(Event)
+
+	stop context.CancelFunc // ends the goroutine that reads late
+	done sync.WaitGroup     // connections, and that goroutine
+}
+
+// New makes a hub. The calls that an earlier relay left open are recovering from now on: what their browsers tell in
+// the next moments resolves them, and those that stay open are unknown.
+func New(cfg Config) *Hub {
+	cfg.GapWait = orElse(cfg.GapWait, wire.GapWait)
+	cfg.PingEvery = orElse(cfg.PingEvery, wire.PingEvery)
+	cfg.FrameBytes = orElse(cfg.FrameBytes, wire.MaxFrameBytes)
+	if cfg.Journal == nil {
+		cfg.Journal = noJournal{}
+	}
+	if cfg.Meter == nil {
+		cfg.Meter = noMeter{}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	h := &Hub{
+		cfg: cfg, started: time.Now(), stop: stop,
+		failures:  rate.NewLimiter(rate.Every(failureEvery), failureBurst),
+		greetings: make(chan struct{}, maxGreetings),
+		late:      make(chan lateOutcome, 256),
+	}
+	h.browsers.Store(new([]*browser))
+	h.SetPlugins(nil)
+	h.adoptOpenCalls(ctx)
+	h.done.Go(func() { h.settleLate(ctx) })
+	return h
+}
+
+func orElse[T comparable](value, otherwise T) T {
+	var zero T
+	if value == zero {
+		return otherwise
+	}
+	return value
+}
+
+// SetPlugins tells every browser, now and later, which plugins there are.
+func (h *Hub) SetPlugins(plugins []wire.Plugin) {
+	list := make([]wire.Plugin, len(plugins))
+	for i, p := range plugins {
+		p.Matches = append([]string{}, p.Matches...) // an empty list, never null
+		p.Excludes = append([]string{}, p.Excludes...)
+		list[i] = p
+	}
+	frame := mustEncode(&wire.Plugins{Plugins: list})
+	h.mu.Lock()
+	h.plugins.Store(&frame)
+	for _, b := range h.all() {
+		b.tell(frame)
+	}
+	h.mu.Unlock()
+}
+
+func (h *Hub) all() []*browser { return *h.browsers.Load() }
+
+// find returns the browser of a profile, or nil.
+func (h *Hub) find(profileID string) *browser {
+	for _, b := range h.all() {
+		if b.id == profileID {
+			return b
+		}
+	}
+	return nil
+}
+
+// browserOf returns the browser of a profile and makes it when it is new.
+func (h *Hub) browserOf(profileID string) *browser {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if b := h.find(profileID); b != nil {
+		return b
+	}
+	b := newBrowser(h, profileID)
+	list := append(slices.Clone(h.all()), b)
+	h.browsers.Store(&list)
+	return b
+}
+
+// Close refuses new connections and calls, waits until the calls in flight have ended or ctx has, and ends every
+// connection. Calls that are still open stay so in the journal, where the next relay finds them.
+func (h *Hub) Close(ctx context.Context) {
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	for _, b := range h.all() {
+		b.update(func(s *calls) { s.closing = true })
+	}
+	for _, b := range h.all() {
+		select {
+		case <-b.idle:
+		case <-ctx.Done():
+		}
+		b.shut()
+	}
+	h.stop()
+	h.done.Wait()
+}
+
+// isClosed reports whether Close was called.
+func (h *Hub) isClosed() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.closed
+}
+
+// EventKind is what happened.
+type EventKind string
+
+// The kinds of Event.
+const (
+	Connected    EventKind = "connected"
+	Disconnected EventKind = "disconnected"
+	Refused      EventKind = "refused" // pairing or version; fatal for that extension until something changes
+	Noticed      EventKind = "notice"  // the extension has something to tell the person
+)
+
+// Event is something that happened to a connection.
+type Event struct {
+	Kind      EventKind
+	Time      time.Time
+	ProfileID string
+	Profile   string
+	Code      string // Refused: a code of the error table
+	Message   string
+}
+
+// Events makes the hub tell listener what happens, one event at a time for each connection. It must not block.
+func (h *Hub) Events(listener func(Event)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.listeners = append(slices.Clone(h.listeners), listener)
+}
+
+func (h *Hub) tell(e Event) {
+	e.Time = time.Now()
+	h.mu.Lock()
+	listeners := h.listeners
+	h.mu.Unlock()
+	for _, listener := range listeners {
+		listener(e)
+	}
+}
+
+type noJournal struct{}
+
+func (noJournal) Dispatch(context.Context, call.Record) error                          { return nil }
+func (noJournal) Resolve(call.ID, call.State, json.RawMessage, json.RawMessage)        {}
+func (noJournal) OpenCalls(context.Context) ([]call.Record, error)                     { return nil, nil }
+func (noJournal) Find(context.Context, call.ID) (r call.Record, found bool, err error) { return }
+
+type noMeter struct{}
+
+func (noMeter) Browsers(int)      {}
+func (noMeter) Corruption(string) {}
+func (noMeter) LateAnswer()       {}

@@ -1,0 +1,161 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/wire"
+)
+
+// maxLetters bounds what waits for a caller that is slow to take progress and log lines.
+const maxLetters = 64
+
+// letter is progress or a log line on its way to the caller.
+type letter struct {
+	step     bool
+	progress call.Progress
+	entry    call.LogEntry
+}
+
+// Invoke runs one call: it finds the tab, journals a write, sends, and waits for the end, be it an outcome, a closed
+// tab or a lost link. When ctx ends first the page is told to abort, and Invoke returns at once. A failure's outcome
+// is not_executed only when it is certain that the tool never started.
+func (h *Hub) Invoke(ctx context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
+	t, place, failure := h.seek(ctx, &r)
+	defer place.leave()
+	if failure != nil {
+		return nil, failure
+	}
+	f, failure := h.send(ctx, &r, t)
+	place.leave() // the next in line may go
+	if failure != nil {
+		return nil, failure
+	}
+	return t.b.wait(ctx, f)
+}
+
+// send journals a write, and puts the call's frame into the connection's queue.
+func (h *Hub) send(ctx context.Context, r *call.Invocation, t target) (*flight, *fault.Error) {
+	args := r.Arguments
+	if len(args) == 0 {
+		args = json.RawMessage("{}")
+	}
+	frame, err := wire.Encode(&wire.Call{
+		ID: r.ID, Plugin: r.Plugin, Hash: r.Hash, Tool: r.Tool, TabID: t.tab.ID, Write: r.Write,
+		TimeoutMs: atLeastOne(r.Timeout), MaxTimeoutMs: atLeastOne(max(r.MaxTimeout, r.Timeout)), ProgressExtends: r.ProgressExtends,
+		MaxResultBytes: resultLimit(r), Settings: r.Settings, ConsoleTailBytes: r.ConsoleTailBytes, Frames: pageFrames(r.Frames),
+	}, args)
+	if err != nil {
+		return nil, fault.New(fault.InternalError, "The call could not be written as a frame",
+			fault.WithOutcome(fault.NotExecuted), fault.WithCause(err))
+	}
+	if len(frame) > h.cfg.FrameBytes {
+		return nil, tooLargeToSend(len(args), h.cfg.FrameBytes)
+	}
+	f := &flight{
+		id: r.ID, req: r, write: r.Write, tabID: t.tab.ID, epoch: t.conn.hello.Epoch, sent: time.Now(),
+		mail: make(chan struct{}, 1), done: make(chan struct{}),
+	}
+	if failure := h.journal(ctx, f, t.b); failure != nil {
+		return nil, failure
+	}
+	if failure := t.b.launch(f, t.conn, frame); failure != nil {
+		if f.write {
+			h.record(f.id, nil, failure)
+		}
+		return nil, failure
+	}
+	h.lanes.remember(r, t)
+	return f, nil
+}
+
+// journal records a writing call before its frame leaves.
+func (h *Hub) journal(ctx context.Context, f *flight, b *browser) *fault.Error {
+	if !f.write {
+		return nil
+	}
+	err := h.cfg.Journal.Dispatch(ctx, call.Record{
+		ID: f.id, Session: f.req.Session, Tool: f.req.ToolName(), ProfileID: b.id, TabID: f.tabID, Epoch: f.epoch,
+		Dispatched: f.sent, State: call.Dispatched,
+	})
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		failure := unsent(ctx)
+		h.record(f.id, nil, failure) // it may have been recorded all the same
+		return failure
+	}
+	return fault.New(fault.InternalError, "The call could not be recorded in the journal, so it was not sent",
+		fault.WithOutcome(fault.NotExecuted), fault.WithCause(err),
+		fault.WithHint("Ask the person to look at `tabrelay doctor`: the relay cannot write its database."))
+}
+
+// wait delivers what the page reports until the call ends.
+func (b *browser) wait(ctx context.Context, f *flight) (*call.Reply, *fault.Error) {
+	for {
+		select {
+		case <-f.mail:
+			b.deliver(f)
+		case <-f.done:
+			b.deliver(f)
+			return f.reply, f.failure
+		case <-ctx.Done():
+			if b.abandon(f, reasonOf(ctx)) {
+				return nil, abandonedFault(b, f)
+			}
+			<-f.done
+			return f.reply, f.failure
+		}
+	}
+}
+
+// deliver passes letters on, in the caller's own goroutine: a caller that takes its time delays nobody else.
+func (b *browser) deliver(f *flight) {
+	var letters []letter
+	b.peek(func(*calls) { letters, f.letters = f.letters, nil })
+	for _, l := range letters {
+		switch {
+		case l.step && f.req.Progress != nil:
+			f.req.Progress(l.progress)
+		case !l.step && f.req.Log != nil:
+			f.req.Log(l.entry)
+		}
+	}
+}
+
+// reasonOf is what the page is told about a context that ended.
+func reasonOf(ctx context.Context) string {
+	cause := context.Cause(ctx)
+	if errors.Is(cause, call.ErrCancelled) || errors.Is(cause, context.Canceled) {
+		return "client"
+	}
+	return "deadline"
+}
+
+// unsent is the failure of a call whose context ended before its frame left.
+func unsent(ctx context.Context) *fault.Error {
+	return fault.New(fault.Cancelled, "The call ended before it was sent", fault.WithOutcome(fault.NotExecuted),
+		fault.WithCause(context.Cause(ctx)))
+}
+
+func resultLimit(r *call.Invocation) int {
+	if r.MaxResultBytes > 0 {
+		return r.MaxResultBytes
+	}
+	return wire.MaxResultBytes
+}
+
+// pageFrames is the field as the wire has it: absent means the top frame.
+func pageFrames(frames string) string {
+	if frames == "all" {
+		return frames
+	}
+	return ""
+}
+
+func atLeastOne(d time.Duration) int64 { return max(1, d.Milliseconds()) }

@@ -1,0 +1,69 @@
+package hub
+
+import (
+	"tabrelay/relay/call"
+
+	"sync"
+	"time"
+)
+
+// laneTime is how long a lane's tab is remembered without a call.
+const laneTime = time.Hour
+
+const maxLanes = 10_000
+
+// lanes remembers in which tab each lane last used each plugin, so that an agent's calls stay in one tab while it and
+// the person use others.
+type lanes struct {
+	mu   sync.Mutex
+	last map[laneKey]lanePlace
+}
+
+type laneKey struct{ lane, plugin string }
+
+type lanePlace struct {
+	profileID string
+	tabID     int
+	used      time.Time
+}
+
+func (l *lanes) remember(r *call.Invocation, t target) {
+	if r.Session.Lane == "" {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	if l.last == nil {
+		l.last = map[laneKey]lanePlace{}
+	}
+	if len(l.last) >= maxLanes {
+		l.forget(now)
+	}
+	l.last[laneKey{r.Session.Lane, r.Plugin}] = lanePlace{profileID: t.b.id, tabID: t.tab.ID, used: now}
+}
+
+// forget drops what has expired, or, when nothing has, any tenth of it.
+func (l *lanes) forget(now time.Time) {
+	for key, place := range l.last {
+		if now.Sub(place.used) > laneTime {
+			delete(l.last, key)
+		}
+	}
+	for key := range l.last {
+		if len(l.last) < maxLanes*9/10 {
+			return
+		}
+		delete(l.last, key)
+	}
+}
+
+func (l *lanes) recall(r *call.Invocation) (p lanePlace, ok bool) {
+	if r.Session.Lane == "" {
+		return p, false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p, ok = l.last[laneKey{r.Session.Lane, r.Plugin}]
+	return p, ok && time.Since(p.used) <= laneTime
+}

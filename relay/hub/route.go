@@ -1,0 +1,304 @@
+package hub
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/wire"
+)
+
+// target is where a call goes: one tab of one browser, over the connection that stands now.
+type target struct {
+	b    *browser
+	conn *conn
+	tab  *wire.Tab
+}
+
+// presence is whether a browser can take calls.
+type presence int
+
+const (
+	gone    presence = iota // and not expected
+	onWay                   // it was here a moment ago, or has not told its tabs yet
+	present                 // connected, tabs known
+)
+
+// candidate is one browser at the moment of routing.
+type candidate struct {
+	b    *browser
+	conn *conn
+	is   presence
+}
+
+// route chooses the tab of a call. It never falls back to another tab, profile or account than the call, or the lane's
+// last call, meant. When there is no tab, failure says why, and wait whether that may change in a moment.
+func (h *Hub) route(r *call.Invocation, where *site) (t target, failure *fault.Error, wait bool) {
+	all := h.candidates()
+	if len(all) == 0 {
+		return t, h.absent(), h.starting()
+	}
+	chosen, failure, wait := h.choose(r, all)
+	if failure != nil {
+		return t, failure, wait
+	}
+	if r.TabID != 0 {
+		return h.routeTab(r, where, chosen)
+	}
+	last, followed := h.lanes.recall(r)
+	if followed && !among(chosen, last.profileID) {
+		followed = false // the call names another profile
+	}
+	if followed {
+		return h.routeLane(r, where, chosen, last)
+	}
+	return h.routeBest(r, where, chosen)
+}
+
+// candidates lists the browsers that ever connected, or whose calls an earlier relay left open.
+func (h *Hub) candidates() []candidate {
+	all := h.all()
+	list := make([]candidate, 0, len(all))
+	for _, b := range all {
+		c := candidate{b: b}
+		var left time.Time
+		b.peek(func(s *calls) { c.conn, left = s.conn, s.left })
+		switch {
+		case c.conn != nil && c.conn.ready.Load():
+			c.is = present
+		case c.conn != nil, !left.IsZero() && time.Since(left) <= recently, left.IsZero() && h.starting():
+			c.is = onWay
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// starting reports whether browsers that knew an earlier relay may still be on their way to this one.
+func (h *Hub) starting() bool {
+	return (h.cfg.ConnectedBefore || len(h.all()) > 0) && time.Since(h.started) <= recently
+}
+
+// choose narrows the browsers to the profile that the call names.
+func (h *Hub) choose(r *call.Invocation, all []candidate) (chosen []candidate, failure *fault.Error, wait bool) {
+	if r.Profile == "" {
+		return all, nil, false
+	}
+	for _, c := range all {
+		if c.b.id == r.Profile {
+			chosen = []candidate{c}
+			break
+		}
+		if c.b.label() == r.Profile {
+			chosen = append(chosen, c)
+		}
+	}
+	if here := withPresence(chosen, present); len(here) > 0 {
+		chosen = here
+	}
+	if len(chosen) > 1 {
+		return nil, fault.New(fault.ValidationError, fmt.Sprintf("%d browser profiles are called %q", len(chosen), r.Profile),
+			fault.WithHint("Pass the id of one as `profile`: "+names(chosen, true)+".")), false
+	}
+	if len(chosen) == 1 && chosen[0].is != gone {
+		return chosen, nil, false
+	}
+	here := withPresence(all, present)
+	if len(here) == 0 && len(chosen) == 0 {
+		return nil, h.absent(), len(withPresence(all, onWay)) > 0 || h.starting()
+	}
+	message := fmt.Sprintf("The browser profile %q is not connected", r.Profile)
+	if len(chosen) == 1 && !chosen[0].b.lastSeen().IsZero() {
+		message += "; it was, " + ago(chosen[0].b.lastSeen()) + " ago"
+	}
+	hint := "Ask the person to open a window of that profile."
+	if len(here) > 0 {
+		hint += " Connected: " + names(here, false) + "."
+	}
+	return nil, fault.New(fault.ProfileNotConnected, message, fault.WithHint(hint)), len(chosen) == 0 && h.starting()
+}
+
+// routeTab finds the tab that the call names.
+func (h *Hub) routeTab(r *call.Invocation, where *site, chosen []candidate) (t target, failure *fault.Error, wait bool) {
+	var found []target
+	for _, c := range withPresence(chosen, present) {
+		if tab := c.b.tabs.Load().get(r.TabID); tab != nil {
+			found = append(found, target{c.b, c.conn, tab})
+		}
+	}
+	if len(found) > 1 {
+		// Tab ids are unique within a profile only. The lane's own profile is the one it means.
+		if last, ok := h.lanes.recall(r); ok {
+			for _, t := range found {
+				if t.b.id == last.profileID {
+					found = []target{t}
+					break
+				}
+			}
+		}
+	}
+	switch {
+	case len(found) == 0:
+		if len(withPresence(chosen, present)) == 0 {
+			return t, h.absent(), len(withPresence(chosen, onWay)) > 0
+		}
+		return t, fault.New(fault.TabNotFound, fmt.Sprintf("There is no tab %d with a web page", r.TabID),
+			fault.WithHint("Leave `tabId` out, or pass the id of an open tab.")), len(withPresence(chosen, onWay)) > 0
+	case len(found) > 1:
+		return t, fault.New(fault.ValidationError, fmt.Sprintf("Several browser profiles have a tab %d", r.TabID),
+			fault.WithHint("Pass `profile` too: "+names(withPresence(chosen, present), false)+".")), false
+	}
+	t = found[0]
+	if !where.rule.Matches(t.tab.URL) {
+		return target{}, fault.New(fault.TabChanged,
+			fmt.Sprintf("Tab %d shows %s, which does not belong to %s", r.TabID, originOf(t.tab.URL), r.Plugin),
+			t.b.at(r.TabID), fault.WithOutcome(fault.NotExecuted),
+			fault.WithHint(openHint(r))), false
+	}
+	return t, nil, false
+}
+
+// routeLane follows the lane's last call: to the same tab, or another of the site in the same profile.
+func (h *Hub) routeLane(r *call.Invocation, where *site, chosen []candidate, last lanePlace) (t target, failure *fault.Error, wait bool) {
+	for _, c := range chosen {
+		if c.b.id != last.profileID {
+			continue
+		}
+		switch c.is {
+		case onWay:
+			return t, h.away(c), true
+		case gone:
+			return t, h.away(c), false
+		}
+		of := c.b.tabs.Load().of(where)
+		for _, tab := range of {
+			if tab.ID == last.tabID {
+				return target{c.b, c.conn, tab}, nil, false
+			}
+		}
+		if len(of) > 0 {
+			return target{c.b, c.conn, of[0]}, nil, false
+		}
+		failure := noTab(r, fmt.Sprintf(" in the browser profile %q, where this agent worked before", c.b.label()))
+		if others := h.elsewhere(where, chosen, c.b); others != "" {
+			failure.Hint += " Other profiles have one; pass `profile` to work there: " + others + "."
+		}
+		return t, failure, false
+	}
+	return h.routeBest(r, where, chosen)
+}
+
+// routeBest takes the tab of the site that the person most likely means.
+func (h *Hub) routeBest(r *call.Invocation, where *site, chosen []candidate) (t target, failure *fault.Error, wait bool) {
+	here := withPresence(chosen, present)
+	for _, c := range here {
+		if of := c.b.tabs.Load().of(where); len(of) > 0 && (t.tab == nil || better(of[0], t.tab) < 0) {
+			t = target{c.b, c.conn, of[0]}
+		}
+	}
+	switch {
+	case t.tab != nil:
+		return t, nil, false
+	case len(here) == 0:
+		return t, h.absent(), len(withPresence(chosen, onWay)) > 0
+	}
+	return t, noTab(r, ""), len(withPresence(chosen, onWay)) > 0
+}
+
+// away is the failure of a call whose lane works in a profile that is not here. A profile that is gone has not been
+// waited for, so others that are on their way are as good an offer as those that are here.
+func (h *Hub) away(from candidate) *fault.Error {
+	var others []candidate
+	for _, c := range h.candidates() {
+		if c.is == present || c.is == onWay && from.is == gone {
+			others = append(others, c)
+		}
+	}
+	if len(others) == 0 {
+		return h.absent()
+	}
+	return fault.New(fault.ProfileNotConnected,
+		fmt.Sprintf("The browser profile %q, where this agent worked before, is not connected", from.b.label()), from.b.at(0),
+		fault.WithHint("Ask the person to open a window of that profile. To work in another one, pass `profile`: "+names(others, false)+"."))
+}
+
+// elsewhere names the other profiles with a tab of the site.
+func (h *Hub) elsewhere(where *site, chosen []candidate, not *browser) string {
+	var others []candidate
+	for _, c := range withPresence(chosen, present) {
+		if c.b != not && len(c.b.tabs.Load().of(where)) > 0 {
+			others = append(others, c)
+		}
+	}
+	return names(others, false)
+}
+
+func noTab(r *call.Invocation, in string) *fault.Error {
+	return fault.New(fault.TabNotFound, "No open tab belongs to "+r.Plugin+in, fault.WithHint(openHint(r)))
+}
+
+// openHint says how to get a tab of the site.
+func openHint(r *call.Invocation) string {
+	switch {
+	case r.OpenURL != "":
+		return "Open " + r.OpenURL + " in the browser, then repeat the call."
+	case len(r.Matches) > 0:
+		return "Open a page that matches " + strings.Join(r.Matches, " or ") + " in the browser, then repeat the call."
+	}
+	return "Open the web app in the browser, then repeat the call."
+}
+
+func among(list []candidate, profileID string) bool {
+	for _, c := range list {
+		if c.b.id == profileID {
+			return true
+		}
+	}
+	return false
+}
+
+// withPresence filters. Nearly always all browsers are present, and then nothing is copied.
+func withPresence(list []candidate, want presence) []candidate {
+	same := true
+	for _, c := range list {
+		same = same && c.is == want
+	}
+	if same {
+		return list
+	}
+	var some []candidate
+	for _, c := range list {
+		if c.is == want {
+			some = append(some, c)
+		}
+	}
+	return some
+}
+
+// names lists profiles, with their ids where labels do not tell them apart.
+func names(list []candidate, ids bool) string {
+	count := map[string]int{}
+	for _, c := range list {
+		count[c.b.label()]++
+	}
+	texts := make([]string, len(list))
+	for i, c := range list {
+		texts[i] = fmt.Sprintf("%q", c.b.label())
+		if ids || count[c.b.label()] > 1 {
+			texts[i] = fmt.Sprintf("%q (%s)", c.b.id, c.b.label())
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
+// originOf keeps what a stranger may see of an address.
+func originOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return "another page"
+	}
+	return u.Scheme + "://" + u.Host
+}

@@ -1,0 +1,217 @@
+package hub_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/wire"
+)
+
+func named(label string, tabs ...wire.Tab) func(*hubtest.Options) {
+	return func(o *hubtest.Options) { o.Label, o.Tabs = label, tabs }
+}
+
+func tab(id int, url string, change ...func(*wire.Tab)) wire.Tab {
+	t := wire.Tab{ID: id, WindowID: 1, URL: url, Status: "complete"}
+	for _, c := range change {
+		c(&t)
+	}
+	return t
+}
+
+func lane(name string) func(*call.Invocation) {
+	return func(r *call.Invocation) { r.Session = call.Session{Lane: name} }
+}
+
+// wantTab checks where a call ran.
+func (r result) wantTab(t *testing.T, profile string, id int) {
+	t.Helper()
+	if r.failure != nil {
+		t.Fatalf("got %v instead of tab %d of %s", r.failure, id, profile)
+	}
+	if r.reply.TabID != id || r.reply.Profile != profile {
+		t.Errorf("it ran in tab %d of %s instead of tab %d of %s", r.reply.TabID, r.reply.Profile, id, profile)
+	}
+}
+
+func TestBestTab(t *testing.T) {
+	active := func(t *wire.Tab) { t.Active = true }
+	focused := func(t *wire.Tab) { t.Active, t.Focused = true, true }
+	used := func(at int64) func(*wire.Tab) { return func(t *wire.Tab) { t.LastUsed = at } }
+	asleep := func(t *wire.Tab) { t.Discarded = true }
+	const demo = "http://demo.test/"
+	tests := []struct {
+		name string
+		tabs []wire.Tab
+		want int
+	}{
+		{"the only one", []wire.Tab{tab(1, "http://other.test/", focused), tab(2, demo)}, 2},
+		{"the one with the focus", []wire.Tab{tab(1, demo, active, used(9)), tab(2, demo, focused)}, 2},
+		{"one that can be seen", []wire.Tab{tab(1, demo, used(9)), tab(2, demo, active)}, 2},
+		{"the last used", []wire.Tab{tab(1, demo, used(1)), tab(2, demo, used(3)), tab(3, demo, used(2))}, 2},
+		{"one that is awake", []wire.Tab{tab(1, demo, asleep, used(9)), tab(2, demo)}, 2},
+		{"the first", []wire.Tab{tab(7, demo), tab(5, demo)}, 5},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			inLab(t, func(t *testing.T, l *lab) {
+				l.connect(named("A", tt.tabs...))
+				l.invoke(request()).wantTab(t, "A", tt.want)
+			})
+		})
+	}
+}
+
+func TestPorts(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		l.connect(named("A", tab(1, "http://localhost:3000/"), tab(2, "http://localhost:4000/x")))
+		l.invoke(request(func(r *call.Invocation) { r.Matches = []string{"http://localhost:4000/*"} })).wantTab(t, "A", 2)
+	})
+}
+
+func TestExcludedTab(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		l.connect(named("A", tab(1, "http://demo.test/private/x"), tab(2, "http://demo.test/x")))
+		l.invoke(request(func(r *call.Invocation) { r.Excludes = []string{"http://demo.test/private/*"} })).wantTab(t, "A", 2)
+	})
+}
+
+func TestExplicitTab(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		l.connect(named("A", tab(1, "http://demo.test/"), tab(2, "http://demo.test/"), tab(3, "https://bank.test/account?secret=1")))
+		at := func(id int) func(*call.Invocation) { return func(r *call.Invocation) { r.TabID = id } }
+		l.invoke(request(at(2))).wantTab(t, "A", 2)
+		l.invoke(request()).wantTab(t, "A", 2) // the lane stays there
+		l.invoke(request(lane("other"))).wantTab(t, "A", 1)
+
+		missing := l.invoke(request(at(9)))
+		missing.want(t, fault.TabNotFound, fault.NotExecuted)
+		foreign := l.invoke(request(at(3)))
+		foreign.want(t, fault.TabChanged, fault.NotExecuted)
+		if m := foreign.failure.Message; strings.Contains(m, "secret") || !strings.Contains(m, "https://bank.test") {
+			t.Errorf("got %q", m)
+		}
+	})
+}
+
+func TestLaneStaysInItsTab(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		b := l.connect(named("A", tab(1, "http://demo.test/")))
+		l.invoke(request()).wantTab(t, "A", 1)
+		b.Put(tab(2, "http://demo.test/", func(t *wire.Tab) { t.Active, t.Focused = true, true }))
+		synctest.Wait()
+		l.invoke(request()).wantTab(t, "A", 1)
+		l.invoke(request(lane("other"))).wantTab(t, "A", 2)
+		b.Put(tab(1, "http://elsewhere.test/")) // left the site
+		synctest.Wait()
+		l.invoke(request()).wantTab(t, "A", 2)
+		b.CloseTab(2)
+		synctest.Wait()
+		none := l.invoke(request(func(r *call.Invocation) { r.OpenURL = "http://demo.test/" }))
+		none.want(t, fault.TabNotFound, fault.NotExecuted)
+		if !strings.Contains(none.failure.Hint, "http://demo.test/") {
+			t.Errorf("hint is %q", none.failure.Hint)
+		}
+	})
+}
+
+func TestNoFallbackToAnotherProfile(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		work := l.connect(named("Work", tab(1, "http://demo.test/", func(t *wire.Tab) { t.LastUsed = 5 })))
+		l.connect(named("Home", tab(1, "http://demo.test/")))
+		l.invoke(request()).wantTab(t, "Work", 1)
+		work.CloseTab(1)
+		synctest.Wait()
+		none := l.invoke(request())
+		none.want(t, fault.TabNotFound, fault.NotExecuted)
+		if !strings.Contains(none.failure.Hint, `"Home"`) {
+			t.Errorf("hint is %q", none.failure.Hint)
+		}
+		l.invoke(request(func(r *call.Invocation) { r.Profile = "Home" })).wantTab(t, "Home", 1)
+		l.invoke(request()).wantTab(t, "Home", 1) // the lane has moved
+
+		l.invoke(request(func(r *call.Invocation) { r.Profile = "Work" })).want(t, fault.TabNotFound, fault.NotExecuted)
+		work.Close()
+		time.Sleep(2 * time.Minute)
+		gone := l.invoke(request(func(r *call.Invocation) { r.Profile = "Work" }))
+		gone.want(t, fault.ProfileNotConnected, fault.NotExecuted)
+		if !strings.Contains(gone.failure.Hint, `"Home"`) || !strings.Contains(gone.failure.Message, "2 min ago") {
+			t.Errorf("got %q, %q", gone.failure.Message, gone.failure.Hint)
+		}
+		l.invoke(request(func(r *call.Invocation) { r.Profile = "Nobody" })).want(t, fault.ProfileNotConnected, fault.NotExecuted)
+	})
+}
+
+// A lane whose profile went away for good is not moved to another person's account.
+func TestLaneWaitsForItsProfile(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		home := l.connect(named("Home", tab(1, "http://demo.test/", func(t *wire.Tab) { t.LastUsed = 5 })))
+		l.connect(named("Work", tab(1, "http://demo.test/")))
+		l.invoke(request()).wantTab(t, "Home", 1)
+		home.Close()
+		synctest.Wait()
+		got := l.invoke(request())
+		got.want(t, fault.ProfileNotConnected, fault.NotExecuted)
+		if got.after != wire.GapWait {
+			t.Errorf("it waited %s", got.after)
+		}
+		time.Sleep(2 * time.Minute)
+		got = l.invoke(request())
+		got.want(t, fault.ProfileNotConnected, fault.NotExecuted)
+		if got.after != 0 {
+			t.Errorf("it waited %s", got.after)
+		}
+		time.Sleep(2 * time.Hour) // the lane has forgotten
+		l.invoke(request()).wantTab(t, "Work", 1)
+	})
+}
+
+// What is said at once must not claim that somebody was waited for.
+func TestLaneOfAGoneProfileWhileAnotherIsOnItsWay(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		home := l.connect(named("Home", tab(1, "http://demo.test/", func(t *wire.Tab) { t.LastUsed = 5 })))
+		work := l.connect(named("Work", tab(1, "http://demo.test/")))
+		l.invoke(request()).wantTab(t, "Home", 1)
+		home.Close()
+		time.Sleep(2 * time.Minute)
+		work.Close()
+		synctest.Wait()
+		got := l.invoke(request())
+		got.want(t, fault.ProfileNotConnected, fault.NotExecuted)
+		if !strings.Contains(got.failure.Hint, `"Work"`) || got.after != 0 {
+			t.Errorf("after %s: %q", got.after, got.failure.Hint)
+		}
+	})
+}
+
+func TestAmbiguousProfilesAndTabs(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		one := l.connect(named("Chrome", tab(1, "http://demo.test/")))
+		two := l.connect(named("Chrome", tab(1, "http://demo.test/"), tab(2, "http://demo.test/")))
+		label := l.invoke(request(func(r *call.Invocation) { r.Profile = "Chrome" }))
+		label.want(t, fault.ValidationError, fault.NotExecuted)
+		if !strings.Contains(label.failure.Hint, one.ProfileID()) || !strings.Contains(label.failure.Hint, two.ProfileID()) {
+			t.Errorf("hint is %q", label.failure.Hint)
+		}
+		l.invoke(request(func(r *call.Invocation) { r.TabID = 1 })).want(t, fault.ValidationError, fault.NotExecuted)
+		l.invoke(request(func(r *call.Invocation) { r.TabID = 2 })).wantTab(t, "Chrome", 2)
+		l.invoke(request(func(r *call.Invocation) { r.TabID = 1 })).wantTab(t, "Chrome", 1) // in the lane's profile
+		byID := l.invoke(request(func(r *call.Invocation) { r.Profile = one.ProfileID() }))
+		byID.wantTab(t, "Chrome", 1)
+		if byID.reply.ProfileID != one.ProfileID() {
+			t.Errorf("it ran in %s", byID.reply.ProfileID)
+		}
+	})
+}
+
+func TestBadPatterns(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		l.connect()
+		l.invoke(request(func(r *call.Invocation) { r.Matches = []string{"nonsense"} })).want(t, fault.ConfigError, fault.NotExecuted)
+	})
+}

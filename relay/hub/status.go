@@ -1,0 +1,143 @@
+package hub
+
+import (
+	"time"
+
+	"tabrelay/relay/fault"
+	"tabrelay/relay/wire"
+)
+
+// Browser is one profile, as status shows it.
+type Browser struct {
+	ProfileID string    `json:"profileId"`
+	Label     string    `json:"label"`
+	Connected bool      `json:"connected"`
+	Since     time.Time `json:"since"` // of the connection, or of its end
+	Extension string    `json:"extension"`
+	Bundle    string    `json:"bundle"`
+	UpToDate  bool      `json:"upToDate"` // it runs the extension files this relay holds
+	Chrome    string    `json:"chrome"`
+	Tabs      int       `json:"tabs"`
+	Calls     int       `json:"calls"` // in flight
+	Notices   []Notice  `json:"notices,omitempty"`
+}
+
+// Notice is something an extension wants the person to see.
+type Notice struct {
+	Level   string `json:"level"`
+	Message string `json:"message"`
+}
+
+// Tab is one open tab with a web page.
+type Tab struct {
+	ProfileID string `json:"profileId"`
+	Profile   string `json:"profile"`
+	ID        int    `json:"id"`
+	WindowID  int    `json:"windowId"`
+	URL       string `json:"url"`
+	Title     string `json:"title"`
+	Active    bool   `json:"active"`
+	Focused   bool   `json:"focused"`
+	Discarded bool   `json:"discarded"`
+}
+
+// Trouble is why no browser is connected, or nil when one is.
+func (h *Hub) Trouble() *fault.Error {
+	for _, b := range h.all() {
+		if b.connected() {
+			return nil
+		}
+	}
+	return h.absent()
+}
+
+// Browsers lists the profiles that have connected to this relay.
+func (h *Hub) Browsers() []Browser {
+	list := []Browser{}
+	for _, b := range h.all() {
+		hello := b.about.Load()
+		if hello == nil {
+			continue // only known from a call of an earlier relay
+		}
+		entry := Browser{
+			ProfileID: b.id, Label: b.label(), Extension: hello.Extension, Bundle: hello.Bundle,
+			UpToDate: hello.Bundle == h.cfg.BundleHash, Chrome: hello.Chrome,
+		}
+		b.peek(func(s *calls) {
+			entry.Calls = len(s.open)
+			// Before its tabs are known neither calls nor commands can go there.
+			entry.Connected, entry.Since = s.conn != nil && s.conn.ready.Load(), s.left
+			if s.conn != nil {
+				entry.Since = s.since
+			}
+			for _, n := range s.notices {
+				entry.Notices = append(entry.Notices, Notice{n.Level, n.Message})
+			}
+		})
+		if entry.Connected {
+			entry.Tabs = len(b.tabs.Load().list)
+		}
+		list = append(list, entry)
+	}
+	return list
+}
+
+// Tabs lists the open tabs of the connected browsers.
+func (h *Hub) Tabs() []Tab {
+	list := []Tab{}
+	for _, b := range h.all() {
+		if !b.connected() {
+			continue
+		}
+		for _, t := range b.tabs.Load().list {
+			list = append(list, Tab{
+				ProfileID: b.id, Profile: b.label(), ID: t.ID, WindowID: t.WindowID, URL: t.URL, Title: t.Title,
+				Active: t.Active, Focused: t.Focused, Discarded: t.Discarded,
+			})
+		}
+	}
+	return list
+}
+
+func (b *browser) connected() (yes bool) {
+	b.peek(func(s *calls) { yes = s.conn != nil })
+	return yes
+}
+
+// lastSeen is when the browser was connected last; zero when it never was.
+func (b *browser) lastSeen() (at time.Time) {
+	b.peek(func(s *calls) {
+		if at = s.left; s.conn != nil {
+			at = time.Now()
+		}
+	})
+	return at
+}
+
+func (h *Hub) countBrowsers() {
+	n := 0
+	for _, b := range h.all() {
+		if b.connected() {
+			n++
+		}
+	}
+	h.cfg.Meter.Browsers(n)
+}
+
+const maxNotices = 8
+
+// notice keeps what the extension tells, newest last, each text once.
+func (b *browser) notice(n *wire.Notice) {
+	told := wire.Notice{Level: n.Level, Message: fault.Sanitize(n.Message)}
+	b.update(func(s *calls) {
+		kept := s.notices[:0:0]
+		for _, old := range s.notices {
+			if old.Message != told.Message {
+				kept = append(kept, old)
+			}
+		}
+		kept = append(kept, told)
+		s.notices = kept[max(0, len(kept)-maxNotices):]
+	})
+	b.hub.tell(Event{Kind: Noticed, ProfileID: b.id, Profile: b.label(), Message: told.Message})
+}

@@ -1,0 +1,126 @@
+// Package metrics counts what the relay does, for Prometheus.
+package metrics
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"tabrelay/relay/fault"
+)
+
+// otherCode stands for every code that is not in the relay's table. Pages invent codes, and each would otherwise
+// be a time series of its own for ever.
+const otherCode = "other"
+
+// Metrics holds the relay's collectors in a registry of their own. Its methods may be called concurrently.
+type Metrics struct {
+	registry *prometheus.Registry
+
+	errors       *prometheus.CounterVec
+	calls        *prometheus.CounterVec
+	callSeconds  *prometheus.HistogramVec
+	retries      *prometheus.CounterVec
+	retrySeconds prometheus.Counter
+	fatal        prometheus.Counter
+	corruption   *prometheus.CounterVec
+	inflight     prometheus.Gauge
+	browsers     prometheus.Gauge
+	late         prometheus.Counter
+	repairs      *prometheus.CounterVec
+	breakerState *prometheus.GaugeVec
+	breakerTrips *prometheus.CounterVec
+}
+
+// New returns metrics at zero.
+func New() *Metrics {
+	m := &Metrics{
+		registry:     prometheus.NewRegistry(),
+		errors:       counters("tabrelay_errors_total", "Calls that failed.", "class", "source", "code"),
+		calls:        counters("tabrelay_calls_total", "Calls that ended, by what became of them: ok, or the outcome of the failure.", "plugin", "outcome"),
+		retries:      counters("tabrelay_retries_total", "Calls the relay tried more than once, by how they ended.", "result"),
+		corruption:   counters("tabrelay_corruption_total", "Messages that were too large or could not be parsed.", "peer"),
+		repairs:      counters("tabrelay_repairs_total", "Fields of errors from pages that did not satisfy their schema.", "plugin"),
+		retrySeconds: prometheus.NewCounter(prometheus.CounterOpts{Name: "tabrelay_retry_seconds_total", Help: "Time calls waited between tries."}),
+		fatal:        prometheus.NewCounter(prometheus.CounterOpts{Name: "tabrelay_fatal_total", Help: "Links that were closed because they can never work."}),
+		late:         prometheus.NewCounter(prometheus.CounterOpts{Name: "tabrelay_late_outcomes_total", Help: "Outcomes that came after their call was answered."}),
+		inflight:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "tabrelay_inflight", Help: "Calls that are running."}),
+		browsers:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "tabrelay_browsers", Help: "Browser profiles that are connected."}),
+		breakerTrips: counters("tabrelay_breaker_trips_total", "Times a circuit breaker opened.", "name"),
+		breakerState: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "tabrelay_breaker_state", Help: "Circuit breakers: 0 closed, 1 half open, 2 open.",
+		}, []string{"name"}),
+		callSeconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "tabrelay_call_seconds", Help: "Time from the call's arrival to its answer.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300},
+		}, []string{"plugin"}),
+	}
+	m.registry.MustRegister(m.errors, m.calls, m.callSeconds, m.retries, m.retrySeconds, m.fatal, m.corruption, m.inflight,
+		m.browsers, m.late, m.repairs, m.breakerState, m.breakerTrips,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+func counters(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+}
+
+// Handler serves the metrics.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// CallDone counts a call that ended. The outcome is "ok", or that of the failure.
+func (m *Metrics) CallDone(plugin, outcome string, took time.Duration) {
+	m.calls.WithLabelValues(plugin, outcome).Inc()
+	m.callSeconds.WithLabelValues(plugin).Observe(took.Seconds())
+}
+
+// ErrorRaised counts a failure that was answered.
+func (m *Metrics) ErrorRaised(class fault.Class, source fault.Source, code fault.Code) {
+	label := string(code)
+	if _, known := fault.Lookup(code); !known {
+		label = otherCode
+	}
+	m.errors.WithLabelValues(string(class), string(source), label).Inc()
+	if class == fault.Fatal {
+		m.fatal.Inc()
+	}
+}
+
+// Inflight adds to the calls that are running.
+func (m *Metrics) Inflight(change int) { m.inflight.Add(float64(change)) }
+
+// Browsers sets how many browser profiles are connected.
+func (m *Metrics) Browsers(n int) { m.browsers.Set(float64(n)) }
+
+// Retry counts a call that was tried more than once: how it ended, and how long it waited in between.
+func (m *Metrics) Retry(result string, waited time.Duration) {
+	m.retries.WithLabelValues(result).Inc()
+	m.retrySeconds.Add(waited.Seconds())
+}
+
+// Corruption counts a message of a peer ("extension", "client", "stdout") that could not be used.
+func (m *Metrics) Corruption(peer string) { m.corruption.WithLabelValues(peer).Inc() }
+
+// LinkRefused counts a link that was closed because it can never work: wrong proof, wrong version.
+func (m *Metrics) LinkRefused() { m.fatal.Inc() }
+
+// LateOutcome counts an outcome that came after its call was answered.
+func (m *Metrics) LateOutcome() { m.late.Inc() }
+
+// Repaired counts fields of a plugin's error that had to be repaired or dropped.
+func (m *Metrics) Repaired(plugin string, fields int) {
+	m.repairs.WithLabelValues(plugin).Add(float64(fields))
+}
+
+// Breaker sets the state of a circuit breaker (0 closed, 1 half open, 2 open) and counts when it opens.
+func (m *Metrics) Breaker(name string, state int) {
+	m.breakerState.WithLabelValues(name).Set(float64(state))
+	if state == 2 {
+		m.breakerTrips.WithLabelValues(name).Inc()
+	}
+}

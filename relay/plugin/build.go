@@ -1,0 +1,202 @@
+package plugin
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/grafana/sobek"
+)
+
+// Options of a build.
+type Options struct {
+	Out string // folder for manifest.json and adapter.js; empty: dist in the plugin's folder; "-": write nothing
+}
+
+// Build makes a plugin from its folder and writes it to dist/. Diagnostics hold the warnings of a build that
+// succeeded; the error of one that did not is an *InvalidError with all of them.
+func Build(ctx context.Context, dir string, opts Options) (*Plugin, []Diagnostic, error) {
+	b, err := NewBuilder(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer b.Close()
+	return b.Build(ctx, opts)
+}
+
+// Builder builds one plugin again and again, and remembers what did not change in between.
+type Builder struct {
+	dir string
+
+	mu     sync.Mutex // one build at a time; guards what follows
+	source *sourceBundle
+	page   *pageBundle
+	reader *reader
+	files  []string // sources of the last build, relative to dir
+	last   described
+}
+
+// described is what the last reading gave, and what it was made of. Most edits change a handler, and then the tools
+// are still described as they were.
+type described struct {
+	key   [sha256.Size]byte
+	tools []Tool // nil when nothing can be used again
+}
+
+// NewBuilder prepares to build the plugin in a folder. It does not look at the folder yet.
+func NewBuilder(dir string) (*Builder, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	// The bundler reports real paths, so whether a file is the plugin's own is a question about real paths.
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
+	}
+	b := &Builder{dir: dir, reader: &reader{packages: &packageBundle{dir: dir}, limit: readingLimit}}
+	if b.source, err = newSourceBundle(dir); err != nil {
+		return nil, err
+	}
+	if b.page, err = newPageBundle(dir); err != nil {
+		b.source.close()
+		return nil, err
+	}
+	return b, nil
+}
+
+// Close releases the builder. It may be called twice.
+func (b *Builder) Close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.source == nil {
+		return
+	}
+	b.source.close()
+	b.page.close()
+	b.source = nil
+}
+
+// Sources returns the files the last build was made of, relative to the plugin's folder.
+func (b *Builder) Sources() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.files)
+}
+
+// Build builds the plugin as its folder is now.
+func (b *Builder) Build(ctx context.Context, opts Options) (*Plugin, []Diagnostic, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	plugin, found, err := b.build(ctx)
+	if err != nil {
+		return nil, found, err
+	}
+	switch opts.Out {
+	case "-":
+		return plugin, found, nil
+	case "":
+		opts.Out = filepath.Join(b.dir, "dist")
+		if err := refreshTypes(b.dir); err != nil {
+			return nil, found, err
+		}
+	}
+	return plugin, found, write(opts.Out, plugin)
+}
+
+func (b *Builder) build(ctx context.Context) (*Plugin, []Diagnostic, error) {
+	src, found := readPackage(b.dir)
+	if src == nil {
+		return nil, found, invalid(found)
+	}
+	if _, err := os.Stat(filepath.Join(b.dir, entryFile)); err != nil {
+		found = append(found, Diagnostic{File: entryFile, Text: "is missing; it exports the plugin: export default definePlugin({ tools: [ … ] })"})
+		return nil, found, invalid(found)
+	}
+	m, more := b.source.build()
+	found = append(found, more...)
+	if m == nil {
+		return nil, found, invalid(found)
+	}
+	b.files = m.files
+	manifest := src.manifest()
+	adapter, tools, more := b.both(ctx, manifest.Name, m)
+	if err := ctx.Err(); err != nil {
+		return nil, found, err
+	}
+	manifest.Tools = tools
+	found = append(found, more...)
+	if err := invalid(found); err != nil {
+		return nil, found, err
+	}
+	plugin := &Plugin{Manifest: manifest, Dir: b.dir, Adapter: append(adapter, defaultsScript(manifest.Tools)...)}
+	if err := plugin.seal(); err != nil {
+		return nil, found, err
+	}
+	return plugin, found, nil
+}
+
+// both bundles for the page while the schemas are read.
+func (b *Builder) both(ctx context.Context, name string, m *module) (adapter []byte, tools []Tool, found []Diagnostic) {
+	var wait sync.WaitGroup
+	var pageFound []Diagnostic
+	wait.Go(func() { adapter, pageFound = b.page.build(m) })
+	tools, found = b.describe(ctx, name, m)
+	wait.Wait()
+	return adapter, tools, append(found, dropKnown(pageFound, found)...)
+}
+
+// describe reads the tools, unless nothing that describes them changed since the last time.
+func (b *Builder) describe(ctx context.Context, name string, m *module) ([]Tool, []Diagnostic) {
+	var wait sync.WaitGroup
+	var script *sobek.Program
+	var failed error
+	wait.Go(func() { script, failed = compileSource(m.code) })
+	packages, found := b.reader.packages.program(m.packages)
+	wait.Wait()
+	if packages == nil {
+		return nil, found
+	}
+	if failed != nil {
+		return nil, append(found, Diagnostic{File: entryFile, Text: fmt.Sprintf("cannot be read: %v", failed)})
+	}
+	code := stripHandlers(m.code)
+	key := sha256.Sum256(fmt.Appendf(code, "\n// %s, packages %d", name, b.reader.packages.generation))
+	if b.last.tools != nil && code != nil && key == b.last.key {
+		return b.last.tools, nil
+	}
+	raw, more := b.reader.read(ctx, script, packages)
+	tools, faults := acceptTools(name, raw)
+	found = append(append(found, more...), faults...)
+	b.last = described{key: key}
+	if len(found) == 0 {
+		b.last.tools = tools
+	}
+	return tools, found
+}
+
+// dropKnown leaves out what the other side said already: a package that does not bundle fails on both.
+func dropKnown(found, known []Diagnostic) []Diagnostic {
+	return slices.DeleteFunc(found, func(d Diagnostic) bool {
+		return slices.ContainsFunc(known, func(k Diagnostic) bool { return k.Text == d.Text })
+	})
+}
+
+func (s *source) manifest() Manifest {
+	p := s.Plugin
+	return Manifest{
+		Name:            s.name,
+		Version:         s.Package.Version,
+		DisplayName:     p.DisplayName,
+		Description:     strings.TrimSpace(p.Description),
+		URLPatterns:     p.URLPatterns,
+		ExcludePatterns: p.ExcludePatterns,
+		Homepage:        p.Homepage,
+		World:           p.World,
+		ConfigSchema:    p.ConfigSchema,
+	}
+}

@@ -1,0 +1,168 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2/maybe"
+)
+
+// A person's plugins are folders of their own, which stay where they are: an edit there is live after a build.
+// plugins.json in the plugins folder of the home lists them.
+
+const installedFile = "plugins.json"
+
+// Entry is one plugin a person added.
+type Entry struct {
+	Name    string  `json:"name"`
+	Dir     string  `json:"dir"`
+	Plugin  *Plugin `json:"-"` // nil when it is broken
+	Problem string  `json:"-"` // why it is broken
+}
+
+type installed struct {
+	Plugins []Entry `json:"plugins"`
+}
+
+// List returns the plugins a person added, sorted by name, broken ones with their reason. home is the folder
+// $TABRELAY_HOME/plugins; one that does not exist holds no plugins.
+func List(home string) ([]Entry, error) {
+	list, err := readInstalled(home)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list.Plugins {
+		list.Plugins[i].load()
+	}
+	return list.Plugins, nil
+}
+
+func (e *Entry) load() {
+	p, err := Load(e.Dir)
+	switch {
+	case err != nil:
+		e.Problem = err.Error()
+		if _, gone := os.Stat(e.Dir); errors.Is(gone, fs.ErrNotExist) {
+			e.Problem = fmt.Sprintf("its folder %s is gone; put it back, or run: tabrelay plugin remove %s", e.Dir, e.Name)
+		}
+	case p.Manifest.Name != e.Name:
+		e.Problem = fmt.Sprintf("the plugin in %s is now named %s; run: tabrelay plugin remove %s, then: tabrelay plugin add %s", e.Dir, p.Manifest.Name, e.Name, e.Dir)
+	default:
+		e.Plugin = p
+	}
+}
+
+// Add builds the plugin in a folder and registers the folder. A folder without sources is taken with the build
+// output it has. Adding it again builds it again.
+func Add(ctx context.Context, home, dir string) (*Plugin, []Diagnostic, error) {
+	p, found, err := buildOrLoad(ctx, dir)
+	if err != nil {
+		return nil, found, err
+	}
+	err = change(home, func(list *installed) error {
+		i := slices.IndexFunc(list.Plugins, func(e Entry) bool { return e.Name == p.Manifest.Name })
+		if i >= 0 && list.Plugins[i].Dir != p.Dir {
+			return fmt.Errorf("there is already a plugin %s, in %s; run first: tabrelay plugin remove %s", p.Manifest.Name, list.Plugins[i].Dir, p.Manifest.Name)
+		}
+		list.Plugins = slices.DeleteFunc(list.Plugins, func(e Entry) bool { return e.Dir == p.Dir })
+		list.Plugins = append(list.Plugins, Entry{Name: p.Manifest.Name, Dir: p.Dir})
+		slices.SortFunc(list.Plugins, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+		return nil
+	})
+	return p, found, err
+}
+
+func buildOrLoad(ctx context.Context, dir string) (*Plugin, []Diagnostic, error) {
+	if _, err := os.Stat(filepath.Join(dir, entryFile)); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(dir, "dist", manifestFile)); err == nil {
+			p, err := Load(dir)
+			return p, nil, err
+		}
+	}
+	return Build(ctx, dir, Options{})
+}
+
+// Remove forgets a plugin. Its folder stays.
+func Remove(home, name string) error {
+	return change(home, func(list *installed) error {
+		before := len(list.Plugins)
+		list.Plugins = slices.DeleteFunc(list.Plugins, func(e Entry) bool { return e.Name == name })
+		if len(list.Plugins) < before {
+			return nil
+		}
+		var names []string
+		for _, e := range list.Plugins {
+			names = append(names, e.Name)
+		}
+		if len(names) == 0 {
+			return fmt.Errorf("there is no plugin %q to remove; none was added", name)
+		}
+		return fmt.Errorf("there is no plugin %q to remove; added are: %s", name, strings.Join(names, ", "))
+	})
+}
+
+func readInstalled(home string) (installed, error) {
+	var list installed
+	file := filepath.Join(home, installedFile)
+	raw, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return list, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &list)
+	}
+	if err != nil {
+		return list, fmt.Errorf("the list of plugins cannot be read: %w; mend or delete %s", err, file)
+	}
+	return list, nil
+}
+
+// change edits the list while no other process does.
+func change(home string, edit func(*installed) error) error {
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return fmt.Errorf("the plugins folder cannot be made: %w", err)
+	}
+	lock := flock.New(filepath.Join(home, installedFile+".lock"))
+	if err := lock.Lock(); err != nil {
+		return fmt.Errorf("the list of plugins cannot be locked: %w", err)
+	}
+	defer func() { _ = lock.Unlock() }()
+	list, err := readInstalled(home)
+	if err != nil {
+		return err
+	}
+	if err := edit(&list); err != nil {
+		return err
+	}
+	raw, err := json.MarshalIndent(list, "", "  ")
+	if err != nil {
+		return fmt.Errorf("the list of plugins cannot be written: %w", err)
+	}
+	return maybe.WriteFile(filepath.Join(home, installedFile), append(raw, '\n'), 0o600)
+}
+
+// Offered puts the plugins together that a relay offers: those of the binary and those a person added. An added
+// plugin takes the place of a shipped one of the same name.
+func Offered(shipped []Plugin, added []Entry) []Plugin {
+	var offered []Plugin
+	for _, p := range shipped {
+		if !slices.ContainsFunc(added, func(e Entry) bool { return e.Plugin != nil && e.Name == p.Manifest.Name }) {
+			offered = append(offered, p)
+		}
+	}
+	for _, e := range added {
+		if e.Plugin != nil {
+			offered = append(offered, *e.Plugin)
+		}
+	}
+	slices.SortFunc(offered, func(a, b Plugin) int { return strings.Compare(a.Manifest.Name, b.Manifest.Name) })
+	return offered
+}

@@ -1,0 +1,108 @@
+package plugin
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"tabrelay/relay/match"
+)
+
+// Load reads a plugin's build output from dir/dist. It runs none of the plugin's code.
+func Load(dir string) (*Plugin, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	p, err := read(os.DirFS(dir), "dist")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s has no build output; run: tabrelay plugin build %s", dir, dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	p.Dir = dir
+	return p, nil
+}
+
+// LoadFS reads every plugin of a file system whose folders are build outputs, <name>/manifest.json and
+// <name>/adapter.js: the plugins that come with the binary. They are sorted by name.
+func LoadFS(files fs.FS) ([]Plugin, error) {
+	entries, err := fs.ReadDir(files, ".")
+	if err != nil {
+		return nil, fmt.Errorf("the shipped plugins cannot be read: %w", err)
+	}
+	var plugins []Plugin
+	for _, entry := range entries {
+		if !entry.IsDir() {
+			continue
+		}
+		p, err := read(files, entry.Name())
+		if err != nil {
+			return nil, fmt.Errorf("the shipped plugin %s cannot be read: %w", entry.Name(), err)
+		}
+		p.Shipped = true
+		plugins = append(plugins, *p)
+	}
+	return plugins, nil
+}
+
+// read reads one folder of build output.
+func read(files fs.FS, dir string) (*Plugin, error) {
+	raw, err := fs.ReadFile(files, path.Join(dir, manifestFile))
+	if err != nil {
+		return nil, err
+	}
+	var p Plugin
+	if err := json.Unmarshal(raw, &p.Manifest); err != nil {
+		return nil, fmt.Errorf("its %s cannot be read: %w", manifestFile, err)
+	}
+	if p.Adapter, err = fs.ReadFile(files, path.Join(dir, adapterFile)); err != nil {
+		return nil, err
+	}
+	if err := p.Manifest.check(); err != nil {
+		return nil, fmt.Errorf("its %s is not accepted: %w", manifestFile, err)
+	}
+	return &p, p.seal()
+}
+
+// check repeats what a build checks: build output may come from elsewhere.
+func (m *Manifest) check() error {
+	if !pluginNameForm.MatchString(m.Name) || slices.Contains(reservedNames, m.Name) {
+		return fmt.Errorf("the name %q is not one of a plugin", m.Name)
+	}
+	if m.World != Isolated && m.World != Main {
+		return fmt.Errorf("the world %q is neither %q nor %q", m.World, Isolated, Main)
+	}
+	for _, text := range m.URLPatterns {
+		pattern, err := match.Parse(text)
+		if err == nil {
+			err = pattern.Narrow()
+		}
+		if err != nil {
+			return fmt.Errorf("url pattern %w", err)
+		}
+	}
+	if _, err := match.NewRule(nil, m.ExcludePatterns); err != nil {
+		return fmt.Errorf("exclude pattern %w", err)
+	}
+	seen := map[string]bool{}
+	for _, t := range m.Tools {
+		if problem := checkToolName(m.Name, t.Name); problem != "" {
+			return errors.New(problem)
+		}
+		if seen[t.Name] {
+			return fmt.Errorf("there are two tools %q", t.Name)
+		}
+		seen[t.Name] = true
+		if len(t.InputSchema) == 0 {
+			return fmt.Errorf("the tool %q has no inputSchema", t.Name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package plugin
+
+import "encoding/json"
+
+// Manifest is dist/manifest.json: what the relay and a person need to know of a plugin without running it.
+type Manifest struct {
+	Name            string          `json:"name"`
+	Version         string          `json:"version"`
+	DisplayName     string          `json:"displayName"`
+	Description     string          `json:"description,omitempty"`
+	URLPatterns     []string        `json:"urlPatterns"`
+	ExcludePatterns []string        `json:"excludePatterns,omitempty"`
+	Homepage        string          `json:"homepage,omitempty"`
+	World           World           `json:"world"`
+	ConfigSchema    json.RawMessage `json:"configSchema,omitempty"`
+	PreScript       string          `json:"preScript,omitempty"` // file name in dist/, empty when there is none
+	Tools           []Tool          `json:"tools"`
+}
+
+// World is where in the page a plugin's code runs.
+type World string
+
+// The two worlds of a page: Isolated cannot be seen by the page, Main sees the page's own globals.
+const (
+	Isolated World = "isolated"
+	Main     World = "main"
+)
+
+// Tool is one tool of a plugin.
+type Tool struct {
+	Name         string          `json:"name"`
+	DisplayName  string          `json:"displayName"`
+	Description  string          `json:"description"`
+	InputSchema  json.RawMessage `json:"inputSchema"`
+	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
+	Annotations  Annotations     `json:"annotations"`
+	TimeoutMs    int             `json:"timeoutMs,omitempty"`    // 0: the relay's default
+	MaxTimeoutMs int             `json:"maxTimeoutMs,omitempty"` // 0: the relay's default
+	TimeoutHint  string          `json:"timeoutHint,omitempty"`
+	Frames       string          `json:"frames,omitempty"` // "top" (default) or "all"
+}
+
+// Annotations are the behaviour hints of MCP 2025-11-25, schema ToolAnnotations.
+// A tool without them counts as one that writes.
+type Annotations struct {
+	Title           string `json:"title,omitempty"`
+	ReadOnlyHint    *bool  `json:"readOnlyHint,omitempty"`
+	DestructiveHint *bool  `json:"destructiveHint,omitempty"`
+	IdempotentHint  *bool  `json:"idempotentHint,omitempty"`
+	OpenWorldHint   *bool  `json:"openWorldHint,omitempty"`
+}
+
+// Plugin is a built plugin ready to be registered and injected.
+type Plugin struct {
+	Manifest  Manifest
+	Dir       string // where it was loaded from; empty for one shipped in the binary
+	Adapter   []byte // dist/adapter.js: `var tabrelayPlugin = (() => { … })();`
+	PreScript []byte // nil when there is none
+	Hash      string // 64 hexadecimal digits of SHA-256 over manifest, adapter and pre-script
+	Shipped   bool   // part of the binary
+}

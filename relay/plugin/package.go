@@ -1,0 +1,234 @@
+package plugin
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"tabrelay/relay/match"
+)
+
+// source is what package.json says about a plugin.
+type source struct {
+	Package struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+	}
+	Plugin struct {
+		DisplayName     string          `json:"displayName"`
+		Description     string          `json:"description"`
+		URLPatterns     []string        `json:"urlPatterns"`
+		ExcludePatterns []string        `json:"excludePatterns"`
+		Homepage        string          `json:"homepage"`
+		ConfigSchema    json.RawMessage `json:"configSchema"`
+		PreScript       string          `json:"preScript"`
+		World           World           `json:"world"`
+	}
+	name string // the plugin's, made from the package's
+}
+
+const packageFile = "package.json"
+
+// readPackage reads and checks dir/package.json. It finds everything wrong with it, not only the first fault.
+func readPackage(dir string) (*source, []Diagnostic) {
+	raw, err := os.ReadFile(filepath.Join(dir, packageFile))
+	if err != nil {
+		return nil, []Diagnostic{{File: packageFile, Text: fmt.Sprintf("cannot be read (%v); a plugin is a folder with package.json and src/index.ts", rootCause(err))}}
+	}
+	return parsePackage(raw)
+}
+
+// rootCause drops the path from a file error: messages name files relative to the plugin.
+func rootCause(err error) error {
+	if p, ok := err.(*os.PathError); ok {
+		return p.Err
+	}
+	return err
+}
+
+// notJSON takes the place of a syntax error out of the parser's sentence, which has no other form.
+func notJSON(err error) Diagnostic {
+	d := Diagnostic{File: packageFile, Text: "is not valid JSON"}
+	why := strings.TrimPrefix(err.Error(), "hujson: ")
+	if n, _ := fmt.Sscanf(why, "line %d, column %d:", &d.Line, &d.Column); n == 2 {
+		_, why, _ = strings.Cut(why, ": ")
+	}
+	d.Text += ": " + why
+	return d
+}
+
+func parsePackage(raw []byte) (*source, []Diagnostic) {
+	c := &packageCheck{raw: raw}
+	tree, err := hujson.Parse(raw)
+	if err != nil {
+		return nil, []Diagnostic{notJSON(err)}
+	}
+	if !tree.IsStandard() {
+		c.add("", "has comments or trailing commas; other tools that read it refuse them")
+		return nil, c.found
+	}
+	c.tree = tree
+	if _, ok := tree.Value.(*hujson.Object); !ok {
+		c.add("", "is not a JSON object")
+		return nil, c.found
+	}
+	c.read()
+	slices.SortStableFunc(c.found, func(a, b Diagnostic) int { return cmp.Compare(a.Line, b.Line) })
+	return &c.source, c.found
+}
+
+// packageCheck collects the faults of one package.json.
+type packageCheck struct {
+	raw    []byte
+	tree   hujson.Value
+	key    string // "tabrelay", or "opentabs" in a plugin written for that
+	source source
+	found  []Diagnostic
+}
+
+// add notes a fault at a JSON pointer.
+func (c *packageCheck) add(pointer, format string, args ...any) {
+	d := Diagnostic{File: packageFile, Text: fmt.Sprintf(format, args...)}
+	if v := c.tree.Find(pointer); v != nil && pointer != "" {
+		before := string(c.raw[:min(v.StartOffset, len(c.raw))])
+		d.Line = 1 + strings.Count(before, "\n")
+		d.Column = v.StartOffset - strings.LastIndexByte(before, '\n')
+	}
+	c.found = append(c.found, d)
+}
+
+func (c *packageCheck) read() {
+	if err := json.Unmarshal(c.raw, &c.source.Package); err != nil {
+		c.add("", "name and version have to be texts: %v", err)
+		return
+	}
+	c.checkName()
+	for _, key := range []string{"tabrelay", "opentabs"} {
+		v := c.tree.Find("/" + key)
+		if v == nil {
+			continue
+		}
+		c.key = key
+		if err := json.Unmarshal(v.Pack(), &c.source.Plugin); err != nil {
+			c.add("/"+key, "%q cannot be read: %v", key, err)
+			return
+		}
+		c.checkFields()
+		return
+	}
+	c.add("", `has no "tabrelay" key; add "tabrelay": {"displayName": "…", "urlPatterns": ["https://example.com/*"]}`)
+}
+
+func (c *packageCheck) checkName() {
+	if c.source.Package.Name == "" {
+		c.add("/name", `has no "name"; a plugin's name is its package's, such as tabrelay-plugin-example`)
+		return
+	}
+	name, err := pluginName(c.source.Package.Name)
+	if err != nil {
+		c.add("/name", "%v", err)
+	}
+	c.source.name = name
+	if c.source.Package.Version == "" {
+		c.source.Package.Version = "0.0.0"
+	}
+}
+
+func (c *packageCheck) checkFields() {
+	p, at := &c.source.Plugin, "/"+c.key
+	if p.DisplayName == "" {
+		c.add(at, `%q has no "displayName"; it is what people see`, c.key)
+	}
+	switch p.World {
+	case "":
+		p.World = Main
+		if c.key == "tabrelay" {
+			p.World = Isolated
+		}
+	case Isolated, Main:
+	default:
+		c.add(at+"/world", `"world" is %q; write "isolated" (default) or "main"`, p.World)
+	}
+	if p.Homepage != "" && !isWebAddress(p.Homepage) {
+		c.add(at+"/homepage", `"homepage" %q is not an http or https address`, p.Homepage)
+	}
+	if p.PreScript != "" {
+		c.add(at+"/preScript", `"preScript" is not supported by this version; read what it stored from the page in a tool of "world": "main"`)
+	}
+	c.checkPatterns()
+	c.checkSettings()
+}
+
+func isWebAddress(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
+}
+
+func (c *packageCheck) checkPatterns() {
+	p, at := c.source.Plugin, "/"+c.key
+	if len(p.URLPatterns) == 0 && !c.hasURLSetting() {
+		c.add(at, `%q has no "urlPatterns"; name the pages it works on, such as ["https://*.example.com/*"]`, c.key)
+	}
+	for i, text := range p.URLPatterns {
+		pattern, err := match.Parse(text)
+		if err == nil {
+			err = pattern.Narrow()
+		}
+		if err != nil {
+			c.add(fmt.Sprintf("%s/urlPatterns/%d", at, i), "url pattern %v", err)
+		}
+	}
+	for i, text := range p.ExcludePatterns {
+		if _, err := match.Parse(text); err != nil {
+			c.add(fmt.Sprintf("%s/excludePatterns/%d", at, i), "exclude pattern %v", err)
+		}
+	}
+}
+
+// setting is one entry of configSchema.
+type setting struct {
+	Type    string   `json:"type"`
+	Options []string `json:"options"`
+}
+
+func (c *packageCheck) settings() (map[string]setting, error) {
+	var declared map[string]setting
+	if len(c.source.Plugin.ConfigSchema) == 0 {
+		return nil, nil
+	}
+	err := json.Unmarshal(c.source.Plugin.ConfigSchema, &declared)
+	return declared, err
+}
+
+func (c *packageCheck) hasURLSetting() bool {
+	declared, _ := c.settings()
+	return slices.ContainsFunc(slices.Collect(maps.Values(declared)), func(s setting) bool { return s.Type == "url" })
+}
+
+func (c *packageCheck) checkSettings() {
+	at := "/" + c.key + "/configSchema"
+	declared, err := c.settings()
+	if err != nil {
+		c.add(at, `"configSchema" has to be an object of settings, each like {"type": "string", "label": "…"}`)
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(declared)) {
+		switch s := declared[name]; s.Type {
+		case "url", "string", "number", "boolean":
+		case "select":
+			if len(s.Options) == 0 {
+				c.add(at, `setting %q has the type select and no "options"`, name)
+			}
+		default:
+			c.add(at, "setting %q has the type %q; write url, string, number, boolean or select", name, s.Type)
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package plugin
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/evanw/esbuild/pkg/api"
+	"github.com/grafana/sobek"
+)
+
+// packageBundle holds the packages a plugin imports, compiled for the engine. They are large and change rarely, so
+// they are bundled apart from the plugin, and only again when one of their files changed.
+type packageBundle struct {
+	dir        string
+	imports    []string
+	compiled   *sobek.Program
+	generation int              // counts the bundles that were made
+	files      map[string]stamp // what the last one was made of
+}
+
+// stamp tells a changed file from an unchanged one.
+type stamp struct {
+	size     int64
+	modified time.Time
+}
+
+// noPackages stands for the bundle of a plugin that imports nothing.
+var noPackages = sobek.MustCompile("tabrelay:packages.js", "(function(module){module.exports={}})", true)
+
+// program returns the packages as one script, or nil and why there is none.
+func (p *packageBundle) program(imports []string) (*sobek.Program, []Diagnostic) {
+	if len(imports) == 0 {
+		return noPackages, nil
+	}
+	if p.compiled != nil && slices.Equal(imports, p.imports) && p.unchanged() {
+		return p.compiled, nil
+	}
+	result := buildScript(p.dir, entryOf(imports), serveSDK(), refuseNode(), oneLocale())
+	if len(result.Errors) > 0 {
+		return nil, diagnose(result.Errors, false)
+	}
+	compiled, err := sobek.Compile("tabrelay:packages.js", wrapScript(result), true)
+	if err != nil {
+		return nil, []Diagnostic{{Text: fmt.Sprintf("a package cannot be read: %v", err)}}
+	}
+	p.imports, p.compiled = imports, compiled
+	p.generation++
+	p.remember(result.Metafile)
+	return compiled, nil
+}
+
+// entryOf writes a module that exports each package under the name it is imported by.
+func entryOf(imports []string) string {
+	var head, body strings.Builder
+	for i, name := range imports {
+		fmt.Fprintf(&head, "import * as m%d from %q;\n", i, name)
+		// The mark tells the importing side that `default` is the package's own.
+		fmt.Fprintf(&body, "%q: Object.assign({__esModule: true}, m%d),\n", name, i)
+	}
+	return head.String() + "module.exports = {\n" + body.String() + "};"
+}
+
+// What the engine runs: most of ES2022. Regular expressions it lacks become calls that page.js can answer.
+const engineTarget = api.ES2022
+
+var engineSupports = map[string]bool{
+	"async-generator": false, "for-await": false, "regexp-lookbehind-assertions": false, "regexp-match-indices": false,
+	"regexp-named-capture-groups": false, "regexp-set-notation": false, "regexp-unicode-property-escapes": false,
+}
+
+// buildScript bundles code that is not the plugin's own, for the engine.
+func buildScript(dir, entry string, plugins ...api.Plugin) api.BuildResult {
+	return api.Build(api.BuildOptions{
+		Stdin:             &api.StdinOptions{Contents: entry, ResolveDir: dir, Sourcefile: packageFile},
+		AbsWorkingDir:     dir,
+		Bundle:            true,
+		Format:            api.FormatCommonJS,
+		Platform:          api.PlatformBrowser,
+		Target:            engineTarget,
+		Supported:         engineSupports,
+		MinifyWhitespace:  true, // less text is less to parse
+		MinifyIdentifiers: true,
+		MinifySyntax:      true,
+		Metafile:          true,
+		LogLevel:          api.LogLevelSilent,
+		Plugins:           plugins,
+	})
+}
+
+func wrapScript(result api.BuildResult) string {
+	return "(function(module){" + string(result.OutputFiles[0].Contents) + "\n})"
+}
+
+func (p *packageBundle) remember(metafile string) {
+	p.files = map[string]stamp{}
+	meta, err := readMetafile(metafile)
+	if err != nil {
+		p.compiled = nil // without the list nobody could tell that it is stale
+		return
+	}
+	for name := range meta.Inputs {
+		file := filepath.Join(p.dir, filepath.FromSlash(name))
+		if at, ok := stampOf(file); ok {
+			p.files[file] = at
+		}
+	}
+}
+
+func (p *packageBundle) unchanged() bool {
+	for file, was := range p.files {
+		if now, ok := stampOf(file); !ok || now != was {
+			return false
+		}
+	}
+	return true
+}
+
+func stampOf(file string) (stamp, bool) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return stamp{}, false
+	}
+	return stamp{size: info.Size(), modified: info.ModTime()}, true
+}
+
+var localeExport = regexp.MustCompile(`export \{ default as (\w+) \} from`)
+
+// oneLocale gives every language of Zod's messages the English ones while schemas are read: nobody sees a message
+// there, and the others are half of Zod's code.
+func oneLocale() api.Plugin {
+	return api.Plugin{Name: "tabrelay-locales", Setup: func(build api.PluginBuild) {
+		build.OnLoad(api.OnLoadOptions{Filter: `[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$`}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
+			raw, err := os.ReadFile(args.Path)
+			if err != nil {
+				return api.OnLoadResult{}, err
+			}
+			contents := "import en from './en.js';\n"
+			for _, found := range localeExport.FindAllStringSubmatch(string(raw), -1) {
+				contents += fmt.Sprintf("export { en as %s };\n", found[1])
+			}
+			return api.OnLoadResult{Contents: &contents, ResolveDir: filepath.Dir(args.Path)}, nil
+		})
+	}}
+}
+
+// compiledSDK returns the SDK as a script for the engine.
+var compiledSDK = sync.OnceValues(func() (*sobek.Program, error) {
+	result := buildScript("", fmt.Sprintf("module.exports = require(%q)", sdkPath), serveSDK())
+	if len(result.Errors) > 0 {
+		return nil, fmt.Errorf("the SDK in this binary does not build: %s", result.Errors[0].Text)
+	}
+	return sobek.Compile("tabrelay:sdk.js", wrapScript(result), true)
+})

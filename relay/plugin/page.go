@@ -1,0 +1,114 @@
+package plugin
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// pageBundle makes what is injected: the handlers and what they use, and nothing that only the relay needs.
+type pageBundle struct {
+	dir  string
+	code string           // the stripped module of the current build
+	lean api.BuildContext // leaves schema libraries out
+	full api.BuildContext // bundles them; nil until a plugin needs it
+}
+
+// pageGlobal is the variable the bundle defines; its `default` is what the plugin exports.
+const pageGlobal = "tabrelayPlugin"
+
+func newPageBundle(dir string) (*pageBundle, error) {
+	p := &pageBundle{dir: dir}
+	var err error
+	p.lean, err = p.context(leaveOutSchemas())
+	return p, err
+}
+
+func (p *pageBundle) context(plugins ...api.Plugin) (api.BuildContext, error) {
+	context, failed := api.Context(api.BuildOptions{
+		AbsWorkingDir:     p.dir,
+		EntryPoints:       []string{pageEntry},
+		Outfile:           "adapter.js",
+		Bundle:            true,
+		Format:            api.FormatIIFE,
+		GlobalName:        pageGlobal,
+		Platform:          api.PlatformBrowser,
+		Engines:           chrome,
+		TreeShaking:       api.TreeShakingTrue,
+		MinifyWhitespace:  true,
+		MinifyIdentifiers: true,
+		MinifySyntax:      true,
+		LegalComments:     api.LegalCommentsNone,
+		Metafile:          true,
+		LogLevel:          api.LogLevelSilent,
+		Define:            map[string]string{"process.env.NODE_ENV": `"production"`},
+		Plugins:           append(plugins, p.serveEntry(), serveSDK(), refuseNode()),
+	})
+	if failed != nil {
+		return nil, fmt.Errorf("the bundler does not start: %v", failed.Errors)
+	}
+	return context, nil
+}
+
+func (p *pageBundle) close() {
+	p.lean.Dispose()
+	if p.full != nil {
+		p.full.Dispose()
+	}
+}
+
+const pageEntry = "tabrelay:plugin"
+
+// serveEntry hands the stripped module to the bundler as if it stood in the plugin's folder.
+func (p *pageBundle) serveEntry() api.Plugin {
+	return api.Plugin{Name: "tabrelay-entry", Setup: func(build api.PluginBuild) {
+		build.OnResolve(api.OnResolveOptions{Filter: "^" + pageEntry + "$"}, func(api.OnResolveArgs) (api.OnResolveResult, error) {
+			return api.OnResolveResult{Path: "plugin", Namespace: "tabrelay-entry"}, nil
+		})
+		build.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: "tabrelay-entry"}, func(api.OnLoadArgs) (api.OnLoadResult, error) {
+			return api.OnLoadResult{Contents: &p.code, ResolveDir: p.dir, Loader: api.LoaderJS}, nil
+		})
+	}}
+}
+
+// leaveOutSchemas keeps schema libraries as imports, which go when nothing of them is used.
+func leaveOutSchemas() api.Plugin {
+	return api.Plugin{Name: "tabrelay-schemas", Setup: func(build api.PluginBuild) {
+		build.OnResolve(api.OnResolveOptions{Filter: `^[^.]`}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
+			if !isSchemaPackage(args.Path) {
+				return api.OnResolveResult{}, nil
+			}
+			return api.OnResolveResult{Path: args.Path, External: true, SideEffects: api.SideEffectsFalse}, nil
+		})
+	}}
+}
+
+// build returns the script that defines pageGlobal.
+func (p *pageBundle) build(m *module) ([]byte, []Diagnostic) {
+	p.code = string(stripSchemas(m.code))
+	result := p.lean.Rebuild()
+	if len(result.Errors) == 0 {
+		meta, err := readMetafile(result.Metafile)
+		if err == nil && len(meta.externals()) == 0 {
+			return script(result), diagnose(result.Warnings, true)
+		}
+	}
+	// A handler uses a schema at run time: then the page needs the library.
+	if p.full == nil {
+		context, err := p.context()
+		if err != nil {
+			return nil, []Diagnostic{{Text: err.Error()}}
+		}
+		p.full = context
+	}
+	result = p.full.Rebuild()
+	if len(result.Errors) > 0 {
+		return nil, diagnose(result.Errors, false)
+	}
+	return script(result), diagnose(result.Warnings, true)
+}
+
+func script(result api.BuildResult) []byte {
+	return []byte(strings.TrimSpace(string(result.OutputFiles[0].Contents)) + "\n")
+}

@@ -1,0 +1,311 @@
+package plugin
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/evanw/esbuild/pkg/api"
+	"github.com/grafana/sobek"
+	"github.com/grafana/sobek/file"
+	"github.com/grafana/sobek/parser"
+	"golang.org/x/sync/errgroup"
+)
+
+// Reading tools runs the plugin's code once, without a page and without access to anything.
+
+// readingLimit is how long that may take. Plugins define things while they load, they do not work.
+const readingLimit = 10 * time.Second
+
+// maxEngines is how many engines read one plugin. Each of them has to load it.
+const maxEngines = 4
+
+// moreGlobals is how many globals that browserGlobals lacks are made up on the way.
+const moreGlobals = 40
+
+var (
+	//go:embed reading/page.js
+	pageScript string
+	//go:embed reading/tools.js
+	toolsScript string
+
+	pageProgram  = sobek.MustCompile("tabrelay:page.js", pageScript, true)
+	toolsProgram = sobek.MustCompile("tabrelay:tools.js", toolsScript, true)
+)
+
+// rawTool is a tool as the plugin's code describes it.
+type rawTool struct {
+	Tool
+	At struct {
+		File string `json:"file"`
+		Line int    `json:"line"`
+	} `json:"at"`
+	Problems []string `json:"problems"`
+}
+
+// reader runs a plugin's code and lists its tools.
+type reader struct {
+	packages *packageBundle
+	limit    time.Duration
+}
+
+// read lists the tools of a module.
+func (r *reader) read(ctx context.Context, script, packages *sobek.Program) ([]rawTool, []Diagnostic) {
+	globals := browserGlobals
+	for {
+		answers, err := r.run(ctx, script, packages, globals)
+		if missing := undefinedName(err); missing != "" && len(globals) < len(browserGlobals)+moreGlobals {
+			globals = append(globals[:len(globals):len(globals)], missing)
+			continue
+		}
+		if err != nil {
+			return nil, []Diagnostic{readingFault(err)}
+		}
+		return mergeTools(answers)
+	}
+}
+
+// run lets several engines share the tools where there is a schema library: asking one for a JSON Schema is slow,
+// and an engine has one thread.
+func (r *reader) run(ctx context.Context, script, packages *sobek.Program, globals []string) ([]string, error) {
+	parts := 1
+	if packages != noPackages {
+		parts = min(runtime.GOMAXPROCS(0), maxEngines)
+	}
+	answers := make([]string, parts)
+	group, ctx := errgroup.WithContext(ctx)
+	for part := range parts {
+		group.Go(func() (err error) {
+			answers[part], err = newReading(script, packages, globals).tools(ctx, r.limit, part, parts)
+			return err
+		})
+	}
+	return answers, group.Wait()
+}
+
+// mergeTools takes each tool from the engine that described it.
+func mergeTools(answers []string) ([]rawTool, []Diagnostic) {
+	var tools []rawTool
+	for part, answer := range answers {
+		described, found := decodeTools(answer)
+		if len(found) > 0 {
+			return nil, found
+		}
+		if tools == nil {
+			tools = make([]rawTool, len(described))
+		}
+		if len(described) != len(tools) {
+			return nil, []Diagnostic{{File: entryFile, Text: "exports another number of tools each time it is loaded"}}
+		}
+		for i := part; i < len(tools); i += len(answers) {
+			if described[i] != nil {
+				tools[i] = *described[i]
+			}
+		}
+	}
+	return tools, nil
+}
+
+func decodeTools(raw string) ([]*rawTool, []Diagnostic) {
+	var answer struct {
+		Problem string     `json:"problem"`
+		Tools   []*rawTool `json:"tools"`
+	}
+	if err := json.Unmarshal([]byte(raw), &answer); err != nil {
+		return nil, []Diagnostic{{File: entryFile, Text: fmt.Sprintf("describes tools that cannot be read: %v", err)}}
+	}
+	if answer.Problem != "" {
+		return nil, []Diagnostic{{File: entryFile, Text: answer.Problem}}
+	}
+	return answer.Tools, nil
+}
+
+// compileSource turns the plugin's module into a script for the engine, with positions in the original files.
+func compileSource(code []byte) (*sobek.Program, error) {
+	result := api.Transform(string(code), api.TransformOptions{
+		Format: api.FormatCommonJS, Target: engineTarget, Supported: engineSupports, Loader: api.LoaderJS,
+		Sourcemap: api.SourceMapExternal, Sourcefile: "source.js", LogLevel: api.LogLevelSilent,
+	})
+	if len(result.Errors) > 0 {
+		return nil, errors.New(result.Errors[0].Text)
+	}
+	// The wrapper shares the first line, so that lines stay what the source map says.
+	text := "(function(require,module,exports){" + string(result.Code) + "\n})"
+	loadMap := parser.WithSourceMapLoader(func(string) ([]byte, error) { return result.Map, nil })
+	program, err := sobek.Parse("source.js", text+"\n//# sourceMappingURL=source.js.map", loadMap)
+	if err != nil {
+		return nil, err
+	}
+	return sobek.CompileAST(program, true)
+}
+
+// reading is one run.
+type reading struct {
+	vm       *sobek.Runtime
+	script   *sobek.Program
+	packages *sobek.Program
+	globals  []string
+	places   map[*sobek.Object]file.Position // where each tool was defined
+}
+
+func newReading(script, packages *sobek.Program, globals []string) *reading {
+	return &reading{vm: sobek.New(), script: script, packages: packages, globals: globals, places: map[*sobek.Object]file.Position{}}
+}
+
+// tools runs the plugin and returns its description as JSON.
+func (r *reading) tools(ctx context.Context, within time.Duration, part, parts int) (string, error) {
+	r.vm.SetMaxCallStackSize(2000)
+	limit := time.AfterFunc(within, func() {
+		r.vm.Interrupt(fmt.Sprintf("loading the plugin takes longer than %v; move work into handlers", within))
+	})
+	defer limit.Stop()
+	stop := context.AfterFunc(ctx, func() { r.vm.Interrupt(context.Cause(ctx).Error()) })
+	defer stop()
+
+	if _, err := r.call(pageProgram, r.vm.ToValue(r.globals)); err != nil {
+		return "", err
+	}
+	load, err := r.loader()
+	if err != nil {
+		return "", err
+	}
+	exported := r.vm.NewObject()
+	module := r.vm.NewObject()
+	_ = module.Set("exports", exported)
+	if _, err := r.call(r.script, r.vm.ToValue(load), module, exported); err != nil {
+		return "", err
+	}
+	answer, err := r.call(toolsProgram, module.Get("exports"), r.vm.ToValue(r.place), r.zodSchema(load), r.vm.ToValue(part), r.vm.ToValue(parts))
+	if err != nil {
+		return "", err
+	}
+	return answer.String(), nil
+}
+
+// call runs a program that is a function, and calls it.
+func (r *reading) call(program *sobek.Program, arguments ...sobek.Value) (sobek.Value, error) {
+	value, err := r.vm.RunProgram(program)
+	if err != nil {
+		return nil, err
+	}
+	function, ok := sobek.AssertFunction(value)
+	if !ok {
+		return nil, errors.New("the bundler made something that is no function")
+	}
+	return function(sobek.Undefined(), arguments...)
+}
+
+// loader returns `require` for the plugin: the SDK with a defineTool that remembers its place, and the packages.
+func (r *reading) loader() (func(string) (sobek.Value, error), error) {
+	sdkProgram, err := compiledSDK()
+	if err != nil {
+		return nil, err
+	}
+	sdk, err := r.load(sdkProgram)
+	if err != nil {
+		return nil, err
+	}
+	_ = sdk.Set("defineTool", r.defineTool)
+	packages := r.vm.NewObject()
+	if r.packages != noPackages {
+		if packages, err = r.load(r.packages); err != nil {
+			return nil, err
+		}
+	}
+	return func(name string) (sobek.Value, error) {
+		if name == sdkPath {
+			return sdk, nil
+		}
+		if found := packages.Get(name); found != nil {
+			return found, nil
+		}
+		return nil, fmt.Errorf("the package %q is not there", name)
+	}, nil
+}
+
+// load runs a bundle and returns a copy of what it exports.
+func (r *reading) load(bundle *sobek.Program) (*sobek.Object, error) {
+	module := r.vm.NewObject()
+	if _, err := r.call(bundle, module); err != nil {
+		return nil, err
+	}
+	exported := module.Get("exports").ToObject(r.vm)
+	copied := r.vm.NewObject()
+	for _, key := range exported.Keys() {
+		_ = copied.Set(key, exported.Get(key))
+	}
+	return copied, nil
+}
+
+func (r *reading) defineTool(call sobek.FunctionCall) sobek.Value {
+	tool := call.Argument(0)
+	if object, ok := tool.(*sobek.Object); ok {
+		for _, frame := range r.vm.CaptureCallStack(8, nil) {
+			if at := frame.Position(); at.Filename != "" && !strings.HasPrefix(at.Filename, "tabrelay:") && at.Line > 0 {
+				r.places[object] = at
+				break
+			}
+		}
+	}
+	return tool
+}
+
+func (r *reading) place(tool *sobek.Object) map[string]any {
+	at, known := r.places[tool]
+	if !known {
+		return map[string]any{"file": entryFile, "line": 0}
+	}
+	return map[string]any{"file": at.Filename, "line": at.Line}
+}
+
+// zodSchema returns z.toJSONSchema for versions of Zod 4 that do not offer Standard JSON Schema yet.
+func (r *reading) zodSchema(load func(string) (sobek.Value, error)) sobek.Value {
+	for _, name := range []string{"zod", "zod/v4"} {
+		if zod, err := load(name); err == nil {
+			return zod.ToObject(r.vm).Get("toJSONSchema")
+		}
+	}
+	return sobek.Undefined()
+}
+
+var notDefined = regexp.MustCompile(`^ReferenceError: ([\w$]+) is not defined`)
+
+// undefinedName returns the name a script could not find.
+func undefinedName(err error) string {
+	var thrown *sobek.Exception
+	if !errors.As(err, &thrown) {
+		return ""
+	}
+	if found := notDefined.FindStringSubmatch(thrown.Value().String()); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+// readingFault says what went wrong while the plugin loaded, and where.
+func readingFault(err error) Diagnostic {
+	d := Diagnostic{File: entryFile, Text: err.Error()}
+	var stopped *sobek.InterruptedError
+	if errors.As(err, &stopped) {
+		d.Text = fmt.Sprint(stopped.Value())
+		return d
+	}
+	var thrown *sobek.Exception
+	if !errors.As(err, &thrown) {
+		return d
+	}
+	d.Text = fmt.Sprintf("throws while it loads: %v", thrown.Value())
+	for _, frame := range thrown.Stack() {
+		if at := frame.Position(); strings.HasSuffix(at.Filename, "s") && !strings.Contains(at.Filename, ":") && at.Line > 0 {
+			d.File, d.Line, d.Column = at.Filename, at.Line, at.Column
+			break
+		}
+	}
+	return d
+}

@@ -1,0 +1,140 @@
+package plugin
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/evanw/esbuild/pkg/api"
+
+	pluginsdk "tabrelay/plugin-sdk"
+)
+
+// sdkPath is what a plugin imports. It always means the sources in this binary, whatever node_modules has.
+const sdkPath = "@tabrelay/plugin-sdk"
+
+const sdkNamespace = "tabrelay-sdk"
+
+// Modules of Node, which a page does not have. Those that exist only with the prefix node: need no entry.
+var nodeModules = map[string]bool{
+	"assert": true, "async_hooks": true, "buffer": true, "child_process": true, "cluster": true, "console": true,
+	"constants": true, "crypto": true, "dgram": true, "dns": true, "domain": true, "events": true, "fs": true,
+	"http": true, "http2": true, "https": true, "inspector": true, "module": true, "net": true, "os": true,
+	"path": true, "perf_hooks": true, "process": true, "punycode": true, "querystring": true, "readline": true,
+	"repl": true, "stream": true, "string_decoder": true, "sys": true, "timers": true, "tls": true, "tty": true,
+	"url": true, "util": true, "v8": true, "vm": true, "wasi": true, "worker_threads": true, "zlib": true,
+}
+
+func isNodeModule(specifier string) bool {
+	if strings.HasPrefix(specifier, "node:") {
+		return true
+	}
+	root, _, _ := strings.Cut(specifier, "/")
+	return nodeModules[root]
+}
+
+// checkImports looks at each package a plugin's own sources import, where file and line are known, and leaves it for
+// a later bundle: the SDK, Node's modules (refused) and packages from node_modules.
+func checkImports(dir string) api.Plugin {
+	return api.Plugin{Name: "tabrelay-imports", Setup: func(build api.PluginBuild) {
+		c := &importCheck{dir: dir, build: build}
+		build.OnStart(func() (api.OnStartResult, error) {
+			c.known.Clear() // packages come and go between builds
+			return api.OnStartResult{}, nil
+		})
+		build.OnResolve(api.OnResolveOptions{Filter: `^[^./]`}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
+			if args.Kind == api.ResolveEntryPoint || args.PluginData == c {
+				return api.OnResolveResult{}, nil
+			}
+			if args.Path == sdkPath {
+				return api.OnResolveResult{Path: args.Path, External: true}, nil
+			}
+			return c.resolve(args), nil
+		})
+	}}
+}
+
+// importCheck answers where the imports of one build lead.
+type importCheck struct {
+	dir   string
+	build api.PluginBuild
+	known sync.Map // of question to api.OnResolveResult: every file of a plugin imports the same packages
+}
+
+// question is one import, as seen from one folder.
+type question struct{ from, specifier string }
+
+func (c *importCheck) resolve(args api.OnResolveArgs) api.OnResolveResult {
+	q := question{args.ResolveDir, args.Path}
+	if known, ok := c.known.Load(q); ok {
+		if result, ok := known.(api.OnResolveResult); ok {
+			return result
+		}
+	}
+	// The resolver asks its plugins again; PluginData tells them that it is this question.
+	found := c.build.Resolve(args.Path, api.ResolveOptions{ResolveDir: args.ResolveDir, Importer: args.Importer, Kind: args.Kind, PluginData: c})
+	result := api.OnResolveResult{Path: args.Path, External: true}
+	switch {
+	case len(found.Errors) > 0 || found.External:
+		result = api.OnResolveResult{Errors: []api.Message{{Text: refusal(args.Path)}}}
+	case isWithin(c.dir, found.Path):
+		result = api.OnResolveResult{Path: found.Path} // an alias from tsconfig.json
+	}
+	c.known.Store(q, result)
+	return result
+}
+
+// isWithin reports whether a file is one of the plugin's own.
+func isWithin(dir, file string) bool {
+	rel, err := filepath.Rel(dir, file)
+	return err == nil && filepath.IsLocal(rel) && !strings.Contains(filepath.ToSlash(rel), "node_modules/")
+}
+
+func refusal(specifier string) string {
+	if isNodeModule(specifier) {
+		return fmt.Sprintf("%q is a module of Node, and a plugin runs in a page, which has none", specifier)
+	}
+	return fmt.Sprintf("the package %q is not installed; run npm install in the plugin's folder", specifier)
+}
+
+// serveSDK resolves the SDK to the sources in this binary.
+func serveSDK() api.Plugin {
+	return api.Plugin{Name: "tabrelay-sdk", Setup: func(build api.PluginBuild) {
+		build.OnResolve(api.OnResolveOptions{Filter: `^@tabrelay/plugin-sdk$`}, func(api.OnResolveArgs) (api.OnResolveResult, error) {
+			return api.OnResolveResult{Path: "src/index.ts", Namespace: sdkNamespace, SideEffects: api.SideEffectsFalse}, nil
+		})
+		build.OnResolve(api.OnResolveOptions{Filter: `^\./`, Namespace: sdkNamespace}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
+			return api.OnResolveResult{Path: path.Join(path.Dir(args.Importer), args.Path), Namespace: sdkNamespace, SideEffects: api.SideEffectsFalse}, nil
+		})
+		build.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: sdkNamespace}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
+			raw, err := fs.ReadFile(pluginsdk.Files(), args.Path)
+			contents := string(raw)
+			return api.OnLoadResult{Contents: &contents, Loader: api.LoaderTS}, err
+		})
+	}}
+}
+
+// refuseNode gives an import of a Node module inside a package the same words as one in the plugin.
+func refuseNode() api.Plugin {
+	return api.Plugin{Name: "tabrelay-node", Setup: func(build api.PluginBuild) {
+		build.OnResolve(api.OnResolveOptions{Filter: `^node:`}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
+			return api.OnResolveResult{Errors: []api.Message{{Text: refusal(args.Path)}}}, nil
+		})
+	}}
+}
+
+// diagnose turns esbuild's messages into ours, with file names relative to the plugin.
+func diagnose(messages []api.Message, warning bool) []Diagnostic {
+	var found []Diagnostic
+	for _, m := range messages {
+		d := Diagnostic{Text: m.Text, Warning: warning}
+		if m.Location != nil {
+			d.File, d.Line, d.Column = m.Location.File, m.Location.Line, m.Location.Column+1
+		}
+		found = append(found, d)
+	}
+	return found
+}

@@ -1,0 +1,109 @@
+package plugin
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/template"
+
+	pluginsdk "tabrelay/plugin-sdk"
+)
+
+//go:embed scaffold
+var scaffold embed.FS
+
+// sdkFolder is where a plugin's folder has a copy of the SDK's sources. A build does not read it: editors do, for
+// types, without a package registry.
+const sdkFolder = ".tabrelay/plugin-sdk"
+
+// New writes a plugin to begin with: one tool, its test, and what an editor needs. An empty name is the folder's.
+// The folder may exist when it is empty.
+func New(dir, name string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		name = filepath.Base(dir)
+	}
+	name, err = pluginName(name)
+	if err != nil {
+		return err
+	}
+	switch entries, err := os.ReadDir(dir); {
+	case err == nil && len(entries) > 0:
+		return fmt.Errorf("the folder %s is not empty; choose a new one", dir)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("the folder cannot be used: %w", err)
+	}
+	words := map[string]string{"Name": name, "DisplayName": displayName(strings.ReplaceAll(name, "-", "_")), "SDK": sdkFolder}
+	err = fs.WalkDir(scaffold, "scaffold", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		return writeTemplate(dir, path, words)
+	})
+	if err != nil {
+		return fmt.Errorf("the plugin cannot be written: %w", err)
+	}
+	return writeTypes(dir)
+}
+
+func writeTemplate(dir, path string, words map[string]string) error {
+	t, err := template.ParseFS(scaffold, path)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if err := t.Execute(&out, words); err != nil {
+		return err
+	}
+	target := strings.TrimSuffix(strings.TrimPrefix(path, "scaffold/"), ".tmpl")
+	if target == "gitignore" {
+		target = ".gitignore"
+	}
+	file := filepath.Join(dir, filepath.FromSlash(target))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, out.Bytes(), 0o644)
+}
+
+// writeTypes brings the copy of the SDK up to date.
+func writeTypes(dir string) error {
+	return fs.WalkDir(pluginsdk.Files(), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(dir, filepath.FromSlash(sdkFolder), filepath.FromSlash(path))
+		if entry.IsDir() {
+			return os.MkdirAll(target, 0o755)
+		}
+		content, err := fs.ReadFile(pluginsdk.Files(), path)
+		if err != nil {
+			return err
+		}
+		if was, err := os.ReadFile(target); err == nil && bytes.Equal(was, content) {
+			return nil
+		}
+		return os.WriteFile(target, content, 0o644)
+	})
+}
+
+// refreshTypes does so for a plugin whose tsconfig.json asks for it: the copy is not in version control, and a newer
+// binary has a newer SDK.
+func refreshTypes(dir string) error {
+	config, err := os.ReadFile(filepath.Join(dir, "tsconfig.json"))
+	if err != nil || !bytes.Contains(config, []byte(sdkFolder)) {
+		return nil
+	}
+	if err := writeTypes(dir); err != nil {
+		return fmt.Errorf("the SDK's types cannot be written: %w", err)
+	}
+	return nil
+}

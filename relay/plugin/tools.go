@@ -1,0 +1,97 @@
+package plugin
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"tabrelay/relay/schema"
+)
+
+// emptyInput is the schema of a tool that declares none.
+var emptyInput = json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)
+
+// acceptTools checks the tools a plugin describes, and fills in what they leave out.
+func acceptTools(plugin string, raw []rawTool) ([]Tool, []Diagnostic) {
+	var tools []Tool
+	var found []Diagnostic
+	lines := map[string]string{}
+	problems := make([][]string, len(raw))
+	var wait sync.WaitGroup // compiling schemas is most of the work
+	for i := range raw {
+		wait.Go(func() { problems[i] = raw[i].accept(plugin) })
+	}
+	wait.Wait()
+	for i, r := range raw {
+		where := Diagnostic{File: r.At.File, Line: r.At.Line}
+		for _, problem := range problems[i] {
+			d := where
+			d.Text = fmt.Sprintf("tool %q: %s", r.Name, problem)
+			found = append(found, d)
+		}
+		if first, twice := lines[r.Name]; twice {
+			d := where
+			d.Text = fmt.Sprintf("there are two tools %q; the other one is at %s", r.Name, first)
+			found = append(found, d)
+		}
+		lines[r.Name] = fmt.Sprintf("%s:%d", r.At.File, r.At.Line)
+		tools = append(tools, r.Tool)
+	}
+	if raw != nil && len(raw) == 0 {
+		found = append(found, Diagnostic{File: entryFile, Text: "exports no tools; a plugin has at least one"})
+	}
+	return tools, found
+}
+
+// accept returns everything wrong with a tool.
+func (r *rawTool) accept(plugin string) []string {
+	problems := slices.Clone(r.Problems)
+	if problem := checkToolName(plugin, r.Name); problem != "" {
+		problems = append(problems, problem)
+	}
+	if strings.TrimSpace(r.Description) == "" {
+		problems = append(problems, `has no "description"; agents choose tools by it`)
+	}
+	if r.DisplayName == "" {
+		r.DisplayName = displayName(r.Name)
+	}
+	if r.MaxTimeoutMs > 0 && r.TimeoutMs > r.MaxTimeoutMs {
+		problems = append(problems, `"timeoutMs" is larger than "maxTimeoutMs"`)
+	}
+	if r.Frames != "" && r.Frames != "top" && r.Frames != "all" {
+		problems = append(problems, fmt.Sprintf(`"frames" is %q; write "top" (default) or "all"`, r.Frames))
+	}
+	if len(r.InputSchema) == 0 {
+		r.InputSchema = emptyInput
+	}
+	return append(problems, r.checkSchemas()...)
+}
+
+func (r *rawTool) checkSchemas() []string {
+	var problems []string
+	var input struct {
+		Type       any                        `json:"type"`
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	if err := json.Unmarshal(r.InputSchema, &input); err != nil || input.Type != "object" {
+		problems = append(problems, `the schema in "input" is not one of an object; write {"type": "object", "properties": { … }}`)
+	}
+	for _, name := range slices.Sorted(maps.Keys(input.Properties)) {
+		if slices.Contains(reservedParameters, name) {
+			problems = append(problems, fmt.Sprintf("the parameter %q is reserved: the relay adds it to every tool; choose another name", name))
+		}
+	}
+	for field, raw := range map[string]json.RawMessage{"input": r.InputSchema, "output": r.OutputSchema} {
+		if len(raw) == 0 {
+			continue
+		}
+		if _, err := schema.Compile(raw); err != nil {
+			problems = append(problems, fmt.Sprintf("the schema in %q is not accepted: %v", field, err))
+		}
+	}
+	slices.Sort(problems)
+	return problems
+}

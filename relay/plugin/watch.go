@@ -1,0 +1,132 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// quiet is how long no file may change before a build: editors write a file in several steps, and several files at
+// once.
+const quiet = 30 * time.Millisecond
+
+// Built is one build of a watched plugin.
+type Built struct {
+	Plugin      *Plugin // nil when it failed
+	Diagnostics []Diagnostic
+	Err         error
+	Took        time.Duration
+}
+
+// Watch builds a plugin now and after each change of its sources, until the context ends. It reports every build, a
+// failed one too, and goes on. Its error is about watching, never about the plugin.
+func Watch(ctx context.Context, dir string, opts Options, report func(Built)) error {
+	b, err := NewBuilder(dir)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return fmt.Errorf("files cannot be watched: %w", err)
+	}
+	defer func() { _ = watcher.Close() }()
+	w := &watch{builder: b, opts: opts, watcher: watcher, report: report}
+	if err := w.addFolders(); err != nil {
+		return err
+	}
+	w.build(ctx)
+	return w.run(ctx)
+}
+
+// watch belongs to the goroutine of Watch.
+type watch struct {
+	builder *Builder
+	opts    Options
+	watcher *fsnotify.Watcher
+	report  func(Built)
+}
+
+// addFolders watches the plugin's folder and everything in src.
+func (w *watch) addFolders() error {
+	if err := w.watcher.Add(w.builder.dir); err != nil {
+		return fmt.Errorf("the folder %s cannot be watched: %w", w.builder.dir, err)
+	}
+	err := filepath.WalkDir(filepath.Join(w.builder.dir, "src"), func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // it went while we looked, or is still to come
+		}
+		if err != nil || !entry.IsDir() {
+			return err
+		}
+		return w.watcher.Add(path)
+	})
+	if err != nil {
+		return fmt.Errorf("the plugin's sources cannot be watched: %w", err)
+	}
+	return nil
+}
+
+func (w *watch) run(ctx context.Context) error {
+	pause := time.NewTimer(0)
+	pause.Stop()
+	defer pause.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case event, ok := <-w.watcher.Events:
+			if !ok {
+				return nil
+			}
+			if w.concerns(event) {
+				pause.Reset(quiet)
+			}
+		case err, ok := <-w.watcher.Errors:
+			if !ok {
+				return nil
+			}
+			// Events were lost; whatever they were, a build sees the files as they are.
+			if errors.Is(err, fsnotify.ErrEventOverflow) {
+				pause.Reset(quiet)
+				continue
+			}
+			return fmt.Errorf("watching the plugin's files failed: %w", err)
+		case <-pause.C:
+			w.build(ctx)
+		}
+	}
+}
+
+// concerns reports whether an event may change the build. A new folder in src is watched from then on.
+func (w *watch) concerns(event fsnotify.Event) bool {
+	rel, err := filepath.Rel(w.builder.dir, event.Name)
+	if err != nil || event.Op == fsnotify.Chmod {
+		return false
+	}
+	rel = filepath.ToSlash(rel)
+	if rel == packageFile || rel == "tsconfig.json" {
+		return true
+	}
+	if rel != "src" && !strings.HasPrefix(rel, "src/") {
+		return false
+	}
+	if event.Has(fsnotify.Create) {
+		_ = w.addFolders() // a folder that went meanwhile needs no watching
+	}
+	return true
+}
+
+func (w *watch) build(ctx context.Context) {
+	start := time.Now()
+	p, found, err := w.builder.Build(ctx, w.opts)
+	if ctx.Err() == nil {
+		w.report(Built{Plugin: p, Diagnostics: found, Err: err, Took: time.Since(start)})
+	}
+}

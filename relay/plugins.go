@@ -1,0 +1,183 @@
+package relay
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"reflect"
+	"slices"
+	"sync"
+
+	"tabrelay/adapters"
+	"tabrelay/relay/config"
+	"tabrelay/relay/plugin"
+	"tabrelay/relay/registry"
+	"tabrelay/relay/wire"
+)
+
+// offer is what the relay offered last.
+type offer struct {
+	mu       sync.Mutex // one reading at a time
+	problems []registry.Problem
+	unwatch  func()
+}
+
+// load reads plugins and their settings for the first time, and keeps the extension's folder and the browsers
+// informed from then on.
+func (r *Relay) load(ctx context.Context) error {
+	if err := r.folder.write(); err != nil {
+		return err
+	}
+	var failure error
+	r.offer.unwatch = r.tools.OnChange(func(s *registry.Snapshot) {
+		if failure = r.announce(s); failure != nil {
+			r.Log.Error().Err(failure).Msg("the browsers were not told about the plugins")
+		}
+	})
+	if err := r.replace(r.config); err != nil {
+		return err
+	}
+	if failure != nil {
+		return failure
+	}
+	return r.folder.pruneAdapters(r.adapterFiles(r.tools.Snapshot()))
+}
+
+// reload reads plugins and settings again. It reports whether settings changed that only a restart applies.
+func (r *Relay) reload(context.Context) (restart bool, err error) {
+	next, err := config.Load(r.Home)
+	if err != nil {
+		return false, err
+	}
+	if err := r.replace(next); err != nil {
+		return false, err
+	}
+	now, then := r.config, next
+	now.Plugins, then.Plugins, now.Warnings, then.Warnings = nil, nil, nil, nil
+	return !reflect.DeepEqual(now, then), nil
+}
+
+// replace offers the plugins that exist now, with their settings.
+func (r *Relay) replace(c config.Config) error {
+	r.offer.mu.Lock()
+	defer r.offer.mu.Unlock()
+	plugins, problems := r.installed()
+	for i := range plugins {
+		if r.demo != nil && plugins[i].Shipped && plugins[i].Manifest.Name == demoPlugin {
+			r.demo.settle(&plugins[i])
+		}
+	}
+	configured := map[string]registry.Configured{}
+	for name, p := range c.Plugins {
+		configured[name] = registry.Configured{Disabled: !p.Enabled, URLPatterns: p.URLPatterns, Settings: p.Settings}
+	}
+	if err := r.tools.Replace(plugins, configured); err != nil {
+		return err
+	}
+	r.offer.problems = problems
+	for _, p := range slices.Concat(problems, r.tools.Snapshot().Problems) {
+		r.Log.Warn().Str("plugin", p.Plugin).Msg(p.Reason)
+	}
+	return nil
+}
+
+// installed lists the plugins of this person, and those shipped in the binary.
+func (r *Relay) installed() (plugins []plugin.Plugin, problems []registry.Problem) {
+	if r.Plugins != nil {
+		return r.Plugins, nil
+	}
+	note := func(plugin string, reason string) {
+		problems = append(problems, registry.Problem{Plugin: plugin, Reason: reason})
+	}
+	added, err := plugin.List(r.Home.Plugins())
+	if err != nil {
+		note("", err.Error())
+	}
+	for _, e := range added {
+		if e.Plugin == nil {
+			note(e.Name, e.Problem)
+		}
+	}
+	var shipped []plugin.Plugin
+	files, err := adapters.Files()
+	if err == nil {
+		shipped, err = plugin.LoadFS(files)
+	}
+	if err != nil {
+		note("", err.Error())
+	}
+	return plugin.Offered(shipped, added), problems
+}
+
+// announce puts the adapters where browsers can load them, and then tells the browsers.
+func (r *Relay) announce(s *registry.Snapshot) error {
+	files := r.adapterFiles(s)
+	if err := r.folder.adapters(files); err != nil {
+		return err
+	}
+	list := make([]wire.Plugin, 0, len(s.Sites))
+	for _, site := range s.Sites {
+		p := site.Plugin
+		list = append(list, wire.Plugin{
+			Name: p.Manifest.Name, Hash: p.Hash, World: string(p.Manifest.World), Matches: site.Matches, Excludes: site.Excludes,
+			File: fileName(p.Manifest.Name, r.compose(site)), PreScript: preScript(p), Frames: frames(p),
+		})
+	}
+	r.hub.SetPlugins(list)
+	return nil
+}
+
+// adapterFiles are the files of all plugins, by their name in the extension's folder.
+func (r *Relay) adapterFiles(s *registry.Snapshot) map[string][]byte {
+	files := make(map[string][]byte, len(s.Sites))
+	for _, site := range s.Sites {
+		composed := r.compose(site)
+		files[fileName(site.Plugin.Manifest.Name, composed)] = composed
+		if name := preScript(site.Plugin); name != "" {
+			files[name] = site.Plugin.PreScript
+		}
+	}
+	return files
+}
+
+// compose makes the file that is injected for a plugin: it knows the pages that a person added.
+func (r *Relay) compose(site *registry.Site) []byte {
+	p := *site.Plugin
+	p.Manifest.URLPatterns = site.Matches
+	return plugin.Compose(p, r.folder.runtime())
+}
+
+// fileName names a file by its content: a browser never runs an old file under a new plugin's name.
+func fileName(plugin string, content []byte) string {
+	sum := sha256.Sum256(content)
+	return fmt.Sprintf("%s/%s-%s.js", adaptersDir, plugin, hex.EncodeToString(sum[:6]))
+}
+
+func preScript(p *plugin.Plugin) string {
+	if p.PreScript == nil {
+		return ""
+	}
+	return fileName(p.Manifest.Name+"-pre", p.PreScript)
+}
+
+// frames is "all" when a tool of the plugin wants to run in every frame.
+func frames(p *plugin.Plugin) string {
+	if slices.ContainsFunc(p.Manifest.Tools, func(t plugin.Tool) bool { return t.Frames == "all" }) {
+		return "all"
+	}
+	return ""
+}
+
+// runtime is the extension's part of a main-world adapter.
+func (u *unpacked) runtime() []byte {
+	if u.bundle == nil {
+		return nil
+	}
+	code, err := fs.ReadFile(u.bundle, "page-main.js")
+	if err != nil {
+		return nil // a bundle that lacks it is refused by its own generator
+	}
+	return code
+}

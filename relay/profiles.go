@@ -1,0 +1,115 @@
+package relay
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/renameio/v2/maybe"
+
+	"tabrelay/relay/config"
+	"tabrelay/relay/hub"
+)
+
+// Profile is a browser profile that was connected once.
+type Profile struct {
+	ID    string    `json:"id"`
+	Label string    `json:"label"`
+	Seen  time.Time `json:"seen"` // connected last
+}
+
+// maxProfiles bounds the list; those seen longest ago are forgotten.
+const maxProfiles = 100
+
+// profiles remembers which profiles were connected, so that a later start knows whom to wait for.
+type profiles struct {
+	path string
+
+	mu   sync.Mutex
+	list []Profile
+}
+
+// KnownProfiles are the profiles that were connected to a relay of this home folder, the last one first.
+func KnownProfiles(home config.Home) ([]Profile, error) {
+	p := profiles{path: profilesFile(home)}
+	err := p.read()
+	return p.list, err
+}
+
+func profilesFile(home config.Home) string { return filepath.Join(string(home), "profiles.json") }
+
+func (p *profiles) read() error {
+	text, err := os.ReadFile(p.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, &p.list)
+}
+
+// met notes that a profile connected.
+func (p *profiles) met(id, label string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.list = slices.DeleteFunc(p.list, func(k Profile) bool { return k.ID == id })
+	p.list = slices.Insert(p.list, 0, Profile{ID: id, Label: label, Seen: time.Now().UTC().Truncate(time.Second)})
+	p.list = p.list[:min(len(p.list), maxProfiles)]
+	text, err := json.MarshalIndent(p.list, "", "  ")
+	if err != nil {
+		return err
+	}
+	return maybe.WriteFile(p.path, append(text, '\n'), 0o600)
+}
+
+// notices keeps the last things that happened to connections and that a person should see.
+type notices struct {
+	mu   sync.Mutex
+	list []Notice
+}
+
+// Notice is one of them.
+type Notice struct {
+	Time    time.Time `json:"time"`
+	Kind    string    `json:"kind"`
+	Profile string    `json:"profile,omitempty"`
+	Code    string    `json:"code,omitempty"`
+	Message string    `json:"message"`
+}
+
+const maxNotices = 20
+
+func (n *notices) add(notice Notice) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.list = append(n.list, notice)
+	n.list = n.list[max(0, len(n.list)-maxNotices):]
+}
+
+func (n *notices) all() []Notice {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return append([]Notice{}, n.list...)
+}
+
+// linkChanged hears what happens to connections.
+func (r *Relay) linkChanged(e hub.Event) {
+	switch e.Kind {
+	case hub.Connected:
+		if err := r.profiles.met(e.ProfileID, e.Profile); err != nil {
+			r.Log.Warn().Err(err).Msg("cannot note that a profile connected")
+		}
+		return
+	case hub.Refused:
+		r.meter.LinkRefused()
+	case hub.Disconnected:
+		return
+	}
+	r.notices.add(Notice{Time: e.Time, Kind: string(e.Kind), Profile: e.Profile, Code: e.Code, Message: e.Message})
+}

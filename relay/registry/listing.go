@@ -1,0 +1,156 @@
+package registry
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"tabrelay/relay/plugin"
+	"tabrelay/relay/rawjson"
+)
+
+// The arguments every page tool also takes.
+var (
+	tabProperty     = json.RawMessage(`{"type":"integer","minimum":1,"description":"Tab to run in. Default: the tab used before, else the best matching one."}`)
+	profileProperty = json.RawMessage(`{"type":"string","description":"Browser profile to run in. Default: the one with the best matching tab."}`)
+)
+
+// withTarget adds the relay's own arguments to a plugin tool's input schema. A name the tool uses itself stays
+// the tool's.
+func (t *Tool) withTarget(schema []rawjson.Member) ([]rawjson.Member, error) {
+	if bytes.Contains(t.Spec.InputSchema, []byte(`"x-mcp-header"`)) {
+		return nil, errors.New("its input schema uses x-mcp-header, which would let arguments become HTTP headers")
+	}
+	if t.Plugin == nil {
+		return schema, nil
+	}
+	var own []rawjson.Member
+	if raw := rawjson.Get(schema, "properties"); raw != nil {
+		var ok bool
+		if own, ok = rawjson.Members(raw); !ok {
+			return nil, errors.New("the properties of its input schema are not an object")
+		}
+	}
+	add := func(name string, property json.RawMessage) bool {
+		if rawjson.Get(own, name) != nil {
+			return false
+		}
+		own = append(own, rawjson.Make(name, property))
+		return true
+	}
+	t.TakesTab = add("tabId", tabProperty)
+	t.TakesProfile = add("profile", profileProperty)
+	if len(t.Site.Instances) > 1 && add("instance", instanceProperty(t.Site.Instances)) {
+		t.TakesInstance = true
+		required, err := alsoRequired(rawjson.Get(schema, "required"), "instance")
+		if err != nil {
+			return nil, err
+		}
+		schema = with(schema, "required", required)
+	}
+	return with(schema, "properties", rawjson.Join(own)), nil
+}
+
+func instanceProperty(instances []Instance) json.RawMessage {
+	names := make([]string, len(instances))
+	for i, in := range instances {
+		names[i] = in.Name
+	}
+	enum, _ := json.Marshal(names) // strings always encode
+	return json.RawMessage(`{"type":"string","enum":` + string(enum) + `,"description":"Which configured instance of the web app to use."}`)
+}
+
+func alsoRequired(required json.RawMessage, name string) (json.RawMessage, error) {
+	var names []string
+	if required != nil && json.Unmarshal(required, &names) != nil {
+		return nil, errors.New("the required of its input schema is not a list of names")
+	}
+	return json.Marshal(append(names, name))
+}
+
+// with replaces a member in place, or appends it.
+func with(members []rawjson.Member, name string, value json.RawMessage) []rawjson.Member {
+	i := slices.IndexFunc(members, func(m rawjson.Member) bool { return m.Name == name })
+	if i < 0 {
+		return append(members, rawjson.Make(name, value))
+	}
+	members[i].Value = value
+	return members
+}
+
+// asObject is an output schema as MCP wants it, that is, of an object. Another is wrapped as {"result": …}, with
+// its definitions moved up so that its references still lead somewhere. One that refers to itself as a whole
+// cannot be moved; such a tool is listed without an output schema, and still wrapped and checked.
+func asObject(schema []rawjson.Member) (listed []rawjson.Member, wrapped bool) {
+	if string(rawjson.Get(schema, "type")) == `"object"` {
+		return schema, false
+	}
+	if refersToRoot(rawjson.Join(schema)) {
+		return nil, true
+	}
+	root := []rawjson.Member{rawjson.Make("type", json.RawMessage(`"object"`))}
+	var inner []rawjson.Member
+	for _, m := range schema {
+		switch m.Name {
+		case "$schema", "$defs", "definitions":
+			root = append(root, m)
+		default:
+			inner = append(inner, m)
+		}
+	}
+	return append(root,
+		rawjson.Make("properties", rawjson.Join([]rawjson.Member{rawjson.Make("result", rawjson.Join(inner))})),
+		rawjson.Make("required", json.RawMessage(`["result"]`))), true
+}
+
+var localReference = regexp.MustCompile(`"\$(?:ref|dynamicRef|recursiveRef)":"#([^"]*)"`)
+
+// refersToRoot finds references that wrapping would break: everything local but into the definitions.
+func refersToRoot(schema json.RawMessage) bool {
+	for _, found := range localReference.FindAllSubmatch(schema, -1) {
+		if !bytes.HasPrefix(found[1], []byte("/$defs/")) && !bytes.HasPrefix(found[1], []byte("/definitions/")) {
+			return true
+		}
+	}
+	return false
+}
+
+// list encodes the MCP tool object.
+func (t *Tool) list(input, output []rawjson.Member) error {
+	var b bytes.Buffer
+	b.Grow(len(t.Spec.InputSchema) + len(t.Spec.OutputSchema) + len(t.Spec.Description) + 640)
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	head := struct {
+		Name        string `json:"name"`
+		Title       string `json:"title,omitempty"`
+		Description string `json:"description,omitempty"`
+	}{t.Name, t.Spec.DisplayName, t.Spec.Description}
+	if err := e.Encode(head); err != nil {
+		return fmt.Errorf("its description does not encode: %w", err)
+	}
+	b.Truncate(b.Len() - len("}\n"))
+	b.WriteString(`,"inputSchema":`)
+	start := b.Len()
+	b.Write(rawjson.Join(input))
+	end := b.Len()
+	if output != nil {
+		b.WriteString(`,"outputSchema":`)
+		b.Write(rawjson.Join(output))
+	}
+	if t.Spec.Annotations != (plugin.Annotations{}) {
+		annotations, err := json.Marshal(t.Spec.Annotations)
+		if err != nil {
+			return fmt.Errorf("its annotations do not encode: %w", err)
+		}
+		b.WriteString(`,"annotations":`)
+		b.Write(annotations)
+	}
+	b.WriteByte('}')
+	t.Listed = b.Bytes()
+	t.ListedInput = t.Listed[start:end:end]
+	return nil
+}

@@ -1,0 +1,210 @@
+// Package registry knows the tools that exist now. A snapshot of them is immutable; a change builds a candidate
+// beside it, and swaps it in only when it is sound. One bad tool or plugin is left out, with the reason, and never
+// takes the others with it.
+package registry
+
+import (
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"tabrelay/relay/plugin"
+)
+
+// maxListing bounds what tools/list may become; a candidate above it is refused as a whole.
+const maxListing = 100 << 20
+
+// Snapshot is every tool that exists at one moment. It never changes.
+type Snapshot struct {
+	Generation uint64
+	Tools      []*Tool   // sorted by name
+	Sites      []*Site   // the enabled plugins with their configuration, sorted by plugin name
+	Problems   []Problem // what was left out or needs a person, and why
+	Listing    uint64    // differs when what tools/list answers differs
+	byName     map[string]*Tool
+}
+
+// Problem is one thing a person should know about a plugin.
+type Problem struct {
+	Plugin string // its name; empty when a configured plugin is not installed
+	Reason string // one sentence
+}
+
+// Find returns the tool of that name.
+func (s *Snapshot) Find(name string) (*Tool, bool) {
+	t, ok := s.byName[name]
+	return t, ok
+}
+
+// Registry holds the current snapshot.
+type Registry struct {
+	current  atomic.Pointer[Snapshot]
+	builtins []*Tool
+	seed     maphash.Seed
+
+	change    sync.Mutex // serializes candidates and their announcement; held while listeners run
+	schemas   *schemas
+	listeners []*listener
+}
+
+type listener struct{ announce func(*Snapshot) }
+
+// New makes a registry with the built-in tools. They are part of the program, so a bad one is a bug: New panics.
+func New(builtins []Tool) *Registry {
+	r := &Registry{seed: maphash.MakeSeed(), schemas: newSchemas(nil)}
+	for i := range builtins {
+		t := builtins[i]
+		if err := t.accept(r.schemas); err != nil {
+			panic(fmt.Sprintf("registry: built-in tool %s: %v", t.Name, err))
+		}
+		r.builtins = append(r.builtins, &t)
+	}
+	r.current.Store(r.snapshot(nil, nil, nil))
+	return r
+}
+
+// Snapshot returns the tools that exist now.
+func (r *Registry) Snapshot() *Snapshot { return r.current.Load() }
+
+// OnChange announces every new snapshot, one after the other, until stop is called. announce must not change
+// the registry.
+func (r *Registry) OnChange(announce func(*Snapshot)) (stop func()) {
+	r.change.Lock()
+	defer r.change.Unlock()
+	l := &listener{announce}
+	r.listeners = append(r.listeners, l)
+	return func() {
+		r.change.Lock()
+		defer r.change.Unlock()
+		r.listeners = slices.DeleteFunc(r.listeners, func(other *listener) bool { return other == l })
+	}
+}
+
+// Replace offers the tools of these plugins, and of no others. configured holds what a person configured, by
+// plugin name; a plugin without an entry has none. What is wrong with one plugin becomes a problem of the new
+// snapshot; an error means that the candidate as a whole was refused and the last good snapshot stays.
+func (r *Registry) Replace(plugins []plugin.Plugin, configured map[string]Configured) error {
+	r.change.Lock()
+	defer r.change.Unlock()
+	c := candidate{configured: configured, schemas: newSchemas(r.schemas), seen: map[string]bool{}}
+	for _, t := range r.builtins {
+		c.schemas.keep(t.input)
+		c.schemas.keep(t.output)
+	}
+	for i := range plugins {
+		c.add(&plugins[i])
+	}
+	c.strangers()
+	next := r.snapshot(c.sites, c.tools, c.problems)
+	if size := next.size(); size > maxListing {
+		return fmt.Errorf("the tools of all plugins together describe themselves with %d bytes, more than %d: the tools stay as they were", size, maxListing)
+	}
+	r.schemas = c.schemas
+	r.publish(next)
+	return nil
+}
+
+// candidate is a snapshot in the making.
+type candidate struct {
+	configured map[string]Configured
+	schemas    *schemas
+	seen       map[string]bool // plugin names
+	sites      []*Site
+	tools      []*Tool
+	problems   []Problem
+}
+
+// add takes in one plugin, as far as it is sound.
+func (c *candidate) add(p *plugin.Plugin) {
+	name := p.Manifest.Name
+	if c.seen[name] {
+		c.problems = append(c.problems, Problem{name, "a second plugin of this name was left out; remove one of them"})
+		return
+	}
+	c.seen[name] = true
+	if c.configured[name].Disabled {
+		return
+	}
+	site, faults := newSite(p, c.configured[name])
+	offered, rejected := site.tools(c.schemas)
+	c.sites, c.tools = append(c.sites, site), append(c.tools, offered...)
+	for _, reason := range slices.Concat(faults, rejected) {
+		c.problems = append(c.problems, Problem{name, reason})
+	}
+}
+
+// strangers names the plugins that are configured but not installed.
+func (c *candidate) strangers() {
+	for _, name := range slices.Sorted(maps.Keys(c.configured)) {
+		if !c.seen[name] {
+			c.problems = append(c.problems, Problem{Reason: fmt.Sprintf("plugin %s is configured but not installed; add it, or remove plugins.%s from config.json", name, name)})
+		}
+	}
+}
+
+// Reject takes a tool out that turned out to be unusable, such as one whose schema does not compile when it is
+// first needed. A tool that is no longer in the snapshot is left alone.
+func (r *Registry) Reject(t *Tool, reason string) {
+	r.change.Lock()
+	defer r.change.Unlock()
+	now := r.Snapshot()
+	if found, ok := now.Find(t.Name); !ok || found != t || t.Plugin == nil {
+		return
+	}
+	tools := slices.DeleteFunc(slices.Clone(now.Tools), func(other *Tool) bool { return other == t || other.Plugin == nil })
+	problems := append(slices.Clone(now.Problems), Problem{t.Plugin.Manifest.Name, leftOut(t.Name, reason)})
+	r.publish(r.snapshot(now.Sites, tools, problems))
+}
+
+func leftOut(tool, reason string) string {
+	return fmt.Sprintf("tool %s was left out: %s", tool, reason)
+}
+
+// snapshot puts a candidate together. tools are those of plugins; of two with one name the first stays.
+func (r *Registry) snapshot(sites []*Site, tools []*Tool, problems []Problem) *Snapshot {
+	s := &Snapshot{Sites: sites, Problems: problems, byName: make(map[string]*Tool, len(tools)+len(r.builtins))}
+	if now := r.current.Load(); now != nil {
+		s.Generation = now.Generation + 1
+	}
+	for _, t := range slices.Concat(r.builtins, tools) {
+		if _, taken := s.byName[t.Name]; taken {
+			s.Problems = append(s.Problems, Problem{t.Plugin.Manifest.Name, leftOut(t.Name, "another tool has this name")})
+			continue
+		}
+		s.byName[t.Name] = t
+		s.Tools = append(s.Tools, t)
+	}
+	slices.SortFunc(s.Tools, func(a, b *Tool) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(s.Sites, func(a, b *Site) int { return strings.Compare(a.Plugin.Manifest.Name, b.Plugin.Manifest.Name) })
+	s.Listing = s.digest(r.seed)
+	return s
+}
+
+func (r *Registry) publish(s *Snapshot) {
+	r.current.Store(s)
+	for _, l := range r.listeners {
+		l.announce(s)
+	}
+}
+
+func (s *Snapshot) size() int {
+	size := 0
+	for _, t := range s.Tools {
+		size += len(t.Listed)
+	}
+	return size
+}
+
+func (s *Snapshot) digest(seed maphash.Seed) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for _, t := range s.Tools {
+		_, _ = h.Write(t.Listed) // never fails
+		_ = h.WriteByte('\n')
+	}
+	return h.Sum64()
+}

@@ -1,0 +1,237 @@
+package registry_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/plugin"
+	"tabrelay/relay/registry"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected side of the snapshots")
+
+// TestSnapshots reads every file of testdata: manifests (*.json) and what a person configured (configured), and
+// what became of them (want; go test -update writes it).
+func TestSnapshots(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no snapshots", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plugins, configured, want := read(t, archive)
+			r := registry.New(nil)
+			if err := r.Replace(plugins, configured); err != nil {
+				t.Fatal(err)
+			}
+			got := show(r.Snapshot())
+			if *update {
+				archive.Files = append(archive.Files[:want:want], txtar.File{Name: "want", Data: []byte(got)})
+				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if want == len(archive.Files) {
+				t.Fatal("nothing is wanted")
+			}
+			if diff := cmp.Diff(string(archive.Files[want].Data), got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func read(t *testing.T, a *txtar.Archive) (plugins []plugin.Plugin, configured map[string]registry.Configured, want int) {
+	want = len(a.Files)
+	for i, f := range a.Files {
+		var err error
+		switch {
+		case f.Name == "want":
+			want = i
+		case f.Name == "configured":
+			err = json.Unmarshal(f.Data, &configured)
+		default:
+			var m plugin.Manifest
+			err = json.Unmarshal(f.Data, &m)
+			plugins = append(plugins, plugin.Plugin{Manifest: m, Hash: strings.Repeat("0", 64)})
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", f.Name, err)
+		}
+	}
+	return plugins, configured, want
+}
+
+func show(s *registry.Snapshot) string {
+	var b strings.Builder
+	for _, site := range s.Sites {
+		fmt.Fprintf(&b, "site %s matches=%s homepage=%s settings=%s\n", site.Plugin.Manifest.Name, site.Matches, site.Homepage, site.Settings)
+		for _, in := range site.Instances {
+			fmt.Fprintf(&b, "  instance %s %s\n", in.Name, in.Match)
+		}
+	}
+	for _, t := range s.Tools {
+		fmt.Fprintf(&b, "tool %s readOnly=%v idempotent=%v wrapped=%v takes=%v,%v,%v\n  %s\n", t.Name, t.ReadOnly, t.Idempotent, t.Wrapped, t.TakesTab, t.TakesProfile, t.TakesInstance, t.Listed)
+	}
+	for _, p := range s.Problems {
+		fmt.Fprintf(&b, "problem %q: %s\n", p.Plugin, p.Reason)
+	}
+	return b.String()
+}
+
+func pluginWith(name string, tools ...string) plugin.Plugin {
+	p := plugin.Plugin{Hash: name, Manifest: plugin.Manifest{Name: name, URLPatterns: []string{"https://" + name + ".example/*"}}}
+	for _, tool := range tools {
+		p.Manifest.Tools = append(p.Manifest.Tools, plugin.Tool{Name: tool, InputSchema: json.RawMessage(`{"type":"object","title":"` + tool + `"}`)})
+	}
+	return p
+}
+
+// TestReplace announces every change once, in order, and keeps the last good snapshot.
+func TestReplace(t *testing.T) {
+	r := registry.New([]registry.Tool{{Name: "bridge_health", Spec: plugin.Tool{InputSchema: json.RawMessage(`{"type":"object"}`)},
+		Run: func(context.Context, call.Call, json.RawMessage) (*call.Result, *fault.Error) { return nil, nil }}})
+	var seen []string
+	stop := r.OnChange(func(s *registry.Snapshot) {
+		if s != r.Snapshot() {
+			t.Error("a snapshot was announced that is not the current one")
+		}
+		seen = append(seen, fmt.Sprintf("%d: %d tools", s.Generation, len(s.Tools)))
+	})
+	first := r.Snapshot()
+	if err := r.Replace([]plugin.Plugin{pluginWith("b", "x"), pluginWith("a", "y", "z")}, nil); err != nil {
+		t.Fatal(err)
+	}
+	second := r.Snapshot()
+	if err := r.Replace([]plugin.Plugin{pluginWith("b", "x"), pluginWith("a", "y", "z")}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if r.Snapshot().Listing != second.Listing || second.Listing == first.Listing {
+		t.Error("Listing does not say whether the list changed")
+	}
+
+	var huge []plugin.Plugin
+	for i := range 100 {
+		p := pluginWith(fmt.Sprintf("p%d", i))
+		for j := range 80 {
+			p.Manifest.Tools = append(p.Manifest.Tools, plugin.Tool{Name: fmt.Sprintf("t%d", j), Description: strings.Repeat("x", 16<<10), InputSchema: json.RawMessage(`{"type":"object"}`)})
+		}
+		huge = append(huge, p)
+	}
+	before := r.Snapshot()
+	if err := r.Replace(huge, nil); err == nil || r.Snapshot() != before {
+		t.Errorf("a list that is too large was accepted: %v", err)
+	}
+
+	stop()
+	if err := r.Replace(nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"1: 4 tools", "2: 4 tools"}, seen); diff != "" {
+		t.Error(diff)
+	}
+	if len(first.Tools) != 1 || len(second.Tools) != 4 {
+		t.Error("an old snapshot changed")
+	}
+}
+
+// TestSchemasAreKept compiles a schema once, however often its plugin is loaded again.
+func TestSchemasAreKept(t *testing.T) {
+	r := registry.New(nil)
+	var compiled []any
+	for range 3 {
+		if err := r.Replace([]plugin.Plugin{pluginWith("a", "x")}, nil); err != nil {
+			t.Fatal(err)
+		}
+		tool, _ := r.Snapshot().Find("a__x")
+		schema, err := tool.Input()
+		if err != nil {
+			t.Fatal(err)
+		}
+		compiled = append(compiled, schema)
+	}
+	if compiled[0] != compiled[1] || compiled[1] != compiled[2] {
+		t.Error("compiled anew")
+	}
+}
+
+func TestReject(t *testing.T) {
+	r := registry.New(nil)
+	if err := r.Replace([]plugin.Plugin{pluginWith("a", "x", "y")}, nil); err != nil {
+		t.Fatal(err)
+	}
+	tool, _ := r.Snapshot().Find("a__x")
+	for range 2 {
+		r.Reject(tool, "it is broken")
+	}
+	s := r.Snapshot()
+	if _, ok := s.Find("a__x"); ok || len(s.Tools) != 1 || s.Generation != 2 {
+		t.Errorf("generation %d, %d tools", s.Generation, len(s.Tools))
+	}
+	want := []registry.Problem{{Plugin: "a", Reason: "tool a__x was left out: it is broken"}}
+	if diff := cmp.Diff(want, s.Problems); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// FuzzTool lists whatever a plugin declares, or leaves it out; what is listed is always JSON.
+func FuzzTool(f *testing.F) {
+	f.Add("x", `{"type":"object"}`, `{"type":"string"}`)
+	f.Add("x", `{"type":"object","properties":{"tabId":{}},"required":["a"]}`, `{"$ref":"#"}`)
+	f.Add("x", `{"type":"object","properties":[],"required":{}}`, `{`)
+	f.Fuzz(func(t *testing.T, name, input, output string) {
+		p := pluginWith("a")
+		p.Manifest.Tools = []plugin.Tool{{Name: name, InputSchema: json.RawMessage(input), OutputSchema: json.RawMessage(output)}}
+		p.Manifest.ConfigSchema = json.RawMessage(`{"site":{"type":"url"}}`)
+		r := registry.New(nil)
+		if err := r.Replace([]plugin.Plugin{p}, map[string]registry.Configured{"a": {Settings: json.RawMessage(`{"site":{"m":"http://m/","n":"http://n/"}}`)}}); err != nil {
+			t.Fatal(err)
+		}
+		s := r.Snapshot()
+		if len(s.Tools)+len(s.Problems) == 0 {
+			t.Fatal("the tool vanished")
+		}
+		for _, tool := range s.Tools {
+			var listed struct {
+				InputSchema  struct{ Type string }
+				OutputSchema *struct{ Type string }
+			}
+			if err := json.Unmarshal(tool.Listed, &listed); err != nil || listed.InputSchema.Type != "object" || listed.OutputSchema != nil && listed.OutputSchema.Type != "object" {
+				t.Fatalf("%v: %s", err, tool.Listed)
+			}
+		}
+	})
+}
+
+func BenchmarkReplace100x20(b *testing.B) {
+	plugins := make([]plugin.Plugin, 100)
+	for i := range plugins {
+		plugins[i] = pluginWith(fmt.Sprintf("plugin%d", i))
+		for j := range 20 {
+			input := fmt.Sprintf(`{"type":"object","properties":{"id%d":{"type":"integer","description":%q},"mode":{"anyOf":[{"const":"a"},{"const":"b"}]}},"required":["id%d"]}`, i*20+j, strings.Repeat("text ", 100), i*20+j)
+			plugins[i].Manifest.Tools = append(plugins[i].Manifest.Tools, plugin.Tool{Name: fmt.Sprintf("tool_%d", j), DisplayName: "Tool", Description: "What it does.", InputSchema: json.RawMessage(input)})
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		r := registry.New(nil)
+		if err := r.Replace(plugins, nil); err != nil || len(r.Snapshot().Tools) != 2000 {
+			b.Fatal(err)
+		}
+	}
+}

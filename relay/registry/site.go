@@ -1,0 +1,197 @@
+package registry
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"tabrelay/relay/plugin"
+	"tabrelay/relay/rawjson"
+)
+
+// Configured is what a person configured for one plugin.
+type Configured struct {
+	Disabled    bool
+	URLPatterns []string        // added to the plugin's own
+	Settings    json.RawMessage // values for the plugin's configSchema; nil or an object
+}
+
+// Site is a plugin together with what a person configured for it: where it runs, and with which settings.
+type Site struct {
+	Plugin    *plugin.Plugin
+	Matches   []string // match patterns of the pages it may run in
+	Excludes  []string
+	Homepage  string          // where to open the web app; empty when nobody said
+	Instances []Instance      // of the web app, sorted by name
+	Settings  json.RawMessage // what its tools get as settings; nil when there are none
+}
+
+// Instance is one of several installations of a web app that a person configured.
+type Instance struct {
+	Name  string
+	URL   string
+	Match string // match pattern of its pages
+}
+
+// Instance returns the instance of that name.
+func (s *Site) Instance(name string) (Instance, bool) {
+	i := slices.IndexFunc(s.Instances, func(in Instance) bool { return in.Name == name })
+	if i < 0 {
+		return Instance{}, false
+	}
+	return s.Instances[i], true
+}
+
+// field is one setting a plugin declares in its configSchema.
+type field struct {
+	Type     string   `json:"type"` // url, string, number, boolean or select
+	Required bool     `json:"required"`
+	Options  []string `json:"options"`
+}
+
+// newSite applies the configuration. What is wrong with it is left out and named.
+func newSite(p *plugin.Plugin, c Configured) (site *Site, faults []string) {
+	site = &Site{Plugin: p, Matches: slices.Clone(p.Manifest.URLPatterns), Excludes: p.Manifest.ExcludePatterns, Homepage: p.Manifest.Homepage}
+	for _, pattern := range c.URLPatterns {
+		site.match(pattern)
+	}
+	faults = site.configure(p.Manifest.ConfigSchema, c.Settings)
+	if len(site.Matches) == 0 {
+		faults = append(faults, fmt.Sprintf("has no pages to work on; set plugins.%s.urlPatterns in config.json", p.Manifest.Name))
+	}
+	return site, faults
+}
+
+func (s *Site) match(pattern string) {
+	if !slices.Contains(s.Matches, pattern) {
+		s.Matches = append(s.Matches, pattern)
+	}
+}
+
+func (s *Site) configure(declared, given json.RawMessage) (faults []string) {
+	var fields map[string]field
+	if len(declared) > 0 && json.Unmarshal(declared, &fields) != nil {
+		return []string{"declares settings (configSchema) that are not an object of fields; they are ignored"}
+	}
+	values, _ := rawjson.Members(given)
+	var kept []rawjson.Member
+	for _, v := range values {
+		f, known := fields[v.Name]
+		if !known {
+			faults = append(faults, fmt.Sprintf("has no setting %q; it declares: %s", v.Name, strings.Join(names(fields), ", ")))
+			continue
+		}
+		if problem := s.accept(f, v.Value); problem != "" {
+			faults = append(faults, fmt.Sprintf("setting %q is ignored: %s", v.Name, problem))
+			continue
+		}
+		kept = append(kept, v)
+	}
+	for _, name := range names(fields) {
+		if fields[name].Required && rawjson.Get(kept, name) == nil {
+			faults = append(faults, fmt.Sprintf("needs setting %q; run: tabrelay plugin configure %s %s=VALUE", name, s.Plugin.Manifest.Name, name))
+		}
+	}
+	if len(kept) > 0 {
+		s.Settings = rawjson.Join(kept)
+	}
+	return faults
+}
+
+// CheckSetting says what is wrong with a value for one of the settings that declared, a configSchema, names; empty
+// when nothing is.
+func CheckSetting(declared json.RawMessage, name string, value json.RawMessage) (problem string) {
+	var fields map[string]field
+	if err := json.Unmarshal(declared, &fields); err != nil {
+		return "the plugin's configSchema is not an object of fields"
+	}
+	return new(Site).accept(fields[name], value)
+}
+
+func names(fields map[string]field) []string {
+	list := make([]string, 0, len(fields))
+	for name := range fields {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// accept checks one value, and takes the instances out of a url.
+func (s *Site) accept(f field, value json.RawMessage) (problem string) {
+	var ok bool
+	switch f.Type {
+	case "url":
+		return s.instances(value)
+	case "string":
+		_, ok = decode[string](value)
+	case "number":
+		_, ok = decode[float64](value)
+	case "boolean":
+		_, ok = decode[bool](value)
+	case "select":
+		var chosen string
+		chosen, ok = decode[string](value)
+		if ok && !slices.Contains(f.Options, chosen) {
+			return fmt.Sprintf("expected one of %s, but got %s", strings.Join(f.Options, ", "), value)
+		}
+	default:
+		return fmt.Sprintf("the plugin declares it with the unknown type %q", f.Type)
+	}
+	if !ok {
+		return fmt.Sprintf("expected a %s, but got %.60s", strings.Replace(f.Type, "select", "string", 1), value)
+	}
+	return ""
+}
+
+func decode[T any](value json.RawMessage) (v T, ok bool) {
+	var p *T
+	if json.Unmarshal(value, &p) != nil || p == nil {
+		return v, false
+	}
+	return *p, true
+}
+
+// instances reads a URL, or an object of URLs by the name of the instance. Each adds the pages of its host; the
+// first becomes the homepage.
+func (s *Site) instances(value json.RawMessage) (problem string) {
+	byName := []rawjson.Member{rawjson.Make("default", value)}
+	if members, ok := rawjson.Members(value); ok {
+		byName = members
+	}
+	var found []Instance
+	for _, m := range byName {
+		address, ok := decode[string](m.Value)
+		u, err := url.Parse(address)
+		if !ok || err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return fmt.Sprintf("expected an http or https URL, or an object of such by name, but got %.60s", m.Value)
+		}
+		found = append(found, Instance{m.Name, address, "*://" + u.Host + "/*"})
+	}
+	if len(s.Instances) == 0 && len(found) > 0 {
+		s.Homepage = found[0].URL
+	}
+	for _, in := range found {
+		if _, taken := s.Instance(in.Name); !taken {
+			s.Instances = append(s.Instances, in)
+		}
+		s.match(in.Match)
+	}
+	slices.SortFunc(s.Instances, func(a, b Instance) int { return strings.Compare(a.Name, b.Name) })
+	return ""
+}
+
+// tools accepts the plugin's tools one by one.
+func (s *Site) tools(cache *schemas) (offered []*Tool, rejected []string) {
+	for _, spec := range s.Plugin.Manifest.Tools {
+		t := &Tool{Name: s.Plugin.Manifest.Name + "__" + spec.Name, Plugin: s.Plugin, Site: s, Spec: spec}
+		if err := t.accept(cache); err != nil {
+			rejected = append(rejected, leftOut(t.Name, err.Error()))
+			continue
+		}
+		offered = append(offered, t)
+	}
+	return offered, rejected
+}

@@ -1,0 +1,124 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/plugin"
+	"tabrelay/relay/rawjson"
+	"tabrelay/relay/schema"
+)
+
+// maxDescription bounds what one tool says of itself besides its schemas.
+const maxDescription = 16 << 10
+
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// Tool is one tool a caller can name: of a plugin, or built in. It never changes once it is in a snapshot.
+type Tool struct {
+	Name   string         // <plugin>__<tool>, at most 64 characters
+	Plugin *plugin.Plugin // nil for a built-in tool
+	Site   *Site          // nil for a built-in tool
+	Spec   plugin.Tool
+
+	// Run carries a built-in tool out; its arguments fit Spec.InputSchema. Nil for a plugin's tool.
+	Run func(ctx context.Context, c call.Call, args json.RawMessage) (*call.Result, *fault.Error)
+
+	ReadOnly   bool // it changes nothing
+	Idempotent bool // repeating it changes nothing more
+	Wrapped    bool // its output schema is not an object's: results are listed and answered as {"result": …}
+
+	// The arguments the relay takes out for itself. One is off where the tool has an argument of its own with
+	// that name, and instance also where there is nothing to choose.
+	TakesTab, TakesProfile, TakesInstance bool
+
+	Listed      json.RawMessage // the MCP tool object, encoded once
+	ListedInput json.RawMessage // the part of it that is the input schema, with the relay's own arguments
+
+	input, output *lazy
+}
+
+// Input is the compiled schema of the tool's own arguments, without those the relay takes out.
+func (t *Tool) Input() (*schema.Schema, error) { return t.input.get() }
+
+// Output is the compiled schema of what the tool returns, before wrapping; nil when it declares none.
+func (t *Tool) Output() (*schema.Schema, error) {
+	if t.output == nil {
+		return nil, nil
+	}
+	return t.output.get()
+}
+
+// Declares reports whether the tool declares an output schema.
+func (t *Tool) Declares() bool { return t.output != nil }
+
+// PluginName is the plugin's name, or "relay" for a built-in tool.
+func (t *Tool) PluginName() string {
+	if t.Plugin == nil {
+		return "relay"
+	}
+	return t.Plugin.Manifest.Name
+}
+
+// accept checks a tool as far as that is cheap and completes it. What only compiling a schema can tell is seen
+// at the first call.
+func (t *Tool) accept(cache *schemas) error {
+	if !nameForm.MatchString(t.Name) {
+		return errors.New("its full name is not 1 to 64 letters, digits, _ or -")
+	}
+	if len(t.Spec.Description) > maxDescription {
+		return fmt.Errorf("its description has %d bytes, more than %d", len(t.Spec.Description), maxDescription)
+	}
+	input, err := structure("input", t.Spec.InputSchema)
+	if err != nil {
+		return err
+	}
+	if kind := rawjson.Get(input, "type"); string(kind) != `"object"` {
+		return errors.New(`its input schema is not one of an object ("type": "object")`)
+	}
+	if input, err = t.withTarget(input); err != nil {
+		return err
+	}
+	t.ReadOnly = isTrue(t.Spec.Annotations.ReadOnlyHint)
+	t.Idempotent = t.ReadOnly || isTrue(t.Spec.Annotations.IdempotentHint)
+	t.input = cache.of(t.Spec.InputSchema)
+	var output []rawjson.Member
+	if t.Spec.OutputSchema != nil {
+		if output, err = structure("output", t.Spec.OutputSchema); err != nil {
+			return err
+		}
+		t.output = cache.of(t.Spec.OutputSchema)
+		output, t.Wrapped = asObject(output)
+	}
+	return t.list(input, output)
+}
+
+func isTrue(hint *bool) bool { return hint != nil && *hint }
+
+// structure checks a schema's size and shape and returns its members, without white space.
+func structure(which string, doc json.RawMessage) ([]rawjson.Member, error) {
+	if len(doc) == 0 {
+		return nil, fmt.Errorf("it has no %s schema", which)
+	}
+	if len(doc) > schema.MaxBytes {
+		return nil, fmt.Errorf("its %s schema has %d bytes, more than %d", which, len(doc), schema.MaxBytes)
+	}
+	b := bytes.NewBuffer(make([]byte, 0, len(doc)))
+	if json.Compact(b, doc) != nil {
+		return nil, fmt.Errorf("its %s schema is not JSON", which)
+	}
+	if rawjson.Depth(b.Bytes()) > schema.MaxDepth {
+		return nil, fmt.Errorf("its %s schema nests deeper than %d levels", which, schema.MaxDepth)
+	}
+	members, ok := rawjson.Members(b.Bytes())
+	if !ok {
+		return nil, fmt.Errorf("its %s schema is not an object", which)
+	}
+	return members, nil
+}

@@ -1,0 +1,340 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"tabrelay/extension"
+	"tabrelay/relay/config"
+	"tabrelay/relay/dispatch"
+	"tabrelay/relay/front"
+	"tabrelay/relay/hub"
+	"tabrelay/relay/join"
+	"tabrelay/relay/metrics"
+	"tabrelay/relay/plugin"
+	"tabrelay/relay/registry"
+	"tabrelay/relay/store"
+)
+
+// drainTime is how long calls in flight may go on after the relay was asked to stop. It is shorter than what a
+// shim waits for the next relay.
+const drainTime = 3 * time.Second
+
+// farewellTime is how long saying goodbye to the browsers may take.
+const farewellTime = 200 * time.Millisecond
+
+// Options is what a relay needs besides its configuration.
+type Options struct {
+	Home    config.Home
+	Log     zerolog.Logger
+	Plugins []plugin.Plugin  // offered in place of those shipped and installed; nil: those
+	Ready   func(join.State) // called once it answers; may be nil
+}
+
+// Relay is one running relay. Its parts are made by New and live until Close, in the order of the fields.
+type Relay struct {
+	Options
+	config  config.Config // of the start; settings that may change meanwhile are in offer
+	began   time.Time
+	secrets *config.Secrets
+	seat    *join.Seat
+	meter   *metrics.Metrics
+	store   *store.Store
+	hub     *hub.Hub
+	tools   *registry.Registry
+	calls   *dispatch.Dispatcher
+	front   *front.Front
+	folder  *unpacked
+	offer   offer
+	demo    *demoSite // nil when switched off
+
+	listener net.Listener
+	door     *join.Door
+	server   *http.Server
+
+	base     context.Context // of every request; ends when the relay stops
+	stopBase context.CancelFunc
+	stop     chan struct{} // closed by Stop
+	mute     atomic.Bool   // shims are told nothing more: the next relay will
+
+	dismissed atomic.Bool // a person stopped it: shims are not to start the next one by themselves
+	stopOnce  sync.Once
+	close     sync.Once
+	closed    error
+
+	clients  clients
+	profiles profiles
+	notices  notices
+}
+
+// New makes a relay and takes its places: the home folder's seat, the port, the socket. It answers from then on, but
+// only [Relay.Run] takes care that it goes on. When another relay runs already, the error is a [*join.RunningError].
+func New(ctx context.Context, cfg config.Config, o Options) (r *Relay, err error) {
+	r = &Relay{Options: o, config: cfg, began: time.Now(), stop: make(chan struct{})}
+	r.base, r.stopBase = context.WithCancel(context.Background())
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.Close())
+		}
+	}()
+	for _, step := range []func(context.Context) error{r.settle, r.assemble, r.listen, r.load, r.face, r.answer, r.publish} {
+		if err := step(ctx); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// settle takes the home folder.
+func (r *Relay) settle(ctx context.Context) (err error) {
+	if r.seat, err = join.Take(ctx, r.Home); err != nil {
+		return err
+	}
+	if r.secrets, err = config.OpenSecrets(r.Home); err != nil {
+		return err
+	}
+	r.profiles.path = profilesFile(r.Home)
+	if err := r.profiles.read(); err != nil {
+		r.Log.Warn().Err(err).Msg("which profiles were connected before is forgotten")
+	}
+	r.store, err = store.Open(ctx, r.Home.Database(), r.part("store"))
+	return err
+}
+
+// part is the log of one part of the relay.
+func (r *Relay) part(name string) zerolog.Logger { return r.Log.With().Str("part", name).Logger() }
+
+// assemble makes the parts and joins them.
+func (r *Relay) assemble(context.Context) error {
+	c := r.config
+	r.meter = metrics.New()
+	r.folder = &unpacked{dir: c.ExtensionDir, bundle: bundle()}
+	if r.folder.dir == "" {
+		r.folder.dir = r.Home.Extension()
+	}
+	r.hub = hub.New(hub.Config{
+		Secret: r.secrets.Pairing, ExtensionIDs: append([]string{extension.ID}, c.ExtensionIDs...), RelayVersion: Version, BundleHash: extension.BundleHash(), ConnectedBefore: len(r.profiles.list) > 0,
+		GapWait: c.GapWait, PingEvery: c.PingEvery, FrameBytes: c.FrameBytes,
+		Log: r.part("hub"), Journal: r.store, Meter: linkMeter{r.meter},
+	})
+	r.hub.Events(r.linkChanged)
+	r.tools = registry.New(r.builtins())
+	r.calls = dispatch.New(dispatch.Options{
+		Tools: r.tools, Browser: r.hub, Meter: r.meter, Log: r.part("dispatch"),
+		Timeout: c.Timeout, MaxTimeout: c.MaxTimeout, ProgressExtends: c.ProgressExtendsTimeout, QueueWait: c.GapWait,
+		Retry: dispatch.Retry{
+			MaxAttempts: c.Errors.Transient.Retry.MaxAttempts, InitialDelay: c.Errors.Transient.Retry.InitialDelay,
+			MaxDelay: c.Errors.Transient.Retry.MaxDelay, Multiplier: c.Errors.Transient.Retry.Multiplier,
+		},
+		TransientPatterns: c.Errors.Transient.Patterns, FatalPatterns: c.Errors.Fatal.Patterns,
+		MaxInputBytes: c.FrameBytes - frameRoom, MaxResultBytes: c.ResultBytes, ConsoleTailBytes: consoleTail(c), StackTraces: c.Logging.IncludeStackTraces,
+	})
+	return nil
+}
+
+// face makes the side that agents see. The tools are there by then, so that no agent hears of a change at the start.
+func (r *Relay) face(context.Context) error {
+	c := r.config
+	r.front = front.New(front.Options{
+		Name: "tabrelay", Version: Version, Caller: r.calls, Tools: r.tools, MaxBody: int64(c.BodyBytes), AllowedOrigins: c.AllowedOrigins,
+		ListChangedDelay: c.MCP.ListChangedDelay, Log: r.part("front"),
+	})
+	return nil
+}
+
+// frameRoom is what a frame's header may need besides the arguments.
+const frameRoom = 64 << 10
+
+// bundle is the extension in this binary, nil when it was built without.
+func bundle() fs.FS {
+	files, err := extension.Files()
+	if err != nil {
+		return nil
+	}
+	return files
+}
+
+func consoleTail(c config.Config) int {
+	if !c.ConsoleTail.Capture {
+		return 0
+	}
+	return c.ConsoleTail.LimitBytes
+}
+
+// listen takes the port, and opens the demo site.
+func (r *Relay) listen(ctx context.Context) (err error) {
+	if r.listener, err = net.Listen("tcp", r.config.Listen); err != nil {
+		return portTaken(ctx, r.config.Listen, err)
+	}
+	if r.config.Demo.Listen == "" {
+		return nil
+	}
+	if r.demo, err = openDemo(r.config.Demo.Listen, r.part("demo")); err != nil {
+		r.demo = nil
+		r.Log.Warn().Err(err).Msg("the demo site is off")
+	}
+	return nil
+}
+
+// answer begins to serve the port and the socket.
+func (r *Relay) answer(context.Context) (err error) {
+	if r.door, err = r.seat.Open(r.attach); err != nil {
+		return err
+	}
+	r.server = r.newServer()
+	go r.serve(r.listener)
+	go r.serve(r.door.HTTP())
+	return nil
+}
+
+func (r *Relay) newServer() *http.Server {
+	return &http.Server{
+		Handler:           r.handler(),
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		BaseContext:       func(l net.Listener) context.Context { return r.baseFor(l) },
+		ErrorLog:          quietLog(r.part("http")),
+	}
+}
+
+// baseFor is the context of the requests that come over a listener.
+func (r *Relay) baseFor(l net.Listener) context.Context {
+	if l == r.listener {
+		return r.base
+	}
+	return overSocket(r.base)
+}
+
+func (r *Relay) serve(l net.Listener) {
+	if err := r.server.Serve(l); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+		r.Log.Error().Err(err).Msg("the HTTP server failed; the relay stops")
+		r.Stop()
+	}
+}
+
+// publish tells the world where the relay is: the extension, then everybody else.
+func (r *Relay) publish(ctx context.Context) error {
+	if err := r.folder.pair(r.Address(), r.secrets.Pairing()); err != nil {
+		return err
+	}
+	if err := r.seat.Announce(r.state()); err != nil {
+		return err
+	}
+	r.Log.Info().Str("address", r.Address()).Str("home", string(r.Home)).Str("version", Version).Msg("listening")
+	return nil
+}
+
+func (r *Relay) state() join.State {
+	return join.State{Address: r.Address(), PID: os.Getpid(), Version: Version}
+}
+
+// Address is the host and port of the relay.
+func (r *Relay) Address() string { return r.listener.Addr().String() }
+
+// Run keeps the relay going until ctx is done or somebody stops it, then closes it.
+func (r *Relay) Run(ctx context.Context) error {
+	if r.Ready != nil {
+		r.Ready(r.state())
+	}
+	watch, stopWatching := context.WithCancel(r.base)
+	var watching sync.WaitGroup
+	watching.Go(func() { r.watch(watch) })
+	select {
+	case <-ctx.Done():
+	case <-r.stop:
+	}
+	stopWatching()
+	watching.Wait()
+	return r.Close()
+}
+
+// Stop ends Run. It may be called more than once.
+func (r *Relay) Stop() { r.stopOnce.Do(func() { close(r.stop) }) }
+
+// Close stops the relay: no new work, then the calls in flight, the browsers, the store, whoever is attached, and at
+// last the seat, so that the next relay finds everything free. It may be called more than once.
+func (r *Relay) Close() error {
+	r.close.Do(func() { r.closed = r.shutdown() })
+	return r.closed
+}
+
+func (r *Relay) shutdown() error {
+	r.Stop()
+	var end ending
+	if r.door != nil {
+		end.note("close the socket", r.door.StopAdmitting())
+	}
+	abandon := r.drain()
+	r.mute.Store(true)
+	if r.hub != nil {
+		late, cancel := context.WithTimeout(context.Background(), farewellTime)
+		r.hub.Close(late)
+		cancel()
+	}
+	if r.store != nil {
+		end.note("close the store", r.store.Close())
+	}
+	r.stopBase()
+	abandon()
+	if r.server != nil {
+		end.note("close the HTTP server", r.server.Close())
+		end.note("close the socket", r.door.Close())
+	}
+	if r.listener != nil {
+		end.note("close the port", r.listener.Close())
+	}
+	if r.demo != nil {
+		end.note("close the demo site", r.demo.Close())
+	}
+	if r.seat != nil {
+		end.note("leave the seat", r.seat.Leave())
+	}
+	return errors.Join(end...)
+}
+
+// drain lets the calls in flight come to their end, for a while. What is still in flight then is not cancelled: the
+// page goes on, its outcome waits in the browser, and a shim asks the next relay for it. abandon ends what is left
+// of such calls here, once nothing of it can reach a page, a journal or an agent.
+func (r *Relay) drain() (abandon func()) {
+	if r.front == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		_ = r.front.Shutdown(ctx) // its error is that of ctx
+		r.calls.Drain(ctx)
+	}()
+	patience := time.NewTimer(drainTime)
+	defer patience.Stop()
+	select {
+	case <-drained:
+	case <-patience.C:
+		r.Log.Warn().Msg("calls are still in flight; the next relay will ask the browsers for their outcomes")
+	}
+	return func() {
+		cancel()
+		<-drained
+	}
+}
+
+// ending collects what goes wrong on the way out.
+type ending []error
+
+func (e *ending) note(what string, err error) {
+	if err != nil && !errors.Is(err, net.ErrClosed) {
+		*e = append(*e, fmt.Errorf("%s: %w", what, err))
+	}
+}

@@ -1,0 +1,86 @@
+package schema
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// Problem is one thing that is wrong with a document.
+type Problem struct {
+	Path    string // steps[0].click; empty for the document itself
+	Message string // one sentence without a full stop
+}
+
+// Check reports everything that is wrong with doc, sorted by path; nothing when it satisfies the schema.
+func (s *Schema) Check(doc json.RawMessage) []Problem {
+	if depth(doc) > maxDocumentDepth {
+		return []Problem{{Message: fmt.Sprintf("nested deeper than %d levels", maxDocumentDepth)}}
+	}
+	var value any
+	if err := json.Unmarshal(doc, &value); err != nil {
+		if json.Valid(doc) {
+			return []Problem{{Message: "a number is too large"}}
+		}
+		return []Problem{{Message: "not valid JSON"}}
+	}
+	err := s.validate(value, len(doc))
+	if err == nil {
+		return nil
+	}
+	var invalid *jsonschema.ValidationError
+	if !errors.As(err, &invalid) {
+		return []Problem{{Message: "too complex to be checked against the schema"}}
+	}
+	found := reader{schema: s.root, doc: value}.problems(invalid)
+	slices.SortFunc(found, func(a, b Problem) int {
+		return strings.Compare(a.Path+"\x00"+a.Message, b.Path+"\x00"+b.Message)
+	})
+	return slices.Compact(found)
+}
+
+// validate runs the library with a limit on steps, and turns its panics into errors.
+func (s *Schema) validate(value any, size int) (err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the check was given up: %v", r)
+		}
+	}()
+	s.steps.left = stepsPerCheck + stepsPerByte*size
+	return s.compiled.Validate(value)
+}
+
+// maxProblems is how many problems a model is told at once.
+const maxProblems = 8
+
+// Explain joins problems with a tool's arguments into one line, for example
+// "arguments.steps[0].click: expected integer, but got string".
+func Explain(problems []Problem) string { return ExplainAs("arguments", problems) }
+
+// ExplainAs is Explain for a document of another name.
+func ExplainAs(name string, problems []Problem) string {
+	var b strings.Builder
+	for i, p := range problems {
+		if i == maxProblems {
+			fmt.Fprintf(&b, "; and %d more", len(problems)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(name)
+		if p.Path != "" && p.Path[0] != '[' {
+			b.WriteByte('.')
+		}
+		b.WriteString(p.Path)
+		b.WriteString(": ")
+		b.WriteString(p.Message)
+	}
+	return b.String()
+}

@@ -1,0 +1,167 @@
+// Package schema compiles and checks JSON Schemas that strangers wrote, against documents that strangers sent.
+// It bounds what either can cost, and turns a mismatch into short sentences that a model can act on.
+//
+// The work is done by santhosh-tekuri/jsonschema/v5, which panics on some numbers, reads files that a $ref names
+// and needs exponential time for some schemas. Here no loader is open, numbers are floats, size and depth are
+// limited, every step of a check is counted, and a panic is a refusal.
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// Limits of a schema. A real tool's schema has 1-10 KiB and a depth below 12.
+const (
+	MaxBytes = 64 << 10
+	MaxDepth = 32
+
+	// maxDocumentDepth bounds documents: the checker's error paths grow with their depth.
+	maxDocumentDepth = 1000
+
+	// compileTime is a stop for what nobody thought of. The largest schema allowed compiles in about 20 ms.
+	compileTime = 2 * time.Second
+)
+
+const location = "tabrelay:///schema.json"
+
+// Schema is a compiled JSON Schema. It is safe for concurrent use.
+type Schema struct {
+	root any // the decoded schema, to name what would have been right
+
+	mu       sync.Mutex // one check at a time, because steps belong to it
+	compiled *jsonschema.Schema
+	steps    *steps
+}
+
+// Compile checks that raw is a JSON Schema (drafts 4 to 2020-12, the latter when it does not say) within the limits,
+// and compiles it. A pattern that RE2 cannot compile, such as one with lookahead, is left out of the check;
+// references may only point into the schema itself.
+func Compile(raw json.RawMessage) (*Schema, error) {
+	if len(raw) > MaxBytes {
+		return nil, fmt.Errorf("the schema has %d bytes; at most %d are allowed", len(raw), MaxBytes)
+	}
+	if depth(raw) > MaxDepth {
+		return nil, fmt.Errorf("the schema is nested deeper than %d levels", MaxDepth)
+	}
+	var root any
+	if err := json.Unmarshal(raw, &root); err != nil {
+		return nil, fmt.Errorf("the schema is not JSON: %w", err)
+	}
+	normalize(root)
+	text, err := json.Marshal(root)
+	if err != nil {
+		return nil, fmt.Errorf("the schema is not JSON: %w", err)
+	}
+	return within(compileTime, func() (*Schema, error) { return compile(root, string(text)) })
+}
+
+// compile does the work of Compile and tries the result on an empty object, which finds infinite loops.
+func compile(root any, text string) (s *Schema, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			s, err = nil, fmt.Errorf("the schema cannot be compiled: %v", r)
+		}
+	}()
+	s = &Schema{root: root, steps: &steps{}}
+	c := jsonschema.NewCompiler()
+	c.LoadURL = func(url string) (io.ReadCloser, error) {
+		return nil, fmt.Errorf("%q is outside of the schema, and nothing is loaded", url)
+	}
+	c.AssertFormat = true                                                          // else it would depend on whether $schema is there
+	c.Formats = map[string]func(any) bool{"regex": func(any) bool { return true }} // RE2 is no judge of JavaScript's
+	c.RegisterExtension("steps", nil, s.steps)
+	if err := c.AddResource(location, strings.NewReader(text)); err != nil {
+		return nil, short(err)
+	}
+	if s.compiled, err = c.Compile(location); err != nil {
+		return nil, short(err)
+	}
+	var invalid *jsonschema.ValidationError
+	if err := s.validate(map[string]any{}, 0); err != nil && !errors.As(err, &invalid) {
+		return nil, short(err)
+	}
+	return s, nil
+}
+
+// within gives up waiting for work that takes too long. It cannot be stopped, but limits on size and depth make it end.
+func within(limit time.Duration, work func() (*Schema, error)) (*Schema, error) {
+	type result struct {
+		s   *Schema
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		s, err := work()
+		done <- result{s, err}
+	}()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case r := <-done:
+		return r.s, r.err
+	case <-timer.C:
+		return nil, fmt.Errorf("the schema took longer than %v to compile", limit)
+	}
+}
+
+// short leaves out the library's frame and keeps the reason.
+func short(err error) error {
+	var invalid *jsonschema.ValidationError
+	if errors.As(err, &invalid) {
+		for len(invalid.Causes) > 0 {
+			invalid = invalid.Causes[0]
+		}
+		return fmt.Errorf("not a valid JSON Schema: at %s: %s", pointer(invalid.InstanceLocation).path("schema", nil), invalid.Message)
+	}
+	var failed *jsonschema.SchemaError
+	if errors.As(err, &failed) && failed.Err != nil {
+		err = failed.Err
+	}
+	text := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "jsonschema: "), location, "")
+	return errors.New("the schema cannot be compiled: " + text)
+}
+
+// depth is how deep JSON text is nested. It counts brackets outside of strings; for text that is not JSON the
+// result means nothing.
+func depth(raw []byte) int {
+	deepest, level := 0, 0
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '"':
+			i += stringEnd(raw[i+1:]) + 1
+		case '{', '[':
+			level++
+			deepest = max(deepest, level)
+		case '}', ']':
+			level--
+		}
+	}
+	return deepest
+}
+
+// stringEnd finds the quote that ends a string, jumping from quote to quote: strings are most of a large document.
+func stringEnd(raw []byte) int {
+	for i := 0; ; i++ {
+		next := bytes.IndexByte(raw[i:], '"')
+		if next < 0 {
+			return len(raw)
+		}
+		i += next
+		backslashes := 0
+		for j := i - 1; j >= 0 && raw[j] == '\\'; j-- {
+			backslashes++
+		}
+		if backslashes%2 == 0 {
+			return i
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agext/levenshtein"
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// leaf words one failed keyword.
+func (r reader) leaf(e *jsonschema.ValidationError) []Problem {
+	path := r.path(e)
+	one := func(message string) []Problem { return []Problem{{path, message}} }
+	around := r.around(e)
+	value := find(r.doc, pointer(e.InstanceLocation).tokens())
+	switch keyword(e) {
+	case "additionalProperties":
+		return r.unknown(path, value, around, e.Message)
+	case "required":
+		return r.missing(path, value, around, e.Message)
+	case "enum":
+		if values, ok := around["enum"].([]any); ok {
+			return one(oneOf(values, value))
+		}
+	case "const":
+		if wanted, ok := around["const"]; ok {
+			return one(oneOf([]any{wanted}, value))
+		}
+	case "format":
+		if format, ok := around["format"].(string); ok {
+			return one(encode(value) + " is not a valid " + format)
+		}
+	case "not":
+		return one("this value is excluded by the schema")
+	case "oneOf":
+		return one("fits more than one of the alternatives, and must fit exactly one")
+	}
+	if e.Message == "not allowed" {
+		return one("not allowed here")
+	}
+	return one(shorten(e.Message, 300))
+}
+
+// unknown names each property that is too much, and what would be right.
+func (r reader) unknown(path string, value any, around map[string]any, otherwise string) []Problem {
+	object, isObject := value.(map[string]any)
+	properties, _ := around["properties"].(map[string]any)
+	if !isObject || around == nil {
+		return []Problem{{path, shorten(otherwise, 300)}}
+	}
+	known := slices.Sorted(maps.Keys(properties))
+	var all []Problem
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if _, ok := properties[name]; ok || matchesAny(name, around["patternProperties"]) {
+			continue
+		}
+		all = append(all, Problem{path, "unknown property " + quote(name) + suggest(name, known) + allowed(known)})
+	}
+	return all
+}
+
+func matchesAny(name string, patterns any) bool {
+	m, _ := patterns.(map[string]any)
+	for pattern := range m {
+		if re, err := regexp.Compile(pattern); err == nil && re.MatchString(name) {
+			return true
+		}
+	}
+	return false
+}
+
+func allowed(names []string) string {
+	if len(names) == 0 {
+		return "; no properties are allowed"
+	}
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = excerpt(name)
+	}
+	return "; allowed: " + strings.Join(head(quoted, 20), ", ")
+}
+
+// missing names each property that must be there, with its type.
+func (r reader) missing(path string, value any, around map[string]any, otherwise string) []Problem {
+	object, _ := value.(map[string]any)
+	required, ok := around["required"].([]any)
+	if !ok {
+		return []Problem{{path, shorten(otherwise, 300)}}
+	}
+	properties, _ := around["properties"].(map[string]any)
+	var all []Problem
+	for _, name := range required {
+		name, _ := name.(string)
+		if _, there := object[name]; there {
+			continue
+		}
+		message := "missing property " + quote(name)
+		property, _ := properties[name].(map[string]any)
+		if kind, ok := property["type"].(string); ok {
+			message += " (" + kind + ")"
+		}
+		all = append(all, Problem{path, message})
+	}
+	return all
+}
+
+// oneOf says which values are right, and which of them was probably meant.
+func oneOf(values []any, got any) string {
+	known := make([]string, len(values))
+	var words []string
+	for i, value := range values {
+		known[i] = encode(value)
+		if word, ok := value.(string); ok {
+			words = append(words, word)
+		}
+	}
+	message := "must be "
+	if len(known) > 1 {
+		message += "one of "
+	}
+	message += strings.Join(head(known, 20), ", ") + ", but got " + encode(got)
+	if word, ok := got.(string); ok {
+		message += suggest(word, words)
+	}
+	return message
+}
+
+// suggest names the closest of the known names, or nothing when none is close.
+func suggest(name string, known []string) string {
+	const longest = 64 // a distance costs the product of the lengths
+	if len(name) > longest {
+		return ""
+	}
+	best, distance := "", max(2, len(name)/4)+1
+	for _, k := range known {
+		if len(k) > longest {
+			continue
+		}
+		if d := levenshtein.Distance(strings.ToLower(name), strings.ToLower(k), nil); d < min(distance, len(k)) {
+			best, distance = k, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %s?)", quote(best))
+}
+
+// encode writes a value as JSON, shortened.
+func encode(value any) string {
+	if text, ok := value.(string); ok {
+		return quote(text)
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return "this value"
+	}
+	return excerpt(string(text))
+}
+
+func quote(text string) string { return strconv.Quote(excerpt(text)) }
+
+func excerpt(text string) string { return shorten(text, 60) }
+
+// shorten keeps the first runes, and counts no further than it must.
+func shorten(text string, most int) string {
+	if len(text) <= most || utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string([]rune(text[:min(len(text), 4*most)])[:most]) + "…"
+}

@@ -1,0 +1,108 @@
+package relay
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"tabrelay/extension"
+	"tabrelay/relay/call"
+	"tabrelay/relay/hub"
+	"tabrelay/relay/registry"
+)
+
+// Status is the answer of GET /api/v1/status.
+type Status struct {
+	Running   bool               `json:"running"`
+	Version   string             `json:"version,omitempty"`
+	PID       int                `json:"pid,omitempty"`
+	Address   string             `json:"address,omitempty"`
+	Home      string             `json:"home"`
+	Demo      string             `json:"demo,omitempty"` // URL of the demo site
+	Uptime    int64              `json:"uptimeMs,omitempty"`
+	Extension ExtensionStatus    `json:"extension"`
+	Browsers  []hub.Browser      `json:"browsers"`
+	Tabs      []hub.Tab          `json:"tabs"`
+	Clients   []Attached         `json:"clients"`
+	Plugins   []PluginStatus     `json:"plugins"`
+	Tools     int                `json:"tools"`
+	Problems  []registry.Problem `json:"problems"`
+	Notices   []Notice           `json:"notices"`
+	Calls     []CallStatus       `json:"calls"` // that changed something, the last first
+}
+
+// ExtensionStatus is what the relay holds of the extension.
+type ExtensionStatus struct {
+	Folder string `json:"folder"`
+	Bundle string `json:"bundle"` // hash; empty in a binary that was built without
+	ID     string `json:"id"`
+}
+
+// PluginStatus is one plugin that is offered.
+type PluginStatus struct {
+	Name    string   `json:"name"`
+	Version string   `json:"version"`
+	Shipped bool     `json:"shipped"`
+	Folder  string   `json:"folder,omitempty"`
+	World   string   `json:"world"`
+	Matches []string `json:"matches"`
+	Tools   int      `json:"tools"`
+}
+
+// CallStatus is one journalled call, without what it was told and what it answered.
+type CallStatus struct {
+	ID     call.ID   `json:"id"`
+	Tool   string    `json:"tool"`
+	Client string    `json:"client"`
+	Time   time.Time `json:"time"`
+	State  string    `json:"state"`
+}
+
+// recentCalls is how many calls the status shows.
+const recentCalls = 10
+
+func (r *Relay) showStatus(w http.ResponseWriter, req *http.Request) {
+	reply(w, http.StatusOK, r.Status(req.Context()))
+}
+
+// Status is how the relay is now.
+func (r *Relay) Status(ctx context.Context) Status {
+	snapshot := r.tools.Snapshot()
+	s := Status{
+		Running: true, Version: Version, PID: r.state().PID, Address: r.Address(), Home: string(r.Home), Uptime: time.Since(r.began).Milliseconds(),
+		Extension: ExtensionStatus{Folder: r.folder.dir, Bundle: extension.BundleHash(), ID: extension.ID},
+		Browsers:  listed(r.hub.Browsers()), Tabs: listed(r.hub.Tabs()), Clients: r.clients.list(), Plugins: []PluginStatus{},
+		Tools: len(snapshot.Tools), Problems: r.problems(snapshot), Notices: r.notices.all(), Calls: r.recent(ctx),
+	}
+	if r.demo != nil {
+		s.Demo = r.demo.URL()
+	}
+	for _, site := range snapshot.Sites {
+		m := site.Plugin.Manifest
+		s.Plugins = append(s.Plugins, PluginStatus{
+			Name: m.Name, Version: m.Version, Shipped: site.Plugin.Shipped, Folder: site.Plugin.Dir, World: string(m.World), Matches: listed(site.Matches), Tools: len(m.Tools),
+		})
+	}
+	return s
+}
+
+func (r *Relay) problems(snapshot *registry.Snapshot) []registry.Problem {
+	r.offer.mu.Lock()
+	defer r.offer.mu.Unlock()
+	return append(listed(r.offer.problems), snapshot.Problems...)
+}
+
+func (r *Relay) recent(ctx context.Context) []CallStatus {
+	list := []CallStatus{}
+	records, err := r.store.Recent(ctx, recentCalls)
+	if err != nil {
+		r.Log.Warn().Err(err).Msg("cannot read the last calls")
+	}
+	for _, c := range records {
+		list = append(list, CallStatus{ID: c.ID, Tool: c.Tool, Client: c.Session.Client, Time: c.Dispatched, State: string(c.State)})
+	}
+	return list
+}
+
+// listed is never null in JSON.
+func listed[T any](list []T) []T { return append([]T{}, list...) }

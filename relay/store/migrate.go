@@ -1,0 +1,48 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// migrations bring a database from user_version i to i+1. They are never changed, only added to.
+var migrations = []string{
+	`CREATE TABLE calls (
+		id         TEXT NOT NULL UNIQUE,
+		lane       TEXT NOT NULL,
+		client     TEXT NOT NULL,
+		via        TEXT NOT NULL,
+		tool       TEXT NOT NULL,
+		profile_id TEXT NOT NULL,
+		tab_id     INTEGER NOT NULL,
+		epoch      TEXT NOT NULL,
+		dispatched INTEGER NOT NULL, -- microseconds since 1970
+		state      TEXT NOT NULL,
+		resolved   INTEGER NOT NULL, -- 0 while open
+		output     BLOB,
+		failure    BLOB
+	);
+	CREATE INDEX calls_by_time ON calls (dispatched);
+	CREATE INDEX calls_open ON calls (dispatched) WHERE resolved = 0;
+	CREATE INDEX calls_with_output ON calls (resolved) WHERE output IS NOT NULL;`,
+}
+
+// migrate runs the migrations a database lacks, each in a transaction with its number.
+func migrate(ctx context.Context, conn *sql.Conn) error {
+	var version int
+	if err := conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+		return fmt.Errorf("it is not a tabrelay database, or is damaged (move it away and start again): %w", err)
+	}
+	if version > len(migrations) {
+		return fmt.Errorf("it was written by a newer tabrelay (version %d of its tables, this one knows %d): update tabrelay", version, len(migrations))
+	}
+	for ; version < len(migrations); version++ {
+		script := fmt.Sprintf("BEGIN IMMEDIATE; %s PRAGMA user_version = %d; COMMIT;", migrations[version], version+1)
+		if _, err := conn.ExecContext(ctx, script); err != nil {
+			_, _ = conn.ExecContext(ctx, "ROLLBACK") // fails where nothing was begun, and then there is nothing to undo
+			return fmt.Errorf("cannot bring its tables to version %d: %w", version+1, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+// Package store keeps what must survive the relay in one SQLite file: the journal of calls that change something.
+//
+// One goroutine owns the only connection. It takes whatever is waiting, writes it in one transaction and then tells
+// everyone who waits, so that the price of a commit is shared by all calls in flight. A commit survives the death of
+// the process; a power cut may lose the last moments, but leaves a file that is whole.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/rs/zerolog"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// ErrClosed is returned for work that came after Close.
+var ErrClosed = errors.New("the store is closed")
+
+// queued is how much work may wait for the writer before callers do.
+const queued = 4096
+
+// Store is an open database. Its methods may be called concurrently.
+type Store struct {
+	log  zerolog.Logger
+	work chan work // bounded, never closed
+
+	// door lets work in; Close locks it for good. Nothing else nests in it.
+	door   sync.RWMutex
+	closed bool
+	quit   chan struct{} // closed by Close, after the door
+	done   chan struct{} // closed by the writer when it ended
+	failed error         // of closing the database; read after done
+}
+
+// Open opens or creates the database, brings its tables up to date, and marks the calls that an earlier relay left
+// open as recovering.
+func Open(ctx context.Context, path string, log zerolog.Logger) (*Store, error) {
+	db, conn, err := connect(ctx, path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open %s: %w", filepath.Base(path), err)
+	}
+	w, err := prepare(ctx, conn)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot use %s: %w", filepath.Base(path), err), conn.Close(), db.Close())
+	}
+	w.db, w.log = db, log
+	s := &Store{log: log, work: make(chan work, queued), quit: make(chan struct{}), done: make(chan struct{})}
+	go func() {
+		defer close(s.done)
+		w.run(s.work, s.quit)
+		s.failed = w.close()
+	}()
+	return s, nil
+}
+
+// connect opens the file, readable by its owner only, and returns the one connection to it.
+func connect(ctx context.Context, path string) (*sql.DB, *sql.Conn, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := f.Close(); err != nil {
+		return nil, nil, err
+	}
+	name, err := filepath.Abs(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	source := url.URL{Scheme: "file", Path: filepath.ToSlash(name), RawQuery: "_pragma=busy_timeout(2000)&_pragma=journal_mode(WAL)" +
+		"&_pragma=synchronous(NORMAL)&_pragma=wal_autocheckpoint(4000)&_pragma=cache_size(-2048)"}
+	db, err := sql.Open("sqlite", source.String())
+	if err != nil {
+		return nil, nil, err
+	}
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	return db, conn, nil
+}
+
+// Close writes what is waiting and closes the database. It may be called more than once, and waits every time.
+func (s *Store) Close() error {
+	s.door.Lock()
+	if !s.closed {
+		s.closed = true
+		close(s.quit)
+	}
+	s.door.Unlock()
+	<-s.done
+	return s.failed
+}
+
+// enter hands work to the writer. It waits while the queue is full, but not longer than the context lives.
+func (s *Store) enter(ctx context.Context, w work) error {
+	s.door.RLock()
+	defer s.door.RUnlock()
+	if s.closed {
+		return ErrClosed
+	}
+	select {
+	case s.work <- w:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// do hands work over and waits until it is committed.
+func (s *Store) do(ctx context.Context, run func(*writer) error) error {
+	answer := make(chan error, 1)
+	if err := s.enter(ctx, work{run: run, done: func(err error) { answer <- err }}); err != nil {
+		return err
+	}
+	select {
+	case err := <-answer:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

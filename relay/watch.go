@@ -1,0 +1,70 @@
+package relay
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"tabrelay/relay/plugin"
+)
+
+// settleTime is how long a plugin's files must stay as they are before they are read: a build writes several.
+const settleTime = 30 * time.Millisecond
+
+// watch reads the plugins again when the list of them, or the build output of one, changes, until ctx is done.
+func (r *Relay) watch(ctx context.Context) {
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		r.Log.Warn().Err(err).Msg("plugins are not watched; POST /api/v1/reload reads them again")
+		return
+	}
+	defer watcher.Close() // nothing was written
+	r.follow(watcher)
+	settled := time.NewTimer(time.Hour)
+	settled.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case _, ok := <-watcher.Events:
+			if !ok {
+				return
+			}
+			settled.Reset(settleTime)
+		case err := <-watcher.Errors:
+			r.Log.Warn().Err(err).Msg("changes of plugins may have been missed")
+			settled.Reset(settleTime)
+		case <-settled.C:
+			if _, err := r.reload(ctx); err != nil {
+				r.Log.Error().Err(err).Msg("the plugins stay as they were")
+			}
+			r.follow(watcher)
+		}
+	}
+}
+
+// follow watches the folders that matter now. A folder that is watched already stays so.
+func (r *Relay) follow(watcher *fsnotify.Watcher) {
+	folders := []string{r.Home.Plugins()}
+	if err := os.MkdirAll(r.Home.Plugins(), 0o700); err != nil {
+		r.Log.Warn().Err(err).Msg("cannot make the folder of plugins")
+	}
+	added, err := plugin.List(r.Home.Plugins())
+	if err != nil {
+		r.Log.Warn().Err(err).Msg("cannot read the list of plugins")
+	}
+	for _, e := range added {
+		folders = append(folders, e.Dir, filepath.Join(e.Dir, "dist"))
+	}
+	for _, folder := range folders {
+		if _, err := os.Stat(folder); err != nil {
+			continue // it is not there yet; its parent tells
+		}
+		if err := watcher.Add(folder); err != nil {
+			r.Log.Warn().Err(err).Str("folder", folder).Msg("a plugin's folder cannot be watched")
+		}
+	}
+}

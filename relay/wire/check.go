@@ -1,0 +1,187 @@
+package wire
+
+import (
+	"fmt"
+	"slices"
+)
+
+// The kinds, and what Go's types leave open of each schema. Values that a newer extension may add are not checked
+// where ignoring them is safe.
+
+func (*Hello) Kind() Kind     { return "hello" }
+func (*Relay) Kind() Kind     { return "relay" }
+func (*Proof) Kind() Kind     { return "proof" }
+func (*Welcome) Kind() Kind   { return "welcome" }
+func (*Refuse) Kind() Kind    { return "refuse" }
+func (*Plugins) Kind() Kind   { return "plugins" }
+func (*Tabs) Kind() Kind      { return "tabs" }
+func (*TabUpdate) Kind() Kind { return "tab" }
+func (*TabClosed) Kind() Kind { return "tabclosed" }
+func (*Call) Kind() Kind      { return "call" }
+func (*Started) Kind() Kind   { return "started" }
+func (*Progress) Kind() Kind  { return "progress" }
+func (*Log) Kind() Kind       { return "log" }
+func (*Outcome) Kind() Kind   { return "outcome" }
+func (*Ack) Kind() Kind       { return "ack" }
+func (*Cancel) Kind() Kind    { return "cancel" }
+func (*Ask) Kind() Kind       { return "ask" }
+func (*State) Kind() Kind     { return "state" }
+func (*Command) Kind() Kind   { return "command" }
+func (*Reply) Kind() Kind     { return "reply" }
+func (*Ping) Kind() Kind      { return "ping" }
+func (*Pong) Kind() Kind      { return "pong" }
+func (*Notice) Kind() Kind    { return "notice" }
+func (u *Unknown) Kind() Kind { return Kind(u.Type) }
+
+// kinds makes an empty frame of each kind.
+var kinds = map[Kind]func() Frame{
+	"hello": func() Frame { return new(Hello) }, "relay": func() Frame { return new(Relay) },
+	"proof": func() Frame { return new(Proof) }, "welcome": func() Frame { return new(Welcome) },
+	"refuse": func() Frame { return new(Refuse) }, "plugins": func() Frame { return new(Plugins) },
+	"tabs": func() Frame { return new(Tabs) }, "tab": func() Frame { return new(TabUpdate) },
+	"tabclosed": func() Frame { return new(TabClosed) }, "call": func() Frame { return new(Call) },
+	"started": func() Frame { return new(Started) }, "progress": func() Frame { return new(Progress) },
+	"log": func() Frame { return new(Log) }, "outcome": func() Frame { return new(Outcome) },
+	"ack": func() Frame { return new(Ack) }, "cancel": func() Frame { return new(Cancel) },
+	"ask": func() Frame { return new(Ask) }, "state": func() Frame { return new(State) },
+	"command": func() Frame { return new(Command) }, "reply": func() Frame { return new(Reply) },
+	"ping": func() Frame { return new(Ping) }, "pong": func() Frame { return new(Pong) },
+	"notice": func() Frame { return new(Notice) },
+}
+
+func (f *Hello) check() error {
+	if err := isHex("epoch", f.Epoch, 32); err != nil {
+		return err
+	}
+	if err := isHex("profile.id", f.Profile.ID, 32); err != nil {
+		return err
+	}
+	return isHex("nonce", f.Nonce, 64)
+}
+
+func (f *Relay) check() error { return isHex("nonce", f.Nonce, 64) }
+func (f *Proof) check() error { return isHex("proof", f.Proof, 64) }
+
+func (f *Welcome) check() error {
+	if f.PingMs < 1 {
+		return fmt.Errorf("pingMs is %d", f.PingMs)
+	}
+	return nil
+}
+
+func (f *Refuse) check() error { return nil }
+
+func (f *Plugins) check() error {
+	for _, p := range f.Plugins {
+		if err := isHex("plugins.hash", p.Hash, 64); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Tabs) check() error {
+	for _, t := range f.Tabs {
+		if err := t.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Tab) check() error {
+	if t.ID < 0 || t.URL == "" {
+		return fmt.Errorf("tab %d has the url %q", t.ID, t.URL)
+	}
+	return nil
+}
+
+func (f *TabUpdate) check() error { return f.Tab.check() }
+func (f *TabClosed) check() error { return nil }
+
+func (f *Call) check() error {
+	if f.TimeoutMs < 1 || f.MaxTimeoutMs < 1 || f.MaxResultBytes < 1 {
+		return fmt.Errorf("timeoutMs %d, maxTimeoutMs %d and maxResultBytes %d must be positive",
+			f.TimeoutMs, f.MaxTimeoutMs, f.MaxResultBytes)
+	}
+	return isHex("id", string(f.ID), 32)
+}
+
+func (f *Started) check() error  { return isHex("id", string(f.ID), 32) }
+func (f *Progress) check() error { return isHex("id", string(f.ID), 32) }
+
+func (f *Log) check() error {
+	if err := isOneOf("level", f.Level, "debug", "info", "warning", "error"); err != nil {
+		return err
+	}
+	return isHex("id", string(f.ID), 32)
+}
+
+func (f *Outcome) check() error {
+	if err := isHex("id", string(f.ID), 32); err != nil {
+		return err
+	}
+	switch f.Status {
+	case Returned, Threw:
+		return nil
+	case Refused:
+		if f.Refusal == nil {
+			return fmt.Errorf("refused without refusal")
+		}
+		return isOneOf("refusal.outcome", f.Refusal.Outcome, "not_executed", "executed", "unknown")
+	}
+	return fmt.Errorf("unknown status %q", f.Status)
+}
+
+func (f *Ack) check() error {
+	for _, id := range f.IDs {
+		if err := isHex("ids", string(id), 32); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Cancel) check() error { return isHex("id", string(f.ID), 32) }
+
+func (f *Ask) check() error {
+	for _, c := range f.Calls {
+		if err := isHex("calls.id", string(c.ID), 32); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *State) check() error {
+	if err := isOneOf("state", string(f.State), "not_started", "running", "finished", "unknown"); err != nil {
+		return err
+	}
+	return isHex("id", string(f.ID), 32)
+}
+
+func (f *Command) check() error { return isHex("id", string(f.ID), 32) }
+func (f *Reply) check() error   { return isHex("id", string(f.ID), 32) }
+func (*Ping) check() error      { return nil }
+func (*Pong) check() error      { return nil }
+func (f *Notice) check() error  { return isOneOf("level", f.Level, "info", "warning", "error") }
+func (*Unknown) check() error   { return nil }
+
+func isHex(field, text string, digits int) error {
+	if len(text) != digits {
+		return fmt.Errorf("%s must have %d hexadecimal digits, it has %d characters", field, digits, len(text))
+	}
+	for i := range len(text) {
+		if c := text[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return fmt.Errorf("%s must be lower-case hexadecimal digits", field)
+		}
+	}
+	return nil
+}
+
+func isOneOf(field, text string, allowed ...string) error {
+	if slices.Contains(allowed, text) {
+		return nil
+	}
+	return fmt.Errorf("%s must be one of %q, not %q", field, allowed, text)
+}
