@@ -34,6 +34,7 @@ var may = map[string][]string{
 	"relay/wire":     {"relay/call", "relay/fault"},
 	"relay/fault":    {},
 	"relay/call":     {},
+	"relay/event":    {},
 	"relay/rawjson":  {},
 	"relay/match":    {},
 	"relay/loopback": {},

@@ -28,6 +28,7 @@
 // # From the bottom up
 //
 //   - call: the nouns that cross borders. No behaviour.
+//   - event: what the relay tells about itself while it runs.
 //   - rawjson, match, loopback: members of JSON without decoding it; URL match patterns; requests of this machine.
 //   - fault: the error value, the one table of codes, what a page may say, and how it is rendered.
 //   - schema: compile and check JSON Schema within limits; one sentence for what is wrong.

@@ -1,0 +1,93 @@
+// Package event is what the relay tells about itself while it runs: the source of the event stream, of
+// events://recent and of `tabrelay events`. Events are news, not history: the audit log is kept elsewhere.
+package event
+
+import (
+	"sync"
+	"time"
+)
+
+// Kind is what happened.
+type Kind string
+
+// The kinds.
+const (
+	Connected    Kind = "connected"    // a browser profile
+	Disconnected Kind = "disconnected" // a browser profile
+	Reconnecting Kind = "reconnecting" // a profile that was here a moment ago is waited for
+	Error        Kind = "error"        // a call failed, or the relay found something wrong with itself
+	Retry        Kind = "retry"        // a call is tried again
+	Breaker      Kind = "breaker"      // a circuit breaker changed its state
+	Fatal        Kind = "fatal"        // a link is given up until something changes
+	Approval     Kind = "approval"     // a person is asked, or has decided
+	Session      Kind = "session"      // a client or a delegated agent came or went
+)
+
+// Event is one thing that happened.
+type Event struct {
+	Seq     uint64         `json:"seq"` // grows by one with every event of one relay
+	Time    time.Time      `json:"time"`
+	Kind    Kind           `json:"kind"`
+	Message string         `json:"message"` // one sentence
+	Data    map[string]any `json:"data,omitempty"`
+}
+
+const (
+	kept    = 500 // events Recent can tell
+	backlog = 256 // events that wait for a subscriber that is slow
+)
+
+// Bus passes events on. The zero value is ready to use.
+type Bus struct {
+	mu     sync.Mutex
+	seq    uint64
+	recent []Event // a ring once it is full; the oldest is at seq%kept
+	out    map[chan Event]struct{}
+}
+
+// Publish tells everybody. It never blocks: a subscriber that does not keep up misses events, and sees that by Seq.
+func (b *Bus) Publish(kind Kind, message string, data map[string]any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e := Event{Seq: b.seq, Time: time.Now().UTC(), Kind: kind, Message: message, Data: data}
+	if len(b.recent) < kept {
+		b.recent = append(b.recent, e)
+	} else {
+		b.recent[b.seq%kept] = e
+	}
+	b.seq++
+	for c := range b.out {
+		select {
+		case c <- e:
+		default:
+		}
+	}
+}
+
+// Recent returns the last n events, oldest first.
+func (b *Bus) Recent(n int) []Event {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n = max(0, min(n, len(b.recent)))
+	list := make([]Event, 0, n)
+	for i := b.seq - uint64(n); i < b.seq; i++ {
+		list = append(list, b.recent[i%kept])
+	}
+	return list
+}
+
+// Subscribe returns the events from now on. stop ends that; the channel is not closed.
+func (b *Bus) Subscribe() (events <-chan Event, stop func()) {
+	c := make(chan Event, backlog)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.out == nil {
+		b.out = map[chan Event]struct{}{}
+	}
+	b.out[c] = struct{}{}
+	return c, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.out, c)
+	}
+}
