@@ -13,7 +13,6 @@ import (
 	"github.com/google/renameio/v2/maybe"
 
 	"tabrelay/relay/config"
-	"tabrelay/relay/hub"
 )
 
 // Profile is a browser profile that was connected once.
@@ -96,20 +95,4 @@ func (n *notices) all() []Notice {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return append([]Notice{}, n.list...)
-}
-
-// linkChanged hears what happens to connections.
-func (r *Relay) linkChanged(e hub.Event) {
-	switch e.Kind {
-	case hub.Connected:
-		if err := r.profiles.met(e.ProfileID, e.Profile); err != nil {
-			r.Log.Warn().Err(err).Msg("cannot note that a profile connected")
-		}
-		return
-	case hub.Refused:
-		r.meter.LinkRefused()
-	case hub.Disconnected:
-		return
-	}
-	r.notices.add(Notice{Time: e.Time, Kind: string(e.Kind), Profile: e.Profile, Code: e.Code, Message: e.Message})
 }

@@ -17,6 +17,7 @@ import (
 	"tabrelay/extension"
 	"tabrelay/relay/config"
 	"tabrelay/relay/dispatch"
+	"tabrelay/relay/event"
 	"tabrelay/relay/front"
 	"tabrelay/relay/hub"
 	"tabrelay/relay/join"
@@ -49,6 +50,7 @@ type Relay struct {
 	secrets *config.Secrets
 	seat    *join.Seat
 	meter   *metrics.Metrics
+	events  event.Bus
 	store   *store.Store
 	hub     *hub.Hub
 	tools   *registry.Registry
@@ -130,7 +132,7 @@ func (r *Relay) assemble(context.Context) error {
 	r.hub.Events(r.linkChanged)
 	r.tools = registry.New(r.builtins())
 	r.calls = dispatch.New(dispatch.Options{
-		Tools: r.tools, Browser: r.hub, Meter: r.meter, Log: r.part("dispatch"),
+		Tools: r.tools, Browser: r.hub, Meter: r.meter, Log: r.part("dispatch"), Events: r.events.Publish,
 		Timeout: c.Timeout, MaxTimeout: c.MaxTimeout, ProgressExtends: c.ProgressExtendsTimeout, QueueWait: c.GapWait,
 		Retry: dispatch.Retry{
 			MaxAttempts: c.Errors.Transient.Retry.MaxAttempts, InitialDelay: c.Errors.Transient.Retry.InitialDelay,

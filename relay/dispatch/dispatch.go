@@ -17,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/registry"
 )
@@ -26,6 +27,7 @@ type Options struct {
 	Tools   Tools
 	Browser Browser
 	Meter   Meter
+	Events  func(kind event.Kind, message string, data map[string]any) // news of calls; nil: nobody is told
 	Log     zerolog.Logger
 
 	Timeout         time.Duration // of a call whose tool and caller name none

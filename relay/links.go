@@ -1,0 +1,49 @@
+package relay
+
+import (
+	"fmt"
+
+	"tabrelay/relay/event"
+	"tabrelay/relay/hub"
+)
+
+// linkChanged hears what happens to connections, and passes it on: to the list of known profiles, to the notices of
+// the status, to the metrics, and to whoever listens to events.
+func (r *Relay) linkChanged(e hub.Event) {
+	who := map[string]any{"profile": e.Profile, "profileId": e.ProfileID}
+	switch e.Kind {
+	case hub.Connected:
+		if err := r.profiles.met(e.ProfileID, e.Profile); err != nil {
+			r.Log.Warn().Err(err).Msg("cannot note that a profile connected")
+		}
+		r.events.Publish(event.Connected, fmt.Sprintf("The browser profile %q connected", e.Profile), who)
+	case hub.Disconnected:
+		r.events.Publish(event.Disconnected, fmt.Sprintf("The browser profile %q is not connected any more", e.Profile), who)
+		if !r.stopping() {
+			who = map[string]any{"profile": e.Profile, "profileId": e.ProfileID, "waitMs": r.config.GapWait.Milliseconds()}
+			r.events.Publish(event.Reconnecting, fmt.Sprintf("Calls for %q wait up to %s for it to come back", e.Profile, r.config.GapWait), who)
+		}
+	case hub.Refused:
+		r.meter.LinkRefused()
+		r.note(e)
+		who["code"] = e.Code
+		r.events.Publish(event.Fatal, "An extension was turned away until something changes: "+e.Message, who)
+	default:
+		r.note(e)
+	}
+}
+
+// note keeps what happened for the status.
+func (r *Relay) note(e hub.Event) {
+	r.notices.add(Notice{Time: e.Time, Kind: string(e.Kind), Profile: e.Profile, Code: e.Code, Message: e.Message})
+}
+
+// stopping reports whether the relay was asked to end.
+func (r *Relay) stopping() bool {
+	select {
+	case <-r.stop:
+		return true
+	default:
+		return false
+	}
+}
