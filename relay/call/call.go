@@ -28,6 +28,12 @@ type Call struct {
 	Progress  func(Progress)  // may be nil; never called concurrently, never after Do returned
 	Log       func(LogEntry)  // may be nil; same rules as Progress
 	Resume    bool            // the caller may have sent this call before, under the same ID, to an earlier relay
+
+	// What the caller wants of a large result; see package result.
+	MaxBytes  int    // size of the answer, in bytes; 0 means the configured one
+	ArrayPath string // the list to shorten, such as .data.items; empty means the tool's own or the largest
+
+	ReplayOf ID // the dead letter this call repeats; empty: none
 }
 
 // Progress is one step a running tool reported.
