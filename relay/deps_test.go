@@ -23,7 +23,7 @@ var may = map[string][]string{
 	"relay":       {"*"}, // the only place where everything meets
 	"relay/bench": {"relay", "relay/call", "relay/config", "relay/plugin", "relay/hub/hubtest", "relay/wire", "relay/fault", "relay/join", "extension"},
 
-	"relay/front":    {"relay/call", "relay/fault", "relay/registry", "relay/rawjson", "relay/loopback"},
+	"relay/front":    {"relay/call", "relay/cursor", "relay/fault", "relay/registry", "relay/rawjson", "relay/loopback"},
 	"relay/dispatch": {"relay/call", "relay/event", "relay/fault", "relay/registry", "relay/schema", "relay/rawjson"},
 	"relay/hub":      {"relay/call", "relay/fault", "relay/wire", "relay/match", "relay/rawjson"},
 	"relay/registry": {"relay/call", "relay/fault", "relay/plugin", "relay/schema", "relay/rawjson", "relay/match"},

@@ -2,6 +2,7 @@
 package call
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"time"
@@ -34,6 +35,10 @@ type Call struct {
 	ArrayPath string // the list to shorten, such as .data.items; empty means the tool's own or the largest
 
 	ReplayOf ID // the dead letter this call repeats; empty: none
+
+	// Ask asks the person behind the client and waits for the answer, or for ctx. It is nil when the client cannot ask.
+	// It must not be called after Do returned. Its error says that there is no answer: ctx ended, or the client failed.
+	Ask func(ctx context.Context, q Question) (Answer, error)
 }
 
 // Progress is one step a running tool reported.

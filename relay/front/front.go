@@ -37,12 +37,16 @@ type Tools interface {
 	OnChange(func(*registry.Snapshot)) (stop func())
 }
 
-// Options configure a Front. Caller and Tools are needed, everything else has a default.
+// Options configure a Front. Caller and Tools are needed, everything else has a default or may be left out.
 type Options struct {
 	Name, Version    string
 	Instructions     string // what every client is told once, see Instructions
 	Caller           Caller
 	Tools            Tools
+	Resources        Resources     // nil: there are none, and the methods are unknown
+	Prompts          Prompts       // nil: there are none, and the methods are unknown
+	Completer        Completer     // nil: nothing is completed, and the method is unknown
+	PageSize         int           // tools in one answer to tools/list; 0: all, because widely used clients read one page only
 	MaxBody          int64         // bytes of one HTTP request; 16 MiB when 0
 	MaxLine          int64         // bytes of one message over stdio; four times MaxBody when 0
 	AllowedOrigins   []string      // of web pages that may connect, besides those of this machine
