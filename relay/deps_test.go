@@ -24,7 +24,7 @@ var may = map[string][]string{
 	"relay/bench": {"relay", "relay/call", "relay/config", "relay/plugin", "relay/hub/hubtest", "relay/wire", "relay/fault", "relay/join", "extension"},
 
 	"relay/front":    {"relay/call", "relay/cursor", "relay/fault", "relay/registry", "relay/rawjson", "relay/loopback"},
-	"relay/dispatch": {"relay/call", "relay/event", "relay/fault", "relay/registry", "relay/schema", "relay/rawjson"},
+	"relay/dispatch": {"relay/breaker", "relay/call", "relay/event", "relay/fault", "relay/registry", "relay/schema", "relay/rawjson"},
 	"relay/hub":      {"relay/call", "relay/fault", "relay/wire", "relay/match", "relay/rawjson"},
 	"relay/registry": {"relay/call", "relay/fault", "relay/plugin", "relay/schema", "relay/rawjson", "relay/match"},
 	"relay/plugin":   {"relay/schema", "relay/fault", "relay/match", "plugin-sdk"},
@@ -35,6 +35,7 @@ var may = map[string][]string{
 	"relay/fault":    {},
 	"relay/call":     {},
 	"relay/event":    {},
+	"relay/breaker":  {},
 	"relay/rawjson":  {},
 	"relay/match":    {},
 	"relay/loopback": {},
@@ -79,6 +80,7 @@ var only = map[string][]string{
 	"github.com/gofrs/flock":                     {"relay/join", "relay/config", "relay/plugin"},
 	"github.com/tailscale/hujson":                {"relay/config", "relay/connect", "relay/plugin"},
 	"github.com/rogpeppe/go-internal/testscript": {"cmd/tabrelay"},
+	"github.com/sony/gobreaker":                  {"relay/breaker"},
 }
 
 // source is one Go file.

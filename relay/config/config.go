@@ -26,6 +26,8 @@ type Config struct {
 
 	MaxBytes    int // of a result in one answer to an agent
 	ResultBytes int // of a result a page may send
+	Results     Results
+	DeadLetters DeadLetters
 	FrameBytes  int // of one WebSocket message
 	BodyBytes   int // of one HTTP request
 
@@ -34,6 +36,9 @@ type Config struct {
 
 	ConsoleTail ConsoleTail
 	Errors      Errors
+	Recovery    map[string]string // by code of the failure: reload_tab, reinject_adapter or open_url
+	Limits      Limits
+	Breaker     Breaker
 	Logging     Logging
 	Browser     Browser
 	Metrics     Metrics
@@ -46,6 +51,18 @@ type Config struct {
 // Demo is the site the demo plugin works on.
 type Demo struct {
 	Listen string // host and port, loopback only; empty: no demo site
+}
+
+// Results is how much is kept of results that were too large for an answer.
+type Results struct {
+	TotalBytes int64
+	KeepHours  int
+}
+
+// DeadLetters is how much is kept of calls whose end nobody saw.
+type DeadLetters struct {
+	Max      int
+	KeepDays int
 }
 
 // ConsoleTail is what a failed call shows of the page's console.
@@ -78,6 +95,24 @@ type Retry struct {
 // Fatal is what ends a link.
 type Fatal struct {
 	Patterns []string // RE2; a link error without a type that matches one is fatal
+}
+
+// Limits is how much may go on at once.
+type Limits struct {
+	Running          int           // calls at once
+	RunningPerPlugin int           // of one plugin
+	Waiting          int           // until they can run
+	Wait             time.Duration // at the most
+	WaitingPerTab    int           // of one lane, for one tab
+}
+
+// Breaker is when calls to a place that keeps failing are held back, and for how long.
+type Breaker struct {
+	Failures int           // in a row
+	Percent  int           // of the calls within Window, if there are MinCalls
+	MinCalls int           //
+	Window   time.Duration //
+	Open     time.Duration // how long
 }
 
 // Logging is what the relay's log shows.

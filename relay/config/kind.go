@@ -251,3 +251,34 @@ func (object) set(field any, raw []byte) error {
 func (object) allowed() string        { return "an object" }
 func (object) env(s string) []byte    { return []byte(s) }
 func (object) schema() map[string]any { return map[string]any{"type": "object"} }
+
+// actions is an object from codes of failures, those it lists, to what the relay does about each.
+type actions []string
+
+var recoveryAction = choice{"reload_tab", "reinject_adapter", "open_url"}
+
+func (k actions) set(field any, raw []byte) error {
+	var o map[string]string
+	if err := json.Unmarshal(raw, &o); err != nil || o == nil {
+		return fmt.Errorf("not an object of strings")
+	}
+	for code, action := range o {
+		if !slices.Contains(k, code) || !slices.Contains(recoveryAction, action) {
+			return fmt.Errorf("not an action for a failure that has one")
+		}
+	}
+	return put[map[string]string](field, raw)
+}
+
+func (k actions) allowed() string {
+	return "an object with any of " + strings.Join(k, ", ") + ", each " + recoveryAction.allowed()
+}
+func (actions) env(s string) []byte { return []byte(s) }
+
+func (k actions) schema() map[string]any {
+	properties := map[string]any{}
+	for _, code := range k {
+		properties[code] = recoveryAction.schema()
+	}
+	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+}
