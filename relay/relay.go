@@ -109,7 +109,10 @@ func (r *Relay) settle(ctx context.Context) (err error) {
 	if err := r.profiles.read(); err != nil {
 		r.Log.Warn().Err(err).Msg("which profiles were connected before is forgotten")
 	}
-	r.store, err = store.Open(ctx, r.Home.Database(), r.part("store"))
+	r.store, err = store.Open(ctx, r.Home.Database(), store.Limits{
+		ResultBytes: r.config.Results.TotalBytes, ResultAge: time.Duration(r.config.Results.KeepHours) * time.Hour,
+		Letters: r.config.DeadLetters.Max, LetterAge: time.Duration(r.config.DeadLetters.KeepDays) * 24 * time.Hour,
+	}, r.part("store"))
 	return err
 }
 

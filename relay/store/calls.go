@@ -54,7 +54,10 @@ func (s *Store) Resolve(id call.ID, st call.State, output, failure json.RawMessa
 		}
 	}
 	err := s.enter(context.Background(), work{
-		run:  func(w *writer) error { return execute(w.resolve, string(st), resolved, kept, cause, string(id)) },
+		run: func(w *writer) error {
+			err := w.settleLetter(id, st, resolved, kept, cause)
+			return errors.Join(err, execute(w.resolve, string(st), resolved, kept, cause, string(id)))
+		},
 		done: lost,
 	})
 	lost(err)
@@ -127,9 +130,4 @@ func moment(us int64) time.Time {
 }
 
 // blob copies what is small enough to keep; nil is NULL.
-func blob(raw json.RawMessage) any {
-	if len(raw) == 0 || len(raw) > maxOutput {
-		return nil
-	}
-	return append([]byte(nil), raw...)
-}
+func blob(raw json.RawMessage) any { return blobUpTo(raw, maxOutput) }

@@ -26,6 +26,50 @@ var migrations = []string{
 	CREATE INDEX calls_by_time ON calls (dispatched);
 	CREATE INDEX calls_open ON calls (dispatched) WHERE resolved = 0;
 	CREATE INDEX calls_with_output ON calls (resolved) WHERE output IS NOT NULL;`,
+
+	`CREATE TABLE results (
+		n       INTEGER PRIMARY KEY,
+		id      TEXT NOT NULL UNIQUE,
+		call_id TEXT NOT NULL,
+		lane    TEXT NOT NULL,
+		client  TEXT NOT NULL,
+		via     TEXT NOT NULL,
+		tool    TEXT NOT NULL,
+		created INTEGER NOT NULL, -- microseconds since 1970
+		mime    TEXT NOT NULL,
+		size    INTEGER NOT NULL,
+		state   INTEGER NOT NULL  -- 0 being written, 1 whole, 2 being removed
+	);
+	CREATE INDEX results_by_state ON results (state, created);
+	CREATE TABLE result_pieces (
+		piece INTEGER PRIMARY KEY, -- number of the result * 65536 + number of the piece
+		data  BLOB NOT NULL
+	);
+	CREATE TABLE dead_letters (
+		n            INTEGER PRIMARY KEY,
+		id           TEXT NOT NULL UNIQUE, -- of the call
+		sent         TEXT NOT NULL,        -- id of the attempt in doubt: that of a row in calls, if the call was journalled
+		lane         TEXT NOT NULL,
+		client       TEXT NOT NULL,
+		via          TEXT NOT NULL,
+		tool         TEXT NOT NULL,
+		created      INTEGER NOT NULL,     -- microseconds since 1970
+		tab_id       INTEGER NOT NULL,
+		profile      TEXT NOT NULL,
+		arguments    BLOB,
+		redacted     INTEGER NOT NULL,     -- 1: arguments are not what was sent
+		attempts     INTEGER NOT NULL,
+		outcome      TEXT NOT NULL,
+		failure      BLOB,
+		resolved     INTEGER NOT NULL,     -- when the end came, late; 0 while it has not
+		late_outcome TEXT NOT NULL,
+		late_output  BLOB,
+		late_failure BLOB,
+		replay_of    TEXT NOT NULL,
+		replayed     TEXT NOT NULL
+	);
+	CREATE INDEX dead_letters_by_attempt ON dead_letters (sent);
+	CREATE INDEX dead_letters_by_time ON dead_letters (created);`,
 }
 
 // migrate runs the migrations a database lacks, each in a transaction with its number.

@@ -41,5 +41,12 @@ func (w *writer) prune() (more bool) {
 			more = true
 		}
 	}
-	return more
+	if err := w.pruneLetters(now); err != nil {
+		w.log.Warn().Err(err).Msg("old dead letters were not removed")
+	}
+	results, err := w.pruneResults(now)
+	if err != nil {
+		w.log.Warn().Err(err).Msg("old results were not removed")
+	}
+	return more || results
 }

@@ -1,4 +1,5 @@
-// Package store keeps what must survive the relay in one SQLite file: the journal of calls that change something.
+// Package store keeps what must survive the relay in one SQLite file: the journal of calls that change something,
+// results that were too large for an answer, and the dead letters.
 //
 // One goroutine owns the only connection. It takes whatever is waiting, writes it in one transaction and then tells
 // everyone who waits, so that the price of a commit is shared by all calls in flight. A commit survives the death of
@@ -6,6 +7,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -14,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/rs/zerolog"
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -27,8 +30,9 @@ const queued = 4096
 
 // Store is an open database. Its methods may be called concurrently.
 type Store struct {
-	log  zerolog.Logger
-	work chan work // bounded, never closed
+	log    zerolog.Logger
+	limits Limits
+	work   chan work // bounded, never closed
 
 	// door lets work in; Close locks it for good. Nothing else nests in it.
 	door   sync.RWMutex
@@ -38,19 +42,35 @@ type Store struct {
 	failed error         // of closing the database; read after done
 }
 
+// Limits is how much is kept, and how long. A field that is zero has its default.
+type Limits struct {
+	ResultBytes int64         // of all results together; default 256 MiB
+	ResultAge   time.Duration // default 24 hours
+	Letters     int           // dead letters; default 1000
+	LetterAge   time.Duration // default 7 days
+}
+
+func (l Limits) orDefault() Limits {
+	return Limits{
+		ResultBytes: cmp.Or(l.ResultBytes, 256<<20), ResultAge: cmp.Or(l.ResultAge, 24*time.Hour),
+		Letters: cmp.Or(l.Letters, 1000), LetterAge: cmp.Or(l.LetterAge, 7*24*time.Hour),
+	}
+}
+
 // Open opens or creates the database, brings its tables up to date, and marks the calls that an earlier relay left
 // open as recovering.
-func Open(ctx context.Context, path string, log zerolog.Logger) (*Store, error) {
+func Open(ctx context.Context, path string, limits Limits, log zerolog.Logger) (*Store, error) {
+	limits = limits.orDefault()
 	db, conn, err := connect(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open %s: %w", filepath.Base(path), err)
 	}
-	w, err := prepare(ctx, conn)
+	w, err := prepare(ctx, conn, limits)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot use %s: %w", filepath.Base(path), err), conn.Close(), db.Close())
 	}
 	w.db, w.log = db, log
-	s := &Store{log: log, work: make(chan work, queued), quit: make(chan struct{}), done: make(chan struct{})}
+	s := &Store{log: log, limits: limits, work: make(chan work, queued), quit: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
 		w.run(s.work, s.quit)

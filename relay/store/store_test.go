@@ -22,7 +22,7 @@ import (
 
 func opened(t testing.TB, path string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), path, zerolog.Nop())
+	s, err := Open(t.Context(), path, Limits{}, zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestKilled(t *testing.T) {
 }
 
 func dieAfterDispatch(t *testing.T, path string) {
-	s, err := Open(t.Context(), path, zerolog.Nop())
+	s, err := Open(t.Context(), path, Limits{}, zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func TestOpenRefuses(t *testing.T) {
 		newer:                             "newer tabrelay",
 		filepath.Join(dir, "no", "where"): "no such file",
 	} {
-		if s, err := Open(t.Context(), path, zerolog.Nop()); err == nil || !strings.Contains(err.Error(), want) {
+		if s, err := Open(t.Context(), path, Limits{}, zerolog.Nop()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, %v, want an error with %q", path, s, err, want)
 		}
 	}
@@ -295,7 +295,7 @@ func BenchmarkOpen(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		s, err := Open(b.Context(), path, zerolog.Nop())
+		s, err := Open(b.Context(), path, Limits{}, zerolog.Nop())
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -308,7 +308,7 @@ func BenchmarkOpen(b *testing.B) {
 func BenchmarkCreate(b *testing.B) {
 	dir := b.TempDir()
 	for i := 0; b.Loop(); i++ {
-		s, err := Open(b.Context(), filepath.Join(dir, fmt.Sprint(i)), zerolog.Nop())
+		s, err := Open(b.Context(), filepath.Join(dir, fmt.Sprint(i)), Limits{}, zerolog.Nop())
 		if err != nil {
 			b.Fatal(err)
 		}

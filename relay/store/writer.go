@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"tabrelay/relay/call"
 )
 
 // work is one thing to do on the connection. done is called once, after the commit it was part of.
@@ -26,18 +28,22 @@ type writer struct {
 	find, open, recent       *sql.Stmt
 	forget, expire, overflow *sql.Stmt
 	batch                    []work
-	errs                     []error
+
+	limits   Limits
+	doubtful map[call.ID]bool // attempts whose end would settle a dead letter
+	untidy   bool             // something was added that may be too much
+	errs     []error
 }
 
 // together is how much work one transaction takes at most, so that nobody waits long for others.
 const together = 256
 
 // prepare brings the tables up to date and prepares every statement.
-func prepare(ctx context.Context, conn *sql.Conn) (*writer, error) {
+func prepare(ctx context.Context, conn *sql.Conn, limits Limits) (*writer, error) {
 	if err := migrate(ctx, conn); err != nil {
 		return nil, err
 	}
-	w := &writer{conn: conn}
+	w := &writer{conn: conn, limits: limits}
 	for _, p := range []struct {
 		into **sql.Stmt
 		text string
@@ -52,8 +58,12 @@ func prepare(ctx context.Context, conn *sql.Conn) (*writer, error) {
 			return nil, err
 		}
 	}
-	_, err := conn.ExecContext(ctx, recoverCalls)
-	return w, err
+	for _, text := range []string{recoverCalls, dropUnfinished} {
+		if err := w.exec(text); err != nil {
+			return nil, err
+		}
+	}
+	return w, w.loadDoubtful(ctx)
 }
 
 // run writes until quit, and then what is still waiting. Old rows go first and every hour.
@@ -69,6 +79,7 @@ func (w *writer) run(queue <-chan work, quit <-chan struct{}) {
 		select {
 		case first := <-queue:
 			w.write(first, queue)
+			old, w.untidy = old || w.untidy, false
 		case <-idle:
 			old = w.prune()
 		case <-hourly.C:
