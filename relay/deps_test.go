@@ -77,6 +77,7 @@ var only = map[string][]string{
 	"github.com/santhosh-tekuri/jsonschema":      {"relay/schema", "relay/fault"},
 	"github.com/prometheus/client_golang":        {"relay/metrics"},
 	"github.com/spf13/cobra":                     {"cmd/tabrelay"},
+	"go.yaml.in/yaml":                            {"relay/plugin/recipe.go"},
 	"github.com/gofrs/flock":                     {"relay/join", "relay/config", "relay/plugin"},
 	"github.com/tailscale/hujson":                {"relay/config", "relay/connect", "relay/plugin"},
 	"github.com/rogpeppe/go-internal/testscript": {"cmd/tabrelay"},

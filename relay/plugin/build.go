@@ -130,6 +130,9 @@ func (b *Builder) build(ctx context.Context) (*Plugin, []Diagnostic, error) {
 	}
 	manifest.Tools = tools
 	found = append(found, more...)
+	prompts, files, more := readPrompts(b.dir, manifest.Name)
+	manifest.Prompts = prompts
+	b.files, found = append(b.files, files...), append(found, more...)
 	if err := invalid(found); err != nil {
 		return nil, found, err
 	}

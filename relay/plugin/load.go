@@ -104,5 +104,5 @@ func (m *Manifest) check() error {
 			return fmt.Errorf("the tool %q has no inputSchema", t.Name)
 		}
 	}
-	return nil
+	return m.checkPrompts()
 }

@@ -15,6 +15,7 @@ type Manifest struct {
 	ConfigSchema    json.RawMessage `json:"configSchema,omitempty"`
 	PreScript       string          `json:"preScript,omitempty"` // file name in dist/, empty when there is none
 	Tools           []Tool          `json:"tools"`
+	Prompts         []Prompt        `json:"prompts,omitempty"`
 }
 
 // World is where in the page a plugin's code runs.

@@ -58,6 +58,9 @@ func (w *watch) addFolders() error {
 	if err := w.watcher.Add(w.builder.dir); err != nil {
 		return fmt.Errorf("the folder %s cannot be watched: %w", w.builder.dir, err)
 	}
+	if err := w.watcher.Add(filepath.Join(w.builder.dir, promptsFolder)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the plugin's recipes cannot be watched: %w", err)
+	}
 	err := filepath.WalkDir(filepath.Join(w.builder.dir, "src"), func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // it went while we looked, or is still to come
@@ -114,7 +117,8 @@ func (w *watch) concerns(event fsnotify.Event) bool {
 	if rel == packageFile || rel == "tsconfig.json" {
 		return true
 	}
-	if rel != "src" && !strings.HasPrefix(rel, "src/") {
+	top, _, _ := strings.Cut(rel, "/")
+	if top != "src" && top != promptsFolder {
 		return false
 	}
 	if event.Has(fsnotify.Create) {
