@@ -69,6 +69,7 @@ const (
 	UnknownPrompt        Code = "UNKNOWN_PROMPT"
 	InvalidCursor        Code = "INVALID_CURSOR"
 	ResourceNotFound     Code = "RESOURCE_NOT_FOUND"
+	ResourceUnreadable   Code = "RESOURCE_UNREADABLE"
 	NotInitialized       Code = "NOT_INITIALIZED"
 	AlreadyInitialized   Code = "ALREADY_INITIALIZED"
 	ShuttingDown         Code = "SHUTTING_DOWN"

@@ -76,6 +76,12 @@ func WithTab(id int, profile string) Option {
 // WithSource replaces the source, and with it the number.
 func WithSource(s Source) Option { return func(e *Error) { e.Source = s } }
 
+// WithType replaces the finer kind, where one code covers several.
+func WithType(t Type) Option { return func(e *Error) { e.Type = t } }
+
+// WithLocation says where a resource is now.
+func WithLocation(uri string) Option { return func(e *Error) { e.Location = Sanitize(uri) } }
+
 // WithConsoleTail adds the end of the page's console, without what looks like a credential.
 func WithConsoleTail(tail string) Option {
 	return func(e *Error) { e.ConsoleTail = consoleLines(tail) }
