@@ -37,6 +37,7 @@
 //   - config: settings, secrets and the home folder.
 //   - plugin: build a plugin without Node, load it, compose the file that is injected.
 //   - registry: the tools that exist now, as immutable snapshots.
+//   - prompt: the recipes of plugins, listed and rendered.
 //   - store: the journal of writing calls, in SQLite.
 //   - metrics: what Prometheus reads.
 //   - hub: connections to browsers, tabs, routing, calls in flight, reconciliation.

@@ -67,6 +67,7 @@ const (
 	MethodNotFound       Code = "METHOD_NOT_FOUND"
 	UnknownTool          Code = "UNKNOWN_TOOL"
 	UnknownPrompt        Code = "UNKNOWN_PROMPT"
+	PromptFailed         Code = "PROMPT_FAILED"
 	InvalidCursor        Code = "INVALID_CURSOR"
 	ResourceNotFound     Code = "RESOURCE_NOT_FOUND"
 	ResourceUnreadable   Code = "RESOURCE_UNREADABLE"

@@ -143,3 +143,20 @@ func FuzzPrompt(f *testing.F) {
 		})
 	})
 }
+
+// TestTheDocumentedRecipeIsOne builds the example of docs/prompts.md.
+func TestTheDocumentedRecipeIsOne(t *testing.T) {
+	page, err := os.ReadFile("../../docs/prompts.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, _ := strings.Cut(string(page), "```markdown\n")
+	example, _, _ = strings.Cut(example, "```")
+	p, found := parsePrompt("prompts/compare_teas.md", []byte(example))
+	if p == nil || len(found) != 0 {
+		t.Fatalf("the example is not accepted: %v", found)
+	}
+	if got := p.Fill(func(name string) string { return "<" + name + ">" }); !strings.Contains(got, "Find the best <kind> tea for at most <budget> per 100 grams, in tab <tab>.") {
+		t.Errorf("it reads: %s", got)
+	}
+}
