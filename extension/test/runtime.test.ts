@@ -33,6 +33,15 @@ function advance(ms: number): void {
   }
 }
 
+// Time that passes in steps in which promises settle.
+async function settled(ms: number): Promise<void> {
+  for (let i = 0; i < ms; i += 100) {
+    await turn();
+    advance(100);
+  }
+  await turn();
+}
+
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 type Said = [what: string, about?: unknown];
@@ -111,7 +120,7 @@ test('an adapter that is not ready never starts', async () => {
     {},
     () => Promise.resolve(false),
   );
-  await turn();
+  await settled(600);
   assert.deepEqual(no.words(), ['waiting', 'ended']);
   assert.match(JSON.stringify(no.said), /ADAPTER_NOT_READY.*not_executed/);
   const hangs = run(
@@ -142,6 +151,81 @@ test('an adapter that is not ready never starts', async () => {
   assert.deepEqual(yes.words(), ['waiting', 'started', 'ended']);
 });
 
+test('an adapter that becomes ready is asked again, and at once when it says so', async () => {
+  let ready = false;
+  let asked = 0;
+  let changed = () => {};
+  const said: Said[] = [];
+  const definition = { tools: [{ name: 't', handle: () => 1 }], isReady: () => ++asked > 0 && ready };
+  const adapter = readAdapter(definition, (scope: { readinessChanged(): void }) => {
+    changed = scope.readinessChanged;
+  });
+  const tool = adapter?.tool('t');
+  assert.ok(adapter !== undefined && tool !== undefined);
+  const note = (what: string) => () => said.push([what]);
+  startRun({ ...order, timeoutMs: 10_000, maxTimeoutMs: 10_000 }, adapter, tool, {
+    waiting: note('waiting'),
+    started: note('started'),
+    progress: note('progress'),
+    log: note('log'),
+    ended: note('ended'),
+    late: note('late'),
+  });
+  await settled(300);
+  assert.equal(asked, 2);
+  ready = true;
+  changed();
+  await turn();
+  assert.deepEqual(said, [['waiting'], ['started'], ['ended']]);
+  assert.equal(asked, 3);
+});
+
+test('hooks hear of calls, and what they throw ends nothing', async () => {
+  const heard: unknown[] = [];
+  const adapter = readAdapter({
+    tools: [
+      { name: 't', handle: () => 1 },
+      { name: 'bad', handle: () => Promise.reject(new Error('no')) },
+    ],
+    onToolInvocationStart: (tool: string) => heard.push(['start', tool]),
+    onToolInvocationEnd(tool: string, success: boolean) {
+      heard.push(['end', tool, success]);
+      throw new Error('in a hook');
+    },
+  });
+  const lines: string[] = [];
+  for (const name of ['t', 'bad']) {
+    const tool = adapter?.tool(name);
+    assert.ok(adapter !== undefined && tool !== undefined);
+    const quiet = () => {};
+    startRun({ ...order, tool: name }, adapter, tool, {
+      waiting: quiet,
+      started: quiet,
+      progress: quiet,
+      log: (line) => lines.push(line.message),
+      ended: (ending) => heard.push(ending.status),
+      late: quiet,
+    });
+    await turn();
+  }
+  assert.deepEqual(heard, [
+    ['start', 't'],
+    ['end', 't', true],
+    'returned',
+    ['start', 'bad'],
+    ['end', 'bad', false],
+    'threw',
+  ]);
+  assert.deepEqual(lines, ['onToolInvocationEnd failed: in a hook', 'onToolInvocationEnd failed: in a hook']);
+});
+
+test('of several installations a handler sees the one of its page', async () => {
+  const settings = { url: { a: 'https://b.example/x', b: 'https://a.example/' }, key: 'value' };
+  const { said } = run((_params, ctx) => ctx.settings, { settings });
+  await turn();
+  assert.match(JSON.stringify(said.at(-1)), /https:\/\/a\.example\/.*value/);
+});
+
 test('idle, maximum and fixed deadlines', () => {
   const idle = run(() => new Promise(() => {}));
   advance(990);
@@ -163,6 +247,25 @@ test('idle, maximum and fixed deadlines', () => {
   assert.equal(max.words().includes('ended'), false);
   advance(100);
   assert.match(JSON.stringify(max.said.at(-1)), /"max_exceeded".*3s/);
+});
+
+test('a burst of ten steps goes out whole; of a flood, ten a second, the latest of each tenth', () => {
+  let report = (_step: object) => {};
+  const { said } = run((_params, ctx) => {
+    report = ctx.reportProgress;
+    for (let step = 1; step <= 10; step++) report({ progress: step });
+    return new Promise(() => {});
+  });
+  const values = () => said.flatMap(([what, step]) => (what === 'progress' ? [step] : []));
+  assert.deepEqual(
+    values(),
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((progress) => ({ progress })),
+  );
+  for (let step = 11; step <= 30; step++) {
+    report({ progress: step });
+    advance(10);
+  }
+  assert.deepEqual(values().slice(10), [{ progress: 20 }, { progress: 30 }]);
 });
 
 test('progress does not help where it must not', () => {
@@ -206,9 +309,9 @@ test('a busy reporter is thinned out, and its last step is kept', async () => {
   });
   await turn();
   const steps = said.filter(([what]) => what === 'progress');
-  assert.equal(steps.length, 2);
-  assert.match(JSON.stringify(steps[1]), /"progress":100,"total":100/);
-  assert.ok(JSON.stringify(steps[1]).length < 5000);
+  assert.equal(steps.length, 11);
+  assert.match(JSON.stringify(steps[10]), /"progress":100,"total":100/);
+  assert.ok(JSON.stringify(steps[10]).length < 5000);
 });
 
 test('log lines are bounded and carry plain data', async () => {

@@ -1,7 +1,16 @@
 // What a tool says while it runs: progress and log lines, bounded so that a busy loop cannot flood the agent.
 import { isRecord } from './guards.ts';
 import type { Ending, Line, Step } from './order.ts';
-import { dropTimer, encodeJson, isFiniteNumber, later, now, parseJson, stringOf } from './primordials.ts';
+import {
+  dropTimer,
+  encodeJson,
+  isFiniteNumber,
+  later,
+  min,
+  now,
+  parseJson,
+  stringOf,
+} from './primordials.ts';
 import { cut } from './serialise.ts';
 
 /** Who listens to a run. */
@@ -14,7 +23,9 @@ export interface Observer {
   late(ending: Ending): void; // the handler's own end, after the call had ended without it
 }
 
-const stepGapMs = 50;
+// Up to ten steps go out at once, then ten a second; in between the latest is kept. The relay does the same.
+const burst = 10;
+const stepGapMs = 100;
 const maxLines = 200;
 const lineBytes = 4096;
 
@@ -56,7 +67,8 @@ export interface Reports {
 /** The progress and log functions of one call. They do nothing once the call is no longer open. */
 export function reporting(observer: Observer, on: { open(): boolean; sign(): void }): Reports {
   let lines = 0;
-  let sentAt = Number.NEGATIVE_INFINITY;
+  let allowance = burst; // steps that may go out at once, at the time below
+  let countedAt = now();
   let latest = 0;
   let held: Step | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -67,7 +79,15 @@ export function reporting(observer: Observer, on: { open(): boolean; sign(): voi
     if (held === undefined || !on.open()) return;
     observer.progress(held);
     held = undefined;
-    sentAt = now();
+    allowance--;
+  }
+
+  /** How long the next step has to wait. */
+  function wait(): number {
+    const time = now();
+    allowance = min(burst, allowance + (time - countedAt) / stepGapMs);
+    countedAt = time;
+    return (1 - allowance) * stepGapMs;
   }
 
   const log = (level: Line['level']) => (message: unknown, data?: unknown) => {
@@ -86,9 +106,9 @@ export function reporting(observer: Observer, on: { open(): boolean; sign(): voi
       on.sign();
       held = readStep(report, latest);
       latest = held.progress;
-      const wait = sentAt + stepGapMs - now();
-      if (wait <= 0) flush();
-      else if (timer === undefined) timer = later(flush, wait);
+      const pause = wait();
+      if (pause <= 0) flush();
+      else if (timer === undefined) timer = later(flush, pause);
     },
     log: { debug: log('debug'), info: log('info'), warn: log('warning'), error: log('error') },
     flush,
