@@ -41,7 +41,7 @@ beforeEach(async () => {
     value: { runtime: { id: 'a'.repeat(32) } },
   });
   const loaded = Promise.resolve();
-  bridges = new Bridges({ message() {}, gone() {} }, { loaded, epoch });
+  bridges = new Bridges({ message() {}, ready() {}, gone() {} }, { loaded, epoch });
   await loaded;
 });
 

@@ -39,7 +39,12 @@ function open() {
     removed: () => {},
     loading: () => {},
   });
-  runCommand('tabs.create', { url: 'https://a.example/' }, tabs).then((reply) =>
+  const browser = {
+    shown: (tabId: number, waitMs: number) => tabs.shown(tabId, waitMs),
+    get: () => undefined,
+    readConsole: async () => '{}',
+  };
+  runCommand('tabs.create', { url: 'https://a.example/' }, browser).then((reply) =>
     told.push(`reply ${JSON.stringify(reply)}`),
   );
 }

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,8 +15,9 @@ import (
 // commandTime is how long a browser may take for a command.
 const commandTime = 10 * time.Second
 
-// Command asks a browser to do something to itself: tabs.create {url, active}, tabs.activate {tabId}, reload {}. An
-// empty profile means the browser that is connected; when there are several, the one with the focus or last used.
+// Command asks a browser to do something to itself: tabs.create {url, active}, tabs.activate {tabId}, tabs.read and
+// console.read (PROTOCOL.md has their parameters), reload {}. An empty profile means the browser that is connected; when
+// there are several, the one with the focus or last used.
 func (h *Hub) Command(ctx context.Context, profile, name string, params any) (json.RawMessage, *fault.Error) {
 	raw, err := json.Marshal(params)
 	if err != nil {
@@ -76,14 +78,19 @@ func (b *browser) readReply(name string, r *wire.Reply) (json.RawMessage, *fault
 		return nil, fault.New(fault.InternalError, "The browser could not do "+name+" and did not say why", b.at(0))
 	}
 	code := fault.Code(r.Error.Code)
-	if code != fault.TabNotFound && code != fault.ValidationError {
+	switch code {
+	case fault.TabNotFound, fault.TabUnresponsive, fault.TabChanged, fault.InjectionFailed, fault.ValidationError:
+	default:
 		code = fault.InternalError
 	}
 	return nil, fault.New(code, fault.Sanitize(r.Error.Message), b.at(0))
 }
 
-// replied hands a reply to whoever waits for it.
-func (b *browser) replied(r *wire.Reply) {
+// replied hands a reply to whoever waits for it. The payload, valid only until then, is its result.
+func (b *browser) replied(r *wire.Reply, payload json.RawMessage) {
+	if payload != nil {
+		r.Result = bytes.Clone(payload)
+	}
 	b.update(func(s *calls) {
 		if answer := s.commands[r.ID]; answer != nil {
 			delete(s.commands, r.ID)

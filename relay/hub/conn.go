@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -131,14 +132,20 @@ func (c *conn) take(message []byte) {
 		b.tabs.Store(newTabSet(f.Tabs))
 		c.ready.Store(true)
 		b.hub.gap.changed()
+		b.hub.tabNews(TabNews{ProfileID: b.id})
 	case *wire.TabUpdate:
+		before := b.tabs.Load().get(f.Tab.ID)
 		b.tabs.Store(b.tabs.Load().with(f.Tab))
 		b.hub.gap.changed()
+		b.hub.tabNews(TabNews{ProfileID: b.id, TabID: f.Tab.ID, Page: otherPage(before, &f.Tab)})
 	case *wire.TabClosed:
 		b.tabs.Store(b.tabs.Load().without(f.TabID))
 		b.tabGone(f.TabID)
+		b.hub.tabNews(TabNews{ProfileID: b.id, TabID: f.TabID, Page: true})
+	case *wire.Console:
+		b.hub.tabNews(TabNews{ProfileID: b.id, TabID: f.TabID, Console: true})
 	case *wire.Reply:
-		b.replied(f)
+		b.replied(f, payload)
 	case *wire.Ping:
 		c.queue.insist(c.pong)
 	case *wire.Pong:
@@ -273,7 +280,9 @@ func (c *conn) count(err error) {
 	for len(c.corrupt) > 0 && now.Sub(c.corrupt[0]) > corruptTime {
 		c.corrupt = c.corrupt[1:]
 	}
-	if c.corrupt = append(c.corrupt, now); len(c.corrupt) >= corruptFrames {
+	if c.corrupt = append(c.corrupt, now); len(c.corrupt) == corruptFrames {
 		c.stop(closeCorrupt, "too many frames that cannot be understood")
+		c.b.hub.tell(Event{Kind: Corrupted, ProfileID: c.b.id, Profile: c.b.label(), Message: fmt.Sprintf(
+			"%d frames within %s were too large or could not be understood, so the connection is closed", corruptFrames, corruptTime)})
 	}
 }

@@ -78,6 +78,8 @@ type Hub struct {
 	closed    bool
 	listeners []func(Event)
 
+	tabListeners []*func(TabNews) // replaced, never changed
+
 	stop context.CancelFunc // ends the goroutine that reads late
 	done sync.WaitGroup     // connections, and that goroutine
 }
@@ -194,6 +196,7 @@ const (
 	Disconnected EventKind = "disconnected"
 	Refused      EventKind = "refused" // pairing or version; fatal for that extension until something changes
 	Noticed      EventKind = "notice"  // the extension has something to tell the person
+	Corrupted    EventKind = "corrupt" // a connection is closed, because its frames cannot be understood
 )
 
 // Event is something that happened to a connection.

@@ -51,6 +51,7 @@ func (b *browser) lose(c *conn, err error) {
 		b.hub.countBrowsers()
 		b.hub.gap.changed()
 		b.hub.tell(Event{Kind: Disconnected, ProfileID: b.id, Profile: b.label()})
+		b.hub.tabNews(TabNews{ProfileID: b.id})
 	}
 }
 

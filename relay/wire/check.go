@@ -28,6 +28,7 @@ func (*Ask) Kind() Kind       { return "ask" }
 func (*State) Kind() Kind     { return "state" }
 func (*Command) Kind() Kind   { return "command" }
 func (*Reply) Kind() Kind     { return "reply" }
+func (*Console) Kind() Kind   { return "console" }
 func (*Ping) Kind() Kind      { return "ping" }
 func (*Pong) Kind() Kind      { return "pong" }
 func (*Notice) Kind() Kind    { return "notice" }
@@ -46,7 +47,7 @@ var kinds = map[Kind]func() Frame{
 	"ask": func() Frame { return new(Ask) }, "state": func() Frame { return new(State) },
 	"command": func() Frame { return new(Command) }, "reply": func() Frame { return new(Reply) },
 	"ping": func() Frame { return new(Ping) }, "pong": func() Frame { return new(Pong) },
-	"notice": func() Frame { return new(Notice) },
+	"notice": func() Frame { return new(Notice) }, "console": func() Frame { return new(Console) },
 }
 
 func (f *Hello) check() error {
@@ -162,6 +163,7 @@ func (f *State) check() error {
 
 func (f *Command) check() error { return isHex("id", string(f.ID), 32) }
 func (f *Reply) check() error   { return isHex("id", string(f.ID), 32) }
+func (*Console) check() error   { return nil }
 func (*Ping) check() error      { return nil }
 func (*Pong) check() error      { return nil }
 func (f *Notice) check() error  { return isOneOf("level", f.Level, "info", "warning", "error") }

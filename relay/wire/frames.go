@@ -231,7 +231,7 @@ type Command struct {
 	Params json.RawMessage `json:"params,omitempty"`
 }
 
-// Reply answers Command.
+// Reply answers Command. A result that may be large is the payload instead.
 type Reply struct {
 	ID     call.ID         `json:"id"`
 	OK     bool            `json:"ok"`
@@ -243,6 +243,11 @@ type Reply struct {
 type ReplyError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
+}
+
+// Console says that the console of a tab that was read has grown, or began anew with another document.
+type Console struct {
+	TabID int `json:"tabId"`
 }
 
 // Ping asks whether the peer is there; Pong answers it.

@@ -1,11 +1,14 @@
 // The end of the page's console during a call. A tap in the main world sends entries over a MessagePort, only
-// while calls are open and for a moment after, so that a burst of calls opens it once.
+// while calls are open and for a moment after, so that a burst of calls opens it once; and as long as somebody reads
+// the console as a resource.
 import { consoleEvent } from '../page/door.ts';
 import { exactly, isNumber, isText, shape } from '../page/guards.ts';
 import type { Tail } from './calls.ts';
+import type { ConsoleLine } from './messages.ts';
 
 const lingerMs = 5000;
-const maxEntries = 200;
+const maxEntries = 500;
+const grewMs = 500; // between two messages that there is more
 const answerMs = 100; // a page that is busy must not hold up an outcome
 
 const isEntry = shape({ type: exactly('entry'), at: isNumber, text: isText });
@@ -23,13 +26,32 @@ function lastBytes(text: string, bytes: number): string {
   return utf8Text.decode(encoded.subarray(start));
 }
 
-export function watchConsole(bridgeLate: boolean): Tail & { expectLate(): void } {
+/** What was captured for a reader since a moment (Unix milliseconds; 0: the console cannot be seen). */
+interface Held {
+  since: number;
+  lines: ConsoleLine[];
+  dropped: number; // older lines that are no longer kept
+}
+
+interface Watch extends Tail {
+  expectLate(): void;
+  hold(ms: number): Promise<Held>;
+}
+
+const unixTime = (at: number) => Math.round(performance.timeOrigin + at);
+
+export function watchConsole(bridgeLate: boolean, grew: () => void): Watch {
   let port: MessagePort | undefined;
   let open = false;
   let calls = 0;
   let endedAt = 0;
   let closing = false; // a timer runs
   let expecting = !bridgeLate;
+  let heldFrom: number | undefined;
+  let heldUntil = 0;
+  let dropped = 0; // since heldFrom
+  let toldAt = Number.NEGATIVE_INFINITY;
+  let telling = false; // a timer runs
   const entries: { at: number; text: string }[] = [];
   const waiting: (() => void)[] = [];
 
@@ -42,12 +64,30 @@ export function watchConsole(bridgeLate: boolean): Tail & { expectLate(): void }
     offered.onmessage = ({ data }: MessageEvent<unknown>) => {
       if (isEntry(data)) {
         entries.push({ at: data.at, text: data.text });
-        if (entries.length > maxEntries) entries.shift();
+        if (entries.length > maxEntries) {
+          entries.shift();
+          dropped++;
+        }
+        if (heldFrom !== undefined) tellGrowth();
       } else if (isSynced(data)) {
         for (const done of waiting.splice(0)) done();
       }
     };
   });
+
+  function tellGrowth(): void {
+    if (telling) return;
+    const wait = toldAt + grewMs - performance.now();
+    telling = true;
+    setTimeout(
+      () => {
+        telling = false;
+        toldAt = performance.now();
+        grew();
+      },
+      Math.max(wait, 0),
+    );
+  }
 
   // Resolves when everything the page wrote before has arrived.
   const synced = (): Promise<void> =>
@@ -60,24 +100,33 @@ export function watchConsole(bridgeLate: boolean): Tail & { expectLate(): void }
   function close(): void {
     closing = false;
     if (calls > 0) return;
-    const left = endedAt + lingerMs - performance.now();
+    const left = Math.max(endedAt + lingerMs, heldUntil) - performance.now();
     if (left > 0) {
       closing = true;
       setTimeout(close, left);
       return;
     }
     open = false;
+    heldFrom = undefined;
     entries.length = 0;
     port?.postMessage('close');
   }
 
+  function ready(): Promise<void> | undefined {
+    if (open || port === undefined) return undefined;
+    open = true;
+    port.postMessage('open');
+    return synced();
+  }
+
+  function closeLater(): void {
+    if (closing) return;
+    closing = true;
+    setTimeout(close, lingerMs);
+  }
+
   return {
-    ready() {
-      if (open || port === undefined) return undefined;
-      open = true;
-      port.postMessage('open');
-      return synced();
-    },
+    ready,
     begin() {
       calls++;
       return performance.now();
@@ -91,9 +140,22 @@ export function watchConsole(bridgeLate: boolean): Tail & { expectLate(): void }
     end() {
       calls--;
       endedAt = performance.now();
-      if (closing) return;
-      closing = true;
-      setTimeout(close, lingerMs);
+      closeLater();
+    },
+    async hold(ms) {
+      if (port === undefined) return { since: 0, lines: [], dropped: 0 };
+      await (ready() ?? synced());
+      if (heldFrom === undefined) {
+        heldFrom = performance.now();
+        dropped = 0;
+      }
+      heldUntil = performance.now() + ms;
+      closeLater();
+      const from = heldFrom;
+      const lines = entries
+        .filter(({ at }) => at >= from)
+        .map(({ at, text }) => ({ at: unixTime(at), text }));
+      return { since: unixTime(from), lines, dropped };
     },
     expectLate: () => {
       expecting = port === undefined;

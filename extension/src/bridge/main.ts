@@ -21,7 +21,7 @@ class Resident {
   readonly #doors = watchDoors(this.#late, ({ name, hash }) =>
     this.#post({ type: 'registered', name, hash }),
   );
-  readonly #tail = watchConsole(this.#late);
+  readonly #tail = watchConsole(this.#late, () => this.#post({ type: 'consoleGrew' }));
   readonly #calls = new Calls(
     (message) => this.#post(message),
     (order) => this.#find(order),
@@ -87,6 +87,12 @@ class Resident {
       case 'epoch':
         this.#epoch = message.epoch;
         this.#post({ type: 'here' });
+        return;
+      case 'console':
+        this.#tail.hold(message.holdMs).then((held) => {
+          const url = `${location.origin}${location.pathname}`;
+          this.#post({ type: 'consoleLines', id: message.id, url, ...held });
+        });
         return;
       case 'ack':
         this.#calls.acknowledge(message.ids);

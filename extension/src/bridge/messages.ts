@@ -13,6 +13,9 @@
 //     known {phase}                      -->          "never" leaves a tombstone too
 //     stale {id}                         -->          a call waited long in a blocked page: is it still wanted?
 //                                        <--  go
+//                                        <--  console  keep the console for a while, and tell what it shows
+//     consoleLines {lines}               -->
+//     consoleGrew                        -->          at most twice a second
 import {
   exactly,
   type Guard,
@@ -41,7 +44,14 @@ export type ToBridge =
   | { type: 'cancel' | 'query' | 'go'; id: string }
   | { type: 'ack'; ids: string[] }
   | { type: 'late'; plugin: string }
-  | { type: 'epoch'; epoch: string };
+  | { type: 'epoch'; epoch: string }
+  | { type: 'console'; id: string; holdMs: number };
+
+/** One line of a console. */
+export interface ConsoleLine {
+  at: number; // Unix milliseconds
+  text: string;
+}
 
 /** How far a call got in a document. */
 export type Phase = 'never' | 'running' | 'finished';
@@ -80,16 +90,19 @@ export type FromBridge =
   | { type: 'progress'; id: string; step: Step }
   | { type: 'log'; id: string; line: Line }
   | { type: 'cancelled' | 'known'; id: string; phase: Phase }
+  | { type: 'consoleLines'; id: string; url: string; since: number; lines: ConsoleLine[]; dropped: number }
+  | { type: 'consoleGrew' }
   | Outcome;
 
 const isCall = shape({ type: exactly('call'), order: isOrder, sentAt: isNumber, tailBytes: isNumber });
 const isAbout = shape({ type: exactly('cancel', 'query', 'go'), id: isText });
 const isAck = shape({ type: exactly('ack'), ids: listOf(isText) });
 const isLate = shape({ type: exactly('late'), plugin: isText });
+const isConsole = shape({ type: exactly('console'), id: isText, holdMs: isNumber });
 const isEpoch = shape({ type: exactly('epoch'), epoch: isText });
 
 export const isToBridge: Guard<ToBridge> = (value): value is ToBridge =>
-  isCall(value) || isAck(value) || isAbout(value) || isLate(value) || isEpoch(value);
+  isCall(value) || isAck(value) || isAbout(value) || isLate(value) || isEpoch(value) || isConsole(value);
 
 const isPhase: Guard<Phase> = exactly('never', 'running', 'finished');
 const isPlace: Guard<Place> = shape({
@@ -122,6 +135,16 @@ const isProgress = shape({ type: exactly('progress'), id: isText, step: isStep }
 const isLog = shape({ type: exactly('log'), id: isText, line: isLine });
 const isPhaseReport = shape({ type: exactly('cancelled', 'known'), id: isText, phase: isPhase });
 
+const isConsoleLines = shape({
+  type: exactly('consoleLines'),
+  id: isText,
+  url: isText,
+  since: isNumber,
+  lines: listOf(shape({ at: isNumber, text: isText })),
+  dropped: isNumber,
+});
+const isConsoleGrew = shape({ type: exactly('consoleGrew') });
+
 const fromBridge = new Map<string, Guard<FromBridge>>(
   Object.entries({
     outcome: isOutcome,
@@ -137,6 +160,8 @@ const fromBridge = new Map<string, Guard<FromBridge>>(
     lateReady: isMark,
     cancelled: isPhaseReport,
     known: isPhaseReport,
+    consoleLines: isConsoleLines,
+    consoleGrew: isConsoleGrew,
   }),
 );
 

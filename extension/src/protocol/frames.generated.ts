@@ -97,13 +97,20 @@ export interface CommandFrame {
    * call id: 128 random bits
    */
   id: string;
-  name: 'tabs.create' | 'tabs.activate' | 'reload';
+  name: 'tabs.create' | 'tabs.activate' | 'tabs.read' | 'console.read' | 'reload';
   /**
-   * tabs.create {url, active}; tabs.activate {tabId}; reload {}
+   * tabs.create {url, active}; tabs.activate {tabId}; tabs.read {tabId, kind: "text" or "html", from, max}; console.read {tabId, holdMs}; reload {}
    */
   params?: {
     [k: string]: unknown;
   };
+}
+/**
+ * Extension: the console of a tab that was read has grown, or began anew with another document.
+ */
+export interface ConsoleFrame {
+  type: 'console';
+  tabId: number;
 }
 /**
  * Extension: who is dialling. The first frame of a connection.
@@ -342,7 +349,7 @@ export interface RelayFrame {
   nonce: string;
 }
 /**
- * Extension: the answer to command.
+ * Extension: the answer to command. A result that may be large is the payload.
  */
 export interface ReplyFrame {
   type: 'reply';
@@ -352,7 +359,7 @@ export interface ReplyFrame {
   id: string;
   ok: boolean;
   /**
-   * any JSON; absent when there is nothing to say
+   * any JSON; absent when there is nothing to say, or when the payload is it
    */
   result?: {
     [k: string]: unknown;
@@ -492,4 +499,4 @@ export interface WelcomeFrame {
 export type FromRelay = RelayFrame | ProofFrame | WelcomeFrame | RefuseFrame | PluginsFrame | CallFrame | AckFrame | CancelFrame | AskFrame | CommandFrame | PingFrame | PongFrame;
 
 /** Every frame the extension may send. */
-export type FromExtension = HelloFrame | ProofFrame | TabsFrame | TabFrame | TabClosedFrame | StartedFrame | ProgressFrame | LogFrame | OutcomeFrame | StateFrame | ReplyFrame | PingFrame | PongFrame | NoticeFrame;
+export type FromExtension = HelloFrame | ProofFrame | TabsFrame | TabFrame | TabClosedFrame | StartedFrame | ProgressFrame | LogFrame | OutcomeFrame | StateFrame | ReplyFrame | ConsoleFrame | PingFrame | PongFrame | NoticeFrame;

@@ -15,7 +15,9 @@ const banner =
 /** Frames by who may send them. The extension trusts neither to be anything else. */
 const relaySends = 'relay proof welcome refuse plugins call ack cancel ask command ping pong'.split(' ');
 const extensionSends =
-  'hello proof tabs tab tabclosed started progress log outcome state reply ping pong notice'.split(' ');
+  'hello proof tabs tab tabclosed started progress log outcome state reply console ping pong notice'.split(
+    ' ',
+  );
 
 interface Source {
   name: string; // file name without .json: the frame's type, or what it is part of

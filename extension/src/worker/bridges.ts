@@ -61,6 +61,7 @@ export class Bridge {
 
 export interface BridgeListener {
   message(bridge: Bridge, message: Exclude<FromBridge, { type: 'here' }>): void;
+  ready(bridge: Bridge): void; // also again after the worker's death
   gone(bridge: Bridge): void;
 }
 
@@ -153,6 +154,7 @@ export class Bridges {
       bridge.ready = true;
       if (bridge.frameId === 0) this.#top.set(bridge.tabId, bridge);
       this.#wake(bridge);
+      this.#listener.ready(bridge);
       return;
     } else if (message.type === 'registered') {
       bridge.plugins.set(message.name, message.hash);

@@ -1,8 +1,11 @@
 // What the relay may ask of the browser itself. Nothing that is not in this list.
-import { isFlag, isNumber, isRecord, isText, optional, shape } from '../page/guards.ts';
+import { exactly, isFlag, isNumber, isRecord, isText, optional, shape } from '../page/guards.ts';
+import { readTab, Unreadable, unreadable } from './reading.ts';
 
 const isCreate = shape({ url: isText, active: optional(isFlag) });
 const isActivate = shape({ tabId: isNumber });
+const isRead = shape({ tabId: isNumber, kind: exactly('text', 'html'), from: isNumber, max: isNumber });
+const isConsole = shape({ tabId: isNumber, holdMs: isNumber });
 
 // How long a new tab may take to show its address before it is answered for anyway.
 const shownMs = 5000;
@@ -10,10 +13,13 @@ const shownMs = 5000;
 /** What the commands need of the worker. */
 interface Browser {
   shown(tabId: number, waitMs: number): Promise<void>;
+  get(tabId: number): { discarded: boolean } | undefined;
+  readConsole(tabId: number, holdMs: number): Promise<string>;
 }
 
-type Reply =
+export type Reply =
   | { ok: true; result: Record<string, unknown> }
+  | { ok: true; payload: string } // JSON that may be large
   | { ok: false; error: { code: string; message: string } };
 
 const bad = (message: string): Reply => ({ ok: false, error: { code: 'VALIDATION_ERROR', message } });
@@ -41,9 +47,46 @@ async function reload(): Promise<Reply> {
   return { ok: true, result: {} };
 }
 
+// A tab with a web page that is awake.
+function readable(tabId: number, browser: Browser): void {
+  const tab = browser.get(tabId);
+  if (tab === undefined) throw new Unreadable('TAB_NOT_FOUND', 'There is no such tab with a web page');
+  if (tab.discarded) {
+    const message = 'Chrome has put the tab to sleep; it must be opened first';
+    throw new Unreadable('TAB_UNRESPONSIVE', message);
+  }
+}
+
+async function read(work: () => Promise<string>): Promise<Reply> {
+  try {
+    return { ok: true, payload: await work() };
+  } catch (why) {
+    const { code, message } = unreadable(why);
+    return { ok: false, error: { code, message } };
+  }
+}
+
+async function readPageOf(params: unknown, browser: Browser): Promise<Reply> {
+  if (!isRead(params)) return bad('tabs.read needs tabId, kind, from and max');
+  return read(() => {
+    readable(params.tabId, browser);
+    return readTab(params);
+  });
+}
+
+async function readConsole(params: unknown, browser: Browser): Promise<Reply> {
+  if (!isConsole(params)) return bad('console.read needs tabId and holdMs');
+  return read(() => {
+    readable(params.tabId, browser);
+    return browser.readConsole(params.tabId, params.holdMs);
+  });
+}
+
 const commands = new Map<string, (params: unknown, browser: Browser) => Promise<Reply>>([
   ['tabs.create', createTab],
   ['tabs.activate', activateTab],
+  ['tabs.read', readPageOf],
+  ['console.read', readConsole],
   ['reload', reload],
 ]);
 

@@ -5,9 +5,10 @@ import { urlAllowed } from '../page/patterns.ts';
 import type { FromExtension } from '../protocol/frames.generated.ts';
 import { Bridges } from './bridges.ts';
 import { bundleHash } from './bundle.ts';
-import { runCommand } from './commands.ts';
+import { type Reply, runCommand } from './commands.ts';
+import { Consoles } from './consoles.ts';
 import { Departures } from './departures.ts';
-import type { FrameOf } from './frames.ts';
+import { type FrameOf, frameText } from './frames.ts';
 import { History } from './history.ts';
 import { Inflight } from './inflight.ts';
 import { Injector } from './inject.ts';
@@ -52,7 +53,7 @@ const link = new Link(
       ask: ({ calls }) => void recovery.answer(calls),
       plugins: ({ plugins: list }) => void installPlugins(list),
       command: ({ id, name, params }) => {
-        runCommand(name, params, tabs).then((reply) => link.send({ type: 'reply', id, ...reply }));
+        runCommand(name, params, browser).then((reply) => link.sendText(replyText(id, reply)));
       },
     }),
     changed: () => panels.changed(),
@@ -76,7 +77,10 @@ const plugins = new Plugins((message) => send({ type: 'notice', level: 'error', 
 const tabs = new Tabs({
   changed: (tab) => send({ type: 'tab', tab }),
   closed: (tabId) => send({ type: 'tabclosed', tabId }),
-  removed: (tabId) => departures.tabRemoved(tabId),
+  removed: (tabId) => {
+    departures.tabRemoved(tabId);
+    consoles.removed(tabId);
+  },
   loading: (tabId) => departures.tabLoading(tabId),
 });
 
@@ -84,11 +88,19 @@ const bridges = new Bridges(
   {
     message(bridge, message) {
       if (message.type === 'hello' || message.type === 'registered' || message.type === 'lateReady') return;
+      if (message.type === 'consoleLines' || message.type === 'consoleGrew') {
+        consoles.hear(bridge, message);
+        return;
+      }
       if (message.type === 'known') recovery.known(message.id);
       if (invocations.hear(bridge, message) || message.type !== 'outcome') return;
       records.loaded.then(() => recovery.unexpected(bridge, message));
     },
-    gone: (bridge) => departures.bridgeGone(bridge),
+    ready: (bridge) => consoles.ready(bridge),
+    gone: (bridge) => {
+      departures.bridgeGone(bridge);
+      consoles.gone(bridge);
+    },
   },
   records,
 );
@@ -96,6 +108,12 @@ const bridges = new Bridges(
 const inflight = new Inflight(outcomes, records, history);
 const departures = new Departures(inflight);
 const injector = new Injector(bridges);
+const consoles = new Consoles({ bridges, injector, store: chrome.storage.session, send });
+const browser = {
+  shown: (tabId: number, waitMs: number) => tabs.shown(tabId, waitMs),
+  get: (tabId: number) => tabs.get(tabId),
+  readConsole: (tabId: number, holdMs: number) => consoles.read(tabId, holdMs),
+};
 const invocations = new Invocations({
   tabs,
   plugins,
@@ -107,6 +125,11 @@ const invocations = new Invocations({
   send,
 });
 const recovery = new Recovery({ bridges, records, outcomes, inflight, invocations, send });
+
+function replyText(id: string, reply: Reply): string {
+  if ('payload' in reply) return frameText({ type: 'reply', id, ok: true }, reply.payload);
+  return frameText({ type: 'reply', id, ...reply });
+}
 
 async function greet(welcome: FrameOf<'welcome'>): Promise<void> {
   await tabs.loaded;

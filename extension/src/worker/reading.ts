@@ -1,0 +1,79 @@
+// Reading what a tab shows, for the relay's resources. Nothing in the page is changed, and no plugin takes part.
+import { type PageText, readPage } from '../page/read.ts';
+
+/** Why a tab cannot be read, in words of the relay's table. */
+export class Unreadable extends Error {
+  readonly code: 'TAB_NOT_FOUND' | 'TAB_UNRESPONSIVE' | 'TAB_CHANGED' | 'INJECTION_FAILED';
+
+  constructor(code: Unreadable['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export const answerMs = 8000; // sooner than the relay gives up
+
+// Chrome explains itself in sentences only, and some of them hold the page's whole address.
+export function unreadable(why: unknown): Unreadable {
+  if (why instanceof Unreadable) return why;
+  const text = why instanceof Error ? why.message : String(why);
+  if (/no tab with id|tab was closed/i.test(text))
+    return new Unreadable('TAB_NOT_FOUND', 'The tab was closed');
+  if (/error page/i.test(text))
+    return new Unreadable('INJECTION_FAILED', 'The tab shows an error of Chrome in place of the page');
+  if (/frame with id|document with id|was removed/i.test(text))
+    return new Unreadable('TAB_CHANGED', 'The tab went to another page meanwhile');
+  if (/cannot be scripted|extensions gallery/i.test(text))
+    return new Unreadable('INJECTION_FAILED', 'Chrome lets no extension into this page');
+  if (/cannot access/i.test(text))
+    return new Unreadable('INJECTION_FAILED', 'The extension may not read this site');
+  return new Unreadable('INJECTION_FAILED', 'Chrome did not let the extension into the page');
+}
+
+export async function inTime<T>(work: Promise<T>, ms = answerMs): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const seconds = Math.round(ms / 1000);
+    const why = new Unreadable('TAB_UNRESPONSIVE', `The page did not answer within ${seconds} s`);
+    timer = setTimeout(() => reject(why), ms);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+interface Wish {
+  tabId: number;
+  kind: 'text' | 'html';
+  from: number;
+  max: number;
+}
+
+// Cuts the frames' texts, taken one after the other, to the characters from..from+max.
+function cut(frames: PageText[], from: number, max: number): PageText[] {
+  let at = 0;
+  return frames.map((frame) => {
+    const start = Math.max(from - at, 0);
+    const end = Math.max(from + max - at, 0);
+    at += frame.total;
+    return { ...frame, text: frame.text.slice(start, end) };
+  });
+}
+
+/** The frames of a tab, the top document first, as JSON. */
+export async function readTab({ tabId, kind, from, max }: Wish): Promise<string> {
+  const target = kind === 'text' ? { tabId, allFrames: true } : { tabId };
+  const results = await inTime(
+    chrome.scripting.executeScript({
+      target,
+      func: readPage,
+      args: [kind, from + max],
+      world: 'ISOLATED',
+      injectImmediately: true,
+    }),
+  );
+  const frames: PageText[] = [];
+  for (const { frameId, result } of results.toSorted((a, b) => a.frameId - b.frameId)) {
+    if (result && (frameId === 0 || result.total > 0)) frames.push(result);
+  }
+  if (frames.length === 0) throw new Unreadable('TAB_CHANGED', 'The tab went to another page meanwhile');
+  return JSON.stringify({ frames: cut(frames, from, max) });
+}
