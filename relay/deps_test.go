@@ -35,6 +35,7 @@ var may = map[string][]string{
 	"relay/wire":     {"relay/call", "relay/fault"},
 	"relay/fault":    {},
 	"relay/call":     {},
+	"relay/cursor":   {},
 	"relay/event":    {},
 	"relay/breaker":  {},
 	"relay/rawjson":  {},

@@ -1,0 +1,214 @@
+package relay
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/front"
+	"tabrelay/relay/hub"
+	"tabrelay/relay/match"
+	"tabrelay/relay/prompt"
+	"tabrelay/relay/registry"
+)
+
+// maxCompleted is how many values one answer holds (MCP, "Completion").
+const maxCompleted = 100
+
+// maxLetters is how many dead letters are offered: the newest.
+const maxLetters = 200
+
+// completer offers values for arguments of recipes and of resources' URIs, out of what the relay knows right now.
+type completer struct {
+	prompts   *prompt.Prompts
+	templates func() []call.ResourceTemplate
+	tools     *registry.Registry
+	tabs      func() []hub.Tab
+	browsers  func() []hub.Browser
+	letters   func(context.Context, int) ([]call.DeadLetter, error)
+}
+
+func (r *Relay) completer(prompts *prompt.Prompts) *completer {
+	return &completer{
+		prompts: prompts, templates: func() []call.ResourceTemplate { return nil }, tools: r.tools,
+		tabs: r.hub.Tabs, browsers: r.hub.Browsers, letters: r.store.DeadLetters,
+	}
+}
+
+// offered is one value and the words it can be found by besides itself: a tab by its title and its host.
+type offered struct {
+	value string
+	words []string
+}
+
+// Complete implements front.Completer.
+func (c *completer) Complete(ctx context.Context, _ call.Session, ref front.Ref, argument, typed string, known map[string]string) (call.Completion, *fault.Error) {
+	if ref.Prompt != "" {
+		return c.forPrompt(ref.Prompt, argument, typed, known)
+	}
+	list := c.templates()
+	i := slices.IndexFunc(list, func(t call.ResourceTemplate) bool { return t.URITemplate == ref.Template })
+	if i < 0 {
+		return call.Completion{}, fault.New(fault.InvalidParams, fmt.Sprintf("There is no resource template %.120q", ref.Template),
+			fault.WithHint("List the resource templates again and use one of them."))
+	}
+	if !strings.Contains(ref.Template, "{"+argument+"}") {
+		return call.Completion{}, fault.New(fault.InvalidParams, fmt.Sprintf("The resource template %s has no argument %.80q", ref.Template, argument),
+			fault.WithHint("The arguments of a template stand in braces in its URI."))
+	}
+	scheme, _, _ := strings.Cut(ref.Template, ":")
+	return pick(c.forTemplate(ctx, scheme, argument, known), typed), nil
+}
+
+// forPrompt offers what the recipe declares for its argument.
+func (c *completer) forPrompt(name, argument, typed string, known map[string]string) (call.Completion, *fault.Error) {
+	r, ok := c.prompts.Find(name)
+	if !ok {
+		return call.Completion{}, fault.New(fault.UnknownPrompt, fmt.Sprintf("There is no prompt %.80q", name))
+	}
+	for _, a := range r.Arguments {
+		if a.Name != argument {
+			continue
+		}
+		if a.From != "" {
+			return pick(c.from(a.From, r.Site, known["profile"]), typed), nil
+		}
+		return pick(plain(a.Complete), typed), nil
+	}
+	return call.Completion{}, fault.New(fault.InvalidParams, fmt.Sprintf("The prompt %s has no argument %.80q", name, argument),
+		fault.WithHint("List the prompts again; each says which arguments it has."))
+}
+
+// forTemplate offers what a part of a URI can be. What it means follows from its name, and an id is one of what the
+// scheme is about.
+func (c *completer) forTemplate(ctx context.Context, scheme, argument string, known map[string]string) []offered {
+	switch argument {
+	case "profile", "tool", "plugin":
+		return c.from(argument+"s", nil, "")
+	case "tabId", "tab":
+		return c.from("tabs", nil, known["profile"])
+	case "id":
+		switch scheme {
+		case "tab", "console", "network":
+			return c.from("tabs", nil, known["profile"])
+		case "deadletter":
+			return c.deadLetters(ctx)
+		}
+	}
+	return nil
+}
+
+// from offers the values of one of plugin.Sources. Tabs are those of the site, when there is one.
+func (c *completer) from(source string, site *registry.Site, profile string) []offered {
+	var list []offered
+	switch source {
+	case "tabs":
+		return c.openTabs(site, profile)
+	case "profiles":
+		for _, b := range c.browsers() {
+			if b.Connected {
+				list = append(list, offered{value: b.Label})
+			}
+		}
+	case "tools":
+		for _, t := range c.tools.Snapshot().Tools {
+			list = append(list, offered{value: t.Name, words: words(t.Spec.DisplayName)})
+		}
+	case "plugins":
+		for _, s := range c.tools.Snapshot().Sites {
+			list = append(list, offered{value: s.Plugin.Manifest.Name, words: words(s.Plugin.Manifest.DisplayName)})
+		}
+	}
+	return list
+}
+
+// openTabs offers the ids of tabs: those in front first, then as the browser has them.
+func (c *completer) openTabs(site *registry.Site, profile string) []offered {
+	belongs := func(hub.Tab) bool { return true }
+	if site != nil {
+		rule, err := match.NewRule(site.Matches, site.Excludes)
+		if err != nil {
+			return nil // a site whose patterns do not parse has no tabs
+		}
+		belongs = func(t hub.Tab) bool { return rule.Matches(t.URL) }
+	}
+	tabs := slices.DeleteFunc(slices.Clone(c.tabs()), func(t hub.Tab) bool {
+		return !belongs(t) || profile != "" && profile != t.Profile && profile != t.ProfileID
+	})
+	slices.SortStableFunc(tabs, func(a, b hub.Tab) int { return rank(a) - rank(b) })
+	list := make([]offered, 0, len(tabs))
+	for _, t := range tabs {
+		list = append(list, offered{value: strconv.Itoa(t.ID), words: append(words(t.Title), host(t.URL)...)})
+	}
+	return list
+}
+
+func rank(t hub.Tab) int {
+	switch {
+	case t.Active && t.Focused:
+		return 0
+	case t.Active:
+		return 1
+	}
+	return 2
+}
+
+func (c *completer) deadLetters(ctx context.Context) []offered {
+	letters, err := c.letters(ctx, maxLetters)
+	if err != nil {
+		return nil // whoever opens one is told what is wrong
+	}
+	list := make([]offered, 0, len(letters))
+	for _, l := range letters {
+		list = append(list, offered{value: string(l.ID), words: []string{l.Tool}})
+	}
+	return list
+}
+
+func plain(values []string) []offered {
+	list := make([]offered, 0, len(values))
+	for _, v := range values {
+		list = append(list, offered{value: v})
+	}
+	return list
+}
+
+// words are the places of a text that somebody may begin to type.
+func words(text string) []string {
+	list := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return append(list, text)
+}
+
+func host(address string) []string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return nil
+	}
+	return []string{u.Host, strings.TrimPrefix(u.Host, "www.")}
+}
+
+// pick keeps the values that begin with what was typed, or that are found by a word that does; letter case does not
+// matter. Each value comes once.
+func pick(list []offered, typed string) call.Completion {
+	typed = strings.ToLower(strings.TrimSpace(typed))
+	starts := func(text string) bool { return strings.HasPrefix(strings.ToLower(text), typed) }
+	done := call.Completion{Values: []string{}}
+	seen := map[string]bool{}
+	for _, o := range list {
+		if seen[o.value] || !starts(o.value) && !slices.ContainsFunc(o.words, starts) {
+			continue
+		}
+		seen[o.value] = true
+		if done.Total++; len(done.Values) < maxCompleted {
+			done.Values = append(done.Values, o.value)
+		}
+	}
+	done.HasMore = done.Total > len(done.Values)
+	return done
+}
