@@ -21,7 +21,7 @@ var yes, no = true, false
 func (r *Relay) builtins() []registry.Tool {
 	return []registry.Tool{
 		{
-			Name: "bridge_health",
+			Name: "bridge_health", Unqueued: true,
 			Spec: plugin.Tool{
 				Name: "bridge_health", DisplayName: "Bridge health",
 				Description: "Whether the relay works and which browsers are connected. Call it first, and after failures of the connection.",

@@ -28,6 +28,9 @@ func (r *Relay) linkChanged(e hub.Event) {
 		r.note(e)
 		who["code"] = e.Code
 		r.events.Publish(event.Fatal, "An extension was turned away until something changes: "+e.Message, who)
+	case hub.Corrupted:
+		r.note(e)
+		r.events.Publish(event.Error, fmt.Sprintf("The browser profile %q: %s", e.Profile, e.Message), who)
 	default:
 		r.note(e)
 	}

@@ -135,16 +135,7 @@ func (r *Relay) assemble(context.Context) error {
 	})
 	r.hub.Events(r.linkChanged)
 	r.tools = registry.New(r.builtins())
-	r.calls = dispatch.New(dispatch.Options{
-		Tools: r.tools, Browser: r.hub, Meter: r.meter, Log: r.part("dispatch"), Events: r.events.Publish,
-		Timeout: c.Timeout, MaxTimeout: c.MaxTimeout, ProgressExtends: c.ProgressExtendsTimeout, QueueWait: c.GapWait,
-		Retry: dispatch.Retry{
-			MaxAttempts: c.Errors.Transient.Retry.MaxAttempts, InitialDelay: c.Errors.Transient.Retry.InitialDelay,
-			MaxDelay: c.Errors.Transient.Retry.MaxDelay, Multiplier: c.Errors.Transient.Retry.Multiplier,
-		},
-		TransientPatterns: c.Errors.Transient.Patterns, FatalPatterns: c.Errors.Fatal.Patterns,
-		MaxInputBytes: c.FrameBytes - frameRoom, MaxResultBytes: c.ResultBytes, ConsoleTailBytes: consoleTail(c), StackTraces: c.Logging.IncludeStackTraces,
-	})
+	r.calls = r.dispatcher()
 	return nil
 }
 
@@ -160,9 +151,6 @@ func (r *Relay) face(context.Context) error {
 	return nil
 }
 
-// frameRoom is what a frame's header may need besides the arguments.
-const frameRoom = 64 << 10
-
 // bundle is the extension in this binary, nil when it was built without.
 func bundle() fs.FS {
 	files, err := extension.Files()
@@ -170,13 +158,6 @@ func bundle() fs.FS {
 		return nil
 	}
 	return files
-}
-
-func consoleTail(c config.Config) int {
-	if !c.ConsoleTail.Capture {
-		return 0
-	}
-	return c.ConsoleTail.LimitBytes
 }
 
 // listen takes the port, and opens the demo site.

@@ -15,7 +15,7 @@ import (
 	"github.com/sony/gobreaker/v2"
 )
 
-// Settings is when a breaker opens, and for how long. All of them must be set.
+// Settings is when a breaker opens, and for how long. Without Failures and MinCalls it never does.
 type Settings struct {
 	Failures int           // in a row
 	Percent  int           // of the calls within Window, if there were MinCalls
@@ -156,8 +156,8 @@ func (g *Group) rules(key Key, p *place) gobreaker.Settings {
 		MaxRequests: 1, Interval: s.Window, BucketPeriod: max(s.Window/10, time.Millisecond), Timeout: s.Open,
 		ReadyToTrip: func(c gobreaker.Counts) bool {
 			ended := c.TotalSuccesses + c.TotalFailures
-			return int64(c.ConsecutiveFailures) >= int64(s.Failures) ||
-				int64(ended) >= int64(s.MinCalls) && int64(c.TotalFailures)*100 >= int64(ended)*int64(s.Percent)
+			return s.Failures > 0 && int64(c.ConsecutiveFailures) >= int64(s.Failures) ||
+				s.MinCalls > 0 && int64(ended) >= int64(s.MinCalls) && int64(c.TotalFailures)*100 >= int64(ended)*int64(s.Percent)
 		},
 		IsExcluded: func(err error) bool { return errors.Is(err, errNothing) },
 		OnStateChange: func(_ string, _, to gobreaker.State) {

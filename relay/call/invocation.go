@@ -1,6 +1,7 @@
 package call
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 )
@@ -15,6 +16,7 @@ type Invocation struct {
 	Matches          []string // URL patterns of the pages the plugin may run in
 	Excludes         []string
 	TabID            int    // 0: any tab of the site
+	Avoid            []int  // tabs to leave out while there are others; only with Profile, and without TabID
 	Profile          string // id or label; empty: any
 	Arguments        json.RawMessage
 	Settings         json.RawMessage
@@ -24,6 +26,7 @@ type Invocation struct {
 	ProgressExtends  bool
 	MaxResultBytes   int
 	ConsoleTailBytes int    // 0: no console tail
+	Trace            bool   // a failure names the place in the adapter it came from
 	Frames           string // "top" or "all"; empty means "top"
 
 	// Progress and Log are never called concurrently, and never after the attempt ended. Any of these may be nil.
@@ -32,6 +35,19 @@ type Invocation struct {
 	Started  func() // the page has started the tool; must not block
 
 	OpenURL string // where the web app can be opened, for hints
+
+	// Enter is asked, in the goroutine of Invoke, once the call's tab is known and before anything is sent. With an
+	// error the call is not sent. With a wait, that is called next; after it the tab may be another one, so Enter is
+	// asked again. Errors are failures of package fault. It may be nil.
+	Enter func(at Place) (wait func(context.Context) error, err error)
+}
+
+// Place is where a call is about to run.
+type Place struct {
+	ProfileID string
+	Profile   string // its label
+	TabID     int
+	Others    int // how many other tabs of the same site that profile has
 }
 
 // ToolName is the tool's full name.

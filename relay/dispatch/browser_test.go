@@ -19,6 +19,7 @@ import (
 
 // browser does what its script says. The lines of a paragraph:
 //
+//	at TAB others N                      first: the tab it is routed to, and how many others there are; else tab 7
 //	started                              the page started the tool
 //	wait D                               time passes; the call's end ends the attempt
 //	progress VALUE[/TOTAL] MESSAGE       log LEVEL MESSAGE
@@ -63,8 +64,39 @@ func (b *browser) Invoke(ctx context.Context, r call.Invocation) (*call.Reply, *
 	if r.Plugin == "wiki" {
 		s += fmt.Sprintf(" matches=%s settings=%s", r.Matches, r.Settings)
 	}
+	if len(r.Avoid) > 0 {
+		s += fmt.Sprintf(" avoid=%v", r.Avoid)
+	}
 	b.say("%s", s)
-	return b.perform(ctx, r, b.next())
+	lines := b.next()
+	at := call.Place{ProfileID: "p1", Profile: "Chrome 1", TabID: 7}
+	if there, ok := strings.CutPrefix(lines[0], "at "); ok {
+		if _, err := fmt.Sscanf(there, "%d others %d", &at.TabID, &at.Others); err != nil {
+			b.t.Error(err)
+		}
+		lines = lines[1:]
+	}
+	if f := enter(ctx, r, at); f != nil {
+		return nil, f
+	}
+	return b.perform(ctx, r, lines)
+}
+
+// enter asks for the call's turn as the hub does.
+func enter(ctx context.Context, r call.Invocation, at call.Place) *fault.Error {
+	for {
+		wait, err := r.Enter(at)
+		if err == nil && wait == nil {
+			return nil
+		}
+		if err == nil {
+			err = wait(ctx)
+		}
+		var f *fault.Error
+		if errors.As(err, &f) {
+			return f
+		}
+	}
 }
 
 func (b *browser) Recover(ctx context.Context, id call.ID) (*call.Reply, *fault.Error, bool) {

@@ -24,7 +24,7 @@ type clock struct {
 	longest time.Duration
 	grace   time.Duration // the relay's clocks run that much longer than the page's
 	extends bool
-	made    time.Time
+	made    time.Time // moved on by the time the call was held
 
 	ctx    context.Context // of the delivery: ends with the caller's, by a clock, or by shutdown
 	cancel context.CancelCauseFunc
@@ -36,6 +36,8 @@ type clock struct {
 	idle    *time.Timer
 	total   *time.Timer // nil until started
 	reason  fault.Reason
+	bound   time.Time // until the start: when the call has waited too long for it
+	held    time.Time // since when the call waits for its turn; zero: it does not
 }
 
 // setDeadline decides how much time the call has: the caller's wish, else the tool's, else the default, and
@@ -61,7 +63,9 @@ func (r *run) setDeadline() *fault.Error {
 	}
 	c.ctx, c.cancel = context.WithCancelCause(r.ctx)
 	c.unstop = context.AfterFunc(r.Dispatcher.stop, func() { c.cancel(errShutdown) })
-	c.idle = time.AfterFunc(c.timeout+c.grace+r.QueueWait, func() { c.expire(c.short()) })
+	most := c.timeout + c.grace + r.QueueWait
+	c.bound = c.made.Add(most)
+	c.idle = time.AfterFunc(most, func() { c.expire(c.short()) })
 	r.clock = c
 	return nil
 }
@@ -86,6 +90,29 @@ func (c *clock) start() {
 	c.idle.Reset(c.timeout + c.grace)
 	if c.extends {
 		c.total = time.AfterFunc(c.longest+c.grace, func() { c.expire(fault.MaxExceeded) })
+	}
+}
+
+// hold stops the clock for a call that waits for its turn. Once the page has started the tool nothing does.
+func (c *clock) hold() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.started.IsZero() && c.ctx.Err() == nil && c.idle.Stop() {
+		c.held = time.Now()
+	}
+}
+
+// release lets the clock go on where it was held.
+func (c *clock) release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held.IsZero() {
+		return
+	}
+	waited := time.Since(c.held)
+	c.held, c.made, c.bound = time.Time{}, c.made.Add(waited), c.bound.Add(waited)
+	if c.ctx.Err() == nil {
+		c.idle.Reset(time.Until(c.bound))
 	}
 }
 

@@ -1,7 +1,8 @@
 // Package dispatch carries out tool calls. Every caller comes through here, be it an MCP client, the command line
 // or a delegated agent, so that all of them meet the same checks, clocks, retries and words.
 //
-// Deadlines belong to deadline.go, retries to retry.go, and nothing else decides about either.
+// Deadlines belong to deadline.go, retries to retry.go, what a call waits for before it is sent to turn.go, and nothing
+// else decides about any of them.
 package dispatch
 
 import (
@@ -16,6 +17,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"tabrelay/relay/breaker"
 	"tabrelay/relay/call"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
@@ -35,6 +37,10 @@ type Options struct {
 	ProgressExtends bool          // progress gives a call its timeout anew, up to MaxTimeout
 	QueueWait       time.Duration // how long Browser may keep a call waiting before it starts, at the most
 	Retry           Retry
+	Limits          Limits
+	Breaker         breaker.Settings      // the zero value never holds anything back
+	Mender          Mender                // nil: nothing is repaired
+	Recovery        map[fault.Code]string // what Mender does about a failure
 
 	// Patterns for errors of the link that have no code of their own; valid RE2.
 	TransientPatterns, FatalPatterns []string
@@ -43,6 +49,7 @@ type Options struct {
 	MaxResultBytes   int // of a result
 	ConsoleTailBytes int // 0: no console tail
 
+	Trace       bool           // failures name the place in the adapter they came from
 	StackTraces bool           // log the stack of a panic
 	Jitter      func() float64 // from 0 to 1; nil: random
 }
@@ -71,12 +78,16 @@ type Meter interface {
 	ErrorRaised(class fault.Class, source fault.Source, code fault.Code)
 	Inflight(change int)
 	Retry(result string, waited time.Duration)
+	Breaker(name string, state int) // 0 closed, 1 half open, 2 open
 }
 
 // Dispatcher carries out calls.
 type Dispatcher struct {
 	Options
 	transient, fatal []*regexp.Regexp
+	lines            lines
+	gate             gate
+	breakers         *breaker.Group
 
 	mu       sync.Mutex
 	draining bool
@@ -94,6 +105,9 @@ func New(o Options) *Dispatcher {
 		o.Jitter = rand.Float64
 	}
 	d := &Dispatcher{Options: o, transient: compiled(o.TransientPatterns), fatal: compiled(o.FatalPatterns)}
+	d.Limits = o.Limits.orDefault()
+	d.lines.perLane, d.gate.limits = d.Limits.WaitingPerTab, d.Limits
+	d.breakers = breaker.NewGroup(o.Breaker, d.breakerChanged)
 	d.stop, d.stopNow = context.WithCancelCause(context.Background())
 	return d
 }
@@ -112,6 +126,7 @@ func (d *Dispatcher) Do(ctx context.Context, c call.Call) (*call.Result, *fault.
 		(*run).checkResult,
 	} {
 		if failure := step(r); failure != nil {
+			r.report(failure)
 			return nil, r.recordFailure(failure)
 		}
 	}
@@ -139,10 +154,14 @@ type run struct {
 	args     json.RawMessage // the tool's own
 	clock    *clock
 	feed     feed
+	turn     turn
 	admitted bool
 	attempts int
 	waited   time.Duration // between attempts
 	outcome  fault.Outcome // of the attempts so far; empty while none has started
+	mended   *fault.Error  // the failure that something was done about; nil: none yet
+	avoid    []int         // tabs that were not ready
+	hung     int           // attempts that the page did not take
 
 	reply    *call.Reply  // of a plugin's tool
 	result   *call.Result // of a built-in tool at once, of a plugin's tool after checkResult
@@ -165,6 +184,9 @@ func (r *run) admit() *fault.Error {
 // end leaves nothing of the call behind.
 func (r *run) end() {
 	r.feed.close()
+	r.rise()
+	r.settle(breaker.Nothing)
+	r.leaveLine()
 	if r.clock != nil {
 		r.clock.stop()
 	}
@@ -177,7 +199,14 @@ func (r *run) end() {
 // deliver runs the tool: in a page, or in the relay itself when it is built in.
 func (r *run) deliver() *fault.Error {
 	if r.tool.Run == nil {
-		return r.retrying()
+		failure := r.retrying()
+		r.depart(failure) // before the result is looked at: the next call need not wait for that
+		return failure
+	}
+	if !r.tool.Unqueued && !r.sit() {
+		if err := r.await(r.clock.ctx); err != nil {
+			return r.judge(asFault(err))
+		}
 	}
 	r.attempts = 1
 	r.clock.start() // nothing queues before a built-in tool

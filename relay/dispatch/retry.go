@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 )
 
@@ -36,6 +37,7 @@ func (r *run) retrying() *fault.Error {
 	for {
 		r.attempts++
 		reply, failure := r.Browser.Invoke(r.clock.ctx, r.request())
+		r.rise()
 		if failure == nil {
 			r.reply = reply
 			return nil
@@ -45,7 +47,14 @@ func (r *run) retrying() *fault.Error {
 			return r.final(r.judge(lost)) // it did not come back: that it was lost is the news
 		}
 		failure = r.judge(r.classify(failure))
+		elsewhere := r.elsewhere(failure)
+		if !elsewhere {
+			r.mend(failure)
+		}
 		wait, again := r.again(failure)
+		if elsewhere {
+			wait = 0
+		}
 		if !again {
 			return r.final(failure)
 		}
@@ -72,7 +81,10 @@ func (r *run) truth(attempt fault.Outcome) fault.Outcome {
 // again decides by the table of the failure contract whether another attempt is safe and worth it, and after
 // how long. Every attempt gets its own id, because the browser may remember the last one as refused.
 func (r *run) again(f *fault.Error) (wait time.Duration, again bool) {
-	if r.attempts >= r.Retry.MaxAttempts || r.clock.ctx.Err() != nil || !r.safe(f) {
+	if f.Code == fault.TabUnresponsive {
+		r.hung++
+	}
+	if r.attempts >= r.Retry.MaxAttempts || r.clock.ctx.Err() != nil || r.turn.refused || !r.safe(f) {
 		return 0, false
 	}
 	wait = r.Retry.delay(r.attempts, r.Jitter())
@@ -89,12 +101,20 @@ func (r *run) again(f *fault.Error) (wait time.Duration, again bool) {
 	return wait, wait < r.clock.forRetry()
 }
 
+// hungTwice is after how many attempts a page that does not take a call is left alone: one that was busy for a
+// moment has taken it by then; one that hangs or shows a dialog needs a person.
+const hungTwice = 2
+
 // safe reports whether running the tool again cannot do the action twice, and could help.
 func (r *run) safe(f *fault.Error) bool {
 	switch {
 	case f.FromPage:
 		return r.tool.Idempotent && f.Retryable
-	case f.Class != fault.Transient || f.Code == fault.TimeoutCode:
+	case f.Code == fault.TimeoutCode:
+		return false
+	case r.mended == f:
+		return f.Outcome == fault.NotExecuted || f.Outcome == fault.Unknown && r.tool.Idempotent
+	case f.Class != fault.Transient, r.hung >= hungTwice:
 		return false
 	case absent(f.Code):
 		return false // Browser has waited for it already, as long as that made sense
@@ -133,6 +153,10 @@ func (r *run) pause(wait time.Duration, f *fault.Error) bool {
 	}
 	message := fmt.Sprintf("retry %d/%d %s", r.attempts+1, r.Retry.MaxAttempts, when)
 	r.feed.announce(message)
+	r.tell(event.Retry, fmt.Sprintf("%s failed with %s: %s", r.tool.Name, f.Code, message), map[string]any{
+		"correlationId": string(r.call.ID), "tool": r.tool.Name, "code": string(f.Code),
+		"attempt": r.attempts + 1, "maxAttempts": r.Retry.MaxAttempts, "waitMs": wait.Milliseconds(),
+	})
 	r.waited += wait
 	if wait == 0 {
 		return true
@@ -170,7 +194,10 @@ func (r *run) request() call.Invocation {
 		Arguments: r.args, Settings: site.Settings, Write: !t.ReadOnly,
 		Timeout: timeout, MaxTimeout: longest, ProgressExtends: r.clock.extends,
 		MaxResultBytes: r.MaxResultBytes, ConsoleTailBytes: r.ConsoleTailBytes, Frames: t.Spec.Frames,
-		Progress: r.progress, Log: r.feed.log, Started: r.clock.start, OpenURL: site.Homepage,
+		Progress: r.progress, Log: r.feed.log, Started: r.clock.start, OpenURL: site.Homepage, Enter: r.enter, Trace: r.Trace,
+	}
+	if len(r.avoid) > 0 {
+		q.Profile, q.Avoid = r.turn.at.ProfileID, r.avoid
 	}
 	if in, ok := site.Instance(r.target.instance); ok {
 		q.Matches, q.OpenURL = []string{in.Match}, in.URL

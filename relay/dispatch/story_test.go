@@ -18,6 +18,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/tools/txtar"
 
+	"tabrelay/relay/breaker"
 	"tabrelay/relay/call"
 	"tabrelay/relay/dispatch"
 	"tabrelay/relay/fault"
@@ -208,6 +209,8 @@ func options(t testing.TB, tr *transcript, b dispatch.Browser) dispatch.Options 
 		Retry:             dispatch.Retry{MaxAttempts: 3, InitialDelay: time.Second, MaxDelay: 30 * time.Second, Multiplier: 2},
 		TransientPatterns: []string{"ECONNRESET"}, FatalPatterns: []string{"Authentication failed"},
 		MaxInputBytes: 2000, MaxResultBytes: 1000, Jitter: func() float64 { return 0 },
+		Limits:  dispatch.Limits{Running: 50, RunningPerPlugin: 25, Waiting: 64, Wait: 2 * time.Second, WaitingPerTab: 32},
+		Breaker: breaker.Settings{Failures: 5, Percent: 50, MinCalls: 20, Window: time.Minute, Open: 30 * time.Second},
 	}
 }
 
@@ -219,6 +222,12 @@ func (m meter) CallDone(string, string, time.Duration) {}
 func (m meter) ErrorRaised(fault.Class, fault.Source, fault.Code) {}
 
 func (m meter) Inflight(int) {}
+
+func (m meter) Breaker(name string, state int) {
+	if m.transcript != nil {
+		m.say("breaker %s is %d", name, state)
+	}
+}
 
 func (m meter) Retry(result string, waited time.Duration) {
 	if m.transcript != nil {

@@ -106,6 +106,7 @@ func (h *Hub) seek(ctx context.Context, r *call.Invocation) (t target, p *place,
 		return t, nil, unsent(ctx)
 	}
 	t, failure, wait := h.route(r, where)
+	t.where = where
 	p = h.gap.join(r.Session.Lane, wait)
 	if p == nil {
 		return t, nil, failure
@@ -116,6 +117,7 @@ func (h *Hub) seek(ctx context.Context, r *call.Invocation) (t target, p *place,
 	for {
 		news := h.gap.watch()
 		t, failure, wait = h.route(r, where)
+		t.where = where
 		if ahead == nil && !wait {
 			return t, p, failure
 		}

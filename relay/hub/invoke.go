@@ -25,8 +25,8 @@ type letter struct {
 // tab or a lost link. When ctx ends first the page is told to abort, and Invoke returns at once. A failure's outcome
 // is not_executed only when it is certain that the tool never started.
 func (h *Hub) Invoke(ctx context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
-	t, place, failure := h.seek(ctx, &r)
-	defer place.leave()
+	t, place, failure := h.approach(ctx, &r)
+	defer func() { place.leave() }()
 	if failure != nil {
 		return nil, failure
 	}
@@ -36,6 +36,65 @@ func (h *Hub) Invoke(ctx context.Context, r call.Invocation) (*call.Reply, *faul
 		return nil, failure
 	}
 	return t.b.wait(ctx, f)
+}
+
+// approach finds the tab of a call, and lets the caller keep it back until its turn comes. Calls of one lane ask for
+// their turn in the order in which they came, also after a gap; while one waits for it, those behind it may ask.
+func (h *Hub) approach(ctx context.Context, r *call.Invocation) (t target, p *place, failure *fault.Error) {
+	t, p, failure = h.seek(ctx, r)
+	for failure == nil && r.Enter != nil {
+		wait, err := r.Enter(t.place(r))
+		if err != nil {
+			return t, p, asFault(err)
+		}
+		if wait == nil {
+			break
+		}
+		p.leave()
+		if err := wait(ctx); err != nil {
+			return t, nil, asFault(err)
+		}
+		// Meanwhile the person may look at another tab. The call has waited for this one.
+		if now, stands := t.now(); stands {
+			t, p = now, nil
+		} else {
+			t, p, failure = h.seek(ctx, r)
+		}
+	}
+	if failure == nil && r.Write {
+		failure = t.b.settled(ctx, t.tab.ID)
+	}
+	return t, p, failure
+}
+
+// settled waits for writes of an earlier relay that still run in the tab. Those of this one have had their turn.
+func (b *browser) settled(ctx context.Context, tabID int) *fault.Error {
+	for {
+		var before *flight
+		b.peek(func(s *calls) {
+			for _, f := range s.open {
+				if f.req == nil && f.tabID == tabID {
+					before = f
+				}
+			}
+		})
+		if before == nil {
+			return nil
+		}
+		select {
+		case <-before.done:
+		case <-ctx.Done():
+			return unsent(ctx)
+		}
+	}
+}
+
+func asFault(err error) *fault.Error {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return f
+	}
+	return fault.New(fault.InternalError, "The call was not let in", fault.WithOutcome(fault.NotExecuted), fault.WithCause(err))
 }
 
 // send journals a write, and puts the call's frame into the connection's queue.

@@ -3,6 +3,7 @@ package hub
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,9 +14,30 @@ import (
 
 // target is where a call goes: one tab of one browser, over the connection that stands now.
 type target struct {
-	b    *browser
-	conn *conn
-	tab  *wire.Tab
+	b     *browser
+	conn  *conn
+	tab   *wire.Tab
+	where *site // of the call
+}
+
+// place is the target as the caller sees it.
+func (t target) place(r *call.Invocation) call.Place {
+	p := call.Place{ProfileID: t.b.id, Profile: t.b.label(), TabID: t.tab.ID}
+	if r.TabID == 0 {
+		p.Others = len(t.b.tabs.Load().of(t.where)) - 1
+	}
+	return p
+}
+
+// now is the same tab over the connection that stands now, if there is one and the tab still belongs to the site.
+func (t target) now() (now target, stands bool) {
+	now = t
+	t.b.peek(func(s *calls) { now.conn = s.conn })
+	if now.conn == nil || !now.conn.ready.Load() {
+		return t, false
+	}
+	now.tab = t.b.tabs.Load().get(t.tab.ID)
+	return now, now.tab != nil && t.where.rule.Matches(now.tab.URL)
 }
 
 // presence is whether a browser can take calls.
@@ -126,7 +148,7 @@ func (h *Hub) routeTab(r *call.Invocation, where *site, chosen []candidate) (t t
 	var found []target
 	for _, c := range withPresence(chosen, present) {
 		if tab := c.b.tabs.Load().get(r.TabID); tab != nil {
-			found = append(found, target{c.b, c.conn, tab})
+			found = append(found, target{b: c.b, conn: c.conn, tab: tab})
 		}
 	}
 	if len(found) > 1 {
@@ -173,14 +195,14 @@ func (h *Hub) routeLane(r *call.Invocation, where *site, chosen []candidate, las
 		case gone:
 			return t, h.away(c), false
 		}
-		of := c.b.tabs.Load().of(where)
+		of := preferred(c.b.tabs.Load().of(where), r.Avoid)
 		for _, tab := range of {
 			if tab.ID == last.tabID {
-				return target{c.b, c.conn, tab}, nil, false
+				return target{b: c.b, conn: c.conn, tab: tab}, nil, false
 			}
 		}
 		if len(of) > 0 {
-			return target{c.b, c.conn, of[0]}, nil, false
+			return target{b: c.b, conn: c.conn, tab: of[0]}, nil, false
 		}
 		failure := noTab(r, fmt.Sprintf(" in the browser profile %q, where this agent worked before", c.b.label()))
 		if others := h.elsewhere(where, chosen, c.b); others != "" {
@@ -195,8 +217,8 @@ func (h *Hub) routeLane(r *call.Invocation, where *site, chosen []candidate, las
 func (h *Hub) routeBest(r *call.Invocation, where *site, chosen []candidate) (t target, failure *fault.Error, wait bool) {
 	here := withPresence(chosen, present)
 	for _, c := range here {
-		if of := c.b.tabs.Load().of(where); len(of) > 0 && (t.tab == nil || better(of[0], t.tab) < 0) {
-			t = target{c.b, c.conn, of[0]}
+		if of := preferred(c.b.tabs.Load().of(where), r.Avoid); len(of) > 0 && (t.tab == nil || better(of[0], t.tab) < 0) {
+			t = target{b: c.b, conn: c.conn, tab: of[0]}
 		}
 	}
 	switch {
@@ -206,6 +228,23 @@ func (h *Hub) routeBest(r *call.Invocation, where *site, chosen []candidate) (t 
 		return t, h.absent(), len(withPresence(chosen, onWay)) > 0
 	}
 	return t, noTab(r, ""), len(withPresence(chosen, onWay)) > 0
+}
+
+// preferred leaves out the tabs that a call avoids, unless there are no others.
+func preferred(tabs []*wire.Tab, avoid []int) []*wire.Tab {
+	if len(avoid) == 0 {
+		return tabs
+	}
+	var others []*wire.Tab
+	for _, tab := range tabs {
+		if !slices.Contains(avoid, tab.ID) {
+			others = append(others, tab)
+		}
+	}
+	if len(others) == 0 {
+		return tabs
+	}
+	return others
 }
 
 // away is the failure of a call whose lane works in a profile that is not here. A profile that is gone has not been
