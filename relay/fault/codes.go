@@ -77,6 +77,8 @@ const (
 	ShutdownNotRequested Code = "SHUTDOWN_NOT_REQUESTED"
 	UnsupportedVersion   Code = "UNSUPPORTED_VERSION"
 	Unauthorized         Code = "UNAUTHORIZED"
+
+	ClientCapabilityMissing Code = "CLIENT_CAPABILITY_MISSING"
 )
 
 // Delegated agents: sessions, providers, workers.

@@ -44,25 +44,29 @@ func (f *Front) callTool(ctx context.Context, p *party, x *exchange, m *message,
 	if c.ID == "" {
 		c.ID = randomID()
 	}
-	x.tool, x.level = t.name, meta.LogLevel
+	x.tool, x.level, x.token = t.name, meta.LogLevel, meta.Progress
 	if !x.modern {
 		x.level = string(p.client.GetLogLevel())
 	}
-	if x.level != "" {
-		c.Log = x.reportLog
-	}
-	if meta.Progress != nil {
-		x.token, c.Progress = meta.Progress, x.reportProgress
-	}
-	result, failure := t.run(ctx, c)
-	if context.Cause(ctx) == call.ErrCancelled {
-		x.abandon()
-	}
-	if failure != nil {
-		x.respond(f.renderFailure(x, failure, result, t.declares))
-		return
-	}
-	x.respond(f.renderResult(x, result))
+	f.carry(ctx, p, x, m, meta, func(ctx context.Context, via *way) func(*exchange) response {
+		if x.level != "" {
+			c.Log = via.reportLog
+		}
+		if x.token != nil {
+			c.Progress = via.reportProgress
+		}
+		c.Ask = AskerFrom(ctx).question()
+		result, failure := t.run(ctx, c)
+		return func(x *exchange) response {
+			switch {
+			case failure == nil:
+				return f.renderResult(x, result)
+			case failure.Code == fault.ClientCapabilityMissing && x.modern:
+				return f.failed(x, failure, "")
+			}
+			return f.renderFailure(x, failure, result, t.declares)
+		}
+	})
 }
 
 // readCall takes the params of tools/call apart.
@@ -83,18 +87,46 @@ func (f *Front) readCall(c *call.Call, p *party, m *message, meta *requestMeta) 
 	} else if token != nil && token[0] != '"' && token[0] != '-' && !isDigit(token[0]) {
 		return t, fault.New(fault.InvalidParams, "The progressToken is neither a string nor a number")
 	}
+	return t, meta.wishes(c)
+}
+
+// wishes reads what the caller wants of this one call.
+func (meta *requestMeta) wishes(c *call.Call) *fault.Error {
 	if raw := meta.TimeoutMs; raw != nil {
-		ms, err := strconv.ParseFloat(string(raw), 64)
-		if err != nil && !errors.Is(err, strconv.ErrRange) || ms <= 0 || ms != math.Trunc(ms) {
-			return t, fault.New(fault.InvalidParams, `_meta["tabrelay/timeoutMs"] is not a whole number of milliseconds above 0`)
+		ms, ok := wholeNumber(raw)
+		if !ok {
+			return fault.New(fault.InvalidParams, `_meta["tabrelay/timeoutMs"] is not a whole number of milliseconds above 0`)
 		}
 		c.Timeout = time.Duration(min(ms, maxTimeoutMs)) * time.Millisecond
 	}
-	return t, nil
+	if raw := meta.MaxBytes; raw != nil {
+		size, ok := wholeNumber(raw)
+		if !ok {
+			return fault.New(fault.InvalidParams, `_meta["tabrelay/maxBytes"] is not a whole number of bytes above 0`)
+		}
+		c.MaxBytes = int(min(size, math.MaxInt32))
+	}
+	if raw := meta.ArrayPath; raw != nil {
+		path, ok := unquote(raw)
+		if !ok || len(path) > maxArrayPath {
+			return fault.New(fault.InvalidParams, `_meta["tabrelay/arrayPath"] is not a string, or too long`)
+		}
+		c.ArrayPath = path
+	}
+	return nil
 }
 
-// maxTimeoutMs keeps the number within a time.Duration. What a call may really take is decided where its deadline is.
-const maxTimeoutMs = 1e12
+const (
+	// maxTimeoutMs keeps the number within a time.Duration. What a call may really take is decided where its deadline is.
+	maxTimeoutMs = 1e12
+	maxArrayPath = 1000 // bytes
+)
+
+// wholeNumber reads a JSON number that is a whole one above 0. One too large for a float64 is infinite.
+func wholeNumber(raw []byte) (float64, bool) {
+	n, err := strconv.ParseFloat(string(raw), 64)
+	return n, (err == nil || errors.Is(err, strconv.ErrRange)) && n > 0 && n == math.Trunc(n)
+}
 
 // randomID makes the id of a call that nobody will ask for again.
 func randomID() call.ID {

@@ -76,28 +76,47 @@ func (s toolset) shows(t *registry.Tool) bool {
 type catalog struct {
 	mu      sync.Mutex
 	listing uint64
-	cached  map[string][]byte
+	cached  map[string]*toolList
+}
+
+// toolList is the tools that a toolset shows, sorted by name.
+type toolList struct {
+	objects []byte // separated by commas
+	ends    []int  // of each object
+	digest  string
+}
+
+// part returns the objects from and up to but not including to.
+func (l *toolList) part(from, to int) []byte {
+	if from == to {
+		return nil
+	}
+	start := 0
+	if from > 0 {
+		start = l.ends[from-1] + len(",")
+	}
+	return l.objects[start:l.ends[to-1]]
 }
 
 // maxCached bounds the toolsets whose list is kept: their names come from clients.
 const maxCached = 32
 
-// list returns the array of tool objects, sorted by name.
-func (c *catalog) list(snapshot *registry.Snapshot, s toolset) []byte {
+// list returns the tools that a toolset shows.
+func (c *catalog) list(snapshot *registry.Snapshot, s toolset) *toolList {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cached == nil || c.listing != snapshot.Listing || len(c.cached) >= maxCached {
-		c.listing, c.cached = snapshot.Listing, map[string][]byte{}
+		c.listing, c.cached = snapshot.Listing, map[string]*toolList{}
 	}
-	if array, ok := c.cached[s.key]; ok {
-		return array
+	if l, ok := c.cached[s.key]; ok {
+		return l
 	}
-	array := encodeList(snapshot, s)
-	c.cached[s.key] = array
-	return array
+	l := encodeList(snapshot, s)
+	c.cached[s.key] = l
+	return l
 }
 
-func encodeList(snapshot *registry.Snapshot, s toolset) []byte {
+func encodeList(snapshot *registry.Snapshot, s toolset) *toolList {
 	type listed struct {
 		name   string
 		object []byte
@@ -117,14 +136,13 @@ func encodeList(snapshot *registry.Snapshot, s toolset) []byte {
 		}
 		slices.SortFunc(tools, func(a, b listed) int { return strings.Compare(a.name, b.name) })
 	}
-	array := append(make([]byte, 0, size), '[')
+	l := &toolList{objects: make([]byte, 0, size), ends: make([]int, len(tools))}
 	for i, t := range tools {
-		if i > 0 {
-			array = append(array, ',')
-		}
-		array = append(array, t.object...)
+		l.objects = append(separate(l.objects, i), t.object...)
+		l.ends[i] = len(l.objects)
 	}
-	return append(array, ']')
+	l.digest = digestOf("tools", [][]byte{l.objects})
+	return l
 }
 
 // unknownTool says which tool the client may have meant.

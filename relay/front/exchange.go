@@ -15,6 +15,8 @@ import (
 type outlet interface {
 	send(notification []byte) error
 	finish(r response) error
+	// asks reports whether a request of ours can be sent this way.
+	asks() bool
 	// settle is how long a response must stay behind a notification of the same request.
 	settle() time.Duration
 }
@@ -37,6 +39,7 @@ type exchange struct {
 
 	mu       sync.Mutex // never held while writing: a client that does not read must not hold up a browser's socket
 	state    exchangeState
+	over     bool          // nothing more may be queued
 	queue    [][]byte      // notifications to be written
 	telling  chan struct{} // closed when tell has written the queue; nil while tell does not run
 	noted    time.Time     // when the last notification was written
@@ -163,10 +166,14 @@ func (x *exchange) stopBeat() {
 
 // notify queues a notification. It needs mu and the state open.
 func (x *exchange) notify(note []byte) {
-	if len(x.queue) == maxQueued {
-		return
+	if len(x.queue) < maxQueued {
+		x.enqueue(note)
 	}
-	x.queue = append(x.queue, note)
+}
+
+// enqueue has a message written. It needs mu.
+func (x *exchange) enqueue(message []byte) {
+	x.queue = append(x.queue, message)
 	if x.telling == nil {
 		x.telling = make(chan struct{})
 		go x.tell()
@@ -177,7 +184,7 @@ func (x *exchange) notify(note []byte) {
 func (x *exchange) tell() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for len(x.queue) > 0 && x.state == open {
+	for len(x.queue) > 0 && x.state != answered {
 		note := x.queue[0]
 		x.queue = x.queue[1:]
 		x.mu.Unlock()
@@ -202,7 +209,9 @@ func (x *exchange) respond(r response) {
 		<-time.After(wait)
 		x.mu.Lock()
 	}
+	x.over = true
 	if x.state != open {
+		x.awaitTold()
 		x.mu.Unlock()
 		return
 	}
@@ -238,10 +247,35 @@ func (x *exchange) flush() {
 func (x *exchange) abandon() {
 	x.mu.Lock()
 	if x.state == open {
-		x.state = cancelled
+		x.state, x.queue = cancelled, nil
 	}
 	x.mu.Unlock()
 	x.cancel(call.ErrCancelled)
+}
+
+// request sends a request of ours, and reports whether it will be sent.
+func (x *exchange) request(id string, in Input) bool {
+	b := appendString([]byte(`{"jsonrpc":"2.0","id":`), id)
+	b = appendString(append(b, `,"method":`...), in.Method)
+	b = append(append(append(b, `,"params":`...), oneLine(in.Params)...), '}')
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.state != open || x.over {
+		return false
+	}
+	x.enqueue(b)
+	return true
+}
+
+// retract tells the client that a request of ours needs no answer any more. That goes out even after the client has
+// cancelled its own request: otherwise it would go on asking its person.
+func (x *exchange) retract(id string) {
+	b := appendString([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`), id)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.state != answered && !x.over {
+		x.enqueue(append(b, "}}"...))
+	}
 }
 
 // flights finds the requests of one client that are in flight by the exact text of their id, so that 1 and "1" are two

@@ -6,7 +6,8 @@
 // messages, keeps the state of each request (see exchange), answers tools/list from cached bytes and carries the
 // arguments and results of tools/call past mcp-go as the bytes they are.
 //
-// Lock order: sessions.mu, httpSession.mu, flights.mu; Front.mu and exchange.mu are taken alone. None is held while something is written.
+// Lock order: sessions.mu, httpSession.mu, flights.mu; every other lock is taken alone. None is held while something
+// is written.
 package front
 
 import (
@@ -66,17 +67,17 @@ type Front struct {
 	identity []byte // this server as a member of _meta, for results of the modern era
 	catalog  catalog
 	sessions sessions
+	rounds   rounds
+	changes  changes
 	serial   atomic.Uint64 // names requests and sessions towards mcp-go
 
 	closing context.Context // ends when Shutdown begins
 	close   context.CancelFunc
-	unwatch func() // stops listening to the registry
 
-	mu       sync.Mutex // guards the rest
-	inFlight map[*exchange]struct{}
-	drained  chan struct{} // closed once closing and nothing is in flight
-	announce *time.Timer   // runs while a change of the tools waits to be told
-	told     uint64        // Listing of the snapshot clients know of
+	mu        sync.Mutex // guards the rest
+	inFlight  map[*exchange]struct{}
+	drained   chan struct{} // closed once closing and nothing is in flight
+	listeners map[*client]struct{}
 }
 
 // errShutdown is the cause of a call's context when the relay stops before the call has ended.
@@ -99,15 +100,28 @@ func New(o Options) *Front {
 		drained:  make(chan struct{}),
 		identity: identity(o.Name, o.Version),
 	}
-	f.engine = server.NewMCPServer(o.Name, o.Version,
-		server.WithToolCapabilities(true),
-		server.WithLogging(),
-		server.WithInstructions(o.Instructions),
-	)
+	f.engine = server.NewMCPServer(o.Name, o.Version, capabilities(o)...)
 	f.sessions.byID = map[string]*httpSession{}
-	f.told = o.Tools.Snapshot().Listing
-	f.unwatch = o.Tools.OnChange(f.toolsChanged)
+	f.listeners = map[*client]struct{}{}
+	f.changes.told = o.Tools.Snapshot().Listing
+	f.watchLists()
 	return f
+}
+
+// capabilities are what the server announces: exactly what it has something behind.
+func capabilities(o Options) []server.ServerOption {
+	all := []server.ServerOption{server.WithToolCapabilities(true), server.WithLogging(), server.WithInstructions(o.Instructions)}
+	if o.Resources != nil {
+		_, changing := o.Resources.(ResourcesChanging)
+		all = append(all, server.WithResourceCapabilities(true, changing))
+	}
+	if o.Prompts != nil {
+		all = append(all, server.WithPromptCapabilities(true))
+	}
+	if o.Completer != nil {
+		all = append(all, server.WithCompletions())
+	}
+	return all
 }
 
 // identity encodes who answers, as mcp-go puts it into every result of the modern era.
@@ -115,28 +129,6 @@ func identity(name, version string) []byte {
 	b := append([]byte{}, `"`+mcp.MetaKeyServerInfo+`":{"name":`...)
 	b = append(appendString(b, name), `,"version":`...)
 	return append(appendString(b, version), '}')
-}
-
-// toolsChanged gathers changes for a moment: a plugin that is rebuilt, or a start with many plugins, is one change.
-func (f *Front) toolsChanged(*registry.Snapshot) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.announce == nil && f.closing.Err() == nil {
-		f.announce = time.AfterFunc(f.options.ListChangedDelay, f.announceTools)
-	}
-}
-
-// announceTools tells every client that listens, if what they would list is not what they know.
-func (f *Front) announceTools() {
-	listing := f.options.Tools.Snapshot().Listing
-	f.mu.Lock()
-	f.announce = nil
-	changed := listing != f.told
-	f.told = listing
-	f.mu.Unlock()
-	if changed {
-		f.engine.SendNotificationToAllClients(mcp.MethodNotificationToolsListChanged, nil)
-	}
 }
 
 // enter counts a request in, or refuses it because the relay is stopping.
@@ -166,18 +158,16 @@ func (f *Front) leave(x *exchange) {
 // Shutdown takes no more work, ends the streams on which clients listen, and waits for the calls in flight. When ctx
 // ends first, these calls are cancelled and Shutdown returns its error. It may be called more than once.
 func (f *Front) Shutdown(ctx context.Context) error {
-	f.unwatch()
+	f.changes.end()
 	f.mu.Lock()
 	if f.closing.Err() == nil {
 		f.close()
-		if f.announce != nil {
-			f.announce.Stop()
-		}
 		if len(f.inFlight) == 0 {
 			close(f.drained)
 		}
 	}
 	f.mu.Unlock()
+	f.rounds.end(nil, errShutdown)
 	select {
 	case <-f.drained:
 		return nil

@@ -131,8 +131,13 @@ func (f *Front) postModern(w http.ResponseWriter, r *http.Request, m *message, v
 		writeJSON(w, http.StatusBadRequest, refuseWith(m.id, code, why))
 		return
 	}
-	if m.id == nil || m.reply {
-		f.takeSilently(w, m, true)
+	if m.reply {
+		writeJSON(w, http.StatusBadRequest, refuse(m.id, fault.New(fault.InvalidRequest, "This protocol version has no requests that a client could reply to",
+			fault.WithHint("Answer a question by sending the request again with inputResponses and requestState.")), true))
+		return
+	}
+	if m.id == nil {
+		w.WriteHeader(http.StatusAccepted)
 		return
 	}
 	if mcp.IsValidProtocolVersion(version) {
@@ -151,15 +156,6 @@ func (f *Front) postModern(w http.ResponseWriter, r *http.Request, m *message, v
 	x := &exchange{id: m.id, cancel: cancel}
 	defer context.AfterFunc(r.Context(), x.abandon)()
 	f.exchange(ctx, w, r, p, x, m)
-}
-
-// takeSilently answers a message that has no response: a notification, or a reply to a request of ours.
-func (f *Front) takeSilently(w http.ResponseWriter, m *message, modern bool) {
-	if m.reply && modern {
-		writeJSON(w, http.StatusBadRequest, refuse(m.id, fault.New(fault.InvalidRequest, "This protocol version has no requests that a client could reply to"), true))
-		return
-	}
-	w.WriteHeader(http.StatusAccepted)
 }
 
 // checkVersions compares what headers and body say, and returns the JSON-RPC error code of a contradiction.

@@ -67,9 +67,7 @@ func (f *Front) keepSession(s *httpSession) {
 	for _, other := range idle {
 		f.endSession(other)
 	}
-	if err := f.engine.RegisterSession(context.Background(), s.party.client); err != nil {
-		panic(err)
-	}
+	f.enlist(s.party.client)
 }
 
 // idleSince returns when the session was used last, which is now while it is in use.
@@ -100,7 +98,7 @@ func (f *Front) endSession(s *httpSession) {
 	}
 	s.mu.Unlock()
 	s.party.flights.end()
-	f.engine.UnregisterSession(context.Background(), s.id)
+	f.delist(s.party.client)
 }
 
 // session finds the session that a request names, or answers the request: 400 when it names none, 404 when there is no
@@ -147,8 +145,11 @@ func (f *Front) postLegacy(w http.ResponseWriter, r *http.Request, m *message) {
 	case m.method == methodExit && m.id == nil && s.party.phase.Load() == phaseShutdown:
 		f.endSession(s)
 		w.WriteHeader(http.StatusAccepted)
-	case m.id == nil || m.reply:
-		f.takeSilently(w, m, false)
+	case m.reply:
+		s.party.asked.answer(m)
+		w.WriteHeader(http.StatusAccepted)
+	case m.id == nil:
+		w.WriteHeader(http.StatusAccepted)
 	default:
 		f.postRequest(w, r, s, m)
 	}

@@ -2,6 +2,7 @@ package front
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 )
@@ -72,6 +73,14 @@ func (s *httpSession) tellChanges(ctx context.Context, w http.ResponseWriter) {
 				return
 			}
 			err = writeEvent(w, encoded(n))
+		case <-s.party.client.box.wake:
+			if ctx.Err() != nil { // the same
+				s.party.client.box.ring()
+				return
+			}
+			for _, l := range s.party.client.box.take() {
+				err = errors.Join(err, writeEvent(w, l.encode(nil)))
+			}
 		case <-quiet.C:
 			err = writeEvent(w, nil)
 		case <-ctx.Done():

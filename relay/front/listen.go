@@ -11,23 +11,24 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
 )
 
 // listen serves subscriptions/listen, which is how a modern client hears of changes: a request that stays open. Each
 // is a listener of its own towards mcp-go, so that on stdio too every notification carries the id of the subscription
 // it belongs to, exactly as the client wrote it. It ends with its context, or when the relay stops or the
 // client closes its end.
-func (f *Front) listen(ctx context.Context, p *party, x *exchange, m *message) {
+func (f *Front) listen(ctx context.Context, p *party, x *exchange, m *message, meta *requestMeta) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	defer context.AfterFunc(p.ending, stop)()
 	c := newClient(f.nextName())
 	c.subscription = true
+	c.SetLogLevel(mcp.LoggingLevel(meta.LogLevel)) // empty: no messages
 	c.Initialize()
-	if err := f.engine.RegisterSession(ctx, c); err != nil {
-		panic(err)
-	}
-	defer f.engine.UnregisterSession(ctx, c.id)
+	f.enlist(c)
+	defer f.delist(c)
+	m = f.watchAll(c, m)
 
 	ended := make(chan response, 1)
 	go func() { ended <- f.subscribe(ctx, c, x, m) }()
@@ -35,6 +36,10 @@ func (f *Front) listen(ctx context.Context, p *party, x *exchange, m *message) {
 		select {
 		case n := <-c.notes:
 			x.say(tagged(n, x.id))
+		case <-c.box.wake:
+			for _, l := range c.box.take() {
+				x.say(l.encode(x.id))
+			}
 		case r := <-ended:
 			for len(c.notes) > 0 {
 				x.say(tagged(<-c.notes, x.id))
@@ -43,6 +48,31 @@ func (f *Front) listen(ctx context.Context, p *party, x *exchange, m *message) {
 			return
 		}
 	}
+}
+
+// watchAll begins to watch the resources that the client wants to hear of, and leaves those out of the request that
+// cannot be watched: the acknowledgement then says which ones are.
+func (f *Front) watchAll(c *client, m *message) *message {
+	members, ok := rawjson.Members(m.param("notifications"))
+	raw := rawjson.Get(members, "resourceSubscriptions")
+	if !ok || raw == nil || f.options.Resources == nil {
+		return m
+	}
+	var uris, watched []string
+	if json.Unmarshal(raw, &uris) != nil {
+		return m // mcp-go says what is wrong
+	}
+	for _, uri := range uris {
+		if absolute.MatchString(uri) && len(uri) <= maxURI && f.watch(c, uri) == nil {
+			watched = append(watched, uri)
+		}
+	}
+	for i := range members {
+		if members[i].Name == "resourceSubscriptions" {
+			members[i].Value = encode(watched)
+		}
+	}
+	return m.with("notifications", rawjson.Join(members))
 }
 
 // subscribe is the request as mcp-go serves it, until ctx ends. The name it knows the request by comes back in the

@@ -18,6 +18,8 @@ type message struct {
 	reply   bool    // it carries a result or an error: the client answers a request of ours
 	params  []byte  // as sent; nil when absent
 	members []field // of params, when it is an object
+
+	result, failure []byte // of a reply: one of the two
 }
 
 // field is one member of params.
@@ -34,6 +36,23 @@ func (m *message) param(name string) []byte {
 		}
 	}
 	return nil
+}
+
+// with returns the message with another value for one member of its params.
+func (m *message) with(name string, value []byte) *message {
+	changed := *m
+	changed.members = slices.Clone(m.members)
+	changed.params = []byte{'{'}
+	for i := range changed.members {
+		f := &changed.members[i]
+		if f.name == name {
+			f.value = value
+		}
+		changed.params = append(appendString(separate(changed.params, i), f.name), ':')
+		changed.params = append(changed.params, f.value...)
+	}
+	changed.params = append(changed.params, '}')
+	return &changed
 }
 
 // parse reads one message. Its failure is a protocol error; the message returned with it has the id, if one was found.
@@ -90,8 +109,10 @@ func (p *messageParser) top(key []byte) bool {
 		into = &p.method
 	case "params":
 		into = &p.m.params
-	case "result", "error":
-		p.m.reply = true
+	case "result":
+		into, p.m.reply = &p.m.result, true
+	case "error":
+		into, p.m.reply = &p.m.failure, true
 	}
 	if into != nil && *into != nil {
 		return p.refuse("The message has " + name + " twice")

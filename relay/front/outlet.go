@@ -19,6 +19,8 @@ type httpOutlet struct {
 
 func (o *httpOutlet) settle() time.Duration { return 0 }
 
+func (o *httpOutlet) asks() bool { return o.streams }
+
 // send writes one notification, or a comment when it is nil. A client that cannot read a stream gets none.
 func (o *httpOutlet) send(note []byte) error {
 	if !o.streams {

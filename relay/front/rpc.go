@@ -36,6 +36,15 @@ func refuse(id []byte, e *fault.Error, modern bool) response {
 	return response{body: append(body, "}}"...), code: code}
 }
 
+// refuseWithData answers with a protocol error whose data is encoded already.
+func refuseWithData(id []byte, code int, message string, data []byte) response {
+	body := append(appendID(nil, id), `,"error":{"code":`...)
+	body = strconv.AppendInt(body, int64(code), 10)
+	body = appendString(append(body, `,"message":`...), message)
+	body = append(append(body, `,"data":`...), data...)
+	return response{body: append(body, "}}"...), code: code}
+}
+
 // refuseWith answers with one of the numbers that belong to a transport and have no fault.
 func refuseWith(id []byte, code int, message string) response {
 	body := append(appendID(nil, id), `,"error":{"code":`...)

@@ -22,6 +22,16 @@ type party struct {
 	ending  context.Context // ends when subscriptions must
 	flights flights
 	phase   atomic.Int32
+	able    atomic.Pointer[abilities] // what a legacy client said it can be asked
+	asked   asked
+}
+
+// owner is who may go on with a request of this party that stands still because something was asked.
+func (p *party) owner() any {
+	if p.client != nil {
+		return p
+	}
+	return p.session.Client
 }
 
 // The phases of a legacy client.
@@ -38,6 +48,9 @@ type requestMeta struct {
 	LogLevel     string                  `json:"io.modelcontextprotocol/logLevel"`
 	Progress     json.RawMessage         `json:"progressToken"`
 	TimeoutMs    json.RawMessage         `json:"tabrelay/timeoutMs"`
+	MaxBytes     json.RawMessage         `json:"tabrelay/maxBytes"`
+	ArrayPath    json.RawMessage         `json:"tabrelay/arrayPath"`
+	Lane         json.RawMessage         `json:"tabrelay/lane"`
 	modern       bool
 }
 
@@ -74,17 +87,42 @@ func (f *Front) serve(ctx context.Context, p *party, x *exchange, m *message) {
 		x.respond(refuse(x.id, fail, x.modern))
 		return
 	}
-	switch {
-	case !meta.sound():
+	if !meta.sound() {
 		x.respond(f.delegate(ctx, nil, x, m, f.nextName()))
-	case m.method == string(mcp.MethodToolsCall):
-		f.callTool(ctx, p, x, m, &meta)
-	case m.method == string(mcp.MethodToolsList):
+		return
+	}
+	f.route(ctx, p, x, m, &meta)
+}
+
+// route has the request carried out by whoever knows its method. What an interface would be needed for that is not
+// there is left to mcp-go, which says so.
+func (f *Front) route(ctx context.Context, p *party, x *exchange, m *message, meta *requestMeta) {
+	resources, prompts := f.options.Resources != nil, f.options.Prompts != nil
+	switch method := mcp.MCPMethod(m.method); {
+	case method == mcp.MethodToolsCall:
+		f.callTool(ctx, p, x, m, meta)
+	case method == mcp.MethodToolsList:
 		x.respond(f.listTools(p, x, m))
-	case m.method == string(mcp.MethodSubscriptionsListen) && meta.modern:
-		f.listen(ctx, p, x, m)
+	case method == mcp.MethodResourcesList && resources:
+		x.respond(f.listResources(ctx, p, x, m))
+	case method == mcp.MethodResourcesTemplatesList && resources:
+		x.respond(f.listTemplates(x, m))
+	case method == mcp.MethodResourcesRead && resources:
+		f.carry(ctx, p, x, m, meta, func(ctx context.Context, _ *way) func(*exchange) response { return f.readResource(ctx, p, m) })
+	case method == mcp.MethodPromptsList && prompts:
+		x.respond(f.list(x, m, "prompts", encodeAll(f.options.Prompts.List()), pageSize))
+	case method == mcp.MethodPromptsGet && prompts:
+		f.carry(ctx, p, x, m, meta, func(ctx context.Context, _ *way) func(*exchange) response { return f.getPrompt(ctx, p, m) })
+	case method == mcp.MethodCompletionComplete && f.options.Completer != nil:
+		x.respond(f.complete(ctx, p, x, m))
+	case method == mcp.MethodSubscriptionsListen && meta.modern:
+		f.listen(ctx, p, x, m, meta)
 	case meta.modern:
 		x.respond(f.delegate(ctx, nil, x, m, f.nextName()))
+	case method == mcp.MethodResourcesSubscribe && resources:
+		x.respond(f.subscribeResource(p, x, m, true))
+	case method == mcp.MethodResourcesUnsubscribe && resources:
+		x.respond(f.subscribeResource(p, x, m, false))
 	default:
 		x.respond(f.serveLegacy(ctx, p, x, m))
 	}
@@ -135,10 +173,20 @@ func (f *Front) serveLegacy(ctx context.Context, p *party, x *exchange, m *messa
 		r := f.delegate(ctx, p.client, x, m, f.nextName())
 		if r.code == 0 {
 			p.phase.Store(phaseInitialized)
+			p.learn(m.param("capabilities"))
 		}
 		return r
 	default:
 		return f.delegate(ctx, p.client, x, m, f.nextName())
+	}
+}
+
+// learn remembers what a legacy client says it can be asked.
+func (p *party) learn(capabilities []byte) {
+	var c mcp.ClientCapabilities
+	if json.Unmarshal(capabilities, &c) == nil {
+		able := abilitiesOf(&c)
+		p.able.Store(&able)
 	}
 }
 
@@ -219,19 +267,32 @@ func (f *Front) translate(x *exchange, m *message, e mcp.JSONRPCErrorDetails) re
 	return response{body: append(append(b, details...), '}'), code: e.Code}
 }
 
-// listTools answers tools/list with bytes that were encoded before. The list comes whole: widely used clients read one
-// page only. So no cursor was ever given out.
+// listTools answers tools/list with bytes that were encoded before. Unless configured otherwise the list comes whole:
+// widely used clients read one page only.
 func (f *Front) listTools(p *party, x *exchange, m *message) response {
-	if m.param("cursor") != nil {
-		return refuse(x.id, fault.New(fault.InvalidCursor, "The cursor was not given out by this server"), x.modern)
+	l := f.catalog.list(f.options.Tools.Snapshot(), p.tools)
+	from, to, next, fail := page(m, l.digest, len(l.ends), f.options.PageSize)
+	if fail != nil {
+		return refuse(x.id, fail, x.modern)
 	}
-	array := f.catalog.list(f.options.Tools.Snapshot(), p.tools)
-	body := make([]byte, 0, len(array)+len(f.identity)+len(x.id)+160)
+	part := l.part(from, to)
+	body := append(f.openResult(x, true, len(part)), `"tools":[`...)
+	return closeList(append(body, part...), next)
+}
+
+// openResult begins a response, up to and including the members of a result that its era asks for; what the method
+// answers, and two closing braces, follow. Results that a client may keep say for how long: not at all, because what
+// there is changes with what a person has open.
+func (f *Front) openResult(x *exchange, cacheable bool, size int) []byte {
+	body := make([]byte, 0, size+len(f.identity)+len(x.id)+200)
 	body = append(appendID(body, x.id), `,"result":{`...)
-	if x.modern {
-		body = append(append(body, `"_meta":{`...), f.identity...)
-		body = append(body, `},"resultType":"complete","ttlMs":0,"cacheScope":"private",`...)
+	if !x.modern {
+		return body
 	}
-	body = append(append(body, `"tools":`...), array...)
-	return response{body: append(body, "}}"...)}
+	body = append(append(body, `"_meta":{`...), f.identity...)
+	body = append(body, `},"resultType":"complete",`...)
+	if cacheable {
+		body = append(body, `"ttlMs":0,"cacheScope":"private",`...)
+	}
+	return body
 }

@@ -16,9 +16,12 @@ type client struct {
 	ready atomic.Bool
 	level atomic.Value // mcp.LoggingLevel
 
+	box mailbox // what mcp-go does not tell
+
 	subscription bool // only what filter names is sent
 	mu           sync.Mutex
 	filter       mcp.SubscriptionFilter
+	watches      map[string]*watch // by URI; nil after the end
 }
 
 var (
@@ -28,7 +31,7 @@ var (
 
 // newClient makes a client; its channel holds one change of each kind, which is all that a list_changed can say.
 func newClient(id string) *client {
-	c := &client{id: id, notes: make(chan mcp.JSONRPCNotification, 8)}
+	c := &client{id: id, notes: make(chan mcp.JSONRPCNotification, 8), box: newMailbox(), watches: map[string]*watch{}}
 	c.level.Store(mcp.LoggingLevel(defaultLevel))
 	return c
 }

@@ -109,7 +109,8 @@ func (s *stdio) take(ctx context.Context, line []byte) {
 	switch {
 	case fail != nil:
 		s.answer(refuse(m.id, fail, false))
-	case m.reply: // to a request of ours; there are none yet
+	case m.reply:
+		s.party.asked.answer(&m)
 	case m.id == nil:
 		s.notified(&m)
 	default:
@@ -175,14 +176,16 @@ func (s *stdio) notified(m *message) {
 // tellChanges lets a legacy client hear of changes, from behind the response to its initialize.
 func (s *stdio) tellChanges() {
 	c := s.party.client
-	if err := s.front.engine.RegisterSession(context.Background(), c); err != nil {
-		panic(err)
-	}
+	s.front.enlist(c)
 	s.telling.Go(func() {
 		for {
 			select {
 			case n := <-c.notes:
 				_ = s.writeLine(encoded(n))
+			case <-c.box.wake:
+				for _, l := range c.box.take() {
+					_ = s.writeLine(l.encode(nil))
+				}
 			case <-s.ended:
 				return
 			}
@@ -195,8 +198,9 @@ func (s *stdio) drain() {
 	s.ending()
 	grace := time.AfterFunc(drainTime, func() { s.stop(errGone) })
 	defer grace.Stop()
+	s.front.rounds.end(&s.party, errGone)
 	s.work.Wait()
-	s.front.engine.UnregisterSession(context.Background(), s.party.client.id)
+	s.front.delist(s.party.client)
 	close(s.ended)
 	s.telling.Wait()
 }
@@ -206,6 +210,7 @@ func (s *stdio) drain() {
 func (s *stdio) send(note []byte) error  { return s.writeLine(note) }
 func (s *stdio) finish(r response) error { return s.writeLine(r.body) }
 func (s *stdio) settle() time.Duration   { return settleTime }
+func (s *stdio) asks() bool              { return true }
 
 // writeLine writes one message with one Write. A client that cannot be written to is gone.
 func (s *stdio) writeLine(message []byte) error {

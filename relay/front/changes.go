@@ -1,0 +1,115 @@
+package front
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"tabrelay/relay/registry"
+)
+
+// changes tells clients that a list has changed. Changes are gathered for a moment: a plugin that is rebuilt, or a
+// start with many plugins, is one change.
+type changes struct {
+	mu      sync.Mutex
+	waiting map[string]*time.Timer // by the method that tells it
+	stops   []func()               // stop listening to what changes
+	ended   bool
+	told    uint64 // Listing of the snapshot that clients know of
+}
+
+// watchLists listens to everything that has a list.
+func (f *Front) watchLists() {
+	f.changes.waiting = map[string]*time.Timer{}
+	stops := []func(){f.options.Tools.OnChange(func(*registry.Snapshot) { f.changed(mcp.MethodNotificationToolsListChanged) })}
+	if f.options.Prompts != nil {
+		stops = append(stops, f.options.Prompts.OnChange(func() { f.changed(mcp.MethodNotificationPromptsListChanged) }))
+	}
+	if r, ok := f.options.Resources.(ResourcesChanging); ok {
+		stops = append(stops, r.OnListChange(func() { f.changed(mcp.MethodNotificationResourcesListChanged) }))
+	}
+	f.changes.mu.Lock()
+	defer f.changes.mu.Unlock()
+	f.changes.stops = stops
+}
+
+// changed has a change told soon.
+func (f *Front) changed(method string) {
+	c := &f.changes
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.waiting[method] == nil && !c.ended {
+		c.waiting[method] = time.AfterFunc(f.options.ListChangedDelay, func() { f.announce(method) })
+	}
+}
+
+// announce tells every client that listens. Of tools only if what they would list is not what they know.
+func (f *Front) announce(method string) {
+	c := &f.changes
+	news := true
+	listing := f.options.Tools.Snapshot().Listing
+	c.mu.Lock()
+	delete(c.waiting, method)
+	if method == mcp.MethodNotificationToolsListChanged {
+		news = listing != c.told
+		c.told = listing
+	}
+	c.mu.Unlock()
+	if news {
+		f.engine.SendNotificationToAllClients(method, nil)
+	}
+}
+
+// end stops listening and telling.
+func (c *changes) end() {
+	c.mu.Lock()
+	c.ended = true
+	stops := c.stops
+	c.stops = nil
+	for _, timer := range c.waiting {
+		timer.Stop()
+	}
+	c.mu.Unlock()
+	for _, stop := range stops {
+		stop()
+	}
+}
+
+// enlist lets c hear of changes and of what the relay logs.
+func (f *Front) enlist(c *client) {
+	if err := f.engine.RegisterSession(context.Background(), c); err != nil {
+		panic(err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.listeners[c] = struct{}{}
+}
+
+// delist ends that.
+func (f *Front) delist(c *client) {
+	f.engine.UnregisterSession(context.Background(), c.id)
+	f.mu.Lock()
+	delete(f.listeners, c)
+	f.mu.Unlock()
+	c.unwatchAll()
+}
+
+// Log tells clients what they should know although they asked for nothing, for example that a plugin was refused
+// (MCP, "Logging"). level is one of the eight of RFC 5424 in lower case, logger names the part that speaks, and data
+// is anything that encodes as JSON. It reaches every client of the legacy era whose level lets it through, and in the
+// modern era every subscription whose request names a log level. Log does not block.
+func (f *Front) Log(level, logger string, data any) {
+	members := appendString([]byte(`"level":`), levels[levelRank(level)])
+	members = appendString(append(members, `,"logger":`...), logger)
+	members = append(append(members, `,"data":`...), encode(data)...)
+	l := letter{method: "notifications/message", members: members}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for c := range f.listeners {
+		if wanted(level, string(c.GetLogLevel())) {
+			c.box.post(l)
+		}
+	}
+}

@@ -1,0 +1,355 @@
+package front
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
+)
+
+const (
+	// patience is how long a client may take to come back with answers.
+	patience = 5 * time.Minute
+	// maxParked bounds the requests that stand still because something was asked.
+	maxParked = 256
+)
+
+// run is a request of the modern era that may ask its client something. The work goes on where it was when the client
+// comes back; only the exchange is another one.
+type run struct {
+	front  *Front
+	owner  any // who may go on with it: the attachment on stdio, the name of the client over HTTP
+	m      *message
+	cancel context.CancelCauseFunc
+	early  map[string]json.RawMessage // answers that came before anything was asked
+
+	asking sync.Mutex // one question at a time
+	mu     sync.Mutex
+	turn   *turn      // with whom the client waits now; nil while it was asked
+	next   chan *turn // the client has come back
+}
+
+// turn is one of the requests by which a client has a run carried out.
+type turn struct {
+	x       *exchange
+	answers map[string]json.RawMessage
+	unbind  func() bool   // lets the exchange end without ending the run
+	served  chan struct{} // closed when the exchange has its response
+}
+
+// rounds are the runs that wait for their client to come back, by the requestState it was given. The state is a random
+// name that can be used once, so there is nothing in it to tamper with.
+type rounds struct {
+	mu     sync.Mutex
+	parked map[string]parkedRun
+}
+
+type parkedRun struct {
+	*run
+	digest [32]byte // of what its request asks for
+}
+
+// carry carries out a request that may ask its client something. do does the work and returns how to answer; it gets
+// an Asker in ctx, and finds the exchange of the moment through via.
+func (f *Front) carry(ctx context.Context, p *party, x *exchange, m *message, meta *requestMeta, do func(ctx context.Context, via *way) func(*exchange) response) {
+	able := abilitiesOf(meta.Capabilities)
+	switch {
+	case !meta.modern:
+		if a := f.streamAsker(p, x); a != nil {
+			ctx = context.WithValue(ctx, askerKey{}, a)
+		}
+		f.conclude(ctx, x, do(ctx, &way{x: x}))
+	case m.param("requestState") != nil:
+		f.resume(ctx, p, x, m)
+	case len(able) == 0:
+		f.conclude(ctx, x, do(ctx, &way{x: x}))
+	default:
+		f.start(ctx, p, x, m, able, do)
+	}
+}
+
+// conclude answers an exchange whose work is done, unless its client has cancelled it.
+func (f *Front) conclude(ctx context.Context, x *exchange, answer func(*exchange) response) {
+	if context.Cause(ctx) == call.ErrCancelled {
+		x.abandon()
+	}
+	x.respond(answer(x))
+}
+
+// start starts a run and returns when the exchange has its response.
+func (f *Front) start(ctx context.Context, p *party, x *exchange, m *message, able abilities, do func(context.Context, *way) func(*exchange) response) {
+	early, fail := readResponses(m)
+	if fail != nil {
+		x.respond(refuse(x.id, fail, x.modern))
+		return
+	}
+	r := &run{front: f, owner: p.owner(), m: m, early: early, next: make(chan *turn, 1)}
+	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	r.cancel = cancel
+	work = context.WithValue(work, askerKey{}, &Asker{able: able, ask: r.ask})
+	t := &turn{x: x, served: make(chan struct{})}
+	r.take(ctx, t)
+	go func() {
+		defer cancel(nil)
+		answer := f.attempt(work, m.method, func() func(*exchange) response { return do(work, &way{run: r}) })
+		if last := r.release(); last != nil {
+			f.conclude(work, last.x, answer)
+			close(last.served)
+		}
+	}()
+	<-t.served
+}
+
+// attempt does work, and turns a bug in it into an answer.
+func (f *Front) attempt(_ context.Context, method string, work func() func(*exchange) response) (answer func(*exchange) response) {
+	defer func() {
+		if p := recover(); p != nil {
+			f.options.Log.Error().Str("method", method).Str("panic", fmt.Sprint(p)).Bytes("stack", debug.Stack()).Msg("a request panicked")
+			answer = func(x *exchange) response {
+				return refuse(x.id, fault.New(fault.InternalError, "internal error"), x.modern)
+			}
+		}
+	}()
+	return work()
+}
+
+// take makes t the turn of the run. While it is, what ends its exchange ends the run.
+func (r *run) take(ctx context.Context, t *turn) {
+	t.unbind = context.AfterFunc(ctx, func() { r.cancel(context.Cause(ctx)) })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.turn = t
+}
+
+// release ends the turn and returns it, nil when there is none.
+func (r *run) release() *turn {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := r.turn
+	r.turn = nil
+	return t
+}
+
+// unbind ends the turn without ending the run. It returns nil when nobody waits, or the exchange has ended.
+func (r *run) unbind() *turn {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := r.turn
+	if t == nil || !t.unbind() {
+		return nil
+	}
+	r.turn = nil
+	return t
+}
+
+// ask answers the exchange of the moment with what is asked for, and waits until the client comes back with it. A
+// client that leaves something out is asked for that again.
+func (r *run) ask(ctx context.Context, inputs []Input) (map[string]json.RawMessage, error) {
+	r.asking.Lock()
+	defer r.asking.Unlock()
+	answers := map[string]json.RawMessage{}
+	var missing []Input
+	for i, in := range inputs {
+		if early := r.early[in.Key]; in.Key != "" && rawjson.IsObject(early) {
+			answers[in.Key] = early
+			continue
+		}
+		in.Key = nameOf(in, i)
+		missing = append(missing, in)
+	}
+	for len(missing) > 0 {
+		t, err := r.round(ctx, missing)
+		if err != nil {
+			return nil, err
+		}
+		missing = slices.DeleteFunc(missing, func(in Input) bool {
+			given := t.answers[in.Key]
+			if !rawjson.IsObject(given) {
+				return false
+			}
+			answers[in.Key] = given
+			return true
+		})
+	}
+	return answers, nil
+}
+
+// round is one answer with questions and the next request with answers.
+func (r *run) round(ctx context.Context, missing []Input) (*turn, error) {
+	state, err := r.park(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	select {
+	case t := <-r.next:
+		return t, nil
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	case <-late.C:
+		err = errors.New("the client did not come back with an answer in time")
+	}
+	if !r.front.rounds.remove(state) { // it has come back at this moment, and waits for the end of the run
+		<-r.next
+	}
+	return nil, err
+}
+
+// park answers the exchange of the moment with the questions.
+func (r *run) park(ctx context.Context, missing []Input) (state string, err error) {
+	state = string(randomID())
+	if err = r.front.rounds.add(state, r); err != nil {
+		return "", err
+	}
+	var t *turn
+	if r.front.closing.Err() == nil {
+		t = r.unbind()
+	}
+	if t == nil {
+		r.front.rounds.remove(state)
+		return "", errors.New("nobody waits for the request any more, so its client cannot be asked")
+	}
+	b := append(appendID(nil, t.x.id), `,"result":{"_meta":{`...)
+	b = append(append(b, r.front.identity...), `},"resultType":"input_required","inputRequests":{`...)
+	for i, in := range missing {
+		b = append(appendString(separate(b, i), in.Key), `:{"method":`...)
+		b = append(appendString(b, in.Method), `,"params":`...)
+		b = append(append(b, oneLine(in.Params)...), '}')
+	}
+	b = appendString(append(b, `},"requestState":`...), state)
+	t.x.respond(response{body: append(b, "}}"...)})
+	close(t.served)
+	return state, nil
+}
+
+// resume goes on with a run whose client has come back.
+func (f *Front) resume(ctx context.Context, p *party, x *exchange, m *message) {
+	answers, fail := readResponses(m)
+	state, ok := unquote(m.param("requestState"))
+	var r *run
+	if fail == nil && ok {
+		r = f.rounds.claim(state, p.owner(), digestOfRequest(m))
+	}
+	if fail == nil && r == nil {
+		fail = fault.New(fault.InvalidParams, "The requestState is not one that this request was given, or it has expired",
+			fault.WithHint("Send the request again without requestState."))
+	}
+	if fail != nil {
+		x.respond(refuse(x.id, fail, x.modern))
+		return
+	}
+	t := &turn{x: x, answers: answers, served: make(chan struct{})}
+	r.take(ctx, t)
+	r.next <- t
+	<-t.served
+}
+
+func (s *rounds) add(state string, r *run) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.parked == nil {
+		s.parked = map[string]parkedRun{}
+	}
+	if len(s.parked) == maxParked {
+		return errors.New("too many requests wait for answers of their clients")
+	}
+	s.parked[state] = parkedRun{r, digestOfRequest(r.m)}
+	return nil
+}
+
+// remove reports whether the state was there.
+func (s *rounds) remove(state string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, there := s.parked[state]
+	delete(s.parked, state)
+	return there
+}
+
+// claim takes the run that waits under the state, if it is this owner's and the request is the same.
+func (s *rounds) claim(state string, owner any, digest [32]byte) *run {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	parked, there := s.parked[state]
+	if !there || parked.owner != owner || parked.digest != digest {
+		return nil
+	}
+	delete(s.parked, state)
+	return parked.run
+}
+
+// end cancels the runs that wait for their client: those of one owner, or all when it is nil.
+func (s *rounds) end(owner any, cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.parked {
+		if owner == nil || r.owner == owner {
+			r.cancel(cause)
+		}
+	}
+}
+
+// readResponses takes the answers out of params.
+func readResponses(m *message) (map[string]json.RawMessage, *fault.Error) {
+	var answers map[string]json.RawMessage
+	if raw := m.param("inputResponses"); raw != nil && json.Unmarshal(raw, &answers) != nil {
+		return nil, fault.New(fault.InvalidParams, "The inputResponses are not an object")
+	}
+	return answers, nil
+}
+
+// digestOfRequest identifies what a request asks for: its method, whom it names and the arguments, however they are
+// written.
+func digestOfRequest(m *message) [32]byte {
+	text := []byte(m.method)
+	for _, name := range []string{"name", "uri", "arguments"} {
+		text = append(text, 0)
+		var value any
+		if raw := m.param(name); json.Unmarshal(raw, &value) == nil {
+			if canonical, err := json.Marshal(value); err == nil {
+				text = append(text, canonical...)
+			}
+		}
+	}
+	return sha256.Sum256(text)
+}
+
+// way is how work reaches the client that waits for it.
+type way struct {
+	x   *exchange // the one there is; nil when run has it
+	run *run
+}
+
+func (w *way) exchange() *exchange {
+	if w.run == nil {
+		return w.x
+	}
+	w.run.mu.Lock()
+	defer w.run.mu.Unlock()
+	if w.run.turn == nil {
+		return nil
+	}
+	return w.run.turn.x
+}
+
+func (w *way) reportProgress(step call.Progress) {
+	if x := w.exchange(); x != nil {
+		x.reportProgress(step)
+	}
+}
+
+func (w *way) reportLog(line call.LogEntry) {
+	if x := w.exchange(); x != nil {
+		x.reportLog(line)
+	}
+}
