@@ -16,7 +16,11 @@ const PageFields = z.strictObject({
   retryAfterMs: z.number().optional(),
 });
 
-const Facts = z.object({ outcome: z.string(), attempts: z.number(), correlationId: z.string() });
+const Facts = z.object({
+  outcome: z.enum(['not_executed', 'executed', 'unknown']),
+  attempts: z.number(),
+  correlationId: z.string(),
+});
 
 export class Answer {
   readonly failed: boolean;

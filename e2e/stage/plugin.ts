@@ -6,11 +6,16 @@ import type { Closing } from './closing.ts';
 import { repository, temporaryFolder } from './paths.ts';
 
 /** Copies e2e/plugins/main-world, to work on the pages of one origin, and returns the folder. */
-export async function mainWorldPlugin(origin: string, closing: Closing): Promise<string> {
-  const folder = path.join(await temporaryFolder('plugin', closing), 'main-world');
-  await cp(path.join(repository, 'e2e/plugins/main-world'), folder, { recursive: true });
+export function mainWorldPlugin(origin: string, closing: Closing): Promise<string> {
+  return testPlugin('main-world', origin, closing);
+}
+
+/** Copies e2e/plugins/<name>, to work on the pages of one origin, and returns the folder. */
+export async function testPlugin(name: string, origin: string, closing: Closing): Promise<string> {
+  const folder = path.join(await temporaryFolder('plugin', closing), name);
+  await cp(path.join(repository, 'e2e/plugins', name), folder, { recursive: true });
   const file = path.join(folder, 'package.json');
   const text = await readFile(file, 'utf8');
-  await writeFile(file, text.replace('http://main-world.invalid/*', `${origin}/*`));
+  await writeFile(file, text.replace(`http://${name}.invalid/*`, `${origin}/*`));
   return folder;
 }

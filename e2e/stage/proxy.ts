@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import type { Closing } from './closing.ts';
 
-export interface Proxy {
+export interface Detour {
   address: string;
   /** Cuts every connection at once, without a goodbye. New ones are accepted. */
   cut(): void;
@@ -14,7 +14,7 @@ export interface Proxy {
  * Opens a proxy in front of a relay. It listens on the relay's own port at the IPv6 loopback address: the relay checks
  * the port in the Host header, and both sides prove which address was dialled.
  */
-export async function openProxy(relay: string, closing: Closing): Promise<Proxy> {
+export async function openProxy(relay: string, closing: Closing): Promise<Detour> {
   const [host = '', port = ''] = relay.split(':');
   const open = new Set<Socket>();
   const cut = () => {
