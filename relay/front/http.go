@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -89,7 +90,7 @@ func (f *Front) post(w http.ResponseWriter, r *http.Request) {
 	version := r.Header.Get(mcp.HeaderProtocolVersion)
 	meta, _ := readMeta(&m) // one that is malformed is refused when it is served
 	if meta.modern || mcp.IsModernProtocol(version) {
-		f.postModern(w, r, &m, meta.Version, version)
+		f.postModern(w, r, &m, &meta)
 	} else if !unknownVersion(w, r, m.id) {
 		f.postLegacy(w, r, &m)
 	}
@@ -126,7 +127,8 @@ func (f *Front) tooLarge() *fault.Error {
 // postModern takes a message of the modern era: what it says in headers and body must agree, and nothing is remembered
 // of the client. Its cancel is the end of its connection, so a notification cannot cancel, least of all a stranger's
 // request that happens to have the same id.
-func (f *Front) postModern(w http.ResponseWriter, r *http.Request, m *message, version, header string) {
+func (f *Front) postModern(w http.ResponseWriter, r *http.Request, m *message, meta *requestMeta) {
+	version, header := meta.Version, r.Header.Get(mcp.HeaderProtocolVersion)
 	if code, why := checkVersions(r, version, header); code != 0 {
 		writeJSON(w, http.StatusBadRequest, refuseWith(m.id, code, why))
 		return
@@ -145,6 +147,10 @@ func (f *Front) postModern(w http.ResponseWriter, r *http.Request, m *message, v
 			writeJSON(w, http.StatusBadRequest, refuseWith(m.id, mcp.HEADER_MISMATCH, err.Error()))
 			return
 		}
+		if err := f.checkMirrored(r.Header, m); err != nil {
+			writeJSON(w, http.StatusBadRequest, refuseWith(m.id, mcp.HEADER_MISMATCH, err.Error()))
+			return
+		}
 	}
 	tools, err := parseToolset(r.URL.Query().Get("toolset"))
 	if err != nil {
@@ -152,10 +158,52 @@ func (f *Front) postModern(w http.ResponseWriter, r *http.Request, m *message, v
 		return
 	}
 	p := &party{session: sessionFrom(r.Context()), tools: tools, ending: f.closing}
+	if p.session.Lane, err = laneOf(p.session.Lane, meta, r.URL.Query().Get("lane")); err != nil {
+		writeJSON(w, http.StatusBadRequest, refuse(m.id, fault.New(fault.InvalidParams, err.Error()), true))
+		return
+	}
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
 	x := &exchange{id: m.id, cancel: cancel}
 	defer context.AfterFunc(r.Context(), x.abandon)()
 	f.exchange(ctx, w, r, p, x, m)
+}
+
+// checkMirrored compares the arguments of a call that the tool wants in headers too with those headers.
+func (f *Front) checkMirrored(h http.Header, m *message) error {
+	if m.method != string(mcp.MethodToolsCall) {
+		return nil
+	}
+	name, _ := unquote(m.param("name"))
+	t, ok := f.options.Tools.Snapshot().Find(name)
+	if !ok || !t.Mirrored {
+		return nil
+	}
+	sent := func(name string) (string, bool) {
+		values := h.Values(name)
+		return strings.Join(values, ", "), len(values) > 0
+	}
+	return mcp.ValidateParamHeadersLookup(sent, &mcp.Tool{RawInputSchema: t.Spec.InputSchema}, m.params)
+}
+
+var laneName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+// laneOf names the lane of a modern request. Nothing ties such requests together but what they say themselves: agents
+// that share a token keep apart by a name, in _meta["tabrelay/lane"] or in the query of the URL.
+func laneOf(base string, meta *requestMeta, query string) (string, error) {
+	name := query
+	if meta.Lane != nil {
+		var ok bool
+		if name, ok = unquote(meta.Lane); !ok {
+			return "", errors.New(`_meta["tabrelay/lane"] is not a string`)
+		}
+	}
+	switch {
+	case name == "":
+		return base, nil
+	case !laneName.MatchString(name):
+		return "", errors.New("the lane is not a name of 1 to 64 letters, digits, ., _ or -")
+	}
+	return base + "/lane:" + name, nil
 }
 
 // checkVersions compares what headers and body say, and returns the JSON-RPC error code of a contradiction.

@@ -21,8 +21,11 @@ var (
 // withTarget adds the relay's own arguments to a plugin tool's input schema. A name the tool uses itself stays
 // the tool's.
 func (t *Tool) withTarget(schema []rawjson.Member) ([]rawjson.Member, error) {
-	if bytes.Contains(t.Spec.InputSchema, []byte(`"x-mcp-header"`)) {
-		return nil, errors.New("its input schema uses x-mcp-header, which would let arguments become HTTP headers")
+	if bytes.Contains(t.Spec.InputSchema, []byte(headerKeyword)) {
+		var err error
+		if t.Mirrored, err = mirrored(schema); err != nil {
+			return nil, err
+		}
 	}
 	if t.Plugin == nil {
 		return schema, nil

@@ -33,6 +33,7 @@ type Tool struct {
 	ReadOnly   bool // it changes nothing
 	Idempotent bool // repeating it changes nothing more
 	Unqueued   bool // a built-in tool that is carried out at once, however much is going on
+	Mirrored   bool // clients also send some of its arguments as HTTP headers
 	Wrapped    bool // its output schema is not an object's: results are listed and answered as {"result": …}
 
 	// The arguments the relay takes out for itself. One is off where the tool has an argument of its own with
