@@ -7,7 +7,7 @@ import (
 	"io/fs"
 )
 
-//go:embed package.json src/*.ts
+//go:embed package.json src/*.ts src/compat/*.ts
 var files embed.FS
 
 // Files returns package.json and src/, as the SDK's npm package has them.

@@ -136,7 +136,7 @@ func (r *Relay) adapterFiles(s *registry.Snapshot) map[string][]byte {
 		composed := r.compose(site)
 		files[fileName(site.Plugin.Manifest.Name, composed)] = composed
 		if name := preScript(site.Plugin); name != "" {
-			files[name] = site.Plugin.PreScript
+			files[name] = plugin.ComposePreScript(*site.Plugin)
 		}
 	}
 	return files
@@ -159,7 +159,7 @@ func preScript(p *plugin.Plugin) string {
 	if p.PreScript == nil {
 		return ""
 	}
-	return fileName(p.Manifest.Name+"-pre", p.PreScript)
+	return fileName(p.Manifest.Name+"-pre", plugin.ComposePreScript(*p))
 }
 
 // frames is "all" when a tool of the plugin wants to run in every frame.

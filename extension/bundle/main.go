@@ -78,7 +78,7 @@ func bundle(dir, source, global string) ([]byte, error) {
 		EntryPoints:       []string{source},
 		Bundle:            true,
 		Format:            api.FormatIIFE,
-		GlobalName:        global,
+		Banner:            banner(global),
 		Target:            api.ES2023,
 		Charset:           api.CharsetUTF8,
 		LegalComments:     api.LegalCommentsNone,
@@ -92,6 +92,15 @@ func bundle(dir, source, global string) ([]byte, error) {
 		return nil, fmt.Errorf("build %s: %s", source, strings.Join(texts, "\n"))
 	}
 	return result.OutputFiles[0].Contents, nil
+}
+
+// banner declares the variable that a bundle sets. The bundler's own way of exporting copies in a loop over an
+// object's fields, which takes in what a page hung on Object.prototype.
+func banner(global string) map[string]string {
+	if global == "" {
+		return nil
+	}
+	return map[string]string{"js": "var " + global + "={__proto__:null};"}
 }
 
 // hashOf is SHA-256 over every name and content, in order of names.

@@ -109,3 +109,23 @@ test('what a page hung on the prototypes of plain data changes no answer', () =>
     for (const host of hosts) Reflect.deleteProperty(host, 'toJSON');
   }
 });
+
+test("a code that a page hung on a built-in prototype is nobody's", () => {
+  class Own extends Error {
+    get code() {
+      return 'OWN';
+    }
+  }
+  Reflect.defineProperty(Error.prototype, 'code', { value: 'FORGED', configurable: true });
+  Reflect.defineProperty(Object.prototype, 'retryable', { value: true, configurable: true });
+  try {
+    assert.equal(serialiseThrown(new TypeError('plain')).code, 'INTERNAL_ERROR');
+    assert.equal(serialiseThrown(new DOMException('gone', 'AbortError')).message, 'gone');
+    const own = serialiseThrown(new Own('mine'));
+    assert.equal(own.code, 'OWN');
+    assert.equal(Object.hasOwn(own, 'retryable'), false);
+  } finally {
+    Reflect.deleteProperty(Error.prototype, 'code');
+    Reflect.deleteProperty(Object.prototype, 'retryable');
+  }
+});

@@ -1,4 +1,5 @@
 import { httpStatusToToolError } from './http-error.ts';
+import { sendPast } from './past-policy.ts';
 import { type FormFields, urlEncoded } from './query.ts';
 import type { StandardSchema } from './schema.ts';
 import { ToolError } from './tool-error.ts';
@@ -72,28 +73,34 @@ export const putJSON: SendJSON = /* @__PURE__ */ sending('PUT');
 /** PATCH with a JSON body. */
 export const patchJSON: SendJSON = /* @__PURE__ */ sending('PATCH');
 
+const read = <Out>(
+  url: string | URL,
+  options: FetchOptions,
+  schema: StandardSchema<unknown, Out> | undefined,
+): Promise<unknown> => (schema ? fetchJSON(url, options, schema) : fetchJSON(url, options));
+
 /** DELETE, answered with JSON or nothing. */
-export function deleteJSON(url: string | URL, options: FetchOptions = {}): Promise<unknown> {
-  return fetchJSON(url, { ...options, method: 'DELETE' });
-}
+export const deleteJSON = (
+  url: string | URL,
+  options: FetchOptions = {},
+  schema?: StandardSchema,
+): Promise<unknown> => read(url, { ...options, method: 'DELETE' }, schema);
 
 /** POST of a form, URL-encoded. */
-export function postForm(
+export const postForm = (
   url: string | URL,
   fields: FormFields,
   options: FetchOptions = {},
-): Promise<unknown> {
-  return fetchJSON(url, { ...options, method: 'POST', body: urlEncoded(fields) });
-}
+  schema?: StandardSchema,
+): Promise<unknown> => read(url, { ...options, method: 'POST', body: urlEncoded(fields) }, schema);
 
 /** POST of a form as multipart, for files. */
-export function postFormData(
+export const postFormData = (
   url: string | URL,
   body: FormData,
   options: FetchOptions = {},
-): Promise<unknown> {
-  return fetchJSON(url, { ...options, method: 'POST', body });
-}
+  schema?: StandardSchema,
+): Promise<unknown> => read(url, { ...options, method: 'POST', body }, schema);
 
 /** One request and its answer, read to the end: the timeout and every failure on the way become one ToolError. */
 async function exchange<T>(
@@ -105,7 +112,8 @@ async function exchange<T>(
   request.signal.throwIfAborted();
   const clock = AbortSignal.timeout(timeout);
   try {
-    const response = await fetch(request, { signal: AbortSignal.any([request.signal, clock]) });
+    const signal = AbortSignal.any([request.signal, clock]);
+    const response = await sendPast(request, (sent) => fetch(sent, { signal }), signal);
     if (!response.ok) throw await httpStatusToToolError(response);
     return await read(response);
   } catch (error) {

@@ -4,16 +4,22 @@ const bodyChars = 512;
 
 /** The ToolError of an answer that is not a success: what to throw after `if (!response.ok)`. */
 export async function httpStatusToToolError(response: Response, message?: string): Promise<ToolError> {
-  const status = response.status;
-  const said = message ?? `${response.url || 'The site'} answered ${status}${await excerpt(response)}`;
+  return statusError(
+    response,
+    message ?? `${response.url || 'The site'} answered ${response.status}${await excerpt(response)}`,
+  );
+}
+
+/** The same without looking into the body. */
+export function statusError({ status, headers }: Response, message: string): ToolError {
   const [code, category, retryable] = meaning(status);
   // A 4xx is the site's word that it did not do what was asked; after a 5xx nobody knows.
   const outcome: Outcome = status >= 500 ? 'unknown' : 'not_executed';
-  return new ToolError(said, code, {
+  return new ToolError(message, code, {
     category,
     retryable,
     outcome,
-    retryAfterMs: retryable ? parseRateLimitHeader(response.headers) : undefined,
+    retryAfterMs: retryable ? parseRateLimitHeader(headers) : undefined,
   });
 }
 

@@ -36,6 +36,9 @@ export type {
   StandardSchema,
   Value,
 } from './schema.ts';
+export { getConfig, getPreScriptValue, log, notifyReadinessChanged } from './scope.ts';
+export type { Setting, Settings } from './settings.ts';
+export { requireSignIn, type SignIn } from './sign-in.ts';
 export {
   clearAuthCache,
   findLocalStorageEntry,
@@ -61,6 +64,7 @@ export {
   type Annotations,
   definePlugin,
   defineTool,
+  type Hooks,
   type Log,
   type PluginDefinition,
   type Progress,

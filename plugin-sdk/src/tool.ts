@@ -1,4 +1,6 @@
 import type { Answer, Arguments, InputSchema, OutputSchema } from './schema.ts';
+import type { Settings } from './settings.ts';
+import type { SignIn } from './sign-in.ts';
 
 /** What a handler gets besides its arguments. */
 export interface ToolContext {
@@ -12,6 +14,8 @@ export interface ToolContext {
   readonly settings: Readonly<Record<string, unknown>>;
   /** The tab the call runs in. */
   readonly tab: { readonly id: number; readonly url: string };
+  /** The document it runs in: the tab's top one, or a frame when the tool asks for `frames: 'all'`. */
+  readonly frame: { readonly url: string; readonly top: boolean };
   /** The same for every attempt at this call: send it along where a site can recognise a repeated request. */
   readonly idempotencyKey: string;
 }
@@ -63,6 +67,8 @@ export interface ToolDefinition<In extends InputSchema, Out extends OutputSchema
   readonly timeoutHint?: string;
   /** Run in every frame of the tab, or (default) only in the top one. */
   readonly frames?: 'top' | 'all';
+  /** Whether the plugin's `signIn` is required. Default true; false for what works without a session. */
+  readonly signIn?: boolean;
   /** Runs in the page. Throw a ToolError when it fails. */
   handle(params: Arguments<In>, ctx: ToolContext): Promise<Answer<Out>> | Answer<Out>;
 }
@@ -73,11 +79,29 @@ export interface Tool {
   handle(params: never, ctx: ToolContext): unknown;
 }
 
+/** What a plugin can do besides its tools. What a hook throws is logged and ends nothing. */
+export interface Hooks {
+  /** The plugin has arrived in a document. */
+  onActivate?(): void;
+  /** Another version takes its place, or the document goes away. */
+  onDeactivate?(): void;
+  /** After onDeactivate: remove what would outlive the plugin in the document. */
+  teardown?(): void;
+  /** The document changed its address without being loaded anew. */
+  onNavigate?(url: string): void;
+  onToolInvocationStart?(tool: string): void;
+  onToolInvocationEnd?(tool: string, success: boolean, durationMs: number): void;
+}
+
 /** What a plugin's `src/index.ts` exports by default. */
-export interface PluginDefinition {
+export interface PluginDefinition extends Hooks {
   readonly tools: readonly Tool[];
   /** Whether the page is one the tools can work with. Asked before each call; default: always. */
   isReady?(): boolean | Promise<boolean>;
+  /** How to know that a person is signed in: then tools run only when one is. Without it each finds out for itself. */
+  readonly signIn?: SignIn;
+  /** What a person can set: the same as `configSchema` in package.json. */
+  readonly settings?: Settings;
 }
 
 /** Describes one tool; the types of its handler come from its schemas. */

@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/grafana/sobek"
+
+	"tabrelay/relay/match"
 )
 
 // Options of a build.
@@ -38,14 +40,15 @@ type Builder struct {
 	page   *pageBundle
 	reader *reader
 	files  []string // sources of the last build, relative to dir
-	last   described
+	last   remembered
 }
 
-// described is what the last reading gave, and what it was made of. Most edits change a handler, and then the tools
+// remembered is what the last reading gave, and what it was made of. Most edits change a handler, and then the tools
 // are still described as they were.
-type described struct {
+type remembered struct {
 	key   [sha256.Size]byte
 	tools []Tool // nil when nothing can be used again
+	about *described
 }
 
 // NewBuilder prepares to build the plugin in a folder. It does not look at the folder yet.
@@ -124,37 +127,81 @@ func (b *Builder) build(ctx context.Context) (*Plugin, []Diagnostic, error) {
 	}
 	b.files = m.files
 	manifest := src.manifest()
-	adapter, tools, more := b.both(ctx, manifest.Name, m)
+	adapter, said, more := b.both(ctx, manifest.Name, m)
 	if err := ctx.Err(); err != nil {
 		return nil, found, err
 	}
-	manifest.Tools = tools
 	found = append(found, more...)
+	if said != nil {
+		manifest.Tools = said.tools
+		found = append(found, manifest.complete(said.about)...)
+	}
+	preScript, more := b.preScript(src)
+	found = append(found, more...)
+	if preScript != nil {
+		manifest.PreScript = preScriptFile
+	}
 	prompts, files, more := readPrompts(b.dir, manifest.Name)
 	manifest.Prompts = prompts
 	b.files, found = append(b.files, files...), append(found, more...)
 	if err := invalid(found); err != nil {
 		return nil, found, err
 	}
-	plugin := &Plugin{Manifest: manifest, Dir: b.dir, Adapter: append(adapter, defaultsScript(manifest.Tools)...)}
+	plugin := &Plugin{Manifest: manifest, Dir: b.dir, Adapter: append(adapter, defaultsScript(manifest.Tools)...), PreScript: preScript}
 	if err := plugin.seal(); err != nil {
 		return nil, found, err
 	}
 	return plugin, found, nil
 }
 
+// preScript bundles the plugin's pre-script; nil when it has none.
+func (b *Builder) preScript(src *source) ([]byte, []Diagnostic) {
+	entry := src.Plugin.PreScript
+	if entry == "" {
+		return nil, nil
+	}
+	code, files, found := buildPreScript(b.dir, entry)
+	b.files = slices.Compact(slices.Sorted(slices.Values(append(b.files, files...))))
+	return code, found
+}
+
+// complete fills in what package.json left out and the plugin's code says.
+func (m *Manifest) complete(said *described) []Diagnostic {
+	var found []Diagnostic
+	about := said.About
+	if m.Description == "" {
+		m.Description = strings.TrimSpace(about.Description)
+	}
+	if m.Homepage == "" && isWebAddress(about.Homepage) {
+		m.Homepage = about.Homepage
+	}
+	if len(m.ExcludePatterns) == 0 && len(about.ExcludePatterns) > 0 {
+		m.ExcludePatterns = about.ExcludePatterns
+		if _, err := match.NewRule(nil, about.ExcludePatterns); err != nil {
+			found = append(found, Diagnostic{File: entryFile, Text: fmt.Sprintf("exclude pattern %v", err)})
+		}
+	}
+	if len(m.ConfigSchema) == 0 && len(about.ConfigSchema) > 0 {
+		m.ConfigSchema = about.ConfigSchema
+		for _, problem := range checkSettings(about.ConfigSchema) {
+			found = append(found, Diagnostic{File: entryFile, Text: problem})
+		}
+	}
+	return found
+}
+
 // both bundles for the page while the schemas are read.
-func (b *Builder) both(ctx context.Context, name string, m *module) (adapter []byte, tools []Tool, found []Diagnostic) {
+func (b *Builder) both(ctx context.Context, name string, m *module) (adapter []byte, said *remembered, found []Diagnostic) {
 	var wait sync.WaitGroup
 	var pageFound []Diagnostic
 	wait.Go(func() { adapter, pageFound = b.page.build(m) })
-	tools, found = b.describe(ctx, name, m)
+	said, found = b.describe(ctx, name, m)
 	wait.Wait()
-	return adapter, tools, append(found, dropKnown(pageFound, found)...)
+	return adapter, said, append(found, dropKnown(pageFound, found)...)
 }
 
 // describe reads the tools, unless nothing that describes them changed since the last time.
-func (b *Builder) describe(ctx context.Context, name string, m *module) ([]Tool, []Diagnostic) {
+func (b *Builder) describe(ctx context.Context, name string, m *module) (*remembered, []Diagnostic) {
 	var wait sync.WaitGroup
 	var script *sobek.Program
 	var failed error
@@ -170,22 +217,29 @@ func (b *Builder) describe(ctx context.Context, name string, m *module) ([]Tool,
 	code := stripHandlers(m.code)
 	key := sha256.Sum256(fmt.Appendf(code, "\n// %s, packages %d", name, b.reader.packages.generation))
 	if b.last.tools != nil && code != nil && key == b.last.key {
-		return b.last.tools, nil
+		said := b.last
+		return &said, nil
 	}
-	raw, more := b.reader.read(ctx, script, packages)
-	tools, faults := acceptTools(name, raw)
-	found = append(append(found, more...), faults...)
-	b.last = described{key: key}
+	about, more := b.reader.read(ctx, script, packages)
+	found = append(found, more...)
+	if about == nil {
+		return nil, found
+	}
+	tools, faults := acceptTools(name, about.Tools)
+	found = append(found, faults...)
+	said := remembered{key: key, tools: tools, about: about}
+	b.last = remembered{}
 	if len(found) == 0 {
-		b.last.tools = tools
+		b.last = said
 	}
-	return tools, found
+	return &said, found
 }
 
 // dropKnown leaves out what the other side said already: a package that does not bundle fails on both.
 func dropKnown(found, known []Diagnostic) []Diagnostic {
 	return slices.DeleteFunc(found, func(d Diagnostic) bool {
-		return slices.ContainsFunc(known, func(k Diagnostic) bool { return k.Text == d.Text })
+		ours := strings.HasPrefix(d.File, pageEntryFile) // it repeats in the bundler's words what reading says in ours
+		return ours && len(known) > 0 || slices.ContainsFunc(known, func(k Diagnostic) bool { return k.Text == d.Text })
 	})
 }
 

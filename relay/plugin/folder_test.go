@@ -150,7 +150,7 @@ func TestLoadFS(t *testing.T) {
 func TestCompose(t *testing.T) {
 	p := Plugin{Hash: "abc", Manifest: Manifest{Name: "x", World: Isolated, URLPatterns: []string{"https://x.example/*"}}, Adapter: []byte("var tabrelayPlugin={};")}
 	want := "(()=>{var tabrelayPlugin={};\n" +
-		`;globalThis.tabrelayBridge.register({"name":"x","hash":"abc","matches":["https://x.example/*"]},tabrelayPlugin.default);})();` + "\n"
+		`;globalThis.tabrelayBridge.register({"name":"x","hash":"abc","matches":["https://x.example/*"]},tabrelayPlugin.default,tabrelayPlugin.enter);})();` + "\n"
 	if diff := cmp.Diff(want, string(Compose(p, []byte("runtime")))); diff != "" {
 		t.Error(diff)
 	}
@@ -329,7 +329,7 @@ func FuzzPackage(f *testing.F) {
 		f.Add(archive.Files[0].Data)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		src, found := parsePackage(raw)
+		src, found := parsePackage(t.TempDir(), raw)
 		for _, d := range found {
 			if d.File != packageFile || d.Text == "" || d.Line < 0 || d.Column < 0 {
 				t.Errorf("a diagnostic without a place or a text: %+v", d)
@@ -347,7 +347,7 @@ func FuzzPackage(f *testing.F) {
 }
 
 func TestPackageThatIsNotJSON(t *testing.T) {
-	_, found := parsePackage([]byte("{\n  \"name\": oops\n}"))
+	_, found := parsePackage(t.TempDir(), []byte("{\n  \"name\": oops\n}"))
 	if len(found) != 1 || found[0].String() != "package.json:2:11: is not valid JSON: invalid literal: oops" {
 		t.Errorf("got %v", found)
 	}

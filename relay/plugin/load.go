@@ -65,6 +65,12 @@ func read(files fs.FS, dir string) (*Plugin, error) {
 	if p.Adapter, err = fs.ReadFile(files, path.Join(dir, adapterFile)); err != nil {
 		return nil, err
 	}
+	if p.Manifest.PreScript != "" {
+		// Always the same name: a manifest from elsewhere names no other file.
+		if p.PreScript, err = fs.ReadFile(files, path.Join(dir, preScriptFile)); err != nil {
+			return nil, err
+		}
+	}
 	if err := p.Manifest.check(); err != nil {
 		return nil, fmt.Errorf("its %s is not accepted: %w", manifestFile, err)
 	}
@@ -78,6 +84,9 @@ func (m *Manifest) check() error {
 	}
 	if m.World != Isolated && m.World != Main {
 		return fmt.Errorf("the world %q is neither %q nor %q", m.World, Isolated, Main)
+	}
+	if m.PreScript != "" && (m.PreScript != preScriptFile || m.World != Main) {
+		return fmt.Errorf("the pre-script %q is not %s of a plugin in the main world", m.PreScript, preScriptFile)
 	}
 	for _, text := range m.URLPatterns {
 		pattern, err := match.Parse(text)

@@ -31,7 +31,7 @@ func (meta metafile) externals() []string {
 	seen := map[string]struct{}{}
 	for _, output := range meta.Outputs {
 		for _, i := range output.Imports {
-			if i.External && i.Path != sdkPath {
+			if i.External && !isSDK(i.Path) {
 				seen[i.Path] = struct{}{}
 			}
 		}

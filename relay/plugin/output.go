@@ -56,7 +56,11 @@ func write(dir string, p *Plugin) error {
 	if err != nil {
 		return err
 	}
-	for name, content := range map[string][]byte{manifestFile: manifest, adapterFile: p.Adapter} {
+	files := map[string][]byte{manifestFile: manifest, adapterFile: p.Adapter}
+	if p.PreScript != nil {
+		files[preScriptFile] = p.PreScript
+	}
+	for name, content := range files {
 		file := filepath.Join(dir, name)
 		if was, err := os.ReadFile(file); err == nil && bytes.Equal(was, content) {
 			continue
@@ -85,6 +89,6 @@ func Compose(p Plugin, mainRuntime []byte) []byte {
 		start = "tabrelayRuntime.start"
 	}
 	out.Write(p.Adapter)
-	fmt.Fprintf(&out, "\n;%s(%s,%s.default);})();\n", start, about, pageGlobal)
+	fmt.Fprintf(&out, "\n;%s(%s,%s.default,%s.enter);})();\n", start, about, pageGlobal, pageGlobal)
 	return out.Bytes()
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -43,7 +42,7 @@ func readPackage(dir string) (*source, []Diagnostic) {
 	if err != nil {
 		return nil, []Diagnostic{{File: packageFile, Text: fmt.Sprintf("cannot be read (%v); a plugin is a folder with package.json and src/index.ts", rootCause(err))}}
 	}
-	return parsePackage(raw)
+	return parsePackage(dir, raw)
 }
 
 // rootCause drops the path from a file error: messages name files relative to the plugin.
@@ -65,8 +64,8 @@ func notJSON(err error) Diagnostic {
 	return d
 }
 
-func parsePackage(raw []byte) (*source, []Diagnostic) {
-	c := &packageCheck{raw: raw}
+func parsePackage(dir string, raw []byte) (*source, []Diagnostic) {
+	c := &packageCheck{dir: dir, raw: raw}
 	tree, err := hujson.Parse(raw)
 	if err != nil {
 		return nil, []Diagnostic{notJSON(err)}
@@ -87,6 +86,7 @@ func parsePackage(raw []byte) (*source, []Diagnostic) {
 
 // packageCheck collects the faults of one package.json.
 type packageCheck struct {
+	dir    string
 	raw    []byte
 	tree   hujson.Value
 	key    string // "tabrelay", or "opentabs" in a plugin written for that
@@ -160,11 +160,12 @@ func (c *packageCheck) checkFields() {
 	if p.Homepage != "" && !isWebAddress(p.Homepage) {
 		c.add(at+"/homepage", `"homepage" %q is not an http or https address`, p.Homepage)
 	}
-	if p.PreScript != "" {
-		c.add(at+"/preScript", `"preScript" is not supported by this version; read what it stored from the page in a tool of "world": "main"`)
-	}
+	c.checkPreScript()
 	c.checkPatterns()
-	c.checkSettings()
+	declared, at := p.ConfigSchema, at+"/configSchema"
+	for _, problem := range checkSettings(declared) {
+		c.add(at, "%s", problem)
+	}
 }
 
 func isWebAddress(text string) bool {
@@ -174,7 +175,7 @@ func isWebAddress(text string) bool {
 
 func (c *packageCheck) checkPatterns() {
 	p, at := c.source.Plugin, "/"+c.key
-	if len(p.URLPatterns) == 0 && !c.hasURLSetting() {
+	if len(p.URLPatterns) == 0 && !hasURLSetting(p.ConfigSchema) {
 		c.add(at, `%q has no "urlPatterns"; name the pages it works on, such as ["https://*.example.com/*"]`, c.key)
 	}
 	for i, text := range p.URLPatterns {
@@ -189,46 +190,6 @@ func (c *packageCheck) checkPatterns() {
 	for i, text := range p.ExcludePatterns {
 		if _, err := match.Parse(text); err != nil {
 			c.add(fmt.Sprintf("%s/excludePatterns/%d", at, i), "exclude pattern %v", err)
-		}
-	}
-}
-
-// setting is one entry of configSchema.
-type setting struct {
-	Type    string   `json:"type"`
-	Options []string `json:"options"`
-}
-
-func (c *packageCheck) settings() (map[string]setting, error) {
-	var declared map[string]setting
-	if len(c.source.Plugin.ConfigSchema) == 0 {
-		return nil, nil
-	}
-	err := json.Unmarshal(c.source.Plugin.ConfigSchema, &declared)
-	return declared, err
-}
-
-func (c *packageCheck) hasURLSetting() bool {
-	declared, _ := c.settings()
-	return slices.ContainsFunc(slices.Collect(maps.Values(declared)), func(s setting) bool { return s.Type == "url" })
-}
-
-func (c *packageCheck) checkSettings() {
-	at := "/" + c.key + "/configSchema"
-	declared, err := c.settings()
-	if err != nil {
-		c.add(at, `"configSchema" has to be an object of settings, each like {"type": "string", "label": "…"}`)
-		return
-	}
-	for _, name := range slices.Sorted(maps.Keys(declared)) {
-		switch s := declared[name]; s.Type {
-		case "url", "string", "number", "boolean":
-		case "select":
-			if len(s.Options) == 0 {
-				c.add(at, `setting %q has the type select and no "options"`, name)
-			}
-		default:
-			c.add(at, "setting %q has the type %q; write url, string, number, boolean or select", name, s.Type)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -149,9 +150,9 @@ func oneLocale() api.Plugin {
 	}}
 }
 
-// compiledSDK returns the SDK as a script for the engine.
+// compiledSDK returns the SDK as a script for the engine: an object of its modules by the names they are imported by.
 var compiledSDK = sync.OnceValues(func() (*sobek.Program, error) {
-	result := buildScript("", fmt.Sprintf("module.exports = require(%q)", sdkPath), serveSDK())
+	result := buildScript("", entryOf(slices.Sorted(maps.Keys(sdkModules))), serveSDK())
 	if len(result.Errors) > 0 {
 		return nil, fmt.Errorf("the SDK in this binary does not build: %s", result.Errors[0].Text)
 	}

@@ -1,8 +1,9 @@
 package plugin
 
 import (
+	"bytes"
 	"fmt"
-	"strings"
+	"regexp"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
@@ -15,8 +16,19 @@ type pageBundle struct {
 	full api.BuildContext // bundles them; nil until a plugin needs it
 }
 
-// pageGlobal is the variable the bundle defines; its `default` is what the plugin exports.
+// pageGlobal is the variable the bundle defines; its `default` is what the plugin exports, and its `enter` how the page's
+// runtime lends the bundle what it has for it.
 const pageGlobal = "tabrelayPlugin"
+
+const (
+	pageEntry  = "tabrelay:entry"
+	pluginPath = "tabrelay:plugin"
+
+	entryNamespace = "tabrelay-entry"
+	pageEntryFile  = entryNamespace + ":" + pageEntry // as the bundler names it in messages
+)
+
+var entrySource = fmt.Sprintf("export { default } from %q;\nexport { enter } from %q;\n", pluginPath, scopePath)
 
 func newPageBundle(dir string) (*pageBundle, error) {
 	p := &pageBundle{dir: dir}
@@ -58,16 +70,18 @@ func (p *pageBundle) close() {
 	}
 }
 
-const pageEntry = "tabrelay:plugin"
-
 // serveEntry hands the stripped module to the bundler as if it stood in the plugin's folder.
 func (p *pageBundle) serveEntry() api.Plugin {
 	return api.Plugin{Name: "tabrelay-entry", Setup: func(build api.PluginBuild) {
-		build.OnResolve(api.OnResolveOptions{Filter: "^" + pageEntry + "$"}, func(api.OnResolveArgs) (api.OnResolveResult, error) {
-			return api.OnResolveResult{Path: "plugin", Namespace: "tabrelay-entry"}, nil
+		build.OnResolve(api.OnResolveOptions{Filter: "^tabrelay:"}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
+			return api.OnResolveResult{Path: args.Path, Namespace: entryNamespace}, nil
 		})
-		build.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: "tabrelay-entry"}, func(api.OnLoadArgs) (api.OnLoadResult, error) {
-			return api.OnLoadResult{Contents: &p.code, ResolveDir: p.dir, Loader: api.LoaderJS}, nil
+		build.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: entryNamespace}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
+			contents := &p.code
+			if args.Path == pageEntry {
+				contents = &entrySource
+			}
+			return api.OnLoadResult{Contents: contents, ResolveDir: p.dir, Loader: api.LoaderJS}, nil
 		})
 	}}
 }
@@ -110,5 +124,20 @@ func (p *pageBundle) build(m *module) ([]byte, []Diagnostic) {
 }
 
 func script(result api.BuildResult) []byte {
-	return []byte(strings.TrimSpace(string(result.OutputFiles[0].Contents)) + "\n")
+	return mendExports(append(bytes.TrimSpace(result.OutputFiles[0].Contents), '\n'))
+}
+
+// exportLoop is how the bundler gives a namespace its members: it takes in what it inherits, and so fails in a page that
+// hung something on Object.prototype. The groups are the loop's variable twice, and the object twice.
+var exportLoop = regexp.MustCompile(`for ?\(var ([\w$]+) in ([\w$]+)\)(\s*[\w$]+\([\w$]+, ?([\w$]+), ?\{ ?get: ?([\w$]+)\[)`)
+
+// mendExports makes that loop one over the object's own members.
+func mendExports(code []byte) []byte {
+	return exportLoop.ReplaceAllFunc(code, func(found []byte) []byte {
+		part := exportLoop.FindSubmatch(found)
+		if !bytes.Equal(part[1], part[4]) || !bytes.Equal(part[2], part[5]) {
+			return found
+		}
+		return fmt.Appendf(nil, "for(var %s of Object.keys(%s))%s", part[1], part[2], part[3])
+	})
 }

@@ -49,14 +49,25 @@ type rawTool struct {
 	Problems []string `json:"problems"`
 }
 
+// described is what a plugin's code says: its tools, and what package.json may leave out.
+type described struct {
+	About struct {
+		Description     string          `json:"description"`
+		Homepage        string          `json:"homepage"`
+		ExcludePatterns []string        `json:"excludePatterns"`
+		ConfigSchema    json.RawMessage `json:"configSchema"`
+	} `json:"about"`
+	Tools []*rawTool `json:"tools"` // nil for one that another engine describes
+}
+
 // reader runs a plugin's code and lists its tools.
 type reader struct {
 	packages *packageBundle
 	limit    time.Duration
 }
 
-// read lists the tools of a module.
-func (r *reader) read(ctx context.Context, script, packages *sobek.Program) ([]rawTool, []Diagnostic) {
+// read asks a module what it is.
+func (r *reader) read(ctx context.Context, script, packages *sobek.Program) (*described, []Diagnostic) {
 	globals := browserGlobals
 	for {
 		answers, err := r.run(ctx, script, packages, globals)
@@ -90,32 +101,31 @@ func (r *reader) run(ctx context.Context, script, packages *sobek.Program, globa
 }
 
 // mergeTools takes each tool from the engine that described it.
-func mergeTools(answers []string) ([]rawTool, []Diagnostic) {
-	var tools []rawTool
+func mergeTools(answers []string) (*described, []Diagnostic) {
+	var whole *described
 	for part, answer := range answers {
-		described, found := decodeTools(answer)
+		one, found := decodeTools(answer)
 		if len(found) > 0 {
 			return nil, found
 		}
-		if tools == nil {
-			tools = make([]rawTool, len(described))
+		if whole == nil {
+			whole = one
+			continue
 		}
-		if len(described) != len(tools) {
+		if len(one.Tools) != len(whole.Tools) {
 			return nil, []Diagnostic{{File: entryFile, Text: "exports another number of tools each time it is loaded"}}
 		}
-		for i := part; i < len(tools); i += len(answers) {
-			if described[i] != nil {
-				tools[i] = *described[i]
-			}
+		for i := part; i < len(one.Tools); i += len(answers) {
+			whole.Tools[i] = one.Tools[i]
 		}
 	}
-	return tools, nil
+	return whole, nil
 }
 
-func decodeTools(raw string) ([]*rawTool, []Diagnostic) {
+func decodeTools(raw string) (*described, []Diagnostic) {
 	var answer struct {
-		Problem string     `json:"problem"`
-		Tools   []*rawTool `json:"tools"`
+		Problem string `json:"problem"`
+		described
 	}
 	if err := json.Unmarshal([]byte(raw), &answer); err != nil {
 		return nil, []Diagnostic{{File: entryFile, Text: fmt.Sprintf("describes tools that cannot be read: %v", err)}}
@@ -123,7 +133,7 @@ func decodeTools(raw string) ([]*rawTool, []Diagnostic) {
 	if answer.Problem != "" {
 		return nil, []Diagnostic{{File: entryFile, Text: answer.Problem}}
 	}
-	return answer.Tools, nil
+	return &answer.described, nil
 }
 
 // compileSource turns the plugin's module into a script for the engine, with positions in the original files.
@@ -211,7 +221,15 @@ func (r *reading) loader() (func(string) (sobek.Value, error), error) {
 	if err != nil {
 		return nil, err
 	}
-	_ = sdk.Set("defineTool", r.defineTool)
+	for _, name := range sdk.Keys() {
+		module := sdk.Get(name).ToObject(r.vm)
+		if module.Get("defineTool") != nil {
+			_ = module.Set("defineTool", r.defineTool)
+		}
+		if module.Get("definePlugin") != nil {
+			_ = module.Set("definePlugin", func(plugin sobek.Value) sobek.Value { return plugin })
+		}
+	}
 	packages := r.vm.NewObject()
 	if r.packages != noPackages {
 		if packages, err = r.load(r.packages); err != nil {
@@ -219,11 +237,10 @@ func (r *reading) loader() (func(string) (sobek.Value, error), error) {
 		}
 	}
 	return func(name string) (sobek.Value, error) {
-		if name == sdkPath {
-			return sdk, nil
-		}
-		if found := packages.Get(name); found != nil {
-			return found, nil
+		for _, from := range []*sobek.Object{sdk, packages} {
+			if found := from.Get(name); found != nil {
+				return found, nil
+			}
 		}
 		return nil, fmt.Errorf("the package %q is not there", name)
 	}, nil

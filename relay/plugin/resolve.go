@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -13,8 +14,27 @@ import (
 	pluginsdk "tabrelay/plugin-sdk"
 )
 
-// sdkPath is what a plugin imports. It always means the sources in this binary, whatever node_modules has.
+// sdkPath is what a plugin imports.
 const sdkPath = "@tabrelay/plugin-sdk"
+
+// scopePath is the part of the SDK through which the page's runtime lends a bundle what it has for it.
+const scopePath = sdkPath + "/scope"
+
+// sdkModules are the modules that always mean sources in this binary, whatever node_modules has.
+var sdkModules = map[string]string{
+	sdkPath:                               "src/index.ts",
+	sdkPath + "/pre-script":               "src/pre-script.ts",
+	scopePath:                             "src/scope.ts",
+	"@opentabs-dev/plugin-sdk":            "src/compat/index.ts",
+	"@opentabs-dev/plugin-sdk/pre-script": "src/compat/pre-script.ts",
+}
+
+func isSDK(specifier string) bool { return sdkModules[specifier] != "" }
+
+var sdkImport = regexp.MustCompile(sdkFilter)
+
+// sdkFilter finds the imports that sdkModules has to answer; the bundler does not know \b and the like.
+const sdkFilter = `^@(tabrelay|opentabs-dev)/plugin-sdk(/|$)`
 
 const sdkNamespace = "tabrelay-sdk"
 
@@ -49,7 +69,7 @@ func checkImports(dir string) api.Plugin {
 			if args.Kind == api.ResolveEntryPoint || args.PluginData == c {
 				return api.OnResolveResult{}, nil
 			}
-			if args.Path == sdkPath {
+			if isSDK(args.Path) {
 				return api.OnResolveResult{Path: args.Path, External: true}, nil
 			}
 			return c.resolve(args), nil
@@ -94,6 +114,9 @@ func isWithin(dir, file string) bool {
 }
 
 func refusal(specifier string) string {
+	if sdkImport.MatchString(specifier) {
+		return fmt.Sprintf("the SDK has no part %q; import from %q or %q", specifier, sdkPath, sdkPath+"/pre-script")
+	}
 	if isNodeModule(specifier) {
 		return fmt.Sprintf("%q is a module of Node, and a plugin runs in a page, which has none", specifier)
 	}
@@ -103,10 +126,14 @@ func refusal(specifier string) string {
 // serveSDK resolves the SDK to the sources in this binary.
 func serveSDK() api.Plugin {
 	return api.Plugin{Name: "tabrelay-sdk", Setup: func(build api.PluginBuild) {
-		build.OnResolve(api.OnResolveOptions{Filter: `^@tabrelay/plugin-sdk$`}, func(api.OnResolveArgs) (api.OnResolveResult, error) {
-			return api.OnResolveResult{Path: "src/index.ts", Namespace: sdkNamespace, SideEffects: api.SideEffectsFalse}, nil
+		build.OnResolve(api.OnResolveOptions{Filter: sdkFilter}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
+			file := sdkModules[args.Path]
+			if file == "" {
+				return api.OnResolveResult{Errors: []api.Message{{Text: refusal(args.Path)}}}, nil
+			}
+			return api.OnResolveResult{Path: file, Namespace: sdkNamespace, SideEffects: api.SideEffectsFalse}, nil
 		})
-		build.OnResolve(api.OnResolveOptions{Filter: `^\./`, Namespace: sdkNamespace}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
+		build.OnResolve(api.OnResolveOptions{Filter: `^\.\.?/`, Namespace: sdkNamespace}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
 			return api.OnResolveResult{Path: path.Join(path.Dir(args.Importer), args.Path), Namespace: sdkNamespace, SideEffects: api.SideEffectsFalse}, nil
 		})
 		build.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: sdkNamespace}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {

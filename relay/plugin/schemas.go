@@ -32,7 +32,7 @@ func readImports(program *ast.Program) importedNames {
 			continue
 		}
 		from := declaration.FromClause.ModuleSpecifier.String()
-		if from == sdkPath {
+		if isSDK(from) {
 			names.addSDK(declaration.ImportClause)
 		}
 		if isSchemaPackage(from) {

@@ -15,7 +15,7 @@ import (
 var emptyInput = json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)
 
 // acceptTools checks the tools a plugin describes, and fills in what they leave out.
-func acceptTools(plugin string, raw []rawTool) ([]Tool, []Diagnostic) {
+func acceptTools(plugin string, raw []*rawTool) ([]Tool, []Diagnostic) {
 	var tools []Tool
 	var found []Diagnostic
 	lines := map[string]string{}

@@ -1,17 +1,19 @@
 // The isolated-world adapters of this document. They share the world with the bridge and register themselves.
 import { type Adapter, readAdapter } from '../page/definition.ts';
 import { isRecord, isText } from '../page/guards.ts';
+import { liveIn } from '../page/hooks.ts';
 
 export class Adapters {
-  readonly #adapters = new Map<string, { hash: string; adapter: Adapter }>();
+  readonly #adapters = new Map<string, { hash: string; adapter: Adapter; leave(): void }>();
 
   /** Takes what a plugin's bundle exports; its name and hash, or undefined when it is no plugin. */
-  register(about: unknown, definition: unknown): { name: string; hash: string } | undefined {
-    const adapter = readAdapter(definition);
+  register(about: unknown, definition: unknown, enter: unknown): { name: string; hash: string } | undefined {
+    const adapter = readAdapter(definition, enter);
     if (adapter === undefined || !isRecord(about) || !isText(about.name) || !isText(about.hash))
       return undefined;
     const { name, hash } = about;
-    this.#adapters.set(name, { hash, adapter });
+    this.#adapters.get(name)?.leave(); // its open calls go on
+    this.#adapters.set(name, { hash, adapter, leave: liveIn(adapter.hooks) });
     return { name, hash };
   }
 

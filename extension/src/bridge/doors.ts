@@ -3,6 +3,7 @@ import { adapterEvent, type FromAdapter, isFromAdapter, knockEvent, type ToAdapt
 import type { Order } from '../page/order.ts';
 import type { Observer } from '../page/reporting.ts';
 import type { Run } from '../page/runtime.ts';
+import { Sender } from './outside.ts';
 
 /** One adapter in the main world. */
 export interface Door {
@@ -10,17 +11,22 @@ export interface Door {
   hash: string;
   late: boolean; // injected after scripts of the page ran, so the page may have seen what passes here
   start(order: Order, observer: Observer): Run;
+  retire(): void; // another version has taken its place; its open calls go on
 }
 
 function openDoor(port: MessagePort, late: boolean, ready: (door: Door) => void): void {
   const observers = new Map<string, Observer>();
   const post = (message: ToAdapter) => port.postMessage(message);
+  const sender = new Sender((answer) => post({ type: 'fetched', answer }));
+  const retire = () => post({ type: 'retire' });
 
   const hear = (message: FromAdapter) => {
     if (message.type === 'ready') {
-      ready({ name: message.name, hash: message.hash, late, start });
+      ready({ name: message.name, hash: message.hash, late, start, retire });
       return;
     }
+    if (message.type === 'fetch') return sender.send(message.wish);
+    if (message.type === 'unfetch') return sender.withdraw(message.number);
     const observer = observers.get(message.id);
     if (observer === undefined) return;
     switch (message.type) {
@@ -80,6 +86,7 @@ export function watchDoors(
     openDoor(port, late, (door) => {
       // The first wins at document_start; on demand only the plugin that was injected may come in.
       if (late ? !expected.delete(door.name) : doors.has(door.name)) return;
+      doors.get(door.name)?.retire();
       doors.set(door.name, door);
       ready(door);
     });

@@ -1,36 +1,48 @@
-// An adapter as its bundle hands it over (definePlugin's result), read once when it registers.
+// An adapter as its bundle hands it over (definePlugin's result, or an instance of a class), read once when it registers.
 import { isRecord, isText } from './guards.ts';
+import { type Callable, type Hooks, isCallable, readHooks } from './hooks.ts';
 import { isArray, MapCtor, mapGet, mapSet } from './primordials.ts';
+import { type Lent, PluginScope } from './scope.ts';
+import { readSignIn, type SignIn } from './sign-in.ts';
 
-export type Callable = (...args: never) => unknown;
+export type { Callable };
 
 export interface Tool {
   handle: Callable;
   self: object; // `this` of handle
+  signIn: SignIn | undefined; // what has to hold before it runs
 }
 
 export interface Adapter {
   tool(name: string): Tool | undefined;
   isReady: Callable | undefined;
   self: object; // `this` of isReady and of the hooks
+  hooks: Hooks;
+  scope: PluginScope;
 }
 
-function isCallable(value: unknown): value is Callable {
-  return typeof value === 'function';
-}
-
-/** Reads what a plugin's bundle exports; undefined when it is not a plugin. */
-export function readAdapter(definition: unknown): Adapter | undefined {
+/**
+ * Reads what a plugin's bundle exports; undefined when it is not a plugin. enter is how the bundle's copy of the SDK
+ * takes what is lent to it; a bundle without the SDK has none.
+ */
+export function readAdapter(definition: unknown, enter?: unknown, lent: Lent = {}): Adapter | undefined {
   if (!isRecord(definition) || !isArray(definition.tools)) return undefined;
+  const signIn = readSignIn(definition.signIn);
   const tools = new MapCtor<string, Tool>();
   for (let i = 0; i < definition.tools.length; i++) {
     const tool: unknown = definition.tools[i];
     if (!isRecord(tool) || !isText(tool.name) || !isCallable(tool.handle)) return undefined;
-    mapSet(tools, tool.name, { handle: tool.handle, self: tool });
+    mapSet(tools, tool.name, {
+      handle: tool.handle,
+      self: tool,
+      signIn: tool.signIn === false ? undefined : signIn,
+    });
   }
   return {
     tool: (name) => mapGet(tools, name),
     isReady: isCallable(definition.isReady) ? definition.isReady : undefined,
     self: definition,
+    hooks: readHooks(definition),
+    scope: new PluginScope(isCallable(enter) ? enter : undefined, lent),
   };
 }

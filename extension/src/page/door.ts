@@ -1,7 +1,8 @@
 // The way between the bridge (isolated world) and one adapter in the main world: a MessagePort, handed over at
 // document_start inside an event, synchronously, while no script of the page exists that could listen.
-import { exactly, type Guard, isText, shape } from './guards.ts';
+import { exactly, type Guard, isNumber, isText, shape } from './guards.ts';
 import { type Ending, isEnding, isLine, isOrder, isStep, type Line, type Order, type Step } from './order.ts';
+import { type Answer, isAnswer, isWish, type Wish } from './outside.ts';
 import { dispatch, listen, MessageEventCtor } from './primordials.ts';
 
 export const adapterEvent = 'tabrelay:adapter';
@@ -17,7 +18,9 @@ export function handOver(port: MessagePort, event: typeof adapterEvent | typeof 
 /** Bridge to adapter. */
 export type ToAdapter =
   | { type: 'run'; order: Order }
-  | { type: 'abort'; id: string; reason: 'cancelled' | 'document' };
+  | { type: 'abort'; id: string; reason: 'cancelled' | 'document' }
+  | { type: 'fetched'; answer: Answer }
+  | { type: 'retire' }; // another version has taken its place
 
 /** Adapter to bridge. */
 export type FromAdapter =
@@ -25,18 +28,31 @@ export type FromAdapter =
   | { type: 'waiting' | 'started'; id: string }
   | { type: 'progress'; id: string; step: Step }
   | { type: 'log'; id: string; line: Line }
-  | { type: 'ended' | 'late'; id: string; ending: Ending };
+  | { type: 'ended' | 'late'; id: string; ending: Ending }
+  | { type: 'fetch'; wish: Wish }
+  | { type: 'unfetch'; number: number };
 
 const isRun = shape({ type: exactly('run'), order: isOrder });
 const isAbort = shape({ type: exactly('abort'), id: isText, reason: exactly('cancelled', 'document') });
+const isFetched = shape({ type: exactly('fetched'), answer: isAnswer });
+const isRetire = shape({ type: exactly('retire') });
 
-export const isToAdapter: Guard<ToAdapter> = (value): value is ToAdapter => isRun(value) || isAbort(value);
+export const isToAdapter: Guard<ToAdapter> = (value): value is ToAdapter =>
+  isRun(value) || isAbort(value) || isFetched(value) || isRetire(value);
 
 const isReady = shape({ type: exactly('ready'), name: isText, hash: isText });
 const isMark = shape({ type: exactly('waiting', 'started'), id: isText });
 const isProgress = shape({ type: exactly('progress'), id: isText, step: isStep });
 const isLog = shape({ type: exactly('log'), id: isText, line: isLine });
 const isEnd = shape({ type: exactly('ended', 'late'), id: isText, ending: isEnding });
+const isFetch = shape({ type: exactly('fetch'), wish: isWish });
+const isUnfetch = shape({ type: exactly('unfetch'), number: isNumber });
 
 export const isFromAdapter: Guard<FromAdapter> = (value): value is FromAdapter =>
-  isMark(value) || isEnd(value) || isProgress(value) || isLog(value) || isReady(value);
+  isMark(value) ||
+  isEnd(value) ||
+  isProgress(value) ||
+  isLog(value) ||
+  isReady(value) ||
+  isFetch(value) ||
+  isUnfetch(value);

@@ -3,7 +3,10 @@
 import { readAdapter } from './definition.ts';
 import { adapterEvent, type FromAdapter, handOver, isToAdapter } from './door.ts';
 import { isRecord, isText } from './guards.ts';
+import { liveIn } from './hooks.ts';
 import type { Order } from './order.ts';
+import { openOutside } from './outside.ts';
+import { takePreScript } from './pre-script.ts';
 import {
   eventData,
   listen,
@@ -18,13 +21,21 @@ import {
 import type { Observer } from './reporting.ts';
 import { type Run, startRun } from './runtime.ts';
 
+declare const tabrelayRuntime: { start?: typeof start };
+
 /** Connects one plugin's adapter to the bridge of this document. Called by the composed adapter file. */
-export function start(about: unknown, definition: unknown): void {
-  const adapter = readAdapter(definition);
-  if (adapter === undefined || !isRecord(about) || !isText(about.name) || !isText(about.hash)) return;
+function start(about: unknown, definition: unknown, enter?: unknown): void {
+  if (!isRecord(about) || !isText(about.name) || !isText(about.hash)) return;
   const channel = new MessageChannelCtor();
   const port = channel.port1;
   const post = (message: FromAdapter) => portPost(port, message);
+  const outside = openOutside(
+    (wish) => post({ type: 'fetch', wish }),
+    (number) => post({ type: 'unfetch', number }),
+  );
+  const preScript = takePreScript(about.name, about.hash);
+  const adapter = readAdapter(definition, enter, { preScript, fetch: outside.fetch });
+  if (adapter === undefined) return;
   const runs = new MapCtor<string, Run>();
 
   const observe = (id: string): Observer => ({
@@ -62,10 +73,23 @@ export function start(about: unknown, definition: unknown): void {
   listen(port, 'message', (event) => {
     const message = eventData(event);
     if (!isToAdapter(message)) return;
-    if (message.type === 'run') run(message.order);
-    else mapGet(runs, message.id)?.abort(message.reason);
+    switch (message.type) {
+      case 'run':
+        return run(message.order);
+      case 'abort':
+        return mapGet(runs, message.id)?.abort(message.reason);
+      case 'fetched':
+        return outside.hear(message.answer);
+      case 'retire':
+        return leave();
+    }
   });
+  const leave = liveIn(adapter.hooks);
   portStart(port);
   post({ type: 'ready', name: about.name, hash: about.hash });
   handOver(channel.port2, adapterEvent);
 }
+
+// The bundle's variable, declared in front of it. An export would go through a loop over an object's fields, which
+// takes in whatever the page hung on Object.prototype.
+tabrelayRuntime.start = start;

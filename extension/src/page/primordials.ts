@@ -2,8 +2,9 @@
 // document_start, before any script of the page; what the page replaces afterwards is not used.
 
 const { apply, getPrototypeOf } = Reflect;
+const DOMExceptionCtor = DOMException;
 const { defineProperty: define } = Reflect;
-export const { getOwnPropertyDescriptor: ownDescriptor } = Reflect;
+export const { get: property, getOwnPropertyDescriptor: ownDescriptor } = Reflect;
 
 /** Reflect.defineProperty that heeds the descriptor's own fields only, not what a page put on Object.prototype. */
 export function defineProperty(target: object, name: PropertyKey, own: PropertyDescriptor): boolean {
@@ -40,6 +41,7 @@ export const mapGet = uncurry(Map.prototype.get);
 export const mapHas = uncurry(Map.prototype.has);
 export const mapSet = uncurry(Map.prototype.set);
 export const mapDelete = uncurry(Map.prototype.delete);
+export const mapEach = uncurry(Map.prototype.forEach);
 export const indexOf = uncurry(String.prototype.indexOf);
 export const slice = uncurry(String.prototype.slice);
 export const codeAt = uncurry(String.prototype.charCodeAt);
@@ -52,12 +54,14 @@ export const portStart = uncurry(MessagePort.prototype.start);
 export const listen = uncurry(EventTarget.prototype.addEventListener);
 export const unlisten = uncurry(EventTarget.prototype.removeEventListener);
 export const dispatch = uncurry(EventTarget.prototype.dispatchEvent);
+const EventTargetCtor = EventTarget;
+export const isEventTarget = (value: unknown): value is EventTarget => value instanceof EventTargetCtor;
 const readData = getterOf(MessageEvent.prototype, 'data');
 export const eventData = (event: Event): unknown =>
   event instanceof MessageEventCtor ? readData(event) : undefined;
 export const call = apply;
 
-const { deleteProperty } = Reflect;
+export const { deleteProperty } = Reflect;
 const plainPrototypes = [
   Object.prototype,
   Array.prototype,
@@ -90,13 +94,42 @@ export function encodeJson(value: unknown): string | undefined {
   }
 }
 
+// What the language's own objects inherit from: nothing that a tool throws gets its fields there, but a page can hang
+// something on them.
+const common = [
+  Object.prototype,
+  Error.prototype,
+  TypeError.prototype,
+  RangeError.prototype,
+  SyntaxError.prototype,
+  ReferenceError.prototype,
+  EvalError.prototype,
+  URIError.prototype,
+  AggregateError.prototype,
+  DOMException.prototype,
+];
+
+function isCommon(object: object): boolean {
+  for (let i = 0; i < common.length; i++) if (common[i] === object) return true;
+  return false;
+}
+
+const domMessage = getterOf(DOMException.prototype, 'message');
+
+/** A field of what a tool threw: its own, or of a class of the plugin; nothing the page put on a built-in prototype. */
+export function errorField(thrown: object, name: string): unknown {
+  for (let at: object | null = thrown; at !== null && !isCommon(at); at = getPrototypeOf(at)) {
+    if (ownDescriptor(at, name) !== undefined) return property(thrown, name, thrown);
+  }
+  return name === 'message' && thrown instanceof DOMExceptionCtor ? domMessage(thrown) : undefined;
+}
+
 const clock = performance;
 const clockNow = uncurry(Performance.prototype.now);
 /** Milliseconds since the document began, the same in both worlds of a page. */
 export const now = (): number => clockNow(clock);
 
 const AbortControllerCtor = AbortController;
-const DOMExceptionCtor = DOMException;
 const abortWith = uncurry(AbortController.prototype.abort);
 const signalOf = Object.getOwnPropertyDescriptor(AbortController.prototype, 'signal')?.get;
 
@@ -142,3 +175,67 @@ export function settle(
   }
   thenSafely(new PromiseCtor<unknown>((resolve) => resolve(value)), fulfilled, rejected);
 }
+
+/** A promise with the functions that settle it. Made of the built-in class, whatever the page put in its place. */
+export function deferred<T>(): {
+  promise: Promise<T>;
+  resolve(value: T): void;
+  reject(reason: unknown): void;
+} {
+  let resolve: (value: T) => void = () => {};
+  let reject: (reason: unknown) => void = () => {};
+  const promise = new PromiseCtor<T>((fulfil, refuse) => {
+    resolve = fulfil;
+    reject = refuse;
+  });
+  return { promise, resolve, reject };
+}
+
+export const ArrayBufferCtor = ArrayBuffer;
+export const ResponseCtor = Response;
+export const TypeErrorCtor = TypeError;
+const readBody = uncurry(Request.prototype.arrayBuffer);
+const headersIn = getterOf(Request.prototype, 'headers');
+const HeadersCtor = Headers;
+const eachHeader = uncurry(Headers.prototype.forEach);
+
+/** The body of a request, or undefined when it has none. */
+export function requestBody(
+  request: Request,
+  done: (body: ArrayBuffer | undefined) => void,
+  failed: (why: unknown) => void,
+): void {
+  settle(
+    readBody(request),
+    (body) => done(body instanceof ArrayBufferCtor && body.byteLength > 0 ? body : undefined),
+    failed,
+  );
+}
+
+/** Name and value of each header. */
+export function headersOf(request: Request): string[][] {
+  const pairs: string[][] = [];
+  const headers = headersIn(request);
+  if (!(headers instanceof HeadersCtor)) return pairs;
+  eachHeader(headers, (value, name) => {
+    defineProperty(pairs, pairs.length, {
+      value: [name, value],
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  });
+  return pairs;
+}
+
+const URLCtor = URL;
+const hrefOf = getterOf(URL.prototype, 'href');
+
+/** An address as it is from this document. */
+export const absoluteUrl = (address: string): string => {
+  try {
+    return stringOf(hrefOf(new URLCtor(address, location.href)));
+  } catch {
+    return address;
+  }
+};

@@ -2,11 +2,27 @@
 // AbortSignal and one clock, and report its end once. Runs in both worlds; see primordials.ts.
 import { type Clock, type Expiry, expiryText, startClock } from './clock.ts';
 import type { Adapter, Callable, Tool } from './definition.ts';
+import type { HookName } from './hooks.ts';
 import type { Ending, Order, Refusal } from './order.ts';
 import { urlAllowed } from './patterns.ts';
-import { abortable, call, dropTimer, later, min, parseJson, settle, stringOf } from './primordials.ts';
+import {
+  abortable,
+  call,
+  dropTimer,
+  later,
+  max,
+  min,
+  now,
+  parseJson,
+  property,
+  round,
+  settle,
+  stringOf,
+} from './primordials.ts';
 import { type Observer, type Reports, reporting } from './reporting.ts';
+import { settingsHere } from './scope.ts';
 import { cut, fitsIn, serialiseThrown, serialiseValue } from './serialise.ts';
+import { awaitSignIn } from './sign-in.ts';
 
 export type AbortReason = 'cancelled' | 'document';
 
@@ -15,7 +31,9 @@ export interface Run {
   abort(reason: AbortReason): void;
 }
 
-const readyWaitMs = 5000;
+const readyWaitMs = 5000; // for isReady to answer
+const becomingReadyMs = 2000; // for it to answer yes: applications show themselves before they can work
+const askAgainMs = 200;
 
 const refused = (started: boolean, refusal: Refusal): Ending => ({ status: 'refused', started, refusal });
 
@@ -42,6 +60,8 @@ class PageRun implements Run {
   readonly #lifetime = abortable();
   readonly #reports: Reports;
   readonly #clock: Clock;
+  readonly #settings: Record<string, unknown>;
+  readonly #leave: () => void; // the plugin's scope
   #started = false;
   #over = false;
 
@@ -52,6 +72,8 @@ class PageRun implements Run {
     this.#observer = observer;
     this.#clock = startClock(order, (reason) => this.#expire(reason));
     this.#reports = reporting(observer, { open: () => !this.#over, sign: () => this.#clock.progress() });
+    this.#settings = settingsHere(order.settings ?? {}, location.href);
+    this.#leave = adapter.scope.begin(this.#settings, this.#reports.log);
   }
 
   start(): void {
@@ -71,24 +93,43 @@ class PageRun implements Run {
   }
 
   #awaitReady(isReady: Callable): void {
+    const asking = now();
     let answered = false;
+    let pause: ReturnType<typeof setTimeout> | undefined;
     const answer = (ready: boolean, why: string) => {
-      if (answered || this.#over) return;
+      if (answered) return;
       answered = true;
       dropTimer(timer);
+      if (pause !== undefined) dropTimer(pause);
+      deaf();
+      if (this.#over) return;
       const message = cut(`The page is not ready for this plugin${why}`, 4096);
       if (ready) this.#begin();
       else this.#end(refused(false, { code: 'ADAPTER_NOT_READY', message, outcome: 'not_executed' }));
     };
     const failed = (thrown: unknown) => answer(false, `: ${stringOf(serialiseThrown(thrown).message)}`);
+    const said = (ready: unknown) => {
+      const left = min(becomingReadyMs, this.#order.timeoutMs / 2) - (now() - asking);
+      if (ready === true || left <= 0 || this.#over) answer(ready === true, '');
+      else if (!answered) pause = later(ask, max(1, min(askAgainMs, left)));
+    };
+    const ask = () => {
+      pause = undefined;
+      try {
+        settle(call(isReady, this.#adapter.self, []), said, failed);
+      } catch (thrown) {
+        failed(thrown);
+      }
+    };
+    const deaf = this.#adapter.scope.onReadiness(() => {
+      if (pause === undefined) return; // it is being asked
+      dropTimer(pause);
+      ask();
+    });
     const wait = min(readyWaitMs, this.#order.timeoutMs);
     const timer = later(() => answer(false, ' (isReady did not answer)'), wait);
     this.#observer.waiting();
-    try {
-      settle(call(isReady, this.#adapter.self, []), (ready) => answer(ready === true, ''), failed);
-    } catch (thrown) {
-      failed(thrown);
-    }
+    ask();
   }
 
   #begin(): void {
@@ -101,26 +142,52 @@ class PageRun implements Run {
     }
     this.#started = true;
     this.#observer.started();
-    const threw = (thrown: unknown) => this.#end({ status: 'threw', error: serialiseThrown(thrown) });
+    const { signIn } = this.#tool;
+    const failed = (thrown: unknown) => this.#end({ status: 'threw', error: serialiseThrown(thrown) });
+    if (signIn === undefined) this.#handle();
+    else
+      awaitSignIn(
+        signIn,
+        () => this.#over,
+        () => this.#handle(),
+        failed,
+      );
+  }
+
+  #handle(): void {
+    const { tool } = this.#order;
+    this.#hook('onToolInvocationStart', [tool]);
+    const begun = now();
+    const done = (success: boolean, ending: Ending) => {
+      this.#hook('onToolInvocationEnd', [tool, success, round(now() - begun)]);
+      this.#end(ending);
+    };
+    const threw = (thrown: unknown) => done(false, { status: 'threw', error: serialiseThrown(thrown) });
     try {
-      const value: unknown = call(this.#tool.handle, this.#tool.self, [
-        parseArguments(this.#order),
-        this.#context(),
-      ]);
-      settle(value, (settled) => this.#end(returned(settled, this.#order)), threw);
+      const args = [parseArguments(this.#order), this.#context()];
+      const value: unknown = call(this.#tool.handle, this.#tool.self, args);
+      settle(value, (settled) => done(true, returned(settled, this.#order)), threw);
     } catch (thrown) {
       threw(thrown);
     }
   }
 
+  #hook(name: HookName, args: readonly unknown[]): void {
+    this.#adapter.hooks.tell(name, args, (thrown) =>
+      this.#reports.log.warn(`${name} failed: ${stringOf(serialiseThrown(thrown).message)}`),
+    );
+  }
+
   // What the SDK documents as the second argument of a handler.
   #context(): object {
+    const outermost: unknown = property(globalThis, 'top');
     return {
       signal: this.#lifetime.signal,
       reportProgress: this.#reports.progress,
       log: this.#reports.log,
-      settings: this.#order.settings ?? {},
+      settings: this.#settings,
       tab: { id: this.#order.tabId, url: location.href },
+      frame: { url: location.href, top: outermost === globalThis },
       idempotencyKey: this.#order.id,
     };
   }
@@ -141,6 +208,7 @@ class PageRun implements Run {
     this.#reports.flush();
     this.#over = true;
     this.#clock.stop();
+    this.#leave();
     this.#observer.ended(ending);
   }
 }

@@ -1,6 +1,6 @@
 // What a tool returned or threw, as JSON the worker can pass on without looking into it.
 import { isRecord } from './guards.ts';
-import { codeAt, encodeJson, isFiniteNumber, slice, stringOf } from './primordials.ts';
+import { codeAt, encodeJson, errorField, isFiniteNumber, slice, stringOf } from './primordials.ts';
 
 const messageBytes = 32 * 1024;
 const fieldBytes = 1024;
@@ -46,7 +46,8 @@ function copyField(value: unknown, max: number): unknown {
 
 function messageOf(thrown: unknown): string {
   try {
-    if (isRecord(thrown) && typeof thrown.message === 'string') return thrown.message;
+    const message = isRecord(thrown) ? errorField(thrown, 'message') : undefined;
+    if (typeof message === 'string') return message;
     return stringOf(thrown);
   } catch {
     return 'The tool threw a value that cannot be shown';
@@ -56,7 +57,7 @@ function messageOf(thrown: unknown): string {
 const carried = ['category', 'retryable', 'retryAfterMs', 'outcome'] as const;
 
 function copyToolError(thrown: Record<string, unknown>): Record<string, unknown> | undefined {
-  const code = thrown.code;
+  const code = errorField(thrown, 'code');
   if (typeof code !== 'string') return undefined;
   // Without a prototype: a page may have put a setter named like one of our fields on Object.prototype.
   const error: Record<string, unknown> = {
@@ -68,7 +69,7 @@ function copyToolError(thrown: Record<string, unknown>): Record<string, unknown>
     const name = carried[i];
     if (name === undefined) continue;
     try {
-      const value = thrown[name];
+      const value = errorField(thrown, name);
       if (value !== undefined) error[name] = copyField(value, fieldBytes);
     } catch {
       // A getter threw: the field is missing, and the error still has its code.

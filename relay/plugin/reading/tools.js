@@ -154,7 +154,13 @@
   }
   if (!Array.isArray(plugin.tools))
     return JSON.stringify({ problem: 'its default export has no list of "tools"' });
+  // What a class says of itself, for the fields that package.json leaves out.
+  const about = {};
+  for (const field of ['description', 'homepage']) if (typeof plugin[field] === 'string') about[field] = plugin[field];
+  if (Array.isArray(plugin.excludePatterns)) about.excludePatterns = plugin.excludePatterns.map(String);
+  about.configSchema = plugin.settings ?? plugin.configSchema;
   return JSON.stringify({
+    about,
     tools: plugin.tools.map((tool, i) => (i % parts === part ? describe(tool) : null)),
   });
 };

@@ -1,0 +1,127 @@
+// Same-origin requests of a main-world adapter, sent by the bridge: there the page's connect-src does not hold. They
+// carry the person's cookies and the page's Origin, like the page's own.
+import { exactly, type Guard, isFlag, isNumber, isText, listOf, optional, shape } from './guards.ts';
+import {
+  ArrayBufferCtor,
+  deferred,
+  defineProperty,
+  headersOf,
+  listen,
+  MapCtor,
+  mapDelete,
+  mapGet,
+  mapSet,
+  ResponseCtor,
+  requestBody,
+  TypeErrorCtor,
+} from './primordials.ts';
+
+/** A request as it crosses the port. */
+export interface Wish {
+  number: number; // counts the requests of one adapter
+  url: string;
+  method: string;
+  headers: string[][]; // pairs
+  redirect: 'error' | 'follow' | 'manual';
+  body: ArrayBuffer | undefined;
+}
+
+/** Its answer. */
+export type Answer =
+  | {
+      number: number;
+      failed?: undefined;
+      url: string;
+      status: number;
+      statusText: string;
+      redirected: boolean;
+      headers: string[][];
+      body: ArrayBuffer;
+    }
+  | { number: number; failed: string };
+
+const isBuffer: Guard<ArrayBuffer> = (value): value is ArrayBuffer => value instanceof ArrayBufferCtor;
+const isPairs = listOf(listOf(isText));
+
+export const isWish: Guard<Wish> = shape({
+  number: isNumber,
+  url: isText,
+  method: isText,
+  headers: isPairs,
+  redirect: exactly('error', 'follow', 'manual'),
+  body: optional(isBuffer),
+});
+
+const isGood = shape({
+  number: isNumber,
+  failed: optional<undefined>((_value): _value is undefined => false),
+  url: isText,
+  status: isNumber,
+  statusText: isText,
+  redirected: isFlag,
+  headers: isPairs,
+  body: isBuffer,
+});
+const isBad = shape({ number: isNumber, failed: isText });
+
+export const isAnswer: Guard<Answer> = (value): value is Answer => isGood(value) || isBad(value);
+
+/** What the adapter has for it, and where the answers go. */
+export interface Outside {
+  fetch(request: Request): Promise<Response>;
+  hear(answer: Answer): void;
+}
+
+const isBodiless = (status: number): boolean => status === 204 || status === 205 || status === 304;
+
+function responseOf(answer: Answer & { failed?: undefined }): Response {
+  const { status, statusText, headers, body, url, redirected } = answer;
+  const pairs: [string, string][] = [];
+  for (let i = 0; i < headers.length; i++) {
+    const [name, value] = headers[i] ?? [];
+    if (name !== undefined && value !== undefined) defineProperty(pairs, i, pairOf(name, value));
+  }
+  const response = new ResponseCtor(isBodiless(status) ? null : body, { status, statusText, headers: pairs });
+  defineProperty(response, 'url', { value: url });
+  defineProperty(response, 'redirected', { value: redirected });
+  return response;
+}
+
+const pairOf = (name: string, value: string): PropertyDescriptor => ({
+  value: [name, value],
+  enumerable: true,
+  configurable: true,
+  writable: true,
+});
+
+/** Sends requests with post; the bridge's answers come to hear. */
+export function openOutside(post: (wish: Wish) => void, withdraw: (number: number) => void): Outside {
+  const waiting = new MapCtor<number, { resolve(response: Response): void; reject(why: unknown): void }>();
+  let count = 0;
+  return {
+    fetch(request) {
+      const { promise, resolve, reject } = deferred<Response>();
+      const number = ++count;
+      const { url, method, redirect, signal } = request;
+      mapSet(waiting, number, { resolve, reject });
+      listen(signal, 'abort', () => {
+        if (!mapDelete(waiting, number)) return;
+        withdraw(number);
+        reject(signal.reason);
+      });
+      requestBody(
+        request,
+        (body) => post({ number, url, method, redirect, headers: headersOf(request), body }),
+        reject,
+      );
+      return promise;
+    },
+    hear(answer) {
+      const asked = mapGet(waiting, answer.number);
+      if (asked === undefined) return;
+      mapDelete(waiting, answer.number);
+      if (answer.failed === undefined) asked.resolve(responseOf(answer));
+      else asked.reject(new TypeErrorCtor(answer.failed));
+    },
+  };
+}

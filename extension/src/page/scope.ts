@@ -1,0 +1,92 @@
+// What one plugin's bundle is lent: its settings, what its pre-script kept, and the log of a call. It is handed to a
+// function of that bundle and never hangs on a global, so that two plugins of a tab do not see each other's.
+import { isRecord, isText } from './guards.ts';
+import type { Callable } from './hooks.ts';
+import { call, indexOf, keysOf, MapCtor, mapDelete, mapEach, mapSet, slice } from './primordials.ts';
+
+/** What does not change from call to call. */
+export interface Lent {
+  readonly preScript?: { get(key: string): unknown } | undefined;
+  readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
+}
+
+/** One open call, and the one that was the latest before it. */
+interface Open {
+  readonly settings: Record<string, unknown>;
+  readonly log: object;
+  readonly before: Open | undefined;
+  over: boolean;
+}
+
+export class PluginScope {
+  readonly #enter: Callable | undefined;
+  readonly #lent: Lent;
+  readonly #waiting = new MapCtor<() => void, true>(); // calls that wait for the plugin to be ready
+  #latest: Open | undefined;
+
+  constructor(enter: Callable | undefined, lent: Lent) {
+    this.#enter = enter;
+    this.#lent = lent;
+    this.#tell({});
+  }
+
+  /** A call begins with these settings; what it returns ends it. */
+  begin(settings: Record<string, unknown>, log: object): () => void {
+    const open: Open = { settings, log, before: this.#latest, over: false };
+    this.#latest = open;
+    this.#tell(settings);
+    return () => {
+      open.over = true;
+      while (this.#latest?.over === true) this.#latest = this.#latest.before;
+      this.#tell(settings);
+    };
+  }
+
+  /** Calls back when the plugin says that it may be ready now; what it returns stops that. */
+  onReadiness(again: () => void): () => void {
+    mapSet(this.#waiting, again, true);
+    return () => void mapDelete(this.#waiting, again);
+  }
+
+  #tell(settings: Record<string, unknown>): void {
+    if (this.#enter === undefined) return;
+    const { preScript, fetch } = this.#lent;
+    const readinessChanged = () => mapEach(this.#waiting, (_, again) => again());
+    const log = this.#latest?.log;
+    call(this.#enter, undefined, [{ settings, preScript, log, fetch, readinessChanged }]);
+  }
+}
+
+// https://a.example:8443 of https://a.example:8443/path
+function originOf(url: string): string {
+  const host = indexOf(url, '://') + 3;
+  const path = indexOf(url, '/', host);
+  return path < 0 ? url : slice(url, 0, path);
+}
+
+/** Settings as a plugin sees them in this document: of several installations the one whose page this is. */
+export function settingsHere(given: Record<string, unknown>, here: string): Record<string, unknown> {
+  const names = keysOf(given);
+  let own = given;
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i];
+    const value = name === undefined ? undefined : given[name];
+    if (name === undefined || !isRecord(value)) continue;
+    if (own === given) own = { ...given };
+    own[name] = instanceHere(value, here);
+  }
+  return own;
+}
+
+function instanceHere(urls: Record<string, unknown>, here: string): unknown {
+  const names = keysOf(urls);
+  let first: unknown;
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i];
+    const url = name === undefined ? undefined : urls[name];
+    if (!isText(url)) continue;
+    first ??= url;
+    if (originOf(url) === originOf(here)) return url;
+  }
+  return first;
+}

@@ -1,0 +1,59 @@
+// A plugin says how to know that a person is signed in; waiting for it, and the words when nobody is, are here.
+import { isNumber, isRecord, isText } from './guards.ts';
+import { type Callable, isCallable } from './hooks.ts';
+import { absoluteUrl, call, later, max, min, now, settle } from './primordials.ts';
+
+export interface SignIn {
+  isSignedIn: Callable;
+  loginUrl: Callable | string;
+  waitMs: number; // how long the page may take to know it
+  self: object;
+}
+
+const defaultWaitMs = 2000;
+const askAgainMs = 100;
+
+/** Reads the SDK's `signIn`; undefined when the plugin has none. */
+export function readSignIn(value: unknown): SignIn | undefined {
+  if (!isRecord(value) || !isCallable(value.isSignedIn)) return undefined;
+  const { isSignedIn, loginUrl, waitMs } = value;
+  if (!isText(loginUrl) && !isCallable(loginUrl)) return undefined;
+  return { isSignedIn, loginUrl, waitMs: isNumber(waitMs) ? waitMs : defaultWaitMs, self: value };
+}
+
+/** Goes on when somebody is signed in, and fails with what a handler would throw when nobody is. */
+export function awaitSignIn(
+  signIn: SignIn,
+  over: () => boolean,
+  signedIn: () => void,
+  failed: (thrown: unknown) => void,
+): void {
+  const asking = now();
+  const said = (answer: unknown) => {
+    if (over()) return;
+    const left = signIn.waitMs - (now() - asking);
+    if (answer) signedIn();
+    else if (left > 0) later(ask, max(1, min(askAgainMs, left)));
+    else failed(signedOut(signIn));
+  };
+  const ask = () => {
+    try {
+      settle(call(signIn.isSignedIn, signIn.self, []), said, failed);
+    } catch (thrown) {
+      failed(thrown);
+    }
+  };
+  ask();
+}
+
+function signedOut({ loginUrl, self }: SignIn): object {
+  const address = isText(loginUrl) ? loginUrl : call(loginUrl, self, []);
+  return {
+    __proto__: null,
+    code: 'AUTH_ERROR',
+    category: 'auth',
+    retryable: false,
+    outcome: 'not_executed',
+    message: `Nobody is signed in. Ask the person to sign in at ${absoluteUrl(isText(address) ? address : '')}, then call again.`,
+  };
+}

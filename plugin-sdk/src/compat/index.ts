@@ -1,0 +1,80 @@
+// What `@opentabs-dev/plugin-sdk` means to the builder: the names and meanings of that SDK, on ours. Where a browser's
+// own answer for "nothing" was null there, it is null here.
+
+import type { FetchOptions } from '../fetch.ts';
+import * as web from '../fetch.ts';
+import type { StandardSchema } from '../schema.ts';
+
+export {
+  type ObserveOptions as ObserveDOMOptions,
+  observeDOM,
+  querySelectorAll,
+  type WaitForOptions as WaitForSelectorOptions,
+  waitForSelector,
+  waitForSelectorRemoval,
+} from '../dom.ts';
+export {
+  deleteJSON,
+  type FetchOptions as FetchFromPageOptions,
+  fetchFromPage,
+  fetchJSON,
+  fetchText,
+  patchJSON,
+  postForm,
+  postFormData,
+  postJSON,
+  putJSON,
+} from '../fetch.ts';
+export {
+  parseRateLimitHeader,
+  parseRetryAfterMs,
+  statusError as httpStatusToToolError,
+} from '../http-error.ts';
+export { getCurrentUrl, getPageGlobal, getPageTitle } from '../page.ts';
+export { buildQueryString, stripUndefined } from '../query.ts';
+export { getConfig, getPreScriptValue, log, notifyReadinessChanged } from '../scope.ts';
+export type { Setting as ConfigSettingDefinition, Settings as ConfigSchema } from '../settings.ts';
+export {
+  clearAuthCache,
+  getLocalStorage,
+  getSessionStorage,
+  removeLocalStorage,
+  removeSessionStorage,
+  setAuthCache,
+  setLocalStorage,
+  setSessionStorage,
+} from '../storage.ts';
+export {
+  type RetryOptions,
+  retry,
+  sleep,
+  type WaitOptions as SleepOptions,
+  type WaitUntilOptions,
+  waitUntil,
+} from '../timing.ts';
+export {
+  defineTool,
+  type Progress as ProgressOptions,
+  type ToolContext as ToolHandlerContext,
+  type ToolDefinition,
+} from '../tool.ts';
+export { type ErrorCategory, ToolError, type ToolErrorOptions } from '../tool-error.ts';
+export {
+  LUCIDE_ICON_NAMES,
+  NAME_REGEX,
+  RESERVED_NAMES,
+  validatePluginName,
+  validateUrlPattern,
+} from './names.ts';
+export { OpenTabsPlugin } from './plugin.ts';
+export { findLocalStorageEntry, getAuthCache, getCookie, getMetaContent, getTextContent } from './reading.ts';
+
+/** What fetchJSON and its siblings are made of. */
+export const fetchJSONImpl = (url: string, init?: FetchOptions, schema?: StandardSchema): Promise<unknown> =>
+  schema ? web.fetchJSON(url, init, schema) : web.fetchJSON(url, init);
+
+/** Resources of a page are not offered by plugins here; their definitions do no harm. */
+export const defineResource = <T>(resource: T): T => resource;
+
+/** Prompts are files here, see the guide; their definitions do no harm. */
+export const definePrompt = <T>(prompt: T): T => prompt;

@@ -1,0 +1,1 @@
+export { definePreScript, type PreScriptContext } from '../pre-script.ts';

@@ -1,0 +1,47 @@
+import type { Log } from './tool.ts';
+
+/**
+ * What the page's runtime lends to one plugin's bundle. Each bundle has a copy of this module, so no two plugins of a
+ * tab see each other's, and nothing of it hangs on a global that the page could read.
+ */
+export interface Scope {
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** What the pre-script set, by key; undefined when it did not run in this document. */
+  readonly preScript: { get(key: string): unknown } | undefined;
+  /** Of the call that began last and is still open. */
+  readonly log: Log | undefined;
+  /** Sends a same-origin request from outside the page, where its Content-Security-Policy does not hold. */
+  readonly fetch: ((request: Request) => Promise<Response>) | undefined;
+  /** Asks the plugin's isReady again, for calls that wait for it. */
+  readonly readinessChanged: () => void;
+}
+
+let scope: Scope | undefined;
+
+/** Called by the page's runtime before it calls anything of the plugin. */
+export function enter(entered: Scope): void {
+  scope = entered;
+}
+
+export const currentScope = (): Scope | undefined => scope;
+
+/** The value of one of the plugin's settings; undefined when the person gave none. Handlers have `ctx.settings`. */
+export const getConfig = (key: string): unknown =>
+  scope && Object.hasOwn(scope.settings, key) ? scope.settings[key] : undefined;
+
+/** What the plugin's pre-script kept under this key; undefined when it did not, or ran in an earlier document. */
+export const getPreScriptValue = (key: string): unknown => scope?.preScript?.get(key);
+
+/** Tells the runtime that isReady would answer otherwise now: calls that wait for it go on at once. */
+export const notifyReadinessChanged = (): void => scope?.readinessChanged();
+
+/**
+ * Log lines from code that has no context at hand. They belong to the call that began last; a handler that may run
+ * beside others logs with `ctx.log`. Outside of calls they go to the page's console.
+ */
+export const log: Log = {
+  debug: (message, data) => (scope?.log ?? console).debug(message, data),
+  info: (message, data) => (scope?.log ?? console).info(message, data),
+  warn: (message, data) => (scope?.log ?? console).warn(message, data),
+  error: (message, data) => (scope?.log ?? console).error(message, data),
+};

@@ -1,0 +1,61 @@
+package plugin
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Setting is one thing a person can set for a plugin: an entry of its configSchema.
+type Setting struct {
+	Type     string          `json:"type"` // url, string, number, boolean or select
+	Label    string          `json:"label"`
+	Required bool            `json:"required"`
+	Options  []string        `json:"options"` // of a select
+	Default  json.RawMessage `json:"default"` // what it is when nobody set it; nil when there is none
+	Secret   *bool           `json:"secret"`  // whether it is kept from pages that could read it; nil: a string is
+}
+
+// IsSecret reports whether a value of the setting is kept from pages that ran scripts before the plugin came.
+func (s Setting) IsSecret() bool {
+	if s.Secret == nil {
+		return s.Type == "string"
+	}
+	return *s.Secret
+}
+
+// Settings reads a configSchema.
+func Settings(configSchema json.RawMessage) (map[string]Setting, error) {
+	var declared map[string]Setting
+	if len(configSchema) == 0 {
+		return nil, nil
+	}
+	err := json.Unmarshal(configSchema, &declared)
+	return declared, err
+}
+
+func hasURLSetting(configSchema json.RawMessage) bool {
+	declared, _ := Settings(configSchema)
+	return slices.ContainsFunc(slices.Collect(maps.Values(declared)), func(s Setting) bool { return s.Type == "url" })
+}
+
+// checkSettings returns everything wrong with a configSchema.
+func checkSettings(configSchema json.RawMessage) (problems []string) {
+	declared, err := Settings(configSchema)
+	if err != nil {
+		return []string{`"configSchema" has to be an object of settings, each like {"type": "string", "label": "…"}`}
+	}
+	for _, name := range slices.Sorted(maps.Keys(declared)) {
+		switch s := declared[name]; s.Type {
+		case "url", "string", "number", "boolean":
+		case "select":
+			if len(s.Options) == 0 {
+				problems = append(problems, fmt.Sprintf(`setting %q has the type select and no "options"`, name))
+			}
+		default:
+			problems = append(problems, fmt.Sprintf("setting %q has the type %q; write url, string, number, boolean or select", name, s.Type))
+		}
+	}
+	return problems
+}
