@@ -11,7 +11,7 @@ import { openLine } from './line.ts';
 import { type FromBridge, isToBridge, type ToBridge } from './messages.ts';
 
 declare global {
-  var tabrelayBridge: { register(about: unknown, definition: unknown): void } | undefined;
+  var tabrelayBridge: { register(about: unknown, definition: unknown, enter?: unknown): void } | undefined;
   var tabrelayLate: boolean | undefined; // set by late.js, which precedes this file when it is injected on demand
 }
 
@@ -42,8 +42,8 @@ class Resident {
     },
   });
 
-  register(about: unknown, definition: unknown): void {
-    const registered = this.#adapters.register(about, definition);
+  register(about: unknown, definition: unknown, enter: unknown): void {
+    const registered = this.#adapters.register(about, definition, enter);
     if (registered !== undefined) this.#post({ type: 'registered', ...registered });
   }
 
@@ -113,7 +113,10 @@ class Resident {
 function settle(): void {
   const bridge = new Resident();
   addEventListener('pagehide', () => bridge.leave());
-  const door = { register: (about: unknown, definition: unknown) => bridge.register(about, definition) };
+  const door = {
+    register: (about: unknown, definition: unknown, enter: unknown) =>
+      bridge.register(about, definition, enter),
+  };
   Object.defineProperty(globalThis, 'tabrelayBridge', { configurable: true, value: Object.freeze(door) });
 }
 
