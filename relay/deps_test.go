@@ -24,7 +24,7 @@ var may = map[string][]string{
 	"relay/bench": {"relay", "relay/call", "relay/config", "relay/plugin", "relay/hub/hubtest", "relay/wire", "relay/fault", "relay/join", "extension"},
 
 	"relay/front":    {"relay/call", "relay/cursor", "relay/fault", "relay/registry", "relay/rawjson", "relay/loopback"},
-	"relay/dispatch": {"relay/breaker", "relay/call", "relay/event", "relay/fault", "relay/registry", "relay/schema", "relay/rawjson"},
+	"relay/dispatch": {"relay/breaker", "relay/call", "relay/event", "relay/fault", "relay/registry", "relay/result", "relay/schema", "relay/rawjson"},
 	"relay/hub":      {"relay/call", "relay/fault", "relay/wire", "relay/match", "relay/rawjson"},
 	"relay/registry": {"relay/call", "relay/fault", "relay/plugin", "relay/schema", "relay/rawjson", "relay/match"},
 	"relay/plugin":   {"relay/schema", "relay/fault", "relay/match", "plugin-sdk"},
@@ -39,6 +39,7 @@ var may = map[string][]string{
 	"relay/event":    {},
 	"relay/breaker":  {},
 	"relay/rawjson":  {},
+	"relay/result":   {"relay/call", "relay/fault", "relay/rawjson"},
 	"relay/match":    {},
 	"relay/loopback": {},
 	"relay/config":   {"relay/match"},
@@ -46,14 +47,15 @@ var may = map[string][]string{
 	"relay/connect":  {},
 	"relay/browser":  {},
 
-	"relay/hub/hubtest":    {"relay/call", "relay/fault", "relay/hub", "relay/wire"},
-	"relay/fault/generate": {"relay/fault"},
-	"adapters":             {},
-	"adapters/demo":        {},
-	"adapters/generate":    {"relay/plugin"},
-	"extension":            {},
-	"extension/bundle":     {},
-	"plugin-sdk":           {},
+	"relay/hub/hubtest":     {"relay/call", "relay/fault", "relay/hub", "relay/wire"},
+	"relay/fault/generate":  {"relay/fault"},
+	"relay/fault/faulttest": {"relay/fault"},
+	"adapters":              {},
+	"adapters/demo":         {},
+	"adapters/generate":     {"relay/plugin"},
+	"extension":             {},
+	"extension/bundle":      {},
+	"plugin-sdk":            {},
 }
 
 // why says what an import that is not in the table would break.
@@ -80,6 +82,7 @@ var only = map[string][]string{
 	"github.com/prometheus/client_golang":        {"relay/metrics"},
 	"github.com/spf13/cobra":                     {"cmd/tabrelay"},
 	"go.yaml.in/yaml":                            {"relay/plugin/recipe.go"},
+	"github.com/itchyny/gojq":                    {"relay/result"},
 	"github.com/gofrs/flock":                     {"relay/join", "relay/config", "relay/plugin"},
 	"github.com/tailscale/hujson":                {"relay/config", "relay/connect", "relay/plugin"},
 	"github.com/rogpeppe/go-internal/testscript": {"cmd/tabrelay"},

@@ -1,0 +1,191 @@
+// Package result makes large results small enough for an answer, without losing anything: what an agent gets is valid
+// JSON, in order, says how much of the whole it is, and where the rest can be read.
+//
+// A value is cut at one place if that is enough: a list keeps its first items, or the longest texts their beginnings.
+// Only when no list or text is to blame does everything become smaller.
+package result
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
+)
+
+// Reader is the tool that reads a kept result.
+const Reader = "relay__read_result"
+
+// URI is the resource that a kept result is.
+func URI(id string) string { return "result://" + id }
+
+// Wish is how a value is to be made smaller.
+type Wish struct {
+	MaxBytes int    // of everything an agent reads of the answer
+	Others   int    // bytes of it that are spoken for
+	Path     string // of the list to cut, by the caller; empty: none
+	Declared string // the same by the tool
+	ID       string // under which the whole is kept; empty: it is not
+
+	// Fits reports whether a smaller value may still be returned by the tool, by its output schema; nil: always.
+	Fits func(json.RawMessage) bool
+}
+
+// Shaped is a value that was made smaller.
+type Shaped struct {
+	Value   json.RawMessage // what is left of it
+	Text    json.RawMessage // an object that says so: result, truncated, kept, total, and how to go on
+	Warning string          // one sentence
+}
+
+// Shape makes a valid document smaller so that Text, with Others, takes no more than MaxBytes. It fails when the
+// caller's path leads nowhere (path_not_found, invalid_array_path), and with OUTPUT_TOO_LARGE when there is no way.
+func Shape(doc json.RawMessage, w Wish) (*Shaped, *fault.Error) {
+	if !utf8.Valid(doc) {
+		doc = json.RawMessage(strings.ToValidUTF8(string(doc), "\uFFFD"))
+	}
+	if w.Path != "" {
+		if failure := w.checkList(doc); failure != nil {
+			return nil, failure
+		}
+		if s := w.attempt(doc, func(budget int) (cut, bool) { return cutList(doc, way(w.Path), budget) }); s != nil {
+			return s, nil
+		}
+		return nil, w.tooLarge(doc)
+	}
+	for _, way := range w.ways(doc) {
+		if s := w.attempt(doc, way); s != nil {
+			return s, nil
+		}
+	}
+	return nil, w.tooLarge(doc)
+}
+
+func (w *Wish) checkList(doc json.RawMessage) *fault.Error {
+	if failure := CheckPath(w.Path); failure != nil {
+		return failure
+	}
+	value, failure := get(doc, way(w.Path))
+	if failure != nil {
+		return failure
+	}
+	if _, ok := rawjson.Items(value); !ok {
+		return wrongPath(fault.TypeInvalidArrayPath, fmt.Sprintf("What is at %s is not a list", w.Path), "Name the path of a list, or none.")
+	}
+	return nil
+}
+
+// ways are what can be tried without a wish of the caller's, the best first.
+func (w *Wish) ways(doc json.RawMessage) (list []func(budget int) (cut, bool)) {
+	lists, texts := survey(doc, len(doc)-w.MaxBytes)
+	if w.Declared != "" && CheckPath(w.Declared) == nil {
+		list = append(list, func(budget int) (cut, bool) { return some(cutList(doc, way(w.Declared), budget)) })
+	}
+	for _, l := range lists {
+		list = append(list, func(budget int) (cut, bool) { return some(cutList(doc, l.steps, budget)) })
+	}
+	return append(list,
+		func(budget int) (cut, bool) { return cutTexts(doc, texts, budget) },
+		func(budget int) (cut, bool) { return shrink(doc, budget, true) },
+		func(budget int) (cut, bool) { return shrink(doc, budget, false) })
+}
+
+// some refuses a cut that leaves nothing.
+func some(c cut, ok bool) (cut, bool) { return c, ok && c.kept > 0 }
+
+// attempts bounds how often a cut is made again because what is said about it takes more than was thought.
+const attempts = 4
+
+// attempt makes a cut and writes it down, with all that is to be said of it or, where that is too much, the least.
+func (w *Wish) attempt(doc json.RawMessage, way func(budget int) (cut, bool)) *Shaped {
+	for _, brief := range []bool{false, true} {
+		widest := cut{value: json.RawMessage("0"), kept: len(doc), total: len(doc), unit: ofCharacters}
+		budget := w.MaxBytes - w.Others - len(w.envelope(widest, len(doc), brief)) - len(w.warning(widest))
+		for range attempts {
+			if budget <= 0 {
+				break
+			}
+			c, ok := way(budget)
+			if !ok {
+				break
+			}
+			s := &Shaped{c.value, w.envelope(c, len(doc), brief), w.warning(c)}
+			over := len(s.Text) + len(s.Warning) + w.Others - w.MaxBytes
+			if over <= 0 && (w.Fits == nil || w.Fits(c.value)) {
+				return s
+			}
+			if over <= 0 {
+				return nil
+			}
+			budget = min(budget, len(c.value)) - over
+		}
+	}
+	return nil
+}
+
+// envelope is what an agent reads in place of the value. Its first four members are those of the SDK's truncate.
+func (w *Wish) envelope(c cut, size int, brief bool) json.RawMessage {
+	e := envelope{Result: c.value, Truncated: true, Kept: c.kept, Total: c.total, Unit: c.unit, Bytes: size}
+	if c.goesOn {
+		e.NextOffset = &c.kept
+		e.ArrayPath, _ = path(c.steps)
+	}
+	if w.ID != "" {
+		e.ID, e.URI = w.ID, URI(w.ID)
+		e.More = &more{Tool: Reader, Arguments: w.goOn(c)}
+	}
+	if brief {
+		e.Unit, e.Bytes, e.URI, e.More = "", 0, "", nil
+	}
+	return encode(e)
+}
+
+type envelope struct {
+	Result     json.RawMessage `json:"result"`
+	Truncated  bool            `json:"truncated"`
+	Kept       int             `json:"kept"`
+	Total      int             `json:"total"`
+	Unit       string          `json:"unit,omitempty"` // of kept and total
+	ArrayPath  string          `json:"arrayPath,omitempty"`
+	NextOffset *int            `json:"nextOffset,omitempty"`
+	Bytes      int             `json:"bytes,omitempty"` // of the whole
+	ID         string          `json:"id,omitempty"`
+	URI        string          `json:"uri,omitempty"`
+	More       *more           `json:"more,omitempty"`
+}
+
+// more is the call that goes on where the answer ends.
+type more struct {
+	Tool      string    `json:"tool"`
+	Arguments Arguments `json:"arguments"`
+}
+
+// goOn are the arguments of that call.
+func (w *Wish) goOn(c cut) Arguments {
+	a := Arguments{ID: w.ID}
+	if !c.goesOn {
+		return a
+	}
+	a.Offset = c.kept
+	text, ok := path(c.steps)
+	if ok || len(c.steps) == 0 {
+		a.ArrayPath = text
+	} else {
+		a.JQ = query(c.steps)
+	}
+	return a
+}
+
+func (w *Wish) warning(c cut) string {
+	return fmt.Sprintf("The result is truncated: %d of %d %s are here.", c.kept, c.total, c.unit)
+}
+
+func (w *Wish) tooLarge(doc json.RawMessage) *fault.Error {
+	how := "to"
+	if w.Fits != nil {
+		how = "to a value that fits the tool's output schema and takes at most"
+	}
+	return fault.New(fault.OutputTooLarge, fmt.Sprintf("The result has %d bytes and cannot be shortened %s %d bytes", len(doc), how, w.MaxBytes))
+}
