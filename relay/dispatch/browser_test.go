@@ -25,7 +25,7 @@ import (
 //	progress VALUE[/TOTAL] MESSAGE       log LEVEL MESSAGE
 //	return JSON                          the tool returned
 //	page CODE retryable|final [MS] TEXT  the page threw
-//	fault CODE OUTCOME [idle|fixed|max_exceeded]   the hub or the extension failed the call
+//	fault CODE OUTCOME [retryable|idle|fixed|max_exceeded]   the hub or the extension failed the call
 //	untyped OUTCOME TEXT                 an error of the link without a code of its own
 //	later progress|log …                 the same after the attempt returned
 type browser struct {
@@ -178,7 +178,10 @@ func thrown(line string) *fault.Error {
 func raised(line string) *fault.Error {
 	words := strings.Fields(line)
 	e := fault.New(fault.Code(words[0]), "the browser said so", fault.WithOutcome(fault.Outcome(words[1])))
-	if len(words) > 2 {
+	switch {
+	case len(words) > 2 && words[2] == "retryable":
+		e.Retryable = true
+	case len(words) > 2:
 		e.Reason = fault.Reason(words[2])
 	}
 	return e
@@ -209,7 +212,7 @@ var wiki = plugin.Plugin{Hash: strings.Repeat("e", 64), Manifest: plugin.Manifes
 }}
 
 var builtins = []registry.Tool{
-	{Name: "bridge_health", Spec: plugin.Tool{InputSchema: json.RawMessage(anything), Annotations: plugin.Annotations{ReadOnlyHint: yes()}},
+	{Name: "bridge_health", Unqueued: true, Spec: plugin.Tool{InputSchema: json.RawMessage(anything), Annotations: plugin.Annotations{ReadOnlyHint: yes()}},
 		Run: func(ctx context.Context, c call.Call, args json.RawMessage) (*call.Result, *fault.Error) {
 			c.Progress(call.Progress{Progress: 1})
 			return &call.Result{Output: json.RawMessage(`{"ok":true}`)}, nil

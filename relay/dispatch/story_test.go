@@ -21,6 +21,7 @@ import (
 	"tabrelay/relay/breaker"
 	"tabrelay/relay/call"
 	"tabrelay/relay/dispatch"
+	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/registry"
@@ -31,7 +32,7 @@ var update = flag.Bool("update", false, "rewrite the expected side of the storie
 // TestStories plays every file of testdata: a call, what the browser does at each attempt, and what everybody
 // saw, with the time at which they saw it.
 //
-//	-- call --      JSON: tool, arguments, timeoutMs, resume; then lines "cancel D" or "drain D D"
+//	-- call --      JSON: tool, arguments, timeoutMs, resume, recovery; then lines "cancel D" or "drain D D"
 //	-- browser --   one paragraph for each attempt, and before them one that begins with "recover" for each question
 //	-- want --      the transcript; go test -update writes it
 func TestStories(t *testing.T) {
@@ -99,6 +100,8 @@ func play(t *testing.T, a *txtar.Archive) string {
 		ID        call.ID         `json:"id"`
 		Extends   *bool           `json:"extends"`
 		Drained   bool            `json:"drained"`
+
+		Recovery map[fault.Code]string `json:"recovery"`
 	}
 	if err := json.Unmarshal([]byte(text), &asked); err != nil {
 		t.Fatal(err)
@@ -107,7 +110,14 @@ func play(t *testing.T, a *txtar.Archive) string {
 		asked.ID = "000000000000000000000000000000ff"
 	}
 	browser := &browser{t: t, transcript: tr, script: paragraphs(string(section(a, "browser").Data))}
-	d := dispatch.New(options(t, tr, browser))
+	o := options(t, tr, browser)
+	o.Recovery, o.Mender = asked.Recovery, mender{tr}
+	o.Events = func(kind event.Kind, message string, _ map[string]any) {
+		if kind == event.Retry {
+			tr.say("event %q", message)
+		}
+	}
+	d := dispatch.New(o)
 	if asked.Extends != nil {
 		d.ProgressExtends = *asked.Extends
 	}
@@ -148,6 +158,20 @@ func play(t *testing.T, a *txtar.Archive) string {
 		tr.say("never happened: %s", left)
 	}
 	return tr.b.String()
+}
+
+// mender says what it is told to do. Opening the web app takes it a second; reloading tab 13 fails.
+type mender struct{ *transcript }
+
+func (m mender) Mend(ctx context.Context, action string, at call.Place, r call.Invocation) *fault.Error {
+	m.say("mend %s %s tab=%d url=%s", action, r.Plugin, at.TabID, r.OpenURL)
+	if action == "open_url" {
+		time.Sleep(time.Second)
+	}
+	if at.TabID == 13 {
+		return fault.New(fault.TabNotFound, "it is gone")
+	}
+	return nil
 }
 
 func progressText(p call.Progress) string {
