@@ -114,7 +114,10 @@ func (r *Relay) settle(ctx context.Context) (err error) {
 		ResultBytes: r.config.Results.TotalBytes, ResultAge: time.Duration(r.config.Results.KeepHours) * time.Hour,
 		Letters: r.config.DeadLetters.Max, LetterAge: time.Duration(r.config.DeadLetters.KeepDays) * 24 * time.Hour,
 	}, r.part("store"))
-	return err
+	if err != nil {
+		return &config.FileError{Err: err, Next: "free some disk space if it is full; else move tabrelay.db, tabrelay.db-wal and tabrelay.db-shm away: new ones are made, without the calls and results of the past"}
+	}
+	return nil
 }
 
 // part is the log of one part of the relay.

@@ -4,9 +4,12 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +32,7 @@ func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"port": takePort, "await": await},
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"port": takePort, "await": await, "exits": exits},
 		Setup:         furnish,
 	})
 }
@@ -55,6 +58,15 @@ func endRelay(home config.Home) {
 	}
 	if process, err := os.FindProcess(state.PID); err == nil {
 		_ = process.Kill() // it ended meanwhile
+	}
+}
+
+// exits runs a program that has to end with the exit code of the first argument.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec(args[1], args[2:]...)
+	var exit *exec.ExitError
+	if code, _ := strconv.Atoi(args[0]); !errors.As(err, &exit) || exit.ExitCode() != code {
+		ts.Fatalf("%s: %v, want exit code %s", strings.Join(args[1:], " "), err, args[0])
 	}
 }
 

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"io"
 	"os"
 
 	"github.com/rs/zerolog"
@@ -8,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tabrelay/relay"
+	"tabrelay/relay/config"
 	"tabrelay/relay/join"
 )
 
@@ -16,20 +19,33 @@ const shimLines = 256
 
 func (a *app) mcp() *cobra.Command {
 	var toolset, client string
+	var homeless error
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Speak MCP over stdin and stdout; starts the relay if none runs",
-		Args:  cobra.NoArgs,
+		Long: "Speak MCP over stdin and stdout; starts the relay if none runs.\n\n" +
+			"When no relay can be had (its configuration cannot be read, its port is taken, the token is not known) the client\n" +
+			"is still answered, in minimal mode: no tools, and instructions that say why and what to do. " + config.ForceMinimal + "=1\n" +
+			"forces that mode.",
+		Args: cobra.NoArgs,
+		// A client shows what an MCP server says, not what a process writes as it ends: so this one ends for nothing.
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			a.home, homeless = config.ResolveHome()
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			os.Stdout = os.Stderr // only the shim writes to the real one, and only MCP
-			starter, err := a.starter()
+			out, err := a.mouth()
 			if err != nil {
 				return err
 			}
 			quiet := diode.NewWriter(a.err, shimLines, 0, func(int) {})
+			log := zerolog.New(quiet).Level(zerolog.WarnLevel).With().Timestamp().Logger()
 			shim := join.Shim{
-				Home: a.home, Version: relay.Version, Client: client, Token: os.Getenv("TABRELAY_TOKEN"), Toolset: toolset, Start: starter.Start,
-				In: a.in, Out: a.out, Log: zerolog.New(quiet).Level(zerolog.WarnLevel).With().Timestamp().Logger(),
+				Home: a.home, Version: relay.Version, Client: client, Token: os.Getenv("TABRELAY_TOKEN"), Toolset: toolset, Start: a.startRelay,
+				In: a.in, Out: &join.Outlet{To: out, Log: log}, Log: log, Without: homeless, Orphaned: join.Orphan(),
+			}
+			if forced := os.Getenv(config.ForceMinimal); forced != "" && forced != "0" && forced != "false" {
+				shim.Without = join.ErrForced
 			}
 			return shim.Run(cmd.Context())
 		},
@@ -37,4 +53,25 @@ func (a *app) mcp() *cobra.Command {
 	cmd.Flags().StringVar(&toolset, "toolset", "all", "which tools to offer: all, gateway, agents, or names of plugins with commas between")
 	cmd.Flags().StringVar(&client, "client", "", "name of the client, for logs and permissions; its token in TABRELAY_TOKEN counts more")
 	return cmd
+}
+
+// mouth is where MCP is written. Nothing else of the process can write there.
+func (a *app) mouth() (io.Writer, error) {
+	if file, ok := a.out.(*os.File); !ok || file != os.Stdout {
+		return a.out, nil
+	}
+	return join.ClaimStdout()
+}
+
+// startRelay starts the relay for a shim. A configuration that cannot be read is seen here, before a process is started
+// for it.
+func (a *app) startRelay(ctx context.Context) (join.State, error) {
+	starter, err := a.starter()
+	if err != nil {
+		return join.State{}, err
+	}
+	if _, err := config.Load(a.home); err != nil {
+		return join.State{}, err
+	}
+	return starter.Start(ctx)
 }

@@ -108,8 +108,7 @@ func (t *terminal) report(err error) int {
 	if errors.As(err, &f) {
 		exit = f.exit
 	}
-	var wrong *config.Error
-	if errors.As(err, &wrong) {
+	if unusable(err) {
 		exit = exitUsage
 	}
 	message, hint := explain(err)
@@ -122,6 +121,15 @@ func (t *terminal) report(err error) int {
 		}
 	}
 	return exit
+}
+
+// unusable reports whether a configuration, or a file of the home folder, has to be repaired first: here, or in the
+// relay that was started. A process whose own output is bad ends in the same way.
+func unusable(err error) bool {
+	var wrong *config.Error
+	var file *config.FileError
+	var start *join.StartError
+	return errors.As(err, &wrong) || errors.As(err, &file) || errors.As(err, &start) && start.Exit == exitUsage || errors.Is(err, join.ErrCorrupt)
 }
 
 // explain is what failed, and the next step if one is known.

@@ -13,6 +13,18 @@ import (
 // Error is everything that is wrong with a configuration. The command line exits with 2 for it.
 type Error struct{ Faults []Fault }
 
+// FileError is a file of the home folder with which no relay can start. The command line exits with 2 for it.
+type FileError struct {
+	Err  error
+	Next string // the next step
+}
+
+func (e *FileError) Error() string { return e.Err.Error() }
+func (e *FileError) Unwrap() error { return e.Err }
+
+// Hint is the next step.
+func (e *FileError) Hint() string { return e.Next }
+
 // Fault is one thing that is wrong, and where.
 type Fault struct {
 	File    string // or the environment variable
@@ -28,6 +40,11 @@ func (e *Error) Error() string {
 		lines[i] = f.String()
 	}
 	return strings.Join(lines, "\n")
+}
+
+// Hint is the next step.
+func (e *Error) Hint() string {
+	return "correct what is named above, then try again; tabrelay doctor checks it, and docs/configuration.md lists every setting"
 }
 
 // String is file:line: key: message.

@@ -169,8 +169,11 @@ func (r *reader) plugins(field *map[string]Plugin, path string, v *hujson.Value)
 	*field = merged
 }
 
-// elsewhere are variables of ours that are no settings: the home folder, and the token of one client.
-var elsewhere = []string{"TABRELAY_HOME", "TABRELAY_TOKEN"}
+// ForceMinimal is the variable with which `tabrelay mcp` answers in minimal mode, whatever relay there is.
+const ForceMinimal = "TABRELAY_FORCE_MINIMAL"
+
+// elsewhere are variables of ours that are no settings: the home folder, the token of one client, minimal mode.
+var elsewhere = []string{"TABRELAY_HOME", "TABRELAY_TOKEN", ForceMinimal}
 
 // environment applies the twins, which win over the file.
 func (r *reader) environment(environ []string, c *Config) {

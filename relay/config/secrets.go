@@ -170,21 +170,28 @@ func (s *Secrets) refresh() error {
 
 func readSecrets(path string, info fs.FileInfo) (c secretsFile, err error) {
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return c, fmt.Errorf("%s can be read by other users (mode %04o); run: chmod 600 %q, then give every client a new token", path, info.Mode().Perm(), path)
+		return c, &FileError{
+			Err:  fmt.Errorf("%s can be read by other users (mode %04o)", path, info.Mode().Perm()),
+			Next: fmt.Sprintf("run: chmod 600 %q, then give every client a new token: tabrelay clients rotate NAME", path),
+		}
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return c, fmt.Errorf("cannot read the secrets: %w", err)
+		return c, &FileError{Err: fmt.Errorf("cannot read the secrets: %w", err), Next: "make the file readable for you, or move it away: a new one is made, and every client has to be connected again"}
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&c); err != nil {
-		return c, fmt.Errorf("%s is damaged (%w); move it away, and a new one is made: every client then has to be connected again", path, err)
+		return c, damaged(path, err)
 	}
 	if !pairingForm.MatchString(c.Pairing) || len(c.Local) < 32 {
-		return c, fmt.Errorf("%s is damaged (no pairing secret or local token); move it away, and a new one is made: every client then has to be connected again", path)
+		return c, damaged(path, errors.New("no pairing secret or local token"))
 	}
 	return c, nil
+}
+
+func damaged(path string, err error) error {
+	return &FileError{Err: fmt.Errorf("%s is damaged: %w", path, err), Next: "move it away, and a new one is made; every client then has to be connected again: tabrelay connect CLIENT"}
 }
 
 // change edits the file under a lock shared with other processes.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"sync"
@@ -82,7 +83,8 @@ func TestSecretsOthersCanRead(t *testing.T) {
 	if _, ok := s.Verify(local); ok {
 		t.Error("a token was accepted from a file others can read")
 	}
-	if err := s.Check(); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+	var file *FileError
+	if err := s.Check(); !errors.As(err, &file) || !strings.Contains(file.Hint(), "chmod 600") {
 		t.Errorf("Check: %v", err)
 	}
 	if _, err := OpenSecrets(home); err == nil {

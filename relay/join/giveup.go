@@ -3,30 +3,15 @@ package join
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"tabrelay/relay/fault"
 )
 
-// giveUp answers every request that waits, when no relay can be had. An error is that of the client's end.
-func (s *Shim) giveUp(cause error) error {
-	s.Log.Error().Err(cause).Msg("cannot join a relay")
-	if err := s.apologize(s.ledger.abandon(), cause, fault.Unknown); err != nil {
-		return err
-	}
-	s.sending.Lock()
-	for _, text := range s.held {
-		s.ledger.sent(text)
-	}
-	s.held = nil
-	s.sending.Unlock()
-	return s.apologize(s.ledger.abandon(), cause, fault.NotExecuted)
-}
-
+// apologize answers requests that no relay will answer. An error is that of the client's end.
 func (s *Shim) apologize(lost []line, cause error, outcome fault.Outcome) error {
 	for _, m := range lost {
-		if _, err := s.Out.Write(append(apology(m, cause, outcome), '\n')); err != nil {
-			return fmt.Errorf("the client does not read any more: %w", err)
+		if err := s.print(apology(m, cause, outcome)); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -55,16 +40,27 @@ func apology(m line, cause error, outcome fault.Outcome) []byte {
 }
 
 func advice(cause error, outcome fault.Outcome) string {
-	hint := "ask the person to run: tabrelay doctor"
-	var unable *StartError
-	switch {
-	case errors.Is(cause, errStopped):
-		hint = "ask the person to run: tabrelay up"
-	case errors.As(cause, &unable) && unable.Hint() != "":
-		hint = unable.Hint()
-	}
+	hint := nextStep(cause)
 	if outcome == fault.Unknown {
 		hint += "\nread the page before repeating the action."
 	}
 	return hint
+}
+
+// nextStep is what the person does about a relay that cannot be had.
+func nextStep(cause error) string {
+	var hinted interface {
+		error
+		Hint() string
+	}
+	var refused *Refused
+	switch {
+	case errors.Is(cause, errStopped):
+		return "Ask the person to run: tabrelay up"
+	case errors.As(cause, &refused) && refused.Hint != "":
+		return refused.Hint
+	case errors.As(cause, &hinted) && hinted.Hint() != "":
+		return hinted.Hint()
+	}
+	return "Ask the person to run: tabrelay doctor"
 }

@@ -122,6 +122,13 @@ func (l *ledger) abandon() []line {
 	return lost
 }
 
+// initialized reports whether the conversation was opened as those of the legacy era are.
+func (l *ledger) initialized() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.ContainsFunc(l.opening, func(m line) bool { return m.method == "initialize" })
+}
+
 // answerID returns the id of a message that answers a request. The relay's own answers begin with it, so that
 // a result of megabytes need not be read.
 func answerID(text []byte) (id string, ok bool) {

@@ -14,7 +14,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/config"
-	"tabrelay/relay/fault"
 )
 
 // maxTracked is the longest client message the shim looks into; the relay refuses longer ones anyway.
@@ -29,9 +28,12 @@ type Shim struct {
 	In                              io.Reader
 	Out                             io.Writer
 	Log                             zerolog.Logger
+	Without                         error       // why there can be no relay at all; nil: there can
+	Orphaned                        func() bool // whether the program that started this one is gone; may be nil
 
 	key       string
 	ledger    ledger
+	minimal   minimal
 	dismissed bool // the relay said farewell; belongs to Run
 
 	// sending orders what goes to the relay; ledger.mu may be taken while it is held, never the reverse.
@@ -41,67 +43,50 @@ type Shim struct {
 	ended   bool     // the client closed its end
 }
 
-// Run pipes until the client closes its end and has its last answer, or ctx is done, or no relay can be had at
-// the beginning. Later the client is told that a relay cannot be had, and the next request tries again.
+// Run pipes until the client closes its end and has its last answer, or ctx is done. While no relay can be had the
+// client is told why, in minimal mode. When there never was one, the reason is the error in the end.
 func (s *Shim) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.key = newKey()
-	next, err := s.rejoin(ctx)
-	if err != nil {
-		return err
-	}
+	s.minimal = minimal{name: "tabrelay", version: s.Version}
+	next, cause := s.rejoin(ctx)
 	more := make(chan struct{}, 1) // the client sent something, or its end
 	go func() { s.listen(more) }() // ends with the process: nothing interrupts a read of stdin
-	for {
+	go s.watchParent(ctx, more)
+	for joined := false; ctx.Err() == nil; joined = true {
+		if cause != nil {
+			var err error
+			if next, err = s.outage(ctx, more, cause); err != nil {
+				return err
+			}
+			if next == nil && joined {
+				return nil
+			}
+			if next == nil {
+				return cause
+			}
+			if err := s.recovered(); err != nil {
+				return err
+			}
+		}
 		err := s.converse(ctx, next)
 		if err != nil || ctx.Err() != nil || s.finished() {
 			return err
 		}
-		if s.dismissed {
-			s.dismissed = false
-			if err := s.apologize(s.ledger.abandon(), errStopped, fault.Unknown); err != nil {
-				return err
-			}
-			if !s.awaitClient(ctx, more) {
-				return nil
-			}
-		} else {
-			s.Log.Warn().Msg("the relay is gone; joining the next one")
+		s.minimal.opened = s.ledger.initialized()
+		if cause = nil; s.dismissed {
+			s.dismissed, cause = false, errStopped
+			continue
 		}
-		next, err = s.rejoin(ctx)
-		for ; err != nil; next, err = s.rejoin(ctx) {
-			if err := s.giveUp(err); err != nil {
-				return err
-			}
-			if !s.awaitClient(ctx, more) {
-				return nil
-			}
-		}
+		s.Log.Warn().Msg("the relay is gone; joining the next one")
+		next, cause = s.rejoin(ctx)
 	}
+	return nil
 }
 
 // errStopped is why there is no relay after a person stopped it.
 var errStopped = errors.New("it was stopped with: tabrelay down")
-
-// awaitClient waits until the client wants something. It reports whether there is a point in joining a relay then.
-func (s *Shim) awaitClient(ctx context.Context, more <-chan struct{}) bool {
-	for !s.finished() && !s.holds() {
-		select {
-		case <-more:
-		case <-ctx.Done():
-			return false
-		}
-	}
-	return !s.finished()
-}
-
-// holds reports whether the client said something that no relay has heard.
-func (s *Shim) holds() bool {
-	s.sending.Lock()
-	defer s.sending.Unlock()
-	return len(s.held) > 0
-}
 
 // attachment is one link to one relay.
 type attachment struct {
@@ -138,8 +123,8 @@ func (s *Shim) answer(answers *bufio.Reader) error {
 		if !s.ledger.answered(text) {
 			continue
 		}
-		if _, err := s.Out.Write(append(text, '\n')); err != nil {
-			return fmt.Errorf("the client does not read any more: %w", err)
+		if err := s.print(text); err != nil {
+			return err
 		}
 	}
 }
@@ -221,6 +206,9 @@ func (s *Shim) finished() bool {
 
 // rejoin attaches to the relay, starting one if need be.
 func (s *Shim) rejoin(ctx context.Context) (*attachment, error) {
+	if s.Without != nil {
+		return nil, s.Without
+	}
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	for {
@@ -233,19 +221,24 @@ func (s *Shim) rejoin(ctx context.Context) (*attachment, error) {
 			return a, nil
 		}
 		var refused *Refused
-		var unable *StartError
+		var unable *cannotStart
 		if errors.As(err, &refused) || errors.As(err, &unable) || !wait(ctx) {
 			return nil, err
 		}
 	}
 }
 
+// cannotStart is why no relay starts: trying once more at once would not help.
+type cannotStart struct{ error }
+
+func (c *cannotStart) Unwrap() error { return c.error }
+
 // attach introduces the shim to the relay.
 func (s *Shim) attach(ctx context.Context, introduction Attach) (*attachment, error) {
 	link, err := Dial(ctx, s.Home)
 	if err != nil {
 		if _, err = s.Start(ctx); err != nil {
-			return nil, err
+			return nil, &cannotStart{err}
 		}
 		if link, err = Dial(ctx, s.Home); err != nil {
 			return nil, fmt.Errorf("the relay started, but does not answer: %w", err)

@@ -205,11 +205,13 @@ func TestShimWaitsAfterAFarewell(t *testing.T) {
 		t.Error("the shim started a relay that nobody wants")
 	default:
 	}
-	const ping = `{"method":"ping","jsonrpc":"2.0","id":2}`
-	c.say(t, ping)
+	c.say(t, `{"method":"ping","jsonrpc":"2.0","id":2}`)
+	c.hears(t, `{"jsonrpc":"2.0","id":2,"result":{}}`) // for which no relay is needed
+	const list = `{"method":"tools/list","jsonrpc":"2.0","id":3}`
+	c.say(t, list)
 	again := (<-(<-started).calls).welcome(t)
 	again.hears(t, initialize)
-	again.hears(t, ping)
+	again.hears(t, list)
 }
 
 func TestShimIsRefused(t *testing.T) {
@@ -217,6 +219,11 @@ func TestShimIsRefused(t *testing.T) {
 	relay := openFake(t, home)
 	c := runShim(t, &Shim{Home: home, Start: never})
 	(<-relay.calls).say(t, `{"refused":{"code":"UNAUTHORIZED","message":"The token is not known","hint":"run: tabrelay connect ann"}}`)
+	c.say(t, initialize)
+	if !c.out.Scan() || !strings.Contains(c.out.Text(), `The token is not known.\nWhat to do: tell the person. run: tabrelay connect ann.`) {
+		t.Errorf("the client heard %s", c.out.Text())
+	}
+	_ = c.in.Close() // a pipe closes without failure
 	var refused *Refused
 	if err := <-c.ended; !errors.As(err, &refused) || refused.Hint != "run: tabrelay connect ann" {
 		t.Errorf("got %v", err)

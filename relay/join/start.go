@@ -15,8 +15,11 @@ import (
 	"tabrelay/relay/config"
 )
 
-// StartError is what a relay said that could not start. Text is its error output: `error: …` and `hint: …` lines.
-type StartError struct{ Text string }
+// StartError is what a relay said that could not start.
+type StartError struct {
+	Text string // its error output: `error: …` and `hint: …` lines
+	Exit int    // its exit code; 0 when that is not known
+}
 
 // Error is what was wrong, without the words that the command line adds again.
 func (e *StartError) Error() string {
@@ -70,7 +73,7 @@ func (s Starter) Start(ctx context.Context) (State, error) {
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && said.Len() > 0 {
-		return State{}, &StartError{Text: strings.TrimSpace(said.String())}
+		return State{}, &StartError{Text: strings.TrimSpace(said.String()), Exit: exit.ExitCode()}
 	}
 	if err != nil {
 		return State{}, fmt.Errorf("cannot start %s: %w", s.Executable, err)
@@ -101,10 +104,11 @@ func (s Starter) Detach(ctx context.Context) (State, error) {
 		return state, cmd.Process.Release()
 	}
 	rest, _ := io.ReadAll(r) // the first line alone says enough
+	err = cmd.Wait()
 	if text := strings.TrimSpace(first + string(rest)); text != "" {
-		return State{}, &StartError{Text: text}
+		return State{}, &StartError{Text: text, Exit: cmd.ProcessState.ExitCode()}
 	}
-	return State{}, errors.Join(errors.New("the relay ended while it started"), ctx.Err(), cmd.Wait())
+	return State{}, errors.Join(errors.New("the relay ended while it started"), ctx.Err(), err)
 }
 
 // environ is what a relay inherits. A client's token is not for it.
