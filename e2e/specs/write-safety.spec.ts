@@ -44,7 +44,7 @@ test(`${writes} writes under random faults: none happens twice, every outcome is
       const account = await writer.write(token, chance.between(0, 120), cancelAfter);
       accounts.push(account);
       // An agent that was told to wait does not hammer.
-      if (account.told !== 'executed') await new Promise((resolve) => setTimeout(resolve, 100));
+      if (account.told !== 'executed') await new Promise((resolve) => setTimeout(resolve, 250));
     }
   };
   const working = Promise.all(

@@ -9,17 +9,27 @@ import type { Relay } from './relay.ts';
 export type Era = 'legacy' | 'modern';
 export type Transport = 'stdio' | 'HTTP';
 
-/** Connects the official client 2 over one transport, in one era; over HTTP as a new client unless a token is given. */
+export interface Client2Options {
+  /** The token over HTTP; that of a new client if left out. */
+  token?: string;
+  /** Called when the server says that its tools changed. */
+  changed?: () => void;
+}
+
+/** Connects the official client 2 over one transport, in one era. */
 export async function openClient2(
   relay: Relay,
   transport: Transport,
   era: Era,
   closing: Closing,
-  token?: string,
+  { token, changed }: Client2Options = {},
 ): Promise<Client> {
   const client = new Client(
     { name: `e2e-2-${era}`, version: '1.0.0' },
-    { versionNegotiation: { mode: era === 'modern' ? { pin: '2026-07-28' } : 'legacy' } },
+    {
+      versionNegotiation: { mode: era === 'modern' ? { pin: '2026-07-28' } : 'legacy' },
+      ...(changed && { listChanged: { tools: { onChanged: changed, autoRefresh: false } } }),
+    },
   );
   closing.defer(() => client.close());
   await client.connect(

@@ -42,7 +42,7 @@ export async function dials(relay: Relay): Promise<Record<string, Dial>> {
     'stdio-2': first((closing) => stdioAgent(relay, closing)),
     http: first((closing) => httpAgent(relay, token, closing)),
     modern: async (closing) => {
-      const client = await openClient2(relay, 'HTTP', 'modern', closing, token);
+      const client = await openClient2(relay, 'HTTP', 'modern', closing, { token });
       return {
         call: async (params, signal) =>
           new Answer(await client.callTool(params, { signal, timeout: 120_000 })),
