@@ -41,6 +41,7 @@ type Config struct {
 	Breaker     Breaker
 	Logging     Logging
 	Browser     Browser
+	Resources   Resources
 	Metrics     Metrics
 	MCP         MCP
 	Plugins     map[string]Plugin // by plugin name; a plugin that is not here has the defaults
@@ -126,6 +127,31 @@ type Browser struct {
 	Path     string // empty: the first one found
 	Headless bool
 	Args     []string // added to the command line
+}
+
+// Resources is what agents may read besides tabs and what the relay keeps.
+type Resources struct {
+	File struct {
+		Roots    []string // absolute folders
+		MaxBytes int
+	}
+	HTTPS     Outside
+	Git       Outside
+	Providers map[string]Program // by URI scheme
+}
+
+// Outside is what may be fetched from the network.
+type Outside struct {
+	Hosts    []string // host or host:port; none: nothing
+	Timeout  time.Duration
+	MaxBytes int
+}
+
+// Program is a person's own provider of resources. A zero Timeout or MaxBytes means the default.
+type Program struct {
+	Command  []string
+	Timeout  time.Duration
+	MaxBytes int64
 }
 
 // Metrics is who may read /metrics.

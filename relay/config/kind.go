@@ -138,6 +138,18 @@ var matchPattern = text{
 	accepts: func(s string) bool { _, err := match.Parse(s); return err == nil },
 }
 
+var publicHost = text{
+	what:    "a host, for example docs.example.org, with a port when it is not 443",
+	pattern: `^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]+)?$`,
+	accepts: func(s string) bool {
+		if !regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$`).MatchString(s) {
+			return false
+		}
+		u, err := url.Parse("https://" + s)
+		return err == nil && u.Hostname() != ""
+	},
+}
+
 // choice is one of a few strings.
 type choice []string
 

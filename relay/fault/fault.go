@@ -96,7 +96,6 @@ type Error struct {
 	// ConsoleTail is the end of what the page wrote to its console during the call, redacted.
 	ConsoleTail string `json:"consoleTail,omitempty"`
 
-	URI      string `json:"uri,omitempty"`      // of the resource that was asked for
 	Location string `json:"location,omitempty"` // where a resource is now, with type redirect
 
 	RPCCode int             `json:"rpcCode"`
