@@ -34,9 +34,9 @@ type completer struct {
 	letters   func(context.Context, int) ([]call.DeadLetter, error)
 }
 
-func (r *Relay) completer(prompts *prompt.Prompts) *completer {
+func (r *Relay) completer(prompts *prompt.Prompts, templates func() []call.ResourceTemplate) *completer {
 	return &completer{
-		prompts: prompts, templates: func() []call.ResourceTemplate { return nil }, tools: r.tools,
+		prompts: prompts, templates: templates, tools: r.tools,
 		tabs: r.hub.Tabs, browsers: r.hub.Browsers, letters: r.store.DeadLetters,
 	}
 }

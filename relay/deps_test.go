@@ -28,6 +28,7 @@ var may = map[string][]string{
 	"relay/hub":      {"relay/call", "relay/fault", "relay/wire", "relay/match", "relay/rawjson"},
 	"relay/registry": {"relay/call", "relay/fault", "relay/plugin", "relay/schema", "relay/rawjson", "relay/match"},
 	"relay/plugin":   {"relay/schema", "relay/fault", "relay/match", "plugin-sdk"},
+	"relay/resource": {"relay/call", "relay/event", "relay/fault"},
 	"relay/prompt":   {"relay/call", "relay/fault", "relay/plugin", "relay/registry"},
 	"relay/store":    {"relay/call", "relay/fault"},
 	"relay/metrics":  {"relay/fault"},

@@ -44,6 +44,7 @@
 //   - hub: connections to browsers, tabs, routing, calls in flight, reconciliation.
 //   - dispatch: one call's life; the owner of deadlines and retries.
 //   - front: MCP and nothing but MCP; mcp-go stays inside.
+//   - resource: what agents can read by URI, one provider for each scheme, and the guard for what leaves this machine.
 //   - join: many processes, one relay: lock, socket, shim.
 //   - connect, browser: configuration files of MCP clients; finding and starting a browser.
 //   - relay: this package. door.go lets in, routes.go lists what there is, plugins.go keeps browsers informed,

@@ -145,9 +145,9 @@ func (r *Relay) assemble(context.Context) error {
 // face makes the side that agents see. The tools are there by then, so that no agent hears of a change at the start.
 func (r *Relay) face(context.Context) error {
 	c := r.config
-	prompts := prompt.New(r.tools)
+	prompts, resources := prompt.New(r.tools), r.newResources()
 	r.front = front.New(front.Options{
-		Prompts: prompts, Completer: r.completer(prompts),
+		Prompts: prompts, Resources: resources, Completer: r.completer(prompts, resources.Templates),
 		Name: "tabrelay", Version: Version, Caller: r.calls, Tools: r.tools, MaxBody: int64(c.BodyBytes), AllowedOrigins: c.AllowedOrigins,
 		ListChangedDelay: c.MCP.ListChangedDelay, Log: r.part("front"),
 	})

@@ -1,0 +1,11 @@
+//go:build unix
+
+package resource
+
+import "syscall"
+
+// dontBlock keeps the opening of a pipe, put where a file was a moment ago, from waiting for a writer.
+const dontBlock = syscall.O_NONBLOCK | syscall.O_NOFOLLOW
+
+// errNotFolder is what the system says of a path that goes on below a file.
+const errNotFolder = syscall.ENOTDIR

@@ -1,0 +1,194 @@
+package resource
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"regexp"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/event"
+	"tabrelay/relay/fault"
+)
+
+// Keep is what the relay has kept: large results, and calls that came to no good end.
+type Keep interface {
+	Result(ctx context.Context, id string) (call.StoredResult, bool, error)
+	DeadLetter(ctx context.Context, id call.ID) (call.DeadLetter, bool, error)
+	DeadLettersOf(ctx context.Context, client string, before call.ID, limit int) ([]call.DeadLetter, error)
+}
+
+var isID = regexp.MustCompile(`^[0-9a-f]{32}$`).MatchString
+
+// idOf is the id in result://ID and deadletter://ID, empty when there is none.
+func idOf(u *url.URL) string {
+	if !isID(u.Host) || u.Path != "" && u.Path != "/" {
+		return ""
+	}
+	return u.Host
+}
+
+func storeFailed(err error) *fault.Error {
+	return unreadable(fault.TypeInternal, "The relay could not read its own records", "Repeat the request; if it fails again, look into `tabrelay logs`.",
+		fault.WithCause(err), fault.WithRetryable(true))
+}
+
+// results serves result://ID. The id is a random number: who knows it may read.
+type results struct{ keep Keep }
+
+func (*results) templates() []call.ResourceTemplate {
+	return []call.ResourceTemplate{{URITemplate: "result://{id}", Name: "result", Title: "Result of a tool, whole",
+		Description: "What a tool returned when the answer could only show a part of it. The answer names the id."}}
+}
+
+func (*results) list(context.Context, call.Session) ([]call.Resource, *fault.Error) { return nil, nil }
+
+func (r *results) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error) {
+	if failure := only(u); failure != nil {
+		return nil, failure
+	}
+	missing := notFound("There is no kept result of that id, or not any more", "Call the tool again.")
+	id := idOf(u)
+	if id == "" {
+		return nil, missing
+	}
+	kept, found, err := r.keep.Result(ctx, id)
+	if err != nil {
+		return nil, storeFailed(err)
+	}
+	if !found {
+		return nil, missing
+	}
+	meta := map[string]any{"tabrelay/tool": kept.Tool, "tabrelay/correlationId": kept.CallID, "tabrelay/created": kept.Created.UTC().Format(time.RFC3339)}
+	return []call.ResourceContents{contentOf(kept.MIMEType, kept.Data, meta)}, nil
+}
+
+func (*results) watch(*url.URL, func()) (func(), *fault.Error) {
+	return nil, invalid("A kept result does not change, so it cannot be subscribed to", "Read it.")
+}
+
+// letters serves deadletter://ID, to the client whose call it was.
+type letters struct{ keep Keep }
+
+// listedLetters is how many dead letters a list shows: the newest.
+const listedLetters = 20
+
+func (*letters) templates() []call.ResourceTemplate {
+	return []call.ResourceTemplate{{URITemplate: "deadletter://{id}", Name: "deadletter", Title: "Call that failed for good", MIMEType: "application/json",
+		Description: "A call whose end nobody saw, or that was tried as often as is allowed: what it was, and what is known of it by now."}}
+}
+
+func (l *letters) list(ctx context.Context, s call.Session) ([]call.Resource, *fault.Error) {
+	found, err := l.keep.DeadLettersOf(ctx, s.Client, "", listedLetters)
+	if err != nil {
+		return nil, storeFailed(err)
+	}
+	var list []call.Resource
+	for _, d := range found {
+		list = append(list, call.Resource{URI: "deadletter://" + string(d.ID), Name: "dead letter of " + d.Tool, MIMEType: "application/json",
+			Title:       fmt.Sprintf("%s, %s", d.Tool, d.Created.UTC().Format(time.RFC3339)),
+			Description: fmt.Sprintf("This call failed after %d attempts; outcome: %s.", d.Attempts, d.Outcome)})
+	}
+	return list, nil
+}
+
+// letterView is a dead letter as a client reads it.
+type letterView struct {
+	ID          call.ID         `json:"id"`
+	Tool        string          `json:"tool"`
+	Created     time.Time       `json:"created"`
+	TabID       int             `json:"tabId,omitempty"`
+	Profile     string          `json:"profile,omitempty"`
+	Arguments   json.RawMessage `json:"arguments,omitempty"`
+	Redacted    bool            `json:"redacted"`
+	Attempts    int             `json:"attempts"`
+	Outcome     call.State      `json:"outcome"`
+	Failure     json.RawMessage `json:"failure,omitempty"`
+	Resolved    *time.Time      `json:"resolved,omitempty"`
+	LateOutcome call.State      `json:"lateOutcome,omitempty"`
+	LateOutput  json.RawMessage `json:"lateOutput,omitempty"`
+	LateFailure json.RawMessage `json:"lateFailure,omitempty"`
+	ReplayOf    call.ID         `json:"replayOf,omitempty"`
+	Replayed    call.ID         `json:"replayed,omitempty"`
+}
+
+func (l *letters) read(ctx context.Context, s call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error) {
+	if failure := only(u); failure != nil {
+		return nil, failure
+	}
+	missing := notFound("This client has no dead letter of that id, or not any more", "List the resources again, or call relay__dead_letters.")
+	id := idOf(u)
+	if id == "" {
+		return nil, missing
+	}
+	d, found, err := l.keep.DeadLetter(ctx, call.ID(id))
+	if err != nil {
+		return nil, storeFailed(err)
+	}
+	if !found || d.Session.Client != s.Client {
+		return nil, missing
+	}
+	view := letterView{ID: d.ID, Tool: d.Tool, Created: d.Created.UTC(), TabID: d.TabID, Profile: d.Profile, Arguments: d.Arguments, Redacted: d.Redacted,
+		Attempts: d.Attempts, Outcome: d.Outcome, Failure: d.Failure, LateOutcome: d.LateOutcome, LateOutput: d.LateOutput,
+		LateFailure: d.LateFailure, ReplayOf: d.ReplayOf, Replayed: d.Replayed}
+	if !d.Resolved.IsZero() {
+		view.Resolved = new(d.Resolved.UTC())
+	}
+	return []call.ResourceContents{{MIMEType: "application/json", Text: string(encode(view))}}, nil
+}
+
+func (*letters) watch(*url.URL, func()) (func(), *fault.Error) { return nil, unwatchable("deadletter") }
+
+// events serves events://recent.
+type events struct{ bus *event.Bus }
+
+// recentEvents is how many events a read tells.
+const recentEvents = 100
+
+const eventsURI = "events://recent"
+
+func (*events) templates() []call.ResourceTemplate { return nil }
+
+func (*events) list(context.Context, call.Session) ([]call.Resource, *fault.Error) {
+	return []call.Resource{{URI: eventsURI, Name: "recent events", Title: "What the relay has told lately", MIMEType: "application/json",
+		Description: "Browsers that came or went, failures, retries: the last 100 events, oldest first."}}, nil
+}
+
+func isEvents(u *url.URL) *fault.Error {
+	if u.Host != "recent" || u.Path != "" && u.Path != "/" {
+		return notFound("There are no such events", "Read "+eventsURI+".")
+	}
+	return only(u)
+}
+
+func (e *events) read(_ context.Context, _ call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error) {
+	if failure := isEvents(u); failure != nil {
+		return nil, failure
+	}
+	text := encode(map[string]any{"events": e.bus.Recent(recentEvents)})
+	return []call.ResourceContents{{MIMEType: "application/json", Text: string(text)}}, nil
+}
+
+func (e *events) watch(u *url.URL, changed func()) (func(), *fault.Error) {
+	if failure := isEvents(u); failure != nil {
+		return nil, failure
+	}
+	news, unsubscribe := e.bus.Subscribe()
+	end := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-news:
+				changed()
+			case <-end:
+				return
+			}
+		}
+	}()
+	return func() {
+		unsubscribe()
+		close(end)
+	}, nil
+}

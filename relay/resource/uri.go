@@ -1,0 +1,63 @@
+package resource
+
+import (
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"tabrelay/relay/fault"
+)
+
+// maxURI is how long a URI may be, in bytes.
+const maxURI = 8 << 10
+
+// parse reads an absolute URI with an authority or a path (RFC 3986). It refuses what readers are known to disagree
+// about: user information, control characters and white space, also behind a percent sign, and backslashes.
+func parse(uri string) (*url.URL, *fault.Error) {
+	const hint = "Take a URI from resources/list, or fill in a template of resources/templates/list."
+	switch {
+	case len(uri) > maxURI:
+		return nil, invalid("The URI is longer than 8 KiB", hint)
+	case !utf8.ValidString(uri) || strings.ContainsFunc(uri, unprintable) || strings.ContainsRune(uri, '\\'):
+		return nil, invalid("The URI holds characters that a URI cannot have", hint)
+	}
+	u, err := url.Parse(uri)
+	switch {
+	case err != nil, u.Scheme == "", u.Opaque != "":
+		return nil, invalid("That is not a URI with a scheme", hint)
+	case u.User != nil:
+		return nil, invalid("The URI holds user information", "Leave out what stands before the @ sign.")
+	case strings.ContainsFunc(u.Path, unprintable), strings.ContainsFunc(u.Host, unprintable), strings.ContainsFunc(u.Fragment, unprintable):
+		return nil, invalid("The URI holds control characters", hint)
+	}
+	if _, err := url.ParseQuery(u.RawQuery); err != nil {
+		return nil, invalid("The query of the URI cannot be read", hint)
+	}
+	return u, nil
+}
+
+func unprintable(r rune) bool {
+	return unicode.IsControl(r) || r == unicode.ReplacementChar || unicode.IsSpace(r) && r != ' '
+}
+
+// only refuses query parameters that a provider does not know, so that a misspelt one is not taken for none.
+func only(u *url.URL, known ...string) *fault.Error {
+	for name, values := range u.Query() {
+		found := false
+		for _, k := range known {
+			found = found || k == name
+		}
+		if !found || len(values) != 1 {
+			return invalid("The URI has a query that means nothing here, or twice the same", "Parameters allowed: "+orNone(known)+".")
+		}
+	}
+	return nil
+}
+
+func orNone(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,55 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+
+	"tabrelay/relay/config"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/hub"
+	"tabrelay/relay/resource"
+)
+
+// newResources makes what agents can read.
+func (r *Relay) newResources() *resource.Set {
+	c := r.config.Resources
+	programs := map[string]resource.Program{}
+	for scheme, p := range c.Providers {
+		programs[scheme] = resource.Program{Command: p.Command, Timeout: p.Timeout, Bytes: p.MaxBytes}
+	}
+	outside := func(o config.Outside) resource.Outside {
+		return resource.Outside{Hosts: o.Hosts, Timeout: o.Timeout, Bytes: int64(o.MaxBytes)}
+	}
+	set := resource.New(resource.Options{
+		Browser: openTabs{r.hub}, PageChars: r.config.MaxBytes, Keep: r.store, Events: &r.events,
+		Roots: c.File.Roots, FileBytes: int64(c.File.MaxBytes), Web: outside(c.HTTPS), Git: outside(c.Git), Providers: programs,
+		Log: r.part("resource"),
+	})
+	for _, problem := range set.Problems() {
+		r.Log.Warn().Msg(problem)
+	}
+	return set
+}
+
+// openTabs shows the hub's tabs to the resources.
+type openTabs struct{ hub *hub.Hub }
+
+func (o openTabs) Tabs() []resource.Tab {
+	list := []resource.Tab{}
+	for _, t := range o.hub.Tabs() {
+		list = append(list, resource.Tab{ProfileID: t.ProfileID, Profile: t.Profile, ID: t.ID, URL: t.URL, Title: t.Title, Active: t.Active && t.Focused, Discarded: t.Discarded})
+	}
+	return list
+}
+
+func (o openTabs) Trouble() *fault.Error { return o.hub.Trouble() }
+
+func (o openTabs) Command(ctx context.Context, profile, name string, params any) (json.RawMessage, *fault.Error) {
+	return o.hub.Command(ctx, profile, name, params)
+}
+
+func (o openTabs) OnTabs(listener func(resource.TabNews)) (stop func()) {
+	return o.hub.OnTabs(func(n hub.TabNews) {
+		listener(resource.TabNews{ProfileID: n.ProfileID, TabID: n.TabID, Page: n.Page, Console: n.Console})
+	})
+}
