@@ -44,6 +44,8 @@ var requestSituations = []Situation{
 		When: "no resource has the URI", Cause: "It is misspelt, or what it named is gone."},
 	{ID: "resource-unreadable", Code: ResourceUnreadable, Layer: InProtocol, Again: No,
 		When: "a resource exists and cannot be read", Cause: "It is too large, not allowed, elsewhere by now, or what holds it failed."},
+	{ID: "client-cannot-do-it", Code: "CLIENT_CAPABILITY_MISSING", Layer: InProtocol, Again: No,
+		When: "a request needs something of the client that the client has not said it can do", Cause: "The tool asks the person a question, and the client has no way to show one."},
 	{ID: "unsupported-version", Code: UnsupportedVersion, Layer: InProtocol, Again: No,
 		When: "a request names a protocol version that the relay does not speak", Cause: "The client is newer than this relay, or names a draft."},
 	{ID: "wrong-token", Code: Unauthorized, Layer: InHTTP, Again: No,
@@ -79,8 +81,8 @@ var callSituations = []Situation{
 		When: "calls to a plugin in one browser profile failed again and again", Cause: "The web app is down, or the page does not answer."},
 	{ID: "relay-bug", Code: InternalError, Layer: InResult, Again: No,
 		When: "the relay itself fails", Cause: "A bug."},
-	{ID: "list-too-large", Code: RegistryError, Layer: InProtocol, Again: No,
-		When: "the list of tools cannot be built, and there is no earlier one", Cause: "All plugins together describe themselves with more than 100 MiB."},
+	{ID: "tool-unusable", Code: RegistryError, Layer: InResult, Again: No,
+		When: "a schema of the tool cannot be used", Cause: "A bug of the plugin. The tool is taken out of the list. When a whole new list cannot be used, the last good one stays."},
 }
 
 var pageSituations = []Situation{

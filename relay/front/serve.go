@@ -147,7 +147,7 @@ func (p *party) admit(method string) *fault.Error {
 	case method == methodExit:
 		return nil
 	case phase == phaseShutdown:
-		return fault.New(fault.ShuttingDown, "This connection was shut down by its client", fault.WithRetryable(false),
+		return fault.New(fault.ShuttingDown, "This connection was shut down by its client",
 			fault.WithHint("Open a new connection."))
 	case method == string(mcp.MethodInitialize) && phase == phaseInitialized:
 		return fault.New(fault.AlreadyInitialized, "This connection is already initialized")

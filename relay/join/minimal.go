@@ -92,7 +92,7 @@ func (n *minimal) refusal(m request) *fault.Error {
 	case m.method == "exit":
 		return nil
 	case n.shut:
-		return fault.New(fault.ShuttingDown, "This connection was shut down by its client", fault.WithRetryable(false), fault.WithHint("Open a new connection."))
+		return fault.New(fault.ShuttingDown, "This connection was shut down by its client", fault.WithHint("Open a new connection."))
 	case m.method == "initialize" && n.opened:
 		return fault.New(fault.AlreadyInitialized, "This connection is already initialized")
 	case !n.opened && m.method != "initialize" && m.method != "shutdown" && m.method != "server/discover":

@@ -1,0 +1,122 @@
+// Package faulttest holds tests to the table of situations. A test that provokes a situation says so through Provoked
+// or Answered, which check what came out of it against the table; relay/situations_test.go reads the sources of all
+// tests and fails for a situation that none of them provokes. The id of the situation is written out in the test
+// function, so that it can be found there.
+package faulttest
+
+import (
+	"encoding/json"
+	"strconv"
+	"testing"
+
+	"tabrelay/relay/fault"
+)
+
+// firstOfSpec and lastOfSpec bound the numbers that MCP 2026-07-28 gives a meaning and a form of its own.
+const firstOfSpec, lastOfSpec = -32020, -32099
+
+// Provoked fails the test unless a failure is what the table says about a situation.
+func Provoked(t testing.TB, id string, got *fault.Error) {
+	t.Helper()
+	s, row := look(t, id)
+	if got == nil {
+		t.Errorf("%s: there was no failure, want %s", id, s.Code)
+		return
+	}
+	object, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, s, row, object)
+	if s.Layer == fault.InProtocol && (got.ProtocolNumber(false) != s.Number(false) || got.ProtocolNumber(true) != s.Number(true)) {
+		t.Errorf("%s: the numbers are %d and %d, want %d and %d", id, got.ProtocolNumber(false), got.ProtocolNumber(true), s.Number(false), s.Number(true))
+	}
+}
+
+// Answered fails the test unless a JSON-RPC response, as a client got it, is what the table says about a situation.
+// modern says which era the request was of.
+func Answered(t testing.TB, id string, response []byte, modern bool) {
+	t.Helper()
+	s, row := look(t, id)
+	var got struct {
+		Error *struct {
+			Code json.RawMessage
+			Data json.RawMessage
+		}
+		Result struct {
+			IsError bool
+			Content []struct{ Text string }
+			Meta    map[string]json.RawMessage `json:"_meta"`
+		}
+	}
+	if err := json.Unmarshal(response, &got); err != nil {
+		t.Errorf("%s: the answer is not a response: %.200s", id, response)
+		return
+	}
+	switch {
+	case s.Layer == fault.InProtocol && got.Error == nil, s.Layer == fault.InResult && !got.Result.IsError:
+		t.Errorf("%s: the answer is not a %s: %.300s", id, s.Layer, response)
+	case s.Layer == fault.InHTTP:
+		var object struct{ Error json.RawMessage }
+		if err := json.Unmarshal(response, &object); err != nil {
+			t.Fatal(err)
+		}
+		check(t, s, row, object.Error)
+	case got.Error != nil:
+		if number := s.Number(modern); string(got.Error.Code) != strconv.Itoa(number) {
+			t.Errorf("%s: the number is %s, want %d", id, got.Error.Code, number)
+		} else if number > firstOfSpec || number < lastOfSpec { // the data of the specification's own numbers is the specification's
+			check(t, s, row, got.Error.Data)
+		}
+	default:
+		object := got.Result.Meta["tabrelay/error"]
+		check(t, s, row, object)
+		text, failed := fault.Parse(got.Result.Content[0].Text)
+		if failed != nil || text.Code != s.Code {
+			t.Errorf("%s: the text does not say %s: %v\n%s", id, s.Code, failed, got.Result.Content[0].Text)
+		}
+	}
+}
+
+func look(t testing.TB, id string) (fault.Situation, fault.Row) {
+	t.Helper()
+	s, ok := fault.SituationOf(id)
+	if !ok {
+		t.Fatalf("there is no situation %q in relay/fault/situations.go", id)
+	}
+	row, ok := fault.Lookup(s.Code)
+	if !ok {
+		t.Fatalf("the situation %s has the code %s, which is not in the table", id, s.Code)
+	}
+	return s, row
+}
+
+// check compares an error object with a situation.
+func check(t testing.TB, s fault.Situation, row fault.Row, object []byte) {
+	t.Helper()
+	var got fault.Error
+	if err := json.Unmarshal(object, &got); err != nil {
+		t.Errorf("%s: the error object cannot be read (%v): %.200s", s.ID, err, object)
+		return
+	}
+	class, kind := row.Class, row.Type
+	if got.FromPage {
+		class, kind = fault.Tool, got.Type // a page's error is the page's own, whatever its code
+	}
+	if got.Code != s.Code || got.Category != row.Category || got.Class != class || got.Type != kind || got.Source != s.Source() {
+		t.Errorf("%s: got %s %s %s %s %s, want %s %s %s %s %s", s.ID,
+			got.Code, got.Category, got.Type, got.Source, got.Class, s.Code, row.Category, kind, s.Source(), class)
+	}
+	if got.RPCCode != s.Source().Number() {
+		t.Errorf("%s: rpcCode is %d, want %d", s.ID, got.RPCCode, s.Source().Number())
+	}
+	if (s.Again == fault.Yes) != got.Retryable && (s.Again == fault.Yes || s.Again == fault.No) {
+		t.Errorf("%s: retryable is %t, want %s", s.ID, got.Retryable, s.Again)
+	}
+	if s.Again == fault.IfNotStarted && got.Retryable != (got.Outcome == fault.NotExecuted) {
+		t.Errorf("%s: retryable is %t with the outcome %s", s.ID, got.Retryable, got.Outcome)
+	}
+	if got.Message == "" || got.Hint == "" && !got.FromPage {
+		t.Errorf("%s: message %q, hint %q: both are needed", s.ID, got.Message, got.Hint)
+	}
+}
