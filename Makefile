@@ -8,7 +8,7 @@ WORKSPACES  := plugin-sdk extension adapters e2e
 FUZZTIME    ?= 5000x
 
 .DEFAULT_GOAL := help
-.PHONY: help build up test check bench generate generated extension-e2e e2e go-check ts-check go-test go-race ts-test extension-test fuzz browser clean
+.PHONY: help build up test check bench generate generated conformance extension-e2e e2e go-check ts-check go-test go-race ts-test extension-test fuzz browser clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -19,7 +19,7 @@ build: generate ## build bin/tabrelay (needs Go, nothing else)
 up: build browser ## build, find or get a browser, and run `tabrelay up`
 	bin/tabrelay up
 
-test: go-check ts-check go-race ts-test fuzz extension-e2e e2e ## everything there is
+test: go-check ts-check go-race ts-test fuzz conformance extension-e2e e2e ## everything there is
 	@echo "make test: all passed"
 
 check: go-check ts-check go-test ts-test ## the fast half: formats, lints, types, unit tests
@@ -35,6 +35,10 @@ generate: ## make the extension bundle and the shipped plugins, which are not co
 generated: node_modules/.package-lock.json ## make the committed generated files anew (error table, frame types, config schema)
 	go generate ./relay/...
 	npm run generate --if-present --workspaces
+
+conformance: node_modules/.package-lock.json e2e/conformance/node_modules/.package-lock.json ## the official conformance suites of MCP, TIMES in a row (1)
+	node --import tsx --test e2e/conformance/*.test.ts
+	node --import tsx e2e/conformance/run.ts --times $(or $(TIMES),1)
 
 extension-e2e: generate node_modules/.package-lock.json ## the extension alone in a real Chromium, with a small relay
 	node --import tsx --test --test-concurrency=1 extension/test/browser/*.browser.ts
@@ -85,6 +89,11 @@ browser:
 
 node_modules/.package-lock.json: package-lock.json
 	npm ci --no-audit --no-fund
+	@touch $@
+
+# Outside the workspaces: it brings a Node of its own, which must not become the node of every npm script.
+e2e/conformance/node_modules/.package-lock.json: e2e/conformance/package-lock.json
+	cd e2e/conformance && npm ci --no-audit --no-fund
 	@touch $@
 
 clean: ## remove what the build made

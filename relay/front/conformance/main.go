@@ -4,7 +4,7 @@
 //
 //	go run ./relay/front/conformance [-listen 127.0.0.1:0]
 //
-// It prints the URL it serves, and ends with its standard input.
+// It prints the URL it serves.
 package main
 
 import (
@@ -15,6 +15,8 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -26,13 +28,15 @@ import (
 func main() {
 	listen := flag.String("listen", "127.0.0.1:0", "host and port")
 	flag.Parse()
-	if err := serve(*listen, os.Stdin, os.Stdout); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := serve(ctx, *listen, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
-func serve(listen string, in io.Reader, out io.Writer) error {
+func serve(ctx context.Context, listen string, out io.Writer) error {
 	l, err := net.Listen("tcp", listen)
 	if err != nil {
 		return err
@@ -50,7 +54,7 @@ func serve(listen string, in io.Reader, out io.Writer) error {
 	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
-		_, _ = io.Copy(io.Discard, in)
+		<-ctx.Done()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		_ = f.Shutdown(ctx)
