@@ -60,6 +60,7 @@ func page() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, introduction, strings.ReplaceAll(example[0], "\n", "\n    "), example[1], strings.Join(names, ", "))
+	situations(&b)
 	b.WriteString(factoriesIntroduction)
 	for _, f := range fault.Factories() {
 		fmt.Fprintf(&b, "| `ToolError.%s` | `%s` | %s | %s |\n", f.Name, f.Code, f.Category, yes(f.Retryable))
@@ -71,6 +72,40 @@ func page() string {
 		}
 	}
 	return strings.ReplaceAll(b.String(), "    \n", "\n")
+}
+
+const situationsIntroduction = `## What goes wrong
+
+Every situation that is known, what an agent gets, and what to do then. A failure in a tool result has ` + "`isError`" + `; its number
+is ` + "`rpcCode`" + `. A JSON-RPC error has the number as its ` + "`code`" + `, and the whole error object as its ` + "`data`" + `.
+
+| when | cause | next step | code | number | retryable |
+| --- | --- | --- | --- | --- | --- |
+`
+
+func situations(b *strings.Builder) {
+	b.WriteString(situationsIntroduction)
+	for _, s := range fault.Situations() {
+		fmt.Fprintf(b, "| %s | %s | %s | [`%s`](#%s) | %s | %s |\n",
+			s.When, s.Cause, s.NextStep(), s.Code, strings.ToLower(string(s.Code)), where(s), s.Again)
+	}
+	b.WriteString("\n")
+}
+
+// where is what a client sees as a number, and in which place.
+func where(s fault.Situation) string {
+	legacy, modern := s.Number(false), s.Number(true)
+	switch {
+	case s.Layer == fault.Unsaid:
+		return "no reply"
+	case s.Layer == fault.InHTTP:
+		return "HTTP 401"
+	case s.Layer == fault.InResult:
+		return fmt.Sprintf("tool result, %d", legacy)
+	case legacy == modern:
+		return fmt.Sprintf("JSON-RPC %d", legacy)
+	}
+	return fmt.Sprintf("JSON-RPC %d, from 2026-07-28 on %d", legacy, modern)
 }
 
 func entry(b *strings.Builder, r fault.Row) {
