@@ -73,6 +73,7 @@ func TestHTTPAgreesWithLibrary(t *testing.T) {
 		{name: "modern ping", body: `{"jsonrpc":"2.0","id":1,"method":"ping","params":{` + modernMeta + `}}`, headers: headers("ping", "")},
 		{name: "modern initialize", body: `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{` + modernMeta + `}}`, headers: headers("initialize", "")},
 		{name: "modern notification", body: `{"jsonrpc":"2.0","method":"notifications/nosuch","params":{` + modernMeta + `}}`, headers: headers("notifications/nosuch", "")},
+		{name: "modern cancel without a version", body: cancelOf("2"), headers: headers("notifications/cancelled", ""), differs: "202: the official Go client sends it so, and gives up its connection when that is refused"},
 		{name: "modern discover", body: `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + modernMeta + `}}`, headers: headers("server/discover", "")},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -129,6 +129,9 @@ func (f *Front) tooLarge() *fault.Error {
 // request that happens to have the same id.
 func (f *Front) postModern(w http.ResponseWriter, r *http.Request, m *message, meta *requestMeta) {
 	version, header := meta.Version, r.Header.Get(mcp.HeaderProtocolVersion)
+	if version == "" && m.id == nil && !m.reply {
+		version = header // only requests have to say it; a client that is refused for less may give its connection up
+	}
 	if code, why := checkVersions(r, version, header); code != 0 {
 		writeJSON(w, http.StatusBadRequest, refuseWith(m.id, code, why))
 		return
