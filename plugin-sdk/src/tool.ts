@@ -67,6 +67,10 @@ export interface ToolDefinition<In extends InputSchema, Out extends OutputSchema
   readonly timeoutHint?: string;
   /** Run in every frame of the tab, or (default) only in the top one. */
   readonly frames?: 'top' | 'all';
+  /** The list to shorten when an answer is too large for the agent, such as `.data.items`. Default: the largest. */
+  readonly arrayPath?: string;
+  /** What to ask for instead when an answer is too large even to keep (10 MiB). */
+  readonly narrowHint?: string;
   /** Whether the plugin's `signIn` is required. Default true; false for what works without a session. */
   readonly signIn?: boolean;
   /** Runs in the page. Throw a ToolError when it fails. */

@@ -77,6 +77,7 @@ type Meta struct {
 	Trust         string // "late" when a main-world adapter was injected after page scripts ran; else empty
 	Attempts      int
 	Duration      time.Duration
+	ResultID      string // of the whole, when the answer is a part of it; see StoredResult
 }
 
 // State is how far a journalled call got.

@@ -12,6 +12,7 @@ import (
 	"tabrelay/relay/fault"
 	"tabrelay/relay/rawjson"
 	"tabrelay/relay/registry"
+	"tabrelay/relay/result"
 	"tabrelay/relay/schema"
 )
 
@@ -63,6 +64,9 @@ func (r *run) checkArguments() *fault.Error {
 	if failure := r.takeTarget(); failure != nil {
 		return failure
 	}
+	if failure := result.CheckPath(r.call.ArrayPath); failure != nil {
+		return failure
+	}
 	if problems := input.Check(r.args); len(problems) > 0 {
 		return fault.New(fault.ValidationError, "Invalid arguments: "+schema.Explain(problems))
 	}
@@ -84,7 +88,7 @@ func (r *run) schemas() (input *schema.Schema, failure *fault.Error) {
 
 func (r *run) takeTarget() *fault.Error {
 	t := r.tool
-	if !t.TakesTab && !t.TakesProfile && !t.TakesInstance {
+	if !t.TakesTab && !t.TakesProfile && !t.TakesInstance && !t.TakesMaxBytes && !t.TakesArrayPath {
 		return nil
 	}
 	members, ok := rawjson.Members(r.args)
@@ -130,6 +134,10 @@ func (r *run) taker(name string) func(json.RawMessage) (expected string) {
 		return r.takeProfile
 	case name == "instance" && r.tool.TakesInstance:
 		return r.takeInstance
+	case name == "maxBytes" && r.tool.TakesMaxBytes:
+		return r.takeMaxBytes
+	case name == "arrayPath" && r.tool.TakesArrayPath:
+		return r.takeArrayPath
 	}
 	return nil
 }
@@ -140,6 +148,22 @@ func (r *run) takeTab(value json.RawMessage) string {
 		return "an integer of at least 1"
 	}
 	r.target.tab = int(n)
+	return ""
+}
+
+func (r *run) takeMaxBytes(value json.RawMessage) string {
+	n, err := strconv.ParseFloat(string(value), 64)
+	if err != nil || n < 1 || n > math.MaxInt32 || n != math.Trunc(n) {
+		return "an integer of at least 1"
+	}
+	r.call.MaxBytes = int(n)
+	return ""
+}
+
+func (r *run) takeArrayPath(value json.RawMessage) string {
+	if json.Unmarshal(value, &r.call.ArrayPath) != nil {
+		return "a path such as .data.items"
+	}
 	return ""
 }
 

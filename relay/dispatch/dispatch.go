@@ -45,9 +45,12 @@ type Options struct {
 	// Patterns for errors of the link that have no code of their own; valid RE2.
 	TransientPatterns, FatalPatterns []string
 
-	MaxInputBytes    int // of arguments
-	MaxResultBytes   int // of a result
-	ConsoleTailBytes int // 0: no console tail
+	Results          Keeper    // nil: what is truncated is lost
+	Letters          Graveyard // nil: calls whose end nobody saw are forgotten
+	MaxInputBytes    int       // of arguments
+	MaxResultBytes   int       // of a result
+	MaxBytes         int       // of an answer, unless the caller wishes otherwise; 0: MaxResultBytes
+	ConsoleTailBytes int       // 0: no console tail
 
 	Trace       bool           // failures name the place in the adapter they came from
 	StackTraces bool           // log the stack of a panic
@@ -162,6 +165,7 @@ type run struct {
 	mended   *fault.Error  // the failure that something was done about; nil: none yet
 	avoid    []int         // tabs that were not ready
 	hung     int           // attempts that the page did not take
+	doubt    call.ID       // the last attempt that may have started; empty: none
 
 	reply    *call.Reply  // of a plugin's tool
 	result   *call.Result // of a built-in tool at once, of a plugin's tool after checkResult

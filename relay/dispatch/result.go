@@ -31,29 +31,31 @@ func (r *run) checkResult() *fault.Error {
 		return r.executed(fault.OutputTooLarge, fmt.Sprintf("The tool's result has %d bytes; at most %d are passed on", len(res.Output), r.MaxResultBytes))
 	}
 	if !json.Valid(res.Output) {
-		return r.executed(fault.InvalidOutput, "The tool's result is not JSON")
+		return r.keepingInvalid(r.executed(fault.InvalidOutput, "The tool's result is not JSON"), plainText)
 	}
 	output, err := r.tool.Output()
 	if err != nil || output == nil {
-		return nil // err was the arguments' business: the tool would not have run
+		return r.fit(nil) // err was the arguments' business: the tool would not have run
 	}
 	if problems := output.Check(res.Output); len(problems) > 0 {
-		return r.executed(fault.InvalidOutput, "The tool's result does not fit its output schema: "+schema.ExplainAs("result", problems))
-	}
-	if r.tool.Wrapped {
-		res.Output = rawjson.Join([]rawjson.Member{rawjson.Make("result", res.Output)})
+		return r.keepingInvalid(r.executed(fault.InvalidOutput, "The tool's result does not fit its output schema: "+schema.ExplainAs("result", problems)), jsonText)
 	}
 	res.Structured = true
-	return nil
+	return r.fit(output)
+}
+
+// wrap is the value as a tool whose output schema is not one of an object answers it.
+func (r *run) wrap(value json.RawMessage) json.RawMessage {
+	if !r.tool.Wrapped {
+		return value
+	}
+	return rawjson.Join([]rawjson.Member{rawjson.Make("result", value)})
 }
 
 // executed is a failure found after the tool had run.
 func (r *run) executed(code fault.Code, message string) *fault.Error {
 	f := fault.New(code, message, fault.WithOutcome(fault.Executed))
-	if r.reply != nil {
-		f.TabID, f.Profile = r.reply.TabID, r.reply.Profile
-	}
-	return f
+	return r.place(f)
 }
 
 func (r *run) warn(sentence string) { r.warnings = append(r.warnings, sentence) }
@@ -79,6 +81,8 @@ func (r *run) recordResult() *call.Result {
 func (r *run) recordFailure(f *fault.Error) *fault.Error {
 	took := time.Since(r.began)
 	f.CorrelationID, f.Attempts = string(r.call.ID), r.attempts
+	r.narrow(f)
+	r.bury(f)
 	plugin := ""
 	if r.tool != nil {
 		plugin = r.tool.PluginName()

@@ -71,7 +71,7 @@ func (r *run) retrying() *fault.Error {
 // earlier one may have done.
 func (r *run) truth(attempt fault.Outcome) fault.Outcome {
 	if attempt != fault.NotExecuted {
-		r.outcome = attempt
+		r.outcome, r.doubt = attempt, attemptID(r.call.ID, r.attempts)
 	} else if r.outcome != "" {
 		return r.outcome
 	}

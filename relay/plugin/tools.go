@@ -4,12 +4,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"tabrelay/relay/schema"
 )
+
+// arrayPath is how the list to shorten is named.
+var arrayPath = regexp.MustCompile(`^(\.[a-zA-Z_]\w*)+$`)
 
 // emptyInput is the schema of a tool that declares none.
 var emptyInput = json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)
@@ -63,6 +67,9 @@ func (r *rawTool) accept(plugin string) []string {
 	}
 	if r.Frames != "" && r.Frames != "top" && r.Frames != "all" {
 		problems = append(problems, fmt.Sprintf(`"frames" is %q; write "top" (default) or "all"`, r.Frames))
+	}
+	if r.ArrayPath != "" && !arrayPath.MatchString(r.ArrayPath) {
+		problems = append(problems, fmt.Sprintf(`"arrayPath" is %q; write the names of members with a dot before each, such as ".data.items"`, r.ArrayPath))
 	}
 	if len(r.InputSchema) == 0 {
 		r.InputSchema = emptyInput

@@ -39,6 +39,7 @@ type Tool struct {
 	// The arguments the relay takes out for itself. One is off where the tool has an argument of its own with
 	// that name, and instance also where there is nothing to choose.
 	TakesTab, TakesProfile, TakesInstance bool
+	TakesMaxBytes, TakesArrayPath         bool
 
 	Listed      json.RawMessage // the MCP tool object, encoded once
 	ListedInput json.RawMessage // the part of it that is the input schema, with the relay's own arguments

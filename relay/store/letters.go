@@ -23,7 +23,7 @@ const (
 	findLetter   = `SELECT ` + letterColumns + ` FROM dead_letters WHERE id = ?`
 	findLetters  = `SELECT ` + letterColumns + ` FROM dead_letters WHERE (? = '' OR client = ?) AND n < ? ORDER BY n DESC LIMIT ?`
 	letterNumber = `SELECT n FROM dead_letters WHERE id = ?`
-	openLetters  = `SELECT sent FROM dead_letters WHERE resolved = 0 AND outcome = 'unknown'`
+	openLetters  = `SELECT sent FROM dead_letters WHERE resolved = 0 AND outcome = 'unknown' AND sent <> ''`
 	markReplayed = `UPDATE dead_letters SET replayed = ? WHERE id = ?`
 
 	resolveLetter = `UPDATE dead_letters SET resolved = ?, late_outcome = ?, late_output = ?, late_failure = ? WHERE sent = ? AND resolved = 0`
@@ -52,8 +52,10 @@ func (s *Store) AddDeadLetter(l call.DeadLetter, sent call.ID) {
 	redacted := l.Redacted || arguments == nil && len(l.Arguments) > 0
 	failure := blob(l.Failure)
 	s.later("a dead letter was not written down", l.ID, func(w *writer) error {
-		if err := w.exec(removeOrphan, string(sent)); err != nil {
-			return err
+		if sent != "" {
+			if err := w.exec(removeOrphan, string(sent)); err != nil {
+				return err
+			}
 		}
 		err := w.exec(insertLetter, string(l.ID), string(sent), l.Session.Lane, l.Session.Client, l.Session.Via, l.Tool, micros(l.Created),
 			l.TabID, l.Profile, arguments, redacted, l.Attempts, string(l.Outcome), failure, string(l.ReplayOf))
@@ -64,7 +66,7 @@ func (s *Store) AddDeadLetter(l call.DeadLetter, sent call.ID) {
 		if l.ReplayOf != "" {
 			err = w.exec(markReplayed, string(l.ID), string(l.ReplayOf))
 		}
-		if l.Outcome == call.Unknown {
+		if l.Outcome == call.Unknown && sent != "" {
 			w.doubtful[sent] = true
 			err = errors.Join(err, w.exec(resolvedMeanwhile, string(sent)))
 		}

@@ -141,6 +141,8 @@
       maxTimeoutMs: whole(tool, 'maxTimeoutMs', problems),
       timeoutHint: text(tool, 'timeoutHint', problems),
       frames: text(tool, 'frames', problems),
+      arrayPath: text(tool, 'arrayPath', problems),
+      narrowHint: text(tool, 'narrowHint', problems),
       at: located(tool),
       problems,
     };

@@ -1,0 +1,173 @@
+package dispatch
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/result"
+	"tabrelay/relay/schema"
+)
+
+// Keeper keeps results whole that an agent gets a part of.
+type Keeper interface {
+	// KeepResult returns when the result can be read under its id.
+	KeepResult(ctx context.Context, r call.StoredResult) error
+}
+
+// keepTime is how long an answer may wait for its result to be kept.
+const keepTime = 5 * time.Second
+
+// What a kept result is.
+const (
+	jsonText  = "application/json"
+	plainText = "text/plain"
+)
+
+// warningStart is how a front begins the text that lists warnings.
+const warningStart = "Warning: "
+
+// fit makes an answer that is too large smaller, and keeps the whole. The tool's schema, if it has one, is kept too: a
+// client checks the value against it. A built-in tool that has content of its own has seen to its size itself.
+func (r *run) fit(output *schema.Schema) *fault.Error {
+	res, whole := r.result, r.result.Output
+	if len(res.Content) > 0 {
+		return nil
+	}
+	most := r.maxBytes()
+	spoken := 0
+	for _, warning := range r.warnings {
+		spoken += len(warning) + 1
+	}
+	res.Output = r.wrap(whole)
+	if spoken > 0 {
+		spoken += len(warningStart)
+	}
+	if len(res.Output)+spoken <= most {
+		return nil
+	}
+	id, lost := r.keep(whole, jsonText)
+	wish := result.Wish{MaxBytes: most, Others: len(warningStart) + spoken + len(lost) + 1, Path: r.call.ArrayPath, Declared: r.tool.Spec.ArrayPath, ID: id}
+	if output != nil {
+		wish.Fits = func(value json.RawMessage) bool { return len(output.Check(value)) == 0 }
+	}
+	shaped, failure := result.Shape(whole, wish)
+	if failure != nil {
+		failure.Outcome = fault.Executed
+		return r.readable(r.place(failure), id, len(whole))
+	}
+	res.Output = r.wrap(shaped.Value)
+	res.Content = []call.Content{textItem(string(shaped.Text))}
+	if id != "" {
+		res.Content = append(res.Content, link(id, r.tool.Name, len(whole)))
+	}
+	res.Meta.ResultID = id
+	r.warn(shaped.Warning)
+	if lost != "" {
+		r.warn(lost)
+	}
+	return nil
+}
+
+// maxBytes is how large the answer may be.
+func (r *run) maxBytes() int {
+	most := r.MaxBytes
+	if most == 0 {
+		most = r.MaxResultBytes
+	}
+	if wish := r.call.MaxBytes; wish > r.MaxResultBytes {
+		r.warn(fmt.Sprintf("maxBytes was lowered from %d to %d, the largest result there is.", wish, r.MaxResultBytes))
+		most = r.MaxResultBytes
+	} else if wish > 0 {
+		most = wish
+	}
+	return most
+}
+
+// keep keeps what the tool returned, and says by its id how it can be read. When that is not possible, lost says so.
+func (r *run) keep(data []byte, mime string) (id, lost string) {
+	const sorry = "The whole result could not be kept."
+	if r.Results == nil {
+		return "", sorry
+	}
+	ctx, cancel := context.WithTimeout(r.ctx, keepTime)
+	defer cancel()
+	id = randomID()
+	err := r.Results.KeepResult(ctx, call.StoredResult{
+		ID: id, CallID: r.call.ID, Session: r.call.Session, Tool: r.tool.Name, Created: time.Now(), MIMEType: mime, Data: data, Size: int64(len(data)),
+	})
+	if err != nil {
+		r.Log.Warn().Err(err).Str("correlationId", string(r.call.ID)).Str("tool", r.tool.Name).Int("bytes", len(data)).Msg("a result was not kept")
+		return "", sorry
+	}
+	return id, ""
+}
+
+// keepingInvalid keeps a result that is not what the tool promised, so that what the action came to is not lost.
+func (r *run) keepingInvalid(f *fault.Error, mime string) *fault.Error {
+	id, _ := r.keep(r.result.Output, mime)
+	return r.readable(f, id, len(r.result.Output))
+}
+
+// readable says in a failure that comes after the action how its result can be read.
+func (r *run) readable(f *fault.Error, id string, size int) *fault.Error {
+	if id == "" {
+		return f
+	}
+	steps := []string{fmt.Sprintf(`The action has happened, and its result is kept: read it in pieces with %s {"id":%q}.`, result.Reader, id)}
+	if f.Code == fault.ValidationError {
+		steps = append([]string{f.Hint}, steps...)
+	}
+	f.Hint = strings.Join(steps, "\n")
+	f.Data = compact(map[string]any{"resultId": id, "uri": result.URI(id), "bytes": size})
+	return f
+}
+
+// narrow adds the tool's own advice to a failure that only a smaller question avoids.
+func (r *run) narrow(f *fault.Error) {
+	if f.Code == fault.OutputTooLarge && !f.FromPage && f.Data == nil && r.tool != nil && r.tool.Spec.NarrowHint != "" {
+		f.Hint = r.tool.Spec.NarrowHint + "\nThe action itself has happened."
+	}
+}
+
+// place adds where the tool ran to a failure found afterwards.
+func (r *run) place(f *fault.Error) *fault.Error {
+	if r.reply != nil {
+		f.TabID, f.Profile = r.reply.TabID, r.reply.Profile
+	}
+	return f
+}
+
+// textItem and link are content blocks of MCP 2025-06-18, schema TextContent and ResourceLink.
+func textItem(text string) call.Content { return compact(map[string]any{"type": "text", "text": text}) }
+
+func link(id, tool string, size int) call.Content {
+	return compact(map[string]any{
+		"type": "resource_link", "uri": result.URI(id), "name": "result " + id, "title": "The whole result of " + tool, "mimeType": jsonText, "size": size,
+	})
+}
+
+// compact encodes strings, numbers and lists of them, without escaping <, > and &.
+func compact(v any) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic("dispatch: " + err.Error())
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// randomID is 128 random bits: knowing it is the permission to read the result.
+func randomID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
