@@ -60,7 +60,11 @@ func (a *app) mouth() (io.Writer, error) {
 	if file, ok := a.out.(*os.File); !ok || file != os.Stdout {
 		return a.out, nil
 	}
-	return join.ClaimStdout()
+	out, err := join.ClaimStdout()
+	if err != nil {
+		return nil, err
+	}
+	return join.Pace(out), nil
 }
 
 // startRelay starts the relay for a shim. A configuration that cannot be read is seen here, before a process is started
