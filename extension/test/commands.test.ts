@@ -25,6 +25,10 @@ Reflect.set(globalThis, 'chrome', {
     onActivated: deaf,
     query: async () => [],
     create: async () => ({ id: 5, windowId: 1, url: '' }),
+    reload: async (tabId: number) => {
+      if (tabId !== 5) throw new Error(`No tab with id: ${tabId}.`);
+      told.push(`reload ${tabId}`);
+    },
   },
   windows: { WINDOW_ID_NONE: -1, onFocusChanged: deaf, getLastFocused: async () => undefined },
 });
@@ -43,6 +47,7 @@ function open() {
     shown: (tabId: number, waitMs: number) => tabs.shown(tabId, waitMs),
     get: () => undefined,
     readConsole: async () => '{}',
+    reinject: async () => {},
   };
   runCommand('tabs.create', { url: 'https://a.example/' }, browser).then((reply) =>
     told.push(`reply ${JSON.stringify(reply)}`),
@@ -78,4 +83,27 @@ test('a new tab that is closed, or never shows a page, is answered for as well',
   mock.timers.tick(5000);
   await turn();
   assert.deepEqual(told, [reply, reply]);
+});
+
+test('what a recovery asks for', async () => {
+  const browser = {
+    shown: async () => {},
+    get: () => undefined,
+    readConsole: async () => '{}',
+    reinject: async (tabId: number, plugin: string) => {
+      if (plugin !== 'demo') throw new Error(`There is no plugin ${plugin}`);
+      told.push(`inject ${tabId} ${plugin}`);
+    },
+  };
+  const run = async (name: string, params: unknown) => {
+    const reply = await runCommand(name, params, browser);
+    return reply.ok ? 'done' : reply.error.code;
+  };
+  assert.equal(await run('tabs.reload', { tabId: 5 }), 'done');
+  assert.equal(await run('tabs.reload', { tabId: 6 }), 'TAB_NOT_FOUND');
+  assert.equal(await run('tabs.reload', {}), 'VALIDATION_ERROR');
+  assert.equal(await run('adapter.inject', { tabId: 5, plugin: 'demo' }), 'done');
+  assert.equal(await run('adapter.inject', { tabId: 5, plugin: 'else' }), 'INTERNAL_ERROR');
+  assert.equal(await run('adapter.inject', { tabId: 5 }), 'VALIDATION_ERROR');
+  assert.deepEqual(told, ['reload 5', 'inject 5 demo']);
 });

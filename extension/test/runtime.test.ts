@@ -109,6 +109,18 @@ test('a handler that throws at once and one that rejects end alike', async () =>
   }
 });
 
+test('only a call that asks for it is told where an error was thrown', () => {
+  const thrower = () => {
+    const error = new Error('no');
+    Object.defineProperty(error, 'stack', {
+      value: 'Error: no\n    at f (https://a.example/x.js?token=1:2:3)',
+    });
+    throw error;
+  };
+  assert.equal(JSON.stringify(run(thrower).said).includes('x.js'), false);
+  assert.match(JSON.stringify(run(thrower, { trace: true }).said), /"traceLine":"\/x\.js:2:3"/);
+});
+
 test('an address the plugin does not serve never starts', () => {
   const { said } = run(() => 1, { matches: ['https://b.example/*'] });
   assert.match(JSON.stringify(said), /^\[\["ended",.*TAB_CHANGED.*not_executed/);

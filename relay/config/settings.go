@@ -65,7 +65,7 @@ var settings = []setting[Config]{
 		"How much of it."},
 
 	{"errors.trace", boolean{}, false, func(c *Config) any { return &c.Errors.Trace },
-		"Whether a failure is to name the line of the adapter it came from. Not in effect yet."},
+		"Whether an error thrown by an adapter names its place: path, line and column of the top frame of its stack, as traceLine in _meta[\"tabrelay/error\"]."},
 	{"errors.transient.retry.maxAttempts", count(1, 10), 3, func(c *Config) any { return &c.Errors.Transient.Retry.MaxAttempts },
 		"How often a call that may safely be repeated is tried, the first try included."},
 	{"errors.transient.retry.initialDelayMs", millis(0, time.Minute), 1_000, func(c *Config) any { return &c.Errors.Transient.Retry.InitialDelay },

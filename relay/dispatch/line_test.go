@@ -141,11 +141,8 @@ func TestALineLeavesNothingBehind(t *testing.T) {
 func TestReliefFollowsThePace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := lines{perLane: 10}
-		var stands []*stand
 		for range 11 {
-			s := &stand{}
-			l.join(s, tabSeven, "a", true)
-			stands = append(stands, s)
+			l.join(&stand{}, tabSeven, "a", true)
 		}
 		ask := func() time.Duration {
 			_, retry := l.join(&stand{}, tabSeven, "a", true)

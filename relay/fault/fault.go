@@ -96,6 +96,9 @@ type Error struct {
 	// ConsoleTail is the end of what the page wrote to its console during the call, redacted.
 	ConsoleTail string `json:"consoleTail,omitempty"`
 
+	// TraceLine is where in the adapter the error was thrown: URL path, line and column. Only with errors.trace on.
+	TraceLine string `json:"traceLine,omitempty"`
+
 	Location string `json:"location,omitempty"` // where a resource is now, with type redirect
 
 	RPCCode int             `json:"rpcCode"`

@@ -54,7 +54,12 @@ func FromPage(raw json.RawMessage) (e *Error, repairs []string) {
 		}
 		repairs = append(repairs, describe(name, old, given[name], wrong[name]))
 	}
-	return believe(given), repairs
+	e = believe(given)
+	e.TraceLine, problem = readTrace(raw)
+	if problem != "" {
+		repairs = append(repairs, problem)
+	}
+	return e, repairs
 }
 
 // read takes the known fields out of the raw error. null means absent, and an absent retryable means false.
@@ -97,7 +102,7 @@ func check(given map[string]any) map[string]string {
 }
 
 // plain is a thrown message as an agent may see it.
-func plain(message string) string { return Sanitize(withoutStack(message)) }
+func plain(message string) string { return Sanitize(scrub(message)) }
 
 func collect(invalid *jsonschema.ValidationError, wrong map[string]string) {
 	for _, cause := range invalid.Causes {

@@ -42,6 +42,9 @@ func (b *browser) read(f *flight, o *wire.Outcome, payload json.RawMessage) (*ca
 		e, repairs := fault.FromPage(o.Error)
 		b.hub.complain(f, repairs)
 		e.TabID, e.Profile = f.tabID, b.label()
+		if f.req == nil || !f.req.Trace {
+			e.TraceLine = "" // nobody has asked for it
+		}
 		return nil, withTail(e, o.ConsoleTail)
 	case wire.Refused:
 		return nil, withTail(b.refused(f, o.Refusal), o.ConsoleTail)

@@ -125,6 +125,7 @@ type Call struct {
 	Settings         json.RawMessage `json:"settings,omitempty"`
 	ConsoleTailBytes int             `json:"consoleTailBytes"`
 	Frames           string          `json:"frames,omitempty"`
+	Trace            bool            `json:"trace,omitempty"`
 }
 
 // Started says that the document is about to run the handler.

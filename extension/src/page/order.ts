@@ -28,6 +28,7 @@ export interface Order {
   maxResultBytes: number;
   matches: string[];
   excludes: string[];
+  trace?: boolean | undefined; // a thrown error names its place
 }
 
 export const isOrder: Guard<Order> = shape({
@@ -44,6 +45,7 @@ export const isOrder: Guard<Order> = shape({
   maxResultBytes: isNumber,
   matches: listOf(isText),
   excludes: listOf(isText),
+  trace: optional(isFlag),
 });
 
 /** Whether the handler ran: not at all, to its end, or begun with no end seen. */

@@ -8,6 +8,7 @@ import { urlAllowed } from './patterns.ts';
 import {
   abortable,
   call,
+  defineProperty,
   dropTimer,
   later,
   max,
@@ -23,6 +24,7 @@ import { type Observer, type Reports, reporting } from './reporting.ts';
 import { settingsHere } from './scope.ts';
 import { cut, fitsIn, serialiseThrown, serialiseValue } from './serialise.ts';
 import { awaitSignIn } from './sign-in.ts';
+import { traceLine } from './trace.ts';
 
 export type AbortReason = 'cancelled' | 'document';
 
@@ -143,7 +145,7 @@ class PageRun implements Run {
     this.#started = true;
     this.#observer.started();
     const { signIn } = this.#tool;
-    const failed = (thrown: unknown) => this.#end({ status: 'threw', error: serialiseThrown(thrown) });
+    const failed = (thrown: unknown) => this.#end(this.#threw(thrown));
     if (signIn === undefined) this.#handle();
     else
       awaitSignIn(
@@ -162,7 +164,7 @@ class PageRun implements Run {
       this.#hook('onToolInvocationEnd', [tool, success, round(now() - begun)]);
       this.#end(ending);
     };
-    const threw = (thrown: unknown) => done(false, { status: 'threw', error: serialiseThrown(thrown) });
+    const threw = (thrown: unknown) => done(false, this.#threw(thrown));
     try {
       const args = [parseArguments(this.#order), this.#context()];
       const value: unknown = call(this.#tool.handle, this.#tool.self, args);
@@ -176,6 +178,13 @@ class PageRun implements Run {
     this.#adapter.hooks.tell(name, args, (thrown) =>
       this.#reports.log.warn(`${name} failed: ${stringOf(serialiseThrown(thrown).message)}`),
     );
+  }
+
+  #threw(thrown: unknown): Ending {
+    const error = serialiseThrown(thrown);
+    const line = this.#order.trace === true ? traceLine(thrown) : undefined;
+    if (line !== undefined) defineProperty(error, 'traceLine', { value: line, enumerable: true });
+    return { status: 'threw', error };
   }
 
   // What the SDK documents as the second argument of a handler.

@@ -76,6 +76,10 @@ export interface CallFrame {
    * run in every frame that has the adapter
    */
   frames?: 'all';
+  /**
+   * a thrown error names the place it came from, as traceLine
+   */
+  trace?: boolean;
 }
 /**
  * Relay: abort a call, or never start it.
@@ -97,9 +101,16 @@ export interface CommandFrame {
    * call id: 128 random bits
    */
   id: string;
-  name: 'tabs.create' | 'tabs.activate' | 'tabs.read' | 'console.read' | 'reload';
+  name:
+    | 'tabs.create'
+    | 'tabs.activate'
+    | 'tabs.reload'
+    | 'adapter.inject'
+    | 'tabs.read'
+    | 'console.read'
+    | 'reload';
   /**
-   * tabs.create {url, active}; tabs.activate {tabId}; tabs.read {tabId, kind: "text" or "html", from, max}; console.read {tabId, holdMs}; reload {}
+   * tabs.create {url, active}; tabs.activate {tabId}; tabs.reload {tabId}; adapter.inject {tabId, plugin}; tabs.read {tabId, kind: "text" or "html", from, max}; console.read {tabId, holdMs}; reload {}
    */
   params?: {
     [k: string]: unknown;
@@ -196,7 +207,7 @@ export interface OutcomeFrame {
    */
   started: boolean;
   /**
-   * threw: code, category, retryable, retryAfterMs, message and outcome of what was thrown, verbatim; the relay validates them
+   * threw: code, category, retryable, retryAfterMs, message and outcome of what was thrown, verbatim, and its traceLine when the call asks for one; the relay validates them
    */
   error?: {
     [k: string]: unknown;

@@ -5,6 +5,8 @@ import { readTab, Unreadable, unreadable } from './reading.ts';
 const isCreate = shape({ url: isText, active: optional(isFlag) });
 const isActivate = shape({ tabId: isNumber });
 const isRead = shape({ tabId: isNumber, kind: exactly('text', 'html'), from: isNumber, max: isNumber });
+const isReload = shape({ tabId: isNumber });
+const isInject = shape({ tabId: isNumber, plugin: isText });
 const isConsole = shape({ tabId: isNumber, holdMs: isNumber });
 
 // How long a new tab may take to show its address before it is answered for anyway.
@@ -15,6 +17,7 @@ interface Browser {
   shown(tabId: number, waitMs: number): Promise<void>;
   get(tabId: number): { discarded: boolean } | undefined;
   readConsole(tabId: number, holdMs: number): Promise<string>;
+  reinject(tabId: number, plugin: string): Promise<void>;
 }
 
 export type Reply =
@@ -40,6 +43,18 @@ async function activateTab(params: unknown): Promise<Reply> {
     return { ok: false, error: { code: 'TAB_NOT_FOUND', message: 'There is no such tab' } };
   await chrome.windows.update(tab.windowId, { focused: true });
   return { ok: true, result: { tabId: params.tabId, windowId: tab.windowId } };
+}
+
+async function reloadTab(params: unknown): Promise<Reply> {
+  if (!isReload(params)) return bad('tabs.reload needs a tabId');
+  await chrome.tabs.reload(params.tabId);
+  return { ok: true, result: { tabId: params.tabId } };
+}
+
+async function injectAdapter(params: unknown, browser: Browser): Promise<Reply> {
+  if (!isInject(params)) return bad('adapter.inject needs tabId and plugin');
+  await browser.reinject(params.tabId, params.plugin);
+  return { ok: true, result: { tabId: params.tabId } };
 }
 
 async function reload(): Promise<Reply> {
@@ -85,6 +100,8 @@ async function readConsole(params: unknown, browser: Browser): Promise<Reply> {
 const commands = new Map<string, (params: unknown, browser: Browser) => Promise<Reply>>([
   ['tabs.create', createTab],
   ['tabs.activate', activateTab],
+  ['tabs.reload', reloadTab],
+  ['adapter.inject', injectAdapter],
   ['tabs.read', readPageOf],
   ['console.read', readConsole],
   ['reload', reload],

@@ -66,6 +66,11 @@ export class Injector {
     return work;
   }
 
+  /** Puts a plugin's adapter into a document that may have it: whatever the page did to it, it begins anew. */
+  again(bridge: Bridge, plugin: PluginInfo): Promise<void> {
+    return this.#injectAdapter(bridge, plugin);
+  }
+
   async #injectBridge(tabId: number): Promise<Bridge> {
     for (let attempt = 0; attempt < attempts; attempt++) {
       await inject({

@@ -113,6 +113,11 @@ const browser = {
   shown: (tabId: number, waitMs: number) => tabs.shown(tabId, waitMs),
   get: (tabId: number) => tabs.get(tabId),
   readConsole: (tabId: number, holdMs: number) => consoles.read(tabId, holdMs),
+  async reinject(tabId: number, name: string) {
+    const plugin = plugins.get(name);
+    if (plugin === undefined) throw new Error(`There is no plugin ${name}`);
+    await injector.again(await injector.bridge(tabId), plugin);
+  },
 };
 const invocations = new Invocations({
   tabs,

@@ -1,0 +1,65 @@
+// Where a thrown error comes from, for people who write adapters: file, line and column of its top frame. Of the
+// file's address only the path is told, so that neither a query nor a folder of this machine leaves the page.
+import { isRecord } from './guards.ts';
+import { codeAt, errorField, indexOf, property, slice } from './primordials.ts';
+
+const frame = '\n    at '; // how V8 begins the line of a frame
+const longest = 300;
+
+const isDigit = (code: number): boolean => code >= 48 && code <= 57;
+const isLower = (code: number): boolean => code >= 97 && code <= 122;
+
+function stackOf(thrown: unknown): string {
+  if (!isRecord(thrown)) return '';
+  const stack = errorField(thrown, 'stack') ?? property(thrown, 'stack', thrown);
+  return typeof stack === 'string' ? stack : '';
+}
+
+// The index behind `:line:column` at the end of text, counted from its last character; -1 when there is none.
+function placeAt(text: string): number {
+  let at = text.length;
+  for (let part = 0; part < 2; part++) {
+    const end = at;
+    while (at > 0 && isDigit(codeAt(text, at - 1))) at--;
+    if (at === end || at === 0 || slice(text, at - 1, at) !== ':') return -1;
+    at--;
+  }
+  return at;
+}
+
+function before(text: string, mark: string): string {
+  const at = indexOf(text, mark);
+  return at < 0 ? text : slice(text, 0, at);
+}
+
+// `name (https://host/path?query:1:2)` and `https://host/path:1:2` become /path:1:2; anything else nothing.
+function lineOf(text: string): string | undefined {
+  const colon = indexOf(text, '://');
+  if (colon < 0) return undefined;
+  let start = colon;
+  while (start > 0 && (isLower(codeAt(text, start - 1)) || slice(text, start - 1, start) === '-')) start--;
+  const scheme = slice(text, start, colon);
+  if (scheme !== 'https' && scheme !== 'http' && scheme !== 'chrome-extension') return undefined;
+  const address = before(slice(text, colon + 3), ')');
+  const at = placeAt(address);
+  const path = indexOf(address, '/');
+  if (at < 0 || path < 0 || path > at) return undefined;
+  const file = before(before(slice(address, path, at), '?'), '#');
+  const line = file + slice(address, at);
+  return line.length > longest || indexOf(line, ' ') >= 0 ? undefined : line;
+}
+
+/** The place of the first frame of an error's stack that has an address, as path:line:column. */
+export function traceLine(thrown: unknown): string | undefined {
+  try {
+    let rest = stackOf(thrown);
+    for (let at = indexOf(rest, frame); at >= 0; at = indexOf(rest, frame)) {
+      rest = slice(rest, at + frame.length);
+      const line = lineOf(before(rest, '\n'));
+      if (line !== undefined) return line;
+    }
+  } catch {
+    // A getter threw: the error has no place.
+  }
+  return undefined;
+}

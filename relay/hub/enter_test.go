@@ -1,0 +1,330 @@
+package hub_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/hub"
+	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/wire"
+)
+
+// onlyOne lets one call at a time pass, in the order in which they ask.
+type onlyOne struct {
+	mu    sync.Mutex
+	queue []chan struct{} // the first one's turn it is; all closed ones have it
+	asked []call.Place
+}
+
+// enter is one call's Enter, and what it does when it has ended.
+func (o *onlyOne) enter() (enter func(call.Place) (func(context.Context) error, error), leave func()) {
+	var turn chan struct{}
+	enter = func(at call.Place) (func(context.Context) error, error) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.asked = append(o.asked, at)
+		if turn == nil {
+			turn = make(chan struct{})
+			if o.queue = append(o.queue, turn); len(o.queue) == 1 {
+				close(turn)
+			}
+		}
+		select {
+		case <-turn:
+			return nil, nil
+		default:
+		}
+		return func(ctx context.Context) error {
+			select {
+			case <-turn:
+				return nil
+			case <-ctx.Done():
+				return fault.New(fault.Cancelled, "gone", fault.WithOutcome(fault.NotExecuted))
+			}
+		}, nil
+	}
+	leave = func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if turn == nil {
+			return
+		}
+		if o.queue = o.queue[1:]; len(o.queue) > 0 {
+			close(o.queue[0])
+		}
+	}
+	return enter, leave
+}
+
+// beginIn invokes a call that waits for its turn, and leaves when it has ended.
+func (l *lab) beginIn(o *onlyOne, r call.Invocation) <-chan result {
+	enter, leave := o.enter()
+	r.Enter = enter
+	done := make(chan result, 1)
+	inner := l.begin(l.t.Context(), r)
+	go func() {
+		got := <-inner
+		leave()
+		done <- got
+	}()
+	synctest.Wait()
+	return done
+}
+
+func numbered(n int) func(*call.Invocation) {
+	return func(r *call.Invocation) { r.Arguments = json.RawMessage(fmt.Sprint(n)) }
+}
+
+// order keeps in which order calls arrive in a browser.
+type order struct {
+	mu  sync.Mutex
+	got []string
+}
+
+func (o *order) add(c *hubtest.Call) {
+	o.mu.Lock()
+	o.got = append(o.got, string(c.Arguments))
+	o.mu.Unlock()
+}
+
+func TestEnterKeepsACallBack(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		b := l.connect(answer(hold))
+		var one onlyOne
+		first, second := request(write), request(write)
+		a := l.beginIn(&one, first)
+		z := l.beginIn(&one, second)
+		awaitCall(t, b, first.ID)
+		still(t, z)
+		if l.journal.state(second.ID) != "" {
+			t.Error("a call that waits is in the journal")
+		}
+		awaitCall(t, b, first.ID).Return(json.RawMessage("1"))
+		(<-a).wantOutput(t, "1")
+		awaitCall(t, b, second.ID).Return(json.RawMessage("2"))
+		(<-z).wantOutput(t, "2")
+		want := call.Place{ProfileID: b.ProfileID(), Profile: "Test", TabID: 1}
+		for _, at := range one.asked {
+			if at != want {
+				t.Errorf("asked for %+v", at)
+			}
+		}
+	})
+}
+
+// A lane's calls go in the order in which they came: those that waited for their turn when the link was lost, and
+// those that came while it was.
+func TestOrderSurvivesAGapInLine(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		var seen order
+		b := l.connect(answer(func(c *hubtest.Call) {
+			seen.add(c)
+			if string(c.Arguments) != "0" {
+				c.Return(c.Arguments)
+			}
+		}))
+		var one onlyOne
+		running := request(write, numbered(0))
+		all := []<-chan result{l.beginIn(&one, running)}
+		for n := 1; n < 4; n++ {
+			all = append(all, l.beginIn(&one, request(write, numbered(n))))
+		}
+		b.Drop()
+		synctest.Wait()
+		for n := 4; n < 7; n++ {
+			all = append(all, l.beginIn(&one, request(write, numbered(n))))
+		}
+		time.Sleep(time.Second)
+		redial(t, b)
+		awaitCall(t, b, running.ID).Return(json.RawMessage("0"))
+		for n, done := range all {
+			(<-done).wantOutput(t, fmt.Sprint(n))
+		}
+		if diff := cmp.Diff([]string{"0", "1", "2", "3", "4", "5", "6"}, seen.got); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// A call that waited for one tab goes there, also when the person has turned to another one meanwhile.
+func TestAfterWaitingTheTabStaysTheSame(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		b := l.connect(func(o *hubtest.Options) { o.Tabs = []wire.Tab{demoTab(1), demoTab(2)} }, answer(hold))
+		var one onlyOne
+		first := request(write, func(r *call.Invocation) { r.Session.Lane = "a" })
+		second := request(write, func(r *call.Invocation) { r.Session.Lane = "b" })
+		third := request(write, func(r *call.Invocation) { r.Session.Lane = "c" })
+		a, z := l.beginIn(&one, first), l.beginIn(&one, second)
+		looking := demoTab(2)
+		looking.Active, looking.Focused = true, true
+		b.Put(looking)
+		synctest.Wait()
+		y := l.beginIn(&one, third)
+		awaitCall(t, b, first.ID).Return(json.RawMessage("1"))
+		(<-a).wantOutput(t, "1")
+		if c := awaitCall(t, b, second.ID); c.TabID != 1 {
+			t.Errorf("it went to tab %d", c.TabID)
+		} else {
+			c.Return(json.RawMessage("2"))
+		}
+		(<-z).wantOutput(t, "2")
+		awaitCall(t, b, third.ID).Return(json.RawMessage("3"))
+		if got := <-y; got.reply.TabID != 2 {
+			t.Errorf("the third went to tab %d", got.reply.TabID)
+		}
+	})
+}
+
+// When that tab is gone, the call is routed anew and asks again.
+func TestAfterWaitingTheTabMayBeGone(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		b := l.connect(func(o *hubtest.Options) { o.Tabs = []wire.Tab{demoTab(1), demoTab(2)} }, answer(hold))
+		var one onlyOne
+		first, second := request(write), request(write)
+		a, z := l.beginIn(&one, first), l.beginIn(&one, second)
+		b.CloseTab(1)
+		synctest.Wait()
+		awaitCall(t, b, first.ID).Return(json.RawMessage("1"))
+		(<-a).wantOutput(t, "1")
+		awaitCall(t, b, second.ID).Return(json.RawMessage("2"))
+		if got := <-z; got.failure != nil || got.reply.TabID != 2 {
+			t.Errorf("%+v", got)
+		}
+		if last := one.asked[len(one.asked)-1]; last.TabID != 2 || last.Others != 0 {
+			t.Errorf("at last it asked for %+v", last)
+		}
+	})
+}
+
+func TestEnterRefuses(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		l.connect(answer(func(*hubtest.Call) { t.Error("it was sent") }))
+		r := request(write, func(r *call.Invocation) {
+			r.Enter = func(call.Place) (func(context.Context) error, error) {
+				return nil, fault.New(fault.Overloaded, "no")
+			}
+		})
+		l.invoke(r).want(t, fault.Overloaded, fault.NotExecuted)
+		if _, found, _ := l.journal.Find(t.Context(), r.ID); found {
+			t.Error("it is in the journal")
+		}
+		r.Enter = func(call.Place) (func(context.Context) error, error) {
+			return func(ctx context.Context) error { return context.Canceled }, nil
+		}
+		l.invoke(r).want(t, fault.InternalError, fault.NotExecuted)
+	})
+}
+
+func TestAvoidedTabs(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		b := l.connect(func(o *hubtest.Options) { o.Tabs = []wire.Tab{demoTab(1), demoTab(2), demoTab(3)} })
+		for _, tt := range []struct {
+			avoid []int
+			want  int
+		}{{nil, 1}, {[]int{1}, 2}, {[]int{1, 2}, 3}, {[]int{1, 2, 3}, 1}} {
+			var one onlyOne
+			got := <-l.beginIn(&one, request(func(r *call.Invocation) { r.Session.Lane = ""; r.Avoid, r.Profile = tt.avoid, b.ProfileID() }))
+			if got.failure != nil || got.reply.TabID != tt.want || one.asked[0].Others != 2 {
+				t.Errorf("avoiding %v: %+v, asked for %+v", tt.avoid, got, one.asked)
+			}
+		}
+	})
+}
+
+// A write waits for one of an earlier relay that still runs in its tab; a read does not.
+func TestWriteWaitsForOneOfAnEarlierRelay(t *testing.T) {
+	profile, epoch := wire.NewID(), wire.NewID()
+	before := call.Record{ID: call.ID(wire.NewID()), ProfileID: profile, TabID: 1, Epoch: epoch, State: call.Dispatched}
+	synctest.Test(t, func(t *testing.T) {
+		l := openLab(t, &memoryJournal{records: map[call.ID]call.Record{before.ID: before}}, nil)
+		defer l.close()
+		b := l.connect(func(o *hubtest.Options) {
+			o.ProfileID, o.Epoch = profile, epoch
+			o.State = func(id call.ID) *wire.State { return &wire.State{ID: id, State: wire.Running, Epoch: epoch} }
+		})
+		r := request(write)
+		done := l.begin(t.Context(), r)
+		l.invoke(request()).wantOutput(t, `{"x":1}`)
+		time.Sleep(10 * time.Second)
+		still(t, done)
+		b.Send(&wire.Outcome{ID: before.ID, Status: wire.Threw, Started: true, Epoch: epoch, Error: json.RawMessage(`{"code":"X","message":"x","retryable":false}`)})
+		(<-done).wantOutput(t, `{"x":1}`)
+	})
+}
+
+func TestMend(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		var told []string
+		b := l.connect(func(o *hubtest.Options) {
+			o.Command = func(c *wire.Command) *wire.Reply {
+				told = append(told, c.Name+" "+string(c.Params))
+				return &wire.Reply{OK: true}
+			}
+		})
+		at := call.Place{ProfileID: b.ProfileID(), TabID: 1}
+		r := request(func(r *call.Invocation) { r.OpenURL = "http://demo.test/" })
+		for _, action := range []string{"reload_tab", "reinject_adapter", "open_url"} {
+			if f := l.hub.Mend(t.Context(), action, at, r); f != nil {
+				t.Errorf("%s: %v", action, f)
+			}
+		}
+		if diff := cmp.Diff([]string{`tabs.reload {"tabId":1}`, `adapter.inject {"plugin":"demo","tabId":1}`, `tabs.create {"active":false,"url":"http://demo.test/"}`}, told); diff != "" {
+			t.Error(diff)
+		}
+		r.OpenURL = ""
+		if f := l.hub.Mend(t.Context(), "open_url", at, r); f == nil || f.Code != fault.ConfigError {
+			t.Errorf("without an address: %v", f)
+		}
+	})
+}
+
+func TestCorruptPeerIsNews(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		var news []hub.Event
+		l.hub.Events(func(e hub.Event) {
+			if e.Kind == hub.Corrupted {
+				news = append(news, e)
+			}
+		})
+		b := l.connect(answer(hold))
+		for range 5 {
+			b.SendRaw([]byte(`?`))
+		}
+		<-b.Gone()
+		synctest.Wait()
+		if len(news) != 1 || news[0].ProfileID != b.ProfileID() || b.CloseCode() != 4400 {
+			t.Errorf("closed with %d, news %+v", b.CloseCode(), news)
+		}
+	})
+}
+
+// The largest frame passes, one byte more does not.
+func TestArgumentsAtTheEdge(t *testing.T) {
+	const limit = 4096
+	inLabWith(t, func(c *hub.Config) { c.FrameBytes = limit }, func(t *testing.T, l *lab) {
+		l.connect()
+		sent := func(bytes int) *fault.Error {
+			r := request(func(r *call.Invocation) { r.Arguments = json.RawMessage(`"` + strings.Repeat("x", bytes) + `"`) })
+			return l.invoke(r).failure
+		}
+		fits := 0
+		for fits = limit; sent(fits) != nil && fits > 0; fits-- { // the header's size is the codec's business
+		}
+		if over := sent(fits + 1); over == nil || over.Code != fault.InputTooLarge || over.Outcome != fault.NotExecuted {
+			t.Errorf("%d bytes fit, and one more: %v", fits, over)
+		}
+		if fits < limit-1024 {
+			t.Errorf("only %d bytes fit", fits)
+		}
+	})
+}
