@@ -102,7 +102,7 @@ func check(given map[string]any) map[string]string {
 }
 
 // plain is a thrown message as an agent may see it.
-func plain(message string) string { return Sanitize(scrub(message)) }
+func plain(message string) string { return Sanitize(withoutStack(message)) }
 
 func collect(invalid *jsonschema.ValidationError, wrong map[string]string) {
 	for _, cause := range invalid.Causes {
