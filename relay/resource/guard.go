@@ -19,6 +19,7 @@ import (
 // to is checked then: what the name meant earlier, or will mean, makes no difference.
 type guard struct {
 	addresses   func(netip.Addr) bool // nil: Public
+	resolver    *net.Resolver         // nil: the system's
 	authorities *x509.CertPool        // nil: the system's
 
 	authoritiesPEM []byte // the same, for programs
@@ -40,7 +41,7 @@ const connectTime = 10 * time.Second
 
 // dial connects to host:port, if its address may be dialled. Proxies of the environment have no say.
 func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	dialer := net.Dialer{Timeout: connectTime, ControlContext: func(_ context.Context, network, address string, _ syscall.RawConn) error {
+	dialer := net.Dialer{Timeout: connectTime, Resolver: g.resolver, ControlContext: func(_ context.Context, network, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
 		if err != nil || !strings.HasPrefix(network, "tcp") || !g.allows(at.Addr()) {
 			return fmt.Errorf("%w: %s", errForbidden, address)
