@@ -35,9 +35,12 @@ func (r *Relay) listTools(w http.ResponseWriter, _ *http.Request) {
 type Ask struct {
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 	TimeoutMs int64           `json:"timeoutMs,omitempty"`
+	MaxBytes  int             `json:"maxBytes,omitempty"`
+	ArrayPath string          `json:"arrayPath,omitempty"`
 }
 
-// Answer is what a call came to. Exactly one of Output and Error is set.
+// Answer is what a call came to. Error is set, or else Output, Content or both: where Content stands besides Output,
+// its first text is what an agent reads, for example that the output is only a part of the result.
 type Answer struct {
 	Output   json.RawMessage `json:"output,omitempty"`
 	Content  []call.Content  `json:"content,omitempty"`
@@ -55,6 +58,7 @@ type AnswerMeta struct {
 	Origin        string  `json:"origin,omitempty"`
 	Attempts      int     `json:"attempts"`
 	DurationMs    int64   `json:"durationMs"`
+	ResultID      string  `json:"resultId,omitempty"` // of the whole, when the answer is a part of it
 }
 
 // callTool carries one call out. A failure of the tool is an answer, not a failure of the request.
@@ -74,23 +78,12 @@ func (r *Relay) callTool(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	session, _ := sender(req.Context())
-	ctx, cancel := context.WithCancelCause(r.base)
-	defer cancel(nil)
-	defer context.AfterFunc(req.Context(), func() { cancel(call.ErrCancelled) })()
-	result, failure := r.calls.Do(ctx, call.Call{
-		ID: newCallID(), Session: session, Tool: name, Arguments: ask.Arguments, Timeout: time.Duration(ask.TimeoutMs) * time.Millisecond,
+	r.carryOut(w, req, func(ctx context.Context, progress func(call.Progress)) (*call.Result, *fault.Error) {
+		return r.calls.Do(ctx, call.Call{
+			ID: newCallID(), Session: session, Tool: name, Arguments: ask.Arguments, Timeout: time.Duration(ask.TimeoutMs) * time.Millisecond,
+			MaxBytes: ask.MaxBytes, ArrayPath: ask.ArrayPath, Progress: progress,
+		})
 	})
-	if req.Context().Err() != nil {
-		return // nobody listens any more
-	}
-	if failure != nil {
-		reply(w, http.StatusOK, Answer{Error: failure, Text: failure.Text()})
-		return
-	}
-	meta := result.Meta
-	reply(w, http.StatusOK, Answer{Output: result.Output, Content: result.Content, Warnings: result.Warnings, Meta: &AnswerMeta{
-		CorrelationID: meta.CorrelationID, TabID: meta.TabID, Profile: meta.Profile, Origin: meta.Origin, Attempts: meta.Attempts, DurationMs: meta.Duration.Milliseconds(),
-	}})
 }
 
 func (r *Relay) readAsk(w http.ResponseWriter, req *http.Request) (ask Ask, problem *fault.Error) {
@@ -105,7 +98,7 @@ func (r *Relay) readAsk(w http.ResponseWriter, req *http.Request) (ask Ask, prob
 		return ask, nil
 	}
 	if wrong := ask.parse(body); wrong != "" {
-		return ask, fault.New(fault.InvalidRequest, wrong, fault.WithHint(`Send {"arguments": {…}, "timeoutMs": 30000}; both may be left out.`))
+		return ask, fault.New(fault.InvalidRequest, wrong, fault.WithHint(`Send {"arguments": {…}, "timeoutMs": 30000, "maxBytes": 100000, "arrayPath": ".items"}; all may be left out.`))
 	}
 	return ask, nil
 }
@@ -124,6 +117,14 @@ func (a *Ask) parse(body []byte) (wrong string) {
 			if json.Unmarshal(value, &a.TimeoutMs) != nil || a.TimeoutMs < 0 {
 				return "timeoutMs is not a whole number of at least 0"
 			}
+		case "maxBytes":
+			if json.Unmarshal(value, &a.MaxBytes) != nil || a.MaxBytes < 0 {
+				return "maxBytes is not a whole number of at least 0"
+			}
+		case "arrayPath":
+			if json.Unmarshal(value, &a.ArrayPath) != nil {
+				return "arrayPath is not a string"
+			}
 		default:
 			return fmt.Sprintf("The body has an unknown field %q", excerpt(name))
 		}
@@ -135,17 +136,6 @@ func newCallID() call.ID {
 	b := make([]byte, 16)
 	_, _ = rand.Read(b) // never fails since Go 1.24
 	return call.ID(hex.EncodeToString(b))
-}
-
-// reloadNow reads plugins and their configuration again.
-func (r *Relay) reloadNow(w http.ResponseWriter, req *http.Request) {
-	changed, err := r.reload(req.Context())
-	if err != nil {
-		refuse(w, http.StatusUnprocessableEntity, fault.New(fault.ConfigError, err.Error()))
-		return
-	}
-	snapshot := r.tools.Snapshot()
-	reply(w, http.StatusOK, map[string]any{"tools": len(snapshot.Tools), "problems": listed(snapshot.Problems), "restartNeeded": changed})
 }
 
 // stopNow ends the relay, after the answer.

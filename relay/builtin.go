@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/url"
 	"slices"
-	"time"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
@@ -20,16 +19,7 @@ var yes, no = true, false
 // builtins are the tools that need no page.
 func (r *Relay) builtins() []registry.Tool {
 	return []registry.Tool{
-		{
-			Name: "bridge_health", Unqueued: true,
-			Spec: plugin.Tool{
-				Name: "bridge_health", DisplayName: "Bridge health",
-				Description: "Whether the relay works and which browsers are connected. Call it first, and after failures of the connection.",
-				InputSchema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`),
-				Annotations: plugin.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no},
-			},
-			Run: builtin(r.health),
-		},
+		r.healthTool(), r.readResultTool(), r.deadLettersTool(),
 		{
 			Name: "browser__list_tabs",
 			Spec: plugin.Tool{
@@ -72,58 +62,6 @@ func builtin[A, B any](do func(context.Context, A) (B, *fault.Error)) func(conte
 		}
 		return &call.Result{Output: output}, nil
 	}
-}
-
-// health is what bridge_health answers. healthy, agents, sessions and uptime are what clients of mcp-agentic read.
-type health struct {
-	Healthy   bool             `json:"healthy"`
-	Agents    map[string]int   `json:"agents"`
-	Sessions  map[string]int   `json:"sessions"`
-	Uptime    int64            `json:"uptime"` // milliseconds
-	Extension extensionHealth  `json:"extension"`
-	Tabs      map[string]int   `json:"tabs"`
-	LastFatal *Notice          `json:"lastFatal,omitempty"`
-	Trouble   string           `json:"trouble,omitempty"` // why no browser is connected
-	Next      string           `json:"next,omitempty"`
-	Problems  []registryReason `json:"problems,omitempty"`
-}
-
-type extensionHealth struct {
-	Connected bool     `json:"connected"`
-	Version   string   `json:"version,omitempty"`
-	Browsers  []string `json:"browsers"` // labels of the profiles
-}
-
-type registryReason struct {
-	Plugin string `json:"plugin,omitempty"`
-	Reason string `json:"reason"`
-}
-
-func (r *Relay) health(context.Context, struct{}) (health, *fault.Error) {
-	h := health{
-		Agents: map[string]int{"total": 0, "ready": 0}, Sessions: map[string]int{"active": 0, "capacity": 0},
-		Uptime: time.Since(r.began).Milliseconds(), Extension: extensionHealth{Browsers: []string{}}, Tabs: map[string]int{"total": len(r.hub.Tabs())},
-	}
-	for _, b := range r.hub.Browsers() {
-		if !b.Connected {
-			continue
-		}
-		h.Extension.Connected, h.Extension.Version = true, b.Extension
-		h.Extension.Browsers = append(h.Extension.Browsers, b.Label)
-	}
-	h.Healthy = h.Extension.Connected
-	if trouble := r.hub.Trouble(); trouble != nil {
-		h.Trouble, h.Next = trouble.Message, trouble.Hint
-	}
-	for _, n := range r.notices.all() {
-		if n.Kind == string(hub.Refused) {
-			h.LastFatal = &n
-		}
-	}
-	for _, p := range r.problems(r.tools.Snapshot()) {
-		h.Problems = append(h.Problems, registryReason{p.Plugin, p.Reason})
-	}
-	return h, nil
 }
 
 type tabFilter struct {

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
-	"reflect"
 	"slices"
 	"sync"
 
@@ -22,6 +21,15 @@ type offer struct {
 	mu       sync.Mutex // one reading at a time
 	problems []registry.Problem
 	unwatch  func()
+	good     map[string]*plugin.Plugin // of each folder, the last one that could be read
+}
+
+// keep remembers a plugin that is sound.
+func (o *offer) keep(e *plugin.Entry) {
+	if o.good == nil {
+		o.good = map[string]*plugin.Plugin{}
+	}
+	o.good[e.Dir] = e.Plugin
 }
 
 // load reads plugins and their settings for the first time, and keeps the extension's folder and the browsers
@@ -43,20 +51,6 @@ func (r *Relay) load(ctx context.Context) error {
 		return failure
 	}
 	return r.folder.pruneAdapters(r.adapterFiles(r.tools.Snapshot()))
-}
-
-// reload reads plugins and settings again. It reports whether settings changed that only a restart applies.
-func (r *Relay) reload(context.Context) (restart bool, err error) {
-	next, err := config.Load(r.Home)
-	if err != nil {
-		return false, err
-	}
-	if err := r.replace(next); err != nil {
-		return false, err
-	}
-	now, then := r.config, next
-	now.Plugins, then.Plugins, now.Warnings, then.Warnings = nil, nil, nil, nil
-	return !reflect.DeepEqual(now, then), nil
 }
 
 // replace offers the plugins that exist now, with their settings.
@@ -95,10 +89,17 @@ func (r *Relay) installed() (plugins []plugin.Plugin, problems []registry.Proble
 	if err != nil {
 		note("", err.Error())
 	}
-	for _, e := range added {
-		if e.Plugin == nil {
-			note(e.Name, e.Problem)
+	for i := range added {
+		e := &added[i]
+		if e.Plugin != nil {
+			r.offer.keep(e)
+			continue
 		}
+		e.Plugin = r.offer.good[e.Dir] // a build that went wrong takes no tools away
+		if e.Plugin != nil {
+			e.Problem += "; the tools of its last good build stay"
+		}
+		note(e.Name, e.Problem)
 	}
 	var shipped []plugin.Plugin
 	files, err := adapters.Files()

@@ -78,6 +78,7 @@ type Relay struct {
 	clients  clients
 	profiles profiles
 	notices  notices
+	refused  refused
 }
 
 // New makes a relay and takes its places: the home folder's seat, the port, the socket. It answers from then on, but

@@ -14,6 +14,7 @@ import (
 // Status is the answer of GET /api/v1/status.
 type Status struct {
 	Running   bool               `json:"running"`
+	State     string             `json:"state,omitempty"` // full, or degraded: no browser is connected
 	Version   string             `json:"version,omitempty"`
 	PID       int                `json:"pid,omitempty"`
 	Address   string             `json:"address,omitempty"`
@@ -27,6 +28,7 @@ type Status struct {
 	Plugins   []PluginStatus     `json:"plugins"`
 	Tools     int                `json:"tools"`
 	Problems  []registry.Problem `json:"problems"`
+	Refused   *RefusedConfig     `json:"refused,omitempty"` // a configuration that was not taken over
 	Notices   []Notice           `json:"notices"`
 	Calls     []CallStatus       `json:"calls"` // that changed something, the last first
 }
@@ -69,7 +71,7 @@ func (r *Relay) showStatus(w http.ResponseWriter, req *http.Request) {
 func (r *Relay) Status(ctx context.Context) Status {
 	snapshot := r.tools.Snapshot()
 	s := Status{
-		Running: true, Version: Version, PID: r.state().PID, Address: r.Address(), Home: string(r.Home), Uptime: time.Since(r.began).Milliseconds(),
+		Running: true, State: r.stateNow(), Refused: r.refused.get(), Version: Version, PID: r.state().PID, Address: r.Address(), Home: string(r.Home), Uptime: time.Since(r.began).Milliseconds(),
 		Extension: ExtensionStatus{Folder: r.folder.dir, Bundle: extension.BundleHash(), ID: extension.ID},
 		Browsers:  listed(r.hub.Browsers()), Tabs: listed(r.hub.Tabs()), Clients: r.clients.list(), Plugins: []PluginStatus{},
 		Tools: len(snapshot.Tools), Problems: r.problems(snapshot), Notices: r.notices.all(), Calls: r.recent(ctx),

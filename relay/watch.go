@@ -14,7 +14,11 @@ import (
 // settleTime is how long a plugin's files must stay as they are before they are read: a build writes several.
 const settleTime = 30 * time.Millisecond
 
-// watch reads the plugins again when the list of them, or the build output of one, changes, until ctx is done.
+// editTime is the same for config.json: an editor may empty a file before it writes it.
+const editTime = 100 * time.Millisecond
+
+// watch reads plugins and settings again when config.json, the list of plugins or the build output of one changes,
+// until ctx is done.
 func (r *Relay) watch(ctx context.Context) {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -29,18 +33,21 @@ func (r *Relay) watch(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case _, ok := <-watcher.Events:
+		case event, ok := <-watcher.Events:
 			if !ok {
 				return
 			}
-			settled.Reset(settleTime)
+			switch {
+			case event.Name == r.Home.Config():
+				settled.Reset(editTime)
+			case filepath.Dir(event.Name) != string(r.Home): // in which log and database are written all the time
+				settled.Reset(settleTime)
+			}
 		case err := <-watcher.Errors:
 			r.Log.Warn().Err(err).Msg("changes of plugins may have been missed")
 			settled.Reset(settleTime)
 		case <-settled.C:
-			if _, err := r.reload(ctx); err != nil {
-				r.Log.Error().Err(err).Msg("the plugins stay as they were")
-			}
+			_, _ = r.reload(ctx) // which tells what is wrong itself
 			r.follow(watcher)
 		}
 	}
@@ -48,7 +55,7 @@ func (r *Relay) watch(ctx context.Context) {
 
 // follow watches the folders that matter now. A folder that is watched already stays so.
 func (r *Relay) follow(watcher *fsnotify.Watcher) {
-	folders := []string{r.Home.Plugins()}
+	folders := []string{string(r.Home), r.Home.Plugins()}
 	if err := os.MkdirAll(r.Home.Plugins(), 0o700); err != nil {
 		r.Log.Warn().Err(err).Msg("cannot make the folder of plugins")
 	}

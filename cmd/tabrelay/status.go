@@ -37,6 +37,10 @@ func (a *app) status() *cobra.Command {
 
 func (a *app) printStatus(s relay.Status) {
 	a.printf("relay      %s, http://%s, process %d, up %s\n", s.Version, s.Address, s.PID, (time.Duration(s.Uptime) * time.Millisecond).Round(time.Second))
+	a.printf("state      %s\n", stateText(s))
+	if s.Refused != nil {
+		a.printf("refused    %s\n", s.Refused.Reason)
+	}
 	a.printf("home       %s\n", s.Home)
 	a.printf("extension  %s\n", s.Extension.Folder)
 	a.printf("tools      %d; there are no permissions yet: every tool runs without asking\n", s.Tools)
@@ -65,6 +69,13 @@ func (a *app) printStatus(s relay.Status) {
 	for _, c := range s.Calls {
 		a.printf("call       %s %s by %s: %s\n", c.Time.Local().Format(time.TimeOnly), c.Tool, c.Client, c.State)
 	}
+}
+
+func stateText(s relay.Status) string {
+	if s.State == "degraded" {
+		return "degraded: no browser is connected, so tools of pages fail at once; tabrelay doctor says why"
+	}
+	return s.State
 }
 
 // counted is a number with its noun.

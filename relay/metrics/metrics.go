@@ -2,7 +2,9 @@
 package metrics
 
 import (
+	"maps"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -33,12 +35,16 @@ type Metrics struct {
 	repairs      *prometheus.CounterVec
 	breakerState *prometheus.GaugeVec
 	breakerTrips *prometheus.CounterVec
+
+	mu      sync.Mutex // guards the rest
+	corrupt map[string]int
 }
 
 // New returns metrics at zero.
 func New() *Metrics {
 	m := &Metrics{
 		registry:     prometheus.NewRegistry(),
+		corrupt:      map[string]int{},
 		errors:       counters("tabrelay_errors_total", "Calls that failed.", "class", "source", "code"),
 		calls:        counters("tabrelay_calls_total", "Calls that ended, by what became of them: ok, or the outcome of the failure.", "plugin", "outcome"),
 		retries:      counters("tabrelay_retries_total", "Calls the relay tried more than once, by how they ended.", "result"),
@@ -104,7 +110,19 @@ func (m *Metrics) Retry(result string, waited time.Duration) {
 }
 
 // Corruption counts a message of a peer ("extension", "client", "stdout") that could not be used.
-func (m *Metrics) Corruption(peer string) { m.corruption.WithLabelValues(peer).Inc() }
+func (m *Metrics) Corruption(peer string) {
+	m.corruption.WithLabelValues(peer).Inc()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.corrupt[peer]++
+}
+
+// Corruptions is how many messages of each peer could not be used.
+func (m *Metrics) Corruptions() map[string]int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.corrupt)
+}
 
 // LinkRefused counts a link that was closed because it can never work: wrong proof, wrong version.
 func (m *Metrics) LinkRefused() { m.fatal.Inc() }

@@ -1,0 +1,172 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"time"
+
+	"tabrelay/relay/dispatch"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/hub"
+	"tabrelay/relay/match"
+	"tabrelay/relay/plugin"
+	"tabrelay/relay/registry"
+)
+
+// The states of a relay that runs. In the third one, minimal, there is none: `tabrelay mcp` answers alone (relay/join).
+const (
+	stateFull     = "full"
+	stateDegraded = "degraded" // no browser: tools are listed, and those of pages fail at once
+)
+
+func (r *Relay) healthTool() registry.Tool {
+	return registry.Tool{
+		Name: "bridge_health", Unqueued: true,
+		Spec: plugin.Tool{
+			Name: "bridge_health", DisplayName: "Bridge health",
+			Description: "Whether the relay works and which browsers are connected. Call it first, and after failures of the connection. It is answered at once, also while everything else waits.",
+			InputSchema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`), OutputSchema: json.RawMessage(healthSchema),
+			Annotations: plugin.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no},
+		},
+		Run: builtin(r.health),
+	}
+}
+
+// health is what bridge_health answers. healthy, agents, sessions and uptime are what clients of mcp-agentic read.
+type health struct {
+	Healthy   bool            `json:"healthy"`
+	State     string          `json:"state"`
+	Version   string          `json:"version"`
+	Agents    agentCount      `json:"agents"`
+	Sessions  sessionCount    `json:"sessions"`
+	Uptime    int64           `json:"uptime"` // milliseconds
+	Extension extensionHealth `json:"extension"`
+	Browsers  []browserHealth `json:"browsers"`
+	Tabs      tabCount        `json:"tabs"`
+
+	Queue      dispatch.Load           `json:"queue"`
+	Breakers   []dispatch.BreakerState `json:"breakers"`
+	Corruption map[string]int          `json:"corruption"` // messages that could not be used, by peer
+
+	LastFatal *Notice          `json:"lastFatal,omitempty"`
+	Trouble   string           `json:"trouble,omitempty"` // why no browser is connected
+	Next      string           `json:"next,omitempty"`
+	Refused   *RefusedConfig   `json:"refused,omitempty"`
+	Problems  []registryReason `json:"problems"`
+}
+
+type (
+	agentCount struct {
+		Total int `json:"total"`
+		Ready int `json:"ready"`
+	}
+	sessionCount struct {
+		Active   int `json:"active"`
+		Capacity int `json:"capacity"`
+	}
+	extensionHealth struct {
+		Connected bool     `json:"connected"`
+		Version   string   `json:"version,omitempty"`
+		Browsers  []string `json:"browsers"` // labels of the profiles
+	}
+	browserHealth struct {
+		Label     string    `json:"label"`
+		Connected bool      `json:"connected"`
+		Since     time.Time `json:"since"` // of the connection, or of its end
+		Tabs      int       `json:"tabs"`
+		Calls     int       `json:"calls"` // in flight
+	}
+	tabCount struct {
+		Total int `json:"total"`
+		Ready int `json:"ready"` // those of a page that some plugin works on, and that is loaded
+	}
+	registryReason struct {
+		Plugin string `json:"plugin,omitempty"`
+		Reason string `json:"reason"`
+	}
+)
+
+// healthSchema is the output schema of bridge_health. Members may be added, so it does not close its objects.
+const healthSchema = `{
+	"type": "object",
+	"required": ["healthy", "state", "version", "agents", "sessions", "uptime", "extension", "browsers", "tabs", "queue", "breakers", "corruption", "problems"],
+	"properties": {
+		"healthy": {"type": "boolean", "description": "One browser is connected, or one agent is ready."},
+		"state": {"enum": ["full", "degraded"], "description": "degraded: no browser is connected; tools of pages fail at once."},
+		"version": {"type": "string"},
+		"agents": {"type": "object", "properties": {"total": {"type": "integer"}, "ready": {"type": "integer"}}, "required": ["total", "ready"]},
+		"sessions": {"type": "object", "properties": {"active": {"type": "integer"}, "capacity": {"type": "integer"}}, "required": ["active", "capacity"]},
+		"uptime": {"type": "integer", "description": "Milliseconds."},
+		"extension": {"type": "object", "properties": {"connected": {"type": "boolean"}, "version": {"type": "string"}, "browsers": {"type": "array", "items": {"type": "string"}}}, "required": ["connected", "browsers"]},
+		"browsers": {"type": "array", "items": {"type": "object", "properties": {"label": {"type": "string"}, "connected": {"type": "boolean"}, "since": {"type": "string"}, "tabs": {"type": "integer"}, "calls": {"type": "integer"}}, "required": ["label", "connected"]}},
+		"tabs": {"type": "object", "properties": {"total": {"type": "integer"}, "ready": {"type": "integer"}}, "required": ["total", "ready"]},
+		"queue": {"type": "object", "properties": {"running": {"type": "integer"}, "waiting": {"type": "integer"}, "tabs": {"type": "array", "items": {"type": "object"}}}, "required": ["running", "waiting"]},
+		"breakers": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}, "state": {"enum": ["closed", "half_open", "open"]}}, "required": ["name", "state"]}},
+		"corruption": {"type": "object", "additionalProperties": {"type": "integer"}, "description": "Messages that could not be used, by peer."},
+		"lastFatal": {"type": "object", "description": "The last link that was given up until something changes.", "properties": {"time": {"type": "string"}, "code": {"type": "string"}, "message": {"type": "string"}}},
+		"trouble": {"type": "string", "description": "Why no browser is connected."},
+		"next": {"type": "string", "description": "What to do about it."},
+		"refused": {"type": "object", "description": "A configuration that was not taken over; the one before it is in effect.", "properties": {"reason": {"type": "string"}, "time": {"type": "string"}}},
+		"problems": {"type": "array", "items": {"type": "object", "properties": {"plugin": {"type": "string"}, "reason": {"type": "string"}}, "required": ["reason"]}}
+	}
+}`
+
+func (r *Relay) health(context.Context, struct{}) (health, *fault.Error) {
+	h := health{
+		State: r.stateNow(), Version: Version, Uptime: time.Since(r.began).Milliseconds(),
+		Extension: extensionHealth{Browsers: []string{}}, Browsers: []browserHealth{}, Tabs: r.countTabs(),
+		Queue: r.calls.Load(), Breakers: r.calls.Breakers(), Corruption: r.meter.Corruptions(),
+		Refused: r.refused.get(), Problems: []registryReason{},
+	}
+	h.Queue.Tabs = listed(h.Queue.Tabs)
+	for _, b := range r.hub.Browsers() {
+		h.Browsers = append(h.Browsers, browserHealth{Label: b.Label, Connected: b.Connected, Since: b.Since, Tabs: b.Tabs, Calls: b.Calls})
+		if b.Connected {
+			h.Extension.Connected, h.Extension.Version = true, b.Extension
+			h.Extension.Browsers = append(h.Extension.Browsers, b.Label)
+		}
+	}
+	h.Healthy = h.Extension.Connected
+	if trouble := r.hub.Trouble(); trouble != nil {
+		h.Trouble, h.Next = trouble.Message, trouble.Hint
+	}
+	for _, n := range r.notices.all() {
+		if n.Kind == string(hub.Refused) {
+			h.LastFatal = &n
+		}
+	}
+	for _, p := range r.problems(r.tools.Snapshot()) {
+		h.Problems = append(h.Problems, registryReason{p.Plugin, r.withoutFolders(p.Reason)})
+	}
+	return h, nil
+}
+
+func (r *Relay) stateNow() string {
+	if slices.ContainsFunc(r.hub.Browsers(), func(b hub.Browser) bool { return b.Connected }) {
+		return stateFull
+	}
+	return stateDegraded
+}
+
+// countTabs counts the open tabs, and those in which a tool could run now.
+func (r *Relay) countTabs() (n tabCount) {
+	sites := r.tools.Snapshot().Sites
+	for _, t := range r.hub.Tabs() {
+		n.Total++
+		u, err := url.Parse(t.URL)
+		if err == nil && !t.Discarded && slices.ContainsFunc(sites, func(s *registry.Site) bool { return covers(s.Matches, u) && !covers(s.Excludes, u) }) {
+			n.Ready++
+		}
+	}
+	return n
+}
+
+// covers reports whether one of the match patterns matches a page.
+func covers(patterns []string, u *url.URL) bool {
+	return slices.ContainsFunc(patterns, func(text string) bool {
+		p, err := match.Parse(text)
+		return err == nil && p.Matches(u)
+	})
+}

@@ -1,0 +1,134 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"tabrelay/relay/config"
+	"tabrelay/relay/event"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/registry"
+)
+
+// live are the keys that a running relay takes over. Every other one needs a restart.
+var live = []string{"plugins"}
+
+// Reloaded is the answer of POST /api/v1/reload.
+type Reloaded struct {
+	Tools         int                `json:"tools"`
+	Problems      []registry.Problem `json:"problems"`
+	RestartNeeded bool               `json:"restartNeeded"`
+	Restart       []string           `json:"restart"` // keys whose new values only a restart applies
+}
+
+// RefusedConfig is a configuration, or a set of plugins, that was not taken over. What was in effect before still is.
+type RefusedConfig struct {
+	Time   time.Time `json:"time"`
+	Code   string    `json:"code"`
+	Reason string    `json:"reason"`
+}
+
+// refused remembers what the last reading was refused for, so that it is told once however often it is read.
+type refused struct {
+	mu   sync.Mutex
+	last *RefusedConfig
+	keys []string // whose new values wait for a restart, and were told
+}
+
+func (r *refused) get() *RefusedConfig {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last
+}
+
+// set keeps a refusal, or that there is none; it reports what was there before.
+func (r *refused) set(next *RefusedConfig) (before *RefusedConfig) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before, r.last = r.last, next
+	return before
+}
+
+// waits keeps the keys that wait for a restart, and reports whether they are others than those told before.
+func (r *refused) waits(keys []string) (news bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	news = !slices.Equal(r.keys, keys)
+	r.keys = keys
+	return news && len(keys) > 0
+}
+
+// reload reads plugins and settings again. What cannot be used is refused as a whole: the last good configuration and
+// set of tools stay, and clients, events, status and health say why. restart lists the keys that changed and that only
+// a restart applies.
+func (r *Relay) reload(context.Context) (restart []string, failure *fault.Error) {
+	next, err := config.Load(r.Home)
+	if err != nil {
+		return nil, r.refuse(fault.ConfigError, err)
+	}
+	if err := r.replace(next); err != nil {
+		return nil, r.refuse(fault.RegistryError, err)
+	}
+	if before := r.refused.set(nil); before != nil {
+		const accepted = "The configuration was read again and is in effect"
+		r.Log.Info().Msg(accepted)
+		r.front.Log("notice", "tabrelay", accepted)
+	}
+	restart = slices.DeleteFunc(config.Changed(r.config, next), func(key string) bool { return slices.Contains(live, key) })
+	if r.refused.waits(restart) {
+		message := "Changed in the configuration, but in effect only after a restart (tabrelay down, tabrelay up): " + strings.Join(restart, ", ")
+		r.Log.Warn().Strs("keys", restart).Msg(message)
+		r.notices.add(Notice{Time: time.Now(), Kind: "config", Message: message})
+	}
+	return restart, nil
+}
+
+// refuse keeps things as they are, and says so once for each reason.
+func (r *Relay) refuse(code fault.Code, err error) *fault.Error {
+	message := "The configuration was refused, and the one before it stays in effect: " + err.Error()
+	if code == fault.RegistryError {
+		message = "The plugins were refused, and the tools stay as they were: " + err.Error()
+	}
+	failure := fault.New(code, strings.ReplaceAll(message, "\n", "; "), fault.WithCause(err))
+	var hinted interface{ Hint() string }
+	if errors.As(err, &hinted) {
+		failure.Hint = hinted.Hint()
+	}
+	reason := r.withoutFolders(failure.Message)
+	before := r.refused.set(&RefusedConfig{Time: time.Now().UTC(), Code: string(code), Reason: reason})
+	if before != nil && before.Reason == reason {
+		return failure
+	}
+	r.Log.Error().Err(err).Str("code", string(code)).Str("class", string(failure.Class)).Str("source", string(failure.Source)).Msg("the last good configuration and tools stay")
+	r.meter.ErrorRaised(failure.Class, failure.Source, code)
+	r.events.Publish(event.Error, reason, map[string]any{"code": string(code), "source": string(failure.Source)})
+	r.front.Log("error", "tabrelay", map[string]any{"code": code, "message": reason, "hint": failure.Hint})
+	return failure
+}
+
+// withoutFolders leaves the folders of this machine out of what a client reads.
+func (r *Relay) withoutFolders(text string) string {
+	text = strings.ReplaceAll(text, string(r.Home)+string(filepath.Separator), "")
+	if person, err := os.UserHomeDir(); err == nil && len(person) > 1 {
+		text = strings.ReplaceAll(text, person, "~")
+	}
+	return text
+}
+
+// reloadNow reads plugins and their configuration again.
+func (r *Relay) reloadNow(w http.ResponseWriter, req *http.Request) {
+	restart, failure := r.reload(req.Context())
+	if failure != nil {
+		refuse(w, http.StatusUnprocessableEntity, failure)
+		return
+	}
+	snapshot := r.tools.Snapshot()
+	reply(w, http.StatusOK, Reloaded{Tools: len(snapshot.Tools), Problems: listed(snapshot.Problems), RestartNeeded: len(restart) > 0, Restart: restart})
+}
