@@ -19,7 +19,7 @@ func New(code Code, message string, opts ...Option) *Error {
 	}
 	e := &Error{
 		Code: code, Category: row.Category, Source: row.Source, Class: row.Class, Type: row.Type,
-		Message: orDefault(Sanitize(message), row.Situation), Hint: row.Hint, Retryable: row.Retryable, Outcome: row.Outcome,
+		Message: orDefault(plain(message), row.Situation), Hint: row.Hint, Retryable: row.Retryable, Outcome: row.Outcome,
 	}
 	for _, opt := range opts {
 		opt(e)
@@ -49,10 +49,10 @@ func (e *Error) ProtocolNumber(modern bool) int {
 func WithOutcome(o Outcome) Option { return func(e *Error) { e.Outcome = o } }
 
 // WithHint replaces the next step; lines are separated by \n.
-func WithHint(hint string) Option { return func(e *Error) { e.Hint = hint } }
+func WithHint(hint string) Option { return func(e *Error) { e.Hint = plainLines(hint) } }
 
 // WithSuggestion adds the tool's own advice after a timeout, which is shown in place of the hint. It may be empty.
-func WithSuggestion(advice string) Option { return func(e *Error) { e.Suggestion = advice } }
+func WithSuggestion(advice string) Option { return func(e *Error) { e.Suggestion = plainLines(advice) } }
 
 // WithRetryAfter says when to try again, and makes the failure retryable.
 func WithRetryAfter(d time.Duration) Option {
@@ -88,7 +88,7 @@ func WithConsoleTail(tail string) Option {
 }
 
 // WithData adds facts as a JSON object.
-func WithData(raw json.RawMessage) Option { return func(e *Error) { e.Data = raw } }
+func WithData(raw json.RawMessage) Option { return func(e *Error) { e.Data = plainData(raw) } }
 
 // WithReason says which clock ran out, and how the clocks were set.
 func WithReason(r Reason, timeout, longest time.Duration, progressExtends bool) Option {

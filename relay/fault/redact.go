@@ -1,13 +1,105 @@
 package fault
 
 import (
+	"bytes"
+	"encoding/json"
+	"os"
 	"regexp"
 	"strings"
+	"sync"
 )
+
+// scrub removes from text what no client may see: stack traces, folders of this machine, credentials. What a person
+// or a model needs to understand the sentence stays: the name of a file, the host of a URL. Words that only sound like
+// a secret stay as well ("the token is invalid", "password: expected string").
+func scrub(text string) string {
+	return withoutSecrets(withoutFolders(withoutStack(text)))
+}
+
+// longest is how much of a message is looked at; a multiple of what is kept.
+const longest = 8 * maxMessageBytes
+
+// plain is a message as an agent may see it: one harmless line. What Sanitize takes out may have kept apart what
+// belongs together, so the result is looked at until nothing changes.
+func plain(message string) string {
+	if len(message) > longest {
+		message = message[:longest]
+	}
+	for range 4 {
+		next := Sanitize(scrub(message))
+		if next == message {
+			break
+		}
+		message = next
+	}
+	return message
+}
+
+// plainLines is a text of several lines, each as an agent may see it.
+func plainLines(text string) string {
+	if len(text) > longest {
+		text = text[:longest]
+	}
+	list := strings.Split(scrub(text), "\n")
+	for i, line := range list {
+		list[i] = plain(line)
+	}
+	return strings.Join(list, "\n")
+}
+
+// plainData scrubs the texts in a JSON value. A URI that a failure is about stays whole: the client sent it.
+func plainData(raw json.RawMessage) json.RawMessage {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var value any
+	if decoder.Decode(&value) != nil {
+		return raw
+	}
+	changed := false
+	value = scrubbed(value, &changed)
+	clean, err := json.Marshal(value)
+	if !changed || err != nil {
+		return raw // as it was written, member by member
+	}
+	return clean
+}
+
+func scrubbed(value any, changed *bool) any {
+	switch v := value.(type) {
+	case string:
+		list := strings.Split(v, "\n")
+		for i, line := range list {
+			list[i] = Sanitize(line)
+		}
+		clean := plainLines(v)
+		if clean == strings.Join(list, "\n") {
+			return v // nothing but control characters in it, which JSON carries
+		}
+		*changed = true
+		return clean
+	case []any:
+		for i := range v {
+			v[i] = scrubbed(v[i], changed)
+		}
+	case map[string]any:
+		for name := range v {
+			if name != "uri" && name != "location" {
+				v[name] = scrubbed(v[name], changed)
+			}
+		}
+	}
+	return value
+}
 
 // frames are the lines of a stack trace as Chromium writes them. A thrown message may carry one, when somebody
 // threw the text of another error; no agent has a use for it.
 var frames = regexp.MustCompile(`[\r\n\x{2028}\x{2029}]+[ \t]*at [^\r\n\x{2028}\x{2029}]*?(?::\d+:\d+\)?|\((?:<anonymous>|native|index \d+)\)|<anonymous>)[ \t]*([\r\n\x{2028}\x{2029}]|$)`)
+
+// framesInLine are such frames after somebody joined the lines, and those of other browsers.
+var framesInLine = regexp.MustCompile(`[ \t]*(?:\bat (?:async )?(?:new )?[\w$.<>\[\] ]{0,80}\((?:[a-z-]+://[^\s()]*|[^\s():]*)(?::\d+){2}\)|\bat (?:[a-z-]+://[^\s()]*)(?::\d+){2}|[\w$./<]{0,80}@[a-z-]+://[^\s()]*(?::\d+){2}|\((?:chrome|moz|safari-web)-extension://[^\s()]*\)|\b(?:chrome|moz|safari-web)-extension://[^\s()"']*)`)
+
+// goFrames are the stack of a Go program: its header, and pairs of a function and its place.
+var goFrames = regexp.MustCompile(`(?m)goroutine \d+[^\n\[]*\[[^\n\]]*\]:|^(?:\[signal [^\n]*\]|created by [^\n]*|[\w./*()\[\]{}·-]+\([^\n]*\)\r?\n[ \t]+\S[^\n]*\.go:\d+[^\n]*|[ \t]+\S[^\n]*\.go:\d+(?: \+0x[0-9a-f]+)?)[ \t\r]*(?:\n|$)|\S+\.go:\d+(?: \+0x[0-9a-f]+)?`)
 
 // withoutStack removes the lines of a stack trace from text.
 func withoutStack(text string) string {
@@ -15,33 +107,107 @@ func withoutStack(text string) string {
 	for {
 		shorter := frames.ReplaceAllString(text, "$1")
 		if len(shorter) == len(text) {
-			return text
+			break
 		}
 		text = shorter
 	}
+	text = goFrames.ReplaceAllString(text, "")
+	return framesInLine.ReplaceAllString(text, "")
 }
 
-const redacted = "[redacted]"
+const (
+	redacted = "[redacted]"
+	hidden   = "…" // stands for the folders before a file's name
+)
 
-// secrets are the shapes in which web apps write credentials to a console; what group 1 holds may stay.
+// folders are absolute paths, up to the name at their end. Group 1 stays. Of a home folder its owner's name goes too.
+var folders = []struct {
+	path *regexp.Regexp
+	by   string
+}{
+	{regexp.MustCompile(`(?i)\bfile:/{1,3}[^\s"'<>()]*/`), "file://" + hidden + "/"},
+	{regexp.MustCompile(`\b[A-Za-z]:\\+(?:[^\\/:*?"<>|\r\n]{1,255}\\+)*`), hidden + `\`},
+	{regexp.MustCompile(`\b[A-Za-z]:/(?:[^\s/:*?"<>|]+/)+`), hidden + "/"},
+	{regexp.MustCompile(`(^|[\s"'(=])\\\\+[\w.$-]+\\+(?:[^\\/:*?"<>|\r\n]{1,255}\\+)*`), "${1}" + hidden + `\`},
+	{regexp.MustCompile(`(^|[^\w/.~…-])/(?:home|Users)/[^\s/"'<>|:;,()\[\]{}]+(?:/[^\s/"'<>|:;,()\[\]{}]+)*/`), "${1}" + hidden + "/"},
+	{regexp.MustCompile(`(^|[^\w/.~…-])/(?:home|Users)/[^\s/"'<>|:;,()\[\]{}]+`), "${1}" + hidden},
+	{regexp.MustCompile(`(^|[^\w/.~…-])/(?:root|tmp|var|etc|opt|usr|private|mnt|srv|Volumes|Library|Applications|proc|sys|run|nix|snap)/(?:[^\s/"'<>|:;,()\[\]{}]+/)*`), "${1}" + hidden + "/"},
+	{regexp.MustCompile(`(^|[^\w/.~…-])/(?:[^\s/"'<>|:;,()\[\]{}]+/)*\.tabrelay/(?:[^\s/"'<>|:;,()\[\]{}]+/)*`), "${1}" + hidden + "/"},
+}
+
+// own are the folders of this process, wherever the machine has them.
+var own = sync.OnceValue(func() *strings.Replacer {
+	var pairs []string
+	home, _ := os.UserHomeDir() // without one there is nothing to hide
+	for _, dir := range []string{os.Getenv("TABRELAY_HOME"), home, strings.TrimRight(os.TempDir(), `/\`)} {
+		if len(dir) > 4 { // "/" and the like stand for too much
+			pairs = append(pairs, dir+"/", hidden+"/", dir+`\`, hidden+`\`)
+		}
+	}
+	return strings.NewReplacer(pairs...)
+})
+
+func withoutFolders(text string) string {
+	if !strings.ContainsAny(text, `/\`) {
+		return text
+	}
+	text = own().Replace(text)
+	for _, f := range folders {
+		text = f.path.ReplaceAllString(text, f.by)
+	}
+	return text
+}
+
+// credentials are secrets that show by their shape, whatever stands around them; what group 1 holds may stay.
+var credentials = []*regexp.Regexp{
+	regexp.MustCompile(`()\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`),
+	regexp.MustCompile(`()\b(?:sk|pk|rk|gh[opsur]|github_pat|glpat|xox[abeprs])[-_][A-Za-z0-9_-]{16,}`),
+	regexp.MustCompile(`()\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`),
+	regexp.MustCompile(`()\bAIza[A-Za-z0-9_-]{30,}`),
+	regexp.MustCompile(`(?i)([?&](?:[\w.-]*(?:token|secret|passw(?:or)?d|signature|session(?:[_-]?id)?|credential|jwt|api[_-]?key|auth)|key|sig|code)=)[^&\s#"'<>]+`),
+	regexp.MustCompile(`(?i)\b((?:set-)?cookie["']?\s*[:=]\s*["']?)[\w.-]+=[^\r\n"']*`),
+	regexp.MustCompile(`(-----BEGIN [A-Z ]*PRIVATE KEY-----)[^-]*`),
+}
+
+// userinfo is a name and a password in a URL.
+var userinfo = regexp.MustCompile(`(\b[a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/@:"'<>]+:[^\s/@"'<>]+@`)
+
+// named are values after a word that names a secret. Only what looks generated counts as one.
+var named = regexp.MustCompile(`(?i)((?:\b(?:bearer|basic)\s+|(?:token|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|session[_-]?id|csrf|xsrf|authorization)["']?\s*[:=]\s*["']?))([A-Za-z0-9._~+/=-]{8,})`)
+
+// withoutSecrets replaces credentials in a sentence.
+func withoutSecrets(text string) string {
+	for _, secret := range credentials {
+		text = secret.ReplaceAllString(text, "${1}"+redacted)
+	}
+	text = userinfo.ReplaceAllString(text, "${1}"+redacted+"@")
+	return named.ReplaceAllStringFunc(text, func(found string) string {
+		parts := named.FindStringSubmatch(found)
+		if !strings.ContainsAny(parts[2], "0123456789") {
+			return found // a word: "token: expected", "basic understanding"
+		}
+		return parts[1] + redacted
+	})
+}
+
+// secrets are the shapes in which web apps write credentials to a console; what group 1 holds may stay. A console is
+// no sentence: there, whatever follows such a name is taken for its value.
 var secrets = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\b((?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:\w+\s+)?)[^\s"',;]+`),
 	regexp.MustCompile(`(?i)\b((?:set-)?cookie["']?\s*[:=]\s*)[^\r\n]+`),
 	regexp.MustCompile(`(?i)((?:token|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|session[_-]?id|csrf|xsrf)["']?\s*[:=]\s*["']?)[^\s"'&;,)}\]]+`),
 	regexp.MustCompile(`(?i)\b((?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}`),
-	regexp.MustCompile(`()\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`),
-	regexp.MustCompile(`()\b(?:sk|pk|rk|gh[opsur]|glpat|xox[abeprs])[-_][A-Za-z0-9_-]{16,}`),
 }
 
-// Redact replaces what looks like a credential.
+// Redact replaces what looks like a credential in text that is no sentence, such as a console or arguments.
 func Redact(text string) string {
 	for _, secret := range secrets {
 		text = secret.ReplaceAllString(text, "${1}"+redacted)
 	}
-	return text
+	return withoutSecrets(text)
 }
 
-// consoleLines is a console tail as an agent may see it: harmless lines, without stack traces and credentials.
+// consoleLines is a console tail as an agent may see it: harmless lines, without stack traces, folders and credentials.
 func consoleLines(tail string) string {
-	return strings.Join(lines(Redact(withoutStack(tail))), "\n")
+	return strings.Join(lines(plainLines(Redact(tail))), "\n")
 }

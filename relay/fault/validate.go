@@ -101,9 +101,6 @@ func check(given map[string]any) map[string]string {
 	return wrong
 }
 
-// plain is a thrown message as an agent may see it.
-func plain(message string) string { return Sanitize(withoutStack(message)) }
-
 func collect(invalid *jsonschema.ValidationError, wrong map[string]string) {
 	for _, cause := range invalid.Causes {
 		collect(cause, wrong)
