@@ -35,7 +35,7 @@ func (f *Front) find(name string, s toolset) (target, *fault.Error) {
 
 // callTool turns tools/call into a call and its end into the response.
 func (f *Front) callTool(ctx context.Context, p *party, x *exchange, m *message, meta *requestMeta) {
-	c := call.Call{ID: x.callID, Session: p.session, Resume: x.resume}
+	c := call.Call{ID: x.callID, Session: p.session, Resume: x.resume, After: x.after, Placed: x.placed}
 	t, fail := f.readCall(&c, p, m, meta)
 	if fail != nil {
 		x.respond(refuse(x.id, fail, x.modern))

@@ -31,7 +31,8 @@ var update = flag.Bool("update", false, "rewrite what the server says in testdat
 // A file is a list of sections. On stdio, "client" is lines that are sent at once, and "server" what came back until
 // nothing more happened. Over HTTP, "client NAME" is a request, and "server NAME" what its response has said since it
 // was last looked at. "event" makes something else happen: see (*conversation).event. $SESSION stands for the last
-// session id that was given out.
+// session id that was given out, $CURSOR, $STATE and $ASKED for the last nextCursor, requestState and id of a request
+// of the server.
 func TestConversations(t *testing.T) {
 	for _, transport := range []string{"stdio", "http"} {
 		files, err := filepath.Glob("testdata/" + transport + "/*.txtar")
@@ -70,10 +71,39 @@ type conversation struct {
 	t       *testing.T
 	fixture *fixture
 	talker  talker
+	words   map[string]string // what the server gave out last
+}
+
+// given finds what a client has to repeat later.
+var given = map[string]*regexp.Regexp{
+	"$CURSOR": regexp.MustCompile(`"nextCursor":"([^"]*)"`),
+	"$STATE":  regexp.MustCompile(`"requestState":"([^"]*)"`),
+	"$ASKED":  regexp.MustCompile(`"id":"([^"]*)","method"`),
+}
+
+// heard is what the server said, with what differs from run to run replaced by its name.
+func (c *conversation) heard(name string) string {
+	text := c.talker.heard(name)
+	for word, pattern := range given {
+		if found := pattern.FindAllStringSubmatch(text, -1); found != nil {
+			c.words[word] = found[len(found)-1][1]
+		}
+		if value := c.words[word]; value != "" {
+			text = strings.ReplaceAll(text, value, word)
+		}
+	}
+	return text
+}
+
+func (c *conversation) say(name, text string) {
+	for word, value := range c.words {
+		text = strings.ReplaceAll(text, word, value)
+	}
+	c.talker.say(name, text)
 }
 
 func play(t *testing.T, transport string, archive *txtar.Archive) {
-	c := &conversation{t: t, fixture: newFixture(t, Options{MaxBody: 2000, MaxLine: 2000})}
+	c := &conversation{t: t, words: map[string]string{}, fixture: newFixture(t, Options{MaxBody: 2000, MaxLine: 2000})}
 	if transport == "stdio" {
 		c.talker = newLineTalker(t, c.fixture.front, string(archive.Comment))
 	} else {
@@ -83,12 +113,12 @@ func play(t *testing.T, transport string, archive *txtar.Archive) {
 		kind, name, _ := strings.Cut(section.Name, " ")
 		switch kind {
 		case "client":
-			c.talker.say(name, string(section.Data))
+			c.say(name, string(section.Data))
 		case "event":
 			c.event(strings.TrimSpace(string(section.Data)))
 		case "server":
 			c.settle()
-			archive.Files[i].Data = []byte(c.talker.heard(name))
+			archive.Files[i].Data = []byte(c.heard(name))
 		default:
 			t.Fatalf("section %q", section.Name)
 		}
@@ -112,6 +142,15 @@ func (c *conversation) event(line string) {
 	switch verb {
 	case "add-tool":
 		c.fixture.addTool(c.t, rest)
+	case "touch":
+		c.settle()
+		what, want, _ := strings.Cut(rest, " ")
+		if n := c.fixture.touch(what); want != "" && want != fmt.Sprint(n) {
+			c.t.Errorf("%d listen to %s, want %s", n, what, want)
+		}
+	case "log":
+		level, words, _ := strings.Cut(rest, " ")
+		c.fixture.front.Log(level, "registry", map[string]string{"message": words})
 	case "pass":
 		d, err := time.ParseDuration(rest)
 		if err != nil {

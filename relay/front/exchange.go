@@ -34,8 +34,10 @@ type exchange struct {
 	token  []byte // exact JSON text of the progress token; nil: the client wants no progress
 	level  string // least level of log messages the client wants; empty: none
 	tool   string
-	callID call.ID // of the call this request makes; empty: a random one
-	resume bool    // an earlier relay may have run it
+	callID call.ID         // of the call this request makes; empty: a random one
+	resume bool            // an earlier relay may have run it
+	after  <-chan struct{} // see call.Call
+	placed func()
 
 	mu       sync.Mutex // never held while writing: a client that does not read must not hold up a browser's socket
 	state    exchangeState

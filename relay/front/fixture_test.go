@@ -22,8 +22,9 @@ import (
 type fixture struct {
 	front *Front
 	tools *registry.Registry
+	features
 
-	mu       sync.Mutex
+	mu       sync.Mutex // shadows that of features
 	calls    []call.Call
 	causes   []error       // why the calls to demo__wait ended
 	released chan struct{} // lets the calls to demo__wait return
@@ -44,6 +45,10 @@ var demoPlugin = plugin.Plugin{Hash: "0", Manifest: plugin.Manifest{
 		demoTool("image", "Image", "Answers with content.", ``),
 		demoTool("panic", "Panic", "Has a bug.", ``),
 		demoTool("timeout", "Timeout", "Answers with the timeout it was given.", ``),
+		demoTool("wishes", "Wishes", "Answers with what the caller wants of it, and in which lane.", ``),
+		demoTool("content", "Content", "Answers with every kind of content.", ``),
+		demoTool("ask", "Ask", "Asks the person, and repeats what they said.", ``),
+		{Name: "header", Description: "Has an argument that is a header too.", InputSchema: json.RawMessage(`{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}`)},
 	},
 }}
 
@@ -67,6 +72,7 @@ func newFixture(t testing.TB, o Options) *fixture {
 		t.Fatal(err)
 	}
 	o.Version, o.Instructions, o.Caller, o.Tools = "1.2.3", "Read errors.", x, x.tools
+	o.Resources, o.Prompts, o.Completer = &x.features, promptFeatures{&x.features}, &x.features
 	o.Log = zerolog.New(zerolog.NewTestWriter(t))
 	x.front = New(o)
 	return x
@@ -133,10 +139,44 @@ func (x *fixture) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Err
 		return &call.Result{Meta: meta, Content: []call.Content{call.Content(`{"type":"image","data":"AA==","mimeType":"image/png"}`)}}, nil
 	case "demo__panic":
 		panic("secret")
+	case "demo__wishes":
+		return result(fmt.Sprintf(`{"maxBytes":%d,"arrayPath":%q,"lane":%q}`, c.MaxBytes, c.ArrayPath, c.Session.Lane)), nil
+	case "demo__content":
+		return &call.Result{Meta: meta, Content: []call.Content{
+			call.Content(`{"type":"text","text":"a"}`), call.Content(`{"type":"image","data":"AA==","mimeType":"image/png"}`), call.Content(`{"type":"audio","data":"AA==","mimeType":"audio/wav"}`),
+			call.Content(`{"type":"resource","resource":{"uri":"demo://text","mimeType":"text/plain","text":"b"}}`), call.Content(`{"type":"resource_link","uri":"demo://text","name":"text"}`),
+		}}, nil
+	case "demo__ask":
+		return x.ask(ctx, c, result)
 	case "demo__timeout":
 		return result(strconv.Quote(c.Timeout.String())), nil
 	}
 	return result(fmt.Sprintf("%q", c.Tool)), nil
+}
+
+// ask asks one question, with progress before it and a log line after it.
+func (x *fixture) ask(ctx context.Context, c call.Call, result func(string) *call.Result) (*call.Result, *fault.Error) {
+	if c.Ask == nil {
+		return result(`"cannot ask"`), nil
+	}
+	if c.Progress != nil {
+		c.Progress(call.Progress{Progress: 1})
+	}
+	q := call.Question{Message: "Really?", Schema: json.RawMessage(`{"type":"object","properties":{"sure":{"type":"boolean"}}}`)}
+	if strings.Contains(string(c.Arguments), "nested") {
+		q.Schema = json.RawMessage(`{"type":"object","properties":{"sure":{"type":"object"}}}`)
+	}
+	answer, err := c.Ask(ctx, q)
+	if err != nil {
+		x.mu.Lock()
+		x.causes = append(x.causes, err)
+		x.mu.Unlock()
+		return result(strconv.Quote("no answer: " + err.Error())), nil
+	}
+	if c.Progress != nil {
+		c.Progress(call.Progress{Progress: 2})
+	}
+	return result(fmt.Sprintf(`{"action":%q,"content":%q}`, answer.Action, answer.Content)), nil
 }
 
 // steps reports progress in one burst, as many steps as the arguments say.

@@ -132,13 +132,13 @@ func (f *Front) postModern(w http.ResponseWriter, r *http.Request, m *message, m
 	if version == "" && m.id == nil && !m.reply {
 		version = header // only requests have to say it; a client that is refused for less may give its connection up
 	}
-	if code, why := checkVersions(r, version, header); code != 0 {
-		writeJSON(w, http.StatusBadRequest, refuseWith(m.id, code, why))
-		return
-	}
 	if m.reply {
 		writeJSON(w, http.StatusBadRequest, refuse(m.id, fault.New(fault.InvalidRequest, "This protocol version has no requests that a client could reply to",
 			fault.WithHint("Answer a question by sending the request again with inputResponses and requestState.")), true))
+		return
+	}
+	if code, why := checkVersions(r, version, header); code != 0 {
+		writeJSON(w, http.StatusBadRequest, refuseWith(m.id, code, why))
 		return
 	}
 	if m.id == nil {
@@ -161,8 +161,9 @@ func (f *Front) postModern(w http.ResponseWriter, r *http.Request, m *message, m
 		return
 	}
 	p := &party{session: sessionFrom(r.Context()), tools: tools, ending: f.closing}
-	if p.session.Lane, err = laneOf(p.session.Lane, meta, r.URL.Query().Get("lane")); err != nil {
-		writeJSON(w, http.StatusBadRequest, refuse(m.id, fault.New(fault.InvalidParams, err.Error()), true))
+	var fail *fault.Error
+	if p.session.Lane, fail = laneOf(p.session.Lane, meta, r.URL.Query().Get("lane")); fail != nil {
+		writeJSON(w, http.StatusBadRequest, refuse(m.id, fail, true))
 		return
 	}
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
@@ -192,19 +193,19 @@ var laneName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
 // laneOf names the lane of a modern request. Nothing ties such requests together but what they say themselves: agents
 // that share a token keep apart by a name, in _meta["tabrelay/lane"] or in the query of the URL.
-func laneOf(base string, meta *requestMeta, query string) (string, error) {
+func laneOf(base string, meta *requestMeta, query string) (string, *fault.Error) {
 	name := query
 	if meta.Lane != nil {
 		var ok bool
 		if name, ok = unquote(meta.Lane); !ok {
-			return "", errors.New(`_meta["tabrelay/lane"] is not a string`)
+			return "", fault.New(fault.InvalidParams, `_meta["tabrelay/lane"] is not a string`)
 		}
 	}
 	switch {
 	case name == "":
 		return base, nil
 	case !laneName.MatchString(name):
-		return "", errors.New("the lane is not a name of 1 to 64 letters, digits, ., _ or -")
+		return "", fault.New(fault.InvalidParams, "The lane is not a name of 1 to 64 letters, digits, ., _ or -")
 	}
 	return base + "/lane:" + name, nil
 }

@@ -152,6 +152,9 @@ func (f *Front) postLegacy(w http.ResponseWriter, r *http.Request, m *message) {
 		w.WriteHeader(http.StatusAccepted)
 	default:
 		f.postRequest(w, r, s, m)
+		if m.method == methodExit && s.party.phase.Load() == phaseShutdown {
+			f.endSession(s)
+		}
 	}
 }
 

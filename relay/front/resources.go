@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"regexp"
+	"slices"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
@@ -112,7 +113,10 @@ func (f *Front) failed(x *exchange, e *fault.Error, otherwise string, members ..
 		panic(err)
 	}
 	all, _ := rawjson.Members(object)
-	facts, _ := rawjson.Members(e.Data)
+	facts, merged := rawjson.Members(e.Data)
+	if merged {
+		all = slices.DeleteFunc(all, func(m rawjson.Member) bool { return m.Name == "data" })
+	}
 	for _, m := range append(members, facts...) {
 		if rawjson.Get(all, m.Name) == nil {
 			all = append(all, m)

@@ -250,8 +250,10 @@ func (f *Front) translate(x *exchange, m *message, e mcp.JSONRPCErrorDetails) re
 	switch e.Code {
 	case mcp.METHOD_NOT_FOUND:
 		code = fault.MethodNotFound
-	case mcp.INVALID_PARAMS, mcp.INVALID_REQUEST: // the request itself is in order, so it is the params that do not decode
+	case mcp.INVALID_PARAMS:
 		code = fault.InvalidParams
+	case mcp.INVALID_REQUEST: // the request itself is in order, so it is the params that do not decode
+		return refuse(x.id, fault.New(fault.InvalidParams, "The params of "+shorten(m.method, 60)+" do not have the form that the method asks for"), x.modern)
 	case mcp.INTERNAL_ERROR:
 		f.options.Log.Error().Str("method", m.method).Str("error", e.Message).Msg("mcp-go failed")
 		return refuse(x.id, fault.New(fault.InternalError, "internal error"), x.modern)

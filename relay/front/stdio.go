@@ -77,6 +77,7 @@ type stdio struct {
 	work    sync.WaitGroup // requests in flight
 	telling sync.WaitGroup // the goroutine that tells of changes
 	ended   chan struct{}
+	last    <-chan struct{} // closed when the last call has its place in line
 
 	writing sync.Mutex // guards out
 	out     io.Writer
@@ -155,9 +156,29 @@ func (s *stdio) start(ctx context.Context, m *message, resume bool) {
 	case string(mcp.MethodInitialize), methodShutdown, methodExit:
 		s.inline(run)
 		s.left = m.method == methodExit && s.party.phase.Load() == phaseShutdown
+	case string(mcp.MethodToolsCall):
+		s.lineUp(x)
+		s.work.Go(func() {
+			defer x.placed()
+			run()
+		})
 	default:
 		s.work.Go(run)
 	}
+}
+
+// lineUp puts a call behind those before it, in the order in which they were read. Others may run meanwhile.
+func (s *stdio) lineUp(x *exchange) {
+	before, placed := s.last, make(chan struct{})
+	x.after, s.last = before, placed
+	x.placed = sync.OnceFunc(func() {
+		select {
+		case <-before:
+			close(placed)
+		default: // it has no use for a place, but those behind it must not pass those before it
+			go func() { <-before; close(placed) }()
+		}
+	})
 }
 
 // answer writes the response to something that never became a request.
