@@ -26,7 +26,7 @@ func (r *Relay) dispatcher() *dispatch.Dispatcher {
 		},
 		Mender: r.hub, Recovery: recovery(c.Recovery), Trace: c.Errors.Trace,
 		TransientPatterns: c.Errors.Transient.Patterns, FatalPatterns: c.Errors.Fatal.Patterns,
-		MaxInputBytes: c.FrameBytes - frameRoom, MaxResultBytes: c.ResultBytes, ConsoleTailBytes: consoleTail(c), StackTraces: c.Logging.IncludeStackTraces,
+		MaxInputBytes: c.FrameBytes - frameRoom, MaxResultBytes: c.ResultBytes, MaxBytes: c.MaxBytes, Results: r.store, Letters: graveyard{r}, ConsoleTailBytes: consoleTail(c), StackTraces: c.Logging.IncludeStackTraces,
 	})
 }
 

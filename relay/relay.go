@@ -51,6 +51,7 @@ type Relay struct {
 	secrets *config.Secrets
 	seat    *join.Seat
 	meter   *metrics.Metrics
+	letters *metrics.Letters
 	events  event.Bus
 	store   *store.Store
 	hub     *hub.Hub
@@ -128,6 +129,8 @@ func (r *Relay) part(name string) zerolog.Logger { return r.Log.With().Str("part
 func (r *Relay) assemble(context.Context) error {
 	c := r.config
 	r.meter = metrics.New()
+	r.letters = r.meter.Letters()
+	r.store.OnSettled(r.letterSettled)
 	r.folder = &unpacked{dir: c.ExtensionDir, bundle: bundle()}
 	if r.folder.dir == "" {
 		r.folder.dir = r.Home.Extension()

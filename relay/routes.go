@@ -19,17 +19,21 @@ const apiPath = "/api/"
 func (r *Relay) routes(d *door) map[string]http.Handler {
 	client := d.known
 	return map[string]http.Handler{
-		"/mcp":                           client(http.HandlerFunc(r.mcp)),
-		extensionPath:                    r.hub.Handler(), // which checks Origin and pairing itself
-		"GET /healthz":                   http.HandlerFunc(r.healthz(d)),
-		"GET /metrics":                   r.metricsFor(d),
-		"GET /api/v1/tools":              client(http.HandlerFunc(r.listTools)),
-		"POST /api/v1/tools/{name}/call": client(http.HandlerFunc(r.callTool)),
-		"GET /api/v1/status":             client(http.HandlerFunc(r.showStatus)),
-		"POST /api/v1/reload":            client(http.HandlerFunc(r.reloadNow)),
-		"POST /api/v1/stop":              client(http.HandlerFunc(r.stopNow)),
-		apiPath:                          client(http.HandlerFunc(nothing)),
-		"/":                              http.HandlerFunc(nothing), // /.well-known/ too: clients that look for OAuth there fail cleanly
+		"/mcp":                                  client(http.HandlerFunc(r.mcp)),
+		extensionPath:                           r.hub.Handler(), // which checks Origin and pairing itself
+		"GET /healthz":                          http.HandlerFunc(r.healthz(d)),
+		"GET /metrics":                          r.metricsFor(d),
+		"GET /api/v1/tools":                     client(http.HandlerFunc(r.listTools)),
+		"POST /api/v1/tools/{name}/call":        client(http.HandlerFunc(r.callTool)),
+		"GET /api/v1/status":                    client(http.HandlerFunc(r.showStatus)),
+		"GET /api/v1/events":             client(http.HandlerFunc(r.streamEvents)),
+		"POST /api/v1/reload":                   client(http.HandlerFunc(r.reloadNow)),
+		"POST /api/v1/stop":                     client(http.HandlerFunc(r.stopNow)),
+		"GET /api/v1/dead-letters":              client(http.HandlerFunc(r.showLetters)),
+		"GET /api/v1/dead-letters/{id}":         client(http.HandlerFunc(r.showLetter)),
+		"POST /api/v1/dead-letters/{id}/replay": client(http.HandlerFunc(r.replayLetter)),
+		apiPath:                                 client(http.HandlerFunc(nothing)),
+		"/":                                     http.HandlerFunc(nothing), // /.well-known/ too: clients that look for OAuth there fail cleanly
 	}
 }
 

@@ -81,6 +81,7 @@ func (r *run) recordResult() *call.Result {
 func (r *run) recordFailure(f *fault.Error) *fault.Error {
 	took := time.Since(r.began)
 	f.CorrelationID, f.Attempts = string(r.call.ID), r.attempts
+	f.Warnings = append(f.Warnings, r.warnings...)
 	r.narrow(f)
 	r.bury(f)
 	plugin := ""

@@ -104,6 +104,9 @@ type Error struct {
 	RPCCode int             `json:"rpcCode"`
 	Data    json.RawMessage `json:"data,omitempty"` // other facts
 
+	// Warnings is what was repaired or ignored on the way to this failure; one sentence each.
+	Warnings []string `json:"warnings,omitempty"`
+
 	FromPage bool `json:"fromPage,omitempty"` // thrown by a page: rendered with ToolError's four fields only
 
 	Err error `json:"-"` // the cause, for logs; never rendered

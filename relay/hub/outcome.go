@@ -41,6 +41,7 @@ func (b *browser) read(f *flight, o *wire.Outcome, payload json.RawMessage) (*ca
 	case wire.Threw:
 		e, repairs := fault.FromPage(o.Error)
 		b.hub.complain(f, repairs)
+		e.Warnings = repairs
 		e.TabID, e.Profile = f.tabID, b.label()
 		if f.req == nil || !f.req.Trace {
 			e.TraceLine = "" // nobody has asked for it

@@ -26,7 +26,8 @@ const (
 	openLetters  = `SELECT sent FROM dead_letters WHERE resolved = 0 AND outcome = 'unknown' AND sent <> ''`
 	markReplayed = `UPDATE dead_letters SET replayed = ? WHERE id = ?`
 
-	resolveLetter = `UPDATE dead_letters SET resolved = ?, late_outcome = ?, late_output = ?, late_failure = ? WHERE sent = ? AND resolved = 0`
+	resolveLetter = `UPDATE dead_letters SET resolved = ?, late_outcome = ?, late_output = ?, late_failure = ? WHERE sent = ? AND resolved = 0
+		RETURNING id, tool`
 
 	// The end may have come between the call's failure and the letter.
 	resolvedMeanwhile = `UPDATE dead_letters SET resolved = c.resolved, late_outcome = c.state, late_output = c.output, late_failure = c.failure
@@ -180,7 +181,16 @@ func (w *writer) settleLetter(sent call.ID, st call.State, resolved int64, outpu
 		return nil
 	}
 	delete(w.doubtful, sent)
-	return w.exec(resolveLetter, resolved, string(st), output, failure, string(sent))
+	var letter call.ID
+	var tool string
+	err := w.conn.QueryRowContext(context.Background(), resolveLetter, resolved, string(st), output, failure, string(sent)).Scan(&letter, &tool)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil // it is settled, or gone
+	}
+	if tell := w.settled.Load(); err == nil && tell != nil {
+		(*tell)(letter, tool, st)
+	}
+	return err
 }
 
 // orphanFailure is what is known of a call that ended with its relay.

@@ -16,10 +16,13 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
 	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"tabrelay/relay/call"
 )
 
 // ErrClosed is returned for work that came after Close.
@@ -33,6 +36,8 @@ type Store struct {
 	log    zerolog.Logger
 	limits Limits
 	work   chan work // bounded, never closed
+
+	settled *atomic.Pointer[func(letter call.ID, tool string, outcome call.State)]
 
 	// door lets work in; Close locks it for good. Nothing else nests in it.
 	door   sync.RWMutex
@@ -70,7 +75,7 @@ func Open(ctx context.Context, path string, limits Limits, log zerolog.Logger) (
 		return nil, errors.Join(fmt.Errorf("cannot use %s: %w", filepath.Base(path), err), conn.Close(), db.Close())
 	}
 	w.db, w.log = db, log
-	s := &Store{log: log, limits: limits, work: make(chan work, queued), quit: make(chan struct{}), done: make(chan struct{})}
+	s := &Store{log: log, limits: limits, settled: &w.settled, work: make(chan work, queued), quit: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
 		w.run(s.work, s.quit)
@@ -103,6 +108,11 @@ func connect(ctx context.Context, path string) (*sql.DB, *sql.Conn, error) {
 		return nil, nil, errors.Join(err, db.Close())
 	}
 	return db, conn, nil
+}
+
+// OnSettled makes the store tell listener when the end of a dead letter's call came late. It must not block.
+func (s *Store) OnSettled(listener func(letter call.ID, tool string, outcome call.State)) {
+	s.settled.Store(&listener)
 }
 
 // Close writes what is waiting and closes the database. It may be called more than once, and waits every time.

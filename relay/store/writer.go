@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -32,6 +33,7 @@ type writer struct {
 	limits   Limits
 	doubtful map[call.ID]bool // attempts whose end would settle a dead letter
 	untidy   bool             // something was added that may be too much
+	settled  atomic.Pointer[func(letter call.ID, tool string, outcome call.State)]
 	errs     []error
 }
 

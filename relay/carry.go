@@ -1,0 +1,92 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+)
+
+// streamed is the type of an answer that tells the call's progress first: a line {"progress":…} for each step, and the
+// answer as the last.
+const streamed = "application/x-ndjson"
+
+// Line is one line of a streamed answer. Exactly one of its members is set.
+type Line struct {
+	Progress *Step   `json:"progress,omitempty"`
+	Answer   *Answer `json:"answer,omitempty"`
+}
+
+// Step is one step a running tool reported.
+type Step struct {
+	Progress float64  `json:"progress"`
+	Total    *float64 `json:"total,omitempty"`
+	Message  string   `json:"message,omitempty"`
+}
+
+// carryOut runs a call for a request and answers with what it came to. A failure of the tool is an answer, not a
+// failure of the request.
+func (r *Relay) carryOut(w http.ResponseWriter, req *http.Request, do func(context.Context, func(call.Progress)) (*call.Result, *fault.Error)) {
+	ctx, cancel := context.WithCancelCause(r.base)
+	defer cancel(nil)
+	defer context.AfterFunc(req.Context(), func() { cancel(call.ErrCancelled) })()
+	var stream *lineStream
+	var progress func(call.Progress)
+	if strings.Contains(req.Header.Get("Accept"), streamed) {
+		stream = openStream(w)
+		progress = stream.step
+	}
+	result, failure := do(ctx, progress)
+	if req.Context().Err() != nil {
+		return // nobody listens any more
+	}
+	answer := answerOf(result, failure)
+	if stream != nil {
+		stream.line(Line{Answer: &answer})
+		return
+	}
+	reply(w, http.StatusOK, answer)
+}
+
+func answerOf(result *call.Result, failure *fault.Error) Answer {
+	if failure != nil {
+		return Answer{Error: failure, Text: failure.Text(), Warnings: failure.Warnings}
+	}
+	meta := result.Meta
+	return Answer{Output: result.Output, Content: result.Content, Warnings: result.Warnings, Meta: &AnswerMeta{
+		CorrelationID: meta.CorrelationID, TabID: meta.TabID, Profile: meta.Profile, Origin: meta.Origin, Attempts: meta.Attempts,
+		DurationMs: meta.Duration.Milliseconds(), ResultID: meta.ResultID,
+	}}
+}
+
+// lineStream writes an answer line by line.
+type lineStream struct {
+	encoder *json.Encoder
+	flush   func() error
+}
+
+func openStream(w http.ResponseWriter) *lineStream {
+	h := w.Header()
+	h.Set("Content-Type", streamed)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(http.StatusOK)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return &lineStream{e, http.NewResponseController(w).Flush}
+}
+
+// step is called by one goroutine at a time.
+func (s *lineStream) step(p call.Progress) {
+	s.line(Line{Progress: &Step{p.Progress, p.Total, fault.Sanitize(p.Message)}})
+}
+
+// line writes a line. All that can fail is a client that went away, and that is noticed by its request's end.
+func (s *lineStream) line(l Line) {
+	if s.encoder.Encode(l) == nil {
+		_ = s.flush()
+	}
+}

@@ -1,0 +1,162 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/config"
+	"tabrelay/relay/event"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/registry"
+	"tabrelay/relay/store"
+)
+
+// graveyard takes dead letters: it counts them, tells whoever listens, and has them written down.
+type graveyard struct{ *Relay }
+
+// AddDeadLetter implements dispatch.Graveyard.
+func (g graveyard) AddDeadLetter(l call.DeadLetter, sent call.ID) {
+	g.letters.Added(string(l.Outcome))
+	g.events.Publish(event.Error, fmt.Sprintf("A call of %s is a dead letter: its outcome is %s", l.Tool, l.Outcome), map[string]any{
+		"deadLetter": string(l.ID), "tool": l.Tool, "client": l.Session.Client, "outcome": string(l.Outcome), "attempts": l.Attempts,
+	})
+	g.store.AddDeadLetter(l, sent)
+}
+
+// letterSettled hears that the end of a call came late.
+func (r *Relay) letterSettled(id call.ID, tool string, outcome call.State) {
+	r.letters.Settled(string(outcome))
+	r.events.Publish(event.Error, fmt.Sprintf("The end of a call of %s came late: %s", tool, outcome), map[string]any{
+		"deadLetter": string(id), "tool": tool, "lateOutcome": string(outcome),
+	})
+}
+
+// Letter is a dead letter as clients see it.
+type Letter struct {
+	ID         call.ID         `json:"id"` // the call's correlation id
+	Time       time.Time       `json:"time"`
+	Tool       string          `json:"tool"`
+	Client     string          `json:"client"`
+	Profile    string          `json:"profile,omitempty"`
+	TabID      int             `json:"tabId,omitempty"`
+	Outcome    call.State      `json:"outcome"` // as the client was told
+	Attempts   int             `json:"attempts"`
+	Code       string          `json:"code,omitempty"`
+	Message    string          `json:"message,omitempty"`
+	Arguments  json.RawMessage `json:"arguments,omitempty"` // redacted
+	Failure    json.RawMessage `json:"error,omitempty"`
+	Replayable bool            `json:"replayable"`
+	Asks       bool            `json:"asks"`               // replaying it asks a person first
+	Because    string          `json:"because,omitempty"`  // why it cannot be replayed
+	Resolved   *time.Time      `json:"resolved,omitempty"` // when the true end came, late
+	Late       call.State      `json:"lateOutcome,omitempty"`
+	LateOutput json.RawMessage `json:"lateOutput,omitempty"`
+	LateError  json.RawMessage `json:"lateError,omitempty"`
+	ReplayOf   call.ID         `json:"replayOf,omitempty"`
+	Replayed   call.ID         `json:"replayed,omitempty"` // the last call that repeated it
+}
+
+// Letters is a page of them, the newest first.
+type Letters struct {
+	Letters    []Letter `json:"letters"`
+	NextCursor call.ID  `json:"nextCursor,omitempty"`
+}
+
+// view is a letter with everything; brief leaves out what makes lists long.
+func (r *Relay) view(l *call.DeadLetter, brief bool) Letter {
+	v := Letter{
+		ID: l.ID, Time: l.Created.UTC(), Tool: l.Tool, Client: l.Session.Client, Profile: l.Profile, TabID: l.TabID, Outcome: l.Outcome, Attempts: l.Attempts,
+		Late: l.LateOutcome, ReplayOf: l.ReplayOf, Replayed: l.Replayed,
+	}
+	var said struct{ Code, Message string }
+	if json.Unmarshal(l.Failure, &said) == nil {
+		v.Code, v.Message = said.Code, said.Message
+	}
+	if !l.Resolved.IsZero() {
+		at := l.Resolved.UTC()
+		v.Resolved = &at
+	}
+	t, problem := r.replayable(l)
+	v.Replayable, v.Because = problem == nil, ""
+	if problem != nil {
+		v.Because = problem.Message
+	} else {
+		v.Asks = !t.ReadOnly
+	}
+	if !brief {
+		v.Arguments, v.Failure, v.LateOutput, v.LateError = l.Arguments, l.Failure, l.LateOutput, l.LateFailure
+	}
+	return v
+}
+
+// replayable finds the tool of a letter that can be replayed.
+func (r *Relay) replayable(l *call.DeadLetter) (*registry.Tool, *fault.Error) {
+	t, ok := r.tools.Snapshot().Find(l.Tool)
+	switch {
+	case !ok:
+		return nil, fault.New(fault.NotFoundCode, "The tool "+l.Tool+" is not offered any more, so the call cannot be repeated", fault.WithOutcome(fault.NotExecuted),
+			fault.WithHint("Enable or add its plugin again."))
+	case l.Redacted:
+		return nil, fault.New(fault.ValidationError, "The call cannot be repeated as it was: credentials were left out of its arguments, or they were too large to keep or went with an earlier relay",
+			fault.WithHint("Call "+l.Tool+" itself, with its arguments."))
+	}
+	return t, nil
+}
+
+// mailbox is whose letters a client sees: its own, or all when it is the person's own shell.
+func mailbox(s call.Session) string {
+	if s.Client == config.LocalClient {
+		return ""
+	}
+	return s.Client
+}
+
+func (r *Relay) listLetters(ctx context.Context, s call.Session, before call.ID, limit int) (Letters, *fault.Error) {
+	list, err := r.store.DeadLettersOf(ctx, mailbox(s), before, limit+1)
+	switch {
+	case errors.Is(err, store.ErrNoLetter):
+		return Letters{}, fault.New(fault.ValidationError, "The cursor is of a letter that is gone", fault.WithHint("List from the beginning, without a cursor."))
+	case err != nil:
+		return Letters{}, unreadable(err)
+	}
+	page := Letters{Letters: []Letter{}}
+	for i := range list {
+		if i == limit {
+			page.NextCursor = list[i-1].ID
+			break
+		}
+		page.Letters = append(page.Letters, r.view(&list[i], true))
+	}
+	return page, nil
+}
+
+func (r *Relay) findLetter(ctx context.Context, s call.Session, id call.ID) (*call.DeadLetter, *fault.Error) {
+	l, found, err := r.store.DeadLetter(ctx, id)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	if mine := mailbox(s); !found || mine != "" && mine != l.Session.Client {
+		return nil, fault.New(fault.NotFoundCode, "There is no dead letter with the id "+excerpt(string(id)), fault.WithOutcome(fault.NotExecuted),
+			fault.WithHint("List them; they are kept for a week."))
+	}
+	return &l, nil
+}
+
+func unreadable(err error) *fault.Error {
+	return fault.New(fault.InternalError, "The dead letters could not be read", fault.WithCause(err), fault.WithOutcome(fault.NotExecuted), fault.WithRetryable(true),
+		fault.WithHint("Repeat the call; `tabrelay doctor` looks at the database."))
+}
+
+// replay repeats a call: with an id of its own, that of who asks, and everything a first call would meet.
+func (r *Relay) replay(ctx context.Context, l *call.DeadLetter, c call.Call) (*call.Result, *fault.Error) {
+	again := call.Call{
+		ID: newCallID(), Session: c.Session, Tool: l.Tool, Arguments: l.Arguments, Progress: c.Progress, Log: c.Log, MaxBytes: c.MaxBytes, Ask: c.Ask, ReplayOf: l.ID,
+	}
+	r.Log.Info().Str("correlationId", string(again.ID)).Str("replayOf", string(l.ID)).Str("tool", l.Tool).Str("client", c.Session.Client).Msg("a dead letter is replayed")
+	r.store.Replayed(l.ID, again.ID)
+	return r.calls.Do(ctx, again)
+}

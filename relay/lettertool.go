@@ -1,0 +1,111 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/plugin"
+	"tabrelay/relay/registry"
+)
+
+// lettersOnAPage is how many letters a page of the tool's list has.
+const lettersOnAPage = 20
+
+// replayTimeoutMs leaves the clock to the call that is repeated.
+const replayTimeoutMs = 600_000
+
+// deadLettersTool shows an agent its calls whose end nobody saw, and repeats them.
+func (r *Relay) deadLettersTool() registry.Tool {
+	return registry.Tool{
+		Name: "relay__dead_letters", Unqueued: true,
+		Spec: plugin.Tool{
+			Name: "dead_letters", DisplayName: "Dead letters", TimeoutMs: replayTimeoutMs,
+			Description: "Your calls whose end nobody saw (outcome unknown), or that failed at every try. list shows them, the newest first; show has one with its arguments, its error and, when the end came late, that end (lateOutcome); replay calls the tool again, and asks the person first unless the tool only reads. Look at the page before replaying: the action may have happened.",
+			InputSchema: json.RawMessage(`{"type":"object","properties":{` +
+				`"action":{"enum":["list","show","replay"]},` +
+				`"id":{"type":"string","description":"Of the letter, for show and replay: the correlationId of the call."},` +
+				`"cursor":{"type":"string","description":"nextCursor of the page before, for list."}},` +
+				`"required":["action"],"additionalProperties":false}`),
+			Annotations: plugin.Annotations{ReadOnlyHint: &no, OpenWorldHint: &yes},
+		},
+		Run: r.deadLetters,
+	}
+}
+
+func (r *Relay) deadLetters(ctx context.Context, c call.Call, raw json.RawMessage) (*call.Result, *fault.Error) {
+	var a struct {
+		Action     string
+		ID, Cursor call.ID
+	}
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return nil, fault.New(fault.ValidationError, "The arguments cannot be read: "+err.Error())
+	}
+	if a.Action == "list" {
+		page, failure := r.listLetters(ctx, c.Session, a.Cursor, lettersOnAPage)
+		if failure != nil {
+			return nil, failure
+		}
+		return encoded(page)
+	}
+	if a.ID == "" {
+		return nil, fault.New(fault.ValidationError, "The action "+a.Action+" needs the id of a letter", fault.WithHint("The action list shows the ids."))
+	}
+	l, failure := r.findLetter(ctx, c.Session, a.ID)
+	if failure != nil {
+		return nil, failure
+	}
+	if a.Action == "show" {
+		return encoded(r.view(l, false))
+	}
+	t, failure := r.replayable(l)
+	if failure == nil && !t.ReadOnly {
+		failure = confirm(ctx, c, l)
+	}
+	if failure != nil {
+		return nil, failure
+	}
+	return r.replay(ctx, l, c)
+}
+
+func encoded(v any) (*call.Result, *fault.Error) {
+	output, err := json.Marshal(v)
+	if err != nil {
+		return nil, fault.New(fault.InternalError, "The answer cannot be encoded", fault.WithCause(err))
+	}
+	return &call.Result{Output: output}, nil
+}
+
+// repeatForm is what the person is asked before a change is repeated.
+var repeatForm = json.RawMessage(`{"type":"object","properties":{"repeat":{"type":"boolean","title":"Repeat the call","default":false}},"required":["repeat"]}`)
+
+// confirm asks the person whether a call that may change something is to be repeated.
+func confirm(ctx context.Context, c call.Call, l *call.DeadLetter) *fault.Error {
+	if c.Ask == nil {
+		return fault.New(fault.PermissionDenied, "Repeating "+l.Tool+" may change something twice, and this client cannot ask the person",
+			fault.WithHint("Ask the person to run in a terminal: tabrelay dead-letters replay "+string(l.ID)))
+	}
+	answer, err := c.Ask(ctx, call.Question{Message: question(l), Schema: repeatForm})
+	var form struct{ Repeat bool }
+	switch {
+	case err != nil:
+		return fault.New(fault.ApprovalTimeout, "The person did not say whether "+l.Tool+" is to be repeated", fault.WithCause(err))
+	case answer.Action != "accept" || json.Unmarshal(answer.Content, &form) != nil || !form.Repeat:
+		return fault.New(fault.ApprovalDenied, "The person does not want "+l.Tool+" to be repeated")
+	}
+	return nil
+}
+
+// question says what repeating the call could do.
+func question(l *call.DeadLetter) string {
+	known := "Nobody knows whether it happened"
+	switch {
+	case l.LateOutcome == call.Executed:
+		known = "By now it is known that it HAS happened, and would happen a second time"
+	case l.LateOutcome == call.NotExecuted, l.Outcome == call.NotExecuted:
+		known = "It is known that it has not happened"
+	}
+	return fmt.Sprintf("Repeat a call of %s from %s with %s? %s.", l.Tool, l.Created.Local().Format("2 January 15:04:05"), excerpt(string(l.Arguments)), known)
+}

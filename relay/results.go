@@ -1,0 +1,68 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/plugin"
+	"tabrelay/relay/registry"
+	"tabrelay/relay/result"
+)
+
+// readResultTool reads results that were too large for an answer. Knowing a result's id is the permission to read it:
+// the id is random, and only the answer to the call had it.
+func (r *Relay) readResultTool() registry.Tool {
+	return registry.Tool{
+		Name: result.Reader,
+		Spec: plugin.Tool{
+			Name: "read_result", DisplayName: "Read a kept result",
+			Description: "Reads a result that was too large for an answer and is kept: the items of a list, the characters of a text, or what a jq expression selects. An answer that is truncated itself has nextOffset: pass it as offset to go on.",
+			InputSchema: json.RawMessage(`{"type":"object","properties":{` +
+				`"id":{"type":"string","minLength":1,"maxLength":80,"description":"Of the result, as the truncated answer or the failure gives it."},` +
+				`"offset":{"type":"integer","minimum":0,"description":"First item or character to read. Default: 0."},` +
+				`"limit":{"type":"integer","minimum":1,"description":"Most items or characters to read. Default: as many as fit."},` +
+				`"arrayPath":{"type":"string","description":"What to read of the result, such as .data.items. Default: all of it."},` +
+				`"jq":{"type":"string","description":"A jq expression in place of arrayPath, such as: .items | map(select(.open)) | map({id, title})"},` +
+				`"maxBytes":{"type":"integer","minimum":1,"description":"Largest answer, in bytes."}},` +
+				`"required":["id"],"additionalProperties":false}`),
+			Annotations: plugin.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no},
+		},
+		Run: r.readResult,
+	}
+}
+
+func (r *Relay) readResult(ctx context.Context, c call.Call, raw json.RawMessage) (*call.Result, *fault.Error) {
+	var a result.Arguments
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return nil, fault.New(fault.ValidationError, "The arguments cannot be read: "+err.Error())
+	}
+	stored, found, err := r.store.Result(ctx, strings.TrimPrefix(a.ID, result.URI("")))
+	switch {
+	case err != nil:
+		return nil, fault.New(fault.InternalError, "The kept result could not be read", fault.WithCause(err), fault.WithOutcome(fault.NotExecuted), fault.WithRetryable(true),
+			fault.WithHint("Repeat the call; `tabrelay doctor` looks at the database."))
+	case !found:
+		return nil, fault.New(fault.NotFoundCode, "No result is kept under the id "+excerpt(a.ID), fault.WithOutcome(fault.NotExecuted),
+			fault.WithHint("Results are kept for a day, and the oldest go first when there are too many. Call the tool again if that changes nothing; otherwise read the page."))
+	}
+	most := a.MaxBytes
+	if most == 0 {
+		most = c.MaxBytes
+	}
+	if most == 0 {
+		most = r.config.MaxBytes
+	}
+	piece, failure := result.Read(ctx, stored, a, min(most, r.config.ResultBytes))
+	if failure != nil {
+		return nil, failure
+	}
+	text, err := json.Marshal(string(piece))
+	if err != nil {
+		return nil, fault.New(fault.InternalError, "The answer cannot be encoded", fault.WithCause(err))
+	}
+	// With content of its own, the answer is not shortened once more.
+	return &call.Result{Output: piece, Content: []call.Content{call.Content(`{"type":"text","text":` + string(text) + `}`)}}, nil
+}
