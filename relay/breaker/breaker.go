@@ -98,27 +98,35 @@ const shortly = time.Second
 
 var errFailure, errNothing = errors.New("failure"), errors.New("nothing")
 
-// Allow lets a call through, and then done must be called once, with what the call says about the place. When it
-// does not, done is nil and wait is how long the place is left alone.
-func (g *Group) Allow(key Key) (done func(Verdict), wait time.Duration) {
+// Pass is leave for one call. The zero value is none.
+type Pass struct{ report func(error) }
+
+// Valid reports whether the call was let through.
+func (p Pass) Valid() bool { return p.report != nil }
+
+// Done says what the call says about the place. It must be called once.
+func (p Pass) Done(v Verdict) {
+	switch v {
+	case Success:
+		p.report(nil)
+	case Failure:
+		p.report(errFailure)
+	case Nothing:
+		p.report(errNothing)
+	}
+}
+
+// Allow lets a call through, or says with an invalid pass how long the place is left alone.
+func (g *Group) Allow(key Key) (pass Pass, wait time.Duration) {
 	p := g.place(key)
 	report, err := p.gate.Allow()
 	switch {
 	case errors.Is(err, gobreaker.ErrOpenState):
-		return nil, p.left()
+		return Pass{}, p.left()
 	case err != nil:
-		return nil, shortly
+		return Pass{}, shortly
 	}
-	return func(v Verdict) {
-		switch v {
-		case Success:
-			report(nil)
-		case Failure:
-			report(errFailure)
-		case Nothing:
-			report(errNothing)
-		}
-	}, 0
+	return Pass{report}, 0
 }
 
 // Wait is how long the place is still left alone; 0 when a call may be let through.

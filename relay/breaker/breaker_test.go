@@ -29,19 +29,19 @@ func open() *lab {
 func (l *lab) end(t *testing.T, verdicts ...Verdict) {
 	t.Helper()
 	for i, v := range verdicts {
-		done, wait := l.Allow(demo)
-		if done == nil {
+		pass, wait := l.Allow(demo)
+		if !pass.Valid() {
 			t.Fatalf("call %d of %d was held back for %s", i+1, len(verdicts), wait)
 		}
-		done(v)
+		pass.Done(v)
 	}
 }
 
 func (l *lab) held(t *testing.T, want time.Duration) {
 	t.Helper()
-	done, wait := l.Allow(demo)
-	if done != nil {
-		done(Nothing)
+	pass, wait := l.Allow(demo)
+	if pass.Valid() {
+		pass.Done(Nothing)
 		t.Fatal("a call was let through")
 	}
 	if wait != want || want != shortly && l.Wait(demo) != want {
@@ -68,10 +68,10 @@ func TestOpensAfterFailuresInARow(t *testing.T) {
 		l.held(t, 30*time.Second)
 		time.Sleep(12 * time.Second)
 		l.held(t, 18*time.Second)
-		if done, _ := l.Allow(Key{Kind: "plugin", Name: "demo", Where: "p2"}); done == nil {
+		if pass, _ := l.Allow(Key{Kind: "plugin", Name: "demo", Where: "p2"}); !pass.Valid() {
 			t.Error("another profile is held back too")
 		} else {
-			done(Success)
+			pass.Done(Success)
 		}
 		if diff := cmp.Diff([]string{"plugin:demo@p1 open"}, l.news); diff != "" {
 			t.Error(diff)
@@ -124,11 +124,11 @@ func TestHalfOpenLetsOneThrough(t *testing.T) {
 				l.end(t, times(5, Failure)...)
 				time.Sleep(30*time.Second + time.Nanosecond)
 				probe, _ := l.Allow(demo)
-				if probe == nil {
+				if !probe.Valid() {
 					t.Fatal("no call was let through")
 				}
 				l.held(t, shortly)
-				probe(tt.verdict)
+				probe.Done(tt.verdict)
 				tt.then(t, l)
 				if diff := cmp.Diff(tt.news, l.news); diff != "" {
 					t.Error(diff)
@@ -146,8 +146,8 @@ func TestALateVerdictDoesNotCount(t *testing.T) {
 		l.end(t, times(5, Failure)...)
 		time.Sleep(31 * time.Second)
 		probe, _ := l.Allow(demo)
-		late(Failure)
-		probe(Success)
+		late.Done(Failure)
+		probe.Done(Success)
 		l.end(t, Success)
 	})
 }

@@ -20,7 +20,10 @@ import (
 // answering is a browser that answers at once.
 type answering struct{ output json.RawMessage }
 
-func (a answering) Invoke(_ context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
+func (a answering) Invoke(ctx context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
+	if f := enter(ctx, r, call.Place{ProfileID: "p1", Profile: "Chrome 1", TabID: 7}); f != nil {
+		return nil, f
+	}
 	r.Started()
 	return &call.Reply{Output: a.output, TabID: 7, Profile: "Chrome 1"}, nil
 }

@@ -38,8 +38,8 @@ type turn struct {
 	joined  bool // stand is for at
 	seated  bool // at the gate
 	gateOf  string
-	verdict func(breaker.Verdict) // nil: the breaker was not asked
-	refused bool                  // by the relay itself, for its own protection
+	pass    breaker.Pass // invalid: the breaker was not asked
+	refused bool         // by the relay itself, for its own protection
 }
 
 // enter is the Invocation's Enter.
@@ -58,17 +58,20 @@ func (r *run) enter(at call.Place) (wait func(context.Context) error, err error)
 			return nil, r.overloaded(retry, fmt.Sprintf("%d calls are waiting for tab %d already", r.Limits.WaitingPerTab, at.TabID))
 		}
 		t.joined = true
+		if r.call.Placed != nil {
+			r.call.Placed()
+		}
 	}
 	key := breaker.Key{Kind: "plugin", Name: r.tool.PluginName(), Where: at.ProfileID}
 	var left time.Duration
 	switch {
 	case !t.stand.has() || !r.sit():
-		if t.verdict == nil {
+		if !t.pass.Valid() {
 			left = r.breakers.Wait(key) // waiting would be in vain
 		}
 		wait = r.await
-	case t.verdict == nil:
-		t.verdict, left = r.breakers.Allow(key)
+	case !t.pass.Valid():
+		t.pass, left = r.breakers.Allow(key)
 	}
 	if left > 0 {
 		return nil, r.heldBack(left)
@@ -152,9 +155,9 @@ func (r *run) leaveLine() {
 
 // settle tells the breaker what the call says about its place.
 func (r *run) settle(v breaker.Verdict) {
-	if r.turn.verdict != nil {
-		r.turn.verdict(v)
-		r.turn.verdict = nil
+	if r.turn.pass.Valid() {
+		r.turn.pass.Done(v)
+		r.turn.pass = breaker.Pass{}
 	}
 }
 
