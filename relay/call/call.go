@@ -34,6 +34,11 @@ type Call struct {
 	MaxBytes  int    // size of the answer, in bytes; 0 means the configured one
 	ArrayPath string // the list to shorten, such as .data.items; empty means the tool's own or the largest
 
+	// After is closed when the calls that the same client made before have their places in line; nil: it makes one at a
+	// time, or they have no order. Placed says that this one has its place, and may be called more than once. Both or none.
+	After  <-chan struct{}
+	Placed func()
+
 	ReplayOf ID // the dead letter this call repeats; empty: none
 
 	// Ask asks the person behind the client and waits for the answer, or for ctx. It is nil when the client cannot ask.
