@@ -153,7 +153,7 @@ func (r *Relay) face(context.Context) error {
 	r.front = front.New(front.Options{
 		Prompts: prompts, Resources: resources, Completer: r.completer(prompts, resources.Templates),
 		Name: "tabrelay", Version: Version, Caller: r.calls, Tools: r.tools, MaxBody: int64(c.BodyBytes), AllowedOrigins: c.AllowedOrigins,
-		ListChangedDelay: c.MCP.ListChangedDelay, Log: r.part("front"),
+		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize, Log: r.part("front"),
 	})
 	return nil
 }

@@ -162,6 +162,7 @@ type Metrics struct {
 // MCP is what concerns MCP clients only.
 type MCP struct {
 	ListChangedDelay time.Duration // changes of the tool list within this time are announced once
+	ToolsPageSize    int           // tools in one answer to tools/list; 0: all
 }
 
 // Plugin is what a person configured for one plugin. The zero value is not the default: see [Config.Plugin].

@@ -139,6 +139,8 @@ var settings = []setting[Config]{
 		"Whether every program on this machine may read /metrics without a token."},
 	{"mcp.listChangedMs", millis(0, 5*time.Second), 150, func(c *Config) any { return &c.MCP.ListChangedDelay },
 		"Changes of the tool list within this time are announced to clients once."},
+	{"mcp.toolsPageSize", count(0, 1_000), 0, func(c *Config) any { return &c.MCP.ToolsPageSize },
+		"How many tools one answer to tools/list has. 0 sends them all at once: widely used clients read the first answer only."},
 	{"plugins", plugins{}, map[string]any{}, func(c *Config) any { return &c.Plugins },
 		"Settings of single plugins, by plugin name."},
 }
