@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"net"
 	"slices"
@@ -15,8 +16,10 @@ import (
 	"time"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/event"
 	"tabrelay/relay/front"
 	"tabrelay/relay/join"
+	"tabrelay/relay/metrics"
 )
 
 // attach serves one shim on the socket, for as long as its client stays.
@@ -46,10 +49,17 @@ func (r *Relay) attach(conn net.Conn, in *bufio.Reader) {
 	log.Info().Int("pending", len(a.Pending)).Msg("a client attached")
 	leave := r.clients.enter(client, "stdio")
 	defer leave()
+	r.clientChanged(client, "stdio", "attached")
+	defer r.clientChanged(client, "stdio", "left")
 	err = r.front.ServeStdio(r.base, front.Attachment{
 		Session: call.Session{Lane: lane(a.Key), Client: client, Via: "stdio"}, Key: a.Key, Toolset: a.Toolset, Pending: a.Pending,
-	}, &guest{in: in, conn: conn, stop: r.stop, gone: r.base.Done(), dismissed: &r.dismissed}, answers{conn, &r.mute})
+	}, &guest{in: in, conn: conn, stop: r.stop, gone: r.base.Done(), dismissed: &r.dismissed}, answers{conn, &r.mute, r.meter})
 	log.Info().AnErr("reason", err).Msg("a client left")
+}
+
+// clientChanged tells that a client came or went.
+func (r *Relay) clientChanged(client, via, what string) {
+	r.events.Publish(event.Session, fmt.Sprintf("The client %s %s", excerpt(client), what), map[string]any{"client": client, "via": via, "change": what})
 }
 
 func (r *Relay) tell(conn net.Conn, a join.Answer) bool {
@@ -113,13 +123,17 @@ func (g *guest) Close() error {
 // answers is what a shim is told. Calls that the relay's own end cuts short have no answer here: the next relay, which
 // can learn how they really ended, gives it.
 type answers struct {
-	conn net.Conn
-	mute *atomic.Bool
+	conn  net.Conn
+	mute  *atomic.Bool
+	meter *metrics.Metrics
 }
 
 func (a answers) Write(p []byte) (int, error) {
 	if a.mute.Load() {
 		return 0, net.ErrClosed
+	}
+	if problem := join.Malformed(p); problem != "" { // the shim will hold it back, and cannot count it here
+		a.meter.Corruption("stdout")
 	}
 	return a.conn.Write(p)
 }
