@@ -115,7 +115,7 @@ func New(o Options) *Dispatcher {
 	return d
 }
 
-// Do carries one call out: find, check arguments, admit, deadline, deliver, check result, record. When ctx ends
+// Do carries one call out: find, check arguments, come in order, admit, deadline, deliver, check result, record. When ctx ends
 // first, the page is told to abort and Do returns a failure that says what is known of the outcome.
 func (d *Dispatcher) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
 	r := &run{Dispatcher: d, ctx: ctx, call: c, began: time.Now(), feed: feed{tell: c.Progress, write: c.Log}}
@@ -123,6 +123,7 @@ func (d *Dispatcher) Do(ctx context.Context, c call.Call) (*call.Result, *fault.
 	for _, step := range [...]func(*run) *fault.Error{
 		(*run).find,
 		(*run).checkArguments,
+		(*run).comeInOrder,
 		(*run).admit,
 		(*run).setDeadline,
 		(*run).deliver,

@@ -60,7 +60,7 @@ func (f *Front) callTool(ctx context.Context, p *party, x *exchange, m *message,
 		return func(x *exchange) response {
 			switch {
 			case failure == nil:
-				return f.renderResult(x, result)
+				return f.renderResult(x, p.understood(result))
 			case failure.Code == fault.ClientCapabilityMissing && x.modern:
 				return f.failed(x, failure, "")
 			}

@@ -47,8 +47,10 @@ func (f *Front) ServeStdio(ctx context.Context, a Attachment, in io.Reader, out 
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	ending, end := context.WithCancel(f.closing)
+	nobody := make(chan struct{})
+	close(nobody)
 	s := &stdio{
-		front: f, key: a.Key, out: out, stop: stop, ending: end, ended: make(chan struct{}),
+		front: f, key: a.Key, out: out, stop: stop, ending: end, ended: make(chan struct{}), last: nobody,
 		party: party{session: a.Session, tools: tools, client: newClient(f.nextName()), ending: ending},
 	}
 	if closer, ok := in.(io.Closer); ok {
