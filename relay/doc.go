@@ -13,7 +13,8 @@
 //	relay/dispatch   find -> check arguments -> admit -> deadline -> deliver -> check result -> record
 //	                 registry   schema                                          schema         metrics, log
 //	                               v
-//	relay/hub        which profile, which tab -> journal (relay/store) -> connection -> calls in flight
+//	relay/hub        which profile, which tab -> its turn (asked of dispatch: line of the tab, gate, breaker)
+//	                                          -> journal (relay/store) -> connection -> calls in flight
 //	                               | frame (relay/wire) over WebSocket
 //	                               v
 //	extension        worker: link -> router -> invoke -> bridge or injection
@@ -41,8 +42,9 @@
 //   - prompt: the recipes of plugins, listed and rendered.
 //   - store: the journal of writing calls, in SQLite.
 //   - metrics: what Prometheus reads.
+//   - breaker: holds back calls to a place that keeps failing.
 //   - hub: connections to browsers, tabs, routing, calls in flight, reconciliation.
-//   - dispatch: one call's life; the owner of deadlines and retries.
+//   - dispatch: one call's life; the owner of deadlines, retries and turns.
 //   - front: MCP and nothing but MCP; mcp-go stays inside.
 //   - resource: what agents can read by URI, one provider for each scheme, and the guard for what leaves this machine.
 //   - join: many processes, one relay: lock, socket, shim.
@@ -60,6 +62,7 @@
 //   - lane: one attachment of one client. Tab affinity and ownership belong to it.
 //   - profile: one browser profile with the extension. Its identity outlives its connections.
 //   - epoch: one life of the extension's worker between two losses of its memory.
+//   - line: the calls before one tab. gate: how many calls run at once. turn: what a call must have before it is sent.
 //   - plugin: a set of tools for one web app. Adapter: the part of it that runs in the page.
 //   - site: a plugin together with what a person configured for it.
 //   - bridge: the extension's resident script in a page's isolated world.
