@@ -52,7 +52,9 @@ func WithOutcome(o Outcome) Option { return func(e *Error) { e.Outcome = o } }
 func WithHint(hint string) Option { return func(e *Error) { e.Hint = plainLines(hint) } }
 
 // WithSuggestion adds the tool's own advice after a timeout, which is shown in place of the hint. It may be empty.
-func WithSuggestion(advice string) Option { return func(e *Error) { e.Suggestion = plainLines(advice) } }
+func WithSuggestion(advice string) Option {
+	return func(e *Error) { e.Suggestion = plainLines(advice) }
+}
 
 // WithRetryAfter says when to try again, and makes the failure retryable.
 func WithRetryAfter(d time.Duration) Option {
