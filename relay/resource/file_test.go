@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"tabrelay/relay/fault"
@@ -116,24 +114,6 @@ func TestFilesThatAreNotRead(t *testing.T) {
 		t.Error("an answer tells whether a file outside exists")
 	}
 	wantFault(t, set(t, Options{}), at+"/note.md", fault.ResourceUnreadable, denied)
-}
-
-func TestSpecialFiles(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("there are no pipes in folders")
-	}
-	root, _ := shelf(t)
-	if err := syscall.Mkfifo(filepath.Join(root, "pipe"), 0o644); err != nil {
-		t.Skip(err)
-	}
-	s := set(t, Options{Roots: []string{root}})
-	wantFault(t, s, fileURI(root)+"/pipe", fault.ResourceUnreadable, fault.TypePermissionDenied)
-	if os.Getuid() != 0 {
-		if err := os.WriteFile(filepath.Join(root, "closed"), nil, 0); err != nil {
-			t.Fatal(err)
-		}
-		wantFault(t, s, fileURI(root)+"/closed", fault.ResourceUnreadable, fault.TypePermissionDenied)
-	}
 }
 
 // A name that is now a file and now a link to a secret, while it is read over and over.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
@@ -102,13 +103,16 @@ func (g *git) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.Reso
 	if failure != nil {
 		return nil, failure
 	}
+	ctx, cancel := context.WithTimeout(ctx, g.Timeout)
+	defer cancel()
+	if failure := g.probe(ctx, u, w); failure != nil {
+		return nil, failure
+	}
 	folder, err := os.MkdirTemp("", "tabrelay-git-")
 	if err != nil {
 		return nil, unreadable(fault.TypeFile, "There is no place for the repository", "Ask the person to look at `tabrelay logs`.", fault.WithCause(err))
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	ctx, cancel := context.WithTimeout(ctx, g.Timeout)
-	defer cancel()
 	way, err := openTunnel(ctx, g.guard, w.target, g.Bytes)
 	if err != nil {
 		return nil, unreadable(fault.TypeInternal, "The way to the repository could not be opened", "Repeat the request.", fault.WithCause(err))
@@ -124,6 +128,38 @@ func (g *git) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.Reso
 	}
 	meta := map[string]any{"tabrelay/origin": w.repository, "tabrelay/ref": w.ref, "tabrelay/commit": run.commit, "tabrelay/untrusted": true}
 	return []call.ResourceContents{contentOf(typeOf(w.path, data), data, meta)}, nil
+}
+
+// refsPath is where a repository says what it has (git's http-protocol document, "smart" clients).
+const refsPath = "/info/refs"
+
+// probe asks the repository whether it is there: git itself says in no dependable form that it has moved, or why it
+// may not be read.
+func (g *git) probe(ctx context.Context, u *url.URL, w wanted) *fault.Error {
+	via := &web{guard: g.guard, Outside: g.Outside}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.repository+refsPath+"?service=git-upload-pack", nil)
+	if err != nil {
+		return invalid("The URI cannot be requested", "Write git+https://host/owner/repository?ref=branch#path/of/the/file.")
+	}
+	answer, err := via.client().Do(request)
+	if err != nil {
+		return via.failed(ctx, err)
+	}
+	_ = answer.Body.Close()
+	switch status := answer.StatusCode; {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusNotFound, status == http.StatusGone:
+		return notFound("There is no such repository, or it is not public", "Check the address.")
+	case status >= 300 && status < 400:
+		location, err := answer.Location()
+		if err != nil || !strings.HasSuffix(location.Path, refsPath) {
+			return via.status(status)
+		}
+		to := url.URL{Scheme: "git+" + location.Scheme, Host: location.Host, Path: strings.TrimSuffix(location.Path, refsPath), RawQuery: u.RawQuery, Fragment: u.Fragment}
+		return moved(to.String())
+	case status != http.StatusOK:
+		return via.status(status)
+	}
+	return nil
 }
 
 // gitRun is what one read does with the git program.
@@ -198,7 +234,7 @@ func (r *gitRun) run(ctx context.Context, args ...string) ([]byte, *fault.Error)
 	withGroup(command)
 	err := command.Run()
 	if err == nil {
-		return out.Bytes(), nil
+		return out.kept.Bytes(), nil
 	}
 	said := bytes.ReplaceAll(complaint.data, []byte(r.way.password), []byte("[password]"))
 	r.log.Info().Err(err).Bytes("stderr", said).Str("step", args[0]).Msg("git could not read a resource")
@@ -217,10 +253,6 @@ func (r *gitRun) failed(ctx context.Context, err error, said string, over bool) 
 		return unreadable(fault.TypeCLI, "The program git is not installed", "Ask the person to install git.", fault.WithCause(err))
 	case strings.Contains(said, "couldn't find remote ref"), strings.Contains(said, "not our ref"):
 		return notFound("The repository has no such branch, tag or commit", "Check ref.")
-	case strings.Contains(said, "redirect"):
-		return unreadable(fault.TypeRedirect, "The repository is at another address", "Look up the repository's new address.")
-	case strings.Contains(said, "not found"), strings.Contains(said, "could not read Username"):
-		return notFound("There is no such repository, or it is not public", "Check the address.")
 	}
 	return unreadable(fault.TypeNetwork, "The repository could not be read", "Repeat the request later.", fault.WithCause(err), fault.WithRetryable(true))
 }

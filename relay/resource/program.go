@@ -83,9 +83,10 @@ func environment(more ...string) []string {
 	return append(env, more...)
 }
 
-// capped keeps the first bytes that are written, and cancels when there are more.
+// capped keeps the first bytes that are written, and cancels when there are more. It must have no ReadFrom, which
+// would be used in place of Write.
 type capped struct {
-	bytes.Buffer
+	kept   bytes.Buffer
 	left   int64
 	over   bool
 	cancel context.CancelFunc
@@ -98,7 +99,7 @@ func (c *capped) Write(b []byte) (int, error) {
 		return 0, errors.New("too much output")
 	}
 	c.left -= int64(len(b))
-	return c.Buffer.Write(b)
+	return c.kept.Write(b)
 }
 
 // tail keeps the last bytes that are written.
@@ -142,7 +143,7 @@ func (p *program) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.
 	case err != nil:
 		return nil, p.broken(err)
 	}
-	data := out.Bytes()
+	data := out.kept.Bytes()
 	name := path.Base(filepath.ToSlash(u.Path))
 	return []call.ResourceContents{contentOf(typeOf(name, data), data, map[string]any{"tabrelay/untrusted": true})}, nil
 }

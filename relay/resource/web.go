@@ -64,7 +64,7 @@ func (w *web) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.Reso
 	switch {
 	case int64(len(data)) > w.Bytes:
 		return nil, tooLarge(w.Bytes, "resources.https.maxBytes")
-	case err != nil:
+	case err != nil, ctx.Err() != nil: // a server may end a document properly when it sees that we hang up
 		return nil, w.failed(ctx, err)
 	}
 	meta := map[string]any{"tabrelay/origin": "https://" + target.Host, "tabrelay/untrusted": true}
