@@ -89,3 +89,17 @@ test('a plugin that Chrome does not take is named, and the others work', async (
   );
   assert.deepEqual(registered[0]?.matches, ['https://fine.example/*', 'https://good.example/*']);
 });
+
+test('a pattern of any scheme with a port becomes two: Chrome takes none such', () => {
+  const [bridge, , own] = wantedScripts([
+    plugin('one', {
+      world: 'main',
+      matches: ['*://one.example:8443/*', '*://*.one.example/*'],
+      excludes: ['*://one.example:8443/x'],
+    }),
+  ]);
+  const matches = ['http://one.example:8443/*', 'https://one.example:8443/*', '*://*.one.example/*'];
+  assert.deepEqual(bridge?.matches, matches.toSorted());
+  assert.deepEqual(own?.matches, matches);
+  assert.deepEqual(own?.excludeMatches, ['http://one.example:8443/x', 'https://one.example:8443/x']);
+});

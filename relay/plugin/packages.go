@@ -132,8 +132,8 @@ func stampOf(file string) (stamp, bool) {
 
 var localeExport = regexp.MustCompile(`export \{ default as (\w+) \} from`)
 
-// oneLocale gives every language of Zod's messages the English ones while schemas are read: nobody sees a message
-// there, and the others are half of Zod's code.
+// oneLocale gives every language of Zod's messages the English ones: the others are half of Zod's code, and an agent
+// reads English.
 func oneLocale() api.Plugin {
 	return api.Plugin{Name: "tabrelay-locales", Setup: func(build api.PluginBuild) {
 		build.OnLoad(api.OnLoadOptions{Filter: `[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$`}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {

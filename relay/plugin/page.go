@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
@@ -12,6 +13,7 @@ import (
 type pageBundle struct {
 	dir  string
 	code string           // the stripped module of the current build
+	zod  bool             // it is bundled with Zod
 	lean api.BuildContext // leaves schema libraries out
 	full api.BuildContext // bundles them; nil until a plugin needs it
 }
@@ -21,12 +23,17 @@ type pageBundle struct {
 const pageGlobal = "tabrelayPlugin"
 
 const (
-	pageEntry  = "tabrelay:entry"
-	pluginPath = "tabrelay:plugin"
+	pageEntry   = "tabrelay:entry"
+	pluginPath  = "tabrelay:plugin"
+	jitlessPath = "tabrelay:jitless"
 
 	entryNamespace = "tabrelay-entry"
 	pageEntryFile  = entryNamespace + ":" + pageEntry // as the bundler names it in messages
 )
+
+// jitlessSource keeps Zod from compiling schemas with new Function, which a page's policy may forbid and report. It is
+// the first that a bundle with Zod runs.
+var jitlessSource = "import { config } from 'zod/v4/core';\nconfig({ jitless: true });\n"
 
 var entrySource = fmt.Sprintf("export { default } from %q;\nexport { enter } from %q;\n", pluginPath, scopePath)
 
@@ -78,7 +85,13 @@ func (p *pageBundle) serveEntry() api.Plugin {
 		})
 		build.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: entryNamespace}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
 			contents := &p.code
-			if args.Path == pageEntry {
+			switch {
+			case args.Path == jitlessPath:
+				contents = &jitlessSource
+			case args.Path == pageEntry && p.zod:
+				withZod := fmt.Sprintf("import %q;\n", jitlessPath) + entrySource
+				contents = &withZod
+			case args.Path == pageEntry:
 				contents = &entrySource
 			}
 			return api.OnLoadResult{Contents: contents, ResolveDir: p.dir, Loader: api.LoaderJS}, nil
@@ -100,7 +113,7 @@ func leaveOutSchemas() api.Plugin {
 
 // build returns the script that defines pageGlobal.
 func (p *pageBundle) build(m *module) ([]byte, []Diagnostic) {
-	p.code = string(stripSchemas(m.code))
+	p.code, p.zod = string(stripSchemas(m.code)), false
 	result := p.lean.Rebuild()
 	if len(result.Errors) == 0 {
 		meta, err := readMetafile(result.Metafile)
@@ -110,12 +123,13 @@ func (p *pageBundle) build(m *module) ([]byte, []Diagnostic) {
 	}
 	// A handler uses a schema at run time: then the page needs the library.
 	if p.full == nil {
-		context, err := p.context()
+		context, err := p.context(oneLocale())
 		if err != nil {
 			return nil, []Diagnostic{{Text: err.Error()}}
 		}
 		p.full = context
 	}
+	p.zod = slices.ContainsFunc(m.packages, func(name string) bool { return name == "zod" || name == "zod/v4" })
 	result = p.full.Rebuild()
 	if len(result.Errors) > 0 {
 		return nil, diagnose(result.Errors, false)

@@ -6,10 +6,17 @@ type Script = chrome.scripting.RegisteredContentScript;
 
 const base = { persistAcrossSessions: true, runAt: 'document_start', matchOriginAsFallback: false } as const;
 
+/** Patterns as Chrome takes them: one for any scheme may not name a port, so it becomes two. */
+const forChrome = (patterns: readonly string[]): string[] =>
+  patterns.flatMap((pattern) => {
+    const [, rest] = /^\*(:\/\/[^/]+:\d+\/.*)$/.exec(pattern) ?? [];
+    return rest === undefined ? [pattern] : [`http${rest}`, `https${rest}`];
+  });
+
 /** The content scripts a list of plugins needs. The bridge is first, so that it is there when adapters knock. */
 export function wantedScripts(plugins: readonly PluginInfo[]): Script[] {
   if (plugins.length === 0) return [];
-  const matches = Array.from(new Set(plugins.flatMap((plugin) => plugin.matches))).sort();
+  const matches = Array.from(new Set(plugins.flatMap((plugin) => forChrome(plugin.matches)))).sort();
   const allFrames = plugins.some((plugin) => plugin.frames === 'all');
   const scripts: Script[] = [
     { ...base, id: 'bridge', js: ['bridge.js'], matches, allFrames, world: 'ISOLATED' },
@@ -23,10 +30,10 @@ export function wantedScripts(plugins: readonly PluginInfo[]): Script[] {
       ...base,
       id: `plugin:${plugin.name}`,
       js,
-      matches: plugin.matches,
+      matches: forChrome(plugin.matches),
       allFrames: plugin.frames === 'all',
       world: 'MAIN',
-      ...(plugin.excludes.length > 0 && { excludeMatches: plugin.excludes }),
+      ...(plugin.excludes.length > 0 && { excludeMatches: forChrome(plugin.excludes) }),
     });
   }
   return scripts;

@@ -30,4 +30,14 @@ const refuse = defineTool({
   },
 });
 
-export default definePlugin({ tools: [readTitle, readSecret, refuse] });
+const breakDown = defineTool({
+  name: 'break',
+  displayName: 'Break',
+  description: 'Fails with an error that is no ToolError.',
+  input: none,
+  async handle() {
+    throw new TypeError('broken');
+  },
+});
+
+export default definePlugin({ tools: [readTitle, readSecret, refuse, breakDown] });
