@@ -106,7 +106,10 @@ func (x *fixture) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Err
 		r := result(`{"sum":9007199254740993}`)
 		r.Structured = true
 		return r, nil
-	case "demo__throw", "demo__throw_typed":
+	case "demo__throw_typed":
+		thrown.Warnings = []string{"its category was dropped"}
+		return nil, thrown
+	case "demo__throw":
 		return nil, thrown
 	case "demo__lost":
 		e := fault.New(fault.ExtensionLost, "The link was lost after the call was sent")

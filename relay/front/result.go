@@ -55,7 +55,7 @@ func (f *Front) renderFailure(x *exchange, e *fault.Error, r *call.Result, decla
 	if !declares {
 		b = append(append(append(b, `,"structuredContent":{"success":false,"error":`...), object...), '}')
 	}
-	return f.end(b, x, r, object)
+	return f.end(b, x, r, object, e.Warnings...)
 }
 
 // begin opens the response and its result.
@@ -68,8 +68,9 @@ func (f *Front) begin(x *exchange, size int) []byte {
 	return b
 }
 
-// end adds _meta and closes the response. r may be nil, and failure is nil for a success.
-func (f *Front) end(b []byte, x *exchange, r *call.Result, failure []byte) response {
+// end adds _meta and closes the response. r may be nil, and failure is nil for a success. The warnings are those of a
+// failure; a result has its own.
+func (f *Front) end(b []byte, x *exchange, r *call.Result, failure []byte, warnings ...string) response {
 	b = append(b, `,"_meta":{`...)
 	start := len(b)
 	if failure != nil {
@@ -78,13 +79,14 @@ func (f *Front) end(b []byte, x *exchange, r *call.Result, failure []byte) respo
 	}
 	if r != nil {
 		b = appendMeta(append(appendString(separate(b, len(b)-start), metaCall), ':'), &r.Meta)
-		if len(r.Warnings) > 0 {
-			b = append(appendString(append(b, ','), metaWarnings), ":["...)
-			for i, w := range r.Warnings {
-				b = appendString(separate(b, i), w)
-			}
-			b = append(b, ']')
+		warnings = append(warnings, r.Warnings...)
+	}
+	if len(warnings) > 0 {
+		b = append(appendString(separate(b, len(b)-start), metaWarnings), ":["...)
+		for i, w := range warnings {
+			b = appendString(separate(b, i), w)
 		}
+		b = append(b, ']')
 	}
 	if x.modern {
 		b = append(separate(b, len(b)-start), f.identity...)
@@ -99,7 +101,7 @@ func appendMeta(b []byte, m *call.Meta) []byte {
 		b = strconv.AppendInt(append(b, `,"tabId":`...), int64(m.TabID), 10)
 	}
 	for _, field := range [...]struct{ name, value string }{
-		{"profile", m.Profile}, {"origin", m.Origin}, {"frame", m.Frame}, {"trust", m.Trust},
+		{"profile", m.Profile}, {"origin", m.Origin}, {"frame", m.Frame}, {"trust", m.Trust}, {"resultId", m.ResultID},
 	} {
 		if field.value != "" {
 			b = appendString(append(appendString(append(b, ','), field.name), ':'), field.value)

@@ -24,6 +24,7 @@ type party struct {
 	phase   atomic.Int32
 	able    atomic.Pointer[abilities] // what a legacy client said it can be asked
 	asked   asked
+	old     atomic.Bool // it knows no resource links
 }
 
 // owner is who may go on with a request of this party that stands still because something was asked.
@@ -174,6 +175,7 @@ func (f *Front) serveLegacy(ctx context.Context, p *party, x *exchange, m *messa
 		if r.code == 0 {
 			p.phase.Store(phaseInitialized)
 			p.learn(m.param("capabilities"))
+			p.learnVersion(r.body)
 		}
 		return r
 	default:
