@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/fsnotify/fsnotify"
 
@@ -21,9 +22,13 @@ import (
 
 // files serves file:// below configured folders. Whatever is a symbolic link is refused, wherever it points.
 type files struct {
-	roots []string
-	bytes int64
+	roots    []string
+	bytes    int64
+	watchers chan struct{} // one slot for each file that is watched
 }
+
+// maxWatchers is how many files are watched at once. Linux gives a person 128 watchers for all programs together.
+const maxWatchers = 32
 
 // listedEntries is how many entries of a folder are told.
 const listedEntries = 1000
@@ -246,6 +251,11 @@ func (f *files) watch(u *url.URL, changed func()) (func(), *fault.Error) {
 	if !info.IsDir() {
 		folder = filepath.Dir(path)
 	}
+	select {
+	case f.watchers <- struct{}{}:
+	default:
+		return nil, fault.New(fault.Overloaded, "Too many files are watched", fault.WithHint("Unsubscribe from a file, or read this one again when you need it."))
+	}
 	watcher, err := fsnotify.NewWatcher()
 	if err == nil {
 		err = watcher.Add(folder)
@@ -254,25 +264,31 @@ func (f *files) watch(u *url.URL, changed func()) (func(), *fault.Error) {
 		if watcher != nil {
 			_ = watcher.Close()
 		}
+		<-f.watchers
 		return nil, unreadable(fault.TypeFile, "The file cannot be watched", "Read it again when you need it.", fault.WithCause(err))
 	}
-	go func() {
-		for {
-			select {
-			case e, ok := <-watcher.Events:
-				if !ok {
-					return
-				}
-				if (folder == path || e.Name == path) && !e.Has(fsnotify.Chmod) {
-					changed()
-				}
-			case _, ok := <-watcher.Errors:
-				if !ok {
-					return
-				}
-				changed() // something was missed
+	go follow(watcher, func(e fsnotify.Event) bool { return (folder == path || e.Name == path) && !e.Has(fsnotify.Chmod) }, changed)
+	return sync.OnceFunc(func() {
+		_ = watcher.Close()
+		<-f.watchers
+	}), nil
+}
+
+func follow(watcher *fsnotify.Watcher, ours func(fsnotify.Event) bool, changed func()) {
+	for {
+		select {
+		case e, ok := <-watcher.Events:
+			if !ok {
+				return
 			}
+			if ours(e) {
+				changed()
+			}
+		case _, ok := <-watcher.Errors:
+			if !ok {
+				return
+			}
+			changed() // something was missed
 		}
-	}()
-	return func() { _ = watcher.Close() }, nil
+	}
 }

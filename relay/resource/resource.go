@@ -67,6 +67,7 @@ const (
 	fetchTime        = 15 * time.Second
 	cloneTime        = 30 * time.Second
 	cloneBytes       = 50 << 20
+	slowReads        = 8 // that run at once; others wait
 )
 
 // provider reads the resources of one scheme.
@@ -83,11 +84,14 @@ type Set struct {
 	schemes   []string // in the order of lists
 	browser   Browser
 	log       zerolog.Logger
+
+	slow  map[string]bool // schemes whose reads start programs or use the network
+	slots chan struct{}   // one for each such read under way
 }
 
 // New makes the set.
 func New(o Options) *Set {
-	s := &Set{providers: map[string]provider{}, browser: o.Browser, log: o.Log}
+	s := &Set{providers: map[string]provider{}, browser: o.Browser, log: o.Log, slow: map[string]bool{"https": true, "git+https": true}, slots: make(chan struct{}, slowReads)}
 	add := func(scheme string, p provider) {
 		s.providers[scheme] = p
 		s.schemes = append(s.schemes, scheme)
@@ -105,12 +109,13 @@ func New(o Options) *Set {
 		add("deadletter", &letters{o.Keep})
 	}
 	guard := newGuard(o)
-	add("file", &files{roots: cleanRoots(o.Roots), bytes: cmp.Or(o.FileBytes, defaultBytes)})
+	add("file", &files{roots: cleanRoots(o.Roots), bytes: cmp.Or(o.FileBytes, defaultBytes), watchers: make(chan struct{}, maxWatchers)})
 	add("https", &web{guard: guard, Outside: o.Web.or(fetchTime, defaultBytes)})
 	add("git+https", &git{guard: guard, Outside: o.Git.or(cloneTime, cloneBytes), log: o.Log})
 	for _, scheme := range slices.Sorted(maps.Keys(o.Providers)) {
 		if s.providers[scheme] == nil {
 			add(scheme, newProgram(scheme, o.Providers[scheme], o.Log))
+			s.slow[scheme] = true
 		}
 	}
 	return s
@@ -149,6 +154,14 @@ func (s *Set) Read(ctx context.Context, session call.Session, uri string) ([]cal
 	u, p, failure := s.find(uri)
 	if failure != nil {
 		return nil, failure
+	}
+	if s.slow[u.Scheme] {
+		select {
+		case s.slots <- struct{}{}:
+			defer func() { <-s.slots }()
+		case <-ctx.Done():
+			return nil, gaveUp(ctx, "Waiting for other reads", 0)
+		}
 	}
 	contents, failure := p.read(ctx, session, u)
 	if failure != nil {
@@ -253,7 +266,7 @@ func unwatchable(scheme string) *fault.Error {
 // gaveUp is the failure of work whose time was over, or whose caller went away.
 func gaveUp(ctx context.Context, what string, after time.Duration) *fault.Error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return unreadable(fault.TypeTimeout, fmt.Sprintf("%s took longer than %s", what, after), "Repeat the request later.", fault.WithRetryable(true))
+		return unreadable(fault.TypeTimeout, strings.TrimSuffix(fmt.Sprintf("%s took longer than %s", what, after), " than 0s"), "Repeat the request later.", fault.WithRetryable(true))
 	}
 	return fault.New(fault.Cancelled, "The request was given up", fault.WithCause(context.Cause(ctx)))
 }

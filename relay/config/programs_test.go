@@ -1,0 +1,57 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestResources(t *testing.T) {
+	c, err := read(t, `{"resources": {
+  "file": {"roots": ["/srv/shared"]},
+  "https": {"hosts": ["docs.example.org", "other.example.org:8443"]},
+  "providers": {"note": {"command": ["notes", "--raw"], "timeoutMs": 500, "maxBytes": 1000}, "x-y": {"command": ["y"]}},
+}}`, "TABRELAY_RESOURCES_GIT_HOSTS=git.example.org")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := c.Resources
+	note := r.Providers["note"]
+	if !slices.Equal(note.Command, []string{"notes", "--raw"}) || note.Timeout != 500*time.Millisecond || note.MaxBytes != 1000 || len(r.Providers) != 2 {
+		t.Errorf("providers: %+v", r.Providers)
+	}
+	if len(r.File.Roots) != 1 || len(r.HTTPS.Hosts) != 2 || !slices.Equal(r.Git.Hosts, []string{"git.example.org"}) || r.HTTPS.Timeout != 15*time.Second {
+		t.Errorf("resources: %+v", r)
+	}
+}
+
+func TestResourcesThatAreNotAllowed(t *testing.T) {
+	for _, text := range []string{
+		`{"file": {"roots": ["relative"]}}`,
+		`{"https": {"hosts": ["https://example.org"]}}`,
+		`{"https": {"hosts": ["*.example.org"]}}`,
+		`{"https": {"hosts": ["user@example.org"]}}`,
+		`{"https": {"hosts": ["example.org/path"]}}`,
+		`{"https": {"hosts": ["example.org:123456"]}}`,
+		`{"https": {"hosts": [""]}}`,
+		`{"https": {"timeoutMs": 61000}}`,
+		`{"providers": []}`,
+		`{"providers": null}`,
+		`{"providers": {"note": {}}}`,
+		`{"providers": {"note": {"command": []}}}`,
+		`{"providers": {"note": {"command": [""]}}}`,
+		`{"providers": {"note": {"command": ["x"], "timeout": 5}}}`,
+		`{"providers": {"note": {"command": ["x"], "timeoutMs": 5}}}`,
+		`{"providers": {"note": {"command": ["x"], "maxBytes": 0}}}`,
+		`{"providers": {"file": {"command": ["x"]}}}`,
+		`{"providers": {"https": {"command": ["x"]}}}`,
+		`{"providers": {"Note": {"command": ["x"]}}}`,
+		`{"providers": {"no te": {"command": ["x"]}}}`,
+	} {
+		_, err := read(t, `{"resources": `+text+`}`)
+		if err == nil || !strings.Contains(err.Error(), "resources.") || !strings.Contains(err.Error(), "expected") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
