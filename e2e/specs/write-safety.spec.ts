@@ -18,8 +18,12 @@ const faults: Fault[] = [
   'relay killed',
   'tab reloaded',
   'socket cut',
-  'worker stopped',
   'relay ended',
+  'worker stopped',
+  'tab reloaded',
+  'socket cut',
+  'tab closed',
+  'worker stopped',
 ];
 
 test(`${writes} writes under random faults: none happens twice, every outcome is true`, async ({
@@ -41,10 +45,10 @@ test(`${writes} writes under random faults: none happens twice, every outcome is
     while (next < writes) {
       const token = `${name}-${next++}`;
       const cancelAfter = chance.next() < 0.08 ? chance.between(0, 40) : undefined;
-      const account = await writer.write(token, chance.between(0, 120), cancelAfter);
+      const account = await writer.write(token, chance.between(0, 60), cancelAfter);
       accounts.push(account);
       // An agent that was told to wait does not hammer.
-      if (account.told !== 'executed') await new Promise((resolve) => setTimeout(resolve, 250));
+      if (account.told !== 'executed') await new Promise((resolve) => setTimeout(resolve, 500));
     }
   };
   const working = Promise.all(
