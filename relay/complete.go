@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,12 +59,26 @@ func (c *completer) Complete(ctx context.Context, _ call.Session, ref front.Ref,
 		return call.Completion{}, fault.New(fault.InvalidParams, fmt.Sprintf("There is no resource template %.120q", ref.Template),
 			fault.WithHint("List the resource templates again and use one of them."))
 	}
-	if !strings.Contains(ref.Template, "{"+argument+"}") {
+	if !slices.Contains(variables(ref.Template), argument) {
 		return call.Completion{}, fault.New(fault.InvalidParams, fmt.Sprintf("The resource template %s has no argument %.80q", ref.Template, argument),
 			fault.WithHint("The arguments of a template stand in braces in its URI."))
 	}
 	scheme, _, _ := strings.Cut(ref.Template, ":")
 	return pick(c.forTemplate(ctx, scheme, argument, known), typed), nil
+}
+
+// expression is one of a URI template (RFC 6570, section 2.2).
+var expression = regexp.MustCompile(`\{[+#./;?&]?([^{}]*)\}`)
+
+// variables are the names in a URI template.
+func variables(template string) (names []string) {
+	for _, found := range expression.FindAllStringSubmatch(template, -1) {
+		for name := range strings.SplitSeq(found[1], ",") {
+			name, _, _ = strings.Cut(strings.TrimSuffix(name, "*"), ":")
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // forPrompt offers what the recipe declares for its argument.

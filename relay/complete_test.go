@@ -38,7 +38,7 @@ func completing(t *testing.T) *completer {
 	return &completer{
 		prompts: prompt.New(tools), tools: tools,
 		templates: func() []call.ResourceTemplate {
-			return []call.ResourceTemplate{{URITemplate: "tab://{id}/text"}, {URITemplate: "deadletter://{id}"}, {URITemplate: "other://{id}/{profile}"}}
+			return []call.ResourceTemplate{{URITemplate: "tab://{id}/text"}, {URITemplate: "deadletter://{id}"}, {URITemplate: "other://{id}/{profile}"}, {URITemplate: "file:///{+path}{?a,b*}"}}
 		},
 		tabs: func() []hub.Tab {
 			return []hub.Tab{
@@ -84,6 +84,8 @@ func TestCompletions(t *testing.T) {
 		{front.Ref{Template: "deadletter://{id}"}, "id", "demo", nil, []string{"bb02"}},
 		{front.Ref{Template: "other://{id}/{profile}"}, "profile", "", nil, []string{"Home", "Work"}},
 		{front.Ref{Template: "other://{id}/{profile}"}, "id", "", nil, []string{}},
+		{front.Ref{Template: "file:///{+path}{?a,b*}"}, "path", "x", nil, []string{}},
+		{front.Ref{Template: "file:///{+path}{?a,b*}"}, "b", "x", nil, []string{}},
 	} {
 		got, failure := c.Complete(t.Context(), call.Session{}, step.ref, step.argument, step.typed, step.known)
 		if failure != nil || !slices.Equal(got.Values, step.want) || got.Values == nil || got.Total != len(step.want) || got.HasMore {

@@ -142,6 +142,9 @@ func TestSituationsOfRequests(t *testing.T) {
 		{"prompt-argument-missing", "prompts/get", `"name":"shop__echo"`},
 		{"prompt-too-long", "prompts/get", `"name":"shop__echo","arguments":{"x":"` + long + `"}`},
 		{"bad-cursor", "prompts/list", `"cursor":"bmV4dA"`},
+		{"unknown-resource", "resources/read", `"uri":"result://00000000000000000000000000000000"`},
+		{"unknown-resource", "resources/read", `"uri":"nothing://x"`},
+		{"resource-unreadable", "resources/read", `"uri":"file:///etc/passwd"`},
 	} {
 		faulttest.Answered(t, tt.situation, a.says(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s}}`, tt.method, tt.params)), false)
 		faulttest.Answered(t, tt.situation, m.ask(tt.method, tt.params), true)

@@ -34,6 +34,7 @@ type Situation struct {
 	Layer Layer
 	Again Again
 	Raise Source // where the source differs from the row's
+	Types bool   // each failure has a type of its own
 }
 
 // Source is who failed.

@@ -42,7 +42,7 @@ var requestSituations = []Situation{
 		When: "a list is continued with a cursor that is not of this list", Cause: "It was made up, belongs to another list, or the list has changed meanwhile."},
 	{ID: "unknown-resource", Code: ResourceNotFound, Layer: InProtocol, Again: No,
 		When: "no resource has the URI", Cause: "It is misspelt, or what it named is gone."},
-	{ID: "resource-unreadable", Code: ResourceUnreadable, Layer: InProtocol, Again: No,
+	{ID: "resource-unreadable", Code: ResourceUnreadable, Layer: InProtocol, Again: No, Types: true,
 		When: "a resource exists and cannot be read", Cause: "It is too large, not allowed, elsewhere by now, or what holds it failed."},
 	{ID: "client-cannot-do-it", Code: "CLIENT_CAPABILITY_MISSING", Layer: InProtocol, Again: No,
 		When: "a request needs something of the client that the client has not said it can do", Cause: "The tool asks the person a question, and the client has no way to show one."},
