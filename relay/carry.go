@@ -62,6 +62,19 @@ func answerOf(result *call.Result, failure *fault.Error) Answer {
 	}}
 }
 
+// Said is what an agent reads of an answer in place of its output: that it is a part of the result, and where the rest
+// is. It is nil when that is the output itself.
+func (a *Answer) Said() json.RawMessage {
+	if len(a.Content) == 0 || a.Output == nil {
+		return nil
+	}
+	var item struct{ Text string }
+	if json.Unmarshal(a.Content[0], &item) != nil || !json.Valid([]byte(item.Text)) {
+		return nil
+	}
+	return json.RawMessage(item.Text)
+}
+
 // lineStream writes an answer line by line.
 type lineStream struct {
 	encoder *json.Encoder

@@ -30,6 +30,7 @@ func (g graveyard) AddDeadLetter(l call.DeadLetter, sent call.ID) {
 // letterSettled hears that the end of a call came late.
 func (r *Relay) letterSettled(id call.ID, tool string, outcome call.State) {
 	r.letters.Settled(string(outcome))
+	r.Log.Info().Str("correlationId", string(id)).Str("tool", tool).Str("outcome", string(outcome)).Msg("the end of a dead letter's call came late")
 	r.events.Publish(event.Error, fmt.Sprintf("The end of a call of %s came late: %s", tool, outcome), map[string]any{
 		"deadLetter": string(id), "tool": tool, "lateOutcome": string(outcome),
 	})

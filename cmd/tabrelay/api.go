@@ -29,33 +29,62 @@ func (a *app) post(ctx context.Context, path string, body, answer any) error {
 }
 
 func (a *app) request(ctx context.Context, method, path string, body, answer any) error {
-	if _, ok := join.Running(ctx, a.home); !ok {
-		return errNotRunning()
-	}
-	text, err := json.Marshal(body)
-	if err != nil {
-		return fmt.Errorf("cannot encode the request: %w", err)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, "http://127.0.0.1"+path, bytes.NewReader(text))
+	res, err := a.send(ctx, method, path, body, "application/json")
 	if err != nil {
 		return err
-	}
-	res, err := join.HTTP(a.home).Do(req)
-	if err != nil {
-		return failed("the relay did not answer: %w", err).hinting("tabrelay logs shows why")
 	}
 	defer res.Body.Close() // only read from
 	said, err := io.ReadAll(res.Body)
 	if err != nil {
 		return failed("the relay's answer ended early: %w", err).hinting("tabrelay logs shows why")
 	}
-	if res.StatusCode >= http.StatusBadRequest {
-		return refusal(res.StatusCode, said)
-	}
 	if err := json.Unmarshal(said, answer); err != nil {
 		return failed("the relay's answer cannot be read: %w", err).hinting("the relay may be of another version; run: tabrelay down, then tabrelay up")
 	}
 	return nil
+}
+
+// send sends a request. What comes back is an answer that was not refused.
+func (a *app) send(ctx context.Context, method, path string, body any, accept string) (*http.Response, error) {
+	if _, ok := join.Running(ctx, a.home); !ok {
+		return nil, errNotRunning()
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("cannot encode the request: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://127.0.0.1"+path, bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", accept)
+	res, err := join.HTTP(a.home).Do(req)
+	if err != nil {
+		return nil, failed("the relay did not answer: %w", err).hinting("tabrelay logs shows why")
+	}
+	if res.StatusCode < http.StatusBadRequest {
+		return res, nil
+	}
+	defer res.Body.Close() // only read from
+	said, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, failed("the relay's answer ended early: %w", err).hinting("tabrelay logs shows why")
+	}
+	return nil, refusal(res.StatusCode, said)
+}
+
+// read asks the running relay for a document as it is.
+func (a *app) read(ctx context.Context, path string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1"+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	res, err := join.HTTP(a.home).Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close() // only read from
+	return io.ReadAll(res.Body)
 }
 
 // refusal makes an error of the relay's.

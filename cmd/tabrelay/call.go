@@ -18,14 +18,16 @@ import (
 const maxArguments = 64 << 20
 
 func (a *app) call() *cobra.Command {
-	var tab int
+	var tab, maxBytes int
 	var timeout time.Duration
+	var arrayPath string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "call NAME [JSON | @FILE | -]",
 		Short: "Call a tool and print its result",
-		Long:  "Call a tool and print its result. The arguments are a JSON object: as it is, in a file (@FILE), or on stdin (-).\nA failure is printed as an agent reads it, on stderr.",
-		Args:  cobra.RangeArgs(1, 2),
+		Long: "Call a tool and print its result. The arguments are a JSON object: as it is, in a file (@FILE), or on stdin (-).\nA failure is printed as an agent reads it, on stderr. So is the progress of the tool, on a terminal.\n" +
+			"A large result is truncated as it is for an agent: what is printed says so, and how to read the rest; --max-bytes 10485760 prints the largest there is.",
+		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := "{}"
 			if len(args) == 2 {
@@ -35,12 +37,12 @@ func (a *app) call() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if timeout < 0 {
-				return usage("--timeout is negative")
+			if timeout < 0 || maxBytes < 0 {
+				return usage("--timeout and --max-bytes cannot be negative")
 			}
-			var answer relay.Answer
-			ask := relay.Ask{Arguments: arguments, TimeoutMs: timeout.Milliseconds()}
-			if err := a.post(cmd.Context(), "/api/v1/tools/"+url.PathEscape(args[0])+"/call", ask, &answer); err != nil {
+			ask := relay.Ask{Arguments: arguments, TimeoutMs: timeout.Milliseconds(), MaxBytes: maxBytes, ArrayPath: arrayPath}
+			answer, err := a.carryOut(cmd.Context(), "/api/v1/tools/"+url.PathEscape(args[0])+"/call", ask)
+			if err != nil {
 				return err
 			}
 			return a.printAnswer(answer, asJSON)
@@ -48,6 +50,8 @@ func (a *app) call() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&tab, "tab", 0, "id of the tab to run in")
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "how long the tool may take, for example 10s (default: the tool's own)")
+	cmd.Flags().IntVar(&maxBytes, "max-bytes", 0, "truncate a result that is larger (default: maxBytes of the configuration)")
+	cmd.Flags().StringVar(&arrayPath, "array-path", "", "the list to shorten then, for example .items (default: the tool's own, or the largest)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result with where and how the call ran, or the whole failure")
 	return cmd
 }
@@ -107,6 +111,9 @@ func (a *app) printAnswer(answer relay.Answer, asJSON bool) error {
 	}
 	if answer.Output == nil && answer.Content != nil {
 		return a.printJSON(answer.Content)
+	}
+	if said := answer.Said(); said != nil {
+		return a.printJSON(said)
 	}
 	return a.printJSON(answer.Output)
 }

@@ -28,7 +28,8 @@ import (
 
 // chrome is a browser with the extension and a tab on the demo site. It reads pairing.json as the extension does, says
 // so in the file of its first argument once it is connected, and reconnects until it is ended. Its tools give their
-// arguments and their number back: what was done twice shows.
+// arguments and their number back: what was done twice shows. Two are special: big_output returns 210 000 characters,
+// and never_answer returns only when its first call has been given up.
 func chrome() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -37,7 +38,19 @@ func chrome() {
 	done := 0
 	answer := func(c *hubtest.Call) {
 		c.Started()
+		if c.Tool == "big_output" {
+			c.Progress(1, "half way")
+			c.Return(json.RawMessage(`{"text":"` + strings.Repeat("The quick brown fox. ", 10_000) + `"}`))
+			return
+		}
 		done++
+		if c.Tool == "never_answer" && done == 1 {
+			go func() {
+				<-c.Cancelled()
+				c.Return(json.RawMessage(`{"done":1}`)) // too late for the caller, but the truth
+			}()
+			return
+		}
 		c.Return(json.RawMessage(fmt.Sprintf(`{"greeting":"Hello","page":"demo","url":%q,"done":%d}`, c.Tool, done)))
 	}
 	profile := wire.NewID()

@@ -64,7 +64,7 @@ func (a *app) commands() *cobra.Command {
 	})
 	group(root, "Run", a.up(), a.serve(), a.down(), a.status(), a.doctor(), a.logs(), a.events(), a.uninstall())
 	group(root, "Connect agents", a.mcp(), a.connect(), a.disconnect(), a.clients())
-	group(root, "Use tools", a.tools(), a.call())
+	group(root, "Use tools", a.tools(), a.call(), a.deadLetters())
 	group(root, "Write plugins", a.plugin())
 	group(root, "Measure", a.bench())
 	root.SetHelpCommand(&cobra.Command{Hidden: true})

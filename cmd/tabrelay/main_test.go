@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,7 +33,7 @@ func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"port": takePort, "await": await, "exits": exits},
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"port": takePort, "await": await, "letter": letter, "result": result, "exits": exits},
 		Setup:         furnish,
 	})
 }
@@ -95,4 +96,23 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Fatalf("%s did not come", args[0])
 		}
 	}
+}
+
+// letter sets a variable to the id of the first dead letter in the output.
+func letter(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Setenv(args[0], matched(ts, `(?m)^([0-9a-f]{32}) `))
+}
+
+// result sets variables to the id of the result in the output and to the offset of what is missing.
+func result(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Setenv(args[0], matched(ts, `"id": "([0-9a-f]{32})"`))
+	ts.Setenv(args[1], matched(ts, `"nextOffset": ([0-9]+)`))
+}
+
+func matched(ts *testscript.TestScript, pattern string) string {
+	found := regexp.MustCompile(pattern).FindStringSubmatch(ts.ReadFile("stdout"))
+	if found == nil {
+		ts.Fatalf("nothing in the output is %s", pattern)
+	}
+	return found[1]
 }

@@ -44,6 +44,12 @@ func (t *terminal) interactive() bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
+// watched reports whether a person sees what is written to stderr.
+func (t *terminal) watched() bool {
+	file, ok := t.err.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
 // printf writes a result.
 func (t *terminal) printf(format string, args ...any) { fmt.Fprintf(t.out, format, args...) }
 

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tabrelay/relay"
+)
+
+func (a *app) deadLetters() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "dead-letters", Short: "Calls whose end nobody saw, or that failed at every try",
+		Long: "Calls whose end nobody saw, or that failed at every try. They are kept for a week, with their arguments but without credentials.\nWhen the end of a call came late, the letter says so.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.listLetters(), a.showLetter(), a.replayLetter())
+	return cmd
+}
+
+func (a *app) listLetters() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "List them, the newest first", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var page relay.Letters
+			if err := a.get(cmd.Context(), "/api/v1/dead-letters?limit=1000", &page); err != nil {
+				return err
+			}
+			if asJSON {
+				return a.printJSON(page)
+			}
+			if len(page.Letters) == 0 {
+				a.notef("There are no dead letters.\n")
+				return nil
+			}
+			rows := [][]string{{"ID", "TIME", "TOOL", "CLIENT", "OUTCOME", "ERROR"}}
+			for _, l := range page.Letters {
+				rows = append(rows, []string{string(l.ID), l.Time.Local().Format(time.DateTime), l.Tool, l.Client, outcomeText(l), l.Code})
+			}
+			return a.table(rows...)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// outcomeText is what is known of a call, now.
+func outcomeText(l relay.Letter) string {
+	switch {
+	case l.Late != "":
+		return string(l.Late) + " (learned late)"
+	case l.Replayed != "":
+		return string(l.Outcome) + ", replayed"
+	}
+	return string(l.Outcome)
+}
+
+func (a *app) showLetter() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "show ID", Short: "Show one, with its arguments and its error", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var l relay.Letter
+			if err := a.get(cmd.Context(), letterPath(args[0]), &l); err != nil {
+				return err
+			}
+			if asJSON {
+				return a.printJSON(l)
+			}
+			return a.printLetter(l)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func letterPath(id string) string { return "/api/v1/dead-letters/" + url.PathEscape(id) }
+
+func (a *app) printLetter(l relay.Letter) error {
+	rows := [][]string{
+		{"id", string(l.ID)}, {"time", l.Time.Local().Format(time.DateTime)}, {"tool", l.Tool}, {"client", l.Client},
+		{"outcome", fmt.Sprintf("%s, tries: %d", l.Outcome, l.Attempts)}, {"error", l.Code + ": " + l.Message},
+	}
+	if l.Profile != "" {
+		rows = append(rows, []string{"profile", l.Profile})
+	}
+	rows = append(rows, []string{"arguments", argumentsText(l)})
+	if l.Resolved != nil {
+		rows = append(rows, []string{"learned late", fmt.Sprintf("%s, at %s", l.Late, l.Resolved.Local().Format(time.DateTime))})
+		if text := string(l.LateOutput) + string(l.LateError); text != "" {
+			rows = append(rows, []string{"", text})
+		}
+	}
+	if l.ReplayOf != "" {
+		rows = append(rows, []string{"replay of", string(l.ReplayOf)})
+	}
+	if l.Replayed != "" {
+		rows = append(rows, []string{"replayed as", string(l.Replayed)})
+	}
+	if !l.Replayable {
+		rows = append(rows, []string{"replay", "no: " + l.Because})
+	}
+	return a.table(rows...)
+}
+
+func argumentsText(l relay.Letter) string {
+	if len(l.Arguments) == 0 {
+		return "not kept"
+	}
+	return string(l.Arguments)
+}
+
+func (a *app) replayLetter() *cobra.Command {
+	var asJSON, yes bool
+	cmd := &cobra.Command{
+		Use: "replay ID", Short: "Call the tool again, with the same arguments", Args: cobra.ExactArgs(1),
+		Long: "Call the tool again, with the same arguments. Unless the tool only reads, you are asked first: the action may have happened.\nThe new call has an id of its own, and the letter names it.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var l relay.Letter
+			if err := a.get(cmd.Context(), letterPath(args[0]), &l); err != nil {
+				return err
+			}
+			if l.Replayable && l.Asks && !yes {
+				if err := a.confirmReplay(l); err != nil {
+					return err
+				}
+			}
+			answer, err := a.carryOut(cmd.Context(), letterPath(args[0])+"/replay", relay.Repeat{Confirmed: true})
+			if err != nil {
+				return err
+			}
+			return a.printAnswer(answer, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result with where and how the call ran, or the whole failure")
+	return cmd
+}
+
+// confirmReplay asks the person whether an action that may have happened is to be repeated.
+func (a *app) confirmReplay(l relay.Letter) error {
+	known := "Nobody knows whether it happened."
+	switch {
+	case l.Late == "executed":
+		known = "By now it is known that it HAS happened; it would happen a second time."
+	case l.Late == "not_executed", l.Outcome == "not_executed":
+		known = "It is known that it has not happened."
+	}
+	if !a.interactive() {
+		return failed("%s may change something twice, and nobody can be asked here: %s", l.Tool, known).hinting("look at the page; then run it in a terminal, or with --yes")
+	}
+	a.notef("%s\n%s %s\nCall it again? [y/N] ", known, l.Tool, argumentsText(l))
+	line, _ := bufio.NewReader(a.in).ReadString('\n') // no answer is no
+	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
+		return failed("nothing was called")
+	}
+	return nil
+}
