@@ -5,6 +5,8 @@
 // (fault.ResourceUnreadable, whose type says why); what the link to the browser fails with is passed on as it is.
 package resource
 
+//go:generate go test -run TestPublished -update .
+
 import (
 	"cmp"
 	"context"
