@@ -542,3 +542,39 @@ func TestTheBreakersProbe(t *testing.T) {
 		(<-k.begin(t.Context(), "b", "demo__read", `{}`)).want(t, "", 0)
 	})
 }
+
+// Arguments of exactly the limit are sent; one byte more is not.
+func TestArgumentsAtTheEdge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := openDesk(t, func(o *dispatch.Options) { o.MaxInputBytes = 100 })
+		for n, want := range map[int]fault.Code{100: "", 101: fault.InputTooLarge} {
+			args := `{"text":"` + strings.Repeat("x", n-len(`{"text":""}`)) + `"}`
+			(<-k.begin(t.Context(), "a", "demo__write", args)).want(t, want, 0)
+		}
+		if len(k.pages.ran) != 1 {
+			t.Errorf("%d calls ran", len(k.pages.ran))
+		}
+	})
+}
+
+// A call without a lane stands in line with the others of its client.
+func TestLaneOfAClientWithoutLanes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := openDesk(t, func(o *dispatch.Options) { o.Limits.WaitingPerTab = 1 })
+		begin := func(client string) <-chan ended {
+			done := make(chan ended, 1)
+			go func() {
+				_, f := k.Do(t.Context(), call.Call{ID: "00", Session: call.Session{Client: client}, Tool: "demo__write", Arguments: json.RawMessage(`{"take":10}`)})
+				done <- ended{f, 0}
+			}()
+			synctest.Wait()
+			return done
+		}
+		one, two := begin("a"), begin("a")
+		(<-begin("a")).want(t, fault.Overloaded, 0)
+		other := begin("b")
+		for _, done := range []<-chan ended{one, two, other} {
+			(<-done).want(t, "", 0)
+		}
+	})
+}

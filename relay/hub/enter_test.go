@@ -328,3 +328,29 @@ func TestArgumentsAtTheEdge(t *testing.T) {
 		}
 	})
 }
+
+// A message of exactly the limit is read; one byte more is skipped, counted, and fails its call only.
+func TestFrameAtTheEdge(t *testing.T) {
+	const limit = 8192
+	inLabWith(t, func(c *hub.Config) { c.FrameBytes = limit }, func(t *testing.T, l *lab) {
+		b := l.connect(answer(hold))
+		for _, tt := range []struct {
+			bytes int
+			want  fault.Code
+		}{{limit, ""}, {limit + 1, fault.OutputTooLarge}} {
+			r := request()
+			done := l.begin(t.Context(), r)
+			awaitCall(t, b, r.ID)
+			header := fmt.Sprintf(`{"type":"outcome","id":"%s","status":"returned","epoch":"%s","started":true,"origin":"","durationMs":1}`, r.ID, wire.NewID())
+			b.SendRaw([]byte(header + "\n\"" + strings.Repeat("x", tt.bytes-len(header)-3) + "\""))
+			got := <-done
+			if tt.want == "" && got.failure != nil || tt.want != "" && (got.failure == nil || got.failure.Code != tt.want) {
+				t.Errorf("%d bytes: %v, want %q", tt.bytes, got.failure, tt.want)
+			}
+		}
+		if n := l.meter.corrupt.Load(); n != 1 {
+			t.Errorf("%d frames were counted", n)
+		}
+		l.connectionStands(b)
+	})
+}
