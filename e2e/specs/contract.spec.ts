@@ -1,6 +1,7 @@
 // What a page throws is what the agent reads. Good errors arrive word for word; bad ones are made harmless.
 
 import type { Answer } from '../stage/answer.ts';
+import { provoked } from '../stage/provoked.ts';
 import { expect, test } from '../stage/test.ts';
 
 /** The first text item of a failure, as the failure contract spells it. */
@@ -209,26 +210,30 @@ test('arguments that do not fit the schema are refused with a sentence, before t
   sharedStage: { agent },
 }) => {
   const answer = await agent.call('demo__slow', { ms: 'long' });
-  expect(answer.code).toBe('VALIDATION_ERROR');
+  provoked('arguments-do-not-fit', 'VALIDATION_ERROR', answer);
   expect(answer.text).toContain('ms');
   expect(answer.facts.outcome).toBe('not_executed');
   for (const tabId of ['1', 1.5, -1]) {
     expect((await agent.call('demo__hello', { tabId })).code).toBe('VALIDATION_ERROR');
   }
-  expect((await agent.call('demo__hello', { tabId: 987654321 })).code).toBe('TAB_NOT_FOUND');
-  expect((await agent.call('demo__hello', { profile: 'nobody' })).code).toBe('PROFILE_NOT_CONNECTED');
+  provoked('tab-missing', 'TAB_NOT_FOUND', await agent.call('demo__hello', { tabId: 987654321 }));
+  provoked(
+    'profile-not-connected',
+    'PROFILE_NOT_CONNECTED',
+    await agent.call('demo__hello', { profile: 'nobody' }),
+  );
 });
 
 test('an answer that is not what the tool declares is INVALID_OUTPUT', async ({ sharedStage: { agent } }) => {
   const answer = await agent.call('demo__wrong_output');
-  expect(answer.code).toBe('INVALID_OUTPUT');
+  provoked('output-not-valid', 'INVALID_OUTPUT', answer);
   expect(answer.facts.outcome).toBe('executed');
 });
 
 test('who is not signed in reads AUTH_ERROR; after signing in with the form, their name', async ({
   sharedStage: { agent, page, demo },
 }) => {
-  expect((await agent.call('demo__who_am_i')).code).toBe('AUTH_ERROR');
+  provoked('page-signed-out', 'AUTH_ERROR', await agent.call('demo__who_am_i'));
   await page.getByRole('link', { name: 'Sign in' }).click();
   await page.getByLabel('Name').fill('Ada');
   await page.getByLabel('Password').fill('demo');
