@@ -8,7 +8,7 @@ WORKSPACES  := plugin-sdk extension adapters e2e
 FUZZTIME    ?= 5000x
 
 .DEFAULT_GOAL := help
-.PHONY: help build up test check bench generate generated conformance extension-e2e e2e go-check ts-check go-test go-race ts-test extension-test fuzz browser clean
+.PHONY: help build up test check bench generate generated conformance extension-e2e e2e clients go-check ts-check go-test go-race ts-test extension-test fuzz browser clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -43,12 +43,16 @@ conformance: node_modules/.package-lock.json e2e/conformance/node_modules/.packa
 extension-e2e: generate node_modules/.package-lock.json ## the extension alone in a real Chromium, with a small relay
 	node --import tsx --test --test-concurrency=1 extension/test/browser/*.browser.ts
 
-e2e: build node_modules/.package-lock.json ## the whole path in a real Chromium
+e2e: build node_modules/.package-lock.json e2e/conformance/node_modules/.package-lock.json e2e/outside/node_modules/.package-lock.json ## the whole path in a real Chromium, and clients not written here
 	cd e2e && npx playwright test
 
+clients: build node_modules/.package-lock.json e2e/outside/claude-code/node_modules/.package-lock.json ## Claude Code itself (361 MB, so not part of make test)
+	cd e2e && npx playwright test claude-code
+
 go-check: generate
-	@test -z "$$(gofmt -l adapters cmd extension relay)" || { gofmt -l adapters cmd extension relay; echo "run gofmt -w on these files"; exit 1; }
+	@test -z "$$(gofmt -l adapters cmd e2e/outside/go extension relay)" || { gofmt -l adapters cmd e2e/outside/go extension relay; echo "run gofmt -w on these files"; exit 1; }
 	go vet ./...
+	cd e2e/outside/go && go vet ./...
 	go run $(STATICCHECK) ./...
 
 ts-check: node_modules/.package-lock.json
@@ -92,6 +96,14 @@ node_modules/.package-lock.json: package-lock.json
 	@touch $@
 
 # Outside the workspaces: it brings a Node of its own, which must not become the node of every npm script.
+e2e/outside/node_modules/.package-lock.json: e2e/outside/package-lock.json
+	cd e2e/outside && npm ci --no-audit --no-fund --ignore-scripts
+	@touch $@
+
+e2e/outside/claude-code/node_modules/.package-lock.json: e2e/outside/claude-code/package-lock.json
+	cd e2e/outside/claude-code && npm ci --no-audit --no-fund --ignore-scripts
+	@touch $@
+
 e2e/conformance/node_modules/.package-lock.json: e2e/conformance/package-lock.json
 	cd e2e/conformance && npm ci --no-audit --no-fund
 	@touch $@

@@ -1,27 +1,36 @@
-// Clients that were not written here and are not libraries of Node: programs in e2e/outside.
+// Clients that were not written here and are no libraries of Node: programs in e2e/outside.
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { repository } from './paths.ts';
-import { run } from './process.ts';
+import { run, start } from './process.ts';
 
 const folder = path.join(repository, 'e2e/outside');
 
-/** Builds the conversation of the Go libraries and returns the binary. Go keeps it, so that once is enough. */
+/** Builds the conversation of the Go libraries and returns the binary. Go keeps what it built, so that once is enough. */
 export async function buildGoClients(into: string): Promise<string> {
   const binary = path.join(into, 'outside');
   await run('go', ['build', '-C', path.join(folder, 'go'), '-o', binary, '.']);
   return binary;
 }
 
-/** The command line of the Inspector, with the Node it needs. */
-export function inspector(): { command: string; args: string[] } {
-  const node = path.join(folder, 'node_modules/node/bin/node');
-  const program = path.join(
-    folder,
-    'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
-  );
-  for (const file of [node, program])
-    if (!existsSync(file)) throw new Error(`${file} does not exist. Run "npm ci" in e2e/outside first.`);
-  return { command: node, args: [program, '--cli'] };
+const node = path.join(repository, 'e2e/conformance/node_modules/node/bin/node');
+const inspector = path.join(
+  folder,
+  'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
+);
+
+/** Runs the command line of the Inspector to its end. It needs a newer Node than the rest, as the conformance suite does. */
+export async function inspect(args: readonly string[], env: Record<string, string>) {
+  for (const file of [node, inspector])
+    if (!existsSync(file)) throw new Error(`${file} does not exist. Run "make e2e", which installs it.`);
+  const program = start(node, [inspector, '--cli', ...args], env);
+  const code = await program.ended;
+  const printed = program.printed();
+  return { code, printed, complaints: program.output().replace(printed, '') };
 }
+
+export const claudeCode = path.join(
+  folder,
+  `claude-code/node_modules/@anthropic-ai/claude-code-${process.platform}-${process.arch}/claude`,
+);
