@@ -4,6 +4,7 @@ import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
 import { openReadingSite } from '../sites/reading.ts';
+import { openBrowser, stopWorker } from '../stage/browser.ts';
 import { temporaryFolder } from '../stage/paths.ts';
 import { expect, openStage, type Stage, test } from '../stage/test.ts';
 
@@ -170,6 +171,79 @@ test('a console is captured from its first read on, also across navigation, and 
   await page.click('button');
   await expect.poll(() => updates).toContain(uri);
   expect((await read(stage, uri))[0]?.text).toContain('first trouble');
+});
+
+test('a console that is watched survives the death of the worker', async ({ stage }) => {
+  const site = await openReadingSite(stage.closing);
+  const { page, id } = await open(stage, `${site}/noisy`, 'Noisy');
+  const uri = `console://${id}`;
+  let updates = 0;
+  stage.agent.client.fallbackNotificationHandler = async ({ method }) => {
+    if (method === 'notifications/resources/updated') updates++;
+  };
+  await stage.agent.client.subscribeResource({ uri });
+  await expect(async () => expect((await read(stage, uri))[0]?.text).toContain('Nothing so far')).toPass();
+  await stopWorker(stage.browser);
+  await page.click('button');
+  await expect.poll(() => updates).toBeGreaterThan(0);
+  await expect(async () => expect((await read(stage, uri))[0]?.text).toContain('first trouble')).toPass();
+  updates = 0;
+  await page.click('button');
+  await expect.poll(() => updates).toBeGreaterThan(0);
+});
+
+test('a tab that is asleep is listed as such, and not woken', async ({ stage }) => {
+  const site = await openReadingSite(stage.closing);
+  const { page } = await open(stage, `${site}/frame`, 'Frame');
+  await stage.page.bringToFront();
+  const worker = stage.browser.serviceWorkers()[0];
+  await worker?.evaluate(
+    `chrome.tabs.query({ title: 'Frame' }).then(([tab]) => chrome.tabs.discard(tab.id))`,
+  );
+  let uri = '';
+  await expect
+    .poll(async () => {
+      const found = (await stage.agent.client.listResources()).resources.find((one) => one.title === 'Frame');
+      uri = found?.uri ?? '';
+      return found?.description;
+    })
+    .toBe(`${site}/frame (asleep)`);
+  for (const asleep of [uri, uri.replace('tab:', 'console:').replace('/text', '')]) {
+    const why = await refused(stage, asleep);
+    expect(why).toMatchObject({ code: -32603, data: { code: 'RESOURCE_UNREADABLE', retryable: true } });
+    expect(JSON.stringify(why.data)).toContain('has put the tab to sleep');
+  }
+  await page.close().catch(() => {}); // Playwright lost its page when the tab fell asleep
+});
+
+test('with two browser profiles a tab names its own', async ({ stage }) => {
+  const site = await openReadingSite(stage.closing);
+  const second = await openBrowser(stage.relay, stage.closing);
+  await second.pages()[0]?.goto(`${site}/strict`);
+  let uri = '';
+  await expect
+    .poll(async () => {
+      const found = (await stage.agent.client.listResources()).resources.find(
+        (one) => one.title === 'Strict',
+      );
+      uri = found?.uri ?? '';
+      return uri;
+    })
+    .toMatch(/^tab:\/\/\d+\/text\?profile=Chrome\+\w+$/);
+  expect((await read(stage, uri))[0]?.text).toBe('strict words');
+  expect(await refused(stage, uri.replace(/profile=.*/, 'profile=Nobody'))).toMatchObject({ code: -32002 });
+});
+
+test('pages of the browser itself are not listed', async ({ stage }) => {
+  const page = await stage.browser.newPage();
+  await page.goto('chrome://version');
+  await open(stage, `${await openReadingSite(stage.closing)}/frame`, 'Frame'); // by now the other one was told, too
+  const { resources } = await stage.agent.client.listResources();
+  expect(resources.map((one) => one.title)).toEqual([
+    'tabrelay demo',
+    'Frame',
+    'What the relay has told lately',
+  ]);
 });
 
 test('subscribers of a tab hear of another page, and of tabs that come and go', async ({ stage }) => {

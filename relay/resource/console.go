@@ -105,7 +105,6 @@ func (c *consoles) watch(u *url.URL, changed func()) (func(), *fault.Error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	again := make(chan struct{}, 1)
-	again <- struct{}{}
 	stop := c.tabs.browser.OnTabs(func(n TabNews) {
 		if n.ProfileID != tab.ProfileID {
 			return
@@ -124,13 +123,14 @@ func (c *consoles) watch(u *url.URL, changed func()) (func(), *fault.Error) {
 		renew := time.NewTicker(renewTime)
 		defer renew.Stop()
 		for {
+			_, _ = c.capture(ctx, tab) // when it fails the tab is gone or away, and a read says so
 			select {
 			case <-again:
+				changed() // what happened meanwhile was not told
 			case <-renew.C:
 			case <-ctx.Done():
 				return
 			}
-			_, _ = c.capture(ctx, tab) // when it fails the tab is gone or away, and a read says so
 		}
 	}()
 	return func() {
