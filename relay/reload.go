@@ -99,7 +99,7 @@ func (r *Relay) refuse(code fault.Code, err error) *fault.Error {
 	failure := fault.New(code, strings.ReplaceAll(message, "\n", "; "), fault.WithCause(err))
 	var hinted interface{ Hint() string }
 	if errors.As(err, &hinted) {
-		failure.Hint = hinted.Hint()
+		fault.WithHint(hinted.Hint())(failure)
 	}
 	reason := r.withoutFolders(failure.Message)
 	before := r.refused.set(&RefusedConfig{Time: time.Now().UTC(), Code: string(code), Reason: reason})

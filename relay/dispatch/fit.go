@@ -125,7 +125,7 @@ func (r *run) readable(f *fault.Error, id string, size int) *fault.Error {
 	if f.Code == fault.ValidationError {
 		steps = append([]string{f.Hint}, steps...)
 	}
-	f.Hint = strings.Join(steps, "\n")
+	fault.WithHint(strings.Join(steps, "\n"))(f)
 	f.Data = compact(map[string]any{"resultId": id, "uri": result.URI(id), "bytes": size})
 	return f
 }
@@ -133,7 +133,7 @@ func (r *run) readable(f *fault.Error, id string, size int) *fault.Error {
 // narrow adds the tool's own advice to a failure that only a smaller question avoids.
 func (r *run) narrow(f *fault.Error) {
 	if f.Code == fault.OutputTooLarge && !f.FromPage && f.Data == nil && r.tool != nil && r.tool.Spec.NarrowHint != "" {
-		f.Hint = r.tool.Spec.NarrowHint + "\nThe action itself has happened."
+		fault.WithHint(r.tool.Spec.NarrowHint + "\nThe action itself has happened.")(f)
 	}
 }
 
