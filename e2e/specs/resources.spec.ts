@@ -1,40 +1,9 @@
-// What an agent can read without calling a tool: tabs, consoles, what the relay keeps, files, programs.
+// Tabs as an agent reads them without calling a tool.
 
-import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
-import path from 'node:path';
-import type { Page } from '@playwright/test';
 import { openReadingSite } from '../sites/reading.ts';
-import { openBrowser, stopWorker } from '../stage/browser.ts';
-import { temporaryFolder } from '../stage/paths.ts';
-import { expect, openStage, type Stage, test } from '../stage/test.ts';
-
-/** Opens a page in a tab of its own, and returns the tab's number once it is listed. */
-async function open(stage: Stage, url: string, title: string): Promise<{ page: Page; id: string }> {
-  const page = await stage.browser.newPage();
-  await page.goto(url);
-  let uri = '';
-  await expect
-    .poll(async () => {
-      const { resources } = await stage.agent.client.listResources();
-      uri = resources.find((one) => one.title === title)?.uri ?? '';
-      return uri;
-    })
-    .toMatch(/^tab:\/\/\d+\/text$/);
-  return { page, id: new URL(uri).host };
-}
-
-async function read(stage: Stage, uri: string) {
-  const { contents } = await stage.agent.client.readResource({ uri });
-  return contents.map((one) => ({ ...one, text: 'text' in one ? one.text : '', meta: one._meta ?? {} }));
-}
-
-/** What a failed read says. */
-async function refused(stage: Stage, uri: string): Promise<{ code: unknown; message: string; data: object }> {
-  const why: unknown = await stage.agent.client.readResource({ uri }).catch((error: unknown) => error);
-  expect(why).toBeInstanceOf(Error);
-  const data = why instanceof Error && 'data' in why && typeof why.data === 'object' ? (why.data ?? {}) : {};
-  return { code: why instanceof Error && 'code' in why ? why.code : 0, message: String(why), data };
-}
+import { openBrowser } from '../stage/browser.ts';
+import { open, read, refused } from '../stage/resources.ts';
+import { expect, test } from '../stage/test.ts';
 
 test('a page is read as a person sees it, frame by frame, and its markup without secrets', async ({
   stage,
@@ -130,68 +99,6 @@ test('a page that is stuck is told apart from one that is gone', async ({ stage 
   expect(why.message).toContain('Unable to read resource');
 });
 
-test('a console is captured from its first read on, also across navigation, and tells when it grows', async ({
-  stage,
-}) => {
-  const site = await openReadingSite(stage.closing);
-  const { page, id } = await open(stage, `${site}/noisy`, 'Noisy');
-  await page.click('button'); // before anybody reads: not seen
-  const uri = `console://${id}`;
-  const [nothing] = await read(stage, uri);
-  expect(nothing?.text).toMatch(
-    /^Console of tab \d+, http:\/\/127\.0\.0\.1:\d+\/noisy\nCaptured since .* UTC: .*\nNothing so far\./,
-  );
-
-  const updates: string[] = [];
-  stage.agent.client.fallbackNotificationHandler = async ({ method, params }) => {
-    if (method === 'notifications/resources/updated') updates.push(String(params?.uri));
-  };
-  await stage.agent.client.subscribeResource({ uri });
-  await page.click('button');
-  await expect.poll(() => updates).toContain(uri);
-  const [some] = await read(stage, uri);
-  expect(
-    some?.text
-      .split('\n')
-      .slice(3, 7)
-      .map((line) => line.replace(/^[\d:.]{12} /, ''))
-      .toSorted(),
-  ).toEqual([
-    'error: first trouble [object Object] Error: inner',
-    'uncaught: Uncaught TypeError: uncaught one',
-    'unhandled rejection: Error: rejected one',
-    'warning: Authorization: Bearer [redacted]',
-  ]);
-
-  updates.length = 0;
-  await page.goto(`${site}/noisy?again`);
-  await expect.poll(() => updates).toContain(uri);
-  await expect(async () => expect((await read(stage, uri))[0]?.text).toContain('Nothing so far')).toPass();
-  updates.length = 0;
-  await page.click('button');
-  await expect.poll(() => updates).toContain(uri);
-  expect((await read(stage, uri))[0]?.text).toContain('first trouble');
-});
-
-test('a console that is watched survives the death of the worker', async ({ stage }) => {
-  const site = await openReadingSite(stage.closing);
-  const { page, id } = await open(stage, `${site}/noisy`, 'Noisy');
-  const uri = `console://${id}`;
-  let updates = 0;
-  stage.agent.client.fallbackNotificationHandler = async ({ method }) => {
-    if (method === 'notifications/resources/updated') updates++;
-  };
-  await stage.agent.client.subscribeResource({ uri });
-  await expect(async () => expect((await read(stage, uri))[0]?.text).toContain('Nothing so far')).toPass();
-  await stopWorker(stage.browser);
-  await page.click('button');
-  await expect.poll(() => updates).toBeGreaterThan(0);
-  await expect(async () => expect((await read(stage, uri))[0]?.text).toContain('first trouble')).toPass();
-  updates = 0;
-  await page.click('button');
-  await expect.poll(() => updates).toBeGreaterThan(0);
-});
-
 test('a tab that is asleep is listed as such, and not woken', async ({ stage }) => {
   const site = await openReadingSite(stage.closing);
   const { page } = await open(stage, `${site}/frame`, 'Frame');
@@ -262,67 +169,4 @@ test('subscribers of a tab hear of another page, and of tabs that come and go', 
   await expect(stage.agent.client.subscribeResource({ uri: 'https://example.org/' })).rejects.toThrow(
     /cannot be subscribed/,
   );
-});
-
-test('files, programs and what the relay keeps', async ({ closing }) => {
-  const folder = await temporaryFolder('files', closing);
-  await mkdir(path.join(folder, 'docs'));
-  await writeFile(path.join(folder, 'docs/note.md'), '# A note\n');
-  await writeFile(path.join(folder, 'picture.png'), Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 255]));
-  await symlink('/etc/passwd', path.join(folder, 'link'));
-  const program = path.join(folder, 'provider');
-  await writeFile(
-    program,
-    '#!/bin/sh\necho "secret complaint" >&2\n[ "$1" = "note://here/a" ] || exit 3\nprintf "a note by a program"\n',
-  );
-  await chmod(program, 0o700);
-  const stage = await openStage(closing, {
-    config: { resources: { file: { roots: [folder] }, providers: { note: { command: [program] } } } },
-  });
-  const { resourceTemplates } = await stage.agent.client.listResourceTemplates();
-  expect(resourceTemplates.map((one) => one.uriTemplate)).toEqual([
-    'tab://{id}/text',
-    'tab://{id}/html',
-    'console://{id}',
-    'result://{id}',
-    'deadletter://{id}',
-    'file:///{+path}',
-    'note://{+rest}',
-  ]);
-
-  const root = `file://${folder}/`;
-  const { resources } = await stage.agent.client.listResources();
-  expect(resources.map((one) => one.uri)).toEqual(expect.arrayContaining([root, 'events://recent']));
-  expect((await read(stage, root))[0]?.text).toBe('docs/\npicture.png (8 bytes)\nprovider (104 bytes)\n');
-  expect((await read(stage, `${root}docs/note.md`))[0]).toMatchObject({
-    text: '# A note\n',
-    mimeType: 'text/markdown',
-  });
-  expect((await read(stage, `${root}picture.png`))[0]).toMatchObject({
-    blob: 'iVBORwABAv8=',
-    mimeType: 'image/png',
-  });
-  for (const uri of [
-    'file:///etc/passwd',
-    `${root}link`,
-    `${root}../../etc/passwd`,
-    'file:///no/such/file',
-  ]) {
-    expect(await refused(stage, uri)).toMatchObject({ code: -32603, data: { type: 'permission_denied' } });
-  }
-  expect(await refused(stage, `${root}none`)).toMatchObject({ code: -32002, data: { uri: `${root}none` } });
-
-  expect((await read(stage, 'note://here/a'))[0]?.text).toBe('a note by a program');
-  const none = await refused(stage, 'note://here/b');
-  expect(none.code).toBe(-32002);
-  expect(JSON.stringify(none)).not.toContain('secret complaint');
-  expect(await refused(stage, 'https://example.org/')).toMatchObject({
-    code: -32603,
-    data: { type: 'permission_denied' },
-  });
-  expect(await refused(stage, 'nonsense://x')).toMatchObject({ code: -32002 });
-
-  const [events] = await read(stage, 'events://recent');
-  const { events: told }: { events: { kind: string }[] } = JSON.parse(events?.text ?? '{}');
-  expect(told.map((one) => one.kind)).toContain('connected');
 });

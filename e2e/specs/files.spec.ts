@@ -1,0 +1,81 @@
+// Files, programs and what the relay keeps, as an agent reads them.
+
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { openClient2 } from '../stage/modern.ts';
+import { temporaryFolder } from '../stage/paths.ts';
+import { read, refused } from '../stage/resources.ts';
+import { expect, openStage, test } from '../stage/test.ts';
+
+test('files, programs and what the relay keeps', async ({ closing }) => {
+  const folder = await temporaryFolder('files', closing);
+  await mkdir(path.join(folder, 'docs'));
+  await writeFile(path.join(folder, 'docs/note.md'), '# A note\n');
+  await writeFile(path.join(folder, 'picture.png'), Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 255]));
+  await symlink('/etc/passwd', path.join(folder, 'link'));
+  const program = path.join(folder, 'provider');
+  await writeFile(
+    program,
+    '#!/bin/sh\necho "secret complaint" >&2\n[ "$1" = "note://here/a" ] || exit 3\nprintf "a note by a program"\n',
+  );
+  await chmod(program, 0o700);
+  const stage = await openStage(closing, {
+    config: { resources: { file: { roots: [folder] }, providers: { note: { command: [program] } } } },
+  });
+  const { resourceTemplates } = await stage.agent.client.listResourceTemplates();
+  expect(resourceTemplates.map((one) => one.uriTemplate)).toEqual([
+    'tab://{id}/text',
+    'tab://{id}/html',
+    'console://{id}',
+    'result://{id}',
+    'deadletter://{id}',
+    'file:///{+path}',
+    'note://{+rest}',
+  ]);
+
+  const root = `file://${folder}/`;
+  const { resources } = await stage.agent.client.listResources();
+  expect(resources.map((one) => one.uri)).toEqual(expect.arrayContaining([root, 'events://recent']));
+  expect((await read(stage, root))[0]?.text).toBe('docs/\npicture.png (8 bytes)\nprovider (104 bytes)\n');
+  expect((await read(stage, `${root}docs/note.md`))[0]).toMatchObject({
+    text: '# A note\n',
+    mimeType: 'text/markdown',
+  });
+  expect((await read(stage, `${root}picture.png`))[0]).toMatchObject({
+    blob: 'iVBORwABAv8=',
+    mimeType: 'image/png',
+  });
+  for (const uri of [
+    'file:///etc/passwd',
+    `${root}link`,
+    `${root}../../etc/passwd`,
+    'file:///no/such/file',
+  ]) {
+    expect(await refused(stage, uri)).toMatchObject({ code: -32603, data: { type: 'permission_denied' } });
+  }
+  expect(await refused(stage, `${root}none`)).toMatchObject({ code: -32002, data: { uri: `${root}none` } });
+
+  expect((await read(stage, 'note://here/a'))[0]?.text).toBe('a note by a program');
+  const none = await refused(stage, 'note://here/b');
+  expect(none.code).toBe(-32002);
+  expect(JSON.stringify(none)).not.toContain('secret complaint');
+  expect(await refused(stage, 'https://example.org/')).toMatchObject({
+    code: -32603,
+    data: { type: 'permission_denied' },
+  });
+  expect(await refused(stage, 'nonsense://x')).toMatchObject({ code: -32002 });
+
+  const [events] = await read(stage, 'events://recent');
+  const { events: told }: { events: { kind: string }[] } = JSON.parse(events?.text ?? '{}');
+  expect(told.map((one) => one.kind)).toContain('connected');
+});
+
+test('in the modern era the same is read, and missing is told as that era has it', async ({ stage }) => {
+  const client = await openClient2(stage.relay, 'HTTP', 'modern', stage.closing);
+  const { resources } = await client.listResources();
+  const demo = resources.find((one) => one.title === 'tabrelay demo');
+  const { contents } = await client.readResource({ uri: demo?.uri ?? '' });
+  expect(JSON.stringify(contents)).toContain('tabrelay demo');
+  await expect(client.readResource({ uri: 'tab://1/text' })).rejects.toMatchObject({ code: -32602 });
+  await expect(client.readResource({ uri: 'file:///etc/passwd' })).rejects.toMatchObject({ code: -32603 });
+});

@@ -1,0 +1,36 @@
+// An agent that reads resources.
+
+import type { Page } from '@playwright/test';
+import { expect, type Stage } from './test.ts';
+
+/** Opens a page in a tab of its own, and returns the tab's number once it is listed. */
+export async function open(stage: Stage, url: string, title: string): Promise<{ page: Page; id: string }> {
+  const page = await stage.browser.newPage();
+  await page.goto(url);
+  let uri = '';
+  await expect
+    .poll(async () => {
+      const { resources } = await stage.agent.client.listResources();
+      uri = resources.find((one) => one.title === title)?.uri ?? '';
+      return uri;
+    })
+    .toMatch(/^tab:\/\/\d+\/text$/);
+  return { page, id: new URL(uri).host };
+}
+
+/** What a resource holds. */
+export async function read(stage: Stage, uri: string) {
+  const { contents } = await stage.agent.client.readResource({ uri });
+  return contents.map((one) => ({ ...one, text: 'text' in one ? one.text : '', meta: one._meta ?? {} }));
+}
+
+/** What a failed read says. */
+export async function refused(
+  stage: Stage,
+  uri: string,
+): Promise<{ code: unknown; message: string; data: object }> {
+  const why: unknown = await stage.agent.client.readResource({ uri }).catch((error: unknown) => error);
+  expect(why).toBeInstanceOf(Error);
+  const data = why instanceof Error && 'data' in why && typeof why.data === 'object' ? (why.data ?? {}) : {};
+  return { code: why instanceof Error && 'code' in why ? why.code : 0, message: String(why), data };
+}
