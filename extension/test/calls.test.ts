@@ -30,6 +30,8 @@ const failure: Ending = { status: 'threw', error: { code: 'X' } };
 let said: FromBridge[];
 let observers: Observer[];
 let aborted: string[];
+let signs: string[];
+let lines: Set<(text: string) => void>;
 let late: boolean;
 let calls: Calls;
 let opened: (() => void) | undefined;
@@ -42,6 +44,8 @@ beforeEach(() => {
   said = [];
   observers = [];
   aborted = [];
+  signs = [];
+  lines = new Set();
   late = false;
   opened = undefined;
   calls = new Calls(
@@ -50,7 +54,7 @@ beforeEach(() => {
       given.tool === 't'
         ? (observer) => {
             observers.push(observer);
-            return { abort: (reason) => aborted.push(reason) };
+            return { abort: (reason) => aborted.push(reason), sign: (message) => signs.push(message) };
           }
         : undefined,
     {
@@ -63,6 +67,10 @@ beforeEach(() => {
       begin: () => 0,
       since: async () => 'tail',
       end: () => {},
+      listen: (heard) => {
+        lines.add(heard);
+        return () => lines.delete(heard);
+      },
     },
     () => late,
   );
@@ -180,4 +188,16 @@ test('tombstones are bounded', () => {
   assert.equal(observers.length, 0);
   calls.start(order('old 0'), Date.now(), 0);
   assert.equal(observers.length, 1);
+});
+
+test('lines of the console that a tool declares to be progress are', () => {
+  calls.start({ ...order('a'), progressPattern: '^uploaded \\d+' }, Date.now(), 0);
+  calls.start({ ...order('b'), progressPattern: '(' }, Date.now(), 0); // not JavaScript: matches nothing
+  calls.start(order('c'), Date.now(), 0);
+  assert.equal(lines.size, 1);
+  for (const heard of lines)
+    for (const text of ['uploaded 7', 'something else', 'error: uploaded 8']) heard(text);
+  assert.deepEqual(signs, ['uploaded 7']);
+  observers[0]?.ended(value);
+  assert.equal(lines.size, 0);
 });

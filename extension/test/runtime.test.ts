@@ -280,6 +280,17 @@ test('a burst of ten steps goes out whole; of a flood, ten a second, the latest 
   assert.deepEqual(values().slice(10), [{ progress: 20 }, { progress: 30 }]);
 });
 
+test('a sign of progress that the tool has not reported itself counts like one', () => {
+  const { said, started, words } = run(() => new Promise(() => {}));
+  advance(990);
+  started.sign('uploaded 1');
+  assert.deepEqual(said[1], ['progress', { progress: 1, message: 'uploaded 1' }]);
+  advance(990);
+  assert.equal(words().includes('ended'), false);
+  advance(10);
+  assert.match(JSON.stringify(said.at(-1)), /"idle"/);
+});
+
 test('progress does not help where it must not', () => {
   const { said } = run(
     (_params, ctx) => {

@@ -65,6 +65,8 @@ export interface ToolDefinition<In extends InputSchema, Out extends OutputSchema
   readonly maxTimeoutMs?: number;
   /** What to suggest when a call timed out. */
   readonly timeoutHint?: string;
+  /** A regular expression: lines the page writes to its console (log, info, warn, error) that match it are progress. */
+  readonly progressPattern?: string;
   /** Run in every frame of the tab, or (default) only in the top one. */
   readonly frames?: 'top' | 'all';
   /** The list to shorten when an answer is too large for the agent, such as `.data.items`. Default: the largest. */

@@ -27,6 +27,7 @@ type Invocation struct {
 	MaxResultBytes   int
 	ConsoleTailBytes int    // 0: no console tail
 	Trace            bool   // a failure names the place in the adapter it came from
+	ProgressPattern  string // RE2; lines of the page's console that match it are progress; empty: none
 	Frames           string // "top" or "all"; empty means "top"
 
 	// Progress and Log are never called concurrently, and never after the attempt ended. Any of these may be nil.

@@ -199,7 +199,7 @@ var demo = plugin.Plugin{Hash: strings.Repeat("d", 64), Manifest: plugin.Manifes
 			OutputSchema: json.RawMessage(`{"type":"object","properties":{"title":{"type":"string"}},"required":["title"]}`)},
 		{Name: "write", InputSchema: json.RawMessage(anything)},
 		{Name: "put", InputSchema: json.RawMessage(anything), Annotations: plugin.Annotations{IdempotentHint: yes()}},
-		{Name: "slow", InputSchema: json.RawMessage(anything), TimeoutMs: 5000, MaxTimeoutMs: 12000, TimeoutHint: "ask for fewer pages."},
+		{Name: "slow", InputSchema: json.RawMessage(anything), TimeoutMs: 5000, MaxTimeoutMs: 12000, TimeoutHint: "ask for fewer pages.", ProgressPattern: "^page "},
 		{Name: "list", InputSchema: json.RawMessage(anything), OutputSchema: json.RawMessage(`{"type":"array","items":{"type":"integer"}}`)},
 		{Name: "broken", InputSchema: json.RawMessage(`{"type":"object","properties":{"a":{"$ref":"#/nowhere"}}}`)},
 	},

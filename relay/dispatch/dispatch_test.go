@@ -218,3 +218,16 @@ func FuzzArguments(f *testing.F) {
 		}
 	})
 }
+
+// What a tool declares, and a person configured, reaches the page.
+func TestWhatThePageIsTold(t *testing.T) {
+	var got call.Invocation
+	o := options(t, nil, capturing{answering{json.RawMessage("1")}, &got})
+	o.Trace, o.ConsoleTailBytes = true, 7
+	if _, f := dispatch.New(o).Do(t.Context(), call.Call{ID: "00", Tool: "demo__slow"}); f != nil {
+		t.Fatal(f)
+	}
+	if got.ProgressPattern != "^page " || !got.Trace || got.ConsoleTailBytes != 7 || got.Timeout != 5*time.Second || got.MaxTimeout != 12*time.Second {
+		t.Errorf("%+v", got)
+	}
+}

@@ -38,9 +38,12 @@ type Tool struct {
 	TimeoutMs    int             `json:"timeoutMs,omitempty"`    // 0: the relay's default
 	MaxTimeoutMs int             `json:"maxTimeoutMs,omitempty"` // 0: the relay's default
 	TimeoutHint  string          `json:"timeoutHint,omitempty"`
-	Frames       string          `json:"frames,omitempty"`     // "top" (default) or "all"
-	ArrayPath    string          `json:"arrayPath,omitempty"`  // the list to shorten when a result is too large, such as .data.items
-	NarrowHint   string          `json:"narrowHint,omitempty"` // what to ask for when a result is too large even to keep
+	// ProgressPattern is a regular expression: lines of the page's console that match it count as progress.
+	ProgressPattern string `json:"progressPattern,omitempty"`
+
+	Frames     string `json:"frames,omitempty"`     // "top" (default) or "all"
+	ArrayPath  string `json:"arrayPath,omitempty"`  // the list to shorten when a result is too large, such as .data.items
+	NarrowHint string `json:"narrowHint,omitempty"` // what to ask for when a result is too large even to keep
 }
 
 // Annotations are the behaviour hints of MCP 2025-11-25, schema ToolAnnotations.

@@ -24,7 +24,7 @@ import (
 // describing are the properties of a tool that the page has no use for.
 var describing = map[string]bool{
 	"displayName": true, "description": true, "summary": true, "icon": true, "group": true, "input": true, "output": true,
-	"annotations": true, "timeoutMs": true, "maxTimeoutMs": true, "timeoutHint": true, "frames": true, "arrayPath": true, "narrowHint": true,
+	"annotations": true, "timeoutMs": true, "maxTimeoutMs": true, "timeoutHint": true, "progressPattern": true, "frames": true, "arrayPath": true, "narrowHint": true,
 }
 
 // stripSchemas returns the module as the page needs it.

@@ -15,6 +15,9 @@ import (
 // arrayPath is how the list to shorten is named.
 var arrayPath = regexp.MustCompile(`^(\.[a-zA-Z_]\w*)+$`)
 
+// maxPattern is how long a progressPattern may be.
+const maxPattern = 256
+
 // emptyInput is the schema of a tool that declares none.
 var emptyInput = json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)
 
@@ -64,6 +67,9 @@ func (r *rawTool) accept(plugin string) []string {
 	}
 	if r.MaxTimeoutMs > 0 && r.TimeoutMs > r.MaxTimeoutMs {
 		problems = append(problems, `"timeoutMs" is larger than "maxTimeoutMs"`)
+	}
+	if _, err := regexp.Compile(r.ProgressPattern); err != nil || len(r.ProgressPattern) > maxPattern {
+		problems = append(problems, fmt.Sprintf(`"progressPattern" is not a regular expression of at most %d characters, in the syntax that RE2 and JavaScript share`, maxPattern))
 	}
 	if r.Frames != "" && r.Frames != "top" && r.Frames != "all" {
 		problems = append(problems, fmt.Sprintf(`"frames" is %q; write "top" (default) or "all"`, r.Frames))

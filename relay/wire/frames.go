@@ -126,6 +126,7 @@ type Call struct {
 	ConsoleTailBytes int             `json:"consoleTailBytes"`
 	Frames           string          `json:"frames,omitempty"`
 	Trace            bool            `json:"trace,omitempty"`
+	ProgressPattern  string          `json:"progressPattern,omitempty"`
 }
 
 // Started says that the document is about to run the handler.

@@ -13,10 +13,11 @@ export interface Tail {
   begin(): number; // a call begins: where the console stands now
   since(mark: number, bytes: number): Promise<string>;
   end(): void; // a call ended
+  listen(heard: (text: string) => void): () => void; // to every line; what it returns ends that
 }
 
 // A handler that ended in the turn it began, while the console is read.
-const endedAtOnce: Run = { abort() {} };
+const endedAtOnce: Run = { abort() {}, sign() {} };
 
 const maxTombstones = 1024;
 const staleAfterMs = 1500;
@@ -112,7 +113,8 @@ export class Calls {
   }
 
   #run(order: Order, tailBytes: number): void {
-    const opening = tailBytes > 0 ? this.#tail.ready() : undefined;
+    const watched = tailBytes > 0 || order.progressPattern !== undefined;
+    const opening = watched ? this.#tail.ready() : undefined;
     if (opening === undefined) {
       this.#begin(order, tailBytes);
       return;
@@ -132,7 +134,12 @@ export class Calls {
       this.#withhold(id);
       return;
     }
-    const finish = this.#finisher(order, tailBytes);
+    const deaf = this.#followConsole(order);
+    const end = this.#finisher(order, tailBytes);
+    const finish = (ending: Ending, late: boolean) => {
+      deaf();
+      end(ending, late);
+    };
     this.#running.set(id, endedAtOnce);
     const run = start({
       waiting: () => this.#post({ type: 'waiting', id }),
@@ -143,6 +150,19 @@ export class Calls {
       late: (ending) => finish(ending, true),
     });
     if (this.#running.has(id)) this.#running.set(id, run);
+  }
+
+  // Lines of the page's console that the tool has declared to be progress.
+  #followConsole({ id, progressPattern }: Order): () => void {
+    if (progressPattern === undefined) return () => {};
+    try {
+      const pattern = new RegExp(progressPattern);
+      return this.#tail.listen((text) => {
+        if (pattern.test(text)) this.#running.get(id)?.sign(text);
+      });
+    } catch {
+      return () => {}; // the relay has checked it; a pattern of another dialect matches nothing
+    }
   }
 
   // What becomes of an ending: a failure brings the console, which arrives a little later, and the handler's own end

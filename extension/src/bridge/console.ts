@@ -12,6 +12,7 @@ const grewMs = 500; // between two messages that there is more
 const answerMs = 100; // a page that is busy must not hold up an outcome
 
 const isEntry = shape({ type: exactly('entry'), at: isNumber, text: isText });
+const isPlain = shape({ type: exactly('line'), text: isText });
 const isSynced = shape({ type: exactly('synced') });
 
 const utf8 = new TextEncoder();
@@ -54,6 +55,7 @@ export function watchConsole(bridgeLate: boolean, grew: () => void): Watch {
   let telling = false; // a timer runs
   const entries: { at: number; text: string }[] = [];
   const waiting: (() => void)[] = [];
+  const listeners = new Set<(text: string) => void>(); // of calls whose tool takes lines for progress
 
   document.addEventListener(consoleEvent, (event) => {
     const offered = event instanceof MessageEvent ? event.ports[0] : undefined;
@@ -62,6 +64,7 @@ export function watchConsole(bridgeLate: boolean, grew: () => void): Watch {
     expecting = false;
     port = offered;
     offered.onmessage = ({ data }: MessageEvent<unknown>) => {
+      if (isPlain(data) || isEntry(data)) for (const heard of listeners) heard(data.text);
       if (isEntry(data)) {
         entries.push({ at: data.at, text: data.text });
         if (entries.length > maxEntries) {
@@ -156,6 +159,14 @@ export function watchConsole(bridgeLate: boolean, grew: () => void): Watch {
         .filter(({ at }) => at >= from)
         .map(({ at, text }) => ({ at: unixTime(at), text }));
       return { since: unixTime(from), lines, dropped };
+    },
+    listen(heard) {
+      listeners.add(heard);
+      port?.postMessage('openLines');
+      return () => {
+        listeners.delete(heard);
+        if (listeners.size === 0) port?.postMessage('closeLines');
+      };
     },
     expectLate: () => {
       expecting = port === undefined;

@@ -56,7 +56,10 @@ function openDoor(port: MessagePort, late: boolean, ready: (door: Door) => void)
       },
     });
     post({ type: 'run', order });
-    return { abort: (reason) => post({ type: 'abort', id: order.id, reason }) };
+    return {
+      abort: (reason) => post({ type: 'abort', id: order.id, reason }),
+      sign: (message) => post({ type: 'sign', id: order.id, message }),
+    };
   }
 
   port.addEventListener('message', (event: MessageEvent<unknown>) => {

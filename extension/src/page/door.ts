@@ -19,6 +19,7 @@ export function handOver(port: MessagePort, event: typeof adapterEvent | typeof 
 export type ToAdapter =
   | { type: 'run'; order: Order }
   | { type: 'abort'; id: string; reason: 'cancelled' | 'document' }
+  | { type: 'sign'; id: string; message: string } // of progress
   | { type: 'fetched'; answer: Answer }
   | { type: 'retire' }; // another version has taken its place
 
@@ -34,11 +35,12 @@ export type FromAdapter =
 
 const isRun = shape({ type: exactly('run'), order: isOrder });
 const isAbort = shape({ type: exactly('abort'), id: isText, reason: exactly('cancelled', 'document') });
+const isSign = shape({ type: exactly('sign'), id: isText, message: isText });
 const isFetched = shape({ type: exactly('fetched'), answer: isAnswer });
 const isRetire = shape({ type: exactly('retire') });
 
 export const isToAdapter: Guard<ToAdapter> = (value): value is ToAdapter =>
-  isRun(value) || isAbort(value) || isFetched(value) || isRetire(value);
+  isRun(value) || isAbort(value) || isSign(value) || isFetched(value) || isRetire(value);
 
 const isReady = shape({ type: exactly('ready'), name: isText, hash: isText });
 const isMark = shape({ type: exactly('waiting', 'started'), id: isText });

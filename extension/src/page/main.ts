@@ -78,6 +78,8 @@ function start(about: unknown, definition: unknown, enter?: unknown): void {
         return run(message.order);
       case 'abort':
         return mapGet(runs, message.id)?.abort(message.reason);
+      case 'sign':
+        return mapGet(runs, message.id)?.sign(message.message);
       case 'fetched':
         return outside.hear(message.answer);
       case 'retire':

@@ -29,6 +29,7 @@ export interface Order {
   matches: string[];
   excludes: string[];
   trace?: boolean | undefined; // a thrown error names its place
+  progressPattern?: string | undefined; // a regular expression: lines of the page's console that are progress
 }
 
 export const isOrder: Guard<Order> = shape({
@@ -46,6 +47,7 @@ export const isOrder: Guard<Order> = shape({
   matches: listOf(isText),
   excludes: listOf(isText),
   trace: optional(isFlag),
+  progressPattern: optional(isText),
 });
 
 /** Whether the handler ran: not at all, to its end, or begun with no end seen. */

@@ -31,6 +31,7 @@ export type AbortReason = 'cancelled' | 'document';
 /** A call that runs. Aborting it ends it at once for everyone but its handler, which is told by its signal. */
 export interface Run {
   abort(reason: AbortReason): void;
+  sign(message: string): void; // of progress, which the tool has not reported itself
 }
 
 const readyWaitMs = 5000; // for isReady to answer
@@ -81,6 +82,10 @@ class PageRun implements Run {
   start(): void {
     if (this.#adapter.isReady === undefined) this.#begin();
     else this.#awaitReady(this.#adapter.isReady);
+  }
+
+  sign(message: string): void {
+    if (this.#started) this.#reports.progress({ message });
   }
 
   abort(reason: AbortReason): void {

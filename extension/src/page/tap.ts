@@ -40,13 +40,21 @@ function write(kind: string, values: readonly unknown[]): void {
   portPost(port, { type: 'entry', at: now(), text: slice(`${kind}: ${join(parts, ' ')}`, 0, entryChars) });
 }
 
+// What a call may take for progress; it is no part of a console's tail.
+function pass(values: readonly unknown[]): void {
+  const parts: string[] = [];
+  for (let i = 0; i < values.length; i++)
+    defineProperty(parts, i, { value: textOf(values[i]), enumerable: true });
+  portPost(port, { type: 'line', text: slice(join(parts, ' '), 0, entryChars) });
+}
+
 // Puts a function in front of console[name]; what it returns puts the old one back, unless the page changed it since.
-function tapConsole(name: 'error' | 'warn'): () => void {
+function tapConsole(name: 'error' | 'warn' | 'log' | 'info', heard: (values: unknown[]) => void): () => void {
   const before = ownDescriptor(console, name);
   const original: unknown = before?.value;
   if (before === undefined || before.configurable !== true || typeof original !== 'function') return () => {};
   const tapped = (...values: unknown[]): unknown => {
-    write(name === 'warn' ? 'warning' : 'error', values);
+    heard(values);
     return call(original, console, values);
   };
   defineProperty(tapped, 'name', { value: name, configurable: true });
@@ -61,11 +69,12 @@ const onRejection = (event: unknown) =>
   write('unhandled rejection', [isRecord(event) ? event.reason : event]);
 
 let close: (() => void) | undefined;
+let closeLines: (() => void) | undefined;
 
 function open(): void {
   if (close !== undefined) return;
-  const restoreError = tapConsole('error');
-  const restoreWarn = tapConsole('warn');
+  const restoreError = tapConsole('error', (values) => write('error', values));
+  const restoreWarn = tapConsole('warn', (values) => write('warning', values));
   listen(window, 'error', onError);
   listen(window, 'unhandledrejection', onRejection);
   close = () => {
@@ -77,10 +86,23 @@ function open(): void {
   };
 }
 
+function openLines(): void {
+  if (closeLines !== undefined) return;
+  const restoreLog = tapConsole('log', pass);
+  const restoreInfo = tapConsole('info', pass);
+  closeLines = () => {
+    restoreLog();
+    restoreInfo();
+    closeLines = undefined;
+  };
+}
+
 listen(port, 'message', (event) => {
   const wish = eventData(event);
   if (wish === 'open') open();
   else if (wish === 'close') close?.();
+  else if (wish === 'openLines') openLines();
+  else if (wish === 'closeLines') closeLines?.();
   else if (wish === 'sync') portPost(port, { type: 'synced' });
 });
 portStart(port);

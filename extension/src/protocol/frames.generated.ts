@@ -80,6 +80,10 @@ export interface CallFrame {
    * a thrown error names the place it came from, as traceLine
    */
   trace?: boolean;
+  /**
+   * a regular expression: lines of the page's console that match it are progress
+   */
+  progressPattern?: string;
 }
 /**
  * Relay: abort a call, or never start it.

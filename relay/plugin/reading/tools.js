@@ -140,6 +140,7 @@
       timeoutMs: whole(tool, 'timeoutMs', problems),
       maxTimeoutMs: whole(tool, 'maxTimeoutMs', problems),
       timeoutHint: text(tool, 'timeoutHint', problems),
+      progressPattern: text(tool, 'progressPattern', problems),
       frames: text(tool, 'frames', problems),
       arrayPath: text(tool, 'arrayPath', problems),
       narrowHint: text(tool, 'narrowHint', problems),
