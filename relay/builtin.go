@@ -19,7 +19,7 @@ var yes, no = true, false
 // builtins are the tools that need no page.
 func (r *Relay) builtins() []registry.Tool {
 	return []registry.Tool{
-		r.healthTool(), r.readResultTool(), r.deadLettersTool(),
+		r.healthTool(), r.doctorTool(), r.readResultTool(), r.deadLettersTool(),
 		{
 			Name: "browser__list_tabs",
 			Spec: plugin.Tool{

@@ -51,6 +51,7 @@
 //   - connect, browser: configuration files of MCP clients; finding and starting a browser.
 //   - relay: this package. door.go lets in, routes.go lists what there is, plugins.go keeps browsers informed,
 //     unpacked.go writes the extension's folder, attach.go serves shims.
+//   - doctor: what can be wrong around a relay, how it is found, and the next step for each.
 //   - bench: the load driver behind `tabrelay bench`.
 //   - cmd/tabrelay: flags, terminal, exit codes.
 //

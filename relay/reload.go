@@ -65,6 +65,13 @@ func (r *refused) waits(keys []string) (news bool) {
 	return news && len(keys) > 0
 }
 
+// waiting is the keys whose new values wait for a restart.
+func (r *refused) waiting() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.keys
+}
+
 // reload reads plugins and settings again. What cannot be used is refused as a whole: the last good configuration and
 // set of tools stay, and clients, events, status and health say why. restart lists the keys that changed and that only
 // a restart applies.

@@ -7,30 +7,34 @@ import (
 
 	"tabrelay/extension"
 	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
 	"tabrelay/relay/registry"
 )
 
 // Status is the answer of GET /api/v1/status.
 type Status struct {
-	Running   bool               `json:"running"`
-	State     string             `json:"state,omitempty"` // full, or degraded: no browser is connected
-	Version   string             `json:"version,omitempty"`
-	PID       int                `json:"pid,omitempty"`
-	Address   string             `json:"address,omitempty"`
-	Home      string             `json:"home"`
-	Demo      string             `json:"demo,omitempty"` // URL of the demo site
-	Uptime    int64              `json:"uptimeMs,omitempty"`
-	Extension ExtensionStatus    `json:"extension"`
-	Browsers  []hub.Browser      `json:"browsers"`
-	Tabs      []hub.Tab          `json:"tabs"`
-	Clients   []Attached         `json:"clients"`
-	Plugins   []PluginStatus     `json:"plugins"`
-	Tools     int                `json:"tools"`
-	Problems  []registry.Problem `json:"problems"`
-	Refused   *RefusedConfig     `json:"refused,omitempty"` // a configuration that was not taken over
-	Notices   []Notice           `json:"notices"`
-	Calls     []CallStatus       `json:"calls"` // that changed something, the last first
+	Running    bool               `json:"running"`
+	State      string             `json:"state,omitempty"` // full, or degraded: no browser is connected
+	Version    string             `json:"version,omitempty"`
+	PID        int                `json:"pid,omitempty"`
+	Address    string             `json:"address,omitempty"`
+	Home       string             `json:"home"`
+	Demo       string             `json:"demo,omitempty"` // URL of the demo site
+	Uptime     int64              `json:"uptimeMs,omitempty"`
+	Extension  ExtensionStatus    `json:"extension"`
+	Browsers   []hub.Browser      `json:"browsers"`
+	Tabs       []hub.Tab          `json:"tabs"`
+	Clients    []Attached         `json:"clients"`
+	Plugins    []PluginStatus     `json:"plugins"`
+	Tools      int                `json:"tools"`
+	Problems   []registry.Problem `json:"problems"`
+	Refused    *RefusedConfig     `json:"refused,omitempty"`    // a configuration that was not taken over
+	Restart    []string           `json:"restart,omitempty"`    // keys of the configuration that wait for a restart
+	Trouble    *fault.Error       `json:"trouble,omitempty"`    // why no browser is connected
+	Corruption map[string]int     `json:"corruption,omitempty"` // messages that could not be used, by peer
+	Notices    []Notice           `json:"notices"`
+	Calls      []CallStatus       `json:"calls"` // that changed something, the last first
 }
 
 // ExtensionStatus is what the relay holds of the extension.
@@ -71,7 +75,7 @@ func (r *Relay) showStatus(w http.ResponseWriter, req *http.Request) {
 func (r *Relay) Status(ctx context.Context) Status {
 	snapshot := r.tools.Snapshot()
 	s := Status{
-		Running: true, State: r.stateNow(), Refused: r.refused.get(), Version: Version, PID: r.state().PID, Address: r.Address(), Home: string(r.Home), Uptime: time.Since(r.began).Milliseconds(),
+		Running: true, State: r.stateNow(), Refused: r.refused.get(), Restart: r.refused.waiting(), Trouble: r.hub.Trouble(), Corruption: r.meter.Corruptions(), Version: Version, PID: r.state().PID, Address: r.Address(), Home: string(r.Home), Uptime: time.Since(r.began).Milliseconds(),
 		Extension: ExtensionStatus{Folder: r.folder.dir, Bundle: extension.BundleHash(), ID: extension.ID},
 		Browsers:  listed(r.hub.Browsers()), Tabs: listed(r.hub.Tabs()), Clients: r.clients.list(), Plugins: []PluginStatus{},
 		Tools: len(snapshot.Tools), Problems: r.problems(snapshot), Notices: r.notices.all(), Calls: r.recent(ctx),

@@ -3,9 +3,11 @@
 package main
 
 import (
+	"archive/zip"
 	"encoding/json"
 	"errors"
 	"flag"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,7 +35,7 @@ func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"port": takePort, "await": await, "letter": letter, "result": result, "exits": exits},
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"port": takePort, "await": await, "letter": letter, "result": result, "exits": exits, "unzipped": unzipped},
 		Setup:         furnish,
 	})
 }
@@ -68,6 +70,19 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	var exit *exec.ExitError
 	if code, _ := strconv.Atoi(args[0]); !errors.As(err, &exit) || exit.ExitCode() != code {
 		ts.Fatalf("%s: %v, want exit code %s", strings.Join(args[1:], " "), err, args[0])
+	}
+}
+
+// unzipped prints every file of a zip, for stdout to be looked at.
+func unzipped(ts *testscript.TestScript, _ bool, args []string) {
+	z, err := zip.OpenReader(ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer z.Close() // only read from
+	for _, entry := range z.File {
+		file, err := entry.Open()
+		ts.Check(err)
+		_, err = io.Copy(ts.Stdout(), file)
+		ts.Check(errors.Join(err, file.Close()))
 	}
 }
 

@@ -44,7 +44,7 @@ func (a *app) mcp() *cobra.Command {
 				Home: a.home, Version: relay.Version, Client: client, Token: os.Getenv("TABRELAY_TOKEN"), Toolset: toolset, Start: a.startRelay,
 				In: a.in, Out: &join.Outlet{To: out, Log: log}, Log: log, Without: homeless, Orphaned: join.Orphan(),
 			}
-			if forced := os.Getenv(config.ForceMinimal); forced != "" && forced != "0" && forced != "false" {
+			if relay.Forced(os.Getenv(config.ForceMinimal)) {
 				shim.Without = join.ErrForced
 			}
 			return shim.Run(cmd.Context())

@@ -16,3 +16,16 @@ func Changed(a, b Config) []string {
 	}
 	return keys
 }
+
+// Values are the settings that differ from their defaults, by key, without those of plugins.
+func Values(c Config) map[string]any {
+	values := map[string]any{}
+	for _, key := range Changed(Default(), c) {
+		for _, s := range settings {
+			if s.key == key && key != "plugins" {
+				values[key] = reflect.ValueOf(s.field(&c)).Elem().Interface()
+			}
+		}
+	}
+	return values
+}

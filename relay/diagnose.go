@@ -1,0 +1,114 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"time"
+
+	"tabrelay/adapters"
+	"tabrelay/extension"
+	"tabrelay/relay/browser"
+	"tabrelay/relay/config"
+	"tabrelay/relay/connect"
+	"tabrelay/relay/doctor"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/plugin"
+	"tabrelay/relay/registry"
+)
+
+// Diagnose looks for what is wrong with a home folder and its relay. status is that of the relay that runs, and not
+// Running when none does; silent is why a relay that runs did not say it.
+func Diagnose(ctx context.Context, home config.Home, status Status, silent error) []doctor.Finding {
+	s := doctor.Scene{
+		Home: home, Version: Version, Minimal: Forced(os.Getenv(config.ForceMinimal)),
+		Bundle: bundle(), Hash: extension.BundleHash(), Running: status.Running, Silent: silent, Owner: whoAnswers,
+		Clients: connected(), Chrome: func(context.Context) (string, error) { return browser.Find("") },
+	}
+	_, s.Adapters = adapters.Files()
+	if known, err := KnownProfiles(home); err == nil {
+		for _, p := range known {
+			s.Known = append(s.Known, p.Label)
+		}
+	}
+	if status.Running {
+		s.Relay = status.examined()
+	}
+	return doctor.Examine(ctx, s)
+}
+
+// Forced reports whether the value of TABRELAY_FORCE_MINIMAL asks for minimal mode.
+func Forced(value string) bool { return value != "" && value != "0" && value != "false" }
+
+// examined is what the doctor reads of a status.
+func (s Status) examined() doctor.Relay {
+	d := doctor.Relay{
+		Version: s.Version, Address: s.Address, Folder: s.Extension.Folder, Hash: s.Extension.Bundle, Uptime: time.Duration(s.Uptime) * time.Millisecond,
+		Plugins: len(s.Plugins), Tools: s.Tools, Restart: s.Restart, Corrupt: s.Corruption,
+	}
+	for _, b := range s.Browsers {
+		d.Browsers = append(d.Browsers, doctor.Browser{Label: b.Label, Chrome: b.Chrome, Extension: b.Extension, Connected: b.Connected, UpToDate: b.UpToDate, Tabs: b.Tabs})
+	}
+	for _, p := range s.Problems {
+		d.Problems = append(d.Problems, doctor.Complaint{Plugin: p.Plugin, Reason: p.Reason})
+	}
+	if s.Trouble != nil {
+		d.Trouble = doctor.Trouble{Code: string(s.Trouble.Code), Message: s.Trouble.Message, Next: s.Trouble.Hint}
+	}
+	if s.Refused != nil {
+		d.Refused = s.Refused.Reason
+	}
+	return d
+}
+
+// connected lists the MCP clients of this person that have tabrelay in their configuration.
+func connected() (list []doctor.Client) {
+	env, err := connect.Here()
+	if err != nil {
+		return []doctor.Client{{Title: "MCP clients", Err: err}}
+	}
+	for _, client := range connect.Clients {
+		entry, found, err := client.Entry(env)
+		if err == nil && !found {
+			continue
+		}
+		var broken *connect.BrokenError
+		if errors.As(err, &broken) {
+			err = broken.Err
+		}
+		list = append(list, doctor.Client{Name: client.Name, Title: client.Title, Err: err, Command: entry.Command, Token: entry.Token})
+	}
+	return list
+}
+
+func (r *Relay) doctorTool() registry.Tool {
+	return registry.Tool{
+		Name: "relay__doctor", Unqueued: true,
+		Spec: plugin.Tool{
+			Name: "doctor", DisplayName: "Doctor",
+			Description: "Looks for what is wrong with the relay, its browsers, plugins and clients. Each finding has a cause and a next step, most of them for the person.",
+			InputSchema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`),
+			OutputSchema: json.RawMessage(`{"type":"object","required":["sound","findings"],"properties":{"sound":{"type":"boolean","description":"Nothing is a problem."},
+				"findings":{"type":"array","items":{"type":"object","required":["id","severity","what"],"properties":{"id":{"type":"string"},"severity":{"enum":["ok","warning","problem"]},
+				"what":{"type":"string"},"why":{"type":"string"},"next":{"type":"string"}}}}}}`),
+			Annotations: plugin.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no},
+		},
+		Run: builtin(r.examine),
+	}
+}
+
+type diagnosis struct {
+	Sound    bool             `json:"sound"`
+	Findings []doctor.Finding `json:"findings"`
+}
+
+func (r *Relay) examine(ctx context.Context, _ struct{}) (diagnosis, *fault.Error) {
+	found := Diagnose(ctx, r.Home, r.Status(ctx), nil)
+	d := diagnosis{Sound: doctor.Sound(found), Findings: []doctor.Finding{}}
+	for _, f := range found {
+		f.What, f.Why, f.Next = r.withoutFolders(f.What), r.withoutFolders(f.Why), r.withoutFolders(f.Next)
+		d.Findings = append(d.Findings, f)
+	}
+	return d, nil
+}

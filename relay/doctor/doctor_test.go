@@ -1,0 +1,178 @@
+//go:build unix
+
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"tabrelay/relay/config"
+)
+
+// sound is a scene in which nothing is wrong.
+func sound(t *testing.T) *Scene {
+	t.Helper()
+	home := config.Home(filepath.Join(t.TempDir(), "home"))
+	if err := home.Create(); err != nil {
+		t.Fatal(err)
+	}
+	secrets, err := config.OpenSecrets(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := secrets.Add("ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Scene{
+		Home: home, Version: "1", Hash: "h", Running: true, Bundle: fstest.MapFS{"manifest.json": {Data: []byte("{}")}},
+		Relay: Relay{
+			Version: "1", Address: "127.0.0.1:7717", Folder: home.Extension(), Plugins: 1, Tools: 2,
+			Browsers: []Browser{{Label: "Chrome 1", Chrome: "156.0.1", Extension: "1", Connected: true, UpToDate: true, Tabs: 3}},
+		},
+		Known: []string{"Chrome 1"}, Clients: []Client{{Name: "ann", Title: "Ann", Command: "/bin/sh", Token: token}},
+		Free: func(string) (uint64, error) { return 1 << 40, nil },
+	}
+	pairing, _ := json.Marshal(map[string]string{"address": s.Relay.Address, "secret": secrets.Pairing()}) // strings encode
+	write(t, filepath.Join(home.Extension(), "pairing.json"), string(pairing))
+	write(t, filepath.Join(home.Extension(), "manifest.json"), "{}")
+	return s
+}
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func trouble(code string) func(*testing.T, *Scene) {
+	return func(_ *testing.T, s *Scene) {
+		s.Relay.Browsers, s.Relay.Trouble = nil, Trouble{Code: code, Message: "No browser."}
+	}
+}
+
+// provocations make each finding of the table, and what its sentence has to name.
+var provocations = map[string]struct {
+	provoke func(*testing.T, *Scene)
+	names   string
+}{
+	"home-missing":  {func(_ *testing.T, s *Scene) { s.Home += "/nowhere" }, "nowhere"},
+	"home-unusable": {func(t *testing.T, s *Scene) { s.Home += "/file"; write(t, string(s.Home), "") }, "is not a folder"},
+	"home-open": {func(t *testing.T, s *Scene) {
+		if err := os.Chmod(string(s.Home), 0o750); err != nil {
+			t.Fatal(err)
+		}
+	}, "mode 0750"},
+	"disk-full":       {func(_ *testing.T, s *Scene) { s.Free = func(string) (uint64, error) { return 3 << 20, nil } }, "3 MiB"},
+	"config-broken":   {func(t *testing.T, s *Scene) { write(t, s.Home.Config(), `{"listn":1}`) }, "config.json:1: listn: no such setting; did you mean listen?"},
+	"config-warning":  {func(t *testing.T, _ *Scene) { t.Setenv("TABRELAY_LISTN", "x") }, "TABRELAY_LISTN"},
+	"config-refused":  {func(_ *testing.T, s *Scene) { s.Relay.Refused = "The configuration was refused" }, "refused"},
+	"config-waits":    {func(_ *testing.T, s *Scene) { s.Relay.Restart = []string{"listen"} }, "listen"},
+	"minimal-forced":  {func(_ *testing.T, s *Scene) { s.Minimal = true }, "TABRELAY_FORCE_MINIMAL"},
+	"secrets-broken":  {func(t *testing.T, s *Scene) { write(t, s.Home.Secrets(), "{}") }, "is damaged"},
+	"database-broken": {func(t *testing.T, s *Scene) { write(t, s.Home.Database(), "no database") }, "no SQLite database"},
+
+	"binary-incomplete": {func(_ *testing.T, s *Scene) { s.Bundle = nil }, "extension"},
+	"relay-stopped":     {func(_ *testing.T, s *Scene) { s.Running = false }, "not running"},
+	"relay-silent":      {func(_ *testing.T, s *Scene) { s.Silent = errors.New("the relay did not answer") }, "did not answer"},
+	"port-taken": {func(t *testing.T, s *Scene) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = l.Close() }) // nothing came
+		s.Running = false
+		s.Owner = func(context.Context, string) string { return "a web server" }
+		write(t, s.Home.Config(), `{"listen":"`+l.Addr().String()+`"}`)
+	}, "taken by a web server"},
+	"version-differs": {func(_ *testing.T, s *Scene) { s.Relay.Version = "0.9" }, "0.9"},
+	"corruption":      {func(_ *testing.T, s *Scene) { s.Relay.Corrupt = map[string]int{"extension": 2} }, "2 messages of the extension"},
+
+	"folder-unusable": {func(_ *testing.T, s *Scene) { s.Relay.Folder += "/nowhere" }, "nowhere"},
+	"folder-stale":    {func(t *testing.T, s *Scene) { write(t, filepath.Join(s.Relay.Folder, "manifest.json"), "old") }, "manifest.json"},
+	"pairing-wrong": {func(t *testing.T, s *Scene) {
+		write(t, filepath.Join(s.Relay.Folder, "pairing.json"), `{"address":"127.0.0.1:7717","secret":"other"}`)
+	}, "another secret"},
+
+	"extension-absent":  {trouble("EXTENSION_NOT_INSTALLED"), "No browser."},
+	"browser-closed":    {trouble("BROWSER_NOT_RUNNING"), "No browser."},
+	"browser-absent":    {trouble("EXTENSION_NOT_CONNECTED"), "No browser."},
+	"worker-asleep":     {trouble("WORKER_ASLEEP"), "No browser."},
+	"pairing-refused":   {trouble("PAIRING_FAILED"), "No browser."},
+	"extension-version": {trouble("VERSION_MISMATCH"), "No browser."},
+	"extension-old":     {func(_ *testing.T, s *Scene) { s.Relay.Browsers[0].UpToDate = false }, "Chrome 1"},
+	"chrome-old":        {func(_ *testing.T, s *Scene) { s.Relay.Browsers[0].Chrome = "122.0.6261.57" }, "122"},
+	"profile-away":      {func(_ *testing.T, s *Scene) { s.Known = append(s.Known, "Work") }, "Work"},
+
+	"plugin-broken":  {func(_ *testing.T, s *Scene) { s.Relay.Problems = []Complaint{{"shop", "has no pages"}} }, "shop: has no pages"},
+	"client-broken":  {func(_ *testing.T, s *Scene) { s.Clients[0].Err = errors.New("not JSON") }, "Ann: not JSON"},
+	"client-command": {func(_ *testing.T, s *Scene) { s.Clients[0].Command = "/gone/tabrelay" }, "/gone/tabrelay"},
+	"client-token":   {func(_ *testing.T, s *Scene) { s.Clients[0].Token = "tabrelay_old" }, "Ann"},
+	"client-none":    {func(_ *testing.T, s *Scene) { s.Clients = nil }, "No MCP client"},
+}
+
+func TestEachFindingIsFound(t *testing.T) {
+	for _, row := range Table() {
+		t.Run(row.ID, func(t *testing.T) {
+			p, ok := provocations[row.ID]
+			if !ok {
+				t.Fatal("nothing provokes it")
+			}
+			s := sound(t)
+			for _, f := range Examine(t.Context(), *s) {
+				if f.Severity != OK {
+					t.Fatalf("in a sound scene: %+v", f)
+				}
+			}
+			p.provoke(t, s)
+			found := Examine(t.Context(), *s)
+			i := slices.IndexFunc(found, func(f Finding) bool { return f.ID == row.ID })
+			if i < 0 {
+				t.Fatalf("not among %+v", found)
+			}
+			f := found[i]
+			if f.Severity != row.Severity || !strings.Contains(f.What, p.names) || f.Why == "" || f.Next == "" {
+				t.Errorf("%+v", f)
+			}
+			if Sound(found) != (row.Severity == Warning) && !slices.ContainsFunc(found, func(f Finding) bool { return f.Severity == Problem && f.ID != row.ID }) {
+				t.Errorf("sound is %v", Sound(found))
+			}
+		})
+	}
+}
+
+// What is wrong comes first, and nothing that is looked at is changed.
+func TestExamineChangesNothing(t *testing.T) {
+	s := sound(t)
+	s.Relay.Restart = []string{"listen"}
+	s.Minimal = true
+	before := tree(t, string(s.Home))
+	found := Examine(t.Context(), *s)
+	if found[0].Severity != Problem || found[1].Severity != Warning || found[2].Severity != OK {
+		t.Errorf("the order is %+v", found)
+	}
+	if after := tree(t, string(s.Home)); !slices.Equal(before, after) {
+		t.Errorf("%v became %v", before, after)
+	}
+}
+
+func tree(t *testing.T, folder string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(folder, func(path string, _ os.DirEntry, err error) error {
+		names = append(names, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}

@@ -1,0 +1,133 @@
+package doctor
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+
+	"tabrelay/relay/config"
+)
+
+// little is how much room a disk must have, in bytes: for the log, and for results that are kept.
+const little = 100 << 20
+
+func (e *examination) home() {
+	info, err := os.Stat(string(e.Home))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		e.note("home-missing", fmt.Sprintf("There is no home folder %s yet", e.Home), "", "")
+	case err != nil:
+		e.note("home-unusable", fmt.Sprintf("The home folder cannot be looked at: %v", err), "", "")
+	case !info.IsDir():
+		e.note("home-unusable", fmt.Sprintf("%s is not a folder", e.Home), "", "")
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		e.note("home-open", fmt.Sprintf("Other users can get into the home folder %s (mode %04o)", e.Home, info.Mode().Perm()), "", fmt.Sprintf("run: chmod 700 %q", string(e.Home)))
+	default:
+		e.fine("home", fmt.Sprintf("The home folder is %s", e.Home))
+	}
+	if e.Minimal {
+		e.note("minimal-forced", "TABRELAY_FORCE_MINIMAL is set", "tabrelay mcp then answers in minimal mode, without tools.", "")
+	}
+}
+
+func (e *examination) disk() {
+	if room, err := e.Free(string(e.Home)); err == nil && room < little {
+		e.note("disk-full", fmt.Sprintf("The disk of the home folder has %d MiB left", room>>20), "", "")
+	}
+}
+
+func (e *examination) configuration() {
+	cfg, err := config.Load(e.Home)
+	if err != nil {
+		e.note("config-broken", strings.ReplaceAll(err.Error(), "\n", "; "), "", "")
+	} else {
+		e.config, e.usable = cfg, true
+		e.fine("config", "The configuration is "+e.Home.Config())
+	}
+	for _, warning := range cfg.Warnings {
+		e.note("config-warning", sentence(warning), "", "")
+	}
+}
+
+func (e *examination) secrets() {
+	if _, err := os.Stat(e.Home.Secrets()); errors.Is(err, fs.ErrNotExist) {
+		return // made at the first start; OpenSecrets would make them now
+	}
+	secrets, err := config.OpenSecrets(e.Home)
+	if err == nil {
+		err = secrets.Check()
+	}
+	if err != nil {
+		next := ""
+		var hinted interface{ Hint() string }
+		if errors.As(err, &hinted) {
+			next = hinted.Hint()
+		}
+		e.note("secrets-broken", sentence(err.Error()), "", next)
+		return
+	}
+	e.pairing = secrets.Pairing()
+	e.known = secrets.Verify
+}
+
+// database looks at the first page only (SQLite, "Database File Format", 1.3): a relay that runs has the file open.
+func (e *examination) database() {
+	file, err := os.Open(e.Home.Database())
+	if errors.Is(err, fs.ErrNotExist) {
+		return // made at the first start
+	}
+	if err != nil {
+		e.note("database-broken", sentence(err.Error()), "", "make the file readable for you")
+		return
+	}
+	defer file.Close() // only read from
+	info, err := file.Stat()
+	if err == nil && info.Size() == 0 {
+		return
+	}
+	var header [100]byte
+	_, short := io.ReadFull(file, header[:])
+	size := int64(binary.BigEndian.Uint16(header[16:18]))
+	if size == 1 {
+		size = 65536
+	}
+	switch {
+	case err != nil:
+		e.note("database-broken", sentence(err.Error()), "", "")
+	case short != nil || string(header[:16]) != "SQLite format 3\x00":
+		e.note("database-broken", e.Home.Database()+" is no SQLite database", "", "")
+	case size < 512 || info.Size()%size != 0:
+		e.note("database-broken", e.Home.Database()+" is cut off", "", "")
+	}
+}
+
+// port sees whether the relay could have its address.
+func (e *examination) port() {
+	if !e.usable || strings.HasSuffix(e.config.Listen, ":0") {
+		return
+	}
+	listener, err := net.Listen("tcp", e.config.Listen)
+	if err == nil {
+		_ = listener.Close() // it was only a try
+		return
+	}
+	who := "another program"
+	if e.Owner != nil {
+		who = e.Owner(e.ctx, e.config.Listen)
+	}
+	e.note("port-taken", fmt.Sprintf("%s is taken by %s", e.config.Listen, who), fmt.Sprintf("Listening there fails: %v.", err), "")
+}
+
+// sentence begins with a capital letter.
+func sentence(text string) string {
+	if text == "" || text[0] == '/' {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}

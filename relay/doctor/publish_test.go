@@ -1,0 +1,49 @@
+package doctor
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/troubleshooting.md")
+
+const page = "../../docs/troubleshooting.md"
+
+// TestPublished keeps the page and the table the same.
+func TestPublished(t *testing.T) {
+	want := published()
+	if *update {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("docs/troubleshooting.md is not what the table says; run: go generate ./relay/doctor\n%s", diff)
+	}
+}
+
+func published() string {
+	var b strings.Builder
+	b.WriteString("# Troubleshooting\n\n<!-- Made from relay/doctor/table.go by go generate ./relay/doctor; change it there. -->\n\n" +
+		"`tabrelay doctor` looks for all of this, with the relay running or not; `--json` for programs; exit code 1 when something is a\n" +
+		"problem. Agents call `relay__doctor`. `tabrelay doctor --bundle FILE` writes a report for a bug tracker: nothing is sent, and\n" +
+		"tokens, queries of URLs and your name are left out; read it before you share it. Failures of single calls are in\n" +
+		"[errors.md](errors.md), states and signals of the relay in [operating.md](operating.md).\n\n" +
+		"| finding | what is wrong | why | next step |\n| --- | --- | --- | --- |\n")
+	for _, r := range Table() {
+		mark := ""
+		if r.Severity == Warning {
+			mark = " (warning)"
+		}
+		b.WriteString("| `" + r.ID + "`" + mark + " | " + r.What + " | " + r.Why + " | " + r.Next + " |\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,215 @@
+package doctor
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// oldestChrome is the extension's minimum_chrome_version.
+const oldestChrome = 123
+
+func (e *examination) binary() {
+	sound := true
+	if e.Bundle == nil {
+		sound = false
+		e.note("binary-incomplete", "This binary was built without the extension", "", "")
+	}
+	if e.Adapters != nil {
+		sound = false
+		e.note("binary-incomplete", sentence(e.Adapters.Error()), "", "")
+	}
+	if sound {
+		e.fine("binary", fmt.Sprintf("This program has version %s, with extension and plugins", e.Version))
+	}
+}
+
+func (e *examination) relay() {
+	switch {
+	case e.Silent != nil:
+		e.note("relay-silent", sentence(e.Silent.Error()), "", "")
+		return
+	case !e.Running:
+		e.note("relay-stopped", "The relay is not running", "", "")
+		e.port()
+		return
+	}
+	r := e.Relay
+	if r.Version != e.Version {
+		e.note("version-differs", fmt.Sprintf("The relay has version %s, and this program %s", r.Version, e.Version), "", "")
+	} else {
+		e.fine("relay", fmt.Sprintf("The relay has version %s and runs at http://%s since %s", r.Version, r.Address, r.Uptime.Round(time.Second)))
+	}
+	if r.Refused != "" {
+		e.note("config-refused", r.Refused, "", "")
+	}
+	if len(r.Restart) > 0 {
+		e.note("config-waits", "In config.json, but not in effect yet: "+strings.Join(r.Restart, ", "), "", "")
+	}
+	for _, peer := range slices.Sorted(maps.Keys(r.Corrupt)) {
+		e.note("corruption", fmt.Sprintf("%d messages of the %s could not be used since the relay started", r.Corrupt[peer], peer), "", "")
+	}
+}
+
+// folder looks at the unpacked extension: whether a browser can load it, and with whom it would connect.
+func (e *examination) folder() {
+	folder := e.Home.Extension()
+	if e.usable && e.config.ExtensionDir != "" {
+		folder = e.config.ExtensionDir
+	}
+	if e.Running && e.Relay.Folder != "" {
+		folder = e.Relay.Folder
+	}
+	pairing, err := os.ReadFile(filepath.Join(folder, "pairing.json"))
+	if errors.Is(err, fs.ErrNotExist) && !e.Running {
+		return // written at the first start
+	}
+	if err == nil {
+		err = writable(folder)
+	}
+	if err != nil {
+		e.note("folder-unusable", fmt.Sprintf("The extension's folder cannot be used: %v", err), "", "")
+		return
+	}
+	if name := e.stale(folder); name != "" {
+		e.note("folder-stale", fmt.Sprintf("The extension's folder %s differs from this program: %s", folder, name), "", "")
+	}
+	var paired struct{ Address, Secret string }
+	switch {
+	case json.Unmarshal(pairing, &paired) != nil:
+		e.note("pairing-wrong", "pairing.json in the extension's folder is damaged", "", "")
+	case e.pairing != "" && paired.Secret != e.pairing:
+		e.note("pairing-wrong", "pairing.json in the extension's folder has another secret than the relay", "", "")
+	case e.Running && e.Relay.Address != "" && paired.Address != e.Relay.Address:
+		e.note("pairing-wrong", fmt.Sprintf("pairing.json in the extension's folder leads to %s, but the relay is at %s", paired.Address, e.Relay.Address), "", "")
+	default:
+		e.fine("extension", "The extension is in "+folder)
+	}
+}
+
+// writable reports why nothing can be written into a folder.
+func writable(folder string) error {
+	probe, err := os.CreateTemp(folder, ".doctor-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// stale names the first file that differs from the extension in this binary.
+func (e *examination) stale(folder string) (name string) {
+	if e.Bundle == nil {
+		return ""
+	}
+	_ = fs.WalkDir(e.Bundle, ".", func(path string, entry fs.DirEntry, err error) error { // an embedded file is always readable
+		if err != nil || entry.IsDir() || entry.Name() == ".gitkeep" {
+			return err
+		}
+		want, err := fs.ReadFile(e.Bundle, path)
+		if err != nil {
+			return err
+		}
+		have, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(path)))
+		if err != nil || !bytes.Equal(have, want) {
+			name = path
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return name
+}
+
+// troubles are the findings for the reasons a relay gives why no browser is connected.
+var troubles = map[string]string{
+	"EXTENSION_NOT_INSTALLED": "extension-absent", "BROWSER_NOT_RUNNING": "browser-closed", "EXTENSION_NOT_CONNECTED": "browser-absent",
+	"WORKER_ASLEEP": "worker-asleep", "PAIRING_FAILED": "pairing-refused", "VERSION_MISMATCH": "extension-version",
+}
+
+func (e *examination) browsers() {
+	if !e.Running || e.Silent != nil {
+		return
+	}
+	connected := map[string]bool{}
+	for _, b := range e.Relay.Browsers {
+		if b.Connected {
+			connected[b.Label] = true
+			e.browser(b)
+		}
+	}
+	if id, known := troubles[e.Relay.Trouble.Code]; known && len(connected) == 0 {
+		e.note(id, e.Relay.Trouble.Message, "", "")
+		return
+	}
+	for _, label := range e.Known {
+		if !connected[label] && len(connected) > 0 {
+			e.note("profile-away", fmt.Sprintf("The browser profile %q was connected before and is not now", label), "", "")
+		}
+	}
+}
+
+func (e *examination) browser(b Browser) {
+	major, _, _ := strings.Cut(b.Chrome, ".")
+	version, err := strconv.Atoi(major)
+	switch {
+	case err == nil && version > 0 && version < oldestChrome: // 0: it does not say
+		e.note("chrome-old", fmt.Sprintf("The browser %q is Chrome %s", b.Label, b.Chrome), "", "")
+	case !b.UpToDate:
+		e.note("extension-old", fmt.Sprintf("The browser %q runs other files of the extension (%s) than the relay holds", b.Label, b.Extension), "", "")
+	default:
+		e.fine("browser", fmt.Sprintf("The browser %q is connected: Chrome %s, extension %s, open tabs: %d", b.Label, b.Chrome, b.Extension, b.Tabs))
+	}
+}
+
+func (e *examination) plugins() {
+	if !e.Running || e.Silent != nil {
+		return
+	}
+	for _, p := range e.Relay.Problems {
+		what := sentence(p.Reason)
+		if p.Plugin != "" {
+			what = "Plugin " + p.Plugin + ": " + p.Reason
+		}
+		e.note("plugin-broken", what, "", "")
+	}
+	e.fine("plugins", fmt.Sprintf("Plugins: %d, tools: %d", e.Relay.Plugins, e.Relay.Tools))
+}
+
+// clients looks at the clients that are connected, and at none that is not.
+func (e *examination) clients() {
+	for _, c := range e.Clients {
+		again := fmt.Sprintf("run: tabrelay connect %s, then restart %s", c.Name, c.Title)
+		if c.Err != nil {
+			e.note("client-broken", c.Title+": "+c.Err.Error(), "", "repair the file, then "+again)
+			continue
+		}
+		if _, err := os.Stat(c.Command); err != nil {
+			e.note("client-command", fmt.Sprintf("%s runs %s, which is not there", c.Title, c.Command), "", again)
+			continue
+		}
+		if e.known != nil {
+			if _, ok := e.known(c.Token); !ok {
+				e.note("client-token", c.Title+" has a token that is not known", "", again)
+				continue
+			}
+		}
+		e.fine("client", c.Title+" is connected")
+	}
+	if len(e.Clients) == 0 {
+		e.note("client-none", "No MCP client is connected", "", "")
+	}
+	if e.Chrome == nil {
+		return
+	}
+	if path, err := e.Chrome(e.ctx); err == nil {
+		e.fine("chromium", path+" can be started when no other browser is used")
+	}
+}

@@ -1,0 +1,66 @@
+package doctor
+
+import "slices"
+
+// Row is one thing that can be wrong: what docs/troubleshooting.md says about it, and what a finding says unless the
+// place that finds it knows better.
+type Row struct {
+	ID       string
+	Severity Severity
+	What     string // how it shows
+	Why      string
+	Next     string
+}
+
+// Table is everything the doctor can find wrong.
+func Table() []Row { return slices.Clone(table) }
+
+func lookup(id string) (Row, bool) {
+	i := slices.IndexFunc(table, func(r Row) bool { return r.ID == id })
+	if i < 0 {
+		return Row{}, false
+	}
+	return table[i], true
+}
+
+var table = []Row{
+	{"home-missing", Problem, "There is no home folder.", "tabrelay was not started yet, or TABRELAY_HOME names another folder.", "run: tabrelay up"},
+	{"home-unusable", Problem, "The home folder cannot be used.", "It is no folder, or belongs to somebody else.", "set TABRELAY_HOME to a folder you can write, or repair its permissions"},
+	{"home-open", Problem, "Other users of this machine can get into the home folder.", "Its permissions are wider than 0700. What is in it lets programs use your browser.", "run: chmod 700 on the folder"},
+	{"disk-full", Problem, "The disk of the home folder is nearly full.", "Journal, results and log need room; without it calls that write are refused.", "free some space, or set TABRELAY_HOME to a folder on another disk"},
+
+	{"config-broken", Problem, "The configuration cannot be read.", "A running relay keeps the last good one; none can start, and tabrelay mcp answers in minimal mode.", "correct config.json where the message says; docs/configuration.md lists every setting"},
+	{"config-warning", Warning, "Something in the environment looks like a misspelt setting.", "Its name is close to one of tabrelay's and has no effect.", "correct its name, or unset it"},
+	{"config-refused", Problem, "The running relay refused the configuration it read last.", "It cannot be used as a whole; the one before it is in effect.", "correct config.json; it is read again at once"},
+	{"config-waits", Warning, "A changed setting is not in effect yet.", "Only a restart applies it.", "run: tabrelay down, then tabrelay up"},
+	{"minimal-forced", Problem, "tabrelay mcp is forced into minimal mode.", "TABRELAY_FORCE_MINIMAL is set.", "unset TABRELAY_FORCE_MINIMAL, also in the client's configuration, and restart the client"},
+	{"secrets-broken", Problem, "The secrets cannot be used.", "secrets.json is damaged, or other users can read it. Nobody is let in meanwhile.", "do what the message says"},
+	{"database-broken", Problem, "The database cannot be used.", "tabrelay.db is no SQLite database, is cut off, or cannot be read. Often the disk was full.", "move tabrelay.db, tabrelay.db-wal and tabrelay.db-shm away: new ones are made, without the calls and results of the past"},
+
+	{"binary-incomplete", Problem, "This binary was built without the extension or without the plugins.", "Their bundles were not generated before go build.", "run: make build"},
+	{"relay-stopped", Problem, "The relay is not running.", "Nobody started it since it ended, or it could not start.", "run: tabrelay up"},
+	{"relay-silent", Problem, "The relay runs, but does not answer.", "It is busy, stuck, or of another version.", "run: tabrelay down, then tabrelay up; tabrelay logs shows what it did last"},
+	{"port-taken", Problem, "Another program has the relay's port.", "Two programs cannot listen at one address.", "end that program, or set another address: listen in config.json"},
+	{"version-differs", Problem, "The running relay and this program have different versions.", "One of them was updated while the other ran.", "run: tabrelay down, then tabrelay up"},
+	{"corruption", Warning, "Messages came that could not be used.", "A peer sent what is no frame, or what is too large. Three within a minute end its connection.", "update the extension and tabrelay to the same version; if it stays, report it with: tabrelay doctor --bundle FILE"},
+
+	{"folder-unusable", Problem, "The extension's folder cannot be read or written.", "It is missing, or its permissions are wrong. The browser loads the extension from there.", "repair its permissions, or set extensionDir to another folder, then run: tabrelay up"},
+	{"folder-stale", Problem, "The extension's folder has other files than this program.", "The relay that wrote them has another version, or they were changed.", "run: tabrelay down, then tabrelay up; the browser takes the new files by itself"},
+	{"pairing-wrong", Problem, "The extension's folder is paired with another relay.", "pairing.json in it has another address or secret than the relay: it was copied, or belongs to another home folder.", "run: tabrelay down, then tabrelay up, which writes it anew"},
+
+	{"extension-absent", Problem, "No browser with the extension has ever connected.", "The extension is not installed.", "run: tabrelay up; it shows how to install it"},
+	{"browser-closed", Problem, "The browser that was connected is closed.", "It was connected to this relay before, and is not now.", "start your browser"},
+	{"browser-absent", Problem, "No browser has connected since the relay started.", "The browser is closed, or the extension in it is switched off.", "start your browser; if it runs, open chrome://extensions: tabrelay must be there, switched on, with Developer mode on"},
+	{"worker-asleep", Problem, "The browser went away a moment ago.", "It put the extension to sleep, was closed, or the machine slept.", "click the extension's icon, which wakes it at once; else start your browser"},
+	{"pairing-refused", Problem, "An extension was turned away: its proof was wrong.", "It was loaded from another folder, or the secret was changed after it read it.", "open chrome://extensions and press the reload arrow on the card of tabrelay; it must be loaded from the folder that tabrelay status names"},
+	{"extension-version", Problem, "An extension was turned away: it speaks another protocol.", "Extension and relay are too far apart.", "update the older one: press the reload arrow of tabrelay at chrome://extensions, or update the tabrelay program"},
+	{"extension-old", Warning, "A browser runs older files of the extension.", "It takes the new ones when no call is open; an extension that was loaded from another folder never does.", "open chrome://extensions and press the reload arrow on the card of tabrelay"},
+	{"chrome-old", Problem, "A browser is too old.", "The extension needs Chrome 123 or newer.", "update the browser"},
+	{"profile-away", Warning, "A browser profile that was connected before is not now.", "Calls that an agent began in that profile fail there; they are never sent to another account.", "open a window of that profile, if it is still used"},
+
+	{"plugin-broken", Problem, "A plugin, or one of its tools, was left out or needs something.", "Its build, its schemas or its settings are wrong.", "do what the message says; tabrelay plugin check looks at the folder of a plugin"},
+	{"client-broken", Problem, "The configuration of an MCP client cannot be read.", "The file is damaged, or not readable.", "repair the file, then run: tabrelay connect CLIENT"},
+	{"client-command", Problem, "An MCP client runs a program that is not there.", "tabrelay was moved or updated to another path.", "run: tabrelay connect CLIENT, then restart the client"},
+	{"client-token", Problem, "An MCP client has a token that is not known.", "The token was rotated or revoked, or belongs to another home folder.", "run: tabrelay connect CLIENT, then restart the client"},
+	{"client-none", Warning, "No MCP client is connected.", "None of the clients tabrelay knows has it in its configuration.", "run: tabrelay connect claude-code (or another: tabrelay connect --help)"},
+}
