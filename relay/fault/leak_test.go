@@ -57,8 +57,13 @@ func TestNothingLeaks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, _ := fault.FromPage(thrown)
+		e, repairs := fault.FromPage(thrown)
 		unharmed(t, name+", thrown by a page", e)
+		for _, repair := range repairs {
+			for _, leak := range faulttest.Leaks(repair) {
+				t.Errorf("%s: what was repaired shows %s: %s", name, leak, repair)
+			}
+		}
 	}
 }
 

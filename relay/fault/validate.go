@@ -71,7 +71,7 @@ func read(raw json.RawMessage) (given map[string]any, problem string) {
 		_ = json.Unmarshal(raw, &text) // a thrown string is its own message; anything else has none
 		return map[string]any{
 			"code": string(InternalError), "category": string(Internal), "retryable": false, "message": orDefault(text, noMessage),
-		}, "the error is not a JSON object: " + excerpt(string(raw))
+		}, "the error is not a JSON object: " + excerpt(plain(string(plainData(raw))))
 	}
 	given = map[string]any{"retryable": false}
 	for _, name := range fields {
@@ -205,6 +205,9 @@ func describe(name string, old, now any, why string) string {
 	if now == nil {
 		return fmt.Sprintf("%s %s was dropped: %s", name, quote(old), why)
 	}
+	if quote(old) == quote(now) { // the difference is what neither log nor agent may see
+		return fmt.Sprintf("%s became %s: a stack trace, a folder or a secret was taken out", name, quote(now))
+	}
 	return fmt.Sprintf("%s %s became %s: %s", name, quote(old), quote(now), why)
 }
 
@@ -213,13 +216,13 @@ func quote(value any) string {
 	if err != nil {
 		return "(unreadable)"
 	}
-	return excerpt(string(text))
+	return excerpt(string(plainData(text)))
 }
 
 // excerpt shortens what a page sent for a log line.
 func excerpt(text string) string {
 	const most = 80
-	text = Sanitize(text)
+	text = plain(text)
 	if utf8.RuneCountInString(text) <= most {
 		return text
 	}
