@@ -71,6 +71,6 @@ func openBench(b *testing.B) func(arguments string) {
 	}
 	session = post(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`)
 	return func(arguments string) {
-		post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"shop__read","arguments":%s}}`, serial.Add(1), arguments))
+		post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"_meta":{"tabrelay/maxBytes":4194304},"name":"shop__read","arguments":%s}}`, serial.Add(1), arguments))
 	}
 }

@@ -112,7 +112,7 @@ func readAll(res *http.Response) ([]byte, error) {
 
 // call calls the measured tool. An answer that is not one ends the measurement.
 func (s *stage) call(ctx context.Context, arguments []byte) error {
-	message := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"bench-0__tool_0","arguments":`, s.serial.Add(1))
+	message := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"_meta":{"tabrelay/maxBytes":4194304},"name":"bench-0__tool_0","arguments":`, s.serial.Add(1))
 	message = append(message, arguments...)
 	answer, _, err := s.post(ctx, append(message, "}}"...))
 	if err == nil && (!bytes.Contains(answer, []byte(`"result"`)) || bytes.Contains(answer, []byte(`"isError":true`))) {
