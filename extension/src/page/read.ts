@@ -6,7 +6,8 @@ export interface PageText {
   origin: string;
   title: string;
   contentType: string;
-  text: string; // at most as many characters as were asked for
+  text: string; // what was asked for, from the start-th character on
+  start: number;
   total: number; // characters there are
 }
 
@@ -14,7 +15,7 @@ export interface PageText {
  * Reads the document it is injected into; undefined for a frame that nobody can see. Chrome takes the source of this
  * function alone, so it uses nothing from outside.
  */
-export function readPage(kind: 'text' | 'html', max: number): PageText | undefined {
+export function readPage(kind: 'text' | 'html', from: number, max: number): PageText | undefined {
   const get = (prototype: object, name: string): unknown =>
     Object.getOwnPropertyDescriptor(prototype, name)?.get?.call(document);
   const body = get(Document.prototype, 'body');
@@ -59,12 +60,14 @@ export function readPage(kind: 'text' | 'html', max: number): PageText | undefin
 
   if (window.top !== window && (innerWidth < 2 || innerHeight < 2)) return undefined;
   const whole = kind === 'text' ? text() : html();
+  const start = window.top === window ? from : 0; // where a frame begins in the whole, only the worker knows
   return {
     url: `${location.origin}${location.pathname}`.slice(0, 2048),
     origin: self.origin,
     title: typeof title === 'string' ? title.slice(0, 1024) : '',
     contentType: String(get(Document.prototype, 'contentType')),
-    text: whole.slice(0, max),
+    text: whole.slice(start, from + max),
+    start,
     total: whole.length,
   };
 }

@@ -48,13 +48,13 @@ interface Wish {
 }
 
 // Cuts the frames' texts, taken one after the other, to the characters from..from+max.
-function cut(frames: PageText[], from: number, max: number): PageText[] {
+export function cut(frames: readonly PageText[], from: number, max: number): Omit<PageText, 'start'>[] {
   let at = 0;
-  return frames.map((frame) => {
-    const start = Math.max(from - at, 0);
-    const end = Math.max(from + max - at, 0);
+  return frames.map(({ start, text, ...frame }) => {
+    const first = Math.max(from - at - start, 0);
+    const end = Math.max(from + max - at - start, 0);
     at += frame.total;
-    return { ...frame, text: frame.text.slice(start, end) };
+    return { ...frame, text: text.slice(first, end) };
   });
 }
 
@@ -65,7 +65,7 @@ export async function readTab({ tabId, kind, from, max }: Wish): Promise<string>
     chrome.scripting.executeScript({
       target,
       func: readPage,
-      args: [kind, from + max],
+      args: [kind, from, max],
       world: 'ISOLATED',
       injectImmediately: true,
     }),
