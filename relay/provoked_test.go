@@ -20,6 +20,7 @@ import (
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/join"
 	"tabrelay/relay/plugin"
+	"tabrelay/relay/wire"
 )
 
 // relayWith starts a relay with plugins of its own.
@@ -133,7 +134,7 @@ func TestSituationsOfRequests(t *testing.T) {
 	w := newWorld(t)
 	r := w.relayWith(recipes())
 	a, m := w.agent(nobodyStarts), w.modern(r)
-	long := strings.Repeat("y", 100_000)
+	long, id := strings.Repeat("y", 100_000), 100
 	for _, tt := range []struct{ situation, method, params string }{
 		{"unknown-method", "tools/remove", ""},
 		{"unknown-tool", "tools/call", `"name":"shop__raed","arguments":{}`},
@@ -146,14 +147,15 @@ func TestSituationsOfRequests(t *testing.T) {
 		{"unknown-resource", "resources/read", `"uri":"nothing://x"`},
 		{"resource-unreadable", "resources/read", `"uri":"file:///etc/passwd"`},
 	} {
-		faulttest.Answered(t, tt.situation, a.says(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s}}`, tt.method, tt.params)), false)
+		id++
+		faulttest.Answered(t, tt.situation, a.says(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s}}`, id, tt.method, tt.params)), false)
 		faulttest.Answered(t, tt.situation, m.ask(tt.method, tt.params), true)
 	}
 	for _, tt := range []struct{ situation, line string }{
 		{"malformed-json", `{"jsonrpc":"2.0","id":1,`},
 		{"batch-array", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`},
-		{"missing-method", `{"jsonrpc":"2.0","id":1}`},
-		{"second-initialize", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"ann","version":"1"}}}`},
+		{"missing-method", `{"jsonrpc":"2.0","id":2}`},
+		{"second-initialize", `{"jsonrpc":"2.0","id":3,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"ann","version":"1"}}}`},
 	} {
 		faulttest.Answered(t, tt.situation, a.says(tt.line), false)
 	}
@@ -206,9 +208,11 @@ func TestSituationsAsAnAgentReadsThem(t *testing.T) {
 	w := newWorld(t)
 	r := w.relayWith(shop())
 	a, m := w.agent(nobodyStarts), w.modern(r)
+	id := 0
 	call := func(tool string) (legacy, modern []byte) {
+		id++
 		params := fmt.Sprintf(`"name":%q,"arguments":{}`, tool)
-		return a.says(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{` + params + `}}`), m.ask("tools/call", params)
+		return a.says(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{%s}}`, id, params)), m.ask("tools/call", params)
 	}
 	legacy, later := call("shop__read")
 	faulttest.Answered(t, "never-connected", legacy, false)
@@ -237,4 +241,34 @@ func TestSituationOfAPortThatIsTaken(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	faulttest.Provoked(t, "port-taken", failure)
+}
+
+// A page that throws everything it has, into every field: an agent sees none of it.
+func TestAnAgentSeesNoSecrets(t *testing.T) {
+	w := newWorld(t)
+	r := w.relayWith(shop())
+	const spill = "open /home/ann/.tabrelay/secrets.json with Bearer abc123def456ghi789\n    at f (chrome-extension://abcdefghijklmnopabcdefghijklmnop/a.js:1:2)\n" +
+		`C:\Users\ann\x.db https://a.example/?token=abc123def Cookie: sid=abc123`
+	thrown, err := json.Marshal(map[string]any{"code": "NOT_FOUND", "category": "not_found", "retryable": false, "message": spill})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.browser(func(c *hubtest.Call) {
+		c.Started()
+		if c.Tool == "read" {
+			c.End(&wire.Outcome{Status: wire.Threw, Started: true, ConsoleTail: spill, Error: thrown}, nil)
+			return
+		}
+		c.Refuse(wire.Refusal{Code: "INJECTION_FAILED", Outcome: "not_executed", Message: spill})
+	})
+	m := w.modern(r)
+	for _, tool := range []string{"shop__read", "shop__pay"} {
+		answer := m.ask("tools/call", fmt.Sprintf(`"name":%q,"arguments":{}`, tool))
+		if !bytes.Contains(answer, []byte(`"isError":true`)) {
+			t.Errorf("%s: %s", tool, answer)
+		}
+		for _, leak := range faulttest.Leaks(string(answer)) {
+			t.Errorf("%s: shows %s: %s", tool, leak, answer)
+		}
+	}
 }
