@@ -2,15 +2,12 @@ package plugin
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/grafana/sobek"
 
 	"tabrelay/relay/match"
 )
@@ -41,14 +38,6 @@ type Builder struct {
 	reader *reader
 	files  []string // sources of the last build, relative to dir
 	last   remembered
-}
-
-// remembered is what the last reading gave, and what it was made of. Most edits change a handler, and then the tools
-// are still described as they were.
-type remembered struct {
-	key   [sha256.Size]byte
-	tools []Tool // nil when nothing can be used again
-	about *described
 }
 
 // NewBuilder prepares to build the plugin in a folder. It does not look at the folder yet.
@@ -198,41 +187,6 @@ func (b *Builder) both(ctx context.Context, name string, m *module) (adapter []b
 	said, found = b.describe(ctx, name, m)
 	wait.Wait()
 	return adapter, said, append(found, dropKnown(pageFound, found)...)
-}
-
-// describe reads the tools, unless nothing that describes them changed since the last time.
-func (b *Builder) describe(ctx context.Context, name string, m *module) (*remembered, []Diagnostic) {
-	var wait sync.WaitGroup
-	var script *sobek.Program
-	var failed error
-	wait.Go(func() { script, failed = compileSource(m.code) })
-	packages, found := b.reader.packages.program(m.packages)
-	wait.Wait()
-	if packages == nil {
-		return nil, found
-	}
-	if failed != nil {
-		return nil, append(found, Diagnostic{File: entryFile, Text: fmt.Sprintf("cannot be read: %v", failed)})
-	}
-	code := stripHandlers(m.code)
-	key := sha256.Sum256(fmt.Appendf(code, "\n// %s, packages %d", name, b.reader.packages.generation))
-	if b.last.tools != nil && code != nil && key == b.last.key {
-		said := b.last
-		return &said, nil
-	}
-	about, more := b.reader.read(ctx, script, packages)
-	found = append(found, more...)
-	if about == nil {
-		return nil, found
-	}
-	tools, faults := acceptTools(name, about.Tools)
-	found = append(found, faults...)
-	said := remembered{key: key, tools: tools, about: about}
-	b.last = remembered{}
-	if len(found) == 0 {
-		b.last = said
-	}
-	return &said, found
 }
 
 // dropKnown leaves out what the other side said already: a package that does not bundle fails on both.

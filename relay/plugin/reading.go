@@ -47,6 +47,8 @@ type rawTool struct {
 		Line int    `json:"line"`
 	} `json:"at"`
 	Problems []string `json:"problems"`
+	Place    *int     `json:"place"` // which of the outline's tools it is; nil when it is none of them
+	Known    bool     `json:"known"` // it is as it was: nothing but its place was read
 }
 
 // described is what a plugin's code says: its tools, and what package.json may leave out.
@@ -67,10 +69,12 @@ type reader struct {
 }
 
 // read asks a module what it is.
-func (r *reader) read(ctx context.Context, script, packages *sobek.Program) (*described, []Diagnostic) {
+//
+// known are the places in its outline of the tools that need not be read.
+func (r *reader) read(ctx context.Context, script, packages *sobek.Program, known map[int]bool) (*described, []Diagnostic) {
 	globals := browserGlobals
 	for {
-		answers, err := r.run(ctx, script, packages, globals)
+		answers, err := r.run(ctx, reading{script: script, packages: packages, globals: globals, known: known})
 		if missing := undefinedName(err); missing != "" && len(globals) < len(browserGlobals)+moreGlobals {
 			globals = append(globals[:len(globals):len(globals)], missing)
 			continue
@@ -83,17 +87,17 @@ func (r *reader) read(ctx context.Context, script, packages *sobek.Program) (*de
 }
 
 // run lets several engines share the tools where there is a schema library: asking one for a JSON Schema is slow,
-// and an engine has one thread.
-func (r *reader) run(ctx context.Context, script, packages *sobek.Program, globals []string) ([]string, error) {
+// and an engine has one thread. When only few tools are new, loading the library is what takes time, and one is enough.
+func (r *reader) run(ctx context.Context, of reading) ([]string, error) {
 	parts := 1
-	if packages != noPackages {
+	if of.packages != noPackages && len(of.known) == 0 {
 		parts = min(runtime.GOMAXPROCS(0), maxEngines)
 	}
 	answers := make([]string, parts)
 	group, ctx := errgroup.WithContext(ctx)
 	for part := range parts {
 		group.Go(func() (err error) {
-			answers[part], err = newReading(script, packages, globals).tools(ctx, r.limit, part, parts)
+			answers[part], err = newReading(of).tools(ctx, r.limit, part, parts)
 			return err
 		})
 	}
@@ -161,11 +165,14 @@ type reading struct {
 	script   *sobek.Program
 	packages *sobek.Program
 	globals  []string
+	known    map[int]bool                    // places in the outline of tools that need not be read
 	places   map[*sobek.Object]file.Position // where each tool was defined
+	outlined map[*sobek.Object]int           // its place in the outline
 }
 
-func newReading(script, packages *sobek.Program, globals []string) *reading {
-	return &reading{vm: sobek.New(), script: script, packages: packages, globals: globals, places: map[*sobek.Object]file.Position{}}
+func newReading(of reading) *reading {
+	of.vm, of.places, of.outlined = sobek.New(), map[*sobek.Object]file.Position{}, map[*sobek.Object]int{}
+	return &of
 }
 
 // tools runs the plugin and returns its description as JSON.
@@ -191,7 +198,7 @@ func (r *reading) tools(ctx context.Context, within time.Duration, part, parts i
 	if _, err := r.call(r.script, r.vm.ToValue(load), module, exported); err != nil {
 		return "", err
 	}
-	answer, err := r.call(toolsProgram, module.Get("exports"), r.vm.ToValue(r.place), r.zodSchema(load), r.vm.ToValue(part), r.vm.ToValue(parts))
+	answer, err := r.call(toolsProgram, module.Get("exports"), r.vm.ToValue(r.place), r.zodSchema(load), r.vm.ToValue(part), r.vm.ToValue(parts), r.vm.ToValue(r.inOutline))
 	if err != nil {
 		return "", err
 	}
@@ -263,6 +270,9 @@ func (r *reading) load(bundle *sobek.Program) (*sobek.Object, error) {
 func (r *reading) defineTool(call sobek.FunctionCall) sobek.Value {
 	tool := call.Argument(0)
 	if object, ok := tool.(*sobek.Object); ok {
+		if len(call.Arguments) > 1 {
+			r.outlined[object] = int(call.Argument(1).ToInteger())
+		}
 		for _, frame := range r.vm.CaptureCallStack(8, nil) {
 			if at := frame.Position(); at.Filename != "" && !strings.HasPrefix(at.Filename, "tabrelay:") && at.Line > 0 {
 				r.places[object] = at
@@ -274,11 +284,20 @@ func (r *reading) defineTool(call sobek.FunctionCall) sobek.Value {
 }
 
 func (r *reading) place(tool *sobek.Object) map[string]any {
-	at, known := r.places[tool]
-	if !known {
+	at, found := r.places[tool]
+	if !found {
 		return map[string]any{"file": entryFile, "line": 0}
 	}
 	return map[string]any{"file": at.Filename, "line": at.Line}
+}
+
+// inOutline returns where a tool stands in the outline, and whether it need not be read.
+func (r *reading) inOutline(tool *sobek.Object) map[string]any {
+	place, found := r.outlined[tool]
+	if !found {
+		return nil
+	}
+	return map[string]any{"place": place, "known": r.known[place]}
 }
 
 // zodSchema returns z.toJSONSchema for versions of Zod 4 that do not offer Standard JSON Schema yet.

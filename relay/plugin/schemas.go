@@ -91,10 +91,19 @@ func (n importedNames) isDefineTool(callee ast.Expression) bool {
 // markSchemas marks every top-level value that is built of schemas only. A value built of another one is found in a
 // later round, whatever their order.
 func (s *stripper) markSchemas(body []ast.Statement) {
-	if len(s.names.schemas) == 0 {
-		return
+	for b := range s.findSchemas(body) {
+		if b.Initializer != nil && !isFunction(b.Initializer) {
+			s.markPure(offset(b.Initializer.Idx0()), offset(b.Initializer.Idx1()))
+		}
 	}
+}
+
+// findSchemas finds those values, and adds their names to those of the schema libraries.
+func (s *stripper) findSchemas(body []ast.Statement) map[*ast.Binding]bool {
 	marked := map[*ast.Binding]bool{}
+	if len(s.names.schemas) == 0 {
+		return marked
+	}
 	for found := true; found; {
 		found = false
 		for _, statement := range body {
@@ -105,11 +114,7 @@ func (s *stripper) markSchemas(body []ast.Statement) {
 			}
 		}
 	}
-	for b := range marked {
-		if b.Initializer != nil && !isFunction(b.Initializer) {
-			s.markPure(offset(b.Initializer.Idx0()), offset(b.Initializer.Idx1()))
-		}
-	}
+	return marked
 }
 
 // definitions returns the names a top-level statement gives to values. A function counts as one.

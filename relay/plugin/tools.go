@@ -29,7 +29,9 @@ func acceptTools(plugin string, raw []*rawTool) ([]Tool, []Diagnostic) {
 	problems := make([][]string, len(raw))
 	var wait sync.WaitGroup // compiling schemas is most of the work
 	for i := range raw {
-		wait.Go(func() { problems[i] = raw[i].accept(plugin) })
+		if !raw[i].Known {
+			wait.Go(func() { problems[i] = raw[i].accept(plugin) })
+		}
 	}
 	wait.Wait()
 	for i, r := range raw {

@@ -1,6 +1,6 @@
 // Reads the tools out of what a plugin exports. Answers JSON; what is wrong with a tool is listed in its problems.
 // Several engines share the work: each describes every so many-th tool and leaves null for the others.
-(exported, located, zodSchema, part, parts) => {
+(exported, located, zodSchema, part, parts, inOutline) => {
   const draft = { target: 'draft-2020-12' };
 
   function text(tool, field, problems) {
@@ -129,6 +129,8 @@
     const problems = [];
     if (typeof tool !== 'object' || tool === null)
       return { problems: ['a tool has to be an object; use defineTool'] };
+    const standing = inOutline(tool) ?? {};
+    if (standing.known) return { ...standing, problems };
     if (typeof tool.handle !== 'function') problems.push('has no handle function');
     return {
       name: text(tool, 'name', problems) ?? '',
@@ -146,6 +148,7 @@
       narrowHint: text(tool, 'narrowHint', problems),
       at: located(tool),
       problems,
+      ...standing,
     };
   }
 
@@ -159,7 +162,8 @@
     return JSON.stringify({ problem: 'its default export has no list of "tools"' });
   // What a class says of itself, for the fields that package.json leaves out.
   const about = {};
-  for (const field of ['description', 'homepage']) if (typeof plugin[field] === 'string') about[field] = plugin[field];
+  for (const field of ['description', 'homepage'])
+    if (typeof plugin[field] === 'string') about[field] = plugin[field];
   if (Array.isArray(plugin.excludePatterns)) about.excludePatterns = plugin.excludePatterns.map(String);
   about.configSchema = plugin.settings ?? plugin.configSchema;
   return JSON.stringify({
