@@ -19,6 +19,9 @@ func scrub(text string) string {
 // longest is how much of a message is looked at; a multiple of what is kept.
 const longest = 8 * maxMessageBytes
 
+// Plain is a sentence as an agent may see it: one line without stack traces, folders of this machine and credentials.
+func Plain(text string) string { return plain(text) }
+
 // plain is a message as an agent may see it: one harmless line. What Sanitize takes out may have kept apart what
 // belongs together, so the result is looked at until nothing changes.
 func plain(message string) string {
