@@ -64,6 +64,9 @@ func (r *run) enter(at call.Place) (wait func(context.Context) error, err error)
 	}
 	key := breaker.Key{Kind: "plugin", Name: r.tool.PluginName(), Where: at.ProfileID}
 	var left time.Duration
+	if !t.stand.has() {
+		r.rise() // the line may be another one than before, and waiting in line takes no place at the gate
+	}
 	switch {
 	case !t.stand.has() || !r.sit():
 		if !t.pass.Valid() {

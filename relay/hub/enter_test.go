@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -14,7 +13,6 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
-	"tabrelay/relay/hub"
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/wire"
 )
@@ -285,72 +283,5 @@ func TestMend(t *testing.T) {
 		if f := l.hub.Mend(t.Context(), "open_url", at, r); f == nil || f.Code != fault.ConfigError {
 			t.Errorf("without an address: %v", f)
 		}
-	})
-}
-
-func TestCorruptPeerIsNews(t *testing.T) {
-	inLab(t, func(t *testing.T, l *lab) {
-		var news []hub.Event
-		l.hub.Events(func(e hub.Event) {
-			if e.Kind == hub.Corrupted {
-				news = append(news, e)
-			}
-		})
-		b := l.connect(answer(hold))
-		for range 5 {
-			b.SendRaw([]byte(`?`))
-		}
-		<-b.Gone()
-		synctest.Wait()
-		if len(news) != 1 || news[0].ProfileID != b.ProfileID() || b.CloseCode() != 4400 {
-			t.Errorf("closed with %d, news %+v", b.CloseCode(), news)
-		}
-	})
-}
-
-// The largest frame passes, one byte more does not.
-func TestArgumentsAtTheEdge(t *testing.T) {
-	const limit = 4096
-	inLabWith(t, func(c *hub.Config) { c.FrameBytes = limit }, func(t *testing.T, l *lab) {
-		l.connect()
-		sent := func(bytes int) *fault.Error {
-			r := request(func(r *call.Invocation) { r.Arguments = json.RawMessage(`"` + strings.Repeat("x", bytes) + `"`) })
-			return l.invoke(r).failure
-		}
-		fits := 0
-		for fits = limit; sent(fits) != nil && fits > 0; fits-- { // the header's size is the codec's business
-		}
-		if over := sent(fits + 1); over == nil || over.Code != fault.InputTooLarge || over.Outcome != fault.NotExecuted {
-			t.Errorf("%d bytes fit, and one more: %v", fits, over)
-		}
-		if fits < limit-1024 {
-			t.Errorf("only %d bytes fit", fits)
-		}
-	})
-}
-
-// A message of exactly the limit is read; one byte more is skipped, counted, and fails its call only.
-func TestFrameAtTheEdge(t *testing.T) {
-	const limit = 8192
-	inLabWith(t, func(c *hub.Config) { c.FrameBytes = limit }, func(t *testing.T, l *lab) {
-		b := l.connect(answer(hold))
-		for _, tt := range []struct {
-			bytes int
-			want  fault.Code
-		}{{limit, ""}, {limit + 1, fault.OutputTooLarge}} {
-			r := request()
-			done := l.begin(t.Context(), r)
-			awaitCall(t, b, r.ID)
-			header := fmt.Sprintf(`{"type":"outcome","id":"%s","status":"returned","epoch":"%s","started":true,"origin":"","durationMs":1}`, r.ID, wire.NewID())
-			b.SendRaw([]byte(header + "\n\"" + strings.Repeat("x", tt.bytes-len(header)-3) + "\""))
-			got := <-done
-			if tt.want == "" && got.failure != nil || tt.want != "" && (got.failure == nil || got.failure.Code != tt.want) {
-				t.Errorf("%d bytes: %v, want %q", tt.bytes, got.failure, tt.want)
-			}
-		}
-		if n := l.meter.corrupt.Load(); n != 1 {
-			t.Errorf("%d frames were counted", n)
-		}
-		l.connectionStands(b)
 	})
 }
