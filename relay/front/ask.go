@@ -225,6 +225,8 @@ func (f *Front) streamAsker(p *party, x *exchange) *Asker {
 				answers[nameOf(in, i)] = r.result
 			case <-ctx.Done():
 				return nil, context.Cause(ctx)
+			case <-x.gone:
+				return nil, errors.New("the client has lost the connection on which it was asked")
 			}
 		}
 		return answers, nil

@@ -29,6 +29,7 @@ type exchange struct {
 	modern bool
 	out    outlet
 	cancel context.CancelCauseFunc
+	gone   <-chan struct{} // closed when nothing reaches the client any more, though it has not cancelled; may be nil
 
 	// Set before the call starts.
 	token  []byte // exact JSON text of the progress token; nil: the client wants no progress

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"tabrelay/relay/call"
 )
 
 var httpFaults = []libraryFault{
@@ -123,6 +125,57 @@ var httpFaults = []libraryFault{
 		default:
 			return true
 		}
+	}},
+	{"HTTP tells of changes on the stream of the next request", func(t *testing.T, s *side) bool {
+		session := s.begin()
+		s.change()
+		x := s.post(session, `{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+		<-x.done
+		return x.header.Get("Content-Type") != "application/json"
+	}},
+	{"HTTP tells of every tool that is added", func(t *testing.T, s *side) bool {
+		session := s.begin()
+		x := s.request(http.MethodGet, session, "")
+		synctest.Wait()
+		for range 3 {
+			s.changeOnce()
+		}
+		s.settleChanges()
+		return len(x.messages()) > 1
+	}},
+	{"HTTP streams to a client that cannot read a stream", func(t *testing.T, s *side) bool {
+		x := s.post(s.begin(), stepsCall(1, "{}"), "Accept", "application/json")
+		<-x.done
+		return x.header.Get("Content-Type") != "application/json"
+	}},
+	{"HTTP takes a lost connection of the legacy era for a cancel", func(t *testing.T, s *side) bool {
+		x := s.post(s.begin(), waitCall("5"))
+		synctest.Wait()
+		x.cancel()
+		return s.until(s.cancelled)
+	}},
+	{"HTTP does not say who ended a call", func(t *testing.T, s *side) bool {
+		session := s.begin()
+		s.post(session, waitCall("5"))
+		synctest.Wait()
+		<-s.post(session, cancelOf("5")).done
+		s.until(s.cancelled)
+		return s.causes()[0] != call.ErrCancelled
+	}},
+	{"HTTP has no answer when a tool panics", func(t *testing.T, s *side) bool {
+		x := s.post(s.begin(), `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"demo__panic"}}`)
+		<-x.done
+		return len(x.messages()) == 0
+	}},
+	{"HTTP forgets its session when something is said during initialize", func(t *testing.T, s *side) bool {
+		s.greets = true
+		if s.ours {
+			defer s.fixture.front.Log("error", "test", "hello")
+		}
+		return s.begin() == ""
+	}},
+	{"HTTP answers HEAD", func(t *testing.T, s *side) bool {
+		return s.request(http.MethodHead, s.begin(), "").status() != http.StatusMethodNotAllowed
 	}},
 	{"HTTP has no error data", func(t *testing.T, s *side) bool {
 		x := s.post(s.begin(), `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"nosuch"}}`)

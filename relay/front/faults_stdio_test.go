@@ -56,6 +56,19 @@ var stdioFaults = []libraryFault{
 		defer s.release()
 		return !s.until(s.begun(8))
 	}},
+	{"stdio loses the cancel of a call that waits for its turn", func(t *testing.T, s *side) bool {
+		p := s.stdio()
+		defer p.end()
+		p.send(initialize)
+		for id := range 6 {
+			p.send(waitCall(fmt.Sprint(id + 1)))
+		}
+		s.until(s.begun(5))
+		p.send(cancelOf("6"))
+		s.until(s.cancelled)
+		s.release()
+		return p.answer("6") != nil
+	}},
 	{"stdio tells the client what a panic said", func(t *testing.T, s *side) bool {
 		p := s.stdio()
 		defer p.end()

@@ -162,7 +162,7 @@ func (f *Front) postLegacy(w http.ResponseWriter, r *http.Request, m *message) {
 // on, only its answer is lost.
 func (f *Front) postRequest(w http.ResponseWriter, r *http.Request, s *httpSession, m *message) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
-	x := &exchange{id: m.id, cancel: cancel}
+	x := &exchange{id: m.id, cancel: cancel, gone: r.Context().Done()}
 	if !s.party.flights.add(x) {
 		cancel(nil)
 		writeJSON(w, http.StatusBadRequest, refuse(m.id, fault.New(fault.InvalidRequest, "Another request with this id is in flight"), false))
