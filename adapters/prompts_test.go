@@ -1,6 +1,8 @@
 package adapters
 
 import (
+	"bytes"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +17,10 @@ func TestRecipesNameToolsThatExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	docs, err := os.ReadFile("../docs/prompts.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	named := regexp.MustCompile(`[a-z0-9-]+__[a-z0-9_]+`)
 	for _, name := range sources(t) {
 		m := readManifest(t, files, name)
@@ -26,6 +32,9 @@ func TestRecipesNameToolsThatExist(t *testing.T) {
 				if !slices.ContainsFunc(m.Tools, func(tool plugin.Tool) bool { return m.Name+"__"+tool.Name == full }) {
 					t.Errorf("%s: the recipe %s tells the model to call %s, which does not exist", name, p.Name, full)
 				}
+			}
+			if !bytes.Contains(docs, []byte("`"+m.Name+"__"+p.Name+"`")) {
+				t.Errorf("docs/prompts.md does not list %s__%s", name, p.Name)
 			}
 			if p.Title == "" || !strings.HasSuffix(p.Description, ".") {
 				t.Errorf("%s: the recipe %s needs a title and a description that is a sentence", name, p.Name)
