@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,7 +61,7 @@ func (c *consoles) read(ctx context.Context, _ call.Session, u *url.URL) ([]call
 	}
 	since := time.UnixMilli(seen.Since).UTC()
 	meta := map[string]any{"tabrelay/page": seen.URL, "tabrelay/since": since.Format(time.RFC3339), "tabrelay/lines": len(seen.Lines), "tabrelay/untrusted": true}
-	return []call.ResourceContents{{MIMEType: "text/plain", Text: consoleText(tab.ID, seen, since), Meta: encode(meta)}}, nil
+	return []call.ResourceContents{{MIMEType: "text/plain", Text: consoleText(tab.ID, seen, since, c.tabs.chars), Meta: encode(meta)}}, nil
 }
 
 func (c *consoles) capture(ctx context.Context, tab Tab) (captured, *fault.Error) {
@@ -75,21 +76,31 @@ func (c *consoles) capture(ctx context.Context, tab Tab) (captured, *fault.Error
 	return seen, nil
 }
 
-// consoleText writes what was seen, one line each, without what looks like a credential.
-func consoleText(tabID int, seen captured, since time.Time) string {
+// consoleText writes what was seen, one line each, without what looks like a credential: the newest lines, as many as
+// fit into so many bytes.
+func consoleText(tabID int, seen captured, since time.Time, room int) string {
+	lines := make([]string, 0, len(seen.Lines))
+	for _, line := range slices.Backward(seen.Lines) {
+		text := time.UnixMilli(line.At).UTC().Format("15:04:05.000") + " " + fault.Sanitize(fault.Redact(line.Text)) + "\n"
+		if room -= len(text); room < 0 {
+			break
+		}
+		lines = append(lines, text)
+	}
+	slices.Reverse(lines)
 	var b strings.Builder
 	fmt.Fprintf(&b, "Console of tab %d, %s\nCaptured since %s: errors, warnings, uncaught errors, unhandled rejections.\n",
 		tabID, fault.Sanitize(seen.URL), since.Format("2006-01-02 15:04:05 UTC"))
-	if seen.Dropped > 0 {
-		fmt.Fprintf(&b, "%d older lines are no longer kept.\n", seen.Dropped)
+	if left := seen.Dropped + len(seen.Lines) - len(lines); left > 0 {
+		fmt.Fprintf(&b, "%d older lines are left out.\n", left)
 	}
 	if len(seen.Lines) == 0 {
 		b.WriteString("Nothing so far. What the page wrote earlier cannot be seen; reload or use it, then read this again.\n")
 		return b.String()
 	}
 	b.WriteByte('\n')
-	for _, line := range seen.Lines {
-		fmt.Fprintf(&b, "%s %s\n", time.UnixMilli(line.At).UTC().Format("15:04:05.000"), fault.Sanitize(fault.Redact(line.Text)))
+	for _, line := range lines {
+		b.WriteString(line)
 	}
 	return b.String()
 }

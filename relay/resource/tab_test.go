@@ -185,9 +185,13 @@ func TestConsoles(t *testing.T) {
 	}
 	contents, failure := read(t, set(t, Options{Browser: w}), "console://9")
 	want := "Console of tab 9, https://a.example/\nCaptured since 2023-11-14 22:13:20 UTC: errors, warnings, uncaught errors, unhandled rejections.\n" +
-		"3 older lines are no longer kept.\n\n22:13:21.234 error: a b password=[redacted] \n"
+		"3 older lines are left out.\n\n22:13:21.234 error: a b password=[redacted] \n"
 	if failure != nil || contents[0].Text != want {
 		t.Errorf("%v\n%q", failure, contents[0].Text)
+	}
+	contents, _ = read(t, set(t, Options{Browser: w, PageChars: 10}), "console://9")
+	if !strings.HasSuffix(contents[0].Text, "unhandled rejections.\n4 older lines are left out.\n\n") {
+		t.Errorf("without room: %q", contents[0].Text)
 	}
 }
 
