@@ -161,12 +161,12 @@ test('a call that failed at once is known while the console is read', async () =
   assert.equal(calls.phase('a'), 'finished');
 });
 
-test('settings are withheld from an adapter that came late', () => {
+test('secret settings are withheld from an adapter that came late', () => {
   late = true;
-  calls.start(order('a', { token: 't' }), Date.now(), 0);
+  calls.start({ ...order('a', { token: 't' }), secret: true }, Date.now(), 0);
   assert.equal(observers.length, 0);
   assert.match(JSON.stringify(said), /ADAPTER_NOT_READY.*not_executed/);
-  calls.start(order('b', {}), Date.now(), 0);
+  calls.start(order('b', { url: 'https://a.example/' }), Date.now(), 0);
   assert.equal(observers.length, 1);
 });
 

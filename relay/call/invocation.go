@@ -20,6 +20,7 @@ type Invocation struct {
 	Profile          string // id or label; empty: any
 	Arguments        json.RawMessage
 	Settings         json.RawMessage
+	Secret           bool // a setting is not for a page that could read it
 	Write            bool
 	Timeout          time.Duration // of the page, without progress
 	MaxTimeout       time.Duration // of the page, with any progress

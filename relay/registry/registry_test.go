@@ -235,3 +235,23 @@ func BenchmarkReplace100x20(b *testing.B) {
 		}
 	}
 }
+
+// A text a person set may be a password; an address or a number is none. A plugin may say otherwise.
+func TestSecretSettings(t *testing.T) {
+	declared := json.RawMessage(`{"token":{"type":"string"},"name":{"type":"string","secret":false},"limit":{"type":"number","default":7},"pin":{"type":"number","secret":true}}`)
+	for given, want := range map[string]struct {
+		secret   bool
+		settings string
+	}{
+		`{}`:            {false, `{"limit":7}`},
+		`{"name":"a"}`:  {false, `{"name":"a","limit":7}`},
+		`{"token":"a"}`: {true, `{"token":"a","limit":7}`},
+		`{"pin":1}`:     {true, `{"pin":1,"limit":7}`},
+	} {
+		p := plugin.Plugin{Manifest: plugin.Manifest{Name: "a", URLPatterns: []string{"https://a.example/*"}, ConfigSchema: declared}}
+		site, faults := newSite(&p, Configured{Settings: json.RawMessage(given)})
+		if len(faults) > 0 || site.Secret != want.secret || string(site.Settings) != want.settings {
+			t.Errorf("%s: secret %v, settings %s, faults %v; want %v, %s", given, site.Secret, site.Settings, faults, want.secret, want.settings)
+		}
+	}
+}

@@ -26,6 +26,7 @@ type Site struct {
 	Homepage  string          // where to open the web app; empty when nobody said
 	Instances []Instance      // of the web app, sorted by name
 	Settings  json.RawMessage // what its tools get as settings; nil when there are none
+	Secret    bool            // one of them is not for a page that could read it
 }
 
 // Instance is one of several installations of a web app that a person configured.
@@ -42,13 +43,6 @@ func (s *Site) Instance(name string) (Instance, bool) {
 		return Instance{}, false
 	}
 	return s.Instances[i], true
-}
-
-// field is one setting a plugin declares in its configSchema.
-type field struct {
-	Type     string   `json:"type"` // url, string, number, boolean or select
-	Required bool     `json:"required"`
-	Options  []string `json:"options"`
 }
 
 // newSite applies the configuration. What is wrong with it is left out and named.
@@ -71,8 +65,8 @@ func (s *Site) match(pattern string) {
 }
 
 func (s *Site) configure(declared, given json.RawMessage) (faults []string) {
-	var fields map[string]field
-	if len(declared) > 0 && json.Unmarshal(declared, &fields) != nil {
+	fields, err := plugin.Settings(declared)
+	if err != nil {
 		return []string{"declares settings (configSchema) that are not an object of fields; they are ignored"}
 	}
 	values, _ := rawjson.Members(given)
@@ -88,8 +82,16 @@ func (s *Site) configure(declared, given json.RawMessage) (faults []string) {
 			continue
 		}
 		kept = append(kept, v)
+		s.Secret = s.Secret || f.IsSecret()
 	}
 	for _, name := range names(fields) {
+		if f := fields[name]; f.Default != nil && rawjson.Get(kept, name) == nil {
+			if problem := s.accept(f, f.Default); problem != "" {
+				faults = append(faults, fmt.Sprintf("the default of setting %q is ignored: %s", name, problem))
+				continue
+			}
+			kept = append(kept, rawjson.Make(name, json.RawMessage(f.Default)))
+		}
 		if fields[name].Required && rawjson.Get(kept, name) == nil {
 			faults = append(faults, fmt.Sprintf("needs setting %q; run: tabrelay plugin configure %s %s=VALUE", name, s.Plugin.Manifest.Name, name))
 		}
@@ -103,14 +105,14 @@ func (s *Site) configure(declared, given json.RawMessage) (faults []string) {
 // CheckSetting says what is wrong with a value for one of the settings that declared, a configSchema, names; empty
 // when nothing is.
 func CheckSetting(declared json.RawMessage, name string, value json.RawMessage) (problem string) {
-	var fields map[string]field
-	if err := json.Unmarshal(declared, &fields); err != nil {
+	fields, err := plugin.Settings(declared)
+	if err != nil {
 		return "the plugin's configSchema is not an object of fields"
 	}
 	return new(Site).accept(fields[name], value)
 }
 
-func names(fields map[string]field) []string {
+func names(fields map[string]plugin.Setting) []string {
 	list := make([]string, 0, len(fields))
 	for name := range fields {
 		list = append(list, name)
@@ -120,7 +122,7 @@ func names(fields map[string]field) []string {
 }
 
 // accept checks one value, and takes the instances out of a url.
-func (s *Site) accept(f field, value json.RawMessage) (problem string) {
+func (s *Site) accept(f plugin.Setting, value json.RawMessage) (problem string) {
 	var ok bool
 	switch f.Type {
 	case "url":

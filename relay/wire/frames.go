@@ -123,6 +123,7 @@ type Call struct {
 	ProgressExtends  bool            `json:"progressExtends"`
 	MaxResultBytes   int             `json:"maxResultBytes"`
 	Settings         json.RawMessage `json:"settings,omitempty"`
+	Secret           bool            `json:"secret,omitempty"`
 	ConsoleTailBytes int             `json:"consoleTailBytes"`
 	Frames           string          `json:"frames,omitempty"`
 	Trace            bool            `json:"trace,omitempty"`

@@ -130,7 +130,7 @@ export class Calls {
       this.#post({ type: 'missing', id });
       return;
     }
-    if (this.#late(order) && order.settings !== undefined && Object.keys(order.settings).length > 0) {
+    if (this.#late(order) && order.secret === true) {
       this.#withhold(id);
       return;
     }
@@ -206,7 +206,7 @@ export class Calls {
   // A page that ran scripts before the adapter came could read the settings, and some of them are secret.
   #withhold(id: string): void {
     const message =
-      'This tab was open before the plugin was; reload the tab so that its settings stay hidden from the page';
+      'This tab was open before the plugin was; reload the tab so that its secret settings stay hidden from the page';
     const refusal = { code: 'ADAPTER_NOT_READY', message, outcome: 'not_executed' } as const;
     const ending = { status: 'refused', started: false, refusal } as const;
     this.#finish({

@@ -21,6 +21,7 @@ export interface Order {
   tool: string;
   args: string; // JSON text, parsed where the tool runs
   settings: Record<string, unknown> | undefined;
+  secret?: boolean | undefined; // the settings are not for a page that ran scripts before the adapter came
   tabId: number;
   timeoutMs: number;
   maxTimeoutMs: number;
@@ -39,6 +40,7 @@ export const isOrder: Guard<Order> = shape({
   tool: isText,
   args: isText,
   settings: optional(isRecord),
+  secret: optional(isFlag),
   tabId: isNumber,
   timeoutMs: isNumber,
   maxTimeoutMs: isNumber,

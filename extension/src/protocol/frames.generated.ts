@@ -69,6 +69,10 @@ export interface CallFrame {
     [k: string]: unknown;
   };
   /**
+   * the settings are not for a page that ran scripts before the adapter came
+   */
+  secret?: boolean;
+  /**
    * how much of the page's console to send with a failure; 0 for none
    */
   consoleTailBytes: number;

@@ -67,7 +67,7 @@ for (const world of ['iso', 'main']) {
   });
 }
 
-test('a tab that was open before its plugins is served, marked late, and gets no settings', async () => {
+test('a tab that was open before its plugins is served, marked late, and gets no secrets', async () => {
   stage.relay.send({ type: 'plugins', plugins: [] });
   await new Promise((resolve) => setTimeout(resolve, 300));
   const { tabId, page } = await stage.open('/early-bird');
@@ -78,10 +78,13 @@ test('a tab that was open before its plugins is served, marked late, and gets no
   const main = await stage.call(tabId, 'main.title').outcome;
   assert.equal(main.payload, '{"title":"/early-bird"}');
   assert.equal(main.frame.trust, 'late');
-  const withSettings = await stage.call(tabId, 'main.settings', {}, { settings: { token: 't' } }).outcome;
+  const open = await stage.call(tabId, 'main.settings', {}, { settings: { limit: 7 } }).outcome;
+  assert.equal(open.payload, '{"limit":7}');
+  const secret = { settings: { token: 't' }, secret: true };
+  const withSettings = await stage.call(tabId, 'main.settings', {}, secret).outcome;
   assert.match(JSON.stringify(withSettings.frame.refusal), /ADAPTER_NOT_READY.*not_executed/);
   await page.reload();
-  const after = await stage.call(tabId, 'main.settings', {}, { settings: { token: 't' } }).outcome;
+  const after = await stage.call(tabId, 'main.settings', {}, secret).outcome;
   assert.equal(after.payload, '{"token":"t"}');
   assert.equal(after.frame.trust, undefined);
   await page.close();
