@@ -249,9 +249,14 @@ func TestSecretSettings(t *testing.T) {
 		`{"pin":1}`:     {true, `{"pin":1,"limit":7}`},
 	} {
 		p := plugin.Plugin{Manifest: plugin.Manifest{Name: "a", URLPatterns: []string{"https://a.example/*"}, ConfigSchema: declared}}
-		site, faults := newSite(&p, Configured{Settings: json.RawMessage(given)})
-		if len(faults) > 0 || site.Secret != want.secret || string(site.Settings) != want.settings {
-			t.Errorf("%s: secret %v, settings %s, faults %v; want %v, %s", given, site.Secret, site.Settings, faults, want.secret, want.settings)
+		r := registry.New(nil)
+		if err := r.Replace([]plugin.Plugin{p}, map[string]registry.Configured{"a": {Settings: json.RawMessage(given)}}); err != nil {
+			t.Fatal(err)
+		}
+		snapshot := r.Snapshot()
+		site := snapshot.Sites[0]
+		if len(snapshot.Problems) > 0 || site.Secret != want.secret || string(site.Settings) != want.settings {
+			t.Errorf("%s: secret %v, settings %s, problems %v; want %v, %s", given, site.Secret, site.Settings, snapshot.Problems, want.secret, want.settings)
 		}
 	}
 }
