@@ -51,8 +51,9 @@ type Journal interface {
 // Meter counts.
 type Meter interface {
 	Browsers(connected int)
-	Corruption(peer string) // a malformed or oversized frame
-	LateAnswer()            // an outcome nobody waited for
+	Corruption(peer string)             // a malformed or oversized frame
+	LateAnswer()                        // an outcome nobody waited for
+	Repaired(plugin string, fields int) // of an error that a page threw
 }
 
 // Hub holds the connections to browsers. Its methods may be called concurrently.
@@ -235,6 +236,7 @@ func (noJournal) Find(context.Context, call.ID) (r call.Record, found bool, err 
 
 type noMeter struct{}
 
-func (noMeter) Browsers(int)      {}
-func (noMeter) Corruption(string) {}
-func (noMeter) LateAnswer()       {}
+func (noMeter) Browsers(int)         {}
+func (noMeter) Corruption(string)    {}
+func (noMeter) LateAnswer()          {}
+func (noMeter) Repaired(string, int) {}

@@ -292,9 +292,10 @@ type meter struct {
 	corrupt, late atomic.Int64
 }
 
-func (m *meter) Browsers(n int)    { m.browsers.Store(int64(n)) }
-func (m *meter) Corruption(string) { m.corrupt.Add(1) }
-func (m *meter) LateAnswer()       { m.late.Add(1) }
+func (m *meter) Browsers(n int)       { m.browsers.Store(int64(n)) }
+func (m *meter) Corruption(string)    { m.corrupt.Add(1) }
+func (m *meter) LateAnswer()          { m.late.Add(1) }
+func (m *meter) Repaired(string, int) { m.corrupt.Add(1) }
 
 // netSwitch is a client whose connections go to the network that is set at the moment.
 type netSwitch struct {

@@ -143,7 +143,7 @@ func (h *Hub) complain(f *flight, repairs []string) {
 	if len(repairs) == 0 || f.req == nil {
 		return
 	}
-	h.cfg.Meter.Corruption("plugin")
+	h.cfg.Meter.Repaired(f.req.Plugin, len(repairs))
 	if _, told := h.complained.LoadOrStore(f.req.Plugin+"\n"+f.req.Hash, true); told {
 		return
 	}
