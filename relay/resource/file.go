@@ -95,6 +95,9 @@ func (f *files) locate(u *url.URL) (root string, names []string, failure *fault.
 		return "", nil, outsideRoots()
 	}
 	path = filepath.Clean(filepath.FromSlash(path))
+	if len(f.roots) == 0 {
+		return "", nil, unreadable(fault.TypePermissionDenied, "No files may be read", "Ask the person to add a folder to resources.file.roots in config.json.")
+	}
 	best := ""
 	for _, r := range f.roots {
 		rel, err := filepath.Rel(r, path)
