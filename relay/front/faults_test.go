@@ -307,10 +307,16 @@ func (s *side) request(method, session, body string, headers ...string) *httpExc
 
 // modern makes a request of the modern era out of method and params.
 func (s *side) modern(id, method, params string) *httpExchange {
+	return s.modernAs(id, method, params, "{}")
+}
+
+// modernAs makes a request of a client with these capabilities.
+func (s *side) modernAs(id, method, params, capabilities string) *httpExchange {
 	if params != "" {
 		params += ","
 	}
-	body := fmt.Sprintf(`{"jsonrpc":"2.0",%s"method":%q,"params":{%s%s}}`, id, method, params, modernMeta)
+	meta := strings.Replace(modernMeta, "{}", capabilities, 1)
+	body := fmt.Sprintf(`{"jsonrpc":"2.0",%s"method":%q,"params":{%s%s}}`, id, method, params, meta)
 	name := ""
 	if _, rest, ok := strings.Cut(params, `"name":"`); ok {
 		name, _, _ = strings.Cut(rest, `"`)
