@@ -95,7 +95,7 @@ func TestParse(t *testing.T) {
 		{"version", `{"jsonrpc":"1.0","id":1,"method":"ping"}`, "1", "INVALID_REQUEST"},
 		{"no method", `{"jsonrpc":"2.0","id":1}`, "1", "INVALID_REQUEST"},
 		{"method number", `{"jsonrpc":"2.0","id":1,"method":3}`, "1", "INVALID_REQUEST"},
-		{"two results", `{"jsonrpc":"2.0","id":"a","result":{},"result":{}}`, `"a"`, "INVALID_REQUEST"},
+		{"two results", `{"jsonrpc":"2.0","id":"a","result":{},"result":{}}`, "", "INVALID_REQUEST"},
 		{"two ids", `{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`, "", "INVALID_REQUEST"},
 		{"two names", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","n\u0061me":"b"}}`, "", "INVALID_REQUEST"},
 		{"params array", `{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}`, "1", "INVALID_PARAMS"},
