@@ -168,7 +168,7 @@ var linkRows = []Row{
 		Hint:      "Ask the person to run `tabrelay up`; it shows how to install the extension."},
 	{Code: WorkerAsleep, Category: Internal, Source: SourceTransport, Class: Transient, Type: TypeNetwork, Retryable: true, Outcome: NotExecuted,
 		Situation: "The browser runs, but it put the extension to sleep and has not woken it yet.",
-		Hint:      "Repeat the call in a few seconds; a click on the extension's icon wakes it at once."},
+		Hint:      "Repeat the call in a few seconds. If it fails again, ask the person whether their browser is open; a click on the extension's icon wakes it at once."},
 	{Code: ProfileNotConnected, Category: Internal, Source: SourceTransport, Class: Transient, Type: TypeNetwork, Retryable: true, Outcome: NotExecuted,
 		Situation: "Browsers are connected, but not the profile that the call names.",
 		Hint:      "Pass one of the profiles named above, or ask the person to open a window of that profile."},
