@@ -88,7 +88,7 @@ func TestEventsOfBrowsersAndClients(t *testing.T) {
 	mark := l.id
 	b.Close()
 	l.hears(`disconnected The browser profile "Chrome 1" is not connected any more`, `reconnecting Calls for "Chrome 1" wait up to 5s for it to come back`)
-	w.agent(nil)
+	w.agent(nobodyStarts)
 	l.hears("session The client ann attached")
 
 	w.listen(t, "", mark).hears(`disconnected The browser profile "Chrome 1" is not connected any more`, `reconnecting Calls for "Chrome 1" wait up to 5s for it to come back`, "session The client ann attached")
