@@ -3,14 +3,13 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"runtime/debug"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"tabrelay/adapters"
+	"tabrelay/relay"
 	"tabrelay/relay/config"
 	"tabrelay/relay/join"
 	"tabrelay/relay/plugin"
@@ -39,26 +38,6 @@ func (a *app) pluginNew() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "name of the plugin (default: the folder's)")
-	return cmd
-}
-
-func (a *app) pluginBuild() *cobra.Command {
-	var out string
-	cmd := &cobra.Command{
-		Use: "build [FOLDER]", Short: "Build a plugin into its dist folder", Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			began := time.Now()
-			debug.SetGCPercent(400) // a build makes much garbage and ends soon; this takes a third off its time
-			p, found, err := plugin.Build(cmd.Context(), folderOf(args), plugin.Options{Out: out})
-			a.warn(found)
-			if err != nil {
-				return err
-			}
-			a.notef("%s %s: %d tools, adapter of %d bytes, in %s\n", p.Manifest.Name, p.Manifest.Version, len(p.Manifest.Tools), len(p.Adapter), time.Since(began).Round(time.Millisecond))
-			return nil
-		},
-	}
-	cmd.Flags().StringVar(&out, "out", "", "folder for manifest.json and adapter.js (default: dist in the plugin's folder)")
 	return cmd
 }
 
@@ -144,8 +123,8 @@ func (a *app) pluginList() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the plugins", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			list, err := a.pluginRows()
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := a.pluginRows(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -173,7 +152,7 @@ func (a *app) pluginList() *cobra.Command {
 	return cmd
 }
 
-func (a *app) pluginRows() ([]pluginRow, error) {
+func (a *app) pluginRows(ctx context.Context) ([]pluginRow, error) {
 	cfg, err := config.Load(a.home)
 	if err != nil {
 		return nil, err
@@ -193,7 +172,28 @@ func (a *app) pluginRows() ([]pluginRow, error) {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b pluginRow) int { return strings.Compare(a.Name, b.Name) })
+	a.asOffered(ctx, list)
 	return list, nil
+}
+
+// asOffered puts in the pages that a running relay offers plugins on: settings and the demo's own address add to what a
+// manifest says. Without a relay the manifests have to do.
+func (a *app) asOffered(ctx context.Context, list []pluginRow) {
+	if _, ok := join.Running(ctx, a.home); !ok {
+		return
+	}
+	var status relay.Status
+	if err := a.get(ctx, "/api/v1/status", &status); err != nil {
+		a.notef("problem: %v\n", err)
+		return
+	}
+	for i := range list {
+		for _, p := range status.Plugins {
+			if p.Name == list[i].Name && list[i].Enabled {
+				list[i].Matches = p.Matches
+			}
+		}
+	}
 }
 
 // offered are the plugins a relay of this home folder offers, and those a person added.
