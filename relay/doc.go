@@ -45,7 +45,7 @@
 //   - breaker: holds back calls to a place that keeps failing.
 //   - hub: connections to browsers, tabs, routing, calls in flight, reconciliation.
 //   - dispatch: one call's life; the owner of deadlines, retries and turns.
-//   - front: MCP and nothing but MCP; mcp-go stays inside.
+//   - front: MCP and nothing but MCP; mcp-go stays inside. front/conformance serves the fixtures of the official suite.
 //   - resource: what agents can read by URI, one provider for each scheme, and the guard for what leaves this machine.
 //   - join: many processes, one relay: lock, socket, shim.
 //   - connect, browser: configuration files of MCP clients; finding and starting a browser.
@@ -73,7 +73,7 @@
 // # Locks
 //
 // A lock that nests inside another names the order in its package: hub (Hub.mu, browser.mu, queue.mu), front
-// (Front.mu, httpSession.mu, flights.mu, exchange.mu), join (Shim.sending, ledger.mu). Between packages: offer.mu
+// (sessions.mu, httpSession.mu, flights.mu), join (Shim.sending, ledger.mu). Between packages: offer.mu
 // here, then registry's change lock, under which listeners run, then unpacked.mu, then the hub's and the front's.
 // Nothing is called back into a package whose lock is held.
 package relay

@@ -2,6 +2,8 @@ package front
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -106,8 +108,9 @@ func (f *Front) Log(level, logger string, data any) {
 	members = append(append(members, `,"data":`...), encode(data)...)
 	l := letter{method: "notifications/message", members: members}
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	for c := range f.listeners {
+	listeners := slices.Collect(maps.Keys(f.listeners))
+	f.mu.Unlock()
+	for _, c := range listeners {
 		if wanted(level, string(c.GetLogLevel())) {
 			c.box.post(l)
 		}
