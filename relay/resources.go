@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"tabrelay/relay/call"
 	"tabrelay/relay/config"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
@@ -21,7 +22,7 @@ func (r *Relay) newResources() *resource.Set {
 		return resource.Outside{Hosts: o.Hosts, Timeout: o.Timeout, Bytes: int64(o.MaxBytes)}
 	}
 	set := resource.New(resource.Options{
-		Browser: openTabs{r.hub}, PageChars: r.config.MaxBytes, Keep: r.store, Events: &r.events,
+		Browser: openTabs{r.hub}, PageChars: r.config.MaxBytes, Keep: kept{r}, Events: &r.events,
 		Roots: c.File.Roots, FileBytes: int64(c.File.MaxBytes), Web: outside(c.HTTPS), Git: outside(c.Git), Providers: programs,
 		Log: r.part("resource"),
 	})
@@ -52,4 +53,26 @@ func (o openTabs) OnTabs(listener func(resource.TabNews)) (stop func()) {
 	return o.hub.OnTabs(func(n hub.TabNews) {
 		listener(resource.TabNews{ProfileID: n.ProfileID, TabID: n.TabID, Page: n.Page, Console: n.Console})
 	})
+}
+
+// kept shows what the relay has kept to the resources.
+type kept struct{ relay *Relay }
+
+func (k kept) Result(ctx context.Context, id string) (call.StoredResult, bool, error) {
+	return k.relay.store.Result(ctx, id)
+}
+
+func (k kept) Letters(ctx context.Context, s call.Session, limit int) ([]call.DeadLetter, error) {
+	return k.relay.store.DeadLettersOf(ctx, mailbox(s), "", limit)
+}
+
+func (k kept) Letter(ctx context.Context, s call.Session, id call.ID) (view any, found bool, err error) {
+	l, failure := k.relay.findLetter(ctx, s, id)
+	switch {
+	case failure == nil:
+		return k.relay.view(l, false), true, nil
+	case failure.Code == fault.NotFoundCode:
+		return nil, false, nil
+	}
+	return nil, false, failure
 }

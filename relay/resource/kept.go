@@ -2,10 +2,10 @@ package resource
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"regexp"
+	"sync"
 	"time"
 
 	"tabrelay/relay/call"
@@ -16,8 +16,10 @@ import (
 // Keep is what the relay has kept: large results, and calls that came to no good end.
 type Keep interface {
 	Result(ctx context.Context, id string) (call.StoredResult, bool, error)
-	DeadLetter(ctx context.Context, id call.ID) (call.DeadLetter, bool, error)
-	DeadLettersOf(ctx context.Context, client string, before call.ID, limit int) ([]call.DeadLetter, error)
+	// Letters returns the newest dead letters that this session may see, at most limit.
+	Letters(ctx context.Context, s call.Session, limit int) ([]call.DeadLetter, error)
+	// Letter returns a dead letter as clients see it, if there is one and this session may see it.
+	Letter(ctx context.Context, s call.Session, id call.ID) (view any, found bool, err error)
 }
 
 var isID = regexp.MustCompile(`^[0-9a-f]{32}$`).MatchString
@@ -69,8 +71,11 @@ func (*results) watch(*url.URL, func()) (func(), *fault.Error) {
 	return nil, invalid("A kept result does not change, so it cannot be subscribed to", "Read it.")
 }
 
-// letters serves deadletter://ID, to the client whose call it was.
-type letters struct{ keep Keep }
+// letters serves deadletter://ID, to the client whose call it was. The end of such a call may come late.
+type letters struct {
+	keep Keep
+	bus  *event.Bus // may be nil
+}
 
 // listedLetters is how many dead letters a list shows: the newest.
 const listedLetters = 20
@@ -81,7 +86,7 @@ func (*letters) templates() []call.ResourceTemplate {
 }
 
 func (l *letters) list(ctx context.Context, s call.Session) ([]call.Resource, *fault.Error) {
-	found, err := l.keep.DeadLettersOf(ctx, s.Client, "", listedLetters)
+	found, err := l.keep.Letters(ctx, s, listedLetters)
 	if err != nil {
 		return nil, storeFailed(err)
 	}
@@ -94,26 +99,6 @@ func (l *letters) list(ctx context.Context, s call.Session) ([]call.Resource, *f
 	return list, nil
 }
 
-// letterView is a dead letter as a client reads it.
-type letterView struct {
-	ID          call.ID         `json:"id"`
-	Tool        string          `json:"tool"`
-	Created     time.Time       `json:"created"`
-	TabID       int             `json:"tabId,omitempty"`
-	Profile     string          `json:"profile,omitempty"`
-	Arguments   json.RawMessage `json:"arguments,omitempty"`
-	Redacted    bool            `json:"redacted"`
-	Attempts    int             `json:"attempts"`
-	Outcome     call.State      `json:"outcome"`
-	Failure     json.RawMessage `json:"failure,omitempty"`
-	Resolved    *time.Time      `json:"resolved,omitempty"`
-	LateOutcome call.State      `json:"lateOutcome,omitempty"`
-	LateOutput  json.RawMessage `json:"lateOutput,omitempty"`
-	LateFailure json.RawMessage `json:"lateFailure,omitempty"`
-	ReplayOf    call.ID         `json:"replayOf,omitempty"`
-	Replayed    call.ID         `json:"replayed,omitempty"`
-}
-
 func (l *letters) read(ctx context.Context, s call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error) {
 	if failure := only(u); failure != nil {
 		return nil, failure
@@ -123,23 +108,47 @@ func (l *letters) read(ctx context.Context, s call.Session, u *url.URL) ([]call.
 	if id == "" {
 		return nil, missing
 	}
-	d, found, err := l.keep.DeadLetter(ctx, call.ID(id))
-	if err != nil {
+	view, found, err := l.keep.Letter(ctx, s, call.ID(id))
+	switch {
+	case err != nil:
 		return nil, storeFailed(err)
-	}
-	if !found || d.Session.Client != s.Client {
+	case !found:
 		return nil, missing
-	}
-	view := letterView{ID: d.ID, Tool: d.Tool, Created: d.Created.UTC(), TabID: d.TabID, Profile: d.Profile, Arguments: d.Arguments, Redacted: d.Redacted,
-		Attempts: d.Attempts, Outcome: d.Outcome, Failure: d.Failure, LateOutcome: d.LateOutcome, LateOutput: d.LateOutput,
-		LateFailure: d.LateFailure, ReplayOf: d.ReplayOf, Replayed: d.Replayed}
-	if !d.Resolved.IsZero() {
-		view.Resolved = new(d.Resolved.UTC())
 	}
 	return []call.ResourceContents{{MIMEType: "application/json", Text: string(encode(view))}}, nil
 }
 
-func (*letters) watch(*url.URL, func()) (func(), *fault.Error) { return nil, unwatchable("deadletter") }
+func (l *letters) watch(u *url.URL, changed func()) (func(), *fault.Error) {
+	id := idOf(u)
+	if failure := only(u); failure != nil || id == "" || l.bus == nil {
+		return nil, unwatchable("deadletter")
+	}
+	return subscribe(l.bus, func(e event.Event) {
+		if e.Data["deadLetter"] == id {
+			changed()
+		}
+	}), nil
+}
+
+// subscribe calls hear with each event, until stop.
+func subscribe(bus *event.Bus, hear func(event.Event)) (stop func()) {
+	news, unsubscribe := bus.Subscribe()
+	end := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case e := <-news:
+				hear(e)
+			case <-end:
+				return
+			}
+		}
+	}()
+	return sync.OnceFunc(func() {
+		unsubscribe()
+		close(end)
+	})
+}
 
 // events serves events://recent.
 type events struct{ bus *event.Bus }
@@ -175,20 +184,5 @@ func (e *events) watch(u *url.URL, changed func()) (func(), *fault.Error) {
 	if failure := isEvents(u); failure != nil {
 		return nil, failure
 	}
-	news, unsubscribe := e.bus.Subscribe()
-	end := make(chan struct{})
-	go func() {
-		for {
-			select {
-			case <-news:
-				changed()
-			case <-end:
-				return
-			}
-		}
-	}()
-	return func() {
-		unsubscribe()
-		close(end)
-	}, nil
+	return subscribe(e.bus, func(event.Event) { changed() }), nil
 }

@@ -83,8 +83,9 @@ type provider interface {
 // Set is everything that can be read. Its methods may be called concurrently.
 type Set struct {
 	providers map[string]provider
-	schemes   []string // in the order of lists
-	browser   Browser
+	schemes   []string   // in the order of lists
+	browser   Browser    // may be nil
+	events    *event.Bus // may be nil
 	log       zerolog.Logger
 
 	slow  map[string]bool // schemes whose reads start programs or use the network
@@ -93,7 +94,7 @@ type Set struct {
 
 // New makes the set.
 func New(o Options) *Set {
-	s := &Set{providers: map[string]provider{}, browser: o.Browser, log: o.Log, slow: map[string]bool{"https": true, "git+https": true}, slots: make(chan struct{}, slowReads)}
+	s := &Set{providers: map[string]provider{}, browser: o.Browser, events: o.Events, log: o.Log, slow: map[string]bool{"https": true, "git+https": true}, slots: make(chan struct{}, slowReads)}
 	add := func(scheme string, p provider) {
 		s.providers[scheme] = p
 		s.schemes = append(s.schemes, scheme)
@@ -108,7 +109,7 @@ func New(o Options) *Set {
 	}
 	if o.Keep != nil {
 		add("result", &results{o.Keep})
-		add("deadletter", &letters{o.Keep})
+		add("deadletter", &letters{o.Keep, o.Events})
 	}
 	guard := newGuard(o)
 	add("file", &files{roots: cleanRoots(o.Roots), bytes: cmp.Or(o.FileBytes, defaultBytes), watchers: make(chan struct{}, maxWatchers)})
@@ -194,20 +195,28 @@ func (s *Set) Watch(uri string, changed func()) (stop func(), failure *fault.Err
 	}, nil
 }
 
-// OnListChange implements front.ResourcesChanging: tabs come and go.
+// OnListChange implements front.ResourcesChanging: tabs come and go, and so do dead letters.
 func (s *Set) OnListChange(changed func()) (stop func()) {
-	if s.browser == nil {
-		return func() {}
-	}
 	d := newDebounce(time.Second, 5*time.Second, changed)
-	stopWatching := s.browser.OnTabs(func(n TabNews) {
-		if n.Page || n.TabID == 0 {
-			d.hit()
-		}
-	})
+	stops := []func(){d.stop}
+	if s.browser != nil {
+		stops = append(stops, s.browser.OnTabs(func(n TabNews) {
+			if n.Page || n.TabID == 0 {
+				d.hit()
+			}
+		}))
+	}
+	if s.events != nil {
+		stops = append(stops, subscribe(s.events, func(e event.Event) {
+			if e.Data["deadLetter"] != nil {
+				d.hit()
+			}
+		}))
+	}
 	return func() {
-		stopWatching()
-		d.stop()
+		for _, stop := range stops {
+			stop()
+		}
 	}
 }
 

@@ -272,26 +272,34 @@ func TestWatchedConsoles(t *testing.T) {
 func TestWatchedEventsAndLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, bus := twoProfiles(), new(event.Bus)
-		s := set(t, Options{Browser: w, Events: bus})
+		s := set(t, Options{Browser: w, Events: bus, Keep: &shelves{}})
 		var toldEvents, toldList atomic.Int32
 		stop, failure := s.Watch("events://recent", func() { toldEvents.Add(1) })
 		if failure != nil {
 			t.Fatal(failure)
 		}
 		stopList := s.OnListChange(func() { toldList.Add(1) })
+		letter := strings.Repeat("a", 32)
+		var toldLetter atomic.Int32
+		stopLetter, failure := s.Watch("deadletter://"+letter, func() { toldLetter.Add(1) })
+		if failure != nil {
+			t.Fatal(failure)
+		}
 		bus.Publish(event.Retry, "again", nil)
-		bus.Publish(event.Retry, "again", nil)
+		bus.Publish(event.Error, "late", map[string]any{"deadLetter": strings.Repeat("b", 32)})
+		bus.Publish(event.Error, "late", map[string]any{"deadLetter": letter})
 		w.tell(TabNews{ProfileID: "p1", TabID: 9, Page: true})
 		w.tell(TabNews{ProfileID: "p1", TabID: 7, Console: true})
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if toldEvents.Load() != 1 || toldList.Load() != 1 {
-			t.Errorf("told %d and %d times", toldEvents.Load(), toldList.Load())
+		if toldEvents.Load() != 1 || toldList.Load() != 1 || toldLetter.Load() != 1 {
+			t.Errorf("told %d, %d and %d times", toldEvents.Load(), toldList.Load(), toldLetter.Load())
 		}
+		stopLetter()
 		stop()
 		stopList()
 	})
-	for _, uri := range []string{"result://" + strings.Repeat("a", 32), "deadletter://" + strings.Repeat("a", 32), "git+https://h/o/r#f"} {
+	for _, uri := range []string{"result://" + strings.Repeat("a", 32), "deadletter://x", "git+https://h/o/r#f"} {
 		if _, failure := set(t, Options{Keep: &shelves{}}).Watch(uri, func() {}); failure == nil || failure.Code != fault.InvalidParams {
 			t.Errorf("%s can be watched: %v", uri, failure)
 		}
@@ -309,12 +317,12 @@ func (s *shelves) Result(_ context.Context, id string) (call.StoredResult, bool,
 	return s.result, id == s.result.ID && s.err == nil, s.err
 }
 
-func (s *shelves) DeadLetter(_ context.Context, id call.ID) (call.DeadLetter, bool, error) {
-	return s.letter, id == s.letter.ID && s.err == nil, s.err
+func (s *shelves) Letter(_ context.Context, from call.Session, id call.ID) (any, bool, error) {
+	return map[string]any{"id": id}, id == s.letter.ID && from.Client == s.letter.Session.Client && s.err == nil, s.err
 }
 
-func (s *shelves) DeadLettersOf(_ context.Context, client string, _ call.ID, _ int) ([]call.DeadLetter, error) {
-	if s.err != nil || client != s.letter.Session.Client {
+func (s *shelves) Letters(_ context.Context, from call.Session, _ int) ([]call.DeadLetter, error) {
+	if s.err != nil || from.Client != s.letter.Session.Client {
 		return nil, s.err
 	}
 	return []call.DeadLetter{s.letter}, nil
