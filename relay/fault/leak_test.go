@@ -3,9 +3,11 @@ package fault_test
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,18 +43,17 @@ var hostile = map[string]string{
 	"temp":            filepath.Join(os.TempDir(), "x", "y.db") + " is locked",
 }
 
-// TestNothingLeaks says every code of the table with hostile words in every place they can come in.
+// TestNothingLeaks says every code of the table, and every hostile text, with hostile words in every place they can
+// come in.
 func TestNothingLeaks(t *testing.T) {
-	for name, text := range hostile {
-		data, err := json.Marshal(map[string]any{"reason": text, "list": []string{text}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, row := range fault.Table() {
-			e := fault.New(row.Code, text, fault.WithCause(errors.New(text)), fault.WithHint("Try again.\n"+text), fault.WithConsoleTail(text),
-				fault.WithData(data), fault.WithSuggestion(text))
-			unharmed(t, name, e)
-		}
+	names := slices.Sorted(maps.Keys(hostile))
+	for i, row := range fault.Table() {
+		name := names[i%len(names)]
+		unharmed(t, name, spoilt(t, row.Code, hostile[name]))
+	}
+	for _, name := range names {
+		text := hostile[name]
+		unharmed(t, name, spoilt(t, fault.TimeoutCode, text))
 		thrown, err := json.Marshal(map[string]any{"code": "X", "category": "internal", "retryable": false, "message": text})
 		if err != nil {
 			t.Fatal(err)
@@ -65,6 +66,17 @@ func TestNothingLeaks(t *testing.T) {
 			}
 		}
 	}
+}
+
+// spoilt is a failure that has a text everywhere.
+func spoilt(t *testing.T, code fault.Code, text string) *fault.Error {
+	t.Helper()
+	data, err := json.Marshal(map[string]any{"reason": text, "list": []string{text}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fault.New(code, text, fault.WithCause(errors.New(text)), fault.WithHint("Try again.\n"+text), fault.WithConsoleTail(text),
+		fault.WithData(data), fault.WithSuggestion(text))
 }
 
 func unharmed(t *testing.T, name string, e *fault.Error) {
