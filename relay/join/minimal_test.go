@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -149,8 +150,8 @@ func TestOutlet(t *testing.T) {
 
 func TestOrphan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		gone := false
-		s := &Shim{Log: zerolog.Nop(), Orphaned: func() bool { return gone }}
+		var gone atomic.Bool
+		s := &Shim{Log: zerolog.Nop(), Orphaned: gone.Load}
 		more := make(chan struct{}, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -159,7 +160,7 @@ func TestOrphan(t *testing.T) {
 		if s.finished() {
 			t.Error("the shim ended although its parent is there")
 		}
-		gone = true
+		gone.Store(true)
 		time.Sleep(parentEvery)
 		if <-more; !s.finished() {
 			t.Error("the shim outlives its parent")
