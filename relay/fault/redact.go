@@ -17,7 +17,19 @@ func scrub(text string) string {
 }
 
 // longest is how much of a message is looked at; a multiple of what is kept.
-const longest = 8 * maxMessageBytes
+const longest = 2 * maxMessageBytes
+
+// head is the beginning of a long text, up to the end of a word: half a secret is not known as one.
+func head(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	text = text[:most]
+	if i := strings.LastIndexAny(text, " \t\r\n"); i > 0 {
+		text = text[:i]
+	}
+	return text
+}
 
 // Plain is a sentence as an agent may see it: one line without stack traces, folders of this machine and credentials.
 func Plain(text string) string { return plain(text) }
@@ -25,9 +37,7 @@ func Plain(text string) string { return plain(text) }
 // plain is a message as an agent may see it: one harmless line. What Sanitize takes out may have kept apart what
 // belongs together, so the result is looked at until nothing changes.
 func plain(message string) string {
-	if len(message) > longest {
-		message = message[:longest]
-	}
+	message = head(message, longest)
 	for range 4 {
 		next := Sanitize(scrub(message))
 		if next == message {
@@ -40,10 +50,7 @@ func plain(message string) string {
 
 // plainLines is a text of several lines, each as an agent may see it.
 func plainLines(text string) string {
-	if len(text) > longest {
-		text = text[:longest]
-	}
-	list := strings.Split(scrub(text), "\n")
+	list := strings.Split(scrub(head(text, longest)), "\n")
 	for i, line := range list {
 		list[i] = plain(line)
 	}
@@ -70,6 +77,10 @@ func plainData(raw json.RawMessage) json.RawMessage {
 func scrubbed(value any, changed *bool) any {
 	switch v := value.(type) {
 	case string:
+		if len(v) > longest {
+			*changed = true
+			return plainLines(v)
+		}
 		list := strings.Split(v, "\n")
 		for i, line := range list {
 			list[i] = Sanitize(line)

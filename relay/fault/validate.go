@@ -216,6 +216,9 @@ func quote(value any) string {
 	if err != nil {
 		return "(unreadable)"
 	}
+	if len(text) > longest {
+		return excerpt(head(string(text), maxMessageBytes))
+	}
 	return excerpt(string(plainData(text)))
 }
 
