@@ -6,6 +6,7 @@ import path from 'node:path';
 import type { Agent } from '../stage/agent.ts';
 import { stopWorker } from '../stage/browser.ts';
 import { openProxy } from '../stage/proxy.ts';
+import { expectReadable } from '../stage/readable.ts';
 import { expect, openStage, type Stage, test, timed } from '../stage/test.ts';
 
 /** Starts a write that takes a while, and returns once the page has begun it. */
@@ -73,7 +74,7 @@ test('tab closed during a call: the end is unknown, and said at once', async ({ 
   await stage.browser.newPage(); // Chromium ends with its last tab
   const { call } = await begin(stage, 'closed', 30_000);
   const { result, ms } = await timed(Promise.all([call, stage.page.close()]));
-  expect(result[0].code).toBe('TAB_NOT_FOUND');
+  expectReadable(result[0], 'TAB_NOT_FOUND');
   expect(result[0].block).toMatchObject({ outcome: 'unknown', retryable: false });
   expect(ms).toBeLessThan(1000);
   expect((await stage.demo.counter('closed')).asked).toBe(1);
@@ -84,7 +85,7 @@ test('tab navigated during a call: the end is unknown, and the call runs in no o
 }) => {
   const { call } = await begin(stage, 'navigated', 30_000);
   const { result, ms } = await timed(Promise.all([call, stage.page.goto(`${stage.demo.url}/pages/tea`)]));
-  expect(result[0].code).toBe('TAB_CHANGED');
+  expectReadable(result[0], 'TAB_CHANGED');
   expect(result[0].block).toMatchObject({ outcome: 'unknown', retryable: false });
   expect(ms).toBeLessThan(1000);
   await expectOnce(stage, 'navigated');
@@ -94,7 +95,7 @@ test('no tab of the site: TAB_NOT_FOUND names the page to open', async ({ stage 
   await stage.page.goto('about:blank');
   await expect.poll(() => stage.relay.tabs()).toEqual([]);
   const { result, ms } = await timed(stage.agent.call('demo__counter_increment', { name: 'none' }));
-  expect(result.code).toBe('TAB_NOT_FOUND');
+  expectReadable(result, 'TAB_NOT_FOUND');
   expect(result.block).toMatchObject({ outcome: 'not_executed' });
   expect(result.text).toContain(stage.demo.url);
   expect(ms).toBeLessThan(1000);
@@ -103,7 +104,7 @@ test('no tab of the site: TAB_NOT_FOUND names the page to open', async ({ stage 
 
 test('an answer too large is refused in the page; the connection stays', async ({ stage }) => {
   const { result, ms } = await timed(stage.agent.call('demo__big_output', { bytes: 20 * 1024 * 1024 }));
-  expect(result.code).toBe('OUTPUT_TOO_LARGE');
+  expectReadable(result, 'OUTPUT_TOO_LARGE');
   expect(result.block).toMatchObject({ outcome: 'executed', retryable: false });
   expect(ms).toBeLessThan(5000);
   await expectNext(stage.agent);
@@ -112,7 +113,7 @@ test('an answer too large is refused in the page; the connection stays', async (
 test('arguments too large for a frame are refused; the connection stays', async ({ stage }) => {
   const name = 'x'.repeat(17 * 1024 * 1024);
   const answer = await stage.agent.call('demo__hello', { name });
-  expect(answer.code).toBe('INPUT_TOO_LARGE');
+  expectReadable(answer, 'INPUT_TOO_LARGE');
   expect(answer.block).toMatchObject({ outcome: 'not_executed' });
   await expectNext(stage.agent);
 });
@@ -127,7 +128,7 @@ test('a page that is busy: TAB_UNRESPONSIVE, nothing done', async ({ stage }) =>
   const blocked = stage.agent.call('demo__block_page', { ms: 6000, note: 'busy' });
   await stage.demo.notes('busy', 1);
   const busy = await timed(stage.agent.call('demo__counter_increment', { name: 'busy' }));
-  expect(busy.result.code).toBe('TAB_UNRESPONSIVE');
+  expectReadable(busy.result, 'TAB_UNRESPONSIVE');
   expect(busy.ms).toBeLessThan(4000);
   expect((await blocked).value).toEqual({ blockedMs: 6000 });
   // What was given up is not done later either.
@@ -140,10 +141,10 @@ test('a tool that ignores its deadline keeps writes away from the tab, and reads
   stage,
 }) => {
   const late = await stage.agent.call('demo__never_answer', {}, { timeoutMs: 300 });
-  expect(late.code).toBe('TIMEOUT');
+  expectReadable(late, 'TIMEOUT');
   expect((await stage.agent.call('demo__hello')).failed).toBe(false);
   const write = await stage.agent.call('demo__counter_increment', { name: 'after' });
-  expect(write.code).toBe('TAB_BUSY');
+  expectReadable(write, 'TAB_BUSY');
   expect(write.block).toMatchObject({ outcome: 'not_executed', retryable: true });
   await stage.page.reload();
   expect((await stage.agent.call('demo__counter_increment', { name: 'after' })).value).toMatchObject({

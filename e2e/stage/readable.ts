@@ -11,7 +11,7 @@ const Failure = z.object({
   correlationId: z.string().regex(/^[0-9a-f]{32}$/),
   message: z.string().min(10),
   retryable: z.boolean(),
-  attempts: z.number(),
+  attempts: z.number().default(0), // of a call that was refused before the first
 });
 
 /** Checks a failure of the relay's own, with this code, and returns its whole error object. */

@@ -34,8 +34,7 @@ func (h *Hub) absent() *fault.Error {
 	}
 	switch {
 	case last != nil && time.Since(left) <= recently:
-		return fault.New(fault.WorkerAsleep, fmt.Sprintf("The browser %q was connected %s ago and has not come back within %s",
-			last.label(), ago(left), h.cfg.GapWait))
+		return fault.New(fault.WorkerAsleep, fmt.Sprintf("The browser %q went away within the last minute and is not back yet", last.label()))
 	case last != nil:
 		return fault.New(fault.BrowserNotRunning, fmt.Sprintf("No browser is connected; %q was the last, %s ago", last.label(), ago(left)))
 	case h.cfg.ConnectedBefore || len(h.all()) > 0:
