@@ -70,6 +70,37 @@ test('files, programs and what the relay keeps', async ({ closing }) => {
   expect(told.map((one) => one.kind)).toContain('connected');
 });
 
+test('a result that was cut is read whole, and a call that failed for good can be looked at', async ({
+  stage,
+}) => {
+  const answer = await stage.agent.call('demo__big_output', { bytes: 300_000 });
+  const link = /result:\/\/[0-9a-f]{32}/.exec(answer.texts.join())?.[0] ?? answer.texts.join().slice(-500);
+  const [whole] = await read(stage, link);
+  expect(whole?.mimeType).toBe('application/json');
+  expect(JSON.parse(whole?.text ?? '{}').text).toHaveLength(300_000);
+
+  const lost = await stage.agent.call(
+    'demo__slow_increment',
+    { name: 'x', ms: 20_000, note: 'x' },
+    { timeoutMs: 300 },
+  );
+  expect(lost.code).toBe('TIMEOUT');
+  let uri = '';
+  await expect
+    .poll(async () => {
+      const { resources } = await stage.agent.client.listResources();
+      uri = resources.find((one) => one.uri.startsWith('deadletter:'))?.uri ?? '';
+      return uri;
+    })
+    .not.toBe('');
+  const [letter] = await read(stage, uri);
+  expect(JSON.parse(letter?.text ?? '{}')).toMatchObject({
+    tool: 'demo__slow_increment',
+    outcome: 'unknown',
+  });
+  expect(await refused(stage, `deadletter://${'0'.repeat(32)}`)).toMatchObject({ code: -32002 });
+});
+
 test('in the modern era the same is read, and missing is told as that era has it', async ({ stage }) => {
   const client = await openClient2(stage.relay, 'HTTP', 'modern', stage.closing);
   const { resources } = await client.listResources();
