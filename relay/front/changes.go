@@ -2,6 +2,7 @@ package front
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -105,7 +106,11 @@ func (f *Front) delist(c *client) {
 func (f *Front) Log(level, logger string, data any) {
 	members := appendString([]byte(`"level":`), levels[levelRank(level)])
 	members = appendString(append(members, `,"logger":`...), logger)
-	members = append(append(members, `,"data":`...), encode(data)...)
+	encoded, err := tryEncode(data)
+	if err != nil { // better its words than nothing
+		encoded = appendString(nil, fmt.Sprint(data))
+	}
+	members = append(append(members, `,"data":`...), encoded...)
 	l := letter{method: "notifications/message", members: members}
 	f.mu.Lock()
 	listeners := slices.Collect(maps.Keys(f.listeners))

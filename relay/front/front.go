@@ -167,7 +167,6 @@ func (f *Front) Shutdown(ctx context.Context) error {
 		}
 	}
 	f.mu.Unlock()
-	f.rounds.end(nil, errShutdown)
 	select {
 	case <-f.drained:
 		return nil

@@ -83,13 +83,20 @@ func encodeAll[T any](items []T) [][]byte {
 	return all
 }
 
-// encode writes a value of ours as JSON, and leaves <, > and & as they are. What does not encode is a bug.
+// encode writes a value of ours as JSON. What does not encode is a bug.
 func encode(value any) []byte {
+	b, err := tryEncode(value)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// tryEncode writes any value as JSON, and leaves <, > and & as they are.
+func tryEncode(value any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(value); err != nil {
-		panic(err)
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
+	err := e.Encode(value)
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
 }

@@ -27,7 +27,8 @@ const (
 // comes back; only the exchange is another one.
 type run struct {
 	front  *Front
-	owner  any // who may go on with it: the attachment on stdio, the name of the client over HTTP
+	ending context.Context // ends when the client cannot come back any more
+	owner  any             // who may go on with it: the attachment on stdio, the name of the client over HTTP
 	m      *message
 	cancel context.CancelCauseFunc
 	early  map[string]json.RawMessage // answers that came before anything was asked
@@ -92,7 +93,7 @@ func (f *Front) start(ctx context.Context, p *party, x *exchange, m *message, ab
 		x.respond(refuse(x.id, fail, x.modern))
 		return
 	}
-	r := &run{front: f, owner: p.owner(), m: m, early: early, next: make(chan *turn, 1)}
+	r := &run{front: f, ending: p.ending, owner: p.owner(), m: m, early: early, next: make(chan *turn, 1)}
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	r.cancel = cancel
 	work = context.WithValue(work, askerKey{}, &Asker{able: able, ask: r.ask})
@@ -102,8 +103,9 @@ func (f *Front) start(ctx context.Context, p *party, x *exchange, m *message, ab
 		defer cancel(nil)
 		answer := f.attempt(work, m.method, func() func(*exchange) response { return do(work, &way{run: r}) })
 		if last := r.release(); last != nil {
+			defer close(last.served)
+			defer f.catch(last.x, m.method)
 			f.conclude(work, last.x, answer)
-			close(last.served)
 		}
 	}()
 	<-t.served
@@ -196,6 +198,8 @@ func (r *run) round(ctx context.Context, missing []Input) (*turn, error) {
 		return t, nil
 	case <-ctx.Done():
 		err = context.Cause(ctx)
+	case <-r.ending.Done():
+		err = errors.New("the client's connection has ended, or the relay is stopping")
 	case <-late.C:
 		err = errors.New("the client did not come back with an answer in time")
 	}
@@ -212,7 +216,7 @@ func (r *run) park(ctx context.Context, missing []Input) (state string, err erro
 		return "", err
 	}
 	var t *turn
-	if r.front.closing.Err() == nil {
+	if r.ending.Err() == nil {
 		t = r.unbind()
 	}
 	if t == nil {
@@ -286,17 +290,6 @@ func (s *rounds) claim(state string, owner any, digest [32]byte) *run {
 	}
 	delete(s.parked, state)
 	return parked.run
-}
-
-// end cancels the runs that wait for their client: those of one owner, or all when it is nil.
-func (s *rounds) end(owner any, cause error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, r := range s.parked {
-		if owner == nil || r.owner == owner {
-			r.cancel(cause)
-		}
-	}
 }
 
 // readResponses takes the answers out of params.

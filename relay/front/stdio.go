@@ -221,7 +221,6 @@ func (s *stdio) drain() {
 	s.ending()
 	grace := time.AfterFunc(drainTime, func() { s.stop(errGone) })
 	defer grace.Stop()
-	s.front.rounds.end(&s.party, errGone)
 	s.work.Wait()
 	s.front.delist(s.party.client)
 	close(s.ended)
