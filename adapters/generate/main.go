@@ -38,5 +38,8 @@ func build(source, dist string) error {
 	for _, w := range warnings {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", source, w)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return os.Remove(filepath.Join(options.Out, "adapter.js.map")) // nobody looks for it in the binary
 }

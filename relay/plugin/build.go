@@ -136,7 +136,7 @@ func (b *Builder) build(ctx context.Context) (*Plugin, []Diagnostic, error) {
 	if err := invalid(found); err != nil {
 		return nil, found, err
 	}
-	plugin := &Plugin{Manifest: manifest, Dir: b.dir, Adapter: append(adapter, defaultsScript(manifest.Tools)...), PreScript: preScript}
+	plugin := &Plugin{Manifest: manifest, Dir: b.dir, Adapter: append(adapter.code, defaultsScript(manifest.Tools)...), PreScript: preScript, SourceMap: adapter.sources}
 	if err := plugin.seal(); err != nil {
 		return nil, found, err
 	}
@@ -180,7 +180,7 @@ func (m *Manifest) complete(said *described) []Diagnostic {
 }
 
 // both bundles for the page while the schemas are read.
-func (b *Builder) both(ctx context.Context, name string, m *module) (adapter []byte, said *remembered, found []Diagnostic) {
+func (b *Builder) both(ctx context.Context, name string, m *module) (adapter bundled, said *remembered, found []Diagnostic) {
 	var wait sync.WaitGroup
 	var pageFound []Diagnostic
 	wait.Go(func() { adapter, pageFound = b.page.build(m) })

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/grafana/sobek"
+	"github.com/grafana/sobek/parser"
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
@@ -194,5 +195,30 @@ export default sdk.definePlugin({ tools: [sdk.defineTool({
 	t.Logf("a third of the SDK: %d bytes", len(p.Adapter))
 	if len(p.Adapter) > 8<<10 {
 		t.Errorf("the adapter that uses a third of the SDK has %d bytes", len(p.Adapter))
+	}
+}
+
+// A failure in the page says where in the sources it is, also behind the schemas that were left out.
+func TestSourceMap(t *testing.T) {
+	p := buildArchive(t, "source-map")
+	program, err := sobek.Parse("adapter.js", string(p.Adapter)+"\n//# sourceMappingURL=adapter.js.map", parser.WithSourceMapLoader(func(string) ([]byte, error) { return p.SourceMap, nil }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := sobek.CompileAST(program, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vm := sobek.New()
+	if _, err := vm.RunProgram(compiled); err != nil {
+		t.Fatal(err)
+	}
+	_, err = vm.RunString("tabrelayPlugin.default.tools[0].handle()")
+	var thrown *sobek.Exception
+	if !errors.As(err, &thrown) {
+		t.Fatalf("the handler answers %v", err)
+	}
+	if at := thrown.Stack()[0].Position(); !strings.HasSuffix(at.Filename, "src/index.ts") || at.Line != 17 {
+		t.Errorf("it throws at %v, want src/index.ts:17", at)
 	}
 }

@@ -62,6 +62,7 @@ type Plugin struct {
 	Dir       string // where it was loaded from; empty for one shipped in the binary
 	Adapter   []byte // dist/adapter.js: `var tabrelayPlugin = (() => { … })();`
 	PreScript []byte // nil when there is none
+	SourceMap []byte // of Adapter (https://tc39.es/ecma426/); nil for one that was loaded
 	Hash      string // 64 hexadecimal digits of SHA-256 over manifest, adapter and pre-script
 	Shipped   bool   // part of the binary
 }

@@ -16,6 +16,7 @@ import (
 const (
 	manifestFile = "manifest.json"
 	adapterFile  = "adapter.js"
+	mapFile      = "adapter.js.map"
 )
 
 // encode returns the manifest as it is written: the same bytes for the same content.
@@ -57,8 +58,10 @@ func write(dir string, p *Plugin) error {
 		return err
 	}
 	files := map[string][]byte{manifestFile: manifest, adapterFile: p.Adapter}
-	if p.PreScript != nil {
-		files[preScriptFile] = p.PreScript
+	for name, content := range map[string][]byte{preScriptFile: p.PreScript, mapFile: p.SourceMap} {
+		if content != nil {
+			files[name] = content
+		}
 	}
 	for name, content := range files {
 		file := filepath.Join(dir, name)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
@@ -59,6 +60,7 @@ func (p *pageBundle) context(plugins ...api.Plugin) (api.BuildContext, error) {
 		MinifyIdentifiers: true,
 		MinifySyntax:      true,
 		LegalComments:     api.LegalCommentsNone,
+		Sourcemap:         api.SourceMapExternal,
 		Metafile:          true,
 		LogLevel:          api.LogLevelSilent,
 		Define:            map[string]string{"process.env.NODE_ENV": `"production"`},
@@ -111,34 +113,45 @@ func leaveOutSchemas() api.Plugin {
 	}}
 }
 
-// build returns the script that defines pageGlobal.
-func (p *pageBundle) build(m *module) ([]byte, []Diagnostic) {
+// bundled is a script for the page, and the map from its lines to those of the sources.
+type bundled struct{ code, sources []byte }
+
+// build returns the script that defines pageGlobal; nothing when it cannot be made.
+func (p *pageBundle) build(m *module) (bundled, []Diagnostic) {
 	p.code, p.zod = string(stripSchemas(m.code)), false
 	result := p.lean.Rebuild()
 	if len(result.Errors) == 0 {
 		meta, err := readMetafile(result.Metafile)
 		if err == nil && len(meta.externals()) == 0 {
-			return script(result), diagnose(result.Warnings, true)
+			return finish(result), diagnose(result.Warnings, true)
 		}
 	}
 	// A handler uses a schema at run time: then the page needs the library.
 	if p.full == nil {
 		context, err := p.context(oneLocale())
 		if err != nil {
-			return nil, []Diagnostic{{Text: err.Error()}}
+			return bundled{}, []Diagnostic{{Text: err.Error()}}
 		}
 		p.full = context
 	}
 	p.zod = slices.ContainsFunc(m.packages, func(name string) bool { return name == "zod" || name == "zod/v4" })
 	result = p.full.Rebuild()
 	if len(result.Errors) > 0 {
-		return nil, diagnose(result.Errors, false)
+		return bundled{}, diagnose(result.Errors, false)
 	}
-	return script(result), diagnose(result.Warnings, true)
+	return finish(result), diagnose(result.Warnings, true)
 }
 
-func script(result api.BuildResult) []byte {
-	return mendExports(append(bytes.TrimSpace(result.OutputFiles[0].Contents), '\n'))
+func finish(result api.BuildResult) bundled {
+	var b bundled
+	for _, file := range result.OutputFiles {
+		if strings.HasSuffix(file.Path, ".map") {
+			b.sources = file.Contents
+		} else {
+			b.code = mendExports(append(bytes.TrimSpace(file.Contents), '\n'))
+		}
+	}
+	return b
 }
 
 // exportLoop is how the bundler gives a namespace its members: it takes in what it inherits, and so fails in a page that

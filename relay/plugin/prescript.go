@@ -60,7 +60,7 @@ func buildPreScript(dir, entry string) ([]byte, []string, []Diagnostic) {
 	if err := m.readMetafile(result.Metafile); err != nil {
 		return nil, nil, append(found, Diagnostic{File: entry, Text: err.Error()})
 	}
-	return script(result), m.files, found
+	return finish(result).code, m.files, found
 }
 
 // ComposePreScript returns the file that runs a plugin's pre-script, and keeps its values where the adapter's file, the

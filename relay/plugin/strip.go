@@ -223,10 +223,16 @@ func (s *stripper) drop(from, to int) {
 	}
 	switch next {
 	case ',':
-		s.edits = append(s.edits, edit{from: from, to: at + 1})
+		s.cut(from, at+1)
 	case '}':
-		s.edits = append(s.edits, edit{from: from, to: at})
+		s.cut(from, at)
 	}
+}
+
+// cut leaves out a text and keeps its lines, so that what follows stays where the source map has it.
+func (s *stripper) cut(from, to int) {
+	lines := bytes.Repeat([]byte("\n"), bytes.Count(s.code[from:to], []byte("\n")))
+	s.edits = append(s.edits, edit{from: from, to: to, text: string(lines)})
 }
 
 // markPure makes an initialiser one expression that the bundler may drop when nobody uses its value.
