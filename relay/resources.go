@@ -8,6 +8,7 @@ import (
 	"tabrelay/relay/config"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
+	"tabrelay/relay/match"
 	"tabrelay/relay/resource"
 )
 
@@ -22,7 +23,7 @@ func (r *Relay) newResources() *resource.Set {
 		return resource.Outside{Hosts: o.Hosts, Timeout: o.Timeout, Bytes: int64(o.MaxBytes)}
 	}
 	set := resource.New(resource.Options{
-		Browser: openTabs{r.hub}, PageChars: r.config.MaxBytes, Keep: kept{r}, Events: &r.events,
+		Browser: openTabs{r.hub}, PageChars: r.config.MaxBytes, Readable: r.readable(), Keep: kept{r}, Events: &r.events,
 		Roots: c.File.Roots, FileBytes: int64(c.File.MaxBytes), Web: outside(c.HTTPS), Git: outside(c.Git), Providers: programs,
 		Log: r.part("resource"),
 	})
@@ -30,6 +31,17 @@ func (r *Relay) newResources() *resource.Set {
 		r.Log.Warn().Msg(problem)
 	}
 	return set
+}
+
+// readable decides by its address whether a page may be read.
+func (r *Relay) readable() func(string) bool {
+	c := r.config.Resources.Tabs
+	rule, err := match.NewRule(c.URLPatterns, c.ExcludePatterns)
+	if err != nil { // the configuration has checked them
+		r.Log.Error().Err(err).Msg("no page can be read as a resource")
+		return func(string) bool { return false }
+	}
+	return rule.Matches
 }
 
 // openTabs shows the hub's tabs to the resources.

@@ -129,8 +129,12 @@ type Browser struct {
 	Args     []string // added to the command line
 }
 
-// Resources is what agents may read besides tabs and what the relay keeps.
+// Resources is what agents may read besides what the relay keeps.
 type Resources struct {
+	Tabs struct {
+		URLPatterns     []string // of pages that may be read; none: nothing
+		ExcludePatterns []string
+	}
 	File struct {
 		Roots    []string // absolute folders
 		MaxBytes int

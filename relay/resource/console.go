@@ -59,6 +59,9 @@ func (c *consoles) read(ctx context.Context, _ call.Session, u *url.URL) ([]call
 	if failure != nil {
 		return nil, failure
 	}
+	if !c.tabs.mayRead(seen.URL) {
+		return nil, left(tab)
+	}
 	since := time.UnixMilli(seen.Since).UTC()
 	meta := map[string]any{"tabrelay/page": seen.URL, "tabrelay/since": since.Format(time.RFC3339), "tabrelay/lines": len(seen.Lines), "tabrelay/untrusted": true}
 	return []call.ResourceContents{{MIMEType: "text/plain", Text: consoleText(tab.ID, seen, since, c.tabs.chars), Meta: encode(meta)}}, nil

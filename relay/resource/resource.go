@@ -29,7 +29,8 @@ import (
 // Options are what there is to read. Whatever is nil or empty has no resources, or is refused with the reason.
 type Options struct {
 	Browser   Browser
-	PageChars int // of a page in one answer; 0: 102 400
+	PageChars int               // of a page in one answer; 0: 102 400
+	Readable  func(string) bool // whether a page with that address may be listed and read; nil: every page
 
 	Keep   Keep
 	Events *event.Bus
@@ -100,7 +101,7 @@ func New(o Options) *Set {
 		s.schemes = append(s.schemes, scheme)
 	}
 	if o.Browser != nil {
-		tabs := &tabs{browser: o.Browser, chars: cmp.Or(o.PageChars, defaultPageChars)}
+		tabs := &tabs{browser: o.Browser, chars: cmp.Or(o.PageChars, defaultPageChars), readable: o.Readable}
 		add("tab", tabs)
 		add("console", &consoles{tabs})
 	}

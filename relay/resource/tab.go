@@ -47,8 +47,32 @@ type Browser interface {
 
 // tabs serves tab://ID/text and tab://ID/html.
 type tabs struct {
-	browser Browser
-	chars   int
+	browser  Browser
+	chars    int
+	readable func(string) bool // nil: every page
+}
+
+func (t *tabs) mayRead(address string) bool { return t.readable == nil || t.readable(address) }
+
+// mayReadFrame judges a frame without an address of its own (about:srcdoc) by its origin.
+func (t *tabs) mayReadFrame(f page) bool {
+	switch {
+	case strings.HasPrefix(f.URL, "http"):
+		return t.mayRead(f.URL)
+	case strings.HasPrefix(f.Origin, "http"):
+		return t.mayRead(f.Origin + "/")
+	}
+	return true // of no origin, and so of nobody's session
+}
+
+// open are the tabs that may be read.
+func (t *tabs) open() []Tab {
+	return slices.DeleteFunc(t.browser.Tabs(), func(tab Tab) bool { return !t.mayRead(tab.URL) })
+}
+
+// left is the failure of a tab that went to a page which may not be read, after it was found and before it was read.
+func left(tab Tab) *fault.Error {
+	return notFound(fmt.Sprintf("The tab %d shows another page by now", tab.ID), "List the resources again.")
 }
 
 const profileNote = " With several browser profiles connected, add ?profile=LABEL."
@@ -64,7 +88,7 @@ func (*tabs) templates() []call.ResourceTemplate {
 
 // list shows the text of every open tab. Queries and fragments of their addresses are left out: they may hold secrets.
 func (t *tabs) list(context.Context, call.Session) ([]call.Resource, *fault.Error) {
-	open := t.browser.Tabs()
+	open := t.open()
 	slices.SortStableFunc(open, func(a, b Tab) int {
 		return cmp.Or(cmp.Compare(a.Profile, b.Profile), cmp.Compare(a.ProfileID, b.ProfileID), cmp.Compare(a.ID, b.ID))
 	})
@@ -128,7 +152,7 @@ func (t *tabs) find(u *url.URL) (Tab, *fault.Error) {
 	}
 	profile := u.Query().Get("profile")
 	var found []Tab
-	for _, tab := range t.browser.Tabs() {
+	for _, tab := range t.open() {
 		if tab.ID == id && (profile == "" || profile == tab.Profile || profile == tab.ProfileID) {
 			found = append(found, tab)
 		}
@@ -180,7 +204,11 @@ func (t *tabs) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.Res
 	if err := json.Unmarshal(raw, &answer); err != nil || len(answer.Frames) == 0 {
 		return nil, unreadable(fault.TypeInternal, "The extension answered with something else than a page", "Repeat the request.", fault.WithCause(err))
 	}
-	return t.contents(u, kind, from, answer.Frames), nil
+	if !t.mayRead(answer.Frames[0].URL) {
+		return nil, left(tab)
+	}
+	frames := slices.DeleteFunc(answer.Frames, func(f page) bool { return !t.mayReadFrame(f) })
+	return t.contents(u, kind, from, frames), nil
 }
 
 // wish is what a URI asks for of a tab.

@@ -133,6 +133,27 @@ func TestTabsAreFound(t *testing.T) {
 	wantFault(t, s, "tab://7/text", fault.ExtensionNotConnected, "")
 }
 
+// Pages that a person has taken out are neither listed nor read, also when a tab goes there in the last moment.
+func TestTabsThatMayNotBeRead(t *testing.T) {
+	w := twoProfiles()
+	address := "https://a.example/"
+	w.answer = func(_, name string, _ map[string]any) (string, *fault.Error) {
+		return fmt.Sprintf(`{"url":%q,"frames":[{"url":%q,"text":"top","total":3},{"url":"https://b.example/f","text":"secret","total":6},{"url":"about:srcdoc","origin":"https://b.example","text":"inner","total":5},{"url":"data:text/html","origin":"null","text":"blank","total":5}]}`, address, address), nil
+	}
+	s := set(t, Options{Browser: w, Readable: func(address string) bool { return strings.HasPrefix(address, "https://a.example/") }})
+	if list, _ := s.List(t.Context(), session); len(list) != 3 {
+		t.Errorf("listed: %+v", list)
+	}
+	wantFault(t, s, "tab://7/text?profile=Work", fault.ResourceNotFound, "")
+	wantFault(t, s, "console://7?profile=Work", fault.ResourceNotFound, "")
+	if contents, failure := read(t, s, "tab://9/text"); failure != nil || len(contents) != 2 || contents[1].Text != "blank" {
+		t.Errorf("%+v %v", contents, failure)
+	}
+	address = "https://b.example/"
+	wantFault(t, s, "tab://9/text", fault.ResourceNotFound, "")
+	wantFault(t, s, "console://9", fault.ResourceNotFound, "")
+}
+
 func TestTabsThatCannotBeRead(t *testing.T) {
 	w := twoProfiles()
 	s := set(t, Options{Browser: w})

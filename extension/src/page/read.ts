@@ -62,7 +62,10 @@ export function readPage(kind: 'text' | 'html', from: number, max: number): Page
   const whole = kind === 'text' ? text() : html();
   const start = window.top === window ? from : 0; // where a frame begins in the whole, only the worker knows
   return {
-    url: `${location.origin}${location.pathname}`.slice(0, 2048),
+    url: `${location.protocol}${/^http/.test(location.protocol) ? `//${location.host}` : ''}${location.pathname}`.slice(
+      0,
+      2048,
+    ),
     origin: self.origin,
     title: typeof title === 'string' ? title.slice(0, 1024) : '',
     contentType: String(get(Document.prototype, 'contentType')),
