@@ -7,11 +7,11 @@ import path from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { type Program, start } from '../stage/process.ts';
+import { start } from '../stage/process.ts';
 import { compare, type Outcome, outcomeOf } from './outcome.ts';
+import { address, build, succeed } from './server.ts';
 
 const here = import.meta.dirname;
-const repository = path.resolve(here, '../..');
 /** The suites need Node 22; everything else in this repository runs on the person's own. */
 const node = path.join(here, 'node_modules/node/bin/node');
 
@@ -62,17 +62,6 @@ try {
 }
 process.exitCode = wrong > 0 ? 1 : 0;
 
-/** Builds the server under test. */
-async function build(folder: string): Promise<string> {
-  const binary = path.join(folder, 'server');
-  await succeed(
-    start('go', ['build', '-C', repository, '-o', binary, './relay/front/conformance'], {
-      GOEXPERIMENT: 'jsonv2',
-    }),
-  );
-  return binary;
-}
-
 /** Runs one suite against a server of its own and returns what became of each scenario. */
 async function inspect(
   binary: string,
@@ -89,21 +78,6 @@ async function inspect(
   } finally {
     await server.stop();
   }
-}
-
-/** Waits until the server has said where it is. */
-async function address(server: Program): Promise<string> {
-  for (let tries = 0; tries < 200; tries++) {
-    const line = server.printed().trim();
-    if (line !== '') return line;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error(`the server did not start:\n${server.output()}`);
-}
-
-async function succeed(program: Program): Promise<void> {
-  const code = await program.ended;
-  if (code !== 0) throw new Error(`a program ended with ${code}:\n${program.output()}`);
 }
 
 /** Reads the checks of every scenario: one folder each, named after the scenario and the time it ran. */
