@@ -205,7 +205,7 @@ func (f *Front) streamAsker(p *party, x *exchange) *Asker {
 		answers := map[string]json.RawMessage{}
 		waiting := make([]chan reply, len(inputs))
 		for i, in := range inputs {
-			id := f.nextName()
+			id := f.nextName() + "-" + string(randomID())[:8] // not one that an earlier relay has asked under
 			waiting[i] = p.asked.add(id)
 			defer func() {
 				if p.asked.remove(id) {
