@@ -8,6 +8,11 @@ import { ToolError } from './tool-error.ts';
 export interface FetchOptions extends RequestInit {
   /** In milliseconds, the answer's body included. Default 30 000. */
   readonly timeout?: number;
+  /**
+   * The ToolError of an answer that is no success, for applications that say more than a status. Undefined leaves it
+   * to the status. It gets a copy of the answer, so it may read the body.
+   */
+  readonly explain?: (response: Response) => Promise<ToolError | undefined> | ToolError | undefined;
 }
 
 /**
@@ -105,7 +110,7 @@ export const postFormData = (
 /** One request and its answer, read to the end: the timeout and every failure on the way become one ToolError. */
 async function exchange<T>(
   input: string | URL | Request,
-  { timeout = 30_000, ...init }: FetchOptions,
+  { timeout = 30_000, explain, ...init }: FetchOptions,
   read: (response: Response) => T | Promise<T>,
 ): Promise<T> {
   const request = prepare(input, init);
@@ -114,7 +119,9 @@ async function exchange<T>(
   try {
     const signal = AbortSignal.any([request.signal, clock]);
     const response = await sendPast(request, (sent) => fetch(sent, { signal }), signal);
-    if (!response.ok) throw await httpStatusToToolError(response);
+    if (!response.ok) {
+      throw (await explain?.(response.clone())) ?? (await httpStatusToToolError(response));
+    }
     return await read(response);
   } catch (error) {
     request.signal.throwIfAborted(); // The caller's own reason goes first: it says who ended the call.

@@ -107,6 +107,18 @@ for (const [status, code, category, retryable, outcome] of statuses) {
   });
 }
 
+test('an application explains its own failures, and leaves to the status what it cannot explain', async () => {
+  const explain = async (response: Response) =>
+    response.status === 400
+      ? httpStatusToToolError(response, `The shop says ${await response.text()}`)
+      : undefined;
+  const explained = await thrown(fetchJSON(`${base}/status/400`, { explain }));
+  assert.match(explained.message, /^The shop says x+$/);
+  assert.equal(explained.code, 'VALIDATION_ERROR');
+  const left = await thrown(postJSON(`${base}/status/404`, {}, { explain }));
+  assert.match(left.message, /answered 404: why$/);
+});
+
 test('the body of an error is cut at 512 characters', async () => {
   const error = await thrown(fetchText(`${base}/status/400`));
   assert.match(error.message, /: x{512}…$/);
