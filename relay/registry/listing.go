@@ -12,12 +12,11 @@ import (
 	"tabrelay/relay/rawjson"
 )
 
-// The arguments every page tool also takes.
+// The arguments every page tool also takes, as they are listed. Two more, maxBytes and arrayPath, are taken and not
+// listed: in every tool they would cost an agent's context 170 bytes, and the instructions say it once.
 var (
-	tabProperty       = json.RawMessage(`{"type":"integer","minimum":1,"description":"Tab to run in. Default: the tab used before, else the best matching one."}`)
-	maxBytesProperty  = json.RawMessage(`{"type":"integer","minimum":1,"description":"Largest answer, in bytes; a larger one is shortened."}`)
-	arrayPathProperty = json.RawMessage(`{"type":"string","description":"List to shorten then, such as .items."}`)
-	profileProperty   = json.RawMessage(`{"type":"string","description":"Browser profile to run in. Default: the one with the best matching tab."}`)
+	tabProperty     = json.RawMessage(`{"type":"integer","minimum":1,"description":"Tab to run in. Default: the tab used before, else the best matching one."}`)
+	profileProperty = json.RawMessage(`{"type":"string","description":"Browser profile to run in. Default: the one with the best matching tab."}`)
 )
 
 // withTarget adds the relay's own arguments to a plugin tool's input schema. A name the tool uses itself stays
@@ -48,8 +47,8 @@ func (t *Tool) withTarget(schema []rawjson.Member) ([]rawjson.Member, error) {
 	}
 	t.TakesTab = add("tabId", tabProperty)
 	t.TakesProfile = add("profile", profileProperty)
-	t.TakesMaxBytes = add("maxBytes", maxBytesProperty)
-	t.TakesArrayPath = add("arrayPath", arrayPathProperty)
+	t.TakesMaxBytes = rawjson.Get(own, "maxBytes") == nil
+	t.TakesArrayPath = rawjson.Get(own, "arrayPath") == nil
 	if len(t.Site.Instances) > 1 && add("instance", instanceProperty(t.Site.Instances)) {
 		t.TakesInstance = true
 		required, err := alsoRequired(rawjson.Get(schema, "required"), "instance")
