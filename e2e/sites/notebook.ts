@@ -21,6 +21,11 @@ const hostile = `<!doctype html><title>Hostile</title><meta name="user" content=
   Error.prototype.code = 'FORGED';
 </script><h1>Hostile</h1>`;
 
+// Applications know who is signed in a while after they show themselves.
+const late = `<!doctype html><title>Late</title><script>
+  setTimeout(() => { document.head.innerHTML += '<meta name="user" content="ada">' }, 400);
+</script>`;
+
 const notes = [
   { id: '1', text: 'buy tea' },
   { id: '2', text: 'read' },
@@ -49,6 +54,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
       return void html(page('Locked'), { 'content-security-policy': "connect-src 'none'" });
     case '/hostile':
       return void html(hostile);
+    case '/late':
+      return void html(late);
+    case '/signed-out':
+      return void html('<!doctype html><title>Signed out</title>');
     case '/api/session':
       return void json({ user: 'ada' });
     case '/api/notes':
