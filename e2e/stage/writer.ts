@@ -17,9 +17,11 @@ export interface Account {
   ms: number;
 }
 
-/** The protocol error of a relay that takes no new work, in either era. */
-const isStopping = (failure: unknown): boolean =>
-  failure instanceof Error && 'code' in failure && (failure.code === -32003 || failure.code === -31003);
+/** Protocol errors of a relay that takes no new work, in either era, and 404 of one that does not know the session. */
+const refusals: unknown[] = [-32003, -31003, 404];
+
+const wasRefused = (failure: unknown): boolean =>
+  failure instanceof Error && 'code' in failure && refusals.includes(failure.code);
 
 interface Line {
   call(params: { name: string; arguments: Record<string, unknown> }, signal: AbortSignal): Promise<Answer>;
@@ -87,8 +89,9 @@ export class Writer {
         : account('executed', 'answered');
     } catch (failure) {
       if (cancel.signal.aborted) return account('doubt', 'cancelled');
-      if (isStopping(failure)) return account('not_executed', 'SHUTTING_DOWN');
-      await this.close(); // the connection or its session is gone
+      const refused = wasRefused(failure);
+      if (!refused || String(failure).includes('session')) await this.close(); // the connection or its session is gone
+      if (refused) return account('not_executed', 'refused by a relay that ends or has just begun');
       return account('doubt', String(failure).slice(0, 200));
     } finally {
       clearTimeout(timer);
