@@ -12,7 +12,7 @@ import (
 // ledger remembers of one client's conversation what a new relay has to be told, and who still waits for what.
 type ledger struct {
 	mu      sync.Mutex
-	opening []line          // initialize, notifications/initialized, logging/setLevel: the state of the conversation
+	opening []line          // initialize, notifications/initialized, logging/setLevel, resources/subscribe: the state of the conversation
 	pending []line          // requests without an answer, oldest first
 	known   map[string]bool // ids of replayed requests whose answer the client has had
 }
@@ -21,6 +21,7 @@ type ledger struct {
 type line struct {
 	id     string // its exact JSON text; empty for a notification
 	method string
+	about  string // the exact JSON text of the resource it subscribes to; else empty
 	text   []byte
 }
 
@@ -39,6 +40,10 @@ func (l *ledger) sent(text []byte) {
 	switch m.method {
 	case "initialize", "notifications/initialized", "logging/setLevel":
 		l.open(m)
+	case "resources/subscribe", "resources/unsubscribe":
+		params, _ := rawjson.Members(rawjson.Get(members, "params"))
+		m.about = string(rawjson.Get(params, "uri"))
+		l.subscribe(m)
 	case "notifications/cancelled":
 		params, _ := rawjson.Members(rawjson.Get(members, "params"))
 		l.cancel(string(rawjson.Get(params, "requestId")))
@@ -57,6 +62,14 @@ func (l *ledger) open(m line) {
 		}
 	}
 	l.opening = append(l.opening, m)
+}
+
+// subscribe keeps a subscription until the client ends it.
+func (l *ledger) subscribe(m line) {
+	l.opening = slices.DeleteFunc(l.opening, func(o line) bool { return o.method == "resources/subscribe" && o.about == m.about })
+	if m.method == "resources/subscribe" {
+		l.opening = append(l.opening, m)
+	}
 }
 
 // cancel stops waiting for a request: a cancelled one has no answer.

@@ -285,6 +285,14 @@ func TestLedger(t *testing.T) {
 			`{"jsonrpc":"2.0","id":2,"method":"logging/setLevel","params":{"level":"error"}}`,
 		}, []string{`{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":2,"result":{}}`},
 			[]string{`{"jsonrpc":"2.0","id":2,"method":"logging/setLevel","params":{"level":"error"}}`}},
+		{"subscriptions last until they are ended", []string{
+			initialize,
+			`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"a:b"}}`,
+			`{"jsonrpc":"2.0","id":2,"method":"resources/subscribe","params":{"uri":"c:d"}}`,
+			`{"jsonrpc":"2.0","id":3,"method":"resources/subscribe","params":{"uri":"a:b"}}`,
+			`{"jsonrpc":"2.0","id":4,"method":"resources/unsubscribe","params":{"uri":"c:d"}}`,
+		}, []string{`{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":2,"result":{}}`, `{"jsonrpc":"2.0","id":3,"result":{}}`, `{"jsonrpc":"2.0","id":4,"result":{}}`},
+			[]string{initialize, `{"jsonrpc":"2.0","id":3,"method":"resources/subscribe","params":{"uri":"a:b"}}`}},
 		{"an answer to the relay", []string{`{"jsonrpc":"2.0","id":5,"result":{}}`}, nil, nil},
 		{"nonsense", []string{`{`, `[]`, `{"id":1}`}, nil, nil},
 	} {
