@@ -67,7 +67,10 @@ export interface ToolDefinition<In extends InputSchema, Out extends OutputSchema
   readonly timeoutHint?: string;
   /** A regular expression: lines the page writes to its console (log, info, warn, error) that match it are progress. */
   readonly progressPattern?: string;
-  /** Run in every frame of the tab, or (default) only in the top one. */
+  /**
+   * Where to run: in the top document (default), or with `all` in the top document where the plugin's patterns cover it,
+   * and else in the first frame they cover. `ctx.frame` says which it is, and the answer names the frame.
+   */
   readonly frames?: 'top' | 'all';
   /** The list to shorten when an answer is too large for the agent, such as `.data.items`. Default: the largest. */
   readonly arrayPath?: string;

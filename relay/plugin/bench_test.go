@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -58,6 +59,7 @@ export const tool%[1]d = defineTool({
 }
 
 func BenchmarkBuildCold(b *testing.B) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command has it
 	dir := unpack(b, large(29))
 	for b.Loop() {
 		p, _, err := Build(b.Context(), dir, Options{})
@@ -79,6 +81,7 @@ func BenchmarkBuildChangedSchema(b *testing.B) {
 }
 
 func benchmarkChange(b *testing.B, source func(int) string) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command has it
 	dir := unpack(b, large(29))
 	builder, err := NewBuilder(dir)
 	if err != nil {

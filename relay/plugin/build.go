@@ -50,6 +50,7 @@ func NewBuilder(dir string) (*Builder, error) {
 	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = resolved
 	}
+	go func() { _, _ = compiledSDK() }() // needed soon; whoever needs it gets its error
 	b := &Builder{dir: dir, reader: &reader{packages: &packageBundle{dir: dir}, limit: readingLimit}}
 	if b.source, err = newSourceBundle(dir); err != nil {
 		return nil, err
