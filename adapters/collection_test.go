@@ -6,18 +6,36 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
+	"tabrelay/relay/match"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/schema"
 )
 
-// maxToolLines keeps one tool readable at a glance.
-const maxToolLines = 80
+// What a shipped adapter is held to. docs/mediawiki.md, e2e/specs/mediawiki.spec.ts and adapters/mediawiki are the
+// model; docs_test.go has what the pages must say.
+const (
+	maxToolLines        = 80       // one tool, readable at a glance
+	maxAdapterBytes     = 60 << 10 // what is put into a page is small
+	minDescription      = 30
+	maxDescription      = 400 // all tools together are read by a model before its first word
+	minOwnWords         = 4   // words of a description that the tool's name does not have already
+	maxDefaultLimit     = 50
+	maxDefaultText      = 10_000 // characters
+	minTools            = 10     // of all adapters but the demo
+	leastToolsOfAdapter = 5
+)
 
-// maxAdapterBytes keeps what is put into every page small.
-const maxAdapterBytes = 60 << 10
+// onEveryPage are the adapters that may work on pages of any site.
+var onEveryPage = map[string]bool{"webpage": true}
+
+// practice are the adapters a person learns on: they show faults on purpose and are documented elsewhere.
+var practice = map[string]bool{"demo": true}
+
+var toolName = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 
 // sources are the folders of the collection.
 func sources(t *testing.T) []string {
@@ -32,6 +50,20 @@ func sources(t *testing.T) []string {
 	return found
 }
 
+// eachAdapter runs a test for each adapter but the ones for practice.
+func eachAdapter(t *testing.T, check func(t *testing.T, m plugin.Manifest)) {
+	t.Helper()
+	files, err := Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range sources(t) {
+		if !practice[name] {
+			t.Run(name, func(t *testing.T) { check(t, readManifest(t, files, name)) })
+		}
+	}
+}
+
 func TestEveryFolderIsShipped(t *testing.T) {
 	files, err := Files()
 	if err != nil {
@@ -42,8 +74,8 @@ func TestEveryFolderIsShipped(t *testing.T) {
 		if manifest.Name != name {
 			t.Errorf("%s: the built plugin is named %q", name, manifest.Name)
 		}
-		if manifest.Description == "" || manifest.Homepage == "" {
-			t.Errorf("%s: it needs a description and a homepage: they are what a person and an agent see first", name)
+		if manifest.Description == "" {
+			t.Errorf("%s: it needs a description: it is what a person and an agent see first", name)
 		}
 		adapter, err := fs.ReadFile(files, name+"/adapter.js")
 		if err != nil {
@@ -55,57 +87,128 @@ func TestEveryFolderIsShipped(t *testing.T) {
 	}
 }
 
+func TestThereAreEnoughTools(t *testing.T) {
+	total := 0
+	eachAdapter(t, func(t *testing.T, m plugin.Manifest) {
+		total += len(m.Tools)
+		if len(m.Tools) < leastToolsOfAdapter {
+			t.Errorf("%d tools; an application that is worth an adapter has %d", len(m.Tools), leastToolsOfAdapter)
+		}
+	})
+	if total < minTools {
+		t.Errorf("the adapters have %d tools together, and it should be %d", total, minTools)
+	}
+}
+
 func TestEveryToolSaysWhatItDoes(t *testing.T) {
-	files, err := Files()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range sources(t) {
-		for _, tool := range readManifest(t, files, name).Tools {
-			full := name + "__" + tool.Name
-			if len(full) > 64 {
-				t.Errorf("%s: the name is longer than 64 characters", full)
+	eachAdapter(t, func(t *testing.T, m plugin.Manifest) {
+		seen := map[string]string{}
+		for _, tool := range m.Tools {
+			full := m.Name + "__" + tool.Name
+			if len(full) > 64 || !toolName.MatchString(tool.Name) {
+				t.Errorf("%s: a name is words of a-z and 0-9 joined by _, 64 characters with its plugin's", full)
 			}
-			if len(tool.Description) < 20 || !strings.HasSuffix(tool.Description, ".") {
-				t.Errorf("%s: the description has to be a sentence a model can choose the tool by: %q", full, tool.Description)
+			d := tool.Description
+			if len(d) < minDescription || len(d) > maxDescription || !strings.HasSuffix(d, ".") {
+				t.Errorf("%s: the description has %d characters; write sentences of %d to %d, by which a model can choose: %q",
+					full, len(d), minDescription, maxDescription, d)
 			}
-			for kind, raw := range map[string]json.RawMessage{"input": tool.InputSchema, "output": tool.OutputSchema} {
-				if len(raw) == 0 {
-					continue
-				}
-				if _, err := schema.Compile(raw); err != nil {
-					t.Errorf("%s: %s schema: %v", full, kind, err)
-				}
+			if own := ownWords(d, tool.Name); own < minOwnWords {
+				t.Errorf("%s: the description says the name once more and little else: %q", full, d)
 			}
-			if !closed(tool.InputSchema) {
-				t.Errorf("%s: the input schema needs additionalProperties: false, so that a misspelt argument is not ignored", full)
+			if other, taken := seen[d]; taken {
+				t.Errorf("%s: has the same description as %s", full, other)
 			}
+			seen[d] = full
+			if tool.DisplayName == "" || tool.DisplayName == tool.Name {
+				t.Errorf("%s: needs a displayName, which people read", full)
+			}
+			checkAnnotations(t, full, tool.Annotations)
 		}
+	})
+}
+
+// ownWords counts the words of a description that its tool's name does not have.
+func ownWords(description, name string) (count int) {
+	for word := range strings.FieldsSeq(strings.ToLower(description)) {
+		word = strings.Trim(word, `.,:;()"`)
+		if len(word) > 2 && !strings.Contains("_"+name+"_", strings.TrimSuffix(word, "s")) {
+			count++
+		}
+	}
+	return count
+}
+
+// checkAnnotations wants said what an agent and the relay's retries act on: nothing is left to a default.
+func checkAnnotations(t *testing.T, tool string, a plugin.Annotations) {
+	t.Helper()
+	if a.ReadOnlyHint == nil {
+		t.Errorf("%s: set annotations.readOnlyHint, true or false", tool)
+		return
+	}
+	if !*a.ReadOnlyHint && a.DestructiveHint == nil {
+		t.Errorf("%s: it writes: set annotations.destructiveHint, true when it deletes or overwrites", tool)
+	}
+	if *a.ReadOnlyHint && a.DestructiveHint != nil && *a.DestructiveHint {
+		t.Errorf("%s: it cannot both change nothing and destroy", tool)
 	}
 }
 
-func closed(input json.RawMessage) bool {
-	var s struct {
-		AdditionalProperties *bool `json:"additionalProperties"`
-	}
-	return json.Unmarshal(input, &s) == nil && s.AdditionalProperties != nil && !*s.AdditionalProperties
+func TestPatternsNameTheirSites(t *testing.T) {
+	eachAdapter(t, func(t *testing.T, m plugin.Manifest) {
+		for _, text := range m.URLPatterns {
+			p, err := match.Parse(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Narrow(); (err != nil) != onEveryPage[m.Name] {
+				t.Errorf("%s: narrow: %v", text, err)
+			}
+		}
+		if len(m.URLPatterns) == 0 && !bytes.Contains(m.ConfigSchema, []byte(`"url"`)) {
+			t.Error("no patterns, and no setting of type url by which a person says where the application is")
+		}
+		if m.World != plugin.Isolated {
+			t.Errorf("it runs in the world %q, where the page can reach it", m.World)
+		}
+	})
 }
 
-// TestMediaWikiToolsAreDocumented holds for every adapter a person would use: its page lists its tools.
-func TestMediaWikiToolsAreDocumented(t *testing.T) {
-	files, err := Files()
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile("../docs/mediawiki.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tool := range readManifest(t, files, "mediawiki").Tools {
-		if !bytes.Contains(page, []byte("`mediawiki__"+tool.Name+"`")) {
-			t.Errorf("docs/mediawiki.md does not list mediawiki__%s", tool.Name)
+// TestFixturesAndFailures looks for what the adapter is tested with: recordings or pages, and failures by their code.
+func TestFixturesAndFailures(t *testing.T) {
+	eachAdapter(t, func(t *testing.T, m plugin.Manifest) {
+		if found, _ := filepath.Glob(m.Name + "/testdata/*"); len(found) == 0 {
+			t.Errorf("adapters/%s/testdata is empty: fixtures let its tests run without the application", m.Name)
 		}
-	}
+		tests := readAll(t, m.Name+"/test/*.test.ts")
+		if len(tests) == 0 {
+			t.Errorf("adapters/%s/test has no *.test.ts", m.Name)
+		}
+		both := string(tests) + string(readAll(t, "../e2e/specs/"+m.Name+"*.spec.ts"))
+		for _, code := range []string{"NOT_FOUND", "VALIDATION_ERROR"} {
+			if !strings.Contains(both, code) {
+				t.Errorf("no test of %s provokes %s", m.Name, code)
+			}
+		}
+	})
+}
+
+// TestEveryToolRunsForReal reads the specs: each tool is called in a browser, by its name.
+func TestEveryToolRunsForReal(t *testing.T) {
+	all := readAll(t, "../e2e/specs/*.spec.ts")
+	eachAdapter(t, func(t *testing.T, m plugin.Manifest) {
+		own := readAll(t, "../e2e/specs/"+m.Name+"*.spec.ts")
+		if len(own) == 0 {
+			t.Errorf("there is no e2e/specs/%s.spec.ts", m.Name)
+		}
+		for _, tool := range m.Tools {
+			full := regexp.MustCompile(`\b` + m.Name + `__` + tool.Name + `\b`)
+			short := regexp.MustCompile(`['"` + "`" + `]` + tool.Name + `['"` + "`" + `]|\b` + tool.Name + `:`)
+			if !full.Match(all) && !short.Match(own) {
+				t.Errorf("no spec calls %s__%s", m.Name, tool.Name)
+			}
+		}
+	})
 }
 
 func TestToolFilesAreShort(t *testing.T) {
@@ -134,5 +237,32 @@ func readManifest(t *testing.T, files fs.FS, name string) plugin.Manifest {
 	if err := json.Unmarshal(raw, &m); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
+	for _, tool := range m.Tools {
+		for kind, raw := range map[string]json.RawMessage{"input": tool.InputSchema, "output": tool.OutputSchema} {
+			if len(raw) == 0 {
+				continue
+			}
+			if _, err := schema.Compile(raw); err != nil {
+				t.Errorf("%s__%s: %s schema: %v", name, tool.Name, kind, err)
+			}
+		}
+	}
 	return m
+}
+
+// readAll is the text of all files that match.
+func readAll(t *testing.T, pattern string) (all []byte) {
+	t.Helper()
+	found, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range found {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, text...)
+	}
+	return all
 }

@@ -38,6 +38,22 @@ export const revisionProperties = {
   minor: { type: 'boolean' },
 } as const;
 
+/** JSON Schema of the title of a page that exists. */
+export const titleInput = {
+  type: 'string',
+  minLength: 1,
+  description: 'As search answers it, with its namespace: "Talk:Fox".',
+} as const;
+
+/** JSON Schema of how long a list may be. */
+export const limitInput = {
+  type: 'integer',
+  minimum: 1,
+  maximum: 100,
+  default: 10,
+  description: 'How many entries.',
+} as const;
+
 /** One piece of a long text, so that an answer stays small; the caller asks for the next piece by its offset. */
 export function piece(whole: string, offset: number, maxChars: number) {
   const part = whole.slice(offset, offset + maxChars);

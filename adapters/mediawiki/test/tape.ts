@@ -77,6 +77,7 @@ const context = (): ToolContext => {
     log,
     settings: {},
     tab,
+    frame: { url: recorded, top: true },
     idempotencyKey: 'test',
   };
 };

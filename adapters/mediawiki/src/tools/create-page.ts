@@ -10,7 +10,7 @@ export const createPage = defineTool({
   input: {
     type: 'object',
     properties: {
-      title: { type: 'string', minLength: 1 },
+      title: { type: 'string', minLength: 1, description: 'With its namespace: "Talk:Fox".' },
       text: { type: 'string', minLength: 1, description: 'Wikitext.' },
       summary: { type: 'string', maxLength: 500, default: '', description: 'Shown in the history.' },
     },

@@ -15,7 +15,7 @@ export const currentUser = defineTool({
       signedIn: { type: 'boolean' },
       name: { type: 'string', description: 'Empty when nobody is signed in.' },
       editCount: { type: 'integer' },
-      groups: { type: 'array', items: { type: 'string' } },
+      groups: { type: 'array', maxItems: 50, items: { type: 'string' } },
       blocked: { type: 'boolean' },
       wiki: { type: 'string', description: 'The name of the wiki.' },
     },
@@ -37,7 +37,7 @@ export const currentUser = defineTool({
       signedIn,
       name: signedIn ? text(user.name) : '',
       editCount: number(user.editcount),
-      groups: texts(user.groups),
+      groups: texts(user.groups).slice(0, 50),
       blocked: 'blockid' in user,
       wiki: text(at(answer, 'query', 'general').sitename),
     };

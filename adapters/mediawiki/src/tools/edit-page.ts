@@ -2,7 +2,7 @@ import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import { get } from '../api.ts';
 import { save, savedOutput } from '../edit.ts';
 import { number, objects, text } from '../json.ts';
-import { onlyPage } from '../pages.ts';
+import { onlyPage, titleInput } from '../pages.ts';
 
 export const editPage = defineTool({
   name: 'edit_page',
@@ -13,7 +13,7 @@ export const editPage = defineTool({
   input: {
     type: 'object',
     properties: {
-      title: { type: 'string', minLength: 1 },
+      title: titleInput,
       baseRevisionId: { type: 'integer', minimum: 1, description: 'The revisionId that read_page answered.' },
       text: {
         type: 'string',
@@ -21,7 +21,7 @@ export const editPage = defineTool({
       },
       section: { type: 'integer', minimum: 0, description: 'Replace only this section.' },
       summary: { type: 'string', maxLength: 500, default: '', description: 'Shown in the history.' },
-      minor: { type: 'boolean', default: false },
+      minor: { type: 'boolean', default: false, description: 'Marked as a small change.' },
     },
     required: ['title', 'baseRevisionId', 'text'],
     additionalProperties: false,

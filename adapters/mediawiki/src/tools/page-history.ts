@@ -1,7 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { get } from '../api.ts';
 import { at, number, objects, text } from '../json.ts';
-import { onlyPage, revision, revisionProperties } from '../pages.ts';
+import { limitInput, onlyPage, revision, revisionProperties, titleInput } from '../pages.ts';
 
 export const pageHistory = defineTool({
   name: 'page_history',
@@ -11,8 +11,8 @@ export const pageHistory = defineTool({
   input: {
     type: 'object',
     properties: {
-      title: { type: 'string', minLength: 1 },
-      limit: { type: 'integer', minimum: 1, maximum: 100, default: 10 },
+      title: titleInput,
+      limit: limitInput,
       olderThan: { type: 'string', description: 'From next of the answer before.' },
     },
     required: ['title'],

@@ -1,7 +1,7 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import { get } from '../api.ts';
 import { at, number, objects, text } from '../json.ts';
-import { onlyPage, piece, pieceInput, pieceOutput } from '../pages.ts';
+import { onlyPage, piece, pieceInput, pieceOutput, titleInput } from '../pages.ts';
 
 export const readPage = defineTool({
   name: 'read_page',
@@ -12,11 +12,7 @@ export const readPage = defineTool({
   input: {
     type: 'object',
     properties: {
-      title: {
-        type: 'string',
-        minLength: 1,
-        description: 'As search answers it, with its namespace: "Talk:Fox".',
-      },
+      title: titleInput,
       section: {
         type: 'integer',
         minimum: 0,

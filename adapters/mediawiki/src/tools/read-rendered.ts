@@ -2,7 +2,7 @@ import { defineTool } from '@tabrelay/plugin-sdk';
 import { get } from '../api.ts';
 import { at, number, objects, text } from '../json.ts';
 import { article, plain } from '../markup.ts';
-import { piece, pieceInput, pieceOutput } from '../pages.ts';
+import { piece, pieceInput, pieceOutput, titleInput } from '../pages.ts';
 
 export const readRendered = defineTool({
   name: 'read_rendered',
@@ -13,7 +13,7 @@ export const readRendered = defineTool({
   input: {
     type: 'object',
     properties: {
-      title: { type: 'string', minLength: 1 },
+      title: titleInput,
       section: {
         type: 'integer',
         minimum: 0,
@@ -31,6 +31,7 @@ export const readRendered = defineTool({
       revisionId: { type: 'integer' },
       sections: {
         type: 'array',
+        maxItems: 100,
         items: {
           type: 'object',
           properties: {
@@ -63,11 +64,13 @@ export const readRendered = defineTool({
     return {
       title: text(parsed.title),
       revisionId: number(parsed.revid),
-      sections: objects(parsed.sections).map((one) => ({
-        section: text(one.index),
-        level: Number(text(one.level)),
-        heading: plain(text(one.line)),
-      })),
+      sections: objects(parsed.sections)
+        .slice(0, 100)
+        .map((one) => ({
+          section: text(one.index),
+          level: Number(text(one.level)),
+          heading: plain(text(one.line)),
+        })),
       ...piece(article(text(parsed.text)), offset, maxChars),
     };
   },

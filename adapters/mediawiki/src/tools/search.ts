@@ -17,7 +17,7 @@ export const search = defineTool({
         minLength: 1,
         description: 'Words to find. The search syntax of the wiki works too.',
       },
-      limit: { type: 'integer', minimum: 1, maximum: 50, default: 10 },
+      limit: { type: 'integer', minimum: 1, maximum: 50, default: 10, description: 'How many results.' },
       offset: {
         type: 'integer',
         minimum: 0,

@@ -1,7 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { get } from '../api.ts';
 import { at, objects, text } from '../json.ts';
-import { revision, revisionProperties } from '../pages.ts';
+import { limitInput, revision, revisionProperties } from '../pages.ts';
 
 export const watchList = defineTool({
   name: 'watch_list',
@@ -11,7 +11,7 @@ export const watchList = defineTool({
   input: {
     type: 'object',
     properties: {
-      limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+      limit: limitInput,
       olderThan: { type: 'string', description: 'From next of the answer before.' },
     },
     additionalProperties: false,

@@ -1,6 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { write } from '../api.ts';
 import { flag, objects, text } from '../json.ts';
+import { titleInput } from '../pages.ts';
 
 export const watchPage = defineTool({
   name: 'watch_page',
@@ -10,7 +11,7 @@ export const watchPage = defineTool({
   input: {
     type: 'object',
     properties: {
-      title: { type: 'string', minLength: 1 },
+      title: titleInput,
       watched: { type: 'boolean', default: true, description: 'false takes the page off the list.' },
     },
     required: ['title'],
