@@ -18,10 +18,10 @@ import (
 
 func (a *app) plugin() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "plugin", Short: "Make, build, add, remove, list and configure plugins", Args: cobra.NoArgs,
+		Use: "plugin", Short: "Make, build, check, add, remove, list and configure plugins", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.pluginNew(), a.pluginBuild(), a.pluginAdd(), a.pluginRemove(), a.pluginList(), a.pluginConfigure())
+	cmd.AddCommand(a.pluginNew(), a.pluginBuild(), a.pluginCheck(), a.pluginAdd(), a.pluginRemove(), a.pluginList(), a.pluginConfigure())
 	return cmd
 }
 

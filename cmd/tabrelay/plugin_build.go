@@ -66,3 +66,32 @@ func (a *app) added(p *plugin.Plugin) bool {
 	list, err := plugin.List(a.home.Plugins())
 	return err == nil && slices.ContainsFunc(list, func(e plugin.Entry) bool { return e.Dir == p.Dir })
 }
+
+func (a *app) pluginCheck() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "check [FOLDER]", Short: "Say what an agent would stumble over in a plugin; it builds nothing", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, found, err := plugin.Build(cmd.Context(), folderOf(args), plugin.Options{Out: "-"})
+			if err != nil {
+				a.warn(found)
+				return err
+			}
+			found = append(found, plugin.Check(p)...)
+			if asJSON {
+				if err := a.printJSON(append([]plugin.Diagnostic{}, found...)); err != nil {
+					return err
+				}
+			} else {
+				a.warn(found)
+			}
+			if len(found) > 0 {
+				return failed("%s: %d things could be better", p.Manifest.Name, len(found))
+			}
+			a.notef("%s: %d tools, nothing to say.\n", p.Manifest.Name, len(p.Manifest.Tools))
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
