@@ -3,6 +3,7 @@ package front
 import (
 	"bytes"
 	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	"tabrelay/relay/fault"
@@ -69,7 +70,7 @@ func parse(text []byte) (message, *fault.Error) {
 		if p.refused != nil {
 			return message{}, p.refused
 		}
-		return message{}, fault.New(fault.ParseError, "The message is not valid JSON")
+		return message{}, p.unreadable()
 	}
 	return p.m, p.check()
 }
@@ -79,12 +80,20 @@ func notAnObject(text []byte) *fault.Error {
 	s := scanner{text: text}
 	first := s.space()
 	if !s.value() || s.space() != 0 || s.at != len(text) {
-		return fault.New(fault.ParseError, "The message is not valid JSON")
+		return s.unreadable()
 	}
 	if first == '[' {
 		return fault.New(fault.InvalidRequest, "Batch arrays are not supported")
 	}
 	return fault.New(fault.InvalidRequest, "The message is not a JSON object")
+}
+
+// unreadable is why the scanner stopped where it did.
+func (s *scanner) unreadable() *fault.Error {
+	if s.deep {
+		return fault.New(fault.ParseError, "The message nests more than "+strconv.Itoa(maxDepth)+" levels deep", fault.WithHint("Send flatter params."))
+	}
+	return fault.New(fault.ParseError, "The message is not valid JSON")
 }
 
 type messageParser struct {

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strconv"
+
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/rawjson"
@@ -13,16 +16,59 @@ import (
 // content against the kinds they know, and lose the whole result over one they do not.
 const linksSince = "2025-06-18"
 
-// learnVersion remembers from the answer to initialize whether the client knows resource links. Versions are dates.
-func (p *party) learnVersion(answer []byte) {
-	var a struct {
-		Result struct {
-			ProtocolVersion string `json:"protocolVersion"`
-		} `json:"result"`
+// instructionsSince is the first version whose clients get instructions.
+const instructionsSince = "2025-03-26"
+
+// versioned returns initialize with a version where it asks for none, which then is the newest of its era.
+func (m *message) versioned() *message {
+	if asked := m.param("protocolVersion"); asked != nil && string(asked) != `""` {
+		return m
 	}
-	if json.Unmarshal(answer, &a) == nil {
-		p.old.Store(a.Result.ProtocolVersion < linksSince)
+	changed := *m
+	changed.members = slices.DeleteFunc(slices.Clone(m.members), func(f field) bool { return f.name == "protocolVersion" })
+	changed.members = append(changed.members, field{"protocolVersion", []byte(strconv.Quote(mcp.LATEST_LEGACY_PROTOCOL_VERSION))})
+	return changed.with("protocolVersion", changed.members[len(changed.members)-1].value)
+}
+
+// asOfVersion remembers from the answer to initialize how old the client is, and leaves out of it what clients of that
+// version are not offered: until 2025-03-26 changes of lists and completions, before it instructions. Versions are dates.
+func (p *party) asOfVersion(answer []byte) []byte {
+	members, _ := rawjson.Members(answer)
+	result, _ := rawjson.Members(rawjson.Get(members, "result"))
+	var version string
+	if json.Unmarshal(rawjson.Get(result, "protocolVersion"), &version) != nil || version >= linksSince {
+		return answer
 	}
+	p.old.Store(true)
+	p.client.unchanging.Store(true)
+	replace(result, "capabilities", plainCapabilities)
+	if version < instructionsSince {
+		result = without(result, "instructions")
+	}
+	replace(members, "result", func([]rawjson.Member) []rawjson.Member { return result })
+	return rawjson.Join(members)
+}
+
+// plainCapabilities are capabilities without the parts that came with later versions.
+func plainCapabilities(all []rawjson.Member) []rawjson.Member {
+	for _, name := range []string{"tools", "prompts", "resources"} {
+		replace(all, name, func(one []rawjson.Member) []rawjson.Member { return without(one, "listChanged") })
+	}
+	return without(all, "completions")
+}
+
+// replace changes the members of the object that a member holds, if it is there.
+func replace(members []rawjson.Member, name string, change func([]rawjson.Member) []rawjson.Member) {
+	for i := range members {
+		if members[i].Name == name {
+			inner, _ := rawjson.Members(members[i].Value)
+			members[i].Value = rawjson.Join(change(inner))
+		}
+	}
+}
+
+func without(members []rawjson.Member, name string) []rawjson.Member {
+	return slices.DeleteFunc(members, func(m rawjson.Member) bool { return m.Name == name })
 }
 
 // understood leaves out of a result what an old client would stumble over. What a link leads to is in the text too.

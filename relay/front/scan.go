@@ -15,6 +15,7 @@ type scanner struct {
 	text  []byte
 	at    int
 	depth int
+	deep  bool // it nests too deeply, and was given up for that
 }
 
 // space skips white space and returns the next byte, or 0 at the end.
@@ -55,6 +56,7 @@ func (s *scanner) value() bool {
 // quotes, and the cursor on the value; member consumes the value.
 func (s *scanner) object(member func(key []byte) bool) bool {
 	if s.depth++; s.depth > maxDepth {
+		s.deep = true
 		return false
 	}
 	s.at++
@@ -90,6 +92,7 @@ func (s *scanner) object(member func(key []byte) bool) bool {
 
 func (s *scanner) array() bool {
 	if s.depth++; s.depth > maxDepth {
+		s.deep = true
 		return false
 	}
 	s.at++

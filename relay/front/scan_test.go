@@ -42,6 +42,9 @@ func TestScannerBoundsDepth(t *testing.T) {
 		if s.value() {
 			t.Errorf("100 000 open %q accepted", open)
 		}
+		if said := s.unreadable().Message; !strings.Contains(said, "1000 levels") {
+			t.Errorf("it says %q", said)
+		}
 	}
 }
 

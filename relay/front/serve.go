@@ -144,16 +144,16 @@ func (p *party) admit(method string) *fault.Error {
 	case method == string(mcp.MethodPing):
 		return nil
 	case method == methodExit && phase != phaseShutdown:
-		return fault.New(fault.ShutdownNotRequested, "exit came before shutdown")
+		return fault.New(fault.ShutdownNotRequested, "Shutdown not requested")
 	case method == methodExit:
 		return nil
 	case phase == phaseShutdown:
-		return fault.New(fault.ShuttingDown, "This connection was shut down by its client",
-			fault.WithHint("Open a new connection."))
+		return fault.New(fault.ShuttingDown, "Server shutting down",
+			fault.WithHint("This connection was shut down by its client; open a new one."))
 	case method == string(mcp.MethodInitialize) && phase == phaseInitialized:
-		return fault.New(fault.AlreadyInitialized, "This connection is already initialized")
+		return fault.New(fault.AlreadyInitialized, "Server already initialized")
 	case phase == phaseNew && method != string(mcp.MethodInitialize) && method != methodShutdown:
-		return fault.New(fault.NotInitialized, "The request came before initialize")
+		return fault.New(fault.NotInitialized, "Server not initialized")
 	}
 	return nil
 }
@@ -171,13 +171,15 @@ func (f *Front) serveLegacy(ctx context.Context, p *party, x *exchange, m *messa
 		p.phase.Store(phaseShutdown)
 		return succeed(x.id, []byte("{}"))
 	case string(mcp.MethodInitialize):
-		r := f.delegate(ctx, p.client, x, m, f.nextName())
+		r := f.delegate(ctx, p.client, x, m.versioned(), f.nextName())
 		if r.code == 0 {
 			p.phase.Store(phaseInitialized)
 			p.learn(m.param("capabilities"))
-			p.learnVersion(r.body)
+			r.body = p.asOfVersion(r.body)
 		}
 		return r
+	case string(mcp.MethodSetLogLevel):
+		return p.setLevel(x, m)
 	default:
 		return f.delegate(ctx, p.client, x, m, f.nextName())
 	}

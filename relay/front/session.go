@@ -11,10 +11,11 @@ import (
 // client is one listener as mcp-go knows it: a client of the legacy era, or one subscription of a modern one. Each has
 // a channel of its own, so nothing comes out of another's stream.
 type client struct {
-	id    string
-	notes chan mcp.JSONRPCNotification
-	ready atomic.Bool
-	level atomic.Value // mcp.LoggingLevel
+	id         string
+	notes      chan mcp.JSONRPCNotification
+	ready      atomic.Bool
+	unchanging atomic.Bool  // it is not told that lists change
+	level      atomic.Value // mcp.LoggingLevel
 
 	box mailbox // what mcp-go does not tell
 
@@ -36,12 +37,19 @@ func newClient(id string) *client {
 	return c
 }
 
-func (c *client) SessionID() string                                   { return c.id }
-func (c *client) NotificationChannel() chan<- mcp.JSONRPCNotification { return c.notes }
-func (c *client) Initialize()                                         { c.ready.Store(true) }
-func (c *client) Initialized() bool                                   { return c.ready.Load() }
-func (c *client) SetLogLevel(level mcp.LoggingLevel)                  { c.level.Store(level) }
-func (c *client) GetLogLevel() mcp.LoggingLevel                       { return c.level.Load().(mcp.LoggingLevel) }
+func (c *client) SessionID() string                  { return c.id }
+func (c *client) Initialize()                        { c.ready.Store(true) }
+func (c *client) Initialized() bool                  { return c.ready.Load() }
+func (c *client) SetLogLevel(level mcp.LoggingLevel) { c.level.Store(level) }
+func (c *client) GetLogLevel() mcp.LoggingLevel      { return c.level.Load().(mcp.LoggingLevel) }
+
+// NotificationChannel is nil, into which nothing goes, for a client that is not told about changes.
+func (c *client) NotificationChannel() chan<- mcp.JSONRPCNotification {
+	if c.unchanging.Load() {
+		return nil
+	}
+	return c.notes
+}
 
 func (c *client) SetSubscriptionFilter(filter mcp.SubscriptionFilter) {
 	c.mu.Lock()

@@ -88,15 +88,15 @@ func (n *minimal) refusal(m request) *fault.Error {
 	case m.modern || m.method == "ping":
 		return nil
 	case m.method == "exit" && !n.shut:
-		return fault.New(fault.ShutdownNotRequested, "exit came before shutdown")
+		return fault.New(fault.ShutdownNotRequested, "Shutdown not requested")
 	case m.method == "exit":
 		return nil
 	case n.shut:
-		return fault.New(fault.ShuttingDown, "This connection was shut down by its client", fault.WithHint("Open a new connection."))
+		return fault.New(fault.ShuttingDown, "Server shutting down", fault.WithHint("This connection was shut down by its client; open a new one."))
 	case m.method == "initialize" && n.opened:
-		return fault.New(fault.AlreadyInitialized, "This connection is already initialized")
+		return fault.New(fault.AlreadyInitialized, "Server already initialized")
 	case !n.opened && m.method != "initialize" && m.method != "shutdown" && m.method != "server/discover":
-		return fault.New(fault.NotInitialized, "The request came before initialize")
+		return fault.New(fault.NotInitialized, "Server not initialized")
 	}
 	return nil
 }
@@ -135,10 +135,10 @@ func (n *minimal) answer(m request, why reason) []byte {
 
 func (n *minimal) setLevel(m request) []byte {
 	var level string
-	if json.Unmarshal(rawjson.Get(m.params, "level"), &level) != nil || !slices.Contains(logLevels, level) {
-		return refused(m, fault.New(fault.InvalidParams, "level is none of "+strings.Join(logLevels, ", ")))
+	if json.Unmarshal(rawjson.Get(m.params, "level"), &level) != nil || !slices.Contains(logLevels, strings.ToLower(level)) {
+		return refused(m, fault.New(fault.InvalidParams, "Invalid log level", fault.WithHint("Use one of "+strings.Join(logLevels, ", ")+".")))
 	}
-	n.level = level
+	n.level = strings.ToLower(level)
 	return succeeded(m, struct{}{})
 }
 

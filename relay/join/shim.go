@@ -132,6 +132,9 @@ func (s *Shim) answer(answers *bufio.Reader) error {
 // listen passes on what the client says, or holds it while there is no relay.
 func (s *Shim) listen(more chan<- struct{}) {
 	in := bufio.NewReaderSize(s.In, 64<<10)
+	if mark, err := in.Peek(3); err == nil && string(mark) == "\ufeff" { // Windows shells begin with it (RFC 8259, section 8.1)
+		_, _ = in.Discard(3)
+	}
 	for {
 		text, err := readLine(in, maxTracked)
 		if len(text) > 0 && (err == nil || errors.Is(err, io.EOF)) {

@@ -111,6 +111,16 @@ const (
 	paid        = `{"jsonrpc":"2.0","id":"a\u0031","result":{"content":[]}}`
 )
 
+func TestShimIgnoresAByteOrderMark(t *testing.T) {
+	home := config.Home(t.TempDir())
+	relay := openFake(t, home)
+	c := runShim(t, &Shim{Home: home, Start: never})
+	go c.say(t, "\ufeff"+initialize)
+	guest := (<-relay.calls).welcome(t)
+	guest.hears(t, initialize)
+	relay.crash(guest)
+}
+
 func never(context.Context) (State, error) {
 	return State{}, errors.New("nobody may start a relay here")
 }
