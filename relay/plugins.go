@@ -67,6 +67,14 @@ func (r *Relay) replace(c config.Config) error {
 	for name, p := range c.Plugins {
 		configured[name] = registry.Configured{Disabled: !p.Enabled, URLPatterns: p.URLPatterns, Settings: p.Settings}
 	}
+	for i := range plugins {
+		if m := &plugins[i].Manifest; m.EveryPage() {
+			// The pages that may be read as resources are the ones it may read.
+			one, tabs := configured[m.Name], c.Resources.Tabs
+			one.Pages, one.Excludes = slices.Concat([]string{}, tabs.URLPatterns), tabs.ExcludePatterns
+			configured[m.Name] = one
+		}
+	}
 	if err := r.tools.Replace(plugins, configured); err != nil {
 		return err
 	}
@@ -146,7 +154,7 @@ func (r *Relay) adapterFiles(s *registry.Snapshot) map[string][]byte {
 // compose makes the file that is injected for a plugin: it knows the pages that a person added.
 func (r *Relay) compose(site *registry.Site) []byte {
 	p := *site.Plugin
-	p.Manifest.URLPatterns = site.Matches
+	p.Manifest.URLPatterns, p.Manifest.ExcludePatterns = site.Matches, site.Excludes
 	return plugin.Compose(p, r.folder.runtime())
 }
 

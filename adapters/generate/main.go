@@ -33,7 +33,7 @@ func run(dir string) error {
 }
 
 func build(source, dist string) error {
-	options := plugin.Options{Out: filepath.Join(dist, filepath.Base(source))}
+	options := plugin.Options{Out: filepath.Join(dist, filepath.Base(source)), Shipped: true}
 	_, warnings, err := plugin.Build(context.Background(), source, options)
 	for _, w := range warnings {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", source, w)

@@ -103,3 +103,12 @@ test('a pattern of any scheme with a port becomes two: Chrome takes none such', 
   assert.deepEqual(own?.matches, matches);
   assert.deepEqual(own?.excludeMatches, ['http://one.example:8443/x', 'https://one.example:8443/x']);
 });
+
+test('a plugin for every site leaves pages alone until it is called, but where a person names sites', () => {
+  assert.deepEqual(wantedScripts([plugin('every', { matches: ['*://*/*', 'https://*:8443/*'] })]), []);
+  const more = { matches: ['*://*/*', 'https://wiki.example/*'] };
+  const [bridge] = wantedScripts([plugin('every', more), plugin('one')]);
+  assert.deepEqual(bridge?.matches, ['https://one.example/*', 'https://wiki.example/*']);
+  const [early] = wantedScripts([plugin('every', { ...more, world: 'main' })]);
+  assert.deepEqual(early?.matches, ['*://*/*', 'https://wiki.example/*']);
+});

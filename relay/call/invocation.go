@@ -16,6 +16,7 @@ type Invocation struct {
 	Matches          []string // URL patterns of the pages the plugin may run in
 	Excludes         []string
 	TabID            int    // 0: any tab of the site
+	InFront          bool   // without TabID: the tab that the lane used last, or the one the person looks at, and no other
 	Avoid            []int  // tabs to leave out while there are others; only with Profile, and without TabID
 	Profile          string // id or label; empty: any
 	Arguments        json.RawMessage

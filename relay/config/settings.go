@@ -117,9 +117,9 @@ var settings = []setting[Config]{
 		"Arguments added to its command line."},
 
 	{"resources.tabs.urlPatterns", list{matchPattern}, []string{"*://*/*"}, func(c *Config) any { return &c.Resources.Tabs.URLPatterns },
-		"Match patterns of pages whose text, markup and console agents may read as resources. Empty: none. Tools of plugins are not concerned."},
+		"Match patterns of pages whose text, markup and console agents may read, as resources and with the tools of webpage. Empty: none. Other plugins work on pages of their own."},
 	{"resources.tabs.excludePatterns", list{matchPattern}, []string{}, func(c *Config) any { return &c.Resources.Tabs.ExcludePatterns },
-		"Match patterns of pages that are neither listed nor read as resources, for example https://bank.example/*."},
+		"Match patterns of pages that are neither listed nor read so, for example https://bank.example/*."},
 	{"resources.file.roots", list{absolute}, []string{}, func(c *Config) any { return &c.Resources.File.Roots },
 		"Folders whose files agents may read, with everything below them but symbolic links."},
 	{"resources.file.maxBytes", size(1*kib, 20*mib), 10 * mib, func(c *Config) any { return &c.Resources.File.MaxBytes },

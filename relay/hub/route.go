@@ -23,7 +23,7 @@ type target struct {
 // place is the target as the caller sees it.
 func (t target) place(r *call.Invocation) call.Place {
 	p := call.Place{ProfileID: t.b.id, Profile: t.b.label(), TabID: t.tab.ID}
-	if r.TabID == 0 {
+	if r.TabID == 0 && !r.InFront {
 		p.Others = len(t.b.tabs.Load().of(t.where)) - 1
 	}
 	return p
@@ -76,6 +76,9 @@ func (h *Hub) route(r *call.Invocation, where *site) (t target, failure *fault.E
 	}
 	if followed {
 		return h.routeLane(r, where, chosen, last)
+	}
+	if r.InFront {
+		return h.routeFront(r, where, chosen)
 	}
 	return h.routeBest(r, where, chosen)
 }
@@ -200,6 +203,9 @@ func (h *Hub) routeLane(r *call.Invocation, where *site, chosen []candidate, las
 			if tab.ID == last.tabID {
 				return target{b: c.b, conn: c.conn, tab: tab}, nil, false
 			}
+		}
+		if r.InFront {
+			return h.routeFront(r, where, []candidate{c})
 		}
 		if len(of) > 0 {
 			return target{b: c.b, conn: c.conn, tab: of[0]}, nil, false

@@ -215,3 +215,45 @@ func TestBadPatterns(t *testing.T) {
 		l.invoke(request(func(r *call.Invocation) { r.Matches = []string{"nonsense"} })).want(t, fault.ConfigError, fault.NotExecuted)
 	})
 }
+
+// TestTabInFront: a plugin for every page gets the tab the person looks at, the lane's own after that, and no other.
+func TestTabInFront(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		front := func(t *wire.Tab) { t.Active, t.Focused = true, true }
+		back := func(t *wire.Tab) { t.Active, t.LastUsed = true, 9 }
+		every := func(change ...func(*call.Invocation)) call.Invocation {
+			return request(append(change, func(r *call.Invocation) { r.Matches, r.InFront = []string{"*://*/*"}, true })...)
+		}
+		b := l.connect(named("A", tab(1, "https://bank.test/", back), tab(2, "http://demo.test/", front)))
+		l.invoke(every()).wantTab(t, "A", 2)
+
+		b.Put(tab(2, "http://demo.test/"))
+		b.Put(tab(3, "http://other.test/", front))
+		synctest.Wait()
+		l.invoke(every()).wantTab(t, "A", 2) // the lane stays
+		l.invoke(every(lane("other"))).wantTab(t, "A", 3)
+		l.invoke(every(func(r *call.Invocation) { r.TabID = 1 })).wantTab(t, "A", 1) // it was named
+
+		b.CloseTab(1)
+		synctest.Wait()
+		l.invoke(every()).wantTab(t, "A", 3)
+		b.CloseTab(3)
+		synctest.Wait()
+		none := l.invoke(every())
+		none.want(t, fault.TabNotFound, fault.NotExecuted)
+		if !strings.Contains(none.failure.Hint, "`tabId`") {
+			t.Errorf("hint is %q", none.failure.Hint)
+		}
+	})
+}
+
+func TestSeveralTabsInFront(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		front := func(t *wire.Tab) { t.Active, t.Focused = true, true }
+		l.connect(named("A", tab(1, "http://demo.test/", front)))
+		l.connect(named("B", tab(1, "http://demo.test/", front)))
+		every := func(r *call.Invocation) { r.Matches, r.InFront = []string{"*://*/*"}, true }
+		l.invoke(request(every)).want(t, fault.ValidationError, fault.NotExecuted)
+		l.invoke(request(every, func(r *call.Invocation) { r.Profile = "B" })).wantTab(t, "B", 1)
+	})
+}

@@ -137,7 +137,7 @@ func (p Pattern) String() string { return p.text }
 // Narrow reports, as an error, a pattern that covers sites of strangers: any host, or a whole top-level domain.
 // A plugin may not run there, though it may exclude such a pattern.
 func (p Pattern) Narrow() error {
-	if p.host == "" {
+	if p.EverySite() {
 		return fmt.Errorf("%q matches every site; name the sites instead, such as https://*.example.com/*", p.text)
 	}
 	if p.subdomains && !strings.Contains(p.host, ".") && p.host != "localhost" {
@@ -145,6 +145,9 @@ func (p Pattern) Narrow() error {
 	}
 	return nil
 }
+
+// EverySite reports whether a pattern covers any host.
+func (p Pattern) EverySite() bool { return p.host == "" }
 
 // Matches reports whether an address is covered.
 func (p Pattern) Matches(u *url.URL) bool {

@@ -14,7 +14,8 @@ import (
 
 // Options of a build.
 type Options struct {
-	Out string // folder for manifest.json and adapter.js; empty: dist in the plugin's folder; "-": write nothing
+	Out     string // folder for manifest.json and adapter.js; empty: dist in the plugin's folder; "-": write nothing
+	Shipped bool   // the plugin becomes part of the binary: it may be one for the pages of every site
 }
 
 // Build makes a plugin from its folder and writes it to dist/. Diagnostics hold the warnings of a build that
@@ -85,7 +86,7 @@ func (b *Builder) Sources() []string {
 func (b *Builder) Build(ctx context.Context, opts Options) (*Plugin, []Diagnostic, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	plugin, found, err := b.build(ctx)
+	plugin, found, err := b.build(ctx, opts.Shipped)
 	if err != nil {
 		return nil, found, err
 	}
@@ -101,8 +102,8 @@ func (b *Builder) Build(ctx context.Context, opts Options) (*Plugin, []Diagnosti
 	return plugin, found, write(opts.Out, plugin)
 }
 
-func (b *Builder) build(ctx context.Context) (*Plugin, []Diagnostic, error) {
-	src, found := readPackage(b.dir)
+func (b *Builder) build(ctx context.Context, shipped bool) (*Plugin, []Diagnostic, error) {
+	src, found := readPackage(b.dir, shipped)
 	if src == nil {
 		return nil, found, invalid(found)
 	}

@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -143,6 +144,29 @@ func TestLoadFS(t *testing.T) {
 		files["x/manifest.json"] = &fstest.MapFile{Data: []byte(bad)}
 		if _, err := LoadFS(files); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("LoadFS of %s = %v, want an error with %q", bad, err, want)
+		}
+	}
+}
+
+// TestEveryPage: a plugin of the binary that only reads may work everywhere; one from a folder may not.
+func TestEveryPage(t *testing.T) {
+	manifest := `{"name":"x","world":"isolated","urlPatterns":["*://*/*"],"tools":[{"name":"a","inputSchema":{},"annotations":{"readOnlyHint":true}}]}`
+	files := fstest.MapFS{"x/manifest.json": {Data: []byte(manifest)}, "x/adapter.js": {Data: []byte("var tabrelayPlugin={}")}}
+	plugins, err := LoadFS(files)
+	if err != nil || !plugins[0].Manifest.EveryPage() {
+		t.Fatalf("LoadFS = %+v, %v", plugins, err)
+	}
+	var m Manifest
+	if err := json.Unmarshal([]byte(manifest), &m); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.check(false); err == nil || !strings.Contains(err.Error(), "every site") {
+		t.Errorf("a plugin from a folder: %v", err)
+	}
+	for _, bad := range []string{strings.Replace(manifest, "isolated", "main", 1), strings.Replace(manifest, "true", "false", 1)} {
+		files["x/manifest.json"] = &fstest.MapFile{Data: []byte(bad)}
+		if _, err := LoadFS(files); err == nil || !strings.Contains(err.Error(), "works on every site") {
+			t.Errorf("LoadFS of %s = %v", bad, err)
 		}
 	}
 }
@@ -329,7 +353,7 @@ func FuzzPackage(f *testing.F) {
 		f.Add(archive.Files[0].Data)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		src, found := parsePackage(t.TempDir(), raw)
+		src, found := parsePackage(t.TempDir(), raw, false)
 		for _, d := range found {
 			if d.File != packageFile || d.Text == "" || d.Line < 0 || d.Column < 0 {
 				t.Errorf("a diagnostic without a place or a text: %+v", d)
@@ -340,14 +364,14 @@ func FuzzPackage(f *testing.F) {
 		}
 		m := src.manifest()
 		m.Tools = []Tool{{Name: "a", InputSchema: emptyInput}}
-		if err := m.check(); err != nil {
+		if err := m.check(false); err != nil {
 			t.Errorf("a package that was accepted gives a manifest that is not: %v", err)
 		}
 	})
 }
 
 func TestPackageThatIsNotJSON(t *testing.T) {
-	_, found := parsePackage(t.TempDir(), []byte("{\n  \"name\": oops\n}"))
+	_, found := parsePackage(t.TempDir(), []byte("{\n  \"name\": oops\n}"), false)
 	if len(found) != 1 || found[0].String() != "package.json:2:11: is not valid JSON: invalid literal: oops" {
 		t.Errorf("got %v", found)
 	}

@@ -19,7 +19,7 @@ func Load(dir string) (*Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := read(os.DirFS(dir), "dist")
+	p, err := read(os.DirFS(dir), "dist", false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s has no build output; run: tabrelay plugin build %s", dir, dir)
 	}
@@ -42,23 +42,22 @@ func LoadFS(files fs.FS) ([]Plugin, error) {
 		if !entry.IsDir() {
 			continue
 		}
-		p, err := read(files, entry.Name())
+		p, err := read(files, entry.Name(), true)
 		if err != nil {
 			return nil, fmt.Errorf("the shipped plugin %s cannot be read: %w", entry.Name(), err)
 		}
-		p.Shipped = true
 		plugins = append(plugins, *p)
 	}
 	return plugins, nil
 }
 
 // read reads one folder of build output.
-func read(files fs.FS, dir string) (*Plugin, error) {
+func read(files fs.FS, dir string, shipped bool) (*Plugin, error) {
 	raw, err := fs.ReadFile(files, path.Join(dir, manifestFile))
 	if err != nil {
 		return nil, err
 	}
-	var p Plugin
+	p := Plugin{Shipped: shipped}
 	if err := json.Unmarshal(raw, &p.Manifest); err != nil {
 		return nil, fmt.Errorf("its %s cannot be read: %w", manifestFile, err)
 	}
@@ -71,14 +70,14 @@ func read(files fs.FS, dir string) (*Plugin, error) {
 			return nil, err
 		}
 	}
-	if err := p.Manifest.check(); err != nil {
+	if err := p.Manifest.check(p.Shipped); err != nil {
 		return nil, fmt.Errorf("its %s is not accepted: %w", manifestFile, err)
 	}
 	return &p, p.seal()
 }
 
 // check repeats what a build checks: build output may come from elsewhere.
-func (m *Manifest) check() error {
+func (m *Manifest) check(shipped bool) error {
 	if !pluginNameForm.MatchString(m.Name) || slices.Contains(reservedNames, m.Name) {
 		return fmt.Errorf("the name %q is not one of a plugin", m.Name)
 	}
@@ -91,7 +90,7 @@ func (m *Manifest) check() error {
 	for _, text := range m.URLPatterns {
 		pattern, err := match.Parse(text)
 		if err == nil {
-			err = pattern.Narrow()
+			err = allowed(pattern, shipped)
 		}
 		if err != nil {
 			return fmt.Errorf("url pattern %w", err)
@@ -99,6 +98,9 @@ func (m *Manifest) check() error {
 	}
 	if _, err := match.NewRule(nil, m.ExcludePatterns); err != nil {
 		return fmt.Errorf("exclude pattern %w", err)
+	}
+	if m.EveryPage() && !m.harmless() {
+		return errors.New("it works on every site: then it has to run isolated, without a pre-script, and every tool has to say readOnlyHint")
 	}
 	seen := map[string]bool{}
 	for _, t := range m.Tools {
@@ -114,4 +116,10 @@ func (m *Manifest) check() error {
 		}
 	}
 	return m.checkPrompts()
+}
+
+// harmless reports whether a plugin is out of the page's sight and says that it changes nothing.
+func (m *Manifest) harmless() bool {
+	changes := func(t Tool) bool { return t.Annotations.ReadOnlyHint == nil || !*t.Annotations.ReadOnlyHint }
+	return m.World == Isolated && m.PreScript == "" && !slices.ContainsFunc(m.Tools, changes)
 }

@@ -1,6 +1,11 @@
 package plugin
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+
+	"tabrelay/relay/match"
+)
 
 // Manifest is dist/manifest.json: what the relay and a person need to know of a plugin without running it.
 type Manifest struct {
@@ -16,6 +21,14 @@ type Manifest struct {
 	PreScript       string          `json:"preScript,omitempty"` // file name in dist/, empty when there is none
 	Tools           []Tool          `json:"tools"`
 	Prompts         []Prompt        `json:"prompts,omitempty"`
+}
+
+// EveryPage reports whether the plugin works on the pages of every site. Only a shipped one can.
+func (m *Manifest) EveryPage() bool {
+	return slices.ContainsFunc(m.URLPatterns, func(text string) bool {
+		p, err := match.Parse(text)
+		return err == nil && p.EverySite()
+	})
 }
 
 // World is where in the page a plugin's code runs.

@@ -37,12 +37,12 @@ type source struct {
 const packageFile = "package.json"
 
 // readPackage reads and checks dir/package.json. It finds everything wrong with it, not only the first fault.
-func readPackage(dir string) (*source, []Diagnostic) {
+func readPackage(dir string, shipped bool) (*source, []Diagnostic) {
 	raw, err := os.ReadFile(filepath.Join(dir, packageFile))
 	if err != nil {
 		return nil, []Diagnostic{{File: packageFile, Text: fmt.Sprintf("cannot be read (%v); a plugin is a folder with package.json and src/index.ts", rootCause(err))}}
 	}
-	return parsePackage(dir, raw)
+	return parsePackage(dir, raw, shipped)
 }
 
 // rootCause drops the path from a file error: messages name files relative to the plugin.
@@ -64,8 +64,8 @@ func notJSON(err error) Diagnostic {
 	return d
 }
 
-func parsePackage(dir string, raw []byte) (*source, []Diagnostic) {
-	c := &packageCheck{dir: dir, raw: raw}
+func parsePackage(dir string, raw []byte, shipped bool) (*source, []Diagnostic) {
+	c := &packageCheck{dir: dir, raw: raw, shipped: shipped}
 	tree, err := hujson.Parse(raw)
 	if err != nil {
 		return nil, []Diagnostic{notJSON(err)}
@@ -92,6 +92,8 @@ type packageCheck struct {
 	key    string // "tabrelay", or "opentabs" in a plugin written for that
 	source source
 	found  []Diagnostic
+
+	shipped bool // it becomes part of the binary
 }
 
 // add notes a fault at a JSON pointer.
@@ -181,7 +183,7 @@ func (c *packageCheck) checkPatterns() {
 	for i, text := range p.URLPatterns {
 		pattern, err := match.Parse(text)
 		if err == nil {
-			err = pattern.Narrow()
+			err = allowed(pattern, c.shipped)
 		}
 		if err != nil {
 			c.add(fmt.Sprintf("%s/urlPatterns/%d", at, i), "url pattern %v", err)
@@ -192,4 +194,13 @@ func (c *packageCheck) checkPatterns() {
 			c.add(fmt.Sprintf("%s/excludePatterns/%d", at, i), "exclude pattern %v", err)
 		}
 	}
+}
+
+// allowed says why a plugin may not work on the pages of a pattern: only one that is part of the binary, which nobody
+// can slip in, works on the pages of every site.
+func allowed(p match.Pattern, shipped bool) error {
+	if shipped && p.EverySite() {
+		return nil
+	}
+	return p.Narrow()
 }

@@ -109,7 +109,7 @@ func TestBuildOutputWithBadRecipesIsRefused(t *testing.T) {
 		{{Name: "one", Template: "x", Arguments: []PromptArgument{{Name: "not a name"}}}},
 	} {
 		m := Manifest{Name: "small", World: Isolated, Prompts: prompts}
-		if err := m.check(); err == nil {
+		if err := m.check(false); err == nil {
 			t.Errorf("%+.80v was accepted", prompts)
 		}
 	}

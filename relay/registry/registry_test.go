@@ -260,3 +260,30 @@ func TestSecretSettings(t *testing.T) {
 		}
 	}
 }
+
+// TestPagesOfAPluginForEverySite: a person says which pages may be read, and adds some.
+func TestPagesOfAPluginForEverySite(t *testing.T) {
+	every := plugin.Plugin{Manifest: plugin.Manifest{Name: "every", URLPatterns: []string{"*://*/*"}, ExcludePatterns: []string{"*://*/own"}}}
+	some := plugin.Plugin{Manifest: plugin.Manifest{Name: "some", URLPatterns: []string{"https://a.example/*"}}}
+	allowed := registry.Configured{Pages: []string{"https://b.example/*"}, Excludes: []string{"*://*/secret"}, URLPatterns: []string{"https://c.example/*"}}
+	for _, tt := range []struct {
+		p                 plugin.Plugin
+		c                 registry.Configured
+		matches, excludes string
+		every             bool
+	}{
+		{every, registry.Configured{}, "[*://*/*]", "[*://*/own]", true},
+		{every, allowed, "[https://b.example/* https://c.example/*]", "[*://*/own *://*/secret]", true},
+		{every, registry.Configured{Pages: []string{}}, "[]", "[*://*/own]", true},
+		{some, allowed, "[https://a.example/* https://c.example/*]", "[*://*/secret]", false},
+	} {
+		reg := registry.New(nil)
+		if err := reg.Replace([]plugin.Plugin{tt.p}, map[string]registry.Configured{tt.p.Manifest.Name: tt.c}); err != nil {
+			t.Fatal(err)
+		}
+		site := reg.Snapshot().Sites[0]
+		if fmt.Sprint(site.Matches) != tt.matches || fmt.Sprint(site.Excludes) != tt.excludes || site.EveryPage != tt.every {
+			t.Errorf("%s with %+v: %v without %v, every %v", tt.p.Manifest.Name, tt.c, site.Matches, site.Excludes, site.EveryPage)
+		}
+	}
+}

@@ -14,7 +14,9 @@ import (
 // Configured is what a person configured for one plugin.
 type Configured struct {
 	Disabled    bool
-	URLPatterns []string        // added to the plugin's own
+	Pages       []string        // in place of the patterns of a plugin for every page; nil: its own
+	Excludes    []string        // added to the plugin's own
+	URLPatterns []string        // added to the plugin's own, or to Pages
 	Settings    json.RawMessage // values for the plugin's configSchema; nil or an object
 }
 
@@ -26,6 +28,7 @@ type Site struct {
 	Homepage  string          // where to open the web app; empty when nobody said
 	Instances []Instance      // of the web app, sorted by name
 	Settings  json.RawMessage // what its tools get as settings; nil when there are none
+	EveryPage bool            // it is for the pages of every site, as far as the person allows
 	Secret    bool            // one of them is not for a page that could read it
 }
 
@@ -48,6 +51,11 @@ func (s *Site) Instance(name string) (Instance, bool) {
 // newSite applies the configuration. What is wrong with it is left out and named.
 func newSite(p *plugin.Plugin, c Configured) (site *Site, faults []string) {
 	site = &Site{Plugin: p, Matches: slices.Clone(p.Manifest.URLPatterns), Excludes: p.Manifest.ExcludePatterns, Homepage: p.Manifest.Homepage}
+	site.Excludes = slices.Concat(site.Excludes, c.Excludes)
+	site.EveryPage = p.Manifest.EveryPage()
+	if site.EveryPage && c.Pages != nil {
+		site.Matches = slices.Clone(c.Pages)
+	}
 	for _, pattern := range c.URLPatterns {
 		site.match(pattern)
 	}

@@ -454,7 +454,7 @@ export interface TabInfo {
    */
   active: boolean;
   /**
-   * its window has the focus
+   * its window has the focus, or had it last while another program has it
    */
   focused: boolean;
   /**

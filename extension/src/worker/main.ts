@@ -17,7 +17,7 @@ import { Link } from './link.ts';
 import { Outcomes } from './outcomes.ts';
 import { readPairing } from './pairing.ts';
 import { Panels } from './panels.ts';
-import { Plugins } from './plugins.ts';
+import { awaitedIn, Plugins } from './plugins.ts';
 import { chromeVersion, freshProfile, readProfile } from './profile.ts';
 import { Records } from './records.ts';
 import { Recovery } from './recover.ts';
@@ -167,7 +167,7 @@ async function installPlugins(list: FrameOf<'plugins'>['plugins']): Promise<void
   await tabs.loaded;
   // Documents that were open before get their bridge now: it is what wakes this worker when it dies.
   for (const tab of tabs.all()) {
-    const served = plugins.all().some((plugin) => urlAllowed(tab.url, plugin.matches, plugin.excludes));
+    const served = plugins.all().some((plugin) => urlAllowed(tab.url, awaitedIn(plugin), plugin.excludes));
     if (!served || tab.discarded || bridges.top(tab.id) !== undefined) continue;
     injector.bridge(tab.id).catch(() => {}); // a call to that tab will say why
   }

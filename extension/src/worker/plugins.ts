@@ -13,10 +13,19 @@ const forChrome = (patterns: readonly string[]): string[] =>
     return rest === undefined ? [pattern] : [`http${rest}`, `https${rest}`];
   });
 
+/**
+ * The pages in which a plugin is waited for. One for every site that does not need to be there early is put into a page
+ * by its first call: until then no page that nobody asks about has anything of ours.
+ */
+export function awaitedIn({ matches, world, preScript }: PluginInfo): string[] {
+  if (world === 'main' || preScript !== undefined) return matches;
+  return matches.filter((pattern) => !/^[^:]*:\/\/\*[:/]/.test(pattern));
+}
+
 /** The content scripts a list of plugins needs. The bridge is first, so that it is there when adapters knock. */
 export function wantedScripts(plugins: readonly PluginInfo[]): Script[] {
-  if (plugins.length === 0) return [];
-  const matches = Array.from(new Set(plugins.flatMap((plugin) => forChrome(plugin.matches)))).sort();
+  const matches = Array.from(new Set(plugins.flatMap((plugin) => forChrome(awaitedIn(plugin))))).sort();
+  if (matches.length === 0) return [];
   const allFrames = plugins.some((plugin) => plugin.frames === 'all');
   const scripts: Script[] = [
     { ...base, id: 'bridge', js: ['bridge.js'], matches, allFrames, world: 'ISOLATED' },

@@ -85,7 +85,7 @@ export class Tabs {
 
   async #load(): Promise<void> {
     const focused = await chrome.windows.getLastFocused().catch(() => undefined);
-    if (focused?.focused) this.#focusedWindow = focused.id ?? this.#focusedWindow;
+    this.#focusedWindow = focused?.id ?? this.#focusedWindow;
     for (const tab of await chrome.tabs.query({})) this.#upsert(tab);
   }
 
@@ -135,7 +135,9 @@ export class Tabs {
     }
   }
 
+  // While the person is in another program, the window they were in last counts: the agent is often in that program.
   #focus(windowId: number): void {
+    if (windowId === chrome.windows.WINDOW_ID_NONE) return;
     this.#focusedWindow = windowId;
     for (const tab of this.all()) this.#put({ ...tab, focused: tab.windowId === windowId });
   }
