@@ -1,0 +1,64 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { get } from '../api.ts';
+import { at, labels, objects, text } from '../json.ts';
+import { page, pageInput, pageOutput } from '../paging.ts';
+import { labelsOutput } from '../samples.ts';
+
+export const alerts = defineTool({
+  name: 'alerts',
+  displayName: 'Alerts',
+  description: 'Alerts that fire now or are pending, with their labels, annotations, value and since when.',
+  annotations: { readOnlyHint: true },
+  input: {
+    type: 'object',
+    properties: {
+      state: {
+        type: 'string',
+        enum: ['any', 'firing', 'pending'],
+        default: 'any',
+        description: 'Only alerts in this state.',
+      },
+      ...pageInput,
+    },
+    additionalProperties: false,
+  },
+  output: {
+    type: 'object',
+    properties: {
+      alerts: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            name: { type: 'string' },
+            state: { type: 'string' },
+            labels: labelsOutput,
+            annotations: labelsOutput,
+            activeAt: { type: 'string' },
+            value: { type: 'string' },
+          },
+          required: ['name', 'state', 'labels', 'annotations', 'activeAt', 'value'],
+        },
+      },
+      ...pageOutput,
+    },
+    required: ['alerts', 'total'],
+  },
+  arrayPath: '.alerts',
+  async handle({ state, ...part }, { signal }) {
+    const { data } = await get('alerts', {}, signal);
+    const all = objects(at(data).alerts).map((one) => ({
+      name: text(at(one.labels).alertname),
+      state: text(one.state),
+      labels: labels(one.labels),
+      annotations: labels(one.annotations),
+      activeAt: text(one.activeAt),
+      value: text(one.value),
+    }));
+    const { items, of } = page(
+      all.filter((one) => state === 'any' || one.state === state),
+      part,
+    );
+    return { alerts: items, ...of };
+  },
+});

@@ -1,0 +1,52 @@
+import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { get } from '../api.ts';
+import { texts } from '../json.ts';
+import { contains, page, pageInput, pageOutput } from '../paging.ts';
+
+export const labelValues = defineTool({
+  name: 'label_values',
+  displayName: 'Values of a label',
+  description:
+    'The values of one label, such as all jobs or instances, of all series or of those a selector matches.',
+  annotations: { readOnlyHint: true },
+  input: {
+    type: 'object',
+    properties: {
+      label: { type: 'string', minLength: 1, description: 'Name of the label, such as job.' },
+      match: {
+        type: 'string',
+        minLength: 1,
+        description: 'A selector such as up{job="node"}. Default: all series.',
+      },
+      search: { type: 'string', default: '', description: 'Only values that contain this, in any case.' },
+      ...pageInput,
+    },
+    required: ['label'],
+    additionalProperties: false,
+  },
+  output: {
+    type: 'object',
+    properties: {
+      label: { type: 'string' },
+      values: { type: 'array', items: { type: 'string' } },
+      ...pageOutput,
+    },
+    required: ['label', 'values', 'total'],
+  },
+  arrayPath: '.values',
+  async handle({ label, match, search, ...part }, { signal }) {
+    const { data } = await get(`label/${encodeURIComponent(label)}/values`, { 'match[]': match }, signal);
+    const all = texts(data);
+    if (all.length === 0) {
+      const of = match === undefined ? '' : ` that ${match} matches`;
+      throw ToolError.notFound(
+        `No series${of} has the label "${label}". list_labels names the labels there are.`,
+      );
+    }
+    const { items, of } = page(
+      all.filter((value) => contains(value, search)),
+      part,
+    );
+    return { label, values: items, ...of };
+  },
+});

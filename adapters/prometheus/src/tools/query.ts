@@ -1,0 +1,60 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { get } from '../api.ts';
+import { at, labels, list, objects, text, texts } from '../json.ts';
+import { page, pageInput, pageOutput } from '../paging.ts';
+import { labelsOutput, sample, warningsOutput } from '../samples.ts';
+
+export const query = defineTool({
+  name: 'query',
+  displayName: 'Query now',
+  description:
+    'Evaluates a PromQL expression at one moment: the current value of each series. For a course over time use query_range; for names use list_metrics.',
+  annotations: { readOnlyHint: true },
+  input: {
+    type: 'object',
+    properties: {
+      query: { type: 'string', minLength: 1, description: 'PromQL, such as sum by (job) (up).' },
+      time: { type: 'string', description: 'RFC 3339 or Unix seconds. Default: now.' },
+      ...pageInput,
+    },
+    required: ['query'],
+    additionalProperties: false,
+  },
+  output: {
+    type: 'object',
+    properties: {
+      resultType: { type: 'string', description: 'vector, scalar, string or matrix.' },
+      series: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            labels: labelsOutput,
+            value: {
+              type: 'string',
+              description: 'The value, or the last one of a matrix. NaN and +Inf are possible.',
+            },
+            time: { type: 'number', description: 'Unix seconds.' },
+          },
+          required: ['labels', 'value', 'time'],
+        },
+      },
+      warnings: warningsOutput,
+      ...pageOutput,
+    },
+    required: ['resultType', 'series', 'warnings', 'total'],
+  },
+  arrayPath: '.series',
+  async handle({ query: expression, time, ...part }, { signal }) {
+    const { data, warnings } = await get('query', { query: expression, time }, signal);
+    const { resultType, result } = at(data);
+    const flat = resultType === 'scalar' || resultType === 'string';
+    const all = flat ? [{ metric: {}, value: result }] : objects(result);
+    const { items, of } = page(all, part);
+    const series = items.map((one) => ({
+      labels: labels(one.metric),
+      ...sample('value' in one ? one.value : list(at(one).values).at(-1)),
+    }));
+    return { resultType: text(resultType), series, warnings: texts(warnings), ...of };
+  },
+});

@@ -1,0 +1,76 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { get } from '../api.ts';
+import { at, type Json, labels, number, objects, text } from '../json.ts';
+import { contains, page, pageInput, pageOutput, searchInput } from '../paging.ts';
+import { labelsOutput } from '../samples.ts';
+
+export const rules = defineTool({
+  name: 'rules',
+  displayName: 'Rules',
+  description:
+    'Alerting and recording rules with their expression, state and last error. For alerts that fire now use alerts.',
+  annotations: { readOnlyHint: true },
+  input: {
+    type: 'object',
+    properties: {
+      type: {
+        type: 'string',
+        enum: ['any', 'alerting', 'recording'],
+        default: 'any',
+        description: 'Only rules of this kind.',
+      },
+      search: searchInput,
+      ...pageInput,
+    },
+    additionalProperties: false,
+  },
+  output: {
+    type: 'object',
+    properties: {
+      rules: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            group: { type: 'string' },
+            name: { type: 'string' },
+            type: { type: 'string' },
+            query: { type: 'string' },
+            labels: labelsOutput,
+            health: { type: 'string', description: 'ok, err or unknown.' },
+            lastError: { type: 'string' },
+            state: { type: 'string', description: 'Of an alerting rule: inactive, pending or firing.' },
+            forSeconds: { type: 'number', description: 'Of an alerting rule: how long before it fires.' },
+            alerts: { type: 'integer', description: 'Of an alerting rule: how many are active.' },
+          },
+          required: ['group', 'name', 'type', 'query', 'labels', 'health', 'lastError'],
+        },
+      },
+      ...pageOutput,
+    },
+    required: ['rules', 'total'],
+  },
+  arrayPath: '.rules',
+  async handle({ type, search, ...part }, { signal }) {
+    const { data } = await get('rules', {}, signal);
+    const all = objects(at(data).groups).flatMap((group) =>
+      objects(group.rules).map((one) => rule(group, one)),
+    );
+    const wanted = all.filter((one) => (type === 'any' || one.type === type) && contains(one.name, search));
+    const { items, of } = page(wanted, part);
+    return { rules: items, ...of };
+  },
+});
+
+const rule = (group: Json, from: Json) => ({
+  group: text(group.name),
+  name: text(from.name),
+  type: text(from.type),
+  query: text(from.query),
+  labels: labels(from.labels),
+  health: text(from.health),
+  lastError: text(from.lastError),
+  ...(from.type === 'alerting'
+    ? { state: text(from.state), forSeconds: number(from.duration), alerts: objects(from.alerts).length }
+    : {}),
+});

@@ -1,0 +1,73 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { get } from '../api.ts';
+import { at, labels, number, objects, text } from '../json.ts';
+import { page, pageInput, pageOutput } from '../paging.ts';
+import { labelsOutput } from '../samples.ts';
+
+export const targets = defineTool({
+  name: 'targets',
+  displayName: 'Targets',
+  description:
+    'What the server scrapes and whether that works: health, last error, last scrape. With health "down" it names what is broken.',
+  annotations: { readOnlyHint: true },
+  input: {
+    type: 'object',
+    properties: {
+      health: {
+        type: 'string',
+        enum: ['any', 'up', 'down', 'unknown'],
+        default: 'any',
+        description: 'Only targets in this state.',
+      },
+      job: { type: 'string', minLength: 1, description: 'Only targets of this job.' },
+      ...pageInput,
+    },
+    additionalProperties: false,
+  },
+  output: {
+    type: 'object',
+    properties: {
+      up: { type: 'integer', description: 'How many of all targets are up.' },
+      down: { type: 'integer' },
+      targets: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            job: { type: 'string' },
+            health: { type: 'string' },
+            scrapeUrl: { type: 'string' },
+            labels: labelsOutput,
+            lastError: { type: 'string', description: 'Empty when the last scrape worked.' },
+            lastScrape: { type: 'string' },
+            lastScrapeSeconds: { type: 'number' },
+          },
+          required: ['job', 'health', 'scrapeUrl', 'labels', 'lastError', 'lastScrape', 'lastScrapeSeconds'],
+        },
+      },
+      ...pageOutput,
+    },
+    required: ['up', 'down', 'targets', 'total'],
+  },
+  arrayPath: '.targets',
+  async handle({ health, job, ...part }, { signal }) {
+    const { data } = await get('targets', { state: 'active' }, signal);
+    const all = objects(at(data).activeTargets).map(target);
+    const wanted = all.filter(
+      (one) => (health === 'any' || one.health === health) && (job === undefined || one.job === job),
+    );
+    const { items, of } = page(wanted, part);
+    const count = (state: string) => all.filter((one) => one.health === state).length;
+    return { up: count('up'), down: count('down'), targets: items, ...of };
+  },
+});
+
+const target = (from: Record<string, unknown>) => ({
+  job: text(at(from.labels).job),
+  health: text(from.health),
+  scrapeUrl: text(from.scrapeUrl),
+  labels: labels(from.labels),
+  lastError: text(from.lastError),
+  lastScrape: text(from.lastScrape),
+  lastScrapeSeconds: number(from.lastScrapeDuration),
+});
