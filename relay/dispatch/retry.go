@@ -175,7 +175,7 @@ func (r *run) pause(wait time.Duration, f *fault.Error) bool {
 // called retryable unless repeating it is harmless.
 func (r *run) final(f *fault.Error) *fault.Error {
 	if !f.FromPage && f.Outcome == fault.Unknown {
-		f.Retryable = r.tool.Idempotent
+		f.Retryable = r.tool.Idempotent && f.Class == fault.Transient // a tab that is gone does not come back
 		if f.Code == fault.ExtensionLost && r.tool.Idempotent {
 			f.Hint = harmless
 		}
@@ -211,6 +211,9 @@ func (r *run) resume() (done bool, failure *fault.Error) {
 	for n := 1; n <= r.Retry.MaxAttempts; n++ {
 		reply, f, known := r.Browser.Recover(r.clock.ctx, attemptID(r.call.ID, n))
 		if !known {
+			if r.tool.ReadOnly {
+				r.outcome = fault.Unknown // reads are not journalled: an earlier relay may have run it
+			}
 			return false, nil
 		}
 		r.attempts = n

@@ -38,7 +38,11 @@ const noMessage = "The tool failed and gave no message"
 // fields are checked against a JSON Schema before they are believed; one that does not satisfy it is repaired or
 // dropped, and repairs says so, a sentence for each. No input makes it fail.
 func FromPage(raw json.RawMessage) (e *Error, repairs []string) {
-	given, problem := read(raw)
+	text := dropSurrogates(raw)
+	if len(text) < len(raw) {
+		repairs = append(repairs, "characters that are no Unicode text (half a surrogate pair) were taken out")
+	}
+	given, problem := read(text)
 	if problem != "" {
 		repairs = append(repairs, problem)
 	}
@@ -55,7 +59,7 @@ func FromPage(raw json.RawMessage) (e *Error, repairs []string) {
 		repairs = append(repairs, describe(name, old, given[name], wrong[name]))
 	}
 	e = believe(given)
-	e.TraceLine, problem = readTrace(raw)
+	e.TraceLine, problem = readTrace(text)
 	if problem != "" {
 		repairs = append(repairs, problem)
 	}
@@ -64,7 +68,6 @@ func FromPage(raw json.RawMessage) (e *Error, repairs []string) {
 
 // read takes the known fields out of the raw error. null means absent, and an absent retryable means false.
 func read(raw json.RawMessage) (given map[string]any, problem string) {
-	raw = dropSurrogates(raw)
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &members); err != nil || members == nil {
 		var text string
@@ -204,6 +207,9 @@ func describe(name string, old, now any, why string) string {
 	}
 	if now == nil {
 		return fmt.Sprintf("%s %s was dropped: %s", name, quote(old), why)
+	}
+	if text, _ := old.(string); name == "message" && len(text) > maxMessageBytes {
+		return fmt.Sprintf("message of %d bytes was cut: at most %d are passed on", len(text), maxMessageBytes)
 	}
 	if quote(old) == quote(now) { // the difference is what neither log nor agent may see
 		return fmt.Sprintf("%s became %s: a stack trace, a folder or a secret was taken out", name, quote(now))
