@@ -1,0 +1,33 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { list } from '../api.ts';
+import { comment, commentOutput } from '../comments.ts';
+import { id, listOf, paging } from '../shape.ts';
+
+export const listComments = defineTool({
+  name: 'list_comments',
+  displayName: 'List comments',
+  description:
+    'Lists or searches comments, newest first, with their text. hold is what waits for moderation; all but approved need a signed-in person who may moderate.',
+  annotations: { readOnlyHint: true },
+  signIn: false,
+  input: {
+    type: 'object',
+    properties: {
+      status: {
+        enum: ['approved', 'hold', 'spam', 'trash', 'all'],
+        default: 'approved',
+        description: 'Where they are.',
+      },
+      postId: { ...id, description: 'Only those of this post.' },
+      search: { type: 'string', minLength: 1, description: 'Words in text or author.' },
+      ...paging,
+    },
+    additionalProperties: false,
+  },
+  output: listOf(commentOutput),
+  handle({ status, postId, search, limit, offset }, { signal }) {
+    // The parameter's words are not those of the answer.
+    const query = status === 'approved' ? {} : { status: status === 'all' ? 'any' : status, context: 'edit' };
+    return list('/wp/v2/comments', { ...query, post: postId, search, limit, offset }, comment, signal);
+  },
+});

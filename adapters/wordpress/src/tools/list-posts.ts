@@ -1,0 +1,50 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { list } from '../api.ts';
+import { collection, summary, summaryOutput } from '../posts.ts';
+import { id, listOf, paging, postType } from '../shape.ts';
+
+export const listPosts = defineTool({
+  name: 'list_posts',
+  displayName: 'List posts',
+  description:
+    'Lists or searches posts or pages, newest first: titles, dates, status and ids, without the text. Drafts and the trash need a signed-in person. Read one with read_post.',
+  annotations: { readOnlyHint: true },
+  signIn: false,
+  input: {
+    type: 'object',
+    properties: {
+      type: postType,
+      search: { type: 'string', minLength: 1, description: 'Words in title or text.' },
+      status: {
+        type: 'array',
+        items: { enum: ['publish', 'future', 'draft', 'pending', 'private', 'trash', 'any'] },
+        minItems: 1,
+        default: ['publish'],
+        description: 'any is everything but the trash.',
+      },
+      authorId: { ...id, description: 'Only what this person wrote; id from list_users.' },
+      category: { ...id, description: 'Id from list_terms. Posts only.' },
+      tag: { ...id, description: 'Id from list_terms. Posts only.' },
+      orderBy: { enum: ['date', 'modified', 'title'], default: 'date', description: 'Dates: newest first.' },
+      ...paging,
+    },
+    additionalProperties: false,
+  },
+  output: listOf(summaryOutput),
+  handle({ type, search, status, authorId, category, tag, orderBy, limit, offset }, { signal }) {
+    const open = status.every((one) => one === 'publish');
+    const query = {
+      search,
+      status: status.join(','),
+      author: authorId,
+      categories: category,
+      tags: tag,
+      orderby: orderBy,
+      order: orderBy === 'title' ? 'asc' : 'desc',
+      // What the person typed, where they may edit it; a visitor gets it as it is shown.
+      context: open ? 'view' : 'edit',
+      _fields: 'id,title,status,date_gmt,modified_gmt,author,link',
+    };
+    return list(collection(type), { ...query, limit, offset }, summary, signal);
+  },
+});

@@ -1,0 +1,24 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { call } from '../api.ts';
+import { at, number, text } from '../json.ts';
+import { collection, written } from '../posts.ts';
+import { id, postType, record } from '../shape.ts';
+
+export const trashPost = defineTool({
+  name: 'trash_post',
+  displayName: 'Trash post',
+  description:
+    'Moves a post or page to the trash: visitors no longer see it. update_post with a status brings it back; nothing is deleted for good.',
+  annotations: { readOnlyHint: false, destructiveHint: true },
+  input: {
+    type: 'object',
+    properties: { id, type: postType },
+    required: ['id'],
+    additionalProperties: false,
+  },
+  output: record({ id: { type: 'integer' }, title: { type: 'string' }, status: { type: 'string' } }),
+  async handle({ id, type }, { signal }) {
+    const gone = at((await call(`${collection(type)}/${id}`, { method: 'DELETE' }, signal)).body);
+    return { id: number(gone.id), title: written(gone.title), status: text(gone.status) };
+  },
+});

@@ -1,0 +1,49 @@
+import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { call, post } from '../api.ts';
+import { at, number } from '../json.ts';
+import { file, fileOutput } from '../media.ts';
+
+export const uploadMedia = defineTool({
+  name: 'upload_media',
+  displayName: 'Upload media',
+  description:
+    'Puts a file into the media library: text as it is, or anything else as base64. The answer has the address to use in a post. The site decides which kinds of files it takes.',
+  annotations: { readOnlyHint: false, destructiveHint: false },
+  input: {
+    type: 'object',
+    properties: {
+      fileName: {
+        type: 'string',
+        pattern: '^[^/\\\\"\\r\\n]+\\.[A-Za-z0-9]+$',
+        description: 'With its ending.',
+      },
+      text: { type: 'string', description: 'The content of a text file.' },
+      base64: { type: 'string', maxLength: 8000000, description: 'The content of any other file.' },
+      title: { type: 'string', description: 'Default: the name.' },
+      altText: { type: 'string', description: 'What a picture shows.' },
+    },
+    required: ['fileName'],
+    additionalProperties: false,
+  },
+  output: fileOutput,
+  async handle({ fileName, text, base64, title, altText }, { signal }) {
+    if ((text === undefined) === (base64 === undefined)) throw refused('Give text, or base64: one of them.');
+    const body = new Blob([text ?? bytes(base64 ?? '')]);
+    const name = encodeURIComponent(fileName);
+    const headers = { 'content-disposition': `attachment; filename="${name}"` };
+    const added = at((await call('/wp/v2/media', { method: 'POST', body, headers }, signal)).body);
+    if (title === undefined && altText === undefined) return file(added);
+    return file(await post(`/wp/v2/media/${number(added.id)}`, { title, alt_text: altText }, signal));
+  },
+});
+
+function bytes(base64: string) {
+  try {
+    return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+  } catch {
+    throw refused('base64 is not valid base64.');
+  }
+}
+
+const refused = (message: string): ToolError =>
+  new ToolError(message, 'VALIDATION_ERROR', { category: 'validation', outcome: 'not_executed' });

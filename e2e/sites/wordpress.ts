@@ -1,0 +1,120 @@
+// A real WordPress: the one Debian packages, on PHP's own server, with a MariaDB of its own. Nothing of it is a
+// service of the machine.
+
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect } from '@playwright/test';
+import type { Closing } from '../stage/closing.ts';
+import { temporaryFolder } from '../stage/paths.ts';
+import { freePort } from '../stage/port.ts';
+import { type Program, run, start } from '../stage/process.ts';
+
+const source = process.env.WORDPRESS ?? '/usr/share/wordpress';
+const php = path.join(import.meta.dirname, 'wordpress');
+
+export const blogPassword = 'correct horse battery';
+
+export class Blog {
+  readonly url: string;
+  readonly #database: Program;
+
+  constructor(url: string, database: Program) {
+    this.url = url;
+    this.#database = database;
+  }
+
+  /** Comments on a post as a visitor does, with the form below it. */
+  async comment(post: number, text: string): Promise<void> {
+    const body = new URLSearchParams({
+      author: 'A visitor',
+      email: 'visitor@example.org',
+      comment: text,
+      comment_post_ID: String(post),
+      comment_parent: '0',
+    });
+    const answer = await fetch(`${this.url}/wp-comments-post.php`, {
+      method: 'POST',
+      body,
+      redirect: 'manual',
+    });
+    expect(answer.status).toBe(302);
+  }
+
+  /** What any visitor gets to read. */
+  async reads(pathname: string): Promise<string> {
+    return (await fetch(`${this.url}${pathname}`)).text();
+  }
+
+  /** Ends the database, as a crash does: WordPress then answers 500. */
+  async loseDatabase(): Promise<void> {
+    await this.#database.stop('SIGKILL');
+  }
+}
+
+/** A blog with Alice (administrator), Bob (author) and Eve (subscriber). */
+export async function openBlog(closing: Closing): Promise<Blog> {
+  const folder = await temporaryFolder('blog', closing);
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const database = await openDatabase(folder, closing);
+  await layOut(folder);
+  const env = { BLOG_FOLDER: folder, BLOG_URL: url, BLOG_PASSWORD: blogPassword };
+  const settings = [`auto_prepend_file=${php}/prepend.php`, 'sendmail_path=/bin/true'];
+  const options = settings.flatMap((one) => ['-d', one]);
+  await run('php', [...options, `${php}/install.php`], env);
+  const server = start('php', [...options, '-S', new URL(url).host, '-t', `${folder}/root`], {
+    ...env,
+    PHP_CLI_SERVER_WORKERS: '3',
+  });
+  closing.defer(() => server.stop());
+  const status = () =>
+    fetch(`${url}/wp-login.php`).then(
+      (response) => response.status,
+      () => 0,
+    );
+  await expect.poll(status, { message: 'the blog answers', timeout: 20_000 }).toBe(200);
+  return new Blog(url, database);
+}
+
+/** MariaDB in a folder, on a socket there and on no port. It does not run as root unless told to. */
+async function openDatabase(folder: string, closing: Closing): Promise<Program> {
+  const data = path.join(folder, 'db');
+  await mkdir(data);
+  const small = ['--no-defaults', `--datadir=${data}`, '--innodb-log-file-size=4M'];
+  if (process.getuid?.() === 0) small.push('--user=root');
+  await run('mariadb-install-db', [...small, '--auth-root-authentication-method=normal', '--skip-test-db']);
+  await writeFile(path.join(folder, 'init.sql'), 'CREATE DATABASE wordpress;\n');
+  const database = start('mariadbd', [
+    ...small,
+    ...[
+      `--socket=${folder}/db.sock`,
+      '--skip-networking',
+      '--skip-grant-tables',
+      `--pid-file=${folder}/db.pid`,
+    ],
+    ...[
+      `--init-file=${folder}/init.sql`,
+      '--innodb-buffer-pool-size=32M',
+      '--innodb-flush-log-at-trx-commit=0',
+    ],
+  ]);
+  closing.defer(() => database.stop());
+  await expect
+    .poll(() => database.output(), { message: 'the database listens', timeout: 20_000 })
+    .toContain('ready for connections');
+  return database;
+}
+
+/** The program files as links, and beside them what belongs to this blog. */
+async function layOut(folder: string): Promise<void> {
+  const root = path.join(folder, 'root');
+  await mkdir(root);
+  await mkdir(path.join(folder, 'content/uploads'), { recursive: true });
+  await mkdir(path.join(folder, 'content/plugins'));
+  const own = new Set(['wp-config.php', 'wp-content']);
+  for (const name of await readdir(source)) {
+    if (!own.has(name)) await symlink(path.join(source, name), path.join(root, name));
+  }
+  await symlink(path.join(php, 'wp-config.php'), path.join(root, 'wp-config.php'));
+  await symlink(path.join(folder, 'content'), path.join(root, 'wp-content'));
+  await symlink(path.join(source, 'wp-content/themes'), path.join(folder, 'content/themes'));
+}
