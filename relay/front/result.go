@@ -21,7 +21,7 @@ const (
 // renderResult encodes a success as CallToolResult. The tool's value is copied as the bytes it is: key order and
 // integers above 2^53 survive.
 func (f *Front) renderResult(x *exchange, r *call.Result) response {
-	b := f.begin(x, 2*len(r.Output))
+	b := f.begin(x, room(r))
 	b = append(b, `"content":[`...)
 	for i, item := range r.Content {
 		b = append(separate(b, i), oneLine(item)...)
@@ -37,6 +37,20 @@ func (f *Front) renderResult(x *exchange, r *call.Result) response {
 		b = append(append(b, `,"structuredContent":`...), oneLine(r.Output)...)
 	}
 	return f.end(b, x, r, nil)
+}
+
+// room is how many bytes a result takes: growing means another copy of what may be megabytes.
+func room(r *call.Result) (size int) {
+	if r.Content == nil {
+		size = len(r.Output) + bytes.Count(r.Output, []byte{'"'}) + bytes.Count(r.Output, []byte{'\\'})
+	}
+	for _, item := range r.Content {
+		size += len(item) + 1
+	}
+	if r.Structured {
+		size += len(r.Output)
+	}
+	return size
 }
 
 // renderFailure encodes a failure as CallToolResult. Models see the text items, programs read _meta. A client checks

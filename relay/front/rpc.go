@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
 )
 
 // response is the answer to one request, ready for the wire.
@@ -76,7 +77,7 @@ func appendQuoted(dst, text []byte) []byte {
 	}
 	dst = append(dst, '"')
 	for {
-		i := plain(text, 0)
+		i := rawjson.Plain(text, 0)
 		dst = append(dst, text[:i]...)
 		if i == len(text) {
 			return append(dst, '"')

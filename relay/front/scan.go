@@ -2,8 +2,9 @@ package front
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
+
+	"tabrelay/relay/rawjson"
 )
 
 // maxDepth is how deep a message may nest. It bounds the scanner's stack.
@@ -130,7 +131,7 @@ func (s *scanner) literal(word string) bool {
 func (s *scanner) quoted() bool {
 	i := s.at + 1
 	for {
-		i = plain(s.text, i)
+		i = rawjson.Plain(s.text, i)
 		if i >= len(s.text) {
 			return false
 		}
@@ -139,7 +140,7 @@ func (s *scanner) quoted() bool {
 			s.at = i + 1
 			return true
 		case c == '\\':
-			n := escape(s.text[i:])
+			n := rawjson.Escape(s.text[i:])
 			if n == 0 {
 				return false
 			}
@@ -150,80 +151,10 @@ func (s *scanner) quoted() bool {
 	}
 }
 
-// plain returns where, from i on, the first quote, backslash or control character stands. Eight bytes at a time: most
-// of a large message is the inside of strings.
-func plain(text []byte, i int) int {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	for ; i+8 <= len(text); i += 8 {
-		w := binary.LittleEndian.Uint64(text[i:])
-		quote, slash := w^(ones*'"'), w^(ones*'\\')
-		special := (quote-ones)&^quote | (slash-ones)&^slash | (w-ones*0x20)&^w
-		if special&highs != 0 {
-			break
-		}
-	}
-	for ; i < len(text); i++ {
-		if c := text[i]; c == '"' || c == '\\' || c < 0x20 {
-			return i
-		}
-	}
-	return i
-}
-
-// escape returns the length of the escape sequence that text begins with, 0 when it is none.
-func escape(text []byte) int {
-	if len(text) < 2 {
-		return 0
-	}
-	switch text[1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return 2
-	case 'u':
-		if len(text) < 6 {
-			return 0
-		}
-		for _, c := range text[2:6] {
-			if !isDigit(c) && (c|0x20 < 'a' || c|0x20 > 'f') {
-				return 0
-			}
-		}
-		return 6
-	}
-	return 0
-}
-
 func (s *scanner) number() bool {
-	if s.text[s.at] == '-' {
-		s.at++
-	}
-	switch start := s.at; {
-	case s.digits() == 0:
-		return false
-	case s.text[start] == '0' && s.at > start+1:
-		return false
-	}
-	if s.at < len(s.text) && s.text[s.at] == '.' {
-		s.at++
-		if s.digits() == 0 {
-			return false
-		}
-	}
-	if s.at < len(s.text) && s.text[s.at]|0x20 == 'e' {
-		s.at++
-		if s.at < len(s.text) && (s.text[s.at] == '+' || s.text[s.at] == '-') {
-			s.at++
-		}
-		return s.digits() > 0
-	}
-	return true
-}
-
-func (s *scanner) digits() int {
 	start := s.at
-	for s.at < len(s.text) && isDigit(s.text[s.at]) {
-		s.at++
-	}
-	return s.at - start
+	s.at = rawjson.Number(s.text, s.at)
+	return s.at > start
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -8,7 +8,6 @@ package rawjson
 import (
 	"bytes"
 	"encoding/json"
-	"unicode/utf8"
 )
 
 // Member is one member of an object; Key and Value are slices of the document.
@@ -29,7 +28,7 @@ func Members(doc json.RawMessage) (members []Member, ok bool) {
 		start := i
 		i = text(doc, i)
 		m := Member{Key: doc[start:i:i]}
-		m.Name = unquote(m.Key)
+		m.Name = name(m.Key)
 		i = space(doc, i)
 		if i >= len(doc) || doc[i] != ':' {
 			break
@@ -99,15 +98,12 @@ func IsObject(doc json.RawMessage) bool {
 	return i < len(doc) && doc[i] == '{'
 }
 
-func unquote(key json.RawMessage) string {
-	if len(key) >= 2 && bytes.IndexByte(key, '\\') < 0 && utf8.Valid(key) {
-		return string(key[1 : len(key)-1])
-	}
-	var name string
-	if json.Unmarshal(key, &name) != nil {
+// name decodes a key, also one that has no end: the document may be anything.
+func name(key json.RawMessage) string {
+	if len(key) < 2 {
 		return string(key)
 	}
-	return name
+	return unquote(key)
 }
 
 func space(doc []byte, i int) int {

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"tabrelay/relay/rawjson"
 )
 
 // Problem is one thing that is wrong with a document.
@@ -21,14 +23,11 @@ func (s *Schema) Check(doc json.RawMessage) []Problem {
 	if depth(doc) > maxDocumentDepth {
 		return []Problem{{Message: fmt.Sprintf("nested deeper than %d levels", maxDocumentDepth)}}
 	}
-	var value any
-	if err := json.Unmarshal(doc, &value); err != nil {
-		if json.Valid(doc) {
-			return []Problem{{Message: "a number is too large"}}
-		}
-		return []Problem{{Message: "not valid JSON"}}
+	value, err := rawjson.Decode(doc)
+	if err != nil {
+		return []Problem{{Message: err.Error()}}
 	}
-	err := s.validate(value, len(doc))
+	err = s.validate(value, len(doc))
 	if err == nil {
 		return nil
 	}
