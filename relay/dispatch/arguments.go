@@ -117,7 +117,7 @@ func (r *run) takeTarget() *fault.Error {
 	if len(own) == len(members) {
 		return nil
 	}
-	if !json.Valid(r.args) {
+	if !rawjson.Valid(r.args) {
 		return fault.New(fault.ValidationError, "Invalid arguments: they are not valid JSON")
 	}
 	r.args = rawjson.Join(own)

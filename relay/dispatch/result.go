@@ -30,7 +30,7 @@ func (r *run) checkResult() *fault.Error {
 	if len(res.Output) > r.MaxResultBytes {
 		return r.executed(fault.OutputTooLarge, fmt.Sprintf("The tool's result has %d bytes; at most %d are passed on", len(res.Output), r.MaxResultBytes))
 	}
-	if !json.Valid(res.Output) {
+	if !rawjson.Valid(res.Output) {
 		return r.keepingInvalid(r.executed(fault.InvalidOutput, "The tool's result is not JSON"), plainText)
 	}
 	output, err := r.tool.Output()
