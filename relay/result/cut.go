@@ -90,7 +90,7 @@ func cutTexts(doc json.RawMessage, texts []span, budget int) (c cut, ok bool) {
 		}
 		content := doc[t.start+1 : t.end-1]
 		end, kept := prefix(content, most)
-		_, rest := prefix(content[end:], len(content))
+		rest := characters(content[end:])
 		c.value = append(append(c.value, doc[done:t.start+1+end]...), note(rest)...)
 		done = t.end - 1
 		c.kept, c.total = c.kept+kept, c.total+kept+rest

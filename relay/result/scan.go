@@ -166,6 +166,10 @@ func isSurrogate(doc []byte, first byte, second string) bool {
 // are.
 func prefix(text []byte, most int) (end, count int) {
 	for end < len(text) {
+		if c := text[end]; c < utf8.RuneSelf && c != '\\' && end < most {
+			end, count = end+1, count+1
+			continue
+		}
 		next := character(text, end)
 		if next > most {
 			break
@@ -173,4 +177,16 @@ func prefix(text []byte, most int) (end, count int) {
 		end, count = next, count+1
 	}
 	return end, count
+}
+
+// characters is how many characters a text has.
+func characters(text []byte) (count int) {
+	for {
+		escape := bytes.IndexByte(text, '\\')
+		if escape < 0 {
+			return count + utf8.RuneCount(text)
+		}
+		count += utf8.RuneCount(text[:escape]) + 1
+		text = text[character(text, escape):]
+	}
 }

@@ -189,6 +189,13 @@ func TestTextsAreCutBetweenCharacters(t *testing.T) {
 		if end, kept := prefix([]byte(test.text), test.most); end != test.end || kept != test.kept {
 			t.Errorf("%q in %d bytes: %d bytes, %d characters", test.text, test.most, end, kept)
 		}
+		all := 0
+		for i := 0; i < len(test.text); all++ {
+			i = character([]byte(test.text), i)
+		}
+		if got := characters([]byte(test.text)); got != all {
+			t.Errorf("%q: %d characters, want %d", test.text, got, all)
+		}
 	}
 }
 

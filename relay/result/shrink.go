@@ -97,7 +97,7 @@ func (s *shrinker) text(i int) int {
 		return end
 	}
 	kept, _ := prefix(content, textInShrunk)
-	_, missing := prefix(content[kept:], len(content))
+	missing := characters(content[kept:])
 	s.out = append(append(append(s.out, s.doc[i:i+1+kept]...), note(missing)...), '"')
 	return end
 }
