@@ -187,8 +187,10 @@ func (r *reader) environment(environ []string, c *Config) {
 		name, value, _ := strings.Cut(entry, "=")
 		if s, ok := known[name]; ok {
 			r.twin(name, value, s, c)
-		} else if hint := suggest(name, names); hint != "" && strings.HasPrefix(name, "TABRELAY_") && !slices.Contains(elsewhere, name) {
-			c.Warnings = append(c.Warnings, "environment variable "+name+" is not a setting"+hint)
+		} else if strings.HasPrefix(name, "TABRELAY_") && !slices.Contains(elsewhere, name) { // only then: comparing takes time
+			if hint := suggest(name, names); hint != "" {
+				c.Warnings = append(c.Warnings, "environment variable "+name+" is not a setting"+hint)
+			}
 		}
 	}
 }
