@@ -41,6 +41,9 @@ type Options struct {
 	Log     zerolog.Logger
 	Plugins []plugin.Plugin  // offered in place of those shipped and installed; nil: those
 	Ready   func(join.State) // called once it answers; may be nil
+
+	// Executable is tabrelay's own, in a process of which jq expressions are evaluated, see Aside. Empty: in this process.
+	Executable string
 }
 
 // Relay is one running relay. Its parts are made by New and live until Close, in the order of the fields.

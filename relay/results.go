@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"strings"
 
 	"tabrelay/relay/call"
@@ -15,6 +16,10 @@ import (
 // readResultTool reads results that were too large for an answer. Knowing a result's id is the permission to read it:
 // the id is random, and only the answer to the call had it.
 func (r *Relay) readResultTool() registry.Tool {
+	var evaluate result.Evaluator
+	if r.Executable != "" {
+		evaluate = result.Apart(r.Executable)
+	}
 	return registry.Tool{
 		Name: result.Reader,
 		Spec: plugin.Tool{
@@ -30,11 +35,22 @@ func (r *Relay) readResultTool() registry.Tool {
 				`"required":["id"],"additionalProperties":false}`),
 			Annotations: plugin.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no},
 		},
-		Run: r.readResult,
+		Run: func(ctx context.Context, c call.Call, raw json.RawMessage) (*call.Result, *fault.Error) {
+			return r.readResult(ctx, c, raw, evaluate)
+		},
 	}
 }
 
-func (r *Relay) readResult(ctx context.Context, c call.Call, raw json.RawMessage) (*call.Result, *fault.Error) {
+// Aside does what a relay has a process of its own for. When args are such a process's, ok is true, and code is what it
+// exits with.
+func Aside(args []string, in io.Reader, out io.Writer) (code int, ok bool) {
+	if len(args) != 1 || args[0] != result.JQCommand {
+		return 0, false
+	}
+	return result.ServeJQ(in, out), true
+}
+
+func (r *Relay) readResult(ctx context.Context, c call.Call, raw json.RawMessage, evaluate result.Evaluator) (*call.Result, *fault.Error) {
 	var a result.Arguments
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return nil, fault.New(fault.ValidationError, "The arguments cannot be read: "+err.Error())
@@ -55,6 +71,7 @@ func (r *Relay) readResult(ctx context.Context, c call.Call, raw json.RawMessage
 	if most == 0 {
 		most = r.config.MaxBytes
 	}
+	a.Evaluate = evaluate
 	piece, failure := result.Read(ctx, stored, a, min(most, r.config.ResultBytes))
 	if failure != nil {
 		return nil, failure

@@ -107,7 +107,11 @@ func (a *app) open(ctx context.Context, watchers ...io.Writer) (*relay.Relay, *r
 	for _, warning := range cfg.Warnings {
 		log.Warn().Msg(warning)
 	}
-	r, err := relay.New(ctx, cfg, relay.Options{Home: a.home, Log: log.Logger})
+	executable, err := join.Executable()
+	if err != nil {
+		return nil, nil, errors.Join(err, log.Close())
+	}
+	r, err := relay.New(ctx, cfg, relay.Options{Home: a.home, Log: log.Logger, Executable: executable})
 	if err != nil {
 		return nil, nil, errors.Join(err, log.Close())
 	}

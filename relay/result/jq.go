@@ -26,25 +26,22 @@ const (
 // Variables, so that tests need not wait.
 var (
 	jqTime          = 2 * time.Second
-	jqMemory uint64 = 256 << 20 // by which the relay's memory may grow meanwhile
+	jqMemory uint64 = 256 << 20 // by which memory may grow meanwhile
 )
 
-// turn lets one expression run at a time, so that their memory does not add up.
+// Evaluator evaluates a jq expression on a valid document. Several values become a list. The expression sees the
+// document only: no environment, no files, no modules, no other input.
+type Evaluator func(ctx context.Context, doc json.RawMessage, expression string) (json.RawMessage, *fault.Error)
+
+// turn lets one expression run at a time in this process, so that their memory does not add up.
 var turn = make(chan struct{}, 1)
 
-// jq evaluates an expression on a valid document. Several values become a list. The expression sees the document only:
-// no environment, no files, no modules, no other input.
+// jq evaluates in this process. Steps of an expression that take long by themselves, such as comparing two large values,
+// are not interrupted: where expressions come from an agent, an evaluator made by Apart is needed.
 func jq(ctx context.Context, doc json.RawMessage, expression string) (json.RawMessage, *fault.Error) {
-	if len(expression) > jqLength {
-		return nil, wrongQuery(fmt.Sprintf("it has %d bytes; at most %d are allowed", len(expression), jqLength), "")
-	}
-	parsed, err := gojq.Parse(expression)
-	if err != nil {
-		return nil, unparsed(expression, err)
-	}
-	code, err := gojq.Compile(parsed)
-	if err != nil {
-		return nil, wrongQuery(err.Error(), "")
+	code, failure := compile(expression)
+	if failure != nil {
+		return nil, failure
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, jqTime, errJQTime)
 	defer cancel()
@@ -56,6 +53,25 @@ func jq(ctx context.Context, doc json.RawMessage, expression string) (json.RawMe
 	}
 	ctx, stop := frugal(ctx)
 	defer stop()
+	return run(ctx, code, doc)
+}
+
+func compile(expression string) (*gojq.Code, *fault.Error) {
+	if len(expression) > jqLength {
+		return nil, wrongQuery(fmt.Sprintf("it has %d bytes; at most %d are allowed", len(expression), jqLength), "")
+	}
+	parsed, err := gojq.Parse(expression)
+	if err != nil {
+		return nil, unparsed(expression, err)
+	}
+	code, err := gojq.Compile(parsed)
+	if err != nil {
+		return nil, wrongQuery(err.Error(), "")
+	}
+	return code, nil
+}
+
+func run(ctx context.Context, code *gojq.Code, doc json.RawMessage) (json.RawMessage, *fault.Error) {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.UseNumber() // so that large integers stay what they are
 	var value any
@@ -104,12 +120,12 @@ func collect(ctx context.Context, values gojq.Iter) (json.RawMessage, *fault.Err
 	return rawjson.List(list), nil
 }
 
-// frugal ends the context when the relay's memory grows too much. An expression is stopped between two steps, so a step
+// frugal ends the context when memory grows too much. An expression is stopped between two steps, so a step
 // that needs very much by itself still gets it, once.
 func frugal(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ended := make(chan struct{})
-	most := heap() + jqMemory
+	most := memory() + jqMemory
 	go func() {
 		defer close(ended)
 		look := time.NewTicker(jqLook)
@@ -119,7 +135,7 @@ func frugal(ctx context.Context) (context.Context, context.CancelFunc) {
 			case <-ctx.Done():
 				return
 			case <-look.C:
-				if heap() > most {
+				if memory() > most {
 					cancel(errJQMemory)
 					return
 				}
@@ -132,10 +148,14 @@ func frugal(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 }
 
-func heap() uint64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
+// memory is what this process uses for values and for calls.
+func memory() (bytes uint64) {
+	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+	metrics.Read(samples)
+	for _, s := range samples {
+		bytes += s.Value.Uint64()
+	}
+	return bytes
 }
 
 // unparsed says where an expression is wrong.
@@ -153,9 +173,13 @@ func unparsed(expression string, err error) *fault.Error {
 func interrupted(ctx context.Context) *fault.Error {
 	cause := context.Cause(ctx)
 	if errors.Is(cause, errJQTime) || errors.Is(cause, errJQMemory) {
-		return wrongQuery(cause.Error(), "Select less, or read the result in pieces with offset and limit.")
+		return tooMuch(cause)
 	}
 	return fault.New(fault.Cancelled, "The call ended while jq ran", fault.WithOutcome(fault.NotExecuted), fault.WithCause(cause))
+}
+
+func tooMuch(cause error) *fault.Error {
+	return wrongQuery(cause.Error(), "Select less, or read the result in pieces with offset and limit.")
 }
 
 func wrongQuery(problem, hint string) *fault.Error {
