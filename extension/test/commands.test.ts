@@ -7,6 +7,7 @@ type TabEvent = (...of: unknown[]) => void;
 
 let hear: Record<'created' | 'updated' | 'removed', TabEvent>;
 let told: string[];
+let answers: () => Promise<unknown>; // what the page says when it is asked whether it lives
 
 const deaf = { addListener: () => {} };
 const on = (name: keyof typeof hear) => ({
@@ -26,10 +27,15 @@ Reflect.set(globalThis, 'chrome', {
     query: async () => [],
     create: async () => ({ id: 5, windowId: 1, url: '' }),
     reload: async (tabId: number) => {
-      if (tabId !== 5) throw new Error(`No tab with id: ${tabId}.`);
+      if (tabId !== 5 && tabId !== 7) throw new Error(`No tab with id: ${tabId}.`);
       told.push(`reload ${tabId}`);
     },
+    discard: async (tabId: number) => {
+      told.push(`discard ${tabId}`);
+      return { id: 5 };
+    },
   },
+  scripting: { executeScript: () => answers() },
   windows: { WINDOW_ID_NONE: -1, onFocusChanged: deaf, getLastFocused: async () => undefined },
 });
 mock.timers.enable({ apis: ['setTimeout'] });
@@ -59,6 +65,7 @@ const reply = 'reply {"ok":true,"result":{"tabId":5,"windowId":1}}';
 beforeEach(() => {
   hear = { created: () => {}, updated: () => {}, removed: () => {} };
   told = [];
+  answers = async () => [];
 });
 
 test('a new tab is answered for once the relay knows its address', async () => {
@@ -106,4 +113,21 @@ test('what a recovery asks for', async () => {
   assert.equal(await run('adapter.inject', { tabId: 5, plugin: 'else' }), 'INTERNAL_ERROR');
   assert.equal(await run('adapter.inject', { tabId: 5 }), 'VALIDATION_ERROR');
   assert.deepEqual(told, ['reload 5', 'inject 5 demo']);
+});
+
+test('a page that hangs is thrown away, which gives its tab another id', async () => {
+  answers = () => new Promise(() => {});
+  const browser = {
+    shown: async (tabId: number) => {
+      told.push(`shown ${tabId}`);
+    },
+    get: () => undefined,
+    readConsole: async () => '{}',
+    reinject: async () => {},
+  };
+  const reply = runCommand('tabs.reload', { tabId: 7 }, browser);
+  await turn();
+  mock.timers.tick(1500);
+  assert.deepEqual(await reply, { ok: true, result: { tabId: 5 } });
+  assert.deepEqual(told, ['reload 7', 'discard 7', 'reload 5', 'shown 5']);
 });

@@ -1,6 +1,7 @@
 // What the relay may ask of the browser itself. Nothing that is not in this list.
 import { exactly, isFlag, isNumber, isRecord, isText, optional, shape } from '../page/guards.ts';
 import { readTab, Unreadable, unreadable } from './reading.ts';
+import { renewTab } from './renew.ts';
 
 const isCreate = shape({ url: isText, active: optional(isFlag) });
 const isActivate = shape({ tabId: isNumber });
@@ -11,6 +12,7 @@ const isConsole = shape({ tabId: isNumber, holdMs: isNumber });
 
 // How long a new tab may take to show its address before it is answered for anyway.
 const shownMs = 5000;
+const aMomentMs = 1500; // the same for a tab that Chrome gave another id
 
 /** What the commands need of the worker. */
 interface Browser {
@@ -45,10 +47,11 @@ async function activateTab(params: unknown): Promise<Reply> {
   return { ok: true, result: { tabId: params.tabId, windowId: tab.windowId } };
 }
 
-async function reloadTab(params: unknown): Promise<Reply> {
+async function reloadTab(params: unknown, browser: Browser): Promise<Reply> {
   if (!isReload(params)) return bad('tabs.reload needs a tabId');
-  await chrome.tabs.reload(params.tabId);
-  return { ok: true, result: { tabId: params.tabId } };
+  const tabId = await renewTab(params.tabId);
+  if (tabId !== params.tabId) await browser.shown(tabId, aMomentMs);
+  return { ok: true, result: { tabId } };
 }
 
 async function injectAdapter(params: unknown, browser: Browser): Promise<Reply> {
