@@ -4,11 +4,13 @@ export GOEXPERIMENT := jsonv2
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 WORKSPACES  := plugin-sdk extension adapters e2e
+POCKETBASE_VERSION := v0.36.0
+POCKETBASE  := e2e/.cache/pocketbase-$(POCKETBASE_VERSION)/base
 # A count, not a time: a run that ends by the clock can fail with "context deadline exceeded" in the fuzzing engine itself.
 FUZZTIME    ?= 5000x
 
 .DEFAULT_GOAL := help
-.PHONY: help build up test check bench generate generated conformance extension-e2e e2e clients go-check ts-check go-test go-race ts-test extension-test fuzz browser clean
+.PHONY: help build up test check bench generate generated conformance extension-e2e e2e clients go-check ts-check go-test go-race ts-test extension-test fuzz browser applications clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -43,7 +45,7 @@ conformance: node_modules/.package-lock.json e2e/conformance/node_modules/.packa
 extension-e2e: generate node_modules/.package-lock.json ## the extension alone in a real Chromium, with a small relay
 	node --import tsx --test --test-concurrency=1 extension/test/browser/*.browser.ts
 
-e2e: build node_modules/.package-lock.json e2e/conformance/node_modules/.package-lock.json e2e/outside/node_modules/.package-lock.json ## the whole path in a real Chromium, and clients not written here
+e2e: build node_modules/.package-lock.json e2e/conformance/node_modules/.package-lock.json e2e/outside/node_modules/.package-lock.json applications ## the whole path in a real Chromium, and clients not written here
 	cd e2e && npx playwright test
 
 clients: build node_modules/.package-lock.json e2e/outside/claude-code/node_modules/.package-lock.json ## Claude Code itself (361 MB, so not part of make test)
@@ -98,6 +100,16 @@ node_modules/.package-lock.json: package-lock.json
 # Outside the workspaces: it brings a Node of its own, which must not become the node of every npm script.
 e2e/outside/node_modules/.package-lock.json: e2e/outside/package-lock.json
 	cd e2e/outside && npm ci --no-audit --no-fund --ignore-scripts
+	@touch $@
+
+# Web applications for the adapters that no Debian package has. The checksum database of Go vouches for the first.
+applications: $(POCKETBASE) e2e/outside/node-red/node_modules/.package-lock.json
+
+$(POCKETBASE):
+	GOEXPERIMENT= CGO_ENABLED=0 GOBIN=$(abspath $(@D)) go install github.com/pocketbase/pocketbase/examples/base@$(POCKETBASE_VERSION)
+
+e2e/outside/node-red/node_modules/.package-lock.json: e2e/outside/node-red/package-lock.json
+	cd e2e/outside/node-red && npm ci --no-audit --no-fund --ignore-scripts
 	@touch $@
 
 e2e/outside/claude-code/node_modules/.package-lock.json: e2e/outside/claude-code/package-lock.json

@@ -2,9 +2,11 @@
 //   npx tsx e2e/sites/serve.ts prometheus
 
 import { Closing } from '../stage/closing.ts';
+import { openPocketBase } from './pocketbase.ts';
 import { openPrometheus } from './prometheus.ts';
 
 const applications: Record<string, (closing: Closing) => Promise<{ url: string }>> = {
+  pocketbase: openPocketBase,
   prometheus: openPrometheus,
 };
 

@@ -1,0 +1,58 @@
+// Calls the server's web API in the name of the superuser. https://pocketbase.io/docs/api-records/
+
+import {
+  buildQueryString,
+  type FormFields,
+  fetchJSON,
+  httpStatusToToolError,
+  ToolError,
+} from '@tabrelay/plugin-sdk';
+import { at, type Json, text } from './json.ts';
+import { baseUrl, loginUrl, token } from './session.ts';
+
+export const get = (path: string, params: FormFields, signal: AbortSignal): Promise<Json> =>
+  send('GET', `${path}?${buildQueryString(params)}`, undefined, signal);
+
+/** One request. The answer is an object, an empty one when there is no body. */
+export async function send(
+  method: string,
+  path: string,
+  body: Json | undefined,
+  signal: AbortSignal,
+): Promise<Json> {
+  const headers = new Headers();
+  const session = token();
+  if (session !== undefined) headers.set('authorization', session);
+  if (body !== undefined) headers.set('content-type', 'application/json');
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  return at(await fetchJSON(`${baseUrl()}api/${path}`, { method, headers, ...sent, signal, explain }));
+}
+
+/** The path of a collection's records, or of one of them. */
+export const records = (collection: string, id?: string): string =>
+  `collections/${encodeURIComponent(collection)}/records${id === undefined ? '' : `/${encodeURIComponent(id)}`}`;
+
+/** A text as a literal of the filter language. */
+export const quoted = (value: string): string => `'${value.replaceAll("'", "\\'")}'`;
+
+/** The failure in the words of the server; undefined when it was not PocketBase that answered. */
+async function explain(response: Response): Promise<ToolError | undefined> {
+  const answer = at(await response.json().catch(() => undefined));
+  const message = text(answer.message);
+  if (message === '') return undefined;
+  const said = `PocketBase answered: ${[message, ...details(at(answer.data))].join(' ')}`;
+  if (response.status === 401 || response.status === 403) {
+    return ToolError.auth(
+      `${said} Ask the person to sign in as a superuser at ${loginUrl()}, then call again.`,
+    );
+  }
+  const advice =
+    response.status === 404 ? ' list_collections and list_records show which names and ids there are.' : '';
+  return httpStatusToToolError(response, `${said}${advice}`);
+}
+
+/** What is wrong with each field. */
+const details = (data: Json): string[] =>
+  Object.entries(data).map(
+    ([field, problem]) => `${field}: ${text(at(problem).message) || JSON.stringify(problem)}`,
+  );

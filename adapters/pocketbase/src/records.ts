@@ -1,0 +1,70 @@
+// Records as an agent gets them: without what every one of a list repeats, and with long texts cut.
+
+import type { Json } from './json.ts';
+
+/** JSON Schema of the name of a collection. */
+export const collectionInput = {
+  type: 'string',
+  minLength: 1,
+  description: 'Name or id of the collection, from list_collections.',
+} as const;
+
+/** JSON Schema of the id of a record. */
+export const idInput = { type: 'string', minLength: 1, description: 'The id of the record.' } as const;
+
+/** JSON Schema of which part of a list to answer. */
+export const pageInput = {
+  limit: { type: 'integer', minimum: 1, maximum: 200, default: 20, description: 'How many entries.' },
+  page: { type: 'integer', minimum: 1, default: 1, description: 'From nextPage of the answer before.' },
+} as const;
+
+/** JSON Schema of what [pageOf] says. */
+export const pageOutput = {
+  total: { type: 'integer', description: 'How many there are, all pages together.' },
+  nextPage: { type: 'integer', description: 'Present when there are more.' },
+} as const;
+
+/** What a list answers about the whole. */
+export function pageOf({ page, totalItems, totalPages }: Json) {
+  const more = typeof page === 'number' && typeof totalPages === 'number' && page < totalPages;
+  return { total: typeof totalItems === 'number' ? totalItems : 0, ...(more ? { nextPage: page + 1 } : {}) };
+}
+
+/** JSON Schema of how long a text may be. */
+export const maxCharsInput = {
+  type: 'integer',
+  minimum: 20,
+  maximum: 100000,
+  default: 300,
+  description: 'Longer texts are cut, and end with "…".',
+} as const;
+
+/** JSON Schema of which fields a record has. */
+export const fieldsInput = {
+  type: 'string',
+  default: '',
+  description: 'Only these fields, comma-separated, such as id,title,expand.author.name. Default: all.',
+} as const;
+
+/** JSON Schema of which relations to follow. */
+export const expandInput = {
+  type: 'string',
+  default: '',
+  description: 'Relations to follow, comma-separated, such as author,comments_via_post.',
+} as const;
+
+/** JSON Schema of a record. */
+export const recordOutput = { type: 'object', description: 'The fields by name.' } as const;
+
+/** A record without the collection it is of, its texts cut. */
+export const record = (
+  { collectionId: _id, collectionName: _name, ...fields }: Json,
+  maxChars: number,
+): Json => Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, cut(value, maxChars)]));
+
+function cut(value: unknown, maxChars: number): unknown {
+  if (typeof value === 'string') return value.length > maxChars ? `${value.slice(0, maxChars)}…` : value;
+  if (Array.isArray(value)) return value.map((item) => cut(item, maxChars));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, cut(inner, maxChars)]));
+}

@@ -1,0 +1,69 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { get } from '../api.ts';
+import { flag, type Json, objects, text, texts } from '../json.ts';
+import { collectionInput } from '../records.ts';
+
+const rules = ['listRule', 'viewRule', 'createRule', 'updateRule', 'deleteRule'] as const;
+
+export const getCollection = defineTool({
+  name: 'get_collection',
+  displayName: 'Schema of a collection',
+  description:
+    'The schema of one collection: its fields with types and limits, its API rules and indexes. Read it before you write records.',
+  annotations: { readOnlyHint: true },
+  input: {
+    type: 'object',
+    properties: { collection: collectionInput },
+    required: ['collection'],
+    additionalProperties: false,
+  },
+  output: {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      type: { type: 'string' },
+      fields: {
+        type: 'array',
+        maxItems: 500,
+        items: {
+          type: 'object',
+          properties: {
+            name: { type: 'string' },
+            type: { type: 'string' },
+            required: { type: 'boolean' },
+            options: {
+              type: 'object',
+              description: 'Limits, values to select from, the related collection.',
+            },
+          },
+          required: ['name', 'type', 'required', 'options'],
+        },
+      },
+      rules: {
+        type: 'object',
+        additionalProperties: { type: ['string', 'null'] },
+        description: 'Who may do what: a filter, empty for everybody, null for superusers alone.',
+      },
+      indexes: { type: 'array', maxItems: 500, items: { type: 'string' } },
+      viewQuery: { type: 'string', description: 'Of a view: its SQL.' },
+    },
+    required: ['name', 'type', 'fields', 'rules', 'indexes'],
+  },
+  async handle({ collection }, { signal }) {
+    const found = await get(`collections/${encodeURIComponent(collection)}`, {}, signal);
+    return {
+      name: text(found.name),
+      type: text(found.type),
+      fields: objects(found.fields).map(field),
+      rules: Object.fromEntries(rules.map((rule) => [rule, found[rule] === null ? null : text(found[rule])])),
+      indexes: texts(found.indexes),
+      ...(found.type === 'view' ? { viewQuery: text(found.viewQuery) } : {}),
+    };
+  },
+});
+
+function field({ id: _, name, type, required, system: _system, ...options }: Json) {
+  // What is left empty, off or at zero says nothing.
+  const set = Object.entries(options).filter(([, value]) => Boolean(value) && String(value) !== '');
+  return { name: text(name), type: text(type), required: flag(required), options: Object.fromEntries(set) };
+}

@@ -1,0 +1,36 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { get, records } from '../api.ts';
+import {
+  collectionInput,
+  expandInput,
+  fieldsInput,
+  idInput,
+  maxCharsInput,
+  record,
+  recordOutput,
+} from '../records.ts';
+
+export const getRecord = defineTool({
+  name: 'get_record',
+  displayName: 'Get a record',
+  description:
+    'One record by its id, with longer texts than a list has and with its relations when you ask for them.',
+  annotations: { readOnlyHint: true },
+  input: {
+    type: 'object',
+    properties: {
+      collection: collectionInput,
+      id: idInput,
+      fields: fieldsInput,
+      expand: expandInput,
+      maxChars: { ...maxCharsInput, default: 5000 },
+    },
+    required: ['collection', 'id'],
+    additionalProperties: false,
+  },
+  output: { type: 'object', properties: { record: recordOutput }, required: ['record'] },
+  async handle({ collection, id, fields, expand, maxChars }, { signal }) {
+    const found = await get(records(collection, id), { fields: fields || undefined, expand }, signal);
+    return { record: record(found, maxChars) };
+  },
+});

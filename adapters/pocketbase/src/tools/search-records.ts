@@ -1,0 +1,54 @@
+import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { get, quoted, records } from '../api.ts';
+import { flag, objects, text } from '../json.ts';
+import {
+  collectionInput,
+  maxCharsInput,
+  pageInput,
+  pageOf,
+  pageOutput,
+  record,
+  recordOutput,
+} from '../records.ts';
+
+const searched = new Set(['text', 'editor', 'email', 'url', 'select', 'json']);
+
+export const searchRecords = defineTool({
+  name: 'search_records',
+  displayName: 'Search records',
+  description:
+    'Records of a collection that contain some text in any of their fields. For exact conditions use list_records.',
+  annotations: { readOnlyHint: true },
+  input: {
+    type: 'object',
+    properties: {
+      collection: collectionInput,
+      text: {
+        type: 'string',
+        minLength: 1,
+        description: 'What to find, in any case; % stands for anything.',
+      },
+      maxChars: maxCharsInput,
+      ...pageInput,
+    },
+    required: ['collection', 'text'],
+    additionalProperties: false,
+  },
+  output: {
+    type: 'object',
+    properties: { records: { type: 'array', items: recordOutput }, ...pageOutput },
+    required: ['records', 'total'],
+  },
+  arrayPath: '.records',
+  async handle({ collection, text: wanted, maxChars, limit, page }, { signal }) {
+    const schema = await get(`collections/${encodeURIComponent(collection)}`, {}, signal);
+    const fields = objects(schema.fields).filter(
+      (field) => searched.has(text(field.type)) && !flag(field.hidden),
+    );
+    if (fields.length === 0)
+      throw ToolError.validation(`The collection "${collection}" has no field with text.`);
+    const filter = fields.map((field) => `${text(field.name)} ~ ${quoted(wanted)}`).join(' || ');
+    const answer = await get(records(collection), { page, perPage: limit, filter }, signal);
+    return { records: objects(answer.items).map((one) => record(one, maxChars)), ...pageOf(answer) };
+  },
+});
