@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -153,10 +154,10 @@ func (r *run) takeTab(value json.RawMessage) string {
 
 func (r *run) takeMaxBytes(value json.RawMessage) string {
 	n, err := strconv.ParseFloat(string(value), 64)
-	if err != nil || n < 1 || n > math.MaxInt32 || n != math.Trunc(n) {
+	if err != nil && !errors.Is(err, strconv.ErrRange) || n < 1 || n != math.Trunc(n) {
 		return "an integer of at least 1"
 	}
-	r.call.MaxBytes = int(n)
+	r.call.MaxBytes = int(min(n, math.MaxInt32))
 	return ""
 }
 

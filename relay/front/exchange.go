@@ -28,6 +28,7 @@ type exchange struct {
 	id     []byte // exact JSON text
 	modern bool
 	out    outlet
+	landed func() // it is no longer in flight; may be nil
 	cancel context.CancelCauseFunc
 	gone   <-chan struct{} // closed when nothing reaches the client any more, though it has not cancelled; may be nil
 
@@ -220,6 +221,9 @@ func (x *exchange) respond(r response) {
 	}
 	x.state = answered
 	x.mu.Unlock()
+	if x.landed != nil { // before: who has read the answer may use the id again
+		x.landed()
+	}
 	_ = x.out.finish(r)
 }
 
@@ -300,13 +304,17 @@ func (f *flights) add(x *exchange) bool {
 		return false
 	}
 	f.byID[string(x.id)] = x
+	x.landed = func() { f.remove(x) }
 	return true
 }
 
+// remove forgets x. Another request may have its id by now.
 func (f *flights) remove(x *exchange) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.byID, string(x.id))
+	if f.byID[string(x.id)] == x {
+		delete(f.byID, string(x.id))
+	}
 }
 
 // cancel abandons the request with this id. One that is not in flight, or is unknown, is not an error in MCP.

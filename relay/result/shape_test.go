@@ -50,7 +50,7 @@ func TestShape(t *testing.T) {
 		{"texts in a list", numbers(5, long), Wish{MaxBytes: 1000},
 			`{"result":R,"truncated":true,"kept":240,"total":10000,"unit":"characters","bytes":26081}`, `[{"id":0,"t":"äöü`},
 		{"everything", `{"a":` + numbers(50, "x") + `,"b":` + numbers(50, "x") + `,"c":` + numbers(50, "x") + `}`, Wish{MaxBytes: 600, ID: "i1"},
-			`{"result":R,"truncated":true,"kept":172,"total":2689,"unit":"bytes","bytes":2689,"id":"i1","uri":"result://i1","more":{"tool":"relay__read_result","arguments":{"id":"i1"}}}`, `{"a":[{"id":0`},
+			`{"result":R,"truncated":true,"kept":325,"total":2689,"unit":"bytes","bytes":2689,"id":"i1","uri":"result://i1","more":{"tool":"relay__read_result","arguments":{"id":"i1"}}}`, `{"a":[{"id":0`},
 		{"little room", numbers(100, "x"), Wish{MaxBytes: 200, ID: "i1"},
 			`{"result":R,"truncated":true,"kept":4,"total":100,"nextOffset":4,"id":"i1"}`, `[{"id":0`},
 		{"caller's list without room", `{"rows":` + numbers(100, strings.Repeat("x", 300)) + `}`, Wish{MaxBytes: 200, Path: ".rows"},
@@ -253,5 +253,19 @@ func BenchmarkShape(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// An object with many members fills most of the room, as a list would.
+func TestShrinkUsesItsRoom(t *testing.T) {
+	doc := []byte(`{"a0":0`)
+	for i := range 50_000 {
+		doc = fmt.Appendf(doc, `,"k%d":%d`, i, i)
+	}
+	doc = append(doc, '}')
+	for _, budget := range []int{1000, 10_000, 100_000} {
+		if small, ok := shrink(doc, budget, false); !ok || len(small.value) > budget || len(small.value) < budget*8/10 || !json.Valid(small.value) {
+			t.Errorf("%d bytes of %d are used", len(small.value), budget)
+		}
 	}
 }

@@ -5,20 +5,42 @@ import "encoding/json"
 // textInShrunk is how many bytes of a text remain where everything has to become smaller.
 const textInShrunk = 160
 
+// shrinkSteps is how often more is tried once something fits; a tenth of the room may stay empty.
+const shrinkSteps = 4
+
 // shrink makes everything smaller: the first items of every list, the beginning of every text, and, unless members
 // must stay, the first members of every object. It is what is left when no single list or text is to blame.
-func shrink(doc json.RawMessage, budget int, keepMembers bool) (cut, bool) {
-	for _, most := range []int{1000, 300, 100, 30, 10, 3, 1, 0} {
+func shrink(doc json.RawMessage, budget int, keepMembers bool) (best cut, ok bool) {
+	try := func(most int) bool {
 		s := shrinker{doc: doc, items: most, members: most, budget: budget, out: make([]byte, 0, budget)}
 		if keepMembers {
 			s.members = len(doc)
 		}
 		s.value(0)
-		if len(s.out) <= budget {
-			return cut{value: s.out, kept: len(s.out), total: len(doc), unit: ofBytes}, true
+		if len(s.out) > budget {
+			return false
+		}
+		best, ok = cut{value: s.out, kept: len(s.out), total: len(doc), unit: ofBytes}, true
+		return true
+	}
+	most, tooMany := 100_000, 0
+	for ; !try(most); most /= 3 {
+		if tooMany = most; most == 0 {
+			return cut{}, false
 		}
 	}
-	return cut{}, false
+	for range shrinkSteps { // closer to what fits
+		middle := (most + tooMany) / 2
+		if middle <= most {
+			break
+		}
+		if try(middle) {
+			most = middle
+		} else {
+			tooMany = middle
+		}
+	}
+	return best, ok
 }
 
 // shrinker copies a valid document, leaving out what is too much. It stops writing when the budget is spent.
