@@ -65,8 +65,8 @@ func (p *parser) value() any {
 	case '[':
 		return p.array()
 	case '"':
-		if raw := p.quoted(); p.build && !p.bad {
-			return unquote(raw)
+		if raw, plain := p.quoted(); p.build && !p.bad {
+			return unquote(raw, plain)
 		}
 		return nil
 	case 't':
@@ -130,7 +130,7 @@ func (p *parser) object() any {
 		members = map[string]any{}
 	}
 	for more := p.enter('}'); more; more = p.next('}') {
-		key := p.quoted()
+		key, plain := p.quoted()
 		p.at = space(p.doc, p.at)
 		if p.bad || p.peek() != ':' {
 			p.bad = true
@@ -139,7 +139,7 @@ func (p *parser) object() any {
 		p.at = space(p.doc, p.at+1)
 		value := p.value()
 		if p.build && !p.bad {
-			members[unquote(key)] = value
+			members[unquote(key, plain)] = value
 		}
 	}
 	return members
@@ -163,20 +163,21 @@ func (p *parser) literal(word string) {
 	p.at += len(word)
 }
 
-// quoted reads a string and returns it with its quotes.
-func (p *parser) quoted() json.RawMessage {
+// quoted reads a string and returns it with its quotes. plain says that nothing in it is escaped.
+func (p *parser) quoted() (raw json.RawMessage, plain bool) {
 	if p.peek() != '"' {
 		p.bad = true
-		return nil
+		return nil, false
 	}
-	for i := p.at + 1; ; {
+	plain = true
+	for i := p.at + 1; ; plain = false {
 		if i = Plain(p.doc, i); i >= len(p.doc) {
 			break
 		}
 		if p.doc[i] == '"' {
-			raw := p.doc[p.at : i+1]
+			raw = p.doc[p.at : i+1]
 			p.at = i + 1
-			return raw
+			return raw, plain
 		}
 		n := Escape(p.doc[i:])
 		if n == 0 {
@@ -185,15 +186,17 @@ func (p *parser) quoted() json.RawMessage {
 		i += n
 	}
 	p.bad = true
-	return nil
+	return nil, false
 }
 
 // Plain returns where, from i on, the first quote, backslash or control character stands. Many bytes at a time: most of
 // a large document is the inside of strings.
 func Plain(doc []byte, i int) int {
-	for ; i+16 <= len(doc); i += 16 {
-		v, w := binary.LittleEndian.Uint64(doc[i:]), binary.LittleEndian.Uint64(doc[i+8:])
-		if (special(v)|special(w))&0x8080808080808080 != 0 {
+	for ; i+32 <= len(doc); i += 32 {
+		d := doc[i : i+32]
+		one, two := binary.LittleEndian.Uint64(d), binary.LittleEndian.Uint64(d[8:])
+		three, four := binary.LittleEndian.Uint64(d[16:]), binary.LittleEndian.Uint64(d[24:])
+		if (special(one)|special(two)|special(three)|special(four))&0x8080808080808080 != 0 {
 			break
 		}
 	}
@@ -291,8 +294,8 @@ func digits(doc []byte, i int) int {
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // unquote decodes a string of a valid document.
-func unquote(raw json.RawMessage) string {
-	if inner := raw[1 : len(raw)-1]; Plain(inner, 0) == len(inner) && utf8.Valid(inner) {
+func unquote(raw json.RawMessage, plain bool) string {
+	if inner := raw[1 : len(raw)-1]; plain && utf8.Valid(inner) {
 		return string(inner)
 	}
 	var decoded string

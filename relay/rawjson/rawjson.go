@@ -103,7 +103,7 @@ func name(key json.RawMessage) string {
 	if len(key) < 2 {
 		return string(key)
 	}
-	return unquote(key)
+	return unquote(key, bytes.IndexByte(key, '\\') < 0)
 }
 
 func space(doc []byte, i int) int {
