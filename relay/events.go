@@ -34,7 +34,17 @@ func (r *Relay) streamEvents(w http.ResponseWriter, req *http.Request) {
 		reply(w, http.StatusOK, map[string]any{"events": listed(r.events.Recent(recent.count))})
 		return
 	}
-	news, stop := r.events.Subscribe()
+	r.stream(w, req, &r.events, recent)
+}
+
+// streamCalls is GET /api/v1/calls: the end of each call, and what plugins log in them, from now on, in the form of
+// the event stream. Nothing of it is kept, and there is nothing to resume.
+func (r *Relay) streamCalls(w http.ResponseWriter, req *http.Request) {
+	r.stream(w, req, &r.trail, backlog{next: nextOf(&r.trail)})
+}
+
+func (r *Relay) stream(w http.ResponseWriter, req *http.Request, bus *event.Bus, recent backlog) {
+	news, stop := bus.Subscribe()
 	defer stop()
 	s := eventStream{w: w, control: http.NewResponseController(w), life: r.life()}
 	h := w.Header()
@@ -43,7 +53,7 @@ func (r *Relay) streamEvents(w http.ResponseWriter, req *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(http.StatusOK)
 	s.next = recent.next
-	for _, e := range r.events.Recent(recent.count) {
+	for _, e := range bus.Recent(recent.count) {
 		s.send(e)
 	}
 	s.flush()
@@ -72,7 +82,7 @@ type backlog struct {
 }
 
 func (r *Relay) eventsBefore(req *http.Request) (backlog, *fault.Error) {
-	seq := r.lastEvent()
+	seq := nextOf(&r.events)
 	if id := req.Header.Get("Last-Event-ID"); id != "" {
 		life, number, ok := cutID(id)
 		if !ok {
@@ -93,9 +103,9 @@ func (r *Relay) eventsBefore(req *http.Request) (backlog, *fault.Error) {
 	return backlog{count: count, next: seq - min(seq, uint64(count))}, nil
 }
 
-// lastEvent is the number that the next event will have.
-func (r *Relay) lastEvent() uint64 {
-	if last := r.events.Recent(1); len(last) == 1 {
+// nextOf is the number that the next event will have.
+func nextOf(bus *event.Bus) uint64 {
+	if last := bus.Recent(1); len(last) == 1 {
 		return last[0].Seq + 1
 	}
 	return 0

@@ -101,6 +101,9 @@ func (r *Relay) installed() (plugins []plugin.Plugin, problems []registry.Proble
 		e := &added[i]
 		if e.Plugin != nil {
 			r.offer.keep(e)
+			if e.Problem != "" {
+				note(e.Name, e.Problem)
+			}
 			continue
 		}
 		e.Plugin = r.offer.good[e.Dir] // a build that went wrong takes no tools away

@@ -56,6 +56,7 @@ type Relay struct {
 	meter   *metrics.Metrics
 	letters *metrics.Letters
 	events  event.Bus
+	trail   event.Bus // of calls; filled only while somebody follows
 	store   *store.Store
 	hub     *hub.Hub
 	tools   *registry.Registry

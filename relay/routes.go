@@ -27,6 +27,7 @@ func (r *Relay) routes(d *door) map[string]http.Handler {
 		"POST /api/v1/tools/{name}/call":        client(http.HandlerFunc(r.callTool)),
 		"GET /api/v1/status":                    client(http.HandlerFunc(r.showStatus)),
 		"GET /api/v1/events":                    client(http.HandlerFunc(r.streamEvents)),
+		"GET /api/v1/calls":                     client(http.HandlerFunc(r.streamCalls)),
 		"POST /api/v1/reload":                   client(http.HandlerFunc(r.reloadNow)),
 		"POST /api/v1/stop":                     client(http.HandlerFunc(r.stopNow)),
 		"GET /api/v1/dead-letters":              client(http.HandlerFunc(r.showLetters)),

@@ -65,23 +65,33 @@ func (a *app) showEvents(ctx context.Context, lines int, follow, asJSON bool) er
 		}
 		return nil
 	}
-	if _, ok := join.Running(ctx, a.home); !ok {
-		return errNotRunning()
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1/api/v1/events?recent="+strconv.Itoa(lines), nil)
+	stream, err := a.stream(ctx, "/api/v1/events?recent="+strconv.Itoa(lines))
 	if err != nil {
 		return err
 	}
+	defer stream.Close() // only read from
+	return a.follow(ctx, stream, asJSON)
+}
+
+// stream opens a stream of events of the running relay.
+func (a *app) stream(ctx context.Context, path string) (io.ReadCloser, error) {
+	if _, ok := join.Running(ctx, a.home); !ok {
+		return nil, errNotRunning()
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1"+path, nil)
+	if err != nil {
+		return nil, err
+	}
 	res, err := join.HTTP(a.home).Do(req)
 	if err != nil {
-		return failed("the relay did not answer: %w", err).hinting("tabrelay logs shows why")
+		return nil, failed("the relay did not answer: %w", err).hinting("tabrelay logs shows why")
 	}
-	defer res.Body.Close() // only read from
 	if res.StatusCode != http.StatusOK {
+		defer res.Body.Close()                                     // only read from
 		text, _ := io.ReadAll(io.LimitReader(res.Body, eventLine)) // the status alone says enough
-		return refusal(res.StatusCode, text)
+		return nil, refusal(res.StatusCode, text)
 	}
-	return a.follow(ctx, res.Body, asJSON)
+	return res.Body, nil
 }
 
 // follow prints a stream of events until it ends.

@@ -18,10 +18,10 @@ import (
 
 func (a *app) plugin() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "plugin", Short: "Make, build, check, add, remove, list and configure plugins", Args: cobra.NoArgs,
+		Use: "plugin", Short: "Make, try, check, add, remove, list and configure plugins", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.pluginNew(), a.pluginBuild(), a.pluginCheck(), a.pluginAdd(), a.pluginRemove(), a.pluginList(), a.pluginConfigure())
+	cmd.AddCommand(a.pluginNew(), a.pluginDev(), a.pluginBuild(), a.pluginCheck(), a.pluginAdd(), a.pluginRemove(), a.pluginList(), a.pluginConfigure())
 	return cmd
 }
 
@@ -135,6 +135,8 @@ func (a *app) pluginList() *cobra.Command {
 			for _, p := range list {
 				from, pages := p.Folder, strings.Join(p.Matches, " ")
 				switch {
+				case p.Problem != "" && p.Version != "":
+					pages = strings.TrimSpace(pages + " (" + p.Problem + ")")
 				case p.Problem != "":
 					pages = "broken: " + p.Problem
 				case !p.Enabled:
@@ -169,6 +171,8 @@ func (a *app) pluginRows(ctx context.Context) ([]pluginRow, error) {
 	for _, e := range added {
 		if e.Plugin == nil {
 			list = append(list, pluginRow{Name: e.Name, Folder: e.Dir, Problem: e.Problem})
+		} else if i := slices.IndexFunc(list, func(r pluginRow) bool { return r.Name == e.Name }); i >= 0 {
+			list[i].Problem = e.Problem
 		}
 	}
 	slices.SortStableFunc(list, func(a, b pluginRow) int { return strings.Compare(a.Name, b.Name) })

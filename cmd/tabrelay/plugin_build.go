@@ -24,6 +24,7 @@ func (a *app) pluginBuild() *cobra.Command {
 			}
 			began := time.Now()
 			p, found, err := plugin.Build(cmd.Context(), folderOf(args), opts)
+			a.noteBuild(folderOf(args), out, err)
 			return a.built(plugin.Built{Plugin: p, Diagnostics: found, Err: err, Took: time.Since(began)})
 		},
 	}
@@ -47,6 +48,7 @@ func (a *app) built(b plugin.Built) error {
 func (a *app) watchPlugin(ctx context.Context, dir string, opts plugin.Options) error {
 	last := ""
 	return plugin.Watch(ctx, dir, opts, func(b plugin.Built) {
+		a.noteBuild(dir, opts.Out, b.Err)
 		if err := a.built(b); err != nil {
 			a.notef("error: %v\nThe build before it stays.\n", err)
 			return
@@ -59,6 +61,16 @@ func (a *app) watchPlugin(ctx context.Context, dir string, opts plugin.Options) 
 			a.notef("problem: the relay did not take it: %v\n", err)
 		}
 	})
+}
+
+// noteBuild keeps with an added folder whether it builds, for `plugin list` and the relay.
+func (a *app) noteBuild(dir, out string, failure error) {
+	if out != "" {
+		return // a build for elsewhere says nothing about what is offered
+	}
+	if err := plugin.NoteBuild(a.home.Plugins(), dir, failure); err != nil {
+		a.notef("problem: %v\n", err)
+	}
 }
 
 // added reports whether a plugin's folder is one that the relay offers.

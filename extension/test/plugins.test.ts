@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { beforeEach, test } from 'node:test';
+import { beforeEach, mock, test } from 'node:test';
 import type { PluginInfo } from '../src/protocol/frames.generated.ts';
 import { Plugins, wantedScripts } from '../src/worker/plugins.ts';
 
@@ -111,4 +111,27 @@ test('a plugin for every site leaves pages alone until it is called, but where a
   assert.deepEqual(bridge?.matches, ['https://one.example/*', 'https://wiki.example/*']);
   const [early] = wantedScripts([plugin('every', { ...more, world: 'main' })]);
   assert.deepEqual(early?.matches, ['*://*/*', 'https://wiki.example/*']);
+});
+
+test('the version before the current one is still known, and the one to come is waited for', async () => {
+  const plugins = new Plugins(() => assert.fail());
+  const [one, two, three] = ['1', '2', '3'].map((digit) => plugin('tea', { hash: digit.repeat(64) }));
+  assert.ok(one && two && three);
+  await plugins.replace([one]);
+  const coming = plugins.coming('tea', two.hash);
+  await plugins.replace([one]); // not this one
+  await plugins.replace([two]);
+  assert.equal(await coming, two);
+  assert.equal(plugins.version('tea', one.hash), one);
+  await plugins.replace([three]);
+  assert.equal(plugins.version('tea', one.hash), undefined);
+  assert.equal(plugins.version('tea', two.hash), two);
+  await plugins.replace([]);
+  assert.equal(plugins.version('tea', two.hash), undefined);
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const never = plugins.coming('tea', one.hash);
+  mock.timers.tick(1000);
+  mock.timers.reset();
+  await plugins.replace([two]);
+  assert.equal(await never, undefined);
 });

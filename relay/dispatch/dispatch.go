@@ -30,6 +30,7 @@ type Options struct {
 	Browser Browser
 	Meter   Meter
 	Events  func(kind event.Kind, message string, data map[string]any) // news of calls; nil: nobody is told
+	Calls   *event.Bus                                                 // hears of the end of each call; nil: nobody does
 	Log     zerolog.Logger
 
 	Timeout         time.Duration // of a call whose tool and caller name none
@@ -118,7 +119,8 @@ func New(o Options) *Dispatcher {
 // Do carries one call out: find, check arguments, come in order, admit, deadline, deliver, check result, record. When ctx ends
 // first, the page is told to abort and Do returns a failure that says what is known of the outcome.
 func (d *Dispatcher) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
-	r := &run{Dispatcher: d, ctx: ctx, call: c, began: time.Now(), feed: feed{tell: c.Progress, write: c.Log}}
+	r := &run{Dispatcher: d, ctx: ctx, call: c, began: time.Now(), feed: feed{tell: c.Progress}}
+	r.feed.write = r.overheard(c.Log)
 	defer r.end()
 	for _, step := range [...]func(*run) *fault.Error{
 		(*run).find,

@@ -74,6 +74,7 @@ func (r *run) recordResult() *call.Result {
 		r.Meter.Retry(retrySucceeded, r.waited)
 	}
 	r.line(zerolog.DebugLevel, took).Int("tab", res.Meta.TabID).Msg("call succeeded")
+	r.tellEnd("", "", took)
 	return res
 }
 
@@ -89,6 +90,7 @@ func (r *run) recordFailure(f *fault.Error) *fault.Error {
 		plugin = r.tool.PluginName()
 	}
 	r.Meter.CallDone(plugin, string(f.Outcome), took)
+	r.tellEnd(f.Code, f.Message, took)
 	if f.Code != fault.Cancelled { // which is nobody's fault
 		r.Meter.ErrorRaised(f.Class, f.Source, f.Code)
 	}

@@ -21,6 +21,8 @@ const (
 	Fatal        Kind = "fatal"        // a link is given up until something changes
 	Approval     Kind = "approval"     // a person is asked, or has decided
 	Session      Kind = "session"      // a client or a delegated agent came or went
+	Call         Kind = "call"         // a call ended; only told to those who follow calls
+	Line         Kind = "line"         // a plugin logged something in a call; only told to those who follow calls
 )
 
 // Event is one thing that happened.
@@ -62,6 +64,16 @@ func (b *Bus) Publish(kind Kind, message string, data map[string]any) {
 		default:
 		}
 	}
+}
+
+// Heard reports whether somebody has subscribed. A nil Bus is one that nobody hears.
+func (b *Bus) Heard() bool {
+	if b == nil {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.out) > 0
 }
 
 // Recent returns the last n events, oldest first.

@@ -34,3 +34,18 @@ func TestASlowSubscriberDoesNotHoldOthersUp(t *testing.T) {
 		t.Fatalf("%d and %d wait", len(slow), len(quick))
 	}
 }
+
+func TestHeard(t *testing.T) {
+	var nobody *Bus
+	if nobody.Heard() {
+		t.Error("a bus that is not there is heard")
+	}
+	var b Bus
+	_, stop := b.Subscribe()
+	if !b.Heard() {
+		t.Error("a subscriber is not seen")
+	}
+	if stop(); b.Heard() {
+		t.Error("a subscriber that left is still seen")
+	}
+}

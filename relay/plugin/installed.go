@@ -24,8 +24,9 @@ const installedFile = "plugins.json"
 type Entry struct {
 	Name    string  `json:"name"`
 	Dir     string  `json:"dir"`
-	Plugin  *Plugin `json:"-"` // nil when it is broken
-	Problem string  `json:"-"` // why it is broken
+	Plugin  *Plugin `json:"-"`               // nil when it is broken
+	Problem string  `json:"-"`               // what is wrong; with a Plugin, only with a newer build that failed
+	Fault   string  `json:"fault,omitempty"` // why its last build failed; what is offered is the one before it
 }
 
 type installed struct {
@@ -57,6 +58,9 @@ func (e *Entry) load() {
 		e.Problem = fmt.Sprintf("the plugin in %s is now named %s; run: tabrelay plugin remove %s, then: tabrelay plugin add %s", e.Dir, p.Manifest.Name, e.Name, e.Dir)
 	default:
 		e.Plugin = p
+		if e.Fault != "" {
+			e.Problem = "it does not build: " + e.Fault + "; the tools of its last good build stay"
+		}
 	}
 }
 
@@ -67,17 +71,52 @@ func Add(ctx context.Context, home, dir string) (*Plugin, []Diagnostic, error) {
 	if err != nil {
 		return nil, found, err
 	}
+	_, err = Enlist(home, p)
+	return p, found, err
+}
+
+// Enlist registers the folder of a plugin that is built. fresh tells that it was not registered, under this name.
+func Enlist(home string, p *Plugin) (fresh bool, err error) {
 	err = change(home, func(list *installed) error {
 		i := slices.IndexFunc(list.Plugins, func(e Entry) bool { return e.Name == p.Manifest.Name })
 		if i >= 0 && list.Plugins[i].Dir != p.Dir {
 			return fmt.Errorf("there is already a plugin %s, in %s; run first: tabrelay plugin remove %s", p.Manifest.Name, list.Plugins[i].Dir, p.Manifest.Name)
 		}
+		fresh = i < 0
 		list.Plugins = slices.DeleteFunc(list.Plugins, func(e Entry) bool { return e.Dir == p.Dir })
 		list.Plugins = append(list.Plugins, Entry{Name: p.Manifest.Name, Dir: p.Dir})
 		slices.SortFunc(list.Plugins, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 		return nil
 	})
-	return p, found, err
+	return fresh, err
+}
+
+// NoteBuild remembers with a registered folder why its last build failed, nil for one that did not. A folder that is
+// not registered is left alone.
+func NoteBuild(home, dir string, failure error) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
+	}
+	fault := ""
+	if failure != nil {
+		fault = strings.ReplaceAll(failure.Error(), "\n", "; ")
+	}
+	list, err := readInstalled(home)
+	if err != nil || !slices.ContainsFunc(list.Plugins, func(e Entry) bool { return e.Dir == dir && e.Fault != fault }) {
+		return err
+	}
+	return change(home, func(list *installed) error {
+		for i := range list.Plugins {
+			if list.Plugins[i].Dir == dir {
+				list.Plugins[i].Fault = fault
+			}
+		}
+		return nil
+	})
 }
 
 func buildOrLoad(ctx context.Context, dir string) (*Plugin, []Diagnostic, error) {

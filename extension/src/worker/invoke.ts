@@ -31,6 +31,7 @@ interface Delivery {
 }
 
 const startMs = 2000; // without `started` by then the tab is unresponsive
+const lost = 'The page has no adapter with this tool any more; call again';
 const confirmMs = 250; // for the document to say that it will not start it
 
 export class Invocations {
@@ -54,15 +55,26 @@ export class Invocations {
       inflight.refuse(call, 'TAB_UNRESPONSIVE', 'Chrome has put the tab to sleep; it must be opened first');
       return;
     }
-    const plugin = plugins.get(frame.plugin);
-    if (plugin?.hash !== frame.hash) {
+    const plugin = plugins.version(frame.plugin, frame.hash);
+    if (plugin) this.#accept({ call, frame, plugin, args }, tab.url);
+    else this.#await(call, frame, args, tab.url);
+  }
+
+  #accept(delivery: Delivery, tabUrl: string): void {
+    const { write, tabId } = delivery.frame;
+    if (write && this.#parts.inflight.occupied(tabId)) this.#queue(delivery, tabUrl);
+    else this.#send(delivery, tabUrl);
+  }
+
+  // The relay knows a plugin a moment before its list is here.
+  #await(call: OpenCall, frame: CallFrame, args: string, tabUrl: string): void {
+    const { inflight, plugins } = this.#parts;
+    plugins.coming(frame.plugin, frame.hash).then((plugin) => {
+      if (inflight.get(frame.id) !== call) return; // cancelled meanwhile
       const message = `The extension does not have this version of ${frame.plugin} yet`;
-      inflight.refuse(call, 'ADAPTER_NOT_READY', message);
-      return;
-    }
-    const delivery = { call, frame, plugin, args };
-    if (frame.write && inflight.occupied(frame.tabId)) this.#queue(delivery, tab.url);
-    else this.#send(delivery, tab.url);
+      if (plugin === undefined) inflight.refuse(call, 'ADAPTER_NOT_READY', message);
+      else this.#accept({ call, frame, plugin, args }, tabUrl);
+    });
   }
 
   /** Continues a call that the predecessor of this worker started. */
@@ -95,11 +107,8 @@ export class Invocations {
     if (message.type === 'outcome') return inflight.finishLate(bridge, message.id, message);
     if ((message.type !== 'known' && message.type !== 'cancelled') || message.phase !== 'never') return false;
     // A page that was busy when its call was given up says now that it will never start it.
-    const refusal = {
-      code: 'TAB_UNRESPONSIVE',
-      message: 'It never started',
-      outcome: 'not_executed',
-    } as const;
+    const never = 'It never started';
+    const refusal = { code: 'TAB_UNRESPONSIVE', message: never, outcome: 'not_executed' } as const;
     const ending = { status: 'refused', started: false, refusal } as const;
     return inflight.finishLate(bridge, message.id, { ending, place: { origin: '', durationMs: 0 } });
   }
@@ -125,14 +134,12 @@ export class Invocations {
       case 'stale':
         bridge.send({ type: 'go', id });
         return;
-      case 'missing': {
-        const lost = 'The page has no adapter with this tool any more; call again';
+      case 'missing':
         inflight.refuse(call, 'ADAPTER_NOT_READY', lost, 'not_executed');
         return;
-      }
       case 'cancelled':
-        if (message.phase !== 'never') return;
-        inflight.refuse(call, 'CANCELLED', 'The call was cancelled', 'not_executed');
+        if (message.phase === 'never')
+          inflight.refuse(call, 'CANCELLED', 'The call was cancelled', 'not_executed');
         return;
       case 'known':
         if (message.phase !== 'never') clearTimeout(call.timer);

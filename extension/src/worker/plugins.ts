@@ -61,8 +61,13 @@ function fingerprint(scripts: readonly Script[]): string {
   return JSON.stringify(plain.sort((a, b) => String(a[0]).localeCompare(String(b[0]))));
 }
 
+const comingMs = 1000; // for the list with a version that a call names already
+
 export class Plugins {
   readonly #plugins = new Map<string, PluginInfo>();
+  // The version before, of those that changed: a call may have left the relay just before the new list did.
+  readonly #before = new Map<string, PluginInfo>();
+  readonly #waiting = new Set<() => void>();
   readonly #problem: (message: string) => void;
   #work: Promise<void> = Promise.resolve();
 
@@ -74,14 +79,42 @@ export class Plugins {
     return this.#plugins.get(name);
   }
 
+  /** A version of a plugin: the one there is now, or the one it took the place of. */
+  version(name: string, hash: string): PluginInfo | undefined {
+    return [this.#plugins.get(name), this.#before.get(name)].find((plugin) => plugin?.hash === hash);
+  }
+
+  /** The same, once the relay's list has it: a call can be faster than the list. Undefined when it does not come. */
+  coming(name: string, hash: string): Promise<PluginInfo | undefined> {
+    return new Promise((resolve) => {
+      const end = (plugin: PluginInfo | undefined) => {
+        clearTimeout(timer);
+        this.#waiting.delete(look);
+        resolve(plugin);
+      };
+      const look = () => {
+        const plugin = this.version(name, hash);
+        if (plugin !== undefined) end(plugin);
+      };
+      const timer = setTimeout(() => end(undefined), comingMs);
+      this.#waiting.add(look);
+    });
+  }
+
   all(): PluginInfo[] {
     return Array.from(this.#plugins.values());
   }
 
   /** Takes the relay's whole list; resolves when Chrome has it too. One change at a time. */
   replace(plugins: readonly PluginInfo[]): Promise<void> {
+    for (const { name, hash } of plugins) {
+      const was = this.#plugins.get(name);
+      if (was !== undefined && was.hash !== hash) this.#before.set(name, was);
+    }
     this.#plugins.clear();
     for (const plugin of plugins) this.#plugins.set(plugin.name, plugin);
+    for (const name of this.#before.keys()) if (!this.#plugins.has(name)) this.#before.delete(name);
+    for (const look of Array.from(this.#waiting)) look();
     this.#work = this.#work
       .then(() => this.#register(plugins))
       .catch((why: unknown) => this.#problem(String(why)));

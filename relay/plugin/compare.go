@@ -1,0 +1,108 @@
+package plugin
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Compare says what a newer version of a plugin changes for the people and agents who use it: each change a sentence,
+// what it may do and where before what its tools are. Nothing means that only the code behind them is another.
+func Compare(before, after *Plugin) []string {
+	var changes []string
+	say := func(format string, args ...any) { changes = append(changes, fmt.Sprintf(format, args...)) }
+	was, is := &before.Manifest, &after.Manifest
+	if was.Name != is.Name {
+		say("the name: %s becomes %s", was.Name, is.Name)
+	}
+	if was.Version != is.Version {
+		say("version %s becomes %s", was.Version, is.Version)
+	}
+	if was.World != is.World {
+		say("the world: %s becomes %s", was.World, is.World)
+	}
+	differ(was.URLPatterns, is.URLPatterns, "works on %s now", "does not work on %s any more", say)
+	differ(was.ExcludePatterns, is.ExcludePatterns, "leaves out %s now", "does not leave out %s any more", say)
+	switch hadIt, hasIt := before.PreScript != nil, after.PreScript != nil; {
+	case !hadIt && hasIt:
+		say("has a script now that runs before the page")
+	case hadIt && !hasIt:
+		say("has no script any more that runs before the page")
+	case !bytes.Equal(before.PreScript, after.PreScript):
+		say("the script that runs before the page is another")
+	}
+	if !bytes.Equal(was.ConfigSchema, is.ConfigSchema) {
+		say("its settings are others")
+	}
+	compareTools(was.Tools, is.Tools, say)
+	prompts := func(m *Manifest) (names []string) {
+		for _, p := range m.Prompts {
+			names = append(names, p.Name)
+		}
+		return names
+	}
+	differ(prompts(was), prompts(is), "new prompt %s", "no prompt %s any more", say)
+	return changes
+}
+
+func compareTools(was, is []Tool, say func(string, ...any)) {
+	named := func(list []Tool, name string) int {
+		return slices.IndexFunc(list, func(t Tool) bool { return t.Name == name })
+	}
+	for i := range is {
+		at := named(was, is[i].Name)
+		if at < 0 {
+			say("new tool %s, which %s", is[i].Name, effect(&is[i]))
+			continue
+		}
+		old := &was[at]
+		var what []string
+		note := func(differs bool, name string) {
+			if differs {
+				what = append(what, name)
+			}
+		}
+		note(effect(old) != effect(&is[i]), effect(old)+" before and "+effect(&is[i])+" now")
+		note(old.Description != is[i].Description, "its description")
+		note(!bytes.Equal(old.InputSchema, is[i].InputSchema), "its arguments")
+		note(!bytes.Equal(old.OutputSchema, is[i].OutputSchema), "its answer")
+		note(effect(old) == effect(&is[i]) && !reflect.DeepEqual(old.Annotations, is[i].Annotations), "its annotations")
+		note(old.Frames != is[i].Frames, "the frames it runs in")
+		if len(what) > 0 {
+			say("tool %s changed: %s", is[i].Name, strings.Join(what, ", "))
+		}
+	}
+	for i := range was {
+		if named(is, was[i].Name) < 0 {
+			say("no tool %s any more", was[i].Name)
+		}
+	}
+}
+
+// effect is what a tool claims to do to the world.
+func effect(t *Tool) string {
+	yes := func(b *bool) bool { return b != nil && *b }
+	switch a := t.Annotations; {
+	case yes(a.ReadOnlyHint):
+		return "only reads"
+	case a.DestructiveHint != nil && !*a.DestructiveHint:
+		return "writes"
+	default:
+		return "may destroy"
+	}
+}
+
+func differ(was, is []string, gained, lost string, say func(string, ...any)) {
+	for _, one := range is {
+		if !slices.Contains(was, one) {
+			say(gained, one)
+		}
+	}
+	for _, one := range was {
+		if !slices.Contains(is, one) {
+			say(lost, one)
+		}
+	}
+}
