@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"sync"
 	"time"
 
 	"tabrelay/relay/call"
@@ -53,7 +54,9 @@ func (r *run) lost(f *fault.Error) bool {
 }
 
 // secretNames are the names of arguments that hold credentials.
-var secretNames = regexp.MustCompile(`(?i)passw|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential|authorization|cookie|session[_-]?id|csrf|xsrf|^(pin|otp|cvv|cvc)$`)
+var secretNames = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)passw|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential|authorization|cookie|session[_-]?id|csrf|xsrf|^(pin|otp|cvv|cvc)$`)
+})
 
 // redactedText stands for what was left out.
 const redactedText = "[redacted]"
@@ -87,7 +90,7 @@ func redactValue(value any) (kept any, changed bool) {
 	case map[string]any:
 		for name, member := range value {
 			c := true
-			if !secretNames.MatchString(name) {
+			if !secretNames().MatchString(name) {
 				member, c = redactValue(member)
 			} else {
 				member = redactedText

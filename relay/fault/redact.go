@@ -105,28 +105,33 @@ func scrubbed(value any, changed *bool) any {
 	return value
 }
 
+// later compiles an expression when it is first used. Many calls never fail, and a relay starts faster without.
+func later(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
+
 // frames are the lines of a stack trace as Chromium writes them. A thrown message may carry one, when somebody
 // threw the text of another error; no agent has a use for it.
-var frames = regexp.MustCompile(`[\r\n\x{2028}\x{2029}]+[ \t]*at [^\r\n\x{2028}\x{2029}]*?(?::\d+:\d+\)?|\((?:<anonymous>|native|index \d+)\)|<anonymous>)[ \t]*([\r\n\x{2028}\x{2029}]|$)`)
+var frames = later(`[\r\n\x{2028}\x{2029}]+[ \t]*at [^\r\n\x{2028}\x{2029}]*?(?::\d+:\d+\)?|\((?:<anonymous>|native|index \d+)\)|<anonymous>)[ \t]*([\r\n\x{2028}\x{2029}]|$)`)
 
 // framesInLine are such frames after somebody joined the lines, and those of other browsers.
-var framesInLine = regexp.MustCompile(`[ \t]*(?:\bat (?:async )?(?:new )?[\w$.<>\[\] ]{0,80}\((?:[a-z-]+://[^\s()]*|[^\s():]*)(?::\d+){2}\)|\bat (?:[a-z-]+://[^\s()]*)(?::\d+){2}|[\w$./<]{0,80}@[a-z-]+://[^\s()]*(?::\d+){2}|\((?:chrome|moz|safari-web)-extension://[^\s()]*\)|\b(?:chrome|moz|safari-web)-extension://[^\s()"']*)`)
+var framesInLine = later(`[ \t]*(?:\bat (?:async )?(?:new )?[\w$.<>\[\] ]{0,80}\((?:[a-z-]+://[^\s()]*|[^\s():]*)(?::\d+){2}\)|\bat (?:[a-z-]+://[^\s()]*)(?::\d+){2}|[\w$./<]{0,80}@[a-z-]+://[^\s()]*(?::\d+){2}|\((?:chrome|moz|safari-web)-extension://[^\s()]*\)|\b(?:chrome|moz|safari-web)-extension://[^\s()"']*)`)
 
 // goFrames are the stack of a Go program: its header, and pairs of a function and its place.
-var goFrames = regexp.MustCompile(`(?m)goroutine \d+[^\n\[]*\[[^\n\]]*\]:|^(?:\[signal [^\n]*\]|created by [^\n]*|[\w./*()\[\]{}·-]+\([^\n]*\)\r?\n[ \t]+\S[^\n]*\.go:\d+[^\n]*|[ \t]+\S[^\n]*\.go:\d+(?: \+0x[0-9a-f]+)?)[ \t\r]*(?:\n|$)|\S+\.go:\d+(?: \+0x[0-9a-f]+)?`)
+var goFrames = later(`(?m)goroutine \d+[^\n\[]*\[[^\n\]]*\]:|^(?:\[signal [^\n]*\]|created by [^\n]*|[\w./*()\[\]{}·-]+\([^\n]*\)\r?\n[ \t]+\S[^\n]*\.go:\d+[^\n]*|[ \t]+\S[^\n]*\.go:\d+(?: \+0x[0-9a-f]+)?)[ \t\r]*(?:\n|$)|\S+\.go:\d+(?: \+0x[0-9a-f]+)?`)
 
 // withoutStack removes the lines of a stack trace from text.
 func withoutStack(text string) string {
 	// A match takes the break after its line along, which begins the next one, so it is put back and looked at again.
 	for {
-		shorter := frames.ReplaceAllString(text, "$1")
+		shorter := frames().ReplaceAllString(text, "$1")
 		if len(shorter) == len(text) {
 			break
 		}
 		text = shorter
 	}
-	text = goFrames.ReplaceAllString(text, "")
-	return framesInLine.ReplaceAllString(text, "")
+	text = goFrames().ReplaceAllString(text, "")
+	return framesInLine().ReplaceAllString(text, "")
 }
 
 const (
@@ -136,17 +141,17 @@ const (
 
 // folders are absolute paths, up to the name at their end. Group 1 stays. Of a home folder its owner's name goes too.
 var folders = []struct {
-	path *regexp.Regexp
+	path func() *regexp.Regexp
 	by   string
 }{
-	{regexp.MustCompile(`(?i)\bfile:/{1,3}[^\s"'<>()]*/`), "file://" + hidden + "/"},
-	{regexp.MustCompile(`\b[A-Za-z]:\\+(?:[^\\/:*?"<>|\r\n]{1,255}\\+)*`), hidden + `\`},
-	{regexp.MustCompile(`\b[A-Za-z]:/(?:[^\s/:*?"<>|]+/)+`), hidden + "/"},
-	{regexp.MustCompile(`(^|[\s"'(=])\\\\+[\w.$-]+\\+(?:[^\\/:*?"<>|\r\n]{1,255}\\+)*`), "${1}" + hidden + `\`},
-	{regexp.MustCompile(`(^|[^\w/.~…-])/(?:home|Users)/[^\s/"'<>|:;,()\[\]{}]+(?:/[^\s/"'<>|:;,()\[\]{}]+)*/`), "${1}" + hidden + "/"},
-	{regexp.MustCompile(`(^|[^\w/.~…-])/(?:home|Users)/[^\s/"'<>|:;,()\[\]{}]+`), "${1}" + hidden},
-	{regexp.MustCompile(`(^|[^\w/.~…-])/(?:root|tmp|var|etc|opt|usr|private|mnt|srv|Volumes|Library|Applications|proc|sys|run|nix|snap)/(?:[^\s/"'<>|:;,()\[\]{}]+/)*`), "${1}" + hidden + "/"},
-	{regexp.MustCompile(`(^|[^\w/.~…-])/(?:[^\s/"'<>|:;,()\[\]{}]+/)*\.tabrelay/(?:[^\s/"'<>|:;,()\[\]{}]+/)*`), "${1}" + hidden + "/"},
+	{later(`(?i)\bfile:/{1,3}[^\s"'<>()]*/`), "file://" + hidden + "/"},
+	{later(`\b[A-Za-z]:\\+(?:[^\\/:*?"<>|\r\n]{1,255}\\+)*`), hidden + `\`},
+	{later(`\b[A-Za-z]:/(?:[^\s/:*?"<>|]+/)+`), hidden + "/"},
+	{later(`(^|[\s"'(=])\\\\+[\w.$-]+\\+(?:[^\\/:*?"<>|\r\n]{1,255}\\+)*`), "${1}" + hidden + `\`},
+	{later(`(^|[^\w/.~…-])/(?:home|Users)/[^\s/"'<>|:;,()\[\]{}]+(?:/[^\s/"'<>|:;,()\[\]{}]+)*/`), "${1}" + hidden + "/"},
+	{later(`(^|[^\w/.~…-])/(?:home|Users)/[^\s/"'<>|:;,()\[\]{}]+`), "${1}" + hidden},
+	{later(`(^|[^\w/.~…-])/(?:root|tmp|var|etc|opt|usr|private|mnt|srv|Volumes|Library|Applications|proc|sys|run|nix|snap)/(?:[^\s/"'<>|:;,()\[\]{}]+/)*`), "${1}" + hidden + "/"},
+	{later(`(^|[^\w/.~…-])/(?:[^\s/"'<>|:;,()\[\]{}]+/)*\.tabrelay/(?:[^\s/"'<>|:;,()\[\]{}]+/)*`), "${1}" + hidden + "/"},
 }
 
 // own are the folders of this process, wherever the machine has them.
@@ -167,36 +172,36 @@ func withoutFolders(text string) string {
 	}
 	text = own().Replace(text)
 	for _, f := range folders {
-		text = f.path.ReplaceAllString(text, f.by)
+		text = f.path().ReplaceAllString(text, f.by)
 	}
 	return text
 }
 
 // credentials are secrets that show by their shape, whatever stands around them; what group 1 holds may stay.
-var credentials = []*regexp.Regexp{
-	regexp.MustCompile(`()\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`),
-	regexp.MustCompile(`()\b(?:sk|pk|rk|gh[opsur]|github_pat|glpat|xox[abeprs])[-_][A-Za-z0-9_-]{16,}`),
-	regexp.MustCompile(`()\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`),
-	regexp.MustCompile(`()\bAIza[A-Za-z0-9_-]{30,}`),
-	regexp.MustCompile(`(?i)([?&](?:[\w.-]*(?:token|secret|passw(?:or)?d|signature|session(?:[_-]?id)?|credential|jwt|api[_-]?key|auth)|key|sig|code)=)[^&\s#"'<>]+`),
-	regexp.MustCompile(`(?i)\b((?:set-)?cookie["']?\s*[:=]\s*["']?)[\w.-]+=[^\r\n"']*`),
-	regexp.MustCompile(`(-----BEGIN [A-Z ]*PRIVATE KEY-----)[^-]*`),
+var credentials = []func() *regexp.Regexp{
+	later(`()\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`),
+	later(`()\b(?:sk|pk|rk|gh[opsur]|github_pat|glpat|xox[abeprs])[-_][A-Za-z0-9_-]{16,}`),
+	later(`()\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`),
+	later(`()\bAIza[A-Za-z0-9_-]{30,}`),
+	later(`(?i)([?&](?:[\w.-]*(?:token|secret|passw(?:or)?d|signature|session(?:[_-]?id)?|credential|jwt|api[_-]?key|auth)|key|sig|code)=)[^&\s#"'<>]+`),
+	later(`(?i)\b((?:set-)?cookie["']?\s*[:=]\s*["']?)[\w.-]+=[^\r\n"']*`),
+	later(`(-----BEGIN [A-Z ]*PRIVATE KEY-----)[^-]*`),
 }
 
 // userinfo is a name and a password in a URL.
-var userinfo = regexp.MustCompile(`(\b[a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/@:"'<>]+:[^\s/@"'<>]+@`)
+var userinfo = later(`(\b[a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/@:"'<>]+:[^\s/@"'<>]+@`)
 
 // named are values after a word that names a secret. Only what looks generated counts as one.
-var named = regexp.MustCompile(`(?i)((?:\b(?:bearer|basic)\s+|(?:token|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|session[_-]?id|csrf|xsrf|authorization)["']?\s*[:=]\s*["']?))([A-Za-z0-9._~+/=-]{8,})`)
+var named = later(`(?i)((?:\b(?:bearer|basic)\s+|(?:token|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|session[_-]?id|csrf|xsrf|authorization)["']?\s*[:=]\s*["']?))([A-Za-z0-9._~+/=-]{8,})`)
 
 // withoutSecrets replaces credentials in a sentence.
 func withoutSecrets(text string) string {
 	for _, secret := range credentials {
-		text = secret.ReplaceAllString(text, "${1}"+redacted)
+		text = secret().ReplaceAllString(text, "${1}"+redacted)
 	}
-	text = userinfo.ReplaceAllString(text, "${1}"+redacted+"@")
-	return named.ReplaceAllStringFunc(text, func(found string) string {
-		parts := named.FindStringSubmatch(found)
+	text = userinfo().ReplaceAllString(text, "${1}"+redacted+"@")
+	return named().ReplaceAllStringFunc(text, func(found string) string {
+		parts := named().FindStringSubmatch(found)
 		if !strings.ContainsAny(parts[2], "0123456789") {
 			return found // a word: "token: expected", "basic understanding"
 		}
@@ -206,17 +211,17 @@ func withoutSecrets(text string) string {
 
 // secrets are the shapes in which web apps write credentials to a console; what group 1 holds may stay. A console is
 // no sentence: there, whatever follows such a name is taken for its value.
-var secrets = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)\b((?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:\w+\s+)?)[^\s"',;]+`),
-	regexp.MustCompile(`(?i)\b((?:set-)?cookie["']?\s*[:=]\s*)[^\r\n]+`),
-	regexp.MustCompile(`(?i)((?:token|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|session[_-]?id|csrf|xsrf)["']?\s*[:=]\s*["']?)[^\s"'&;,)}\]]+`),
-	regexp.MustCompile(`(?i)\b((?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}`),
+var secrets = []func() *regexp.Regexp{
+	later(`(?i)\b((?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:\w+\s+)?)[^\s"',;]+`),
+	later(`(?i)\b((?:set-)?cookie["']?\s*[:=]\s*)[^\r\n]+`),
+	later(`(?i)((?:token|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|session[_-]?id|csrf|xsrf)["']?\s*[:=]\s*["']?)[^\s"'&;,)}\]]+`),
+	later(`(?i)\b((?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}`),
 }
 
 // Redact replaces what looks like a credential in text that is no sentence, such as a console or arguments.
 func Redact(text string) string {
 	for _, secret := range secrets {
-		text = secret.ReplaceAllString(text, "${1}"+redacted)
+		text = secret().ReplaceAllString(text, "${1}"+redacted)
 	}
 	return withoutSecrets(text)
 }

@@ -32,12 +32,17 @@ type stamp struct {
 }
 
 // noPackages stands for the bundle of a plugin that imports nothing.
-var noPackages = sobek.MustCompile("tabrelay:packages.js", "(function(module){module.exports={}})", true)
+var noPackages = compiledLater("tabrelay:packages.js", new("(function(module){module.exports={}})"))
+
+// compiledLater compiles a script of ours when it is first used: a relay reads manifests, not sources.
+func compiledLater(name string, source *string) func() *sobek.Program {
+	return sync.OnceValue(func() *sobek.Program { return sobek.MustCompile(name, *source, true) })
+}
 
 // program returns the packages as one script, or nil and why there is none.
 func (p *packageBundle) program(imports []string) (*sobek.Program, []Diagnostic) {
 	if len(imports) == 0 {
-		return noPackages, nil
+		return noPackages(), nil
 	}
 	if p.compiled != nil && slices.Equal(imports, p.imports) && p.unchanged() {
 		return p.compiled, nil

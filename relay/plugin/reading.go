@@ -35,8 +35,8 @@ var (
 	//go:embed reading/tools.js
 	toolsScript string
 
-	pageProgram  = sobek.MustCompile("tabrelay:page.js", pageScript, true)
-	toolsProgram = sobek.MustCompile("tabrelay:tools.js", toolsScript, true)
+	pageProgram  = compiledLater("tabrelay:page.js", &pageScript)
+	toolsProgram = compiledLater("tabrelay:tools.js", &toolsScript)
 )
 
 // rawTool is a tool as the plugin's code describes it.
@@ -90,7 +90,7 @@ func (r *reader) read(ctx context.Context, script, packages *sobek.Program, know
 // and an engine has one thread. When only few tools are new, loading the library is what takes time, and one is enough.
 func (r *reader) run(ctx context.Context, of reading) ([]string, error) {
 	parts := 1
-	if of.packages != noPackages && len(of.known) == 0 {
+	if of.packages != noPackages() && len(of.known) == 0 {
 		parts = min(runtime.GOMAXPROCS(0), maxEngines)
 	}
 	answers := make([]string, parts)
@@ -185,7 +185,7 @@ func (r *reading) tools(ctx context.Context, within time.Duration, part, parts i
 	stop := context.AfterFunc(ctx, func() { r.vm.Interrupt(context.Cause(ctx).Error()) })
 	defer stop()
 
-	if _, err := r.call(pageProgram, r.vm.ToValue(r.globals)); err != nil {
+	if _, err := r.call(pageProgram(), r.vm.ToValue(r.globals)); err != nil {
 		return "", err
 	}
 	load, err := r.loader()
@@ -198,7 +198,7 @@ func (r *reading) tools(ctx context.Context, within time.Duration, part, parts i
 	if _, err := r.call(r.script, r.vm.ToValue(load), module, exported); err != nil {
 		return "", err
 	}
-	answer, err := r.call(toolsProgram, module.Get("exports"), r.vm.ToValue(r.place), r.zodSchema(load), r.vm.ToValue(part), r.vm.ToValue(parts), r.vm.ToValue(r.inOutline))
+	answer, err := r.call(toolsProgram(), module.Get("exports"), r.vm.ToValue(r.place), r.zodSchema(load), r.vm.ToValue(part), r.vm.ToValue(parts), r.vm.ToValue(r.inOutline))
 	if err != nil {
 		return "", err
 	}
@@ -238,7 +238,7 @@ func (r *reading) loader() (func(string) (sobek.Value, error), error) {
 		}
 	}
 	packages := r.vm.NewObject()
-	if r.packages != noPackages {
+	if r.packages != noPackages() {
 		if packages, err = r.load(r.packages); err != nil {
 			return nil, err
 		}
