@@ -27,11 +27,12 @@ const (
 	markReplayed = `UPDATE dead_letters SET replayed = ? WHERE id = ?`
 
 	resolveLetter = `UPDATE dead_letters SET resolved = ?, late_outcome = ?, late_output = ?, late_failure = ? WHERE sent = ? AND resolved = 0
-		RETURNING id, tool`
+		RETURNING id, tool, late_outcome`
 
 	// The end may have come between the call's failure and the letter.
 	resolvedMeanwhile = `UPDATE dead_letters SET resolved = c.resolved, late_outcome = c.state, late_output = c.output, late_failure = c.failure
-		FROM calls c WHERE dead_letters.sent = ? AND dead_letters.outcome = 'unknown' AND c.id = dead_letters.sent AND c.state IN ('executed', 'not_executed')`
+		FROM calls c WHERE dead_letters.sent = ? AND dead_letters.outcome = 'unknown' AND c.id = dead_letters.sent AND c.state IN ('executed', 'not_executed')
+		RETURNING dead_letters.id, tool, late_outcome`
 
 	// A call of an earlier relay that is given up has nobody who would write its letter. Its arguments went with
 	// that relay. When its client asks for it after all, the letter is written anew.
@@ -69,7 +70,7 @@ func (s *Store) AddDeadLetter(l call.DeadLetter, sent call.ID) {
 		}
 		if l.Outcome == call.Unknown && sent != "" {
 			w.doubtful[sent] = true
-			err = errors.Join(err, w.exec(resolvedMeanwhile, string(sent)))
+			err = errors.Join(err, w.settle(sent, resolvedMeanwhile))
 		}
 		return err
 	})
@@ -180,17 +181,28 @@ func (w *writer) settleLetter(sent call.ID, st call.State, resolved int64, outpu
 	case !w.doubtful[sent] || st != call.Executed && st != call.NotExecuted:
 		return nil
 	}
-	delete(w.doubtful, sent)
+	delete(w.doubtful, sent) // also when the letter is gone
+	return w.settle(sent, resolveLetter, resolved, string(st), output, failure)
+}
+
+// settle resolves the letter of the attempt sent with a statement, whose last argument is that id, and tells who
+// listens. A letter that is settled already, or gone, is no error.
+func (w *writer) settle(sent call.ID, statement string, args ...any) error {
 	var letter call.ID
 	var tool string
-	err := w.conn.QueryRowContext(context.Background(), resolveLetter, resolved, string(st), output, failure, string(sent)).Scan(&letter, &tool)
+	var outcome call.State
+	err := w.conn.QueryRowContext(context.Background(), statement, append(args, string(sent))...).Scan(&letter, &tool, &outcome)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil // it is settled, or gone
+		return nil
 	}
-	if tell := w.settled.Load(); err == nil && tell != nil {
-		(*tell)(letter, tool, st)
+	if err != nil {
+		return err
 	}
-	return err
+	delete(w.doubtful, sent)
+	if tell := w.settled.Load(); tell != nil {
+		(*tell)(letter, tool, outcome)
+	}
+	return nil
 }
 
 // orphanFailure is what is known of a call that ended with its relay.

@@ -119,10 +119,15 @@ func TestLettersLearnTheEnd(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := opened(t, filepath.Join(t.TempDir(), "x.db"))
 			dispatch(t, s, record(1))
+			var told []call.State
+			s.OnSettled(func(_ call.ID, _ string, outcome call.State) { told = append(told, outcome) })
 			test.do(s, letter(1))
 			got := readLetter(t, s, letter(1).ID)
 			if got.LateOutcome != test.outcome || string(got.LateOutput) != test.output || got.Resolved.IsZero() != (test.outcome == "") {
 				t.Errorf("late %q %q at %v", got.LateOutcome, got.LateOutput, got.Resolved)
+			}
+			if heard := len(told) == 1 && told[0] == test.outcome; heard != (test.outcome != "") {
+				t.Errorf("told of %q, want %q", told, test.outcome)
 			}
 		})
 	}
