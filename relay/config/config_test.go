@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -195,8 +196,16 @@ func TestHome(t *testing.T) {
 	if err := os.Chmod(string(home), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := home.Create(); err == nil || !strings.Contains(err.Error(), "chmod 700") {
+	var wrong *FileError
+	if err := home.Create(); !errors.As(err, &wrong) || !strings.Contains(wrong.Next, "chmod 700") {
 		t.Errorf("a folder others can write to was accepted: %v", err)
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Home(file).Create(); !errors.As(err, &wrong) || !strings.Contains(wrong.Next, "TABRELAY_HOME") {
+		t.Errorf("a file as home: %v", err)
 	}
 }
 

@@ -74,13 +74,13 @@ const starter = `{
 // Create makes the folder, closed to other users, writes the schema, and a config.json where there is none.
 func (h Home) Create() error {
 	if err := os.MkdirAll(string(h), 0o700); err != nil {
-		return fmt.Errorf("cannot make the home folder: %w; set TABRELAY_HOME to a folder you can write", err)
+		return unwritable(fmt.Errorf("cannot make the home folder: %w", err))
 	}
 	if err := guarded(string(h)); err != nil {
 		return err
 	}
 	if err := maybe.WriteFile(h.Schema(), Schema(), 0o600); err != nil {
-		return fmt.Errorf("cannot write %s: %w", h.Schema(), err)
+		return unwritable(fmt.Errorf("cannot write %s: %w", h.Schema(), err))
 	}
 	f, err := os.OpenFile(h.Config(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -91,9 +91,14 @@ func (h Home) Create() error {
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", h.Config(), err)
+		return unwritable(fmt.Errorf("cannot write %s: %w", h.Config(), err))
 	}
 	return nil
+}
+
+// unwritable is what nothing can be stored in.
+func unwritable(err error) error {
+	return &FileError{Err: err, Next: "free some disk space if it is full, or set TABRELAY_HOME to a folder you can write"}
 }
 
 // guarded refuses a folder other users can write to: they could replace what is in it.
@@ -102,5 +107,5 @@ func guarded(dir string) error {
 	if err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o022 == 0 {
 		return err
 	}
-	return fmt.Errorf("other users can write to the home folder %s; run: chmod 700 %q", dir, dir)
+	return &FileError{Err: fmt.Errorf("other users can write to %s", dir), Next: fmt.Sprintf("run: chmod 700 %q", dir)}
 }

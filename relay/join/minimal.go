@@ -245,7 +245,8 @@ type reason struct{ text, next string }
 
 // reasonOf words an error.
 func reasonOf(err error, home string) reason {
-	return reason{text: oneLine(withoutFolders(err.Error(), home)), next: oneLine(withoutFolders(nextStep(err), home)) + "."}
+	next := oneLine(withoutFolders(nextStep(err), home)) + "."
+	return reason{text: oneLine(withoutFolders(err.Error(), home)), next: strings.ToUpper(next[:1]) + next[1:]}
 }
 
 func (r reason) instructions() string {

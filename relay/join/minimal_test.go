@@ -21,7 +21,7 @@ const discover = `{"jsonrpc":"2.0","id":9,"method":"server/discover","params":{"
 
 // What a client hears to each message, in the order in which it says them; "" when it hears nothing.
 func TestMinimalMode(t *testing.T) {
-	const promise = `"capabilities":{"logging":{}},"serverInfo":{"name":"tabrelay","version":"1"},"instructions":"tabrelay is in minimal mode and offers no tools. Why: config.json:2: listn: no such setting.\nWhat to do: tell the person. correct it.`
+	const promise = `"capabilities":{"logging":{}},"serverInfo":{"name":"tabrelay","version":"1"},"instructions":"tabrelay is in minimal mode and offers no tools. Why: config.json:2: listn: no such setting.\nWhat to do: tell the person. Correct it.`
 	const why = ` unavailable in minimal mode: config.json:2: listn: no such setting"`
 	for _, conversation := range [][][2]string{
 		{

@@ -230,7 +230,7 @@ func TestShimIsRefused(t *testing.T) {
 	c := runShim(t, &Shim{Home: home, Start: never})
 	(<-relay.calls).say(t, `{"refused":{"code":"UNAUTHORIZED","message":"The token is not known","hint":"run: tabrelay connect ann"}}`)
 	c.say(t, initialize)
-	if !c.out.Scan() || !strings.Contains(c.out.Text(), `The token is not known.\nWhat to do: tell the person. run: tabrelay connect ann.`) {
+	if !c.out.Scan() || !strings.Contains(c.out.Text(), `The token is not known.\nWhat to do: tell the person. Run: tabrelay connect ann.`) {
 		t.Errorf("the client heard %s", c.out.Text())
 	}
 	_ = c.in.Close() // a pipe closes without failure
