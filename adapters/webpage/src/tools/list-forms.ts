@@ -1,0 +1,63 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { buttons, type Field, fieldSelector, fieldsOutput, maxFields, readField } from '../fields.ts';
+import { attribute, closest } from '../members.ts';
+import { address, cut, here, hereOutput } from '../page.ts';
+import { findShown } from '../shown.ts';
+import { limitInput, listOutput, listSlice, offsetInput } from '../slices.ts';
+
+const text = { type: 'string' } as const;
+const texts = { type: 'array', maxItems: 30, items: text } as const;
+
+export const listForms = defineTool({
+  name: 'list_forms',
+  displayName: 'List forms',
+  description:
+    'The forms of an open page with their fields: label, type, what is filled in, what can be chosen. Passwords and other secrets are left out.',
+  annotations: { readOnlyHint: true },
+  input: {
+    type: 'object',
+    properties: { offset: offsetInput, limit: limitInput(10) },
+    additionalProperties: false,
+  },
+  output: {
+    type: 'object',
+    properties: {
+      ...hereOutput,
+      forms: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            label: text,
+            action: { type: 'string', description: 'Empty: no form around.' },
+            buttons: texts,
+            fields: fieldsOutput,
+          },
+          required: ['label', 'action', 'buttons', 'fields'],
+        },
+      },
+      ...listOutput,
+    },
+    required: ['url', 'title', 'forms', 'total'],
+  },
+  handle({ offset, limit }) {
+    const forms = new Map<Element | null, Field[]>();
+    for (const field of findShown(fieldSelector)) {
+      const form = closest(field, 'form');
+      const known = forms.get(form) ?? [];
+      forms.set(form, known);
+      if (known.length < maxFields) known.push(readField(field));
+    }
+    const { some, rest } = listSlice([...forms], offset, limit);
+    const described = some.map(([form, known]) => ({
+      label:
+        form === null
+          ? ''
+          : cut(attribute(form, 'aria-label') || attribute(form, 'name') || attribute(form, 'id'), 200),
+      action: form === null ? '' : address(attribute(form, 'action') || location.href),
+      buttons: form === null ? [] : buttons(form).slice(0, 30),
+      fields: known,
+    }));
+    return { ...here(), forms: described, ...rest };
+  },
+});

@@ -1,0 +1,54 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { readGrid, tables } from '../grid.ts';
+import { cut, here, hereOutput } from '../page.ts';
+import { limitInput, listOutput, listSlice, offsetInput } from '../slices.ts';
+
+export const listTables = defineTool({
+  name: 'list_tables',
+  displayName: 'List tables',
+  description:
+    'Which tables an open page has: caption, columns, number of rows. Read one with read_table, by its index or caption.',
+  annotations: { readOnlyHint: true },
+  input: {
+    type: 'object',
+    properties: { offset: offsetInput, limit: limitInput(20) },
+    additionalProperties: false,
+  },
+  output: {
+    type: 'object',
+    properties: {
+      ...hereOutput,
+      tables: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            index: { type: 'integer' },
+            caption: { type: 'string' },
+            columns: { type: 'array', maxItems: 30, items: { type: 'string' } },
+            rows: { type: 'integer' },
+          },
+          required: ['index', 'caption', 'columns', 'rows'],
+        },
+      },
+      ...listOutput,
+    },
+    required: ['url', 'title', 'tables', 'total'],
+  },
+  handle({ offset, limit }) {
+    const { some, rest } = listSlice(tables(), offset, limit);
+    return {
+      ...here(),
+      tables: some.map((table, at) => {
+        const { caption, columns, rows } = readGrid(table);
+        return {
+          index: offset + at,
+          caption,
+          columns: columns.slice(0, 30).map((name) => cut(name, 100)),
+          rows: rows.length,
+        };
+      }),
+      ...rest,
+    };
+  },
+});

@@ -1,0 +1,40 @@
+import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { markedInField } from '../fields.ts';
+import { closest, textOf } from '../members.ts';
+import { cut, here, hereOutput } from '../page.ts';
+import { textInput, textOutput, textSlice } from '../slices.ts';
+
+export const readSelection = defineTool({
+  name: 'read_selection',
+  displayName: 'Read selection',
+  description:
+    'What the person has marked in an open page, or in a field of it, with the paragraph around. For requests such as "explain this". NOT_FOUND when nothing is marked.',
+  annotations: { readOnlyHint: true },
+  input: { type: 'object', properties: { ...textInput }, additionalProperties: false },
+  output: {
+    type: 'object',
+    properties: {
+      ...hereOutput,
+      around: { type: 'string', description: 'The paragraph, item or cell in which it begins.' },
+      ...textOutput,
+    },
+    required: ['url', 'title', 'around', 'text', 'totalChars'],
+  },
+  handle({ offset, maxChars }) {
+    const inField = markedInField();
+    const selection = Document.prototype.getSelection.call(document);
+    const text = inField || (selection?.toString() ?? '');
+    if (text.trim() === '') {
+      throw ToolError.notFound('Nothing is marked in this page. Ask the person to mark what they mean.');
+    }
+    const start = selection?.anchorNode;
+    const element = start instanceof Element ? start : start?.parentElement;
+    const block =
+      element && !inField ? closest(element, 'p, li, td, th, h1, h2, h3, h4, h5, h6, pre, blockquote') : null;
+    return {
+      ...here(),
+      around: block === null ? '' : cut(textOf(block).trim(), 1000),
+      ...textSlice(text, offset, maxChars),
+    };
+  },
+});

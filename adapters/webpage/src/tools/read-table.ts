@@ -1,0 +1,65 @@
+import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { captionOf, readGrid, tables } from '../grid.ts';
+import { here, hereOutput } from '../page.ts';
+import { limitInput, listOutput, listSlice, offsetInput } from '../slices.ts';
+
+export const readTable = defineTool({
+  name: 'read_table',
+  displayName: 'Read table',
+  description:
+    'One table of an open page as columns and rows. A cell that spans several places stands in each of them. list_tables says which there are.',
+  annotations: { readOnlyHint: true },
+  arrayPath: '.rows',
+  input: {
+    type: 'object',
+    properties: {
+      index: {
+        type: 'integer',
+        minimum: 0,
+        description: 'From list_tables. Left out: the first, or by caption.',
+      },
+      caption: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 200,
+        description: 'Words in its caption, case ignored.',
+      },
+      offset: offsetInput,
+      limit: limitInput(25),
+    },
+    additionalProperties: false,
+  },
+  output: {
+    type: 'object',
+    properties: {
+      ...hereOutput,
+      index: { type: 'integer' },
+      caption: { type: 'string' },
+      columns: {
+        type: 'array',
+        maxItems: 200,
+        items: { type: 'string' },
+        description: 'Empty: there is no header.',
+      },
+      rows: { type: 'array', items: { type: 'array', items: { type: 'string' } } },
+      ...listOutput,
+    },
+    required: ['url', 'title', 'index', 'caption', 'columns', 'rows', 'total'],
+  },
+  handle({ index, caption, offset, limit }) {
+    const found = tables();
+    const wanted = caption?.toLowerCase();
+    const at =
+      wanted === undefined
+        ? (index ?? 0)
+        : found.findIndex((one, i) => captionOf(one).toLowerCase().includes(wanted) && (index ?? i) === i);
+    const table = found[at];
+    if (table === undefined) {
+      const which = wanted === undefined ? `table ${at}` : `table with "${caption}" in its caption`;
+      throw ToolError.notFound(`There is no ${which}; the page has ${found.length}. list_tables names them.`);
+    }
+    const grid = readGrid(table);
+    const { some, rest } = listSlice(grid.rows, offset, limit);
+    return { ...here(), index: at, caption: grid.caption, columns: grid.columns, rows: some, ...rest };
+  },
+});

@@ -1,0 +1,73 @@
+import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { here, hereOutput, line, wholeTo } from '../page.ts';
+import { pageText } from '../shown.ts';
+import { limitInput, listOutput, listSlice, offsetInput } from '../slices.ts';
+
+export const searchText = defineTool({
+  name: 'search_text',
+  displayName: 'Search in page',
+  description:
+    'Finds words in what an open page displays, and answers each place with the text around it. Its position can be passed to read_text as offset.',
+  annotations: { readOnlyHint: true },
+  input: {
+    type: 'object',
+    properties: {
+      query: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 200,
+        description: 'Words as they stand there, no pattern.',
+      },
+      matchCase: { type: 'boolean', default: false, description: 'Tell capitals from small letters.' },
+      context: {
+        type: 'integer',
+        minimum: 0,
+        maximum: 1000,
+        default: 80,
+        description: 'How many characters to show on each side.',
+      },
+      offset: offsetInput,
+      limit: limitInput(10),
+    },
+    required: ['query'],
+    additionalProperties: false,
+  },
+  output: {
+    type: 'object',
+    properties: {
+      ...hereOutput,
+      matches: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            position: { type: 'integer', description: 'In the text of read_text.' },
+            text: { type: 'string', description: 'What was found, with what is around it.' },
+          },
+          required: ['position', 'text'],
+        },
+      },
+      ...listOutput,
+    },
+    required: ['url', 'title', 'matches', 'total'],
+  },
+  handle({ query, matchCase, context, offset, limit }) {
+    const words = line(query).split(' ').map(literally).filter(Boolean);
+    if (words.length === 0) throw ToolError.validation('The query has no words in it.');
+    const text = pageText();
+    const places = Array.from(text.matchAll(new RegExp(words.join('\\s+'), matchCase ? 'gu' : 'giu')));
+    const { some, rest } = listSlice(places, offset, limit);
+    const matches = some.map((place) => {
+      const from = wholeTo(text, Math.max(0, place.index - context));
+      const to = wholeTo(text, Math.min(text.length, place.index + place[0].length + context));
+      return {
+        position: place.index,
+        text: `${from > 0 ? '…' : ''}${line(text.slice(from, to))}${to < text.length ? '…' : ''}`,
+      };
+    });
+    return { ...here(), matches, ...rest };
+  },
+});
+
+const literally = (word: string): string =>
+  word.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, (found) => `\\u{${found.charCodeAt(0).toString(16)}}`);

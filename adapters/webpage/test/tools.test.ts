@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { ToolError } from '@tabrelay/plugin-sdk';
+import { readGrid, tables } from '../src/grid.ts';
+import { cut } from '../src/page.ts';
+import { textSlice } from '../src/slices.ts';
+import { listForms } from '../src/tools/list-forms.ts';
+import { listLinks } from '../src/tools/list-links.ts';
+import { listTables } from '../src/tools/list-tables.ts';
+import { outline } from '../src/tools/outline.ts';
+import { pageInfo } from '../src/tools/page-info.ts';
+import { readTable } from '../src/tools/read-table.ts';
+import { searchText } from '../src/tools/search-text.ts';
+import { ctx, openPage } from './page.ts';
+
+const few = { offset: 0, limit: 10 };
+
+async function failureOf(action: () => unknown): Promise<ToolError> {
+  try {
+    await action();
+  } catch (error) {
+    assert.ok(error instanceof ToolError, String(error));
+    return error;
+  }
+  return assert.fail('the action succeeded');
+}
+
+const grids: Record<string, [markup: string, columns: string[], rows: string[][]]> = {
+  'no header': [
+    '<tr><td>a<td>b<tr><td>c<td>d',
+    [],
+    [
+      ['a', 'b'],
+      ['c', 'd'],
+    ],
+  ],
+  'a row of th is the header': ['<tr><th>A<th>B<tr><td>1<td>2', ['A', 'B'], [['1', '2']]],
+  'th at the side is data': [
+    '<tr><th>A<td>1<tr><th>B<td>2',
+    [],
+    [
+      ['A', '1'],
+      ['B', '2'],
+    ],
+  ],
+  'only th': ['<tr><th>A<th>B<tr><th>1<th>2', ['A', 'B'], [['1', '2']]],
+  'header over two rows': [
+    '<thead><tr><th rowspan=2>A<th colspan=2>B<tr><th>C<th>D</thead><tr><td>1<td>2<td>3',
+    ['A', 'B / C', 'B / D'],
+    [['1', '2', '3']],
+  ],
+  'spans past the end': [
+    '<tr><td rowspan=99>a<td>b<tr><td colspan=2>c',
+    [],
+    [
+      ['a', 'b', ''],
+      ['a', 'c', 'c'],
+    ],
+  ],
+  'rows of unequal length': [
+    '<tr><td>a<tr><td>b<td>c',
+    [],
+    [
+      ['a', ''],
+      ['b', 'c'],
+    ],
+  ],
+  'a span that is no number': ['<tr><td colspan=x rowspan=-1>a<td>b', [], [['a', 'b']]],
+  'a hidden row': ['<tr><td>a<tr hidden><td>b', [], [['a']]],
+};
+
+for (const [name, [markup, columns, rows]] of Object.entries(grids)) {
+  test(`a table: ${name}`, () => {
+    openPage(`<table>${markup}</table>`);
+    const [table] = tables();
+    assert.ok(table);
+    assert.deepEqual(readGrid(table), { caption: '', columns, rows });
+  });
+}
+
+test('a table in a table is a table of its own', () => {
+  openPage('<table><tr><td>a<table><tr><td>x</td></tr></table></td></tr></table>');
+  assert.deepEqual(
+    tables().map((one) => readGrid(one).rows.length),
+    [1, 1],
+  );
+});
+
+test('tables are found by index and by caption, and missing ones are named', async () => {
+  openPage('shop.html');
+  const listed = await listTables.handle(few, ctx);
+  assert.deepEqual(
+    listed.tables.map(({ index, caption, rows }) => [index, caption, rows]),
+    [
+      [0, 'Prices of 2026', 3],
+      [1, 'Stock', 1],
+    ],
+  );
+  const stock = await readTable.handle({ caption: 'STOCK', ...few }, ctx);
+  assert.deepEqual([stock.columns, stock.rows], [['Pot', 'Left'], [['Small', '3']]]);
+  for (const wanted of [{ index: 2 }, { caption: 'none' }, { index: 0, caption: 'Stock' }]) {
+    assert.equal((await failureOf(() => readTable.handle({ ...wanted, ...few }, ctx))).code, 'NOT_FOUND');
+  }
+});
+
+test('links: each once, resolved, no scripts', async () => {
+  openPage('shop.html');
+  const found = await listLinks.handle({ to: 'anywhere', ...few }, ctx);
+  assert.deepEqual(found.links, [
+    { text: 'Home', url: 'http://shop.test/' },
+    { text: 'Cart', url: 'http://shop.test/cart?x=1' },
+    { text: 'About us', url: 'https://other.example/about' },
+  ]);
+  const same = await listLinks.handle({ to: 'same_site', contains: 'CART', offset: 0, limit: 1 }, ctx);
+  assert.deepEqual([same.total, same.nextOffset], [1, undefined]);
+});
+
+test('forms: no secret of any kind is answered', async () => {
+  openPage('shop.html');
+  const found = await listForms.handle(few, ctx);
+  assert.equal(found.forms[0]?.fields.length, 6);
+  assert.doesNotMatch(JSON.stringify(found), /secret|4111/);
+  openPage(
+    '<form><input name="apiToken" value="s1"><input type="text" name="Passwort" value="s2"><input autocomplete="one-time-code" value="s3"></form>',
+  );
+  assert.doesNotMatch(JSON.stringify(await listForms.handle(few, ctx)), /s[123]/);
+});
+
+test('metadata: a graph is taken apart, broken JSON-LD and tokens are left out', async () => {
+  openPage('shop.html');
+  const info = await pageInfo.handle({ jsonLd: true }, ctx);
+  assert.deepEqual(info.meta, { author: 'Ada' });
+  assert.equal(info.jsonLd?.length, 1);
+  assert.equal((await pageInfo.handle({ jsonLd: false }, ctx)).jsonLd, undefined);
+});
+
+test('headings: level and depth', async () => {
+  openPage(
+    '<h1>A</h1><h3 id="b">B</h3><div role="heading" aria-level="2">C</div><h5>D</h5><h2 hidden>E</h2>',
+  );
+  const { headings } = await outline.handle({ depth: 4, ...few }, ctx);
+  assert.deepEqual(headings, [
+    { level: 1, text: 'A' },
+    { level: 3, text: 'B', anchor: 'b' },
+    { level: 2, text: 'C' },
+  ]);
+});
+
+test('a search takes no pattern, and pieces never cut a character', async () => {
+  openPage('<p>costs (about) $5.00 a-b [x] \\d 🦊🦊</p><p>COSTS more</p>');
+  const search = { matchCase: false, context: 5, ...few };
+  for (const query of ['(about) $5.00 a-b [x]', '\\d', '🦊', 'costs']) {
+    assert.ok((await searchText.handle({ ...search, query }, ctx)).total > 0, query);
+  }
+  assert.equal((await searchText.handle({ ...search, query: '.', matchCase: true }, ctx)).total, 1);
+  assert.equal(
+    (await failureOf(() => searchText.handle({ ...search, query: ' \n' }, ctx))).code,
+    'VALIDATION_ERROR',
+  );
+  assert.deepEqual(textSlice('a🦊b', 0, 2), { text: 'a', totalChars: 4, nextOffset: 1 });
+  assert.equal(cut('a🦊bc', 3), 'a…');
+});
+
+test('Readability is the published one', () => {
+  const copy = readFileSync(new URL('../readability/Readability.cjs', import.meta.url));
+  const published = '34dcab3d0832d0019f02990eed6b6124e029e8c32b9f0c6f2550544ff8dff174'; // Readability.js of 0.6.0
+  assert.equal(createHash('sha256').update(copy).digest('hex'), published);
+});
