@@ -50,7 +50,7 @@ type health struct {
 	Breakers   []dispatch.BreakerState `json:"breakers"`
 	Corruption map[string]int          `json:"corruption"` // messages that could not be used, by peer
 
-	LastFatal *Notice          `json:"lastFatal,omitempty"`
+	LastFatal *Notice          `json:"lastFatal"`
 	Trouble   string           `json:"trouble,omitempty"` // why no browser is connected
 	Next      string           `json:"next,omitempty"`
 	Refused   *RefusedConfig   `json:"refused,omitempty"`
@@ -91,7 +91,7 @@ type (
 // healthSchema is the output schema of bridge_health. Members may be added, so it does not close its objects.
 const healthSchema = `{
 	"type": "object",
-	"required": ["healthy", "state", "version", "agents", "sessions", "uptime", "extension", "browsers", "tabs", "queue", "breakers", "corruption", "problems"],
+	"required": ["healthy", "state", "version", "agents", "sessions", "uptime", "extension", "browsers", "tabs", "queue", "breakers", "corruption", "lastFatal", "problems"],
 	"properties": {
 		"healthy": {"type": "boolean", "description": "One browser is connected, or one agent is ready."},
 		"state": {"enum": ["full", "degraded"], "description": "degraded: no browser is connected; tools of pages fail at once."},
@@ -105,7 +105,7 @@ const healthSchema = `{
 		"queue": {"type": "object", "properties": {"running": {"type": "integer"}, "waiting": {"type": "integer"}, "tabs": {"type": "array", "items": {"type": "object"}}}, "required": ["running", "waiting"]},
 		"breakers": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}, "state": {"enum": ["closed", "half_open", "open"]}}, "required": ["name", "state"]}},
 		"corruption": {"type": "object", "additionalProperties": {"type": "integer"}, "description": "Messages that could not be used, by peer."},
-		"lastFatal": {"type": "object", "description": "The last link that was given up until something changes.", "properties": {"time": {"type": "string"}, "code": {"type": "string"}, "message": {"type": "string"}}},
+		"lastFatal": {"type": ["object", "null"], "description": "The last link that was given up until something changes; null: none.", "properties": {"time": {"type": "string"}, "code": {"type": "string"}, "message": {"type": "string"}}},
 		"trouble": {"type": "string", "description": "Why no browser is connected."},
 		"next": {"type": "string", "description": "What to do about it."},
 		"refused": {"type": "object", "description": "A configuration that was not taken over; the one before it is in effect.", "properties": {"reason": {"type": "string"}, "time": {"type": "string"}}},

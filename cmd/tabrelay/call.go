@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -74,9 +75,10 @@ func (a *app) arguments(text string, tab int) (json.RawMessage, error) {
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &object); err != nil || object == nil {
-		problem := usage("%s is not a JSON object", from)
-		if err != nil {
-			problem = usage("%s is not a JSON object: %w", from, err)
+		problem := usage("not a JSON object: %s", from)
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			problem = usage("not a JSON object: %s: %w", from, err)
 		}
 		return nil, problem.hinting(`for example: '{"name":"value"}'`)
 	}

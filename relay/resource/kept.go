@@ -94,7 +94,7 @@ func (l *letters) list(ctx context.Context, s call.Session) ([]call.Resource, *f
 	for _, d := range found {
 		list = append(list, call.Resource{URI: "deadletter://" + string(d.ID), Name: "dead letter of " + d.Tool, MIMEType: "application/json",
 			Title:       fmt.Sprintf("%s, %s", d.Tool, d.Created.UTC().Format(time.RFC3339)),
-			Description: fmt.Sprintf("This call failed after %d attempts; outcome: %s.", d.Attempts, d.Outcome)})
+			Description: fmt.Sprintf("This call failed (attempts: %d, outcome: %s).", d.Attempts, d.Outcome)})
 	}
 	return list, nil
 }
