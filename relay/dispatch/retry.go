@@ -120,7 +120,7 @@ func (r *run) safe(f *fault.Error) bool {
 		return false // Browser has waited for it already, as long as that made sense
 	case f.Outcome == fault.NotExecuted:
 		return f.Retryable || f.Code == fault.ExtensionLost
-	case f.Outcome == fault.Unknown:
+	case f.Outcome == fault.Unknown, f.Outcome == fault.Executed: // the latter by an earlier attempt
 		return r.tool.Idempotent
 	}
 	return false

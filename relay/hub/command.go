@@ -15,8 +15,8 @@ import (
 // commandTime is how long a browser may take for a command.
 const commandTime = 10 * time.Second
 
-// Command asks a browser to do something to itself: tabs.create {url, active}, tabs.activate {tabId}, tabs.read and
-// console.read (PROTOCOL.md has their parameters), reload {}. An empty profile means the browser that is connected; when
+// Command asks a browser to do something to itself: tabs.create {url, active}, tabs.activate {tabId}, tabs.read,
+// tabs.watch and console.read (PROTOCOL.md has their parameters), reload {}. An empty profile means the browser that is connected; when
 // there are several, the one with the focus or last used.
 func (h *Hub) Command(ctx context.Context, profile, name string, params any) (json.RawMessage, *fault.Error) {
 	raw, err := json.Marshal(params)

@@ -294,16 +294,23 @@ func (t *tabs) contents(u *url.URL, kind string, from int, frames []page) []call
 }
 
 func (t *tabs) watch(u *url.URL, changed func()) (func(), *fault.Error) {
-	if _, _, failure := t.wish(u); failure != nil {
+	kind, _, failure := t.wish(u)
+	if failure != nil {
 		return nil, failure
 	}
 	tab, failure := t.find(u)
 	if failure != nil {
 		return nil, failure
 	}
-	return t.browser.OnTabs(func(n TabNews) {
+	stop := t.browser.OnTabs(func(n TabNews) {
 		if n.ProfileID == tab.ProfileID && (n.TabID == 0 || n.TabID == tab.ID && n.Page) {
 			changed()
 		}
-	}), nil
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	go t.follow(ctx, tab, kind, changed)
+	return func() {
+		stop()
+		cancel()
+	}, nil
 }

@@ -115,10 +115,11 @@ export interface CommandFrame {
     | 'tabs.reload'
     | 'adapter.inject'
     | 'tabs.read'
+    | 'tabs.watch'
     | 'console.read'
     | 'reload';
   /**
-   * tabs.create {url, active}; tabs.activate {tabId}; tabs.reload {tabId}; adapter.inject {tabId, plugin}; tabs.read {tabId, kind: "text" or "html", from, max}; console.read {tabId, holdMs}; reload {}
+   * tabs.create {url, active}; tabs.activate {tabId}; tabs.reload {tabId}; adapter.inject {tabId, plugin}; tabs.read {tabId, kind: "text" or "html", from, max}; tabs.watch {tabId, kind, mark}; console.read {tabId, holdMs}; reload {}
    */
   params?: {
     [k: string]: unknown;

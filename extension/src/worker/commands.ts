@@ -1,11 +1,12 @@
 // What the relay may ask of the browser itself. Nothing that is not in this list.
 import { exactly, isFlag, isNumber, isRecord, isText, optional, shape } from '../page/guards.ts';
-import { readTab, Unreadable, unreadable } from './reading.ts';
+import { readTab, Unreadable, unreadable, watchTab } from './reading.ts';
 import { renewTab } from './renew.ts';
 
 const isCreate = shape({ url: isText, active: optional(isFlag) });
 const isActivate = shape({ tabId: isNumber });
 const isRead = shape({ tabId: isNumber, kind: exactly('text', 'html'), from: isNumber, max: isNumber });
+const isWatch = shape({ tabId: isNumber, kind: exactly('text', 'html'), mark: isText });
 const isReload = shape({ tabId: isNumber });
 const isInject = shape({ tabId: isNumber, plugin: isText });
 const isConsole = shape({ tabId: isNumber, holdMs: isNumber });
@@ -92,6 +93,14 @@ async function readPageOf(params: unknown, browser: Browser): Promise<Reply> {
   });
 }
 
+async function watchPageOf(params: unknown, browser: Browser): Promise<Reply> {
+  if (!isWatch(params)) return bad('tabs.watch needs tabId, kind and mark');
+  return read(() => {
+    readable(params.tabId, browser);
+    return watchTab(params);
+  });
+}
+
 async function readConsole(params: unknown, browser: Browser): Promise<Reply> {
   if (!isConsole(params)) return bad('console.read needs tabId and holdMs');
   return read(() => {
@@ -106,6 +115,7 @@ const commands = new Map<string, (params: unknown, browser: Browser) => Promise<
   ['tabs.reload', reloadTab],
   ['adapter.inject', injectAdapter],
   ['tabs.read', readPageOf],
+  ['tabs.watch', watchPageOf],
   ['console.read', readConsole],
   ['reload', reload],
 ]);

@@ -1,4 +1,6 @@
 // Reading what a tab shows, for the relay's resources. Nothing in the page is changed, and no plugin takes part.
+import { awaitChange } from '../page/changes.ts';
+import { isText } from '../page/guards.ts';
 import { type PageText, readPage } from '../page/read.ts';
 
 /** Why a tab cannot be read, in words of the relay's table. */
@@ -76,4 +78,33 @@ export async function readTab({ tabId, kind, from, max }: Wish): Promise<string>
   }
   if (frames.length === 0) throw new Unreadable('TAB_CHANGED', 'The tab went to another page meanwhile');
   return JSON.stringify({ frames: cut(frames, from, max) });
+}
+
+const quietMs = 7000; // after which a page that does not change is answered for
+
+interface Watched {
+  tabId: number;
+  kind: 'text' | 'html';
+  mark: string; // what the last answer was; empty at first
+}
+
+/** Waits a while until the top document of a tab is another than at mark, and gives its new mark, as JSON. */
+export async function watchTab({ tabId, kind, mark }: Watched): Promise<string> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const quiet = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), quietMs);
+  });
+  const change = chrome.scripting.executeScript({
+    target: { tabId },
+    func: awaitChange,
+    args: [kind, mark],
+    world: 'ISOLATED',
+    injectImmediately: true,
+  });
+  try {
+    const told: unknown = (await Promise.race([change, quiet]))?.[0]?.result;
+    return JSON.stringify({ mark: isText(told) ? told : mark });
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -1,0 +1,64 @@
+package resource
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+const (
+	followPace = 2 * time.Second  // between a change and the question for the next one
+	followRest = 10 * time.Second // after a failure: the tab sleeps, hangs, is gone or away
+)
+
+// follow tells each change of what a page shows, until ctx ends. The browser answers when there is one, or after a while.
+func (t *tabs) follow(ctx context.Context, tab Tab, kind string, changed func()) {
+	mark := ""
+	for {
+		next, ok := t.nextMark(ctx, tab, kind, mark)
+		pause := followRest
+		if ok {
+			pause = followPace
+			if mark != "" && next != mark {
+				changed()
+			}
+			mark = next
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+}
+
+// nextMark waits for a document that is another than at mark. The page may have become one that agents may not read:
+// that it changes is none of their business then.
+func (t *tabs) nextMark(ctx context.Context, tab Tab, kind, mark string) (next string, ok bool) {
+	if !t.stillOpen(tab) {
+		return "", false
+	}
+	raw, failure := t.browser.Command(ctx, tab.ProfileID, "tabs.watch", map[string]any{"tabId": tab.ID, "kind": kind, "mark": mark})
+	if failure != nil {
+		return "", false
+	}
+	var answer struct {
+		Mark string `json:"mark"`
+	}
+	if json.Unmarshal(raw, &answer) != nil || answer.Mark == "" {
+		return "", false
+	}
+	return answer.Mark, true
+}
+
+// stillOpen reports whether the tab is there with a page that may be read, and awake.
+func (t *tabs) stillOpen(tab Tab) bool {
+	for _, now := range t.open() {
+		if now.ID == tab.ID && now.ProfileID == tab.ProfileID {
+			return !now.Discarded
+		}
+	}
+	return false
+}
