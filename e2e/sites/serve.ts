@@ -2,10 +2,12 @@
 //   npx tsx e2e/sites/serve.ts prometheus
 
 import { Closing } from '../stage/closing.ts';
+import { openNodeRed } from './node-red.ts';
 import { openPocketBase } from './pocketbase.ts';
 import { openPrometheus } from './prometheus.ts';
 
 const applications: Record<string, (closing: Closing) => Promise<{ url: string }>> = {
+  'node-red': openNodeRed,
   pocketbase: openPocketBase,
   prometheus: openPrometheus,
 };

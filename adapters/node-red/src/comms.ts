@@ -1,0 +1,68 @@
+// The editor's WebSocket, on which the debug sidebar gets its messages.
+
+import { sleep, ToolError } from '@tabrelay/plugin-sdk';
+import { at, type Json, objects, parsed } from './json.ts';
+import { baseUrl, token } from './session.ts';
+
+export interface Listening {
+  /** What came so far on the topic. */
+  readonly messages: readonly Json[];
+  /** Resolves when so many messages are there, or after a time in milliseconds. */
+  until(count: number, ms: number, signal: AbortSignal): Promise<void>;
+  close(): void;
+}
+
+/** Listens to a topic; what is published after this resolves is not missed. */
+export async function listen(topic: string, signal: AbortSignal): Promise<Listening> {
+  const socket = new WebSocket(`${baseUrl().replace(/^http/, 'ws')}comms`);
+  const messages: Json[] = [];
+  let arrived = () => {};
+  socket.addEventListener('message', ({ data }) => {
+    const all = objects(parsed(String(data))).filter((message) => message.topic === topic);
+    messages.push(...all.map((message) => at(message.data)));
+    arrived();
+  });
+  try {
+    await event(socket, 'open', signal);
+    await authorize(socket, signal);
+    socket.send(JSON.stringify({ subscribe: topic }));
+    // Nothing answers a subscription, but packets are read in order: what is answered after it comes after it.
+    await authorize(socket, signal);
+  } catch (error) {
+    socket.close();
+    throw error;
+  }
+  const full = (count: number, stop: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      arrived = () => messages.length >= count && resolve();
+      stop.addEventListener('abort', () => resolve(), { once: true });
+      arrived();
+    });
+  return {
+    messages,
+    until: (count, ms, stop) => Promise.race([full(count, stop), sleep(ms, { signal: stop })]),
+    close: () => socket.close(),
+  };
+}
+
+/** Shows the token and waits for the answer. An editor without sign-in has none to show, and answers nothing. */
+async function authorize(socket: WebSocket, signal: AbortSignal): Promise<void> {
+  const auth = token();
+  if (auth === undefined) return sleep(100, { signal });
+  socket.send(JSON.stringify({ auth }));
+  const answer = await event(socket, 'message', signal);
+  if (answer instanceof MessageEvent && at(parsed(String(answer.data))).auth === 'fail') throw closed();
+}
+
+function event(socket: WebSocket, name: 'open' | 'message', signal: AbortSignal): Promise<Event> {
+  return new Promise((resolve, reject) => {
+    socket.addEventListener(name, resolve, { once: true });
+    socket.addEventListener('close', () => reject(closed()), { once: true });
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+const closed = (): ToolError =>
+  ToolError.auth(
+    `Node-RED closed the connection of the debug sidebar: the session has ended. Ask the person to sign in at ${baseUrl()}, then call again.`,
+  );

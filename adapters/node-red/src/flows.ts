@@ -1,0 +1,71 @@
+// What stands in the one list that a Node-RED deploys.
+
+import { ToolError } from '@tabrelay/plugin-sdk';
+import type { Flows } from './api.ts';
+import { type Json, text } from './json.ts';
+
+/** Whether an entry is a flow (a tab of the editor) or a subflow. */
+export const isFlow = ({ type }: Json): boolean => type === 'tab' || type === 'subflow';
+
+/** Off: a tab says disabled, a node says d. */
+export const isDisabled = ({ disabled, d }: Json): boolean => disabled === true || d === true;
+
+export const labelOf = ({ label, name }: Json): string => text(label) || text(name);
+
+/** The flow of that id or label. */
+export function findFlow({ nodes }: Flows, wanted: string): Json {
+  const flows = nodes.filter(isFlow);
+  const byId = flows.find(({ id }) => id === wanted);
+  if (byId !== undefined) return byId;
+  const [first, second] = flows.filter((flow) => labelOf(flow) === wanted);
+  if (second !== undefined)
+    throw ToolError.validation(`Several flows are named "${wanted}". Name it by its id.`);
+  if (first !== undefined) return first;
+  throw ToolError.notFound(`There is no flow "${wanted}". list_flows shows the flows there are.`);
+}
+
+/** The node of that id. */
+export function findNode({ nodes }: Flows, wanted: string): Json {
+  const found = nodes.find((node) => node.id === wanted && !isFlow(node));
+  if (found !== undefined) return found;
+  throw ToolError.notFound(`There is no node "${wanted}". search_nodes finds nodes by their text.`);
+}
+
+/** JSON Schema of which flow is meant. */
+export const flowInput = {
+  type: 'string',
+  minLength: 1,
+  description: 'Id or label of the flow, from list_flows.',
+} as const;
+
+/** JSON Schema of which node is meant. */
+export const nodeInput = {
+  type: 'string',
+  minLength: 1,
+  description: 'Id of the node, from get_flow or search_nodes.',
+} as const;
+
+/** JSON Schema of the revision. */
+export const revOutput = {
+  type: 'string',
+  description: 'The revision of all flows; update_node can be given it.',
+} as const;
+
+/** JSON Schema of which part of a list to answer. */
+export const pageInput = {
+  limit: { type: 'integer', minimum: 1, maximum: 500, default: 50, description: 'How many entries.' },
+  offset: { type: 'integer', minimum: 0, default: 0, description: 'From nextOffset of the answer before.' },
+} as const;
+
+/** JSON Schema of what [page] says about the whole. */
+export const pageOutput = {
+  total: { type: 'integer', description: 'How many there are, all parts together.' },
+  nextOffset: { type: 'integer', description: 'Present when there are more.' },
+} as const;
+
+/** One part of a list. */
+export function page<T>(all: readonly T[], { limit, offset }: { limit: number; offset: number }) {
+  const items = all.slice(offset, offset + limit);
+  const next = offset + items.length;
+  return { items, of: { total: all.length, ...(next < all.length ? { nextOffset: next } : {}) } };
+}

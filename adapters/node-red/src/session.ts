@@ -1,0 +1,37 @@
+// The session of the person who is signed in to the editor, and where the editor is.
+
+import { fetchText, findLocalStorageEntry, getConfig, type SignIn } from '@tabrelay/plugin-sdk';
+import { at, parsed, text } from './json.ts';
+
+/** Where the editor's paths begin. */
+export function baseUrl(): string {
+  const configured = getConfig('url');
+  const url = typeof configured === 'string' ? new URL(configured) : undefined;
+  const path = url?.host === location.host ? url.pathname.replace(/\/?$/, '/') : '/';
+  return `${location.origin}${path}`;
+}
+
+/** The editor's access token; undefined when nobody is signed in, or when the editor asks nobody to. */
+export function token(): string | undefined {
+  // Editors of several paths on one host each have an entry of their own.
+  const suffix = new URL(baseUrl()).pathname.slice(0, -1).replaceAll('/', '-');
+  const entry = findLocalStorageEntry((key) => key === `auth-tokens${suffix}`);
+  return text(at(parsed(entry?.value ?? '')).access_token) || undefined;
+}
+
+export const bearer = (): Record<string, string> => {
+  const session = token();
+  return session === undefined ? {} : { authorization: `Bearer ${session}` };
+};
+
+export const signIn: SignIn = {
+  // An editor without adminAuth, or one with a default user, answers everybody.
+  isSignedIn: async () =>
+    token() !== undefined ||
+    fetchText(`${baseUrl()}settings`, { timeout: 5000 }).then(
+      () => true,
+      () => false,
+    ),
+  loginUrl: baseUrl,
+  waitMs: 500,
+};

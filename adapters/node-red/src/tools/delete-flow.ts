@@ -1,0 +1,25 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { readFlows, send } from '../api.ts';
+import { findFlow, flowInput, labelOf } from '../flows.ts';
+import { text } from '../json.ts';
+
+export const deleteFlow = defineTool({
+  name: 'delete_flow',
+  displayName: 'Delete a flow',
+  description:
+    'Deletes a flow with all its nodes and stops it. To only stop it use set_flow_enabled. Ask the person before you call it.',
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
+  input: { type: 'object', properties: { flow: flowInput }, required: ['flow'], additionalProperties: false },
+  output: {
+    type: 'object',
+    properties: { deleted: { type: 'string', description: 'Its id.' }, label: { type: 'string' } },
+    required: ['deleted', 'label'],
+  },
+  async handle({ flow: wanted }, { signal }) {
+    const flow = findFlow(await readFlows(signal), wanted);
+    const id = text(flow.id);
+    const missing = `The flow "${wanted}" cannot be deleted: it is a subflow, or gone already.`;
+    await send(`flow/${encodeURIComponent(id)}`, { method: 'DELETE', missing }, signal);
+    return { deleted: id, label: labelOf(flow) };
+  },
+});

@@ -1,0 +1,75 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { readFlows } from '../api.ts';
+import {
+  findFlow,
+  flowInput,
+  isDisabled,
+  labelOf,
+  page,
+  pageInput,
+  pageOutput,
+  revOutput,
+} from '../flows.ts';
+import { text, texts } from '../json.ts';
+
+export const getFlow = defineTool({
+  name: 'get_flow',
+  displayName: 'Read a flow',
+  description:
+    'The nodes of one flow and how they are wired, without their settings. get_node has the settings and code of a node.',
+  annotations: { readOnlyHint: true },
+  input: {
+    type: 'object',
+    properties: { flow: flowInput, ...pageInput },
+    required: ['flow'],
+    additionalProperties: false,
+  },
+  output: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      label: { type: 'string' },
+      info: { type: 'string', description: 'What its author wrote about it.' },
+      disabled: { type: 'boolean' },
+      nodes: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            id: { type: 'string' },
+            type: { type: 'string' },
+            name: { type: 'string' },
+            disabled: { type: 'boolean' },
+            wires: {
+              type: 'array',
+              items: { type: 'array', items: { type: 'string' } },
+              description: 'For each output the ids of the nodes it leads to.',
+            },
+          },
+          required: ['id', 'type', 'name', 'disabled', 'wires'],
+        },
+      },
+      rev: revOutput,
+      ...pageOutput,
+    },
+    required: ['id', 'label', 'info', 'disabled', 'nodes', 'rev', 'total'],
+  },
+  arrayPath: '.nodes',
+  async handle({ flow: wanted, ...part }, { signal }) {
+    const flows = await readFlows(signal);
+    const flow = findFlow(flows, wanted);
+    const { items, of } = page(
+      flows.nodes.filter(({ z }) => z === flow.id),
+      part,
+    );
+    const nodes = items.map((node) => ({
+      id: text(node.id),
+      type: text(node.type),
+      name: text(node.name),
+      disabled: isDisabled(node),
+      wires: Array.isArray(node.wires) ? node.wires.map(texts) : [],
+    }));
+    const about = { id: text(flow.id), label: labelOf(flow), info: text(flow.info).slice(0, 1000) };
+    return { ...about, disabled: isDisabled(flow), nodes, rev: flows.rev, ...of };
+  },
+});

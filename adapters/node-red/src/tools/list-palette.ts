@@ -1,0 +1,59 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { send } from '../api.ts';
+import { page, pageInput, pageOutput } from '../flows.ts';
+import { flag, objects, text, texts } from '../json.ts';
+
+export const listPalette = defineTool({
+  name: 'list_palette',
+  displayName: 'Installed nodes',
+  description:
+    'The types of nodes that are installed, with module and version, and what could not be loaded. Look here before you create a flow.',
+  annotations: { readOnlyHint: true },
+  input: {
+    type: 'object',
+    properties: {
+      search: { type: 'string', default: '', description: 'Only those whose module or types contain this.' },
+      ...pageInput,
+    },
+    additionalProperties: false,
+  },
+  output: {
+    type: 'object',
+    properties: {
+      sets: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            module: { type: 'string' },
+            version: { type: 'string' },
+            enabled: { type: 'boolean' },
+            types: { type: 'array', items: { type: 'string' } },
+            error: { type: 'string', description: 'Why it could not be loaded.' },
+          },
+          required: ['module', 'version', 'enabled', 'types'],
+        },
+      },
+      ...pageOutput,
+    },
+    required: ['sets', 'total'],
+  },
+  arrayPath: '.sets',
+  async handle({ search, ...part }, { signal }) {
+    const wanted = search.toLowerCase();
+    const all = objects(await send('nodes', {}, signal)).map((set) => ({
+      module: text(set.module),
+      version: text(set.version),
+      enabled: flag(set.enabled),
+      types: texts(set.types),
+      ...('err' in set ? { error: text(set.err) || JSON.stringify(set.err) } : {}),
+    }));
+    const { items, of } = page(
+      all.filter(({ module, types }) =>
+        [module, ...types].some((name) => name.toLowerCase().includes(wanted)),
+      ),
+      part,
+    );
+    return { sets: items, ...of };
+  },
+});

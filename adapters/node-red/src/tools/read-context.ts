@@ -1,0 +1,67 @@
+import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { send } from '../api.ts';
+import { page, pageInput, pageOutput } from '../flows.ts';
+import { at, type Json, text } from '../json.ts';
+
+export const readContext = defineTool({
+  name: 'read_context',
+  displayName: 'Read context data',
+  description:
+    'What nodes keep between messages: the context of one node, of a flow, or the global one, by store and key.',
+  annotations: { readOnlyHint: true },
+  input: {
+    type: 'object',
+    properties: {
+      scope: { type: 'string', enum: ['global', 'flow', 'node'], description: 'Whose context.' },
+      id: { type: 'string', minLength: 1, description: 'Id of the flow or node; not for global.' },
+      search: { type: 'string', default: '', description: 'Only keys that contain this.' },
+      ...pageInput,
+    },
+    required: ['scope'],
+    additionalProperties: false,
+  },
+  output: {
+    type: 'object',
+    properties: {
+      values: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            store: { type: 'string' },
+            key: { type: 'string' },
+            format: { type: 'string' },
+            value: { type: 'string', description: 'Objects as JSON.' },
+          },
+          required: ['store', 'key', 'format', 'value'],
+        },
+      },
+      ...pageOutput,
+    },
+    required: ['values', 'total'],
+  },
+  arrayPath: '.values',
+  async handle({ scope, id, search, ...part }, { signal }) {
+    if ((scope === 'global') === (id !== undefined)) {
+      throw ToolError.validation(
+        scope === 'global' ? 'The global context has no id.' : `Say the id of the ${scope}.`,
+      );
+    }
+    const path = id === undefined ? scope : `${scope}/${encodeURIComponent(id)}`;
+    const missing = `There is no ${scope} "${id}", or it has no context yet.`;
+    const answer = at(await send(`context/${path}`, { missing }, signal));
+    const all = Object.entries(answer).flatMap(([store, keys]) =>
+      Object.entries(at(keys)).map(([key, value]) => ({ store, key, ...kept(at(value)) })),
+    );
+    const { items, of } = page(
+      all.filter(({ key }) => key.includes(search)),
+      part,
+    );
+    return { values: items, ...of };
+  },
+});
+
+const kept = ({ msg, format }: Json) => ({
+  format: text(format),
+  value: typeof msg === 'string' ? msg : JSON.stringify(msg ?? null),
+});

@@ -1,0 +1,50 @@
+import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { send } from '../api.ts';
+import { at, number, text } from '../json.ts';
+
+export const runtimeInfo = defineTool({
+  name: 'runtime_info',
+  displayName: 'Runtime',
+  description:
+    'Version of Node-RED and Node, whether flows run, how much memory it takes, and who is signed in.',
+  annotations: { readOnlyHint: true },
+  input: { type: 'object', properties: {}, additionalProperties: false },
+  output: {
+    type: 'object',
+    properties: {
+      version: { type: 'string' },
+      user: { type: 'string', description: 'Who is signed in; empty when the editor asks nobody to.' },
+      state: { type: 'string', description: 'Of the flows: start, stop or safe.' },
+      nodeVersion: { type: 'string' },
+      platform: { type: 'string' },
+      memoryBytes: { type: 'integer' },
+    },
+    required: ['version', 'user', 'state'],
+  },
+  async handle(_, { signal }) {
+    const [settings, flows, report] = await Promise.all([
+      send('settings', {}, signal),
+      send('flows/state', {}, signal),
+      send('diagnostics', {}, signal).catch(withoutReport),
+    ]);
+    const about = {
+      version: text(at(settings).version),
+      user: text(at(settings, 'user').username),
+      state: text(at(flows).state),
+    };
+    if (report === undefined) return about;
+    const { version, platform, memoryUsage } = at(report, 'nodejs');
+    return {
+      ...about,
+      nodeVersion: text(version),
+      platform: text(platform),
+      memoryBytes: number(at(memoryUsage).rss),
+    };
+  },
+});
+
+/** A person may have turned the report off, or may not see it. The rest is known without it. */
+function withoutReport(error: unknown): undefined {
+  if (error instanceof ToolError && error.category !== 'internal') return;
+  throw error;
+}

@@ -1,0 +1,75 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { readFlows } from '../api.ts';
+import { findFlow, flowInput, isFlow, labelOf, page, pageInput, pageOutput } from '../flows.ts';
+import { type Json, text } from '../json.ts';
+
+export const searchNodes = defineTool({
+  name: 'search_nodes',
+  displayName: 'Search nodes',
+  description:
+    'Nodes of all flows that have some text in a setting: name, topic, URL, code. Or all nodes of a type.',
+  annotations: { readOnlyHint: true },
+  input: {
+    type: 'object',
+    properties: {
+      text: { type: 'string', default: '', description: 'Text to find, in any case. Default: any.' },
+      type: {
+        type: 'string',
+        minLength: 1,
+        description: 'Only nodes of this type, such as inject, function or mqtt in.',
+      },
+      flow: { ...flowInput, description: 'Only in this flow: id or label.' },
+      ...pageInput,
+    },
+    additionalProperties: false,
+  },
+  output: {
+    type: 'object',
+    properties: {
+      nodes: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            id: { type: 'string' },
+            type: { type: 'string' },
+            name: { type: 'string' },
+            flow: {
+              type: 'string',
+              description: 'Label of its flow; empty for a configuration that all flows share.',
+            },
+            found: { type: 'string', description: 'The setting with the text, and what stands around it.' },
+          },
+          required: ['id', 'type', 'name', 'flow', 'found'],
+        },
+      },
+      ...pageOutput,
+    },
+    required: ['nodes', 'total'],
+  },
+  arrayPath: '.nodes',
+  async handle({ text: wanted, type, flow, ...part }, { signal }) {
+    const flows = await readFlows(signal);
+    const within = flow === undefined ? undefined : findFlow(flows, flow).id;
+    const labels = new Map(flows.nodes.filter(isFlow).map((one) => [one.id, labelOf(one)]));
+    const matching = flows.nodes.flatMap((node) => {
+      if (isFlow(node) || (type !== undefined && node.type !== type)) return [];
+      const found = (within === undefined || node.z === within) && excerpt(node, wanted.toLowerCase());
+      const about = { id: text(node.id), type: text(node.type), name: text(node.name) };
+      return found === false ? [] : [{ ...about, flow: labels.get(node.z) ?? '', found }];
+    });
+    const { items, of } = page(matching, part);
+    return { nodes: items, ...of };
+  },
+});
+
+/** The first setting that has the text; false when none has. */
+function excerpt(node: Json, wanted: string): string | false {
+  if (wanted === '') return '';
+  for (const [name, value] of Object.entries(node)) {
+    const whole = typeof value === 'string' ? value : JSON.stringify(value);
+    const start = whole.toLowerCase().indexOf(wanted);
+    if (start >= 0) return `${name}: ${whole.slice(Math.max(0, start - 40), start + wanted.length + 40)}`;
+  }
+  return false;
+}

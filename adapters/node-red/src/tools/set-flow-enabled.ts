@@ -1,0 +1,31 @@
+import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { deploy, readFlows } from '../api.ts';
+import { findFlow, flowInput, revOutput } from '../flows.ts';
+import { text } from '../json.ts';
+
+export const setFlowEnabled = defineTool({
+  name: 'set_flow_enabled',
+  displayName: 'Enable or disable a flow',
+  description:
+    'Starts or stops a flow and deploys that: a disabled flow keeps its nodes, and none of them runs.',
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
+  input: {
+    type: 'object',
+    properties: { flow: flowInput, enabled: { type: 'boolean', description: 'false stops it.' } },
+    required: ['flow', 'enabled'],
+    additionalProperties: false,
+  },
+  output: {
+    type: 'object',
+    properties: { flow: { type: 'string' }, enabled: { type: 'boolean' }, rev: revOutput },
+    required: ['flow', 'enabled', 'rev'],
+  },
+  async handle({ flow: wanted, enabled }, { signal }) {
+    const flows = await readFlows(signal);
+    const flow = findFlow(flows, wanted);
+    if (flow.type === 'subflow')
+      throw ToolError.validation('A subflow runs where it is used; it cannot be stopped itself.');
+    const rev = await deploy(flows, { ...flow, disabled: !enabled }, 'flows', signal);
+    return { flow: text(flow.id), enabled, rev };
+  },
+});
