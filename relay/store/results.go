@@ -39,12 +39,29 @@ const (
 // ErrNoRoom is why a result that is larger than all results together may be is not kept.
 var ErrNoRoom = errors.New("the result is larger than all kept results together may be")
 
-// KeepResult keeps a result under its id, and returns when it can be read. It may take some milliseconds for each
-// megabyte; when ctx ends first, the result is not kept.
+// KeepResult keeps a result under its id, and returns when it can be read: at once, unless too many wait for the disk
+// already or the disk failed with the last one; then it takes some milliseconds for each megabyte, and when ctx ends
+// first, the result is not kept. Data must not change afterwards. A relay that is killed may lose what it was told
+// within the last moments; one that is closed does not.
 func (s *Store) KeepResult(ctx context.Context, r call.StoredResult) error {
 	if int64(len(r.Data)) > s.limits.ResultBytes || len(r.Data) > maxPieces*pieceBytes {
 		return ErrNoRoom
 	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if s.postpone(r) {
+		return nil
+	}
+	err := s.writeResult(ctx, r)
+	if err == nil {
+		s.waiting.wrote()
+	}
+	return err
+}
+
+// writeResult writes a result, and returns when it can be read from the file.
+func (s *Store) writeResult(ctx context.Context, r call.StoredResult) error {
 	n, err := s.beginResult(ctx, r)
 	for i := 0; err == nil && i*pieceBytes < len(r.Data); i++ {
 		piece := r.Data[i*pieceBytes : min((i+1)*pieceBytes, len(r.Data))]
@@ -92,6 +109,9 @@ func (s *Store) forgetResult(id string) {
 
 // Result returns the result of that id with its data, and false when there is none, or not any more.
 func (s *Store) Result(ctx context.Context, id string) (r call.StoredResult, found bool, err error) {
+	if r, found = s.waiting.find(id); found {
+		return r, true, nil
+	}
 	var n int64
 	r, n, found, err = s.findResult(ctx, id)
 	if err != nil || !found {

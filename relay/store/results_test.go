@@ -92,6 +92,7 @@ func TestResultsMakeRoom(t *testing.T) {
 	if err := s.KeepResult(gone, stored(5, 1<<20)); err == nil {
 		t.Error("a result was kept for a call that had ended")
 	}
+	s.settle()
 	tidy(t, s)
 	var left []string
 	for i := range 6 {

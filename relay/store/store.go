@@ -37,6 +37,8 @@ type Store struct {
 	limits Limits
 	work   chan work // bounded, never closed
 
+	waiting waiting // results; its lock is never held while another is taken
+
 	settled *atomic.Pointer[func(letter call.ID, tool string, outcome call.State)]
 
 	// door lets work in; Close locks it for good. Nothing else nests in it.
@@ -117,6 +119,7 @@ func (s *Store) OnSettled(listener func(letter call.ID, tool string, outcome cal
 
 // Close writes what is waiting and closes the database. It may be called more than once, and waits every time.
 func (s *Store) Close() error {
+	s.waiting.close()
 	s.door.Lock()
 	if !s.closed {
 		s.closed = true
