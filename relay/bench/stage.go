@@ -110,24 +110,33 @@ func readAll(res *http.Response) ([]byte, error) {
 	return body, err
 }
 
+// The _meta of a call: one that wants its whole result, and one that says nothing and so gets a large one truncated.
+const (
+	wantsAll   = `{"tabrelay/maxBytes":4194304}`
+	wantsUsual = `{}`
+)
+
 // call calls the measured tool. An answer that is not one ends the measurement.
-func (s *stage) call(ctx context.Context, arguments []byte) error {
-	message := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"_meta":{"tabrelay/maxBytes":4194304},"name":"bench-0__tool_0","arguments":`, s.serial.Add(1))
+func (s *stage) call(ctx context.Context, meta string, arguments []byte) error {
+	message := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"_meta":%s,"name":"bench-0__tool_0","arguments":`, s.serial.Add(1), meta)
 	message = append(message, arguments...)
 	answer, _, err := s.post(ctx, append(message, "}}"...))
 	if err == nil && (!bytes.Contains(answer, []byte(`"result"`)) || bytes.Contains(answer, []byte(`"isError":true`))) {
 		err = fmt.Errorf("the call failed: %.300s", answer)
 	}
+	if err == nil && meta == wantsAll && len(answer) < len(arguments) {
+		err = fmt.Errorf("the answer to %d bytes has %d", len(arguments), len(answer))
+	}
 	return err
 }
 
 // oneByOne calls n times and returns the sorted times, those of the first calls left out: they warm caches.
-func (s *stage) oneByOne(ctx context.Context, n int, arguments []byte) ([]time.Duration, error) {
+func (s *stage) oneByOne(ctx context.Context, n int, meta string, arguments []byte) ([]time.Duration, error) {
 	warm := n / 20
 	times := make([]time.Duration, 0, n)
 	for i := range n + warm {
 		began := time.Now()
-		if err := s.call(ctx, arguments); err != nil {
+		if err := s.call(ctx, meta, arguments); err != nil {
 			return nil, err
 		}
 		if i >= warm {
@@ -151,7 +160,7 @@ func (s *stage) load(ctx context.Context, n int) error {
 	for range inFlight {
 		agents.Go(func() {
 			for range tickets {
-				if err := s.call(ctx, []byte(`{"n":1}`)); err != nil {
+				if err := s.call(ctx, wantsAll, []byte(`{"n":1}`)); err != nil {
 					cancel(err)
 					return
 				}
