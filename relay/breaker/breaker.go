@@ -69,6 +69,7 @@ type Change struct {
 	Key   Key
 	State State
 	For   time.Duration // of Open: how long
+	Made  bool          // it is new, and closed
 }
 
 // Group holds the breakers of all places. Its methods may be called concurrently.
@@ -154,6 +155,9 @@ func (g *Group) place(key Key) *place {
 		p = &place{}
 		p.gate = gobreaker.NewTwoStepCircuitBreaker[struct{}](g.rules(key, p))
 		g.places[key] = p
+		if g.changed != nil {
+			g.changed(Change{Key: key, State: Closed, Made: true})
+		}
 	}
 	return p
 }

@@ -17,11 +17,18 @@ var (
 type lab struct {
 	*Group
 	news []string
+	made int
 }
 
 func open() *lab {
 	l := &lab{}
-	l.Group = NewGroup(rules, func(c Change) { l.news = append(l.news, c.Key.String()+" "+c.State.String()) })
+	l.Group = NewGroup(rules, func(c Change) {
+		if c.Made && c.State == Closed {
+			l.made++
+			return
+		}
+		l.news = append(l.news, c.Key.String()+" "+c.State.String())
+	})
 	return l
 }
 
@@ -150,4 +157,13 @@ func TestALateVerdictDoesNotCount(t *testing.T) {
 		probe.Done(Success)
 		l.end(t, Success)
 	})
+}
+
+// A breaker is told of once when it is made, so that it can be seen before anything is wrong.
+func TestMadeIsTold(t *testing.T) {
+	l := open()
+	l.end(t, Success, Success)
+	if l.made != 1 || l.news != nil {
+		t.Errorf("made %d, %v", l.made, l.news)
+	}
 }

@@ -200,6 +200,9 @@ func (r *run) heldBack(left time.Duration) *fault.Error {
 // breakerChanged tells everybody who wants to know.
 func (d *Dispatcher) breakerChanged(c breaker.Change) {
 	d.Meter.Breaker(c.Key.String(), int(c.State))
+	if c.Made {
+		return
+	}
 	d.Log.Warn().Str("breaker", c.Key.String()).Stringer("state", c.State).Msg("a circuit breaker changed its state")
 	message := "Calls to " + c.Key.String() + " pass again"
 	switch c.State {

@@ -38,6 +38,7 @@ var hostile = map[string]string{
 	"user in url":     "dial https://ann:hunter22@a.example/x",
 	"key":             "the key sk-abcdefghijklmnop1234 was refused",
 	"aws":             "with AKIAIOSFODNN7EXAMPLE",
+	"short password":  "password: hunter2, passphrase=hunter2!",
 	"named":           `{"password":"hunter2hunter2","api_key": "0123456789abcdef"}`,
 	"split":           "Bea\x00rer abc123def456ghi789 and /ho\x00me/ann/x",
 	"temp":            filepath.Join(os.TempDir(), "x", "y.db") + " is locked",

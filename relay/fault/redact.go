@@ -194,19 +194,25 @@ var userinfo = later(`(\b[a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/@:"'<>]+:[^\s/@"'<>]+@`
 // named are values after a word that names a secret. Only what looks generated counts as one.
 var named = later(`(?i)((?:\b(?:bearer|basic)\s+|(?:token|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|session[_-]?id|csrf|xsrf|authorization)["']?\s*[:=]\s*["']?))([A-Za-z0-9._~+/=-]{8,})`)
 
+// passwords are shorter than generated values, and of any characters.
+var passwords = later(`(?i)((?:passw(?:or)?d|passphrase|\bpwd)["']?\s*[:=]\s*["']?)([^\s"'<>,;&)\]}]{4,})`)
+
 // withoutSecrets replaces credentials in a sentence.
 func withoutSecrets(text string) string {
 	for _, secret := range credentials {
 		text = secret().ReplaceAllString(text, "${1}"+redacted)
 	}
 	text = userinfo().ReplaceAllString(text, "${1}"+redacted+"@")
-	return named().ReplaceAllStringFunc(text, func(found string) string {
-		parts := named().FindStringSubmatch(found)
-		if !strings.ContainsAny(parts[2], "0123456789") {
-			return found // a word: "token: expected", "basic understanding"
-		}
-		return parts[1] + redacted
-	})
+	for _, after := range []*regexp.Regexp{passwords(), named()} {
+		text = after.ReplaceAllStringFunc(text, func(found string) string {
+			parts := after.FindStringSubmatch(found)
+			if !strings.ContainsAny(parts[2], "0123456789") {
+				return found // a word: "token: expected", "basic understanding"
+			}
+			return parts[1] + redacted
+		})
+	}
+	return text
 }
 
 // secrets are the shapes in which web apps write credentials to a console; what group 1 holds may stay. A console is

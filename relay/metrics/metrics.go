@@ -69,6 +69,12 @@ func New() *Metrics {
 	m.registry.MustRegister(m.errors, m.calls, m.callSeconds, m.retries, m.retrySeconds, m.fatal, m.corruption, m.inflight,
 		m.browsers, m.late, m.repairs, m.breakerState, m.breakerTrips,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	for _, result := range []string{"success", "failure"} { // what will be counted is seen at 0 before
+		m.retries.WithLabelValues(result)
+	}
+	for _, peer := range []string{"extension", "stdout"} {
+		m.corruption.WithLabelValues(peer)
+	}
 	return m
 }
 
@@ -111,7 +117,7 @@ func (m *Metrics) Retry(result string, waited time.Duration) {
 	m.retrySeconds.Add(waited.Seconds())
 }
 
-// Corruption counts a message of a peer ("extension", "client", "stdout") that could not be used.
+// Corruption counts a message of a peer ("extension", "stdout") that could not be used.
 func (m *Metrics) Corruption(peer string) {
 	m.corruption.WithLabelValues(peer).Inc()
 	m.mu.Lock()
@@ -140,7 +146,8 @@ func (m *Metrics) Repaired(plugin string, fields int) {
 // Breaker sets the state of a circuit breaker (0 closed, 1 half open, 2 open) and counts when it opens.
 func (m *Metrics) Breaker(name string, state int) {
 	m.breakerState.WithLabelValues(name).Set(float64(state))
+	trips := m.breakerTrips.WithLabelValues(name) // is there from the first call on, at 0
 	if state == 2 {
-		m.breakerTrips.WithLabelValues(name).Inc()
+		trips.Inc()
 	}
 }
