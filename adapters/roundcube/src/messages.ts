@@ -1,0 +1,86 @@
+// Messages as lists show them, and whether they are there at all.
+
+import { ToolError } from '@tabrelay/plugin-sdk';
+import { act, ask, type Command } from './api.ts';
+import { missing } from './failures.ts';
+import { at, number, text } from './json.ts';
+import { people, plain } from './markup.ts';
+import { record } from './shape.ts';
+
+/** A row of a list: `add_message_row(uid, columns, flags, …)`. */
+export function summary({ args: [uid, columns, flags] }: Command) {
+  const shown = at(columns);
+  const has = at(flags);
+  return {
+    uid: Number(uid),
+    subject: plain(text(shown.subject)),
+    // Folders of sent mail show the recipient here.
+    people: people(text(shown.fromto)),
+    date: plain(text(shown.date)),
+    size: plain(text(shown.size)),
+    unread: number(has.seen) === 0,
+    flagged: number(has.flagged) === 1,
+    answered: number(has.answered) === 1,
+    attachment: number(has.hasattachment) === 1 || text(has.ctype).startsWith('multipart/mixed'),
+  };
+}
+
+/** JSON Schema of [summary]. */
+export const summaryOutput = record({
+  uid: { type: 'integer' },
+  subject: { type: 'string' },
+  people: { type: 'string', description: 'The sender; in folders of sent mail the recipients.' },
+  date: { type: 'string', description: 'As the webmail shows it to the person.' },
+  size: { type: 'string' },
+  unread: { type: 'boolean' },
+  flagged: { type: 'boolean' },
+  answered: { type: 'boolean' },
+  attachment: { type: 'boolean' },
+});
+
+/** Fails with NOT_FOUND when one is missing: the webmail itself says "done" about messages that do not exist. */
+export async function mustExist(folder: string, uids: readonly number[], signal: AbortSignal): Promise<void> {
+  // A folder that is missing is an error of its own.
+  const { env } = await ask({ _task: 'mail', _action: 'list', _mbox: folder }, signal);
+  if (number(env.exists) === 0) throw noSuchMessage(folder, uids);
+  for (const uid of uids) {
+    try {
+      await ask({ _task: 'mail', _action: 'headers', _uid: uid, _mbox: folder }, signal);
+    } catch (error) {
+      // That it cannot be loaded is said in the person's language, without a code.
+      if (error instanceof ToolError && error.category === 'validation') throw noSuchMessage(folder, [uid]);
+      throw error;
+    }
+  }
+}
+
+export const noSuchMessage = (folder: string, uids: readonly number[]): ToolError =>
+  missing(
+    `There is no message ${uids.join(', ')} in ${folder}. It may have been moved: find it with list_messages.`,
+  );
+
+export const markUnread = (folder: string, uid: number, signal: AbortSignal): Promise<unknown> =>
+  act({ _task: 'mail', _action: 'mark' }, { _mbox: folder, _uid: uid, _flag: 'unread' }, signal);
+
+/** Who and what, from the page of a message. */
+export function headers(shown: Document) {
+  const header = (name: string) => people(shown.querySelector(`td.header.${name}`)?.innerHTML ?? '');
+  // Besides its text the element may have a label and a link.
+  const subject = shown.querySelector('#message-header .subject, td.header.subject')?.childNodes ?? [];
+  const words = [...subject].filter(({ nodeType }) => nodeType === Node.TEXT_NODE);
+  return {
+    subject: words.map((one) => one.textContent?.trim()).join(''),
+    from: header('from'),
+    to: header('to'),
+    cc: header('cc'),
+    date: header('date'),
+  };
+}
+
+/** Its attachments, by the part of the message they are. */
+export const attachments = (shown: Document) =>
+  [...shown.querySelectorAll('li[id^="attach"]')].slice(0, 100).map((one) => ({
+    part: one.id.slice('attach'.length),
+    name: one.querySelector('.attachment-name')?.textContent ?? '',
+    size: (one.querySelector('.attachment-size')?.textContent ?? '').replaceAll(/[()~]/g, ''),
+  }));

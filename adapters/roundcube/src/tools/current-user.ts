@@ -1,0 +1,26 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { page } from '../api.ts';
+import { pageOf } from '../markup.ts';
+import { record } from '../shape.ts';
+
+export const currentUser = defineTool({
+  name: 'current_user',
+  displayName: 'Current user',
+  description:
+    'Who is signed in to the webmail in this browser: the names and addresses messages are sent from.',
+  annotations: { readOnlyHint: true },
+  input: { type: 'object', properties: {}, additionalProperties: false },
+  output: record({
+    identities: {
+      type: 'array',
+      maxItems: 50,
+      items: { type: 'string' },
+      description: 'The first is the usual one.',
+    },
+  }),
+  async handle(_, { signal }) {
+    const form = pageOf(await page({ _task: 'mail', _action: 'compose' }, signal));
+    const options = [...form.querySelectorAll('[name="_from"] option')].slice(0, 50);
+    return { identities: options.map((one) => one.textContent?.trim() ?? '') };
+  },
+});

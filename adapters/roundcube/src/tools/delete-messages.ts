@@ -1,0 +1,33 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { act, ask } from '../api.ts';
+import { text } from '../json.ts';
+import { mustExist } from '../messages.ts';
+import { folder, record, uids } from '../shape.ts';
+
+export const deleteMessages = defineTool({
+  name: 'delete_messages',
+  displayName: 'Delete messages',
+  description:
+    'Moves messages to the trash, as the button of the webmail does. Those that are in the trash already, or where there is none, are deleted for good: ask the person first.',
+  annotations: { readOnlyHint: false, destructiveHint: true },
+  input: {
+    type: 'object',
+    properties: { folder, uids },
+    required: ['uids'],
+    additionalProperties: false,
+  },
+  output: record({
+    deleted: { type: 'integer' },
+    forGood: { type: 'boolean' },
+    said: { type: 'string', description: 'What the webmail told the person.' },
+  }),
+  async handle({ folder, uids }, { signal }) {
+    await mustExist(folder, uids, signal);
+    const { env } = await ask({ _task: 'mail', _action: 'list', _mbox: folder }, signal);
+    const trash = text(env.trash_mailbox);
+    const forGood = trash === '' || folder === trash;
+    const body = { _mbox: folder, _uid: uids.join(','), _target_mbox: forGood ? undefined : trash };
+    const { said } = await act({ _task: 'mail', _action: forGood ? 'delete' : 'move' }, body, signal);
+    return { deleted: uids.length, forGood, said };
+  },
+});

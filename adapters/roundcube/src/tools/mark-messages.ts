@@ -1,0 +1,28 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { act } from '../api.ts';
+import { mustExist } from '../messages.ts';
+import { changedOutput, folder, uids } from '../shape.ts';
+
+export const markMessages = defineTool({
+  name: 'mark_messages',
+  displayName: 'Mark messages',
+  description: 'Marks messages as read or unread, or puts a flag on them or takes it off.',
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
+  input: {
+    type: 'object',
+    properties: {
+      folder,
+      uids,
+      as: { enum: ['read', 'unread', 'flagged', 'unflagged'], description: 'What they become.' },
+    },
+    required: ['uids', 'as'],
+    additionalProperties: false,
+  },
+  output: changedOutput,
+  async handle({ folder, uids, as }, { signal }) {
+    await mustExist(folder, uids, signal);
+    const body = { _mbox: folder, _uid: uids.join(','), _flag: as };
+    const { said } = await act({ _task: 'mail', _action: 'mark' }, body, signal);
+    return { changed: uids.length, said };
+  },
+});

@@ -1,0 +1,34 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { prepare, submit } from '../compose.ts';
+import { mustExist } from '../messages.ts';
+import { composed, folder, sentOutput, uid } from '../shape.ts';
+
+export const replyToMessage = defineTool({
+  name: 'reply_to_message',
+  displayName: 'Reply to message',
+  description:
+    'Answers a message in the name of the signed-in person, above its quoted text and in its thread, at once and for good; with draft it is only kept among the drafts. Show the person what you send first.',
+  annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
+  input: {
+    type: 'object',
+    properties: {
+      folder,
+      uid,
+      text: { ...composed.text, minLength: 1 },
+      all: { type: 'boolean', default: false, description: 'Also to everybody else who got it.' },
+      quote: { type: 'boolean', default: true, description: 'Put the quoted message below.' },
+      draft: { type: 'boolean', default: false, description: 'Keep it as a draft; send nothing.' },
+    },
+    required: ['uid', 'text'],
+    additionalProperties: false,
+  },
+  output: sentOutput,
+  async handle({ folder, uid, text, all, quote, draft }, { signal }) {
+    await mustExist(folder, [uid], signal);
+    const form = await prepare({ uid, folder, all }, signal);
+    const { to, cc, subject } = form;
+    const whole = quote ? `${text}\n\n${form.text}\n` : text;
+    const { said } = await submit(form, { to, cc, subject, text: whole }, draft, signal);
+    return { to: [to, cc].filter(Boolean).join(', '), subject, said };
+  },
+});

@@ -1,0 +1,22 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { prepare, submit } from '../compose.ts';
+import { composed, sentOutput } from '../shape.ts';
+
+export const saveDraft = defineTool({
+  name: 'save_draft',
+  displayName: 'Save draft',
+  description:
+    'Puts a plain-text message into the folder of drafts, where the person finds, changes and sends it. Nothing is sent.',
+  annotations: { readOnlyHint: false, destructiveHint: false },
+  input: {
+    type: 'object',
+    properties: composed,
+    required: ['to', 'subject', 'text'],
+    additionalProperties: false,
+  },
+  output: sentOutput,
+  async handle(message, { signal }) {
+    const { said } = await submit(await prepare(undefined, signal), message, true, signal);
+    return { to: message.to, subject: message.subject, said };
+  },
+});

@@ -1,0 +1,22 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { prepare, submit } from '../compose.ts';
+import { composed, sentOutput } from '../shape.ts';
+
+export const sendMessage = defineTool({
+  name: 'send_message',
+  displayName: 'Send message',
+  description:
+    'Sends a new plain-text message in the name of the signed-in person, at once and for good; a copy goes to the folder of sent mail. Show the person what you send first, or use save_draft.',
+  annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
+  input: {
+    type: 'object',
+    properties: composed,
+    required: ['to', 'subject', 'text'],
+    additionalProperties: false,
+  },
+  output: sentOutput,
+  async handle(message, { signal }) {
+    const { said } = await submit(await prepare(undefined, signal), message, false, signal);
+    return { to: message.to, subject: message.subject, said };
+  },
+});
