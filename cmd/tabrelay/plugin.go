@@ -18,10 +18,10 @@ import (
 
 func (a *app) plugin() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "plugin", Short: "Make, try, check, add, remove, list and configure plugins", Args: cobra.NoArgs,
+		Use: "plugin", Short: "Make, try, check, add, update, remove, list and configure plugins", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.pluginNew(), a.pluginDev(), a.pluginBuild(), a.pluginCheck(), a.pluginAdd(), a.pluginRemove(), a.pluginList(), a.pluginConfigure())
+	cmd.AddCommand(a.pluginNew(), a.pluginDev(), a.pluginBuild(), a.pluginCheck(), a.pluginAdd(), a.pluginUpdate(), a.pluginUse(), a.pluginRemove(), a.pluginList(), a.pluginConfigure())
 	return cmd
 }
 
@@ -54,37 +54,6 @@ func (a *app) warn(found []plugin.Diagnostic) {
 		if d.Warning {
 			a.notef("%s\n", d)
 		}
-	}
-}
-
-func (a *app) pluginAdd() *cobra.Command {
-	return &cobra.Command{
-		Use: "add [FOLDER]", Short: "Build a plugin and offer its tools", Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.home.Create(); err != nil {
-				return err
-			}
-			p, found, err := plugin.Add(cmd.Context(), a.home.Plugins(), folderOf(args))
-			a.warn(found)
-			if err != nil {
-				return err
-			}
-			a.notef("%s %s is added, with %d tools.\n", p.Manifest.Name, p.Manifest.Version, len(p.Manifest.Tools))
-			return a.tellRelay(cmd.Context(), p.Manifest.Name)
-		},
-	}
-}
-
-func (a *app) pluginRemove() *cobra.Command {
-	return &cobra.Command{
-		Use: "remove NAME", Short: "Stop offering a plugin; its folder stays", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := plugin.Remove(a.home.Plugins(), args[0]); err != nil {
-				return err
-			}
-			a.notef("%s is removed.\n", args[0])
-			return a.tellRelay(cmd.Context(), args[0])
-		},
 	}
 }
 

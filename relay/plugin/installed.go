@@ -26,7 +26,16 @@ type Entry struct {
 	Dir     string  `json:"dir"`
 	Plugin  *Plugin `json:"-"`               // nil when it is broken
 	Problem string  `json:"-"`               // what is wrong; with a Plugin, only with a newer build that failed
+	Pin     *Pin    `json:"pin,omitempty"`   // of one that was installed; nil for a person's own folder
 	Fault   string  `json:"fault,omitempty"` // why its last build failed; what is offered is the one before it
+}
+
+// Pin says which content an installed plugin has to have.
+type Pin struct {
+	From      string `json:"from"`              // npm:NAME, npm:NAME@VERSION or file:PATH
+	Version   string `json:"version,omitempty"` // of the package, where a registry said it
+	Integrity string `json:"integrity"`         // of the tarball: sha512-… (https://www.w3.org/TR/sri-2/)
+	Hash      string `json:"hash"`              // of what came of it: Plugin.Hash
 }
 
 type installed struct {
@@ -56,6 +65,8 @@ func (e *Entry) load() {
 		}
 	case p.Manifest.Name != e.Name:
 		e.Problem = fmt.Sprintf("the plugin in %s is now named %s; run: tabrelay plugin remove %s, then: tabrelay plugin add %s", e.Dir, p.Manifest.Name, e.Name, e.Dir)
+	case e.Pin != nil && e.Pin.Hash != p.Hash:
+		e.Problem = fmt.Sprintf("its files in %s are not the ones that were installed; run: tabrelay plugin update %s, or remove it", e.Dir, e.Name)
 	default:
 		e.Plugin = p
 		if e.Fault != "" {
@@ -78,17 +89,34 @@ func Add(ctx context.Context, home, dir string) (*Plugin, []Diagnostic, error) {
 // Enlist registers the folder of a plugin that is built. fresh tells that it was not registered, under this name.
 func Enlist(home string, p *Plugin) (fresh bool, err error) {
 	err = change(home, func(list *installed) error {
-		i := slices.IndexFunc(list.Plugins, func(e Entry) bool { return e.Name == p.Manifest.Name })
+		i := list.find(p.Manifest.Name)
 		if i >= 0 && list.Plugins[i].Dir != p.Dir {
 			return fmt.Errorf("there is already a plugin %s, in %s; run first: tabrelay plugin remove %s", p.Manifest.Name, list.Plugins[i].Dir, p.Manifest.Name)
 		}
 		fresh = i < 0
-		list.Plugins = slices.DeleteFunc(list.Plugins, func(e Entry) bool { return e.Dir == p.Dir })
-		list.Plugins = append(list.Plugins, Entry{Name: p.Manifest.Name, Dir: p.Dir})
-		slices.SortFunc(list.Plugins, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+		list.put(Entry{Name: p.Manifest.Name, Dir: p.Dir})
 		return nil
 	})
 	return fresh, err
+}
+
+// EnlistPinned registers an installed plugin, in place of any other of its name.
+func EnlistPinned(home string, p *Plugin, pin Pin) error {
+	return change(home, func(list *installed) error {
+		list.put(Entry{Name: p.Manifest.Name, Dir: p.Dir, Pin: &pin})
+		return nil
+	})
+}
+
+func (l *installed) find(name string) int {
+	return slices.IndexFunc(l.Plugins, func(e Entry) bool { return e.Name == name })
+}
+
+// put takes an entry in, in place of those of its name and its folder.
+func (l *installed) put(e Entry) {
+	l.Plugins = slices.DeleteFunc(l.Plugins, func(other Entry) bool { return other.Dir == e.Dir || other.Name == e.Name })
+	l.Plugins = append(l.Plugins, e)
+	slices.SortFunc(l.Plugins, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // NoteBuild remembers with a registered folder why its last build failed, nil for one that did not. A folder that is

@@ -1,0 +1,219 @@
+package install
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tabrelay/relay/plugin"
+)
+
+// packagesDir is where plugins from elsewhere are kept, in the plugins folder of the home.
+const packagesDir = "packages"
+
+const (
+	fromRegistry = "npm:"
+	fromFile     = "file:"
+)
+
+// ReadTarball takes a tarball from a file, as `npm pack` makes it.
+func ReadTarball(file string) (*Package, error) {
+	file, err := filepath.Abs(file)
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, fmt.Errorf("the tarball cannot be read: %w", err)
+	}
+	if info.Size() > maxTarball {
+		return nil, fmt.Errorf("the tarball %s has %d bytes, more than %d", file, info.Size(), maxTarball)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("the tarball cannot be read: %w", err)
+	}
+	return &Package{Spec: Spec{Name: file}, Integrity: integrityOf(content), Tarball: content}, nil
+}
+
+func (p *Package) source() string {
+	if filepath.IsAbs(p.Spec.Name) {
+		return fromFile + p.Spec.Name
+	}
+	return fromRegistry + p.Spec.String()
+}
+
+// Candidate is a plugin that is unpacked and sound, and not offered yet.
+type Candidate struct {
+	Plugin *plugin.Plugin
+	Found  []plugin.Diagnostic // warnings of its build
+	home   string
+	dir    string
+	pin    plugin.Pin
+}
+
+// Prepare unpacks a package into the plugins folder. One with build output is taken as it was built; another one is
+// built. None of its code runs with access to anything.
+func Prepare(ctx context.Context, home string, p *Package) (_ *Candidate, err error) {
+	parent := filepath.Join(home, packagesDir)
+	if err := os.MkdirAll(parent, 0o700); err != nil {
+		return nil, fmt.Errorf("the folder of installed plugins cannot be made: %w", err)
+	}
+	dir, err := os.MkdirTemp(parent, ".new-")
+	if err != nil {
+		return nil, fmt.Errorf("the package cannot be unpacked: %w", err)
+	}
+	c := &Candidate{home: home, dir: dir, pin: plugin.Pin{From: p.source(), Version: p.Version, Integrity: p.Integrity}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.Discard())
+		}
+	}()
+	if err := Unpack(bytes.NewReader(p.Tarball), dir); err != nil {
+		return nil, fmt.Errorf("%s was not installed: %w", p.Spec, err)
+	}
+	if err := c.read(ctx); err != nil {
+		return nil, fmt.Errorf("%s was not installed: %w", p.Spec, err)
+	}
+	c.pin.Hash = c.Plugin.Hash
+	return c, nil
+}
+
+func (c *Candidate) read(ctx context.Context) (err error) {
+	there := func(name string) bool {
+		_, err := os.Stat(filepath.Join(c.dir, filepath.FromSlash(name)))
+		return err == nil
+	}
+	switch {
+	case there("dist/manifest.json"):
+		c.Plugin, err = plugin.Load(c.dir)
+	case there("src/index.ts"):
+		c.Plugin, c.Found, err = plugin.Build(ctx, c.dir, plugin.Options{})
+	default:
+		err = errors.New("it is no plugin: it has neither dist/manifest.json, which tabrelay plugin build makes, nor src/index.ts")
+	}
+	return err
+}
+
+// Discard removes what was unpacked.
+func (c *Candidate) Discard() error { return os.RemoveAll(c.dir) }
+
+// Install offers the candidate. With replace it takes the place of the installed plugin of its name, whose files go.
+func (c *Candidate) Install(replace bool) error {
+	name := c.Plugin.Manifest.Name
+	dir := filepath.Join(c.home, packagesDir, fmt.Sprintf("%s-%.12s", name, c.Plugin.Hash))
+	before, err := find(c.home, name)
+	if err != nil {
+		return err
+	}
+	if before != nil && !replace {
+		return fmt.Errorf("there is already a plugin %s, in %s; run: tabrelay plugin update %s, or first: tabrelay plugin remove %s", name, before.Dir, name, name)
+	}
+	if err := c.move(dir); err != nil {
+		return err
+	}
+	if err := plugin.EnlistPinned(c.home, c.Plugin, c.pin); err != nil {
+		return err
+	}
+	if before != nil && before.Pin != nil && before.Dir != dir {
+		return os.RemoveAll(before.Dir)
+	}
+	return nil
+}
+
+// move gives the unpacked folder its name. A folder of that name has the same content, or was tampered with.
+func (c *Candidate) move(dir string) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("an older copy of the plugin cannot be removed: %w", err)
+	}
+	if err := os.Rename(c.dir, dir); err != nil {
+		return fmt.Errorf("the plugin cannot be put in its place: %w", err)
+	}
+	c.dir, c.Plugin.Dir = dir, dir
+	return nil
+}
+
+// find returns what is known of an installed plugin; nil when there is none.
+func find(home, name string) (*plugin.Entry, error) {
+	list, err := plugin.List(home)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		if list[i].Name == name {
+			return &list[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// Installed returns an installed plugin, and where a newer one of it is looked for: a package's name, or a file.
+func Installed(home, name string) (entry *plugin.Entry, from string, err error) {
+	entry, err = find(home, name)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case entry == nil:
+		return nil, "", fmt.Errorf("there is no plugin %q to update", name)
+	case entry.Pin == nil:
+		return nil, "", fmt.Errorf("%s is a folder of yours, %s; run: tabrelay plugin build %s", name, entry.Dir, entry.Dir)
+	}
+	if file, ok := strings.CutPrefix(entry.Pin.From, fromFile); ok {
+		return entry, file, nil
+	}
+	spec, err := ParseSpec(strings.TrimPrefix(entry.Pin.From, fromRegistry))
+	if spec.Version != "" && spec.Version[0] >= '0' && spec.Version[0] <= '9' {
+		spec.Version = "" // the version that it is pinned to is no newer one
+	}
+	return entry, spec.String(), err
+}
+
+// Remove forgets a plugin, and deletes the files of one that was installed. A person's own folder stays.
+func Remove(home, name string) error {
+	entry, err := find(home, name)
+	if err != nil {
+		return err
+	}
+	if err := plugin.Remove(home, name); err != nil {
+		return err
+	}
+	if entry != nil && entry.Pin != nil {
+		return os.RemoveAll(entry.Dir)
+	}
+	return nil
+}
+
+// Library puts a package into dir/node_modules, for a plugin to bundle. It takes only one that needs no others, and
+// whose version is not there: a tree of packages is the business of npm.
+func (c *Config) Library(ctx context.Context, dir string, spec Spec) (*Package, error) {
+	if _, err := os.Stat(filepath.Join(dir, "package.json")); err != nil {
+		return nil, fmt.Errorf("%s has no package.json, so it is no plugin's folder", dir)
+	}
+	p, err := c.Fetch(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.Dependencies) > 0 {
+		var needs []string
+		for name := range p.Dependencies {
+			needs = append(needs, name)
+		}
+		return nil, fmt.Errorf("%s needs other packages (%s); use npm install for it", spec, strings.Join(needs, ", "))
+	}
+	target := filepath.Join(dir, "node_modules", filepath.FromSlash(spec.Name))
+	if info, err := os.Lstat(target); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return nil, fmt.Errorf("%s is a link, and stays as it is", target)
+	}
+	if err := os.RemoveAll(target); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(target, 0o755); err != nil {
+		return nil, err
+	}
+	return p, Unpack(bytes.NewReader(p.Tarball), target)
+}

@@ -1,0 +1,159 @@
+package install
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tabrelay/relay/plugin"
+)
+
+// added installs a package, and returns what the home knows of it.
+func added(t *testing.T, home string, p *Package, replace bool) *plugin.Entry {
+	t.Helper()
+	c, err := Prepare(t.Context(), home, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Install(replace); err != nil {
+		t.Fatal(err)
+	}
+	entry, err := find(home, c.Plugin.Manifest.Name)
+	if err != nil || entry == nil || entry.Plugin == nil {
+		t.Fatalf("installed, there is %+v, %v", entry, err)
+	}
+	return entry
+}
+
+func TestInstallUpdateRemove(t *testing.T) {
+	home, r := t.TempDir(), newRegistry(t)
+	config := r.configured(t, "")
+	fetch := func(spec string) *Package {
+		t.Helper()
+		s, err := ParseSpec(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := config.Fetch(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	r.tarballs["1.0.0"] = tea(t, "1.0.0", "list")
+	first := added(t, home, fetch("tea@1.0.0"), false)
+	if pin := first.Pin; pin == nil || pin.From != "npm:tea@1.0.0" || pin.Version != "1.0.0" || pin.Integrity != integrityOf(r.tarballs["1.0.0"]) || pin.Hash != first.Plugin.Hash {
+		t.Errorf("it is pinned to %+v", pin)
+	}
+	again, err := Prepare(t.Context(), home, fetch("tea"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Install(false); err == nil || !strings.Contains(err.Error(), "already a plugin tea") {
+		t.Errorf("a second one: %v", err)
+	}
+	if err := again.Discard(); err != nil {
+		t.Error(err)
+	}
+
+	r.tarballs["1.1.0"] = tea(t, "1.1.0", "brew")
+	before, from, err := Installed(home, "tea")
+	if err != nil || from != "tea" {
+		t.Fatalf("a newer one is looked for in %q, %v", from, err)
+	}
+	second := added(t, home, fetch(from), true)
+	want := []string{"version 1.0.0 becomes 1.1.0", "new tool brew, which may destroy", "no tool list any more"}
+	if got := plugin.Compare(before.Plugin, second.Plugin); !slices.Equal(got, want) {
+		t.Errorf("the update changes %q", got)
+	}
+	if kept, err := os.ReadDir(filepath.Join(home, packagesDir)); err != nil || len(kept) != 1 {
+		t.Errorf("there are %v, %v", kept, err)
+	}
+
+	if err := Remove(home, "tea"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(second.Dir); !os.IsNotExist(err) {
+		t.Errorf("its files stay: %v", err)
+	}
+}
+
+func TestChangedFilesAreNotOffered(t *testing.T) {
+	home := t.TempDir()
+	file := filepath.Join(t.TempDir(), "tea.tgz")
+	if err := os.WriteFile(file, tea(t, "1.0.0", "list"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := ReadTarball(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := added(t, home, p, false)
+	if entry.Pin.From != "file:"+file {
+		t.Errorf("it is from %s", entry.Pin.From)
+	}
+	adapter := filepath.Join(entry.Dir, "dist", "adapter.js")
+	if err := os.WriteFile(adapter, []byte("var tabrelayPlugin = {};"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	entry, err = find(home, "tea")
+	if err != nil || entry.Plugin != nil || !strings.Contains(entry.Problem, "not the ones that were installed") {
+		t.Errorf("changed, it is %+v, %v", entry, err)
+	}
+	if _, from, err := Installed(home, "tea"); err != nil || from != file {
+		t.Errorf("it is mended from %q, %v", from, err)
+	}
+	if mended := added(t, home, p, true); mended.Problem != "" {
+		t.Errorf("mended, it is %+v", mended)
+	}
+}
+
+func TestPrepareRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		files []file
+		want  string
+	}{
+		"no plugin":        {[]file{{name: "package/index.js"}}, "it is no plugin"},
+		"what is broken":   {[]file{{name: "package/package.json", content: teaManifest}, {name: "package/src/index.ts", content: "export default {{{"}}, "src/index.ts:1:"},
+		"a missing import": {[]file{{name: "package/package.json", content: teaManifest}, {name: "package/src/index.ts", content: "import 'zod';" + teaSource}}, "zod"},
+		"a bad manifest":   {[]file{{name: "package/dist/manifest.json", content: `{"name":"mcp","world":"main"}`}, {name: "package/dist/adapter.js"}}, "is not accepted"},
+		"a hostile path":   {[]file{{name: "package/../../x"}}, "leads elsewhere"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			_, err := Prepare(t.Context(), home, &Package{Spec: Spec{Name: "tea"}, Tarball: pack(t, c.files...)})
+			if err == nil || !strings.Contains(err.Error(), "tea was not installed: ") || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("Prepare = %v, want %q", err, c.want)
+			}
+			if left, err := os.ReadDir(filepath.Join(home, packagesDir)); err != nil || len(left) > 0 {
+				t.Errorf("it leaves %v, %v", left, err)
+			}
+		})
+	}
+}
+
+func TestLibrary(t *testing.T) {
+	r, dir := newRegistry(t), t.TempDir()
+	r.tarballs["1.0.0"] = pack(t, file{name: "package/package.json", content: `{"name":"tea"}`})
+	c := r.configured(t, "")
+	if _, err := c.Library(t.Context(), dir, Spec{Name: "tea"}); err == nil || !strings.Contains(err.Error(), "no package.json") {
+		t.Errorf("in a folder of something else: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second one takes the place of the first
+		if _, err := c.Library(t.Context(), dir, Spec{Name: "tea"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "node_modules/tea/package.json")); err != nil {
+		t.Error(err)
+	}
+	r.spoil = func(_ string, d map[string]any) { d["dependencies"] = map[string]string{"water": "^1.0.0"} }
+	if _, err := c.Library(t.Context(), dir, Spec{Name: "tea"}); err == nil || !strings.Contains(err.Error(), "needs other packages (water); use npm install") {
+		t.Errorf("one that needs others: %v", err)
+	}
+}
