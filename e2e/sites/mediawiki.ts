@@ -1,6 +1,6 @@
 // A real MediaWiki: the one Debian packages, on PHP's own server, with a database of its own.
 
-import { appendFile } from 'node:fs/promises';
+import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from '@playwright/test';
 import { z } from 'zod';
@@ -18,6 +18,19 @@ $wgEnableEmail = false;
 $wgJobRunRate = 0;
 $wgMainCacheType = CACHE_DB;
 $wgGroupPermissions['*']['edit'] = false;
+$wgEnableUploads = true;
+$wgUploadDirectory = dirname( getenv( 'MW_CONFIG_FILE' ) ) . '/files';
+$wgUseInstantCommons = false;
+// A file of that name makes the wiki behave so.
+$wgReadOnlyFile = dirname( getenv( 'MW_CONFIG_FILE' ) ) . '/read-only';
+if ( file_exists( dirname( getenv( 'MW_CONFIG_FILE' ) ) . '/limited' ) ) {
+	$wgRateLimits['edit']['user'] = [ 1, 600 ];
+	$wgRateLimits['edit']['newbie'] = [ 1, 600 ];
+}
+if ( file_exists( dirname( getenv( 'MW_CONFIG_FILE' ) ) . '/broken' ) && PHP_SAPI !== 'cli' ) {
+	http_response_code( 503 );
+	exit( 'Service Unavailable' );
+}
 `;
 
 const History = z.object({
@@ -63,6 +76,11 @@ export class Wiki {
 
   addUser(name: string, password: string): Promise<string> {
     return this.script('createAndPromote', name, password);
+  }
+
+  /** From now on the wiki accepts no changes, limits edits to one in ten minutes, or answers 503. */
+  async become(how: 'read-only' | 'limited' | 'broken'): Promise<void> {
+    await writeFile(path.join(path.dirname(this.#env.MW_CONFIG_FILE ?? ''), how), 'The wiki is being moved.');
   }
 
   /** Saves a page as somebody else does, past the browser. */
@@ -114,6 +132,7 @@ export async function openWiki(closing: Closing): Promise<Wiki> {
     ],
     env,
   );
+  await mkdir(path.join(folder, 'files'));
   await appendFile(env.MW_CONFIG_FILE, settings);
   const server = start('php', ['-S', new URL(url).host, '-t', source], {
     ...env,

@@ -133,3 +133,80 @@ wikiTest('creating, comparing, watching', async ({ wikiStage }) => {
   });
   expect((await agent.call('mediawiki__read_page', { title: 'Blue fox' })).code).toBe('NOT_FOUND');
 });
+
+const dot =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+wikiTest('categories, talk pages, files and recent changes', async ({ wikiStage }) => {
+  const { agent, page, wiki } = wikiStage;
+  await signIn(wikiStage);
+  const fox = { title: 'Kit fox', text: 'Small.\n\n[[Category:Foxes]]' };
+  expect((await agent.call('mediawiki__create_page', fox)).failed).toBe(false);
+  expect((await agent.call('mediawiki__page_categories', { title: 'Kit fox' })).value).toMatchObject({
+    categories: [{ name: 'Foxes', hidden: false }],
+  });
+  expect((await agent.call('mediawiki__category_members', { category: 'Foxes' })).value).toEqual({
+    members: [{ title: 'Kit fox', kind: 'page' }],
+  });
+  const topic = { title: 'Kit fox', heading: 'Ears', text: 'Are they large?' };
+  expect((await agent.call('mediawiki__add_topic', topic)).value).toMatchObject({ title: 'Talk:Kit fox' });
+  expect((await agent.call('mediawiki__read_discussion', { title: 'Kit fox' })).value).toMatchObject({
+    exists: true,
+    topics: [{ heading: 'Ears' }],
+    text: expect.stringContaining('Are they large? Alice (talk)'),
+  });
+  const file = { name: 'Red dot.png', contentBase64: dot, description: 'A dot.' };
+  const uploaded = await agent.call('mediawiki__upload_file', file);
+  expect(uploaded.value).toMatchObject({
+    title: 'File:Red dot.png',
+    mime: 'image/png',
+    width: 1,
+    user: 'Alice',
+  });
+  expect((await agent.call('mediawiki__upload_file', file)).code).toBe('FILE_EXISTS');
+  expect((await agent.call('mediawiki__list_files')).value).toMatchObject({
+    files: [{ title: 'File:Red dot.png' }],
+  });
+  expect((await agent.call('mediawiki__recent_changes', { user: 'Alice', limit: 3 })).value).toMatchObject({
+    changes: [
+      { title: 'File:Red dot.png', kind: 'upload' },
+      { title: 'Talk:Kit fox', kind: 'new' },
+      { title: 'Kit fox', kind: 'new' },
+    ],
+  });
+  await page.goto(wiki.page('File:Red dot.png'));
+  await expect(page.getByText('A dot.')).toBeVisible();
+});
+
+wikiTest('what the wiki refuses', async ({ wikiStage }) => {
+  const { agent, wiki } = wikiStage;
+  await signIn(wikiStage);
+  await wiki.script('protect', '--user', 'Bob', 'Red fox');
+  const [base] = await wiki.history('Red fox');
+  const edit = { title: 'Red fox', baseRevisionId: base?.id, text: 'Better.' };
+  const isProtected = await agent.call('mediawiki__edit_page', edit);
+  expect(isProtected.pageFields).toEqual({ code: 'PAGE_PROTECTED', category: 'auth', retryable: false });
+  expect((await agent.call('mediawiki__read_page', { title: 'Fox[]' })).code).toBe('VALIDATION_ERROR');
+  expect((await agent.call('mediawiki__read_page', { tittle: 'Fox' })).code).toBe('VALIDATION_ERROR');
+
+  await wiki.become('limited');
+  expect((await agent.call('mediawiki__create_page', { title: 'One', text: '1' })).failed).toBe(false);
+  const limited = await agent.call('mediawiki__create_page', { title: 'Two', text: '2' });
+  expect(limited.pageFields).toEqual({
+    code: 'RATE_LIMITED',
+    category: 'rate_limit',
+    retryable: true,
+    retryAfterMs: 60_000,
+  });
+  expect(limited.facts.outcome).toBe('not_executed');
+
+  await wiki.become('read-only');
+  const closed = await agent.call('mediawiki__watch_page', { title: 'Red fox' }, { timeoutMs: 5000 });
+  expect(closed.pageFields).toMatchObject({ code: 'WIKI_READ_ONLY', retryable: true });
+
+  await wiki.become('broken');
+  const broken = await agent.call('mediawiki__current_user', {}, { timeoutMs: 5000 });
+  expect(broken.block).toMatchObject({ retryable: true });
+  expect(broken.text).toContain('503');
+  expect(await wiki.script('getText', 'Red fox')).toContain('The red fox is a fox.');
+});

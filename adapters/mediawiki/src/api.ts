@@ -18,11 +18,12 @@ export async function get(params: Params, signal: AbortSignal): Promise<Json> {
  * A write: it needs a signed-in person, and a token that proves the request comes from the wiki's own pages.
  * A token the wiki no longer accepts is fetched anew once; nothing was written before that.
  */
-export async function write(params: Params, signal: AbortSignal): Promise<Json> {
+export async function write(params: Params, signal: AbortSignal, file?: File): Promise<Json> {
   const wiki = currentWiki();
   const kind = params.action === 'watch' ? 'watch' : 'csrf';
   for (const last of [false, true]) {
-    const body = encode({ ...params, assert: 'user', token: await token(kind, signal) });
+    const fields = encode({ ...params, assert: 'user', token: await token(kind, signal) });
+    const body = file === undefined ? fields : withFile(fields, file);
     try {
       return await call(wiki, new Request(wiki.api, { method: 'POST', body }), signal);
     } catch (error) {
@@ -30,6 +31,13 @@ export async function write(params: Params, signal: AbortSignal): Promise<Json> 
     }
   }
   throw ToolError.internal('unreachable: the second attempt returns or throws');
+}
+
+function withFile(fields: URLSearchParams, file: File): FormData {
+  const form = new FormData();
+  for (const [name, value] of fields) form.set(name, value);
+  form.set('file', file);
+  return form;
 }
 
 async function token(kind: 'csrf' | 'watch', signal: AbortSignal): Promise<string> {

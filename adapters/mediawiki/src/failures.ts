@@ -65,6 +65,11 @@ const meanings: ReadonlyArray<readonly [pattern: RegExp, meaning: Meaning]> = [
     forbidden,
   ],
   [/^(spam|abusefilter|titleblacklist|hookaborted|contenttoobig|emptypage|blankpage).*$/, refused],
+  [/^(uploaddisabled|copyuploaddisabled)$/, forbidden],
+  [
+    /^(fileexists|filetype|verification-error|file-too-large|illegal-filename|empty-file|filename|stash).*$/,
+    ['UPLOAD_REFUSED', { category: 'validation' }, 'Nothing was uploaded.'],
+  ],
   [/^badtoken$/, ['TOKEN_REFUSED', { category: 'auth', retryable: true, retryAfterMs: 0 }, 'Try again.']],
   [
     /^captcha$/,

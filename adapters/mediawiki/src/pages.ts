@@ -1,6 +1,7 @@
 // Pages and revisions as the API answers them.
 
 import { ToolError } from '@tabrelay/plugin-sdk';
+import { get } from './api.ts';
 import { at, flag, type Json, number, objects, text } from './json.ts';
 
 /** The only page of a `query` about one title, or a ToolError that says why there is none. */
@@ -17,6 +18,26 @@ export function onlyPage(answer: Json, title: string): Json {
 
 export const noSuchPage = (title: string): ToolError =>
   ToolError.notFound(`There is no page "${title}" on this wiki. Search for it, or create it.`);
+
+/** The talk page of a page, which may not exist yet; of a talk page itself. */
+export async function talkPage(
+  title: string,
+  signal: AbortSignal,
+): Promise<{ title: string; exists: boolean }> {
+  const params = {
+    action: 'query',
+    prop: 'info',
+    titles: title,
+    redirects: true,
+    inprop: ['associatedpage', 'talkid'],
+  };
+  const page = objects(at(await get(params, signal), 'query').pages)[0] ?? {};
+  if (number(page.ns) % 2 === 1) return { title: text(page.title), exists: !flag(page.missing) };
+  onlyPage({ query: { pages: [page] } }, title);
+  const talk = text(page.associatedpage);
+  if (talk === '') throw ToolError.notFound(`"${title}" has no talk page.`);
+  return { title: talk, exists: number(page.talkid) > 0 };
+}
 
 /** A revision as history and watch list show it. */
 export const revision = (from: Json) => ({

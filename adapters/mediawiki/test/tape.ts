@@ -113,7 +113,9 @@ function player(tape: Exchange[]): typeof fetch {
 /** The parameters, from the query and the body. What differs from one recording to the next is blanked. */
 async function readParams(request: Request): Promise<Record<string, string>> {
   const params = new URLSearchParams(new URL(request.url).search);
-  for (const [name, value] of new URLSearchParams(await request.text())) params.set(name, value);
+  const isForm = request.headers.get('content-type')?.startsWith('multipart/') ?? false;
+  const body = isForm ? await request.formData() : new URLSearchParams(await request.text());
+  for (const [name, value] of body) params.set(name, typeof value === 'string' ? value : value.name);
   if (params.has('token')) params.set('token', 'TOKEN');
   return Object.fromEntries(params);
 }

@@ -1,13 +1,20 @@
 import assert from 'node:assert/strict';
 import { ToolError } from '@tabrelay/plugin-sdk';
+import { addTopic } from '../src/tools/add-topic.ts';
+import { categoryMembers } from '../src/tools/category-members.ts';
 import { compareRevisions } from '../src/tools/compare-revisions.ts';
 import { createPage } from '../src/tools/create-page.ts';
 import { currentUser } from '../src/tools/current-user.ts';
 import { editPage } from '../src/tools/edit-page.ts';
+import { listFiles } from '../src/tools/list-files.ts';
+import { pageCategories } from '../src/tools/page-categories.ts';
 import { pageHistory } from '../src/tools/page-history.ts';
+import { readDiscussion } from '../src/tools/read-discussion.ts';
 import { readPage } from '../src/tools/read-page.ts';
 import { readRendered } from '../src/tools/read-rendered.ts';
+import { recentChanges } from '../src/tools/recent-changes.ts';
 import { search } from '../src/tools/search.ts';
+import { uploadFile } from '../src/tools/upload-file.ts';
 import { watchList } from '../src/tools/watch-list.ts';
 import { watchPage } from '../src/tools/watch-page.ts';
 import { wikiTest } from './tape.ts';
@@ -171,4 +178,86 @@ wikiTest(
 wikiTest('a page that is not of a wiki', { page: () => '<h1>Something else</h1>' }, async ({ ctx }) => {
   const failure = await failureOf(currentUser.handle({}, ctx));
   assert.deepEqual([failure.code, failure.outcome], ['NOT_A_WIKI_PAGE', 'not_executed']);
+});
+
+wikiTest('signed in, a page is put into a category and discussed', { as: 'Alice' }, async ({ ctx }) => {
+  const text = 'Small.\n\n[[Category:Foxes]]';
+  await createPage.handle({ title: 'Kit fox', text, summary: 'a fox' }, ctx);
+  const list = { limit: 10 };
+  const { categories } = await pageCategories.handle({ title: 'Kit fox', ...list }, ctx);
+  assert.deepEqual(categories, [{ name: 'Foxes', hidden: false }]);
+  for (const category of ['Foxes', 'Category:Foxes']) {
+    const { members } = await categoryMembers.handle({ category, kind: 'all', ...list }, ctx);
+    assert.deepEqual(members, [{ title: 'Kit fox', kind: 'page' }]);
+  }
+  assert.deepEqual(
+    (await categoryMembers.handle({ category: 'Foxes', kind: 'file', ...list }, ctx)).members,
+    [],
+  );
+
+  const none = await readDiscussion.handle({ title: 'Kit fox', ...whole }, ctx);
+  assert.deepEqual([none.talkPage, none.exists, none.topics], ['Talk:Kit fox', false, []]);
+  const topic = { title: 'Kit fox', heading: 'Ears', text: 'Are they large?' };
+  assert.equal((await addTopic.handle(topic, ctx)).title, 'Talk:Kit fox');
+  await addTopic.handle({ ...topic, heading: 'Tail', text: 'Long. ~~~~' }, ctx);
+  for (const title of ['Kit fox', 'Talk:Kit fox']) {
+    const talk = await readDiscussion.handle({ title, ...whole }, ctx);
+    assert.deepEqual(
+      talk.topics.map(({ heading }) => heading),
+      ['Ears', 'Tail'],
+    );
+    assert.match(talk.text, /Are they large\? Alice \(talk\)/);
+  }
+  const { changes } = await recentChanges.handle({ kind: 'new', user: 'Alice', limit: 2 }, ctx);
+  assert.deepEqual(
+    changes.map(({ title, kind }) => [title, kind]),
+    [
+      ['Talk:Kit fox', 'new'],
+      ['Kit fox', 'new'],
+    ],
+  );
+});
+
+const dot =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+wikiTest('files are uploaded once and listed', { as: 'Alice' }, async ({ ctx }) => {
+  const file = { name: 'Red dot.png', contentBase64: dot, description: 'A dot.', summary: '' };
+  const uploaded = await uploadFile.handle(file, ctx);
+  assert.deepEqual(
+    [uploaded.title, uploaded.mime, uploaded.width, uploaded.height],
+    ['File:Red dot.png', 'image/png', 1, 1],
+  );
+  assert.equal((await failureOf(uploadFile.handle(file, ctx))).code, 'FILE_EXISTS');
+  const twice = await failureOf(uploadFile.handle({ ...file, name: 'Same dot.png' }, ctx));
+  assert.deepEqual([twice.code, twice.outcome], ['UPLOAD_REFUSED', 'not_executed']);
+  const wrong = await failureOf(uploadFile.handle({ ...file, name: 'Dot.exe' }, ctx));
+  assert.equal(wrong.code, 'UPLOAD_REFUSED');
+  assert.equal(
+    (await failureOf(uploadFile.handle({ ...file, contentBase64: 'data:,x' }, ctx))).code,
+    'VALIDATION_ERROR',
+  );
+  for (const how of [{}, { prefix: 'Red' }]) {
+    const { files } = await listFiles.handle({ ...how, limit: 5 }, ctx);
+    assert.deepEqual(
+      files.map(({ title, user }) => [title, user]),
+      [['File:Red dot.png', 'Alice']],
+    );
+  }
+  assert.deepEqual((await listFiles.handle({ prefix: 'Blue', limit: 5 }, ctx)).files, []);
+});
+
+wikiTest('what does not exist has no categories and no discussion', {}, async ({ ctx }) => {
+  for (const action of [
+    () => pageCategories.handle({ title: 'Blue fox', limit: 10 }, ctx),
+    () => readDiscussion.handle({ title: 'Blue fox', ...whole }, ctx),
+  ]) {
+    assert.equal((await failureOf(action())).code, 'NOT_FOUND');
+  }
+  const topic = addTopic.handle({ title: 'Red fox', heading: 'Hi', text: 'Hello' }, ctx);
+  assert.equal((await failureOf(topic)).code, 'AUTH_ERROR');
+  const file = { name: 'A.png', contentBase64: dot, description: '', summary: '' };
+  assert.equal((await failureOf(uploadFile.handle(file, ctx))).code, 'AUTH_ERROR');
+  const foreign = recentChanges.handle({ kind: 'all', user: 'No[]body', limit: 1 }, ctx);
+  assert.equal((await failureOf(foreign)).code, 'VALIDATION_ERROR');
 });

@@ -1,0 +1,74 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { get } from '../api.ts';
+import { at, objects, text } from '../json.ts';
+import { limitInput } from '../pages.ts';
+
+export const categoryMembers = defineTool({
+  name: 'category_members',
+  displayName: 'Members of a category',
+  description: 'The pages, subcategories and files in a category, in its own order. An unknown one has none.',
+  annotations: { readOnlyHint: true },
+  input: {
+    type: 'object',
+    properties: {
+      category: {
+        type: 'string',
+        minLength: 1,
+        description: 'Its name without "Category:", as page_categories answers it.',
+      },
+      kind: {
+        type: 'string',
+        enum: ['all', 'page', 'subcat', 'file'],
+        default: 'all',
+        description: 'Only pages, subcategories or files.',
+      },
+      limit: limitInput,
+      after: { type: 'string', description: 'From next of the answer before.' },
+    },
+    required: ['category'],
+    additionalProperties: false,
+  },
+  output: {
+    type: 'object',
+    properties: {
+      members: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            title: { type: 'string' },
+            kind: { type: 'string', enum: ['page', 'subcat', 'file'] },
+          },
+          required: ['title', 'kind'],
+        },
+      },
+      next: { type: 'string', description: 'Present when there are more.' },
+    },
+    required: ['members'],
+  },
+  async handle({ category, kind, limit, after }, { signal }) {
+    const answer = await get(
+      {
+        action: 'query',
+        list: 'categorymembers',
+        cmtitle: `Category:${category.replace(/^category:/i, '')}`,
+        cmtype: kind === 'all' ? ['page', 'subcat', 'file'] : kind,
+        cmprop: ['title', 'type'],
+        cmlimit: limit,
+        cmcontinue: after,
+      },
+      signal,
+    );
+    const next = text(at(answer, 'continue').cmcontinue);
+    return {
+      members: objects(at(answer, 'query').categorymembers).map((one) => ({
+        title: text(one.title),
+        kind: kindOf(one.type),
+      })),
+      ...(next ? { next } : {}),
+    };
+  },
+});
+
+const kindOf = (type: unknown): 'page' | 'subcat' | 'file' =>
+  type === 'subcat' || type === 'file' ? type : 'page';

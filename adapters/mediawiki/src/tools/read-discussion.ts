@@ -1,0 +1,56 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { get } from '../api.ts';
+import { at, objects, text } from '../json.ts';
+import { article, plain } from '../markup.ts';
+import { piece, pieceInput, pieceOutput, talkPage, titleInput } from '../pages.ts';
+
+export const readDiscussion = defineTool({
+  name: 'read_discussion',
+  displayName: 'Read talk page',
+  description:
+    'What people discuss about a page, on its talk page: topics and their text. Answer with add_topic.',
+  annotations: { readOnlyHint: true },
+  input: {
+    type: 'object',
+    properties: {
+      title: titleInput,
+      section: { type: 'integer', minimum: 0, description: 'Only this topic.' },
+      ...pieceInput,
+    },
+    required: ['title'],
+    additionalProperties: false,
+  },
+  output: {
+    type: 'object',
+    properties: {
+      talkPage: { type: 'string' },
+      exists: { type: 'boolean', description: 'False: nobody has discussed the page yet.' },
+      topics: {
+        type: 'array',
+        maxItems: 100,
+        items: {
+          type: 'object',
+          properties: { section: { type: 'string' }, heading: { type: 'string' } },
+          required: ['section', 'heading'],
+        },
+      },
+      ...pieceOutput,
+    },
+    required: ['talkPage', 'exists', 'topics', 'text', 'totalChars'],
+  },
+  async handle({ title, section, offset, maxChars }, { signal }) {
+    const talk = await talkPage(title, signal);
+    if (!talk.exists) return { talkPage: talk.title, exists: false, topics: [], text: '', totalChars: 0 };
+    const params = { action: 'parse', page: talk.title, section, prop: ['text', 'sections'] };
+    const flags = { disablelimitreport: true, disableeditsection: true, disabletoc: true };
+    const parsed = at(await get({ ...params, ...flags }, signal), 'parse');
+    return {
+      talkPage: talk.title,
+      exists: true,
+      topics: objects(parsed.sections)
+        .slice(0, 100)
+        .map((one) => ({ section: text(one.index), heading: plain(text(one.line)) })),
+      ...piece(article(text(parsed.text)), offset, maxChars),
+    };
+  },
+});

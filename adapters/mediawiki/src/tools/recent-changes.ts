@@ -1,0 +1,84 @@
+import { defineTool } from '@tabrelay/plugin-sdk';
+import { get } from '../api.ts';
+import { at, flag, number, objects, text } from '../json.ts';
+import { limitInput, revision, revisionProperties } from '../pages.ts';
+
+export const recentChanges = defineTool({
+  name: 'recent_changes',
+  displayName: 'Recent changes',
+  description:
+    'What was changed lately anywhere in the wiki, by whom, newest first; or only by one person. For one page use page_history, for what the person follows watch_list.',
+  annotations: { readOnlyHint: true },
+  input: {
+    type: 'object',
+    properties: {
+      kind: {
+        type: 'string',
+        enum: ['all', 'edit', 'new', 'log'],
+        default: 'all',
+        description: 'Only edits, new pages, or other actions such as uploads and moves.',
+      },
+      user: { type: 'string', minLength: 1, description: 'Only changes by this account.' },
+      limit: limitInput,
+      olderThan: { type: 'string', description: 'From next of the answer before.' },
+    },
+    additionalProperties: false,
+  },
+  output: {
+    type: 'object',
+    properties: {
+      changes: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            title: { type: 'string' },
+            kind: { type: 'string', description: 'edit, new, or the action: upload, move, delete …' },
+            bytes: { type: 'integer', description: 'How many bytes longer the page became.' },
+            bot: { type: 'boolean' },
+            ...revisionProperties,
+          },
+          required: [
+            'title',
+            'kind',
+            'bytes',
+            'bot',
+            'revisionId',
+            'parentId',
+            'timestamp',
+            'user',
+            'comment',
+            'minor',
+          ],
+        },
+      },
+      next: { type: 'string', description: 'Present when there are older changes.' },
+    },
+    required: ['changes'],
+  },
+  async handle({ kind, user, limit, olderThan }, { signal }) {
+    const answer = await get(
+      {
+        action: 'query',
+        list: 'recentchanges',
+        rctype: kind === 'all' ? ['edit', 'new', 'log'] : kind,
+        rcuser: user,
+        rcprop: ['ids', 'title', 'timestamp', 'user', 'comment', 'flags', 'sizes', 'loginfo'],
+        rclimit: limit,
+        rccontinue: olderThan,
+      },
+      signal,
+    );
+    const next = text(at(answer, 'continue').rccontinue);
+    return {
+      changes: objects(at(answer, 'query').recentchanges).map((one) => ({
+        title: text(one.title),
+        kind: text(one.logtype) || text(one.type),
+        bytes: number(one.newlen) - number(one.oldlen),
+        bot: flag(one.bot),
+        ...revision({ ...one, parentid: one.old_revid }),
+      })),
+      ...(next ? { next } : {}),
+    };
+  },
+});

@@ -1,0 +1,64 @@
+import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { write } from '../api.ts';
+import { bytesOf, fileOf, fileProperties } from '../files.ts';
+import { at, text } from '../json.ts';
+
+export const uploadFile = defineTool({
+  name: 'upload_file',
+  displayName: 'Upload file',
+  description:
+    'Uploads a new file in the name of the signed-in person, for use in pages as [[File:name]]. An existing one is never replaced: FILE_EXISTS.',
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+  input: {
+    type: 'object',
+    properties: {
+      name: {
+        type: 'string',
+        minLength: 3,
+        maxLength: 200,
+        description: 'With its extension: "Red fox.png".',
+      },
+      contentBase64: {
+        type: 'string',
+        minLength: 4,
+        maxLength: 8_000_000,
+        description: 'The bytes of the file in base64.',
+      },
+      description: {
+        type: 'string',
+        default: '',
+        description: 'Wikitext of its page: source, author, licence.',
+      },
+      summary: { type: 'string', maxLength: 500, default: '', description: 'Shown in the upload log.' },
+    },
+    required: ['name', 'contentBase64'],
+    additionalProperties: false,
+  },
+  output: {
+    type: 'object',
+    properties: fileProperties,
+    required: ['title', 'url', 'mime', 'bytes', 'width', 'height', 'user', 'timestamp'],
+  },
+  async handle({ name, contentBase64, description, summary }, { signal }) {
+    const file = new File([bytesOf(contentBase64)], name);
+    const params = { action: 'upload', filename: name, text: description, comment: summary };
+    const upload = at(await write(params, signal, file), 'upload');
+    if (upload.result !== 'Success') throw notUploaded(name, Object.keys(at(upload, 'warnings')));
+    return {
+      ...fileOf(at(upload, 'imageinfo')),
+      title: `File:${text(upload.filename).replaceAll('_', ' ')}`,
+    };
+  },
+});
+
+/** The wiki warns and keeps nothing: the name is taken, the same bytes are there already, or it was deleted before. */
+function notUploaded(name: string, warnings: readonly string[]): ToolError {
+  const taken = warnings.some((one) => one.startsWith('exists') || one === 'no-change');
+  const message = taken
+    ? `There is a file "${name}" already. Choose another name, or use the one that is there.`
+    : `The wiki did not take "${name}": ${warnings.join(', ') || 'it gave no reason'}.`;
+  return new ToolError(message, taken ? 'FILE_EXISTS' : 'UPLOAD_REFUSED', {
+    category: 'validation',
+    outcome: 'not_executed',
+  });
+}
