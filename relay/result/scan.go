@@ -3,7 +3,9 @@ package result
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"encoding/json"
+	"math/bits"
 	"slices"
 	"unicode/utf8"
 )
@@ -184,9 +186,25 @@ func characters(text []byte) (count int) {
 	for {
 		escape := bytes.IndexByte(text, '\\')
 		if escape < 0 {
-			return count + utf8.RuneCount(text)
+			return count + runes(text)
 		}
-		count += utf8.RuneCount(text[:escape]) + 1
+		count += runes(text[:escape]) + 1
 		text = text[character(text, escape):]
 	}
+}
+
+// runes is how many runes UTF-8 has: its bytes but those that go on with a rune (RFC 3629, section 3), counted eight
+// at a time.
+func runes(text []byte) (count int) {
+	count = len(text)
+	for ; len(text) >= 8; text = text[8:] {
+		w := binary.LittleEndian.Uint64(text)
+		count -= bits.OnesCount64(w & ^(w << 1) & 0x8080808080808080)
+	}
+	for _, b := range text {
+		if !utf8.RuneStart(b) {
+			count--
+		}
+	}
+	return count
 }

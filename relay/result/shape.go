@@ -8,6 +8,7 @@ package result
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -127,7 +128,7 @@ func (w *Wish) attempt(doc json.RawMessage, way func(budget int) (cut, bool)) *S
 
 // envelope is what an agent reads in place of the value. Its first four members are those of the SDK's truncate.
 func (w *Wish) envelope(c cut, size int, brief bool) json.RawMessage {
-	e := envelope{Result: c.value, Truncated: true, Kept: c.kept, Total: c.total, Unit: c.unit, Bytes: size}
+	e := envelope{Result: json.RawMessage("0"), Truncated: true, Kept: c.kept, Total: c.total, Unit: c.unit, Bytes: size}
 	if c.goesOn {
 		e.NextOffset = &c.kept
 		e.ArrayPath, _ = path(c.steps)
@@ -139,7 +140,9 @@ func (w *Wish) envelope(c cut, size int, brief bool) json.RawMessage {
 	if brief {
 		e.Unit, e.Bytes, e.URI, e.More = "", 0, "", nil
 	}
-	return encode(e)
+	const start = `{"result":`
+	around := encode(e)[len(start)+len("0"):] // the value goes in as it is: it is most of the text
+	return slices.Concat([]byte(start), c.value, around)
 }
 
 type envelope struct {

@@ -185,6 +185,7 @@ func TestTextsAreCutBetweenCharacters(t *testing.T) {
 	}{
 		{"abc", 2, 2, 2}, {"aä", 2, 1, 1}, {"€", 2, 0, 0}, {`\n\n`, 3, 2, 1}, {`\\\"`, 3, 2, 1}, {`\u00e4x`, 6, 6, 1},
 		{`\ud83d\ude00x`, 11, 0, 0}, {`\uD83D\uDE00x`, 12, 12, 1}, {`\ud83dx`, 7, 7, 2}, {`\ud83d\n`, 8, 8, 2}, {"\xff\xffa", 2, 2, 2},
+		{`äöü€😀 and more than eight bytes\n of äöü€😀ÿ`, 3, 2, 1},
 	} {
 		if end, kept := prefix([]byte(test.text), test.most); end != test.end || kept != test.kept {
 			t.Errorf("%q in %d bytes: %d bytes, %d characters", test.text, test.most, end, kept)
