@@ -222,6 +222,18 @@ var builtins = []registry.Tool{
 			<-ctx.Done()
 			return nil, fault.New(fault.InternalError, "interrupted", fault.WithOutcome(fault.Unknown))
 		}},
+	{Name: "relay__ask", Spec: plugin.Tool{InputSchema: json.RawMessage(anything)},
+		Run: func(ctx context.Context, c call.Call, args json.RawMessage) (*call.Result, *fault.Error) {
+			answer, err := c.Ask(ctx, call.Question{Message: "Really?"})
+			if err != nil {
+				return nil, fault.New(fault.ApprovalTimeout, "nobody answered", fault.WithCause(err))
+			}
+			if answer.Action == "hang" {
+				<-ctx.Done()
+				return nil, fault.New(fault.InternalError, "interrupted", fault.WithOutcome(fault.Unknown))
+			}
+			return &call.Result{Output: json.RawMessage(`{}`)}, nil
+		}},
 	{Name: "relay__panic", Spec: plugin.Tool{InputSchema: json.RawMessage(anything)},
 		Run: func(context.Context, call.Call, json.RawMessage) (*call.Result, *fault.Error) { panic("secret") }},
 }

@@ -116,6 +116,33 @@ func (c *clock) release() {
 	}
 }
 
+// pause stops the clocks of a call that has started while a person is asked; resume lets them go on.
+func (c *clock) pause() (resume func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.started.IsZero() || c.ctx.Err() != nil {
+		return func() {}
+	}
+	since := time.Now()
+	c.idle.Stop()
+	if c.total != nil {
+		c.total.Stop()
+	}
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.ctx.Err() != nil {
+			return
+		}
+		now := time.Now()
+		c.started, c.touched = c.started.Add(now.Sub(since)), c.touched.Add(now.Sub(since))
+		c.idle.Reset(c.timeout + c.grace - now.Sub(c.touched))
+		if c.total != nil {
+			c.total.Reset(c.longest + c.grace - now.Sub(c.started))
+		}
+	}
+}
+
 // progressed gives the call its timeout anew.
 func (c *clock) progressed() {
 	c.mu.Lock()

@@ -235,5 +235,16 @@ func (r *run) runBuiltin() (result *call.Result, failure *fault.Error) {
 	}()
 	c := r.call
 	c.Progress, c.Log = r.progress, r.feed.log
+	if ask := c.Ask; ask != nil {
+		c.Ask = func(ctx context.Context, q call.Question) (call.Answer, error) {
+			defer r.clock.pause()()
+			ctx, cancel := context.WithTimeout(ctx, patience)
+			defer cancel()
+			return ask(ctx, q)
+		}
+	}
 	return r.tool.Run(r.clock.ctx, c, r.args)
 }
+
+// patience is how long a person may take to answer. It does not count against the time of the call.
+const patience = 5 * time.Minute
