@@ -25,7 +25,7 @@ const (
 	minOwnWords         = 4   // words of a description that the tool's name does not have already
 	maxDefaultLimit     = 50
 	maxDefaultText      = 10_000 // characters
-	minTools            = 10     // of all adapters but the demo
+	minTools            = 60     // of all adapters but the demo
 	leastToolsOfAdapter = 5
 )
 

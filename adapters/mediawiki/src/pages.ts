@@ -59,6 +59,28 @@ export const revisionProperties = {
   minor: { type: 'boolean' },
 } as const;
 
+/** An entry of the recent changes. */
+export const change = (from: Json) => ({
+  title: text(from.title),
+  kind: text(from.logtype) || text(from.type),
+  bytes: number(from.newlen) - number(from.oldlen),
+  bot: flag(from.bot),
+  ...revision({ ...from, parentid: from.old_revid }),
+});
+
+/** JSON Schema of [change]'s answer. */
+export const changeOutput = {
+  type: 'object',
+  properties: {
+    title: { type: 'string' },
+    kind: { type: 'string', description: 'edit, new, or the action: upload, move, delete …' },
+    bytes: { type: 'integer', description: 'How many bytes longer the page became.' },
+    bot: { type: 'boolean' },
+    ...revisionProperties,
+  },
+  required: ['title', 'kind', 'bytes', 'bot', 'revisionId', 'timestamp', 'user', 'comment'],
+} as const;
+
 /** JSON Schema of the title of a page that exists. */
 export const titleInput = {
   type: 'string',

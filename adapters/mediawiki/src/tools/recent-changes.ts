@@ -1,7 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { get } from '../api.ts';
-import { at, flag, number, objects, text } from '../json.ts';
-import { limitInput, revision, revisionProperties } from '../pages.ts';
+import { at, objects, text } from '../json.ts';
+import { change, changeOutput, limitInput } from '../pages.ts';
 
 export const recentChanges = defineTool({
   name: 'recent_changes',
@@ -29,28 +29,7 @@ export const recentChanges = defineTool({
     properties: {
       changes: {
         type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            title: { type: 'string' },
-            kind: { type: 'string', description: 'edit, new, or the action: upload, move, delete …' },
-            bytes: { type: 'integer', description: 'How many bytes longer the page became.' },
-            bot: { type: 'boolean' },
-            ...revisionProperties,
-          },
-          required: [
-            'title',
-            'kind',
-            'bytes',
-            'bot',
-            'revisionId',
-            'parentId',
-            'timestamp',
-            'user',
-            'comment',
-            'minor',
-          ],
-        },
+        items: changeOutput,
       },
       next: { type: 'string', description: 'Present when there are older changes.' },
     },
@@ -71,13 +50,7 @@ export const recentChanges = defineTool({
     );
     const next = text(at(answer, 'continue').rccontinue);
     return {
-      changes: objects(at(answer, 'query').recentchanges).map((one) => ({
-        title: text(one.title),
-        kind: text(one.logtype) || text(one.type),
-        bytes: number(one.newlen) - number(one.oldlen),
-        bot: flag(one.bot),
-        ...revision({ ...one, parentid: one.old_revid }),
-      })),
+      changes: objects(at(answer, 'query').recentchanges).map(change),
       ...(next ? { next } : {}),
     };
   },
