@@ -51,7 +51,9 @@ export function tapeTest(app: Application, name: string, play: (tape: Tape) => P
     }
     const { document, location, localStorage } = window;
     const fetch = live === undefined ? player(exchanges, app) : recorder(exchanges, app);
-    Object.assign(globalThis, { window, document, location, localStorage, fetch });
+    // What a WebSocket said is on no tape.
+    const WebSocket = undefined;
+    Object.assign(globalThis, { window, document, location, localStorage, fetch, WebSocket });
     await play({ ctx: context(origin), signOut: () => window.localStorage.clear() });
     if (live === undefined) {
       assert.equal(exchanges.length, 0, 'the adapter made fewer requests than the tape has');

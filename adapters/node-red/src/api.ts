@@ -58,22 +58,10 @@ export interface Flows {
   rev: string;
 }
 
-const v2 = { 'Node-RED-API-Version': 'v2' };
+/** The form of the list that has a revision. */
+export const v2 = { 'Node-RED-API-Version': 'v2' };
 
 export async function readFlows(signal: AbortSignal): Promise<Flows> {
   const answer = at(await send('flows', { headers: v2 }, signal));
   return { nodes: objects(answer.flows), rev: text(answer.rev) };
-}
-
-/** Deploys the list with one part replaced; only what changed is started anew. Answers the new revision. */
-export async function deploy(
-  flows: Flows,
-  changed: Json,
-  type: 'nodes' | 'flows',
-  signal: AbortSignal,
-): Promise<string> {
-  const nodes = flows.nodes.map((node) => (node.id === changed.id ? changed : node));
-  const headers = { ...v2, 'Node-RED-Deployment-Type': type };
-  const body = { flows: nodes, rev: flows.rev };
-  return text(at(await send('flows', { method: 'POST', headers, body }, signal)).rev);
 }

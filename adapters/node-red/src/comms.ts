@@ -1,4 +1,4 @@
-// The editor's WebSocket, on which the debug sidebar gets its messages.
+// The editor's WebSocket, on which it hears of debug messages and deployments.
 
 import { sleep, ToolError } from '@tabrelay/plugin-sdk';
 import { at, type Json, objects, parsed } from './json.ts';
@@ -7,8 +7,8 @@ import { baseUrl, token } from './session.ts';
 export interface Listening {
   /** What came so far on the topic. */
   readonly messages: readonly Json[];
-  /** Resolves when so many messages are there, or after a time in milliseconds. */
-  until(count: number, ms: number, signal: AbortSignal): Promise<void>;
+  /** Resolves when the messages are what was waited for, or after a time in milliseconds. */
+  until(done: (messages: readonly Json[]) => boolean, ms: number, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
@@ -32,15 +32,15 @@ export async function listen(topic: string, signal: AbortSignal): Promise<Listen
     socket.close();
     throw error;
   }
-  const full = (count: number, stop: AbortSignal) =>
-    new Promise<void>((resolve) => {
-      arrived = () => messages.length >= count && resolve();
-      stop.addEventListener('abort', () => resolve(), { once: true });
-      arrived();
-    });
   return {
     messages,
-    until: (count, ms, stop) => Promise.race([full(count, stop), sleep(ms, { signal: stop })]),
+    until: (done, ms, stop) => {
+      const full = new Promise<void>((resolve) => {
+        arrived = () => done(messages) && resolve();
+        arrived();
+      });
+      return Promise.race([full, sleep(ms, { signal: stop })]);
+    },
     close: () => socket.close(),
   };
 }
@@ -50,8 +50,12 @@ async function authorize(socket: WebSocket, signal: AbortSignal): Promise<void> 
   const auth = token();
   if (auth === undefined) return sleep(100, { signal });
   socket.send(JSON.stringify({ auth }));
-  const answer = await event(socket, 'message', signal);
-  if (answer instanceof MessageEvent && at(parsed(String(answer.data))).auth === 'fail') throw closed();
+  for (;;) {
+    const message = await event(socket, 'message', signal);
+    const answer = message instanceof MessageEvent ? at(parsed(String(message.data))).auth : undefined;
+    if (answer === 'fail') throw closed();
+    if (answer === 'ok') return;
+  }
 }
 
 function event(socket: WebSocket, name: 'open' | 'message', signal: AbortSignal): Promise<Event> {
@@ -64,5 +68,5 @@ function event(socket: WebSocket, name: 'open' | 'message', signal: AbortSignal)
 
 const closed = (): ToolError =>
   ToolError.auth(
-    `Node-RED closed the connection of the debug sidebar: the session has ended. Ask the person to sign in at ${baseUrl()}, then call again.`,
+    `Node-RED closed the editor's connection: the session has ended. Ask the person to sign in at ${baseUrl()}, then call again.`,
   );

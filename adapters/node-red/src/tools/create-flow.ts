@@ -1,5 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { send } from '../api.ts';
+import { readFlows, send } from '../api.ts';
+import { running } from '../deploy.ts';
 import { at, text } from '../json.ts';
 
 export const createFlow = defineTool({
@@ -34,6 +35,8 @@ export const createFlow = defineTool({
     required: ['id'],
   },
   async handle(flow, { signal }) {
-    return { id: text(at(await send('flow', { method: 'POST', body: flow }, signal)).id) };
+    const { rev } = await readFlows(signal);
+    const post = async () => text(at(await send('flow', { method: 'POST', body: flow }, signal)).id);
+    return { id: await running(rev, post, signal) };
   },
 });

@@ -1,5 +1,6 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
-import { deploy, readFlows } from '../api.ts';
+import { readFlows } from '../api.ts';
+import { deploy } from '../deploy.ts';
 import { findFlow, flowInput, revOutput } from '../flows.ts';
 import { text } from '../json.ts';
 

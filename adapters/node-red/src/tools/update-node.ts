@@ -1,5 +1,6 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
-import { conflict, deploy, readFlows } from '../api.ts';
+import { conflict, readFlows } from '../api.ts';
+import { deploy } from '../deploy.ts';
 import { findNode, nodeInput, revOutput } from '../flows.ts';
 
 export const updateNode = defineTool({

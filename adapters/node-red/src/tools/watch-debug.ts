@@ -54,8 +54,7 @@ export const watchDebug = defineTool({
     const debug = await listen('debug', signal);
     try {
       if (node !== undefined) await inject(node, payload, signal);
-      await debug.until(limit, seconds * 1000, signal);
-      signal.throwIfAborted();
+      await debug.until(({ length }) => length >= limit, seconds * 1000, signal);
       return { messages: debug.messages.slice(0, limit).map(printed) };
     } finally {
       debug.close();
