@@ -12,7 +12,7 @@ import {
 import { failure } from './failures.ts';
 import { at, type Json, text } from './json.ts';
 import { plain } from './markup.ts';
-import { base, forgetToken, signedOut, token } from './session.ts';
+import { base, environment, forgetToken, signedOut, token } from './session.ts';
 
 /** One `this.name(…);` of an answer. */
 export interface Command {
@@ -41,7 +41,7 @@ export const act = (query: FormFields, body: FormFields, signal: AbortSignal): P
 /** A page, as the person would open it. */
 export async function page(query: FormFields, signal: AbortSignal): Promise<string> {
   const html = await fetchText(address(query), { signal });
-  return html.includes('"task":"login"') ? signedOut() : html;
+  return environment(html).task === 'login' ? signedOut() : html;
 }
 
 /** A file; the token goes with it because a link could be on a page of anybody. */
@@ -80,12 +80,17 @@ function read(value: unknown): Reply | undefined {
   return { env: at(answer.env), commands, said };
 }
 
-/** One command stands on each line, and its arguments are JSON. */
+/** One command stands on each line, and its arguments are JSON. A line of another form is a plugin's, for the page. */
 export function parse(script: string): Command[] {
   const commands: Command[] = [];
   for (const line of script.split('\n')) {
     const [, name, args] = /^this\.(\w+)\((.*)\);$/.exec(line) ?? [];
-    if (name !== undefined) commands.push({ name, args: JSON.parse(`[${args}]`) });
+    if (name === undefined) continue;
+    try {
+      commands.push({ name, args: JSON.parse(`[${args}]`) });
+    } catch {
+      // Its arguments are more than JSON.
+    }
   }
   return commands;
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
+import { test } from 'node:test';
 import { failureOf, type Recording, type Session, tapeTest } from '../../cookie-tape.ts';
+import { parse } from '../src/api.ts';
 import { listFolders } from '../src/tools/list-folders.ts';
 import { listMessages } from '../src/tools/list-messages.ts';
 import { markMessages } from '../src/tools/mark-messages.ts';
@@ -15,8 +17,10 @@ const stranger: Recording = {
   blank: (text) =>
     text
       // Of a page only what the adapter reads of it.
-      .replaceAll(/<(head|script|style)\b[^>]*>.*?<\/\1>/gs, (part) =>
-        (part.match(/rcmail\.set_env\(.*\);|set_unread_message\(/g) ?? []).join(' '),
+      .replaceAll(
+        /<(head|script|style)\b[^>]*>.*?<\/\1>/gs,
+        (part) =>
+          `<script>${(part.match(/rcmail\.set_env\(.*\);|set_unread_message\(/g) ?? []).join(' ')}</script>`,
       )
       .replaceAll(/(_token=|_token" value="|request_token":")[^"&]+/g, '$1TOKEN')
       .replaceAll(/(_id=|_id" value="|remove_compose_data\(\\")[0-9a-f]{16,}/g, '$1ID')
@@ -62,6 +66,14 @@ tapeTest('mail is listed and read', ann, async (ctx) => {
   assert.deepEqual([lunch?.subject, lunch?.people], ['Lunch', 'Ben <ben@example.org>']);
   const message = await readMessage.handle({ folder: 'INBOX', uid: 1, ...whole }, ctx);
   assert.deepEqual([message.subject, message.to, message.text], ['Lunch', 'ann@example.org', 'At noon?']);
+});
+
+test('commands are read, and what is no command is left out', () => {
+  const script = 'this.a(1,"x);\\n",{"b":[true]});\nthis.b(function() {});\nalert(1);\nthis.c();\n';
+  assert.deepEqual(parse(script), [
+    { name: 'a', args: [1, 'x);\n', { b: [true] }] },
+    { name: 'c', args: [] },
+  ]);
 });
 
 tapeTest('what is missing or refused', ann, async (ctx) => {

@@ -1,7 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { page } from '../api.ts';
 import { pageOf, readable } from '../markup.ts';
-import { attachments, headers, markUnread, mustExist, noSuchMessage } from '../messages.ts';
+import { attachments, headers, markUnread, mustExist, noSuchMessage, wasUnread } from '../messages.ts';
 import { folder, nextOffset, record, uid } from '../shape.ts';
 
 export const readMessage = defineTool({
@@ -52,9 +52,8 @@ export const readMessage = defineTool({
   ),
   async handle({ folder, uid, offset, maxChars }, { signal }) {
     const html = await page({ _task: 'mail', _action: 'show', _uid: uid, _mbox: folder }, signal);
-    // Every page that shows a message marks it as read, and says so to its script.
-    if (html.includes('set_unread_message(')) await markUnread(folder, uid, signal);
     const shown = pageOf(html);
+    if (wasUnread(shown)) await markUnread(folder, uid, signal);
     const body = shown.querySelector('#messagebody');
     if (!body) {
       await mustExist(folder, [uid], signal);
