@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,6 +32,10 @@ import (
 // drainTime is how long calls in flight may go on after the relay was asked to stop. It is shorter than what a
 // shim waits for the next relay.
 const drainTime = 3 * time.Second
+
+// calmTime after its start a relay gives back the memory that only the start needed, which Go would keep for long when
+// nothing happens. It is not done at once: the first calls come first.
+const calmTime = time.Second
 
 // farewellTime is how long saying goodbye to the browsers may take.
 const farewellTime = 200 * time.Millisecond
@@ -81,6 +86,7 @@ type Relay struct {
 	closed    error
 
 	clients  clients
+	passes   passes
 	profiles profiles
 	notices  notices
 	refused  refused
@@ -250,6 +256,8 @@ func (r *Relay) Run(ctx context.Context) error {
 	watch, stopWatching := context.WithCancel(r.base)
 	var watching sync.WaitGroup
 	watching.Go(func() { r.watch(watch) })
+	calm := time.AfterFunc(calmTime, debug.FreeOSMemory)
+	defer calm.Stop()
 	select {
 	case <-ctx.Done():
 	case <-r.stop:

@@ -55,6 +55,7 @@ const (
 	toolsEach     = 20
 	listedTools   = 2_078
 	echoBytes     = 1 << 20
+	idleTime      = 2 * time.Second // after the start, until a relay is called idle
 )
 
 // run is one run of all measurements.
@@ -172,6 +173,7 @@ func (r *run) with(ctx context.Context, plugins, tools, total int, measure func(
 // calls measures everything that needs a browser, in one relay, so that memory is seen to stay.
 func (r *run) calls(ctx context.Context) error {
 	return r.with(ctx, 1, 1, 1, func(s *stage) error {
+		<-time.After(idleTime)
 		idle, err := s.memory()
 		if err != nil {
 			return err
