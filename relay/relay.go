@@ -86,7 +86,6 @@ type Relay struct {
 	closed    error
 
 	clients  clients
-	passes   passes
 	profiles profiles
 	notices  notices
 	refused  refused
