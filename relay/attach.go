@@ -47,8 +47,10 @@ func (r *Relay) attach(conn net.Conn, in *bufio.Reader) {
 	}
 	log := r.Log.With().Str("client", client).Logger()
 	log.Info().Int("pending", len(a.Pending)).Msg("a client attached")
-	leave := r.clients.enter(client, "stdio")
-	defer leave()
+	defer r.clients.enter(client, "stdio")()
+	if a.Token != "" {
+		defer r.passes.enter(a.Token, func() { _ = conn.Close() })() // the shim learns why when it comes back
+	}
 	r.clientChanged(client, "stdio", "attached")
 	defer r.clientChanged(client, "stdio", "left")
 	err = r.front.ServeStdio(r.base, front.Attachment{

@@ -18,10 +18,11 @@ import (
 type door struct {
 	origins []string // of web pages, besides those of this machine
 	tokens  *config.Secrets
+	inside  *passes
 }
 
-func newDoor(origins []string, tokens *config.Secrets) *door {
-	return &door{origins: origins, tokens: tokens}
+func newDoor(origins []string, tokens *config.Secrets, inside *passes) *door {
+	return &door{origins: origins, tokens: tokens, inside: inside}
 }
 
 // guard refuses, before anything else looks at a request, what a web page elsewhere could make a browser send: its
@@ -83,13 +84,22 @@ func overSocket(ctx context.Context) context.Context {
 	return context.WithValue(ctx, localKey{}, true)
 }
 
+// bearer is the token that a request carries, empty when it has none.
+func bearer(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return token
+}
+
 // identify finds out who sends a request.
 func (d *door) identify(r *http.Request) (call.Session, bool) {
 	if local, _ := r.Context().Value(localKey{}).(bool); local {
 		return call.Session{Lane: config.LocalClient, Client: config.LocalClient, Via: "cli"}, true
 	}
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") || token == "" {
+	token := bearer(r)
+	if token == "" {
 		return call.Session{}, false
 	}
 	client, ok := d.tokens.Verify(token)
@@ -102,7 +112,12 @@ func (d *door) known(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		session, ok := d.identify(r)
 		if ok {
-			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), senderKey{}, session)))
+			ctx, end := context.WithCancel(context.WithValue(r.Context(), senderKey{}, session))
+			defer end()
+			if token := bearer(r); token != "" {
+				defer d.inside.enter(token, end)()
+			}
+			next.ServeHTTP(w, r.WithContext(ctx))
 			return
 		}
 		w.Header().Set("WWW-Authenticate", `Bearer realm="tabrelay"`)

@@ -1,12 +1,17 @@
 package relay
 
 import (
+	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/rs/zerolog"
 
 	"tabrelay/relay/config"
 	"tabrelay/relay/join"
@@ -118,6 +123,60 @@ func TestSocketAndRevokedToken(t *testing.T) {
 	}
 }
 
+// A client whose token is rotated or revoked is thrown out of what it has open: a stream, and an attachment.
+func TestRevokedClientLeaves(t *testing.T) {
+	w := newWorld(t)
+	r, _ := w.relay()
+	for name, end := range map[string]func(name string) error{
+		"ann": r.secrets.Revoke,
+		"bob": func(name string) error { _, err := r.secrets.Rotate(name); return err },
+	} {
+		token, err := r.secrets.Add(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+r.Address()+"/api/v1/events", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		stream, err := http.DefaultClient.Do(req)
+		if err != nil || stream.StatusCode != http.StatusOK {
+			t.Fatal(err, stream)
+		}
+		in, said := io.Pipe()
+		heard, out := io.Pipe()
+		shim := &join.Shim{Home: w.home, Token: token, In: in, Out: out, Log: zerolog.Nop(),
+			Start: func(context.Context) (join.State, error) {
+				return join.State{}, errors.New("nobody starts a relay here")
+			}}
+		ended := make(chan error, 1)
+		go func() { ended <- shim.Run(t.Context()) }()
+		answers := bufio.NewScanner(heard)
+		ask := func(id int) string {
+			_, _ = fmt.Fprintf(said, `{"jsonrpc":"2.0","id":%d,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`+"\n", id)
+			answers.Scan()
+			return answers.Text()
+		}
+		answers.Buffer(nil, 1<<20)
+		if got := ask(0); !strings.Contains(got, `"result"`) {
+			t.Fatalf("%s is not served: %s", name, got)
+		}
+		if err := end(name); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, stream.Body) // until it ends
+		_ = stream.Body.Close()
+		for id := 1; ; id++ {
+			if got := ask(id); strings.Contains(got, "is not known to the relay") {
+				break
+			}
+		}
+		_ = said.Close() // a pipe closes without failure
+		<-ended
+	}
+}
+
 func TestOpenRoutes(t *testing.T) {
 	w := newWorld(t)
 	r, _ := w.relay()
@@ -140,7 +199,7 @@ func TestOpenRoutes(t *testing.T) {
 func TestSharingWithPages(t *testing.T) {
 	w := newWorld(t)
 	r, _ := w.relay()
-	d := newDoor([]string{"https://inspector.example"}, r.secrets)
+	d := newDoor([]string{"https://inspector.example"}, r.secrets, &r.passes)
 	server := http.Server{Handler: d.guard(d.known(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })))}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -86,6 +86,7 @@ type Relay struct {
 	closed    error
 
 	clients  clients
+	passes   passes
 	profiles profiles
 	notices  notices
 	refused  refused

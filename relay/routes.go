@@ -39,7 +39,7 @@ func (r *Relay) routes(d *door) map[string]http.Handler {
 }
 
 func (r *Relay) handler() http.Handler {
-	d := newDoor(r.config.AllowedOrigins, r.secrets)
+	d := newDoor(r.config.AllowedOrigins, r.secrets, &r.passes)
 	mux := http.NewServeMux()
 	methods := map[string][]string{}
 	for pattern, handler := range r.routes(d) {

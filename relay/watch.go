@@ -17,8 +17,8 @@ const settleTime = 30 * time.Millisecond
 // editTime is the same for config.json: an editor may empty a file before it writes it.
 const editTime = 100 * time.Millisecond
 
-// watch reads plugins and settings again when config.json, the list of plugins or the build output of one changes,
-// until ctx is done.
+// watch reads plugins and settings again when config.json, the list of plugins or the build output of one changes, and
+// shuts out clients whose tokens secrets.json does not have any more, until ctx is done.
 func (r *Relay) watch(ctx context.Context) {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -27,6 +27,7 @@ func (r *Relay) watch(ctx context.Context) {
 	}
 	defer watcher.Close() // nothing was written
 	r.follow(watcher)
+	r.review() // of what changed before
 	settled := time.NewTimer(time.Hour)
 	settled.Stop()
 	for {
@@ -38,6 +39,8 @@ func (r *Relay) watch(ctx context.Context) {
 				return
 			}
 			switch {
+			case event.Name == r.Home.Secrets():
+				r.review()
 			case event.Name == r.Home.Config():
 				settled.Reset(editTime)
 			case filepath.Dir(event.Name) != string(r.Home): // in which log and database are written all the time

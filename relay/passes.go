@@ -1,0 +1,58 @@
+package relay
+
+import "sync"
+
+// passes are the tokens with which somebody is inside: attachments of shims, and requests under way. A client that was
+// revoked, or whose token was rotated, has to leave at once, and not at its next question.
+type passes struct {
+	mu  sync.Mutex
+	all map[*pass]struct{}
+}
+
+type pass struct {
+	token string
+	end   func()
+}
+
+// enter notes who came in; end throws them out. leave must be called when they are gone.
+func (p *passes) enter(token string, end func()) (leave func()) {
+	one := &pass{token, end}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.all == nil {
+		p.all = map[*pass]struct{}{}
+	}
+	p.all[one] = struct{}{}
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.all, one)
+	}
+}
+
+// review throws out whoever's token does not hold any more, and returns how many that were.
+func (p *passes) review(holds func(token string) bool) (out int) {
+	p.mu.Lock()
+	var over []*pass
+	for one := range p.all {
+		if !holds(one.token) {
+			over = append(over, one)
+		}
+	}
+	p.mu.Unlock()
+	for _, one := range over {
+		one.end()
+	}
+	return len(over)
+}
+
+// review looks again at everybody inside, after secrets.json has changed.
+func (r *Relay) review() {
+	if err := r.secrets.Check(); err != nil { // no news of anybody; new questions are refused until it can be read again
+		r.Log.Warn().Err(err).Msg("the secrets cannot be read")
+		return
+	}
+	if out := r.passes.review(func(token string) bool { _, ok := r.secrets.Verify(token); return ok }); out > 0 {
+		r.Log.Info().Int("connections", out).Msg("clients whose tokens do not hold any more were shut out")
+	}
+}
