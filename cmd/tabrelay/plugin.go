@@ -18,10 +18,10 @@ import (
 
 func (a *app) plugin() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "plugin", Short: "Make, try, check, add, update, remove, list and configure plugins", Args: cobra.NoArgs,
+		Use: "plugin", Short: "Make, test, check, add, update, remove, list and configure plugins", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.pluginNew(), a.pluginDev(), a.pluginBuild(), a.pluginCheck(), a.pluginAdd(), a.pluginUpdate(), a.pluginUse(), a.pluginRemove(), a.pluginList(), a.pluginConfigure())
+	cmd.AddCommand(a.pluginNew(), a.pluginDev(), a.pluginBuild(), a.pluginCheck(), a.pluginTest(), a.pluginAdd(), a.pluginUpdate(), a.pluginUse(), a.pluginRemove(), a.pluginList(), a.pluginConfigure())
 	return cmd
 }
 
@@ -110,6 +110,8 @@ func (a *app) pluginList() *cobra.Command {
 					pages = "broken: " + p.Problem
 				case !p.Enabled:
 					pages = "switched off"
+				case pages == "" && p.Shipped:
+					pages = "none yet; say where: tabrelay plugin configure " + p.Name + " url=ADDRESS"
 				}
 				if p.Shipped {
 					from = "shipped"

@@ -1,6 +1,8 @@
 // A real MediaWiki: the one Debian packages, on PHP's own server, with a database of its own.
 
-import { appendFile, mkdir, writeFile } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { appendFile, cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from '@playwright/test';
 import { z } from 'zod';
@@ -14,6 +16,7 @@ const source = process.env.MEDIAWIKI ?? '/usr/share/mediawiki';
 // What the installer does not ask. Jobs are not run on page views, so that a test sees only what it did.
 const settings = `
 $wgServer = getenv( 'WIKI_SERVER' );
+$wgSQLiteDataDir = dirname( getenv( 'MW_CONFIG_FILE' ) );
 $wgEnableEmail = false;
 $wgJobRunRate = 0;
 $wgMainCacheType = CACHE_DB;
@@ -118,22 +121,33 @@ export class Wiki {
   }
 }
 
-export async function openWiki(closing: Closing): Promise<Wiki> {
-  const folder = await temporaryFolder('wiki', closing);
-  const url = `http://127.0.0.1:${await freePort()}`;
-  const env = { MW_CONFIG_FILE: path.join(folder, 'LocalSettings.php'), WIKI_SERVER: url };
+// Installing takes seconds, so each test gets a copy of one installation; what differs is in its environment.
+let installed: Promise<string> | undefined;
+
+async function install(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'tabrelay-wiki-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   await run(
     'php',
     [
       path.join(source, 'maintenance/install.php'),
       ...['--confpath', folder, '--dbtype', 'sqlite', '--dbpath', folder, '--dbname', 'wiki'],
-      ...['--server', url, '--scriptpath', '', '--lang', 'en', '--skins', 'Vector'],
+      ...['--server', 'http://wiki.invalid', '--scriptpath', '', '--lang', 'en', '--skins', 'Vector'],
       ...['--pass', 'an admin nobody uses', 'Test wiki', 'Admin'],
     ],
-    env,
+    { MW_CONFIG_FILE: path.join(folder, 'LocalSettings.php') },
   );
   await mkdir(path.join(folder, 'files'));
-  await appendFile(env.MW_CONFIG_FILE, settings);
+  await appendFile(path.join(folder, 'LocalSettings.php'), settings);
+  return folder;
+}
+
+export async function openWiki(closing: Closing): Promise<Wiki> {
+  const folder = await temporaryFolder('wiki', closing);
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const env = { MW_CONFIG_FILE: path.join(folder, 'LocalSettings.php'), WIKI_SERVER: url };
+  installed ??= install();
+  await cp(await installed, folder, { recursive: true });
   const server = start('php', ['-S', new URL(url).host, '-t', source], {
     ...env,
     PHP_CLI_SERVER_WORKERS: '3',

@@ -130,6 +130,9 @@ func (c *candidate) add(p *plugin.Plugin) {
 		return
 	}
 	site, faults := newSite(p, c.configured[name])
+	if p.Shipped && len(site.Matches) == 0 && c.configured[name].Settings == nil {
+		return // it comes with every binary, and is nobody's problem until a person says where their application is
+	}
 	offered, rejected := site.tools(c.schemas)
 	c.sites, c.tools = append(c.sites, site), append(c.tools, offered...)
 	for _, reason := range slices.Concat(faults, rejected) {

@@ -287,3 +287,22 @@ func TestPagesOfAPluginForEverySite(t *testing.T) {
 		}
 	}
 }
+
+// TestShippedPluginWithoutAPage: it is not offered, and no problem, until a person says where their application is.
+func TestShippedPluginWithoutAPage(t *testing.T) {
+	p := plugin.Plugin{Shipped: true, Manifest: plugin.Manifest{Name: "a", ConfigSchema: json.RawMessage(`{"url":{"type":"url"}}`)}}
+	for settings, want := range map[string][2]int{"": {0, 0}, `{"url":"https://a.example/"}`: {1, 0}, `{"url":7}`: {1, 2}} {
+		r := registry.New(nil)
+		c := map[string]registry.Configured{}
+		if settings != "" {
+			c["a"] = registry.Configured{Settings: json.RawMessage(settings)}
+		}
+		if err := r.Replace([]plugin.Plugin{p}, c); err != nil {
+			t.Fatal(err)
+		}
+		s := r.Snapshot()
+		if got := [2]int{len(s.Sites), len(s.Problems)}; got != want {
+			t.Errorf("with %s: %d sites and %d problems, want %v: %v", settings, got[0], got[1], want, s.Problems)
+		}
+	}
+}
