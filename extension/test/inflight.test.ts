@@ -84,14 +84,18 @@ test('a closed tab waits for the last words of its document', () => {
   assert.deepEqual(refusals(), [{ code: 'TAB_CLOSED', message: 'The tab was closed', outcome: 'unknown' }]);
 });
 
-test('a document that went before it reported a start never started', () => {
-  inflight.admit(frame('a'), bridge, 'sent');
+test('a document that goes may have started what it was given, though nobody heard so', () => {
+  inflight.admit(frame('a'), bridge, 'preparing');
+  inflight.admit(frame('b'), bridge, 'sent');
   bridge.gone = true;
   departures.bridgeGone(bridge);
   departures.tabLoading(1);
   assert.deepEqual(
     refusals().map(({ code, outcome }) => [code, outcome]),
-    [['TAB_CHANGED', 'not_executed']],
+    [
+      ['TAB_CHANGED', 'not_executed'],
+      ['TAB_CHANGED', 'unknown'],
+    ],
   );
 });
 

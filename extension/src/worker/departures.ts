@@ -41,9 +41,8 @@ export class Departures {
   }
 
   #end(call: OpenCall): void {
-    // A port delivers all it has before it closes: a start that was not reported did not happen.
-    const truth = call.phase !== 'started' && call.bridge?.gone ? 'not_executed' : undefined;
-    if (call.tabClosed) this.#inflight.refuse(call, 'TAB_CLOSED', 'The tab was closed', truth);
-    else this.#inflight.refuse(call, 'TAB_CHANGED', 'The tab went to another page', truth);
+    // What the document was given counts as possibly started: a port that closes can lose what was said last.
+    if (call.tabClosed) this.#inflight.refuse(call, 'TAB_CLOSED', 'The tab was closed');
+    else this.#inflight.refuse(call, 'TAB_CHANGED', 'The tab went to another page');
   }
 }
