@@ -102,8 +102,8 @@ e2e/outside/node_modules/.package-lock.json: e2e/outside/package-lock.json
 	cd e2e/outside && npm ci --no-audit --no-fund --ignore-scripts
 	@touch $@
 
-# Web applications for the adapters that no Debian package has. The checksum database of Go vouches for the first.
-applications: $(POCKETBASE) e2e/outside/node-red/node_modules/.package-lock.json
+# Go's checksum database vouches for the first, the lock file for the second.
+applications: $(POCKETBASE) e2e/outside/node-red/node_modules/.package-lock.json ## the web applications of the e2e tests that Debian does not package
 
 $(POCKETBASE):
 	GOEXPERIMENT= CGO_ENABLED=0 GOBIN=$(abspath $(@D)) go install github.com/pocketbase/pocketbase/examples/base@$(POCKETBASE_VERSION)

@@ -1,5 +1,6 @@
 // A real Node-RED with users, and two flows: one that greets, and one that fails.
 
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from '@playwright/test';
@@ -76,6 +77,7 @@ const Session = z.looseObject({ access_token: z.string() });
 const Deployed = z.object({ flows: z.array(z.looseObject({ id: z.string() })), rev: z.string() });
 
 export async function openNodeRed(closing: Closing): Promise<NodeRed> {
+  if (!existsSync(program)) throw new Error(`${program} does not exist. Run "make applications" first.`);
   const folder = await temporaryFolder('node-red', closing);
   const port = await freePort();
   await writeFile(path.join(folder, 'flows.json'), JSON.stringify(flows));

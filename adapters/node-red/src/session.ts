@@ -1,6 +1,6 @@
 // The session of the person who is signed in to the editor, and where the editor is.
 
-import { fetchText, findLocalStorageEntry, getConfig, type SignIn } from '@tabrelay/plugin-sdk';
+import { fetchText, findLocalStorageEntry, getConfig, type SignIn, ToolError } from '@tabrelay/plugin-sdk';
 import { at, parsed, text } from './json.ts';
 
 /** Where the editor's paths begin. */
@@ -25,12 +25,13 @@ export const bearer = (): Record<string, string> => {
 };
 
 export const signIn: SignIn = {
-  // An editor without adminAuth, or one with a default user, answers everybody.
+  // An editor without adminAuth, or one with a default user, answers everybody. One that cannot be reached
+  // has not refused anybody: the call itself then says what is wrong.
   isSignedIn: async () =>
     token() !== undefined ||
     fetchText(`${baseUrl()}settings`, { timeout: 5000 }).then(
       () => true,
-      () => false,
+      (error: unknown) => !(error instanceof ToolError && error.code === 'AUTH_ERROR'),
     ),
   loginUrl: baseUrl,
   waitMs: 500,
