@@ -38,7 +38,7 @@ func (f *Front) callTool(ctx context.Context, p *party, x *exchange, m *message,
 	c := call.Call{ID: x.callID, Session: p.session, Resume: x.resume, After: x.after, Placed: x.placed}
 	t, fail := f.readCall(&c, p, m, meta)
 	if fail != nil {
-		x.respond(refuse(x.id, fail, x.modern))
+		x.respond(x.refuse(fail))
 		return
 	}
 	if c.ID == "" {

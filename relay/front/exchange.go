@@ -1,13 +1,16 @@
 package front
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
 
+	"github.com/rs/zerolog"
 	"golang.org/x/time/rate"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
 )
 
 // outlet is the way back to whoever sent a request. Notifications come before the response, and every message is
@@ -30,6 +33,7 @@ type exchange struct {
 	out    outlet
 	landed func() // it is no longer in flight; may be nil
 	cancel context.CancelCauseFunc
+	log    *zerolog.Logger // nil: nothing is logged
 	gone   <-chan struct{} // closed when nothing reaches the client any more, though it has not cancelled; may be nil
 
 	// Set before the call starts.
@@ -227,6 +231,22 @@ func (x *exchange) respond(r response) {
 	_ = x.out.finish(r)
 }
 
+// refuse answers with a protocol error that can be found in the log.
+func (x *exchange) refuse(e *fault.Error) response {
+	x.identify(e)
+	return refuse(x.id, e, x.modern)
+}
+
+// identify gives a failure the id under which the log has it. That of a call has one, and a line of its own.
+func (x *exchange) identify(e *fault.Error) {
+	if e.CorrelationID != "" || x.log == nil {
+		return
+	}
+	e.CorrelationID = string(cmp.Or(x.callID, randomID()))
+	x.log.Info().Str("correlationId", e.CorrelationID).Str("code", string(e.Code)).Str("class", string(e.Class)).
+		Str("source", string(e.Source)).Str("failure", e.Message).AnErr("cause", e.Unwrap()).Msg("a request was refused")
+}
+
 // awaitTold waits until no notification is being written. It needs mu.
 func (x *exchange) awaitTold() {
 	for x.telling != nil {
@@ -283,67 +303,4 @@ func (x *exchange) retract(id string) {
 	if x.state != answered && !x.over {
 		x.enqueue(append(b, "}}"...))
 	}
-}
-
-// flights finds the requests of one client that are in flight by the exact text of their id, so that 1 and "1" are two
-// requests and nobody can cancel a stranger's.
-type flights struct {
-	mu    sync.Mutex
-	byID  map[string]*exchange
-	ended bool
-}
-
-// add reports whether x may start: not while another request with its id is in flight, nor after end.
-func (f *flights) add(x *exchange) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.byID == nil {
-		f.byID = map[string]*exchange{}
-	}
-	if f.byID[string(x.id)] != nil || f.ended {
-		return false
-	}
-	f.byID[string(x.id)] = x
-	x.landed = func() { f.remove(x) }
-	return true
-}
-
-// remove forgets x. Another request may have its id by now.
-func (f *flights) remove(x *exchange) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.byID[string(x.id)] == x {
-		delete(f.byID, string(x.id))
-	}
-}
-
-// cancel abandons the request with this id. One that is not in flight, or is unknown, is not an error in MCP.
-func (f *flights) cancel(id []byte) {
-	f.mu.Lock()
-	x := f.byID[string(id)]
-	f.mu.Unlock()
-	if x != nil {
-		x.abandon()
-	}
-}
-
-// end abandons every request and lets no more start.
-func (f *flights) end() {
-	f.mu.Lock()
-	f.ended = true
-	all := make([]*exchange, 0, len(f.byID))
-	for _, x := range f.byID {
-		all = append(all, x)
-	}
-	f.mu.Unlock()
-	for _, x := range all {
-		x.abandon()
-	}
-}
-
-// count returns how many requests are in flight.
-func (f *flights) count() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return len(f.byID)
 }

@@ -22,7 +22,7 @@ const (
 func (f *Front) list(x *exchange, m *message, name string, items [][]byte, size int) response {
 	from, to, next, fail := page(m, digestOf(name, items), len(items), size)
 	if fail != nil {
-		return refuse(x.id, fail, x.modern)
+		return x.refuse(fail)
 	}
 	body := appendString(f.openResult(x, true, 64*len(items)), name)
 	body = append(append(body, ":["...), bytes.Join(items[from:to], []byte{','})...)

@@ -54,7 +54,7 @@ const defaultLevel = "info"
 func (p *party) setLevel(x *exchange, m *message) response {
 	level, ok := unquote(m.param("level"))
 	if level = strings.ToLower(level); !ok || !slices.Contains(levels, level) {
-		return refuse(x.id, fault.New(fault.InvalidParams, "Invalid log level", fault.WithHint("Use one of "+strings.Join(levels, ", ")+".")), x.modern)
+		return x.refuse(fault.New(fault.InvalidParams, "Invalid log level", fault.WithHint("Use one of "+strings.Join(levels, ", ")+".")))
 	}
 	p.client.SetLogLevel(mcp.LoggingLevel(level))
 	return succeed(x.id, []byte("{}"))

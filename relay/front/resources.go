@@ -104,6 +104,7 @@ func (f *Front) subscribeResource(p *party, x *exchange, m *message, on bool) re
 // internal error under the words that MCP clients know for the method, with the failure in data. Members, and the
 // facts the failure itself carries, stand in data beside its fields.
 func (f *Front) failed(x *exchange, e *fault.Error, otherwise string, members ...rawjson.Member) response {
+	x.identify(e)
 	code, message := e.ProtocolNumber(x.modern), e.Message
 	if code == internalNumber {
 		message = otherwise

@@ -90,7 +90,7 @@ func (f *Front) conclude(ctx context.Context, x *exchange, answer func(*exchange
 func (f *Front) start(ctx context.Context, p *party, x *exchange, m *message, able abilities, do func(context.Context, *way) func(*exchange) response) {
 	early, fail := readResponses(m)
 	if fail != nil {
-		x.respond(refuse(x.id, fail, x.modern))
+		x.respond(x.refuse(fail))
 		return
 	}
 	r := &run{front: f, ending: p.ending, owner: p.owner(), m: m, early: early, next: make(chan *turn, 1)}
@@ -117,7 +117,7 @@ func (f *Front) attempt(_ context.Context, method string, work func() func(*exch
 		if p := recover(); p != nil {
 			f.options.Log.Error().Str("method", method).Str("panic", fmt.Sprint(p)).Bytes("stack", debug.Stack()).Msg("a request panicked")
 			answer = func(x *exchange) response {
-				return refuse(x.id, fault.New(fault.InternalError, "internal error"), x.modern)
+				return x.refuse(fault.New(fault.InternalError, "internal error"))
 			}
 		}
 	}()
@@ -249,7 +249,7 @@ func (f *Front) resume(ctx context.Context, p *party, x *exchange, m *message) {
 			fault.WithHint("Send the request again without requestState."))
 	}
 	if fail != nil {
-		x.respond(refuse(x.id, fail, x.modern))
+		x.respond(x.refuse(fail))
 		return
 	}
 	t := &turn{x: x, answers: answers, served: make(chan struct{})}

@@ -74,6 +74,7 @@ func (meta *requestMeta) sound() bool {
 
 // serve answers one request and returns when its response, if it gets one, is written.
 func (f *Front) serve(ctx context.Context, p *party, x *exchange, m *message) {
+	x.log = &f.options.Log
 	defer f.leave(x)
 	defer f.catch(x, m.method)
 	meta, fail := readMeta(m)
@@ -85,7 +86,7 @@ func (f *Front) serve(ctx context.Context, p *party, x *exchange, m *message) {
 		fail = f.enter(x)
 	}
 	if fail != nil {
-		x.respond(refuse(x.id, fail, x.modern))
+		x.respond(x.refuse(fail))
 		return
 	}
 	if !meta.sound() {
@@ -133,7 +134,7 @@ func (f *Front) route(ctx context.Context, p *party, x *exchange, m *message, me
 func (f *Front) catch(x *exchange, method string) {
 	if r := recover(); r != nil {
 		f.options.Log.Error().Str("method", method).Str("panic", fmt.Sprint(r)).Bytes("stack", debug.Stack()).Msg("a request panicked")
-		x.respond(refuse(x.id, fault.New(fault.InternalError, "internal error"), x.modern))
+		x.respond(x.refuse(fault.New(fault.InternalError, "internal error")))
 	}
 }
 
@@ -257,13 +258,13 @@ func (f *Front) translate(x *exchange, m *message, e mcp.JSONRPCErrorDetails) re
 	case mcp.INVALID_PARAMS:
 		code = fault.InvalidParams
 	case mcp.INVALID_REQUEST: // the request itself is in order, so it is the params that do not decode
-		return refuse(x.id, fault.New(fault.InvalidParams, "The params of "+shorten(m.method, 60)+" do not have the form that the method asks for"), x.modern)
+		return x.refuse(fault.New(fault.InvalidParams, "The params of "+shorten(m.method, 60)+" do not have the form that the method asks for"))
 	case mcp.INTERNAL_ERROR:
 		f.options.Log.Error().Str("method", m.method).Str("error", e.Message).Msg("mcp-go failed")
-		return refuse(x.id, fault.New(fault.InternalError, "internal error"), x.modern)
+		return x.refuse(fault.New(fault.InternalError, "internal error"))
 	}
 	if code != "" && e.Data == nil {
-		return refuse(x.id, fault.New(code, e.Message), x.modern)
+		return x.refuse(fault.New(code, e.Message))
 	}
 	details, err := json.Marshal(e)
 	if err != nil {
@@ -279,7 +280,7 @@ func (f *Front) listTools(p *party, x *exchange, m *message) response {
 	l := f.catalog.list(f.options.Tools.Snapshot(), p.tools)
 	from, to, next, fail := page(m, l.digest, len(l.ends), f.options.PageSize)
 	if fail != nil {
-		return refuse(x.id, fail, x.modern)
+		return x.refuse(fail)
 	}
 	part := l.part(from, to)
 	body := append(f.openResult(x, true, len(part)), `"tools":[`...)
