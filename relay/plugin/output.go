@@ -37,14 +37,19 @@ func (p *Plugin) seal() error {
 	if err != nil {
 		return err
 	}
+	p.Hash = p.hash(manifest)
+	return nil
+}
+
+// hash is the plugin's hash, given its manifest as encode writes it.
+func (p *Plugin) hash(manifest []byte) string {
 	h := sha256.New()
 	for _, part := range [][]byte{manifest, p.Adapter, p.PreScript} {
 		// The length keeps a byte that moves from one part to the next from going unnoticed.
 		_ = binary.Write(h, binary.BigEndian, uint64(len(part)))
 		h.Write(part)
 	}
-	p.Hash = hex.EncodeToString(h.Sum(nil))
-	return nil
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // write stores the build output, each file whole or not at all, and only when it changed, so that a watcher of the
