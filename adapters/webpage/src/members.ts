@@ -36,7 +36,7 @@ export const closest = (element: Element, selector: string): Element | null =>
   Element.prototype.closest.call(element, selector);
 
 export function shadow(element: Element): ShadowRoot | undefined {
-  const found = member(Element.prototype, 'shadowRoot', element);
+  const found = element.shadowRoot; // a form, the only element whose members can be hidden, has none
   return found instanceof ShadowRoot ? found : undefined;
 }
 

@@ -11,7 +11,12 @@ export const shown = (element: Element): boolean =>
 
 /** All elements that match, in the order of the page; those in an open shadow root where its host stands. */
 export function* find(selector: string, from: ParentNode = body()): Generator<Element> {
-  for (const element of from.querySelectorAll('*')) {
+  const every = Array.from(from.querySelectorAll('*'));
+  if (!every.some(shadow)) {
+    yield* from.querySelectorAll(selector); // most pages have no shadow root, and some have very many elements
+    return;
+  }
+  for (const element of every) {
     if (matches(element, selector)) yield element;
     const inside = shadow(element);
     if (inside !== undefined) yield* find(selector, inside);
