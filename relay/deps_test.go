@@ -18,7 +18,7 @@ const module = "tabrelay/"
 // may lists which of our packages a package may import. A package that is not here may not exist. Tests may import
 // more: they are not what others depend on.
 var may = map[string][]string{
-	"cmd/tabrelay": {"relay", "relay/config", "relay/plugin", "relay/registry", "relay/join", "relay/connect", "relay/browser", "relay/bench", "relay/fault", "relay/doctor", "relay/install", "extension", "adapters"},
+	"cmd/tabrelay": {"relay", "relay/config", "relay/plugin", "relay/registry", "relay/join", "relay/connect", "relay/browser", "relay/bench", "relay/fault", "relay/doctor", "relay/install", "relay/trial", "extension", "adapters"},
 
 	"relay":       {"*"}, // the only place where everything meets
 	"relay/bench": {"relay", "relay/call", "relay/config", "relay/plugin", "relay/hub/hubtest", "relay/wire", "relay/fault", "relay/join", "extension"},
@@ -29,6 +29,7 @@ var may = map[string][]string{
 	"relay/registry": {"relay/call", "relay/fault", "relay/plugin", "relay/schema", "relay/rawjson", "relay/match"},
 	"relay/plugin":   {"relay/schema", "relay/fault", "relay/match", "plugin-sdk"},
 	"relay/install":  {"relay/plugin"},
+	"relay/trial":    {"relay/plugin", "relay/schema"},
 	"relay/resource": {"relay/call", "relay/event", "relay/fault"},
 	"relay/prompt":   {"relay/call", "relay/fault", "relay/plugin", "relay/registry"},
 	"relay/store":    {"relay/call", "relay/fault"},
@@ -81,7 +82,7 @@ var only = map[string][]string{
 	"github.com/mark3labs/mcp-go":                {"relay/front"},
 	"modernc.org/sqlite":                         {"relay/store"},
 	"github.com/evanw/esbuild":                   {"relay/plugin", "extension/bundle"},
-	"github.com/grafana/sobek":                   {"relay/plugin"},
+	"github.com/grafana/sobek":                   {"relay/plugin", "relay/trial"},
 	"github.com/santhosh-tekuri/jsonschema":      {"relay/schema", "relay/fault"},
 	"github.com/prometheus/client_golang":        {"relay/metrics"},
 	"github.com/spf13/cobra":                     {"cmd/tabrelay"},

@@ -47,4 +47,8 @@ test('a scaffolded plugin builds as it is', async ({ stage }) => {
   expect(JSON.parse(await readFile(path.join(folder, 'dist/manifest.json'), 'utf8'))).toMatchObject({
     name: 'tea-shop',
   });
+  // Its fixtures hold, in pages made of their HTML.
+  expect(await relay.tabrelay('plugin', 'test', folder, '--browser')).toBe(
+    'passed   headings\npassed   no-headings\n',
+  );
 });

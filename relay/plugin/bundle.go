@@ -61,3 +61,12 @@ func (b *sourceBundle) build() (*module, []Diagnostic) {
 	}
 	return m, found
 }
+
+// ForEngine makes a built adapter one that the engine runs, which has no page and is older than browsers.
+func ForEngine(adapter []byte) ([]byte, error) {
+	result := api.Transform(string(adapter), api.TransformOptions{Target: engineTarget, Supported: engineSupports, Loader: api.LoaderJS, LogLevel: api.LogLevelSilent})
+	if len(result.Errors) > 0 {
+		return nil, fmt.Errorf("the adapter cannot be run without a browser: %s", result.Errors[0].Text)
+	}
+	return result.Code, nil
+}
