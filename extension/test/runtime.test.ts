@@ -376,7 +376,6 @@ test('what cannot be shown is logged as such and makes no tool fail', async () =
 test('a value without a JSON form ends the call, and says that the tool ran', async () => {
   const { said } = run(() => 1n);
   await turn();
-  const message = "The tool's result is not JSON: Do not know how to serialize a BigInt";
-  const refusal = { code: 'INVALID_OUTPUT', message, outcome: 'executed' };
-  assert.deepEqual(said[1], ['ended', { status: 'refused', started: true, refusal }]);
+  const value = 'The tool\'s result is not JSON: Do not know how to serialize a BigInt\n"1n"';
+  assert.deepEqual(said[1], ['ended', { status: 'returned', value }]);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { legible } from '../src/page/legible.ts';
 import { cut, fitsIn, serialiseThrown, serialiseValue, utf8Length } from '../src/page/serialise.ts';
 
 const internal = { code: 'INTERNAL_ERROR', category: 'internal', retryable: false };
@@ -128,4 +129,23 @@ test("a code that a page hung on a built-in prototype is nobody's", () => {
     Reflect.deleteProperty(Error.prototype, 'code');
     Reflect.deleteProperty(Object.prototype, 'retryable');
   }
+});
+
+test('what JSON has no form for is put into words', () => {
+  const loop: Record<string, unknown> = { count: 5n, f() {}, when: new Date(0) };
+  loop.self = loop;
+  assert.equal(
+    legible(loop),
+    '{"count":"5n","f":"[function]","when":"1970-01-01T00:00:00.000Z","self":"[see above]"}',
+  );
+  assert.equal(legible(Symbol('s')), '"Symbol(s)"');
+  const trap = {
+    get a() {
+      throw new Error('trap');
+    },
+    toString() {
+      throw new Error('trap');
+    },
+  };
+  assert.equal(legible(trap), '[unprintable]');
 });

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -31,7 +32,7 @@ func (r *run) checkResult() *fault.Error {
 		return r.executed(fault.OutputTooLarge, fmt.Sprintf("The tool's result has %d bytes; at most %d are passed on", len(res.Output), r.MaxResultBytes))
 	}
 	if !rawjson.Valid(res.Output) {
-		return r.keepingInvalid(r.executed(fault.InvalidOutput, "The tool's result is not JSON"), plainText)
+		return r.keepingInvalid(r.executed(fault.InvalidOutput, whyNoJSON(res.Output)), plainText)
 	}
 	output, err := r.tool.Output()
 	if err != nil || output == nil {
@@ -42,6 +43,16 @@ func (r *run) checkResult() *fault.Error {
 	}
 	res.Structured = true
 	return r.fit(output)
+}
+
+// whyNoJSON is the first line of a result that has no JSON form, where the page runtime wrote one.
+func whyNoJSON(output []byte) string {
+	const sentence = "The tool's result is not JSON"
+	line, _, _ := bytes.Cut(output, []byte("\n"))
+	if bytes.HasPrefix(line, []byte(sentence+": ")) {
+		return fault.Plain(string(line))
+	}
+	return sentence
 }
 
 // wrap is the value as a tool whose output schema is not one of an object answers it.

@@ -74,7 +74,10 @@ const plainPrototypes = [
  * JSON text of value. A toJSON that the page hung on the prototypes of plain data, as old libraries do, is taken
  * away meanwhile: a tool's answer is what the tool returned.
  */
-export function encodeJson(value: unknown): string | undefined {
+export function encodeJson(
+  value: unknown,
+  show?: (key: string, part: unknown) => unknown,
+): string | undefined {
   let hung: PropertyDescriptor[] | undefined;
   for (let i = 0; i < plainPrototypes.length; i++) {
     const prototype = plainPrototypes[i];
@@ -84,7 +87,7 @@ export function encodeJson(value: unknown): string | undefined {
     defineProperty(hung, i, { value: found, configurable: true });
   }
   try {
-    return stringify(value);
+    return stringify(value, show);
   } finally {
     for (let i = 0; hung !== undefined && i < hung.length; i++) {
       const prototype = plainPrototypes[i];

@@ -3,6 +3,7 @@
 import { type Clock, type Expiry, expiryText, startClock } from './clock.ts';
 import type { Adapter, Callable, Tool } from './definition.ts';
 import type { HookName } from './hooks.ts';
+import { legible } from './legible.ts';
 import type { Ending, Order, Refusal } from './order.ts';
 import { urlAllowed } from './patterns.ts';
 import {
@@ -10,6 +11,7 @@ import {
   call,
   defineProperty,
   dropTimer,
+  indexOf,
   later,
   max,
   min,
@@ -18,6 +20,7 @@ import {
   property,
   round,
   settle,
+  slice,
   stringOf,
 } from './primordials.ts';
 import { type Observer, type Reports, reporting } from './reporting.ts';
@@ -43,8 +46,10 @@ const refused = (started: boolean, refusal: Refusal): Ending => ({ status: 'refu
 function returned(value: unknown, order: Order): Ending {
   const encoded = serialiseValue(value);
   if ('problem' in encoded) {
-    const message = cut(`The tool's result is not JSON: ${encoded.problem}`, 4096);
-    return refused(true, { code: 'INVALID_OUTPUT', message, outcome: 'executed' });
+    // No JSON, and so the relay refuses it by its first line, and keeps it to be read.
+    const lineEnd = indexOf(encoded.problem, '\n');
+    const reason = cut(lineEnd < 0 ? encoded.problem : slice(encoded.problem, 0, lineEnd), 4096);
+    return { status: 'returned', value: `The tool's result is not JSON: ${reason}\n${legible(value)}` };
   }
   if (fitsIn(encoded.text, order.maxResultBytes)) return { status: 'returned', value: encoded.text };
   const message = `The result has more than ${order.maxResultBytes} bytes (${encoded.text.length} characters)`;
