@@ -34,6 +34,10 @@ func (r *run) checkResult() *fault.Error {
 	if !rawjson.Valid(res.Output) {
 		return r.keepingInvalid(r.executed(fault.InvalidOutput, whyNoJSON(res.Output)), plainText)
 	}
+	if mended, changed := rawjson.Mend(res.Output); changed {
+		res.Output = mended
+		r.warn("The result had characters that are no Unicode text (half a surrogate pair); U+FFFD stands in their place.")
+	}
 	output, err := r.tool.Output()
 	if err != nil || output == nil {
 		return r.fit(nil) // err was the arguments' business: the tool would not have run
