@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
 )
 
 // feed passes progress and log entries on to the caller: one at a time, progress only upwards, nothing after the
@@ -28,6 +29,7 @@ func (f *feed) progress(p call.Progress) bool {
 	if f.tell != nil {
 		p.Progress = f.upwards(p)
 		f.last, f.moved = p.Progress, true
+		p.Message = fault.Sanitize(p.Message) // clients print it to terminals
 		f.tell(p)
 	}
 	return true
@@ -73,6 +75,7 @@ func (f *feed) log(e call.LogEntry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.closed && f.write != nil {
+		e.Message = fault.Sanitize(e.Message)
 		f.write(e)
 	}
 }
