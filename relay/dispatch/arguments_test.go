@@ -3,6 +3,7 @@ package dispatch
 import (
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -11,6 +12,18 @@ func TestCallersSize(t *testing.T) {
 		r := &run{}
 		if expected := r.takeMaxBytes(json.RawMessage(value)); r.call.MaxBytes != want || (expected == "") != (want > 0) {
 			t.Errorf("%s: %d, expected %q", value, r.call.MaxBytes, expected)
+		}
+	}
+}
+
+func TestWhyNoJSON(t *testing.T) {
+	for output, want := range map[string]string{
+		`{"a":`: "The tool's result is not JSON",
+		"The tool's result is not JSON: no BigInt\n10":            "The tool's result is not JSON: no BigInt",
+		strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001): "The tool's result nests too deeply: at most 10000 levels can be read",
+	} {
+		if got := whyNoJSON([]byte(output)); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -55,6 +56,10 @@ func whyNoJSON(output []byte) string {
 	line, _, _ := bytes.Cut(output, []byte("\n"))
 	if bytes.HasPrefix(line, []byte(sentence+": ")) {
 		return fault.Plain(string(line))
+	}
+	var value json.RawMessage
+	if err := json.Unmarshal(output, &value); err != nil && strings.Contains(err.Error(), "max depth") {
+		return "The tool's result nests too deeply: at most 10000 levels can be read"
 	}
 	return sentence
 }
