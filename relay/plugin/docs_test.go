@@ -13,13 +13,16 @@ var codeBlock = regexp.MustCompile("(?s)```ts\n(.*?)```")
 
 // What the guides show is what builds.
 func TestDocumentedPlugins(t *testing.T) {
-	for _, page := range []string{"plugins.md", "opentabs.md"} {
+	for _, page := range []string{"plugins.md", "opentabs.md", "guides/first-plugin.md", "guides/errors.md", "guides/sign-in.md", "guides/testing.md", "guides/worlds.md"} {
 		text, err := os.ReadFile("../../docs/" + page)
 		if err != nil {
 			t.Fatal(err)
 		}
 		built := 0
 		for _, block := range codeBlock.FindAllStringSubmatch(string(text), -1) {
+			if strings.Contains(block[1], "'zod'") {
+				continue // e2e/specs/first-plugin.spec.ts follows that page to the letter
+			}
 			files := []txtar.File{{Name: "package.json", Data: []byte(smallPackage)}}
 			switch source := block[1]; {
 			case strings.Contains(source, "export default"):
