@@ -105,7 +105,7 @@ const healthSchema = `{
 		"queue": {"type": "object", "properties": {"running": {"type": "integer"}, "waiting": {"type": "integer"}, "tabs": {"type": "array", "items": {"type": "object"}}}, "required": ["running", "waiting"]},
 		"breakers": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}, "state": {"enum": ["closed", "half_open", "open"]}}, "required": ["name", "state"]}},
 		"corruption": {"type": "object", "additionalProperties": {"type": "integer"}, "description": "Messages that could not be used, by peer."},
-		"lastFatal": {"type": ["object", "null"], "description": "The last link that was given up until something changes; null: none.", "properties": {"time": {"type": "string"}, "code": {"type": "string"}, "message": {"type": "string"}}},
+		"lastFatal": {"description": "The last link that was given up until something changes; null: none.", "anyOf": [{"type": "object", "properties": {"time": {"type": "string"}, "code": {"type": "string"}, "message": {"type": "string"}}}, {"type": "null"}]},
 		"trouble": {"type": "string", "description": "Why no browser is connected."},
 		"next": {"type": "string", "description": "What to do about it."},
 		"refused": {"type": "object", "description": "A configuration that was not taken over; the one before it is in effect.", "properties": {"reason": {"type": "string"}, "time": {"type": "string"}}},

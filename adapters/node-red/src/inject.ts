@@ -12,5 +12,13 @@ export async function inject(node: string, payload: unknown, signal: AbortSignal
 
 /** JSON Schema of what to send. */
 export const payloadInput = {
+  anyOf: [
+    { type: 'string' },
+    { type: 'number' },
+    { type: 'boolean' },
+    { type: 'object' },
+    { type: 'array' },
+    { type: 'null' },
+  ],
   description: 'Any JSON value to send as msg.payload. Default: what the node is set to.',
 } as const;

@@ -41,7 +41,7 @@ export const getCollection = defineTool({
       },
       rules: {
         type: 'object',
-        additionalProperties: { type: ['string', 'null'] },
+        additionalProperties: { anyOf: [{ type: 'string' }, { type: 'null' }] },
         description: 'Who may do what: a filter, empty for everybody, null for superusers alone.',
       },
       indexes: { type: 'array', maxItems: 500, items: { type: 'string' } },

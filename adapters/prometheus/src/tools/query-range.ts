@@ -4,7 +4,7 @@ import { at, labels, list, objects, texts } from '../json.ts';
 import { page, pageInput, pageOutput } from '../paging.ts';
 import { labelsOutput, numeric, sample, summary, warningsOutput } from '../samples.ts';
 
-const point = { type: 'array', items: { type: ['number', 'string'] } } as const;
+const point = { type: 'array', items: { anyOf: [{ type: 'number' }, { type: 'string' }] } } as const;
 
 export const queryRange = defineTool({
   name: 'query_range',
