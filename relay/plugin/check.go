@@ -42,6 +42,9 @@ func Check(p *Plugin) []Diagnostic {
 			say("the pattern %s is for unencrypted pages only; write https:// or *://", pattern)
 		}
 	}
+	for _, problem := range checkAsked(p) {
+		say("%s", problem)
+	}
 	for _, t := range m.Tools {
 		for _, problem := range t.check() {
 			say("tool %q: %s", t.Name, problem)
