@@ -151,6 +151,24 @@ test('pages of the browser itself are not listed', async ({ stage }) => {
   ]);
 });
 
+test('subscribers of a tab hear when its text changes', async ({ stage }) => {
+  const site = await openReadingSite(stage.closing);
+  const { page, id } = await open(stage, `${site}/frame`, 'Frame');
+  const uri = `tab://${id}/text`;
+  let heard = 0;
+  stage.agent.client.fallbackNotificationHandler = async ({ params }) => {
+    if (params?.uri === uri) heard++;
+  };
+  await stage.agent.client.subscribeResource({ uri });
+  // The observer comes a moment after the subscription, so the page changes until it was heard.
+  await expect
+    .poll(async () => {
+      await page.evaluate(() => document.body.append('a new line'));
+      return heard;
+    })
+    .toBeGreaterThan(0);
+});
+
 test('subscribers of a tab hear of another page, and of tabs that come and go', async ({ stage }) => {
   const site = await openReadingSite(stage.closing);
   const { page, id } = await open(stage, `${site}/frame`, 'Frame');
