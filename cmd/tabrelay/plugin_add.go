@@ -24,6 +24,7 @@ func (a *app) pluginAdd() *cobra.Command {
 			if err := a.home.Create(); err != nil {
 				return err
 			}
+			hurry(false)
 			from := folderOf(args)
 			if isFolder(from) {
 				return a.addFolder(cmd.Context(), from)

@@ -17,7 +17,7 @@ func (a *app) pluginBuild() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "build [FOLDER]", Short: "Build a plugin into its dist folder", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			debug.SetGCPercent(400) // a build makes much garbage and ends soon; this takes a third off its time
+			hurry(watch)
 			opts := plugin.Options{Out: out}
 			if watch {
 				return a.watchPlugin(cmd.Context(), folderOf(args), opts)
@@ -31,6 +31,20 @@ func (a *app) pluginBuild() *cobra.Command {
 	cmd.Flags().StringVar(&out, "out", "", "folder for manifest.json and adapter.js (default: dist in the plugin's folder)")
 	cmd.Flags().BoolVar(&watch, "watch", false, "build again after each change, until interrupted; a relay that has the plugin offers it at once")
 	return cmd
+}
+
+// buildMemory is where a build that ends with its process begins to look for garbage. 29 tools with Zod need 176 MB.
+const buildMemory = 512 << 20
+
+// hurry lets builds make garbage: all of it for a process that ends soon, which takes a third off a build's CPU time, and
+// some of it for one that goes on, which takes a quarter off.
+func hurry(goesOn bool) {
+	if goesOn {
+		debug.SetGCPercent(400)
+		return
+	}
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(buildMemory)
 }
 
 // built says what a build gave.
@@ -84,6 +98,7 @@ func (a *app) pluginCheck() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "check [FOLDER]", Short: "Say what an agent would stumble over in a plugin; it builds nothing", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			hurry(false)
 			p, found, err := plugin.Build(cmd.Context(), folderOf(args), plugin.Options{Out: "-"})
 			if err != nil {
 				a.warn(found)

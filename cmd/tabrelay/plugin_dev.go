@@ -29,6 +29,7 @@ func (a *app) pluginDev() *cobra.Command {
 			if _, ok := join.Running(ctx, a.home); !ok {
 				return errNotRunning()
 			}
+			hurry(true)
 			d := &development{app: a, dir: folderOf(args)}
 			return d.run(ctx)
 		},

@@ -59,7 +59,8 @@ export const tool%[1]d = defineTool({
 }
 
 func BenchmarkBuildCold(b *testing.B) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command has it
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // as the command has it
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(512 << 20))
 	dir := unpack(b, large(29))
 	for b.Loop() {
 		p, _, err := Build(b.Context(), dir, Options{})
