@@ -40,7 +40,7 @@ func TestPagesAreFollowed(t *testing.T) {
 			t.Errorf("told %d times, want 3: after a.1, a.2 and b.0", told.Load())
 		}
 		before := asked.Load()
-		w.tabs = nil // closed
+		w.keepTabs(0) // closed
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if n := asked.Load(); n != before {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,17 +20,28 @@ import (
 
 // window is a browser as a test wants it.
 type window struct {
-	tabs    []Tab
 	trouble *fault.Error
 	answer  func(profile, name string, params map[string]any) (string, *fault.Error)
 
 	mu        sync.Mutex
+	tabs      []Tab
 	asked     []string
 	listeners map[int]func(TabNews)
 }
 
-func (w *window) Tabs() []Tab           { return append([]Tab{}, w.tabs...) }
 func (w *window) Trouble() *fault.Error { return w.trouble }
+
+func (w *window) Tabs() []Tab {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.tabs)
+}
+
+func (w *window) keepTabs(n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tabs = w.tabs[:n]
+}
 
 func (w *window) Command(_ context.Context, profile, name string, params any) (json.RawMessage, *fault.Error) {
 	w.mu.Lock()
@@ -55,8 +68,9 @@ func (w *window) OnTabs(listener func(TabNews)) func() {
 
 func (w *window) tell(n TabNews) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, l := range w.listeners {
+	listeners := slices.Collect(maps.Values(w.listeners))
+	w.mu.Unlock()
+	for _, l := range listeners {
 		l(n)
 	}
 }
@@ -101,7 +115,7 @@ func TestListedTabs(t *testing.T) {
 	if list[0].URI != "tab://7/text?profile=p1" {
 		t.Errorf("profiles with one label: %s", list[0].URI)
 	}
-	w.tabs = w.tabs[:1]
+	w.keepTabs(1)
 	list, _ = s.List(t.Context(), session)
 	if list[0].URI != "tab://7/text" {
 		t.Errorf("one profile: %s", list[0].URI)
