@@ -16,7 +16,8 @@ type ID string
 type Session struct {
 	Lane   string // one attachment of one client; grants, tab affinity and ownership belong to it
 	Client string // the client's name, for example "claude-code"; "cli" for the command line
-	Via    string // "stdio", "http" or "cli"
+	Via    string // "stdio", "http", "cli" or "panel"
+	Scope  Scope  // what the client may see and call at the most
 }
 
 // Call is one tool call as a front received it.

@@ -50,7 +50,10 @@ type Place struct {
 	ProfileID string
 	Profile   string // its label
 	TabID     int
-	Others    int // how many other tabs of the same site that profile has
+	Origin    string // of the document in the tab
+	URL       string // of the same, as the browser told it last
+	Title     string // of the tab: words of the page
+	Others    int    // how many other tabs of the same site that profile has
 }
 
 // ToolName is the tool's full name.

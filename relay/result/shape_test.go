@@ -3,6 +3,7 @@ package result
 import (
 	"bytes"
 	"encoding/json"
+	"encoding/json/jsontext"
 	"fmt"
 	"reflect"
 	"strings"
@@ -96,6 +97,9 @@ func checkShaped(t *testing.T, doc json.RawMessage, w Wish, s *Shaped) {
 	var whole, part any
 	if json.Unmarshal(doc, &whole) != nil || json.Unmarshal(s.Value, &part) != nil {
 		return // a number outside of every range
+	}
+	if !jsontext.Value(doc).IsValid(jsontext.AllowInvalidUTF8(true)) {
+		return // an object repeats a name, so that what a decoder takes for its member depends on what is left out
 	}
 	if !isPart(whole, part) {
 		t.Errorf("%s is not a part of %s", s.Value, doc)

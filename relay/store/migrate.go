@@ -70,6 +70,56 @@ var migrations = []string{
 	);
 	CREATE INDEX dead_letters_by_attempt ON dead_letters (sent);
 	CREATE INDEX dead_letters_by_time ON dead_letters (created);`,
+
+	// Times are microseconds since 1970; 0: for ever, or never.
+	`CREATE TABLE rules (
+		target  TEXT NOT NULL,    -- tool, plugin, origin or default
+		client  TEXT NOT NULL,    -- empty: every client
+		mode    TEXT NOT NULL,    -- off, ask or auto
+		until   INTEGER NOT NULL,
+		created INTEGER NOT NULL,
+		by      TEXT NOT NULL,
+		PRIMARY KEY (target, client)
+	);
+	CREATE TABLE reviews (
+		plugin  TEXT NOT NULL,
+		hash    TEXT NOT NULL,    -- of the content
+		created INTEGER NOT NULL,
+		by      TEXT NOT NULL,
+		verdict TEXT NOT NULL,    -- accepted or refused
+		content BLOB,             -- what was reviewed, compressed; NULL once a later review replaced it
+		PRIMARY KEY (plugin, hash)
+	);
+	CREATE TABLE switches (       -- what a person switched, and a restart must not undo
+		name  TEXT NOT NULL PRIMARY KEY,
+		value TEXT NOT NULL
+	);
+	CREATE TABLE audit (
+		n              INTEGER PRIMARY KEY,
+		at             INTEGER NOT NULL,
+		kind           TEXT NOT NULL, -- call, decision, rule, review, client, switch
+		client         TEXT NOT NULL,
+		via            TEXT NOT NULL,
+		lane           TEXT NOT NULL,
+		tool           TEXT NOT NULL,
+		plugin         TEXT NOT NULL,
+		profile_id     TEXT NOT NULL,
+		profile        TEXT NOT NULL,
+		tab_id         INTEGER NOT NULL,
+		origin         TEXT NOT NULL,
+		arguments_hash TEXT NOT NULL, -- SHA-256
+		arguments      TEXT NOT NULL, -- a redacted preview
+		decision       TEXT NOT NULL,
+		decided_by     TEXT NOT NULL,
+		outcome        TEXT NOT NULL,
+		code           TEXT NOT NULL,
+		duration_ms    INTEGER NOT NULL,
+		call_id        TEXT NOT NULL,
+		detail         TEXT NOT NULL,
+		hash           BLOB NOT NULL  -- of the row and of the hash before it
+	);
+	CREATE INDEX audit_by_time ON audit (at);
+	CREATE INDEX audit_by_call ON audit (call_id);`,
 }
 
 // migrate runs the migrations a database lacks, each in a transaction with its number.

@@ -1,0 +1,37 @@
+package call
+
+import "encoding/json"
+
+// Mode is what a permission rule says about a tool.
+type Mode string
+
+// The modes of a rule.
+const (
+	Off  Mode = "off"  // it is not listed and does not run
+	Ask  Mode = "ask"  // it runs after a person allowed it
+	Auto Mode = "auto" // it runs
+)
+
+// Scope is what one client may see and call at the most, whatever the rules say. The zero value bounds nothing.
+type Scope struct {
+	Toolset  string `json:"toolset,omitempty"` // as in `tabrelay mcp --toolset`; empty: what the client asks for
+	Plugins  string `json:"plugins,omitempty"` // names, separated by commas; empty: all
+	ReadOnly bool   `json:"readOnly,omitempty"`
+}
+
+// Access is one call for which a permission is asked.
+type Access struct {
+	ID          ID
+	Session     Session
+	Tool        string // full name
+	Title       string // for people
+	Plugin      string // name; "relay" for a tool of the relay itself
+	Hash        string // of the plugin's content; empty for a tool of the relay itself
+	ReadOnly    bool
+	Destructive bool
+	Idempotent  bool
+	BuiltIn     bool            // of the relay itself
+	Shipped     bool            // of a plugin in the binary
+	Arguments   json.RawMessage // they fit the tool's schema
+	At          *Place          // nil: the tool needs no tab, or the tab is not known yet
+}
