@@ -126,6 +126,24 @@ func (d *door) known(next http.Handler) http.Handler {
 	})
 }
 
+// operator admits who acts for the person: the command line of this machine, and the extension's panel. Agents, which
+// have tokens of their own, are refused.
+func (d *door) operator(next http.HandlerFunc) http.Handler {
+	return d.known(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s, _ := sender(r.Context()); !isOperator(s) {
+			refuse(w, http.StatusForbidden, fault.New(fault.PermissionDenied, "The client "+excerpt(s.Client)+" may not do that: it is for the person",
+				fault.WithHint("Ask the person to do it in tabrelay's side panel, or with `tabrelay` in a terminal.")))
+			return
+		}
+		next(w, r)
+	}))
+}
+
+func isOperator(s call.Session) bool { return s.Client == config.LocalClient || s.Via == viaPanel }
+
+// viaPanel is how requests of the extension's panel come.
+const viaPanel = "panel"
+
 // refuse answers with a failure.
 func refuse(w http.ResponseWriter, status int, f *fault.Error) {
 	reply(w, status, map[string]any{"error": f})

@@ -29,7 +29,7 @@ func (r *Relay) routes(d *door) map[string]http.Handler {
 		"GET /api/v1/events":                    client(http.HandlerFunc(r.streamEvents)),
 		"GET /api/v1/calls":                     client(http.HandlerFunc(r.streamCalls)),
 		"POST /api/v1/reload":                   client(http.HandlerFunc(r.reloadNow)),
-		"POST /api/v1/stop":                     client(http.HandlerFunc(r.stopNow)),
+		"POST /api/v1/stop":                     d.operator(r.stopNow),
 		"GET /api/v1/dead-letters":              client(http.HandlerFunc(r.showLetters)),
 		"GET /api/v1/dead-letters/{id}":         client(http.HandlerFunc(r.showLetter)),
 		"POST /api/v1/dead-letters/{id}/replay": client(http.HandlerFunc(r.replayLetter)),
