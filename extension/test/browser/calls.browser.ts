@@ -57,7 +57,8 @@ for (const world of ['iso', 'main']) {
     const text = await stage.call(tabId, `${world}.throwText`).outcome;
     assert.deepEqual(text.frame.error, { ...internal, message: 'just text' });
     const cycle = await stage.call(tabId, `${world}.cycle`).outcome;
-    assert.match(JSON.stringify(cycle.frame.refusal), /INVALID_OUTPUT.*executed/);
+    assert.equal(cycle.frame.status, 'returned');
+    assert.match(cycle.payload, /^The tool's result is not JSON: .*\n.*\[see above\]/);
     await page.close();
   });
 
