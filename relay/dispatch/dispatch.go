@@ -31,6 +31,7 @@ type Options struct {
 	Meter   Meter
 	Events  func(kind event.Kind, message string, data map[string]any) // news of calls; nil: nobody is told
 	Calls   *event.Bus                                                 // hears of the end of each call; nil: nobody does
+	Audit   Audit                                                      // nil: no call is written down
 	Log     zerolog.Logger
 
 	Timeout         time.Duration // of a call whose tool and caller name none
@@ -83,6 +84,12 @@ type Meter interface {
 	Inflight(change int)
 	Retry(result string, waited time.Duration)
 	Breaker(name string, state int) // 0 closed, 1 half open, 2 open
+}
+
+// Audit writes down what was called.
+type Audit interface {
+	// Record does not wait for the disk. The entry's arguments belong to the caller again once it returns.
+	Record(e call.Entry)
 }
 
 // Dispatcher carries out calls.
