@@ -13,7 +13,6 @@ import (
 
 	"tabrelay/extension"
 	"tabrelay/relay/call"
-	"tabrelay/relay/config"
 	"tabrelay/relay/event"
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/join"
@@ -60,7 +59,7 @@ func ours(text string) string {
 // Every metric is provoked in a relay that runs, and read where Prometheus reads it.
 func TestMetricsOfARelay(t *testing.T) {
 	w := newWorld(t)
-	cfg := config.Default()
+	cfg := openConfig()
 	cfg.Listen, cfg.Demo.Listen = "127.0.0.1:0", ""
 	cfg.Errors.Transient.Retry.InitialDelay, cfg.Breaker.Failures = time.Millisecond, 2
 	r, err := New(t.Context(), cfg, Options{Home: w.home, Log: zerolog.Nop(), Plugins: []plugin.Plugin{shop()}})

@@ -14,7 +14,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"tabrelay/relay/config"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/fault/faulttest"
 	"tabrelay/relay/hub/hubtest"
@@ -26,7 +25,7 @@ import (
 // relayWith starts a relay with plugins of its own.
 func (w *world) relayWith(plugins ...plugin.Plugin) *Relay {
 	w.t.Helper()
-	cfg := config.Default()
+	cfg := openConfig()
 	cfg.Listen, cfg.Demo.Listen = "127.0.0.1:0", ""
 	r, err := New(w.t.Context(), cfg, Options{Home: w.home, Log: zerolog.Nop(), Plugins: plugins})
 	if err != nil {
@@ -233,7 +232,7 @@ func TestSituationOfAPortThatIsTaken(t *testing.T) {
 	}
 	defer l.Close() // at the end of the test
 	w := newWorld(t)
-	cfg := config.Default()
+	cfg := openConfig()
 	cfg.Listen, cfg.Demo.Listen = l.Addr().String(), ""
 	_, err = New(t.Context(), cfg, Options{Home: w.home, Log: zerolog.Nop(), Plugins: []plugin.Plugin{}})
 	var failure *fault.Error

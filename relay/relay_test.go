@@ -61,7 +61,7 @@ func (w *world) relay() (r *Relay, end func()) { return w.relayAt("127.0.0.1:0")
 
 func (w *world) relayAt(address string) (r *Relay, end func()) {
 	w.t.Helper()
-	cfg := config.Default()
+	cfg := openConfig()
 	cfg.Listen, cfg.Demo.Listen = address, ""
 	r, err := New(w.t.Context(), cfg, Options{Home: w.home, Log: zerolog.Nop(), Plugins: []plugin.Plugin{shop()}})
 	if err != nil {
@@ -228,7 +228,7 @@ func TestRestartDuringAWrite(t *testing.T) {
 func TestOneRelayForAHome(t *testing.T) {
 	w := newWorld(t)
 	first, _ := w.relay()
-	cfg := config.Default()
+	cfg := openConfig()
 	cfg.Listen, cfg.Demo.Listen = "127.0.0.1:0", ""
 	_, err := New(t.Context(), cfg, Options{Home: w.home, Log: zerolog.Nop()})
 	if err == nil || !strings.Contains(err.Error(), "already running") {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"tabrelay/relay/config"
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/join"
 	"tabrelay/relay/plugin"
@@ -40,7 +39,7 @@ func (p *page) String() string {
 // TestLogKeepsSecrets has a conversation full of secrets, and looks for each of them in a log of the finest level.
 func TestLogKeepsSecrets(t *testing.T) {
 	w := newWorld(t)
-	cfg := config.Default()
+	cfg := openConfig()
 	cfg.Listen, cfg.Demo.Listen, cfg.Logging.Level, cfg.Logging.IncludeStackTraces = "127.0.0.1:0", "", "debug", true
 	log := &page{}
 	r, err := New(t.Context(), cfg, Options{Home: w.home, Log: zerolog.New(log).Level(zerolog.DebugLevel), Plugins: []plugin.Plugin{shop()}})

@@ -46,6 +46,7 @@ func furnish(e *testscript.Env) error {
 	for name, value := range map[string]string{
 		"HOME": e.WorkDir, "XDG_CONFIG_HOME": filepath.Join(e.WorkDir, ".config"), "TABRELAY_HOME": home,
 		"TABRELAY_LISTEN": "127.0.0.1:0", "TABRELAY_DEMO_LISTEN": "127.0.0.1:0", "DISPLAY": "", "WAYLAND_DISPLAY": "",
+		"TABRELAY_PERMISSIONS": "auto", "TABRELAY_REVIEW_REQUIRED": "false", // sessions about these unset them
 	} {
 		e.Setenv(name, value)
 	}

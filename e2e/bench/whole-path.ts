@@ -59,7 +59,12 @@ const quantile = (sorted: readonly number[], q: number): string =>
 
 const closing = new Closing();
 const home = await temporaryFolder('bench', closing);
-const env = { TABRELAY_HOME: home, TABRELAY_LISTEN: '127.0.0.1:0', TABRELAY_DEMO_LISTEN: '127.0.0.1:0' };
+const env = {
+  TABRELAY_HOME: home,
+  TABRELAY_LISTEN: '127.0.0.1:0',
+  TABRELAY_DEMO_LISTEN: '127.0.0.1:0',
+  TABRELAY_PERMISSIONS: 'auto',
+};
 try {
   await run(binary, ['up', '--browser', 'managed'], env);
   closing.defer(() => run(binary, ['down'], env));

@@ -15,15 +15,23 @@ const Status = z.object({
   tabs: z.array(z.object({ url: z.string() })),
 });
 
+/** What a relay is told in a test that is about neither permissions nor reviews: agents may call every tool. */
+const open = { TABRELAY_PERMISSIONS: 'auto', TABRELAY_REVIEW_REQUIRED: 'false' };
+
+export interface RelayOptions {
+  /** Permissions and reviews as a person has them who configured nothing, or what config says of them. */
+  guarded?: boolean;
+}
+
 export class Relay {
   readonly home: string;
   readonly env: Record<string, string>;
   #program: Program | undefined;
   #clients = 0;
 
-  constructor(home: string) {
+  constructor(home: string, { guarded = false }: RelayOptions = {}) {
     this.home = home;
-    this.env = { TABRELAY_HOME: home };
+    this.env = { TABRELAY_HOME: home, ...(guarded ? {} : open) };
   }
 
   get extension(): string {
@@ -98,9 +106,13 @@ export class Relay {
 }
 
 /** A relay that is running, in a temporary home folder. */
-export async function openRelay(closing: Closing, config: Record<string, unknown> = {}): Promise<Relay> {
+export async function openRelay(
+  closing: Closing,
+  config: Record<string, unknown> = {},
+  options: RelayOptions = {},
+): Promise<Relay> {
   requireBinary();
-  const relay = new Relay(await temporaryFolder('home', closing));
+  const relay = new Relay(await temporaryFolder('home', closing), options);
   await relay.configure({ listen: '127.0.0.1:0', demo: { listen: '127.0.0.1:0' }, ...config });
   closing.defer(() => relay.stop());
   await relay.start();

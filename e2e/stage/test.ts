@@ -6,7 +6,7 @@ import { type Agent, stdioAgent } from './agent.ts';
 import { openBrowser } from './browser.ts';
 import { Closing } from './closing.ts';
 import { freePort } from './port.ts';
-import { openRelay, type Relay } from './relay.ts';
+import { openRelay, type Relay, type RelayOptions } from './relay.ts';
 
 export interface Stage {
   closing: Closing;
@@ -19,7 +19,7 @@ export interface Stage {
   agent: Agent;
 }
 
-export interface StageOptions {
+export interface StageOptions extends RelayOptions {
   /** Address of the demo site; a free one if left out. */
   demo?: string;
   /** What a person configured for plugins, by plugin name. */
@@ -31,11 +31,12 @@ export interface StageOptions {
 
 export async function openStage(closing: Closing, options: StageOptions = {}): Promise<Stage> {
   const demo = new DemoSite(options.demo ?? `http://127.0.0.1:${await freePort()}`);
-  const relay = await openRelay(closing, {
+  const config = {
     demo: { listen: new URL(demo.url).host },
     plugins: options.plugins ?? {},
     ...options.config,
-  });
+  };
+  const relay = await openRelay(closing, config, options);
   await options.beforeBrowser?.(relay);
   const browser = await openBrowser(relay, closing);
   const page = browser.pages()[0] ?? (await browser.newPage());

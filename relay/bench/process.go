@@ -33,7 +33,8 @@ func startRelay(ctx context.Context, executable, home string) (*relayProcess, er
 	}
 	p := &relayProcess{address: address, said: &bytes.Buffer{}}
 	p.cmd = exec.CommandContext(ctx, executable, "serve")
-	p.cmd.Env = append(os.Environ(), "TABRELAY_HOME="+home, "TABRELAY_LISTEN="+address, "TABRELAY_DEMO_LISTEN=", "TABRELAY_LOGGING_LEVEL=warn")
+	p.cmd.Env = append(os.Environ(), "TABRELAY_HOME="+home, "TABRELAY_LISTEN="+address, "TABRELAY_DEMO_LISTEN=",
+		"TABRELAY_LOGGING_LEVEL=warn", "TABRELAY_PERMISSIONS=auto", "TABRELAY_REVIEW_REQUIRED=false")
 	p.cmd.Stderr = p.said
 	began := time.Now()
 	if err := p.cmd.Start(); err != nil {

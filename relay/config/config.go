@@ -44,6 +44,9 @@ type Config struct {
 	Resources   Resources
 	Metrics     Metrics
 	MCP         MCP
+	Permissions map[string]map[string]string // by target, then by client ([EveryClient] for all): off, ask or auto
+	Approvals   Approvals
+	Review      Review
 	Plugins     map[string]Plugin // by plugin name; a plugin that is not here has the defaults
 
 	Warnings []string // what looks like a mistake and was not an error; one sentence each
@@ -167,6 +170,16 @@ type Metrics struct {
 type MCP struct {
 	ListChangedDelay time.Duration // changes of the tool list within this time are announced once
 	ToolsPageSize    int           // tools in one answer to tools/list; 0: all
+}
+
+// Approvals is how a person is asked whether a call may run.
+type Approvals struct {
+	Timeout time.Duration // a question is open so long
+}
+
+// Review is what becomes of plugins that are new or changed.
+type Review struct {
+	Required bool // their tools are off until a person reviewed them
 }
 
 // Plugin is what a person configured for one plugin. The zero value is not the default: see [Config.Plugin].

@@ -139,6 +139,13 @@ var settings = []setting[Config]{
 	{"resources.providers", programs{}, map[string]any{}, func(c *Config) any { return &c.Resources.Providers },
 		"Programs that serve further URI schemes, by scheme: {\"command\": [\"program\", \"argument\"], \"timeoutMs\": 15000, \"maxBytes\": 10485760}. See docs/resources.md."},
 
+	{"permissions", permissions{}, map[string]any{}, func(c *Config) any { return &c.Permissions },
+		"Which tools agents may call: \"off\" (not listed, refused), \"ask\" (a person is asked) or \"auto\", by tool, plugin, origin or default, for all clients or by client. A variable may hold one of the three words: the default. Rules of `tabrelay permit` win over these, unless these say off. See docs/permissions.md."},
+	{"approvals.timeoutMs", millis(1_000, 5*time.Minute), 50_000, func(c *Config) any { return &c.Approvals.Timeout },
+		"How long a person has to answer whether a call may run. Clients give up after a minute, so that the answer comes to nothing."},
+	{"review.required", boolean{}, true, func(c *Config) any { return &c.Review.Required },
+		"Whether a plugin that is new or changed stays off until a person reviewed it. Plugins in the tabrelay binary need no review."},
+
 	{"metrics.open", boolean{}, false, func(c *Config) any { return &c.Metrics.Open },
 		"Whether every program on this machine may read /metrics without a token."},
 	{"mcp.listChangedMs", millis(0, 5*time.Second), 150, func(c *Config) any { return &c.MCP.ListChangedDelay },
