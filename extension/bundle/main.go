@@ -26,7 +26,14 @@ var entries = []struct{ source, output, global string }{
 	{"src/bridge/late.ts", "late.js", ""},
 	{"src/page/tap.ts", "tap.js", ""},
 	{"src/page/main.ts", "page-main.js", "tabrelayRuntime"},
-	{"src/panel/main.ts", "panel.js", ""},
+	{"src/panel/main.tsx", "panel.js", ""},
+}
+
+// preact maps the names of Preact's modules to the copies of them in this folder: the build needs Go alone.
+var preact = map[string]string{
+	"preact":             "preact/preact.mjs",
+	"preact/hooks":       "preact/hooks.mjs",
+	"preact/jsx-runtime": "preact/jsxRuntime.mjs",
 }
 
 var copies = []string{
@@ -73,9 +80,16 @@ func bundle(dir, source, global string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	alias := map[string]string{}
+	for name, copied := range preact {
+		alias[name] = filepath.Join(working, filepath.FromSlash(copied))
+	}
 	result := api.Build(api.BuildOptions{
 		AbsWorkingDir:     working,
 		EntryPoints:       []string{source},
+		Alias:             alias,
+		JSX:               api.JSXAutomatic,
+		JSXImportSource:   "preact",
 		Bundle:            true,
 		Format:            api.FormatIIFE,
 		Banner:            banner(global),

@@ -45,11 +45,10 @@ func TestHashCoversNamesAndContents(t *testing.T) {
 func build(t *testing.T) map[string]string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "extension")
-	if err := os.CopyFS(filepath.Join(dir, "src"), os.DirFS("../src")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(filepath.Join(dir, "icons"), os.DirFS("../icons")); err != nil {
-		t.Fatal(err)
+	for _, folder := range []string{"src", "icons", "preact"} {
+		if err := os.CopyFS(filepath.Join(dir, folder), os.DirFS("../"+folder)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, name := range []string{"extension/manifest.json", "extension/tsconfig.json", "tsconfig.base.json"} {
 		data, err := os.ReadFile(filepath.Join("../..", name))
