@@ -15,6 +15,8 @@ import (
 
 // A configuration that cannot be read changes nothing, is told once, and is told to be over.
 func TestReloadRefusesWhatIsBroken(t *testing.T) {
+	t.Setenv("TABRELAY_PERMISSIONS", "auto") // as openConfig has it
+	t.Setenv("TABRELAY_REVIEW_REQUIRED", "false")
 	w := newWorld(t)
 	r, _ := w.relay()
 	news, stop := r.events.Subscribe()
