@@ -25,7 +25,7 @@ var may = map[string][]string{
 
 	"relay/front":    {"relay/call", "relay/cursor", "relay/fault", "relay/registry", "relay/rawjson", "relay/loopback"},
 	"relay/dispatch": {"relay/breaker", "relay/call", "relay/event", "relay/fault", "relay/registry", "relay/result", "relay/schema", "relay/rawjson"},
-	"relay/hub":      {"relay/call", "relay/fault", "relay/wire", "relay/match", "relay/rawjson"},
+	"relay/hub":      {"relay/call", "relay/fault", "relay/wire", "relay/match", "relay/rawjson", "relay/throttle"},
 	"relay/registry": {"relay/call", "relay/fault", "relay/plugin", "relay/schema", "relay/rawjson", "relay/match"},
 	"relay/plugin":   {"relay/schema", "relay/fault", "relay/match", "plugin-sdk"},
 	"relay/install":  {"relay/plugin"},
@@ -46,6 +46,7 @@ var may = map[string][]string{
 	"relay/result":   {"relay/call", "relay/fault", "relay/rawjson"},
 	"relay/match":    {},
 	"relay/loopback": {},
+	"relay/throttle": {},
 	"relay/config":   {"relay/match"},
 	"relay/join":     {"relay/config", "relay/fault", "relay/rawjson"},
 	"relay/connect":  {},
@@ -90,6 +91,7 @@ var only = map[string][]string{
 	"github.com/itchyny/gojq":                    {"relay/result"},
 	"github.com/gofrs/flock":                     {"relay/join", "relay/config", "relay/plugin"},
 	"github.com/tailscale/hujson":                {"relay/config", "relay/connect", "relay/plugin"},
+	"github.com/pelletier/go-toml":               {"relay/connect"},
 	"github.com/rogpeppe/go-internal/testscript": {"cmd/tabrelay"},
 	"github.com/sony/gobreaker":                  {"relay/breaker"},
 }

@@ -16,6 +16,7 @@ type Client struct {
 
 	file  func(Environment) string
 	path  []string // of the object that entries are members of
+	toml  bool     // the file is TOML, not JSON
 	entry func(Server) any
 	parse func([]byte) Server // reads an entry back; what it does not understand stays empty
 }
@@ -66,6 +67,18 @@ var Clients = []Client{
 		Restart: "quit Claude Desktop (from its menu, not only the window) and open it again",
 		file:    func(e Environment) string { return filepath.Join(e.Config, "Claude", "claude_desktop_config.json") },
 		entry:   plain, parse: parsePlain,
+	},
+	{
+		Name: "codex", Title: "Codex", path: []string{"mcp_servers"}, toml: true,
+		Restart: "start a new Codex session; /mcp shows the server",
+		file: func(e Environment) string {
+			dir := e.Getenv("CODEX_HOME")
+			if dir == "" {
+				dir = filepath.Join(e.Home, ".codex")
+			}
+			return filepath.Join(dir, "config.toml")
+		},
+		entry: codex, parse: parsePlain,
 	},
 	{
 		Name: "cursor", Title: "Cursor", path: []string{"mcpServers"},
@@ -161,6 +174,18 @@ func parsePlain(text []byte) Server {
 		return Server{}
 	}
 	return Server{Command: e.Command, Token: e.Env["TABRELAY_TOKEN"], Home: e.Env["TABRELAY_HOME"]}
+}
+
+// codexServer is Codex's entry. A person who is asked for permission takes longer than the minute it waits by itself.
+type codexServer struct {
+	Command     string            `toml:"command"`
+	Args        []string          `toml:"args"`
+	Env         map[string]string `toml:"env,inline"`
+	ToolTimeout int               `toml:"tool_timeout_sec"`
+}
+
+func codex(s Server) any {
+	return codexServer{Command: s.Command, Args: s.args(), Env: s.env(), ToolTimeout: 360}
 }
 
 // local is opencode's entry.

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 
 	"github.com/google/renameio/v2/maybe"
-	"github.com/tailscale/hujson"
 )
 
 // entryName is the name under which a client knows the relay.
@@ -67,62 +66,58 @@ type Change struct {
 // Entry returns what a client's file says of the relay now. found is false when it says nothing, or there is no
 // file.
 func (c Client) Entry(env Environment) (s Server, found bool, err error) {
-	doc, err := read(c.File(env))
-	if err != nil || doc == nil {
+	doc, _, err := c.read(c.File(env))
+	if err != nil {
 		return s, false, err
 	}
-	v := doc.Find(pointer(append(c.path, entryName)))
-	if v == nil {
+	text, found := doc.entry(append(c.path, entryName))
+	if !found {
 		return s, false, nil
 	}
-	standard := v.Clone()
-	standard.Standardize()
-	return c.parse(standard.Pack()), true, nil
+	return c.parse(text), true, nil
 }
 
 // Print is the part of the file that names the relay.
 func (c Client) Print(s Server) string {
 	s.client = c.Name
-	doc := hujson.Value{Value: &hujson.Object{}}
-	if err := put(&doc, append(c.path, entryName), c.entry(s)); err != nil {
-		panic("connect: an empty object takes no entry: " + err.Error()) // there is nothing in it to be in the way
+	doc, err := c.form(nil)
+	if err == nil {
+		err = doc.put(append(c.path, entryName), c.entry(s))
 	}
-	return string(doc.Pack()) + "\n"
+	if err != nil {
+		panic("connect: an empty file takes no entry: " + err.Error()) // there is nothing in it to be in the way
+	}
+	return string(doc.pack())
 }
 
 // Connect writes the entry.
 func (c Client) Connect(env Environment, s Server) (Change, error) {
 	s.client = c.Name
-	return c.edit(env, func(doc *hujson.Value) error { return put(doc, append(c.path, entryName), c.entry(s)) })
+	return c.edit(env, func(doc document) error { return doc.put(append(c.path, entryName), c.entry(s)) })
 }
 
 // Disconnect takes the entry out.
 func (c Client) Disconnect(env Environment) (Change, error) {
-	return c.edit(env, func(doc *hujson.Value) error { remove(doc, append(c.path, entryName)); return nil })
+	return c.edit(env, func(doc document) error { return doc.remove(append(c.path, entryName)) })
 }
 
-func (c Client) edit(env Environment, change func(*hujson.Value) error) (Change, error) {
+func (c Client) edit(env Environment, change func(document) error) (Change, error) {
 	file := c.File(env)
 	if real, err := filepath.EvalSymlinks(file); err == nil {
 		file = real // the link stays a link
 	}
-	doc, err := read(file)
+	doc, fresh, err := c.read(file)
 	if err != nil {
 		return Change{File: file}, err
 	}
-	fresh := doc == nil
-	if fresh {
-		doc = &hujson.Value{Value: &hujson.Object{}, AfterExtra: hujson.Extra("\n")}
-	}
-	before := string(doc.Pack())
+	before := bytes.Clone(doc.pack())
 	if err := change(doc); err != nil {
 		return Change{File: file}, &BrokenError{File: file, Err: err}
 	}
-	after := doc.Pack()
-	if string(after) == before {
+	if bytes.Equal(doc.pack(), before) {
 		return Change{File: file}, nil
 	}
-	return save(file, after, fresh)
+	return save(file, doc.pack(), fresh)
 }
 
 // save replaces the file, for its owner alone, because it holds a token now, and keeps a copy.
@@ -153,21 +148,34 @@ func save(file string, text []byte, fresh bool) (Change, error) {
 	return done, nil
 }
 
-// read parses a file; nil when there is none, or nothing in it.
-func read(file string) (*hujson.Value, error) {
+// document is the text of a client's file, of which one entry can be changed.
+type document interface {
+	entry(path []string) (asJSON []byte, found bool)
+	put(path []string, value any) error
+	remove(path []string) error
+	pack() []byte
+}
+
+// form reads the text of a file; an empty one is made.
+func (c Client) form(text []byte) (document, error) {
+	if c.toml {
+		return parseTOML(text)
+	}
+	return parseJSON(text)
+}
+
+// read parses a file. It is fresh when there is none, or nothing in it.
+func (c Client) read(file string) (doc document, fresh bool, err error) {
 	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, false, fmt.Errorf("cannot read %s: %w", file, err)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", file, err)
+	fresh = len(bytes.TrimSpace(text)) == 0
+	if fresh {
+		text = nil
 	}
-	doc, err := hujson.Parse(text)
-	if len(bytes.TrimSpace(text)) == 0 {
-		return nil, nil
+	if doc, err = c.form(text); err != nil {
+		return nil, false, &BrokenError{File: file, Err: err}
 	}
-	if err != nil {
-		return nil, &BrokenError{File: file, Err: fmt.Errorf("it is not JSON: %w", err)}
-	}
-	return &doc, nil
+	return doc, fresh, nil
 }

@@ -122,6 +122,56 @@ func TestBrokenFileIsLeftAlone(t *testing.T) {
 	}
 }
 
+func TestBrokenTOMLIsLeftAlone(t *testing.T) {
+	for _, broken := range []string{
+		"model = ", "mcp_servers = []", "mcp_servers = 1", "mcp_servers = {}", "[[mcp_servers]]", `mcp_servers = { docs = { command = "x" } }`,
+		`mcp_servers.tabrelay.command = "/by/hand"`, "[mcp_servers]\ntabrelay = { command = \"/by/hand\" }", "{}", "a = 1\na = 2\n",
+	} {
+		env := elsewhere(t.TempDir())
+		client, _ := Find("codex")
+		write(t, client.File(env), broken)
+		_, err := client.Connect(env, server)
+		var refused *BrokenError
+		if !errors.As(err, &refused) {
+			t.Errorf("%s: got %v and %s", broken, err, text(t, client.File(env)))
+		}
+		if got := text(t, client.File(env)); got != broken {
+			t.Errorf("%s became %s", broken, got)
+		}
+	}
+}
+
+// FuzzTOML connects and disconnects in any file: what else it says stays.
+func FuzzTOML(f *testing.F) {
+	for _, seed := range []string{"", "a = 1", "[mcp_servers.tabrelay]\ncommand = 'x'\n# c\n[b]\n", "[mcp_servers]\n\"tab\\u0072elay\".command = 1\n", "x = \"\"\"\n[mcp_servers.tabrelay]\n\"\"\"\n", "[mcp_servers.'tabrelay'.env]\r\na=1\r\n[[c]]\n[[c]]\n"} {
+		f.Add(seed)
+	}
+	client, _ := Find("codex")
+	path := append(client.path, entryName)
+	f.Fuzz(func(t *testing.T, before string) {
+		doc, err := client.form([]byte(before))
+		if err != nil {
+			return
+		}
+		was := others([]byte(before), path)
+		if doc.put(path, client.entry(server)) != nil {
+			if string(doc.pack()) != before {
+				t.Errorf("refused, and changed to %q", doc.pack())
+			}
+			return
+		}
+		if entry, found := doc.entry(path); !found || client.parse(entry).Token != server.Token {
+			t.Errorf("the entry is %s in %q", entry, doc.pack())
+		}
+		if err := doc.remove(path); err != nil {
+			t.Errorf("what was written cannot be removed: %v in %q", err, doc.pack())
+		}
+		if diff := cmp.Diff(was, others(doc.pack(), path)); diff != "" {
+			t.Errorf("%s in %q", diff, doc.pack())
+		}
+	})
+}
+
 func TestBackupAndLinkAreKeptAndTheFileIsPrivate(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("modes and links are another matter there")
@@ -181,6 +231,7 @@ func TestFilePlaces(t *testing.T) {
 	want := map[string]string{
 		"claude-code":    "/home/ann/.claude.json",
 		"claude-desktop": "/home/ann/.config/Claude/claude_desktop_config.json",
+		"codex":          "/home/ann/.codex/config.toml",
 		"cursor":         "/home/ann/.cursor/mcp.json",
 		"gemini":         "/home/ann/.gemini/settings.json",
 		"opencode":       "/home/ann/.config/opencode/opencode.json",

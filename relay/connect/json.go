@@ -10,6 +10,39 @@ import (
 	"github.com/tailscale/hujson"
 )
 
+// jsonDocument is a file in JSON, with or without comments and trailing commas.
+type jsonDocument struct{ hujson.Value }
+
+func parseJSON(text []byte) (document, error) {
+	if text == nil {
+		return &jsonDocument{hujson.Value{Value: &hujson.Object{}, AfterExtra: hujson.Extra("\n")}}, nil
+	}
+	v, err := hujson.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("it is not JSON: %w", err)
+	}
+	return &jsonDocument{v}, nil
+}
+
+func (d *jsonDocument) pack() []byte { return d.Pack() }
+
+func (d *jsonDocument) entry(path []string) (asJSON []byte, found bool) {
+	v := d.Find(pointer(path))
+	if v == nil {
+		return nil, false
+	}
+	standard := v.Clone()
+	standard.Standardize()
+	return standard.Pack(), true
+}
+
+func (d *jsonDocument) put(path []string, value any) error { return put(&d.Value, path, value) }
+
+func (d *jsonDocument) remove(path []string) error {
+	remove(&d.Value, path)
+	return nil
+}
+
 // put sets the value at path, and makes the objects on the way. Only the lines of the value itself, and of
 // objects that are new, change.
 func put(doc *hujson.Value, path []string, value any) error {
