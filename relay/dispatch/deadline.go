@@ -209,6 +209,9 @@ func (r *run) judge(f *fault.Error) *fault.Error {
 		return f
 	}
 	cause := context.Cause(r.clock.ctx)
+	if why, ok := asInterrupted(cause); ok {
+		return r.cutShort(f, why)
+	}
 	switch {
 	case cause == nil && f.Code == fault.TimeoutCode:
 		return r.timedOut(f, f.Reason)

@@ -31,6 +31,7 @@ type Options struct {
 	Meter   Meter
 	Events  func(kind event.Kind, message string, data map[string]any) // news of calls; nil: nobody is told
 	Calls   *event.Bus                                                 // hears of the end of each call; nil: nobody does
+	Moved   func()                                                     // told when Running would answer something else; must not block; may be nil
 	Audit   Audit                                                      // nil: no call is written down
 	Log     zerolog.Logger
 
@@ -103,6 +104,7 @@ type Dispatcher struct {
 	mu       sync.Mutex
 	draining bool
 	running  sync.WaitGroup // Add only while mu is held and draining is false
+	first    *run           // of the calls that Running lists
 	stop     context.Context
 	stopNow  context.CancelCauseFunc
 }
@@ -135,6 +137,7 @@ func (d *Dispatcher) Do(ctx context.Context, c call.Call) (*call.Result, *fault.
 		(*run).comeInOrder,
 		(*run).admit,
 		(*run).setDeadline,
+		(*run).appear,
 		(*run).deliver,
 		(*run).checkResult,
 	} {
@@ -168,6 +171,7 @@ type run struct {
 	clock    *clock
 	feed     feed
 	turn     turn
+	sight    sight
 	admitted bool
 	attempts int
 	waited   time.Duration // between attempts
@@ -197,6 +201,7 @@ func (r *run) admit() *fault.Error {
 
 // end leaves nothing of the call behind.
 func (r *run) end() {
+	r.disappear()
 	r.feed.close()
 	r.rise()
 	r.settle(breaker.Nothing)
@@ -223,7 +228,7 @@ func (r *run) deliver() *fault.Error {
 		}
 	}
 	r.attempts = 1
-	r.clock.start() // nothing queues before a built-in tool
+	r.start() // nothing queues before a built-in tool
 	var failure *fault.Error
 	r.result, failure = r.runBuiltin()
 	return r.judge(failure)
@@ -245,6 +250,7 @@ func (r *run) runBuiltin() (result *call.Result, failure *fault.Error) {
 	if ask := c.Ask; ask != nil {
 		c.Ask = func(ctx context.Context, q call.Question) (call.Answer, error) {
 			defer r.clock.pause()()
+			defer r.asking()()
 			ctx, cancel := context.WithTimeout(ctx, patience)
 			defer cancel()
 			return ask(ctx, q)

@@ -91,5 +91,6 @@ func (f *feed) close() {
 func (r *run) progress(p call.Progress) {
 	if r.feed.progress(p) {
 		r.clock.progressed()
+		r.steps(p)
 	}
 }

@@ -194,7 +194,7 @@ func (r *run) request() call.Invocation {
 		Arguments: r.args, Settings: site.Settings, Secret: site.Secret, Write: !t.ReadOnly,
 		Timeout: timeout, MaxTimeout: longest, ProgressExtends: r.clock.extends,
 		MaxResultBytes: r.MaxResultBytes, ConsoleTailBytes: r.ConsoleTailBytes, Frames: t.Spec.Frames,
-		Progress: r.progress, Log: r.feed.log, Started: r.clock.start, OpenURL: site.Homepage, Enter: r.enter, Trace: r.Trace, ProgressPattern: t.Spec.ProgressPattern,
+		Progress: r.progress, Log: r.feed.log, Started: r.start, OpenURL: site.Homepage, Enter: r.enter, Trace: r.Trace, ProgressPattern: t.Spec.ProgressPattern,
 	}
 	if len(r.avoid) > 0 {
 		q.Profile, q.Avoid = r.turn.at.ProfileID, r.avoid

@@ -22,7 +22,7 @@ const (
 	InvalidOutput    Code = "INVALID_OUTPUT"
 	Overloaded       Code = "OVERLOADED"
 	CircuitOpen      Code = "CIRCUIT_OPEN"
-	Cancelled        Code = "CANCELLED" // only inside the relay: a cancelled call has no reply
+	Cancelled        Code = "CANCELLED" // a call that its client cancelled has no reply; one that the person cancelled has
 )
 
 // Tabs and what runs in them.

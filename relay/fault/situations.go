@@ -71,6 +71,8 @@ var callSituations = []Situation{
 		When: "a call went on longer than any may, with all its progress (`reason` is `max_exceeded`)", Cause: "The task is too large for one call."},
 	{ID: "cancelled", Code: Cancelled, Layer: Unsaid, Again: No,
 		When: "the client cancels a call", Cause: "The person or the agent no longer wants it. The page is told to stop."},
+	{ID: "interrupted-by-person", Code: Cancelled, Layer: InResult, Again: No,
+		When: "the person ends a call, in the side panel or with `tabrelay`", Cause: "They saw what was going on and did not want it. The page is told to stop."},
 	{ID: "relay-overloaded", Code: Overloaded, Layer: InResult, Again: Yes,
 		When: "as many calls run and wait as the relay takes", Cause: "Many agents, or one that calls in parallel without end."},
 	{ID: "tab-queue-full", Code: Overloaded, Layer: InResult, Again: Yes,

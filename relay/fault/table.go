@@ -125,7 +125,7 @@ var callRows = []Row{
 		Situation: "The last calls to the same place failed, so calls are held back for a while.",
 		Hint:      "Wait as long as retryAfterMs says, then repeat the call."},
 	{Code: Cancelled, Category: Internal, Source: SourceInternal, Class: Tool, Type: TypeInternal, Outcome: Unknown,
-		Situation: "The client cancelled the call. It gets no reply; the code is seen only in logs and in the audit.",
+		Situation: "Somebody cancelled the call. A client that did so itself gets no reply; one whose person did gets this.",
 		Hint:      "The action may have happened: read the page before repeating it."},
 }
 
