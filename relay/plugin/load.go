@@ -19,7 +19,7 @@ func Load(dir string) (*Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := read(os.DirFS(dir), "dist", false)
+	p, err := read(within(os.DirFS(dir), "dist"), false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s has no build output; run: tabrelay plugin build %s", dir, dir)
 	}
@@ -42,7 +42,7 @@ func LoadFS(files fs.FS) ([]Plugin, error) {
 		if !entry.IsDir() {
 			continue
 		}
-		p, err := read(files, entry.Name(), true)
+		p, err := read(within(files, entry.Name()), true)
 		if err != nil {
 			return nil, fmt.Errorf("the shipped plugin %s cannot be read: %w", entry.Name(), err)
 		}
@@ -51,9 +51,38 @@ func LoadFS(files fs.FS) ([]Plugin, error) {
 	return plugins, nil
 }
 
-// read reads one folder of build output.
-func read(files fs.FS, dir string, shipped bool) (*Plugin, error) {
-	raw, err := fs.ReadFile(files, path.Join(dir, manifestFile))
+// Files are what the plugin is made of, by name, as they stand in dist/: everything its hash is about.
+func (p *Plugin) Files() (map[string][]byte, error) {
+	manifest, err := p.Manifest.encode()
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{manifestFile: manifest, adapterFile: p.Adapter}
+	if p.PreScript != nil {
+		files[preScriptFile] = p.PreScript
+	}
+	return files, nil
+}
+
+// FromFiles makes a plugin of what Files returned.
+func FromFiles(files map[string][]byte) (*Plugin, error) {
+	return read(func(name string) ([]byte, error) {
+		content, ok := files[name]
+		if !ok {
+			return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+		}
+		return content, nil
+	}, false)
+}
+
+// within reads the files of one folder.
+func within(files fs.FS, dir string) func(name string) ([]byte, error) {
+	return func(name string) ([]byte, error) { return fs.ReadFile(files, path.Join(dir, name)) }
+}
+
+// read reads one build output.
+func read(file func(name string) ([]byte, error), shipped bool) (*Plugin, error) {
+	raw, err := file(manifestFile)
 	if err != nil {
 		return nil, err
 	}
@@ -61,12 +90,12 @@ func read(files fs.FS, dir string, shipped bool) (*Plugin, error) {
 	if err := json.Unmarshal(raw, &p.Manifest); err != nil {
 		return nil, fmt.Errorf("its %s cannot be read: %w", manifestFile, err)
 	}
-	if p.Adapter, err = fs.ReadFile(files, path.Join(dir, adapterFile)); err != nil {
+	if p.Adapter, err = file(adapterFile); err != nil {
 		return nil, err
 	}
 	if p.Manifest.PreScript != "" {
 		// Always the same name: a manifest from elsewhere names no other file.
-		if p.PreScript, err = fs.ReadFile(files, path.Join(dir, preScriptFile)); err != nil {
+		if p.PreScript, err = file(preScriptFile); err != nil {
 			return nil, err
 		}
 	}
