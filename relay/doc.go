@@ -31,6 +31,7 @@
 //   - call: the nouns that cross borders. No behaviour.
 //   - event: what the relay tells about itself while it runs.
 //   - rawjson, match, loopback: members of JSON without decoding it; URL match patterns; requests of this machine.
+//   - throttle: slows down who keeps failing to prove who they are.
 //   - cursor: the opaque cursors of paged lists.
 //   - fault: the error value, the one table of codes, what a page may say, and how it is rendered.
 //   - schema: compile and check JSON Schema within limits; one sentence for what is wrong.

@@ -7,11 +7,15 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/loopback"
+	"tabrelay/relay/throttle"
 )
 
 // door decides who may come in over HTTP. Every route is behind it.
@@ -19,17 +23,27 @@ type door struct {
 	origins []string // of web pages, besides those of this machine
 	tokens  *config.Secrets
 	inside  *passes
+
+	visitors *visitors
+	failures *throttle.Failures // requests without a token that is known
 }
 
-func newDoor(origins []string, tokens *config.Secrets, inside *passes) *door {
-	return &door{origins: origins, tokens: tokens, inside: inside}
+// wrongTokens are answered at once while they are few, as from a client whose token was rotated.
+var wrongTokens = throttle.Budget{Burst: 20, Every: 500 * time.Millisecond, Pause: time.Second}
+
+func newDoor(origins []string, tokens *config.Secrets, inside *passes, open *visitors, log zerolog.Logger) *door {
+	return &door{origins: origins, tokens: tokens, inside: inside, visitors: open, failures: throttle.New(wrongTokens, func(slowed int) {
+		log.Warn().Int("slowed", slowed).Msg("many requests without a token that is known; their answers are held back")
+	})}
 }
 
 // guard refuses, before anything else looks at a request, what a web page elsewhere could make a browser send: its
-// Origin gives it away, and after DNS rebinding its Host does. The extension's own route checks its one Origin
-// itself.
+// Origin gives it away, after DNS rebinding its Host does, and where a browser sends no Origin, as for an image or a
+// link, it says by Sec-Fetch-Site (https://www.w3.org/TR/fetch-metadata/) that another site asks. What it refuses with
+// says nothing about the path or the token. The extension's own route checks its one Origin itself.
 func (d *door) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		closed(w.Header())
 		origins := r.Header.Values("Origin")
 		switch {
 		case !loopback.Host(r.Host):
@@ -38,11 +52,26 @@ func (d *door) guard(next http.Handler) http.Handler {
 		case r.URL.Path != extensionPath && (len(origins) > 1 || len(origins) == 1 && !d.allows(origins[0])):
 			refuse(w, http.StatusForbidden, fault.New(fault.PermissionDenied, "Requests from the origin "+excerpt(strings.Join(origins, ", "))+" are not allowed",
 				fault.WithHint("A person who trusts this origin can add it to allowedOrigins in config.json.")))
+		case r.URL.Path != extensionPath && len(origins) == 0 && fromElsewhere(r.Header.Values("Sec-Fetch-Site")):
+			refuse(w, http.StatusForbidden, fault.New(fault.PermissionDenied, "Requests that another web page makes a browser send are not answered here",
+				fault.WithHint("Open the address itself, or send the request from a program.")))
 		case len(origins) == 1 && slices.Contains(d.origins, origins[0]) && d.shareWith(origins[0], w, r):
 		default:
 			next.ServeHTTP(w, r)
 		}
 	})
+}
+
+// closed keeps what is answered from being shown or read inside a page of somebody else.
+func closed(h http.Header) {
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("X-Content-Type-Options", "nosniff")
+}
+
+// fromElsewhere reports whether a browser says that a page of another site, or of another port here, asks.
+func fromElsewhere(sites []string) bool {
+	return slices.ContainsFunc(sites, func(site string) bool { return site != "same-origin" && site != "none" })
 }
 
 // allows reports whether a page of that origin may send requests. They need a token all the same.
@@ -106,20 +135,21 @@ func (d *door) identify(r *http.Request) (call.Session, bool) {
 	return call.Session{Lane: "http:" + client, Client: client, Via: "http"}, ok
 }
 
-// known admits who is known, and tells next who it is. Wrong tokens need no throttle: nobody guesses 256 bits, and
-// they leave no line in the log.
+// known admits who is known, and tells next who it is. Others hear that they are not; where many fail, a moment later.
 func (d *door) known(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		session, ok := d.identify(r)
 		if ok {
 			ctx, end := context.WithCancel(context.WithValue(r.Context(), senderKey{}, session))
 			defer end()
+			d.visitors.known(ctx)
 			if token := bearer(r); token != "" {
 				defer d.inside.enter(token, end)()
 			}
 			next.ServeHTTP(w, r.WithContext(ctx))
 			return
 		}
+		d.failures.Note(r.Context())
 		w.Header().Set("WWW-Authenticate", `Bearer realm="tabrelay"`)
 		refuse(w, http.StatusUnauthorized, fault.New(fault.Unauthorized, "The request has no token that is known",
 			fault.WithHint("Send “Authorization: Bearer …” with a token from: tabrelay clients add NAME")))

@@ -87,6 +87,7 @@ type Relay struct {
 
 	clients  clients
 	passes   passes
+	visitors visitors
 	profiles profiles
 	notices  notices
 	refused  refused
@@ -206,10 +207,12 @@ func (r *Relay) answer(context.Context) (err error) {
 func (r *Relay) newServer() *http.Server {
 	return &http.Server{
 		Handler:           r.handler(),
-		ReadHeaderTimeout: 10 * time.Second,
+		ReadHeaderTimeout: headerTime,
 		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
+		MaxHeaderBytes:    maxHeaders,
 		BaseContext:       func(l net.Listener) context.Context { return r.baseFor(l) },
+		ConnContext:       r.visitors.enter,
+		ConnState:         r.visitors.changed,
 		ErrorLog:          quietLog(r.part("http")),
 	}
 }

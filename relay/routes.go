@@ -39,7 +39,7 @@ func (r *Relay) routes(d *door) map[string]http.Handler {
 }
 
 func (r *Relay) handler() http.Handler {
-	d := newDoor(r.config.AllowedOrigins, r.secrets, &r.passes)
+	d := newDoor(r.config.AllowedOrigins, r.secrets, &r.passes, &r.visitors, r.part("door"))
 	mux := http.NewServeMux()
 	methods := map[string][]string{}
 	for pattern, handler := range r.routes(d) {
@@ -56,7 +56,7 @@ func (r *Relay) handler() http.Handler {
 		}
 		mux.Handle(path, other)
 	}
-	return d.guard(mux)
+	return d.guard(bounded(r.config.BodyBytes, mux))
 }
 
 // onlyTakes answers requests with another method than a path has.
