@@ -23,12 +23,14 @@ var may = map[string][]string{
 	"relay":       {"*"}, // the only place where everything meets
 	"relay/bench": {"relay", "relay/call", "relay/config", "relay/plugin", "relay/hub/hubtest", "relay/wire", "relay/fault", "relay/join", "extension"},
 
-	"relay/front":    {"relay/call", "relay/cursor", "relay/fault", "relay/registry", "relay/rawjson", "relay/loopback"},
+	"relay/front":    {"relay/call", "relay/cursor", "relay/fault", "relay/registry", "relay/rawjson", "relay/loopback", "relay/scope"},
+	"relay/scope":    {"relay/call", "relay/fault", "relay/registry"},
 	"relay/dispatch": {"relay/breaker", "relay/call", "relay/event", "relay/fault", "relay/registry", "relay/result", "relay/schema", "relay/rawjson"},
 	"relay/hub":      {"relay/call", "relay/fault", "relay/wire", "relay/match", "relay/rawjson", "relay/throttle"},
 	"relay/registry": {"relay/call", "relay/fault", "relay/plugin", "relay/schema", "relay/rawjson", "relay/match"},
 	"relay/plugin":   {"relay/schema", "relay/fault", "relay/match", "plugin-sdk"},
 	"relay/install":  {"relay/plugin"},
+	"relay/review":   {"relay/plugin", "relay/match"},
 	"relay/trial":    {"relay/plugin", "relay/schema"},
 	"relay/resource": {"relay/call", "relay/event", "relay/fault"},
 	"relay/prompt":   {"relay/call", "relay/fault", "relay/plugin", "relay/registry"},
@@ -94,6 +96,7 @@ var only = map[string][]string{
 	"github.com/pelletier/go-toml":               {"relay/connect"},
 	"github.com/rogpeppe/go-internal/testscript": {"cmd/tabrelay"},
 	"github.com/sony/gobreaker":                  {"relay/breaker"},
+	"github.com/rogpeppe/go-internal/diff":       {"relay/review"},
 }
 
 // source is one Go file.

@@ -41,6 +41,7 @@
 //   - plugin: build a plugin without Node, load it, compose the file that is injected.
 //   - registry: the tools that exist now, as immutable snapshots.
 //   - prompt: the recipes of plugins, listed and rendered.
+//   - review: what a person reads of a plugin before it may run, and what changed since they did.
 //   - store: the journal of writing calls, in SQLite.
 //   - metrics: what Prometheus reads.
 //   - breaker: holds back calls to a place that keeps failing.
