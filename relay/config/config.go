@@ -47,6 +47,7 @@ type Config struct {
 	Permissions map[string]map[string]string // by target, then by client ([EveryClient] for all): off, ask or auto
 	Approvals   Approvals
 	Review      Review
+	Tabs        Tabs
 	Plugins     map[string]Plugin // by plugin name; a plugin that is not here has the defaults
 
 	Warnings []string // what looks like a mistake and was not an error; one sentence each
@@ -175,6 +176,13 @@ type MCP struct {
 // Approvals is how a person is asked whether a call may run.
 type Approvals struct {
 	Timeout time.Duration // a question is open so long
+}
+
+// Tabs is who works in which tab.
+type Tabs struct {
+	Ownership     string        // what makes a lane the owner of a tab: "writes", "all" or "off"
+	OwnershipIdle time.Duration // how long it stays so without a call
+	Groups        bool          // tabs with an owner are put into a tab group
 }
 
 // Review is what becomes of plugins that are new or changed.

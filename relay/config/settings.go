@@ -146,6 +146,13 @@ var settings = []setting[Config]{
 	{"review.required", boolean{}, true, func(c *Config) any { return &c.Review.Required },
 		"Whether a plugin that is new or changed stays off until a person reviewed it. Plugins in the tabrelay binary need no review."},
 
+	{"tabs.ownership", choice{"writes", "all", "off"}, "writes", func(c *Config) any { return &c.Tabs.Ownership },
+		"What makes an agent the owner of a tab, where other agents then get TAB_OWNED: \"writes\", its first call there that may change something (others may still read); \"all\", its first call (others may not even read); \"off\", nothing. See docs/tabs.md."},
+	{"tabs.ownershipIdleMs", millis(1_000, 24*time.Hour), 3_600_000, func(c *Config) any { return &c.Tabs.OwnershipIdle },
+		"How long it stays the owner without a call."},
+	{"tabs.groups", boolean{}, true, func(c *Config) any { return &c.Tabs.Groups },
+		"Whether tabs that have an owner are put into a tab group with the agent's name. Only in browsers where the person has allowed it, in the side panel."},
+
 	{"metrics.open", boolean{}, false, func(c *Config) any { return &c.Metrics.Open },
 		"Whether every program on this machine may read /metrics without a token."},
 	{"mcp.listChangedMs", millis(0, 5*time.Second), 150, func(c *Config) any { return &c.MCP.ListChangedDelay },
