@@ -30,7 +30,13 @@ export async function inspect(args: readonly string[], env: Record<string, strin
   return { code, printed, complaints: program.output().replace(printed, '') };
 }
 
+const agents = path.join(folder, 'clients/node_modules');
+
+/** Agents that people connect, once `make clients` has installed them. */
 export const claudeCode = path.join(
-  folder,
-  `claude-code/node_modules/@anthropic-ai/claude-code-${process.platform}-${process.arch}/claude`,
+  agents,
+  `@anthropic-ai/claude-code-${process.platform}-${process.arch}/claude`,
 );
+export const codex = path.join(agents, '.bin/codex');
+export const gemini = path.join(agents, '.bin/gemini');
+export const opencode = path.join(agents, `opencode-${process.platform}-${process.arch}/bin/opencode`);

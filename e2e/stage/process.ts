@@ -15,20 +15,27 @@ export interface Program {
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
-export function start(command: string, args: readonly string[], env: Record<string, string> = {}): Program {
+/** Starts a program. Its input is empty, or is what is given and stays open. */
+export function start(
+  command: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+  input?: string,
+): Program {
   // A group of its own: stop() then reaches the children of the program too.
   const child = spawn(command, args, {
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     detached: true,
   });
   let printed = '';
   let written = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  child.stdin?.write(input ?? '');
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     printed += text;
     written += text;
   });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     written += text;
   });
   const { pid } = child;

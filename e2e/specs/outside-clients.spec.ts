@@ -1,0 +1,77 @@
+// Agents that people connect, each installed from the registry and connected the way a person connects it. They are
+// large, so `make clients` installs them and `make test` does not; docs/decisions.md has the numbers.
+
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { claudeCode, codex, gemini, opencode } from '../stage/outside.ts';
+import { binary, temporaryFolder } from '../stage/paths.ts';
+import { run, start } from '../stage/process.ts';
+import { expect, test } from '../stage/test.ts';
+
+test.skip(!existsSync(claudeCode), 'make clients installs the agents and runs this');
+
+test('Claude Code lists the relay as connected, over stdio and over HTTP', async ({
+  sharedStage,
+  closing,
+}) => {
+  const { relay } = sharedStage;
+  const home = await temporaryFolder('claude', closing);
+  const env = { ...relay.env, HOME: home, CLAUDE_CONFIG_DIR: home };
+  await run(binary, ['connect', 'claude-code'], env);
+  closing.defer(() => run(binary, ['disconnect', 'claude-code'], env));
+  await run(
+    claudeCode,
+    [
+      ...['mcp', 'add', '-s', 'user', '--transport', 'http', 'relay-http', await relay.url('/mcp')],
+      ...['--header', `Authorization: Bearer ${await relay.token()}`],
+    ],
+    env,
+  );
+  // Its exit code says nothing: what it prints counts.
+  const listed = await run(claudeCode, ['mcp', 'list'], env);
+  expect(listed).toMatch(/^tabrelay: .* mcp --client claude-code - ✔ Connected$/m);
+  expect(listed).toMatch(/^relay-http: .*\/mcp \(HTTP\) - ✔ Connected$/m);
+});
+
+test('Gemini CLI lists the relay as connected', async ({ sharedStage, closing }) => {
+  const home = await temporaryFolder('gemini', closing);
+  const env = { ...sharedStage.relay.env, HOME: home };
+  await run(binary, ['connect', 'gemini'], env);
+  closing.defer(() => run(binary, ['disconnect', 'gemini'], env));
+  // It starts no server in a folder that its person has not trusted.
+  await writeFile(
+    path.join(home, '.gemini/trustedFolders.json'),
+    JSON.stringify({ [process.cwd()]: 'TRUST_FOLDER' }),
+  );
+  const program = start(gemini, ['mcp', 'list'], env);
+  await program.ended;
+  expect(program.output()).toMatch(/✓.* tabrelay: .* mcp --client gemini \(stdio\) - Connected/);
+});
+
+test('opencode lists the relay as connected', async ({ sharedStage, closing }) => {
+  const home = await temporaryFolder('opencode', closing);
+  const env = { ...sharedStage.relay.env, HOME: home, XDG_CONFIG_HOME: path.join(home, '.config') };
+  await run(binary, ['connect', 'opencode'], env);
+  closing.defer(() => run(binary, ['disconnect', 'opencode'], env));
+  const program = start(opencode, ['mcp', 'list'], env);
+  await program.ended;
+  expect(program.output()).toMatch(/✓.* tabrelay .*connected/);
+});
+
+test('Codex lists the tools of the relay', async ({ sharedStage, closing }) => {
+  const home = await temporaryFolder('codex', closing);
+  const env = { ...sharedStage.relay.env, HOME: home, CODEX_HOME: path.join(home, '.codex') };
+  await run(binary, ['connect', 'codex'], env);
+  closing.defer(() => run(binary, ['disconnect', 'codex'], env));
+  expect(await run(codex, ['mcp', 'list'], env)).toMatch(/^tabrelay .* enabled /m);
+  // Only its server for editors says what an MCP server offers. It speaks JSON-RPC, a line each.
+  const ask = [
+    { id: 0, method: 'initialize', params: { clientInfo: { name: 'proof', version: '1' } } },
+    { method: 'initialized' },
+    { id: 1, method: 'mcpServerStatus/list', params: {} },
+  ];
+  const program = start(codex, ['app-server'], env, ask.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  closing.defer(() => program.stop());
+  await expect.poll(() => program.output(), { timeout: 30_000 }).toMatch(/"id":1.*"demo__/s);
+});
