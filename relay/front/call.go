@@ -21,16 +21,18 @@ type target struct {
 	run      func(context.Context, call.Call) (*call.Result, *fault.Error)
 }
 
-// find resolves a name among the tools the client sees.
-func (f *Front) find(name string, s toolset) (target, *fault.Error) {
+// find resolves a name among the tools of the toolset that the client asked for. One that is not shown to it is found
+// all the same: whoever carries calls out says why it may not have it.
+func (f *Front) find(name string, p *party) (target, *fault.Error) {
 	snapshot := f.options.Tools.Snapshot()
-	if t, ok := snapshot.Find(name); ok && s.shows(t) {
+	if t, ok := snapshot.Find(name); ok && p.tools.Shows(t) {
 		return target{name, t.Declares(), f.options.Caller.Do}, nil
 	}
-	if g := findGateway(name); g != nil && s.gateway {
+	v := f.sightOf(p.session, p.tools)
+	if g := findGateway(name); g != nil && v.tools.Gateway {
 		return target{name, false, g.bind(f)}, nil
 	}
-	return target{}, unknownTool(name, snapshot, s)
+	return target{}, unknownTool(name, snapshot, v)
 }
 
 // callTool turns tools/call into a call and its end into the response.
@@ -75,7 +77,7 @@ func (f *Front) readCall(c *call.Call, p *party, m *message, meta *requestMeta) 
 	if !ok {
 		return t, fault.New(fault.InvalidParams, "The params of tools/call have no name, or it is not a string")
 	}
-	if t, fail = f.find(name, p.tools); fail != nil {
+	if t, fail = f.find(name, p); fail != nil {
 		return t, fail
 	}
 	c.Tool = name

@@ -21,6 +21,7 @@ type changes struct {
 	stops   []func()               // stop listening to what changes
 	ended   bool
 	told    uint64 // Listing of the snapshot that clients know of
+	viewed  bool   // views have changed since
 }
 
 // watchLists listens to everything that has a list.
@@ -33,9 +34,23 @@ func (f *Front) watchLists() {
 	if r, ok := f.options.Resources.(ResourcesChanging); ok {
 		stops = append(stops, r.OnListChange(func() { f.changed(mcp.MethodNotificationResourcesListChanged) }))
 	}
+	if f.options.Views != nil {
+		stops = append(stops, f.options.Views.OnChange(f.viewsChanged))
+	}
 	f.changes.mu.Lock()
 	defer f.changes.mu.Unlock()
 	f.changes.stops = stops
+}
+
+// viewsChanged has clients list anew what depends on what each may see.
+func (f *Front) viewsChanged() {
+	f.changes.mu.Lock()
+	f.changes.viewed = true
+	f.changes.mu.Unlock()
+	f.changed(mcp.MethodNotificationToolsListChanged)
+	if f.options.Prompts != nil {
+		f.changed(mcp.MethodNotificationPromptsListChanged)
+	}
 }
 
 // changed has a change told soon.
@@ -56,8 +71,8 @@ func (f *Front) announce(method string) {
 	c.mu.Lock()
 	delete(c.waiting, method)
 	if method == mcp.MethodNotificationToolsListChanged {
-		news = listing != c.told
-		c.told = listing
+		news = listing != c.told || c.viewed
+		c.told, c.viewed = listing, false
 	}
 	c.mu.Unlock()
 	if news {

@@ -11,6 +11,7 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/registry"
+	"tabrelay/relay/scope"
 )
 
 // gatewayTool is one of three tools through which a client with a small list finds and calls every tool there is. They
@@ -83,7 +84,16 @@ func identified(c call.Call, e *fault.Error) *fault.Error {
 	return e
 }
 
-// lookUp finds the tool that the arguments name.
+// reach is what a client can call through the gateway.
+func (f *Front) reach(c call.Call) sight {
+	v := sight{tools: scope.Toolset{All: true}}
+	if f.options.Views != nil {
+		v.view = f.options.Views.View(c.Session)
+	}
+	return v
+}
+
+// lookUp finds the tool that the arguments name. It may be one that the client is not shown.
 func (f *Front) lookUp(c call.Call, name *string) (*registry.Tool, *fault.Error) {
 	if name == nil {
 		return nil, invalid(c, "arguments: missing property: 'name'")
@@ -91,7 +101,7 @@ func (f *Front) lookUp(c call.Call, name *string) (*registry.Tool, *fault.Error)
 	snapshot := f.options.Tools.Snapshot()
 	t, ok := snapshot.Find(*name)
 	if !ok {
-		return nil, identified(c, unknownTool(*name, snapshot, toolset{all: true}))
+		return nil, identified(c, unknownTool(*name, snapshot, f.reach(c)))
 	}
 	return t, nil
 }
@@ -121,6 +131,9 @@ func describeTool(_ context.Context, f *Front, c call.Call) (*call.Result, *faul
 	if fail != nil {
 		return nil, fail
 	}
+	if v := f.reach(c); !v.mayShow(t) {
+		return nil, identified(c, v.refuse(t))
+	}
 	return answerWith(c, t.Listed), nil
 }
 
@@ -136,7 +149,9 @@ func searchTools(_ context.Context, f *Front, c call.Call) (*call.Result, *fault
 	if limit < 1 || limit > 100 {
 		return nil, invalid(c, "arguments.limit: must be from 1 to 100")
 	}
-	found := rank(f.options.Tools.Snapshot().Tools, strings.Fields(strings.ToLower(a.Query)))
+	v := f.reach(c)
+	matching := rank(f.options.Tools.Snapshot().Tools, strings.Fields(strings.ToLower(a.Query)))
+	found := v.only(matching)
 	type hit struct {
 		Name        string `json:"name"`
 		Title       string `json:"title,omitempty"`
@@ -146,7 +161,11 @@ func searchTools(_ context.Context, f *Front, c call.Call) (*call.Result, *fault
 	for _, t := range found[:min(limit, len(found))] {
 		hits = append(hits, hit{t.Name, t.Spec.DisplayName, shorten(t.Spec.Description, 300)})
 	}
-	output, err := json.Marshal(map[string]any{"tools": hits, "total": len(found)})
+	answer := map[string]any{"tools": hits, "total": len(found)}
+	if more := v.more(matching); more != "" {
+		answer["off"] = more
+	}
+	output, err := json.Marshal(answer)
 	if err != nil {
 		panic(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/scope"
 )
 
 // keepAlive is how long a stream stays silent before a comment is sent. Clients built on Node's fetch drop a response
@@ -155,7 +156,7 @@ func (f *Front) postModern(w http.ResponseWriter, r *http.Request, m *message, m
 			return
 		}
 	}
-	tools, err := parseToolset(r.URL.Query().Get("toolset"))
+	tools, err := scope.ParseToolset(r.URL.Query().Get("toolset"))
 	if err != nil {
 		writeJSON(w, http.StatusBadRequest, refuse(m.id, fault.New(fault.InvalidRequest, err.Error()), true))
 		return

@@ -10,6 +10,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/scope"
 )
 
 // Sessions exist in the legacy era of HTTP only.
@@ -39,7 +40,7 @@ type httpSession struct {
 }
 
 // beginSession makes a session that nobody can find until it is kept.
-func (f *Front) beginSession(owner call.Session, tools toolset) *httpSession {
+func (f *Front) beginSession(owner call.Session, tools scope.Toolset) *httpSession {
 	id := string(randomID())
 	s := &httpSession{id: id, owner: owner, used: time.Now(),
 		party: party{session: owner, tools: tools, client: newClient(id), ending: f.closing}}
@@ -80,6 +81,12 @@ func (s *httpSession) idleSince() time.Time {
 	return s.used
 }
 
+// sameClient reports whether two sessions are of one client. Its scope may have changed meanwhile.
+func sameClient(a, b call.Session) bool {
+	a.Scope, b.Scope = call.Scope{}, call.Scope{}
+	return a == b
+}
+
 func (s *httpSession) touch() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,7 +120,7 @@ func (f *Front) session(w http.ResponseWriter, r *http.Request, id []byte) *http
 	f.sessions.mu.Lock()
 	s := f.sessions.byID[name]
 	f.sessions.mu.Unlock()
-	if s == nil || s.owner != sessionFrom(r.Context()) {
+	if s == nil || !sameClient(s.owner, sessionFrom(r.Context())) {
 		writeJSON(w, http.StatusNotFound, refuse(id, fault.New(fault.NotInitialized, "There is no such session",
 			fault.WithHint("Send initialize to begin a new one.")), false))
 		return nil
@@ -175,7 +182,7 @@ func (f *Front) postRequest(w http.ResponseWriter, r *http.Request, s *httpSessi
 
 // initialize begins a session. The header with its id goes out only when mcp-go has agreed to the handshake.
 func (f *Front) initialize(w http.ResponseWriter, r *http.Request, m *message) {
-	tools, err := parseToolset(r.URL.Query().Get("toolset"))
+	tools, err := scope.ParseToolset(r.URL.Query().Get("toolset"))
 	if err != nil {
 		writeJSON(w, http.StatusBadRequest, refuse(m.id, fault.New(fault.InvalidRequest, err.Error()), false))
 		return

@@ -13,6 +13,9 @@ func (f *Front) getPrompt(ctx context.Context, p *party, m *message) func(*excha
 	name, args, fail := readPrompt(m)
 	var rendered *call.RenderedPrompt
 	if fail == nil {
+		fail = f.refusePrompt(p, name)
+	}
+	if fail == nil {
 		rendered, fail = f.options.Prompts.Render(ctx, p.session, name, args)
 	}
 	return func(x *exchange) response {

@@ -12,12 +12,13 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/scope"
 )
 
 // party is who sends requests: a stdio attachment, a session of legacy HTTP, or a modern HTTP client for one request.
 type party struct {
 	session call.Session
-	tools   toolset
+	tools   scope.Toolset   // that it asked for
 	client  *client         // nil for modern HTTP, which has no session
 	ending  context.Context // ends when subscriptions must
 	flights flights
@@ -112,7 +113,7 @@ func (f *Front) route(ctx context.Context, p *party, x *exchange, m *message, me
 	case method == mcp.MethodResourcesRead && resources:
 		f.carry(ctx, p, x, m, meta, func(ctx context.Context, _ *way) func(*exchange) response { return f.readResource(ctx, p, m) })
 	case method == mcp.MethodPromptsList && prompts:
-		x.respond(f.list(x, m, "prompts", encodeAll(f.options.Prompts.List()), pageSize))
+		x.respond(f.list(x, m, "prompts", encodeAll(f.listPrompts(p)), pageSize))
 	case method == mcp.MethodPromptsGet && prompts:
 		f.carry(ctx, p, x, m, meta, func(ctx context.Context, _ *way) func(*exchange) response { return f.getPrompt(ctx, p, m) })
 	case method == mcp.MethodCompletionComplete && f.options.Completer != nil:
@@ -277,7 +278,7 @@ func (f *Front) translate(x *exchange, m *message, e mcp.JSONRPCErrorDetails) re
 // listTools answers tools/list with bytes that were encoded before. Unless configured otherwise the list comes whole:
 // widely used clients read one page only.
 func (f *Front) listTools(p *party, x *exchange, m *message) response {
-	l := f.catalog.list(f.options.Tools.Snapshot(), p.tools)
+	l := f.catalog.list(f.options.Tools.Snapshot(), f.sightOf(p.session, p.tools))
 	from, to, next, fail := page(m, l.digest, len(l.ends), f.options.PageSize)
 	if fail != nil {
 		return x.refuse(fail)

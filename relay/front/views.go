@@ -1,0 +1,144 @@
+package front
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/registry"
+	"tabrelay/relay/scope"
+)
+
+// Views knows which tools each client may see. Its methods are called concurrently, View for every list.
+type Views interface {
+	View(call.Session) View
+	// OnChange calls changed when views show something else than before, until stop. changed does not block.
+	OnChange(changed func()) (stop func())
+}
+
+// View is what one client may see at one moment. The zero value shows everything.
+type View struct {
+	Key     string                            // the same for views that show the same
+	Toolset string                            // what a client gets that asks for all; empty: all
+	Shows   func(*registry.Tool) bool         // nil: everything
+	Hidden  func(*registry.Tool) bool         // of a tool it does not show: the person could let the client have it
+	Why     func(*registry.Tool) *fault.Error // of a tool it does not show
+}
+
+// sight is what one party is shown: of the toolset it asked for, what its view shows.
+type sight struct {
+	tools scope.Toolset
+	view  View
+}
+
+// sightOf returns what a client is shown that asked for a toolset.
+func (f *Front) sightOf(s call.Session, asked scope.Toolset) sight {
+	if f.options.Views == nil {
+		return sight{tools: asked}
+	}
+	v := sight{tools: asked, view: f.options.Views.View(s)}
+	if asked.All && v.view.Toolset != "" {
+		if narrowed, err := scope.ParseToolset(v.view.Toolset); err == nil { // it was parsed when the person set it
+			v.tools = narrowed
+		}
+	}
+	return v
+}
+
+func (v *sight) key() string { return v.tools.Key + "\x00" + v.view.Key }
+
+func (v *sight) shows(t *registry.Tool) bool { return v.tools.Shows(t) && v.mayShow(t) }
+
+// mayShow is shows whatever the toolset.
+func (v *sight) mayShow(t *registry.Tool) bool { return v.view.Shows == nil || v.view.Shows(t) }
+
+// only are those of some tools that are shown.
+func (v *sight) only(tools []*registry.Tool) []*registry.Tool {
+	if v.view.Shows == nil {
+		return tools
+	}
+	return slices.DeleteFunc(slices.Clone(tools), func(t *registry.Tool) bool { return !v.view.Shows(t) })
+}
+
+// refuse says why a tool is not shown.
+func (v *sight) refuse(t *registry.Tool) *fault.Error {
+	if v.view.Why != nil {
+		if why := v.view.Why(t); why != nil {
+			return why
+		}
+	}
+	return fault.New(fault.PermissionDenied, t.Name+" is off for this client")
+}
+
+// without is the plugins of which every tool is hidden; their prompts are as well.
+func (v *sight) without(snapshot *registry.Snapshot) map[string]bool {
+	hidden := map[string]bool{}
+	if v.view.Shows == nil {
+		return hidden
+	}
+	for _, t := range snapshot.Tools {
+		if t.Plugin == nil {
+			continue
+		}
+		if all, met := hidden[t.PluginName()]; !met || all {
+			hidden[t.PluginName()] = !v.view.Shows(t)
+		}
+	}
+	return hidden
+}
+
+// more is one line about tools that are off and that the person could let the client have; empty when there are none.
+func (v *sight) more(tools []*registry.Tool) string {
+	n, plugins := 0, map[string]bool{}
+	for _, t := range tools {
+		if !v.mayShow(t) && v.view.Hidden != nil && v.view.Hidden(t) {
+			n++
+			plugins[scope.Group(t)] = true
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	names, count := slices.Sorted(maps.Keys(plugins)), "1 more tool of %s is off"
+	if n > 1 {
+		count = fmt.Sprint(n) + " more tools of %s are off"
+	}
+	const most = 8
+	if len(names) > most {
+		names = append(names[:most], "others")
+	}
+	return fmt.Sprintf(count, strings.Join(names, ", ")) + "; the person can enable them in tabrelay's side panel or with `tabrelay permit set`"
+}
+
+// listPrompts are the prompts a client is shown.
+func (f *Front) listPrompts(p *party) []call.Prompt {
+	list := f.options.Prompts.List()
+	if f.options.Views == nil {
+		return list
+	}
+	v := f.sightOf(p.session, p.tools)
+	hidden := v.without(f.options.Tools.Snapshot())
+	return slices.DeleteFunc(list, func(c call.Prompt) bool { return hidden[pluginOf(c.Name)] })
+}
+
+// refusePrompt says why a client cannot have a prompt, nil when it can.
+func (f *Front) refusePrompt(p *party, name string) *fault.Error {
+	if f.options.Views == nil {
+		return nil
+	}
+	v := f.sightOf(p.session, p.tools)
+	if plugin := pluginOf(name); v.without(f.options.Tools.Snapshot())[plugin] {
+		return fault.New(fault.UnknownPrompt, fmt.Sprintf("There is no prompt %.80q for this client: every tool of %s is off", name, plugin),
+			fault.WithHint("The person can enable its tools in tabrelay's side panel or with `tabrelay permit set "+plugin+" ask`."))
+	}
+	return nil
+}
+
+// pluginOf is the plugin in a full name.
+func pluginOf(name string) string {
+	plugin, _, _ := strings.Cut(name, "__")
+	return plugin
+}

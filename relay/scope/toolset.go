@@ -1,0 +1,86 @@
+package scope
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tabrelay/relay/registry"
+)
+
+// Toolset says which of the tools a client sees.
+type Toolset struct {
+	Key     string          // canonical: the same for toolsets that show the same
+	All     bool            // every tool
+	Gateway bool            // the three tools through which every tool is found and called, and the relay's own
+	Agents  bool            // the tools of delegation
+	plugins map[string]bool // those of these plugins
+}
+
+var name = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// ParseToolset reads all, gateway, agents, or a list of plugin names; empty means all. The name of a plugin that is not
+// installed is no error: it may come.
+func ParseToolset(text string) (Toolset, error) {
+	names := strings.FieldsFunc(text, separates)
+	slices.Sort(names)
+	names = slices.Compact(names)
+	t := Toolset{Key: strings.Join(names, ","), plugins: map[string]bool{}, All: len(names) == 0}
+	for _, n := range names {
+		switch {
+		case n == "all":
+			t.All = true
+		case n == "gateway":
+			t.Gateway = true
+		case n == "agents":
+			t.Agents = true
+		case name.MatchString(n):
+			t.plugins[n] = true
+		default:
+			return t, fmt.Errorf("toolset %.60q: expected all, gateway, agents or names of plugins, separated by commas", text)
+		}
+	}
+	if t.All {
+		t.Key, t.Gateway = "all", false
+	}
+	return t, nil
+}
+
+func separates(r rune) bool { return r == ',' || r == ' ' }
+
+// Shows reports whether a client with this toolset sees t.
+func (s *Toolset) Shows(t *registry.Tool) bool {
+	plugin, _, grouped := strings.Cut(t.Name, "__")
+	switch {
+	case s.All, s.plugins[plugin] && grouped:
+		return true
+	case t.Plugin != nil:
+		return false
+	case grouped:
+		return s.Gateway && plugin == "relay"
+	default: // bridge_health, sessions_create …: the tools of delegation are the ones without a group
+		return s.Agents || s.Gateway && t.Name == "bridge_health"
+	}
+}
+
+// Reaches reports whether a client with this toolset can call t: one with the gateway can call every tool through it.
+func (s *Toolset) Reaches(t *registry.Tool) bool { return s.Gateway || s.Shows(t) || own(t) }
+
+// own are the relay's own tools for everybody: without them nobody learns what is wrong.
+func own(t *registry.Tool) bool { return t.Plugin == nil && Group(t) == "relay" }
+
+// Group is the name by which a scope names a tool: that of its plugin, or of the built-in tools it belongs to: browser,
+// agents, or relay.
+func Group(t *registry.Tool) string {
+	plugin, _, grouped := strings.Cut(t.Name, "__")
+	switch {
+	case t.Plugin != nil:
+		return t.PluginName()
+	case t.Name == "bridge_health":
+		return "relay"
+	case grouped:
+		return plugin
+	}
+	return "agents"
+}
