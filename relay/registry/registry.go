@@ -26,6 +26,7 @@ type Snapshot struct {
 	Problems   []Problem // what was left out or needs a person, and why
 	Listing    uint64    // differs when what tools/list answers differs
 	byName     map[string]*Tool
+	withheld   map[string]string // why, by the name of a tool that is not there
 }
 
 // Problem is one thing a person should know about a plugin.
@@ -38,6 +39,12 @@ type Problem struct {
 func (s *Snapshot) Find(name string) (*Tool, bool) {
 	t, ok := s.byName[name]
 	return t, ok
+}
+
+// Withheld reports whether a tool of that name is off because no person accepted it, and why.
+func (s *Snapshot) Withheld(name string) (why string, ok bool) {
+	why, ok = s.withheld[name]
+	return why, ok
 }
 
 // Registry holds the current snapshot.
@@ -63,7 +70,7 @@ func New(builtins []Tool) *Registry {
 		}
 		r.builtins = append(r.builtins, &t)
 	}
-	r.current.Store(r.snapshot(nil, nil, nil))
+	r.current.Store(r.snapshot(nil, nil, nil, nil))
 	return r
 }
 
@@ -99,7 +106,7 @@ func (r *Registry) Replace(plugins []plugin.Plugin, configured map[string]Config
 		c.add(&plugins[i])
 	}
 	c.strangers()
-	next := r.snapshot(c.sites, c.tools, c.problems)
+	next := r.snapshot(c.sites, c.tools, c.problems, c.withheld())
 	if size := next.size(); size > maxListing {
 		return fmt.Errorf("the tools of all plugins together describe themselves with %d bytes, more than %d: the tools stay as they were", size, maxListing)
 	}
@@ -143,10 +150,24 @@ func (c *candidate) add(p *plugin.Plugin) {
 // strangers names the plugins that are configured but not installed.
 func (c *candidate) strangers() {
 	for _, name := range slices.Sorted(maps.Keys(c.configured)) {
-		if !c.seen[name] {
+		if !c.seen[name] && c.configured[name].Withheld == nil {
 			c.problems = append(c.problems, Problem{Reason: fmt.Sprintf("plugin %s is configured but not installed; add it, or remove plugins.%s from config.json", name, name)})
 		}
 	}
+}
+
+// withheld names the tools that are off until a person accepts them.
+func (c *candidate) withheld() map[string]string {
+	tools := map[string]string{}
+	for name, one := range c.configured {
+		if one.Withheld == nil || one.Disabled {
+			continue
+		}
+		for _, tool := range one.Withheld.Tools {
+			tools[name+"__"+tool] = one.Withheld.Why
+		}
+	}
+	return tools
 }
 
 // Reject takes a tool out that turned out to be unusable, such as one whose schema does not compile when it is
@@ -160,7 +181,7 @@ func (r *Registry) Reject(t *Tool, reason string) {
 	}
 	tools := slices.DeleteFunc(slices.Clone(now.Tools), func(other *Tool) bool { return other == t || other.Plugin == nil })
 	problems := append(slices.Clone(now.Problems), Problem{t.Plugin.Manifest.Name, leftOut(t.Name, reason)})
-	r.publish(r.snapshot(now.Sites, tools, problems))
+	r.publish(r.snapshot(now.Sites, tools, problems, now.withheld))
 }
 
 func leftOut(tool, reason string) string {
@@ -168,8 +189,8 @@ func leftOut(tool, reason string) string {
 }
 
 // snapshot puts a candidate together. tools are those of plugins; of two with one name the first stays.
-func (r *Registry) snapshot(sites []*Site, tools []*Tool, problems []Problem) *Snapshot {
-	s := &Snapshot{Sites: sites, Problems: problems, byName: make(map[string]*Tool, len(tools)+len(r.builtins))}
+func (r *Registry) snapshot(sites []*Site, tools []*Tool, problems []Problem, withheld map[string]string) *Snapshot {
+	s := &Snapshot{Sites: sites, Problems: problems, byName: make(map[string]*Tool, len(tools)+len(r.builtins)), withheld: withheld}
 	if now := r.current.Load(); now != nil {
 		s.Generation = now.Generation + 1
 	}

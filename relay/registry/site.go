@@ -18,6 +18,13 @@ type Configured struct {
 	Excludes    []string        // added to the plugin's own
 	URLPatterns []string        // added to the plugin's own, or to Pages
 	Settings    json.RawMessage // values for the plugin's configSchema; nil or an object
+	Withheld    *Withheld       // of the plugin, or of a newer content of it; nil when nothing is
+}
+
+// Withheld is what a plugin would offer if a person had accepted its content.
+type Withheld struct {
+	Tools []string // names, without the plugin's
+	Why   string   // why it is off: one sentence without full stop
 }
 
 // Site is a plugin together with what a person configured for it: where it runs, and with which settings.
