@@ -130,6 +130,7 @@ func (c *conn) take(message []byte) {
 		b.state(f)
 	case *wire.Tabs:
 		b.tabs.Store(newTabSet(f.Tabs))
+		b.hub.owners.tabsOf(b)
 		c.ready.Store(true)
 		b.hub.gap.changed()
 		b.hub.tabNews(TabNews{ProfileID: b.id})
@@ -141,6 +142,7 @@ func (c *conn) take(message []byte) {
 	case *wire.TabClosed:
 		b.tabs.Store(b.tabs.Load().without(f.TabID))
 		b.tabGone(f.TabID)
+		b.hub.Release(b.id, f.TabID)
 		b.hub.tabNews(TabNews{ProfileID: b.id, TabID: f.TabID, Page: true})
 	case *wire.Console:
 		b.hub.tabNews(TabNews{ProfileID: b.id, TabID: f.TabID, Console: true})

@@ -34,6 +34,10 @@ type Config struct {
 	Log             zerolog.Logger
 	Journal         Journal // nil: writes are not journalled, and nothing survives a restart
 	Meter           Meter   // may be nil
+
+	Ownership     string        // what makes a lane the owner of a tab: OwnNothing (also when empty), OwnWrites or OwnAll
+	OwnershipIdle time.Duration // how long it stays so without a call
+	Owned         func()        // called when a tab got or lost its owner; must not block; may be nil
 }
 
 // Journal records writing calls, so that the truth about them survives the relay.
@@ -65,6 +69,7 @@ type Hub struct {
 	greetings chan struct{} // one slot for each handshake under way
 	gap       gap
 	lanes     lanes
+	owners    *owners
 	sites     sites
 	late      chan lateOutcome // to the goroutine that looks them up in the journal
 
@@ -104,6 +109,7 @@ func New(cfg Config) *Hub {
 		greetings: make(chan struct{}, maxGreetings),
 		late:      make(chan lateOutcome, 256),
 	}
+	h.owners = newOwners(cfg.Ownership, cfg.OwnershipIdle, h.ownersChanged)
 	h.browsers.Store(new([]*browser))
 	h.SetPlugins(nil)
 	h.adoptOpenCalls(ctx)

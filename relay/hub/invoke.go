@@ -25,7 +25,9 @@ type letter struct {
 // tab or a lost link. When ctx ends first the page is told to abort, and Invoke returns at once. A failure's outcome
 // is not_executed only when it is certain that the tool never started.
 func (h *Hub) Invoke(ctx context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
-	t, place, failure := h.approach(ctx, &r)
+	own := hold{owners: h.owners}
+	defer own.end()
+	t, place, failure := h.approach(ctx, &r, &own)
 	defer func() { place.leave() }()
 	if failure != nil {
 		return nil, failure
@@ -35,14 +37,18 @@ func (h *Hub) Invoke(ctx context.Context, r call.Invocation) (*call.Reply, *faul
 	if failure != nil {
 		return nil, failure
 	}
+	own.sent()
 	return t.b.wait(ctx, f)
 }
 
 // approach finds the tab of a call, and lets the caller keep it back until its turn comes. Calls of one lane ask for
 // their turn in the order in which they came, also after a gap; while one waits for it, those behind it may ask.
-func (h *Hub) approach(ctx context.Context, r *call.Invocation) (t target, p *place, failure *fault.Error) {
+func (h *Hub) approach(ctx context.Context, r *call.Invocation, own *hold) (t target, p *place, failure *fault.Error) {
 	t, p, failure = h.seek(ctx, r)
 	for failure == nil && r.Enter != nil {
+		if failure = h.claim(own, r, t); failure != nil {
+			return t, p, failure
+		}
 		wait, err := r.Enter(t.place(r))
 		if err != nil {
 			return t, p, asFault(err)
@@ -63,6 +69,9 @@ func (h *Hub) approach(ctx context.Context, r *call.Invocation) (t target, p *pl
 	}
 	if failure == nil && r.Write {
 		failure = t.b.settled(ctx, t.tab.ID)
+	}
+	if failure == nil { // again: somebody may have taken the tab away while the call waited
+		failure = h.claim(own, r, t)
 	}
 	return t, p, failure
 }

@@ -24,6 +24,7 @@ type laneKey struct{ lane, plugin string }
 type lanePlace struct {
 	profileID string
 	tabID     int
+	url       string // of the page there; empty: not known
 	used      time.Time
 }
 
@@ -40,7 +41,7 @@ func (l *lanes) remember(r *call.Invocation, t target) {
 	if len(l.last) >= maxLanes {
 		l.forget(now)
 	}
-	l.last[laneKey{r.Session.Lane, r.Plugin}] = lanePlace{profileID: t.b.id, tabID: t.tab.ID, used: now}
+	l.last[laneKey{r.Session.Lane, r.Plugin}] = lanePlace{profileID: t.b.id, tabID: t.tab.ID, url: t.tab.URL, used: now}
 }
 
 // forget drops what has expired, or, when nothing has, any tenth of it.
@@ -66,4 +67,15 @@ func (l *lanes) recall(r *call.Invocation) (p lanePlace, ok bool) {
 	defer l.mu.Unlock()
 	p, ok = l.last[laneKey{r.Session.Lane, r.Plugin}]
 	return p, ok && time.Since(p.used) <= laneTime
+}
+
+// leave forgets where a lane was.
+func (l *lanes) leave(lane string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for key := range l.last {
+		if key.lane == lane {
+			delete(l.last, key)
+		}
+	}
 }

@@ -24,7 +24,7 @@ type target struct {
 func (t target) place(r *call.Invocation) call.Place {
 	p := call.Place{ProfileID: t.b.id, Profile: t.b.label(), TabID: t.tab.ID}
 	if r.TabID == 0 && !r.InFront {
-		p.Others = len(t.b.tabs.Load().of(t.where)) - 1
+		p.Others = len(sameSite(t.b.tabs.Load().of(t.where), t.tab.URL)) - 1
 	}
 	return p
 }
@@ -198,7 +198,11 @@ func (h *Hub) routeLane(r *call.Invocation, where *site, chosen []candidate, las
 		case gone:
 			return t, h.away(c), false
 		}
-		of := preferred(c.b.tabs.Load().of(where), r.Avoid)
+		of := c.b.tabs.Load().of(where)
+		if !r.InFront && where.rule.Matches(last.url) { // else the call means another instance
+			of = sameSite(of, last.url)
+		}
+		of = preferred(of, r.Avoid)
 		for _, tab := range of {
 			if tab.ID == last.tabID {
 				return target{b: c.b, conn: c.conn, tab: tab}, nil, false
@@ -208,27 +212,57 @@ func (h *Hub) routeLane(r *call.Invocation, where *site, chosen []candidate, las
 			return h.routeFront(r, where, []candidate{c})
 		}
 		if len(of) > 0 {
-			return target{b: c.b, conn: c.conn, tab: of[0]}, nil, false
+			tab, _ := h.prefer(r.Session.Lane, c.b, of)
+			return target{b: c.b, conn: c.conn, tab: tab}, nil, false
 		}
-		failure := noTab(r, fmt.Sprintf(" in the browser profile %q, where this agent worked before", c.b.label()))
-		if others := h.elsewhere(where, chosen, c.b); others != "" {
-			failure.Hint += " Other profiles have one; pass `profile` to work there: " + others + "."
-		}
-		return t, failure, false
+		return t, h.lost(r, where, chosen, c.b, last), false
 	}
 	return h.routeBest(r, where, chosen)
+}
+
+// lost is the failure of a call whose lane's tab is gone, and with it every other tab of the same origin there: those
+// of another origin, or in another profile, may be of another account, so they have to be named.
+func (h *Hub) lost(r *call.Invocation, where *site, chosen []candidate, b *browser, last lanePlace) *fault.Error {
+	if tab := b.tabs.Load().get(last.tabID); tab != nil && where.rule.Matches(tab.URL) {
+		return fault.New(fault.TabChanged,
+			fmt.Sprintf("Tab %d, where this agent worked before, shows %s now, and not %s", tab.ID, originOf(tab.URL), originOf(last.url)),
+			b.at(tab.ID), fault.WithOutcome(fault.NotExecuted),
+			fault.WithHint(fmt.Sprintf("That may be another account. Pass tabId %d to go on there, or open %s in the browser.", tab.ID, originOf(last.url))))
+	}
+	failure := noTab(r, fmt.Sprintf(" in the browser profile %q, where this agent worked before", b.label()))
+	if of := b.tabs.Load().of(where); len(of) > 0 {
+		failure = fault.New(fault.TabNotFound, fmt.Sprintf("The tab with %s, where this agent worked before, is gone", originOf(last.url)), b.at(0),
+			fault.WithHint(fmt.Sprintf("Open %s in the browser. Or pass tabId %d to work with %s, which may be another account.", originOf(last.url), of[0].ID, originOf(of[0].URL))))
+	}
+	if others := h.elsewhere(where, chosen, b); others != "" {
+		failure.Hint += " Other profiles have one; pass `profile` to work there: " + others + "."
+	}
+	return failure
 }
 
 // routeBest takes the tab of the site that the person most likely means.
 func (h *Hub) routeBest(r *call.Invocation, where *site, chosen []candidate) (t target, failure *fault.Error, wait bool) {
 	here := withPresence(chosen, present)
+	mine := false // t is a tab that the lane owns
 	for _, c := range here {
-		if of := preferred(c.b.tabs.Load().of(where), r.Avoid); len(of) > 0 && (t.tab == nil || better(of[0], t.tab) < 0) {
-			t = target{b: c.b, conn: c.conn, tab: of[0]}
+		of := preferred(c.b.tabs.Load().of(where), r.Avoid)
+		if len(of) == 0 {
+			continue
+		}
+		tab, standing := h.prefer(r.Session.Lane, c.b, of)
+		if standing != own {
+			tab = of[0]
+		}
+		if t.tab == nil || standing == own && !mine || (standing == own) == mine && better(tab, t.tab) < 0 {
+			t, mine = target{b: c.b, conn: c.conn, tab: tab}, standing == own
 		}
 	}
 	switch {
 	case t.tab != nil:
+		// Another tab than the best one only because nobody works there, and then of the same profile and account.
+		if of := preferred(sameSite(t.b.tabs.Load().of(where), t.tab.URL), r.Avoid); !mine && len(of) > 0 {
+			t.tab, _ = h.prefer(r.Session.Lane, t.b, of)
+		}
 		return t, nil, false
 	case len(here) == 0:
 		return t, h.absent(), len(withPresence(chosen, onWay)) > 0

@@ -39,6 +39,8 @@ type Tab struct {
 	Active    bool   `json:"active"`
 	Focused   bool   `json:"focused"`
 	Discarded bool   `json:"discarded"`
+	Owner     *Owner `json:"owner"`  // nil: nobody
+	Acting    bool   `json:"acting"` // a call runs there
 }
 
 // Trouble is why no browser is connected, or nil when one is.
@@ -89,8 +91,10 @@ func (h *Hub) Tabs() []Tab {
 		if !b.connected() {
 			continue
 		}
+		owners, acting := h.owners.in(b.id), b.acting()
 		for _, t := range b.tabs.Load().list {
 			list = append(list, Tab{
+				Owner: owners[t.ID], Acting: acting[t.ID],
 				ProfileID: b.id, Profile: b.label(), ID: t.ID, WindowID: t.WindowID, URL: t.URL, Title: t.Title,
 				Active: t.Active, Focused: t.Focused, Discarded: t.Discarded,
 			})

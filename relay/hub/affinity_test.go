@@ -1,0 +1,131 @@
+package hub_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/wire"
+)
+
+func chat(r *call.Invocation) { r.Matches = []string{"https://*.chat.test/*"} }
+
+const (
+	acme  = "https://acme.chat.test/"
+	other = "https://other.chat.test/"
+)
+
+// wantSaid checks what a failure says.
+func (r result) wantSaid(t *testing.T, words ...string) {
+	t.Helper()
+	for _, want := range words {
+		if text := r.failure.Message + " " + r.failure.Hint; !strings.Contains(text, want) {
+			t.Errorf("%q does not say %q", text, want)
+		}
+	}
+}
+
+// TestTabGoesToAnotherAccount: the same web app at another origin may be another account, so a lane is not taken there
+// by a navigation, only by its own word.
+func TestTabGoesToAnotherAccount(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		b := l.connect(named("A", tab(1, acme)))
+		l.invoke(request(chat)).wantTab(t, "A", 1)
+		b.Put(tab(1, other+"inbox?token=1"))
+		synctest.Wait()
+		moved := l.invoke(request(chat))
+		moved.want(t, fault.TabChanged, fault.NotExecuted)
+		moved.wantSaid(t, "Tab 1, where this agent worked before, shows https://other.chat.test now, and not https://acme.chat.test",
+			"another account", "tabId 1")
+		if strings.Contains(moved.failure.Error(), "token") {
+			t.Errorf("it tells the address: %v", moved.failure)
+		}
+
+		b.Put(tab(2, acme+"x")) // where the lane was, in another tab of the same profile
+		synctest.Wait()
+		l.invoke(request(chat)).wantTab(t, "A", 2)
+		l.invoke(request(chat, in(1))).wantTab(t, "A", 1) // it was named
+		l.invoke(request(chat)).wantTab(t, "A", 1)        // and is where the lane is now
+	})
+}
+
+// TestInstanceIsNamed: a call that names another instance than the last one goes there.
+func TestInstanceIsNamed(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		l.connect(named("A", tab(1, acme), tab(2, other)))
+		l.invoke(request(chat, in(1))).wantTab(t, "A", 1)
+		l.invoke(request(func(r *call.Invocation) { r.Matches = []string{other + "*"} })).wantTab(t, "A", 2)
+		l.invoke(request(chat)).wantTab(t, "A", 2)
+	})
+}
+
+// TestTabIsGone: after its tab a lane gets another one of the same origin and profile, and nothing else.
+func TestTabIsGone(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		front := func(t *wire.Tab) { t.Active, t.Focused = true, true }
+		b := l.connect(named("Home", tab(1, acme), tab(2, other, front), tab(3, acme)))
+		l.connect(named("Work", tab(4, acme)))
+		l.invoke(request(chat, in(1))).wantTab(t, "Home", 1)
+		b.CloseTab(1)
+		synctest.Wait()
+		l.invoke(request(chat)).wantTab(t, "Home", 3)
+		b.CloseTab(3)
+		synctest.Wait()
+		gone := l.invoke(request(chat))
+		gone.want(t, fault.TabNotFound, fault.NotExecuted)
+		gone.wantSaid(t, "The tab with https://acme.chat.test", "tabId 2", "https://other.chat.test", `"Work"`)
+	})
+}
+
+// TestTabFallsAsleep: a tab that Chrome has unloaded is still the lane's; the call does not go to one that is awake.
+func TestTabFallsAsleep(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		b := l.connect(named("A", tab(1, acme), tab(2, acme)))
+		l.invoke(request(chat, in(1))).wantTab(t, "A", 1)
+		b.Put(tab(1, acme, func(t *wire.Tab) { t.Discarded = true }))
+		synctest.Wait()
+		l.invoke(request(chat)).wantTab(t, "A", 1)
+	})
+}
+
+// TestProfileComesBack: a lane finds its tab again after its browser was away, however good another profile's is.
+func TestProfileComesBack(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		front := func(t *wire.Tab) { t.Active, t.Focused = true, true }
+		home := l.connect(named("Home", tab(1, acme), tab(2, acme)))
+		l.connect(named("Work", tab(1, acme, front)))
+		l.invoke(request(chat, func(r *call.Invocation) { r.TabID, r.Profile = 2, "Home" })).wantTab(t, "Home", 2)
+		home.Close()
+		synctest.Wait()
+		done := l.begin(t.Context(), request(chat))
+		time.Sleep(time.Second)
+		l.connect(named("Home", tab(1, acme, front), tab(2, acme)), func(o *hubtest.Options) { o.ProfileID = home.ProfileID() })
+		(<-done).wantTab(t, "Home", 2)
+	})
+}
+
+// TestEveryPageFollowsItsTab: what works on every page has no account to lose; its lane stays in the tab.
+func TestEveryPageFollowsItsTab(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		every := func(r *call.Invocation) { r.Matches, r.InFront = []string{"*://*/*"}, true }
+		b := l.connect(named("A", tab(1, acme), tab(2, acme)))
+		l.invoke(request(every, in(1))).wantTab(t, "A", 1)
+		b.Put(tab(1, other))
+		synctest.Wait()
+		l.invoke(request(every)).wantTab(t, "A", 1)
+	})
+}
+
+// TestLaneThatLeft: what it did is forgotten, so that a new one begins anew.
+func TestLaneThatLeft(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		l.connect(named("A", tab(1, acme), tab(2, acme, func(t *wire.Tab) { t.LastUsed = 5 })))
+		l.invoke(request(chat, in(1))).wantTab(t, "A", 1)
+		l.hub.LaneLeft("lane")
+		l.invoke(request(chat)).wantTab(t, "A", 2)
+	})
+}

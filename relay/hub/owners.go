@@ -1,0 +1,258 @@
+package hub
+
+import (
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"tabrelay/relay/call"
+)
+
+// What makes a lane the owner of a tab.
+const (
+	OwnNothing = "off"    // nothing: all lanes share all tabs
+	OwnWrites  = "writes" // a call that may change something; others may still read
+	OwnAll     = "all"    // any call; others may not even read
+)
+
+// owners knows which lane works in which tab. A claim begins when a call has chosen its tab, before it waits for a
+// person or for its turn, so that of two lanes that come together exactly one gets the tab. It is kept once a call was
+// sent, until the lane was idle for a while or has ended, the tab was closed, or a person took it away.
+type owners struct {
+	mode    string
+	idle    time.Duration
+	changed func() // a tab got an owner, or lost it; called without the lock
+
+	some atomic.Int32 // how many claims there are: without any, routing need not ask
+
+	mu   sync.Mutex
+	tabs map[tabRef]*claim
+}
+
+// tabRef names a tab: its id is unique within a profile only.
+type tabRef struct {
+	profileID string
+	tabID     int
+}
+
+// claim is one lane's hold on one tab. Guarded by owners.mu, except for what is static: at, session, number.
+type claim struct {
+	at      tabRef
+	session call.Session
+	number  int       // tells the lanes of one client apart, from 1
+	since   time.Time // the first call was sent; zero: none was yet
+	calls   int       // that are on their way or run
+	expiry  *time.Timer
+}
+
+func newOwners(mode string, idle time.Duration, changed func()) *owners {
+	return &owners{mode: mode, idle: orElse(idle, laneTime), changed: changed, tabs: map[tabRef]*claim{}}
+}
+
+// claims reports whether a call is one that only the owner of a tab may make.
+func (o *owners) claims(r *call.Invocation) bool {
+	return o.mode == OwnAll || o.mode == OwnWrites && r.Write
+}
+
+// lasting reports whether who asks comes again: a command line is gone after its one call, and the panel is the person.
+func lasting(s call.Session) bool { return s.Lane != "" && s.Via != "cli" && s.Via != "panel" }
+
+// hold is one call's part in a claim. It belongs to the goroutine of that call.
+type hold struct {
+	owners *owners
+	claim  *claim // nil: none
+}
+
+// take gets the tab for a call, or says who has it. It is asked again when the call's turn has come: meanwhile the
+// call may be meant for another tab, and its own may have been given to somebody else.
+func (h *hold) take(r *call.Invocation, at tabRef) (owner *Owner) {
+	o := h.owners
+	claiming := o.claims(r)
+	if !claiming && h.claim == nil && o.some.Load() == 0 {
+		return nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	c := o.tabs[at]
+	if h.claim != nil && h.claim != c {
+		o.let(h.claim)
+		h.claim = nil
+	}
+	switch {
+	case h.claim != nil:
+		return nil
+	case c != nil && c.session.Lane != r.Session.Lane:
+		if claiming {
+			return c.owner()
+		}
+		return nil
+	case c == nil && (!claiming || !lasting(r.Session)):
+		return nil
+	case c == nil:
+		c = &claim{at: at, session: r.Session, number: o.numberOf(r.Session)}
+		o.tabs[at] = c
+		o.some.Add(1)
+	}
+	c.calls++
+	if c.expiry != nil {
+		c.expiry.Stop()
+	}
+	h.claim = c
+	return nil
+}
+
+// sent keeps the claim: the lane works there now.
+func (h *hold) sent() {
+	if h.claim == nil {
+		return
+	}
+	o := h.owners
+	o.mu.Lock()
+	first := h.claim.since.IsZero()
+	if first {
+		h.claim.since = time.Now()
+	}
+	o.mu.Unlock()
+	if first {
+		o.changed()
+	}
+}
+
+// end lets go of the claim after a call; the lane keeps the tab when a call was sent there.
+func (h *hold) end() {
+	if h.claim == nil {
+		return
+	}
+	o := h.owners
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.let(h.claim)
+	h.claim = nil
+}
+
+// let is end with the lock held.
+func (o *owners) let(c *claim) {
+	if c.calls--; c.calls > 0 || o.tabs[c.at] != c {
+		return
+	}
+	if c.since.IsZero() {
+		o.drop(c)
+		return
+	}
+	if c.expiry == nil {
+		c.expiry = time.AfterFunc(o.idle, func() { o.expire(c) })
+	} else {
+		c.expiry.Reset(o.idle)
+	}
+}
+
+// expire ends a claim whose lane was idle for long enough. A call may have come while the timer was about to run.
+func (o *owners) expire(c *claim) {
+	o.dropAll(func(other *claim) bool { return other == c && c.calls == 0 })
+}
+
+// drop forgets a claim. The calls in it go on, and find out when their turn comes.
+func (o *owners) drop(c *claim) {
+	if c.expiry != nil {
+		c.expiry.Stop()
+	}
+	delete(o.tabs, c.at)
+	o.some.Add(-1)
+}
+
+// dropAll ends claims, and returns those that were more than an intention.
+func (o *owners) dropAll(which func(*claim) bool) (ended []*Owner) {
+	if o.some.Load() == 0 {
+		return nil
+	}
+	o.mu.Lock()
+	for _, c := range o.tabs {
+		if !which(c) {
+			continue
+		}
+		o.drop(c)
+		if !c.since.IsZero() {
+			ended = append(ended, c.owner())
+		}
+	}
+	o.mu.Unlock()
+	if len(ended) > 0 {
+		o.changed()
+	}
+	return ended
+}
+
+// give makes a lane the owner of a tab that it has opened itself.
+func (o *owners) give(s call.Session, at tabRef) {
+	if o.mode == OwnNothing || o.mode == "" || !lasting(s) {
+		return
+	}
+	h := hold{owners: o}
+	if h.take(&call.Invocation{Session: s, Write: true}, at) == nil {
+		h.sent()
+		h.end()
+	}
+}
+
+// numberOf is the lane's number among those of its client that own a tab.
+func (o *owners) numberOf(s call.Session) int {
+	taken := map[int]bool{}
+	for _, c := range o.tabs {
+		switch {
+		case c.session.Lane == s.Lane:
+			return c.number
+		case c.session.Client == s.Client:
+			taken[c.number] = true
+		}
+	}
+	n := 1
+	for taken[n] {
+		n++
+	}
+	return n
+}
+
+// of returns the owner of a tab, or the lane that is about to become it; nil when there is none.
+func (o *owners) of(at tabRef) *Owner {
+	if o.some.Load() == 0 {
+		return nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if c := o.tabs[at]; c != nil {
+		return c.owner()
+	}
+	return nil
+}
+
+// Owner is the lane that works in a tab.
+type Owner struct {
+	Client string    `json:"client"`
+	Lane   string    `json:"lane"`
+	Name   string    `json:"name"`  // of the client, with a number when it is not the first of its lanes
+	Since  time.Time `json:"since"` // its first call there; zero while that waits for its turn or for a person
+	number int
+}
+
+// owner is the claim for others to read. Called with the lock held.
+func (c *claim) owner() *Owner {
+	w := &Owner{Client: c.session.Client, Lane: c.session.Lane, Name: c.session.Client, Since: c.since, number: c.number}
+	if c.number > 1 {
+		w.Name += " " + strconv.Itoa(c.number)
+	}
+	return w
+}
+
+// in lists the owners of a profile's tabs.
+func (o *owners) in(profileID string) map[int]*Owner {
+	list := map[int]*Owner{}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for at, c := range o.tabs {
+		if at.profileID == profileID && !c.since.IsZero() {
+			list[at.tabID] = c.owner()
+		}
+	}
+	return list
+}

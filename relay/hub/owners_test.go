@@ -1,0 +1,320 @@
+package hub_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/fault/faulttest"
+	"tabrelay/relay/hub"
+	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/wire"
+)
+
+// of makes a call one of a client's lane.
+func of(client, lane string) func(*call.Invocation) {
+	return func(r *call.Invocation) { r.Session = call.Session{Client: client, Lane: lane, Via: "stdio"} }
+}
+
+func in(tabID int) func(*call.Invocation) { return func(r *call.Invocation) { r.TabID = tabID } }
+
+// owning is a lab whose hub knows owners.
+func owning(t *testing.T, mode string, test func(t *testing.T, l *lab)) {
+	inLabWith(t, func(c *hub.Config) { c.Ownership = mode }, test)
+}
+
+// ownerOf is who owns a tab, as status tells; empty: nobody.
+func (l *lab) ownerOf(tabID int) string {
+	for _, t := range l.hub.Tabs() {
+		if t.ID == tabID && t.Owner != nil {
+			return t.Owner.Name
+		}
+	}
+	return ""
+}
+
+func (l *lab) wantOwner(tabID int, name string) {
+	l.t.Helper()
+	if got := l.ownerOf(tabID); got != name {
+		l.t.Errorf("tab %d is owned by %q instead of %q", tabID, got, name)
+	}
+}
+
+// wantOwned checks that a call was refused because of an owner, and that it says what an agent needs.
+func (r result) wantOwned(t *testing.T, words ...string) {
+	t.Helper()
+	r.want(t, fault.TabOwned, fault.NotExecuted)
+	if !r.failure.Retryable {
+		t.Error("it is not retryable")
+	}
+	for _, want := range words {
+		if text := r.failure.Message + " " + r.failure.Hint; !strings.Contains(text, want) {
+			t.Errorf("%q does not say %q", text, want)
+		}
+	}
+}
+
+func TestOwnerOfATab(t *testing.T) {
+	owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
+		l.connect(named("A", tab(1, "http://demo.test/"), tab(2, "http://demo.test/")))
+		l.invoke(request(of("codex", "a"), in(1))).wantTab(t, "A", 1)
+		l.wantOwner(1, "") // it has only read
+		l.invoke(request(of("codex", "a"), in(1), write)).wantTab(t, "A", 1)
+		l.wantOwner(1, "codex")
+		time.Sleep(3 * time.Minute)
+		refused := l.invoke(request(of("claude-code", "b"), in(1), write))
+		refused.wantOwned(t, `"codex"`, "3 min ago", "`tabrelay tabs release 1`", "another tabId: nobody else works in 2.")
+		faulttest.Provoked(t, "tab-of-another-agent", refused.failure)
+		l.invoke(request(of("claude-code", "b"), in(1))).wantTab(t, "A", 1)        // reads go on
+		l.invoke(request(of("claude-code", "c"), write)).wantTab(t, "A", 2)        // nobody works there
+		l.invoke(request(of("claude-code", "c"), write, in(2))).wantTab(t, "A", 2) // its own
+		l.wantOwner(2, "claude-code")
+	})
+}
+
+// TestReaderIsNotMoved: what an agent has read in one tab it does not change in another.
+func TestReaderIsNotMoved(t *testing.T) {
+	owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
+		l.connect(named("A", tab(1, "http://demo.test/"), tab(2, "http://demo.test/")))
+		l.invoke(request(of("b", "b"), in(1))).wantTab(t, "A", 1)
+		l.invoke(request(of("a", "a"), in(1), write)).wantTab(t, "A", 1)
+		l.invoke(request(of("b", "b"), write)).wantOwned(t, `"a"`, "another tabId: nobody else works in 2.")
+	})
+}
+
+func TestOwnershipModes(t *testing.T) {
+	for _, tt := range []struct {
+		mode                string
+		afterRead, readToo  bool // a tab has an owner after a read; others may not even read
+		afterWrite, refused bool
+	}{
+		{hub.OwnNothing, false, false, false, false},
+		{"", false, false, false, false},
+		{hub.OwnWrites, false, false, true, true},
+		{hub.OwnAll, true, true, true, true},
+	} {
+		t.Run(tt.mode, func(t *testing.T) {
+			owning(t, tt.mode, func(t *testing.T, l *lab) {
+				l.connect(named("A", tab(1, "http://demo.test/")))
+				l.invoke(request(of("a", "a"))).wantTab(t, "A", 1)
+				if got := l.ownerOf(1) != ""; got != tt.afterRead {
+					t.Errorf("owned after a read: %v", got)
+				}
+				l.invoke(request(of("a", "a"), write)).wantTab(t, "A", 1)
+				if got := l.ownerOf(1) != ""; got != tt.afterWrite {
+					t.Errorf("owned after a write: %v", got)
+				}
+				if r := l.invoke(request(of("b", "b"))); (r.failure != nil) != tt.readToo {
+					t.Errorf("a read of another lane: %v", r.failure)
+				}
+				if r := l.invoke(request(of("b", "b"), write)); (r.failure != nil) != tt.refused {
+					t.Errorf("a write of another lane: %v", r.failure)
+				}
+			})
+		})
+	}
+}
+
+// TestOwnershipEnds: each way in which a lane loses its tab lets the next one have it.
+func TestOwnershipEnds(t *testing.T) {
+	for name, end := range map[string]func(l *lab, b *hubtest.Browser){
+		"an idle hour": func(l *lab, _ *hubtest.Browser) {
+			time.Sleep(59 * time.Minute)
+			l.wantOwner(1, "a")
+			l.invoke(request(of("a", "a"), in(1))) // a read of its own counts
+			time.Sleep(59 * time.Minute)
+			l.wantOwner(1, "a")
+			time.Sleep(2 * time.Minute)
+		},
+		"the end of its attachment": func(l *lab, _ *hubtest.Browser) { l.hub.LaneLeft("a") },
+		"a person": func(l *lab, b *hubtest.Browser) {
+			if w := l.hub.Release(b.ProfileID(), 1); w == nil || w.Client != "a" || w.Lane != "a" {
+				l.t.Errorf("%+v was released", w)
+			}
+			if w := l.hub.Release(b.ProfileID(), 1); w != nil {
+				l.t.Errorf("%+v was released again", w)
+			}
+		},
+		"the end of the tab": func(_ *lab, b *hubtest.Browser) {
+			b.CloseTab(1)
+			b.Put(demoTab(1))
+			synctest.Wait()
+		},
+		"the end of the tab, unseen": func(l *lab, b *hubtest.Browser) {
+			b.Close()
+			synctest.Wait()
+			l.connect(func(o *hubtest.Options) { o.ProfileID, o.Tabs = b.ProfileID(), nil }).Put(demoTab(1))
+			synctest.Wait()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
+				b := l.connect()
+				l.invoke(request(of("a", "a"), write)).wantOutput(t, `{"x":1}`)
+				l.invoke(request(of("b", "b"), write)).wantOwned(t, `"a"`)
+				end(l, b)
+				l.wantOwner(1, "")
+				l.invoke(request(of("b", "b"), write)).wantOutput(t, `{"x":1}`)
+				l.wantOwner(1, "b")
+			})
+		})
+	}
+}
+
+// TestOwnershipOutlivesTheLink: a browser that comes back with the tab finds the same owner.
+func TestOwnershipOutlivesTheLink(t *testing.T) {
+	owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
+		b := l.connect()
+		l.invoke(request(of("a", "a"), write)).wantOutput(t, `{"x":1}`)
+		b.Close()
+		synctest.Wait()
+		l.connect(func(o *hubtest.Options) { o.ProfileID = b.ProfileID() })
+		l.wantOwner(1, "a")
+	})
+}
+
+// TestARunningCallIsNotIdle: the hour begins when the last call has ended.
+func TestARunningCallIsNotIdle(t *testing.T) {
+	owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
+		b := l.connect(answer(hold))
+		r := request(of("a", "a"), write)
+		done := l.begin(t.Context(), r)
+		c := awaitCall(t, b, r.ID)
+		time.Sleep(90 * time.Minute)
+		l.wantOwner(1, "a")
+		c.Return([]byte("{}"))
+		(<-done).wantOutput(t, "{}")
+		time.Sleep(59 * time.Minute)
+		l.wantOwner(1, "a")
+		time.Sleep(2 * time.Minute)
+		l.wantOwner(1, "")
+	})
+}
+
+// TestOneOfManyGetsTheTab: lanes that come at once, each with its turn to wait for, are told apart before that.
+func TestOneOfManyGetsTheTab(t *testing.T) {
+	owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
+		l.connect()
+		begin := make(chan struct{})
+		var mu sync.Mutex
+		codes := map[fault.Code]int{}
+		var all sync.WaitGroup
+		for i := range 20 {
+			all.Go(func() {
+				name := fmt.Sprint("agent", i)
+				<-begin
+				waited := false
+				_, failure := l.hub.Invoke(t.Context(), request(of(name, name), write, func(r *call.Invocation) {
+					r.Enter = func(call.Place) (func(context.Context) error, error) {
+						if waited {
+							return nil, nil
+						}
+						waited = true
+						return func(context.Context) error { time.Sleep(time.Second); return nil }, nil
+					}
+				}))
+				mu.Lock()
+				defer mu.Unlock()
+				if failure == nil {
+					codes["done"]++
+				} else {
+					codes[failure.Code]++
+				}
+			})
+		}
+		close(begin)
+		all.Wait()
+		if codes["done"] != 1 || codes[fault.TabOwned] != 19 {
+			t.Errorf("got %v", codes)
+		}
+	})
+}
+
+// TestTakenWhileItWaited: a call that had the tab when it came, but not any more when its turn comes, does not run.
+func TestTakenWhileItWaited(t *testing.T) {
+	owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
+		b := l.connect()
+		waited := false
+		done := l.begin(t.Context(), request(of("a", "a"), write, func(r *call.Invocation) {
+			r.Enter = func(call.Place) (func(context.Context) error, error) {
+				if waited {
+					return nil, nil
+				}
+				waited = true
+				return func(context.Context) error { time.Sleep(10 * time.Second); return nil }, nil
+			}
+		}))
+		synctest.Wait()
+		l.wantOwner(1, "") // it is only an intention
+		l.invoke(request(of("b", "b"), write)).wantOwned(t, `"a", which is about to work there`)
+		l.hub.Release(b.ProfileID(), 1)
+		l.invoke(request(of("b", "b"), write)).wantOutput(t, `{"x":1}`)
+		(<-done).wantOwned(t, `"b"`, "since")
+	})
+}
+
+// TestAnIntentionIsNotKept: a call that was not sent leaves nothing behind.
+func TestAnIntentionIsNotKept(t *testing.T) {
+	owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
+		l.connect()
+		no := fault.New(fault.ApprovalDenied, "The person said no")
+		l.invoke(request(of("a", "a"), write, func(r *call.Invocation) {
+			r.Enter = func(call.Place) (func(context.Context) error, error) { return nil, no }
+		})).want(t, fault.ApprovalDenied, fault.NotExecuted)
+		l.invoke(request(of("b", "b"), write)).wantOutput(t, `{"x":1}`)
+	})
+}
+
+// TestCommandLine: it takes no tab, because it is gone after one call, and gets none that has an owner.
+func TestCommandLine(t *testing.T) {
+	owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
+		l.connect()
+		cli := func(r *call.Invocation) { r.Session = call.Session{Client: "cli", Lane: "cli", Via: "cli"} }
+		l.invoke(request(cli, write)).wantOutput(t, `{"x":1}`)
+		l.wantOwner(1, "")
+		l.invoke(request(of("a", "a"), write)).wantOutput(t, `{"x":1}`)
+		l.invoke(request(cli, write)).wantOwned(t, `"a"`)
+	})
+}
+
+// TestLanesOfOneClient: two windows of one client are told apart, and called what they are.
+func TestLanesOfOneClient(t *testing.T) {
+	owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
+		l.connect(named("A", tab(1, "http://demo.test/"), tab(2, "http://demo.test/"), tab(3, "http://demo.test/")))
+		l.invoke(request(of("codex", "a"), in(1), write)).wantTab(t, "A", 1)
+		l.invoke(request(of("codex", "b"), in(2), write)).wantTab(t, "A", 2)
+		l.invoke(request(of("codex", "b"), in(3), write)).wantTab(t, "A", 3)
+		l.wantOwner(1, "codex")
+		l.wantOwner(2, "codex 2")
+		l.wantOwner(3, "codex 2")
+		l.invoke(request(of("codex", "a"), in(2), write)).wantOwned(t, "another session of this client (codex 2)", "another tabId: nobody else works in 1.")
+		named := of("codex", "http:codex/lane:night")
+		l.hub.LaneLeft("a")
+		l.invoke(request(named, in(1), write)).wantTab(t, "A", 1)
+		l.wantOwner(1, "codex")
+		l.invoke(request(of("codex", "b"), in(1), write)).wantOwned(t, `the lane "night" of this client (codex)`)
+	})
+}
+
+// TestFreeTabOfTheSameAccount: who needs a free tab gets one of the best tab's origin and profile, or none.
+func TestFreeTabOfTheSameAccount(t *testing.T) {
+	owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
+		front := func(t *wire.Tab) { t.Active, t.Focused = true, true }
+		l.connect(named("Home", tab(1, "https://acme.chat.test/", front), tab(2, "https://other.chat.test/"), tab(3, "https://acme.chat.test/x")))
+		work := l.connect(named("Work", tab(4, "https://acme.chat.test/")))
+		chat := func(r *call.Invocation) { r.Matches = []string{"https://*.chat.test/*"} }
+		l.invoke(request(of("a", "a"), chat, write)).wantTab(t, "Home", 1)
+		l.invoke(request(of("b", "b"), chat, write)).wantTab(t, "Home", 3)
+		l.invoke(request(of("c", "c"), chat, write)).wantOwned(t, `"a"`, "tabrelay tabs release 1 --profile")
+		l.hub.Give(call.Session{Client: "d", Lane: "d", Via: "stdio"}, work.ProfileID(), 4)
+		l.invoke(request(of("d", "d"), chat, write)).wantTab(t, "Work", 4) // what it has opened itself comes first
+		l.hub.ClientLeft("d")
+		l.wantOwner(4, "d") // it came over stdio, where its end is seen
+	})
+}

@@ -1,0 +1,182 @@
+package hub
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/wire"
+)
+
+// LaneLeft ends what a lane owns, and forgets where it was: its attachment, or its session, has ended.
+func (h *Hub) LaneLeft(lane string) {
+	h.lanes.leave(lane)
+	h.owners.dropAll(func(c *claim) bool { return c.session.Lane == lane })
+}
+
+// ClientLeft ends what the lanes of a client own that came over HTTP: its token does not hold any more.
+func (h *Hub) ClientLeft(client string) {
+	h.owners.dropAll(func(c *claim) bool { return c.session.Client == client && c.session.Via == "http" })
+}
+
+// Release takes a tab away from its owner, whom it returns; nil when nobody owns the tab.
+func (h *Hub) Release(profileID string, tabID int) *Owner {
+	ended := h.owners.dropAll(func(c *claim) bool { return c.at == tabRef{profileID, tabID} })
+	if len(ended) == 0 {
+		return nil
+	}
+	return ended[0]
+}
+
+// Give makes a lane the owner of a tab that it has opened.
+func (h *Hub) Give(s call.Session, profileID string, tabID int) {
+	o := h.owners
+	if o.mode != OwnWrites && o.mode != OwnAll {
+		return
+	}
+	own := hold{owners: o}
+	if own.take(&call.Invocation{Session: s, Write: true}, tabRef{profileID, tabID}) == nil {
+		own.sent()
+		own.end()
+	}
+}
+
+// claim gets the tab of a call for its lane, or fails because another lane has it.
+func (h *Hub) claim(own *hold, r *call.Invocation, t target) *fault.Error {
+	owner := own.take(r, tabRef{t.b.id, t.tab.ID})
+	if owner == nil {
+		return nil
+	}
+	since := ", which is about to work there"
+	if !owner.Since.IsZero() {
+		since = ", which has worked there since " + owner.Since.Local().Format("15:04:05") + " (" + ago(owner.Since) + " ago)"
+	}
+	return fault.New(fault.TabOwned, fmt.Sprintf("Tab %d belongs to %s%s", t.tab.ID, owner.to(r.Session), since),
+		t.b.at(t.tab.ID), fault.WithOutcome(fault.NotExecuted), fault.WithHint(h.wayOut(r, t)))
+}
+
+// to names an owner to somebody else: by its client, and where that is theirs too, as another session of it.
+func (w *Owner) to(s call.Session) string {
+	_, lane, named := strings.Cut(w.Lane, "/lane:")
+	switch {
+	case w.Client == s.Client && named:
+		return fmt.Sprintf("the lane %q of this client (%s)", lane, w.Client)
+	case w.Client == s.Client:
+		return fmt.Sprintf("another session of this client (%s)", w.Name)
+	}
+	return fmt.Sprintf("the client %q", w.Name)
+}
+
+// wayOut says what somebody can do who was refused a tab.
+func (h *Hub) wayOut(r *call.Invocation, t target) string {
+	release := "tabrelay tabs release " + strconv.Itoa(t.tab.ID)
+	if len(withPresence(h.candidates(), present)) > 1 {
+		release += " --profile " + t.b.id
+	}
+	hint := "Ask the person to release it in tabrelay's side panel or with `" + release + "`; or pass another tabId"
+	var others []string
+	for _, tab := range sameSite(t.b.tabs.Load().of(t.where), t.tab.URL) {
+		if tab.ID != t.tab.ID && h.owners.standing(r.Session.Lane, tabRef{t.b.id, tab.ID}) != taken && len(others) < 5 {
+			others = append(others, strconv.Itoa(tab.ID))
+		}
+	}
+	switch {
+	case len(others) > 0:
+		hint += ": nobody else works in " + strings.Join(others, ", ")
+	case r.OpenURL != "":
+		hint += ", after opening " + r.OpenURL + " in a new tab"
+	}
+	return hint + "."
+}
+
+// standing is what a tab is to a lane, the better the smaller.
+func (o *owners) standing(lane string, at tabRef) int {
+	switch w := o.of(at); {
+	case w == nil:
+		return free
+	case w.Lane == lane:
+		return own
+	}
+	return taken
+}
+
+const (
+	own = iota
+	free
+	taken
+)
+
+// prefer returns the first of the tabs that the lane owns, else the first that nobody owns, else the first. There is one.
+func (h *Hub) prefer(lane string, b *browser, tabs []*wire.Tab) (tab *wire.Tab, standing int) {
+	if h.owners.some.Load() == 0 {
+		return tabs[0], free
+	}
+	tab, standing = tabs[0], taken
+	for _, t := range tabs {
+		if s := h.owners.standing(lane, tabRef{b.id, t.ID}); s < standing {
+			tab, standing = t, s
+		}
+	}
+	return tab, standing
+}
+
+// sameSite keeps the tabs with the origin of an address: another origin may be another instance of the web app, and
+// another account. An empty address is not known, and every tab is as good.
+func sameSite(tabs []*wire.Tab, address string) []*wire.Tab {
+	if address == "" {
+		return tabs
+	}
+	same := true
+	for _, t := range tabs {
+		same = same && siteOf(t.URL) == siteOf(address)
+	}
+	if same {
+		return tabs
+	}
+	var some []*wire.Tab
+	for _, t := range tabs {
+		if siteOf(t.URL) == siteOf(address) {
+			some = append(some, t)
+		}
+	}
+	return some
+}
+
+// siteOf is the origin of an http or https address as a browser writes it.
+func siteOf(address string) string {
+	_, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		return address
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		return address
+	}
+	return address[:len(address)-len(rest)+end]
+}
+
+// tabsOf ends the claims on tabs that a browser does not have any more.
+func (o *owners) tabsOf(b *browser) {
+	tabs := b.tabs.Load()
+	o.dropAll(func(c *claim) bool { return c.at.profileID == b.id && tabs.get(c.at.tabID) == nil })
+}
+
+// acting lists the tabs of a browser in which calls run.
+func (b *browser) acting() map[int]bool {
+	tabs := map[int]bool{}
+	b.peek(func(s *calls) {
+		for _, f := range s.open {
+			tabs[f.tabID] = true
+		}
+	})
+	return tabs
+}
+
+// ownersChanged tells who wants to know.
+func (h *Hub) ownersChanged() {
+	if h.cfg.Owned != nil {
+		h.cfg.Owned()
+	}
+}
