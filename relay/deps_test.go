@@ -49,7 +49,7 @@ var may = map[string][]string{
 	"relay/match":    {},
 	"relay/loopback": {},
 	"relay/throttle": {},
-	"relay/config":   {"relay/match"},
+	"relay/config":   {"relay/call", "relay/match"},
 	"relay/join":     {"relay/config", "relay/fault", "relay/rawjson"},
 	"relay/connect":  {},
 	"relay/browser":  {},

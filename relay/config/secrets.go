@@ -14,15 +14,28 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2/maybe"
+
+	"tabrelay/relay/call"
 )
 
 // LocalClient is the name under which the local token is known: the command line and this machine's own programs.
 const LocalClient = "cli"
+
+// Reserved reports whether a name stands for somebody else than a client: the person, where they sit, or the relay.
+func Reserved(name string) bool {
+	switch strings.ToLower(strings.TrimSpace(name)) {
+	case LocalClient, "panel", "terminal", "person", "relay", "rule", "tabrelay":
+		return true
+	}
+	return false
+}
 
 // Secrets is secrets.json: what proves who is asking. Several processes may use the file at once; a change by
 // one, such as a revoked client, is seen by the others at their next question.
@@ -32,6 +45,8 @@ type Secrets struct {
 	mu      sync.Mutex
 	seen    fs.FileInfo // of the file that content was read from
 	content secretsFile
+
+	known atomic.Pointer[[]Client] // as they were read last
 }
 
 // Client is a program that may use the relay. Its token is known to it alone; the relay keeps a hash.
@@ -39,6 +54,8 @@ type Client struct {
 	Name      string    `json:"name"`
 	TokenHash string    `json:"tokenHash"` // hexadecimal SHA-256
 	Created   time.Time `json:"created"`
+
+	Scope call.Scope `json:"scope,omitzero"` // what it may see and call at the most
 }
 
 type secretsFile struct {
@@ -68,6 +85,10 @@ func (s *Secrets) Local() string { return s.current().Local }
 // Clients lists who may use the relay, sorted by name.
 func (s *Secrets) Clients() []Client { return slices.Clone(s.current().Clients) }
 
+// Known are the clients as the file said when it could be read last, without looking at it again. The answer is the
+// same pointer until the file has changed; nobody may write to it.
+func (s *Secrets) Known() *[]Client { return s.known.Load() }
+
 // Verify names the client a token belongs to. It takes the same time whether or not, and which, token matches.
 func (s *Secrets) Verify(token string) (client string, ok bool) {
 	c := s.current()
@@ -89,16 +110,22 @@ func (s *Secrets) Verify(token string) (client string, ok bool) {
 }
 
 // Add admits a client and returns its token, which is not kept and cannot be shown again.
-func (s *Secrets) Add(name string) (token string, err error) {
-	if !clientNameForm.MatchString(name) || name == LocalClient {
-		return "", fmt.Errorf("client name %q: use lower-case letters, digits, dots and hyphens, at most 64, and not %q", name, LocalClient)
+func (s *Secrets) Add(name string) (token string, err error) { return s.AddWithin(name, call.Scope{}) }
+
+// AddWithin is Add for a client with a scope.
+func (s *Secrets) AddWithin(name string, scope call.Scope) (token string, err error) {
+	switch {
+	case !clientNameForm.MatchString(name):
+		return "", fmt.Errorf("client name %q: use lower-case letters, digits, dots and hyphens, at most 64", name)
+	case Reserved(name):
+		return "", fmt.Errorf("client name %q: it stands for the person or the relay itself; use another", name)
 	}
 	token = newToken()
 	return token, s.change(func(c *secretsFile) error {
 		if slices.ContainsFunc(c.Clients, named(name)) {
 			return fmt.Errorf("client %s exists already; rotate its token with: tabrelay clients rotate %s", name, name)
 		}
-		c.Clients = append(c.Clients, Client{Name: name, TokenHash: hashed(token), Created: time.Now().UTC().Truncate(time.Second)})
+		c.Clients = append(c.Clients, Client{Name: name, TokenHash: hashed(token), Created: time.Now().UTC().Truncate(time.Second), Scope: scope})
 		return nil
 	})
 }
@@ -112,6 +139,18 @@ func (s *Secrets) Rotate(name string) (token string, err error) {
 			return unknownClient(name, c.Clients)
 		}
 		c.Clients[i].TokenHash = hashed(token)
+		return nil
+	})
+}
+
+// SetScope bounds a client anew; its token stays.
+func (s *Secrets) SetScope(name string, scope call.Scope) error {
+	return s.change(func(c *secretsFile) error {
+		i := slices.IndexFunc(c.Clients, named(name))
+		if i < 0 {
+			return unknownClient(name, c.Clients)
+		}
+		c.Clients[i].Scope = scope
 		return nil
 	})
 }
@@ -165,6 +204,7 @@ func (s *Secrets) refresh() error {
 		return err
 	}
 	s.seen, s.content = info, content
+	s.known.Store(&content.Clients)
 	return nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"tabrelay/relay/call"
 )
 
 func open(t *testing.T, home Home) *Secrets {
@@ -44,10 +46,17 @@ func TestSecrets(t *testing.T) {
 	if _, err := cli.Add("claude-code"); err == nil || !strings.Contains(err.Error(), "clients rotate") {
 		t.Errorf("added twice: %v", err)
 	}
-	for _, name := range []string{"", "cli", "A", "a b", "../x", strings.Repeat("a", 65)} {
+	for _, name := range []string{"", "cli", "panel", "relay", "A", "a b", "../x", strings.Repeat("a", 65)} {
 		if _, err := cli.Add(name); err == nil {
 			t.Errorf("client name %q was accepted", name)
 		}
+	}
+	bounds := call.Scope{Plugins: "wiki", ReadOnly: true}
+	if err := cli.SetScope("claude-code", bounds); err != nil || relay.Clients()[0].Scope != bounds {
+		t.Errorf("scope %+v, %v", relay.Clients(), err)
+	}
+	if err := cli.SetScope("claude", bounds); err == nil || !strings.Contains(err.Error(), "no client is called") {
+		t.Errorf("scope of a stranger: %v", err)
 	}
 	data, _ := os.ReadFile(home.Secrets())
 	if strings.Contains(string(data), token) {
@@ -60,6 +69,9 @@ func TestSecrets(t *testing.T) {
 	}
 	expect(token, "")
 	expect(renewed, "claude-code")
+	if relay.Clients()[0].Scope != bounds {
+		t.Error("a new token changed the scope")
+	}
 	if err := cli.Revoke("claude-cod"); err == nil || !strings.Contains(err.Error(), "did you mean claude-code?") {
 		t.Errorf("revoked a stranger: %v", err)
 	}
@@ -70,6 +82,32 @@ func TestSecrets(t *testing.T) {
 	old := relay.Pairing()
 	if err := cli.RotatePairing(); err != nil || relay.Pairing() == old {
 		t.Errorf("pairing not rotated: %v", err)
+	}
+}
+
+// A file of a relay without scopes, and with two clients: rotating one leaves the other as it is.
+func TestSecretsOfBefore(t *testing.T) {
+	home := Home(t.TempDir())
+	old := `{"pairing":"` + strings.Repeat("a", 64) + `","local":"tabrelay_` + strings.Repeat("b", 64) + `","clients":[` +
+		`{"name":"ann","tokenHash":"` + hashed("t1") + `","created":"2026-01-02T03:04:05Z"},{"name":"bob","tokenHash":"` + hashed("t2") + `","created":"2026-01-02T03:04:05Z"}]}`
+	if err := os.WriteFile(home.Secrets(), []byte(old), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, home)
+	if c := s.Clients(); len(c) != 2 || c[0].Scope != (call.Scope{}) {
+		t.Fatalf("read %+v", c)
+	}
+	if _, err := s.Rotate("ann"); err != nil {
+		t.Fatal(err)
+	}
+	if who, ok := s.Verify("t2"); who != "bob" || !ok {
+		t.Error("bob's token does not hold any more")
+	}
+	if _, ok := s.Verify("t1"); ok {
+		t.Error("ann's old token holds")
+	}
+	if data, _ := os.ReadFile(home.Secrets()); strings.Contains(string(data), "scope") {
+		t.Errorf("a scope was written that nobody set: %s", data)
 	}
 }
 
