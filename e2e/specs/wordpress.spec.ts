@@ -30,7 +30,10 @@ const blogTest = test.extend<object, { blogStage: BlogStage }>({
 async function signIn({ page, blog, browser }: BlogStage, name: string): Promise<void> {
   await browser.clearCookies();
   await page.goto(`${blog.url}/wp-login.php`);
-  await page.getByLabel('Username or Email Address').fill(name);
+  const user = page.getByLabel('Username or Email Address');
+  // A moment after it has loaded the page puts the cursor there, and would take it away from the password.
+  await expect(user).toBeFocused();
+  await user.fill(name);
   await page.getByRole('textbox', { name: 'Password' }).fill(blogPassword);
   await page.getByRole('button', { name: 'Log In' }).click();
   await expect(page.getByText(`Howdy, ${name}`).first()).toBeVisible();
