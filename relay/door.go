@@ -124,6 +124,9 @@ func bearer(r *http.Request) string {
 
 // identify finds out who sends a request.
 func (d *door) identify(r *http.Request) (call.Session, bool) {
+	if s, ok := fromPanel(r.Context()); ok {
+		return s, true
+	}
 	if local, _ := r.Context().Value(localKey{}).(bool); local {
 		return call.Session{Lane: config.LocalClient, Client: config.LocalClient, Via: "cli"}, true
 	}

@@ -16,6 +16,7 @@ func (r *Relay) linkChanged(e hub.Event) {
 		if err := r.profiles.met(e.ProfileID, e.Profile); err != nil {
 			r.Log.Warn().Err(err).Msg("cannot note that a profile connected")
 		}
+		r.news()
 		r.events.Publish(event.Connected, fmt.Sprintf("The browser profile %q connected", e.Profile), who)
 	case hub.Disconnected:
 		r.events.Publish(event.Disconnected, fmt.Sprintf("The browser profile %q is not connected any more", e.Profile), who)

@@ -1,5 +1,11 @@
 package relay
 
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
 // Topics are what the side panel shows; each has a path of that name below /api/v1/.
 const (
 	topicApprovals   = "approvals"
@@ -13,7 +19,55 @@ const (
 	topicPaused      = "paused"
 )
 
-// news says that something about these topics is different now. It is cheap, and may be called with any lock held.
+// newsDelay gathers what changes together: one frame for each browser, however much happens.
+const newsDelay = 100 * time.Millisecond
+
+// newsroom gathers topics until they are told.
+type newsroom struct {
+	mu     sync.Mutex
+	topics []string
+	timer  *time.Timer // runs while something waits to be told
+	closed bool
+}
+
+// news says that something about these topics is different now. Without a topic it only tells how many questions
+// wait. It is cheap, and may be called with any lock held.
 func (r *Relay) news(topics ...string) {
-	_ = topics // until panels listen
+	n := &r.newsroom
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, topic := range topics {
+		if !slices.Contains(n.topics, topic) {
+			n.topics = append(n.topics, topic)
+		}
+	}
+	if n.timer == nil && !n.closed {
+		n.timer = time.AfterFunc(newsDelay, r.tellNews)
+	}
+}
+
+// tellNews tells the panels what was gathered.
+func (r *Relay) tellNews() {
+	n := &r.newsroom
+	n.mu.Lock()
+	topics := n.topics
+	n.topics, n.timer = nil, nil
+	n.mu.Unlock()
+	r.hub.TellPanels(topics, r.questionsFor)
+}
+
+// close stops the timer.
+func (n *newsroom) close() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.closed = true
+	if n.timer != nil {
+		n.timer.Stop()
+	}
+}
+
+// questionsFor is how many questions wait for the person at a profile.
+func (r *Relay) questionsFor(profileID string) int {
+	_ = profileID
+	return 0 // until calls ask
 }

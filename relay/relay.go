@@ -85,6 +85,7 @@ type Relay struct {
 	close     sync.Once
 	closed    error
 
+	newsroom newsroom
 	clients  clients
 	passes   passes
 	visitors visitors
@@ -205,8 +206,10 @@ func (r *Relay) answer(context.Context) (err error) {
 }
 
 func (r *Relay) newServer() *http.Server {
+	handler := r.handler()
+	r.hub.ServePanels(r.servePanel(handler))
 	return &http.Server{
-		Handler:           r.handler(),
+		Handler:           handler,
 		ReadHeaderTimeout: headerTime,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    maxHeaders,
@@ -282,6 +285,7 @@ func (r *Relay) Close() error {
 
 func (r *Relay) shutdown() error {
 	r.Stop()
+	r.newsroom.close()
 	var end ending
 	if r.door != nil {
 		end.note("close the socket", r.door.StopAdmitting())

@@ -48,6 +48,11 @@ type conn struct {
 	ended  chan struct{} // closed when run has returned
 	pong   []byte
 
+	protocol int           // the version chosen
+	asking   chan struct{} // one slot for each request of a panel that is worked on
+
+	answering sync.WaitGroup // goroutines that work on them; added to by run only
+
 	heard   atomic.Int64  // when the last message came, in Unix nanoseconds
 	ready   atomic.Bool   // the tabs are known
 	life    chan struct{} // one slot: a message came
@@ -63,7 +68,9 @@ type conn struct {
 }
 
 func newConn(b *browser, socket *Socket, hello wire.Hello, log zerolog.Logger) *conn {
+	protocol, _ := wire.Negotiate(wire.Speaks, hello.Protocol) // the handshake has come this far: there is one
 	c := &conn{
+		protocol: protocol, asking: make(chan struct{}, panelRequests),
 		b: b, socket: socket, hello: hello, queue: newQueue(), log: log, ended: make(chan struct{}),
 		pong: mustEncode(&wire.Pong{}), life: make(chan struct{}, 1), stopping: make(chan struct{}),
 	}
@@ -86,6 +93,7 @@ func (c *conn) run() {
 	<-sent
 	c.queue.stop()
 	c.b.lose(c, err)
+	c.answering.Wait()
 }
 
 func (c *conn) readLoop(ctx context.Context) error {
@@ -102,13 +110,13 @@ func (c *conn) readLoop(ctx context.Context) error {
 		}
 		c.alive()
 		if err == nil {
-			c.take(message)
+			c.take(ctx, message)
 		}
 	}
 }
 
 // take reads one message and does what it says. message is valid only until then.
-func (c *conn) take(message []byte) {
+func (c *conn) take(ctx context.Context, message []byte) {
 	frame, payload, err := wire.Decode(message)
 	if err != nil {
 		c.malformed(err, message)
@@ -148,6 +156,8 @@ func (c *conn) take(message []byte) {
 		b.hub.tabNews(TabNews{ProfileID: b.id, TabID: f.TabID, Console: true})
 	case *wire.Reply:
 		b.replied(f, payload)
+	case *wire.Request:
+		c.panelAsks(ctx, f, payload)
 	case *wire.Ping:
 		c.queue.insist(c.pong)
 	case *wire.Pong:

@@ -109,7 +109,7 @@ func TestVersions(t *testing.T) {
 	for _, tt := range []struct {
 		speaks wire.Range
 		advice string
-	}{{wire.Range{Min: 2, Max: 3}, "update the tabrelay program"}, {wire.Range{Min: 3, Max: 1}, "reinstall the extension"}} {
+	}{{wire.Range{Min: wire.Speaks.Max + 1, Max: wire.Speaks.Max + 2}, "update the tabrelay program"}, {wire.Range{Min: 3, Max: 1}, "reinstall the extension"}} {
 		inLab(t, func(t *testing.T, l *lab) {
 			old := hubtest.New(l.options(func(o *hubtest.Options) { o.Protocol = tt.speaks }))
 			r := refusedWith(t, old.Dial(t.Context()), 4406)
@@ -179,7 +179,7 @@ func TestReplayedProofIsRefused(t *testing.T) {
 		hello := helloOf(wire.NewID())
 		first := l.stranger()
 		transcript := wire.Transcript{
-			Protocol: 1, Address: address, ExtensionID: extension, ProfileID: hello.Profile.ID, ExtensionNonce: hello.Nonce, Hello: first.say(hello),
+			Protocol: wire.Speaks.Max, Address: address, ExtensionID: extension, ProfileID: hello.Profile.ID, ExtensionNonce: hello.Nonce, Hello: first.say(hello),
 		}
 		f, raw, _ := first.hear()
 		transcript.Relay, transcript.RelayNonce = raw, f.(*wire.Relay).Nonce

@@ -77,6 +77,7 @@ type Hub struct {
 	browsers atomic.Pointer[[]*browser]
 	plugins  atomic.Pointer[[]byte] // the encoded plugins frame
 	refusal  atomic.Pointer[refusal]
+	panels   atomic.Pointer[PanelAnswer] // nil: nobody answers panels
 
 	complained sync.Map // plugin versions whose errors had to be repaired
 

@@ -76,7 +76,7 @@ func TestSituationsOfTheLink(t *testing.T) {
 		faulttest.Provoked(t, "wrong-pairing", l.invoke(request()).failure)
 	})
 	inLab(t, func(t *testing.T, l *lab) {
-		old := hubtest.New(l.options(func(o *hubtest.Options) { o.Protocol = wire.Range{Min: 2, Max: 3} }))
+		old := hubtest.New(l.options(func(o *hubtest.Options) { o.Protocol = wire.Range{Min: wire.Speaks.Max + 1, Max: wire.Speaks.Max + 1} }))
 		refusedWith(t, old.Dial(t.Context()), 4406)
 		faulttest.Provoked(t, "versions-differ", l.invoke(request()).failure)
 	})

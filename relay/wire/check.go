@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // The kinds, and what Go's types leave open of each schema. Values that a newer extension may add are not checked
@@ -32,6 +33,9 @@ func (*Console) Kind() Kind   { return "console" }
 func (*Ping) Kind() Kind      { return "ping" }
 func (*Pong) Kind() Kind      { return "pong" }
 func (*Notice) Kind() Kind    { return "notice" }
+func (*Request) Kind() Kind   { return "request" }
+func (*Response) Kind() Kind  { return "response" }
+func (*News) Kind() Kind      { return "news" }
 func (u *Unknown) Kind() Kind { return Kind(u.Type) }
 
 // kinds makes an empty frame of each kind.
@@ -48,6 +52,8 @@ var kinds = map[Kind]func() Frame{
 	"command": func() Frame { return new(Command) }, "reply": func() Frame { return new(Reply) },
 	"ping": func() Frame { return new(Ping) }, "pong": func() Frame { return new(Pong) },
 	"notice": func() Frame { return new(Notice) }, "console": func() Frame { return new(Console) },
+	"request": func() Frame { return new(Request) }, "response": func() Frame { return new(Response) },
+	"news": func() Frame { return new(News) },
 }
 
 func (f *Hello) check() error {
@@ -168,6 +174,31 @@ func (*Ping) check() error      { return nil }
 func (*Pong) check() error      { return nil }
 func (f *Notice) check() error  { return isOneOf("level", f.Level, "info", "warning", "error") }
 func (*Unknown) check() error   { return nil }
+
+// What a request may ask for is the relay's to say, with a response; here only what a header may hold.
+func (f *Request) check() error {
+	if f.Method == "" || len(f.Method) > maxMethodBytes || strings.Trim(f.Method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+		return fmt.Errorf("method must be at most %d capital letters, it has %d bytes", maxMethodBytes, len(f.Method))
+	}
+	if !strings.HasPrefix(f.Path, "/") {
+		return fmt.Errorf("path does not begin with a slash")
+	}
+	return isHex("id", f.ID, 32)
+}
+
+func (f *Response) check() error {
+	if f.Status < 100 || f.Status > 599 {
+		return fmt.Errorf("status is %d", f.Status)
+	}
+	return isHex("id", f.ID, 32)
+}
+
+func (f *News) check() error {
+	if f.Waiting < 0 {
+		return fmt.Errorf("waiting is %d", f.Waiting)
+	}
+	return nil
+}
 
 func isHex(field, text string, digits int) error {
 	if len(text) != digits {

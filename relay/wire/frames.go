@@ -265,6 +265,25 @@ type Notice struct {
 	Message string `json:"message"`
 }
 
+// Request is something the side panel asks of the relay. The payload is its body.
+type Request struct {
+	ID     string `json:"id"`
+	Method string `json:"method"`
+	Path   string `json:"path"`
+}
+
+// Response answers Request. The payload is the body: one JSON value.
+type Response struct {
+	ID     string `json:"id"`
+	Status int    `json:"status"`
+}
+
+// News says that what the side panel shows of these topics is different now.
+type News struct {
+	Topics  []string `json:"topics"`
+	Waiting int      `json:"waiting"` // questions for the person at this profile
+}
+
 // Unknown is a frame of a type this version does not know. It is counted and ignored.
 type Unknown struct {
 	Type string `json:"-"`

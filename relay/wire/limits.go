@@ -20,6 +20,15 @@ const (
 	// StoredOutcomeBytes is the largest outcome the extension keeps where its worker's death cannot reach it;
 	// larger ones stay in the page until they are acknowledged.
 	StoredOutcomeBytes = 64 << 10
+
+	// MaxRequestBytes is the largest body of a side panel's request, MaxResponseBytes that of the answer.
+	MaxRequestBytes  = 1 << 20
+	MaxResponseBytes = 4 << 20
+
+	// MaxPathBytes is the longest path of a request, with its query.
+	MaxPathBytes = 2048
+
+	maxMethodBytes = 16
 )
 
 // The clocks of a connection.
@@ -32,6 +41,9 @@ const (
 
 	// PongTime is how long the answer to a ping may take.
 	PongTime = 10 * time.Second
+
+	// RequestTime is how long the relay works on a side panel's request.
+	RequestTime = 10 * time.Second
 
 	// GapWait is how long a call waits for a profile that was connected a moment ago.
 	GapWait = 5 * time.Second

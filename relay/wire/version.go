@@ -7,7 +7,10 @@ import "fmt"
 const Subprotocol = "tabrelay.v1"
 
 // Speaks is the range of protocol versions this relay speaks.
-var Speaks = Range{Min: 1, Max: 1}
+var Speaks = Range{Min: 1, Max: WithPanel}
+
+// WithPanel is the version that added request, response and news. They are not sent to an extension that speaks less.
+const WithPanel = 2
 
 // Range is a range of protocol versions, both ends included.
 type Range struct {

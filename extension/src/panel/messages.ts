@@ -1,15 +1,5 @@
 // What crosses the port between the panel page and the worker, besides the state (state.ts).
-import {
-  exactly,
-  type Guard,
-  type Guarded,
-  isAnything,
-  isNumber,
-  isText,
-  listOf,
-  optional,
-  shape,
-} from '../page/guards.ts';
+import { exactly, type Guard, isAnything, isNumber, isText, listOf, shape } from '../page/guards.ts';
 
 /** Panel: dial now. */
 export const isRetry = shape({ type: exactly('retry') });
@@ -17,29 +7,44 @@ export const isRetry = shape({ type: exactly('retry') });
 /** Panel: what a person pasted to pair with a relay (only an extension without pairing.json asks for it). */
 export const isPair = shape({ type: exactly('pair'), text: isText });
 
-/** Panel: a request for the relay. The path begins with /api/v1/; body is one JSON value, or left out. */
-export const isRequest = shape({
-  type: exactly('request'),
-  id: isText,
-  method: exactly('GET', 'PUT', 'POST', 'DELETE'),
-  path: isText,
-  body: optional(isAnything),
-});
-export type PanelRequest = Guarded<typeof isRequest>;
+/** Panel: a request for the relay. */
+export interface PanelRequest {
+  type: 'request';
+  id: string; // the panel's own, at most 64 characters
+  method: string; // GET, PUT, POST or DELETE
+  path: string; // /api/v1/… with the query
+  body?: unknown; // any JSON value; left out when there is none
+}
 
-/** Worker: the relay's answer, status as in HTTP. Without a connection to the relay it is 503 with an error. */
-export const isResponse = shape({
+/** Worker: the answer to a request. Status 0: the relay was not reached, and the body says why, as a refusal does. */
+export interface PanelResponse {
+  type: 'response';
+  id: string;
+  status: number; // as in HTTP, or 0
+  body: unknown; // the JSON value the relay answered with; null when there is none; of a failure {error: {code, message, hint}}
+}
+
+/** Worker: what the paths of these names below /api/v1/ answer is different now. */
+export interface PanelNews {
+  type: 'news';
+  topics: string[];
+  waiting: number; // questions for the person at this profile
+}
+
+const asked = shape({ type: exactly('request'), id: isText, method: isText, path: isText });
+
+export const isPanelRequest: Guard<PanelRequest> = (value): value is PanelRequest =>
+  asked(value) && value.id.length <= 64;
+
+export const isPanelResponse: Guard<PanelResponse> = shape({
   type: exactly('response'),
   id: isText,
   status: isNumber,
-  body: optional(isAnything),
+  body: isAnything,
 });
-export type PanelResponse = Guarded<typeof isResponse>;
 
-/** Worker: what the paths of these names below /api/v1/ answer is different now. */
-export const isNews = shape({ type: exactly('news'), topics: listOf(isText) });
-
-/** The body of an answer with a status of 400 and more. */
-export const isFailure: Guard<{ error: { message: string; hint: string | undefined } }> = shape({
-  error: shape({ message: isText, hint: optional(isText) }),
+export const isPanelNews: Guard<PanelNews> = shape({
+  type: exactly('news'),
+  topics: listOf(isText),
+  waiting: isNumber,
 });

@@ -194,6 +194,20 @@ export interface LogFrame {
   };
 }
 /**
+ * Relay: what the side panel shows of these topics is different now. Since protocol 2.
+ */
+export interface NewsFrame {
+  type: 'news';
+  /**
+   * each is a path below /api/v1/; empty when only waiting is told
+   */
+  topics: string[];
+  /**
+   * how many questions wait for the person at this profile
+   */
+  waiting: number;
+}
+/**
  * Extension: something a person should see in the relay's status.
  */
 export interface NoticeFrame {
@@ -390,6 +404,35 @@ export interface ReplyFrame {
   };
 }
 /**
+ * Extension: the side panel asks the relay for something. The payload, if there is one, is the body: one JSON value. Since protocol 2.
+ */
+export interface RequestFrame {
+  type: 'request';
+  /**
+   * random; names the request on this connection
+   */
+  id: string;
+  /**
+   * GET, PUT, POST or DELETE; others are answered with 405
+   */
+  method: string;
+  /**
+   * with the query; begins with /api/v1/, others are answered with 404; at most 2048 bytes, longer ones with 414
+   */
+  path: string;
+}
+/**
+ * Relay: the answer to a request. The payload is the body: one JSON value; text that is not JSON is a JSON string. Since protocol 2.
+ */
+export interface ResponseFrame {
+  type: 'response';
+  id: string;
+  /**
+   * as in HTTP
+   */
+  status: number;
+}
+/**
  * Extension: the document is about to run the handler.
  */
 export interface StartedFrame {
@@ -516,7 +559,7 @@ export interface WelcomeFrame {
 }
 
 /** Every frame the relay may send. */
-export type FromRelay = RelayFrame | ProofFrame | WelcomeFrame | RefuseFrame | PluginsFrame | CallFrame | AckFrame | CancelFrame | AskFrame | CommandFrame | PingFrame | PongFrame;
+export type FromRelay = RelayFrame | ProofFrame | WelcomeFrame | RefuseFrame | PluginsFrame | CallFrame | AckFrame | CancelFrame | AskFrame | CommandFrame | ResponseFrame | NewsFrame | PingFrame | PongFrame;
 
 /** Every frame the extension may send. */
-export type FromExtension = HelloFrame | ProofFrame | TabsFrame | TabFrame | TabClosedFrame | StartedFrame | ProgressFrame | LogFrame | OutcomeFrame | StateFrame | ReplyFrame | ConsoleFrame | PingFrame | PongFrame | NoticeFrame;
+export type FromExtension = HelloFrame | ProofFrame | TabsFrame | TabFrame | TabClosedFrame | StartedFrame | ProgressFrame | LogFrame | OutcomeFrame | StateFrame | ReplyFrame | ConsoleFrame | RequestFrame | PingFrame | PongFrame | NoticeFrame;

@@ -12,6 +12,8 @@ export declare function isAckFrame(value: unknown): value is types.AckFrame;
 export declare function isCancelFrame(value: unknown): value is types.CancelFrame;
 export declare function isAskFrame(value: unknown): value is types.AskFrame;
 export declare function isCommandFrame(value: unknown): value is types.CommandFrame;
+export declare function isResponseFrame(value: unknown): value is types.ResponseFrame;
+export declare function isNewsFrame(value: unknown): value is types.NewsFrame;
 export declare function isPingFrame(value: unknown): value is types.PingFrame;
 export declare function isPongFrame(value: unknown): value is types.PongFrame;
 
@@ -27,6 +29,8 @@ export declare const fromRelay: {
   readonly cancel: (value: unknown) => value is types.CancelFrame;
   readonly ask: (value: unknown) => value is types.AskFrame;
   readonly command: (value: unknown) => value is types.CommandFrame;
+  readonly response: (value: unknown) => value is types.ResponseFrame;
+  readonly news: (value: unknown) => value is types.NewsFrame;
   readonly ping: (value: unknown) => value is types.PingFrame;
   readonly pong: (value: unknown) => value is types.PongFrame;
 };

@@ -13,9 +13,10 @@ const banner =
   '// Generated from relay/wire/schema by `npm run generate`. Do not edit.\n// biome-ignore-all lint: generated\n';
 
 /** Frames by who may send them. The extension trusts neither to be anything else. */
-const relaySends = 'relay proof welcome refuse plugins call ack cancel ask command ping pong'.split(' ');
+const relaySends =
+  'relay proof welcome refuse plugins call ack cancel ask command response news ping pong'.split(' ');
 const extensionSends =
-  'hello proof tabs tab tabclosed started progress log outcome state reply console ping pong notice'.split(
+  'hello proof tabs tab tabclosed started progress log outcome state reply console request ping pong notice'.split(
     ' ',
   );
 

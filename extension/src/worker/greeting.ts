@@ -14,13 +14,14 @@ export interface Identity {
   chrome: string;
 }
 
-export const protocol = 1;
+/** The protocol versions this extension speaks; PROTOCOL.md says what each added. */
+export const speaks = { min: 1, max: 2 } as const;
 
 export type Step =
   | { type: 'going' }
   | { type: 'refused'; message: string } // the relay closes next
   | { type: 'failed'; message: string } // we do not talk to this relay
-  | { type: 'welcome'; frame: FrameOf<'welcome'>; relay: string };
+  | { type: 'welcome'; frame: FrameOf<'welcome'>; relay: string; protocol: number };
 
 export interface Greeting {
   hello(): void;
@@ -32,7 +33,7 @@ const going: Step = { type: 'going' };
 export function startGreeting(identity: Identity, pairing: Pairing, send: (text: string) => void): Greeting {
   const { extensionId, ...about } = identity;
   const nonce = randomHex(32);
-  const hello = frameText({ type: 'hello', protocol: { min: protocol, max: protocol }, ...about, nonce });
+  const hello = frameText({ type: 'hello', protocol: speaks, ...about, nonce });
   let parts: ProofParts | undefined;
   let version = '';
   let proven = false;
@@ -44,10 +45,10 @@ export function startGreeting(identity: Identity, pairing: Pairing, send: (text:
       if (frame === undefined) return going;
       if (frame.type === 'refuse') return { type: 'refused', message: frame.message };
       if (frame.type === 'relay') {
-        if (frame.protocol !== protocol) {
+        if (frame.protocol < speaks.min || frame.protocol > speaks.max) {
           return {
             type: 'failed',
-            message: `The relay speaks protocol ${frame.protocol}, this extension ${protocol}`,
+            message: `The relay speaks protocol ${frame.protocol}, this extension ${speaks.min} to ${speaks.max}`,
           };
         }
         version = frame.relay;
@@ -74,7 +75,8 @@ export function startGreeting(identity: Identity, pairing: Pairing, send: (text:
         send(frameText({ type: 'proof', proof: await prove(pairing.secret, parts) }));
         return going;
       }
-      return frame.type === 'welcome' && proven ? { type: 'welcome', frame, relay: version } : going;
+      if (frame.type !== 'welcome' || parts === undefined || !proven) return going;
+      return { type: 'welcome', frame, relay: version, protocol: parts.protocol };
     },
   };
 }

@@ -44,6 +44,7 @@ export class Link {
   #generation = 0;
   #socket: Socket | undefined;
   #open = false;
+  #protocol = 0;
   #attempts = 0; // since the last welcome
   #retry: ReturnType<typeof setTimeout> | undefined;
   #keepalive: ReturnType<typeof setInterval> | undefined;
@@ -61,6 +62,11 @@ export class Link {
 
   get connected(): boolean {
     return this.#open;
+  }
+
+  /** The protocol version spoken; 0 while there is no connection. */
+  get protocol(): number {
+    return this.#open ? this.#protocol : 0;
   }
 
   /** Dials now unless a connection stands or is being made. forced also dials after the relay refused us. */
@@ -137,6 +143,7 @@ export class Link {
     }
     if (step.type !== 'welcome') return;
     this.#open = true;
+    this.#protocol = step.protocol;
     this.#attempts = 0;
     this.#become('connected', pairing.address, step.relay);
     this.#keepAlive(step.frame.pingMs);

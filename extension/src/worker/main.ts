@@ -21,13 +21,19 @@ import { awaitedIn, Plugins } from './plugins.ts';
 import { chromeVersion, freshProfile, readProfile } from './profile.ts';
 import { Records } from './records.ts';
 import { Recovery } from './recover.ts';
+import { Requests } from './requests.ts';
 import { router } from './router.ts';
 import { Tabs } from './tabs.ts';
 
 const alarmName = 'redial';
 
 const records = new Records(chrome.storage.session);
-const panels = new Panels(() => ({ link: link.state, calls: history.entries, bundle: bundleHash }));
+const panels = new Panels({
+  state: () => ({ link: link.state, calls: history.entries, bundle: bundleHash }),
+  dial: (forced) => link.dial(forced),
+  ask: (method, path, body) => requests.ask(method, path, body),
+  counted: () => {},
+});
 const history = new History(() => panels.changed());
 
 const link = new Link(
@@ -55,8 +61,13 @@ const link = new Link(
       command: ({ id, name, params }) => {
         runCommand(name, params, browser).then((reply) => link.sendText(replyText(id, reply)));
       },
+      response: (frame, payload) => requests.hear(frame, payload),
+      news: ({ topics, waiting }) => panels.tell(topics, waiting),
     }),
-    changed: () => panels.changed(),
+    changed: ({ phase }) => {
+      if (phase !== 'connected') requests.lost();
+      panels.changed();
+    },
     freshProfile: async () => void (await freshProfile()),
   },
   (url, listener) => {
@@ -70,6 +81,7 @@ const link = new Link(
   },
 );
 
+const requests = new Requests(link);
 const send = (frame: FromExtension): void => void link.send(frame);
 const outcomes = new Outcomes(records, (text) => link.sendText(text));
 const plugins = new Plugins((message) => send({ type: 'notice', level: 'error', message }));
@@ -174,7 +186,7 @@ async function installPlugins(list: FrameOf<'plugins'>['plugins']): Promise<void
 }
 
 chrome.runtime.onConnect.addListener((port) => {
-  if (port.name === 'panel') panels.add(port, (forced) => link.dial(forced));
+  if (port.name === 'panel') panels.add(port);
   else bridges.add(port);
 });
 chrome.alarms.onAlarm.addListener(() => link.dial());

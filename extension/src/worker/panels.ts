@@ -1,30 +1,72 @@
-// The open side panels: they get the whole state whenever it changes.
-import { exactly, shape } from '../page/guards.ts';
+// The open side panels: they get the whole state whenever it changes, news of the relay, and answers to what they ask.
+import { isPanelRequest, isRetry, type PanelNews, type PanelResponse } from '../panel/messages.ts';
 import type { PanelState } from '../panel/state.ts';
+import type { Answer } from './requests.ts';
 
-const isRetry = shape({ type: exactly('retry') });
+/** What a panel may have done. */
+export interface PanelOrders {
+  state(): PanelState;
+  dial(forced: boolean): void;
+  ask(method: string, path: string, body: unknown): Promise<Answer>;
+  counted(open: number): void; // so many panels are open now
+}
+
+/**
+ * Whether a port comes from our own panel page. Its id alone does not tell: content scripts have it too, and their url
+ * is the page's. Chrome fills in all three; no page has a say in them.
+ */
+export function isPanel(sender: chrome.runtime.MessageSender | undefined): boolean {
+  if (sender?.id !== chrome.runtime.id || sender.url === undefined) return false;
+  const page = chrome.runtime.getURL('panel.html');
+  return sender.url.split('#', 1)[0] === page && (sender.origin ?? origin(page)) === origin(page);
+}
+
+const origin = (url: string): string => url.slice(0, url.indexOf('/', url.indexOf('://') + 3));
 
 export class Panels {
   readonly #ports = new Set<chrome.runtime.Port>();
-  readonly #state: () => PanelState;
+  readonly #orders: PanelOrders;
   #due = false;
 
-  constructor(state: () => PanelState) {
-    this.#state = state;
+  constructor(orders: PanelOrders) {
+    this.#orders = orders;
+  }
+
+  /** How many panels are open. */
+  get open(): number {
+    return this.#ports.size;
   }
 
   /** Takes a panel's port; a port of anything but our own panel page is turned away. */
-  add(port: chrome.runtime.Port, dial: (forced: boolean) => void): void {
-    if (port.sender?.id !== chrome.runtime.id || port.sender.url !== chrome.runtime.getURL('panel.html')) {
+  add(port: chrome.runtime.Port): void {
+    if (!isPanel(port.sender)) {
       port.disconnect();
       return;
     }
     this.#ports.add(port);
-    port.onDisconnect.addListener(() => this.#ports.delete(port));
-    port.onMessage.addListener((message: unknown) => {
-      if (isRetry(message)) dial(true);
+    port.onDisconnect.addListener(() => {
+      this.#ports.delete(port);
+      this.#orders.counted(this.#ports.size);
     });
-    port.postMessage(this.#state());
+    port.onMessage.addListener((message: unknown) => this.#hear(port, message));
+    port.postMessage(this.#orders.state());
+    this.#orders.counted(this.#ports.size);
+  }
+
+  #hear(port: chrome.runtime.Port, message: unknown): void {
+    if (isRetry(message)) this.#orders.dial(true);
+    if (!isPanelRequest(message)) return;
+    const { id, method, path, body } = message;
+    this.#orders.ask(method, path, body).then((answer) => {
+      const response: PanelResponse = { type: 'response', id, ...answer };
+      if (this.#ports.has(port)) port.postMessage(response);
+    });
+  }
+
+  /** Tells every panel what the relay has news of. */
+  tell(topics: string[], waiting: number): void {
+    const news: PanelNews = { type: 'news', topics, waiting };
+    for (const port of this.#ports) port.postMessage(news);
   }
 
   /** Something the panel shows changed. Sent at most ten times a second, and not at all without a panel. */
@@ -33,7 +75,7 @@ export class Panels {
     this.#due = true;
     setTimeout(() => {
       this.#due = false;
-      const state = this.#state();
+      const state = this.#orders.state();
       for (const port of this.#ports) port.postMessage(state);
     }, 100);
   }

@@ -22,6 +22,10 @@ export function router(routes: Routes): (frame: FromRelay, payload: string) => v
         return routes.plugins(frame, payload);
       case 'command':
         return routes.command(frame, payload);
+      case 'response':
+        return routes.response(frame, payload);
+      case 'news':
+        return routes.news(frame, payload);
     }
   };
 }

@@ -61,6 +61,8 @@ type Browser struct {
 	outcomes map[call.ID][]byte // not acknowledged
 	order    []call.ID          // of outcomes
 	acked    map[call.ID]bool
+	answers  map[string]Response // to requests of the panel
+	news     []wire.News
 	changed  chan struct{} // closed when anything above changes; nil while nobody waits
 }
 
@@ -85,7 +87,7 @@ func New(opts Options) *Browser {
 	}
 	return &Browser{
 		opts: opts, tabs: slices.Clone(opts.Tabs), running: map[call.ID]*Call{}, outcomes: map[call.ID][]byte{},
-		acked: map[call.ID]bool{},
+		acked: map[call.ID]bool{}, answers: map[string]Response{},
 	}
 }
 
@@ -253,6 +255,16 @@ func (b *Browser) obey(socket *hub.Socket, frame wire.Frame, payload json.RawMes
 	case *wire.Plugins:
 		b.mu.Lock()
 		b.plugins = f.Plugins
+		b.touch()
+		b.mu.Unlock()
+	case *wire.Response:
+		b.mu.Lock()
+		b.answers[f.ID] = Response{Status: f.Status, Body: bytes.Clone(payload)}
+		b.touch()
+		b.mu.Unlock()
+	case *wire.News:
+		b.mu.Lock()
+		b.news = append(b.news, *f)
 		b.touch()
 		b.mu.Unlock()
 	case *wire.Ping:

@@ -1,0 +1,146 @@
+package relay
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"tabrelay/extension"
+	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/wire"
+)
+
+// dialIn connects a browser to a relay.
+func dialIn(t *testing.T, r *Relay, change ...func(*hubtest.Options)) *hubtest.Browser {
+	t.Helper()
+	o := hubtest.Options{Address: r.Address(), Secret: r.secrets.Pairing(), ExtensionID: extension.ID}
+	for _, c := range change {
+		c(&o)
+	}
+	b, err := hubtest.Connect(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	return b
+}
+
+func TestPanelReachesTheAPI(t *testing.T) {
+	r, end := newWorld(t).relay()
+	defer end()
+	b := dialIn(t, r)
+	for _, tt := range []struct {
+		name, method, path, body string
+		status                   int
+		says                     string
+	}{
+		{"read", "GET", "/api/v1/status", "", http.StatusOK, `"running":true`},
+		{"query", "GET", "/api/v1/events?once=1&recent=1", "", http.StatusOK, `"events":[`},
+		{"body", "POST", "/api/v1/tools/shop__read/call", `{"arguments":{"wrong":1}}`, http.StatusOK, "VALIDATION_ERROR"},
+		{"broken body", "POST", "/api/v1/tools/shop__read/call", `{`, http.StatusBadRequest, "INVALID_REQUEST"},
+		{"unknown path", "GET", "/api/v1/nothing", "", http.StatusNotFound, "RESOURCE_NOT_FOUND"},
+		{"unknown method of a path", "DELETE", "/api/v1/status", "", http.StatusMethodNotAllowed, "does not take DELETE"},
+		{"method of nobody", "CONNECT", "/api/v1/status", "", http.StatusMethodNotAllowed, "cannot send CONNECT"},
+		{"other method", "OPTIONS", "/api/v1/status", "", http.StatusMethodNotAllowed, "cannot send OPTIONS"},
+		{"MCP", "POST", "/mcp", `{}`, http.StatusNotFound, "cannot ask for /mcp"},
+		{"metrics", "GET", "/metrics", "", http.StatusNotFound, "cannot ask"},
+		{"another version", "GET", "/api/v2/status", "", http.StatusNotFound, "cannot ask"},
+		{"out of it", "GET", "/api/v1/../../metrics", "", http.StatusNotFound, "cannot ask"},
+		{"out of it, encoded", "GET", "/api/v1/%2e%2e/%2e%2e/metrics", "", http.StatusNotFound, "cannot ask"},
+		{"two slashes", "GET", "/api/v1//status", "", http.StatusNotFound, "cannot ask"},
+		{"another host", "GET", "//evil.example/api/v1/status", "", http.StatusNotFound, "cannot ask"},
+		{"long path", "GET", "/api/v1/" + strings.Repeat("x", 2048), "", http.StatusRequestURITooLong, "2056 bytes"},
+		{"stream of events", "GET", "/api/v1/events", "", http.StatusBadRequest, "is a stream"},
+		{"stream of calls", "GET", "/api/v1/calls", "", http.StatusBadRequest, "is a stream"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var body json.RawMessage
+			if tt.body != "" {
+				body = json.RawMessage(tt.body)
+			}
+			answer, err := b.Ask(t.Context(), tt.method, tt.path, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if answer.Status != tt.status || !strings.Contains(string(answer.Body), tt.says) {
+				t.Errorf("got %d %s", answer.Status, answer.Body)
+			}
+			if !json.Valid(answer.Body) {
+				t.Errorf("no JSON: %s", answer.Body)
+			}
+		})
+	}
+}
+
+// What is not JSON comes as a JSON string, so that every body is one value.
+func TestPanelAnswers(t *testing.T) {
+	for _, tt := range []struct {
+		name, kind, text string
+		status           int
+		want             string
+	}{
+		{"text", "text/csv; charset=utf-8", "a,b\n", http.StatusOK, `"a,b\n"`},
+		{"JSON", "application/json; charset=utf-8", `{"a":1}`, http.StatusAccepted, `{"a":1}`},
+		{"nothing", "", "", http.StatusNoContent, ""},
+		{"too much", "text/plain", strings.Repeat("x", wire.MaxResponseBytes+1), http.StatusInternalServerError, "OUTPUT_TOO_LARGE"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := &panelWriter{header: http.Header{}}
+			w.Header().Set("Content-Type", tt.kind)
+			if tt.name != "too much" {
+				w.WriteHeader(tt.status)
+			}
+			_, _ = w.Write([]byte(tt.text))
+			status, body := w.answer()
+			if status != tt.status || !strings.Contains(string(body), tt.want) || tt.want == "" && len(body) != 0 {
+				t.Errorf("got %d %s", status, body)
+			}
+		})
+	}
+}
+
+func TestPanelRequestThatPanics(t *testing.T) {
+	r, end := newWorld(t).relay()
+	defer end()
+	b := dialIn(t, r)
+	r.hub.ServePanels(r.servePanel(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("broken") })))
+	answer, err := b.Ask(t.Context(), "GET", "/api/v1/status", nil)
+	if err != nil || answer.Status != http.StatusInternalServerError || !strings.Contains(string(answer.Body), "INTERNAL_ERROR") {
+		t.Errorf("got %d %s, %v", answer.Status, answer.Body, err)
+	}
+}
+
+// A panel is the person: it may do what agents may not, and its lane is its profile's.
+func TestPanelIsAnOperator(t *testing.T) {
+	r, end := newWorld(t).relay()
+	defer end()
+	b := dialIn(t, r)
+	r.hub.ServePanels(r.servePanel(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		s, known := fromPanel(req.Context())
+		reply(w, http.StatusOK, map[string]any{"lane": s.Lane, "client": s.Client, "via": s.Via, "operator": known && isOperator(s)})
+	})))
+	answer, err := b.Ask(t.Context(), "GET", "/api/v1/status", nil)
+	want := `{"client":"panel","lane":"panel:` + b.ProfileID() + `","operator":true,"via":"panel"}`
+	if err != nil || string(answer.Body) != want {
+		t.Errorf("got %s, %v", answer.Body, err)
+	}
+}
+
+func TestNewsIsGathered(t *testing.T) {
+	r, end := newWorld(t).relay()
+	defer end()
+	b := dialIn(t, r)
+	if err := b.AwaitNews(t.Context(), func(n wire.News) bool { return len(n.Topics) == 0 }); err != nil {
+		t.Fatal("how many questions wait is told on connecting: ", err)
+	}
+	for range 50 {
+		r.news(topicRunning, topicAudit)
+	}
+	r.news(topicPlugins)
+	if err := b.AwaitNews(t.Context(), func(n wire.News) bool {
+		return strings.Join(n.Topics, " ") == "running audit plugins"
+	}); err != nil {
+		t.Errorf("got %v: %v", b.News(), err)
+	}
+}
