@@ -25,13 +25,17 @@ type Access struct {
 	Session     Session
 	Tool        string // full name
 	Title       string // for people
+	Description string // by the tool's author
 	Plugin      string // name; "relay" for a tool of the relay itself
+	PluginTitle string // for people
 	Hash        string // of the plugin's content; empty for a tool of the relay itself
 	ReadOnly    bool
-	Destructive bool
+	Destructive bool // it says that it can delete or overwrite
+	Additive    bool // it says that it deletes and overwrites nothing
 	Idempotent  bool
 	BuiltIn     bool            // of the relay itself
 	Shipped     bool            // of a plugin in the binary
 	Arguments   json.RawMessage // they fit the tool's schema
 	At          *Place          // nil: the tool needs no tab, or the tab is not known yet
+	Note        string          // what the person should know besides; one sentence, or empty
 }

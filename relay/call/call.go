@@ -42,6 +42,11 @@ type Call struct {
 
 	ReplayOf ID // the dead letter this call repeats; empty: none
 
+	// Confirm asks the person whether the call is to run, once its tab is known, unless they are asked for permission
+	// anyway; its error is a failure of package fault. Note is what they should know then. Both may be left out.
+	Confirm func(context.Context) error
+	Note    string
+
 	// Ask asks the person behind the client and waits for the answer, or for ctx. It is nil when the client cannot ask.
 	// It must not be called after Do returned. Its error says that there is no answer: ctx ended, or the client failed.
 	Ask func(ctx context.Context, q Question) (Answer, error)
@@ -116,3 +121,7 @@ type Record struct {
 // ErrCancelled is the cause of a call's context after its client cancelled it.
 // A deadline or a lost connection has another cause.
 var ErrCancelled = errors.New("cancelled by the client")
+
+// ErrAnswered is the cause of the context in which a client asks, once its answer does not matter any more: the person
+// has answered elsewhere, or the time is over. The client may still have to come back before the call can go on.
+var ErrAnswered = errors.New("the question is not open any more")

@@ -32,6 +32,7 @@ type Options struct {
 	Events  func(kind event.Kind, message string, data map[string]any) // news of calls; nil: nobody is told
 	Calls   *event.Bus                                                 // hears of the end of each call; nil: nobody does
 	Moved   func()                                                     // told when Running would answer something else; must not block; may be nil
+	Permits Permits                                                    // nil: everything may run
 	Audit   Audit                                                      // nil: no call is written down
 	Log     zerolog.Logger
 
@@ -125,7 +126,7 @@ func New(o Options) *Dispatcher {
 	return d
 }
 
-// Do carries one call out: find, check arguments, come in order, admit, deadline, deliver, check result, record. When ctx ends
+// Do carries one call out: find, check arguments, check permission, come in order, admit, deadline, deliver, check result, record. When ctx ends
 // first, the page is told to abort and Do returns a failure that says what is known of the outcome.
 func (d *Dispatcher) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
 	r := &run{Dispatcher: d, ctx: ctx, call: c, began: time.Now(), feed: feed{tell: c.Progress}}
@@ -134,6 +135,7 @@ func (d *Dispatcher) Do(ctx context.Context, c call.Call) (*call.Result, *fault.
 	for _, step := range [...]func(*run) *fault.Error{
 		(*run).find,
 		(*run).checkArguments,
+		(*run).checkPermission,
 		(*run).comeInOrder,
 		(*run).admit,
 		(*run).setDeadline,
@@ -171,6 +173,7 @@ type run struct {
 	clock    *clock
 	feed     feed
 	turn     turn
+	leave    leave
 	sight    sight
 	admitted bool
 	attempts int
@@ -220,6 +223,9 @@ func (r *run) deliver() *fault.Error {
 	if r.tool.Run == nil {
 		failure := r.retrying()
 		r.depart(failure) // before the result is looked at: the next call need not wait for that
+		return failure
+	}
+	if failure := r.permitHere(); failure != nil {
 		return failure
 	}
 	if !r.tool.Unqueued && !r.sit() {

@@ -53,6 +53,9 @@ func (r *run) enter(at call.Place) (wait func(context.Context) error, err error)
 	}
 	t.at = at
 	r.arrive(at)
+	if wait, failure := r.permit(at); wait != nil || failure != nil {
+		return wait, asError(failure)
+	}
 	if !t.joined {
 		full, retry := r.lines.join(&t.stand, tabKey{at.ProfileID, at.TabID}, cmp.Or(r.call.Session.Lane, r.call.Session.Client), !r.tool.ReadOnly)
 		if full {

@@ -111,7 +111,7 @@ func TestEnterKeepsACallBack(t *testing.T) {
 		(<-a).wantOutput(t, "1")
 		awaitCall(t, b, second.ID).Return(json.RawMessage("2"))
 		(<-z).wantOutput(t, "2")
-		want := call.Place{ProfileID: b.ProfileID(), Profile: "Test", TabID: 1}
+		want := call.Place{ProfileID: b.ProfileID(), Profile: "Test", TabID: 1, Origin: "http://demo.test", URL: "http://demo.test/page", Title: "Demo"}
 		for _, at := range one.asked {
 			if at != want {
 				t.Errorf("asked for %+v", at)

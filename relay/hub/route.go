@@ -22,7 +22,7 @@ type target struct {
 
 // place is the target as the caller sees it.
 func (t target) place(r *call.Invocation) call.Place {
-	p := call.Place{ProfileID: t.b.id, Profile: t.b.label(), TabID: t.tab.ID}
+	p := call.Place{ProfileID: t.b.id, Profile: t.b.label(), TabID: t.tab.ID, Origin: originOf(t.tab.URL), URL: t.tab.URL, Title: t.tab.Title}
 	if r.TabID == 0 && !r.InFront {
 		p.Others = len(sameSite(t.b.tabs.Load().of(t.where), t.tab.URL)) - 1
 	}

@@ -1,0 +1,141 @@
+package dispatch
+
+import (
+	"context"
+
+	"tabrelay/relay/breaker"
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+)
+
+// Permits decides what may run.
+type Permits interface {
+	// Allow says whether a call may run. With ask, a person has to say so. It is cheap. The place is empty before a
+	// page's tool knows its tab: then only a failure counts.
+	Allow(a call.Access) (ask bool, failure *fault.Error)
+	// Ask waits until a person has said whether a call may run. client asks through the caller, nil when that cannot;
+	// tell hears what goes on meanwhile.
+	Ask(ctx context.Context, a call.Access, client func(context.Context, call.Question) (call.Answer, error), tell func(message string)) *fault.Error
+}
+
+// leave is what a person said about a call: that it may run in one document of one tab.
+type leave struct {
+	given     bool
+	at        spot
+	confirmed bool // the person was asked in person, whatever the rules say
+}
+
+// spot is what an answer is bound to besides the call itself, whose lane, tool and arguments never change.
+type spot struct {
+	profileID string
+	tabID     int
+	origin    string
+}
+
+func spotOf(at call.Place) spot { return spot{at.ProfileID, at.TabID, at.Origin} }
+
+// checkPermission refuses what is off, before anything waits for it.
+func (r *run) checkPermission() *fault.Error {
+	if r.Permits == nil {
+		return nil
+	}
+	_, failure := r.Permits.Allow(r.access(nil))
+	return failure
+}
+
+// access is the call as those who decide see it.
+func (r *run) access(at *call.Place) call.Access {
+	t := r.tool
+	a := call.Access{
+		ID: r.call.ID, Session: r.call.Session, Tool: t.Name, Title: t.Spec.DisplayName, Description: t.Spec.Description, Plugin: t.PluginName(),
+		ReadOnly: t.ReadOnly, Idempotent: t.Idempotent, BuiltIn: t.Plugin == nil, Arguments: r.args, At: at, Note: r.call.Note,
+	}
+	if hint := t.Spec.Annotations.DestructiveHint; hint != nil {
+		a.Destructive, a.Additive = *hint, !*hint
+	}
+	if p := t.Plugin; p != nil {
+		a.PluginTitle, a.Hash, a.Shipped = p.Manifest.DisplayName, p.Hash, p.Shipped
+	}
+	return a
+}
+
+// permit says whether the call may run at a place, or returns how to wait for the person who says so. It is asked
+// again after that, for the tab may have gone elsewhere: what was allowed in one document counts for no other.
+func (r *run) permit(at call.Place) (wait func(context.Context) error, failure *fault.Error) {
+	if r.Permits == nil {
+		return r.confirmation(), nil
+	}
+	ask, failure := r.Permits.Allow(r.access(&at))
+	switch {
+	case failure != nil:
+		r.turn.refused = true // asking again would get the same
+		return nil, failure
+	case !ask:
+		return r.confirmation(), nil
+	case r.leave.given && r.leave.at == spotOf(at):
+		return nil, nil
+	}
+	return r.aside(func(ctx context.Context) *fault.Error {
+		failure := r.Permits.Ask(ctx, r.access(&at), r.call.Ask, r.feed.announce)
+		if failure == nil {
+			r.leave = leave{given: true, at: spotOf(at), confirmed: true}
+		}
+		return failure
+	}), nil
+}
+
+// confirmation is how the call's own question is asked, nil when there is none, or the person was asked already.
+func (r *run) confirmation() func(context.Context) error {
+	if r.call.Confirm == nil || r.leave.confirmed {
+		return nil
+	}
+	return r.aside(func(ctx context.Context) *fault.Error {
+		if err := r.call.Confirm(ctx); err != nil {
+			return asFault(err)
+		}
+		r.leave.confirmed = true
+		return nil
+	})
+}
+
+// permitHere is permit for a tool of the relay itself, which runs in no tab.
+func (r *run) permitHere() *fault.Error {
+	if r.Permits == nil {
+		return nil
+	}
+	ask, failure := r.Permits.Allow(r.access(nil))
+	if failure != nil || !ask {
+		return failure
+	}
+	if err := r.aside(func(ctx context.Context) *fault.Error {
+		return r.Permits.Ask(ctx, r.access(nil), r.call.Ask, r.feed.announce)
+	})(r.clock.ctx); err != nil {
+		return r.judge(asFault(err))
+	}
+	return nil
+}
+
+// aside asks a person while nothing waits for the call: it has no place in line or at the gate, the lane's later calls
+// are let pass, and its clocks stand still.
+func (r *run) aside(ask func(context.Context) *fault.Error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		r.rise()
+		r.settle(breaker.Nothing)
+		r.leaveLine()
+		if r.call.Placed != nil {
+			r.call.Placed()
+		}
+		defer r.asking()()
+		resume := r.clock.pause()
+		r.clock.hold()
+		defer func() {
+			r.clock.release()
+			resume()
+		}()
+		if failure := ask(ctx); failure != nil {
+			r.turn.refused = true // whoever said no is not asked again
+			return failure
+		}
+		return nil
+	}
+}

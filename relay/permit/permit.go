@@ -1,0 +1,333 @@
+// Package permit decides what agents may do: by the rules of a person, by what they allowed for a while, or by asking
+// them. Whoever asks for permission does it twice: Allow is cheap and says whether a person has to be asked, Ask waits
+// for them.
+package permit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/event"
+	"tabrelay/relay/fault"
+)
+
+// Options is what Permits need.
+type Options struct {
+	Store   Store
+	Config  map[string]map[string]string                               // the rules of the configuration: target, client ("*" for all), mode
+	Timeout time.Duration                                              // a question is open so long
+	Audit   func(call.Entry)                                           // may be nil
+	Events  func(kind event.Kind, message string, data map[string]any) // may be nil
+	News    func(topic string)                                         // a topic of the panel is different now; may be nil
+	Known   func(target string) (exists bool, suggestion string)       // whether a name is one of a tool or a plugin; nil: every name is
+}
+
+// Topics of News.
+const (
+	TopicApprovals   = "approvals"
+	TopicPermissions = "permissions"
+	TopicPaused      = "paused"
+)
+
+// Store keeps what must survive a restart.
+type Store interface {
+	Rules(ctx context.Context) ([]call.Rule, error)
+	SetRule(ctx context.Context, r call.Rule) error
+	UnsetRule(ctx context.Context, target, client string) (there bool, err error)
+	Switch(ctx context.Context, name string) (value string, err error) // empty: it was never set
+	SetSwitch(ctx context.Context, name, value string) error
+}
+
+// pausedSwitch is the name under which it is kept that everything is stopped.
+const pausedSwitch = "paused"
+
+// Permits decides. Its methods may be called concurrently.
+type Permits struct {
+	options Options
+	table   atomic.Pointer[table]
+	grants  grants
+	desk    desk
+
+	mu       sync.Mutex // one change of the rules at a time
+	expiry   *time.Timer
+	watchers map[int]func()
+	watched  int
+}
+
+// New reads the rules.
+func New(ctx context.Context, o Options) (*Permits, error) {
+	rules, err := o.Store.Rules(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the permissions: %w", err)
+	}
+	paused, err := o.Store.Switch(ctx, pausedSwitch)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read whether everything is stopped: %w", err)
+	}
+	p := &Permits{options: o, watchers: map[int]func(){}}
+	p.desk.open, p.desk.closed = map[string]*question{}, make(chan struct{})
+	p.table.Store(newTable(rules, o.Config, paused == "true"))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.watchExpiry()
+	return p, nil
+}
+
+// Close ends the questions that wait; their calls are not executed.
+func (p *Permits) Close() {
+	p.desk.close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.expiry != nil {
+		p.expiry.Stop()
+	}
+}
+
+// Allow says by the rules, and by what was allowed before, whether a call may run. With ask, a person has to say so. A
+// page's tool is looked at twice: before its tab is known, when only a failure counts, and with it.
+func (p *Permits) Allow(a call.Access) (ask bool, failure *fault.Error) {
+	t := p.table.Load()
+	if t.paused {
+		return false, stopped()
+	}
+	v := t.resolve(&a, t.now())
+	switch {
+	case v.open && (v.mode != call.Off || t.opens):
+		return true, nil
+	case v.mode == call.Off:
+		return false, forbidden(&a, v)
+	case v.mode == call.Ask && (a.At == nil && !a.BuiltIn || !p.grants.use(scopeOf(&a))):
+		return true, nil
+	}
+	return false, nil
+}
+
+// Mode is what the rules say about a tool, whatever tab it would run in, and why. It is off only if it is off
+// everywhere.
+func (p *Permits) Mode(a call.Access) (mode call.Mode, why string) {
+	t := p.table.Load()
+	v := t.resolve(&a, t.now())
+	if v.open && v.mode == call.Off && t.opens {
+		return call.Ask, "a rule about an origin enables it there"
+	}
+	return v.mode, v.why()
+}
+
+// Visible reports whether a tool is to be listed: it is not off. It is [Permits.Mode] without the words.
+func (p *Permits) Visible(a call.Access) bool {
+	t := p.table.Load()
+	v := t.resolve(&a, t.now())
+	return v.mode != call.Off || v.open && t.opens
+}
+
+// Default is what is done about tools that no rule names.
+func (p *Permits) Default() (readOnly, other call.Mode) {
+	t := p.table.Load()
+	now := t.now()
+	return t.resolve(&call.Access{ReadOnly: true}, now).mode, t.resolve(&call.Access{}, now).mode
+}
+
+// Rules lists the rules there are.
+func (p *Permits) Rules() []Rule { return p.table.Load().list(time.Now()) }
+
+// Grants lists what was allowed for more than one call.
+func (p *Permits) Grants() []Grant { return p.grants.list() }
+
+// ErrTarget is that a rule is about nothing that exists.
+var ErrTarget = errors.New("no such target")
+
+// Target is the one spelling of what a rule is about. Its error is an [ErrTarget] with a suggestion.
+func (p *Permits) Target(text string) (string, error) { return target(text, p.options.Known) }
+
+// target checks a target: the default, an origin, or a name that known knows.
+func target(text string, known func(string) (bool, string)) (string, error) {
+	switch {
+	case text == Default, text == "all", text == "*":
+		return Default, nil
+	case strings.Contains(text, "://"):
+		return originTarget(text)
+	case known == nil:
+		return text, nil
+	}
+	exists, suggestion := known(text)
+	if exists {
+		return text, nil
+	}
+	if suggestion != "" {
+		suggestion = "; did you mean " + suggestion + "?"
+	}
+	return "", fmt.Errorf("%w: %q is neither a tool nor a plugin, nor an origin such as https://example.org, nor default%s", ErrTarget, fault.Sanitize(text), suggestion)
+}
+
+// Set makes a rule. lasts is for how long, 0 for ever.
+func (p *Permits) Set(ctx context.Context, r call.Rule, lasts time.Duration) error {
+	r.Created = time.Now().UTC().Truncate(time.Second)
+	if lasts > 0 {
+		r.Until = time.Now().UTC().Add(lasts)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.options.Store.SetRule(ctx, r); err != nil {
+		return fmt.Errorf("the rule was not written down, so it is not in effect: %w", err)
+	}
+	if r.Mode != call.Auto {
+		p.grants.revokeUnder(key{r.Target, r.Client})
+	}
+	said := "set to " + string(r.Mode)
+	if lasts > 0 {
+		said += " for " + lasts.String()
+	}
+	p.record(call.Entry{Kind: call.EntryRule, Decision: string(r.Mode), DecidedBy: r.By, Detail: aboutRule(r.Target, r.Client) + " " + said})
+	return p.reload(ctx)
+}
+
+// Unset takes a rule of the person away and reports whether there was one.
+func (p *Permits) Unset(ctx context.Context, target, client, by string) (there bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if there, err = p.options.Store.UnsetRule(ctx, target, client); err != nil || !there {
+		return there, err
+	}
+	p.record(call.Entry{Kind: call.EntryRule, Decision: "unset", DecidedBy: by, Detail: aboutRule(target, client) + " taken away"})
+	return true, p.reload(ctx)
+}
+
+func aboutRule(target, client string) string {
+	if client == "" {
+		return "the rule about " + target + " was"
+	}
+	return "the rule about " + target + " and the client " + client + " was"
+}
+
+// Configure replaces the rules of the configuration.
+func (p *Permits) Configure(config map[string]map[string]string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.table.Load()
+	p.replace(newTable(t.personal, config, t.paused))
+}
+
+// Revoke takes a grant back and reports whether there was one.
+func (p *Permits) Revoke(id, by string) bool {
+	g, there := p.grants.revoke(id)
+	if there {
+		p.record(call.Entry{Kind: call.EntryRule, Session: call.Session{Client: g.Client, Lane: g.Lane}, Tool: g.Tool, Profile: g.Profile, Origin: g.Origin,
+			Decision: "revoked", DecidedBy: by, Detail: "what was allowed for a while was taken back"})
+		p.news(TopicPermissions)
+	}
+	return there
+}
+
+// Paused reports whether everything is stopped.
+func (p *Permits) Paused() bool { return p.table.Load().paused }
+
+// Pause stops everything, or lets it go on. Questions that wait are answered with no. The calls that run are for the
+// caller to end.
+func (p *Permits) Pause(ctx context.Context, paused bool, by string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	value, said := "false", "agents may call tools again"
+	if paused {
+		value, said = "true", "every agent was stopped"
+	}
+	if p.table.Load().paused == paused {
+		return nil
+	}
+	t := p.table.Load()
+	if paused { // even if it cannot be written down
+		p.replace(newTable(t.personal, t.config, true))
+	}
+	if err := p.options.Store.SetSwitch(ctx, pausedSwitch, value); err != nil {
+		return fmt.Errorf("the switch was not written down: %w", err)
+	}
+	p.record(call.Entry{Kind: call.EntrySwitch, Decision: map[bool]string{true: "stopped", false: "resumed"}[paused], DecidedBy: by, Detail: said})
+	p.publish(strings.ToUpper(said[:1])+said[1:], map[string]any{"paused": paused, "by": by})
+	if !paused {
+		p.replace(newTable(t.personal, t.config, false))
+	}
+	p.news(TopicPaused)
+	return nil
+}
+
+// OnChange calls listener, which must not block, after the rules have changed.
+func (p *Permits) OnChange(listener func()) (stop func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.watched++
+	id := p.watched
+	p.watchers[id] = listener
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.watchers, id)
+	}
+}
+
+// reload reads the rules after a change. The lock is held.
+func (p *Permits) reload(ctx context.Context) error {
+	rules, err := p.options.Store.Rules(ctx)
+	if err != nil {
+		return fmt.Errorf("the rule was written down, but is in effect only after a restart: %w", err)
+	}
+	t := p.table.Load()
+	p.replace(newTable(rules, t.config, t.paused))
+	return nil
+}
+
+// replace puts rules into effect: questions that need no answer any more are settled. The lock is held.
+func (p *Permits) replace(t *table) {
+	p.table.Store(t)
+	p.watchExpiry()
+	p.settleByRule()
+	p.news(TopicPermissions)
+	for _, listener := range p.watchers {
+		listener()
+	}
+}
+
+// watchExpiry tells of a rule that ends. The lock is held.
+func (p *Permits) watchExpiry() {
+	if p.expiry != nil {
+		p.expiry.Stop()
+	}
+	var next time.Time
+	now := time.Now()
+	for _, r := range p.table.Load().personal {
+		if r.Until.After(now) && (next.IsZero() || r.Until.Before(next)) {
+			next = r.Until
+		}
+	}
+	if next.IsZero() {
+		return
+	}
+	p.expiry = time.AfterFunc(next.Sub(now), func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.replace(p.table.Load())
+	})
+}
+
+func (p *Permits) news(topic string) {
+	if p.options.News != nil {
+		p.options.News(topic)
+	}
+}
+
+func (p *Permits) publish(message string, data map[string]any) {
+	if p.options.Events != nil {
+		p.options.Events(event.Approval, message, data)
+	}
+}
+
+func (p *Permits) record(e call.Entry) {
+	if p.options.Audit != nil {
+		e.At = time.Now()
+		p.options.Audit(e)
+	}
+}

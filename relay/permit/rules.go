@@ -1,0 +1,254 @@
+package permit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"tabrelay/relay/call"
+)
+
+// Default is the target of a rule that names no tool, plugin or origin.
+const Default = "default"
+
+// everyClient stands for all clients in the configuration.
+const everyClient = "*"
+
+// key is what a rule is about. An empty client stands for all.
+type key struct{ target, client string }
+
+// cell is what the person and the configuration say about one key; empty modes say nothing.
+type cell struct {
+	person, config call.Mode
+	until          int64 // of the person's, in nanoseconds since 1970; 0: for ever
+}
+
+// at is what a cell says at a moment: off wins, then the person's rule, then the configuration's.
+func (c cell) at(now int64) (mode call.Mode, from source) {
+	person := c.person
+	if c.until != 0 && now >= c.until {
+		person = ""
+	}
+	switch {
+	case person == call.Off:
+		return person, fromPerson
+	case c.config == call.Off:
+		return c.config, fromConfig
+	case person != "":
+		return person, fromPerson
+	case c.config != "":
+		return c.config, fromConfig
+	}
+	return "", ""
+}
+
+// source is where a verdict comes from.
+type source string
+
+const (
+	fromPerson  source = "person"
+	fromConfig  source = "config"
+	fromBuiltIn source = "built-in"
+)
+
+// verdict is what the rules say about an access.
+type verdict struct {
+	mode  call.Mode
+	from  source // empty: no rule said anything, and the mode is what is done without one
+	rule  key    // of a rule of the person or of the configuration
+	level level
+	open  bool // the tab is not known, and a rule about its origin may say something else
+}
+
+// level is a step of the order in which rules are asked. The first one that says something decides.
+type level int
+
+const (
+	clientAndTool level = iota + 1
+	tool
+	clientAndPlugin
+	plugin
+	builtIn
+	origin
+	client
+	byDefault
+	unsaid
+)
+
+// table is the rules that are in effect. It never changes; a change makes a new one.
+type table struct {
+	cells    map[key]cell
+	origins  bool // there is a rule about an origin
+	opens    bool // one of them is not off
+	expires  bool // there is a rule that ends
+	paused   bool
+	personal []call.Rule // as they were made
+	config   map[string]map[string]string
+}
+
+// newTable makes the table of the rules of a person and of the configuration.
+func newTable(personal []call.Rule, config map[string]map[string]string, paused bool) *table {
+	t := &table{cells: map[key]cell{}, personal: personal, config: config, paused: paused}
+	for _, r := range personal {
+		k := key{r.Target, r.Client}
+		c := t.cells[k]
+		c.person = r.Mode
+		if !r.Until.IsZero() {
+			c.until, t.expires = r.Until.UnixNano(), true
+		}
+		t.add(k, c, r.Mode)
+	}
+	for target, modes := range config {
+		for client, mode := range modes {
+			if client == everyClient {
+				client = ""
+			}
+			k := key{target, client}
+			c := t.cells[k]
+			c.config = call.Mode(mode)
+			t.add(k, c, c.config)
+		}
+	}
+	return t
+}
+
+func (t *table) add(k key, c cell, mode call.Mode) {
+	t.cells[k] = c
+	if strings.Contains(k.target, "://") {
+		t.origins = true
+		t.opens = t.opens || mode != call.Off
+	}
+}
+
+// now is the moment by which rules end; it is not asked for where none does.
+func (t *table) now() int64 {
+	if !t.expires {
+		return 0
+	}
+	return time.Now().UnixNano()
+}
+
+// resolve says what the rules say, in this order: client and tool, tool, client and plugin, plugin, origin, client,
+// default. Without a rule, a tool that only reads is asked about, and others are off. The relay's own tools and the
+// demo need no permission, unless a rule names them, or one about the client or the default says off.
+func (t *table) resolve(a *call.Access, now int64) verdict {
+	name := a.Session.Client
+	for _, step := range [...]struct {
+		level level
+		key   key
+	}{
+		{clientAndTool, key{a.Tool, name}}, {tool, key{a.Tool, ""}},
+		{clientAndPlugin, key{a.Plugin, name}}, {plugin, key{a.Plugin, ""}},
+	} {
+		if mode, from := t.cells[step.key].at(now); mode != "" {
+			return verdict{mode: mode, from: from, rule: step.key, level: step.level}
+		}
+	}
+	if free(a) {
+		if v := t.rest(a, now); v.mode == call.Off && v.from != "" {
+			return v
+		}
+		return verdict{mode: call.Auto, from: fromBuiltIn, level: builtIn}
+	}
+	if a.At != nil && t.origins {
+		if v := t.ofOrigin(key{a.At.Origin, name}, now); v.mode != "" {
+			return v
+		}
+	}
+	v := t.rest(a, now)
+	v.open = a.At == nil && t.origins && !a.BuiltIn
+	return v
+}
+
+// ofOrigin is what rules about an origin say; those with a client and those without are of the same level.
+func (t *table) ofOrigin(k key, now int64) verdict {
+	mode, from := t.cells[k].at(now)
+	all := key{k.target, ""}
+	if general, source := t.cells[all].at(now); general == call.Off || mode == "" {
+		mode, from, k = general, source, all
+	}
+	return verdict{mode: mode, from: from, rule: k, level: origin}
+}
+
+// rest is what is said of a client, by default, and without any rule.
+func (t *table) rest(a *call.Access, now int64) verdict {
+	k := key{Default, a.Session.Client}
+	if mode, from := t.cells[k].at(now); mode != "" {
+		return verdict{mode: mode, from: from, rule: k, level: client}
+	}
+	k.client = ""
+	if mode, from := t.cells[k].at(now); mode != "" {
+		return verdict{mode: mode, from: from, rule: k, level: byDefault}
+	}
+	if a.ReadOnly {
+		return verdict{mode: call.Ask, level: unsaid}
+	}
+	return verdict{mode: call.Off, level: unsaid}
+}
+
+// demoPlugin is the plugin that shows how everything works, on a site of the relay's own.
+const demoPlugin = "demo"
+
+// free reports whether nobody has to allow a tool.
+func free(a *call.Access) bool { return a.BuiltIn || a.Shipped && a.Plugin == demoPlugin }
+
+// why is a verdict in words, after "because".
+func (v verdict) why() string {
+	what := map[level]string{
+		clientAndTool: fmt.Sprintf("a rule about the tool %s and the client %s", v.rule.target, v.rule.client), tool: "a rule about the tool " + v.rule.target,
+		clientAndPlugin: fmt.Sprintf("a rule about the plugin %s and the client %s", v.rule.target, v.rule.client), plugin: "a rule about the plugin " + v.rule.target,
+		origin: "a rule about " + v.rule.target, client: "a rule about the client " + v.rule.client, byDefault: "the default",
+	}[v.level]
+	switch {
+	case v.level == builtIn:
+		return "it is one of the relay's own, or the demo"
+	case v.level == unsaid && v.mode == call.Off:
+		return "tools that can change something are off until the person enables them"
+	case v.level == unsaid:
+		return "tools that only read are asked about once in a session"
+	case v.from == fromConfig:
+		return what + " in config.json says so"
+	}
+	return what + " says so"
+}
+
+// Rule is one rule as a person sees it.
+type Rule struct {
+	Target  string     `json:"target"`
+	Client  string     `json:"client"` // empty: every client
+	Mode    call.Mode  `json:"mode"`
+	Until   *time.Time `json:"until,omitempty"`
+	By      string     `json:"by,omitempty"`
+	Created *time.Time `json:"created,omitempty"`
+	From    source     `json:"from"` // person, config or built-in
+}
+
+// list is every rule, those of the person first.
+func (t *table) list(now time.Time) []Rule {
+	rules := []Rule{}
+	for _, r := range t.personal {
+		if !r.Until.IsZero() && !now.Before(r.Until) {
+			continue
+		}
+		shown := Rule{Target: r.Target, Client: r.Client, Mode: r.Mode, By: r.By, From: fromPerson, Created: &r.Created}
+		if !r.Until.IsZero() {
+			shown.Until = &r.Until
+		}
+		rules = append(rules, shown)
+	}
+	var configured []Rule
+	for target, modes := range t.config {
+		for client, mode := range modes {
+			if client == everyClient {
+				client = ""
+			}
+			configured = append(configured, Rule{Target: target, Client: client, Mode: call.Mode(mode), From: fromConfig})
+		}
+	}
+	slices.SortFunc(configured, func(a, b Rule) int { return strings.Compare(a.Target+" "+a.Client, b.Target+" "+b.Client) })
+	return append(append(rules, configured...), Rule{Target: relayPlugin, Mode: call.Auto, From: fromBuiltIn}, Rule{Target: demoPlugin, Mode: call.Auto, From: fromBuiltIn})
+}
+
+// relayPlugin stands for the tools of the relay itself.
+const relayPlugin = "relay"
