@@ -3,8 +3,6 @@ package dispatch
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
-	"sync"
 	"time"
 
 	"tabrelay/relay/call"
@@ -53,11 +51,6 @@ func (r *run) lost(f *fault.Error) bool {
 	return r.attempts > 1 && (f.Class == fault.Transient || f.FromPage && f.Retryable)
 }
 
-// secretNames are the names of arguments that hold credentials.
-var secretNames = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)passw|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential|authorization|cookie|session[_-]?id|csrf|xsrf|^(pin|otp|cvv|cvc)$`)
-})
-
 // redactedText stands for what was left out.
 const redactedText = "[redacted]"
 
@@ -90,7 +83,7 @@ func redactValue(value any) (kept any, changed bool) {
 	case map[string]any:
 		for name, member := range value {
 			c := true
-			if !secretNames().MatchString(name) {
+			if !fault.SecretName(name) {
 				member, c = redactValue(member)
 			} else {
 				member = redactedText

@@ -120,7 +120,17 @@ var migrations = []string{
 	);
 	CREATE INDEX audit_by_time ON audit (at);
 	CREATE INDEX audit_by_call ON audit (call_id);`,
+
+	`CREATE TABLE audit_head (   -- the last row of the audit log, so that it shows when the end of it is gone
+		one  INTEGER PRIMARY KEY CHECK (one = 1),
+		n    INTEGER NOT NULL,
+		hash BLOB NOT NULL
+	);
+	CREATE INDEX audit_by_kind ON audit (kind);`,
 }
+
+// auditVersion is from which version on there is an audit log.
+const auditVersion = 4
 
 // migrate runs the migrations a database lacks, each in a transaction with its number.
 func migrate(ctx context.Context, conn *sql.Conn) error {

@@ -44,9 +44,13 @@ func (w *writer) prune() (more bool) {
 	if err := w.pruneLetters(now); err != nil {
 		w.log.Warn().Err(err).Msg("old dead letters were not removed")
 	}
+	rows, err := w.pruneAudit(now)
+	if err != nil {
+		w.log.Warn().Err(err).Msg("old rows of the audit log were not removed")
+	}
 	results, err := w.pruneResults(now)
 	if err != nil {
 		w.log.Warn().Err(err).Msg("old results were not removed")
 	}
-	return more || results
+	return more || rows || results
 }

@@ -55,12 +55,15 @@ type Limits struct {
 	ResultAge   time.Duration // default 24 hours
 	Letters     int           // dead letters; default 1000
 	LetterAge   time.Duration // default 7 days
+	AuditRows   int           // of the audit log; default 1,000,000
+	AuditAge    time.Duration // default 90 days
 }
 
 func (l Limits) orDefault() Limits {
 	return Limits{
 		ResultBytes: cmp.Or(l.ResultBytes, 256<<20), ResultAge: cmp.Or(l.ResultAge, 24*time.Hour),
 		Letters: cmp.Or(l.Letters, 1000), LetterAge: cmp.Or(l.LetterAge, 7*24*time.Hour),
+		AuditRows: cmp.Or(l.AuditRows, 1_000_000), AuditAge: cmp.Or(l.AuditAge, 90*24*time.Hour),
 	}
 }
 

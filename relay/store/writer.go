@@ -28,13 +28,15 @@ type writer struct {
 	insert, resolve          *sql.Stmt
 	find, open, recent       *sql.Stmt
 	forget, expire, overflow *sql.Stmt
+	auditing                 *sql.Stmt
 	batch                    []work
 
-	limits   Limits
-	doubtful map[call.ID]bool // attempts whose end would settle a dead letter
-	untidy   bool             // something was added that may be too much
-	settled  atomic.Pointer[func(letter call.ID, tool string, outcome call.State)]
-	errs     []error
+	limits    Limits
+	doubtful  map[call.ID]bool // attempts whose end would settle a dead letter
+	untidy    bool             // something was added that may be too much
+	auditOver bool             // the audit log is being pruned to its limit
+	settled   atomic.Pointer[func(letter call.ID, tool string, outcome call.State)]
+	errs      []error
 }
 
 // together is how much work one transaction takes at most, so that nobody waits long for others.
@@ -53,7 +55,7 @@ func prepare(ctx context.Context, conn *sql.Conn, limits Limits) (*writer, error
 		{&w.begin, "BEGIN IMMEDIATE"}, {&w.commit, "COMMIT"}, {&w.rollback, "ROLLBACK"},
 		{&w.insert, insertCall}, {&w.resolve, resolveCall},
 		{&w.find, findCall}, {&w.open, openCalls}, {&w.recent, recentCalls},
-		{&w.forget, forgetOutputs}, {&w.expire, expireCalls}, {&w.overflow, overflowCalls},
+		{&w.auditing, insertAudit}, {&w.forget, forgetOutputs}, {&w.expire, expireCalls}, {&w.overflow, overflowCalls},
 	} {
 		var err error
 		if *p.into, err = conn.PrepareContext(ctx, p.text); err != nil {

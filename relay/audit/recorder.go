@@ -1,0 +1,285 @@
+package audit
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"tabrelay/relay/call"
+)
+
+// Keeper writes rows down.
+type Keeper interface {
+	// AppendAudit gives each row its number and hash, and returns once all of them are committed, or none.
+	AppendAudit(ctx context.Context, rows []Row) error
+}
+
+const (
+	mostWaiting = 8192                  // entries that wait for the disk; more make their callers wait
+	together    = 256                   // rows of one transaction
+	mostRead    = 8 << 10               // bytes of arguments that are kept for the preview
+	patience    = 2 * time.Second       // how long a caller waits when there are too many, before its entry is given up
+	lingering   = 50 * time.Millisecond // how long a batch waits for more; a relay that is killed loses that much
+	retryFirst  = 100 * time.Millisecond
+	retryMost   = 10 * time.Second
+)
+
+// Recorder takes entries at once and has them written down behind their callers. Its methods may be called concurrently.
+type Recorder struct {
+	keeper Keeper
+	log    zerolog.Logger
+	wrote  func() // hears of each batch; must not block
+
+	mu      sync.Mutex // nothing nests in it
+	waiting []pending
+	lost    int           // entries since the last batch
+	stuck   bool          // somebody waited in vain: nobody else waits until there is room again
+	room    chan struct{} // closed when there is room, and made anew; nil: nobody waits for it
+	wake    chan struct{} // has an item when there is something to do
+	hurry   chan struct{} // has an item when that cannot wait for more
+	flushes []flush
+	taken   uint64 // entries that came
+	written uint64 // entries that were written or given up
+	closed  bool
+
+	stop context.CancelFunc // ends the attempts to write
+	done chan struct{}
+}
+
+type pending struct {
+	entry  call.Entry
+	digest string
+	cut    bool
+}
+
+type flush struct {
+	until uint64
+	done  chan struct{}
+}
+
+// NewRecorder makes one that writes until Close. wrote may be nil.
+func NewRecorder(keeper Keeper, log zerolog.Logger, wrote func()) *Recorder {
+	if wrote == nil {
+		wrote = func() {}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	r := &Recorder{keeper: keeper, log: log, wrote: wrote, wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), stop: stop, done: make(chan struct{})}
+	go r.run(ctx)
+	return r
+}
+
+// Record takes an entry. It does not wait for the disk, except when more entries wait for that than are kept in memory:
+// then it waits for a moment, and after that the entry is counted as lost. An entry without a time gets that of now.
+func (r *Recorder) Record(e call.Entry) { r.take(e, true) }
+
+// Note takes an entry like Record, but never waits: it is for who must not, and is few enough.
+func (r *Recorder) Note(e call.Entry) { r.take(e, false) }
+
+func (r *Recorder) take(e call.Entry, mayWait bool) {
+	if e.At.IsZero() {
+		e.At = time.Now()
+	}
+	p := pending{entry: e}
+	if len(e.Arguments) > 0 {
+		sum := sha256.Sum256(e.Arguments)
+		p.digest = hex.EncodeToString(sum[:])
+		p.cut = len(e.Arguments) > mostRead
+		p.entry.Arguments = append([]byte(nil), e.Arguments[:min(len(e.Arguments), mostRead)]...) // they are part of a larger message
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case mayWait && len(r.waiting) >= mostWaiting && !r.await():
+		r.lost++
+	case r.closed:
+		r.log.Error().Str("kind", string(e.Kind)).Str("correlationId", string(e.CallID)).Msg("an entry of the audit log came after its end and is lost")
+	default:
+		r.waiting = append(r.waiting, p)
+		r.taken++
+		r.rouse(r.wake)
+		if len(r.waiting) >= together {
+			r.rouse(r.hurry)
+		}
+	}
+}
+
+// await waits for room, with the lock held before and after, and reports whether there is some.
+func (r *Recorder) await() bool {
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	for len(r.waiting) >= mostWaiting && !r.closed {
+		if r.stuck {
+			return false
+		}
+		if r.room == nil {
+			r.room = make(chan struct{})
+		}
+		room := r.room
+		r.mu.Unlock()
+		select {
+		case <-room:
+			r.mu.Lock()
+		case <-late.C:
+			r.mu.Lock()
+			if r.room == room {
+				r.stuck = true
+				r.log.Error().Int("waiting", len(r.waiting)).Msg("entries of the audit log are lost: the disk does not take them fast enough")
+			}
+		}
+	}
+	return true
+}
+
+// rouse puts an item into a channel that has room for one.
+func (*Recorder) rouse(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Flush returns once everything that was taken before is written down, or given up.
+func (r *Recorder) Flush(ctx context.Context) error {
+	r.mu.Lock()
+	f := flush{r.taken, make(chan struct{})}
+	if r.written >= f.until {
+		r.mu.Unlock()
+		return nil
+	}
+	r.flushes = append(r.flushes, f)
+	r.mu.Unlock()
+	r.rouse(r.hurry)
+	select {
+	case <-f.done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Close writes what is waiting, for as long as ctx lives. What comes later is lost. It may be called more than once.
+func (r *Recorder) Close(ctx context.Context) {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.rouse(r.wake)
+	r.rouse(r.hurry)
+	defer context.AfterFunc(ctx, r.stop)()
+	<-r.done
+}
+
+// run writes whenever there is something, batch after batch.
+func (r *Recorder) run(ctx context.Context) {
+	defer close(r.done)
+	defer r.stop()
+	for closed := false; !closed; {
+		<-r.wake
+		r.linger()
+		var batch []pending
+		var lost int
+		for {
+			if batch, lost, closed = r.next(); len(batch) == 0 && lost == 0 {
+				break
+			}
+			failed := r.write(ctx, batch, lost)
+			r.settle(len(batch))
+			if failed != nil {
+				r.giveUp(failed, len(batch))
+				return
+			}
+		}
+	}
+}
+
+// linger waits for more to write, so that calls that follow each other share the price of a commit.
+func (r *Recorder) linger() {
+	enough := time.NewTimer(lingering)
+	defer enough.Stop()
+	select {
+	case <-enough.C:
+	case <-r.hurry:
+	}
+}
+
+// next takes what is waiting, as much as fits into a batch.
+func (r *Recorder) next() (batch []pending, lost int, closed bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := min(len(r.waiting), together)
+	batch = append(batch, r.waiting[:n]...)
+	clear(r.waiting[:n])
+	if r.waiting = r.waiting[n:]; len(r.waiting) == 0 {
+		r.waiting = nil
+	}
+	lost, r.lost = r.lost, 0
+	if len(r.waiting) < mostWaiting {
+		r.stuck = false
+		if r.room != nil {
+			close(r.room)
+			r.room = nil
+		}
+	}
+	return batch, lost, r.closed
+}
+
+// write writes a batch. What cannot be written is tried again until it can, or until ctx ends.
+func (r *Recorder) write(ctx context.Context, batch []pending, lost int) error {
+	rows := make([]Row, 0, len(batch)+1)
+	for i := range batch {
+		rows = append(rows, RowOf(&batch[i].entry, batch[i].digest, batch[i].cut))
+	}
+	if lost > 0 {
+		r.log.Error().Int("entries", lost).Msg("entries of the audit log were lost, because more came than the disk took")
+		rows = append(rows, Row{
+			At: time.UnixMicro(time.Now().UnixMicro()).UTC(), Kind: KindGap, DecidedBy: "relay",
+			Detail: fmt.Sprintf("%d entries were lost, because more came than the disk took", lost),
+		})
+	}
+	for wait := retryFirst; ; wait = min(2*wait, retryMost) {
+		err := r.keeper.AppendAudit(ctx, rows)
+		if err == nil {
+			r.wrote()
+			return nil
+		}
+		r.log.Error().Err(err).Int("entries", len(batch)).Msg("the audit log was not written; it is tried again")
+		again := time.NewTimer(wait)
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			again.Stop()
+			return err
+		}
+	}
+}
+
+// settle tells those who wait for what was written by now.
+func (r *Recorder) settle(written int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.written += uint64(written)
+	kept := r.flushes[:0]
+	for _, f := range r.flushes {
+		if r.written >= f.until {
+			close(f.done)
+		} else {
+			kept = append(kept, f)
+		}
+	}
+	r.flushes = kept
+}
+
+// giveUp ends with entries that nobody could write.
+func (r *Recorder) giveUp(err error, more int) {
+	r.mu.Lock()
+	left := len(r.waiting)
+	r.waiting = nil
+	r.closed = true
+	r.mu.Unlock()
+	r.settle(left)
+	r.log.Error().Err(err).Int("entries", left+more).Msg("the relay ends, and entries of the audit log were not written")
+}
