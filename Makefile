@@ -10,7 +10,7 @@ POCKETBASE  := e2e/.cache/pocketbase-$(POCKETBASE_VERSION)/base
 FUZZTIME    ?= 5000x
 
 .DEFAULT_GOAL := help
-.PHONY: help build up test check bench generate generated conformance extension-e2e e2e clients go-check ts-check go-test go-race ts-test extension-test fuzz browser applications clean
+.PHONY: help build up test check bench generate generated conformance extension-e2e e2e clients cross go-check ts-check go-test go-race ts-test extension-test fuzz browser applications clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -21,7 +21,7 @@ build: generate ## build bin/tabrelay (needs Go, nothing else)
 up: build browser ## build, find or get a browser, and run `tabrelay up`
 	bin/tabrelay up
 
-test: go-check ts-check go-race ts-test fuzz conformance extension-e2e e2e ## everything there is
+test: go-check cross ts-check go-race ts-test fuzz conformance extension-e2e e2e ## everything there is
 	@echo "make test: all passed"
 
 check: go-check ts-check go-test ts-test ## the fast half: formats, lints, types, unit tests
@@ -56,6 +56,10 @@ go-check: generate
 	go vet ./...
 	cd e2e/outside/go && go vet ./...
 	go run $(STATICCHECK) ./...
+
+cross: generate ## the binary compiles for every system it is made for
+	@set -e; for system in linux/arm64 darwin/arm64 windows/amd64; do echo "build $$system"; \
+		GOOS=$${system%/*} GOARCH=$${system#*/} CGO_ENABLED=0 go build -o /dev/null ./cmd/tabrelay; done
 
 ts-check: node_modules/.package-lock.json
 	@set -e; for workspace in $(WORKSPACES); do echo "tsc $$workspace"; npx tsc -p $$workspace; done

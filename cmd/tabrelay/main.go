@@ -65,7 +65,7 @@ func (a *app) commands() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("%w", err).hinting(cmd.CommandPath() + " --help")
 	})
-	group(root, "Run", a.up(), a.serve(), a.down(), a.status(), a.doctor(), a.logs(), a.events(), a.uninstall())
+	group(root, "Run", a.up(), a.serve(), a.down(), a.status(), a.doctor(), a.logs(), a.events(), a.service(), a.uninstall())
 	group(root, "Connect agents", a.mcp(), a.connect(), a.disconnect(), a.clients())
 	group(root, "Use tools", a.tools(), a.call(), a.deadLetters())
 	group(root, "Write plugins", a.plugin())

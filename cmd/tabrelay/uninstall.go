@@ -20,6 +20,11 @@ func (a *app) uninstall() *cobra.Command {
 }
 
 func (a *app) remove(ctx context.Context, keep bool) error {
+	if s, _, err := a.system(); err == nil && s.Installed() { // first, or it would start the relay again
+		if err := a.uninstallService(ctx); err != nil {
+			a.notef("%s: %v\n", s.Name, err)
+		}
+	}
 	if err := a.stopAll(ctx); err != nil {
 		return err
 	}
