@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/config"
 	"tabrelay/relay/event"
 	"tabrelay/relay/front"
 	"tabrelay/relay/join"
@@ -78,6 +79,9 @@ func (r *Relay) tell(conn net.Conn, a join.Answer) bool {
 func (r *Relay) recognize(a join.Attach) (client string, refused *join.Refused) {
 	if _, err := scope.ParseToolset(a.Toolset); err != nil {
 		return "", &join.Refused{Code: "INVALID_REQUEST", Message: err.Error(), Hint: "correct --toolset in the client's configuration"}
+	}
+	if a.Token == "" && config.Reserved(a.Client) {
+		return "", &join.Refused{Code: "INVALID_REQUEST", Message: "A client cannot be called " + a.Client + ": that is what the relay calls the person", Hint: "choose another name after --client"}
 	}
 	if a.Token == "" {
 		return cmp.Or(a.Client, "stdio"), nil

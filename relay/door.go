@@ -172,7 +172,10 @@ func (d *door) operator(next http.HandlerFunc) http.Handler {
 	}))
 }
 
-func isOperator(s call.Session) bool { return s.Client == config.LocalClient || s.Via == viaPanel }
+// isOperator tells the person from agents. An attached client is an agent, whatever token it came with.
+func isOperator(s call.Session) bool {
+	return s.Via == viaPanel || s.Client == config.LocalClient && s.Via != "stdio"
+}
 
 // viaPanel is how requests of the extension's panel come.
 const viaPanel = "panel"

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"tabrelay/relay/call"
-	"tabrelay/relay/config"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/registry"
@@ -108,9 +107,9 @@ func (r *Relay) replayable(l *call.DeadLetter) (*registry.Tool, *fault.Error) {
 	return t, nil
 }
 
-// mailbox is whose letters a client sees: its own, or all when it is the person's own shell.
+// mailbox is whose letters a client sees: its own, or all when it is the person.
 func mailbox(s call.Session) string {
-	if s.Client == config.LocalClient {
+	if isOperator(s) {
 		return ""
 	}
 	return s.Client

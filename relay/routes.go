@@ -27,8 +27,8 @@ func (r *Relay) routes(d *door) map[string]http.Handler {
 		"POST /api/v1/tools/{name}/call":        client(http.HandlerFunc(r.callTool)),
 		"GET /api/v1/status":                    client(http.HandlerFunc(r.showStatus)),
 		"GET /api/v1/events":                    client(http.HandlerFunc(r.streamEvents)),
-		"GET /api/v1/calls":                     client(http.HandlerFunc(r.streamCalls)),
-		"POST /api/v1/reload":                   client(http.HandlerFunc(r.reloadNow)),
+		"GET /api/v1/calls":                     d.operator(r.streamCalls),
+		"POST /api/v1/reload":                   d.operator(r.reloadNow),
 		"POST /api/v1/stop":                     d.operator(r.stopNow),
 		"GET /api/v1/dead-letters":              client(http.HandlerFunc(r.showLetters)),
 		"GET /api/v1/dead-letters/{id}":         client(http.HandlerFunc(r.showLetter)),
@@ -39,7 +39,11 @@ func (r *Relay) routes(d *door) map[string]http.Handler {
 }
 
 func (r *Relay) handler() http.Handler {
-	d := newDoor(r.config.AllowedOrigins, r.secrets, &r.passes, &r.visitors, r.part("door"))
+	return r.behind(newDoor(r.config.AllowedOrigins, r.secrets, &r.passes, &r.visitors, r.part("door")))
+}
+
+// behind puts all routes behind a door.
+func (r *Relay) behind(d *door) http.Handler {
 	mux := http.NewServeMux()
 	methods := map[string][]string{}
 	for pattern, handler := range r.routes(d) {

@@ -1,6 +1,8 @@
 package hub
 
 import (
+	"container/list"
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -8,28 +10,38 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
+	"tabrelay/relay/fault"
+	"tabrelay/relay/throttle"
 	"tabrelay/relay/wire"
 )
 
 const (
-	maxGreetings = 16 // handshakes under way at once
+	// maxGreetings is how many handshakes may be under way. One more ends the oldest of them: a handshake takes
+	// milliseconds, and a program that begins them and says nothing must not keep the extension out.
+	maxGreetings = 64
 
-	// Wrong proofs are throttled, so that a program that tries secrets fills neither a log nor a core. No rate
-	// would make a secret of 256 bits guessable.
-	failureBurst = 60
-	failureEvery = time.Second
+	// Of those whom the door turns away, the log names these many, and then one in each such time.
+	complaints     = 20
+	complaintEvery = 10 * time.Second
 )
+
+// wrongProofs are answered at once while they are few. No rate would make a secret of 256 bits guessable, but a program
+// that tries is to fill neither a log nor a core.
+var wrongProofs = throttle.Budget{Burst: 20, Every: 500 * time.Millisecond, Pause: time.Second}
 
 // Handler lets extensions in: GET /extension. Everything that can be checked before the upgrade is.
 func (h *Hub) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if status, reason := h.door(r); status != 0 {
-			h.cfg.Log.Warn().Int("status", status).Str("host", r.Host).Str("origin", r.Header.Get("Origin")).
-				Msg("extension refused at the door: " + reason)
-			if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
-				w.Header().Set("Retry-After", strconv.Itoa(int(failureEvery/time.Second)))
+			h.unwelcome.Do(func() {
+				h.cfg.Log.Warn().Int("status", status).Str("host", quote(r.Host)).Str("origin", quote(r.Header.Get("Origin"))).
+					Msg("extension refused at the door: " + reason)
+			})
+			if status == http.StatusServiceUnavailable {
+				w.Header().Set("Retry-After", "1")
 			}
 			http.Error(w, reason, status)
 			return
@@ -53,9 +65,6 @@ func (h *Hub) door(r *http.Request) (status int, reason string) {
 	if h.isClosed() {
 		return http.StatusServiceUnavailable, "the relay is shutting down"
 	}
-	if h.failures.Tokens() < 1 {
-		return http.StatusTooManyRequests, "too many wrong proofs; try again in a moment"
-	}
 	return 0, ""
 }
 
@@ -68,7 +77,7 @@ func checkHost(r *http.Request) error {
 	}
 	if host != "localhost" {
 		if addr, err := netip.ParseAddr(strings.Trim(host, "[]")); err != nil || !addr.IsLoopback() {
-			return fmt.Errorf("the host %q is not loopback", r.Host)
+			return fmt.Errorf("the host %q is not loopback", quote(r.Host))
 		}
 	}
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
@@ -76,7 +85,7 @@ func checkHost(r *http.Request) error {
 		return fmt.Errorf("the connection did not come over TCP")
 	}
 	if strconv.Itoa(local.Port) != port {
-		return fmt.Errorf("the host %q names another port than %d", r.Host, local.Port)
+		return fmt.Errorf("the host %q names another port than %d", quote(r.Host), local.Port)
 	}
 	return nil
 }
@@ -95,4 +104,33 @@ func offersSubprotocol(r *http.Request) bool {
 		}
 	}
 	return false
+}
+
+// quote is the beginning of what a stranger sent.
+func quote(s string) string {
+	const most = 100
+	return fault.Sanitize(strings.ToValidUTF8(s[:min(len(s), most)], ""))
+}
+
+// greetings are the handshakes under way, the oldest in front.
+type greetings struct {
+	mu   sync.Mutex
+	list list.List // of context.CancelFunc
+}
+
+// enter notes a handshake that end ends, and ends the oldest when there are too many. leave must be called at its end.
+func (g *greetings) enter(end context.CancelFunc) (leave func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	place := g.list.PushBack(end)
+	if g.list.Len() > maxGreetings {
+		if oldest, ok := g.list.Remove(g.list.Front()).(context.CancelFunc); ok {
+			oldest()
+		}
+	}
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.list.Remove(place) // does nothing when it was removed already
+	}
 }

@@ -275,18 +275,79 @@ func TestHelloOfAnotherProtocol(t *testing.T) {
 	})
 }
 
-func TestWrongProofsAreThrottled(t *testing.T) {
-	inLab(t, func(t *testing.T, l *lab) {
+// A program that tries secrets is slowed down and told of once; the extension with the right one is let in meanwhile.
+func TestWrongProofsAreSlowedDown(t *testing.T) {
+	var log strings.Builder
+	inLabWith(t, func(c *hub.Config) { c.Log = zerolog.New(&log) }, func(t *testing.T, l *lab) {
 		wrong := hubtest.New(l.options(func(o *hubtest.Options) { o.Secret = strings.Repeat("0", 64) }))
-		for range 60 {
+		begin := time.Now()
+		for range 20 {
 			refusedWith(t, wrong.Dial(t.Context()), 4401)
 		}
-		if err := wrong.Dial(t.Context()); err == nil || !strings.Contains(err.Error(), "429") {
-			t.Errorf("got %v", err)
+		if took := time.Since(begin); took >= time.Second {
+			t.Errorf("a few wrong proofs took %s", took)
 		}
-		time.Sleep(10 * time.Second)
+		slowed := make(chan error)
+		begin = time.Now()
+		for range 10 {
+			go func() {
+				slowed <- hubtest.New(l.options(func(o *hubtest.Options) { o.Secret = strings.Repeat("0", 64) })).Dial(t.Context())
+			}()
+		}
 		l.connect()
+		if took := time.Since(begin); took >= time.Second {
+			t.Errorf("who proved the secret waited %s", took)
+		}
+		for range 10 {
+			refusedWith(t, <-slowed, 4401)
+		}
+		if took := time.Since(begin); took < time.Second {
+			t.Errorf("more of them took only %s", took)
+		}
+		l.invoke(request()).wantOutput(t, `{"x":1}`)
 	})
+	if told := strings.Count(log.String(), "PAIRING_FAILED"); told != 20 {
+		t.Errorf("%d lines about single ones", told)
+	}
+	if told := strings.Count(log.String(), "many wrong proofs"); told != 1 {
+		t.Errorf("%d lines about all of them", told)
+	}
+}
+
+// A program that begins handshakes and says nothing keeps nobody out.
+func TestSilentHandshakesKeepNobodyOut(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		var silent []*stranger
+		for range 200 {
+			silent = append(silent, l.stranger())
+		}
+		begin := time.Now()
+		l.connect()
+		if took := time.Since(begin); took >= time.Second {
+			t.Errorf("it took %s", took)
+		}
+		if _, _, err := silent[0].hear(); err == nil || time.Since(begin) >= time.Second {
+			t.Errorf("the oldest is still there: %v", err)
+		}
+		for _, s := range silent {
+			s.socket.Drop()
+		}
+	})
+}
+
+// A page that tries from a foreign origin fills no log.
+func TestPagesAtTheDoorFillNoLog(t *testing.T) {
+	var log strings.Builder
+	inLabWith(t, func(c *hub.Config) { c.Log = zerolog.New(&log) }, func(t *testing.T, l *lab) {
+		for range 1000 {
+			if _, err := hub.Dial(t.Context(), l.net.client, address, http.Header{"Origin": {"https://evil.example"}}); err == nil {
+				t.Fatal("a page was let in")
+			}
+		}
+	})
+	if told := strings.Count(log.String(), "refused at the door"); told == 0 || told > 25 {
+		t.Errorf("%d lines about a page", told)
+	}
 }
 
 // welcomeStranger shakes hands, and then says nothing more.

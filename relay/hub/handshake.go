@@ -22,6 +22,7 @@ type notWelcome struct {
 	code    fault.Code
 	close   int
 	message string
+	quiet   bool // there were too many before it to tell of each
 }
 
 // Error implements error.
@@ -34,14 +35,7 @@ func (h *Hub) admit(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.done.Done()
-	select {
-	case h.greetings <- struct{}{}:
-	default:
-		http.Error(w, "too many handshakes are under way; try again in a moment", http.StatusServiceUnavailable)
-		return
-	}
 	c := h.greet(w, r)
-	<-h.greetings
 	if c == nil {
 		return
 	}
@@ -70,6 +64,7 @@ func (h *Hub) greet(w http.ResponseWriter, r *http.Request) *conn {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), wire.HandshakeTime)
 	defer cancel()
+	defer h.greetings.enter(cancel)()
 	hello, err := h.prove(ctx, socket, r)
 	if err == nil {
 		socket.setLimit(h.cfg.FrameBytes)
@@ -80,9 +75,10 @@ func (h *Hub) greet(w http.ResponseWriter, r *http.Request) *conn {
 	}
 	var no *notWelcome
 	if errors.As(err, &no) {
+		no.quiet = no.close != closeDuplicate && h.failures.Note(ctx)
 		h.turnAway(socket, hello, no)
 	} else {
-		h.cfg.Log.Info().Err(err).Msg("the handshake of an extension was not finished")
+		h.unwelcome.Do(func() { h.cfg.Log.Info().Err(err).Msg("the handshake of an extension was not finished") })
 		socket.Drop()
 	}
 	return nil
@@ -97,10 +93,14 @@ func (h *Hub) turnAway(socket *Socket, hello *wire.Hello, no *notWelcome) {
 	if no.close == closePairing || no.close == closeVersion {
 		h.refusal.Store(&refusal{code: no.code, message: no.message, at: time.Now()})
 	}
-	h.cfg.Log.Warn().Str("code", string(no.code)).Str("profile", event.Profile).Msg("extension refused: " + no.message)
+	if !no.quiet {
+		h.cfg.Log.Warn().Str("code", string(no.code)).Str("profile", event.Profile).Msg("extension refused: " + no.message)
+	}
 	_ = socket.Write(mustEncode(&wire.Refuse{Code: string(no.code), Message: no.message}))
 	socket.Close(no.close, no.message)
-	h.tell(event)
+	if !no.quiet {
+		h.tell(event)
+	}
 }
 
 // prove exchanges hello and proofs. It returns the hello of an extension that knows the secret.
@@ -116,7 +116,7 @@ func (h *Hub) prove(ctx context.Context, socket *Socket, r *http.Request) (*wire
 	}
 	version, problem := wire.Negotiate(wire.Speaks, hello.Protocol)
 	if problem != "" {
-		return hello, &notWelcome{fault.VersionMismatch, closeVersion, problem}
+		return hello, &notWelcome{code: fault.VersionMismatch, close: closeVersion, message: problem}
 	}
 	answer := wire.Relay{Protocol: version, Relay: h.cfg.RelayVersion, Nonce: wire.NewNonce()}
 	transcript := wire.Transcript{
@@ -127,7 +127,7 @@ func (h *Hub) prove(ctx context.Context, socket *Socket, r *http.Request) (*wire
 	secret := h.cfg.Secret()
 	proof, err := transcript.Proof(secret, wire.RelayRole)
 	if err != nil {
-		return hello, &notWelcome{fault.PairingFailed, closePairing, "The relay has no pairing secret: run `tabrelay up`."}
+		return hello, &notWelcome{code: fault.PairingFailed, close: closePairing, message: "The relay has no pairing secret: run `tabrelay up`."}
 	}
 	if err := socket.Write(transcript.Relay, mustEncode(&wire.Proof{Proof: proof})); err != nil {
 		return hello, fmt.Errorf("send proof: %w", err)
@@ -147,7 +147,7 @@ func (h *Hub) hear(socket *Socket, raw []byte) (*wire.Hello, error) {
 	}
 	if json.Unmarshal(raw, &stranger) == nil && stranger.Type == "hello" {
 		if _, problem := wire.Negotiate(wire.Speaks, stranger.Protocol); problem != "" {
-			return nil, &notWelcome{fault.VersionMismatch, closeVersion, problem}
+			return nil, &notWelcome{code: fault.VersionMismatch, close: closeVersion, message: problem}
 		}
 	}
 	socket.Close(closeCorrupt, "the first frame is not a hello that can be understood")
@@ -168,9 +168,8 @@ func (h *Hub) verify(ctx context.Context, socket *Socket, transcript wire.Transc
 	frame, _, err := wire.Decode(heard)
 	proof, ok := frame.(*wire.Proof)
 	if err != nil || !ok || !transcript.Verify(secret, wire.ExtensionRole, proof.Proof) {
-		h.failures.Allow()
-		return &notWelcome{fault.PairingFailed, closePairing,
-			"The extension's pairing.json is not from this relay: run `tabrelay up`, then press Reload on the extension's card."}
+		return &notWelcome{code: fault.PairingFailed, close: closePairing,
+			message: "The extension's pairing.json is not from this relay: run `tabrelay up`, then press Reload on the extension's card."}
 	}
 	return nil
 }
@@ -188,8 +187,7 @@ func (h *Hub) seat(ctx context.Context, socket *Socket, hello *wire.Hello) (*con
 	var old *conn
 	b.peek(func(s *calls) { old = s.conn })
 	if old != nil && old.hello.Epoch != hello.Epoch && old.answers(ctx) {
-		return nil, &notWelcome{fault.PairingFailed, closeDuplicate,
-			"Another browser with this profile id is connected; this one takes a fresh id."}
+		return nil, &notWelcome{code: fault.PairingFailed, close: closeDuplicate, message: "Another browser with this profile id is connected; this one takes a fresh id."}
 	}
 	c := newConn(b, socket, *hello, h.cfg.Log.With().Str("profile", hello.Profile.Label).Logger())
 	c.queue.insist(mustEncode(&wire.Welcome{

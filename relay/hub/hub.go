@@ -18,6 +18,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/throttle"
 	"tabrelay/relay/wire"
 )
 
@@ -65,8 +66,9 @@ type Hub struct {
 	cfg     Config
 	started time.Time
 
-	failures  *rate.Limiter // of proofs
-	greetings chan struct{} // one slot for each handshake under way
+	failures  *throttle.Failures // of proofs
+	unwelcome rate.Sometimes     // tells about whom the door turns away
+	greetings greetings
 	gap       gap
 	lanes     lanes
 	owners    *owners
@@ -106,11 +108,13 @@ func New(cfg Config) *Hub {
 	ctx, stop := context.WithCancel(context.Background())
 	h := &Hub{
 		cfg: cfg, started: time.Now(), stop: stop,
-		failures:  rate.NewLimiter(rate.Every(failureEvery), failureBurst),
-		greetings: make(chan struct{}, maxGreetings),
+		unwelcome: rate.Sometimes{First: complaints, Interval: complaintEvery},
 		late:      make(chan lateOutcome, 256),
 	}
 	h.owners = newOwners(cfg.Ownership, cfg.OwnershipIdle, h.ownersChanged)
+	h.failures = throttle.New(wrongProofs, func(slowed int) {
+		cfg.Log.Warn().Int("slowed", slowed).Msg("many wrong proofs of the pairing; their answers are held back")
+	})
 	h.browsers.Store(new([]*browser))
 	h.SetPlugins(nil)
 	h.adoptOpenCalls(ctx)

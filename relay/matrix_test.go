@@ -1,0 +1,291 @@
+package relay
+
+import (
+	"context"
+	"flag"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rs/zerolog"
+
+	"tabrelay/relay/plugin"
+)
+
+var update = flag.Bool("update", false, "write testdata/routes.txt anew")
+
+// keeper says who may use a route.
+type keeper string
+
+const (
+	anyone   keeper = "anyone"
+	attached keeper = "client"
+	person   keeper = "person"
+	browsers keeper = "extension"
+)
+
+// forClients are the routes below /api/ that agents may use. A route that is not here is for the person.
+var forClients = []string{
+	"GET /api/v1/tools", "POST /api/v1/tools/{name}/call", "GET /api/v1/status", "GET /api/v1/events", "GET /api/v1/dead-letters",
+	"GET /api/v1/dead-letters/{id}", "POST /api/v1/dead-letters/{id}/replay", "GET /api/v1/audit",
+}
+
+func keeperOf(pattern string) keeper {
+	switch {
+	case pattern == extensionPath:
+		return browsers
+	case pattern == "/" || pattern == "GET /healthz":
+		return anyone
+	case pattern == "/mcp" || pattern == "GET /metrics" || pattern == apiPath || slices.Contains(forClients, pattern):
+		return attached
+	}
+	return person
+}
+
+// forgery is one request, by what can be forged about it.
+type forgery struct {
+	host, origin, site, token, method, path string
+}
+
+var (
+	ownHosts     = []string{"127.0.0.1:7717", "localhost", "[::1]:7717", "LOCALHOST:7717"}
+	foreignHosts = []string{"relay.example", "127.0.0.1.relay.example:7717", "localhost.relay.example", "0.0.0.0:7717", "10.0.0.1:7717", "2130706433", "127.0.0.1@relay.example", ""}
+
+	// A page may send with these, if it has a token.
+	ownOrigins     = []string{"", "http://localhost:5173", "https://allowed.example"}
+	foreignOrigins = []string{"https://example.com", "null", "file://", "http://127.0.0.1.example.com", "http://localhost@example.com", "https://allowed.example.com", "http://allowed.example", "chrome-extension://abcdefghijklmnopabcdefghijklmnop"}
+
+	ownSites      = []string{"", "none", "same-origin"} // what a browser says by Sec-Fetch-Site
+	foreignSites  = []string{"cross-site", "same-site"}
+	unknownTokens = []string{"", "Bearer", "Bearer wrong", "Basic dDp0", "Bearer tabrelay_" + strings.Repeat("0", 64)}
+)
+
+// matrix is a relay's door, with everything that is behind it.
+type matrix struct {
+	t       *testing.T
+	handler http.Handler
+	routes  []string            // patterns
+	methods map[string][]string // that a path takes, by its pattern without method
+	agent   string              // Authorization of an agent
+	person  string              // Authorization of the command line
+}
+
+func newMatrix(t *testing.T) *matrix {
+	w := newWorld(t)
+	cfg := openConfig()
+	cfg.Listen, cfg.Demo.Listen, cfg.AllowedOrigins = "127.0.0.1:0", "", []string{"https://allowed.example"}
+	r, err := New(t.Context(), cfg, Options{Home: w.home, Log: zerolog.Nop(), Plugins: []plugin.Plugin{shop()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	token, err := r.secrets.Add("ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDoor(cfg.AllowedOrigins, r.secrets, &r.passes, &r.visitors, zerolog.Nop())
+	m := &matrix{t: t, handler: r.behind(d), methods: map[string][]string{}, agent: "Bearer " + token, person: "Bearer " + r.secrets.Local()}
+	m.routes = slices.Sorted(maps.Keys(r.routes(d)))
+	for _, pattern := range m.routes {
+		if method, at, ok := strings.Cut(pattern, " "); ok {
+			m.methods[at] = append(m.methods[at], method)
+			if method == http.MethodGet {
+				m.methods[at] = append(m.methods[at], http.MethodHead)
+			}
+		}
+	}
+	return m
+}
+
+// send returns the status of a request whose sender has left already: it goes all the way, and nothing waits for it.
+func (m *matrix) send(f forgery) *httptest.ResponseRecorder {
+	m.t.Helper()
+	gone, leave := context.WithCancel(m.t.Context())
+	leave()
+	req := httptest.NewRequestWithContext(gone, f.method, "http://127.0.0.1"+f.path, strings.NewReader("{}"))
+	req.Host = f.host
+	for name, value := range map[string]string{"Origin": f.origin, "Sec-Fetch-Site": f.site, "Authorization": f.token, "Content-Type": "application/json"} {
+		if value != "" {
+			req.Header.Set(name, value)
+		}
+	}
+	w := httptest.NewRecorder()
+	m.handler.ServeHTTP(w, req)
+	return w
+}
+
+// rule is the status that a request must have; 0 stands for none of 401 and 403.
+func (m *matrix) rule(pattern string, f forgery) int {
+	at := pattern[strings.IndexByte(pattern, ' ')+1:]
+	taken := m.methods[at]
+	who := keeperOf(pattern)
+	switch {
+	case slices.Contains(foreignHosts, f.host) || who == browsers:
+		return http.StatusForbidden
+	case slices.Contains(foreignOrigins, f.origin) || f.origin == "" && slices.Contains(foreignSites, f.site):
+		return http.StatusForbidden
+	case f.token != m.agent && f.token != m.person && (who == attached || who == person) && (strings.HasPrefix(at, apiPath) || taken == nil || slices.Contains(taken, f.method)):
+		return http.StatusUnauthorized
+	case taken != nil && !slices.Contains(taken, f.method):
+		return http.StatusMethodNotAllowed
+	case who == person && f.token == m.agent:
+		return http.StatusForbidden
+	}
+	return 0
+}
+
+var wildcard = regexp.MustCompile(`\{[a-z]+\}`)
+
+// senders are the ways to come: every host and origin by itself, and some of them together with everything else.
+func (m *matrix) senders() (list []forgery) {
+	for _, host := range slices.Concat(ownHosts, foreignHosts) {
+		list = append(list, forgery{host: host, token: m.agent})
+	}
+	for _, origin := range slices.Concat(ownOrigins, foreignOrigins) {
+		for _, site := range slices.Concat(ownSites, foreignSites) {
+			list = append(list, forgery{host: ownHosts[0], origin: origin, site: site, token: m.agent})
+		}
+	}
+	for _, token := range unknownTokens {
+		list = append(list, forgery{host: ownHosts[0], token: token})
+	}
+	for _, host := range []string{ownHosts[0], foreignHosts[0]} {
+		for _, origin := range []string{"", ownOrigins[1], foreignOrigins[0]} {
+			for _, site := range []string{"", foreignSites[0]} {
+				for _, token := range []string{m.agent, m.person, "", unknownTokens[2]} {
+					list = append(list, forgery{host: host, origin: origin, site: site, token: token})
+				}
+			}
+		}
+	}
+	return list
+}
+
+// each calls do with every request of the matrix to a route.
+func (m *matrix) each(pattern string, do func(forgery)) {
+	method, at, ok := strings.Cut(pattern, " ")
+	methods := []string{method, http.MethodOptions, http.MethodPatch, http.MethodHead}
+	if !ok {
+		at, methods = pattern, []string{"GET", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "HEAD"}
+	}
+	for _, f := range m.senders() {
+		for _, f.method = range methods {
+			f.path = wildcard.ReplaceAllString(at, "x1")
+			do(f)
+		}
+	}
+}
+
+// TestForgedRequests sends every combination of what can be forged to every route there is, and compares each answer
+// with what one rule says.
+func TestForgedRequests(t *testing.T) {
+	m := newMatrix(t)
+	for _, pattern := range m.routes {
+		t.Run(strings.ReplaceAll(strings.ReplaceAll(pattern, "/", "_"), " ", ""), func(t *testing.T) {
+			bodies := map[int]map[string]bool{}
+			m.each(pattern, func(f forgery) {
+				want := m.rule(pattern, f)
+				if want == 0 && f.token == m.person && keeperOf(pattern) == person && f.method != http.MethodGet {
+					return // it would be done
+				}
+				w := m.send(f)
+				if refused := w.Code == http.StatusUnauthorized || w.Code == http.StatusForbidden; w.Code != want && (want != 0 || refused) {
+					t.Errorf("%+v: %d instead of %d: %s", f, w.Code, want, w.Body)
+				}
+				if want == http.StatusUnauthorized {
+					if bodies[want] == nil {
+						bodies[want] = map[string]bool{}
+					}
+					bodies[want][w.Body.String()] = true
+				}
+			})
+			if len(bodies[http.StatusUnauthorized]) > 1 {
+				t.Errorf("refusals differ: %v", bodies)
+			}
+		})
+	}
+}
+
+// TestRefusalsTellNothing compares what the door refuses strangers with: whatever path they ask for, and whether or not
+// they have a token, every byte is the same.
+func TestRefusalsTellNothing(t *testing.T) {
+	m := newMatrix(t)
+	for name, f := range map[string]forgery{
+		"host": {host: "relay.example"}, "origin": {host: "127.0.0.1", origin: "https://example.com"}, "site": {host: "127.0.0.1", site: "cross-site"},
+		"token": {host: "127.0.0.1"},
+	} {
+		seen := map[string]bool{}
+		for _, pattern := range m.routes {
+			if who := keeperOf(pattern); who == browsers || who == anyone && name == "token" {
+				continue
+			}
+			method, at, ok := strings.Cut(pattern, " ")
+			if !ok {
+				method, at = http.MethodPost, pattern
+			}
+			for _, token := range append([]string{m.agent, m.person}, unknownTokens...) {
+				if known := token == m.agent || token == m.person; known && name == "token" {
+					continue
+				}
+				f.method, f.path, f.token = method, wildcard.ReplaceAllString(at, "x1"), token
+				w := m.send(f)
+				seen[http.StatusText(w.Code)+w.Body.String()] = true
+			}
+		}
+		if len(seen) != 1 {
+			t.Errorf("a wrong %s is refused in %d ways: %v", name, len(seen), slices.Collect(maps.Keys(seen)))
+		}
+	}
+}
+
+// No spelling of a path leads around the token.
+func TestSpellingsOfPaths(t *testing.T) {
+	m := newMatrix(t)
+	for _, target := range []string{
+		"//api/v1/status", "/api//v1/status", "/api/v1/../v1/status", "/./api/v1/status", "/healthz/../api/v1/status", "/API/V1/STATUS", "/api/v1/status/",
+		"/%61pi/v1/status", "/api%2fv1%2fstatus", "/api/v1/status;x", "/api/v1/status%00", "/api/v1/status?token=" + strings.TrimPrefix(m.agent, "Bearer "), "/mcp/", "/mcp/x", "/metrics/",
+		"/healthz/../metrics", "/extension/../mcp", "/extension/api/v1/status", "/.well-known/../metrics",
+	} {
+		w := m.send(forgery{host: "127.0.0.1", method: http.MethodGet, path: target})
+		moved := w.Code == http.StatusMovedPermanently || w.Code == http.StatusTemporaryRedirect // to the clean path, where the token is asked for
+		if !moved && w.Code != http.StatusUnauthorized && w.Code != http.StatusNotFound {
+			t.Errorf("%s: %d %s", target, w.Code, w.Body)
+		}
+		if to := w.Header().Get("Location"); moved && (!strings.HasPrefix(to, "/") || path.Clean(to) == "/healthz") {
+			t.Errorf("%s leads to %s", target, to)
+		}
+	}
+}
+
+// TestRoutesAreListed keeps the list that the same matrix is run from against the built binary (e2e/specs/door.spec.ts).
+func TestRoutesAreListed(t *testing.T) {
+	m := newMatrix(t)
+	var lines []string
+	for _, pattern := range m.routes {
+		lines = append(lines, string(keeperOf(pattern))+" "+pattern)
+	}
+	got := strings.Join(lines, "\n") + "\n"
+	if *update {
+		if err := os.WriteFile("testdata/routes.txt", []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile("testdata/routes.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("who may use a route has changed: go test ./relay -run TestRoutesAreListed -update\n%s", diff)
+	}
+}
