@@ -1,6 +1,11 @@
 package relay
 
-import "sync"
+import (
+	"slices"
+	"sync"
+
+	"tabrelay/relay/config"
+)
 
 // passes are the tokens with which somebody is inside: attachments of shims, and requests under way. A client that was
 // revoked, or whose token was rotated, has to leave at once, and not at its next question.
@@ -55,4 +60,8 @@ func (r *Relay) review() {
 	if out := r.passes.review(func(token string) bool { _, ok := r.secrets.Verify(token); return ok }); out > 0 {
 		r.Log.Info().Int("connections", out).Msg("clients whose tokens do not hold any more were shut out")
 	}
+	clients := r.secrets.Clients()
+	r.hub.ClientsLeft(func(name string) bool {
+		return name == config.LocalClient || slices.ContainsFunc(clients, func(c config.Client) bool { return c.Name == name })
+	})
 }

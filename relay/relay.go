@@ -151,6 +151,7 @@ func (r *Relay) assemble(context.Context) error {
 		Secret: r.secrets.Pairing, ExtensionIDs: append([]string{extension.ID}, c.ExtensionIDs...), RelayVersion: Version, BundleHash: extension.BundleHash(), ConnectedBefore: len(r.profiles.list) > 0,
 		GapWait: c.GapWait, PingEvery: c.PingEvery, FrameBytes: c.FrameBytes,
 		Log: r.part("hub"), Journal: r.store, Meter: linkMeter{r.meter},
+		Ownership: c.Tabs.Ownership, OwnershipIdle: c.Tabs.OwnershipIdle, Owned: func() { r.news(topicTabs) },
 	})
 	r.hub.Events(r.linkChanged)
 	r.tools = registry.New(r.builtins())
@@ -165,7 +166,7 @@ func (r *Relay) face(context.Context) error {
 	r.front = front.New(front.Options{
 		Prompts: prompts, Resources: resources, Completer: r.completer(prompts, resources.Templates),
 		Name: "tabrelay", Version: Version, Caller: r.calls, Tools: r.tools, MaxBody: int64(c.BodyBytes), AllowedOrigins: c.AllowedOrigins,
-		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize, Log: r.part("front"),
+		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize, LaneEnded: r.hub.LaneLeft, Log: r.part("front"),
 	})
 	return nil
 }

@@ -35,6 +35,9 @@ func (r *Relay) routes(d *door) map[string]http.Handler {
 		"POST /api/v1/dead-letters/{id}/replay": client(http.HandlerFunc(r.replayLetter)),
 		apiPath:                                 client(http.HandlerFunc(nothing)),
 		"/":                                     http.HandlerFunc(nothing), // /.well-known/ too: clients that look for OAuth there fail cleanly
+
+		"GET /api/v1/tabs":                          d.operator(r.showTabs),
+		"DELETE /api/v1/tabs/{profile}/{tab}/owner": d.operator(r.releaseTab),
 	}
 }
 

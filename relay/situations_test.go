@@ -23,7 +23,6 @@ var notYet = map[string]string{
 	"person-said-no":           "permissions come later",
 	"person-did-not-answer":    "permissions come later",
 	"plugin-not-reviewed":      "the review of plugins comes with permissions",
-	"tab-of-another-agent":     "ownership of tabs comes with delegated agents",
 	"not-configured":           "what has to be configured comes with delegated agents",
 	"agent-unknown":            "delegated agents come later",
 	"agent-failed":             "delegated agents come later",

@@ -18,9 +18,14 @@ const Status = z.object({
 /** What a relay is told in a test that is about neither permissions nor reviews: agents may call every tool. */
 const open = { TABRELAY_PERMISSIONS: 'auto', TABRELAY_REVIEW_REQUIRED: 'false' };
 
+/** The same in a test that is not about who owns a tab: several agents may change things in one. */
+const shared = { TABRELAY_TABS_OWNERSHIP: 'off' };
+
 export interface RelayOptions {
   /** Permissions and reviews as a person has them who configured nothing, or what config says of them. */
   guarded?: boolean;
+  /** A tab belongs to the agent that changes something in it. */
+  owned?: boolean;
 }
 
 export class Relay {
@@ -29,9 +34,9 @@ export class Relay {
   #program: Program | undefined;
   #clients = 0;
 
-  constructor(home: string, { guarded = false }: RelayOptions = {}) {
+  constructor(home: string, { guarded = false, owned = guarded }: RelayOptions = {}) {
     this.home = home;
-    this.env = { TABRELAY_HOME: home, ...(guarded ? {} : open) };
+    this.env = { TABRELAY_HOME: home, ...(guarded ? {} : open), ...(owned ? {} : shared) };
   }
 
   get extension(): string {

@@ -106,6 +106,9 @@ func (f *Front) endSession(s *httpSession) {
 	s.mu.Unlock()
 	s.party.flights.end()
 	f.delist(s.party.client)
+	if f.options.LaneEnded != nil {
+		f.options.LaneEnded(s.party.session.Lane)
+	}
 }
 
 // session finds the session that a request names, or answers the request: 400 when it names none, 404 when there is no

@@ -183,18 +183,6 @@ func (o *owners) dropAll(which func(*claim) bool) (ended []*Owner) {
 	return ended
 }
 
-// give makes a lane the owner of a tab that it has opened itself.
-func (o *owners) give(s call.Session, at tabRef) {
-	if o.mode == OwnNothing || o.mode == "" || !lasting(s) {
-		return
-	}
-	h := hold{owners: o}
-	if h.take(&call.Invocation{Session: s, Write: true}, at) == nil {
-		h.sent()
-		h.end()
-	}
-}
-
 // numberOf is the lane's number among those of its client that own a tab.
 func (o *owners) numberOf(s call.Session) int {
 	taken := map[int]bool{}

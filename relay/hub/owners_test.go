@@ -307,14 +307,21 @@ func TestFreeTabOfTheSameAccount(t *testing.T) {
 	owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
 		front := func(t *wire.Tab) { t.Active, t.Focused = true, true }
 		l.connect(named("Home", tab(1, "https://acme.chat.test/", front), tab(2, "https://other.chat.test/"), tab(3, "https://acme.chat.test/x")))
-		work := l.connect(named("Work", tab(4, "https://acme.chat.test/")))
+		work := l.connect(named("Work", tab(4, "https://acme.chat.test/"), tab(5, "http://demo.test/")))
 		chat := func(r *call.Invocation) { r.Matches = []string{"https://*.chat.test/*"} }
 		l.invoke(request(of("a", "a"), chat, write)).wantTab(t, "Home", 1)
 		l.invoke(request(of("b", "b"), chat, write)).wantTab(t, "Home", 3)
 		l.invoke(request(of("c", "c"), chat, write)).wantOwned(t, `"a"`, "tabrelay tabs release 1 --profile")
 		l.hub.Give(call.Session{Client: "d", Lane: "d", Via: "stdio"}, work.ProfileID(), 4)
 		l.invoke(request(of("d", "d"), chat, write)).wantTab(t, "Work", 4) // what it has opened itself comes first
-		l.hub.ClientLeft("d")
+		gone := func(string) bool { return false }
+		l.hub.ClientsLeft(gone)
 		l.wantOwner(4, "d") // it came over stdio, where its end is seen
+		l.hub.Give(call.Session{Client: "e", Lane: "http:e/1", Via: "http"}, work.ProfileID(), 5)
+		l.wantOwner(5, "e")
+		l.hub.ClientsLeft(func(client string) bool { return client == "e" })
+		l.wantOwner(5, "e")
+		l.hub.ClientsLeft(gone)
+		l.wantOwner(5, "")
 	})
 }

@@ -16,9 +16,9 @@ func (h *Hub) LaneLeft(lane string) {
 	h.owners.dropAll(func(c *claim) bool { return c.session.Lane == lane })
 }
 
-// ClientLeft ends what the lanes of a client own that came over HTTP: its token does not hold any more.
-func (h *Hub) ClientLeft(client string) {
-	h.owners.dropAll(func(c *claim) bool { return c.session.Client == client && c.session.Via == "http" })
+// ClientsLeft ends what the lanes of clients own that came over HTTP, and whose token does not hold any more.
+func (h *Hub) ClientsLeft(holds func(client string) bool) {
+	h.owners.dropAll(func(c *claim) bool { return c.session.Via == "http" && !holds(c.session.Client) })
 }
 
 // Release takes a tab away from its owner, whom it returns; nil when nobody owns the tab.

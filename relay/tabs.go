@@ -1,0 +1,84 @@
+package relay
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/hub"
+)
+
+// Tabs is the answer of GET /api/v1/tabs.
+type Tabs struct {
+	Tabs []TabStatus `json:"tabs"`
+}
+
+// TabStatus is one open tab with a web page, and who works there.
+type TabStatus struct {
+	ProfileID string     `json:"profileId"`
+	Profile   string     `json:"profile"` // its label
+	TabID     int        `json:"tabId"`
+	URL       string     `json:"url"`
+	Title     string     `json:"title"`
+	Active    bool       `json:"active"` // in front in its window
+	Discarded bool       `json:"discarded"`
+	Owner     *hub.Owner `json:"owner"`
+	Acting    bool       `json:"acting"` // a call runs there
+}
+
+func (r *Relay) showTabs(w http.ResponseWriter, _ *http.Request) {
+	answer := Tabs{Tabs: []TabStatus{}}
+	for _, t := range r.hub.Tabs() {
+		answer.Tabs = append(answer.Tabs, TabStatus{
+			ProfileID: t.ProfileID, Profile: t.Profile, TabID: t.ID, URL: t.URL, Title: t.Title,
+			Active: t.Active, Discarded: t.Discarded, Owner: t.Owner, Acting: t.Acting,
+		})
+	}
+	reply(w, http.StatusOK, answer)
+}
+
+// Released is the answer of DELETE /api/v1/tabs/{profile}/{tab}/owner.
+type Released struct {
+	Released hub.Owner `json:"released"`
+}
+
+// releaseTab takes a tab away from its owner. Calls of it that run go on; its next one is like anybody's.
+func (r *Relay) releaseTab(w http.ResponseWriter, req *http.Request) {
+	profile := req.PathValue("profile")
+	tab, err := strconv.Atoi(req.PathValue("tab"))
+	if err != nil {
+		refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, excerpt(req.PathValue("tab"))+" is not the id of a tab",
+			fault.WithHint("GET /api/v1/tabs lists the tabs.")))
+		return
+	}
+	owner := r.hub.Release(profile, tab)
+	if owner == nil {
+		refuse(w, http.StatusNotFound, fault.New(fault.ResourceNotFound, fmt.Sprintf("No agent owns the tab %d", tab),
+			fault.WithHint("GET /api/v1/tabs, or `tabrelay tabs`, shows which tabs have an owner.")))
+		return
+	}
+	session, _ := sender(req.Context())
+	by := "terminal"
+	if session.Via == viaPanel {
+		by = "panel"
+	}
+	r.Log.Info().Str("client", owner.Client).Str("profile", profile).Int("tab", tab).Str("by", by).Msg("a tab was taken away from its owner")
+	r.record(call.Entry{
+		At: time.Now(), Kind: call.EntryTab, Session: session, ProfileID: profile, Profile: r.labelOf(profile), TabID: tab,
+		Decision: "released", DecidedBy: by, Detail: fmt.Sprintf("The tab %d was taken away from %s, which had it since %s", tab, owner.Name, owner.Since.UTC().Format(time.RFC3339)),
+	})
+	reply(w, http.StatusOK, Released{*owner})
+}
+
+// labelOf is what people call a profile; empty when nobody knows it.
+func (r *Relay) labelOf(profileID string) string {
+	for _, b := range r.hub.Browsers() {
+		if b.ProfileID == profileID {
+			return b.Label
+		}
+	}
+	return ""
+}
