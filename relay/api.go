@@ -22,11 +22,15 @@ type Listing struct {
 	Problems []registry.Problem `json:"problems"`
 }
 
-func (r *Relay) listTools(w http.ResponseWriter, _ *http.Request) {
+// listTools answers with every tool for the person, and with those a client may see for a client.
+func (r *Relay) listTools(w http.ResponseWriter, req *http.Request) {
+	session, _ := sender(req.Context())
 	snapshot := r.tools.Snapshot()
 	listing := Listing{Tools: make([]json.RawMessage, 0, len(snapshot.Tools)), Problems: listed(snapshot.Problems)}
 	for _, t := range snapshot.Tools {
-		listing.Tools = append(listing.Tools, t.Listed)
+		if isOperator(session) || r.views.shows(session, t) {
+			listing.Tools = append(listing.Tools, t.Listed)
+		}
 	}
 	reply(w, http.StatusOK, listing)
 }

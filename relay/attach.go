@@ -51,19 +51,23 @@ func (r *Relay) attach(conn net.Conn, in *bufio.Reader) {
 	log.Info().Int("pending", len(a.Pending)).Msg("a client attached")
 	defer r.clients.enter(client, "stdio")()
 	if a.Token != "" {
+		r.seen.note(client)
 		defer r.passes.enter(a.Token, func() { _ = conn.Close() })() // the shim learns why when it comes back
+	} else {
+		defer r.passes.enterAs(client, func() { _ = conn.Close() })() // as above
 	}
 	r.clientChanged(client, "stdio", "attached")
 	defer r.clientChanged(client, "stdio", "left")
 	defer r.hub.LaneLeft(lane(a.Key))
 	err = r.front.ServeStdio(r.base, front.Attachment{
-		Session: call.Session{Lane: lane(a.Key), Client: client, Via: "stdio"}, Key: a.Key, Toolset: a.Toolset, Pending: a.Pending,
+		Session: call.Session{Lane: lane(a.Key), Client: client, Via: "stdio", Scope: r.scopes.raw(client)}, Key: a.Key, Toolset: a.Toolset, Pending: a.Pending,
 	}, &guest{in: in, conn: conn, stop: r.stop, gone: r.base.Done(), dismissed: &r.dismissed}, answers{conn, &r.mute, r.meter})
 	log.Info().AnErr("reason", err).Msg("a client left")
 }
 
 // clientChanged tells that a client came or went.
 func (r *Relay) clientChanged(client, via, what string) {
+	r.news(topicClients)
 	r.events.Publish(event.Session, fmt.Sprintf("The client %s %s", excerpt(client), what), map[string]any{"client": client, "via": via, "change": what})
 }
 
@@ -85,7 +89,8 @@ func (r *Relay) recognize(a join.Attach) (client string, refused *join.Refused) 
 		return "", &join.Refused{Code: "INVALID_REQUEST", Message: "A client cannot be called " + a.Client + ": that is what the relay calls the person", Hint: "choose another name after --client"}
 	}
 	if a.Token == "" {
-		return cmp.Or(a.Client, "stdio"), nil
+		client = cmp.Or(excerpt(strings.TrimSpace(a.Client)), "stdio")
+		return client, r.impostor(client)
 	}
 	client, ok := r.secrets.Verify(a.Token)
 	if !ok {
@@ -95,6 +100,26 @@ func (r *Relay) recognize(a join.Attach) (client string, refused *join.Refused) 
 		}
 	}
 	return client, nil
+}
+
+// impostor says why an attachment without a token may not have a name: it is that of a client with a token, of the
+// person, or of the relay.
+func (r *Relay) impostor(client string) *join.Refused {
+	switch {
+	case config.Reserved(client):
+		return &join.Refused{Code: "UNAUTHORIZED", Message: "A client cannot be called " + client + ": that is the person or the relay itself", Hint: "give it another name: tabrelay mcp --client NAME"}
+	case r.nameTaken(client):
+		return &join.Refused{
+			Code: "UNAUTHORIZED", Message: "The client " + client + " has a token, and this one attached without it", Hint: "run: tabrelay connect " + client + ", or set TABRELAY_TOKEN; a client of another name needs none",
+		}
+	}
+	return nil
+}
+
+// nameTaken reports whether a name is that of a client with a token, however it is written.
+func (r *Relay) nameTaken(client string) bool {
+	known := r.secrets.Known()
+	return known != nil && slices.ContainsFunc(*known, func(c config.Client) bool { return strings.EqualFold(c.Name, client) })
 }
 
 // guest is what a shim says. Once the relay was asked to stop, nothing more of it is heard: the shim will say it to

@@ -23,6 +23,7 @@ type door struct {
 	origins []string // of web pages, besides those of this machine
 	tokens  *config.Secrets
 	inside  *passes
+	arrived func(client string) call.Scope // notes that a client is here, and says its scope; may be nil
 
 	visitors *visitors
 	failures *throttle.Failures // requests without a token that is known
@@ -135,7 +136,11 @@ func (d *door) identify(r *http.Request) (call.Session, bool) {
 		return call.Session{}, false
 	}
 	client, ok := d.tokens.Verify(token)
-	return call.Session{Lane: "http:" + client, Client: client, Via: "http"}, ok
+	session := call.Session{Lane: "http:" + client, Client: client, Via: "http"}
+	if ok && d.arrived != nil && client != config.LocalClient {
+		session.Scope = d.arrived(client)
+	}
+	return session, ok
 }
 
 // known admits who is known, and tells next who it is. Others hear that they are not; where many fail, a moment later.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"tabrelay/relay/call"
 	"tabrelay/relay/config"
 )
 
@@ -15,13 +16,22 @@ type passes struct {
 }
 
 type pass struct {
-	token string
+	token string // empty: there is none, only a name
+	name  string
 	end   func()
 }
 
 // enter notes who came in; end throws them out. leave must be called when they are gone.
 func (p *passes) enter(token string, end func()) (leave func()) {
-	one := &pass{token, end}
+	return p.add(&pass{token: token, end: end})
+}
+
+// enterAs is enter for somebody who has no token, but a name that nobody with a token may have.
+func (p *passes) enterAs(name string, end func()) (leave func()) {
+	return p.add(&pass{name: name, end: end})
+}
+
+func (p *passes) add(one *pass) (leave func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.all == nil {
@@ -36,11 +46,11 @@ func (p *passes) enter(token string, end func()) (leave func()) {
 }
 
 // review throws out whoever's token does not hold any more, and returns how many that were.
-func (p *passes) review(holds func(token string) bool) (out int) {
+func (p *passes) review(holds func(token string) bool, free func(name string) bool) (out int) {
 	p.mu.Lock()
 	var over []*pass
 	for one := range p.all {
-		if !holds(one.token) {
+		if one.token != "" && !holds(one.token) || one.token == "" && !free(one.name) {
 			over = append(over, one)
 		}
 	}
@@ -52,14 +62,18 @@ func (p *passes) review(holds func(token string) bool) (out int) {
 }
 
 // review looks again at everybody inside, after secrets.json has changed.
-func (r *Relay) review() {
+func (r *Relay) review() { r.reviewAs(call.Session{Client: config.LocalClient, Via: "cli"}) }
+
+// reviewAs is review after a change that somebody made over the API.
+func (r *Relay) reviewAs(by call.Session) {
 	if err := r.secrets.Check(); err != nil { // no news of anybody; new questions are refused until it can be read again
 		r.Log.Warn().Err(err).Msg("the secrets cannot be read")
 		return
 	}
-	if out := r.passes.review(func(token string) bool { _, ok := r.secrets.Verify(token); return ok }); out > 0 {
+	if out := r.passes.review(func(token string) bool { _, ok := r.secrets.Verify(token); return ok }, func(name string) bool { return !r.nameTaken(name) }); out > 0 {
 		r.Log.Info().Int("connections", out).Msg("clients whose tokens do not hold any more were shut out")
 	}
+	r.tellChanges(by)
 	clients := r.secrets.Clients()
 	r.hub.ClientsLeft(func(name string) bool {
 		return name == config.LocalClient || slices.ContainsFunc(clients, func(c config.Client) bool { return c.Name == name })

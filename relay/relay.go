@@ -85,6 +85,11 @@ type Relay struct {
 	close     sync.Once
 	closed    error
 
+	scopes   scopes
+	views    views
+	seen     seen
+	roster   roster
+	signIns  signIns
 	newsroom newsroom
 	clients  clients
 	passes   passes
@@ -120,6 +125,12 @@ func (r *Relay) settle(ctx context.Context) (err error) {
 	if r.secrets, err = config.OpenSecrets(r.Home); err != nil {
 		return err
 	}
+	r.scopes.known, r.views.relay = r.secrets.Known, r
+	r.seen.path = seenFile(r.Home)
+	if err := r.seen.read(); err != nil {
+		r.Log.Warn().Err(err).Msg("when clients were seen last is forgotten")
+	}
+	r.signIns.tell = func() { r.news(topicPlugins) }
 	r.profiles.path = profilesFile(r.Home)
 	if err := r.profiles.read(); err != nil {
 		r.Log.Warn().Err(err).Msg("which profiles were connected before is forgotten")
@@ -164,7 +175,7 @@ func (r *Relay) face(context.Context) error {
 	c := r.config
 	prompts, resources := prompt.New(r.tools), r.newResources()
 	r.front = front.New(front.Options{
-		Prompts: prompts, Resources: resources, Completer: r.completer(prompts, resources.Templates),
+		Prompts: prompts, Resources: scoped{resources, &r.scopes}, Views: &r.views, Completer: r.completer(prompts, resources.Templates),
 		Name: "tabrelay", Version: Version, Caller: r.calls, Tools: r.tools, MaxBody: int64(c.BodyBytes), AllowedOrigins: c.AllowedOrigins,
 		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize, LaneEnded: r.hub.LaneLeft, Log: r.part("front"),
 	})
@@ -298,6 +309,7 @@ func (r *Relay) shutdown() error {
 		r.hub.Close(late)
 		cancel()
 	}
+	end.note("write down when clients were seen", r.seen.close())
 	if r.store != nil {
 		end.note("close the store", r.store.Close())
 	}

@@ -28,6 +28,11 @@ func (r *Relay) routes(d *door) map[string]http.Handler {
 		"GET /api/v1/status":                    client(http.HandlerFunc(r.showStatus)),
 		"GET /api/v1/events":                    client(http.HandlerFunc(r.streamEvents)),
 		"GET /api/v1/calls":                     d.operator(r.streamCalls),
+		"GET /api/v1/clients":                   d.operator(r.showClients),
+		"PUT /api/v1/clients/{name}":            d.operator(r.scopeClient),
+		"DELETE /api/v1/clients/{name}":         d.operator(r.revokeClient),
+		"GET /api/v1/running":                   d.operator(r.showRunning),
+		"DELETE /api/v1/running/{id}":           d.operator(r.cancelCall),
 		"POST /api/v1/reload":                   d.operator(r.reloadNow),
 		"POST /api/v1/stop":                     d.operator(r.stopNow),
 		"GET /api/v1/dead-letters":              client(http.HandlerFunc(r.showLetters)),
@@ -47,6 +52,7 @@ func (r *Relay) handler() http.Handler {
 
 // behind puts all routes behind a door.
 func (r *Relay) behind(d *door) http.Handler {
+	d.arrived = r.arrived
 	mux := http.NewServeMux()
 	methods := map[string][]string{}
 	for pattern, handler := range r.routes(d) {

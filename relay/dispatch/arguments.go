@@ -34,6 +34,9 @@ func (r *run) find() *fault.Error {
 		return fault.New(fault.UnknownTool, fmt.Sprintf("No tool is called %q%s", r.call.Tool, closest(r.call.Tool, snapshot.Tools)))
 	}
 	r.tool = tool
+	if r.Scopes != nil {
+		return r.Scopes.Refuse(r.call.Session, tool)
+	}
 	return nil
 }
 

@@ -34,6 +34,7 @@ type Options struct {
 	Moved   func()                                                     // told when Running would answer something else; must not block; may be nil
 	Permits Permits                                                    // nil: everything may run
 	Audit   Audit                                                      // nil: no call is written down
+	Scopes  Scopes                                                     // nil: every client may call every tool
 	Log     zerolog.Logger
 
 	Timeout         time.Duration // of a call whose tool and caller name none
@@ -56,6 +57,10 @@ type Options struct {
 	MaxBytes         int       // of an answer, unless the caller wishes otherwise; 0: MaxResultBytes
 	ConsoleTailBytes int       // 0: no console tail
 
+	// SignedOut hears after each call of a plugin in a profile whether its web app asked to sign in. It must not block, and
+	// may be nil.
+	SignedOut func(plugin, profileID string, out bool)
+
 	Trace       bool           // failures name the place in the adapter they came from
 	StackTraces bool           // log the stack of a panic
 	Jitter      func() float64 // from 0 to 1; nil: random
@@ -77,6 +82,12 @@ type Browser interface {
 	// Recover finds the end of a call that an earlier relay, or an earlier attachment of the same client, may
 	// have sent under this id. known is false when it was never journalled, and so is no write.
 	Recover(ctx context.Context, id call.ID) (reply *call.Reply, failure *fault.Error, known bool)
+}
+
+// Scopes are what each client may call at the most, whatever it is allowed besides.
+type Scopes interface {
+	// Refuse says why a client may not call a tool, nil when it may. It is cheap.
+	Refuse(s call.Session, t *registry.Tool) *fault.Error
 }
 
 // Meter counts.

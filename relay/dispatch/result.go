@@ -90,6 +90,7 @@ func (r *run) recordResult() *call.Result {
 		res.Meta.TabID, res.Meta.Profile, res.Meta.Origin, res.Meta.Frame, res.Meta.Trust = p.TabID, p.Profile, p.Origin, p.Frame, p.Trust
 	}
 	r.Meter.CallDone(r.tool.PluginName(), "ok", took)
+	r.tellSignIn(nil)
 	if r.attempts > 1 {
 		r.Meter.Retry(retrySucceeded, r.waited)
 	}
@@ -110,6 +111,7 @@ func (r *run) recordFailure(f *fault.Error) *fault.Error {
 		plugin = r.tool.PluginName()
 	}
 	r.Meter.CallDone(plugin, string(f.Outcome), took)
+	r.tellSignIn(f)
 	r.tellEnd(f.Code, f.Message, took)
 	if f.Code != fault.Cancelled { // which is nobody's fault
 		r.Meter.ErrorRaised(f.Class, f.Source, f.Code)
@@ -129,6 +131,19 @@ func (r *run) recordFailure(f *fault.Error) *fault.Error {
 func (r *run) line(level zerolog.Level, took time.Duration) *zerolog.Event {
 	return r.Log.WithLevel(level).Str("correlationId", string(r.call.ID)).Str("tool", r.call.Tool).Str("client", r.call.Session.Client).
 		Int("attempts", r.attempts).Dur("took", took)
+}
+
+// tellSignIn says what the end of a call tells about the person being signed in: only what a page answered does.
+func (r *run) tellSignIn(f *fault.Error) {
+	if r.SignedOut == nil || r.tool == nil || r.tool.Plugin == nil {
+		return
+	}
+	switch {
+	case f == nil && r.reply != nil:
+		r.SignedOut(r.tool.PluginName(), r.reply.ProfileID, false)
+	case f != nil && f.FromPage && f.Code == fault.AuthError:
+		r.SignedOut(r.tool.PluginName(), r.turn.at.ProfileID, true)
+	}
 }
 
 var _ Tools = (*registry.Registry)(nil)

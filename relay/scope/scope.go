@@ -41,6 +41,11 @@ func Read(c call.Scope) (*Scope, error) {
 	return s, nil
 }
 
+// Closed is the scope of a client whose scope cannot be read: nothing but the relay's own tools that only read.
+func Closed(why error) *Scope {
+	return &Scope{Key: "closed", plugins: map[string]bool{}, readOnly: true, names: "that its scope names, which cannot be read: " + why.Error()}
+}
+
 // Normal is the same scope in the one form that is kept: names sorted, each once, and what bounds nothing left out.
 func Normal(c call.Scope) (call.Scope, error) {
 	t, err := ParseToolset(c.Toolset)

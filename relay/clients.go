@@ -1,0 +1,192 @@
+package relay
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/config"
+	"tabrelay/relay/event"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/scope"
+)
+
+// ClientView is one client as a person sees it.
+type ClientView struct {
+	Name       string     `json:"name"`
+	Registered bool       `json:"registered"` // it has a token of its own; false: it is here over the socket of this machine, without one
+	Created    *time.Time `json:"created"`    // null for one without a token
+	LastSeen   *time.Time `json:"lastSeen"`   // null: never
+	Scope      call.Scope `json:"scope"`
+	Attached   int        `json:"attached"` // attachments and HTTP sessions that are open now
+	Via        []string   `json:"via"`      // how: stdio, http
+}
+
+// ClientsView is the answer of GET /api/v1/clients.
+type ClientsView struct {
+	Clients []ClientView `json:"clients"`
+}
+
+// Clients lists who may use the relay, and who does without a token, by name.
+func (r *Relay) Clients() ClientsView {
+	by := map[string]*ClientView{}
+	for _, c := range r.secrets.Clients() {
+		v := &ClientView{Name: c.Name, Registered: true, Created: &c.Created, Scope: c.Scope, Via: []string{}}
+		if at := r.seen.last(c.Name); !at.IsZero() {
+			at = at.UTC().Truncate(time.Second)
+			v.LastSeen = &at
+		}
+		by[c.Name] = v
+	}
+	now := time.Now().UTC().Truncate(time.Second)
+	count := func(client, via string, n int) {
+		v := by[client]
+		if v == nil {
+			v = &ClientView{Name: client, Via: []string{}}
+			by[client] = v
+		}
+		if v.Attached += n; !slices.Contains(v.Via, via) {
+			v.Via = append(v.Via, via)
+		}
+		v.LastSeen = &now
+	}
+	for _, a := range r.clients.list() {
+		count(a.Client, a.Via, 1)
+	}
+	for client, n := range r.front.Sessions() {
+		if client != config.LocalClient {
+			count(client, "http", n)
+		}
+	}
+	list := ClientsView{Clients: []ClientView{}}
+	for _, v := range by {
+		list.Clients = append(list.Clients, *v)
+	}
+	slices.SortFunc(list.Clients, func(a, b ClientView) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+func (r *Relay) showClients(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusOK, r.Clients())
+}
+
+// scopeClient answers PUT /api/v1/clients/{name}.
+func (r *Relay) scopeClient(w http.ResponseWriter, req *http.Request) {
+	var body struct {
+		Scope *call.Scope `json:"scope"`
+	}
+	if problem := readBody(w, req, &body); problem != nil || body.Scope == nil {
+		if problem == nil {
+			problem = fault.New(fault.InvalidRequest, "The body has no scope")
+		}
+		fault.WithHint(`Send {"scope": {"toolset": "gateway", "plugins": "wiki,mail", "readOnly": true}}; what is left out bounds nothing.`)(problem)
+		refuse(w, http.StatusBadRequest, problem)
+		return
+	}
+	bounds, err := scope.Normal(*body.Scope)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The scope cannot be read: "+err.Error()))
+		return
+	}
+	r.changeClient(w, req, func(name string) error { return r.secrets.SetScope(name, bounds) })
+}
+
+// revokeClient answers DELETE /api/v1/clients/{name}.
+func (r *Relay) revokeClient(w http.ResponseWriter, req *http.Request) {
+	r.changeClient(w, req, r.secrets.Revoke)
+}
+
+// changeClient changes a client at once, and answers with those there are.
+func (r *Relay) changeClient(w http.ResponseWriter, req *http.Request, change func(name string) error) {
+	name := req.PathValue("name")
+	if !slices.ContainsFunc(r.secrets.Clients(), func(c config.Client) bool { return c.Name == name }) {
+		refuse(w, http.StatusNotFound, fault.New(fault.NotFoundCode, "No client that is called "+excerpt(name)+" has a token",
+			fault.WithHint("GET /api/v1/clients and `tabrelay clients list` show those that have.")))
+		return
+	}
+	if err := change(name); err != nil {
+		refuse(w, http.StatusInternalServerError, fault.New(fault.InternalError, "The client could not be changed: "+err.Error()))
+		return
+	}
+	session, _ := sender(req.Context())
+	r.reviewAs(session)
+	reply(w, http.StatusOK, r.Clients())
+}
+
+// arrived notes that a client is here, and says its scope.
+func (r *Relay) arrived(client string) call.Scope {
+	r.seen.note(client)
+	return r.scopes.raw(client)
+}
+
+// roster is the clients as they were at the last look, to tell what has changed.
+type roster struct {
+	mu   sync.Mutex
+	last map[string]config.Client
+}
+
+// change is what happened to one client.
+type change struct{ client, what string }
+
+// compare remembers the clients there are, and returns what is different since the last time.
+func (l *roster) compare(now []config.Client) (changes []change) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	first, next := l.last == nil, map[string]config.Client{}
+	for _, c := range now {
+		next[c.Name] = c
+		before, there := l.last[c.Name]
+		switch {
+		case !there:
+			changes = append(changes, change{c.Name, "was added, with the scope: " + scope.Words(c.Scope)})
+			continue
+		case before.TokenHash != c.TokenHash:
+			changes = append(changes, change{c.Name, "has a new token"})
+		}
+		if before.Scope != c.Scope {
+			changes = append(changes, change{c.Name, "has another scope: " + scope.Words(c.Scope)})
+		}
+	}
+	for name := range l.last {
+		if _, there := next[name]; !there {
+			changes = append(changes, change{name, "was revoked"})
+		}
+	}
+	l.last = next
+	if first {
+		return nil
+	}
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.client, b.client), cmp.Compare(a.what, b.what)) })
+	return changes
+}
+
+// tellChanges tells what a person changed about clients: clients whose lists are others now, the panels, the events
+// and the audit log.
+func (r *Relay) tellChanges(by call.Session) {
+	known := r.secrets.Known()
+	if known == nil {
+		return
+	}
+	changes := r.roster.compare(*known)
+	if len(changes) == 0 {
+		return
+	}
+	decided := "terminal"
+	if by.Via == viaPanel {
+		decided = "panel"
+	}
+	for _, c := range changes {
+		sentence := "The client " + c.client + " " + c.what
+		r.Log.Info().Str("client", c.client).Str("by", decided).Msg(sentence)
+		r.record(call.Entry{At: time.Now(), Kind: call.EntryClient, Session: call.Session{Client: c.client, Via: by.Via, Lane: by.Lane}, Decision: c.what, DecidedBy: decided, Detail: sentence})
+		r.events.Publish(event.Session, sentence, map[string]any{"client": c.client, "change": c.what})
+	}
+	r.seen.forget(func(name string) bool {
+		return slices.ContainsFunc(*known, func(c config.Client) bool { return c.Name == name })
+	})
+	r.views.changed()
+	r.news(topicClients, topicPlugins)
+}
