@@ -28,6 +28,7 @@ type Config struct {
 	ResultBytes int // of a result a page may send
 	Results     Results
 	DeadLetters DeadLetters
+	Audit       Audit
 	FrameBytes  int // of one WebSocket message
 	BodyBytes   int // of one HTTP request
 
@@ -62,6 +63,12 @@ type Demo struct {
 type Results struct {
 	TotalBytes int64
 	KeepHours  int
+}
+
+// Audit is how much of the audit log is kept.
+type Audit struct {
+	KeepDays int
+	MaxRows  int
 }
 
 // DeadLetters is how much is kept of calls whose end nobody saw.

@@ -96,6 +96,7 @@ func (r *run) recordResult() *call.Result {
 	}
 	r.line(zerolog.DebugLevel, took).Int("tab", res.Meta.TabID).Msg("call succeeded")
 	r.tellEnd("", "", took)
+	r.audit(nil, took)
 	return res
 }
 
@@ -113,6 +114,7 @@ func (r *run) recordFailure(f *fault.Error) *fault.Error {
 	r.Meter.CallDone(plugin, string(f.Outcome), took)
 	r.tellSignIn(f)
 	r.tellEnd(f.Code, f.Message, took)
+	r.audit(f, took)
 	if f.Code != fault.Cancelled { // which is nobody's fault
 		r.Meter.ErrorRaised(f.Class, f.Source, f.Code)
 	}
