@@ -65,9 +65,3 @@ func (n *newsroom) close() {
 		n.timer.Stop()
 	}
 }
-
-// questionsFor is how many questions wait for the person at a profile.
-func (r *Relay) questionsFor(profileID string) int {
-	_ = profileID
-	return 0 // until calls ask
-}

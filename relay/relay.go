@@ -23,6 +23,7 @@ import (
 	"tabrelay/relay/hub"
 	"tabrelay/relay/join"
 	"tabrelay/relay/metrics"
+	"tabrelay/relay/permit"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/prompt"
 	"tabrelay/relay/registry"
@@ -65,6 +66,7 @@ type Relay struct {
 	store   *store.Store
 	hub     *hub.Hub
 	tools   *registry.Registry
+	permits *permit.Permits
 	calls   *dispatch.Dispatcher
 	front   *front.Front
 	folder  *unpacked
@@ -149,7 +151,7 @@ func (r *Relay) settle(ctx context.Context) (err error) {
 func (r *Relay) part(name string) zerolog.Logger { return r.Log.With().Str("part", name).Logger() }
 
 // assemble makes the parts and joins them.
-func (r *Relay) assemble(context.Context) error {
+func (r *Relay) assemble(ctx context.Context) error {
 	c := r.config
 	r.meter = metrics.New()
 	r.letters = r.meter.Letters()
@@ -166,6 +168,9 @@ func (r *Relay) assemble(context.Context) error {
 	})
 	r.hub.Events(r.linkChanged)
 	r.tools = registry.New(r.builtins())
+	if err := r.openPermits(ctx); err != nil {
+		return err
+	}
 	r.calls = r.dispatcher()
 	return nil
 }
@@ -301,6 +306,9 @@ func (r *Relay) shutdown() error {
 	var end ending
 	if r.door != nil {
 		end.note("close the socket", r.door.StopAdmitting())
+	}
+	if r.permits != nil {
+		r.permits.Close() // nobody is to wait for a person any more
 	}
 	abandon := r.drain()
 	r.mute.Store(true)

@@ -18,7 +18,7 @@ import (
 )
 
 // live are the keys that a running relay takes over. Every other one needs a restart.
-var live = []string{"plugins"}
+var live = []string{"plugins", "permissions"}
 
 // Reloaded is the answer of POST /api/v1/reload.
 type Reloaded struct {
@@ -83,6 +83,7 @@ func (r *Relay) reload(context.Context) (restart []string, failure *fault.Error)
 	if err := r.replace(next); err != nil {
 		return nil, r.refuse(fault.RegistryError, err)
 	}
+	r.permits.Configure(next.Permissions)
 	if before := r.refused.set(nil); before != nil {
 		const accepted = "The configuration was read again and is in effect"
 		r.Log.Info().Msg(accepted)

@@ -142,6 +142,14 @@ func (p *Permits) Grants() []Grant { return p.grants.list() }
 // ErrTarget is that a rule is about nothing that exists.
 var ErrTarget = errors.New("no such target")
 
+// Spelled is the one spelling of a target, whether or not it exists.
+func Spelled(text string) string {
+	if spelled, err := target(text, nil); err == nil {
+		return spelled
+	}
+	return text
+}
+
 // Target is the one spelling of what a rule is about. Its error is an [ErrTarget] with a suggestion.
 func (p *Permits) Target(text string) (string, error) { return target(text, p.options.Known) }
 

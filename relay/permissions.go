@@ -1,0 +1,161 @@
+package relay
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/agext/levenshtein"
+	"github.com/rs/zerolog"
+
+	"tabrelay/adapters"
+	"tabrelay/relay/call"
+	"tabrelay/relay/config"
+	"tabrelay/relay/event"
+	"tabrelay/relay/join"
+	"tabrelay/relay/permit"
+	"tabrelay/relay/plugin"
+	"tabrelay/relay/registry"
+	"tabrelay/relay/store"
+)
+
+// The names under which rules are about what agents read of open tabs by URI. They are no tools that can be called.
+const (
+	readTab     = "relay__read_tab"
+	readConsole = "relay__read_console"
+)
+
+// openPermits reads the rules.
+func (r *Relay) openPermits(ctx context.Context) (err error) {
+	r.permits, err = permit.New(ctx, permit.Options{
+		Store: r.store, Config: r.config.Permissions, Timeout: r.config.Approvals.Timeout, Audit: r.record, Events: r.tellApproval,
+		News: func(topic string) { r.news(topic) }, Known: r.knownTarget,
+	})
+	if err != nil {
+		return err
+	}
+	r.permits.OnChange(func() { r.news(topicPlugins) })
+	return nil
+}
+
+// tellApproval tells whoever follows events, and panels, of which each counts the questions that wait at its profile.
+func (r *Relay) tellApproval(kind event.Kind, message string, data map[string]any) {
+	r.events.Publish(kind, message, data)
+	r.news(topicApprovals)
+}
+
+// questionsFor is how many questions wait for the person at a profile.
+func (r *Relay) questionsFor(profileID string) int { return len(r.permits.Pending(profileID)) }
+
+// knownTarget reports whether rules can be about a name: a tool or a plugin that exists, be it off or not reviewed.
+func (r *Relay) knownTarget(name string) (exists bool, suggestion string) {
+	var names []string
+	for _, t := range r.tools.Snapshot().Tools {
+		names = append(names, t.Name, t.PluginName())
+	}
+	if slices.Contains(names, name) {
+		return true, ""
+	}
+	return known(name, append(names, namesOnDisk(r.Home)...))
+}
+
+func namesOf(plugins []plugin.Plugin) (names []string) {
+	for _, p := range plugins {
+		names = append(names, p.Manifest.Name)
+		for _, t := range p.Manifest.Tools {
+			names = append(names, p.Manifest.Name+"__"+t.Name)
+		}
+	}
+	return names
+}
+
+// known looks a name up, and finds the one that was probably meant.
+func known(name string, names []string) (exists bool, suggestion string) {
+	names = append(names, readTab, readConsole, relayName)
+	if slices.Contains(names, name) {
+		return true, ""
+	}
+	least := max(2, len(name)/4) + 1
+	for _, one := range names {
+		if d := levenshtein.Distance(name, one, nil); d < least || d == least && one < suggestion {
+			suggestion, least = one, d
+		}
+	}
+	if suggestion == "" { // half a name
+		for _, one := range names {
+			if strings.HasSuffix(one, "__"+name) && (suggestion == "" || one < suggestion) {
+				suggestion = one
+			}
+		}
+	}
+	return false, suggestion
+}
+
+// relayName is the plugin that rules about the relay's own tools name.
+const relayName = "relay"
+
+// OfflinePermits are the rules of a home folder in which no relay runs; while they are open none can. When one does
+// run, the error is a [*join.RunningError].
+func OfflinePermits(ctx context.Context, home config.Home, cfg config.Config) (p *permit.Permits, done func() error, err error) {
+	if err := home.Create(); err != nil {
+		return nil, nil, err
+	}
+	seat, err := join.Take(ctx, home)
+	if err != nil {
+		return nil, nil, err
+	}
+	db, err := store.Open(ctx, home.Database(), store.Limits{}, zerolog.Nop())
+	if err != nil {
+		_ = seat.Leave() // the database is the news
+		return nil, nil, err
+	}
+	done = func() error {
+		if err := db.Close(); err != nil {
+			return err
+		}
+		return seat.Leave()
+	}
+	p, err = permit.New(ctx, permit.Options{Store: db, Config: cfg.Permissions, Timeout: cfg.Approvals.Timeout, Known: offlineTarget(home)})
+	if err != nil {
+		_ = done() // the rules are the news
+		return nil, nil, err
+	}
+	return p, done, nil
+}
+
+// offlineTarget is knownTarget without a relay.
+func offlineTarget(home config.Home) func(string) (bool, string) {
+	return func(name string) (bool, string) {
+		names := namesOnDisk(home)
+		for _, t := range (&Relay{}).builtins() {
+			names = append(names, t.Name)
+		}
+		return known(name, names)
+	}
+}
+
+// namesOnDisk are the names of all plugins there are, shipped and added, and of their tools.
+func namesOnDisk(home config.Home) (names []string) {
+	if files, err := adapters.Files(); err == nil {
+		if shipped, err := plugin.LoadFS(files); err == nil {
+			names = append(names, namesOf(shipped)...)
+		}
+	}
+	entries, _ := plugin.List(home.Plugins()) // those that cannot be read have no name to be known by
+	for _, e := range entries {
+		names = append(names, e.Name)
+		if e.Plugin != nil {
+			names = append(names, namesOf([]plugin.Plugin{*e.Plugin})...)
+		}
+	}
+	return names
+}
+
+// accessOf is a tool as the rules see it, for a client that has not called it.
+func accessOf(s call.Session, t *registry.Tool) call.Access {
+	a := call.Access{Session: s, Tool: t.Name, Plugin: t.PluginName(), ReadOnly: t.ReadOnly, BuiltIn: t.Plugin == nil}
+	if t.Plugin != nil {
+		a.Hash, a.Shipped = t.Plugin.Hash, t.Plugin.Shipped
+	}
+	return a
+}

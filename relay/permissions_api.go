@@ -1,0 +1,235 @@
+package relay
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/dispatch"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/permit"
+)
+
+// Approvals is the answer of GET /api/v1/approvals: the questions that wait for the person who asks.
+type Approvals struct {
+	Approvals []call.Approval `json:"approvals"`
+}
+
+// Verdict is the body of POST /api/v1/approvals/{id}.
+type Verdict struct {
+	Answer string `json:"answer"`        // allow or deny
+	For    string `json:"for,omitempty"` // once (the default), session, always, or a time such as 1h
+}
+
+// Permissions is the answer of GET /api/v1/permissions.
+type Permissions struct {
+	Default struct {
+		ReadOnly call.Mode `json:"readOnly"`
+		Other    call.Mode `json:"other"`
+	} `json:"default"`
+	Rules  []permit.Rule  `json:"rules"`
+	Grants []permit.Grant `json:"grants"`
+}
+
+// PermissionsOf is what a set of rules shows.
+func PermissionsOf(p *permit.Permits) Permissions {
+	shown := Permissions{Rules: p.Rules(), Grants: p.Grants()}
+	shown.Default.ReadOnly, shown.Default.Other = p.Default()
+	return shown
+}
+
+// NewRule is the body of PUT /api/v1/permissions.
+type NewRule struct {
+	Target string    `json:"target"`
+	Mode   call.Mode `json:"mode"`
+	Client string    `json:"client,omitempty"` // empty: every client
+	For    string    `json:"for,omitempty"`    // a time such as 1h; empty: for ever
+}
+
+// Paused is the answer of GET /api/v1/paused and the body of PUT.
+type Paused struct {
+	Paused bool `json:"paused"`
+}
+
+// mostBody bounds what the panel and the command line send about permissions, in bytes.
+const mostBody = 64 << 10
+
+// bodyOf reads a body; example is one that would do.
+func bodyOf[T any](w http.ResponseWriter, req *http.Request, example string) (body T, failure *fault.Error) {
+	text, err := io.ReadAll(http.MaxBytesReader(w, req.Body, mostBody))
+	if err == nil {
+		err = json.Unmarshal(text, &body)
+	}
+	if err != nil {
+		return body, fault.New(fault.InvalidRequest, "The body cannot be read", fault.WithHint("Send "+example+"."))
+	}
+	return body, nil
+}
+
+// atProfile is the profile whose panel sends a request, empty for the terminal.
+func atProfile(s call.Session) string {
+	if s.Via != viaPanel {
+		return ""
+	}
+	const panel = "panel:"
+	if len(s.Lane) > len(panel) {
+		return s.Lane[len(panel):]
+	}
+	return s.Lane
+}
+
+func (r *Relay) showApprovals(w http.ResponseWriter, req *http.Request) {
+	session, _ := sender(req.Context())
+	reply(w, http.StatusOK, Approvals{r.permits.Pending(atProfile(session))})
+}
+
+// answerApproval answers POST /api/v1/approvals/{id}. The first answer counts; an answer to a question that is not open
+// any more has status 410.
+func (r *Relay) answerApproval(w http.ResponseWriter, req *http.Request) {
+	const example = `{"answer": "allow", "for": "session"}`
+	body, failure := bodyOf[Verdict](w, req, example)
+	if failure == nil && body.Answer != "allow" && body.Answer != "deny" {
+		failure = fault.New(fault.InvalidRequest, "The answer is neither allow nor deny", fault.WithHint("Send "+example+"."))
+	}
+	if failure != nil {
+		refuse(w, http.StatusBadRequest, failure)
+		return
+	}
+	session, _ := sender(req.Context())
+	err := r.permits.Answer(req.Context(), req.PathValue("id"), atProfile(session), call.Decision{Allow: body.Answer == "allow", For: body.For, By: answerer(session)})
+	if err != nil {
+		status, failure := unanswerable(err)
+		refuse(w, status, failure)
+		return
+	}
+	reply(w, http.StatusOK, Approvals{r.permits.Pending(atProfile(session))})
+}
+
+// unanswerable says why an answer does nothing.
+func unanswerable(err error) (int, *fault.Error) {
+	switch {
+	case errors.Is(err, permit.ErrEnded):
+		return http.StatusGone, fault.New(fault.NotFoundCode, "The answer came too late and does nothing: "+err.Error(),
+			fault.WithHint("When the agent asks again, there is a new question."))
+	case errors.Is(err, permit.ErrNoQuestion):
+		return http.StatusNotFound, fault.New(fault.NotFoundCode, err.Error(), fault.WithHint("`tabrelay permit pending` lists the questions that wait."))
+	case errors.Is(err, permit.ErrNotYours):
+		return http.StatusForbidden, fault.New(fault.PermissionDenied, "The question is about a tab of another browser profile", fault.WithHint("Answer it in the side panel of that profile, or in a terminal."))
+	case errors.Is(err, permit.ErrAnswer), errors.Is(err, permit.ErrTarget):
+		return http.StatusBadRequest, fault.New(fault.InvalidRequest, err.Error())
+	}
+	return http.StatusInternalServerError, fault.New(fault.InternalError, err.Error(), fault.WithHint("`tabrelay doctor` looks at the database."))
+}
+
+func (r *Relay) showPermissions(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusOK, PermissionsOf(r.permits))
+}
+
+// setPermission answers PUT /api/v1/permissions.
+func (r *Relay) setPermission(w http.ResponseWriter, req *http.Request) {
+	body, failure := bodyOf[NewRule](w, req, `{"target": "wiki", "mode": "ask", "client": "claude-code", "for": "1h"}`)
+	if failure != nil {
+		refuse(w, http.StatusBadRequest, failure)
+		return
+	}
+	session, _ := sender(req.Context())
+	rule, lasts, err := body.Rule(r.permits, answerer(session))
+	if err == nil {
+		err = r.permits.Set(req.Context(), rule, lasts)
+	}
+	if err != nil {
+		status, failure := unanswerable(err)
+		refuse(w, status, failure)
+		return
+	}
+	r.showPermissions(w, req)
+}
+
+// Rule checks a rule that somebody wants to make.
+func (n NewRule) Rule(p *permit.Permits, by string) (rule call.Rule, lasts time.Duration, err error) {
+	target, err := p.Target(n.Target)
+	if err != nil {
+		return rule, 0, err
+	}
+	if n.Mode != call.Off && n.Mode != call.Ask && n.Mode != call.Auto {
+		return rule, 0, errors.Join(permit.ErrAnswer, errors.New("a mode is off, ask or auto"))
+	}
+	if n.For != "" {
+		if lasts, err = time.ParseDuration(n.For); err != nil || lasts < time.Second || lasts > 365*24*time.Hour {
+			return rule, 0, errors.Join(permit.ErrAnswer, errors.New("a time is one such as 30m or 12h"))
+		}
+	}
+	return call.Rule{Target: target, Client: n.Client, Mode: n.Mode, By: by}, lasts, nil
+}
+
+// unsetPermission answers DELETE /api/v1/permissions?target=&client=.
+func (r *Relay) unsetPermission(w http.ResponseWriter, req *http.Request) {
+	session, _ := sender(req.Context())
+	query := req.URL.Query()
+	target := permit.Spelled(query.Get("target")) // of something that exists no more, too
+	there, err := r.permits.Unset(req.Context(), target, query.Get("client"), answerer(session))
+	switch {
+	case err != nil:
+		status, failure := unanswerable(err)
+		refuse(w, status, failure)
+	case !there:
+		refuse(w, http.StatusNotFound, fault.New(fault.NotFoundCode, "There is no such rule", fault.WithHint("`tabrelay permit list` shows them; those of config.json are changed there.")))
+	default:
+		r.showPermissions(w, req)
+	}
+}
+
+// revokeGrant answers DELETE /api/v1/grants/{id}.
+func (r *Relay) revokeGrant(w http.ResponseWriter, req *http.Request) {
+	session, _ := sender(req.Context())
+	if !r.permits.Revoke(req.PathValue("id"), answerer(session)) {
+		refuse(w, http.StatusNotFound, fault.New(fault.NotFoundCode, "That grant has ended already"))
+		return
+	}
+	r.showPermissions(w, req)
+}
+
+func (r *Relay) showPaused(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusOK, Paused{r.permits.Paused()})
+}
+
+// setPaused answers PUT /api/v1/paused: what runs is cancelled, and what comes is refused until it is switched back.
+func (r *Relay) setPaused(w http.ResponseWriter, req *http.Request) {
+	body, failure := bodyOf[struct {
+		Paused *bool `json:"paused"`
+	}](w, req, `{"paused": true}`)
+	if failure == nil && body.Paused == nil {
+		failure = fault.New(fault.InvalidRequest, "The body does not say whether everything is to stop", fault.WithHint(`Send {"paused": true}.`))
+	}
+	if failure != nil {
+		refuse(w, http.StatusBadRequest, failure)
+		return
+	}
+	session, _ := sender(req.Context())
+	if err := r.pause(req, *body.Paused, answerer(session)); err != nil {
+		status, failure := unanswerable(err)
+		refuse(w, status, failure)
+		return
+	}
+	r.showPaused(w, req)
+}
+
+func (r *Relay) pause(req *http.Request, paused bool, by string) error {
+	err := r.permits.Pause(req.Context(), paused, by)
+	if paused { // even if it could not be written down
+		n := r.calls.Interrupt(func(dispatch.Running) bool { return true }, "The person has stopped all agents")
+		r.Log.Info().Int("calls", n).Str("by", by).Msg("everything was stopped")
+	}
+	return err
+}
+
+// answerer names a person by the way they came.
+func answerer(s call.Session) string {
+	if s.Via == viaPanel {
+		return "panel"
+	}
+	return "terminal"
+}
