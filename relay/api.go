@@ -59,6 +59,7 @@ type AnswerMeta struct {
 	CorrelationID call.ID `json:"correlationId"`
 	TabID         int     `json:"tabId,omitempty"`
 	Profile       string  `json:"profile,omitempty"`
+	ProfileID     string  `json:"profileId,omitempty"`
 	Origin        string  `json:"origin,omitempty"`
 	Attempts      int     `json:"attempts"`
 	DurationMs    int64   `json:"durationMs"`

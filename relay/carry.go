@@ -57,7 +57,7 @@ func answerOf(result *call.Result, failure *fault.Error) Answer {
 	}
 	meta := result.Meta
 	return Answer{Output: result.Output, Content: result.Content, Warnings: result.Warnings, Meta: &AnswerMeta{
-		CorrelationID: meta.CorrelationID, TabID: meta.TabID, Profile: meta.Profile, Origin: meta.Origin, Attempts: meta.Attempts,
+		CorrelationID: meta.CorrelationID, TabID: meta.TabID, Profile: meta.Profile, ProfileID: meta.ProfileID, Origin: meta.Origin, Attempts: meta.Attempts,
 		DurationMs: meta.Duration.Milliseconds(), ResultID: meta.ResultID,
 	}}
 }

@@ -83,6 +83,7 @@ type Meta struct {
 	CorrelationID ID
 	TabID         int    // 0 when no tab was involved
 	Profile       string // the browser profile's label; empty when none was involved
+	ProfileID     string // tells profiles with the same label apart
 	Origin        string // of the document the tool ran in
 	Frame         string // URL of the frame, when not the top one
 	Trust         string // "late" when a main-world adapter was injected after page scripts ran; else empty

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -95,7 +96,7 @@ func (r *run) schemas() (input *schema.Schema, failure *fault.Error) {
 
 func (r *run) takeTarget() *fault.Error {
 	t := r.tool
-	if !t.TakesTab && !t.TakesProfile && !t.TakesInstance && !t.TakesMaxBytes && !t.TakesArrayPath {
+	if !t.TakesTab && !t.TakesProfile && !t.TakesInstance && !t.TakesMaxBytes && !t.TakesArrayPath && !t.TakesLane {
 		return nil
 	}
 	members, ok := rawjson.Members(r.args)
@@ -145,6 +146,8 @@ func (r *run) taker(name string) func(json.RawMessage) (expected string) {
 		return r.takeMaxBytes
 	case name == "arrayPath" && r.tool.TakesArrayPath:
 		return r.takeArrayPath
+	case name == "lane" && r.tool.TakesLane:
+		return r.takeLane
 	}
 	return nil
 }
@@ -178,6 +181,21 @@ func (r *run) takeProfile(value json.RawMessage) string {
 	if json.Unmarshal(value, &r.target.profile) != nil || r.target.profile == "" {
 		return "a profile's name"
 	}
+	return ""
+}
+
+// laneName is what a caller may call a lane of its own.
+var laneName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+// takeLane makes the call one of a lane within its client's: agents that share an attachment or a token keep their
+// tabs apart by it.
+func (r *run) takeLane(value json.RawMessage) string {
+	var name string
+	if json.Unmarshal(value, &name) != nil || !laneName.MatchString(name) {
+		return "a name of 1 to 64 letters, digits, ., _ or -"
+	}
+	base, _, _ := strings.Cut(r.call.Session.Lane, "/lane:")
+	r.call.Session.Lane = base + "/lane:" + name
 	return ""
 }
 

@@ -88,6 +88,7 @@ func (r *run) recordResult() *call.Result {
 	res.Meta.CorrelationID, res.Meta.Attempts, res.Meta.Duration = r.call.ID, r.attempts, took
 	if p := r.reply; p != nil {
 		res.Meta.TabID, res.Meta.Profile, res.Meta.Origin, res.Meta.Frame, res.Meta.Trust = p.TabID, p.Profile, p.Origin, p.Frame, p.Trust
+		res.Meta.ProfileID = p.ProfileID
 	}
 	r.Meter.CallDone(r.tool.PluginName(), "ok", took)
 	r.tellSignIn(nil)

@@ -74,7 +74,7 @@ func (l *lanes) leave(lane string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for key := range l.last {
-		if key.lane == lane {
+		if within(key.lane, lane) {
 			delete(l.last, key)
 		}
 	}

@@ -40,6 +40,7 @@ type Tool struct {
 	// that name, and instance also where there is nothing to choose.
 	TakesTab, TakesProfile, TakesInstance bool
 	TakesMaxBytes, TakesArrayPath         bool
+	TakesLane                             bool
 
 	Listed      json.RawMessage // the MCP tool object, encoded once
 	ListedInput json.RawMessage // the part of it that is the input schema, with the relay's own arguments
