@@ -78,7 +78,7 @@ func (r *Relay) callTool(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	name := req.PathValue("name")
-	if _, ok := r.tools.Snapshot().Find(name); !ok {
+	if _, ok := r.tools.Snapshot().Find(name); !ok && r.tools.Snapshot().Withheld(name) == nil {
 		refuse(w, http.StatusNotFound, fault.New(fault.UnknownTool, "There is no tool "+excerpt(name), fault.WithHint("run: tabrelay tools")))
 		return
 	}

@@ -16,6 +16,7 @@ import (
 	"tabrelay/relay/fault"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/registry"
+	"tabrelay/relay/review"
 )
 
 // Diagnose looks for what is wrong with a home folder and its relay. status is that of the relay that runs, and not
@@ -50,6 +51,12 @@ func (s Status) examined() doctor.Relay {
 	for _, b := range s.Browsers {
 		d.Browsers = append(d.Browsers, doctor.Browser{Label: b.Label, Chrome: b.Chrome, Extension: b.Extension, Connected: b.Connected, UpToDate: b.UpToDate, Tabs: b.Tabs})
 	}
+	for _, one := range s.Reviews {
+		if one.State == review.Waiting {
+			d.Waiting = append(d.Waiting, one.Plugin)
+		}
+	}
+	d.Unreviewed = s.Unreviewed
 	for _, p := range s.Problems {
 		d.Problems = append(d.Problems, doctor.Complaint{Plugin: p.Plugin, Reason: p.Reason})
 	}

@@ -11,6 +11,7 @@ import (
 
 	"tabrelay/adapters"
 	"tabrelay/relay/config"
+	"tabrelay/relay/fault"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/registry"
 	"tabrelay/relay/wire"
@@ -21,7 +22,9 @@ type offer struct {
 	mu       sync.Mutex // one reading at a time
 	problems []registry.Problem
 	unwatch  func()
-	good     map[string]*plugin.Plugin // of each folder, the last one that could be read
+	good     map[string]*plugin.Plugin     // of each folder, the last one that could be read
+	withheld map[string]*registry.Withheld // by plugin: what waits for a review
+	last     config.Config                 // the last one that was taken over
 }
 
 // keep remembers a plugin that is sound.
@@ -67,6 +70,11 @@ func (r *Relay) replace(c config.Config) error {
 	for name, p := range c.Plugins {
 		configured[name] = registry.Configured{Disabled: !p.Enabled, URLPatterns: p.URLPatterns, Settings: p.Settings}
 	}
+	for name, what := range r.offer.withheld {
+		one := configured[name]
+		one.Withheld = what
+		configured[name] = one
+	}
 	for i := range plugins {
 		if m := &plugins[i].Manifest; m.EveryPage() {
 			// The pages that may be read as resources are the ones it may read.
@@ -78,9 +86,20 @@ func (r *Relay) replace(c config.Config) error {
 	if err := r.tools.Replace(plugins, configured); err != nil {
 		return err
 	}
-	r.offer.problems = problems
+	r.offer.problems, r.offer.last = problems, c
 	for _, p := range slices.Concat(problems, r.tools.Snapshot().Problems) {
 		r.Log.Warn().Str("plugin", p.Plugin).Msg(p.Reason)
+	}
+	return nil
+}
+
+// offerAgain offers the plugins that exist now, with the settings that are in effect.
+func (r *Relay) offerAgain() *fault.Error {
+	r.offer.mu.Lock()
+	c := r.offer.last
+	r.offer.mu.Unlock()
+	if err := r.replace(c); err != nil {
+		return r.refuse(fault.RegistryError, err)
 	}
 	return nil
 }
@@ -112,6 +131,7 @@ func (r *Relay) installed() (plugins []plugin.Plugin, problems []registry.Proble
 		}
 		note(e.Name, e.Problem)
 	}
+	r.admitPlugins(added)
 	var shipped []plugin.Plugin
 	files, err := adapters.Files()
 	if err == nil {

@@ -71,6 +71,7 @@ type Relay struct {
 	front   *front.Front
 	folder  *unpacked
 	offer   offer
+	reviews reviews
 	demo    *demoSite // nil when switched off
 
 	listener net.Listener
@@ -143,6 +144,9 @@ func (r *Relay) settle(ctx context.Context) (err error) {
 	}, r.part("store"))
 	if err != nil {
 		return &config.FileError{Err: err, Next: "free some disk space if it is full; else move tabrelay.db, tabrelay.db-wal and tabrelay.db-shm away: new ones are made, without the calls and results of the past"}
+	}
+	if err := r.reviews.open(ctx, r.store, r.config.Review.Required, r.part("review")); err != nil {
+		return err
 	}
 	return nil
 }

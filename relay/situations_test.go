@@ -22,7 +22,6 @@ var notYet = map[string]string{
 	"rule-forbids":             "permissions come later",
 	"person-said-no":           "permissions come later",
 	"person-did-not-answer":    "permissions come later",
-	"plugin-not-reviewed":      "the review of plugins comes with permissions",
 	"not-configured":           "what has to be configured comes with delegated agents",
 	"agent-unknown":            "delegated agents come later",
 	"agent-failed":             "delegated agents come later",

@@ -30,6 +30,8 @@ type Status struct {
 	Tools      int                `json:"tools"`
 	Problems   []registry.Problem `json:"problems"`
 	Refused    *RefusedConfig     `json:"refused,omitempty"`    // a configuration that was not taken over
+	Reviews    []ReviewStatus     `json:"reviews"`              // of the plugins in a person's folders
+	Unreviewed bool               `json:"unreviewed,omitempty"` // review.required is false: every plugin runs
 	Restart    []string           `json:"restart,omitempty"`    // keys of the configuration that wait for a restart
 	Trouble    *fault.Error       `json:"trouble,omitempty"`    // why no browser is connected
 	Corruption map[string]int     `json:"corruption,omitempty"` // messages that could not be used, by peer
@@ -79,6 +81,7 @@ func (r *Relay) Status(ctx context.Context) Status {
 		Extension: ExtensionStatus{Folder: r.folder.dir, Bundle: extension.BundleHash(), ID: extension.ID},
 		Browsers:  listed(r.hub.Browsers()), Tabs: listed(r.hub.Tabs()), Clients: r.clients.list(), Plugins: []PluginStatus{},
 		Tools: len(snapshot.Tools), Problems: r.problems(snapshot), Notices: r.notices.all(), Calls: r.recent(ctx),
+		Reviews: r.reviews.list(), Unreviewed: !r.config.Review.Required,
 	}
 	if r.demo != nil {
 		s.Demo = r.demo.URL()

@@ -29,8 +29,8 @@ func (r *run) find() *fault.Error {
 	snapshot := r.Tools.Snapshot()
 	tool, ok := snapshot.Find(r.call.Tool)
 	if !ok {
-		if why, withheld := snapshot.Withheld(r.call.Tool); withheld {
-			return fault.New(fault.PluginNotReviewed, fmt.Sprintf("The tool %s is off: %s", r.call.Tool, why))
+		if failure := snapshot.Withheld(r.call.Tool); failure != nil {
+			return failure
 		}
 		return fault.New(fault.UnknownTool, fmt.Sprintf("No tool is called %q%s", r.call.Tool, closest(r.call.Tool, snapshot.Tools)))
 	}

@@ -65,6 +65,8 @@ type Relay struct {
 	Trouble                        Trouble // why no browser is connected
 	Problems                       []Complaint
 	Plugins, Tools                 int
+	Waiting                        []string // plugins that wait for a review
+	Unreviewed                     bool     // plugins run without one
 	Refused                        string   // a configuration that was not taken over
 	Restart                        []string // keys that wait for a restart
 	Corrupt                        map[string]int

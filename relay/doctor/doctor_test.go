@@ -114,6 +114,8 @@ var provocations = map[string]struct {
 	"profile-away":      {func(_ *testing.T, s *Scene) { s.Known = append(s.Known, "Work") }, "Work"},
 
 	"plugin-broken":  {func(_ *testing.T, s *Scene) { s.Relay.Problems = []Complaint{{"shop", "has no pages"}} }, "shop: has no pages"},
+	"review-waits":   {func(_ *testing.T, s *Scene) { s.Relay.Waiting = []string{"shop"} }, "shop"},
+	"review-off":     {func(_ *testing.T, s *Scene) { s.Relay.Unreviewed = true }, "without"},
 	"client-broken":  {func(_ *testing.T, s *Scene) { s.Clients[0].Err = errors.New("not JSON") }, "Ann: not JSON"},
 	"client-command": {func(_ *testing.T, s *Scene) { s.Clients[0].Command = "/gone/tabrelay" }, "/gone/tabrelay"},
 	"client-token":   {func(_ *testing.T, s *Scene) { s.Clients[0].Token = "tabrelay_old" }, "Ann"},

@@ -180,6 +180,12 @@ func (e *examination) plugins() {
 		}
 		e.note("plugin-broken", what, "", "")
 	}
+	for _, name := range e.Relay.Waiting {
+		e.note("review-waits", "The plugin "+name+" waits for your review", "", "run: tabrelay plugin review "+name+", or open the side panel")
+	}
+	if e.Relay.Unreviewed {
+		e.note("review-off", "Plugins run without anybody having reviewed them", "", "")
+	}
 	e.fine("plugins", fmt.Sprintf("Plugins: %d, tools: %d", e.Relay.Plugins, e.Relay.Tools))
 }
 

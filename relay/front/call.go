@@ -28,6 +28,9 @@ func (f *Front) find(name string, p *party) (target, *fault.Error) {
 	if t, ok := snapshot.Find(name); ok && p.tools.Shows(t) {
 		return target{name, t.Declares(), f.options.Caller.Do}, nil
 	}
+	if snapshot.Withheld(name) != nil {
+		return target{name, false, f.options.Caller.Do}, nil // which fails, and says why
+	}
 	v := f.sightOf(p.session, p.tools)
 	if g := findGateway(name); g != nil && v.tools.Gateway {
 		return target{name, false, g.bind(f)}, nil

@@ -100,6 +100,9 @@ func (f *Front) lookUp(c call.Call, name *string) (*registry.Tool, *fault.Error)
 	}
 	snapshot := f.options.Tools.Snapshot()
 	t, ok := snapshot.Find(*name)
+	if failure := snapshot.Withheld(*name); !ok && failure != nil {
+		return nil, identified(c, failure)
+	}
 	if !ok {
 		return nil, identified(c, unknownTool(*name, snapshot, f.reach(c)))
 	}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"tabrelay/relay/fault"
 	"tabrelay/relay/plugin"
 )
 
@@ -41,10 +42,13 @@ func (s *Snapshot) Find(name string) (*Tool, bool) {
 	return t, ok
 }
 
-// Withheld reports whether a tool of that name is off because no person accepted it, and why.
-func (s *Snapshot) Withheld(name string) (why string, ok bool) {
-	why, ok = s.withheld[name]
-	return why, ok
+// Withheld is what a call of a tool fails with that is off because no person accepted it; nil for every other name.
+func (s *Snapshot) Withheld(name string) *fault.Error {
+	why, ok := s.withheld[name]
+	if !ok {
+		return nil
+	}
+	return fault.New(fault.PluginNotReviewed, "The tool "+name+" is off: "+why)
 }
 
 // Registry holds the current snapshot.

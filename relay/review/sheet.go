@@ -29,6 +29,7 @@ type Sheet struct {
 	Diff        []Difference `json:"diff"`             // since the last review
 	Reviewed    *Reviewed    `json:"reviewed"`         // the last content that was accepted; null when none was
 	State       State        `json:"state"`
+	Serving     string       `json:"serving,omitempty"` // hash of what is offered of the plugin meanwhile
 }
 
 // State is how far a plugin's content is with its review.
@@ -36,10 +37,11 @@ type State string
 
 // The states of a content.
 const (
-	Waiting  State = "waiting"
-	Accepted State = "accepted"
-	Refused  State = "refused"
-	Spared   State = "not-required" // nobody has to review anything here
+	Waiting    State = "waiting"
+	Accepted   State = "accepted"
+	Refused    State = "refused"
+	Developing State = "dev"          // it runs while its author works on it, with `plugin dev`
+	Spared     State = "not-required" // nobody has to review anything here
 )
 
 // Reviewed is an accepted review.

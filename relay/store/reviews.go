@@ -15,6 +15,7 @@ type Review struct {
 	Created time.Time
 	By      string // as in call.Entry.DecidedBy
 	Verdict Verdict
+	Kept    bool // its content is the one that is kept; told by Reviews
 }
 
 // Verdict is what a review came to.
@@ -27,7 +28,7 @@ const (
 )
 
 const (
-	findReviews = `SELECT plugin, hash, created, by, verdict FROM reviews ORDER BY plugin, created, hash`
+	findReviews = `SELECT plugin, hash, created, by, verdict, content IS NOT NULL FROM reviews ORDER BY plugin, created, hash`
 	putReview   = `INSERT OR REPLACE INTO reviews (plugin, hash, created, by, verdict, content) VALUES (?, ?, ?, ?, ?, NULL)`
 
 	// One content is kept for each plugin: the one that served last.
@@ -48,7 +49,7 @@ func (s *Store) Reviews(ctx context.Context) ([]Review, error) {
 		for rows.Next() {
 			var r Review
 			var created int64
-			if err := rows.Scan(&r.Plugin, &r.Hash, &created, &r.By, &r.Verdict); err != nil {
+			if err := rows.Scan(&r.Plugin, &r.Hash, &created, &r.By, &r.Verdict, &r.Kept); err != nil {
 				return errors.Join(err, rows.Close())
 			}
 			r.Created = moment(created)

@@ -46,6 +46,10 @@ func TestReviewsKeepOneContent(t *testing.T) {
 	keep("tea", "a")  // another plugin's
 	kept("a", "again")
 
+	if list, err := s.Reviews(t.Context()); err != nil || !list[0].Kept || list[1].Kept || list[2].Kept {
+		t.Errorf("the first is kept: %+v, %v", list, err)
+	}
+
 	// Consent is withdrawn.
 	add("a", Refused, nil)
 	kept("", "")

@@ -1,0 +1,416 @@
+package relay
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rs/zerolog"
+
+	"tabrelay/relay/config"
+	"tabrelay/relay/fault/faulttest"
+	"tabrelay/relay/join"
+	"tabrelay/relay/plugin"
+	"tabrelay/relay/prompt"
+	"tabrelay/relay/registry"
+	"tabrelay/relay/review"
+	"tabrelay/relay/wire"
+)
+
+// reviewer is a relay whose plugins are reviewed, and the person at its terminal.
+type reviewer struct {
+	*world
+	*Relay
+	t   *testing.T
+	end func()
+}
+
+func (w *world) reviewer(t *testing.T) *reviewer {
+	t.Helper()
+	cfg := openConfig()
+	cfg.Listen, cfg.Demo.Listen, cfg.Review = "127.0.0.1:0", "", config.Default().Review
+	r, err := New(t.Context(), cfg, Options{Home: w.home, Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- r.Run(context.Background()) }()
+	v := &reviewer{world: w, Relay: r, t: t}
+	v.end = func() {
+		v.end = func() {}
+		r.Stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	t.Cleanup(func() { v.end() })
+	return v
+}
+
+// put writes a built plugin into a folder and adds it. code tells its contents apart.
+func (w *world) put(name, code string, change func(*plugin.Manifest)) *plugin.Plugin {
+	w.t.Helper()
+	p := shop()
+	p.Manifest.Name = name
+	p.Manifest.Prompts = []plugin.Prompt{{Name: "order", Description: "Orders.", Template: "Order tea."}}
+	if change != nil {
+		change(&p.Manifest)
+	}
+	manifest, err := json.Marshal(p.Manifest)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	dir := filepath.Join(filepath.Dir(string(w.home)), "folders", name)
+	for file, text := range map[string]string{
+		"dist/manifest.json": string(manifest), "dist/adapter.js": "var tabrelayPlugin = {default: {tools: []}};\nvar code = " + code + ";\n", "src/index.ts": "// " + code + "\n",
+	} {
+		path := filepath.Join(dir, file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			w.t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	loaded, err := plugin.Load(dir)
+	if err == nil {
+		_, err = plugin.Enlist(w.home.Plugins(), loaded)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return loaded
+}
+
+// ask sends a request as the command line does, and returns the status and the answer.
+func (v *reviewer) ask(method, path string, body any) (int, []byte) {
+	v.t.Helper()
+	text, err := json.Marshal(body)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(v.t.Context(), method, "http://127.0.0.1/api/v1/"+path, bytes.NewReader(text))
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	res, err := join.HTTP(v.home).Do(req)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	defer res.Body.Close() // only read from
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return res.StatusCode, answer
+}
+
+func (v *reviewer) sheet(name string) (s review.Sheet) {
+	v.t.Helper()
+	status, answer := v.ask("GET", "reviews/"+name, nil)
+	if err := json.Unmarshal(answer, &s); err != nil || status != http.StatusOK {
+		v.t.Fatalf("%d %s %v", status, answer, err)
+	}
+	return s
+}
+
+func (v *reviewer) decide(name, hash, verdict string, want int) []byte {
+	v.t.Helper()
+	status, answer := v.ask("POST", "reviews/"+name, Decision{hash, verdict})
+	if status != want {
+		v.t.Errorf("%s %.12s: HTTP %d %s, want %d", verdict, hash, status, answer, want)
+	}
+	return answer
+}
+
+// again reads the folders again, as the watcher does.
+func (v *reviewer) again() {
+	v.t.Helper()
+	if failure := v.offerAgain(); failure != nil {
+		v.t.Fatal(failure)
+	}
+}
+
+// runs checks everything that tells of a plugin: which content is offered, given to browsers, and shown to agents.
+func (v *reviewer) runs(name, hash string, state review.State) {
+	v.t.Helper()
+	s := v.tools.Snapshot()
+	serving := ""
+	for _, site := range s.Sites {
+		if site.Plugin.Manifest.Name == name {
+			serving = site.Plugin.Hash
+		}
+	}
+	if serving != hash {
+		v.t.Errorf("%.12q is offered, want %.12q", serving, hash)
+	}
+	_, listed := s.Find(name + "__read")
+	_, prompt := prompt.New(v.tools).Find(name + "__order")
+	if want := hash != ""; listed != want || prompt != want {
+		v.t.Errorf("tool listed %v, prompt listed %v, want %v", listed, prompt, want)
+	}
+	given := slices.ContainsFunc(slices.Collect(maps.Keys(v.adapterFiles(s))), func(file string) bool { return strings.HasPrefix(file, adaptersDir+"/"+name+"-") })
+	if given != (hash != "") {
+		v.t.Errorf("adapter for browsers: %v", given)
+	}
+	for _, one := range v.reviews.list() {
+		if one.Plugin == name && (one.State != state || one.Serving != hash) {
+			v.t.Errorf("the status says %s, serving %.12q; want %s, %.12q", one.State, one.Serving, state, hash)
+		}
+	}
+}
+
+// The whole story of one plugin: new, accepted, changed, changed back, changed and refused, over a restart.
+func TestOnlyReviewedContentRuns(t *testing.T) {
+	w := newWorld(t)
+	a := w.put("tea", "1", nil)
+	v := w.reviewer(t)
+	browser := w.browser(nil)
+	v.runs("tea", "", review.Waiting)
+	if v.withoutAdapters("tea"); len(v.reviews.waiting()) != 1 {
+		t.Errorf("waiting: %+v", v.reviews.waiting())
+	}
+	if s := v.sheet("tea"); s.Reviewed != nil || len(s.Diff) != 0 || len(s.Files) < 3 || s.Hash != a.Hash || s.State != review.Waiting {
+		t.Errorf("the sheet is %+v", s)
+	}
+
+	v.decide("tea", a.Hash, "accept", http.StatusOK)
+	v.runs("tea", a.Hash, review.Accepted)
+	if err := browser.AwaitPlugin(t.Context(), "tea", a.Hash); err != nil {
+		t.Error(err)
+	}
+
+	b := w.put("tea", "2", func(m *plugin.Manifest) { m.Tools[1].Name = "steal" })
+	v.again()
+	v.runs("tea", a.Hash, review.Waiting) // the one that was accepted goes on
+	if !slices.ContainsFunc(browser.Plugins(), func(p wire.Plugin) bool { return p.Hash == a.Hash }) {
+		t.Error("the browser lost the content that was accepted")
+	}
+	s := v.sheet("tea")
+	if s.Reviewed == nil || s.Reviewed.Hash != a.Hash || s.Reviewed.By != "terminal" || s.Serving != a.Hash {
+		t.Errorf("the sheet is %+v", s)
+	}
+	want := "--- a/dist/adapter.js\n+++ b/dist/adapter.js\n@@ -1,2 +1,2 @@\n var tabrelayPlugin = { default: { tools: [] } };\n-var code = 1;\n+var code = 2;\n"
+	if diff := cmp.Diff(want, s.Diff[0].Text); diff != "" || len(s.Diff) != 3 {
+		t.Errorf("%d differences (-want +got)\n%s", len(s.Diff), diff)
+	}
+
+	w.put("tea", "1", nil)
+	v.again()
+	v.runs("tea", a.Hash, review.Accepted)
+
+	w.put("tea", "2", func(m *plugin.Manifest) { m.Tools[1].Name = "steal" })
+	v.again()
+	v.decide("tea", b.Hash, "refuse", http.StatusOK)
+	v.runs("tea", a.Hash, review.Refused)
+	v.end()
+
+	v = w.reviewer(t)
+	v.runs("tea", a.Hash, review.Refused)
+	v.decide("tea", b.Hash, "accept", http.StatusOK) // on second thoughts
+	v.runs("tea", b.Hash, review.Accepted)
+	w.put("tea", "1", nil)
+	v.again()
+	v.runs("tea", a.Hash, review.Accepted) // although b was the last one
+	c := w.put("tea", "3", nil)
+	v.again()
+	v.runs("tea", a.Hash, review.Waiting) // what served last
+	w.put("tea", "1", nil)
+	v.again()
+	v.decide("tea", a.Hash, "refuse", http.StatusOK) // withdrawn: nothing of it is left to serve
+	v.runs("tea", "", review.Refused)
+	w.put("tea", "3", nil)
+	v.again()
+	v.runs("tea", "", review.Waiting)
+	if s := v.sheet("tea"); s.Hash != c.Hash || s.Reviewed != nil {
+		t.Errorf("the sheet is %+v", s)
+	}
+}
+
+// withoutAdapters checks that the folder browsers load from has no file of a plugin.
+func (v *reviewer) withoutAdapters(name string) {
+	v.t.Helper()
+	found, err := filepath.Glob(filepath.Join(v.home.Extension(), adaptersDir, name+"-*"))
+	if err != nil || len(found) > 0 {
+		v.t.Errorf("browsers could load %v (%v)", found, err)
+	}
+}
+
+// A person decides about what they saw, or about nothing.
+func TestDecisionsThatAreNone(t *testing.T) {
+	w := newWorld(t)
+	a := w.put("tea", "1", nil)
+	v := w.reviewer(t)
+	for name, c := range map[string]struct {
+		plugin string
+		body   any
+		status int
+	}{
+		"another content":     {"tea", Decision{strings.Repeat("ab", 32), "accept"}, http.StatusConflict},
+		"no hash":             {"tea", Decision{"", "accept"}, http.StatusBadRequest},
+		"no verdict":          {"tea", Decision{a.Hash, ""}, http.StatusBadRequest},
+		"another verdict":     {"tea", Decision{a.Hash, "accepted"}, http.StatusBadRequest},
+		"no object":           {"tea", "yes", http.StatusBadRequest},
+		"much":                {"tea", strings.Repeat("a", 2000), http.StatusBadRequest},
+		"no such plugin":      {"coffee", Decision{a.Hash, "accept"}, http.StatusNotFound},
+		"one of the binary":   {"mediawiki", Decision{a.Hash, "accept"}, http.StatusNotFound},
+		"a path in the place": {"..%2ftea", Decision{a.Hash, "accept"}, http.StatusNotFound},
+	} {
+		if status, answer := v.ask("POST", "reviews/"+c.plugin, c.body); status != c.status || !bytes.Contains(answer, []byte(`"hint":`)) {
+			t.Errorf("%s: HTTP %d %s, want %d", name, status, answer, c.status)
+		}
+	}
+	v.runs("tea", "", review.Waiting)
+}
+
+// An agent's token opens none of the routes, and a call of a tool that is off is refused with the reason.
+func TestAgentsCannotReview(t *testing.T) {
+	w := newWorld(t)
+	a := w.put("tea", "1", nil)
+	v := w.reviewer(t)
+	m := w.modern(v.Relay)
+	body, err := json.Marshal(Decision{a.Hash, "accept"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, route := range [][2]string{{"GET", "reviews"}, {"GET", "reviews/tea"}, {"POST", "reviews/tea"}, {"POST", "reviews/tea/dev"}} {
+		req, err := http.NewRequestWithContext(t.Context(), route[0], "http://"+v.Address()+"/api/v1/"+route[1], bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+m.token)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode != http.StatusForbidden || !bytes.Contains(answer, []byte("it is for the person")) {
+			t.Errorf("%v: HTTP %d %s %v", route, res.StatusCode, answer, err)
+		}
+		_ = res.Body.Close() // only read from
+	}
+	v.runs("tea", "", review.Waiting)
+
+	answer := m.ask("tools/call", `"name":"tea__read","arguments":{}`)
+	faulttest.Answered(t, "plugin-not-reviewed", answer, true)
+	if !bytes.Contains(answer, []byte("nobody has reviewed the plugin tea as it is now")) {
+		t.Errorf("the answer is %s", answer)
+	}
+	agent := w.agent(nil)
+	agent.call(1, "tea__pay", "{}")
+	agent.hears(`"id":1`, "PLUGIN_NOT_REVIEWED", "tabrelay plugin review")
+}
+
+// What lies in the database is not trusted for lying there.
+func TestKeptContentThatIsAnother(t *testing.T) {
+	w := newWorld(t)
+	a := w.put("tea", "1", nil)
+	v := w.reviewer(t)
+	v.decide("tea", a.Hash, "accept", http.StatusOK)
+	b := w.put("tea", "2", nil)
+	packed, err := review.Read(b).Pack()
+	if err == nil {
+		err = v.store.KeepContent(t.Context(), "tea", a.Hash, packed)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.again()
+	v.runs("tea", "", review.Waiting)
+}
+
+// A plugin of the binary stays until the one that is to take its place is accepted.
+func TestShippedPluginStandsIn(t *testing.T) {
+	w := newWorld(t)
+	v := w.reviewer(t)
+	shipped := func() *registry.Site {
+		for _, site := range v.tools.Snapshot().Sites {
+			if site.Plugin.Manifest.Name == "demo" || site.Plugin.Manifest.Name == "webpage" {
+				return site
+			}
+		}
+		return nil
+	}
+	before := shipped()
+	if before == nil {
+		t.Skip("the plugins of the binary were not built")
+	}
+	name := before.Plugin.Manifest.Name
+	a := w.put(name, "1", nil)
+	v.again()
+	if after := shipped(); after == nil || after.Plugin.Hash != before.Plugin.Hash {
+		t.Errorf("%+v serves in place of the shipped plugin", after)
+	}
+	v.decide(name, a.Hash, "accept", http.StatusOK)
+	v.runs(name, a.Hash, review.Accepted)
+}
+
+// While its author works on a plugin its builds run; when they end, what was accepted does.
+func TestDevelopedContentRunsWhileItsAuthorWorks(t *testing.T) {
+	w := newWorld(t)
+	v := w.reviewer(t)
+	changed := make(chan struct{}, 16)
+	defer v.tools.OnChange(func(*registry.Snapshot) { changed <- struct{}{} })()
+	work := func(hash string) (end func()) {
+		ctx, cancel := context.WithCancel(t.Context())
+		body, err := json.Marshal(Decision{Hash: hash})
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, err := http.NewRequestWithContext(ctx, "POST", "http://127.0.0.1/api/v1/reviews/tea/dev", bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := join.HTTP(w.home).Do(req)
+		if err != nil || res.StatusCode != http.StatusOK {
+			t.Fatal(err, res)
+		}
+		return func() {
+			for len(changed) > 0 {
+				<-changed
+			}
+			cancel()
+			_ = res.Body.Close() // only read from
+			<-changed            // its end was noticed
+		}
+	}
+	a := w.put("tea", "1", nil)
+	v.again()
+	v.runs("tea", "", review.Waiting)
+	endA := work(a.Hash)
+	v.again()
+	v.runs("tea", a.Hash, review.Developing)
+
+	b := w.put("tea", "2", nil)
+	v.again()
+	v.runs("tea", a.Hash, review.Waiting) // until the session says that it knows this one
+	endB := work(b.Hash)
+	v.again()
+	v.runs("tea", b.Hash, review.Developing)
+	endA()
+	v.runs("tea", b.Hash, review.Developing)
+	endB()
+	v.runs("tea", "", review.Waiting)
+}
+
+// Where no review is required everything runs, and the status says so.
+func TestReviewsNotRequired(t *testing.T) {
+	w := newWorld(t)
+	a := w.put("tea", "1", nil)
+	v := &reviewer{world: w, Relay: w.relayWith(), t: t}
+	v.Plugins = nil
+	v.again()
+	v.runs("tea", a.Hash, review.Spared)
+	if s := v.Status(t.Context()); !s.Unreviewed || len(v.reviews.waiting()) > 0 {
+		t.Errorf("the status is %+v", s)
+	}
+}
