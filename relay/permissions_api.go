@@ -26,12 +26,15 @@ type Verdict struct {
 
 // Permissions is the answer of GET /api/v1/permissions.
 type Permissions struct {
-	Default struct {
-		ReadOnly call.Mode `json:"readOnly"`
-		Other    call.Mode `json:"other"`
-	} `json:"default"`
-	Rules  []permit.Rule  `json:"rules"`
-	Grants []permit.Grant `json:"grants"`
+	Default Defaults       `json:"default"`
+	Rules   []permit.Rule  `json:"rules"`
+	Grants  []permit.Grant `json:"grants"`
+}
+
+// Defaults is what is done about tools that no rule names.
+type Defaults struct {
+	ReadOnly call.Mode `json:"readOnly"`
+	Other    call.Mode `json:"other"`
 }
 
 // PermissionsOf is what a set of rules shows.

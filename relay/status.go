@@ -28,6 +28,8 @@ type Status struct {
 	Clients    []Attached         `json:"clients"`
 	Plugins    []PluginStatus     `json:"plugins"`
 	Tools      int                `json:"tools"`
+	Default    Defaults           `json:"permissions"` // what is done about tools that no rule names
+	Paused     bool               `json:"paused,omitempty"`
 	Problems   []registry.Problem `json:"problems"`
 	Refused    *RefusedConfig     `json:"refused,omitempty"`    // a configuration that was not taken over
 	Reviews    []ReviewStatus     `json:"reviews"`              // of the plugins in a person's folders
@@ -83,6 +85,8 @@ func (r *Relay) Status(ctx context.Context) Status {
 		Tools: len(snapshot.Tools), Problems: r.problems(snapshot), Notices: r.notices.all(), Calls: r.recent(ctx),
 		Reviews: r.reviews.list(), Unreviewed: !r.config.Review.Required,
 	}
+	s.Default.ReadOnly, s.Default.Other = r.permits.Default()
+	s.Paused = r.permits.Paused()
 	if r.demo != nil {
 		s.Demo = r.demo.URL()
 	}

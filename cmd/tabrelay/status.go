@@ -43,7 +43,10 @@ func (a *app) printStatus(s relay.Status) {
 	}
 	a.printf("home       %s\n", s.Home)
 	a.printf("extension  %s\n", s.Extension.Folder)
-	a.printf("tools      %d; there are no permissions yet: every tool runs without asking\n", s.Tools)
+	a.printf("tools      %d; %s\n", s.Tools, defaultText(s.Default))
+	if s.Paused {
+		a.printf("paused     all agents are stopped; tabrelay resume lets them go on\n")
+	}
 	for _, b := range s.Browsers {
 		state := "not connected"
 		if b.Connected {
