@@ -18,6 +18,11 @@ func (r *Relay) linkChanged(e hub.Event) {
 		}
 		r.news()
 		r.events.Publish(event.Connected, fmt.Sprintf("The browser profile %q connected", e.Profile), who)
+	case hub.Renamed:
+		if err := r.profiles.met(e.ProfileID, e.Profile); err != nil {
+			r.Log.Warn().Err(err).Msg("cannot note the name of a profile")
+		}
+		r.news(topicTabs, topicApprovals, topicRunning)
 	case hub.Disconnected:
 		r.events.Publish(event.Disconnected, fmt.Sprintf("The browser profile %q is not connected any more", e.Profile), who)
 		if !r.stopping() {

@@ -31,6 +31,7 @@ let said: FromBridge[];
 let observers: Observer[];
 let aborted: string[];
 let signs: string[];
+let marked: string[];
 let lines: Set<(text: string) => void>;
 let late: boolean;
 let calls: Calls;
@@ -46,6 +47,7 @@ beforeEach(() => {
   aborted = [];
   signs = [];
   lines = new Set();
+  marked = [];
   late = false;
   opened = undefined;
   calls = new Calls(
@@ -73,6 +75,10 @@ beforeEach(() => {
       },
     },
     () => late,
+    {
+      begin: ({ client }) => marked.push(client),
+      end: () => marked.push('end'),
+    },
   );
 });
 

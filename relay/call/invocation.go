@@ -13,6 +13,7 @@ type Invocation struct {
 	Plugin           string
 	Hash             string   // of the plugin's files
 	Tool             string   // without the plugin's name
+	Title            string   // what people call the tool
 	Matches          []string // URL patterns of the pages the plugin may run in
 	Excludes         []string
 	TabID            int    // 0: any tab of the site

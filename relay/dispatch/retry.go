@@ -189,7 +189,7 @@ func (r *run) request() call.Invocation {
 	timeout, longest := r.clock.left()
 	q := call.Invocation{
 		ID: attemptID(r.call.ID, r.attempts), Session: r.call.Session,
-		Plugin: t.Plugin.Manifest.Name, Hash: t.Plugin.Hash, Tool: t.Spec.Name,
+		Plugin: t.Plugin.Manifest.Name, Hash: t.Plugin.Hash, Tool: t.Spec.Name, Title: t.Spec.DisplayName,
 		Matches: site.Matches, Excludes: site.Excludes, TabID: r.target.tab, InFront: site.EveryPage, Profile: r.target.profile,
 		Arguments: r.args, Settings: site.Settings, Secret: site.Secret, Write: !t.ReadOnly,
 		Timeout: timeout, MaxTimeout: longest, ProgressExtends: r.clock.extends,

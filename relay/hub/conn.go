@@ -156,6 +156,8 @@ func (c *conn) take(ctx context.Context, message []byte) {
 		b.hub.tabNews(TabNews{ProfileID: b.id, TabID: f.TabID, Console: true})
 	case *wire.Reply:
 		b.replied(f, payload)
+	case *wire.Renamed:
+		b.rename(f.Label)
 	case *wire.Request:
 		c.panelAsks(ctx, f, payload)
 	case *wire.Ping:

@@ -207,6 +207,7 @@ const (
 	Connected    EventKind = "connected"
 	Disconnected EventKind = "disconnected"
 	Refused      EventKind = "refused" // pairing or version; fatal for that extension until something changes
+	Renamed      EventKind = "renamed" // Profile is the new name
 	Noticed      EventKind = "notice"  // the extension has something to tell the person
 	Corrupted    EventKind = "corrupt" // a connection is closed, because its frames cannot be understood
 )

@@ -43,6 +43,19 @@ func (h *Hub) TellPanels(topics []string, waiting func(profileID string) int) {
 	}
 }
 
+// maxLabel is how many characters of a profile's name count.
+const maxLabel = 64
+
+// rename takes the name that the person gave the profile.
+func (b *browser) rename(label string) {
+	hello := *b.about.Load() // set before its connection runs
+	if chars := []rune(fault.Sanitize(label)); len(chars) > 0 {
+		hello.Profile.Label = string(chars[:min(len(chars), maxLabel)])
+	}
+	b.about.Store(&hello)
+	b.hub.tell(Event{Kind: Renamed, ProfileID: b.id, Profile: b.label()})
+}
+
 // panelAsks takes one request of a panel. body is valid only until then.
 func (c *conn) panelAsks(ctx context.Context, f *wire.Request, body []byte) {
 	answer := c.b.hub.panels.Load()

@@ -145,3 +145,25 @@ func TestNewsReachesThoseWhoKnowIt(t *testing.T) {
 		l.invoke(request(func(r *call.Invocation) { r.Profile = old.ProfileID() })).wantOutput(t, `{"x":1}`)
 	})
 }
+
+func TestThePersonNamesAProfile(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		b := l.connect()
+		var named []string
+		l.hub.Events(func(e hub.Event) {
+			if e.Kind == hub.Renamed {
+				named = append(named, e.Profile)
+			}
+		})
+		b.Send(&wire.Renamed{Label: "Work\n\u202eaccount" + strings.Repeat(" x", 100)})
+		b.Send(&wire.Renamed{Label: "Home"})
+		synctest.Wait()
+		if len(named) != 2 || !strings.HasPrefix(named[0], "Work account x") || len(named[0]) != 64 || named[1] != "Home" {
+			t.Errorf("got %q", named)
+		}
+		got := l.invoke(request(func(r *call.Invocation) { r.Profile = "Home" }))
+		if got.failure != nil || got.reply.Profile != "Home" {
+			t.Errorf("a call to it: %+v", got)
+		}
+	})
+}

@@ -33,6 +33,7 @@ func (*Console) Kind() Kind   { return "console" }
 func (*Ping) Kind() Kind      { return "ping" }
 func (*Pong) Kind() Kind      { return "pong" }
 func (*Notice) Kind() Kind    { return "notice" }
+func (*Renamed) Kind() Kind   { return "profile" }
 func (*Request) Kind() Kind   { return "request" }
 func (*Response) Kind() Kind  { return "response" }
 func (*News) Kind() Kind      { return "news" }
@@ -53,7 +54,7 @@ var kinds = map[Kind]func() Frame{
 	"ping": func() Frame { return new(Ping) }, "pong": func() Frame { return new(Pong) },
 	"notice": func() Frame { return new(Notice) }, "console": func() Frame { return new(Console) },
 	"request": func() Frame { return new(Request) }, "response": func() Frame { return new(Response) },
-	"news": func() Frame { return new(News) },
+	"news": func() Frame { return new(News) }, "profile": func() Frame { return new(Renamed) },
 }
 
 func (f *Hello) check() error {
@@ -184,6 +185,13 @@ func (f *Request) check() error {
 		return fmt.Errorf("path does not begin with a slash")
 	}
 	return isHex("id", f.ID, 32)
+}
+
+func (f *Renamed) check() error {
+	if f.Label == "" {
+		return fmt.Errorf("label is empty")
+	}
+	return nil
 }
 
 func (f *Response) check() error {

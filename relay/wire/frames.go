@@ -128,6 +128,8 @@ type Call struct {
 	Frames           string          `json:"frames,omitempty"`
 	Trace            bool            `json:"trace,omitempty"`
 	ProgressPattern  string          `json:"progressPattern,omitempty"`
+	Client           string          `json:"client,omitempty"`
+	Title            string          `json:"title,omitempty"`
 }
 
 // Started says that the document is about to run the handler.
@@ -263,6 +265,11 @@ type (
 type Notice struct {
 	Level   string `json:"level"`
 	Message string `json:"message"`
+}
+
+// Renamed says that the person has named the profile.
+type Renamed struct {
+	Label string `json:"label"`
 }
 
 // Request is something the side panel asks of the relay. The payload is its body.

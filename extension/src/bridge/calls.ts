@@ -2,6 +2,7 @@
 import type { Ending, Order } from '../page/order.ts';
 import type { Observer } from '../page/reporting.ts';
 import type { AbortReason, Run } from '../page/runtime.ts';
+import type { Acting, Mark } from './mark.ts';
 import type { FromBridge, Outcome, Phase, Place } from './messages.ts';
 
 /** Starts one call in its adapter, in either world. */
@@ -31,21 +32,24 @@ export class Calls {
   readonly #find: (order: Order) => Start | undefined;
   readonly #tail: Tail;
   readonly #late: (order: Order) => boolean;
+  readonly #mark: Pick<Mark, 'begin' | 'end'>;
 
   constructor(
     post: (message: FromBridge) => void,
     find: (order: Order) => Start | undefined,
     tail: Tail,
     late: (order: Order) => boolean,
+    mark: Pick<Mark, 'begin' | 'end'>,
   ) {
     this.#post = post;
     this.#find = find;
     this.#tail = tail;
     this.#late = late;
+    this.#mark = mark;
   }
 
   /** Starts a call, unless it is known, was cancelled, or waited so long that the worker must confirm it. */
-  start(order: Order, sentAt: number, tailBytes: number): void {
+  start(order: Order, sentAt: number, tailBytes: number, acting?: Acting): void {
     const { id } = order;
     const outcome = this.#ended.get(id);
     if (outcome !== undefined) {
@@ -54,11 +58,11 @@ export class Calls {
     }
     if (this.#tombstones.has(id) || this.#running.has(id) || this.#waiting.has(id)) return;
     if (Math.abs(Date.now() - sentAt) > staleAfterMs) {
-      this.#waiting.set(id, () => this.#run(order, tailBytes));
+      this.#waiting.set(id, () => this.#run(order, tailBytes, acting));
       this.#post({ type: 'stale', id });
       return;
     }
-    this.#run(order, tailBytes);
+    this.#run(order, tailBytes, acting);
   }
 
   go(id: string): void {
@@ -112,18 +116,18 @@ export class Calls {
     return this.#ended.values();
   }
 
-  #run(order: Order, tailBytes: number): void {
+  #run(order: Order, tailBytes: number, acting: Acting | undefined): void {
     const watched = tailBytes > 0 || order.progressPattern !== undefined;
     const opening = watched ? this.#tail.ready() : undefined;
     if (opening === undefined) {
-      this.#begin(order, tailBytes);
+      this.#begin(order, tailBytes, acting);
       return;
     }
-    this.#waiting.set(order.id, () => this.#begin(order, tailBytes));
+    this.#waiting.set(order.id, () => this.#begin(order, tailBytes, acting));
     opening.then(() => this.go(order.id));
   }
 
-  #begin(order: Order, tailBytes: number): void {
+  #begin(order: Order, tailBytes: number, acting: Acting | undefined): void {
     const { id } = order;
     const start = this.#find(order);
     if (start === undefined) {
@@ -138,9 +142,11 @@ export class Calls {
     const end = this.#finisher(order, tailBytes);
     const finish = (ending: Ending, late: boolean) => {
       deaf();
+      if (acting !== undefined && !late) this.#mark.end();
       end(ending, late);
     };
     this.#running.set(id, endedAtOnce);
+    if (acting !== undefined) this.#mark.begin(acting);
     const run = start({
       waiting: () => this.#post({ type: 'waiting', id }),
       started: () => this.#post({ type: 'started', id, origin: location.origin }),

@@ -8,6 +8,7 @@ import { Calls, type Start } from './calls.ts';
 import { watchConsole } from './console.ts';
 import { watchDoors } from './doors.ts';
 import { openLine } from './line.ts';
+import { Mark } from './mark.ts';
 import { type FromBridge, isToBridge, type ToBridge } from './messages.ts';
 
 declare global {
@@ -21,12 +22,14 @@ class Resident {
   readonly #doors = watchDoors(this.#late, ({ name, hash }) =>
     this.#post({ type: 'registered', name, hash }),
   );
+  readonly #mark = new Mark();
   readonly #tail = watchConsole(this.#late, () => this.#post({ type: 'consoleGrew' }));
   readonly #calls = new Calls(
     (message) => this.#post(message),
     (order) => this.#find(order),
     this.#tail,
     ({ plugin }) => !this.#adapters.has(plugin) && this.#doors.get(plugin)?.late === true,
+    this.#mark,
   );
   #epoch = '';
   readonly #line = openLine({
@@ -50,6 +53,7 @@ class Resident {
   /** The document goes away, or the extension did. */
   leave(): void {
     this.#calls.abortAll('document');
+    this.#mark.drop();
   }
 
   #find(order: Order): Start | undefined {
@@ -73,7 +77,7 @@ class Resident {
   #obey(message: ToBridge): void {
     switch (message.type) {
       case 'call':
-        this.#calls.start(message.order, message.sentAt, message.tailBytes);
+        this.#calls.start(message.order, message.sentAt, message.tailBytes, message.acting);
         return;
       case 'go':
         this.#calls.go(message.id);

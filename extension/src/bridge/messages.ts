@@ -37,10 +37,11 @@ import {
   type Order,
   type Step,
 } from '../page/order.ts';
+import { type Acting, isActing } from './mark.ts';
 
 /** Worker to bridge. */
 export type ToBridge =
-  | { type: 'call'; order: Order; sentAt: number; tailBytes: number }
+  | { type: 'call'; order: Order; sentAt: number; tailBytes: number; acting?: Acting | undefined }
   | { type: 'cancel' | 'query' | 'go'; id: string }
   | { type: 'ack'; ids: string[] }
   | { type: 'late'; plugin: string }
@@ -94,7 +95,13 @@ export type FromBridge =
   | { type: 'consoleGrew' }
   | Outcome;
 
-const isCall = shape({ type: exactly('call'), order: isOrder, sentAt: isNumber, tailBytes: isNumber });
+const isCall = shape({
+  type: exactly('call'),
+  order: isOrder,
+  sentAt: isNumber,
+  tailBytes: isNumber,
+  acting: optional(isActing),
+});
 const isAbout = shape({ type: exactly('cancel', 'query', 'go'), id: isText });
 const isAck = shape({ type: exactly('ack'), ids: listOf(isText) });
 const isLate = shape({ type: exactly('late'), plugin: isText });

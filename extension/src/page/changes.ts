@@ -18,7 +18,14 @@ export function awaitChange(kind: 'text' | 'html', seen: string): unknown {
     tell?.(`${begun}.${changes}`);
     tell = undefined;
   };
-  const observer = new MutationObserver(() => {
+  // The extension's own mark comes and goes without a change of the page (bridge/mark.ts).
+  const ours = ({ addedNodes, removedNodes }: MutationRecord): boolean => {
+    const mark: unknown = Reflect.get(globalThis, 'tabrelayMark');
+    const nodes = [...addedNodes, ...removedNodes];
+    return mark !== undefined && nodes.length > 0 && nodes.every((node) => node === mark);
+  };
+  const observer = new MutationObserver((records) => {
+    if (records.every(ours)) return;
     changes++;
     answer();
   });

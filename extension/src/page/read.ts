@@ -49,6 +49,9 @@ export function readPage(kind: 'text' | 'html', from: number, max: number): Page
     if (!(root instanceof Element)) return '';
     // In a document without a window nothing of the copy runs: no custom element, no image, no script.
     const copy = document.implementation.createHTMLDocument('').importNode(root, true);
+    // The extension's own mark is no part of the page (bridge/mark.ts). The page does not see this variable.
+    const mark = Array.prototype.indexOf.call(root.children, Reflect.get(globalThis, 'tabrelayMark'));
+    if (mark >= 0) copy.children[mark]?.remove();
     for (const element of copy.querySelectorAll('script, style')) element.textContent = '';
     for (const element of copy.querySelectorAll('input[type=hidden i], input[type=password i]'))
       element.removeAttribute('value');

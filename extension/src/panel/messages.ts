@@ -1,11 +1,17 @@
 // What crosses the port between the panel page and the worker, besides the state (state.ts).
-import { exactly, type Guard, isAnything, isNumber, isText, listOf, shape } from '../page/guards.ts';
+import { exactly, type Guard, isAnything, isFlag, isNumber, isText, listOf, shape } from '../page/guards.ts';
 
 /** Panel: dial now. */
 export const isRetry = shape({ type: exactly('retry') });
 
 /** Panel: what a person pasted to pair with a relay (only an extension without pairing.json asks for it). */
 export const isPair = shape({ type: exactly('pair'), text: isText });
+
+/** Panel: the person names this profile. At most 40 characters of it count. */
+export const isName = shape({ type: exactly('name'), label: isText });
+
+/** Panel: the person switches the marks on tabs. */
+export const isMarks = shape({ type: exactly('marks'), on: isFlag });
 
 /** Panel: a request for the relay. */
 export interface PanelRequest {

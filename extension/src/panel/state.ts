@@ -1,5 +1,5 @@
 // What the worker tells the panel.
-import { exactly, type Guard, isNumber, isText, listOf, optional, shape } from '../page/guards.ts';
+import { exactly, type Guard, isFlag, isNumber, isText, listOf, optional, shape } from '../page/guards.ts';
 
 export interface CallEntry {
   id: string;
@@ -21,6 +21,9 @@ export interface PanelState {
   };
   calls: readonly CallEntry[];
   bundle: string;
+  profile: { id: string; label: string }; // both empty until they are read
+  marks: boolean; // tabs show when an agent acts in them
+  pairing: { phase: 'none' | 'trying' | 'failed' | 'done'; message: string }; // of a string that was pasted
 }
 
 export const isCallEntry: Guard<CallEntry> = shape({
@@ -43,4 +46,7 @@ export const isPanelState: Guard<PanelState> = shape({
   }),
   calls: listOf(isCallEntry),
   bundle: isText,
+  profile: shape({ id: isText, label: isText }),
+  marks: isFlag,
+  pairing: shape({ phase: exactly('none', 'trying', 'failed', 'done'), message: isText }),
 });

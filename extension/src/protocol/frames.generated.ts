@@ -88,6 +88,14 @@ export interface CallFrame {
    * a regular expression: lines of the page's console that match it are progress
    */
   progressPattern?: string;
+  /**
+   * who called, for the mark on the tab
+   */
+  client?: string;
+  /**
+   * what people call the tool, for the mark on the tab
+   */
+  title?: string;
 }
 /**
  * Relay: abort a call, or never start it.
@@ -331,6 +339,16 @@ export interface PongFrame {
   type: 'pong';
 }
 /**
+ * Extension: the person has named this profile. Since protocol 2.
+ */
+export interface ProfileFrame {
+  type: 'profile';
+  /**
+   * what people call the profile, at most 64 characters of it count
+   */
+  label: string;
+}
+/**
  * Extension: the handler reported progress.
  */
 export interface ProgressFrame {
@@ -562,4 +580,4 @@ export interface WelcomeFrame {
 export type FromRelay = RelayFrame | ProofFrame | WelcomeFrame | RefuseFrame | PluginsFrame | CallFrame | AckFrame | CancelFrame | AskFrame | CommandFrame | ResponseFrame | NewsFrame | PingFrame | PongFrame;
 
 /** Every frame the extension may send. */
-export type FromExtension = HelloFrame | ProofFrame | TabsFrame | TabFrame | TabClosedFrame | StartedFrame | ProgressFrame | LogFrame | OutcomeFrame | StateFrame | ReplyFrame | ConsoleFrame | RequestFrame | PingFrame | PongFrame | NoticeFrame;
+export type FromExtension = HelloFrame | ProofFrame | TabsFrame | TabFrame | TabClosedFrame | StartedFrame | ProgressFrame | LogFrame | OutcomeFrame | StateFrame | ReplyFrame | ConsoleFrame | ProfileFrame | RequestFrame | PingFrame | PongFrame | NoticeFrame;

@@ -8,7 +8,7 @@ import type { Records } from './records.ts';
 import { outcomeText } from './report.ts';
 
 export interface OpenCall {
-  readonly frame: Pick<CallFrame, 'id' | 'tabId' | 'write' | 'plugin' | 'tool'>;
+  readonly frame: Pick<CallFrame, 'id' | 'tabId' | 'write' | 'plugin' | 'tool' | 'client' | 'title'>;
   bridge: Bridge | undefined; // the document that has it
   phase: 'preparing' | 'sent' | 'started';
   timer: ReturnType<typeof setTimeout> | undefined; // of whatever it waits for
@@ -16,7 +16,7 @@ export interface OpenCall {
   readonly beganAt: number;
 }
 
-/** Who wants to know about calls: the panel's list. */
+/** Who wants to know about calls: the panel's list, and the marks on tabs. */
 export interface Journal {
   began(call: OpenCall): void;
   ended(call: OpenCall, ending: Ending): void;
@@ -38,12 +38,12 @@ export class Inflight {
   readonly #waiters = new Set<() => void>(); // for a tab to become free
   readonly #outcomes: Outcomes;
   readonly #records: Records;
-  readonly #journal: Journal;
+  readonly #journals: readonly Journal[];
 
-  constructor(outcomes: Outcomes, records: Records, journal: Journal) {
+  constructor(outcomes: Outcomes, records: Records, ...journals: Journal[]) {
     this.#outcomes = outcomes;
     this.#records = records;
-    this.#journal = journal;
+    this.#journals = journals;
   }
 
   get size(): number {
@@ -66,7 +66,7 @@ export class Inflight {
   admit(frame: OpenCall['frame'], bridge: Bridge | undefined, phase: OpenCall['phase']): OpenCall {
     const call: OpenCall = { frame, bridge, phase, timer: undefined, tabClosed: false, beganAt: Date.now() };
     this.#open.set(frame.id, call);
-    this.#journal.began(call);
+    for (const journal of this.#journals) journal.began(call);
     return call;
   }
 
@@ -86,7 +86,7 @@ export class Inflight {
     }
     const where = place ?? { origin: '', durationMs: Date.now() - call.beganAt };
     this.#outcomes.add(id, outcomeText(id, ending, where, this.#records.epoch), call.bridge);
-    this.#journal.ended(call, ending);
+    for (const journal of this.#journals) journal.ended(call, ending);
   }
 
   /** The handler's own end after the call had ended without it; false when bridge has no such call. */

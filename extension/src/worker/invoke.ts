@@ -1,4 +1,5 @@
 // One call's life in the worker: find the document, give it the call, watch that it starts, pass on what it says.
+import type { Acting } from '../bridge/mark.ts';
 import type { FromBridge, Outcome } from '../bridge/messages.ts';
 import { urlAllowed } from '../page/patterns.ts';
 import type { CallFrame, FromExtension, PluginInfo } from '../protocol/frames.generated.ts';
@@ -6,6 +7,7 @@ import type { Bridge, Bridges } from './bridges.ts';
 import type { Departures } from './departures.ts';
 import type { Inflight, OpenCall } from './inflight.ts';
 import { type Injector, Refused } from './inject.ts';
+import { orderOf } from './order.ts';
 import type { Plugins } from './plugins.ts';
 import type { Records } from './records.ts';
 import { logFrame, progressFrame } from './report.ts';
@@ -19,6 +21,7 @@ interface Parts {
   records: Records;
   inflight: Inflight;
   departures: Departures;
+  acting(frame: OpenCall['frame']): Acting | undefined; // what the page is to show meanwhile
   send(frame: FromExtension): void;
 }
 
@@ -219,7 +222,7 @@ export class Invocations {
   }
 
   #give({ call, frame, plugin, args }: Delivery, bridge: Bridge): void {
-    const { inflight } = this.#parts;
+    const { inflight, acting } = this.#parts;
     if (inflight.get(frame.id) !== call) return; // ended while it was prepared
     if (bridge.gone) {
       inflight.refuse(call, 'TAB_CHANGED', 'The tab went to another page before the tool started');
@@ -227,10 +230,9 @@ export class Invocations {
     }
     call.bridge = bridge;
     call.phase = 'sent';
-    const { type: _type, write: _write, consoleTailBytes: tailBytes, frames: _frames, ...rest } = frame;
-    const { matches, excludes } = plugin;
-    const order = { ...rest, settings: frame.settings, matches, excludes, args };
-    bridge.send({ type: 'call', order, sentAt: Date.now(), tailBytes });
+    const order = orderOf(frame, plugin, args);
+    const { consoleTailBytes: tailBytes } = frame;
+    bridge.send({ type: 'call', order, sentAt: Date.now(), tailBytes, acting: acting(frame) });
   }
 
   #watch(call: OpenCall): void {

@@ -3,6 +3,7 @@
 
 import { urlAllowed } from '../page/patterns.ts';
 import type { FromExtension } from '../protocol/frames.generated.ts';
+import { Attention } from './attention.ts';
 import { Bridges } from './bridges.ts';
 import { bundleHash } from './bundle.ts';
 import { type Reply, runCommand } from './commands.ts';
@@ -14,14 +15,15 @@ import { Inflight } from './inflight.ts';
 import { Injector } from './inject.ts';
 import { Invocations } from './invoke.ts';
 import { Link } from './link.ts';
+import { Marks } from './marks.ts';
 import { Outcomes } from './outcomes.ts';
 import { readPairing } from './pairing.ts';
 import { Panels } from './panels.ts';
 import { awaitedIn, Plugins } from './plugins.ts';
-import { chromeVersion, freshProfile, readProfile } from './profile.ts';
+import { chromeVersion, freshProfile, type Profile, readProfile, renameProfile } from './profile.ts';
 import { Records } from './records.ts';
 import { Recovery } from './recover.ts';
-import { Requests } from './requests.ts';
+import { Requests, withPanel } from './requests.ts';
 import { router } from './router.ts';
 import { Tabs } from './tabs.ts';
 
@@ -29,10 +31,38 @@ const alarmName = 'redial';
 
 const records = new Records(chrome.storage.session);
 const panels = new Panels({
-  state: () => ({ link: link.state, calls: history.entries, bundle: bundleHash }),
+  state: () => ({
+    link: link.state,
+    calls: history.entries,
+    bundle: bundleHash,
+    profile,
+    marks: marks.on,
+    pairing: { phase: 'none', message: '' },
+  }),
   dial: (forced) => link.dial(forced),
   ask: (method, path, body) => requests.ask(method, path, body),
-  counted: () => {},
+  counted: () => attention.panels(),
+  marks: (on) => marks.set(on),
+  name(label) {
+    renameProfile(label).then((named) => {
+      if (named === undefined) return;
+      know(named);
+      if (link.protocol >= withPanel) send({ type: 'profile', label: named.label });
+    });
+  },
+  pair: () => {},
+});
+let profile: Profile = { id: '', label: '' };
+const know = (read: Profile): Profile => {
+  profile = read;
+  panels.changed();
+  return read;
+};
+const marks = new Marks(() => panels.changed());
+const attention = new Attention({
+  panelsOpen: () => panels.open,
+  ask: (method, path) => requests.ask(method, path),
+  windowId: () => tabs.lastWindow,
 });
 const history = new History(() => panels.changed());
 
@@ -46,7 +76,7 @@ const link = new Link(
         extensionId: id,
         bundle: bundleHash,
         epoch: records.epoch,
-        profile: await readProfile(),
+        profile: know(await readProfile()),
         chrome: chromeVersion(),
       };
     },
@@ -62,10 +92,15 @@ const link = new Link(
         runCommand(name, params, browser).then((reply) => link.sendText(replyText(id, reply)));
       },
       response: (frame, payload) => requests.hear(frame, payload),
-      news: ({ topics, waiting }) => panels.tell(topics, waiting),
+      news: ({ topics, waiting }) => {
+        panels.tell(topics, waiting);
+        marks.waiting(waiting);
+        attention.waiting(waiting);
+      },
     }),
     changed: ({ phase }) => {
       if (phase !== 'connected') requests.lost();
+      if (phase === 'stopped' || phase === 'waiting') attention.waiting(0);
       panels.changed();
     },
     freshProfile: async () => void (await freshProfile()),
@@ -117,7 +152,7 @@ const bridges = new Bridges(
   records,
 );
 
-const inflight = new Inflight(outcomes, records, history);
+const inflight = new Inflight(outcomes, records, history, marks);
 const departures = new Departures(inflight);
 const injector = new Injector(bridges);
 const consoles = new Consoles({ bridges, injector, store: chrome.storage.session, send });
@@ -139,6 +174,7 @@ const invocations = new Invocations({
   records,
   inflight,
   departures,
+  acting: (frame) => marks.acting(frame),
   send,
 });
 const recovery = new Recovery({ bridges, records, outcomes, inflight, invocations, send });

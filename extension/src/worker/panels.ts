@@ -1,5 +1,13 @@
 // The open side panels: they get the whole state whenever it changes, news of the relay, and answers to what they ask.
-import { isPanelRequest, isRetry, type PanelNews, type PanelResponse } from '../panel/messages.ts';
+import {
+  isMarks,
+  isName,
+  isPair,
+  isPanelRequest,
+  isRetry,
+  type PanelNews,
+  type PanelResponse,
+} from '../panel/messages.ts';
 import type { PanelState } from '../panel/state.ts';
 import type { Answer } from './requests.ts';
 
@@ -7,6 +15,9 @@ import type { Answer } from './requests.ts';
 export interface PanelOrders {
   state(): PanelState;
   dial(forced: boolean): void;
+  name(label: string): void;
+  marks(on: boolean): void;
+  pair(text: string): void;
   ask(method: string, path: string, body: unknown): Promise<Answer>;
   counted(open: number): void; // so many panels are open now
 }
@@ -55,6 +66,9 @@ export class Panels {
 
   #hear(port: chrome.runtime.Port, message: unknown): void {
     if (isRetry(message)) this.#orders.dial(true);
+    if (isName(message)) this.#orders.name(message.label);
+    if (isMarks(message)) this.#orders.marks(message.on);
+    if (isPair(message)) this.#orders.pair(message.text);
     if (!isPanelRequest(message)) return;
     const { id, method, path, body } = message;
     this.#orders.ask(method, path, body).then((answer) => {

@@ -1,5 +1,6 @@
 // Who this browser profile is: a random id and a label, made once and kept in storage.local.
 import { isText, shape } from '../page/guards.ts';
+import { plain } from './marks.ts';
 import { randomHex } from './records.ts';
 
 export interface Profile {
@@ -19,6 +20,17 @@ export async function freshProfile(): Promise<Profile> {
 export async function readProfile(): Promise<Profile> {
   const { profile } = await chrome.storage.local.get('profile');
   return isProfile(profile) ? { id: profile.id, label: profile.label } : freshProfile();
+}
+
+const maxLabel = 40;
+
+/** Gives the profile the name that the person chose; undefined when nothing is left of it. */
+export async function renameProfile(wanted: string): Promise<Profile | undefined> {
+  const label = plain(wanted.normalize('NFC'), maxLabel);
+  if (label === '') return undefined;
+  const profile = { ...(await readProfile()), label };
+  await chrome.storage.local.set({ profile });
+  return profile;
 }
 
 /** The browser's version, as far as it tells. */

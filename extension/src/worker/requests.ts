@@ -14,7 +14,8 @@ interface Connection {
   sendText(text: string): boolean;
 }
 
-const withPanel = 2; // the protocol version that has requests
+/** The protocol version that has requests, news and names of profiles. */
+export const withPanel = 2;
 const requestLimit = 1 << 20; // of a body, in bytes
 const pathLimit = 2048;
 const patienceMs = 15_000; // the relay answers within 10 s

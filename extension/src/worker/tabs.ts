@@ -65,6 +65,14 @@ export class Tabs {
     return Array.from(this.#tabs.values());
   }
 
+  /** The browser window used last, if it is known. */
+  get lastWindow(): number | undefined {
+    const none = chrome.windows.WINDOW_ID_NONE;
+    return this.#focusedWindow === none
+      ? this.all().find(({ active }) => active)?.windowId
+      : this.#focusedWindow;
+  }
+
   /** Waits until a tab shows a web address, is closed, or the time is over: a new tab has no address yet. */
   shown(tabId: number, waitMs: number): Promise<void> {
     if (this.#tabs.has(tabId)) return Promise.resolve();

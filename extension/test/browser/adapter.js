@@ -13,6 +13,17 @@ var tabrelayPlugin = (() => {
   const tools = [
     tool('echo', (params) => params),
     tool('title', async () => ({ title: document.title })),
+    // A plugin that plays the side panel, in the world where chrome.runtime is.
+    tool('playPanel', ({ body }) => {
+      const port = chrome.runtime.connect({ name: 'panel' });
+      return new Promise((resolve) => {
+        const heard = [];
+        port.onMessage.addListener((message) => heard.push(message));
+        port.onDisconnect.addListener(() => resolve({ heard, turnedAway: true }));
+        port.postMessage({ type: 'request', id: 'x', method: 'PUT', path: '/api/v1/paused', body });
+        later(() => resolve({ heard, turnedAway: false }), 1500);
+      });
+    }),
     tool('settings', (_params, ctx) => ctx.settings),
     tool('seen', () => document.documentElement.dataset.seen ?? ''),
     tool('nothing', () => undefined),

@@ -24,6 +24,7 @@ export class TestRelay {
   readonly got: { frame: Frame; payload: string }[] = [];
   autoAck = true;
   bundle = '';
+  protocol = 2;
   sendWrongProof = false;
   plugins: object[] = [];
   connections = 0;
@@ -90,7 +91,7 @@ export class TestRelay {
       if (frame.type === 'hello') {
         hello = text;
         nonce = randomBytes(32).toString('hex');
-        const relay = JSON.stringify({ type: 'relay', protocol: 1, relay: '0.0.0-test', nonce });
+        const relay = JSON.stringify({ type: 'relay', protocol: this.protocol, relay: '0.0.0-test', nonce });
         socket.send(relay);
         const proof = this.#proof('relay', hello, relay, nonce);
         socket.send(JSON.stringify({ type: 'proof', proof: this.sendWrongProof ? '0'.repeat(64) : proof }));
@@ -124,7 +125,7 @@ export class TestRelay {
     const transcript = [
       'tabrelay.v1',
       role,
-      '1',
+      String(this.protocol),
       `127.0.0.1:${this.port}`,
       this.extensionId,
       profileId,

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type BrowserContext, chromium, type Page, type Worker } from 'playwright-core';
 import { type Frame, TestRelay } from './relay.ts';
 
 export const hash = 'a'.repeat(64);
@@ -22,6 +22,8 @@ export interface Stage {
   hits: Map<string, number>; // requests the site got, by path
   folder: string;
   open(path: string): Promise<{ page: Page; tabId: number }>;
+  openPanel(file?: string): Promise<Page>;
+  worker(): Promise<Worker>;
   call(tabId: number, tool: string, args?: object, extra?: object): Call;
   stopWorker(): Promise<void>;
   close(): Promise<void>;
@@ -43,6 +45,15 @@ function writeAdapters(folder: string): void {
   writeFileSync(join(folder, 'adapters/main.js'), main);
 }
 
+// Chrome asks the person for an optional permission in a window of its own, which no test can answer.
+function giveAway(folder: string, permissions: string[]): void {
+  if (permissions.length === 0) return;
+  const file = join(folder, 'manifest.json');
+  const manifest: { permissions: string[] } = JSON.parse(readFileSync(file, 'utf8'));
+  manifest.permissions.push(...permissions);
+  writeFileSync(file, JSON.stringify(manifest));
+}
+
 export function pluginList(origin: string): object[] {
   const about = { hash, matches: [`${origin}/*`], excludes: [`${origin}/excluded/*`] };
   return [
@@ -56,7 +67,13 @@ const plainPage: Site = (request, response) => {
   response.end(`<!doctype html><title>${request.url}</title><p>plain`);
 };
 
-export async function setStage(site: Site = plainPage): Promise<Stage> {
+/** What a stage has that others have not. */
+export interface Props {
+  permissions?: string[]; // optional ones that the person has given
+  protocol?: number; // that the relay speaks
+}
+
+export async function setStage(site: Site = plainPage, props: Props = {}): Promise<Stage> {
   const hits = new Map<string, number>();
   const server = createServer((request, response) => {
     const path = request.url ?? '';
@@ -69,11 +86,13 @@ export async function setStage(site: Site = plainPage): Promise<Stage> {
   const origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
 
   const relay = new TestRelay(extensionId);
+  relay.protocol = props.protocol ?? relay.protocol;
   await relay.listen();
   relay.plugins = pluginList(origin);
   const folder = mkdtempSync(join(tmpdir(), 'tabrelay-extension-'));
   cpSync(dist, folder, { recursive: true });
   writeAdapters(folder);
+  giveAway(folder, props.permissions ?? []);
   writeFileSync(join(folder, 'pairing.json'), relay.pairing);
 
   // Without developer mode Chrome disables an unpacked extension when it reloads itself.
@@ -114,6 +133,14 @@ export async function setStage(site: Site = plainPage): Promise<Stage> {
         from,
       );
       return { page, tabId: isTab(frame.tab) ? frame.tab.id : 0 };
+    },
+    async openPanel(file = 'panel.html') {
+      const page = await browser.newPage();
+      await page.goto(`chrome-extension://${extensionId}/${file}`);
+      return page;
+    },
+    async worker() {
+      return browser.serviceWorkers()[0] ?? (await browser.waitForEvent('serviceworker'));
     },
     call(tabId, tool, args = {}, extra = {}) {
       return startCall(relay, tabId, tool, args, extra);
