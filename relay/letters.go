@@ -27,11 +27,23 @@ func (g graveyard) AddDeadLetter(l call.DeadLetter, sent call.ID) {
 }
 
 // letterSettled hears that the end of a call came late.
-func (r *Relay) letterSettled(id call.ID, tool string, outcome call.State) {
-	r.letters.Settled(string(outcome))
-	r.Log.Info().Str("correlationId", string(id)).Str("tool", tool).Str("outcome", string(outcome)).Msg("the end of a dead letter's call came late")
-	r.events.Publish(event.Error, fmt.Sprintf("The end of a call of %s came late: %s", tool, outcome), map[string]any{
-		"deadLetter": string(id), "tool": tool, "lateOutcome": string(outcome),
+func (r *Relay) letterSettled(l call.DeadLetter) {
+	r.letters.Settled(string(l.LateOutcome))
+	r.Log.Info().Str("correlationId", string(l.ID)).Str("tool", l.Tool).Str("outcome", string(l.LateOutcome)).Msg("the end of a dead letter's call came late")
+	r.events.Publish(event.Error, fmt.Sprintf("The end of a call of %s came late: %s", l.Tool, l.LateOutcome), map[string]any{
+		"deadLetter": string(l.ID), "tool": l.Tool, "lateOutcome": string(l.LateOutcome),
+	})
+	r.recordLate(call.Entry{
+		Kind: call.EntryCall, Session: l.Session, Tool: l.Tool, Profile: l.Profile, TabID: l.TabID, CallID: l.ID, Outcome: string(l.LateOutcome),
+		Detail: "The end of the call came late, after its client had been told that it was not known",
+	})
+}
+
+// callRecovered hears what became of a call that an earlier relay had left open.
+func (r *Relay) callRecovered(c call.Record) {
+	r.recordLate(call.Entry{
+		Kind: call.EntryCall, Session: c.Session, Tool: c.Tool, ProfileID: c.ProfileID, TabID: c.TabID, CallID: c.ID, Outcome: string(c.State),
+		Detail: "An earlier relay ended while the call ran; this is what is known of it now",
 	})
 }
 

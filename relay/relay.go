@@ -64,6 +64,7 @@ type Relay struct {
 	events  event.Bus
 	trail   event.Bus // of calls; filled only while somebody follows
 	store   *store.Store
+	ledger  ledger
 	hub     *hub.Hub
 	tools   *registry.Registry
 	permits *permit.Permits
@@ -141,6 +142,7 @@ func (r *Relay) settle(ctx context.Context) (err error) {
 	r.store, err = store.Open(ctx, r.Home.Database(), store.Limits{
 		ResultBytes: r.config.Results.TotalBytes, ResultAge: time.Duration(r.config.Results.KeepHours) * time.Hour,
 		Letters: r.config.DeadLetters.Max, LetterAge: time.Duration(r.config.DeadLetters.KeepDays) * 24 * time.Hour,
+		AuditRows: r.config.Audit.MaxRows, AuditAge: time.Duration(r.config.Audit.KeepDays) * 24 * time.Hour,
 	}, r.part("store"))
 	if err != nil {
 		return &config.FileError{Err: err, Next: "free some disk space if it is full; else move tabrelay.db, tabrelay.db-wal and tabrelay.db-shm away: new ones are made, without the calls and results of the past"}
@@ -160,6 +162,7 @@ func (r *Relay) assemble(ctx context.Context) error {
 	r.meter = metrics.New()
 	r.letters = r.meter.Letters()
 	r.store.OnSettled(r.letterSettled)
+	r.openLedger()
 	r.folder = &unpacked{dir: c.ExtensionDir, bundle: bundle()}
 	if r.folder.dir == "" {
 		r.folder.dir = r.Home.Extension()
@@ -184,7 +187,7 @@ func (r *Relay) face(context.Context) error {
 	c := r.config
 	prompts, resources := prompt.New(r.tools), r.newResources()
 	r.front = front.New(front.Options{
-		Prompts: prompts, Resources: scoped{resources, &r.scopes}, Views: &r.views, Completer: r.completer(prompts, resources.Templates),
+		Prompts: prompts, Resources: audited{scoped{resources, &r.scopes}, r}, Views: &r.views, Completer: r.completer(prompts, resources.Templates),
 		Name: "tabrelay", Version: Version, Caller: r.calls, Tools: r.tools, MaxBody: int64(c.BodyBytes), AllowedOrigins: c.AllowedOrigins,
 		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize, LaneEnded: r.hub.LaneLeft, Log: r.part("front"),
 	})
@@ -322,6 +325,9 @@ func (r *Relay) shutdown() error {
 		cancel()
 	}
 	end.note("write down when clients were seen", r.seen.close())
+	late, cancel := context.WithTimeout(context.Background(), drainTime)
+	r.closeLedger(late)
+	cancel()
 	if r.store != nil {
 		end.note("close the store", r.store.Close())
 	}

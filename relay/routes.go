@@ -39,6 +39,8 @@ func (r *Relay) routes(d *door) map[string]http.Handler {
 		"GET /api/v1/reviews/{plugin}":          d.operator(r.showReview),
 		"POST /api/v1/reviews/{plugin}":         d.operator(r.decideReview),
 		"POST /api/v1/reviews/{plugin}/dev":     d.operator(r.developHere),
+		"GET /api/v1/audit":                     client(http.HandlerFunc(r.showAudit)),
+		"GET /api/v1/audit/verify":              d.operator(r.verifyAudit),
 		"GET /api/v1/dead-letters":              client(http.HandlerFunc(r.showLetters)),
 		"GET /api/v1/dead-letters/{id}":         client(http.HandlerFunc(r.showLetter)),
 		"POST /api/v1/dead-letters/{id}/replay": client(http.HandlerFunc(r.replayLetter)),

@@ -27,12 +27,12 @@ const (
 	markReplayed = `UPDATE dead_letters SET replayed = ? WHERE id = ?`
 
 	resolveLetter = `UPDATE dead_letters SET resolved = ?, late_outcome = ?, late_output = ?, late_failure = ? WHERE sent = ? AND resolved = 0
-		RETURNING id, tool, late_outcome`
+		RETURNING id, lane, client, via, tool, profile, tab_id, late_outcome`
 
 	// The end may have come between the call's failure and the letter.
 	resolvedMeanwhile = `UPDATE dead_letters SET resolved = c.resolved, late_outcome = c.state, late_output = c.output, late_failure = c.failure
 		FROM calls c WHERE dead_letters.sent = ? AND dead_letters.outcome = 'unknown' AND c.id = dead_letters.sent AND c.state IN ('executed', 'not_executed')
-		RETURNING dead_letters.id, tool, late_outcome`
+		RETURNING dead_letters.id, dead_letters.lane, dead_letters.client, dead_letters.via, dead_letters.tool, dead_letters.profile, dead_letters.tab_id, late_outcome`
 
 	// A call of an earlier relay that is given up has nobody who would write its letter. Its arguments went with
 	// that relay. When its client asks for it after all, the letter is written anew.
@@ -168,6 +168,11 @@ func scanLetter(rows *sql.Rows) (l call.DeadLetter, err error) {
 
 // settleLetter tells the letter of a call how that ended. It costs calls without a letter nothing.
 func (w *writer) settleLetter(sent call.ID, st call.State, resolved int64, output, failure any) error {
+	if w.recovering[sent] {
+		if err := w.recovered(sent, st); err != nil {
+			return err
+		}
+	}
 	switch {
 	case st == call.Unknown:
 		result, err := w.conn.ExecContext(context.Background(), orphanLetter, orphanFailure, string(sent))
@@ -188,10 +193,9 @@ func (w *writer) settleLetter(sent call.ID, st call.State, resolved int64, outpu
 // settle resolves the letter of the attempt sent with a statement, whose last argument is that id, and tells who
 // listens. A letter that is settled already, or gone, is no error.
 func (w *writer) settle(sent call.ID, statement string, args ...any) error {
-	var letter call.ID
-	var tool string
-	var outcome call.State
-	err := w.conn.QueryRowContext(context.Background(), statement, append(args, string(sent))...).Scan(&letter, &tool, &outcome)
+	var l call.DeadLetter
+	err := w.conn.QueryRowContext(context.Background(), statement, append(args, string(sent))...).
+		Scan(&l.ID, &l.Session.Lane, &l.Session.Client, &l.Session.Via, &l.Tool, &l.Profile, &l.TabID, &l.LateOutcome)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -200,7 +204,7 @@ func (w *writer) settle(sent call.ID, statement string, args ...any) error {
 	}
 	delete(w.doubtful, sent)
 	if tell := w.settled.Load(); tell != nil {
-		(*tell)(letter, tool, outcome)
+		(*tell)(l)
 	}
 	return nil
 }

@@ -120,7 +120,7 @@ func TestLettersLearnTheEnd(t *testing.T) {
 			s := opened(t, filepath.Join(t.TempDir(), "x.db"))
 			dispatch(t, s, record(1))
 			var told []call.State
-			s.OnSettled(func(_ call.ID, _ string, outcome call.State) { told = append(told, outcome) })
+			s.OnSettled(func(l call.DeadLetter) { told = append(told, l.LateOutcome) })
 			test.do(s, letter(1))
 			got := readLetter(t, s, letter(1).ID)
 			if got.LateOutcome != test.outcome || string(got.LateOutput) != test.output || got.Resolved.IsZero() != (test.outcome == "") {

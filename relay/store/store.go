@@ -39,7 +39,8 @@ type Store struct {
 
 	waiting waiting // results; its lock is never held while another is taken
 
-	settled *atomic.Pointer[func(letter call.ID, tool string, outcome call.State)]
+	settled *atomic.Pointer[func(call.DeadLetter)]
+	found   *atomic.Pointer[func(call.Record)]
 
 	// door lets work in; Close locks it for good. Nothing else nests in it.
 	door   sync.RWMutex
@@ -80,7 +81,7 @@ func Open(ctx context.Context, path string, limits Limits, log zerolog.Logger) (
 		return nil, errors.Join(fmt.Errorf("cannot use %s: %w", filepath.Base(path), err), conn.Close(), db.Close())
 	}
 	w.db, w.log = db, log
-	s := &Store{log: log, limits: limits, settled: &w.settled, work: make(chan work, queued), quit: make(chan struct{}), done: make(chan struct{})}
+	s := &Store{log: log, limits: limits, settled: &w.settled, found: &w.found, work: make(chan work, queued), quit: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
 		w.run(s.work, s.quit)
@@ -115,10 +116,13 @@ func connect(ctx context.Context, path string) (*sql.DB, *sql.Conn, error) {
 	return db, conn, nil
 }
 
-// OnSettled makes the store tell listener when the end of a dead letter's call came late. It must not block.
-func (s *Store) OnSettled(listener func(letter call.ID, tool string, outcome call.State)) {
-	s.settled.Store(&listener)
-}
+// OnSettled makes the store tell listener when the end of a dead letter's call came late: whose it is, what was called,
+// where, and LateOutcome. It must not block, nor wait for the store.
+func (s *Store) OnSettled(listener func(call.DeadLetter)) { s.settled.Store(&listener) }
+
+// OnRecovered makes the store tell listener when the end of a call became known, or was given up, that an earlier relay
+// had left open. It must not block, nor wait for the store.
+func (s *Store) OnRecovered(listener func(call.Record)) { s.found.Store(&listener) }
 
 // Close writes what is waiting and closes the database. It may be called more than once, and waits every time.
 func (s *Store) Close() error {

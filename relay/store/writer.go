@@ -31,12 +31,14 @@ type writer struct {
 	auditing                 *sql.Stmt
 	batch                    []work
 
-	limits    Limits
-	doubtful  map[call.ID]bool // attempts whose end would settle a dead letter
-	untidy    bool             // something was added that may be too much
-	auditOver bool             // the audit log is being pruned to its limit
-	settled   atomic.Pointer[func(letter call.ID, tool string, outcome call.State)]
-	errs      []error
+	limits     Limits
+	doubtful   map[call.ID]bool // attempts whose end would settle a dead letter
+	untidy     bool             // something was added that may be too much
+	auditOver  bool             // the audit log is being pruned to its limit
+	settled    atomic.Pointer[func(call.DeadLetter)]
+	found      atomic.Pointer[func(call.Record)]
+	recovering map[call.ID]bool // calls that an earlier relay left open
+	errs       []error
 }
 
 // together is how much work one transaction takes at most, so that nobody waits long for others.
@@ -67,7 +69,7 @@ func prepare(ctx context.Context, conn *sql.Conn, limits Limits) (*writer, error
 			return nil, err
 		}
 	}
-	return w, w.loadDoubtful(ctx)
+	return w, errors.Join(w.loadDoubtful(ctx), w.loadRecovering(ctx))
 }
 
 // run writes until quit, and then what is still waiting. Old rows go first and every hour.

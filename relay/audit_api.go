@@ -1,0 +1,175 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"tabrelay/relay/audit"
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/store"
+)
+
+// auditDefault is how many entries one page has when nobody says.
+const auditDefault = 100
+
+// AuditPage is a page of the audit log.
+type AuditPage struct {
+	Entries []audit.Row `json:"entries"`
+	Next    int64       `json:"next,omitempty"` // more: pass it as before, or as after when that was given
+}
+
+// showAudit answers GET /api/v1/audit with a page, or with the whole as JSON Lines or CSV. An agent sees what is its own.
+func (r *Relay) showAudit(w http.ResponseWriter, req *http.Request) {
+	query := req.URL.Query()
+	format := query.Get("format")
+	query.Del("format")
+	filter, err := audit.ParseFilter(query, time.Now())
+	if err == nil && format != "" && format != "json" && format != "jsonl" && format != "csv" {
+		err = errors.New("format is none of json, jsonl and csv")
+	}
+	if err != nil {
+		refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, err.Error()))
+		return
+	}
+	session, _ := sender(req.Context())
+	if filter = ownEntries(filter, session); filter.Limit < 0 {
+		reply(w, http.StatusOK, AuditPage{Entries: []audit.Row{}})
+		return
+	}
+	log, failure := r.openAudit(req.Context())
+	if failure != nil {
+		refuse(w, http.StatusInternalServerError, failure)
+		return
+	}
+	defer log.Close() // only read from
+	switch format {
+	case "jsonl":
+		w.Header().Set("Content-Type", "application/jsonl")
+		err = ExportAudit(req.Context(), log, filter, w, format)
+	case "csv":
+		w.Header().Set("Content-Type", "text/csv; charset=utf-8; header=present")
+		w.Header().Set("Content-Disposition", `attachment; filename="tabrelay-audit.csv"`)
+		err = ExportAudit(req.Context(), log, filter, w, format)
+	default:
+		var page AuditPage
+		if page, err = PageOfAudit(req.Context(), log, filter); err == nil {
+			reply(w, http.StatusOK, page)
+			return
+		}
+		refuse(w, http.StatusInternalServerError, unreadableAudit(err))
+		return
+	}
+	if err != nil {
+		r.Log.Warn().Err(err).Msg("an export of the audit log ended early")
+		panic(http.ErrAbortHandler) // whoever reads it is to see that it is not whole
+	}
+}
+
+// ownEntries narrows a filter to what a client may see. A Limit below 0 selects nothing.
+func ownEntries(f audit.Filter, s call.Session) audit.Filter {
+	if isOperator(s) {
+		return f
+	}
+	if f.Client != "" && f.Client != s.Client {
+		f.Limit = -1
+	}
+	f.Client = s.Client
+	return f
+}
+
+// verifyAudit answers GET /api/v1/audit/verify.
+func (r *Relay) verifyAudit(w http.ResponseWriter, req *http.Request) {
+	log, failure := r.openAudit(req.Context())
+	if failure != nil {
+		refuse(w, http.StatusInternalServerError, failure)
+		return
+	}
+	defer log.Close() // only read from
+	report, err := log.Verify(req.Context())
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, unreadableAudit(err))
+		return
+	}
+	reply(w, http.StatusOK, report)
+}
+
+// openAudit opens the log for reading, with everything in it that has happened by now.
+func (r *Relay) openAudit(ctx context.Context) (*store.AuditReader, *fault.Error) {
+	if err := r.ledger.recorder.Flush(ctx); err != nil {
+		return nil, unreadableAudit(err)
+	}
+	log, err := store.OpenAudit(ctx, r.Home.Database())
+	if err != nil {
+		return nil, unreadableAudit(err)
+	}
+	return log, nil
+}
+
+func unreadableAudit(err error) *fault.Error {
+	return fault.New(fault.InternalError, "The audit log could not be read", fault.WithCause(err), fault.WithOutcome(fault.NotExecuted), fault.WithRetryable(true),
+		fault.WithHint("Repeat the request; `tabrelay doctor` looks at the database."))
+}
+
+// PageOfAudit reads one page.
+func PageOfAudit(ctx context.Context, log *store.AuditReader, f audit.Filter) (page AuditPage, err error) {
+	limit := f.Limit
+	if limit == 0 {
+		limit = auditDefault
+	}
+	f.Limit = limit + 1
+	page.Entries = []audit.Row{}
+	err = log.Each(ctx, f, func(r *audit.Row) error {
+		if len(page.Entries) == limit {
+			page.Next = page.Entries[limit-1].N
+			return nil
+		}
+		page.Entries = append(page.Entries, *r)
+		return nil
+	})
+	return page, err
+}
+
+// ExportAudit writes what a filter selects as jsonl or csv, the oldest first; of the newest, if it has a limit.
+func ExportAudit(ctx context.Context, log *store.AuditReader, f audit.Filter, w io.Writer, format string) error {
+	if f.Limit > 0 && !f.Oldest {
+		return exportNewest(ctx, log, f, w, format)
+	}
+	f.Oldest = true
+	write, end := auditWriter(w, format)
+	if err := log.Each(ctx, f, write); err != nil {
+		return err
+	}
+	return end()
+}
+
+// exportNewest turns the newest rows round. There are at most audit.MostRows.
+func exportNewest(ctx context.Context, log *store.AuditReader, f audit.Filter, w io.Writer, format string) error {
+	var rows []audit.Row
+	if err := log.Each(ctx, f, func(r *audit.Row) error { rows = append(rows, *r); return nil }); err != nil {
+		return err
+	}
+	write, end := auditWriter(w, format)
+	for i := len(rows) - 1; i >= 0; i-- {
+		if err := write(&rows[i]); err != nil {
+			return err
+		}
+	}
+	return end()
+}
+
+func auditWriter(w io.Writer, format string) (write func(*audit.Row) error, end func() error) {
+	if format == "csv" {
+		c := audit.NewCSV(w)
+		return c.Write, c.Close
+	}
+	return func(r *audit.Row) error { return audit.JSONL(w, r) }, func() error { return nil }
+}
+
+// AuditLog is the log of a home folder, for reading it whether a relay runs there or not.
+func AuditLog(ctx context.Context, database string) (*store.AuditReader, error) {
+	return store.OpenAudit(ctx, database)
+}
