@@ -45,6 +45,7 @@ type health struct {
 	Extension extensionHealth `json:"extension"`
 	Browsers  []browserHealth `json:"browsers"`
 	Tabs      tabCount        `json:"tabs"`
+	Owners    []tabOwner      `json:"owners"` // of tabs that an agent works in
 
 	Queue      dispatch.Load           `json:"queue"`
 	Breakers   []dispatch.BreakerState `json:"breakers"`
@@ -82,6 +83,12 @@ type (
 		Total int `json:"total"`
 		Ready int `json:"ready"` // those of a page that some plugin works on, and that is loaded
 	}
+	tabOwner struct {
+		TabID   int       `json:"tabId"`
+		Profile string    `json:"profile"`
+		Owner   string    `json:"owner"`
+		Since   time.Time `json:"since"`
+	}
 	registryReason struct {
 		Plugin string `json:"plugin,omitempty"`
 		Reason string `json:"reason"`
@@ -102,6 +109,7 @@ const healthSchema = `{
 		"extension": {"type": "object", "properties": {"connected": {"type": "boolean"}, "version": {"type": "string"}, "browsers": {"type": "array", "items": {"type": "string"}}}, "required": ["connected", "browsers"]},
 		"browsers": {"type": "array", "items": {"type": "object", "properties": {"label": {"type": "string"}, "connected": {"type": "boolean"}, "since": {"type": "string"}, "tabs": {"type": "integer"}, "calls": {"type": "integer"}}, "required": ["label", "connected"]}},
 		"tabs": {"type": "object", "properties": {"total": {"type": "integer"}, "ready": {"type": "integer"}}, "required": ["total", "ready"]},
+		"owners": {"type": "array", "description": "Tabs that an agent works in; others get TAB_OWNED there.", "items": {"type": "object", "properties": {"tabId": {"type": "integer"}, "profile": {"type": "string"}, "owner": {"type": "string"}, "since": {"type": "string"}}, "required": ["tabId", "profile", "owner"]}},
 		"queue": {"type": "object", "properties": {"running": {"type": "integer"}, "waiting": {"type": "integer"}, "tabs": {"type": "array", "items": {"type": "object"}}}, "required": ["running", "waiting"]},
 		"breakers": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}, "state": {"enum": ["closed", "half_open", "open"]}}, "required": ["name", "state"]}},
 		"corruption": {"type": "object", "additionalProperties": {"type": "integer"}, "description": "Messages that could not be used, by peer."},
@@ -131,6 +139,12 @@ func (r *Relay) health(context.Context, struct{}) (health, *fault.Error) {
 	h.Healthy = h.Extension.Connected
 	if trouble := r.hub.Trouble(); trouble != nil {
 		h.Trouble, h.Next = trouble.Message, trouble.Hint
+	}
+	h.Owners = []tabOwner{}
+	for _, t := range r.hub.Tabs() {
+		if t.Owner != nil {
+			h.Owners = append(h.Owners, tabOwner{TabID: t.ID, Profile: t.Profile, Owner: t.Owner.Name, Since: t.Owner.Since})
+		}
 	}
 	for _, n := range r.notices.all() {
 		if n.Kind == string(hub.Refused) {

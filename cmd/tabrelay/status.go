@@ -57,6 +57,11 @@ func (a *app) printStatus(s relay.Status) {
 	if len(s.Browsers) == 0 {
 		a.printf("browser    none\n")
 	}
+	for _, t := range s.Tabs {
+		if t.Owner != nil {
+			a.printf("owner      %s has tab %d of %s since %s: %s\n", t.Owner.Name, t.ID, t.Profile, t.Owner.Since.Local().Format(time.TimeOnly), originText(t.URL))
+		}
+	}
 	for _, c := range s.Clients {
 		a.printf("client     %s (%s)\n", c.Client, c.Via)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -300,7 +301,18 @@ func (u *upping) openDemo(ctx context.Context) error {
 		}
 	}
 	var answer relay.Answer
-	ask := relay.Ask{Arguments: []byte(fmt.Sprintf(`{"url":%q}`, u.status.Demo))}
+	arguments := map[string]any{"url": u.status.Demo}
+	for _, b := range u.status.Browsers {
+		if b.Connected {
+			arguments["profile"] = b.ProfileID
+			break
+		}
+	}
+	text, err := json.Marshal(arguments)
+	if err != nil {
+		return err
+	}
+	ask := relay.Ask{Arguments: text}
 	if err := u.post(ctx, "/api/v1/tools/browser__open_tab/call", ask, &answer); err != nil {
 		return err
 	}

@@ -69,6 +69,20 @@ func (l *lanes) recall(r *call.Invocation) (p lanePlace, ok bool) {
 	return p, ok && time.Since(p.used) <= laneTime
 }
 
+// ProfileOf is the id of the profile in which a lane made its last call to a page; empty when there is none.
+func (h *Hub) ProfileOf(lane string) (id string) {
+	l := &h.lanes
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var latest time.Time
+	for key, place := range l.last {
+		if lane != "" && key.lane == lane && place.used.After(latest) && time.Since(place.used) <= laneTime {
+			id, latest = place.profileID, place.used
+		}
+	}
+	return id
+}
+
 // leave forgets where a lane was.
 func (l *lanes) leave(lane string) {
 	l.mu.Lock()
