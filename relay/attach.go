@@ -102,18 +102,14 @@ func (r *Relay) recognize(a join.Attach) (client string, refused *join.Refused) 
 	return client, nil
 }
 
-// impostor says why an attachment without a token may not have a name: it is that of a client with a token, of the
-// person, or of the relay.
+// impostor says why an attachment without a token may not have a name: it is that of a client with a token.
 func (r *Relay) impostor(client string) *join.Refused {
-	switch {
-	case config.Reserved(client):
-		return &join.Refused{Code: "UNAUTHORIZED", Message: "A client cannot be called " + client + ": that is the person or the relay itself", Hint: "give it another name: tabrelay mcp --client NAME"}
-	case r.nameTaken(client):
-		return &join.Refused{
-			Code: "UNAUTHORIZED", Message: "The client " + client + " has a token, and this one attached without it", Hint: "run: tabrelay connect " + client + ", or set TABRELAY_TOKEN; a client of another name needs none",
-		}
+	if !r.nameTaken(client) {
+		return nil
 	}
-	return nil
+	return &join.Refused{
+		Code: "UNAUTHORIZED", Message: "The client " + client + " has a token, and this one attached without it", Hint: "run: tabrelay connect " + client + ", or set TABRELAY_TOKEN; a client of another name needs none",
+	}
 }
 
 // nameTaken reports whether a name is that of a client with a token, however it is written.

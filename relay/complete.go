@@ -33,13 +33,20 @@ type completer struct {
 	tabs      func() []hub.Tab
 	browsers  func() []hub.Browser
 	letters   func(context.Context, int) ([]call.DeadLetter, error)
+	views     viewer
 }
 
 func (r *Relay) completer(prompts *prompt.Prompts, templates func() []call.ResourceTemplate) *completer {
 	return &completer{
 		prompts: prompts, templates: templates, tools: r.tools,
-		tabs: r.hub.Tabs, browsers: r.hub.Browsers, letters: r.store.DeadLetters,
+		tabs: r.hub.Tabs, browsers: r.hub.Browsers, letters: r.store.DeadLetters, views: &r.views,
 	}
+}
+
+// viewer knows what a client may see.
+type viewer interface {
+	shows(s call.Session, t *registry.Tool) bool
+	hides(s call.Session, plugin string) bool
 }
 
 // offered is one value and the words it can be found by besides itself: a tab by its title and its host.
@@ -49,9 +56,9 @@ type offered struct {
 }
 
 // Complete implements front.Completer.
-func (c *completer) Complete(ctx context.Context, _ call.Session, ref front.Ref, argument, typed string, known map[string]string) (call.Completion, *fault.Error) {
+func (c *completer) Complete(ctx context.Context, s call.Session, ref front.Ref, argument, typed string, known map[string]string) (call.Completion, *fault.Error) {
 	if ref.Prompt != "" {
-		return c.forPrompt(ref.Prompt, argument, typed, known)
+		return c.forPrompt(s, ref.Prompt, argument, typed, known)
 	}
 	list := c.templates()
 	i := slices.IndexFunc(list, func(t call.ResourceTemplate) bool { return t.URITemplate == ref.Template })
@@ -64,7 +71,7 @@ func (c *completer) Complete(ctx context.Context, _ call.Session, ref front.Ref,
 			fault.WithHint("The arguments of a template stand in braces in its URI."))
 	}
 	scheme, _, _ := strings.Cut(ref.Template, ":")
-	return pick(c.forTemplate(ctx, scheme, argument, known), typed), nil
+	return pick(c.forTemplate(ctx, s, scheme, argument, known), typed), nil
 }
 
 // expression is one of a URI template (RFC 6570, section 2.2).
@@ -82,9 +89,9 @@ func variables(template string) (names []string) {
 }
 
 // forPrompt offers what the recipe declares for its argument.
-func (c *completer) forPrompt(name, argument, typed string, known map[string]string) (call.Completion, *fault.Error) {
+func (c *completer) forPrompt(s call.Session, name, argument, typed string, known map[string]string) (call.Completion, *fault.Error) {
 	r, ok := c.prompts.Find(name)
-	if !ok {
+	if !ok || c.views.hides(s, r.Site.Plugin.Manifest.Name) {
 		return call.Completion{}, fault.New(fault.UnknownPrompt, fmt.Sprintf("There is no prompt %.80q", name))
 	}
 	for _, a := range r.Arguments {
@@ -92,7 +99,7 @@ func (c *completer) forPrompt(name, argument, typed string, known map[string]str
 			continue
 		}
 		if a.From != "" {
-			return pick(c.from(a.From, r.Site, known["profile"]), typed), nil
+			return pick(c.from(s, a.From, r.Site, known["profile"]), typed), nil
 		}
 		return pick(plain(a.Complete), typed), nil
 	}
@@ -102,16 +109,16 @@ func (c *completer) forPrompt(name, argument, typed string, known map[string]str
 
 // forTemplate offers what a part of a URI can be. What it means follows from its name, and an id is one of what the
 // scheme is about.
-func (c *completer) forTemplate(ctx context.Context, scheme, argument string, known map[string]string) []offered {
+func (c *completer) forTemplate(ctx context.Context, s call.Session, scheme, argument string, known map[string]string) []offered {
 	switch argument {
 	case "profile", "tool", "plugin":
-		return c.from(argument+"s", nil, "")
+		return c.from(s, argument+"s", nil, "")
 	case "tabId", "tab":
-		return c.from("tabs", nil, known["profile"])
+		return c.from(s, "tabs", nil, known["profile"])
 	case "id":
 		switch scheme {
 		case "tab", "console", "network":
-			return c.from("tabs", nil, known["profile"])
+			return c.from(s, "tabs", nil, known["profile"])
 		case "deadletter":
 			return c.deadLetters(ctx)
 		}
@@ -120,7 +127,7 @@ func (c *completer) forTemplate(ctx context.Context, scheme, argument string, kn
 }
 
 // from offers the values of one of plugin.Sources. Tabs are those of the site, when there is one.
-func (c *completer) from(source string, site *registry.Site, profile string) []offered {
+func (c *completer) from(s call.Session, source string, site *registry.Site, profile string) []offered {
 	var list []offered
 	switch source {
 	case "tabs":
@@ -133,11 +140,15 @@ func (c *completer) from(source string, site *registry.Site, profile string) []o
 		}
 	case "tools":
 		for _, t := range c.tools.Snapshot().Tools {
-			list = append(list, offered{value: t.Name, words: words(t.Spec.DisplayName)})
+			if c.views.shows(s, t) {
+				list = append(list, offered{value: t.Name, words: words(t.Spec.DisplayName)})
+			}
 		}
 	case "plugins":
-		for _, s := range c.tools.Snapshot().Sites {
-			list = append(list, offered{value: s.Plugin.Manifest.Name, words: words(s.Plugin.Manifest.DisplayName)})
+		for _, site := range c.tools.Snapshot().Sites {
+			if m := site.Plugin.Manifest; !c.views.hides(s, m.Name) {
+				list = append(list, offered{value: m.Name, words: words(m.DisplayName)})
+			}
 		}
 	}
 	return list

@@ -36,7 +36,7 @@ func completing(t *testing.T) *completer {
 		t.Fatal(err)
 	}
 	return &completer{
-		prompts: prompt.New(tools), tools: tools,
+		prompts: prompt.New(tools), tools: tools, views: hiding{},
 		templates: func() []call.ResourceTemplate {
 			return []call.ResourceTemplate{{URITemplate: "tab://{id}/text"}, {URITemplate: "deadletter://{id}"}, {URITemplate: "other://{id}/{profile}"}, {URITemplate: "file:///{+path}{?a,b*}"}}
 		},
@@ -53,6 +53,26 @@ func completing(t *testing.T) *completer {
 		letters: func(context.Context, int) ([]call.DeadLetter, error) {
 			return []call.DeadLetter{{ID: "aa01", Tool: "wiki__edit"}, {ID: "bb02", Tool: "demo__add"}}, nil
 		},
+	}
+}
+
+// hiding hides the tools of one plugin from everybody.
+type hiding struct{ plugin string }
+
+func (h hiding) shows(_ call.Session, t *registry.Tool) bool { return t.PluginName() != h.plugin }
+func (h hiding) hides(_ call.Session, plugin string) bool    { return plugin == h.plugin }
+
+// What a client may not see is not offered to it.
+func TestCompletionsOfWhatIsHidden(t *testing.T) {
+	c := completing(t)
+	c.views = hiding{"wiki"}
+	if _, failure := c.Complete(t.Context(), call.Session{}, front.Ref{Prompt: "wiki__sum"}, "tool", "", nil); failure == nil || failure.Code != fault.UnknownPrompt {
+		t.Errorf("an argument of a hidden prompt: %v", failure)
+	}
+	for _, source := range []string{"tools", "plugins"} {
+		if list := c.from(call.Session{}, source, nil, ""); len(list) != 0 {
+			t.Errorf("%s: %v", source, list)
+		}
 	}
 }
 

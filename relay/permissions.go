@@ -34,7 +34,7 @@ func (r *Relay) openPermits(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	r.permits.OnChange(func() { r.news(topicPlugins) })
+	r.permits.OnChange(func() { r.views.changed(); r.news(topicPlugins) })
 	return nil
 }
 

@@ -115,9 +115,15 @@ type agent struct {
 
 func (w *world) agent(start func(context.Context) (join.State, error)) *agent {
 	w.t.Helper()
+	return w.agentWith(start, &join.Shim{Client: "ann"})
+}
+
+// agentWith is agent behind a shim that says who it is.
+func (w *world) agentWith(start func(context.Context) (join.State, error), shim *join.Shim) *agent {
+	w.t.Helper()
 	inReader, in := io.Pipe()
 	outReader, out := io.Pipe()
-	shim := &join.Shim{Home: w.home, Version: Version, Client: "ann", Start: start, In: inReader, Out: out, Log: zerolog.Nop()}
+	shim.Home, shim.Version, shim.Start, shim.In, shim.Out, shim.Log = w.home, Version, start, inReader, out, zerolog.Nop()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- shim.Run(ctx) }()

@@ -2,7 +2,9 @@ package relay
 
 import (
 	"slices"
+	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
@@ -10,25 +12,40 @@ import (
 	"tabrelay/relay/registry"
 )
 
-// views is what each client may see: what its scope covers, and no rule switches off.
+// views is what each client may see: what its scope covers, and no rule switches off everywhere.
 type views struct {
 	relay *Relay
 
-	mu        sync.Mutex
-	listeners []*func()
+	generation atomic.Uint64 // of the rules and scopes
+	mu         sync.Mutex
+	listeners  []*func()
 }
 
 // View implements front.Views.
 func (v *views) View(s call.Session) front.View {
-	within := v.relay.scopes.of(s)
-	if within == nil {
-		return front.View{}
+	within, permits := v.relay.scopes.of(s), v.relay.permits
+	// The generation is read before the rules are: a list made while they change is kept under the old one.
+	view := front.View{
+		Key: s.Client + "\x00" + strconv.FormatUint(v.generation.Load(), 36),
+		Shows: func(t *registry.Tool) bool {
+			return within.Covers(t) && permits.Visible(accessOf(s, t))
+		},
+		Hidden: func(t *registry.Tool) bool {
+			return within.Covers(t) && !permits.Visible(accessOf(s, t))
+		},
+		Why: func(t *registry.Tool) *fault.Error {
+			if failure := within.Refuse(s.Client, t); failure != nil {
+				return failure
+			}
+			_, failure := permits.Allow(accessOf(s, t))
+			return failure
+		},
 	}
-	return front.View{
-		Key: within.Key, Toolset: within.Toolset.Key,
-		Shows: within.Covers,
-		Why:   func(t *registry.Tool) *fault.Error { return within.Refuse(s.Client, t) },
+	if within != nil {
+		view.Key += "\x00" + within.Key
+		view.Toolset = within.Toolset.Key
 	}
+	return view
 }
 
 // OnChange implements front.Views.
@@ -46,6 +63,7 @@ func (v *views) OnChange(changed func()) (stop func()) {
 
 // changed tells that clients may see other tools than before. It may be called with any lock held that no list takes.
 func (v *views) changed() {
+	v.generation.Add(1)
 	v.mu.Lock()
 	listeners := v.listeners
 	v.mu.Unlock()
@@ -55,7 +73,19 @@ func (v *views) changed() {
 }
 
 // shows reports whether a client may see a tool.
-func (v *views) shows(s call.Session, t *registry.Tool) bool {
-	view := v.View(s)
-	return view.Shows == nil || view.Shows(t)
+func (v *views) shows(s call.Session, t *registry.Tool) bool { return v.View(s).Shows(t) }
+
+// hides reports whether a client may see no tool of a plugin, although it has some.
+func (v *views) hides(s call.Session, plugin string) bool {
+	view, some := v.View(s), false
+	for _, t := range v.relay.tools.Snapshot().Tools {
+		if t.Plugin == nil || t.PluginName() != plugin {
+			continue
+		}
+		if view.Shows(t) {
+			return false
+		}
+		some = true
+	}
+	return some
 }

@@ -48,7 +48,7 @@ func (f *Front) viewsChanged() {
 	f.changes.viewed = true
 	f.changes.mu.Unlock()
 	f.changed(mcp.MethodNotificationToolsListChanged)
-	if f.options.Prompts != nil {
+	if f.options.Prompts != nil && len(f.options.Prompts.List()) > 0 {
 		f.changed(mcp.MethodNotificationPromptsListChanged)
 	}
 }
