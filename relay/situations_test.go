@@ -19,8 +19,6 @@ import (
 // it that a test does provoke is a mistake.
 var notYet = map[string]string{
 	"client-cannot-do-it":      "no tool of the relay asks a person yet; the tools of the conformance suite do",
-	"person-said-no":           "permissions come later",
-	"person-did-not-answer":    "permissions come later",
 	"not-configured":           "what has to be configured comes with delegated agents",
 	"agent-unknown":            "delegated agents come later",
 	"agent-failed":             "delegated agents come later",

@@ -1,0 +1,464 @@
+package permit
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/fault/faulttest"
+)
+
+// memory keeps rules as the database does.
+type memory struct {
+	mu       sync.Mutex
+	rules    map[key]call.Rule
+	switches map[string]string
+}
+
+func (m *memory) Rules(context.Context) (list []call.Rule, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range m.rules {
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+func (m *memory) SetRule(_ context.Context, r call.Rule) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.rules[key{r.Target, r.Client}] = r
+	return nil
+}
+
+func (m *memory) UnsetRule(_ context.Context, target, client string) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, there := m.rules[key{target, client}]
+	delete(m.rules, key{target, client})
+	return there, nil
+}
+
+func (m *memory) Switch(_ context.Context, name string) (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.switches[name], nil
+}
+
+func (m *memory) SetSwitch(_ context.Context, name, value string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.switches[name] = value
+	return nil
+}
+
+func newMemory() *memory { return &memory{rules: map[key]call.Rule{}, switches: map[string]string{}} }
+
+// fixture is Permits with what they were heard to record.
+type fixture struct {
+	*Permits
+	t        *testing.T
+	mu       sync.Mutex
+	recorded []string // "decision by"
+}
+
+func open(t *testing.T, rules ...call.Rule) *fixture {
+	t.Helper()
+	m := newMemory()
+	for _, r := range rules {
+		m.rules[key{r.Target, r.Client}] = r
+	}
+	f := &fixture{t: t}
+	p, err := New(t.Context(), Options{Store: m, Timeout: 50 * time.Second, Audit: func(e call.Entry) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if e.Kind == call.EntryDecision {
+			f.recorded = append(f.recorded, e.Decision+" by "+e.DecidedBy)
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	f.Permits = p
+	return f
+}
+
+// asks lets a call ask, and waits until its question lies on the desk.
+func (f *fixture) asks(ctx context.Context, a call.Access) (q call.Approval, end <-chan *fault.Error) {
+	f.t.Helper()
+	before := f.Pending("")
+	ended := make(chan *fault.Error, 1)
+	go func() { ended <- f.Ask(ctx, a, nil, nil) }()
+	synctest.Wait()
+	for _, q := range f.Pending("") {
+		if !slices.ContainsFunc(before, func(b call.Approval) bool { return b.ID == q.ID }) {
+			return q, ended
+		}
+	}
+	f.t.Fatal("there is no question")
+	return q, nil
+}
+
+func (f *fixture) allowed(a call.Access) string {
+	f.t.Helper()
+	ask, failure := f.Allow(a)
+	switch {
+	case failure != nil:
+		return string(failure.Code)
+	case ask:
+		return "ask"
+	}
+	return "runs"
+}
+
+func yes(long string) call.Decision { return call.Decision{Allow: true, For: long, By: "terminal"} }
+
+var no = call.Decision{By: "panel"}
+
+// What an answer allows besides the call it is about.
+func TestWhatAnAnswerAllows(t *testing.T) {
+	ask := call.Rule{Target: "shop", Mode: call.Ask}
+	elsewhere, otherProfile, otherLane, otherTool := pay(), pay(), pay(), pay()
+	elsewhere.At = shopAt("https://other.example")
+	otherProfile.At = shopAt("https://shop.example")
+	otherProfile.At.ProfileID = "p2"
+	otherLane.Session.Lane, otherTool.Tool = "lane 2", "shop__sell"
+	otherTab := pay()
+	otherTab.At = shopAt("https://shop.example")
+	otherTab.At.TabID = 8
+	for _, tt := range []struct {
+		name, answer string
+		same, otherTab,
+		lane string
+		later time.Duration // until the same call comes again
+	}{
+		{"once", "once", "ask", "ask", "ask", 0},
+		{"the session", "session", "runs", "runs", "ask", 0},
+		{"the session, after 59 minutes", "session", "runs", "runs", "ask", 59 * time.Minute},
+		{"the session, after an idle hour", "session", "ask", "ask", "ask", time.Hour},
+		{"an hour", "1h", "runs", "runs", "ask", 0},
+		{"ten minutes", "10m", "ask", "ask", "ask", 10 * time.Minute},
+		{"always", "always", "runs", "runs", "runs", 0},
+		{"always, after a day", "always", "runs", "runs", "runs", 24 * time.Hour},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := open(t, ask)
+				q, end := f.asks(t.Context(), pay())
+				if err := f.Answer(t.Context(), q.ID, "", yes(tt.answer)); err != nil {
+					t.Fatal(err)
+				}
+				if failure := <-end; failure != nil {
+					t.Fatal(failure)
+				}
+				time.Sleep(tt.later)
+				if got := f.allowed(pay()); got != tt.same {
+					t.Errorf("the same call: %s, want %s", got, tt.same)
+				}
+				if got := f.allowed(otherTab); got != tt.otherTab {
+					t.Errorf("another tab: %s, want %s", got, tt.otherTab)
+				}
+				if got := f.allowed(otherLane); got != tt.lane {
+					t.Errorf("another lane: %s, want %s", got, tt.lane)
+				}
+				others := map[string]call.Access{"another tool": otherTool}
+				if tt.answer != "always" {
+					others["another origin"], others["another profile"] = elsewhere, otherProfile
+				}
+				for name, a := range others {
+					if got := f.allowed(a); got != "ask" {
+						t.Errorf("%s: %s, want ask", name, got)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Without any rule a tool that reads is asked about once in a session, whatever the answer is called.
+func TestReadingIsAskedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t)
+		q, end := f.asks(t.Context(), read())
+		if !slices.Equal(q.Choices, []string{"session", "always"}) || q.Risk != "reads" {
+			t.Errorf("the question is %+v", q)
+		}
+		if err := f.Answer(t.Context(), q.ID, "", yes("once")); err != nil || <-end != nil {
+			t.Fatal(err)
+		}
+		if got := f.allowed(read()); got != "runs" {
+			t.Errorf("the next call: %s", got)
+		}
+		if got := f.allowed(pay()); got != "PERMISSION_DENIED" {
+			t.Errorf("a tool that changes something: %s", got)
+		}
+	})
+}
+
+// The situations in which an agent is refused.
+func TestRefusals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t, call.Rule{Target: "shop__read", Mode: call.Ask})
+		_, forbidden := f.Allow(pay())
+		faulttest.Provoked(t, "rule-forbids", forbidden)
+		if !strings.Contains(forbidden.Hint, "tabrelay permit set shop__pay ask") || !strings.Contains(forbidden.Hint, "side panel") {
+			t.Errorf("it does not say what would enable it: %s", forbidden.Hint)
+		}
+
+		q, end := f.asks(t.Context(), read())
+		if err := f.Answer(t.Context(), q.ID, "p1", no); err != nil {
+			t.Fatal(err)
+		}
+		faulttest.Provoked(t, "person-said-no", <-end)
+
+		began := time.Now()
+		_, end = f.asks(t.Context(), read())
+		late := <-end
+		faulttest.Provoked(t, "person-did-not-answer", late)
+		if took := time.Since(began); took != 50*time.Second || !strings.Contains(late.Hint, "permit pending") || !strings.Contains(late.Hint, "side panel") {
+			t.Errorf("after %s: %s", took, late.Hint)
+		}
+		if want := []string{"denied by panel", "not answered in time by relay"}; !slices.Equal(f.recorded, want) {
+			t.Errorf("recorded %v, want %v", f.recorded, want)
+		}
+	})
+}
+
+// Of two answers at once one counts; the other does nothing and is told why.
+func TestTwoAnswersAtOnce(t *testing.T) {
+	for range 50 {
+		synctest.Test(t, func(t *testing.T) {
+			f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
+			q, end := f.asks(t.Context(), pay())
+			var both sync.WaitGroup
+			errs := make([]error, 2)
+			for i, d := range []call.Decision{yes("session"), no} {
+				both.Go(func() { errs[i] = f.Answer(t.Context(), q.ID, "", d) })
+			}
+			both.Wait()
+			failure := <-end
+			if (errs[0] == nil) == (errs[1] == nil) || (errs[0] == nil) != (failure == nil) {
+				t.Fatalf("answers %v, end %v", errs, failure)
+			}
+			if late := errors.Join(errs...); !errors.Is(late, ErrEnded) {
+				t.Errorf("the other is told: %v", late)
+			}
+			if got := f.allowed(pay()); (got == "runs") != (errs[0] == nil) {
+				t.Errorf("afterwards it is %s", got)
+			}
+		})
+	}
+}
+
+// An answer at the very deadline either counts or does nothing; a later one never counts.
+func TestAnswerAtTheDeadline(t *testing.T) {
+	for _, after := range []time.Duration{50*time.Second - 1, 50 * time.Second, 50*time.Second + 1} {
+		synctest.Test(t, func(t *testing.T) {
+			f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
+			q, end := f.asks(t.Context(), pay())
+			time.Sleep(after)
+			err := f.Answer(t.Context(), q.ID, "", yes("always"))
+			failure := <-end
+			if (err == nil) != (failure == nil) || (err == nil) != (after < 50*time.Second) {
+				t.Errorf("after %s: %v, end %v", after, err, failure)
+			}
+			if err != nil && !errors.Is(err, ErrEnded) {
+				t.Errorf("the late answer is told: %v", err)
+			}
+			if got := f.allowed(pay()); (got == "runs") != (err == nil) {
+				t.Errorf("afterwards it is %s", got)
+			}
+		})
+	}
+}
+
+// Whatever ends a call ends its question, and nothing is executed.
+func TestQuestionsEnd(t *testing.T) {
+	for name, tt := range map[string]struct {
+		end  func(f *fixture, cancel context.CancelCauseFunc)
+		code fault.Code
+	}{
+		"the agent cancels": {func(_ *fixture, cancel context.CancelCauseFunc) { cancel(call.ErrCancelled) }, fault.Cancelled},
+		"the relay stops":   {func(f *fixture, _ context.CancelCauseFunc) { f.Close() }, fault.ShuttingDown},
+		"everything stops": {func(f *fixture, _ context.CancelCauseFunc) {
+			if err := f.Pause(f.t.Context(), true, "panel"); err != nil {
+				f.t.Error(err)
+			}
+		}, fault.PermissionDenied},
+		"it is switched off": {func(f *fixture, _ context.CancelCauseFunc) {
+			if err := f.Set(f.t.Context(), call.Rule{Target: "shop__pay", Mode: call.Off, By: "panel"}, 0); err != nil {
+				f.t.Error(err)
+			}
+		}, fault.PermissionDenied},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
+				ctx, cancel := context.WithCancelCause(t.Context())
+				q, end := f.asks(ctx, pay())
+				tt.end(f, cancel)
+				failure := <-end
+				if failure == nil || failure.Code != tt.code || failure.Outcome != fault.NotExecuted {
+					t.Fatalf("the call ends with %v", failure)
+				}
+				if err := f.Answer(t.Context(), q.ID, "", yes("once")); !errors.Is(err, ErrEnded) {
+					t.Errorf("a late answer: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// What a rule, or the answer to another question, allows needs no answer any more.
+func TestQuestionsThatARuleAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
+		q, first := f.asks(t.Context(), pay())
+		_, second := f.asks(t.Context(), pay())
+		other := pay()
+		other.Session.Lane = "lane 2"
+		_, third := f.asks(t.Context(), other)
+		if err := f.Answer(t.Context(), q.ID, "", yes("session")); err != nil || <-first != nil || <-second != nil {
+			t.Fatal(err)
+		}
+		if left := f.Pending(""); len(left) != 1 || left[0].Lane != "lane 2" {
+			t.Fatalf("%d questions are left", len(left))
+		}
+		if err := f.Set(t.Context(), call.Rule{Target: "shop__pay", Mode: call.Auto}, time.Minute); err != nil || <-third != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if got := f.allowed(other); got != "ask" {
+			t.Errorf("after the rule's end it is %s", got)
+		}
+	})
+}
+
+// A panel sees and answers the questions of its own profile, and those without a tab.
+func TestOnlyTheOwnerIsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t, call.Rule{Target: "default", Mode: call.Ask}, call.Rule{Target: "relay", Mode: call.Ask})
+		q, end := f.asks(t.Context(), pay())
+		own := call.Access{Session: call.Session{Lane: "lane", Client: "ann"}, Tool: "browser__open_tab", Plugin: "relay", BuiltIn: true}
+		_, everywhere := f.asks(t.Context(), own)
+		if n1, n2, all := len(f.Pending("p1")), len(f.Pending("p2")), len(f.Pending("")); n1 != 2 || n2 != 1 || all != 2 {
+			t.Errorf("p1 is asked %d, p2 %d, the terminal %d", n1, n2, all)
+		}
+		if err := f.Answer(t.Context(), q.ID, "p2", yes("once")); !errors.Is(err, ErrNotYours) {
+			t.Errorf("the other profile: %v", err)
+		}
+		if err := f.Answer(t.Context(), q.ID, "p1", yes("for ever")); !errors.Is(err, ErrAnswer) {
+			t.Errorf("an answer without sense: %v", err)
+		}
+		if err := f.Answer(t.Context(), q.ID, "p1", yes("once")); err != nil || <-end != nil {
+			t.Error(err)
+		}
+		if err := f.Answer(t.Context(), f.Pending("p2")[0].ID, "p2", no); err != nil || <-everywhere == nil {
+			t.Error(err)
+		}
+	})
+}
+
+// One client cannot keep the others from asking.
+func TestQuestionsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
+		ctx, cancel := context.WithCancel(t.Context())
+		var calls sync.WaitGroup
+		for range mostOpen / 4 {
+			calls.Go(func() { f.Ask(ctx, pay(), nil, nil) })
+		}
+		synctest.Wait()
+		if failure := f.Ask(ctx, pay(), nil, nil); failure == nil || failure.Code != fault.Overloaded || failure.Outcome != fault.NotExecuted {
+			t.Errorf("one too many: %v", failure)
+		}
+		bob := pay()
+		bob.Session.Client = "bob"
+		f.asks(ctx, bob)
+		cancel()
+		calls.Wait()
+		synctest.Wait()
+		if n := len(f.Pending("")); n != 0 {
+			t.Errorf("%d are left", n)
+		}
+	})
+}
+
+// The switch survives a restart; what is asked meanwhile is refused.
+func TestPause(t *testing.T) {
+	m := newMemory()
+	m.rules[key{"default", ""}] = call.Rule{Target: "default", Mode: call.Auto}
+	for _, paused := range []bool{true, false} {
+		p, err := New(t.Context(), Options{Store: m, Timeout: time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Pause(t.Context(), paused, "panel"); err != nil {
+			t.Fatal(err)
+		}
+		p.Close()
+		next, err := New(t.Context(), Options{Store: m, Timeout: time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, failure := next.Allow(pay()); (failure != nil) != paused || next.Paused() != paused {
+			t.Errorf("paused %t: %v", paused, failure)
+		}
+		next.Close()
+	}
+}
+
+// Changing the rules takes back what was allowed under them.
+func TestANewRuleTakesGrantsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
+		for _, target := range []string{"shop", "shop__pay", "https://shop.example", "default"} {
+			q, end := f.asks(t.Context(), pay())
+			if err := f.Answer(t.Context(), q.ID, "", yes("session")); err != nil || <-end != nil {
+				t.Fatal(err)
+			}
+			if err := f.Set(t.Context(), call.Rule{Target: target, Mode: call.Ask}, 0); err != nil {
+				t.Fatal(err)
+			}
+			if got := f.allowed(pay()); got != "ask" {
+				t.Errorf("after a rule about %s it is %s", target, got)
+			}
+		}
+		q, end := f.asks(t.Context(), pay())
+		if err := f.Answer(t.Context(), q.ID, "", yes("session")); err != nil || <-end != nil {
+			t.Fatal(err)
+		}
+		if g := f.Grants(); len(g) != 1 || !f.Revoke(g[0].ID, "panel") || f.allowed(pay()) != "ask" || f.Revoke(g[0].ID, "panel") {
+			t.Errorf("the grants are %+v", g)
+		}
+	})
+}
+
+func BenchmarkAllow(b *testing.B) {
+	rules := map[string]map[string]string{"wiki": {"*": "ask"}, "https://bank.example": {"*": "off"}, "default": {"*": "auto"}}
+	p, err := New(b.Context(), Options{Store: newMemory(), Config: rules, Timeout: time.Minute})
+	if err != nil {
+		b.Fatal(err)
+	}
+	granted := pay()
+	granted.Tool, granted.Plugin = "wiki__page", "wiki"
+	p.grants.add(&granted, 0)
+	for name, a := range map[string]call.Access{"auto": pay(), "granted": granted} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if ask, failure := p.Allow(a); ask || failure != nil {
+					b.Fatal(ask, failure)
+				}
+			}
+		})
+	}
+}

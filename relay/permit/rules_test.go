@@ -1,0 +1,199 @@
+package permit
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"tabrelay/relay/call"
+)
+
+// said reads rules as a person writes them: TARGET[@CLIENT]=MODE, separated by spaces; one with a + in front is of
+// config.json, the others are of the person.
+func said(t *testing.T, text string) *table {
+	t.Helper()
+	var personal []call.Rule
+	config := map[string]map[string]string{}
+	for word := range strings.FieldsSeq(text) {
+		word, configured := strings.CutPrefix(word, "+")
+		about, mode, ok := strings.Cut(word, "=")
+		if !ok {
+			t.Fatalf("%q is no rule", word)
+		}
+		target, client, _ := strings.Cut(about, "@")
+		switch {
+		case !configured:
+			personal = append(personal, call.Rule{Target: target, Client: client, Mode: call.Mode(mode)})
+		case config[target] == nil:
+			config[target] = map[string]string{}
+			fallthrough
+		default:
+			if client == "" {
+				client = everyClient
+			}
+			config[target][client] = mode
+		}
+	}
+	return newTable(personal, config, false)
+}
+
+func shopAt(origin string) *call.Place {
+	return &call.Place{ProfileID: "p1", Profile: "Work", TabID: 7, Origin: origin, URL: origin + "/cart", Title: "Cart"}
+}
+
+// pay is ann's call of a tool that changes something.
+func pay() call.Access {
+	return call.Access{ID: "aa", Session: call.Session{Lane: "lane", Client: "ann", Via: "stdio"}, Tool: "shop__pay", Title: "Pay", Plugin: "shop",
+		PluginTitle: "Shop", Arguments: []byte(`{"amount":5}`), At: shopAt("https://shop.example")}
+}
+
+func read() call.Access {
+	a := pay()
+	a.Tool, a.Title, a.ReadOnly, a.Idempotent = "shop__read", "Read", true, true
+	return a
+}
+
+// The matrix: what the rules say about ann's call of shop__pay, and of shop__read, on https://shop.example.
+func TestMatrix(t *testing.T) {
+	for _, tt := range []struct {
+		name, rules string
+		pay, read   call.Mode
+	}{
+		{"nothing is said", "", "off", "ask"},
+		{"the default", "default=auto", "auto", "auto"},
+		{"the default is off", "default=off", "off", "off"},
+		{"the client before the default", "default=auto default@ann=off", "off", "off"},
+		{"another client", "default@bob=auto", "off", "ask"},
+		{"the origin before the client", "default@ann=off https://shop.example=auto", "auto", "auto"},
+		{"another origin", "https://shop.example:8443=auto http://shop.example=auto", "off", "ask"},
+		{"an origin for the client", "https://shop.example=ask https://shop.example@ann=auto", "auto", "auto"},
+		{"an origin that is off for the client", "https://shop.example=auto https://shop.example@ann=off", "off", "off"},
+		{"an origin that is off for all", "https://shop.example=off https://shop.example@ann=auto", "off", "off"},
+		{"the plugin before the origin", "https://shop.example=off shop=ask", "ask", "ask"},
+		{"client and plugin before the plugin", "shop=off shop@ann=auto", "auto", "auto"},
+		{"the tool before client and plugin", "shop@ann=off shop__pay=ask", "ask", "off"},
+		{"client and tool before the tool", "shop__pay=off shop__pay@ann=auto shop__read=auto shop__read@ann=ask", "auto", "ask"},
+		{"all levels", "shop__pay@ann=auto shop__pay=off shop@ann=off shop=off https://shop.example=off default@ann=off default=off", "auto", "off"},
+		{"a rule of config.json", "+shop=ask", "ask", "ask"},
+		{"the person before config.json", "shop=auto +shop=ask", "auto", "auto"},
+		{"off in config.json wins", "shop=auto +shop=off", "off", "off"},
+		{"off of the person wins", "shop=off +shop=auto", "off", "off"},
+		{"a higher level of config.json", "shop=off +shop__pay=auto", "auto", "off"},
+		{"config.json for a client", "+shop@ann=auto +shop@bob=off", "auto", "auto"},
+		{"config.json for all origins of a client", "+https://shop.example@ann=off https://shop.example@ann=auto", "off", "off"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			rules := said(t, tt.rules)
+			one, two := pay(), read()
+			if got := rules.resolve(&one, 0); got.mode != tt.pay {
+				t.Errorf("pay is %s, want %s (%s)", got.mode, tt.pay, got.why())
+			}
+			if got := rules.resolve(&two, 0); got.mode != tt.read {
+				t.Errorf("read is %s, want %s (%s)", got.mode, tt.read, got.why())
+			}
+		})
+	}
+}
+
+// The relay's own tools and the demo in the binary need no permission, unless somebody says so.
+func TestFreeTools(t *testing.T) {
+	own := call.Access{Session: call.Session{Client: "ann"}, Tool: "browser__open_tab", Plugin: "relay", BuiltIn: true}
+	shown := call.Access{Session: call.Session{Client: "ann"}, Tool: "demo__add", Plugin: "demo", Shipped: true, At: shopAt("http://127.0.0.1:7718")}
+	forged := shown
+	forged.Shipped = false // somebody's plugin that calls itself demo
+	for _, tt := range []struct {
+		rules               string
+		own, shown, another call.Mode
+	}{
+		{"", "auto", "auto", "off"},
+		{"default=ask", "auto", "auto", "ask"},
+		{"default=off", "off", "off", "off"},
+		{"default@ann=off", "off", "off", "off"},
+		{"default@bob=off", "auto", "auto", "off"},
+		{"relay=ask demo=off", "ask", "off", "off"},
+		{"browser__open_tab@ann=ask demo__add=ask", "ask", "ask", "ask"},
+		{"default=off relay=auto", "auto", "off", "off"},
+		{"http://127.0.0.1:7718=off", "auto", "auto", "off"},
+	} {
+		rules := said(t, tt.rules)
+		for _, c := range []struct {
+			access call.Access
+			want   call.Mode
+		}{{own, tt.own}, {shown, tt.shown}, {forged, tt.another}} {
+			if got := rules.resolve(&c.access, 0); got.mode != c.want {
+				t.Errorf("%q: %s (shipped %t) is %s, want %s", tt.rules, c.access.Tool, c.access.Shipped, got.mode, c.want)
+			}
+		}
+	}
+}
+
+// A rule that was limited in time says nothing afterwards; the one of config.json is as before.
+func TestRulesEnd(t *testing.T) {
+	end := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+	rules := newTable([]call.Rule{{Target: "shop", Mode: call.Auto, Until: end}}, map[string]map[string]string{"shop": {"*": "ask"}}, false)
+	a := pay()
+	for _, tt := range []struct {
+		at   time.Time
+		want call.Mode
+	}{{end.Add(-time.Nanosecond), call.Auto}, {end, call.Ask}} {
+		if got := rules.resolve(&a, tt.at.UnixNano()); got.mode != tt.want {
+			t.Errorf("at %s it is %s, want %s", tt.at, got.mode, tt.want)
+		}
+	}
+}
+
+// Before the tab is known, a rule about an origin leaves open what else would be said.
+func TestOpenUntilTheTabIsKnown(t *testing.T) {
+	for _, tt := range []struct {
+		rules string
+		mode  call.Mode
+		open  bool
+	}{
+		{"", "off", false},
+		{"https://shop.example=auto", "off", true},
+		{"https://shop.example=auto shop=off", "off", false},
+		{"https://shop.example=off default=auto", "auto", true},
+	} {
+		a := pay()
+		a.At = nil
+		if got := said(t, tt.rules).resolve(&a, 0); got.mode != tt.mode || got.open != tt.open {
+			t.Errorf("%q: %s, open %t; want %s, %t", tt.rules, got.mode, got.open, tt.mode, tt.open)
+		}
+	}
+}
+
+// Every verdict says in words where it comes from.
+func TestWhy(t *testing.T) {
+	for rules, want := range map[string]string{
+		"":                          "tools that can change something are off until the person enables them",
+		"shop__pay=off":             "a rule about the tool shop__pay says so",
+		"shop__pay@ann=off":         "a rule about the tool shop__pay and the client ann says so",
+		"+shop=off":                 "a rule about the plugin shop in config.json says so",
+		"shop@ann=off":              "a rule about the plugin shop and the client ann says so",
+		"https://shop.example=off":  "a rule about https://shop.example says so",
+		"default@ann=off":           "a rule about the client ann says so",
+		"+default=off default=auto": "the default in config.json says so",
+	} {
+		a := pay()
+		if got := said(t, rules).resolve(&a, 0).why(); got != want {
+			t.Errorf("%q: %q, want %q", rules, got, want)
+		}
+	}
+}
+
+func TestTargets(t *testing.T) {
+	known := func(name string) (bool, string) { return name == "shop", "shop" }
+	for text, want := range map[string]string{
+		"default": Default, "all": Default, "*": Default, "shop": "shop",
+		"https://Shop.example/": "https://shop.example", "https://shop.example:443": "https://shop.example", "http://localhost:8080": "http://localhost:8080",
+		"shpo": "", "https://shop.example/cart": "", "ftp://shop.example": "", "https://*.example": "", "https://ann:secret@shop.example": "", "": "", "https://": "",
+	} {
+		got, err := target(text, known)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q %v, want %q", text, got, err, want)
+		}
+	}
+	if _, err := target("shpo", known); err == nil || !strings.Contains(err.Error(), "did you mean shop?") {
+		t.Errorf("no suggestion: %v", err)
+	}
+}
