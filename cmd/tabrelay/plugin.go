@@ -14,14 +14,15 @@ import (
 	"tabrelay/relay/join"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/registry"
+	"tabrelay/relay/review"
 )
 
 func (a *app) plugin() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "plugin", Short: "Make, test, check, add, update, remove, list and configure plugins", Args: cobra.NoArgs,
+		Use: "plugin", Short: "Make, test, check, add, review, update, remove, list and configure plugins", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.pluginNew(), a.pluginDev(), a.pluginBuild(), a.pluginCheck(), a.pluginTest(), a.pluginAdd(), a.pluginUpdate(), a.pluginUse(), a.pluginRemove(), a.pluginList(), a.pluginConfigure())
+	cmd.AddCommand(a.pluginNew(), a.pluginDev(), a.pluginBuild(), a.pluginCheck(), a.pluginTest(), a.pluginAdd(), a.pluginReview(), a.pluginUpdate(), a.pluginUse(), a.pluginRemove(), a.pluginList(), a.pluginConfigure())
 	return cmd
 }
 
@@ -86,6 +87,22 @@ type pluginRow struct {
 	Folder  string   `json:"folder,omitempty"`
 	Matches []string `json:"matches,omitempty"`
 	Problem string   `json:"problem,omitempty"`
+	Review  string   `json:"review,omitempty"`  // how far the content in the folder is; empty when no relay runs, and for shipped ones
+	Serving string   `json:"serving,omitempty"` // hash of the content that is offered, where that has to be reviewed
+}
+
+// reviewText is the review's column.
+func (p pluginRow) reviewText() string {
+	switch review.State(p.Review) {
+	case review.Waiting, review.Refused:
+		if p.Serving == "" {
+			return p.Review + ", off"
+		}
+		return p.Review + ", the reviewed one serves"
+	case "":
+		return "-"
+	}
+	return p.Review
 }
 
 func (a *app) pluginList() *cobra.Command {
@@ -100,7 +117,7 @@ func (a *app) pluginList() *cobra.Command {
 			if asJSON {
 				return a.printJSON(list)
 			}
-			rows := [][]string{{"NAME", "VERSION", "FROM", "PAGES"}}
+			rows := [][]string{{"NAME", "VERSION", "FROM", "REVIEW", "PAGES"}}
 			for _, p := range list {
 				from, pages := p.Folder, strings.Join(p.Matches, " ")
 				switch {
@@ -116,7 +133,7 @@ func (a *app) pluginList() *cobra.Command {
 				if p.Shipped {
 					from = "shipped"
 				}
-				rows = append(rows, []string{p.Name, p.Version, from, pages})
+				rows = append(rows, []string{p.Name, p.Version, from, p.reviewText(), pages})
 			}
 			return a.table(rows...)
 		},
@@ -163,6 +180,11 @@ func (a *app) asOffered(ctx context.Context, list []pluginRow) {
 		return
 	}
 	for i := range list {
+		for _, one := range status.Reviews {
+			if one.Plugin == list[i].Name && !list[i].Shipped {
+				list[i].Review, list[i].Serving = string(one.State), one.Serving
+			}
+		}
 		for _, p := range status.Plugins {
 			if p.Name == list[i].Name && list[i].Enabled {
 				list[i].Matches = p.Matches

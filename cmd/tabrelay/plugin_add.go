@@ -39,7 +39,7 @@ func (a *app) pluginAdd() *cobra.Command {
 			a.warn(c.Found)
 			m := c.Plugin.Manifest
 			a.notef("%s %s is added, with %d tools. It works on %s.\n", m.Name, m.Version, len(m.Tools), strings.Join(m.URLPatterns, " "))
-			return a.tellRelay(cmd.Context(), m.Name)
+			return errors.Join(a.tellRelay(cmd.Context(), m.Name), a.reviewAdded(cmd.Context(), m.Name))
 		},
 	}
 	cmd.Flags().StringVar(&registry, "registry", "", "address of the package registry (default: npm's configuration)")
@@ -63,7 +63,7 @@ func (a *app) addFolder(ctx context.Context, dir string) error {
 		return err
 	}
 	a.notef("%s %s is added, with %d tools.\n", p.Manifest.Name, p.Manifest.Version, len(p.Manifest.Tools))
-	return a.tellRelay(ctx, p.Manifest.Name)
+	return errors.Join(a.tellRelay(ctx, p.Manifest.Name), a.reviewAdded(ctx, p.Manifest.Name))
 }
 
 // prepare gets a plugin from elsewhere. It is not offered yet.
@@ -151,7 +151,7 @@ func (a *app) update(ctx context.Context, before *plugin.Entry, c *install.Candi
 		return errors.Join(err, c.Discard())
 	}
 	a.notef("%s %s is installed.\n", name, is.Version)
-	return a.tellRelay(ctx, name)
+	return errors.Join(a.tellRelay(ctx, name), a.reviewAdded(ctx, name))
 }
 
 // confirmed asks the person. Without one the answer is no.

@@ -74,6 +74,7 @@ func (a *app) watchPlugin(ctx context.Context, dir string, opts plugin.Options) 
 		if err := a.tellRelay(ctx, b.Plugin.Manifest.Name); err != nil {
 			a.notef("problem: the relay did not take it: %v\n", err)
 		}
+		a.noteReview(ctx, b.Plugin)
 	})
 }
 

@@ -42,6 +42,7 @@ type development struct {
 	dir   string
 	last  *plugin.Plugin // what is offered; nil before the first good build
 	fresh bool           // the folder was added by this session
+	end   func()         // of the relay's letting last run; nil when it does not
 }
 
 func (d *development) run(ctx context.Context) error {
@@ -64,6 +65,7 @@ func (d *development) run(ctx context.Context) error {
 		d.offer(ctx, b, names)
 	})
 	// The person ended it: what is left to do does not end with them.
+	defer d.endVouching()
 	ctx = context.WithoutCancel(ctx)
 	if d.last != nil && d.fresh {
 		name := d.last.Manifest.Name
@@ -90,6 +92,7 @@ func (d *development) offer(ctx context.Context, b plugin.Built, names chan stri
 			d.notef("problem: %v\n", err)
 		}
 	}
+	d.vouch(ctx, b.Plugin)
 	fresh, err := plugin.Enlist(d.home.Plugins(), b.Plugin)
 	if err != nil {
 		d.notef("error: %v\n", err)
@@ -98,6 +101,9 @@ func (d *development) offer(ctx context.Context, b plugin.Built, names chan stri
 	m := b.Plugin.Manifest
 	if err := d.tellRelay(ctx, m.Name); err != nil {
 		d.notef("problem: the relay did not take it: %v\n", err)
+	}
+	if d.end == nil {
+		d.noteReview(ctx, b.Plugin)
 	}
 	took := b.Took + time.Since(began)
 	if d.last == nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tabrelay/relay"
+	"tabrelay/relay/review"
 )
 
 func (a *app) status() *cobra.Command {
@@ -70,6 +71,14 @@ func (a *app) printStatus(s relay.Status) {
 	}
 	for _, p := range s.Problems {
 		a.printf("problem    %s\n", problemText(p))
+	}
+	for _, one := range s.Reviews {
+		if one.State == review.Waiting {
+			a.printf("review     %s waits: tabrelay plugin review %s\n", one.Plugin, one.Plugin)
+		}
+	}
+	if s.Unreviewed {
+		a.printf("review     off: review.required is false, plugins run without one\n")
 	}
 	for _, n := range s.Notices {
 		a.printf("notice     %s %s %s\n", n.Time.Local().Format(time.TimeOnly), n.Profile, n.Message)

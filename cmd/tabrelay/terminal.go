@@ -41,13 +41,15 @@ type terminal struct {
 // interactive reports whether a person can answer.
 func (t *terminal) interactive() bool {
 	file, ok := t.in.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
+	return ok && isTerminal(file)
 }
+
+func isTerminal(file *os.File) bool { return term.IsTerminal(int(file.Fd())) }
 
 // watched reports whether a person sees what is written to stderr.
 func (t *terminal) watched() bool {
 	file, ok := t.err.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
+	return ok && isTerminal(file)
 }
 
 // printf writes a result.
