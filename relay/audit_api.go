@@ -169,7 +169,10 @@ func auditWriter(w io.Writer, format string) (write func(*audit.Row) error, end 
 	return func(r *audit.Row) error { return audit.JSONL(w, r) }, func() error { return nil }
 }
 
-// AuditLog is the log of a home folder, for reading it whether a relay runs there or not.
-func AuditLog(ctx context.Context, database string) (*store.AuditReader, error) {
+// AuditReader reads the audit log.
+type AuditReader = store.AuditReader
+
+// AuditLog is the log in a database, for reading it whether a relay runs there or not.
+func AuditLog(ctx context.Context, database string) (*AuditReader, error) {
 	return store.OpenAudit(ctx, database)
 }

@@ -35,7 +35,7 @@ func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"port": takePort, "await": await, "letter": letter, "result": result, "exits": exits, "unzipped": unzipped},
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"port": takePort, "await": await, "letter": letter, "result": result, "exits": exits, "unzipped": unzipped, "tamper": tamper},
 		Setup:         furnish,
 	})
 }
