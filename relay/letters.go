@@ -167,8 +167,17 @@ func unreadable(err error) *fault.Error {
 func (r *Relay) replay(ctx context.Context, l *call.DeadLetter, c call.Call) (*call.Result, *fault.Error) {
 	again := call.Call{
 		ID: newCallID(), Session: c.Session, Tool: l.Tool, Arguments: l.Arguments, Progress: c.Progress, Log: c.Log, MaxBytes: c.MaxBytes, Ask: c.Ask, ReplayOf: l.ID,
+		Note: c.Note, Consent: c.Consent,
 	}
-	r.Log.Info().Str("correlationId", string(again.ID)).Str("replayOf", string(l.ID)).Str("tool", l.Tool).Str("client", c.Session.Client).Msg("a dead letter is replayed")
-	r.store.Replayed(l.ID, again.ID)
+	again.Confirm = func(ctx context.Context, asked bool) error {
+		if c.Confirm != nil {
+			if err := c.Confirm(ctx, asked); err != nil {
+				return err
+			}
+		}
+		r.Log.Info().Str("correlationId", string(again.ID)).Str("replayOf", string(l.ID)).Str("tool", l.Tool).Str("client", c.Session.Client).Msg("a dead letter is replayed")
+		r.store.Replayed(l.ID, again.ID)
+		return nil
+	}
 	return r.calls.Do(ctx, again)
 }

@@ -61,11 +61,17 @@ func (r *Relay) deadLetters(ctx context.Context, c call.Call, raw json.RawMessag
 		return encoded(r.view(l, false))
 	}
 	t, failure := r.replayable(l)
-	if failure == nil && !t.ReadOnly {
-		failure = confirm(ctx, c, l)
-	}
 	if failure != nil {
 		return nil, failure
+	}
+	if !t.ReadOnly {
+		c.Note = question(l)
+		c.Confirm = func(ctx context.Context, asked bool) error {
+			if asked {
+				return nil
+			}
+			return confirm(ctx, c, l)
+		}
 	}
 	return r.replay(ctx, l, c)
 }
@@ -82,7 +88,7 @@ func encoded(v any) (*call.Result, *fault.Error) {
 var repeatForm = json.RawMessage(`{"type":"object","properties":{"repeat":{"type":"boolean","title":"Repeat the call","default":false}},"required":["repeat"]}`)
 
 // confirm asks the person whether a call that may change something is to be repeated.
-func confirm(ctx context.Context, c call.Call, l *call.DeadLetter) *fault.Error {
+func confirm(ctx context.Context, c call.Call, l *call.DeadLetter) error {
 	if c.Ask == nil {
 		return fault.New(fault.PermissionDenied, "Repeating "+l.Tool+" may change something twice, and this client cannot ask the person",
 			fault.WithHint("Ask the person to run in a terminal: tabrelay dead-letters replay "+string(l.ID)))

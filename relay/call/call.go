@@ -42,10 +42,13 @@ type Call struct {
 
 	ReplayOf ID // the dead letter this call repeats; empty: none
 
-	// Confirm asks the person whether the call is to run, once its tab is known, unless they are asked for permission
-	// anyway; its error is a failure of package fault. Note is what they should know then. Both may be left out.
-	Confirm func(context.Context) error
+	// Confirm is asked once the call's tab is known and nothing else forbids it, and may ask the person in its turn. asked
+	// says that they were asked for permission; Note is what they are told then. Its error is a failure of package fault.
+	// Both may be left out. Consent says that the person has allowed this very call before it came: where a rule wants
+	// them to be asked, they are not asked again.
+	Confirm func(ctx context.Context, asked bool) error
 	Note    string
+	Consent bool
 
 	// Ask asks the person behind the client and waits for the answer, or for ctx. It is nil when the client cannot ask.
 	// It must not be called after Do returned. Its error says that there is no answer: ctx ended, or the client failed.

@@ -22,7 +22,7 @@ type Permits interface {
 type leave struct {
 	given     bool
 	at        spot
-	confirmed bool // the person was asked in person, whatever the rules say
+	confirmed bool // the call's own question was answered
 }
 
 // spot is what an answer is bound to besides the call itself, whose lane, tool and arguments never change.
@@ -32,7 +32,12 @@ type spot struct {
 	origin    string
 }
 
-func spotOf(at call.Place) spot { return spot{at.ProfileID, at.TabID, at.Origin} }
+func spotOf(at *call.Place) spot {
+	if at == nil {
+		return spot{}
+	}
+	return spot{at.ProfileID, at.TabID, at.Origin}
+}
 
 // checkPermission refuses what is off, before anything waits for it.
 func (r *run) checkPermission() *fault.Error {
@@ -59,13 +64,14 @@ func (r *run) access(at *call.Place) call.Access {
 	return a
 }
 
-// permit says whether the call may run at a place, or returns how to wait for the person who says so. It is asked
-// again after that, for the tab may have gone elsewhere: what was allowed in one document counts for no other.
-func (r *run) permit(at call.Place) (wait func(context.Context) error, failure *fault.Error) {
+// permit says whether the call may run at a place, nil for the relay's own tools, or returns how to wait for the person
+// who says so. It is asked again after that, for the tab may have gone elsewhere: what was allowed in one document counts
+// for no other.
+func (r *run) permit(at *call.Place) (wait func(context.Context) error, failure *fault.Error) {
 	if r.Permits == nil {
 		return r.confirmation(), nil
 	}
-	ask, failure := r.Permits.Allow(r.access(&at))
+	ask, failure := r.Permits.Allow(r.access(at))
 	switch {
 	case failure != nil:
 		r.turn.refused = true // asking again would get the same
@@ -73,24 +79,27 @@ func (r *run) permit(at call.Place) (wait func(context.Context) error, failure *
 	case !ask:
 		return r.confirmation(), nil
 	case r.leave.given && r.leave.at == spotOf(at):
-		return nil, nil
+		return r.confirmation(), nil
+	case r.call.Consent:
+		r.leave.given, r.leave.at = true, spotOf(at)
+		return r.confirmation(), nil
 	}
 	return r.aside(func(ctx context.Context) *fault.Error {
-		failure := r.Permits.Ask(ctx, r.access(&at), r.call.Ask, r.feed.announce)
+		failure := r.Permits.Ask(ctx, r.access(at), r.call.Ask, r.feed.announce)
 		if failure == nil {
-			r.leave = leave{given: true, at: spotOf(at), confirmed: true}
+			r.leave.given, r.leave.at = true, spotOf(at)
 		}
 		return failure
 	}), nil
 }
 
-// confirmation is how the call's own question is asked, nil when there is none, or the person was asked already.
+// confirmation is how the call's own question is asked, nil when there is none, or it was answered.
 func (r *run) confirmation() func(context.Context) error {
 	if r.call.Confirm == nil || r.leave.confirmed {
 		return nil
 	}
 	return r.aside(func(ctx context.Context) *fault.Error {
-		if err := r.call.Confirm(ctx); err != nil {
+		if err := r.call.Confirm(ctx, r.leave.given); err != nil {
 			return asFault(err)
 		}
 		r.leave.confirmed = true
@@ -100,19 +109,15 @@ func (r *run) confirmation() func(context.Context) error {
 
 // permitHere is permit for a tool of the relay itself, which runs in no tab.
 func (r *run) permitHere() *fault.Error {
-	if r.Permits == nil {
-		return nil
+	for {
+		wait, failure := r.permit(nil)
+		if failure != nil || wait == nil {
+			return failure
+		}
+		if err := wait(r.clock.ctx); err != nil {
+			return r.judge(asFault(err))
+		}
 	}
-	ask, failure := r.Permits.Allow(r.access(nil))
-	if failure != nil || !ask {
-		return failure
-	}
-	if err := r.aside(func(ctx context.Context) *fault.Error {
-		return r.Permits.Ask(ctx, r.access(nil), r.call.Ask, r.feed.announce)
-	})(r.clock.ctx); err != nil {
-		return r.judge(asFault(err))
-	}
-	return nil
 }
 
 // aside asks a person while nothing waits for the call: it has no place in line or at the gate, the lane's later calls

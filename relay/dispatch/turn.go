@@ -53,7 +53,7 @@ func (r *run) enter(at call.Place) (wait func(context.Context) error, err error)
 	}
 	t.at = at
 	r.arrive(at)
-	if wait, failure := r.permit(at); wait != nil || failure != nil {
+	if wait, failure := r.permit(&at); wait != nil || failure != nil {
 		return wait, asError(failure)
 	}
 	if !t.joined {

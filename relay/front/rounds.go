@@ -197,7 +197,9 @@ func (r *run) round(ctx context.Context, missing []Input) (*turn, error) {
 	case t := <-r.next:
 		return t, nil
 	case <-ctx.Done():
-		err = context.Cause(ctx)
+		if err = context.Cause(ctx); errors.Is(err, call.ErrAnswered) {
+			return nil, r.comeBack(state, late.C)
+		}
 	case <-r.ending.Done():
 		err = errors.New("the client's connection has ended, or the relay is stopping")
 	case <-late.C:
@@ -207,6 +209,24 @@ func (r *run) round(ctx context.Context, missing []Input) (*turn, error) {
 		<-r.next
 	}
 	return nil, err
+}
+
+// comeBack waits for the client although its answer does not matter any more, because only then there is an exchange
+// that can carry the result: work that goes on without would be done for nobody. If it does not come, the run ends.
+func (r *run) comeBack(state string, late <-chan time.Time) error {
+	err := errors.New("the client did not come back for the result")
+	select {
+	case <-r.next:
+		return call.ErrAnswered
+	case <-r.ending.Done():
+	case <-late:
+	}
+	if !r.front.rounds.remove(state) {
+		<-r.next
+		return call.ErrAnswered
+	}
+	r.cancel(err)
+	return err
 }
 
 // park answers the exchange of the moment with the questions.
