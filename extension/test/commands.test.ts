@@ -54,6 +54,7 @@ function open() {
     get: () => undefined,
     readConsole: async () => '{}',
     reinject: async () => {},
+    group: async () => {},
   };
   runCommand('tabs.create', { url: 'https://a.example/' }, browser).then((reply) =>
     told.push(`reply ${JSON.stringify(reply)}`),
@@ -101,6 +102,9 @@ test('what a recovery asks for', async () => {
       if (plugin !== 'demo') throw new Error(`There is no plugin ${plugin}`);
       told.push(`inject ${tabId} ${plugin}`);
     },
+    group: async (wanted: readonly { title: string }[]) => {
+      for (const { title } of wanted) told.push(`group ${title}`);
+    },
   };
   const run = async (name: string, params: unknown) => {
     const reply = await runCommand(name, params, browser);
@@ -112,7 +116,11 @@ test('what a recovery asks for', async () => {
   assert.equal(await run('adapter.inject', { tabId: 5, plugin: 'demo' }), 'done');
   assert.equal(await run('adapter.inject', { tabId: 5, plugin: 'else' }), 'INTERNAL_ERROR');
   assert.equal(await run('adapter.inject', { tabId: 5 }), 'VALIDATION_ERROR');
-  assert.deepEqual(told, ['reload 5', 'inject 5 demo']);
+  const codex = { title: 'codex', color: 'blue', tabs: [5] };
+  assert.equal(await run('tabs.group', { groups: [codex] }), 'done');
+  assert.equal(await run('tabs.group', { groups: [{ ...codex, color: 'grey' }] }), 'VALIDATION_ERROR');
+  assert.equal(await run('tabs.group', {}), 'VALIDATION_ERROR');
+  assert.deepEqual(told, ['reload 5', 'inject 5 demo', 'group codex']);
 });
 
 test('a page that hangs is thrown away, which gives its tab another id', async () => {
@@ -124,6 +132,7 @@ test('a page that hangs is thrown away, which gives its tab another id', async (
     get: () => undefined,
     readConsole: async () => '{}',
     reinject: async () => {},
+    group: async () => {},
   };
   const reply = runCommand('tabs.reload', { tabId: 7 }, browser);
   await turn();

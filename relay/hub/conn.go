@@ -140,6 +140,7 @@ func (c *conn) take(ctx context.Context, message []byte) {
 		b.tabs.Store(newTabSet(f.Tabs))
 		b.hub.owners.tabsOf(b)
 		c.ready.Store(true)
+		b.hub.regroup(b)
 		b.hub.gap.changed()
 		b.hub.tabNews(TabNews{ProfileID: b.id})
 	case *wire.TabUpdate:

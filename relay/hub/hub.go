@@ -38,6 +38,7 @@ type Config struct {
 
 	Ownership     string        // what makes a lane the owner of a tab: OwnNothing (also when empty), OwnWrites or OwnAll
 	OwnershipIdle time.Duration // how long it stays so without a call
+	Groups        bool          // browsers are told to show owners as tab groups
 	Owned         func()        // called when a tab got or lost its owner; must not block; may be nil
 }
 
@@ -72,6 +73,7 @@ type Hub struct {
 	gap       gap
 	lanes     lanes
 	owners    *owners
+	groups    groups
 	sites     sites
 	late      chan lateOutcome // to the goroutine that looks them up in the journal
 

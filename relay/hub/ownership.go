@@ -179,10 +179,3 @@ func (b *browser) acting() map[int]bool {
 	})
 	return tabs
 }
-
-// ownersChanged tells who wants to know.
-func (h *Hub) ownersChanged() {
-	if h.cfg.Owned != nil {
-		h.cfg.Owned()
-	}
-}

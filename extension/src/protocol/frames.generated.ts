@@ -121,13 +121,14 @@ export interface CommandFrame {
     | 'tabs.create'
     | 'tabs.activate'
     | 'tabs.reload'
+    | 'tabs.group'
     | 'adapter.inject'
     | 'tabs.read'
     | 'tabs.watch'
     | 'console.read'
     | 'reload';
   /**
-   * tabs.create {url, active}; tabs.activate {tabId}; tabs.reload {tabId}; adapter.inject {tabId, plugin}; tabs.read {tabId, kind: "text" or "html", from, max}; tabs.watch {tabId, kind, mark}; console.read {tabId, holdMs}; reload {}
+   * tabs.create {url, active}; tabs.activate {tabId}; tabs.reload {tabId}; tabs.group {groups: [{title, color, tabs: [tabId]}]}; adapter.inject {tabId, plugin}; tabs.read {tabId, kind: "text" or "html", from, max}; tabs.watch {tabId, kind, mark}; console.read {tabId, holdMs}; reload {}
    */
   params?: {
     [k: string]: unknown;

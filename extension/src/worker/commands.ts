@@ -1,5 +1,6 @@
 // What the relay may ask of the browser itself. Nothing that is not in this list.
 import { exactly, isFlag, isNumber, isRecord, isText, optional, shape } from '../page/guards.ts';
+import { isGroups, type Wanted } from './groups.ts';
 import { readTab, Unreadable, unreadable, watchTab } from './reading.ts';
 import { renewTab } from './renew.ts';
 
@@ -21,6 +22,7 @@ interface Browser {
   get(tabId: number): { discarded: boolean } | undefined;
   readConsole(tabId: number, holdMs: number): Promise<string>;
   reinject(tabId: number, plugin: string): Promise<void>;
+  group(wanted: readonly Wanted[]): Promise<void>;
 }
 
 export type Reply =
@@ -33,12 +35,13 @@ const bad = (message: string): Reply => ({ ok: false, error: { code: 'VALIDATION
 async function createTab(params: unknown, browser: Browser): Promise<Reply> {
   if (!isCreate(params) || !/^https?:\/\//.test(params.url))
     return bad('tabs.create needs an http or https url');
-  const tab = await chrome.tabs.create({ url: params.url, active: params.active ?? true });
+  const tab = await chrome.tabs.create({ url: params.url, active: params.active ?? false });
   // The relay learns of a tab by its address; answered sooner, the next call would find no such tab.
   if (tab.id !== undefined) await browser.shown(tab.id, shownMs);
   return { ok: true, result: { tabId: tab.id, windowId: tab.windowId } };
 }
 
+// In front in its window; the window itself stays where it is, behind what the person works with.
 async function activateTab(params: unknown): Promise<Reply> {
   if (!isActivate(params)) return bad('tabs.activate needs a tabId');
   const tab = await chrome.tabs.update(params.tabId, { active: true });
@@ -59,6 +62,12 @@ async function injectAdapter(params: unknown, browser: Browser): Promise<Reply> 
   if (!isInject(params)) return bad('adapter.inject needs tabId and plugin');
   await browser.reinject(params.tabId, params.plugin);
   return { ok: true, result: { tabId: params.tabId } };
+}
+
+async function groupTabs(params: unknown, browser: Browser): Promise<Reply> {
+  if (!isGroups(params)) return bad('tabs.group needs groups, each with title, color and tabs');
+  await browser.group(params.groups);
+  return { ok: true, result: {} };
 }
 
 async function reload(): Promise<Reply> {
@@ -113,6 +122,7 @@ const commands = new Map<string, (params: unknown, browser: Browser) => Promise<
   ['tabs.create', createTab],
   ['tabs.activate', activateTab],
   ['tabs.reload', reloadTab],
+  ['tabs.group', groupTabs],
   ['adapter.inject', injectAdapter],
   ['tabs.read', readPageOf],
   ['tabs.watch', watchPageOf],

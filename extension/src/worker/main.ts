@@ -10,6 +10,7 @@ import { type Reply, runCommand } from './commands.ts';
 import { Consoles } from './consoles.ts';
 import { Departures } from './departures.ts';
 import { type FrameOf, frameText } from './frames.ts';
+import { Groups, type Wanted } from './groups.ts';
 import { History } from './history.ts';
 import { Inflight } from './inflight.ts';
 import { Injector } from './inject.ts';
@@ -155,11 +156,13 @@ const bridges = new Bridges(
 const inflight = new Inflight(outcomes, records, history, marks);
 const departures = new Departures(inflight);
 const injector = new Injector(bridges);
+const groups = new Groups(chrome.storage.session);
 const consoles = new Consoles({ bridges, injector, store: chrome.storage.session, send });
 const browser = {
   shown: (tabId: number, waitMs: number) => tabs.shown(tabId, waitMs),
   get: (tabId: number) => tabs.get(tabId),
   readConsole: (tabId: number, holdMs: number) => consoles.read(tabId, holdMs),
+  group: (wanted: readonly Wanted[]) => groups.show(wanted),
   async reinject(tabId: number, name: string) {
     const plugin = plugins.get(name);
     if (plugin === undefined) throw new Error(`There is no plugin ${name}`);
