@@ -40,8 +40,9 @@ func bounded(maxBody int, next http.Handler) http.Handler {
 		_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // both listeners can; a connection that ended says so when it is read
 		// One byte more than the handlers allow, so that it is they who say that a body is too large.
 		body := &timedBody{ReadCloser: http.MaxBytesReader(w, r.Body, int64(maxBody)+1), done: func() { _ = control.SetReadDeadline(time.Time{}) }}
-		r.Body = body
-		next.ServeHTTP(w, r)
+		inner := r.WithContext(r.Context()) // the server looks at its own request's body to see whether the rest is worth reading
+		inner.Body = body
+		next.ServeHTTP(w, inner)
 	})
 }
 

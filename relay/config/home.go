@@ -101,11 +101,16 @@ func unwritable(err error) error {
 	return &FileError{Err: err, Next: "free some disk space if it is full, or set TABRELAY_HOME to a folder you can write"}
 }
 
-// guarded refuses a folder other users can write to: they could replace what is in it.
+// guarded refuses a folder other users can write to, wherever links lead to it: they could replace what is in it.
 func guarded(dir string) error {
 	info, err := os.Stat(dir)
-	if err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o022 == 0 {
+	switch {
+	case err != nil:
 		return err
+	case !Owned(info):
+		return &FileError{Err: fmt.Errorf("%s belongs to another user", dir), Next: "set TABRELAY_HOME to a folder of your own"}
+	case runtime.GOOS == "windows" || info.Mode().Perm()&0o022 == 0:
+		return nil
 	}
 	return &FileError{Err: fmt.Errorf("other users can write to %s", dir), Next: fmt.Sprintf("run: chmod 700 %q", dir)}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -27,6 +29,9 @@ func load(file string, environ []string) (Config, error) {
 		return c, fmt.Errorf("cannot read the configuration: %w", err)
 	}
 	r := newReader(file, data)
+	if info, err := os.Stat(file); err == nil && runtime.GOOS != "windows" && (info.Mode().Perm()&0o002 != 0 || !Owned(info)) {
+		r.fault(0, "", "other users can write to the file; when all that it says is yours, run: chmod 600 "+filepath.Base(file))
+	}
 	if len(data) > maxFile {
 		r.fault(0, "", fmt.Sprintf("the file has %d bytes; at most %d are read", len(data), maxFile))
 	} else if len(data) > 0 {

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"regexp"
@@ -199,7 +200,7 @@ func (s *Secrets) refresh() error {
 		info.Size() == s.seen.Size() && info.Mode() == s.seen.Mode() {
 		return nil
 	}
-	content, err := readSecrets(s.path, info)
+	content, info, err := readSecrets(s.path)
 	if err != nil {
 		return err
 	}
@@ -208,26 +209,53 @@ func (s *Secrets) refresh() error {
 	return nil
 }
 
-func readSecrets(path string, info fs.FileInfo) (c secretsFile, err error) {
-	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return c, &FileError{
-			Err:  fmt.Errorf("%s can be read by other users (mode %04o)", path, info.Mode().Perm()),
-			Next: fmt.Sprintf("run: chmod 600 %q, then give every client a new token: tabrelay clients rotate NAME", path),
-		}
-	}
-	data, err := os.ReadFile(path)
+// readSecrets reads the file whose mode and owner it has looked at, and not one that was put in its place since.
+func readSecrets(path string) (c secretsFile, info fs.FileInfo, err error) {
+	f, err := os.Open(path)
 	if err != nil {
-		return c, &FileError{Err: fmt.Errorf("cannot read the secrets: %w", err), Next: "make the file readable for you, or move it away: a new one is made, and every client has to be connected again"}
+		return c, nil, unreadable(err)
+	}
+	defer f.Close() // only read from
+	if info, err = f.Stat(); err != nil {
+		return c, nil, unreadable(err)
+	}
+	if err := private(path, info); err != nil {
+		return c, nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFile))
+	if err != nil {
+		return c, nil, unreadable(err)
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&c); err != nil {
-		return c, damaged(path, err)
+		return c, nil, damaged(path, err)
 	}
 	if !pairingForm.MatchString(c.Pairing) || len(c.Local) < 32 {
-		return c, damaged(path, errors.New("no pairing secret or local token"))
+		return c, nil, damaged(path, errors.New("no pairing secret or local token"))
 	}
-	return c, nil
+	return c, info, nil
+}
+
+// private refuses secrets that others could have read or written.
+func private(path string, info fs.FileInfo) error {
+	if !Owned(info) {
+		return &FileError{
+			Err:  fmt.Errorf("%s belongs to another user", path),
+			Next: "move it away: a new one is made, and every client has to be connected again: tabrelay connect CLIENT",
+		}
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return &FileError{
+			Err:  fmt.Errorf("%s can be read by other users (mode %04o)", path, info.Mode().Perm()),
+			Next: fmt.Sprintf("run: chmod 600 %q, then give every client a new token: tabrelay clients rotate NAME", path),
+		}
+	}
+	return nil
+}
+
+func unreadable(err error) error {
+	return &FileError{Err: fmt.Errorf("cannot read the secrets: %w", err), Next: "make the file readable for you, or move it away: a new one is made, and every client has to be connected again"}
 }
 
 func damaged(path string, err error) error {

@@ -65,7 +65,7 @@ func (s *Seat) Open(attach func(net.Conn, *bufio.Reader)) (*Door, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("cannot remove the socket of an earlier relay: %w", err)
 	}
-	listener, err := net.Listen("unix", path)
+	listener, err := listenPrivately(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %w; set TABRELAY_HOME to a folder on a local disk", path, err)
 	}
@@ -89,7 +89,7 @@ func ownFolder(dir string, home config.Home) error {
 	if err != nil {
 		return fmt.Errorf("cannot look at the socket's folder: %w", err)
 	}
-	if !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !owned(info) {
+	if !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !config.Owned(info) {
 		return fmt.Errorf("%s belongs to another user or is open to others; remove it, or set TABRELAY_HOME to a shorter path", dir)
 	}
 	return nil

@@ -3,13 +3,15 @@
 package join
 
 import (
-	"io/fs"
-	"os"
+	"net"
 	"syscall"
 )
 
-// owned reports whether this user owns a file.
-func owned(info fs.FileInfo) bool {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(stat.Uid) == os.Getuid()
+// listenPrivately makes a socket that no other user can open, not even between its making and the next line: its mode
+// is that of the process's mask, which is narrowed for this moment. Files that other goroutines make in it are closed to
+// others too, which does no harm.
+func listenPrivately(path string) (net.Listener, error) {
+	before := syscall.Umask(0o077)
+	defer syscall.Umask(before)
+	return net.Listen("unix", path)
 }
