@@ -21,6 +21,7 @@ import (
 type offer struct {
 	mu       sync.Mutex // one reading at a time
 	problems []registry.Problem
+	all      []plugin.Plugin // that may run, whether or not they are switched on and set up
 	unwatch  func()
 	good     map[string]*plugin.Plugin     // of each folder, the last one that could be read
 	withheld map[string]*registry.Withheld // by plugin: what waits for a review
@@ -86,7 +87,8 @@ func (r *Relay) replace(c config.Config) error {
 	if err := r.tools.Replace(plugins, configured); err != nil {
 		return err
 	}
-	r.offer.problems, r.offer.last = problems, c
+	r.offer.problems, r.offer.last, r.offer.all = problems, c, plugins
+	r.news(topicPlugins)
 	for _, p := range slices.Concat(problems, r.tools.Snapshot().Problems) {
 		r.Log.Warn().Str("plugin", p.Plugin).Msg(p.Reason)
 	}

@@ -174,6 +174,7 @@ func (r *Relay) assemble(ctx context.Context) error {
 		Ownership: c.Tabs.Ownership, OwnershipIdle: c.Tabs.OwnershipIdle, Groups: c.Tabs.Groups, Owned: func() { r.news(topicTabs) },
 	})
 	r.hub.Events(r.linkChanged)
+	r.hub.OnTabs(r.tabsChanged)
 	r.tools = registry.New(r.builtins())
 	if err := r.openPermits(ctx); err != nil {
 		return err

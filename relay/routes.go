@@ -31,6 +31,7 @@ func (r *Relay) routes(d *door) map[string]http.Handler {
 		"GET /api/v1/clients":                   d.operator(r.showClients),
 		"PUT /api/v1/clients/{name}":            d.operator(r.scopeClient),
 		"DELETE /api/v1/clients/{name}":         d.operator(r.revokeClient),
+		"GET /api/v1/plugins":                   d.operator(r.showPlugins),
 		"GET /api/v1/running":                   d.operator(r.showRunning),
 		"DELETE /api/v1/running/{id}":           d.operator(r.cancelCall),
 		"POST /api/v1/reload":                   d.operator(r.reloadNow),
