@@ -83,8 +83,8 @@ func abilitiesOf(c *mcp.ClientCapabilities) abilities {
 	return a
 }
 
-// question makes a call's Ask out of a, nil when the client has no forms.
-func (a *Asker) question() func(context.Context, call.Question) (call.Answer, error) {
+// Question makes a call's Ask out of a, nil when the client has no forms.
+func (a *Asker) Question() func(context.Context, call.Question) (call.Answer, error) {
 	if !a.Can(Elicitation) {
 		return nil
 	}

@@ -60,7 +60,7 @@ func (f *Front) callTool(ctx context.Context, p *party, x *exchange, m *message,
 		if x.token != nil {
 			c.Progress = via.reportProgress
 		}
-		c.Ask = AskerFrom(ctx).question()
+		c.Ask = AskerFrom(ctx).Question()
 		result, failure := t.run(ctx, c)
 		return func(x *exchange) response {
 			switch {

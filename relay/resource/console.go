@@ -47,11 +47,11 @@ func (c *consoles) check(u *url.URL) *fault.Error {
 	return only(u, "profile")
 }
 
-func (c *consoles) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error) {
+func (c *consoles) read(ctx context.Context, s call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error) {
 	if failure := c.check(u); failure != nil {
 		return nil, failure
 	}
-	tab, failure := c.tabs.awake(u)
+	tab, same, failure := c.tabs.permit(ctx, s, u, "console")
 	if failure != nil {
 		return nil, failure
 	}
@@ -59,7 +59,7 @@ func (c *consoles) read(ctx context.Context, _ call.Session, u *url.URL) ([]call
 	if failure != nil {
 		return nil, failure
 	}
-	if !c.tabs.mayRead(seen.URL) {
+	if !same(seen.URL) {
 		return nil, left(tab)
 	}
 	since := time.UnixMilli(seen.Since).UTC()

@@ -31,6 +31,7 @@ type Options struct {
 	Browser   Browser
 	PageChars int               // of a page in one answer; 0: 102 400
 	Readable  func(string) bool // whether a page with that address may be listed and read; nil: every page
+	Permits   Permits           // nil: every client may read what is readable
 
 	Keep   Keep
 	Events *event.Bus
@@ -101,7 +102,7 @@ func New(o Options) *Set {
 		s.schemes = append(s.schemes, scheme)
 	}
 	if o.Browser != nil {
-		tabs := &tabs{browser: o.Browser, chars: cmp.Or(o.PageChars, defaultPageChars), readable: o.Readable}
+		tabs := &tabs{browser: o.Browser, chars: cmp.Or(o.PageChars, defaultPageChars), readable: o.Readable, permits: o.Permits}
 		add("tab", tabs)
 		add("console", &consoles{tabs})
 	}

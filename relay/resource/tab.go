@@ -50,6 +50,7 @@ type tabs struct {
 	browser  Browser
 	chars    int
 	readable func(string) bool // nil: every page
+	permits  Permits           // may be nil
 }
 
 func (t *tabs) mayRead(address string) bool { return t.readable == nil || t.readable(address) }
@@ -87,8 +88,11 @@ func (*tabs) templates() []call.ResourceTemplate {
 }
 
 // list shows the text of every open tab. Queries and fragments of their addresses are left out: they may hold secrets.
-func (t *tabs) list(context.Context, call.Session) ([]call.Resource, *fault.Error) {
+func (t *tabs) list(_ context.Context, s call.Session) ([]call.Resource, *fault.Error) {
 	open := t.open()
+	if t.permits != nil {
+		open = slices.DeleteFunc(open, func(tab Tab) bool { return !t.permits.Shows(s, tab) })
+	}
 	slices.SortStableFunc(open, func(a, b Tab) int {
 		return cmp.Or(cmp.Compare(a.Profile, b.Profile), cmp.Compare(a.ProfileID, b.ProfileID), cmp.Compare(a.ID, b.ID))
 	})
@@ -184,12 +188,12 @@ type page struct {
 	Total       int    `json:"total"` // characters (UTF-16 code units), also those that are not in Text
 }
 
-func (t *tabs) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error) {
+func (t *tabs) read(ctx context.Context, s call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error) {
 	kind, from, failure := t.wish(u)
 	if failure != nil {
 		return nil, failure
 	}
-	tab, failure := t.awake(u)
+	tab, same, failure := t.permit(ctx, s, u, kind)
 	if failure != nil {
 		return nil, failure
 	}
@@ -204,7 +208,7 @@ func (t *tabs) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.Res
 	if err := json.Unmarshal(raw, &answer); err != nil || len(answer.Frames) == 0 {
 		return nil, unreadable(fault.TypeInternal, "The extension answered with something else than a page", "Repeat the request.", fault.WithCause(err))
 	}
-	if !t.mayRead(answer.Frames[0].URL) {
+	if !same(answer.Frames[0].URL) {
 		return nil, left(tab)
 	}
 	frames := slices.DeleteFunc(answer.Frames, func(f page) bool { return !t.mayReadFrame(f) })

@@ -1,0 +1,45 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/front"
+	"tabrelay/relay/permit"
+	"tabrelay/relay/resource"
+)
+
+// tabPermits puts what agents read of open tabs by URI under the rules, as if it were called with two tools that only
+// read: relay__read_tab and relay__read_console.
+type tabPermits struct{ permits *permit.Permits }
+
+// readingOf is one reading as the rules see it.
+func readingOf(s call.Session, tab resource.Tab, kind, uri string) call.Access {
+	arguments, _ := json.Marshal(map[string]string{"uri": uri}) // strings always encode
+	a := call.Access{
+		ID: newCallID(), Session: s, Tool: readTab, Title: "Read a page", Description: "Shows the agent what the page shows.",
+		Plugin: relayName, PluginTitle: "tabrelay", ReadOnly: true, Idempotent: true, Arguments: arguments,
+		At: &call.Place{ProfileID: tab.ProfileID, Profile: tab.Profile, TabID: tab.ID, Origin: resource.Origin(tab.URL), URL: tab.URL, Title: tab.Title},
+	}
+	if kind == "console" {
+		a.Tool, a.Title, a.Description = readConsole, "Read a page's console", "Shows the agent errors and warnings that the page wrote to its console."
+	}
+	return a
+}
+
+// Shows implements resource.Permits.
+func (t tabPermits) Shows(s call.Session, tab resource.Tab) bool {
+	return t.permits.Visible(readingOf(s, tab, "text", ""))
+}
+
+// Read implements resource.Permits.
+func (t tabPermits) Read(ctx context.Context, s call.Session, tab resource.Tab, kind, uri string) *fault.Error {
+	a := readingOf(s, tab, kind, uri)
+	ask, failure := t.permits.Allow(a)
+	if failure != nil || !ask {
+		return failure
+	}
+	return t.permits.Ask(ctx, a, front.AskerFrom(ctx).Question(), nil)
+}

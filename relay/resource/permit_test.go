@@ -1,0 +1,76 @@
+package resource
+
+import (
+	"context"
+	"testing"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+)
+
+// gate lets a test say what a client may read, and what happens while the person is asked.
+type gate struct {
+	shows func(Tab) bool
+	read  func(tab Tab, kind, uri string) *fault.Error
+}
+
+func (g gate) Shows(_ call.Session, tab Tab) bool { return g.shows(tab) }
+
+func (g gate) Read(_ context.Context, _ call.Session, tab Tab, kind, uri string) *fault.Error {
+	return g.read(tab, kind, uri)
+}
+
+// What the rules forbid is neither listed nor read, and what was allowed of one origin is not read of another.
+func TestReadingIsPermitted(t *testing.T) {
+	const shop, bank = "https://shop.example/cart", "https://bank.example/"
+	for name, tt := range map[string]struct {
+		uri, kind string
+		failure   *fault.Error
+		during    string // where the tab goes while the person is asked
+		shows     string // what the page turns out to be when it is read
+		code      fault.Code
+	}{
+		"allowed":                    {uri: "tab://1/text", kind: "text", shows: shop},
+		"a console":                  {uri: "console://1", kind: "console", shows: shop},
+		"another page of the origin": {uri: "tab://1/html", kind: "html", during: "https://shop.example/pay", shows: "https://shop.example/pay"},
+		"refused":                    {uri: "tab://1/text", kind: "text", failure: fault.New(fault.ApprovalDenied, "No"), code: fault.ApprovalDenied},
+		"gone elsewhere meanwhile":   {uri: "tab://1/text", kind: "text", during: bank, shows: bank, code: fault.ResourceNotFound},
+		"gone elsewhere at the end":  {uri: "tab://1/text", kind: "text", shows: bank, code: fault.ResourceNotFound},
+		"a console gone elsewhere":   {uri: "console://1", kind: "console", shows: bank, code: fault.ResourceNotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &window{tabs: []Tab{{ProfileID: "p1", Profile: "Work", ID: 1, URL: shop, Title: "Cart"}}}
+			read := false
+			w.answer = func(_, command string, _ map[string]any) (string, *fault.Error) {
+				read = true
+				if command == "console.read" {
+					return `{"url":"` + tt.shows + `","since":0,"lines":[]}`, nil
+				}
+				return `{"frames":[{"url":"` + tt.shows + `","origin":"","text":"words","total":5}]}`, nil
+			}
+			s := New(Options{Browser: w, Permits: gate{read: func(tab Tab, kind, uri string) *fault.Error {
+				if kind != tt.kind || uri != tt.uri || tab.URL != shop {
+					t.Errorf("asked for %s %s of %s", kind, uri, tab.URL)
+				}
+				if tt.during != "" {
+					w.mu.Lock()
+					w.tabs[0].URL = tt.during
+					w.mu.Unlock()
+				}
+				return tt.failure
+			}}})
+			_, failure := s.Read(t.Context(), call.Session{}, tt.uri)
+			switch {
+			case tt.code == "" && failure != nil, tt.code != "" && (failure == nil || failure.Code != tt.code):
+				t.Errorf("got %v, want %q", failure, tt.code)
+			case read != (tt.shows != "" && tt.during != bank):
+				t.Errorf("read %t", read)
+			}
+		})
+	}
+	w := &window{tabs: []Tab{{ID: 1, URL: shop}, {ID: 2, URL: bank}}}
+	s := New(Options{Browser: w, Permits: gate{shows: func(tab Tab) bool { return tab.URL == shop }}})
+	if list, failure := s.List(t.Context(), call.Session{}); failure != nil || len(list) != 1 {
+		t.Errorf("listed %+v %v", list, failure)
+	}
+}
