@@ -42,12 +42,14 @@ func (f *Front) find(name string, p *party) (target, *fault.Error) {
 func (f *Front) callTool(ctx context.Context, p *party, x *exchange, m *message, meta *requestMeta) {
 	c := call.Call{ID: x.callID, Session: p.session, Resume: x.resume, After: x.after, Placed: x.placed}
 	t, fail := f.readCall(&c, p, m, meta)
-	if fail != nil {
-		x.respond(x.refuse(fail))
-		return
-	}
 	if c.ID == "" {
 		c.ID = randomID()
+	}
+	if fail != nil {
+		name, _ := unquote(m.param("name"))
+		f.record(&c, name, time.Now(), fail)
+		x.respond(x.refuse(fail))
+		return
 	}
 	x.tool, x.level, x.token = t.name, meta.LogLevel, meta.Progress
 	if !x.modern {

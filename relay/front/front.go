@@ -46,6 +46,7 @@ type Options struct {
 	Tools            Tools
 	Resources        Resources         // nil: there are none, and the methods are unknown
 	Prompts          Prompts           // nil: there are none, and the methods are unknown
+	Audit            Audit             // nil: calls that do not reach the Caller are not written down
 	Views            Views             // nil: every client sees every tool
 	Completer        Completer         // nil: nothing is completed, and the method is unknown
 	PageSize         int               // tools in one answer to tools/list; 0: all, because widely used clients read one page only

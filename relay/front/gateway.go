@@ -43,7 +43,7 @@ func findGateway(name string) *gatewayTool {
 }
 
 func (g *gatewayTool) bind(f *Front) func(context.Context, call.Call) (*call.Result, *fault.Error) {
-	return func(ctx context.Context, c call.Call) (*call.Result, *fault.Error) { return g.run(ctx, f, c) }
+	return func(ctx context.Context, c call.Call) (*call.Result, *fault.Error) { return g.recorded(ctx, f, c) }
 }
 
 // gatewayArguments are the arguments of all three; each looks at its own.
@@ -122,7 +122,7 @@ func callByName(ctx context.Context, f *Front, c call.Call) (*call.Result, *faul
 		return nil, invalid(c, "arguments.arguments: expected object")
 	}
 	c.Tool, c.Arguments = t.Name, a.Arguments
-	return f.options.Caller.Do(ctx, c)
+	return f.pass(ctx, c)
 }
 
 func describeTool(_ context.Context, f *Front, c call.Call) (*call.Result, *fault.Error) {
