@@ -10,6 +10,9 @@ import (
 	"tabrelay/relay/fault"
 )
 
+// panelSheet is how much of a plugin a side panel is given to read, in bytes of text. JSON makes more of some of them.
+const panelSheet = 1 << 20
+
 // listReviews answers GET /api/v1/reviews: what waits for a person.
 func (r *Relay) listReviews(w http.ResponseWriter, _ *http.Request) {
 	reply(w, http.StatusOK, map[string]any{"reviews": r.reviews.waiting(), "required": r.config.Review.Required})
@@ -20,6 +23,11 @@ func (r *Relay) showReview(w http.ResponseWriter, req *http.Request) {
 	sheet, failure := r.reviews.sheet(req.PathValue("plugin"))
 	if failure != nil {
 		refuse(w, http.StatusNotFound, failure)
+		return
+	}
+	if session, _ := sender(req.Context()); session.Via == viaPanel && sheet.Size() > panelSheet {
+		refuse(w, http.StatusRequestEntityTooLarge, fault.New(fault.OutputTooLarge, "The plugin "+sheet.Plugin+" is too large to be read here, so it stays as it is",
+			fault.WithHint("In a terminal: tabrelay plugin review "+sheet.Plugin)))
 		return
 	}
 	reply(w, http.StatusOK, sheet)

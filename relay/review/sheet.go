@@ -97,6 +97,17 @@ func New(now Content, before *Content) Sheet {
 	return s
 }
 
+// Size is how much there is to read, in bytes.
+func (s *Sheet) Size() (bytes int) {
+	for _, f := range s.Files {
+		bytes += len(f.Text)
+	}
+	for _, d := range s.Diff {
+		bytes += len(d.Text)
+	}
+	return bytes
+}
+
 func changeOf(t *plugin.Tool, old []plugin.Tool) string {
 	i := slices.IndexFunc(old, func(o plugin.Tool) bool { return o.Name == t.Name })
 	if i < 0 {

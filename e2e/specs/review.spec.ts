@@ -1,0 +1,201 @@
+// A plugin that is new or changed: nothing of it runs until a person reviewed that content, and no agent can do that.
+
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Page } from '@playwright/test';
+import { z } from 'zod';
+import { httpAgent } from '../stage/agent.ts';
+import type { Closing } from '../stage/closing.ts';
+import { binary, temporaryFolder } from '../stage/paths.ts';
+import { start } from '../stage/process.ts';
+import type { Relay } from '../stage/relay.ts';
+import { atTerminal } from '../stage/terminal.ts';
+import { expect, openStage, test } from '../stage/test.ts';
+
+const source = (version: number) => `
+import { definePlugin, defineTool } from '@tabrelay/plugin-sdk';
+const version = defineTool({
+  name: 'version', description: 'Which version answers.', annotations: { readOnlyHint: true },
+  input: { type: 'object', properties: {}, additionalProperties: false },
+  handle: () => ({ version: ${version} }),
+});
+export default definePlugin({ tools: [version] });
+`;
+
+/** A plugin whose pre-script leaves a trace in every page it is let into. */
+async function tracePlugin(origin: string, closing: Closing): Promise<string> {
+  const folder = path.join(await temporaryFolder('plugin', closing), 'trace');
+  const tabrelay = {
+    displayName: 'Trace',
+    urlPatterns: [`${origin}/*`],
+    world: 'main',
+    preScript: 'src/before.ts',
+  };
+  await mkdir(path.join(folder, 'src'), { recursive: true });
+  await writeFile(
+    path.join(folder, 'package.json'),
+    JSON.stringify({ name: 'tabrelay-plugin-trace', version: '1.0.0', type: 'module', tabrelay }),
+  );
+  await writeFile(
+    path.join(folder, 'src/before.ts'),
+    "document.documentElement.dataset.trace = 'was here';\n",
+  );
+  await writeFile(path.join(folder, 'src/index.ts'), source(1));
+  return folder;
+}
+
+async function traced(page: Page): Promise<boolean> {
+  await page.reload();
+  return page.evaluate(() => document.documentElement.dataset.trace !== undefined);
+}
+
+async function adapters(relay: Relay): Promise<string[]> {
+  const files = await readdir(path.join(relay.extension, 'adapters'));
+  return files.filter((file) => file.startsWith('trace-'));
+}
+
+const Sheet = z.object({
+  hash: z.string(),
+  state: z.string(),
+  diff: z.array(z.object({ path: z.string(), change: z.string(), text: z.string() })),
+});
+
+async function sheet(relay: Relay) {
+  return Sheet.parse(JSON.parse(await relay.tabrelay('plugin', 'review', 'trace', '--json')));
+}
+
+const guarded = { guarded: true, config: { permissions: { default: 'auto' } } };
+
+test('a new plugin runs after its review, and a changed one as it was reviewed', async ({ closing }) => {
+  const { agent, demo, page, relay } = await openStage(closing, guarded);
+  const folder = await tracePlugin(demo.url, closing);
+  const version = async () => (await agent.call('trace__version')).value;
+
+  // New: nothing of it is anywhere.
+  const added = start(binary, ['plugin', 'add', folder], relay.env);
+  expect(await added.ended).toBe(0);
+  expect(added.output()).toContain('trace is off until you review it.');
+  expect(await adapters(relay)).toEqual([]);
+  expect(await traced(page)).toBe(false);
+  expect(await agent.tools()).not.toContain('trace__version');
+  const refused = await agent.call('trace__version');
+  expect(refused.block).toMatchObject({ code: 'PLUGIN_NOT_REVIEWED', outcome: 'not_executed' });
+  expect(refused.text).toContain('tabrelay plugin review');
+
+  // Reviewed: it runs.
+  const review = atTerminal(relay, closing, ['plugin', 'review', 'trace'], 'y\n');
+  expect(await review.ended).toBe(0);
+  expect(review.output()).toContain("among the page's own scripts (main world)");
+  expect(review.output()).toContain('It runs a script before each of these pages');
+  expect(review.output()).toContain('trace is reviewed and runs.');
+  await expect.poll(() => agent.tools()).toContain('trace__version');
+  await expect.poll(() => traced(page)).toBe(true);
+  await expect.poll(version).toEqual({ version: 1 });
+
+  // One byte is another: what was reviewed goes on, and the difference is that byte's line.
+  const adapter = path.join(folder, 'dist/adapter.js');
+  const code = await readFile(adapter, 'utf8');
+  const changed = code.replace('version:1', 'version:2');
+  expect(changed).not.toBe(code);
+  await writeFile(adapter, changed);
+  await expect.poll(async () => (await sheet(relay)).state).toBe('waiting');
+  const { diff } = await sheet(relay);
+  expect(diff).toMatchObject([{ path: 'dist/adapter.js', change: 'changed' }]);
+  const lines = diff.flatMap(({ text }) => text.split('\n')).filter((line) => /^[-+] /.test(line));
+  expect(lines.map((line) => line.replace(/\s+/g, ' '))).toEqual([
+    expect.stringContaining('version: 1'),
+    expect.stringContaining('version: 2'),
+  ]);
+  expect(await version()).toEqual({ version: 1 });
+  await page.reload();
+  await expect.poll(version).toEqual({ version: 1 });
+  expect(await relay.tabrelay('plugin', 'list')).toMatch(/^trace .* waiting, the reviewed one serves /m);
+
+  // Also after a restart, from what the relay kept.
+  await relay.stop();
+  await relay.start();
+  await expect.poll(() => relay.browsers()).toBe(1);
+  await expect.poll(version).toEqual({ version: 1 });
+
+  // Refused it stays so; the bytes from before need no second review.
+  expect(await atTerminal(relay, closing, ['plugin', 'review', 'trace', '--refuse']).ended).toBe(0);
+  expect(await version()).toEqual({ version: 1 });
+  expect((await sheet(relay)).state).toBe('refused');
+  await writeFile(adapter, code);
+  await expect.poll(async () => (await sheet(relay)).state).toBe('accepted');
+
+  // And the change, once it is accepted.
+  await writeFile(adapter, changed);
+  await expect.poll(async () => (await sheet(relay)).state).toBe('refused');
+  expect(await atTerminal(relay, closing, ['plugin', 'review', 'trace', '--yes']).ended).toBe(0);
+  await expect.poll(version).toEqual({ version: 2 });
+});
+
+test('no agent completes a review, whichever way it tries', async ({ closing }) => {
+  const { agent, demo, page, relay } = await openStage(closing, guarded);
+  const folder = await tracePlugin(demo.url, closing);
+  await relay.tabrelay('plugin', 'add', folder);
+  const { hash } = await sheet(relay);
+
+  // MCP has no tool for it, under any name.
+  expect((await agent.tools()).filter((name) => /review|approve|accept|permit/.test(name))).toEqual([]);
+  for (const name of ['relay__review', 'plugin_review', 'relay__plugin_review']) {
+    await expect(agent.call(name, { plugin: 'trace', hash, verdict: 'accept' })).rejects.toThrow(/no tool/);
+  }
+
+  // The API takes no client's token.
+  const token = await relay.token();
+  const web = await httpAgent(relay, token, closing);
+  expect(await web.tools()).not.toContain('trace__version');
+  for (const [method, route] of [
+    ['GET', ''],
+    ['GET', '/trace'],
+    ['POST', '/trace'],
+    ['POST', '/trace/dev'],
+  ] as const) {
+    const response = await fetch(await relay.url(`/api/v1/reviews${route}`), {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(method === 'POST' ? { body: JSON.stringify({ hash, verdict: 'accept' }) } : {}),
+    });
+    expect(response.status, `${method} ${route}`).toBe(403);
+    expect(await response.text()).toContain('it is for the person');
+  }
+
+  // The command line wants a terminal, whatever is typed.
+  for (const typed of [undefined, 'y\n']) {
+    const command = start(binary, ['plugin', 'review', 'trace', '--yes'], relay.env, typed);
+    expect(await command.ended).toBe(1);
+    expect(command.output()).toContain('only a person can, and stdin is not a terminal');
+  }
+  const dev = start(binary, ['plugin', 'dev', folder], relay.env);
+  closing.defer(() => dev.stop('SIGINT'));
+  await expect.poll(() => dev.output()).toContain('nobody reviewed this build');
+
+  expect(await agent.tools()).not.toContain('trace__version');
+  expect(await traced(page)).toBe(false);
+  expect(await adapters(relay)).toEqual([]);
+});
+
+test('what its author saves while plugin dev runs at a terminal is live, and no longer', async ({
+  closing,
+}) => {
+  const { agent, demo, relay } = await openStage(closing, guarded);
+  const folder = await tracePlugin(demo.url, closing);
+  const version = async () => (await agent.call('trace__version')).value;
+  await relay.tabrelay('plugin', 'add', folder);
+
+  const dev = atTerminal(relay, closing, ['plugin', 'dev', folder]);
+  await expect.poll(() => agent.tools()).toContain('trace__version');
+  await expect.poll(version).toEqual({ version: 1 });
+  for (const next of [2, 3]) {
+    await writeFile(path.join(folder, 'src/index.ts'), source(next));
+    await expect.poll(version).toEqual({ version: next });
+  }
+  expect(await relay.tabrelay('plugin', 'list')).toMatch(/^trace .* dev /m);
+
+  // It is killed, not asked to end: what it let run ends with it.
+  await dev.stop('SIGKILL');
+  await expect.poll(() => agent.tools()).not.toContain('trace__version');
+  expect((await agent.call('trace__version')).block).toMatchObject({ code: 'PLUGIN_NOT_REVIEWED' });
+});
