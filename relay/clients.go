@@ -30,17 +30,16 @@ type ClientsView struct {
 	Clients []ClientView `json:"clients"`
 }
 
-// Clients lists who may use the relay, and who does without a token, by name.
+// ClientsOf lists who may use the relay of a home folder, by name, when none runs.
+func ClientsOf(home config.Home, secrets *config.Secrets) ClientsView {
+	last, _ := ClientsSeen(home) // that it cannot be read makes them clients that were never seen
+	by := registered(secrets.Clients(), func(name string) time.Time { return last[name] })
+	return sorted(by)
+}
+
+// Clients lists who may use the relay, and who is here without a token, by name.
 func (r *Relay) Clients() ClientsView {
-	by := map[string]*ClientView{}
-	for _, c := range r.secrets.Clients() {
-		v := &ClientView{Name: c.Name, Registered: true, Created: &c.Created, Scope: c.Scope, Via: []string{}}
-		if at := r.seen.last(c.Name); !at.IsZero() {
-			at = at.UTC().Truncate(time.Second)
-			v.LastSeen = &at
-		}
-		by[c.Name] = v
-	}
+	by := registered(r.secrets.Clients(), r.seen.last)
 	now := time.Now().UTC().Truncate(time.Second)
 	count := func(client, via string, n int) {
 		v := by[client]
@@ -61,6 +60,24 @@ func (r *Relay) Clients() ClientsView {
 			count(client, "http", n)
 		}
 	}
+	return sorted(by)
+}
+
+// registered are the clients that have a token.
+func registered(clients []config.Client, last func(name string) time.Time) map[string]*ClientView {
+	by := map[string]*ClientView{}
+	for _, c := range clients {
+		v := &ClientView{Name: c.Name, Registered: true, Created: &c.Created, Scope: c.Scope, Via: []string{}}
+		if at := last(c.Name); !at.IsZero() {
+			at = at.UTC().Truncate(time.Second)
+			v.LastSeen = &at
+		}
+		by[c.Name] = v
+	}
+	return by
+}
+
+func sorted(by map[string]*ClientView) ClientsView {
 	list := ClientsView{Clients: []ClientView{}}
 	for _, v := range by {
 		list.Clients = append(list.Clients, *v)

@@ -1,11 +1,17 @@
 package main
 
 import (
+	"context"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"tabrelay/relay"
+	"tabrelay/relay/call"
 	"tabrelay/relay/config"
+	"tabrelay/relay/join"
+	"tabrelay/relay/scope"
 )
 
 // secrets opens secrets.json, and makes the home folder first if need be.
@@ -19,32 +25,22 @@ func (a *app) secrets() (*config.Secrets, error) {
 func (a *app) clients() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clients",
-		Short: "List, add, rotate and revoke the tokens of clients",
+		Short: "List, add, scope, rotate and revoke the clients that may use the relay",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.clientsList(), a.clientsAdd(), a.clientsRotate(), a.clientsRevoke())
+	cmd.AddCommand(a.clientsList(), a.clientsAdd(), a.clientsScope(), a.clientsRotate(), a.clientsRevoke())
 	return cmd
 }
 
 func (a *app) clientsList() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "List who may use the relay", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			secrets, err := a.secrets()
+		Use: "list", Short: "List who may use the relay, and who is here now", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := a.clientsNow(cmd.Context())
 			if err != nil {
 				return err
-			}
-			type client struct {
-				Name    string    `json:"name"`
-				Created time.Time `json:"created"`
-			}
-			list := []client{}
-			rows := [][]string{{"NAME", "SINCE"}}
-			for _, c := range secrets.Clients() {
-				list = append(list, client{c.Name, c.Created})
-				rows = append(rows, []string{c.Name, c.Created.Local().Format(time.DateOnly)})
 			}
 			if asJSON {
 				return a.printJSON(list)
@@ -53,6 +49,10 @@ func (a *app) clientsList() *cobra.Command {
 				a.notef("No client has a token yet. tabrelay connect CLIENT gives it one.\n")
 				return nil
 			}
+			rows := [][]string{{"NAME", "SINCE", "LAST SEEN", "NOW", "MAY USE"}}
+			for _, c := range list {
+				rows = append(rows, []string{c.Name, since(c), lastSeen(c), strings.Join(c.Via, ", "), scope.Words(c.Scope)})
+			}
 			return a.table(rows...)
 		},
 	}
@@ -60,13 +60,123 @@ func (a *app) clientsList() *cobra.Command {
 	return cmd
 }
 
+// clientsNow asks the relay that runs, and looks into the home folder when none does.
+func (a *app) clientsNow(ctx context.Context) ([]relay.ClientView, error) {
+	if _, ok := join.Running(ctx, a.home); ok {
+		var v relay.ClientsView
+		err := a.get(ctx, "/api/v1/clients", &v)
+		return v.Clients, err
+	}
+	secrets, err := a.secrets()
+	if err != nil {
+		return nil, err
+	}
+	return relay.ClientsOf(a.home, secrets).Clients, nil
+}
+
+func since(c relay.ClientView) string {
+	if c.Created == nil {
+		return "no token"
+	}
+	return c.Created.Local().Format(time.DateOnly)
+}
+
+func lastSeen(c relay.ClientView) string {
+	switch {
+	case c.LastSeen == nil:
+		return "never"
+	case c.Attached > 0:
+		return "now"
+	}
+	return c.LastSeen.Local().Format("2006-01-02 15:04")
+}
+
+// bounds are the flags for what a client may see and call.
+type bounds struct {
+	call.Scope
+	cmd *cobra.Command
+}
+
+func (b *bounds) flags(cmd *cobra.Command) {
+	b.cmd = cmd
+	cmd.Flags().StringVar(&b.Toolset, "toolset", "", "at most these tools: gateway, agents, or names of plugins, separated by commas; all: no bound")
+	cmd.Flags().StringVar(&b.Plugins, "plugins", "", "at most the tools of these plugins, separated by commas; browser for those of the browser; all: no bound")
+	cmd.Flags().BoolVar(&b.ReadOnly, "read-only", false, "only tools that change nothing")
+}
+
+// over is a scope with the flags that were given in place of what it says.
+func (b *bounds) over(now call.Scope) (call.Scope, error) {
+	if b.cmd.Flags().Changed("toolset") {
+		now.Toolset = b.Toolset
+	}
+	if b.cmd.Flags().Changed("plugins") {
+		now.Plugins = b.Plugins
+	}
+	if b.cmd.Flags().Changed("read-only") {
+		now.ReadOnly = b.ReadOnly
+	}
+	now, err := scope.Normal(now)
+	if err != nil {
+		return now, usage("%w", err).hinting("for example: --toolset gateway, --plugins mediawiki,browser, --read-only")
+	}
+	return now, nil
+}
+
+func (b *bounds) given() bool {
+	f := b.cmd.Flags()
+	return f.Changed("toolset") || f.Changed("plugins") || f.Changed("read-only")
+}
+
 func (a *app) clientsAdd() *cobra.Command {
-	return &cobra.Command{
+	var b bounds
+	cmd := &cobra.Command{
 		Use: "add NAME", Short: "Make a token for an HTTP client and print it, once", Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.printToken(func(s *config.Secrets) (string, error) { return s.Add(args[0]) })
+			within, err := b.over(call.Scope{})
+			if err != nil {
+				return err
+			}
+			return a.printToken(func(s *config.Secrets) (string, error) { return s.AddWithin(args[0], within) })
 		},
 	}
+	b.flags(cmd)
+	return cmd
+}
+
+func (a *app) clientsScope() *cobra.Command {
+	var b bounds
+	cmd := &cobra.Command{
+		Use: "scope NAME", Short: "Show or set what a client may see and call at the most", Args: cobra.ExactArgs(1),
+		Long: "Show or set what a client may see and call at the most, whatever the permissions say. Only the flags that are given change;\n" +
+			"--toolset all, --plugins all and --read-only=false take a bound away. It holds at once, for calls that come from then on.",
+		RunE: func(_ *cobra.Command, args []string) error {
+			secrets, err := a.secrets()
+			if err != nil {
+				return err
+			}
+			for _, c := range secrets.Clients() {
+				if c.Name != args[0] {
+					continue
+				}
+				if !b.given() {
+					a.printf("%s\n", scope.Words(c.Scope))
+					return nil
+				}
+				within, err := b.over(c.Scope)
+				if err != nil {
+					return err
+				}
+				if err := secrets.SetScope(c.Name, within); err != nil {
+					return err
+				}
+				a.notef("%s may use: %s.\n", c.Name, scope.Words(within))
+				return nil
+			}
+			return secrets.SetScope(args[0], call.Scope{}) // which says that there is no such client
+		},
+	}
+	b.flags(cmd)
+	return cmd
 }
 
 func (a *app) clientsRotate() *cobra.Command {
