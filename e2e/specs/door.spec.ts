@@ -1,9 +1,11 @@
 // Who may come in: the extension with the pairing secret, and clients with a token. Nobody else, from nowhere.
 
-import { request } from 'node:http';
+import { ask } from '../stage/ask.ts';
 import { extensionId } from '../stage/browser.ts';
 import { type Forger, openForger } from '../stage/forger.ts';
-import base, { expect } from '../stage/test.ts';
+import { openRelay } from '../stage/relay.ts';
+import { routes } from '../stage/routes.ts';
+import base, { expect, timed } from '../stage/test.ts';
 
 const test = base.extend<{ forger: Forger }>({
   forger: async ({ sharedStage: { relay, browser } }, use) => {
@@ -86,68 +88,83 @@ test.describe('/extension', () => {
   });
 });
 
-/** Asks with headers that fetch would not send. */
-function ask(url: string, method: string, headers: Record<string, string>, body = ''): Promise<Reply> {
-  return new Promise((resolve, reject) => {
-    const asked = request(url, { method, headers }, (answer) => {
-      let text = '';
-      answer.setEncoding('utf8');
-      answer.on('data', (chunk: string) => {
-        text += chunk;
-      });
-      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text }));
-    });
-    asked.on('error', reject);
-    asked.end(body);
-  });
-}
+const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 
-interface Reply {
-  status: number;
-  headers: Record<string, string | string[] | undefined>;
-  text: string;
-}
-
-const initialize = JSON.stringify({
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'initialize',
-  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'forger', version: '1' } },
-});
-
-const endpoints = [
-  { path: '/mcp', method: 'POST', body: initialize },
-  { path: '/api/v1/tools', method: 'GET', body: '' },
-  { path: '/api/v1/status', method: 'GET', body: '' },
-  { path: '/api/v1/tools/demo__hello/call', method: 'POST', body: '{}' },
+// relay/matrix_test.go has all combinations; this is what the built binary says over a connection.
+const elsewhere: Record<string, string>[] = [
+  { host: 'relay.example' },
+  { host: '127.0.0.1.relay.example' },
+  { origin: 'https://example.com' },
+  { origin: 'null' },
+  { origin: 'chrome-extension://abcdefghijklmnopabcdefghijklmnop' },
+  { 'sec-fetch-site': 'cross-site' },
+  { 'sec-fetch-site': 'same-site' },
 ];
 
-for (const { path, method, body } of endpoints) {
-  test(`${path}: a token is needed, and a Host and an Origin that belong here`, async ({
+test.describe('every route', () => {
+  test('refuses what comes from elsewhere, in the same words whatever it asks for', async ({
     sharedStage: { relay },
   }) => {
-    const url = await relay.url(path);
-    const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
     const known = { ...json, authorization: `Bearer ${await relay.token()}` };
-    expect((await ask(url, method, known, body)).status).toBe(200);
-
-    for (const headers of [
-      json,
-      { ...json, authorization: 'Bearer wrong' },
-      { ...json, authorization: 'Basic eDp5' },
-    ]) {
-      const refused = await ask(url, method, headers, body);
-      expect(refused.status).toBe(401);
-      expect(refused.headers['www-authenticate']).toMatch(/^Bearer/);
-      expect(refused.text).not.toContain('demo__');
-    }
-    const elsewhere = [{ host: 'relay.example' }, { origin: 'https://example.com' }, { origin: 'null' }];
     for (const headers of elsewhere) {
-      expect((await ask(url, method, { ...known, ...headers }, body)).status).toBe(403);
-      expect((await ask(url, method, { ...json, ...headers }, body)).status).toBe(403);
+      const said = new Set<string>();
+      for (const { keeper, method, path } of routes) {
+        if (keeper === 'extension') continue;
+        for (const way of [known, json]) {
+          const refused = await ask(await relay.url(path), method, { ...way, ...headers }, '{}');
+          expect(refused.status, `${method} ${path} with ${JSON.stringify(headers)}`).toBe(403);
+          said.add(refused.text);
+        }
+      }
+      expect([...said]).toHaveLength(1);
     }
   });
-}
+
+  test('wants a token that is known', async ({ sharedStage: { relay } }) => {
+    const kept = routes.filter(({ keeper }) => keeper === 'client' || keeper === 'person');
+    const refusals = kept.map(async ({ method, path }) => ({
+      route: `${method} ${path}`,
+      reply: await ask(await relay.url(path), method, { ...json, authorization: 'Bearer wrong' }, '{}'),
+    }));
+    const said = new Set<string>();
+    for (const { route, reply } of await Promise.all(refusals)) {
+      expect(reply.status, route).toBe(401);
+      expect(reply.headers['www-authenticate']).toMatch(/^Bearer/);
+      said.add(reply.text);
+    }
+    expect([...said]).toHaveLength(1);
+  });
+
+  test('lets an agent do what is for agents, and nothing that is for the person', async ({
+    sharedStage: { relay, agent, demo },
+  }) => {
+    const authorization = `Bearer ${await relay.token()}`;
+    for (const { keeper, method, path } of routes) {
+      if (keeper === 'extension') continue;
+      const { status, text } = await ask(await relay.url(path), method, { ...json, authorization }, '{}');
+      const about = `${method} ${path}: ${status} ${text}`;
+      if (keeper === 'person') expect(status, about).toBe(403);
+      else expect([401, 403], about).not.toContain(status);
+    }
+    expect((await agent.call('demo__counter_increment', { name: 'door' })).failed).toBe(false);
+    expect((await demo.counter('door')).asked).toBe(1);
+  });
+});
+
+test('who guesses tokens is slowed down, and who has one is not', async ({ closing }) => {
+  const relay = await openRelay(closing);
+  const authorization = `Bearer ${await relay.token()}`;
+  const url = await relay.url('/api/v1/status');
+  const guesses = Array.from({ length: 40 }, (_, guess) =>
+    timed(ask(url, 'GET', { authorization: `Bearer tabrelay_${guess}` })),
+  );
+  expect((await ask(url, 'GET', { authorization })).status).toBe(200);
+  const ended = await Promise.all(guesses);
+  expect(ended.every(({ result }) => result.status === 401)).toBe(true);
+  expect(ended.filter(({ ms }) => ms >= 900).length).toBeGreaterThan(10);
+  await expect.poll(() => relay.log().match(/without a token that is known/g)?.length).toBe(1);
+  expect(relay.log()).not.toMatch(/tabrelay_\d/);
+});
 
 test('/healthz says little, /metrics wants a token, and probing for OAuth fails cleanly', async ({
   sharedStage: { relay },
