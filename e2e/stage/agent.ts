@@ -53,10 +53,14 @@ export class Agent {
 
 const identity = { name: 'e2e', version: '1.0.0' };
 
-export async function stdioAgent(relay: Relay, closing: Closing): Promise<Agent> {
+export async function stdioAgent(
+  relay: Relay,
+  closing: Closing,
+  flags: readonly string[] = [],
+): Promise<Agent> {
   const transport = new StdioClientTransport({
     command: binary,
-    args: ['mcp'],
+    args: ['mcp', ...flags],
     env: relay.env,
     stderr: 'inherit',
   });

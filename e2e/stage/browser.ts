@@ -14,8 +14,9 @@ const flags = [
   '--no-first-run',
 ];
 
-export async function openBrowser(relay: Relay, closing: Closing): Promise<BrowserContext> {
-  const profile = await temporaryFolder('profile', closing);
+/** Opens a browser; folder is that of a profile there is already. */
+export async function openBrowser(relay: Relay, closing: Closing, folder?: string): Promise<BrowserContext> {
+  const profile = folder ?? (await temporaryFolder('profile', closing));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: browser,
     headless: true,
