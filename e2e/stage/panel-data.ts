@@ -1,0 +1,365 @@
+// What the relay answers in the pictures of the panel. Times lie around drawn-panel.ts's pictureTime.
+
+const at = (seconds: number): string => new Date(Date.UTC(2026, 2, 2, 10, 0, seconds)).toISOString();
+
+export const connected = {
+  link: { phase: 'connected', address: '127.0.0.1:9333', message: '0.1.0', since: 0 },
+  calls: [],
+  bundle: 'b',
+  profile: { id: 'p1', label: 'Work' },
+  marks: true,
+  pairing: { phase: 'none', message: '' },
+};
+
+export const link = (phase: string, message: string) => ({
+  ...connected,
+  link: { phase, address: '127.0.0.1:9333', message, since: 0 },
+});
+
+const shop = { profileId: 'p1', profile: 'Work', tabId: 7, origin: 'https://shop.example' };
+
+export const reading = {
+  ...shop,
+  id: 'q1',
+  asked: at(-9),
+  until: at(41),
+  client: 'claude-code',
+  via: 'stdio',
+  tool: 'shop__list_orders',
+  title: 'List orders',
+  plugin: 'shop',
+  pluginTitle: 'Example Shop',
+  risk: 'reads',
+  url: 'https://shop.example/orders?status=open',
+  tabTitle: 'Open orders (12) – Example Shop',
+  arguments: { status: 'open', limit: 20 },
+  changes: 'It only reads.',
+  choices: ['once', 'session', 'always'],
+  first: true,
+};
+
+export const writing = {
+  ...shop,
+  ...reading,
+  id: 'q2',
+  tool: 'shop__send_message',
+  title: 'Send a message to a customer',
+  risk: 'changes',
+  url: 'https://shop.example/orders/1042',
+  tabTitle: 'Order 1042 – Example Shop',
+  arguments: {
+    order: 1042,
+    subject: 'Your order is on its way',
+    text: 'Hello Ada,\n\nyour order left our warehouse this morning.\n\nThe Example Shop',
+    attachments: [],
+  },
+  changes: 'It adds something; nothing is deleted or overwritten.',
+  first: false,
+};
+
+export const deleting = {
+  ...writing,
+  id: 'q3',
+  asked: at(-38),
+  until: at(12),
+  client: 'codex',
+  tool: 'shop__delete_customer',
+  title: 'Delete a customer',
+  risk: 'destroys',
+  url: 'https://shop.example/customers/88',
+  tabTitle: 'gnp.tnuocca\u202e – Example Shop',
+  arguments: { customer: { id: 88, email: 'ada@example.org' }, reason: 'Asked for it. '.repeat(60) },
+  changes: 'It can delete or overwrite something. Doing it again changes nothing more.',
+  choices: ['once', 'session'],
+};
+
+export const running = {
+  calls: [
+    {
+      id: 'c1',
+      client: 'claude-code',
+      tool: 'shop__export_orders',
+      title: 'Export orders',
+      profile: 'Work',
+      origin: 'https://shop.example',
+      began: at(-12),
+      state: 'running',
+      progress: { progress: 340, total: 1200, message: 'Page 17 of 60' },
+    },
+    {
+      id: 'c2',
+      client: 'codex',
+      tool: 'wiki__edit_page',
+      title: 'Edit a page',
+      profile: 'Private',
+      origin: 'https://wiki.example',
+      began: at(-2),
+      state: 'queued',
+    },
+    {
+      id: 'c3',
+      client: 'codex',
+      tool: 'mail__search',
+      title: '',
+      profile: 'Work',
+      origin: 'https://mail.example',
+      began: at(-75),
+      state: 'running',
+      progress: { progress: 3 },
+    },
+  ],
+};
+
+const ended = {
+  id: 'e1',
+  plugin: 'shop',
+  tool: 'list_orders',
+  tabId: 7,
+  at: Date.parse(at(-60)),
+  durationMs: 182,
+  outcome: 'returned',
+};
+export const calls = [
+  ended,
+  {
+    ...ended,
+    id: 'e2',
+    tool: 'send_message',
+    at: Date.parse(at(-200)),
+    durationMs: 2400,
+    outcome: 'RATE_LIMITED',
+    error:
+      '[ERROR code=RATE_LIMITED category=rate_limit retryable=true retryAfterMs=2000] Too many messages in a minute',
+  },
+  { ...ended, id: 'e3', plugin: 'wiki', tool: 'read_page', at: Date.parse(at(-90_000)), durationMs: 61 },
+];
+
+const tab = { profileId: 'p1', profile: 'Work', active: false, discarded: false, owner: null, acting: false };
+export const tabs = {
+  tabs: [
+    {
+      ...tab,
+      tabId: 7,
+      url: 'https://shop.example/orders?status=open',
+      title: 'Open orders (12) – Example Shop',
+      owner: { client: 'claude-code', since: at(-420) },
+      acting: true,
+    },
+    { ...tab, tabId: 8, url: 'https://wiki.example/Main_Page', title: 'Main Page' },
+    { ...tab, tabId: 9, url: 'https://mail.example/', title: 'Inbox' },
+  ],
+};
+
+const tool = (name: string, title: string, readOnly: boolean, mode: string, why: string) => ({
+  name,
+  title,
+  readOnly,
+  destructive: name.includes('delete'),
+  mode,
+  why,
+});
+const plugin = (name: string, title: string, state: string, reason = '') => ({
+  name,
+  title,
+  version: '1.2.0',
+  description: `Works with ${title} through your own session.`,
+  shipped: false,
+  hash: 'ab'.repeat(32),
+  state,
+  reason,
+  homepage: `https://${name}.example/`,
+  patterns: [`https://${name}.example/*`],
+  tools: [tool(`${name}__read_page`, 'Read a page', true, 'ask', 'no rule says otherwise')],
+});
+export const plugins = {
+  plugins: [
+    {
+      ...plugin('shop', 'Example Shop', 'ready'),
+      tools: [
+        tool('shop__list_orders', 'List orders', true, 'auto', 'your rule for this tool'),
+        tool('shop__send_message', 'Send a message to a customer', false, 'ask', 'your rule for this plugin'),
+        tool('shop__delete_customer', 'Delete a customer', false, 'off', 'no rule says otherwise'),
+      ],
+    },
+    plugin('wiki', 'Team Wiki', 'not_open', 'No tab shows it.'),
+    plugin('mail', 'Webmail', 'signed_out', 'Nobody is signed in at https://mail.example.'),
+    plugin('tickets', 'Tickets', 'broken', 'tickets/index.ts:12: cannot find “./api.ts”.'),
+    { ...plugin('demo', 'Demo', 'ready'), shipped: true, version: '0.1.0' },
+    plugin('chat', 'Team Chat', 'off', 'All its tools are off.'),
+  ],
+};
+
+export const reviews = {
+  reviews: [
+    { plugin: 'invoices', title: 'Invoices', hash: 'cd'.repeat(32), new: true, since: at(-3600) },
+    { plugin: 'crm', title: 'Customers', hash: 'ef'.repeat(32), new: false, since: at(-60) },
+  ],
+};
+
+export const review = {
+  plugin: 'crm',
+  title: 'Customers',
+  version: '2.1.0',
+  hash: 'ef'.repeat(32),
+  source: '/home/ada/plugins/crm',
+  world: 'isolated',
+  hosts: ['https://crm.example/*'],
+  excludes: ['https://crm.example/admin/*'],
+  permissions: [
+    'It reads and changes what pages of https://crm.example show.',
+    'It sends requests to https://crm.example with your session.',
+  ],
+  changes: ['One tool is new: delete_contact.'],
+  settings: [],
+  tools: [
+    {
+      name: 'crm__find_contact',
+      title: 'Find a contact',
+      description: 'Searches contacts by name or address.',
+      readOnly: true,
+      destructive: false,
+      change: '',
+    },
+    {
+      name: 'crm__delete_contact',
+      title: 'Delete a contact',
+      description: 'Deletes one contact for good.',
+      readOnly: false,
+      destructive: true,
+      change: 'new',
+    },
+  ],
+  files: [
+    {
+      path: 'index.ts',
+      size: 2210,
+      runs: true,
+      text: "import { definePlugin } from '@tabrelay/plugin';\n\nexport default definePlugin({ name: 'crm' });\n",
+    },
+    { path: 'package.json', size: 310, runs: false, text: '{ "name": "crm", "version": "2.1.0" }\n' },
+  ],
+  diff: [
+    {
+      path: 'index.ts',
+      change: 'changed',
+      text: '@@ -40,3 +40,9 @@\n   },\n+  deleteContact: {\n+    destructive: true,\n+    run: ({ id }) => remove(`/contacts/${id}`),\n+  },\n-  old: true,\n });',
+    },
+  ],
+  reviewed: { hash: '12'.repeat(32), at: at(-864_000), by: 'panel' },
+  state: 'waiting',
+};
+
+export const permissions = {
+  default: { readOnly: 'ask', other: 'off' },
+  rules: [
+    {
+      target: 'shop__list_orders',
+      client: '',
+      mode: 'auto',
+      by: 'panel',
+      created: at(-9000),
+      from: 'person',
+    },
+    {
+      target: 'shop',
+      client: 'claude-code',
+      mode: 'ask',
+      by: 'terminal',
+      until: at(1800),
+      created: at(-60),
+      from: 'person',
+    },
+    { target: 'https://bank.example', client: '', mode: 'off', from: 'config' },
+    { target: 'demo', client: '', mode: 'auto', from: 'built-in' },
+  ],
+  grants: [
+    {
+      id: 'g1',
+      client: 'claude-code',
+      lane: 'l1',
+      tool: 'wiki__read_page',
+      profile: 'Work',
+      origin: 'https://wiki.example',
+      until: at(3000),
+    },
+  ],
+};
+
+export const clients = {
+  clients: [
+    {
+      name: 'claude-code',
+      registered: true,
+      created: at(-900_000),
+      lastSeen: at(-3),
+      scope: {},
+      attached: 1,
+      via: ['stdio'],
+    },
+    {
+      name: 'codex',
+      registered: true,
+      created: at(-900_000),
+      lastSeen: at(-7300),
+      scope: { readOnly: true, plugins: 'wiki, mail' },
+      attached: 0,
+      via: [],
+    },
+    {
+      name: 'old-laptop',
+      registered: true,
+      created: at(-9_000_000),
+      lastSeen: null,
+      scope: {},
+      attached: 0,
+      via: [],
+    },
+  ],
+};
+
+const entry = { n: 1, at: at(-30), kind: 'call', client: 'claude-code', durationMs: 182, profile: 'Work' };
+export const audit = {
+  entries: [
+    {
+      ...entry,
+      n: 5,
+      tool: 'shop__list_orders',
+      outcome: 'returned',
+      decision: 'allowed once',
+      decidedBy: 'panel',
+    },
+    {
+      ...entry,
+      n: 4,
+      at: at(-300),
+      tool: 'shop__send_message',
+      outcome: 'not_executed',
+      code: 'RATE_LIMITED',
+      durationMs: 2400,
+      decision: 'allowed for the session',
+      decidedBy: 'panel',
+      origin: 'https://shop.example',
+      arguments: '{"order":1042,"subject":"Your order is on its way"}',
+      callId: '0123456789abcdef0123456789abcdef',
+    },
+    {
+      ...entry,
+      n: 3,
+      at: at(-400),
+      kind: 'decision',
+      tool: 'shop__delete_customer',
+      decision: 'denied',
+      decidedBy: 'panel',
+    },
+    {
+      ...entry,
+      n: 2,
+      at: at(-90_000),
+      kind: 'rule',
+      client: '',
+      decision: 'set',
+      detail: 'shop__list_orders is auto',
+    },
+  ],
+  next: '1',
+};

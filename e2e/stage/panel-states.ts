@@ -1,0 +1,151 @@
+// Every state the panel is drawn in.
+
+import type { Page } from '@playwright/test';
+import type { Script } from './drawn-panel.ts';
+import * as data from './panel-data.ts';
+
+export interface State {
+  name: string;
+  /** The page of the panel, as in its address. */
+  hash: string;
+  script: Script;
+  /** A text that shows that it is drawn. */
+  shows: string | RegExp;
+  /** What a person does first. */
+  first?: (page: Page) => Promise<void>;
+}
+
+const ok = (body: unknown) => ({ body });
+const no = (status: number, message: string, hint: string) => ({
+  status,
+  body: { error: { code: 'X', message, hint } },
+});
+
+const quiet: Script['answers'] = {
+  approvals: ok({ approvals: [] }),
+  running: ok({ calls: [] }),
+  tabs: ok({ tabs: [] }),
+  paused: ok({ paused: false }),
+  reviews: ok({ reviews: [] }),
+  status: ok({ problems: [] }),
+  plugins: ok({ plugins: [] }),
+  permissions: ok({ ...data.permissions, rules: [], grants: [] }),
+  clients: ok({ clients: [] }),
+  audit: ok({ entries: [], next: '' }),
+};
+const busy: Script['answers'] = {
+  ...quiet,
+  running: ok(data.running),
+  tabs: ok(data.tabs),
+  plugins: ok(data.plugins),
+  reviews: ok(data.reviews),
+  permissions: ok(data.permissions),
+  clients: ok(data.clients),
+  audit: ok(data.audit),
+};
+
+const state = (name: string, hash: string, shows: State['shows'], more: Partial<Script> = {}): State => ({
+  name,
+  hash,
+  shows,
+  script: { state: data.connected, answers: quiet, ...more },
+});
+
+/** The answers of one page as they are while they are on their way, and when they fail. */
+const troubled = (hash: string, topic: string, loading: string): State[] => {
+  const { [topic]: _, ...without } = quiet;
+  return [
+    state(`${hash}-loading`, hash, `Loading ${loading} …`, { answers: without }),
+    state(`${hash}-failed`, hash, 'Try again', {
+      answers: {
+        ...quiet,
+        [topic]: no(500, 'The database cannot be read', '“tabrelay doctor” finds the cause.'),
+      },
+    }),
+  ];
+};
+
+const open = (name: string) => (page: Page) => page.getByText(name).first().click();
+
+export const states: readonly State[] = [
+  state('question', 'now', 'One question for you', {
+    answers: { ...quiet, approvals: ok({ approvals: [data.reading] }) },
+  }),
+  state('questions', 'now', '2 questions for you', {
+    answers: { ...quiet, approvals: ok({ approvals: [data.deleting, data.writing] }) },
+  }),
+  {
+    ...state('question-ended', 'now', /The question is over/, {
+      answers: {
+        ...quiet,
+        approvals: ok({ approvals: [data.reading] }),
+        'POST approvals/q1': no(410, 'The question is over: nobody answered within 50 s', ''),
+      },
+    }),
+    first: (page) => page.getByRole('button', { name: 'Allow once' }).click(),
+  },
+  {
+    ...state('now', 'now', 'Page 17 of 60', {
+      state: { ...data.connected, calls: data.calls },
+      answers: busy,
+    }),
+    first: open('shop__send_message'),
+  },
+  state('now-empty', 'now', 'No agent is doing anything right now.'),
+  ...troubled('now', 'running', 'calls'),
+  state('first-use', 'now', 'Turn notifications on', { optional: ['notifications', 'tabGroups'] }),
+  state('paused', 'now', /Everything is stopped/, { answers: { ...quiet, paused: ok({ paused: true }) } }),
+  state('connecting', 'now', 'Connecting', { state: data.link('connecting', '') }),
+  state('not-connected', 'plugins', 'tabrelay up', {
+    state: data.link('waiting', 'The relay is not reachable (close code 1006)'),
+  }),
+  state('not-paired', 'now', 'tabrelay up', {
+    state: data.link('unpaired', 'The extension folder has no pairing.json from a relay on this machine'),
+  }),
+  state('refused', 'now', 'tabrelay doctor', {
+    state: data.link('stopped', 'The relay does not accept the pairing secret'),
+  }),
+  {
+    ...state('attention', 'now', 'The relay needs attention', {
+      answers: {
+        ...quiet,
+        status: ok({
+          problems: [{ plugin: 'tickets', reason: 'tickets/index.ts:12: cannot find “./api.ts”' }],
+          restart: ['listen'],
+        }),
+      },
+    }),
+    first: open('The relay needs attention'),
+  },
+  {
+    ...state('plugins', 'plugins', 'Example Shop', { answers: busy }),
+    first: open('3 tools'),
+  },
+  state('plugins-empty', 'plugins', 'There are no plugins.'),
+  ...troubled('plugins', 'plugins', 'plugins'),
+  state('review', 'plugins/crm', 'Delete a contact', {
+    answers: { ...quiet, 'reviews/crm': ok(data.review) },
+  }),
+  {
+    ...state('review-changed', 'plugins/crm', 'Read what it is now', {
+      answers: {
+        ...quiet,
+        'reviews/crm': ok(data.review),
+        'POST reviews/crm': no(409, 'The plugin changed while you were reading', ''),
+      },
+    }),
+    first: (page) => page.getByRole('button', { name: 'Accept' }).click(),
+  },
+  { ...state('rules', 'rules', 'Allowed for a while', { answers: busy }), first: open('New rule') },
+  state('rules-empty', 'rules', 'There are no rules of your own yet.'),
+  ...troubled('rules', 'permissions', 'rules'),
+  {
+    ...state('clients', 'clients', 'Shut codex out?', { answers: busy }),
+    first: (page) => page.getByRole('button', { name: 'Revoke codex' }).click(),
+  },
+  state('clients-empty', 'clients', 'None yet.'),
+  ...troubled('clients', 'clients', 'clients'),
+  { ...state('log', 'log', 'RATE_LIMITED', { answers: busy }), first: open('shop__send_message') },
+  state('log-empty', 'log', 'Nothing has happened yet.'),
+  ...troubled('log', 'audit', 'the log'),
+];

@@ -1,0 +1,217 @@
+// What the relay's paths answer, as far as the panel reads it. An answer of another shape is not shown.
+import {
+  exactly,
+  type Guard,
+  type Guarded,
+  isAnything,
+  isFlag,
+  isNumber,
+  isText,
+  listOf,
+  shape,
+} from '../page/guards.ts';
+
+/** Go leaves a field out, or writes null, where there is nothing. */
+const maybe =
+  <T>(guard: Guard<T>): Guard<T | null | undefined> =>
+  (value): value is T | null | undefined =>
+    value === undefined || value === null || guard(value);
+
+const text = maybe(isText);
+const number = maybe(isNumber);
+const flag = maybe(isFlag);
+const texts = maybe(listOf(isText));
+const isMode = exactly('off', 'ask', 'auto');
+export type Mode = Guarded<typeof isMode>;
+
+const isQuestion = shape({
+  id: isText,
+  asked: isText, // times are RFC 3339
+  until: isText,
+  client: isText,
+  via: text,
+  tool: isText,
+  title: text,
+  plugin: text,
+  pluginTitle: text,
+  risk: exactly('reads', 'changes', 'destroys'),
+  profile: text,
+  tabId: number,
+  origin: text,
+  url: text,
+  tabTitle: text,
+  arguments: isAnything,
+  changes: text,
+  note: text,
+  choices: listOf(isText),
+  first: flag,
+});
+export type Question = Guarded<typeof isQuestion>;
+export const isApprovals = shape({ approvals: listOf(isQuestion) });
+
+const isRunningCall = shape({
+  id: isText,
+  client: isText,
+  tool: isText,
+  title: text,
+  tabId: number,
+  profile: text,
+  origin: text,
+  began: isText,
+  state: exactly('asking', 'queued', 'running'),
+  progress: maybe(shape({ progress: isNumber, total: number, message: text })),
+});
+export type RunningCall = Guarded<typeof isRunningCall>;
+export const isRunning = shape({ calls: listOf(isRunningCall) });
+
+const isOwner = shape({ client: isText, since: text });
+const isTab = shape({
+  profileId: isText,
+  profile: text,
+  tabId: isNumber,
+  url: isText,
+  title: text,
+  owner: maybe(isOwner),
+  acting: flag,
+});
+export type Tab = Guarded<typeof isTab>;
+export const isTabs = shape({ tabs: listOf(isTab) });
+
+const isRule = shape({
+  target: isText,
+  client: text,
+  mode: isMode,
+  until: text,
+  by: text,
+  from: exactly('person', 'config', 'built-in'),
+});
+export type Rule = Guarded<typeof isRule>;
+const isGrant = shape({
+  id: isText,
+  client: isText,
+  tool: isText,
+  profile: text,
+  origin: text,
+  until: text,
+});
+export type Grant = Guarded<typeof isGrant>;
+export const isPermissions = shape({
+  default: shape({ readOnly: isMode, other: isMode }),
+  rules: listOf(isRule),
+  grants: listOf(isGrant),
+});
+
+export const isPaused = shape({ paused: isFlag });
+
+const isTool = shape({
+  name: isText,
+  title: text,
+  readOnly: flag,
+  destructive: flag,
+  mode: isMode,
+  why: text,
+});
+export type Tool = Guarded<typeof isTool>;
+const isPlugin = shape({
+  name: isText,
+  title: text,
+  version: text,
+  description: text,
+  shipped: flag,
+  state: exactly('ready', 'not_open', 'signed_out', 'broken', 'unreviewed', 'off'),
+  reason: text,
+  homepage: text,
+  patterns: texts,
+  tools: listOf(isTool),
+});
+export type Plugin = Guarded<typeof isPlugin>;
+export const isPlugins = shape({ plugins: listOf(isPlugin) });
+
+const isClient = shape({
+  name: isText,
+  registered: flag,
+  lastSeen: text,
+  scope: maybe(shape({ toolset: text, plugins: text, readOnly: flag })),
+  attached: number,
+  via: texts,
+});
+export type Client = Guarded<typeof isClient>;
+export const isClients = shape({ clients: listOf(isClient) });
+
+const isHinted = shape({ message: isText, hint: text });
+const isProblem = shape({ plugin: text, reason: text });
+export const isHealth = shape({
+  version: text,
+  address: text,
+  trouble: maybe(isHinted),
+  refused: isAnything,
+  restart: texts,
+  browsers: maybe(listOf(shape({ profileId: isText, label: isText, connected: isFlag }))),
+  problems: maybe(listOf(isProblem)),
+});
+export type Health = Guarded<typeof isHealth>;
+
+export const isReviews = shape({
+  reviews: listOf(shape({ plugin: isText, title: text, hash: text, new: flag, since: text })),
+});
+
+const isFile = shape({ path: isText, size: number, text });
+const isDifference = shape({ path: isText, change: text, text });
+export type Difference = Guarded<typeof isDifference>;
+const isReviewedTool = shape({
+  name: isText,
+  title: text,
+  description: text,
+  readOnly: flag,
+  destructive: flag,
+  change: text,
+});
+export type ReviewedTool = Guarded<typeof isReviewedTool>;
+const isReviewed = shape({ hash: isText, at: text, by: text });
+export const isReview = shape({
+  plugin: isText,
+  title: text,
+  version: text,
+  hash: isText,
+  source: text,
+  world: text,
+  hosts: texts,
+  excludes: texts,
+  permissions: texts,
+  changes: texts,
+  partly: flag,
+  tools: maybe(listOf(isReviewedTool)),
+  files: maybe(listOf(isFile)),
+  diff: maybe(listOf(isDifference)),
+  reviewed: maybe(isReviewed),
+});
+export type Review = Guarded<typeof isReview>;
+
+const isEntry = shape({
+  n: isNumber,
+  at: isText,
+  kind: isText,
+  client: text,
+  via: text,
+  tool: text,
+  plugin: text,
+  profile: text,
+  tabId: number,
+  origin: text,
+  decision: text,
+  decidedBy: text,
+  outcome: text,
+  code: text,
+  durationMs: number,
+  callId: text,
+  detail: text,
+  arguments: text,
+});
+export type LogEntry = Guarded<typeof isEntry>;
+export const isAudit = shape({ entries: listOf(isEntry), next: isAnything });
+
+export const isVerified = shape({
+  whole: isFlag,
+  rows: isNumber,
+  problems: maybe(listOf(shape({ message: isText }))),
+});

@@ -1,0 +1,137 @@
+// The panel as a whole: what is always in view, the questions, and five pages behind tabs. The page that is open is in
+// the address, so that it is the same one after a reload.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Activity } from './activity.tsx';
+import { Announcer } from './announcer.tsx';
+import { isReviews } from './answers.ts';
+import { Clients } from './clients.tsx';
+import { FirstUse } from './first-use.tsx';
+import { Header } from './header.tsx';
+import { useAnswer, useLink } from './hooks.ts';
+import { Log } from './log.tsx';
+import { Empty } from './pieces.tsx';
+import { Plugins } from './plugins.tsx';
+import { Profile } from './profile.tsx';
+import { Questions } from './questions.tsx';
+import { ReviewPage } from './review.tsx';
+import { Rules } from './rules.tsx';
+import { Tabs } from './tabs.tsx';
+
+const pages = { now: 'Now', plugins: 'Plugins', rules: 'Rules', clients: 'Clients', log: 'Log' } as const;
+type Page = keyof typeof pages;
+const order = ['now', 'plugins', 'rules', 'clients', 'log'] as const;
+
+interface Place {
+  page: Page;
+  plugin: string; // under review; empty for none
+}
+
+function readPlace(): Place {
+  const [name = '', plugin = ''] = location.hash.slice(1).split('/');
+  return { page: order.find((one) => one === name) ?? 'now', plugin: decodeURIComponent(plugin) };
+}
+
+function usePlace(): [Place, (page: Page, plugin?: string) => void] {
+  const [place, setPlace] = useState(readPlace);
+  useEffect(() => {
+    const follow = () => setPlace(readPlace());
+    addEventListener('hashchange', follow);
+    return () => removeEventListener('hashchange', follow);
+  }, []);
+  const go = (page: Page, plugin = '') => {
+    location.hash = plugin === '' ? page : `${page}/${encodeURIComponent(plugin)}`;
+  };
+  return [place, go];
+}
+
+const moves: Record<string, (index: number) => number> = {
+  ArrowRight: (index) => index + 1,
+  ArrowLeft: (index) => index - 1 + order.length,
+  Home: () => 0,
+  End: () => order.length - 1,
+};
+
+function TabBar({ page, reviews, onGo }: { page: Page; reviews: number; onGo: (page: Page) => void }) {
+  const buttons = useRef(new Map<Page, HTMLButtonElement>());
+  const onKeyDown = (event: KeyboardEvent) => {
+    const move = moves[event.key];
+    if (move === undefined) return;
+    event.preventDefault();
+    const next = order[move(order.indexOf(page)) % order.length] ?? 'now';
+    buttons.current.get(next)?.focus();
+    onGo(next);
+  };
+  return (
+    <div class="tabs" role="tablist" aria-label="Pages of this panel" onKeyDown={onKeyDown}>
+      {order.map((one) => (
+        <button
+          key={one}
+          ref={(button) => {
+            if (button !== null) buttons.current.set(one, button);
+          }}
+          type="button"
+          role="tab"
+          id={`tab-${one}`}
+          aria-selected={one === page}
+          aria-controls="page"
+          tabIndex={one === page ? 0 : -1}
+          onClick={() => onGo(one)}
+        >
+          {pages[one]}
+          {one === 'plugins' && reviews > 0 && (
+            <span class="count">
+              {reviews}
+              <span class="unseen"> to review</span>
+            </span>
+          )}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function Shown({ place, onGo }: { place: Place; onGo: (page: Page, plugin?: string) => void }) {
+  switch (place.page) {
+    case 'plugins':
+      if (place.plugin !== '') return <ReviewPage plugin={place.plugin} onBack={() => onGo('plugins')} />;
+      return <Plugins onReview={(name) => onGo('plugins', name)} />;
+    case 'rules':
+      return <Rules />;
+    case 'clients':
+      return <Clients />;
+    case 'log':
+      return <Log />;
+    default:
+      return (
+        <>
+          <FirstUse />
+          <Activity />
+          <Tabs />
+          <Profile />
+        </>
+      );
+  }
+}
+
+export function App() {
+  const [place, go] = usePlace();
+  const phase = useLink()?.link.phase;
+  const reviews = useAnswer('reviews', isReviews).value?.reviews.length ?? 0;
+  return (
+    <>
+      <Header />
+      <main>
+        <Questions />
+        <TabBar page={place.page} reviews={reviews} onGo={go} />
+        <div id="page" role="tabpanel" aria-labelledby={`tab-${place.page}`}>
+          {phase === 'connected' || phase === undefined || place.page === 'now' ? (
+            <Shown place={place} onGo={go} />
+          ) : (
+            <Empty>There is no connection to tabrelay. What is here is shown as soon as there is one.</Empty>
+          )}
+        </div>
+      </main>
+      <Announcer />
+    </>
+  );
+}

@@ -1,0 +1,73 @@
+// The programs that may connect to the relay: what each may use at the most, when it was here last, and the way out.
+import { type Client, isClients } from './answers.ts';
+import { useAct, useAnswer, useNow } from './hooks.ts';
+import { Badge, Empty, Failed, Loaded, Part, Sure } from './pieces.tsx';
+import { ago, moment, visibleLine } from './words.ts';
+
+function scopeOf({ scope }: Client): string {
+  const parts = [
+    scope?.readOnly === true && 'reads only',
+    scope?.plugins && `plugins: ${visibleLine(scope.plugins)}`,
+    scope?.toolset && `tools: ${visibleLine(scope.toolset)}`,
+  ].filter(Boolean);
+  return parts.length === 0 ? 'everything your rules allow' : parts.join(' · ');
+}
+
+function ClientRow({ client, now }: { client: Client; now: number }) {
+  const act = useAct();
+  const path = `clients/${encodeURIComponent(client.name)}`;
+  const name = visibleLine(client.name);
+  const seen = moment(client.lastSeen);
+  const here = (client.attached ?? 0) > 0;
+  return (
+    <li class="row">
+      <div class="line">
+        <span class="tool">{name}</span>
+        {here && <Badge tone="good">connected</Badge>}
+      </div>
+      <p class="quiet">May use {scopeOf(client)}</p>
+      <div class="line">
+        <span class="quiet">
+          {here ? 'here now' : seen === undefined ? 'never seen' : `last seen ${ago(seen, now)}`}
+          {client.via && client.via.length > 0 && ` · ${client.via.map(visibleLine).join(', ')}`}
+        </span>
+        {client.registered !== false && (
+          <Sure
+            label="Revoke"
+            name={`Revoke ${name}`}
+            question={`Shut ${name} out? Its token stops working at once, and what it does now is cancelled.`}
+            yes="Revoke"
+            disabled={act.busy}
+            onYes={() => act.run('DELETE', path)}
+          />
+        )}
+      </div>
+      <Failed act={act} />
+    </li>
+  );
+}
+
+export function Clients() {
+  const answer = useAnswer('clients', isClients);
+  const now = useNow();
+  return (
+    <Part title="Clients" count={answer.value?.clients.length}>
+      <p class="quiet">
+        Programs on this computer that may ask tabrelay for something, each with a token of its own.
+      </p>
+      <Loaded answer={answer} name="clients">
+        {({ clients }) =>
+          clients.length === 0 ? (
+            <Empty>None yet. “tabrelay connect” sets one up.</Empty>
+          ) : (
+            <ul class="rows">
+              {clients.map((client) => (
+                <ClientRow key={client.name} client={client} now={now} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Part>
+  );
+}

@@ -1,0 +1,119 @@
+// The panel's end of the port to the worker. Chrome ends the worker now and then; a new port wakes it.
+import { isText, optional, shape } from '../page/guards.ts';
+import { isPanelNews, isPanelResponse, type PanelRequest } from './messages.ts';
+import { isPanelState, type PanelState } from './state.ts';
+
+/** Why something could not be shown or done, in words for the person. */
+export interface Problem {
+  status: number; // as in HTTP; 0 when there was no answer at all
+  message: string;
+  hint: string | undefined;
+}
+
+/** What the relay answered: the body of a success, or why there is none. */
+export type Reply = { ok: true; body: unknown } | { ok: false; problem: Problem };
+
+export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE';
+
+export interface LineListener {
+  state(state: PanelState): void;
+  news(topics: readonly string[]): void;
+}
+
+const answerMs = 20_000;
+const redialMs = 100;
+
+const isFailure = shape({ error: shape({ message: isText, hint: optional(isText) }) });
+
+interface Waiting {
+  resolve(reply: Reply): void;
+  timer: ReturnType<typeof setTimeout>;
+}
+
+const failed = (status: number, message: string, hint?: string): Reply => ({
+  ok: false,
+  problem: { status, message, hint },
+});
+
+const gone = () =>
+  failed(
+    0,
+    'The extension restarted before there was an answer',
+    'Look whether it was done, then try again.',
+  );
+const silent = () => failed(0, 'There was no answer within 20 seconds', 'Try again in a moment.');
+
+function replyOf(status: number, body: unknown): Reply {
+  if (status >= 200 && status < 400) return { ok: true, body };
+  if (isFailure(body)) return failed(status, body.error.message, body.error.hint);
+  return failed(status, `The relay answered ${status} without saying why`);
+}
+
+export class Line {
+  #port: chrome.runtime.Port | undefined;
+  #sent = 0; // requests
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #listener: LineListener;
+
+  constructor(listener: LineListener) {
+    this.#listener = listener;
+  }
+
+  open(): void {
+    const port = chrome.runtime.connect({ name: 'panel' });
+    this.#port = port;
+    port.onMessage.addListener((message: unknown) => this.#hear(message));
+    port.onDisconnect.addListener(() => {
+      this.#port = undefined;
+      for (const id of [...this.#waiting.keys()]) this.#settle(id, gone());
+      setTimeout(() => this.open(), redialMs);
+    });
+  }
+
+  /** Asks the worker to dial the relay now. */
+  retry(): void {
+    this.#port?.postMessage({ type: 'retry' });
+  }
+
+  /** Hands the worker what a person pasted to pair with a relay. */
+  pair(text: string): void {
+    this.#port?.postMessage({ type: 'pair', text });
+  }
+
+  /** Gives this profile the name the person wants. */
+  name(label: string): void {
+    this.#port?.postMessage({ type: 'name', label });
+  }
+
+  /** Whether tabs show when an agent acts in them. */
+  marks(on: boolean): void {
+    this.#port?.postMessage({ type: 'marks', on });
+  }
+
+  /** Sends a request to the relay. path is below /api/v1/. Never rejects. */
+  request(method: Method, path: string, body?: unknown): Promise<Reply> {
+    const port = this.#port;
+    if (port === undefined) return Promise.resolve(gone());
+    const id = String(++this.#sent);
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#settle(id, silent()), answerMs);
+      this.#waiting.set(id, { resolve, timer });
+      const request: PanelRequest = { type: 'request', id, method, path: `/api/v1/${path}` };
+      port.postMessage(body === undefined ? request : { ...request, body });
+    });
+  }
+
+  #hear(message: unknown): void {
+    if (isPanelResponse(message)) this.#settle(message.id, replyOf(message.status, message.body));
+    else if (isPanelNews(message)) this.#listener.news(message.topics);
+    else if (isPanelState(message)) this.#listener.state(message);
+  }
+
+  #settle(id: string, reply: Reply): void {
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined) return;
+    this.#waiting.delete(id);
+    clearTimeout(waiting.timer);
+    waiting.resolve(reply);
+  }
+}

@@ -1,0 +1,36 @@
+// Where a person pastes what the relay gave them, in an extension that was not loaded from the relay's own folder.
+import { useContext, useState } from 'preact/hooks';
+import { BoardContext } from './hooks.ts';
+import type { PanelState } from './state.ts';
+import { visibleLine } from './words.ts';
+
+export function Pairing({ pairing }: { pairing: PanelState['pairing'] }) {
+  const board = useContext(BoardContext);
+  const [text, setText] = useState('');
+  const send = (event: Event) => {
+    event.preventDefault();
+    board.line.pair(text.trim());
+    setText('');
+  };
+  return (
+    <form onSubmit={send}>
+      <label>
+        Installed from a store? Paste the pairing string that “tabrelay pair” prints
+        <input
+          autocomplete="off"
+          spellcheck={false}
+          required
+          value={text}
+          aria-describedby="pairing-said"
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+      </label>
+      <button type="submit" disabled={pairing.phase === 'trying'}>
+        Pair
+      </button>
+      <p id="pairing-said" role={pairing.phase === 'failed' ? 'alert' : undefined}>
+        {pairing.phase === 'trying' ? 'Pairing …' : visibleLine(pairing.message)}
+      </p>
+    </form>
+  );
+}

@@ -1,0 +1,158 @@
+// The questions that wait for the person, above everything else, and what became of those that are over.
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import { announce } from './announcer.tsx';
+import { isApprovals, type Question } from './answers.ts';
+import { BoardContext, useAnswer, useLink, useNow } from './hooks.ts';
+import type { Problem } from './line.ts';
+import { Trouble } from './pieces.tsx';
+import { QuestionCard, type Verdict } from './question.tsx';
+import { moment, toolTitle, visibleLine } from './words.ts';
+
+const calmMs = 500;
+const notesKept = 3;
+
+interface Note {
+  id: string;
+  tone: 'good' | 'plain';
+  text: string;
+}
+
+const subject = ({ client, tool, title }: Question): string =>
+  `${visibleLine(client)}: ${toolTitle(tool, title)}`;
+
+function noteOf(question: Question, verdict: Verdict): Note {
+  const { id } = question;
+  if (verdict.answer === 'deny') return { id, tone: 'plain', text: `Denied. ${subject(question)}` };
+  const span = { once: 'once', session: 'for this session', always: 'always' }[verdict.for];
+  return { id, tone: 'good', text: `Allowed ${span}. ${subject(question)}` };
+}
+
+const lostNote = (question: Question): Note => ({
+  id: question.id,
+  tone: 'plain',
+  text:
+    (moment(question.until) ?? 0) <= Date.now() + 1000
+      ? `Not answered in time, so it was not done. ${subject(question)}`
+      : `No longer asked: answered elsewhere, or the agent gave up. ${subject(question)}`,
+});
+
+/** Whether the person writes something, or reads another question: then focus stays where it is. */
+function occupied(active: Element | null): boolean {
+  if (active === null) return false;
+  return active.closest('input, textarea, select, [contenteditable], .question, .sure') !== null;
+}
+
+/** Tells apart what came and what went since the last time, and moves focus accordingly. */
+function useComings(questions: readonly Question[] | undefined, onLost: (question: Question) => void) {
+  const cards = useRef(new Map<string, HTMLElement>());
+  const heading = useRef<HTMLHeadingElement>(null);
+  const before = useRef<readonly Question[]>([]);
+  const had = useRef<string | undefined>(undefined); // the question that had focus
+  const [calm, setCalm] = useState(true);
+  const ids = questions?.map(({ id }) => id).join(' ');
+  // Only which questions there are matters here, not their objects, which every refresh makes anew.
+  useEffect(() => {
+    if (questions === undefined) return;
+    const old = before.current;
+    before.current = questions;
+    for (const gone of old.filter((one) => !questions.some(({ id }) => id === one.id))) onLost(gone);
+    const fresh = questions.find((one) => !old.some(({ id }) => id === one.id));
+    if (fresh !== undefined) announce(`Question: ${subject(fresh)}. ${questions.length} waiting.`);
+    const orphaned = had.current !== undefined && !questions.some(({ id }) => id === had.current);
+    const next = orphaned ? questions[0] : fresh;
+    if (next !== undefined && (orphaned || !occupied(document.activeElement)))
+      cards.current.get(next.id)?.focus();
+    else if (orphaned && document.activeElement === document.body) heading.current?.focus();
+    setCalm(false);
+    const timer = setTimeout(() => setCalm(true), calmMs);
+    return () => clearTimeout(timer);
+  }, [ids]);
+  const watchFocus = (id: string) => (card: HTMLElement | null) => {
+    if (card === null) cards.current.delete(id);
+    else cards.current.set(id, card);
+  };
+  return { watchFocus, heading, calm, had };
+}
+
+export function Questions() {
+  const board = useContext(BoardContext);
+  const link = useLink();
+  const now = useNow();
+  const { value, problem, reload } = useAnswer('approvals', isApprovals);
+  const [sent, setSent] = useState<readonly string[]>([]);
+  const [problems, setProblems] = useState<Record<string, Problem>>({});
+  const [notes, setNotes] = useState<readonly Note[]>([]);
+  const verdicts = useRef(new Map<string, Verdict>());
+  const connected = link?.link.phase === 'connected';
+  const questions = connected ? value?.approvals : undefined;
+
+  const note = (one: Note) => {
+    setNotes((all) => [one, ...all.filter(({ id }) => id !== one.id)].slice(0, notesKept));
+    announce(one.text);
+  };
+  const { watchFocus, heading, calm, had } = useComings(questions, (gone) => {
+    if (!verdicts.current.has(gone.id)) note(lostNote(gone));
+  });
+
+  const decide = async (question: Question, verdict: Verdict) => {
+    const { id } = question;
+    verdicts.current.set(id, verdict);
+    setSent((all) => [...all, id]);
+    const reply = await board.act('POST', `approvals/${encodeURIComponent(id)}`, verdict);
+    setSent((all) => all.filter((one) => one !== id));
+    if (reply.ok) return note(noteOf(question, verdict));
+    verdicts.current.delete(id);
+    if (reply.problem.status === 410) {
+      verdicts.current.set(id, verdict);
+      note({ id, tone: 'plain', text: `${reply.problem.message}. ${subject(question)}` });
+    } else setProblems((all) => ({ ...all, [id]: reply.problem }));
+  };
+
+  const none = questions === undefined || questions.length === 0;
+  if (none && notes.length === 0 && problem === undefined) return null;
+  return (
+    <section
+      class="questions"
+      aria-labelledby="questions-title"
+      onFocusIn={({ target }) => {
+        const card = target instanceof Element ? target.closest<HTMLElement>('.question') : null;
+        had.current = card?.dataset.id;
+      }}
+    >
+      <h2 id="questions-title" ref={heading} tabIndex={-1}>
+        {none
+          ? 'Questions'
+          : questions.length === 1
+            ? 'One question for you'
+            : `${questions.length} questions for you`}
+      </h2>
+      {problem !== undefined && connected && <Trouble problem={problem} again={reload} />}
+      {questions?.map((question) => (
+        <QuestionCard
+          key={question.id}
+          question={question}
+          now={now}
+          quiet={!calm}
+          sent={sent.includes(question.id)}
+          problem={problems[question.id]}
+          card={watchFocus(question.id)}
+          onVerdict={(verdict) => decide(question, verdict)}
+        />
+      ))}
+      {notes.length > 0 && (
+        <ul class="notes">
+          {notes.map((one) => (
+            <li key={one.id} class={one.tone}>
+              {one.text}
+            </li>
+          ))}
+          <li class="last">
+            <button type="button" class="small" onClick={() => setNotes([])}>
+              Clear
+            </button>
+          </li>
+        </ul>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,218 @@
+// Every permission there is: what holds when no rule says otherwise, the rules, and what was allowed for a session.
+
+import { useState } from 'preact/hooks';
+import { type Grant, isClients, isPermissions, isPlugins, type Mode, type Rule } from './answers.ts';
+import { useAct, useAnswer, useNow } from './hooks.ts';
+import { Badge, Empty, Failed, Loaded, Part, Sure, type Tone } from './pieces.tsx';
+import { isMode, modeNames, modes } from './plugins.tsx';
+import { moment, span, toolTitle, visibleLine } from './words.ts';
+
+const tones: Record<Mode, Tone> = { off: 'bad', ask: 'wait', auto: 'good' };
+
+const sources: Record<Rule['from'], string> = {
+  person: '',
+  config: 'from config.json',
+  'built-in': 'built in',
+};
+
+const ends = (until: string | null | undefined, now: number): string => {
+  const at = moment(until);
+  return at === undefined ? '' : `ends in ${span(at - now)}`;
+};
+
+const nameOf = (target: string): string => (target === 'default' ? 'Everything else' : visibleLine(target));
+
+function RuleRow({ rule, now }: { rule: Rule; now: number }) {
+  const act = useAct();
+  const query = new URLSearchParams({ target: rule.target, ...(rule.client && { client: rule.client }) });
+  const by = rule.from === 'person' && rule.by ? `set in the ${visibleLine(rule.by)}` : sources[rule.from];
+  return (
+    <li class="row">
+      <div class="line">
+        <span class="tool">{nameOf(rule.target)}</span>
+        <Badge tone={tones[rule.mode]}>{modeNames[rule.mode]}</Badge>
+      </div>
+      <div class="line">
+        <span class="quiet">
+          {[rule.client ? `only for ${visibleLine(rule.client)}` : '', by, ends(rule.until, now)]
+            .filter(Boolean)
+            .join(' · ')}
+        </span>
+        {rule.from === 'person' && (
+          <Sure
+            label="Remove"
+            name={`Remove the rule for ${nameOf(rule.target)}`}
+            question={`Remove the rule for ${nameOf(rule.target)}?`}
+            yes="Remove"
+            disabled={act.busy}
+            onYes={() => act.run('DELETE', `permissions?${query}`)}
+          />
+        )}
+      </div>
+      <Failed act={act} />
+    </li>
+  );
+}
+
+function GrantRow({ grant, now }: { grant: Grant; now: number }) {
+  const act = useAct();
+  const title = toolTitle(grant.tool, undefined);
+  return (
+    <li class="row">
+      <div class="line">
+        <span class="tool">{title}</span>
+        <button
+          type="button"
+          class="small"
+          aria-label={`Take back: ${title} for ${visibleLine(grant.client)}`}
+          disabled={act.busy}
+          onClick={() => act.run('DELETE', `grants/${encodeURIComponent(grant.id)}`)}
+        >
+          Take back
+        </button>
+      </div>
+      <p class="quiet address">
+        {[
+          visibleLine(grant.client),
+          visibleLine(grant.origin ?? ''),
+          visibleLine(grant.profile ?? ''),
+          ends(grant.until, now) || 'until it disconnects',
+        ]
+          .filter(Boolean)
+          .join(' · ')}
+      </p>
+      <Failed act={act} />
+    </li>
+  );
+}
+
+const lasts = [
+  ['', 'until I remove it'],
+  ['1h', 'for an hour'],
+  ['24h', 'for a day'],
+] as const;
+
+function NewRule() {
+  const act = useAct();
+  const plugins = useAnswer('plugins', isPlugins).value?.plugins ?? [];
+  const clients = useAnswer('clients', isClients).value?.clients ?? [];
+  const [target, setTarget] = useState('');
+  const [client, setClient] = useState('');
+  const [mode, setMode] = useState<Mode>('ask');
+  const [time, setTime] = useState('');
+  const add = async (event: Event) => {
+    event.preventDefault();
+    const rule = { target: target.trim(), mode, ...(client && { client }), ...(time && { for: time }) };
+    if (rule.target !== '' && (await act.run('PUT', 'permissions', rule))) setTarget('');
+  };
+  return (
+    <details class="new-rule">
+      <summary>New rule</summary>
+      <form onSubmit={add}>
+        <label>
+          For
+          <input
+            list="targets"
+            placeholder="a tool, a plugin or https://site"
+            value={target}
+            required
+            onInput={({ currentTarget }) => setTarget(currentTarget.value)}
+          />
+        </label>
+        <datalist id="targets">
+          <option value="default">everything else</option>
+          {plugins.map(({ name }) => (
+            <option key={name} value={name} />
+          ))}
+          {plugins.flatMap(({ tools }) => tools.map(({ name }) => <option key={name} value={name} />))}
+        </datalist>
+        <label>
+          Used by
+          <select value={client} onChange={({ currentTarget }) => setClient(currentTarget.value)}>
+            <option value="">every client</option>
+            {clients.map(({ name }) => (
+              <option key={name} value={name}>
+                {visibleLine(name)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Permission
+          <select
+            value={mode}
+            onChange={({ currentTarget }) => isMode(currentTarget.value) && setMode(currentTarget.value)}
+          >
+            {modes.map((one) => (
+              <option key={one} value={one}>
+                {modeNames[one]}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          It holds
+          <select value={time} onChange={({ currentTarget }) => setTime(currentTarget.value)}>
+            {lasts.map(([value, text]) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button type="submit" disabled={act.busy}>
+          Add the rule
+        </button>
+        <Failed act={act} />
+      </form>
+    </details>
+  );
+}
+
+export function Rules() {
+  const answer = useAnswer('permissions', isPermissions);
+  const now = useNow();
+  return (
+    <Loaded answer={answer} name="rules">
+      {(permissions) => {
+        const rules = permissions.rules.filter(({ from }) => from !== 'built-in');
+        return (
+          <>
+            <Part title="When no rule says otherwise">
+              <dl class="defaults">
+                <div>
+                  <dt>Tools that only read</dt>
+                  <dd>{modeNames[permissions.default.readOnly]}</dd>
+                </div>
+                <div>
+                  <dt>All other tools</dt>
+                  <dd>{modeNames[permissions.default.other]}</dd>
+                </div>
+              </dl>
+            </Part>
+            <Part title="Rules" count={rules.length}>
+              {rules.length === 0 && <Empty>There are no rules of your own yet.</Empty>}
+              <ul class="rows">
+                {rules.map((rule) => (
+                  <RuleRow key={`${rule.from} ${rule.target} ${rule.client}`} rule={rule} now={now} />
+                ))}
+              </ul>
+              <NewRule />
+            </Part>
+            <Part title="Allowed for a while" count={permissions.grants.length}>
+              {permissions.grants.length === 0 ? (
+                <Empty>Nothing. What you allow “for this session” is listed here.</Empty>
+              ) : (
+                <ul class="rows">
+                  {permissions.grants.map((grant) => (
+                    <GrantRow key={grant.id} grant={grant} now={now} />
+                  ))}
+                </ul>
+              )}
+            </Part>
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}

@@ -1,0 +1,65 @@
+// How times, names and texts of strangers are written for a person.
+
+/** A point in time of the relay as milliseconds since 1970; undefined for none (Go writes the year 1 for it). */
+export function moment(text: string | null | undefined): number | undefined {
+  const at = Date.parse(text ?? '');
+  return Number.isNaN(at) || at <= 0 ? undefined : at;
+}
+
+/** How long something took or takes: "3 s", "2 min 5 s", "1 h 4 min". */
+export function span(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return seconds % 60 === 0 ? `${minutes} min` : `${minutes} min ${seconds % 60} s`;
+  return minutes % 60 === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** How long a call took, which may be a few milliseconds. */
+export const duration = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : span(ms));
+
+/** How long ago: "just now", "5 min ago", "3 days ago". */
+export function ago(at: number, now: number): string {
+  const minutes = Math.floor((now - at) / 60_000);
+  if (minutes < 1) return 'just now';
+  if (minutes < 60) return `${minutes} min ago`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return `${hours} h ago`;
+  const days = Math.floor(hours / 24);
+  return days === 1 ? 'yesterday' : `${days} days ago`;
+}
+
+const sameDay = (one: Date, other: Date) => one.toDateString() === other.toDateString();
+
+/** The time of day, with the date when that is another day. */
+export function clock(at: number, now: number): string {
+  const date = new Date(at);
+  const time = date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+  if (sameDay(date, new Date(now))) return time;
+  return `${date.toLocaleDateString([], { day: 'numeric', month: 'short' })}, ${time}`;
+}
+
+// Characters that are not seen or that turn the direction of text around: what a person reads must be what is sent.
+const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\u115f\u1160\u3164\uffa0]/gu;
+
+/** Text of a stranger with every character visible: those that are not are written as their number. */
+export const visible = (text: string): string =>
+  text.replace(hidden, (character) =>
+    character === '\n' || character === '\t'
+      ? character
+      : `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`,
+  );
+
+/** The same in one line. */
+export const visibleLine = (text: string): string => visible(text.replace(/[\t\r\n]+/g, ' '));
+
+/** A tool as a person calls it: its title, else its name without the plugin's, spelled out. */
+export function toolTitle(tool: string, title: string | null | undefined): string {
+  if (title) return visibleLine(title);
+  const name = tool.slice(tool.indexOf('__') + (tool.includes('__') ? 2 : 1)).replaceAll('_', ' ');
+  return visibleLine(name.charAt(0).toUpperCase() + name.slice(1));
+}
+
+/** One or many: plural(2, 'tool') is "2 tools". */
+export const plural = (count: number, one: string, many = `${one}s`): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
