@@ -83,9 +83,10 @@ func (r *Relay) callTool(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	session, _ := sender(req.Context())
-	r.carryOut(w, req, func(ctx context.Context, progress func(call.Progress)) (*call.Result, *fault.Error) {
+	id := newCallID()
+	r.carryOut(w, req, id, func(ctx context.Context, progress func(call.Progress)) (*call.Result, *fault.Error) {
 		return r.calls.Do(ctx, call.Call{
-			ID: newCallID(), Session: session, Tool: name, Arguments: ask.Arguments, Timeout: time.Duration(ask.TimeoutMs) * time.Millisecond,
+			ID: id, Session: session, Tool: name, Arguments: ask.Arguments, Timeout: time.Duration(ask.TimeoutMs) * time.Millisecond,
 			MaxBytes: ask.MaxBytes, ArrayPath: ask.ArrayPath, Progress: progress,
 		})
 	})

@@ -18,6 +18,9 @@ const streamed = "application/x-ndjson"
 type Line struct {
 	Progress *Step   `json:"progress,omitempty"`
 	Answer   *Answer `json:"answer,omitempty"`
+
+	// Question is that the person is asked whether the call may run, told once to those who may answer it.
+	Question *call.Approval `json:"question,omitempty"`
 }
 
 // Step is one step a running tool reported.
@@ -27,9 +30,10 @@ type Step struct {
 	Message  string   `json:"message,omitempty"`
 }
 
-// carryOut runs a call for a request and answers with what it came to. A failure of the tool is an answer, not a
+// carryOut runs a call for a request and answers with what it came to. id is that of the call, empty when it is not
+// known. A failure of the tool is an answer, not a
 // failure of the request.
-func (r *Relay) carryOut(w http.ResponseWriter, req *http.Request, do func(context.Context, func(call.Progress)) (*call.Result, *fault.Error)) {
+func (r *Relay) carryOut(w http.ResponseWriter, req *http.Request, id call.ID, do func(context.Context, func(call.Progress)) (*call.Result, *fault.Error)) {
 	ctx, cancel := context.WithCancelCause(r.base)
 	defer cancel(nil)
 	defer context.AfterFunc(req.Context(), func() { cancel(call.ErrCancelled) })()
@@ -38,6 +42,9 @@ func (r *Relay) carryOut(w http.ResponseWriter, req *http.Request, do func(conte
 	if strings.Contains(req.Header.Get("Accept"), streamed) {
 		stream = openStream(w)
 		progress = stream.step
+		if session, _ := sender(req.Context()); id != "" && isOperator(session) {
+			progress = r.withQuestions(stream, id)
+		}
 	}
 	result, failure := do(ctx, progress)
 	if req.Context().Err() != nil {
@@ -90,6 +97,21 @@ func openStream(w http.ResponseWriter) *lineStream {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	return &lineStream{e, http.NewResponseController(w).Flush}
+}
+
+// withQuestions tells steps, and before them what the person is asked about the call: a question announces itself as a
+// step.
+func (r *Relay) withQuestions(s *lineStream, id call.ID) func(call.Progress) {
+	told := map[string]bool{}
+	return func(p call.Progress) {
+		for _, q := range r.permits.Pending("") {
+			if q.CallID == id && !told[q.ID] {
+				told[q.ID] = true
+				s.line(Line{Question: &q})
+			}
+		}
+		s.step(p)
+	}
 }
 
 // step is called by one goroutine at a time.

@@ -78,7 +78,7 @@ func (r *Relay) replayLetter(w http.ResponseWriter, req *http.Request) {
 		refuse(w, statusOf(failure), failure)
 		return
 	}
-	r.carryOut(w, req, func(ctx context.Context, progress func(call.Progress)) (*call.Result, *fault.Error) {
+	r.carryOut(w, req, "", func(ctx context.Context, progress func(call.Progress)) (*call.Result, *fault.Error) {
 		return r.replay(ctx, l, call.Call{Session: session, Progress: progress, Consent: body.Confirmed && isOperator(session)})
 	})
 }

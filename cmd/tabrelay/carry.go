@@ -1,17 +1,24 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
+	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 
 	"tabrelay/relay"
+	"tabrelay/relay/call"
+	"tabrelay/relay/permit"
 )
 
-// carryOut asks the relay for a call. On a terminal the person sees its progress.
+// carryOut asks the relay for a call. On a terminal the person sees its progress, and is asked whether it may run when
+// the rules say so.
 func (a *app) carryOut(ctx context.Context, path string, body any) (answer relay.Answer, err error) {
 	if !a.watched() {
 		err = a.post(ctx, path, body, &answer)
@@ -22,19 +29,130 @@ func (a *app) carryOut(ctx context.Context, path string, body any) (answer relay
 		return answer, err
 	}
 	defer res.Body.Close() // only read from
-	for lines := json.NewDecoder(res.Body); ; {
-		var line relay.Line
-		switch err := lines.Decode(&line); {
-		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-			return answer, failed("the relay's answer ended early").hinting("tabrelay logs shows why")
-		case err != nil:
-			return answer, failed("the relay's answer cannot be read: %w", err).hinting("the relay may be of another version; run: tabrelay down, then tabrelay up")
-		case line.Answer != nil:
-			return *line.Answer, nil
-		case line.Progress != nil:
-			a.notef("%s\n", stepText(*line.Progress))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	lines := a.answerLines(ctx, res.Body)
+	desk := question{app: a}
+	for {
+		select {
+		case typed, ok := <-desk.typed:
+			desk.answer(ctx, typed, ok)
+		case line := <-lines:
+			switch {
+			case line.err != nil:
+				return answer, line.err
+			case line.Answer != nil:
+				desk.settled()
+				return *line.Answer, nil
+			case line.Question != nil:
+				desk.put(*line.Question)
+			case line.Progress != nil && desk.open == nil:
+				a.notef("%s\n", stepText(*line.Progress))
+			}
 		}
 	}
+}
+
+// answerLine is a line of a streamed answer, or why there is none.
+type answerLine struct {
+	relay.Line
+	err error
+}
+
+// answerLines reads a streamed answer to its end, or until ctx ends.
+func (a *app) answerLines(ctx context.Context, body io.Reader) <-chan answerLine {
+	lines := make(chan answerLine)
+	go func() {
+		for d := json.NewDecoder(body); ; {
+			var line answerLine
+			switch err := d.Decode(&line.Line); {
+			case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+				line.err = failed("the relay's answer ended early").hinting("tabrelay logs shows why")
+			case err != nil && ctx.Err() == nil:
+				line.err = failed("the relay's answer cannot be read: %w", err).hinting("the relay may be of another version; run: tabrelay down, then tabrelay up")
+			case err != nil:
+				line.err = err
+			}
+			select {
+			case lines <- line:
+			case <-ctx.Done():
+				return
+			}
+			if line.err != nil || line.Answer != nil {
+				return
+			}
+		}
+	}()
+	return lines
+}
+
+// question is what the person at this terminal is asked while their call waits. It may be answered elsewhere, or end,
+// before they have typed anything.
+type question struct {
+	app   *app
+	open  *call.Approval // nil: none
+	typed chan string    // lines of stdin; nil until something is asked. Closed when stdin ends
+}
+
+// put asks. What is typed from then on is the answer.
+func (q *question) put(asked call.Approval) {
+	if !q.app.interactive() || q.open != nil && q.open.ID == asked.ID {
+		return
+	}
+	q.open = &asked
+	q.app.notef("%s\n%s ", permit.Text(asked), q.prompt())
+	if q.typed == nil {
+		q.typed = make(chan string)
+		go func() { // until the process ends: a read of a terminal cannot be called back
+			defer close(q.typed)
+			for in := bufio.NewReader(q.app.in); ; {
+				line, err := in.ReadString('\n')
+				if err != nil {
+					return
+				}
+				q.typed <- line
+			}
+		}()
+	}
+}
+
+func (q *question) prompt() string {
+	if slices.Contains(q.open.Choices, "session") {
+		return "Allow it? [y: this once, s: for this session, N: no]"
+	}
+	return "Allow it? [y/N]"
+}
+
+// answer sends what was typed; anything but a yes is a no, and so is the end of what can be typed.
+func (q *question) answer(ctx context.Context, typed string, ok bool) {
+	if !ok {
+		q.typed = nil
+	}
+	if q.open == nil {
+		return
+	}
+	verdict := relay.Verdict{Answer: "deny"}
+	switch strings.ToLower(strings.TrimSpace(typed)) {
+	case "y", "yes":
+		verdict = relay.Verdict{Answer: "allow", For: "once"}
+	case "s", "session":
+		if slices.Contains(q.open.Choices, "session") {
+			verdict = relay.Verdict{Answer: "allow", For: "session"}
+		}
+	}
+	var left relay.Approvals
+	if err := q.app.post(ctx, "/api/v1/approvals/"+url.PathEscape(q.open.ID), verdict, &left); err != nil {
+		q.app.notef("%s\n", err) // the call says what became of it
+	}
+	q.open = nil
+}
+
+// settled ends a prompt whose question needs no answer any more.
+func (q *question) settled() {
+	if q.open != nil {
+		q.app.notef("\n")
+	}
+	q.open = nil
 }
 
 // stepText is a step of progress as a person reads it: 3 of 10: saving.
