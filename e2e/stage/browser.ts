@@ -14,13 +14,23 @@ const flags = [
   '--no-first-run',
 ];
 
-/** Opens a browser; folder is that of a profile there is already. */
-export async function openBrowser(relay: Relay, closing: Closing, folder?: string): Promise<BrowserContext> {
+/** Opens a browser; folder is that of a profile there is already, extra are further flags of Chromium. */
+export async function openBrowser(
+  relay: Relay,
+  closing: Closing,
+  folder?: string,
+  extra: readonly string[] = [],
+): Promise<BrowserContext> {
   const profile = folder ?? (await temporaryFolder('profile', closing));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: browser,
     headless: true,
-    args: [...flags, `--disable-extensions-except=${relay.extension}`, `--load-extension=${relay.extension}`],
+    args: [
+      ...flags,
+      ...extra,
+      `--disable-extensions-except=${relay.extension}`,
+      `--load-extension=${relay.extension}`,
+    ],
   });
   closing.defer(() => context.close());
   return context;

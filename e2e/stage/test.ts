@@ -25,6 +25,8 @@ export interface StageOptions extends RelayOptions {
   /** What a person configured for plugins, by plugin name. */
   plugins?: Record<string, unknown>;
   config?: Record<string, unknown>;
+  /** Flags of Chromium. */
+  browserFlags?: readonly string[];
   /** Called after the relay runs and before the browser starts. */
   beforeBrowser?: (relay: Relay) => Promise<void>;
 }
@@ -38,7 +40,7 @@ export async function openStage(closing: Closing, options: StageOptions = {}): P
   };
   const relay = await openRelay(closing, config, options);
   await options.beforeBrowser?.(relay);
-  const browser = await openBrowser(relay, closing);
+  const browser = await openBrowser(relay, closing, undefined, options.browserFlags);
   const page = browser.pages()[0] ?? (await browser.newPage());
   await page.goto(demo.url);
   await expect.poll(() => relay.tabs(), { message: 'the extension connects' }).toContain(`${demo.url}/`);
