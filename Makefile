@@ -27,8 +27,9 @@ test: go-check cross ts-check go-race ts-test fuzz conformance extension-e2e e2e
 check: go-check ts-check go-test ts-test ## the fast half: formats, lints, types, unit tests
 	@echo "make check: all passed"
 
-bench: build node_modules/.package-lock.json ## the numbers of this machine: the relay alone, and the whole path in Chromium
+bench: build node_modules/.package-lock.json ## the numbers of this machine: the relay alone, plugin builds, and the whole path in Chromium
 	bin/tabrelay bench
+	node --import tsx e2e/bench/build.ts
 	node --import tsx e2e/bench/whole-path.ts
 
 generate: ## make the extension bundle and the shipped plugins, which are not committed
