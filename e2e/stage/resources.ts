@@ -34,3 +34,13 @@ export async function refused(
   const data = why instanceof Error && 'data' in why && typeof why.data === 'object' ? (why.data ?? {}) : {};
   return { code: why instanceof Error && 'code' in why ? why.code : 0, message: String(why), data };
 }
+
+const markers =
+  /^What stands between the two markers was written by .*\n<(untrusted-page-text-[0-9a-f]{24})>\n((?:.|\n)*?)\n?<\/\1>/m;
+
+/** What a page wrote, of a text in which it stands between markers. Throws when it does not. */
+export function pageWords(text = ''): string {
+  const words = markers.exec(text)?.[2];
+  if (words === undefined) throw new Error(`no markers around: ${text.slice(0, 500)}`);
+  return words;
+}

@@ -146,15 +146,19 @@ func TestParseRefuses(t *testing.T) {
 
 func TestSanitize(t *testing.T) {
 	for in, want := range map[string]string{
-		"plain":                     "plain",
-		"a\nb\r\n\tc":               "a b c",
-		"a\u0085\u2028\u2029b":      "a b",
-		"a\x00\x1b[31mb\x7f\u0080c": "a[31mbc",
-		"a\xff\xc0b":                "ab",
-		"\u202eevil\u2066":          "evil",
-		"````":                      "'''`",
-		"`\x00`\x00`":               "'''",
-		"\ufffd stays":              "\ufffd stays",
+		"plain":                      "plain",
+		"a\nb\r\n\tc":                "a b c",
+		"a\u0085\u2028\u2029b":       "a b",
+		"a\x00\x1b[31mb\x7f\u0080c":  "a[31mbc",
+		"a\xff\xc0b":                 "ab",
+		"\u202eevil\u2066":           "evil",
+		"a\u200b\u200d\ufeff\u00adb": "ab",
+		"x\U000e0041\U000e0042\U000e007f\U000e0100\ufe0f": "x",
+		"\u2062\u3164\u034f":                              "",
+		"\u0600 \U0001f600 é":                             "\u0600 \U0001f600 é",
+		"````":                                            "'''`",
+		"`\x00`\x00`":                                     "'''",
+		"\ufffd stays":                                    "\ufffd stays",
 	} {
 		if got := Sanitize(in); got != want || Sanitize(got) != got {
 			t.Errorf("%q became %q, want %q", in, got, want)

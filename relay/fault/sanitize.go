@@ -3,6 +3,7 @@ package fault
 import (
 	"bytes"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -10,7 +11,8 @@ import (
 const maxMessageBytes = 8 << 10
 
 // Sanitize makes one harmless line of any bytes: line breaks of every kind and tabs become one space, control
-// characters, bidirectional controls and bytes that are not UTF-8 are removed, and it is cut at 8 KiB.
+// characters, bidirectional controls, characters that cannot be seen and bytes that are not UTF-8 are removed, and it is
+// cut at 8 KiB.
 // A run of three backticks would let a message pass for the start of a code block to a reader that looks no
 // closer than that, so it becomes three apostrophes.
 func Sanitize(message string) string {
@@ -24,7 +26,7 @@ func Sanitize(message string) string {
 				b.WriteByte(' ')
 			}
 			gap = true
-		case r == utf8.RuneError && size == 1, isControl(r):
+		case r == utf8.RuneError && size == 1, Invisible(r):
 		default:
 			b.WriteRune(r)
 			gap = false
@@ -42,15 +44,22 @@ func isBreak(r rune) bool {
 	return false
 }
 
-// isControl reports C0, DEL, C1 and the characters that change the direction of text.
-func isControl(r rune) bool {
+// Invisible reports whether a character has no place in a line of prose: C0, DEL, C1, the characters that change the
+// direction of text, and those that nobody sees. An agent reads what is written with the last, a person does not
+// (https://www.unicode.org/reports/tr36/, section 3). So joined emoji come apart, and Persian loses its joins; both stay
+// legible.
+func Invisible(r rune) bool {
 	switch {
 	case r < 0x20, r >= 0x7f && r <= 0x9f:
 		return true
-	case r == 0x061c, r == 0x200e, r == 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
+	case r < 0xad:
+		return false
+	case r == 0x034f, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r == 0x3164, r == 0xffa0: // fillers, which are letters by name
+		return true
+	case r >= 0xfe00 && r <= 0xfe0f, r >= 0x180b && r <= 0x180f, r >= 0xe0000 && r <= 0xe0fff: // selectors of variants, tags
 		return true
 	}
-	return false
+	return unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
 // cut shortens s to maxMessageBytes, the ellipsis included, at the end of a rune.

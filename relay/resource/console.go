@@ -11,7 +11,11 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/untrusted"
 )
+
+// mostAddress is how many bytes of a page's address are shown.
+const mostAddress = 500
 
 // consoles serves console://ID. A console is captured from its first read on; reading and watching keep that up.
 type consoles struct{ tabs *tabs }
@@ -63,7 +67,7 @@ func (c *consoles) read(ctx context.Context, s call.Session, u *url.URL) ([]call
 		return nil, left(tab)
 	}
 	since := time.UnixMilli(seen.Since).UTC()
-	meta := map[string]any{"tabrelay/page": seen.URL, "tabrelay/since": since.Format(time.RFC3339), "tabrelay/lines": len(seen.Lines), "tabrelay/untrusted": true}
+	meta := map[string]any{"tabrelay/origin": originOf(seen.URL), "tabrelay/page": seen.URL, "tabrelay/since": since.Format(time.RFC3339), "tabrelay/lines": len(seen.Lines), "tabrelay/untrusted": true}
 	return []call.ResourceContents{{MIMEType: "text/plain", Text: consoleText(tab.ID, seen, since, c.tabs.chars), Meta: encode(meta)}}, nil
 }
 
@@ -93,7 +97,7 @@ func consoleText(tabID int, seen captured, since time.Time, room int) string {
 	slices.Reverse(lines)
 	var b strings.Builder
 	fmt.Fprintf(&b, "Console of tab %d, %s\nCaptured since %s: errors, warnings, uncaught errors, unhandled rejections.\n",
-		tabID, fault.Sanitize(seen.URL), since.Format("2006-01-02 15:04:05 UTC"))
+		tabID, untrusted.Line(seen.URL, mostAddress), since.Format("2006-01-02 15:04:05 UTC"))
 	if left := seen.Dropped + len(seen.Lines) - len(lines); left > 0 {
 		fmt.Fprintf(&b, "%d older lines are left out.\n", left)
 	}
@@ -102,10 +106,20 @@ func consoleText(tabID int, seen captured, since time.Time, room int) string {
 		return b.String()
 	}
 	b.WriteByte('\n')
-	for _, line := range lines {
-		b.WriteString(line)
+	if len(lines) == 0 {
+		return b.String()
 	}
+	b.WriteString(untrusted.Wrap(untrusted.Nonce(), originOf(seen.URL), strings.Join(lines, "")))
 	return b.String()
+}
+
+// originOf is the scheme and host of an address.
+func originOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
 }
 
 // watch begins the capture, and begins it anew when the browser was away.

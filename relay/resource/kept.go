@@ -11,6 +11,7 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/untrusted"
 )
 
 // Keep is what the relay has kept: large results, and calls that came to no good end.
@@ -63,8 +64,12 @@ func (r *results) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.
 	if !found {
 		return nil, missing
 	}
-	meta := map[string]any{"tabrelay/tool": kept.Tool, "tabrelay/correlationId": kept.CallID, "tabrelay/created": kept.Created.UTC().Format(time.RFC3339)}
-	return []call.ResourceContents{contentOf(kept.MIMEType, kept.Data, meta)}, nil
+	meta := map[string]any{"tabrelay/tool": kept.Tool, "tabrelay/correlationId": kept.CallID, "tabrelay/created": kept.Created.UTC().Format(time.RFC3339), "tabrelay/untrusted": true}
+	c := contentOf(kept.MIMEType, kept.Data, meta)
+	if kept.MIMEType == "text/plain" && c.Blob == nil { // a result that was no JSON
+		c.Text = untrusted.Wrap(untrusted.Nonce(), "", c.Text)
+	}
+	return []call.ResourceContents{c}, nil
 }
 
 func (*results) watch(*url.URL, func()) (func(), *fault.Error) {
@@ -115,7 +120,7 @@ func (l *letters) read(ctx context.Context, s call.Session, u *url.URL) ([]call.
 	case !found:
 		return nil, missing
 	}
-	return []call.ResourceContents{{MIMEType: "application/json", Text: string(encode(view))}}, nil
+	return []call.ResourceContents{{MIMEType: "application/json", Text: string(encode(view)), Meta: encode(map[string]any{"tabrelay/untrusted": true})}}, nil
 }
 
 func (l *letters) watch(u *url.URL, changed func()) (func(), *fault.Error) {

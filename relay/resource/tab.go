@@ -12,7 +12,11 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/untrusted"
 )
+
+// mostTitle is how many bytes of a tab's title are shown.
+const mostTitle = 200
 
 // Tab is one open tab with a web page.
 type Tab struct {
@@ -99,7 +103,7 @@ func (t *tabs) list(_ context.Context, s call.Session) ([]call.Resource, *fault.
 	var list []call.Resource
 	for _, tab := range open {
 		list = append(list, call.Resource{
-			URI: "tab://" + strconv.Itoa(tab.ID) + "/text" + query(tab, open), Name: "tab " + strconv.Itoa(tab.ID), Title: fault.Sanitize(tab.Title),
+			URI: "tab://" + strconv.Itoa(tab.ID) + "/text" + query(tab, open), Name: "tab " + strconv.Itoa(tab.ID), Title: untrusted.Line(tab.Title, mostTitle),
 			Description: place(tab.URL) + state(tab, open), MIMEType: "text/plain",
 		})
 	}
@@ -270,23 +274,24 @@ func (t *tabs) contents(u *url.URL, kind string, from int, frames []page) []call
 	for _, f := range frames {
 		total += f.Total
 	}
-	next := from + t.chars
+	next, nonce := from+t.chars, untrusted.Nonce()
 	var list []call.ResourceContents
 	for i, f := range frames {
 		if i > 0 && f.Text == "" {
 			continue
 		}
-		meta := map[string]any{"tabrelay/origin": f.Origin, "tabrelay/page": f.URL, "tabrelay/title": f.Title, "tabrelay/untrusted": true}
+		meta := map[string]any{"tabrelay/origin": f.Origin, "tabrelay/page": f.URL, "tabrelay/title": untrusted.Line(f.Title, mostTitle), "tabrelay/untrusted": true}
 		if i > 0 {
 			meta["tabrelay/frame"] = f.URL
 		}
 		if from > 0 || next < total {
 			meta["tabrelay/truncated"] = map[string]any{"from": from, "characters": max(0, min(next, total)-from), "total": total}
 		}
-		list = append(list, call.ResourceContents{MIMEType: "text/plain", Text: f.Text, Meta: encode(meta)})
-		if kind == "html" {
-			list[len(list)-1].MIMEType = "text/html"
+		c := call.ResourceContents{MIMEType: "text/html", Text: f.Text, Meta: encode(meta)} // a document, which stays what it is
+		if kind == "text" {
+			c.MIMEType, c.Text = "text/plain", untrusted.Wrap(nonce, f.Origin, f.Text)
 		}
+		list = append(list, c)
 	}
 	if next < total {
 		query := u.Query()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -122,6 +123,18 @@ func TestListedTabs(t *testing.T) {
 	}
 }
 
+// wrapped is text of a page with the markers around it.
+var wrapped = regexp.MustCompile(`(?s)What stands between the two markers was written by [^\n]*\n<(untrusted-page-text-[0-9a-f]{24})>\n(.*?)\n?</untrusted-page-text-[0-9a-f]{24}>`)
+
+// inside is what stands between the markers.
+func inside(text string) string {
+	found := wrapped.FindStringSubmatch(text)
+	if found == nil {
+		return text
+	}
+	return found[2]
+}
+
 func TestTabsAreFound(t *testing.T) {
 	w := twoProfiles()
 	s := set(t, Options{Browser: w})
@@ -129,7 +142,7 @@ func TestTabsAreFound(t *testing.T) {
 		"tab://9/text": "words of p1 9", "tab://9/html": "words of p1 9", "tab://7/text?profile=Work": "words of p2 7", "tab://7/text?profile=p2": "words of p2 7",
 	} {
 		contents, failure := read(t, s, uri)
-		if failure != nil || contents[0].Text != want || contents[0].URI != uri {
+		if failure != nil || inside(contents[0].Text) != want || contents[0].URI != uri {
 			t.Errorf("%s: %+v %v", uri, contents, failure)
 		}
 	}
@@ -160,7 +173,7 @@ func TestTabsThatMayNotBeRead(t *testing.T) {
 	}
 	wantFault(t, s, "tab://7/text?profile=Work", fault.ResourceNotFound, "")
 	wantFault(t, s, "console://7?profile=Work", fault.ResourceNotFound, "")
-	if contents, failure := read(t, s, "tab://9/text"); failure != nil || len(contents) != 2 || contents[1].Text != "blank" {
+	if contents, failure := read(t, s, "tab://9/text"); failure != nil || len(contents) != 2 || inside(contents[1].Text) != "blank" {
 		t.Errorf("%+v %v", contents, failure)
 	}
 	address = "https://b.example/"
@@ -200,12 +213,12 @@ func TestLongPages(t *testing.T) {
 	}
 	s := set(t, Options{Browser: w, PageChars: 10})
 	contents, _ := read(t, s, "tab://7/text?profile=Work")
-	if len(contents) != 1 || contents[0].Text != "0123456789\n[cut here: characters 0 to 10 of 22; tab://7/text?from=10&profile=Work reads on]" ||
+	if len(contents) != 1 || !strings.HasSuffix(contents[0].Text, ">\n[cut here: characters 0 to 10 of 22; tab://7/text?from=10&profile=Work reads on]") || inside(contents[0].Text) != "0123456789" ||
 		!strings.Contains(string(contents[0].Meta), `"tabrelay/truncated":{"characters":10,"from":0,"total":22}`) {
 		t.Errorf("first part: %+v %s", contents, contents[0].Meta)
 	}
 	contents, _ = read(t, s, "tab://9/text?from=20")
-	if len(contents) != 2 || contents[1].Text != "IJ" || !strings.Contains(string(contents[1].Meta), `"tabrelay/frame":"https://f.example/"`) {
+	if len(contents) != 2 || inside(contents[1].Text) != "IJ" || !strings.Contains(string(contents[1].Meta), `"tabrelay/frame":"https://f.example/"`) {
 		t.Errorf("last part: %+v", contents)
 	}
 }
@@ -221,7 +234,7 @@ func TestConsoles(t *testing.T) {
 	contents, failure := read(t, set(t, Options{Browser: w}), "console://9")
 	want := "Console of tab 9, https://a.example/\nCaptured since 2023-11-14 22:13:20 UTC: errors, warnings, uncaught errors, unhandled rejections.\n" +
 		"3 older lines are left out.\n\n22:13:21.234 error: a b password=[redacted] \n"
-	if failure != nil || contents[0].Text != want {
+	if failure != nil || wrapped.ReplaceAllString(contents[0].Text, "$2\n") != want || inside(contents[0].Text) == contents[0].Text {
 		t.Errorf("%v\n%q", failure, contents[0].Text)
 	}
 	contents, _ = read(t, set(t, Options{Browser: w, PageChars: 10}), "console://9")
