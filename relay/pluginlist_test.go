@@ -65,13 +65,14 @@ func TestStatesOfAPlugin(t *testing.T) {
 // rule changes, clients hear of it.
 func TestWhatIsOff(t *testing.T) {
 	w := newWorld(t)
-	r, _ := w.relay()
+	r := w.relayWith(recipes())
 	a := w.agent(nobodyStarts)
 	m := w.scopedAgent(t, r, "web", call.Scope{Toolset: "gateway"})
 	if status, answer := w.person(t, "PUT", "/api/v1/permissions", `{"target":"shop__pay","mode":"off"}`); status != 200 {
 		t.Fatal(status, answer)
 	}
-	a.hears(`notifications/tools/list_changed`)
+	a.hears(`list_changed`) // of the tools and of the prompts, in either order
+	a.hears(`list_changed`)
 	a.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 	if a.hears(`"id":1,`, `"shop__read"`); strings.Contains(a.out.Text(), `"shop__pay"`) {
 		t.Error("what is off is listed")
@@ -85,10 +86,26 @@ func TestWhatIsOff(t *testing.T) {
 	if answer := string(m.ask("tools/call", `"name":"relay__describe_tool","arguments":{"name":"shop__pay"}`)); !strings.Contains(answer, "PERMISSION_DENIED") {
 		t.Errorf("described: %s", answer)
 	}
+	p := string(m.ask("prompts/list", ""))
+	if !strings.Contains(p, "shop__echo") {
+		t.Errorf("prompts: %s", p)
+	}
+	if status, answer := w.person(t, "PUT", "/api/v1/permissions", `{"target":"shop__read","mode":"off","client":"web"}`); status != 200 {
+		t.Fatal(status, answer)
+	}
+	a.hears(`list_changed`)
+	a.hears(`list_changed`)
+	if p = string(m.ask("prompts/list", "")); strings.Contains(p, "shop__echo") {
+		t.Errorf("the prompts of a plugin of which everything is off: %s", p)
+	}
+	if p = string(m.ask("prompts/get", `"name":"shop__echo","arguments":{"x":"1"}`)); !strings.Contains(p, "UNKNOWN_PROMPT") || !strings.Contains(p, "every tool of shop is off") {
+		t.Errorf("a prompt of a plugin of which everything is off: %s", p)
+	}
 	if status, answer := w.person(t, "DELETE", "/api/v1/permissions?target=shop__pay", ""); status != 200 {
 		t.Fatal(status, answer)
 	}
-	a.hears(`notifications/tools/list_changed`)
+	a.hears(`list_changed`)
+	a.hears(`list_changed`)
 	a.say(`{"jsonrpc":"2.0","id":3,"method":"tools/list"}`)
 	a.hears(`"id":3,`, `"shop__pay"`)
 }

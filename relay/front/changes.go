@@ -47,9 +47,19 @@ func (f *Front) viewsChanged() {
 	f.changes.mu.Lock()
 	f.changes.viewed = true
 	f.changes.mu.Unlock()
-	f.changed(mcp.MethodNotificationToolsListChanged)
+	f.changed(everyView)
+}
+
+// everyView stands for what changes when views do: the tools, and then the prompts if there are any.
+const everyView = "views"
+
+func (f *Front) announceViews() {
+	f.changes.mu.Lock()
+	delete(f.changes.waiting, everyView)
+	f.changes.mu.Unlock()
+	f.announce(mcp.MethodNotificationToolsListChanged)
 	if f.options.Prompts != nil && len(f.options.Prompts.List()) > 0 {
-		f.changed(mcp.MethodNotificationPromptsListChanged)
+		f.announce(mcp.MethodNotificationPromptsListChanged)
 	}
 }
 
@@ -59,7 +69,11 @@ func (f *Front) changed(method string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.waiting[method] == nil && !c.ended {
-		c.waiting[method] = time.AfterFunc(f.options.ListChangedDelay, func() { f.announce(method) })
+		announce := func() { f.announce(method) }
+		if method == everyView {
+			announce = f.announceViews
+		}
+		c.waiting[method] = time.AfterFunc(f.options.ListChangedDelay, announce)
 	}
 }
 

@@ -96,7 +96,7 @@ func (c *conversation) say(name, text string) {
 }
 
 func play(t *testing.T, transport string, archive *txtar.Archive) {
-	c := &conversation{t: t, words: map[string]string{}, fixture: newFixture(t, Options{MaxBody: 2000, MaxLine: 2000})}
+	c := &conversation{t: t, words: map[string]string{}, fixture: newFixture(t, Options{MaxBody: 2000, MaxLine: 2000, Views: newViews(string(archive.Comment))})}
 	if transport == "stdio" {
 		c.talker = newLineTalker(t, c.fixture.front, string(archive.Comment))
 	} else {
@@ -135,6 +135,8 @@ func (c *conversation) event(line string) {
 	switch verb {
 	case "add-tool":
 		c.fixture.addTool(c.t, rest)
+	case "hide":
+		c.fixture.front.options.Views.(*views).hide(rest)
 	case "touch":
 		c.settle()
 		what, want, _ := strings.Cut(rest, " ")

@@ -164,11 +164,11 @@ func searchTools(_ context.Context, f *Front, c call.Call) (*call.Result, *fault
 	for _, t := range found[:min(limit, len(found))] {
 		hits = append(hits, hit{t.Name, t.Spec.DisplayName, shorten(t.Spec.Description, 300)})
 	}
-	answer := map[string]any{"tools": hits, "total": len(found)}
-	if more := v.more(matching); more != "" {
-		answer["off"] = more
-	}
-	output, err := json.Marshal(answer)
+	output, err := json.Marshal(struct {
+		Tools []hit  `json:"tools"`
+		Total int    `json:"total"`
+		Off   string `json:"off,omitempty"` // what the person could enable
+	}{hits, len(found), v.more(matching)})
 	if err != nil {
 		panic(err)
 	}

@@ -1,0 +1,112 @@
+package front
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/registry"
+	"tabrelay/relay/scope"
+)
+
+// views hides tools for a Front under test: some that a person could show, some that are out of reach.
+type views struct {
+	mu       sync.Mutex
+	off      []string // names that are off by a rule
+	beyond   []string // names outside the scope
+	toolset  string
+	version  string
+	watchers []func()
+}
+
+// newViews reads the lines "off: ", "beyond: " and "narrowed: " of a conversation's comment.
+func newViews(comment string) *views {
+	v := &views{}
+	for line := range strings.Lines(comment) {
+		name, rest, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		switch name {
+		case "off":
+			v.off = strings.Fields(rest)
+		case "beyond":
+			v.beyond = strings.Fields(rest)
+		case "narrowed":
+			v.toolset = rest
+		}
+	}
+	return v
+}
+
+func (v *views) View(s call.Session) View {
+	v.mu.Lock()
+	off, beyond := v.off, v.beyond
+	view := View{Key: s.Client + v.version, Toolset: v.toolset}
+	v.mu.Unlock()
+	is := func(list []string, t *registry.Tool) bool {
+		return slices.ContainsFunc(list, func(name string) bool { return strings.HasPrefix(t.Name, name) })
+	}
+	view.Shows = func(t *registry.Tool) bool { return !is(off, t) && !is(beyond, t) }
+	view.Hidden = func(t *registry.Tool) bool { return is(off, t) }
+	view.Why = func(t *registry.Tool) *fault.Error {
+		return fault.New(fault.PermissionDenied, t.Name+" is off for "+s.Client)
+	}
+	return view
+}
+
+func (v *views) OnChange(changed func()) (stop func()) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.watchers = append(v.watchers, changed)
+	return func() {}
+}
+
+// hide switches these off, and nothing else.
+func (v *views) hide(names string) {
+	v.mu.Lock()
+	v.off, v.version = strings.Fields(names), v.version+"+"
+	watchers := v.watchers
+	v.mu.Unlock()
+	for _, w := range watchers {
+		w()
+	}
+}
+
+func mustToolset(t *testing.T, text string) scope.Toolset {
+	t.Helper()
+	s, err := scope.ParseToolset(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The list of a client is made once, and again only when what it may see has changed.
+func TestListsOfViews(t *testing.T) {
+	v := newViews("off: demo__w")
+	f := newFixture(t, Options{Views: v}).front
+	list := func(client string) *toolList {
+		return f.catalog.list(f.options.Tools.Snapshot(), f.sightOf(call.Session{Client: client}, mustToolset(t, "")))
+	}
+	ann, bob := list("ann"), list("bob")
+	if list("ann") != ann || list("bob") != bob || ann == bob {
+		t.Error("a list was made anew, or is another client's")
+	}
+	if strings.Contains(string(ann.objects), `"demo__wait"`) || !strings.Contains(string(ann.objects), `"demo__echo"`) {
+		t.Errorf("%s", ann.objects)
+	}
+	v.hide("demo__e")
+	if after := list("ann"); after == ann || !strings.Contains(string(after.objects), `"demo__wait"`) || strings.Contains(string(after.objects), `"demo__echo"`) {
+		t.Errorf("%s", after.objects)
+	}
+}
+
+// One line says what could be enabled, of as many plugins as are read at a glance.
+func TestMore(t *testing.T) {
+	f := newFixture(t, Options{Views: newViews("off: demo__echo demo__log browser__\nbeyond: demo__wait")}).front
+	v := f.reach(call.Call{Session: call.Session{Client: "ann"}})
+	if got := v.more(f.options.Tools.Snapshot().Tools); got != "3 more tools of browser, demo are off; the person can enable them in tabrelay's side panel or with `tabrelay permit set`" {
+		t.Error(got)
+	}
+}
