@@ -163,3 +163,22 @@ test('without the permission there are no groups, and nothing fails', async ({ c
   expect((await codex.call('desk__write', { tabId, note: 'b' })).failed).toBe(false);
   expect(await worker.evaluate(async (tab) => (await chrome.tabs.get(tab)).groupId, tabId)).toBe(-1);
 });
+
+test('a tab that Chrome has put to sleep is woken in the background, and stays the one', async ({
+  closing,
+}) => {
+  const desks = await Desks.open(closing);
+  const home = await desks.profile('ada', 'h1', 'h2');
+  const worker = home.context.serviceWorkers()[0] ?? (await home.context.waitForEvent('serviceworker'));
+  const codex = await desks.agent('codex');
+  const { tabId } = await desks.tab('h1');
+  expect((await codex.call('desk__write', { tabId, note: 'a' })).failed).toBe(false);
+  await worker.evaluate((tab) => chrome.tabs.discard(tab).then(() => undefined), tabId);
+  await expect.poll(async () => (await desks.tab('h1')).discarded).toBe(true);
+  expect(Place.parse((await codex.call('desk__write', { note: 'b' })).value).desk).toBe('h1');
+  expect(await desks.tab('h1')).toMatchObject({
+    discarded: false,
+    active: false,
+    owner: { client: 'codex' },
+  });
+});

@@ -18,6 +18,7 @@ const OpenTab = z.object({
   tabId: z.number(),
   url: z.string(),
   active: z.boolean(),
+  discarded: z.boolean(),
   owner: Owner.nullable(),
 });
 const Tabs = z.object({ tabs: z.array(OpenTab) });

@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -8,6 +9,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/hub"
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/wire"
 )
@@ -86,9 +88,63 @@ func TestTabFallsAsleep(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		b := l.connect(named("A", tab(1, acme), tab(2, acme)))
 		l.invoke(request(chat, in(1))).wantTab(t, "A", 1)
-		b.Put(tab(1, acme, func(t *wire.Tab) { t.Discarded = true }))
+		asleep := func(t *wire.Tab) { t.Discarded = true }
+		b.Put(tab(1, acme, asleep))
 		synctest.Wait()
-		l.invoke(request(chat)).wantTab(t, "A", 1)
+		woken := l.invoke(request(chat))
+		woken.wantTab(t, "A", 1)
+		if woken.after != 10*time.Second {
+			t.Errorf("it waited %s for a tab that does not wake up", woken.after)
+		}
+	})
+}
+
+// TestTabIsWoken: a call waits until its tab has loaded again, and follows it when Chrome gives it another id.
+func TestTabIsWoken(t *testing.T) {
+	for _, id := range []int{1, 7} {
+		inLab(t, func(t *testing.T, l *lab) {
+			var b *hubtest.Browser
+			loaded := func() {
+				time.Sleep(3 * time.Second)
+				if id != 1 {
+					b.CloseTab(1)
+				}
+				b.Put(tab(id, acme))
+			}
+			b = l.connect(named("A", tab(1, acme), tab(2, acme)), func(o *hubtest.Options) {
+				o.Command = func(c *wire.Command) *wire.Reply {
+					if c.Name != "tabs.reload" {
+						return &wire.Reply{OK: true}
+					}
+					go loaded()
+					return &wire.Reply{OK: true, Result: fmt.Appendf(nil, `{"tabId":%d}`, id)}
+				}
+			})
+			l.invoke(request(chat, in(1))).wantTab(t, "A", 1)
+			b.Put(tab(1, acme, func(t *wire.Tab) { t.Discarded, t.Status = true, "unloaded" }))
+			synctest.Wait()
+			woken := l.invoke(request(chat))
+			woken.wantTab(t, "A", id)
+			if woken.after != 3*time.Second {
+				t.Errorf("it waited %s", woken.after)
+			}
+			l.invoke(request(chat)).wantTab(t, "A", id)
+		})
+	}
+}
+
+// TestTabGetsAnotherID: a lane, and what it owns, follow a tab whose page Chrome has unloaded.
+func TestTabGetsAnotherID(t *testing.T) {
+	owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
+		b := l.connect(named("A", tab(1, acme), tab(2, acme)))
+		l.invoke(request(of("a", "a"), chat, in(1), write)).wantTab(t, "A", 1)
+		b.ReplaceTab(1, tab(7, acme))
+		synctest.Wait()
+		l.wantOwner(7, "a")
+		l.invoke(request(of("b", "b"), chat, in(7), write)).wantOwned(t, `"a"`)
+		l.invoke(request(of("a", "a"), chat)).wantTab(t, "A", 7)
+		time.Sleep(61 * time.Minute)
+		l.wantOwner(7, "")
 	})
 }
 

@@ -70,6 +70,9 @@ func (h *Hub) approach(ctx context.Context, r *call.Invocation, own *hold) (t ta
 	if failure == nil && r.Write {
 		failure = t.b.settled(ctx, t.tab.ID)
 	}
+	if failure == nil {
+		t = h.wake(ctx, t)
+	}
 	if failure == nil { // again: somebody may have taken the tab away while the call waited
 		failure = h.claim(own, r, t)
 	}

@@ -83,6 +83,18 @@ func (h *Hub) ProfileOf(lane string) (id string) {
 	return id
 }
 
+// follow is where lanes are whose tab has another id now.
+func (l *lanes) follow(profileID string, tabID, became int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for key, place := range l.last {
+		if place.profileID == profileID && place.tabID == tabID {
+			place.tabID = became
+			l.last[key] = place
+		}
+	}
+}
+
 // leave forgets where a lane was.
 func (l *lanes) leave(lane string) {
 	l.mu.Lock()

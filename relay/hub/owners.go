@@ -183,6 +183,29 @@ func (o *owners) dropAll(which func(*claim) bool) (ended []*Owner) {
 	return ended
 }
 
+// follow moves the claim on a tab to the id that the tab has now. The calls in it go on under the old one.
+func (o *owners) follow(from, to tabRef) {
+	if o.some.Load() == 0 {
+		return
+	}
+	o.mu.Lock()
+	c := o.tabs[from]
+	if c != nil {
+		o.drop(c)
+		if now := o.tabs[to]; now != nil {
+			o.drop(now) // of a lane that was faster than the news
+		}
+		moved := &claim{at: to, session: c.session, number: c.number, since: c.since, calls: 1}
+		o.tabs[to] = moved
+		o.some.Add(1)
+		o.let(moved)
+	}
+	o.mu.Unlock()
+	if c != nil {
+		o.changed()
+	}
+}
+
 // numberOf is the lane's number among those of its client that own a tab.
 func (o *owners) numberOf(s call.Session) int {
 	taken := map[int]bool{}

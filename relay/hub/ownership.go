@@ -169,6 +169,16 @@ func (o *owners) tabsOf(b *browser) {
 	o.dropAll(func(c *claim) bool { return c.at.profileID == b.id && tabs.get(c.at.tabID) == nil })
 }
 
+// tabBecame follows a tab to its new id, with whoever works there; 0: it is gone.
+func (h *Hub) tabBecame(b *browser, tabID, became int) {
+	if became == 0 {
+		h.Release(b.id, tabID)
+		return
+	}
+	h.lanes.follow(b.id, tabID, became)
+	h.owners.follow(tabRef{b.id, tabID}, tabRef{b.id, became})
+}
+
 // acting lists the tabs of a browser in which calls run.
 func (b *browser) acting() map[int]bool {
 	tabs := map[int]bool{}

@@ -45,6 +45,7 @@ export class Groups {
     if (wanted !== this.#wanted) return; // newer ones have come meanwhile
     const allowed = await chrome.permissions.contains(permission);
     const ours = await this.#read();
+    const made = new Set(ours.values());
     const owned = new Set(allowed ? wanted.flatMap(({ tabs }) => tabs) : []);
     for (const [tabId, groupId] of ours) {
       if (owned.has(tabId)) continue;
@@ -52,17 +53,23 @@ export class Groups {
       if (tab?.groupId === groupId) await chrome.tabs.ungroup(tabId).catch(() => {});
       ours.delete(tabId);
     }
-    if (allowed) for (const group of wanted) await this.#gather(group, ours);
+    if (allowed) for (const group of wanted) await this.#gather(group, ours, made);
     await this.#store.set({ [key]: Object.fromEntries(ours) });
   }
 
   // A group cannot span windows, and tabs are not moved to another one: one group for each window.
-  async #gather({ title, color, tabs }: Wanted, ours: Map<number, number>): Promise<void> {
+  async #gather(
+    { title, color, tabs }: Wanted,
+    ours: Map<number, number>,
+    made: ReadonlySet<number>,
+  ): Promise<void> {
     const groups = new Map<number, number>(); // by window
     const lone: chrome.tabs.Tab[] = [];
     for (const tabId of tabs) {
       const tab = await find(tabId);
       if (tab === undefined) continue;
+      // Chrome gives a tab another id when it unloads its page.
+      if (!ours.has(tabId) && made.has(tab.groupId)) ours.set(tabId, tab.groupId);
       if (ours.has(tabId)) {
         // The person may have taken it out, or put it elsewhere: that stays so.
         if (tab.groupId === ours.get(tabId) && !groups.has(tab.windowId))

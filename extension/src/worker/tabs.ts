@@ -8,7 +8,7 @@ const isStatus = exactly('unloaded', 'loading', 'complete');
 
 interface TabListener {
   changed(tab: Tab): void;
-  closed(tabId: number): void; // or left the web
+  closed(tabId: number, became?: number): void; // or left the web, or has another id now
   removed(tabId: number): void; // really closed, web address or not
   loading(tabId: number): void; // a new document begins
 }
@@ -48,8 +48,7 @@ export class Tabs {
       this.#settle(tabId);
     });
     chrome.tabs.onReplaced.addListener((added, removed) => {
-      this.#remove(removed);
-      this.#read(added);
+      this.#replace(added, removed);
     });
     chrome.tabs.onAttached.addListener((tabId) => this.#read(tabId));
     chrome.tabs.onActivated.addListener(({ tabId, windowId }) => this.#activate(tabId, windowId));
@@ -131,8 +130,19 @@ export class Tabs {
     this.#settle(tab.id);
   }
 
-  #remove(tabId: number): void {
-    if (this.#tabs.delete(tabId)) this.#listener.closed(tabId);
+  #remove(tabId: number, became?: number): void {
+    if (this.#tabs.delete(tabId)) this.#listener.closed(tabId, became);
+  }
+
+  // The new id is told first, so that whoever knows the old one finds the tab there.
+  #replace(added: number, removed: number): void {
+    chrome.tabs.get(added).then(
+      (tab) => {
+        this.#upsert(tab);
+        this.#remove(removed, this.#tabs.has(added) ? added : undefined);
+      },
+      () => this.#remove(removed),
+    );
   }
 
   #activate(tabId: number, windowId: number): void {

@@ -95,6 +95,15 @@ func (b *Browser) CloseTab(id int) {
 	b.Send(&wire.TabClosed{TabID: id})
 }
 
+// ReplaceTab gives a tab another id, as Chrome does when it unloads its page, and tells the relay.
+func (b *Browser) ReplaceTab(id int, now wire.Tab) {
+	b.Put(now)
+	b.mu.Lock()
+	b.tabs = slices.DeleteFunc(b.tabs, func(t wire.Tab) bool { return t.ID == id })
+	b.mu.Unlock()
+	b.Send(&wire.TabClosed{TabID: id, Became: now.ID})
+}
+
 // ProfileID is the profile's id.
 func (b *Browser) ProfileID() string { return b.opts.ProfileID }
 
