@@ -1,0 +1,251 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/config"
+	"tabrelay/relay/event"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/plugin"
+	"tabrelay/relay/resource"
+	"tabrelay/relay/wire"
+)
+
+const (
+	shopOrigin = "https://shop.example"
+	saleOrigin = "https://sale.example" // of the same plugin
+)
+
+// guarded is a relay with permissions as a person finds them who configured nothing, but for the rules given. No
+// reviews: the shop is not shipped.
+func (w *world) guarded(rules map[string]string) *Relay {
+	w.t.Helper()
+	cfg := config.Default()
+	cfg.Listen, cfg.Demo.Listen, cfg.Review.Required = "127.0.0.1:0", "", false
+	for target, mode := range rules {
+		cfg.Permissions[target] = map[string]string{config.EveryClient: mode}
+	}
+	chain := shop()
+	chain.Manifest.URLPatterns = append(chain.Manifest.URLPatterns, saleOrigin+"/*")
+	r, err := New(w.t.Context(), cfg, Options{Home: w.home, Log: zerolog.Nop(), Plugins: []plugin.Plugin{chain}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- r.Run(context.Background()) }()
+	w.t.Cleanup(func() {
+		r.Stop()
+		if err := <-ended; err != nil {
+			w.t.Error(err)
+		}
+	})
+	return r
+}
+
+// questions hears of each question that is asked.
+func questions(t *testing.T, r *Relay) (next func() call.Approval) {
+	t.Helper()
+	news, stop := r.events.Subscribe()
+	t.Cleanup(stop)
+	return func() call.Approval {
+		t.Helper()
+		for e := range news {
+			if e.Kind == event.Approval && e.Data["state"] == "asked" {
+				for _, q := range r.permits.Pending("") {
+					if q.ID == e.Data["approval"] {
+						return q
+					}
+				}
+				t.Fatalf("the question %v is gone", e.Data)
+			}
+		}
+		return call.Approval{}
+	}
+}
+
+// echoing is a page whose tools return their arguments; it says which were started.
+func echoing(started chan<- string) func(*hubtest.Call) {
+	return func(c *hubtest.Call) {
+		started <- c.Tool
+		c.Started()
+		c.Return(c.Arguments)
+	}
+}
+
+// begin makes a call in the background.
+func begin(t *testing.T, r *Relay, s call.Session, tool, arguments string, ask func(context.Context, call.Question) (call.Answer, error)) <-chan *fault.Error {
+	t.Helper()
+	end := make(chan *fault.Error, 1)
+	go func() {
+		_, failure := r.calls.Do(t.Context(), call.Call{ID: newCallID(), Session: s, Tool: tool, Arguments: json.RawMessage(arguments), Ask: ask})
+		end <- failure
+	}()
+	return end
+}
+
+func (w *world) answers(t *testing.T, id, body string, want int) string {
+	t.Helper()
+	status, said := w.person(t, http.MethodPost, "/api/v1/approvals/"+id, body)
+	if status != want {
+		t.Errorf("the answer %s: status %d, want %d: %s", body, status, want, said)
+	}
+	return said
+}
+
+// A person who configured nothing: reading is asked about once in a session, changes are off.
+func TestPermissionsAsTheyAreFound(t *testing.T) {
+	w := newWorld(t)
+	r := w.guarded(nil)
+	ran := make(chan string, 10)
+	w.browser(echoing(ran))
+	asked := questions(t, r)
+	if failure := <-begin(t, r, ann, "shop__pay", `{}`, nil); failure == nil || !strings.Contains(failure.Hint, "tabrelay permit set shop__pay ask") {
+		t.Errorf("a change: %v", failure)
+	}
+	end := begin(t, r, ann, "shop__read", `{"what":"tea"}`, nil)
+	q := asked()
+	if q.Client != "ann" || q.Origin != shopOrigin || q.URL != shopPage || q.TabTitle != "Cart" || q.Profile != "Chrome 1" || q.Risk != "reads" || string(q.Arguments) != `{"what":"tea"}` || !q.First {
+		t.Errorf("the question is %+v", q)
+	}
+	w.answers(t, q.ID, `{"answer":"perhaps"}`, http.StatusBadRequest)
+	w.answers(t, "deadbeef", `{"answer":"allow"}`, http.StatusNotFound)
+	w.answers(t, q.ID, `{"answer":"allow"}`, http.StatusOK)
+	if failure := <-end; failure != nil {
+		t.Error(failure)
+	}
+	if said := w.answers(t, q.ID, `{"answer":"deny"}`, http.StatusGone); !strings.Contains(said, "too late and does nothing") {
+		t.Errorf("the late answer is told %s", said)
+	}
+	if failure := <-begin(t, r, ann, "shop__read", `{"what":"milk"}`, nil); failure != nil {
+		t.Errorf("the second read: %v", failure)
+	}
+	if len(ran) != 2 {
+		t.Errorf("%d calls reached the page", len(ran))
+	}
+	end = begin(t, r, bob, "shop__read", `{}`, nil)
+	if q := asked(); q.Client != "bob" || !q.First {
+		t.Errorf("another client is asked about as %+v", q)
+	}
+	if status, said := w.person(t, http.MethodPut, "/api/v1/permissions", `{"target":"shop","mode":"off"}`); status != http.StatusOK || !strings.Contains(said, `"mode":"off"`) {
+		t.Errorf("%d %s", status, said)
+	}
+	if failure := <-end; failure == nil || failure.Code != fault.PermissionDenied {
+		t.Errorf("off while asked: %v", failure)
+	}
+}
+
+// The tab goes elsewhere while the person is asked: what they allowed is not done there, they are asked anew.
+func TestTheTabNavigatesWhileThePersonIsAsked(t *testing.T) {
+	w := newWorld(t)
+	r := w.guarded(map[string]string{"shop": "ask"})
+	ran := make(chan string, 10)
+	b := w.browser(echoing(ran))
+	asked := questions(t, r)
+	end := begin(t, r, ann, "shop__pay", `{"tabId":7}`, nil)
+	first := asked()
+	move(t, r, b, saleOrigin+"/")
+	w.answers(t, first.ID, `{"answer":"allow","for":"session"}`, http.StatusOK)
+	second := asked()
+	if second.Origin != saleOrigin || second.CallID != first.CallID || len(ran) != 0 {
+		t.Errorf("asked again as %+v; %d calls reached the page", second, len(ran))
+	}
+	w.answers(t, second.ID, `{"answer":"deny"}`, http.StatusOK)
+	if failure := <-end; failure == nil || failure.Code != fault.ApprovalDenied || len(ran) != 0 {
+		t.Errorf("%v; %d calls reached the page", failure, len(ran))
+	}
+
+	// To a page that is none of the plugin's: there is nothing to ask about.
+	move(t, r, b, shopPage)
+	end = begin(t, r, bob, "shop__pay", `{"tabId":7}`, nil)
+	q := asked()
+	move(t, r, b, "https://evil.example/")
+	w.answers(t, q.ID, `{"answer":"allow"}`, http.StatusOK)
+	if failure := <-end; failure == nil || failure.Code != fault.TabChanged || failure.Outcome != fault.NotExecuted || len(ran) != 0 {
+		t.Errorf("%v; %d calls reached the page", failure, len(ran))
+	}
+
+	// A rule about an origin is about where the tab is.
+	if status, said := w.person(t, http.MethodPut, "/api/v1/permissions", `{"target":"`+saleOrigin+`","mode":"off"}`); status != http.StatusOK {
+		t.Fatal(said)
+	}
+	if status, said := w.person(t, http.MethodDelete, "/api/v1/permissions?target=shop", ""); status != http.StatusNotFound {
+		t.Errorf("a rule of config.json was taken away: %s", said)
+	}
+}
+
+// move shows another page in the browser's tab, and waits until the relay knows.
+func move(t *testing.T, r *Relay, b *hubtest.Browser, address string) {
+	t.Helper()
+	known := make(chan struct{}, 16)
+	stop := openTabs{r.hub}.OnTabs(func(resource.TabNews) {
+		select {
+		case known <- struct{}{}:
+		default:
+		}
+	})
+	defer stop()
+	b.Put(wire.Tab{ID: 7, WindowID: 1, URL: address, Title: "Cart", Active: true, Focused: true, Status: "complete"})
+	for {
+		for _, tab := range r.hub.Tabs() {
+			if tab.URL == address {
+				return
+			}
+		}
+		<-known
+	}
+}
+
+// The worker is gone while the person is asked. Their answer counts, but nothing runs until the browser is back.
+func TestTheWorkerDiesWhileThePersonIsAsked(t *testing.T) {
+	w := newWorld(t)
+	r := w.guarded(map[string]string{"shop": "ask"})
+	ran := make(chan string, 10)
+	b := w.browser(echoing(ran))
+	asked := questions(t, r)
+	end := begin(t, r, ann, "shop__pay", `{}`, nil)
+	q := asked()
+	b.Die()
+	w.answers(t, q.ID, `{"answer":"allow"}`, http.StatusOK)
+	if err := b.Dial(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if failure := <-end; failure != nil || len(ran) != 1 {
+		t.Errorf("%v; %d calls reached the page", failure, len(ran))
+	}
+}
+
+// A relay that stops ends what it asked, not executed; the next one knows nothing of it.
+func TestTheRelayStopsWhileThePersonIsAsked(t *testing.T) {
+	w := newWorld(t)
+	r := w.guarded(map[string]string{"shop": "ask"})
+	ran := make(chan string, 10)
+	w.browser(echoing(ran))
+	asked := questions(t, r)
+	end := begin(t, r, ann, "shop__pay", `{}`, nil)
+	q := asked()
+	began := time.Now()
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	failure := <-end
+	if failure == nil || failure.Code != fault.ShuttingDown || failure.Outcome != fault.NotExecuted || len(ran) != 0 {
+		t.Errorf("%v; %d calls reached the page", failure, len(ran))
+	}
+	if took := time.Since(began); took > drainTime {
+		t.Errorf("stopping waited %s for the person", took)
+	}
+	next := w.guarded(nil)
+	w.answers(t, q.ID, `{"answer":"allow"}`, http.StatusNotFound)
+	if n := len(next.permits.Pending("")); n != 0 {
+		t.Errorf("%d questions came back", n)
+	}
+}
