@@ -18,6 +18,9 @@ func (r *Relay) linkChanged(e hub.Event) {
 		}
 		r.news()
 		r.events.Publish(event.Connected, fmt.Sprintf("The browser profile %q connected", e.Profile), who)
+	case hub.Paired:
+		r.note(e)
+		r.events.Publish(event.Session, "An extension was given the pairing secret for a one-time string", who)
 	case hub.Renamed:
 		if err := r.profiles.met(e.ProfileID, e.Profile); err != nil {
 			r.Log.Warn().Err(err).Msg("cannot note the name of a profile")

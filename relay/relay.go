@@ -95,6 +95,7 @@ type Relay struct {
 	roster   roster
 	signIns  signIns
 	newsroom newsroom
+	pairings pairings
 	clients  clients
 	passes   passes
 	visitors visitors
@@ -168,7 +169,7 @@ func (r *Relay) assemble(ctx context.Context) error {
 		r.folder.dir = r.Home.Extension()
 	}
 	r.hub = hub.New(hub.Config{
-		Secret: r.secrets.Pairing, ExtensionIDs: append([]string{extension.ID}, c.ExtensionIDs...), RelayVersion: Version, BundleHash: extension.BundleHash(), ConnectedBefore: len(r.profiles.list) > 0,
+		Secret: r.secrets.Pairing, Pairings: &r.pairings, ExtensionIDs: append([]string{extension.ID}, c.ExtensionIDs...), RelayVersion: Version, BundleHash: extension.BundleHash(), ConnectedBefore: len(r.profiles.list) > 0,
 		GapWait: c.GapWait, PingEvery: c.PingEvery, FrameBytes: c.FrameBytes,
 		Log: r.part("hub"), Journal: r.store, Meter: linkMeter{r.meter},
 		Ownership: c.Tabs.Ownership, OwnershipIdle: c.Tabs.OwnershipIdle, Groups: c.Tabs.Groups, Owned: func() { r.news(topicTabs) },

@@ -20,6 +20,7 @@ import (
 
 // The codes a connection is closed with; PROTOCOL.md says what an extension does about each.
 const (
+	closePaired    = 1000
 	closeGoingAway = 1001
 	closeCorrupt   = 4400
 	closePairing   = 4401
@@ -150,8 +151,8 @@ func (c *conn) take(ctx context.Context, message []byte) {
 		b.hub.tabNews(TabNews{ProfileID: b.id, TabID: f.Tab.ID, Page: otherPage(before, &f.Tab)})
 	case *wire.TabClosed:
 		b.tabs.Store(b.tabs.Load().without(f.TabID))
-		b.hub.tabBecame(b, f.TabID, f.Became)
 		b.tabGone(f.TabID)
+		b.hub.Release(b.id, f.TabID)
 		b.hub.tabNews(TabNews{ProfileID: b.id, TabID: f.TabID, Page: true})
 	case *wire.Console:
 		b.hub.tabNews(TabNews{ProfileID: b.id, TabID: f.TabID, Console: true})

@@ -74,10 +74,14 @@ func (h *Hub) greet(w http.ResponseWriter, r *http.Request) *conn {
 		}
 	}
 	var no *notWelcome
-	if errors.As(err, &no) {
+	switch {
+	case errors.Is(err, errPaired):
+		h.cfg.Log.Info().Str("profile", hello.Profile.Label).Msg("an extension was paired with a one-time string")
+		h.tell(Event{Kind: Paired, ProfileID: hello.Profile.ID, Profile: hello.Profile.Label, Message: "It was paired with a one-time string"})
+	case errors.As(err, &no):
 		no.quiet = no.close != closeDuplicate && h.failures.Note(ctx)
 		h.turnAway(socket, hello, no)
-	} else {
+	default:
 		h.unwelcome.Do(func() { h.cfg.Log.Info().Err(err).Msg("the handshake of an extension was not finished") })
 		socket.Drop()
 	}
@@ -90,7 +94,8 @@ func (h *Hub) turnAway(socket *Socket, hello *wire.Hello, no *notWelcome) {
 	if hello != nil {
 		event.ProfileID, event.Profile = hello.Profile.ID, hello.Profile.Label
 	}
-	if no.close == closePairing || no.close == closeVersion {
+	// Who fails with a pasted string is told in the panel; whatever was wrong before is wrong still.
+	if (no.close == closePairing || no.close == closeVersion) && (hello == nil || !hello.Pair) {
 		h.refusal.Store(&refusal{code: no.code, message: no.message, at: time.Now()})
 	}
 	if !no.quiet {
@@ -124,15 +129,34 @@ func (h *Hub) prove(ctx context.Context, socket *Socket, r *http.Request) (*wire
 		ProfileID: hello.Profile.ID, ExtensionNonce: hello.Nonce, RelayNonce: answer.Nonce,
 		Hello: rawHello, Relay: mustEncode(&answer),
 	}
+	if hello.Pair {
+		return hello, h.handOver(ctx, socket, transcript)
+	}
 	secret := h.cfg.Secret()
 	proof, err := transcript.Proof(secret, wire.RelayRole)
 	if err != nil {
-		return hello, &notWelcome{code: fault.PairingFailed, close: closePairing, message: "The relay has no pairing secret: run `tabrelay up`."}
+		return hello, unpaired(noSecret)
 	}
+	proven, err := h.exchange(ctx, socket, transcript, proof, func(theirs string) bool { return transcript.Verify(secret, wire.ExtensionRole, theirs) })
+	if err == nil && !proven {
+		err = unpaired("The extension's pairing.json is not from this relay: run `tabrelay up`, then press Reload on the extension's card. One that came without the file needs a new string of `tabrelay pair`.")
+	}
+	return hello, err
+}
+
+const noSecret = "The relay has no pairing secret: run `tabrelay up`."
+
+func unpaired(message string) *notWelcome {
+	return &notWelcome{code: fault.PairingFailed, close: closePairing, message: message}
+}
+
+// exchange sends the relay's frame and proof, and reports whether the extension's proof is right.
+func (h *Hub) exchange(ctx context.Context, socket *Socket, transcript wire.Transcript, proof string, right func(proof string) bool) (bool, error) {
 	if err := socket.Write(transcript.Relay, mustEncode(&wire.Proof{Proof: proof})); err != nil {
-		return hello, fmt.Errorf("send proof: %w", err)
+		return false, fmt.Errorf("send proof: %w", err)
 	}
-	return hello, h.verify(ctx, socket, transcript, secret)
+	theirs, err := h.proofOf(ctx, socket)
+	return err == nil && theirs != nil && right(theirs.Proof), err
 }
 
 // hear reads hello. Of one it does not understand it still looks whether another version of the protocol wrote it.
@@ -154,24 +178,23 @@ func (h *Hub) hear(socket *Socket, raw []byte) (*wire.Hello, error) {
 	return nil, errors.Join(errors.New("the first frame is not hello"), err)
 }
 
-// verify waits for the extension's proof. The nonce it must cover was sent a moment ago, on this connection only.
-func (h *Hub) verify(ctx context.Context, socket *Socket, transcript wire.Transcript, secret string) error {
+// proofOf waits for the extension's proof; nil when it sends something else. The nonce that the proof must cover was sent
+// a moment ago, on this connection only.
+func (h *Hub) proofOf(ctx context.Context, socket *Socket) (*wire.Proof, error) {
 	heard, err := socket.Read(ctx)
 	switch {
 	case ctx.Err() != nil:
-		return errors.New("the extension did not prove the pairing in time")
+		return nil, errors.New("the extension did not prove the pairing in time")
 	case CloseCode(err) != -1:
-		return fmt.Errorf("the extension does not accept this relay: %w", err)
+		return nil, fmt.Errorf("the extension does not accept this relay: %w", err)
 	case err != nil:
-		return fmt.Errorf("read proof: %w", err)
+		return nil, fmt.Errorf("read proof: %w", err)
 	}
 	frame, _, err := wire.Decode(heard)
-	proof, ok := frame.(*wire.Proof)
-	if err != nil || !ok || !transcript.Verify(secret, wire.ExtensionRole, proof.Proof) {
-		return &notWelcome{code: fault.PairingFailed, close: closePairing,
-			message: "The extension's pairing.json is not from this relay: run `tabrelay up`, then press Reload on the extension's card."}
+	if proof, ok := frame.(*wire.Proof); ok && err == nil {
+		return proof, nil
 	}
-	return nil
+	return nil, nil
 }
 
 // seat gives a proven extension the place of its profile. Where another connection has it, the epochs tell whether

@@ -25,6 +25,7 @@ import (
 // Config is what a hub needs. Zero durations and sizes mean the protocol's own.
 type Config struct {
 	Secret          func() string // 64 hexadecimal digits; without one nobody is let in
+	Pairings        Pairings      // may be nil: then nobody is given the secret
 	ExtensionIDs    []string      // exactly these are let in
 	RelayVersion    string
 	BundleHash      string // of the extension files this relay holds
@@ -74,7 +75,6 @@ type Hub struct {
 	lanes     lanes
 	owners    *owners
 	groups    groups
-	waking    sync.Map // tabRef: a tab that is loaded again
 	sites     sites
 	late      chan lateOutcome // to the goroutine that looks them up in the journal
 
@@ -209,6 +209,7 @@ type EventKind string
 const (
 	Connected    EventKind = "connected"
 	Disconnected EventKind = "disconnected"
+	Paired       EventKind = "paired"  // an extension without pairing.json was given the secret
 	Refused      EventKind = "refused" // pairing or version; fatal for that extension until something changes
 	Renamed      EventKind = "renamed" // Profile is the new name
 	Noticed      EventKind = "notice"  // the extension has something to tell the person

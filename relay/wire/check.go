@@ -12,6 +12,7 @@ import (
 func (*Hello) Kind() Kind     { return "hello" }
 func (*Relay) Kind() Kind     { return "relay" }
 func (*Proof) Kind() Kind     { return "proof" }
+func (*Paired) Kind() Kind    { return "paired" }
 func (*Welcome) Kind() Kind   { return "welcome" }
 func (*Refuse) Kind() Kind    { return "refuse" }
 func (*Plugins) Kind() Kind   { return "plugins" }
@@ -42,7 +43,7 @@ func (u *Unknown) Kind() Kind { return Kind(u.Type) }
 // kinds makes an empty frame of each kind.
 var kinds = map[Kind]func() Frame{
 	"hello": func() Frame { return new(Hello) }, "relay": func() Frame { return new(Relay) },
-	"proof": func() Frame { return new(Proof) }, "welcome": func() Frame { return new(Welcome) },
+	"proof": func() Frame { return new(Proof) }, "paired": func() Frame { return new(Paired) }, "welcome": func() Frame { return new(Welcome) },
 	"refuse": func() Frame { return new(Refuse) }, "plugins": func() Frame { return new(Plugins) },
 	"tabs": func() Frame { return new(Tabs) }, "tab": func() Frame { return new(TabUpdate) },
 	"tabclosed": func() Frame { return new(TabClosed) }, "call": func() Frame { return new(Call) },
@@ -69,6 +70,8 @@ func (f *Hello) check() error {
 
 func (f *Relay) check() error { return isHex("nonce", f.Nonce, 64) }
 func (f *Proof) check() error { return isHex("proof", f.Proof, 64) }
+
+func (f *Paired) check() error { return isHex("secret", f.Secret, 64) }
 
 func (f *Welcome) check() error {
 	if f.PingMs < 1 {

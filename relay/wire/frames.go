@@ -24,6 +24,7 @@ type Hello struct {
 	Profile   Profile `json:"profile"`
 	Chrome    string  `json:"chrome"`
 	Nonce     string  `json:"nonce"`
+	Pair      bool    `json:"pair,omitempty"`
 }
 
 // Profile names a browser profile.
@@ -42,6 +43,11 @@ type Relay struct {
 // Proof shows that its sender knows the pairing secret; see Transcript.
 type Proof struct {
 	Proof string `json:"proof"`
+}
+
+// Paired gives the pairing secret, sealed, to an extension that proved a one-time string.
+type Paired struct {
+	Secret string `json:"secret"`
 }
 
 // Welcome says that the connection stands.
@@ -107,8 +113,7 @@ type Tab struct {
 
 // TabClosed says that a tab was closed, or shows a page that is not told.
 type TabClosed struct {
-	TabID  int `json:"tabId"`
-	Became int `json:"became,omitempty"` // the tab's new id; 0: it is gone
+	TabID int `json:"tabId"`
 }
 
 // Call asks to run a tool. The payload is its arguments.

@@ -5,7 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -19,8 +19,32 @@ const (
 	ExtensionRole Role = "extension"
 )
 
-// secretBytes is the size of a pairing secret and of a nonce.
-const secretBytes = 32
+// The roles of a handshake that is about a one-time string, which is its key. The secret is sealed in the third.
+const (
+	PairingRelayRole     Role = "pairing relay"
+	PairingExtensionRole Role = "pairing extension"
+	pairingSecretRole    Role = "pairing secret"
+)
+
+// secretBytes is the size of a pairing secret and of a nonce, codeBytes that of a one-time string.
+const (
+	secretBytes = 32
+	codeBytes   = 16
+)
+
+// keyOf reads the key of a role: the pairing secret, or a one-time string.
+func keyOf(role Role, text string) ([]byte, error) {
+	size, what := secretBytes, "pairing secret"
+	switch role {
+	case PairingRelayRole, PairingExtensionRole, pairingSecretRole:
+		size, what = codeBytes, "pairing string"
+	}
+	key, err := hex.DecodeString(text)
+	if err != nil || len(key) != size {
+		return nil, fmt.Errorf("the %s is not %d hexadecimal digits", what, 2*size)
+	}
+	return key, nil
+}
 
 // Transcript is everything a proof covers: who talks to whom, where, and the two frames they opened with.
 // A proof made for another address, profile, version or connection does not verify.
@@ -36,11 +60,11 @@ type Transcript struct {
 }
 
 // Proof is HMAC-SHA256 over the transcript and the role, keyed by the secret, as 64 hexadecimal digits.
-// The secret is 64 hexadecimal digits itself.
+// The secret is 64 hexadecimal digits itself; for a pairing role it is a one-time string of 32.
 func (t Transcript) Proof(secret string, role Role) (string, error) {
-	key, err := hex.DecodeString(secret)
-	if err != nil || len(key) != secretBytes {
-		return "", errors.New("the pairing secret is not 64 hexadecimal digits")
+	key, err := keyOf(role, secret)
+	if err != nil {
+		return "", err
 	}
 	hellos := sha256.New()
 	hellos.Write(t.Hello)
@@ -60,10 +84,31 @@ func (t Transcript) Verify(secret string, role Role, proof string) bool {
 	return err == nil && hmac.Equal([]byte(want), []byte(proof))
 }
 
+// Seal hides the pairing secret from whoever does not know the one-time string, and opens it again: it is combined by
+// exclusive or with HMAC-SHA256 over this transcript, which is used for nothing else and never again.
+func (t Transcript) Seal(code, secret string) (string, error) {
+	plain, err := keyOf(RelayRole, secret)
+	if err != nil {
+		return "", err
+	}
+	pad, err := t.Proof(code, pairingSecretRole)
+	if err != nil {
+		return "", err
+	}
+	with, err := hex.DecodeString(pad)
+	if err != nil {
+		return "", err
+	}
+	for i := range plain {
+		plain[i] ^= with[i]
+	}
+	return hex.EncodeToString(plain), nil
+}
+
 // NewNonce makes a nonce.
 func NewNonce() string { return randomHex(secretBytes) }
 
-// NewID makes a call id or an epoch.
+// NewID makes a call id, an epoch or a one-time string.
 func NewID() string { return randomHex(secretBytes / 2) }
 
 func randomHex(n int) string {

@@ -43,6 +43,51 @@ func TestProofVector(t *testing.T) {
 	}
 }
 
+func TestPairingVector(t *testing.T) {
+	raw, err := os.ReadFile("testdata/pairing.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v struct {
+		Code, Secret, Address, ExtensionID, ProfileID, ExtensionNonce, RelayNonce string
+		Hello, Relay, RelayProof, ExtensionProof, Sealed                          string
+		Protocol                                                                  int
+	}
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Fatal(err)
+	}
+	transcript := Transcript{
+		Protocol: v.Protocol, Address: v.Address, ExtensionID: v.ExtensionID, ProfileID: v.ProfileID,
+		ExtensionNonce: v.ExtensionNonce, RelayNonce: v.RelayNonce, Hello: []byte(v.Hello), Relay: []byte(v.Relay),
+	}
+	if !transcript.Verify(v.Code, PairingRelayRole, v.RelayProof) || !transcript.Verify(v.Code, PairingExtensionRole, v.ExtensionProof) {
+		t.Error("the worked example does not verify")
+	}
+	if sealed, err := transcript.Seal(v.Code, v.Secret); err != nil || sealed != v.Sealed {
+		t.Errorf("sealed: %s, %v", sealed, err)
+	}
+	if opened, err := transcript.Seal(v.Code, v.Sealed); err != nil || opened != v.Secret {
+		t.Errorf("opened: %s, %v", opened, err)
+	}
+	for _, bad := range []string{"", v.Code[1:], v.Secret} {
+		if _, err := transcript.Proof(bad, PairingRelayRole); err == nil {
+			t.Errorf("a proof was made with the string %q", bad)
+		}
+	}
+	if _, err := transcript.Proof(v.Code, RelayRole); err == nil {
+		t.Error("a one-time string served as the secret")
+	}
+	spec, err := os.ReadFile("PROTOCOL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{v.Code, v.RelayProof, v.ExtensionProof, v.Sealed} {
+		if !strings.Contains(string(spec), text) {
+			t.Errorf("PROTOCOL.md does not show %s", text)
+		}
+	}
+}
+
 func TestProofCoversEverything(t *testing.T) {
 	original, secret, relay, extension := readVector(t)
 	changes := map[string]func(*Transcript){

@@ -183,6 +183,10 @@ export interface HelloFrame {
    * random, never used twice
    */
   nonce: string;
+  /**
+   * it has a one-time string instead of the pairing secret, and asks for that (protocol 2)
+   */
+  pair?: boolean;
 }
 /**
  * Extension: the handler logged a line.
@@ -288,6 +292,16 @@ export interface OutcomeFrame {
    * epoch of the worker that took the call
    */
   epoch: string;
+}
+/**
+ * Relay: the pairing secret, for an extension that proved a one-time string. The connection closes next. Since protocol 2.
+ */
+export interface PairedFrame {
+  type: 'paired';
+  /**
+   * sealed: exclusive or with a key that only both sides can make
+   */
+  secret: string;
 }
 /**
  * Both: are you there? Answered with pong at once.
@@ -536,10 +550,6 @@ export interface TabInfo {
 export interface TabClosedFrame {
   type: 'tabclosed';
   tabId: number;
-  /**
-   * the id that the tab has now: Chrome gives it another one when it unloads its page
-   */
-  became?: number;
 }
 /**
  * Extension: every tab there is, after welcome.
@@ -582,7 +592,7 @@ export interface WelcomeFrame {
 }
 
 /** Every frame the relay may send. */
-export type FromRelay = RelayFrame | ProofFrame | WelcomeFrame | RefuseFrame | PluginsFrame | CallFrame | AckFrame | CancelFrame | AskFrame | CommandFrame | ResponseFrame | NewsFrame | PingFrame | PongFrame;
+export type FromRelay = RelayFrame | ProofFrame | PairedFrame | WelcomeFrame | RefuseFrame | PluginsFrame | CallFrame | AckFrame | CancelFrame | AskFrame | CommandFrame | ResponseFrame | NewsFrame | PingFrame | PongFrame;
 
 /** Every frame the extension may send. */
 export type FromExtension = HelloFrame | ProofFrame | TabsFrame | TabFrame | TabClosedFrame | StartedFrame | ProgressFrame | LogFrame | OutcomeFrame | StateFrame | ReplyFrame | ConsoleFrame | ProfileFrame | RequestFrame | PingFrame | PongFrame | NoticeFrame;

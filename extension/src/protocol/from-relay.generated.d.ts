@@ -4,6 +4,7 @@ import type * as types from './frames.generated.ts';
 
 export declare function isRelayFrame(value: unknown): value is types.RelayFrame;
 export declare function isProofFrame(value: unknown): value is types.ProofFrame;
+export declare function isPairedFrame(value: unknown): value is types.PairedFrame;
 export declare function isWelcomeFrame(value: unknown): value is types.WelcomeFrame;
 export declare function isRefuseFrame(value: unknown): value is types.RefuseFrame;
 export declare function isPluginsFrame(value: unknown): value is types.PluginsFrame;
@@ -21,6 +22,7 @@ export declare function isPongFrame(value: unknown): value is types.PongFrame;
 export declare const fromRelay: {
   readonly relay: (value: unknown) => value is types.RelayFrame;
   readonly proof: (value: unknown) => value is types.ProofFrame;
+  readonly paired: (value: unknown) => value is types.PairedFrame;
   readonly welcome: (value: unknown) => value is types.WelcomeFrame;
   readonly refuse: (value: unknown) => value is types.RefuseFrame;
   readonly plugins: (value: unknown) => value is types.PluginsFrame;

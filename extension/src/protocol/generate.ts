@@ -14,7 +14,7 @@ const banner =
 
 /** Frames by who may send them. The extension trusts neither to be anything else. */
 const relaySends =
-  'relay proof welcome refuse plugins call ack cancel ask command response news ping pong'.split(' ');
+  'relay proof paired welcome refuse plugins call ack cancel ask command response news ping pong'.split(' ');
 const extensionSends =
   'hello proof tabs tab tabclosed started progress log outcome state reply console profile request ping pong notice'.split(
     ' ',

@@ -1,6 +1,6 @@
 // Tells the person that questions wait while no panel shows them: the number on the toolbar icon, and, where they
 // allowed it, a notification that says what is asked. Answering happens in the panel only.
-import { isNumber, isText, listOf, optional, shape } from '../page/guards.ts';
+import { isText, listOf, optional, shape } from '../page/guards.ts';
 import { plain } from './marks.ts';
 import type { Answer } from './requests.ts';
 
@@ -16,7 +16,6 @@ const isQuestions = shape({
       title: isText,
       origin: optional(isText),
       risk: optional(isText),
-      asked: optional((value): value is string | number => isText(value) || isNumber(value)),
     }),
   ),
 });

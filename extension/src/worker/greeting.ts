@@ -1,6 +1,6 @@
 // The greeting of one connection: hello, the relay's hello and proof, our proof, welcome.
 import { type FrameOf, frameText, readFrame } from './frames.ts';
-import { type ProofParts, prove, verify } from './handshake.ts';
+import { type ProofParts, prove, unseal, verify } from './handshake.ts';
 import type { Pairing } from './pairing.ts';
 import { randomHex } from './records.ts';
 
@@ -21,6 +21,7 @@ export type Step =
   | { type: 'going' }
   | { type: 'refused'; message: string } // the relay closes next
   | { type: 'failed'; message: string } // we do not talk to this relay
+  | { type: 'paired'; secret: string } // in exchange for a one-time string
   | { type: 'welcome'; frame: FrameOf<'welcome'>; relay: string; protocol: number };
 
 export interface Greeting {
@@ -30,10 +31,28 @@ export interface Greeting {
 
 const going: Step = { type: 'going' };
 
-export function startGreeting(identity: Identity, pairing: Pairing, send: (text: string) => void): Greeting {
+/** What a greeting is for: a connection, or the secret for one, in exchange for a one-time string. */
+const purposes = {
+  connect: { relay: 'relay', extension: 'extension', hello: { protocol: speaks } },
+  pair: {
+    relay: 'pairing relay',
+    extension: 'pairing extension',
+    hello: { protocol: { min: 2, max: speaks.max }, pair: true },
+  },
+} as const;
+
+/** Begins a greeting. To pair, pairing.secret is the one-time string. */
+export function startGreeting(
+  identity: Identity,
+  pairing: Pairing,
+  send: (text: string) => void,
+  purpose: keyof typeof purposes = 'connect',
+): Greeting {
   const { extensionId, ...about } = identity;
+  const roles = purposes[purpose];
   const nonce = randomHex(32);
-  const hello = frameText({ type: 'hello', protocol: speaks, ...about, nonce });
+  const { protocol, ...asks } = { ...roles.hello };
+  const hello = frameText({ type: 'hello', protocol, ...about, nonce, ...asks });
   let parts: ProofParts | undefined;
   let version = '';
   let proven = false;
@@ -65,16 +84,18 @@ export function startGreeting(identity: Identity, pairing: Pairing, send: (text:
         return going;
       }
       if (frame.type === 'proof' && parts !== undefined) {
-        if (!(await verify(pairing.secret, parts, frame.proof))) {
+        if (!(await verify(pairing.secret, parts, frame.proof, roles.relay))) {
           return {
             type: 'failed',
             message: `The program at ${pairing.address} could not prove that it is the relay this extension is paired with`,
           };
         }
         proven = true;
-        send(frameText({ type: 'proof', proof: await prove(pairing.secret, parts) }));
+        send(frameText({ type: 'proof', proof: await prove(pairing.secret, parts, roles.extension) }));
         return going;
       }
+      if (frame.type === 'paired' && purpose === 'pair' && parts !== undefined && proven)
+        return { type: 'paired', secret: await unseal(pairing.secret, parts, frame.secret) };
       if (frame.type !== 'welcome' || parts === undefined || !proven) return going;
       return { type: 'welcome', frame, relay: version, protocol: parts.protocol };
     },

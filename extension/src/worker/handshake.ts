@@ -23,7 +23,10 @@ function fromHex(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-async function transcript(role: 'relay' | 'extension', parts: ProofParts): Promise<Uint8Array<ArrayBuffer>> {
+/** What is proven, and by whom; see PROTOCOL.md. */
+export type Role = 'relay' | 'extension' | 'pairing relay' | 'pairing extension' | 'pairing secret';
+
+async function transcript(role: Role, parts: ProofParts): Promise<Uint8Array<ArrayBuffer>> {
   const hellos = await crypto.subtle.digest('SHA-256', utf8.encode(`${parts.hello}\n${parts.relay}`));
   return utf8.encode(
     [
@@ -46,20 +49,25 @@ const importKey = (secret: string): Promise<CryptoKey> =>
     'verify',
   ]);
 
-/** The proof this extension sends. */
-export async function prove(secret: string, parts: ProofParts): Promise<string> {
-  return toHex(
-    await crypto.subtle.sign('HMAC', await importKey(secret), await transcript('extension', parts)),
-  );
+/** The proof this extension sends. The secret is hexadecimal; in a pairing role it is a one-time string. */
+export async function prove(secret: string, parts: ProofParts, role: Role = 'extension'): Promise<string> {
+  return toHex(await crypto.subtle.sign('HMAC', await importKey(secret), await transcript(role, parts)));
 }
 
 /** Whether the relay's proof shows that it knows the secret. */
-export async function verify(secret: string, parts: ProofParts, proof: string): Promise<boolean> {
+export async function verify(
+  secret: string,
+  parts: ProofParts,
+  proof: string,
+  role: Role = 'relay',
+): Promise<boolean> {
   if (!/^[0-9a-f]{64}$/.test(proof)) return false;
-  return crypto.subtle.verify(
-    'HMAC',
-    await importKey(secret),
-    fromHex(proof),
-    await transcript('relay', parts),
-  );
+  return crypto.subtle.verify('HMAC', await importKey(secret), fromHex(proof), await transcript(role, parts));
+}
+
+/** Opens the pairing secret that was sealed for the one-time string. */
+export async function unseal(code: string, parts: ProofParts, sealed: string): Promise<string> {
+  const pad = fromHex(await prove(code, parts, 'pairing secret'));
+  const secret = fromHex(sealed);
+  return toHex(secret.map((value, i) => value ^ (pad[i] ?? 0)).buffer);
 }

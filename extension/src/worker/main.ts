@@ -10,6 +10,7 @@ import { type Reply, runCommand } from './commands.ts';
 import { Consoles } from './consoles.ts';
 import { Departures } from './departures.ts';
 import { type FrameOf, frameText } from './frames.ts';
+import type { Identity } from './greeting.ts';
 import { Groups, type Wanted } from './groups.ts';
 import { History } from './history.ts';
 import { Inflight } from './inflight.ts';
@@ -18,7 +19,9 @@ import { Invocations } from './invoke.ts';
 import { Link } from './link.ts';
 import { Marks } from './marks.ts';
 import { Outcomes } from './outcomes.ts';
-import { readPairing } from './pairing.ts';
+import { exchange } from './pair.ts';
+import { Pairer } from './pairer.ts';
+import { keepPairing, readPairing } from './pairing.ts';
 import { Panels } from './panels.ts';
 import { awaitedIn, Plugins } from './plugins.ts';
 import { chromeVersion, freshProfile, type Profile, readProfile, renameProfile } from './profile.ts';
@@ -26,6 +29,7 @@ import { Records } from './records.ts';
 import { Recovery } from './recover.ts';
 import { Requests, withPanel } from './requests.ts';
 import { router } from './router.ts';
+import { dialSocket } from './socket.ts';
 import { Tabs } from './tabs.ts';
 
 const alarmName = 'redial';
@@ -38,7 +42,7 @@ const panels = new Panels({
     bundle: bundleHash,
     profile,
     marks: marks.on,
-    pairing: { phase: 'none', message: '' },
+    pairing: pairer.state,
   }),
   dial: (forced) => link.dial(forced),
   ask: (method, path, body) => requests.ask(method, path, body),
@@ -51,7 +55,7 @@ const panels = new Panels({
       if (link.protocol >= withPanel) send({ type: 'profile', label: named.label });
     });
   },
-  pair: () => {},
+  pair: (text) => void pairer.take(text),
 });
 let profile: Profile = { id: '', label: '' };
 const know = (read: Profile): Profile => {
@@ -59,6 +63,24 @@ const know = (read: Profile): Profile => {
   panels.changed();
   return read;
 };
+async function identity(): Promise<Identity> {
+  await records.loaded;
+  return {
+    extension: chrome.runtime.getManifest().version,
+    extensionId: chrome.runtime.id,
+    bundle: bundleHash,
+    epoch: records.epoch,
+    profile: know(await readProfile()),
+    chrome: chromeVersion(),
+  };
+}
+
+const pairer = new Pairer({
+  exchange: async (offer) => exchange(await identity(), offer, dialSocket),
+  keep: keepPairing,
+  paired: () => link.dial(true),
+  changed: () => panels.changed(),
+});
 const marks = new Marks(() => panels.changed());
 const attention = new Attention({
   panelsOpen: () => panels.open,
@@ -69,18 +91,7 @@ const history = new History(() => panels.changed());
 
 const link = new Link(
   {
-    async identity() {
-      await records.loaded;
-      const { id, version } = { id: chrome.runtime.id, version: chrome.runtime.getManifest().version };
-      return {
-        extension: version,
-        extensionId: id,
-        bundle: bundleHash,
-        epoch: records.epoch,
-        profile: know(await readProfile()),
-        chrome: chromeVersion(),
-      };
-    },
+    identity,
     pairing: readPairing,
     opened: (welcome) => void greet(welcome),
     frame: router({
@@ -106,15 +117,7 @@ const link = new Link(
     },
     freshProfile: async () => void (await freshProfile()),
   },
-  (url, listener) => {
-    const socket = new WebSocket(url, 'tabrelay.v1');
-    socket.onopen = () => listener.opened();
-    socket.onmessage = ({ data }: MessageEvent<unknown>) => {
-      if (typeof data === 'string') listener.message(data);
-    };
-    socket.onclose = ({ code, reason }) => listener.closed(code, reason);
-    return socket;
-  },
+  dialSocket,
 );
 
 const requests = new Requests(link);
@@ -124,7 +127,7 @@ const plugins = new Plugins((message) => send({ type: 'notice', level: 'error', 
 
 const tabs = new Tabs({
   changed: (tab) => send({ type: 'tab', tab }),
-  closed: (tabId, became) => send({ type: 'tabclosed', tabId, ...(became !== undefined && { became }) }),
+  closed: (tabId) => send({ type: 'tabclosed', tabId }),
   removed: (tabId) => {
     departures.tabRemoved(tabId);
     consoles.removed(tabId);

@@ -1,5 +1,6 @@
-// pairing.json lies in the unpacked extension folder, written by the relay; read at every dial, because the port
-// and the secret may change while this worker lives.
+// Where the relay is, and the secret that proves it. pairing.json lies in the unpacked extension folder, written by the
+// relay; it is read at every dial, because the port and the secret may change while this worker lives. An extension that
+// came without the file keeps what it was given for a one-time string (pair.ts), where no content script can read it.
 import { isText, shape } from '../page/guards.ts';
 
 export interface Pairing {
@@ -23,11 +24,24 @@ export function parsePairing(text: string): Pairing | undefined {
   return { address: value.address, secret: value.secret };
 }
 
-export async function readPairing(): Promise<Pairing | undefined> {
+async function readFile(): Promise<Pairing | undefined> {
   try {
     const response = await fetch(chrome.runtime.getURL('pairing.json'), { cache: 'no-store' });
     return parsePairing(await response.text());
   } catch {
     return undefined; // the file is not there (yet)
   }
+}
+
+export async function readPairing(): Promise<Pairing | undefined> {
+  const file = await readFile();
+  if (file !== undefined) return file;
+  const { pairing } = await chrome.storage.local.get('pairing');
+  return parsePairing(JSON.stringify(pairing) ?? '');
+}
+
+/** Keeps a pairing for an extension without pairing.json; false when it has the file, which counts. */
+export async function keepPairing(pairing: Pairing): Promise<boolean> {
+  await chrome.storage.local.set({ pairing });
+  return (await readFile()) === undefined;
 }

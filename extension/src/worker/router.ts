@@ -2,7 +2,10 @@
 import type { FromRelay } from '../protocol/frames.generated.ts';
 import type { FrameOf } from './frames.ts';
 
-type Routed = Exclude<FromRelay['type'], 'relay' | 'proof' | 'refuse' | 'welcome' | 'ping' | 'pong'>;
+type Routed = Exclude<
+  FromRelay['type'],
+  'relay' | 'proof' | 'paired' | 'refuse' | 'welcome' | 'ping' | 'pong'
+>;
 
 export type Routes = { [T in Routed]: (frame: FrameOf<T>, payload: string) => void };
 

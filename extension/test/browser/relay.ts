@@ -25,6 +25,7 @@ export class TestRelay {
   autoAck = true;
   bundle = '';
   protocol = 2;
+  code = ''; // a one-time string that is good now
   sendWrongProof = false;
   plugins: object[] = [];
   connections = 0;
@@ -83,6 +84,8 @@ export class TestRelay {
   #converse(socket: WebSocket): void {
     let hello = '';
     let nonce = '';
+    let relay = '';
+    let pairs = false;
     socket.on('message', (data) => {
       const text = data.toString();
       const end = text.indexOf('\n');
@@ -91,10 +94,19 @@ export class TestRelay {
       if (frame.type === 'hello') {
         hello = text;
         nonce = randomBytes(32).toString('hex');
-        const relay = JSON.stringify({ type: 'relay', protocol: this.protocol, relay: '0.0.0-test', nonce });
+        pairs = frame.pair === true;
+        relay = JSON.stringify({ type: 'relay', protocol: this.protocol, relay: '0.0.0-test', nonce });
         socket.send(relay);
-        const proof = this.#proof('relay', hello, relay, nonce);
+        const proof = pairs
+          ? this.#proof('pairing relay', hello, relay, nonce, this.code)
+          : this.#proof('relay', hello, relay, nonce);
         socket.send(JSON.stringify({ type: 'proof', proof: this.sendWrongProof ? '0'.repeat(64) : proof }));
+      } else if (frame.type === 'proof' && pairs) {
+        const right = this.#proof('pairing extension', hello, relay, nonce, this.code) === frame.proof;
+        if (right) socket.send(JSON.stringify({ type: 'paired', secret: this.#seal(hello, relay, nonce) }));
+        else
+          socket.send(JSON.stringify({ type: 'refuse', code: 'PAIRING_FAILED', message: 'Not the string' }));
+        socket.close(right ? 1000 : 4401);
       } else if (frame.type === 'proof') {
         this.socket = socket;
         this.connections++;
@@ -117,7 +129,13 @@ export class TestRelay {
     }
   }
 
-  #proof(role: string, hello: string, relay: string, nonce: string): string {
+  #seal(hello: string, relay: string, nonce: string): string {
+    const known = Buffer.from(this.secret, 'hex');
+    const pad = Buffer.from(this.#proof('pairing secret', hello, relay, nonce, this.code), 'hex');
+    return Buffer.from(known.map((value, i) => value ^ (pad[i] ?? 0))).toString('hex');
+  }
+
+  #proof(role: string, hello: string, relay: string, nonce: string, key = this.secret): string {
     const said: unknown = JSON.parse(hello);
     if (!isFrame(said)) throw new Error('not a hello');
     const { profile, nonce: extensionNonce } = said;
@@ -133,6 +151,6 @@ export class TestRelay {
       nonce,
       sha256(`${hello}\n${relay}`),
     ].join('\n');
-    return createHmac('sha256', Buffer.from(this.secret, 'hex')).update(transcript).digest('hex');
+    return createHmac('sha256', Buffer.from(key, 'hex')).update(transcript).digest('hex');
   }
 }

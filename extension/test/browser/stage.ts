@@ -71,6 +71,7 @@ const plainPage: Site = (request, response) => {
 export interface Props {
   permissions?: string[]; // optional ones that the person has given
   protocol?: number; // that the relay speaks
+  packed?: boolean; // the extension has no pairing.json
 }
 
 export async function setStage(site: Site = plainPage, props: Props = {}): Promise<Stage> {
@@ -93,7 +94,7 @@ export async function setStage(site: Site = plainPage, props: Props = {}): Promi
   cpSync(dist, folder, { recursive: true });
   writeAdapters(folder);
   giveAway(folder, props.permissions ?? []);
-  writeFileSync(join(folder, 'pairing.json'), relay.pairing);
+  if (!props.packed) writeFileSync(join(folder, 'pairing.json'), relay.pairing);
 
   // Without developer mode Chrome disables an unpacked extension when it reloads itself.
   const profile = mkdtempSync(join(tmpdir(), 'tabrelay-profile-'));
@@ -114,7 +115,7 @@ export async function setStage(site: Site = plainPage, props: Props = {}): Promi
       `--load-extension=${folder}`,
     ],
   });
-  await relay.wait((frame) => frame.type === 'tabs', 20_000, 0);
+  if (!props.packed) await relay.wait((frame) => frame.type === 'tabs', 20_000, 0);
 
   return {
     relay,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { type ProofParts, prove, verify } from '../../src/worker/handshake.ts';
+import { type ProofParts, prove, unseal, verify } from '../../src/worker/handshake.ts';
 
 interface Vector extends ProofParts {
   secret: string;
@@ -35,4 +35,24 @@ test('a proof sent back, or made for another address, profile or connection, doe
   ]) {
     assert.ok(!(await verify(secret, { ...vector, ...change }, relayProof)));
   }
+});
+
+interface PairingVector extends Vector {
+  code: string;
+  sealed: string;
+}
+
+const isPairingVector = (value: unknown): value is PairingVector => isVector(value) && 'sealed' in value;
+
+const pairing: unknown = JSON.parse(
+  readFileSync(new URL('../../../relay/wire/testdata/pairing.json', import.meta.url), 'utf8'),
+);
+
+test('the proofs for a one-time string, and the secret it seals, of the worked example', async () => {
+  assert.ok(isPairingVector(pairing));
+  const { code } = pairing;
+  assert.equal(await prove(code, pairing, 'pairing extension'), pairing.extensionProof);
+  assert.ok(await verify(code, pairing, pairing.relayProof, 'pairing relay'));
+  assert.ok(!(await verify(code, pairing, pairing.relayProof)), 'in the role of a connection');
+  assert.equal(await unseal(code, pairing, pairing.sealed), pairing.secret);
 });

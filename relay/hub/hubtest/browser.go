@@ -140,40 +140,60 @@ func (b *Browser) Dial(ctx context.Context) error {
 
 // greet is the extension's side of the handshake.
 func greet(ctx context.Context, socket *hub.Socket, o Options) (*wire.Welcome, error) {
-	hello := &wire.Hello{
-		Protocol: o.Protocol, Extension: "0.0.0-test", Bundle: o.Bundle, Epoch: o.Epoch,
-		Profile: wire.Profile{ID: o.ProfileID, Label: o.Label}, Chrome: "0", Nonce: wire.NewNonce(),
-	}
-	transcript := wire.Transcript{
-		Address: o.Address, ExtensionID: o.ExtensionID, ProfileID: o.ProfileID, ExtensionNonce: hello.Nonce, Hello: encode(hello, nil),
-	}
-	if err := socket.Write(transcript.Hello); err != nil {
-		return nil, fmt.Errorf("send hello: %w", err)
-	}
-	answer, err := expect[*wire.Relay](ctx, socket, &transcript.Relay)
+	transcript, err := prove(ctx, socket, o, false, wire.ExtensionRole)
 	if err != nil {
 		return nil, err
-	}
-	transcript.Protocol, transcript.RelayNonce = answer.Protocol, answer.Nonce
-	proof, err := expect[*wire.Proof](ctx, socket, nil)
-	if err != nil {
-		return nil, err
-	}
-	mine, err := transcript.Proof(o.Secret, wire.ExtensionRole)
-	if err != nil {
-		return nil, err
-	}
-	if err := socket.Write(encode(&wire.Proof{Proof: mine}, nil)); err != nil {
-		return nil, fmt.Errorf("send proof: %w", err)
 	}
 	welcome, err := expect[*wire.Welcome](ctx, socket, nil)
 	if err != nil {
 		return nil, err
 	}
-	if !transcript.Verify(o.Secret, wire.RelayRole, proof.Proof) {
-		return nil, errors.New("the relay did not prove that it knows the secret")
+	return welcome, transcript.check(o.Secret, wire.RelayRole)
+}
+
+// proven is a handshake, with the relay's proof.
+type proven struct {
+	wire.Transcript
+	relay string
+}
+
+func (p proven) check(secret string, role wire.Role) error {
+	if !p.Verify(secret, role, p.relay) {
+		return errors.New("the relay did not prove that it knows the secret")
 	}
-	return welcome, nil
+	return nil
+}
+
+// prove says hello and proves the secret, or the one-time string, of o.
+func prove(ctx context.Context, socket *hub.Socket, o Options, pair bool, role wire.Role) (p proven, err error) {
+	hello := &wire.Hello{
+		Pair: pair, Protocol: o.Protocol, Extension: "0.0.0-test", Bundle: o.Bundle, Epoch: o.Epoch,
+		Profile: wire.Profile{ID: o.ProfileID, Label: o.Label}, Chrome: "0", Nonce: wire.NewNonce(),
+	}
+	p.Transcript = wire.Transcript{
+		Address: o.Address, ExtensionID: o.ExtensionID, ProfileID: o.ProfileID, ExtensionNonce: hello.Nonce, Hello: encode(hello, nil),
+	}
+	if err := socket.Write(p.Hello); err != nil {
+		return p, fmt.Errorf("send hello: %w", err)
+	}
+	answer, err := expect[*wire.Relay](ctx, socket, &p.Relay)
+	if err != nil {
+		return p, err
+	}
+	p.Protocol, p.RelayNonce = answer.Protocol, answer.Nonce
+	theirs, err := expect[*wire.Proof](ctx, socket, nil)
+	if err != nil {
+		return p, err
+	}
+	p.relay = theirs.Proof
+	mine, err := p.Proof(o.Secret, role)
+	if err != nil {
+		return p, err
+	}
+	if err := socket.Write(encode(&wire.Proof{Proof: mine}, nil)); err != nil {
+		return p, fmt.Errorf("send proof: %w", err)
+	}
+	return p, nil
 }
 
 // expect reads one frame that must be an F. A refusal is read to the close that follows it.
