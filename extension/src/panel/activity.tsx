@@ -33,7 +33,11 @@ function Progress({ call }: { call: RunningCall }) {
   );
 }
 
-function Running({ call, now }: { call: RunningCall; now: number }) {
+/** The question of a call is asked in the profile that has its tab, and nowhere else. */
+const asksElsewhere = ({ state, profileId }: RunningCall, here: string): boolean =>
+  state === 'asking' && !!profileId && profileId !== here;
+
+function Running({ call, here, now }: { call: RunningCall; here: string; now: number }) {
   const act = useAct();
   const title = toolTitle(call.tool, call.title);
   const stage = stages[call.state];
@@ -42,7 +46,7 @@ function Running({ call, now }: { call: RunningCall; now: number }) {
     <li class="row running">
       <div class="line">
         <span class="tool">{title}</span>
-        <Badge tone={stage.tone}>{stage.text}</Badge>
+        <Badge tone={stage.tone}>{asksElsewhere(call, here) ? 'asks in its profile' : stage.text}</Badge>
       </div>
       <div class="line">
         <span class="quiet">
@@ -111,7 +115,7 @@ export function Activity() {
             ) : (
               <ul class="rows">
                 {calls.map((call) => (
-                  <Running key={call.id} call={call} now={now} />
+                  <Running key={call.id} call={call} here={link?.profile.id ?? ''} now={now} />
                 ))}
               </ul>
             )

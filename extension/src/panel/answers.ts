@@ -55,6 +55,7 @@ const isRunningCall = shape({
   tool: isText,
   title: text,
   tabId: number,
+  profileId: text,
   profile: text,
   origin: text,
   began: isText,

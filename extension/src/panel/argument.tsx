@@ -2,7 +2,7 @@
 import { isRecord } from '../page/guards.ts';
 import { plural, visible } from './words.ts';
 
-const shownCharacters = 600;
+const shownCharacters = 300;
 const shownArguments = 30;
 
 const written = (value: unknown): string =>

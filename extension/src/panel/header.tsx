@@ -2,7 +2,7 @@
 import { useContext, useEffect, useRef } from 'preact/hooks';
 import { announce } from './announcer.tsx';
 import { isHealth, isPaused } from './answers.ts';
-import { BoardContext, useAct, useAnswer, useLink } from './hooks.ts';
+import { type Act, BoardContext, useAct, useAnswer, useLink } from './hooks.ts';
 import { Pairing } from './pairing.tsx';
 import { Failed } from './pieces.tsx';
 import type { PanelState } from './state.ts';
@@ -31,8 +31,15 @@ const commands: Partial<Record<Phase, string>> = {
 
 const sentence = (text: string): string => (text === '' || /[.!?…]$/.test(text) ? text : `${text}.`);
 
-function StopSwitch({ connected, paused }: { connected: boolean; paused: boolean | undefined }) {
-  const act = useAct();
+function StopSwitch({
+  connected,
+  paused,
+  act,
+}: {
+  connected: boolean;
+  paused: boolean | undefined;
+  act: Act;
+}) {
   const stopped = paused === true;
   return (
     <>
@@ -56,7 +63,6 @@ function StopSwitch({ connected, paused }: { connected: boolean; paused: boolean
           Without a connection no agent can do anything in this browser.
         </span>
       )}
-      <Failed act={act} />
     </>
   );
 }
@@ -113,6 +119,7 @@ export function Header() {
   const paused = useAnswer('paused', isPaused).value?.paused;
   const phase = state?.link.phase ?? 'connecting';
   const connected = phase === 'connected';
+  const act = useAct();
   const told = useRef<Phase | undefined>(undefined);
   useEffect(() => {
     // Dialling again and again is not news.
@@ -133,8 +140,9 @@ export function Header() {
             {connected ? `tabrelay ${state?.link.message ?? ''}` : 'tabrelay'}
           </p>
         </div>
-        <StopSwitch connected={connected} paused={paused} />
+        <StopSwitch connected={connected} paused={paused} act={act} />
       </header>
+      <Failed act={act} />
       {connected && paused === true && (
         <p class="paused" role="note">
           Everything is stopped: calls that ran were cancelled, and new ones are refused until you switch this

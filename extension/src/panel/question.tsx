@@ -73,7 +73,7 @@ function Buttons({
       </button>
     );
   return (
-    <>
+    <div class="answers">
       <div class="buttons">
         <button type="button" class="deny" onClick={() => onVerdict({ answer: 'deny' })}>
           Deny
@@ -86,7 +86,7 @@ function Buttons({
           {allow('always', '', 'Always allow')}
         </div>
       )}
-    </>
+    </div>
   );
 }
 

@@ -36,6 +36,10 @@ const lostNote = (question: Question): Note => ({
       : `No longer asked: answered elsewhere, or the agent gave up. ${subject(question)}`,
 });
 
+/** The oldest first: a new one does not move what is being read. */
+const byAge = (one: Question, other: Question): number =>
+  (moment(one.asked) ?? 0) - (moment(other.asked) ?? 0) || (one.id < other.id ? -1 : 1);
+
 /** Whether the person writes something, or reads another question: then focus stays where it is. */
 function occupied(active: Element | null): boolean {
   if (active === null) return false;
@@ -84,7 +88,7 @@ export function Questions() {
   const [notes, setNotes] = useState<readonly Note[]>([]);
   const verdicts = useRef(new Map<string, Verdict>());
   const connected = link?.link.phase === 'connected';
-  const questions = connected ? value?.approvals : undefined;
+  const questions = connected ? value?.approvals.toSorted(byAge) : undefined;
 
   const note = (one: Note) => {
     setNotes((all) => [one, ...all.filter(({ id }) => id !== one.id)].slice(0, notesKept));

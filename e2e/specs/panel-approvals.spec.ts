@@ -1,0 +1,214 @@
+// A person answers questions in the side panel: the real page, worker, relay and agent.
+
+import type { Page } from '@playwright/test';
+import type { Answer } from '../stage/answer.ts';
+import { openBrowser, stopWorker } from '../stage/browser.ts';
+import { badge, openPanel, questions } from '../stage/side-panel.ts';
+import { expect, openStage, type Stage, test } from '../stage/test.ts';
+
+const asking = { permissions: { demo: 'ask' } };
+
+const increment = ({ agent }: Stage): Promise<Answer> =>
+  agent.call('demo__counter_increment', { name: 'panel', by: 3 });
+
+const counted = async ({ demo }: Stage): Promise<number> => (await demo.counter('panel')).value;
+
+/** Opens a stage where every tool of the demo asks, and its panel. */
+async function guarded(closing: Stage['closing'], timeoutMs?: number): Promise<[Stage, Page]> {
+  const config = timeoutMs === undefined ? asking : { ...asking, approvals: { timeoutMs } };
+  const stage = await openStage(closing, { guarded: true, config });
+  return [stage, await openPanel(stage.browser)];
+}
+
+test('a question says who wants what where; Enter does nothing; allowing once runs it once', async ({
+  closing,
+}) => {
+  const [stage, panel] = await guarded(closing);
+  const answer = increment(stage);
+  const question = questions(panel);
+  await expect(question).toBeVisible();
+  for (const words of [
+    'stdio',
+    'demo__counter_increment',
+    'Changes something',
+    stage.demo.url,
+    'panel',
+    ' s left',
+  ])
+    await expect(question).toContainText(words);
+  await expect(question).toBeFocused();
+  await expect(panel.getByRole('status')).toContainText('Question: stdio');
+  await expect(question.getByRole('button', { name: 'Allow once' })).toBeEnabled();
+  await panel.keyboard.press('Enter');
+  await panel.keyboard.press('Space');
+  expect(await counted(stage)).toBe(0);
+  await question.getByRole('button', { name: 'Allow once' }).click();
+  expect((await answer).failed).toBe(false);
+  expect(await counted(stage)).toBe(3);
+  await expect(panel.getByText(/^Allowed once\. stdio/).first()).toBeVisible();
+
+  const again = increment(stage);
+  await expect(question).toBeVisible();
+  await question.getByRole('button', { name: 'Deny' }).click();
+  expect((await again).code).toBe('APPROVAL_DENIED');
+  expect(await counted(stage)).toBe(3);
+});
+
+test('what is allowed for the session is not asked again, until it is taken back', async ({ closing }) => {
+  const [stage, panel] = await guarded(closing);
+  const first = increment(stage);
+  await questions(panel).getByRole('button', { name: 'For this session' }).click();
+  expect((await first).failed).toBe(false);
+  expect((await increment(stage)).failed).toBe(false);
+  expect(await counted(stage)).toBe(6);
+  await expect(questions(panel)).toHaveCount(0);
+
+  await panel.getByRole('tab', { name: 'Rules' }).click();
+  await panel.getByRole('button', { name: /^Take back/ }).click();
+  await expect(panel.getByText('Nothing. What you allow')).toBeVisible();
+  const asked = increment(stage);
+  await questions(panel).getByRole('button', { name: 'Deny' }).click();
+  expect((await asked).code).toBe('APPROVAL_DENIED');
+});
+
+test('what is always allowed is a rule, which can be removed', async ({ closing }) => {
+  const [stage, panel] = await guarded(closing);
+  const first = increment(stage);
+  await questions(panel).getByRole('button', { name: 'Always allow' }).click();
+  expect((await first).failed).toBe(false);
+  expect((await increment(stage)).failed).toBe(false);
+  await panel.getByRole('tab', { name: 'Rules' }).click();
+  await panel.getByRole('button', { name: /^Remove the rule for demo__counter_increment/ }).click();
+  await panel.getByRole('group').getByRole('button', { name: 'Remove' }).click();
+  const asked = increment(stage);
+  await questions(panel).getByRole('button', { name: 'Deny' }).click();
+  expect((await asked).failed).toBe(true);
+  expect(await counted(stage)).toBe(6);
+});
+
+test('a question nobody answers ends by itself, and nothing is done', async ({ closing }) => {
+  const [stage, panel] = await guarded(closing, 2000);
+  const answer = increment(stage);
+  await expect(questions(panel)).toBeVisible();
+  expect((await answer).code).toBe('APPROVAL_TIMEOUT');
+  await expect(questions(panel)).toHaveCount(0);
+  await expect(panel.getByText(/^Not answered in time, so it was not done/).first()).toBeVisible();
+  expect(await counted(stage)).toBe(0);
+});
+
+test('an answer that comes too late does nothing, and the panel says so', async ({ closing }) => {
+  const [stage, panel] = await guarded(closing, 3000);
+  const answer = increment(stage);
+  const allow = questions(panel).getByRole('button', { name: 'Allow once' });
+  await expect(allow).toBeEnabled();
+  // The panel is kept busy past the end, so that it has not heard of it when the button is pressed.
+  await allow.evaluate((button: HTMLElement) => {
+    const until = performance.now() + 4000;
+    while (performance.now() < until);
+    button.click();
+  });
+  expect((await answer).code).toBe('APPROVAL_TIMEOUT');
+  await expect(questions(panel)).toHaveCount(0);
+  await expect(panel.locator('.notes')).toContainText('stdio');
+  await expect(panel.locator('.notes')).not.toContainText('Allowed');
+  expect(await counted(stage)).toBe(0);
+});
+
+test('while the panel is closed the icon counts the questions; opened, it asks them', async ({ closing }) => {
+  const stage = await openStage(closing, { guarded: true, config: asking });
+  const answer = increment(stage);
+  await expect.poll(() => badge(stage.browser)).toBe('1');
+  const panel = await openPanel(stage.browser, 'plugins');
+  const allow = questions(panel).getByRole('button', { name: 'Allow once' });
+  await allow.focus();
+  await expect(allow).toBeEnabled();
+  await panel.keyboard.press('Enter');
+  expect((await answer).failed).toBe(false);
+  await expect.poll(() => badge(stage.browser)).toBe('');
+});
+
+test('only the profile that has the tab is asked', async ({ closing }) => {
+  const [stage, panel] = await guarded(closing);
+  const other = await openPanel(await openBrowser(stage.relay, closing));
+  await expect.poll(() => stage.relay.browsers()).toBe(2);
+  await expect(other.getByRole('heading', { name: 'Connected' })).toBeVisible();
+  const answer = increment(stage);
+  await expect(questions(panel)).toBeVisible();
+  const id = await questions(panel).getAttribute('data-id');
+  await expect(other.getByText('asks in its profile')).toBeVisible();
+  await expect(panel.getByText('asks you')).toBeVisible();
+  await expect(questions(other)).toHaveCount(0);
+  expect(await answerFrom(other, id ?? '')).toBeGreaterThanOrEqual(400);
+  expect(await counted(stage)).toBe(0);
+  await questions(panel).getByRole('button', { name: 'Allow once' }).click();
+  expect((await answer).failed).toBe(false);
+  expect(await counted(stage)).toBe(3);
+});
+
+test('a question outlives the worker', async ({ closing }) => {
+  const [stage, panel] = await guarded(closing);
+  const answer = increment(stage);
+  await expect(questions(panel)).toBeVisible();
+  await stopWorker(stage.browser);
+  await expect(panel.getByRole('heading', { name: 'Connected' })).toBeVisible();
+  await questions(panel).getByRole('button', { name: 'Allow once' }).click();
+  expect((await answer).failed).toBe(false);
+  expect(await counted(stage)).toBe(3);
+});
+
+test('a new question leaves whoever writes alone', async ({ closing }) => {
+  const [stage, panel] = await guarded(closing);
+  await panel.getByRole('tab', { name: 'Plugins' }).click();
+  const search = panel.getByRole('searchbox');
+  await search.fill('dem');
+  const answer = increment(stage);
+  await expect(questions(panel)).toBeVisible();
+  await expect(search).toBeFocused();
+  await panel.keyboard.type('o');
+  await panel.keyboard.press('Enter');
+  await expect(search).toHaveValue('demo');
+  await questions(panel).getByRole('button', { name: 'Deny' }).click();
+  expect((await answer).code).toBe('APPROVAL_DENIED');
+});
+
+test('stopping everything cancels what runs and refuses what comes, until it is switched off', async ({
+  closing,
+}) => {
+  const [stage, panel] = await guarded(closing);
+  const asked = increment(stage);
+  await expect(questions(panel)).toBeVisible();
+  const stop = panel.getByRole('switch', { name: 'Stop everything' });
+  await stop.click();
+  await expect(stop).toBeChecked();
+  expect((await asked).failed).toBe(true);
+  expect((await increment(stage)).failed).toBe(true);
+  await expect(questions(panel)).toHaveCount(0);
+  await stop.click();
+  await expect(stop).not.toBeChecked();
+  const after = increment(stage);
+  await questions(panel).getByRole('button', { name: 'Allow once' }).click();
+  expect((await after).failed).toBe(false);
+  expect(await counted(stage)).toBe(3);
+});
+
+/** Answers a question from a panel that was not asked, over a port as its own script has; resolves with the status. */
+function answerFrom(panel: Page, id: string): Promise<number> {
+  return panel.evaluate(
+    (asked) =>
+      new Promise<number>((resolve) => {
+        const port = chrome.runtime.connect({ name: 'panel' });
+        port.onMessage.addListener((message: { type?: string; status?: number }) => {
+          if (message.type === 'response') resolve(message.status ?? 0);
+        });
+        const body = { answer: 'allow', for: 'once' };
+        port.postMessage({
+          type: 'request',
+          id: '1',
+          method: 'POST',
+          path: `/api/v1/approvals/${asked}`,
+          body,
+        });
+      }),
+    id,
+  );
+}
