@@ -151,8 +151,8 @@ func (c *conn) take(ctx context.Context, message []byte) {
 		b.hub.tabNews(TabNews{ProfileID: b.id, TabID: f.Tab.ID, Page: otherPage(before, &f.Tab)})
 	case *wire.TabClosed:
 		b.tabs.Store(b.tabs.Load().without(f.TabID))
+		b.hub.tabBecame(b, f.TabID, f.Became)
 		b.tabGone(f.TabID)
-		b.hub.Release(b.id, f.TabID)
 		b.hub.tabNews(TabNews{ProfileID: b.id, TabID: f.TabID, Page: true})
 	case *wire.Console:
 		b.hub.tabNews(TabNews{ProfileID: b.id, TabID: f.TabID, Console: true})

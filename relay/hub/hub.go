@@ -75,6 +75,7 @@ type Hub struct {
 	lanes     lanes
 	owners    *owners
 	groups    groups
+	waking    sync.Map // tabRef: a tab that is loaded again
 	sites     sites
 	late      chan lateOutcome // to the goroutine that looks them up in the journal
 

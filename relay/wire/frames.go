@@ -113,7 +113,8 @@ type Tab struct {
 
 // TabClosed says that a tab was closed, or shows a page that is not told.
 type TabClosed struct {
-	TabID int `json:"tabId"`
+	TabID  int `json:"tabId"`
+	Became int `json:"became,omitempty"` // the tab's new id; 0: it is gone
 }
 
 // Call asks to run a tool. The payload is its arguments.

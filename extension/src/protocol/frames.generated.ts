@@ -550,6 +550,10 @@ export interface TabInfo {
 export interface TabClosedFrame {
   type: 'tabclosed';
   tabId: number;
+  /**
+   * the id that the tab has now: Chrome gives it another one when it unloads its page
+   */
+  became?: number;
 }
 /**
  * Extension: every tab there is, after welcome.

@@ -127,7 +127,7 @@ const plugins = new Plugins((message) => send({ type: 'notice', level: 'error', 
 
 const tabs = new Tabs({
   changed: (tab) => send({ type: 'tab', tab }),
-  closed: (tabId) => send({ type: 'tabclosed', tabId }),
+  closed: (tabId, became) => send({ type: 'tabclosed', tabId, ...(became !== undefined && { became }) }),
   removed: (tabId) => {
     departures.tabRemoved(tabId);
     consoles.removed(tabId);
