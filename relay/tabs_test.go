@@ -1,0 +1,207 @@
+package relay
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/join"
+	"tabrelay/relay/wire"
+)
+
+// tabs are the tabs as the panel gets them.
+func tabs(t *testing.T, b *hubtest.Browser) (list []TabStatus) {
+	t.Helper()
+	answer, err := b.Ask(t.Context(), http.MethodGet, "/api/v1/tabs", nil)
+	var got Tabs
+	if err == nil {
+		err = json.Unmarshal(answer.Body, &got)
+	}
+	if err != nil || answer.Status != http.StatusOK {
+		t.Fatalf("%d %s: %v", answer.Status, answer.Body, err)
+	}
+	return got.Tabs
+}
+
+// ownerIn is who owns the tab 7.
+func ownerIn(t *testing.T, b *hubtest.Browser) string {
+	t.Helper()
+	for _, tab := range tabs(t, b) {
+		if tab.TabID == 7 && tab.Owner != nil {
+			return tab.Owner.Name
+		}
+	}
+	return ""
+}
+
+// Who owns a tab is told to others, listed, and taken away by a person, once.
+func TestTabsAndTheirOwners(t *testing.T) {
+	w := newWorld(t)
+	r, _ := w.relay()
+	b := w.browser(func(c *hubtest.Call) { c.Started(); c.Return([]byte(`{}`)) })
+	ann, bob := w.agent(nobodyStarts), w.agentWith(nobodyStarts, &join.Shim{Client: "bob"})
+	ann.call(1, "shop__pay", `{}`)
+	ann.hears(`"id":1,`, `"profileId":"`+b.ProfileID()+`"`)
+	bob.call(2, "shop__pay", `{}`)
+	bob.hears(`"id":2,`, `code=TAB_OWNED`, `the client \"ann\"`, `tabrelay tabs release 7`)
+	bob.call(3, "shop__read", `{}`)
+	bob.hears(`"id":3,`, `"text":"{}"`)
+	bob.call(4, "browser__list_tabs", `{}`)
+	bob.hears(`"id":4,`, `\"owner\":\"ann\"`)
+	ann.call(5, "browser__list_tabs", `{}`)
+	ann.hears(`"id":5,`, `\"owner\":\"ann\",\"yours\":true`)
+	bob.call(6, "bridge_health", `{}`)
+	bob.hears(`"id":6,`, `"owners":[{"tabId":7,"profile":"Chrome 1","owner":"ann","since":`)
+	if list := tabs(t, b); len(list) != 1 || list[0].Owner == nil || list[0].Owner.Client != "ann" || list[0].Owner.Lane == "" || list[0].Profile != "Chrome 1" {
+		t.Errorf("got %+v", list)
+	}
+	path := fmt.Sprintf("/api/v1/tabs/%s/7/owner", b.ProfileID())
+	for _, want := range []struct {
+		path   string
+		status int
+		says   string
+	}{
+		{path, http.StatusOK, `"client":"ann"`},
+		{path, http.StatusNotFound, "No agent owns the tab 7"},
+		{strings.Replace(path, "7/owner", "x/owner", 1), http.StatusBadRequest, "is not the id of a tab"},
+	} {
+		answer, err := b.Ask(t.Context(), http.MethodDelete, want.path, nil)
+		if err != nil || answer.Status != want.status || !strings.Contains(string(answer.Body), want.says) {
+			t.Errorf("%s: %d %s, %v", want.path, answer.Status, answer.Body, err)
+		}
+	}
+	bob.call(7, "shop__pay", `{}`)
+	bob.hears(`"id":7,`, `"text":"{}"`)
+	if got := ownerIn(t, b); got != "bob" {
+		t.Errorf("the owner is %q", got)
+	}
+	r.hub.LaneLeft("nobody's")
+	if got := ownerIn(t, b); got != "bob" {
+		t.Errorf("the owner is %q", got)
+	}
+}
+
+// A tab that is opened belongs to who opened it, is in the background, and in the profile where they work.
+func TestOpenedTab(t *testing.T) {
+	w := newWorld(t)
+	r, _ := w.relay()
+	answer := func(c *hubtest.Call) { c.Started(); c.Return([]byte(`{}`)) }
+	opens := func(profile string, id int) *hubtest.Browser {
+		var b *hubtest.Browser
+		b = dialIn(t, r, func(o *hubtest.Options) {
+			o.Label, o.Answer = profile, answer
+			o.Tabs = []wire.Tab{{ID: id, WindowID: 1, URL: shopPage, Status: "complete"}}
+			o.Command = func(c *wire.Command) *wire.Reply {
+				if c.Name != "tabs.create" {
+					return &wire.Reply{OK: true}
+				}
+				if string(c.Params) != `{"active":false,"url":"https://shop.example/new"}` {
+					return &wire.Reply{Error: &wire.ReplyError{Code: "VALIDATION_ERROR", Message: string(c.Params)}}
+				}
+				b.Put(wire.Tab{ID: id + 1, WindowID: 1, URL: "https://shop.example/new", Status: "complete"})
+				return &wire.Reply{OK: true, Result: fmt.Appendf(nil, `{"tabId":%d,"windowId":1}`, id+1)}
+			}
+		})
+		return b
+	}
+	ann := w.agent(nobodyStarts)
+	opens("Work", 20)
+	ann.call(1, "browser__open_tab", `{"url":"https://shop.example/new"}`)
+	ann.hears(`"id":1,`, `\"tabId\":21,`, `\"profile\":\"Work\"`)
+	opens("Home", 30)
+	bob := w.agentWith(nobodyStarts, &join.Shim{Client: "bob"})
+	bob.call(2, "browser__open_tab", `{"url":"https://shop.example/new"}`)
+	bob.hears(`"id":2,`, `code=VALIDATION_ERROR`, `2 browser profiles are connected`, `(Home)`, `(Work)`)
+	bob.call(3, "shop__read", `{"profile":"Home"}`)
+	bob.hears(`"id":3,`, `"profile":"Home"`)
+	bob.call(4, "browser__open_tab", `{"url":"https://shop.example/new"}`)
+	bob.hears(`"id":4,`, `\"tabId\":31,`, `\"profile\":\"Home\"`) // where it works
+	ann.call(5, "shop__pay", `{"tabId":31}`)
+	ann.hears(`"id":5,`, `code=TAB_OWNED`, `the client \"bob\"`, `tabrelay tabs release 31 --profile`)
+	ann.call(6, "shop__pay", `{}`)
+	ann.hears(`"id":6,`, `"tabId":21,`) // its own comes first
+}
+
+// Two profiles with the same name are told apart by their ids.
+func TestProfilesOfOneName(t *testing.T) {
+	w := newWorld(t)
+	r, _ := w.relay()
+	same := func(o *hubtest.Options) {
+		o.Label, o.Tabs = "Chrome", []wire.Tab{{ID: 7, WindowID: 1, URL: shopPage, Status: "complete"}}
+		o.Answer = func(c *hubtest.Call) { c.Started(); c.Return([]byte(`{}`)) }
+	}
+	one, two := dialIn(t, r, same), dialIn(t, r, same)
+	ann := w.agent(nobodyStarts)
+	ann.call(1, "shop__read", `{"profile":"Chrome"}`)
+	ann.hears(`"id":1,`, `code=VALIDATION_ERROR`, one.ProfileID(), two.ProfileID())
+	ann.call(2, "shop__read", `{"profile":"`+two.ProfileID()+`"}`)
+	ann.hears(`"id":2,`, `"profile":"Chrome","profileId":"`+two.ProfileID()+`"`)
+	ann.call(3, "browser__list_tabs", `{"profile":"Chrome"}`)
+	ann.hears(`"id":3,`, one.ProfileID(), two.ProfileID())
+}
+
+// A session over HTTP that is deleted leaves nothing owned behind, and agents do not manage tabs.
+func TestSessionsOverHTTPAndTabs(t *testing.T) {
+	w := newWorld(t)
+	r, _ := w.relay()
+	b := w.browser(func(c *hubtest.Call) { c.Started(); c.Return([]byte(`{}`)) })
+	token, err := r.secrets.Add("ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := func(method, path, session, body string) *http.Response {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), method, "http://"+r.Address()+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		if session != "" {
+			req.Header.Set("Mcp-Session-Id", session)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = res.Body.Close() })
+		return res
+	}
+	begun := send(http.MethodPost, "/mcp", "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`)
+	session := begun.Header.Get("Mcp-Session-Id")
+	send(http.MethodPost, "/mcp", session, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	pay := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"shop__pay","arguments":{}}}`
+	if res := send(http.MethodPost, "/mcp", session, pay); res.StatusCode != http.StatusOK {
+		t.Fatal(res.Status)
+	}
+	if got := ownerIn(t, b); got != "ann" {
+		t.Errorf("the owner is %q", got)
+	}
+	for _, refused := range []struct{ method, path string }{
+		{http.MethodGet, "/api/v1/tabs"}, {http.MethodDelete, "/api/v1/tabs/" + b.ProfileID() + "/7/owner"},
+	} {
+		if res := send(refused.method, refused.path, "", ""); res.StatusCode != http.StatusForbidden {
+			t.Errorf("%s %s: %s", refused.method, refused.path, res.Status)
+		}
+	}
+	send(http.MethodDelete, "/mcp", session, "")
+	if got := ownerIn(t, b); got != "" {
+		t.Errorf("the owner is %q after its session", got)
+	}
+	r.hub.Give(call.Session{Client: "ann", Lane: "http:ann/lane:x", Via: "http"}, b.ProfileID(), 7)
+	if got := ownerIn(t, b); got != "ann" {
+		t.Errorf("the owner is %q", got)
+	}
+	if err := r.secrets.Revoke("ann"); err != nil {
+		t.Fatal(err)
+	}
+	r.review()
+	if got := ownerIn(t, b); got != "" {
+		t.Errorf("the owner is %q after it was revoked", got)
+	}
+}
