@@ -19,18 +19,24 @@ const hello = { type: 'hello', epoch: '', url: 'http://demo.test/', late: true, 
 
 let bridges: Bridges;
 
-/** A content script of tab 1 that connects; deaf is whether what the worker sends arrives nowhere. */
-function connect(deaf = false) {
+interface Guise {
+  deaf?: boolean; // what the worker sends arrives nowhere
+  url?: string; // of the document, as Chrome knows it
+  says?: string; // the address it says it has
+}
+
+/** A content script of tab 1 that connects. */
+function connect({ deaf = false, url = hello.url, says = hello.url }: Guise = {}) {
   const onMessage = new Event<[unknown]>();
   const onDisconnect = new Event<[]>();
-  const sender = { id: chrome.runtime.id, tab: { id: 1 }, documentId: 'D', frameId: 0, url: hello.url };
+  const sender = { id: chrome.runtime.id, tab: { id: 1 }, documentId: 'D', frameId: 0, url };
   const postMessage = (message: unknown) => {
     if (!deaf && JSON.stringify(message) === JSON.stringify({ type: 'epoch', epoch }))
       onMessage.fire({ type: 'here' });
   };
   const port = { sender, onMessage, onDisconnect, postMessage, disconnect: () => onDisconnect.fire() };
   Reflect.apply(bridges.add, bridges, [port]);
-  onMessage.fire(hello);
+  onMessage.fire({ ...hello, url: says });
   return port;
 }
 
@@ -52,7 +58,7 @@ afterEach(() => {
 
 test('a bridge that does not hear the worker is not waited for, and makes room for one that does', async () => {
   const wanted = bridges.when((one) => one.tabId === 1, 1000);
-  connect(true);
+  connect({ deaf: true });
   assert.equal(bridges.top(1), undefined);
   assert.deepEqual(bridges.of(1), []);
   connect();
@@ -64,7 +70,7 @@ test('a deaf bridge that connects later does not take the place of a good one', 
   connect();
   const good = bridges.top(1);
   assert.ok(good);
-  connect(true).disconnect();
+  connect({ deaf: true }).disconnect();
   assert.equal(bridges.top(1), good);
 });
 
@@ -72,4 +78,27 @@ test('a bridge leaves with its port', () => {
   const port = connect();
   port.disconnect();
   assert.equal(bridges.top(1), undefined);
+});
+
+test('a second bridge of a document is turned away, whatever it says', () => {
+  connect();
+  const good = bridges.top(1);
+  assert.ok(good);
+  connect();
+  assert.equal(bridges.top(1), good);
+  assert.deepEqual(bridges.of(1), [good]);
+});
+
+test('a document of no website has no bridge', () => {
+  for (const url of ['about:blank', 'about:srcdoc', 'blob:http://demo.test/x', 'data:text/html,', '']) {
+    connect({ url });
+    assert.equal(bridges.top(1), undefined, url);
+  }
+});
+
+test('a bridge may say another path, never another origin', () => {
+  connect({ says: 'http://other.test/' });
+  assert.equal(bridges.top(1)?.url, 'http://demo.test/');
+  bridges.top(1)?.moved('http://demo.test/elsewhere');
+  assert.equal(bridges.top(1)?.url, 'http://demo.test/elsewhere');
 });

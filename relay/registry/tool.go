@@ -79,6 +79,9 @@ func (t *Tool) accept(cache *schemas) error {
 	if len(t.Spec.Description) > maxDescription {
 		return fmt.Errorf("its description has %d bytes, more than %d", len(t.Spec.Description), maxDescription)
 	}
+	if err := legible(&t.Spec); err != nil {
+		return err
+	}
 	input, err := structure("input", t.Spec.InputSchema)
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import { Adapters } from './adapters.ts';
 import { Calls, type Start } from './calls.ts';
 import { watchConsole } from './console.ts';
 import { watchDoors } from './doors.ts';
-import { openLine } from './line.ts';
+import { hideInterfaces, openLine } from './line.ts';
 import { Mark } from './mark.ts';
 import { type FromBridge, isToBridge, type ToBridge } from './messages.ts';
 
@@ -116,6 +116,7 @@ class Resident {
 
 function settle(): void {
   const bridge = new Resident();
+  hideInterfaces();
   addEventListener('pagehide', () => bridge.leave());
   const door = {
     register: (about: unknown, definition: unknown, enter: unknown) =>

@@ -24,6 +24,12 @@ export class Bridge {
     this.url = port.sender?.url ?? '';
   }
 
+  /** Takes the address that a document says it has now. Its origin cannot have changed since its port was opened. */
+  moved(url: string): void {
+    if (URL.canParse(url) && URL.canParse(this.url) && new URL(url).origin === new URL(this.url).origin)
+      this.url = url;
+  }
+
   send(message: ToBridge): void {
     if (!this.gone) this.#port.postMessage(message);
   }
@@ -95,12 +101,20 @@ export class Bridges {
     const { documentId, frameId } = sender ?? {};
     if (
       sender?.id !== chrome.runtime.id ||
+      !/^https?:/.test(sender.url ?? '') || // no script of ours is ever in the empty document of a frame
       tabId === undefined ||
       documentId === undefined ||
       frameId === undefined
     ) {
       port.disconnect();
       return;
+    }
+    // One that is heard stays the only one of its document: a second one is not ours.
+    for (const other of this.#all) {
+      if (other.ready && other.documentId === documentId) {
+        port.disconnect();
+        return;
+      }
     }
     const bridge = new Bridge(port, tabId, documentId, frameId);
     this.#all.add(bridge);
@@ -145,7 +159,7 @@ export class Bridges {
       }
       bridge.send({ type: 'epoch', epoch: this.#epoch() });
       bridge.late = message.late;
-      bridge.url = message.url;
+      bridge.moved(message.url);
       for (const { name, hash } of message.plugins) bridge.plugins.set(name, hash);
       for (const id of message.running) bridge.running.add(id);
     } else if (message.type === 'here') {

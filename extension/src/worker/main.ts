@@ -235,6 +235,8 @@ chrome.alarms.onAlarm.addListener(() => link.dial());
 chrome.runtime.onStartup.addListener(() => link.dial());
 chrome.runtime.onInstalled.addListener(() => link.dial(true));
 chrome.alarms.create(alarmName, { periodInMinutes: 0.5 });
-chrome.storage.local.setAccessLevel({ accessLevel: 'TRUSTED_CONTEXTS' });
+// Plugins share a world with the bridge, and what a frame of theirs has of the extension's interfaces is not for them.
+for (const area of [chrome.storage.local, chrome.storage.sync, chrome.storage.session])
+  area.setAccessLevel({ accessLevel: 'TRUSTED_CONTEXTS' });
 chrome.sidePanel.setPanelBehavior({ openPanelOnActionClick: true });
 link.dial();
