@@ -140,17 +140,21 @@ func (v *reviewer) again() {
 	}
 }
 
+// serving is the content of a plugin that is offered.
+func (v *reviewer) serving(name string) (hash string) {
+	for _, site := range v.tools.Snapshot().Sites {
+		if site.Plugin.Manifest.Name == name {
+			hash = site.Plugin.Hash
+		}
+	}
+	return hash
+}
+
 // runs checks everything that tells of a plugin: which content is offered, given to browsers, and shown to agents.
 func (v *reviewer) runs(name, hash string, state review.State) {
 	v.t.Helper()
 	s := v.tools.Snapshot()
-	serving := ""
-	for _, site := range s.Sites {
-		if site.Plugin.Manifest.Name == name {
-			serving = site.Plugin.Hash
-		}
-	}
-	if serving != hash {
+	if serving := v.serving(name); serving != hash {
 		v.t.Errorf("%.12q is offered, want %.12q", serving, hash)
 	}
 	_, listed := s.Find(name + "__read")
@@ -199,7 +203,7 @@ func TestOnlyReviewedContentRuns(t *testing.T) {
 	if s.Reviewed == nil || s.Reviewed.Hash != a.Hash || s.Reviewed.By != "terminal" || s.Serving != a.Hash {
 		t.Errorf("the sheet is %+v", s)
 	}
-	want := "--- a/dist/adapter.js\n+++ b/dist/adapter.js\n@@ -1,2 +1,2 @@\n var tabrelayPlugin = { default: { tools: [] } };\n-var code = 1;\n+var code = 2;\n"
+	want := "--- a/dist/adapter.js\n+++ b/dist/adapter.js\n@@ -1,2 +1,2 @@\n var tabrelayPlugin = {default: {tools: []}};\n-var code = 1;\n+var code = 2;\n"
 	if diff := cmp.Diff(want, s.Diff[0].Text); diff != "" || len(s.Diff) != 3 {
 		t.Errorf("%d differences (-want +got)\n%s", len(s.Diff), diff)
 	}
@@ -358,7 +362,7 @@ func TestShippedPluginStandsIn(t *testing.T) {
 func TestDevelopedContentRunsWhileItsAuthorWorks(t *testing.T) {
 	w := newWorld(t)
 	v := w.reviewer(t)
-	changed := make(chan struct{}, 16)
+	changed := make(chan struct{}, 1000)
 	defer v.tools.OnChange(func(*registry.Snapshot) { changed <- struct{}{} })()
 	work := func(hash string) (end func()) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -375,12 +379,20 @@ func TestDevelopedContentRunsWhileItsAuthorWorks(t *testing.T) {
 			t.Fatal(err, res)
 		}
 		return func() {
-			for len(changed) > 0 {
-				<-changed
-			}
 			cancel()
 			_ = res.Body.Close() // only read from
-			<-changed            // its end was noticed
+		}
+	}
+	// until waits for a change after which so many sessions are left and that content is offered.
+	until := func(sessions int, hash string) {
+		t.Helper()
+		there := func() bool {
+			v.reviews.mu.Lock()
+			defer v.reviews.mu.Unlock()
+			return len(v.reviews.sessions) == sessions && v.serving("tea") == hash
+		}
+		for !there() {
+			<-changed
 		}
 	}
 	a := w.put("tea", "1", nil)
@@ -397,8 +409,10 @@ func TestDevelopedContentRunsWhileItsAuthorWorks(t *testing.T) {
 	v.again()
 	v.runs("tea", b.Hash, review.Developing)
 	endA()
+	until(1, b.Hash)
 	v.runs("tea", b.Hash, review.Developing)
 	endB()
+	until(0, "")
 	v.runs("tea", "", review.Waiting)
 }
 

@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
-
-	"tabrelay/relay/plugin"
 )
 
 // File is one file, as a person reads it.
@@ -30,7 +28,7 @@ type Difference struct {
 }
 
 // unseen is said of a file whose bytes are others and whose text is not.
-const unseen = "It differs only in what is not shown: blanks, comments, how characters are spelled, or code that can never run.\n"
+const unseen = "It differs only in how its lines end, or in how characters are written that are not shown as they are.\n"
 
 // builtDir is where the files of the build are shown, so that no source can take their place.
 const builtDir = "dist"
@@ -42,11 +40,11 @@ func files(c Content) (list []File) {
 		built = map[string][]byte{"adapter.js": c.Plugin.Adapter, "pre-script.js": c.Plugin.PreScript} // the manifest was read from JSON, so it encodes
 	}
 	add := func(name string, content []byte, runs bool) {
-		text := content
+		text := string(content)
 		if runs && path.Ext(name) == ".js" {
-			text = plugin.Readable(content)
+			text = Lines(text)
 		}
-		list = append(list, File{Path: name, Size: len(content), Text: Legible(string(text)), Runs: runs, raw: content})
+		list = append(list, File{Path: name, Size: len(content), Text: Legible(text), Runs: runs, raw: content})
 	}
 	for _, name := range slices.Sorted(maps.Keys(built)) {
 		add(path.Join(builtDir, name), built[name], true)

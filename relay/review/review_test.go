@@ -67,11 +67,13 @@ func TestSheets(t *testing.T) {
 		m.Tools[0].Description = "Puts more."
 	})
 	delete(wider.Sources, "package.json")
+	endings := shop(t, nil)
+	endings.Sources["src/index.ts"] = []byte("export default 1;\r\n")
 	for name, c := range map[string]struct {
 		now    review.Content
 		before *review.Content
 	}{
-		"new": {first, nil}, "same": {first, &first}, "code": {code, &first}, "spelling": {spelling, &first}, "wider": {wider, &first},
+		"new": {first, nil}, "same": {first, &first}, "code": {code, &first}, "spelling": {spelling, &first}, "wider": {wider, &first}, "endings": {endings, &first},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sheet := review.New(c.now, c.before)

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/evanw/esbuild/pkg/api"
 )
 
 // What SourceFiles returns at the most.
@@ -18,19 +16,6 @@ const (
 	maxSourceFiles = 1000
 	maxSourceBytes = 4 << 20 // of all files together
 )
-
-// Readable writes code out for a person: one statement a line, escapes in texts as the characters they stand for, without
-// comments. It does the same as before; expressions that can never be evaluated may be missing. Code that cannot be parsed, which a browser would not run either, comes back as it is.
-func Readable(code []byte) []byte {
-	result := api.Transform(string(code), api.TransformOptions{
-		Loader: api.LoaderJS, Target: api.ESNext, Charset: api.CharsetUTF8, TreeShaking: api.TreeShakingFalse,
-		LegalComments: api.LegalCommentsInline, LogLevel: api.LogLevelSilent,
-	})
-	if len(result.Errors) > 0 {
-		return code
-	}
-	return result.Code
-}
 
 // SourceFiles are the files that a person wrote to make the plugin in dir, by their slash-separated name in it:
 // package.json, src and prompts. They say nothing about what runs, which is what was built. Links are not followed,

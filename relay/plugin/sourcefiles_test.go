@@ -10,20 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestReadable(t *testing.T) {
-	for _, c := range []struct{ name, code, want string }{
-		{"a line for each statement", `var a=1;function b(c){return c+"\x41"}`, "var a = 1;\nfunction b(c) {\n  return c + \"A\";\n}\n"},
-		{"nothing that could run is left out", `if(x&&!1){steal()}1&&steal();`, "if (x && false) {\n  steal();\n}\nsteal();\n"},
-		{"no code", `var = 1`, `var = 1`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, string(Readable([]byte(c.code)))); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
-		})
-	}
-}
-
 func TestFilesMakeTheSamePlugin(t *testing.T) {
 	p := &Plugin{
 		Manifest: Manifest{
