@@ -61,6 +61,18 @@ export async function drawPanel(
   return page;
 }
 
+/** Has the scripted worker answer a path differently from now on, and say that there is news of its topic. */
+export async function change(page: Page, topic: string, body: unknown): Promise<void> {
+  await page.evaluate(
+    ([name, value]) => {
+      const worker = Reflect.get(globalThis, 'worker');
+      worker.answers[name] = { body: value };
+      worker.say({ type: 'news', topics: [name], waiting: 0 });
+    },
+    [topic, body] as const,
+  );
+}
+
 /** Runs in the page before its script: `chrome`, as far as the panel uses it. */
 function playWorker({ state, answers, optional }: Script): void {
   type Listener = (message: unknown) => void;
@@ -71,8 +83,7 @@ function playWorker({ state, answers, optional }: Script): void {
       for (const listener of listeners) listener(structuredClone(message));
     };
     if (state !== undefined) setTimeout(() => say(state), 0);
-    // For tests that go on talking as the worker.
-    Object.defineProperty(globalThis, 'workerSays', { configurable: true, value: say });
+    Object.defineProperty(globalThis, 'worker', { configurable: true, value: { say, answers } });
     return {
       onMessage: { addListener: (listener: Listener) => listeners.push(listener) },
       onDisconnect: { addListener() {} },

@@ -176,8 +176,14 @@ export const plugins = {
     {
       ...plugin('shop', 'Example Shop', 'ready'),
       tools: [
-        tool('shop__list_orders', 'List orders', true, 'auto', 'your rule for this tool'),
-        tool('shop__send_message', 'Send a message to a customer', false, 'ask', 'your rule for this plugin'),
+        tool('shop__list_orders', 'List orders', true, 'auto', 'of your rule for this tool'),
+        tool(
+          'shop__send_message',
+          'Send a message to a customer',
+          false,
+          'ask',
+          'of your rule for this plugin',
+        ),
         tool('shop__delete_customer', 'Delete a customer', false, 'off', 'no rule says otherwise'),
       ],
     },
@@ -242,7 +248,7 @@ export const review = {
     {
       path: 'index.ts',
       change: 'changed',
-      text: '@@ -40,3 +40,9 @@\n   },\n+  deleteContact: {\n+    destructive: true,\n+    run: ({ id }) => remove(`/contacts/${id}`),\n+  },\n-  old: true,\n });',
+      text: '@@ -40,3 +40,9 @@\n   },\n+  deleteContact: {\n+    destructive: true,\n+    run: ({ id }) => remove(id),\n+  },\n-  old: true,\n });',
     },
   ],
   reviewed: { hash: '12'.repeat(32), at: at(-864_000), by: 'panel' },

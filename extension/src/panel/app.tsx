@@ -6,7 +6,7 @@ import { Announcer } from './announcer.tsx';
 import { isReviews } from './answers.ts';
 import { Clients } from './clients.tsx';
 import { FirstUse } from './first-use.tsx';
-import { Header } from './header.tsx';
+import { Header, Notices } from './header.tsx';
 import { useAnswer, useLink } from './hooks.ts';
 import { Log } from './log.tsx';
 import { Empty } from './pieces.tsx';
@@ -90,10 +90,16 @@ function TabBar({ page, reviews, onGo }: { page: Page; reviews: number; onGo: (p
   );
 }
 
+/** Back from a review. What had focus is gone; the tab of the page is where a person goes on. */
+function back(onGo: (page: Page) => void): void {
+  onGo('plugins');
+  document.getElementById('tab-plugins')?.focus();
+}
+
 function Shown({ place, onGo }: { place: Place; onGo: (page: Page, plugin?: string) => void }) {
   switch (place.page) {
     case 'plugins':
-      if (place.plugin !== '') return <ReviewPage plugin={place.plugin} onBack={() => onGo('plugins')} />;
+      if (place.plugin !== '') return <ReviewPage plugin={place.plugin} onBack={() => back(onGo)} />;
       return <Plugins onReview={(name) => onGo('plugins', name)} />;
     case 'rules':
       return <Rules />;
@@ -121,6 +127,7 @@ export function App() {
     <>
       <Header />
       <main>
+        <Notices />
         <Questions />
         <TabBar page={place.page} reviews={reviews} onGo={go} />
         <div id="page" role="tabpanel" aria-labelledby={`tab-${place.page}`}>

@@ -136,13 +136,23 @@ export function Header() {
             {phases[phase]}
           </h1>
           <p class="quiet">
-            {state?.profile.label && `${visibleLine(state.profile.label)} · `}
-            {connected ? `tabrelay ${state?.link.message ?? ''}` : 'tabrelay'}
+            {state?.profile.label ? `Profile ${visibleLine(state.profile.label)}` : 'tabrelay'}
           </p>
         </div>
         <StopSwitch connected={connected} paused={paused} act={act} />
       </header>
       <Failed act={act} />
+    </>
+  );
+}
+
+/** What stands in the way, and the next step. */
+export function Notices() {
+  const state = useLink();
+  const paused = useAnswer('paused', isPaused).value?.paused;
+  const connected = state?.link.phase === 'connected';
+  return (
+    <>
       {connected && paused === true && (
         <p class="paused" role="note">
           Everything is stopped: calls that ran were cancelled, and new ones are refused until you switch this

@@ -58,7 +58,7 @@ function ToolRow({ tool }: { tool: Tool }) {
       </div>
       <p class="quiet">
         {riskOf(tool)}
-        {tool.why && ` · ${visibleLine(tool.why)}`}
+        {tool.why && ` · because ${visibleLine(tool.why)}`}
       </p>
     </li>
   );

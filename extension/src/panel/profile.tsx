@@ -3,6 +3,7 @@ import { useContext, useState } from 'preact/hooks';
 import { announce } from './announcer.tsx';
 import { BoardContext, useLink } from './hooks.ts';
 import { Part } from './pieces.tsx';
+import { visibleLine } from './words.ts';
 
 const longestName = 40; // characters
 
@@ -45,6 +46,11 @@ export function Profile() {
         />
         Show in a tab when an agent acts in it
       </label>
+      {state.link.phase === 'connected' && (
+        <p class="quiet about">
+          tabrelay {visibleLine(state.link.message)}, listening at {visibleLine(state.link.address)}
+        </p>
+      )}
     </Part>
   );
 }

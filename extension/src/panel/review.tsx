@@ -109,10 +109,10 @@ function Content({ review }: { review: Review }) {
       <p class="quiet">
         {reviewed == null
           ? 'It was never reviewed before.'
-          : `Its content changed since ${reviewed.by ? `${reviewed.by} reviewed it` : 'its review'}${
-              at === undefined ? '' : ` on ${new Date(at).toLocaleDateString()}`
-            }.`}
+          : `Its content changed since it was last reviewed${at === undefined ? '' : `, on ${new Date(at).toLocaleDateString()}`}.`}
       </p>
+      <List title="What is different for you" lines={review.changes} />
+      {diff.length > 0 && <Differences list={diff} />}
       <List title="What it asks for" lines={review.permissions} />
       <List title="Sites it works on" lines={review.hosts} />
       <List title="Never on" lines={review.excludes} />
@@ -127,8 +127,6 @@ function Content({ review }: { review: Review }) {
           </ul>
         </>
       )}
-      <List title="What is different for you" lines={review.changes} />
-      {diff.length > 0 && <Differences list={diff} />}
       <h3>Source</h3>
       {review.partly === true && <p class="quiet">It has more sources than are shown here.</p>}
       {files.length === 0 && <p class="quiet">Its files are not shown.</p>}

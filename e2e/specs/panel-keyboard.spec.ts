@@ -1,0 +1,114 @@
+// The panel by keyboard alone, and for who listens to it. The worker is a script: lists have to change at given moments.
+
+import { type Browser, chromium, type Page } from '@playwright/test';
+import { change, drawPanel } from '../stage/drawn-panel.ts';
+import * as data from '../stage/panel-data.ts';
+import { states } from '../stage/panel-states.ts';
+import * as paths from '../stage/paths.ts';
+import { expect, test } from '../stage/test.ts';
+
+async function drawn(name: string, closing: Parameters<typeof drawPanel>[4]): Promise<Page> {
+  const browser: Browser = await chromium.launch({ executablePath: paths.browser, args: ['--no-sandbox'] });
+  closing.defer(() => browser.close());
+  const state = states.find((one) => one.name === name);
+  if (state === undefined) throw new Error(`there is no state ${name}`);
+  return drawPanel(browser, state.script, { width: 320, scheme: 'light' }, state.hash, closing);
+}
+
+test('arrow keys move through the pages, and Tab goes into the open one', async ({ closing }) => {
+  const page = await drawn('now', closing);
+  await page.getByRole('tab', { name: 'Now' }).focus();
+  for (const name of ['Plugins', 'Rules', 'Clients', 'Log', 'Now']) {
+    await page.keyboard.press('ArrowRight');
+    await expect(page.getByRole('tab', { name })).toBeFocused();
+    await expect(page.getByRole('tab', { name })).toHaveAttribute('aria-selected', 'true');
+  }
+  await page.keyboard.press('End');
+  await expect(page.getByRole('tab', { name: 'Log' })).toBeFocused();
+  await page.keyboard.press('Home');
+  await expect(page.getByText('Page 17 of 60')).toBeVisible();
+  await page.keyboard.press('Tab');
+  await expect(page.getByRole('button', { name: 'Cancel Export orders of claude-code' })).toBeFocused();
+});
+
+test('focus stays where it is when a list changes around it', async ({ closing }) => {
+  const page = await drawn('now', closing);
+  const cancel = page.getByRole('button', { name: 'Cancel Edit a page of codex' });
+  await cancel.focus();
+  const { calls } = data.running;
+  await change(page, 'running', { calls: [{ ...calls[2], id: 'c9', title: 'Brand new' }, calls[1]] });
+  await expect(page.getByText('Brand new')).toBeVisible();
+  await expect(page.getByText('Export orders')).toHaveCount(0);
+  await expect(cancel).toBeFocused();
+});
+
+test('when a question ends, focus goes to the next one, and from the last to the heading', async ({
+  closing,
+}) => {
+  const page = await drawn('questions', closing);
+  const questions = page.getByRole('article');
+  await expect(questions.nth(0)).toBeFocused();
+  await page.keyboard.press('Tab');
+  await change(page, 'approvals', { approvals: [data.writing] });
+  await expect(questions).toHaveCount(1);
+  await expect(questions).toBeFocused();
+  await change(page, 'approvals', { approvals: [] });
+  await expect(page.getByRole('heading', { name: 'Questions' })).toBeFocused();
+});
+
+test('a new question does not move the one that is read, and buttons that allow rest for a moment', async ({
+  closing,
+}) => {
+  const page = await drawn('question', closing);
+  const allow = page.getByRole('button', { name: 'Allow once' });
+  await expect(allow).toBeEnabled();
+  await allow.focus();
+  await change(page, 'approvals', { approvals: [data.deleting, data.reading, data.writing] });
+  await expect(page.getByRole('article')).toHaveCount(3);
+  await expect(
+    page.getByRole('article').filter({ hasText: 'List orders' }).getByRole('button', { name: 'Allow once' }),
+  ).toBeFocused();
+  await expect(page.locator('[aria-disabled=true]')).not.toHaveCount(0);
+  await expect(page.locator('[aria-disabled=true]')).toHaveCount(0);
+});
+
+test('what is read out changes when something happens, not while time passes', async ({ closing }) => {
+  const page = await drawn('question', closing);
+  const said = page.getByRole('status');
+  await expect(said).toContainText('Question: claude-code: List orders. 1 waiting.');
+  await page.evaluate(() => {
+    const status = document.querySelector('[role=status]');
+    const heard: string[] = [];
+    Object.assign(globalThis, { heard });
+    if (status)
+      new MutationObserver(() => heard.push(status.textContent ?? '')).observe(status, {
+        childList: true,
+        characterData: true,
+        subtree: true,
+      });
+  });
+  await page.clock.setFixedTime(new Date('2026-03-02T10:00:05Z'));
+  await expect(page.getByText('36 s left')).toBeVisible();
+  expect(await page.evaluate(() => Reflect.get(globalThis, 'heard'))).toEqual([]);
+});
+
+test('a dangerous button asks first; Escape takes it back, with focus where it was', async ({ closing }) => {
+  const page = await drawn('clients', closing);
+  const revoke = page.getByRole('button', { name: 'Revoke codex' });
+  await revoke.focus();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('button', { name: 'Cancel' })).toBeFocused();
+  await page.keyboard.press('Escape');
+  await expect(revoke).toBeFocused();
+});
+
+test('in forced colours every state is still told by words and lines', async ({ closing }) => {
+  const browser: Browser = await chromium.launch({ executablePath: paths.browser, args: ['--no-sandbox'] });
+  closing.defer(() => browser.close());
+  const state = states.find(({ name }) => name === 'questions');
+  if (state === undefined) throw new Error('there is no such state');
+  const look = { width: 320, scheme: 'dark', forcedColors: 'active' } as const;
+  const page = await drawPanel(browser, state.script, look, state.hash, closing);
+  await expect(page.getByText('May delete or overwrite')).toHaveCSS('border-top-style', 'solid');
+  await expect(page.getByRole('switch')).toHaveCSS('border-top-style', 'solid');
+});
