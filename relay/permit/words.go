@@ -38,7 +38,7 @@ func forbidden(a *call.Access, v verdict) *fault.Error {
 	case clientAndTool, clientAndPlugin, client:
 		command += " --client " + a.Session.Client
 	}
-	hint := "Do not look for a way around it. The person can enable it in tabrelay's side panel (Permissions), or with: " + command
+	hint := "Do not look for a way around it. The person can enable it in tabrelay's side panel (Rules), or with: " + command
 	if v.from == fromConfig {
 		hint = "Do not look for a way around it. The person can change `permissions` in config.json."
 	}

@@ -1,0 +1,200 @@
+// What agents may do, decided by rules, by a person in a terminal, and by one in front of the agent's own client. The
+// side panel has a test of its own: panel-approvals.
+
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
+import { type Agent, stdioAgent } from '../stage/agent.ts';
+import type { Answer } from '../stage/answer.ts';
+import { askedAgent, picks } from '../stage/asked-agent.ts';
+import type { Relay } from '../stage/relay.ts';
+import { atTerminal } from '../stage/terminal.ts';
+import { expect, openStage, type Stage, type StageOptions, test, visit } from '../stage/test.ts';
+
+const Pending = z.object({
+  approvals: z.array(
+    z.object({
+      id: z.string(),
+      tool: z.string(),
+      origin: z.string(),
+      client: z.string(),
+      changes: z.string(),
+    }),
+  ),
+});
+
+const pending = async (relay: Relay) =>
+  Pending.parse(JSON.parse(await relay.tabrelay('permit', 'pending', '--json'))).approvals;
+
+/** The one question that waits, once it does. */
+async function question(relay: Relay) {
+  await expect.poll(async () => (await pending(relay)).length, { message: 'a question waits' }).toBe(1);
+  const [only] = await pending(relay);
+  if (only === undefined) throw new Error('the question is gone');
+  return only;
+}
+
+/** A person at a terminal says something about the question; resolves with the exit code and what they read. */
+async function says(
+  { relay, closing }: Stage,
+  ...words: string[]
+): Promise<{ code: number; output: string }> {
+  const program = atTerminal(relay, closing, ['permit', ...words]);
+  return { code: await program.ended, output: program.output() };
+}
+
+const guarded = (
+  closing: Stage['closing'],
+  config: StageOptions['config'] = { permissions: { demo: 'ask' } },
+) => openStage(closing, { guarded: true, config });
+
+const raise = (agent: Agent, by: number, heard: string[] = []): Promise<Answer> =>
+  agent.call(
+    'demo__counter_increment',
+    { name: 'permit', by },
+    { onprogress: ({ message }) => void heard.push(message ?? '') },
+  );
+
+const value = async ({ demo }: Stage): Promise<number> => (await demo.counter('permit')).value;
+
+test('a person who configured nothing is asked about reading, and changes are off', async ({ closing }) => {
+  const stage = await guarded(closing, {});
+  const { agent, relay, demo } = stage;
+  const tools = await agent.tools();
+  expect(tools).toContain('webpage__read_article');
+  expect(tools).toContain('mediawiki__read_page');
+  expect(tools).not.toContain('mediawiki__edit_page');
+  expect((await raise(agent, 1)).failed).toBe(false); // the demo needs no permission
+
+  const heard: string[] = [];
+  const reading = agent.call(
+    'webpage__read_article',
+    {},
+    { onprogress: ({ message }) => void heard.push(message ?? '') },
+  );
+  const asked = await question(relay);
+  expect(asked).toMatchObject({ tool: 'webpage__read_article', origin: demo.url });
+  expect(asked.changes).toMatch(/^It only reads\./);
+  expect(heard.at(-1)).toMatch(/^Waiting for the person to allow .* \(\d+ s left\)$/);
+
+  await expect(relay.tabrelay('permit', 'allow', asked.id), 'an agent in a shell answers').rejects.toThrow(
+    'needs a person at a terminal',
+  );
+  expect(await says(stage, 'allow', asked.id)).toMatchObject({ code: 0 });
+  expect((await reading).failed).toBe(false);
+  expect((await agent.call('webpage__read_article', {})).failed).toBe(false);
+  expect(await relay.tabrelay('permit', 'list')).toMatch(/ALLOWED[\s\S]*webpage__read_article/);
+
+  // The session's leave is for this origin only.
+  await visit(stage, demo.url.replace('127.0.0.1', 'localhost'));
+  const elsewhere = agent.call('webpage__read_article', {});
+  const again = await question(relay);
+  expect(again.origin).toContain('localhost');
+  expect((await says(stage, 'deny', again.id)).code).toBe(0);
+  expect((await elsewhere).text).toMatch(/^\[ERROR code=APPROVAL_DENIED /);
+});
+
+test('once is once, a session is a session, and always is a rule', async ({ closing }) => {
+  const stage = await guarded(closing);
+  const { agent, relay } = stage;
+  for (const [how, by] of [
+    ['once', 1],
+    ['session', 10],
+  ] as const) {
+    const call = raise(agent, by);
+    expect((await says(stage, 'allow', (await question(relay)).id, '--for', how)).code).toBe(0);
+    expect((await call).failed).toBe(false);
+  }
+  expect((await raise(agent, 100)).failed).toBe(false);
+  expect(await value(stage)).toBe(111);
+
+  const call = agent.call('demo__slow_increment', { name: 'permit', ms: 0 }); // the session is for one tool
+  const asked = await question(relay);
+  expect((await says(stage, 'allow', asked.id, '--for', 'always')).code).toBe(0);
+  expect((await call).failed).toBe(false);
+  const late = await says(stage, 'deny', asked.id);
+  expect(late).toMatchObject({ code: 1 });
+  expect(late.output).toContain('too late and does nothing');
+  expect(await relay.tabrelay('permit', 'list')).toMatch(/demo__slow_increment +\S+ +auto +for ever +person/);
+});
+
+test('nobody answers in time; the answer that comes later does nothing', async ({ closing }) => {
+  const stage = await guarded(closing, { permissions: { demo: 'ask' }, approvals: { timeoutMs: 2000 } });
+  const { agent, relay } = stage;
+  const call = raise(agent, 1);
+  const { id } = await question(relay);
+  const answer = await call;
+  expect(answer.text).toMatch(/^\[ERROR code=APPROVAL_TIMEOUT .*retryable=true outcome=not_executed\]/);
+  expect(answer.text).toContain('tabrelay permit pending');
+  const late = await says(stage, 'allow', id, '--for', 'always');
+  expect(late.code).toBe(1);
+  expect(late.output).toContain('nobody answered in time');
+  expect(await value(stage)).toBe(0);
+  expect(await relay.tabrelay('permit', 'list')).not.toContain('counter_increment');
+});
+
+test('a client with elicitation asks its person, and the first answer counts', async ({ closing }) => {
+  const stage = await guarded(closing);
+  const questions: string[] = [];
+  let answer = picks('Allow once');
+  let slow: Promise<unknown> | undefined;
+  const agent = await askedAgent(stage.relay, closing, async (text) => {
+    questions.push(text);
+    await slow;
+    return answer;
+  });
+  expect((await raise(agent, 1)).failed).toBe(false);
+  for (const words of ['demo__counter_increment', stage.demo.url, 'It adds something', '"by": 1'])
+    expect(questions[0]).toContain(words);
+
+  answer = { action: 'decline' };
+  expect((await raise(agent, 1)).text).toMatch(/^\[ERROR code=APPROVAL_DENIED /);
+
+  slow = new Promise(() => {}); // the client never answers; the terminal does
+  const call = raise(agent, 10);
+  expect((await says(stage, 'allow', (await question(stage.relay)).id)).code).toBe(0);
+  expect((await call).failed).toBe(false);
+
+  slow = undefined;
+  answer = picks('Allow for this session');
+  expect((await raise(agent, 100)).failed).toBe(false);
+  expect((await raise(agent, 1000)).failed).toBe(false);
+  expect(questions).toHaveLength(4);
+  expect(await value(stage)).toBe(1111);
+});
+
+test('what is switched off disappears from the list, and comes back', async ({ closing }) => {
+  const { agent, relay } = await guarded(closing);
+  let changes = 0;
+  agent.client.setNotificationHandler(ToolListChangedNotificationSchema, () => void changes++);
+  expect(await agent.tools()).toContain('demo__hello');
+  await relay.tabrelay('permit', 'set', 'demo', 'off');
+  await expect.poll(() => changes).toBe(1);
+  expect((await agent.tools()).filter((name) => name.startsWith('demo__'))).toEqual([]);
+  await relay.tabrelay('permit', 'set', 'demo__hello', 'auto', '--for', '3s');
+  await expect.poll(() => changes).toBe(2);
+  expect((await agent.call('demo__hello', { name: 'Ada' })).failed).toBe(false);
+  await expect.poll(() => changes, { message: 'the rule ends by itself' }).toBe(3);
+  await relay.tabrelay('permit', 'unset', 'demo');
+  await expect.poll(() => changes).toBe(4);
+  await expect(relay.tabrelay('permit', 'set', 'demo__helo', 'off')).rejects.toThrow(
+    'did you mean demo__hello?',
+  );
+});
+
+test('one command stops everything, and a restart does not undo it', async ({ closing }) => {
+  const stage = await guarded(closing, { permissions: { default: 'auto' } });
+  const { agent, relay } = stage;
+  const running = agent.call('demo__slow', { ms: 60_000, steps: 600 });
+  await expect.poll(async () => await relay.tabrelay('status')).not.toContain('paused');
+  await relay.tabrelay('pause');
+  const stopped = await running;
+  expect(stopped.text).toMatch(/^\[ERROR code=(CANCELLED|PERMISSION_DENIED) /);
+  expect((await raise(agent, 1)).text).toContain('The person has stopped all agents');
+  await agent.client.close(); // it would start the next relay itself
+  await relay.stop();
+  await relay.start();
+  expect(await relay.tabrelay('status')).toContain('paused');
+  await relay.tabrelay('resume');
+  const next = await stdioAgent(relay, closing);
+  await expect.poll(async () => (await raise(next, 1)).failed).toBe(false);
+});
