@@ -58,7 +58,7 @@ func (r *Relay) attach(conn net.Conn, in *bufio.Reader) {
 	}
 	r.clientChanged(client, "stdio", "attached")
 	defer r.clientChanged(client, "stdio", "left")
-	defer r.hub.LaneLeft(lane(a.Key))
+	defer r.laneLeft(lane(a.Key))
 	err = r.front.ServeStdio(r.base, front.Attachment{
 		Session: call.Session{Lane: lane(a.Key), Client: client, Via: "stdio", Scope: r.scopes.raw(client)}, Key: a.Key, Toolset: a.Toolset, Pending: a.Pending,
 	}, &guest{in: in, conn: conn, stop: r.stop, gone: r.base.Done(), dismissed: &r.dismissed}, answers{conn, &r.mute, r.meter})

@@ -95,6 +95,7 @@ type Relay struct {
 	roster   roster
 	signIns  signIns
 	newsroom newsroom
+	where    whereabouts
 	pairings pairings
 	clients  clients
 	passes   passes
@@ -173,6 +174,7 @@ func (r *Relay) assemble(ctx context.Context) error {
 		GapWait: c.GapWait, PingEvery: c.PingEvery, FrameBytes: c.FrameBytes,
 		Log: r.part("hub"), Journal: r.store, Meter: linkMeter{r.meter},
 		Ownership: c.Tabs.Ownership, OwnershipIdle: c.Tabs.OwnershipIdle, Groups: c.Tabs.Groups, Owned: func() { r.news(topicTabs) },
+		Lanes: r.keepLanes(), Moved: r.where.changed,
 	})
 	r.hub.Events(r.linkChanged)
 	r.hub.OnTabs(r.tabsChanged)
@@ -312,6 +314,7 @@ func (r *Relay) Close() error {
 func (r *Relay) shutdown() error {
 	r.Stop()
 	r.newsroom.close()
+	r.where.close()
 	var end ending
 	if r.door != nil {
 		end.note("close the socket", r.door.StopAdmitting())

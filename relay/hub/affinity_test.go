@@ -185,3 +185,33 @@ func TestLaneThatLeft(t *testing.T) {
 		l.invoke(request(chat)).wantTab(t, "A", 2)
 	})
 }
+
+// TestLaneGoesOnWithTheNextRelay: where it worked, also before the browser it worked in is back.
+func TestLaneGoesOnWithTheNextRelay(t *testing.T) {
+	var kept []hub.Lane
+	moves := 0
+	front := func(t *wire.Tab) { t.Active, t.Focused = true, true }
+	id := strings.Repeat("4", 32)
+	home := func(o *hubtest.Options) { o.ProfileID = id }
+	inLabWith(t, func(c *hub.Config) { c.Moved = func() { moves++ } }, func(t *testing.T, l *lab) {
+		l.connect(named("Home", tab(1, acme), tab(2, acme)), home)
+		l.invoke(request(chat, in(2))).wantTab(t, "Home", 2)
+		l.invoke(request(chat)).wantTab(t, "Home", 2)
+		kept = l.hub.Lanes()
+	})
+	if len(kept) != 1 || kept[0].Site != "https://acme.chat.test" || kept[0].TabID != 2 || moves != 1 {
+		t.Fatalf("kept %+v after %d moves", kept, moves)
+	}
+	connectedBefore := func(c *hub.Config) { c.Lanes, c.ConnectedBefore = kept, true }
+	inLabWith(t, connectedBefore, func(t *testing.T, l *lab) {
+		l.connect(named("Work", tab(1, acme, front)))
+		done := l.begin(t.Context(), request(chat))
+		time.Sleep(time.Second)
+		l.connect(named("Home", tab(1, acme, front), tab(2, acme)), home)
+		(<-done).wantTab(t, "Home", 2)
+	})
+	inLabWith(t, connectedBefore, func(t *testing.T, l *lab) {
+		l.connect(named("Work", tab(1, acme, front)))
+		l.invoke(request(chat)).want(t, fault.ProfileNotConnected, fault.NotExecuted)
+	})
+}

@@ -39,6 +39,8 @@ type Config struct {
 
 	Ownership     string        // what makes a lane the owner of a tab: OwnNothing (also when empty), OwnWrites or OwnAll
 	OwnershipIdle time.Duration // how long it stays so without a call
+	Lanes         []Lane        // where lanes have worked under an earlier relay
+	Moved         func()        // called when a lane works in another place than before; must not block; may be nil
 	Groups        bool          // browsers are told to show owners as tab groups
 	Owned         func()        // called when a tab got or lost its owner; must not block; may be nil
 }
@@ -119,6 +121,7 @@ func New(cfg Config) *Hub {
 	h.failures = throttle.New(wrongProofs, func(slowed int) {
 		cfg.Log.Warn().Int("slowed", slowed).Msg("many wrong proofs of the pairing; their answers are held back")
 	})
+	h.lanes.adopt(cfg.Lanes)
 	h.browsers.Store(new([]*browser))
 	h.SetPlugins(nil)
 	h.adoptOpenCalls(ctx)

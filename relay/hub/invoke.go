@@ -141,7 +141,9 @@ func (h *Hub) send(ctx context.Context, r *call.Invocation, t target) (*flight, 
 		}
 		return nil, failure
 	}
-	h.lanes.remember(r, t)
+	if h.lanes.remember(r, t) && h.cfg.Moved != nil {
+		h.cfg.Moved()
+	}
 	return f, nil
 }
 

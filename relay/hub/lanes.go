@@ -1,10 +1,10 @@
 package hub
 
 import (
-	"tabrelay/relay/call"
-
 	"sync"
 	"time"
+
+	"tabrelay/relay/call"
 )
 
 // laneTime is how long a lane's tab is remembered without a call.
@@ -25,12 +25,14 @@ type lanePlace struct {
 	profileID string
 	tabID     int
 	url       string // of the page there; empty: not known
+	profile   string // its label, when it was used
 	used      time.Time
 }
 
-func (l *lanes) remember(r *call.Invocation, t target) {
+// remember notes where a lane works, and reports whether that is somewhere else than before.
+func (l *lanes) remember(r *call.Invocation, t target) (moved bool) {
 	if r.Session.Lane == "" {
-		return
+		return false
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -41,7 +43,48 @@ func (l *lanes) remember(r *call.Invocation, t target) {
 	if len(l.last) >= maxLanes {
 		l.forget(now)
 	}
-	l.last[laneKey{r.Session.Lane, r.Plugin}] = lanePlace{profileID: t.b.id, tabID: t.tab.ID, url: t.tab.URL, used: now}
+	key := laneKey{r.Session.Lane, r.Plugin}
+	before := l.last[key]
+	l.last[key] = lanePlace{profileID: t.b.id, tabID: t.tab.ID, url: t.tab.URL, profile: t.b.label(), used: now}
+	return before.profileID != t.b.id || before.tabID != t.tab.ID || siteOf(before.url) != siteOf(t.tab.URL) || now.Sub(before.used) > laneTime/4
+}
+
+// Lane is where a lane worked last with one plugin, as one relay keeps it for the next.
+type Lane struct {
+	Lane      string    `json:"lane"`
+	Plugin    string    `json:"plugin"`
+	ProfileID string    `json:"profileId"`
+	Profile   string    `json:"profile"`
+	TabID     int       `json:"tabId"`
+	Site      string    `json:"site"` // origin of the page; its whole address is nobody's business
+	Used      time.Time `json:"used"`
+}
+
+// Lanes lists where lanes have worked within the last hour.
+func (h *Hub) Lanes() []Lane {
+	l := &h.lanes
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := []Lane{}
+	for key, p := range l.last {
+		if time.Since(p.used) <= laneTime {
+			list = append(list, Lane{Lane: key.lane, Plugin: key.plugin, ProfileID: p.profileID, Profile: p.profile, TabID: p.tabID, Site: siteOf(p.url), Used: p.used})
+		}
+	}
+	return list
+}
+
+// adopt takes over where lanes have worked under an earlier relay.
+func (l *lanes) adopt(list []Lane) {
+	for _, p := range list {
+		if p.Lane == "" || time.Since(p.Used) > laneTime || len(l.last) >= maxLanes {
+			continue
+		}
+		if l.last == nil {
+			l.last = map[laneKey]lanePlace{}
+		}
+		l.last[laneKey{p.Lane, p.Plugin}] = lanePlace{profileID: p.ProfileID, tabID: p.TabID, url: p.Site + "/", profile: p.Profile, used: p.Used}
+	}
 }
 
 // forget drops what has expired, or, when nothing has, any tenth of it.

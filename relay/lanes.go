@@ -1,0 +1,101 @@
+package relay
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/google/renameio/v2/maybe"
+	"github.com/rs/zerolog"
+
+	"tabrelay/relay/hub"
+)
+
+// lanesDelay gathers what changes together before it is written.
+const lanesDelay = 2 * time.Second
+
+// whereabouts keeps for the next relay where lanes have worked: an agent that goes on after a restart is not sent to
+// another tab, profile or account for it. The zero value keeps nothing.
+type whereabouts struct {
+	path  string
+	lanes func() []hub.Lane
+	log   zerolog.Logger
+
+	mu     sync.Mutex
+	timer  *time.Timer // runs while something waits to be written
+	closed bool
+}
+
+// read returns what an earlier relay has written.
+func (w *whereabouts) read() (lanes []hub.Lane, err error) {
+	text, err := os.ReadFile(w.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return lanes, json.Unmarshal(text, &lanes)
+}
+
+// changed has it written soon.
+func (w *whereabouts) changed() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.timer == nil && !w.closed {
+		w.timer = time.AfterFunc(lanesDelay, w.save)
+	}
+}
+
+func (w *whereabouts) save() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.timer = nil
+	if !w.closed {
+		w.write()
+	}
+}
+
+// close writes what has changed, and nothing after that.
+func (w *whereabouts) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.timer != nil && !w.closed {
+		w.timer.Stop()
+		w.write()
+	}
+	w.closed = true
+}
+
+func (w *whereabouts) write() {
+	text, err := json.Marshal(w.lanes())
+	if err == nil {
+		err = maybe.WriteFile(w.path, append(text, '\n'), 0o600)
+	}
+	if err != nil {
+		w.log.Warn().Err(err).Msg("cannot note where agents work; after a restart they begin anew")
+	}
+}
+
+// keepLanes reads where lanes have worked under an earlier relay.
+func (r *Relay) keepLanes() []hub.Lane {
+	r.where.path, r.where.log = filepath.Join(string(r.Home), "lanes.json"), r.part("lanes")
+	r.where.lanes = func() []hub.Lane { return r.hub.Lanes() }
+	lanes, err := r.where.read()
+	if err != nil {
+		r.where.log.Warn().Err(err).Msg("where agents worked is forgotten")
+	}
+	return lanes
+}
+
+// laneLeft forgets a lane whose attachment has ended: its client left. When the relay ends, the client may go on with
+// the next one.
+func (r *Relay) laneLeft(lane string) {
+	if !r.stopping() {
+		r.hub.LaneLeft(lane)
+	}
+}
