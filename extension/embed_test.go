@@ -18,6 +18,7 @@ type manifest struct {
 	Key                   string          `json:"key"`
 	MinimumChromeVersion  string          `json:"minimum_chrome_version"`
 	Permissions           []string        `json:"permissions"`
+	OptionalPermissions   []string        `json:"optional_permissions"`
 	HostPermissions       []string        `json:"host_permissions"`
 	ExternallyConnectable json.RawMessage `json:"externally_connectable"`
 	WebAccessible         json.RawMessage `json:"web_accessible_resources"`
@@ -57,9 +58,12 @@ func TestIDIsThatOfTheManifestKey(t *testing.T) {
 // The permissions a person is asked for at install time are a promise; more are asked for when first needed.
 func TestManifestAsksForNoMoreThanPromised(t *testing.T) {
 	m := readManifest(t)
-	want := []string{"scripting", "storage", "alarms", "tabs", "sidePanel"}
+	want := []string{"scripting", "storage", "alarms", "tabs", "sidePanel", "offscreen"}
 	if diff := cmp.Diff(want, m.Permissions); diff != "" {
 		t.Errorf("permissions (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"notifications", "tabGroups"}, m.OptionalPermissions); diff != "" {
+		t.Errorf("optional_permissions (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"<all_urls>"}, m.HostPermissions); diff != "" {
 		t.Errorf("host_permissions (-want +got):\n%s", diff)

@@ -27,6 +27,7 @@ var entries = []struct{ source, output, global string }{
 	{"src/page/tap.ts", "tap.js", ""},
 	{"src/page/main.ts", "page-main.js", "tabrelayRuntime"},
 	{"src/panel/main.tsx", "panel.js", ""},
+	{"src/wake/main.ts", "wake.js", ""},
 }
 
 // preact maps the names of Preact's modules to the copies of them in this folder: the build needs Go alone.
@@ -37,7 +38,7 @@ var preact = map[string]string{
 }
 
 var copies = []string{
-	"manifest.json", "panel.html", "panel.css",
+	"manifest.json", "panel.html", "panel.css", "wake.html",
 	"icons/16.png", "icons/32.png", "icons/48.png", "icons/128.png",
 }
 
@@ -60,8 +61,11 @@ func run(dir string) error {
 	}
 	for _, name := range copies {
 		source := name
-		if strings.HasPrefix(name, "panel.") {
+		switch {
+		case strings.HasPrefix(name, "panel."):
 			source = "src/panel/" + name
+		case strings.HasPrefix(name, "wake."):
+			source = "src/wake/" + name
 		}
 		data, err := os.ReadFile(filepath.Join(dir, source))
 		if err != nil {

@@ -131,6 +131,11 @@ export class Bridges {
     return this.#top.get(tabId);
   }
 
+  /** Whether no page has one. */
+  get none(): boolean {
+    return this.#all.size === 0;
+  }
+
   of(tabId: number): Bridge[] {
     return Array.from(this.#all).filter((bridge) => bridge.tabId === tabId && bridge.ready);
   }

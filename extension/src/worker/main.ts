@@ -16,6 +16,7 @@ import { History } from './history.ts';
 import { Inflight } from './inflight.ts';
 import { Injector } from './inject.ts';
 import { Invocations } from './invoke.ts';
+import { isWaker, Keepalive } from './keepalive.ts';
 import { Link } from './link.ts';
 import { Marks } from './marks.ts';
 import { Outcomes } from './outcomes.ts';
@@ -112,6 +113,7 @@ const link = new Link(
     }),
     changed: ({ phase }) => {
       if (phase !== 'connected') requests.lost();
+      keepalive.changed();
       if (phase === 'stopped' || phase === 'waiting') attention.waiting(0);
       panels.changed();
     },
@@ -147,15 +149,20 @@ const bridges = new Bridges(
       if (invocations.hear(bridge, message) || message.type !== 'outcome') return;
       records.loaded.then(() => recovery.unexpected(bridge, message));
     },
-    ready: (bridge) => consoles.ready(bridge),
+    ready: (bridge) => {
+      consoles.ready(bridge);
+      keepalive.changed();
+    },
     gone: (bridge) => {
       departures.bridgeGone(bridge);
       consoles.gone(bridge);
+      keepalive.changed();
     },
   },
   records,
 );
 
+const keepalive = new Keepalive(() => link.connected && bridges.none);
 const inflight = new Inflight(outcomes, records, history, marks);
 const departures = new Departures(inflight);
 const injector = new Injector(bridges);
@@ -229,7 +236,7 @@ async function installPlugins(list: FrameOf<'plugins'>['plugins']): Promise<void
 
 chrome.runtime.onConnect.addListener((port) => {
   if (port.name === 'panel') panels.add(port);
-  else bridges.add(port);
+  else if (!isWaker(port)) bridges.add(port);
 });
 chrome.alarms.onAlarm.addListener(() => link.dial());
 chrome.runtime.onStartup.addListener(() => link.dial());

@@ -101,3 +101,35 @@ test('the relay may open and show tabs, and nothing else', async () => {
   const none = await ask('tabs.activate', { tabId: 999_999 });
   assert.match(JSON.stringify(none.error), /TAB_NOT_FOUND/);
 });
+
+const waker = async (): Promise<boolean> =>
+  (await stage.worker()).evaluate(() => chrome.offscreen.hasDocument());
+
+async function wakerIs(wanted: boolean): Promise<void> {
+  const limit = performance.now() + 10_000;
+  while ((await waker()) !== wanted) {
+    assert.ok(
+      performance.now() < limit,
+      `the document without a window is ${wanted ? 'missing' : 'still there'}`,
+    );
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+// Chrome stops workers when it likes, and an alarm would wake this one within half a minute only.
+test('where no page has a bridge, a document without a window brings a worker back that was stopped', async () => {
+  await wakerIs(true);
+  const from = stage.relay.got.length;
+  const stopped = performance.now();
+  await stage.stopWorker();
+  await stage.relay.wait(({ type }) => type === 'tabs', 10_000, from);
+  assert.ok(performance.now() - stopped < 5000, 'it was woken, not by the alarm');
+});
+
+test('a page with a bridge is enough, so the document without a window goes, and comes back after it', async () => {
+  await wakerIs(true);
+  const { page } = await stage.open('/bridged');
+  await wakerIs(false);
+  await page.close();
+  await wakerIs(true);
+});
