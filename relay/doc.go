@@ -76,6 +76,7 @@
 //
 // A lock that nests inside another names the order in its package: hub (Hub.mu, browser.mu, queue.mu), front
 // (sessions.mu, httpSession.mu, flights.mu), join (Shim.sending, ledger.mu). Between packages: offer.mu
-// here, then reviews.mu, whose store is waited for; offer.mu, then registry's change lock, under which listeners run, then unpacked.mu, then the hub's and the front's.
+// here, then reviews.mu, under which the store is waited for; offer.mu, then registry's change lock, under which
+// listeners run, then unpacked.mu, then the hub's and the front's.
 // Nothing is called back into a package whose lock is held.
 package relay

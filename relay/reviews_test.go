@@ -238,6 +238,29 @@ func TestOnlyReviewedContentRuns(t *testing.T) {
 	if s := v.sheet("tea"); s.Hash != c.Hash || s.Reviewed != nil {
 		t.Errorf("the sheet is %+v", s)
 	}
+	v.audited("accepted "+a.Hash, "refused "+b.Hash, "accepted "+b.Hash, "refused "+a.Hash)
+}
+
+// audited checks what the audit log has of reviews, the first first.
+func (v *reviewer) audited(want ...string) {
+	v.t.Helper()
+	status, answer := v.ask("GET", "audit?kind=review&plugin=tea", nil)
+	var log struct {
+		Entries []struct{ Decision, DecidedBy, Detail, Client string }
+	}
+	if err := json.Unmarshal(answer, &log); err != nil || status != http.StatusOK {
+		v.t.Fatalf("%d %s %v", status, answer, err)
+	}
+	var got []string
+	for _, e := range slices.Backward(log.Entries) {
+		got = append(got, e.Decision+" "+strings.TrimSuffix(strings.TrimPrefix(e.Detail, "content "), " of the plugin tea"))
+		if e.DecidedBy != "terminal" || e.Client != config.LocalClient {
+			v.t.Errorf("the entry is %+v", e)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		v.t.Errorf("audited (-want +got)\n%s", diff)
+	}
 }
 
 // withoutAdapters checks that the folder browsers load from has no file of a plugin.
@@ -408,6 +431,7 @@ func TestDevelopedContentRunsWhileItsAuthorWorks(t *testing.T) {
 	endB := work(b.Hash)
 	v.again()
 	v.runs("tea", b.Hash, review.Developing)
+	v.audited("accepted while plugin dev runs "+a.Hash, "accepted while plugin dev runs "+b.Hash)
 	endA()
 	until(1, b.Hash)
 	v.runs("tea", b.Hash, review.Developing)
