@@ -1,0 +1,199 @@
+package dispatch_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/dispatch"
+	"tabrelay/relay/fault"
+)
+
+// warden decides as a test wants it.
+type warden struct {
+	allow func(a call.Access) (bool, *fault.Error) // nil: the person is always asked
+	takes time.Duration                            // of the person
+	says  *fault.Error                             // nil: yes
+
+	mu    sync.Mutex
+	asked []call.Access
+}
+
+func (w *warden) Allow(a call.Access) (bool, *fault.Error) {
+	if w.allow == nil {
+		return true, nil
+	}
+	return w.allow(a)
+}
+
+func (w *warden) Ask(ctx context.Context, a call.Access, _ func(context.Context, call.Question) (call.Answer, error), tell func(string)) *fault.Error {
+	w.mu.Lock()
+	w.asked = append(w.asked, a)
+	w.mu.Unlock()
+	tell("asking")
+	select {
+	case <-time.After(w.takes):
+		return w.says
+	case <-ctx.Done():
+		return fault.New(fault.Cancelled, "The call ended while the person was asked", fault.WithOutcome(fault.NotExecuted), fault.WithCause(context.Cause(ctx)))
+	}
+}
+
+func (w *warden) questions() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.asked)
+}
+
+// guard puts a warden before the calls of a bench.
+func guard(w *warden) func(*dispatch.Options) {
+	return func(o *dispatch.Options) { o.Permits = w }
+}
+
+// roaming is a browser whose tab is in another place at each look.
+type roaming struct {
+	page
+	mu     sync.Mutex
+	places []call.Place
+}
+
+func (w *roaming) Invoke(ctx context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
+	for {
+		w.mu.Lock()
+		at := w.places[0]
+		if len(w.places) > 1 {
+			w.places = w.places[1:]
+		}
+		w.mu.Unlock()
+		wait, err := r.Enter(at)
+		if err == nil && wait == nil {
+			return w.page(ctx, r)
+		}
+		if err == nil {
+			err = wait(ctx)
+		}
+		if f, ok := errors.AsType[*fault.Error](err); ok {
+			return nil, f
+		}
+	}
+}
+
+func spot(origin string, tab int) call.Place {
+	return call.Place{ProfileID: "p1", Profile: "Work", TabID: tab, Origin: origin}
+}
+
+// The person takes half an hour, and nothing is lost or held up by that: not the call's time, not its line, not the gate.
+func TestAskingHoldsNothingUp(t *testing.T) {
+	w := &warden{takes: 30 * time.Minute, allow: func(a call.Access) (bool, *fault.Error) { return a.Tool == "demo__write", nil }}
+	limits := func(o *dispatch.Options) {
+		o.Permits, o.Limits = w, dispatch.Limits{Running: 1, RunningPerPlugin: 1, Waiting: 5, WaitingPerTab: 5, Wait: time.Second}
+	}
+	bench(t, returns(`{}`), limits, func(t *testing.T, do func(tool, arguments string) *fault.Error) {
+		ends := make(chan *fault.Error, 5)
+		for range 5 {
+			go func() { ends <- do("demo__write", `{}`) }()
+			synctest.Wait()
+		}
+		for range 3 {
+			if failure := do("demo__put", `{}`); failure != nil {
+				t.Errorf("a call behind those that ask: %v", failure)
+			}
+		}
+		for range 5 {
+			if failure := <-ends; failure != nil {
+				t.Errorf("a call that was allowed: %v", failure)
+			}
+		}
+		if n := w.questions(); n != 5 {
+			t.Errorf("%d questions", n)
+		}
+	})
+}
+
+// A retry in the same place is not asked about again; one in another place is.
+func TestRetriesAreAskedAboutOnce(t *testing.T) {
+	w := &warden{takes: time.Second}
+	tries := 0
+	flaky := page(func(context.Context, call.Invocation) (*call.Reply, *fault.Error) {
+		if tries++; tries < 3 {
+			return nil, fault.New(fault.AdapterNotReady, "Not yet", fault.WithOutcome(fault.NotExecuted))
+		}
+		return &call.Reply{Output: json.RawMessage(`{}`), TabID: 7}, nil
+	})
+	bench(t, flaky, guard(w), func(t *testing.T, do func(tool, arguments string) *fault.Error) {
+		if failure := do("demo__write", `{}`); failure != nil || tries != 3 || w.questions() != 1 {
+			t.Errorf("%v after %d tries and %d questions", failure, tries, w.questions())
+		}
+	})
+}
+
+// What was allowed in one document of one tab counts for no other.
+func TestAnotherPlaceIsAskedAboutAnew(t *testing.T) {
+	const a, b = "https://a.example", "https://b.example"
+	for name, tt := range map[string]struct {
+		places []call.Place
+		want   []string // places that were asked about
+	}{
+		"it stays":       {[]call.Place{spot(a, 7)}, []string{a + " 7"}},
+		"another origin": {[]call.Place{spot(a, 7), spot(b, 7)}, []string{a + " 7", b + " 7"}},
+		"another tab":    {[]call.Place{spot(a, 7), spot(a, 8)}, []string{a + " 7", a + " 8"}},
+		"and back":       {[]call.Place{spot(a, 7), spot(b, 7), spot(a, 7)}, []string{a + " 7", b + " 7", a + " 7"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &warden{takes: time.Second}
+			browser := &roaming{page: returns(`{}`), places: tt.places}
+			bench(t, nil, func(o *dispatch.Options) { o.Permits, o.Browser = w, browser }, func(t *testing.T, do func(tool, arguments string) *fault.Error) {
+				if failure := do("demo__write", `{"x":1}`); failure != nil {
+					t.Error(failure)
+				}
+				var got []string
+				for _, q := range w.asked {
+					got = append(got, fmt.Sprintf("%s %d", q.At.Origin, q.At.TabID))
+					if string(q.Arguments) != `{"x":1}` || q.Tool != "demo__write" || q.Session.Client != "ann" || q.BuiltIn {
+						t.Errorf("asked about %+v", q)
+					}
+				}
+				if !slices.Equal(got, tt.want) {
+					t.Errorf("asked about %v, want %v", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// Whoever says no is not asked again, and nothing is tried.
+func TestNoIsNo(t *testing.T) {
+	for _, code := range []fault.Code{fault.ApprovalDenied, fault.ApprovalTimeout, fault.ShuttingDown} {
+		w := &warden{takes: time.Second, says: fault.New(code, "No", fault.WithOutcome(fault.NotExecuted))}
+		reached := false
+		browser := page(func(context.Context, call.Invocation) (*call.Reply, *fault.Error) { reached = true; return nil, nil })
+		bench(t, browser, guard(w), func(t *testing.T, do func(tool, arguments string) *fault.Error) {
+			for _, tool := range []string{"demo__write", "demo__read", "relay__hang"} {
+				before := w.questions()
+				if failure := do(tool, `{}`); failure == nil || failure.Code != code || failure.Outcome != fault.NotExecuted || w.questions() != before+1 || reached {
+					t.Errorf("%s: %v after %d questions, reached %t", tool, failure, w.questions()-before, reached)
+				}
+			}
+		})
+	}
+}
+
+// What is off is refused before anything else, but after the arguments: nobody is asked about what cannot run.
+func TestOffIsRefusedAtOnce(t *testing.T) {
+	w := &warden{allow: func(call.Access) (bool, *fault.Error) { return false, fault.New(fault.PermissionDenied, "Off") }}
+	bench(t, fails(fault.TabNotFound), guard(w), func(t *testing.T, do func(tool, arguments string) *fault.Error) {
+		if failure := do("demo__read", `{"id":1}`); failure == nil || failure.Code != fault.PermissionDenied {
+			t.Errorf("got %v", failure)
+		}
+		if failure := do("demo__read", `{"id":"one"}`); failure == nil || failure.Code != fault.ValidationError {
+			t.Errorf("with wrong arguments: %v", failure)
+		}
+	})
+}
