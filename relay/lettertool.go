@@ -31,7 +31,7 @@ func (r *Relay) deadLettersTool() registry.Tool {
 				`"required":["action"],"additionalProperties":false}`),
 			Annotations: plugin.Annotations{ReadOnlyHint: &no, OpenWorldHint: &yes},
 		},
-		Run: r.deadLetters,
+		Run: fromPages(r.deadLetters),
 	}
 }
 

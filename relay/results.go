@@ -35,9 +35,9 @@ func (r *Relay) readResultTool() registry.Tool {
 				`"required":["id"],"additionalProperties":false}`),
 			Annotations: plugin.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no},
 		},
-		Run: func(ctx context.Context, c call.Call, raw json.RawMessage) (*call.Result, *fault.Error) {
+		Run: fromPages(func(ctx context.Context, c call.Call, raw json.RawMessage) (*call.Result, *fault.Error) {
 			return r.readResult(ctx, c, raw, evaluate)
-		},
+		}),
 	}
 }
 

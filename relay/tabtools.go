@@ -24,7 +24,7 @@ func (r *Relay) listTabsTool() registry.Tool {
 			InputSchema: json.RawMessage(`{"type":"object","properties":{"profile":{"type":"string","description":"Only tabs of this browser profile."}},"additionalProperties":false}`),
 			Annotations: plugin.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no},
 		},
-		Run: withCall(r.listTabs),
+		Run: fromPages(withCall(r.listTabs)),
 	}
 }
 

@@ -93,6 +93,7 @@ type Meta struct {
 	Attempts      int
 	Duration      time.Duration
 	ResultID      string // of the whole, when the answer is a part of it; see StoredResult
+	Untrusted     bool   // words of a page are in it, or of somebody else whom nobody vouches for
 }
 
 // State is how far a journalled call got.

@@ -90,6 +90,7 @@ func (r *run) recordResult() *call.Result {
 		res.Meta.TabID, res.Meta.Profile, res.Meta.Origin, res.Meta.Frame, res.Meta.Trust = p.TabID, p.Profile, p.Origin, p.Frame, p.Trust
 		res.Meta.ProfileID = p.ProfileID
 	}
+	res.Meta.Untrusted = res.Meta.Untrusted || r.reply != nil
 	r.Meter.CallDone(r.tool.PluginName(), "ok", took)
 	r.tellSignIn(nil)
 	if r.attempts > 1 {
@@ -106,6 +107,9 @@ func (r *run) recordFailure(f *fault.Error) *fault.Error {
 	took := time.Since(r.began)
 	f.CorrelationID, f.Attempts = string(r.call.ID), r.attempts
 	f.Warnings = append(f.Warnings, r.warnings...)
+	if f.FromPage {
+		f.Origin = r.turn.at.Origin
+	}
 	r.narrow(f)
 	r.bury(f)
 	plugin := ""

@@ -85,6 +85,7 @@ type Error struct {
 	ProviderID    string `json:"providerId,omitempty"`
 	TabID         int    `json:"tabId,omitempty"`
 	Profile       string `json:"profile,omitempty"`
+	Origin        string `json:"origin,omitempty"` // of the page that threw it
 
 	Reason                 Reason `json:"reason,omitempty"`
 	TimeoutMs              int64  `json:"timeoutMs,omitempty"`

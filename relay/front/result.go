@@ -16,6 +16,9 @@ const (
 	metaCall     = "tabrelay/call"
 	metaError    = "tabrelay/error"
 	metaWarnings = "tabrelay/warnings"
+
+	metaOrigin    = "tabrelay/origin"    // of the page whose words these are
+	metaUntrusted = "tabrelay/untrusted" // true: words of a page are in it
 )
 
 // renderResult encodes a success as CallToolResult. The tool's value is copied as the bytes it is: key order and
@@ -69,6 +72,9 @@ func (f *Front) renderFailure(x *exchange, e *fault.Error, r *call.Result, decla
 	if !declares {
 		b = append(append(append(b, `,"structuredContent":{"success":false,"error":`...), object...), '}')
 	}
+	if r == nil && (e.FromPage || e.ConsoleTail != "") {
+		object = appendUntrusted(object, e.Origin)
+	}
 	return f.end(b, x, r, object, e.Warnings...)
 }
 
@@ -94,6 +100,9 @@ func (f *Front) end(b []byte, x *exchange, r *call.Result, failure []byte, warni
 	if r != nil {
 		b = appendMeta(append(appendString(separate(b, len(b)-start), metaCall), ':'), &r.Meta)
 		warnings = append(warnings, r.Warnings...)
+		if r.Meta.Untrusted {
+			b = appendUntrusted(b, r.Meta.Origin)
+		}
 	}
 	if len(warnings) > 0 {
 		b = append(appendString(separate(b, len(b)-start), metaWarnings), ":["...)
@@ -106,6 +115,14 @@ func (f *Front) end(b []byte, x *exchange, r *call.Result, failure []byte, warni
 		b = append(separate(b, len(b)-start), f.identity...)
 	}
 	return response{body: append(b, "}}}"...)}
+}
+
+// appendUntrusted adds to the members of _meta that words of a page are in the result.
+func appendUntrusted(b []byte, origin string) []byte {
+	if origin != "" {
+		b = appendString(append(appendString(append(b, ','), metaOrigin), ':'), origin)
+	}
+	return append(appendString(append(b, ','), metaUntrusted), ":true"...)
 }
 
 // appendMeta says where and how a call ran.
