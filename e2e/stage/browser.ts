@@ -16,7 +16,7 @@ const flags = [
 
 /** Opens a browser; folder is that of a profile there is already, extra are further flags of Chromium. */
 export async function openBrowser(
-  relay: Relay,
+  relay: Pick<Relay, 'extension'>,
   closing: Closing,
   folder?: string,
   extra: readonly string[] = [],

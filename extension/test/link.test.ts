@@ -199,6 +199,22 @@ for (const code of [4401, 4406]) {
   });
 }
 
+test('a pasted pairing that a relay does not know any more can be pasted anew', async () => {
+  for (const [code, phase] of [
+    [4401, 'unpaired'],
+    [4406, 'stopped'],
+  ] as const) {
+    pairing = { address: '127.0.0.1:7', secret, pasted: true };
+    const link = await dialled();
+    last().listener.closed(code, 'no');
+    assert.equal(link.state.phase, phase);
+    const dialledSoFar = sockets.length;
+    mock.timers.tick(59_000);
+    await turn();
+    assert.equal(sockets.length, dialledSoFar, 'it is not tried again by itself');
+  }
+});
+
 test('close code 4409 is not answered, 4410 takes a fresh profile', async () => {
   await connected();
   last().listener.closed(4409, '');

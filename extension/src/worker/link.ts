@@ -45,6 +45,7 @@ export class Link {
   #socket: Socket | undefined;
   #open = false;
   #protocol = 0;
+  #pasted = false;
   #attempts = 0; // since the last welcome
   #retry: ReturnType<typeof setTimeout> | undefined;
   #keepalive: ReturnType<typeof setInterval> | undefined;
@@ -98,6 +99,7 @@ export class Link {
       this.#become('unpaired', '', 'The extension folder has no pairing.json from a relay on this machine');
       return this.#again(this.#delay());
     }
+    this.#pasted = pairing.pasted === true;
     const fingerprint = JSON.stringify(pairing);
     if (this.#stopped?.pairing === fingerprint) return this.#again(probeMs);
     const identity = await this.#listener.identity();
@@ -192,8 +194,10 @@ export class Link {
     this.#lost();
     switch (code) {
       case closeCodes.pairing:
-      case closeCodes.version:
         this.#stop(pairing, why);
+        return;
+      case closeCodes.version:
+        this.#stop(pairing, why, 'stopped');
         return;
       case closeCodes.replaced:
         this.#become('stopped', this.state.address, 'Another connection of this profile took over');
@@ -209,9 +213,14 @@ export class Link {
   }
 
   // Not again with this pairing; looked at every minute, in case the relay wrote another.
-  #stop(pairing: string, why: string): void {
+  // What was pasted can be pasted anew, and only that helps.
+  #stop(
+    pairing: string,
+    why: string,
+    phase: LinkState['phase'] = this.#pasted ? 'unpaired' : 'stopped',
+  ): void {
     this.#stopped = { pairing };
-    this.#become('stopped', this.state.address, why);
+    this.#become(phase, this.state.address, why);
     this.#again(probeMs);
   }
 

@@ -6,6 +6,7 @@ import { isText, shape } from '../page/guards.ts';
 export interface Pairing {
   address: string; // host:port
   secret: string; // 64 hexadecimal digits
+  pasted?: boolean; // it came for a one-time string, not from the extension's folder
 }
 
 const isPairing = shape({ address: isText, secret: isText });
@@ -37,7 +38,8 @@ export async function readPairing(): Promise<Pairing | undefined> {
   const file = await readFile();
   if (file !== undefined) return file;
   const { pairing } = await chrome.storage.local.get('pairing');
-  return parsePairing(JSON.stringify(pairing) ?? '');
+  const kept = parsePairing(JSON.stringify(pairing) ?? '');
+  return kept && { ...kept, pasted: true };
 }
 
 /** Keeps a pairing for an extension without pairing.json; false when it has the file, which counts. */

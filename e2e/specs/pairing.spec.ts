@@ -1,0 +1,45 @@
+// An extension that was not loaded from the relay's folder, as one from a store: `tabrelay pair` and its panel.
+
+import { cp, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { openBrowser } from '../stage/browser.ts';
+import { temporaryFolder } from '../stage/paths.ts';
+import { openRelay } from '../stage/relay.ts';
+import { openPanel } from '../stage/side-panel.ts';
+import { expect, test } from '../stage/test.ts';
+
+test('a string that tabrelay pair prints pairs it, once, and what it keeps outlives the browser', async ({
+  closing,
+}) => {
+  const relay = await openRelay(closing);
+  const extension = await temporaryFolder('packed', closing);
+  await cp(relay.extension, extension, { recursive: true });
+  await rm(path.join(extension, 'pairing.json'));
+  const profile = await temporaryFolder('profile', closing);
+  const browser = await openBrowser({ extension }, closing, profile);
+  const panel = await openPanel(browser);
+  await expect(panel.getByRole('status').first()).toContainText('Not paired');
+
+  const first = (await relay.tabrelay('pair')).trim();
+  const { host } = new URL(await relay.url('/'));
+  expect(first).toMatch(/^[0-9.:]+\/[0-9a-f]{32}$/);
+  expect(first.startsWith(`${host}/`)).toBe(true);
+  const paste = async (text: string) => {
+    const field = panel.getByRole('textbox', { name: /pairing string/i });
+    await field.fill(text);
+    await field.press('Enter');
+  };
+  const second = (await relay.tabrelay('pair')).trim();
+  await paste(first);
+  await expect(panel.getByRole('alert')).toContainText('could not prove'); // a new string replaces the one before
+  expect(await relay.browsers()).toBe(0);
+  await paste(second);
+  await expect(panel.getByRole('status').first()).toContainText('Connected');
+  await expect.poll(() => relay.browsers()).toBe(1);
+  await browser.close();
+  await expect.poll(() => relay.browsers()).toBe(0);
+  await openBrowser({ extension }, closing, profile);
+  await expect.poll(() => relay.browsers()).toBe(1);
+  const said = await relay.tabrelay('events', '--json');
+  for (const secret of [first, second]) expect(said + relay.log()).not.toContain(secret.split('/')[1]);
+});
