@@ -48,6 +48,8 @@
 //   - hub: connections to browsers, tabs, routing, calls in flight, reconciliation.
 //   - dispatch: one call's life; the owner of deadlines, retries and turns.
 //   - front: MCP and nothing but MCP; mcp-go stays inside. front/conformance serves the fixtures of the official suite.
+//   - untrusted: prose of pages, between markers.
+//   - audit: rows of the audit log, their chain, their export, and who writes them behind the calls.
 //   - resource: what agents can read by URI, one provider for each scheme, and the guard for what leaves this machine.
 //   - join: many processes, one relay: lock, socket, shim.
 //   - connect, browser: configuration files of MCP clients; finding and starting a browser.

@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/adapters"
+	"tabrelay/relay/audit"
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
 	"tabrelay/relay/event"
@@ -104,18 +105,20 @@ func OfflinePermits(ctx context.Context, home config.Home, cfg config.Config) (p
 	if err != nil {
 		return nil, nil, err
 	}
-	db, err := store.Open(ctx, home.Database(), store.Limits{}, zerolog.Nop())
+	db, err := store.Open(ctx, home.Database(), keeping(cfg), zerolog.Nop())
 	if err != nil {
 		_ = seat.Leave() // the database is the news
 		return nil, nil, err
 	}
+	log := audit.NewRecorder(db, zerolog.Nop(), nil)
 	done = func() error {
+		log.Close(ctx)
 		if err := db.Close(); err != nil {
 			return err
 		}
 		return seat.Leave()
 	}
-	p, err = permit.New(ctx, permit.Options{Store: db, Config: cfg.Permissions, Timeout: cfg.Approvals.Timeout, Known: offlineTarget(home)})
+	p, err = permit.New(ctx, permit.Options{Store: db, Config: cfg.Permissions, Timeout: cfg.Approvals.Timeout, Known: offlineTarget(home), Audit: log.Record})
 	if err != nil {
 		_ = done() // the rules are the news
 		return nil, nil, err

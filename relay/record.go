@@ -7,7 +7,9 @@ import (
 
 	"tabrelay/relay/audit"
 	"tabrelay/relay/call"
+	"tabrelay/relay/config"
 	"tabrelay/relay/dispatch"
+	"tabrelay/relay/store"
 )
 
 // ledger is the audit log of a running relay.
@@ -95,4 +97,14 @@ func (r *Relay) inFlight() []dispatch.Running {
 		return nil
 	}
 	return r.calls.Running()
+}
+
+// keeping is how much the store keeps, and how long.
+func keeping(c config.Config) store.Limits {
+	const day = 24 * time.Hour
+	return store.Limits{
+		ResultBytes: c.Results.TotalBytes, ResultAge: time.Duration(c.Results.KeepHours) * time.Hour,
+		Letters: c.DeadLetters.Max, LetterAge: time.Duration(c.DeadLetters.KeepDays) * day,
+		AuditRows: c.Audit.MaxRows, AuditAge: time.Duration(c.Audit.KeepDays) * day,
+	}
 }

@@ -141,11 +141,7 @@ func (r *Relay) settle(ctx context.Context) (err error) {
 	if err := r.profiles.read(); err != nil {
 		r.Log.Warn().Err(err).Msg("which profiles were connected before is forgotten")
 	}
-	r.store, err = store.Open(ctx, r.Home.Database(), store.Limits{
-		ResultBytes: r.config.Results.TotalBytes, ResultAge: time.Duration(r.config.Results.KeepHours) * time.Hour,
-		Letters: r.config.DeadLetters.Max, LetterAge: time.Duration(r.config.DeadLetters.KeepDays) * 24 * time.Hour,
-		AuditRows: r.config.Audit.MaxRows, AuditAge: time.Duration(r.config.Audit.KeepDays) * 24 * time.Hour,
-	}, r.part("store"))
+	r.store, err = store.Open(ctx, r.Home.Database(), keeping(r.config), r.part("store"))
 	if err != nil {
 		return &config.FileError{Err: err, Next: "free some disk space if it is full; else move tabrelay.db, tabrelay.db-wal and tabrelay.db-shm away: new ones are made, without the calls and results of the past"}
 	}

@@ -70,7 +70,11 @@ func (t *terminal) printJSON(v any) error {
 func (t *terminal) table(rows ...[]string) error {
 	w := tabwriter.NewWriter(t.out, 0, 4, 2, ' ', 0)
 	for _, row := range rows {
-		fmt.Fprintln(w, strings.Join(row, "\t"))
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = fault.Sanitize(cell) // pages choose their titles, and a terminal obeys control characters
+		}
+		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
 	return w.Flush()
 }

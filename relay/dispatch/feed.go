@@ -5,7 +5,13 @@ import (
 	"sync"
 
 	"tabrelay/relay/call"
-	"tabrelay/relay/fault"
+	"tabrelay/relay/untrusted"
+)
+
+// How many bytes of what a page says on the way are passed on: of a step of progress, and of a line of its log.
+const (
+	mostStep   = 500
+	mostLogged = 4000
 )
 
 // feed passes progress and log entries on to the caller: one at a time, progress only upwards, nothing after the
@@ -29,7 +35,7 @@ func (f *feed) progress(p call.Progress) bool {
 	if f.tell != nil {
 		p.Progress = f.upwards(p)
 		f.last, f.moved = p.Progress, true
-		p.Message = fault.Sanitize(p.Message) // clients print it to terminals
+		p.Message = untrusted.Line(p.Message, mostStep) // clients print it to terminals
 		f.tell(p)
 	}
 	return true
@@ -75,7 +81,7 @@ func (f *feed) log(e call.LogEntry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.closed && f.write != nil {
-		e.Message = fault.Sanitize(e.Message)
+		e.Message = untrusted.Line(e.Message, mostLogged)
 		f.write(e)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/untrusted"
 )
 
 // Stage is how far a call is that has not ended.
@@ -155,7 +156,7 @@ func (r *run) view() Running {
 	}
 	if s.stepped {
 		step := s.step
-		step.Message = fault.Sanitize(step.Message)
+		step.Message = untrusted.Line(step.Message, mostStep)
 		if math.IsNaN(step.Progress) || math.IsInf(step.Progress, 0) {
 			step.Progress = 0
 		}

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf16"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
@@ -89,12 +90,28 @@ const (
 
 // readable is the arguments as a person may see them, without credentials. What is long becomes a string.
 func readable(arguments json.RawMessage) json.RawMessage {
-	text := fault.Redact(string(arguments))
+	text := legible(fault.Redact(string(arguments)))
 	if len(text) <= mostArguments && json.Valid([]byte(text)) {
 		return json.RawMessage(text)
 	}
 	b, _ := json.Marshal(shorten(text, mostArguments)) // a string always encodes
 	return b
+}
+
+// legible writes characters of JSON that nobody sees, or that turn text round, as escapes: the agent chose them, and the
+// person is to see what they allow.
+func legible(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r < 0x7f || !fault.Invisible(r) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
 }
 
 // shorten cuts text at so many characters.
