@@ -9,6 +9,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
+	"tabrelay/relay/dispatch"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/scope"
@@ -146,7 +147,10 @@ type roster struct {
 }
 
 // change is what happened to one client.
-type change struct{ client, what string }
+type change struct {
+	client, what string
+	out          bool // whoever has the token it had is shut out
+}
 
 // compare remembers the clients there are, and returns what is different since the last time.
 func (l *roster) compare(now []config.Client) (changes []change) {
@@ -158,18 +162,18 @@ func (l *roster) compare(now []config.Client) (changes []change) {
 		before, there := l.last[c.Name]
 		switch {
 		case !there:
-			changes = append(changes, change{c.Name, "was added, with the scope: " + scope.Words(c.Scope)})
+			changes = append(changes, change{client: c.Name, what: "was added, with the scope: " + scope.Words(c.Scope)})
 			continue
 		case before.TokenHash != c.TokenHash:
-			changes = append(changes, change{c.Name, "has a new token"})
+			changes = append(changes, change{c.Name, "has a new token", true})
 		}
 		if before.Scope != c.Scope {
-			changes = append(changes, change{c.Name, "has another scope: " + scope.Words(c.Scope)})
+			changes = append(changes, change{client: c.Name, what: "has another scope: " + scope.Words(c.Scope)})
 		}
 	}
 	for name := range l.last {
 		if _, there := next[name]; !there {
-			changes = append(changes, change{name, "was revoked"})
+			changes = append(changes, change{name, "was revoked", true})
 		}
 	}
 	l.last = next
@@ -180,15 +184,38 @@ func (l *roster) compare(now []config.Client) (changes []change) {
 	return changes
 }
 
+// answerTime is how long the answers to calls that were ended may take to leave, before their connections are closed.
+const answerTime = 50 * time.Millisecond
+
+// shutOut ends what clients have under way whose tokens do not hold any more: nobody is to go on with it. From now on
+// until done, they can begin nothing.
+func (r *Relay) shutOut(changes []change) (done func()) {
+	ended := 0
+	for _, c := range changes {
+		if c.out {
+			r.scopes.out.Store(c.client, nil)
+			ended += r.calls.Interrupt(func(one dispatch.Running) bool { return one.Session.Client == c.client }, "The client "+c.client+" "+c.what+", so its calls were ended")
+		}
+	}
+	if ended > 0 {
+		r.Log.Info().Int("calls", ended).Msg("the calls of clients that are shut out were ended")
+		time.Sleep(answerTime)
+	}
+	return func() {
+		for _, c := range changes {
+			if c.out {
+				r.front.EndSessions(c.client)
+				r.scopes.out.Delete(c.client)
+			}
+		}
+	}
+}
+
 // tellChanges tells what a person changed about clients: clients whose lists are others now, the panels, the events
 // and the audit log.
-func (r *Relay) tellChanges(by call.Session) {
+func (r *Relay) tellChanges(changes []change, by call.Session) {
 	known := r.secrets.Known()
-	if known == nil {
-		return
-	}
-	changes := r.roster.compare(*known)
-	if len(changes) == 0 {
+	if len(changes) == 0 || known == nil {
 		return
 	}
 	decided := "terminal"

@@ -3,6 +3,7 @@ package relay
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -265,6 +266,42 @@ func TestCancelRunningCall(t *testing.T) {
 	}
 }
 
+// A client that is revoked while it works stops working, however it is connected.
+func TestRevokedClientStops(t *testing.T) {
+	w := newWorld(t)
+	r, _ := w.relay()
+	begun := make(chan *hubtest.Call, 1)
+	w.browser(func(c *hubtest.Call) { c.Started(); begun <- c })
+	m := w.scopedAgent(t, r, "web", call.Scope{})
+	answered := make(chan []byte, 1)
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	go func() {
+		req, _ := http.NewRequestWithContext(ctx, "POST", "http://"+r.Address()+"/api/v1/tools/shop__pay/call", nil)
+		req.Header.Set("Authorization", "Bearer "+m.token)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			answered <- []byte(err.Error())
+			return
+		}
+		defer res.Body.Close() // only read from
+		text, _ := io.ReadAll(res.Body)
+		answered <- text
+	}()
+	<-begun
+	if status, answer := w.person(t, "DELETE", "/api/v1/clients/web", ""); status != 200 {
+		t.Fatal(status, answer)
+	}
+	if text := <-answered; bytes.Contains(text, []byte(`"output"`)) {
+		t.Errorf("it was answered: %s", text)
+	}
+	for {
+		if _, answer := w.person(t, "GET", "/api/v1/running", ""); answer == `{"calls":[]}` {
+			return
+		}
+	}
+}
+
 // A write to the log names nobody's token, whatever happens to clients.
 func TestChangesOfClientsAreTold(t *testing.T) {
 	var log bytes.Buffer
@@ -275,7 +312,7 @@ func TestChangesOfClientsAreTold(t *testing.T) {
 	if c := r.roster.compare(before); c != nil {
 		t.Errorf("the first look finds changes: %v", c)
 	}
-	want := "[{ann has a new token} {bob has another scope: read-only} {dan was added, with the scope: everything} {eve was revoked}]"
+	want := "[{ann has a new token true} {bob has another scope: read-only false} {dan was added, with the scope: everything false} {eve was revoked true}]"
 	if got := fmt.Sprint(r.roster.compare(after)); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}

@@ -70,10 +70,16 @@ func (r *Relay) reviewAs(by call.Session) {
 		r.Log.Warn().Err(err).Msg("the secrets cannot be read")
 		return
 	}
+	var changes []change
+	if known := r.secrets.Known(); known != nil {
+		changes = r.roster.compare(*known)
+	}
+	done := r.shutOut(changes)
 	if out := r.passes.review(func(token string) bool { _, ok := r.secrets.Verify(token); return ok }, func(name string) bool { return !r.nameTaken(name) }); out > 0 {
 		r.Log.Info().Int("connections", out).Msg("clients whose tokens do not hold any more were shut out")
 	}
-	r.tellChanges(by)
+	done()
+	r.tellChanges(changes, by)
 	clients := r.secrets.Clients()
 	r.hub.ClientsLeft(func(name string) bool {
 		return name == config.LocalClient || slices.ContainsFunc(clients, func(c config.Client) bool { return c.Name == name })

@@ -1,6 +1,8 @@
 package relay
 
 import (
+	"errors"
+	"sync"
 	"sync/atomic"
 
 	"tabrelay/relay/call"
@@ -15,6 +17,7 @@ import (
 type scopes struct {
 	known func() *[]config.Client
 	now   atomic.Pointer[scopeTable]
+	out   sync.Map // names of clients that are being shut out
 }
 
 // scopeTable is the scopes of one content of secrets.json.
@@ -53,6 +56,9 @@ func (s *scopes) of(session call.Session) *scope.Scope {
 	if isOperator(session) {
 		return nil
 	}
+	if _, out := s.out.Load(session.Client); out {
+		return scope.Closed(errShutOut)
+	}
 	if known, ok := s.table().by[session.Client]; ok {
 		return known
 	}
@@ -73,6 +79,9 @@ func (s *scopes) raw(client string) call.Scope {
 	}
 	return call.Scope{}
 }
+
+// errShutOut is why a client has no scope while it is shut out.
+var errShutOut = errors.New("the person has just revoked or renewed its token")
 
 // Refuse implements dispatch.Scopes.
 func (s *scopes) Refuse(session call.Session, t *registry.Tool) *fault.Error {

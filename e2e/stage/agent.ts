@@ -57,11 +57,12 @@ export async function stdioAgent(
   relay: Relay,
   closing: Closing,
   flags: readonly string[] = [],
+  env: Record<string, string> = {},
 ): Promise<Agent> {
   const transport = new StdioClientTransport({
     command: binary,
     args: ['mcp', ...flags],
-    env: relay.env,
+    env: { ...relay.env, ...env },
     stderr: 'inherit',
   });
   const client = new Client(identity);
