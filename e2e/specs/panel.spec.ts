@@ -3,9 +3,8 @@
 
 import path from 'node:path';
 import type { Page } from '@playwright/test';
+import { openPanel } from '../stage/side-panel.ts';
 import { expect, test } from '../stage/test.ts';
-
-const extension = 'gkbccjjodhfekcibknacakaofljochfn';
 
 async function picture(page: Page, name: string): Promise<void> {
   const folder = process.env.TABRELAY_SCREENSHOTS;
@@ -18,12 +17,10 @@ test('the panel shows the connection, and each call with its end as the agent re
   await agent.call('demo__counter_increment', { name: 'demo', by: 3 });
   await agent.call('demo__throw_tool_error', { factory: 'rate_limited' });
 
-  const panel = await browser.newPage();
-  await panel.setViewportSize({ width: 360, height: 560 });
-  await panel.goto(`chrome-extension://${extension}/panel.html`);
+  const panel = await openPanel(browser);
   await expect(panel.getByRole('status')).toHaveText('Connected');
-  await expect(panel.getByText(`Relay at ${new URL(await relay.url('/')).host}`)).toBeVisible();
-  const calls = panel.getByRole('listitem');
+  await expect(panel.getByText(`listening at ${new URL(await relay.url('/')).host}`)).toBeVisible();
+  const calls = panel.getByRole('region', { name: 'Last calls in this browser' }).getByRole('listitem');
   await expect(calls).toHaveCount(3);
   await expect(calls.nth(2)).toContainText('demo__hello');
   await expect(calls.nth(1)).toContainText('demo__counter_increment');
@@ -40,9 +37,7 @@ test('the panel shows the connection, and each call with its end as the agent re
 });
 
 test('when the relay is gone the panel says so, and what to do', async ({ stage }) => {
-  const panel = await stage.browser.newPage();
-  await panel.setViewportSize({ width: 320, height: 560 });
-  await panel.goto(`chrome-extension://${extension}/panel.html`);
+  const panel = await openPanel(stage.browser);
   await expect(panel.getByRole('status')).toHaveText('Connected');
   await stage.relay.tabrelay('down');
   await expect(panel.getByRole('status')).toHaveText('Not connected');

@@ -8,6 +8,7 @@ import { Badge, Empty, Loaded, Part, type Tone, Trouble } from './pieces.tsx';
 import { clock, duration, moment, plural, visible, visibleLine } from './words.ts';
 
 const pageSize = 50;
+const most = 1000; // entries that the relay answers with at once
 
 const kinds = [
   ['', 'Everything'],
@@ -90,7 +91,7 @@ function save(text: string, name: string, type: string): void {
   link.href = URL.createObjectURL(new Blob([text], { type }));
   link.download = name;
   link.click();
-  URL.revokeObjectURL(link.href);
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // Chrome reads it after the click
 }
 
 function verdictOf({ whole, rows, problems }: Guarded<typeof isVerified>): string {
@@ -105,7 +106,7 @@ function Export({ filters }: { filters: URLSearchParams }) {
   const take = async (format: 'csv' | 'jsonl', type: string) => {
     const query = new URLSearchParams(filters);
     query.set('format', format);
-    query.set('limit', '5000');
+    query.set('limit', String(most));
     const reply = await board.line.request('GET', `audit?${query}`);
     setProblem(reply.ok ? undefined : reply.problem);
     if (!reply.ok) return;
@@ -131,7 +132,8 @@ function Export({ filters }: { filters: URLSearchParams }) {
         </button>
       </div>
       <p class="quiet" aria-live="polite">
-        {checked}
+        {checked ??
+          `Files have the newest ${plural(most, 'entry', 'entries')}; “tabrelay audit” saves them all.`}
       </p>
       {problem !== undefined && <Trouble problem={problem} />}
     </>
@@ -204,8 +206,8 @@ export function Log() {
                 ))}
               </ol>
             )}
-            {next != null && next !== '' && next !== 0 && (
-              <button type="button" onClick={() => setLimit(limit + pageSize)}>
+            {limit < most && next != null && next !== '' && next !== 0 && (
+              <button type="button" onClick={() => setLimit(Math.min(limit + pageSize, most))}>
                 Show older ones
               </button>
             )}

@@ -128,6 +128,10 @@ function Content({ review }: { review: Review }) {
         </>
       )}
       <h3>Source</h3>
+      <p class="quiet">
+        What runs is in <code>dist/</code>. Other files are there to help you read: nothing makes sure that{' '}
+        <code>dist/</code> was built from them.
+      </p>
       {review.partly === true && <p class="quiet">It has more sources than are shown here.</p>}
       {files.length === 0 && <p class="quiet">Its files are not shown.</p>}
       {files.map(({ path, text, size }) => (
