@@ -39,7 +39,7 @@ func TestCallCarriesTheRequest(t *testing.T) {
 		l.begin(t.Context(), r)
 		got := awaitCall(t, b, r.ID).Call
 		want := wire.Call{
-			ID: r.ID, Plugin: "demo", Hash: r.Hash, Tool: "echo", TabID: 1, Write: true, TimeoutMs: 1500, MaxTimeoutMs: 60_000,
+			ID: r.ID, Plugin: "demo", Hash: r.Hash, Tool: "echo", TabID: 1, Origin: "http://demo.test", Write: true, TimeoutMs: 1500, MaxTimeoutMs: 60_000,
 			ProgressExtends: true, MaxResultBytes: 99, Settings: r.Settings, ConsoleTailBytes: 4096, Frames: "all",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -116,7 +116,7 @@ func (h *Hub) send(ctx context.Context, r *call.Invocation, t target) (*flight, 
 		args = json.RawMessage("{}")
 	}
 	frame, err := wire.Encode(&wire.Call{
-		ID: r.ID, Plugin: r.Plugin, Hash: r.Hash, Tool: r.Tool, TabID: t.tab.ID, Write: r.Write,
+		ID: r.ID, Plugin: r.Plugin, Hash: r.Hash, Tool: r.Tool, TabID: t.tab.ID, Origin: originOf(t.tab.URL), Write: r.Write,
 		TimeoutMs: atLeastOne(r.Timeout), MaxTimeoutMs: atLeastOne(max(r.MaxTimeout, r.Timeout)), ProgressExtends: r.ProgressExtends,
 		MaxResultBytes: resultLimit(r), Settings: r.Settings, Secret: r.Secret, ConsoleTailBytes: r.ConsoleTailBytes, Frames: pageFrames(r.Frames), Trace: r.Trace, ProgressPattern: r.ProgressPattern,
 		Client: r.Session.Client, Title: r.Title,

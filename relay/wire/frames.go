@@ -124,6 +124,7 @@ type Call struct {
 	Hash             string          `json:"hash"`
 	Tool             string          `json:"tool"`
 	TabID            int             `json:"tabId"`
+	Origin           string          `json:"origin,omitempty"`
 	Write            bool            `json:"write"`
 	TimeoutMs        int64           `json:"timeoutMs"`
 	MaxTimeoutMs     int64           `json:"maxTimeoutMs"`

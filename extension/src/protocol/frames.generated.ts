@@ -85,6 +85,10 @@ export interface CallFrame {
    */
   trace?: boolean;
   /**
+   * of the document that the call is for: in another one it is not run
+   */
+  origin?: string;
+  /**
    * a regular expression: lines of the page's console that match it are progress
    */
   progressPattern?: string;

@@ -7,7 +7,7 @@ import type { Bridge, Bridges } from './bridges.ts';
 import type { Departures } from './departures.ts';
 import type { Inflight, OpenCall } from './inflight.ts';
 import { type Injector, Refused } from './inject.ts';
-import { orderOf } from './order.ts';
+import { isElsewhere, orderOf } from './order.ts';
 import type { Plugins } from './plugins.ts';
 import type { Records } from './records.ts';
 import { logFrame, progressFrame } from './report.ts';
@@ -224,7 +224,7 @@ export class Invocations {
   #give({ call, frame, plugin, args }: Delivery, bridge: Bridge): void {
     const { inflight, acting } = this.#parts;
     if (inflight.get(frame.id) !== call) return; // ended while it was prepared
-    if (bridge.gone) {
+    if (bridge.gone || isElsewhere(frame, (this.#parts.bridges.top(frame.tabId) ?? bridge).url)) {
       inflight.refuse(call, 'TAB_CHANGED', 'The tab went to another page before the tool started');
       return;
     }

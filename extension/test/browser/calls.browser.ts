@@ -24,6 +24,16 @@ before(async () => {
 });
 after(() => stage?.close());
 
+test('a call for another origin than the page has is not run, one for its own is', async () => {
+  const { tabId, page } = await stage.open('/iso/origin');
+  const elsewhere = await stage.call(tabId, 'iso.echo', {}, { origin: 'https://bank.example' }).outcome;
+  assert.equal(elsewhere.frame.status, 'refused');
+  assert.match(JSON.stringify(elsewhere.frame.refusal), /TAB_CHANGED.*not_executed/);
+  const here = await stage.call(tabId, 'iso.echo', {}, { origin: stage.origin }).outcome;
+  assert.equal(here.frame.status, 'returned');
+  await page.close();
+});
+
 for (const world of ['iso', 'main']) {
   test(`${world}: a value comes back as the page encoded it`, async () => {
     const { tabId, page } = await stage.open(`/${world}/value`);
