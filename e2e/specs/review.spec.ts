@@ -9,6 +9,7 @@ import type { Closing } from '../stage/closing.ts';
 import { binary, temporaryFolder } from '../stage/paths.ts';
 import { start } from '../stage/process.ts';
 import type { Relay } from '../stage/relay.ts';
+import { openPanel } from '../stage/side-panel.ts';
 import { atTerminal } from '../stage/terminal.ts';
 import { expect, openStage, test } from '../stage/test.ts';
 
@@ -126,6 +127,34 @@ test('a new plugin runs after its review, and a changed one as it was reviewed',
   await expect.poll(async () => (await sheet(relay)).state).toBe('refused');
   expect(await atTerminal(relay, closing, ['plugin', 'review', 'trace', '--yes']).ended).toBe(0);
   await expect.poll(version).toEqual({ version: 2 });
+});
+
+test('a person reviews in the side panel', async ({ closing }) => {
+  const { agent, browser, demo, page, relay } = await openStage(closing, guarded);
+  const folder = await tracePlugin(demo.url, closing);
+  const version = async () => (await agent.call('trace__version')).value;
+  await relay.tabrelay('plugin', 'add', folder);
+
+  const panel = await openPanel(browser, 'plugins');
+  await expect(panel.getByRole('tab', { name: 'Plugins 1 to review' })).toBeVisible();
+  await panel.getByRole('button', { name: 'Review Trace' }).click();
+  await expect(panel.getByText('There its code can read and do what you can, as you')).toBeVisible();
+  await expect(panel.getByText('It was never reviewed before.')).toBeVisible();
+  await expect(panel.getByText('dist/adapter.js', { exact: true })).toBeVisible();
+  await panel.getByRole('button', { name: 'Accept' }).click();
+  await expect.poll(() => agent.tools()).toContain('trace__version');
+  await page.reload();
+  await expect.poll(version).toEqual({ version: 1 });
+
+  // The change is shown, and kept off.
+  await writeFile(path.join(folder, 'src/index.ts'), source(2));
+  await relay.tabrelay('plugin', 'build', folder);
+  await panel.getByRole('button', { name: 'Review Trace' }).click();
+  await panel.getByText('dist/adapter.js', { exact: true }).first().click();
+  await expect(panel.getByText(/^\+ +version:2\s*$/)).toBeVisible();
+  await panel.getByRole('button', { name: 'Keep it off' }).click();
+  await expect.poll(async () => (await sheet(relay)).state).toBe('refused');
+  expect(await version()).toEqual({ version: 1 });
 });
 
 test('no agent completes a review, whichever way it tries', async ({ closing }) => {
