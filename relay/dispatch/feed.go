@@ -12,6 +12,7 @@ import (
 const (
 	mostStep   = 500
 	mostLogged = 4000
+	mostData   = 16 << 10 // of JSON
 )
 
 // feed passes progress and log entries on to the caller: one at a time, progress only upwards, nothing after the
@@ -82,6 +83,9 @@ func (f *feed) log(e call.LogEntry) {
 	defer f.mu.Unlock()
 	if !f.closed && f.write != nil {
 		e.Message = untrusted.Line(e.Message, mostLogged)
+		if len(e.Data) > mostData {
+			e.Data, e.Message = nil, e.Message+" (with data that are too large to pass on)"
+		}
 		f.write(e)
 	}
 }

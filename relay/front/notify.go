@@ -75,8 +75,13 @@ func levelRank(level string) int {
 	return slices.Index(levels, defaultLevel)
 }
 
-// logNote encodes one log line of a tool.
+// logNote encodes one log line of a tool. Its words are a page's.
 func logNote(tool string, e call.LogEntry) []byte {
+	b := encodeLog(tool, e)
+	return append(b, `,"_meta":{"`+metaUntrusted+`":true}}}`...)
+}
+
+func encodeLog(tool string, e call.LogEntry) []byte {
 	data := appendString(nil, e.Message)
 	if len(e.Data) > 0 && json.Valid(e.Data) {
 		data = append([]byte(`{"message":`), data...)
@@ -85,11 +90,10 @@ func logNote(tool string, e call.LogEntry) []byte {
 	}
 	b := append([]byte(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":`), strconv.Quote(levels[levelRank(e.Level)])...)
 	b = appendString(append(b, `,"logger":`...), tool)
-	b = append(append(b, `,"data":`...), data...)
-	return append(b, "}}"...)
+	return append(append(b, `,"data":`...), data...)
 }
 
 // droppedNote tells that a tool logged more than was sent.
 func droppedNote(tool string, lines int) []byte {
-	return logNote(tool, call.LogEntry{Level: "warning", Message: strconv.Itoa(lines) + " more log lines came too fast and were not sent"})
+	return append(encodeLog(tool, call.LogEntry{Level: "warning", Message: strconv.Itoa(lines) + " more log lines came too fast and were not sent"}), "}}"...)
 }
