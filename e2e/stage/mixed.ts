@@ -26,7 +26,6 @@ interface Spot {
   profile: Profile;
   owner: string; // the client that is to own it
   tabId: number;
-  opened: number; // how often a tab was closed anywhere, when it was opened
   busy: boolean; // being opened again: nobody knows who owns it
 }
 
@@ -50,7 +49,7 @@ export class Mixed {
   /** Notes a desk, in the tab that shows it now. */
   async place(desk: string, profile: Profile, owner: string): Promise<void> {
     const { tabId } = await this.desks.tab(desk);
-    this.spots.set(desk, { profile, owner, tabId, opened: this.closed, busy: true });
+    this.spots.set(desk, { profile, owner, tabId, busy: true });
   }
 
   /** Resolves after so many more calls. */
@@ -118,7 +117,11 @@ export class Walker {
     for (const [desk, spot] of this.#mixed.spots) {
       if (!spot.busy || spot.owner !== this.client || spot.tabId === 0) continue;
       const answer = await this.#call('claim', desk, { desk, account: spot.profile.account }, true);
-      if (!answer.failed) spot.busy = false;
+      // A call of the other one that waited for this browser may have found the desk free first: then it is theirs.
+      const faster = answer.code === 'TAB_OWNED' ? /client "([^"]+)"/.exec(answer.text)?.[1] : undefined;
+      if (answer.failed && faster === undefined) continue;
+      spot.owner = faster ?? spot.owner;
+      spot.busy = false;
     }
   }
 
@@ -150,6 +153,7 @@ export class Walker {
     this.#mixed.ended(`${kind} ${write ? 'write' : 'read'}`, note, answer);
     // A call that failed on its way may have been sent, and then the lane is there: nobody can tell from here.
     if (answer.failed && at !== undefined && answer.code !== 'TAB_OWNED') this.#last = undefined;
+    if (kind === 'claim' && answer.code === 'TAB_OWNED') return answer;
     if (answer.failed) this.#failed(answer, calm ? meant.desk : undefined, write);
     else this.#returned(answer, calm ? meant : { ...meant, desk: at }, write, closed);
     return answer;
