@@ -40,6 +40,7 @@
 //   - config: settings, secrets and the home folder.
 //   - plugin: build a plugin without Node, load it, compose the file that is injected.
 //   - registry: the tools that exist now, as immutable snapshots.
+//   - scope: what one client may see and call at the most: toolsets, plugins, read-only.
 //   - prompt: the recipes of plugins, listed and rendered.
 //   - review: what a person reads of a plugin before it may run, and what changed since they did.
 //   - store: the journal of writing calls, in SQLite.
