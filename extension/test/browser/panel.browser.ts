@@ -79,15 +79,53 @@ test('a request under way when the link drops is told so', async () => {
   assert.match(JSON.stringify(answer), /"status":0.*link to the relay was lost/);
 });
 
+const requests = (from: number) =>
+  stage.relay.got.slice(from).filter(({ frame }) => frame.type === 'request');
+
 test('a plugin in the isolated world cannot speak for the panel', async () => {
   const { tabId } = await stage.open('/impostor');
   const from = stage.relay.got.length;
-  const { payload } = await stage.call(tabId, 'iso.playPanel', { body: { paused: false } }).outcome;
-  assert.deepEqual(JSON.parse(payload), { heard: [], turnedAway: true });
-  assert.deepEqual(
-    stage.relay.got.slice(from).filter(({ frame }) => frame.type === 'request'),
-    [],
-  );
+  const { frame } = await stage.call(tabId, 'iso.playPanel', { body: { paused: false } }).outcome;
+  assert.match(JSON.stringify(frame.error), /undefined/, 'it has no chrome.runtime');
+  assert.deepEqual(requests(from), []);
+});
+
+test('a content script cannot speak for the panel', async () => {
+  const page = await stage.browser.newPage();
+  const url = `${stage.origin.replace('127.0.0.1', 'localhost')}/impostor`; // no plugin's, so without a bridge, which hides chrome
+  await page.goto(url);
+  const from = stage.relay.got.length;
+  // As text: tsx would write a helper of its own into functions.
+  const heard: unknown = await (
+    await stage.worker()
+  ).evaluate(`chrome.tabs.query({ url: '${url.replace(/:\d+/, '')}' }).then(([tab]) => chrome.scripting.executeScript({
+    target: { tabId: tab.id },
+    func: () => {
+      const heard = [];
+      const port = chrome.runtime.connect({ name: 'panel' });
+      port.onMessage.addListener((message) => heard.push(message));
+      port.postMessage({ type: 'request', id: 'x', method: 'PUT', path: '/api/v1/paused', body: {} });
+      return new Promise((resolve) => port.onDisconnect.addListener(() => resolve(heard)));
+    },
+  })).then(([{ result }]) => result)`);
+  assert.deepEqual(heard, [], 'it was told nothing before it was turned away');
+  assert.deepEqual(requests(from), []);
+});
+
+test('a web page cannot show the panel inside of itself', async () => {
+  const page = await stage.browser.newPage();
+  await page.goto(`${stage.origin}/framing`);
+  const url = `chrome-extension://${stage.relay.extensionId}/panel.html`;
+  const from = stage.relay.got.length;
+  await page.evaluate((src) => {
+    const frame = document.createElement('iframe');
+    frame.src = src;
+    const done = new Promise((resolve) => frame.addEventListener('load', resolve));
+    document.body.append(frame);
+    return done;
+  }, url);
+  assert.ok(!page.frames().some((frame) => frame.url().startsWith(url)), 'it was loaded');
+  assert.deepEqual(requests(from), []);
 });
 
 test('another page of the extension cannot speak for the panel', async () => {
