@@ -66,6 +66,7 @@
 //
 //   - agent: the program that calls tools. Client: the program it runs in, with a name and a token.
 //   - lane: one attachment of one client. Tab affinity and ownership belong to it.
+//   - owner: the lane that may change something in a tab.
 //   - profile: one browser profile with the extension. Its identity outlives its connections.
 //   - epoch: one life of the extension's worker between two losses of its memory.
 //   - line: the calls before one tab. gate: how many calls run at once. turn: what a call must have before it is sent.
@@ -77,7 +78,7 @@
 //
 // # Locks
 //
-// A lock that nests inside another names the order in its package: hub (Hub.mu, browser.mu, queue.mu), front
+// A lock that nests inside another names the order in its package: hub (Hub.mu, groups.mu, owners.mu, browser.mu, queue.mu), front
 // (sessions.mu, httpSession.mu, flights.mu), join (Shim.sending, ledger.mu). Between packages: offer.mu
 // here, then reviews.mu, under which the store is waited for; offer.mu, then registry's change lock, under which
 // listeners run, then unpacked.mu, then the hub's and the front's.

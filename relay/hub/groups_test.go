@@ -88,6 +88,9 @@ func TestGroups(t *testing.T) {
 		again.want(t, "codex[1] codex 2[2] ") // it is told when it comes back
 		l.hub.Give(call.Session{Client: strings.Repeat("x", 60) + "\n", Lane: "d", Via: "http"}, other.ProfileID(), 9)
 		work.want(t, strings.Repeat("x", 23)+"…[9] ")
+		l.hub.Close(t.Context())
+		again.want(t, "") // nobody else would end them
+		work.want(t, "")
 	})
 }
 
