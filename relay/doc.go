@@ -42,6 +42,7 @@
 //   - registry: the tools that exist now, as immutable snapshots.
 //   - scope: what one client may see and call at the most: toolsets, plugins, read-only.
 //   - prompt: the recipes of plugins, listed and rendered.
+//   - permit: what a person allows: rules, what was allowed for a while, and the questions that wait for an answer.
 //   - review: what a person reads of a plugin before it may run, and what changed since they did.
 //   - store: the journal of writing calls, in SQLite.
 //   - metrics: what Prometheus reads.
@@ -79,7 +80,8 @@
 // # Locks
 //
 // A lock that nests inside another names the order in its package: hub (Hub.mu, groups.mu, owners.mu, browser.mu, queue.mu), front
-// (sessions.mu, httpSession.mu, flights.mu), join (Shim.sending, ledger.mu). Between packages: offer.mu
+// (sessions.mu, httpSession.mu, flights.mu), join (Shim.sending, ledger.mu), permit (Permits.mu, under which the store is
+// waited for and listeners run, then desk.mu or grants.mu). Between packages: offer.mu
 // here, then reviews.mu, under which the store is waited for; offer.mu, then registry's change lock, under which
 // listeners run, then unpacked.mu, then the hub's and the front's.
 // Nothing is called back into a package whose lock is held.

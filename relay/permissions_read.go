@@ -19,7 +19,7 @@ type tabPermits struct{ permits *permit.Permits }
 func readingOf(s call.Session, tab resource.Tab, kind, uri string) call.Access {
 	arguments, _ := json.Marshal(map[string]string{"uri": uri}) // strings always encode
 	a := call.Access{
-		ID: newCallID(), Session: s, Tool: readTab, Title: "Read a page", Description: "Shows the agent what the page shows.",
+		Session: s, Tool: readTab, Title: "Read a page", Description: "Shows the agent what the page shows.",
 		Plugin: relayName, PluginTitle: "tabrelay", ReadOnly: true, Idempotent: true, Arguments: arguments,
 		At: &call.Place{ProfileID: tab.ProfileID, Profile: tab.Profile, TabID: tab.ID, Origin: resource.Origin(tab.URL), URL: tab.URL, Title: tab.Title},
 	}
@@ -37,6 +37,7 @@ func (t tabPermits) Shows(s call.Session, tab resource.Tab) bool {
 // Read implements resource.Permits.
 func (t tabPermits) Read(ctx context.Context, s call.Session, tab resource.Tab, kind, uri string) *fault.Error {
 	a := readingOf(s, tab, kind, uri)
+	a.ID = readingID(ctx)
 	ask, failure := t.permits.Allow(a)
 	if failure != nil || !ask {
 		return failure
