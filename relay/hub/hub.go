@@ -1,9 +1,10 @@
 // Package hub holds the connections to browsers. It lets extensions in (door.go, handshake.go), keeps one run and one
-// send loop for each connection (conn.go), knows every tab (tabs.go), decides which tab a call goes to (route.go, follow.go) and whose it is (owners.go), and
-// sees each call in flight to its end (invoke.go, inflight.go), also when its connection, its worker or the relay
-// itself ended in between (gap.go, recover.go).
+// send loop for each connection (conn.go), knows every tab (tabs.go), decides which tab a call goes to (route.go,
+// follow.go) and whose it is (owners.go), and sees each call in flight to its end (invoke.go, inflight.go), also when
+// its connection, its worker or the relay itself ended in between (gap.go, recover.go).
 //
-// Lock order: Hub.mu, then groups.mu, then owners.mu, then browser.mu, then queue.mu; lanes.mu is taken alone. No lock is held while a journal, a meter or a callback runs.
+// Lock order: Hub.mu, then groups.mu, then owners.mu, then browser.mu, then queue.mu; lanes.mu is taken alone. No lock
+// is held while a journal, a meter or a callback runs.
 package hub
 
 import (
