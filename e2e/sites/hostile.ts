@@ -13,7 +13,8 @@ interface Page {
   body: string;
 }
 
-const vandal = readFileSync(path.join(import.meta.dirname, 'vandal.js'), 'utf8');
+const script = (name: string) => readFileSync(path.join(import.meta.dirname, `${name}.js`), 'utf8');
+const vandal = script('vandal');
 
 const pages: Record<string, Page> = {
   '/hostile/csp': {
@@ -22,6 +23,14 @@ const pages: Record<string, Page> = {
         "default-src 'none'; script-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
     },
     body: '<title>Strict policy</title><h1>Nothing may run here</h1>',
+  },
+  '/hostile/attacker': {
+    headers: {},
+    body: `<title>Attacker</title><script>{${script('attacker')}}</script><h1>Nice pictures</h1>`,
+  },
+  '/hostile/thief.js': {
+    headers: { 'content-type': 'text/javascript', 'service-worker-allowed': '/' },
+    body: script('thief'),
   },
   '/hostile/globals': { headers: {}, body: `<title>Replaced globals</title><script>{${vandal}}</script>` },
 };

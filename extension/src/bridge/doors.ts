@@ -68,6 +68,9 @@ function openDoor(port: MessagePort, late: boolean, ready: (door: Door) => void)
   port.start();
 }
 
+const bringsScript = (node: Node): boolean =>
+  node instanceof Element && (node.localName === 'script' || node.querySelector('script') !== null);
+
 /**
  * Takes ports of main-world adapters, by default only in the task in which this document began: later a page could
  * offer a port of its own. expectLate opens the way once more, for an adapter the worker injects on demand.
@@ -80,7 +83,19 @@ export function watchDoors(
   const expected = new Set<string>();
   let early = !bridgeLate;
 
+  // Scripts of the page can run before the message below arrives, but none runs that the parser has not brought.
+  const parser = new MutationObserver((changes) => look(changes));
+  const look = (changes: readonly MutationRecord[]) => {
+    if (changes.some(({ addedNodes }) => Array.from(addedNodes).some(bringsScript))) end();
+  };
+  const end = () => {
+    early = false;
+    parser.disconnect();
+  };
+  if (early) parser.observe(document, { childList: true, subtree: true });
+
   document.addEventListener(adapterEvent, (event) => {
+    if (early) look(parser.takeRecords());
     if (!(event instanceof MessageEvent) || !(early || expected.size > 0)) return;
     const port = event.ports[0];
     if (port === undefined) return;
@@ -99,7 +114,7 @@ export function watchDoors(
     // Timers of hidden pages are slow; a message is not.
     const turn = new MessageChannel();
     turn.port1.onmessage = () => {
-      early = false;
+      end();
       turn.port1.close();
     };
     turn.port2.postMessage(undefined);

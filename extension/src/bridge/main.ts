@@ -20,7 +20,7 @@ class Resident {
   readonly #late = globalThis.tabrelayLate === true;
   readonly #adapters = new Adapters();
   readonly #doors = watchDoors(this.#late, ({ name, hash }) =>
-    this.#post({ type: 'registered', name, hash }),
+    this.#post({ type: 'registered', name, hash, main: true }),
   );
   readonly #mark = new Mark();
   readonly #tail = watchConsole(this.#late, () => this.#post({ type: 'consoleGrew' }));
@@ -28,7 +28,7 @@ class Resident {
     (message) => this.#post(message),
     (order) => this.#find(order),
     this.#tail,
-    ({ plugin }) => !this.#adapters.has(plugin) && this.#doors.get(plugin)?.late === true,
+    ({ plugin, main }) => main === true && this.#doors.get(plugin)?.late === true,
     this.#mark,
   );
   #epoch = '';
@@ -47,7 +47,7 @@ class Resident {
 
   register(about: unknown, definition: unknown, enter: unknown): void {
     const registered = this.#adapters.register(about, definition, enter);
-    if (registered !== undefined) this.#post({ type: 'registered', ...registered });
+    if (registered !== undefined) this.#post({ type: 'registered', ...registered, main: false });
   }
 
   /** The document goes away, or the extension did. */
@@ -57,18 +57,19 @@ class Resident {
   }
 
   #find(order: Order): Start | undefined {
-    const isolated = this.#adapters.get(order.plugin, order.hash);
-    if (isolated !== undefined) {
-      const tool = isolated.tool(order.tool);
-      return tool && ((observer) => startRun(order, isolated, tool, observer));
+    // Never one world for the other: what the main world offers, a page could have offered.
+    if (order.main !== true) {
+      const isolated = this.#adapters.get(order.plugin, order.hash);
+      const tool = isolated?.tool(order.tool);
+      return isolated && tool && ((observer) => startRun(order, isolated, tool, observer));
     }
     const door = this.#doors.get(order.plugin);
     return door?.hash === order.hash ? (observer) => door.start(order, observer) : undefined;
   }
 
   #sayHello(): void {
-    const plugins = this.#adapters.list();
-    for (const { name, hash } of this.#doors.all()) plugins.push({ name, hash });
+    const plugins = this.#adapters.list().map((one) => ({ ...one, main: false }));
+    for (const { name, hash } of this.#doors.all()) plugins.push({ name, hash, main: true });
     const running = this.#calls.running();
     this.#post({ type: 'hello', epoch: this.#epoch, url: location.href, late: this.#late, plugins, running });
     for (const outcome of this.#calls.outcomes()) this.#post(outcome);

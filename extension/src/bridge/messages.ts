@@ -81,11 +81,11 @@ export type FromBridge =
       epoch: string; // as the worker told it; empty on the first connect
       url: string;
       late: boolean;
-      plugins: { name: string; hash: string }[];
+      plugins: { name: string; hash: string; main: boolean }[]; // main: of the main world
       running: string[]; // the ids of calls; ended ones follow as outcomes
     }
   | { type: 'here' }
-  | { type: 'registered'; name: string; hash: string }
+  | { type: 'registered'; name: string; hash: string; main: boolean }
   | { type: 'stale' | 'waiting' | 'missing' | 'lateReady'; id: string }
   | { type: 'started'; id: string; origin: string }
   | { type: 'progress'; id: string; step: Step }
@@ -131,11 +131,11 @@ const isHello = shape({
   epoch: isText,
   url: isText,
   late: isFlag,
-  plugins: listOf(shape({ name: isText, hash: isText })),
+  plugins: listOf(shape({ name: isText, hash: isText, main: isFlag })),
   running: listOf(isText),
 });
 const isHere = shape({ type: exactly('here') });
-const isRegistered = shape({ type: exactly('registered'), name: isText, hash: isText });
+const isRegistered = shape({ type: exactly('registered'), name: isText, hash: isText, main: isFlag });
 const isMark = shape({ type: exactly('stale', 'waiting', 'missing', 'lateReady'), id: isText });
 const isStarted = shape({ type: exactly('started'), id: isText, origin: isText });
 const isProgress = shape({ type: exactly('progress'), id: isText, step: isStep });

@@ -22,6 +22,7 @@ export interface Order {
   args: string; // JSON text, parsed where the tool runs
   settings: Record<string, unknown> | undefined;
   secret?: boolean | undefined; // the settings are not for a page that ran scripts before the adapter came
+  main?: boolean | undefined; // the plugin's adapter is one of the main world
   tabId: number;
   timeoutMs: number;
   maxTimeoutMs: number;
@@ -41,6 +42,7 @@ export const isOrder: Guard<Order> = shape({
   args: isText,
   settings: optional(isRecord),
   secret: optional(isFlag),
+  main: optional(isFlag),
   tabId: isNumber,
   timeoutMs: isNumber,
   maxTimeoutMs: isNumber,

@@ -1,6 +1,7 @@
 // The resident bridges that are connected now. A bridge is what Chrome says about its port's sender: tab, document
 // and frame. A message is believed for a call only if it comes from the bridge the call was given to.
 import { type FromBridge, isFromBridge, type ToBridge } from '../bridge/messages.ts';
+import type { PluginInfo } from '../protocol/frames.generated.ts';
 
 export class Bridge {
   readonly tabId: number;
@@ -10,7 +11,7 @@ export class Bridge {
   late = false;
   ready = false; // it said hello, and heard the answer
   gone = false;
-  readonly plugins = new Map<string, string>(); // name to hash
+  readonly plugins = new Map<string, { hash: string; main: boolean }>(); // by name
   readonly running = new Set<string>(); // calls it had when it connected
   readonly #port: chrome.runtime.Port;
   #acknowledged: string[] = [];
@@ -54,8 +55,10 @@ export class Bridge {
     this.#lateWaiters.shift()?.();
   }
 
-  has(plugin: string, hash: string): boolean {
-    return this.plugins.get(plugin) === hash;
+  /** Whether the document has a plugin's adapter, of this hash and in its own world. */
+  has({ name, hash, world }: Pick<PluginInfo, 'name' | 'hash' | 'world'>): boolean {
+    const adapter = this.plugins.get(name);
+    return adapter?.hash === hash && adapter.main === (world === 'main');
   }
 
   #flush(): void {
@@ -165,7 +168,7 @@ export class Bridges {
       bridge.send({ type: 'epoch', epoch: this.#epoch() });
       bridge.late = message.late;
       bridge.moved(message.url);
-      for (const { name, hash } of message.plugins) bridge.plugins.set(name, hash);
+      for (const { name, hash, main } of message.plugins) bridge.plugins.set(name, { hash, main });
       for (const id of message.running) bridge.running.add(id);
     } else if (message.type === 'here') {
       // A document that loaded while the extension was being reloaded can have a bridge whose port leads here and
@@ -176,7 +179,7 @@ export class Bridges {
       this.#listener.ready(bridge);
       return;
     } else if (message.type === 'registered') {
-      bridge.plugins.set(message.name, message.hash);
+      bridge.plugins.set(message.name, { hash: message.hash, main: message.main });
     } else if (message.type === 'lateReady') {
       bridge.lateReady();
       return;

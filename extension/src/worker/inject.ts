@@ -57,7 +57,7 @@ export class Injector {
 
   /** Makes sure that a document has a plugin's adapter, of exactly this hash. */
   adapter(bridge: Bridge, plugin: PluginInfo): Promise<void> {
-    if (bridge.has(plugin.name, plugin.hash)) return Promise.resolve();
+    if (bridge.has(plugin)) return Promise.resolve();
     const key = `${bridge.documentId} ${plugin.name} ${plugin.hash}`;
     const pending = this.#adapting.get(key);
     if (pending !== undefined) return pending;
@@ -110,7 +110,7 @@ export class Injector {
       world: main ? 'MAIN' : 'ISOLATED',
       injectImmediately: true,
     });
-    const has = (one: Bridge) => one === bridge && one.has(plugin.name, plugin.hash);
+    const has = (one: Bridge) => one === bridge && one.has(plugin);
     if ((await this.#bridges.when(has, connectMs)) === undefined) {
       throw new Refused('ADAPTER_NOT_READY', `The adapter of ${plugin.name} did not register in the page`);
     }

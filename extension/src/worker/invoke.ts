@@ -177,7 +177,7 @@ export class Invocations {
     const { call, frame, plugin } = delivery;
     this.#watch(call);
     const bridge = this.#resident(frame, plugin, tabUrl);
-    if (bridge?.has(plugin.name, plugin.hash)) this.#record(delivery, bridge);
+    if (bridge?.has(plugin)) this.#record(delivery, bridge);
     else this.#prepare(delivery, bridge);
   }
 
