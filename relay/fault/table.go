@@ -195,7 +195,7 @@ var decisionRows = []Row{
 		Hint:      "Tell the person that a question is waiting for them, then repeat the call."},
 	{Code: PluginNotReviewed, Category: Auth, Source: SourceConfig, Class: Tool, Type: TypePermissionDenied, Outcome: NotExecuted,
 		Situation: "The plugin is new or has changed, and the person has not reviewed it yet.",
-		Hint:      "Ask the person to review it with `tabrelay plugin review`."},
+		Hint:      "Ask the person to review it in tabrelay's side panel, or with `tabrelay plugin review` in a terminal."},
 	{Code: ConfigError, Category: Validation, Source: SourceConfig, Class: Tool, Type: TypeInternal, Outcome: NotExecuted,
 		Situation: "Something the call needs is not configured: an agent, a provider, a key.",
 		Hint:      "Ask the person to complete the configuration; the message names what is missing."},
