@@ -2,8 +2,10 @@ package relay
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agext/levenshtein"
 	"github.com/rs/zerolog"
@@ -161,4 +163,16 @@ func accessOf(s call.Session, t *registry.Tool) call.Access {
 		a.Hash, a.Shipped = t.Plugin.Hash, t.Plugin.Shipped
 	}
 	return a
+}
+
+// checkRules says which rules of the configuration are about nothing that exists: a name that is misspelt forbids nothing.
+func (r *Relay) checkRules(context.Context) error {
+	for _, target := range slices.Sorted(maps.Keys(r.permits.Configured())) {
+		if _, err := r.permits.Target(target); err != nil {
+			message := "`permissions` in the configuration has a rule that does nothing: " + err.Error()
+			r.Log.Warn().Msg(message)
+			r.notices.add(Notice{Time: time.Now(), Kind: "config", Message: message})
+		}
+	}
+	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -247,5 +249,33 @@ func TestTheRelayStopsWhileThePersonIsAsked(t *testing.T) {
 	w.answers(t, q.ID, `{"answer":"allow"}`, http.StatusNotFound)
 	if n := len(next.permits.Pending("")); n != 0 {
 		t.Errorf("%d questions came back", n)
+	}
+}
+
+// A rule of config.json is taken over while the relay runs; one about nothing that exists is told.
+func TestRulesOfTheConfiguration(t *testing.T) {
+	t.Setenv("TABRELAY_REVIEW_REQUIRED", "false")
+	w := newWorld(t)
+	r := w.guarded(map[string]string{"shop": "auto", "shpo__pay": "off"})
+	w.browser(echoing(make(chan string, 10)))
+	notices := r.notices.all()
+	if len(notices) != 1 || !strings.Contains(notices[0].Message, "did you mean shop__pay?") {
+		t.Errorf("the notices are %+v", notices)
+	}
+	if failure := <-begin(t, r, ann, "shop__pay", `{}`, nil); failure != nil {
+		t.Error(failure)
+	}
+	if err := os.WriteFile(w.home.Config(), []byte(`{"permissions": {"shop": {"ann": "off"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if restart, failure := r.reload(t.Context()); failure != nil || slices.Contains(restart, "permissions") {
+		t.Errorf("reloading wants a restart for %v: %v", restart, failure)
+	}
+	failure := <-begin(t, r, ann, "shop__pay", `{}`, nil)
+	if failure == nil || !strings.Contains(failure.Message, "in config.json") || !strings.Contains(failure.Hint, "`permissions` in config.json") {
+		t.Errorf("after the change: %v", failure)
+	}
+	if n := len(r.notices.all()); n != 1 && n != 2 { // that listen needs a restart is another one
+		t.Errorf("%d notices", n)
 	}
 }

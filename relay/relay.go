@@ -115,7 +115,7 @@ func New(ctx context.Context, cfg config.Config, o Options) (r *Relay, err error
 			err = errors.Join(err, r.Close())
 		}
 	}()
-	for _, step := range []func(context.Context) error{r.settle, r.assemble, r.listen, r.load, r.face, r.answer, r.publish} {
+	for _, step := range []func(context.Context) error{r.settle, r.assemble, r.listen, r.load, r.checkRules, r.face, r.answer, r.publish} {
 		if err := step(ctx); err != nil {
 			return r, err
 		}

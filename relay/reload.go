@@ -83,7 +83,9 @@ func (r *Relay) reload(context.Context) (restart []string, failure *fault.Error)
 	if err := r.replace(next); err != nil {
 		return nil, r.refuse(fault.RegistryError, err)
 	}
-	r.permits.Configure(next.Permissions)
+	if r.permits.Configure(next.Permissions) {
+		_ = r.checkRules(context.Background()) // it never fails
+	}
 	if before := r.refused.set(nil); before != nil {
 		const accepted = "The configuration was read again and is in effect"
 		r.Log.Info().Msg(accepted)

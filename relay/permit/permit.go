@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -136,6 +137,9 @@ func (p *Permits) Default() (readOnly, other call.Mode) {
 // Rules lists the rules there are.
 func (p *Permits) Rules() []Rule { return p.table.Load().list(time.Now()) }
 
+// Configured are the rules of the configuration.
+func (p *Permits) Configured() map[string]map[string]string { return p.table.Load().config }
+
 // Grants lists what was allowed for more than one call.
 func (p *Permits) Grants() []Grant { return p.grants.list() }
 
@@ -213,12 +217,16 @@ func aboutRule(target, client string) string {
 	return "the rule about " + target + " and the client " + client + " was"
 }
 
-// Configure replaces the rules of the configuration.
-func (p *Permits) Configure(config map[string]map[string]string) {
+// Configure replaces the rules of the configuration and reports whether they are others.
+func (p *Permits) Configure(config map[string]map[string]string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.table.Load()
-	p.replace(newTable(t.personal, config, t.paused))
+	same := maps.EqualFunc(t.config, config, func(a, b map[string]string) bool { return maps.Equal(a, b) })
+	if !same {
+		p.replace(newTable(t.personal, config, t.paused))
+	}
+	return !same
 }
 
 // Revoke takes a grant back and reports whether there was one.

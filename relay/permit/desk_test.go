@@ -1,0 +1,134 @@
+package permit
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+)
+
+// A panel sees and answers the questions of its own profile, and those without a tab.
+func TestOnlyTheOwnerIsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t, call.Rule{Target: "default", Mode: call.Ask}, call.Rule{Target: "relay", Mode: call.Ask})
+		q, end := f.asks(t.Context(), pay())
+		own := call.Access{Session: call.Session{Lane: "lane", Client: "ann"}, Tool: "browser__open_tab", Plugin: "relay", BuiltIn: true}
+		_, everywhere := f.asks(t.Context(), own)
+		if n1, n2, all := len(f.Pending("p1")), len(f.Pending("p2")), len(f.Pending("")); n1 != 2 || n2 != 1 || all != 2 {
+			t.Errorf("p1 is asked %d, p2 %d, the terminal %d", n1, n2, all)
+		}
+		if err := f.Answer(t.Context(), q.ID, "p2", yes("once")); !errors.Is(err, ErrNotYours) {
+			t.Errorf("the other profile: %v", err)
+		}
+		if err := f.Answer(t.Context(), q.ID, "p1", yes("for ever")); !errors.Is(err, ErrAnswer) {
+			t.Errorf("an answer without sense: %v", err)
+		}
+		if err := f.Answer(t.Context(), q.ID, "p1", yes("once")); err != nil || <-end != nil {
+			t.Error(err)
+		}
+		if err := f.Answer(t.Context(), f.Pending("p2")[0].ID, "p2", no); err != nil || <-everywhere == nil {
+			t.Error(err)
+		}
+	})
+}
+
+// One client cannot keep the others from asking.
+func TestQuestionsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
+		ctx, cancel := context.WithCancel(t.Context())
+		var calls sync.WaitGroup
+		for range mostOpen / 4 {
+			calls.Go(func() { f.Ask(ctx, pay(), nil, nil) })
+		}
+		synctest.Wait()
+		if failure := f.Ask(ctx, pay(), nil, nil); failure == nil || failure.Code != fault.Overloaded || failure.Outcome != fault.NotExecuted {
+			t.Errorf("one too many: %v", failure)
+		}
+		bob := pay()
+		bob.Session.Client = "bob"
+		f.asks(ctx, bob)
+		cancel()
+		calls.Wait()
+		synctest.Wait()
+		if n := len(f.Pending("")); n != 0 {
+			t.Errorf("%d are left", n)
+		}
+	})
+}
+
+// The switch survives a restart; what is asked meanwhile is refused.
+func TestPause(t *testing.T) {
+	m := newMemory()
+	m.rules[key{"default", ""}] = call.Rule{Target: "default", Mode: call.Auto}
+	for _, paused := range []bool{true, false} {
+		p, err := New(t.Context(), Options{Store: m, Timeout: time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Pause(t.Context(), paused, "panel"); err != nil {
+			t.Fatal(err)
+		}
+		p.Close()
+		next, err := New(t.Context(), Options{Store: m, Timeout: time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, failure := next.Allow(pay()); (failure != nil) != paused || next.Paused() != paused {
+			t.Errorf("paused %t: %v", paused, failure)
+		}
+		next.Close()
+	}
+}
+
+// Changing the rules takes back what was allowed under them.
+func TestANewRuleTakesGrantsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
+		for _, target := range []string{"shop", "shop__pay", "https://shop.example", "default"} {
+			q, end := f.asks(t.Context(), pay())
+			if err := f.Answer(t.Context(), q.ID, "", yes("session")); err != nil || <-end != nil {
+				t.Fatal(err)
+			}
+			if err := f.Set(t.Context(), call.Rule{Target: target, Mode: call.Ask}, 0); err != nil {
+				t.Fatal(err)
+			}
+			if got := f.allowed(pay()); got != "ask" {
+				t.Errorf("after a rule about %s it is %s", target, got)
+			}
+		}
+		q, end := f.asks(t.Context(), pay())
+		if err := f.Answer(t.Context(), q.ID, "", yes("session")); err != nil || <-end != nil {
+			t.Fatal(err)
+		}
+		if g := f.Grants(); len(g) != 1 || !f.Revoke(g[0].ID, "panel") || f.allowed(pay()) != "ask" || f.Revoke(g[0].ID, "panel") {
+			t.Errorf("the grants are %+v", g)
+		}
+	})
+}
+
+func BenchmarkAllow(b *testing.B) {
+	rules := map[string]map[string]string{"wiki": {"*": "ask"}, "https://bank.example": {"*": "off"}, "default": {"*": "auto"}}
+	p, err := New(b.Context(), Options{Store: newMemory(), Config: rules, Timeout: time.Minute})
+	if err != nil {
+		b.Fatal(err)
+	}
+	granted := pay()
+	granted.Tool, granted.Plugin = "wiki__page", "wiki"
+	p.grants.add(&granted, 0)
+	for name, a := range map[string]call.Access{"auto": pay(), "granted": granted} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if ask, failure := p.Allow(a); ask || failure != nil {
+					b.Fatal(ask, failure)
+				}
+			}
+		})
+	}
+}
