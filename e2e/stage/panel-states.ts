@@ -112,6 +112,11 @@ export const states: readonly State[] = [
         status: ok({
           problems: [{ plugin: 'tickets', reason: 'tickets/index.ts:12: cannot find “./api.ts”' }],
           restart: ['listen'],
+          refused: {
+            time: '',
+            code: 'CONFIG_INVALID',
+            reason: 'permisions is not a setting: did you mean permissions?',
+          },
         }),
       },
     }),

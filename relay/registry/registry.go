@@ -32,8 +32,8 @@ type Snapshot struct {
 
 // Problem is one thing a person should know about a plugin.
 type Problem struct {
-	Plugin string // its name; empty when a configured plugin is not installed
-	Reason string // one sentence
+	Plugin string `json:"plugin,omitempty"` // its name; empty when a configured plugin is not installed
+	Reason string `json:"reason"`           // one sentence
 }
 
 // Find returns the tool of that name.

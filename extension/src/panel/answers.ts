@@ -139,15 +139,10 @@ const isClient = shape({
 export type Client = Guarded<typeof isClient>;
 export const isClients = shape({ clients: listOf(isClient) });
 
-const isHinted = shape({ message: isText, hint: text });
 const isProblem = shape({ plugin: text, reason: text });
 export const isHealth = shape({
-  version: text,
-  address: text,
-  trouble: maybe(isHinted),
-  refused: isAnything,
+  refused: maybe(shape({ reason: isText })),
   restart: texts,
-  browsers: maybe(listOf(shape({ profileId: isText, label: isText, connected: isFlag }))),
   problems: maybe(listOf(isProblem)),
 });
 export type Health = Guarded<typeof isHealth>;

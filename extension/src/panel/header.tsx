@@ -6,7 +6,7 @@ import { type Act, BoardContext, useAct, useAnswer, useLink } from './hooks.ts';
 import { Pairing } from './pairing.tsx';
 import { Failed } from './pieces.tsx';
 import type { PanelState } from './state.ts';
-import { visibleLine } from './words.ts';
+import { visible, visibleLine } from './words.ts';
 
 type Phase = PanelState['link']['phase'];
 
@@ -96,7 +96,10 @@ function Health() {
       <summary>The relay needs attention</summary>
       <ul>
         {value.refused != null && (
-          <li>The changed configuration was not taken over. “tabrelay doctor” says why.</li>
+          <li>
+            The changed configuration is not in use: {sentence(visible(value.refused.reason))} Correct it; it
+            is read again by itself, or with <code>tabrelay reload</code>.
+          </li>
         )}
         {restart.length > 0 && (
           <li>

@@ -4,7 +4,7 @@ import { type Guarded, isText } from '../page/guards.ts';
 import { isAudit, isVerified, type LogEntry } from './answers.ts';
 import { BoardContext, useAnswer, useNow } from './hooks.ts';
 import type { Problem } from './line.ts';
-import { Badge, Empty, Loaded, Part, type Tone, Trouble } from './pieces.tsx';
+import { Badge, Choice, Empty, Loaded, Part, type Tone, Trouble } from './pieces.tsx';
 import { clock, duration, moment, plural, visible, visibleLine } from './words.ts';
 
 const pageSize = 50;
@@ -137,28 +137,6 @@ function Export({ filters }: { filters: URLSearchParams }) {
       </p>
       {problem !== undefined && <Trouble problem={problem} />}
     </>
-  );
-}
-
-function Choice({
-  label,
-  value,
-  options,
-  onPick,
-}: {
-  label: string;
-  value: string;
-  options: readonly (readonly [string, string])[];
-  onPick: (value: string) => void;
-}) {
-  return (
-    <select aria-label={label} value={value} onChange={({ currentTarget }) => onPick(currentTarget.value)}>
-      {options.map(([one, text]) => (
-        <option key={one} value={one}>
-          {text}
-        </option>
-      ))}
-    </select>
   );
 }
 

@@ -77,6 +77,38 @@ export function Part({
   );
 }
 
+/** A choice of one of a few. Its label is seen in a form, and only heard where the choices say enough. */
+export function Choice({
+  label,
+  shown,
+  value,
+  options,
+  onPick,
+}: {
+  label: string;
+  shown?: boolean;
+  value: string;
+  options: readonly (readonly [string, string])[];
+  onPick: (value: string) => void;
+}) {
+  const select = (
+    <select aria-label={label} value={value} onChange={({ currentTarget }) => onPick(currentTarget.value)}>
+      {options.map(([one, text]) => (
+        <option key={one} value={one}>
+          {text}
+        </option>
+      ))}
+    </select>
+  );
+  if (shown !== true) return select;
+  return (
+    <div class="field">
+      <span aria-hidden="true">{label}</span>
+      {select}
+    </div>
+  );
+}
+
 /** A button that asks once more before it does something that cannot be undone. */
 export function Sure({
   label,

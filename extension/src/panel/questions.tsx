@@ -78,42 +78,69 @@ function useComings(questions: readonly Question[] | undefined, onLost: (questio
   return { watchFocus, heading, calm, had };
 }
 
-export function Questions() {
+/** Sends answers, and remembers which questions they were for. */
+function useVerdicts(note: (one: Note) => void) {
   const board = useContext(BoardContext);
-  const link = useLink();
-  const now = useNow();
-  const { value, problem, reload } = useAnswer('approvals', isApprovals);
   const [sent, setSent] = useState<readonly string[]>([]);
   const [problems, setProblems] = useState<Record<string, Problem>>({});
+  const given = useRef(new Set<string>());
+
+  const decide = async (question: Question, verdict: Verdict) => {
+    const { id } = question;
+    given.current.add(id);
+    setSent((all) => [...all, id]);
+    const reply = await board.act('POST', `approvals/${encodeURIComponent(id)}`, verdict);
+    setSent((all) => all.filter((one) => one !== id));
+    if (reply.ok) note(noteOf(question, verdict));
+    else if (reply.problem.status === 410)
+      note({ id, tone: 'plain', text: `${reply.problem.message}. ${subject(question)}` });
+    else {
+      given.current.delete(id);
+      setProblems((all) => ({ ...all, [id]: reply.problem }));
+    }
+  };
+  return { sent, problems, decide, given };
+}
+
+function Notes({ notes, onClear }: { notes: readonly Note[]; onClear: () => void }) {
+  if (notes.length === 0) return null;
+  return (
+    <ul class="notes">
+      {notes.map((one) => (
+        <li key={one.id} class={one.tone}>
+          {one.text}
+        </li>
+      ))}
+      <li>
+        <button type="button" class="small" onClick={onClear}>
+          Clear
+        </button>
+      </li>
+    </ul>
+  );
+}
+
+const headingOf = (count: number): string =>
+  count === 0 ? 'Questions' : count === 1 ? 'One question for you' : `${count} questions for you`;
+
+export function Questions() {
+  const connected = useLink()?.link.phase === 'connected';
+  const now = useNow();
+  const { value, problem, reload } = useAnswer('approvals', isApprovals);
   const [notes, setNotes] = useState<readonly Note[]>([]);
-  const verdicts = useRef(new Map<string, Verdict>());
-  const connected = link?.link.phase === 'connected';
   const questions = connected ? value?.approvals.toSorted(byAge) : undefined;
+  const count = questions?.length ?? 0;
 
   const note = (one: Note) => {
     setNotes((all) => [one, ...all.filter(({ id }) => id !== one.id)].slice(0, notesKept));
     announce(one.text);
   };
+  const { sent, problems, decide, given } = useVerdicts(note);
   const { watchFocus, heading, calm, had } = useComings(questions, (gone) => {
-    if (!verdicts.current.has(gone.id)) note(lostNote(gone));
+    if (!given.current.has(gone.id)) note(lostNote(gone));
   });
 
-  const decide = async (question: Question, verdict: Verdict) => {
-    const { id } = question;
-    verdicts.current.set(id, verdict);
-    setSent((all) => [...all, id]);
-    const reply = await board.act('POST', `approvals/${encodeURIComponent(id)}`, verdict);
-    setSent((all) => all.filter((one) => one !== id));
-    if (reply.ok) return note(noteOf(question, verdict));
-    verdicts.current.delete(id);
-    if (reply.problem.status === 410) {
-      verdicts.current.set(id, verdict);
-      note({ id, tone: 'plain', text: `${reply.problem.message}. ${subject(question)}` });
-    } else setProblems((all) => ({ ...all, [id]: reply.problem }));
-  };
-
-  const none = questions === undefined || questions.length === 0;
-  if (none && notes.length === 0 && problem === undefined) return null;
+  if (count === 0 && notes.length === 0 && problem === undefined) return null;
   return (
     <section
       class="questions"
@@ -124,11 +151,7 @@ export function Questions() {
       }}
     >
       <h2 id="questions-title" ref={heading} tabIndex={-1}>
-        {none
-          ? 'Questions'
-          : questions.length === 1
-            ? 'One question for you'
-            : `${questions.length} questions for you`}
+        {headingOf(count)}
       </h2>
       {problem !== undefined && connected && <Trouble problem={problem} again={reload} />}
       {questions?.map((question) => (
@@ -143,20 +166,7 @@ export function Questions() {
           onVerdict={(verdict) => decide(question, verdict)}
         />
       ))}
-      {notes.length > 0 && (
-        <ul class="notes">
-          {notes.map((one) => (
-            <li key={one.id} class={one.tone}>
-              {one.text}
-            </li>
-          ))}
-          <li class="last">
-            <button type="button" class="small" onClick={() => setNotes([])}>
-              Clear
-            </button>
-          </li>
-        </ul>
-      )}
+      <Notes notes={notes} onClear={() => setNotes([])} />
     </section>
   );
 }

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { type Grant, isClients, isPermissions, isPlugins, type Mode, type Rule } from './answers.ts';
 import { useAct, useAnswer, useNow } from './hooks.ts';
-import { Badge, Empty, Failed, Loaded, Part, Sure, type Tone } from './pieces.tsx';
+import { Badge, Choice, Empty, Failed, Loaded, Part, Sure, type Tone } from './pieces.tsx';
 import { isMode, modeNames, modes } from './plugins.tsx';
 import { moment, span, toolTitle, visibleLine } from './words.ts';
 
@@ -126,40 +126,21 @@ function NewRule() {
           ))}
           {plugins.flatMap(({ tools }) => tools.map(({ name }) => <option key={name} value={name} />))}
         </datalist>
-        <label>
-          Used by
-          <select value={client} onChange={({ currentTarget }) => setClient(currentTarget.value)}>
-            <option value="">every client</option>
-            {clients.map(({ name }) => (
-              <option key={name} value={name}>
-                {visibleLine(name)}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Permission
-          <select
-            value={mode}
-            onChange={({ currentTarget }) => isMode(currentTarget.value) && setMode(currentTarget.value)}
-          >
-            {modes.map((one) => (
-              <option key={one} value={one}>
-                {modeNames[one]}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          It holds
-          <select value={time} onChange={({ currentTarget }) => setTime(currentTarget.value)}>
-            {lasts.map(([value, text]) => (
-              <option key={value} value={value}>
-                {text}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          shown
+          label="Used by"
+          value={client}
+          options={[['', 'every client'], ...clients.map(({ name }) => [name, visibleLine(name)] as const)]}
+          onPick={setClient}
+        />
+        <Choice
+          shown
+          label="Permission"
+          value={mode}
+          options={modes.map((one) => [one, modeNames[one]] as const)}
+          onPick={(picked) => isMode(picked) && setMode(picked)}
+        />
+        <Choice shown label="It holds" value={time} options={lasts} onPick={setTime} />
         <button type="submit" disabled={act.busy}>
           Add the rule
         </button>
