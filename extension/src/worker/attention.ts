@@ -20,10 +20,10 @@ const isQuestions = shape({
   ),
 });
 
-const risks: Record<string, string> = {
-  changes: 'It can change something.',
-  destroys: 'It can delete or overwrite something.',
-};
+const risks = new Map([
+  ['changes', 'It can change something.'],
+  ['destroys', 'It can delete or overwrite something.'],
+]);
 
 interface Desk {
   panelsOpen(): number;
@@ -121,6 +121,6 @@ export function questionText(q: {
   risk?: string | undefined;
 }): string {
   const where = q.origin === undefined || q.origin === '' ? '' : ` at ${plain(q.origin, maxOrigin)}`;
-  const risk = risks[q.risk ?? ''];
+  const risk = risks.get(q.risk ?? '');
   return `It wants to run “${plain(q.title)}”${where}.${risk === undefined ? '' : ` ${risk}`}`;
 }

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { questionText, waitingText } from '../src/worker/attention.ts';
+import { plain } from '../src/worker/marks.ts';
+
+test('words of others become one plain, short line', () => {
+  for (const [text, want] of [
+    ['Place an order', 'Place an order'],
+    ['  a\n\tb\r\nc  ', 'a b c'],
+    ['\u202etxt.exe\u2066', 'txt.exe'],
+    ['zero\u200bwidth\ufeff', 'zero width'],
+    ['line\u2028and\u2029paragraph', 'line and paragraph'],
+    ['bell\u0007 and \u001b[31mred', 'bell and [31mred'],
+    ['\u0000', ''],
+  ] as const)
+    assert.equal(plain(text), want);
+  assert.equal(plain('x'.repeat(81)), `${'x'.repeat(79)}…`);
+  assert.equal(plain('x'.repeat(80)).length, 80);
+  assert.equal(plain('a b c d', 4), 'a b…');
+});
+
+test('a notification says tool, site and risk, and nothing else', () => {
+  const asked = { title: 'Delete "all"\n', origin: 'https://shop.example', risk: 'destroys' };
+  assert.equal(
+    questionText(asked),
+    'It wants to run “Delete "all"” at https://shop.example. It can delete or overwrite something.',
+  );
+  assert.equal(questionText({ title: 'Read', origin: '', risk: 'reads' }), 'It wants to run “Read”.');
+  assert.equal(questionText({ title: 'Read', risk: 'constructor' }), 'It wants to run “Read”.');
+  assert.ok(questionText({ title: 'x'.repeat(500), origin: 'y'.repeat(500) }).length < 200);
+});
+
+test('how many questions wait', () => {
+  assert.equal(waitingText(1), '1 question waits for you');
+  assert.equal(waitingText(12), '12 questions wait for you');
+});
