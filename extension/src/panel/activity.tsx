@@ -100,28 +100,36 @@ function Finished({ call, now }: { call: CallEntry; now: number }) {
   );
 }
 
-export function Activity() {
+/** Calls that run, wait or ask, of every profile. */
+function RunningNow({ here }: { here: string }) {
   const running = useAnswer('running', isRunning);
+  const now = useNow();
+  return (
+    <Part title="Running now" count={running.value?.calls.length}>
+      <Loaded answer={running} name="calls">
+        {({ calls }) =>
+          calls.length === 0 ? (
+            <Empty>No agent is doing anything right now.</Empty>
+          ) : (
+            <ul class="rows">
+              {calls.map((call) => (
+                <Running key={call.id} call={call} here={here} now={now} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Part>
+  );
+}
+
+export function Activity() {
   const link = useLink();
   const now = useNow();
   const finished = link?.calls.filter(({ outcome }) => outcome !== 'running') ?? [];
   return (
     <>
-      <Part title="Running now" count={running.value?.calls.length}>
-        <Loaded answer={running} name="calls">
-          {({ calls }) =>
-            calls.length === 0 ? (
-              <Empty>No agent is doing anything right now.</Empty>
-            ) : (
-              <ul class="rows">
-                {calls.map((call) => (
-                  <Running key={call.id} call={call} here={link?.profile.id ?? ''} now={now} />
-                ))}
-              </ul>
-            )
-          }
-        </Loaded>
-      </Part>
+      {link?.link.phase === 'connected' && <RunningNow here={link.profile.id} />}
       <Part title="Last calls in this browser">
         {finished.length === 0 ? (
           <Empty>No agent has called a tool in this browser yet. Calls appear here as they end.</Empty>

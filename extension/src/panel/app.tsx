@@ -96,7 +96,15 @@ function back(onGo: (page: Page) => void): void {
   document.getElementById('tab-plugins')?.focus();
 }
 
-function Shown({ place, onGo }: { place: Place; onGo: (page: Page, plugin?: string) => void }) {
+function Shown({
+  place,
+  connected,
+  onGo,
+}: {
+  place: Place;
+  connected: boolean;
+  onGo: (page: Page, plugin?: string) => void;
+}) {
   switch (place.page) {
     case 'plugins':
       if (place.plugin !== '') return <ReviewPage plugin={place.plugin} onBack={() => back(onGo)} />;
@@ -112,12 +120,17 @@ function Shown({ place, onGo }: { place: Place; onGo: (page: Page, plugin?: stri
         <>
           <FirstUse />
           <Activity />
-          <Tabs />
+          {connected && <Tabs />}
           <Profile />
         </>
       );
   }
 }
+
+const waitingFor = (phase: string | undefined): string =>
+  phase === undefined || phase === 'connecting'
+    ? 'Connecting …'
+    : 'There is no connection to tabrelay. What is here is shown as soon as there is one.';
 
 export function App() {
   const [place, go] = usePlace();
@@ -131,10 +144,10 @@ export function App() {
         <Questions />
         <TabBar page={place.page} reviews={reviews} onGo={go} />
         <div id="page" role="tabpanel" aria-labelledby={`tab-${place.page}`}>
-          {phase === 'connected' || phase === undefined || place.page === 'now' ? (
-            <Shown place={place} onGo={go} />
+          {phase === 'connected' || place.page === 'now' ? (
+            <Shown place={place} connected={phase === 'connected'} onGo={go} />
           ) : (
-            <Empty>There is no connection to tabrelay. What is here is shown as soon as there is one.</Empty>
+            <Empty>{waitingFor(phase)}</Empty>
           )}
         </div>
       </main>

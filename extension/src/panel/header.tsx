@@ -15,7 +15,7 @@ const phases: Record<Phase, string> = {
   connecting: 'Connecting',
   waiting: 'Not connected',
   unpaired: 'Not paired',
-  stopped: 'Connection refused',
+  stopped: 'Refused',
 };
 
 const advice: Partial<Record<Phase, string>> = {
