@@ -30,7 +30,9 @@ func systemd(env Environment) System {
 type PathError struct{ Path string }
 
 // Error names it.
-func (e *PathError) Error() string { return "systemd starts no program whose path has quotes or backslashes: " + e.Path }
+func (e *PathError) Error() string {
+	return "systemd starts no program whose path has quotes or backslashes: " + e.Path
+}
 
 // Hint is the next step.
 func (e *PathError) Hint() string { return "move tabrelay to another folder and try again" }

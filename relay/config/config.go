@@ -188,6 +188,7 @@ type Approvals struct {
 // Tabs is who works in which tab.
 type Tabs struct {
 	Ownership     string        // what makes a lane the owner of a tab: "writes", "all" or "off"
+	OwnedBy       string        // who may share such a tab: the lanes of one "client", or no other "lane"
 	OwnershipIdle time.Duration // how long it stays so without a call
 	Groups        bool          // tabs with an owner are put into a tab group
 }

@@ -33,7 +33,7 @@ func (h *Hub) routeLane(r *call.Invocation, where *site, chosen []candidate, las
 			return h.routeFront(r, where, []candidate{c})
 		}
 		if len(of) > 0 {
-			tab, _ := h.prefer(r.Session.Lane, c.b, of)
+			tab, _ := h.prefer(r.Session, c.b, of)
 			return target{b: c.b, conn: c.conn, tab: tab}, nil, false
 		}
 		return t, h.lost(r, where, chosen, c.b, last), false

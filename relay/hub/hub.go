@@ -39,6 +39,7 @@ type Config struct {
 	Meter           Meter   // may be nil
 
 	Ownership     string        // what makes a lane the owner of a tab: OwnNothing (also when empty), OwnWrites or OwnAll
+	OwnedBy       string        // who may share a tab that is owned: OwnedByLane (also when empty) or OwnedByClient
 	OwnershipIdle time.Duration // how long it stays so without a call
 	Lanes         []Lane        // where lanes have worked under an earlier relay
 	Moved         func()        // called when a lane works in another place than before; must not block; may be nil
@@ -118,7 +119,7 @@ func New(cfg Config) *Hub {
 		unwelcome: rate.Sometimes{First: complaints, Interval: complaintEvery},
 		late:      make(chan lateOutcome, 256),
 	}
-	h.owners = newOwners(cfg.Ownership, cfg.OwnershipIdle, h.ownersChanged)
+	h.owners = newOwners(cfg.Ownership, cfg.OwnedBy, cfg.OwnershipIdle, h.ownersChanged)
 	h.failures = throttle.New(wrongProofs, func(slowed int) {
 		cfg.Log.Warn().Int("slowed", slowed).Msg("many wrong proofs of the pairing; their answers are held back")
 	})

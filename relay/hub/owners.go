@@ -2,6 +2,7 @@ package hub
 
 import (
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,11 +17,18 @@ const (
 	OwnAll     = "all"    // any call; others may not even read
 )
 
+// Who may share a tab that one of them owns.
+const (
+	OwnedByLane   = "lane"   // nobody
+	OwnedByClient = "client" // all lanes of one client, but those that a caller has named
+)
+
 // owners knows which lane works in which tab. A claim begins when a call has chosen its tab, before it waits for a
 // person or for its turn, so that of two lanes that come together exactly one gets the tab. It is kept once a call was
 // sent, until the lane was idle for a while or has ended, the tab was closed, or a person took it away.
 type owners struct {
 	mode    string
+	by      string
 	idle    time.Duration
 	changed func() // a tab got an owner, or lost it; called without the lock
 
@@ -36,18 +44,18 @@ type tabRef struct {
 	tabID     int
 }
 
-// claim is one lane's hold on one tab. Guarded by owners.mu, except for what is static: at, session, number.
+// claim is one lane's hold on one tab. Guarded by owners.mu, except for what is static: at, number.
 type claim struct {
 	at      tabRef
-	session call.Session
-	number  int       // tells the lanes of one client apart, from 1
-	since   time.Time // the first call was sent; zero: none was yet
-	calls   int       // that are on their way or run
+	session call.Session // the last that called there, of those that may share the tab
+	number  int          // tells the lanes of one client apart, from 1
+	since   time.Time    // the first call was sent; zero: none was yet
+	calls   int          // that are on their way or run
 	expiry  *time.Timer
 }
 
-func newOwners(mode string, idle time.Duration, changed func()) *owners {
-	return &owners{mode: mode, idle: orElse(idle, laneTime), changed: changed, tabs: map[tabRef]*claim{}}
+func newOwners(mode, by string, idle time.Duration, changed func()) *owners {
+	return &owners{mode: mode, by: by, idle: orElse(idle, laneTime), changed: changed, tabs: map[tabRef]*claim{}}
 }
 
 // claims reports whether a call is one that only the owner of a tab may make.
@@ -57,6 +65,19 @@ func (o *owners) claims(r *call.Invocation) bool {
 
 // lasting reports whether who asks comes again: a command line is gone after its one call, and the panel is the person.
 func lasting(s call.Session) bool { return s.Lane != "" && s.Via != "cli" && s.Via != "panel" }
+
+// share reports whether two sessions may work in the same tab.
+func (o *owners) share(a, b call.Session) bool {
+	if a.Lane == b.Lane {
+		return true
+	}
+	_, one, _ := strings.Cut(a.Lane, namedLane)
+	_, other, _ := strings.Cut(b.Lane, namedLane)
+	return o.by == OwnedByClient && a.Client == b.Client && one == other
+}
+
+// namedLane is what stands before the name of a lane that a caller has named.
+const namedLane = "/lane:"
 
 // hold is one call's part in a claim. It belongs to the goroutine of that call.
 type hold struct {
@@ -82,7 +103,7 @@ func (h *hold) take(r *call.Invocation, at tabRef) (owner *Owner) {
 	switch {
 	case h.claim != nil:
 		return nil
-	case c != nil && c.session.Lane != r.Session.Lane:
+	case c != nil && !o.share(c.session, r.Session):
 		if claiming {
 			return c.owner()
 		}
@@ -94,6 +115,7 @@ func (h *hold) take(r *call.Invocation, at tabRef) (owner *Owner) {
 		o.tabs[at] = c
 		o.some.Add(1)
 	}
+	c.session = r.Session
 	c.calls++
 	if c.expiry != nil {
 		c.expiry.Stop()
@@ -211,7 +233,7 @@ func (o *owners) numberOf(s call.Session) int {
 	taken := map[int]bool{}
 	for _, c := range o.tabs {
 		switch {
-		case c.session.Lane == s.Lane:
+		case o.share(c.session, s):
 			return c.number
 		case c.session.Client == s.Client:
 			taken[c.number] = true

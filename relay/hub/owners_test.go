@@ -325,3 +325,19 @@ func TestFreeTabOfTheSameAccount(t *testing.T) {
 		l.wantOwner(5, "")
 	})
 }
+
+// TestClientsShareTheirTabs: the windows of one client work in one tab, and lanes that an agent has named do not.
+func TestClientsShareTheirTabs(t *testing.T) {
+	inLabWith(t, func(c *hub.Config) { c.Ownership, c.OwnedBy = hub.OwnWrites, hub.OwnedByClient }, func(t *testing.T, l *lab) {
+		l.connect(named("A", tab(1, "http://demo.test/")))
+		l.invoke(request(of("codex", "a"), in(1), write)).wantTab(t, "A", 1)
+		l.invoke(request(of("codex", "b"), in(1), write)).wantTab(t, "A", 1)
+		l.wantOwner(1, "codex")
+		l.invoke(request(of("codex", "b/lane:x"), in(1), write)).wantOwned(t, "another session of this client")
+		l.invoke(request(of("claude-code", "c"), in(1), write)).wantOwned(t, `"codex"`)
+		l.hub.LaneLeft("a") // its other window goes on
+		l.wantOwner(1, "codex")
+		l.hub.LaneLeft("b")
+		l.wantOwner(1, "")
+	})
+}

@@ -19,7 +19,7 @@ func (h *Hub) LaneLeft(lane string) {
 // within reports whether a lane is another one, or one that a caller has named inside it.
 func within(lane, of string) bool {
 	rest, ok := strings.CutPrefix(lane, of)
-	return ok && (rest == "" || strings.HasPrefix(rest, "/lane:"))
+	return ok && (rest == "" || strings.HasPrefix(rest, namedLane))
 }
 
 // ClientsLeft ends what the lanes of clients own that came over HTTP, and whose token does not hold any more.
@@ -65,7 +65,7 @@ func (h *Hub) claim(own *hold, r *call.Invocation, t target) *fault.Error {
 
 // to names an owner to somebody else: by its client, and where that is theirs too, as another session of it.
 func (w *Owner) to(s call.Session) string {
-	_, lane, named := strings.Cut(w.Lane, "/lane:")
+	_, lane, named := strings.Cut(w.Lane, namedLane)
 	switch {
 	case w.Client == s.Client && named:
 		return fmt.Sprintf("the lane %q of this client (%s)", lane, w.Client)
@@ -84,7 +84,7 @@ func (h *Hub) wayOut(r *call.Invocation, t target) string {
 	hint := "Ask the person to release it in tabrelay's side panel or with `" + release + "`; or pass another tabId"
 	var others []string
 	for _, tab := range sameSite(t.b.tabs.Load().of(t.where), t.tab.URL) {
-		if tab.ID != t.tab.ID && h.owners.standing(r.Session.Lane, tabRef{t.b.id, tab.ID}) != taken && len(others) < 5 {
+		if tab.ID != t.tab.ID && h.owners.standing(r.Session, tabRef{t.b.id, tab.ID}) != taken && len(others) < 5 {
 			others = append(others, strconv.Itoa(tab.ID))
 		}
 	}
@@ -97,12 +97,12 @@ func (h *Hub) wayOut(r *call.Invocation, t target) string {
 	return hint + "."
 }
 
-// standing is what a tab is to a lane, the better the smaller.
-func (o *owners) standing(lane string, at tabRef) int {
+// standing is what a tab is to who asks, the better the smaller.
+func (o *owners) standing(s call.Session, at tabRef) int {
 	switch w := o.of(at); {
 	case w == nil:
 		return free
-	case w.Lane == lane:
+	case o.share(call.Session{Client: w.Client, Lane: w.Lane}, s):
 		return own
 	}
 	return taken
@@ -114,15 +114,15 @@ const (
 	taken
 )
 
-// prefer returns the first of the tabs that the lane owns, else the first that nobody owns, else the first. There is one.
-func (h *Hub) prefer(lane string, b *browser, tabs []*wire.Tab) (tab *wire.Tab, standing int) {
+// prefer returns the first of the tabs that who asks owns, else the first that nobody owns, else the first. There is one.
+func (h *Hub) prefer(s call.Session, b *browser, tabs []*wire.Tab) (tab *wire.Tab, standing int) {
 	if h.owners.some.Load() == 0 {
 		return tabs[0], free
 	}
 	tab, standing = tabs[0], taken
 	for _, t := range tabs {
-		if s := h.owners.standing(lane, tabRef{b.id, t.ID}); s < standing {
-			tab, standing = t, s
+		if now := h.owners.standing(s, tabRef{b.id, t.ID}); now < standing {
+			tab, standing = t, now
 		}
 	}
 	return tab, standing

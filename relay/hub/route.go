@@ -198,7 +198,7 @@ func (h *Hub) routeBest(r *call.Invocation, where *site, chosen []candidate) (t 
 		if len(of) == 0 {
 			continue
 		}
-		tab, standing := h.prefer(r.Session.Lane, c.b, of)
+		tab, standing := h.prefer(r.Session, c.b, of)
 		if standing != own {
 			tab = of[0]
 		}
@@ -210,7 +210,7 @@ func (h *Hub) routeBest(r *call.Invocation, where *site, chosen []candidate) (t 
 	case t.tab != nil:
 		// Another tab than the best one only because nobody works there, and then of the same profile and account.
 		if of := preferred(sameSite(t.b.tabs.Load().of(where), t.tab.URL), r.Avoid); !mine && len(of) > 0 {
-			t.tab, _ = h.prefer(r.Session.Lane, t.b, of)
+			t.tab, _ = h.prefer(r.Session, t.b, of)
 		}
 		return t, nil, false
 	case len(here) == 0:
