@@ -173,3 +173,61 @@ func TestAuditNamesTheDecision(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// The end of a call that came late is another entry of it, with whose it was.
+func TestAuditOfLateOutcomes(t *testing.T) {
+	w := newWorld(t)
+	r, end := w.relay()
+	s := call.Session{Client: "ann", Via: "stdio", Lane: "l"}
+	const id call.ID = "00000000000000000000000000000001"
+	if err := r.store.Dispatch(t.Context(), call.Record{ID: id, Session: s, Tool: "shop__pay", ProfileID: "p", TabID: 7, Epoch: "e", Dispatched: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	r.store.AddDeadLetter(call.DeadLetter{ID: id, Session: s, Tool: "shop__pay", Created: time.Now(), TabID: 7, Profile: "Work", Outcome: call.Unknown}, id)
+	r.store.Resolve(id, call.Executed, nil, nil)
+	if _, _, err := r.store.Find(t.Context(), id); err != nil { // in turn with the writes
+		t.Fatal(err)
+	}
+	end()
+	rows := w.auditRows()
+	if len(rows) != 1 || rows[0].CallID != string(id) || rows[0].Client != "ann" || rows[0].Tool != "shop__pay" || rows[0].TabID != 7 || rows[0].Outcome != "executed" || !strings.Contains(rows[0].Detail, "late") {
+		t.Errorf("%+v", rows)
+	}
+}
+
+// A relay that is stopped while a call runs says so of it.
+func TestAuditOfCallsInFlight(t *testing.T) {
+	w := newWorld(t)
+	r, end := w.relay()
+	started := make(chan struct{})
+	w.browser(func(c *hubtest.Call) {
+		c.Started()
+		close(started) // and never ends
+	})
+	m := w.modern(r)
+	go func() { _, _ = asksInVain(m, r) }()
+	<-started
+	end()
+	rows := w.auditRows()
+	if len(rows) == 0 {
+		t.Fatal("nothing was written down")
+	}
+	last := rows[len(rows)-1]
+	if last.Tool != "shop__read" || last.Outcome != "unknown" || !strings.Contains(last.Detail, "The relay ended") || last.TabID != 7 {
+		t.Errorf("%+v", last)
+	}
+}
+
+// asksInVain calls a tool over HTTP and expects no answer.
+func asksInVain(m modern, r *Relay) (int, error) {
+	req, err := http.NewRequest(http.MethodPost, "http://"+r.Address()+"/api/v1/tools/shop__read/call", strings.NewReader(`{}`))
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Authorization", "Bearer "+m.token)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	return res.StatusCode, res.Body.Close()
+}
