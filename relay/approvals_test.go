@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"tabrelay/relay/fault"
 	"tabrelay/relay/fault/faulttest"
@@ -201,5 +202,26 @@ func TestAReplayIsAskedOnce(t *testing.T) {
 	}
 	if status, said := w.person(t, http.MethodPost, "/api/v1/dead-letters/"+failure.CorrelationID+"/replay", `{"confirmed":true}`); status != http.StatusOK || strings.Contains(said, `"error"`) {
 		t.Errorf("%d %s", status, said)
+	}
+}
+
+// A relay that stops does not wait for a client of the new era that was asked and has not come back.
+func TestTheRelayStopsWhileAClientOfTheNewEraIsAsked(t *testing.T) {
+	w := newWorld(t)
+	r := w.guarded(map[string]string{"shop": "ask"})
+	ran := make(chan string, 10)
+	w.browser(echoing(ran))
+	const params = `"name":"shop__pay","arguments":{}`
+	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bob","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}},`
+	_, answer := w.modern(r).post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{`+meta+params+`}}`, "tools/call", params, "2026-07-28")
+	if !strings.Contains(string(answer), "input_required") {
+		t.Fatalf("the client is answered %s", answer)
+	}
+	began := time.Now()
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > drainTime/2 || len(ran) != 0 {
+		t.Errorf("stopping took %s; %d calls reached the page", took, len(ran))
 	}
 }
