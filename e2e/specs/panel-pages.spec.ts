@@ -139,3 +139,14 @@ test('the person names the profile', async ({ stage }) => {
     'tabrelay/call': { profile: 'Work' },
   });
 });
+
+test('a tab that an agent holds is listed with its owner, and taken back', async ({ closing }) => {
+  const { agent, browser } = await openStage(closing, { owned: true });
+  const panel = await openPanel(browser);
+  expect((await agent.call('demo__counter_increment', { name: 'held', by: 1 })).failed).toBe(false);
+  const held = panel.getByRole('region', { name: 'Tabs in use' }).getByRole('listitem');
+  await expect(held).toHaveCount(1);
+  await expect(held).toContainText('stdio');
+  await held.getByRole('button', { name: /^Release/ }).click();
+  await expect(panel.getByText('No agent holds a tab.')).toBeVisible();
+});

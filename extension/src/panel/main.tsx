@@ -8,6 +8,10 @@ const root = document.getElementById('panel');
 if (root === null) throw new Error('panel.html has no #panel');
 const board = new Board();
 board.line.open();
+// Chrome gives this one without a question, but in a click only: see permissions.md.
+root.addEventListener('click', () => void chrome.permissions.request({ permissions: ['offscreen'] }), {
+  once: true,
+});
 render(
   <BoardContext.Provider value={board}>
     <App />

@@ -127,6 +127,7 @@ export function QuestionCard(props: QuestionCardProps) {
         {pluginTitle ? `${visibleLine(pluginTitle)} · ` : ''}
         <code>{visibleLine(tool)}</code>
       </p>
+      {question.first === true && <p class="quiet">It is the first time that {visibleLine(client)} asks.</p>}
       <Place question={question} />
       {note && <p class="note">{visible(note)}</p>}
       {changes && risk !== 'reads' && (
