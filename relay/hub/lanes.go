@@ -31,7 +31,7 @@ type lanePlace struct {
 
 // remember notes where a lane works, and reports whether that is somewhere else than before.
 func (l *lanes) remember(r *call.Invocation, t target) (moved bool) {
-	if r.Session.Lane == "" {
+	if !lasting(r.Session) { // each command of a shell means the tab that the person looks at
 		return false
 	}
 	l.mu.Lock()

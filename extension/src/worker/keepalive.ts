@@ -10,6 +10,7 @@ export class Keepalive {
 
   constructor(needed: () => boolean) {
     this.#needed = needed;
+    chrome.permissions.onAdded.addListener(() => this.changed());
   }
 
   /** Whether a document is needed may have changed. */
@@ -24,6 +25,7 @@ export class Keepalive {
 
   async #settle(): Promise<void> {
     const needed = this.#needed();
+    if (!(await chrome.permissions.contains({ permissions: ['offscreen'] }))) return; // nobody has used the panel yet
     if ((await chrome.offscreen.hasDocument()) === needed) return;
     if (!needed) return chrome.offscreen.closeDocument();
     // Chrome asks for a reason of its list, none of which is this one.

@@ -7,7 +7,7 @@ import { pluginList, type Stage, setStage } from './stage.ts';
 
 let stage: Stage;
 beforeEach(async () => {
-  stage = await setStage();
+  stage = await setStage(undefined, { permissions: ['offscreen'] });
 });
 afterEach(() => stage?.close());
 
@@ -132,4 +132,17 @@ test('a page with a bridge is enough, so the document without a window goes, and
   await wakerIs(false);
   await page.close();
   await wakerIs(true);
+});
+
+test('the first click in the panel brings that document, without a question', async () => {
+  await stage.close();
+  stage = await setStage();
+  const allowed = async () =>
+    (await stage.worker()).evaluate(() => chrome.permissions.contains({ permissions: ['offscreen'] }));
+  assert.equal(await allowed(), false);
+  const panel = await stage.browser.newPage();
+  await panel.goto(`chrome-extension://${stage.relay.extensionId}/panel.html`);
+  await panel.locator('#panel').click();
+  await wakerIs(true);
+  assert.equal(await allowed(), true);
 });
