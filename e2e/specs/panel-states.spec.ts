@@ -8,6 +8,7 @@ import { type Browser, chromium, type Page } from '@playwright/test';
 import { drawPanel, type Look } from '../stage/drawn-panel.ts';
 import { states } from '../stage/panel-states.ts';
 import * as paths from '../stage/paths.ts';
+import { keepPicture } from '../stage/pictures.ts';
 import { expect, test } from '../stage/test.ts';
 
 const folder = path.join(paths.repository, 'docs/panel');
@@ -36,7 +37,7 @@ async function picture(page: Page, name: string, width: number): Promise<void> {
   // As high as what it shows: what sticks to an edge would lie over the middle of a longer picture.
   const height = await page.evaluate(() => document.documentElement.scrollHeight);
   await page.setViewportSize({ width, height });
-  await page.screenshot({ path: path.join(folder, name), animations: 'disabled' });
+  await keepPicture(page, path.join(folder, name));
 }
 
 for (const state of states) {
