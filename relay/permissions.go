@@ -74,7 +74,7 @@ func namesOf(plugins []plugin.Plugin) (names []string) {
 
 // known looks a name up, and finds the one that was probably meant.
 func known(name string, names []string) (exists bool, suggestion string) {
-	names = append(names, readTab, readConsole, relayName)
+	names = append(names, readTab, readConsole, relayName, browserName)
 	if slices.Contains(names, name) {
 		return true, ""
 	}
@@ -96,6 +96,9 @@ func known(name string, names []string) (exists bool, suggestion string) {
 
 // relayName is the plugin that rules about the relay's own tools name.
 const relayName = "relay"
+
+// browserName is the plugin that rules about the tools browser__* name.
+const browserName = "browser"
 
 // OfflinePermits are the rules of a home folder in which no relay runs; while they are open none can. When one does
 // run, the error is a [*join.RunningError].

@@ -190,8 +190,10 @@ func (t *table) rest(a *call.Access, now int64) verdict {
 // demoPlugin is the plugin that shows how everything works, on a site of the relay's own.
 const demoPlugin = "demo"
 
-// free reports whether nobody has to allow a tool.
-func free(a *call.Access) bool { return a.BuiltIn || a.Shipped && a.Plugin == demoPlugin }
+// free reports whether nobody has to allow a tool: the relay's own see and do nothing in a browser.
+func free(a *call.Access) bool {
+	return a.BuiltIn && a.Plugin == relayPlugin || a.Shipped && a.Plugin == demoPlugin
+}
 
 // why is a verdict in words, after "because".
 func (v verdict) why() string {
@@ -250,5 +252,5 @@ func (t *table) list(now time.Time) []Rule {
 	return append(append(rules, configured...), Rule{Target: relayPlugin, Mode: call.Auto, From: fromBuiltIn}, Rule{Target: demoPlugin, Mode: call.Auto, From: fromBuiltIn})
 }
 
-// relayPlugin stands for the tools of the relay itself.
+// relayPlugin stands for the tools of the relay itself, but those of the group browser.
 const relayPlugin = "relay"

@@ -97,7 +97,9 @@ func TestMatrix(t *testing.T) {
 
 // The relay's own tools and the demo in the binary need no permission, unless somebody says so.
 func TestFreeTools(t *testing.T) {
-	own := call.Access{Session: call.Session{Client: "ann"}, Tool: "browser__open_tab", Plugin: "relay", BuiltIn: true}
+	own := call.Access{Session: call.Session{Client: "ann"}, Tool: "relay__read_result", Plugin: "relay", BuiltIn: true}
+	opens := call.Access{Session: call.Session{Client: "ann"}, Tool: "browser__open_tab", Plugin: "browser", BuiltIn: true}
+	lists := call.Access{Session: call.Session{Client: "ann"}, Tool: "browser__list_tabs", Plugin: "browser", BuiltIn: true, ReadOnly: true}
 	shown := call.Access{Session: call.Session{Client: "ann"}, Tool: "demo__add", Plugin: "demo", Shipped: true, At: shopAt("http://127.0.0.1:7718")}
 	forged := shown
 	forged.Shipped = false // somebody's plugin that calls itself demo
@@ -111,7 +113,7 @@ func TestFreeTools(t *testing.T) {
 		{"default@ann=off", "off", "off", "off"},
 		{"default@bob=off", "auto", "auto", "off"},
 		{"relay=ask demo=off", "ask", "off", "off"},
-		{"browser__open_tab@ann=ask demo__add=ask", "ask", "ask", "ask"},
+		{"relay__read_result@ann=ask demo__add=ask", "ask", "ask", "ask"},
 		{"default=off relay=auto", "auto", "off", "off"},
 		{"http://127.0.0.1:7718=off", "auto", "auto", "off"},
 	} {
@@ -124,6 +126,10 @@ func TestFreeTools(t *testing.T) {
 				t.Errorf("%q: %s (shipped %t) is %s, want %s", tt.rules, c.access.Tool, c.access.Shipped, got.mode, c.want)
 			}
 		}
+	}
+	none := said(t, "")
+	if got, read := none.resolve(&opens, 0), none.resolve(&lists, 0); got.mode != call.Off || read.mode != call.Ask {
+		t.Errorf("what is done in a browser is %s, and what is read there %s", got.mode, read.mode)
 	}
 }
 

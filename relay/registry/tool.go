@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
@@ -62,12 +63,15 @@ func (t *Tool) Output() (*schema.Schema, error) {
 // Declares reports whether the tool declares an output schema.
 func (t *Tool) Declares() bool { return t.output != nil }
 
-// PluginName is the plugin's name, or "relay" for a built-in tool.
+// PluginName is the plugin's name; of a built-in tool, "browser" when it sees or does something in a browser, else "relay".
 func (t *Tool) PluginName() string {
-	if t.Plugin == nil {
-		return "relay"
+	switch {
+	case t.Plugin != nil:
+		return t.Plugin.Manifest.Name
+	case strings.HasPrefix(t.Name, "browser__"):
+		return "browser"
 	}
-	return t.Plugin.Manifest.Name
+	return "relay"
 }
 
 // accept checks a tool as far as that is cheap and completes it. What only compiling a schema can tell is seen
