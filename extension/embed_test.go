@@ -58,11 +58,11 @@ func TestIDIsThatOfTheManifestKey(t *testing.T) {
 // The permissions a person is asked for at install time are a promise; more are asked for when first needed.
 func TestManifestAsksForNoMoreThanPromised(t *testing.T) {
 	m := readManifest(t)
-	want := []string{"scripting", "storage", "alarms", "tabs", "sidePanel", "offscreen"}
+	want := []string{"scripting", "storage", "alarms", "tabs", "sidePanel"}
 	if diff := cmp.Diff(want, m.Permissions); diff != "" {
 		t.Errorf("permissions (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"notifications", "tabGroups"}, m.OptionalPermissions); diff != "" {
+	if diff := cmp.Diff([]string{"notifications", "offscreen", "tabGroups"}, m.OptionalPermissions); diff != "" {
 		t.Errorf("optional_permissions (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"<all_urls>"}, m.HostPermissions); diff != "" {
