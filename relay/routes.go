@@ -59,6 +59,7 @@ func (r *Relay) routes(d *door) map[string]http.Handler {
 		"PUT /api/v1/paused":          d.operator(r.setPaused),
 
 		"GET /api/v1/tabs":                          d.operator(r.showTabs),
+		"POST /api/v1/tabs":                         d.operator(r.openTabNow),
 		"DELETE /api/v1/tabs/{profile}/{tab}/owner": d.operator(r.releaseTab),
 	}
 }

@@ -40,6 +40,22 @@ func (r *Relay) showTabs(w http.ResponseWriter, _ *http.Request) {
 	reply(w, http.StatusOK, answer)
 }
 
+// openTabNow opens a tab for the person, whom nobody has to ask.
+func (r *Relay) openTabNow(w http.ResponseWriter, req *http.Request) {
+	var t NewTab
+	if failure := readBody(w, req, &t); failure != nil {
+		refuse(w, http.StatusBadRequest, failure)
+		return
+	}
+	session, _ := sender(req.Context())
+	answer, failure := r.openTab(req.Context(), call.Call{Session: session}, t)
+	if failure != nil {
+		refuse(w, http.StatusConflict, failure)
+		return
+	}
+	reply(w, http.StatusOK, answer)
+}
+
 // Released is the answer of DELETE /api/v1/tabs/{profile}/{tab}/owner.
 type Released struct {
 	Released hub.Owner `json:"released"`

@@ -100,15 +100,15 @@ func present(all []hub.Browser) []hub.Browser {
 	return slices.DeleteFunc(slices.Clone(all), func(b hub.Browser) bool { return !b.Connected })
 }
 
-// newTab is what browser__open_tab is told.
-type newTab struct {
+// NewTab is what browser__open_tab is told, and the body of POST /api/v1/tabs.
+type NewTab struct {
 	URL     string `json:"url"`
-	Active  bool   `json:"active"`
-	Profile string `json:"profile"`
+	Active  bool   `json:"active,omitempty"`
+	Profile string `json:"profile,omitempty"`
 }
 
-// opened is what it answers.
-type opened struct {
+// OpenedTab is what they answer.
+type OpenedTab struct {
 	TabID    int    `json:"tabId"`
 	WindowID int    `json:"windowId"`
 	Profile  string `json:"profile,omitempty"`
@@ -116,7 +116,7 @@ type opened struct {
 
 // openTab opens a page in the profile that is named, or where the lane works, or in the only one; which of several
 // else is not guessed. The person goes on looking at what they look at, unless the call asks for more.
-func (r *Relay) openTab(ctx context.Context, c call.Call, t newTab) (answer opened, failure *fault.Error) {
+func (r *Relay) openTab(ctx context.Context, c call.Call, t NewTab) (answer OpenedTab, failure *fault.Error) {
 	u, err := url.Parse(t.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return answer, fault.New(fault.ValidationError, "url is not an http or https URL", fault.WithHint("Pass a complete URL, for example https://example.com/."))

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -300,24 +299,16 @@ func (u *upping) openDemo(ctx context.Context) error {
 			return nil
 		}
 	}
-	var answer relay.Answer
-	arguments := map[string]any{"url": u.status.Demo}
+	t := relay.NewTab{URL: u.status.Demo}
 	for _, b := range u.status.Browsers {
 		if b.Connected {
-			arguments["profile"] = b.ProfileID
+			t.Profile = b.ProfileID
 			break
 		}
 	}
-	text, err := json.Marshal(arguments)
-	if err != nil {
-		return err
-	}
-	ask := relay.Ask{Arguments: text}
-	if err := u.post(ctx, "/api/v1/tools/browser__open_tab/call", ask, &answer); err != nil {
-		return err
-	}
-	if answer.Error != nil {
-		return failed("cannot open the demo site: %s", answer.Error.Message).hinting(answer.Error.Hint)
+	var opened relay.OpenedTab
+	if err := u.post(ctx, "/api/v1/tabs", t, &opened); err != nil {
+		return fmt.Errorf("cannot open the demo site: %w", err)
 	}
 	return nil
 }
@@ -325,5 +316,7 @@ func (u *upping) openDemo(ctx context.Context) error {
 func (u *upping) next() error {
 	u.notef("\nNext: tabrelay connect claude-code   (or claude-desktop, cursor, vscode, …)\n")
 	u.notef("      then open a web application you are signed in to, and ask your agent to use it.\n")
+	u.notef("      Tools that only read ask you first, in the side panel: click tabrelay's icon. Others are off\n")
+	u.notef("      until you switch them on there, or with: tabrelay permit set PLUGIN ask\n")
 	return nil
 }
