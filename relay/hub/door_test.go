@@ -278,7 +278,7 @@ func TestHelloOfAnotherProtocol(t *testing.T) {
 // A program that tries secrets is slowed down and told of once; the extension with the right one is let in meanwhile.
 func TestWrongProofsAreSlowedDown(t *testing.T) {
 	var log strings.Builder
-	inLabWith(t, func(c *hub.Config) { c.Log = zerolog.New(&log) }, func(t *testing.T, l *lab) {
+	inLabWith(t, func(c *hub.Config) { c.Log = zerolog.New(zerolog.SyncWriter(&log)) }, func(t *testing.T, l *lab) {
 		wrong := hubtest.New(l.options(func(o *hubtest.Options) { o.Secret = strings.Repeat("0", 64) }))
 		begin := time.Now()
 		for range 20 {
@@ -338,7 +338,7 @@ func TestSilentHandshakesKeepNobodyOut(t *testing.T) {
 // A page that tries from a foreign origin fills no log.
 func TestPagesAtTheDoorFillNoLog(t *testing.T) {
 	var log strings.Builder
-	inLabWith(t, func(c *hub.Config) { c.Log = zerolog.New(&log) }, func(t *testing.T, l *lab) {
+	inLabWith(t, func(c *hub.Config) { c.Log = zerolog.New(zerolog.SyncWriter(&log)) }, func(t *testing.T, l *lab) {
 		for range 1000 {
 			if _, err := hub.Dial(t.Context(), l.net.client, address, http.Header{"Origin": {"https://evil.example"}}); err == nil {
 				t.Fatal("a page was let in")

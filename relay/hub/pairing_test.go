@@ -47,8 +47,8 @@ func pairing(with string) func(*hubtest.Options) {
 
 func TestAOneTimeStringIsExchangedForTheSecret(t *testing.T) {
 	inPairingLab(t, code, func(t *testing.T, l *lab) {
-		var events []hub.EventKind
-		l.hub.Events(func(e hub.Event) { events = append(events, e.Kind) })
+		events := make(chan hub.EventKind, 8)
+		l.hub.Events(func(e hub.Event) { events <- e.Kind })
 		got, err := hubtest.Pair(t.Context(), l.options(pairing(code)))
 		if err != nil || got != secret {
 			t.Fatalf("got %q, %v", got, err)
@@ -57,8 +57,8 @@ func TestAOneTimeStringIsExchangedForTheSecret(t *testing.T) {
 			t.Error("pairing counts as a connection")
 		}
 		b := l.connect(pairing(got))
-		if len(events) != 2 || events[0] != hub.Paired || events[1] != hub.Connected {
-			t.Errorf("events %v", events)
+		if first, second := <-events, <-events; first != hub.Paired || second != hub.Connected {
+			t.Errorf("events %v, %v", first, second)
 		}
 		b.Close()
 		_, err = hubtest.Pair(t.Context(), l.options(pairing(code)))
