@@ -56,7 +56,7 @@ func (s Status) examined() doctor.Relay {
 			d.Waiting = append(d.Waiting, one.Plugin)
 		}
 	}
-	d.Unreviewed = s.Unreviewed
+	d.Unreviewed, d.Paused = s.Unreviewed, s.Paused
 	for _, p := range s.Problems {
 		d.Problems = append(d.Problems, doctor.Complaint{Plugin: p.Plugin, Reason: p.Reason})
 	}

@@ -3,6 +3,7 @@ package relay
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -122,7 +123,7 @@ func unanswerable(err error) (int, *fault.Error) {
 	case errors.Is(err, permit.ErrNotYours):
 		return http.StatusForbidden, fault.New(fault.PermissionDenied, "The question is about a tab of another browser profile", fault.WithHint("Answer it in the side panel of that profile, or in a terminal."))
 	case errors.Is(err, permit.ErrAnswer), errors.Is(err, permit.ErrTarget):
-		return http.StatusBadRequest, fault.New(fault.InvalidRequest, err.Error())
+		return http.StatusBadRequest, fault.New(fault.InvalidRequest, err.Error(), fault.WithHint("A rule has target, mode (off, ask, auto), client and for; an answer has answer (allow, deny) and for."))
 	}
 	return http.StatusInternalServerError, fault.New(fault.InternalError, err.Error(), fault.WithHint("`tabrelay doctor` looks at the database."))
 }
@@ -158,11 +159,11 @@ func (n NewRule) Rule(p *permit.Permits, by string) (rule call.Rule, lasts time.
 		return rule, 0, err
 	}
 	if n.Mode != call.Off && n.Mode != call.Ask && n.Mode != call.Auto {
-		return rule, 0, errors.Join(permit.ErrAnswer, errors.New("a mode is off, ask or auto"))
+		return rule, 0, fmt.Errorf("%w: a mode is off, ask or auto", permit.ErrAnswer)
 	}
 	if n.For != "" {
-		if lasts, err = time.ParseDuration(n.For); err != nil || lasts < time.Second || lasts > 365*24*time.Hour {
-			return rule, 0, errors.Join(permit.ErrAnswer, errors.New("a time is one such as 30m or 12h"))
+		if lasts, err = time.ParseDuration(n.For); err != nil || lasts < time.Second || lasts > permit.LongestRule {
+			return rule, 0, fmt.Errorf("%w: a rule holds for a second to a year, such as 30m or 12h", permit.ErrAnswer)
 		}
 	}
 	return call.Rule{Target: target, Client: n.Client, Mode: n.Mode, By: by}, lasts, nil

@@ -1,7 +1,6 @@
 package relay
 
 import (
-	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -45,7 +44,7 @@ func (s *scopes) table() *scopeTable {
 func readScope(c call.Scope) *scope.Scope {
 	s, err := scope.Read(c)
 	if err != nil {
-		return scope.Closed(err)
+		return scope.Closed("its scope cannot be read: "+err.Error(), "`tabrelay clients scope NAME` sets one that can be")
 	}
 	return s
 }
@@ -57,7 +56,7 @@ func (s *scopes) of(session call.Session) *scope.Scope {
 		return nil
 	}
 	if _, out := s.out.Load(session.Client); out {
-		return scope.Closed(errShutOut)
+		return scope.Closed("its token was just revoked or renewed", "the client has to be started again with a token that is valid, from `tabrelay connect` or `tabrelay clients`")
 	}
 	if known, ok := s.table().by[session.Client]; ok {
 		return known
@@ -79,9 +78,6 @@ func (s *scopes) raw(client string) call.Scope {
 	}
 	return call.Scope{}
 }
-
-// errShutOut is why a client has no scope while it is shut out.
-var errShutOut = errors.New("the person has just revoked or renewed its token")
 
 // Refuse implements dispatch.Scopes.
 func (s *scopes) Refuse(session call.Session, t *registry.Tool) *fault.Error {

@@ -30,6 +30,7 @@ type Status struct {
 	Tools      int                `json:"tools"`
 	Default    Defaults           `json:"permissions"` // what is done about tools that no rule names
 	Paused     bool               `json:"paused,omitempty"`
+	Questions  int                `json:"questions,omitempty"` // that wait for an answer of the person
 	Problems   []registry.Problem `json:"problems"`
 	Refused    *RefusedConfig     `json:"refused,omitempty"`    // a configuration that was not taken over
 	Reviews    []ReviewStatus     `json:"reviews"`              // of the plugins in a person's folders
@@ -86,7 +87,7 @@ func (r *Relay) Status(ctx context.Context) Status {
 		Reviews: r.reviews.list(), Unreviewed: !r.config.Review.Required,
 	}
 	s.Default.ReadOnly, s.Default.Other = r.permits.Default()
-	s.Paused = r.permits.Paused()
+	s.Paused, s.Questions = r.permits.Paused(), len(r.permits.Pending(""))
 	if r.demo != nil {
 		s.Demo = r.demo.URL()
 	}

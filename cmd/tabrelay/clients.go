@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -172,11 +173,19 @@ func (a *app) clientsScope() *cobra.Command {
 				a.notef("%s may use: %s.\n", c.Name, scope.Words(within))
 				return nil
 			}
-			return secrets.SetScope(args[0], call.Scope{}) // which says that there is no such client
+			return hintClients(secrets.SetScope(args[0], call.Scope{})) // which says that there is no such client
 		},
 	}
 	b.flags(cmd)
 	return cmd
+}
+
+// hintClients says where the names of clients are, when one is not among them.
+func hintClients(err error) error {
+	if errors.Is(err, config.ErrNoClient) {
+		return failed("%w", err).hinting("tabrelay clients list shows them; tabrelay clients add NAME makes one")
+	}
+	return err
 }
 
 func (a *app) clientsRotate() *cobra.Command {
@@ -195,7 +204,7 @@ func (a *app) printToken(from func(*config.Secrets) (string, error)) error {
 	}
 	token, err := from(secrets)
 	if err != nil {
-		return err
+		return hintClients(err)
 	}
 	if a.interactive() {
 		a.notef("The token is shown only now. Send it as “Authorization: Bearer …”.\n")
@@ -213,7 +222,7 @@ func (a *app) clientsRevoke() *cobra.Command {
 				return err
 			}
 			if err := secrets.Revoke(args[0]); err != nil {
-				return err
+				return hintClients(err)
 			}
 			a.notef("%s is shut out.\n", args[0])
 			return nil

@@ -123,7 +123,10 @@ func (a *app) permitSet() *cobra.Command {
 			if rule.Target, rule.Mode = args[0], call.Mode(args[1]); rule.Mode != call.Off && rule.Mode != call.Ask && rule.Mode != call.Auto {
 				return usage("%q is none of off, ask and auto", args[1]).hinting(cmd.CommandPath() + " --help")
 			}
-			if lasts != 0 {
+			if cmd.Flags().Changed("for") {
+				if lasts < time.Second || lasts > permit.LongestRule {
+					return usage("--for is %s", lasts).hinting("it is one second to a year, such as 30m or 12h; without --for a rule holds until you take it away")
+				}
 				rule.For = lasts.String()
 			}
 			p, err := a.onPermissions(cmd.Context(), func(p *relay.Permissions) error {

@@ -44,9 +44,12 @@ func (a *app) printStatus(s relay.Status) {
 	}
 	a.printf("home       %s\n", s.Home)
 	a.printf("extension  %s\n", s.Extension.Folder)
-	a.printf("tools      %d; %s\n", s.Tools, defaultText(s.Default))
+	a.printf("tools      %d; %s (tabrelay permit list)\n", s.Tools, defaultText(s.Default))
 	if s.Paused {
 		a.printf("paused     all agents are stopped; tabrelay resume lets them go on\n")
+	}
+	if s.Questions > 0 {
+		a.printf("waiting    %s for you: answer in the side panel, or see tabrelay permit pending\n", counted(s.Questions, "question"))
 	}
 	for _, b := range s.Browsers {
 		state := "not connected"

@@ -14,6 +14,7 @@ import (
 	"tabrelay/extension"
 	"tabrelay/relay"
 	"tabrelay/relay/browser"
+	"tabrelay/relay/call"
 	"tabrelay/relay/config"
 )
 
@@ -316,6 +317,10 @@ func (u *upping) openDemo(ctx context.Context) error {
 func (u *upping) next() error {
 	u.notef("\nNext: tabrelay connect claude-code   (or claude-desktop, cursor, vscode, …)\n")
 	u.notef("      then open a web application you are signed in to, and ask your agent to use it.\n")
+	if d := u.status.Default; d.ReadOnly != call.Ask || d.Other != call.Off {
+		u.notef("      What agents may do (tabrelay permit list): %s.\n", defaultText(d))
+		return nil
+	}
 	u.notef("      Tools that only read ask you first, in the side panel: click tabrelay's icon. Others are off\n")
 	u.notef("      until you switch them on there, or with: tabrelay permit set PLUGIN ask\n")
 	return nil

@@ -308,12 +308,15 @@ func (s *Secrets) write(c secretsFile) error {
 
 func named(name string) func(Client) bool { return func(c Client) bool { return c.Name == name } }
 
+// ErrNoClient is that a client is named which has no token.
+var ErrNoClient = errors.New("no client is called")
+
 func unknownClient(name string, clients []Client) error {
 	known := make([]string, len(clients))
 	for i, c := range clients {
 		known[i] = c.Name
 	}
-	return fmt.Errorf("no client is called %q%s", name, suggest(name, known))
+	return fmt.Errorf("%w %q%s", ErrNoClient, name, suggest(name, known))
 }
 
 // newToken is 256 random bits, recognizable as ours in a leaked file.

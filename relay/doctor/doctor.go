@@ -66,6 +66,7 @@ type Relay struct {
 	Problems                       []Complaint
 	Plugins, Tools                 int
 	Waiting                        []string // plugins that wait for a review
+	Paused                         bool     // the person has stopped all agents
 	Unreviewed                     bool     // plugins run without one
 	Refused                        string   // a configuration that was not taken over
 	Restart                        []string // keys that wait for a restart

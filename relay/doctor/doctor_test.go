@@ -114,6 +114,7 @@ var provocations = map[string]struct {
 	"profile-away":      {func(_ *testing.T, s *Scene) { s.Known = append(s.Known, "Work") }, "Work"},
 
 	"plugin-broken":  {func(_ *testing.T, s *Scene) { s.Relay.Problems = []Complaint{{"shop", "has no pages"}} }, "shop: has no pages"},
+	"paused":         {func(_ *testing.T, s *Scene) { s.Relay.Paused = true }, "stopped"},
 	"review-waits":   {func(_ *testing.T, s *Scene) { s.Relay.Waiting = []string{"shop"} }, "shop"},
 	"review-off":     {func(_ *testing.T, s *Scene) { s.Relay.Unreviewed = true }, "without"},
 	"client-broken":  {func(_ *testing.T, s *Scene) { s.Clients[0].Err = errors.New("not JSON") }, "Ann: not JSON"},

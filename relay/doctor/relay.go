@@ -183,6 +183,9 @@ func (e *examination) plugins() {
 	for _, name := range e.Relay.Waiting {
 		e.note("review-waits", "The plugin "+name+" waits for your review", "", "run: tabrelay plugin review "+name+", or open the side panel")
 	}
+	if e.Relay.Paused {
+		e.note("paused", "All agents are stopped", "", "")
+	}
 	if e.Relay.Unreviewed {
 		e.note("review-off", "Plugins run without anybody having reviewed them", "", "")
 	}

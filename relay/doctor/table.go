@@ -59,6 +59,7 @@ var table = []Row{
 	{"profile-away", Warning, "A browser profile that was connected before is not now.", "Calls that an agent began in that profile fail there; they are never sent to another account.", "open a window of that profile, if it is still used"},
 
 	{"plugin-broken", Problem, "A plugin, or one of its tools, was left out or needs something.", "Its build, its schemas or its settings are wrong.", "do what the message says; tabrelay plugin check looks at the folder of a plugin"},
+	{"paused", Problem, "All agents are stopped.", "The switch in the side panel, or tabrelay pause, stopped them: every call is refused, also after a restart.", "run: tabrelay resume, or use the switch in the side panel"},
 	{"review-waits", Warning, "A plugin waits for your review.", "It is new or has changed. It is off, or what you reviewed last still serves.", "run: tabrelay plugin review, or open the side panel"},
 	{"review-off", Warning, "Plugins run without a review.", "review.required is false, as suits a machine for development.", "remove review.required from config.json and TABRELAY_REVIEW_REQUIRED from the environment, then run: tabrelay down, then tabrelay up"},
 	{"client-broken", Problem, "The configuration of an MCP client cannot be read.", "The file is damaged, or not readable.", "repair the file, then run: tabrelay connect CLIENT"},

@@ -52,12 +52,15 @@ type question struct {
 	answer  chan call.Decision // gets the one that counts
 }
 
+// LongestRule is for how long a rule can be made at the most that ends by itself.
+const LongestRule = 365 * 24 * time.Hour
+
 // Errors of [Permits.Answer].
 var (
 	ErrNoQuestion = errors.New("there is no such question")
 	ErrEnded      = errors.New("the question is not open any more")
 	ErrNotYours   = errors.New("the question is for another browser profile")
-	ErrAnswer     = errors.New("the answer makes no sense")
+	ErrAnswer     = errors.New("that makes no sense")
 )
 
 // Ask asks the person whether a call may run, wherever they can be asked, and waits for the first answer that counts.

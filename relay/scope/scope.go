@@ -19,6 +19,8 @@ type Scope struct {
 	plugins  map[string]bool
 	readOnly bool
 	names    string // of plugins, for sentences
+	closed   string // why nothing is let through but the relay's own reading tools; empty: it is not so
+	next     string // what the person can do about that
 }
 
 // Read reads a scope. Its error is a sentence about which part of it cannot be read.
@@ -41,9 +43,10 @@ func Read(c call.Scope) (*Scope, error) {
 	return s, nil
 }
 
-// Closed is the scope of a client whose scope cannot be read: nothing but the relay's own tools that only read.
-func Closed(why error) *Scope {
-	return &Scope{Key: "closed", plugins: map[string]bool{}, readOnly: true, names: "that its scope names, which cannot be read: " + why.Error()}
+// Closed is the scope of a client that may not use anything now: nothing but the relay's own tools that only read. why
+// and next are sentences without a full stop: why that is so, and what the person can do.
+func Closed(why, next string) *Scope {
+	return &Scope{Key: "closed", plugins: map[string]bool{}, readOnly: true, closed: why, next: next}
 }
 
 // Normal is the same scope in the one form that is kept: names sorted, each once, and what bounds nothing left out.
@@ -91,6 +94,10 @@ func (s *Scope) CoversPages() bool { return s == nil || s.plugins == nil || s.pl
 func (s *Scope) Refuse(client string, t *registry.Tool) *fault.Error {
 	if s.Covers(t) {
 		return nil
+	}
+	if s.closed != "" {
+		return fault.New(fault.PermissionDenied, fmt.Sprintf("%s cannot be used by the client %s: %s", t.Name, fault.Sanitize(client), s.closed),
+			fault.WithHint("Do not try again by yourself; tell the person: "+s.next+"."))
 	}
 	why := "it may only use the toolset " + s.Toolset.Key
 	switch {

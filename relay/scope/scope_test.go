@@ -97,3 +97,11 @@ func TestWords(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+func TestClosedSaysWhyAndWhatNext(t *testing.T) {
+	s := Closed("its token was renewed", "the client needs the new one")
+	failure := s.Refuse("ann", &registry.Tool{Name: "shop__read", Plugin: &plugin.Plugin{Manifest: plugin.Manifest{Name: "shop"}}})
+	if failure == nil || failure.Message != "shop__read cannot be used by the client ann: its token was renewed" || !strings.Contains(failure.Hint, "the client needs the new one.") {
+		t.Errorf("refused with %v", failure)
+	}
+}
