@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"tabrelay/extension"
@@ -73,7 +74,26 @@ type CallStatus struct {
 const recentCalls = 10
 
 func (r *Relay) showStatus(w http.ResponseWriter, req *http.Request) {
-	reply(w, http.StatusOK, r.Status(req.Context()))
+	s := r.Status(req.Context())
+	if session, _ := sender(req.Context()); !isOperator(session) {
+		s = s.forAgent(session.Client)
+	}
+	reply(w, http.StatusOK, s)
+}
+
+// forAgent is what an agent reads of it: how the relay is, and what it did itself. Which tabs are open is the person's
+// to tell (browser__list_tabs asks), as are the folders of the machine and what other clients do.
+func (s Status) forAgent(client string) Status {
+	s.Home, s.PID, s.Extension.Folder = "", 0, ""
+	s.Tabs, s.Problems, s.Reviews, s.Notices, s.Questions = []hub.Tab{}, []registry.Problem{}, []ReviewStatus{}, []Notice{}, 0
+	s.Refused = nil
+	s.Clients = slices.DeleteFunc(s.Clients, func(a Attached) bool { return a.Client != client })
+	s.Calls = slices.DeleteFunc(s.Calls, func(c CallStatus) bool { return c.Client != client })
+	s.Plugins = slices.Clone(s.Plugins)
+	for i := range s.Plugins {
+		s.Plugins[i].Folder = ""
+	}
+	return s
 }
 
 // Status is how the relay is now.
