@@ -1,9 +1,11 @@
 package relay
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -31,7 +33,7 @@ func (r *Relay) streamEvents(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	if req.URL.Query().Get("once") != "" {
-		reply(w, http.StatusOK, map[string]any{"events": listed(r.events.Recent(recent.count))})
+		reply(w, http.StatusOK, map[string]any{"events": slices.DeleteFunc(listed(r.events.Recent(recent.count)), hidden(req.Context()))})
 		return
 	}
 	r.stream(w, req, &r.events, recent)
@@ -43,10 +45,17 @@ func (r *Relay) streamCalls(w http.ResponseWriter, req *http.Request) {
 	r.stream(w, req, &r.trail, backlog{next: nextOf(&r.trail)})
 }
 
+// hidden says which events are not for whoever asks: agents hear of themselves and of the relay, the person of all.
+func hidden(ctx context.Context) func(event.Event) bool {
+	session, _ := sender(ctx)
+	all := isOperator(session)
+	return func(e event.Event) bool { return !all && !e.Concerns(session.Client) }
+}
+
 func (r *Relay) stream(w http.ResponseWriter, req *http.Request, bus *event.Bus, recent backlog) {
 	news, stop := bus.Subscribe()
 	defer stop()
-	s := eventStream{w: w, control: http.NewResponseController(w), life: r.life()}
+	s := eventStream{w: w, control: http.NewResponseController(w), life: r.life(), hidden: hidden(req.Context())}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
@@ -130,6 +139,7 @@ type eventStream struct {
 	control *http.ResponseController
 	life    string
 	next    uint64 // the number of the event that comes next, unless some are missing
+	hidden  func(event.Event) bool
 	failed  error
 }
 
@@ -141,6 +151,9 @@ func (s *eventStream) send(e event.Event) {
 		s.write(fmt.Sprintf("event: gap\ndata: {\"missed\":%d}\n\n", missed))
 	}
 	s.next = e.Seq + 1
+	if s.hidden(e) {
+		return
+	}
 	text, err := json.Marshal(e)
 	if err != nil {
 		text, _ = json.Marshal(event.Event{Seq: e.Seq, Time: e.Time, Kind: e.Kind, Message: e.Message}) // strings always encode

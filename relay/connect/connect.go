@@ -50,7 +50,7 @@ func (e *BrokenError) Error() string { return fmt.Sprintf("%s is not changed: %v
 
 // Hint is the next step.
 func (e *BrokenError) Hint() string {
-	return "repair the file, or add the entry by hand; --print shows it"
+	return "repair the file, or add the entry by hand; tabrelay connect CLIENT --print shows it"
 }
 
 // Unwrap returns why.

@@ -34,6 +34,12 @@ type Event struct {
 	Data    map[string]any `json:"data,omitempty"`
 }
 
+// Concerns reports whether a client may hear of it: it names that client, or none.
+func (e Event) Concerns(client string) bool {
+	named, ok := e.Data["client"].(string)
+	return !ok || named == "" || named == client
+}
+
 const (
 	kept    = 500 // events Recent can tell
 	backlog = 256 // events that wait for a subscriber that is slow

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -177,11 +178,13 @@ func isEvents(u *url.URL) *fault.Error {
 	return only(u)
 }
 
-func (e *events) read(_ context.Context, _ call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error) {
+func (e *events) read(_ context.Context, s call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error) {
 	if failure := isEvents(u); failure != nil {
 		return nil, failure
 	}
-	text := encode(map[string]any{"events": e.bus.Recent(recentEvents)})
+	list := append([]event.Event{}, e.bus.Recent(recentEvents)...)
+	list = slices.DeleteFunc(list, func(one event.Event) bool { return !one.Concerns(s.Client) })
+	text := encode(map[string]any{"events": list})
 	return []call.ResourceContents{{MIMEType: "application/json", Text: string(text)}}, nil
 }
 
