@@ -2,11 +2,14 @@ package relay
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,7 +106,28 @@ func (w *world) browser(answer func(*hubtest.Call)) *hubtest.Browser {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(b.Close)
+	w.awaitTabs(b)
 	return b
+}
+
+// awaitTabs returns when the relay knows the tabs of a browser, which come after its greeting.
+func (w *world) awaitTabs(b *hubtest.Browser) {
+	w.t.Helper()
+	for known := false; !known; {
+		req, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, "http://127.0.0.1/api/v1/tabs", nil)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		res, err := join.HTTP(w.home).Do(req)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		text, err := io.ReadAll(res.Body)
+		if err := errors.Join(err, res.Body.Close()); err != nil {
+			w.t.Fatal(err)
+		}
+		known = bytes.Contains(text, []byte(b.ProfileID()))
+	}
 }
 
 // agent is an MCP client behind a shim.
