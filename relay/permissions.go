@@ -28,6 +28,9 @@ const (
 	readConsole = "relay__read_console"
 )
 
+// listTabs is the tool that tells which tabs are open.
+const listTabs = "browser__list_tabs"
+
 // openPermits reads the rules.
 func (r *Relay) openPermits(ctx context.Context) (err error) {
 	r.permits, err = permit.New(ctx, permit.Options{

@@ -34,6 +34,20 @@ func (t tabPermits) Shows(s call.Session, tab resource.Tab) bool {
 	return t.permits.Visible(readingOf(s, tab, "text", ""))
 }
 
+// Tells implements resource.Permits: title and path are for a client that may read the tab, or list the tabs, without the
+// person being asked (again).
+func (t tabPermits) Tells(s call.Session, tab resource.Tab) bool {
+	for _, a := range []call.Access{
+		readingOf(s, tab, "text", ""),
+		{Session: s, Tool: listTabs, Plugin: "browser", ReadOnly: true, Idempotent: true, BuiltIn: true},
+	} {
+		if ask, failure := t.permits.Allow(a); !ask && failure == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // Read implements resource.Permits.
 func (t tabPermits) Read(ctx context.Context, s call.Session, tab resource.Tab, kind, uri string) *fault.Error {
 	a := readingOf(s, tab, kind, uri)

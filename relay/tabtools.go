@@ -17,7 +17,7 @@ import (
 
 func (r *Relay) listTabsTool() registry.Tool {
 	return registry.Tool{
-		Name: "browser__list_tabs",
+		Name: listTabs,
 		Spec: plugin.Tool{
 			Name: "list_tabs", DisplayName: "List tabs",
 			Description: "The tabs of web pages that are open in the connected browser profiles. owner is the agent that works in a tab: others get TAB_OWNED for calls that change something there.",

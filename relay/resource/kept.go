@@ -168,7 +168,7 @@ func (*events) templates() []call.ResourceTemplate { return nil }
 
 func (*events) list(context.Context, call.Session) ([]call.Resource, *fault.Error) {
 	return []call.Resource{{URI: eventsURI, Name: "recent events", Title: "What the relay has told lately", MIMEType: "application/json",
-		Description: "Browsers that came or went, failures, retries: the last 100 events, oldest first."}}, nil
+		Description: "Browsers that came or went, failures, retries: the last 100 events, oldest first. Not those about other clients."}}, nil
 }
 
 func isEvents(u *url.URL) *fault.Error {

@@ -12,6 +12,8 @@ import (
 type Permits interface {
 	// Shows reports whether a tab is to be listed for a client.
 	Shows(s call.Session, tab Tab) bool
+	// Tells reports whether the list may tell a client a tab's title and path, and not its site alone.
+	Tells(s call.Session, tab Tab) bool
 	// Read waits until the client may read a URI of a tab; kind is text, html or console.
 	Read(ctx context.Context, s call.Session, tab Tab, kind, uri string) *fault.Error
 }

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"tabrelay/relay/call"
@@ -11,10 +12,13 @@ import (
 // gate lets a test say what a client may read, and what happens while the person is asked.
 type gate struct {
 	shows func(Tab) bool
+	tells func(Tab) bool // nil: of each
 	read  func(tab Tab, kind, uri string) *fault.Error
 }
 
 func (g gate) Shows(_ call.Session, tab Tab) bool { return g.shows(tab) }
+
+func (g gate) Tells(_ call.Session, tab Tab) bool { return g.tells == nil || g.tells(tab) }
 
 func (g gate) Read(_ context.Context, _ call.Session, tab Tab, kind, uri string) *fault.Error {
 	return g.read(tab, kind, uri)
@@ -71,6 +75,12 @@ func TestReadingIsPermitted(t *testing.T) {
 	w := &window{tabs: []Tab{{ID: 1, URL: shop}, {ID: 2, URL: bank}}}
 	s := New(Options{Browser: w, Permits: gate{shows: func(tab Tab) bool { return tab.URL == shop }}})
 	if list, failure := s.List(t.Context(), call.Session{}); failure != nil || len(list) != 1 {
+		t.Errorf("listed %+v %v", list, failure)
+	}
+	w.tabs = []Tab{{ID: 1, URL: shop + "secret/path", Title: "Dear Ann"}, {ID: 2, URL: bank, Title: "Balance"}}
+	s = New(Options{Browser: w, Permits: gate{shows: func(Tab) bool { return true }, tells: func(tab Tab) bool { return tab.ID == 2 }}})
+	list, failure := s.List(t.Context(), call.Session{})
+	if failure != nil || len(list) != 2 || strings.Contains(list[0].Title+list[0].Description, "Ann") || strings.Contains(list[0].Title+list[0].Description, "secret") || !strings.Contains(list[0].Description, Origin(shop)) || list[1].Title != "Balance" {
 		t.Errorf("listed %+v %v", list, failure)
 	}
 }

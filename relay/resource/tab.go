@@ -91,7 +91,7 @@ func (*tabs) templates() []call.ResourceTemplate {
 	}
 }
 
-// list shows the text of every open tab. Queries and fragments of their addresses are left out: they may hold secrets.
+// list shows the text of every open tab, with the site alone where the person has not allowed more. Queries and fragments of their addresses are left out: they may hold secrets.
 func (t *tabs) list(_ context.Context, s call.Session) ([]call.Resource, *fault.Error) {
 	open := t.open()
 	if t.permits != nil {
@@ -102,9 +102,14 @@ func (t *tabs) list(_ context.Context, s call.Session) ([]call.Resource, *fault.
 	})
 	var list []call.Resource
 	for _, tab := range open {
+		title, where := untrusted.Line(tab.Title, mostTitle), place(tab.URL)
+		if t.permits != nil && !t.permits.Tells(s, tab) {
+			where = Origin(tab.URL)
+			title = "A page of " + where
+		}
 		list = append(list, call.Resource{
-			URI: "tab://" + strconv.Itoa(tab.ID) + "/text" + query(tab, open), Name: "tab " + strconv.Itoa(tab.ID), Title: untrusted.Line(tab.Title, mostTitle),
-			Description: place(tab.URL) + state(tab, open), MIMEType: "text/plain",
+			URI: "tab://" + strconv.Itoa(tab.ID) + "/text" + query(tab, open), Name: "tab " + strconv.Itoa(tab.ID), Title: title,
+			Description: where + state(tab, open), MIMEType: "text/plain",
 		})
 	}
 	return list, nil

@@ -104,7 +104,7 @@ func TestListedTabs(t *testing.T) {
 		"tab://7/text?profile=Home A7 https://a.example/7 (profile Home, asleep)",
 		"tab://9/text?profile=Home A https://a.example/ (profile Home, in front)",
 		"tab://7/text?profile=Work B side https://b.example/x (profile Work)",
-		"events://recent What the relay has told lately Browsers that came or went, failures, retries: the last 100 events, oldest first.",
+		"events://recent What the relay has told lately Browsers that came or went, failures, retries: the last 100 events, oldest first. Not those about other clients.",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("listed:\n%s", strings.Join(got, "\n"))
