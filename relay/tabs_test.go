@@ -135,6 +135,8 @@ func TestProfilesOfOneName(t *testing.T) {
 		o.Answer = func(c *hubtest.Call) { c.Started(); c.Return([]byte(`{}`)) }
 	}
 	one, two := dialIn(t, r, same), dialIn(t, r, same)
+	w.awaitTabs(one)
+	w.awaitTabs(two)
 	ann := w.agent(nobodyStarts)
 	ann.call(1, "shop__read", `{"profile":"Chrome"}`)
 	ann.hears(`"id":1,`, `code=VALIDATION_ERROR`, one.ProfileID(), two.ProfileID())
