@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -216,6 +217,9 @@ func TestTheWorkerDiesWhileThePersonIsAsked(t *testing.T) {
 	end := begin(t, r, ann, "shop__pay", `{}`, nil)
 	q := asked()
 	b.Die()
+	for r.hub.Browsers()[0].Connected { // until the relay has noticed
+		runtime.Gosched()
+	}
 	w.answers(t, q.ID, `{"answer":"allow"}`, http.StatusOK)
 	if err := b.Dial(t.Context()); err != nil {
 		t.Fatal(err)

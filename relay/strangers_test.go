@@ -98,8 +98,10 @@ func TestSilentConnectionsKeepNobodyOut(t *testing.T) {
 			t.Fatalf("an old connection is still open: %v", err)
 		}
 	}
-	if r.visitors.strangers.Len() > maxStrangers {
-		t.Errorf("%d strangers", r.visitors.strangers.Len())
+	r.visitors.mu.Lock()
+	defer r.visitors.mu.Unlock()
+	if n := r.visitors.strangers.Len(); n > maxStrangers {
+		t.Errorf("%d strangers", n)
 	}
 }
 
