@@ -108,7 +108,7 @@ type Relay struct {
 // New makes a relay and takes its places: the home folder's seat, the port, the socket. It answers from then on, but
 // only [Relay.Run] takes care that it goes on. When another relay runs already, the error is a [*join.RunningError].
 func New(ctx context.Context, cfg config.Config, o Options) (r *Relay, err error) {
-	r = &Relay{Options: o, config: cfg, began: time.Now(), stop: make(chan struct{})}
+	r = &Relay{Options: o, config: cfg, began: time.Now(), stop: make(chan struct{}), visitors: visitors{patience: strangerTime}}
 	r.base, r.stopBase = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {

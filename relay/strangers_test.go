@@ -70,6 +70,9 @@ func TestWrongTokensAreSlowedDown(t *testing.T) {
 func TestSilentConnectionsKeepNobodyOut(t *testing.T) {
 	w := newWorld(t)
 	r, _ := w.relay()
+	r.visitors.mu.Lock()
+	r.visitors.patience = 0
+	r.visitors.mu.Unlock()
 	token := "Authorization: Bearer " + r.secrets.Local()
 	s := stranger{t, r.Address()}
 	var open []net.Conn
@@ -102,6 +105,33 @@ func TestSilentConnectionsKeepNobodyOut(t *testing.T) {
 	defer r.visitors.mu.Unlock()
 	if n := r.visitors.strangers.Len(); n > maxStrangers {
 		t.Errorf("%d strangers", n)
+	}
+}
+
+// Clients that come all at once, each with a connection of its own, are all answered.
+func TestManyClientsAtOnce(t *testing.T) {
+	w := newWorld(t)
+	r, _ := w.relay()
+	request := "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer " + r.secrets.Local() + "\r\n\r\n"
+	var open []net.Conn
+	for range 6 * maxStrangers {
+		conn, err := net.Dial("tcp", r.Address())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close() // the test is over
+		open = append(open, conn)
+	}
+	for _, conn := range open {
+		if _, err := io.WriteString(conn, request); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, conn := range open {
+		line := make([]byte, len("HTTP/1.1 200"))
+		if _, err := io.ReadFull(conn, line); err != nil || string(line) != "HTTP/1.1 200" {
+			t.Fatalf("the client %d of %d is answered %q, %v", i, len(open), line, err)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"time"
 )
 
 const (
@@ -13,19 +14,26 @@ const (
 	// of them, so that a program that opens connections and says nothing shuts nobody out.
 	maxStrangers = 128
 
-	// maxVisitors is how many connections may be open in all. One more is closed at once.
-	maxVisitors = 1024
+	// strangerTime is how long a sender has before that: clients that come all at once show their tokens as fast as the
+	// relay reads.
+	strangerTime = 2 * time.Second
+
+	// maxVisitors is how many connections may be open in all. One more is closed at once. A client that does not wait for
+	// answers opens one for each call.
+	maxVisitors = 4096
 )
 
 // visitors are the open connections of the port, apart from those of browsers, which the hub counts.
 type visitors struct {
 	mu        sync.Mutex
 	all       map[net.Conn]*visitor
-	strangers list.List // of *visitor; the oldest in front
+	strangers list.List     // of *visitor; the oldest in front
+	patience  time.Duration // with strangers
 }
 
 type visitor struct {
 	conn  net.Conn
+	since time.Time
 	place *list.Element // among the strangers; nil once it is known
 }
 
@@ -41,11 +49,11 @@ func (v *visitors) enter(ctx context.Context, conn net.Conn) context.Context {
 	if v.all == nil {
 		v.all = map[net.Conn]*visitor{}
 	}
-	one := &visitor{conn: conn}
+	one := &visitor{conn: conn, since: time.Now()}
 	one.place = v.strangers.PushBack(one)
 	v.all[conn] = one
 	switch oldest, _ := v.strangers.Front().Value.(*visitor); {
-	case v.strangers.Len() > maxStrangers:
+	case v.strangers.Len() > maxStrangers && one.since.Sub(oldest.since) >= v.patience:
 		_ = oldest.conn.Close() // its handler notices; nothing was promised to it
 		v.drop(oldest)
 	case len(v.all) > maxVisitors:

@@ -59,8 +59,19 @@ test('an agent that leaves, and a tab that is closed, leave no owner behind', as
   expect((await claude.call('desk__write', { tabId, note: 'b' })).failed).toBe(false);
 });
 
-test('two windows of one client, and lanes of one window, are told apart', async ({ closing }) => {
+test('two windows of one client share their tabs; lanes that one has named do not', async ({ closing }) => {
   const desks = await Desks.open(closing);
+  await desks.profile('ada', 'h1');
+  const [one, two] = [await desks.agent('codex'), await desks.agent('codex')];
+  const { tabId } = await desks.tab('h1');
+  expect((await one.call('desk__write', { tabId, note: 'a' })).failed).toBe(false);
+  expect((await two.call('desk__write', { tabId, note: 'b' })).failed).toBe(false);
+  expect(await desks.owner('h1')).toBe('codex');
+  expect((await two.call('desk__write', { tabId, note: 'c', lane: 'night' })).code).toBe('TAB_OWNED');
+});
+
+test('two windows of one client, and lanes of one window, are told apart', async ({ closing }) => {
+  const desks = await Desks.open(closing, { tabs: { ownedBy: 'lane' } });
   await desks.profile('ada', 'h1', 'h2', 'h3');
   const [one, two] = [await desks.agent('codex'), await desks.agent('codex')];
   const at = async (desk: string) => ({ tabId: (await desks.tab(desk)).tabId });
