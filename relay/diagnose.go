@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"os"
 	"time"
 
@@ -108,6 +109,12 @@ func (r *Relay) doctorTool() registry.Tool {
 type diagnosis struct {
 	Sound    bool             `json:"sound"`
 	Findings []doctor.Finding `json:"findings"`
+}
+
+// showDiagnosis is GET /api/v1/doctor: what `tabrelay doctor` finds, with folders named, because the person asks.
+func (r *Relay) showDiagnosis(w http.ResponseWriter, req *http.Request) {
+	found := Diagnose(req.Context(), r.Home, r.Status(req.Context()), nil)
+	reply(w, http.StatusOK, diagnosis{Sound: doctor.Sound(found), Findings: listed(found)})
 }
 
 func (r *Relay) examine(ctx context.Context, _ struct{}) (diagnosis, *fault.Error) {

@@ -25,6 +25,7 @@ func (r *Relay) routes(d *door) map[string]http.Handler {
 		"GET /metrics":                          r.metricsFor(d),
 		"GET /api/v1/tools":                     client(http.HandlerFunc(r.listTools)),
 		"POST /api/v1/tools/{name}/call":        client(http.HandlerFunc(r.callTool)),
+		"GET /api/v1/doctor":                    d.operator(r.showDiagnosis),
 		"GET /api/v1/status":                    client(http.HandlerFunc(r.showStatus)),
 		"GET /api/v1/events":                    client(http.HandlerFunc(r.streamEvents)),
 		"GET /api/v1/calls":                     d.operator(r.streamCalls),

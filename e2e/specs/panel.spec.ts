@@ -44,3 +44,10 @@ test('when the relay is gone the panel says so, and what to do', async ({ stage 
   await expect(panel.getByText('tabrelay up')).toBeVisible();
   await expect(panel.getByRole('button', { name: 'Connect now' })).toBeVisible();
 });
+
+test('what the doctor finds is in the panel, with the next step', async ({ stage }) => {
+  const panel = await openPanel(stage.browser); // of a relay that asks for no reviews
+  await panel.getByText(/attention$/).click();
+  const finding = panel.getByRole('listitem').filter({ hasText: 'Plugins run without anybody' });
+  await expect(finding).toContainText('Next: remove review.required from config.json');
+});

@@ -27,7 +27,7 @@ const quiet: Script['answers'] = {
   tabs: ok({ tabs: [] }),
   paused: ok({ paused: false }),
   reviews: ok({ reviews: [] }),
-  status: ok({ problems: [] }),
+  doctor: ok({ sound: true, findings: [] }),
   plugins: ok({ plugins: [] }),
   permissions: ok({ ...data.permissions, rules: [], grants: [] }),
   clients: ok({ clients: [] }),
@@ -106,21 +106,32 @@ export const states: readonly State[] = [
     state: data.link('stopped', 'The relay does not accept the pairing secret'),
   }),
   {
-    ...state('attention', 'now', 'The relay needs attention', {
+    ...state('attention', 'now', '2 things need attention', {
       answers: {
         ...quiet,
-        status: ok({
-          problems: [{ plugin: 'tickets', reason: 'tickets/index.ts:12: cannot find “./api.ts”' }],
-          restart: ['listen'],
-          refused: {
-            time: '',
-            code: 'CONFIG_INVALID',
-            reason: 'permisions is not a setting: did you mean permissions?',
-          },
+        doctor: ok({
+          sound: false,
+          findings: [
+            { id: 'relay', severity: 'ok', what: 'The relay runs.' },
+            {
+              id: 'config-refused',
+              severity: 'problem',
+              what: 'The running relay refused the configuration it read last.',
+              why: 'permisions is not a setting: did you mean permissions?',
+              next: 'correct config.json; it is read again by itself',
+            },
+            {
+              id: 'plugin-broken',
+              severity: 'problem',
+              what: 'A plugin, or one of its tools, was left out or needs something.',
+              why: 'tickets/index.ts:12: cannot find “./api.ts”',
+              next: 'do what the message says',
+            },
+          ],
         }),
       },
     }),
-    first: open('The relay needs attention'),
+    first: open('2 things need attention'),
   },
   {
     ...state('plugins', 'plugins', 'Example Shop', { answers: busy }),

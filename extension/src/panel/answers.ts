@@ -139,13 +139,8 @@ const isClient = shape({
 export type Client = Guarded<typeof isClient>;
 export const isClients = shape({ clients: listOf(isClient) });
 
-const isProblem = shape({ plugin: text, reason: text });
-export const isHealth = shape({
-  refused: maybe(shape({ reason: isText })),
-  restart: texts,
-  problems: maybe(listOf(isProblem)),
-});
-export type Health = Guarded<typeof isHealth>;
+const isFinding = shape({ id: isText, severity: isText, what: isText, why: text, next: text });
+export const isDiagnosis = shape({ findings: listOf(isFinding) });
 
 export const isReviews = shape({
   reviews: listOf(shape({ plugin: isText, title: text, hash: text, new: flag, since: text })),

@@ -18,6 +18,8 @@ interface Entry {
 }
 
 const unknown: Known = { value: undefined, problem: undefined, loaded: false };
+// What is wrong depends on all of these.
+const examined = ['clients', 'paused', 'plugins', 'reviews'];
 const topicOf = (path: string): string => /^[^/?]*/.exec(path)?.[0] ?? path;
 
 export class Board {
@@ -29,7 +31,12 @@ export class Board {
   constructor() {
     this.line = new Line({
       state: (state) => this.#become(state),
-      news: (topics) => this.#stale((path) => topics.includes(topicOf(path))),
+      news: (topics) =>
+        this.#stale((path) =>
+          path === 'doctor'
+            ? topics.some((topic) => examined.includes(topic))
+            : topics.includes(topicOf(path)),
+        ),
     });
   }
 

@@ -1,12 +1,12 @@
 // What is always in view: whether there is a connection, whose profile this is, and the switch that stops everything.
 import { useContext, useEffect, useRef } from 'preact/hooks';
 import { announce } from './announcer.tsx';
-import { isHealth, isPaused } from './answers.ts';
+import { isDiagnosis, isPaused } from './answers.ts';
 import { type Act, BoardContext, useAct, useAnswer, useLink } from './hooks.ts';
 import { Pairing } from './pairing.tsx';
 import { Failed } from './pieces.tsx';
 import type { PanelState } from './state.ts';
-import { visible, visibleLine } from './words.ts';
+import { visibleLine } from './words.ts';
 
 type Phase = PanelState['link']['phase'];
 
@@ -84,32 +84,21 @@ function Disconnected({ state: { link, pairing } }: { state: PanelState }) {
   );
 }
 
-/** What the relay itself has to complain about. */
+/** What the relay finds wrong with itself and around it: the same as `tabrelay doctor`. */
 function Health() {
-  const { value } = useAnswer('status', isHealth);
-  if (value === undefined) return null;
-  const restart = value.restart ?? [];
-  const problems = (value.problems ?? []).filter(({ reason }) => reason);
-  if (problems.length === 0 && restart.length === 0 && value.refused == null) return null;
+  const { value } = useAnswer('doctor', isDiagnosis);
+  const findings = (value?.findings ?? []).filter(({ severity }) => severity !== 'ok');
+  if (findings.length === 0) return null;
   return (
     <details class="health">
-      <summary>The relay needs attention</summary>
+      <summary>
+        {findings.length === 1 ? 'One thing needs' : `${findings.length} things need`} attention
+      </summary>
       <ul>
-        {value.refused != null && (
-          <li>
-            The changed configuration is not in use: {sentence(visible(value.refused.reason))} Correct it; it
-            is read again by itself, or with <code>tabrelay reload</code>.
-          </li>
-        )}
-        {restart.length > 0 && (
-          <li>
-            Waiting for a restart of the relay: <code>{restart.join(', ')}</code>
-          </li>
-        )}
-        {problems.map(({ plugin, reason }) => (
-          <li key={`${plugin} ${reason}`}>
-            {plugin && <b>{visibleLine(plugin)}: </b>}
-            {sentence(visibleLine(reason ?? ''))}
+        {findings.map(({ id, what, why, next }) => (
+          <li key={`${id} ${what}`}>
+            {sentence(visibleLine(what))} {why && sentence(visibleLine(why))}
+            {next && <p class="quiet">Next: {sentence(visibleLine(next))}</p>}
           </li>
         ))}
       </ul>
