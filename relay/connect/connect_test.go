@@ -122,6 +122,32 @@ func TestBrokenFileIsLeftAlone(t *testing.T) {
 	}
 }
 
+// Of every client: a file that is no file of that client stays as it is, and the refusal says what to do.
+func TestBrokenFilesOfEveryClient(t *testing.T) {
+	for _, client := range Clients {
+		for _, broken := range []string{
+			"{", "\x00\x01", client.path[0] + " = [", `{"` + client.path[0] + `": 7}`, client.path[0] + " = 7\n", `["` + client.path[0] + `", 1]`,
+		} {
+			env := elsewhere(t.TempDir())
+			write(t, client.File(env), broken)
+			for what, change := range map[string]func() error{
+				"connect":    func() error { _, err := client.Connect(env, server); return err },
+				"disconnect": func() error { _, err := client.Disconnect(env); return err },
+			} {
+				err := change()
+				var refused *BrokenError
+				valid := what == "disconnect" && err == nil // the file is in order, and there is nothing of ours in it
+				if !valid && (!errors.As(err, &refused) || refused.Hint() == "") {
+					t.Errorf("%s of %s with %q: %v", what, client.Name, broken, err)
+				}
+				if got := text(t, client.File(env)); got != broken {
+					t.Errorf("%s of %s made %q of %q", what, client.Name, got, broken)
+				}
+			}
+		}
+	}
+}
+
 func TestBrokenTOMLIsLeftAlone(t *testing.T) {
 	for _, broken := range []string{
 		"model = ", "mcp_servers = []", "mcp_servers = 1", "mcp_servers = {}", "[[mcp_servers]]", `mcp_servers = { docs = { command = "x" } }`,

@@ -185,6 +185,9 @@ func cut(obj *hujson.Object, i int) {
 		}
 		return
 	}
+	if obj.AfterExtra.IsStandard() && !slices.ContainsFunc(obj.Members, onItsOwnLine) {
+		obj.AfterExtra = nil // the brace was moved to a line of its own for the member that is gone
+	}
 	last := &obj.Members[i-1].Value.AfterExtra
 	switch {
 	case comma && *last == nil:
@@ -194,6 +197,8 @@ func cut(obj *hujson.Object, i int) {
 		*last = nil
 	}
 }
+
+func onItsOwnLine(m hujson.ObjectMember) bool { return bytes.ContainsRune(m.Name.BeforeExtra, '\n') }
 
 func find(obj *hujson.Object, name string) *hujson.ObjectMember {
 	for i := range obj.Members {
