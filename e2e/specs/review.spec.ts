@@ -150,7 +150,9 @@ test('a person reviews in the side panel', async ({ closing }) => {
   await writeFile(path.join(folder, 'src/index.ts'), source(2));
   await relay.tabrelay('plugin', 'build', folder);
   await panel.getByRole('button', { name: 'Review Trace' }).click();
-  await panel.getByText('dist/adapter.js', { exact: true }).first().click();
+  // The sheet is read anew when the build is done; until then only the source differs.
+  const changed = panel.getByRole('group').filter({ hasText: /^dist\/adapter\.js\s*changed/ });
+  await changed.getByText('dist/adapter.js', { exact: true }).click();
   await expect(panel.getByText(/^\+ +version:2\s*$/)).toBeVisible();
   await panel.getByRole('button', { name: 'Keep it off' }).click();
   await expect.poll(async () => (await sheet(relay)).state).toBe('refused');
