@@ -98,6 +98,7 @@ func TestPanelRequestsAtOnce(t *testing.T) {
 			t.Error("a call was held up")
 		}
 		time.Sleep(wire.RequestTime)
+		synctest.Wait()
 		if r := ask(t, b, "GET", "/", nil); r.Status != http.StatusOK {
 			t.Errorf("after their time was over: %d %s", r.Status, r.Body)
 		}
