@@ -35,7 +35,7 @@ const listTabs = "browser__list_tabs"
 func (r *Relay) openPermits(ctx context.Context) (err error) {
 	r.permits, err = permit.New(ctx, permit.Options{
 		Store: r.store, Config: r.config.Permissions, Timeout: r.config.Approvals.Timeout, Audit: r.record, Events: r.tellApproval,
-		News: func(topic string) { r.news(topic) }, Known: r.knownTarget,
+		News: func(topic string) { r.news(topic) }, Known: r.knownTarget, TabGone: r.hub.TabGone,
 	})
 	if err != nil {
 		return err

@@ -207,6 +207,40 @@ func move(t *testing.T, r *Relay, b *hubtest.Browser, address string) {
 	}
 }
 
+// The tab is closed while the person is asked: the question ends with it, also when the relay hears of it late.
+func TestTheTabIsClosedWhileThePersonIsAsked(t *testing.T) {
+	w := newWorld(t)
+	r := w.guarded(map[string]string{"shop": "ask"})
+	ran := make(chan string, 10)
+	b := w.browser(echoing(ran))
+	asked := questions(t, r)
+	for name, closing := range map[string]func(){
+		"told": func() { b.CloseTab(7) },
+		"found missing when the worker is back": func() {
+			b.Die()
+			for r.hub.Browsers()[0].Connected { // until the relay has noticed
+				runtime.Gosched()
+			}
+			b.CloseTab(7)
+			if err := b.Dial(t.Context()); err != nil {
+				t.Error(err)
+			}
+		},
+	} {
+		end := begin(t, r, ann, "shop__pay", `{}`, nil)
+		q := asked()
+		closing()
+		failure := <-end
+		if failure == nil || failure.Code != fault.TabNotFound || failure.Outcome != fault.NotExecuted || failure.TabID != 7 || len(r.permits.Pending("")) != 0 || len(ran) != 0 {
+			t.Errorf("%s: %v; %d questions wait", name, failure, len(r.permits.Pending("")))
+		}
+		if said := w.answers(t, q.ID, `{"answer":"allow"}`, http.StatusGone); !strings.Contains(said, "its tab was closed") {
+			t.Errorf("%s: the answer is told %s", name, said)
+		}
+		move(t, r, b, shopPage)
+	}
+}
+
 // The worker is gone while the person is asked. Their answer counts, but nothing runs until the browser is back.
 func TestTheWorkerDiesWhileThePersonIsAsked(t *testing.T) {
 	w := newWorld(t)

@@ -215,8 +215,11 @@ func (v *reviews) held() map[string]unaccepted {
 	return list
 }
 
-// tabsChanged has panels look at the plugins anew when a tab shows another page.
+// tabsChanged has panels look at the plugins anew when a tab shows another page, and questions end with their tab.
 func (r *Relay) tabsChanged(n hub.TabNews) {
+	if n.Closed || n.TabID == 0 {
+		r.permits.TabsGone(n.ProfileID)
+	}
 	if n.Page || n.TabID == 0 {
 		r.news(topicPlugins)
 	}

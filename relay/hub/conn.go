@@ -153,7 +153,7 @@ func (c *conn) take(ctx context.Context, message []byte) {
 		b.tabs.Store(b.tabs.Load().without(f.TabID))
 		b.hub.tabBecame(b, f.TabID, f.Became)
 		b.tabGone(f.TabID)
-		b.hub.tabNews(TabNews{ProfileID: b.id, TabID: f.TabID, Page: true})
+		b.hub.tabNews(TabNews{ProfileID: b.id, TabID: f.TabID, Page: true, Closed: f.Became == 0})
 	case *wire.Console:
 		b.hub.tabNews(TabNews{ProfileID: b.id, TabID: f.TabID, Console: true})
 	case *wire.Reply:

@@ -103,6 +103,18 @@ func (h *Hub) Tabs() []Tab {
 	return list
 }
 
+// TabGone reports whether a tab is certainly not there: its browser is connected, has told its tabs, and it is none of
+// them.
+func (h *Hub) TabGone(profileID string, tabID int) bool {
+	b := h.find(profileID)
+	if b == nil {
+		return false
+	}
+	var now *conn
+	b.peek(func(s *calls) { now = s.conn })
+	return now != nil && now.ready.Load() && b.tabs.Load().get(tabID) == nil
+}
+
 func (b *browser) connected() (yes bool) {
 	b.peek(func(s *calls) { yes = s.conn != nil })
 	return yes

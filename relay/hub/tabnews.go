@@ -11,6 +11,7 @@ type TabNews struct {
 	ProfileID string
 	TabID     int  // 0: any tab of the profile, which connected or was lost
 	Page      bool // the tab shows another page, loaded it anew, or was closed
+	Closed    bool // the tab was closed
 	Console   bool // its console has grown; only after it was read
 }
 

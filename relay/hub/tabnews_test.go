@@ -67,7 +67,7 @@ func TestTabNews(t *testing.T) {
 		b.Send(&wire.Console{TabID: 7})
 		b.CloseTab(8)
 		expect(hub.TabNews{TabID: 7}, hub.TabNews{TabID: 7, Page: true}, hub.TabNews{TabID: 8, Page: true}, hub.TabNews{TabID: 7, Console: true},
-			hub.TabNews{TabID: 8, Page: true})
+			hub.TabNews{TabID: 8, Page: true, Closed: true})
 		b.Drop()
 		<-b.Gone()
 		expect(hub.TabNews{})

@@ -3,6 +3,9 @@ package permit
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"tabrelay/relay/call"
@@ -11,6 +14,10 @@ import (
 
 // decided does what the answer says.
 func (p *Permits) decided(q *question, d call.Decision) *fault.Error {
+	if d.By == byTab {
+		return p.unanswered(q, fault.New(fault.TabNotFound, fmt.Sprintf("Tab %d was closed while the person was asked; the call was not executed", q.TabID),
+			append(at(&q.access), fault.WithOutcome(fault.NotExecuted))...))
+	}
 	if !d.Allow {
 		p.tellDecision(q, "denied", d.By)
 		return p.denied(q, d)
@@ -49,7 +56,7 @@ func (p *Permits) denied(q *question, d call.Decision) *fault.Error {
 
 // unanswered tells that a question ended without an answer.
 func (p *Permits) unanswered(q *question, failure *fault.Error) *fault.Error {
-	said := map[fault.Code]string{fault.ApprovalTimeout: "not answered in time", fault.ShuttingDown: "ended by the relay's end", fault.Cancelled: "ended with the call"}[failure.Code]
+	said := map[fault.Code]string{fault.ApprovalTimeout: "not answered in time", fault.ShuttingDown: "ended by the relay's end", fault.Cancelled: "ended with the call", fault.TabNotFound: "ended with the tab"}[failure.Code]
 	p.tellDecision(q, said, byRelay)
 	return failure
 }
@@ -67,15 +74,31 @@ func (p *Permits) tellDecision(q *question, said, by string) {
 	p.publish(q.Tool+" of "+q.Client+": "+said, map[string]any{"approval": q.ID, "state": "ended", "decision": said, "by": by, "correlationId": string(q.CallID), "client": q.Client, "tool": q.Tool})
 }
 
+// TabsGone ends the questions about tabs of a profile that were closed: no answer would do anything.
+func (p *Permits) TabsGone(profileID string) {
+	for _, q := range p.waiting() {
+		if q.ProfileID == profileID {
+			p.endWithTab(q)
+		}
+	}
+}
+
+func (p *Permits) endWithTab(q *question) {
+	if gone := p.options.TabGone; gone != nil && q.TabID != 0 && gone(q.ProfileID, q.TabID) && p.take(q, "its tab was closed") {
+		q.answer <- call.Decision{By: byTab}
+	}
+}
+
+// waiting are the questions that are open now.
+func (p *Permits) waiting() []*question {
+	p.desk.mu.Lock()
+	defer p.desk.mu.Unlock()
+	return slices.Collect(maps.Values(p.desk.open))
+}
+
 // settleByRule settles the questions that the rules, or a grant, answer by now.
 func (p *Permits) settleByRule() {
-	p.desk.mu.Lock()
-	open := make([]*question, 0, len(p.desk.open))
-	for _, q := range p.desk.open {
-		open = append(open, q)
-	}
-	p.desk.mu.Unlock()
-	for _, q := range open {
+	for _, q := range p.waiting() {
 		if q.access.Note != "" {
 			continue // it needs an answer of its own
 		}

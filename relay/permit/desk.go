@@ -29,6 +29,8 @@ const (
 	byClient = "client"
 	byRule   = "rule"
 	byRelay  = "relay"
+
+	byTab = "tab" // the tab was closed: nobody decides
 )
 
 // desk is where questions wait for an answer.
@@ -73,6 +75,7 @@ func (p *Permits) Ask(ctx context.Context, a call.Access, client func(context.Co
 	if tell == nil {
 		tell = func(string) {}
 	}
+	p.endWithTab(q) // which may have been closed since the call chose it
 	waiting := "Waiting for the person to allow " + named(q.Approval) + place(q.Approval)
 	tell(waiting + left(q.Until))
 	var through sync.WaitGroup

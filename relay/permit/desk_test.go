@@ -3,6 +3,7 @@ package permit
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -33,6 +34,18 @@ func TestOnlyTheOwnerIsAsked(t *testing.T) {
 		}
 		if err := f.Answer(t.Context(), f.Pending("p2")[0].ID, "p2", no); err != nil || <-everywhere == nil {
 			t.Error(err)
+		}
+	})
+}
+
+// A tab that was closed just before the question about it was put is not asked about.
+func TestATabThatIsGoneIsNotAskedAbout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
+		f.options.TabGone = func(profileID string, tabID int) bool { return profileID == "p1" && tabID == pay().At.TabID }
+		failure := f.Ask(t.Context(), pay(), nil, nil)
+		if failure == nil || failure.Code != fault.TabNotFound || failure.Outcome != fault.NotExecuted || !slices.Equal(f.recorded, []string{"ended with the tab by relay"}) {
+			t.Errorf("%v; recorded %v", failure, f.recorded)
 		}
 	})
 }

@@ -5,7 +5,6 @@ package permit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -27,6 +26,7 @@ type Options struct {
 	Events  func(kind event.Kind, message string, data map[string]any) // may be nil
 	News    func(topic string)                                         // a topic of the panel is different now; may be nil
 	Known   func(target string) (exists bool, suggestion string)       // whether a name is one of a tool or a plugin; nil: every name is
+	TabGone func(profileID string, tabID int) bool                     // whether a tab is closed for certain; nil: none is
 }
 
 // Topics of News.
@@ -142,40 +142,6 @@ func (p *Permits) Configured() map[string]map[string]string { return p.table.Loa
 
 // Grants lists what was allowed for more than one call.
 func (p *Permits) Grants() []Grant { return p.grants.list() }
-
-// ErrTarget is that a rule is about nothing that exists.
-var ErrTarget = errors.New("no such target")
-
-// Spelled is the one spelling of a target, whether or not it exists.
-func Spelled(text string) string {
-	if spelled, err := target(text, nil); err == nil {
-		return spelled
-	}
-	return text
-}
-
-// Target is the one spelling of what a rule is about. Its error is an [ErrTarget] with a suggestion.
-func (p *Permits) Target(text string) (string, error) { return target(text, p.options.Known) }
-
-// target checks a target: the default, an origin, or a name that known knows.
-func target(text string, known func(string) (bool, string)) (string, error) {
-	switch {
-	case text == Default, text == "all", text == "*":
-		return Default, nil
-	case strings.Contains(text, "://"):
-		return originTarget(text)
-	case known == nil:
-		return text, nil
-	}
-	exists, suggestion := known(text)
-	if exists {
-		return text, nil
-	}
-	if suggestion != "" {
-		suggestion = "; did you mean " + suggestion + "?"
-	}
-	return "", fmt.Errorf("%w: %q is neither a tool nor a plugin, nor an origin such as https://example.org, nor default%s", ErrTarget, fault.Sanitize(text), suggestion)
-}
 
 // Set makes a rule. lasts is for how long, 0 for ever.
 func (p *Permits) Set(ctx context.Context, r call.Rule, lasts time.Duration) error {

@@ -28,6 +28,9 @@ func (t *tabs) permit(ctx context.Context, s call.Session, u *url.URL, kind stri
 	}
 	origin := Origin(tab.URL)
 	if failure := t.permits.Read(ctx, s, tab, kind, u.String()); failure != nil {
+		if failure.Code == fault.TabNotFound {
+			failure = closed(tab)
+		}
 		return tab, page, failure
 	}
 	if tab, failure = t.awake(u); failure == nil && Origin(tab.URL) != origin {

@@ -252,6 +252,10 @@ func (t *tabs) awake(u *url.URL) (Tab, *fault.Error) {
 	return tab, failure
 }
 
+func closed(tab Tab) *fault.Error {
+	return notFound(fmt.Sprintf("The tab %d was closed", tab.ID), "List the resources again.")
+}
+
 func asleep() *fault.Error {
 	return unreadable(fault.TypeInternal, "The browser has put the tab to sleep, so there is no page to read",
 		"Ask the person to open the tab, or call a tool in it, then repeat the request.", fault.WithRetryable(true))
@@ -265,7 +269,7 @@ func (t *tabs) command(ctx context.Context, tab Tab, name string, params any) (j
 	}
 	switch failure.Code {
 	case fault.TabNotFound:
-		return nil, notFound(fmt.Sprintf("The tab %d was closed", tab.ID), "List the resources again.")
+		return nil, closed(tab)
 	case fault.TabUnresponsive, fault.TabChanged, fault.InjectionFailed:
 		retry := failure.Code != fault.InjectionFailed
 		return nil, unreadable(fault.TypeInternal, failure.Message, failure.Hint, fault.WithTab(failure.TabID, failure.Profile), fault.WithRetryable(retry))
