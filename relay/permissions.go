@@ -4,20 +4,16 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/agext/levenshtein"
 	"github.com/rs/zerolog"
 
-	"tabrelay/adapters"
 	"tabrelay/relay/audit"
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
 	"tabrelay/relay/event"
 	"tabrelay/relay/join"
 	"tabrelay/relay/permit"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/registry"
 	"tabrelay/relay/store"
 )
@@ -65,36 +61,13 @@ func (r *Relay) knownTarget(name string) (exists bool, suggestion string) {
 	return known(name, append(names, namesOnDisk(r.Home)...))
 }
 
-func namesOf(plugins []plugin.Plugin) (names []string) {
-	for _, p := range plugins {
-		names = append(names, p.Manifest.Name)
-		for _, t := range p.Manifest.Tools {
-			names = append(names, p.Manifest.Name+"__"+t.Name)
-		}
-	}
-	return names
-}
-
 // known looks a name up, and finds the one that was probably meant.
 func known(name string, names []string) (exists bool, suggestion string) {
 	names = append(names, readTab, readConsole, relayName, browserName)
 	if slices.Contains(names, name) {
 		return true, ""
 	}
-	least := max(2, len(name)/4) + 1
-	for _, one := range names {
-		if d := levenshtein.Distance(name, one, nil); d < least || d == least && one < suggestion {
-			suggestion, least = one, d
-		}
-	}
-	if suggestion == "" { // half a name
-		for _, one := range names {
-			if strings.HasSuffix(one, "__"+name) && (suggestion == "" || one < suggestion) {
-				suggestion = one
-			}
-		}
-	}
-	return false, suggestion
+	return false, Meant(name, names)
 }
 
 // relayName is the plugin that rules about the relay's own tools name.
@@ -143,23 +116,6 @@ func offlineTarget(home config.Home) func(string) (bool, string) {
 		}
 		return known(name, names)
 	}
-}
-
-// namesOnDisk are the names of all plugins there are, shipped and added, and of their tools.
-func namesOnDisk(home config.Home) (names []string) {
-	if files, err := adapters.Files(); err == nil {
-		if shipped, err := plugin.LoadFS(files); err == nil {
-			names = append(names, namesOf(shipped)...)
-		}
-	}
-	entries, _ := plugin.List(home.Plugins()) // those that cannot be read have no name to be known by
-	for _, e := range entries {
-		names = append(names, e.Name)
-		if e.Plugin != nil {
-			names = append(names, namesOf([]plugin.Plugin{*e.Plugin})...)
-		}
-	}
-	return names
 }
 
 // accessOf is a tool as the rules see it, for a client that has not called it.

@@ -137,7 +137,11 @@ func (a *app) clientsAdd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printToken(func(s *config.Secrets) (string, error) { return s.AddWithin(args[0], within) })
+			if err := a.printToken(func(s *config.Secrets) (string, error) { return s.AddWithin(args[0], within) }); err != nil {
+				return err
+			}
+			a.notePlugins(within)
+			return nil
 		},
 	}
 	b.flags(cmd)
@@ -171,6 +175,7 @@ func (a *app) clientsScope() *cobra.Command {
 					return err
 				}
 				a.notef("%s may use: %s.\n", c.Name, scope.Words(within))
+				a.notePlugins(within)
 				return nil
 			}
 			return hintClients(secrets.SetScope(args[0], call.Scope{})) // which says that there is no such client

@@ -141,6 +141,7 @@ func (a *app) permitSet() *cobra.Command {
 			if err != nil {
 				return unknownTarget(err)
 			}
+			a.noteClient(cmd.Context(), rule.Client)
 			if asJSON {
 				return a.printJSON(p)
 			}

@@ -1,0 +1,64 @@
+package relay
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agext/levenshtein"
+
+	"tabrelay/adapters"
+	"tabrelay/relay/config"
+	"tabrelay/relay/plugin"
+)
+
+// Meant is the one of names that was probably meant by a name that is none of them; empty: none is like it.
+func Meant(name string, names []string) (suggestion string) {
+	least := max(2, len(name)/4) + 1
+	for _, one := range names {
+		if d := levenshtein.Distance(name, one, nil); d < least || d == least && one < suggestion {
+			suggestion, least = one, d
+		}
+	}
+	if suggestion == "" { // half a name
+		for _, one := range names {
+			if strings.HasSuffix(one, "__"+name) && (suggestion == "" || one < suggestion) {
+				suggestion = one
+			}
+		}
+	}
+	return suggestion
+}
+
+// PluginNames are the names that the scope of a client can have: of the plugins of a home folder, and those that stand
+// for the relay's own groups of tools.
+func PluginNames(home config.Home) []string {
+	names := append(namesOnDisk(home), "all", "none", "gateway", "agents", relayName, browserName)
+	return slices.DeleteFunc(names, func(name string) bool { return strings.Contains(name, "__") })
+}
+
+func namesOf(plugins []plugin.Plugin) (names []string) {
+	for _, p := range plugins {
+		names = append(names, p.Manifest.Name)
+		for _, t := range p.Manifest.Tools {
+			names = append(names, p.Manifest.Name+"__"+t.Name)
+		}
+	}
+	return names
+}
+
+// namesOnDisk are the names of all plugins there are, shipped and added, and of their tools.
+func namesOnDisk(home config.Home) (names []string) {
+	if files, err := adapters.Files(); err == nil {
+		if shipped, err := plugin.LoadFS(files); err == nil {
+			names = append(names, namesOf(shipped)...)
+		}
+	}
+	entries, _ := plugin.List(home.Plugins()) // those that cannot be read have no name to be known by
+	for _, e := range entries {
+		names = append(names, e.Name)
+		if e.Plugin != nil {
+			names = append(names, namesOf([]plugin.Plugin{*e.Plugin})...)
+		}
+	}
+	return names
+}
