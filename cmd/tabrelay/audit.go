@@ -73,7 +73,7 @@ func (w *auditWish) filter() (audit.Filter, error) {
 	f, err := audit.ParseFilter(query, time.Now())
 	switch {
 	case err != nil:
-		return f, usage("%w", err).hinting("tabrelay help audit")
+		return f, usage("%w", err).hinting("tabrelay audit --help")
 	case w.format != "" && w.format != "jsonl" && w.format != "csv":
 		return f, usage("--format is neither jsonl nor csv")
 	case w.format != "" && w.asJSON:

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -55,7 +56,7 @@ func (a *app) commands() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("there is no command %q", args[0]).hinting("tabrelay --help lists the commands")
+				return noCommand(cmd, args[0])
 			}
 			return cmd.Help()
 		},
@@ -71,9 +72,27 @@ func (a *app) commands() *cobra.Command {
 	group(root, "Use tools", a.tools(), a.call(), a.tabs(), a.profiles(), a.deadLetters())
 	group(root, "Write plugins", a.plugin())
 	group(root, "Measure", a.bench())
-	root.SetHelpCommand(&cobra.Command{Hidden: true})
+	root.SetHelpCommand(helpCommand())
 	checkArguments(root)
 	return root
+}
+
+// helpCommand is for those who write help where others write --help.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "Show what a command does, as --help does", GroupID: "Run",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return noCommand(cmd.Root(), strings.Join(args, " "))
+			}
+			return found.Help()
+		},
+	}
+}
+
+func noCommand(parent *cobra.Command, name string) error {
+	return usage("there is no command %q", name).hinting(parent.CommandPath() + " --help lists the commands")
 }
 
 // group gathers in the help what is used together.
@@ -87,16 +106,30 @@ func group(root *cobra.Command, title string, commands ...*cobra.Command) {
 
 // checkArguments makes wrong arguments wrong usage, with the way to the command's help.
 func checkArguments(cmd *cobra.Command) {
+	if !cmd.Runnable() { // it only gathers others
+		cmd.Args, cmd.RunE = cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(c *cobra.Command, args []string) error {
 			if err := check(c, args); err != nil {
-				return usage("%w", err).hinting(c.CommandPath() + " --help")
+				return wrongArguments(c, args)
 			}
 			return nil
 		}
 	}
 	for _, sub := range cmd.Commands() {
 		checkArguments(sub)
+	}
+}
+
+func wrongArguments(c *cobra.Command, args []string) error {
+	switch {
+	case c.HasSubCommands():
+		return noCommand(c, args[0])
+	case len(args) == 0:
+		return usage("an argument is missing: %s", c.UseLine()).hinting(c.CommandPath() + " --help")
+	default:
+		return usage("wrong number of arguments: %s", c.UseLine()).hinting(c.CommandPath() + " --help")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -46,12 +47,12 @@ type development struct {
 }
 
 func (d *development) run(ctx context.Context) error {
-	following := make(chan struct{})
+	// Watching ends by itself when there is no such folder; following the calls ends with it.
+	ctx, unfollow := context.WithCancel(ctx)
+	defer unfollow()
 	names := make(chan string, 1)
-	go func() {
-		defer close(following)
-		d.followCalls(ctx, names)
-	}()
+	var following sync.WaitGroup
+	following.Go(func() { d.followCalls(ctx, names) })
 	err := plugin.Watch(ctx, d.dir, plugin.Options{}, func(b plugin.Built) {
 		d.noteBuild(d.dir, "", b.Err)
 		d.warn(b.Diagnostics)
@@ -64,19 +65,19 @@ func (d *development) run(ctx context.Context) error {
 		}
 		d.offer(ctx, b, names)
 	})
-	// The person ended it: what is left to do does not end with them.
+	unfollow()
 	defer d.endVouching()
-	ctx = context.WithoutCancel(ctx)
 	if d.last != nil && d.fresh {
 		name := d.last.Manifest.Name
 		if gone := plugin.Remove(d.home.Plugins(), name); gone != nil {
 			err = errors.Join(err, gone)
 		} else {
 			d.notef("%s is not offered any more. To keep it: tabrelay plugin add %s\n", name, d.dir)
-			err = errors.Join(err, d.tellRelay(ctx, name))
+			// The person ended it: what is left to do does not end with them.
+			err = errors.Join(err, d.tellRelay(context.WithoutCancel(ctx), name))
 		}
 	}
-	<-following
+	following.Wait()
 	return err
 }
 
