@@ -52,8 +52,8 @@ function useComings(questions: readonly Question[] | undefined, onLost: (questio
   const heading = useRef<HTMLHeadingElement>(null);
   const before = useRef<readonly Question[]>([]);
   const had = useRef<string | undefined>(undefined); // the question that had focus
-  const [calm, setCalm] = useState(true);
   const ids = questions?.map(({ id }) => id).join(' ');
+  const [calmWith, setCalmWith] = useState<string>(); // the questions that have stood there for a moment
   // Only which questions there are matters here, not their objects, which every refresh makes anew.
   useEffect(() => {
     if (questions === undefined) return;
@@ -67,15 +67,14 @@ function useComings(questions: readonly Question[] | undefined, onLost: (questio
     if (next !== undefined && (orphaned || !occupied(document.activeElement)))
       cards.current.get(next.id)?.focus();
     else if (orphaned && document.activeElement === document.body) heading.current?.focus();
-    setCalm(false);
-    const timer = setTimeout(() => setCalm(true), calmMs);
+    const timer = setTimeout(() => setCalmWith(ids), calmMs);
     return () => clearTimeout(timer);
   }, [ids]);
   const watchFocus = (id: string) => (card: HTMLElement | null) => {
     if (card === null) cards.current.delete(id);
     else cards.current.set(id, card);
   };
-  return { watchFocus, heading, calm, had };
+  return { watchFocus, heading, calm: calmWith === ids, had };
 }
 
 /** Sends answers, and remembers which questions they were for. */
