@@ -87,7 +87,7 @@ test('what is always allowed is a rule, which can be removed', async ({ closing 
 });
 
 test('a question nobody answers ends by itself, and nothing is done', async ({ closing }) => {
-  const [stage, panel] = await guarded(closing, 2000);
+  const [stage, panel] = await guarded(closing, 6000);
   const answer = increment(stage);
   await expect(questions(panel)).toBeVisible();
   expect((await answer).code).toBe('APPROVAL_TIMEOUT');
@@ -97,13 +97,13 @@ test('a question nobody answers ends by itself, and nothing is done', async ({ c
 });
 
 test('an answer that comes too late does nothing, and the panel says so', async ({ closing }) => {
-  const [stage, panel] = await guarded(closing, 3000);
+  const [stage, panel] = await guarded(closing, 8000);
   const answer = increment(stage);
   const allow = questions(panel).getByRole('button', { name: 'Allow once' });
   await expect(allow).toBeEnabled();
   // The panel is kept busy past the end, so that it has not heard of it when the button is pressed.
   await allow.evaluate((button: HTMLElement) => {
-    const until = performance.now() + 4000;
+    const until = performance.now() + 9000;
     while (performance.now() < until);
     button.click();
   });

@@ -100,3 +100,14 @@ export async function timed<T>(action: Promise<T>): Promise<{ result: T; ms: num
   const result = await action;
   return { result, ms: performance.now() - start };
 }
+
+/**
+ * Measures something until it is as quick as promised, five times at the most, and returns the quickest, in milliseconds:
+ * other work of the machine makes one try slow, a slow product all of them.
+ */
+export async function quickest(promised: number, measure: (n: number) => Promise<number>): Promise<number> {
+  const took: number[] = [];
+  while (took.length < 5 && !took.some((ms) => ms < promised)) took.push(await measure(took.length));
+  if (took.length > 1) console.log(`promised ${promised} ms, took ${took.map(Math.round).join(', ')} ms`);
+  return Math.min(...took);
+}
