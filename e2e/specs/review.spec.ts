@@ -70,7 +70,7 @@ const guarded = { guarded: true, config: { permissions: { default: 'auto' } } };
 test('a new plugin runs after its review, and a changed one as it was reviewed', async ({ closing }) => {
   const { agent, demo, page, relay } = await openStage(closing, guarded);
   const folder = await tracePlugin(demo.url, closing);
-  const version = async () => (await agent.call('trace__version')).value;
+  const version = async () => (await agent.call('trace__version')).said;
 
   // New: nothing of it is anywhere.
   const added = start(binary, ['plugin', 'add', folder], relay.env);
@@ -132,7 +132,7 @@ test('a new plugin runs after its review, and a changed one as it was reviewed',
 test('a person reviews in the side panel', async ({ closing }) => {
   const { agent, browser, demo, page, relay } = await openStage(closing, guarded);
   const folder = await tracePlugin(demo.url, closing);
-  const version = async () => (await agent.call('trace__version')).value;
+  const version = async () => (await agent.call('trace__version')).said;
   await relay.tabrelay('plugin', 'add', folder);
 
   const panel = await openPanel(browser, 'plugins');
@@ -210,7 +210,7 @@ test('what its author saves while plugin dev runs at a terminal is live, and no 
 }) => {
   const { agent, demo, relay } = await openStage(closing, guarded);
   const folder = await tracePlugin(demo.url, closing);
-  const version = async () => (await agent.call('trace__version')).value;
+  const version = async () => (await agent.call('trace__version')).said;
   await relay.tabrelay('plugin', 'add', folder);
 
   const dev = atTerminal(relay, closing, ['plugin', 'dev', folder]);

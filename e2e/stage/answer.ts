@@ -47,6 +47,11 @@ export class Answer {
     return JSON.parse(this.text);
   }
 
+  /** The value of a call that succeeded, the text of one that failed: for expect.poll, which ends when something throws. */
+  get said(): unknown {
+    return this.failed ? this.text : this.value;
+  }
+
   /** The JSON block at the end of the first text item of a failure. */
   get block(): Record<string, unknown> {
     const found = /\n\n```json\n(.*)\n```$/s.exec(this.text)?.[1];

@@ -106,8 +106,9 @@ export class Desks {
     return tab;
   }
 
-  /** Who owns the tab of a desk. */
+  /** Who owns the tab of a desk. Throws nothing, so that it can be polled while the tab is on its way. */
   async owner(desk: string): Promise<string | undefined> {
-    return (await this.tab(desk)).owner?.name;
+    const tab = (await this.tabs()).find(({ url }) => url === this.site.desk(desk));
+    return tab === undefined ? 'no tab' : tab.owner?.name;
   }
 }

@@ -1,14 +1,23 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** A port that is free now, for programs that cannot choose one themselves and say which. */
+/**
+ * A port for programs that cannot choose one themselves and say which, or that need the same one again. It is below those
+ * that systems give to connections and to who asks for any: nobody is given it before the program has it.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const port = portOf(server.address());
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const server = createServer();
+    const port = randomInt(12_000, 32_000);
+    const free = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false)).listen(port, () => resolve(true)); // at every address, ::1 too
+    });
+    if (!free) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
 
 export function portOf(address: unknown): number {

@@ -55,9 +55,9 @@ export class Relay {
     const failed = program.ended.then((code) => {
       throw new Error(`the relay ended with ${code}:\n${program.output()}`);
     });
-    const listening = await expect.poll(async () => (await this.announced())?.pid).toBe(program.pid);
+    failed.catch(() => {}); // once it listens, ending is what a test asks for
+    const listening = expect.poll(async () => (await this.announced())?.pid).toBe(program.pid);
     await Promise.race([listening, failed]);
-    failed.catch(() => {}); // from here on, ending is what a test asks for
   }
 
   /** Ends the relay; SIGKILL is a crash. */
