@@ -45,7 +45,7 @@ const pages: Record<string, () => { body: string; csp?: string; type?: string }>
   '/frame': () => ({ body: '<title>Frame</title><p>words of the frame</p>' }),
   '/secret-frame': () => ({ body: '<p>nobody sees this</p>' }),
   '/busy': () => ({
-    body: '<!doctype html><title>Busy</title><p>busy<script>onclick = () => { for (;;); };</script>',
+    body: '<!doctype html><title>Busy</title><p>busy<script>onclick = () => { console.log(0); for (;;); };</script>',
   }),
 };
 

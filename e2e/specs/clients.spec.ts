@@ -134,5 +134,5 @@ test('the person ends a call: the page stops, and the agent hears who ended it',
   expect(answer.text).toContain('The person cancelled the call');
   const [, stopped] = await stage.demo.notes('p', 2);
   expect(stopped?.text).toBe('aborted');
-  expect(await running(relay)).toEqual([]);
+  await expect.poll(() => running(relay)).toEqual([]);
 });

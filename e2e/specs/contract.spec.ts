@@ -241,5 +241,6 @@ test('who is not signed in reads AUTH_ERROR; after signing in with the form, the
   await expect(page.locator('#name')).toHaveText('Ada');
   expect((await agent.call('demo__who_am_i')).value).toEqual({ name: 'Ada' });
   await page.getByRole('button', { name: 'Sign out' }).click();
+  await expect(page.locator('#name')).toBeHidden(); // other tests share the session
   await page.goto(demo.url);
 });

@@ -82,7 +82,7 @@ test('a result that was cut is read whole, and a call that failed for good can b
   const lost = await stage.agent.call(
     'demo__slow_increment',
     { name: 'x', ms: 20_000, note: 'x' },
-    { timeoutMs: 300 },
+    { timeoutMs: 1200 },
   );
   expect(lost.code).toBe('TIMEOUT');
   let uri = '';
@@ -103,9 +103,10 @@ test('a result that was cut is read whole, and a call that failed for good can b
 
 test('in the modern era the same is read, and missing is told as that era has it', async ({ stage }) => {
   const client = await openClient2(stage.relay, 'HTTP', 'modern', stage.closing);
-  const { resources } = await client.listResources();
-  const demo = resources.find((one) => one.title === 'tabrelay demo');
-  const { contents } = await client.readResource({ uri: demo?.uri ?? '' });
+  const demo = async () =>
+    (await client.listResources()).resources.find((one) => one.title === 'tabrelay demo')?.uri ?? '';
+  await expect.poll(demo, { message: 'the title comes after the address' }).not.toBe('');
+  const { contents } = await client.readResource({ uri: await demo() });
   expect(JSON.stringify(contents)).toContain('tabrelay demo');
   await expect(client.readResource({ uri: 'tab://1/text' })).rejects.toMatchObject({ code: -32602 });
   await expect(client.readResource({ uri: 'file:///etc/passwd' })).rejects.toMatchObject({ code: -32603 });

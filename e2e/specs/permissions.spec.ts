@@ -27,9 +27,14 @@ const pending = async (relay: Relay) =>
 
 /** The one question that waits, once it does. */
 async function question(relay: Relay) {
-  await expect.poll(async () => (await pending(relay)).length, { message: 'a question waits' }).toBe(1);
-  const [only] = await pending(relay);
-  if (only === undefined) throw new Error('the question is gone');
+  let waiting: Awaited<ReturnType<typeof pending>> = [];
+  const look = async () => {
+    waiting = await pending(relay);
+    return waiting.length;
+  };
+  await expect.poll(look, { message: 'a question waits' }).toBe(1);
+  const [only] = waiting;
+  if (only === undefined) throw new Error('there is no question');
   return only;
 }
 
@@ -74,7 +79,7 @@ test('a person who configured nothing is asked about reading, and changes are of
   const asked = await question(relay);
   expect(asked).toMatchObject({ tool: 'webpage__read_article', origin: demo.url });
   expect(asked.changes).toMatch(/^It only reads\./);
-  expect(heard.at(-1)).toMatch(/^Waiting for the person to allow .* \(\d+ s left\)$/);
+  await expect.poll(() => heard.at(-1)).toMatch(/^Waiting for the person to allow .* \(\d+ s left\)$/);
 
   await expect(relay.tabrelay('permit', 'allow', asked.id), 'an agent in a shell answers').rejects.toThrow(
     'needs a person at a terminal',
@@ -118,7 +123,7 @@ test('once is once, a session is a session, and always is a rule', async ({ clos
 });
 
 test('nobody answers in time; the answer that comes later does nothing', async ({ closing }) => {
-  const stage = await guarded(closing, { permissions: { demo: 'ask' }, approvals: { timeoutMs: 2000 } });
+  const stage = await guarded(closing, { permissions: { demo: 'ask' }, approvals: { timeoutMs: 6000 } });
   const { agent, relay } = stage;
   const call = raise(agent, 1);
   const { id } = await question(relay);
@@ -170,7 +175,7 @@ test('what is switched off disappears from the list, and comes back', async ({ c
   await relay.tabrelay('permit', 'set', 'demo', 'off');
   await expect.poll(() => changes).toBe(1);
   expect((await agent.tools()).filter((name) => name.startsWith('demo__'))).toEqual([]);
-  await relay.tabrelay('permit', 'set', 'demo__hello', 'auto', '--for', '3s');
+  await relay.tabrelay('permit', 'set', 'demo__hello', 'auto', '--for', '6s');
   await expect.poll(() => changes).toBe(2);
   expect((await agent.call('demo__hello', { name: 'Ada' })).failed).toBe(false);
   await expect.poll(() => changes, { message: 'the rule ends by itself' }).toBe(3);
