@@ -30,6 +30,7 @@ globalThis.attack = async ({ relay, routes }) => {
     Object.assign(field, { name: body, value: '' });
     sent.append(field);
     document.body.append(frame, sent);
+    frame.onload = () => frame.remove();
     sent.submit();
   };
   const body = JSON.stringify({
@@ -97,8 +98,10 @@ globalThis.attack = async ({ relay, routes }) => {
     form(url, 'post', 'text/plain', body);
     form(url, 'post', 'application/x-www-form-urlencoded', body);
     form(url, 'get', 'application/x-www-form-urlencoded', 'x');
+    // A frame, like a form's, goes once it was answered: hundreds of them are what takes long, not the requests.
     const frame = document.createElement('iframe');
     frame.src = url;
+    frame.onload = () => frame.remove();
     document.body.append(frame);
     const events = new EventSource(url);
     events.onmessage = ({ data }) => seen.push(`events ${path}: ${data}`);

@@ -22,6 +22,7 @@ test('who takes the port hears a greeting and nothing else: no secret, no tab, a
     JSON.parse(await readFile(path.join(relay.home, 'secrets.json'), 'utf8')),
   );
   expect((await agent.call('demo__hello')).failed).toBe(false);
+  await agent.client.close(); // it would start the next relay, which could have the port first
   await relay.stop('SIGKILL');
 
   const heard: string[] = [];
