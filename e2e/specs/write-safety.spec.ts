@@ -40,9 +40,10 @@ test(`${writes} writes under random faults: none happens twice, every outcome is
 
   const chance = new Chance(seed);
   const accounts: Account[] = [];
+  const caused: Fault[] = [];
   let next = 0;
   const write = async (name: string, writer: Writer) => {
-    while (next < writes) {
+    while (next < writes || caused.length < faults.length) {
       const token = `${name}-${next++}`;
       const cancelAfter = chance.next() < 0.08 ? chance.between(0, 40) : undefined;
       const account = await writer.write(token, chance.between(0, 60), cancelAfter);
@@ -59,7 +60,6 @@ test(`${writes} writes under random faults: none happens twice, every outcome is
     () => (done = true),
     () => (done = true),
   );
-  const caused: Fault[] = [];
   const began = performance.now();
   while (!done) {
     await new Promise((resolve) => setTimeout(resolve, chance.between(50, 800)));
@@ -70,11 +70,18 @@ test(`${writes} writes under random faults: none happens twice, every outcome is
   }
   await working;
 
-  const here = await browser
-    .pages()
-    .at(-1)
-    ?.evaluate(() => Object.entries(localStorage));
-  const inPage = new Map(here?.map(([key, count]) => [key.slice('write:'.length), Number(count)]));
+  const inPage = new Map<string, number>();
+  const executed = accounts.filter(({ told }) => told === 'executed');
+  // What one tab wrote reaches another one a moment later.
+  const missing = async () => {
+    const here = await browser
+      .pages()
+      .at(-1)
+      ?.evaluate(() => Object.entries(localStorage));
+    for (const [key, count] of here ?? []) inPage.set(key.slice('write:'.length), Number(count));
+    return executed.filter(({ token }) => !inPage.has(token));
+  };
+  await expect.poll(missing, { message: 'every write that was done is in the page' }).toEqual([]);
   const atServer = site.counts();
   const marks = accounts.map((account) => ({
     ...account,
@@ -87,11 +94,10 @@ test(`${writes} writes under random faults: none happens twice, every outcome is
     return inPage > 1 || atServer > 1;
   });
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
-  console.log(`seed ${seed}: ${writes} writes in ${seconds} s, ${caused.length} faults`, tally(marks));
+  console.log(`seed ${seed}: ${next} writes in ${seconds} s, ${caused.length} faults`, tally(marks));
   expect(lies).toEqual([]);
-  expect(marks).toHaveLength(writes);
-  expect(caused.length, 'faults that were caused').toBeGreaterThanOrEqual(faults.length);
-  expect(marks.filter(({ told }) => told === 'executed').length).toBeGreaterThan(writes / 2);
+  expect(marks).toHaveLength(next);
+  expect(executed.length).toBeGreaterThan(next / 2);
   const slowest = Math.max(...marks.map(({ ms }) => ms));
   expect(slowest, 'the slowest answer').toBeLessThan(30_000);
 });
