@@ -153,12 +153,16 @@ func TestSanitize(t *testing.T) {
 		"a\xff\xc0b":                 "ab",
 		"\u202eevil\u2066":           "evil",
 		"a\u200b\u200d\ufeff\u00adb": "ab",
-		"x\U000e0041\U000e0042\U000e007f\U000e0100\ufe0f": "x",
-		"\u2062\u3164\u034f":                              "",
-		"\u0600 \U0001f600 é":                             "\u0600 \U0001f600 é",
-		"````":                                            "'''`",
-		"`\x00`\x00`":                                     "'''",
-		"\ufffd stays":                                    "\ufffd stays",
+		"x\U000e0041\U000e0042\U000e007f\U000e0100\ufe0f":           "x",
+		"\u2062\u3164\u034f":                                        "",
+		"👨\u200d👩\u200d👧 🏳\ufe0f\u200d🌈 ❤\ufe0f 1\ufe0f\u20e3":      "👨\u200d👩\u200d👧 🏳\ufe0f\u200d🌈 ❤\ufe0f 1\ufe0f\u20e3",
+		"می\u200cخواهم":                                             "می\u200cخواهم",
+		"\ufe0fx\ufe0f\u200d👩\u200d\u200d\u200b👧\ufe0f\ufe0f\u200d": "x👩👧\ufe0f",
+		"👩\u200d\nx\u200c\u2028é\u200d":                             "👩 x é",
+		"\u0600 \U0001f600 é":                                       "\u0600 \U0001f600 é",
+		"````":                                                      "'''`",
+		"`\x00`\x00`":                                               "'''",
+		"\ufffd stays":                                              "\ufffd stays",
 	} {
 		if got := Sanitize(in); got != want || Sanitize(got) != got {
 			t.Errorf("%q became %q, want %q", in, got, want)

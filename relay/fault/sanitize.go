@@ -11,29 +11,46 @@ import (
 const maxMessageBytes = 8 << 10
 
 // Sanitize makes one harmless line of any bytes: line breaks of every kind and tabs become one space, control
-// characters, bidirectional controls, characters that cannot be seen and bytes that are not UTF-8 are removed, and it is
-// cut at 8 KiB.
+// characters, bidirectional controls, characters that cannot be seen and bytes that are not UTF-8 are removed, except
+// where they shape their neighbours, and it is cut at 8 KiB.
 // A run of three backticks would let a message pass for the start of a code block to a reader that looks no
 // closer than that, so it becomes three apostrophes.
 func Sanitize(message string) string {
 	var b strings.Builder
+	var last rune // what was written
 	gap := false
 	for i := 0; i < len(message) && b.Len() <= maxMessageBytes; {
 		r, size := utf8.DecodeRuneInString(message[i:])
 		switch {
+		case shapes(last, r, message[i+size:]):
+			b.WriteRune(r)
+			last = r
 		case isBreak(r):
 			if !gap {
 				b.WriteByte(' ')
 			}
-			gap = true
+			gap, last = true, ' '
 		case r == utf8.RuneError && size == 1, Invisible(r):
 		default:
 			b.WriteRune(r)
-			gap = false
+			gap, last = false, r
 		}
 		i += size
 	}
 	return cut(strings.ReplaceAll(b.String(), "```", "'''"))
+}
+
+// shapes reports whether r, which nobody sees, changes what is seen: a joiner between characters beyond ASCII, as in
+// Persian words and emoji, and a selector of emoji or text after one character.
+func shapes(last, r rune, rest string) bool {
+	switch r {
+	case '\u200c', '\u200d':
+		next, size := utf8.DecodeRuneInString(rest)
+		return last > 0xff && next > 0xff && size > 1 && (last == '\ufe0f' || !Invisible(last)) && !Invisible(next) && !isBreak(next)
+	case '\ufe0e', '\ufe0f':
+		return last == '#' || last == '*' || last >= '0' && last <= '9' || last > 0xa0 && !Invisible(last) && !isBreak(last)
+	}
+	return false
 }
 
 func isBreak(r rune) bool {
@@ -46,8 +63,7 @@ func isBreak(r rune) bool {
 
 // Invisible reports whether a character has no place in a line of prose: C0, DEL, C1, the characters that change the
 // direction of text, and those that nobody sees. An agent reads what is written with the last, a person does not
-// (https://www.unicode.org/reports/tr36/, section 3). So joined emoji come apart, and Persian loses its joins; both stay
-// legible.
+// (https://www.unicode.org/reports/tr36/, section 3).
 func Invisible(r rune) bool {
 	switch {
 	case r < 0x20, r >= 0x7f && r <= 0x9f:
