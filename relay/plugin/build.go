@@ -118,7 +118,7 @@ func (b *Builder) build(ctx context.Context, shipped bool) (*Plugin, []Diagnosti
 	}
 	b.files = m.files
 	manifest := src.manifest()
-	adapter, said, more := b.both(ctx, manifest.Name, m)
+	adapter, said, more := b.both(ctx, src, m)
 	if err := ctx.Err(); err != nil {
 		return nil, found, err
 	}
@@ -182,11 +182,11 @@ func (m *Manifest) complete(said *described) []Diagnostic {
 }
 
 // both bundles for the page while the schemas are read.
-func (b *Builder) both(ctx context.Context, name string, m *module) (adapter bundled, said *remembered, found []Diagnostic) {
+func (b *Builder) both(ctx context.Context, src *source, m *module) (adapter bundled, said *remembered, found []Diagnostic) {
 	var wait sync.WaitGroup
 	var pageFound []Diagnostic
 	wait.Go(func() { adapter, pageFound = b.page.build(m) })
-	said, found = b.describe(ctx, name, m)
+	said, found = b.describe(ctx, src, m)
 	wait.Wait()
 	return adapter, said, append(found, dropKnown(pageFound, found)...)
 }

@@ -32,6 +32,7 @@ func newSourceBundle(dir string) (*sourceBundle, error) {
 		Metafile:      true,
 		LogLevel:      api.LogLevelSilent,
 		Plugins:       []api.Plugin{checkImports(dir)},
+		Supported:     map[string]bool{"top-level-await": false}, // both that read the module make a script of it
 		LogOverride:   map[string]api.LogLevel{"unsupported-jsx-comment": api.LogLevelSilent},
 	})
 	if failed != nil {

@@ -88,6 +88,11 @@ func (t *Tool) checkArguments() (problems []string) {
 		problems = append(problems, "its input takes arguments of any name; with additionalProperties: false a misspelt one is an error")
 	}
 	undescribed := 0
+	for _, name := range reservedParameters {
+		if _, hidden := input.Properties[name]; hidden {
+			problems = append(problems, fmt.Sprintf("its argument %q hides the relay's own of that name; rename it, so that agents can choose where the tool runs", name))
+		}
+	}
 	for _, property := range input.Properties {
 		if property.Description == "" {
 			undescribed++

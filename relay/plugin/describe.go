@@ -21,7 +21,7 @@ type remembered struct {
 }
 
 // describe reads the tools, as far as what describes them changed since the last time.
-func (b *Builder) describe(ctx context.Context, name string, m *module) (*remembered, []Diagnostic) {
+func (b *Builder) describe(ctx context.Context, src *source, m *module) (*remembered, []Diagnostic) {
 	var wait sync.WaitGroup
 	var script *sobek.Program
 	var failed error
@@ -49,7 +49,7 @@ func (b *Builder) describe(ctx context.Context, name string, m *module) (*rememb
 	if said.outline.count() != numbered {
 		said.outline = nil // a number would mean another tool on each side
 	}
-	context := fmt.Sprintf("\n// %s, packages %d", name, b.reader.packages.generation)
+	context := fmt.Sprintf("\n// %s, %t, packages %d", src.name, src.foreign, b.reader.packages.generation)
 	said.key = sha256.Sum256(append(code, context...))
 	if b.last.tools != nil && code != nil && said.key == b.last.key {
 		said := b.last
@@ -58,7 +58,7 @@ func (b *Builder) describe(ctx context.Context, name string, m *module) (*rememb
 	if said.outline != nil {
 		said.rest = sha256.Sum256(append(said.outline.rest[:], context...))
 	}
-	more := b.reading(ctx, name, &said, script, packages)
+	more := b.reading(ctx, src, &said, script, packages)
 	found = append(found, more...)
 	b.last = remembered{}
 	if said.about == nil {
@@ -71,7 +71,7 @@ func (b *Builder) describe(ctx context.Context, name string, m *module) (*rememb
 }
 
 // reading asks the plugin for the tools that are not known.
-func (b *Builder) reading(ctx context.Context, name string, said *remembered, script, packages *sobek.Program) []Diagnostic {
+func (b *Builder) reading(ctx context.Context, src *source, said *remembered, script, packages *sobek.Program) []Diagnostic {
 	known := b.known(said)
 	about, found := b.reader.read(ctx, script, packages, known)
 	if about == nil {
@@ -84,7 +84,7 @@ func (b *Builder) reading(ctx context.Context, name string, said *remembered, sc
 	}
 	said.about = about
 	var faults []Diagnostic
-	said.tools, faults = acceptTools(name, about.Tools)
+	said.tools, faults = acceptTools(src, about.Tools)
 	said.byText = map[[sha256.Size]byte]Tool{}
 	for i, t := range about.Tools {
 		if t.Place != nil && *t.Place < said.outline.count() {

@@ -3,10 +3,13 @@ package plugin
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -31,7 +34,8 @@ type source struct {
 		PreScript       string          `json:"preScript"`
 		World           World           `json:"world"`
 	}
-	name string // the plugin's, made from the package's
+	name    string // the plugin's, made from the package's
+	foreign bool   // it was written for OpenTabs, where other names are the relay's
 }
 
 const packageFile = "package.json"
@@ -107,9 +111,30 @@ func (c *packageCheck) add(pointer, format string, args ...any) {
 	c.found = append(c.found, d)
 }
 
+// addType notes that a value below a JSON pointer is of another type than its field.
+func (c *packageCheck) addType(pointer string, err error) {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		c.add(pointer, "cannot be read: %v", err)
+		return
+	}
+	field, expected := strings.TrimPrefix(wrong.Field, "."), "a text"
+	switch wrong.Type.Kind() {
+	case reflect.Slice:
+		expected = "a list of texts"
+	case reflect.Struct:
+		expected = "an object"
+	}
+	at := pointer
+	if field != "" {
+		at += "/" + strings.ReplaceAll(field, ".", "/")
+	}
+	c.add(at, "%q has to be %s, and is of the type %s", path.Base(at), expected, wrong.Value)
+}
+
 func (c *packageCheck) read() {
 	if err := json.Unmarshal(c.raw, &c.source.Package); err != nil {
-		c.add("", "name and version have to be texts: %v", err)
+		c.addType("", err)
 		return
 	}
 	c.checkName()
@@ -118,9 +143,9 @@ func (c *packageCheck) read() {
 		if v == nil {
 			continue
 		}
-		c.key = key
+		c.key, c.source.foreign = key, key == "opentabs"
 		if err := json.Unmarshal(v.Pack(), &c.source.Plugin); err != nil {
-			c.add("/"+key, "%q cannot be read: %v", key, err)
+			c.addType("/"+key, err)
 			return
 		}
 		c.checkFields()

@@ -137,7 +137,7 @@ func (p *pageBundle) build(m *module) (bundled, []Diagnostic) {
 	p.zod = slices.ContainsFunc(m.packages, func(name string) bool { return name == "zod" || name == "zod/v4" })
 	result = p.full.Rebuild()
 	if len(result.Errors) > 0 {
-		return bundled{}, diagnose(result.Errors, false)
+		return bundled{}, placeImports(p.dir, m.files, diagnose(result.Errors, false))
 	}
 	return finish(result), diagnose(result.Warnings, true)
 }

@@ -13,7 +13,7 @@ func TestProgressPattern(t *testing.T) {
 	} {
 		var r rawTool
 		r.Tool = Tool{Name: "upload", Description: "Uploads.", ProgressPattern: pattern, InputSchema: json.RawMessage(`{"type":"object"}`)}
-		problems := strings.Join(r.accept("demo"), "; ")
+		problems := strings.Join(r.accept(&source{name: "demo"}), "; ")
 		if got := !strings.Contains(problems, "progressPattern"); got != good {
 			t.Errorf("%.40q: %s", pattern, problems)
 		}

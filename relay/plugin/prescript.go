@@ -26,10 +26,12 @@ func (c *packageCheck) checkPreScript() {
 	}
 	if !filepath.IsLocal(filepath.FromSlash(p.PreScript)) {
 		c.add(at, `"preScript" %q is not a file of the plugin; write it as "src/pre-script.ts"`, p.PreScript)
+		p.PreScript = ""
 		return
 	}
 	if info, err := os.Stat(filepath.Join(c.dir, filepath.FromSlash(p.PreScript))); err != nil || info.IsDir() {
 		c.add(at, `"preScript" names %s, which is missing; it calls definePreScript from %q`, p.PreScript, sdkPath+"/pre-script")
+		p.PreScript = ""
 	}
 }
 

@@ -1,12 +1,12 @@
 package plugin
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -151,6 +151,9 @@ func compileSource(code []byte) (*sobek.Program, error) {
 	}
 	// The wrapper shares the first line, so that lines stay what the source map says.
 	text := "(function(require,module,exports){" + string(result.Code) + "\n})"
+	if bytes.Contains(result.Map, []byte(`"mappings": ""`)) { // an empty module; the parser takes no empty map
+		return sobek.Compile("source.js", text, true)
+	}
 	loadMap := parser.WithSourceMapLoader(func(string) ([]byte, error) { return result.Map, nil })
 	program, err := sobek.Parse("source.js", text+"\n//# sourceMappingURL=source.js.map", loadMap)
 	if err != nil {
@@ -308,40 +311,4 @@ func (r *reading) zodSchema(load func(string) (sobek.Value, error)) sobek.Value 
 		}
 	}
 	return sobek.Undefined()
-}
-
-var notDefined = regexp.MustCompile(`^ReferenceError: ([\w$]+) is not defined`)
-
-// undefinedName returns the name a script could not find.
-func undefinedName(err error) string {
-	var thrown *sobek.Exception
-	if !errors.As(err, &thrown) {
-		return ""
-	}
-	if found := notDefined.FindStringSubmatch(thrown.Value().String()); found != nil {
-		return found[1]
-	}
-	return ""
-}
-
-// readingFault says what went wrong while the plugin loaded, and where.
-func readingFault(err error) Diagnostic {
-	d := Diagnostic{File: entryFile, Text: err.Error()}
-	var stopped *sobek.InterruptedError
-	if errors.As(err, &stopped) {
-		d.Text = fmt.Sprint(stopped.Value())
-		return d
-	}
-	var thrown *sobek.Exception
-	if !errors.As(err, &thrown) {
-		return d
-	}
-	d.Text = fmt.Sprintf("throws while it loads: %v", thrown.Value())
-	for _, frame := range thrown.Stack() {
-		if at := frame.Position(); strings.HasSuffix(at.Filename, "s") && !strings.Contains(at.Filename, ":") && at.Line > 0 {
-			d.File, d.Line, d.Column = at.Filename, at.Line, at.Column
-			break
-		}
-	}
-	return d
 }

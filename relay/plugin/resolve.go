@@ -118,7 +118,10 @@ func refusal(specifier string) string {
 		return fmt.Sprintf("the SDK has no part %q; import from %q or %q", specifier, sdkPath, sdkPath+"/pre-script")
 	}
 	if isNodeModule(specifier) {
-		return fmt.Sprintf("%q is a module of Node, and a plugin runs in a page, which has none", specifier)
+		return fmt.Sprintf("%q is a module of Node, and a plugin runs in a page, which has none; use what browsers have", specifier)
+	}
+	if strings.Contains(specifier, "://") {
+		return fmt.Sprintf("%q is an address, and nothing is fetched for a build; install the package, or put the file into src", specifier)
 	}
 	return fmt.Sprintf("the package %q is not installed; run npm install in the plugin's folder", specifier)
 }
@@ -153,11 +156,19 @@ func refuseNode() api.Plugin {
 	}}
 }
 
+// plainly says in a plugin author's words what the bundler says in its own.
+func plainly(text string) string {
+	if strings.HasPrefix(text, "Top-level await is") {
+		return "a plugin cannot await while it loads, because it is put into pages as a script; await in the handler"
+	}
+	return text
+}
+
 // diagnose turns esbuild's messages into ours, with file names relative to the plugin.
 func diagnose(messages []api.Message, warning bool) []Diagnostic {
 	var found []Diagnostic
 	for _, m := range messages {
-		d := Diagnostic{Text: m.Text, Warning: warning}
+		d := Diagnostic{Text: plainly(m.Text), Warning: warning}
 		if m.Location != nil {
 			d.File, d.Line, d.Column = m.Location.File, m.Location.Line, m.Location.Column+1
 		}

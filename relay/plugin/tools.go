@@ -22,7 +22,7 @@ const maxPattern = 256
 var emptyInput = json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)
 
 // acceptTools checks the tools a plugin describes, and fills in what they leave out.
-func acceptTools(plugin string, raw []*rawTool) ([]Tool, []Diagnostic) {
+func acceptTools(src *source, raw []*rawTool) ([]Tool, []Diagnostic) {
 	var tools []Tool
 	var found []Diagnostic
 	lines := map[string]string{}
@@ -30,7 +30,7 @@ func acceptTools(plugin string, raw []*rawTool) ([]Tool, []Diagnostic) {
 	var wait sync.WaitGroup // compiling schemas is most of the work
 	for i := range raw {
 		if !raw[i].Known {
-			wait.Go(func() { problems[i] = raw[i].accept(plugin) })
+			wait.Go(func() { problems[i] = raw[i].accept(src) })
 		}
 	}
 	wait.Wait()
@@ -56,9 +56,9 @@ func acceptTools(plugin string, raw []*rawTool) ([]Tool, []Diagnostic) {
 }
 
 // accept returns everything wrong with a tool.
-func (r *rawTool) accept(plugin string) []string {
+func (r *rawTool) accept(src *source) []string {
 	problems := slices.Clone(r.Problems)
-	if problem := checkToolName(plugin, r.Name); problem != "" {
+	if problem := checkToolName(src.name, r.Name); problem != "" {
 		problems = append(problems, problem)
 	}
 	if strings.TrimSpace(r.Description) == "" {
@@ -82,10 +82,12 @@ func (r *rawTool) accept(plugin string) []string {
 	if len(r.InputSchema) == 0 {
 		r.InputSchema = emptyInput
 	}
-	return append(problems, r.checkSchemas()...)
+	return append(problems, r.checkSchemas(src.foreign)...)
 }
 
-func (r *rawTool) checkSchemas() []string {
+// checkSchemas compiles the schemas. A tool written for OpenTabs keeps a parameter that has the name of one of ours,
+// which then is not to be had for that tool.
+func (r *rawTool) checkSchemas(foreign bool) []string {
 	var problems []string
 	var input struct {
 		Type       any                        `json:"type"`
@@ -95,7 +97,7 @@ func (r *rawTool) checkSchemas() []string {
 		problems = append(problems, `the schema in "input" is not one of an object; write {"type": "object", "properties": { … }}`)
 	}
 	for _, name := range slices.Sorted(maps.Keys(input.Properties)) {
-		if slices.Contains(reservedParameters, name) {
+		if !foreign && slices.Contains(reservedParameters, name) {
 			problems = append(problems, fmt.Sprintf("the parameter %q is reserved: the relay adds it to every tool; choose another name", name))
 		}
 	}

@@ -127,8 +127,6 @@
 
   function describe(tool) {
     const problems = [];
-    if (typeof tool !== 'object' || tool === null)
-      return { problems: ['a tool has to be an object; use defineTool'] };
     const standing = inOutline(tool) ?? {};
     if (standing.known) return { ...standing, problems };
     if (typeof tool.handle !== 'function') problems.push('has no handle function');
@@ -160,6 +158,14 @@
   }
   if (!Array.isArray(plugin.tools))
     return JSON.stringify({ problem: 'its default export has no list of "tools"' });
+  const stray = plugin.tools.findIndex((tool) => typeof tool !== 'object' || tool === null);
+  if (stray >= 0) {
+    const what = plugin.tools[stray] === null ? 'null' : typeof plugin.tools[stray];
+    const hint = what === 'undefined' ? ', or look for files that import each other' : '';
+    return JSON.stringify({
+      problem: `number ${stray + 1} of its "tools" is ${what}; use defineTool${hint}`,
+    });
+  }
   // What a class says of itself, for the fields that package.json leaves out.
   const about = {};
   for (const field of ['description', 'homepage'])
