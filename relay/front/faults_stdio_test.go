@@ -54,7 +54,7 @@ var stdioFaults = []libraryFault{
 			p.send(waitCall(fmt.Sprint(id + 1)))
 		}
 		defer s.release()
-		return !s.until(s.begun(8))
+		return !s.soon(s.begun(8))
 	}},
 	{"stdio loses the cancel of a call that waits for its turn", func(t *testing.T, s *side) bool {
 		p := s.stdio()
@@ -65,7 +65,7 @@ var stdioFaults = []libraryFault{
 		}
 		s.until(s.begun(5))
 		p.send(cancelOf("6"))
-		s.until(s.cancelled)
+		s.soon(s.cancelled)
 		s.release()
 		return p.answer("6") != nil
 	}},
@@ -107,10 +107,12 @@ var stdioFaults = []libraryFault{
 		defer b.end()
 		a.send(initialize)
 		b.send(initialize)
-		a.answer("0")
-		b.answer("0")
+		both := func(n int) func() bool {
+			return func() bool { return len(a.messages()) == n && len(b.messages()) == n }
+		}
+		s.soon(both(1))
 		s.change()
-		return !s.until(func() bool { return len(a.messages()) == 2 && len(b.messages()) == 2 })
+		return !s.soon(both(2))
 	}},
 	{"stdio rounds large ids", func(t *testing.T, s *side) bool {
 		p := s.stdio()

@@ -195,15 +195,20 @@ func (s *side) newLibrary() *server.MCPServer {
 	return lib
 }
 
-// until waits for something to become true, and reports whether it did. In a bubble that is when nothing moves any
-// more; outside, when it is, or nothing has come of it in two seconds.
-func (s *side) until(is func() bool) bool {
+// until waits for something that is to come, and reports whether it did. In a bubble that is when nothing moves any
+// more; outside, where a busy machine takes its time, when it is.
+func (s *side) until(is func() bool) bool { return s.within(time.Minute, is) }
+
+// soon is until for what the library may never do: outside of a bubble two seconds without it are enough.
+func (s *side) soon(is func() bool) bool { return s.within(2*time.Second, is) }
+
+func (s *side) within(limit time.Duration, is func() bool) bool {
 	if s.bubble {
 		time.Sleep(settleTime)
 		synctest.Wait()
 		return is()
 	}
-	for deadline := time.Now().Add(2 * time.Second); !is(); runtime.Gosched() {
+	for deadline := time.Now().Add(limit); !is(); runtime.Gosched() {
 		if time.Now().After(deadline) {
 			return false
 		}
