@@ -2,6 +2,7 @@
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { httpAgent } from '../stage/agent.ts';
 import { temporaryFolder } from '../stage/paths.ts';
 import { openPanel } from '../stage/side-panel.ts';
 import { expect, openStage, test } from '../stage/test.ts';
@@ -114,6 +115,25 @@ test('the log shows what happened, can be taken away, and is checked', async ({ 
   await expect(panel.getByText(/^Nothing was changed: all \d+ entries/)).toBeVisible();
 });
 
+test('the log is taken away whole, also where it does not fit into one answer', async ({ stage }) => {
+  const count = 1100; // the relay answers with a thousand at once
+  for (let made = 0; made < count; made += 50) {
+    await Promise.all(Array.from({ length: 50 }, () => stage.agent.call('bridge_health')));
+  }
+  const panel = await openPanel(stage.browser, 'log');
+  await panel.getByRole('combobox', { name: 'What', exact: true }).selectOption('call');
+  for (const label of ['Save as CSV', 'Save as JSON Lines']) {
+    const download = panel.waitForEvent('download');
+    await panel.getByRole('button', { name: label }).click();
+    const text = await readFile(await (await download).path(), 'utf8');
+    const lines = text.trimEnd().split('\n');
+    expect(lines.filter((line) => line.includes('bridge_health'))).toHaveLength(count);
+    expect(lines.filter((line) => line.startsWith('n,'))).toHaveLength(label.endsWith('CSV') ? 1 : 0);
+    expect(new Set(lines).size, 'each once').toBe(lines.length);
+    await expect(panel.getByText('The file is complete.')).toBeVisible();
+  }
+});
+
 test('a client is listed with what it may use, and is shut out', async ({ stage }) => {
   const panel = await openPanel(stage.browser, 'clients');
   const token = await stage.relay.token();
@@ -130,14 +150,42 @@ test('a client is listed with what it may use, and is shut out', async ({ stage 
   expect(await ask()).toBe(401);
 });
 
+test('what a client may use is changed', async ({ stage }) => {
+  const panel = await openPanel(stage.browser, 'clients');
+  const token = (await stage.relay.tabrelay('clients', 'add', 'web')).trim();
+  const agent = await httpAgent(stage.relay, token, stage.closing);
+  const offered = async () => (await agent.tools()).filter((name) => /^(demo|browser)__/.test(name));
+  expect(await offered()).toEqual(expect.arrayContaining(['demo__counter_increment', 'browser__open_tab']));
+  const client = panel.getByRole('listitem').filter({ hasText: 'web' });
+  const change = client.getByLabel('Change what web may use');
+  await change.focus();
+  await panel.keyboard.press('Enter');
+  await client.getByLabel('Only tools that change nothing').check();
+  await client.getByLabel('All, also those that are added later').uncheck();
+  await client.getByLabel('Demo site', { exact: true }).check();
+  await client.getByRole('button', { name: 'Save what web may use' }).press('Enter');
+  await expect(client.getByText('May use reads only · plugins: demo')).toBeVisible();
+  await expect(change).toBeFocused();
+  const names = await offered();
+  expect(names).toContain('demo__hello');
+  expect(names).not.toContain('demo__counter_increment');
+  expect(names.filter((name) => name.startsWith('browser__'))).toEqual([]);
+  await change.press('Enter');
+  await client.getByLabel('Demo site', { exact: true }).uncheck();
+  await client.getByRole('button', { name: 'Save what web may use' }).press('Enter');
+  await expect(client.getByText('May use reads only · plugins: none')).toBeVisible();
+  expect(await offered()).toEqual([]);
+});
+
 test('the person names the profile', async ({ stage }) => {
   const panel = await openPanel(stage.browser);
   await panel.getByLabel('Its name, as agents see it').fill('Work');
   await panel.getByRole('button', { name: 'Save' }).click();
   await expect(panel.getByText('Profile Work')).toBeVisible();
-  expect((await stage.agent.call('demo__hello', { name: 'Ada' })).meta).toMatchObject({
-    'tabrelay/call': { profile: 'Work' },
-  });
+  // The panel and the relay are told at the same time.
+  await expect
+    .poll(async () => (await stage.agent.call('demo__hello', { name: 'Ada' })).meta)
+    .toMatchObject({ 'tabrelay/call': { profile: 'Work' } });
 });
 
 test('a tab that an agent holds is listed with its owner, and taken back', async ({ closing }) => {

@@ -159,6 +159,10 @@ export const states: readonly State[] = [
     ...state('clients', 'clients', 'Shut codex out?', { answers: busy }),
     first: (page) => page.getByRole('button', { name: 'Revoke codex' }).click(),
   },
+  {
+    ...state('clients-scope', 'clients', 'All, also those', { answers: busy }),
+    first: (page) => page.getByLabel('Change what codex may use').click(),
+  },
   state('clients-empty', 'clients', 'None yet.'),
   ...troubled('clients', 'clients', 'clients'),
   { ...state('log', 'log', 'RATE_LIMITED', { answers: busy }), first: open('shop__send_message') },

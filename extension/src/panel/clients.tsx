@@ -2,16 +2,8 @@
 import { type Client, isClients } from './answers.ts';
 import { useAct, useAnswer, useNow } from './hooks.ts';
 import { Badge, Empty, Failed, Loaded, Part, Sure } from './pieces.tsx';
+import { Scope } from './scope.tsx';
 import { ago, moment, visibleLine } from './words.ts';
-
-function scopeOf({ scope }: Client): string {
-  const parts = [
-    scope?.readOnly === true && 'reads only',
-    scope?.plugins && `plugins: ${visibleLine(scope.plugins)}`,
-    scope?.toolset && `tools: ${visibleLine(scope.toolset)}`,
-  ].filter(Boolean);
-  return parts.length === 0 ? 'everything your rules allow' : parts.join(' · ');
-}
 
 function ClientRow({ client, now }: { client: Client; now: number }) {
   const act = useAct();
@@ -25,7 +17,6 @@ function ClientRow({ client, now }: { client: Client; now: number }) {
         <span class="tool">{name}</span>
         {here && <Badge tone="good">connected</Badge>}
       </div>
-      <p class="quiet">May use {scopeOf(client)}</p>
       <div class="line">
         <span class="quiet">
           {here ? 'here now' : seen === undefined ? 'never seen' : `last seen ${ago(seen, now)}`}
@@ -43,6 +34,7 @@ function ClientRow({ client, now }: { client: Client; now: number }) {
         )}
       </div>
       <Failed act={act} />
+      <Scope client={client} />
     </li>
   );
 }

@@ -1,11 +1,10 @@
 // The audit log: every call and every decision, the newest first, with filters and a file to take away.
-import { useContext, useState } from 'preact/hooks';
-import { type Guarded, isText } from '../page/guards.ts';
-import { isAudit, isVerified, type LogEntry } from './answers.ts';
-import { BoardContext, useAnswer, useNow } from './hooks.ts';
-import type { Problem } from './line.ts';
-import { Badge, Choice, Empty, Loaded, Part, type Tone, Trouble } from './pieces.tsx';
-import { clock, duration, moment, plural, visible, visibleLine } from './words.ts';
+import { useState } from 'preact/hooks';
+import { isAudit, type LogEntry } from './answers.ts';
+import { Export } from './export.tsx';
+import { useAnswer, useNow } from './hooks.ts';
+import { Badge, Choice, Empty, Loaded, Part, type Tone } from './pieces.tsx';
+import { clock, duration, moment, visible, visibleLine } from './words.ts';
 
 const pageSize = 50;
 const most = 1000; // entries that the relay answers with at once
@@ -83,60 +82,6 @@ function EntryRow({ entry, now }: { entry: LogEntry; now: number }) {
         <Facts entry={entry} />
       </details>
     </li>
-  );
-}
-
-function save(text: string, name: string, type: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([text], { type }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // Chrome reads it after the click
-}
-
-function verdictOf({ whole, rows, problems }: Guarded<typeof isVerified>): string {
-  if (whole) return `Nothing was changed: all ${plural(rows, 'entry', 'entries')} are as they were written.`;
-  return `The log is not as it was written. ${(problems ?? []).map(({ message }) => message).join('. ')}`;
-}
-
-function Export({ filters }: { filters: URLSearchParams }) {
-  const board = useContext(BoardContext);
-  const [problem, setProblem] = useState<Problem | undefined>(undefined);
-  const [checked, setChecked] = useState<string | undefined>(undefined);
-  const take = async (format: 'csv' | 'jsonl', type: string) => {
-    const query = new URLSearchParams(filters);
-    query.set('format', format);
-    query.set('limit', String(most));
-    const reply = await board.line.request('GET', `audit?${query}`);
-    setProblem(reply.ok ? undefined : reply.problem);
-    if (!reply.ok) return;
-    const text = isText(reply.body) ? reply.body : `${JSON.stringify(reply.body)}\n`;
-    save(text, `tabrelay-audit.${format}`, type);
-  };
-  const verify = async () => {
-    const reply = await board.line.request('GET', 'audit/verify');
-    setProblem(reply.ok ? undefined : reply.problem);
-    setChecked(reply.ok && isVerified(reply.body) ? verdictOf(reply.body) : undefined);
-  };
-  return (
-    <>
-      <div class="buttons lasting">
-        <button type="button" class="small" onClick={() => take('csv', 'text/csv')}>
-          Save as CSV
-        </button>
-        <button type="button" class="small" onClick={() => take('jsonl', 'application/jsonl')}>
-          Save as JSON Lines
-        </button>
-        <button type="button" class="small" onClick={verify}>
-          Check the log
-        </button>
-      </div>
-      <p class="quiet" aria-live="polite">
-        {checked ??
-          `Files have the newest ${plural(most, 'entry', 'entries')}; “tabrelay audit” saves them all.`}
-      </p>
-      {problem !== undefined && <Trouble problem={problem} />}
-    </>
   );
 }
 

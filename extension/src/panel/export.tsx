@@ -1,0 +1,100 @@
+// The audit log as a file: everything that the filters select, in parts that fit into one answer, and the check of its chain.
+import { useContext, useState } from 'preact/hooks';
+import { type Guarded, isText } from '../page/guards.ts';
+import { isAudit, isVerified } from './answers.ts';
+import { BoardContext } from './hooks.ts';
+import type { Line, Problem, Reply } from './line.ts';
+import { Trouble } from './pieces.tsx';
+import { plural } from './words.ts';
+
+const partSize = 1000; // entries that the relay answers with at once
+
+type Format = 'csv' | 'jsonl';
+const types: Record<Format, string> = { csv: 'text/csv', jsonl: 'application/jsonl' };
+
+function save(parts: readonly string[], format: Format): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([...parts], { type: types[format] }));
+  link.download = `tabrelay-audit.${format}`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // Chrome reads it after the click
+}
+
+/** The part of an answer that belongs into the file: in CSV every answer has the heading. */
+function textOf({ body }: { body: unknown }, format: Format, first: boolean): string {
+  if (!isText(body)) return ''; // JSON Lines of nothing
+  return format === 'csv' && !first ? body.slice(body.indexOf('\n') + 1) : body;
+}
+
+/** Reads everything that the filters select, the oldest first, up to the entry that is the newest now. */
+async function readAll(
+  line: Line,
+  filters: URLSearchParams,
+  format: Format,
+  tell: (percent: number) => void,
+): Promise<{ parts: string[] } | (Reply & { ok: false })> {
+  const edge = async (more: Record<string, string>) =>
+    line.request('GET', `audit?${new URLSearchParams([...filters, ...Object.entries(more)])}`);
+  const oldest = await edge({ after: '0', limit: '1' });
+  const newest = await edge({ limit: '1' });
+  if (!oldest.ok) return oldest;
+  if (!newest.ok) return newest;
+  const numberOf = ({ body }: { body: unknown }) => (isAudit(body) ? (body.entries[0]?.n ?? 0) : 0);
+  const begin = numberOf(oldest);
+  const end = numberOf(newest);
+  const parts: string[] = [];
+  for (let from = Math.max(begin, 1); from <= Math.max(end, 1); from += partSize) {
+    const before = Math.min(from + partSize, end + 1);
+    const reply = await edge({ format, after: String(from - 1), before: String(before) });
+    if (!reply.ok) return reply;
+    parts.push(textOf(reply, format, parts.length === 0));
+    tell(Math.min(100, Math.round((100 * (before - begin)) / Math.max(1, end - begin + 1))));
+  }
+  return { parts };
+}
+
+function verdictOf({ whole, rows, problems }: Guarded<typeof isVerified>): string {
+  if (whole) return `Nothing was changed: all ${plural(rows, 'entry', 'entries')} are as they were written.`;
+  return `The log is not as it was written. ${(problems ?? []).map(({ message }) => message).join('. ')}`;
+}
+
+export function Export({ filters }: { filters: URLSearchParams }) {
+  const { line } = useContext(BoardContext);
+  const [problem, setProblem] = useState<Problem | undefined>(undefined);
+  const [said, say] = useState('Files have everything that the filters above select.');
+  const [busy, setBusy] = useState(false);
+  const take = async (format: Format) => {
+    setBusy(true);
+    const log = await readAll(line, filters, format, (percent) => say(`Reading the log: ${percent} %`));
+    setBusy(false);
+    setProblem('parts' in log ? undefined : log.problem);
+    say('parts' in log ? 'The file is complete.' : 'Nothing was saved.');
+    if ('parts' in log) save(log.parts, format);
+  };
+  const verify = async () => {
+    setBusy(true);
+    const reply = await line.request('GET', 'audit/verify');
+    setBusy(false);
+    setProblem(reply.ok ? undefined : reply.problem);
+    say(reply.ok && isVerified(reply.body) ? verdictOf(reply.body) : 'The log was not checked.');
+  };
+  return (
+    <>
+      <div class="buttons lasting">
+        <button type="button" class="small" disabled={busy} onClick={() => take('csv')}>
+          Save as CSV
+        </button>
+        <button type="button" class="small" disabled={busy} onClick={() => take('jsonl')}>
+          Save as JSON Lines
+        </button>
+        <button type="button" class="small" disabled={busy} onClick={verify}>
+          Check the log
+        </button>
+      </div>
+      <p class="quiet" aria-live="polite">
+        {said}
+      </p>
+      {problem !== undefined && <Trouble problem={problem} />}
+    </>
+  );
+}
