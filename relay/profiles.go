@@ -53,6 +53,13 @@ func (p *profiles) read() error {
 	return json.Unmarshal(text, &p.list)
 }
 
+// knew reports whether a profile of this id or name was connected once.
+func (p *profiles) knew(profile string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.ContainsFunc(p.list, func(k Profile) bool { return k.ID == profile || k.Label == profile })
+}
+
 // met notes that a profile connected.
 func (p *profiles) met(id, label string) error {
 	p.mu.Lock()

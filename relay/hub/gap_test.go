@@ -74,6 +74,22 @@ func TestYoungRelayWaitsForBrowsersOfTheLastOne(t *testing.T) {
 	})
 }
 
+func TestYoungRelayWaitsOnlyForProfilesThatWereHere(t *testing.T) {
+	knew := func(c *hub.Config) {
+		c.ConnectedBefore, c.Knew = true, func(profile string) bool { return profile == "Work" }
+	}
+	inLabWith(t, knew, func(t *testing.T, l *lab) {
+		l.connect()
+		for profile, want := range map[string]time.Duration{"Work": wire.GapWait, "Wrok": 0} {
+			got := l.invoke(request(func(r *call.Invocation) { r.Profile = profile }))
+			got.want(t, fault.ProfileNotConnected, fault.NotExecuted)
+			if got.after != want {
+				t.Errorf("%s took %s, want %s", profile, got.after, want)
+			}
+		}
+	})
+}
+
 func TestCallsOfALaneKeepTheirOrderThroughAGap(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		var mu sync.Mutex

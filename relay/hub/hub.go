@@ -29,8 +29,9 @@ type Config struct {
 	Pairings        Pairings      // may be nil: then nobody is given the secret
 	ExtensionIDs    []string      // exactly these are let in
 	RelayVersion    string
-	BundleHash      string // of the extension files this relay holds
-	ConnectedBefore bool   // some extension connected to an earlier relay of this home
+	BundleHash      string                    // of the extension files this relay holds
+	ConnectedBefore bool                      // some extension connected to an earlier relay of this home
+	Knew            func(profile string) bool // whether one of this id or name did; nil: any may have
 	GapWait         time.Duration
 	PingEvery       time.Duration
 	FrameBytes      int

@@ -146,7 +146,8 @@ func (h *Hub) choose(r *call.Invocation, all []candidate) (chosen []candidate, f
 	if len(here) > 0 {
 		hint += " Connected: " + names(here, false) + "."
 	}
-	return nil, fault.New(fault.ProfileNotConnected, message, fault.WithHint(hint)), len(chosen) == 0 && h.starting()
+	mayCome := len(chosen) == 0 && h.starting() && (h.cfg.Knew == nil || h.cfg.Knew(r.Profile))
+	return nil, fault.New(fault.ProfileNotConnected, message, fault.WithHint(hint)), mayCome
 }
 
 // routeTab finds the tab that the call names.
