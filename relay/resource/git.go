@@ -176,7 +176,7 @@ func (r *gitRun) settings() []string {
 	options := [][2]string{
 		{"http.proxy", r.way.url()}, {"http.proxyAuthMethod", "basic"}, {"http.followRedirects", "false"}, {"protocol.allow", "never"}, {"protocol.https.allow", "always"},
 		{"core.hooksPath", os.DevNull}, {"core.askPass", ""}, {"credential.helper", ""}, {"submodule.recurse", "false"},
-		{"fetch.fsckObjects", "true"}, {"gc.auto", "0"}, {"transfer.unpackLimit", "1"}, {"core.bigFileThreshold", "1m"}, {"pack.threads", "1"}, {"remote.origin.url", r.repository}, {"remote.origin.promisor", "true"},
+		{"fetch.fsckObjects", "true"}, {"gc.auto", "0"}, {"maintenance.auto", "false"}, {"transfer.unpackLimit", "1"}, {"core.bigFileThreshold", "1m"}, {"pack.threads", "1"}, {"remote.origin.url", r.repository}, {"remote.origin.promisor", "true"},
 		{"remote.origin.partialclonefilter", "blob:none"},
 	}
 	if r.guard.authorities != nil {

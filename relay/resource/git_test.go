@@ -30,7 +30,8 @@ func repository(t *testing.T) (folder, first string) {
 		command := exec.Command("git", args...)
 		command.Dir = dir
 		command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b",
-			"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+			"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b",
+			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false") // or git works on behind the test
 		out, err := command.CombinedOutput()
 		if err != nil {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
@@ -96,7 +97,7 @@ func forge(t *testing.T, folder string, change func(*Options)) (*httptest.Server
 		}
 	}, func(o *Options) {
 		o.Git, o.Web = o.Web, Outside{}
-		o.Git.Bytes = 1 << 20
+		o.Git.Bytes, o.Git.Timeout = 1<<20, 5*time.Minute // a busy machine takes its time
 		if change != nil {
 			change(o)
 		}
@@ -111,6 +112,7 @@ func gitURI(server *httptest.Server, rest string) string {
 func TestRepositories(t *testing.T) {
 	t.Setenv("http_proxy", "http://127.0.0.1:1")
 	t.Setenv("NO_PROXY", "127.0.0.1") // must not lead past the tunnel
+	t.Setenv("TMPDIR", t.TempDir())   // where nobody else reads repositories meanwhile
 	folder, first := repository(t)
 	server, s, _ := forge(t, folder, nil)
 	for rest, want := range map[string]string{
@@ -172,9 +174,9 @@ func TestRepositoriesAreGuarded(t *testing.T) {
 	server, s, _ = forge(t, folder, func(o *Options) { o.Git.Bytes = 3000 })
 	wantFault(t, s, gitURI(server, "/owner/project.git#README.md"), fault.ResourceUnreadable, fault.TypeOutputTooLarge)
 	// git's own connections go through the tunnel, and there the address is checked again.
-	asked := 0
+	var asked atomic.Int32
 	server, s, requests = forge(t, folder, func(o *Options) {
-		o.Addresses = func(netip.Addr) bool { asked++; return asked == 1 }
+		o.Addresses = func(netip.Addr) bool { return asked.Add(1) == 1 }
 	})
 	wantFault(t, s, gitURI(server, "/owner/project.git#README.md"), fault.ResourceUnreadable, fault.TypePermissionDenied)
 	if n := requests.Load(); n != 1 {
