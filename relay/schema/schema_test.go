@@ -8,7 +8,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
+
+func init() { compileTime = time.Hour }
 
 func TestCompileRefuses(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.json")
