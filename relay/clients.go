@@ -2,6 +2,7 @@ package relay
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"slices"
 	"sync"
@@ -125,6 +126,8 @@ func (r *Relay) changeClient(w http.ResponseWriter, req *http.Request, change fu
 			fault.WithHint("GET /api/v1/clients and `tabrelay clients list` show those that have.")))
 		return
 	}
+	r.roster.turn.Lock()
+	defer r.roster.turn.Unlock()
 	if err := change(name); err != nil {
 		refuse(w, http.StatusInternalServerError, fault.New(fault.InternalError, "The client could not be changed: "+err.Error()))
 		return
@@ -142,6 +145,8 @@ func (r *Relay) arrived(client string) call.Scope {
 
 // roster is the clients as they were at the last look, to tell what has changed.
 type roster struct {
+	turn sync.Mutex // one change at a time, with all that follows from it; comes before every other lock
+
 	mu   sync.Mutex
 	last map[string]config.Client
 }
@@ -184,21 +189,34 @@ func (l *roster) compare(now []config.Client) (changes []change) {
 	return changes
 }
 
-// answerTime is how long the answers to calls that were ended may take to leave, before their connections are closed.
-const answerTime = 50 * time.Millisecond
+const (
+	// endingTime is how long calls may take to end that are ended because their client is shut out.
+	endingTime = time.Second
+
+	// answerTime is how long their answers may take to leave after that, before their connections are closed.
+	answerTime = 50 * time.Millisecond
+)
 
 // shutOut ends what clients have under way whose tokens do not hold any more: nobody is to go on with it. From now on
 // until done, they can begin nothing.
 func (r *Relay) shutOut(changes []change) (done func()) {
-	ended := 0
+	var ending []<-chan struct{}
 	for _, c := range changes {
 		if c.out {
 			r.scopes.out.Store(c.client, nil)
-			ended += r.calls.Interrupt(func(one dispatch.Running) bool { return one.Session.Client == c.client }, "The client "+c.client+" "+c.what+", so its calls were ended")
+			ending = append(ending, r.calls.Interrupt(func(one dispatch.Running) bool { return one.Session.Client == c.client }, "The client "+c.client+" "+c.what+", so its calls were ended")...)
 		}
 	}
-	if ended > 0 {
-		r.Log.Info().Int("calls", ended).Msg("the calls of clients that are shut out were ended")
+	if len(ending) > 0 {
+		r.Log.Info().Int("calls", len(ending)).Msg("the calls of clients that are shut out were ended")
+		late, cancel := context.WithTimeout(r.base, endingTime)
+		defer cancel()
+		for _, ended := range ending {
+			select {
+			case <-ended:
+			case <-late.Done():
+			}
+		}
 		time.Sleep(answerTime)
 	}
 	return func() {

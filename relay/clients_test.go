@@ -40,6 +40,20 @@ func (w *world) person(t *testing.T, method, path, body string) (status int, ans
 	return res.StatusCode, strings.TrimSpace(string(text))
 }
 
+// token admits a client before a relay starts, so that nothing is told of it while a test listens.
+func (w *world) token(name string, scope call.Scope) string {
+	w.t.Helper()
+	secrets, err := config.OpenSecrets(w.home)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	token, err := secrets.AddWithin(name, scope)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return token
+}
+
 // scopedAgent is a client with a token and a scope, over HTTP.
 func (w *world) scopedAgent(t *testing.T, r *Relay, name string, scope call.Scope) modern {
 	t.Helper()
@@ -108,12 +122,9 @@ func TestScopes(t *testing.T) {
 // A scope that changes holds at once, for attachments that are open too, and they hear that their list is another one.
 func TestScopeChanges(t *testing.T) {
 	w := newWorld(t)
+	token := w.token("ann", call.Scope{})
 	r, _ := w.relay()
 	w.browser(func(c *hubtest.Call) { c.Return(c.Arguments) })
-	token, err := r.secrets.Add("ann")
-	if err != nil {
-		t.Fatal(err)
-	}
 	a := w.agentWith(nobodyStarts, &join.Shim{Token: token})
 	a.call(1, "shop__pay", `{}`)
 	a.hears(`"id":1,`, `"result"`)

@@ -81,8 +81,8 @@
 //
 // A lock that nests inside another names the order in its package: hub (Hub.mu, groups.mu, owners.mu, browser.mu, queue.mu), front
 // (sessions.mu, httpSession.mu, flights.mu), join (Shim.sending, ledger.mu), permit (Permits.mu, under which the store is
-// waited for and listeners run, then desk.mu or grants.mu). Between packages: offer.mu
-// here, then reviews.mu, under which the store is waited for; offer.mu, then registry's change lock, under which
+// waited for and listeners run, then desk.mu or grants.mu). Here roster.turn
+// and refused.reading come before all others. Between packages: offer.mu here, then reviews.mu, under which the store is waited for; offer.mu, then registry's change lock, under which
 // listeners run, then unpacked.mu, then the hub's and the front's.
 // Nothing is called back into a package whose lock is held.
 package relay

@@ -61,10 +61,16 @@ func (p *passes) review(holds func(token string) bool, free func(name string) bo
 	return len(over)
 }
 
-// review looks again at everybody inside, after secrets.json has changed.
-func (r *Relay) review() { r.reviewAs(call.Session{Client: config.LocalClient, Via: "cli"}) }
+// review looks again at everybody inside, after secrets.json has changed. What follows from the change has happened when
+// it returns.
+func (r *Relay) review() {
+	r.roster.turn.Lock()
+	defer r.roster.turn.Unlock()
+	r.reviewAs(call.Session{Client: config.LocalClient, Via: "cli"})
+}
 
-// reviewAs is review after a change that somebody made over the API.
+// reviewAs is review after a change that somebody made over the API. Its caller has the turn, from before the change on:
+// the watcher is not to take the change for one of the terminal.
 func (r *Relay) reviewAs(by call.Session) {
 	if err := r.secrets.Check(); err != nil { // no news of anybody; new questions are refused until it can be read again
 		r.Log.Warn().Err(err).Msg("the secrets cannot be read")

@@ -224,8 +224,8 @@ func (r *Relay) setPaused(w http.ResponseWriter, req *http.Request) {
 func (r *Relay) pause(req *http.Request, paused bool, by string) error {
 	err := r.permits.Pause(req.Context(), paused, by)
 	if paused { // even if it could not be written down
-		n := r.calls.Interrupt(func(dispatch.Running) bool { return true }, "The person has stopped all agents")
-		r.Log.Info().Int("calls", n).Str("by", by).Msg("everything was stopped")
+		ended := r.calls.Interrupt(func(dispatch.Running) bool { return true }, "The person has stopped all agents")
+		r.Log.Info().Int("calls", len(ended)).Str("by", by).Msg("everything was stopped")
 	}
 	return err
 }

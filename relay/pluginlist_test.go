@@ -65,9 +65,10 @@ func TestStatesOfAPlugin(t *testing.T) {
 // rule changes, clients hear of it.
 func TestWhatIsOff(t *testing.T) {
 	w := newWorld(t)
+	token := w.token("web", call.Scope{Toolset: "gateway"})
 	r := w.relayWith(recipes())
 	a := w.agent(nobodyStarts)
-	m := w.scopedAgent(t, r, "web", call.Scope{Toolset: "gateway"})
+	m := modern{t, "http://" + r.Address() + "/mcp", token}
 	if status, answer := w.person(t, "PUT", "/api/v1/permissions", `{"target":"shop__pay","mode":"off"}`); status != 200 {
 		t.Fatal(status, answer)
 	}

@@ -97,6 +97,8 @@ func (r *Relay) replace(c config.Config) error {
 
 // offerAgain offers the plugins that exist now, with the settings that are in effect.
 func (r *Relay) offerAgain() *fault.Error {
+	r.refused.reading.Lock() // or what a reload took over meanwhile would be lost
+	defer r.refused.reading.Unlock()
 	r.offer.mu.Lock()
 	c := r.offer.last
 	r.offer.mu.Unlock()

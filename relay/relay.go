@@ -34,6 +34,9 @@ import (
 // shim waits for the next relay.
 const drainTime = 3 * time.Second
 
+// stillInFlight is what the log says when that was not enough.
+const stillInFlight = "calls are still in flight"
+
 // calmTime after its start a relay gives back the memory that only the start needed, which Go would keep for long when
 // nothing happens. It is not done at once: the first calls come first.
 const calmTime = time.Second
@@ -132,6 +135,7 @@ func (r *Relay) settle(ctx context.Context) (err error) {
 		return err
 	}
 	r.scopes.known, r.views.relay = r.secrets.Known, r
+	r.roster.compare(*r.secrets.Known()) // the first look; what comes after it is news
 	r.seen.path = seenFile(r.Home)
 	if err := r.seen.read(); err != nil {
 		r.Log.Warn().Err(err).Msg("when clients were seen last is forgotten")
@@ -369,7 +373,7 @@ func (r *Relay) drain() (abandon func()) {
 	select {
 	case <-drained:
 	case <-patience.C:
-		r.Log.Warn().Msg("calls are still in flight; the next relay will ask the browsers for their outcomes")
+		r.Log.Warn().Msg(stillInFlight + "; the next relay will ask the browsers for their outcomes")
 	}
 	return func() {
 		cancel()

@@ -49,10 +49,11 @@ func shop() plugin.Plugin {
 type world struct {
 	t    testing.TB
 	home config.Home
+	log  zerolog.Logger // of the relays that guarded starts
 }
 
 func newWorld(t testing.TB) *world {
-	w := &world{t: t, home: config.Home(t.TempDir())}
+	w := &world{t: t, home: config.Home(t.TempDir()), log: zerolog.Nop()}
 	if err := w.home.Create(); err != nil {
 		t.Fatal(err)
 	}
@@ -60,12 +61,10 @@ func newWorld(t testing.TB) *world {
 }
 
 // relay starts a relay at a free port; end stops it and waits.
-func (w *world) relay() (r *Relay, end func()) { return w.relayAt("127.0.0.1:0") }
-
-func (w *world) relayAt(address string) (r *Relay, end func()) {
+func (w *world) relay() (r *Relay, end func()) {
 	w.t.Helper()
 	cfg := openConfig()
-	cfg.Listen, cfg.Demo.Listen = address, ""
+	cfg.Listen, cfg.Demo.Listen = "127.0.0.1:0", ""
 	r, err := New(w.t.Context(), cfg, Options{Home: w.home, Log: zerolog.Nop(), Plugins: []plugin.Plugin{shop()}})
 	if err != nil {
 		w.t.Fatal(err)
@@ -227,7 +226,7 @@ func TestStory(t *testing.T) {
 // The relay ends while a page pays. The next relay learns the outcome, the agent gets it, and nobody pays twice.
 func TestRestartDuringAWrite(t *testing.T) {
 	w := newWorld(t)
-	first, end := w.relay()
+	_, end := w.relay()
 	begun := make(chan *hubtest.Call, 4)
 	b := w.browser(func(c *hubtest.Call) { c.Started(); begun <- c })
 	restarted := make(chan struct{})
@@ -241,8 +240,9 @@ func TestRestartDuringAWrite(t *testing.T) {
 	b.Drop() // as if the relay had been killed: it cannot tell the page anything
 	end()
 	call.Return(json.RawMessage(`{"paid":true}`))
-	w.relayAt(first.Address())
+	next, _ := w.relay()
 	close(restarted)
+	b.Move(next.Address())
 	if err := b.Dial(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -37,6 +37,8 @@ type RefusedConfig struct {
 
 // refused remembers what the last reading was refused for, so that it is told once however often it is read.
 type refused struct {
+	reading sync.Mutex // one reading at a time, so that what was read later is told later; comes before every other lock
+
 	mu   sync.Mutex
 	last *RefusedConfig
 	keys []string // whose new values wait for a restart, and were told
@@ -76,6 +78,8 @@ func (r *refused) waiting() []string {
 // set of tools stay, and clients, events, status and health say why. restart lists the keys that changed and that only
 // a restart applies.
 func (r *Relay) reload(context.Context) (restart []string, failure *fault.Error) {
+	r.refused.reading.Lock()
+	defer r.refused.reading.Unlock()
 	next, err := config.Load(r.Home)
 	if err != nil {
 		return nil, r.refuse(fault.ConfigError, err)
@@ -94,8 +98,8 @@ func (r *Relay) reload(context.Context) (restart []string, failure *fault.Error)
 	restart = slices.DeleteFunc(config.Changed(r.config, next), func(key string) bool { return slices.Contains(live, key) })
 	if r.refused.waits(restart) {
 		message := "Changed in the configuration, but in effect only after a restart (tabrelay down, tabrelay up): " + strings.Join(restart, ", ")
-		r.Log.Warn().Strs("keys", restart).Msg(message)
 		r.notices.add(Notice{Time: time.Now(), Kind: "config", Message: message})
+		r.Log.Warn().Strs("keys", restart).Msg(message) // last: whoever reads it finds the notice
 	}
 	return restart, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tabrelay/relay/call"
 	"tabrelay/relay/fault/faulttest"
 	"tabrelay/relay/join"
 	"tabrelay/relay/plugin"
@@ -119,8 +120,9 @@ func TestDecisionsThatAreNone(t *testing.T) {
 func TestAgentsCannotReview(t *testing.T) {
 	w := newWorld(t)
 	a := w.put("tea", "1", nil)
+	token := w.token("bob", call.Scope{})
 	v := w.reviewer(t)
-	m := w.modern(v.Relay)
+	m := modern{t, "http://" + v.Address() + "/mcp", token}
 	body, err := json.Marshal(Decision{a.Hash, "accept"})
 	if err != nil {
 		t.Fatal(err)
@@ -261,7 +263,6 @@ func TestReviewsNotRequired(t *testing.T) {
 	w := newWorld(t)
 	a := w.put("tea", "1", nil)
 	v := &reviewer{world: w, Relay: w.relayWith(), t: t}
-	v.Plugins = nil
 	v.again()
 	v.runs("tea", a.Hash, review.Spared)
 	if s := v.Status(t.Context()); !s.Unreviewed || len(v.reviews.waiting()) > 0 {

@@ -61,7 +61,7 @@ func (r *Relay) cancelCall(w http.ResponseWriter, req *http.Request) {
 	if session.Via == viaPanel {
 		where = "in tabrelay's side panel"
 	}
-	if r.calls.Interrupt(func(c dispatch.Running) bool { return c.ID == id }, "The person cancelled the call "+where) == 0 {
+	if len(r.calls.Interrupt(func(c dispatch.Running) bool { return c.ID == id }, "The person cancelled the call "+where)) == 0 {
 		refuse(w, http.StatusNotFound, fault.New(fault.NotFoundCode, "No call with the id "+excerpt(string(id))+" is running; it may have ended a moment ago",
 			fault.WithHint("GET /api/v1/running lists those that are.")))
 		return

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"tabrelay/relay/call"
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/join"
 	"tabrelay/relay/plugin"
@@ -39,6 +40,7 @@ func (p *page) String() string {
 // TestLogKeepsSecrets has a conversation full of secrets, and looks for each of them in a log of the finest level.
 func TestLogKeepsSecrets(t *testing.T) {
 	w := newWorld(t)
+	token := w.token("bob", call.Scope{})
 	cfg := openConfig()
 	cfg.Listen, cfg.Demo.Listen, cfg.Logging.Level, cfg.Logging.IncludeStackTraces = "127.0.0.1:0", "", "debug", true
 	log := &page{}
@@ -48,10 +50,6 @@ func TestLogKeepsSecrets(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- r.Run(context.Background()) }()
-	token, err := r.secrets.Add("bob")
-	if err != nil {
-		t.Fatal(err)
-	}
 	w.browser(func(c *hubtest.Call) {
 		c.Started()
 		if c.Tool == "pay" {

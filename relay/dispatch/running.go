@@ -39,6 +39,7 @@ type Running struct {
 type sight struct {
 	prev, next *run
 	listed     bool
+	gone       chan struct{} // closed when it is listed no more; nil while nobody waits for that
 
 	mu      sync.Mutex // guards the rest
 	asking  int
@@ -84,6 +85,10 @@ func (r *run) disappear() {
 		s.next.sight.prev = s.prev
 	}
 	s.prev, s.next, s.listed = nil, nil, false
+	if s.gone != nil {
+		close(s.gone)
+		s.gone = nil
+	}
 	d.mu.Unlock()
 	r.moved()
 }
@@ -176,21 +181,26 @@ func (d *Dispatcher) Running() []Running {
 	return list
 }
 
-// Interrupt ends the calls that which picks, and returns how many these are: their pages are told to abort, and their
-// callers get a CANCELLED whose message is why, one sentence. which must not call the Dispatcher.
-func (d *Dispatcher) Interrupt(which func(Running) bool, why string) (n int) {
+// Interrupt ends the calls that which picks: their pages are told to abort, and their callers get a CANCELLED whose
+// message is why, one sentence. It returns a channel for each of them, closed when the call has ended. which must not
+// call the Dispatcher.
+func (d *Dispatcher) Interrupt(which func(Running) bool, why string) (ended []<-chan struct{}) {
 	d.mu.Lock()
 	var picked []*clock
 	for r := d.first; r != nil; r = r.sight.next {
-		if which(r.view()) {
-			picked = append(picked, r.clock)
+		if !which(r.view()) {
+			continue
 		}
+		if r.sight.gone == nil {
+			r.sight.gone = make(chan struct{})
+		}
+		picked, ended = append(picked, r.clock), append(ended, r.sight.gone)
 	}
 	d.mu.Unlock()
 	for _, c := range picked {
 		c.cancel(interrupted(why))
 	}
-	return len(picked)
+	return ended
 }
 
 // cutShort words the failure of a call that a person ended. What became of its action, only the delivery knows.

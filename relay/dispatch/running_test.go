@@ -75,7 +75,7 @@ func TestInterrupt(t *testing.T) {
 				}()
 				synctest.Wait()
 				start := time.Now()
-				n := k.Interrupt(func(r dispatch.Running) bool { return r.ID == "cc" }, "The person cancelled the call in the side panel")
+				n := len(k.Interrupt(func(r dispatch.Running) bool { return r.ID == "cc" }, "The person cancelled the call in the side panel"))
 				f := <-ended
 				if n != 1 || time.Since(start) != 0 {
 					t.Errorf("interrupted %d calls, in %s", n, time.Since(start))
@@ -84,7 +84,7 @@ func TestInterrupt(t *testing.T) {
 				if f.Outcome != test.outcome || f.Retryable || !strings.Contains(f.Hint, test.hint) || f.Message != "The person cancelled the call in the side panel" {
 					t.Errorf("got %+v", f)
 				}
-				if n := k.Interrupt(func(r dispatch.Running) bool { return r.ID == "cc" }, "again"); n != 0 {
+				if n := len(k.Interrupt(func(r dispatch.Running) bool { return r.ID == "cc" }, "again")); n != 0 {
 					t.Error("it is still listed")
 				}
 				time.Sleep(time.Minute)
