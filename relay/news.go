@@ -33,7 +33,11 @@ type newsroom struct {
 // news says that something about these topics is different now. Without a topic it only tells how many questions
 // wait. It is cheap, and may be called with any lock held.
 func (r *Relay) news(topics ...string) {
-	n := &r.newsroom
+	r.newsroom.gather(topics, func(all []string) { r.hub.TellPanels(all, r.questionsFor) })
+}
+
+// gather has tell tell these topics soon, together with the others of that time.
+func (n *newsroom) gather(topics []string, tell func(all []string)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, topic := range topics {
@@ -42,18 +46,16 @@ func (r *Relay) news(topics ...string) {
 		}
 	}
 	if n.timer == nil && !n.closed {
-		n.timer = time.AfterFunc(newsDelay, r.tellNews)
+		n.timer = time.AfterFunc(newsDelay, func() { tell(n.take()) })
 	}
 }
 
-// tellNews tells the panels what was gathered.
-func (r *Relay) tellNews() {
-	n := &r.newsroom
+// take returns what was gathered, once.
+func (n *newsroom) take() (topics []string) {
 	n.mu.Lock()
-	topics := n.topics
-	n.topics, n.timer = nil, nil
-	n.mu.Unlock()
-	r.hub.TellPanels(topics, r.questionsFor)
+	defer n.mu.Unlock()
+	topics, n.topics, n.timer = n.topics, nil, nil
+	return topics
 }
 
 // close stops the timer.

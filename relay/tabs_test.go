@@ -2,7 +2,9 @@ package relay
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -171,7 +173,10 @@ func TestSessionsOverHTTPAndTabs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = res.Body.Close() })
+		_, err = io.Copy(io.Discard, res.Body) // a call has ended when its whole answer is there
+		if err := errors.Join(err, res.Body.Close()); err != nil {
+			t.Fatal(err)
+		}
 		return res
 	}
 	begun := send(http.MethodPost, "/mcp", "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`)
