@@ -75,7 +75,7 @@ const meanings: ReadonlyArray<readonly [pattern: RegExp, meaning: Meaning]> = [
     /^captcha$/,
     ['CAPTCHA_REQUIRED', { category: 'auth' }, 'Ask the person to make this edit in the browser once.'],
   ],
-  [/^(invalid|bad|missingparam|no|unknown|toomany|empty|mutuallyexclusive).*$/, invalid],
+  [/^(pagecannotexist|(invalid|bad|missingparam|no|unknown|toomany|empty|mutuallyexclusive).*)$/, invalid],
 ];
 
 /** The ToolError for an error of the API. It came before anything was done, so the outcome is not_executed. */

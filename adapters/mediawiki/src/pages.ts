@@ -13,6 +13,11 @@ export function onlyPage(answer: Json, title: string): Json {
       text(at(page, 'invalidreason').text) || `"${title}" is not a possible page title.`,
     );
   }
+  if (flag(page.special)) {
+    throw ToolError.validation(
+      `"${title}" is made by the wiki when it is opened, and has neither a text nor a history.`,
+    );
+  }
   return page;
 }
 

@@ -34,7 +34,14 @@ const expected = {
   ],
   CAPTCHA_REQUIRED: ['captcha'],
   TOKEN_REFUSED: ['badtoken'],
-  VALIDATION_ERROR: ['invalidtitle', 'badinteger', 'missingparam', 'unknown_action', 'toomanyvalues'],
+  VALIDATION_ERROR: [
+    'invalidtitle',
+    'badinteger',
+    'missingparam',
+    'unknown_action',
+    'toomanyvalues',
+    'pagecannotexist',
+  ],
   WIKI_READ_ONLY: ['readonly'],
   WIKI_INTERNAL_API_ERROR_DBQUERYERROR: ['internal_api_error_DBQueryError'],
 };

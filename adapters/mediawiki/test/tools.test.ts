@@ -79,6 +79,25 @@ wikiTest('a title that cannot be', {}, async ({ ctx }) => {
   assert.equal(failure.code, 'VALIDATION_ERROR');
 });
 
+wikiTest('what has no text, and a revision with none after it', {}, async ({ ctx }) => {
+  const special = await failureOf(readPage.handle({ title: 'Special:Version', ...whole }, ctx));
+  assert.equal(special.code, 'VALIDATION_ERROR');
+  assert.match(special.message, /Special:Version.* neither a text nor a history/);
+  const { revisionId } = await readPage.handle({ title: 'Red fox', ...whole }, ctx);
+  const newest = await failureOf(compareRevisions.handle({ from: revisionId, ...whole }, ctx));
+  assert.equal(newest.code, 'NOT_FOUND');
+});
+
+wikiTest('a heading stays on its line', { as: 'Alice' }, async ({ ctx }) => {
+  await createPage.handle({ title: 'Cape fox', text: 'Sand.', summary: '' }, ctx);
+  const topic = { title: 'Cape fox', text: 'Where?' };
+  await addTopic.handle({ ...topic, heading: 'Range\n\n== Other ==\n' }, ctx);
+  const { topics } = await readDiscussion.handle({ title: 'Cape fox', ...whole }, ctx);
+  assert.deepEqual(topics, [{ section: '1', heading: 'Range == Other ==' }]);
+  const empty = await failureOf(addTopic.handle({ ...topic, heading: ' \n' }, ctx));
+  assert.equal(empty.code, 'VALIDATION_ERROR');
+});
+
 wikiTest('signed out there is no user, no watch list and no edit', {}, async ({ ctx }) => {
   const user = await currentUser.handle({}, ctx);
   assert.deepEqual([user.signedIn, user.name, user.wiki], [false, '', 'Test wiki']);

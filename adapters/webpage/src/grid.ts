@@ -47,16 +47,16 @@ export function readGrid(table: Element): Grid {
   const places: string[][] = [];
   const heads: boolean[] = [];
   const lines = rowsOf(table).filter(shown);
+  let width = 0;
   lines.forEach((row, y) => {
     const cells = nearest(row, cellSelector, rowSelector);
     heads[y] =
       closest(row, 'thead') !== null ||
       (cells.length > 0 && cells.every((one) => matches(one, headSelector)));
-    put(cells, y, places, lines.length);
+    width = Math.max(width, put(cells, y, places, lines.length));
   });
   const first = heads.indexOf(false);
   const headRows = first < 0 ? (heads.length > 1 ? 1 : 0) : first;
-  const width = places.reduce((most, row) => Math.max(most, row.length), 0);
   const rows = places.map((row) => Array.from({ length: width }, (_, x) => row[x] ?? ''));
   return {
     caption: captionOf(table),
@@ -65,12 +65,17 @@ export function readGrid(table: Element): Grid {
   };
 }
 
-/** Puts the cells of row y into the first free places, and into all places they span. */
-function put(cells: readonly Element[], y: number, places: string[][], rows: number): void {
+/**
+ * Puts the cells of row y into the first free places, and into all places they span. Answers how many columns there
+ * are up to the last that begins a cell: one that only a span reaches ("colspan=100" means "all") has nothing to say.
+ */
+function put(cells: readonly Element[], y: number, places: string[][], rows: number): number {
   places[y] ??= [];
-  let x = 0;
+  let [x, begun] = [0, 0];
   for (const cell of cells) {
     while (places[y]?.[x] !== undefined) x++;
+    if (x >= maxColumns) break;
+    begun = x + 1;
     const text = cut(line(textOf(cell)), maxCell);
     const wide = span(cell, 'colspan', maxColumns);
     const high = span(cell, 'rowspan', rows - y);
@@ -80,8 +85,8 @@ function put(cells: readonly Element[], y: number, places: string[][], rows: num
       for (let dx = 0; dx < wide && x + dx < maxColumns; dx++) row[x + dx] ??= text;
     }
     x += wide;
-    if (x >= maxColumns) return;
   }
+  return begun;
 }
 
 const span = (cell: Element, name: string, most: number): number =>

@@ -55,8 +55,16 @@ const grids: Record<string, [markup: string, columns: string[], rows: string[][]
     '<tr><td rowspan=99>a<td>b<tr><td colspan=2>c',
     [],
     [
-      ['a', 'b', ''],
-      ['a', 'c', 'c'],
+      ['a', 'b'],
+      ['a', 'c'],
+    ],
+  ],
+  'a span that means all columns': [
+    '<thead><tr><th>A<th>B</thead><tr><td colspan=100>none<tr><td>1<td>2',
+    ['A', 'B'],
+    [
+      ['none', 'none'],
+      ['1', '2'],
     ],
   ],
   'rows of unequal length': [

@@ -1,4 +1,4 @@
-import { defineTool } from '@tabrelay/plugin-sdk';
+import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import { save, savedOutput } from '../edit.ts';
 import { talkPage, titleInput } from '../pages.ts';
 
@@ -25,7 +25,10 @@ export const addTopic = defineTool({
   output: savedOutput,
   async handle({ title, heading, text }, { signal }) {
     const talk = await talkPage(title, signal);
+    // A line break would end the heading, and what follows would be text, or a heading of another level.
+    const sectiontitle = heading.replaceAll(/\s+/g, ' ').trim();
+    if (sectiontitle === '') throw ToolError.validation('The heading has no words.');
     const signed = text.includes('~~~') ? text : `${text} ~~~~`;
-    return save({ title: talk.title, section: 'new', sectiontitle: heading, text: signed }, signal);
+    return save({ title: talk.title, section: 'new', sectiontitle, text: signed }, signal);
   },
 });

@@ -1,4 +1,4 @@
-import { defineTool } from '@tabrelay/plugin-sdk';
+import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import { get } from '../api.ts';
 import { at, number, text } from '../json.ts';
 import { difference } from '../markup.ts';
@@ -45,6 +45,8 @@ export const compareRevisions = defineTool({
       signal,
     );
     const compared = at(answer, 'compare');
+    if (compared.torevid === undefined)
+      throw ToolError.notFound(`${from} is the newest revision of its page.`);
     return {
       from: number(compared.fromrevid),
       to: number(compared.torevid),
