@@ -15,6 +15,8 @@ type ledger struct {
 	opening []line          // initialize, notifications/initialized, logging/setLevel, resources/subscribe: the state of the conversation
 	pending []line          // requests without an answer, oldest first
 	known   map[string]bool // ids of replayed requests whose answer the client has had
+	shut    bool            // the client said shutdown
+	left    bool            // and exit after it: a relay answers, then closes, and that is the end
 }
 
 // line is one message of the client.
@@ -47,10 +49,27 @@ func (l *ledger) sent(text []byte) {
 	case "notifications/cancelled":
 		params, _ := rawjson.Members(rawjson.Get(members, "params"))
 		l.cancel(string(rawjson.Get(params, "requestId")))
+	case "shutdown":
+		l.shut = l.shut || m.id != "" && !isModern(members)
+	case "exit":
+		l.left = l.left || l.shut && !isModern(members)
 	}
 	if m.id != "" {
 		l.pending = append(l.pending, m)
 	}
+}
+
+func isModern(members []rawjson.Member) bool {
+	params, _ := rawjson.Members(rawjson.Get(members, "params"))
+	meta, _ := rawjson.Members(rawjson.Get(params, "_meta"))
+	return rawjson.Get(meta, "io.modelcontextprotocol/protocolVersion") != nil
+}
+
+// gone reports whether the client said that it goes.
+func (l *ledger) gone() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.left
 }
 
 // open keeps the last message of each method that opens a conversation.

@@ -65,8 +65,7 @@ func parseRequest(text []byte) (m request) {
 		m.problem = fault.New(fault.InvalidRequest, "The message has no method")
 	}
 	m.params, _ = rawjson.Members(rawjson.Get(members, "params"))
-	meta, _ := rawjson.Members(rawjson.Get(m.params, "_meta"))
-	m.modern = rawjson.Get(meta, "io.modelcontextprotocol/protocolVersion") != nil
+	m.modern = isModern(members)
 	return m
 }
 

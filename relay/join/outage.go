@@ -49,7 +49,7 @@ func (s *Shim) outage(ctx context.Context, more <-chan struct{}, cause error) (*
 				return nil, err
 			}
 		}
-		if ended {
+		if ended || s.ledger.gone() {
 			return nil, nil
 		}
 		select {
@@ -81,7 +81,7 @@ func (s *Shim) alone(text []byte, m request, cause error) error {
 		reply = s.minimal.answer(m, why)
 	}
 	switch m.method {
-	case "initialize", "logging/setLevel", "notifications/initialized":
+	case "initialize", "logging/setLevel", "notifications/initialized", "shutdown", "exit":
 		s.ledger.sent(text)
 		s.ledger.abandon()
 	}

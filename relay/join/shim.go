@@ -43,7 +43,7 @@ type Shim struct {
 	ended   bool     // the client closed its end
 }
 
-// Run pipes until the client closes its end and has its last answer, or ctx is done. While no relay can be had the
+// Run pipes until the client closes its end and has its last answer, or says exit, or ctx is done. While no relay can be had the
 // client is told why, in minimal mode. When there never was one, the reason is the error in the end.
 func (s *Shim) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -71,7 +71,7 @@ func (s *Shim) Run(ctx context.Context) error {
 			}
 		}
 		err := s.converse(ctx, next)
-		if err != nil || ctx.Err() != nil || s.finished() {
+		if err != nil || ctx.Err() != nil || s.finished() || s.ledger.gone() {
 			return err
 		}
 		s.minimal.opened = s.ledger.initialized()
