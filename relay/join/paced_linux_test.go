@@ -20,33 +20,38 @@ func TestPacedWaitsForTheReader(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) (near, far *os.File){"socket": socketPair, "pipe": pipePair} {
 		t.Run(name, func(t *testing.T) {
 			near, far := open(t)
-			p := Pace(far)
-			waits := 0
-			p.unread = func(f *os.File) (int, bool) {
-				left, known := unread(f)
-				if !known {
-					t.Fatal("this system does not tell what was read")
-				}
-				if waits++; waits == 2 { // it waited once: now the client reads
-					read := make([]byte, len(aNotification))
-					if n, err := near.Read(read); err != nil || string(read[:n]) != aNotification {
-						t.Errorf("read %q, %v", read[:n], err)
-					}
-				}
-				return left, known
-			}
-			for _, message := range []string{aNotification, aResponse, aResponse} {
-				if _, err := p.Write([]byte(message)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if waits != 3 {
-				t.Errorf("asked %d times, want 3: unread, unread, read", waits)
-			}
-			if line, err := bufio.NewReader(near).ReadString('\n'); err != nil || line != aResponse {
-				t.Errorf("then %q, %v", line, err)
-			}
+			// Its time passes only while the writer waits: however slow the machine, the patience does not run out.
+			synctest.Test(t, func(t *testing.T) { pacedWaits(t, near, far) })
 		})
+	}
+}
+
+func pacedWaits(t *testing.T, near, far *os.File) {
+	p := Pace(far)
+	waits := 0
+	p.unread = func(f *os.File) (int, bool) {
+		left, known := unread(f)
+		if !known {
+			t.Fatal("this system does not tell what was read")
+		}
+		if waits++; waits == 2 { // it waited once: now the client reads
+			read := make([]byte, len(aNotification))
+			if n, err := near.Read(read); err != nil || string(read[:n]) != aNotification {
+				t.Errorf("read %q, %v", read[:n], err)
+			}
+		}
+		return left, known
+	}
+	for _, message := range []string{aNotification, aResponse, aResponse} {
+		if _, err := p.Write([]byte(message)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if waits != 3 {
+		t.Errorf("asked %d times, want 3: unread, unread, read", waits)
+	}
+	if line, err := bufio.NewReader(near).ReadString('\n'); err != nil || line != aResponse {
+		t.Errorf("then %q, %v", line, err)
 	}
 }
 

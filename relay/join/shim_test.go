@@ -84,8 +84,14 @@ func runShim(t *testing.T, s *Shim) *client {
 	s.In, s.Out, s.Log = in, out, zerolog.Nop()
 	c := &client{in: inWriter, out: bufio.NewScanner(outReader), ended: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() { c.ended <- s.Run(ctx); _ = out.Close() }()
-	t.Cleanup(func() { cancel(); _ = inWriter.Close(); _ = outReader.Close() })
+	done := make(chan struct{})
+	go func() { defer close(done); c.ended <- s.Run(ctx); _ = out.Close() }()
+	t.Cleanup(func() {
+		cancel()
+		_ = inWriter.Close()  // a pipe closes without failure
+		_ = outReader.Close() // as above
+		<-done                // the home folder goes with the test
+	})
 	return c
 }
 
