@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -170,9 +171,9 @@ func TestReadsAreNotJournalled(t *testing.T) {
 func TestNoJournalNoWrite(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		l.connect(answer(func(c *hubtest.Call) { t.Error("the call was sent") }))
-		l.journal.broken = errors.New("disk full")
+		l.journal.breaks(errors.New("disk full"))
 		l.invoke(request(write)).want(t, fault.InternalError, fault.NotExecuted)
-		l.journal.broken = nil
+		l.journal.breaks(nil)
 	})
 }
 
@@ -224,6 +225,7 @@ func TestLateAnswerOfAReadIsCountedOnly(t *testing.T) {
 		if err := b.AwaitAck(t.Context(), r.ID); err != nil {
 			t.Error(err)
 		}
+		synctest.Wait() // it is counted beside
 		if l.meter.late.Load() != 1 {
 			t.Errorf("%d late answers were counted", l.meter.late.Load())
 		}

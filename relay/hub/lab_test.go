@@ -239,6 +239,13 @@ type memoryJournal struct {
 	broken  error
 }
 
+// breaks has everything fail from now on; with nil nothing does.
+func (j *memoryJournal) breaks(err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.broken = err
+}
+
 func (j *memoryJournal) Dispatch(_ context.Context, r call.Record) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

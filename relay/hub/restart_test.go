@@ -150,13 +150,13 @@ func TestRecoverOfAnUnknownCall(t *testing.T) {
 
 func TestRecoverWithoutJournalIsUnknown(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
-		l.journal.broken = context.DeadlineExceeded
+		l.journal.breaks(context.DeadlineExceeded)
 		_, failure, known := l.hub.Recover(t.Context(), call.ID(wire.NewID()))
 		if !known {
 			t.Fatal("it counts as never sent")
 		}
 		result{failure: failure}.want(t, fault.ExtensionLost, fault.Unknown)
-		l.journal.broken = nil
+		l.journal.breaks(nil)
 	})
 }
 
