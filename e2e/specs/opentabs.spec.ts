@@ -100,8 +100,8 @@ test('29 tools of an unmodified plugin answer', async ({ closing }) => {
   expect((await agent.call('notes__lock_note', { instance: 'north' })).code).toBe('NOTE_LOCKED');
 
   await stage.page.evaluate(() => history.pushState(null, '', '#there'));
-  const { value } = await agent.call('notes__read_events', { instance: 'north' });
-  expect(JSON.stringify(value)).toContain('navigate #there');
+  const events = async () => (await agent.call('notes__read_events', { instance: 'north' })).text;
+  await expect.poll(events).toContain('navigate #there');
 });
 
 test('two instances are told apart, and one has to be named', async ({ closing }) => {
