@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { until } from './patience.ts';
 import { type Stage, setStage } from './stage.ts';
 
 let stage: Stage;
@@ -44,14 +45,6 @@ const badge = async (tabId?: number): Promise<string> =>
     tabId,
   );
 
-async function until(done: () => Promise<boolean>, what: string): Promise<void> {
-  const limit = performance.now() + 8000;
-  while (!(await done())) {
-    if (performance.now() > limit) assert.fail(what);
-    await new Promise((resolve) => setTimeout(resolve, 30));
-  }
-}
-
 for (const world of ['iso', 'main']) {
   test(`${world}: a tab is marked while a tool runs in it, and a little longer`, async () => {
     const { page, tabId } = await stage.open(`/acting/${world}`);
@@ -59,8 +52,14 @@ for (const world of ['iso', 'main']) {
     await page.evaluate(() => {
       for (const type of ['focusin', 'blur', 'scroll', 'resize'])
         addEventListener(type, () => document.body.setAttribute('data-moved', type), true);
+      // When the mark came and went, in the page's own time: what this test hears of it comes late on a busy machine.
+      const times: number[] = [];
+      new MutationObserver(() => times.push(performance.now())).observe(document.documentElement, {
+        childList: true,
+      });
+      Object.assign(globalThis, { times });
     });
-    const call = stage.call(tabId, `${world}.sleep`, { ms: 600 }, acting);
+    const call = stage.call(tabId, `${world}.sleep`, { ms: 2500 }, acting);
     await call.started;
     await until(async () => (await marks(page)).length === 1, 'no mark');
     assert.deepEqual(await marks(page), [
@@ -80,10 +79,9 @@ for (const world of ['iso', 'main']) {
     if (process.env.TABRELAY_SCREENSHOTS)
       await page.screenshot({ path: `${process.env.TABRELAY_SCREENSHOTS}/mark.png` });
     await call.outcome;
-    const ended = performance.now();
-    assert.equal((await marks(page)).length, 1);
     await until(async () => (await marks(page)).length === 0, 'the mark stays');
-    assert.ok(performance.now() - ended > 1000, 'it goes 1.5 s after the call');
+    const [came = 0, went = 0] = await page.evaluate<number[]>(() => Reflect.get(globalThis, 'times'));
+    assert.ok(went - came > 2500 + 1000, 'it goes 1.5 s after the call');
     await until(async () => (await badge(tabId)) === '', 'the badge stays');
     assert.deepEqual(
       await page.evaluate(() => [document.activeElement?.tagName, document.body.dataset.moved]),
@@ -106,7 +104,7 @@ test('readers of the page do not see the mark, and it is no change of the page',
   const read = (kind: string) => command('tabs.read', { tabId, kind, from: 0, max: 10_000 });
   const before = { text: await read('text'), html: await read('html') };
   const first: { mark: string } = JSON.parse(await command('tabs.watch', { tabId, kind: 'html', mark: '' }));
-  const call = stage.call(tabId, 'iso.sleep', { ms: 500 }, acting);
+  const call = stage.call(tabId, 'iso.sleep', { ms: 2500 }, acting);
   await until(async () => (await marks(page)).length === 1, 'no mark');
   assert.deepEqual({ text: await read('text'), html: await read('html') }, before);
   await call.outcome;
@@ -156,7 +154,7 @@ test('questions show on the icon, and as a notification while no panel is open',
   const shown = async () => Object.keys(await notes()).length;
   const from = stage.relay.got.length;
   stage.relay.send({ type: 'news', topics: ['approvals'], waiting: 1 });
-  const { frame } = await stage.relay.wait(({ path }) => path === '/api/v1/approvals', 5000, from);
+  const { frame } = await stage.relay.wait(({ path }) => path === '/api/v1/approvals', 15_000, from);
   stage.relay.send({ type: 'response', id: frame.id, status: 200 }, JSON.stringify({ approvals: questions }));
   await until(async () => (await badge()) === '1', 'no number');
   await until(async () => (await shown()) === 1, 'no notification');

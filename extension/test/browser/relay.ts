@@ -27,7 +27,7 @@ export class TestRelay {
   protocol = 2;
   code = ''; // a one-time string that is good now
   sendWrongProof = false;
-  plugins: object[] = [];
+  plugins: readonly object[] = [];
   connections = 0;
   socket: WebSocket | undefined;
   readonly #server: Server;

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page, type Worker } from 'playwright-core';
+import { until } from './patience.ts';
 import { type Frame, TestRelay } from './relay.ts';
 
 export const hash = 'a'.repeat(64);
@@ -25,6 +26,8 @@ export interface Stage {
   openPanel(file?: string): Promise<Page>;
   worker(): Promise<Worker>;
   call(tabId: number, tool: string, args?: object, extra?: object): Call;
+  /** Gives the extension a list of plugins, and waits until Chrome puts their scripts into pages. */
+  offer(plugins: readonly Plugin[]): Promise<void>;
   stopWorker(): Promise<void>;
   close(): Promise<void>;
 }
@@ -54,7 +57,17 @@ function giveAway(folder: string, permissions: string[]): void {
   writeFileSync(file, JSON.stringify(manifest));
 }
 
-export function pluginList(origin: string): object[] {
+export interface Plugin {
+  name: string;
+  hash: string;
+  world: string;
+  file: string;
+  matches: string[];
+  excludes: string[];
+  frames?: string;
+}
+
+export function pluginList(origin: string): Plugin[] {
   const about = { hash, matches: [`${origin}/*`], excludes: [`${origin}/excluded/*`] };
   return [
     { ...about, name: 'iso', world: 'isolated', file: 'adapters/iso.js' },
@@ -115,7 +128,24 @@ export async function setStage(site: Site = plainPage, props: Props = {}): Promi
       `--load-extension=${folder}`,
     ],
   });
-  if (!props.packed) await relay.wait((frame) => frame.type === 'tabs', 20_000, 0);
+  const worker = async () => browser.serviceWorkers()[0] ?? (await browser.waitForEvent('serviceworker'));
+  const registered = async (plugins: readonly Plugin[]) => {
+    const matches = Array.from(new Set(plugins.flatMap((plugin) => plugin.matches))).sort();
+    const names = plugins.filter(({ world }) => world === 'main').map(({ name }) => `plugin:${name}`);
+    const wanted = JSON.stringify([matches, names]);
+    const scripts = async () =>
+      (await worker()).evaluate(() => chrome.scripting.getRegisteredContentScripts());
+    await until(async () => {
+      const there = await scripts();
+      const bridge = there.find(({ id }) => id === 'bridge')?.matches ?? [];
+      const ids = there.map(({ id }) => id).filter((id) => id.startsWith('plugin:'));
+      return JSON.stringify([bridge.toSorted(), ids]) === wanted;
+    }, 'Chrome was not given the scripts of the plugins');
+  };
+  if (!props.packed) {
+    await relay.wait((frame) => frame.type === 'tabs', 20_000, 0);
+    await registered(pluginList(origin));
+  }
 
   return {
     relay,
@@ -140,8 +170,11 @@ export async function setStage(site: Site = plainPage, props: Props = {}): Promi
       await page.goto(`chrome-extension://${extensionId}/${file}`);
       return page;
     },
-    async worker() {
-      return browser.serviceWorkers()[0] ?? (await browser.waitForEvent('serviceworker'));
+    worker,
+    async offer(plugins) {
+      relay.plugins = plugins;
+      relay.send({ type: 'plugins', plugins });
+      await registered(plugins);
     },
     call(tabId, tool, args = {}, extra = {}) {
       return startCall(relay, tabId, tool, args, extra);

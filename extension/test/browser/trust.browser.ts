@@ -58,7 +58,7 @@ for (const world of ['iso', 'main']) {
     );
     const big = await stage.call(tabId, `${world}.big`, { size: 100 }, { maxResultBytes: 50 }).outcome;
     assert.match(JSON.stringify(big.frame), /OUTPUT_TOO_LARGE|threw/);
-    const slow = await stage.call(tabId, `${world}.watchSignal`, {}, { timeoutMs: 200, maxTimeoutMs: 200 })
+    const slow = await stage.call(tabId, `${world}.watchSignal`, {}, { timeoutMs: 1500, maxTimeoutMs: 1500 })
       .outcome;
     assert.equal(slow.frame.started, true);
     const { payload: seen } = await stage.call(tabId, 'iso.seen').outcome;
@@ -68,10 +68,9 @@ for (const world of ['iso', 'main']) {
 }
 
 test('a tab that was open before its plugins is served, marked late, and gets no secrets', async () => {
-  stage.relay.send({ type: 'plugins', plugins: [] });
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await stage.offer([]);
   const { tabId, page } = await stage.open('/early-bird');
-  stage.relay.send({ type: 'plugins', plugins: pluginList(stage.origin) });
+  await stage.offer(pluginList(stage.origin));
   const isolated = await stage.call(tabId, 'iso.settings', {}, { settings: { token: 't' } }).outcome;
   assert.equal(isolated.payload, '{"token":"t"}');
   assert.equal(isolated.frame.trust, undefined);
@@ -99,12 +98,11 @@ test('a plugin for all frames runs in the frame it matches, and says so', async 
     excludes: [],
     frames: 'all',
   };
-  stage.relay.send({ type: 'plugins', plugins: [{ ...inner, matches: [`${stage.origin}/inner`] }] });
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await stage.offer([{ ...inner, matches: [`${stage.origin}/inner`] }]);
   const { tabId, page } = await stage.open('/outer');
   const { frame, payload } = await stage.call(tabId, 'iso.title', {}, { frames: 'all' }).outcome;
   assert.equal(payload, '{"title":"/inner"}');
   assert.equal(frame.frame, `${stage.origin}/inner`);
-  stage.relay.send({ type: 'plugins', plugins: pluginList(stage.origin) });
+  await stage.offer(pluginList(stage.origin));
   await page.close();
 });
