@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -34,12 +35,23 @@ func (a *app) pluginNew() *cobra.Command {
 			if err := plugin.New(args[0], name); err != nil {
 				return err
 			}
-			a.notef("The plugin is in %s.\nNext: tabrelay plugin add %s\n", args[0], args[0])
+			a.notef("The plugin is in %s.\nNext: tabrelay plugin add %s\n", args[0], shellWord(args[0]))
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "name of the plugin (default: the folder's)")
 	return cmd
+}
+
+// plainWord is what a shell takes as it is.
+var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
+
+// shellWord is text as one word of a command that a person pastes.
+func shellWord(text string) string {
+	if plainWord.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 func folderOf(args []string) string {
@@ -89,6 +101,8 @@ type pluginRow struct {
 	Problem string   `json:"problem,omitempty"`
 	Review  string   `json:"review,omitempty"`  // how far the content in the folder is; empty when no relay runs, and for shipped ones
 	Serving string   `json:"serving,omitempty"` // hash of the content that is offered, where that has to be reviewed
+
+	urlSetting string // the setting that says where the web app stands; empty when there is none
 }
 
 // reviewText is the review's column.
@@ -127,8 +141,8 @@ func (a *app) pluginList() *cobra.Command {
 					pages = "broken: " + p.Problem
 				case !p.Enabled:
 					pages = "switched off"
-				case pages == "" && p.Shipped:
-					pages = "none yet; say where: tabrelay plugin configure " + p.Name + " url=ADDRESS"
+				case pages == "" && p.urlSetting != "":
+					pages = "none yet; say where: tabrelay plugin configure " + p.Name + " " + p.urlSetting + "=ADDRESS"
 				}
 				if p.Shipped {
 					from = "shipped"
@@ -154,7 +168,7 @@ func (a *app) pluginRows(ctx context.Context) ([]pluginRow, error) {
 	list := []pluginRow{}
 	for _, p := range offered {
 		m := p.Manifest
-		list = append(list, pluginRow{Name: m.Name, Version: m.Version, Tools: len(m.Tools), Shipped: p.Shipped, Enabled: cfg.Plugin(m.Name).Enabled, Folder: p.Dir, Matches: m.URLPatterns})
+		list = append(list, pluginRow{Name: m.Name, Version: m.Version, Tools: len(m.Tools), Shipped: p.Shipped, Enabled: cfg.Plugin(m.Name).Enabled, Folder: p.Dir, Matches: m.URLPatterns, urlSetting: plugin.URLSetting(m.ConfigSchema)})
 	}
 	for _, e := range added {
 		if e.Plugin == nil {

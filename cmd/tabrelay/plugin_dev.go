@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -108,7 +109,8 @@ func (d *development) offer(ctx context.Context, b plugin.Built, names chan stri
 	}
 	took := b.Took + time.Since(began)
 	if d.last == nil {
-		d.notef("%s: %d tools on %s, in %s. Save to change them; Ctrl-C ends.\n", m.Name, len(m.Tools), strings.Join(m.URLPatterns, " "), took.Round(time.Millisecond))
+		pages := cmp.Or(strings.Join(m.URLPatterns, " "), "the pages you configure")
+		d.notef("%s: %d tools on %s, in %s. Save to change them; Ctrl-C ends.\n", m.Name, len(m.Tools), pages, took.Round(time.Millisecond))
 	} else {
 		d.notef("%s: live in %s%s\n", m.Name, took.Round(time.Millisecond), indented(plugin.Compare(d.last, b.Plugin)))
 	}

@@ -249,7 +249,7 @@ func openHint(r *call.Invocation) string {
 	case len(r.Matches) > 0:
 		return "Open a page that matches " + strings.Join(r.Matches, " or ") + " in the browser, then repeat the call."
 	}
-	return "Open the web app in the browser, then repeat the call."
+	return "It works on no pages yet: ask the person to say where, as tabrelay plugin list shows, then repeat the call."
 }
 
 func among(list []candidate, profileID string) bool {

@@ -202,7 +202,7 @@ func isWebAddress(text string) bool {
 
 func (c *packageCheck) checkPatterns() {
 	p, at := c.source.Plugin, "/"+c.key
-	if len(p.URLPatterns) == 0 && !hasURLSetting(p.ConfigSchema) {
+	if len(p.URLPatterns) == 0 && URLSetting(p.ConfigSchema) == "" {
 		c.add(at, `%q has no "urlPatterns"; name the pages it works on, such as ["https://*.example.com/*"]`, c.key)
 	}
 	for i, text := range p.URLPatterns {

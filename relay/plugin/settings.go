@@ -35,9 +35,15 @@ func Settings(configSchema json.RawMessage) (map[string]Setting, error) {
 	return declared, err
 }
 
-func hasURLSetting(configSchema json.RawMessage) bool {
+// URLSetting is the name of the first setting that says where the web app stands; empty when there is none.
+func URLSetting(configSchema json.RawMessage) string {
 	declared, _ := Settings(configSchema)
-	return slices.ContainsFunc(slices.Collect(maps.Values(declared)), func(s Setting) bool { return s.Type == "url" })
+	for _, name := range slices.Sorted(maps.Keys(declared)) {
+		if declared[name].Type == "url" {
+			return name
+		}
+	}
+	return ""
 }
 
 // checkSettings returns everything wrong with a configSchema.

@@ -68,9 +68,17 @@ func newSite(p *plugin.Plugin, c Configured) (site *Site, faults []string) {
 	}
 	faults = site.configure(p.Manifest.ConfigSchema, c.Settings)
 	if len(site.Matches) == 0 {
-		faults = append(faults, fmt.Sprintf("has no pages to work on; set plugins.%s.urlPatterns in config.json", p.Manifest.Name))
+		faults = append(faults, "has no pages to work on; "+whereToSay(&p.Manifest))
 	}
 	return site, faults
+}
+
+// whereToSay is how a person says where the web app of a plugin stands.
+func whereToSay(m *plugin.Manifest) string {
+	if name := plugin.URLSetting(m.ConfigSchema); name != "" {
+		return fmt.Sprintf("run: tabrelay plugin configure %s %s=ADDRESS", m.Name, name)
+	}
+	return fmt.Sprintf("set plugins.%s.urlPatterns in config.json", m.Name)
 }
 
 func (s *Site) match(pattern string) {
