@@ -47,6 +47,14 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+func TestFileAsEditorsLeaveIt(t *testing.T) {
+	for _, text := range []string{"\ufeff{\"timeoutMs\": 1500}\r\n", `{"timeoutMs": 1500} // mine`, "// mine\n{\"timeoutMs\": 1500,}\n// end"} {
+		if c, err := read(t, text); err != nil || c.Timeout != 1500*time.Millisecond {
+			t.Errorf("%q: %v, %v", text, c.Timeout, err)
+		}
+	}
+}
+
 func TestFileAndEnvironment(t *testing.T) {
 	c, err := read(t, `// mine
 {

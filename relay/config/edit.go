@@ -51,7 +51,7 @@ func edit(home Home, change func(*hujson.Value) error) error {
 	if err != nil {
 		return fmt.Errorf("cannot read the configuration: %w", err)
 	}
-	doc, err := hujson.Parse(data)
+	doc, err := parse(data)
 	if err != nil {
 		return fmt.Errorf("%s is not JSON: %w", home.Config(), err)
 	}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -79,7 +80,7 @@ func (r *reader) place(offset int, key string) Fault {
 }
 
 func (r *reader) document(c *Config) {
-	doc, err := hujson.Parse(r.src)
+	doc, err := parse(r.src)
 	if err != nil {
 		r.faults = append(r.faults, Fault{File: r.file, Message: "not JSON: " + strings.TrimPrefix(err.Error(), "hujson: ")})
 		return
@@ -90,6 +91,13 @@ func (r *reader) document(c *Config) {
 		return
 	}
 	fill(r, root, "", "", settings, c)
+}
+
+// parse reads JSON with comments as editors leave it: with a byte order mark, or a comment as its last line that no line
+// feed ends.
+func parse(text []byte) (hujson.Value, error) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	return hujson.Parse(append(text[:len(text):len(text)], '\n'))
 }
 
 // fill stores an object's members in target. group is the object's own key within the table, path the same as
