@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -27,7 +28,7 @@ import (
 // The programs that a session needs besides tabrelay.
 
 // chrome is a browser with the extension and a tab on the demo site. It reads pairing.json as the extension does, says
-// so in the file of its first argument once it is connected, and reconnects until it is ended. Its tools give their
+// so in the file of its first argument once the relay knows its tab, and reconnects until it is ended. Its tools give their
 // arguments and their number back: what was done twice shows. Two are special: big_output returns 210 000 characters,
 // and never_answer returns only when its first call has been given up.
 func chrome() {
@@ -59,13 +60,28 @@ func chrome() {
 		if err != nil {
 			continue
 		}
+		for known, err := knows(home, profile); err == nil && !known; known, err = knows(home, profile) {
+		}
 		must(os.WriteFile(os.Args[1], []byte("connected\n"), 0o600))
 		select {
 		case <-b.Gone():
 		case <-ctx.Done():
 			b.Close()
+			for known, err := knows(home, profile); err == nil && known; known, err = knows(home, profile) {
+			}
 		}
 	}
+}
+
+// knows reports whether the relay has heard of the tabs of a profile that is connected.
+func knows(home config.Home, profile string) (bool, error) {
+	res, err := join.HTTP(home).Get("http://127.0.0.1/api/v1/tabs")
+	if err != nil {
+		return false, err
+	}
+	defer res.Body.Close() // only read from
+	text, err := io.ReadAll(res.Body)
+	return strings.Contains(string(text), profile), err
 }
 
 func connectBrowser(ctx context.Context, home config.Home, profile string, answer func(*hubtest.Call)) (*hubtest.Browser, error) {

@@ -101,7 +101,7 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	defer watcher.Close() // nothing was written
 	ts.Check(watcher.Add(filepath.Dir(file)))
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(time.Minute) // only for what does not come at all
 	for {
 		if text, err := os.ReadFile(file); err == nil && (len(args) == 1 || strings.Contains(string(text), args[1])) {
 			return
