@@ -110,6 +110,17 @@ func later(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
+// hasOne reports whether text has one of signs. An expression costs far more than a look for what each of its matches has
+// in it, and most sentences have none of that.
+func hasOne(text string, signs []string) bool {
+	for _, sign := range signs {
+		if strings.Contains(text, sign) {
+			return true
+		}
+	}
+	return false
+}
+
 // frames are the lines of a stack trace as Chromium writes them. A thrown message may carry one, when somebody
 // threw the text of another error; no agent has a use for it.
 var frames = later(`[\r\n\x{2028}\x{2029}]+[ \t]*at [^\r\n\x{2028}\x{2029}]*?(?::\d+:\d+\)?|\((?:<anonymous>|native|index \d+)\)|<anonymous>)[ \t]*([\r\n\x{2028}\x{2029}]|$)`)
@@ -120,18 +131,30 @@ var framesInLine = later(`[ \t]*(?:\bat (?:async )?(?:new )?[\w$.<>\[\] ]{0,80}\
 // goFrames are the stack of a Go program: its header, and pairs of a function and its place.
 var goFrames = later(`(?m)goroutine \d+[^\n\[]*\[[^\n\]]*\]:|^(?:\[signal [^\n]*\]|created by [^\n]*|[\w./*()\[\]{}·-]+\([^\n]*\)\r?\n[ \t]+\S[^\n]*\.go:\d+[^\n]*|[ \t]+\S[^\n]*\.go:\d+(?: \+0x[0-9a-f]+)?)[ \t\r]*(?:\n|$)|\S+\.go:\d+(?: \+0x[0-9a-f]+)?`)
 
+// What every match of frames, goFrames and framesInLine has in it.
+var (
+	signsOfFrames       = []string{"\r", "\n", "\u2028", "\u2029"}
+	signsOfGoFrames     = []string{".go:", "goroutine ", "[signal ", "created by "}
+	signsOfFramesInLine = []string{"://", "at "}
+)
+
 // withoutStack removes the lines of a stack trace from text.
 func withoutStack(text string) string {
 	// A match takes the break after its line along, which begins the next one, so it is put back and looked at again.
-	for {
+	for hasOne(text, signsOfFrames) {
 		shorter := frames().ReplaceAllString(text, "$1")
 		if len(shorter) == len(text) {
 			break
 		}
 		text = shorter
 	}
-	text = goFrames().ReplaceAllString(text, "")
-	return framesInLine().ReplaceAllString(text, "")
+	if hasOne(text, signsOfGoFrames) {
+		text = goFrames().ReplaceAllString(text, "")
+	}
+	if hasOne(text, signsOfFramesInLine) && strings.Contains(text, ":") {
+		text = framesInLine().ReplaceAllString(text, "")
+	}
+	return text
 }
 
 const (
@@ -141,17 +164,18 @@ const (
 
 // folders are absolute paths, up to the name at their end. Group 1 stays. Of a home folder its owner's name goes too.
 var folders = []struct {
-	path func() *regexp.Regexp
-	by   string
+	path  func() *regexp.Regexp
+	by    string
+	signs []string
 }{
-	{later(`(?i)\bfile:/{1,3}[^\s"'<>()]*/`), "file://" + hidden + "/"},
-	{later(`\b[A-Za-z]:\\+(?:[^\\/:*?"<>|\r\n]{1,255}\\+)*`), hidden + `\`},
-	{later(`\b[A-Za-z]:/(?:[^\s/:*?"<>|]+/)+`), hidden + "/"},
-	{later(`(^|[\s"'(=])\\\\+[\w.$-]+\\+(?:[^\\/:*?"<>|\r\n]{1,255}\\+)*`), "${1}" + hidden + `\`},
-	{later(`(^|[^\w/.~…-])/(?:home|Users)/[^\s/"'<>|:;,()\[\]{}]+(?:/[^\s/"'<>|:;,()\[\]{}]+)*/`), "${1}" + hidden + "/"},
-	{later(`(^|[^\w/.~…-])/(?:home|Users)/[^\s/"'<>|:;,()\[\]{}]+`), "${1}" + hidden},
-	{later(`(^|[^\w/.~…-])/(?:root|tmp|var|etc|opt|usr|private|mnt|srv|Volumes|Library|Applications|proc|sys|run|nix|snap)/(?:[^\s/"'<>|:;,()\[\]{}]+/)*`), "${1}" + hidden + "/"},
-	{later(`(^|[^\w/.~…-])/(?:[^\s/"'<>|:;,()\[\]{}]+/)*\.tabrelay/(?:[^\s/"'<>|:;,()\[\]{}]+/)*`), "${1}" + hidden + "/"},
+	{later(`(?i)\bfile:/{1,3}[^\s"'<>()]*/`), "file://" + hidden + "/", []string{":/"}},
+	{later(`\b[A-Za-z]:\\+(?:[^\\/:*?"<>|\r\n]{1,255}\\+)*`), hidden + `\`, []string{`:\`}},
+	{later(`\b[A-Za-z]:/(?:[^\s/:*?"<>|]+/)+`), hidden + "/", []string{":/"}},
+	{later(`(^|[\s"'(=])\\\\+[\w.$-]+\\+(?:[^\\/:*?"<>|\r\n]{1,255}\\+)*`), "${1}" + hidden + `\`, []string{`\\`}},
+	{later(`(^|[^\w/.~…-])/(?:home|Users)/[^\s/"'<>|:;,()\[\]{}]+(?:/[^\s/"'<>|:;,()\[\]{}]+)*/`), "${1}" + hidden + "/", []string{"/home/", "/Users/"}},
+	{later(`(^|[^\w/.~…-])/(?:home|Users)/[^\s/"'<>|:;,()\[\]{}]+`), "${1}" + hidden, []string{"/home/", "/Users/"}},
+	{later(`(^|[^\w/.~…-])/(?:root|tmp|var|etc|opt|usr|private|mnt|srv|Volumes|Library|Applications|proc|sys|run|nix|snap)/(?:[^\s/"'<>|:;,()\[\]{}]+/)*`), "${1}" + hidden + "/", []string{"/"}},
+	{later(`(^|[^\w/.~…-])/(?:[^\s/"'<>|:;,()\[\]{}]+/)*\.tabrelay/(?:[^\s/"'<>|:;,()\[\]{}]+/)*`), "${1}" + hidden + "/", []string{".tabrelay/"}},
 }
 
 // own are the folders of this process, wherever the machine has them.
@@ -172,20 +196,25 @@ func withoutFolders(text string) string {
 	}
 	text = own().Replace(text)
 	for _, f := range folders {
-		text = f.path().ReplaceAllString(text, f.by)
+		if hasOne(text, f.signs) {
+			text = f.path().ReplaceAllString(text, f.by)
+		}
 	}
 	return text
 }
 
 // credentials are secrets that show by their shape, whatever stands around them; what group 1 holds may stay.
-var credentials = []func() *regexp.Regexp{
-	later(`()\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`),
-	later(`()\b(?:sk|pk|rk|gh[opsur]|github_pat|glpat|xox[abeprs])[-_][A-Za-z0-9_-]{16,}`),
-	later(`()\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`),
-	later(`()\bAIza[A-Za-z0-9_-]{30,}`),
-	later(`(?i)([?&](?:[\w.-]*(?:token|secret|passw(?:or)?d|signature|session(?:[_-]?id)?|credential|jwt|api[_-]?key|auth)|key|sig|code)=)[^&\s#"'<>]+`),
-	later(`(?i)\b((?:set-)?cookie["']?\s*[:=]\s*["']?)[\w.-]+=[^\r\n"']*`),
-	later(`(-----BEGIN [A-Z ]*PRIVATE KEY-----)[^-]*`),
+var credentials = []struct {
+	shape func() *regexp.Regexp
+	signs []string
+}{
+	{later(`()\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`), []string{"eyJ"}},
+	{later(`()\b(?:sk|pk|rk|gh[opsur]|github_pat|glpat|xox[abeprs])[-_][A-Za-z0-9_-]{16,}`), []string{"-", "_"}},
+	{later(`()\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`), []string{"AKIA", "ASIA"}},
+	{later(`()\bAIza[A-Za-z0-9_-]{30,}`), []string{"AIza"}},
+	{later(`(?i)([?&](?:[\w.-]*(?:token|secret|passw(?:or)?d|signature|session(?:[_-]?id)?|credential|jwt|api[_-]?key|auth)|key|sig|code)=)[^&\s#"'<>]+`), []string{"="}},
+	{later(`(?i)\b((?:set-)?cookie["']?\s*[:=]\s*["']?)[\w.-]+=[^\r\n"']*`), []string{"="}},
+	{later(`(-----BEGIN [A-Z ]*PRIVATE KEY-----)[^-]*`), []string{"-----BEGIN "}},
 }
 
 // userinfo is a name and a password in a URL.
@@ -194,19 +223,28 @@ var userinfo = later(`(\b[a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/@:"'<>]+:[^\s/@"'<>]+@`
 // named are values after a word that names a secret. Only what looks generated counts as one.
 var named = later(`(?i)((?:\b(?:bearer|basic)\s+|(?:token|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|session[_-]?id|csrf|xsrf|authorization)["']?\s*[:=]\s*["']?))([A-Za-z0-9._~+/=-]{8,})`)
 
+const digits = "0123456789"
+
 // passwords are shorter than generated values, and of any characters.
 var passwords = later(`(?i)((?:passw(?:or)?d|passphrase|\bpwd)["']?\s*[:=]\s*["']?)([^\s"'<>,;&)\]}]{4,})`)
 
 // withoutSecrets replaces credentials in a sentence.
 func withoutSecrets(text string) string {
 	for _, secret := range credentials {
-		text = secret().ReplaceAllString(text, "${1}"+redacted)
+		if hasOne(text, secret.signs) {
+			text = secret.shape().ReplaceAllString(text, "${1}"+redacted)
+		}
 	}
-	text = userinfo().ReplaceAllString(text, "${1}"+redacted+"@")
+	if strings.Contains(text, "@") {
+		text = userinfo().ReplaceAllString(text, "${1}"+redacted+"@")
+	}
+	if !strings.ContainsAny(text, digits) {
+		return text // what follows a name is a word
+	}
 	for _, after := range []*regexp.Regexp{passwords(), named()} {
 		text = after.ReplaceAllStringFunc(text, func(found string) string {
 			parts := after.FindStringSubmatch(found)
-			if !strings.ContainsAny(parts[2], "0123456789") {
+			if !strings.ContainsAny(parts[2], digits) {
 				return found // a word: "token: expected", "basic understanding"
 			}
 			return parts[1] + redacted

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -22,6 +23,40 @@ func TestConsoleTail(t *testing.T) {
 		if got := New(InternalError, "m", WithConsoleTail(tt.tail)).ConsoleTail; got != tt.want {
 			t.Errorf("%q became %q, want %q", tt.tail, got, tt.want)
 		}
+	}
+}
+
+// A match always has one of the signs for which its expression is tried.
+func TestSignsAreInWhatIsFound(t *testing.T) {
+	texts := []string{
+		"x\n    at f (a.js:1:2)\n", "x\r    at Promise.all (index 0)", "x\u2028 at <anonymous>", "x\u2029 at a:1:2",
+		"goroutine 7 [running]:", "[signal SIGSEGV: x]", "created by main.main in goroutine 1", "main.run(0x1)\n\t/a/main.go:31 +0x1d", "main.go:3",
+		"x at f (a:1:2)", "at https://a.example/a.js:1:2", "f@https://a.example/a.js:1:2", "(chrome-extension://abc/a.js)", "moz-extension://abc/a.js",
+		"FILE:/a/b", "file:///a/b/", `C:\a\b`, "D:/a/b", `\\server\share\x`, `"\\server\`, "/home/ann/x", "/Users/ann", "(/Users/ann/a/b", "=/tmp/x", "/root/", "/a/.tabrelay/x", "/.tabrelay/",
+		"eyJhbGciOiJI.eyJzdWIiOiIx.c2ln", "sk-abcdefghijklmnop1234", "ghp_abcdefghijklmnop1234", "AKIAIOSFODNN7EXAMPLE", "ASIAIOSFODNN7EXAMPLE",
+		"AIza" + strings.Repeat("x", 30), "?token=a", "&KEY=b", "Set-Cookie: a=b", "cookie=a=b", "-----BEGIN RSA PRIVATE KEY-----x",
+	}
+	check := func(expression *regexp.Regexp, signs []string) {
+		found := false
+		for _, text := range texts {
+			if expression.MatchString(text) {
+				if found = true; !hasOne(text, signs) {
+					t.Errorf("%q is found by %s, and has none of %q", text, expression, signs)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("nothing here is found by %s", expression)
+		}
+	}
+	check(frames(), signsOfFrames)
+	check(goFrames(), signsOfGoFrames)
+	check(framesInLine(), signsOfFramesInLine)
+	for _, f := range folders {
+		check(f.path(), f.signs)
+	}
+	for _, c := range credentials {
+		check(c.shape(), c.signs)
 	}
 }
 
