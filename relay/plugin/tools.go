@@ -64,6 +64,9 @@ func (r *rawTool) accept(src *source) []string {
 	if strings.TrimSpace(r.Description) == "" {
 		problems = append(problems, `has no "description"; agents choose tools by it`)
 	}
+	if err := r.CheckWords(); err != nil {
+		problems = append(problems, err.Error())
+	}
 	if r.DisplayName == "" {
 		r.DisplayName = displayName(r.Name)
 	}

@@ -16,9 +16,6 @@ import (
 	"tabrelay/relay/schema"
 )
 
-// maxDescription bounds what one tool says of itself besides its schemas.
-const maxDescription = 16 << 10
-
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // Tool is one tool a caller can name: of a plugin, or built in. It never changes once it is in a snapshot.
@@ -80,10 +77,7 @@ func (t *Tool) accept(cache *schemas) error {
 	if !nameForm.MatchString(t.Name) {
 		return errors.New("its full name is not 1 to 64 letters, digits, _ or -")
 	}
-	if len(t.Spec.Description) > maxDescription {
-		return fmt.Errorf("its description has %d bytes, more than %d", len(t.Spec.Description), maxDescription)
-	}
-	if err := legible(&t.Spec); err != nil {
+	if err := t.Spec.CheckWords(); err != nil {
 		return err
 	}
 	input, err := structure("input", t.Spec.InputSchema)
