@@ -148,10 +148,8 @@ export async function openWiki(closing: Closing): Promise<Wiki> {
   const env = { MW_CONFIG_FILE: path.join(folder, 'LocalSettings.php'), WIKI_SERVER: url };
   installed ??= install();
   await cp(await installed, folder, { recursive: true });
-  const server = start('php', ['-S', new URL(url).host, '-t', source], {
-    ...env,
-    PHP_CLI_SERVER_WORKERS: '3',
-  });
+  // One worker: what a request leaves to be done after its answer is done before the next request.
+  const server = start('php', ['-S', new URL(url).host, '-t', source], env);
   closing.defer(() => server.stop());
   const status = () =>
     fetch(`${url}/index.php/Main_Page`).then(

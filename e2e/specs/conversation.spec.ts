@@ -2,12 +2,25 @@
 
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { type Agent, httpAgent, stdioAgent } from '../stage/agent.ts';
-import type { Closing } from '../stage/closing.ts';
+import { Closing } from '../stage/closing.ts';
 import { openClient2 } from '../stage/modern.ts';
 import { buildGoClients } from '../stage/outside.ts';
 import { binary, temporaryFolder } from '../stage/paths.ts';
 import { changeTools, converse, converseOutside, expectUnderstood, type Talker } from '../stage/talk.ts';
-import { expect, type Stage, test } from '../stage/test.ts';
+import stageTest, { expect, type Stage } from '../stage/test.ts';
+
+/** The conversation of the Go libraries, built once. */
+const test = stageTest.extend<object, { goClients: string }>({
+  goClients: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from the pattern.
+    async ({}, use) => {
+      const closing = new Closing();
+      await use(await buildGoClients(await temporaryFolder('go', closing)));
+      await closing.close();
+    },
+    { scope: 'worker', timeout: 600_000 }, // it compiles everything where nothing was compiled before
+  ],
+});
 
 const first = async (agent: Promise<Agent>): Promise<Talker> => {
   const { client } = await agent;
@@ -66,16 +79,19 @@ const inGo = [
 
 for (const { library, version } of inGo) {
   for (const transport of ['stdio', 'HTTP']) {
-    test(`${library}, ${version}, ${transport} holds the conversation`, async ({ sharedStage, closing }) => {
+    test(`${library}, ${version}, ${transport} holds the conversation`, async ({
+      sharedStage,
+      closing,
+      goClients,
+    }) => {
       const stage = own(sharedStage, closing);
       const { relay } = stage;
       const place =
         transport === 'stdio'
           ? ['-binary', binary]
           : ['-url', await relay.url('/mcp'), '-token', await relay.token()];
-      const program = await buildGoClients(await temporaryFolder('go', closing));
       const args = ['-library', library, '-protocol', version, ...place];
-      const account = await converseOutside(program, args, relay.env, changeTools(stage));
+      const account = await converseOutside(goClients, args, relay.env, changeTools(stage));
       expect(account.version).toBe(version);
       await expectUnderstood(account, stage);
     });

@@ -29,7 +29,6 @@ const test = stageTest.extend<{ website: WebsiteStage }>({
       `--host-resolver-rules=MAP ${host} 127.0.0.1`,
       '--disable-features=LocalNetworkAccessChecks,BlockInsecurePrivateNetworkRequests',
     ];
-    test.setTimeout(180_000); // a thousand requests of a browser, each with its preflight
     const stage = await openStage(closing, { browserFlags });
     await use({ ...stage, site: await openSite(closing), relayUrl: await stage.relay.url('') });
   },

@@ -85,7 +85,6 @@ test('a page of 10 MB comes in parts that join to the whole', async ({ stage }) 
 });
 
 test('a page that is stuck is told apart from one that is gone', async ({ stage }) => {
-  test.setTimeout(90_000);
   const site = await openReadingSite(stage.closing);
   const { page, id } = await open(stage, `${site}/busy`, 'Busy');
   const stuck = page.waitForEvent('console'); // its last word

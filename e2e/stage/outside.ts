@@ -7,7 +7,7 @@ import { run, start } from './process.ts';
 
 const folder = path.join(repository, 'e2e/outside');
 
-/** Builds the conversation of the Go libraries and returns the binary. Go keeps what it built, so that once is enough. */
+/** Builds the conversation of the Go libraries and returns the binary. */
 export async function buildGoClients(into: string): Promise<string> {
   const binary = path.join(into, 'outside');
   await run('go', ['build', '-C', path.join(folder, 'go'), '-o', binary, '.']);

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -107,19 +108,23 @@ func converse(ctx context.Context, t Talker) (a Account, err error) {
 		select {
 		case p := <-steps:
 			a.Progress = append(a.Progress, p)
-		case <-time.After(time.Second): // a library may hand progress over after the result
+		case <-time.After(10 * time.Second): // a library may hand progress over after the result
 			return a, fmt.Errorf("progress: only %v arrived", a.Progress)
 		}
 	}
 	a.Cancelled = cancelOne(ctx, t)
 	fmt.Println("waiting")
-	select {
-	case <-t.Changed():
-	case <-ctx.Done():
-		return a, fmt.Errorf("the change of the tools was not announced: %w", ctx.Err())
+	for {
+		select {
+		case <-t.Changed():
+		case <-ctx.Done():
+			return a, fmt.Errorf("the change of the tools was not announced: %w", ctx.Err())
+		}
+		// A server may announce a change that was before this conversation, or one that this client does not see.
+		if a.After, err = t.Tools(ctx); err != nil || !slices.Equal(a.After, a.Tools) {
+			return a, err
+		}
 	}
-	a.After, err = t.Tools(ctx)
-	return a, err
 }
 
 // cancelOne cancels a call once it is under way, and returns what the library makes of it.
