@@ -89,7 +89,7 @@ func (r *Relay) recognize(a join.Attach) (client string, refused *join.Refused) 
 		return "", &join.Refused{Code: "INVALID_REQUEST", Message: "A client cannot be called " + a.Client + ": that is what the relay calls the person", Hint: "choose another name after --client"}
 	}
 	if a.Token == "" {
-		client = cmp.Or(excerpt(strings.TrimSpace(a.Client)), "stdio")
+		client = cmp.Or(excerpt(strings.TrimSpace(a.Client)), call.Unnamed)
 		return client, r.impostor(client)
 	}
 	client, ok := r.secrets.Verify(a.Token)

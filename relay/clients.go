@@ -13,6 +13,7 @@ import (
 	"tabrelay/relay/dispatch"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/permit"
 	"tabrelay/relay/scope"
 )
 
@@ -223,6 +224,7 @@ func (r *Relay) shutOut(changes []change) (done func()) {
 		for _, c := range changes {
 			if c.out {
 				r.front.EndSessions(c.client)
+				r.permits.Forget(func(g permit.Grant) bool { return g.Client == c.client })
 				r.scopes.out.Delete(c.client)
 			}
 		}

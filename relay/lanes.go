@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/hub"
+	"tabrelay/relay/permit"
 )
 
 // lanesDelay gathers what changes together before it is written.
@@ -96,6 +97,12 @@ func (r *Relay) keepLanes() []hub.Lane {
 // the next one.
 func (r *Relay) laneLeft(lane string) {
 	if !r.stopping() {
-		r.hub.LaneLeft(lane)
+		r.laneEnded(lane)
 	}
+}
+
+// laneEnded ends what a lane owns, and what it was allowed for a session.
+func (r *Relay) laneEnded(lane string) {
+	r.hub.LaneLeft(lane)
+	r.permits.Forget(func(g permit.Grant) bool { return hub.Within(g.Lane, lane) })
 }

@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"os"
 	"runtime"
@@ -17,6 +18,7 @@ import (
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/join"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/resource"
 	"tabrelay/relay/wire"
@@ -237,6 +239,57 @@ func TestTheTabIsClosedWhileThePersonIsAsked(t *testing.T) {
 			t.Errorf("%s: the answer is told %s", name, said)
 		}
 		move(t, r, b, shopPage)
+	}
+}
+
+// What is allowed for a session ends with it: the client leaves, or its token is taken away.
+func TestWhatWasAllowedForASessionEndsWithIt(t *testing.T) {
+	w := newWorld(t)
+	r := w.guarded(map[string]string{"shop": "ask"})
+	w.browser(echoing(make(chan string, 10)))
+	asked := questions(t, r)
+	left, stop := r.events.Subscribe()
+	defer stop()
+	a := w.agentWith(nobodyStarts, &join.Shim{})
+	for id, arguments := range []string{`{}`, `{"lane":"second"}`} {
+		a.call(id, "shop__read", arguments)
+		q := asked()
+		if q.Client != call.Unnamed || q.Called != "ann" {
+			t.Errorf("who asks is called %q, %q", q.Client, q.Called)
+		}
+		w.answers(t, q.ID, `{"answer":"allow","for":"session"}`, http.StatusOK)
+		a.hears(`"result"`)
+	}
+	if n := len(r.permits.Grants()); n != 2 {
+		t.Errorf("%d are allowed", n)
+	}
+	_ = a.in.(io.Closer).Close() // a pipe closes without failure
+	for e := range left {
+		if e.Kind == event.Session && e.Data["change"] == "left" {
+			break
+		}
+	}
+	if list := r.permits.Grants(); len(list) != 0 {
+		t.Errorf("allowed after the client left: %+v", list)
+	}
+
+	token, err := r.secrets.Add("web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := modern{t, "http://" + r.Address() + "/mcp", token}
+	done := make(chan []byte, 1)
+	go func() { done <- web.ask("tools/call", `"name":"shop__pay","arguments":{}`) }()
+	w.answers(t, asked().ID, `{"answer":"allow","for":"session"}`, http.StatusOK)
+	<-done
+	if list := r.permits.Grants(); len(list) != 1 || list[0].Client != "web" {
+		t.Errorf("allowed: %+v", list)
+	}
+	if status, said := w.person(t, http.MethodDelete, "/api/v1/clients/web", ""); status != http.StatusOK {
+		t.Errorf("%d %s", status, said)
+	}
+	if list := r.permits.Grants(); len(list) != 0 {
+		t.Errorf("allowed after the client was shut out: %+v", list)
 	}
 }
 

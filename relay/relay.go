@@ -193,7 +193,7 @@ func (r *Relay) face(context.Context) error {
 	r.front = front.New(front.Options{
 		Prompts: prompts, Resources: audited{scoped{resources, &r.scopes}, r}, Views: &r.views, Audit: recording{r}, Completer: r.completer(prompts, resources.Templates),
 		Name: "tabrelay", Version: Version, Caller: r.calls, Tools: r.tools, MaxBody: int64(c.BodyBytes), AllowedOrigins: c.AllowedOrigins,
-		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize, LaneEnded: r.hub.LaneLeft, Log: r.part("front"),
+		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize, LaneEnded: r.laneEnded, Log: r.part("front"),
 	})
 	return nil
 }

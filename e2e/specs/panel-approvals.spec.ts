@@ -29,6 +29,7 @@ test('a question says who wants what where; Enter does nothing; allowing once ru
   await expect(question).toBeVisible();
   for (const words of [
     'stdio',
+    'calls itself “e2e”',
     'demo__counter_increment',
     'Changes something',
     stage.demo.url,

@@ -18,7 +18,11 @@ type Session struct {
 	Client string // the client's name, for example "claude-code"; "cli" for the command line
 	Via    string // "stdio", "http", "cli" or "panel"
 	Scope  Scope  // what the client may see and call at the most
+	Called string // of an [Unnamed] client: what it calls itself, which nothing proves
 }
+
+// Unnamed is the name of the clients of this machine that have neither a token nor a name.
+const Unnamed = "stdio"
 
 // Call is one tool call as a front received it.
 type Call struct {

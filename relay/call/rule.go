@@ -30,6 +30,7 @@ type Approval struct {
 	Until  time.Time `json:"until"`
 
 	Client      string `json:"client"`
+	Called      string `json:"called,omitempty"` // what a client without a name calls itself
 	Via         string `json:"via"`
 	Lane        string `json:"lane"`
 	Tool        string `json:"tool"`  // full name

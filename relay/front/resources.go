@@ -45,11 +45,11 @@ func readURI(m *message) (uri string, fail *fault.Error) {
 }
 
 // readResource carries resources/read out.
-func (f *Front) readResource(ctx context.Context, p *party, m *message) func(*exchange) response {
+func (f *Front) readResource(ctx context.Context, s call.Session, m *message) func(*exchange) response {
 	uri, fail := readURI(m)
 	var contents []call.ResourceContents
 	if fail == nil {
-		contents, fail = f.options.Resources.Read(ctx, p.session, uri)
+		contents, fail = f.options.Resources.Read(ctx, s, uri)
 	}
 	return func(x *exchange) response {
 		if fail != nil {

@@ -1,6 +1,7 @@
 package front
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -24,6 +25,7 @@ type party struct {
 	flights flights
 	phase   atomic.Int32
 	able    atomic.Pointer[abilities] // what a legacy client said it can be asked
+	called  atomic.Pointer[string]    // what it calls itself
 	asked   asked
 	old     atomic.Bool // it knows no resource links
 }
@@ -48,6 +50,7 @@ type requestMeta struct {
 	Version      string                  `json:"io.modelcontextprotocol/protocolVersion"`
 	Capabilities *mcp.ClientCapabilities `json:"io.modelcontextprotocol/clientCapabilities"`
 	LogLevel     string                  `json:"io.modelcontextprotocol/logLevel"`
+	Info         json.RawMessage         `json:"io.modelcontextprotocol/clientInfo"`
 	Progress     json.RawMessage         `json:"progressToken"`
 	TimeoutMs    json.RawMessage         `json:"tabrelay/timeoutMs"`
 	MaxBytes     json.RawMessage         `json:"tabrelay/maxBytes"`
@@ -111,7 +114,7 @@ func (f *Front) route(ctx context.Context, p *party, x *exchange, m *message, me
 	case method == mcp.MethodResourcesTemplatesList && resources:
 		x.respond(f.listTemplates(x, m))
 	case method == mcp.MethodResourcesRead && resources:
-		f.carry(ctx, p, x, m, meta, func(ctx context.Context, _ *way) func(*exchange) response { return f.readResource(ctx, p, m) })
+		f.carry(ctx, p, x, m, meta, func(ctx context.Context, _ *way) func(*exchange) response { return f.readResource(ctx, p.who(meta), m) })
 	case method == mcp.MethodPromptsList && prompts:
 		x.respond(f.list(x, m, "prompts", encodeAll(f.listPrompts(p)), pageSize))
 	case method == mcp.MethodPromptsGet && prompts:
@@ -176,7 +179,7 @@ func (f *Front) serveLegacy(ctx context.Context, p *party, x *exchange, m *messa
 		r := f.delegate(ctx, p.client, x, m.versioned(), f.nextName())
 		if r.code == 0 {
 			p.phase.Store(phaseInitialized)
-			p.learn(m.param("capabilities"))
+			p.learn(m)
 			r.body = p.asOfVersion(r.body)
 		}
 		return r
@@ -187,13 +190,37 @@ func (f *Front) serveLegacy(ctx context.Context, p *party, x *exchange, m *messa
 	}
 }
 
-// learn remembers what a legacy client says it can be asked.
-func (p *party) learn(capabilities []byte) {
+// who is who sends a request. One without a name is told apart by what it calls itself; nothing depends on that.
+func (p *party) who(meta *requestMeta) call.Session {
+	s := p.session
+	if s.Client != call.Unnamed {
+		return s
+	}
+	if called := p.called.Load(); called != nil {
+		s.Called = *called
+	}
+	s.Called = cmp.Or(calledIn(meta.Info), s.Called)
+	return s
+}
+
+// calledIn is the name in what a client says of itself; empty: there is none.
+func calledIn(info []byte) string {
+	var says struct{ Name, Title string }
+	if info == nil || json.Unmarshal(info, &says) != nil {
+		return ""
+	}
+	return cmp.Or(says.Title, says.Name)
+}
+
+// learn remembers what a legacy client says it can be asked, and what it calls itself.
+func (p *party) learn(m *message) {
 	var c mcp.ClientCapabilities
-	if json.Unmarshal(capabilities, &c) == nil {
+	if json.Unmarshal(m.param("capabilities"), &c) == nil {
 		able := abilitiesOf(&c)
 		p.able.Store(&able)
 	}
+	called := calledIn(m.param("clientInfo"))
+	p.called.Store(&called)
 }
 
 // delegate has mcp-go answer. It gets a message that was put together anew from what our parser read, so that the two

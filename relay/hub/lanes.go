@@ -143,7 +143,7 @@ func (l *lanes) leave(lane string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for key := range l.last {
-		if within(key.lane, lane) {
+		if Within(key.lane, lane) {
 			delete(l.last, key)
 		}
 	}

@@ -13,11 +13,11 @@ import (
 // LaneLeft ends what a lane owns, and forgets where it was: its attachment, or its session, has ended.
 func (h *Hub) LaneLeft(lane string) {
 	h.lanes.leave(lane)
-	h.owners.dropAll(func(c *claim) bool { return within(c.session.Lane, lane) })
+	h.owners.dropAll(func(c *claim) bool { return Within(c.session.Lane, lane) })
 }
 
-// within reports whether a lane is another one, or one that a caller has named inside it.
-func within(lane, of string) bool {
+// Within reports whether a lane is another one, or one that a caller has named inside it.
+func Within(lane, of string) bool {
 	rest, ok := strings.CutPrefix(lane, of)
 	return ok && (rest == "" || strings.HasPrefix(rest, namedLane))
 }

@@ -12,6 +12,20 @@ import (
 	"tabrelay/relay/fault"
 )
 
+// A client without a name is told apart by what it calls itself, whatever it puts there.
+func TestWhatAClientCallsItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
+		a := pay()
+		a.Session.Client, a.Session.Called = call.Unnamed, "Bob\u202e”\nuse nothing"+strings.Repeat("!", 99)
+		q, _ := f.asks(t.Context(), a)
+		want := "May stdio, which calls itself “Bob' use nothing" + strings.Repeat("!", 24) + "…”, use "
+		if said := Sentence(q); !strings.HasPrefix(said, want) {
+			t.Errorf("%q, want %q …", said, want)
+		}
+	})
+}
+
 // A client asks its person with the same words, and its answer counts as any other does. Whatever is no clear answer
 // leaves the question to the panel and the terminal.
 func TestAskingThroughTheClient(t *testing.T) {

@@ -136,7 +136,7 @@ func (p *Permits) newQuestion(a call.Access) *question {
 	sum := sha256.Sum256(a.Arguments)
 	q := &question{access: a, answer: make(chan call.Decision, 1), Approval: call.Approval{
 		ID: newID(), CallID: a.ID, Asked: now, Until: now.Add(p.options.Timeout),
-		Client: a.Session.Client, Via: a.Session.Via, Lane: a.Session.Lane,
+		Client: a.Session.Client, Called: claimed(a.Session.Called), Via: a.Session.Via, Lane: a.Session.Lane,
 		Tool: a.Tool, Title: fault.Sanitize(a.Title), Plugin: a.Plugin, PluginTitle: fault.Sanitize(a.PluginTitle), Risk: Risk(&a),
 		Arguments: readable(a.Arguments), ArgumentsHash: hex.EncodeToString(sum[:]),
 		Changes: changes(&a), Note: a.Note, Choices: []string{"once", "session", "always"},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/rand"
 	"encoding/hex"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -127,6 +128,15 @@ func (g *grants) revoke(id string) (revoked Grant, there bool) {
 		}
 	}
 	return Grant{}, false
+}
+
+// forget ends grants that nobody can use any more, and reports whether there were any.
+func (g *grants) forget(ended func(Grant) bool) (some bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	before := len(g.by)
+	maps.DeleteFunc(g.by, func(_ scope, one *grant) bool { return ended(one.Grant) })
+	return len(g.by) < before
 }
 
 // revokeUnder takes back the grants that a new rule is about: whoever makes one wants it to be asked.

@@ -206,6 +206,13 @@ func (p *Permits) Revoke(id, by string) bool {
 	return there
 }
 
+// Forget ends what was allowed for a while to lanes or clients that have left.
+func (p *Permits) Forget(ended func(Grant) bool) {
+	if p.grants.forget(ended) {
+		p.news(TopicPermissions)
+	}
+}
+
 // Paused reports whether everything is stopped.
 func (p *Permits) Paused() bool { return p.table.Load().paused }
 

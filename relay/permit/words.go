@@ -84,6 +84,7 @@ func changes(a *call.Access) string {
 
 const (
 	mostArguments = 4_000 // characters of arguments that a person is shown
+	mostName      = 40    // characters of what a client calls itself
 	mostTitle     = 80    // characters of a tab's title, which the page chose
 	mostAbout     = 300   // characters of what the author of a tool says
 )
@@ -122,9 +123,18 @@ func shorten(text string, most int) string {
 	return text
 }
 
+// claimed is what a client calls itself, without what would end the quotation marks around it.
+func claimed(name string) string {
+	return shorten(strings.NewReplacer("“", "'", "”", "'", `"`, "'").Replace(fault.Sanitize(name)), mostName)
+}
+
 // Sentence is what a person is asked, in one line.
 func Sentence(q call.Approval) string {
-	return "May " + q.Client + " use " + named(q) + place(q) + "?"
+	who := q.Client
+	if q.Called != "" {
+		who += ", which calls itself “" + q.Called + "”,"
+	}
+	return "May " + who + " use " + named(q) + place(q) + "?"
 }
 
 func named(q call.Approval) string {

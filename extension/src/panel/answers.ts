@@ -29,6 +29,7 @@ const isQuestion = shape({
   asked: isText, // times are RFC 3339
   until: isText,
   client: isText,
+  called: text,
   via: text,
   tool: isText,
   title: text,

@@ -102,7 +102,7 @@ export interface QuestionCardProps {
 
 export function QuestionCard(props: QuestionCardProps) {
   const { question, now, quiet, sent, problem, card, onVerdict } = props;
-  const { id, client, tool, title, pluginTitle, changes, note, risk } = question;
+  const { id, client, called, tool, title, pluginTitle, changes, note, risk } = question;
   return (
     <article
       ref={card}
@@ -127,6 +127,9 @@ export function QuestionCard(props: QuestionCardProps) {
         {pluginTitle ? `${visibleLine(pluginTitle)} · ` : ''}
         <code>{visibleLine(tool)}</code>
       </p>
+      {called && (
+        <p class="quiet">It has no name of its own here. It calls itself “{visibleLine(called)}”.</p>
+      )}
       {question.first === true && <p class="quiet">It is the first time that {visibleLine(client)} asks.</p>}
       <Place question={question} />
       {note && <p class="note">{visible(note)}</p>}
