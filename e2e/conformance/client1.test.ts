@@ -30,7 +30,7 @@ after(async () => {
 const said = 'User response: action=accept, content={"username":"ann","email":"ann@example.org"}';
 const filledIn = { username: 'ann', email: 'ann@example.org' };
 
-test('client 1: hears of changes and answers questions', { timeout: 20_000 }, async () => {
+test('client 1: hears of changes and answers questions', { timeout: 60_000 }, async () => {
   const news = new EventEmitter();
   const changed = once(news, 'tools');
   const client = new Client({ name: 'test', version: '1' }, { capabilities: { elicitation: {} } });

@@ -29,7 +29,7 @@ const said = 'User response: action=accept, content={"username":"ann","email":"a
 const filledIn = { username: 'ann', email: 'ann@example.org' };
 
 for (const era of ['modern', 'legacy'] as const) {
-  test(`client 2, ${era}: hears of changes and answers questions`, { timeout: 20_000 }, async () => {
+  test(`client 2, ${era}: hears of changes and answers questions`, { timeout: 60_000 }, async () => {
     const news = new EventEmitter();
     const [changed, prompts] = [once(news, 'tools'), once(news, 'prompts')];
     const client = new Client(

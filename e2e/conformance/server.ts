@@ -18,7 +18,7 @@ export async function build(folder: string): Promise<string> {
 
 /** Waits until the server has said where it is. */
 export async function address(server: Program): Promise<string> {
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 1200; tries++) {
     const line = server.printed().trim();
     if (line !== '') return line;
     await new Promise((resolve) => setTimeout(resolve, 25));

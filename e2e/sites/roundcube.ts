@@ -2,6 +2,7 @@
 // the machine.
 
 import { chmod, chown, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import path from 'node:path';
 import { expect } from '@playwright/test';
 import type { Closing } from '../stage/closing.ts';
@@ -52,6 +53,8 @@ export async function openMail(people: readonly string[], closing: Closing): Pro
   const configuration = await writeDovecot(folder, imap);
   const dovecot = start('dovecot', ['-F', '-c', configuration]);
   closing.defer(() => dovecot.stop());
+  // Its delivery agent asks it where people's mail is.
+  await expect.poll(() => greets(imap), { message: 'Dovecot answers', timeout: 20_000 }).toBe(true);
   const deliver = byDovecot(configuration);
   const smtp = await openPostman(people, deliver, closing);
   await layOut(folder);
@@ -72,6 +75,17 @@ export async function openMail(people: readonly string[], closing: Closing): Pro
   await expect.poll(status, { message: 'the webmail answers', timeout: 20_000 }).toBe(200);
   return new Mail(url, folder, deliver, dovecot);
 }
+
+/** Whether a server says something at a port. */
+const greets = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    const end = (greeted: boolean) => {
+      socket.destroy();
+      resolve(greeted);
+    };
+    socket.once('data', () => end(true)).once('error', () => end(false));
+  });
 
 /** Dovecot refuses mail of root: then everybody's belongs to nobody. Else it runs as whoever runs the test. */
 async function writeDovecot(folder: string, port: number): Promise<string> {

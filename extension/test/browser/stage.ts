@@ -192,7 +192,9 @@ export async function setStage(site: Site = plainPage, props: Props = {}): Promi
       relay.close();
       server.closeAllConnections();
       server.close();
-      for (const path of [folder, profile]) rmSync(path, { recursive: true, force: true });
+      // A browser may still be writing to its profile while it ends.
+      const all = { recursive: true, force: true, maxRetries: 20, retryDelay: 100 };
+      for (const path of [folder, profile]) rmSync(path, all);
     },
   };
 }
