@@ -68,6 +68,13 @@ pocketbaseTest('signed out, AUTH_ERROR; signed in, everything is read', async ({
     records: [{ title: "The owl's night", blurb: '<p>An owl.</p>' }],
     total: 1,
   });
+  for (const [text, total] of [
+    ['owl%night', 1],
+    ["wl's n%", 1],
+    ['night\\', 0],
+  ] as const) {
+    expect(await call('search_records', { collection: 'books', text })).toMatchObject({ total });
+  }
   expect(await call('list_users', { search: 'reader', verified: false })).toMatchObject({
     users: [{ email: 'reader@example.com', name: 'Robin', verified: false }],
     total: 1,

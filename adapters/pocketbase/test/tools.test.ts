@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { type Application, failureOf, tapeTest } from '../../tape.ts';
+import { containing } from '../src/api.ts';
 import { signIn, token } from '../src/session.ts';
 import { createRecord } from '../src/tools/create-record.ts';
 import { deleteRecord } from '../src/tools/delete-record.ts';
@@ -61,6 +63,14 @@ tapeTest(pocketbase, 'records in pages, with long texts cut', async ({ ctx }) =>
   );
   const broken = await failureOf(listRecords.handle({ ...everything, filter: 'pages <' }, ctx));
   assert.deepEqual([broken.code, broken.outcome], ['VALIDATION_ERROR', 'not_executed']);
+  assert.match(broken.message, /Look at filter and sort/);
+});
+
+test('what to look for becomes a text of the filter language', () => {
+  assert.equal(containing("owl's_"), String.raw`'owl\'s_'`);
+  assert.equal(containing('50%'), "'%50%%'");
+  assert.equal(containing('50%_'), String.raw`'%50%\_%'`);
+  assert.equal(containing('C:\\'), String.raw`'%C:\\%'`);
 });
 
 tapeTest(pocketbase, 'a record is created, changed and deleted', async ({ ctx }) => {

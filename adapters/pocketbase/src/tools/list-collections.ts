@@ -1,5 +1,5 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { get, quoted } from '../api.ts';
+import { containing, get } from '../api.ts';
 import { flag, objects, text } from '../json.ts';
 import { pageInput, pageOf, pageOutput } from '../records.ts';
 
@@ -39,7 +39,7 @@ export const listCollections = defineTool({
   },
   arrayPath: '.collections',
   async handle({ search, system, limit, page }, { signal }) {
-    const filter = [search && `name ~ ${quoted(search)}`, system ? '' : 'system = false']
+    const filter = [search && `name ~ ${containing(search)}`, system ? '' : 'system = false']
       .filter(Boolean)
       .join(' && ');
     const answer = await get('collections', { page, perPage: limit, filter, sort: 'name' }, signal);

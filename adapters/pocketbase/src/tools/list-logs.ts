@@ -1,5 +1,5 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { get, quoted } from '../api.ts';
+import { containing, get } from '../api.ts';
 import { at, objects, text } from '../json.ts';
 import { maxCharsInput, pageInput, pageOf, pageOutput, record } from '../records.ts';
 
@@ -56,7 +56,7 @@ export const listLogs = defineTool({
   },
   arrayPath: '.logs',
   async handle({ minLevel, search, maxChars, limit, page }, { signal }) {
-    const words = quoted(search);
+    const words = containing(search);
     const found = search && ` && (message ~ ${words} || data.url ~ ${words})`;
     const filter = `level >= ${levels[minLevel]}${found}`;
     const answer = await get('logs', { page, perPage: limit, filter, sort: '-@rowid' }, signal);

@@ -1,5 +1,5 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { get, quoted, records } from '../api.ts';
+import { containing, get, records } from '../api.ts';
 import { flag, objects, text } from '../json.ts';
 import { collectionInput, pageInput, pageOf, pageOutput } from '../records.ts';
 
@@ -43,7 +43,7 @@ export const listUsers = defineTool({
   arrayPath: '.users',
   async handle({ collection, search, verified, limit, page }, { signal }) {
     const filter = [
-      search && `(email ~ ${quoted(search)} || id ~ ${quoted(search)})`,
+      search && `(email ~ ${containing(search)} || id ~ ${containing(search)})`,
       verified === undefined ? '' : `verified = ${verified}`,
     ];
     const params = { page, perPage: limit, filter: filter.filter(Boolean).join(' && '), sort: '-@rowid' };

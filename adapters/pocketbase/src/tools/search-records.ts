@@ -1,5 +1,5 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
-import { get, quoted, records } from '../api.ts';
+import { containing, get, records } from '../api.ts';
 import { flag, objects, text } from '../json.ts';
 import {
   collectionInput,
@@ -47,7 +47,7 @@ export const searchRecords = defineTool({
     );
     if (fields.length === 0)
       throw ToolError.validation(`The collection "${collection}" has no field with text.`);
-    const filter = fields.map((field) => `${text(field.name)} ~ ${quoted(wanted)}`).join(' || ');
+    const filter = fields.map((field) => `${text(field.name)} ~ ${containing(wanted)}`).join(' || ');
     const answer = await get(records(collection), { page, perPage: limit, filter }, signal);
     return { records: objects(answer.items).map((one) => record(one, maxChars)), ...pageOf(answer) };
   },

@@ -12,7 +12,7 @@ export const labelValues = defineTool({
   input: {
     type: 'object',
     properties: {
-      label: { type: 'string', minLength: 1, description: 'Name of the label, such as job.' },
+      label: { type: 'string', pattern: '^[a-zA-Z_][a-zA-Z0-9_]*$', description: 'Its name, such as job.' },
       match: {
         type: 'string',
         minLength: 1,
