@@ -10,22 +10,36 @@ import (
 	"time"
 
 	"tabrelay/extension"
+	"tabrelay/relay/hub"
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/wire"
 )
 
-// dialIn connects a browser to a relay.
+// dialIn connects a browser to a relay, and returns when the relay knows its tabs: before that no call goes there.
 func dialIn(t *testing.T, r *Relay, change ...func(*hubtest.Options)) *hubtest.Browser {
 	t.Helper()
-	o := hubtest.Options{Address: r.Address(), Secret: r.secrets.Pairing(), ExtensionID: extension.ID}
+	o := hubtest.Options{Address: r.Address(), Secret: r.secrets.Pairing(), ExtensionID: extension.ID, ProfileID: wire.NewID()}
 	for _, c := range change {
 		c(&o)
 	}
+	told := make(chan struct{}, 1)
+	defer r.hub.OnTabs(func(n hub.TabNews) {
+		if n.ProfileID == o.ProfileID {
+			select {
+			case told <- struct{}{}:
+			default:
+			}
+		}
+	})()
 	b, err := hubtest.Connect(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Close)
+	ready := func(seen hub.Browser) bool { return seen.ProfileID == o.ProfileID && seen.Connected }
+	for !slices.ContainsFunc(r.hub.Browsers(), ready) {
+		<-told
+	}
 	return b
 }
 
