@@ -157,6 +157,15 @@ test('a question outlives the worker', async ({ closing }) => {
   expect(await counted(stage)).toBe(3);
 });
 
+test('a question ends when its tab is closed', async ({ closing }) => {
+  const [stage, panel] = await guarded(closing);
+  const answer = increment(stage);
+  await expect(questions(panel)).toBeVisible();
+  await stage.page.close();
+  expect((await answer).block).toMatchObject({ code: 'TAB_NOT_FOUND', outcome: 'not_executed' });
+  await expect(questions(panel)).toHaveCount(0);
+});
+
 test('a new question leaves whoever writes alone', async ({ closing }) => {
   const [stage, panel] = await guarded(closing);
   await panel.getByRole('tab', { name: 'Plugins' }).click();
