@@ -63,6 +63,8 @@ test('a request of the panel reaches the relay, and its answer the panel', async
 test('news of the relay reach every panel', async () => {
   const panels = [await stage.openPanel(), await stage.openPanel()];
   for (const panel of panels) await openPort(panel);
+  // Who has heard something has a port that the worker has, too.
+  for (const panel of panels) await panel.waitForFunction(() => Reflect.get(globalThis, 'heard').length > 0);
   stage.relay.send({ type: 'news', topics: ['approvals'], waiting: 2 });
   for (const panel of panels)
     assert.deepEqual(await hear(panel, 'news'), { type: 'news', topics: ['approvals'], waiting: 2 });
