@@ -32,11 +32,20 @@ func (f *Front) listen(ctx context.Context, p *party, x *exchange, m *message, m
 
 	ended := make(chan response, 1)
 	go func() { ended <- f.subscribe(ctx, c, x, m) }()
+	var wake <-chan struct{} // nil until the acknowledgement has gone out: it comes before everything else
+	var early []mcp.JSONRPCNotification
 	for {
 		select {
 		case n := <-c.notes:
-			x.say(tagged(n, x.id))
-		case <-c.box.wake:
+			if wake == nil && n.Method != mcp.MethodNotificationSubscriptionsAcknowledged {
+				early = append(early, n)
+				continue
+			}
+			for _, n := range append([]mcp.JSONRPCNotification{n}, early...) {
+				x.say(tagged(n, x.id))
+			}
+			wake, early = c.box.wake, nil
+		case <-wake:
 			for _, l := range c.box.take() {
 				x.say(l.encode(x.id))
 			}

@@ -159,3 +159,20 @@ func TestParkedIsBounded(t *testing.T) {
 		}
 	})
 }
+
+// TestAcknowledgedFirst: what changes while a client subscribes is told behind the acknowledgement.
+func TestAcknowledgedFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSide(t, true)
+		s.bubble = true
+		defer s.close()
+		x := s.modern(`"id":1,`, "subscriptions/listen", `"notifications":{"resourceSubscriptions":["demo://item/restless"]}`)
+		var heard []string
+		for _, m := range x.messages() {
+			heard = append(heard, m.Method)
+		}
+		if want := []string{"notifications/subscriptions/acknowledged", "notifications/resources/updated"}; !slices.Equal(heard, want) {
+			t.Errorf("the client hears %q, want %q", heard, want)
+		}
+	})
+}
