@@ -47,7 +47,10 @@ export interface Annotations {
 }
 
 /** One thing an agent can do on the site. */
-export interface ToolDefinition<In extends InputSchema, Out extends OutputSchema> {
+export interface ToolDefinition<
+  In extends InputSchema = InputSchema,
+  Out extends OutputSchema = OutputSchema,
+> {
   /** Lower case with underscores; the agent sees `<plugin>__<name>`. */
   readonly name: string;
   /** For people. Default: made from the name. */

@@ -89,3 +89,18 @@ test('a class is a plugin', async () => {
   assert.equal(plugin.tools.length, 1);
   assert.equal(await plugin.isReady(), true);
 });
+
+test('a plugin of that SDK has types', () => {
+  const echo = compat.defineTool({
+    name: 'echo',
+    displayName: 'Echo',
+    description: 'Says the same.',
+    input: z.object({ text: z.string() }),
+    output: z.object({ said: z.string() }),
+    handle: async ({ text }) => ({ said: text }),
+  });
+  const tools: compat.ToolDefinition[] = [echo];
+  const type: compat.ConfigSettingType = 'select';
+  const manifest: compat.Manifest = { tools: [] };
+  assert.deepEqual([tools.length, type, manifest.tools.length], [1, 'select', 0]);
+});

@@ -3,7 +3,8 @@
 
 import type { FetchOptions } from '../fetch.ts';
 import * as web from '../fetch.ts';
-import type { StandardSchema } from '../schema.ts';
+import type { JsonSchema, StandardSchema } from '../schema.ts';
+import type { Setting } from '../settings.ts';
 
 export {
   type ObserveOptions as ObserveDOMOptions,
@@ -72,6 +73,29 @@ export { findLocalStorageEntry, getAuthCache, getCookie, getMetaContent, getText
 /** What fetchJSON and its siblings are made of. */
 export const fetchJSONImpl = (url: string, init?: FetchOptions, schema?: StandardSchema): Promise<unknown> =>
   schema ? web.fetchJSON(url, init, schema) : web.fetchJSON(url, init);
+
+export type ConfigSettingType = Setting['type'];
+
+/** Icons have no meaning here. */
+export type LucideIconName = string;
+
+/** A tool as that builder wrote it into dist/tools.json. */
+export interface ManifestTool {
+  readonly name: string;
+  readonly displayName: string;
+  readonly description: string;
+  readonly summary?: string;
+  readonly icon?: LucideIconName;
+  readonly group?: string;
+  readonly input_schema: JsonSchema;
+  readonly output_schema: JsonSchema;
+}
+
+/** What that builder wrote there. */
+export interface Manifest {
+  readonly sdkVersion?: string;
+  readonly tools: readonly ManifestTool[];
+}
 
 /** Resources of a page are not offered by plugins here; their definitions do no harm. */
 export const defineResource = <T>(resource: T): T => resource;
