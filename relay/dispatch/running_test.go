@@ -109,7 +109,13 @@ func TestInterruptWhileAsking(t *testing.T) {
 		if list := d.Running(); len(list) != 1 || list[0].Stage != dispatch.StageAsking || list[0].Plugin != "relay" {
 			t.Errorf("listed are %+v", list)
 		}
-		d.Interrupt(func(dispatch.Running) bool { return true }, "The person stopped everything")
+		both := append(d.Interrupt(func(dispatch.Running) bool { return true }, "The person stopped everything"), d.Interrupt(func(dispatch.Running) bool { return true }, "once more")...)
+		for _, gone := range both {
+			<-gone
+		}
+		if list := d.Running(); len(list) != 0 || len(both) != 2 {
+			t.Errorf("%d are waited for; listed are %+v", len(both), list)
+		}
 		if f := <-ended; f == nil || f.Code != fault.Cancelled || f.Message != "The person stopped everything" {
 			t.Errorf("got %v", f)
 		}
