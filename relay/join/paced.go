@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// pacePatience is how long a client may leave a notification unread before what follows is written all the same.
-const pacePatience = 250 * time.Millisecond
+// pacePatience is how long a client may leave a notification unread before what follows is written all the same. On a
+// machine with too much to do a client reads nothing for a second and goes on; to wait for one that has hung costs nobody.
+const pacePatience = 5 * time.Second
 
 var notificationStart = []byte(`{"jsonrpc":"2.0","method":"notifications/`)
 
