@@ -30,7 +30,8 @@ export function start(
   });
   let printed = '';
   let written = '';
-  child.stdin?.write(input ?? '');
+  child.stdin?.on('error', () => {}); // a program that has ended reads nothing more: how it ended is what counts
+  if (input) child.stdin?.write(input);
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     printed += text;
     written += text;
