@@ -79,6 +79,9 @@ func (f *Front) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	body, status, fail := f.readBody(w, r)
+	if fail == nil && f.postBatch(w, r, body) {
+		return
+	}
 	var m message
 	if fail == nil {
 		status = http.StatusBadRequest

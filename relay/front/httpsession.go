@@ -148,23 +148,26 @@ func (f *Front) postLegacy(w http.ResponseWriter, r *http.Request, m *message) {
 			return
 		}
 	}
-	switch {
-	case m.method == string(mcp.MethodNotificationCancelled):
-		s.party.flights.cancel(m.param("requestId"))
+	if m.reply || m.id == nil {
+		f.noteLegacy(s, m)
 		w.WriteHeader(http.StatusAccepted)
-	case m.method == methodExit && m.id == nil && s.party.phase.Load() == phaseShutdown:
+		return
+	}
+	f.postRequest(w, r, s, m)
+	if m.method == methodExit && s.party.phase.Load() == phaseShutdown {
 		f.endSession(s)
-		w.WriteHeader(http.StatusAccepted)
+	}
+}
+
+// noteLegacy takes what gets no response: a notification, or the answer to a request of ours.
+func (f *Front) noteLegacy(s *httpSession, m *message) {
+	switch {
 	case m.reply:
 		s.party.asked.answer(m)
-		w.WriteHeader(http.StatusAccepted)
-	case m.id == nil:
-		w.WriteHeader(http.StatusAccepted)
-	default:
-		f.postRequest(w, r, s, m)
-		if m.method == methodExit && s.party.phase.Load() == phaseShutdown {
-			f.endSession(s)
-		}
+	case m.method == string(mcp.MethodNotificationCancelled):
+		s.party.flights.cancel(m.param("requestId"))
+	case m.method == methodExit && s.party.phase.Load() == phaseShutdown:
+		f.endSession(s)
 	}
 }
 

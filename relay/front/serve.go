@@ -27,7 +27,8 @@ type party struct {
 	able    atomic.Pointer[abilities] // what a legacy client said it can be asked
 	called  atomic.Pointer[string]    // what it calls itself
 	asked   asked
-	old     atomic.Bool // it knows no resource links
+	version atomic.Pointer[string] // that was agreed on with a legacy client
+	old     atomic.Bool            // it knows no resource links
 }
 
 // owner is who may go on with a request of this party that stands still because something was asked.

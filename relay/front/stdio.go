@@ -48,10 +48,8 @@ func (f *Front) ServeStdio(ctx context.Context, a Attachment, in io.Reader, out 
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	ending, end := context.WithCancel(f.closing)
-	nobody := make(chan struct{})
-	close(nobody)
 	s := &stdio{
-		front: f, key: a.Key, out: out, stop: stop, ending: end, ended: make(chan struct{}), last: nobody,
+		front: f, key: a.Key, out: out, stop: stop, ending: end, ended: make(chan struct{}),
 		party: party{session: a.Session, tools: tools, client: newClient(f.nextName()), ending: ending},
 	}
 	if closer, ok := in.(io.Closer); ok {
@@ -80,7 +78,7 @@ type stdio struct {
 	work    sync.WaitGroup // requests in flight
 	telling sync.WaitGroup // the goroutine that tells of changes
 	ended   chan struct{}
-	last    <-chan struct{} // closed when the last call has its place in line
+	calls   queue
 
 	writing sync.Mutex // guards out
 	out     io.Writer
@@ -109,16 +107,37 @@ func (s *stdio) read(ctx context.Context, in io.Reader) error {
 // take starts what a line asks for. Nothing a client sends ends the loop, and nothing but its own slow reading holds it
 // up: a cancel must always get in.
 func (s *stdio) take(ctx context.Context, line []byte) {
-	m, fail := parse(line)
+	messages, fail := s.party.batch(line)
 	switch {
 	case fail != nil:
-		s.answer(refuse(m.id, fail, false))
+		s.answer(refuse(nil, fail, false))
+	case messages == nil:
+		s.takeOne(ctx, line, s, func() {})
+	default:
+		b := newBatch(s)
+		for _, text := range messages {
+			slot := b.slot()
+			s.takeOne(ctx, text, slot, slot.end)
+		}
+		b.end()
+	}
+}
+
+// takeOne starts what one message asks for. ended is called when that has ended.
+func (s *stdio) takeOne(ctx context.Context, text []byte, out outlet, ended func()) {
+	m, fail := parse(text)
+	if fail == nil && !m.reply && m.id != nil {
+		s.start(ctx, &m, false, out, ended)
+		return
+	}
+	defer ended()
+	switch {
+	case fail != nil:
+		_ = out.finish(refuse(m.id, fail, false))
 	case m.reply:
 		s.party.asked.answer(&m)
-	case m.id == nil:
-		s.notified(&m)
 	default:
-		s.start(ctx, &m, false)
+		s.notified(&m)
 	}
 }
 
@@ -138,19 +157,21 @@ func (s *stdio) resume(ctx context.Context, line json.RawMessage) {
 		s.front.options.Log.Warn().Str("client", s.party.session.Client).Msg("a request left over from an earlier relay cannot be read; it stays unanswered")
 		return
 	}
-	s.start(ctx, &m, true)
+	s.start(ctx, &m, true, s, func() {})
 }
 
 // start brings one request on its way.
-func (s *stdio) start(ctx context.Context, m *message, resume bool) {
+func (s *stdio) start(ctx context.Context, m *message, resume bool, out outlet, ended func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	x := &exchange{id: m.id, out: s, cancel: cancel, callID: s.used.callID(s.key, m.id), resume: resume}
+	x := &exchange{id: m.id, out: out, cancel: cancel, callID: s.used.callID(s.key, m.id), resume: resume}
 	if !s.party.flights.add(x) {
 		cancel(nil)
-		s.answer(refuse(m.id, fault.New(fault.InvalidRequest, "Another request with this id is in flight"), false))
+		_ = out.finish(refuse(m.id, fault.New(fault.InvalidRequest, "Another request with this id is in flight"), false))
+		ended()
 		return
 	}
 	run := func() {
+		defer ended()
 		defer cancel(nil)
 		defer s.party.flights.remove(x)
 		s.front.serve(ctx, &s.party, x, m)
@@ -160,7 +181,7 @@ func (s *stdio) start(ctx context.Context, m *message, resume bool) {
 		s.inline(run)
 		s.left = m.method == methodExit && s.party.phase.Load() == phaseShutdown
 	case string(mcp.MethodToolsCall):
-		s.lineUp(x)
+		s.calls.join(x)
 		s.work.Go(func() {
 			defer x.placed()
 			run()
@@ -168,20 +189,6 @@ func (s *stdio) start(ctx context.Context, m *message, resume bool) {
 	default:
 		s.work.Go(run)
 	}
-}
-
-// lineUp puts a call behind those before it, in the order in which they were read. Others may run meanwhile.
-func (s *stdio) lineUp(x *exchange) {
-	before, placed := s.last, make(chan struct{})
-	x.after, s.last = before, placed
-	x.placed = sync.OnceFunc(func() {
-		select {
-		case <-before:
-			close(placed)
-		default: // it has no use for a place, but those behind it must not pass those before it
-			go func() { <-before; close(placed) }()
-		}
-	})
 }
 
 // answer writes the response to something that never became a request.

@@ -27,8 +27,21 @@ type line struct {
 	text   []byte
 }
 
+// batchVersion is the one version whose messages may be arrays of messages; in any other the relay refuses them.
+const batchVersion = "2025-03-26"
+
 // sent records a message that goes to the relay.
 func (l *ledger) sent(text []byte) {
+	if messages, ok := rawjson.Items(text); ok && json.Valid(text) && l.version() == batchVersion {
+		for _, m := range messages {
+			l.sentOne(m)
+		}
+		return
+	}
+	l.sentOne(text)
+}
+
+func (l *ledger) sentOne(text []byte) {
 	members, ok := rawjson.Members(text)
 	if !ok || !json.Valid(text) {
 		return // the relay will say what is wrong with it
@@ -98,6 +111,16 @@ func (l *ledger) cancel(id string) {
 
 // answered records a message of the relay, and reports whether the client is to see it.
 func (l *ledger) answered(text []byte) (show bool) {
+	if answers, ok := rawjson.Items(text); ok {
+		for _, a := range answers {
+			show = l.answeredOne(a) || show
+		}
+		return show
+	}
+	return l.answeredOne(text)
+}
+
+func (l *ledger) answeredOne(text []byte) (show bool) {
 	id, ok := answerID(text)
 	if !ok {
 		return true
@@ -159,6 +182,20 @@ func (l *ledger) initialized() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.ContainsFunc(l.opening, func(m line) bool { return m.method == "initialize" })
+}
+
+// version is the one that the client asked for.
+func (l *ledger) version() (version string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, m := range l.opening {
+		if m.method == "initialize" {
+			members, _ := rawjson.Members(m.text)
+			params, _ := rawjson.Members(rawjson.Get(members, "params"))
+			_ = json.Unmarshal(rawjson.Get(params, "protocolVersion"), &version) // the relay says what is wrong with it
+		}
+	}
+	return version
 }
 
 // answerID returns the id of a message that answers a request. The relay's own answers begin with it, so that

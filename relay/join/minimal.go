@@ -50,7 +50,7 @@ func parseRequest(text []byte) (m request) {
 	}
 	members, ok := rawjson.Members(trimmed)
 	if !ok {
-		m.problem = fault.New(fault.InvalidRequest, "The message is not a JSON object; batches are not supported")
+		m.problem = fault.New(fault.InvalidRequest, "The message is not a JSON object; batches are not answered without a relay")
 		return m
 	}
 	m.id = rawjson.Get(members, "id")

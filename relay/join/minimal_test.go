@@ -141,6 +141,10 @@ func TestOutlet(t *testing.T) {
 		if out.String() != strings.Repeat(good, 6) {
 			t.Errorf("the client read %q", out.String())
 		}
+		write("["+strings.TrimSpace(good)+"]\n", nil) // the answer to a batch
+		if !strings.HasSuffix(out.String(), "}}]\n") {
+			t.Errorf("the client read %q", out.String())
+		}
 		time.Sleep(time.Minute)
 		write("one\n", nil)
 		write("two\n", nil)

@@ -57,8 +57,8 @@ func Malformed(message []byte) string {
 		return "it has a line break inside"
 	case !utf8.Valid(text):
 		return "it is not UTF-8"
-	case len(text) == 0 || text[0] != '{' || len(text) <= checkedWhole && !json.Valid(text):
-		return "it is not a JSON object"
+	case !bytes.HasPrefix(text, []byte("{")) && !bytes.HasPrefix(text, []byte("[{")) || len(text) <= checkedWhole && !json.Valid(text):
+		return "it is neither a JSON object nor an array of them"
 	}
 	return ""
 }

@@ -110,11 +110,12 @@ func (c *client) hears(t *testing.T, want string) {
 }
 
 const (
-	initialize  = `{"method":"initialize","params":{"protocolVersion":"2025-11-25"},"jsonrpc":"2.0","id":0}`
-	initialized = `{"method":"notifications/initialized","jsonrpc":"2.0"}`
-	hello       = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25"}}`
-	pay         = `{"method":"tools/call","params":{"name":"shop__pay","arguments":{"note":"<b>"}},"jsonrpc":"2.0","id":"a\u0031"}`
-	paid        = `{"jsonrpc":"2.0","id":"a\u0031","result":{"content":[]}}`
+	initialize    = `{"method":"initialize","params":{"protocolVersion":"2025-11-25"},"jsonrpc":"2.0","id":0}`
+	initialized   = `{"method":"notifications/initialized","jsonrpc":"2.0"}`
+	hello         = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25"}}`
+	oldInitialize = `{"method":"initialize","params":{"protocolVersion":"2025-03-26"},"jsonrpc":"2.0","id":0}`
+	pay           = `{"method":"tools/call","params":{"name":"shop__pay","arguments":{"note":"<b>"}},"jsonrpc":"2.0","id":"a\u0031"}`
+	paid          = `{"jsonrpc":"2.0","id":"a\u0031","result":{"content":[]}}`
 )
 
 func TestShimIgnoresAByteOrderMark(t *testing.T) {
@@ -310,6 +311,10 @@ func TestLedger(t *testing.T) {
 		}, []string{`{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":2,"result":{}}`, `{"jsonrpc":"2.0","id":3,"result":{}}`, `{"jsonrpc":"2.0","id":4,"result":{}}`},
 			[]string{initialize, `{"jsonrpc":"2.0","id":3,"method":"resources/subscribe","params":{"uri":"a:b"}}`}},
 		{"an answer to the relay", []string{`{"jsonrpc":"2.0","id":5,"result":{}}`}, nil, nil},
+		{"a batch", []string{oldInitialize, `[` + pay + `,{"jsonrpc":"2.0","id":7,"method":"ping"}]`}, []string{`[{"jsonrpc":"2.0","id":7,"result":{}}]`},
+			[]string{oldInitialize, pay}},
+		{"an answered batch", []string{oldInitialize, `[` + pay + `]`}, []string{`[` + paid + `]`}, []string{oldInitialize}},
+		{"a batch of another version is refused", []string{initialize, `[` + pay + `]`}, nil, []string{initialize}},
 		{"nonsense", []string{`{`, `[]`, `{"id":1}`}, nil, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,0 +1,176 @@
+package front
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
+)
+
+// batchVersion is the one version of MCP in which a message may be an array of messages (MCP 2025-03-26, "Base
+// Protocol", "Batching"). The next one took that back.
+const batchVersion = "2025-03-26"
+
+// batch gathers the responses to an array of messages into one array (JSON-RPC 2.0, section 6), in the order of the
+// messages. Notifications of its requests go out as they come.
+type batch struct {
+	outlet
+
+	mu        sync.Mutex
+	waiting   int               // messages that have not ended, and the reader of the array
+	responses []json.RawMessage // one for each message; nil: it has none
+}
+
+// slot is the way back of one message of a batch.
+type slot struct {
+	*batch
+	at int
+}
+
+func newBatch(out outlet) *batch { return &batch{outlet: out, waiting: 1} }
+
+// batch cuts text into its messages if it is an array. A text that is none, or no JSON, is left to parse.
+func (p *party) batch(text []byte) (messages []json.RawMessage, fail *fault.Error) {
+	s := scanner{text: text}
+	version := p.version.Load()
+	if s.space() != '[' || version == nil || !utf8.Valid(text) || !s.value() || s.space() != 0 || s.at != len(text) {
+		return nil, nil
+	}
+	if *version != batchVersion {
+		return nil, fault.New(fault.InvalidRequest, "Batch arrays are not allowed for protocol "+*version)
+	}
+	messages, _ = rawjson.Items(text)
+	if len(messages) == 0 {
+		return nil, fault.New(fault.InvalidRequest, "The batch is empty")
+	}
+	return messages, nil
+}
+
+func (b *batch) send(note []byte) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.outlet.send(note)
+}
+
+// slot makes the way back of the next message, which says end when it has ended.
+func (b *batch) slot() *slot {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waiting++
+	b.responses = append(b.responses, nil)
+	return &slot{b, len(b.responses) - 1}
+}
+
+func (s *slot) finish(r response) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.responses[s.at] = r.body
+	return nil
+}
+
+// end is called for every message, and once all were read. The last call answers; where there were only notifications
+// and cancelled requests, there is no answer.
+func (b *batch) end() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.waiting--; b.waiting > 0 {
+		return
+	}
+	responses := slices.DeleteFunc(b.responses, func(r json.RawMessage) bool { return r == nil })
+	if len(responses) > 0 {
+		_ = b.outlet.finish(response{body: rawjson.List(responses)})
+	}
+}
+
+// postBatch takes an array of messages within a session, and reports whether body was one.
+func (f *Front) postBatch(w http.ResponseWriter, r *http.Request, body []byte) bool {
+	s := scanner{text: body}
+	if s.space() != '[' || r.Header.Get(mcp.HeaderSessionID) == "" {
+		return false
+	}
+	if unknownVersion(w, r, nil) {
+		return true
+	}
+	session := f.session(w, r, nil)
+	if session == nil {
+		return true
+	}
+	messages, fail := session.party.batch(body)
+	switch {
+	case fail != nil:
+		_ = writeJSON(w, http.StatusBadRequest, refuse(nil, fail, false))
+	case messages == nil:
+		return false
+	default:
+		f.serveBatch(w, r, session, messages)
+	}
+	return true
+}
+
+// serveBatch carries out the messages at once, tool calls in their order.
+func (f *Front) serveBatch(w http.ResponseWriter, r *http.Request, s *httpSession, messages []json.RawMessage) {
+	out := &httpOutlet{w: w, streams: accepts(r, "text/event-stream")}
+	b := newBatch(out)
+	var line queue
+	var work sync.WaitGroup
+	answers := false
+	for _, text := range messages {
+		m, fail := parse(text)
+		slot := b.slot()
+		if fail == nil && (m.id == nil || m.reply) {
+			f.noteLegacy(s, &m)
+			slot.end()
+			continue
+		}
+		answers = true
+		if fail != nil {
+			_ = slot.finish(refuse(m.id, fail, false))
+			slot.end()
+			continue
+		}
+		f.serveInBatch(r, s, &m, slot, &line, &work)
+	}
+	b.end()
+	work.Wait()
+	s.touch()
+	if answers {
+		out.end()
+	} else {
+		w.WriteHeader(http.StatusAccepted)
+	}
+}
+
+// serveInBatch starts one request of a batch.
+func (f *Front) serveInBatch(r *http.Request, s *httpSession, m *message, out *slot, line *queue, work *sync.WaitGroup) {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
+	x := &exchange{id: m.id, cancel: cancel, gone: r.Context().Done(), out: out}
+	if !s.party.flights.add(x) {
+		cancel(nil)
+		_ = out.finish(refuse(m.id, fault.New(fault.InvalidRequest, "Another request with this id is in flight"), false))
+		out.end()
+		return
+	}
+	if x.placed = func() {}; m.method == string(mcp.MethodToolsCall) {
+		line.join(x)
+	}
+	if out.asks() {
+		x.beat(keepAlive)
+	}
+	work.Go(func() {
+		defer out.end()
+		defer cancel(nil)
+		defer s.party.flights.remove(x)
+		defer x.placed()
+		f.serve(ctx, &s.party, x, m)
+		if out.asks() {
+			x.stopBeat()
+		}
+	})
+}
