@@ -34,7 +34,7 @@ const (
 // forClients are the routes below /api/ that agents may use. A route that is not here is for the person.
 var forClients = []string{
 	"GET /api/v1/tools", "POST /api/v1/tools/{name}/call", "GET /api/v1/status", "GET /api/v1/events", "GET /api/v1/dead-letters",
-	"GET /api/v1/dead-letters/{id}", "POST /api/v1/dead-letters/{id}/replay", "GET /api/v1/audit",
+	"GET /api/v1/dead-letters/{id}", "POST /api/v1/dead-letters/{id}/replay", "GET /api/v1/audit", "POST /api/v1/reload",
 }
 
 func keeperOf(pattern string) keeper {

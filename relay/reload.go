@@ -136,10 +136,14 @@ func (r *Relay) withoutFolders(text string) string {
 	return text
 }
 
-// reloadNow reads plugins and their configuration again.
+// reloadNow reads plugins and their configuration again. A client may ask for it too: it brings nothing into effect but
+// what the person wrote, which is read by itself a moment after it changes.
 func (r *Relay) reloadNow(w http.ResponseWriter, req *http.Request) {
 	restart, failure := r.reload(req.Context())
 	if failure != nil {
+		if s, _ := sender(req.Context()); !isOperator(s) {
+			failure.Message, failure.Hint = r.withoutFolders(failure.Message), r.withoutFolders(failure.Hint)
+		}
 		refuse(w, http.StatusUnprocessableEntity, failure)
 		return
 	}
