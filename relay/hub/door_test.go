@@ -245,19 +245,6 @@ func TestNonceLivesFiveSeconds(t *testing.T) {
 	})
 }
 
-func TestNothingButHelloIsHeardFromAStranger(t *testing.T) {
-	inLab(t, func(t *testing.T, l *lab) {
-		s := l.stranger()
-		s.say(&wire.Tabs{Tabs: []wire.Tab{demoTab(1)}})
-		if f, _, err := s.hear(); hub.CloseCode(err) != 4400 {
-			t.Errorf("got %v, %v", f, err)
-		}
-		if len(l.hub.Browsers()) != 0 {
-			t.Error("a browser is listed")
-		}
-	})
-}
-
 // A later protocol may say hello in another way; what to update is said all the same.
 func TestHelloOfAnotherProtocol(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
@@ -349,5 +336,3 @@ func TestPagesAtTheDoorFillNoLog(t *testing.T) {
 		t.Errorf("%d lines about a page", told)
 	}
 }
-
-// welcomeStranger shakes hands, and then says nothing more.

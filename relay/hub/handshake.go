@@ -110,12 +110,7 @@ func (h *Hub) turnAway(socket *Socket, hello *wire.Hello, no *notWelcome) {
 
 // prove exchanges hello and proofs. It returns the hello of an extension that knows the secret.
 func (h *Hub) prove(ctx context.Context, socket *Socket, r *http.Request) (*wire.Hello, error) {
-	heard, err := socket.Read(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read hello: %w", err)
-	}
-	rawHello := bytes.Clone(heard)
-	hello, err := h.hear(socket, rawHello)
+	hello, rawHello, err := hear(ctx, socket)
 	if err != nil {
 		return nil, err
 	}
@@ -159,23 +154,37 @@ func (h *Hub) exchange(ctx context.Context, socket *Socket, transcript wire.Tran
 	return err == nil && theirs != nil && right(theirs.Proof), err
 }
 
-// hear reads hello. Of one it does not understand it still looks whether another version of the protocol wrote it.
-func (h *Hub) hear(socket *Socket, raw []byte) (*wire.Hello, error) {
-	frame, _, err := wire.Decode(raw)
-	if hello, ok := frame.(*wire.Hello); ok && err == nil {
-		return hello, nil
+// hear reads hello, and returns it with its bytes. Of one it does not understand it still looks whether another version
+// of the protocol wrote it.
+func hear(ctx context.Context, socket *Socket) (*wire.Hello, []byte, error) {
+	heard, err := socket.Read(ctx)
+	if err != nil && !skipped(err) {
+		return nil, nil, fmt.Errorf("read hello: %w", err)
 	}
-	var stranger struct {
-		Type     wire.Kind  `json:"type"`
-		Protocol wire.Range `json:"protocol"`
-	}
-	if json.Unmarshal(raw, &stranger) == nil && stranger.Type == "hello" {
-		if _, problem := wire.Negotiate(wire.Speaks, stranger.Protocol); problem != "" {
-			return nil, &notWelcome{code: fault.VersionMismatch, close: closeVersion, message: problem}
+	if err == nil {
+		var frame wire.Frame
+		frame, _, err = wire.Decode(heard)
+		if hello, ok := frame.(*wire.Hello); ok && err == nil {
+			return hello, bytes.Clone(heard), nil
+		}
+		if problem := otherVersion(heard); problem != "" {
+			return nil, nil, &notWelcome{code: fault.VersionMismatch, close: closeVersion, message: problem}
 		}
 	}
 	socket.Close(closeCorrupt, "the first frame is not a hello that can be understood")
-	return nil, errors.Join(errors.New("the first frame is not hello"), err)
+	return nil, nil, errors.Join(errors.New("the first frame is not hello"), err)
+}
+
+// otherVersion is what to update, when that is why a hello was not understood.
+func otherVersion(raw []byte) (problem string) {
+	var stranger struct {
+		Type     wire.Kind   `json:"type"`
+		Protocol *wire.Range `json:"protocol"`
+	}
+	if json.Unmarshal(raw, &stranger) == nil && stranger.Type == "hello" && stranger.Protocol != nil {
+		_, problem = wire.Negotiate(wire.Speaks, *stranger.Protocol)
+	}
+	return problem
 }
 
 // proofOf waits for the extension's proof; nil when it sends something else. The nonce that the proof must cover was sent
@@ -183,6 +192,8 @@ func (h *Hub) hear(socket *Socket, raw []byte) (*wire.Hello, error) {
 func (h *Hub) proofOf(ctx context.Context, socket *Socket) (*wire.Proof, error) {
 	heard, err := socket.Read(ctx)
 	switch {
+	case skipped(err):
+		return nil, nil
 	case ctx.Err() != nil:
 		return nil, errors.New("the extension did not prove the pairing in time")
 	case CloseCode(err) != -1:

@@ -58,6 +58,12 @@ func (o *oversized) Error() string {
 // errNotText is Read's error for a binary message.
 var errNotText = errors.New("a binary message")
 
+// skipped reports whether an error of Read is about one message only, and the connection is as it was.
+func skipped(err error) bool {
+	var over *oversized
+	return errors.As(err, &over) || errors.Is(err, errNotText)
+}
+
 // accept upgrades a request whose Host, Origin and subprotocol have been checked.
 func accept(w http.ResponseWriter, r *http.Request, limit int) (*Socket, error) {
 	up := &upgrade{ResponseWriter: w}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,6 +60,9 @@ var kinds = map[Kind]func() Frame{
 }
 
 func (f *Hello) check() error {
+	if f.Protocol == (Range{}) {
+		return errors.New("it has no protocol")
+	}
 	if err := isHex("epoch", f.Epoch, 32); err != nil {
 		return err
 	}
