@@ -110,6 +110,10 @@ func (r *rawTool) checkSchemas(foreign bool) []string {
 		}
 		if _, err := schema.Compile(raw); err != nil {
 			problems = append(problems, fmt.Sprintf("the schema in %q is not accepted: %v", field, err))
+			continue
+		}
+		for _, problem := range checkPatterns(raw) {
+			problems = append(problems, fmt.Sprintf("the schema in %q is not accepted: %s", field, problem))
 		}
 	}
 	slices.Sort(problems)

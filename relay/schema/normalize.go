@@ -1,6 +1,13 @@
 package schema
 
-import "regexp"
+import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // Keywords by what they hold. Everything else (enum, const, default, examples …) is data and stays as it is.
 var (
@@ -21,28 +28,61 @@ func normalize(root any) {
 	dropPatterns(root)
 }
 
-func dropPatterns(schema any) {
+// A Pattern stands somewhere in a schema.
+type Pattern struct{ Path, Text string }
+
+// Unchecked returns the patterns of a schema that Compile leaves out of the check, because RE2 cannot compile them.
+func Unchecked(raw json.RawMessage) []Pattern {
+	var root any
+	if json.Unmarshal(raw, &root) != nil {
+		return nil
+	}
+	var found []Pattern
+	walk(root, []string{"schema"}, func(path []string, m map[string]any) {
+		at := strings.Join(path, ".")
+		if pattern, ok := m["pattern"].(string); ok && !compiles(pattern) {
+			found = append(found, Pattern{at + ".pattern", pattern})
+		}
+		patterns, _ := m["patternProperties"].(map[string]any)
+		for pattern := range patterns {
+			if !compiles(pattern) {
+				found = append(found, Pattern{at + ".patternProperties", pattern})
+			}
+		}
+	})
+	slices.SortFunc(found, func(a, b Pattern) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Text, b.Text)) })
+	return found
+}
+
+func dropPatterns(root any) {
+	walk(root, nil, func(_ []string, m map[string]any) {
+		if pattern, ok := m["pattern"].(string); ok && !compiles(pattern) {
+			delete(m, "pattern")
+		}
+		dropPatternProperties(m)
+	})
+}
+
+// walk visits each schema in a schema, the outer before the inner. The path is valid during the visit only.
+func walk(schema any, path []string, visit func(path []string, m map[string]any)) {
 	m, ok := schema.(map[string]any)
 	if !ok {
 		return
 	}
-	if pattern, ok := m["pattern"].(string); ok && !compiles(pattern) {
-		delete(m, "pattern")
-	}
-	dropPatternProperties(m)
+	visit(path, m)
 	for _, keyword := range holdsSchema {
-		dropPatterns(m[keyword])
+		walk(m[keyword], append(path, keyword), visit)
 	}
 	for _, keyword := range holdsList {
 		list, _ := m[keyword].([]any)
-		for _, item := range list {
-			dropPatterns(item)
+		for i, item := range list {
+			walk(item, append(path, keyword, strconv.Itoa(i)), visit)
 		}
 	}
 	for _, keyword := range holdsMap {
 		members, _ := m[keyword].(map[string]any)
-		for _, member := range members {
-			dropPatterns(member)
+		for name, member := range members {
+			walk(member, append(path, keyword, name), visit)
 		}
 	}
 }
