@@ -141,6 +141,22 @@ func (r *run) aside(ask func(context.Context) *fault.Error) func(context.Context
 			r.turn.refused = true // whoever said no is not asked again
 			return failure
 		}
+		if failure := r.stillOffered(); failure != nil {
+			r.turn.refused = true
+			return failure
+		}
 		return nil
 	}
+}
+
+// stillOffered fails when the tool went away while the person thought: no tab gets ready for it any more.
+func (r *run) stillOffered() *fault.Error {
+	snapshot := r.Tools.Snapshot()
+	if _, ok := snapshot.Find(r.call.Tool); ok {
+		return nil
+	}
+	if failure := snapshot.Withheld(r.call.Tool); failure != nil {
+		return failure
+	}
+	return fault.New(fault.UnknownTool, "The tool "+r.call.Tool+" was removed while the person was asked")
 }

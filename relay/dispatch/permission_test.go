@@ -14,6 +14,8 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/dispatch"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/plugin"
+	"tabrelay/relay/registry"
 )
 
 // warden decides as a test wants it.
@@ -181,6 +183,46 @@ func TestNoIsNo(t *testing.T) {
 					t.Errorf("%s: %v after %d questions, reached %t", tool, failure, w.questions()-before, reached)
 				}
 			}
+		})
+	}
+}
+
+// A tool that went away while the person was asked fails as one that is not there, and no page is asked for it.
+func TestTheToolGoesWhileThePersonIsAsked(t *testing.T) {
+	off := registry.Configured{Withheld: &registry.Withheld{Why: "it has changed", Tools: []string{"write"}}}
+	for name, tt := range map[string]struct {
+		plugins []plugin.Plugin
+		with    map[string]registry.Configured
+		want    fault.Code // empty: it runs
+	}{
+		"removed":              {nil, nil, fault.UnknownTool},
+		"not reviewed":         {nil, map[string]registry.Configured{"demo": off}, fault.PluginNotReviewed},
+		"read again, but same": {[]plugin.Plugin{demo}, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &warden{takes: time.Minute}
+			reached := 0
+			browser := page(func(context.Context, call.Invocation) (*call.Reply, *fault.Error) {
+				reached++
+				return &call.Reply{Output: json.RawMessage(`{}`), TabID: 7}, nil
+			})
+			var tools *registry.Registry
+			change := func(o *dispatch.Options) { o.Permits, tools = w, o.Tools.(*registry.Registry) }
+			bench(t, browser, change, func(t *testing.T, do func(tool, arguments string) *fault.Error) {
+				end := make(chan *fault.Error, 1)
+				go func() { end <- do("demo__write", `{}`) }()
+				synctest.Wait()
+				if err := tools.Replace(tt.plugins, tt.with); err != nil {
+					t.Fatal(err)
+				}
+				failure := <-end
+				switch {
+				case tt.want == "" && (failure != nil || reached != 1):
+					t.Errorf("%v after %d attempts", failure, reached)
+				case tt.want != "" && (failure == nil || failure.Code != tt.want || failure.Outcome != fault.NotExecuted || failure.Retryable || reached != 0):
+					t.Errorf("%v after %d attempts", failure, reached)
+				}
+			})
 		})
 	}
 }
