@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -95,7 +96,7 @@ var provocations = map[string]struct {
 		write(t, s.Home.Config(), `{"listen":"`+l.Addr().String()+`"}`)
 	}, "taken by a web server"},
 	"version-differs": {func(_ *testing.T, s *Scene) { s.Relay.Version = "0.9" }, "0.9"},
-	"corruption":      {func(_ *testing.T, s *Scene) { s.Relay.Corrupt = map[string]int{"extension": 2} }, "2 messages of the extension"},
+	"corruption":      {func(_ *testing.T, s *Scene) { s.Relay.Corrupt = map[string]int{"extension": 2} }, "extension that could not be used since the relay started: 2"},
 
 	"folder-unusable": {func(_ *testing.T, s *Scene) { s.Relay.Folder += "/nowhere" }, "nowhere"},
 	"folder-stale":    {func(t *testing.T, s *Scene) { write(t, filepath.Join(s.Relay.Folder, "manifest.json"), "old") }, "manifest.json"},
@@ -150,6 +151,25 @@ func TestEachFindingIsFound(t *testing.T) {
 				t.Errorf("sound is %v", Sound(found))
 			}
 		})
+	}
+}
+
+// A home folder that is there and cannot be written into lets no relay start.
+func TestHomeThatCannotBeWritten(t *testing.T) {
+	s := sound(t)
+	if os.Geteuid() != 0 {
+		if err := os.Chmod(string(s.Home), 0o500); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = os.Chmod(string(s.Home), 0o700) }) // for it to be removed
+	} else if s.Home = "/proc/self/fd"; runtime.GOOS != "linux" {
+		t.Skip("the superuser can write into every folder")
+	}
+	found := Examine(t.Context(), *s)
+	i := slices.IndexFunc(found, func(f Finding) bool { return f.ID == "home-unusable" })
+	if i < 0 || !strings.HasPrefix(found[i].What, "Nothing can be written into the home folder "+string(s.Home)+": ") ||
+		strings.Contains(found[i].What, ".doctor-") || !strings.Contains(found[i].Next, "a folder you can write") {
+		t.Errorf("%+v", found)
 	}
 }
 

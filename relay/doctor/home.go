@@ -19,6 +19,13 @@ const little = 100 << 20
 
 func (e *examination) home() {
 	info, err := os.Stat(string(e.Home))
+	var unwritable error
+	if err == nil && info.IsDir() {
+		unwritable = writable(string(e.Home))
+	}
+	if probe := (*fs.PathError)(nil); errors.As(unwritable, &probe) {
+		unwritable = probe.Err // the file's name says nothing
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		e.note("home-missing", fmt.Sprintf("There is no home folder %s yet", e.Home), "", "")
@@ -26,6 +33,8 @@ func (e *examination) home() {
 		e.note("home-unusable", fmt.Sprintf("The home folder cannot be looked at: %v", err), "", "")
 	case !info.IsDir():
 		e.note("home-unusable", fmt.Sprintf("%s is not a folder", e.Home), "", "")
+	case unwritable != nil:
+		e.note("home-unusable", fmt.Sprintf("Nothing can be written into the home folder %s: %v", e.Home, unwritable), "", "")
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
 		e.note("home-open", fmt.Sprintf("Other users can get into the home folder %s (mode %04o)", e.Home, info.Mode().Perm()), "", fmt.Sprintf("run: chmod 700 %q", string(e.Home)))
 	default:

@@ -56,7 +56,7 @@ func (e *examination) relay() {
 		e.note("config-waits", "In config.json, but not in effect yet: "+strings.Join(r.Restart, ", "), "", "")
 	}
 	for _, peer := range slices.Sorted(maps.Keys(r.Corrupt)) {
-		e.note("corruption", fmt.Sprintf("%d messages of the %s could not be used since the relay started", r.Corrupt[peer], peer), "", "")
+		e.note("corruption", fmt.Sprintf("Messages of the %s that could not be used since the relay started: %d", peer, r.Corrupt[peer]), "", "")
 	}
 }
 

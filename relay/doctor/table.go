@@ -25,7 +25,7 @@ func lookup(id string) (Row, bool) {
 
 var table = []Row{
 	{"home-missing", Problem, "There is no home folder.", "tabrelay was not started yet, or TABRELAY_HOME names another folder.", "run: tabrelay up"},
-	{"home-unusable", Problem, "The home folder cannot be used.", "It is no folder, or belongs to somebody else.", "set TABRELAY_HOME to a folder you can write, or repair its permissions"},
+	{"home-unusable", Problem, "The home folder cannot be used.", "It is no folder, you may not write into it, or it belongs to somebody else.", "set TABRELAY_HOME to a folder you can write, or repair its permissions"},
 	{"home-open", Problem, "Other users of this machine can get into the home folder.", "Its permissions are wider than 0700. What is in it lets programs use your browser.", "run: chmod 700 on the folder"},
 	{"disk-full", Problem, "The disk of the home folder is nearly full.", "Journal, results and log need room; without it calls that write are refused.", "free some space, or set TABRELAY_HOME to a folder on another disk"},
 
