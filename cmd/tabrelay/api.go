@@ -4,18 +4,39 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"tabrelay/relay"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/join"
 )
 
+// endTime is how long a process that was killed may take to be gone.
+const endTime = time.Second
+
+var (
+	errNoRelay = errors.New("the relay is not running")
+	errEnded   = errors.New("the relay ended before it answered")
+)
+
 // errNotRunning is what most commands cannot do without.
-func errNotRunning() error {
-	return failed("the relay is not running").hinting("tabrelay up starts it")
+func errNotRunning() error { return failed("%w", errNoRelay).hinting("tabrelay up starts it") }
+
+// gone reports whether a request failed because no relay runs any more.
+func gone(err error) bool { return errors.Is(err, errNoRelay) || errors.Is(err, errEnded) }
+
+// unanswered says why a request has no answer: the relay ended meanwhile, or else what happened to the request.
+func (a *app) unanswered(ctx context.Context, happened string, err error) error {
+	soon, cancel := context.WithTimeout(ctx, endTime)
+	defer cancel()
+	if join.AwaitVacant(soon, a.home) {
+		return failed("%w", errEnded).hinting("tabrelay logs shows why; tabrelay up starts it again")
+	}
+	return failed("%s: %w", happened, err).hinting("tabrelay logs shows why")
 }
 
 // get asks the running relay for a document.
@@ -36,7 +57,7 @@ func (a *app) request(ctx context.Context, method, path string, body, answer any
 	defer res.Body.Close() // only read from
 	said, err := io.ReadAll(res.Body)
 	if err != nil {
-		return failed("the relay's answer ended early: %w", err).hinting("tabrelay logs shows why")
+		return a.unanswered(ctx, "the relay's answer ended early", err)
 	}
 	if err := json.Unmarshal(said, answer); err != nil {
 		return failed("the relay's answer cannot be read: %w", err).hinting("the relay may be of another version; run: tabrelay down, then tabrelay up")
@@ -60,7 +81,7 @@ func (a *app) send(ctx context.Context, method, path string, body any, accept st
 	req.Header.Set("Accept", accept)
 	res, err := join.HTTP(a.home).Do(req)
 	if err != nil {
-		return nil, failed("the relay did not answer: %w", err).hinting("tabrelay logs shows why")
+		return nil, a.unanswered(ctx, "the relay did not answer", err)
 	}
 	if res.StatusCode < http.StatusBadRequest {
 		return res, nil
@@ -68,7 +89,7 @@ func (a *app) send(ctx context.Context, method, path string, body any, accept st
 	defer res.Body.Close() // only read from
 	said, err := io.ReadAll(res.Body)
 	if err != nil {
-		return nil, failed("the relay's answer ended early: %w", err).hinting("tabrelay logs shows why")
+		return nil, a.unanswered(ctx, "the relay's answer ended early", err)
 	}
 	return nil, refusal(res.StatusCode, said)
 }
@@ -98,12 +119,12 @@ func refusal(status int, said []byte) error {
 	return failed("%s", answer.Error.Message).hinting(answer.Error.Hint)
 }
 
-// status asks the relay how it is. When none runs, the answer says so.
+// relayStatus asks the relay how it is. When none runs, or it ends meanwhile, the answer says so.
 func (a *app) relayStatus(ctx context.Context) (relay.Status, error) {
 	s := relay.Status{Home: string(a.home)}
-	if _, ok := join.Running(ctx, a.home); !ok {
+	err := a.get(ctx, "/api/v1/status", &s)
+	if gone(err) {
 		return s, nil
 	}
-	err := a.get(ctx, "/api/v1/status", &s)
 	return s, err
 }

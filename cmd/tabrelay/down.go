@@ -48,7 +48,7 @@ func (a *app) stopAll(ctx context.Context) error {
 // stopRelay asks the relay to end, and waits until its place is free.
 func (a *app) stopRelay(ctx context.Context, state join.State) error {
 	var answer struct{}
-	if err := a.post(ctx, "/api/v1/stop", nil, &answer); err != nil {
+	if err := a.post(ctx, "/api/v1/stop", nil, &answer); err != nil && !gone(err) {
 		a.notef("The relay does not answer (%v); it gets a signal.\n", err)
 		process, err := os.FindProcess(state.PID)
 		if err == nil {

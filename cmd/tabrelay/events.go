@@ -84,7 +84,7 @@ func (a *app) stream(ctx context.Context, path string) (io.ReadCloser, error) {
 	}
 	res, err := join.HTTP(a.home).Do(req)
 	if err != nil {
-		return nil, failed("the relay did not answer: %w", err).hinting("tabrelay logs shows why")
+		return nil, a.unanswered(ctx, "the relay did not answer", err)
 	}
 	if res.StatusCode != http.StatusOK {
 		defer res.Body.Close()                                     // only read from
