@@ -312,5 +312,5 @@ func (a *app) printReport(r *audit.Report) {
 		a.printf("The audit log is empty.\n")
 		return
 	}
-	a.printf("The chain is whole: %d rows, %d to %d. The last hash is\n%d:%s\n", r.Rows, r.First, r.Last, r.Last, r.Head)
+	a.printf("The chain is whole: %s, %d to %d. The last hash is\n%d:%s\n", counted(int(r.Rows), "row"), r.First, r.Last, r.Last, r.Head)
 }

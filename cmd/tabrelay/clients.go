@@ -208,6 +208,9 @@ func (a *app) printToken(from func(*config.Secrets) (string, error)) error {
 		return err
 	}
 	token, err := from(secrets)
+	if errors.Is(err, config.ErrClientName) {
+		return usage("%w", err)
+	}
 	if err != nil {
 		return hintClients(err)
 	}

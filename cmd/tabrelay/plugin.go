@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -59,6 +62,19 @@ func folderOf(args []string) string {
 		return "."
 	}
 	return args[0]
+}
+
+// pluginFolder is the folder that was named, or this one. To name what is no folder is a mistake in the command line.
+func pluginFolder(args []string) (string, error) {
+	dir := folderOf(args)
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", usage("there is no folder %s", dir).hinting("tabrelay plugin new FOLDER makes a plugin to start from")
+	case err == nil && !info.IsDir():
+		return "", usage("%s is not a folder", dir).hinting("a plugin is a folder with package.json and src/index.ts")
+	}
+	return dir, err
 }
 
 // warn shows what is worth knowing of a build. Errors come with the build's own error.

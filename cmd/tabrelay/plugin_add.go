@@ -27,6 +27,9 @@ func (a *app) pluginAdd() *cobra.Command {
 			hurry(false)
 			from := folderOf(args)
 			if isFolder(from) {
+				if _, err := pluginFolder(args); err != nil {
+					return err
+				}
 				return a.addFolder(cmd.Context(), from)
 			}
 			c, err := a.prepare(cmd.Context(), from, registry)
@@ -38,7 +41,7 @@ func (a *app) pluginAdd() *cobra.Command {
 			}
 			a.warn(c.Found)
 			m := c.Plugin.Manifest
-			a.notef("%s %s is added, with %d tools. It works on %s.\n", m.Name, m.Version, len(m.Tools), strings.Join(m.URLPatterns, " "))
+			a.notef("%s %s is added, with %s. It works on %s.\n", m.Name, m.Version, counted(len(m.Tools), "tool"), strings.Join(m.URLPatterns, " "))
 			return errors.Join(a.tellRelay(cmd.Context(), m.Name), a.reviewAdded(cmd.Context(), m.Name))
 		},
 	}
@@ -62,7 +65,7 @@ func (a *app) addFolder(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	a.notef("%s %s is added, with %d tools.\n", p.Manifest.Name, p.Manifest.Version, len(p.Manifest.Tools))
+	a.notef("%s %s is added, with %s.\n", p.Manifest.Name, p.Manifest.Version, counted(len(p.Manifest.Tools), "tool"))
 	return errors.Join(a.tellRelay(ctx, p.Manifest.Name), a.reviewAdded(ctx, p.Manifest.Name))
 }
 
@@ -81,7 +84,7 @@ func (a *app) fetch(ctx context.Context, from, registry string) (*install.Packag
 	}
 	spec, err := install.ParseSpec(strings.TrimPrefix(from, "npm:"))
 	if err != nil {
-		return nil, err
+		return nil, usage("%w", err)
 	}
 	c, err := npmConfig(ctx, registry)
 	if err != nil {

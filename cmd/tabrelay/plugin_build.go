@@ -17,14 +17,18 @@ func (a *app) pluginBuild() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "build [FOLDER]", Short: "Build a plugin into its dist folder", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := pluginFolder(args)
+			if err != nil {
+				return err
+			}
 			hurry(watch)
 			opts := plugin.Options{Out: out}
 			if watch {
-				return a.watchPlugin(cmd.Context(), folderOf(args), opts)
+				return a.watchPlugin(cmd.Context(), dir, opts)
 			}
 			began := time.Now()
-			p, found, err := plugin.Build(cmd.Context(), folderOf(args), opts)
-			a.noteBuild(folderOf(args), out, err)
+			p, found, err := plugin.Build(cmd.Context(), dir, opts)
+			a.noteBuild(dir, out, err)
 			return a.built(plugin.Built{Plugin: p, Diagnostics: found, Err: err, Took: time.Since(began)})
 		},
 	}
@@ -54,7 +58,7 @@ func (a *app) built(b plugin.Built) error {
 		return b.Err
 	}
 	m := b.Plugin.Manifest
-	a.notef("%s %s: %d tools, adapter of %d bytes, in %s, content %.12s\n", m.Name, m.Version, len(m.Tools), len(b.Plugin.Adapter), b.Took.Round(time.Millisecond), b.Plugin.Hash)
+	a.notef("%s %s: %s, adapter of %d bytes, in %s, content %.12s\n", m.Name, m.Version, counted(len(m.Tools), "tool"), len(b.Plugin.Adapter), b.Took.Round(time.Millisecond), b.Plugin.Hash)
 	return nil
 }
 
@@ -99,8 +103,12 @@ func (a *app) pluginCheck() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "check [FOLDER]", Short: "Say what an agent would stumble over in a plugin; it builds nothing", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := pluginFolder(args)
+			if err != nil {
+				return err
+			}
 			hurry(false)
-			p, found, err := plugin.Build(cmd.Context(), folderOf(args), plugin.Options{Out: "-"})
+			p, found, err := plugin.Build(cmd.Context(), dir, plugin.Options{Out: "-"})
 			if err != nil {
 				a.warn(found)
 				return err
@@ -114,9 +122,9 @@ func (a *app) pluginCheck() *cobra.Command {
 				a.warn(found)
 			}
 			if len(found) > 0 {
-				return failed("%s: %d things could be better", p.Manifest.Name, len(found))
+				return failed("%s: %s could be better", p.Manifest.Name, counted(len(found), "thing"))
 			}
-			a.notef("%s: %d tools, nothing to say.\n", p.Manifest.Name, len(p.Manifest.Tools))
+			a.notef("%s: %s, nothing to say.\n", p.Manifest.Name, counted(len(p.Manifest.Tools), "tool"))
 			return nil
 		},
 	}

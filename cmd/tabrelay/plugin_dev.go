@@ -28,11 +28,15 @@ func (a *app) pluginDev() *cobra.Command {
 			"was not added is offered only until this command ends.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
+			dir, err := pluginFolder(args)
+			if err != nil {
+				return err
+			}
 			if _, ok := join.Running(ctx, a.home); !ok {
 				return errNotRunning()
 			}
 			hurry(true)
-			d := &development{app: a, dir: folderOf(args)}
+			d := &development{app: a, dir: dir}
 			return d.run(ctx)
 		},
 	}
@@ -110,7 +114,7 @@ func (d *development) offer(ctx context.Context, b plugin.Built, names chan stri
 	took := b.Took + time.Since(began)
 	if d.last == nil {
 		pages := cmp.Or(strings.Join(m.URLPatterns, " "), "the pages you configure")
-		d.notef("%s: %d tools on %s, in %s. Save to change them; Ctrl-C ends.\n", m.Name, len(m.Tools), pages, took.Round(time.Millisecond))
+		d.notef("%s: %s on %s, in %s. Each save is live; Ctrl-C ends.\n", m.Name, counted(len(m.Tools), "tool"), pages, took.Round(time.Millisecond))
 	} else {
 		d.notef("%s: live in %s%s\n", m.Name, took.Round(time.Millisecond), indented(plugin.Compare(d.last, b.Plugin)))
 	}

@@ -20,7 +20,10 @@ func (a *app) pluginTest() *cobra.Command {
 			"answers is compared. Handlers that only fetch need no browser. With --browser all of them run in a Chromium without a\n" +
 			"window, in pages made of the fixtures' HTML.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir := folderOf(args)
+			dir, err := pluginFolder(args)
+			if err != nil {
+				return err
+			}
 			p, found, err := plugin.Build(cmd.Context(), dir, plugin.Options{Out: "-"})
 			a.warn(found)
 			if err != nil {

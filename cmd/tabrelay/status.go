@@ -70,7 +70,7 @@ func (a *app) printStatus(s relay.Status) {
 		a.printf("client     %s (%s)\n", c.Client, c.Via)
 	}
 	for _, p := range s.Plugins {
-		a.printf("plugin     %s %s: %d tools on %s\n", p.Name, p.Version, p.Tools, strings.Join(p.Matches, ", "))
+		a.printf("plugin     %s %s: %s on %s\n", p.Name, p.Version, counted(p.Tools, "tool"), strings.Join(p.Matches, ", "))
 	}
 	for _, p := range s.Problems {
 		a.printf("problem    %s\n", problemText(p))

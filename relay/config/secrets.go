@@ -117,9 +117,9 @@ func (s *Secrets) Add(name string) (token string, err error) { return s.AddWithi
 func (s *Secrets) AddWithin(name string, scope call.Scope) (token string, err error) {
 	switch {
 	case !clientNameForm.MatchString(name):
-		return "", fmt.Errorf("client name %q: use lower-case letters, digits, dots and hyphens, at most 64", name)
+		return "", fmt.Errorf("%w %q: use lower-case letters, digits, dots and hyphens, at most 64", ErrClientName, name)
 	case Reserved(name):
-		return "", fmt.Errorf("client name %q: it stands for the person or the relay itself; use another", name)
+		return "", fmt.Errorf("%w %q: it stands for the person or the relay itself; use another", ErrClientName, name)
 	}
 	token = newToken()
 	return token, s.change(func(c *secretsFile) error {
@@ -307,6 +307,9 @@ func (s *Secrets) write(c secretsFile) error {
 }
 
 func named(name string) func(Client) bool { return func(c Client) bool { return c.Name == name } }
+
+// ErrClientName is that no client can have the name.
+var ErrClientName = errors.New("client name")
 
 // ErrNoClient is that a client is named which has no token.
 var ErrNoClient = errors.New("no client is called")
