@@ -22,6 +22,7 @@ import (
 const (
 	closePaired    = 1000
 	closeGoingAway = 1001
+	closeTooLarge  = 1009
 	closeCorrupt   = 4400
 	closePairing   = 4401
 	closeVersion   = 4406

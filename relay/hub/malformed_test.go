@@ -3,11 +3,13 @@ package hub_test
 import (
 	"context"
 	"encoding/binary"
+	"io"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"tabrelay/relay/hub"
 	"tabrelay/relay/wire"
@@ -45,10 +47,20 @@ func (l *lab) rawStranger() *rawStranger {
 
 // sends writes one message in one masked frame; a mask of zeros changes no byte. It does not wait until the relay has
 // read it, because the relay may close before.
-func (s *rawStranger) sends(opcode byte, message string) {
-	frame := binary.BigEndian.AppendUint64([]byte{0x80 | opcode, 0x80 | 127}, uint64(len(message)))
+func (s *rawStranger) sends(opcode byte, message string) (sent <-chan error) {
+	return s.begins(opcode, len(message), message)
+}
+
+// begins announces a message of so many bytes, and writes the beginning of it.
+func (s *rawStranger) begins(opcode byte, size int, message string) (sent <-chan error) {
+	frame := binary.BigEndian.AppendUint64([]byte{0x80 | opcode, 0x80 | 127}, uint64(size))
 	frame = append(append(frame, 0, 0, 0, 0), message...)
-	go func() { _, _ = s.conn.Write(frame) }()
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.conn.Write(frame)
+		done <- err
+	}()
+	return done
 }
 
 // message is one that cannot be understood where a test sends it.
@@ -152,6 +164,70 @@ func TestThirdMalformedFrameOfEachKind(t *testing.T) {
 				if hub.CloseCode(err) != 4400 || !strings.Contains(err.Error(), "too many frames that cannot be understood") {
 					t.Errorf("closed with %v", err)
 				}
+			})
+		})
+	}
+}
+
+// A message that is far too large is read to its end as long as that takes no time, so that its sender hears why.
+func TestFarTooLarge(t *testing.T) {
+	const limit = 8192
+	for _, tt := range []struct {
+		name  string
+		limit int
+		begin func(t *testing.T, s *stranger)
+	}{
+		{"as the first frame", wire.MaxHeaderBytes, func(*testing.T, *stranger) {}},
+		{"as the proof", wire.MaxHeaderBytes, func(_ *testing.T, s *stranger) {
+			s.say(helloOf(wire.NewID()))
+			s.hear()
+			s.hear()
+		}},
+		{"later", limit, func(t *testing.T, s *stranger) { welcomeStranger(t, s, wire.NewID()) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inLabWith(t, func(c *hub.Config) { c.FrameBytes = limit }, func(t *testing.T, l *lab) {
+				s := l.rawStranger()
+				tt.begin(t, s.stranger)
+				sent := s.sends(textMessage, strings.Repeat(" ", 8*tt.limit))
+				if _, _, err := s.hear(); hub.CloseCode(err) != 1009 {
+					t.Errorf("closed with %v", err)
+				}
+				if err := <-sent; err != nil {
+					t.Errorf("the connection broke while the message was sent: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// Who does not answer the goodbye is not waited for, also in the middle of a message.
+func TestGoodbyeThatIsNotAnswered(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		after func(s *rawStranger)
+	}{
+		{"silent", func(s *rawStranger) { s.sends(textMessage, "hello") }},
+		{"stalls in another message", func(s *rawStranger) {
+			<-s.sends(textMessage, "hello")
+			s.begins(textMessage, 1000, "{")
+		}},
+		{"stalls in a flood", func(s *rawStranger) {
+			s.begins(textMessage, 1<<40, strings.Repeat(" ", 4*wire.MaxHeaderBytes+1))
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inLab(t, func(t *testing.T, l *lab) {
+				s := l.rawStranger()
+				begin := time.Now()
+				tt.after(s)
+				if _, err := io.Copy(io.Discard, s.conn); err != nil {
+					t.Error(err)
+				}
+				if took := time.Since(begin); took != time.Second {
+					t.Errorf("it took %s", took)
+				}
+				s.socket.Drop()
 			})
 		})
 	}

@@ -58,6 +58,9 @@ func (o *oversized) Error() string {
 // errNotText is Read's error for a binary message.
 var errNotText = errors.New("a binary message")
 
+// errFlood is Read's error for a message over hardLimit.
+var errFlood = fmt.Errorf("a message is more than %d times as large as it may be", hardLimit)
+
 // skipped reports whether an error of Read is about one message only, and the connection is as it was.
 func skipped(err error) bool {
 	var over *oversized
@@ -79,11 +82,11 @@ func accept(w http.ResponseWriter, r *http.Request, limit int) (*Socket, error) 
 	return s, nil
 }
 
-// setLimit sets the size of the largest message. The library's own limit, where it closes the connection, is far
-// above it: what lies between is skipped and answered.
+// setLimit sets the size of the largest message. The library has no limit of its own: where it hits one it closes under
+// a peer that is still sending, which then sees a broken connection instead of the code.
 func (s *Socket) setLimit(limit int) {
 	s.limit = limit
-	s.ws.SetReadLimit(int64(limit) * hardLimit)
+	s.ws.SetReadLimit(-1)
 }
 
 // Dial connects to a relay as the extension with that origin does. It is for programs that play the extension: the
@@ -124,16 +127,25 @@ func (s *Socket) Read(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	if len(s.buf) > s.limit {
-		rest, err := io.Copy(io.Discard, r)
-		if err != nil {
-			return nil, err
-		}
-		return nil, &oversized{head: s.buf, size: int64(len(s.buf)) + rest}
+		return nil, s.skip(r)
 	}
 	if kind != websocket.MessageText {
 		return nil, errNotText
 	}
 	return s.buf, nil
+}
+
+// skip reads the rest of a message that is over the limit. One that is over hardLimit ends the connection.
+func (s *Socket) skip(r io.Reader) error {
+	rest, err := io.CopyN(io.Discard, r, int64(s.limit)*(hardLimit-1))
+	switch {
+	case err == nil:
+		s.Close(closeTooLarge, "a message is far too large")
+		return errFlood
+	case errors.Is(err, io.EOF):
+		return &oversized{head: s.buf, size: int64(len(s.buf)) + rest}
+	}
+	return err
 }
 
 // large keeps the buffers of large messages, for whichever connection reads the next one.
@@ -193,8 +205,14 @@ func (s *Socket) Close(code int, reason string) {
 	_ = s.ws.Close(websocket.StatusCode(code), reason[:min(len(reason), 123)])
 }
 
-// Drop ends the connection without a word.
-func (s *Socket) Drop() { _ = s.ws.CloseNow() }
+// Drop ends the connection without a word. While Close waits for the peer the library's CloseNow ends nothing, so the
+// connection below is closed first.
+func (s *Socket) Drop() {
+	if s.cork != nil {
+		_ = s.cork.Close()
+	}
+	_ = s.ws.CloseNow()
+}
 
 // CloseCode is the code the peer closed with, by the error of Read; -1 when it did not say goodbye.
 func CloseCode(err error) int { return int(websocket.CloseStatus(err)) }
