@@ -144,6 +144,9 @@ func (c *packageCheck) read() {
 			continue
 		}
 		c.key, c.source.foreign = key, key == "opentabs"
+		if !c.source.foreign { // which has fields that mean nothing here
+			c.checkFieldNames(v)
+		}
 		if err := json.Unmarshal(v.Pack(), &c.source.Plugin); err != nil {
 			c.addType("/"+key, err)
 			return
@@ -152,6 +155,25 @@ func (c *packageCheck) read() {
 		return
 	}
 	c.add("", `has no "tabrelay" key; add "tabrelay": {"displayName": "…", "urlPatterns": ["https://example.com/*"]}`)
+}
+
+// checkFieldNames refuses fields that nobody reads: a misspelt one would be left out without a word.
+func (c *packageCheck) checkFieldNames(v *hujson.Value) {
+	object, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return // said when it is decoded
+	}
+	var known []string
+	for field := range reflect.TypeOf(c.source.Plugin).Fields() {
+		known = append(known, field.Tag.Get("json"))
+	}
+	for _, member := range object.Members {
+		name := member.Name.Value.(hujson.Literal).String()
+		if !slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
+			at := strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+			c.add("/"+c.key+"/"+at, "%q has no field %q%s", c.key, name, nearest(name, known))
+		}
+	}
 }
 
 func (c *packageCheck) checkName() {

@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,7 +80,7 @@ func (r *recipe) fields(n *yaml.Node, what string, known map[string]func(*yaml.N
 		take, ok := known[key.Value]
 		switch {
 		case !ok:
-			r.add(line(key), "%s has no field %q%s", what, key.Value, nearest(key.Value, known))
+			r.add(line(key), "%s has no field %q%s", what, key.Value, nearest(key.Value, slices.Sorted(maps.Keys(known))))
 		case seen[key.Value]:
 			r.add(line(key), "%q is there twice; keep one", key.Value)
 		default:
@@ -89,16 +90,14 @@ func (r *recipe) fields(n *yaml.Node, what string, known map[string]func(*yaml.N
 	}
 }
 
-func nearest(name string, known map[string]func(*yaml.Node)) string {
-	var names []string
-	for k := range known {
-		if levenshtein.Distance(strings.ToLower(name), k, nil) <= 2 {
+// nearest names the field that was probably meant, or all there are.
+func nearest(name string, known []string) string {
+	for _, k := range known {
+		if levenshtein.Distance(strings.ToLower(name), strings.ToLower(k), nil) <= 2 {
 			return fmt.Sprintf("; did you mean %q?", k)
 		}
-		names = append(names, k)
 	}
-	slices.Sort(names)
-	return "; it may have " + strings.Join(names, ", ")
+	return "; it may have " + strings.Join(known, ", ")
 }
 
 // text is a scalar as a person wrote it, on one line.
