@@ -157,7 +157,8 @@ func (c *packageCheck) read() {
 	c.add("", `has no "tabrelay" key; add "tabrelay": {"displayName": "…", "urlPatterns": ["https://example.com/*"]}`)
 }
 
-// checkFieldNames refuses fields that nobody reads: a misspelt one would be left out without a word.
+// checkFieldNames refuses misspelt fields, which would be left out without a word. A field of another name may be there
+// for somebody else, or for a later version.
 func (c *packageCheck) checkFieldNames(v *hujson.Value) {
 	object, ok := v.Value.(*hujson.Object)
 	if !ok {
@@ -169,9 +170,12 @@ func (c *packageCheck) checkFieldNames(v *hujson.Value) {
 	}
 	for _, member := range object.Members {
 		name := member.Name.Value.(hujson.Literal).String()
-		if !slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
+		if slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
+			continue
+		}
+		if meant := near(name, known); meant != "" {
 			at := strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-			c.add("/"+c.key+"/"+at, "%q has no field %q%s", c.key, name, nearest(name, known))
+			c.add("/"+c.key+"/"+at, "%q has no field %q; did you mean %q?", c.key, name, meant)
 		}
 	}
 }

@@ -92,12 +92,20 @@ func (r *recipe) fields(n *yaml.Node, what string, known map[string]func(*yaml.N
 
 // nearest names the field that was probably meant, or all there are.
 func nearest(name string, known []string) string {
-	for _, k := range known {
-		if levenshtein.Distance(strings.ToLower(name), strings.ToLower(k), nil) <= 2 {
-			return fmt.Sprintf("; did you mean %q?", k)
-		}
+	if meant := near(name, known); meant != "" {
+		return fmt.Sprintf("; did you mean %q?", meant)
 	}
 	return "; it may have " + strings.Join(known, ", ")
+}
+
+// near is the field that was probably meant; empty: none is like it.
+func near(name string, known []string) string {
+	for _, k := range known {
+		if levenshtein.Distance(strings.ToLower(name), strings.ToLower(k), nil) <= 2 {
+			return k
+		}
+	}
+	return ""
 }
 
 // text is a scalar as a person wrote it, on one line.
