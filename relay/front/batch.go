@@ -1,14 +1,10 @@
 package front
 
 import (
-	"context"
 	"encoding/json"
-	"net/http"
 	"slices"
 	"sync"
 	"unicode/utf8"
-
-	"github.com/mark3labs/mcp-go/mcp"
 
 	"tabrelay/relay/fault"
 	"tabrelay/relay/rawjson"
@@ -87,90 +83,4 @@ func (b *batch) end() {
 	if len(responses) > 0 {
 		_ = b.outlet.finish(response{body: rawjson.List(responses)})
 	}
-}
-
-// postBatch takes an array of messages within a session, and reports whether body was one.
-func (f *Front) postBatch(w http.ResponseWriter, r *http.Request, body []byte) bool {
-	s := scanner{text: body}
-	if s.space() != '[' || r.Header.Get(mcp.HeaderSessionID) == "" {
-		return false
-	}
-	if unknownVersion(w, r, nil) {
-		return true
-	}
-	session := f.session(w, r, nil)
-	if session == nil {
-		return true
-	}
-	messages, fail := session.party.batch(body)
-	switch {
-	case fail != nil:
-		_ = writeJSON(w, http.StatusBadRequest, refuse(nil, fail, false))
-	case messages == nil:
-		return false
-	default:
-		f.serveBatch(w, r, session, messages)
-	}
-	return true
-}
-
-// serveBatch carries out the messages at once, tool calls in their order.
-func (f *Front) serveBatch(w http.ResponseWriter, r *http.Request, s *httpSession, messages []json.RawMessage) {
-	out := &httpOutlet{w: w, streams: accepts(r, "text/event-stream")}
-	b := newBatch(out)
-	var line queue
-	var work sync.WaitGroup
-	answers := false
-	for _, text := range messages {
-		m, fail := parse(text)
-		slot := b.slot()
-		if fail == nil && (m.id == nil || m.reply) {
-			f.noteLegacy(s, &m)
-			slot.end()
-			continue
-		}
-		answers = true
-		if fail != nil {
-			_ = slot.finish(refuse(m.id, fail, false))
-			slot.end()
-			continue
-		}
-		f.serveInBatch(r, s, &m, slot, &line, &work)
-	}
-	b.end()
-	work.Wait()
-	s.touch()
-	if answers {
-		out.end()
-	} else {
-		w.WriteHeader(http.StatusAccepted)
-	}
-}
-
-// serveInBatch starts one request of a batch.
-func (f *Front) serveInBatch(r *http.Request, s *httpSession, m *message, out *slot, line *queue, work *sync.WaitGroup) {
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
-	x := &exchange{id: m.id, cancel: cancel, gone: r.Context().Done(), out: out}
-	if !s.party.flights.add(x) {
-		cancel(nil)
-		_ = out.finish(refuse(m.id, fault.New(fault.InvalidRequest, "Another request with this id is in flight"), false))
-		out.end()
-		return
-	}
-	if x.placed = func() {}; m.method == string(mcp.MethodToolsCall) {
-		line.join(x)
-	}
-	if out.asks() {
-		x.beat(keepAlive)
-	}
-	work.Go(func() {
-		defer out.end()
-		defer cancel(nil)
-		defer s.party.flights.remove(x)
-		defer x.placed()
-		f.serve(ctx, &s.party, x, m)
-		if out.asks() {
-			x.stopBeat()
-		}
-	})
 }

@@ -1,6 +1,10 @@
 package front
 
-import "sync"
+import (
+	"sync"
+
+	"tabrelay/relay/fault"
+)
 
 // flights finds the requests of one client that are in flight by the exact text of their id, so that 1 and "1" are two
 // requests and nobody can cancel a stranger's.
@@ -23,6 +27,11 @@ func (f *flights) add(x *exchange) bool {
 	f.byID[string(x.id)] = x
 	x.landed = func() { f.remove(x) }
 	return true
+}
+
+// taken answers a request that may not start, because another one has its id.
+func taken(id []byte) response {
+	return refuse(id, fault.New(fault.InvalidRequest, "Another request with this id is in flight"), false)
 }
 
 // remove forgets x. Another request may have its id by now.

@@ -178,7 +178,7 @@ func (f *Front) postRequest(w http.ResponseWriter, r *http.Request, s *httpSessi
 	x := &exchange{id: m.id, cancel: cancel, gone: r.Context().Done()}
 	if !s.party.flights.add(x) {
 		cancel(nil)
-		writeJSON(w, http.StatusBadRequest, refuse(m.id, fault.New(fault.InvalidRequest, "Another request with this id is in flight"), false))
+		writeJSON(w, http.StatusBadRequest, taken(m.id))
 		return
 	}
 	defer s.touch()

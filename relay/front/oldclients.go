@@ -30,8 +30,9 @@ func (m *message) versioned() *message {
 	return changed.with("protocolVersion", changed.members[len(changed.members)-1].value)
 }
 
-// asOfVersion remembers from the answer to initialize which version the client speaks, and leaves out of it what clients of that
-// version are not offered: until 2025-03-26 changes of lists and completions, before it instructions. Versions are dates.
+// asOfVersion remembers from the answer to initialize which version the client speaks, and leaves out of it what clients
+// of that version are not offered: until 2025-03-26 changes of lists and completions, before it instructions. Versions
+// are dates.
 func (p *party) asOfVersion(answer []byte) []byte {
 	members, _ := rawjson.Members(answer)
 	result, _ := rawjson.Members(rawjson.Get(members, "result"))

@@ -166,7 +166,7 @@ func (s *stdio) start(ctx context.Context, m *message, resume bool, out outlet, 
 	x := &exchange{id: m.id, out: out, cancel: cancel, callID: s.used.callID(s.key, m.id), resume: resume}
 	if !s.party.flights.add(x) {
 		cancel(nil)
-		_ = out.finish(refuse(m.id, fault.New(fault.InvalidRequest, "Another request with this id is in flight"), false))
+		_ = out.finish(taken(m.id))
 		ended()
 		return
 	}
