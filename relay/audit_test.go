@@ -18,10 +18,16 @@ import (
 	"tabrelay/relay/store"
 )
 
-// asks sends a request with a token and returns the answer.
+// asks reads a path with a token.
 func asks(t *testing.T, r *Relay, token, path string) (int, []byte) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+r.Address()+path, nil)
+	return sends(t, r, http.MethodGet, token, path)
+}
+
+// sends sends a request without a body, with a token, and returns the answer.
+func sends(t *testing.T, r *Relay, method, token, path string) (int, []byte) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, "http://"+r.Address()+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

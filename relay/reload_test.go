@@ -2,7 +2,6 @@ package relay
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -14,26 +13,6 @@ import (
 	"tabrelay/relay/event"
 	"tabrelay/relay/join"
 )
-
-// agentReloads is what an agent reads that asks for a reload.
-func agentReloads(t *testing.T, address, token string) string {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/api/v1/reload", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close() // only read from
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
 
 // A configuration that cannot be read changes nothing, is told once, and is told to be over.
 func TestReloadRefusesWhatIsBroken(t *testing.T) {
@@ -70,7 +49,7 @@ func TestReloadRefusesWhatIsBroken(t *testing.T) {
 	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil || res.StatusCode != http.StatusUnprocessableEntity || answer.Error.Code != "CONFIG_ERROR" || !strings.Contains(answer.Error.Message, "did you mean listen?") || answer.Error.Hint == "" {
 		t.Errorf("the API answers %d %+v %v", res.StatusCode, answer, err)
 	}
-	if said := agentReloads(t, r.Address(), token); !strings.Contains(said, "did you mean listen?") || strings.Contains(said, string(w.home)) {
+	if _, said := sends(t, r, http.MethodPost, token, "/api/v1/reload"); !strings.Contains(string(said), "did you mean listen?") || strings.Contains(string(said), string(w.home)) {
 		t.Errorf("an agent reads %s", said)
 	}
 	if len(news) != 0 {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -26,22 +25,9 @@ func TestStatusForAgents(t *testing.T) {
 	defer leave()
 	read := func(token string) (text string, s Status) {
 		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+r.Address()+"/api/v1/status", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Authorization", "Bearer "+token)
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		body, err := io.ReadAll(res.Body)
-		if err == nil {
-			err = json.Unmarshal(body, &s)
-		}
-		if err != nil || res.StatusCode != http.StatusOK {
-			t.Fatal(res.StatusCode, err)
+		status, body := asks(t, r, token, "/api/v1/status")
+		if err := json.Unmarshal(body, &s); err != nil || status != http.StatusOK {
+			t.Fatal(status, err)
 		}
 		return string(body), s
 	}
