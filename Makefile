@@ -37,7 +37,7 @@ generate: ## make the extension bundle and the shipped plugins, which are not co
 
 generated: node_modules/.package-lock.json ## make the committed generated files anew (error table, frame types, config schema)
 	go generate ./relay/...
-	npm run generate --if-present --workspaces
+	npm run generate
 
 conformance: node_modules/.package-lock.json e2e/conformance/node_modules/.package-lock.json ## the official conformance suites of MCP, TIMES in a row (1)
 	node --import tsx --test e2e/conformance/*.test.ts

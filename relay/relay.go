@@ -171,7 +171,7 @@ func (r *Relay) assemble(ctx context.Context) error {
 	}
 	r.hub = hub.New(hub.Config{
 		Secret: r.secrets.Pairing, Pairings: &r.pairings, ExtensionIDs: append([]string{extension.ID}, c.ExtensionIDs...), RelayVersion: Version, BundleHash: extension.BundleHash(), ConnectedBefore: len(r.profiles.list) > 0, Knew: r.profiles.knew,
-		GapWait: c.GapWait, PingEvery: c.PingEvery, FrameBytes: c.FrameBytes,
+		GapWait: c.GapWait, PingEvery: c.PingEvery, StartTime: c.StartTimeout, FrameBytes: c.FrameBytes,
 		Log: r.part("hub"), Journal: r.store, Meter: linkMeter{r.meter},
 		Ownership: c.Tabs.Ownership, OwnedBy: c.Tabs.OwnedBy, OwnershipIdle: c.Tabs.OwnershipIdle, Groups: c.Tabs.Groups, Owned: func() { r.news(topicTabs) },
 		Lanes: r.keepLanes(), Moved: r.where.changed,

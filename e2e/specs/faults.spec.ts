@@ -160,12 +160,14 @@ async function expectNext(agent: Agent): Promise<void> {
   expect(took).toBeLessThan(1000);
 }
 
-test('a page that is busy: TAB_UNRESPONSIVE, nothing done', async ({ stage }) => {
+test('a page that is busy: TAB_UNRESPONSIVE, nothing done', async ({ closing }) => {
+  const stage = await openStage(closing, { config: { startTimeoutMs: 2000 } });
   const took = await quickest(4000, async (n) => {
     const blocked = stage.agent.call('demo__block_page', { ms: 8000, note: `busy${n}` });
     await stage.demo.notes(`busy${n}`, 1);
     const busy = await timed(stage.agent.call('demo__counter_increment', { name: 'busy' }));
     expectReadable(busy.result, 'TAB_UNRESPONSIVE');
+    expect(busy.result.texts[0]).toContain('within 2 s');
     expect((await blocked).value).toEqual({ blockedMs: 8000 });
     return busy.ms;
   });

@@ -15,6 +15,12 @@ const Status = z.object({
   tabs: z.array(z.object({ url: z.string() })),
 });
 
+/**
+ * How long a page may take to begin with a tool. A machine that is busy with something else makes every page look
+ * unresponsive; the tests of pages that are have the time a person has.
+ */
+const startTimeoutMs = 30_000;
+
 /** What a relay is told in a test that is about neither permissions nor reviews: agents may call every tool. */
 const open = { TABRELAY_PERMISSIONS: 'auto', TABRELAY_REVIEW_REQUIRED: 'false' };
 
@@ -118,7 +124,12 @@ export async function openRelay(
 ): Promise<Relay> {
   requireBinary();
   const relay = new Relay(await temporaryFolder('home', closing), options);
-  await relay.configure({ listen: '127.0.0.1:0', demo: { listen: '127.0.0.1:0' }, ...config });
+  await relay.configure({
+    listen: '127.0.0.1:0',
+    demo: { listen: '127.0.0.1:0' },
+    startTimeoutMs,
+    ...config,
+  });
   closing.defer(() => relay.stop());
   await relay.start();
   return relay;

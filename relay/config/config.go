@@ -22,6 +22,7 @@ type Config struct {
 
 	Timeout                time.Duration // of a call whose tool and caller name none
 	MaxTimeout             time.Duration // no call lasts longer
+	StartTimeout           time.Duration // how long a page may take to begin with a tool
 	ProgressExtendsTimeout bool          // a tool that reports progress gets its timeout anew, up to MaxTimeout
 
 	MaxBytes    int // of a result in one answer to an agent

@@ -225,7 +225,7 @@ func (h *Hub) seat(ctx context.Context, socket *Socket, hello *wire.Hello) (*con
 	}
 	c := newConn(b, socket, *hello, h.cfg.Log.With().Str("profile", hello.Profile.Label).Logger())
 	c.queue.insist(mustEncode(&wire.Welcome{
-		Bundle: h.cfg.BundleHash, PingMs: h.cfg.PingEvery.Milliseconds(), GapMs: h.cfg.GapWait.Milliseconds(),
+		Bundle: h.cfg.BundleHash, PingMs: h.cfg.PingEvery.Milliseconds(), GapMs: h.cfg.GapWait.Milliseconds(), StartMs: h.cfg.StartTime.Milliseconds(),
 		Limits: wire.Limits{FrameBytes: h.cfg.FrameBytes, ResultBytes: wire.MaxResultBytes, StoredOutcomeBytes: wire.StoredOutcomeBytes},
 	}))
 	h.mu.Lock()

@@ -34,6 +34,7 @@ type Config struct {
 	Knew            func(profile string) bool // whether one of this id or name did; nil: any may have
 	GapWait         time.Duration
 	PingEvery       time.Duration
+	StartTime       time.Duration // how long a document may take to start a call
 	FrameBytes      int
 	Log             zerolog.Logger
 	Journal         Journal // nil: writes are not journalled, and nothing survives a restart
@@ -107,6 +108,7 @@ type Hub struct {
 func New(cfg Config) *Hub {
 	cfg.GapWait = orElse(cfg.GapWait, wire.GapWait)
 	cfg.PingEvery = orElse(cfg.PingEvery, wire.PingEvery)
+	cfg.StartTime = orElse(cfg.StartTime, wire.StartTime)
 	cfg.FrameBytes = orElse(cfg.FrameBytes, wire.MaxFrameBytes)
 	if cfg.Journal == nil {
 		cfg.Journal = noJournal{}

@@ -56,6 +56,8 @@ type Welcome struct {
 	PingMs int64  `json:"pingMs"`
 	Limits Limits `json:"limits"`
 	GapMs  int64  `json:"gapMs"`
+	// StartMs may be missing: then it is StartTime.
+	StartMs int64 `json:"startMs,omitempty"`
 }
 
 // Limits are the sizes the relay runs with.

@@ -45,6 +45,9 @@ const (
 	// RequestTime is how long the relay works on a side panel's request.
 	RequestTime = 10 * time.Second
 
+	// StartTime is how long a document may take to start a call, if welcome does not say otherwise.
+	StartTime = 2 * time.Second
+
 	// GapWait is how long a call waits for a profile that was connected a moment ago.
 	GapWait = 5 * time.Second
 )

@@ -597,6 +597,10 @@ export interface WelcomeFrame {
    * how long the relay lets a call wait for this profile to come back
    */
   gapMs: number;
+  /**
+   * how long a document may take to start a call; 2000 if missing
+   */
+  startMs?: number;
 }
 
 /** Every frame the relay may send. */

@@ -33,12 +33,13 @@ interface Delivery {
   args: string;
 }
 
-const startMs = 2000; // without `started` by then the tab is unresponsive
 const lost = 'The page has no adapter with this tool any more; call again';
 const confirmMs = 250; // for the document to say that it will not start it
 
 export class Invocations {
   readonly #parts: Parts;
+  /** Without `started` after this long a tab is unresponsive. */
+  startMs = 2000;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -238,14 +239,12 @@ export class Invocations {
   #watch(call: OpenCall): void {
     const { inflight } = this.#parts;
     const giveUp = (message: string) => inflight.refuse(call, 'TAB_UNRESPONSIVE', message);
+    const inTime = `within ${this.startMs / 1000} s`;
     call.timer = setTimeout(() => {
-      if (call.bridge === undefined) {
-        giveUp('The page did not let the extension in within 2 s');
-        return;
-      }
+      if (call.bridge === undefined) return giveUp(`The page did not let the extension in ${inTime}`);
       call.bridge.send({ type: 'query', id: call.frame.id });
-      const message = 'The page did not start the tool within 2 s: it is busy, frozen or shows a dialog';
+      const message = `The page did not start the tool ${inTime}: it is busy, frozen or shows a dialog`;
       call.timer = setTimeout(() => giveUp(message), confirmMs);
-    }, startMs);
+    }, this.startMs);
   }
 }

@@ -198,6 +198,7 @@ function replyText(id: string, reply: Reply): string {
 }
 
 async function greet(welcome: FrameOf<'welcome'>): Promise<void> {
+  invocations.startMs = welcome.startMs ?? invocations.startMs; // older relays do not say
   await tabs.loaded;
   outcomes.sendAgain();
   send({ type: 'tabs', tabs: tabs.all() });
