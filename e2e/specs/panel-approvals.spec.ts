@@ -81,6 +81,7 @@ test('what is always allowed is a rule, which can be removed', async ({ closing 
   await panel.getByRole('tab', { name: 'Rules' }).click();
   await panel.getByRole('button', { name: /^Remove the rule for demo__counter_increment/ }).click();
   await panel.getByRole('group').getByRole('button', { name: 'Remove' }).click();
+  await expect.poll(() => stage.relay.tabrelay('permit')).not.toContain('demo__counter_increment');
   const asked = increment(stage);
   await questions(panel).getByRole('button', { name: 'Deny' }).click();
   expect((await asked).failed).toBe(true);
