@@ -1,3 +1,4 @@
+import { isObject } from './json.ts';
 import { fail } from './result.ts';
 
 export interface TruncateOptions {
@@ -78,7 +79,7 @@ interface List {
 function listIn(value: unknown, path: string | undefined): List | undefined {
   if (path === undefined) {
     if (Array.isArray(value)) return { items: value, rebuild: (items) => items };
-    return isFields(value) && Array.isArray(value.results)
+    return isObject(value) && Array.isArray(value.results)
       ? listAt(value, ['results'], '.results')
       : undefined;
   }
@@ -97,15 +98,12 @@ function listAt(value: unknown, [key, ...rest]: readonly string[], path: string)
     if (Array.isArray(value)) return { items: value, rebuild: (items) => items };
     return fail({ type: 'invalid_array_path', message: `What is at ${path} is not a list.` });
   }
-  if (!isFields(value) || !Object.hasOwn(value, key)) {
+  if (!isObject(value) || !Object.hasOwn(value, key)) {
     return fail({ type: 'path_not_found', message: `There is nothing at ${path}.` });
   }
   const inner = listAt(value[key], rest, path);
   return { items: inner.items, rebuild: (items) => ({ ...value, [key]: inner.rebuild(items) }) };
 }
-
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const encoder = /* @__PURE__ */ new TextEncoder();
 

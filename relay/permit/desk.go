@@ -221,15 +221,20 @@ func (p *Permits) takeLocked(q *question, how string) bool {
 
 // settle gives a question its answer, if it waits for one.
 func (p *Permits) settle(q *question, d call.Decision) bool {
-	how := "it was denied (" + d.By + ")"
-	if d.Allow {
-		how = "it was allowed (" + d.By + ")"
-	}
-	if !time.Now().Before(q.Until) || !p.take(q, how) {
+	if !p.claim(q, d) {
 		return false
 	}
 	q.answer <- d
 	return true
+}
+
+// claim makes an answer the one that counts, if the question waits for one. Whoever claims it gives it.
+func (p *Permits) claim(q *question, d call.Decision) bool {
+	how := "it was denied (" + d.By + ")"
+	if d.Allow {
+		how = "it was allowed (" + d.By + ")"
+	}
+	return time.Now().Before(q.Until) && p.take(q, how)
 }
 
 // Pending lists the questions that wait for the person at a profile, the oldest first. Those that concern no tab are
@@ -263,12 +268,14 @@ func (p *Permits) Answer(ctx context.Context, id, profileID string, d call.Decis
 	if _, err := lasting(d); err != nil {
 		return err
 	}
-	if !p.settle(q, d) {
+	if !p.claim(q, d) {
 		return p.late(id)
 	}
+	defer func() { q.answer <- d }()
 	if !d.Allow || d.For != "always" {
 		return nil
 	}
+	// Before the call goes on: the next one of its agent is not to be asked about again.
 	return p.Set(ctx, call.Rule{Target: q.Tool, Client: q.Client, Mode: call.Auto, By: d.By}, 0)
 }
 

@@ -320,6 +320,37 @@ func TestNew(t *testing.T) {
 	}
 }
 
+// An editor finds the types of each part of the SDK in the plugin's folder.
+func TestNewHasTypes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "tea-shop")
+	if err := New(dir, ""); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "tsconfig.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config struct {
+		CompilerOptions struct {
+			Paths map[string][]string `json:"paths"`
+		} `json:"compilerOptions"`
+	}
+	if err := json.Unmarshal(raw, &config); err != nil {
+		t.Fatalf("%v in\n%s", err, raw)
+	}
+	paths := config.CompilerOptions.Paths
+	for _, part := range []string{"", "/json", "/pre-script"} {
+		if len(paths[sdkPath+part]) != 1 {
+			t.Errorf("tsconfig.json says %q of %s", paths[sdkPath+part], sdkPath+part)
+		}
+	}
+	for part, files := range paths {
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(files[0]))); err != nil {
+			t.Errorf("%s: %v", part, err)
+		}
+	}
+}
+
 func TestPluginName(t *testing.T) {
 	for name, want := range map[string]string{
 		"tabrelay-plugin-slack":               "slack",

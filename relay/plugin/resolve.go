@@ -1,11 +1,14 @@
 package plugin
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -20,13 +23,37 @@ const sdkPath = "@tabrelay/plugin-sdk"
 // scopePath is the part of the SDK through which the page's runtime lends a bundle what it has for it.
 const scopePath = sdkPath + "/scope"
 
+// sdkParts are the modules that plugins are to import, and their files: what the SDK's package.json exports.
+var sdkParts = exportedParts()
+
 // sdkModules are the modules that always mean sources in this binary, whatever node_modules has.
-var sdkModules = map[string]string{
-	sdkPath:                               "src/index.ts",
-	sdkPath + "/pre-script":               "src/pre-script.ts",
+var sdkModules = withParts(map[string]string{
 	scopePath:                             "src/scope.ts",
 	"@opentabs-dev/plugin-sdk":            "src/compat/index.ts",
 	"@opentabs-dev/plugin-sdk/pre-script": "src/compat/pre-script.ts",
+})
+
+func exportedParts() map[string]string {
+	var sdk struct {
+		Exports map[string]string `json:"exports"`
+	}
+	raw, err := fs.ReadFile(pluginsdk.Files(), packageFile)
+	if err == nil {
+		err = json.Unmarshal(raw, &sdk)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("the SDK in this binary: %v", err))
+	}
+	parts := map[string]string{}
+	for name, file := range sdk.Exports {
+		parts[path.Join(sdkPath, name)] = path.Clean(file)
+	}
+	return parts
+}
+
+func withParts(modules map[string]string) map[string]string {
+	maps.Copy(modules, sdkParts)
+	return modules
 }
 
 func isSDK(specifier string) bool { return sdkModules[specifier] != "" }
@@ -115,7 +142,8 @@ func isWithin(dir, file string) bool {
 
 func refusal(specifier string) string {
 	if sdkImport.MatchString(specifier) {
-		return fmt.Sprintf("the SDK has no part %q; import from %q or %q", specifier, sdkPath, sdkPath+"/pre-script")
+		parts := strings.Join(slices.Sorted(maps.Keys(sdkParts)), `", "`)
+		return fmt.Sprintf("the SDK has no part %q; import from one of \"%s\"", specifier, parts)
 	}
 	if isNodeModule(specifier) {
 		return fmt.Sprintf("%q is a module of Node, and a plugin runs in a page, which has none; use what browsers have", specifier)

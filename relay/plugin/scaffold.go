@@ -21,6 +21,13 @@ var scaffold embed.FS
 // types, without a package registry.
 const sdkFolder = ".tabrelay/plugin-sdk"
 
+// scaffoldWords is what the templates are filled with.
+type scaffoldWords struct {
+	Name, DisplayName string
+	SDK               string            // the folder
+	Parts             map[string]string // of the SDK: file by module
+}
+
 // New writes a plugin to begin with: one tool, its test, and what an editor needs. An empty name is the folder's.
 // The folder may exist when it is empty.
 func New(dir, name string) error {
@@ -41,7 +48,7 @@ func New(dir, name string) error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("the folder cannot be used: %w", err)
 	}
-	words := map[string]string{"Name": name, "DisplayName": displayName(strings.ReplaceAll(name, "-", "_")), "SDK": sdkFolder}
+	words := scaffoldWords{Name: name, DisplayName: displayName(strings.ReplaceAll(name, "-", "_")), SDK: sdkFolder, Parts: sdkParts}
 	err = fs.WalkDir(scaffold, "scaffold", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -54,7 +61,7 @@ func New(dir, name string) error {
 	return writeTypes(dir)
 }
 
-func writeTemplate(dir, path string, words map[string]string) error {
+func writeTemplate(dir, path string, words scaffoldWords) error {
 	t, err := template.ParseFS(scaffold, path)
 	if err != nil {
 		return err

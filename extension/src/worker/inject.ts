@@ -13,8 +13,7 @@ export class Refused extends Error {
   }
 }
 
-const connectMs = 1000;
-const attempts = 3; // right after a reload Chrome may still run a script in the old isolated world, in vain
+const againMs = 350; // right after a reload Chrome may still run a script in the old isolated world, in vain
 
 // Chrome explains itself in sentences only.
 function refusalOf(why: unknown): Refused {
@@ -37,6 +36,8 @@ async function inject(details: chrome.scripting.ScriptInjection<[], unknown>): P
 
 export class Injector {
   readonly #bridges: Bridges;
+  /** How long what was put into a document may take to say so. */
+  patienceMs = 1000;
   readonly #bridging = new Map<number, Promise<Bridge>>(); // by tab
   readonly #adapting = new Map<string, Promise<void>>(); // by document, plugin and hash
 
@@ -72,7 +73,7 @@ export class Injector {
   }
 
   async #injectBridge(tabId: number): Promise<Bridge> {
-    for (let attempt = 0; attempt < attempts; attempt++) {
+    for (let waited = 0; waited < this.patienceMs; waited += againMs) {
       await inject({
         target: { tabId },
         files: ['late.js', 'bridge.js'],
@@ -81,7 +82,7 @@ export class Injector {
       });
       // By tab, not by document: a navigation meanwhile brings a bridge of its own.
       const top = (one: Bridge) => one.tabId === tabId && one.frameId === 0;
-      const bridge = await this.#bridges.when(top, connectMs / attempts);
+      const bridge = await this.#bridges.when(top, againMs);
       if (bridge === undefined) continue;
       await this.#injectTap(bridge);
       return bridge;
@@ -111,7 +112,7 @@ export class Injector {
       injectImmediately: true,
     });
     const has = (one: Bridge) => one === bridge && one.has(plugin);
-    if ((await this.#bridges.when(has, connectMs)) === undefined) {
+    if ((await this.#bridges.when(has, this.patienceMs)) === undefined) {
       throw new Refused('ADAPTER_NOT_READY', `The adapter of ${plugin.name} did not register in the page`);
     }
   }

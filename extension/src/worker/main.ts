@@ -199,6 +199,7 @@ function replyText(id: string, reply: Reply): string {
 
 async function greet(welcome: FrameOf<'welcome'>): Promise<void> {
   invocations.startMs = welcome.startMs ?? invocations.startMs; // older relays do not say
+  injector.patienceMs = invocations.startMs / 2; // what a call prepares has to be ready before
   await tabs.loaded;
   outcomes.sendAgain();
   send({ type: 'tabs', tabs: tabs.all() });

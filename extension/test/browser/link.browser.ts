@@ -18,7 +18,7 @@ test('a program that cannot prove the secret learns nothing, and is not dialled 
   await squatter.listen();
   writeFileSync(join(stage.folder, 'pairing.json'), squatter.pairing);
   stage.relay.close();
-  const { frame } = await squatter.wait((one) => one.type === 'hello', 15_000, 0);
+  const { frame } = await squatter.wait((one) => one.type === 'hello', 0);
   assert.deepEqual(Object.keys(frame).sort(), [
     'bundle',
     'chrome',
@@ -49,7 +49,7 @@ test('a relay that moved to another port is found through pairing.json', async (
     const moved = performance.now();
     last.close();
     last = next;
-    await next.wait((one) => one.type === 'tabs', 15_000, 0);
+    await next.wait((one) => one.type === 'tabs', 0);
     return performance.now() - moved;
   });
   last.close();
@@ -63,13 +63,15 @@ test('an outcome that the relay missed comes again after it returned', async () 
     ['main', true],
   ] as const) {
     await stage.call(tabId, `${tool}.echo`).outcome;
-    const call = stage.call(tabId, `${tool}.sleep`, { ms: 300, path: `/hit/${tool}` }, { write });
-    await call.started;
+    const path = `/held/${tool}`;
+    const call = stage.call(tabId, `${tool}.sleep`, { ms: 300, path }, { write });
+    await until(async () => stage.hits.has(path), 'the tool did not begin');
     const from = stage.relay.got.length;
     stage.relay.socket?.terminate();
+    stage.release();
     assert.equal((await call.outcome).payload, '{"slept":300}');
     assert.ok(stage.relay.got.slice(from).some((one) => one.frame.type === 'hello'));
-    assert.equal(stage.hits.get(`/hit/${tool}`), 1);
+    assert.equal(stage.hits.get(path), 1);
   }
 });
 
@@ -80,9 +82,9 @@ test('an extension whose relay has newer files reloads itself once, and bridges 
   const from = stage.relay.got.length;
   stage.relay.bundle = 'c'.repeat(64);
   stage.relay.socket?.terminate();
-  const changed = await stage.relay.wait((one) => one.type === 'hello' && one.epoch !== epoch, 10_000, from);
+  const changed = await stage.relay.wait((one) => one.type === 'hello' && one.epoch !== epoch, from);
   assert.ok(changed);
-  await stage.relay.wait((one) => one.type === 'tabs', 10_000, stage.relay.got.indexOf(changed));
+  await stage.relay.wait((one) => one.type === 'tabs', stage.relay.got.indexOf(changed));
   const again = await stage.call(tabId, 'iso.echo', { a: 1 }).outcome;
   assert.equal(again.payload, '{"a":1}', JSON.stringify(again.frame));
   const late = await stage.call(tabId, 'main.echo', { a: 1 }).outcome;
@@ -98,7 +100,7 @@ test('the relay may open and show tabs, and nothing else', async () => {
     const id = `${'0'.repeat(24)}${Math.random().toString(16).slice(2, 10).padEnd(8, '0')}`;
     const from = stage.relay.got.length;
     stage.relay.send({ type: 'command', id, name, params });
-    return (await stage.relay.wait((one) => one.type === 'reply' && one.id === id, 15_000, from)).frame;
+    return (await stage.relay.wait((one) => one.type === 'reply' && one.id === id, from)).frame;
   };
   const made = await ask('tabs.create', { url: `${stage.origin}/made`, active: false });
   assert.equal(made.ok, true);
@@ -124,7 +126,7 @@ test('where no page has a bridge, a document without a window brings a worker ba
     const from = stage.relay.got.length;
     const stopped = performance.now();
     await stage.stopWorker();
-    await stage.relay.wait(({ type }) => type === 'tabs', 40_000, from);
+    await stage.relay.wait(({ type }) => type === 'tabs', from);
     return performance.now() - stopped;
   });
   assert.ok(took < 5000, 'it was woken, not by the alarm');

@@ -10,7 +10,10 @@ before(async () => {
   stage = await setStage(
     (request, response) => {
       response.setHeader('content-type', 'text/html');
-      response.setHeader('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'");
+      response.setHeader(
+        'content-security-policy',
+        "default-src 'none'; style-src 'unsafe-inline'; connect-src 'self'",
+      );
       response.end(
         `<!doctype html><title>${request.url}</title><style>div { display: none !important }</style><p>words</p><input autofocus>`,
       );
@@ -59,7 +62,7 @@ for (const world of ['iso', 'main']) {
       });
       Object.assign(globalThis, { times });
     });
-    const call = stage.call(tabId, `${world}.sleep`, { ms: 2500 }, acting);
+    const call = stage.call(tabId, `${world}.sleep`, { ms: 2500, path: `/held/${world}` }, acting);
     await call.started;
     await until(async () => (await marks(page)).length === 1, 'no mark');
     assert.deepEqual(await marks(page), [
@@ -76,6 +79,8 @@ for (const world of ['iso', 'main']) {
     ]);
     await until(async () => (await badge(tabId)) === '●', 'no badge on the tab');
     assert.equal(await badge(), '');
+    await until(async () => stage.hits.has(`/held/${world}`), 'the tool did not begin');
+    stage.release(); // until here the call lasts, however long this test takes to look
     if (process.env.TABRELAY_SCREENSHOTS)
       await page.screenshot({ path: `${process.env.TABRELAY_SCREENSHOTS}/mark.png` });
     await call.outcome;
@@ -96,7 +101,7 @@ async function command(name: string, params: object): Promise<string> {
   const id = Math.random().toString(16).slice(2).padEnd(32, '0').slice(0, 32);
   const from = stage.relay.got.length;
   stage.relay.send({ type: 'command', id, name, params });
-  return (await stage.relay.wait((frame) => frame.type === 'reply' && frame.id === id, 10_000, from)).payload;
+  return (await stage.relay.wait((frame) => frame.type === 'reply' && frame.id === id, from)).payload;
 }
 
 test('readers of the page do not see the mark, and it is no change of the page', async () => {
@@ -154,7 +159,7 @@ test('questions show on the icon, and as a notification while no panel is open',
   const shown = async () => Object.keys(await notes()).length;
   const from = stage.relay.got.length;
   stage.relay.send({ type: 'news', topics: ['approvals'], waiting: 1 });
-  const { frame } = await stage.relay.wait(({ path }) => path === '/api/v1/approvals', 15_000, from);
+  const { frame } = await stage.relay.wait(({ path }) => path === '/api/v1/approvals', from);
   stage.relay.send({ type: 'response', id: frame.id, status: 200 }, JSON.stringify({ approvals: questions }));
   await until(async () => (await badge()) === '1', 'no number');
   await until(async () => (await shown()) === 1, 'no notification');

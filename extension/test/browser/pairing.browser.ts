@@ -37,14 +37,14 @@ async function paste(text: string, phase: string, words = ''): Promise<string> {
 test('it connects after the exchange, also after its worker was stopped, and no page can read what it keeps', async () => {
   assert.equal(stage.relay.connections, 0);
   await paste(`127.0.0.1:${stage.relay.port}/${code}`, 'done');
-  await stage.relay.wait(({ type }) => type === 'tabs', 15_000, 0);
+  await stage.relay.wait(({ type }) => type === 'tabs', 0);
   const kept = await (await stage.worker()).evaluate(() => chrome.storage.local.get('pairing'));
   assert.deepEqual(kept.pairing, JSON.parse(stage.relay.pairing));
   await stage.open('/page'); // its bridge wakes the worker
   const from = stage.relay.got.length;
   await stage.stopWorker();
   await (await stage.openPanel()).bringToFront();
-  await stage.relay.wait(({ type }) => type === 'tabs', 10_000, from);
+  await stage.relay.wait(({ type }) => type === 'tabs', from);
 });
 
 test('a string that is wrong gives nothing, and is told in words', async () => {

@@ -45,7 +45,6 @@ test('a request of the panel reaches the relay, and its answer the panel', async
   });
   const { frame, payload } = await stage.relay.wait(
     ({ type, path }) => type === 'request' && path === '/api/v1/paused?x=1',
-    15_000,
     from,
   );
   assert.equal(frame.method, 'PUT');
@@ -75,7 +74,7 @@ test('a request under way when the link drops is told so', async () => {
   await openPort(panel);
   const from = stage.relay.got.length;
   await say(panel, { type: 'request', id: 'mine', method: 'GET', path: '/api/v1/nowhere' });
-  await stage.relay.wait(({ path }) => path === '/api/v1/nowhere', 15_000, from);
+  await stage.relay.wait(({ path }) => path === '/api/v1/nowhere', from);
   stage.relay.socket?.terminate();
   const answer = await hear(panel, 'response');
   assert.match(JSON.stringify(answer), /"status":0.*link to the relay was lost/);
@@ -144,7 +143,7 @@ test('the person names the profile, and the relay hears it at once and ever afte
   await openPort(panel);
   const from = stage.relay.got.length;
   await say(panel, { type: 'name', label: '  Work\u202e \n account ' });
-  const { frame } = await stage.relay.wait(({ type }) => type === 'profile', 15_000, from);
+  const { frame } = await stage.relay.wait(({ type }) => type === 'profile', from);
   assert.equal(frame.label, 'Work account');
   await panel.waitForFunction(() =>
     Reflect.get(globalThis, 'heard').some(
@@ -153,7 +152,7 @@ test('the person names the profile, and the relay hears it at once and ever afte
   );
   await say(panel, { type: 'name', label: ' \n' });
   stage.relay.socket?.terminate();
-  const hello = await stage.relay.wait(({ type }) => type === 'hello', 10_000, from);
+  const hello = await stage.relay.wait(({ type }) => type === 'hello', from);
   assert.match(JSON.stringify(hello.frame.profile), /"label":"Work account"/);
 });
 

@@ -4,6 +4,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { patienceMs } from './patience.ts';
 
 export interface Frame extends Record<string, unknown> {
   type: string;
@@ -25,6 +26,7 @@ export class TestRelay {
   autoAck = true;
   bundle = '';
   protocol = 2;
+  startMs = 30_000; // a page of a busy machine is not one that does not answer
   code = ''; // a one-time string that is good now
   sendWrongProof = false;
   plugins: readonly object[] = [];
@@ -67,10 +69,11 @@ export class TestRelay {
   }
 
   /** The next frame, or one that came already since `from`, that passes the test. */
-  wait(test: (frame: Frame) => boolean, ms = 10_000, from = this.got.length) {
+  wait(test: (frame: Frame) => boolean, from = this.got.length) {
     for (const one of this.got.slice(from)) if (test(one.frame)) return Promise.resolve(one);
     return new Promise<{ frame: Frame; payload: string }>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`no such frame in ${ms} ms: ${test}`)), ms);
+      const timer = setTimeout(() => reject(new Error(`no such frame: ${test}`)), patienceMs);
+      timer.unref(); // not every call that is watched starts
       this.#waiters.add({
         test,
         resolve: (got) => {
@@ -112,7 +115,7 @@ export class TestRelay {
         this.connections++;
         const limits = { frameBytes: 16 << 20, resultBytes: 10 << 20, storedOutcomeBytes: 65536 };
         const bundle = this.bundle || JSON.parse(hello).bundle;
-        this.send({ type: 'welcome', bundle, pingMs: 20_000, limits, gapMs: 5000 });
+        this.send({ type: 'welcome', bundle, pingMs: 20_000, limits, gapMs: 5000, startMs: this.startMs });
         this.send({ type: 'plugins', plugins: this.plugins });
       } else if (frame.type === 'ping') socket.send('{"type":"pong"}');
       else if (frame.type === 'outcome' && this.autoAck) this.send({ type: 'ack', ids: [frame.id] });

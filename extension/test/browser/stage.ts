@@ -21,6 +21,8 @@ export interface Stage {
   browser: BrowserContext;
   origin: string;
   hits: Map<string, number>; // requests the site got, by path
+  /** Answers the requests for paths below /held that the site has got: until then a tool waits for one. */
+  release(): void;
   folder: string;
   open(path: string): Promise<{ page: Page; tabId: number }>;
   openPanel(file?: string): Promise<Page>;
@@ -89,10 +91,12 @@ export interface Props {
 
 export async function setStage(site: Site = plainPage, props: Props = {}): Promise<Stage> {
   const hits = new Map<string, number>();
+  const held: ServerResponse[] = [];
   const server = createServer((request, response) => {
     const path = request.url ?? '';
     hits.set(path, (hits.get(path) ?? 0) + 1);
     if (path.startsWith('/hit')) return response.end('counted');
+    if (path.startsWith('/held')) return void held.push(response);
     site(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -143,7 +147,7 @@ export async function setStage(site: Site = plainPage, props: Props = {}): Promi
     }, 'Chrome was not given the scripts of the plugins');
   };
   if (!props.packed) {
-    await relay.wait((frame) => frame.type === 'tabs', 20_000, 0);
+    await relay.wait((frame) => frame.type === 'tabs', 0);
     await registered(pluginList(origin));
   }
 
@@ -152,6 +156,9 @@ export async function setStage(site: Site = plainPage, props: Props = {}): Promi
     browser,
     origin,
     hits,
+    release() {
+      for (const response of held.splice(0)) response.end('counted');
+    },
     folder,
     async open(path) {
       const from = relay.got.length;
@@ -160,7 +167,6 @@ export async function setStage(site: Site = plainPage, props: Props = {}): Promi
       await page.goto(url);
       const { frame } = await relay.wait(
         ({ type, tab }) => type === 'tab' && isTab(tab) && tab.url === url && tab.status === 'complete',
-        10_000,
         from,
       );
       return { page, tabId: isTab(frame.tab) ? frame.tab.id : 0 };
@@ -214,9 +220,9 @@ function startCall(relay: TestRelay, tabId: number, tool: string, args: object, 
   const from = relay.got.length;
   const begun = performance.now();
   const outcome = relay
-    .wait((frame) => frame.type === 'outcome' && frame.id === id, 15_000, from)
+    .wait((frame) => frame.type === 'outcome' && frame.id === id, from)
     .then((got) => ({ ...got, ms: Math.round(performance.now() - begun) }));
-  const started = relay.wait((frame) => frame.type === 'started' && frame.id === id, 15_000, from);
+  const started = relay.wait((frame) => frame.type === 'started' && frame.id === id, from);
   started.catch(() => {}); // not every call starts
   relay.send(
     {
