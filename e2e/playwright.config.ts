@@ -8,7 +8,7 @@ export default defineConfig({
   workers: 1,
   retries: 0,
   timeout: 180_000,
-  expect: { timeout: 20_000 },
+  expect: { timeout: 60_000 },
   forbidOnly: process.env.CI !== undefined,
   reporter: [['list']],
   use: { trace: 'off' },

@@ -54,7 +54,7 @@ export async function openMail(people: readonly string[], closing: Closing): Pro
   const dovecot = start('dovecot', ['-F', '-c', configuration]);
   closing.defer(() => dovecot.stop());
   // Its delivery agent asks it where people's mail is.
-  await expect.poll(() => greets(imap), { message: 'Dovecot answers', timeout: 20_000 }).toBe(true);
+  await expect.poll(() => greets(imap), { message: 'Dovecot answers' }).toBe(true);
   const deliver = byDovecot(configuration);
   const smtp = await openPostman(people, deliver, closing);
   await layOut(folder);
@@ -72,7 +72,7 @@ export async function openMail(people: readonly string[], closing: Closing): Pro
       (response) => response.status,
       () => 0,
     );
-  await expect.poll(status, { message: 'the webmail answers', timeout: 20_000 }).toBe(200);
+  await expect.poll(status, { message: 'the webmail answers' }).toBe(200);
   return new Mail(url, folder, deliver, dovecot);
 }
 

@@ -71,7 +71,7 @@ export async function openBlog(closing: Closing): Promise<Blog> {
       (response) => response.status,
       () => 0,
     );
-  await expect.poll(status, { message: 'the blog answers', timeout: 20_000 }).toBe(200);
+  await expect.poll(status, { message: 'the blog answers' }).toBe(200);
   return new Blog(url, database);
 }
 
@@ -99,7 +99,7 @@ async function openDatabase(folder: string, closing: Closing): Promise<Program> 
   ]);
   closing.defer(() => database.stop());
   await expect
-    .poll(() => database.output(), { message: 'the database listens', timeout: 20_000 })
+    .poll(() => database.output(), { message: 'the database listens' })
     .toContain('ready for connections');
   return database;
 }

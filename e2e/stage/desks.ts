@@ -90,7 +90,7 @@ export class Desks {
     const blank = context.pages().find((page) => page.url() === 'about:blank');
     const page = blank ?? (await context.newPage());
     await page.goto(this.site.signIn(account, desk));
-    await expect.poll(() => this.relay.tabs(), { timeout: 20_000 }).toContain(this.site.desk(desk));
+    await expect.poll(() => this.relay.tabs()).toContain(this.site.desk(desk));
     return page;
   }
 

@@ -76,10 +76,7 @@ export class TroubledStage {
     if (before === undefined) throw new Error('there is no relay to end');
     process.kill(before, signal);
     await expect
-      .poll(async () => (await relay.announced())?.pid ?? before, {
-        message: 'the next relay',
-        timeout: 20_000,
-      })
+      .poll(async () => (await relay.announced())?.pid ?? before, { message: 'the next relay' })
       .not.toBe(before);
     await detour(relay, this.#proxy);
     // The browser has dialled the relay itself meanwhile. A worker that starts again takes the detour.
