@@ -99,6 +99,29 @@ func TestPause(t *testing.T) {
 	}
 }
 
+// What is always allowed is a rule before the call goes on: the next one of its agent is not asked about.
+func TestAlwaysHoldsForTheNextCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
+		written := make(chan struct{})
+		f.options.Store.(*memory).slow = written
+		q, end := f.asks(t.Context(), pay())
+		answered := make(chan error, 1)
+		go func() { answered <- f.Answer(t.Context(), q.ID, "", yes("always")) }()
+		synctest.Wait()
+		if len(end) != 0 {
+			t.Error("the call goes on before there is a rule")
+		}
+		close(written)
+		if err, failure := <-answered, <-end; err != nil || failure != nil {
+			t.Error(err, failure)
+		}
+		if got := f.allowed(pay()); got != "runs" {
+			t.Errorf("the next call: %s", got)
+		}
+	})
+}
+
 // Changing the rules takes back what was allowed under them.
 func TestANewRuleTakesGrantsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
