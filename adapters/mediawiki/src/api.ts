@@ -1,15 +1,15 @@
 // Calls the Action API with the session of the person whose browser this is.
 
 import { fetchFromPage, parseRetryAfterMs, ToolError } from '@tabrelay/plugin-sdk';
+import { asText, type JsonObject, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { failure } from './failures.ts';
-import { at, type Json, objects, text } from './json.ts';
 import { findWiki, signInUrl, type Wiki } from './wiki.ts';
 
 /** Parameters of a request; undefined and false leave a parameter out, true sends it empty, a list is joined. */
 export type Params = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 /** A read. */
-export async function get(params: Params, signal: AbortSignal): Promise<Json> {
+export async function get(params: Params, signal: AbortSignal): Promise<JsonObject> {
   const wiki = currentWiki();
   return call(wiki, new Request(`${wiki.api}?${encode(params)}`), signal);
 }
@@ -18,7 +18,7 @@ export async function get(params: Params, signal: AbortSignal): Promise<Json> {
  * A write: it needs a signed-in person, and a token that proves the request comes from the wiki's own pages.
  * A token the wiki no longer accepts is fetched anew once; nothing was written before that.
  */
-export async function write(params: Params, signal: AbortSignal, file?: File): Promise<Json> {
+export async function write(params: Params, signal: AbortSignal, file?: File): Promise<JsonObject> {
   const wiki = currentWiki();
   const kind = params.action === 'watch' ? 'watch' : 'csrf';
   for (const last of [false, true]) {
@@ -42,7 +42,7 @@ function withFile(fields: URLSearchParams, file: File): FormData {
 
 async function token(kind: 'csrf' | 'watch', signal: AbortSignal): Promise<string> {
   const answer = await get({ action: 'query', meta: 'tokens', type: kind, assert: 'user' }, signal);
-  return text(at(answer, 'query', 'tokens')[`${kind}token`]);
+  return asText(objectAt(answer, 'query', 'tokens')[`${kind}token`]);
 }
 
 function currentWiki(): Wiki {
@@ -55,13 +55,13 @@ function currentWiki(): Wiki {
   );
 }
 
-async function call(wiki: Wiki, request: Request, signal: AbortSignal): Promise<Json> {
+async function call(wiki: Wiki, request: Request, signal: AbortSignal): Promise<JsonObject> {
   const response = await fetchFromPage(request, { signal });
-  const answer = at(await response.json());
-  const error = objects(answer.errors)[0];
+  const answer = objectAt(await response.json());
+  const error = objectsIn(answer.errors)[0];
   if (error === undefined) return answer;
   throw failure(
-    { code: text(error.code), text: text(error.text) },
+    { code: asText(error.code), text: asText(error.text) },
     { signInUrl: signInUrl(wiki), retryAfterMs: parseRetryAfterMs(response.headers.get('retry-after')) },
   );
 }

@@ -1,8 +1,8 @@
 // Saves text to a page, the same for a new page and an old one.
 
 import { ToolError } from '@tabrelay/plugin-sdk';
+import { asNumber, asText, isTrue, type JsonObject, objectAt } from '@tabrelay/plugin-sdk/json';
 import { type Params, write } from './api.ts';
-import { at, flag, number, text } from './json.ts';
 
 /** What a saved edit answers. */
 export interface Saved {
@@ -26,23 +26,23 @@ export const savedOutput = {
 } as const;
 
 export async function save(params: Params, signal: AbortSignal): Promise<Saved> {
-  const edit = at(await write({ action: 'edit', ...params }, signal), 'edit');
+  const edit = objectAt(await write({ action: 'edit', ...params }, signal), 'edit');
   if (edit.result !== 'Success') throw notSaved(edit);
   return {
-    title: text(edit.title),
-    changed: !flag(edit.nochange),
-    revisionId: number(edit.newrevid),
-    previousRevisionId: number(edit.oldrevid),
+    title: asText(edit.title),
+    changed: !isTrue(edit.nochange),
+    revisionId: asNumber(edit.newrevid),
+    previousRevisionId: asNumber(edit.oldrevid),
   };
 }
 
 /** The wiki answered without an error and without saving: it wants a CAPTCHA, or an extension stopped the edit. */
-function notSaved(edit: ReturnType<typeof at>): ToolError {
+function notSaved(edit: JsonObject): ToolError {
   const asksForCaptcha = 'captcha' in edit;
   return new ToolError(
     asksForCaptcha
       ? 'The wiki wants a CAPTCHA solved before it saves this. Ask the person to make the edit in the browser.'
-      : `The wiki did not save the edit: ${text(edit.info) || text(edit.code) || 'it gave no reason'}.`,
+      : `The wiki did not save the edit: ${asText(edit.info) || asText(edit.code) || 'it gave no reason'}.`,
     asksForCaptcha ? 'CAPTCHA_REQUIRED' : 'EDIT_REFUSED',
     { category: asksForCaptcha ? 'auth' : 'validation', outcome: 'not_executed' },
   );

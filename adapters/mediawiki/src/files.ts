@@ -1,17 +1,17 @@
 // Files of a wiki as the API answers them.
 
 import { ToolError } from '@tabrelay/plugin-sdk';
-import { type Json, number, text } from './json.ts';
+import { asNumber, asText, type JsonObject } from '@tabrelay/plugin-sdk/json';
 
-export const fileOf = (from: Json) => ({
-  title: text(from.title),
-  url: text(from.url),
-  mime: text(from.mime),
-  bytes: number(from.size),
-  width: number(from.width),
-  height: number(from.height),
-  user: text(from.user),
-  timestamp: text(from.timestamp),
+export const fileOf = (from: JsonObject) => ({
+  title: asText(from.title),
+  url: asText(from.url),
+  mime: asText(from.mime),
+  bytes: asNumber(from.size),
+  width: asNumber(from.width),
+  height: asNumber(from.height),
+  user: asText(from.user),
+  timestamp: asText(from.timestamp),
 });
 
 /** JSON Schema of [fileOf]'s answer. */

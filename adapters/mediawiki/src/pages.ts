@@ -1,19 +1,19 @@
 // Pages and revisions as the API answers them.
 
 import { ToolError } from '@tabrelay/plugin-sdk';
+import { asNumber, asText, isTrue, type JsonObject, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from './api.ts';
-import { at, flag, type Json, number, objects, text } from './json.ts';
 
 /** The only page of a `query` about one title, or a ToolError that says why there is none. */
-export function onlyPage(answer: Json, title: string): Json {
-  const page = objects(at(answer, 'query').pages)[0];
-  if (page === undefined || flag(page.missing)) throw noSuchPage(title);
-  if (flag(page.invalid)) {
+export function onlyPage(answer: JsonObject, title: string): JsonObject {
+  const page = objectsIn(objectAt(answer, 'query').pages)[0];
+  if (page === undefined || isTrue(page.missing)) throw noSuchPage(title);
+  if (isTrue(page.invalid)) {
     throw ToolError.validation(
-      text(at(page, 'invalidreason').text) || `"${title}" is not a possible page title.`,
+      asText(objectAt(page, 'invalidreason').text) || `"${title}" is not a possible page title.`,
     );
   }
-  if (flag(page.special)) {
+  if (isTrue(page.special)) {
     throw ToolError.validation(
       `"${title}" is made by the wiki when it is opened, and has neither a text nor a history.`,
     );
@@ -36,22 +36,22 @@ export async function talkPage(
     redirects: true,
     inprop: ['associatedpage', 'talkid'],
   };
-  const page = objects(at(await get(params, signal), 'query').pages)[0] ?? {};
-  if (number(page.ns) % 2 === 1) return { title: text(page.title), exists: !flag(page.missing) };
+  const page = objectsIn(objectAt(await get(params, signal), 'query').pages)[0] ?? {};
+  if (asNumber(page.ns) % 2 === 1) return { title: asText(page.title), exists: !isTrue(page.missing) };
   onlyPage({ query: { pages: [page] } }, title);
-  const talk = text(page.associatedpage);
+  const talk = asText(page.associatedpage);
   if (talk === '') throw ToolError.notFound(`"${title}" has no talk page.`);
-  return { title: talk, exists: number(page.talkid) > 0 };
+  return { title: talk, exists: asNumber(page.talkid) > 0 };
 }
 
 /** A revision as history and watch list show it. */
-export const revision = (from: Json) => ({
-  revisionId: number(from.revid),
-  parentId: number(from.parentid),
-  timestamp: text(from.timestamp),
-  user: text(from.user),
-  comment: text(from.comment),
-  minor: flag(from.minor),
+export const revision = (from: JsonObject) => ({
+  revisionId: asNumber(from.revid),
+  parentId: asNumber(from.parentid),
+  timestamp: asText(from.timestamp),
+  user: asText(from.user),
+  comment: asText(from.comment),
+  minor: isTrue(from.minor),
 });
 
 /** JSON Schema of [revision]'s answer. */
@@ -65,11 +65,11 @@ export const revisionProperties = {
 } as const;
 
 /** An entry of the recent changes. */
-export const change = (from: Json) => ({
-  title: text(from.title),
-  kind: text(from.logtype) || text(from.type),
-  bytes: number(from.newlen) - number(from.oldlen),
-  bot: flag(from.bot),
+export const change = (from: JsonObject) => ({
+  title: asText(from.title),
+  kind: asText(from.logtype) || asText(from.type),
+  bytes: asNumber(from.newlen) - asNumber(from.oldlen),
+  bot: isTrue(from.bot),
   ...revision({ ...from, parentid: from.old_revid }),
 });
 

@@ -1,13 +1,13 @@
 // Calls the admin API in the name of the person. https://nodered.org/docs/api/admin/methods/
 
 import { fetchText, httpStatusToToolError, ToolError } from '@tabrelay/plugin-sdk';
-import { at, type Json, objects, parsed, text } from './json.ts';
+import { asText, type JsonObject, objectAt, objectsIn, parseJSON } from '@tabrelay/plugin-sdk/json';
 import { baseUrl, bearer } from './session.ts';
 
 /** What is sent besides the path. */
 export interface Sent {
   method?: string;
-  body?: Json;
+  body?: JsonObject;
   headers?: Record<string, string>;
   /** What to say about a thing that is not there. */
   missing?: string;
@@ -19,10 +19,10 @@ export async function send(path: string, sent: Sent, signal: AbortSignal): Promi
   const headers = { accept: 'application/json', ...bearer(), ...sent.headers };
   const explain = (response: Response) => explained(response, missing);
   if (body === undefined)
-    return parsed(await fetchText(baseUrl() + path, { method, headers, signal, explain }));
+    return parseJSON(await fetchText(baseUrl() + path, { method, headers, signal, explain }));
   const json = { ...headers, 'content-type': 'application/json' };
   const options = { method, headers: json, body: JSON.stringify(body), signal, explain };
-  return parsed(await fetchText(baseUrl() + path, options));
+  return parseJSON(await fetchText(baseUrl() + path, options));
 }
 
 async function explained(response: Response, missing: string): Promise<ToolError | undefined> {
@@ -36,8 +36,8 @@ async function explained(response: Response, missing: string): Promise<ToolError
     case 409:
       return conflict('Somebody else has deployed meanwhile.');
   }
-  const answer = at(parsed(await response.text()));
-  const message = text(answer.message);
+  const answer = objectAt(parseJSON(await response.text()));
+  const message = asText(answer.message);
   return message === '' ? undefined : httpStatusToToolError(response, `Node-RED answered: ${message}`);
 }
 
@@ -54,7 +54,7 @@ export const conflict = (reason: string): ToolError =>
 
 /** All there is to deploy: tabs, subflows, configurations and nodes in one list, and its revision. */
 export interface Flows {
-  nodes: readonly Json[];
+  nodes: readonly JsonObject[];
   rev: string;
 }
 
@@ -62,6 +62,6 @@ export interface Flows {
 export const v2 = { 'Node-RED-API-Version': 'v2' };
 
 export async function readFlows(signal: AbortSignal): Promise<Flows> {
-  const answer = at(await send('flows', { headers: v2 }, signal));
-  return { nodes: objects(answer.flows), rev: text(answer.rev) };
+  const answer = objectAt(await send('flows', { headers: v2 }, signal));
+  return { nodes: objectsIn(answer.flows), rev: asText(answer.rev) };
 }

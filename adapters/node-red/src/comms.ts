@@ -1,25 +1,25 @@
 // The editor's WebSocket, on which it hears of debug messages and deployments.
 
 import { sleep, ToolError } from '@tabrelay/plugin-sdk';
-import { at, type Json, objects, parsed } from './json.ts';
+import { type JsonObject, objectAt, objectsIn, parseJSON } from '@tabrelay/plugin-sdk/json';
 import { baseUrl, token } from './session.ts';
 
 export interface Listening {
   /** What came so far on the topic. */
-  readonly messages: readonly Json[];
+  readonly messages: readonly JsonObject[];
   /** Resolves when the messages are what was waited for, or after a time in milliseconds. */
-  until(done: (messages: readonly Json[]) => boolean, ms: number, signal: AbortSignal): Promise<void>;
+  until(done: (messages: readonly JsonObject[]) => boolean, ms: number, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
 /** Listens to a topic; what is published after this resolves is not missed. */
 export async function listen(topic: string, signal: AbortSignal): Promise<Listening> {
   const socket = new WebSocket(`${baseUrl().replace(/^http/, 'ws')}comms`);
-  const messages: Json[] = [];
+  const messages: JsonObject[] = [];
   let arrived = () => {};
   socket.addEventListener('message', ({ data }) => {
-    const all = objects(parsed(String(data))).filter((message) => message.topic === topic);
-    messages.push(...all.map((message) => at(message.data)));
+    const all = objectsIn(parseJSON(String(data))).filter((message) => message.topic === topic);
+    messages.push(...all.map((message) => objectAt(message.data)));
     arrived();
   });
   try {
@@ -52,7 +52,8 @@ async function authorize(socket: WebSocket, signal: AbortSignal): Promise<void> 
   socket.send(JSON.stringify({ auth }));
   for (;;) {
     const message = await event(socket, 'message', signal);
-    const answer = message instanceof MessageEvent ? at(parsed(String(message.data))).auth : undefined;
+    const answer =
+      message instanceof MessageEvent ? objectAt(parseJSON(String(message.data))).auth : undefined;
     if (answer === 'fail') throw closed();
     if (answer === 'ok') return;
   }

@@ -1,22 +1,23 @@
 // Deploys changes, and waits until they run.
 
+import { asText, type JsonObject, objectAt } from '@tabrelay/plugin-sdk/json';
 import { type Flows, send, v2 } from './api.ts';
 import { listen } from './comms.ts';
-import { at, type Json, text } from './json.ts';
 
 const startsWithin = 3000;
 
 /** Deploys the list with one part replaced; only what changed is started anew. Answers the new revision. */
 export function deploy(
   flows: Flows,
-  changed: Json,
+  changed: JsonObject,
   type: 'nodes' | 'flows',
   signal: AbortSignal,
 ): Promise<string> {
   const nodes = flows.nodes.map((node) => (node.id === changed.id ? changed : node));
   const headers = { ...v2, 'Node-RED-Deployment-Type': type };
   const body = { flows: nodes, rev: flows.rev };
-  const post = async () => text(at(await send('flows', { method: 'POST', headers, body }, signal)).rev);
+  const post = async () =>
+    asText(objectAt(await send('flows', { method: 'POST', headers, body }, signal)).rev);
   return running(flows.rev, post, signal);
 }
 

@@ -1,19 +1,19 @@
 // What stands in the one list that a Node-RED deploys.
 
 import { ToolError } from '@tabrelay/plugin-sdk';
+import { asText, type JsonObject } from '@tabrelay/plugin-sdk/json';
 import type { Flows } from './api.ts';
-import { type Json, text } from './json.ts';
 
 /** Whether an entry is a flow (a tab of the editor) or a subflow. */
-export const isFlow = ({ type }: Json): boolean => type === 'tab' || type === 'subflow';
+export const isFlow = ({ type }: JsonObject): boolean => type === 'tab' || type === 'subflow';
 
 /** Off: a tab says disabled, a node says d. */
-export const isDisabled = ({ disabled, d }: Json): boolean => disabled === true || d === true;
+export const isDisabled = ({ disabled, d }: JsonObject): boolean => disabled === true || d === true;
 
-export const labelOf = ({ label, name }: Json): string => text(label) || text(name);
+export const labelOf = ({ label, name }: JsonObject): string => asText(label) || asText(name);
 
 /** The flow of that id or label. */
-export function findFlow({ nodes }: Flows, wanted: string): Json {
+export function findFlow({ nodes }: Flows, wanted: string): JsonObject {
   const flows = nodes.filter(isFlow);
   const byId = flows.find(({ id }) => id === wanted);
   if (byId !== undefined) return byId;
@@ -25,7 +25,7 @@ export function findFlow({ nodes }: Flows, wanted: string): Json {
 }
 
 /** The node of that id. */
-export function findNode({ nodes }: Flows, wanted: string): Json {
+export function findNode({ nodes }: Flows, wanted: string): JsonObject {
   const found = nodes.find((node) => node.id === wanted && !isFlow(node));
   if (found !== undefined) return found;
   throw ToolError.notFound(`There is no node "${wanted}". search_nodes finds nodes by their text.`);

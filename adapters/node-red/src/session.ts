@@ -1,7 +1,7 @@
 // The session of the person who is signed in to the editor, and where the editor is.
 
 import { fetchText, findLocalStorageEntry, getConfig, type SignIn, ToolError } from '@tabrelay/plugin-sdk';
-import { at, parsed, text } from './json.ts';
+import { asText, objectAt, parseJSON } from '@tabrelay/plugin-sdk/json';
 
 /** Where the editor's paths begin. */
 export function baseUrl(): string {
@@ -16,7 +16,7 @@ export function token(): string | undefined {
   // Editors of several paths on one host each have an entry of their own.
   const suffix = new URL(baseUrl()).pathname.slice(0, -1).replaceAll('/', '-');
   const entry = findLocalStorageEntry((key) => key === `auth-tokens${suffix}`);
-  return text(at(parsed(entry?.value ?? '')).access_token) || undefined;
+  return asText(objectAt(parseJSON(entry?.value ?? '')).access_token) || undefined;
 }
 
 export const bearer = (): Record<string, string> => {

@@ -7,10 +7,10 @@ import {
   httpStatusToToolError,
   ToolError,
 } from '@tabrelay/plugin-sdk';
-import { at, type Json, text } from './json.ts';
+import { asText, type JsonObject, objectAt } from '@tabrelay/plugin-sdk/json';
 import { baseUrl, loginUrl, token } from './session.ts';
 
-export const get = (path: string, params: FormFields, signal: AbortSignal): Promise<Json> =>
+export const get = (path: string, params: FormFields, signal: AbortSignal): Promise<JsonObject> =>
   send(
     'GET',
     `${path}?${buildQueryString(params)}`,
@@ -27,16 +27,16 @@ const asked =
 export async function send(
   method: string,
   path: string,
-  body: Json | undefined,
+  body: JsonObject | undefined,
   signal: AbortSignal,
   advice = '',
-): Promise<Json> {
+): Promise<JsonObject> {
   const headers = new Headers();
   const session = token();
   if (session !== undefined) headers.set('authorization', session);
   if (body !== undefined) headers.set('content-type', 'application/json');
   const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-  return at(
+  return objectAt(
     await fetchJSON(`${baseUrl()}api/${path}`, {
       method,
       headers,
@@ -63,10 +63,10 @@ export const containing = (value: string): string =>
 
 /** The failure in the words of the server; undefined when it was not PocketBase that answered. */
 async function explain(response: Response, unread: string): Promise<ToolError | undefined> {
-  const answer = at(await response.json().catch(() => undefined));
-  const message = text(answer.message);
+  const answer = objectAt(await response.json().catch(() => undefined));
+  const message = asText(answer.message);
   if (message === '') return undefined;
-  const said = `PocketBase answered: ${[message, ...details(at(answer.data))].join(' ')}`;
+  const said = `PocketBase answered: ${[message, ...details(objectAt(answer.data))].join(' ')}`;
   if (response.status === 401 || response.status === 403) {
     return ToolError.auth(
       `${said} Ask the person to sign in as a superuser at ${loginUrl()}, then call again.`,
@@ -80,7 +80,7 @@ async function explain(response: Response, unread: string): Promise<ToolError | 
 }
 
 /** What is wrong with each field. */
-const details = (data: Json): string[] =>
+const details = (data: JsonObject): string[] =>
   Object.entries(data).map(
-    ([field, problem]) => `${field}: ${text(at(problem).message) || JSON.stringify(problem)}`,
+    ([field, problem]) => `${field}: ${asText(objectAt(problem).message) || JSON.stringify(problem)}`,
   );

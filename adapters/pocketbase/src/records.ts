@@ -1,6 +1,6 @@
 // Records as an agent gets them: without what every one of a list repeats, and with long texts cut.
 
-import type { Json } from './json.ts';
+import type { JsonObject } from '@tabrelay/plugin-sdk/json';
 
 /** JSON Schema of the name of a collection. */
 export const collectionInput = {
@@ -25,7 +25,7 @@ export const pageOutput = {
 } as const;
 
 /** What a list answers about the whole. */
-export function pageOf({ page, totalItems, totalPages }: Json) {
+export function pageOf({ page, totalItems, totalPages }: JsonObject) {
   const more = typeof page === 'number' && typeof totalPages === 'number' && page < totalPages;
   return { total: typeof totalItems === 'number' ? totalItems : 0, ...(more ? { nextPage: page + 1 } : {}) };
 }
@@ -58,9 +58,10 @@ export const recordOutput = { type: 'object', description: 'The fields by name.'
 
 /** A record without the collection it is of, its texts cut. */
 export const record = (
-  { collectionId: _id, collectionName: _name, ...fields }: Json,
+  { collectionId: _id, collectionName: _name, ...fields }: JsonObject,
   maxChars: number,
-): Json => Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, cut(value, maxChars)]));
+): JsonObject =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, cut(value, maxChars)]));
 
 function cut(value: unknown, maxChars: number): unknown {
   if (typeof value === 'string') return value.length > maxChars ? `${value.slice(0, maxChars)}…` : value;

@@ -1,14 +1,14 @@
 // The session of the superuser who is signed in to the dashboard, and where the server is.
 
 import { getConfig, getLocalStorage, type SignIn } from '@tabrelay/plugin-sdk';
-import { at, number, parsed, text } from './json.ts';
+import { asNumber, asText, objectAt, parseJSON } from '@tabrelay/plugin-sdk/json';
 
 // The dashboard keeps its session here: {token, record}.
 const key = '__pb_superuser_auth__';
 
 /** The token of the dashboard's session; undefined when there is none, or when it has expired. */
 export function token(): string | undefined {
-  const found = text(at(parsed(getLocalStorage(key) ?? '')).token);
+  const found = asText(objectAt(parseJSON(getLocalStorage(key) ?? '')).token);
   return expiry(found) > Date.now() / 1000 ? found : undefined;
 }
 
@@ -16,7 +16,7 @@ export function token(): string | undefined {
 function expiry(jwt: string): number {
   const claims = jwt.split('.')[1]?.replaceAll('-', '+').replaceAll('_', '/') ?? '';
   try {
-    return number(at(parsed(atob(claims))).exp);
+    return asNumber(objectAt(parseJSON(atob(claims))).exp);
   } catch {
     return 0; // Not base64.
   }

@@ -8,7 +8,7 @@ import {
   httpStatusToToolError,
   ToolError,
 } from '@tabrelay/plugin-sdk';
-import { at, type Json, text } from './json.ts';
+import { asText, type JsonObject, objectAt } from '@tabrelay/plugin-sdk/json';
 
 /** An answer's `data`, which may be a list, and what the server warns of. */
 export interface Answer {
@@ -19,7 +19,7 @@ export interface Answer {
 export async function get(path: string, params: FormFields, signal: AbortSignal): Promise<Answer> {
   const query = buildQueryString(params);
   const url = `${baseUrl()}api/v1/${path}${query && `?${query}`}`;
-  const answer = at(await fetchJSON(url, { signal, explain }));
+  const answer = objectAt(await fetchJSON(url, { signal, explain }));
   return { data: answer.data, warnings: answer.warnings };
 }
 
@@ -36,14 +36,14 @@ export function baseUrl(): string {
 
 /** What went wrong in the words of the server; undefined when it was not Prometheus that answered. */
 async function explain(response: Response): Promise<ToolError | undefined> {
-  const answer = at(await response.json().catch(() => undefined));
-  const known = text(answer.errorType);
+  const answer = objectAt(await response.json().catch(() => undefined));
+  const known = asText(answer.errorType);
   return known === '' ? undefined : failure(known, answer, response);
 }
 
 /** https://prometheus.io/docs/prometheus/latest/querying/api/#format-overview names the types of errors. */
-function failure(type: string, answer: Json, response: Response): ToolError | Promise<ToolError> {
-  const said = `Prometheus answered: ${text(answer.error)}.`;
+function failure(type: string, answer: JsonObject, response: Response): ToolError | Promise<ToolError> {
+  const said = `Prometheus answered: ${asText(answer.error)}.`;
   switch (type) {
     case 'execution':
       return new ToolError(

@@ -1,6 +1,6 @@
 // Samples as the server sends them: [seconds, "value"], the value as text because NaN and +Inf are values too.
 
-import { list, number, text } from './json.ts';
+import { asNumber, asText, itemsIn, objectAt } from '@tabrelay/plugin-sdk/json';
 
 export interface Sample {
   time: number;
@@ -8,8 +8,8 @@ export interface Sample {
 }
 
 export function sample(pair: unknown): Sample {
-  const [time, value] = list(pair);
-  return { time: number(time), value: text(value) };
+  const [time, value] = itemsIn(pair);
+  return { time: asNumber(time), value: asText(value) };
 }
 
 /** A number where JSON has one. */
@@ -31,6 +31,10 @@ export function summary(samples: readonly Sample[]) {
     last,
   };
 }
+
+/** The labels of a series, a target or an alert. */
+export const labels = (value: unknown): Record<string, string> =>
+  Object.fromEntries(Object.entries(objectAt(value)).map(([name, label]) => [name, asText(label)]));
 
 /** JSON Schema of a set of labels. */
 export const labelsOutput = { type: 'object', additionalProperties: { type: 'string' } } as const;

@@ -9,8 +9,8 @@ import {
   fetchText,
   ToolError,
 } from '@tabrelay/plugin-sdk';
+import { asText, type JsonObject, objectAt } from '@tabrelay/plugin-sdk/json';
 import { failure } from './failures.ts';
-import { at, type Json, text } from './json.ts';
 import { plain } from './markup.ts';
 import { base, environment, forgetToken, signedOut, token } from './session.ts';
 
@@ -21,7 +21,7 @@ export interface Command {
 }
 
 export interface Reply {
-  env: Json;
+  env: JsonObject;
   commands: Command[];
   /** What the person would read. */
   said: string;
@@ -70,14 +70,14 @@ const refused = (error: unknown): boolean => error instanceof ToolError && error
 
 /** Undefined when the session is over. */
 function read(value: unknown): Reply | undefined {
-  const answer = at(value);
-  const commands = parse(text(answer.exec));
+  const answer = objectAt(value);
+  const commands = parse(asText(answer.exec));
   if (commands.some(({ name }) => name === 'session_error')) return undefined;
   const messages = commands.filter(({ name }) => name === 'display_message');
   const wrong = messages.find(({ args }) => args[1] === 'error' || args[1] === 'warning');
-  if (wrong) throw failure(plain(text(wrong.args[0])));
-  const said = messages.map(({ args }) => plain(text(args[0]))).join(' ');
-  return { env: at(answer.env), commands, said };
+  if (wrong) throw failure(plain(asText(wrong.args[0])));
+  const said = messages.map(({ args }) => plain(asText(args[0]))).join(' ');
+  return { env: objectAt(answer.env), commands, said };
 }
 
 /** One command stands on each line, and its arguments are JSON. A line of another form is a plugin's, for the page. */

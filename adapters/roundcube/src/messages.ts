@@ -1,27 +1,27 @@
 // Messages as lists show them, and whether they are there at all.
 
 import { ToolError } from '@tabrelay/plugin-sdk';
+import { asNumber, asText, objectAt } from '@tabrelay/plugin-sdk/json';
 import { act, ask, type Command } from './api.ts';
 import { missing } from './failures.ts';
-import { at, number, text } from './json.ts';
 import { people, plain } from './markup.ts';
 import { record } from './shape.ts';
 
 /** A row of a list: `add_message_row(uid, columns, flags, …)`. */
 export function summary({ args: [uid, columns, flags] }: Command) {
-  const shown = at(columns);
-  const has = at(flags);
+  const shown = objectAt(columns);
+  const has = objectAt(flags);
   return {
     uid: Number(uid),
-    subject: plain(text(shown.subject)),
+    subject: plain(asText(shown.subject)),
     // Folders of sent mail show the recipient here.
-    people: people(text(shown.fromto)),
-    date: plain(text(shown.date)),
-    size: plain(text(shown.size)),
-    unread: number(has.seen) === 0,
-    flagged: number(has.flagged) === 1,
-    answered: number(has.answered) === 1,
-    attachment: number(has.hasattachment) === 1 || text(has.ctype).startsWith('multipart/mixed'),
+    people: people(asText(shown.fromto)),
+    date: plain(asText(shown.date)),
+    size: plain(asText(shown.size)),
+    unread: asNumber(has.seen) === 0,
+    flagged: asNumber(has.flagged) === 1,
+    answered: asNumber(has.answered) === 1,
+    attachment: asNumber(has.hasattachment) === 1 || asText(has.ctype).startsWith('multipart/mixed'),
   };
 }
 
@@ -42,7 +42,7 @@ export const summaryOutput = record({
 export async function mustExist(folder: string, uids: readonly number[], signal: AbortSignal): Promise<void> {
   // A folder that is missing is an error of its own.
   const { env } = await ask({ _task: 'mail', _action: 'list', _mbox: folder }, signal);
-  if (number(env.exists) === 0) throw noSuchMessage(folder, uids);
+  if (asNumber(env.exists) === 0) throw noSuchMessage(folder, uids);
   for (const uid of uids) {
     try {
       await ask({ _task: 'mail', _action: 'headers', _uid: uid, _mbox: folder }, signal);

@@ -1,7 +1,7 @@
 // The session of the person. Requests carry a token which each page of Roundcube has in its environment.
 
 import { fetchText, requireSignIn, type SignIn, ToolError } from '@tabrelay/plugin-sdk';
-import { at, type Json, text } from './json.ts';
+import { asText, type JsonObject, objectAt } from '@tabrelay/plugin-sdk/json';
 
 /** Where the webmail is: all of its addresses are this one with a query. */
 export const base = (): URL => new URL('./', document.baseURI);
@@ -18,7 +18,7 @@ export async function token(signal?: AbortSignal): Promise<string | undefined> {
   const options = signal === undefined ? {} : { signal };
   const page = environment(await fetchText(new URL('?_task=mail', base()), options));
   if (page.task === 'login') return undefined;
-  const found = text(page.request_token);
+  const found = asText(page.request_token);
   if (page.task !== 'mail' || found === '') throw broken();
   known = found;
   return known;
@@ -30,9 +30,9 @@ export function forgetToken(): void {
 }
 
 /** What a page tells its script: `rcmail.set_env({…});`, on one line. */
-export function environment(html: string): Json {
+export function environment(html: string): JsonObject {
   const found = /rcmail\.set_env\((\{.*\})\);/.exec(html)?.[1];
-  return found === undefined ? {} : at(JSON.parse(found));
+  return found === undefined ? {} : objectAt(JSON.parse(found));
 }
 
 export const signIn: SignIn = {

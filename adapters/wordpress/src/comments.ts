@@ -1,19 +1,19 @@
 // Comments as the API answers them.
 
-import { at, type Json, number, text } from './json.ts';
+import { asNumber, asText, type JsonObject, objectAt } from '@tabrelay/plugin-sdk/json';
 import { plain } from './markup.ts';
 import { utc } from './posts.ts';
 import { record, time } from './shape.ts';
 
-export const comment = (from: Json) => ({
-  id: number(from.id),
-  postId: number(from.post),
-  replyTo: number(from.parent),
-  author: text(from.author_name),
-  status: text(from.status),
+export const comment = (from: JsonObject) => ({
+  id: asNumber(from.id),
+  postId: asNumber(from.post),
+  replyTo: asNumber(from.parent),
+  author: asText(from.author_name),
+  status: asText(from.status),
   date: utc(from.date_gmt),
-  text: plain(text(at(from.content).rendered)),
-  link: text(from.link),
+  text: plain(asText(objectAt(from.content).rendered)),
+  link: asText(from.link),
 });
 
 /** JSON Schema of [comment]. */

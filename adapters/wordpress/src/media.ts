@@ -1,16 +1,16 @@
 // Files of the media library as the API answers them.
 
-import { type Json, number, text } from './json.ts';
+import { asNumber, asText, type JsonObject } from '@tabrelay/plugin-sdk/json';
 import { utc, written } from './posts.ts';
 import { record, time } from './shape.ts';
 
-export const file = (from: Json) => ({
-  id: number(from.id),
+export const file = (from: JsonObject) => ({
+  id: asNumber(from.id),
   title: written(from.title),
-  altText: text(from.alt_text),
-  mimeType: text(from.mime_type),
+  altText: asText(from.alt_text),
+  mimeType: asText(from.mime_type),
   date: utc(from.date_gmt),
-  url: text(from.source_url),
+  url: asText(from.source_url),
 });
 
 /** JSON Schema of [file]. */

@@ -1,6 +1,6 @@
 // Posts and pages as the API answers them.
 
-import { at, type Json, number, numbers, text } from './json.ts';
+import { asNumber, asText, itemsIn, type JsonObject, objectAt } from '@tabrelay/plugin-sdk/json';
 import { plain } from './markup.ts';
 import { id, record, time } from './shape.ts';
 
@@ -9,21 +9,21 @@ export const collection = (type: 'post' | 'page'): string => `/wp/v2/${type}s`;
 
 /** The text a person typed where the account may edit it; else the text a visitor sees. */
 export const written = (field: unknown): string => {
-  const { raw, rendered } = at(field);
-  return typeof raw === 'string' ? raw : plain(text(rendered));
+  const { raw, rendered } = objectAt(field);
+  return typeof raw === 'string' ? raw : plain(asText(rendered));
 };
 
-export const utc = (value: unknown): string => (text(value) === '' ? '' : `${text(value)}Z`);
+export const utc = (value: unknown): string => (asText(value) === '' ? '' : `${asText(value)}Z`);
 
 /** What lists and saved posts show. */
-export const summary = (from: Json) => ({
-  id: number(from.id),
+export const summary = (from: JsonObject) => ({
+  id: asNumber(from.id),
   title: written(from.title),
-  status: text(from.status),
+  status: asText(from.status),
   date: utc(from.date_gmt),
   modified: utc(from.modified_gmt),
-  authorId: number(from.author),
-  link: text(from.link),
+  authorId: asNumber(from.author),
+  link: asText(from.link),
 });
 
 const properties = {
@@ -39,12 +39,14 @@ const properties = {
 /** JSON Schema of [summary]. */
 export const summaryOutput = record(properties);
 
+const numbersIn = (value: unknown): number[] => itemsIn(value).filter((item) => typeof item === 'number');
+
 /** What a whole post has besides its text. */
-export const details = (from: Json) => ({
+export const details = (from: JsonObject) => ({
   ...summary(from),
   excerpt: written(from.excerpt),
-  categories: numbers(from.categories),
-  tags: numbers(from.tags),
+  categories: numbersIn(from.categories),
+  tags: numbersIn(from.tags),
   commentsOpen: from.comment_status === 'open',
 });
 
@@ -90,4 +92,4 @@ interface Written {
 }
 
 /** The same by the names of the API; what is undefined is left out of its JSON. */
-export const fields = ({ date, ...rest }: Written): Json => ({ ...rest, date_gmt: date });
+export const fields = ({ date, ...rest }: Written): JsonObject => ({ ...rest, date_gmt: date });

@@ -2,7 +2,7 @@
 // https://developer.wordpress.org/rest-api/using-the-rest-api/authentication/#cookie-authentication
 
 import { fetchFromPage, fetchJSON, requireSignIn, type SignIn, ToolError } from '@tabrelay/plugin-sdk';
-import { at, text } from './json.ts';
+import { asText, objectAt } from '@tabrelay/plugin-sdk/json';
 import { api, onThisOrigin, route } from './site.ts';
 
 let home: URL | undefined; // where wp-admin and wp-login.php are: not always where the front page is
@@ -12,7 +12,7 @@ async function installation(): Promise<URL> {
   if (home === undefined) {
     const root = route(api(), '/');
     root.searchParams.set('_fields', 'url');
-    home = onThisOrigin(`${text(at(await fetchJSON(root)).url).replace(/\/$/, '')}/`);
+    home = onThisOrigin(`${asText(objectAt(await fetchJSON(root)).url).replace(/\/$/, '')}/`);
   }
   return home;
 }

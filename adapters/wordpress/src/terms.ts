@@ -1,6 +1,6 @@
 // Categories and tags as the API answers them.
 
-import { type Json, number, text } from './json.ts';
+import { asNumber, asText, type JsonObject } from '@tabrelay/plugin-sdk/json';
 import { plain } from './markup.ts';
 import { record } from './shape.ts';
 
@@ -13,13 +13,13 @@ export const taxonomy = {
 export const termsOf = (kind: 'category' | 'tag'): string =>
   kind === 'tag' ? '/wp/v2/tags' : '/wp/v2/categories';
 
-export const term = (from: Json) => ({
-  id: number(from.id),
-  name: plain(text(from.name)),
-  slug: text(from.slug),
-  description: text(from.description),
-  parent: number(from.parent),
-  posts: number(from.count),
+export const term = (from: JsonObject) => ({
+  id: asNumber(from.id),
+  name: plain(asText(from.name)),
+  slug: asText(from.slug),
+  description: asText(from.description),
+  parent: asNumber(from.parent),
+  posts: asNumber(from.count),
 });
 
 /** JSON Schema of [term]. */

@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { at, objects, text } from '../json.ts';
 import { limitInput } from '../pages.ts';
 
 export const categoryMembers = defineTool({
@@ -59,10 +59,10 @@ export const categoryMembers = defineTool({
       },
       signal,
     );
-    const next = text(at(answer, 'continue').cmcontinue);
+    const next = asText(objectAt(answer, 'continue').cmcontinue);
     return {
-      members: objects(at(answer, 'query').categorymembers).map((one) => ({
-        title: text(one.title),
+      members: objectsIn(objectAt(answer, 'query').categorymembers).map((one) => ({
+        title: asText(one.title),
         kind: kindOf(one.type),
       })),
       ...(next ? { next } : {}),

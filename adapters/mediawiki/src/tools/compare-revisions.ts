@@ -1,6 +1,6 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { asNumber, asText, objectAt } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { at, number, text } from '../json.ts';
 import { difference } from '../markup.ts';
 import { piece, pieceInput, pieceOutput } from '../pages.ts';
 
@@ -44,14 +44,14 @@ export const compareRevisions = defineTool({
       },
       signal,
     );
-    const compared = at(answer, 'compare');
+    const compared = objectAt(answer, 'compare');
     if (compared.torevid === undefined)
       throw ToolError.notFound(`${from} is the newest revision of its page.`);
     return {
-      from: number(compared.fromrevid),
-      to: number(compared.torevid),
-      title: text(compared.totitle),
-      ...piece(difference(text(compared.body)), offset, maxChars),
+      from: asNumber(compared.fromrevid),
+      to: asNumber(compared.torevid),
+      title: asText(compared.totitle),
+      ...piece(difference(asText(compared.body)), offset, maxChars),
     };
   },
 });

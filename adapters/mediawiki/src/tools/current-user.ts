@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asNumber, asText, objectAt, textsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { at, number, text, texts } from '../json.ts';
 
 export const currentUser = defineTool({
   name: 'current_user',
@@ -31,15 +31,15 @@ export const currentUser = defineTool({
       },
       signal,
     );
-    const user = at(answer, 'query', 'userinfo');
-    const signedIn = number(user.id) !== 0 && !user.temp;
+    const user = objectAt(answer, 'query', 'userinfo');
+    const signedIn = asNumber(user.id) !== 0 && !user.temp;
     return {
       signedIn,
-      name: signedIn ? text(user.name) : '',
-      editCount: number(user.editcount),
-      groups: texts(user.groups).slice(0, 50),
+      name: signedIn ? asText(user.name) : '',
+      editCount: asNumber(user.editcount),
+      groups: textsIn(user.groups).slice(0, 50),
       blocked: 'blockid' in user,
-      wiki: text(at(answer, 'query', 'general').sitename),
+      wiki: asText(objectAt(answer, 'query', 'general').sitename),
     };
   },
 });

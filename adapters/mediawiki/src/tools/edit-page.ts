@@ -1,7 +1,7 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { asNumber, asText, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
 import { save, savedOutput } from '../edit.ts';
-import { number, objects, text } from '../json.ts';
 import { onlyPage, titleInput } from '../pages.ts';
 
 export const editPage = defineTool({
@@ -66,11 +66,11 @@ async function current(title: string, signal: AbortSignal) {
     },
     signal,
   );
-  const newest = objects(onlyPage(answer, title).revisions)[0] ?? {};
+  const newest = objectsIn(onlyPage(answer, title).revisions)[0] ?? {};
   return {
-    revisionId: number(newest.revid),
-    timestamp: text(newest.timestamp),
-    user: text(newest.user) || 'a hidden user',
-    seen: text(answer.curtimestamp),
+    revisionId: asNumber(newest.revid),
+    timestamp: asText(newest.timestamp),
+    user: asText(newest.user) || 'a hidden user',
+    seen: asText(answer.curtimestamp),
   };
 }

@@ -1,7 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
 import { fileOf, fileProperties } from '../files.ts';
-import { at, objects, text } from '../json.ts';
 import { limitInput } from '../pages.ts';
 
 export const listFiles = defineTool({
@@ -52,7 +52,7 @@ export const listFiles = defineTool({
       },
       signal,
     );
-    const next = text(at(answer, 'continue').aicontinue);
-    return { files: objects(at(answer, 'query').allimages).map(fileOf), ...(next ? { next } : {}) };
+    const next = asText(objectAt(answer, 'continue').aicontinue);
+    return { files: objectsIn(objectAt(answer, 'query').allimages).map(fileOf), ...(next ? { next } : {}) };
   },
 });

@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText, isTrue, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { at, flag, objects, text } from '../json.ts';
 import { limitInput, onlyPage, titleInput } from '../pages.ts';
 
 export const pageCategories = defineTool({
@@ -51,12 +51,12 @@ export const pageCategories = defineTool({
       signal,
     );
     const page = onlyPage(answer, title);
-    const next = text(at(answer, 'continue').clcontinue);
+    const next = asText(objectAt(answer, 'continue').clcontinue);
     return {
-      title: text(page.title),
-      categories: objects(page.categories).map((one) => ({
-        name: text(one.title).replace(/^[^:]*:/, ''),
-        hidden: flag(one.hidden),
+      title: asText(page.title),
+      categories: objectsIn(page.categories).map((one) => ({
+        name: asText(one.title).replace(/^[^:]*:/, ''),
+        hidden: isTrue(one.hidden),
       })),
       ...(next ? { next } : {}),
     };

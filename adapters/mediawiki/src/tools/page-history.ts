@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asNumber, asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { at, number, objects, text } from '../json.ts';
 import { limitInput, onlyPage, revision, revisionProperties, titleInput } from '../pages.ts';
 
 export const pageHistory = defineTool({
@@ -48,10 +48,10 @@ export const pageHistory = defineTool({
       signal,
     );
     const page = onlyPage(answer, title);
-    const next = text(at(answer, 'continue').rvcontinue);
+    const next = asText(objectAt(answer, 'continue').rvcontinue);
     return {
-      title: text(page.title),
-      revisions: objects(page.revisions).map((one) => ({ ...revision(one), size: number(one.size) })),
+      title: asText(page.title),
+      revisions: objectsIn(page.revisions).map((one) => ({ ...revision(one), size: asNumber(one.size) })),
       ...(next ? { next } : {}),
     };
   },

@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { at, objects, text } from '../json.ts';
 import { article, plain } from '../markup.ts';
 import { piece, pieceInput, pieceOutput, talkPage, titleInput } from '../pages.ts';
 
@@ -43,14 +43,14 @@ export const readDiscussion = defineTool({
     if (!talk.exists) return { talkPage: talk.title, exists: false, topics: [], text: '', totalChars: 0 };
     const params = { action: 'parse', page: talk.title, section, prop: ['text', 'sections'] };
     const flags = { disablelimitreport: true, disableeditsection: true, disabletoc: true };
-    const parsed = at(await get({ ...params, ...flags }, signal), 'parse');
+    const parsed = objectAt(await get({ ...params, ...flags }, signal), 'parse');
     return {
       talkPage: talk.title,
       exists: true,
-      topics: objects(parsed.sections)
+      topics: objectsIn(parsed.sections)
         .slice(0, 100)
-        .map((one) => ({ section: text(one.index), heading: plain(text(one.line)) })),
-      ...piece(article(text(parsed.text)), offset, maxChars),
+        .map((one) => ({ section: asText(one.index), heading: plain(asText(one.line)) })),
+      ...piece(article(asText(parsed.text)), offset, maxChars),
     };
   },
 });

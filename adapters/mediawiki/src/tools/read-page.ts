@@ -1,6 +1,6 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { asNumber, asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { at, number, objects, text } from '../json.ts';
 import { onlyPage, piece, pieceInput, pieceOutput, titleInput } from '../pages.ts';
 
 export const readPage = defineTool({
@@ -48,16 +48,16 @@ export const readPage = defineTool({
       signal,
     );
     const page = onlyPage(answer, title);
-    const revision = objects(page.revisions)[0];
+    const revision = objectsIn(page.revisions)[0];
     if (revision === undefined) throw ToolError.notFound(`The text of "${title}" is hidden.`);
-    const main = at(revision, 'slots', 'main');
+    const main = objectAt(revision, 'slots', 'main');
     if (main.nosuchsection) throw ToolError.notFound(`"${title}" has no section ${section}.`);
     return {
-      title: text(page.title),
-      revisionId: number(revision.revid),
-      timestamp: text(revision.timestamp),
-      contentModel: text(main.contentmodel),
-      ...piece(text(main.content), offset, maxChars),
+      title: asText(page.title),
+      revisionId: asNumber(revision.revid),
+      timestamp: asText(revision.timestamp),
+      contentModel: asText(main.contentmodel),
+      ...piece(asText(main.content), offset, maxChars),
     };
   },
 });

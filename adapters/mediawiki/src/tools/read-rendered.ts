@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asNumber, asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { at, number, objects, text } from '../json.ts';
 import { article, plain } from '../markup.ts';
 import { piece, pieceInput, pieceOutput, titleInput } from '../pages.ts';
 
@@ -60,18 +60,18 @@ export const readRendered = defineTool({
       },
       signal,
     );
-    const parsed = at(answer, 'parse');
+    const parsed = objectAt(answer, 'parse');
     return {
-      title: text(parsed.title),
-      revisionId: number(parsed.revid),
-      sections: objects(parsed.sections)
+      title: asText(parsed.title),
+      revisionId: asNumber(parsed.revid),
+      sections: objectsIn(parsed.sections)
         .slice(0, 100)
         .map((one) => ({
-          section: text(one.index),
-          level: Number(text(one.level)),
-          heading: plain(text(one.line)),
+          section: asText(one.index),
+          level: Number(asText(one.level)),
+          heading: plain(asText(one.line)),
         })),
-      ...piece(article(text(parsed.text)), offset, maxChars),
+      ...piece(article(asText(parsed.text)), offset, maxChars),
     };
   },
 });

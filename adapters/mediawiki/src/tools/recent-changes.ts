@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { at, objects, text } from '../json.ts';
 import { change, changeOutput, limitInput } from '../pages.ts';
 
 export const recentChanges = defineTool({
@@ -48,9 +48,9 @@ export const recentChanges = defineTool({
       },
       signal,
     );
-    const next = text(at(answer, 'continue').rccontinue);
+    const next = asText(objectAt(answer, 'continue').rccontinue);
     return {
-      changes: objects(at(answer, 'query').recentchanges).map(change),
+      changes: objectsIn(objectAt(answer, 'query').recentchanges).map(change),
       ...(next ? { next } : {}),
     };
   },

@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asNumber, asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { at, number, objects, text } from '../json.ts';
 import { plain } from '../markup.ts';
 
 export const search = defineTool({
@@ -53,17 +53,17 @@ export const search = defineTool({
     const params = { action: 'query', list: 'search', srsearch: query, srlimit: limit, sroffset: offset };
     let answer = await get({ ...params, srwhat: 'text' }, signal);
     // A wiki that searches in its own database keeps titles apart; what it searches by default is them.
-    if (objects(at(answer, 'query').search).length === 0) answer = await get(params, signal);
-    const found = at(answer, 'query');
-    const results = objects(found.search).map((hit) => ({
-      title: text(hit.title),
-      snippet: plain(text(hit.snippet)),
-      words: number(hit.wordcount),
-      timestamp: text(hit.timestamp),
+    if (objectsIn(objectAt(answer, 'query').search).length === 0) answer = await get(params, signal);
+    const found = objectAt(answer, 'query');
+    const results = objectsIn(found.search).map((hit) => ({
+      title: asText(hit.title),
+      snippet: plain(asText(hit.snippet)),
+      words: asNumber(hit.wordcount),
+      timestamp: asText(hit.timestamp),
     }));
-    const next = at(answer, 'continue').sroffset;
+    const next = objectAt(answer, 'continue').sroffset;
     return {
-      total: number(at(found, 'searchinfo').totalhits),
+      total: asNumber(objectAt(found, 'searchinfo').totalhits),
       results,
       ...(typeof next === 'number' ? { nextOffset: next } : {}),
     };

@@ -1,7 +1,7 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { asText, objectAt } from '@tabrelay/plugin-sdk/json';
 import { write } from '../api.ts';
 import { bytesOf, fileOf, fileProperties } from '../files.ts';
-import { at, text } from '../json.ts';
 
 export const uploadFile = defineTool({
   name: 'upload_file',
@@ -42,11 +42,11 @@ export const uploadFile = defineTool({
   async handle({ name, contentBase64, description, summary }, { signal }) {
     const file = new File([bytesOf(contentBase64)], name);
     const params = { action: 'upload', filename: name, text: description, comment: summary };
-    const upload = at(await write(params, signal, file), 'upload');
-    if (upload.result !== 'Success') throw notUploaded(name, Object.keys(at(upload, 'warnings')));
+    const upload = objectAt(await write(params, signal, file), 'upload');
+    if (upload.result !== 'Success') throw notUploaded(name, Object.keys(objectAt(upload, 'warnings')));
     return {
-      ...fileOf(at(upload, 'imageinfo')),
-      title: `File:${text(upload.filename).replaceAll('_', ' ')}`,
+      ...fileOf(objectAt(upload, 'imageinfo')),
+      title: `File:${asText(upload.filename).replaceAll('_', ' ')}`,
     };
   },
 });

@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { at, objects, text } from '../json.ts';
 import { limitInput, revision, revisionProperties } from '../pages.ts';
 
 export const watchList = defineTool({
@@ -44,10 +44,10 @@ export const watchList = defineTool({
       },
       signal,
     );
-    const next = text(at(answer, 'continue').wlcontinue);
+    const next = asText(objectAt(answer, 'continue').wlcontinue);
     return {
-      changes: objects(at(answer, 'query').watchlist).map((one) => ({
-        title: text(one.title),
+      changes: objectsIn(objectAt(answer, 'query').watchlist).map((one) => ({
+        title: asText(one.title),
         ...revision({ ...one, parentid: one.old_revid }),
       })),
       ...(next ? { next } : {}),

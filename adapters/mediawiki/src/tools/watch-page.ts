@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText, isTrue, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { write } from '../api.ts';
-import { flag, objects, text } from '../json.ts';
 import { titleInput } from '../pages.ts';
 
 export const watchPage = defineTool({
@@ -24,7 +24,7 @@ export const watchPage = defineTool({
   },
   async handle({ title, watched }, { signal }) {
     const answer = await write({ action: 'watch', titles: title, unwatch: !watched }, signal);
-    const done = objects(answer.watch)[0] ?? {};
-    return { title: text(done.title), watched: flag(done.watched) };
+    const done = objectsIn(answer.watch)[0] ?? {};
+    return { title: asText(done.title), watched: isTrue(done.watched) };
   },
 });

@@ -1,7 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText, objectAt } from '@tabrelay/plugin-sdk/json';
 import { readFlows, send } from '../api.ts';
 import { running } from '../deploy.ts';
-import { at, text } from '../json.ts';
 
 export const createFlow = defineTool({
   name: 'create_flow',
@@ -36,7 +36,7 @@ export const createFlow = defineTool({
   },
   async handle(flow, { signal }) {
     const { rev } = await readFlows(signal);
-    const post = async () => text(at(await send('flow', { method: 'POST', body: flow }, signal)).id);
+    const post = async () => asText(objectAt(await send('flow', { method: 'POST', body: flow }, signal)).id);
     return { id: await running(rev, post, signal) };
   },
 });

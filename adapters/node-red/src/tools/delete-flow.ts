@@ -1,7 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText } from '@tabrelay/plugin-sdk/json';
 import { readFlows, send } from '../api.ts';
 import { findFlow, flowInput, labelOf } from '../flows.ts';
-import { text } from '../json.ts';
 
 export const deleteFlow = defineTool({
   name: 'delete_flow',
@@ -17,7 +17,7 @@ export const deleteFlow = defineTool({
   },
   async handle({ flow: wanted }, { signal }) {
     const flow = findFlow(await readFlows(signal), wanted);
-    const id = text(flow.id);
+    const id = asText(flow.id);
     const missing = `The flow "${wanted}" cannot be deleted: it is a subflow, or gone already.`;
     await send(`flow/${encodeURIComponent(id)}`, { method: 'DELETE', missing }, signal);
     return { deleted: id, label: labelOf(flow) };

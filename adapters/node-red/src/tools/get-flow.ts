@@ -1,4 +1,5 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText, itemsIn, textsIn } from '@tabrelay/plugin-sdk/json';
 import { readFlows } from '../api.ts';
 import {
   findFlow,
@@ -10,7 +11,6 @@ import {
   pageOutput,
   revOutput,
 } from '../flows.ts';
-import { text, texts } from '../json.ts';
 
 export const getFlow = defineTool({
   name: 'get_flow',
@@ -63,13 +63,13 @@ export const getFlow = defineTool({
       part,
     );
     const nodes = items.map((node) => ({
-      id: text(node.id),
-      type: text(node.type),
-      name: text(node.name),
+      id: asText(node.id),
+      type: asText(node.type),
+      name: asText(node.name),
       disabled: isDisabled(node),
-      wires: Array.isArray(node.wires) ? node.wires.map(texts) : [],
+      wires: itemsIn(node.wires).map(textsIn),
     }));
-    const about = { id: text(flow.id), label: labelOf(flow), info: text(flow.info).slice(0, 1000) };
+    const about = { id: asText(flow.id), label: labelOf(flow), info: asText(flow.info).slice(0, 1000) };
     return { ...about, disabled: isDisabled(flow), nodes, rev: flows.rev, ...of };
   },
 });

@@ -1,7 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText } from '@tabrelay/plugin-sdk/json';
 import { readFlows } from '../api.ts';
 import { isDisabled, isFlow, labelOf, page, pageInput, pageOutput, revOutput } from '../flows.ts';
-import { text } from '../json.ts';
 
 export const listFlows = defineTool({
   name: 'list_flows',
@@ -37,7 +37,7 @@ export const listFlows = defineTool({
     const { nodes, rev } = await readFlows(signal);
     const { items, of } = page(nodes.filter(isFlow), part);
     const flows = items.map((flow) => ({
-      id: text(flow.id),
+      id: asText(flow.id),
       label: labelOf(flow),
       subflow: flow.type === 'subflow',
       disabled: isDisabled(flow),

@@ -1,7 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText, isTrue, objectsIn, textsIn } from '@tabrelay/plugin-sdk/json';
 import { send } from '../api.ts';
 import { page, pageInput, pageOutput } from '../flows.ts';
-import { flag, objects, text, texts } from '../json.ts';
 
 export const listPalette = defineTool({
   name: 'list_palette',
@@ -41,12 +41,12 @@ export const listPalette = defineTool({
   arrayPath: '.sets',
   async handle({ search, ...part }, { signal }) {
     const wanted = search.toLowerCase();
-    const all = objects(await send('nodes', {}, signal)).map((set) => ({
-      module: text(set.module),
-      version: text(set.version),
-      enabled: flag(set.enabled),
-      types: texts(set.types),
-      ...('err' in set ? { error: text(set.err) || JSON.stringify(set.err) } : {}),
+    const all = objectsIn(await send('nodes', {}, signal)).map((set) => ({
+      module: asText(set.module),
+      version: asText(set.version),
+      enabled: isTrue(set.enabled),
+      types: textsIn(set.types),
+      ...('err' in set ? { error: asText(set.err) || JSON.stringify(set.err) } : {}),
     }));
     const { items, of } = page(
       all.filter(({ module, types }) =>

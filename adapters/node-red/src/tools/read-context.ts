@@ -1,7 +1,7 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { asText, type JsonObject, objectAt } from '@tabrelay/plugin-sdk/json';
 import { send } from '../api.ts';
 import { page, pageInput, pageOutput } from '../flows.ts';
-import { at, type Json, text } from '../json.ts';
 
 export const readContext = defineTool({
   name: 'read_context',
@@ -49,9 +49,9 @@ export const readContext = defineTool({
     }
     const path = id === undefined ? scope : `${scope}/${encodeURIComponent(id)}`;
     const missing = `There is no ${scope} "${id}", or it has no context yet.`;
-    const answer = at(await send(`context/${path}`, { missing }, signal));
+    const answer = objectAt(await send(`context/${path}`, { missing }, signal));
     const all = Object.entries(answer).flatMap(([store, keys]) =>
-      Object.entries(at(keys)).map(([key, value]) => ({ store, key, ...kept(at(value)) })),
+      Object.entries(objectAt(keys)).map(([key, value]) => ({ store, key, ...kept(objectAt(value)) })),
     );
     const { items, of } = page(
       all.filter(({ key }) => key.includes(search)),
@@ -61,7 +61,7 @@ export const readContext = defineTool({
   },
 });
 
-const kept = ({ msg, format }: Json) => ({
-  format: text(format),
+const kept = ({ msg, format }: JsonObject) => ({
+  format: asText(format),
   value: typeof msg === 'string' ? msg : JSON.stringify(msg ?? null),
 });

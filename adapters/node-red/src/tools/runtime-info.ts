@@ -1,6 +1,6 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { asNumber, asText, objectAt } from '@tabrelay/plugin-sdk/json';
 import { send } from '../api.ts';
-import { at, number, text } from '../json.ts';
 
 export const runtimeInfo = defineTool({
   name: 'runtime_info',
@@ -28,17 +28,17 @@ export const runtimeInfo = defineTool({
       send('diagnostics', {}, signal).catch(withoutReport),
     ]);
     const about = {
-      version: text(at(settings).version),
-      user: text(at(settings, 'user').username),
-      state: text(at(flows).state),
+      version: asText(objectAt(settings).version),
+      user: asText(objectAt(settings, 'user').username),
+      state: asText(objectAt(flows).state),
     };
     if (report === undefined) return about;
-    const { version, platform, memoryUsage } = at(report, 'nodejs');
+    const { version, platform, memoryUsage } = objectAt(report, 'nodejs');
     return {
       ...about,
-      nodeVersion: text(version),
-      platform: text(platform),
-      memoryBytes: number(at(memoryUsage).rss),
+      nodeVersion: asText(version),
+      platform: asText(platform),
+      memoryBytes: asNumber(objectAt(memoryUsage).rss),
     };
   },
 });

@@ -1,7 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText, type JsonObject } from '@tabrelay/plugin-sdk/json';
 import { readFlows } from '../api.ts';
 import { findFlow, flowInput, isFlow, labelOf, page, pageInput, pageOutput } from '../flows.ts';
-import { type Json, text } from '../json.ts';
 
 export const searchNodes = defineTool({
   name: 'search_nodes',
@@ -55,7 +55,7 @@ export const searchNodes = defineTool({
     const matching = flows.nodes.flatMap((node) => {
       if (isFlow(node) || (type !== undefined && node.type !== type)) return [];
       const found = (within === undefined || node.z === within) && excerpt(node, wanted.toLowerCase());
-      const about = { id: text(node.id), type: text(node.type), name: text(node.name) };
+      const about = { id: asText(node.id), type: asText(node.type), name: asText(node.name) };
       return found === false ? [] : [{ ...about, flow: labels.get(node.z) ?? '', found }];
     });
     const { items, of } = page(matching, part);
@@ -64,7 +64,7 @@ export const searchNodes = defineTool({
 });
 
 /** The first setting that has the text; false when none has. */
-function excerpt(node: Json, wanted: string): string | false {
+function excerpt(node: JsonObject, wanted: string): string | false {
   if (wanted === '') return '';
   for (const [name, value] of Object.entries(node)) {
     const whole = typeof value === 'string' ? value : JSON.stringify(value);

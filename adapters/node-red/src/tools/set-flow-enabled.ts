@@ -1,8 +1,8 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { asText } from '@tabrelay/plugin-sdk/json';
 import { readFlows } from '../api.ts';
 import { deploy } from '../deploy.ts';
 import { findFlow, flowInput, revOutput } from '../flows.ts';
-import { text } from '../json.ts';
 
 export const setFlowEnabled = defineTool({
   name: 'set_flow_enabled',
@@ -27,6 +27,6 @@ export const setFlowEnabled = defineTool({
     if (flow.type === 'subflow')
       throw ToolError.validation('A subflow runs where it is used; it cannot be stopped itself.');
     const rev = await deploy(flows, { ...flow, disabled: !enabled }, 'flows', signal);
-    return { flow: text(flow.id), enabled, rev };
+    return { flow: asText(flow.id), enabled, rev };
   },
 });

@@ -1,8 +1,8 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText, type JsonObject } from '@tabrelay/plugin-sdk/json';
 import { listen } from '../comms.ts';
 import { nodeInput } from '../flows.ts';
 import { inject, payloadInput } from '../inject.ts';
-import { type Json, text } from '../json.ts';
 
 export const watchDebug = defineTool({
   name: 'watch_debug',
@@ -62,11 +62,11 @@ export const watchDebug = defineTool({
   },
 });
 
-const printed = ({ id, name, property, format, msg, level }: Json) => ({
-  node: text(id),
-  name: text(name),
-  property: text(property),
+const printed = ({ id, name, property, format, msg, level }: JsonObject) => ({
+  node: asText(id),
+  name: asText(name),
+  property: asText(property),
   // The runtime's own levels: 20 is an error, 30 a warning.
-  format: level === 20 ? 'error' : level === 30 ? 'warning' : text(format),
+  format: level === 20 ? 'error' : level === 30 ? 'warning' : asText(format),
   value: typeof msg === 'string' ? msg : JSON.stringify(msg ?? null),
 });

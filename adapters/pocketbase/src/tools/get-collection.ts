@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText, isTrue, type JsonObject, objectsIn, textsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { flag, type Json, objects, text, texts } from '../json.ts';
 import { collectionInput } from '../records.ts';
 
 const rules = ['listRule', 'viewRule', 'createRule', 'updateRule', 'deleteRule'] as const;
@@ -52,18 +52,25 @@ export const getCollection = defineTool({
   async handle({ collection }, { signal }) {
     const found = await get(`collections/${encodeURIComponent(collection)}`, {}, signal);
     return {
-      name: text(found.name),
-      type: text(found.type),
-      fields: objects(found.fields).map(field),
-      rules: Object.fromEntries(rules.map((rule) => [rule, found[rule] === null ? null : text(found[rule])])),
-      indexes: texts(found.indexes),
-      ...(found.type === 'view' ? { viewQuery: text(found.viewQuery) } : {}),
+      name: asText(found.name),
+      type: asText(found.type),
+      fields: objectsIn(found.fields).map(field),
+      rules: Object.fromEntries(
+        rules.map((rule) => [rule, found[rule] === null ? null : asText(found[rule])]),
+      ),
+      indexes: textsIn(found.indexes),
+      ...(found.type === 'view' ? { viewQuery: asText(found.viewQuery) } : {}),
     };
   },
 });
 
-function field({ id: _, name, type, required, system: _system, ...options }: Json) {
+function field({ id: _, name, type, required, system: _system, ...options }: JsonObject) {
   // What is left empty, off or at zero says nothing.
   const set = Object.entries(options).filter(([, value]) => Boolean(value) && String(value) !== '');
-  return { name: text(name), type: text(type), required: flag(required), options: Object.fromEntries(set) };
+  return {
+    name: asText(name),
+    type: asText(type),
+    required: isTrue(required),
+    options: Object.fromEntries(set),
+  };
 }

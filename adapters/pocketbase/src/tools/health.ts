@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText, isTrue, objectAt } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { at, flag, text } from '../json.ts';
 import { baseUrl, loginUrl, token } from '../session.ts';
 
 export const health = defineTool({
@@ -27,13 +27,13 @@ export const health = defineTool({
   },
   async handle(_, { signal }) {
     const answer = await get('health', {}, signal);
-    const data = at(answer, 'data');
+    const data = objectAt(answer, 'data');
     return {
       server: baseUrl(),
-      message: text(answer.message),
+      message: asText(answer.message),
       signedIn: token() !== undefined,
       loginUrl: loginUrl(),
-      ...('canBackup' in data ? { canBackup: flag(data.canBackup) } : {}),
+      ...('canBackup' in data ? { canBackup: isTrue(data.canBackup) } : {}),
     };
   },
 });

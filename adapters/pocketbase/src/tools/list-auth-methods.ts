@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText, isTrue, objectAt, objectsIn, textsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { at, flag, objects, text, texts } from '../json.ts';
 import { collectionInput } from '../records.ts';
 
 export const listAuthMethods = defineTool({
@@ -32,14 +32,14 @@ export const listAuthMethods = defineTool({
   },
   async handle({ collection }, { signal }) {
     const methods = await get(`collections/${encodeURIComponent(collection)}/auth-methods`, {}, signal);
-    const password = at(methods, 'password');
-    const oauth2 = at(methods, 'oauth2');
+    const password = objectAt(methods, 'password');
+    const oauth2 = objectAt(methods, 'oauth2');
     return {
-      password: flag(password.enabled),
-      identityFields: texts(password.identityFields),
-      oneTimePassword: flag(at(methods, 'otp').enabled),
-      secondFactor: flag(at(methods, 'mfa').enabled),
-      oauth2: flag(oauth2.enabled) ? objects(oauth2.providers).map(({ name }) => text(name)) : [],
+      password: isTrue(password.enabled),
+      identityFields: textsIn(password.identityFields),
+      oneTimePassword: isTrue(objectAt(methods, 'otp').enabled),
+      secondFactor: isTrue(objectAt(methods, 'mfa').enabled),
+      oauth2: isTrue(oauth2.enabled) ? objectsIn(oauth2.providers).map(({ name }) => asText(name)) : [],
     };
   },
 });

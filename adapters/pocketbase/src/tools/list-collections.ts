@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText, isTrue, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { containing, get } from '../api.ts';
-import { flag, objects, text } from '../json.ts';
 import { pageInput, pageOf, pageOutput } from '../records.ts';
 
 export const listCollections = defineTool({
@@ -43,12 +43,12 @@ export const listCollections = defineTool({
       .filter(Boolean)
       .join(' && ');
     const answer = await get('collections', { page, perPage: limit, filter, sort: 'name' }, signal);
-    const collections = objects(answer.items).map((one) => ({
-      name: text(one.name),
-      type: text(one.type),
-      fields: objects(one.fields)
-        .filter((field) => !flag(field.hidden))
-        .map((field) => text(field.name)),
+    const collections = objectsIn(answer.items).map((one) => ({
+      name: asText(one.name),
+      type: asText(one.type),
+      fields: objectsIn(one.fields)
+        .filter((field) => !isTrue(field.hidden))
+        .map((field) => asText(field.name)),
     }));
     return { collections, ...pageOf(answer) };
   },

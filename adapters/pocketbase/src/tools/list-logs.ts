@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { containing, get } from '../api.ts';
-import { at, objects, text } from '../json.ts';
 import { maxCharsInput, pageInput, pageOf, pageOutput, record } from '../records.ts';
 
 /** https://pocketbase.io/docs/go-logging/ */
@@ -60,12 +60,12 @@ export const listLogs = defineTool({
     const found = search && ` && (message ~ ${words} || data.url ~ ${words})`;
     const filter = `level >= ${levels[minLevel]}${found}`;
     const answer = await get('logs', { page, perPage: limit, filter, sort: '-@rowid' }, signal);
-    const logs = objects(answer.items).map((one) => {
-      const { userAgent: _, auth: _auth, ...data } = at(one.data);
+    const logs = objectsIn(answer.items).map((one) => {
+      const { userAgent: _, auth: _auth, ...data } = objectAt(one.data);
       return {
-        created: text(one.created),
+        created: asText(one.created),
         level: levelName(one.level),
-        message: text(one.message),
+        message: asText(one.message),
         data: record(data, maxChars),
       };
     });

@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { objectsIn } from '@tabrelay/plugin-sdk/json';
 import { get, records } from '../api.ts';
-import { objects } from '../json.ts';
 import {
   collectionInput,
   expandInput,
@@ -50,6 +50,6 @@ export const listRecords = defineTool({
   async handle({ collection, filter, sort, fields, expand, maxChars, limit, page }, { signal }) {
     const params = { page, perPage: limit, filter, sort, fields: fields || undefined, expand };
     const answer = await get(records(collection), params, signal);
-    return { records: objects(answer.items).map((one) => record(one, maxChars)), ...pageOf(answer) };
+    return { records: objectsIn(answer.items).map((one) => record(one, maxChars)), ...pageOf(answer) };
   },
 });

@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText, isTrue, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { containing, get, records } from '../api.ts';
-import { flag, objects, text } from '../json.ts';
 import { collectionInput, pageInput, pageOf, pageOutput } from '../records.ts';
 
 export const listUsers = defineTool({
@@ -48,12 +48,12 @@ export const listUsers = defineTool({
     ];
     const params = { page, perPage: limit, filter: filter.filter(Boolean).join(' && '), sort: '-@rowid' };
     const answer = await get(records(collection), params, signal);
-    const users = objects(answer.items).map((one) => ({
-      id: text(one.id),
-      email: text(one.email),
-      name: text(one.name),
-      verified: flag(one.verified),
-      created: text(one.created),
+    const users = objectsIn(answer.items).map((one) => ({
+      id: asText(one.id),
+      email: asText(one.email),
+      name: asText(one.name),
+      verified: isTrue(one.verified),
+      created: asText(one.created),
     }));
     return { users, ...pageOf(answer) };
   },

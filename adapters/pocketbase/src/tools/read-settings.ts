@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asNumber, asText, isTrue, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { at, flag, number, objects, text } from '../json.ts';
 
 const on = { type: 'boolean' } as const;
 const limitRule = {
@@ -39,26 +39,26 @@ export const readSettings = defineTool({
   },
   async handle(_, { signal }) {
     const settings = await get('settings', {}, signal);
-    const { appName, appURL, senderName, senderAddress } = at(settings, 'meta');
-    const limits = at(settings, 'rateLimits');
+    const { appName, appURL, senderName, senderAddress } = objectAt(settings, 'meta');
+    const limits = objectAt(settings, 'rateLimits');
     return {
-      appName: text(appName),
-      appUrl: text(appURL),
-      mailSender: `${text(senderName)} <${text(senderAddress)}>`,
-      smtp: flag(at(settings, 'smtp').enabled),
-      s3: flag(at(settings, 's3').enabled),
-      batch: flag(at(settings, 'batch').enabled),
-      backupCron: text(at(settings, 'backups').cron),
-      logDays: number(at(settings, 'logs').maxDays),
-      rateLimits: flag(limits.enabled),
-      rateLimitRules: objects(limits.rules).slice(0, 100).map(rule),
+      appName: asText(appName),
+      appUrl: asText(appURL),
+      mailSender: `${asText(senderName)} <${asText(senderAddress)}>`,
+      smtp: isTrue(objectAt(settings, 'smtp').enabled),
+      s3: isTrue(objectAt(settings, 's3').enabled),
+      batch: isTrue(objectAt(settings, 'batch').enabled),
+      backupCron: asText(objectAt(settings, 'backups').cron),
+      logDays: asNumber(objectAt(settings, 'logs').maxDays),
+      rateLimits: isTrue(limits.enabled),
+      rateLimitRules: objectsIn(limits.rules).slice(0, 100).map(rule),
     };
   },
 });
 
 const rule = ({ label, audience, maxRequests, duration }: Record<string, unknown>) => ({
-  label: text(label),
-  audience: text(audience),
-  maxRequests: number(maxRequests),
-  seconds: number(duration),
+  label: asText(label),
+  audience: asText(audience),
+  maxRequests: asNumber(maxRequests),
+  seconds: asNumber(duration),
 });

@@ -1,6 +1,6 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { asText, isTrue, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { containing, get, records } from '../api.ts';
-import { flag, objects, text } from '../json.ts';
 import {
   collectionInput,
   maxCharsInput,
@@ -42,13 +42,13 @@ export const searchRecords = defineTool({
   arrayPath: '.records',
   async handle({ collection, text: wanted, maxChars, limit, page }, { signal }) {
     const schema = await get(`collections/${encodeURIComponent(collection)}`, {}, signal);
-    const fields = objects(schema.fields).filter(
-      (field) => searched.has(text(field.type)) && !flag(field.hidden),
+    const fields = objectsIn(schema.fields).filter(
+      (field) => searched.has(asText(field.type)) && !isTrue(field.hidden),
     );
     if (fields.length === 0)
       throw ToolError.validation(`The collection "${collection}" has no field with text.`);
-    const filter = fields.map((field) => `${text(field.name)} ~ ${containing(wanted)}`).join(' || ');
+    const filter = fields.map((field) => `${asText(field.name)} ~ ${containing(wanted)}`).join(' || ');
     const answer = await get(records(collection), { page, perPage: limit, filter }, signal);
-    return { records: objects(answer.items).map((one) => record(one, maxChars)), ...pageOf(answer) };
+    return { records: objectsIn(answer.items).map((one) => record(one, maxChars)), ...pageOf(answer) };
   },
 });

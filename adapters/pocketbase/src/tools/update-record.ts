@@ -1,6 +1,6 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { asText } from '@tabrelay/plugin-sdk/json';
 import { get, records, send } from '../api.ts';
-import { text } from '../json.ts';
 import { collectionInput, idInput, record, recordOutput } from '../records.ts';
 
 export const updateRecord = defineTool({
@@ -32,7 +32,7 @@ export const updateRecord = defineTool({
 
 /** The server has no condition of its own for this: a change in the moment between is not seen. */
 async function expectUnchanged(path: string, seen: string, signal: AbortSignal): Promise<void> {
-  const now = text((await get(path, { fields: 'updated' }, signal)).updated);
+  const now = asText((await get(path, { fields: 'updated' }, signal)).updated);
   if (now === seen) return;
   throw new ToolError(
     now === ''

@@ -1,8 +1,8 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { at, labels, objects, text } from '../json.ts';
 import { page, pageInput, pageOutput } from '../paging.ts';
-import { labelsOutput } from '../samples.ts';
+import { labels, labelsOutput } from '../samples.ts';
 
 export const alerts = defineTool({
   name: 'alerts',
@@ -47,13 +47,13 @@ export const alerts = defineTool({
   arrayPath: '.alerts',
   async handle({ state, ...part }, { signal }) {
     const { data } = await get('alerts', {}, signal);
-    const all = objects(at(data).alerts).map((one) => ({
-      name: text(at(one.labels).alertname),
-      state: text(one.state),
+    const all = objectsIn(objectAt(data).alerts).map((one) => ({
+      name: asText(objectAt(one.labels).alertname),
+      state: asText(one.state),
       labels: labels(one.labels),
       annotations: labels(one.annotations),
-      activeAt: text(one.activeAt),
-      value: text(one.value),
+      activeAt: asText(one.activeAt),
+      value: asText(one.value),
     }));
     const { items, of } = page(
       all.filter((one) => state === 'any' || one.state === state),

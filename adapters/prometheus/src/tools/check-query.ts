@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { text } from '../json.ts';
 
 export const checkQuery = defineTool({
   name: 'check_query',
@@ -16,6 +16,6 @@ export const checkQuery = defineTool({
   },
   output: { type: 'object', properties: { formatted: { type: 'string' } }, required: ['formatted'] },
   async handle({ query }, { signal }) {
-    return { formatted: text((await get('format_query', { query }, signal)).data) };
+    return { formatted: asText((await get('format_query', { query }, signal)).data) };
   },
 });

@@ -1,8 +1,8 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { objectsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { labels, objects } from '../json.ts';
 import { page, pageInput, pageOutput } from '../paging.ts';
-import { labelsOutput } from '../samples.ts';
+import { labels, labelsOutput } from '../samples.ts';
 
 export const findSeries = defineTool({
   name: 'find_series',
@@ -32,7 +32,7 @@ export const findSeries = defineTool({
   async handle({ match, hours, ...part }, { signal }) {
     const start = Math.floor(Date.now() / 1000 - hours * 3600);
     const { data } = await get('series', { 'match[]': match, start }, signal);
-    const { items, of } = page(objects(data), part);
+    const { items, of } = page(objectsIn(data), part);
     return { series: items.map(labels), ...of };
   },
 });

@@ -1,6 +1,6 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { textsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { texts } from '../json.ts';
 import { contains, page, pageInput, pageOutput } from '../paging.ts';
 
 export const labelValues = defineTool({
@@ -36,7 +36,7 @@ export const labelValues = defineTool({
   arrayPath: '.values',
   async handle({ label, match, search, ...part }, { signal }) {
     const { data } = await get(`label/${encodeURIComponent(label)}/values`, { 'match[]': match }, signal);
-    const all = texts(data);
+    const all = textsIn(data);
     if (all.length === 0) {
       const of = match === undefined ? '' : ` that ${match} matches`;
       throw ToolError.notFound(

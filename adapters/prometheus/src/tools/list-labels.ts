@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { textsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { texts } from '../json.ts';
 import { page, pageInput, pageOutput } from '../paging.ts';
 
 export const listLabels = defineTool({
@@ -28,7 +28,7 @@ export const listLabels = defineTool({
   arrayPath: '.labels',
   async handle({ match, ...part }, { signal }) {
     const { data } = await get('labels', { 'match[]': match }, signal);
-    const { items, of } = page(texts(data), part);
+    const { items, of } = page(textsIn(data), part);
     return { labels: items, ...of };
   },
 });

@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText, objectAt, objectsIn, textsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { at, objects, text, texts } from '../json.ts';
 import { contains, page, pageInput, pageOutput, searchInput } from '../paging.ts';
 
 export const listMetrics = defineTool({
@@ -39,14 +39,15 @@ export const listMetrics = defineTool({
       get('metadata', { limit_per_metric: 1 }, signal),
     ]);
     const { items, of } = page(
-      texts(names.data).filter((name) => contains(name, search)),
+      textsIn(names.data).filter((name) => contains(name, search)),
       part,
     );
     const metrics = items.map((name) => {
       // The parts of a histogram or summary are described under its own name.
       const family = name.replace(/_(bucket|count|sum)$/, '');
-      const known = objects(at(metadata.data)[name])[0] ?? objects(at(metadata.data)[family])[0];
-      return { name, type: text(known?.type), help: text(known?.help) };
+      const known =
+        objectsIn(objectAt(metadata.data)[name])[0] ?? objectsIn(objectAt(metadata.data)[family])[0];
+      return { name, type: asText(known?.type), help: asText(known?.help) };
     });
     return { metrics, ...of };
   },

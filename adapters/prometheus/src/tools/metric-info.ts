@@ -1,6 +1,7 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { at, labels, objects, text } from '../json.ts';
+import { labels } from '../samples.ts';
 
 const examplesShown = 5;
 
@@ -48,14 +49,14 @@ export const metricInfo = defineTool({
       get('series', { 'match[]': metric, start }, signal),
       get('metadata', { metric }, signal),
     ]);
-    const found = objects(series.data);
-    const known = objects(at(metadata.data)[metric])[0];
+    const found = objectsIn(series.data);
+    const known = objectsIn(objectAt(metadata.data)[metric])[0];
     if (found.length === 0 && known === undefined) {
       throw ToolError.notFound(
         `There is no metric "${metric}". list_metrics finds metrics by a part of their name.`,
       );
     }
-    const about = { type: text(known?.type), help: text(known?.help), unit: text(known?.unit) };
+    const about = { type: asText(known?.type), help: asText(known?.help), unit: asText(known?.unit) };
     return { metric, ...about, series: found.length, labels: labelsOf(found.map(labels)) };
   },
 });

@@ -1,8 +1,8 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { itemsIn, objectAt, objectsIn, textsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { at, labels, list, objects, texts } from '../json.ts';
 import { page, pageInput, pageOutput } from '../paging.ts';
-import { labelsOutput, numeric, sample, summary, warningsOutput } from '../samples.ts';
+import { labels, labelsOutput, numeric, sample, summary, warningsOutput } from '../samples.ts';
 
 const point = { type: 'array', items: { anyOf: [{ type: 'number' }, { type: 'string' }] } } as const;
 
@@ -62,13 +62,13 @@ export const queryRange = defineTool({
     const step = Math.max(1, Math.ceil((minutes * 60) / Math.max(1, points - 1)));
     const start = end - Math.min(points - 1, Math.floor((minutes * 60) / step)) * step;
     const { data, warnings } = await get('query_range', { query, start, end, step }, signal);
-    const { items, of } = page(objects(at(data).result), part);
+    const { items, of } = page(objectsIn(objectAt(data).result), part);
     const series = items.map((one) => {
-      const samples = list(one.values).map(sample);
+      const samples = itemsIn(one.values).map(sample);
       const values = samples.map(({ time, value }) => [time, numeric(value)]);
       return { labels: labels(one.metric), ...summary(samples), values };
     });
-    return { start, end, stepSeconds: step, series, warnings: texts(warnings), ...of };
+    return { start, end, stepSeconds: step, series, warnings: textsIn(warnings), ...of };
   },
 });
 

@@ -1,8 +1,8 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText, itemsIn, objectAt, objectsIn, textsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { at, labels, list, objects, text, texts } from '../json.ts';
 import { page, pageInput, pageOutput } from '../paging.ts';
-import { labelsOutput, sample, warningsOutput } from '../samples.ts';
+import { labels, labelsOutput, sample, warningsOutput } from '../samples.ts';
 
 export const query = defineTool({
   name: 'query',
@@ -47,14 +47,14 @@ export const query = defineTool({
   arrayPath: '.series',
   async handle({ query: expression, time, ...part }, { signal }) {
     const { data, warnings } = await get('query', { query: expression, time }, signal);
-    const { resultType, result } = at(data);
+    const { resultType, result } = objectAt(data);
     const flat = resultType === 'scalar' || resultType === 'string';
-    const all = flat ? [{ metric: {}, value: result }] : objects(result);
+    const all = flat ? [{ metric: {}, value: result }] : objectsIn(result);
     const { items, of } = page(all, part);
     const series = items.map((one) => ({
       labels: labels(one.metric),
-      ...sample('value' in one ? one.value : list(at(one).values).at(-1)),
+      ...sample('value' in one ? one.value : itemsIn(objectAt(one).values).at(-1)),
     }));
-    return { resultType: text(resultType), series, warnings: texts(warnings), ...of };
+    return { resultType: asText(resultType), series, warnings: textsIn(warnings), ...of };
   },
 });

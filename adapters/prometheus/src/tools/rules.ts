@@ -1,8 +1,8 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asNumber, asText, type JsonObject, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { at, type Json, labels, number, objects, text } from '../json.ts';
 import { contains, page, pageInput, pageOutput, searchInput } from '../paging.ts';
-import { labelsOutput } from '../samples.ts';
+import { labels, labelsOutput } from '../samples.ts';
 
 export const rules = defineTool({
   name: 'rules',
@@ -53,8 +53,8 @@ export const rules = defineTool({
   arrayPath: '.rules',
   async handle({ type, search, ...part }, { signal }) {
     const { data } = await get('rules', {}, signal);
-    const all = objects(at(data).groups).flatMap((group) =>
-      objects(group.rules).map((one) => rule(group, one)),
+    const all = objectsIn(objectAt(data).groups).flatMap((group) =>
+      objectsIn(group.rules).map((one) => rule(group, one)),
     );
     const wanted = all.filter((one) => (type === 'any' || one.type === type) && contains(one.name, search));
     const { items, of } = page(wanted, part);
@@ -62,15 +62,19 @@ export const rules = defineTool({
   },
 });
 
-const rule = (group: Json, from: Json) => ({
-  group: text(group.name),
-  name: text(from.name),
-  type: text(from.type),
-  query: text(from.query),
+const rule = (group: JsonObject, from: JsonObject) => ({
+  group: asText(group.name),
+  name: asText(from.name),
+  type: asText(from.type),
+  query: asText(from.query),
   labels: labels(from.labels),
-  health: text(from.health),
-  lastError: text(from.lastError),
+  health: asText(from.health),
+  lastError: asText(from.lastError),
   ...(from.type === 'alerting'
-    ? { state: text(from.state), forSeconds: number(from.duration), alerts: objects(from.alerts).length }
+    ? {
+        state: asText(from.state),
+        forSeconds: asNumber(from.duration),
+        alerts: objectsIn(from.alerts).length,
+      }
     : {}),
 });

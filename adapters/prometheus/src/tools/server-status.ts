@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asNumber, asText, isTrue, objectAt } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { at, flag, number, text } from '../json.ts';
 
 export const serverStatus = defineTool({
   name: 'server_status',
@@ -40,17 +40,17 @@ export const serverStatus = defineTool({
       get('status/buildinfo', {}, signal),
       get('status/runtimeinfo', {}, signal),
     ]);
-    const build = at(built.data);
-    const runtime = at(running.data);
+    const build = objectAt(built.data);
+    const runtime = objectAt(running.data);
     return {
-      version: text(build.version),
-      goVersion: text(build.goVersion),
-      startTime: text(runtime.startTime),
-      configLoaded: flag(runtime.reloadConfigSuccess),
-      configTime: text(runtime.lastConfigTime),
-      retention: text(runtime.storageRetention),
-      goroutines: number(runtime.goroutineCount),
-      corruptions: number(runtime.corruptionCount),
+      version: asText(build.version),
+      goVersion: asText(build.goVersion),
+      startTime: asText(runtime.startTime),
+      configLoaded: isTrue(runtime.reloadConfigSuccess),
+      configTime: asText(runtime.lastConfigTime),
+      retention: asText(runtime.storageRetention),
+      goroutines: asNumber(runtime.goroutineCount),
+      corruptions: asNumber(runtime.corruptionCount),
     };
   },
 });

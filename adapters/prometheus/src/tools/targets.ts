@@ -1,8 +1,8 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asNumber, asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { at, labels, number, objects, text } from '../json.ts';
 import { page, pageInput, pageOutput } from '../paging.ts';
-import { labelsOutput } from '../samples.ts';
+import { labels, labelsOutput } from '../samples.ts';
 
 export const targets = defineTool({
   name: 'targets',
@@ -52,7 +52,7 @@ export const targets = defineTool({
   arrayPath: '.targets',
   async handle({ health, job, ...part }, { signal }) {
     const { data } = await get('targets', { state: 'active' }, signal);
-    const all = objects(at(data).activeTargets).map(target);
+    const all = objectsIn(objectAt(data).activeTargets).map(target);
     const wanted = all.filter(
       (one) => (health === 'any' || one.health === health) && (job === undefined || one.job === job),
     );
@@ -63,11 +63,11 @@ export const targets = defineTool({
 });
 
 const target = (from: Record<string, unknown>) => ({
-  job: text(at(from.labels).job),
-  health: text(from.health),
-  scrapeUrl: text(from.scrapeUrl),
+  job: asText(objectAt(from.labels).job),
+  health: asText(from.health),
+  scrapeUrl: asText(from.scrapeUrl),
   labels: labels(from.labels),
-  lastError: text(from.lastError),
-  lastScrape: text(from.lastScrape),
-  lastScrapeSeconds: number(from.lastScrapeDuration),
+  lastError: asText(from.lastError),
+  lastScrape: asText(from.lastScrape),
+  lastScrapeSeconds: asNumber(from.lastScrapeDuration),
 });

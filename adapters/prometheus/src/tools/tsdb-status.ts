@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asNumber, asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { at, number, objects, text } from '../json.ts';
 
 const counted = {
   type: 'array',
@@ -37,16 +37,16 @@ export const tsdbStatus = defineTool({
     required: ['series', 'chunks', 'labelPairs', 'seriesByMetric', 'valuesByLabel', 'seriesByLabelPair'],
   },
   async handle({ limit }, { signal }) {
-    const status = at((await get('status/tsdb', {}, signal)).data);
-    const head = at(status.headStats);
+    const status = objectAt((await get('status/tsdb', {}, signal)).data);
+    const head = objectAt(status.headStats);
     const most = (list: unknown) =>
-      objects(list)
+      objectsIn(list)
         .slice(0, limit)
-        .map(({ name, value }) => ({ name: text(name), value: number(value) }));
+        .map(({ name, value }) => ({ name: asText(name), value: asNumber(value) }));
     return {
-      series: number(head.numSeries),
-      chunks: number(head.chunkCount),
-      labelPairs: number(head.numLabelPairs),
+      series: asNumber(head.numSeries),
+      chunks: asNumber(head.chunkCount),
+      labelPairs: asNumber(head.numLabelPairs),
       seriesByMetric: most(status.seriesCountByMetricName),
       valuesByLabel: most(status.labelValueCountByLabelName),
       seriesByLabelPair: most(status.seriesCountByLabelValuePair),

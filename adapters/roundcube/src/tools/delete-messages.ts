@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText } from '@tabrelay/plugin-sdk/json';
 import { act, ask } from '../api.ts';
-import { text } from '../json.ts';
 import { mustExist } from '../messages.ts';
 import { folder, record, uids } from '../shape.ts';
 
@@ -24,7 +24,7 @@ export const deleteMessages = defineTool({
   async handle({ folder, uids }, { signal }) {
     await mustExist(folder, uids, signal);
     const { env } = await ask({ _task: 'mail', _action: 'list', _mbox: folder }, signal);
-    const trash = text(env.trash_mailbox);
+    const trash = asText(env.trash_mailbox);
     const forGood = trash === '' || folder === trash;
     const body = { _mbox: folder, _uid: uids.join(','), _target_mbox: forGood ? undefined : trash };
     const { said } = await act({ _task: 'mail', _action: forGood ? 'delete' : 'move' }, body, signal);

@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asNumber, asText, objectAt } from '@tabrelay/plugin-sdk/json';
 import { ask } from '../api.ts';
-import { at, number, text } from '../json.ts';
 import { record } from '../shape.ts';
 
 export const listContacts = defineTool({
@@ -38,9 +38,9 @@ export const listContacts = defineTool({
           );
     const rows = commands.filter(({ name }) => name === 'add_contact_row').slice(0, limit);
     const contacts = rows.map(({ args }) => {
-      const { name, email } = at(args[3]);
-      return { name: text(name), email: text(email) };
+      const { name, email } = objectAt(args[3]);
+      return { name: asText(name), email: asText(email) };
     });
-    return { contacts, pages: number(env.pagecount) };
+    return { contacts, pages: asNumber(env.pagecount) };
   },
 });

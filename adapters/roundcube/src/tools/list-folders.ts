@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asNumber, asText, objectAt } from '@tabrelay/plugin-sdk/json';
 import { ask, page } from '../api.ts';
-import { at, number, text } from '../json.ts';
 import { environment } from '../session.ts';
 import { record } from '../shape.ts';
 
@@ -29,11 +29,16 @@ export const listFolders = defineTool({
     const unread = new Map(
       commands
         .filter(({ name }) => name === 'set_unread_count')
-        .map(({ args: [path, count] }) => [text(path), number(count)]),
+        .map(({ args: [path, count] }) => [asText(path), asNumber(count)]),
     );
-    const folders = Object.values(at(mailboxes)).map((one) => {
-      const { id, name, class: kind } = at(one);
-      return { path: text(id), name: text(name), kind: text(kind), unread: unread.get(text(id)) ?? 0 };
+    const folders = Object.values(objectAt(mailboxes)).map((one) => {
+      const { id, name, class: kind } = objectAt(one);
+      return {
+        path: asText(id),
+        name: asText(name),
+        kind: asText(kind),
+        unread: unread.get(asText(id)) ?? 0,
+      };
     });
     return { folders: folders.slice(0, 500) };
   },

@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asNumber, asText } from '@tabrelay/plugin-sdk/json';
 import { ask } from '../api.ts';
-import { number, text } from '../json.ts';
 import { summary, summaryOutput } from '../messages.ts';
 import { folder, nextOffset, paging, record } from '../shape.ts';
 
@@ -42,15 +42,15 @@ export const listMessages = defineTool({
     const search = query !== undefined || only !== 'all';
     // The webmail pages by a number of its own.
     let reply = await ask({ ...place, _action: 'list' }, signal);
-    const size = number(reply.env.pagesize) || 50;
+    const size = asNumber(reply.env.pagesize) || 50;
     const page = Math.floor(offset / size) + 1;
     let found: string | undefined;
     if (search) {
       const where = { _q: query ?? '', _headers: searchIn.join(','), _filter: filters[only], _scope: 'base' };
       reply = await ask({ ...place, _action: 'search', ...where }, signal);
-      found = text(reply.env.search_request);
+      found = asText(reply.env.search_request);
     }
-    const total = number(reply.env.messagecount);
+    const total = asNumber(reply.env.messagecount);
     if (page > 1 && offset < total) {
       reply = await ask({ ...place, _action: 'list', _page: page, _search: found }, signal);
     }

@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asNumber, asText, objectAt, textsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { at, number, text, texts } from '../json.ts';
 import { record } from '../shape.ts';
 
 const asked = ['publish_posts', 'edit_others_posts', 'publish_pages', 'moderate_comments', 'upload_files'];
@@ -28,15 +28,15 @@ export const currentUser = defineTool({
   }),
   async handle(_, { signal }) {
     const me = await get('/wp/v2/users/me', { context: 'edit' }, signal);
-    const has = at(me, 'capabilities');
+    const has = objectAt(me, 'capabilities');
     return {
-      id: number(me.id),
-      name: text(me.name),
-      username: text(me.username),
-      email: text(me.email),
-      roles: texts(me.roles),
+      id: asNumber(me.id),
+      name: asText(me.name),
+      username: asText(me.username),
+      email: asText(me.email),
+      roles: textsIn(me.roles),
       may: asked.filter((one) => has[one] === true),
-      site: text((await get('/', { _fields: 'name' }, signal)).name),
+      site: asText((await get('/', { _fields: 'name' }, signal)).name),
     };
   },
 });

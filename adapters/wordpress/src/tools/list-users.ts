@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asNumber, asText } from '@tabrelay/plugin-sdk/json';
 import { list } from '../api.ts';
-import { number, text } from '../json.ts';
 import { listOf, paging, record } from '../shape.ts';
 
 export const listUsers = defineTool({
@@ -28,10 +28,10 @@ export const listUsers = defineTool({
       '/wp/v2/users',
       { search, limit, offset, has_published_posts: 'post' },
       (one) => ({
-        id: number(one.id),
-        name: text(one.name),
-        description: text(one.description),
-        link: text(one.link),
+        id: asNumber(one.id),
+        name: asText(one.name),
+        description: asText(one.description),
+        link: asText(one.link),
       }),
       signal,
     ),

@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asText, objectAt } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { at, text } from '../json.ts';
 import { plain } from '../markup.ts';
 import { collection, detailProperties, details } from '../posts.ts';
 import { id, postType, record } from '../shape.ts';
@@ -47,8 +47,8 @@ export const readPost = defineTool({
   async handle({ id, type, as, offset, maxChars }, { signal }) {
     const context = as === 'source' ? 'edit' : 'view';
     const found = await get(`${collection(type)}/${id}`, { context }, signal);
-    const { raw, rendered } = at(found.content);
-    const whole = as === 'source' ? text(raw) : plain(text(rendered));
+    const { raw, rendered } = objectAt(found.content);
+    const whole = as === 'source' ? asText(raw) : plain(asText(rendered));
     const content = whole.slice(offset, offset + maxChars);
     const next = offset + content.length;
     return {

@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asNumber, asText } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { number, text } from '../json.ts';
 import { record } from '../shape.ts';
 
 export const readSettings = defineTool({
@@ -25,16 +25,16 @@ export const readSettings = defineTool({
   async handle(_, { signal }) {
     const set = await get('/wp/v2/settings', {}, signal);
     return {
-      title: text(set.title),
-      tagline: text(set.description),
-      url: text(set.url),
-      email: text(set.email),
-      language: text(set.language),
-      timezone: text(set.timezone),
-      postsPerPage: number(set.posts_per_page),
-      frontPage: text(set.show_on_front),
-      frontPageId: number(set.page_on_front),
-      commentsByDefault: text(set.default_comment_status),
+      title: asText(set.title),
+      tagline: asText(set.description),
+      url: asText(set.url),
+      email: asText(set.email),
+      language: asText(set.language),
+      timezone: asText(set.timezone),
+      postsPerPage: asNumber(set.posts_per_page),
+      frontPage: asText(set.show_on_front),
+      frontPageId: asNumber(set.page_on_front),
+      commentsByDefault: asText(set.default_comment_status),
     };
   },
 });

@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { asNumber, asText, objectAt } from '@tabrelay/plugin-sdk/json';
 import { call } from '../api.ts';
-import { at, number, text } from '../json.ts';
 import { collection, written } from '../posts.ts';
 import { id, postType, record } from '../shape.ts';
 
@@ -18,7 +18,7 @@ export const trashPost = defineTool({
   },
   output: record({ id: { type: 'integer' }, title: { type: 'string' }, status: { type: 'string' } }),
   async handle({ id, type }, { signal }) {
-    const gone = at((await call(`${collection(type)}/${id}`, { method: 'DELETE' }, signal)).body);
-    return { id: number(gone.id), title: written(gone.title), status: text(gone.status) };
+    const gone = objectAt((await call(`${collection(type)}/${id}`, { method: 'DELETE' }, signal)).body);
+    return { id: asNumber(gone.id), title: written(gone.title), status: asText(gone.status) };
   },
 });

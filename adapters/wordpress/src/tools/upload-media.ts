@@ -1,6 +1,6 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { asNumber, objectAt } from '@tabrelay/plugin-sdk/json';
 import { call, post } from '../api.ts';
-import { at, number } from '../json.ts';
 import { file, fileOutput } from '../media.ts';
 
 export const uploadMedia = defineTool({
@@ -31,9 +31,9 @@ export const uploadMedia = defineTool({
     const body = new Blob([text ?? bytes(base64 ?? '')]);
     const name = encodeURIComponent(fileName);
     const headers = { 'content-disposition': `attachment; filename="${name}"` };
-    const added = at((await call('/wp/v2/media', { method: 'POST', body, headers }, signal)).body);
+    const added = objectAt((await call('/wp/v2/media', { method: 'POST', body, headers }, signal)).body);
     if (title === undefined && altText === undefined) return file(added);
-    return file(await post(`/wp/v2/media/${number(added.id)}`, { title, alt_text: altText }, signal));
+    return file(await post(`/wp/v2/media/${asNumber(added.id)}`, { title, alt_text: altText }, signal));
   },
 });
 
