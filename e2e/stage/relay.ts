@@ -51,7 +51,8 @@ export class Relay {
 
   /** Writes config.json. The relay reads it when it starts and at `tabrelay … reload`. */
   async configure(config: Record<string, unknown>): Promise<void> {
-    await writeFile(path.join(this.home, 'config.json'), JSON.stringify(config, null, 2));
+    const text = JSON.stringify({ startTimeoutMs, ...config }, null, 2);
+    await writeFile(path.join(this.home, 'config.json'), text);
   }
 
   /** Starts `tabrelay serve` and waits until it listens. */
@@ -127,7 +128,6 @@ export async function openRelay(
   await relay.configure({
     listen: '127.0.0.1:0',
     demo: { listen: '127.0.0.1:0' },
-    startTimeoutMs,
     ...config,
   });
   closing.defer(() => relay.stop());
