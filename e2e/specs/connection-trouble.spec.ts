@@ -62,6 +62,7 @@ for (const { what, lie, code, next } of lies) {
     const open = new Closing();
     closing.defer(() => open.close());
     const id = await extensionId(await openBrowser(relay, open));
+    await expect.poll(() => relay.browsers()).toBe(1); // a welcome that comes later forgets the refusal
     await open.close(); // from here on, only the forger dials
     await expect.poll(() => relay.browsers()).toBe(0);
     const agent = await stdioAgent(relay, closing);
