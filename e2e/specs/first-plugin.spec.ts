@@ -60,7 +60,9 @@ test('a first plugin answers, with JSON Schema and with Zod', async ({ stage }) 
   await follow(folder, withZod);
   await tabrelay('plugin', 'build', folder);
   // The relay sees a moment later that there is another build.
-  await expect.poll(async () => (await agent.call('tea__find_pages', { word: '' })).failed).toBe(true);
+  await expect
+    .poll(async () => (await agent.call('tea__find_pages', { word: '' })).code)
+    .toBe('VALIDATION_ERROR');
   expect((await agent.call('tea__find_pages', { word: 'tea' })).value).toMatchObject({
     pages: [expect.stringContaining('/pages/tea')],
   });
