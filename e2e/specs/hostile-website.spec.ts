@@ -97,7 +97,8 @@ test('every route, from another origin: refused, unread and without effect', asy
   await page.goto(site);
   expect(await attackFrom(page, relayUrl)).toEqual([]);
   expect([...statuses.keys()]).toEqual([403]);
-  expect(statuses.get(403)?.size).toBeGreaterThanOrEqual(routes.length - 10); // several share a path
+  // Several share a path. What the browser's network says comes on another way than what the page found.
+  await expect.poll(() => statuses.get(403)?.size).toBeGreaterThanOrEqual(routes.length - 10);
   expect(await stateOf(relay)).toEqual(before);
   expect((await demo.counter('website')).asked).toBe(0);
   await expectUnharmed(website, page);
