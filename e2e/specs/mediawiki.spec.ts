@@ -201,11 +201,11 @@ wikiTest('what the wiki refuses', async ({ wikiStage }) => {
   expect(limited.facts.outcome).toBe('not_executed');
 
   await wiki.become('read-only');
-  const closed = await agent.call('mediawiki__watch_page', { title: 'Red fox' }, { timeoutMs: 5000 });
+  const closed = await agent.call('mediawiki__watch_page', { title: 'Red fox' });
   expect(closed.pageFields).toMatchObject({ code: 'WIKI_READ_ONLY', retryable: true });
 
   await wiki.become('broken');
-  const broken = await agent.call('mediawiki__current_user', {}, { timeoutMs: 5000 });
+  const broken = await agent.call('mediawiki__current_user', {});
   expect(broken.block).toMatchObject({ retryable: true });
   expect(broken.text).toContain('503');
   expect(await wiki.script('getText', 'Red fox')).toContain('The red fox is a fox.');
