@@ -126,6 +126,26 @@ export const pieceInput = {
   },
 } as const;
 
+/**
+ * JSON Schema of the arguments of a tool that reads a page, or one section of it. A function, because a constant with
+ * a spread stays in the bundle though the page has no use for it.
+ */
+export const readInput = () =>
+  ({
+    type: 'object',
+    properties: {
+      title: titleInput,
+      section: {
+        type: 'integer',
+        minimum: 0,
+        description: 'Only this section; 0 is the text before the first heading.',
+      },
+      ...pieceInput,
+    },
+    required: ['title'],
+    additionalProperties: false,
+  }) as const;
+
 /** JSON Schema of [piece]'s answer. */
 export const pieceOutput = {
   text: { type: 'string' },

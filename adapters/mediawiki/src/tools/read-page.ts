@@ -1,7 +1,7 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import { asNumber, asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
-import { onlyPage, piece, pieceInput, pieceOutput, titleInput } from '../pages.ts';
+import { onlyPage, piece, pieceOutput, readInput } from '../pages.ts';
 
 export const readPage = defineTool({
   name: 'read_page',
@@ -9,20 +9,7 @@ export const readPage = defineTool({
   description:
     'The source (wikitext) of a page, with the revisionId that edit_page needs. To only read an article, read_rendered is shorter.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      title: titleInput,
-      section: {
-        type: 'integer',
-        minimum: 0,
-        description: 'Only this section; 0 is the text before the first heading.',
-      },
-      ...pieceInput,
-    },
-    required: ['title'],
-    additionalProperties: false,
-  },
+  input: readInput(),
   output: {
     type: 'object',
     properties: {

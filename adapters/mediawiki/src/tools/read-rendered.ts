@@ -2,7 +2,7 @@ import { defineTool } from '@tabrelay/plugin-sdk';
 import { asNumber, asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
 import { article, plain } from '../markup.ts';
-import { piece, pieceInput, pieceOutput, titleInput } from '../pages.ts';
+import { piece, pieceOutput, readInput } from '../pages.ts';
 
 export const readRendered = defineTool({
   name: 'read_rendered',
@@ -10,20 +10,7 @@ export const readRendered = defineTool({
   description:
     'A page as a reader sees it, as plain text: templates expanded, markup removed. Lists its sections, each of which can be read alone.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      title: titleInput,
-      section: {
-        type: 'integer',
-        minimum: 0,
-        description: 'Only this section; 0 is the text before the first heading.',
-      },
-      ...pieceInput,
-    },
-    required: ['title'],
-    additionalProperties: false,
-  },
+  input: readInput(),
   output: {
     type: 'object',
     properties: {
