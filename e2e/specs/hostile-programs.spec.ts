@@ -40,7 +40,7 @@ test('who takes the port hears a greeting and nothing else: no secret, no tab, a
       );
     });
   });
-  await expect.poll(() => closed.length, { timeout: 40_000 }).toBeGreaterThan(0);
+  await expect.poll(() => closed.length).toBeGreaterThan(0);
   // What a person types meanwhile goes to the socket in their folder, never to the port.
   await relay.tabrelay('status').catch(() => 'nobody is there');
   squatter.close();
