@@ -1,16 +1,8 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { asText, itemsIn, textsIn } from '@tabrelay/plugin-sdk/json';
+import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { readFlows } from '../api.ts';
-import {
-  findFlow,
-  flowInput,
-  isDisabled,
-  labelOf,
-  page,
-  pageInput,
-  pageOutput,
-  revOutput,
-} from '../flows.ts';
+import { findFlow, flowInput, isDisabled, labelOf, revOutput } from '../flows.ts';
 
 export const getFlow = defineTool({
   name: 'get_flow',
@@ -20,7 +12,7 @@ export const getFlow = defineTool({
   annotations: { readOnlyHint: true },
   input: {
     type: 'object',
-    properties: { flow: flowInput, ...pageInput },
+    properties: { flow: flowInput, ...pagingInput },
     required: ['flow'],
     additionalProperties: false,
   },
@@ -50,7 +42,7 @@ export const getFlow = defineTool({
         },
       },
       rev: revOutput,
-      ...pageOutput,
+      ...pagingOutput,
     },
     required: ['id', 'label', 'info', 'disabled', 'nodes', 'rev', 'total'],
   },
@@ -58,7 +50,7 @@ export const getFlow = defineTool({
   async handle({ flow: wanted, ...part }, { signal }) {
     const flows = await readFlows(signal);
     const flow = findFlow(flows, wanted);
-    const { items, of } = page(
+    const { items, paging } = pageOf(
       flows.nodes.filter(({ z }) => z === flow.id),
       part,
     );
@@ -70,6 +62,6 @@ export const getFlow = defineTool({
       wires: itemsIn(node.wires).map(textsIn),
     }));
     const about = { id: asText(flow.id), label: labelOf(flow), info: asText(flow.info).slice(0, 1000) };
-    return { ...about, disabled: isDisabled(flow), nodes, rev: flows.rev, ...of };
+    return { ...about, disabled: isDisabled(flow), nodes, rev: flows.rev, ...paging };
   },
 });

@@ -1,7 +1,8 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { asText } from '@tabrelay/plugin-sdk/json';
+import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { readFlows } from '../api.ts';
-import { isDisabled, isFlow, labelOf, page, pageInput, pageOutput, revOutput } from '../flows.ts';
+import { isDisabled, isFlow, labelOf, revOutput } from '../flows.ts';
 
 export const listFlows = defineTool({
   name: 'list_flows',
@@ -9,7 +10,7 @@ export const listFlows = defineTool({
   description:
     'The flows (tabs of the editor) and subflows with their number of nodes. Begin here; get_flow shows what is in one.',
   annotations: { readOnlyHint: true },
-  input: { type: 'object', properties: pageInput, additionalProperties: false },
+  input: { type: 'object', properties: pagingInput, additionalProperties: false },
   output: {
     type: 'object',
     properties: {
@@ -28,14 +29,14 @@ export const listFlows = defineTool({
         },
       },
       rev: revOutput,
-      ...pageOutput,
+      ...pagingOutput,
     },
     required: ['flows', 'rev', 'total'],
   },
   arrayPath: '.flows',
   async handle(part, { signal }) {
     const { nodes, rev } = await readFlows(signal);
-    const { items, of } = page(nodes.filter(isFlow), part);
+    const { items, paging } = pageOf(nodes.filter(isFlow), part);
     const flows = items.map((flow) => ({
       id: asText(flow.id),
       label: labelOf(flow),
@@ -43,6 +44,6 @@ export const listFlows = defineTool({
       disabled: isDisabled(flow),
       nodes: nodes.filter(({ z }) => z === flow.id).length,
     }));
-    return { flows, rev, ...of };
+    return { flows, rev, ...paging };
   },
 });

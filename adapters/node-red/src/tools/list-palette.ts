@@ -1,7 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { asText, isTrue, objectsIn, textsIn } from '@tabrelay/plugin-sdk/json';
+import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { send } from '../api.ts';
-import { page, pageInput, pageOutput } from '../flows.ts';
 
 export const listPalette = defineTool({
   name: 'list_palette',
@@ -13,7 +13,7 @@ export const listPalette = defineTool({
     type: 'object',
     properties: {
       search: { type: 'string', default: '', description: 'Only those whose module or types contain this.' },
-      ...pageInput,
+      ...pagingInput,
     },
     additionalProperties: false,
   },
@@ -34,7 +34,7 @@ export const listPalette = defineTool({
           required: ['module', 'version', 'enabled', 'types'],
         },
       },
-      ...pageOutput,
+      ...pagingOutput,
     },
     required: ['sets', 'total'],
   },
@@ -48,12 +48,12 @@ export const listPalette = defineTool({
       types: textsIn(set.types),
       ...('err' in set ? { error: asText(set.err) || JSON.stringify(set.err) } : {}),
     }));
-    const { items, of } = page(
+    const { items, paging } = pageOf(
       all.filter(({ module, types }) =>
         [module, ...types].some((name) => name.toLowerCase().includes(wanted)),
       ),
       part,
     );
-    return { sets: items, ...of };
+    return { sets: items, ...paging };
   },
 });

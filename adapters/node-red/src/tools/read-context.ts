@@ -1,7 +1,7 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import { asText, type JsonObject, objectAt } from '@tabrelay/plugin-sdk/json';
+import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { send } from '../api.ts';
-import { page, pageInput, pageOutput } from '../flows.ts';
 
 export const readContext = defineTool({
   name: 'read_context',
@@ -15,7 +15,7 @@ export const readContext = defineTool({
       scope: { type: 'string', enum: ['global', 'flow', 'node'], description: 'Whose context.' },
       id: { type: 'string', minLength: 1, description: 'Id of the flow or node; not for global.' },
       search: { type: 'string', default: '', description: 'Only keys that contain this.' },
-      ...pageInput,
+      ...pagingInput,
     },
     required: ['scope'],
     additionalProperties: false,
@@ -36,7 +36,7 @@ export const readContext = defineTool({
           required: ['store', 'key', 'format', 'value'],
         },
       },
-      ...pageOutput,
+      ...pagingOutput,
     },
     required: ['values', 'total'],
   },
@@ -53,11 +53,11 @@ export const readContext = defineTool({
     const all = Object.entries(answer).flatMap(([store, keys]) =>
       Object.entries(objectAt(keys)).map(([key, value]) => ({ store, key, ...kept(objectAt(value)) })),
     );
-    const { items, of } = page(
+    const { items, paging } = pageOf(
       all.filter(({ key }) => key.includes(search)),
       part,
     );
-    return { values: items, ...of };
+    return { values: items, ...paging };
   },
 });
 

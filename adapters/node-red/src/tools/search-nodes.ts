@@ -1,7 +1,8 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { asText, type JsonObject } from '@tabrelay/plugin-sdk/json';
+import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { readFlows } from '../api.ts';
-import { findFlow, flowInput, isFlow, labelOf, page, pageInput, pageOutput } from '../flows.ts';
+import { findFlow, flowInput, isFlow, labelOf } from '../flows.ts';
 
 export const searchNodes = defineTool({
   name: 'search_nodes',
@@ -19,7 +20,7 @@ export const searchNodes = defineTool({
         description: 'Only nodes of this type, such as inject, function or mqtt in.',
       },
       flow: { ...flowInput, description: 'Only in this flow: id or label.' },
-      ...pageInput,
+      ...pagingInput,
     },
     additionalProperties: false,
   },
@@ -43,7 +44,7 @@ export const searchNodes = defineTool({
           required: ['id', 'type', 'name', 'flow', 'found'],
         },
       },
-      ...pageOutput,
+      ...pagingOutput,
     },
     required: ['nodes', 'total'],
   },
@@ -58,8 +59,8 @@ export const searchNodes = defineTool({
       const about = { id: asText(node.id), type: asText(node.type), name: asText(node.name) };
       return found === false ? [] : [{ ...about, flow: labels.get(node.z) ?? '', found }];
     });
-    const { items, of } = page(matching, part);
-    return { nodes: items, ...of };
+    const { items, paging } = pageOf(matching, part);
+    return { nodes: items, ...paging };
   },
 });
 

@@ -1,7 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
+import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { get } from '../api.ts';
-import { page, pageInput, pageOutput } from '../paging.ts';
 import { labels, labelsOutput } from '../samples.ts';
 
 export const alerts = defineTool({
@@ -18,7 +18,7 @@ export const alerts = defineTool({
         default: 'any',
         description: 'Only alerts in this state.',
       },
-      ...pageInput,
+      ...pagingInput,
     },
     additionalProperties: false,
   },
@@ -40,7 +40,7 @@ export const alerts = defineTool({
           required: ['name', 'state', 'labels', 'annotations', 'activeAt', 'value'],
         },
       },
-      ...pageOutput,
+      ...pagingOutput,
     },
     required: ['alerts', 'total'],
   },
@@ -55,10 +55,10 @@ export const alerts = defineTool({
       activeAt: asText(one.activeAt),
       value: asText(one.value),
     }));
-    const { items, of } = page(
+    const { items, paging } = pageOf(
       all.filter((one) => state === 'any' || one.state === state),
       part,
     );
-    return { alerts: items, ...of };
+    return { alerts: items, ...paging };
   },
 });

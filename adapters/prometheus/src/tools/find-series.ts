@@ -1,7 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { objectsIn } from '@tabrelay/plugin-sdk/json';
+import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { get } from '../api.ts';
-import { page, pageInput, pageOutput } from '../paging.ts';
 import { labels, labelsOutput } from '../samples.ts';
 
 export const findSeries = defineTool({
@@ -18,21 +18,21 @@ export const findSeries = defineTool({
         description: 'A selector such as {job="node",__name__=~"node_cpu.*"}.',
       },
       hours: { type: 'number', exclusiveMinimum: 0, default: 1, description: 'How far to look back.' },
-      ...pageInput,
+      ...pagingInput,
     },
     required: ['match'],
     additionalProperties: false,
   },
   output: {
     type: 'object',
-    properties: { series: { type: 'array', items: labelsOutput }, ...pageOutput },
+    properties: { series: { type: 'array', items: labelsOutput }, ...pagingOutput },
     required: ['series', 'total'],
   },
   arrayPath: '.series',
   async handle({ match, hours, ...part }, { signal }) {
     const start = Math.floor(Date.now() / 1000 - hours * 3600);
     const { data } = await get('series', { 'match[]': match, start }, signal);
-    const { items, of } = page(objectsIn(data), part);
-    return { series: items.map(labels), ...of };
+    const { items, paging } = pageOf(objectsIn(data), part);
+    return { series: items.map(labels), ...paging };
   },
 });

@@ -1,7 +1,8 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import { textsIn } from '@tabrelay/plugin-sdk/json';
+import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { get } from '../api.ts';
-import { contains, page, pageInput, pageOutput } from '../paging.ts';
+import { contains } from '../search.ts';
 
 export const labelValues = defineTool({
   name: 'label_values',
@@ -19,7 +20,7 @@ export const labelValues = defineTool({
         description: 'A selector such as up{job="node"}. Default: all series.',
       },
       search: { type: 'string', default: '', description: 'Only values that contain this, in any case.' },
-      ...pageInput,
+      ...pagingInput,
     },
     required: ['label'],
     additionalProperties: false,
@@ -29,7 +30,7 @@ export const labelValues = defineTool({
     properties: {
       label: { type: 'string' },
       values: { type: 'array', items: { type: 'string' } },
-      ...pageOutput,
+      ...pagingOutput,
     },
     required: ['label', 'values', 'total'],
   },
@@ -43,10 +44,10 @@ export const labelValues = defineTool({
         `No series${of} has the label "${label}". list_labels names the labels there are.`,
       );
     }
-    const { items, of } = page(
+    const { items, paging } = pageOf(
       all.filter((value) => contains(value, search)),
       part,
     );
-    return { label, values: items, ...of };
+    return { label, values: items, ...paging };
   },
 });

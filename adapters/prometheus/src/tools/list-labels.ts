@@ -1,7 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { textsIn } from '@tabrelay/plugin-sdk/json';
+import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { get } from '../api.ts';
-import { page, pageInput, pageOutput } from '../paging.ts';
 
 export const listLabels = defineTool({
   name: 'list_labels',
@@ -16,19 +16,19 @@ export const listLabels = defineTool({
         minLength: 1,
         description: 'A selector such as up{job="node"}. Default: all series.',
       },
-      ...pageInput,
+      ...pagingInput,
     },
     additionalProperties: false,
   },
   output: {
     type: 'object',
-    properties: { labels: { type: 'array', items: { type: 'string' } }, ...pageOutput },
+    properties: { labels: { type: 'array', items: { type: 'string' } }, ...pagingOutput },
     required: ['labels', 'total'],
   },
   arrayPath: '.labels',
   async handle({ match, ...part }, { signal }) {
     const { data } = await get('labels', { 'match[]': match }, signal);
-    const { items, of } = page(textsIn(data), part);
-    return { labels: items, ...of };
+    const { items, paging } = pageOf(textsIn(data), part);
+    return { labels: items, ...paging };
   },
 });

@@ -1,7 +1,8 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { asText, objectAt, objectsIn, textsIn } from '@tabrelay/plugin-sdk/json';
+import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { get } from '../api.ts';
-import { contains, page, pageInput, pageOutput, searchInput } from '../paging.ts';
+import { contains, searchInput } from '../search.ts';
 
 export const listMetrics = defineTool({
   name: 'list_metrics',
@@ -9,7 +10,7 @@ export const listMetrics = defineTool({
   description:
     'Names of the metrics the server has, with type and help. Narrow it with search; for the labels of one use metric_info.',
   annotations: { readOnlyHint: true },
-  input: { type: 'object', properties: { search: searchInput, ...pageInput }, additionalProperties: false },
+  input: { type: 'object', properties: { search: searchInput, ...pagingInput }, additionalProperties: false },
   output: {
     type: 'object',
     properties: {
@@ -28,7 +29,7 @@ export const listMetrics = defineTool({
           required: ['name', 'type', 'help'],
         },
       },
-      ...pageOutput,
+      ...pagingOutput,
     },
     required: ['metrics', 'total'],
   },
@@ -38,7 +39,7 @@ export const listMetrics = defineTool({
       get('label/__name__/values', {}, signal),
       get('metadata', { limit_per_metric: 1 }, signal),
     ]);
-    const { items, of } = page(
+    const { items, paging } = pageOf(
       textsIn(names.data).filter((name) => contains(name, search)),
       part,
     );
@@ -49,6 +50,6 @@ export const listMetrics = defineTool({
         objectsIn(objectAt(metadata.data)[name])[0] ?? objectsIn(objectAt(metadata.data)[family])[0];
       return { name, type: asText(known?.type), help: asText(known?.help) };
     });
-    return { metrics, ...of };
+    return { metrics, ...paging };
   },
 });

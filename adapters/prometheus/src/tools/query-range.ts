@@ -1,7 +1,7 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import { itemsIn, objectAt, objectsIn, textsIn } from '@tabrelay/plugin-sdk/json';
+import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { get } from '../api.ts';
-import { page, pageInput, pageOutput } from '../paging.ts';
 import { labels, labelsOutput, numeric, sample, summary, warningsOutput } from '../samples.ts';
 
 const point = { type: 'array', items: { anyOf: [{ type: 'number' }, { type: 'string' }] } } as const;
@@ -25,7 +25,7 @@ export const queryRange = defineTool({
         default: 20,
         description: 'At most so many of each series.',
       },
-      ...pageInput,
+      ...pagingInput,
       limit: { type: 'integer', minimum: 1, maximum: 100, default: 10, description: 'Of series.' },
     },
     required: ['query'],
@@ -51,7 +51,7 @@ export const queryRange = defineTool({
         },
       },
       warnings: warningsOutput,
-      ...pageOutput,
+      ...pagingOutput,
     },
     required: ['start', 'end', 'stepSeconds', 'series', 'warnings', 'total'],
   },
@@ -62,13 +62,13 @@ export const queryRange = defineTool({
     const step = Math.max(1, Math.ceil((minutes * 60) / Math.max(1, points - 1)));
     const start = end - Math.min(points - 1, Math.floor((minutes * 60) / step)) * step;
     const { data, warnings } = await get('query_range', { query, start, end, step }, signal);
-    const { items, of } = page(objectsIn(objectAt(data).result), part);
+    const { items, paging } = pageOf(objectsIn(objectAt(data).result), part);
     const series = items.map((one) => {
       const samples = itemsIn(one.values).map(sample);
       const values = samples.map(({ time, value }) => [time, numeric(value)]);
       return { labels: labels(one.metric), ...summary(samples), values };
     });
-    return { start, end, stepSeconds: step, series, warnings: textsIn(warnings), ...of };
+    return { start, end, stepSeconds: step, series, warnings: textsIn(warnings), ...paging };
   },
 });
 

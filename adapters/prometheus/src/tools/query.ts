@@ -1,7 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { asText, itemsIn, objectAt, objectsIn, textsIn } from '@tabrelay/plugin-sdk/json';
+import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { get } from '../api.ts';
-import { page, pageInput, pageOutput } from '../paging.ts';
 import { labels, labelsOutput, sample, warningsOutput } from '../samples.ts';
 
 export const query = defineTool({
@@ -15,7 +15,7 @@ export const query = defineTool({
     properties: {
       query: { type: 'string', minLength: 1, description: 'PromQL, such as sum by (job) (up).' },
       time: { type: 'string', description: 'RFC 3339 or Unix seconds. Default: now.' },
-      ...pageInput,
+      ...pagingInput,
     },
     required: ['query'],
     additionalProperties: false,
@@ -40,7 +40,7 @@ export const query = defineTool({
         },
       },
       warnings: warningsOutput,
-      ...pageOutput,
+      ...pagingOutput,
     },
     required: ['resultType', 'series', 'warnings', 'total'],
   },
@@ -50,11 +50,11 @@ export const query = defineTool({
     const { resultType, result } = objectAt(data);
     const flat = resultType === 'scalar' || resultType === 'string';
     const all = flat ? [{ metric: {}, value: result }] : objectsIn(result);
-    const { items, of } = page(all, part);
+    const { items, paging } = pageOf(all, part);
     const series = items.map((one) => ({
       labels: labels(one.metric),
       ...sample('value' in one ? one.value : itemsIn(objectAt(one).values).at(-1)),
     }));
-    return { resultType: asText(resultType), series, warnings: textsIn(warnings), ...of };
+    return { resultType: asText(resultType), series, warnings: textsIn(warnings), ...paging };
   },
 });

@@ -1,8 +1,9 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { asNumber, asText, type JsonObject, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
+import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { get } from '../api.ts';
-import { contains, page, pageInput, pageOutput, searchInput } from '../paging.ts';
 import { labels, labelsOutput } from '../samples.ts';
+import { contains, searchInput } from '../search.ts';
 
 export const rules = defineTool({
   name: 'rules',
@@ -20,7 +21,7 @@ export const rules = defineTool({
         description: 'Only rules of this kind.',
       },
       search: searchInput,
-      ...pageInput,
+      ...pagingInput,
     },
     additionalProperties: false,
   },
@@ -46,7 +47,7 @@ export const rules = defineTool({
           required: ['group', 'name', 'type', 'query', 'labels', 'health', 'lastError'],
         },
       },
-      ...pageOutput,
+      ...pagingOutput,
     },
     required: ['rules', 'total'],
   },
@@ -57,8 +58,8 @@ export const rules = defineTool({
       objectsIn(group.rules).map((one) => rule(group, one)),
     );
     const wanted = all.filter((one) => (type === 'any' || one.type === type) && contains(one.name, search));
-    const { items, of } = page(wanted, part);
-    return { rules: items, ...of };
+    const { items, paging } = pageOf(wanted, part);
+    return { rules: items, ...paging };
   },
 });
 
@@ -70,11 +71,9 @@ const rule = (group: JsonObject, from: JsonObject) => ({
   labels: labels(from.labels),
   health: asText(from.health),
   lastError: asText(from.lastError),
-  ...(from.type === 'alerting'
-    ? {
-        state: asText(from.state),
-        forSeconds: asNumber(from.duration),
-        alerts: objectsIn(from.alerts).length,
-      }
-    : {}),
+  ...(from.type === 'alerting' && {
+    state: asText(from.state),
+    forSeconds: asNumber(from.duration),
+    alerts: objectsIn(from.alerts).length,
+  }),
 });

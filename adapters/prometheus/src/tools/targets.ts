@@ -1,7 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { asNumber, asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
+import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { get } from '../api.ts';
-import { page, pageInput, pageOutput } from '../paging.ts';
 import { labels, labelsOutput } from '../samples.ts';
 
 export const targets = defineTool({
@@ -20,7 +20,7 @@ export const targets = defineTool({
         description: 'Only targets in this state.',
       },
       job: { type: 'string', minLength: 1, description: 'Only targets of this job.' },
-      ...pageInput,
+      ...pagingInput,
     },
     additionalProperties: false,
   },
@@ -45,7 +45,7 @@ export const targets = defineTool({
           required: ['job', 'health', 'scrapeUrl', 'labels', 'lastError', 'lastScrape', 'lastScrapeSeconds'],
         },
       },
-      ...pageOutput,
+      ...pagingOutput,
     },
     required: ['up', 'down', 'targets', 'total'],
   },
@@ -56,9 +56,9 @@ export const targets = defineTool({
     const wanted = all.filter(
       (one) => (health === 'any' || one.health === health) && (job === undefined || one.job === job),
     );
-    const { items, of } = page(wanted, part);
+    const { items, paging } = pageOf(wanted, part);
     const count = (state: string) => all.filter((one) => one.health === state).length;
-    return { up: count('up'), down: count('down'), targets: items, ...of };
+    return { up: count('up'), down: count('down'), targets: items, ...paging };
   },
 });
 
