@@ -64,15 +64,17 @@ nodeRedTest('signed out, AUTH_ERROR; signed in, flows are read and tried', async
   expect(await call('search_nodes', { type: 'inject', flow: 'failures' })).toMatchObject({
     nodes: [{ id: 'press-2' }],
   });
-  expect(await call('watch_debug', { inject: 'press', limit: 1 })).toEqual({
+  expect(await call('watch_debug', { inject: 'press', limit: 1, seconds: 25 })).toEqual({
     messages: [
       { node: 'show', name: 'Show', property: 'payload', format: 'string[11]', value: 'Hello world' },
     ],
   });
-  expect(await call('watch_debug', { inject: 'press', payload: 'fox', limit: 1 })).toMatchObject({
-    messages: [{ value: 'Hello fox' }],
-  });
-  expect(await call('watch_debug', { inject: 'press-2', limit: 1 })).toMatchObject({
+  expect(await call('watch_debug', { inject: 'press', payload: 'fox', limit: 1, seconds: 25 })).toMatchObject(
+    {
+      messages: [{ value: 'Hello fox' }],
+    },
+  );
+  expect(await call('watch_debug', { inject: 'press-2', limit: 1, seconds: 25 })).toMatchObject({
     messages: [{ node: 'fall', format: 'error', value: expect.stringContaining('It fell.') }],
   });
   expect(await call('inject', { node: 'press', payload: 'owl' })).toEqual({ injected: 'press' });
@@ -103,7 +105,7 @@ nodeRedTest('flows are created, changed, stopped and deleted', async ({ nodeRedS
   const { rev } = Revised.parse((await call('get_node', { node: 'greet' })).structured);
   const settings = { func: "return { ...msg, payload: 'Bye ' + msg.payload };" };
   expect((await call('update_node', { node: 'greet', settings, rev })).failed).toBe(false);
-  expect((await call('watch_debug', { inject: 'press', limit: 1 })).value).toMatchObject({
+  expect((await call('watch_debug', { inject: 'press', limit: 1, seconds: 25 })).value).toMatchObject({
     messages: [{ value: 'Bye world' }],
   });
   await nodeRed.redeploy('Farewells');

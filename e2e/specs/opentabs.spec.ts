@@ -21,7 +21,7 @@ async function visitWithPlugin(
     const { failed, meta, text } = await stage.agent.call(tool, args);
     expect(failed, text).toBe(false);
     expect(JSON.stringify(meta)).not.toContain('"trust"');
-  }).toPass({ timeout: 15_000 });
+  }).toPass();
 }
 
 async function addNotes(stage: Stage, origin: string, closing: Closing, name: string): Promise<void> {
@@ -180,7 +180,7 @@ test('what a page hangs on the prototypes of everything changes nothing, also in
     const answer = await stage.agent.call('main-world__read_title');
     expect(answer.value).toEqual({ title: 'Hostile' });
     expect(JSON.stringify(answer.meta)).toContain('"trust":"late"');
-  }).toPass({ timeout: 15_000 });
+  }).toPass();
   expect((await stage.agent.call('main-world__break')).code).toBe('INTERNAL_ERROR');
   await visit(stage, `${site}/hostile`);
   expect((await stage.agent.call('main-world__break')).code).toBe('INTERNAL_ERROR');

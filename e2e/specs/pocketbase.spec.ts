@@ -136,7 +136,7 @@ pocketbaseTest('failures are in the words of the server', async ({ pocketbaseSta
   });
   const logged = async () => (await agent.call('pocketbase__list_logs', { minLevel: 'error' })).value;
   await expect
-    .poll(logged, { message: 'the log is written', timeout: 10_000 })
+    .poll(logged, { message: 'the log is written' })
     .toMatchObject({ logs: expect.arrayContaining([expect.objectContaining({ level: 'error' })]) });
 
   // Superusers have no limit, so it is a guest who meets it.

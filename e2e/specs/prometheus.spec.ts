@@ -21,7 +21,7 @@ prometheusTest('every tool answers, and small', async ({ prometheusStage: { agen
   const said = async (tool: string, args = {}) => (await agent.call(`prometheus__${tool}`, args)).said;
   const call = async (tool: string, args = {}) => (await agent.call(`prometheus__${tool}`, args)).value;
   await expect
-    .poll(() => said('query', { query: 'job:up:sum' }), { message: 'rules are evaluated', timeout: 20_000 })
+    .poll(() => said('query', { query: 'job:up:sum' }), { message: 'rules are evaluated' })
     .toMatchObject({
       resultType: 'vector',
       series: [
@@ -77,13 +77,13 @@ prometheusTest('what is broken shows', async ({ prometheusStage: { agent } }) =>
   const said = async (tool: string, args = {}) => (await agent.call(`prometheus__${tool}`, args)).said;
   const call = async (tool: string, args = {}) => (await agent.call(`prometheus__${tool}`, args)).value;
   await expect
-    .poll(() => said('alerts', { state: 'firing' }), { message: 'the alert fires', timeout: 20_000 })
+    .poll(() => said('alerts', { state: 'firing' }), { message: 'the alert fires' })
     .toMatchObject({
       alerts: [{ name: 'Always', labels: { severity: 'info' }, value: '4.2e+01' }],
       total: 1,
     });
   await expect
-    .poll(() => said('targets', { health: 'down' }), { message: 'the target is tried', timeout: 20_000 })
+    .poll(() => said('targets', { health: 'down' }), { message: 'the target is tried' })
     .toMatchObject({
       up: 1,
       down: 1,

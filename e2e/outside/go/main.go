@@ -58,7 +58,7 @@ func main() {
 	flag.StringVar(&place.Token, "token", "", "the client's token, over HTTP")
 	flag.StringVar(&place.Version, "protocol", "", "protocol version to ask for")
 	flag.Parse()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	if err := run(ctx, *library, place); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
