@@ -11,7 +11,6 @@ const transports = {
 for (const [transport, open] of Object.entries(transports)) {
   test(`over ${transport}, a cancel reaches the page within 100 ms and frees the tab`, async ({ stage }) => {
     const agent = await open(stage);
-    const next: number[] = [];
     const reached = await quickest(100, async (n) => {
       const name = `c${n}`;
       const cancel = new AbortController();
@@ -29,11 +28,10 @@ for (const [transport, open] of Object.entries(transports)) {
       await expect(call).rejects.toThrow();
       const { result, ms } = await timed(agent.call('demo__counter_increment', { name }));
       expect(result.value).toMatchObject({ asked: 2 });
-      next.push(ms);
-      return (aborted?.at ?? Number.POSITIVE_INFINITY) - cancelled;
+      const heard = (aborted?.at ?? Number.POSITIVE_INFINITY) - cancelled;
+      return Math.max(heard, ms - 900); // the next call has its answer within a second
     });
     expect(reached).toBeLessThan(100);
-    expect(Math.min(...next)).toBeLessThan(1000);
   });
 
   test(`over ${transport}, progress arrives while the tool runs`, async ({ stage }) => {
@@ -70,5 +68,6 @@ test('a tool without progress ends when its time is over, and its signal fires',
     retryable: false,
   });
   expect(ms).toBeLessThan(20_000); // not the tool's own time, which has no end
-  expect((await stage.demo.notes('t', 2)).map((note) => note.text)).toEqual(['started', 'aborted']);
+  const notes = (await stage.demo.notes('t', 2)).toSorted((one, other) => one.at - other.at);
+  expect(notes.map((note) => note.text)).toEqual(['started', 'aborted']);
 });
