@@ -13,7 +13,7 @@ const version = defineTool({
   name: 'version', description: 'Which version answers, after some time.', annotations: { readOnlyHint: true },
   input: { type: 'object', properties: { ms: { type: 'integer', default: 0 } }, additionalProperties: false },
   async handle({ ms }, { log, signal }) {
-    log.info('version ${version} begins');
+    log.info('version ${version} begins with ' + ms);
     await sleep(ms, { signal });
     return { version: ${version}, title: document.title };
   },
@@ -40,11 +40,16 @@ for (const world of ['main', 'isolated'] as const) {
     const answer = async (ms = 0) => (await agent.call('main-world__version', { ms })).said;
     await expect.poll(answer).toEqual({ version: 1, title: 'tabrelay demo' });
 
+    // The session shows what it runs, from a moment on.
+    const shown = async () => {
+      await answer();
+      return dev.output();
+    };
+    await expect.poll(shown).toContain('main-world__version answered in ');
+
     // A call of the first version is under way while the second one is saved.
-    const begun = () => dev.output().split('version 1 begins').length;
-    const before = begun();
     const running = answer(3000);
-    await expect.poll(() => begun()).toBeGreaterThan(before);
+    await expect.poll(() => dev.output()).toContain('version 1 begins with 3000');
     const took: number[] = [];
     for (let version = 2; version <= 6; version++) {
       const saved = performance.now();
@@ -64,8 +69,7 @@ for (const world of ['main', 'isolated'] as const) {
     await expect.poll(answer).toMatchObject({ version: 8 });
     expect(await relay.tabrelay('plugin', 'list')).not.toContain('does not build');
 
-    // The session shows what it ran, and takes its plugin along when it ends.
-    expect(dev.output()).toContain('main-world__version answered in ');
+    // The session takes its plugin along when it ends.
     await dev.stop('SIGINT');
     expect(await dev.ended).toBe(0);
     await expect.poll(() => agent.tools()).not.toContain('main-world__version');
