@@ -1,10 +1,10 @@
 // One call's life in the worker: find the document, give it the call, watch that it starts, pass on what it says.
 import type { Acting } from '../bridge/mark.ts';
 import type { FromBridge, Outcome } from '../bridge/messages.ts';
-import { urlAllowed } from '../page/patterns.ts';
-import type { CallFrame, FromExtension, PluginInfo } from '../protocol/frames.generated.ts';
+import type { CallFrame, FromExtension } from '../protocol/frames.generated.ts';
 import type { Bridge, Bridges } from './bridges.ts';
 import type { Departures } from './departures.ts';
+import { type Addressee, bridgeOf, residentBridge } from './document.ts';
 import type { Inflight, OpenCall } from './inflight.ts';
 import { type Injector, Refused } from './inject.ts';
 import { isElsewhere, orderOf } from './order.ts';
@@ -26,10 +26,9 @@ interface Parts {
 }
 
 /** A call on its way to its document. */
-interface Delivery {
+interface Delivery extends Addressee {
   call: OpenCall;
   frame: CallFrame;
-  plugin: PluginInfo;
   args: string;
 }
 
@@ -60,14 +59,14 @@ export class Invocations {
       return;
     }
     const plugin = plugins.version(frame.plugin, frame.hash);
-    if (plugin) this.#accept({ call, frame, plugin, args }, tab.url);
+    if (plugin) this.#accept({ call, frame, plugin, args, tabUrl: tab.url });
     else this.#await(call, frame, args, tab.url);
   }
 
-  #accept(delivery: Delivery, tabUrl: string): void {
+  #accept(delivery: Delivery): void {
     const { write, tabId } = delivery.frame;
-    if (write && this.#parts.inflight.occupied(tabId)) this.#queue(delivery, tabUrl);
-    else this.#send(delivery, tabUrl);
+    if (write && this.#parts.inflight.occupied(tabId)) this.#queue(delivery);
+    else this.#send(delivery);
   }
 
   // The relay knows a plugin a moment before its list is here.
@@ -77,7 +76,7 @@ export class Invocations {
       if (inflight.get(frame.id) !== call) return; // cancelled meanwhile
       const message = `The extension does not have this version of ${frame.plugin} yet`;
       if (plugin === undefined) inflight.refuse(call, 'ADAPTER_NOT_READY', message);
-      else this.#accept({ call, frame, plugin, args }, tabUrl);
+      else this.#accept({ call, frame, plugin, args, tabUrl });
     });
   }
 
@@ -163,38 +162,29 @@ export class Invocations {
   }
 
   // An abandoned write of this tab may still change things: the next write waits a little, reads go on.
-  #queue(delivery: Delivery, tabUrl: string): void {
+  #queue(delivery: Delivery): void {
     const { inflight } = this.#parts;
     const { call, frame } = delivery;
     inflight.whenFree(frame.tabId).then((free) => {
       if (inflight.get(frame.id) !== call) return;
-      if (free) this.#send(delivery, tabUrl);
+      if (free) this.#send(delivery);
       else
         inflight.refuse(call, 'TAB_BUSY', 'An earlier call that was given up is still running in this tab');
     });
   }
 
-  #send(delivery: Delivery, tabUrl: string): void {
-    const { call, frame, plugin } = delivery;
-    this.#watch(call);
-    const bridge = this.#resident(frame, plugin, tabUrl);
-    if (bridge?.has(plugin)) this.#record(delivery, bridge);
+  #send(delivery: Delivery): void {
+    this.#watch(delivery.call);
+    const bridge = residentBridge(this.#parts.bridges, delivery);
+    if (bridge?.has(delivery.plugin)) this.#record(delivery, bridge);
     else this.#prepare(delivery, bridge);
   }
 
-  #resident(frame: CallFrame, plugin: PluginInfo, tabUrl: string): Bridge | undefined {
-    const { bridges } = this.#parts;
-    const top = bridges.top(frame.tabId);
-    if (frame.frames !== 'all' || urlAllowed(tabUrl, plugin.matches, plugin.excludes)) return top;
-    const frames = bridges.of(frame.tabId).sort((a, b) => a.frameId - b.frameId);
-    return frames.find((one) => urlAllowed(one.url, plugin.matches, plugin.excludes)) ?? top;
-  }
-
   #prepare(delivery: Delivery, resident: Bridge | undefined): void {
-    const { injector, inflight } = this.#parts;
-    const { call, frame, plugin } = delivery;
+    const { bridges, injector, inflight } = this.#parts;
+    const { call, plugin } = delivery;
     const ready = async () => {
-      const bridge = resident ?? (await injector.bridge(frame.tabId));
+      const bridge = resident ?? (await bridgeOf(bridges, injector, delivery));
       await injector.adapter(bridge, plugin);
       return bridge;
     };

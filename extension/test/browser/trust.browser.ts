@@ -103,6 +103,17 @@ test('a plugin for all frames runs in the frame it matches, and says so', async 
   const { frame, payload } = await stage.call(tabId, 'iso.title', {}, { frames: 'all' }).outcome;
   assert.equal(payload, '{"title":"/inner"}');
   assert.equal(frame.frame, `${stage.origin}/inner`);
-  await stage.offer(pluginList(stage.origin));
   await page.close();
+
+  // A frame that is not there yet is waited for.
+  const later = await stage.open('/outer-later');
+  const called = stage.call(later.tabId, 'iso.title', {}, { frames: 'all' }).outcome;
+  await later.page.evaluate((src) => {
+    const inside = document.createElement('iframe');
+    inside.src = src;
+    document.body.append(inside);
+  }, `${stage.origin}/inner`);
+  assert.equal((await called).payload, '{"title":"/inner"}');
+  await later.page.close();
+  await stage.offer(pluginList(stage.origin));
 });

@@ -1,0 +1,34 @@
+// The document of a tab that a call is for: its page, or a frame in it when the page itself is none of the plugin's.
+import { urlAllowed } from '../page/patterns.ts';
+import type { CallFrame, PluginInfo } from '../protocol/frames.generated.ts';
+import type { Bridge, Bridges } from './bridges.ts';
+import type { Injector } from './inject.ts';
+
+export interface Addressee {
+  frame: Pick<CallFrame, 'tabId' | 'frames'>;
+  plugin: PluginInfo;
+  tabUrl: string;
+}
+
+const matches = ({ plugin }: Addressee, url: string) => urlAllowed(url, plugin.matches, plugin.excludes);
+
+const isInFrame = (to: Addressee) => to.frame.frames === 'all' && !matches(to, to.tabUrl);
+
+/** Its bridge, if it has one already. */
+export function residentBridge(bridges: Bridges, to: Addressee): Bridge | undefined {
+  const { tabId } = to.frame;
+  if (!isInFrame(to)) return bridges.top(tabId);
+  const frames = bridges.of(tabId).filter((bridge) => matches(to, bridge.url));
+  return frames.sort((a, b) => a.frameId - b.frameId)[0];
+}
+
+/** Its bridge, once it is there: a frame's connects by itself, a moment after the page's. */
+export async function bridgeOf(bridges: Bridges, injector: Injector, to: Addressee): Promise<Bridge> {
+  const { tabId } = to.frame;
+  if (isInFrame(to)) {
+    const inside = (bridge: Bridge) => bridge.tabId === tabId && matches(to, bridge.url);
+    const bridge = await bridges.when(inside, injector.patienceMs);
+    if (bridge !== undefined) return bridge;
+  }
+  return bridges.top(tabId) ?? injector.bridge(tabId);
+}
