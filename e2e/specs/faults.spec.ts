@@ -171,17 +171,17 @@ async function expectNext(agent: Agent): Promise<void> {
 }
 
 test('a page that is busy: TAB_UNRESPONSIVE, nothing done', async ({ closing }) => {
-  const stage = await openStage(closing, { config: { startTimeoutMs: 5000 } });
-  const took = await quickest(7000, async (n) => {
+  const stage = await openStage(closing, { config: { startTimeoutMs: 2000 } });
+  const took = await quickest(4000, async (n) => {
     const blocked = stage.agent.call('demo__block_page', { ms: 10_000, note: `busy${n}` });
     await stage.demo.notes(`busy${n}`, 1);
     const busy = await timed(stage.agent.call('demo__counter_increment', { name: 'busy' }));
     expectReadable(busy.result, 'TAB_UNRESPONSIVE');
-    expect(busy.result.texts[0]).toContain('within 5 s');
+    expect(busy.result.texts[0]).toContain('within 2 s');
     expect((await blocked).value).toEqual({ blockedMs: 10_000 });
     return busy.ms;
   });
-  expect(took).toBeLessThan(7000);
+  expect(took).toBeLessThan(4000);
   // What was given up is not done later either.
   expect((await stage.agent.call('demo__counter_increment', { name: 'busy' })).value).toMatchObject({
     asked: 1,

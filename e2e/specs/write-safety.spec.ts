@@ -98,9 +98,8 @@ test(`${writes} writes under random faults: none happens twice, every outcome is
   expect(lies).toEqual([]);
   expect(marks).toHaveLength(next);
   expect(executed.length).toBeGreaterThan(next / 2);
-  // Longer than a tool may take, with the relay started anew in between; nobody is left without an answer.
   const slowest = Math.max(...marks.map(({ ms }) => ms));
-  expect(slowest, 'the slowest answer').toBeLessThan(60_000);
+  expect(slowest, 'the slowest answer').toBeLessThan(30_000);
 });
 
 /** How many writes ended in each way. */

@@ -125,11 +125,7 @@ export async function openRelay(
 ): Promise<Relay> {
   requireBinary();
   const relay = new Relay(await temporaryFolder('home', closing), options);
-  await relay.configure({
-    listen: '127.0.0.1:0',
-    demo: { listen: '127.0.0.1:0' },
-    ...config,
-  });
+  await relay.configure({ listen: '127.0.0.1:0', demo: { listen: '127.0.0.1:0' }, ...config });
   closing.defer(() => relay.stop());
   await relay.start();
   return relay;

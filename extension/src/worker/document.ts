@@ -30,5 +30,5 @@ export async function bridgeOf(bridges: Bridges, injector: Injector, to: Address
     const bridge = await bridges.when(inside, injector.patienceMs);
     if (bridge !== undefined) return bridge;
   }
-  return bridges.top(tabId) ?? injector.bridge(tabId);
+  return injector.bridge(tabId);
 }
