@@ -10,7 +10,7 @@ POCKETBASE  := e2e/.cache/pocketbase-$(POCKETBASE_VERSION)/base
 FUZZTIME    ?= 2000x
 
 .DEFAULT_GOAL := help
-.PHONY: help build up test check bench generate generated conformance extension-e2e e2e clients cross go-check ts-check go-test go-race ts-test extension-test fuzz browser applications clean
+.PHONY: help build up test check bench trace generate generated conformance extension-e2e e2e clients cross go-check ts-check go-test go-race ts-test extension-test fuzz browser applications clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -31,6 +31,9 @@ bench: build node_modules/.package-lock.json ## the numbers of this machine: the
 	bin/tabrelay bench
 	node --import tsx e2e/bench/build.ts
 	node --import tsx e2e/bench/whole-path.ts
+
+trace: generate node_modules/.package-lock.json ## the functions that one call executes (LIST=1: by name)
+	LIST=$(LIST) node --import tsx e2e/bench/trace-call.ts
 
 generate: ## make the extension bundle and the shipped plugins, which are not committed
 	go generate ./extension ./adapters
