@@ -22,6 +22,7 @@ const order = {
   maxTimeoutMs: 3000,
   progressExtends: true,
   maxResultBytes: 1000,
+  maxBytes: 32_768,
   matches: ['https://a.example/*'],
   excludes: [],
 };
@@ -70,6 +71,7 @@ interface Context {
   signal: AbortSignal;
   settings: object;
   tab: object;
+  maxBytes: number | undefined;
   idempotencyKey: string;
   reportProgress(step: object): void;
   log: Record<'debug' | 'info' | 'warn' | 'error', (message: unknown, data?: unknown) => void>;
@@ -83,7 +85,13 @@ afterEach(() => advance(10_000));
 test('a handler gets its arguments and its context, and its value is encoded', async () => {
   let seen: unknown;
   const { said } = run((params, ctx) => {
-    seen = { params, settings: ctx.settings, tab: ctx.tab, key: ctx.idempotencyKey };
+    seen = {
+      params,
+      settings: ctx.settings,
+      tab: ctx.tab,
+      key: ctx.idempotencyKey,
+      maxBytes: ctx.maxBytes,
+    };
     return Promise.resolve({ fine: true });
   });
   await turn();
@@ -92,6 +100,7 @@ test('a handler gets its arguments and its context, and its value is encoded', a
     settings: { key: 'value' },
     tab: { id: 7, url: 'https://a.example/page' },
     key: order.id,
+    maxBytes: 32_768,
   });
   assert.deepEqual(said, [['started'], ['ended', { status: 'returned', value: '{"fine":true}' }]]);
 });

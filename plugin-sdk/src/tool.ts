@@ -12,6 +12,11 @@ export interface ToolContext {
   readonly log: Log;
   /** Values of the settings the plugin declares in its configSchema. */
   readonly settings: Readonly<Record<string, unknown>>;
+  /**
+   * How large the answer's JSON may be, in bytes, to reach the agent whole; the relay shortens a larger one and keeps it.
+   * Undefined where the relay does not say. `@tabrelay/plugin-sdk/paging` fits texts and lists into it.
+   */
+  readonly maxBytes?: number | undefined;
   /** The tab the call runs in. */
   readonly tab: { readonly id: number; readonly url: string };
   /** The document it runs in: the tab's top one, or a frame when the tool asks for `frames: 'all'`. */

@@ -28,6 +28,7 @@ type Invocation struct {
 	MaxTimeout       time.Duration // of the page, with any progress
 	ProgressExtends  bool
 	MaxResultBytes   int
+	MaxBytes         int    // of a result that reaches the caller whole; 0: not known
 	ConsoleTailBytes int    // 0: no console tail
 	Trace            bool   // a failure names the place in the adapter it came from
 	ProgressPattern  string // RE2; lines of the page's console that match it are progress; empty: none

@@ -193,6 +193,7 @@ type run struct {
 	mended   *fault.Error  // the failure that something was done about; nil: none yet
 	avoid    []int         // tabs that were not ready
 	hung     int           // attempts that the page did not take
+	most     int           // bytes of the answer, once maxBytes was asked
 	doubt    call.ID       // the last attempt that may have started; empty: none
 
 	reply    *call.Reply  // of a plugin's tool

@@ -41,15 +41,8 @@ func (r *run) fit(output *schema.Schema) *fault.Error {
 	if len(res.Content) > 0 {
 		return nil
 	}
-	most := r.maxBytes()
-	spoken := 0
-	for _, warning := range r.warnings {
-		spoken += len(warning) + 1
-	}
+	most, spoken := r.maxBytes(), r.spoken()
 	res.Output = r.wrap(whole)
-	if spoken > 0 {
-		spoken += len(warningStart)
-	}
 	if len(res.Output)+spoken <= most {
 		return nil
 	}
@@ -76,8 +69,36 @@ func (r *run) fit(output *schema.Schema) *fault.Error {
 	return nil
 }
 
+// spoken is how many bytes of the answer its warnings take.
+func (r *run) spoken() (bytes int) {
+	for _, warning := range r.warnings {
+		bytes += len(warning) + 1
+	}
+	if bytes > 0 {
+		bytes += len(warningStart)
+	}
+	return bytes
+}
+
+// room is how large the value may be that the page answers, so that nothing of it has to be cut.
+func (r *run) room() int {
+	const wrapping = len(`{"result":}`)
+	most := r.maxBytes() - r.spoken()
+	if r.tool.Wrapped {
+		most -= wrapping
+	}
+	return max(1, most)
+}
+
 // maxBytes is how large the answer may be.
 func (r *run) maxBytes() int {
+	if r.most == 0 {
+		r.most = r.allowed()
+	}
+	return r.most
+}
+
+func (r *run) allowed() int {
 	most := r.MaxBytes
 	if most == 0 {
 		most = r.MaxResultBytes

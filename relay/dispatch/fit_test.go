@@ -260,3 +260,58 @@ func TestDeadLetters(t *testing.T) {
 		})
 	}
 }
+
+// filling answers with a value of exactly as many bytes as the page is told that it may have, and some more.
+type filling struct {
+	answering
+	told *int
+	more int
+}
+
+func (b filling) Invoke(_ context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
+	*b.told = r.MaxBytes
+	text := strings.Repeat("x", r.MaxBytes+b.more-len(`{"rows":[],"s":""}`))
+	if r.Tool == "wrapped" {
+		text = strings.Repeat("x", r.MaxBytes+b.more-len(`[{"s":""}]`))
+		return &call.Reply{Output: json.RawMessage(`[{"s":"` + text + `"}]`)}, nil
+	}
+	return &call.Reply{Output: json.RawMessage(`{"rows":[],"s":"` + text + `"}`)}, nil
+}
+
+// TestAPageLearnsHowMuchItMayAnswer holds what the page is told to what is then cut: what fits reaches the agent whole,
+// one byte more does not.
+func TestAPageLearnsHowMuchItMayAnswer(t *testing.T) {
+	for _, c := range []struct {
+		name, tool, arguments string
+		wish, told            int
+	}{
+		{"as configured", "plain", `{}`, 0, 900},
+		{"by an argument", "typed", `{"maxBytes":500}`, 0, 500},
+		{"by the caller", "typed", `{}`, 2000, 2000},
+		{"wrapped", "wrapped", `{}`, 0, 900 - len(`{"result":}`)},
+		{"an argument of the tool's own", "own", `{"maxBytes":"100"}`, 0, 900},
+		{"more than there is, which is warned of", "plain", `{"maxBytes":9000}`, 0,
+			4000 - len("Warning: maxBytes was lowered from 9000 to 4000, the largest result there is.") - 1},
+	} {
+		for more := range 2 {
+			told := 0
+			o := options(t, nil, filling{told: &told, more: more})
+			tools := registry.New(builtins)
+			if err := tools.Replace([]plugin.Plugin{large}, nil); err != nil {
+				t.Fatal(err)
+			}
+			o.Tools, o.MaxResultBytes, o.MaxBytes, o.Results = tools, 4000, 900, &cellar{}
+			result, failure := dispatch.New(o).Do(t.Context(),
+				call.Call{ID: "00", Tool: "large__" + c.tool, Arguments: json.RawMessage(c.arguments), MaxBytes: c.wish})
+			if told != c.told {
+				t.Errorf("%s: the page was told %d, want %d", c.name, told, c.told)
+			}
+			if failure != nil {
+				t.Fatalf("%s: %v", c.name, failure)
+			}
+			if whole := result.Meta.ResultID == ""; whole != (more == 0) {
+				t.Errorf("%s, %d bytes more than told: whole is %v", c.name, more, whole)
+			}
+		}
+	}
+}

@@ -193,7 +193,7 @@ func (r *run) request() call.Invocation {
 		Matches: site.Matches, Excludes: site.Excludes, TabID: r.target.tab, InFront: site.EveryPage, Profile: r.target.profile,
 		Arguments: r.args, Settings: site.Settings, Secret: site.Secret, Write: !t.ReadOnly,
 		Timeout: timeout, MaxTimeout: longest, ProgressExtends: r.clock.extends,
-		MaxResultBytes: r.MaxResultBytes, ConsoleTailBytes: r.ConsoleTailBytes, Frames: t.Spec.Frames,
+		MaxResultBytes: r.MaxResultBytes, MaxBytes: r.room(), ConsoleTailBytes: r.ConsoleTailBytes, Frames: t.Spec.Frames,
 		Progress: r.progress, Log: r.feed.log, Started: r.start, OpenURL: site.Homepage, Enter: r.enter, Trace: r.Trace, ProgressPattern: t.Spec.ProgressPattern,
 	}
 	if len(r.avoid) > 0 {

@@ -35,13 +35,14 @@ func TestCallCarriesTheRequest(t *testing.T) {
 		b := l.connect(answer(hold))
 		r := request(write, func(r *call.Invocation) {
 			r.Timeout, r.MaxTimeout, r.MaxResultBytes, r.ConsoleTailBytes, r.Frames = 1500*time.Millisecond, time.Minute, 99, 4096, "all"
+			r.MaxBytes = 77
 			r.Settings = json.RawMessage(`{"language":"de"}`)
 		})
 		l.begin(t.Context(), r)
 		got := awaitCall(t, b, r.ID).Call
 		want := wire.Call{
 			ID: r.ID, Plugin: "demo", Hash: r.Hash, Tool: "echo", TabID: 1, Origin: "http://demo.test", Write: true, TimeoutMs: 1500, MaxTimeoutMs: 60_000,
-			ProgressExtends: true, MaxResultBytes: 99, Settings: r.Settings, ConsoleTailBytes: 4096, Frames: "all",
+			ProgressExtends: true, MaxResultBytes: 99, MaxBytes: 77, Settings: r.Settings, ConsoleTailBytes: 4096, Frames: "all",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("frame (-want +got):\n%s", diff)

@@ -23,6 +23,7 @@ type Fixture struct {
 	Tool      string          `json:"tool"`
 	Arguments json.RawMessage `json:"arguments"`
 	Settings  json.RawMessage `json:"settings"`
+	MaxBytes  int             `json:"maxBytes,omitempty"` // of the answer; 0: the tool is not told
 	Page      struct {
 		URL  string `json:"url"`            // default: what the plugin says to open
 		HTML string `json:"html,omitempty"` // needs a browser

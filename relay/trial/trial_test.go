@@ -20,7 +20,7 @@ func built(t *testing.T, body string) *plugin.Plugin {
 		"src/index.ts": `import { definePlugin, defineTool, fetchJSON, fetchText, postForm, ToolError, getConfig } from '@tabrelay/plugin-sdk';
 			const kept = [fetchJSON, fetchText, postForm, ToolError, getConfig];
 			export default definePlugin({ tools: [defineTool({ name: 'go', description: 'Goes.', input: { type: 'object', properties: {} },
-				async handle(_: object, { signal, settings, tab }) {` + body + `} })] });`,
+				async handle(_: object, { signal, settings, tab, maxBytes }) {` + body + `} })] });`,
 	} {
 		file := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -42,6 +42,9 @@ func TestWorld(t *testing.T) {
 		"an address": {
 			`const u = new URL('../b?c=d e#f', location.href); u.searchParams.append('g', 'ä&'); u.hash = 'x'; return [u.href, u.origin, u.host, location.pathname, String(new URLSearchParams({ a: "~ '" })), URL.canParse('x')]`,
 			`{"expect":{"output":["https://tea.example/b?c=d+e&g=%C3%A4%26#x","https://tea.example","tea.example","/shop/","a=%7E+%27",false]}}`, "",
+		},
+		"the size of the answer, where the fixture says one": {
+			`return { maxBytes }`, `{"maxBytes":500,"expect":{"output":{"maxBytes":500}}}`, "",
 		},
 		"settings, here and in code without a context": {
 			`return [settings.n, getConfig('n'), tab.url]`, `{"settings":{"n":3},"expect":{"output":[3,3,"https://tea.example/shop/?a=1#b"]}}`, "",

@@ -132,6 +132,7 @@ type Call struct {
 	MaxTimeoutMs     int64           `json:"maxTimeoutMs"`
 	ProgressExtends  bool            `json:"progressExtends"`
 	MaxResultBytes   int             `json:"maxResultBytes"`
+	MaxBytes         int             `json:"maxBytes,omitempty"`
 	Settings         json.RawMessage `json:"settings,omitempty"`
 	Secret           bool            `json:"secret,omitempty"`
 	ConsoleTailBytes int             `json:"consoleTailBytes"`

@@ -28,6 +28,7 @@ export interface Order {
   maxTimeoutMs: number;
   progressExtends: boolean;
   maxResultBytes: number;
+  maxBytes?: number | undefined; // up to which a result reaches the agent whole
   matches: string[];
   excludes: string[];
   trace?: boolean | undefined; // a thrown error names its place
@@ -48,6 +49,7 @@ export const isOrder: Guard<Order> = shape({
   maxTimeoutMs: isNumber,
   progressExtends: isFlag,
   maxResultBytes: isNumber,
+  maxBytes: optional(isNumber),
   matches: listOf(isText),
   excludes: listOf(isText),
   trace: optional(isFlag),

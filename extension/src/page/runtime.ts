@@ -205,6 +205,7 @@ class PageRun implements Run {
       reportProgress: this.#reports.progress,
       log: this.#reports.log,
       settings: this.#settings,
+      maxBytes: this.#order.maxBytes,
       tab: { id: this.#order.tabId, url: location.href },
       frame: { url: location.href, top: outermost === globalThis },
       idempotencyKey: this.#order.id,

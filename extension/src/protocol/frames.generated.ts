@@ -63,6 +63,10 @@ export interface CallFrame {
    */
   maxResultBytes: number;
   /**
+   * how large the result may be to reach the agent whole; absent when that is not known
+   */
+  maxBytes?: number;
+  /**
    * the plugin's configuration; absent when there is none
    */
   settings?: {

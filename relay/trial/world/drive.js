@@ -77,6 +77,7 @@
       reportProgress: quiet,
       log,
       settings,
+      maxBytes: fixture.maxBytes,
       tab: { id: 1, url: fixture.page.url },
       frame: { url: fixture.page.url, top: true },
       idempotencyKey: 'fixture',
