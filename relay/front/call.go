@@ -51,9 +51,8 @@ func (f *Front) callTool(ctx context.Context, p *party, x *exchange, m *message,
 		x.respond(x.refuse(fail))
 		return
 	}
-	x.tool, x.level, x.token = t.name, meta.LogLevel, meta.Progress
-	if !x.modern {
-		x.level = string(p.client.GetLogLevel())
+	if x.tool, x.token = t.name, meta.Progress; x.modern {
+		x.level = meta.LogLevel
 	}
 	f.carry(ctx, p, x, m, meta, func(ctx context.Context, via *way) func(*exchange) response {
 		if x.level != "" {

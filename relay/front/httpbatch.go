@@ -38,7 +38,6 @@ func (f *Front) postBatch(w http.ResponseWriter, r *http.Request, body []byte) b
 func (f *Front) serveBatch(w http.ResponseWriter, r *http.Request, s *httpSession, messages []json.RawMessage) {
 	out := &httpOutlet{w: w, streams: accepts(r, "text/event-stream")}
 	b := newBatch(out)
-	var line queue
 	var work sync.WaitGroup
 	answers := false
 	for _, text := range messages {
@@ -55,7 +54,7 @@ func (f *Front) serveBatch(w http.ResponseWriter, r *http.Request, s *httpSessio
 			slot.end()
 			continue
 		}
-		f.serveInBatch(r, s, &m, slot, &line, &work)
+		f.serveInBatch(r, s, &m, slot, &work)
 	}
 	b.end()
 	work.Wait()
@@ -67,8 +66,8 @@ func (f *Front) serveBatch(w http.ResponseWriter, r *http.Request, s *httpSessio
 	}
 }
 
-// serveInBatch starts one request of a batch.
-func (f *Front) serveInBatch(r *http.Request, s *httpSession, m *message, out *slot, line *queue, work *sync.WaitGroup) {
+// serveInBatch starts one request of a batch: what it changes is changed when serveInBatch returns.
+func (f *Front) serveInBatch(r *http.Request, s *httpSession, m *message, out *slot, work *sync.WaitGroup) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
 	x := &exchange{id: m.id, cancel: cancel, gone: r.Context().Done(), out: out}
 	if !s.party.flights.add(x) {
@@ -77,18 +76,15 @@ func (f *Front) serveInBatch(r *http.Request, s *httpSession, m *message, out *s
 		out.end()
 		return
 	}
-	if x.placed = func() {}; m.method == string(mcp.MethodToolsCall) {
-		line.join(x)
-	}
 	if out.asks() {
 		x.beat(keepAlive)
 	}
+	rest := f.admit(ctx, &s.party, x, m)
 	work.Go(func() {
 		defer out.end()
 		defer cancel(nil)
 		defer s.party.flights.remove(x)
-		defer x.placed()
-		f.serve(ctx, &s.party, x, m)
+		rest()
 		if out.asks() {
 			x.stopBeat()
 		}

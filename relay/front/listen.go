@@ -72,7 +72,7 @@ func (f *Front) watchAll(c *client, m *message) *message {
 		return m // mcp-go says what is wrong
 	}
 	for _, uri := range uris {
-		if absolute.MatchString(uri) && len(uri) <= maxURI && f.watch(c, uri) == nil {
+		if absolute.MatchString(uri) && len(uri) <= maxURI && f.watch(c, uri)() == nil {
 			watched = append(watched, uri)
 		}
 	}

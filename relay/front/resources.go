@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/rawjson"
@@ -86,18 +88,25 @@ func appendContents(b []byte, c *call.ResourceContents) []byte {
 	return append(b, '}')
 }
 
-// subscribe answers resources/subscribe and resources/unsubscribe of the legacy era.
-func (f *Front) subscribeResource(p *party, x *exchange, m *message, on bool) response {
+// subscribeResource takes resources/subscribe and resources/unsubscribe of the legacy era: what the client listens to is
+// decided at once, and work does what that takes.
+func (f *Front) subscribeResource(p *party, x *exchange, m *message) (work func()) {
 	uri, fail := readURI(m)
-	if fail == nil && on {
-		fail = f.watch(p.client, uri)
-	} else if fail == nil {
+	change := func() *fault.Error { return fail }
+	switch {
+	case fail != nil:
+	case m.method == string(mcp.MethodResourcesSubscribe):
+		change = f.watch(p.client, uri)
+	default:
 		p.client.unwatch(uri)
 	}
-	if fail != nil {
-		return f.failed(x, fail, "Unable to subscribe to resource", uriMember(uri))
+	return func() {
+		if fail := change(); fail != nil {
+			x.respond(f.failed(x, fail, "Unable to subscribe to resource", uriMember(uri)))
+			return
+		}
+		x.respond(succeed(x.id, []byte("{}")))
 	}
-	return succeed(x.id, []byte("{}"))
 }
 
 // failed answers with a protocol error. A failure that has a number of its own is told as it is; any other is an

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -29,6 +30,9 @@ type party struct {
 	asked   asked
 	version atomic.Pointer[string] // that was agreed on with a legacy client
 	old     atomic.Bool            // it knows no resource links
+
+	admitting sync.Mutex // one request at a time
+	calls     queue
 }
 
 // owner is who may go on with a request of this party that stands still because something was asked.
@@ -79,26 +83,81 @@ func (meta *requestMeta) sound() bool {
 
 // serve answers one request and returns when its response, if it gets one, is written.
 func (f *Front) serve(ctx context.Context, p *party, x *exchange, m *message) {
+	f.admit(ctx, p, x, m)()
+}
+
+// admit decides whether a request may run, and makes every change by which it alters what later requests of the same
+// party mean. Both transports call it in the order in which requests were read. The work it returns is what is left: it
+// writes the response, may run beside the work of other requests, and has to run in any case.
+func (f *Front) admit(ctx context.Context, p *party, x *exchange, m *message) (work func()) {
 	x.log = &f.options.Log
-	defer f.leave(x)
-	defer f.catch(x, m.method)
+	defer func() {
+		rest := work
+		work = func() {
+			if x.placed != nil {
+				defer x.placed()
+			}
+			defer f.leave(x)
+			defer f.catch(x, m.method)
+			rest()
+		}
+	}()
 	meta, fail := readMeta(m)
 	x.modern = meta.modern
+	p.admitting.Lock()
+	defer p.admitting.Unlock()
 	if fail == nil && !meta.modern && !x.resume { // what an earlier relay had admitted comes before initialize is repeated
-		fail = p.admit(m.method)
+		fail = p.refusal(m.method)
 	}
 	if fail == nil {
 		fail = f.enter(x)
 	}
-	if fail != nil {
-		x.respond(x.refuse(fail))
-		return
+	switch {
+	case fail != nil:
+		return func() { x.respond(x.refuse(fail)) }
+	case !meta.sound():
+		return func() { x.respond(f.delegate(ctx, nil, x, m, f.nextName())) }
+	case m.method == string(mcp.MethodToolsCall) && p.client != nil:
+		p.calls.join(x)
+		x.level = string(p.client.GetLogLevel()) // of now, in the legacy era
+	case !meta.modern:
+		if changed := f.changeState(ctx, p, x, m); changed != nil {
+			return changed
+		}
 	}
-	if !meta.sound() {
-		x.respond(f.delegate(ctx, nil, x, m, f.nextName()))
-		return
+	return func() { f.route(ctx, p, x, m, &meta) }
+}
+
+// changeState makes the change that a request of the legacy era asks for, and returns what is left to do; nil: it
+// changes nothing.
+func (f *Front) changeState(ctx context.Context, p *party, x *exchange, m *message) (work func()) {
+	defer func() {
+		if r := recover(); r != nil {
+			work = func() { panic(r) } // where it becomes an answer
+		}
+	}()
+	var r response
+	switch m.method {
+	case methodShutdown, methodExit:
+		p.phase.Store(phaseShutdown)
+		r = succeed(x.id, []byte("{}"))
+	case string(mcp.MethodInitialize):
+		if r = f.delegate(ctx, p.client, x, m.versioned(), f.nextName()); r.code == 0 {
+			p.phase.Store(phaseInitialized)
+			p.learn(m)
+			r.body = p.asOfVersion(r.body)
+		}
+	case string(mcp.MethodSetLogLevel):
+		r = p.setLevel(x, m)
+	case string(mcp.MethodResourcesSubscribe), string(mcp.MethodResourcesUnsubscribe):
+		if f.options.Resources == nil {
+			return nil
+		}
+		return f.subscribeResource(p, x, m)
+	default:
+		return nil
 	}
-	f.route(ctx, p, x, m, &meta)
+	return func() { x.respond(r) }
 }
 
 // route has the request carried out by whoever knows its method. What an interface would be needed for that is not
@@ -126,12 +185,8 @@ func (f *Front) route(ctx context.Context, p *party, x *exchange, m *message, me
 		f.listen(ctx, p, x, m, meta)
 	case meta.modern:
 		x.respond(f.delegate(ctx, nil, x, m, f.nextName()))
-	case method == mcp.MethodResourcesSubscribe && resources:
-		x.respond(f.subscribeResource(p, x, m, true))
-	case method == mcp.MethodResourcesUnsubscribe && resources:
-		x.respond(f.subscribeResource(p, x, m, false))
 	default:
-		x.respond(f.serveLegacy(ctx, p, x, m))
+		x.respond(f.delegate(ctx, p.client, x, m, f.nextName()))
 	}
 }
 
@@ -143,8 +198,8 @@ func (f *Front) catch(x *exchange, method string) {
 	}
 }
 
-// admit keeps a legacy client to its lifecycle.
-func (p *party) admit(method string) *fault.Error {
+// refusal keeps a legacy client to its lifecycle.
+func (p *party) refusal(method string) *fault.Error {
 	phase := p.phase.Load()
 	switch {
 	case method == string(mcp.MethodPing):
@@ -169,27 +224,6 @@ const (
 	methodShutdown = "shutdown"
 	methodExit     = "exit"
 )
-
-// serveLegacy answers what only exists in the legacy era, and everything that is mcp-go's alone.
-func (f *Front) serveLegacy(ctx context.Context, p *party, x *exchange, m *message) response {
-	switch m.method {
-	case methodShutdown, methodExit:
-		p.phase.Store(phaseShutdown)
-		return succeed(x.id, []byte("{}"))
-	case string(mcp.MethodInitialize):
-		r := f.delegate(ctx, p.client, x, m.versioned(), f.nextName())
-		if r.code == 0 {
-			p.phase.Store(phaseInitialized)
-			p.learn(m)
-			r.body = p.asOfVersion(r.body)
-		}
-		return r
-	case string(mcp.MethodSetLogLevel):
-		return p.setLevel(x, m)
-	default:
-		return f.delegate(ctx, p.client, x, m, f.nextName())
-	}
-}
 
 // who is who sends a request. One without a name is told apart by what it calls itself; nothing depends on that.
 func (p *party) who(meta *requestMeta) call.Session {

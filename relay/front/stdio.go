@@ -78,7 +78,6 @@ type stdio struct {
 	work    sync.WaitGroup // requests in flight
 	telling sync.WaitGroup // the goroutine that tells of changes
 	ended   chan struct{}
-	calls   queue
 
 	writing sync.Mutex // guards out
 	out     io.Writer
@@ -141,15 +140,6 @@ func (s *stdio) takeOne(ctx context.Context, text []byte, out outlet, ended func
 	}
 }
 
-// inline runs a request that changes what later ones mean, before the next line is read.
-func (s *stdio) inline(run func()) {
-	before := s.party.phase.Load()
-	run()
-	if after := s.party.phase.Load(); before == phaseNew && after == phaseInitialized {
-		s.tellChanges()
-	}
-}
-
 // resume takes a request that an earlier relay left unanswered.
 func (s *stdio) resume(ctx context.Context, line json.RawMessage) {
 	m, fail := parse(line)
@@ -160,7 +150,7 @@ func (s *stdio) resume(ctx context.Context, line json.RawMessage) {
 	s.start(ctx, &m, true, s, func() {})
 }
 
-// start brings one request on its way.
+// start brings one request on its way: what it changes is changed when start returns.
 func (s *stdio) start(ctx context.Context, m *message, resume bool, out outlet, ended func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	x := &exchange{id: m.id, out: out, cancel: cancel, callID: s.used.callID(s.key, m.id), resume: resume}
@@ -170,25 +160,21 @@ func (s *stdio) start(ctx context.Context, m *message, resume bool, out outlet, 
 		ended()
 		return
 	}
+	before := s.party.phase.Load()
+	work := s.front.admit(ctx, &s.party, x, m)
 	run := func() {
 		defer ended()
 		defer cancel(nil)
 		defer s.party.flights.remove(x)
-		s.front.serve(ctx, &s.party, x, m)
+		work()
 	}
-	switch m.method {
-	case string(mcp.MethodInitialize), methodShutdown, methodExit:
-		s.inline(run)
-		s.left = m.method == methodExit && s.party.phase.Load() == phaseShutdown
-	case string(mcp.MethodToolsCall):
-		s.calls.join(x)
-		s.work.Go(func() {
-			defer x.placed()
-			run()
-		})
-	default:
-		s.work.Go(run)
+	s.left = s.left || m.method == methodExit && s.party.phase.Load() == phaseShutdown
+	if before == phaseNew && s.party.phase.Load() == phaseInitialized {
+		run() // what is told of changes stays behind its response
+		s.tellChanges()
+		return
 	}
+	s.work.Go(run)
 }
 
 // answer writes the response to something that never became a request.

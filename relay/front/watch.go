@@ -12,12 +12,17 @@ const maxWatches = 256
 // watch is one resource that a client listens to.
 type watch struct{ stop func() }
 
-// watch has the client told when a resource changes. Listening twice to one resource is listening once.
-func (f *Front) watch(c *client, uri string) *fault.Error {
+// watch has the client told when a resource changes. From now on it listens to that resource, which begin brings
+// about or says why it cannot. Listening twice to one resource is listening once.
+func (f *Front) watch(c *client, uri string) (begin func() *fault.Error) {
 	w := &watch{stop: func() {}}
 	if known, fail := c.reserve(uri, w); known || fail != nil {
-		return fail
+		return func() *fault.Error { return fail }
 	}
+	return func() *fault.Error { return f.beginWatch(c, uri, w) }
+}
+
+func (f *Front) beginWatch(c *client, uri string, w *watch) *fault.Error {
 	stop, fail := f.options.Resources.Watch(uri, func() {
 		c.box.post(letter{"updated " + uri, "notifications/resources/updated", appendString([]byte(`"uri":`), uri)})
 	})

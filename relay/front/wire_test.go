@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing/synctest"
+
+	"tabrelay/relay/rawjson"
 )
 
 // rpcMessage is one message of a server.
@@ -18,6 +20,7 @@ type rpcMessage struct {
 	Params struct {
 		Token    json.RawMessage            `json:"progressToken"`
 		Progress float64                    `json:"progress"`
+		Level    string                     `json:"level"`
 		Meta     map[string]json.RawMessage `json:"_meta"`
 	} `json:"params"`
 	Result json.RawMessage `json:"result"`
@@ -38,9 +41,16 @@ func (x *httpExchange) messages() []rpcMessage {
 
 func readMessages(text string) (all []rpcMessage) {
 	for line := range strings.Lines(text) {
-		var m rpcMessage
-		if line = strings.TrimPrefix(line, "data: "); line[0] == '{' && json.Unmarshal([]byte(line), &m) == nil {
-			all = append(all, m)
+		line = strings.TrimPrefix(line, "data: ")
+		batch, isBatch := rawjson.Items([]byte(line))
+		if !isBatch {
+			batch = []json.RawMessage{json.RawMessage(line)}
+		}
+		for _, text := range batch {
+			var m rpcMessage
+			if text[0] == '{' && json.Unmarshal(text, &m) == nil {
+				all = append(all, m)
+			}
 		}
 	}
 	return all
