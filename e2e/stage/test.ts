@@ -32,6 +32,15 @@ export interface StageOptions extends RelayOptions {
 }
 
 export async function openStage(closing: Closing, options: StageOptions = {}): Promise<Stage> {
+  const { relay, browser, demo } = await openGround(closing, options);
+  const page = browser.pages()[0] ?? (await browser.newPage());
+  await page.goto(demo.url);
+  await expect.poll(() => relay.tabs(), { message: 'the extension connects' }).toContain(`${demo.url}/`);
+  const agent = await stdioAgent(relay, closing);
+  return { closing, relay, browser, demo, page, agent };
+}
+
+async function openGround(closing: Closing, options: StageOptions = {}): Promise<Ground> {
   const demo = new DemoSite(options.demo ?? `http://127.0.0.1:${await freePort()}`);
   const config = {
     demo: { listen: new URL(demo.url).host },
@@ -41,23 +50,23 @@ export async function openStage(closing: Closing, options: StageOptions = {}): P
   const relay = await openRelay(closing, config, options);
   await options.beforeBrowser?.(relay);
   const browser = await openBrowser(relay, closing, undefined, options.browserFlags);
-  const page = browser.pages()[0] ?? (await browser.newPage());
-  await page.goto(demo.url);
-  await expect.poll(() => relay.tabs(), { message: 'the extension connects' }).toContain(`${demo.url}/`);
-  const agent = await stdioAgent(relay, closing);
-  return { closing, relay, browser, demo, page, agent };
+  return { relay, browser, demo };
 }
 
 interface TestFixtures {
   closing: Closing;
-  /** A stage of the test's own. */
+  /** A relay and a browser of the test's own. */
   stage: Stage;
+  /** The worker's relay and browser, with one tab and an agent of the test's own: for tests that change neither. */
+  sharedStage: Stage;
 }
 
 interface WorkerFixtures {
-  /** A stage for tests that leave it as they found it. */
-  sharedStage: Stage;
+  ground: Ground;
 }
+
+/** What the tests of one Playwright worker share. */
+type Ground = Pick<Stage, 'relay' | 'browser' | 'demo'>;
 
 export const test = base.extend<TestFixtures, WorkerFixtures>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from the pattern.
@@ -71,15 +80,25 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     await use(stage);
     if (info.status !== info.expectedStatus) await info.attach('relay.log', { body: stage.relay.log() });
   },
-  sharedStage: [
+  ground: [
     // biome-ignore lint/correctness/noEmptyPattern: as above
     async ({}, use) => {
       const closing = new Closing();
-      await use(await openStage(closing));
+      await use(await openGround(closing));
       await closing.close();
     },
     { scope: 'worker' },
   ],
+  sharedStage: async ({ ground, closing }, use, info) => {
+    const { relay, browser, demo } = ground;
+    const page = await browser.newPage(); // before the others close: Chromium ends with its last tab
+    for (const other of browser.pages()) if (other !== page) await other.close();
+    await page.goto(demo.url);
+    await expect.poll(() => relay.tabs(), { message: 'only this tab is left' }).toEqual([`${demo.url}/`]);
+    const agent = await stdioAgent(relay, closing);
+    await use({ closing, relay, browser, demo, page, agent });
+    if (info.status !== info.expectedStatus) await info.attach('relay.log', { body: relay.log() });
+  },
 });
 
 export default test;
