@@ -5,6 +5,7 @@ import (
 	"tabrelay/relay/config"
 	"tabrelay/relay/dispatch"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/schedule"
 )
 
 // dispatcher makes the part that carries calls out, as it is configured.
@@ -17,7 +18,7 @@ func (r *Relay) dispatcher() *dispatch.Dispatcher {
 			MaxAttempts: c.Errors.Transient.Retry.MaxAttempts, InitialDelay: c.Errors.Transient.Retry.InitialDelay,
 			MaxDelay: c.Errors.Transient.Retry.MaxDelay, Multiplier: c.Errors.Transient.Retry.Multiplier,
 		},
-		Limits: dispatch.Limits{
+		Limits: schedule.Limits{
 			Running: c.Limits.Running, RunningPerPlugin: c.Limits.RunningPerPlugin, Waiting: c.Limits.Waiting, Wait: c.Limits.Wait,
 			WaitingPerTab: c.Limits.WaitingPerTab,
 		},

@@ -25,7 +25,7 @@ var may = map[string][]string{
 
 	"relay/front":     {"relay/call", "relay/cursor", "relay/fault", "relay/registry", "relay/rawjson", "relay/loopback", "relay/scope"},
 	"relay/scope":     {"relay/call", "relay/fault", "relay/registry"},
-	"relay/dispatch":  {"relay/breaker", "relay/call", "relay/event", "relay/fault", "relay/registry", "relay/result", "relay/schema", "relay/rawjson", "relay/untrusted"},
+	"relay/dispatch":  {"relay/breaker", "relay/call", "relay/event", "relay/fault", "relay/registry", "relay/result", "relay/schedule", "relay/schema", "relay/rawjson", "relay/untrusted"},
 	"relay/hub":       {"relay/call", "relay/fault", "relay/wire", "relay/match", "relay/rawjson", "relay/throttle"},
 	"relay/registry":  {"relay/call", "relay/fault", "relay/plugin", "relay/schema", "relay/rawjson", "relay/match"},
 	"relay/plugin":    {"relay/schema", "relay/fault", "relay/match", "plugin-sdk"},
@@ -47,6 +47,7 @@ var may = map[string][]string{
 	"relay/event":     {},
 	"relay/doctor":    {"relay/config"},
 	"relay/breaker":   {},
+	"relay/schedule":  {},
 	"relay/rawjson":   {},
 	"relay/result":    {"relay/call", "relay/fault", "relay/rawjson"},
 	"relay/match":     {},

@@ -13,7 +13,7 @@
 //	relay/dispatch   find -> check arguments -> admit -> deadline -> deliver -> check result -> record
 //	                 registry   schema                                          schema         metrics, log
 //	                               v
-//	relay/hub        which profile, which tab -> its turn (asked of dispatch: line of the tab, gate, breaker)
+//	relay/hub        which profile, which tab -> its turn (asked of dispatch: schedule, breaker)
 //	                                          -> journal (relay/store) -> connection -> calls in flight
 //	                               | frame (relay/wire) over WebSocket
 //	                               v
@@ -47,6 +47,7 @@
 //   - store: the journal of writing calls, in SQLite.
 //   - metrics: what Prometheus reads.
 //   - breaker: holds back calls to a place that keeps failing.
+//   - schedule: where calls wait for their turn in a tab, and for a slot to run in.
 //   - hub: connections to browsers, tabs, routing, calls in flight, reconciliation.
 //   - dispatch: one call's life; the owner of deadlines, retries and turns.
 //   - front: MCP and nothing but MCP; mcp-go stays inside. front/conformance serves the fixtures of the official suite.
@@ -70,7 +71,7 @@
 //   - owner: the lane that may change something in a tab.
 //   - profile: one browser profile with the extension. Its identity outlives its connections.
 //   - epoch: one life of the extension's worker between two losses of its memory.
-//   - line: the calls before one tab. gate: how many calls run at once. turn: what a call must have before it is sent.
+//   - turn: when a call may run in its tab. slot: one of the calls that may run at once.
 //   - plugin: a set of tools for one web app. Adapter: the part of it that runs in the page.
 //   - site: a plugin together with what a person configured for it.
 //   - bridge: the extension's resident script in a page's isolated world.

@@ -13,6 +13,7 @@ import (
 	"tabrelay/relay/match"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/registry"
+	"tabrelay/relay/schedule"
 )
 
 // The states of a relay that runs. In the third one, minimal, there is none: `tabrelay mcp` answers alone (relay/join).
@@ -47,7 +48,7 @@ type health struct {
 	Tabs      tabCount        `json:"tabs"`
 	Owners    []tabOwner      `json:"owners"` // of tabs that an agent works in
 
-	Queue      dispatch.Load           `json:"queue"`
+	Queue      schedule.Load           `json:"queue"`
 	Breakers   []dispatch.BreakerState `json:"breakers"`
 	Corruption map[string]int          `json:"corruption"` // messages that could not be used, by peer
 

@@ -6,6 +6,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,6 +23,7 @@ import (
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/registry"
+	"tabrelay/relay/schedule"
 )
 
 // Options is what a Dispatcher needs.
@@ -42,7 +44,7 @@ type Options struct {
 	ProgressExtends bool          // progress gives a call its timeout anew, up to MaxTimeout
 	QueueWait       time.Duration // how long Browser may keep a call waiting before it starts, at the most
 	Retry           Retry
-	Limits          Limits
+	Limits          schedule.Limits
 	Breaker         breaker.Settings      // the zero value never holds anything back
 	Mender          Mender                // nil: nothing is repaired
 	Recovery        map[fault.Code]string // what Mender does about a failure
@@ -109,8 +111,7 @@ type Audit interface {
 type Dispatcher struct {
 	Options
 	transient, fatal []*regexp.Regexp
-	lines            lines
-	gate             gate
+	schedule         *schedule.Scheduler
 	breakers         *breaker.Group
 
 	mu       sync.Mutex
@@ -130,8 +131,7 @@ func New(o Options) *Dispatcher {
 		o.Jitter = rand.Float64
 	}
 	d := &Dispatcher{Options: o, transient: compiled(o.TransientPatterns), fatal: compiled(o.FatalPatterns)}
-	d.Limits = o.Limits.orDefault()
-	d.lines.perLane, d.gate.limits = d.Limits.WaitingPerTab, d.Limits
+	d.schedule = schedule.New(o.Limits)
 	d.breakers = breaker.NewGroup(o.Breaker, d.breakerChanged)
 	d.stop, d.stopNow = context.WithCancelCause(context.Background())
 	return d
@@ -210,6 +210,10 @@ func (r *run) admit() *fault.Error {
 	}
 	r.running.Add(1)
 	r.admitted = true
+	r.turn.Ticket = schedule.Ticket{
+		Session: cmp.Or(r.call.Session.Lane, r.call.Session.Client), Plugin: r.pluginOf(), Write: !r.tool.ReadOnly,
+	}
+	r.schedule.Admit(&r.turn.Ticket)
 	r.Meter.Inflight(+1)
 	return nil
 }
@@ -218,9 +222,8 @@ func (r *run) admit() *fault.Error {
 func (r *run) end() {
 	r.disappear()
 	r.feed.close()
-	r.rise()
 	r.settle(breaker.Nothing)
-	r.leaveLine()
+	r.turn.Leave()
 	if r.clock != nil {
 		r.clock.stop()
 	}
@@ -240,7 +243,7 @@ func (r *run) deliver() *fault.Error {
 	if failure := r.permitHere(); failure != nil {
 		return failure
 	}
-	if !r.tool.Unqueued && !r.sit() {
+	if !r.tool.Unqueued && !r.turn.TakeSlot() {
 		if err := r.await(r.clock.ctx); err != nil {
 			return r.judge(asFault(err))
 		}

@@ -11,6 +11,7 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/dispatch"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/schedule"
 )
 
 // north is the argument that says which wiki.
@@ -23,7 +24,7 @@ func north(tool string) string {
 
 func TestGate(t *testing.T) {
 	small := func(o *dispatch.Options) {
-		o.Limits = dispatch.Limits{Running: 4, RunningPerPlugin: 3, Waiting: 2, Wait: 2 * time.Second, WaitingPerTab: 32}
+		o.Limits = schedule.Limits{Running: 4, RunningPerPlugin: 3, Waiting: 2, Wait: 2 * time.Second, WaitingPerTab: 32}
 	}
 	synctest.Test(t, func(t *testing.T) {
 		k := openDesk(t, small)

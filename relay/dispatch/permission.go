@@ -124,9 +124,8 @@ func (r *run) permitHere() *fault.Error {
 // are let pass, and its clocks stand still.
 func (r *run) aside(ask func(context.Context) *fault.Error) func(context.Context) error {
 	return func(ctx context.Context) error {
-		r.rise()
 		r.settle(breaker.Nothing)
-		r.leaveLine()
+		r.turn.Leave()
 		if r.call.Placed != nil {
 			r.call.Placed()
 		}

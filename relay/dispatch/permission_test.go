@@ -16,6 +16,7 @@ import (
 	"tabrelay/relay/fault"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/registry"
+	"tabrelay/relay/schedule"
 )
 
 // warden decides as a test wants it.
@@ -95,7 +96,7 @@ func spot(origin string, tab int) call.Place {
 func TestAskingHoldsNothingUp(t *testing.T) {
 	w := &warden{takes: 30 * time.Minute, allow: func(a call.Access) (bool, *fault.Error) { return a.Tool == "demo__write", nil }}
 	limits := func(o *dispatch.Options) {
-		o.Permits, o.Limits = w, dispatch.Limits{Running: 1, RunningPerPlugin: 1, Waiting: 5, WaitingPerTab: 5, Wait: time.Second}
+		o.Permits, o.Limits = w, schedule.Limits{Running: 1, RunningPerPlugin: 1, Waiting: 5, WaitingPerTab: 5, Wait: time.Second}
 	}
 	bench(t, returns(`{}`), limits, func(t *testing.T, do func(tool, arguments string) *fault.Error) {
 		ends := make(chan *fault.Error, 5)

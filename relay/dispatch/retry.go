@@ -37,7 +37,7 @@ func (r *run) retrying() *fault.Error {
 	for {
 		r.attempts++
 		reply, failure := r.Browser.Invoke(r.clock.ctx, r.request())
-		r.rise()
+		r.turn.ReleaseSlot()
 		if failure == nil {
 			r.reply = reply
 			return nil

@@ -13,6 +13,7 @@ import (
 	"tabrelay/relay/dispatch"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/fault/faulttest"
+	"tabrelay/relay/schedule"
 )
 
 // page is a browser with one tab, in which every tool does the same.
@@ -124,16 +125,16 @@ func TestSituationsOfACall(t *testing.T) {
 }
 
 func TestSituationsOfManyCalls(t *testing.T) {
-	waits := func(limits dispatch.Limits) func(*dispatch.Options) {
+	waits := func(limits schedule.Limits) func(*dispatch.Options) {
 		return func(o *dispatch.Options) { o.Limits = limits }
 	}
 	for _, tt := range []struct {
 		situation string
-		limits    dispatch.Limits
+		limits    schedule.Limits
 	}{
-		{"relay-overloaded", dispatch.Limits{Running: 1, RunningPerPlugin: 25, Waiting: 1, Wait: time.Second, WaitingPerTab: 32}},
-		{"plugin-overloaded", dispatch.Limits{Running: 50, RunningPerPlugin: 1, Waiting: 1, Wait: time.Second, WaitingPerTab: 32}},
-		{"tab-queue-full", dispatch.Limits{Running: 50, RunningPerPlugin: 25, Waiting: 64, Wait: time.Second, WaitingPerTab: 1}},
+		{"relay-overloaded", schedule.Limits{Running: 1, RunningPerPlugin: 25, Waiting: 1, Wait: time.Second, WaitingPerTab: 32}},
+		{"plugin-overloaded", schedule.Limits{Running: 50, RunningPerPlugin: 1, Waiting: 1, Wait: time.Second, WaitingPerTab: 32}},
+		{"tab-queue-full", schedule.Limits{Running: 50, RunningPerPlugin: 25, Waiting: 64, Wait: time.Second, WaitingPerTab: 1}},
 	} {
 		t.Run(tt.situation, func(t *testing.T) {
 			bench(t, runs(0), waits(tt.limits), func(t *testing.T, do func(tool, arguments string) *fault.Error) {

@@ -25,6 +25,7 @@ import (
 	"tabrelay/relay/fault"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/registry"
+	"tabrelay/relay/schedule"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected side of the stories")
@@ -233,7 +234,7 @@ func options(t testing.TB, tr *transcript, b dispatch.Browser) dispatch.Options 
 		Retry:             dispatch.Retry{MaxAttempts: 3, InitialDelay: time.Second, MaxDelay: 30 * time.Second, Multiplier: 2},
 		TransientPatterns: []string{"ECONNRESET"}, FatalPatterns: []string{"Authentication failed"},
 		MaxInputBytes: 2000, MaxResultBytes: 1000, Jitter: func() float64 { return 0 },
-		Limits:  dispatch.Limits{Running: 50, RunningPerPlugin: 25, Waiting: 64, Wait: 2 * time.Second, WaitingPerTab: 32},
+		Limits:  schedule.Limits{Running: 50, RunningPerPlugin: 25, Waiting: 64, Wait: 2 * time.Second, WaitingPerTab: 32},
 		Breaker: breaker.Settings{Failures: 5, Percent: 50, MinCalls: 20, Window: time.Minute, Open: 30 * time.Second},
 	}
 }

@@ -1,10 +1,9 @@
 package dispatch
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -12,32 +11,15 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/schedule"
 )
 
-// Limits is how much may go on at once. A zero Running or RunningPerPlugin means the default.
-type Limits struct {
-	Running          int           // calls at once; 50
-	RunningPerPlugin int           // of one plugin; 25
-	Waiting          int           // at the gate, until they can run
-	Wait             time.Duration // at the gate, at the most
-	WaitingPerTab    int           // of one lane, in the line before one tab
-}
-
-func (l Limits) orDefault() Limits {
-	l.Running = cmp.Or(l.Running, 50)
-	l.RunningPerPlugin = cmp.Or(l.RunningPerPlugin, 25)
-	return l
-}
-
-// turn is what a call must have before it may be sent: its turn in the tab's line, which it keeps until it has ended
-// however often it is tried, a place of the gate, which it has only while it runs, and the breaker's leave. It
-// belongs to the goroutine of Do, which is the one that Browser calls Enter in.
+// turn is what a call must have before it may be sent: its turn in the tab, which it keeps until it has ended however
+// often it is tried, a slot, which it has only while it runs, and the breaker's pass. It belongs to the goroutine of Do,
+// which is the one that Browser calls Enter in.
 type turn struct {
+	schedule.Ticket
 	at      call.Place
-	stand   stand
-	joined  bool // stand is for at
-	seated  bool // at the gate
-	gateOf  string
 	pass    breaker.Pass // invalid: the breaker was not asked
 	refused bool         // by the relay itself, for its own protection
 }
@@ -45,34 +27,31 @@ type turn struct {
 // enter is the Invocation's Enter.
 func (r *run) enter(at call.Place) (wait func(context.Context) error, err error) {
 	t := &r.turn
-	if t.at.ProfileID != at.ProfileID || t.at.TabID != at.TabID {
-		r.leaveLine()
-		if t.at.ProfileID != at.ProfileID {
-			r.settle(breaker.Nothing)
-		}
+	if t.at.ProfileID != at.ProfileID {
+		r.settle(breaker.Nothing)
+	}
+	tab := schedule.Tab{ProfileID: at.ProfileID, TabID: at.TabID}
+	if joined, ok := t.Joined(); ok && joined != tab {
+		t.LeaveTab()
 	}
 	t.at = at
 	r.arrive(at)
 	if wait, failure := r.permit(&at); wait != nil || failure != nil {
 		return wait, asError(failure)
 	}
-	if !t.joined {
-		full, retry := r.lines.join(&t.stand, tabKey{at.ProfileID, at.TabID}, cmp.Or(r.call.Session.Lane, r.call.Session.Client), !r.tool.ReadOnly)
-		if full {
-			return nil, r.overloaded(retry, fmt.Sprintf("%d calls are waiting for tab %d already", r.Limits.WaitingPerTab, at.TabID))
-		}
-		t.joined = true
-		if r.call.Placed != nil {
-			r.call.Placed()
-		}
+	if retry, err := t.JoinTab(tab); err != nil {
+		return nil, r.overloaded(retry, fmt.Sprintf("%d calls are waiting for tab %d already", r.Limits.WaitingPerTab, at.TabID))
+	}
+	if r.call.Placed != nil {
+		r.call.Placed()
 	}
 	key := breaker.Key{Kind: "plugin", Name: r.tool.PluginName(), Where: at.ProfileID}
 	var left time.Duration
-	if !t.stand.has() {
-		r.rise() // the line may be another one than before, and waiting in line takes no place at the gate
+	if !t.HasTurn() {
+		t.ReleaseSlot() // the tab may be another one than before, and waiting for a turn takes no slot
 	}
 	switch {
-	case !t.stand.has() || !r.sit():
+	case !t.HasTurn() || !t.TakeSlot():
 		if !t.pass.Valid() {
 			left = r.breakers.Wait(key) // waiting would be in vain
 		}
@@ -86,40 +65,27 @@ func (r *run) enter(at call.Place) (wait func(context.Context) error, err error)
 	return wait, nil
 }
 
-// await waits for the call's turn in the line of its tab, and then for a place of the gate. It is not what the
-// timeout is about: the clock stands still meanwhile, but waiting in line ends after as long as the call may run.
+// await waits for the call's turn in its tab, and then for a slot. It is not what the timeout is about: the clock stands
+// still meanwhile, but waiting for a turn ends after as long as the call may run.
 func (r *run) await(ctx context.Context) error {
 	t := &r.turn
 	r.clock.hold()
 	defer r.clock.release()
-	if !t.stand.has() {
-		late := time.NewTimer(r.clock.timeout)
-		defer late.Stop()
-		select {
-		case <-t.stand.turn:
-		case <-ctx.Done():
-			return unsent(ctx)
-		case <-late.C:
-			return r.overloaded(r.Limits.Wait, fmt.Sprintf("The call waited %s for its turn in tab %d, and others are still before it", r.clock.timeout, t.at.TabID))
-		}
-	}
-	return r.awaitSeat(ctx)
-}
-
-func (r *run) awaitSeat(ctx context.Context) error {
-	t := &r.turn
-	if !t.seated {
-		t.gateOf = r.pluginOf()
-		t.seated = r.gate.wait(ctx, t.gateOf)
+	err := t.AwaitTurn(ctx, r.clock.timeout)
+	if err == nil {
+		err = t.AwaitSlot(ctx)
 	}
 	switch {
-	case t.seated:
+	case err == nil:
 		return nil
-	case ctx.Err() != nil:
-		return unsent(ctx)
+	case errors.Is(err, schedule.ErrTurnLate):
+		return r.overloaded(r.Limits.Wait, fmt.Sprintf(
+			"The call waited %s for its turn in tab %d, and others are still before it", r.clock.timeout, t.at.TabID))
+	case errors.Is(err, schedule.ErrNoSlot):
+		spread := time.Duration(r.Jitter() * float64(r.Limits.Wait)) // so that they do not come back together
+		return r.overloaded(max(r.Limits.Wait/2, 100*time.Millisecond)+spread, "The relay is running as many calls as it may")
 	}
-	spread := time.Duration(r.Jitter() * float64(r.Limits.Wait)) // so that they do not come back together
-	return r.overloaded(max(r.Limits.Wait/2, 100*time.Millisecond)+spread, "The relay is running as many calls as it may")
+	return unsent(ctx)
 }
 
 // unsent is the failure of a call that ended while it waited.
@@ -127,37 +93,12 @@ func unsent(ctx context.Context) *fault.Error {
 	return fault.New(fault.Cancelled, "The call ended before it was sent", fault.WithOutcome(fault.NotExecuted), fault.WithCause(context.Cause(ctx)))
 }
 
-// sit takes a place of the gate, if it has one.
-func (r *run) sit() bool {
-	t := &r.turn
-	if !t.seated {
-		t.gateOf = r.pluginOf()
-		t.seated = r.gate.take(t.gateOf)
-	}
-	return t.seated
-}
-
-// pluginOf is the plugin that the gate counts the call for; built-in tools have none.
+// pluginOf is the plugin whose slots the call takes; built-in tools have none.
 func (r *run) pluginOf() string {
 	if r.tool.Plugin == nil {
 		return ""
 	}
 	return r.tool.PluginName()
-}
-
-// rise gives the place at the gate back, after an attempt.
-func (r *run) rise() {
-	if r.turn.seated {
-		r.turn.seated = false
-		r.gate.leave(r.turn.gateOf)
-	}
-}
-
-func (r *run) leaveLine() {
-	if r.turn.joined {
-		r.turn.joined = false
-		r.lines.leave(&r.turn.stand)
-	}
 }
 
 // settle tells the breaker what the call says about its place.
@@ -170,9 +111,8 @@ func (r *run) settle(v breaker.Verdict) {
 
 // depart ends the call's turn.
 func (r *run) depart(failure *fault.Error) {
-	r.rise()
 	r.settle(verdictOf(failure))
-	r.leaveLine()
+	r.turn.Leave()
 }
 
 // verdictOf is what a call's end says about the plugin in its profile. What answers is well, be it with a failure.
@@ -225,29 +165,8 @@ func (d *Dispatcher) tell(kind event.Kind, message string, data map[string]any) 
 	}
 }
 
-// Load is what is going on.
-type Load struct {
-	Running int       `json:"running"` // calls that hold a place of the gate
-	Waiting int       `json:"waiting"` // calls that wait for one
-	Tabs    []TabLoad `json:"tabs"`    // those in which a call that writes has its turn
-}
-
-// TabLoad is the line before one tab.
-type TabLoad struct {
-	ProfileID string `json:"profileId"`
-	TabID     int    `json:"tabId"`
-	Waiting   int    `json:"waiting"` // for their turn
-}
-
 // Load says what is going on at this moment.
-func (d *Dispatcher) Load() Load {
-	l := Load{Tabs: d.lines.load()}
-	l.Running, l.Waiting = d.gate.load()
-	slices.SortFunc(l.Tabs, func(a, b TabLoad) int {
-		return cmp.Or(cmp.Compare(a.ProfileID, b.ProfileID), cmp.Compare(a.TabID, b.TabID))
-	})
-	return l
-}
+func (d *Dispatcher) Load() schedule.Load { return d.schedule.Load() }
 
 // BreakerState is one circuit breaker at one moment.
 type BreakerState struct {

@@ -16,6 +16,7 @@ import (
 	"tabrelay/relay/dispatch"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/schedule"
 )
 
 // pages is a browser in which each call takes its time: the argument "take", in milliseconds. It remembers what ran,
@@ -147,7 +148,7 @@ func TestWritesOfATabRunOneAfterTheOther(t *testing.T) {
 		own := k.begin(t.Context(), "a", "demo__read", `{}`)
 		foreign := k.begin(t.Context(), "b", "demo__read", `{}`)
 		elsewhere := k.begin(t.Context(), "a", "demo__write", `{"n":5,"take":1000,"tabId":2}`)
-		if diff := cmp.Diff([]dispatch.TabLoad{{ProfileID: "p1", TabID: 1, Waiting: 2}, {ProfileID: "p1", TabID: 2}}, k.Load().Tabs); diff != "" {
+		if diff := cmp.Diff([]schedule.TabLoad{{ProfileID: "p1", TabID: 1, Waiting: 2}, {ProfileID: "p1", TabID: 2}}, k.Load().Tabs); diff != "" {
 			t.Error(diff)
 		}
 		(<-foreign).want(t, "", 0)
