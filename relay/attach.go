@@ -56,19 +56,20 @@ func (r *Relay) attach(conn net.Conn, in *bufio.Reader) {
 	} else {
 		defer r.passes.enterAs(client, func() { _ = conn.Close() })() // as above
 	}
-	r.clientChanged(client, "stdio", "attached")
-	defer r.clientChanged(client, "stdio", "left")
-	defer r.laneLeft(lane(a.Key))
+	session := call.Session{Lane: lane(a.Key), Client: client, Via: "stdio", Scope: r.scopes.raw(client)}
+	r.clientChanged(session, "attached")
+	defer r.clientChanged(session, "left")
+	defer r.laneLeft(session.Lane)
 	err = r.front.ServeStdio(r.base, front.Attachment{
-		Session: call.Session{Lane: lane(a.Key), Client: client, Via: "stdio", Scope: r.scopes.raw(client)}, Key: a.Key, Toolset: a.Toolset, Pending: a.Pending,
+		Session: session, Key: a.Key, Toolset: a.Toolset, Pending: a.Pending,
 	}, &guest{in: in, conn: conn, stop: r.stop, gone: r.base.Done(), dismissed: &r.dismissed}, answers{conn, &r.mute, r.meter})
 	log.Info().AnErr("reason", err).Msg("a client left")
 }
 
 // clientChanged tells that a client came or went.
-func (r *Relay) clientChanged(client, via, what string) {
+func (r *Relay) clientChanged(s call.Session, what string) {
 	r.news(topicClients)
-	r.events.Publish(event.Session, fmt.Sprintf("The client %s %s", excerpt(client), what), map[string]any{"client": client, "via": via, "change": what})
+	r.events.Publish(event.Of(s), event.Session, fmt.Sprintf("The client %s %s", excerpt(s.Client), what), map[string]any{"via": s.Via, "change": what})
 }
 
 func (r *Relay) tell(conn net.Conn, a join.Answer) bool {

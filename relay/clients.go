@@ -246,7 +246,7 @@ func (r *Relay) tellChanges(changes []change, by call.Session) {
 		sentence := "The client " + c.client + " " + c.what
 		r.Log.Info().Str("client", c.client).Str("by", decided).Msg(sentence)
 		r.record(call.Entry{At: time.Now(), Kind: call.EntryClient, Session: call.Session{Client: c.client, Via: by.Via, Lane: by.Lane}, Decision: c.what, DecidedBy: decided, Detail: sentence})
-		r.events.Publish(event.Session, sentence, map[string]any{"client": c.client, "change": c.what})
+		r.events.Publish(event.Of(call.Session{Client: c.client}), event.Session, sentence, map[string]any{"change": c.what})
 	}
 	r.seen.forget(func(name string) bool {
 		return slices.ContainsFunc(*known, func(c config.Client) bool { return c.Name == name })

@@ -44,7 +44,7 @@ var may = map[string][]string{
 	"relay/call":      {},
 	"relay/cursor":    {},
 	"relay/untrusted": {"relay/fault"},
-	"relay/event":     {},
+	"relay/event":     {"relay/call"},
 	"relay/doctor":    {"relay/config"},
 	"relay/breaker":   {},
 	"relay/schedule":  {},

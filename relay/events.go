@@ -45,11 +45,11 @@ func (r *Relay) streamCalls(w http.ResponseWriter, req *http.Request) {
 	r.stream(w, req, &r.trail, backlog{next: nextOf(&r.trail)})
 }
 
-// hidden says which events are not for whoever asks: agents hear of themselves and of the relay, the person of all.
+// hidden says which events are not for whoever asks: agents hear of themselves, the person of all.
 func hidden(ctx context.Context) func(event.Event) bool {
 	session, _ := sender(ctx)
 	all := isOperator(session)
-	return func(e event.Event) bool { return !all && !e.Concerns(session.Client) }
+	return func(e event.Event) bool { return !all && !e.Concerns(session) }
 }
 
 func (r *Relay) stream(w http.ResponseWriter, req *http.Request, bus *event.Bus, recent backlog) {

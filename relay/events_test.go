@@ -96,7 +96,7 @@ func TestEventsOfBrowsersAndClients(t *testing.T) {
 	w.listen(t, "", "older-7").hears(`connected The browser profile "Chrome 1" connected`) // of another relay's life
 
 	for i := range 600 { // more than are remembered
-		r.events.Publish(event.Retry, fmt.Sprint(i), nil)
+		r.events.Publish(event.OfPerson(), event.Retry, fmt.Sprint(i), nil)
 	}
 	late := w.listen(t, "", mark)
 	if got := late.next(); !strings.HasPrefix(got, `gap {"missed":103`) {

@@ -20,8 +20,8 @@ type graveyard struct{ *Relay }
 // AddDeadLetter implements dispatch.Graveyard.
 func (g graveyard) AddDeadLetter(l call.DeadLetter, sent call.ID) {
 	g.letters.Added(string(l.Outcome))
-	g.events.Publish(event.Error, fmt.Sprintf("A call of %s is a dead letter: its outcome is %s", l.Tool, l.Outcome), map[string]any{
-		"deadLetter": string(l.ID), "tool": l.Tool, "client": l.Session.Client, "outcome": string(l.Outcome), "attempts": l.Attempts,
+	g.events.Publish(event.Of(l.Session), event.Error, fmt.Sprintf("A call of %s is a dead letter: its outcome is %s", l.Tool, l.Outcome), map[string]any{
+		"deadLetter": string(l.ID), "tool": l.Tool, "outcome": string(l.Outcome), "attempts": l.Attempts,
 	})
 	g.store.AddDeadLetter(l, sent)
 }
@@ -30,7 +30,7 @@ func (g graveyard) AddDeadLetter(l call.DeadLetter, sent call.ID) {
 func (r *Relay) letterSettled(l call.DeadLetter) {
 	r.letters.Settled(string(l.LateOutcome))
 	r.Log.Info().Str("correlationId", string(l.ID)).Str("tool", l.Tool).Str("outcome", string(l.LateOutcome)).Msg("the end of a dead letter's call came late")
-	r.events.Publish(event.Error, fmt.Sprintf("The end of a call of %s came late: %s", l.Tool, l.LateOutcome), map[string]any{
+	r.events.Publish(event.Of(l.Session), event.Error, fmt.Sprintf("The end of a call of %s came late: %s", l.Tool, l.LateOutcome), map[string]any{
 		"deadLetter": string(l.ID), "tool": l.Tool, "lateOutcome": string(l.LateOutcome),
 	})
 	r.recordLate(call.Entry{

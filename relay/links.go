@@ -17,29 +17,29 @@ func (r *Relay) linkChanged(e hub.Event) {
 			r.Log.Warn().Err(err).Msg("cannot note that a profile connected")
 		}
 		r.news()
-		r.events.Publish(event.Connected, fmt.Sprintf("The browser profile %q connected", e.Profile), who)
+		r.events.Publish(event.OfPerson(), event.Connected, fmt.Sprintf("The browser profile %q connected", e.Profile), who)
 	case hub.Paired:
 		r.note(e)
-		r.events.Publish(event.Session, "An extension was given the pairing secret for a one-time string", who)
+		r.events.Publish(event.OfPerson(), event.Session, "An extension was given the pairing secret for a one-time string", who)
 	case hub.Renamed:
 		if err := r.profiles.met(e.ProfileID, e.Profile); err != nil {
 			r.Log.Warn().Err(err).Msg("cannot note the name of a profile")
 		}
 		r.news(topicTabs, topicApprovals, topicRunning)
 	case hub.Disconnected:
-		r.events.Publish(event.Disconnected, fmt.Sprintf("The browser profile %q is not connected any more", e.Profile), who)
+		r.events.Publish(event.OfPerson(), event.Disconnected, fmt.Sprintf("The browser profile %q is not connected any more", e.Profile), who)
 		if !r.stopping() {
 			who = map[string]any{"profile": e.Profile, "profileId": e.ProfileID, "waitMs": r.config.GapWait.Milliseconds()}
-			r.events.Publish(event.Reconnecting, fmt.Sprintf("Calls for %q wait up to %s for it to come back", e.Profile, r.config.GapWait), who)
+			r.events.Publish(event.OfPerson(), event.Reconnecting, fmt.Sprintf("Calls for %q wait up to %s for it to come back", e.Profile, r.config.GapWait), who)
 		}
 	case hub.Refused:
 		r.meter.LinkRefused()
 		r.note(e)
 		who["code"] = e.Code
-		r.events.Publish(event.Fatal, "An extension was turned away until something changes: "+e.Message, who)
+		r.events.Publish(event.OfPerson(), event.Fatal, "An extension was turned away until something changes: "+e.Message, who)
 	case hub.Corrupted:
 		r.note(e)
-		r.events.Publish(event.Error, fmt.Sprintf("The browser profile %q: %s", e.Profile, e.Message), who)
+		r.events.Publish(event.OfPerson(), event.Error, fmt.Sprintf("The browser profile %q: %s", e.Profile, e.Message), who)
 	default:
 		r.note(e)
 	}

@@ -62,6 +62,6 @@ func (p *pairings) Use(code string) bool {
 // makePairing answers POST /api/v1/pairing.
 func (r *Relay) makePairing(w http.ResponseWriter, _ *http.Request) {
 	code, until := r.pairings.make()
-	r.events.Publish(event.Session, "A pairing string was made; it is good once, for "+pairingTime.String(), map[string]any{"until": until})
+	r.events.Publish(event.OfPerson(), event.Session, "A pairing string was made; it is good once, for "+pairingTime.String(), map[string]any{"until": until})
 	reply(w, http.StatusOK, Pairing{Text: r.Address() + "/" + code, Until: until})
 }

@@ -41,8 +41,8 @@ func (r *Relay) openPermits(ctx context.Context) (err error) {
 }
 
 // tellApproval tells whoever follows events, and panels, of which each counts the questions that wait at its profile.
-func (r *Relay) tellApproval(kind event.Kind, message string, data map[string]any) {
-	r.events.Publish(kind, message, data)
+func (r *Relay) tellApproval(owner event.Owner, kind event.Kind, message string, data map[string]any) {
+	r.events.Publish(owner, kind, message, data)
 	r.news(topicApprovals)
 }
 

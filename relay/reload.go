@@ -122,7 +122,7 @@ func (r *Relay) refuse(code fault.Code, err error) *fault.Error {
 	}
 	r.Log.Error().Err(err).Str("code", string(code)).Str("class", string(failure.Class)).Str("source", string(failure.Source)).Msg("the last good configuration and tools stay")
 	r.meter.ErrorRaised(failure.Class, failure.Source, code)
-	r.events.Publish(event.Error, reason, map[string]any{"code": string(code), "source": string(failure.Source)})
+	r.events.Publish(event.OfPerson(), event.Error, reason, map[string]any{"code": string(code), "source": string(failure.Source)})
 	r.front.Log("error", "tabrelay", map[string]any{"code": code, "message": reason, "hint": failure.Hint})
 	return failure
 }

@@ -4,12 +4,26 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"tabrelay/relay/call"
 	"tabrelay/relay/event"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/hub"
 	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/wire"
 )
 
 // What an agent reads of the relay names no tab, no folder and nothing that other clients do.
@@ -40,39 +54,154 @@ func TestStatusForAgents(t *testing.T) {
 	}
 }
 
-// An agent hears of the relay and of itself; what other clients call, and what the person is asked for them, is theirs.
+// An agent hears of its own calls and its own coming and going; everything else is the person's. Every kind of event is
+// made by what makes it, for two clients, so that a new kind cannot be sent without this test.
 func TestEventsForAgents(t *testing.T) {
 	w := newWorld(t)
-	r, _ := w.relay()
-	token, err := r.secrets.Add("ann")
-	if err != nil {
-		t.Fatal(err)
+	r := w.guarded(map[string]string{"shop__read": "auto", "shop__pay": "ask", "relay": "auto"})
+	var behaves atomic.Bool
+	b := w.browser(func(c *hubtest.Call) {
+		if strings.Contains(string(c.Arguments), "hung") {
+			c.Refuse(wire.Refusal{Code: string(fault.TabUnresponsive), Outcome: string(fault.NotExecuted), Message: "A dialog is open"})
+			return
+		}
+		losing(&behaves)(c)
+	})
+	tokens := map[string]string{"person": r.secrets.Local()}
+	for _, s := range []call.Session{ann, bob} {
+		token, err := r.secrets.Add(s.Client)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tokens[s.Client] = token
+		r.clientChanged(s, "attached")
+		asked := questions(t, r)
+		end := begin(t, r, s, "shop__pay", `{"sum":7}`, nil)
+		w.answers(t, asked().ID, `{"answer":"allow"}`, http.StatusOK)
+		lost := <-end // which makes a dead letter
+		r.letterSettled(call.DeadLetter{ID: call.ID(lost.CorrelationID), Session: s, Tool: "shop__pay", LateOutcome: call.Executed})
+		w.person(t, http.MethodDelete, "/api/v1/tabs/"+b.ProfileID()+"/7/owner", "")
 	}
-	for _, client := range []string{"ann", "bob"} {
-		r.events.Publish(event.Session, "about "+client, map[string]any{"client": client})
+	for range 6 { // a breaker counts them
+		for _, s := range []call.Session{ann, bob} {
+			<-begin(t, r, s, "shop__read", `{"what":"hung"}`, nil)
+		}
 	}
-	r.events.Publish(event.Connected, "about none", nil)
-	for _, path := range []string{"/api/v1/events?recent=100&once=1", "/api/v1/events?recent=100"} {
-		for who, token := range map[string]string{"ann": token, "person": r.secrets.Local()} {
-			ctx, cancel := context.WithCancel(t.Context())
-			req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.Address()+path, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			req.Header.Set("Authorization", "Bearer "+token)
-			res, err := http.DefaultClient.Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
-			text := ""
-			for lines := bufio.NewScanner(res.Body); !strings.Contains(text, "about none") && lines.Scan(); {
-				text += lines.Text() + "\n"
-			}
-			cancel()
-			res.Body.Close()
-			if sees := strings.Contains(text, "about bob"); sees != (who == "person") || !strings.Contains(text, "about ann") || strings.Contains(text, "event: gap") {
-				t.Errorf("%s reads at %s: %s", who, path, text)
+	for _, kind := range []hub.EventKind{hub.Paired, hub.Refused, hub.Corrupted} {
+		r.linkChanged(hub.Event{Kind: kind, ProfileID: b.ProfileID(), Profile: "Chrome 1", Message: "as it is"})
+	}
+	_ = r.refuse(fault.ConfigError, errors.New("it is broken"))
+	for _, paused := range []string{"true", "false"} {
+		w.person(t, http.MethodPut, "/api/v1/paused", `{"paused":`+paused+`}`)
+	}
+	news, stop := r.events.Subscribe()
+	defer stop()
+	b.Close()
+	for e := range news {
+		if e.Kind == event.Reconnecting {
+			break
+		}
+	}
+
+	all := eventsSeen(t, r, tokens["person"])
+	kinds := map[event.Kind]bool{event.Call: true, event.Line: true} // which only the person can follow, in a stream of their own
+	for _, e := range all {
+		kinds[e.Kind] = true
+		_, ofCall := e.Data["correlationId"]
+		_, ofLetter := e.Data["deadLetter"]
+		if ofCall || ofLetter {
+			if e.Data["client"] != "ann" && e.Data["client"] != "bob" || e.Data["lane"] == nil {
+				t.Errorf("an event about a call does not say whose it is: %+v", e)
 			}
 		}
 	}
+	for kind := range kindsOfEvents(t) {
+		if !kinds[kind] {
+			t.Errorf("no event of the kind %s was made here: whose is it?", kind)
+		}
+	}
+	set := r.newResources()
+	for _, client := range []string{"ann", "bob"} {
+		own := slices.DeleteFunc(slices.Clone(all), func(e event.Event) bool { return e.Data["client"] != client })
+		for _, kind := range []event.Kind{event.Session, event.Approval, event.Error, event.Retry} {
+			if !slices.ContainsFunc(own, func(e event.Event) bool { return e.Kind == kind }) {
+				t.Errorf("there is no %s of %s", kind, client)
+			}
+		}
+		if diff := cmp.Diff(own, eventsSeen(t, r, tokens[client]), cmpopts.IgnoreUnexported(event.Event{})); diff != "" {
+			t.Errorf("%s hears by HTTP (-want +got)\n%s", client, diff)
+		}
+		s := ann
+		if client == "bob" {
+			s = bob
+		}
+		contents, failure := set.Read(t.Context(), s, "events://recent")
+		if failure != nil {
+			t.Fatal(failure)
+		}
+		var read struct{ Events []event.Event }
+		if err := json.Unmarshal([]byte(contents[0].Text), &read); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(own, read.Events, cmpopts.IgnoreUnexported(event.Event{})); diff != "" {
+			t.Errorf("%s reads events://recent (-want +got)\n%s", client, diff)
+		}
+	}
+}
+
+// eventsSeen are the events that whoever has a token sees, in one answer and as a stream.
+func eventsSeen(t *testing.T, r *Relay, token string) []event.Event {
+	t.Helper()
+	var answer struct{ Events []event.Event }
+	if status, body := asks(t, r, token, "/api/v1/events?recent=500&once=1"); status != http.StatusOK || json.Unmarshal(body, &answer) != nil {
+		t.Fatal(status, string(body))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.Address()+"/api/v1/events?recent=500", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close() // only read from
+	var streamed []event.Event
+	for lines := bufio.NewScanner(res.Body); len(streamed) < len(answer.Events) && lines.Scan(); {
+		var e event.Event
+		if text, ok := strings.CutPrefix(lines.Text(), "data: "); ok && json.Unmarshal([]byte(text), &e) == nil {
+			streamed = append(streamed, e)
+		}
+	}
+	if diff := cmp.Diff(answer.Events, streamed, cmpopts.IgnoreUnexported(event.Event{})); diff != "" {
+		t.Errorf("the stream differs from the answer (-answer +stream)\n%s", diff)
+	}
+	return answer.Events
+}
+
+// kindsOfEvents are those the source of package event names.
+func kindsOfEvents(t *testing.T) map[event.Kind]bool {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "event/event.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[event.Kind]bool{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		v, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		if name, ok := v.Type.(*ast.Ident); ok && name.Name == "Kind" {
+			kind, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kinds[event.Kind(kind)] = true
+		}
+		return true
+	})
+	return kinds
 }

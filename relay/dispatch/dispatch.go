@@ -31,12 +31,12 @@ type Options struct {
 	Tools   Tools
 	Browser Browser
 	Meter   Meter
-	Events  func(kind event.Kind, message string, data map[string]any) // news of calls; nil: nobody is told
-	Calls   *event.Bus                                                 // hears of the end of each call; nil: nobody does
-	Moved   func()                                                     // told when Running would answer something else; must not block; may be nil
-	Permits Permits                                                    // nil: everything may run
-	Audit   Audit                                                      // nil: no call is written down
-	Scopes  Scopes                                                     // nil: every client may call every tool
+	Events  func(owner event.Owner, kind event.Kind, message string, data map[string]any) // news of calls; nil: nobody is told
+	Calls   *event.Bus                                                                    // hears of the end of each call; nil: nobody does
+	Moved   func()                                                                        // told when Running would answer something else; must not block; may be nil
+	Permits Permits                                                                       // nil: everything may run
+	Audit   Audit                                                                         // nil: no call is written down
+	Scopes  Scopes                                                                        // nil: every client may call every tool
 	Log     zerolog.Logger
 
 	Timeout         time.Duration // of a call whose tool and caller name none

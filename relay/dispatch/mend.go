@@ -51,7 +51,7 @@ func (r *run) mend(f *fault.Error) {
 		r.mended = &fault.Error{} // nothing has changed, and it is not done twice
 		news += " did not work"
 	}
-	r.tell(event.Retry, news, map[string]any{
+	r.tell(event.Of(r.call.Session), event.Retry, news, map[string]any{
 		"correlationId": string(r.call.ID), "tool": r.tool.Name, "code": string(f.Code), "action": action, "ok": ok,
 	})
 }
@@ -78,8 +78,8 @@ func (r *run) report(f *fault.Error) {
 	if f.Code == fault.Cancelled {
 		return // nobody's fault
 	}
-	r.tell(event.Error, r.call.Tool+" failed with "+string(f.Code)+": "+f.Message, map[string]any{
-		"correlationId": string(r.call.ID), "tool": r.call.Tool, "client": r.call.Session.Client, "code": string(f.Code),
+	r.tell(event.Of(r.call.Session), event.Error, r.call.Tool+" failed with "+string(f.Code)+": "+f.Message, map[string]any{
+		"correlationId": string(r.call.ID), "tool": r.call.Tool, "code": string(f.Code),
 		"class": string(f.Class), "source": string(f.Source), "outcome": string(f.Outcome), "attempts": r.attempts,
 	})
 }

@@ -153,7 +153,7 @@ func (r *run) pause(wait time.Duration, f *fault.Error) bool {
 	}
 	message := fmt.Sprintf("retry %d/%d %s", r.attempts+1, r.Retry.MaxAttempts, when)
 	r.feed.announce(message)
-	r.tell(event.Retry, fmt.Sprintf("%s failed with %s: %s", r.tool.Name, f.Code, message), map[string]any{
+	r.tell(event.Of(r.call.Session), event.Retry, fmt.Sprintf("%s failed with %s: %s", r.tool.Name, f.Code, message), map[string]any{
 		"correlationId": string(r.call.ID), "tool": r.tool.Name, "code": string(f.Code),
 		"attempt": r.attempts + 1, "maxAttempts": r.Retry.MaxAttempts, "waitMs": wait.Milliseconds(),
 	})

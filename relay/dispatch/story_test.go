@@ -113,7 +113,7 @@ func play(t *testing.T, a *txtar.Archive) string {
 	browser := &browser{t: t, transcript: tr, script: paragraphs(string(section(a, "browser").Data))}
 	o := options(t, tr, browser)
 	o.Recovery, o.Mender = asked.Recovery, mender{tr}
-	o.Events = func(kind event.Kind, message string, _ map[string]any) {
+	o.Events = func(_ event.Owner, kind event.Kind, message string, _ map[string]any) {
 		if kind == event.Retry {
 			tr.say("event %q", message)
 		}

@@ -21,7 +21,7 @@ func (r *run) tellEnd(code fault.Code, why string, took time.Duration) {
 		message = r.call.Tool + " failed after " + took.Round(time.Millisecond).String() + " with " + string(code) + ": " + why
 		data["code"] = code
 	}
-	r.Calls.Publish(event.Call, message, data)
+	r.Calls.Publish(event.Of(r.call.Session), event.Call, message, data)
 }
 
 // overheard lets those who follow read what a plugin logs, besides the caller.
@@ -33,7 +33,7 @@ func (r *run) overheard(caller func(call.LogEntry)) func(call.LogEntry) {
 		if r.tool != nil && r.Calls.Heard() {
 			data := r.trail()
 			data["level"] = e.Level
-			r.Calls.Publish(event.Line, r.call.Tool+" "+e.Level+": "+e.Message, data)
+			r.Calls.Publish(event.Of(r.call.Session), event.Line, r.call.Tool+" "+e.Level+": "+e.Message, data)
 		}
 		if caller != nil {
 			caller(e)

@@ -155,13 +155,13 @@ func (d *Dispatcher) breakerChanged(c breaker.Change) {
 	case breaker.HalfOpen:
 		message = "One call to " + c.Key.String() + " is let through, to see whether it works again"
 	}
-	d.tell(event.Breaker, message, map[string]any{"name": c.Key.String(), "state": c.State.String()})
+	d.tell(event.OfPerson(), event.Breaker, message, map[string]any{"name": c.Key.String(), "state": c.State.String()})
 }
 
 // tell publishes an event, when somebody listens.
-func (d *Dispatcher) tell(kind event.Kind, message string, data map[string]any) {
+func (d *Dispatcher) tell(owner event.Owner, kind event.Kind, message string, data map[string]any) {
 	if d.Events != nil {
-		d.Events(kind, message, data)
+		d.Events(owner, kind, message, data)
 	}
 }
 

@@ -100,7 +100,7 @@ type desk struct {
 func openDesk(t *testing.T, change ...func(*dispatch.Options)) *desk {
 	k := &desk{t: t, pages: &pages{t: t, writing: map[int]bool{}}}
 	o := options(t, nil, k.pages)
-	o.Events = func(kind event.Kind, message string, data map[string]any) {
+	o.Events = func(_ event.Owner, kind event.Kind, message string, data map[string]any) {
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		k.news = append(k.news, fmt.Sprintf("%s: %s", kind, message))

@@ -3,8 +3,12 @@
 package event
 
 import (
+	"maps"
+	"strings"
 	"sync"
 	"time"
+
+	"tabrelay/relay/call"
 )
 
 // Kind is what happened.
@@ -25,19 +29,37 @@ const (
 	Line         Kind = "line"         // a plugin logged something in a call; only told to those who follow calls
 )
 
+// Owner is whom an event is about. The person hears of every event, and of those with an owner that client, too.
+type Owner struct{ client, lane string }
+
+// Of makes a session the owner: the event is about its call, or about the session itself.
+func Of(s call.Session) Owner { return Owner{s.Client, s.Lane} }
+
+// OfPerson is for events that are no client's: they are about the relay, a browser, or several clients at once.
+func OfPerson() Owner { return Owner{} }
+
 // Event is one thing that happened.
 type Event struct {
 	Seq     uint64         `json:"seq"` // grows by one with every event of one relay
 	Time    time.Time      `json:"time"`
 	Kind    Kind           `json:"kind"`
-	Message string         `json:"message"` // one sentence
-	Data    map[string]any `json:"data,omitempty"`
+	Message string         `json:"message"`        // one sentence
+	Data    map[string]any `json:"data,omitempty"` // client and lane are its owner's
+
+	owner Owner
 }
 
-// Concerns reports whether a client may hear of it: it names that client, or none.
-func (e Event) Concerns(client string) bool {
-	named, ok := e.Data["client"].(string)
-	return !ok || named == "" || named == client
+// Concerns reports whether an agent's session may hear of it: it is about the same client. Clients without a name share
+// one, so of these it has to be the same attachment.
+func (e Event) Concerns(s call.Session) bool {
+	o := e.owner
+	return o.client != "" && o.client == s.Client && (o.client != call.Unnamed || attachment(o.lane) == attachment(s.Lane))
+}
+
+// attachment is the part of a lane that all lanes of one attachment have in common.
+func attachment(lane string) string {
+	base, _, _ := strings.Cut(lane, "/")
+	return base
 }
 
 const (
@@ -53,11 +75,18 @@ type Bus struct {
 	out    map[chan Event]struct{}
 }
 
-// Publish tells everybody. It never blocks: a subscriber that does not keep up misses events, and sees that by Seq.
-func (b *Bus) Publish(kind Kind, message string, data map[string]any) {
+// Publish tells every subscriber, of whom each passes on only what its listener may hear. It never blocks: a subscriber
+// that does not keep up misses events, and sees that by Seq.
+func (b *Bus) Publish(owner Owner, kind Kind, message string, data map[string]any) {
+	if owner.client != "" {
+		owned := map[string]any{}
+		maps.Copy(owned, data)
+		owned["client"], owned["lane"] = owner.client, owner.lane
+		data = owned
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	e := Event{Seq: b.seq, Time: time.Now().UTC(), Kind: kind, Message: message, Data: data}
+	e := Event{Seq: b.seq, Time: time.Now().UTC(), Kind: kind, Message: message, Data: data, owner: owner}
 	if len(b.recent) < kept {
 		b.recent = append(b.recent, e)
 	} else {

@@ -1,11 +1,41 @@
 package event
 
-import "testing"
+import (
+	"testing"
+
+	"tabrelay/relay/call"
+)
+
+// An event is its owner's, and an event without one is the person's: no agent hears of it.
+func TestConcerns(t *testing.T) {
+	ann := call.Session{Client: "ann", Lane: "stdio:1"}
+	unnamed := call.Session{Client: call.Unnamed, Lane: "stdio:2/lane:a"}
+	for name, tt := range map[string]struct {
+		owner Owner
+		asks  call.Session
+		hears bool
+	}{
+		"its own":                           {Of(ann), ann, true},
+		"of the same client elsewhere":      {Of(ann), call.Session{Client: "ann", Lane: "http:ann"}, true},
+		"of another client":                 {Of(ann), call.Session{Client: "bob", Lane: "stdio:1"}, false},
+		"of the person":                     {OfPerson(), ann, false},
+		"of nobody, asked by nobody":        {OfPerson(), call.Session{}, false},
+		"of one without a name":             {Of(unnamed), unnamed, true},
+		"of another lane of its attachment": {Of(unnamed), call.Session{Client: call.Unnamed, Lane: "stdio:2"}, true},
+		"of another one without a name":     {Of(unnamed), call.Session{Client: call.Unnamed, Lane: "stdio:3"}, false},
+	} {
+		var b Bus
+		b.Publish(tt.owner, Error, "something", map[string]any{"client": tt.asks.Client})
+		if e := b.Recent(1)[0]; e.Concerns(tt.asks) != tt.hears {
+			t.Errorf("%s: %t, data %v", name, !tt.hears, e.Data)
+		}
+	}
+}
 
 func TestRecentKeepsTheLast(t *testing.T) {
 	var b Bus
 	for range kept + 7 {
-		b.Publish(Error, "something", nil)
+		b.Publish(OfPerson(), Error, "something", nil)
 	}
 	last := b.Recent(kept + 100)
 	if len(last) != kept || last[0].Seq != 7 || last[kept-1].Seq != kept+6 {
@@ -21,15 +51,15 @@ func TestASlowSubscriberDoesNotHoldOthersUp(t *testing.T) {
 	slow, stopSlow := b.Subscribe()
 	defer stopSlow()
 	for range backlog + 10 {
-		b.Publish(Retry, "again", nil)
+		b.Publish(OfPerson(), Retry, "again", nil)
 	}
 	quick, stop := b.Subscribe()
-	b.Publish(Fatal, "the end", nil)
+	b.Publish(OfPerson(), Fatal, "the end", nil)
 	if e := <-quick; e.Kind != Fatal {
 		t.Fatalf("got %v", e)
 	}
 	stop()
-	b.Publish(Fatal, "nobody hears it", nil)
+	b.Publish(OfPerson(), Fatal, "nobody hears it", nil)
 	if len(slow) != backlog || len(quick) != 0 {
 		t.Fatalf("%d and %d wait", len(slow), len(quick))
 	}

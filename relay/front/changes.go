@@ -17,7 +17,7 @@ import (
 // start with many plugins, is one change.
 type changes struct {
 	mu      sync.Mutex
-	waiting map[string]*time.Timer // by the method that tells it
+	waiting map[string]*time.Timer // by what tells it: a method, and for lists that differ a client
 	stops   []func()               // stop listening to what changes
 	ended   bool
 	told    uint64 // Listing of the snapshot that clients know of
@@ -30,9 +30,6 @@ func (f *Front) watchLists() {
 	stops := []func(){f.options.Tools.OnChange(func(*registry.Snapshot) { f.changed(mcp.MethodNotificationToolsListChanged) })}
 	if f.options.Prompts != nil {
 		stops = append(stops, f.options.Prompts.OnChange(func() { f.changed(mcp.MethodNotificationPromptsListChanged) }))
-	}
-	if r, ok := f.options.Resources.(ResourcesChanging); ok {
-		stops = append(stops, r.OnListChange(func() { f.changed(mcp.MethodNotificationResourcesListChanged) }))
 	}
 	if f.options.Views != nil {
 		stops = append(stops, f.options.Views.OnChange(f.viewsChanged))
@@ -65,15 +62,21 @@ func (f *Front) announceViews() {
 
 // changed has a change told soon.
 func (f *Front) changed(method string) {
+	announce := func() { f.announce(method) }
+	if method == everyView {
+		announce = f.announceViews
+	}
+	f.soon(method, announce)
+}
+
+// soon has something told after a while, once, whatever comes until then under the same key. Who tells it takes the key
+// away.
+func (f *Front) soon(key string, announce func()) {
 	c := &f.changes
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.waiting[method] == nil && !c.ended {
-		announce := func() { f.announce(method) }
-		if method == everyView {
-			announce = f.announceViews
-		}
-		c.waiting[method] = time.AfterFunc(f.options.ListChangedDelay, announce)
+	if c.waiting[key] == nil && !c.ended {
+		c.waiting[key] = time.AfterFunc(f.options.ListChangedDelay, announce)
 	}
 }
 
@@ -114,17 +117,48 @@ func (f *Front) enlist(c *client) {
 	if err := f.engine.RegisterSession(context.Background(), c); err != nil {
 		panic(err)
 	}
+	unlist := func() {}
+	if r, ok := f.options.Resources.(ResourcesChanging); ok { // each has a list of its own
+		unlist = r.OnListChange(c.session, func() { f.resourcesChanged(c) })
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.listeners[c] = struct{}{}
+	f.listeners[c] = unlist
+}
+
+// resourcesChanged tells c soon that its list of resources changed, if it wants to hear that.
+func (f *Front) resourcesChanged(c *client) {
+	key := mcp.MethodNotificationResourcesListChanged + " " + c.id
+	f.soon(key, func() {
+		f.changes.mu.Lock()
+		delete(f.changes.waiting, key)
+		f.changes.mu.Unlock()
+		c.resourcesChanged()
+	})
+}
+
+func (c *client) resourcesChanged() {
+	if filter, active := c.SubscriptionFilter(); !c.Initialized() || active && !filter.ResourcesListChanged {
+		return
+	}
+	note := mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION}
+	note.Method = mcp.MethodNotificationResourcesListChanged
+	select {
+	case c.NotificationChannel() <- note:
+	default: // it reads slowly, and one that waits says the same
+	}
 }
 
 // delist ends that.
 func (f *Front) delist(c *client) {
 	f.engine.UnregisterSession(context.Background(), c.id)
 	f.mu.Lock()
+	unlist := f.listeners[c]
 	delete(f.listeners, c)
 	f.mu.Unlock()
+	if unlist != nil {
+		unlist()
+	}
 	c.unwatchAll()
 }
 

@@ -17,8 +17,8 @@ type Resources interface {
 	// Read returns what a resource holds. There is no such resource: fault.ResourceNotFound; the URI is not one:
 	// fault.InvalidParams; anything else is a resource that could not be read.
 	Read(ctx context.Context, s call.Session, uri string) ([]call.ResourceContents, *fault.Error)
-	// Watch calls changed when what the resource holds has changed, until stop. changed does not block.
-	Watch(uri string, changed func()) (stop func(), failure *fault.Error)
+	// Watch calls changed when what the resource holds for s has changed, until stop. changed does not block.
+	Watch(s call.Session, uri string, changed func()) (stop func(), failure *fault.Error)
 }
 
 // Prompts knows the recipes that a person can pick in their client.
@@ -46,6 +46,6 @@ type Ref struct {
 
 // ResourcesChanging is implemented by Resources whose list changes while the relay runs.
 type ResourcesChanging interface {
-	// OnListChange calls changed when List or Templates would answer something else, until stop. changed does not block.
-	OnListChange(changed func()) (stop func())
+	// OnListChange calls changed when List or Templates would answer s something else, until stop. changed does not block.
+	OnListChange(s call.Session, changed func()) (stop func())
 }

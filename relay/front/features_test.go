@@ -77,7 +77,7 @@ func ask(ctx context.Context, uri string) ([]call.ResourceContents, *fault.Error
 	return []call.ResourceContents{{URI: uri, Text: string(answers["folders"])}}, nil
 }
 
-func (x *features) Watch(uri string, changed func()) (stop func(), failure *fault.Error) {
+func (x *features) Watch(_ call.Session, uri string, changed func()) (stop func(), failure *fault.Error) {
 	if _, fail := x.Read(context.Background(), call.Session{}, uri); fail != nil {
 		return nil, fail
 	}
@@ -87,7 +87,9 @@ func (x *features) Watch(uri string, changed func()) (stop func(), failure *faul
 	return x.listen(uri, changed), nil
 }
 
-func (x *features) OnListChange(changed func()) (stop func()) { return x.listen("resources", changed) }
+func (x *features) OnListChange(_ call.Session, changed func()) (stop func()) {
+	return x.listen("resources", changed)
+}
 
 func (x promptFeatures) OnChange(changed func()) (stop func()) { return x.listen("prompts", changed) }
 

@@ -79,8 +79,8 @@ type Front struct {
 
 	mu        sync.Mutex // guards the rest
 	inFlight  map[*exchange]struct{}
-	drained   chan struct{} // closed once closing and nothing is in flight
-	listeners map[*client]struct{}
+	drained   chan struct{}      // closed once closing and nothing is in flight
+	listeners map[*client]func() // which ends that it hears of its list of resources
 }
 
 // errShutdown is the cause of a call's context when the relay stops before the call has ended.
@@ -105,7 +105,7 @@ func New(o Options) *Front {
 	}
 	f.engine = server.NewMCPServer(o.Name, o.Version, capabilities(o)...)
 	f.sessions.byID = map[string]*httpSession{}
-	f.listeners = map[*client]struct{}{}
+	f.listeners = map[*client]func(){}
 	f.changes.told = o.Tools.Snapshot().Listing
 	f.watchLists()
 	return f

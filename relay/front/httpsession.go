@@ -42,10 +42,10 @@ type httpSession struct {
 // beginSession makes a session that nobody can find until it is kept.
 func (f *Front) beginSession(owner call.Session, tools scope.Toolset) *httpSession {
 	id := string(randomID())
-	s := &httpSession{id: id, owner: owner, used: time.Now(),
-		party: party{session: owner, tools: tools, client: newClient(id), ending: f.closing}}
-	s.party.session.Lane = owner.Lane + "/" + string(randomID())[:8]
-	return s
+	session := owner
+	session.Lane += "/" + string(randomID())[:8]
+	return &httpSession{id: id, owner: owner, used: time.Now(),
+		party: party{session: session, tools: tools, client: newClient(id, session), ending: f.closing}}
 }
 
 // keepSession makes a session known after its initialize succeeded, and forgets those that nobody uses.

@@ -22,7 +22,7 @@ func (f *Front) listen(ctx context.Context, p *party, x *exchange, m *message, m
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	defer context.AfterFunc(p.ending, stop)()
-	c := newClient(f.nextName())
+	c := newClient(f.nextName(), p.session)
 	c.subscription = true
 	c.SetLogLevel(mcp.LoggingLevel(meta.LogLevel)) // empty: no messages
 	c.Initialize()

@@ -6,12 +6,15 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"tabrelay/relay/call"
 )
 
 // client is one listener as mcp-go knows it: a client of the legacy era, or one subscription of a modern one. Each has
 // a channel of its own, so nothing comes out of another's stream.
 type client struct {
 	id         string
+	session    call.Session // whose it is
 	notes      chan mcp.JSONRPCNotification
 	ready      atomic.Bool
 	unchanging atomic.Bool  // it is not told that lists change
@@ -31,8 +34,8 @@ var (
 )
 
 // newClient makes a client; its channel holds one change of each kind, which is all that a list_changed can say.
-func newClient(id string) *client {
-	c := &client{id: id, notes: make(chan mcp.JSONRPCNotification, 8), box: newMailbox(), watches: map[string]*watch{}}
+func newClient(id string, session call.Session) *client {
+	c := &client{id: id, session: session, notes: make(chan mcp.JSONRPCNotification, 8), box: newMailbox(), watches: map[string]*watch{}}
 	c.level.Store(mcp.LoggingLevel(defaultLevel))
 	return c
 }

@@ -50,7 +50,7 @@ func (f *Front) ServeStdio(ctx context.Context, a Attachment, in io.Reader, out 
 	ending, end := context.WithCancel(f.closing)
 	s := &stdio{
 		front: f, key: a.Key, out: out, stop: stop, ending: end, ended: make(chan struct{}),
-		party: party{session: a.Session, tools: tools, client: newClient(f.nextName()), ending: ending},
+		party: party{session: a.Session, tools: tools, client: newClient(f.nextName(), a.Session), ending: ending},
 	}
 	if closer, ok := in.(io.Closer); ok {
 		defer context.AfterFunc(ctx, func() { _ = closer.Close() })()

@@ -23,7 +23,7 @@ func (f *Front) watch(c *client, uri string) (begin func() *fault.Error) {
 }
 
 func (f *Front) beginWatch(c *client, uri string, w *watch) *fault.Error {
-	stop, fail := f.options.Resources.Watch(uri, func() {
+	stop, fail := f.options.Resources.Watch(c.session, uri, func() {
 		c.box.post(letter{"updated " + uri, "notifications/resources/updated", appendString([]byte(`"uri":`), uri)})
 	})
 	c.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 )
 
@@ -71,7 +72,7 @@ func (p *Permits) tellDecision(q *question, said, by string) {
 		e.ProfileID, e.Profile, e.TabID, e.Origin = at.ProfileID, at.Profile, at.TabID, at.Origin
 	}
 	p.record(e)
-	p.publish(q.Tool+" of "+q.Client+": "+said, map[string]any{"approval": q.ID, "state": "ended", "decision": said, "by": by, "correlationId": string(q.CallID), "client": q.Client, "tool": q.Tool})
+	p.publish(event.Of(q.access.Session), q.Tool+" of "+q.Client+": "+said, map[string]any{"approval": q.ID, "state": "ended", "decision": said, "by": by, "correlationId": string(q.CallID), "tool": q.Tool})
 }
 
 // TabsGone ends the questions about tabs of a profile that were closed: no answer would do anything.

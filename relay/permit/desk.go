@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 )
 
@@ -126,7 +127,7 @@ func (p *Permits) put(a call.Access) (*question, *fault.Error) {
 		d.asked[q.Client] = true
 	}
 	d.open[q.ID] = q
-	p.publish(Sentence(q.Approval), map[string]any{"approval": q.ID, "state": "asked", "correlationId": string(q.CallID), "client": q.Client, "tool": q.Tool, "profile": q.Profile, "origin": q.Origin})
+	p.publish(event.Of(q.access.Session), Sentence(q.Approval), map[string]any{"approval": q.ID, "state": "asked", "correlationId": string(q.CallID), "tool": q.Tool, "profile": q.Profile, "origin": q.Origin})
 	p.news(TopicApprovals)
 	return q, nil
 }

@@ -20,13 +20,13 @@ import (
 // Options is what Permits need.
 type Options struct {
 	Store   Store
-	Config  map[string]map[string]string                               // the rules of the configuration: target, client ("*" for all), mode
-	Timeout time.Duration                                              // a question is open so long
-	Audit   func(call.Entry)                                           // may be nil
-	Events  func(kind event.Kind, message string, data map[string]any) // may be nil
-	News    func(topic string)                                         // a topic of the panel is different now; may be nil
-	Known   func(target string) (exists bool, suggestion string)       // whether a name is one of a tool or a plugin; nil: every name is
-	TabGone func(profileID string, tabID int) bool                     // whether a tab is closed for certain; nil: none is
+	Config  map[string]map[string]string                                                  // the rules of the configuration: target, client ("*" for all), mode
+	Timeout time.Duration                                                                 // a question is open so long
+	Audit   func(call.Entry)                                                              // may be nil
+	Events  func(owner event.Owner, kind event.Kind, message string, data map[string]any) // may be nil
+	News    func(topic string)                                                            // a topic of the panel is different now; may be nil
+	Known   func(target string) (exists bool, suggestion string)                          // whether a name is one of a tool or a plugin; nil: every name is
+	TabGone func(profileID string, tabID int) bool                                        // whether a tab is closed for certain; nil: none is
 }
 
 // Topics of News.
@@ -236,7 +236,7 @@ func (p *Permits) Pause(ctx context.Context, paused bool, by string) error {
 		return fmt.Errorf("the switch was not written down: %w", err)
 	}
 	p.record(call.Entry{Kind: call.EntrySwitch, Decision: map[bool]string{true: "stopped", false: "resumed"}[paused], DecidedBy: by, Detail: said})
-	p.publish(strings.ToUpper(said[:1])+said[1:], map[string]any{"paused": paused, "by": by})
+	p.publish(event.OfPerson(), strings.ToUpper(said[:1])+said[1:], map[string]any{"paused": paused, "by": by})
 	if !paused {
 		p.replace(newTable(t.personal, t.config, false))
 	}
@@ -308,9 +308,9 @@ func (p *Permits) news(topic string) {
 	}
 }
 
-func (p *Permits) publish(message string, data map[string]any) {
+func (p *Permits) publish(owner event.Owner, message string, data map[string]any) {
 	if p.options.Events != nil {
-		p.options.Events(event.Approval, message, data)
+		p.options.Events(owner, event.Approval, message, data)
 	}
 }
 

@@ -123,7 +123,7 @@ func originOf(address string) string {
 }
 
 // watch begins the capture, and begins it anew when the browser was away.
-func (c *consoles) watch(u *url.URL, changed func()) (func(), *fault.Error) {
+func (c *consoles) watch(_ call.Session, u *url.URL, changed func()) (func(), *fault.Error) {
 	if failure := c.check(u); failure != nil {
 		return nil, failure
 	}

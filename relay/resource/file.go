@@ -239,7 +239,7 @@ func readFolder(folder *os.File) ([]call.ResourceContents, *fault.Error) {
 }
 
 // watch follows the folder that holds the file: editors replace files rather than write into them.
-func (f *files) watch(u *url.URL, changed func()) (func(), *fault.Error) {
+func (f *files) watch(_ call.Session, u *url.URL, changed func()) (func(), *fault.Error) {
 	file, info, failure := f.open(u)
 	if failure != nil {
 		return nil, failure

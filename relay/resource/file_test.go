@@ -174,7 +174,7 @@ func TestWatchedFiles(t *testing.T) {
 	root, _ := shelf(t)
 	s := set(t, Options{Roots: []string{root}})
 	told := make(chan struct{}, 10)
-	stop, failure := s.Watch(fileURI(root)+"/note.md", func() { told <- struct{}{} })
+	stop, failure := s.Watch(session, fileURI(root)+"/note.md", func() { told <- struct{}{} })
 	if failure != nil {
 		t.Fatal(failure)
 	}
@@ -187,10 +187,10 @@ func TestWatchedFiles(t *testing.T) {
 	}
 	<-told
 	stop()
-	if _, failure := s.Watch(fileURI(root)+"/link", func() {}); failure == nil {
+	if _, failure := s.Watch(session, fileURI(root)+"/link", func() {}); failure == nil {
 		t.Error("a link can be watched")
 	}
-	if _, failure := s.Watch(fileURI(root)+"/none", func() {}); failure == nil || failure.Code != fault.ResourceNotFound {
+	if _, failure := s.Watch(session, fileURI(root)+"/none", func() {}); failure == nil || failure.Code != fault.ResourceNotFound {
 		t.Errorf("a file that is not there can be watched: %v", failure)
 	}
 }

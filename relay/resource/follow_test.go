@@ -30,7 +30,7 @@ func TestPagesAreFollowed(t *testing.T) {
 		}
 		s := set(t, Options{Browser: w})
 		var told atomic.Int32
-		stop, failure := s.Watch("tab://9/html", func() { told.Add(1) })
+		stop, failure := s.Watch(session, "tab://9/html", func() { told.Add(1) })
 		if failure != nil {
 			t.Fatal(failure)
 		}

@@ -44,7 +44,9 @@ func (g *git) templates() []call.ResourceTemplate {
 
 func (*git) list(context.Context, call.Session) ([]call.Resource, *fault.Error) { return nil, nil }
 
-func (*git) watch(*url.URL, func()) (func(), *fault.Error) { return nil, unwatchable("git+https") }
+func (*git) watch(call.Session, *url.URL, func()) (func(), *fault.Error) {
+	return nil, unwatchable("git+https")
+}
 
 func (g *git) problem() string {
 	if len(g.Hosts) == 0 {

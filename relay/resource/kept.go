@@ -3,6 +3,7 @@ package resource
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/url"
 	"regexp"
 	"slices"
@@ -73,7 +74,7 @@ func (r *results) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.
 	return []call.ResourceContents{c}, nil
 }
 
-func (*results) watch(*url.URL, func()) (func(), *fault.Error) {
+func (*results) watch(call.Session, *url.URL, func()) (func(), *fault.Error) {
 	return nil, invalid("A kept result does not change, so it cannot be subscribed to", "Read it.")
 }
 
@@ -124,13 +125,13 @@ func (l *letters) read(ctx context.Context, s call.Session, u *url.URL) ([]call.
 	return []call.ResourceContents{{MIMEType: "application/json", Text: string(encode(view)), Meta: encode(map[string]any{"tabrelay/untrusted": true})}}, nil
 }
 
-func (l *letters) watch(u *url.URL, changed func()) (func(), *fault.Error) {
+func (l *letters) watch(s call.Session, u *url.URL, changed func()) (func(), *fault.Error) {
 	id := idOf(u)
 	if failure := only(u); failure != nil || id == "" || l.bus == nil {
 		return nil, unwatchable("deadletter")
 	}
 	return subscribe(l.bus, func(e event.Event) {
-		if e.Data["deadLetter"] == id {
+		if e.Concerns(s) && e.Data["deadLetter"] == id {
 			changed()
 		}
 	}), nil
@@ -167,8 +168,8 @@ const eventsURI = "events://recent"
 func (*events) templates() []call.ResourceTemplate { return nil }
 
 func (*events) list(context.Context, call.Session) ([]call.Resource, *fault.Error) {
-	return []call.Resource{{URI: eventsURI, Name: "recent events", Title: "What the relay has told lately", MIMEType: "application/json",
-		Description: "Browsers that came or went, failures, retries: the last 100 events, oldest first. Not those about other clients."}}, nil
+	return []call.Resource{{URI: eventsURI, Name: "recent events", Title: "What the relay has told of this client lately", MIMEType: "application/json",
+		Description: "Failures, retries and questions about calls of this client: the last 100, oldest first."}}, nil
 }
 
 func isEvents(u *url.URL) *fault.Error {
@@ -182,15 +183,19 @@ func (e *events) read(_ context.Context, s call.Session, u *url.URL) ([]call.Res
 	if failure := isEvents(u); failure != nil {
 		return nil, failure
 	}
-	list := append([]event.Event{}, e.bus.Recent(recentEvents)...)
-	list = slices.DeleteFunc(list, func(one event.Event) bool { return !one.Concerns(s.Client) })
+	list := slices.DeleteFunc(e.bus.Recent(math.MaxInt), func(one event.Event) bool { return !one.Concerns(s) })
+	list = list[max(0, len(list)-recentEvents):]
 	text := encode(map[string]any{"events": list})
 	return []call.ResourceContents{{MIMEType: "application/json", Text: string(text)}}, nil
 }
 
-func (e *events) watch(u *url.URL, changed func()) (func(), *fault.Error) {
+func (e *events) watch(s call.Session, u *url.URL, changed func()) (func(), *fault.Error) {
 	if failure := isEvents(u); failure != nil {
 		return nil, failure
 	}
-	return subscribe(e.bus, func(event.Event) { changed() }), nil
+	return subscribe(e.bus, func(one event.Event) {
+		if one.Concerns(s) {
+			changed()
+		}
+	}), nil
 }

@@ -51,11 +51,17 @@ func TestKeptResultsAndLetters(t *testing.T) {
 func TestRecentEvents(t *testing.T) {
 	bus := new(event.Bus)
 	for range recentEvents + 5 {
-		bus.Publish(event.Connected, "a browser came", nil)
+		bus.Publish(event.Of(session), event.Retry, "again", nil)
 	}
 	contents, failure := read(t, set(t, Options{Events: bus}), "events://recent")
 	var answer struct{ Events []event.Event }
 	if err := json.Unmarshal([]byte(contents[0].Text), &answer); failure != nil || err != nil || len(answer.Events) != recentEvents || answer.Events[0].Seq != 5 {
 		t.Errorf("%v %v, %d events", failure, err, len(answer.Events))
+	}
+	bus.Publish(event.OfPerson(), event.Connected, "a browser came", nil)
+	bus.Publish(event.Of(call.Session{Client: "somebody else"}), event.Retry, "theirs", nil)
+	contents, failure = read(t, set(t, Options{Events: bus}), "events://recent")
+	if failure != nil || strings.Contains(contents[0].Text, "a browser came") || strings.Contains(contents[0].Text, "theirs") {
+		t.Errorf("%v, it reads what is not its own: %s", failure, contents[0].Text)
 	}
 }

@@ -59,7 +59,9 @@ func (p *program) templates() []call.ResourceTemplate {
 
 func (*program) list(context.Context, call.Session) ([]call.Resource, *fault.Error) { return nil, nil }
 
-func (p *program) watch(*url.URL, func()) (func(), *fault.Error) { return nil, unwatchable(p.scheme) }
+func (p *program) watch(call.Session, *url.URL, func()) (func(), *fault.Error) {
+	return nil, unwatchable(p.scheme)
+}
 
 // problem is what keeps the program from being started.
 func (p *program) problem() string {

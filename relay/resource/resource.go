@@ -79,7 +79,7 @@ type provider interface {
 	templates() []call.ResourceTemplate
 	list(ctx context.Context, s call.Session) ([]call.Resource, *fault.Error)
 	read(ctx context.Context, s call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error)
-	watch(u *url.URL, changed func()) (stop func(), failure *fault.Error)
+	watch(s call.Session, u *url.URL, changed func()) (stop func(), failure *fault.Error)
 }
 
 // Set is everything that can be read. Its methods may be called concurrently.
@@ -181,13 +181,13 @@ func (s *Set) Read(ctx context.Context, session call.Session, uri string) ([]cal
 }
 
 // Watch implements front.Resources. A change is told once it is quiet, and at the latest two seconds after it began.
-func (s *Set) Watch(uri string, changed func()) (stop func(), failure *fault.Error) {
+func (s *Set) Watch(session call.Session, uri string, changed func()) (stop func(), failure *fault.Error) {
 	u, p, failure := s.find(uri)
 	if failure != nil {
 		return nil, failure
 	}
 	d := newDebounce(quietTime, restlessTime, changed)
-	stopWatching, failure := p.watch(u, d.hit)
+	stopWatching, failure := p.watch(session, u, d.hit)
 	if failure != nil {
 		return nil, failure
 	}
@@ -197,8 +197,8 @@ func (s *Set) Watch(uri string, changed func()) (stop func(), failure *fault.Err
 	}, nil
 }
 
-// OnListChange implements front.ResourcesChanging: tabs come and go, and so do dead letters.
-func (s *Set) OnListChange(changed func()) (stop func()) {
+// OnListChange implements front.ResourcesChanging: tabs come and go, and so do dead letters of the session's client.
+func (s *Set) OnListChange(session call.Session, changed func()) (stop func()) {
 	d := newDebounce(time.Second, 5*time.Second, changed)
 	stops := []func(){d.stop}
 	if s.browser != nil {
@@ -210,7 +210,7 @@ func (s *Set) OnListChange(changed func()) (stop func()) {
 	}
 	if s.events != nil {
 		stops = append(stops, subscribe(s.events, func(e event.Event) {
-			if e.Data["deadLetter"] != nil {
+			if e.Concerns(session) && e.Data["deadLetter"] != nil {
 				d.hit()
 			}
 		}))

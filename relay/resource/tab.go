@@ -311,7 +311,7 @@ func (t *tabs) contents(u *url.URL, kind string, from int, frames []page) []call
 	return list
 }
 
-func (t *tabs) watch(u *url.URL, changed func()) (func(), *fault.Error) {
+func (t *tabs) watch(_ call.Session, u *url.URL, changed func()) (func(), *fault.Error) {
 	kind, _, failure := t.wish(u)
 	if failure != nil {
 		return nil, failure

@@ -104,7 +104,7 @@ func TestListedTabs(t *testing.T) {
 		"tab://7/text?profile=Home A7 https://a.example/7 (profile Home, asleep)",
 		"tab://9/text?profile=Home A https://a.example/ (profile Home, in front)",
 		"tab://7/text?profile=Work B side https://b.example/x (profile Work)",
-		"events://recent What the relay has told lately Browsers that came or went, failures, retries: the last 100 events, oldest first. Not those about other clients.",
+		"events://recent What the relay has told of this client lately Failures, retries and questions about calls of this client: the last 100, oldest first.",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("listed:\n%s", strings.Join(got, "\n"))
@@ -248,7 +248,7 @@ func TestWatchedTabs(t *testing.T) {
 		w := twoProfiles()
 		s := set(t, Options{Browser: w})
 		var told atomic.Int32
-		stop, failure := s.Watch("tab://9/text", func() { told.Add(1) })
+		stop, failure := s.Watch(session, "tab://9/text", func() { told.Add(1) })
 		if failure != nil {
 			t.Fatal(failure)
 		}
@@ -289,7 +289,7 @@ func TestWatchedConsoles(t *testing.T) {
 		w.answer = func(string, string, map[string]any) (string, *fault.Error) { return `{"lines":[]}`, nil }
 		s := set(t, Options{Browser: w})
 		var told atomic.Int32
-		stop, failure := s.Watch("console://9", func() { told.Add(1) })
+		stop, failure := s.Watch(session, "console://9", func() { told.Add(1) })
 		if failure != nil {
 			t.Fatal(failure)
 		}
@@ -322,20 +322,21 @@ func TestWatchedEventsAndLists(t *testing.T) {
 		w, bus := twoProfiles(), new(event.Bus)
 		s := set(t, Options{Browser: w, Events: bus, Keep: &shelves{}})
 		var toldEvents, toldList atomic.Int32
-		stop, failure := s.Watch("events://recent", func() { toldEvents.Add(1) })
+		stop, failure := s.Watch(session, "events://recent", func() { toldEvents.Add(1) })
 		if failure != nil {
 			t.Fatal(failure)
 		}
-		stopList := s.OnListChange(func() { toldList.Add(1) })
+		stopList := s.OnListChange(session, func() { toldList.Add(1) })
 		letter := strings.Repeat("a", 32)
 		var toldLetter atomic.Int32
-		stopLetter, failure := s.Watch("deadletter://"+letter, func() { toldLetter.Add(1) })
+		stopLetter, failure := s.Watch(session, "deadletter://"+letter, func() { toldLetter.Add(1) })
 		if failure != nil {
 			t.Fatal(failure)
 		}
-		bus.Publish(event.Retry, "again", nil)
-		bus.Publish(event.Error, "late", map[string]any{"deadLetter": strings.Repeat("b", 32)})
-		bus.Publish(event.Error, "late", map[string]any{"deadLetter": letter})
+		mine := event.Of(session)
+		bus.Publish(mine, event.Retry, "again", nil)
+		bus.Publish(mine, event.Error, "late", map[string]any{"deadLetter": strings.Repeat("b", 32)})
+		bus.Publish(mine, event.Error, "late", map[string]any{"deadLetter": letter})
 		w.tell(TabNews{ProfileID: "p1", TabID: 9, Page: true})
 		w.tell(TabNews{ProfileID: "p1", TabID: 7, Console: true})
 		time.Sleep(time.Minute)
@@ -343,12 +344,21 @@ func TestWatchedEventsAndLists(t *testing.T) {
 		if toldEvents.Load() != 1 || toldList.Load() != 1 || toldLetter.Load() != 1 {
 			t.Errorf("told %d, %d and %d times", toldEvents.Load(), toldList.Load(), toldLetter.Load())
 		}
+		time.Sleep(time.Minute)
+		for _, owner := range []event.Owner{event.OfPerson(), event.Of(call.Session{Client: "somebody else"})} {
+			bus.Publish(owner, event.Error, "late", map[string]any{"deadLetter": letter})
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if toldEvents.Load() != 1 || toldList.Load() != 1 || toldLetter.Load() != 1 {
+			t.Errorf("of what is not its own it is told %d, %d and %d times", toldEvents.Load()-1, toldList.Load()-1, toldLetter.Load()-1)
+		}
 		stopLetter()
 		stop()
 		stopList()
 	})
 	for _, uri := range []string{"result://" + strings.Repeat("a", 32), "deadletter://x", "git+https://h/o/r#f"} {
-		if _, failure := set(t, Options{Keep: &shelves{}}).Watch(uri, func() {}); failure == nil || failure.Code != fault.InvalidParams {
+		if _, failure := set(t, Options{Keep: &shelves{}}).Watch(session, uri, func() {}); failure == nil || failure.Code != fault.InvalidParams {
 			t.Errorf("%s can be watched: %v", uri, failure)
 		}
 	}

@@ -130,4 +130,6 @@ func (w *web) failed(ctx context.Context, err error) *fault.Error {
 	return unreadable(fault.TypeNetwork, "The document could not be fetched whole", "Repeat the request later.", fault.WithCause(err), fault.WithRetryable(true))
 }
 
-func (*web) watch(*url.URL, func()) (func(), *fault.Error) { return nil, unwatchable("https") }
+func (*web) watch(call.Session, *url.URL, func()) (func(), *fault.Error) {
+	return nil, unwatchable("https")
+}

@@ -143,7 +143,7 @@ func TestDocumentsThatFail(t *testing.T) {
 			t.Errorf("%s: %+v", path, failure)
 		}
 	}
-	if _, failure := s.Watch(server.URL+"/text", func() {}); failure == nil || failure.Code != fault.InvalidParams {
+	if _, failure := s.Watch(session, server.URL+"/text", func() {}); failure == nil || failure.Code != fault.InvalidParams {
 		t.Errorf("a document can be watched: %v", failure)
 	}
 }

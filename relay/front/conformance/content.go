@@ -54,7 +54,7 @@ func (x *fixture) Read(_ context.Context, _ call.Session, uri string) ([]call.Re
 }
 
 // Watch implements front.Resources. Nothing changes.
-func (x *fixture) Watch(uri string, _ func()) (stop func(), failure *fault.Error) {
+func (x *fixture) Watch(_ call.Session, uri string, _ func()) (stop func(), failure *fault.Error) {
 	if _, fail := x.Read(context.Background(), call.Session{}, uri); fail != nil {
 		return nil, fail
 	}
