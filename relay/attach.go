@@ -21,7 +21,6 @@ import (
 	"tabrelay/relay/front"
 	"tabrelay/relay/join"
 	"tabrelay/relay/metrics"
-	"tabrelay/relay/scope"
 )
 
 // attach serves one shim on the socket, for as long as its client stays.
@@ -83,8 +82,8 @@ func (r *Relay) tell(conn net.Conn, a join.Answer) bool {
 // recognize decides who attaches. A token names its client and must be known; without one the socket itself is
 // proof enough, and the client is called what it calls itself.
 func (r *Relay) recognize(a join.Attach) (client string, refused *join.Refused) {
-	if _, err := scope.ParseToolset(a.Toolset); err != nil {
-		return "", &join.Refused{Code: "INVALID_REQUEST", Message: err.Error(), Hint: "correct --toolset in the client's configuration"}
+	if _, fail := r.front.Toolset(a.Toolset); fail != nil {
+		return "", &join.Refused{Code: string(fail.Code), Message: fail.Message, Hint: "correct --toolset in the client's configuration"}
 	}
 	if a.Token == "" && config.Reserved(a.Client) {
 		return "", &join.Refused{Code: "INVALID_REQUEST", Message: "A client cannot be called " + a.Client + ": that is what the relay calls the person", Hint: "choose another name after --client"}

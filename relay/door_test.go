@@ -158,7 +158,7 @@ func TestRevokedClientLeaves(t *testing.T) {
 		_, _ = io.Copy(io.Discard, stream.Body) // until it ends
 		_ = stream.Body.Close()
 		for id := 1; ; id++ {
-			if got := ask(id); strings.Contains(got, "is not known to the relay") {
+			if got := ask(id); strings.Contains(got, `"code":"UNAUTHORIZED"`) && strings.Contains(got, "is not known to the relay") {
 				break
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"tabrelay/adapters"
 	"tabrelay/relay/config"
 	"tabrelay/relay/plugin"
+	"tabrelay/relay/scope"
 )
 
 // Meant is the one of names that was probably meant by a name that is none of them; empty: none is like it.
@@ -34,6 +35,21 @@ func Meant(name string, names []string) (suggestion string) {
 func PluginNames(home config.Home) []string {
 	names := append(namesOnDisk(home), "all", "none", "gateway", "agents", relayName, browserName)
 	return slices.DeleteFunc(names, func(name string) bool { return strings.Contains(name, "__") })
+}
+
+// missing reports whether there is no plugin of a name, in whatever state, nor a group of the relay's own tools.
+func (r *Relay) missing(name string) (missing bool, meant string) {
+	snapshot := r.tools.Snapshot()
+	for _, t := range snapshot.Tools {
+		if scope.Group(t) == name {
+			return false, ""
+		}
+	}
+	known := slices.DeleteFunc(PluginNames(r.Home), func(name string) bool { return name == "none" })
+	for _, p := range r.pluginsAt("").Plugins { // those of a workshop are elsewhere on disk
+		known = append(known, p.Name)
+	}
+	return !slices.Contains(known, name), Meant(name, known)
 }
 
 func namesOf(plugins []plugin.Plugin) (names []string) {

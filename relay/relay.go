@@ -191,7 +191,7 @@ func (r *Relay) face(context.Context) error {
 	c := r.config
 	prompts, resources := prompt.New(r.tools), r.newResources()
 	r.front = front.New(front.Options{
-		Prompts: prompts, Resources: audited{scoped{resources, &r.scopes}, r}, Views: &r.views, Audit: recording{r}, Completer: r.completer(prompts, resources.Templates),
+		Prompts: prompts, Resources: audited{scoped{resources, &r.scopes}, r}, Views: &r.views, Audit: recording{r}, Completer: r.completer(prompts, resources.Templates), Missing: r.missing,
 		Name: "tabrelay", Version: Version, Caller: r.calls, Tools: r.tools, MaxBody: int64(c.BodyBytes), AllowedOrigins: c.AllowedOrigins,
 		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize, LaneEnded: r.laneEnded, Log: r.part("front"),
 	})

@@ -296,6 +296,7 @@ func TestAttachmentIsRefused(t *testing.T) {
 	key := strings.Repeat("0", 32)
 	for text, code := range map[string]string{
 		`{"attach":{"key":"` + key + `","version":"0.1.0","token":"tabrelay_wrong"}}`: "UNAUTHORIZED",
+		`{"attach":{"key":"` + key + `","version":"0.1.0","toolset":"shop,webpag"}}`:  "INVALID_REQUEST",
 		`{"attach":{"key":"` + key + `","version":"0.1.0","toolset":"a;b"}}`:          "INVALID_REQUEST",
 		`{"hello":1}`: "INVALID_REQUEST",
 	} {

@@ -49,6 +49,7 @@ type Options struct {
 	Audit            Audit             // nil: calls that do not reach the Caller are not written down
 	Views            Views             // nil: every client sees every tool
 	Completer        Completer         // nil: nothing is completed, and the method is unknown
+	Missing          Missing           // nil: a toolset may name any plugin
 	PageSize         int               // tools in one answer to tools/list; 0: all, because widely used clients read one page only
 	MaxBody          int64             // bytes of one HTTP request; 16 MiB when 0
 	MaxLine          int64             // bytes of one message over stdio; four times MaxBody when 0

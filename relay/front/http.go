@@ -15,7 +15,6 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
-	"tabrelay/relay/scope"
 )
 
 // keepAlive is how long a stream stays silent before a comment is sent. Clients built on Node's fetch drop a response
@@ -159,13 +158,12 @@ func (f *Front) postModern(w http.ResponseWriter, r *http.Request, m *message, m
 			return
 		}
 	}
-	tools, err := scope.ParseToolset(r.URL.Query().Get("toolset"))
-	if err != nil {
-		writeJSON(w, http.StatusBadRequest, refuse(m.id, fault.New(fault.InvalidRequest, err.Error()), true))
+	tools, fail := f.Toolset(r.URL.Query().Get("toolset"))
+	if fail != nil {
+		writeJSON(w, http.StatusBadRequest, refuse(m.id, fail, true))
 		return
 	}
 	p := &party{session: sessionFrom(r.Context()), tools: tools, ending: f.closing}
-	var fail *fault.Error
 	if p.session.Lane, fail = laneOf(p.session.Lane, meta, r.URL.Query().Get("lane")); fail != nil {
 		writeJSON(w, http.StatusBadRequest, refuse(m.id, fail, true))
 		return

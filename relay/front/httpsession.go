@@ -188,9 +188,9 @@ func (f *Front) postRequest(w http.ResponseWriter, r *http.Request, s *httpSessi
 
 // initialize begins a session. The header with its id goes out only when mcp-go has agreed to the handshake.
 func (f *Front) initialize(w http.ResponseWriter, r *http.Request, m *message) {
-	tools, err := scope.ParseToolset(r.URL.Query().Get("toolset"))
-	if err != nil {
-		writeJSON(w, http.StatusBadRequest, refuse(m.id, fault.New(fault.InvalidRequest, err.Error()), false))
+	tools, fail := f.Toolset(r.URL.Query().Get("toolset"))
+	if fail != nil {
+		writeJSON(w, http.StatusBadRequest, refuse(m.id, fail, false))
 		return
 	}
 	s := f.beginSession(sessionFrom(r.Context()), tools)

@@ -28,6 +28,32 @@ type View struct {
 	Why     func(*registry.Tool) *fault.Error // of a tool it does not show
 }
 
+// Missing reports whether there is no plugin of a name, and which one was probably meant; empty: none is like it.
+type Missing func(plugin string) (missing bool, meant string)
+
+// Toolset reads the toolset that a client asks for. A name that no plugin has would leave the client without tools, and
+// nobody would know why: it is refused.
+func (f *Front) Toolset(text string) (scope.Toolset, *fault.Error) {
+	hint := fault.WithHint("Use all, gateway, agents, or names of plugins with commas between: `tabrelay plugin list` names them.")
+	t, err := scope.ParseToolset(text)
+	if err != nil {
+		return t, fault.New(fault.InvalidRequest, err.Error(), hint)
+	}
+	if f.options.Missing == nil {
+		return t, nil
+	}
+	for _, name := range t.Plugins() {
+		if missing, meant := f.options.Missing(name); missing {
+			message := fmt.Sprintf("toolset %.60q: no plugin is called %s", text, name)
+			if meant != "" {
+				message += "; did you mean " + meant + "?"
+			}
+			return t, fault.New(fault.InvalidRequest, message, hint)
+		}
+	}
+	return t, nil
+}
+
 // sight is what one party is shown: of the toolset it asked for, what its view shows.
 type sight struct {
 	tools scope.Toolset

@@ -1,6 +1,8 @@
 package front
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -108,5 +110,33 @@ func TestMore(t *testing.T) {
 	v := f.reach(call.Call{Session: call.Session{Client: "ann"}})
 	if got := v.more(f.options.Tools.Snapshot().Tools); got != "3 more tools of browser, demo are off; the person can enable them in tabrelay's side panel or with `tabrelay permit set`" {
 		t.Error(got)
+	}
+}
+
+// TestToolset: a toolset whose plugin is missing is refused, with the one that was probably meant.
+func TestToolset(t *testing.T) {
+	x := newFixture(t, Options{Missing: func(plugin string) (bool, string) { return plugin != "demo", map[string]string{"dem": "demo"}[plugin] }})
+	for text, want := range map[string]string{
+		"": "", "all": "", "gateway,agents": "", "demo": "", "gateway demo": "", "../x": "expected all, gateway",
+		"demo,dem": `toolset "demo,dem": no plugin is called dem; did you mean demo?`, "other": `toolset "other": no plugin is called other`,
+	} {
+		_, fail := x.front.Toolset(text)
+		if (fail != nil) != (want != "") || fail != nil && (!strings.Contains(fail.Message, want) || fail.Code != fault.InvalidRequest || fail.Hint == "") {
+			t.Errorf("%q: %v, want %q", text, fail, want)
+		}
+	}
+	for _, body := range []string{initialize, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`} {
+		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/mcp?toolset=dem", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		if strings.Contains(body, "2026") {
+			r.Header.Set("Mcp-Protocol-Version", "2026-07-28")
+			r.Header.Set("Mcp-Method", "tools/list")
+		}
+		w := httptest.NewRecorder()
+		x.front.Handler().ServeHTTP(w, r)
+		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "did you mean demo?") {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
 	}
 }

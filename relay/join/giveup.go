@@ -20,8 +20,7 @@ func (s *Shim) apologize(lost []line, cause error, outcome fault.Outcome) error 
 // apology is the answer to a request that no relay will answer: a failed result for a tool call, because models
 // read results, and a JSON-RPC error for anything else.
 func apology(m line, cause error, outcome fault.Outcome) []byte {
-	failure := fault.New(fault.ExtensionLost, "The relay ended, and no other could be joined: "+fault.Sanitize(cause.Error()),
-		fault.WithOutcome(outcome), fault.WithRetryable(outcome == fault.NotExecuted), fault.WithHint(advice(cause, outcome)))
+	failure := lost(cause, outcome)
 	reply := map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(m.id)}
 	if m.method == "tools/call" {
 		var content []map[string]string
@@ -37,6 +36,17 @@ func apology(m line, cause error, outcome fault.Outcome) []byte {
 		panic("join: a failure does not encode: " + err.Error()) // it is made of strings and numbers
 	}
 	return text
+}
+
+// lost is why a request has no answer. A relay that no longer knows the client has said so itself.
+func lost(cause error, outcome fault.Outcome) *fault.Error {
+	hint := fault.WithHint(advice(cause, outcome))
+	var refused *Refused
+	if errors.As(cause, &refused) && refused.Code == string(fault.Unauthorized) {
+		return fault.New(fault.Unauthorized, fault.Sanitize(refused.Message), fault.WithOutcome(outcome), hint)
+	}
+	return fault.New(fault.ExtensionLost, "The relay ended, and no other could be joined: "+fault.Sanitize(cause.Error()),
+		fault.WithOutcome(outcome), fault.WithRetryable(outcome == fault.NotExecuted), hint)
 }
 
 func advice(cause error, outcome fault.Outcome) string {

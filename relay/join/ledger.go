@@ -12,7 +12,8 @@ import (
 // ledger remembers of one client's conversation what a new relay has to be told, and who still waits for what.
 type ledger struct {
 	mu      sync.Mutex
-	opening []line          // initialize, notifications/initialized, logging/setLevel, resources/subscribe: the state of the conversation
+	count   int             // messages so far
+	opening []line          // what a relay has accepted that is the state of the conversation, see opens
 	pending []line          // requests without an answer, oldest first
 	known   map[string]bool // ids of replayed requests whose answer the client has had
 	shut    bool            // the client said shutdown
@@ -21,10 +22,23 @@ type ledger struct {
 
 // line is one message of the client.
 type line struct {
-	id     string // its exact JSON text; empty for a notification
-	method string
-	about  string // the exact JSON text of the resource it subscribes to; else empty
-	text   []byte
+	at      int    // its place among all messages
+	id      string // its exact JSON text; empty for a notification
+	method  string
+	about   string // the exact JSON text of the resource it subscribes to; else empty
+	outside bool   // it came before initialize, or after shutdown, in the era that has them: a relay refuses it
+	text    []byte
+}
+
+// opens is what a message of the client sets, of which the last message counts; empty: it sets nothing.
+func (m *line) opens() string {
+	switch m.method {
+	case "initialize", "notifications/initialized", "logging/setLevel", "shutdown":
+		return m.method
+	case "resources/subscribe", "resources/unsubscribe":
+		return "resources/subscribe " + m.about
+	}
+	return ""
 }
 
 // batchVersion is the one version whose messages may be arrays of messages; in any other the relay refuses them.
@@ -50,22 +64,23 @@ func (l *ledger) sentOne(text []byte) {
 	if json.Unmarshal(rawjson.Get(members, "method"), &m.method) != nil || m.id == "null" {
 		return // an answer to a request of the relay, or nonsense
 	}
+	legacy := !isModern(members)
+	params, _ := rawjson.Members(rawjson.Get(members, "params"))
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.count++
+	m.at, m.outside = l.count, legacy && (!l.begun() || l.shut)
 	switch m.method {
-	case "initialize", "notifications/initialized", "logging/setLevel":
+	case "notifications/initialized":
 		l.open(m)
 	case "resources/subscribe", "resources/unsubscribe":
-		params, _ := rawjson.Members(rawjson.Get(members, "params"))
 		m.about = string(rawjson.Get(params, "uri"))
-		l.subscribe(m)
 	case "notifications/cancelled":
-		params, _ := rawjson.Members(rawjson.Get(members, "params"))
 		l.cancel(string(rawjson.Get(params, "requestId")))
 	case "shutdown":
-		l.shut = l.shut || m.id != "" && !isModern(members)
+		l.shut = l.shut || m.id != "" && legacy
 	case "exit":
-		l.left = l.left || l.shut && !isModern(members)
+		l.left = l.left || l.shut && legacy
 	}
 	if m.id != "" {
 		l.pending = append(l.pending, m)
@@ -85,23 +100,21 @@ func (l *ledger) gone() bool {
 	return l.left
 }
 
-// open keeps the last message of each method that opens a conversation.
+// open keeps what a relay has accepted. Answers may come in another order than requests: the later request counts. The
+// end of a subscription is kept only while an answer to an earlier message about it may still come.
 func (l *ledger) open(m line) {
-	for i := range l.opening {
-		if l.opening[i].method == m.method {
-			l.opening[i] = m
-			return
-		}
+	about := m.opens()
+	if about == "" {
+		return
 	}
-	l.opening = append(l.opening, m)
-}
-
-// subscribe keeps a subscription until the client ends it.
-func (l *ledger) subscribe(m line) {
-	l.opening = slices.DeleteFunc(l.opening, func(o line) bool { return o.method == "resources/subscribe" && o.about == m.about })
-	if m.method == "resources/subscribe" {
-		l.opening = append(l.opening, m)
+	same := func(o line) bool { return o.opens() == about }
+	if i := slices.IndexFunc(l.opening, same); i >= 0 && l.opening[i].at > m.at {
+		return
 	}
+	l.opening = append(slices.DeleteFunc(l.opening, same), m)
+	l.opening = slices.DeleteFunc(l.opening, func(o line) bool {
+		return o.method == "resources/unsubscribe" && !slices.ContainsFunc(l.pending, func(p line) bool { return p.about == o.about })
+	})
 }
 
 // cancel stops waiting for a request: a cancelled one has no answer.
@@ -121,7 +134,7 @@ func (l *ledger) answered(text []byte) (show bool) {
 }
 
 func (l *ledger) answeredOne(text []byte) (show bool) {
-	id, ok := answerID(text)
+	id, accepted, ok := answerTo(text)
 	if !ok {
 		return true
 	}
@@ -130,6 +143,9 @@ func (l *ledger) answeredOne(text []byte) (show bool) {
 	for i, m := range l.pending {
 		if m.id == id {
 			l.pending = slices.Delete(l.pending, i, i+1)
+			if accepted {
+				l.open(m)
+			}
 			return true
 		}
 	}
@@ -141,27 +157,21 @@ func (l *ledger) answeredOne(text []byte) (show bool) {
 }
 
 // replay is what a new relay has to be told. calls are tool calls, which the earlier relay may have carried out;
-// lines bring the conversation where it was, and ask again what may simply be asked again. An answer that the
-// client has had already is expected once more, and kept from it.
+// lines bring the conversation where it was, and ask again what may simply be asked again, in the order in which the
+// client sent them. An answer that the client has had already is expected once more, and kept from it.
 func (l *ledger) replay() (calls []json.RawMessage, lines [][]byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	waiting := map[string]bool{}
-	for _, m := range l.pending {
-		waiting[m.id] = true
-	}
 	l.known = map[string]bool{}
-	opens := map[string]bool{}
 	for _, m := range l.opening {
-		lines = append(lines, m.text)
-		opens[m.id] = true
-		l.known[m.id] = m.id != "" && !waiting[m.id]
+		l.known[m.id] = m.id != ""
 	}
-	for _, m := range l.pending {
-		switch {
-		case m.method == "tools/call":
+	all := slices.Concat(l.opening, l.pending)
+	slices.SortStableFunc(all, func(a, b line) int { return a.at - b.at })
+	for _, m := range all {
+		if m.method == "tools/call" && !m.outside {
 			calls = append(calls, m.text)
-		case !opens[m.id]:
+		} else {
 			lines = append(lines, m.text)
 		}
 	}
@@ -181,38 +191,51 @@ func (l *ledger) abandon() []line {
 func (l *ledger) initialized() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.ContainsFunc(l.opening, func(m line) bool { return m.method == "initialize" })
+	return l.begun()
+}
+
+// begun is initialized, with mu held. An initialize that was not answered yet counts.
+func (l *ledger) begun() bool {
+	_, found := l.initialize()
+	return found
+}
+
+// initialize is the client's, with mu held.
+func (l *ledger) initialize() (m line, found bool) {
+	for _, m := range slices.Concat(l.opening, l.pending) {
+		if m.method == "initialize" {
+			return m, true
+		}
+	}
+	return m, false
 }
 
 // version is the one that the client asked for.
 func (l *ledger) version() (version string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, m := range l.opening {
-		if m.method == "initialize" {
-			members, _ := rawjson.Members(m.text)
-			params, _ := rawjson.Members(rawjson.Get(members, "params"))
-			_ = json.Unmarshal(rawjson.Get(params, "protocolVersion"), &version) // the relay says what is wrong with it
-		}
-	}
+	m, _ := l.initialize()
+	members, _ := rawjson.Members(m.text)
+	params, _ := rawjson.Members(rawjson.Get(members, "params"))
+	_ = json.Unmarshal(rawjson.Get(params, "protocolVersion"), &version) // the relay says what is wrong with it
 	return version
 }
 
-// answerID returns the id of a message that answers a request. The relay's own answers begin with it, so that
-// a result of megabytes need not be read.
-func answerID(text []byte) (id string, ok bool) {
+// answerTo returns the id of a message that answers a request, and whether it is a result. The relay's own answers begin
+// with the id, so that a result of megabytes need not be read.
+func answerTo(text []byte) (id string, accepted, ok bool) {
 	const opening = `{"jsonrpc":"2.0","id":`
 	if rest, ok := bytes.CutPrefix(text, []byte(opening)); ok {
 		for _, next := range []string{`,"result":`, `,"error":`} {
 			if end := bytes.Index(rest[:min(len(rest), 512)], []byte(next)); end >= 0 && json.Valid(rest[:end]) {
-				return string(rest[:end]), true
+				return string(rest[:end]), next == `,"result":`, true
 			}
 		}
 	}
 	members, isObject := rawjson.Members(text)
 	if !isObject || rawjson.Get(members, "method") != nil {
-		return "", false
+		return "", false, false
 	}
 	raw := rawjson.Get(members, "id")
-	return string(raw), raw != nil
+	return string(raw), rawjson.Get(members, "result") != nil, raw != nil
 }

@@ -28,6 +28,7 @@ type minimal struct {
 	name, version string
 	opened        bool // the client's initialize was answered, by a relay or here
 	here          bool // it was answered here, so the client knows of no tools
+	served        bool // a relay answered this client before
 	shut          bool // the client said shutdown
 	level         string
 }
@@ -79,6 +80,11 @@ func (n *minimal) wantsRelay(m request) bool {
 		return false
 	}
 	return true
+}
+
+// promised reports whether a relay has promised the client that it can do what m asks.
+func (n *minimal) promised(m request) bool {
+	return n.wantsRelay(m) && (n.opened && !n.here || m.modern && n.served)
 }
 
 // refusal is why a request of the legacy era comes at the wrong moment.

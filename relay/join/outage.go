@@ -74,7 +74,7 @@ func (s *Shim) alone(text []byte, m request, cause error) error {
 	why := reasonOf(cause, string(s.Home))
 	var reply []byte
 	switch {
-	case s.minimal.wantsRelay(m) && s.minimal.opened && !s.minimal.here:
+	case s.minimal.promised(m):
 		// A relay promised this client tools: their failure is one of a tool, not of the protocol.
 		reply = apology(line{id: string(m.id), method: m.method, text: text}, cause, fault.NotExecuted)
 	default:
@@ -83,7 +83,7 @@ func (s *Shim) alone(text []byte, m request, cause error) error {
 	switch m.method {
 	case "initialize", "logging/setLevel", "notifications/initialized", "shutdown", "exit":
 		s.ledger.sent(text)
-		s.ledger.abandon()
+		s.ledger.answered(reply)
 	}
 	if err := s.print(reply); err != nil {
 		return err

@@ -74,7 +74,7 @@ func (s *Shim) Run(ctx context.Context) error {
 		if err != nil || ctx.Err() != nil || s.finished() || s.ledger.gone() {
 			return err
 		}
-		s.minimal.opened = s.ledger.initialized()
+		s.minimal.opened, s.minimal.served = s.ledger.initialized(), true
 		if cause = nil; s.dismissed {
 			s.dismissed, cause = false, errStopped
 			continue

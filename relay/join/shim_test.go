@@ -280,6 +280,45 @@ func TestShimApologizesWhenNoRelayCanBeHad(t *testing.T) {
 	}
 }
 
+// A client that the relay does not know any more hears that, for what it had under way and for what it asks then.
+func TestShimTellsThatTheClientWasRevoked(t *testing.T) {
+	home := config.Home(t.TempDir())
+	relay := openFake(t, home)
+	c := runShim(t, &Shim{Home: home, Start: never})
+	g := (<-relay.calls).welcome(t)
+	c.say(t, initialize)
+	g.hears(t, initialize)
+	g.say(t, hello)
+	c.hears(t, hello)
+	c.say(t, pay)
+	g.hears(t, pay)
+	if err := g.conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { // as often as the shim asks
+		for {
+			select {
+			case g := <-relay.calls:
+				g.say(t, `{"refused":{"code":"UNAUTHORIZED","message":"The token is not known","hint":"run: tabrelay connect ann"}}`)
+			case <-t.Context().Done():
+				return
+			}
+		}
+	}()
+	hears := func(want ...string) {
+		t.Helper()
+		c.out.Scan()
+		for _, part := range want {
+			if !strings.Contains(c.out.Text(), part) {
+				t.Errorf("the client heard %s, which lacks %s", c.out.Text(), part)
+			}
+		}
+	}
+	hears(`"isError":true`, `[ERROR code=UNAUTHORIZED `, `outcome=unknown`, `The token is not known`, `run: tabrelay connect ann`)
+	c.say(t, `{"method":"tools/list","jsonrpc":"2.0","id":3}`)
+	hears(`"id":3`, `"error":{"code":-32003`, `"code":"UNAUTHORIZED"`, `"outcome":"not_executed"`)
+}
+
 type faultIdentity struct {
 	Code string `json:"code"`
 }
@@ -310,6 +349,24 @@ func TestLedger(t *testing.T) {
 			`{"jsonrpc":"2.0","id":4,"method":"resources/unsubscribe","params":{"uri":"c:d"}}`,
 		}, []string{`{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":2,"result":{}}`, `{"jsonrpc":"2.0","id":3,"result":{}}`, `{"jsonrpc":"2.0","id":4,"result":{}}`},
 			[]string{initialize, `{"jsonrpc":"2.0","id":3,"method":"resources/subscribe","params":{"uri":"a:b"}}`}},
+		{"a level that was refused does not count", []string{
+			`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"debug"}}`,
+			`{"jsonrpc":"2.0","id":2,"method":"logging/setLevel","params":{"level":"loud"}}`,
+		}, []string{`{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":""}}`},
+			[]string{`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"debug"}}`}},
+		{"the later request counts, whatever is answered first", []string{
+			`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"debug"}}`,
+			`{"jsonrpc":"2.0","id":2,"method":"logging/setLevel","params":{"level":"error"}}`,
+			`{"jsonrpc":"2.0","id":3,"method":"resources/subscribe","params":{"uri":"a:b"}}`,
+			`{"jsonrpc":"2.0","id":4,"method":"resources/unsubscribe","params":{"uri":"a:b"}}`,
+		}, []string{`{"jsonrpc":"2.0","id":4,"result":{}}`, `{"jsonrpc":"2.0","id":3,"result":{}}`, `{"jsonrpc":"2.0","id":2,"result":{}}`, `{"jsonrpc":"2.0","id":1,"result":{}}`},
+			[]string{`{"jsonrpc":"2.0","id":2,"method":"logging/setLevel","params":{"level":"error"}}`}},
+		{"a relay is asked in the order of the client, and refuses what came too early or too late", []string{
+			strings.Replace(pay, `a\u0031`, `early`, 1), initialize, pay, `{"jsonrpc":"2.0","id":5,"method":"tools/list"}`,
+			`{"jsonrpc":"2.0","id":6,"method":"shutdown"}`, strings.Replace(pay, `a\u0031`, `late`, 1),
+		}, []string{`{"jsonrpc":"2.0","id":6,"result":{}}`, hello},
+			[]string{strings.Replace(pay, `a\u0031`, `early`, 1), initialize, `{"jsonrpc":"2.0","id":5,"method":"tools/list"}`,
+				`{"jsonrpc":"2.0","id":6,"method":"shutdown"}`, strings.Replace(pay, `a\u0031`, `late`, 1), pay}},
 		{"an answer to the relay", []string{`{"jsonrpc":"2.0","id":5,"result":{}}`}, nil, nil},
 		{"a batch", []string{oldInitialize, `[` + pay + `,{"jsonrpc":"2.0","id":7,"method":"ping"}]`}, []string{`[{"jsonrpc":"2.0","id":7,"result":{}}]`},
 			[]string{oldInitialize, pay}},

@@ -2,6 +2,7 @@ package scope
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,8 +21,8 @@ type Toolset struct {
 
 var name = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// ParseToolset reads all, gateway, agents, or a list of plugin names; empty means all. The name of a plugin that is not
-// installed is no error: it may come.
+// ParseToolset reads all, gateway, agents, or a list of plugin names; empty means all. It does not know which plugins
+// there are.
 func ParseToolset(text string) (Toolset, error) {
 	names := strings.FieldsFunc(text, separates)
 	slices.Sort(names)
@@ -46,6 +47,9 @@ func ParseToolset(text string) (Toolset, error) {
 	}
 	return t, nil
 }
+
+// Plugins are the names of plugins in it, sorted.
+func (s *Toolset) Plugins() []string { return slices.Sorted(maps.Keys(s.plugins)) }
 
 func separates(r rune) bool { return r == ',' || r == ' ' }
 
