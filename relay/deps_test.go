@@ -45,7 +45,7 @@ var may = map[string][]string{
 	"relay/cursor":    {},
 	"relay/untrusted": {"relay/fault"},
 	"relay/event":     {"relay/call"},
-	"relay/doctor":    {"relay/config"},
+	"relay/doctor":    {"relay/config", "relay/store"},
 	"relay/breaker":   {},
 	"relay/schedule":  {},
 	"relay/rawjson":   {},

@@ -65,7 +65,7 @@ func (s Status) examined() doctor.Relay {
 		d.Trouble = doctor.Trouble{Code: string(s.Trouble.Code), Message: s.Trouble.Message, Next: s.Trouble.Hint}
 	}
 	if s.Refused != nil {
-		d.Refused = s.Refused.Reason
+		d.Refused, d.RefusedNext = s.Refused.Reason, s.Refused.Next
 	}
 	return d
 }

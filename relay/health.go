@@ -117,7 +117,7 @@ const healthSchema = `{
 		"lastFatal": {"description": "The last link that was given up until something changes; null: none.", "anyOf": [{"type": "object", "properties": {"time": {"type": "string"}, "code": {"type": "string"}, "message": {"type": "string"}}}, {"type": "null"}]},
 		"trouble": {"type": "string", "description": "Why no browser is connected."},
 		"next": {"type": "string", "description": "What to do about it."},
-		"refused": {"type": "object", "description": "A configuration that was not taken over; the one before it is in effect.", "properties": {"reason": {"type": "string"}, "time": {"type": "string"}}},
+		"refused": {"type": "object", "description": "A configuration that was not taken over; the one before it is in effect.", "properties": {"reason": {"type": "string"}, "next": {"type": "string"}, "time": {"type": "string"}}},
 		"problems": {"type": "array", "items": {"type": "object", "properties": {"plugin": {"type": "string"}, "reason": {"type": "string"}}, "required": ["reason"]}}
 	}
 }`

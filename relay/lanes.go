@@ -2,16 +2,13 @@ package relay
 
 import (
 	"encoding/json"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/google/renameio/v2/maybe"
 	"github.com/rs/zerolog"
 
+	"tabrelay/relay/config"
 	"tabrelay/relay/hub"
 	"tabrelay/relay/permit"
 )
@@ -33,14 +30,8 @@ type whereabouts struct {
 
 // read returns what an earlier relay has written.
 func (w *whereabouts) read() (lanes []hub.Lane, err error) {
-	text, err := os.ReadFile(w.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return lanes, json.Unmarshal(text, &lanes)
+	err = config.ReadState(w.path, &lanes)
+	return lanes, err
 }
 
 // changed has it written soon.
@@ -83,14 +74,10 @@ func (w *whereabouts) write() {
 }
 
 // keepLanes reads where lanes have worked under an earlier relay.
-func (r *Relay) keepLanes() []hub.Lane {
-	r.where.path, r.where.log = filepath.Join(string(r.Home), "lanes.json"), r.part("lanes")
+func (r *Relay) keepLanes() ([]hub.Lane, error) {
+	r.where.path, r.where.log = r.Home.Lanes(), r.part("lanes")
 	r.where.lanes = func() []hub.Lane { return r.hub.Lanes() }
-	lanes, err := r.where.read()
-	if err != nil {
-		r.where.log.Warn().Err(err).Msg("where agents worked is forgotten")
-	}
-	return lanes
+	return r.where.read()
 }
 
 // laneLeft forgets a lane whose attachment has ended: its client left. When the relay ends, the client may go on with

@@ -52,7 +52,7 @@ func TestLanesOutliveTheRelay(t *testing.T) {
 	}
 }
 
-// A file that cannot be read costs only what is in it.
+// A file that cannot be used is not taken for one without lanes.
 func TestLanesThatCannotBeRead(t *testing.T) {
 	w := &whereabouts{path: filepath.Join(t.TempDir(), "lanes.json"), log: zerolog.Nop(), lanes: func() []hub.Lane { return nil }}
 	if lanes, err := w.read(); lanes != nil || err != nil {

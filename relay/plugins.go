@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"sync"
 
@@ -26,6 +28,7 @@ type offer struct {
 	good     map[string]*plugin.Plugin     // of each folder, the last one that could be read
 	withheld map[string]*registry.Withheld // by plugin: what waits for a review
 	last     config.Config                 // the last one that was taken over
+	listed   bool                          // the person's plugins came from a list, which is not to vanish
 }
 
 // keep remembers a plugin that is sound.
@@ -61,7 +64,10 @@ func (r *Relay) load(ctx context.Context) error {
 func (r *Relay) replace(c config.Config) error {
 	r.offer.mu.Lock()
 	defer r.offer.mu.Unlock()
-	plugins, problems := r.installed()
+	plugins, problems, err := r.installed()
+	if err != nil {
+		return err
+	}
 	for i := range plugins {
 		if r.demo != nil && plugins[i].Shipped && plugins[i].Manifest.Name == demoPlugin {
 			r.demo.settle(&plugins[i])
@@ -108,18 +114,24 @@ func (r *Relay) offerAgain() *fault.Error {
 	return nil
 }
 
-// installed lists the plugins of this person, and those shipped in the binary.
-func (r *Relay) installed() (plugins []plugin.Plugin, problems []registry.Problem) {
+// installed lists the plugins of this person, and those shipped in the binary. A list that cannot be used is an error:
+// taken for an empty one it would take the person's plugins away, and put shipped ones in the place of those they replace.
+func (r *Relay) installed() (plugins []plugin.Plugin, problems []registry.Problem, err error) {
 	if r.Plugins != nil {
-		return r.Plugins, nil
+		return r.Plugins, nil, nil
 	}
 	note := func(plugin string, reason string) {
 		problems = append(problems, registry.Problem{Plugin: plugin, Reason: reason})
 	}
 	added, err := plugin.List(r.Home.Plugins())
-	if err != nil {
-		note("", err.Error())
+	_, missing := os.Stat(r.Home.PluginList())
+	if err == nil && r.offer.listed && len(added) == 0 && errors.Is(missing, fs.ErrNotExist) {
+		err = &plugin.ListError{File: r.Home.PluginList(), Err: errors.New("it is gone")}
 	}
+	if err != nil {
+		return nil, nil, err
+	}
+	r.offer.listed = len(added) > 0
 	for i := range added {
 		e := &added[i]
 		if e.Plugin != nil {
@@ -144,7 +156,7 @@ func (r *Relay) installed() (plugins []plugin.Plugin, problems []registry.Proble
 	if err != nil {
 		note("", err.Error())
 	}
-	return plugin.Offered(shipped, added), problems
+	return plugin.Offered(shipped, added), problems, nil
 }
 
 // announce puts the adapters where browsers can load them, and then tells the browsers.

@@ -2,10 +2,6 @@ package relay
 
 import (
 	"encoding/json"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -35,22 +31,13 @@ type profiles struct {
 
 // KnownProfiles are the profiles that were connected to a relay of this home folder, the last one first.
 func KnownProfiles(home config.Home) ([]Profile, error) {
-	p := profiles{path: profilesFile(home)}
+	p := profiles{path: home.Profiles()}
 	err := p.read()
 	return p.list, err
 }
 
-func profilesFile(home config.Home) string { return filepath.Join(string(home), "profiles.json") }
-
 func (p *profiles) read() error {
-	text, err := os.ReadFile(p.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(text, &p.list)
+	return config.ReadState(p.path, &p.list)
 }
 
 // knew reports whether a profile of this id or name was connected once.

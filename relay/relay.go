@@ -134,20 +134,22 @@ func (r *Relay) settle(ctx context.Context) (err error) {
 	if r.secrets, err = config.OpenSecrets(r.Home); err != nil {
 		return err
 	}
+	_, missing := os.Stat(r.Home.Config())
+	r.refused.configured = missing == nil
 	r.scopes.known, r.views.relay = r.secrets.Known, r
 	r.roster.compare(*r.secrets.Known()) // the first look; what comes after it is news
-	r.seen.path = seenFile(r.Home)
+	r.seen.path = r.Home.ClientsSeen()
 	if err := r.seen.read(); err != nil {
-		r.Log.Warn().Err(err).Msg("when clients were seen last is forgotten")
+		return err
 	}
 	r.signIns.tell = func() { r.news(topicPlugins) }
-	r.profiles.path = profilesFile(r.Home)
+	r.profiles.path = r.Home.Profiles()
 	if err := r.profiles.read(); err != nil {
-		r.Log.Warn().Err(err).Msg("which profiles were connected before is forgotten")
+		return err
 	}
 	r.store, err = store.Open(ctx, r.Home.Database(), keeping(r.config), r.part("store"))
 	if err != nil {
-		return &config.FileError{Err: err, Next: "free some disk space if it is full; else move tabrelay.db, tabrelay.db-wal and tabrelay.db-shm away: new ones are made, without the calls and results of the past"}
+		return &config.FileError{Err: err, Next: "free some disk space if it is full; else put tabrelay.db back from a copy, or move tabrelay.db, tabrelay.db-wal and tabrelay.db-shm away: new ones are made, without the rules, reviews, audit log and results of the past"}
 	}
 	if err := r.reviews.open(ctx, r.store, r.config.Review.Required, r.part("review")); err != nil {
 		return err
@@ -165,6 +167,10 @@ func (r *Relay) assemble(ctx context.Context) error {
 	r.letters = r.meter.Letters()
 	r.store.OnSettled(r.letterSettled)
 	r.openLedger()
+	lanes, err := r.keepLanes()
+	if err != nil {
+		return err
+	}
 	r.folder = &unpacked{dir: c.ExtensionDir, bundle: bundle()}
 	if r.folder.dir == "" {
 		r.folder.dir = r.Home.Extension()
@@ -174,7 +180,7 @@ func (r *Relay) assemble(ctx context.Context) error {
 		GapWait: c.GapWait, PingEvery: c.PingEvery, StartTime: c.StartTimeout, FrameBytes: c.FrameBytes,
 		Log: r.part("hub"), Journal: r.store, Meter: linkMeter{r.meter},
 		Ownership: c.Tabs.Ownership, OwnedBy: c.Tabs.OwnedBy, OwnershipIdle: c.Tabs.OwnershipIdle, Groups: c.Tabs.Groups, Owned: func() { r.news(topicTabs) },
-		Lanes: r.keepLanes(), Moved: r.where.changed,
+		Lanes: lanes, Moved: r.where.changed,
 	})
 	r.hub.Events(r.linkChanged)
 	r.hub.OnTabs(r.tabsChanged)

@@ -33,11 +33,13 @@ type RefusedConfig struct {
 	Time   time.Time `json:"time"`
 	Code   string    `json:"code"`
 	Reason string    `json:"reason"`
+	Next   string    `json:"next"` // the next step
 }
 
 // refused remembers what the last reading was refused for, so that it is told once however often it is read.
 type refused struct {
-	reading sync.Mutex // one reading at a time, so that what was read later is told later; comes before every other lock
+	reading    sync.Mutex // one reading at a time, so that what was read later is told later; comes before every other lock
+	configured bool       // the configuration in effect came from a file; belongs to reading
 
 	mu   sync.Mutex
 	last *RefusedConfig
@@ -80,13 +82,18 @@ func (r *refused) waiting() []string {
 func (r *Relay) reload(context.Context) (restart []string, failure *fault.Error) {
 	r.refused.reading.Lock()
 	defer r.refused.reading.Unlock()
-	next, err := config.Load(r.Home)
+	read := config.Load
+	if r.refused.configured {
+		read = config.Reload
+	}
+	next, err := read(r.Home)
 	if err != nil {
 		return nil, r.refuse(fault.ConfigError, err)
 	}
 	if err := r.replace(next); err != nil {
 		return nil, r.refuse(fault.RegistryError, err)
 	}
+	r.refused.configured = next.Found()
 	if r.permits.Configure(next.Permissions) {
 		_ = r.checkRules(context.Background()) // it never fails
 	}
@@ -116,7 +123,7 @@ func (r *Relay) refuse(code fault.Code, err error) *fault.Error {
 		fault.WithHint(hinted.Hint())(failure)
 	}
 	reason := r.withoutFolders(failure.Message)
-	before := r.refused.set(&RefusedConfig{Time: time.Now().UTC(), Code: string(code), Reason: reason})
+	before := r.refused.set(&RefusedConfig{Time: time.Now().UTC(), Code: string(code), Reason: reason, Next: r.withoutFolders(failure.Hint)})
 	if before != nil && before.Reason == reason {
 		return failure
 	}

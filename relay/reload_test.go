@@ -8,9 +8,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rs/zerolog"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/event"
+	"tabrelay/relay/fault"
 	"tabrelay/relay/join"
 )
 
@@ -71,5 +73,117 @@ func TestReloadRefusesWhatIsBroken(t *testing.T) {
 	}
 	if r.refused.get() != nil {
 		t.Error("the refusal outlived its cause")
+	}
+}
+
+// A configuration that became empty, or is gone, is refused like a broken one: its rules stay.
+func TestReloadRefusesWhatIsEmptyOrGone(t *testing.T) {
+	for name, spoil := range map[string]func(file string) error{
+		"empty":         func(file string) error { return os.Truncate(file, 0) },
+		"white space":   func(file string) error { return os.WriteFile(file, []byte(" \r\n\t"), 0o600) },
+		"a mark":        func(file string) error { return os.WriteFile(file, []byte("\ufeff"), 0o600) },
+		"only comments": func(file string) error { return os.WriteFile(file, []byte("// mine\n/* all of it */"), 0o600) },
+		"gone":          os.Remove,
+		"moved away":    func(file string) error { return os.Rename(file, file+".away") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			const rules = `{"permissions": {"shop": "off"}}`
+			if err := os.WriteFile(w.home.Config(), []byte(rules), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r, _ := w.relay()
+			if _, failure := r.reload(t.Context()); failure != nil {
+				t.Fatal(failure)
+			}
+			before := r.permits.Configured()
+			if before["shop"]["*"] != "off" {
+				t.Fatalf("the rules are %v", before)
+			}
+			if err := spoil(w.home.Config()); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // nor the second time it is read
+				if _, failure := r.reload(t.Context()); failure == nil || failure.Code != fault.ConfigError || failure.Hint == "" {
+					t.Fatalf("the failure is %+v", failure)
+				}
+			}
+			if diff := cmp.Diff(before, r.permits.Configured()); diff != "" {
+				t.Errorf("the rules changed (-want +got)\n%s", diff)
+			}
+			if got, _ := r.health(t.Context(), struct{}{}); got.Refused == nil || !strings.Contains(got.Refused.Reason, "config.json") {
+				t.Errorf("health says %+v", got.Refused)
+			}
+			if err := w.home.Create(); err != nil { // as every command does that could start a relay
+				t.Fatal(err)
+			}
+			if _, failure := r.reload(t.Context()); failure == nil {
+				t.Error("a command of tabrelay put an empty configuration in its place")
+			}
+			if err := os.WriteFile(w.home.Config(), []byte(`{"permissions": {"shop": "ask"}}`), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, failure := r.reload(t.Context()); failure != nil || r.refused.get() != nil {
+				t.Errorf("what was put in its place is refused: %v", failure)
+			}
+		})
+	}
+}
+
+// A relay that never had a configuration needs none.
+func TestReloadWithoutConfiguration(t *testing.T) {
+	w := newWorld(t)
+	if err := os.Remove(w.home.Config()); err != nil {
+		t.Fatal(err)
+	}
+	r, _ := w.relay()
+	if _, failure := r.reload(t.Context()); failure != nil {
+		t.Error(failure)
+	}
+	if err := os.WriteFile(w.home.Config(), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, failure := r.reload(t.Context()); failure != nil {
+		t.Error(failure)
+	}
+	if err := os.Remove(w.home.Config()); err != nil {
+		t.Fatal(err)
+	}
+	if _, failure := r.reload(t.Context()); failure == nil {
+		t.Error("the configuration it has meanwhile vanished without a word")
+	}
+}
+
+// A list of plugins that is empty or gone takes no plugin away, and puts no shipped one in its place.
+func TestReloadKeepsTheListOfPlugins(t *testing.T) {
+	for name, spoil := range map[string]func(file string) error{
+		"empty":   func(file string) error { return os.Truncate(file, 0) },
+		"damaged": func(file string) error { return os.WriteFile(file, []byte("{"), 0o600) },
+		"gone":    os.Remove,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("tea", "1", nil)
+			cfg := openConfig()
+			cfg.Listen, cfg.Demo.Listen = "127.0.0.1:0", ""
+			r, err := New(t.Context(), cfg, Options{Home: w.home, Log: zerolog.Nop()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = r.Close() }) // the test is over
+			tools := len(r.tools.Snapshot().Tools)
+			if _, there := r.tools.Snapshot().Find("tea__read"); !there {
+				t.Fatal("the plugin is not there")
+			}
+			if err := spoil(w.home.PluginList()); err != nil {
+				t.Fatal(err)
+			}
+			if _, failure := r.reload(t.Context()); failure == nil || failure.Code != fault.RegistryError || failure.Hint == "" {
+				t.Errorf("the failure is %+v", failure)
+			}
+			if got := len(r.tools.Snapshot().Tools); got != tools {
+				t.Errorf("of %d tools there are %d", tools, got)
+			}
+		})
 	}
 }

@@ -2,10 +2,6 @@ package relay
 
 import (
 	"encoding/json"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -32,25 +28,16 @@ type seen struct {
 	file sync.Mutex // taken before mu
 }
 
-func seenFile(home config.Home) string { return filepath.Join(string(home), "clients.json") }
-
 // ClientsSeen is when each client of a home folder was seen last, as it was written down last.
 func ClientsSeen(home config.Home) (map[string]time.Time, error) {
-	s := seen{path: seenFile(home)}
+	s := seen{path: home.ClientsSeen()}
 	err := s.read()
 	return s.at, err
 }
 
 func (s *seen) read() error {
 	s.at = map[string]time.Time{}
-	text, err := os.ReadFile(s.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(text, &s.at)
+	return config.ReadState(s.path, &s.at)
 }
 
 // note notes that a client is here now. It is called for every request.

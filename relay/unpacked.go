@@ -41,6 +41,11 @@ func (u *unpacked) write() error {
 	if err := u.ours(); err != nil {
 		return err
 	}
+	if _, err := os.Stat(filepath.Join(u.dir, pairingFile)); errors.Is(err, fs.ErrNotExist) {
+		if err := u.put(pairingFile, []byte("{}\n"), 0o600); err != nil { // the folder is ours, also when this start ends here
+			return fmt.Errorf("cannot write the extension: %w", err)
+		}
+	}
 	own := map[string]bool{pairingFile: true}
 	err := fs.WalkDir(u.bundle, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || entry.Name() == ".gitkeep" {

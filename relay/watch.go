@@ -50,8 +50,8 @@ func (r *Relay) watch(ctx context.Context) {
 			r.Log.Warn().Err(err).Msg("changes of plugins may have been missed")
 			settled.Reset(settleTime)
 		case <-settled.C:
+			r.follow(watcher)    // first: what changes while it is read is read again
 			_, _ = r.reload(ctx) // which tells what is wrong itself
-			r.follow(watcher)
 		}
 	}
 }

@@ -17,7 +17,8 @@ func (a *app) doctor() *cobra.Command {
 	var bundle string
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Look for what is wrong, and say what to do about it", Args: cobra.NoArgs,
-		Long: "Look for what is wrong, and say what to do about it. Exit code 1 when something is.\n\n" +
+		Long: "Look for what is wrong, and say what to do about it. Exit code 1 when something is, and 2 when it is\n" +
+			"the configuration or another file of the home folder, which has to be repaired first.\n\n" +
 			"--bundle FILE writes a report for a bug tracker, a zip: versions, status, settings, findings, events, metrics and\n" +
 			"the last lines of the log, without tokens, URLs' queries and your name. Nothing is sent. Read it before you share it.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -29,7 +30,10 @@ func (a *app) doctor() *cobra.Command {
 			if err := a.printFindings(found, asJSON); err != nil {
 				return err
 			}
-			if !doctor.Sound(found) {
+			switch {
+			case doctor.Unusable(found):
+				return errSilentUsage
+			case !doctor.Sound(found):
 				return errSilent
 			}
 			return nil

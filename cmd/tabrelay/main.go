@@ -133,5 +133,8 @@ func wrongArguments(c *cobra.Command, args []string) error {
 	}
 }
 
-// errSilent fails without a word: what is to be said was said.
-var errSilent = errors.New("failed")
+// Failures without a word: what is to be said was said.
+var (
+	errSilent      = errors.New("failed")
+	errSilentUsage = errors.New("wrong configuration") // exit code 2
+)

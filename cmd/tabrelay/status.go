@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -15,18 +16,21 @@ func (a *app) status() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "status", Short: "Show the relay, its browsers, clients, plugins and last calls", Args: cobra.NoArgs,
+		Long: "Show the relay, its browsers, clients, plugins and last calls. Exit code 1 when no relay runs.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := a.relayStatus(cmd.Context())
 			if err != nil {
 				return err
 			}
-			if asJSON {
+			switch {
+			case asJSON && !s.Running:
+				return errors.Join(a.printJSON(s), errNotRunning())
+			case asJSON:
 				return a.printJSON(s)
-			}
-			if !s.Running {
+			case !s.Running:
 				a.printf("The relay is not running.\n")
 				a.notef("Next: tabrelay up\n")
-				return nil
+				return errSilent
 			}
 			a.printStatus(s)
 			return nil

@@ -14,6 +14,7 @@ import (
 	"tabrelay/relay/config"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/join"
+	"tabrelay/relay/plugin"
 )
 
 // The rules are:
@@ -115,6 +116,9 @@ func (t *terminal) report(err error) int {
 	if errors.Is(err, errSilent) {
 		return exitFailed
 	}
+	if errors.Is(err, errSilentUsage) {
+		return exitUsage
+	}
 	exit := exitFailed
 	var f *failure
 	if errors.As(err, &f) {
@@ -140,8 +144,9 @@ func (t *terminal) report(err error) int {
 func unusable(err error) bool {
 	var wrong *config.Error
 	var file *config.FileError
+	var list *plugin.ListError
 	var start *join.StartError
-	return errors.As(err, &wrong) || errors.As(err, &file) || errors.As(err, &start) && start.Exit == exitUsage || errors.Is(err, join.ErrCorrupt)
+	return errors.As(err, &wrong) || errors.As(err, &file) || errors.As(err, &list) || errors.As(err, &start) && start.Exit == exitUsage || errors.Is(err, join.ErrCorrupt)
 }
 
 // explain is what failed, and the next step if one is known.

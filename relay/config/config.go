@@ -53,6 +53,8 @@ type Config struct {
 	Plugins     map[string]Plugin // by plugin name; a plugin that is not here has the defaults
 
 	Warnings []string // what looks like a mistake and was not an error; one sentence each
+
+	found bool // there was a config.json
 }
 
 // Demo is the site the demo plugin works on.
@@ -216,3 +218,6 @@ func (c *Config) Plugin(name string) Plugin {
 
 // Default is the configuration of an empty file and an empty environment.
 func Default() Config { return defaults(settings) }
+
+// Found reports whether there was a config.json.
+func (c *Config) Found() bool { return c.found }

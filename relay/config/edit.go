@@ -53,7 +53,7 @@ func edit(home Home, change func(*hujson.Value) error) error {
 	}
 	doc, err := parse(data)
 	if err != nil {
-		return fmt.Errorf("%s is not JSON: %w", home.Config(), err)
+		return &Error{Faults: []Fault{{File: home.Config(), Message: err.Error()}}}
 	}
 	if err := change(&doc); err != nil {
 		return fmt.Errorf("cannot change %s: %w", home.Config(), err)

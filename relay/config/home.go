@@ -1,6 +1,8 @@
 package config
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -64,6 +66,23 @@ func (h Home) Socket() string { return h.path("relay.sock") }
 // State says where the running relay listens.
 func (h Home) State() string { return h.path("relay.json") }
 
+// Profiles is profiles.json: which browser profiles were connected before.
+func (h Home) Profiles() string { return h.path("profiles.json") }
+
+// ClientsSeen is clients.json: when each client was here last.
+func (h Home) ClientsSeen() string { return h.path("clients.json") }
+
+// Lanes is lanes.json: where agents worked last.
+func (h Home) Lanes() string { return h.path("lanes.json") }
+
+// PluginList is plugins.json: which plugins a person added.
+func (h Home) PluginList() string { return filepath.Join(h.Plugins(), "plugins.json") }
+
+// States are the files that [ReadState] reads.
+func (h Home) States() []string {
+	return []string{h.Profiles(), h.ClientsSeen(), h.Lanes(), h.PluginList()}
+}
+
 // starter is the first config.json: nothing set, and where to read on.
 const starter = `{
   // Settings of tabrelay. All of them: docs/configuration.md, or let your editor complete them.
@@ -71,7 +90,8 @@ const starter = `{
 }
 `
 
-// Create makes the folder, closed to other users, writes the schema, and a config.json where there is none.
+// Create makes the folder, closed to other users, and writes the schema. The first time it writes a config.json too;
+// later none: one that is gone is missed by the relay that runs with it, see [Reload].
 func (h Home) Create() error {
 	if err := os.MkdirAll(string(h), 0o700); err != nil {
 		return unwritable(fmt.Errorf("cannot make the home folder: %w", err))
@@ -79,8 +99,12 @@ func (h Home) Create() error {
 	if err := guarded(string(h)); err != nil {
 		return err
 	}
+	_, missing := os.Stat(h.Schema())
 	if err := maybe.WriteFile(h.Schema(), Schema(), 0o600); err != nil {
 		return unwritable(fmt.Errorf("cannot write %s: %w", h.Schema(), err))
+	}
+	if missing == nil {
+		return nil
 	}
 	f, err := os.OpenFile(h.Config(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -92,6 +116,28 @@ func (h Home) Create() error {
 	}
 	if err != nil {
 		return unwritable(fmt.Errorf("cannot write %s: %w", h.Config(), err))
+	}
+	return nil
+}
+
+// ReadState reads one of [Home.States]. One that is missing leaves into as it is; one that is
+// empty or damaged is refused with a [*FileError]: what it held is not forgotten without a word.
+func ReadState(file string, into any) error {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && len(bytes.TrimSpace(text)) == 0 {
+		err = errors.New("it is empty")
+	}
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		return &FileError{
+			Err:  fmt.Errorf("%s cannot be used: %w", file, err),
+			Next: "put it back from a copy; or remove it: a new one is made, and what it held is forgotten",
+		}
 	}
 	return nil
 }

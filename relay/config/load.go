@@ -17,25 +17,40 @@ import (
 // maxFile bounds config.json; a larger file is a mistake.
 const maxFile = 1 << 20
 
-// Load reads config.json of a home folder and the environment. A missing file is an empty one. When anything is
-// wrong the error is a [*Error] that lists all of it, and the Config is not usable.
+// Load reads config.json of a home folder and the environment. Without a file everything has its default; a file that
+// is empty is refused, because somebody wrote it and it lost what it said. When anything is wrong the error is a [*Error]
+// that lists all of it, and the Config is not usable.
 func Load(home Home) (Config, error) {
 	return load(home.Config(), os.Environ())
+}
+
+// Reload is Load for a relay whose configuration came from a file: one that is gone is refused too. What it said, such
+// as which tools are off, stays in effect until somebody decides otherwise.
+func Reload(home Home) (Config, error) {
+	c, err := Load(home)
+	if err == nil && !c.found {
+		err = &FileError{
+			Err:  fmt.Errorf("%s is gone", home.Config()),
+			Next: "put it back; or, to go on without it, restart the relay (tabrelay down, tabrelay up): every setting of it then has its default",
+		}
+	}
+	return c, err
 }
 
 func load(file string, environ []string) (Config, error) {
 	c := Default()
 	data, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return c, fmt.Errorf("cannot read the configuration: %w", err)
+		return c, &FileError{Err: fmt.Errorf("cannot read the configuration: %w", err), Next: "make it a file that you can read"}
 	}
+	c.found = err == nil
 	r := newReader(file, data)
 	if info, err := os.Stat(file); err == nil && runtime.GOOS != "windows" && (info.Mode().Perm()&0o002 != 0 || !Owned(info)) {
 		r.fault(0, "", "other users can write to the file; when all that it says is yours, run: chmod 600 "+filepath.Base(file))
 	}
 	if len(data) > maxFile {
 		r.fault(0, "", fmt.Sprintf("the file has %d bytes; at most %d are read", len(data), maxFile))
-	} else if len(data) > 0 {
+	} else if c.found {
 		r.document(&c)
 	}
 	r.environment(environ, &c)
@@ -82,7 +97,7 @@ func (r *reader) place(offset int, key string) Fault {
 func (r *reader) document(c *Config) {
 	doc, err := parse(r.src)
 	if err != nil {
-		r.faults = append(r.faults, Fault{File: r.file, Message: "not JSON: " + strings.TrimPrefix(err.Error(), "hujson: ")})
+		r.faults = append(r.faults, Fault{File: r.file, Message: err.Error()})
 		return
 	}
 	root, ok := doc.Value.(*hujson.Object)
@@ -97,7 +112,14 @@ func (r *reader) document(c *Config) {
 // feed ends.
 func parse(text []byte) (hujson.Value, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	return hujson.Parse(append(text[:len(text):len(text)], '\n'))
+	if len(bytes.TrimSpace(text)) == 0 {
+		return hujson.Value{}, errors.New("the file is empty; put back what it said, or write {} into it, with which every setting has its default")
+	}
+	doc, err := hujson.Parse(append(text[:len(text):len(text)], '\n'))
+	if err != nil {
+		err = errors.New("not JSON: " + strings.TrimPrefix(err.Error(), "hujson: "))
+	}
+	return doc, err
 }
 
 // fill stores an object's members in target. group is the object's own key within the table, path the same as

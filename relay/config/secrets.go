@@ -226,6 +226,9 @@ func readSecrets(path string) (c secretsFile, info fs.FileInfo, err error) {
 	if err != nil {
 		return c, nil, unreadable(err)
 	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return c, nil, damaged(path, errors.New("it is empty"))
+	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&c); err != nil {
@@ -259,7 +262,7 @@ func unreadable(err error) error {
 }
 
 func damaged(path string, err error) error {
-	return &FileError{Err: fmt.Errorf("%s is damaged: %w", path, err), Next: "move it away, and a new one is made; every client then has to be connected again: tabrelay connect CLIENT"}
+	return &FileError{Err: fmt.Errorf("%s is damaged: %w", path, err), Next: "put it back from a copy, or move it away, and a new one is made; every client then has to be connected again: tabrelay connect CLIENT"}
 }
 
 // change edits the file under a lock shared with other processes.

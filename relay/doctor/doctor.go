@@ -68,7 +68,7 @@ type Relay struct {
 	Waiting                        []string // plugins that wait for a review
 	Paused                         bool     // the person has stopped all agents
 	Unreviewed                     bool     // plugins run without one
-	Refused                        string   // a configuration that was not taken over
+	Refused, RefusedNext           string   // a configuration that was not taken over, and the next step
 	Restart                        []string // keys that wait for a restart
 	Corrupt                        map[string]int
 }
@@ -100,7 +100,7 @@ func Examine(ctx context.Context, s Scene) []Finding {
 	}
 	e := &examination{Scene: s, ctx: ctx}
 	for _, look := range []func(*examination){
-		(*examination).home, (*examination).disk, (*examination).configuration, (*examination).secrets, (*examination).database,
+		(*examination).home, (*examination).disk, (*examination).configuration, (*examination).secrets, (*examination).states, (*examination).database,
 		(*examination).binary, (*examination).relay, (*examination).folder, (*examination).browsers, (*examination).plugins, (*examination).clients,
 	} {
 		look(e)
@@ -114,6 +114,18 @@ func rank(s Severity) int { return slices.Index([]Severity{OK, Warning, Problem}
 // Sound reports whether nothing that was found is a problem.
 func Sound(found []Finding) bool {
 	return !slices.ContainsFunc(found, func(f Finding) bool { return f.Severity == Problem })
+}
+
+// Unusable reports whether a configuration, or a file of the home folder, has to be repaired before a relay can start or
+// takes it over.
+func Unusable(found []Finding) bool {
+	return slices.ContainsFunc(found, func(f Finding) bool {
+		switch f.ID {
+		case "home-unusable", "config-broken", "config-refused", "secrets-broken", "state-broken", "database-broken":
+			return true
+		}
+		return false
+	})
 }
 
 // examination collects findings.

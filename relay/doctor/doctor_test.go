@@ -80,6 +80,7 @@ var provocations = map[string]struct {
 	"config-waits":    {func(_ *testing.T, s *Scene) { s.Relay.Restart = []string{"listen"} }, "listen"},
 	"minimal-forced":  {func(_ *testing.T, s *Scene) { s.Minimal = true }, "TABRELAY_FORCE_MINIMAL"},
 	"secrets-broken":  {func(t *testing.T, s *Scene) { write(t, s.Home.Secrets(), "{}") }, "is damaged"},
+	"state-broken":    {func(t *testing.T, s *Scene) { write(t, s.Home.Profiles(), "") }, "profiles.json cannot be used: it is empty"},
 	"database-broken": {func(t *testing.T, s *Scene) { write(t, s.Home.Database(), "no database") }, "no SQLite database"},
 
 	"binary-incomplete": {func(_ *testing.T, s *Scene) { s.Bundle = nil }, "extension"},

@@ -1,10 +1,8 @@
 package doctor
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -12,6 +10,7 @@ import (
 	"strings"
 
 	"tabrelay/relay/config"
+	"tabrelay/relay/store"
 )
 
 // little is how much room a disk must have, in bytes: for the log, and for results that are kept.
@@ -85,34 +84,20 @@ func (e *examination) secrets() {
 	e.known = secrets.Verify
 }
 
-// database looks at the first page only (SQLite, "Database File Format", 1.3): a relay that runs has the file open.
+// states looks at what relays of this home wrote for those after them.
+func (e *examination) states() {
+	for _, file := range e.Home.States() {
+		var content any
+		if err := config.ReadState(file, &content); err != nil {
+			e.note("state-broken", sentence(err.Error()), "", "")
+		}
+	}
+}
+
+// database looks at the file from outside: a relay that runs has it open.
 func (e *examination) database() {
-	file, err := os.Open(e.Home.Database())
-	if errors.Is(err, fs.ErrNotExist) {
-		return // made at the first start
-	}
-	if err != nil {
-		e.note("database-broken", sentence(err.Error()), "", "make the file readable for you")
-		return
-	}
-	defer file.Close() // only read from
-	info, err := file.Stat()
-	if err == nil && info.Size() == 0 {
-		return
-	}
-	var header [100]byte
-	_, short := io.ReadFull(file, header[:])
-	size := int64(binary.BigEndian.Uint16(header[16:18]))
-	if size == 1 {
-		size = 65536
-	}
-	switch {
-	case err != nil:
-		e.note("database-broken", sentence(err.Error()), "", "")
-	case short != nil || string(header[:16]) != "SQLite format 3\x00":
-		e.note("database-broken", e.Home.Database()+" is no SQLite database", "", "")
-	case size < 512 || info.Size()%size != 0:
-		e.note("database-broken", e.Home.Database()+" is cut off", "", "")
+	if err := store.Examine(e.Home.Database()); err != nil && !errors.Is(err, fs.ErrNotExist) { // it is made at the first start
+		e.note("database-broken", fmt.Sprintf("%s cannot be used: %v", e.Home.Database(), err), "", "")
 	}
 }
 

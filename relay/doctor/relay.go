@@ -50,7 +50,7 @@ func (e *examination) relay() {
 		e.fine("relay", fmt.Sprintf("The relay has version %s and runs at http://%s since %s", r.Version, r.Address, r.Uptime.Round(time.Second)))
 	}
 	if r.Refused != "" {
-		e.note("config-refused", r.Refused, "", "")
+		e.note("config-refused", r.Refused, "", r.RefusedNext)
 	}
 	if len(r.Restart) > 0 {
 		e.note("config-waits", "In config.json, but not in effect yet: "+strings.Join(r.Restart, ", "), "", "")

@@ -35,7 +35,8 @@ var table = []Row{
 	{"config-waits", Warning, "A changed setting is not in effect yet.", "Only a restart applies it.", "run: tabrelay down, then tabrelay up"},
 	{"minimal-forced", Problem, "tabrelay mcp is forced into minimal mode.", "TABRELAY_FORCE_MINIMAL is set.", "unset TABRELAY_FORCE_MINIMAL, also in the client's configuration, and restart the client"},
 	{"secrets-broken", Problem, "The secrets cannot be used.", "secrets.json is damaged, or other users can read it. Nobody is let in meanwhile.", "do what the message says"},
-	{"database-broken", Problem, "The database cannot be used.", "tabrelay.db is no SQLite database, is cut off, or cannot be read. Often the disk was full.", "move tabrelay.db, tabrelay.db-wal and tabrelay.db-shm away: new ones are made, without the calls and results of the past"},
+	{"state-broken", Problem, "A file that the relay wrote for the next one cannot be used.", "It is empty or damaged: the disk was full, or another program wrote to it. No relay starts with it.", "put it back from a copy; or remove it: a new one is made, and what it held is forgotten"},
+	{"database-broken", Problem, "The database cannot be used.", "tabrelay.db is empty, cut off, no SQLite database, or cannot be read. Often the disk was full.", "put it back from a copy; or move tabrelay.db, tabrelay.db-wal and tabrelay.db-shm away: new ones are made, without the rules, reviews, audit log and results of the past"},
 
 	{"binary-incomplete", Problem, "This binary was built without the extension or without the plugins.", "Their bundles were not generated before go build.", "run: make build"},
 	{"relay-stopped", Problem, "The relay is not running.", "Nobody started it since it ended, or it could not start.", "run: tabrelay up"},

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -183,13 +184,33 @@ func readInstalled(home string) (installed, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return list, nil
 	}
+	if err == nil && len(bytes.TrimSpace(raw)) == 0 {
+		err = errors.New("it is empty")
+	}
 	if err == nil {
 		err = json.Unmarshal(raw, &list)
 	}
 	if err != nil {
-		return list, fmt.Errorf("the list of plugins cannot be read: %w; mend or delete %s", err, file)
+		return list, &ListError{File: file, Err: err}
 	}
 	return list, nil
+}
+
+// ListError is a list of plugins that is there and cannot be used.
+type ListError struct {
+	File string
+	Err  error
+}
+
+func (e *ListError) Error() string {
+	return fmt.Sprintf("the list of plugins %s cannot be used: %v", e.File, e.Err)
+}
+
+func (e *ListError) Unwrap() error { return e.Err }
+
+// Hint is the next step.
+func (e *ListError) Hint() string {
+	return "put it back from a copy; or remove it, and add your plugins again: tabrelay plugin add FOLDER"
 }
 
 // change edits the list while no other process does.

@@ -9,11 +9,8 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -88,32 +85,6 @@ func Open(ctx context.Context, path string, limits Limits, log zerolog.Logger) (
 		s.failed = w.close()
 	}()
 	return s, nil
-}
-
-// connect opens the file, readable by its owner only, and returns the one connection to it.
-func connect(ctx context.Context, path string) (*sql.DB, *sql.Conn, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := f.Close(); err != nil {
-		return nil, nil, err
-	}
-	name, err := filepath.Abs(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	source := url.URL{Scheme: "file", Path: filepath.ToSlash(name), RawQuery: "_pragma=busy_timeout(2000)&_pragma=journal_mode(WAL)" +
-		"&_pragma=synchronous(NORMAL)&_pragma=wal_autocheckpoint(4000)&_pragma=cache_size(-2048)"}
-	db, err := sql.Open("sqlite", source.String())
-	if err != nil {
-		return nil, nil, err
-	}
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return nil, nil, errors.Join(err, db.Close())
-	}
-	return db, conn, nil
 }
 
 // OnSettled makes the store tell listener when the end of a dead letter's call came late: whose it is, what was called,

@@ -248,10 +248,28 @@ func TestOpenRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	setVersion(t, newer, 1000)
+	whole, err := os.ReadFile(newer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := func(name string, content []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	file("orphan.db-wal", []byte("frames of a database that is gone"))
 	for path, want := range map[string]string{
-		garbage:                           "garbage.db",
-		newer:                             "newer tabrelay",
-		filepath.Join(dir, "no", "where"): "no such file",
+		file("empty.db", nil):                "cannot open empty.db: it is empty",
+		file("header.db", whole[:50]):        "cannot open header.db: it is cut off",
+		file("half.db", whole[:5]):           "cannot open half.db: it is cut off",
+		file("page.db", whole[:4096]):        "cannot open page.db: it is cut off",
+		file("zeros.db", make([]byte, 4096)): "cannot open zeros.db: it is no SQLite database",
+		filepath.Join(dir, "orphan.db"):      "cannot open orphan.db: it is gone, but its log orphan.db-wal is there",
+		garbage:                              "garbage.db",
+		newer:                                "newer tabrelay",
+		filepath.Join(dir, "no", "where"):    "no such file",
 	} {
 		if s, err := Open(t.Context(), path, Limits{}, zerolog.Nop()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, %v, want an error with %q", path, s, err, want)

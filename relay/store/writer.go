@@ -137,7 +137,13 @@ func (w *writer) transact() error {
 	return err
 }
 
-func (w *writer) close() error { return errors.Join(w.conn.Close(), w.db.Close()) }
+// close ends with everything in the one file that people copy, and an empty log beside it.
+func (w *writer) close() error {
+	if err := w.exec("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		w.log.Warn().Err(err).Msg("the database's last changes stay in its log, tabrelay.db-wal")
+	}
+	return errors.Join(w.conn.Close(), w.db.Close())
+}
 
 // execute runs a statement to its end. The driver watches a context that can be cancelled from a goroutine of its
 // own, which costs more than the statement, so there is none.
