@@ -1,7 +1,7 @@
 // What happens while a tool runs: its progress reaches the agent, and the agent's cancel reaches the page.
 
 import { httpAgent } from '../stage/agent.ts';
-import { expect, quickest, type Stage, test, timed } from '../stage/test.ts';
+import { expect, type Stage, test } from '../stage/test.ts';
 
 const transports = {
   stdio: async (stage: Stage) => stage.agent,
@@ -9,45 +9,37 @@ const transports = {
 };
 
 for (const [transport, open] of Object.entries(transports)) {
-  test(`over ${transport}, a cancel reaches the page within 100 ms and frees the tab`, async ({ stage }) => {
+  test(`over ${transport}, a cancel reaches the page and frees the tab`, async ({ stage }) => {
     const agent = await open(stage);
-    const reached = await quickest(100, async (n) => {
-      const name = `c${n}`;
-      const cancel = new AbortController();
-      const call = agent.call(
-        'demo__slow_increment',
-        { name, ms: 30_000, note: name },
-        { signal: cancel.signal },
-      );
-      call.catch(() => {}); // it is awaited below, after the page was heard
-      await stage.demo.notes(name, 1);
-      const cancelled = Date.now();
-      cancel.abort('the person pressed escape');
-      const [, aborted] = await stage.demo.notes(name, 2);
-      expect(aborted?.text).toBe('aborted');
-      await expect(call).rejects.toThrow();
-      const { result, ms } = await timed(agent.call('demo__counter_increment', { name }));
-      expect(result.value).toMatchObject({ asked: 2 });
-      const heard = (aborted?.at ?? Number.POSITIVE_INFINITY) - cancelled;
-      return Math.max(heard, ms - 900); // the next call has its answer within a second
-    });
-    expect(reached).toBeLessThan(100);
+    const cancel = new AbortController();
+    const call = agent.call(
+      'demo__slow_increment',
+      { name: 'cancelled', ms: 30_000, note: 'cancelled' },
+      { signal: cancel.signal },
+    );
+    call.catch(() => {}); // it is awaited below, after the page was heard
+    await stage.demo.notes('cancelled', 1);
+    cancel.abort('the person pressed escape');
+    expect((await stage.demo.notes('cancelled', 2))[1]?.text).toBe('aborted');
+    await expect(call).rejects.toThrow();
+    const next = await agent.call('demo__counter_increment', { name: 'cancelled' });
+    expect(next.value).toMatchObject({ asked: 2 });
   });
 
   test(`over ${transport}, progress arrives while the tool runs`, async ({ stage }) => {
     const agent = await open(stage);
-    // The first step comes 800 ms before the end; a client that was held up meanwhile reads both at once.
-    const late = await quickest(300, async () => {
-      const seen: { progress: number; at: number }[] = [];
-      const onprogress = ({ progress }: { progress: number }) =>
-        seen.push({ progress, at: performance.now() });
-      const answer = await agent.call('demo__slow', { ms: 1000, steps: 5 }, { onprogress });
-      const ended = performance.now();
-      expect(answer.value).toEqual({ waitedMs: 1000 });
-      expect(seen.map((one) => one.progress)).toEqual([1, 2, 3, 4, 5]);
-      return 800 - (ended - (seen[0]?.at ?? ended));
-    });
-    expect(late).toBeLessThan(300);
+    const seen: number[] = [];
+    const onprogress = ({ progress }: { progress: number }) => void seen.push(progress);
+    const answer = await agent.call('demo__slow', { ms: 1000, steps: 5 }, { onprogress });
+    expect(answer.value).toEqual({ waitedMs: 1000 });
+    expect(seen).toEqual([1, 2, 3, 4, 5]);
+
+    // A tool that is cancelled at its first step has told of it before it ended.
+    const cancel = new AbortController();
+    const stop = { signal: cancel.signal, onprogress: () => cancel.abort('that was enough') };
+    const endless = agent.call('demo__slow', { ms: 30_000, steps: 30, note: 'endless' }, stop);
+    await expect(endless).rejects.toThrow('that was enough');
+    expect((await stage.demo.notes('endless', 2)).map(({ text }) => text)).toEqual(['started', 'aborted']);
   });
 }
 
@@ -57,9 +49,7 @@ test('progress gives a tool its time anew', async ({ stage }) => {
 });
 
 test('a tool without progress ends when its time is over, and its signal fires', async ({ stage }) => {
-  const { result, ms } = await timed(
-    stage.agent.call('demo__never_answer', { note: 't' }, { timeoutMs: 1500 }),
-  );
+  const result = await stage.agent.call('demo__never_answer', { note: 't' }, { timeoutMs: 1500 });
   expect(result.code).toBe('TIMEOUT');
   expect(result.block).toMatchObject({
     outcome: 'unknown',
@@ -67,7 +57,6 @@ test('a tool without progress ends when its time is over, and its signal fires',
     timeoutMs: 1500,
     retryable: false,
   });
-  expect(ms).toBeLessThan(20_000); // not the tool's own time, which has no end
   const notes = (await stage.demo.notes('t', 2)).toSorted((one, other) => one.at - other.at);
   expect(notes.map((note) => note.text)).toEqual(['started', 'aborted']);
 });

@@ -9,7 +9,7 @@ import type { Closing } from '../stage/closing.ts';
 import { repository } from '../stage/paths.ts';
 import { start } from '../stage/process.ts';
 import { openTally } from '../stage/tally.ts';
-import { expect, quickest, test } from '../stage/test.ts';
+import { expect, test } from '../stage/test.ts';
 
 const clients = 20; // half of them over stdio, where the order of calls is a fact
 const callsEach = 100;
@@ -28,28 +28,24 @@ test(`${clients * callsEach} calls at once from ${clients} clients to one tab`, 
     agents.push(client % 2 === 0 ? await stdioAgent(relay, closing) : await httpAgent(relay, token, closing));
   const address = (await relay.announced())?.address ?? '';
 
-  // The relay says how it is within 50 ms, also now.
-  const slowest = await quickest(50, async (round) => {
-    const pulse = await feelPulse(address, token, closing);
-    const began = performance.now();
-    const answers = await callAll(agents, round);
-    const seconds = (performance.now() - began) / 1000;
-    const beats = await pulse();
-    const ends = new Map<string, number>();
-    for (const { answer } of answers) ends.set(end(answer), (ends.get(end(answer)) ?? 0) + 1);
-    console.log(
-      `${answers.length} answers in ${seconds.toFixed(1)} s:`,
-      Object.fromEntries(ends),
-      Object.entries(beats)
-        .map(([what, times]) => `${what} ${describe(times)}`)
-        .join('; '),
-    );
-    expect([...ends.keys()].sort()).toEqual(['OVERLOADED', 'result']);
-    expectTrue(answers, site.arrived, round);
-    expect(beats.healthz.length).toBeGreaterThan(3);
-    return Math.max(quantile(beats.healthz, 0.95), quantile(beats.bridgeHealth, 0.95));
-  });
-  expect(slowest).toBeLessThan(50);
+  const pulse = await feelPulse(address, token, closing);
+  const began = performance.now();
+  const answers = await callAll(agents);
+  const seconds = (performance.now() - began) / 1000;
+  const beats = await pulse(); // every question about its health was answered
+  const ends = new Map<string, number>();
+  for (const { answer } of answers) ends.set(end(answer), (ends.get(end(answer)) ?? 0) + 1);
+  console.log(
+    `${answers.length} answers in ${seconds.toFixed(1)} s:`,
+    Object.fromEntries(ends),
+    Object.entries(beats)
+      .map(([what, times]) => `${what} ${describe(times)}`)
+      .join('; '),
+  );
+  expect([...ends.keys()].sort()).toEqual(['OVERLOADED', 'result']);
+  expectTrue(answers, site.arrived);
+  expect(beats.healthz.length).toBeGreaterThan(3);
+  expect(beats.bridgeHealth.length).toBeGreaterThan(3);
 });
 
 interface Called {
@@ -59,11 +55,11 @@ interface Called {
 }
 
 /** Every client makes all its calls at once. */
-function callAll(agents: readonly Agent[], round: number): Promise<Called[]> {
+function callAll(agents: readonly Agent[]): Promise<Called[]> {
   return Promise.all(
     agents.flatMap((agent, client) =>
       Array.from({ length: callsEach }, async (_, call) => {
-        const token = `${round}-${client}-${call}`;
+        const token = `${client}-${call}`;
         const writes = call % 2 === 0;
         const answer = writes ? await agent.call('tally__write', { token }) : await agent.call('tally__read');
         return { token, writes, answer };
@@ -73,18 +69,17 @@ function callAll(agents: readonly Agent[], round: number): Promise<Called[]> {
 }
 
 /** What was refused was not done, what was done was done once, and the writes of a client kept their order. */
-function expectTrue(answers: readonly Called[], all: readonly string[], round: number): void {
+function expectTrue(answers: readonly Called[], arrived: readonly string[]): void {
   for (const { answer } of answers.filter(({ answer }) => answer.failed)) {
     expect(answer.block).toMatchObject({ retryable: true, outcome: 'not_executed' });
     expect(answer.block.retryAfterMs).toBeGreaterThan(0);
   }
-  const arrived = all.filter((token) => token.startsWith(`${round}-`));
   const done = answers.filter(({ writes, answer }) => writes && !answer.failed).map(({ token }) => token);
   expect([...arrived].sort()).toEqual(done.sort());
   for (let client = 0; client < clients; client += 2) {
     const order = arrived
-      .filter((token) => token.startsWith(`${round}-${client}-`))
-      .map((token) => Number(token.split('-')[2]));
+      .filter((token) => token.startsWith(`${client}-`))
+      .map((token) => Number(token.split('-')[1]));
     expect(order, `writes of client ${client}`).toEqual([...order].sort((a, b) => a - b));
   }
 }

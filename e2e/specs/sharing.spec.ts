@@ -21,8 +21,7 @@ const sharing = test.extend<{ sharing: Sharing }>({
   sharing: async ({ closing }, use) => {
     const relay = new Relay(await temporaryFolder('home', closing));
     const demo = `127.0.0.1:${await freePort()}`;
-    // When the relay is killed the browser dials again in ever longer steps, the longer the next relay takes to start.
-    await relay.configure({ listen: '127.0.0.1:0', demo: { listen: demo }, gapWaitMs: 30_000 });
+    await relay.configure({ listen: '127.0.0.1:0', demo: { listen: demo } });
     closing.defer(() => relay.tabrelay('down'));
     const agents = await Promise.all([
       stdioAgent(relay, closing),

@@ -98,8 +98,6 @@ test(`${writes} writes under random faults: none happens twice, every outcome is
   expect(lies).toEqual([]);
   expect(marks).toHaveLength(next);
   expect(executed.length).toBeGreaterThan(next / 2);
-  const slowest = Math.max(...marks.map(({ ms }) => ms));
-  expect(slowest, 'the slowest answer').toBeLessThan(30_000);
 });
 
 /** How many writes ended in each way. */

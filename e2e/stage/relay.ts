@@ -15,12 +15,6 @@ const Status = z.object({
   tabs: z.array(z.object({ url: z.string() })),
 });
 
-/**
- * How long a page may take to begin with a tool. A machine that is busy with something else makes every page look
- * unresponsive; the tests of pages that are have the time a person has.
- */
-const startTimeoutMs = 30_000;
-
 /** What a relay is told in a test that is about neither permissions nor reviews: agents may call every tool. */
 const open = { TABRELAY_PERMISSIONS: 'auto', TABRELAY_REVIEW_REQUIRED: 'false' };
 
@@ -51,8 +45,7 @@ export class Relay {
 
   /** Writes config.json. The relay reads it when it starts and at `tabrelay … reload`. */
   async configure(config: Record<string, unknown>): Promise<void> {
-    const text = JSON.stringify({ startTimeoutMs, ...config }, null, 2);
-    await writeFile(path.join(this.home, 'config.json'), text);
+    await writeFile(path.join(this.home, 'config.json'), JSON.stringify(config, null, 2));
   }
 
   /** Starts `tabrelay serve` and waits until it listens. */

@@ -112,21 +112,3 @@ export async function visit({ page, relay }: Stage, url: string): Promise<void> 
     .poll(() => relay.tabs(), { message: 'the relay learns where the tab is' })
     .toContain(page.url());
 }
-
-/** How long something took, in milliseconds, with what it gave. */
-export async function timed<T>(action: Promise<T>): Promise<{ result: T; ms: number }> {
-  const start = performance.now();
-  const result = await action;
-  return { result, ms: performance.now() - start };
-}
-
-/**
- * Measures something until it is as quick as promised, five times at the most, and returns the quickest, in milliseconds:
- * other work of the machine makes one try slow, a slow product all of them.
- */
-export async function quickest(promised: number, measure: (n: number) => Promise<number>): Promise<number> {
-  const took: number[] = [];
-  while (took.length < 5 && !took.some((ms) => ms < promised)) took.push(await measure(took.length));
-  if (took.length > 1) console.log(`promised ${promised} ms, took ${took.map(Math.round).join(', ')} ms`);
-  return Math.min(...took);
-}

@@ -35,7 +35,7 @@ export class TroubledStage {
     const listen = `127.0.0.1:${await freePort()}`; // the same after a restart, for the clients that speak HTTP
     let proxy: Detour | undefined;
     const stage = await openTally(closing, {
-      config: { listen, startTimeoutMs: 2000 }, // as a person has it: nobody is to wait long
+      config: { listen },
       async beforeBrowser(relay) {
         proxy = await openProxy(listen, closing);
         await detour(relay, proxy);

@@ -48,6 +48,7 @@ function open() {
     closed: () => {},
     removed: () => {},
     loading: () => {},
+    frozen: () => {},
   });
   const browser = {
     shown: (tabId: number, waitMs: number) => tabs.shown(tabId, waitMs),
@@ -67,6 +68,25 @@ beforeEach(() => {
   hear = { created: () => {}, updated: () => {}, removed: () => {} };
   told = [];
   answers = async () => [];
+});
+
+test('a frozen tab is known until it runs again, and a crashed one is told as not loaded', async () => {
+  const frozen: number[] = [];
+  const tabs = new Tabs({
+    changed: () => {},
+    closed: () => {},
+    removed: () => {},
+    loading: () => {},
+    frozen: (tabId) => frozen.push(tabId),
+  });
+  const shown = { id: 5, windowId: 1, url: 'https://a.example/' };
+  hear.updated(5, { frozen: true }, { ...shown, frozen: true });
+  assert.deepEqual([frozen, tabs.isFrozen(5)], [[5], true]);
+  hear.updated(5, { frozen: false }, { ...shown, frozen: false });
+  assert.deepEqual([frozen, tabs.isFrozen(5)], [[5], false]);
+  assert.equal(tabs.get(5)?.discarded, false);
+  hear.updated(5, { status: 'unloaded' }, { ...shown, discarded: false, status: 'unloaded' });
+  assert.equal(tabs.get(5)?.discarded, true);
 });
 
 test('a new tab is answered for once the relay knows its address', async () => {

@@ -34,8 +34,8 @@ var settings = []setting[Config]{
 		"How long a tool may take when neither the tool nor the caller says."},
 	{"maxTimeoutMs", millis(100, 10*time.Minute), 300_000, func(c *Config) any { return &c.MaxTimeout },
 		"How long a tool may take at the very most, with all its progress."},
-	{"startTimeoutMs", millis(100, time.Minute), 2_000, func(c *Config) any { return &c.StartTimeout },
-		"How long a page may take to begin with a tool. After that the call ends with TAB_UNRESPONSIVE."},
+	{"startTimeoutMs", millis(100, time.Minute), 4_000, func(c *Config) any { return &c.StartTimeout },
+		"How long a page may take to begin with a tool; one that still loads has three times as long. After that the call ends with TAB_UNRESPONSIVE. A page that shows a dialog is not waited for."},
 	{"progressExtendsTimeout", boolean{}, true, func(c *Config) any { return &c.ProgressExtendsTimeout },
 		"Whether a tool that reports progress gets its timeout anew, up to maxTimeoutMs."},
 

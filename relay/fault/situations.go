@@ -103,7 +103,7 @@ var pageSituations = []Situation{
 	{ID: "tab-navigated", Code: TabChanged, Layer: InResult, Again: No,
 		When: "the tab shows another page than the call was meant for", Cause: "The person or the page navigated."},
 	{ID: "tab-unresponsive", Code: TabUnresponsive, Layer: InResult, Again: IfNotStarted,
-		When: "the page does not start the tool", Cause: "A dialog is open, or the tab is frozen, discarded or hung."},
+		When: "the page does not start the tool", Cause: "A dialog is open, the tab is frozen or not loaded, or the page is busy for longer than `startTimeoutMs`."},
 	{ID: "tab-busy", Code: TabBusy, Layer: InResult, Again: Yes,
 		When: "an earlier writing call timed out or was cancelled, and the page has not ended it", Cause: "A page cannot be made to stop."},
 	{ID: "adapter-not-ready", Code: AdapterNotReady, Layer: InResult, Again: Yes,

@@ -11,7 +11,7 @@ import (
 // The extension keeps to the limits the relay runs with, and is told them.
 func TestWelcomeSaysTheLimits(t *testing.T) {
 	usual := wire.Welcome{
-		Bundle: "b0", PingMs: 20_000, GapMs: 5_000, StartMs: 2_000,
+		Bundle: "b0", PingMs: 20_000, GapMs: 5_000, StartMs: 4_000,
 		Limits: wire.Limits{FrameBytes: 16 << 20, ResultBytes: 10 << 20, StoredOutcomeBytes: 64 << 10},
 	}
 	set := usual

@@ -46,7 +46,7 @@ const (
 	RequestTime = 10 * time.Second
 
 	// StartTime is how long a document may take to start a call, if welcome does not say otherwise.
-	StartTime = 2 * time.Second
+	StartTime = 4 * time.Second
 
 	// GapWait is how long a call waits for a profile that was connected a moment ago.
 	GapWait = 5 * time.Second

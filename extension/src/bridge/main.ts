@@ -1,6 +1,7 @@
 // The resident bridge: one per document a plugin serves, in the isolated world, where the page cannot reach it. It
 // outlives the service worker, runs isolated adapters, passes calls to main-world ones, and owns every outcome
 // until the relay has acknowledged it.
+import { dialogEvent, resumeEvent } from '../page/dialogs.ts';
 import type { Order } from '../page/order.ts';
 import { startRun } from '../page/runtime.ts';
 import { Adapters } from './adapters.ts';
@@ -48,6 +49,11 @@ class Resident {
   register(about: unknown, definition: unknown, enter: unknown): void {
     const registered = this.#adapters.register(about, definition, enter);
     if (registered !== undefined) this.#post({ type: 'registered', ...registered, main: false });
+  }
+
+  /** A dialog of the page is about to open, or was closed. */
+  tellDialog(open: boolean): void {
+    this.#post({ type: 'dialog', open });
   }
 
   /** The document goes away, or the extension did. */
@@ -118,6 +124,8 @@ class Resident {
 function settle(): void {
   const bridge = new Resident();
   hideInterfaces();
+  document.addEventListener(dialogEvent, () => bridge.tellDialog(true));
+  document.addEventListener(resumeEvent, () => bridge.tellDialog(false));
   addEventListener('pagehide', () => bridge.leave());
   const door = {
     register: (about: unknown, definition: unknown, enter: unknown) =>

@@ -16,6 +16,7 @@
 //                                        <--  console  keep the console for a while, and tell what it shows
 //     consoleLines {lines}               -->
 //     consoleGrew                        -->          at most twice a second
+//     dialog {open}                      -->          the last word before the page stands still
 import {
   exactly,
   type Guard,
@@ -93,6 +94,7 @@ export type FromBridge =
   | { type: 'cancelled' | 'known'; id: string; phase: Phase }
   | { type: 'consoleLines'; id: string; url: string; since: number; lines: ConsoleLine[]; dropped: number }
   | { type: 'consoleGrew' }
+  | { type: 'dialog'; open: boolean }
   | Outcome;
 
 const isCall = shape({
@@ -151,6 +153,7 @@ const isConsoleLines = shape({
   dropped: isNumber,
 });
 const isConsoleGrew = shape({ type: exactly('consoleGrew') });
+const isDialog = shape({ type: exactly('dialog'), open: isFlag });
 
 const fromBridge = new Map<string, Guard<FromBridge>>(
   Object.entries({
@@ -169,6 +172,7 @@ const fromBridge = new Map<string, Guard<FromBridge>>(
     known: isPhaseReport,
     consoleLines: isConsoleLines,
     consoleGrew: isConsoleGrew,
+    dialog: isDialog,
   }),
 );
 

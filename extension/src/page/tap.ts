@@ -1,5 +1,6 @@
 // Watches the page's console from the main world while a call is open: what it writes as warnings and errors,
-// uncaught errors and unhandled rejections. Outside that time nothing of the page is touched.
+// uncaught errors and unhandled rejections. Outside that time nothing of its console is touched. Dialogs are always told.
+import { tapDialogs } from './dialogs.ts';
 import { consoleEvent, handOver } from './door.ts';
 import { isRecord, isText } from './guards.ts';
 import {
@@ -107,3 +108,4 @@ listen(port, 'message', (event) => {
 });
 portStart(port);
 handOver(channel.port2, consoleEvent);
+tapDialogs();

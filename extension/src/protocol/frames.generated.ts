@@ -602,7 +602,7 @@ export interface WelcomeFrame {
    */
   gapMs: number;
   /**
-   * how long a document may take to start a call; 2000 if missing
+   * how long a document may take to start a call; 4000 if missing
    */
   startMs?: number;
 }

@@ -34,11 +34,12 @@ interface Delivery extends Addressee {
 
 const lost = 'The page has no adapter with this tool any more; call again';
 const confirmMs = 250; // for the document to say that it will not start it
+const loadingTimes = 3; // as long for a page that loads: its own scripts come first
 
 export class Invocations {
   readonly #parts: Parts;
   /** Without `started` after this long a tab is unresponsive. */
-  startMs = 2000;
+  startMs = 4000;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -55,7 +56,16 @@ export class Invocations {
       return;
     }
     if (tab.discarded) {
-      inflight.refuse(call, 'TAB_UNRESPONSIVE', 'Chrome has put the tab to sleep; it must be opened first');
+      inflight.refuse(
+        call,
+        'TAB_UNRESPONSIVE',
+        'Chrome has put the tab to sleep, or it crashed; it must be loaded first',
+      );
+      return;
+    }
+    const still = this.#standstill(frame.tabId);
+    if (still !== undefined) {
+      inflight.refuse(call, 'TAB_UNRESPONSIVE', still);
       return;
     }
     const plugin = plugins.version(frame.plugin, frame.hash);
@@ -83,6 +93,23 @@ export class Invocations {
   /** Continues a call that the predecessor of this worker started. */
   adopt(frame: OpenCall['frame'], bridge: Bridge): void {
     if (!this.#parts.inflight.knows(frame.id)) this.#parts.inflight.admit(frame, bridge, 'started');
+  }
+
+  /** Ends the calls that a tab has not started when it is known that it will not. */
+  standsStill(tabId: number): void {
+    const still = this.#standstill(tabId);
+    if (still === undefined) return;
+    for (const call of this.#parts.inflight.all())
+      if (call.frame.tabId === tabId && call.phase !== 'started')
+        this.#parts.inflight.refuse(call, 'TAB_UNRESPONSIVE', still);
+  }
+
+  // What is known to keep a tab from starting a tool, however long one waits for it.
+  #standstill(tabId: number): string | undefined {
+    const { bridges, tabs } = this.#parts;
+    if (bridges.of(tabId).some(({ dialog }) => dialog))
+      return 'The page shows a dialog, and runs nothing until the person closes it';
+    return tabs.isFrozen(tabId) ? 'Chrome has frozen the tab until the person looks at it' : undefined;
   }
 
   cancel(id: string): void {
@@ -226,14 +253,19 @@ export class Invocations {
     bridge.send({ type: 'call', order, sentAt: Date.now(), tailBytes, acting: acting(frame) });
   }
 
-  #watch(call: OpenCall): void {
-    const { inflight } = this.#parts;
+  // A page that is slow is not one that is dead, and nothing tells them apart but time, save what is known: a page that
+  // loads has longer, and one that stands still is not waited for (standsStill).
+  #watch(call: OpenCall, waited = 0): void {
+    const { inflight, tabs } = this.#parts;
     const giveUp = (message: string) => inflight.refuse(call, 'TAB_UNRESPONSIVE', message);
-    const inTime = `within ${this.startMs / 1000} s`;
     call.timer = setTimeout(() => {
+      const ms = waited + this.startMs;
+      if (ms < loadingTimes * this.startMs && tabs.get(call.frame.tabId)?.status === 'loading')
+        return this.#watch(call, ms);
+      const inTime = `within ${ms / 1000} s`;
       if (call.bridge === undefined) return giveUp(`The page did not let the extension in ${inTime}`);
       call.bridge.send({ type: 'query', id: call.frame.id });
-      const message = `The page did not start the tool ${inTime}: it is busy, frozen or shows a dialog`;
+      const message = `The page did not start the tool ${inTime}: it is busy or hangs`;
       call.timer = setTimeout(() => giveUp(message), confirmMs);
     }, this.startMs);
   }

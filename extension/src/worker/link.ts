@@ -38,6 +38,8 @@ const greetingMs = 5000;
 const pongMs = 10_000;
 const probeMs = 60_000;
 const minDelayMs = 500;
+const eagerMs = 1000; // between attempts while a relay may be starting again, and calls wait for this browser
+const eagerAttempts = 30;
 const maxDelayMs = 30_000;
 
 export class Link {
@@ -229,10 +231,15 @@ export class Link {
     this.#again(this.#delay());
   }
 
-  // The first attempt after a connection is at once, then 0.5 s to 30 s, with jitter.
+  // The first attempt after a connection is at once, then every second at the least for half a minute, then ever more
+  // rarely, up to 30 s, with jitter.
   #delay(): number {
     if (this.#attempts === 0) return 0;
-    const full = Math.min(maxDelayMs, minDelayMs * 2 ** (this.#attempts - 1));
+    const eager = Math.min(eagerMs, minDelayMs * 2 ** (this.#attempts - 1));
+    const full =
+      this.#attempts <= eagerAttempts
+        ? eager
+        : Math.min(maxDelayMs, eagerMs * 2 ** (this.#attempts - eagerAttempts));
     return full * (0.5 + Math.random() / 2);
   }
 

@@ -135,6 +135,7 @@ const tabs = new Tabs({
     consoles.removed(tabId);
   },
   loading: (tabId) => departures.tabLoading(tabId),
+  frozen: (tabId) => invocations.standsStill(tabId),
 });
 
 const bridges = new Bridges(
@@ -143,6 +144,10 @@ const bridges = new Bridges(
       if (message.type === 'hello' || message.type === 'registered' || message.type === 'lateReady') return;
       if (message.type === 'consoleLines' || message.type === 'consoleGrew') {
         consoles.hear(bridge, message);
+        return;
+      }
+      if (message.type === 'dialog') {
+        invocations.standsStill(bridge.tabId);
         return;
       }
       if (message.type === 'known') recovery.known(message.id);
@@ -155,6 +160,7 @@ const bridges = new Bridges(
     },
     gone: (bridge) => {
       departures.bridgeGone(bridge);
+      if (bridge.frameId === 0) tabs.look(bridge.tabId);
       consoles.gone(bridge);
       keepalive.changed();
     },

@@ -11,6 +11,7 @@ interface TabListener {
   closed(tabId: number, became?: number): void; // or left the web, or has another id now
   removed(tabId: number): void; // really closed, web address or not
   loading(tabId: number): void; // a new document begins
+  frozen(tabId: number): void; // nothing runs in it until the person looks at it
 }
 
 // A frame's header has a limit, and a page may choose both as long as it likes.
@@ -30,6 +31,7 @@ const same = (a: Tab, b: Tab): boolean =>
 
 export class Tabs {
   readonly #tabs = new Map<number, Tab>();
+  readonly #frozen = new Set<number>();
   readonly #awaited = new Map<number, (() => void)[]>();
   #focusedWindow: number = chrome.windows.WINDOW_ID_NONE;
   readonly #listener: TabListener;
@@ -41,6 +43,7 @@ export class Tabs {
     chrome.tabs.onUpdated.addListener((tabId, change, tab) => {
       if (change.status === 'loading') listener.loading(tabId);
       this.#upsert(tab);
+      if (change.frozen) listener.frozen(tabId);
     });
     chrome.tabs.onRemoved.addListener((tabId) => {
       listener.removed(tabId);
@@ -50,7 +53,7 @@ export class Tabs {
     chrome.tabs.onReplaced.addListener((added, removed) => {
       this.#replace(added, removed);
     });
-    chrome.tabs.onAttached.addListener((tabId) => this.#read(tabId));
+    chrome.tabs.onAttached.addListener((tabId) => this.look(tabId));
     chrome.tabs.onActivated.addListener(({ tabId, windowId }) => this.#activate(tabId, windowId));
     chrome.windows.onFocusChanged.addListener((windowId) => this.#focus(windowId));
     this.loaded = this.#load();
@@ -58,6 +61,11 @@ export class Tabs {
 
   get(tabId: number): Tab | undefined {
     return this.#tabs.get(tabId);
+  }
+
+  /** Whether Chrome has stopped everything that runs in a tab, to save energy. */
+  isFrozen(tabId: number): boolean {
+    return this.#frozen.has(tabId);
   }
 
   all(): Tab[] {
@@ -85,6 +93,14 @@ export class Tabs {
     });
   }
 
+  /** Asks Chrome how a tab is: it tells nobody of one that has crashed. */
+  look(tabId: number): void {
+    chrome.tabs.get(tabId).then(
+      (tab) => this.#upsert(tab),
+      () => this.#remove(tabId),
+    );
+  }
+
   #settle(tabId: number): void {
     for (const done of this.#awaited.get(tabId) ?? []) done();
     this.#awaited.delete(tabId);
@@ -96,16 +112,11 @@ export class Tabs {
     for (const tab of await chrome.tabs.query({})) this.#upsert(tab);
   }
 
-  #read(tabId: number): void {
-    chrome.tabs.get(tabId).then(
-      (tab) => this.#upsert(tab),
-      () => this.#remove(tabId),
-    );
-  }
-
   #upsert(from: chrome.tabs.Tab): void {
     const { id, url } = from;
     if (id === undefined) return;
+    if (from.frozen) this.#frozen.add(id);
+    else this.#frozen.delete(id);
     if (!isWeb(url)) {
       this.#remove(id);
       return;
@@ -117,7 +128,7 @@ export class Tabs {
       title: (from.title ?? '').slice(0, maxTitle),
       active: from.active,
       focused: from.windowId === this.#focusedWindow,
-      discarded: from.discarded,
+      discarded: from.discarded || from.status === 'unloaded', // nothing of a crashed page is left either
       status: isStatus(from.status) ? from.status : 'complete',
       lastUsed: Math.round(from.lastAccessed ?? 0),
     });
@@ -131,6 +142,7 @@ export class Tabs {
   }
 
   #remove(tabId: number, became?: number): void {
+    this.#frozen.delete(tabId);
     if (this.#tabs.delete(tabId)) this.#listener.closed(tabId, became);
   }
 

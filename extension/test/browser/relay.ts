@@ -26,7 +26,6 @@ export class TestRelay {
   autoAck = true;
   bundle = '';
   protocol = 2;
-  startMs = 30_000; // a page of a busy machine is not one that does not answer
   code = ''; // a one-time string that is good now
   sendWrongProof = false;
   plugins: readonly object[] = [];
@@ -115,7 +114,7 @@ export class TestRelay {
         this.connections++;
         const limits = { frameBytes: 16 << 20, resultBytes: 10 << 20, storedOutcomeBytes: 65536 };
         const bundle = this.bundle || JSON.parse(hello).bundle;
-        this.send({ type: 'welcome', bundle, pingMs: 20_000, limits, gapMs: 5000, startMs: this.startMs });
+        this.send({ type: 'welcome', bundle, pingMs: 20_000, limits, gapMs: 5000 });
         this.send({ type: 'plugins', plugins: this.plugins });
       } else if (frame.type === 'ping') socket.send('{"type":"pong"}');
       else if (frame.type === 'outcome' && this.autoAck) this.send({ type: 'ack', ids: [frame.id] });

@@ -31,6 +31,8 @@ export interface Stage {
   /** Gives the extension a list of plugins, and waits until Chrome puts their scripts into pages. */
   offer(plugins: readonly Plugin[]): Promise<void>;
   stopWorker(): Promise<void>;
+  /** Takes the alarm away that wakes a worker in the end. */
+  clearAlarms(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -184,6 +186,9 @@ export async function setStage(site: Site = plainPage, props: Props = {}): Promi
     },
     call(tabId, tool, args = {}, extra = {}) {
       return startCall(relay, tabId, tool, args, extra);
+    },
+    async clearAlarms() {
+      await (await worker()).evaluate(() => chrome.alarms.clearAll());
     },
     async stopWorker() {
       const page = browser.pages()[0];
