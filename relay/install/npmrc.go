@@ -127,7 +127,7 @@ func secure(u *url.URL) error {
 	if u.Scheme == "https" || u.Scheme == "http" && (ip.IsLoopback() || u.Hostname() == "localhost") {
 		return nil
 	}
-	return fmt.Errorf("%s is not asked: packages come over https", u.Redacted())
+	return fmt.Errorf("%s is not asked: packages come over https", u.Host) // the rest of the address may be a secret
 }
 
 // token is the secret for an address: npm's key for it is the address without its scheme, or a folder above it.

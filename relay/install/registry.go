@@ -94,7 +94,7 @@ func (c *Config) fetch(ctx context.Context, spec Spec) (*Package, error) {
 	}
 	var about packument
 	if err := json.Unmarshal(raw, &about); err != nil {
-		return nil, fmt.Errorf("the registry's answer is not JSON: %w", err)
+		return nil, errors.New("the registry's answer is not JSON")
 	}
 	version := spec.Version
 	if version == "" {
@@ -166,7 +166,11 @@ func (c *Config) get(ctx context.Context, from *url.URL, accept string, limit in
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("the registry did not answer: %w", err)
+		var failed *url.Error
+		if errors.As(err, &failed) { // which quotes an address that npm's configuration may hold a secret in
+			err = failed.Err
+		}
+		return nil, fmt.Errorf("the registry %s did not answer: %w", from.Host, err)
 	}
 	defer res.Body.Close() // only read from
 	switch {

@@ -164,7 +164,7 @@ func TestConfig(t *testing.T) {
 		{func() {}, "@shop/tea", "https://three.example/npm/"},
 		{func() { write(filepath.Join(dir, ".npmrc"), "registry=https://two.example\n") }, "tea", "https://two.example/"},
 		{func() { env["npm_config_registry"] = "https://four.example/" }, "tea", "https://four.example/"},
-		{func() { env["npm_config_registry"] = "http://four.example/" }, "tea", "http://four.example/ is not asked: packages come over https"},
+		{func() { env["npm_config_registry"] = "http://four.example/" }, "tea", "four.example is not asked: packages come over https"},
 		{func() { env["npm_config_registry"] = "nonsense" }, "tea", "the registry's address in npm's configuration is not a URL"},
 	} {
 		if step.do(); address(step.name) != step.want {

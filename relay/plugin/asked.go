@@ -3,10 +3,8 @@ package plugin
 import (
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -75,20 +73,13 @@ func strangers(text string, patterns []string) []string {
 
 // sourceText is a plugin's own sources, without comments; empty when there are none.
 func sourceText(dir string) string {
-	if dir == "" {
-		return ""
-	}
+	files, _ := SourceFiles(dir)
 	var all strings.Builder
-	_ = filepath.WalkDir(filepath.Join(dir, "src"), func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.Contains(".ts.tsx.js.jsx.mts.mjs", filepath.Ext(path)) {
-			return nil // what cannot be read is not compared
-		}
-		text, err := os.ReadFile(path)
-		if err == nil {
-			all.Write(text)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if strings.HasPrefix(name, "src/") && strings.Contains(".ts.tsx.js.jsx.mts.mjs", path.Ext(name)) {
+			all.Write(files[name])
 			all.WriteByte('\n')
 		}
-		return nil
-	})
+	}
 	return comment.ReplaceAllString(all.String(), " ")
 }

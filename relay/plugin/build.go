@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,6 +35,7 @@ type Builder struct {
 	dir string
 
 	mu     sync.Mutex // one build at a time; guards what follows
+	folder *folder
 	source *sourceBundle
 	page   *pageBundle
 	reader *reader
@@ -52,15 +54,10 @@ func NewBuilder(dir string) (*Builder, error) {
 		dir = resolved
 	}
 	go func() { _, _ = compiledSDK() }() // needed soon; whoever needs it gets its error
-	b := &Builder{dir: dir, reader: &reader{packages: &packageBundle{dir: dir}, limit: readingLimit}}
-	if b.source, err = newSourceBundle(dir); err != nil {
-		return nil, err
-	}
-	if b.page, err = newPageBundle(dir); err != nil {
-		b.source.close()
-		return nil, err
-	}
-	return b, nil
+	f := &folder{dir: dir}
+	b := &Builder{dir: dir, folder: f, source: &sourceBundle{folder: f}, reader: &reader{packages: &packageBundle{folder: f}, limit: readingLimit}}
+	b.page, err = newPageBundle(f)
+	return b, err
 }
 
 // Close releases the builder. It may be called twice.
@@ -72,6 +69,7 @@ func (b *Builder) Close() {
 	}
 	b.source.close()
 	b.page.close()
+	b.folder.close()
 	b.source = nil
 }
 
@@ -95,6 +93,9 @@ func (b *Builder) Build(ctx context.Context, opts Options) (*Plugin, []Diagnosti
 		return plugin, found, nil
 	case "":
 		opts.Out = filepath.Join(b.dir, "dist")
+		if info, err := os.Lstat(opts.Out); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return nil, found, fmt.Errorf("%s is a link, and a build writes into the plugin's own folder; remove it, or choose a folder with --out", opts.Out)
+		}
 		if err := refreshTypes(b.dir); err != nil {
 			return nil, found, err
 		}
@@ -103,11 +104,17 @@ func (b *Builder) Build(ctx context.Context, opts Options) (*Plugin, []Diagnosti
 }
 
 func (b *Builder) build(ctx context.Context, shipped bool) (*Plugin, []Diagnostic, error) {
-	src, found := readPackage(b.dir, shipped)
+	_ = b.folder.open() // without a folder there is no package.json, which is what is said
+	defer b.folder.close()
+	src, found := readPackage(b.folder, shipped)
 	if src == nil {
 		return nil, found, invalid(found)
 	}
-	if _, err := os.Stat(filepath.Join(b.dir, entryFile)); err != nil {
+	switch at, err := b.folder.file(entryFile); {
+	case err != nil:
+		found = append(found, Diagnostic{File: entryFile, Text: err.Error()})
+		return nil, found, invalid(found)
+	case at == "":
 		found = append(found, Diagnostic{File: entryFile, Text: "is missing; it exports the plugin: export default definePlugin({ tools: [ … ] })"})
 		return nil, found, invalid(found)
 	}
@@ -132,7 +139,7 @@ func (b *Builder) build(ctx context.Context, shipped bool) (*Plugin, []Diagnosti
 	if preScript != nil {
 		manifest.PreScript = preScriptFile
 	}
-	prompts, files, more := readPrompts(b.dir, manifest.Name)
+	prompts, files, more := readPrompts(b.folder, manifest.Name)
 	manifest.Prompts = prompts
 	b.files, found = append(b.files, files...), append(found, more...)
 	if err := invalid(found); err != nil {
@@ -151,7 +158,7 @@ func (b *Builder) preScript(src *source) ([]byte, []Diagnostic) {
 	if entry == "" {
 		return nil, nil
 	}
-	code, files, found := buildPreScript(b.dir, entry)
+	code, files, found := buildPreScript(b.folder, entry)
 	b.files = slices.Compact(slices.Sorted(slices.Values(append(b.files, files...))))
 	return code, found
 }

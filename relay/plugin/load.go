@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -19,7 +18,10 @@ func Load(dir string) (*Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := read(within(os.DirFS(dir), "dist"), false)
+	f := &folder{dir: dir} // a link that leads out of the folder is none of its files
+	_ = f.open()           // what is not there has no build output
+	defer f.close()
+	p, err := read(func(name string) ([]byte, error) { return f.read("dist/" + name) }, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s has no build output; run: tabrelay plugin build %s", dir, dir)
 	}

@@ -23,6 +23,11 @@ func readMetafile(raw string) (metafile, error) {
 	if err := json.Unmarshal([]byte(raw), &meta); err != nil {
 		return meta, fmt.Errorf("the bundler's report cannot be read: %w", err)
 	}
+	inputs := make(map[string]struct{}, len(meta.Inputs))
+	for name := range meta.Inputs {
+		inputs[own(name)] = struct{}{}
+	}
+	meta.Inputs = inputs
 	return meta, nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"path"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -41,12 +40,12 @@ type source struct {
 const packageFile = "package.json"
 
 // readPackage reads and checks dir/package.json. It finds everything wrong with it, not only the first fault.
-func readPackage(dir string, shipped bool) (*source, []Diagnostic) {
-	raw, err := os.ReadFile(filepath.Join(dir, packageFile))
+func readPackage(f *folder, shipped bool) (*source, []Diagnostic) {
+	raw, err := f.read(packageFile)
 	if err != nil {
 		return nil, []Diagnostic{{File: packageFile, Text: fmt.Sprintf("cannot be read (%v); a plugin is a folder with package.json and src/index.ts", rootCause(err))}}
 	}
-	return parsePackage(dir, raw, shipped)
+	return parsePackage(f, raw, shipped)
 }
 
 // rootCause drops the path from a file error: messages name files relative to the plugin.
@@ -68,8 +67,8 @@ func notJSON(err error) Diagnostic {
 	return d
 }
 
-func parsePackage(dir string, raw []byte, shipped bool) (*source, []Diagnostic) {
-	c := &packageCheck{dir: dir, raw: raw, shipped: shipped}
+func parsePackage(f *folder, raw []byte, shipped bool) (*source, []Diagnostic) {
+	c := &packageCheck{folder: f, raw: raw, shipped: shipped}
 	tree, err := hujson.Parse(raw)
 	if err != nil {
 		return nil, []Diagnostic{notJSON(err)}
@@ -90,7 +89,7 @@ func parsePackage(dir string, raw []byte, shipped bool) (*source, []Diagnostic) 
 
 // packageCheck collects the faults of one package.json.
 type packageCheck struct {
-	dir    string
+	folder *folder
 	raw    []byte
 	tree   hujson.Value
 	key    string // "tabrelay", or "opentabs" in a plugin written for that

@@ -3,8 +3,6 @@ package plugin
 import (
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,7 +16,7 @@ import (
 // packageBundle holds the packages a plugin imports, compiled for the engine. They are large and change rarely, so
 // they are bundled apart from the plugin, and only again when one of their files changed.
 type packageBundle struct {
-	dir        string
+	folder     *folder
 	imports    []string
 	compiled   *sobek.Program
 	generation int              // counts the bundles that were made
@@ -47,7 +45,7 @@ func (p *packageBundle) program(imports []string) (*sobek.Program, []Diagnostic)
 	if p.compiled != nil && slices.Equal(imports, p.imports) && p.unchanged() {
 		return p.compiled, nil
 	}
-	result := buildScript(p.dir, entryOf(imports), serveSDK(), refuseNode(), oneLocale())
+	result := buildScript(entryOf(imports), serveSDK(), refuseNode(), oneLocale(p.folder), serveEmpty(), p.folder.confine())
 	if len(result.Errors) > 0 {
 		return nil, diagnose(result.Errors, false)
 	}
@@ -81,10 +79,11 @@ var engineSupports = map[string]bool{
 }
 
 // buildScript bundles code that is not the plugin's own, for the engine.
-func buildScript(dir, entry string, plugins ...api.Plugin) api.BuildResult {
+func buildScript(entry string, plugins ...api.Plugin) api.BuildResult {
 	return api.Build(api.BuildOptions{
-		Stdin:             &api.StdinOptions{Contents: entry, ResolveDir: dir, Sourcefile: packageFile},
-		AbsWorkingDir:     dir,
+		Stdin:             &api.StdinOptions{Contents: entry, ResolveDir: nowhere, Sourcefile: packageFile},
+		AbsWorkingDir:     nowhere,
+		TsconfigRaw:       "{}",
 		Bundle:            true,
 		Format:            api.FormatCommonJS,
 		Platform:          api.PlatformBrowser,
@@ -111,38 +110,29 @@ func (p *packageBundle) remember(metafile string) {
 		return
 	}
 	for name := range meta.Inputs {
-		file := filepath.Join(p.dir, filepath.FromSlash(name))
-		if at, ok := stampOf(file); ok {
-			p.files[file] = at
+		if at, ok := p.folder.stamp(name); ok {
+			p.files[name] = at
 		}
 	}
 }
 
 func (p *packageBundle) unchanged() bool {
 	for file, was := range p.files {
-		if now, ok := stampOf(file); !ok || now != was {
+		if now, ok := p.folder.stamp(file); !ok || now != was {
 			return false
 		}
 	}
 	return true
 }
 
-func stampOf(file string) (stamp, bool) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return stamp{}, false
-	}
-	return stamp{size: info.Size(), modified: info.ModTime()}, true
-}
-
 var localeExport = regexp.MustCompile(`export \{ default as (\w+) \} from`)
 
 // oneLocale gives every language of Zod's messages the English ones: the others are half of Zod's code, and an agent
 // reads English.
-func oneLocale() api.Plugin {
+func oneLocale(f *folder) api.Plugin {
 	return api.Plugin{Name: "tabrelay-locales", Setup: func(build api.PluginBuild) {
 		build.OnLoad(api.OnLoadOptions{Filter: `[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$`}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
-			raw, err := os.ReadFile(args.Path)
+			raw, err := f.read(args.Path)
 			if err != nil {
 				return api.OnLoadResult{}, err
 			}
@@ -150,14 +140,14 @@ func oneLocale() api.Plugin {
 			for _, found := range localeExport.FindAllStringSubmatch(string(raw), -1) {
 				contents += fmt.Sprintf("export { en as %s };\n", found[1])
 			}
-			return api.OnLoadResult{Contents: &contents, ResolveDir: filepath.Dir(args.Path)}, nil
+			return api.OnLoadResult{Contents: &contents, ResolveDir: nowhere}, nil
 		})
 	}}
 }
 
 // compiledSDK returns the SDK as a script for the engine: an object of its modules by the names they are imported by.
 var compiledSDK = sync.OnceValues(func() (*sobek.Program, error) {
-	result := buildScript("", entryOf(slices.Sorted(maps.Keys(sdkModules))), serveSDK())
+	result := buildScript(entryOf(slices.Sorted(maps.Keys(sdkModules))), serveSDK())
 	if len(result.Errors) > 0 {
 		return nil, fmt.Errorf("the SDK in this binary does not build: %s", result.Errors[0].Text)
 	}

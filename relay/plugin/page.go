@@ -12,11 +12,11 @@ import (
 
 // pageBundle makes what is injected: the handlers and what they use, and nothing that only the relay needs.
 type pageBundle struct {
-	dir  string
-	code string           // the stripped module of the current build
-	zod  bool             // it is bundled with Zod
-	lean api.BuildContext // leaves schema libraries out
-	full api.BuildContext // bundles them; nil until a plugin needs it
+	folder *folder
+	code   string           // the stripped module of the current build
+	zod    bool             // it is bundled with Zod
+	lean   api.BuildContext // leaves schema libraries out
+	full   api.BuildContext // bundles them; nil until a plugin needs it
 }
 
 // pageGlobal is the variable the bundle defines; its `default` is what the plugin exports, and its `enter` how the page's
@@ -38,8 +38,8 @@ var jitlessSource = "import { config } from 'zod/v4/core';\nconfig({ jitless: tr
 
 var entrySource = fmt.Sprintf("export { default } from %q;\nexport { enter } from %q;\n", pluginPath, scopePath)
 
-func newPageBundle(dir string) (*pageBundle, error) {
-	p := &pageBundle{dir: dir}
+func newPageBundle(f *folder) (*pageBundle, error) {
+	p := &pageBundle{folder: f}
 	var err error
 	p.lean, err = p.context(leaveOutSchemas())
 	return p, err
@@ -47,8 +47,9 @@ func newPageBundle(dir string) (*pageBundle, error) {
 
 func (p *pageBundle) context(plugins ...api.Plugin) (api.BuildContext, error) {
 	context, failed := api.Context(api.BuildOptions{
-		AbsWorkingDir:     p.dir,
+		AbsWorkingDir:     p.folder.dir,
 		EntryPoints:       []string{pageEntry},
+		TsconfigRaw:       "{}",
 		Outfile:           "adapter.js",
 		Bundle:            true,
 		Format:            api.FormatIIFE,
@@ -64,7 +65,7 @@ func (p *pageBundle) context(plugins ...api.Plugin) (api.BuildContext, error) {
 		Metafile:          true,
 		LogLevel:          api.LogLevelSilent,
 		Define:            map[string]string{"process.env.NODE_ENV": `"production"`},
-		Plugins:           append(plugins, p.serveEntry(), serveSDK(), refuseNode()),
+		Plugins:           append(plugins, p.serveEntry(), serveSDK(), refuseNode(), serveEmpty(), p.folder.confine()),
 	})
 	if failed != nil {
 		return nil, fmt.Errorf("the bundler does not start: %v", failed.Errors)
@@ -96,7 +97,7 @@ func (p *pageBundle) serveEntry() api.Plugin {
 			case args.Path == pageEntry:
 				contents = &entrySource
 			}
-			return api.OnLoadResult{Contents: contents, ResolveDir: p.dir, Loader: api.LoaderJS}, nil
+			return api.OnLoadResult{Contents: contents, ResolveDir: nowhere, Loader: api.LoaderJS}, nil
 		})
 	}}
 }
@@ -128,7 +129,7 @@ func (p *pageBundle) build(m *module) (bundled, []Diagnostic) {
 	}
 	// A handler uses a schema at run time: then the page needs the library.
 	if p.full == nil {
-		context, err := p.context(oneLocale())
+		context, err := p.context(oneLocale(p.folder))
 		if err != nil {
 			return bundled{}, []Diagnostic{{Text: err.Error()}}
 		}
@@ -137,7 +138,7 @@ func (p *pageBundle) build(m *module) (bundled, []Diagnostic) {
 	p.zod = slices.ContainsFunc(m.packages, func(name string) bool { return name == "zod" || name == "zod/v4" })
 	result = p.full.Rebuild()
 	if len(result.Errors) > 0 {
-		return bundled{}, placeImports(p.dir, m.files, diagnose(result.Errors, false))
+		return bundled{}, placeImports(p.folder, m.files, diagnose(result.Errors, false))
 	}
 	return finish(result), diagnose(result.Warnings, true)
 }
@@ -146,7 +147,7 @@ func finish(result api.BuildResult) bundled {
 	var b bundled
 	for _, file := range result.OutputFiles {
 		if strings.HasSuffix(file.Path, ".map") {
-			b.sources = file.Contents
+			b.sources = bytes.ReplaceAll(file.Contents, []byte(folderNamespace+":"), nil)
 		} else {
 			b.code = mendExports(append(bytes.TrimSpace(file.Contents), '\n'))
 		}

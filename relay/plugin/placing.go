@@ -3,8 +3,6 @@ package plugin
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 )
@@ -14,7 +12,7 @@ var noExport = regexp.MustCompile(`^No matching export in "([^"]+)" for import "
 
 // placeImports finds in the plugin's sources the names that packages do not have: the bundler sees the sources as one
 // module, and names a line of that.
-func placeImports(dir string, files []string, found []Diagnostic) []Diagnostic {
+func placeImports(f *folder, files []string, found []Diagnostic) []Diagnostic {
 	for i, d := range found {
 		parts := noExport.FindStringSubmatch(d.Text)
 		if parts == nil || !strings.HasPrefix(d.File, entryNamespace) {
@@ -24,17 +22,17 @@ func placeImports(dir string, files []string, found []Diagnostic) []Diagnostic {
 		if _, file, ok := strings.Cut(parts[1], "node_modules/"); ok {
 			owner = file
 		}
-		found[i] = importOf(parts[2], dir, files)
+		found[i] = importOf(parts[2], f, files)
 		found[i].Text = fmt.Sprintf("%s has no %q", owner, parts[2])
 	}
 	return found
 }
 
 // importOf is the place where a file imports a name from a package.
-func importOf(name, dir string, files []string) Diagnostic {
+func importOf(name string, f *folder, files []string) Diagnostic {
 	form := regexp.MustCompile(`\b(?:import|export)\b[^'"]*?\b(` + regexp.QuoteMeta(name) + `)\b[^'"]*?\bfrom\s*['"][^.'"]`)
 	for _, file := range files {
-		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(file)))
+		text, err := f.read(file)
 		if err != nil {
 			continue // it was there a moment ago; the next file, or the entry, is named
 		}

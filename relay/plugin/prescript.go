@@ -3,8 +3,9 @@ package plugin
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"os"
+	"path"
 	"path/filepath"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -17,29 +18,34 @@ const preScriptFile = "pre-script.js"
 
 // checkPreScript looks whether the pre-script of package.json can be one.
 func (c *packageCheck) checkPreScript() {
-	p, at := &c.source.Plugin, "/"+c.key+"/preScript"
+	p, field := &c.source.Plugin, "/"+c.key+"/preScript"
 	if p.PreScript == "" {
 		return
 	}
 	if p.World != Main {
-		c.add(at, `"preScript" runs in the page's own world; it needs "world": "main"`)
+		c.add(field, `"preScript" runs in the page's own world; it needs "world": "main"`)
 	}
 	if !filepath.IsLocal(filepath.FromSlash(p.PreScript)) {
-		c.add(at, `"preScript" %q is not a file of the plugin; write it as "src/pre-script.ts"`, p.PreScript)
+		c.add(field, `"preScript" %q is not a file of the plugin; write it as "src/pre-script.ts"`, p.PreScript)
 		p.PreScript = ""
 		return
 	}
-	if info, err := os.Stat(filepath.Join(c.dir, filepath.FromSlash(p.PreScript))); err != nil || info.IsDir() {
-		c.add(at, `"preScript" names %s, which is missing; it calls definePreScript from %q`, p.PreScript, sdkPath+"/pre-script")
+	switch at, err := c.folder.file(path.Clean(p.PreScript)); {
+	case errors.Is(err, errLeadsOut):
+		c.add(field, `"preScript" %q %v`, p.PreScript, err)
+		p.PreScript = ""
+	case err != nil || at == "":
+		c.add(field, `"preScript" names %s, which is missing; it calls definePreScript from %q`, p.PreScript, sdkPath+"/pre-script")
 		p.PreScript = ""
 	}
 }
 
 // buildPreScript bundles it, together with what it imports.
-func buildPreScript(dir, entry string) ([]byte, []string, []Diagnostic) {
+func buildPreScript(f *folder, entry string) ([]byte, []string, []Diagnostic) {
 	result := api.Build(api.BuildOptions{
-		AbsWorkingDir:     dir,
-		EntryPoints:       []string{filepath.FromSlash(entry)},
+		AbsWorkingDir:     f.dir,
+		EntryPoints:       []string{path.Clean(entry)},
+		TsconfigRaw:       f.configOf(path.Dir(path.Clean(entry))).raw(),
 		Outfile:           preScriptFile,
 		Bundle:            true,
 		Format:            api.FormatIIFE,
@@ -52,7 +58,7 @@ func buildPreScript(dir, entry string) ([]byte, []string, []Diagnostic) {
 		LegalComments:     api.LegalCommentsNone,
 		Metafile:          true,
 		LogLevel:          api.LogLevelSilent,
-		Plugins:           []api.Plugin{serveSDK(), refuseNode()},
+		Plugins:           []api.Plugin{serveSDK(), refuseNode(), serveEmpty(), f.confine()},
 	})
 	found := append(diagnose(result.Errors, false), diagnose(result.Warnings, true)...)
 	if len(result.Errors) > 0 {

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+	"maps"
 	"path"
-	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -62,8 +62,12 @@ func (p *Prompt) Fill(value func(name string) string) string {
 }
 
 // readPrompts reads every recipe of a plugin's folder. A plugin without the folder has none.
-func readPrompts(dir, plugin string) (prompts []Prompt, files []string, found []Diagnostic) {
-	entries, err := os.ReadDir(filepath.Join(dir, promptsFolder))
+func readPrompts(f *folder, plugin string) (prompts []Prompt, files []string, found []Diagnostic) {
+	at, _, err := f.follow(promptsFolder)
+	var entries map[string]fs.FileMode
+	if err == nil {
+		entries, err = f.list(at)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
@@ -71,17 +75,17 @@ func readPrompts(dir, plugin string) (prompts []Prompt, files []string, found []
 		return nil, nil, []Diagnostic{{File: promptsFolder, Text: fmt.Sprintf("cannot be read: %v", rootCause(err))}}
 	}
 	byName := map[string]string{}
-	for _, entry := range entries {
-		file := path.Join(promptsFolder, entry.Name())
+	for _, entry := range slices.Sorted(maps.Keys(entries)) {
+		file := path.Join(promptsFolder, entry)
 		switch {
-		case strings.HasPrefix(entry.Name(), ".") || strings.EqualFold(entry.Name(), "README.md"):
+		case strings.HasPrefix(entry, ".") || strings.EqualFold(entry, "README.md"):
 			continue
-		case entry.IsDir() || !strings.HasSuffix(entry.Name(), ".md"):
+		case entries[entry].IsDir() || !strings.HasSuffix(entry, ".md"):
 			found = append(found, Diagnostic{File: file, Warning: true, Text: "is not read: a recipe is a file prompts/<name>.md"})
 			continue
 		}
 		files = append(files, file)
-		p, more := readPrompt(dir, file)
+		p, more := readPrompt(f, file)
 		found = append(found, more...)
 		if p == nil {
 			continue
@@ -101,20 +105,16 @@ func readPrompts(dir, plugin string) (prompts []Prompt, files []string, found []
 	return prompts, files, found
 }
 
-func readPrompt(dir, file string) (*Prompt, []Diagnostic) {
+func readPrompt(f *folder, file string) (*Prompt, []Diagnostic) {
 	refuse := func(text string, values ...any) (*Prompt, []Diagnostic) {
 		return nil, []Diagnostic{{File: file, Text: fmt.Sprintf(text, values...)}}
 	}
-	info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(file)))
+	raw, err := f.read(file)
 	if err != nil {
-		return refuse("cannot be read: %v", rootCause(err))
+		return refuse("cannot be read: %v", err)
 	}
-	if info.Size() > maxPromptFile {
-		return refuse("has %d bytes, and a recipe may have %d", info.Size(), maxPromptFile)
-	}
-	raw, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(file)))
-	if err != nil {
-		return refuse("cannot be read: %v", rootCause(err))
+	if len(raw) > maxPromptFile {
+		return refuse("has %d bytes, and a recipe may have %d", len(raw), maxPromptFile)
 	}
 	return parsePrompt(file, raw)
 }

@@ -6,11 +6,9 @@ import (
 	"io/fs"
 	"maps"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/evanw/esbuild/pkg/api"
 
@@ -85,59 +83,27 @@ func isNodeModule(specifier string) bool {
 
 // checkImports looks at each package a plugin's own sources import, where file and line are known, and leaves it for
 // a later bundle: the SDK, Node's modules (refused) and packages from node_modules.
-func checkImports(dir string) api.Plugin {
+func checkImports(f *folder) api.Plugin {
 	return api.Plugin{Name: "tabrelay-imports", Setup: func(build api.PluginBuild) {
-		c := &importCheck{dir: dir, build: build}
-		build.OnStart(func() (api.OnStartResult, error) {
-			c.known.Clear() // packages come and go between builds
-			return api.OnStartResult{}, nil
-		})
 		build.OnResolve(api.OnResolveOptions{Filter: `^[^./]`}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
-			if args.Kind == api.ResolveEntryPoint || args.PluginData == c {
+			if args.Kind == api.ResolveEntryPoint || strings.HasPrefix(args.Path, "data:") {
 				return api.OnResolveResult{}, nil
 			}
 			if isSDK(args.Path) {
 				return api.OnResolveResult{Path: args.Path, External: true}, nil
 			}
-			return c.resolve(args), nil
+			answer := f.answer(args)
+			switch {
+			case len(answer.Errors) > 0, answer.Namespace == emptyNamespace:
+				return answer, nil
+			case answer.Path == "":
+				return api.OnResolveResult{Errors: []api.Message{{Text: refusal(args.Path)}}}, nil
+			case inModules(answer.Path):
+				return api.OnResolveResult{Path: args.Path, External: true}, nil
+			}
+			return answer, nil // an alias from tsconfig.json
 		})
 	}}
-}
-
-// importCheck answers where the imports of one build lead.
-type importCheck struct {
-	dir   string
-	build api.PluginBuild
-	known sync.Map // of question to api.OnResolveResult: every file of a plugin imports the same packages
-}
-
-// question is one import, as seen from one folder.
-type question struct{ from, specifier string }
-
-func (c *importCheck) resolve(args api.OnResolveArgs) api.OnResolveResult {
-	q := question{args.ResolveDir, args.Path}
-	if known, ok := c.known.Load(q); ok {
-		if result, ok := known.(api.OnResolveResult); ok {
-			return result
-		}
-	}
-	// The resolver asks its plugins again; PluginData tells them that it is this question.
-	found := c.build.Resolve(args.Path, api.ResolveOptions{ResolveDir: args.ResolveDir, Importer: args.Importer, Kind: args.Kind, PluginData: c})
-	result := api.OnResolveResult{Path: args.Path, External: true}
-	switch {
-	case len(found.Errors) > 0 || found.External:
-		result = api.OnResolveResult{Errors: []api.Message{{Text: refusal(args.Path)}}}
-	case isWithin(c.dir, found.Path):
-		result = api.OnResolveResult{Path: found.Path} // an alias from tsconfig.json
-	}
-	c.known.Store(q, result)
-	return result
-}
-
-// isWithin reports whether a file is one of the plugin's own.
-func isWithin(dir, file string) bool {
-	rel, err := filepath.Rel(dir, file)
-	return err == nil && filepath.IsLocal(rel) && !strings.Contains(filepath.ToSlash(rel), "node_modules/")
 }
 
 func refusal(specifier string) string {
@@ -189,6 +155,9 @@ func plainly(text string) string {
 	if strings.HasPrefix(text, "Top-level await is") {
 		return "a plugin cannot await while it loads, because it is put into pages as a script; await in the handler"
 	}
+	if pattern, ok := strings.CutPrefix(text, "Could not resolve "); ok && (strings.HasPrefix(pattern, "import(") || strings.HasPrefix(pattern, "require(")) {
+		return pattern + " names files by a pattern; import each of them by its name"
+	}
 	return text
 }
 
@@ -196,9 +165,9 @@ func plainly(text string) string {
 func diagnose(messages []api.Message, warning bool) []Diagnostic {
 	var found []Diagnostic
 	for _, m := range messages {
-		d := Diagnostic{Text: plainly(m.Text), Warning: warning}
+		d := Diagnostic{Text: own(plainly(m.Text)), Warning: warning}
 		if m.Location != nil {
-			d.File, d.Line, d.Column = m.Location.File, m.Location.Line, m.Location.Column+1
+			d.File, d.Line, d.Column = own(m.Location.File), m.Location.Line, m.Location.Column+1
 		}
 		found = append(found, d)
 	}

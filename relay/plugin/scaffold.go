@@ -58,7 +58,7 @@ func New(dir, name string) error {
 	if err != nil {
 		return fmt.Errorf("the plugin cannot be written: %w", err)
 	}
-	return writeTypes(dir)
+	return refreshTypes(dir)
 }
 
 func writeTemplate(dir, path string, words scaffoldWords) error {
@@ -82,34 +82,39 @@ func writeTemplate(dir, path string, words scaffoldWords) error {
 }
 
 // writeTypes brings the copy of the SDK up to date.
-func writeTypes(dir string) error {
+func writeTypes(root *os.Root) error {
 	return fs.WalkDir(pluginsdk.Files(), ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		target := filepath.Join(dir, filepath.FromSlash(sdkFolder), filepath.FromSlash(path))
+		target := filepath.FromSlash(sdkFolder + "/" + path)
 		if entry.IsDir() {
-			return os.MkdirAll(target, 0o755)
+			return root.MkdirAll(filepath.Clean(target), 0o755)
 		}
 		content, err := fs.ReadFile(pluginsdk.Files(), path)
 		if err != nil {
 			return err
 		}
-		if was, err := os.ReadFile(target); err == nil && bytes.Equal(was, content) {
+		if was, err := root.ReadFile(target); err == nil && bytes.Equal(was, content) {
 			return nil
 		}
-		return os.WriteFile(target, content, 0o644)
+		return root.WriteFile(target, content, 0o644)
 	})
 }
 
 // refreshTypes does so for a plugin whose tsconfig.json asks for it: the copy is not in version control, and a newer
 // binary has a newer SDK.
 func refreshTypes(dir string) error {
-	config, err := os.ReadFile(filepath.Join(dir, "tsconfig.json"))
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close() // each file was closed by itself
+	config, err := root.ReadFile(tsconfigFile)
 	if err != nil || !bytes.Contains(config, []byte(sdkFolder)) {
 		return nil
 	}
-	if err := writeTypes(dir); err != nil {
+	if err := writeTypes(root); err != nil {
 		return fmt.Errorf("the SDK's types cannot be written: %w", err)
 	}
 	return nil

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,17 +50,23 @@ type request struct {
 
 // Read reads the fixtures of a plugin's folder, sorted by name.
 func Read(dir string, p *plugin.Plugin) ([]Fixture, error) {
-	files, err := filepath.Glob(filepath.Join(dir, Folder, "*.json"))
+	root, err := os.OpenRoot(dir) // a link that leads out of the folder is no fixture of it
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close() // only read from
+	files, err := fs.Glob(root.FS(), Folder+"/*.json")
 	if err != nil {
 		return nil, err
 	}
 	var list []Fixture
 	var wrong []error
 	for _, file := range files {
-		name := strings.TrimSuffix(filepath.Base(file), ".json")
-		text, err := os.ReadFile(file)
+		name := strings.TrimSuffix(path.Base(file), ".json")
+		text, err := root.ReadFile(filepath.FromSlash(file))
 		if err != nil {
-			return nil, err
+			wrong = append(wrong, fmt.Errorf("%s cannot be read: %w", file, err))
+			continue
 		}
 		f, err := parse(text, p)
 		if err != nil {
