@@ -34,13 +34,14 @@ func Build(ctx context.Context, dir string, opts Options) (*Plugin, []Diagnostic
 type Builder struct {
 	dir string
 
-	mu     sync.Mutex // one build at a time; guards what follows
-	folder *folder
-	source *sourceBundle
-	page   *pageBundle
-	reader *reader
-	files  []string // sources of the last build, relative to dir
-	last   remembered
+	mu       sync.Mutex // one build at a time; guards what follows
+	folder   *folder
+	source   *sourceBundle
+	page     *pageBundle
+	packages *packageBundle
+	reader   *reader
+	files    []string // sources of the last build, relative to dir
+	last     remembered
 }
 
 // NewBuilder prepares to build the plugin in a folder. It does not look at the folder yet.
@@ -53,9 +54,8 @@ func NewBuilder(dir string) (*Builder, error) {
 	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = resolved
 	}
-	go func() { _, _ = compiledSDK() }() // needed soon; whoever needs it gets its error
 	f := &folder{dir: dir}
-	b := &Builder{dir: dir, folder: f, source: &sourceBundle{folder: f}, reader: &reader{packages: &packageBundle{folder: f}, limit: readingLimit}}
+	b := &Builder{dir: dir, folder: f, source: &sourceBundle{folder: f}, packages: &packageBundle{folder: f}, reader: newReader(readingLimit)}
 	b.page, err = newPageBundle(f)
 	return b, err
 }
@@ -70,6 +70,7 @@ func (b *Builder) Close() {
 	b.source.close()
 	b.page.close()
 	b.folder.close()
+	b.reader.close()
 	b.source = nil
 }
 

@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"sync"
-
-	"github.com/grafana/sobek"
 )
 
 // remembered is what the last reading gave, and what it was made of. Most edits change a handler, and then the tools
@@ -23,7 +21,7 @@ type remembered struct {
 // describe reads the tools, as far as what describes them changed since the last time.
 func (b *Builder) describe(ctx context.Context, src *source, m *module) (*remembered, []Diagnostic) {
 	var wait sync.WaitGroup
-	var script *sobek.Program
+	var script engineSource
 	var failed error
 	var said remembered
 	var code []byte
@@ -31,16 +29,16 @@ func (b *Builder) describe(ctx context.Context, src *source, m *module) (*rememb
 	wait.Go(func() {
 		lazy, count := makeLazy(m.code)
 		numbered = count
-		script, failed = compileSource(lazy)
+		script, failed = forEngine(lazy)
 	})
 	wait.Go(func() {
 		if code = stripHandlers(m.code); code != nil {
 			said.outline = readOutline(code)
 		}
 	})
-	packages, found := b.reader.packages.program(m.packages)
+	packages, found := b.packages.text(m.packages)
 	wait.Wait()
-	if packages == nil {
+	if len(found) > 0 {
 		return nil, found
 	}
 	if failed != nil {
@@ -49,7 +47,7 @@ func (b *Builder) describe(ctx context.Context, src *source, m *module) (*rememb
 	if said.outline.count() != numbered {
 		said.outline = nil // a number would mean another tool on each side
 	}
-	context := fmt.Sprintf("\n// %s, %t, packages %d", src.name, src.foreign, b.reader.packages.generation)
+	context := fmt.Sprintf("\n// %s, %t, packages %d", src.name, src.foreign, b.packages.generation)
 	said.key = sha256.Sum256(append(code, context...))
 	if b.last.tools != nil && code != nil && said.key == b.last.key {
 		said := b.last
@@ -71,9 +69,9 @@ func (b *Builder) describe(ctx context.Context, src *source, m *module) (*rememb
 }
 
 // reading asks the plugin for the tools that are not known.
-func (b *Builder) reading(ctx context.Context, src *source, said *remembered, script, packages *sobek.Program) []Diagnostic {
+func (b *Builder) reading(ctx context.Context, src *source, said *remembered, script engineSource, packages string) []Diagnostic {
 	known := b.known(said)
-	about, found := b.reader.read(ctx, script, packages, known)
+	about, found := b.reader.read(ctx, src.name, question{script, packages, known})
 	if about == nil {
 		return found
 	}

@@ -13,12 +13,12 @@ import (
 	"github.com/grafana/sobek"
 )
 
-// packageBundle holds the packages a plugin imports, compiled for the engine. They are large and change rarely, so
+// packageBundle holds the packages a plugin imports, as a script for the engine. They are large and change rarely, so
 // they are bundled apart from the plugin, and only again when one of their files changed.
 type packageBundle struct {
 	folder     *folder
 	imports    []string
-	compiled   *sobek.Program
+	script     string
 	generation int              // counts the bundles that were made
 	files      map[string]stamp // what the last one was made of
 }
@@ -29,34 +29,27 @@ type stamp struct {
 	modified time.Time
 }
 
-// noPackages stands for the bundle of a plugin that imports nothing.
-var noPackages = compiledLater("tabrelay:packages.js", new("(function(module){module.exports={}})"))
-
 // compiledLater compiles a script of ours when it is first used: a relay reads manifests, not sources.
 func compiledLater(name string, source *string) func() *sobek.Program {
 	return sync.OnceValue(func() *sobek.Program { return sobek.MustCompile(name, *source, true) })
 }
 
-// program returns the packages as one script, or nil and why there is none.
-func (p *packageBundle) program(imports []string) (*sobek.Program, []Diagnostic) {
+// text returns the packages as one script, empty for a plugin that imports none, or why there is no script.
+func (p *packageBundle) text(imports []string) (string, []Diagnostic) {
 	if len(imports) == 0 {
-		return noPackages(), nil
+		return "", nil
 	}
-	if p.compiled != nil && slices.Equal(imports, p.imports) && p.unchanged() {
-		return p.compiled, nil
+	if p.script != "" && slices.Equal(imports, p.imports) && p.unchanged() {
+		return p.script, nil
 	}
 	result := buildScript(entryOf(imports), serveSDK(), refuseNode(), oneLocale(p.folder), serveEmpty(), p.folder.confine())
 	if len(result.Errors) > 0 {
-		return nil, diagnose(result.Errors, false)
+		return "", diagnose(result.Errors, false)
 	}
-	compiled, err := sobek.Compile("tabrelay:packages.js", wrapScript(result), true)
-	if err != nil {
-		return nil, []Diagnostic{{Text: fmt.Sprintf("a package cannot be read: %v", err)}}
-	}
-	p.imports, p.compiled = imports, compiled
+	p.imports, p.script = imports, wrapScript(result)
 	p.generation++
 	p.remember(result.Metafile)
-	return compiled, nil
+	return wrapScript(result), nil
 }
 
 // entryOf writes a module that exports each package under the name it is imported by.
@@ -106,7 +99,7 @@ func (p *packageBundle) remember(metafile string) {
 	p.files = map[string]stamp{}
 	meta, err := readMetafile(metafile)
 	if err != nil {
-		p.compiled = nil // without the list nobody could tell that it is stale
+		p.script = "" // without the list nobody could tell that it is stale
 		return
 	}
 	for name := range meta.Inputs {
@@ -145,11 +138,11 @@ func oneLocale(f *folder) api.Plugin {
 	}}
 }
 
-// compiledSDK returns the SDK as a script for the engine: an object of its modules by the names they are imported by.
-var compiledSDK = sync.OnceValues(func() (*sobek.Program, error) {
+// sdkScript returns the SDK as a script for the engine: an object of its modules by the names they are imported by.
+var sdkScript = sync.OnceValues(func() (string, error) {
 	result := buildScript(entryOf(slices.Sorted(maps.Keys(sdkModules))), serveSDK())
 	if len(result.Errors) > 0 {
-		return nil, fmt.Errorf("the SDK in this binary does not build: %s", result.Errors[0].Text)
+		return "", fmt.Errorf("the SDK in this binary does not build: %s", result.Errors[0].Text)
 	}
-	return sobek.Compile("tabrelay:sdk.js", wrapScript(result), true)
+	return wrapScript(result), nil
 })

@@ -18,7 +18,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Reading tools runs the plugin's code once, without a page and without access to anything.
+// Reading tools runs the plugin's code once, without a page and without access to anything, in a process of its own
+// (apart.go).
 
 // readingLimit is how long that may take. Plugins define things while they load, they do not work. A variable, so that
 // tests pass however busy their machine is.
@@ -63,42 +64,31 @@ type described struct {
 	Tools []*rawTool `json:"tools"` // nil for one that another engine describes
 }
 
-// reader runs a plugin's code and lists its tools.
-type reader struct {
-	packages *packageBundle
-	limit    time.Duration
-}
-
-// read asks a module what it is.
-//
-// known are the places in its outline of the tools that need not be read.
-func (r *reader) read(ctx context.Context, script, packages *sobek.Program, known map[int]bool) (*described, []Diagnostic) {
-	globals := browserGlobals
+// readHere asks a module what it is, in this process, and returns what each engine answers.
+func readHere(of reading, within time.Duration) ([]string, error) {
+	of.globals = browserGlobals
 	for {
-		answers, err := r.run(ctx, reading{script: script, packages: packages, globals: globals, known: known})
-		if missing := undefinedName(err); missing != "" && len(globals) < len(browserGlobals)+moreGlobals {
-			globals = append(globals[:len(globals):len(globals)], missing)
+		answers, err := of.run(within)
+		if missing := undefinedName(err); missing != "" && len(of.globals) < len(browserGlobals)+moreGlobals {
+			of.globals = append(of.globals[:len(of.globals):len(of.globals)], missing)
 			continue
 		}
-		if err != nil {
-			return nil, []Diagnostic{readingFault(err)}
-		}
-		return mergeTools(answers)
+		return answers, err
 	}
 }
 
 // run lets several engines share the tools where there is a schema library: asking one for a JSON Schema is slow,
 // and an engine has one thread. When only few tools are new, loading the library is what takes time, and one is enough.
-func (r *reader) run(ctx context.Context, of reading) ([]string, error) {
+func (r reading) run(within time.Duration) ([]string, error) {
 	parts := 1
-	if of.packages != noPackages() && len(of.known) == 0 {
+	if r.packages != nil && len(r.known) == 0 {
 		parts = min(runtime.GOMAXPROCS(0), maxEngines)
 	}
 	answers := make([]string, parts)
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := errgroup.WithContext(context.Background())
 	for part := range parts {
 		group.Go(func() (err error) {
-			answers[part], err = newReading(of).tools(ctx, r.limit, part, parts)
+			answers[part], err = newReading(r).tools(ctx, within, part, parts)
 			return err
 		})
 	}
@@ -141,21 +131,28 @@ func decodeTools(raw string) (*described, []Diagnostic) {
 	return &answer.described, nil
 }
 
-// compileSource turns the plugin's module into a script for the engine, with positions in the original files.
-func compileSource(code []byte) (*sobek.Program, error) {
+// engineSource is the plugin's module as a script for the engine, with the map from its lines to those of the files.
+type engineSource struct{ code, sources []byte }
+
+func forEngine(code []byte) (engineSource, error) {
 	result := api.Transform(string(code), api.TransformOptions{
 		Format: api.FormatCommonJS, Target: engineTarget, Supported: engineSupports, Loader: api.LoaderJS,
 		Sourcemap: api.SourceMapExternal, Sourcefile: "source.js", LogLevel: api.LogLevelSilent,
 	})
 	if len(result.Errors) > 0 {
-		return nil, errors.New(result.Errors[0].Text)
+		return engineSource{}, errors.New(result.Errors[0].Text)
 	}
+	return engineSource{result.Code, result.Map}, nil
+}
+
+// compile makes the script a program of the engine, with positions in the original files.
+func (s engineSource) compile() (*sobek.Program, error) {
 	// The wrapper shares the first line, so that lines stay what the source map says.
-	text := "(function(require,module,exports){" + string(result.Code) + "\n})"
-	if bytes.Contains(result.Map, []byte(`"mappings": ""`)) { // an empty module; the parser takes no empty map
+	text := "(function(require,module,exports){" + string(s.code) + "\n})"
+	if bytes.Contains(s.sources, []byte(`"mappings": ""`)) { // an empty module; the parser takes no empty map
 		return sobek.Compile("source.js", text, true)
 	}
-	loadMap := parser.WithSourceMapLoader(func(string) ([]byte, error) { return result.Map, nil })
+	loadMap := parser.WithSourceMapLoader(func(string) ([]byte, error) { return s.sources, nil })
 	program, err := sobek.Parse("source.js", text+"\n//# sourceMappingURL=source.js.map", loadMap)
 	if err != nil {
 		return nil, err
@@ -166,8 +163,9 @@ func compileSource(code []byte) (*sobek.Program, error) {
 // reading is one run.
 type reading struct {
 	vm       *sobek.Runtime
+	sdk      *sobek.Program
 	script   *sobek.Program
-	packages *sobek.Program
+	packages *sobek.Program // nil when it imports none
 	globals  []string
 	known    map[int]bool                    // places in the outline of tools that need not be read
 	places   map[*sobek.Object]file.Position // where each tool was defined
@@ -182,9 +180,7 @@ func newReading(of reading) *reading {
 // tools runs the plugin and returns its description as JSON.
 func (r *reading) tools(ctx context.Context, within time.Duration, part, parts int) (string, error) {
 	r.vm.SetMaxCallStackSize(2000)
-	limit := time.AfterFunc(within, func() {
-		r.vm.Interrupt(fmt.Sprintf("loading the plugin takes longer than %v; move work into handlers", within))
-	})
+	limit := time.AfterFunc(within, func() { r.vm.Interrupt(takesTooLong(within)) })
 	defer limit.Stop()
 	stop := context.AfterFunc(ctx, func() { r.vm.Interrupt(context.Cause(ctx).Error()) })
 	defer stop()
@@ -224,11 +220,7 @@ func (r *reading) call(program *sobek.Program, arguments ...sobek.Value) (sobek.
 
 // loader returns `require` for the plugin: the SDK with a defineTool that remembers its place, and the packages.
 func (r *reading) loader() (func(string) (sobek.Value, error), error) {
-	sdkProgram, err := compiledSDK()
-	if err != nil {
-		return nil, err
-	}
-	sdk, err := r.load(sdkProgram)
+	sdk, err := r.load(r.sdk)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +234,7 @@ func (r *reading) loader() (func(string) (sobek.Value, error), error) {
 		}
 	}
 	packages := r.vm.NewObject()
-	if r.packages != noPackages() {
+	if r.packages != nil {
 		if packages, err = r.load(r.packages); err != nil {
 			return nil, err
 		}

@@ -32,6 +32,7 @@ func Watch(ctx context.Context, dir string, opts Options, report func(Built)) er
 		return err
 	}
 	defer b.Close()
+	b.reader.goOn = true
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
 		return fmt.Errorf("files cannot be watched: %w", err)
