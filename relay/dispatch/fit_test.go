@@ -193,6 +193,42 @@ func TestLargeResultsThatCannotBeTruncated(t *testing.T) {
 	}
 }
 
+// What would mean something else than a value to a program that reads it is left out; what nests too deeply is refused.
+func TestHarmlessResults(t *testing.T) {
+	nested := func(open, inner, end string, levels int) string {
+		return strings.Repeat(open, levels) + inner + strings.Repeat(end, levels)
+	}
+	for _, test := range []struct{ name, output, want, warns, fails string }{
+		{"names", `{"__proto__":{"a":1},"constructor":1,"prototype":2,"b":[{"__proto__":1,"c":2}]}`, `{"b":[{"c":2}]}`, "(__proto__, constructor, prototype)", ""},
+		{"names with escapes", `{"\u005f_proto__":1,"b":2}`, `{"b":2}`, "(__proto__)", ""},
+		{"names as values", `{"a":"__proto__","b":["constructor"]}`, `{"a":"__proto__","b":["constructor"]}`, "", ""},
+		{"50 lists", nested("[", "1", "]", 50), nested("[", "1", "]", 50), "", ""},
+		{"51 lists", nested("[", "1", "]", 51), "", "", "nests 51 levels deep; at most 50"},
+		{"50 objects", nested(`{"a":`, "1", "}", 50), nested(`{"a":`, "1", "}", 50), "", ""},
+		{"51 objects", nested(`{"a":`, "1", "}", 51), "", "", "nests 51 levels deep; at most 50"},
+		{"51 of both", `{"a":` + nested("[", "{}", "]", 49) + `}`, "", "", "nests 51 levels deep"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r, f := fitting(t, test.output, &cellar{}).Do(t.Context(), call.Call{ID: "00", Tool: "large__plain"})
+			if test.fails != "" {
+				if f == nil || f.Code != fault.InvalidOutput || f.Outcome != fault.Executed || !strings.Contains(f.Message, test.fails) {
+					t.Errorf("%v, %v", r, f)
+				}
+				return
+			}
+			if f != nil {
+				t.Fatal(f)
+			}
+			if string(r.Output) != test.want {
+				t.Errorf("%s, want %s", r.Output, test.want)
+			}
+			if (len(r.Warnings) == 1) != (test.warns != "") || !strings.Contains(strings.Join(r.Warnings, " "), test.warns) {
+				t.Errorf("warnings: %q", r.Warnings)
+			}
+		})
+	}
+}
+
 // Without a place to keep results an answer is truncated all the same, and says what was lost.
 func TestLostResults(t *testing.T) {
 	for _, c := range []*cellar{nil, {broken: true}} {

@@ -40,6 +40,16 @@ func Sanitize(message string) string {
 	return cut(strings.ReplaceAll(b.String(), "```", "'''"))
 }
 
+// Visible is a text, such as an address, without the characters that nobody sees; the others stay as they are.
+func Visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || Invisible(r) || isBreak(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
 // shapes reports whether r, which nobody sees, changes what is seen: a joiner between characters beyond ASCII, as in
 // Persian words and emoji, and a selector of emoji or text after one character.
 func shapes(last, r rune, rest string) bool {

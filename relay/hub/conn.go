@@ -146,6 +146,7 @@ func (c *conn) take(ctx context.Context, message []byte) {
 		b.hub.gap.changed()
 		b.hub.tabNews(TabNews{ProfileID: b.id})
 	case *wire.TabUpdate:
+		tidy(&f.Tab)
 		before := b.tabs.Load().get(f.Tab.ID)
 		b.tabs.Store(b.tabs.Load().with(f.Tab))
 		b.hub.gap.changed()

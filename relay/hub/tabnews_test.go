@@ -34,6 +34,27 @@ func TestLargeReplies(t *testing.T) {
 	})
 }
 
+// Titles and addresses are the page's words: nobody is shown what a person would not see.
+func TestTabsAreTidy(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		tab := demoTab(7)
+		tab.URL += "\u202e#\u200bx\u2066"
+		tab.Title = " Pay \u202e\u2066\u200b\u0007\u0085Ada\nnow \U000e0041"
+		b := l.connect(func(o *hubtest.Options) { o.Tabs = []wire.Tab{tab} })
+		expect := func(title, url string) {
+			t.Helper()
+			synctest.Wait()
+			if tabs := l.hub.Tabs(); len(tabs) != 1 || tabs[0].Title != title || tabs[0].URL != url {
+				t.Errorf("the hub has %+v", tabs)
+			}
+		}
+		expect("Pay  Ada now", demoTab(7).URL+"#x")
+		tab.Title, tab.URL = "Again\u200f \u200c\u2069", demoTab(7).URL+"\ufeff"
+		b.Send(&wire.TabUpdate{Tab: tab})
+		expect("Again", demoTab(7).URL)
+	})
+}
+
 func TestTabNews(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		var mu sync.Mutex

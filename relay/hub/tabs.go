@@ -3,8 +3,10 @@ package hub
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"sync"
 
+	"tabrelay/relay/fault"
 	"tabrelay/relay/match"
 	"tabrelay/relay/wire"
 )
@@ -16,11 +18,18 @@ type tabSet struct {
 	ranked sync.Map    // *site to []*wire.Tab: the tabs that belong to it, best first
 }
 
+// tidy takes out of a tab's title and address what nobody sees in them: both are the page's words, and are shown to people
+// and agents wherever tabs are.
+func tidy(t *wire.Tab) {
+	t.Title, t.URL = strings.TrimSpace(fault.Sanitize(t.Title)), fault.Visible(t.URL)
+}
+
 func byID(t *wire.Tab, id int) int { return cmp.Compare(t.ID, id) }
 
 func newTabSet(tabs []wire.Tab) *tabSet {
 	set := &tabSet{list: make([]*wire.Tab, 0, len(tabs))}
 	for _, t := range tabs {
+		tidy(&t)
 		set.put(t)
 	}
 	return set

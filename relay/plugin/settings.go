@@ -53,6 +53,9 @@ func checkSettings(configSchema json.RawMessage) (problems []string) {
 		return []string{`"configSchema" has to be an object of settings, each like {"type": "string", "label": "…"}`}
 	}
 	for _, name := range slices.Sorted(maps.Keys(declared)) {
+		if slices.Contains([]string{"__proto__", "constructor", "prototype"}, name) {
+			problems = append(problems, fmt.Sprintf("setting %q has a name that programs take for something else than a value; choose another", name))
+		}
 		switch s := declared[name]; s.Type {
 		case "url", "string", "number", "boolean":
 		case "select":

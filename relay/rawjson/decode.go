@@ -19,6 +19,14 @@ func Valid(doc json.RawMessage) bool {
 	return !p.bad
 }
 
+// Inspect tells of a document, in one pass, whether Valid holds, how deep its arrays and objects nest, and whether one
+// of its objects has a member that Harmless would leave out.
+func Inspect(doc json.RawMessage) (valid bool, depth int, harmful bool) {
+	p := parser{doc: doc}
+	p.document()
+	return !p.bad, p.deepest, p.harmful
+}
+
 // What Decode fails with.
 var (
 	ErrInvalid = errors.New("not valid JSON")
@@ -46,6 +54,9 @@ type parser struct {
 	build  bool // values are wanted
 	bad    bool // it is not JSON; the values mean nothing
 	beyond bool // a number has no float64
+
+	deepest int
+	harmful bool // an object has a member that is left out of results
 }
 
 func (p *parser) document() any {
@@ -96,6 +107,7 @@ func (p *parser) enter(end byte) (more bool) {
 		p.bad = true
 		return false
 	}
+	p.deepest = max(p.deepest, p.depth)
 	p.at = space(p.doc, p.at+1)
 	if p.peek() != end {
 		return true
@@ -136,6 +148,7 @@ func (p *parser) object() any {
 			p.bad = true
 			return nil
 		}
+		p.harmful = p.harmful || harmfulKey(key, plain)
 		p.at = space(p.doc, p.at+1)
 		value := p.value()
 		if p.build && !p.bad {

@@ -306,3 +306,27 @@ func TestShippedPluginWithoutAPage(t *testing.T) {
 		}
 	}
 }
+
+// Settings that programs take for something else than values do not reach a page.
+func TestHarmlessSettings(t *testing.T) {
+	nested := func(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
+	for _, test := range []struct{ given, kept, says string }{
+		{`{"site":"http://m/","__proto__":{"a":1}}`, `{"site":"http://m/"}`, "__proto__"},
+		{`{"site":{"m":"http://m/","\u0063onstructor":"http://n/"}}`, `{"site":{"m":"http://m/"}}`, "constructor"},
+		{`{"site":"http://m/","more":` + nested(49) + `}`, `{"site":"http://m/"}`, `no setting "more"`},
+		{`{"site":"http://m/","more":` + nested(50) + `}`, ``, "nest 51 levels deep, and at most 50"},
+	} {
+		r := registry.New(nil)
+		p := plugin.Plugin{Manifest: plugin.Manifest{Name: "a", World: plugin.Isolated, ConfigSchema: json.RawMessage(`{"site":{"type":"url","label":"Site"}}`)}}
+		if err := r.Replace([]plugin.Plugin{p}, map[string]registry.Configured{"a": {Settings: json.RawMessage(test.given)}}); err != nil {
+			t.Fatal(err)
+		}
+		s := r.Snapshot()
+		if len(s.Sites) != 1 || string(s.Sites[0].Settings) != test.kept {
+			t.Errorf("%s gives %+v", test.given, s.Sites)
+		}
+		if said := fmt.Sprint(s.Problems); !strings.Contains(said, test.says) {
+			t.Errorf("%s is said to be %s", test.given, said)
+		}
+	}
+}

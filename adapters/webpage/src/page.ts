@@ -33,7 +33,25 @@ const maxUrl = 2000;
 
 /** Which page it is; every answer begins with it. */
 export function here(): { url: string; title: string } {
-  return { url: cut(location.href, maxUrl), title: cut(line(String(own('title') ?? '')), 300) };
+  return {
+    url: cut(visible(location.href), maxUrl),
+    title: cut(visible(line(String(own('title') ?? ''))), 300),
+  };
+}
+
+const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
+
+/**
+ * A text without what nobody sees: control characters, those that turn the direction of text, halves of pairs. Joiners
+ * and selectors stay behind characters beyond Latin, where they shape words and emoji.
+ */
+export function visible(text: string): string {
+  return text.replaceAll(unseen, (character, at: number) => {
+    const before = Array.from(text.slice(Math.max(0, at - 2), at)).at(-1) ?? '';
+    const shapes =
+      '\u200c\u200d\ufe0e\ufe0f'.includes(character) && before > '\xff' && before.search(unseen) < 0;
+    return shapes ? character : '';
+  });
 }
 
 /** JSON Schema of [here]. */

@@ -27,6 +27,19 @@ async function failureOf(action: () => unknown): Promise<ToolError> {
   return assert.fail('the action succeeded');
 }
 
+test('a title has nothing in it that a person would not see', async () => {
+  const shown = async (title: string) => {
+    openPage(`<title>${title}</title><p>Text`);
+    return (await pageInfo.handle({ jsonLd: false }, ctx)).title;
+  };
+  assert.equal(await shown('Pay \u202e\u2066\u200b\u0007Ada\u{e0041}'), 'Pay Ada');
+  assert.equal(
+    await shown('\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u{1f468}\u200d\u{1f469}'),
+    '\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u{1f468}\u200d\u{1f469}',
+  );
+  assert.equal(await shown('a\u200d\u200db'), 'ab');
+});
+
 const grids: Record<string, [markup: string, columns: string[], rows: string[][]]> = {
   'no header': [
     '<tr><td>a<td>b<tr><td>c<td>d',

@@ -51,7 +51,32 @@
     search: '',
     hash: '',
     toString: () => address,
+    assign: quiet,
+    reload: quiet,
+    replace: quiet,
   });
+  // What was never stored is null, or undefined as a property: plugins tell by it that there is nothing yet.
+  class Kept {
+    getItem(key) {
+      return Object.hasOwn(this, key) ? this[key] : null;
+    }
+    setItem(key, value) {
+      this[key] = String(value);
+    }
+    removeItem(key) {
+      delete this[key];
+    }
+    clear() {
+      for (const key of Object.keys(this)) delete this[key];
+    }
+    key(at) {
+      return Object.keys(this)[at] ?? null;
+    }
+    get length() {
+      return Object.keys(this).length;
+    }
+  }
+  for (const name of ['localStorage', 'sessionStorage']) define(name, new Kept());
   for (const name of ['setTimeout', 'setInterval', 'requestAnimationFrame', 'requestIdleCallback']) {
     define(name, () => 0);
   }
