@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -39,6 +40,9 @@ const (
 	words     = 64 << 10             // bytes of what a process that failed said about it
 	outOfHeap = 3                    // exit code of a process that ended itself for the memory it used
 )
+
+// noMemory are Go's last words where the system gives no more memory, for its heap or the stack of a thread.
+var noMemory = []string{"out of memory", "cannot allocate memory", "pthread_create failed", "failed to create new OS thread"}
 
 // Process is one process that has not answered yet.
 type Process struct {
@@ -135,7 +139,7 @@ func (p *Process) Answer(ctx context.Context) ([]byte, error) {
 func (p *Process) why(err error) error {
 	said := p.said.text.String()
 	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() == outOfHeap || strings.Contains(said, "out of memory") || strings.Contains(said, "cannot allocate memory") {
+	if errors.As(err, &exit) && exit.ExitCode() == outOfHeap || slices.ContainsFunc(noMemory, func(words string) bool { return strings.Contains(said, words) }) {
 		return ErrMemory
 	}
 	line, _, _ := strings.Cut(strings.TrimSpace(said), "\n")

@@ -32,6 +32,7 @@ func init() { apart.Serve(readerName, readingMemory, serveReading) }
 // question is what a reader is asked: a module, the packages it imports, and the places in its outline of the tools that
 // need not be read.
 type question struct {
+	name     string // the plugin's
 	module   engineSource
 	packages string
 	known    map[int]bool
@@ -102,7 +103,7 @@ func (r *reader) close() {
 }
 
 // read asks a module what it is.
-func (r *reader) read(ctx context.Context, name string, q question) (*described, []Diagnostic) {
+func (r *reader) read(ctx context.Context, q question) (*described, []Diagnostic) {
 	a := r.ready
 	if r.ready = nil; a != nil {
 		if <-a.done; a.told && a.packages != q.packages {
@@ -123,7 +124,7 @@ func (r *reader) read(ctx context.Context, name string, q question) (*described,
 		r.ready = r.start(func(a *ahead) { a.tellPackages(q.packages) })
 	}
 	if err != nil {
-		return nil, []Diagnostic{{File: entryFile, Text: r.why(ctx, name, err)}}
+		return nil, []Diagnostic{{File: entryFile, Text: r.why(ctx, q.name, err)}}
 	}
 	var v verdict
 	if err := json.Unmarshal(answer, &v); err != nil {
@@ -143,15 +144,15 @@ func (r *reader) why(ctx context.Context, name string, err error) string {
 	case errors.Is(err, apart.ErrMemory):
 		return fmt.Sprintf("loading the plugin %s needs more than %d MB of memory; move work into handlers", name, readingMemory>>20)
 	case errors.Is(err, apart.ErrTime):
-		return takesTooLong(r.limit)
+		return takesTooLong(name, r.limit)
 	case errors.Is(err, apart.ErrAnswer):
 		return fmt.Sprintf("what the plugin %s says about its tools has more than %d MB; shorten descriptions and schemas", name, maxAnswer>>20)
 	}
 	return fmt.Sprintf("the plugin %s cannot be loaded: %v", name, err)
 }
 
-func takesTooLong(limit time.Duration) string {
-	return fmt.Sprintf("loading the plugin takes longer than %v; move work into handlers", limit)
+func takesTooLong(name string, limit time.Duration) string {
+	return fmt.Sprintf("loading the plugin %s takes longer than %v; move work into handlers", name, limit)
 }
 
 func (r *reader) ask(ctx context.Context, a *ahead, q question) ([]byte, error) {
@@ -163,7 +164,7 @@ func (r *reader) ask(ctx context.Context, a *ahead, q question) ([]byte, error) 
 		a.tellPackages(q.packages)
 	}
 	limit := binary.BigEndian.AppendUint64(nil, uint64(r.limit))
-	for _, part := range [][]byte{q.module.code, q.module.sources, known, limit} {
+	for _, part := range [][]byte{q.module.code, q.module.sources, known, limit, []byte(q.name)} {
 		writePart(a.process, part)
 	}
 	return a.process.Answer(ctx)
@@ -212,7 +213,7 @@ func serveReading(in io.Reader, out io.Writer) error {
 			return reply(out, verdict{Fault: &Diagnostic{Text: fmt.Sprintf("a package cannot be read: %v", err)}})
 		}
 	}
-	var parts [4][]byte
+	var parts [5][]byte
 	for i := range parts {
 		if parts[i], err = readPart(from); err != nil {
 			return nil
@@ -225,6 +226,7 @@ func serveReading(in io.Reader, out io.Writer) error {
 	if of.script, err = (engineSource{parts[0], parts[1]}).compile(); err != nil {
 		return reply(out, verdict{Fault: &Diagnostic{File: entryFile, Text: fmt.Sprintf("cannot be read: %v", err)}})
 	}
+	of.name = string(parts[4])
 	answers, err := readHere(of, limit)
 	if err != nil {
 		fault := readingFault(err)

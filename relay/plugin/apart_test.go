@@ -53,7 +53,7 @@ func TestLoadingTakesTooLong(t *testing.T) {
 			b.reader.limit = 200 * time.Millisecond
 			b.reader.ready.close()
 			b.reader.ready = b.reader.start(func(*ahead) {})
-			if _, _, err := b.Build(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), "loading the plugin takes longer than 200ms") {
+			if _, _, err := b.Build(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), "loading the plugin small takes longer than 200ms") {
 				t.Errorf("the build says %v", err)
 			}
 		})

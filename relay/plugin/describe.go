@@ -71,7 +71,7 @@ func (b *Builder) describe(ctx context.Context, src *source, m *module) (*rememb
 // reading asks the plugin for the tools that are not known.
 func (b *Builder) reading(ctx context.Context, src *source, said *remembered, script engineSource, packages string) []Diagnostic {
 	known := b.known(said)
-	about, found := b.reader.read(ctx, src.name, question{script, packages, known})
+	about, found := b.reader.read(ctx, question{src.name, script, packages, known})
 	if about == nil {
 		return found
 	}

@@ -162,6 +162,7 @@ func (s engineSource) compile() (*sobek.Program, error) {
 
 // reading is one run.
 type reading struct {
+	name     string // the plugin's
 	vm       *sobek.Runtime
 	sdk      *sobek.Program
 	script   *sobek.Program
@@ -180,7 +181,7 @@ func newReading(of reading) *reading {
 // tools runs the plugin and returns its description as JSON.
 func (r *reading) tools(ctx context.Context, within time.Duration, part, parts int) (string, error) {
 	r.vm.SetMaxCallStackSize(2000)
-	limit := time.AfterFunc(within, func() { r.vm.Interrupt(takesTooLong(within)) })
+	limit := time.AfterFunc(within, func() { r.vm.Interrupt(takesTooLong(r.name, within)) })
 	defer limit.Stop()
 	stop := context.AfterFunc(ctx, func() { r.vm.Interrupt(context.Cause(ctx).Error()) })
 	defer stop()
