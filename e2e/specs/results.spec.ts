@@ -48,12 +48,16 @@ test('large answers are shortened, keep to their schema, and can be read to the 
     expect(large.isError).toBe(false);
     const read = envelope(large.text);
     expect(read).toMatchObject({ truncated: true, total: 5000, nextOffset: read.kept });
-    expect(large.structuredContent).toEqual(name === 'typed' ? read.result : { result: read.result });
-    expect(Buffer.byteLength(large.content.map((item) => item.text).join(''))).toBeLessThanOrEqual(102_400);
+    const { result, ...note } = read;
+    const warning = `The result is truncated: ${read.kept} of 5000 items are here.`;
+    expect(large.structuredContent).toEqual({
+      _tabrelay: expect.objectContaining({ ...note, warnings: [warning] }),
+      ...(name === 'typed' ? z.record(z.string(), z.unknown()).parse(result) : { result }),
+    });
+    expect(Buffer.byteLength(JSON.stringify(large.structuredContent))).toBeLessThanOrEqual(32_768);
+    expect(Buffer.byteLength(large.content.map((item) => item.text).join(''))).toBeLessThanOrEqual(32_768);
     expect(large.content[1]).toMatchObject({ type: 'resource_link', uri: read.uri });
-    expect(large.content[2]?.text).toBe(
-      `Warning: The result is truncated: ${read.kept} of 5000 items are here.`,
-    );
+    expect(large.content[2]?.text).toBe(`Warning: ${warning}`);
 
     let seen = read.kept;
     for (let offset = read.nextOffset; offset !== undefined; ) {

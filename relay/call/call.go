@@ -77,10 +77,15 @@ type LogEntry struct {
 type Result struct {
 	Output     json.RawMessage // the tool's value, compact JSON
 	Structured bool            // the tool declares an output schema, and Output (an object) satisfies it
+	Note       json.RawMessage // what structured content says of the answer besides Output, as NoteMember; nil: nothing
 	Content    []Content       // when set, sent in place of Output as text (images, resource links)
 	Warnings   []string        // what was repaired, truncated or ignored; one sentence each
 	Meta       Meta
 }
+
+// NoteMember is the member of structured content in which the relay says what it did to a result. Clients that show their
+// model structured content show it nothing else.
+const NoteMember = "_tabrelay"
 
 // Content is one MCP content block already encoded as JSON.
 type Content = json.RawMessage

@@ -42,7 +42,7 @@ func TestDefaults(t *testing.T) {
 		t.Error(diff)
 	}
 	if c.Listen != "127.0.0.1:7717" || c.Demo.Listen != "127.0.0.1:7718" || c.Timeout != 30*time.Second || c.MaxTimeout != 300*time.Second ||
-		!c.ProgressExtendsTimeout || c.MaxBytes != 102400 || c.ResultBytes != 10<<20 || c.FrameBytes != 16<<20 || c.PingEvery != 20*time.Second ||
+		!c.ProgressExtendsTimeout || c.MaxBytes != 32<<10 || c.ResultBytes != 10<<20 || c.FrameBytes != 16<<20 || c.PingEvery != 20*time.Second ||
 		c.Errors.Transient.Retry != (Retry{3, time.Second, 30 * time.Second, 2}) || !c.Plugin("any").Enabled {
 		t.Errorf("a default is not the documented one: %+v", c)
 	}

@@ -39,7 +39,7 @@ var settings = []setting[Config]{
 	{"progressExtendsTimeout", boolean{}, true, func(c *Config) any { return &c.ProgressExtendsTimeout },
 		"Whether a tool that reports progress gets its timeout anew, up to maxTimeoutMs."},
 
-	{"maxBytes", size(1*kib, 10*mib), 100 * kib, func(c *Config) any { return &c.MaxBytes },
+	{"maxBytes", size(1*kib, 10*mib), 32 * kib, func(c *Config) any { return &c.MaxBytes },
 		"Size above which a result is truncated in the answer to the agent, and kept whole for relay__read_result. A call may ask for another size."},
 	{"resultBytes", size(1*kib, 32*mib), 10 * mib, func(c *Config) any { return &c.ResultBytes },
 		"Size above which a result is refused with OUTPUT_TOO_LARGE, and not kept."},

@@ -12,6 +12,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
 	"tabrelay/relay/result"
 	"tabrelay/relay/schema"
 )
@@ -49,14 +50,17 @@ func (r *run) fit(output *schema.Schema) *fault.Error {
 	id, lost := r.keep(whole, jsonText)
 	wish := result.Wish{MaxBytes: most, Others: len(warningStart) + spoken + len(lost) + 1, Path: r.call.ArrayPath, Declared: r.tool.Spec.ArrayPath, ID: id}
 	if output != nil {
-		wish.Fits = func(value json.RawMessage) bool { return len(output.Check(value)) == 0 }
+		wish.Others += noted
+		wish.Fits = func(value, note json.RawMessage) bool {
+			return len(output.Check(value)) == 0 && r.accepts(r.wrap(value), note)
+		}
 	}
 	shaped, failure := result.Shape(whole, wish)
 	if failure != nil {
 		failure.Outcome = fault.Executed
 		return r.readable(r.place(failure), id, len(whole))
 	}
-	res.Output = r.wrap(shaped.Value)
+	res.Output, res.Note = r.wrap(shaped.Value), shaped.Note
 	res.Content = []call.Content{textItem(string(shaped.Text))}
 	if id != "" {
 		res.Content = append(res.Content, link(id, r.tool.Name, len(whole)))
@@ -69,6 +73,35 @@ func (r *run) fit(output *schema.Schema) *fault.Error {
 	return nil
 }
 
+// noted is how many bytes the member takes that holds a note, and the list of warnings in it.
+const noted = len(call.NoteMember) + len(`"":{"warnings":[""]},`) + len(`"result":{}`)
+
+// accepts reports whether clients, which check structured content against the schema that is listed, take a value
+// together with a note.
+func (r *run) accepts(value, note json.RawMessage) bool {
+	answer, err := r.tool.Answer()
+	if err != nil {
+		return false
+	}
+	members, ok := rawjson.Members(value)
+	return ok && (answer == nil || len(answer.Check(rawjson.Join(append(members, rawjson.Make(call.NoteMember, note))))) == 0)
+}
+
+// annotate has structured content say what clients that show nothing else would lose: what is missing, and warnings.
+func (r *run) annotate() {
+	res := r.result
+	if !res.Structured || len(res.Warnings) == 0 {
+		res.Note = nil
+		return
+	}
+	members, _ := rawjson.Members(res.Note)
+	note := rawjson.Join(append(members, rawjson.Make("warnings", compact(res.Warnings))))
+	if res.Note == nil && !r.accepts(res.Output, note) {
+		return // the value is whole, and better without than not at all
+	}
+	res.Note = note
+}
+
 // spoken is how many bytes of the answer its warnings take.
 func (r *run) spoken() (bytes int) {
 	for _, warning := range r.warnings {
@@ -76,6 +109,9 @@ func (r *run) spoken() (bytes int) {
 	}
 	if bytes > 0 {
 		bytes += len(warningStart)
+	}
+	if bytes > 0 && r.tool.Declares() {
+		bytes += noted
 	}
 	return bytes
 }

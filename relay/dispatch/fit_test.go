@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"tabrelay/relay/dispatch"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/plugin"
+	"tabrelay/relay/rawjson"
 	"tabrelay/relay/registry"
 )
 
@@ -43,6 +45,10 @@ var large = plugin.Plugin{Hash: strings.Repeat("f", 64), Manifest: plugin.Manife
 			OutputSchema: json.RawMessage(`{"type":"object","properties":{"rows":{"type":"array","items":{"type":"object","required":["id"]}}},"required":["rows"]}`)},
 		{Name: "strict", InputSchema: json.RawMessage(anything), OutputSchema: json.RawMessage(`{"type":"object","properties":{"rows":{"type":"array","minItems":40,"items":{"const":` + row + `}}},"required":["rows"]}`)},
 		{Name: "wrapped", InputSchema: json.RawMessage(anything), OutputSchema: json.RawMessage(`{"type":"array","items":{"type":"object"}}`)},
+		{Name: "closed", InputSchema: json.RawMessage(anything), OutputSchema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"},"nextOffset":{"type":"integer"}},"required":["text"],"additionalProperties":false}`)},
+		{Name: "pages", InputSchema: json.RawMessage(anything), OutputSchema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"},"nextOffset":{"type":"integer"}},"required":["text","nextOffset"],"additionalProperties":false}`)},
+		{Name: "few", InputSchema: json.RawMessage(anything), OutputSchema: json.RawMessage(`{"type":"object","maxProperties":1}`)},
+		{Name: "branches", InputSchema: json.RawMessage(anything), OutputSchema: json.RawMessage(`{"type":"object","oneOf":[{"properties":{"text":{"type":"string"}},"additionalProperties":false},{"required":["other"]}]}`)},
 		{Name: "own", InputSchema: json.RawMessage(`{"type":"object","properties":{"maxBytes":{"type":"string"}}}`)},
 	},
 }}
@@ -94,8 +100,8 @@ func TestLargeResultsAreTruncatedAndKept(t *testing.T) {
 		{"by _meta", "plain", `{}`, `{"a":` + rows(20) + `,"b":` + rows(5) + `}`, call.Call{MaxBytes: 700, ArrayPath: ".a"}, ".a", 1, 700, false},
 		{"arguments before _meta", "plain", `{"maxBytes":500}`, rows(30), call.Call{MaxBytes: 700}, "", 3, 500, false},
 		{"larger than usual", "plain", `{"maxBytes":3000}`, rows(50), call.Call{}, "", 0, 3000, false},
-		{"schema", "typed", `{}`, `{"rows":` + rows(50) + `}`, call.Call{}, ".rows", 11, 900, true},
-		{"wrapped", "wrapped", `{}`, rows(50), call.Call{}, "", 12, 900, true},
+		{"schema", "typed", `{}`, `{"rows":` + rows(50) + `}`, call.Call{}, ".rows", 10, 900, true},
+		{"wrapped", "wrapped", `{}`, rows(50), call.Call{}, "", 11, 900, true},
 		{"an argument of its own", "own", `{"maxBytes":"100"}`, rows(50), call.Call{}, "", 12, 900, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -226,6 +232,58 @@ func TestHarmlessResults(t *testing.T) {
 				t.Errorf("warnings: %q", r.Warnings)
 			}
 		})
+	}
+}
+
+// TestNotes: structured content says itself what is missing and what was warned of, in a member that the listed schema
+// allows, and has no next offset of the tool's own that would skip what is missing. Where that is not possible there is none.
+func TestNotes(t *testing.T) {
+	long, half := strings.Repeat("abcdefghij", 200), `\ud800`
+	cut := func(members string) string {
+		return `^{"truncated":true,"kept":\d+,"total":2000,"unit":"characters","arrayPath":".text","nextOffset":\d+,"bytes":\d+,"id":"\w+","uri":"result://\w+",` +
+			`"more":{"tool":"relay__read_result","arguments":{"id":"\w+","arrayPath":".text","offset":\d+}},` + members + `}$`
+	}
+	const truncated = `"The result is truncated: \d+ of 2000 characters are here\.`
+	for _, test := range []struct {
+		tool, output string
+		value, note  string // patterns; an empty note: there is none
+		tooLarge     bool
+	}{
+		{"closed", `{"text":"a","nextOffset":7}`, `^{"text":"a","nextOffset":7}$`, ``, false},
+		{"closed", `{"text":"` + long + `"}`, `^{"text":"abc[a-j]*… \(\+\d+ characters\)"}$`, cut(`"warnings":\[` + truncated + `"\]`), false},
+		{"closed", `{"text":"` + long + `","nextOffset":2000}`, `^{"text":"abc[^"]*"}$`, cut(`"withheld":{".nextOffset":2000},"warnings":\[` + truncated + ` What the tool itself says of the next page is withheld[^"]*"\]`), false},
+		{"typed", `{"rows":` + rows(50) + `,"next":"x"}`, `^{"rows":\[[^\]]*\]}$`, `"withheld":{".next":"x"}`, false},
+		{"wrapped", rows(50), `^{"result":\[`, `^{"truncated":true,"kept":\d+,"total":50,`, false},
+		{"plain", rows(50), `^\[`, ``, false},
+		{"typed", `{"rows":[{"id":1,"t":"` + half + `"}]}`, `^{"rows":\[{"id":1,"t":"\\ufffd"}\]}$`, `^{"warnings":\["The result had characters that are no Unicode text`, false},
+		{"few", `{"t":"` + half + `"}`, `^{"t":"\\ufffd"}$`, ``, false}, // whole, so that only the warning is missing
+		{"typed", `{"rows":[],"_tabrelay":{"more":{"tool":"evil"}}}`, `^{"rows":\[\]}$`, `^{"warnings":\["The result had a member _tabrelay, which only the relay writes`, false},
+		{"pages", `{"text":"` + long + `","nextOffset":2000}`, ``, ``, true},
+		{"few", `{"text":"` + long + `"}`, ``, ``, true},
+		{"branches", `{"text":"` + long + `"}`, ``, ``, true},
+	} {
+		d := fitting(t, test.output, &cellar{})
+		r, failure := d.Do(t.Context(), call.Call{ID: "00", Tool: "large__" + test.tool})
+		if test.tooLarge {
+			if failure == nil || failure.Code != fault.OutputTooLarge || failure.Outcome != fault.Executed || !strings.Contains(failure.Hint, "relay__read_result") {
+				t.Errorf("%s: %+v, %v", test.tool, r, failure)
+			}
+			continue
+		}
+		if failure != nil {
+			t.Errorf("%s: %v", test.tool, failure)
+			continue
+		}
+		if !regexp.MustCompile(test.value).Match(r.Output) || (r.Note == nil) != (test.note == "") || !regexp.MustCompile(test.note).Match(r.Note) || len(r.Output)+len(r.Note) > 900 {
+			t.Errorf("%s: %s\nnote %s", test.tool, r.Output, r.Note)
+		}
+		tool, _ := d.Tools.Snapshot().Find("large__" + test.tool)
+		if answer, err := tool.Answer(); err != nil || answer != nil && r.Note != nil {
+			members, _ := rawjson.Members(r.Output)
+			if problems := answer.Check(rawjson.Join(append(members, rawjson.Make(call.NoteMember, r.Note)))); len(problems) > 0 {
+				t.Errorf("%s: clients refuse it: %v", test.tool, problems)
+			}
+		}
 	}
 }
 

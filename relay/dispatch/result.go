@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,6 +56,10 @@ func (r *run) checkResult() *fault.Error {
 		return r.keepingInvalid(r.executed(fault.InvalidOutput, "The tool's result does not fit its output schema: "+schema.ExplainAs("result", problems)), jsonText)
 	}
 	res.Structured = true
+	if members, ok := rawjson.Members(res.Output); ok && !r.tool.Wrapped && rawjson.Get(members, call.NoteMember) != nil {
+		res.Output = rawjson.Join(slices.DeleteFunc(members, func(m rawjson.Member) bool { return m.Name == call.NoteMember }))
+		r.warn("The result had a member " + call.NoteMember + ", which only the relay writes. It was left out.")
+	}
 	return r.fit(output)
 }
 
@@ -93,6 +98,7 @@ func (r *run) recordResult() *call.Result {
 	took := time.Since(r.began)
 	res := r.result
 	res.Warnings = append(res.Warnings, r.warnings...)
+	r.annotate()
 	res.Meta.CorrelationID, res.Meta.Attempts, res.Meta.Duration = r.call.ID, r.attempts, took
 	if p := r.reply; p != nil {
 		res.Meta.TabID, res.Meta.Profile, res.Meta.Origin, res.Meta.Frame, res.Meta.Trust = p.TabID, p.Profile, p.Origin, p.Frame, p.Trust

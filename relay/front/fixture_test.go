@@ -105,6 +105,12 @@ func (x *fixture) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Err
 	case "demo__typed":
 		r := result(`{"sum":9007199254740993}`)
 		r.Structured = true
+		if strings.Contains(string(c.Arguments), "noted") {
+			r.Note, r.Warnings = json.RawMessage(`{"warnings":["It is a part."]}`), []string{"It is a part."}
+		}
+		if strings.Contains(string(c.Arguments), "empty") {
+			r.Output = json.RawMessage(` { } `)
+		}
 		return r, nil
 	case "demo__throw_typed":
 		thrown.Warnings = []string{"its category was dropped"}

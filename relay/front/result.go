@@ -37,9 +37,24 @@ func (f *Front) renderResult(x *exchange, r *call.Result) response {
 	}
 	b = append(b, ']')
 	if r.Structured {
-		b = append(append(b, `,"structuredContent":`...), oneLine(r.Output)...)
+		b = appendStructured(append(b, `,"structuredContent":`...), r)
 	}
 	return f.end(b, x, r, nil)
+}
+
+// appendStructured writes the value, which is an object, with what the relay says of it as its first member.
+func appendStructured(b []byte, r *call.Result) []byte {
+	value := oneLine(r.Output)
+	if r.Note == nil {
+		return append(b, value...)
+	}
+	b = append(appendString(append(b, '{'), call.NoteMember), ':')
+	b = append(b, oneLine(r.Note)...)
+	value = bytes.TrimLeft(bytes.TrimLeft(value, " \t")[len("{"):], " \t")
+	if value[0] != '}' {
+		b = append(b, ',')
+	}
+	return append(b, value...)
 }
 
 // room is how many bytes a result takes: growing means another copy of what may be megabytes.
@@ -51,7 +66,7 @@ func room(r *call.Result) (size int) {
 		size += len(item) + 1
 	}
 	if r.Structured {
-		size += len(r.Output)
+		size += len(r.Output) + len(r.Note)
 	}
 	return size
 }

@@ -8,9 +8,15 @@ import (
 	"regexp"
 	"slices"
 
+	"tabrelay/relay/call"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/rawjson"
 )
+
+// Meta is the _meta of every listed tool. Claude Code puts a result of more characters than this into a file and shows its
+// model the beginning. The relay bounds its answers itself, so the number is the largest that Claude Code takes: only what
+// an agent asked for, with maxBytes, comes near it.
+const Meta = `{"anthropic/maxResultSizeChars":500000}`
 
 // The arguments every page tool also takes, as they are listed. Two more, maxBytes and arrayPath, are taken and not
 // listed: in every tool they would cost an agent's context 170 bytes, and the instructions say it once.
@@ -113,6 +119,25 @@ func asObject(schema []rawjson.Member) (listed []rawjson.Member, wrapped bool) {
 		rawjson.Make("required", json.RawMessage(`["result"]`))), true
 }
 
+// withNote lets an output schema that names all members there may be allow the one in which the relay says what it did to
+// a result (call.NoteMember).
+func withNote(schema []rawjson.Member) ([]rawjson.Member, error) {
+	var own []rawjson.Member
+	if raw := rawjson.Get(schema, "properties"); raw != nil {
+		var ok bool
+		if own, ok = rawjson.Members(raw); !ok {
+			return nil, errors.New("the properties of its output schema are not an object")
+		}
+	}
+	if rawjson.Get(own, call.NoteMember) != nil {
+		return nil, fmt.Errorf("its output schema has a property %s, which is the relay's", call.NoteMember)
+	}
+	if others := rawjson.Get(schema, "additionalProperties"); (others == nil || string(others) == "true") && rawjson.Get(schema, "unevaluatedProperties") == nil {
+		return schema, nil
+	}
+	return with(schema, "properties", rawjson.Join(append(own, rawjson.Make(call.NoteMember, json.RawMessage(`{"type":"object"}`))))), nil
+}
+
 var localReference = regexp.MustCompile(`"\$(?:ref|dynamicRef|recursiveRef)":"#([^"]*)"`)
 
 // refersToRoot finds references that wrapping would break: everything local but into the definitions.
@@ -156,6 +181,7 @@ func (t *Tool) list(input, output []rawjson.Member) error {
 		b.WriteString(`,"annotations":`)
 		b.Write(annotations)
 	}
+	b.WriteString(`,"_meta":` + Meta)
 	b.WriteByte('}')
 	t.Listed = b.Bytes()
 	t.ListedInput = t.Listed[start:end:end]

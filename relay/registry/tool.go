@@ -43,7 +43,7 @@ type Tool struct {
 	Listed      json.RawMessage // the MCP tool object, encoded once
 	ListedInput json.RawMessage // the part of it that is the input schema, with the relay's own arguments
 
-	input, output *lazy
+	input, output, answer *lazy
 }
 
 // Input is the compiled schema of the tool's own arguments, without those the relay takes out.
@@ -55,6 +55,15 @@ func (t *Tool) Output() (*schema.Schema, error) {
 		return nil, nil
 	}
 	return t.output.get()
+}
+
+// Answer is the compiled output schema as it is listed, which is what clients check structured content against; nil when
+// none is listed.
+func (t *Tool) Answer() (*schema.Schema, error) {
+	if t.answer == nil {
+		return nil, nil
+	}
+	return t.answer.get()
 }
 
 // Declares reports whether the tool declares an output schema.
@@ -100,6 +109,12 @@ func (t *Tool) accept(cache *schemas) error {
 		}
 		t.output = cache.of(t.Spec.OutputSchema)
 		output, t.Wrapped = asObject(output)
+		if output, err = withNote(output); err != nil {
+			return err
+		}
+		if output != nil {
+			t.answer = cache.of(rawjson.Join(output))
+		}
 	}
 	return t.list(input, output)
 }

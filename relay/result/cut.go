@@ -22,6 +22,8 @@ type cut struct {
 	unit        string
 	steps       []step // to the list or text that was cut
 	goesOn      bool   // what is missing begins where kept ends, at steps
+
+	withheld map[string]json.RawMessage // paging of the tool's own that was taken out of value, by path; nil: there was none
 }
 
 // cutList keeps as many items of a list as fit into budget bytes together with everything around it.
@@ -36,7 +38,7 @@ func cutList(doc json.RawMessage, steps []step, budget int) (c cut, ok bool) {
 		return cut{}, false
 	}
 	kept := fitting(all, budget-len(empty))
-	return cut{put(doc, steps, rawjson.List(all[:kept])), kept, len(all), ofItems, steps, true}, true
+	return cut{value: put(doc, steps, rawjson.List(all[:kept])), kept: kept, total: len(all), unit: ofItems, steps: steps, goesOn: true}, true
 }
 
 // fitting is how many of the first items fit into so many bytes, with commas between them.
@@ -52,11 +54,11 @@ func fitting(all []json.RawMessage, room int) int {
 	return len(all)
 }
 
-// note ends a text that was cut: how much is missing.
-func note(missing int) string { return "… (+" + strconv.Itoa(missing) + " characters)" }
+// ellipsis ends a text that was cut: how much is missing.
+func ellipsis(missing int) string { return "… (+" + strconv.Itoa(missing) + " characters)" }
 
-// noteRoom is more than any note takes.
-const noteRoom = len("… (+12345678901 characters)")
+// ellipsisRoom is more than any ellipsis takes.
+const ellipsisRoom = len("… (+12345678901 characters)")
 
 // leastText is what must remain of a text for it to say anything.
 const leastText = 24
@@ -70,7 +72,7 @@ func cutTexts(doc json.RawMessage, texts []span, budget int) (c cut, ok bool) {
 	size := func(most int) int {
 		total := len(doc)
 		for _, length := range lengths {
-			total -= max(0, length-most-noteRoom)
+			total -= max(0, length-most-ellipsisRoom)
 		}
 		return total
 	}
@@ -85,13 +87,13 @@ func cutTexts(doc json.RawMessage, texts []span, budget int) (c cut, ok bool) {
 	c = cut{value: make(json.RawMessage, 0, budget), unit: ofCharacters}
 	done, shortened := 0, 0
 	for i, t := range texts {
-		if lengths[i] <= most+noteRoom {
+		if lengths[i] <= most+ellipsisRoom {
 			continue
 		}
 		content := doc[t.start+1 : t.end-1]
 		end, kept := prefix(content, most)
 		rest := characters(content[end:])
-		c.value = append(append(c.value, doc[done:t.start+1+end]...), note(rest)...)
+		c.value = append(append(c.value, doc[done:t.start+1+end]...), ellipsis(rest)...)
 		done = t.end - 1
 		c.kept, c.total = c.kept+kept, c.total+kept+rest
 		if shortened++; shortened == 1 {

@@ -2,7 +2,8 @@
 // JSON, in order, says how much of the whole it is, and where the rest can be read.
 //
 // A value is cut at one place if that is enough: a list keeps its first items, or the longest texts their beginnings.
-// Only when no list or text is to blame does everything become smaller.
+// Only when no list or text is to blame does everything become smaller. Where a tool pages by itself, its own next offset
+// or cursor goes on after the whole; beside a part it would skip what is missing, so it is moved to what is said of the cut.
 package result
 
 import (
@@ -30,15 +31,17 @@ type Wish struct {
 	Declared string // the same by the tool
 	ID       string // under which the whole is kept; empty: it is not
 
-	// Fits reports whether a smaller value may still be returned by the tool, by its output schema; nil: always.
-	Fits func(json.RawMessage) bool
+	// Fits reports whether a smaller value, and what is said of the cut, may be returned by the tool, by its output
+	// schema; nil: always.
+	Fits func(value, note json.RawMessage) bool
 }
 
 // Shaped is a value that was made smaller.
 type Shaped struct {
 	Value   json.RawMessage // what is left of it
-	Text    json.RawMessage // an object that says so: result, truncated, kept, total, and how to go on
-	Warning string          // one sentence
+	Note    json.RawMessage // an object that says so: truncated, kept, total, and how to go on
+	Text    json.RawMessage // the same with the value before it, as result
+	Warning string          // in words
 }
 
 // Shape makes a valid document smaller so that Text, with Others, takes no more than MaxBytes. It fails when the
@@ -112,9 +115,10 @@ func (w *Wish) attempt(doc json.RawMessage, way func(budget int) (cut, bool)) *S
 			if !ok {
 				break
 			}
-			s := &Shaped{c.value, w.envelope(c, len(doc), brief), w.warning(c)}
+			c.withholdPaging()
+			s := &Shaped{c.value, w.note(c, len(doc), brief), w.envelope(c, len(doc), brief), w.warning(c)}
 			over := len(s.Text) + len(s.Warning) + w.Others - w.MaxBytes
-			if over <= 0 && (w.Fits == nil || w.Fits(c.value)) {
+			if over <= 0 && (w.Fits == nil || w.Fits(c.value, s.Note)) {
 				return s
 			}
 			if over <= 0 {
@@ -128,35 +132,38 @@ func (w *Wish) attempt(doc json.RawMessage, way func(budget int) (cut, bool)) *S
 
 // envelope is what an agent reads in place of the value. Its first four members are those of the SDK's truncate.
 func (w *Wish) envelope(c cut, size int, brief bool) json.RawMessage {
-	e := envelope{Result: json.RawMessage("0"), Truncated: true, Kept: c.kept, Total: c.total, Unit: c.unit, Bytes: size}
-	if c.goesOn {
-		e.NextOffset = &c.kept
-		e.ArrayPath, _ = path(c.steps)
-	}
-	if w.ID != "" {
-		e.ID, e.URI = w.ID, URI(w.ID)
-		e.More = &more{Tool: Reader, Arguments: w.goOn(c)}
-	}
-	if brief {
-		e.Unit, e.Bytes, e.URI, e.More = "", 0, "", nil
-	}
-	const start = `{"result":`
-	around := encode(e)[len(start)+len("0"):] // the value goes in as it is: it is most of the text
-	return slices.Concat([]byte(start), c.value, around)
+	return slices.Concat([]byte(`{"result":`), c.value, []byte(","), w.note(c, size, brief)[len("{"):]) // the value goes in as it is
 }
 
-type envelope struct {
-	Result     json.RawMessage `json:"result"`
-	Truncated  bool            `json:"truncated"`
-	Kept       int             `json:"kept"`
-	Total      int             `json:"total"`
-	Unit       string          `json:"unit,omitempty"` // of kept and total
-	ArrayPath  string          `json:"arrayPath,omitempty"`
-	NextOffset *int            `json:"nextOffset,omitempty"`
-	Bytes      int             `json:"bytes,omitempty"` // of the whole
-	ID         string          `json:"id,omitempty"`
-	URI        string          `json:"uri,omitempty"`
-	More       *more           `json:"more,omitempty"`
+// note is the envelope without the value.
+func (w *Wish) note(c cut, size int, brief bool) json.RawMessage {
+	n := note{Truncated: true, Kept: c.kept, Total: c.total, Unit: c.unit, Bytes: size, Withheld: c.withheld}
+	if c.goesOn {
+		n.NextOffset = &c.kept
+		n.ArrayPath, _ = path(c.steps)
+	}
+	if w.ID != "" {
+		n.ID, n.URI = w.ID, URI(w.ID)
+		n.More = &more{Tool: Reader, Arguments: w.goOn(c)}
+	}
+	if brief {
+		n.Unit, n.Bytes, n.URI, n.More = "", 0, "", nil
+	}
+	return encode(n)
+}
+
+type note struct {
+	Truncated  bool                       `json:"truncated"`
+	Kept       int                        `json:"kept"`
+	Total      int                        `json:"total"`
+	Unit       string                     `json:"unit,omitempty"` // of kept and total
+	ArrayPath  string                     `json:"arrayPath,omitempty"`
+	NextOffset *int                       `json:"nextOffset,omitempty"`
+	Bytes      int                        `json:"bytes,omitempty"` // of the whole
+	ID         string                     `json:"id,omitempty"`
+	URI        string                     `json:"uri,omitempty"`
+	More       *more                      `json:"more,omitempty"`
+	Withheld   map[string]json.RawMessage `json:"withheld,omitempty"` // paging of the tool's own, which goes on after the whole
 }
 
 // more is the call that goes on where the answer ends.
@@ -182,7 +189,11 @@ func (w *Wish) goOn(c cut) Arguments {
 }
 
 func (w *Wish) warning(c cut) string {
-	return fmt.Sprintf("The result is truncated: %d of %d %s are here.", c.kept, c.total, c.unit)
+	text := fmt.Sprintf("The result is truncated: %d of %d %s are here.", c.kept, c.total, c.unit)
+	if c.withheld != nil {
+		text += " What the tool itself says of the next page is withheld, because it goes on after the whole: read the rest first."
+	}
+	return text
 }
 
 func (w *Wish) tooLarge(doc json.RawMessage) *fault.Error {

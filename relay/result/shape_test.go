@@ -52,6 +52,14 @@ func TestShape(t *testing.T) {
 			`{"result":R,"truncated":true,"kept":240,"total":10000,"unit":"characters","bytes":26081}`, `[{"id":0,"t":"äöü`},
 		{"everything", `{"a":` + numbers(50, "x") + `,"b":` + numbers(50, "x") + `,"c":` + numbers(50, "x") + `}`, Wish{MaxBytes: 600, ID: "i1"},
 			`{"result":R,"truncated":true,"kept":325,"total":2689,"unit":"bytes","bytes":2689,"id":"i1","uri":"result://i1","more":{"tool":"relay__read_result","arguments":{"id":"i1"}}}`, `{"a":[{"id":0`},
+		{"a tool that pages texts", `{"title":"T","text":"` + long + `","totalChars":9000,"nextOffset":2000}`, Wish{MaxBytes: 700, ID: "i1"},
+			`{"result":R,"truncated":true,"kept":63,"total":2000,"unit":"characters","arrayPath":".text","nextOffset":63,"bytes":5259,"id":"i1","uri":"result://i1","more":{"tool":"relay__read_result","arguments":{"id":"i1","arrayPath":".text","offset":63}},"withheld":{".nextOffset":2000}}`, `{"title":"T","text":"äöü€😀`},
+		{"a tool that pages lists", `{"data":{"rows":` + numbers(100, "x") + `,"meta":{"Next_Cursor":"c","has-more":true,"next":null,"more":["x"]}},"next":{"url":"u"}}`, Wish{MaxBytes: 800, ID: "i1"},
+			`{"result":R,"truncated":true,"kept":11,"total":100,"unit":"items","arrayPath":".data.rows","nextOffset":11,"bytes":1896,"id":"i1","uri":"result://i1","more":{"tool":"relay__read_result","arguments":{"id":"i1","arrayPath":".data.rows","offset":11}},"withheld":{".data.meta.Next_Cursor":"c",".data.meta[\"has-more\"]":true,".next":{"url":"u"}}}`, `{"data":{"rows":[{"id":0,`},
+		{"paging of items is theirs", `{"items":[` + strings.TrimSuffix(strings.Repeat(`{"next":1,"t":"xxxxxxxxxx"},`, 50), ",") + `],"hasMore":false}`, Wish{MaxBytes: 600},
+			`{"result":R,"truncated":true,"kept":9,"total":50,"unit":"items","arrayPath":".items","nextOffset":9,"bytes":1427,"withheld":{".hasMore":false}}`, `{"items":[{"next":1,`},
+		{"paging around the cut", `[{"comments":` + numbers(100, "x") + `,"nextCursor":"c"},{"nextCursor":"d"}]`, Wish{MaxBytes: 700, Declared: ".none"},
+			`{"result":R,"truncated":true,"kept":20,"total":100,"unit":"items","nextOffset":20,"bytes":1842,"withheld":{".[0].nextCursor":"c"}}`, `[{"comments":[{"id":0`},
 		{"little room", numbers(100, "x"), Wish{MaxBytes: 200, ID: "i1"},
 			`{"result":R,"truncated":true,"kept":4,"total":100,"nextOffset":4,"id":"i1"}`, `[{"id":0`},
 		{"caller's list without room", `{"rows":` + numbers(100, strings.Repeat("x", 300)) + `}`, Wish{MaxBytes: 200, Path: ".rows"},
@@ -153,7 +161,7 @@ func TestShapeRefuses(t *testing.T) {
 		{"nowhere", Wish{Path: ".data.rows"}, fault.ValidationError, fault.TypePathNotFound, "nothing at .data"},
 		{"no list", Wish{Path: ".title"}, fault.ValidationError, fault.TypeInvalidArrayPath, ".title is not a list"},
 		{"no room", Wish{Path: ".rows", MaxBytes: 40}, fault.OutputTooLarge, fault.TypeOutputTooLarge, "cannot be shortened"},
-		{"schema", Wish{MaxBytes: 500, Fits: func(json.RawMessage) bool { return false }}, fault.OutputTooLarge, fault.TypeOutputTooLarge, "output schema"},
+		{"schema", Wish{MaxBytes: 500, Fits: func(_, _ json.RawMessage) bool { return false }}, fault.OutputTooLarge, fault.TypeOutputTooLarge, "output schema"},
 	} {
 		s, failure := Shape(json.RawMessage(doc), test.wish)
 		if failure == nil {
@@ -169,13 +177,13 @@ func TestShapeRefuses(t *testing.T) {
 // The schema decides between the ways to make a value smaller.
 func TestShapeFits(t *testing.T) {
 	doc := json.RawMessage(`{"rows":` + numbers(20, strings.Repeat("x", 300)) + `}`)
-	twenty := func(v json.RawMessage) bool {
+	twenty := func(v, _ json.RawMessage) bool {
 		rows, failure := get(v, way(".rows"))
 		all, _ := rawjson.Items(rows)
 		return failure == nil && len(all) == 20
 	}
 	s, failure := Shape(doc, Wish{MaxBytes: 3000, Fits: twenty})
-	if failure != nil || !twenty(s.Value) || !strings.Contains(string(s.Text), `"unit":"characters"`) {
+	if failure != nil || !twenty(s.Value, nil) || !strings.Contains(string(s.Text), `"unit":"characters"`) {
 		t.Errorf("%v %v", s, failure)
 	}
 }

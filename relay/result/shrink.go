@@ -114,13 +114,13 @@ func (s *shrinker) nested(i int) int {
 func (s *shrinker) text(i int) int {
 	end := textEnd(s.doc, i)
 	content := s.doc[i+1 : end-1]
-	if len(content) <= textInShrunk+noteRoom {
+	if len(content) <= textInShrunk+ellipsisRoom {
 		s.out = append(s.out, s.doc[i:end]...)
 		return end
 	}
 	kept, _ := prefix(content, textInShrunk)
 	missing := characters(content[kept:])
-	s.out = append(append(append(s.out, s.doc[i:i+1+kept]...), note(missing)...), '"')
+	s.out = append(append(append(s.out, s.doc[i:i+1+kept]...), ellipsis(missing)...), '"')
 	return end
 }
 
