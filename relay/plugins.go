@@ -23,7 +23,8 @@ import (
 type offer struct {
 	mu       sync.Mutex // one reading at a time
 	problems []registry.Problem
-	all      []plugin.Plugin // that may run, whether or not they are switched on and set up
+	told     []registry.Problem // what clients may have heard of
+	all      []plugin.Plugin    // that may run, whether or not they are switched on and set up
 	unwatch  func()
 	good     map[string]*plugin.Plugin     // of each folder, the last one that could be read
 	withheld map[string]*registry.Withheld // by plugin: what waits for a review
@@ -95,10 +96,19 @@ func (r *Relay) replace(c config.Config) error {
 	}
 	r.offer.problems, r.offer.last, r.offer.all = problems, c, plugins
 	r.news(topicPlugins)
-	for _, p := range slices.Concat(problems, r.tools.Snapshot().Problems) {
-		r.Log.Warn().Str("plugin", p.Plugin).Msg(p.Reason)
-	}
+	r.tellProblems(slices.Concat(problems, r.tools.Snapshot().Problems))
 	return nil
+}
+
+// tellProblems logs what of the plugins cannot be used, and tells clients what they have not heard. It needs offer.mu.
+func (r *Relay) tellProblems(now []registry.Problem) {
+	for _, p := range now {
+		r.Log.Warn().Str("plugin", p.Plugin).Msg(p.Reason)
+		if r.front != nil && !slices.Contains(r.offer.told, p) { // at the start there are no clients
+			r.front.Log("warning", "tabrelay", map[string]any{"code": fault.RegistryError, "plugin": p.Plugin, "message": r.withoutFolders(p.Reason)})
+		}
+	}
+	r.offer.told = now
 }
 
 // offerAgain offers the plugins that exist now, with the settings that are in effect.

@@ -1,7 +1,9 @@
 package relay
 
 import (
+	"bufio"
 	"encoding/json"
+	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -185,5 +187,40 @@ func TestReloadKeepsTheListOfPlugins(t *testing.T) {
 				t.Errorf("of %d tools there are %d", tools, got)
 			}
 		})
+	}
+}
+
+// A plugin that cannot be used is told to the clients that are there, once.
+func TestProblemsOfPluginsReachClients(t *testing.T) {
+	t.Setenv("TABRELAY_PERMISSIONS", "auto") // as openConfig has it
+	t.Setenv("TABRELAY_REVIEW_REQUIRED", "false")
+	w := newWorld(t)
+	r, _ := w.relay()
+	conn, err := join.Dial(t.Context(), w.home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() // only read from
+	introduce(t, conn, `{"attach":{"key":"`+strings.Repeat("1", 32)+`","version":"0.1.0"}}`)
+	if _, err := io.WriteString(conn, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}`+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(conn)
+	lines.Buffer(nil, 1<<20)
+	lines.Scan() // initialize is answered
+	for _, name := range []string{"gone", "away"} {
+		if err := os.WriteFile(w.home.Config(), []byte(`{"plugins": {"`+name+`": {"enabled": true}}}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if _, failure := r.reload(t.Context()); failure != nil {
+				t.Fatal(failure)
+			}
+		}
+		for lines.Scan() && !strings.Contains(lines.Text(), "notifications/message") { // lists change too
+		}
+		if got := lines.Text(); !strings.Contains(got, `"level":"warning"`) || !strings.Contains(got, "plugin "+name+" is configured but not installed") || !strings.Contains(got, "REGISTRY_ERROR") {
+			t.Errorf("the client reads %s", got)
+		}
 	}
 }

@@ -52,6 +52,9 @@ const maxCompletions = 100
 // complete answers completion/complete.
 func (f *Front) complete(ctx context.Context, p *party, x *exchange, m *message) response {
 	ref, argument, typed, known, fail := readCompletion(m)
+	if fail == nil && m.param("cursor") != nil { // some servers page completions; nobody was given a cursor here
+		fail = fault.New(fault.InvalidCursor, "Invalid cursor: completions come on one page", fault.WithHint("Ask again without a cursor, with more of the value typed."))
+	}
 	var done call.Completion
 	if fail == nil {
 		done, fail = f.options.Completer.Complete(ctx, p.session, ref, argument, typed, known)
