@@ -13,7 +13,7 @@ func (r *Relay) dispatcher() *dispatch.Dispatcher {
 	c := r.config
 	return dispatch.New(dispatch.Options{
 		Tools: r.tools, Permits: r.permits, Browser: r.hub, Meter: r.meter, Log: r.part("dispatch"), Events: r.events.Publish, Calls: &r.trail, Audit: recording{r}, Scopes: &r.scopes, Moved: func() { r.news(topicRunning) }, SignedOut: r.signIns.note,
-		Timeout: c.Timeout, MaxTimeout: c.MaxTimeout, ProgressExtends: c.ProgressExtendsTimeout, QueueWait: c.GapWait,
+		Timeout: c.Timeout, MaxTimeout: c.MaxTimeout, ProgressExtends: c.ProgressExtendsTimeout, ReconnectWait: c.GapWait,
 		Retry: dispatch.Retry{
 			MaxAttempts: c.Errors.Transient.Retry.MaxAttempts, InitialDelay: c.Errors.Transient.Retry.InitialDelay,
 			MaxDelay: c.Errors.Transient.Retry.MaxDelay, Multiplier: c.Errors.Transient.Retry.Multiplier,

@@ -10,11 +10,10 @@
 //	  |                                                    |
 //	  +----------------------------+-----------------------+
 //	                               v
-//	relay/dispatch   find -> check arguments -> admit -> deadline -> deliver -> check result -> record
-//	                 registry   schema                                          schema         metrics, log
+//	relay/dispatch   find -> check arguments -> resolve -> permit -> schedule -> send -> check result -> record
+//	                 registry  schema           hub        permit    schedule    hub     schema          metrics, log
 //	                               v
-//	relay/hub        which profile, which tab -> its turn (asked of dispatch: schedule, breaker)
-//	                                          -> journal (relay/store) -> connection -> calls in flight
+//	relay/hub        Resolve: which profile, which tab; Send: journal (relay/store) -> connection -> calls in flight
 //	                               | frame (relay/wire) over WebSocket
 //	                               v
 //	extension        worker: link -> router -> invoke -> bridge or injection
@@ -48,7 +47,7 @@
 //   - store: the journal of writing calls, in SQLite.
 //   - metrics: what Prometheus reads.
 //   - breaker: holds back calls to a place that keeps failing.
-//   - schedule: where calls wait for their turn in a tab, and for a slot to run in.
+//   - schedule: where calls wait: for a browser that is reconnecting, for their turn in a tab, for a slot to run in.
 //   - hub: connections to browsers, tabs, routing, calls in flight, reconciliation.
 //   - dispatch: one call's life; the owner of deadlines, retries and turns.
 //   - front: MCP and nothing but MCP; mcp-go stays inside. front/conformance serves the fixtures of the official suite.
@@ -81,7 +80,7 @@
 //
 // # Locks
 //
-// A lock that nests inside another names the order in its package: hub (Hub.mu, groups.mu, owners.mu, browser.mu, queue.mu), front
+// A lock that nests inside another names the order in its package: hub (Hub.mu, groups.mu, leases.mu, browser.mu, queue.mu), front
 // (sessions.mu, httpSession.mu, flights.mu), join (Shim.sending, ledger.mu), permit (Permits.mu, under which the store is
 // waited for and listeners run, then desk.mu or grants.mu). Here roster.turn
 // and refused.reading come before all others. Between packages: offer.mu here, then reviews.mu, under which the store is waited for; offer.mu, then registry's change lock, under which

@@ -21,7 +21,7 @@ func readingOf(s call.Session, tab resource.Tab, kind, uri string) call.Access {
 	a := call.Access{
 		Session: s, Tool: readTab, Title: "Read a page", Description: "Shows the agent what the page shows.",
 		Plugin: relayName, PluginTitle: "tabrelay", ReadOnly: true, Idempotent: true, Arguments: arguments,
-		At: &call.Place{ProfileID: tab.ProfileID, Profile: tab.Profile, TabID: tab.ID, Origin: resource.Origin(tab.URL), URL: tab.URL, Title: tab.Title},
+		At: &call.Target{ProfileID: tab.ProfileID, Profile: tab.Profile, TabID: tab.ID, Origin: resource.Origin(tab.URL), URL: tab.URL, Title: tab.Title},
 	}
 	if kind == "console" {
 		a.Tool, a.Title, a.Description = readConsole, "Read a page's console", "Shows the agent errors and warnings that the page wrote to its console."

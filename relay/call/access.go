@@ -36,6 +36,6 @@ type Access struct {
 	BuiltIn     bool            // of the relay itself
 	Shipped     bool            // of a plugin in the binary
 	Arguments   json.RawMessage // they fit the tool's schema
-	At          *Place          // nil: the tool needs no tab, or the tab is not known yet
+	At          *Target         // nil: the tool needs no tab, or the tab is not known yet
 	Note        string          // what the person should know besides; one sentence, or empty
 }

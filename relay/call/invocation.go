@@ -1,29 +1,46 @@
 package call
 
 import (
-	"context"
 	"encoding/json"
 	"time"
 )
 
+// Selector says which tab an attempt of a call is meant for.
+type Selector struct {
+	ID       ID // of the attempt
+	Session  Session
+	Plugin   string
+	Matches  []string // URL patterns of the pages the plugin may run in
+	Excludes []string
+	TabID    int    // 0: any tab of the site
+	InFront  bool   // without TabID: the tab that the session used last, or the one the person looks at, and no other
+	Avoid    []int  // tabs to leave out while there are others; only with Profile, and without TabID
+	Profile  string // id or label; empty: any
+	Stay     Target // the tab it was given before it waited: given again while it still shows the site; zero: none
+	Write    bool
+	OpenURL  string // where the web app can be opened, for hints
+}
+
+// Target is where a call is about to run: one tab of one browser profile, and the document in it.
+type Target struct {
+	ProfileID string
+	Profile   string // its label
+	TabID     int
+	Origin    string // of the document in the tab
+	URL       string // of the same, as the browser told it last
+	Title     string // of the tab: words of the page
+	Others    int    // how many other tabs of the same site that profile has
+}
+
 // Invocation is one attempt of a call: what a browser gets of it.
 type Invocation struct {
-	ID               ID
-	Session          Session
-	Plugin           string
-	Hash             string   // of the plugin's files
-	Tool             string   // without the plugin's name
-	Title            string   // what people call the tool
-	Matches          []string // URL patterns of the pages the plugin may run in
-	Excludes         []string
-	TabID            int    // 0: any tab of the site
-	InFront          bool   // without TabID: the tab that the lane used last, or the one the person looks at, and no other
-	Avoid            []int  // tabs to leave out while there are others; only with Profile, and without TabID
-	Profile          string // id or label; empty: any
+	Selector
+	Hash             string // of the plugin's files
+	Tool             string // without the plugin's name
+	Title            string // what people call the tool
 	Arguments        json.RawMessage
 	Settings         json.RawMessage
-	Secret           bool // a setting is not for a page that could read it
-	Write            bool
+	Secret           bool          // a setting is not for a page that could read it
 	Timeout          time.Duration // of the page, without progress
 	MaxTimeout       time.Duration // of the page, with any progress
 	ProgressExtends  bool
@@ -37,25 +54,8 @@ type Invocation struct {
 	// Progress and Log are never called concurrently, and never after the attempt ended. Any of these may be nil.
 	Progress func(Progress)
 	Log      func(LogEntry)
+	Sent     func() // its frame is on its way; must not block
 	Started  func() // the page has started the tool; must not block
-
-	OpenURL string // where the web app can be opened, for hints
-
-	// Enter is asked, in the goroutine of Invoke, once the call's tab is known and before anything is sent. With an
-	// error the call is not sent. With a wait, that is called next; after it the tab may be another one, so Enter is
-	// asked again. Errors are failures of package fault. It may be nil.
-	Enter func(at Place) (wait func(context.Context) error, err error)
-}
-
-// Place is where a call is about to run.
-type Place struct {
-	ProfileID string
-	Profile   string // its label
-	TabID     int
-	Origin    string // of the document in the tab
-	URL       string // of the same, as the browser told it last
-	Title     string // of the tab: words of the page
-	Others    int    // how many other tabs of the same site that profile has
 }
 
 // ToolName is the tool's full name.

@@ -90,7 +90,7 @@ func (r *run) reason(f *fault.Error) (decision, by string) {
 func (r *run) ran() bool { return r.attempts > 0 }
 
 // place is where the call is to run, nil when that is not known.
-func (t *turn) place() *call.Place {
+func (t *turn) place() *call.Target {
 	if t.at.TabID == 0 {
 		return nil
 	}

@@ -33,6 +33,7 @@ type browser struct {
 	*transcript
 	mu     sync.Mutex
 	script [][]string
+	lines  []string // of the attempt that was resolved last
 }
 
 func (b *browser) next() []string {
@@ -53,7 +54,23 @@ func (b *browser) left() string {
 	return strings.TrimSpace(strings.Trim(fmt.Sprint(b.script), "[]"))
 }
 
-func (b *browser) Invoke(ctx context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
+// Resolve begins the next paragraph with each attempt.
+func (b *browser) Resolve(r call.Selector) (call.Target, *fault.Error, bool) {
+	if r.Stay.TabID != 0 {
+		return r.Stay, nil, false
+	}
+	b.lines = b.next()
+	at := call.Target{ProfileID: "p1", Profile: "Chrome 1", TabID: 7}
+	if there, ok := strings.CutPrefix(b.lines[0], "at "); ok {
+		if _, err := fmt.Sscanf(there, "%d others %d", &at.TabID, &at.Others); err != nil {
+			b.t.Error(err)
+		}
+		b.lines = b.lines[1:]
+	}
+	return at, nil, false
+}
+
+func (b *browser) Send(ctx context.Context, _ call.Target, r call.Invocation) (*call.Reply, *fault.Error) {
 	s := fmt.Sprintf("invoke %s %s.%s %s timeout=%s max=%s", r.ID[28:], r.Plugin, r.Tool, r.Arguments, r.Timeout, r.MaxTimeout)
 	if r.Write {
 		s += " write"
@@ -68,35 +85,24 @@ func (b *browser) Invoke(ctx context.Context, r call.Invocation) (*call.Reply, *
 		s += fmt.Sprintf(" avoid=%v", r.Avoid)
 	}
 	b.say("%s", s)
-	lines := b.next()
-	at := call.Place{ProfileID: "p1", Profile: "Chrome 1", TabID: 7}
-	if there, ok := strings.CutPrefix(lines[0], "at "); ok {
-		if _, err := fmt.Sscanf(there, "%d others %d", &at.TabID, &at.Others); err != nil {
-			b.t.Error(err)
-		}
-		lines = lines[1:]
-	}
-	if f := enter(ctx, r, at); f != nil {
-		return nil, f
-	}
-	return b.perform(ctx, r, lines)
+	return b.perform(ctx, r, b.lines)
 }
 
-// enter asks for the call's turn as the hub does.
-func enter(ctx context.Context, r call.Invocation, at call.Place) *fault.Error {
-	for {
-		wait, err := r.Enter(at)
-		if err == nil && wait == nil {
-			return nil
-		}
-		if err == nil {
-			err = wait(ctx)
-		}
-		var f *fault.Error
-		if errors.As(err, &f) {
-			return f
-		}
-	}
+func (*browser) Changed() <-chan struct{} { return nil }
+func (*browser) Leave(call.ID)            {}
+
+// oneTab is what all browsers of these tests have in common: every call goes to the same tab.
+type oneTab struct{}
+
+func (oneTab) Resolve(r call.Selector) (call.Target, *fault.Error, bool) {
+	return call.Target{ProfileID: "p1", Profile: "Chrome 1", TabID: 7}, nil, false
+}
+
+func (oneTab) Changed() <-chan struct{} { return nil }
+func (oneTab) Leave(call.ID)            {}
+
+func (oneTab) Recover(context.Context, call.ID) (*call.Reply, *fault.Error, bool) {
+	return nil, nil, false
 }
 
 func (b *browser) Recover(ctx context.Context, id call.ID) (*call.Reply, *fault.Error, bool) {

@@ -63,7 +63,7 @@ func (r *run) setDeadline() *fault.Error {
 	}
 	c.ctx, c.cancel = context.WithCancelCause(r.ctx)
 	c.unstop = context.AfterFunc(r.Dispatcher.stop, func() { c.cancel(errShutdown) })
-	most := c.timeout + c.grace + r.QueueWait
+	most := c.timeout + c.grace + r.ReconnectWait
 	c.bound = c.made.Add(most)
 	c.idle = time.AfterFunc(most, func() { c.expire(c.short()) })
 	r.clock = c

@@ -42,7 +42,7 @@ type Options struct {
 	Timeout         time.Duration // of a call whose tool and caller name none
 	MaxTimeout      time.Duration // no call lasts longer
 	ProgressExtends bool          // progress gives a call its timeout anew, up to MaxTimeout
-	QueueWait       time.Duration // how long Browser may keep a call waiting before it starts, at the most
+	ReconnectWait   time.Duration // how long a call waits for a browser that was connected a moment ago
 	Retry           Retry
 	Limits          schedule.Limits
 	Breaker         breaker.Settings      // the zero value never holds anything back
@@ -74,12 +74,19 @@ type Tools interface {
 	Reject(t *registry.Tool, reason string)
 }
 
-// Browser runs a plugin's tool in a page.
+// Browser runs a plugin's tool in a page. Failures say by their outcome what is certain: not_executed only when it is
+// proven that the tool never started.
 type Browser interface {
-	// Invoke sends one call and waits for its end. When ctx ends first it tells the page to abort and returns at
-	// once. A failure says by its outcome what is certain: not_executed only when it is proven that the tool
-	// never started.
-	Invoke(ctx context.Context, r call.Invocation) (*call.Reply, *fault.Error)
+	// Resolve finds the tab of an attempt and leases it, until Leave. It never waits: with a failure, expected says that
+	// a browser is on its way that may have the tab.
+	Resolve(s call.Selector) (at call.Target, failure *fault.Error, expected bool)
+	// Changed returns a channel that is closed when Resolve may answer something else.
+	Changed() <-chan struct{}
+	// Send sends the attempt to the tab that Resolve chose, and waits for its end. When ctx ends first it tells the
+	// page to abort and returns at once.
+	Send(ctx context.Context, at call.Target, r call.Invocation) (*call.Reply, *fault.Error)
+	// Leave ends the lease of an attempt. It may be called for one that has none.
+	Leave(id call.ID)
 
 	// Recover finds the end of a call that an earlier relay, or an earlier attachment of the same client, may
 	// have sent under this id. known is false when it was never journalled, and so is no write.
@@ -244,8 +251,8 @@ func (r *run) deliver() *fault.Error {
 		return failure
 	}
 	if !r.tool.Unqueued && !r.turn.TakeSlot() {
-		if err := r.await(r.clock.ctx); err != nil {
-			return r.judge(asFault(err))
+		if failure := r.await(r.clock.ctx); failure != nil {
+			return r.judge(failure)
 		}
 	}
 	r.attempts = 1

@@ -15,21 +15,18 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/dispatch"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/schedule"
 )
 
 // answering is a browser that answers at once.
-type answering struct{ output json.RawMessage }
-
-func (a answering) Invoke(ctx context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
-	if f := enter(ctx, r, call.Place{ProfileID: "p1", Profile: "Chrome 1", TabID: 7}); f != nil {
-		return nil, f
-	}
-	r.Started()
-	return &call.Reply{Output: a.output, TabID: 7, Profile: "Chrome 1"}, nil
+type answering struct {
+	oneTab
+	output json.RawMessage
 }
 
-func (answering) Recover(context.Context, call.ID) (*call.Reply, *fault.Error, bool) {
-	return nil, nil, false
+func (a answering) Send(_ context.Context, _ call.Target, r call.Invocation) (*call.Reply, *fault.Error) {
+	r.Started()
+	return &call.Reply{Output: a.output, TabID: 7, Profile: "Chrome 1"}, nil
 }
 
 // TestProgressIsSerialized lets many goroutines report: the caller sees one at a time, upwards, and none after
@@ -59,7 +56,7 @@ type reporting struct {
 	reporters *sync.WaitGroup
 }
 
-func (b reporting) Invoke(_ context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
+func (b reporting) Send(_ context.Context, _ call.Target, r call.Invocation) (*call.Reply, *fault.Error) {
 	r.Started()
 	enough := make(chan struct{})
 	for n := range 8 {
@@ -80,13 +77,15 @@ func (b reporting) Invoke(_ context.Context, r call.Invocation) (*call.Reply, *f
 // TestDrainWithManyCalls ends calls, refuses others, and loses count of none.
 func TestDrainWithManyCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := dispatch.New(options(t, nil, waiting{}))
+		o := options(t, nil, waiting{})
+		o.Limits = schedule.Limits{Running: 50, RunningPerPlugin: 50, Waiting: 64, Wait: time.Second}
+		d := dispatch.New(o)
 		var refused, ended sync.Map
 		var wg sync.WaitGroup
 		for i := range 50 {
 			wg.Go(func() {
 				time.Sleep(time.Duration(i) * time.Millisecond)
-				_, f := d.Do(t.Context(), call.Call{ID: "00", Tool: "demo__write"})
+				_, f := d.Do(t.Context(), call.Call{ID: "00", Tool: "demo__read"})
 				switch {
 				case f == nil:
 					t.Error("a call that waits for ever succeeded")
@@ -121,7 +120,7 @@ func count(m *sync.Map) (n int) {
 // waiting answers only when the call ends.
 type waiting struct{ answering }
 
-func (waiting) Invoke(ctx context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
+func (waiting) Send(ctx context.Context, _ call.Target, r call.Invocation) (*call.Reply, *fault.Error) {
 	r.Started()
 	<-ctx.Done()
 	return nil, fault.New(fault.InternalError, "interrupted", fault.WithOutcome(fault.Unknown))
@@ -158,7 +157,7 @@ func BenchmarkDo(b *testing.B) {
 		{"1MiB", "demo__write", json.RawMessage(`{"text":"` + strings.Repeat("x", 1<<20) + `"}`), json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`)},
 	} {
 		b.Run(bm.name, func(b *testing.B) {
-			o := options(b, nil, answering{bm.output})
+			o := options(b, nil, answering{output: bm.output})
 			o.MaxInputBytes, o.MaxResultBytes = 16<<20, 16<<20
 			d := dispatch.New(o)
 			c := call.Call{ID: "000000000000000000000000000000ff", Tool: bm.tool, Arguments: bm.arguments}
@@ -178,9 +177,9 @@ type capturing struct {
 	got *call.Invocation
 }
 
-func (b capturing) Invoke(ctx context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
+func (b capturing) Send(ctx context.Context, at call.Target, r call.Invocation) (*call.Reply, *fault.Error) {
 	*b.got = r
-	return b.answering.Invoke(ctx, r)
+	return b.answering.Send(ctx, at, r)
 }
 
 // FuzzArguments sends anything as arguments. The page gets an object that means the same without the relay's own
@@ -190,7 +189,7 @@ func FuzzArguments(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	var got call.Invocation
-	o := options(f, nil, capturing{answering{json.RawMessage("1")}, &got})
+	o := options(f, nil, capturing{answering{output: json.RawMessage("1")}, &got})
 	d := dispatch.New(o)
 	f.Fuzz(func(t *testing.T, arguments []byte) {
 		got = call.Invocation{}
@@ -223,7 +222,7 @@ func FuzzArguments(f *testing.F) {
 // What a tool declares, and a person configured, reaches the page.
 func TestWhatThePageIsTold(t *testing.T) {
 	var got call.Invocation
-	o := options(t, nil, capturing{answering{json.RawMessage("1")}, &got})
+	o := options(t, nil, capturing{answering{output: json.RawMessage("1")}, &got})
 	o.Trace, o.ConsoleTailBytes = true, 7
 	if _, f := dispatch.New(o).Do(t.Context(), call.Call{ID: "00", Tool: "demo__slow"}); f != nil {
 		t.Fatal(f)

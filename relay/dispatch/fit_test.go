@@ -55,7 +55,7 @@ var large = plugin.Plugin{Hash: strings.Repeat("f", 64), Manifest: plugin.Manife
 
 func fitting(t *testing.T, output string, c *cellar) *dispatch.Dispatcher {
 	t.Helper()
-	o := options(t, nil, answering{json.RawMessage(output)})
+	o := options(t, nil, answering{output: json.RawMessage(output)})
 	tools := registry.New(builtins)
 	if err := tools.Replace([]plugin.Plugin{large}, nil); err != nil {
 		t.Fatal(err)
@@ -362,7 +362,7 @@ type filling struct {
 	more int
 }
 
-func (b filling) Invoke(_ context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
+func (b filling) Send(_ context.Context, _ call.Target, r call.Invocation) (*call.Reply, *fault.Error) {
 	*b.told = r.MaxBytes
 	text := strings.Repeat("x", r.MaxBytes+b.more-len(`{"rows":[],"s":""}`))
 	if r.Tool == "wrapped" {

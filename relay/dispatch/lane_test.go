@@ -21,7 +21,7 @@ func TestLaneArgument(t *testing.T) {
 		{"stdio:a", `{"id":1,"lane":"a","lane":"b"}`, ""},
 	} {
 		var got call.Invocation
-		d := dispatch.New(options(t, nil, capturing{answering{json.RawMessage(`{"title":"x"}`)}, &got}))
+		d := dispatch.New(options(t, nil, capturing{answering{output: json.RawMessage(`{"title":"x"}`)}, &got}))
 		_, f := d.Do(t.Context(), call.Call{ID: "00", Tool: "demo__read", Session: call.Session{Lane: tt.lane}, Arguments: json.RawMessage(tt.arguments)})
 		switch {
 		case tt.want == "" && (f == nil || f.Code != fault.ValidationError):

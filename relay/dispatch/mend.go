@@ -15,7 +15,7 @@ import (
 type Mender interface {
 	// Mend carries out one action: "reload_tab" and "reinject_adapter" at the place where the call was to run,
 	// "open_url" in the profile it was meant for.
-	Mend(ctx context.Context, action string, at call.Place, r call.Invocation) *fault.Error
+	Mend(ctx context.Context, action string, at call.Target, r call.Invocation) *fault.Error
 }
 
 // mendTime is how long that may take.
@@ -84,7 +84,7 @@ func (r *run) report(f *fault.Error) {
 	})
 }
 
-// asFault is the failure in an error that Enter returned.
+// asFault is the failure in an error that a caller's question returned.
 func asFault(err error) *fault.Error {
 	var f *fault.Error
 	if errors.As(err, &f) {

@@ -32,7 +32,7 @@ type spot struct {
 	origin    string
 }
 
-func spotOf(at *call.Place) spot {
+func spotOf(at *call.Target) spot {
 	if at == nil {
 		return spot{}
 	}
@@ -49,7 +49,7 @@ func (r *run) checkPermission() *fault.Error {
 }
 
 // access is the call as those who decide see it.
-func (r *run) access(at *call.Place) call.Access {
+func (r *run) access(at *call.Target) call.Access {
 	t := r.tool
 	a := call.Access{
 		ID: r.call.ID, Session: r.call.Session, Tool: t.Name, Title: t.Spec.DisplayName, Description: t.Spec.Description, Plugin: t.PluginName(),
@@ -67,7 +67,7 @@ func (r *run) access(at *call.Place) call.Access {
 // permit says whether the call may run at a place, nil for the relay's own tools, or returns how to wait for the person
 // who says so. It is asked again after that, for the tab may have gone elsewhere: what was allowed in one document counts
 // for no other.
-func (r *run) permit(at *call.Place) (wait func(context.Context) error, failure *fault.Error) {
+func (r *run) permit(at *call.Target) (wait func(context.Context) *fault.Error, failure *fault.Error) {
 	if r.Permits == nil {
 		return r.confirmation(), nil
 	}
@@ -94,7 +94,7 @@ func (r *run) permit(at *call.Place) (wait func(context.Context) error, failure 
 }
 
 // confirmation is how the call's own question is asked, nil when there is none, or it was answered.
-func (r *run) confirmation() func(context.Context) error {
+func (r *run) confirmation() func(context.Context) *fault.Error {
 	if r.call.Confirm == nil || r.leave.confirmed {
 		return nil
 	}
@@ -114,16 +114,16 @@ func (r *run) permitHere() *fault.Error {
 		if failure != nil || wait == nil {
 			return failure
 		}
-		if err := wait(r.clock.ctx); err != nil {
-			return r.judge(asFault(err))
+		if failure := wait(r.clock.ctx); failure != nil {
+			return r.judge(failure)
 		}
 	}
 }
 
 // aside asks a person while nothing waits for the call: it has no place in line or at the gate, the lane's later calls
 // are let pass, and its clocks stand still.
-func (r *run) aside(ask func(context.Context) *fault.Error) func(context.Context) error {
-	return func(ctx context.Context) error {
+func (r *run) aside(ask func(context.Context) *fault.Error) func(context.Context) *fault.Error {
+	return func(ctx context.Context) *fault.Error {
 		r.settle(breaker.Nothing)
 		r.turn.Leave()
 		if r.call.Placed != nil {

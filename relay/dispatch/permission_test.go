@@ -3,7 +3,6 @@ package dispatch_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -64,32 +63,21 @@ func guard(w *warden) func(*dispatch.Options) {
 type roaming struct {
 	page
 	mu     sync.Mutex
-	places []call.Place
+	places []call.Target
 }
 
-func (w *roaming) Invoke(ctx context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
-	for {
-		w.mu.Lock()
-		at := w.places[0]
-		if len(w.places) > 1 {
-			w.places = w.places[1:]
-		}
-		w.mu.Unlock()
-		wait, err := r.Enter(at)
-		if err == nil && wait == nil {
-			return w.page(ctx, r)
-		}
-		if err == nil {
-			err = wait(ctx)
-		}
-		if f, ok := errors.AsType[*fault.Error](err); ok {
-			return nil, f
-		}
+func (w *roaming) Resolve(call.Selector) (call.Target, *fault.Error, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at := w.places[0]
+	if len(w.places) > 1 {
+		w.places = w.places[1:]
 	}
+	return at, nil, false
 }
 
-func spot(origin string, tab int) call.Place {
-	return call.Place{ProfileID: "p1", Profile: "Work", TabID: tab, Origin: origin}
+func spot(origin string, tab int) call.Target {
+	return call.Target{ProfileID: "p1", Profile: "Work", TabID: tab, Origin: origin}
 }
 
 // The person takes half an hour, and nothing is lost or held up by that: not the call's time, not its line, not the gate.
@@ -141,13 +129,13 @@ func TestRetriesAreAskedAboutOnce(t *testing.T) {
 func TestAnotherPlaceIsAskedAboutAnew(t *testing.T) {
 	const a, b = "https://a.example", "https://b.example"
 	for name, tt := range map[string]struct {
-		places []call.Place
+		places []call.Target
 		want   []string // places that were asked about
 	}{
-		"it stays":       {[]call.Place{spot(a, 7)}, []string{a + " 7"}},
-		"another origin": {[]call.Place{spot(a, 7), spot(b, 7)}, []string{a + " 7", b + " 7"}},
-		"another tab":    {[]call.Place{spot(a, 7), spot(a, 8)}, []string{a + " 7", a + " 8"}},
-		"and back":       {[]call.Place{spot(a, 7), spot(b, 7), spot(a, 7)}, []string{a + " 7", b + " 7", a + " 7"}},
+		"it stays":       {[]call.Target{spot(a, 7)}, []string{a + " 7"}},
+		"another origin": {[]call.Target{spot(a, 7), spot(b, 7)}, []string{a + " 7", b + " 7"}},
+		"another tab":    {[]call.Target{spot(a, 7), spot(a, 8)}, []string{a + " 7", a + " 8"}},
+		"and back":       {[]call.Target{spot(a, 7), spot(b, 7), spot(a, 7)}, []string{a + " 7", b + " 7", a + " 7"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &warden{takes: time.Second}

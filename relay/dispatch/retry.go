@@ -36,8 +36,7 @@ func (r *run) retrying() *fault.Error {
 	var lost *fault.Error // the link, in the attempt before
 	for {
 		r.attempts++
-		reply, failure := r.Browser.Invoke(r.clock.ctx, r.request())
-		r.turn.ReleaseSlot()
+		reply, failure := r.attempt()
 		if failure == nil {
 			r.reply = reply
 			return nil
@@ -65,6 +64,51 @@ func (r *run) retrying() *fault.Error {
 			lost = failure
 		}
 	}
+}
+
+// attempt runs the tool once: it finds the tab, waits until the call may run there, and sends it.
+func (r *run) attempt() (*call.Reply, *fault.Error) {
+	q := r.request()
+	defer r.Browser.Leave(q.ID)
+	defer r.turn.ReleaseSlot()
+	defer r.turn.Arrived()
+	for {
+		at, failure := r.resolve(&q.Selector)
+		if failure != nil {
+			return nil, failure
+		}
+		wait, failure := r.enter(at)
+		if failure != nil {
+			return nil, failure
+		}
+		if wait == nil {
+			return r.Browser.Send(r.clock.ctx, at, q)
+		}
+		r.turn.Arrived()
+		if failure := wait(r.clock.ctx); failure != nil {
+			return nil, failure
+		}
+		q.Stay = at // the person may look at another tab by now: the call has waited for this one
+	}
+}
+
+// resolve finds the tab of an attempt, and waits for a browser that is on its way.
+func (r *run) resolve(s *call.Selector) (at call.Target, failure *fault.Error) {
+	ctx := r.clock.ctx
+	if ctx.Err() != nil {
+		return at, unsent(ctx)
+	}
+	look := func() (expected bool) {
+		at, failure, expected = r.Browser.Resolve(*s)
+		return expected
+	}
+	if s.Stay.TabID != 0 && !look() && failure == nil {
+		return at, nil // it came in its session's order before
+	}
+	if err := r.turn.AwaitBrowser(ctx, r.ReconnectWait, look, r.Browser.Changed); err != nil {
+		return at, unsent(ctx)
+	}
+	return at, failure
 }
 
 // truth is what is certain of the whole call after an attempt: one that never started does not undo what an
@@ -188,13 +232,16 @@ func (r *run) request() call.Invocation {
 	t, site := r.tool, r.tool.Site
 	timeout, longest := r.clock.left()
 	q := call.Invocation{
-		ID: attemptID(r.call.ID, r.attempts), Session: r.call.Session,
-		Plugin: t.Plugin.Manifest.Name, Hash: t.Plugin.Hash, Tool: t.Spec.Name, Title: t.Spec.DisplayName,
-		Matches: site.Matches, Excludes: site.Excludes, TabID: r.target.tab, InFront: site.EveryPage, Profile: r.target.profile,
-		Arguments: r.args, Settings: site.Settings, Secret: site.Secret, Write: !t.ReadOnly,
+		Selector: call.Selector{
+			ID: attemptID(r.call.ID, r.attempts), Session: r.call.Session, Plugin: t.Plugin.Manifest.Name,
+			Matches: site.Matches, Excludes: site.Excludes, TabID: r.target.tab, InFront: site.EveryPage,
+			Profile: r.target.profile, Write: !t.ReadOnly, OpenURL: site.Homepage,
+		},
+		Hash: t.Plugin.Hash, Tool: t.Spec.Name, Title: t.Spec.DisplayName,
+		Arguments: r.args, Settings: site.Settings, Secret: site.Secret,
 		Timeout: timeout, MaxTimeout: longest, ProgressExtends: r.clock.extends,
 		MaxResultBytes: r.MaxResultBytes, MaxBytes: r.room(), ConsoleTailBytes: r.ConsoleTailBytes, Frames: t.Spec.Frames,
-		Progress: r.progress, Log: r.feed.log, Started: r.start, OpenURL: site.Homepage, Enter: r.enter, Trace: r.Trace, ProgressPattern: t.Spec.ProgressPattern,
+		Progress: r.progress, Log: r.feed.log, Sent: r.turn.Arrived, Started: r.start, Trace: r.Trace, ProgressPattern: t.Spec.ProgressPattern,
 	}
 	if len(r.avoid) > 0 {
 		q.Profile, q.Avoid = r.turn.at.ProfileID, r.avoid

@@ -29,7 +29,7 @@ type Running struct {
 	Title    string // of the tool
 	Plugin   string // name; "relay" for a tool of the relay itself
 	ReadOnly bool
-	At       call.Place // zero until the tab is known
+	At       call.Target // zero until the tab is known
 	Began    time.Time
 	Stage    Stage
 	Progress *call.Progress // the last step, nil: none yet; its message has no control characters
@@ -44,7 +44,7 @@ type sight struct {
 	mu      sync.Mutex // guards the rest
 	asking  int
 	started bool
-	at      call.Place
+	at      call.Target
 	stepped bool
 	step    call.Progress
 }
@@ -101,7 +101,7 @@ func (r *run) moved() {
 }
 
 // arrive notes the tab that an attempt is about to run in.
-func (r *run) arrive(at call.Place) {
+func (r *run) arrive(at call.Target) {
 	s := &r.sight
 	s.mu.Lock()
 	s.at, s.started = at, false

@@ -19,12 +19,13 @@ import (
 // page is a browser with one tab, in which every tool does the same.
 type page func(ctx context.Context, r call.Invocation) (*call.Reply, *fault.Error)
 
-func (p page) Invoke(ctx context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
-	if f := enter(ctx, r, call.Place{ProfileID: "p1", Profile: "Chrome 1", TabID: 7}); f != nil {
-		return nil, f
-	}
+func (p page) Send(ctx context.Context, _ call.Target, r call.Invocation) (*call.Reply, *fault.Error) {
 	return p(ctx, r)
 }
+
+func (p page) Resolve(r call.Selector) (call.Target, *fault.Error, bool) { return oneTab{}.Resolve(r) }
+func (page) Changed() <-chan struct{}                                    { return nil }
+func (page) Leave(call.ID)                                               {}
 
 func (page) Recover(context.Context, call.ID) (*call.Reply, *fault.Error, bool) {
 	return nil, nil, false

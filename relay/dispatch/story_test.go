@@ -164,7 +164,7 @@ func play(t *testing.T, a *txtar.Archive) string {
 // mender says what it is told to do. Opening the web app takes it a second; reloading tab 13 fails.
 type mender struct{ *transcript }
 
-func (m mender) Mend(ctx context.Context, action string, at call.Place, r call.Invocation) *fault.Error {
+func (m mender) Mend(ctx context.Context, action string, at call.Target, r call.Invocation) *fault.Error {
 	m.say("mend %s %s tab=%d url=%s", action, r.Plugin, at.TabID, r.OpenURL)
 	if action == "open_url" {
 		time.Sleep(time.Second)
@@ -230,7 +230,7 @@ func options(t testing.TB, tr *transcript, b dispatch.Browser) dispatch.Options 
 	}
 	return dispatch.Options{
 		Tools: r, Browser: b, Meter: meter{tr}, Log: zerolog.Nop(),
-		Timeout: 30 * time.Second, MaxTimeout: 5 * time.Minute, ProgressExtends: true, QueueWait: 5 * time.Second,
+		Timeout: 30 * time.Second, MaxTimeout: 5 * time.Minute, ProgressExtends: true, ReconnectWait: 5 * time.Second,
 		Retry:             dispatch.Retry{MaxAttempts: 3, InitialDelay: time.Second, MaxDelay: 30 * time.Second, Multiplier: 2},
 		TransientPatterns: []string{"ECONNRESET"}, FatalPatterns: []string{"Authentication failed"},
 		MaxInputBytes: 2000, MaxResultBytes: 1000, Jitter: func() float64 { return 0 },

@@ -15,17 +15,17 @@ import (
 )
 
 // turn is what a call must have before it may be sent: its turn in the tab, which it keeps until it has ended however
-// often it is tried, a slot, which it has only while it runs, and the breaker's pass. It belongs to the goroutine of Do,
-// which is the one that Browser calls Enter in.
+// often it is tried, a slot, which it has only while it runs, and the breaker's pass. It belongs to the goroutine of Do.
 type turn struct {
 	schedule.Ticket
-	at      call.Place
+	at      call.Target
 	pass    breaker.Pass // invalid: the breaker was not asked
 	refused bool         // by the relay itself, for its own protection
 }
 
-// enter is the Invocation's Enter.
-func (r *run) enter(at call.Place) (wait func(context.Context) error, err error) {
+// enter decides whether the call may run at a target. With a wait, that is called next; after it the target may be
+// another one, so enter is asked again.
+func (r *run) enter(at call.Target) (wait func(context.Context) *fault.Error, failure *fault.Error) {
 	t := &r.turn
 	if t.at.ProfileID != at.ProfileID {
 		r.settle(breaker.Nothing)
@@ -37,7 +37,7 @@ func (r *run) enter(at call.Place) (wait func(context.Context) error, err error)
 	t.at = at
 	r.arrive(at)
 	if wait, failure := r.permit(&at); wait != nil || failure != nil {
-		return wait, asError(failure)
+		return wait, failure
 	}
 	if retry, err := t.JoinTab(tab); err != nil {
 		return nil, r.overloaded(retry, fmt.Sprintf("%d calls are waiting for tab %d already", r.Limits.WaitingPerTab, at.TabID))
@@ -67,7 +67,7 @@ func (r *run) enter(at call.Place) (wait func(context.Context) error, err error)
 
 // await waits for the call's turn in its tab, and then for a slot. It is not what the timeout is about: the clock stands
 // still meanwhile, but waiting for a turn ends after as long as the call may run.
-func (r *run) await(ctx context.Context) error {
+func (r *run) await(ctx context.Context) *fault.Error {
 	t := &r.turn
 	r.clock.hold()
 	defer r.clock.release()

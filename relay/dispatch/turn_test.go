@@ -22,6 +22,7 @@ import (
 // pages is a browser in which each call takes its time: the argument "take", in milliseconds. It remembers what ran,
 // and whether two writes ever ran in one tab at once.
 type pages struct {
+	oneTab
 	t    *testing.T
 	fail func(n int, r call.Invocation) *fault.Error // may be nil; n counts attempts from 1
 
@@ -33,11 +34,11 @@ type pages struct {
 	now      int
 }
 
-func (p *pages) Invoke(ctx context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
-	at := call.Place{ProfileID: "p1", Profile: "Chrome 1", TabID: max(r.TabID, 1)}
-	if f := enter(ctx, r, at); f != nil {
-		return nil, f
-	}
+func (p *pages) Resolve(r call.Selector) (call.Target, *fault.Error, bool) {
+	return call.Target{ProfileID: "p1", Profile: "Chrome 1", TabID: max(r.TabID, 1)}, nil, false
+}
+
+func (p *pages) Send(ctx context.Context, at call.Target, r call.Invocation) (*call.Reply, *fault.Error) {
 	var args struct{ N, Take int }
 	_ = json.Unmarshal(r.Arguments, &args)
 	p.begin(r, at.TabID, args.N)
@@ -81,10 +82,6 @@ func (p *pages) end(r call.Invocation, tab int) {
 		p.writing[tab] = false
 	}
 	p.now--
-}
-
-func (*pages) Recover(context.Context, call.ID) (*call.Reply, *fault.Error, bool) {
-	return nil, nil, false
 }
 
 // desk is a dispatcher before such pages.
@@ -279,44 +276,34 @@ func TestLaneOfAClientWithoutLanes(t *testing.T) {
 	})
 }
 
-// wandering is a browser whose first call finds, when its turn has come, that its tab is tab 2 now.
-type wandering struct {
-	*pages
-	moved sync.Once
-}
+// wandering is a browser in which lane b finds, after it has waited for tab 3, that its tab is tab 2 now.
+type wandering struct{ *pages }
 
-func (b *wandering) Invoke(ctx context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
-	enter, at := r.Enter, r.TabID
-	r.Enter = func(place call.Place) (func(context.Context) error, error) {
-		if at == 3 {
-			place.TabID = 3
-		}
-		wait, err := enter(place)
-		if at == 3 && wait == nil && err == nil {
-			b.moved.Do(func() { at = 2 })
-			if at == 2 {
-				place.TabID = 2
-				return enter(place)
-			}
-		}
-		return wait, err
+func (w wandering) Resolve(r call.Selector) (call.Target, *fault.Error, bool) {
+	if r.Session.Lane == "b" && r.Stay.TabID != 0 {
+		r.TabID = 2
 	}
-	return b.pages.Invoke(ctx, r)
+	return w.pages.Resolve(r)
 }
 
-// A call whose tab changes stands in the other tab's line, and gives up what it had for the first.
-func TestChangingTheLine(t *testing.T) {
+// A call whose tab changes queues in the other tab, and gives up what it had in the first.
+func TestChangingTheTab(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := openDesk(t)
 		d := &desk{t: t, pages: k.pages}
-		d.Dispatcher = dispatch.New(options(t, nil, &wandering{pages: k.pages}))
-		first := d.begin(t.Context(), "a", "demo__write", `{"n":1,"take":1000,"tabId":2}`)
-		second := d.begin(t.Context(), "b", "demo__write", `{"n":2,"take":1000,"tabId":3}`)
-		if l := d.Load(); l.Running != 1 || len(l.Tabs) != 1 || l.Tabs[0].Waiting != 1 {
+		d.Dispatcher = dispatch.New(options(t, nil, wandering{k.pages}))
+		begin := func(lane string, n, tab, take int) <-chan ended {
+			return d.begin(t.Context(), lane, "demo__write", fmt.Sprintf(`{"n":%d,"take":%d,"tabId":%d}`, n, take, tab))
+		}
+		inTwo, inThree := begin("a", 1, 2, 1500), begin("c", 2, 3, 1000)
+		changes, behind := begin("b", 3, 3, 500), begin("d", 4, 3, 500)
+		if l := d.Load(); l.Running != 2 || len(l.Tabs) != 2 || l.Tabs[1].Waiting != 2 {
 			t.Errorf("%+v", l)
 		}
-		(<-first).want(t, "", time.Second)
-		(<-second).want(t, "", 2*time.Second)
+		(<-inThree).want(t, "", time.Second)
+		(<-inTwo).want(t, "", 1500*time.Millisecond)
+		(<-behind).want(t, "", 1500*time.Millisecond)
+		(<-changes).want(t, "", 2*time.Second)
 		if l := d.Load(); l.Running != 0 || len(l.Tabs) != 0 {
 			t.Errorf("left behind: %+v", l)
 		}

@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"context"
 	"encoding/json"
 	"net"
 	"net/http"
@@ -10,8 +11,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
 	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/schedule"
 	"tabrelay/relay/wire"
 )
 
@@ -39,11 +42,16 @@ func loopback(tb testing.TB) *hub.Hub {
 	return h
 }
 
+// invoke runs one attempt.
+func invoke(ctx context.Context, h *hub.Hub, r call.Invocation) (*call.Reply, *fault.Error) {
+	return attempt(ctx, h, schedule.New(schedule.Limits{}), r, nil)
+}
+
 func TestOverLoopback(t *testing.T) {
 	h := loopback(t)
 	for _, size := range []int{1, 1000, 100_000, 5 << 20} {
 		value := json.RawMessage(`"` + strings.Repeat("x", size) + `"`)
-		reply, failure := h.Invoke(t.Context(), request(func(r *call.Invocation) { r.Arguments = value }))
+		reply, failure := invoke(t.Context(), h, request(func(r *call.Invocation) { r.Arguments = value }))
 		if failure != nil {
 			t.Fatal(failure)
 		}
@@ -55,10 +63,10 @@ func TestOverLoopback(t *testing.T) {
 
 func BenchmarkInvoke(b *testing.B) {
 	h := loopback(b)
-	r := request()
+	r, waits := request(), schedule.New(schedule.Limits{})
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, failure := h.Invoke(b.Context(), r); failure != nil {
+		if _, failure := attempt(b.Context(), h, waits, r, nil); failure != nil {
 			b.Fatal(failure)
 		}
 	}
@@ -67,11 +75,12 @@ func BenchmarkInvoke(b *testing.B) {
 func BenchmarkInvokeParallel(b *testing.B) {
 	h := loopback(b)
 	b.ReportAllocs()
+	waits := schedule.New(schedule.Limits{})
 	b.SetParallelism(16) // 32 in flight on two cores
 	b.RunParallel(func(pb *testing.PB) {
 		r := request()
 		for pb.Next() {
-			if _, failure := h.Invoke(b.Context(), r); failure != nil {
+			if _, failure := attempt(b.Context(), h, waits, r, nil); failure != nil {
 				b.Error(failure)
 				return
 			}
@@ -85,7 +94,7 @@ func BenchmarkInvokeMiB(b *testing.B) {
 	b.SetBytes(1 << 20)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, failure := h.Invoke(b.Context(), r); failure != nil {
+		if _, failure := invoke(b.Context(), h, r); failure != nil {
 			b.Fatal(failure)
 		}
 	}

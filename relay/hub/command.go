@@ -104,7 +104,7 @@ func (h *Hub) await(ctx context.Context, profile string) (*browser, *fault.Error
 	late := time.NewTimer(h.cfg.GapWait)
 	defer late.Stop()
 	for {
-		news := h.gap.watch()
+		news := h.news.watch()
 		b, failure, wait := h.commandee(profile)
 		if !wait {
 			return b, failure
@@ -126,7 +126,7 @@ func (h *Hub) commandee(profile string) (b *browser, failure *fault.Error, wait 
 	if len(all) == 0 {
 		return nil, h.absent(), h.starting()
 	}
-	chosen, failure, wait := h.choose(&call.Invocation{Profile: profile}, all)
+	chosen, failure, wait := h.choose(&call.Selector{Profile: profile}, all)
 	if failure != nil {
 		return nil, failure, wait
 	}

@@ -140,16 +140,16 @@ func (c *conn) take(ctx context.Context, message []byte) {
 		b.state(f)
 	case *wire.Tabs:
 		b.tabs.Store(newTabSet(f.Tabs))
-		b.hub.owners.tabsOf(b)
+		b.hub.leases.tabsOf(b)
 		c.ready.Store(true)
 		b.hub.regroup(b)
-		b.hub.gap.changed()
+		b.hub.news.changed()
 		b.hub.tabNews(TabNews{ProfileID: b.id})
 	case *wire.TabUpdate:
 		tidy(&f.Tab)
 		before := b.tabs.Load().get(f.Tab.ID)
 		b.tabs.Store(b.tabs.Load().with(f.Tab))
-		b.hub.gap.changed()
+		b.hub.news.changed()
 		b.hub.tabNews(TabNews{ProfileID: b.id, TabID: f.Tab.ID, Page: otherPage(before, &f.Tab)})
 	case *wire.TabClosed:
 		b.tabs.Store(b.tabs.Load().without(f.TabID))

@@ -8,7 +8,7 @@ import (
 )
 
 // routeLane follows the lane's last call: to the same tab, or another of the site in the same profile.
-func (h *Hub) routeLane(r *call.Invocation, where *site, chosen []candidate, last lanePlace) (t target, failure *fault.Error, wait bool) {
+func (h *Hub) routeLane(r *call.Selector, where *site, chosen []candidate, last lanePlace) (t target, failure *fault.Error, wait bool) {
 	for _, c := range chosen {
 		if c.b.id != last.profileID {
 			continue
@@ -43,7 +43,7 @@ func (h *Hub) routeLane(r *call.Invocation, where *site, chosen []candidate, las
 
 // lost is the failure of a call whose lane's tab is gone, and with it every other tab of the same origin there: those
 // of another origin, or in another profile, may be of another account, so they have to be named.
-func (h *Hub) lost(r *call.Invocation, where *site, chosen []candidate, b *browser, last lanePlace) *fault.Error {
+func (h *Hub) lost(r *call.Selector, where *site, chosen []candidate, b *browser, last lanePlace) *fault.Error {
 	if tab := b.tabs.Load().get(last.tabID); tab != nil && where.rule.Matches(tab.URL) {
 		return fault.New(fault.TabChanged,
 			fmt.Sprintf("Tab %d, where this agent worked before, shows %s now, and not %s", tab.ID, originOf(tab.URL), originOf(last.url)),

@@ -7,7 +7,7 @@ import (
 
 // routeFront takes the tab the person looks at. A plugin that works on every page has nothing else to tell which one is
 // meant, and any other tab is none of the agent's business unless it names it.
-func (h *Hub) routeFront(r *call.Invocation, where *site, chosen []candidate) (t target, failure *fault.Error, wait bool) {
+func (h *Hub) routeFront(r *call.Selector, where *site, chosen []candidate) (t target, failure *fault.Error, wait bool) {
 	here := withPresence(chosen, present)
 	var found []target
 	var with []candidate

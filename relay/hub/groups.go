@@ -50,7 +50,7 @@ func (h *Hub) regroup(b *browser) {
 	}
 	h.groups.mu.Lock()
 	defer h.groups.mu.Unlock()
-	params, err := json.Marshal(map[string]any{"groups": h.groups.of(h.owners.in(b.id))})
+	params, err := json.Marshal(map[string]any{"groups": h.groups.of(h.leases.in(b.id))})
 	if err != nil {
 		return // names and numbers always encode
 	}

@@ -1,9 +1,9 @@
 // Package hub holds the connections to browsers. It lets extensions in (door.go, handshake.go), keeps one run and one
-// send loop for each connection (conn.go), knows every tab (tabs.go), decides which tab a call goes to (route.go,
-// follow.go) and whose it is (owners.go), and sees each call in flight to its end (invoke.go, inflight.go), also when
-// its connection, its worker or the relay itself ended in between (gap.go, recover.go).
+// send loop for each connection (conn.go), knows every tab (tabs.go), decides which tab a call goes to (resolve.go,
+// route.go, follow.go) and whose it is (lease.go), and sees each call in flight to its end (send.go, inflight.go), also
+// when its connection, its worker or the relay itself ended in between (recover.go).
 //
-// Lock order: Hub.mu, then groups.mu, then owners.mu, then browser.mu, then queue.mu; lanes.mu is taken alone. No lock
+// Lock order: Hub.mu, then groups.mu, then leases.mu, then browser.mu, then queue.mu; lanes.mu is taken alone. No lock
 // is held while a journal, a meter or a callback runs.
 package hub
 
@@ -77,9 +77,9 @@ type Hub struct {
 	failures  *throttle.Failures // of proofs
 	unwelcome rate.Sometimes     // tells about whom the door turns away
 	greetings greetings
-	gap       gap
+	news      news
 	lanes     lanes
-	owners    *owners
+	leases    *leases
 	groups    groups
 	waking    sync.Map // tabRef: a tab that is loaded again
 	sites     sites
@@ -122,7 +122,7 @@ func New(cfg Config) *Hub {
 		unwelcome: rate.Sometimes{First: complaints, Interval: complaintEvery},
 		late:      make(chan lateOutcome, 256),
 	}
-	h.owners = newOwners(cfg.Ownership, cfg.OwnedBy, cfg.OwnershipIdle, h.ownersChanged)
+	h.leases = newLeases(cfg.Ownership, cfg.OwnedBy, cfg.OwnershipIdle, h.ownersChanged)
 	h.failures = throttle.New(wrongProofs, func(slowed int) {
 		cfg.Log.Warn().Int("slowed", slowed).Msg("many wrong proofs of the pairing; their answers are held back")
 	})
@@ -190,7 +190,7 @@ func (h *Hub) Close(ctx context.Context) {
 	h.mu.Lock()
 	h.closed = true
 	h.mu.Unlock()
-	h.owners.dropAll(func(*claim) bool { return true }) // the next relay knows none, and nobody else would end the groups
+	h.leases.dropAll(func(*lease) bool { return true }) // the next relay knows none, and nobody else would end the groups
 	for _, b := range h.all() {
 		b.update(func(s *calls) { s.closing = true })
 	}

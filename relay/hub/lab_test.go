@@ -18,6 +18,7 @@ import (
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
 	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/schedule"
 	"tabrelay/relay/wire"
 )
 
@@ -29,12 +30,13 @@ const (
 
 // lab is a hub behind an HTTP server on a network in memory.
 type lab struct {
-	t       *testing.T
-	hub     *hub.Hub
-	net     *memoryNet
-	server  *http.Server
-	journal *memoryJournal
-	meter   *meter
+	t        *testing.T
+	hub      *hub.Hub
+	schedule *schedule.Scheduler
+	net      *memoryNet
+	server   *http.Server
+	journal  *memoryJournal
+	meter    *meter
 }
 
 // inLab runs a test where time passes only when everybody waits.
@@ -53,7 +55,7 @@ func inLabWith(t *testing.T, change func(*hub.Config), test func(t *testing.T, l
 }
 
 func openLab(t *testing.T, journal *memoryJournal, change func(*hub.Config)) *lab {
-	l := &lab{t: t, net: newMemoryNet(), journal: journal, meter: &meter{}}
+	l := &lab{t: t, schedule: schedule.New(schedule.Limits{}), net: newMemoryNet(), journal: journal, meter: &meter{}}
 	cfg := hub.Config{
 		Secret: func() string { return secret }, ExtensionIDs: []string{extension}, RelayVersion: "0.0.0-test",
 		BundleHash: "b0", Journal: l.journal, Meter: l.meter, Log: zerolog.Nop(),
@@ -110,9 +112,12 @@ func demoTab(id int) wire.Tab {
 // request is a call of the demo plugin.
 func request(change ...func(*call.Invocation)) call.Invocation {
 	r := call.Invocation{
-		ID: call.ID(wire.NewID()), Session: call.Session{Lane: "lane"}, Plugin: "demo", Hash: strings.Repeat("a", 64), Tool: "echo",
-		Matches: []string{"http://demo.test/*"}, Arguments: json.RawMessage(`{"x":1}`), Timeout: 30 * time.Second, MaxTimeout: 5 * time.Minute,
-		ProgressExtends: true,
+		Selector: call.Selector{
+			ID: call.ID(wire.NewID()), Session: call.Session{Lane: "lane"}, Plugin: "demo",
+			Matches: []string{"http://demo.test/*"},
+		},
+		Hash: strings.Repeat("a", 64), Tool: "echo", Arguments: json.RawMessage(`{"x":1}`),
+		Timeout: 30 * time.Second, MaxTimeout: 5 * time.Minute, ProgressExtends: true,
 	}
 	for _, c := range change {
 		c(&r)
@@ -122,22 +127,71 @@ func request(change ...func(*call.Invocation)) call.Invocation {
 
 func write(r *call.Invocation) { r.Write = true }
 
-// result is what Invoke returned.
+// result is how an attempt ended.
 type result struct {
 	reply   *call.Reply
 	failure *fault.Error
 	after   time.Duration
 }
 
-// begin invokes in the background.
+// enter lets a call run at a target, or returns how it waits until it may. It is asked again after that.
+type enter func(at call.Target) (wait func(context.Context) *fault.Error, failure *fault.Error)
+
+// begin runs an attempt in the background.
 func (l *lab) begin(ctx context.Context, r call.Invocation) <-chan result {
+	return l.beginWith(ctx, r, nil)
+}
+
+func (l *lab) beginWith(ctx context.Context, r call.Invocation, enter enter) <-chan result {
 	done := make(chan result, 1)
 	start := time.Now()
 	go func() {
-		reply, failure := l.hub.Invoke(ctx, r)
+		reply, failure := attempt(ctx, l.hub, l.schedule, r, enter)
 		done <- result{reply, failure, time.Since(start)}
 	}()
 	return done
+}
+
+// attempt is what dispatch does with one attempt of a call.
+func attempt(
+	ctx context.Context, h *hub.Hub, s *schedule.Scheduler, r call.Invocation, enter enter,
+) (*call.Reply, *fault.Error) {
+	ticket := schedule.Ticket{Session: r.Session.Lane, Write: r.Write}
+	s.Admit(&ticket)
+	defer h.Leave(r.ID)
+	defer ticket.Leave()
+	r.Sent = ticket.Arrived
+	for {
+		var at call.Target
+		var failure *fault.Error
+		look := func() (expected bool) {
+			at, failure, expected = h.Resolve(r.Selector)
+			return expected
+		}
+		if r.Stay.TabID == 0 || look() || failure != nil {
+			if err := ticket.AwaitBrowser(ctx, wire.GapWait, look, h.Changed); err != nil {
+				return nil, fault.New(fault.Cancelled, "given up", fault.WithOutcome(fault.NotExecuted))
+			}
+		}
+		if failure != nil {
+			return nil, failure
+		}
+		if enter == nil {
+			return h.Send(ctx, at, r)
+		}
+		wait, failure := enter(at)
+		switch {
+		case failure != nil:
+			return nil, failure
+		case wait == nil:
+			return h.Send(ctx, at, r)
+		}
+		ticket.Arrived()
+		if failure := wait(ctx); failure != nil {
+			return nil, failure
+		}
+		r.Stay = at
+	}
 }
 
 func (l *lab) invoke(r call.Invocation) result { return <-l.begin(l.t.Context(), r) }

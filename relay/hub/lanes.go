@@ -30,7 +30,7 @@ type lanePlace struct {
 }
 
 // remember notes where a lane works, and reports whether that is somewhere else than before.
-func (l *lanes) remember(r *call.Invocation, t target) (moved bool) {
+func (l *lanes) remember(r *call.Selector, t target) (moved bool) {
 	if !lasting(r.Session) { // each command of a shell means the tab that the person looks at
 		return false
 	}
@@ -102,7 +102,7 @@ func (l *lanes) forget(now time.Time) {
 	}
 }
 
-func (l *lanes) recall(r *call.Invocation) (p lanePlace, ok bool) {
+func (l *lanes) recall(r *call.Selector) (p lanePlace, ok bool) {
 	if r.Session.Lane == "" {
 		return p, false
 	}

@@ -9,7 +9,7 @@ import (
 
 // Mend has a browser do something about what made a call fail: reload the tab, put the plugin's adapter into its page
 // again, or open the web app in a new tab, in the background. The page that is reloaded loses what it has not saved.
-func (h *Hub) Mend(ctx context.Context, action string, at call.Place, r call.Invocation) *fault.Error {
+func (h *Hub) Mend(ctx context.Context, action string, at call.Target, r call.Invocation) *fault.Error {
 	switch action {
 	case "reload_tab":
 		return h.order(ctx, at.ProfileID, "tabs.reload", map[string]any{"tabId": at.TabID})
@@ -25,11 +25,11 @@ func (h *Hub) Mend(ctx context.Context, action string, at call.Place, r call.Inv
 }
 
 // meant is the profile that a call was for: the one it was routed to, else the one it names, else its lane's.
-func (h *Hub) meant(at call.Place, r call.Invocation) string {
+func (h *Hub) meant(at call.Target, r call.Invocation) string {
 	if at.ProfileID != "" {
 		return at.ProfileID
 	}
-	if last, ok := h.lanes.recall(&r); ok && r.Profile == "" {
+	if last, ok := h.lanes.recall(&r.Selector); ok && r.Profile == "" {
 		return last.profileID
 	}
 	return r.Profile

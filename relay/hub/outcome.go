@@ -35,7 +35,7 @@ func (b *browser) outcome(o *wire.Outcome, payload json.RawMessage) {
 	}
 }
 
-// read turns an outcome into what Invoke returns.
+// read turns an outcome into what Send returns.
 func (b *browser) read(f *flight, o *wire.Outcome, payload json.RawMessage) (*call.Reply, *fault.Error) {
 	switch o.Status {
 	case wire.Threw:

@@ -13,7 +13,7 @@ import (
 // LaneLeft ends what a lane owns, and forgets where it was: its attachment, or its session, has ended.
 func (h *Hub) LaneLeft(lane string) {
 	h.lanes.leave(lane)
-	h.owners.dropAll(func(c *claim) bool { return Within(c.session.Lane, lane) })
+	h.leases.dropAll(func(c *lease) bool { return Within(c.session.Lane, lane) })
 }
 
 // Within reports whether a lane is another one, or one that a caller has named inside it.
@@ -24,12 +24,12 @@ func Within(lane, of string) bool {
 
 // ClientsLeft ends what the lanes of clients own that came over HTTP, and whose token does not hold any more.
 func (h *Hub) ClientsLeft(holds func(client string) bool) {
-	h.owners.dropAll(func(c *claim) bool { return c.session.Via == "http" && !holds(c.session.Client) })
+	h.leases.dropAll(func(c *lease) bool { return c.session.Via == "http" && !holds(c.session.Client) })
 }
 
 // Release takes a tab away from its owner, whom it returns; nil when nobody owns the tab.
 func (h *Hub) Release(profileID string, tabID int) *Owner {
-	ended := h.owners.dropAll(func(c *claim) bool { return c.at == tabRef{profileID, tabID} })
+	ended := h.leases.dropAll(func(c *lease) bool { return c.at == tabRef{profileID, tabID} })
 	if len(ended) == 0 {
 		return nil
 	}
@@ -38,20 +38,20 @@ func (h *Hub) Release(profileID string, tabID int) *Owner {
 
 // Give makes a lane the owner of a tab that it has opened.
 func (h *Hub) Give(s call.Session, profileID string, tabID int) {
-	o := h.owners
+	o := h.leases
 	if o.mode != OwnWrites && o.mode != OwnAll {
 		return
 	}
-	own := hold{owners: o}
-	if own.take(&call.Invocation{Session: s, Write: true}, tabRef{profileID, tabID}) == nil {
-		own.sent()
-		own.end()
+	id := call.ID(wire.NewID())
+	if o.take(&call.Selector{ID: id, Session: s, Write: true}, tabRef{profileID, tabID}) == nil {
+		o.keep(id)
+		o.leave(id)
 	}
 }
 
-// claim gets the tab of a call for its lane, or fails because another lane has it.
-func (h *Hub) claim(own *hold, r *call.Invocation, t target) *fault.Error {
-	owner := own.take(r, tabRef{t.b.id, t.tab.ID})
+// lease gets the tab of a call for its lane, or fails because another lane has it.
+func (h *Hub) lease(r *call.Selector, t target) *fault.Error {
+	owner := h.leases.take(r, tabRef{t.b.id, t.tab.ID})
 	if owner == nil {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (w *Owner) to(s call.Session) string {
 }
 
 // wayOut says what somebody can do who was refused a tab.
-func (h *Hub) wayOut(r *call.Invocation, t target) string {
+func (h *Hub) wayOut(r *call.Selector, t target) string {
 	release := "tabrelay tabs release " + strconv.Itoa(t.tab.ID)
 	if len(withPresence(h.candidates(), present)) > 1 {
 		release += " --profile " + t.b.id
@@ -84,7 +84,7 @@ func (h *Hub) wayOut(r *call.Invocation, t target) string {
 	hint := "Ask the person to release it in tabrelay's side panel or with `" + release + "`; or pass another tabId"
 	var others []string
 	for _, tab := range sameSite(t.b.tabs.Load().of(t.where), t.tab.URL) {
-		if tab.ID != t.tab.ID && h.owners.standing(r.Session, tabRef{t.b.id, tab.ID}) != taken && len(others) < 5 {
+		if tab.ID != t.tab.ID && h.leases.standing(r.Session, tabRef{t.b.id, tab.ID}) != taken && len(others) < 5 {
 			others = append(others, strconv.Itoa(tab.ID))
 		}
 	}
@@ -98,7 +98,7 @@ func (h *Hub) wayOut(r *call.Invocation, t target) string {
 }
 
 // standing is what a tab is to who asks, the better the smaller.
-func (o *owners) standing(s call.Session, at tabRef) int {
+func (o *leases) standing(s call.Session, at tabRef) int {
 	switch w := o.of(at); {
 	case w == nil:
 		return free
@@ -116,12 +116,12 @@ const (
 
 // prefer returns the first of the tabs that who asks owns, else the first that nobody owns, else the first. There is one.
 func (h *Hub) prefer(s call.Session, b *browser, tabs []*wire.Tab) (tab *wire.Tab, standing int) {
-	if h.owners.some.Load() == 0 {
+	if h.leases.some.Load() == 0 {
 		return tabs[0], free
 	}
 	tab, standing = tabs[0], taken
 	for _, t := range tabs {
-		if now := h.owners.standing(s, tabRef{b.id, t.ID}); now < standing {
+		if now := h.leases.standing(s, tabRef{b.id, t.ID}); now < standing {
 			tab, standing = t, now
 		}
 	}
@@ -163,10 +163,10 @@ func siteOf(address string) string {
 	return address[:len(address)-len(rest)+end]
 }
 
-// tabsOf ends the claims on tabs that a browser does not have any more.
-func (o *owners) tabsOf(b *browser) {
+// tabsOf ends the leases of tabs that a browser does not have any more.
+func (o *leases) tabsOf(b *browser) {
 	tabs := b.tabs.Load()
-	o.dropAll(func(c *claim) bool { return c.at.profileID == b.id && tabs.get(c.at.tabID) == nil })
+	o.dropAll(func(c *lease) bool { return c.at.profileID == b.id && tabs.get(c.at.tabID) == nil })
 }
 
 // tabBecame follows a tab to its new id, with whoever works there; 0: it is gone.
@@ -176,7 +176,7 @@ func (h *Hub) tabBecame(b *browser, tabID, became int) {
 		return
 	}
 	h.lanes.follow(b.id, tabID, became)
-	h.owners.follow(tabRef{b.id, tabID}, tabRef{b.id, became})
+	h.leases.follow(tabRef{b.id, tabID}, tabRef{b.id, became})
 }
 
 // acting lists the tabs of a browser in which calls run.

@@ -49,7 +49,7 @@ func (b *browser) lose(c *conn, err error) {
 	c.log.Info().Err(err).Int("code", CloseCode(err)).Bool("replaced", !lost).Msg("browser disconnected")
 	if lost {
 		b.hub.countBrowsers()
-		b.hub.gap.changed()
+		b.hub.news.changed()
 		b.hub.tell(Event{Kind: Disconnected, ProfileID: b.id, Profile: b.label()})
 		b.hub.tabNews(TabNews{ProfileID: b.id})
 	}

@@ -20,24 +20,16 @@ type target struct {
 	where *site // of the call
 }
 
-// place is the target as the caller sees it.
-func (t target) place(r *call.Invocation) call.Place {
-	p := call.Place{ProfileID: t.b.id, Profile: t.b.label(), TabID: t.tab.ID, Origin: originOf(t.tab.URL), URL: t.tab.URL, Title: t.tab.Title}
+// describe is the target as the caller sees it.
+func (t target) describe(r *call.Selector) call.Target {
+	at := call.Target{
+		ProfileID: t.b.id, Profile: t.b.label(), TabID: t.tab.ID,
+		Origin: originOf(t.tab.URL), URL: t.tab.URL, Title: t.tab.Title,
+	}
 	if r.TabID == 0 && !r.InFront {
-		p.Others = len(sameSite(t.b.tabs.Load().of(t.where), t.tab.URL)) - 1
+		at.Others = len(sameSite(t.b.tabs.Load().of(t.where), t.tab.URL)) - 1
 	}
-	return p
-}
-
-// now is the same tab over the connection that stands now, if there is one and the tab still belongs to the site.
-func (t target) now() (now target, stands bool) {
-	now = t
-	t.b.peek(func(s *calls) { now.conn = s.conn })
-	if now.conn == nil || !now.conn.ready.Load() {
-		return t, false
-	}
-	now.tab = t.b.tabs.Load().get(t.tab.ID)
-	return now, now.tab != nil && t.where.rule.Matches(now.tab.URL)
+	return at
 }
 
 // presence is whether a browser can take calls.
@@ -58,7 +50,7 @@ type candidate struct {
 
 // route chooses the tab of a call. It never falls back to another tab, profile or account than the call, or the lane's
 // last call, meant. When there is no tab, failure says why, and wait whether that may change in a moment.
-func (h *Hub) route(r *call.Invocation, where *site) (t target, failure *fault.Error, wait bool) {
+func (h *Hub) route(r *call.Selector, where *site) (t target, failure *fault.Error, wait bool) {
 	all := h.candidates()
 	if len(all) == 0 {
 		return t, h.absent(), h.starting()
@@ -111,7 +103,7 @@ func (h *Hub) starting() bool {
 }
 
 // choose narrows the browsers to the profile that the call names.
-func (h *Hub) choose(r *call.Invocation, all []candidate) (chosen []candidate, failure *fault.Error, wait bool) {
+func (h *Hub) choose(r *call.Selector, all []candidate) (chosen []candidate, failure *fault.Error, wait bool) {
 	if r.Profile == "" {
 		return all, nil, false
 	}
@@ -151,7 +143,7 @@ func (h *Hub) choose(r *call.Invocation, all []candidate) (chosen []candidate, f
 }
 
 // routeTab finds the tab that the call names.
-func (h *Hub) routeTab(r *call.Invocation, where *site, chosen []candidate) (t target, failure *fault.Error, wait bool) {
+func (h *Hub) routeTab(r *call.Selector, where *site, chosen []candidate) (t target, failure *fault.Error, wait bool) {
 	var found []target
 	for _, c := range withPresence(chosen, present) {
 		if tab := c.b.tabs.Load().get(r.TabID); tab != nil {
@@ -191,7 +183,7 @@ func (h *Hub) routeTab(r *call.Invocation, where *site, chosen []candidate) (t t
 }
 
 // routeBest takes the tab of the site that the person most likely means.
-func (h *Hub) routeBest(r *call.Invocation, where *site, chosen []candidate) (t target, failure *fault.Error, wait bool) {
+func (h *Hub) routeBest(r *call.Selector, where *site, chosen []candidate) (t target, failure *fault.Error, wait bool) {
 	here := withPresence(chosen, present)
 	mine := false // t is a tab that the lane owns
 	for _, c := range here {
@@ -237,12 +229,12 @@ func preferred(tabs []*wire.Tab, avoid []int) []*wire.Tab {
 	return others
 }
 
-func noTab(r *call.Invocation, in string) *fault.Error {
+func noTab(r *call.Selector, in string) *fault.Error {
 	return fault.New(fault.TabNotFound, "No open tab belongs to "+r.Plugin+in, fault.WithHint(openHint(r)))
 }
 
 // openHint says how to get a tab of the site.
-func openHint(r *call.Invocation) string {
+func openHint(r *call.Selector) string {
 	switch {
 	case r.OpenURL != "":
 		return "Open " + r.OpenURL + " in the browser, then repeat the call."

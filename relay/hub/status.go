@@ -91,7 +91,7 @@ func (h *Hub) Tabs() []Tab {
 		if !b.connected() {
 			continue
 		}
-		owners, acting := h.owners.in(b.id), b.acting()
+		owners, acting := h.leases.in(b.id), b.acting()
 		for _, t := range b.tabs.Load().list {
 			list = append(list, Tab{
 				Owner: owners[t.ID], Acting: acting[t.ID],

@@ -28,7 +28,7 @@ func (h *Hub) wake(ctx context.Context, t target) target {
 	late := time.NewTimer(wakeTime)
 	defer late.Stop()
 	for {
-		news := h.gap.watch()
+		news := h.news.watch()
 		if tab := t.b.tabs.Load().get(id); tab != nil && !tab.Discarded && tab.Status == "complete" && t.where.rule.Matches(tab.URL) {
 			t.tab = tab
 			return t

@@ -37,8 +37,8 @@ func said(t *testing.T, text string) *table {
 	return newTable(personal, config, false)
 }
 
-func shopAt(origin string) *call.Place {
-	return &call.Place{ProfileID: "p1", Profile: "Work", TabID: 7, Origin: origin, URL: origin + "/cart", Title: "Cart"}
+func shopAt(origin string) *call.Target {
+	return &call.Target{ProfileID: "p1", Profile: "Work", TabID: 7, Origin: origin, URL: origin + "/cart", Title: "Cart"}
 }
 
 // pay is ann's call of a tool that changes something.

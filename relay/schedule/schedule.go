@@ -1,6 +1,7 @@
-// Package schedule is where calls wait once their tab is known: for their turn in the tab, and for a slot to run in.
+// Package schedule is where calls wait: for a browser that is reconnecting, for their turn in a tab, and for a slot to
+// run in.
 //
-// In each tab, calls that write run one after the other. Calls that only read run beside them, but never before an
+// Calls that wait for a browser find their tabs in the order in which the calls of their session came. In each tab, calls that write run one after the other. Calls that only read run beside them, but never before an
 // earlier write of their own session. The calls of one session keep their order; sessions take turns. A slot is held
 // only while a call runs: waiting for a turn takes none.
 package schedule
@@ -44,14 +45,15 @@ type Scheduler struct {
 	queues    map[Tab]*tabQueue // of the tabs in which a write has its turn
 	running   int
 	perPlugin map[string]int
-	forSlot   []*Ticket // that wait for a slot, first come first
+	forSlot   []*Ticket           // that wait for a slot, first come first
+	arrivals  map[string]*arrival // the last call of each session that waits for a browser
 }
 
 // New makes a Scheduler.
 func New(limits Limits) *Scheduler {
 	limits.Running = cmp.Or(limits.Running, 50)
 	limits.RunningPerPlugin = cmp.Or(limits.RunningPerPlugin, 25)
-	return &Scheduler{limits: limits, queues: map[Tab]*tabQueue{}, perPlugin: map[string]int{}}
+	return &Scheduler{limits: limits, queues: map[Tab]*tabQueue{}, perPlugin: map[string]int{}, arrivals: map[string]*arrival{}}
 }
 
 // Ticket is one call in the schedule. Who has it calls its methods from one goroutine. [Scheduler.Admit] makes it valid.
@@ -64,6 +66,7 @@ type Ticket struct {
 	joined    bool // the queue of tab, or runs there as a read
 	tab       Tab
 	holdsSlot bool
+	arrival   *arrival // nil: it did not have to wait for a browser, or has found its tab
 
 	// Guarded by Scheduler.mu.
 	queue    *tabQueue     // nil: in none, which for a read is a turn too
@@ -80,6 +83,7 @@ func (t *Ticket) Joined() (tab Tab, ok bool) { return t.tab, t.joined }
 
 // Leave ends everything that the call holds or waits for. It may be called more than once.
 func (t *Ticket) Leave() {
+	t.Arrived()
 	t.ReleaseSlot()
 	t.LeaveTab()
 }
@@ -90,8 +94,9 @@ type Reason string
 // The reasons.
 const (
 	NotWaiting Reason = ""
-	ForTurn    Reason = "turn" // other calls that write in the tab, or are before it in its session
-	ForSlot    Reason = "slot" // as many calls run as may
+	ForBrowser Reason = "browser" // one that was connected a moment ago, or the session's calls before it wait for one
+	ForTurn    Reason = "turn"    // other calls that write in the tab, or are before it in its session
+	ForSlot    Reason = "slot"    // as many calls run as may
 )
 
 // Why says what a call waits for, and how many calls are before it there.

@@ -21,62 +21,48 @@ type letter struct {
 	entry    call.LogEntry
 }
 
-// Invoke runs one call: it finds the tab, journals a write, sends, and waits for the end, be it an outcome, a closed
-// tab or a lost link. When ctx ends first the page is told to abort, and Invoke returns at once. A failure's outcome
-// is not_executed only when it is certain that the tool never started.
-func (h *Hub) Invoke(ctx context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
-	own := hold{owners: h.owners}
-	defer own.end()
-	t, place, failure := h.approach(ctx, &r, &own)
-	defer func() { place.leave() }()
+// Send runs one call in the tab that Resolve chose: it journals a write, sends, and waits for the end, be it an
+// outcome, a closed tab or a lost link. When ctx ends first the page is told to abort, and Send returns at once. A
+// failure's outcome is not_executed only when it is certain that the tool never started.
+func (h *Hub) Send(ctx context.Context, at call.Target, r call.Invocation) (*call.Reply, *fault.Error) {
+	t, failure := h.target(&r.Selector, at)
 	if failure != nil {
 		return nil, failure
 	}
-	f, failure := h.send(ctx, &r, t)
-	place.leave() // the next in line may go
+	if r.Write {
+		if failure := t.b.settled(ctx, t.tab.ID); failure != nil {
+			return nil, failure
+		}
+	}
+	t = h.wake(ctx, t)
+	if failure := h.lease(&r.Selector, t); failure != nil { // somebody may have taken the tab away while the call waited
+		return nil, failure
+	}
+	f, failure := h.send(ctx, &r, t, at.Origin)
 	if failure != nil {
 		return nil, failure
 	}
-	own.sent()
+	h.leases.keep(r.ID)
+	if r.Sent != nil {
+		r.Sent()
+	}
 	return t.b.wait(ctx, f)
 }
 
-// approach finds the tab of a call, and lets the caller keep it back until its turn comes. Calls of one lane ask for
-// their turn in the order in which they came, also after a gap; while one waits for it, those behind it may ask.
-func (h *Hub) approach(ctx context.Context, r *call.Invocation, own *hold) (t target, p *place, failure *fault.Error) {
-	t, p, failure = h.seek(ctx, r)
-	for failure == nil && r.Enter != nil {
-		if failure = h.claim(own, r, t); failure != nil {
-			return t, p, failure
-		}
-		wait, err := r.Enter(t.place(r))
-		if err != nil {
-			return t, p, asFault(err)
-		}
-		if wait == nil {
-			break
-		}
-		p.leave()
-		if err := wait(ctx); err != nil {
-			return t, nil, asFault(err)
-		}
-		// Meanwhile the person may look at another tab. The call has waited for this one.
-		if now, stands := t.now(); stands {
-			t, p = now, nil
-		} else {
-			t, p, failure = h.seek(ctx, r)
-		}
+// target is a tab that Resolve chose, over the connection that stands now.
+func (h *Hub) target(r *call.Selector, at call.Target) (t target, failure *fault.Error) {
+	where, failure := h.pages(r)
+	if failure != nil {
+		return t, failure
 	}
-	if failure == nil && r.Write {
-		failure = t.b.settled(ctx, t.tab.ID)
+	t, stands := h.stands(where, at)
+	if !stands && t.b == nil {
+		return t, h.absent()
 	}
-	if failure == nil {
-		t = h.wake(ctx, t)
+	if !stands {
+		return t, neverSent(t.b)
 	}
-	if failure == nil { // again: somebody may have taken the tab away while the call waited
-		failure = h.claim(own, r, t)
-	}
-	return t, p, failure
+	return t, nil
 }
 
 // settled waits for writes of an earlier relay that still run in the tab. Those of this one have had their turn.
@@ -101,22 +87,15 @@ func (b *browser) settled(ctx context.Context, tabID int) *fault.Error {
 	}
 }
 
-func asFault(err error) *fault.Error {
-	var f *fault.Error
-	if errors.As(err, &f) {
-		return f
-	}
-	return fault.New(fault.InternalError, "The call was not let in", fault.WithOutcome(fault.NotExecuted), fault.WithCause(err))
-}
-
-// send journals a write, and puts the call's frame into the connection's queue.
-func (h *Hub) send(ctx context.Context, r *call.Invocation, t target) (*flight, *fault.Error) {
+// send journals a write, and puts the call's frame into the connection's queue. The page refuses the call when its
+// document has another origin by then.
+func (h *Hub) send(ctx context.Context, r *call.Invocation, t target, origin string) (*flight, *fault.Error) {
 	args := r.Arguments
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
 	frame, err := wire.Encode(&wire.Call{
-		ID: r.ID, Plugin: r.Plugin, Hash: r.Hash, Tool: r.Tool, TabID: t.tab.ID, Origin: originOf(t.tab.URL), Write: r.Write,
+		ID: r.ID, Plugin: r.Plugin, Hash: r.Hash, Tool: r.Tool, TabID: t.tab.ID, Origin: origin, Write: r.Write,
 		TimeoutMs: atLeastOne(r.Timeout), MaxTimeoutMs: atLeastOne(max(r.MaxTimeout, r.Timeout)), ProgressExtends: r.ProgressExtends,
 		MaxResultBytes: resultLimit(r), MaxBytes: r.MaxBytes, Settings: r.Settings, Secret: r.Secret, ConsoleTailBytes: r.ConsoleTailBytes, Frames: pageFrames(r.Frames), Trace: r.Trace, ProgressPattern: r.ProgressPattern,
 		Client: r.Session.Client, Title: r.Title,
@@ -141,7 +120,7 @@ func (h *Hub) send(ctx context.Context, r *call.Invocation, t target) (*flight, 
 		}
 		return nil, failure
 	}
-	if h.lanes.remember(r, t) && h.cfg.Moved != nil {
+	if h.lanes.remember(&r.Selector, t) && h.cfg.Moved != nil {
 		h.cfg.Moved()
 	}
 	return f, nil

@@ -23,19 +23,20 @@ const (
 	OwnedByClient = "client" // all lanes of one client, but those that a caller has named
 )
 
-// owners knows which lane works in which tab. A claim begins when a call has chosen its tab, before it waits for a
+// leases knows which lane works in which tab. A lease begins when a call has chosen its tab, before it waits for a
 // person or for its turn, so that of two lanes that come together exactly one gets the tab. It is kept once a call was
 // sent, until the lane was idle for a while or has ended, the tab was closed, or a person took it away.
-type owners struct {
+type leases struct {
 	mode    string
 	by      string
 	idle    time.Duration
 	changed func() // a tab got an owner, or lost it; called without the lock
 
-	some atomic.Int32 // how many claims there are: without any, routing need not ask
+	some atomic.Int32 // how many there are: without any, routing need not ask
 
-	mu   sync.Mutex
-	tabs map[tabRef]*claim
+	mu    sync.Mutex
+	tabs  map[tabRef]*lease
+	calls map[call.ID]*lease // of the attempts that have a part in one
 }
 
 // tabRef names a tab: its id is unique within a profile only.
@@ -44,8 +45,8 @@ type tabRef struct {
 	tabID     int
 }
 
-// claim is one lane's hold on one tab. Guarded by owners.mu, except for what is static: at, number.
-type claim struct {
+// lease is one lane's hold on one tab. Guarded by leases.mu, except for what is static: at, number.
+type lease struct {
 	at      tabRef
 	session call.Session // the last that called there, of those that may share the tab
 	number  int          // tells the lanes of one client apart, from 1
@@ -54,12 +55,15 @@ type claim struct {
 	expiry  *time.Timer
 }
 
-func newOwners(mode, by string, idle time.Duration, changed func()) *owners {
-	return &owners{mode: mode, by: by, idle: orElse(idle, laneTime), changed: changed, tabs: map[tabRef]*claim{}}
+func newLeases(mode, by string, idle time.Duration, changed func()) *leases {
+	return &leases{
+		mode: mode, by: by, idle: orElse(idle, laneTime), changed: changed,
+		tabs: map[tabRef]*lease{}, calls: map[call.ID]*lease{},
+	}
 }
 
 // claims reports whether a call is one that only the owner of a tab may make.
-func (o *owners) claims(r *call.Invocation) bool {
+func (o *leases) claims(r *call.Selector) bool {
 	return o.mode == OwnAll || o.mode == OwnWrites && r.Write
 }
 
@@ -67,7 +71,7 @@ func (o *owners) claims(r *call.Invocation) bool {
 func lasting(s call.Session) bool { return s.Lane != "" && s.Via != "cli" && s.Via != "panel" }
 
 // share reports whether two sessions may work in the same tab.
-func (o *owners) share(a, b call.Session) bool {
+func (o *leases) share(a, b call.Session) bool {
 	if a.Lane == b.Lane {
 		return true
 	}
@@ -79,29 +83,22 @@ func (o *owners) share(a, b call.Session) bool {
 // namedLane is what stands before the name of a lane that a caller has named.
 const namedLane = "/lane:"
 
-// hold is one call's part in a claim. It belongs to the goroutine of that call.
-type hold struct {
-	owners *owners
-	claim  *claim // nil: none
-}
-
 // take gets the tab for a call, or says who has it. It is asked again when the call's turn has come: meanwhile the
 // call may be meant for another tab, and its own may have been given to somebody else.
-func (h *hold) take(r *call.Invocation, at tabRef) (owner *Owner) {
-	o := h.owners
+func (o *leases) take(r *call.Selector, at tabRef) (owner *Owner) {
 	claiming := o.claims(r)
-	if !claiming && h.claim == nil && o.some.Load() == 0 {
+	if !claiming && o.some.Load() == 0 {
 		return nil
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	c := o.tabs[at]
-	if h.claim != nil && h.claim != c {
-		o.let(h.claim)
-		h.claim = nil
+	c, held := o.tabs[at], o.calls[r.ID]
+	if held != nil && held != c {
+		o.end(r.ID, held)
+		held = nil
 	}
 	switch {
-	case h.claim != nil:
+	case held != nil:
 		return nil
 	case c != nil && !o.share(c.session, r.Session):
 		if claiming {
@@ -111,7 +108,7 @@ func (h *hold) take(r *call.Invocation, at tabRef) (owner *Owner) {
 	case c == nil && (!claiming || !lasting(r.Session)):
 		return nil
 	case c == nil:
-		c = &claim{at: at, session: r.Session, number: o.numberOf(r.Session)}
+		c = &lease{at: at, session: r.Session, number: o.numberOf(r.Session)}
 		o.tabs[at] = c
 		o.some.Add(1)
 	}
@@ -120,20 +117,17 @@ func (h *hold) take(r *call.Invocation, at tabRef) (owner *Owner) {
 	if c.expiry != nil {
 		c.expiry.Stop()
 	}
-	h.claim = c
+	o.calls[r.ID] = c
 	return nil
 }
 
-// sent keeps the claim: the lane works there now.
-func (h *hold) sent() {
-	if h.claim == nil {
-		return
-	}
-	o := h.owners
+// keep notes that a call was sent: its lane works there now.
+func (o *leases) keep(id call.ID) {
 	o.mu.Lock()
-	first := h.claim.since.IsZero()
+	c := o.calls[id]
+	first := c != nil && c.since.IsZero()
 	if first {
-		h.claim.since = time.Now()
+		c.since = time.Now()
 	}
 	o.mu.Unlock()
 	if first {
@@ -141,20 +135,23 @@ func (h *hold) sent() {
 	}
 }
 
-// end lets go of the claim after a call; the lane keeps the tab when a call was sent there.
-func (h *hold) end() {
-	if h.claim == nil {
-		return
-	}
-	o := h.owners
+// leave ends a call's part in a lease; the lane keeps the tab when a call was sent there.
+func (o *leases) leave(id call.ID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.let(h.claim)
-	h.claim = nil
+	if c := o.calls[id]; c != nil {
+		o.end(id, c)
+	}
 }
 
-// let is end with the lock held.
-func (o *owners) let(c *claim) {
+// end is leave with the lock held.
+func (o *leases) end(id call.ID, c *lease) {
+	delete(o.calls, id)
+	o.let(c)
+}
+
+// let counts one call less in a lease. Called with the lock held.
+func (o *leases) let(c *lease) {
 	if c.calls--; c.calls > 0 || o.tabs[c.at] != c {
 		return
 	}
@@ -169,13 +166,13 @@ func (o *owners) let(c *claim) {
 	}
 }
 
-// expire ends a claim whose lane was idle for long enough. A call may have come while the timer was about to run.
-func (o *owners) expire(c *claim) {
-	o.dropAll(func(other *claim) bool { return other == c && c.calls == 0 })
+// expire ends a lease whose lane was idle for long enough. A call may have come while the timer was about to run.
+func (o *leases) expire(c *lease) {
+	o.dropAll(func(other *lease) bool { return other == c && c.calls == 0 })
 }
 
-// drop forgets a claim. The calls in it go on, and find out when their turn comes.
-func (o *owners) drop(c *claim) {
+// drop forgets a lease. The calls in it go on, and find out when their turn comes.
+func (o *leases) drop(c *lease) {
 	if c.expiry != nil {
 		c.expiry.Stop()
 	}
@@ -183,8 +180,8 @@ func (o *owners) drop(c *claim) {
 	o.some.Add(-1)
 }
 
-// dropAll ends claims, and returns those that were more than an intention.
-func (o *owners) dropAll(which func(*claim) bool) (ended []*Owner) {
+// dropAll ends leases, and returns those that were more than an intention.
+func (o *leases) dropAll(which func(*lease) bool) (ended []*Owner) {
 	if o.some.Load() == 0 {
 		return nil
 	}
@@ -205,8 +202,8 @@ func (o *owners) dropAll(which func(*claim) bool) (ended []*Owner) {
 	return ended
 }
 
-// follow moves the claim on a tab to the id that the tab has now. The calls in it go on under the old one.
-func (o *owners) follow(from, to tabRef) {
+// follow moves the lease on a tab to the id that the tab has now. The calls in it go on under the old one.
+func (o *leases) follow(from, to tabRef) {
 	if o.some.Load() == 0 {
 		return
 	}
@@ -217,7 +214,7 @@ func (o *owners) follow(from, to tabRef) {
 		if now := o.tabs[to]; now != nil {
 			o.drop(now) // of a lane that was faster than the news
 		}
-		moved := &claim{at: to, session: c.session, number: c.number, since: c.since, calls: 1}
+		moved := &lease{at: to, session: c.session, number: c.number, since: c.since, calls: 1}
 		o.tabs[to] = moved
 		o.some.Add(1)
 		o.let(moved)
@@ -229,7 +226,7 @@ func (o *owners) follow(from, to tabRef) {
 }
 
 // numberOf is the lane's number among those of its client that own a tab.
-func (o *owners) numberOf(s call.Session) int {
+func (o *leases) numberOf(s call.Session) int {
 	taken := map[int]bool{}
 	for _, c := range o.tabs {
 		switch {
@@ -247,7 +244,7 @@ func (o *owners) numberOf(s call.Session) int {
 }
 
 // of returns the owner of a tab, or the lane that is about to become it; nil when there is none.
-func (o *owners) of(at tabRef) *Owner {
+func (o *leases) of(at tabRef) *Owner {
 	if o.some.Load() == 0 {
 		return nil
 	}
@@ -268,8 +265,8 @@ type Owner struct {
 	number int
 }
 
-// owner is the claim for others to read. Called with the lock held.
-func (c *claim) owner() *Owner {
+// owner is the lease for others to read. Called with the lock held.
+func (c *lease) owner() *Owner {
 	w := &Owner{Client: c.session.Client, Lane: c.session.Lane, Name: c.session.Client, Since: c.since, number: c.number}
 	if c.number > 1 {
 		w.Name += " " + strconv.Itoa(c.number)
@@ -278,7 +275,7 @@ func (c *claim) owner() *Owner {
 }
 
 // in lists the owners of a profile's tabs.
-func (o *owners) in(profileID string) map[int]*Owner {
+func (o *leases) in(profileID string) map[int]*Owner {
 	list := map[int]*Owner{}
 	o.mu.Lock()
 	defer o.mu.Unlock()

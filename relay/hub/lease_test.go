@@ -210,15 +210,14 @@ func TestOneOfManyGetsTheTab(t *testing.T) {
 				name := fmt.Sprint("agent", i)
 				<-begin
 				waited := false
-				_, failure := l.hub.Invoke(t.Context(), request(of(name, name), write, func(r *call.Invocation) {
-					r.Enter = func(call.Place) (func(context.Context) error, error) {
-						if waited {
-							return nil, nil
-						}
-						waited = true
-						return func(context.Context) error { time.Sleep(time.Second); return nil }, nil
+				waits := func(call.Target) (func(context.Context) *fault.Error, *fault.Error) {
+					if waited {
+						return nil, nil
 					}
-				}))
+					waited = true
+					return func(context.Context) *fault.Error { time.Sleep(time.Second); return nil }, nil
+				}
+				failure := (<-l.beginWith(t.Context(), request(of(name, name), write), waits)).failure
 				mu.Lock()
 				defer mu.Unlock()
 				if failure == nil {
@@ -241,15 +240,14 @@ func TestTakenWhileItWaited(t *testing.T) {
 	owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
 		b := l.connect()
 		waited := false
-		done := l.begin(t.Context(), request(of("a", "a"), write, func(r *call.Invocation) {
-			r.Enter = func(call.Place) (func(context.Context) error, error) {
+		done := l.beginWith(t.Context(), request(of("a", "a"), write),
+			func(call.Target) (func(context.Context) *fault.Error, *fault.Error) {
 				if waited {
 					return nil, nil
 				}
 				waited = true
-				return func(context.Context) error { time.Sleep(10 * time.Second); return nil }, nil
-			}
-		}))
+				return func(context.Context) *fault.Error { time.Sleep(10 * time.Second); return nil }, nil
+			})
 		synctest.Wait()
 		l.wantOwner(1, "") // it is only an intention
 		l.invoke(request(of("b", "b"), write)).wantOwned(t, `"a", which is about to work there`)
@@ -264,9 +262,8 @@ func TestAnIntentionIsNotKept(t *testing.T) {
 	owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
 		l.connect()
 		no := fault.New(fault.ApprovalDenied, "The person said no")
-		l.invoke(request(of("a", "a"), write, func(r *call.Invocation) {
-			r.Enter = func(call.Place) (func(context.Context) error, error) { return nil, no }
-		})).want(t, fault.ApprovalDenied, fault.NotExecuted)
+		refuse := func(call.Target) (func(context.Context) *fault.Error, *fault.Error) { return nil, no }
+		(<-l.beginWith(t.Context(), request(of("a", "a"), write), refuse)).want(t, fault.ApprovalDenied, fault.NotExecuted)
 		l.invoke(request(of("b", "b"), write)).wantOutput(t, `{"x":1}`)
 	})
 }

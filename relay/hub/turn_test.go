@@ -21,13 +21,13 @@ import (
 type onlyOne struct {
 	mu    sync.Mutex
 	queue []chan struct{} // the first one's turn it is; all closed ones have it
-	asked []call.Place
+	asked []call.Target
 }
 
-// enter is one call's Enter, and what it does when it has ended.
-func (o *onlyOne) enter() (enter func(call.Place) (func(context.Context) error, error), leave func()) {
+// enter is how one call waits, and what it does when it has ended.
+func (o *onlyOne) enter() (in enter, leave func()) {
 	var turn chan struct{}
-	enter = func(at call.Place) (func(context.Context) error, error) {
+	in = func(at call.Target) (func(context.Context) *fault.Error, *fault.Error) {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		o.asked = append(o.asked, at)
@@ -42,7 +42,7 @@ func (o *onlyOne) enter() (enter func(call.Place) (func(context.Context) error, 
 			return nil, nil
 		default:
 		}
-		return func(ctx context.Context) error {
+		return func(ctx context.Context) *fault.Error {
 			select {
 			case <-turn:
 				return nil
@@ -61,15 +61,14 @@ func (o *onlyOne) enter() (enter func(call.Place) (func(context.Context) error, 
 			close(o.queue[0])
 		}
 	}
-	return enter, leave
+	return in, leave
 }
 
 // beginIn invokes a call that waits for its turn, and leaves when it has ended.
 func (l *lab) beginIn(o *onlyOne, r call.Invocation) <-chan result {
-	enter, leave := o.enter()
-	r.Enter = enter
+	in, leave := o.enter()
 	done := make(chan result, 1)
-	inner := l.begin(l.t.Context(), r)
+	inner := l.beginWith(l.t.Context(), r, in)
 	go func() {
 		got := <-inner
 		leave()
@@ -95,7 +94,7 @@ func (o *order) add(c *hubtest.Call) {
 	o.mu.Unlock()
 }
 
-func TestEnterKeepsACallBack(t *testing.T) {
+func TestACallWaitsForItsTurn(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		b := l.connect(answer(hold))
 		var one onlyOne
@@ -111,7 +110,7 @@ func TestEnterKeepsACallBack(t *testing.T) {
 		(<-a).wantOutput(t, "1")
 		awaitCall(t, b, second.ID).Return(json.RawMessage("2"))
 		(<-z).wantOutput(t, "2")
-		want := call.Place{ProfileID: b.ProfileID(), Profile: "Test", TabID: 1, Origin: "http://demo.test", URL: "http://demo.test/page", Title: "Demo"}
+		want := call.Target{ProfileID: b.ProfileID(), Profile: "Test", TabID: 1, Origin: "http://demo.test", URL: "http://demo.test/page", Title: "Demo"}
 		for _, at := range one.asked {
 			if at != want {
 				t.Errorf("asked for %+v", at)
@@ -204,22 +203,17 @@ func TestAfterWaitingTheTabMayBeGone(t *testing.T) {
 	})
 }
 
-func TestEnterRefuses(t *testing.T) {
+// A call that is refused after its tab was chosen leaves nothing behind.
+func TestACallThatIsRefusedIsNotSent(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		l.connect(answer(func(*hubtest.Call) { t.Error("it was sent") }))
-		r := request(write, func(r *call.Invocation) {
-			r.Enter = func(call.Place) (func(context.Context) error, error) {
-				return nil, fault.New(fault.Overloaded, "no")
-			}
-		})
-		l.invoke(r).want(t, fault.Overloaded, fault.NotExecuted)
+		r := request(write)
+		no := fault.New(fault.Overloaded, "no")
+		refuse := func(call.Target) (func(context.Context) *fault.Error, *fault.Error) { return nil, no }
+		(<-l.beginWith(t.Context(), r, refuse)).want(t, fault.Overloaded, fault.NotExecuted)
 		if _, found, _ := l.journal.Find(t.Context(), r.ID); found {
 			t.Error("it is in the journal")
 		}
-		r.Enter = func(call.Place) (func(context.Context) error, error) {
-			return func(ctx context.Context) error { return context.Canceled }, nil
-		}
-		l.invoke(r).want(t, fault.InternalError, fault.NotExecuted)
 	})
 }
 
@@ -269,7 +263,7 @@ func TestMend(t *testing.T) {
 				return &wire.Reply{OK: true}
 			}
 		})
-		at := call.Place{ProfileID: b.ProfileID(), TabID: 1}
+		at := call.Target{ProfileID: b.ProfileID(), TabID: 1}
 		r := request(func(r *call.Invocation) { r.OpenURL = "http://demo.test/" })
 		for _, action := range []string{"reload_tab", "reinject_adapter", "open_url"} {
 			if f := l.hub.Mend(t.Context(), action, at, r); f != nil {

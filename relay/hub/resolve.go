@@ -1,0 +1,92 @@
+package hub
+
+import (
+	"sync"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+)
+
+// news wakes who waits for a browser to connect, or for one of its tabs to change.
+type news struct {
+	mu   sync.Mutex
+	next chan struct{} // closed, and replaced, when something changed; nil while nobody waits
+}
+
+// watch returns a channel that is closed at the next change.
+func (n *news) watch() <-chan struct{} {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.next == nil {
+		n.next = make(chan struct{})
+	}
+	return n.next
+}
+
+// changed wakes everyone who waits.
+func (n *news) changed() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.next != nil {
+		close(n.next)
+		n.next = nil
+	}
+}
+
+// Changed returns a channel that is closed when Resolve may answer something else.
+func (h *Hub) Changed() <-chan struct{} { return h.news.watch() }
+
+// Resolve finds the tab of a call and leases it to the call's session, until Leave. It never waits: with a failure,
+// expected says that a browser is on its way that may have the tab.
+func (h *Hub) Resolve(r call.Selector) (at call.Target, failure *fault.Error, expected bool) {
+	where, failure := h.pages(&r)
+	if failure != nil {
+		return at, failure, false
+	}
+	t, stands := h.stands(where, r.Stay)
+	if !stands {
+		if t, failure, expected = h.route(&r, where); failure != nil || expected {
+			return at, failure, expected
+		}
+		t.where = where
+	}
+	if failure := h.lease(&r, t); failure != nil {
+		return at, failure, false
+	}
+	return t.describe(&r), nil, false
+}
+
+// Leave ends an attempt's lease. Its session keeps the tab when the call was sent there.
+func (h *Hub) Leave(id call.ID) { h.leases.leave(id) }
+
+// pages are those that a call may run in.
+func (h *Hub) pages(r *call.Selector) (*site, *fault.Error) {
+	where, err := h.sites.of(r.Matches, r.Excludes)
+	if err != nil {
+		return nil, fault.New(fault.ConfigError, "The plugin's URL patterns cannot be used: "+err.Error(), fault.WithOutcome(fault.NotExecuted))
+	}
+	return where, nil
+}
+
+// stands finds a tab again, over the connection there is now, if there is one and the tab still belongs to the site.
+func (h *Hub) stands(where *site, at call.Target) (t target, stands bool) {
+	if at.TabID == 0 {
+		return t, false
+	}
+	for _, b := range h.all() {
+		if b.id == at.ProfileID {
+			t.b = b
+			break
+		}
+	}
+	if t.b == nil {
+		return t, false
+	}
+	t.where = where
+	t.b.peek(func(s *calls) { t.conn = s.conn })
+	if t.conn == nil || !t.conn.ready.Load() {
+		return t, false
+	}
+	t.tab = t.b.tabs.Load().get(at.TabID)
+	return t, t.tab != nil && where.rule.Matches(t.tab.URL)
+}
