@@ -1,36 +1,54 @@
 # Every command a contributor needs. `make` alone lists them.
 
 export GOEXPERIMENT := jsonv2
+# The same for every build, so that nothing is compiled twice; only tests with the race detector need cgo.
+export CGO_ENABLED := 0
+export GOFLAGS := -trimpath
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 WORKSPACES  := plugin-sdk extension adapters e2e
 POCKETBASE_VERSION := v0.36.0
 POCKETBASE  := e2e/.cache/pocketbase-$(POCKETBASE_VERSION)/base
+# How long each test took, for the end of make test.
+RESULTS     := test-results
 # A count, not a time: a run that ends by the clock can fail with "context deadline exceeded" in the fuzzing engine itself.
-FUZZTIME    ?= 2000x
+FUZZTIME    ?= 20000x
 
 .DEFAULT_GOAL := help
-.PHONY: help build up test check bench trace generate generated conformance extension-e2e e2e clients cross go-check ts-check go-test go-race ts-test extension-test fuzz browser applications clean
+.PHONY: help build up test check bench nightly trace generate generated conformance extension-e2e e2e clients cross go-check ts-check \
+	go-test go-race cli ts-test fuzz soak browser applications clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
 
 build: generate ## build bin/tabrelay (needs Go, nothing else)
-	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o bin/tabrelay ./cmd/tabrelay
+	go build -ldflags "-s -w" -o bin/tabrelay ./cmd/tabrelay
 
 up: build browser ## build, find or get a browser, and run `tabrelay up`
 	bin/tabrelay up
 
-test: go-check cross ts-check go-race ts-test fuzz conformance extension-e2e e2e ## everything there is
+# What keeps both cores busy runs alone; what mostly waits for other programs runs beside something else.
+test: ## everything that guards a change, in about 12 minutes on two cores
+	@rm -rf $(RESULTS)
+	@$(MAKE) --no-print-directory go-check go-race
+	@$(MAKE) --no-print-directory -j2 --output-sync=target ts-check ts-test cli conformance extension-e2e
+	@$(MAKE) --no-print-directory e2e
+	@node --import tsx e2e/report/slowest.ts
 	@echo "make test: all passed"
 
 check: go-check ts-check go-test ts-test ## the fast half: formats, lints, types, unit tests
 	@echo "make check: all passed"
 
+nightly: cross fuzz soak ## what takes long: other systems, fuzzing, soaks, the command line with the race detector
+	CGO_ENABLED=1 go test -race -vet=off -timeout 40m ./cmd/tabrelay
+	@echo "make nightly: all passed"
+
 bench: build node_modules/.package-lock.json ## the numbers of this machine: the relay alone, plugin builds, and the whole path in Chromium
 	bin/tabrelay bench
 	node --import tsx e2e/bench/build.ts
 	node --import tsx e2e/bench/whole-path.ts
+	node --import tsx e2e/bench/waits.ts
+	BUSY=6 node --import tsx e2e/bench/waits.ts
 
 trace: generate node_modules/.package-lock.json ## the functions that one call executes (LIST=1: by name)
 	LIST=$(LIST) node --import tsx e2e/bench/trace-call.ts
@@ -46,8 +64,8 @@ conformance: node_modules/.package-lock.json e2e/conformance/node_modules/.packa
 	node --import tsx --test e2e/conformance/*.test.ts
 	node --import tsx e2e/conformance/run.ts --times $(or $(TIMES),1)
 
-extension-e2e: generate node_modules/.package-lock.json ## the extension alone in a real Chromium, with a small relay
-	node --import tsx --test --test-concurrency=1 extension/test/browser/*.browser.ts
+extension-e2e: generate node_modules/.package-lock.json | $(RESULTS) ## one browser for each file: the extension alone in a real Chromium, with a small relay
+	node --import tsx --test --test-concurrency=2 $(call report,extension-e2e) extension/test/browser/*.browser.ts
 
 e2e: build node_modules/.package-lock.json e2e/conformance/node_modules/.package-lock.json e2e/outside/node_modules/.package-lock.json applications ## the whole path in a real Chromium, and clients not written here
 	cd e2e && npx playwright test
@@ -63,7 +81,7 @@ go-check: generate
 
 cross: generate ## the binary compiles for macOS and Windows too
 	@set -e; for system in darwin/arm64 windows/amd64; do echo "build $$system"; \
-		GOOS=$${system%/*} GOARCH=$${system#*/} CGO_ENABLED=0 go build -o /dev/null ./cmd/tabrelay; done
+		GOOS=$${system%/*} GOARCH=$${system#*/} go build -o /dev/null ./cmd/tabrelay; done
 
 ts-check: node_modules/.package-lock.json
 	@set -e; for workspace in $(WORKSPACES); do echo "tsc $$workspace"; npx tsc -p $$workspace; done
@@ -72,17 +90,27 @@ ts-check: node_modules/.package-lock.json
 go-test: generate
 	go test ./...
 
-go-race: generate
-	go test -race -timeout 20m ./...
+go-race: generate node_modules/.package-lock.json | $(RESULTS)
+	@CGO_ENABLED=1 go test -race -vet=off -timeout 20m -json $$(go list ./... | grep -v '/cmd/tabrelay$$') | \
+		node --import tsx e2e/report/go.ts $(RESULTS)/go.json
 
-ts-test: node_modules/.package-lock.json
-	node --import tsx --test $$(find plugin-sdk extension adapters -name '*.test.ts' -not -path '*/node_modules/*' | sort)
+# The sessions on the command line start a program for each line: with the race detector they take four times as long.
+cli: generate node_modules/.package-lock.json | $(RESULTS)
+	@go test -vet=off -timeout 20m -json ./cmd/tabrelay | node --import tsx e2e/report/go.ts $(RESULTS)/cli.json
 
-# The extension against a relay of its own, in a real Chromium: one browser for each file.
-extension-test: generate node_modules/.package-lock.json
-	node --import tsx --test --test-concurrency=1 extension/test/browser/*.browser.ts
+# Reporters of node's test runner: for people, and for the end of make test.
+report = --test-reporter=spec --test-reporter-destination=stdout --test-reporter=junit --test-reporter-destination=$(RESULTS)/$(1).xml
 
-fuzz: generate ## each fuzz target for FUZZTIME inputs (2000x; more of them: make fuzz FUZZTIME=200000x)
+$(RESULTS):
+	@mkdir -p $@
+
+ts-test: node_modules/.package-lock.json | $(RESULTS)
+	node --import tsx --test $(call report,ts-test) $$(find plugin-sdk extension adapters -name '*.test.ts' -not -path '*/node_modules/*' | sort)
+
+soak: build node_modules/.package-lock.json ## 20 000 writes under faults, and ten minutes of mixed calls
+	cd e2e && TABRELAY_SOAK=20000 E2E_MIXED_MINUTES=10 npx playwright test write-safety sharing
+
+fuzz: generate ## each fuzz target for FUZZTIME inputs (20000x); its seeds run in every go test
 	@set -e; for package in $$(go list ./...); do \
 		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
 			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package; \
@@ -114,7 +142,7 @@ e2e/outside/node_modules/.package-lock.json: e2e/outside/package-lock.json
 applications: $(POCKETBASE) e2e/outside/node-red/node_modules/.package-lock.json ## the web applications of the e2e tests that Debian does not package
 
 $(POCKETBASE):
-	GOEXPERIMENT= CGO_ENABLED=0 GOBIN=$(abspath $(@D)) go install github.com/pocketbase/pocketbase/examples/base@$(POCKETBASE_VERSION)
+	GOEXPERIMENT= GOBIN=$(abspath $(@D)) go install github.com/pocketbase/pocketbase/examples/base@$(POCKETBASE_VERSION)
 
 e2e/outside/node-red/node_modules/.package-lock.json: e2e/outside/node-red/package-lock.json
 	cd e2e/outside/node-red && npm ci --no-audit --no-fund --ignore-scripts
@@ -130,5 +158,5 @@ e2e/conformance/node_modules/.package-lock.json: e2e/conformance/package-lock.js
 	@touch $@
 
 clean: ## remove what the build made
-	rm -rf bin e2e/test-results e2e/playwright-report
+	rm -rf bin $(RESULTS) e2e/test-results e2e/playwright-report
 	find adapters/dist extension/dist -mindepth 1 -not -name .gitkeep -delete

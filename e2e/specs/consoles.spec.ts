@@ -6,7 +6,7 @@ import { open, pageWords, read } from '../stage/resources.ts';
 import { expect, test } from '../stage/test.ts';
 
 test('a console is captured from its first read on, also across navigation, and tells when it grows', async ({
-  stage,
+  sharedStage: stage,
 }) => {
   const site = await openReadingSite(stage.closing);
   const { page, id } = await open(stage, `${site}/noisy`, 'Noisy');
@@ -51,7 +51,7 @@ test('a console is captured from its first read on, also across navigation, and 
   await expect(async () => expect((await read(stage, uri))[0]?.text).toContain('first trouble')).toPass();
 });
 
-test('a console that is watched survives the death of the worker', async ({ stage }) => {
+test('a console that is watched survives the death of the worker', async ({ sharedStage: stage }) => {
   const site = await openReadingSite(stage.closing);
   const { page, id } = await open(stage, `${site}/noisy`, 'Noisy');
   const uri = `console://${id}`;

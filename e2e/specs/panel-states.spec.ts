@@ -42,17 +42,22 @@ async function picture(page: Page, name: string, width: number): Promise<void> {
 
 for (const state of states) {
   drawing(`the panel, ${state.name}: axe finds nothing, nothing is cut off`, async ({ drawer, closing }) => {
-    for (const look of looks) {
-      const page = await drawPanel(drawer, state.script, look, state.hash, closing);
-      await state.first?.(page);
-      await expect(page.getByText(state.shows).first()).toBeVisible();
-      await expect(page.locator('[aria-disabled=true]')).toHaveCount(0);
-      const { violations } = await new AxeBuilder({ page }).analyze();
+    const [first, ...others] = looks;
+    if (first === undefined) throw new Error('there is nothing to look at');
+    const page = await drawPanel(drawer, state.script, first, state.hash, closing);
+    await state.first?.(page);
+    await expect(page.getByText(state.shows).first()).toBeVisible();
+    await expect(page.locator('[aria-disabled=true]')).toHaveCount(0);
+    for (const look of [first, ...others]) {
+      await page.setViewportSize({ width: look.width, height: 640 });
+      await page.emulateMedia({ colorScheme: look.scheme });
+      // A page without frames needs no second one to put the results of all frames together.
+      const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
       expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       expect(wide, 'nothing scrolls sideways').toBeLessThanOrEqual(look.width);
       if (pictures) await picture(page, `${state.name}-${look.width}-${look.scheme}.png`, look.width);
-      await page.context().close();
     }
+    await page.context().close();
   });
 }

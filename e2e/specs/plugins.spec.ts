@@ -30,7 +30,9 @@ test('a new plugin is scaffolded, built without Node, added, called, changed and
   expect(await agent.tools()).toContain('demo__hello');
 });
 
-test('a plugin that does not build is refused with a reason, and the others stay', async ({ stage }) => {
+test('a plugin that does not build is refused with a reason, and the others stay', async ({
+  sharedStage: stage,
+}) => {
   const { agent, closing, demo, relay } = stage;
   const folder = await mainWorldPlugin(demo.url, closing);
   await writeFile(path.join(folder, 'src/index.ts'), 'export default {{{');
@@ -38,7 +40,7 @@ test('a plugin that does not build is refused with a reason, and the others stay
   expect((await agent.call('demo__hello')).failed).toBe(false);
 });
 
-test('a scaffolded plugin builds as it is', async ({ stage }) => {
+test('a scaffolded plugin builds as it is', async ({ sharedStage: stage }) => {
   const { closing, relay } = stage;
   const parent = await temporaryFolder('plugin', closing);
   const folder = path.join(parent, 'tea-shop');

@@ -6,7 +6,7 @@ import { open, pageWords, read, refused } from '../stage/resources.ts';
 import { expect, test } from '../stage/test.ts';
 
 test('a page is read as a person sees it, frame by frame, and its markup without secrets', async ({
-  stage,
+  sharedStage: stage,
 }) => {
   const site = await openReadingSite(stage.closing);
   const { page, id } = await open(stage, `${site}/?token=address-secret#fragment-secret`, 'Tea for two');
@@ -55,7 +55,7 @@ test('a page is read as a person sees it, frame by frame, and its markup without
   }).toPass();
 });
 
-test('pages that make it hard are read all the same', async ({ stage }) => {
+test('pages that make it hard are read all the same', async ({ sharedStage: stage }) => {
   const site = await openReadingSite(stage.closing);
   for (const [where, title, words] of [
     ['/vandal', 'Vandal', 'true words'],
@@ -69,7 +69,7 @@ test('pages that make it hard are read all the same', async ({ stage }) => {
   expect(pageWords((await read(stage, `tab://${plain.id}/text`))[0]?.text)).toBe('just text <b>not bold</b>');
 });
 
-test('a page of 10 MB comes in parts that join to the whole', async ({ stage }) => {
+test('a page of 10 MB comes in parts that join to the whole', async ({ sharedStage: stage }) => {
   const site = await openReadingSite(stage.closing);
   const { id } = await open(stage, `${site}/huge`, 'Huge');
   const [first] = await read(stage, `tab://${id}/text`);
@@ -84,7 +84,7 @@ test('a page of 10 MB comes in parts that join to the whole', async ({ stage }) 
   expect(html?.text).toMatch(/paragraph number/);
 });
 
-test('a page that is stuck is told apart from one that is gone', async ({ stage }) => {
+test('a page that is stuck is told apart from one that is gone', async ({ sharedStage: stage }) => {
   const site = await openReadingSite(stage.closing);
   const { page, id } = await open(stage, `${site}/busy`, 'Busy');
   const stuck = page.waitForEvent('console'); // its last word
@@ -149,7 +149,7 @@ test('pages of the browser itself are not listed', async ({ stage }) => {
   ]);
 });
 
-test('subscribers of a tab hear when its text changes', async ({ stage }) => {
+test('subscribers of a tab hear when its text changes', async ({ sharedStage: stage }) => {
   const site = await openReadingSite(stage.closing);
   const { page, id } = await open(stage, `${site}/frame`, 'Frame');
   const uri = `tab://${id}/text`;
@@ -167,7 +167,9 @@ test('subscribers of a tab hear when its text changes', async ({ stage }) => {
     .toBeGreaterThan(0);
 });
 
-test('subscribers of a tab hear of another page, and of tabs that come and go', async ({ stage }) => {
+test('subscribers of a tab hear of another page, and of tabs that come and go', async ({
+  sharedStage: stage,
+}) => {
   const site = await openReadingSite(stage.closing);
   const { page, id } = await open(stage, `${site}/frame`, 'Frame');
   const heard: string[] = [];

@@ -6,14 +6,12 @@ import { openPages } from '../sites/webpage.ts';
 import { expect, openStage, type Stage, test, visit } from '../stage/test.ts';
 
 const pages = test.extend<{ shop: Stage & { site: string } }>({
-  shop: async ({ closing }, use) => {
-    const site = await openPages(closing);
-    const stage = await openStage(closing, {
-      config: { resources: { tabs: { excludePatterns: ['*://*/private*'] } } },
-    });
-    await use({ ...stage, site });
+  shop: async ({ sharedStage, closing }, use) => {
+    await use({ ...sharedStage, site: await openPages(closing) });
   },
 });
+
+pages.use({ groundOptions: { config: { resources: { tabs: { excludePatterns: ['*://*/private*'] } } } } });
 
 pages('an article, what the page says of itself, and its words', async ({ shop }) => {
   const { agent, site } = shop;

@@ -62,6 +62,8 @@ interface TestFixtures {
 }
 
 interface WorkerFixtures {
+  /** What the shared stage of a file has that others have not: `test.use({ groundOptions: … })`. */
+  groundOptions: StageOptions;
   ground: Ground;
 }
 
@@ -80,11 +82,11 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     await use(stage);
     if (info.status !== info.expectedStatus) await info.attach('relay.log', { body: stage.relay.log() });
   },
+  groundOptions: [{}, { option: true, scope: 'worker' }],
   ground: [
-    // biome-ignore lint/correctness/noEmptyPattern: as above
-    async ({}, use) => {
+    async ({ groundOptions }, use) => {
       const closing = new Closing();
-      await use(await openGround(closing));
+      await use(await openGround(closing, groundOptions));
       await closing.close();
     },
     { scope: 'worker' },

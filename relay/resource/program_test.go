@@ -87,7 +87,7 @@ func TestProgramsThatFail(t *testing.T) {
 // A program whose time is over ends with everything it started.
 func TestSlowPrograms(t *testing.T) {
 	alive := filepath.Join(t.TempDir(), "alive")
-	s, _ := script(t, `sleep 60 >"`+alive+`" & wait`, func(p *Program) { p.Timeout = 500 * time.Millisecond })
+	s, _ := script(t, `tail -f /dev/null >"`+alive+`" & wait`, func(p *Program) { p.Timeout = 500 * time.Millisecond })
 	if err := syscall.Mkfifo(alive, 0o600); err != nil {
 		t.Skip(err)
 	}
@@ -100,13 +100,9 @@ func TestSlowPrograms(t *testing.T) {
 	}
 	reader := os.NewFile(uintptr(pipe), alive)
 	defer func() { _ = reader.Close() }()
-	began := time.Now()
 	wantFault(t, s, "own://x", fault.ResourceUnreadable, fault.TypeTimeout)
-	if _, err := io.ReadAll(reader); err != nil { // until no child has the other end
+	if _, err := io.ReadAll(reader); err != nil { // until no child has the other end, which none gives up by itself
 		t.Error(err)
-	}
-	if spent := time.Since(began); spent > 20*time.Second {
-		t.Errorf("its child ended by itself, after %s", spent)
 	}
 }
 
