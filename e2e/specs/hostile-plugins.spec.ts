@@ -87,7 +87,7 @@ test('it is given its own settings, and what looks like an answer of the relay s
   await relay.tabrelay('plugin', 'add', await testPlugin('spy', site, closing));
   await visit(spying, `${site}/pages/tea`);
   expect((await agent.call('spy__context')).value).toEqual({
-    names: ['frame', 'idempotencyKey', 'log', 'reportProgress', 'settings', 'signal', 'tab'],
+    names: ['frame', 'idempotencyKey', 'log', 'maxBytes', 'reportProgress', 'settings', 'signal', 'tab'],
     settings: {},
   });
   const claim = await agent.call('spy__claim');
