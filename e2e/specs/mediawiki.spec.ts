@@ -1,9 +1,16 @@
 // An agent works on a wiki in the name of the person who signed in to it with its own form.
 
+import { z } from 'zod';
 import { openWiki, type Wiki } from '../sites/mediawiki.ts';
 import { expect, openStage, type Stage, test, visit } from '../stage/test.ts';
 
 const password = 'correct horse battery';
+
+const Part = z.object({ text: z.string(), nextOffset: z.number().optional() });
+const History = z.object({
+  revisions: z.array(z.object({ revisionId: z.number() })),
+  next: z.string().optional(),
+});
 
 interface WikiStage extends Stage {
   wiki: Wiki;
@@ -209,4 +216,62 @@ wikiTest('what the wiki refuses', async ({ wikiStage }) => {
   expect(broken.block).toMatchObject({ retryable: true });
   expect(broken.text).toContain('503');
   expect(await wiki.script('getText', 'Red fox')).toContain('The red fox is a fox.');
+});
+
+wikiTest('a long page is read in parts of the size an agent asks for', async ({ wikiStage }) => {
+  const { agent, wiki } = wikiStage;
+  const lines = Array.from({ length: 400 }, (_, i) => `${i}. "Quoted" \\ 茶 🦊 and <nowiki>{{no}}</nowiki>.`);
+  const whole = lines.join('\n\n');
+  await wiki.save('Long fox', whole, 'Bob');
+  for (const maxBytes of [400, 3000, 20_000]) {
+    let read = '';
+    for (let offset: number | undefined = 0; offset !== undefined; ) {
+      const args = { title: 'Long fox', offset, maxChars: 100_000, maxBytes };
+      const answer = await agent.call('mediawiki__read_page', args);
+      expect(Buffer.byteLength(answer.text)).toBeLessThanOrEqual(maxBytes);
+      expect(answer.texts).toHaveLength(1); // nothing was cut, and nothing is warned of
+      const part = Part.parse(answer.value);
+      if (part.nextOffset !== undefined)
+        expect(Buffer.byteLength(answer.text)).toBeGreaterThan(maxBytes - 16);
+      read += part.text;
+      offset = part.nextOffset;
+    }
+    expect(read).toBe(whole);
+  }
+  const none = await agent.call('mediawiki__read_page', { title: 'Long fox', maxBytes: 60 });
+  expect(none.code).toBe('OUTPUT_TOO_LARGE');
+  expect(none.text).toMatch(/maxBytes of at least \d+/);
+});
+
+wikiTest(
+  'a history that does not fit goes on at the first revision that is not there',
+  async ({ wikiStage }) => {
+    const { agent, wiki } = wikiStage;
+    for (let i = 1; i <= 6; i++) await wiki.save('Red fox', `Text ${i}`, 'Bob');
+    const seen: number[] = [];
+    for (let olderThan: string | undefined, more = true; more; more = olderThan !== undefined) {
+      const args = { title: 'Red fox', limit: 20, maxBytes: 500, ...(olderThan ? { olderThan } : {}) };
+      const answer = await agent.call('mediawiki__page_history', args);
+      expect(Buffer.byteLength(answer.text)).toBeLessThanOrEqual(500);
+      const { revisions, next } = History.parse(answer.value);
+      seen.push(...revisions.map(({ revisionId }) => revisionId));
+      olderThan = next;
+    }
+    expect(seen).toEqual((await wiki.history('Red fox')).map(({ id }) => id));
+  },
+);
+
+wikiTest('a session that ends while the page stays open is noticed', async ({ wikiStage }) => {
+  const { agent, browser, wiki } = wikiStage;
+  await signIn(wikiStage);
+  expect((await agent.call('mediawiki__watch_list')).failed).toBe(false);
+  await browser.clearCookies();
+  const fox = { title: 'Grey fox', text: 'Grey.' };
+  for (const answer of [
+    await agent.call('mediawiki__watch_list'),
+    await agent.call('mediawiki__create_page', fox),
+  ]) {
+    expect(answer.pageFields).toEqual({ code: 'AUTH_ERROR', category: 'auth', retryable: false });
+    expect(answer.text).toContain(`${wiki.url}/index.php?title=Special:UserLogin`);
+  }
 });

@@ -62,7 +62,7 @@ pocketbaseTest('signed out, AUTH_ERROR; signed in, everything is read', async ({
     total: 2,
   });
   expect(await call('list_records', { collection: 'books', limit: 2, fields: 'title' })).toMatchObject({
-    nextPage: 2,
+    nextOffset: 2,
   });
   expect(await call('search_records', { collection: 'books', text: "owl's", maxChars: 20 })).toMatchObject({
     records: [{ title: "The owl's night", blurb: '<p>An owl.</p>' }],

@@ -205,7 +205,7 @@ mailTest('contacts are added once and found', async ({ mailStage }) => {
   const ben = { name: 'Ben Baker', email: 'ben.baker@example.org' };
   expect((await agent.call('roundcube__add_contact', ben)).value).toMatchObject(ben);
   expect((await agent.call('roundcube__add_contact', ben)).code).toBe('VALIDATION_ERROR');
-  expect((await agent.call('roundcube__list_contacts')).value).toEqual({ contacts: [ben], pages: 1 });
+  expect((await agent.call('roundcube__list_contacts')).value).toEqual({ contacts: [ben] });
   expect((await agent.call('roundcube__list_contacts', { query: 'baker' })).value).toMatchObject({
     contacts: [ben],
   });
@@ -246,9 +246,18 @@ mailTest('a session that ends while the page stays open is noticed', async ({ ma
   await signIn(mailStage, 'ann');
   expect((await agent.call('roundcube__list_folders')).failed).toBe(false);
   await browser.clearCookies();
-  for (const tool of ['list_messages', 'list_folders']) {
-    const answer = await agent.call(`roundcube__${tool}`);
-    expect(answer.code).toBe('AUTH_ERROR');
+  // Some ask the webmail's JSON; some read its pages, which are then the page to sign in on, with status 200.
+  const message = { to: 'ben@example.org', subject: 'Hello', text: 'Hello' };
+  for (const [tool, args] of [
+    ['list_messages', {}],
+    ['list_folders', {}],
+    ['read_message', { uid: 1 }],
+    ['send_message', message],
+    ['current_user', {}],
+  ] as const) {
+    const answer = await agent.call(`roundcube__${tool}`, args);
+    expect(answer.pageFields, tool).toMatchObject({ code: 'AUTH_ERROR', category: 'auth' });
+    expect(answer.facts.outcome, tool).toBe('not_executed');
     expect(answer.text).toContain(`${mail.url}/?_task=login`);
   }
 });

@@ -1,7 +1,9 @@
 import { httpStatusToToolError } from './http-error.ts';
+import { invalidResponse } from './json.ts';
 import { sendPast } from './past-policy.ts';
 import { type FormFields, urlEncoded } from './query.ts';
 import type { StandardSchema } from './schema.ts';
+import { lostSession, refuseLoginPage } from './sign-in.ts';
 import { ToolError } from './tool-error.ts';
 
 /** What `fetch` takes, and how long to wait. */
@@ -9,8 +11,9 @@ export interface FetchOptions extends RequestInit {
   /** In milliseconds, the answer's body included. Default 30 000. */
   readonly timeout?: number;
   /**
-   * The ToolError of an answer that is no success, for applications that say more than a status. Undefined leaves it
-   * to the status. It gets a copy of the answer, so it may read the body.
+   * The ToolError of an answer that is no success, for applications that say more than a status; also of one with a status
+   * of success that is no JSON where JSON was asked for, such as a page to sign in on. Undefined leaves it to the status
+   * (or to INVALID_RESPONSE). It gets a copy of the answer, so it may read the body.
    */
   readonly explain?: (response: Response) => Promise<ToolError | undefined> | ToolError | undefined;
 }
@@ -42,7 +45,8 @@ export async function fetchJSON(
 ): Promise<unknown> {
   const accepting = new Headers(headers ?? (input instanceof Request ? input.headers : undefined));
   if (!accepting.has('accept')) accepting.set('accept', 'application/json');
-  const value = await exchange(input, { ...options, headers: accepting }, readJSON);
+  const read = (response: Response, { method }: Request) => readJSON(response, { method, ...options });
+  const value = await exchange(input, { ...options, headers: accepting }, read);
   return schema ? checked(value, schema) : value;
 }
 
@@ -111,7 +115,7 @@ export const postFormData = (
 async function exchange<T>(
   input: string | URL | Request,
   { timeout = 30_000, explain, ...init }: FetchOptions,
-  read: (response: Response) => T | Promise<T>,
+  read: (response: Response, request: Request) => T | Promise<T>,
 ): Promise<T> {
   const request = prepare(input, init);
   request.signal.throwIfAborted();
@@ -122,7 +126,8 @@ async function exchange<T>(
     if (!response.ok) {
       throw (await explain?.(response.clone())) ?? (await httpStatusToToolError(response));
     }
-    return await read(response);
+    await refuseLoginPage(response);
+    return await read(response, request);
   } catch (error) {
     request.signal.throwIfAborted(); // The caller's own reason goes first: it says who ended the call.
     if (error instanceof ToolError) throw error;
@@ -149,14 +154,28 @@ const lost = (message: string, code: string, category: 'timeout' | 'internal'): 
 
 const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-async function readJSON(response: Response): Promise<unknown> {
+/**
+ * The body of a successful answer as JSON; undefined when it is empty. Fails like fetchJSON, for code that needs more of the
+ * answer. `method` is that of the request.
+ */
+export async function readJSON(
+  response: Response,
+  { method = 'GET', explain }: Pick<FetchOptions, 'explain' | 'method'> = {},
+): Promise<unknown> {
+  const copy = response.clone();
   const text = await response.text();
   if (text.trim() === '') return undefined;
   try {
     return JSON.parse(text);
   } catch {
     const kind = response.headers.get('content-type') ?? 'something else';
-    throw ToolError.internal(`${response.url} answered with ${kind} in place of JSON`, 'INVALID_RESPONSE');
+    // Nobody knows what a site did that answers a write with something else.
+    const outcome = method === 'GET' ? undefined : 'unknown';
+    throw (
+      (await explain?.(copy)) ??
+      lostSession(text) ??
+      invalidResponse(`${response.url} answered with ${kind} in place of JSON`, outcome)
+    );
   }
 }
 
@@ -165,8 +184,5 @@ async function checked<Out>(value: unknown, schema: StandardSchema<unknown, Out>
   if (result.issues === undefined) return result.value;
   const [first] = result.issues;
   const path = first?.path?.map((step) => String(typeof step === 'object' ? step.key : step)).join('.');
-  throw ToolError.internal(
-    `The site's answer is not what the plugin expects: ${path ? `${path}: ` : ''}${first?.message ?? 'invalid'}`,
-    'INVALID_RESPONSE',
-  );
+  throw invalidResponse(`${path ? `${path}: ` : ''}${first?.message ?? 'invalid'}`);
 }

@@ -19,6 +19,7 @@ export {
   postFormData,
   postJSON,
   putJSON,
+  readJSON,
 } from './fetch.ts';
 export { httpStatusToToolError, parseRateLimitHeader, parseRetryAfterMs } from './http-error.ts';
 export { getCurrentUrl, getPageGlobal, getPageTitle } from './page.ts';
@@ -38,7 +39,14 @@ export type {
 } from './schema.ts';
 export { getConfig, getPreScriptValue, log, notifyReadinessChanged } from './scope.ts';
 export type { Setting, Settings } from './settings.ts';
-export { requireSignIn, type SignIn } from './sign-in.ts';
+export {
+  type FreshToken,
+  lostSession,
+  requireSignIn,
+  type SignIn,
+  signedOut,
+  withFreshToken,
+} from './sign-in.ts';
 export {
   clearAuthCache,
   findLocalStorageEntry,

@@ -3,37 +3,88 @@ import { ToolError } from './tool-error.ts';
 
 /** How a plugin knows that a person is signed in. */
 export interface SignIn {
-  /** Whether somebody is signed in on this page, now. Asked before each call; it must not change anything. */
-  isSignedIn(): boolean | Promise<boolean>;
+  /**
+   * Whether somebody is signed in on this page, now. Asked before each call; it must not change anything. Left out, tools
+   * run for everybody, and only the answers of the site say that a session is over.
+   */
+  isSignedIn?(): boolean | Promise<boolean>;
   /** Where to sign in, absolute or relative to the page. */
   readonly loginUrl: string | (() => string);
   /** How long a page may take to know it, in milliseconds: applications show themselves before they do. Default 2000. */
   readonly waitMs?: number;
+  /**
+   * Whether a page that the site answers with is the one to sign in on: what it sends when the session is over. Asked of
+   * every successful answer in HTML; the call then fails with AUTH_ERROR. Besides, a page with a password field counts as
+   * one where the plugin asked for JSON.
+   */
+  isLoginPage?(html: string): boolean;
 }
 
 const lookEveryMs = 100;
 
 /** Waits until somebody is signed in, or fails with AUTH_ERROR and the address where to sign in. */
-export async function requireSignIn(
-  { isSignedIn, loginUrl, waitMs = 2000 }: SignIn,
-  signal?: AbortSignal,
-): Promise<void> {
-  const end = performance.now() + waitMs;
-  while (!(await isSignedIn())) {
+export async function requireSignIn(signIn: SignIn, signal?: AbortSignal): Promise<void> {
+  const end = performance.now() + (signIn.waitMs ?? 2000);
+  while ((await signIn.isSignedIn?.()) === false) {
     const left = end - performance.now();
-    if (left <= 0) throw signedOut(typeof loginUrl === 'string' ? loginUrl : loginUrl());
+    if (left <= 0) throw signedOut(signIn);
     await sleep(Math.min(lookEveryMs, left), { signal });
   }
 }
 
-function signedOut(loginUrl: string): ToolError {
-  const { href } = new URL(loginUrl, location.href);
+/** The failure that nobody is signed in, with the address where to. */
+export function signedOut({ loginUrl }: SignIn): ToolError {
+  const { href } = new URL(typeof loginUrl === 'string' ? loginUrl : loginUrl(), location.href);
   return new ToolError(
     `Nobody is signed in. Ask the person to sign in at ${href}, then call again.`,
     'AUTH_ERROR',
-    {
-      category: 'auth',
-      outcome: 'not_executed',
-    },
+    { category: 'auth', outcome: 'not_executed' },
   );
+}
+
+let own: SignIn | undefined; // of the plugin whose bundle this is
+
+/** Called by definePlugin, so that the answers of the site are held to it. */
+export function rememberSignIn(signIn: SignIn | undefined): void {
+  own = signIn;
+}
+
+/**
+ * The failure that a page of the site means when it is one to sign in on; undefined when it is not. The fetch functions ask
+ * this themselves where JSON was asked for; a plugin that reads pages asks it of a page that is none of those it knows.
+ */
+export const lostSession = (html: string): ToolError | undefined =>
+  own && (own.isLoginPage?.(html) || /<input\b[^>]*\btype\s*=\s*["']?password\b/i.test(html))
+    ? signedOut(own)
+    : undefined;
+
+/** Fails when an answer is the page that the plugin knows as the one to sign in on. */
+export async function refuseLoginPage(response: Response): Promise<void> {
+  if (own?.isLoginPage === undefined || !/html/i.test(response.headers.get('content-type') ?? '')) return;
+  if (own.isLoginPage(await response.clone().text())) throw signedOut(own);
+}
+
+/** A token that proves to a site that a request comes from its own pages, and that the site replaces now and then. */
+export interface FreshToken<T> {
+  /** The token, kept from an earlier call where there is one. */
+  get(): Promise<T>;
+  /** Forgets what is kept. */
+  forget(): void;
+  /** Whether a request failed because the site did not take the token, and so did nothing. */
+  isRefused(error: unknown): boolean;
+}
+
+/** Sends a request with a token, and once more with a new one when the site did not take it. */
+export async function withFreshToken<T, Answer>(
+  { get, forget, isRefused }: FreshToken<T>,
+  send: (token: T) => Promise<Answer>,
+): Promise<Answer> {
+  const token = await get();
+  try {
+    return await send(token);
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    forget();
+    return await send(await get());
+  }
 }

@@ -1,6 +1,6 @@
 import type { Answer, Arguments, InputSchema, OutputSchema } from './schema.ts';
 import type { Settings } from './settings.ts';
-import type { SignIn } from './sign-in.ts';
+import { rememberSignIn, type SignIn } from './sign-in.ts';
 
 /** What a handler gets besides its arguments. */
 export interface ToolContext {
@@ -131,5 +131,6 @@ export function defineTool<
 
 /** Describes a plugin. Export what it returns as the default of `src/index.ts`. */
 export function definePlugin(plugin: PluginDefinition): PluginDefinition {
+  rememberSignIn(plugin.signIn);
   return plugin;
 }

@@ -1,8 +1,9 @@
+import { defaultMaxBytes, jsonBytes, largest, wholeTo } from './fit.ts';
 import { isObject } from './json.ts';
 import { fail } from './result.ts';
 
 export interface TruncateOptions {
-  /** How large the result may be as JSON, in bytes. Default 102 400. */
+  /** How large the result may be as JSON, in bytes. Default 32 768, the relay's own. */
   readonly maxBytes?: number;
   /** Where the list to shorten is, such as `.data.items`. Default: the value itself, or its `results`. */
   readonly arrayPath?: string | undefined;
@@ -27,7 +28,7 @@ export interface Truncated {
  * Fails with output_too_large when it does not fit even without items.
  */
 export function truncate(value: unknown, options: TruncateOptions = {}): Truncated {
-  const { maxBytes = 102_400, arrayPath, offset = 0 } = options;
+  const { maxBytes = defaultMaxBytes, arrayPath, offset = 0 } = options;
   if (typeof value === 'string' && arrayPath === undefined) return shortenText(value, maxBytes, offset);
   const list = listIn(value, arrayPath);
   if (list === undefined) return whole(value, maxBytes);
@@ -58,18 +59,6 @@ const tooLarge = (bytes: number, maxBytes: number): never =>
     message: `The answer takes ${bytes} bytes, and ${maxBytes} are allowed.`,
     hint: 'Ask for less, or name the list to shorten.',
   });
-
-/** The largest count that fits, when fewer always fit too. */
-function largest(most: number, fits: (count: number) => boolean): number {
-  let low = 0;
-  let high = most;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (fits(middle)) low = middle;
-    else high = middle - 1;
-  }
-  return low;
-}
 
 interface List {
   readonly items: readonly unknown[];
@@ -105,16 +94,11 @@ function listAt(value: unknown, [key, ...rest]: readonly string[], path: string)
   return { items: inner.items, rebuild: (items) => ({ ...value, [key]: inner.rebuild(items) }) };
 }
 
-const encoder = /* @__PURE__ */ new TextEncoder();
-
-const jsonBytes = (value: unknown): number => encoder.encode(JSON.stringify(value) ?? 'null').length;
-
 /** Cuts between characters, never inside one. */
 function shortenText(text: string, maxBytes: number, offset: number): Truncated {
   const rest = text.slice(offset);
   if (jsonBytes(rest) <= maxBytes) return cut(rest, rest.length, text.length, offset);
-  let kept = largest(rest.length, (count) => jsonBytes(`${rest.slice(0, count)}…`) <= maxBytes);
-  const last = rest.charCodeAt(kept - 1);
-  if (last >= 0xd800 && last < 0xdc00) kept--;
+  const most = largest(rest.length, (count) => jsonBytes(`${rest.slice(0, count)}…`) <= maxBytes);
+  const kept = wholeTo(rest, most);
   return cut(`${rest.slice(0, kept)}…`, kept, text.length, offset);
 }

@@ -1,4 +1,6 @@
-import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { defineTool, fetchText, ToolError } from '@tabrelay/plugin-sdk';
+import { parseHTML } from '@tabrelay/plugin-sdk/html';
+import { invalidResponse } from '@tabrelay/plugin-sdk/json';
 import { get } from './site.ts';
 
 export const hello = defineTool({
@@ -32,7 +34,8 @@ export const listPages = defineTool({
   annotations: { readOnlyHint: true },
   input: { type: 'object', properties: {}, additionalProperties: false },
   async handle(_, { signal }) {
-    return await get('/api/pages', signal);
+    const pages = (await get('/api/pages', signal)).list('pages');
+    return { pages: pages.map((one) => ({ slug: one.string('slug'), title: one.string('title') })) };
   },
 });
 
@@ -55,12 +58,14 @@ export const getPage = defineTool({
     required: ['title', 'text'],
   },
   async handle({ slug }, { signal }) {
-    const response = await fetch(`/pages/${slug}`, { signal });
-    if (!response.ok)
-      throw ToolError.notFound(`There is no page "${slug}". list_pages answers those there are.`);
-    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
-    const paragraphs = [...page.querySelectorAll('article p')].map((p) => p.textContent ?? '');
-    return { title: page.querySelector('h1')?.textContent ?? '', text: paragraphs.join('\n\n') };
+    const missing = () =>
+      ToolError.notFound(`There is no page "${slug}". list_pages answers those there are.`);
+    const explain = ({ status }: Response) => (status === 404 ? missing() : undefined);
+    const page = parseHTML(await fetchText(`/pages/${slug}`, { signal, explain }));
+    const [title, article] = [page.querySelector('h1'), page.querySelector('article')];
+    if (title === null || article === null) throw invalidResponse('the page has no article');
+    const paragraphs = [...article.querySelectorAll('p')].map((p) => p.textContent ?? '');
+    return { title: title.textContent ?? '', text: paragraphs.join('\n\n') };
   },
 });
 
@@ -74,6 +79,6 @@ export const whoAmI = defineTool({
   output: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
   async handle(_, { signal }) {
     const me = await get('/api/me', signal);
-    return { name: String(me.name) };
+    return { name: me.string('name') };
   },
 });

@@ -1,20 +1,14 @@
 // The API of the demo site, as its own pages use it.
 
 import { fetchJSON, postJSON } from '@tabrelay/plugin-sdk';
+import { type JsonObject, type JsonReader, jsonReader } from '@tabrelay/plugin-sdk/json';
 
-/** A JSON object whose fields are not known yet. */
-export type Fields = Readonly<Record<string, unknown>>;
+export const get = async (path: string, signal: AbortSignal): Promise<JsonReader> =>
+  jsonReader(await fetchJSON(path, { signal }));
 
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
-
-const fields = (value: unknown): Fields => (isFields(value) ? value : {});
-
-export const get = async (path: string, signal: AbortSignal): Promise<Fields> =>
-  fields(await fetchJSON(path, { signal }));
-
-export const post = async (path: string, body: Fields, signal?: AbortSignal): Promise<Fields> =>
+export const post = async (path: string, body: JsonObject, signal?: AbortSignal): Promise<JsonReader> =>
   // keepalive: a note about a page that is closing has to outlive the page.
-  fields(await postJSON(path, body, { keepalive: true, ...(signal ? { signal } : {}) }));
+  jsonReader(await postJSON(path, body, { keepalive: true, ...(signal ? { signal } : {}) }), 'unknown');
 
 /** Raises a counter. The key names the action in the counter's log, so that a repeated action can be seen there. */
 export async function increment(name: string, by: number, key: string, signal?: AbortSignal) {
@@ -25,10 +19,10 @@ export async function readCounter(name: string, signal: AbortSignal) {
   return counter(name, await get(`/api/counters/${encodeURIComponent(name)}`, signal));
 }
 
-const counter = (name: string, answer: Fields) => ({
+const counter = (name: string, answer: JsonReader) => ({
   name,
-  value: Number(answer.value ?? 0),
-  asked: Number(answer.asked ?? 0),
+  value: answer.number('value'),
+  asked: answer.number('asked'),
 });
 
 /** JSON Schema of a counter. */

@@ -2,6 +2,7 @@
 // them: what the page threw is what the agent reads. The exception is `flaky`, which exists to be repeated.
 
 import { defineTool, fetchText, postJSON, ToolError } from '@tabrelay/plugin-sdk';
+import { invalidResponse } from '@tabrelay/plugin-sdk/json';
 import { increment, nameInput } from './site.ts';
 
 const none = { type: 'object', properties: {}, additionalProperties: false } as const;
@@ -162,7 +163,9 @@ export const bigOutput = defineTool({
     additionalProperties: false,
   },
   async handle({ bytes }, { signal }) {
-    return { text: await fetchText(`/api/big?bytes=${bytes}`, { signal }) };
+    const text = await fetchText(`/api/big?bytes=${bytes}`, { signal });
+    if (text.length !== bytes) throw invalidResponse(`it has ${text.length} bytes, not ${bytes}`);
+    return { text };
   },
 });
 

@@ -1,7 +1,8 @@
 // Calls the Action API with the session of the person whose browser this is.
 
-import { fetchFromPage, parseRetryAfterMs, ToolError } from '@tabrelay/plugin-sdk';
-import { asText, type JsonObject, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
+import { fetchFromPage, parseRetryAfterMs, readJSON, ToolError, withFreshToken } from '@tabrelay/plugin-sdk';
+import { type JsonReader, jsonReader } from '@tabrelay/plugin-sdk/json';
+import { fitting } from '@tabrelay/plugin-sdk/paging';
 import { failure } from './failures.ts';
 import { findWiki, signInUrl, type Wiki } from './wiki.ts';
 
@@ -9,7 +10,7 @@ import { findWiki, signInUrl, type Wiki } from './wiki.ts';
 export type Params = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 /** A read. */
-export async function get(params: Params, signal: AbortSignal): Promise<JsonObject> {
+export async function get(params: Params, signal: AbortSignal): Promise<JsonReader> {
   const wiki = currentWiki();
   return call(wiki, new Request(`${wiki.api}?${encode(params)}`), signal);
 }
@@ -18,19 +19,55 @@ export async function get(params: Params, signal: AbortSignal): Promise<JsonObje
  * A write: it needs a signed-in person, and a token that proves the request comes from the wiki's own pages.
  * A token the wiki no longer accepts is fetched anew once; nothing was written before that.
  */
-export async function write(params: Params, signal: AbortSignal, file?: File): Promise<JsonObject> {
+export function write(params: Params, signal: AbortSignal, file?: File): Promise<JsonReader> {
   const wiki = currentWiki();
   const kind = params.action === 'watch' ? 'watch' : 'csrf';
-  for (const last of [false, true]) {
-    const fields = encode({ ...params, assert: 'user', token: await token(kind, signal) });
+  const fresh = {
+    get: () => token(kind, signal),
+    forget() {},
+    isRefused: (error: unknown) => error instanceof ToolError && error.code === 'TOKEN_REFUSED',
+  };
+  return withFreshToken(fresh, (proof) => {
+    const fields = encode({ ...params, assert: 'user', token: proof });
     const body = file === undefined ? fields : withFile(fields, file);
-    try {
-      return await call(wiki, new Request(wiki.api, { method: 'POST', body }), signal);
-    } catch (error) {
-      if (last || !(error instanceof ToolError) || error.code !== 'TOKEN_REFUSED') throw error;
-    }
+    return call(wiki, new Request(wiki.api, { method: 'POST', body }), signal);
+  });
+}
+
+/** A part of a list: how long at most, and from where on. */
+export interface Part {
+  limit: number;
+  /** Where the API said that the part before ended. */
+  after: string | undefined;
+  maxBytes: number | undefined;
+}
+
+/**
+ * Lists what the API continues by a word of its own. Of entries that do not fit into the answer fewer are asked for, so that
+ * the word leads to the first one that is not in it. `module` is the prefix of the parameters.
+ */
+export async function list<Item, Answer>(
+  module: string,
+  { limit, after, maxBytes }: Part,
+  params: Params,
+  read: (answer: JsonReader) => Item[],
+  answer: (items: Item[], rest: { next?: string }) => Answer,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const continued = `${module}continue`;
+  for (let most = limit; ; ) {
+    const reply = await get({ ...params, [`${module}limit`]: most, [continued]: after }, signal);
+    const items = read(reply);
+    const next = reply.maybe('continue', continued)?.string();
+    if (next === undefined && !reply.flag('batchcomplete')) reply.string('continue', continued);
+    const make = (count: number) => {
+      const word = count < items.length ? (next ?? 'x'.repeat(60)) : next;
+      return answer(items.slice(0, count), word === undefined ? {} : { next: word });
+    };
+    const kept = fitting(items.length, { maxBytes }, make);
+    if (kept >= items.length) return make(kept);
+    most = kept;
   }
-  throw ToolError.internal('unreachable: the second attempt returns or throws');
 }
 
 function withFile(fields: URLSearchParams, file: File): FormData {
@@ -42,10 +79,10 @@ function withFile(fields: URLSearchParams, file: File): FormData {
 
 async function token(kind: 'csrf' | 'watch', signal: AbortSignal): Promise<string> {
   const answer = await get({ action: 'query', meta: 'tokens', type: kind, assert: 'user' }, signal);
-  return asText(objectAt(answer, 'query', 'tokens')[`${kind}token`]);
+  return answer.string('query', 'tokens', `${kind}token`);
 }
 
-function currentWiki(): Wiki {
+export function currentWiki(): Wiki {
   const wiki = findWiki(document);
   if (wiki) return wiki;
   throw new ToolError(
@@ -55,13 +92,14 @@ function currentWiki(): Wiki {
   );
 }
 
-async function call(wiki: Wiki, request: Request, signal: AbortSignal): Promise<JsonObject> {
+async function call(wiki: Wiki, request: Request, signal: AbortSignal): Promise<JsonReader> {
+  const { method } = request;
   const response = await fetchFromPage(request, { signal });
-  const answer = objectAt(await response.json());
-  const error = objectsIn(answer.errors)[0];
+  const answer = jsonReader(await readJSON(response, { method }), method === 'GET' ? undefined : 'unknown');
+  const error = answer.maybe('errors')?.first();
   if (error === undefined) return answer;
   throw failure(
-    { code: asText(error.code), text: asText(error.text) },
+    { code: error.string('code'), text: error.string('text') },
     { signInUrl: signInUrl(wiki), retryAfterMs: parseRetryAfterMs(response.headers.get('retry-after')) },
   );
 }

@@ -1,7 +1,7 @@
 // Saves text to a page, the same for a new page and an old one.
 
 import { ToolError } from '@tabrelay/plugin-sdk';
-import { asNumber, asText, isTrue, type JsonObject, objectAt } from '@tabrelay/plugin-sdk/json';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
 import { type Params, write } from './api.ts';
 
 /** What a saved edit answers. */
@@ -26,23 +26,22 @@ export const savedOutput = {
 } as const;
 
 export async function save(params: Params, signal: AbortSignal): Promise<Saved> {
-  const edit = objectAt(await write({ action: 'edit', ...params }, signal), 'edit');
-  if (edit.result !== 'Success') throw notSaved(edit);
-  return {
-    title: asText(edit.title),
-    changed: !isTrue(edit.nochange),
-    revisionId: asNumber(edit.newrevid),
-    previousRevisionId: asNumber(edit.oldrevid),
-  };
+  const edit = (await write({ action: 'edit', ...params }, signal)).at('edit');
+  if (edit.string('result') !== 'Success') throw notSaved(edit);
+  const title = edit.string('title');
+  if (edit.flag('nochange')) return { title, changed: false, revisionId: 0, previousRevisionId: 0 };
+  const [revisionId, previousRevisionId] = [edit.number('newrevid'), edit.number('oldrevid')];
+  return { title, changed: true, revisionId, previousRevisionId };
 }
 
 /** The wiki answered without an error and without saving: it wants a CAPTCHA, or an extension stopped the edit. */
-function notSaved(edit: JsonObject): ToolError {
-  const asksForCaptcha = 'captcha' in edit;
+function notSaved(edit: JsonReader): ToolError {
+  const asksForCaptcha = edit.maybe('captcha') !== undefined;
+  const reason = edit.maybe('info')?.string() ?? edit.maybe('code')?.string() ?? 'it gave no reason';
   return new ToolError(
     asksForCaptcha
       ? 'The wiki wants a CAPTCHA solved before it saves this. Ask the person to make the edit in the browser.'
-      : `The wiki did not save the edit: ${asText(edit.info) || asText(edit.code) || 'it gave no reason'}.`,
+      : `The wiki did not save the edit: ${reason}.`,
     asksForCaptcha ? 'CAPTCHA_REQUIRED' : 'EDIT_REFUSED',
     { category: asksForCaptcha ? 'auth' : 'validation', outcome: 'not_executed' },
   );

@@ -1,17 +1,18 @@
 // Files of a wiki as the API answers them.
 
 import { ToolError } from '@tabrelay/plugin-sdk';
-import { asNumber, asText, type JsonObject } from '@tabrelay/plugin-sdk/json';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import { shownTo } from './pages.ts';
 
-export const fileOf = (from: JsonObject) => ({
-  title: asText(from.title),
-  url: asText(from.url),
-  mime: asText(from.mime),
-  bytes: asNumber(from.size),
-  width: asNumber(from.width),
-  height: asNumber(from.height),
-  user: asText(from.user),
-  timestamp: asText(from.timestamp),
+export const fileOf = (from: JsonReader, title: string) => ({
+  title,
+  url: from.string('url'),
+  mime: from.string('mime'),
+  bytes: from.number('size'),
+  width: from.number('width'),
+  height: from.number('height'),
+  user: shownTo(from, 'user'),
+  timestamp: from.string('timestamp'),
 });
 
 /** JSON Schema of [fileOf]'s answer. */

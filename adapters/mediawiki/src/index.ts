@@ -1,4 +1,5 @@
 import { definePlugin } from '@tabrelay/plugin-sdk';
+import { currentWiki } from './api.ts';
 import { addTopic } from './tools/add-topic.ts';
 import { categoryMembers } from './tools/category-members.ts';
 import { compareRevisions } from './tools/compare-revisions.ts';
@@ -16,7 +17,7 @@ import { search } from './tools/search.ts';
 import { uploadFile } from './tools/upload-file.ts';
 import { watchList } from './tools/watch-list.ts';
 import { watchPage } from './tools/watch-page.ts';
-import { findWiki } from './wiki.ts';
+import { findWiki, signInUrl } from './wiki.ts';
 
 export default definePlugin({
   tools: [
@@ -38,5 +39,10 @@ export default definePlugin({
     watchPage,
     currentUser,
   ],
+  // Most tools work signed out too. What this is for: an answer that is the page to sign in on.
+  signIn: {
+    loginUrl: () => signInUrl(currentWiki()),
+    isLoginPage: (html) => html.includes('"wgCanonicalSpecialPageName":"Userlogin"'),
+  },
   isReady: () => findWiki(document) !== undefined,
 });

@@ -1,23 +1,28 @@
 // Pages and revisions as the API answers them.
 
 import { ToolError } from '@tabrelay/plugin-sdk';
-import { asNumber, asText, isTrue, type JsonObject, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
+import { plainText } from '@tabrelay/plugin-sdk/html';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import { listBeside, textInput } from '@tabrelay/plugin-sdk/paging';
 import { get } from './api.ts';
 
 /** The only page of a `query` about one title, or a ToolError that says why there is none. */
-export function onlyPage(answer: JsonObject, title: string): JsonObject {
-  const page = objectsIn(objectAt(answer, 'query').pages)[0];
-  if (page === undefined || isTrue(page.missing)) throw noSuchPage(title);
-  if (isTrue(page.invalid)) {
+export function onlyPage(answer: JsonReader, title: string): JsonReader {
+  const query = answer.at('query');
+  // A title with the prefix of another wiki is no page of this one.
+  if (query.maybe('interwiki') && !query.maybe('pages')) throw noSuchPage(title);
+  const page = query.first('pages');
+  if (page.flag('invalid')) {
     throw ToolError.validation(
-      asText(objectAt(page, 'invalidreason').text) || `"${title}" is not a possible page title.`,
+      page.maybe('invalidreason', 'text')?.string() || `"${title}" is not a possible page title.`,
     );
   }
-  if (isTrue(page.special)) {
+  if (page.flag('special')) {
     throw ToolError.validation(
       `"${title}" is made by the wiki when it is opened, and has neither a text nor a history.`,
     );
   }
+  if (page.flag('missing')) throw noSuchPage(title);
   return page;
 }
 
@@ -36,22 +41,27 @@ export async function talkPage(
     redirects: true,
     inprop: ['associatedpage', 'talkid'],
   };
-  const page = objectsIn(objectAt(await get(params, signal), 'query').pages)[0] ?? {};
-  if (asNumber(page.ns) % 2 === 1) return { title: asText(page.title), exists: !isTrue(page.missing) };
-  onlyPage({ query: { pages: [page] } }, title);
-  const talk = asText(page.associatedpage);
-  if (talk === '') throw ToolError.notFound(`"${title}" has no talk page.`);
-  return { title: talk, exists: asNumber(page.talkid) > 0 };
+  const answer = await get(params, signal);
+  const page = answer.at('query').maybe('pages')?.first();
+  if (page && !page.flag('invalid') && page.number('ns') % 2 === 1) {
+    return { title: page.string('title'), exists: !page.flag('missing') };
+  }
+  const talk = onlyPage(answer, title).string('associatedpage');
+  return { title: talk, exists: page?.maybe('talkid') !== undefined };
 }
 
-/** A revision as history and watch list show it. */
-export const revision = (from: JsonObject) => ({
-  revisionId: asNumber(from.revid),
-  parentId: asNumber(from.parentid),
-  timestamp: asText(from.timestamp),
-  user: asText(from.user),
-  comment: asText(from.comment),
-  minor: isTrue(from.minor),
+/** What the wiki may hide from an account, and then says so: who it was, or what they wrote. Empty where it is hidden. */
+export const shownTo = (from: JsonReader, field: 'user' | 'comment'): string =>
+  from.maybe(field)?.string() ?? (from.flag(`${field}hidden`) ? '' : from.string(field));
+
+/** A revision as history and watch list show it, which name the revision before by other words. */
+export const revision = (from: JsonReader, parent: 'parentid' | 'old_revid') => ({
+  revisionId: from.number('revid'),
+  parentId: from.number(parent),
+  timestamp: from.string('timestamp'),
+  user: shownTo(from, 'user'),
+  comment: shownTo(from, 'comment'),
+  minor: from.boolean('minor'),
 });
 
 /** JSON Schema of [revision]'s answer. */
@@ -59,18 +69,18 @@ export const revisionProperties = {
   revisionId: { type: 'integer' },
   parentId: { type: 'integer', description: '0 for the first revision of a page.' },
   timestamp: { type: 'string' },
-  user: { type: 'string' },
+  user: { type: 'string', description: 'Empty where the wiki hides it.' },
   comment: { type: 'string' },
   minor: { type: 'boolean' },
 } as const;
 
-/** An entry of the recent changes. */
-export const change = (from: JsonObject) => ({
-  title: asText(from.title),
-  kind: asText(from.logtype) || asText(from.type),
-  bytes: asNumber(from.newlen) - asNumber(from.oldlen),
-  bot: isTrue(from.bot),
-  ...revision({ ...from, parentid: from.old_revid }),
+/** An entry of the recent changes; of an action that is hidden there is no page. */
+export const change = (from: JsonReader) => ({
+  title: from.flag('actionhidden') ? '' : from.string('title'),
+  kind: from.maybe('logtype')?.string() ?? from.string('type'),
+  bytes: from.number('newlen') - from.number('oldlen'),
+  bot: from.boolean('bot'),
+  ...revision(from, 'old_revid'),
 });
 
 /** JSON Schema of [change]'s answer. */
@@ -85,6 +95,20 @@ export const changeOutput = {
   },
   required: ['title', 'kind', 'bytes', 'bot', 'revisionId', 'timestamp', 'user', 'comment'],
 } as const;
+
+/** The sections of a parsed page: the first hundred, and no more than leave most of the answer to the text. */
+export const sectionList = (parsed: JsonReader, maxBytes: number | undefined) =>
+  listBeside(
+    parsed
+      .list('sections')
+      .slice(0, 100)
+      .map((one) => ({
+        section: one.string('index'),
+        level: Number(one.string('level')),
+        heading: plainText(one.string('line')),
+      })),
+    { maxBytes },
+  );
 
 /** JSON Schema of the title of a page that exists. */
 export const titleInput = {
@@ -102,30 +126,6 @@ export const limitInput = {
   description: 'How many entries.',
 } as const;
 
-/** One piece of a long text, so that an answer stays small; the caller asks for the next piece by its offset. */
-export function piece(whole: string, offset: number, maxChars: number) {
-  const part = whole.slice(offset, offset + maxChars);
-  const next = offset + part.length;
-  return { text: part, totalChars: whole.length, ...(next < whole.length ? { nextOffset: next } : {}) };
-}
-
-/** JSON Schema of [piece]'s arguments. */
-export const pieceInput = {
-  offset: {
-    type: 'integer',
-    minimum: 0,
-    default: 0,
-    description: 'Where to start, from nextOffset of the answer before.',
-  },
-  maxChars: {
-    type: 'integer',
-    minimum: 200,
-    maximum: 100000,
-    default: 8000,
-    description: 'How much text to return.',
-  },
-} as const;
-
 /**
  * JSON Schema of the arguments of a tool that reads a page, or one section of it. A function, because a constant with
  * a spread stays in the bundle though the page has no use for it.
@@ -140,15 +140,8 @@ export const readInput = () =>
         minimum: 0,
         description: 'Only this section; 0 is the text before the first heading.',
       },
-      ...pieceInput,
+      ...textInput,
     },
     required: ['title'],
     additionalProperties: false,
   }) as const;
-
-/** JSON Schema of [piece]'s answer. */
-export const pieceOutput = {
-  text: { type: 'string' },
-  totalChars: { type: 'integer' },
-  nextOffset: { type: 'integer', description: 'Present when there is more text.' },
-} as const;

@@ -1,7 +1,14 @@
 // Calls the admin API in the name of the person. https://nodered.org/docs/api/admin/methods/
 
-import { fetchText, httpStatusToToolError, ToolError } from '@tabrelay/plugin-sdk';
-import { asText, type JsonObject, objectAt, objectsIn, parseJSON } from '@tabrelay/plugin-sdk/json';
+import { fetchFromPage, fetchJSON, httpStatusToToolError, readJSON, ToolError } from '@tabrelay/plugin-sdk';
+import {
+  invalidResponse,
+  isObject,
+  type JsonObject,
+  type JsonReader,
+  jsonReader,
+  parseJSON,
+} from '@tabrelay/plugin-sdk/json';
 import { baseUrl, bearer } from './session.ts';
 
 /** What is sent besides the path. */
@@ -13,16 +20,33 @@ export interface Sent {
   missing?: string;
 }
 
-/** The answer as JSON; undefined when it is none, such as the "OK" of some methods. */
-export async function send(path: string, sent: Sent, signal: AbortSignal): Promise<unknown> {
-  const { method = 'GET', body, missing = '' } = sent;
-  const headers = { accept: 'application/json', ...bearer(), ...sent.headers };
+/** The answer as JSON. */
+export async function send(path: string, sent: Sent, signal: AbortSignal): Promise<JsonReader> {
+  const answer = await fetchJSON(baseUrl() + path, request(sent, signal));
+  return jsonReader(answer, (sent.method ?? 'GET') === 'GET' ? undefined : 'unknown');
+}
+
+/** A request that is answered without JSON: by a status, and one word. */
+export async function order(
+  path: string,
+  sent: Sent,
+  expected: { status: number; text: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const options = request(sent, signal);
+  const response = await fetchFromPage(baseUrl() + path, options);
+  const { status, text } = expected;
+  if (response.status === status && (await response.clone().text()).trim() === text) return;
+  await readJSON(response, options);
+  throw invalidResponse(`it is not ${[status, text].join(' ').trim()}`, 'unknown');
+}
+
+function request({ method = 'GET', body, missing = '', headers }: Sent, signal: AbortSignal) {
   const explain = (response: Response) => explained(response, missing);
-  if (body === undefined)
-    return parseJSON(await fetchText(baseUrl() + path, { method, headers, signal, explain }));
-  const json = { ...headers, 'content-type': 'application/json' };
-  const options = { method, headers: json, body: JSON.stringify(body), signal, explain };
-  return parseJSON(await fetchText(baseUrl() + path, options));
+  const accepting = { accept: 'application/json', ...bearer(), ...headers };
+  if (body === undefined) return { method, headers: accepting, signal, explain };
+  const json = { ...accepting, 'content-type': 'application/json' };
+  return { method, headers: json, body: JSON.stringify(body), signal, explain };
 }
 
 async function explained(response: Response, missing: string): Promise<ToolError | undefined> {
@@ -36,9 +60,10 @@ async function explained(response: Response, missing: string): Promise<ToolError
     case 409:
       return conflict('Somebody else has deployed meanwhile.');
   }
-  const answer = objectAt(parseJSON(await response.text()));
-  const message = asText(answer.message);
-  return message === '' ? undefined : httpStatusToToolError(response, `Node-RED answered: ${message}`);
+  const answer = parseJSON(await response.text());
+  const message = isObject(answer) ? answer.message : undefined;
+  if (typeof message !== 'string' || message === '') return undefined;
+  return httpStatusToToolError(response, `Node-RED answered: ${message}`);
 }
 
 /** The flows have changed since they were read. */
@@ -54,7 +79,7 @@ export const conflict = (reason: string): ToolError =>
 
 /** All there is to deploy: tabs, subflows, configurations and nodes in one list, and its revision. */
 export interface Flows {
-  nodes: readonly JsonObject[];
+  nodes: readonly JsonReader[];
   rev: string;
 }
 
@@ -62,6 +87,6 @@ export interface Flows {
 export const v2 = { 'Node-RED-API-Version': 'v2' };
 
 export async function readFlows(signal: AbortSignal): Promise<Flows> {
-  const answer = objectAt(await send('flows', { headers: v2 }, signal));
-  return { nodes: objectsIn(answer.flows), rev: asText(answer.rev) };
+  const answer = await send('flows', { headers: v2 }, signal);
+  return { nodes: answer.list('flows'), rev: answer.string('rev') };
 }

@@ -1,25 +1,27 @@
 // The editor's WebSocket, on which it hears of debug messages and deployments.
 
 import { sleep, ToolError } from '@tabrelay/plugin-sdk';
-import { type JsonObject, objectAt, objectsIn, parseJSON } from '@tabrelay/plugin-sdk/json';
+import { isObject, type JsonReader, jsonReader, parseJSON } from '@tabrelay/plugin-sdk/json';
 import { baseUrl, token } from './session.ts';
 
 export interface Listening {
   /** What came so far on the topic. */
-  readonly messages: readonly JsonObject[];
+  readonly messages: readonly JsonReader[];
   /** Resolves when the messages are what was waited for, or after a time in milliseconds. */
-  until(done: (messages: readonly JsonObject[]) => boolean, ms: number, signal: AbortSignal): Promise<void>;
+  until(done: (messages: readonly JsonReader[]) => boolean, ms: number, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
 /** Listens to a topic; what is published after this resolves is not missed. */
 export async function listen(topic: string, signal: AbortSignal): Promise<Listening> {
   const socket = new WebSocket(`${baseUrl().replace(/^http/, 'ws')}comms`);
-  const messages: JsonObject[] = [];
+  const messages: JsonReader[] = [];
   let arrived = () => {};
   socket.addEventListener('message', ({ data }) => {
-    const all = objectsIn(parseJSON(String(data))).filter((message) => message.topic === topic);
-    messages.push(...all.map((message) => objectAt(message.data)));
+    // Besides lists of messages, answers to a token come here, and more that is not for tools.
+    const said = parseJSON(String(data));
+    const all = Array.isArray(said) ? said.filter((one) => isObject(one) && one.topic === topic) : [];
+    messages.push(...all.map((message) => jsonReader(message).at('data')));
     arrived();
   });
   try {
@@ -52,8 +54,8 @@ async function authorize(socket: WebSocket, signal: AbortSignal): Promise<void> 
   socket.send(JSON.stringify({ auth }));
   for (;;) {
     const message = await event(socket, 'message', signal);
-    const answer =
-      message instanceof MessageEvent ? objectAt(parseJSON(String(message.data))).auth : undefined;
+    const said = message instanceof MessageEvent ? parseJSON(String(message.data)) : undefined;
+    const answer = isObject(said) ? said.auth : undefined;
     if (answer === 'fail') throw closed();
     if (answer === 'ok') return;
   }

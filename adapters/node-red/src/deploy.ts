@@ -1,6 +1,6 @@
 // Deploys changes, and waits until they run.
 
-import { asText, type JsonObject, objectAt } from '@tabrelay/plugin-sdk/json';
+import type { JsonObject, JsonReader } from '@tabrelay/plugin-sdk/json';
 import { type Flows, send, v2 } from './api.ts';
 import { listen } from './comms.ts';
 
@@ -13,11 +13,10 @@ export function deploy(
   type: 'nodes' | 'flows',
   signal: AbortSignal,
 ): Promise<string> {
-  const nodes = flows.nodes.map((node) => (node.id === changed.id ? changed : node));
+  const nodes = flows.nodes.map((node) => (node.string('id') === changed.id ? changed : node.object()));
   const headers = { ...v2, 'Node-RED-Deployment-Type': type };
   const body = { flows: nodes, rev: flows.rev };
-  const post = async () =>
-    asText(objectAt(await send('flows', { method: 'POST', headers, body }, signal)).rev);
+  const post = async () => (await send('flows', { method: 'POST', headers, body }, signal)).string('rev');
   return running(flows.rev, post, signal);
 }
 
@@ -36,8 +35,8 @@ export async function running(
   try {
     const answer = await action();
     if (answer === before) return answer; // Nothing was new.
-    const isNew = (revision: unknown) => revision !== before;
-    await starts?.until((all) => all.some(({ revision }) => isNew(revision)), startsWithin, signal);
+    const isNew = (started: JsonReader) => started.maybe('revision')?.value !== before;
+    await starts?.until((all) => all.some(isNew), startsWithin, signal);
     return answer;
   } finally {
     starts?.close();

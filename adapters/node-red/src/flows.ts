@@ -1,21 +1,26 @@
 // What stands in the one list that a Node-RED deploys.
 
 import { ToolError } from '@tabrelay/plugin-sdk';
-import { asText, type JsonObject } from '@tabrelay/plugin-sdk/json';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
 import type { Flows } from './api.ts';
 
 /** Whether an entry is a flow (a tab of the editor) or a subflow. */
-export const isFlow = ({ type }: JsonObject): boolean => type === 'tab' || type === 'subflow';
+export const isFlow = (node: JsonReader): boolean => ['tab', 'subflow'].includes(node.string('type'));
 
 /** Off: a tab says disabled, a node says d. */
-export const isDisabled = ({ disabled, d }: JsonObject): boolean => disabled === true || d === true;
+export const isDisabled = (node: JsonReader): boolean => node.flag('disabled') || node.flag('d');
 
-export const labelOf = ({ label, name }: JsonObject): string => asText(label) || asText(name);
+/** A tab has a label, a subflow a name; either may be left out. */
+export const labelOf = (flow: JsonReader): string => textOf(flow, 'label') || textOf(flow, 'name');
+
+/** A text that a node may be without. */
+export const textOf = (node: JsonReader, name: 'label' | 'name' | 'info' | 'z'): string =>
+  node.maybe(name)?.string() ?? '';
 
 /** The flow of that id or label. */
-export function findFlow({ nodes }: Flows, wanted: string): JsonObject {
+export function findFlow({ nodes }: Flows, wanted: string): JsonReader {
   const flows = nodes.filter(isFlow);
-  const byId = flows.find(({ id }) => id === wanted);
+  const byId = flows.find((flow) => flow.string('id') === wanted);
   if (byId !== undefined) return byId;
   const [first, second] = flows.filter((flow) => labelOf(flow) === wanted);
   if (second !== undefined)
@@ -25,8 +30,8 @@ export function findFlow({ nodes }: Flows, wanted: string): JsonObject {
 }
 
 /** The node of that id. */
-export function findNode({ nodes }: Flows, wanted: string): JsonObject {
-  const found = nodes.find((node) => node.id === wanted && !isFlow(node));
+export function findNode({ nodes }: Flows, wanted: string): JsonReader {
+  const found = nodes.find((node) => node.string('id') === wanted && !isFlow(node));
   if (found !== undefined) return found;
   throw ToolError.notFound(`There is no node "${wanted}". search_nodes finds nodes by their text.`);
 }

@@ -1,13 +1,14 @@
 // Presses the button of an inject node.
 
-import { send } from './api.ts';
+import { order } from './api.ts';
 
 export async function inject(node: string, payload: unknown, signal: AbortSignal): Promise<void> {
   const missing = `There is no deployed node "${node}". search_nodes with type "inject" shows those there are; a disabled one cannot be triggered.`;
   // What the editor sends when a person triggers a node with values of their own.
   const properties = [{ p: 'payload', v: JSON.stringify(payload), vt: 'json' }];
   const body = payload === undefined ? {} : { __user_inject_props__: properties };
-  await send(`inject/${encodeURIComponent(node)}`, { method: 'POST', body, missing }, signal);
+  const sent = { method: 'POST', body, missing };
+  await order(`inject/${encodeURIComponent(node)}`, sent, { status: 200, text: 'OK' }, signal);
 }
 
 /** JSON Schema of what to send. */

@@ -1,7 +1,7 @@
 // The session of the person who is signed in to the editor, and where the editor is.
 
 import { fetchText, findLocalStorageEntry, getConfig, type SignIn, ToolError } from '@tabrelay/plugin-sdk';
-import { asText, objectAt, parseJSON } from '@tabrelay/plugin-sdk/json';
+import { isObject, parseJSON } from '@tabrelay/plugin-sdk/json';
 
 /** Where the editor's paths begin. */
 export function baseUrl(): string {
@@ -16,7 +16,9 @@ export function token(): string | undefined {
   // Editors of several paths on one host each have an entry of their own.
   const suffix = new URL(baseUrl()).pathname.slice(0, -1).replaceAll('/', '-');
   const entry = findLocalStorageEntry((key) => key === `auth-tokens${suffix}`);
-  return asText(objectAt(parseJSON(entry?.value ?? '')).access_token) || undefined;
+  const session = parseJSON(entry?.value ?? '');
+  const found = isObject(session) ? session.access_token : undefined;
+  return typeof found === 'string' && found !== '' ? found : undefined;
 }
 
 export const bearer = (): Record<string, string> => {
@@ -24,7 +26,7 @@ export const bearer = (): Record<string, string> => {
   return session === undefined ? {} : { authorization: `Bearer ${session}` };
 };
 
-export const signIn: SignIn = {
+export const signIn = {
   // An editor without adminAuth, or one with a default user, answers everybody. One that cannot be reached
   // has not refused anybody: the call itself then says what is wrong.
   isSignedIn: async () =>
@@ -35,4 +37,4 @@ export const signIn: SignIn = {
     ),
   loginUrl: baseUrl,
   waitMs: 500,
-};
+} satisfies SignIn;

@@ -1,6 +1,7 @@
 // Records as an agent gets them: without what every one of a list repeats, and with long texts cut.
 
-import type { JsonObject } from '@tabrelay/plugin-sdk/json';
+import type { JsonObject, JsonReader } from '@tabrelay/plugin-sdk/json';
+import { pagingInput } from '@tabrelay/plugin-sdk/paging';
 
 /** JSON Schema of the name of a collection. */
 export const collectionInput = {
@@ -14,21 +15,9 @@ export const idInput = { type: 'string', minLength: 1, description: 'The id of t
 
 /** JSON Schema of which part of a list to answer. */
 export const pageInput = {
-  limit: { type: 'integer', minimum: 1, maximum: 200, default: 20, description: 'How many entries.' },
-  page: { type: 'integer', minimum: 1, default: 1, description: 'From nextPage of the answer before.' },
+  limit: { ...pagingInput.limit, maximum: 200, default: 20 },
+  offset: pagingInput.offset,
 } as const;
-
-/** JSON Schema of what [pageOf] says. */
-export const pageOutput = {
-  total: { type: 'integer', description: 'How many there are, all pages together.' },
-  nextPage: { type: 'integer', description: 'Present when there are more.' },
-} as const;
-
-/** What a list answers about the whole. */
-export function pageOf({ page, totalItems, totalPages }: JsonObject) {
-  const more = typeof page === 'number' && typeof totalPages === 'number' && page < totalPages;
-  return { total: typeof totalItems === 'number' ? totalItems : 0, ...(more ? { nextPage: page + 1 } : {}) };
-}
 
 /** JSON Schema of how long a text may be. */
 export const maxCharsInput = {
@@ -56,11 +45,19 @@ export const expandInput = {
 /** JSON Schema of a record. */
 export const recordOutput = { type: 'object', description: 'The fields by name.' } as const;
 
+/** What to ask for when an agent asks for some fields: by its collection a record is known to be one. */
+export const withCollection = (fields: string): string | undefined =>
+  fields === '' ? undefined : `${fields},collectionId`;
+
 /** A record without the collection it is of, its texts cut. */
-export const record = (
-  { collectionId: _id, collectionName: _name, ...fields }: JsonObject,
-  maxChars: number,
-): JsonObject =>
+export function record(from: JsonReader, maxChars: number): JsonObject {
+  from.string('collectionId');
+  const { collectionId: _id, collectionName: _name, ...fields } = from.object();
+  return shortened(fields, maxChars);
+}
+
+/** Values by name, their texts cut. */
+export const shortened = (fields: JsonObject, maxChars: number): JsonObject =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, cut(value, maxChars)]));
 
 function cut(value: unknown, maxChars: number): unknown {

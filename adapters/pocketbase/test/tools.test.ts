@@ -31,7 +31,7 @@ const pocketbase: Application = {
   },
 };
 
-const some = { limit: 20, page: 1, maxChars: 30 };
+const some = { limit: 20, offset: 0, maxChars: 30 };
 const books = { collection: 'books' };
 const everything = { ...books, filter: '', sort: 'title', fields: '', expand: '', ...some };
 
@@ -51,11 +51,11 @@ tapeTest(pocketbase, 'collections and their schemas', async ({ ctx }) => {
 
 tapeTest(pocketbase, 'records in pages, with long texts cut', async ({ ctx }) => {
   const first = await listRecords.handle({ ...everything, limit: 2 }, ctx);
-  assert.deepEqual([first.total, first.nextPage, first.records.length], [3, 2, 2]);
+  assert.deepEqual([first.total, first.nextOffset, first.records.length], [3, 2, 2]);
   assert.match(String(first.records[0]?.blurb), /^.{30}…$/);
   assert.equal('collectionId' in (first.records[0] ?? {}), false);
-  const rest = await listRecords.handle({ ...everything, limit: 2, page: 2 }, ctx);
-  assert.deepEqual([rest.records.length, rest.nextPage], [1, undefined]);
+  const rest = await listRecords.handle({ ...everything, limit: 2, offset: 2 }, ctx);
+  assert.deepEqual([rest.records.length, rest.nextOffset], [1, undefined]);
   const owl = await searchRecords.handle({ ...books, text: "owl's", ...some }, ctx);
   assert.deepEqual(
     owl.records.map(({ title }) => title),

@@ -8,19 +8,20 @@ import {
   httpStatusToToolError,
   ToolError,
 } from '@tabrelay/plugin-sdk';
-import { asText, type JsonObject, objectAt } from '@tabrelay/plugin-sdk/json';
+import { isObject, type JsonReader, jsonReader } from '@tabrelay/plugin-sdk/json';
 
 /** An answer's `data`, which may be a list, and what the server warns of. */
 export interface Answer {
-  data: unknown;
-  warnings: unknown;
+  data: JsonReader;
+  warnings: string[];
 }
 
 export async function get(path: string, params: FormFields, signal: AbortSignal): Promise<Answer> {
   const query = buildQueryString(params);
   const url = `${baseUrl()}api/v1/${path}${query && `?${query}`}`;
-  const answer = objectAt(await fetchJSON(url, { signal, explain }));
-  return { data: answer.data, warnings: answer.warnings };
+  const answer = jsonReader(await fetchJSON(url, { signal, explain }));
+  if (answer.string('status') !== 'success') answer.at('status').fail('is not success');
+  return { data: answer.at('data'), warnings: answer.maybe('warnings')?.strings() ?? [] };
 }
 
 /** The pages of the web interface: a person may have copied the address of one. */
@@ -36,14 +37,14 @@ export function baseUrl(): string {
 
 /** What went wrong in the words of the server; undefined when it was not Prometheus that answered. */
 async function explain(response: Response): Promise<ToolError | undefined> {
-  const answer = objectAt(await response.json().catch(() => undefined));
-  const known = asText(answer.errorType);
-  return known === '' ? undefined : failure(known, answer, response);
+  const answer: unknown = await response.json().catch(() => undefined);
+  if (!isObject(answer) || typeof answer.errorType !== 'string') return undefined;
+  return failure(answer.errorType, String(answer.error ?? answer.errorType), response);
 }
 
 /** https://prometheus.io/docs/prometheus/latest/querying/api/#format-overview names the types of errors. */
-function failure(type: string, answer: JsonObject, response: Response): ToolError | Promise<ToolError> {
-  const said = `Prometheus answered: ${asText(answer.error)}.`;
+function failure(type: string, error: string, response: Response): ToolError | Promise<ToolError> {
+  const said = `Prometheus answered: ${error}.`;
   switch (type) {
     case 'execution':
       return new ToolError(

@@ -1,16 +1,26 @@
 // Samples as the server sends them: [seconds, "value"], the value as text because NaN and +Inf are values too.
 
-import { asNumber, asText, itemsIn, objectAt } from '@tabrelay/plugin-sdk/json';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
 
 export interface Sample {
   time: number;
   value: string;
 }
 
-export function sample(pair: unknown): Sample {
-  const [time, value] = itemsIn(pair);
-  return { time: asNumber(time), value: asText(value) };
+export function sample(pair: JsonReader): Sample {
+  const [time, value] = pair.list();
+  if (time === undefined || value === undefined) return pair.fail('is no pair of time and value');
+  // The value of a native histogram is an object: count, sum and buckets.
+  const text = typeof value.value === 'string' ? value.value : JSON.stringify(value.object());
+  return { time: time.number(), value: text };
 }
+
+/** The samples of a series over time, or the one at a moment; those of native histograms have a name of their own. */
+export const samples = (series: JsonReader): Sample[] => {
+  const over = series.maybe('values') ?? series.maybe('histograms');
+  if (over !== undefined) return over.list().map(sample);
+  return [sample(series.maybe('histogram') ?? series.at('value'))];
+};
 
 /** A number where JSON has one. */
 export const numeric = (value: string): number | string => {
@@ -33,8 +43,8 @@ export function summary(samples: readonly Sample[]) {
 }
 
 /** The labels of a series, a target or an alert. */
-export const labels = (value: unknown): Record<string, string> =>
-  Object.fromEntries(Object.entries(objectAt(value)).map(([name, label]) => [name, asText(label)]));
+export const labels = (from: JsonReader): Record<string, string> =>
+  Object.fromEntries(from.entries().map(([name, label]) => [name, label.string()]));
 
 /** JSON Schema of a set of labels. */
 export const labelsOutput = { type: 'object', additionalProperties: { type: 'string' } } as const;

@@ -7,12 +7,15 @@ import {
   fetchFromPage,
   fetchJSON,
   fetchText,
+  type Outcome,
+  signedOut,
   ToolError,
+  withFreshToken,
 } from '@tabrelay/plugin-sdk';
-import { asText, type JsonObject, objectAt } from '@tabrelay/plugin-sdk/json';
+import { plainText } from '@tabrelay/plugin-sdk/html';
+import { type JsonReader, jsonReader } from '@tabrelay/plugin-sdk/json';
 import { failure } from './failures.ts';
-import { plain } from './markup.ts';
-import { base, environment, forgetToken, signedOut, token } from './session.ts';
+import { base, environment, forgetToken, signIn, token } from './session.ts';
 
 /** One `this.name(…);` of an answer. */
 export interface Command {
@@ -21,27 +24,35 @@ export interface Command {
 }
 
 export interface Reply {
-  env: JsonObject;
+  env: JsonReader;
   commands: Command[];
   /** What the person would read. */
   said: string;
 }
 
+/** What Roundcube is asked: which action of it answers. */
+type Query = FormFields & { _action: string };
+
 /** A read. */
-export const ask = (query: FormFields, signal: AbortSignal): Promise<Reply> =>
-  authorized(signal, (headers) => fetchJSON(address({ ...query, _remote: 1 }), { headers, signal }));
+export const ask = (query: Query, signal: AbortSignal): Promise<Reply> =>
+  authorized(signal, async (headers) => {
+    const answer = await fetchJSON(address({ ...query, _remote: 1 }), { headers, signal });
+    return read(answer, query, undefined);
+  });
 
 /** A change: `body` goes as a form. */
-export const act = (query: FormFields, body: FormFields, signal: AbortSignal): Promise<Reply> =>
-  authorized(signal, (headers) => {
+export const act = (query: Query, body: FormFields, signal: AbortSignal): Promise<Reply> =>
+  authorized(signal, async (headers) => {
     const form = new URLSearchParams(buildQueryString(body));
-    return fetchJSON(address({ ...query, _remote: 1 }), { method: 'POST', body: form, headers, signal });
+    const sent = { method: 'POST', body: form, headers, signal };
+    return read(await fetchJSON(address({ ...query, _remote: 1 }), sent), query, 'unknown');
   });
 
 /** A page, as the person would open it. */
 export async function page(query: FormFields, signal: AbortSignal): Promise<string> {
   const html = await fetchText(address(query), { signal });
-  return environment(html).task === 'login' ? signedOut() : html;
+  environment(html);
+  return html;
 }
 
 /** A file; the token goes with it because a link could be on a page of anybody. */
@@ -50,34 +61,31 @@ export async function file(query: FormFields, signal: AbortSignal): Promise<Resp
 }
 
 /** A token that is not taken is asked for anew once: nothing was done before that. */
-async function authorized(
+const authorized = (
   signal: AbortSignal,
-  send: (headers: Record<string, string>) => Promise<unknown>,
-): Promise<Reply> {
-  for (const last of [false, true]) {
-    const proof = (await token(signal)) ?? (await signedOut());
-    try {
-      return read(await send({ 'x-roundcube-request': proof })) ?? (await signedOut());
-    } catch (error) {
-      if (last || !refused(error)) throw error;
-      forgetToken();
-    }
-  }
-  return signedOut();
-}
+  send: (headers: Record<string, string>) => Promise<Reply>,
+): Promise<Reply> =>
+  withFreshToken({ get: () => token(signal), forget: forgetToken, isRefused }, (proof) =>
+    send({ 'x-roundcube-request': proof }),
+  );
 
-const refused = (error: unknown): boolean => error instanceof ToolError && error.category === 'auth';
+const isRefused = (error: unknown): boolean => error instanceof ToolError && error.category === 'auth';
 
-/** Undefined when the session is over. */
-function read(value: unknown): Reply | undefined {
-  const answer = objectAt(value);
-  const commands = parse(asText(answer.exec));
-  if (commands.some(({ name }) => name === 'session_error')) return undefined;
-  const messages = commands.filter(({ name }) => name === 'display_message');
-  const wrong = messages.find(({ args }) => args[1] === 'error' || args[1] === 'warning');
-  if (wrong) throw failure(plain(asText(wrong.args[0])));
-  const said = messages.map(({ args }) => plain(asText(args[0]))).join(' ');
-  return { env: objectAt(answer.env), commands, said };
+/** Reads the answer of the action that was asked for, which names itself in it. */
+function read(value: unknown, { _action: asked }: Query, outcome: Outcome | undefined): Reply {
+  const answer = jsonReader(value, outcome);
+  const commands = parse(answer.string('exec'));
+  if (commands.some(({ name }) => name === 'session_error')) throw signedOut(signIn);
+  if (answer.string('action') !== asked) answer.at('action').fail(`is not ${asked}`);
+  const messages = commands
+    .filter(({ name }) => name === 'display_message')
+    .map(({ args }) => jsonReader(args[0] ?? '').string())
+    .map(plainText);
+  const wrong = commands.find(
+    ({ name, args }) => name === 'display_message' && (args[1] === 'error' || args[1] === 'warning'),
+  );
+  if (wrong) throw failure(plainText(jsonReader(wrong.args[0]).string()));
+  return { env: answer.maybe('env') ?? jsonReader({}), commands, said: messages.join(' ') };
 }
 
 /** One command stands on each line, and its arguments are JSON. A line of another form is a plugin's, for the page. */

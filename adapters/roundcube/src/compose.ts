@@ -1,8 +1,9 @@
 // Writing mail: Roundcube prepares a message, fills in what it knows, and takes the rest as a form.
 
 import { ToolError } from '@tabrelay/plugin-sdk';
+import { parseHTML } from '@tabrelay/plugin-sdk/html';
+import { invalidResponse } from '@tabrelay/plugin-sdk/json';
 import { act, page, type Reply } from './api.ts';
-import { pageOf } from './markup.ts';
 
 /** A prepared message: what its form holds by now. */
 export interface Form {
@@ -21,8 +22,8 @@ export async function prepare(
 ): Promise<Form> {
   const about = reply && { _reply_uid: reply.uid, _mbox: reply.folder, _all: reply.all ? 'all' : undefined };
   for (let attempt = 0; attempt < 3; attempt++) {
-    const form = pageOf(await page({ _task: 'mail', _action: 'compose', ...about }, signal));
-    const id = field(form, '_id');
+    const form = parseHTML(await page({ _task: 'mail', _action: 'compose', ...about }, signal));
+    const id = contentOf(form.querySelector('form [name="_id"]'));
     // Roundcube keeps what it prepared in the session, where another request of the person's tab that ends at that
     // moment may overwrite it. Nothing was sent then.
     if (id !== '') return filled(form, id);
@@ -74,12 +75,18 @@ export function submit(form: Form, composed: Composed, draft: boolean, signal: A
 /** The value of a field, as the page was sent. */
 function field(form: Document, name: string): string {
   const found = form.querySelector(`form [name="${name}"]`);
-  return (found?.getAttribute('value') ?? found?.textContent ?? '').trim();
+  if (found === null) throw invalidResponse(`the form has no field ${name}`);
+  return contentOf(found);
 }
+
+const contentOf = (field: Element | null): string =>
+  (field?.getAttribute('value') ?? field?.textContent ?? '').trim();
 
 /** The identity that is chosen, or the first. */
 function identity(form: Document): string {
   const options =
     form.querySelector('[name="_from"] option[selected]') ?? form.querySelector('[name="_from"] option');
-  return options?.getAttribute('value') ?? field(form, '_from');
+  const chosen = options?.getAttribute('value') ?? field(form, '_from');
+  if (chosen === '') throw invalidResponse('the form has nobody to send from');
+  return chosen;
 }

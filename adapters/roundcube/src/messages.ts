@@ -1,27 +1,31 @@
 // Messages as lists show them, and whether they are there at all.
 
 import { ToolError } from '@tabrelay/plugin-sdk';
-import { asNumber, asText, objectAt } from '@tabrelay/plugin-sdk/json';
+import { plainText } from '@tabrelay/plugin-sdk/html';
+import { invalidResponse, jsonReader } from '@tabrelay/plugin-sdk/json';
 import { act, ask, type Command } from './api.ts';
 import { missing } from './failures.ts';
-import { people, plain } from './markup.ts';
+import { people } from './markup.ts';
 import { record } from './shape.ts';
 
 /** A row of a list: `add_message_row(uid, columns, flags, …)`. */
-export function summary({ args: [uid, columns, flags] }: Command) {
-  const shown = objectAt(columns);
-  const has = objectAt(flags);
+export function summary({ args }: Command) {
+  const [uid, columns, flags] = jsonReader(args).list();
+  if (!uid || !columns || !flags) throw invalidResponse('a row of the list has no columns');
+  // A person may hide columns; of the flags those are named that are set.
+  const column = (name: string) => plainText(columns.maybe(name)?.string() ?? '');
+  const flag = (name: string) => flags.maybe(name)?.number() === 1;
   return {
-    uid: Number(uid),
-    subject: plain(asText(shown.subject)),
+    uid: typeof uid.value === 'string' ? Number(uid.value) : uid.number(),
+    subject: plainText(columns.string('subject')),
     // Folders of sent mail show the recipient here.
-    people: people(asText(shown.fromto)),
-    date: plain(asText(shown.date)),
-    size: plain(asText(shown.size)),
-    unread: asNumber(has.seen) === 0,
-    flagged: asNumber(has.flagged) === 1,
-    answered: asNumber(has.answered) === 1,
-    attachment: asNumber(has.hasattachment) === 1 || asText(has.ctype).startsWith('multipart/mixed'),
+    people: people(columns.maybe('fromto')?.string() ?? ''),
+    date: column('date'),
+    size: column('size'),
+    unread: !flag('seen'),
+    flagged: flag('flagged'),
+    answered: flag('answered'),
+    attachment: flag('hasattachment') || flags.string('ctype').startsWith('multipart/mixed'),
   };
 }
 
@@ -30,7 +34,7 @@ export const summaryOutput = record({
   uid: { type: 'integer' },
   subject: { type: 'string' },
   people: { type: 'string', description: 'The sender; in folders of sent mail the recipients.' },
-  date: { type: 'string', description: 'As the webmail shows it to the person.' },
+  date: { type: 'string', description: 'As the webmail shows it to the person; empty where they hide it.' },
   size: { type: 'string' },
   unread: { type: 'boolean' },
   flagged: { type: 'boolean' },
@@ -42,7 +46,7 @@ export const summaryOutput = record({
 export async function mustExist(folder: string, uids: readonly number[], signal: AbortSignal): Promise<void> {
   // A folder that is missing is an error of its own.
   const { env } = await ask({ _task: 'mail', _action: 'list', _mbox: folder }, signal);
-  if (asNumber(env.exists) === 0) throw noSuchMessage(folder, uids);
+  if (env.number('exists') === 0) throw noSuchMessage(folder, uids);
   for (const uid of uids) {
     try {
       await ask({ _task: 'mail', _action: 'headers', _uid: uid, _mbox: folder }, signal);
@@ -70,8 +74,9 @@ export const markUnread = (folder: string, uid: number, signal: AbortSignal): Pr
 export function headers(shown: Document) {
   const header = (name: string) => people(shown.querySelector(`td.header.${name}`)?.innerHTML ?? '');
   // Besides its text the element may have a label and a link.
-  const subject = shown.querySelector('#message-header .subject, td.header.subject')?.childNodes ?? [];
-  const words = [...subject].filter(({ nodeType }) => nodeType === Node.TEXT_NODE);
+  const subject = shown.querySelector('#message-header .subject, td.header.subject');
+  if (subject === null) throw invalidResponse('the page of the message has no subject');
+  const words = [...subject.childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE);
   return {
     subject: words.map((one) => one.textContent?.trim()).join(''),
     from: header('from'),
@@ -83,7 +88,7 @@ export function headers(shown: Document) {
 
 /** Its attachments, by the part of the message they are. */
 export const attachments = (shown: Document) =>
-  [...shown.querySelectorAll('li[id^="attach"]')].slice(0, 100).map((one) => ({
+  [...shown.querySelectorAll('li[id^="attach"]')].map((one) => ({
     part: one.id.slice('attach'.length),
     name: one.querySelector('.attachment-name')?.textContent ?? '',
     size: (one.querySelector('.attachment-size')?.textContent ?? '').replaceAll(/[()~]/g, ''),

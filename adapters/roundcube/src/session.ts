@@ -1,7 +1,7 @@
 // The session of the person. Requests carry a token which each page of Roundcube has in its environment.
 
-import { fetchText, requireSignIn, type SignIn, ToolError } from '@tabrelay/plugin-sdk';
-import { asText, type JsonObject, objectAt } from '@tabrelay/plugin-sdk/json';
+import { fetchText, lostSession, type SignIn, ToolError } from '@tabrelay/plugin-sdk';
+import { invalidResponse, type JsonReader, jsonReader, parseJSON } from '@tabrelay/plugin-sdk/json';
 
 /** Where the webmail is: all of its addresses are this one with a query. */
 export const base = (): URL => new URL('./', document.baseURI);
@@ -12,14 +12,13 @@ export const isWebmail = (page: Document): boolean =>
 
 let known: string | undefined;
 
-/** The token of the signed-in person, or undefined when nobody is signed in. */
-export async function token(signal?: AbortSignal): Promise<string | undefined> {
+/** The token of the signed-in person. */
+export async function token(signal?: AbortSignal): Promise<string> {
   if (known !== undefined) return known;
   const options = signal === undefined ? {} : { signal };
   const page = environment(await fetchText(new URL('?_task=mail', base()), options));
-  if (page.task === 'login') return undefined;
-  const found = asText(page.request_token);
-  if (page.task !== 'mail' || found === '') throw broken();
+  const found = page.maybe('request_token')?.string();
+  if (taskOf(page) !== 'mail' || !found) throw broken();
   known = found;
   return known;
 }
@@ -29,25 +28,28 @@ export function forgetToken(): void {
   known = undefined;
 }
 
+const declared = /rcmail\.set_env\((\{.*\})\);/;
+
+/** Whether a page is one that Roundcube made. */
+export const isOfWebmail = (html: string): boolean => declared.test(html);
+
 /** What a page tells its script: `rcmail.set_env({…});`, on one line. */
-export function environment(html: string): JsonObject {
-  const found = /rcmail\.set_env\((\{.*\})\);/.exec(html)?.[1];
-  return found === undefined ? {} : objectAt(JSON.parse(found));
+export function environment(html: string): JsonReader {
+  const found = parseJSON(declared.exec(html)?.[1] ?? '');
+  if (found === undefined) throw lostSession(html) ?? invalidResponse('it is no page of the webmail');
+  return jsonReader(found);
 }
 
+/** Which part of the webmail a page is of; undefined for a page that shows an error. */
+export const taskOf = (page: JsonReader): string | undefined => page.maybe('task')?.string();
+
 export const signIn: SignIn = {
-  isSignedIn: async () => (await token()) !== undefined,
+  isSignedIn: async () => (await token()) !== '',
   // The answer is the webmail's own word, so there is nothing to wait for.
   waitMs: 0,
   loginUrl: () => new URL('?_task=login', base()).href,
+  isLoginPage: (html) => isOfWebmail(html) && taskOf(environment(html)) === 'login',
 };
-
-/** Fails with AUTH_ERROR and the address where to sign in. */
-export async function signedOut(): Promise<never> {
-  forgetToken();
-  await requireSignIn({ ...signIn, isSignedIn: () => false });
-  throw ToolError.internal('unreachable: nobody is signed in');
-}
 
 const broken = (): ToolError =>
   new ToolError(

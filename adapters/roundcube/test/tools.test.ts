@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
 import { failureOf, type Recording, type Session, tapeTest } from '../../cookie-tape.ts';
+import '../src/index.ts'; // what the plugin says of its sign-in holds for its requests
 import { parse } from '../src/api.ts';
 import { listFolders } from '../src/tools/list-folders.ts';
 import { listMessages } from '../src/tools/list-messages.ts';

@@ -5,7 +5,6 @@ import { test } from 'node:test';
 import { ToolError } from '@tabrelay/plugin-sdk';
 import { readGrid, tables } from '../src/grid.ts';
 import { cut } from '../src/page.ts';
-import { textSlice } from '../src/slices.ts';
 import { listForms } from '../src/tools/list-forms.ts';
 import { listLinks } from '../src/tools/list-links.ts';
 import { listTables } from '../src/tools/list-tables.ts';
@@ -180,7 +179,6 @@ test('a search takes no pattern, and pieces never cut a character', async () => 
     (await failureOf(() => searchText.handle({ ...search, query: ' \n' }, ctx))).code,
     'VALIDATION_ERROR',
   );
-  assert.deepEqual(textSlice('a🦊b', 0, 2), { text: 'a', totalChars: 4, nextOffset: 1 });
   assert.equal(cut('a🦊bc', 3), 'a…');
 });
 

@@ -1,19 +1,19 @@
 // Comments as the API answers them.
 
-import { asNumber, asText, type JsonObject, objectAt } from '@tabrelay/plugin-sdk/json';
-import { plain } from './markup.ts';
+import { htmlToText } from '@tabrelay/plugin-sdk/html';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
 import { utc } from './posts.ts';
 import { record, time } from './shape.ts';
 
-export const comment = (from: JsonObject) => ({
-  id: asNumber(from.id),
-  postId: asNumber(from.post),
-  replyTo: asNumber(from.parent),
-  author: asText(from.author_name),
-  status: asText(from.status),
-  date: utc(from.date_gmt),
-  text: plain(asText(objectAt(from.content).rendered)),
-  link: asText(from.link),
+export const comment = (from: JsonReader) => ({
+  id: from.number('id'),
+  postId: from.number('post'),
+  replyTo: from.number('parent'),
+  author: from.string('author_name'),
+  status: from.string('status'),
+  date: utc(from, 'date_gmt'),
+  text: htmlToText(from.string('content', 'rendered')),
+  link: from.string('link'),
 });
 
 /** JSON Schema of [comment]. */

@@ -1,6 +1,7 @@
 // What an error of the REST API means to an agent. https://developer.wordpress.org/rest-api/reference/
 
 import { ToolError, type ToolErrorOptions } from '@tabrelay/plugin-sdk';
+import { plainText } from '@tabrelay/plugin-sdk/html';
 
 /** One error as the API reports it. */
 export interface ApiError {
@@ -46,7 +47,7 @@ const byStatus: Readonly<Record<number, Meaning>> = {
 
 /** The ToolError for an error of the API. Below 500 it came before anything was done. */
 export function failure({ code, message, status }: ApiError): ToolError {
-  const said = plain(message) || `The site answered with the error "${code}".`;
+  const said = plainText(message) || `The site answered with the error "${code}".`;
   const found = byCode.find(([pattern]) => pattern.test(code))?.[1] ?? byStatus[status];
   if (found) {
     const [name, options, advice = ''] = found;
@@ -57,7 +58,3 @@ export function failure({ code, message, status }: ApiError): ToolError {
     outcome: status >= 500 ? 'unknown' : 'not_executed',
   });
 }
-
-/** Messages may have markup. */
-const plain = (html: string): string =>
-  new DOMParser().parseFromString(html, 'text/html').body.textContent?.trim() ?? '';

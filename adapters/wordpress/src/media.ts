@@ -1,16 +1,16 @@
 // Files of the media library as the API answers them.
 
-import { asNumber, asText, type JsonObject } from '@tabrelay/plugin-sdk/json';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
 import { utc, written } from './posts.ts';
 import { record, time } from './shape.ts';
 
-export const file = (from: JsonObject) => ({
-  id: asNumber(from.id),
-  title: written(from.title),
-  altText: asText(from.alt_text),
-  mimeType: asText(from.mime_type),
-  date: utc(from.date_gmt),
-  url: asText(from.source_url),
+export const file = (from: JsonReader) => ({
+  id: from.number('id'),
+  title: written(from, 'title'),
+  altText: from.string('alt_text'),
+  mimeType: from.string('mime_type'),
+  date: utc(from, 'date_gmt'),
+  url: from.string('source_url'),
 });
 
 /** JSON Schema of [file]. */

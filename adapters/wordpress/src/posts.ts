@@ -1,29 +1,29 @@
 // Posts and pages as the API answers them.
 
-import { asNumber, asText, itemsIn, type JsonObject, objectAt } from '@tabrelay/plugin-sdk/json';
-import { plain } from './markup.ts';
+import { htmlToText } from '@tabrelay/plugin-sdk/html';
+import type { JsonObject, JsonReader } from '@tabrelay/plugin-sdk/json';
 import { id, record, time } from './shape.ts';
 
 /** Where the API keeps them. */
 export const collection = (type: 'post' | 'page'): string => `/wp/v2/${type}s`;
 
 /** The text a person typed where the account may edit it; else the text a visitor sees. */
-export const written = (field: unknown): string => {
-  const { raw, rendered } = objectAt(field);
-  return typeof raw === 'string' ? raw : plain(asText(rendered));
-};
+export const written = (from: JsonReader, field: string): string =>
+  from.at(field).maybe('raw')?.string() ?? htmlToText(from.string(field, 'rendered'));
 
-export const utc = (value: unknown): string => (asText(value) === '' ? '' : `${asText(value)}Z`);
+/** A time, which the API gives without a zone; empty where it is null, as that of a draft may be. */
+export const utc = (from: JsonReader, field: string): string =>
+  from.at(field).value === null ? '' : `${from.string(field)}Z`;
 
 /** What lists and saved posts show. */
-export const summary = (from: JsonObject) => ({
-  id: asNumber(from.id),
-  title: written(from.title),
-  status: asText(from.status),
-  date: utc(from.date_gmt),
-  modified: utc(from.modified_gmt),
-  authorId: asNumber(from.author),
-  link: asText(from.link),
+export const summary = (from: JsonReader) => ({
+  id: from.number('id'),
+  title: written(from, 'title'),
+  status: from.string('status'),
+  date: utc(from, 'date_gmt'),
+  modified: utc(from, 'modified_gmt'),
+  authorId: from.number('author'),
+  link: from.string('link'),
 });
 
 const properties = {
@@ -39,15 +39,17 @@ const properties = {
 /** JSON Schema of [summary]. */
 export const summaryOutput = record(properties);
 
-const numbersIn = (value: unknown): number[] => itemsIn(value).filter((item) => typeof item === 'number');
+/** Ids of categories or tags; pages have none. */
+const ids = (from: JsonReader, field: string): number[] =>
+  from.string('type') === 'page' ? [] : from.list(field).map((one) => one.number());
 
 /** What a whole post has besides its text. */
-export const details = (from: JsonObject) => ({
+export const details = (from: JsonReader) => ({
   ...summary(from),
-  excerpt: written(from.excerpt),
-  categories: numbersIn(from.categories),
-  tags: numbersIn(from.tags),
-  commentsOpen: from.comment_status === 'open',
+  excerpt: written(from, 'excerpt'),
+  categories: ids(from, 'categories'),
+  tags: ids(from, 'tags'),
+  commentsOpen: from.string('comment_status') === 'open',
 });
 
 /** JSON Schema of [details], in parts. */
@@ -64,7 +66,7 @@ export const detailProperties = {
   commentsOpen: { type: 'boolean' },
 } as const;
 
-const ids = { type: 'array', items: id, maxItems: 50 } as const;
+const idsInput = { type: 'array', items: id, maxItems: 50 } as const;
 
 /** What can be written, by the names of the tools. */
 export const writable = {
@@ -75,8 +77,8 @@ export const writable = {
     ...time,
     description: 'When it is or was published, UTC, ISO 8601; in the future with status future.',
   },
-  categories: { ...ids, description: 'Ids from list_terms. Posts only.' },
-  tags: { ...ids, description: 'Ids from list_terms. Posts only.' },
+  categories: { ...idsInput, description: 'Ids from list_terms. Posts only.' },
+  tags: { ...idsInput, description: 'Ids from list_terms. Posts only.' },
   parent: { type: 'integer', minimum: 0, description: 'Id of the page above this one. Pages only.' },
 } as const;
 

@@ -1,8 +1,8 @@
 // The session of the person: WordPress takes its cookie for the REST API only together with a nonce.
 // https://developer.wordpress.org/rest-api/using-the-rest-api/authentication/#cookie-authentication
 
-import { fetchFromPage, fetchJSON, requireSignIn, type SignIn, ToolError } from '@tabrelay/plugin-sdk';
-import { asText, objectAt } from '@tabrelay/plugin-sdk/json';
+import { fetchFromPage, fetchJSON, type SignIn, signedOut, ToolError } from '@tabrelay/plugin-sdk';
+import { invalidResponse, jsonReader } from '@tabrelay/plugin-sdk/json';
 import { api, onThisOrigin, route } from './site.ts';
 
 let home: URL | undefined; // where wp-admin and wp-login.php are: not always where the front page is
@@ -12,7 +12,11 @@ async function installation(): Promise<URL> {
   if (home === undefined) {
     const root = route(api(), '/');
     root.searchParams.set('_fields', 'url');
-    home = onThisOrigin(`${asText(objectAt(await fetchJSON(root)).url).replace(/\/$/, '')}/`);
+    home = onThisOrigin(
+      `${jsonReader(await fetchJSON(root))
+        .string('url')
+        .replace(/\/$/, '')}/`,
+    );
   }
   return home;
 }
@@ -29,14 +33,19 @@ export function forgetNonce(): void {
 }
 
 async function askNonce(base: URL): Promise<string | undefined> {
-  try {
-    const response = await fetchFromPage(new URL('wp-admin/admin-ajax.php?action=rest-nonce', base));
-    return (await response.text()).trim();
-  } catch (error) {
-    // Without a session the action does not exist.
-    if (error instanceof ToolError && error.category === 'validation') return undefined;
-    throw error;
-  }
+  const said = await fetchFromPage(new URL('wp-admin/admin-ajax.php?action=rest-nonce', base)).then(
+    (response) => response.text(),
+    (error: unknown) => {
+      // Without a session the action does not exist, or the answer is the page to sign in on.
+      if (error instanceof ToolError && (error.category === 'validation' || error.category === 'auth'))
+        return '0';
+      throw error;
+    },
+  );
+  const found = said.trim();
+  if (found === '0' || found === '-1') return undefined;
+  if (/^[\w-]{5,64}$/.test(found)) return found;
+  throw invalidResponse('it gave something else than a nonce');
 }
 
 export const signIn: SignIn = {
@@ -44,12 +53,12 @@ export const signIn: SignIn = {
   // The answer is the site's own word, so there is nothing to wait for.
   waitMs: 0,
   loginUrl: () => new URL('wp-login.php', home ?? location.origin).href,
+  isLoginPage: (html) => /<form\b[^>]*\bid="loginform"/.test(html),
 };
 
-/** Fails with AUTH_ERROR and the address where to sign in. */
-export async function signedOut(): Promise<never> {
+/** AUTH_ERROR with the address where to sign in. */
+export async function lostSession(): Promise<ToolError> {
   forgetNonce();
   await installation();
-  await requireSignIn({ ...signIn, isSignedIn: () => false });
-  throw ToolError.internal('unreachable: nobody is signed in');
+  return signedOut(signIn);
 }

@@ -1,7 +1,7 @@
 // Categories and tags as the API answers them.
 
-import { asNumber, asText, type JsonObject } from '@tabrelay/plugin-sdk/json';
-import { plain } from './markup.ts';
+import { htmlToText } from '@tabrelay/plugin-sdk/html';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
 import { record } from './shape.ts';
 
 export const taxonomy = {
@@ -13,13 +13,13 @@ export const taxonomy = {
 export const termsOf = (kind: 'category' | 'tag'): string =>
   kind === 'tag' ? '/wp/v2/tags' : '/wp/v2/categories';
 
-export const term = (from: JsonObject) => ({
-  id: asNumber(from.id),
-  name: plain(asText(from.name)),
-  slug: asText(from.slug),
-  description: asText(from.description),
-  parent: asNumber(from.parent),
-  posts: asNumber(from.count),
+export const term = (from: JsonReader) => ({
+  id: from.number('id'),
+  name: htmlToText(from.string('name')),
+  slug: from.string('slug'),
+  description: from.string('description'),
+  parent: from.string('taxonomy') === 'post_tag' ? 0 : from.number('parent'),
+  posts: from.number('count'),
 });
 
 /** JSON Schema of [term]. */

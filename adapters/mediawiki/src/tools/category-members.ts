@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
-import { get } from '../api.ts';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import { list } from '../api.ts';
 import { limitInput } from '../pages.ts';
 
 export const categoryMembers = defineTool({
@@ -46,29 +46,32 @@ export const categoryMembers = defineTool({
     },
     required: ['members'],
   },
-  async handle({ category, kind, limit, after }, { signal }) {
-    const answer = await get(
-      {
-        action: 'query',
-        list: 'categorymembers',
-        cmtitle: `Category:${category.replace(/^category:/i, '')}`,
-        cmtype: kind === 'all' ? ['page', 'subcat', 'file'] : kind,
-        cmprop: ['title', 'type'],
-        cmlimit: limit,
-        cmcontinue: after,
-      },
+  handle({ category, kind, limit, after }, { signal, maxBytes }) {
+    const params = {
+      action: 'query',
+      list: 'categorymembers',
+      cmtitle: `Category:${category.replace(/^category:/i, '')}`,
+      cmtype: kind === 'all' ? ['page', 'subcat', 'file'] : kind,
+      cmprop: ['title', 'type'],
+    };
+    const read = (answer: JsonReader) =>
+      answer
+        .list('query', 'categorymembers')
+        .map((one) => ({ title: one.string('title'), kind: kindOf(one) }));
+    return list(
+      'cm',
+      { limit, after, maxBytes },
+      params,
+      read,
+      (members, rest) => ({ members, ...rest }),
       signal,
     );
-    const next = asText(objectAt(answer, 'continue').cmcontinue);
-    return {
-      members: objectsIn(objectAt(answer, 'query').categorymembers).map((one) => ({
-        title: asText(one.title),
-        kind: kindOf(one.type),
-      })),
-      ...(next ? { next } : {}),
-    };
   },
 });
 
-const kindOf = (type: unknown): 'page' | 'subcat' | 'file' =>
-  type === 'subcat' || type === 'file' ? type : 'page';
+function kindOf(from: JsonReader): 'page' | 'subcat' | 'file' {
+  const type = from.string('type');
+  return type === 'page' || type === 'subcat' || type === 'file'
+    ? type
+    : from.at('type').fail('is no kind of member');
+}

@@ -1,8 +1,7 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
-import { asNumber, asText, objectAt } from '@tabrelay/plugin-sdk/json';
+import { textInput, textOutput, textPage } from '@tabrelay/plugin-sdk/paging';
 import { get } from '../api.ts';
 import { difference } from '../markup.ts';
-import { piece, pieceInput, pieceOutput } from '../pages.ts';
 
 export const compareRevisions = defineTool({
   name: 'compare_revisions',
@@ -19,7 +18,7 @@ export const compareRevisions = defineTool({
         minimum: 1,
         description: 'A later revision id. Left out: the revision after `from`.',
       },
-      ...pieceInput,
+      ...textInput,
     },
     required: ['from'],
     additionalProperties: false,
@@ -30,11 +29,11 @@ export const compareRevisions = defineTool({
       from: { type: 'integer' },
       to: { type: 'integer' },
       title: { type: 'string' },
-      ...pieceOutput,
+      ...textOutput,
     },
     required: ['from', 'to', 'title', 'text', 'totalChars'],
   },
-  async handle({ from, to, offset, maxChars }, { signal }) {
+  async handle({ from, to, offset, maxChars }, { signal, maxBytes }) {
     const answer = await get(
       {
         action: 'compare',
@@ -44,14 +43,12 @@ export const compareRevisions = defineTool({
       },
       signal,
     );
-    const compared = objectAt(answer, 'compare');
-    if (compared.torevid === undefined)
+    const compared = answer.at('compare');
+    const facts = { from: compared.number('fromrevid') };
+    if (to === undefined && compared.maybe('torevid') === undefined && compared.string('body') === '')
       throw ToolError.notFound(`${from} is the newest revision of its page.`);
-    return {
-      from: asNumber(compared.fromrevid),
-      to: asNumber(compared.torevid),
-      title: asText(compared.totitle),
-      ...piece(difference(asText(compared.body)), offset, maxChars),
-    };
+    const about = { ...facts, to: compared.number('torevid'), title: compared.string('totitle') };
+    const text = difference(compared.string('body'));
+    return textPage(text, { offset, maxChars, maxBytes }, (part) => ({ ...about, ...part }));
   },
 });

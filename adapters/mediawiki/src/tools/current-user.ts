@@ -1,5 +1,4 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asNumber, asText, objectAt, textsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
 
 export const currentUser = defineTool({
@@ -31,15 +30,15 @@ export const currentUser = defineTool({
       },
       signal,
     );
-    const user = objectAt(answer, 'query', 'userinfo');
-    const signedIn = asNumber(user.id) !== 0 && !user.temp;
+    const user = answer.at('query', 'userinfo');
+    const signedIn = user.number('id') !== 0 && !user.flag('temp');
     return {
       signedIn,
-      name: signedIn ? asText(user.name) : '',
-      editCount: asNumber(user.editcount),
-      groups: textsIn(user.groups).slice(0, 50),
-      blocked: 'blockid' in user,
-      wiki: asText(objectAt(answer, 'query', 'general').sitename),
+      name: signedIn ? user.string('name') : '',
+      editCount: user.number('editcount'),
+      groups: user.strings('groups').slice(0, 50),
+      blocked: user.maybe('blockid') !== undefined,
+      wiki: answer.string('query', 'general', 'sitename'),
     };
   },
 });

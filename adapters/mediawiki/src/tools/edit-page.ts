@@ -1,8 +1,7 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
-import { asNumber, asText, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
 import { save, savedOutput } from '../edit.ts';
-import { onlyPage, titleInput } from '../pages.ts';
+import { onlyPage, shownTo, titleInput } from '../pages.ts';
 
 export const editPage = defineTool({
   name: 'edit_page',
@@ -66,11 +65,11 @@ async function current(title: string, signal: AbortSignal) {
     },
     signal,
   );
-  const newest = objectsIn(onlyPage(answer, title).revisions)[0] ?? {};
+  const newest = onlyPage(answer, title).first('revisions');
   return {
-    revisionId: asNumber(newest.revid),
-    timestamp: asText(newest.timestamp),
-    user: asText(newest.user) || 'a hidden user',
-    seen: asText(answer.curtimestamp),
+    revisionId: newest.number('revid'),
+    timestamp: newest.string('timestamp'),
+    user: shownTo(newest, 'user') || 'a hidden user',
+    seen: answer.string('curtimestamp'),
   };
 }

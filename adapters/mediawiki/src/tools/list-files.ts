@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
-import { get } from '../api.ts';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import { list } from '../api.ts';
 import { fileOf, fileProperties } from '../files.ts';
 import { limitInput } from '../pages.ts';
 
@@ -38,21 +38,24 @@ export const listFiles = defineTool({
     },
     required: ['files'],
   },
-  async handle({ prefix, limit, after }, { signal }) {
+  handle({ prefix, limit, after }, { signal, maxBytes }) {
     const order =
       prefix === undefined ? { aisort: 'timestamp', aidir: 'older' } : { aisort: 'name', aiprefix: prefix };
-    const answer = await get(
-      {
-        action: 'query',
-        list: 'allimages',
-        ...order,
-        aiprop: ['url', 'size', 'mime', 'user', 'timestamp'],
-        ailimit: limit,
-        aicontinue: after,
-      },
+    const params = {
+      action: 'query',
+      list: 'allimages',
+      ...order,
+      aiprop: ['url', 'size', 'mime', 'user', 'timestamp'],
+    };
+    const read = (answer: JsonReader) =>
+      answer.list('query', 'allimages').map((one) => fileOf(one, one.string('title')));
+    return list(
+      'ai',
+      { limit, after, maxBytes },
+      params,
+      read,
+      (files, rest) => ({ files, ...rest }),
       signal,
     );
-    const next = asText(objectAt(answer, 'continue').aicontinue);
-    return { files: objectsIn(objectAt(answer, 'query').allimages).map(fileOf), ...(next ? { next } : {}) };
   },
 });

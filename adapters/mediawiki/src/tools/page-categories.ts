@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText, isTrue, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
-import { get } from '../api.ts';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import { list } from '../api.ts';
 import { limitInput, onlyPage, titleInput } from '../pages.ts';
 
 export const pageCategories = defineTool({
@@ -37,28 +37,24 @@ export const pageCategories = defineTool({
     },
     required: ['title', 'categories'],
   },
-  async handle({ title, limit, after }, { signal }) {
-    const answer = await get(
-      {
-        action: 'query',
-        prop: 'categories',
-        titles: title,
-        redirects: true,
-        clprop: 'hidden',
-        cllimit: limit,
-        clcontinue: after,
-      },
-      signal,
-    );
-    const page = onlyPage(answer, title);
-    const next = asText(objectAt(answer, 'continue').clcontinue);
-    return {
-      title: asText(page.title),
-      categories: objectsIn(page.categories).map((one) => ({
-        name: asText(one.title).replace(/^[^:]*:/, ''),
-        hidden: isTrue(one.hidden),
-      })),
-      ...(next ? { next } : {}),
+  handle({ title, limit, after }, { signal, maxBytes }) {
+    const params = { action: 'query', prop: 'categories', titles: title, redirects: true, clprop: 'hidden' };
+    let named = title;
+    const read = (answer: JsonReader) => {
+      const page = onlyPage(answer, title);
+      named = page.string('title');
+      // The list is left out where it is empty; a page that exists has an id.
+      const categories = page.number('pageid') && (page.maybe('categories')?.list() ?? []);
+      return (categories || []).map((one) => ({
+        name: one.string('title').replace(/^[^:]*:/, ''),
+        hidden: one.boolean('hidden'),
+      }));
     };
+    const answer = (categories: ReturnType<typeof read>, rest: object) => ({
+      title: named,
+      categories,
+      ...rest,
+    });
+    return list('cl', { limit, after, maxBytes }, params, read, answer, signal);
   },
 });

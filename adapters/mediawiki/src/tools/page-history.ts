@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asNumber, asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
-import { get } from '../api.ts';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import { list } from '../api.ts';
 import { limitInput, onlyPage, revision, revisionProperties, titleInput } from '../pages.ts';
 
 export const pageHistory = defineTool({
@@ -34,25 +34,22 @@ export const pageHistory = defineTool({
     },
     required: ['title', 'revisions'],
   },
-  async handle({ title, limit, olderThan }, { signal }) {
-    const answer = await get(
-      {
-        action: 'query',
-        prop: 'revisions',
-        titles: title,
-        redirects: true,
-        rvprop: ['ids', 'timestamp', 'user', 'comment', 'size', 'flags'],
-        rvlimit: limit,
-        rvcontinue: olderThan,
-      },
-      signal,
-    );
-    const page = onlyPage(answer, title);
-    const next = asText(objectAt(answer, 'continue').rvcontinue);
-    return {
-      title: asText(page.title),
-      revisions: objectsIn(page.revisions).map((one) => ({ ...revision(one), size: asNumber(one.size) })),
-      ...(next ? { next } : {}),
+  handle({ title, limit, olderThan: after }, { signal, maxBytes }) {
+    const rvprop = ['ids', 'timestamp', 'user', 'comment', 'size', 'flags'];
+    const params = { action: 'query', prop: 'revisions', titles: title, redirects: true, rvprop };
+    let named = title;
+    const read = (answer: JsonReader) => {
+      const page = onlyPage(answer, title);
+      named = page.string('title');
+      return page
+        .list('revisions')
+        .map((one) => ({ ...revision(one, 'parentid'), size: one.number('size') }));
     };
+    const answer = (revisions: ReturnType<typeof read>, rest: object) => ({
+      title: named,
+      revisions,
+      ...rest,
+    });
+    return list('rv', { limit, after, maxBytes }, params, read, answer, signal);
   },
 });

@@ -1,8 +1,8 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
+import { textInput, textOutput, textPage } from '@tabrelay/plugin-sdk/paging';
 import { get } from '../api.ts';
-import { article, plain } from '../markup.ts';
-import { piece, pieceInput, pieceOutput, talkPage, titleInput } from '../pages.ts';
+import { article } from '../markup.ts';
+import { sectionList, talkPage, titleInput } from '../pages.ts';
 
 export const readDiscussion = defineTool({
   name: 'read_discussion',
@@ -15,7 +15,7 @@ export const readDiscussion = defineTool({
     properties: {
       title: titleInput,
       section: { type: 'integer', minimum: 0, description: 'Only this topic.' },
-      ...pieceInput,
+      ...textInput,
     },
     required: ['title'],
     additionalProperties: false,
@@ -34,23 +34,22 @@ export const readDiscussion = defineTool({
           required: ['section', 'heading'],
         },
       },
-      ...pieceOutput,
+      totalTopics: { type: 'integer', description: 'How many there are, when not all are listed.' },
+      ...textOutput,
     },
-    required: ['talkPage', 'exists', 'topics', 'text', 'totalChars'],
+    required: ['talkPage', 'exists', 'topics', 'totalTopics', 'text', 'totalChars'],
   },
-  async handle({ title, section, offset, maxChars }, { signal }) {
-    const talk = await talkPage(title, signal);
-    if (!talk.exists) return { talkPage: talk.title, exists: false, topics: [], text: '', totalChars: 0 };
-    const params = { action: 'parse', page: talk.title, section, prop: ['text', 'sections'] };
+  async handle({ title, section, offset, maxChars }, { signal, maxBytes }) {
+    const { exists, title: talkPageTitle } = await talkPage(title, signal);
+    const about = { talkPage: talkPageTitle, exists };
+    if (!exists) return { ...about, topics: [], totalTopics: 0, text: '', totalChars: 0 };
+    const params = { action: 'parse', page: talkPageTitle, section, prop: ['text', 'sections'] };
     const flags = { disablelimitreport: true, disableeditsection: true, disabletoc: true };
-    const parsed = objectAt(await get({ ...params, ...flags }, signal), 'parse');
-    return {
-      talkPage: talk.title,
-      exists: true,
-      topics: objectsIn(parsed.sections)
-        .slice(0, 100)
-        .map((one) => ({ section: asText(one.index), heading: plain(asText(one.line)) })),
-      ...piece(article(asText(parsed.text)), offset, maxChars),
-    };
+    const parsed = (await get({ ...params, ...flags }, signal)).at('parse');
+    const all = sectionList(parsed, maxBytes);
+    const topics = all.map(({ section: index, heading }) => ({ section: index, heading }));
+    const facts = { ...about, topics, totalTopics: parsed.list('sections').length };
+    const text = article(parsed.string('text'));
+    return textPage(text, { offset, maxChars, maxBytes }, (part) => ({ ...facts, ...part }));
   },
 });

@@ -1,7 +1,7 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
-import { asNumber, asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
+import { textOutput, textPage } from '@tabrelay/plugin-sdk/paging';
 import { get } from '../api.ts';
-import { onlyPage, piece, pieceOutput, readInput } from '../pages.ts';
+import { onlyPage, readInput } from '../pages.ts';
 
 export const readPage = defineTool({
   name: 'read_page',
@@ -17,11 +17,11 @@ export const readPage = defineTool({
       revisionId: { type: 'integer', description: 'Hand it to edit_page as baseRevisionId.' },
       timestamp: { type: 'string' },
       contentModel: { type: 'string' },
-      ...pieceOutput,
+      ...textOutput,
     },
     required: ['title', 'revisionId', 'timestamp', 'contentModel', 'text', 'totalChars'],
   },
-  async handle({ title, section, offset, maxChars }, { signal }) {
+  async handle({ title, section, offset, maxChars }, { signal, maxBytes }) {
     const answer = await get(
       {
         action: 'query',
@@ -35,16 +35,17 @@ export const readPage = defineTool({
       signal,
     );
     const page = onlyPage(answer, title);
-    const revision = objectsIn(page.revisions)[0];
-    if (revision === undefined) throw ToolError.notFound(`The text of "${title}" is hidden.`);
-    const main = objectAt(revision, 'slots', 'main');
-    if (main.nosuchsection) throw ToolError.notFound(`"${title}" has no section ${section}.`);
-    return {
-      title: asText(page.title),
-      revisionId: asNumber(revision.revid),
-      timestamp: asText(revision.timestamp),
-      contentModel: asText(main.contentmodel),
-      ...piece(asText(main.content), offset, maxChars),
+    const revision = page.first('revisions');
+    const main = revision.at('slots', 'main');
+    if (main.flag('texthidden')) throw ToolError.notFound(`The text of "${title}" is hidden.`);
+    if (main.flag('nosuchsection')) throw ToolError.notFound(`"${title}" has no section ${section}.`);
+    const about = {
+      title: page.string('title'),
+      revisionId: revision.number('revid'),
+      timestamp: revision.string('timestamp'),
+      contentModel: main.string('contentmodel'),
     };
+    const text = main.string('content');
+    return textPage(text, { offset, maxChars, maxBytes }, (part) => ({ ...about, ...part }));
   },
 });

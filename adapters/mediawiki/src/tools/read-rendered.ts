@@ -1,8 +1,8 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asNumber, asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
+import { textOutput, textPage } from '@tabrelay/plugin-sdk/paging';
 import { get } from '../api.ts';
-import { article, plain } from '../markup.ts';
-import { piece, pieceOutput, readInput } from '../pages.ts';
+import { article } from '../markup.ts';
+import { readInput, sectionList } from '../pages.ts';
 
 export const readRendered = defineTool({
   name: 'read_rendered',
@@ -29,11 +29,12 @@ export const readRendered = defineTool({
           required: ['section', 'level', 'heading'],
         },
       },
-      ...pieceOutput,
+      totalSections: { type: 'integer', description: 'How many there are, when not all are listed.' },
+      ...textOutput,
     },
-    required: ['title', 'revisionId', 'sections', 'text', 'totalChars'],
+    required: ['title', 'revisionId', 'sections', 'totalSections', 'text', 'totalChars'],
   },
-  async handle({ title, section, offset, maxChars }, { signal }) {
+  async handle({ title, section, offset, maxChars }, { signal, maxBytes }) {
     const answer = await get(
       {
         action: 'parse',
@@ -47,18 +48,14 @@ export const readRendered = defineTool({
       },
       signal,
     );
-    const parsed = objectAt(answer, 'parse');
-    return {
-      title: asText(parsed.title),
-      revisionId: asNumber(parsed.revid),
-      sections: objectsIn(parsed.sections)
-        .slice(0, 100)
-        .map((one) => ({
-          section: asText(one.index),
-          level: Number(asText(one.level)),
-          heading: plain(asText(one.line)),
-        })),
-      ...piece(article(asText(parsed.text)), offset, maxChars),
+    const parsed = answer.at('parse');
+    const about = {
+      title: parsed.string('title'),
+      revisionId: parsed.number('revid'),
+      sections: sectionList(parsed, maxBytes),
+      totalSections: parsed.list('sections').length,
     };
+    const text = article(parsed.string('text'));
+    return textPage(text, { offset, maxChars, maxBytes }, (part) => ({ ...about, ...part }));
   },
 });

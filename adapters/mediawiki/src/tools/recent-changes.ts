@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
-import { get } from '../api.ts';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import { list } from '../api.ts';
 import { change, changeOutput, limitInput } from '../pages.ts';
 
 export const recentChanges = defineTool({
@@ -35,23 +35,22 @@ export const recentChanges = defineTool({
     },
     required: ['changes'],
   },
-  async handle({ kind, user, limit, olderThan }, { signal }) {
-    const answer = await get(
-      {
-        action: 'query',
-        list: 'recentchanges',
-        rctype: kind === 'all' ? ['edit', 'new', 'log'] : kind,
-        rcuser: user,
-        rcprop: ['ids', 'title', 'timestamp', 'user', 'comment', 'flags', 'sizes', 'loginfo'],
-        rclimit: limit,
-        rccontinue: olderThan,
-      },
+  handle({ kind, user, limit, olderThan: after }, { signal, maxBytes }) {
+    const params = {
+      action: 'query',
+      list: 'recentchanges',
+      rctype: kind === 'all' ? ['edit', 'new', 'log'] : kind,
+      rcuser: user,
+      rcprop: ['ids', 'title', 'timestamp', 'user', 'comment', 'flags', 'sizes', 'loginfo'],
+    };
+    const read = (answer: JsonReader) => answer.list('query', 'recentchanges').map(change);
+    return list(
+      'rc',
+      { limit, after, maxBytes },
+      params,
+      read,
+      (changes, rest) => ({ changes, ...rest }),
       signal,
     );
-    const next = asText(objectAt(answer, 'continue').rccontinue);
-    return {
-      changes: objectsIn(objectAt(answer, 'query').recentchanges).map(change),
-      ...(next ? { next } : {}),
-    };
   },
 });

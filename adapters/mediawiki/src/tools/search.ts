@@ -1,7 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asNumber, asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
+import { plainText } from '@tabrelay/plugin-sdk/html';
+import { listPart } from '@tabrelay/plugin-sdk/paging';
 import { get } from '../api.ts';
-import { plain } from '../markup.ts';
 
 export const search = defineTool({
   name: 'search',
@@ -31,7 +31,7 @@ export const search = defineTool({
   output: {
     type: 'object',
     properties: {
-      total: { type: 'integer' },
+      total: { type: 'integer', description: 'How many there are, where the wiki counts them.' },
       results: {
         type: 'array',
         items: {
@@ -47,25 +47,31 @@ export const search = defineTool({
       },
       nextOffset: { type: 'integer', description: 'Present when there are more results.' },
     },
-    required: ['total', 'results'],
+    required: ['results'],
   },
-  async handle({ query, limit, offset }, { signal }) {
+  async handle({ query, limit, offset }, { signal, maxBytes }) {
     const params = { action: 'query', list: 'search', srsearch: query, srlimit: limit, sroffset: offset };
     let answer = await get({ ...params, srwhat: 'text' }, signal);
     // A wiki that searches in its own database keeps titles apart; what it searches by default is them.
-    if (objectsIn(objectAt(answer, 'query').search).length === 0) answer = await get(params, signal);
-    const found = objectAt(answer, 'query');
-    const results = objectsIn(found.search).map((hit) => ({
-      title: asText(hit.title),
-      snippet: plain(asText(hit.snippet)),
-      words: asNumber(hit.wordcount),
-      timestamp: asText(hit.timestamp),
+    if (answer.list('query', 'search').length === 0) answer = await get(params, signal);
+    const hits = answer.list('query', 'search').map((hit) => ({
+      title: hit.string('title'),
+      snippet: plainText(hit.string('snippet')),
+      words: hit.number('wordcount'),
+      timestamp: hit.string('timestamp'),
     }));
-    const next = objectAt(answer, 'continue').sroffset;
-    return {
-      total: asNumber(objectAt(found, 'searchinfo').totalhits),
+    const total = answer.at('query').maybe('searchinfo', 'totalhits')?.number();
+    const next = answer.maybe('continue', 'sroffset')?.number();
+    if (next === undefined && !answer.flag('batchcomplete')) answer.number('continue', 'sroffset');
+    const counted = total === undefined ? {} : { total };
+    const known = { offset, total: next ?? offset + hits.length, maxBytes };
+    return listPart(hits, known, (results, { nextOffset }) => ({
+      ...counted,
       results,
-      ...(typeof next === 'number' ? { nextOffset: next } : {}),
-    };
+      // The wiki may leave out hits that it counts.
+      ...(nextOffset === undefined
+        ? {}
+        : { nextOffset: results.length < hits.length ? nextOffset : (next ?? nextOffset) }),
+    }));
   },
 });

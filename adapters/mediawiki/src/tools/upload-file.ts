@@ -1,5 +1,4 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
-import { asText, objectAt } from '@tabrelay/plugin-sdk/json';
 import { write } from '../api.ts';
 import { bytesOf, fileOf, fileProperties } from '../files.ts';
 
@@ -42,12 +41,11 @@ export const uploadFile = defineTool({
   async handle({ name, contentBase64, description, summary }, { signal }) {
     const file = new File([bytesOf(contentBase64)], name);
     const params = { action: 'upload', filename: name, text: description, comment: summary };
-    const upload = objectAt(await write(params, signal, file), 'upload');
-    if (upload.result !== 'Success') throw notUploaded(name, Object.keys(objectAt(upload, 'warnings')));
-    return {
-      ...fileOf(objectAt(upload, 'imageinfo')),
-      title: `File:${asText(upload.filename).replaceAll('_', ' ')}`,
-    };
+    const upload = (await write(params, signal, file)).at('upload');
+    if (upload.string('result') !== 'Success') {
+      throw notUploaded(name, Object.keys(upload.maybe('warnings')?.object() ?? {}));
+    }
+    return fileOf(upload.at('imageinfo'), `File:${upload.string('filename').replaceAll('_', ' ')}`);
   },
 });
 

@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
-import { get } from '../api.ts';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import { list } from '../api.ts';
 import { limitInput, revision, revisionProperties } from '../pages.ts';
 
 export const watchList = defineTool({
@@ -31,26 +31,25 @@ export const watchList = defineTool({
     },
     required: ['changes'],
   },
-  async handle({ limit, olderThan }, { signal }) {
-    const answer = await get(
-      {
-        action: 'query',
-        assert: 'user',
-        list: 'watchlist',
-        wlprop: ['ids', 'title', 'timestamp', 'user', 'comment', 'flags'],
-        wlallrev: true,
-        wllimit: limit,
-        wlcontinue: olderThan,
-      },
+  handle({ limit, olderThan: after }, { signal, maxBytes }) {
+    const params = {
+      action: 'query',
+      assert: 'user',
+      list: 'watchlist',
+      wlprop: ['ids', 'title', 'timestamp', 'user', 'comment', 'flags'],
+      wlallrev: true,
+    };
+    const read = (answer: JsonReader) =>
+      answer
+        .list('query', 'watchlist')
+        .map((one) => ({ title: one.string('title'), ...revision(one, 'old_revid') }));
+    return list(
+      'wl',
+      { limit, after, maxBytes },
+      params,
+      read,
+      (changes, rest) => ({ changes, ...rest }),
       signal,
     );
-    const next = asText(objectAt(answer, 'continue').wlcontinue);
-    return {
-      changes: objectsIn(objectAt(answer, 'query').watchlist).map((one) => ({
-        title: asText(one.title),
-        ...revision({ ...one, parentid: one.old_revid }),
-      })),
-      ...(next ? { next } : {}),
-    };
   },
 });

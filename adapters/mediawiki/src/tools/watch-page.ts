@@ -1,5 +1,4 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText, isTrue, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { write } from '../api.ts';
 import { titleInput } from '../pages.ts';
 
@@ -24,7 +23,8 @@ export const watchPage = defineTool({
   },
   async handle({ title, watched }, { signal }) {
     const answer = await write({ action: 'watch', titles: title, unwatch: !watched }, signal);
-    const done = objectsIn(answer.watch)[0] ?? {};
-    return { title: asText(done.title), watched: isTrue(done.watched) };
+    const done = answer.first('watch');
+    const now = done.maybe('unwatched') ? !done.boolean('unwatched') : done.boolean('watched');
+    return { title: done.string('title'), watched: now };
   },
 });

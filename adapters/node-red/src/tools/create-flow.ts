@@ -1,5 +1,4 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText, objectAt } from '@tabrelay/plugin-sdk/json';
 import { readFlows, send } from '../api.ts';
 import { running } from '../deploy.ts';
 
@@ -36,7 +35,7 @@ export const createFlow = defineTool({
   },
   async handle(flow, { signal }) {
     const { rev } = await readFlows(signal);
-    const post = async () => asText(objectAt(await send('flow', { method: 'POST', body: flow }, signal)).id);
+    const post = async () => (await send('flow', { method: 'POST', body: flow }, signal)).string('id');
     return { id: await running(rev, post, signal) };
   },
 });

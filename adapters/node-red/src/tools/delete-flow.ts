@@ -1,6 +1,5 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText } from '@tabrelay/plugin-sdk/json';
-import { readFlows, send } from '../api.ts';
+import { order, readFlows } from '../api.ts';
 import { findFlow, flowInput, labelOf } from '../flows.ts';
 
 export const deleteFlow = defineTool({
@@ -17,9 +16,10 @@ export const deleteFlow = defineTool({
   },
   async handle({ flow: wanted }, { signal }) {
     const flow = findFlow(await readFlows(signal), wanted);
-    const id = asText(flow.id);
+    const id = flow.string('id');
     const missing = `The flow "${wanted}" cannot be deleted: it is a subflow, or gone already.`;
-    await send(`flow/${encodeURIComponent(id)}`, { method: 'DELETE', missing }, signal);
+    const sent = { method: 'DELETE', missing };
+    await order(`flow/${encodeURIComponent(id)}`, sent, { status: 204, text: '' }, signal);
     return { deleted: id, label: labelOf(flow) };
   },
 });

@@ -1,8 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText, itemsIn, textsIn } from '@tabrelay/plugin-sdk/json';
-import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { readFlows } from '../api.ts';
-import { findFlow, flowInput, isDisabled, labelOf, revOutput } from '../flows.ts';
+import { findFlow, flowInput, isDisabled, labelOf, revOutput, textOf } from '../flows.ts';
 
 export const getFlow = defineTool({
   name: 'get_flow',
@@ -47,21 +46,31 @@ export const getFlow = defineTool({
     required: ['id', 'label', 'info', 'disabled', 'nodes', 'rev', 'total'],
   },
   arrayPath: '.nodes',
-  async handle({ flow: wanted, ...part }, { signal }) {
+  async handle({ flow: wanted, ...part }, { signal, maxBytes }) {
     const flows = await readFlows(signal);
     const flow = findFlow(flows, wanted);
-    const { items, paging } = pageOf(
-      flows.nodes.filter(({ z }) => z === flow.id),
-      part,
-    );
-    const nodes = items.map((node) => ({
-      id: asText(node.id),
-      type: asText(node.type),
-      name: asText(node.name),
-      disabled: isDisabled(node),
-      wires: itemsIn(node.wires).map(textsIn),
+    const id = flow.string('id');
+    const about = { id, label: labelOf(flow), info: textOf(flow, 'info').slice(0, 1000) };
+    const all = flows.nodes
+      .filter((node) => textOf(node, 'z') === id)
+      .map((node) => ({
+        id: node.string('id'),
+        type: node.string('type'),
+        name: textOf(node, 'name'),
+        disabled: isDisabled(node),
+        // A configuration has none.
+        wires:
+          node
+            .maybe('wires')
+            ?.list()
+            .map((output) => output.strings()) ?? [],
+      }));
+    return listPage(all, { ...part, maxBytes }, (nodes, paging) => ({
+      ...about,
+      disabled: isDisabled(flow),
+      nodes,
+      rev: flows.rev,
+      ...paging,
     }));
-    const about = { id: asText(flow.id), label: labelOf(flow), info: asText(flow.info).slice(0, 1000) };
-    return { ...about, disabled: isDisabled(flow), nodes, rev: flows.rev, ...paging };
   },
 });

@@ -30,7 +30,7 @@ export const getNode = defineTool({
   },
   async handle({ node: wanted, maxChars }, { signal }) {
     const flows = await readFlows(signal);
-    const settings = Object.entries(findNode(flows, wanted)).map(([name, value]) => [
+    const settings = Object.entries(findNode(flows, wanted).object()).map(([name, value]) => [
       name,
       typeof value === 'string' && value.length > maxChars ? `${value.slice(0, maxChars)}…` : value,
     ]);

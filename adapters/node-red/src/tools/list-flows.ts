@@ -1,8 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText } from '@tabrelay/plugin-sdk/json';
-import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { readFlows } from '../api.ts';
-import { isDisabled, isFlow, labelOf, revOutput } from '../flows.ts';
+import { isDisabled, isFlow, labelOf, revOutput, textOf } from '../flows.ts';
 
 export const listFlows = defineTool({
   name: 'list_flows',
@@ -34,16 +33,18 @@ export const listFlows = defineTool({
     required: ['flows', 'rev', 'total'],
   },
   arrayPath: '.flows',
-  async handle(part, { signal }) {
+  async handle(part, { signal, maxBytes }) {
     const { nodes, rev } = await readFlows(signal);
-    const { items, paging } = pageOf(nodes.filter(isFlow), part);
-    const flows = items.map((flow) => ({
-      id: asText(flow.id),
-      label: labelOf(flow),
-      subflow: flow.type === 'subflow',
-      disabled: isDisabled(flow),
-      nodes: nodes.filter(({ z }) => z === flow.id).length,
-    }));
-    return { flows, rev, ...paging };
+    const all = nodes.filter(isFlow).map((flow) => {
+      const id = flow.string('id');
+      return {
+        id,
+        label: labelOf(flow),
+        subflow: flow.string('type') === 'subflow',
+        disabled: isDisabled(flow),
+        nodes: nodes.filter((node) => textOf(node, 'z') === id).length,
+      };
+    });
+    return listPage(all, { ...part, maxBytes }, (flows, paging) => ({ flows, rev, ...paging }));
   },
 });

@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText, isTrue, objectsIn, textsIn } from '@tabrelay/plugin-sdk/json';
-import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { send } from '../api.ts';
 
 export const listPalette = defineTool({
@@ -39,21 +39,26 @@ export const listPalette = defineTool({
     required: ['sets', 'total'],
   },
   arrayPath: '.sets',
-  async handle({ search, ...part }, { signal }) {
+  async handle({ search, ...part }, { signal, maxBytes }) {
     const wanted = search.toLowerCase();
-    const all = objectsIn(await send('nodes', {}, signal)).map((set) => ({
-      module: asText(set.module),
-      version: asText(set.version),
-      enabled: isTrue(set.enabled),
-      types: textsIn(set.types),
-      ...('err' in set ? { error: asText(set.err) || JSON.stringify(set.err) } : {}),
-    }));
-    const { items, paging } = pageOf(
-      all.filter(({ module, types }) =>
-        [module, ...types].some((name) => name.toLowerCase().includes(wanted)),
-      ),
-      part,
+    const installed = await send('nodes', {}, signal);
+    installed.first(); // its own nodes are always there
+    const all = installed.list().map(setOf);
+    const found = all.filter(({ module, types }) =>
+      [module, ...types].some((name) => name.toLowerCase().includes(wanted)),
     );
-    return { sets: items, ...paging };
+    return listPage(found, { ...part, maxBytes }, (sets, paging) => ({ sets, ...paging }));
   },
 });
+
+function setOf(from: JsonReader) {
+  const error = from.maybe('err')?.value;
+  return {
+    module: from.string('module'),
+    // A set that is no part of a package has none.
+    version: from.maybe('version')?.string() ?? '',
+    enabled: from.boolean('enabled'),
+    types: from.strings('types'),
+    ...(error === undefined ? {} : { error: typeof error === 'string' ? error : JSON.stringify(error) }),
+  };
+}

@@ -1,6 +1,6 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
-import { asText, type JsonObject, objectAt } from '@tabrelay/plugin-sdk/json';
-import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { send } from '../api.ts';
 
 export const readContext = defineTool({
@@ -41,7 +41,7 @@ export const readContext = defineTool({
     required: ['values', 'total'],
   },
   arrayPath: '.values',
-  async handle({ scope, id, search, ...part }, { signal }) {
+  async handle({ scope, id, search, ...part }, { signal, maxBytes }) {
     if ((scope === 'global') === (id !== undefined)) {
       throw ToolError.validation(
         scope === 'global' ? 'The global context has no id.' : `Say the id of the ${scope}.`,
@@ -49,19 +49,24 @@ export const readContext = defineTool({
     }
     const path = id === undefined ? scope : `${scope}/${encodeURIComponent(id)}`;
     const missing = `There is no ${scope} "${id}", or it has no context yet.`;
-    const answer = objectAt(await send(`context/${path}`, { missing }, signal));
-    const all = Object.entries(answer).flatMap(([store, keys]) =>
-      Object.entries(objectAt(keys)).map(([key, value]) => ({ store, key, ...kept(objectAt(value)) })),
+    const answer = await send(`context/${path}`, { missing }, signal);
+    const stores = answer.entries();
+    // Each store is named, also one in which nothing is kept. The global context is always there.
+    if (stores.length === 0)
+      throw id === undefined ? answer.fail('names no store') : ToolError.notFound(missing);
+    const all = stores.flatMap(([store, keys]) =>
+      keys.entries().map(([key, value]) => ({ store, key, ...kept(value) })),
     );
-    const { items, paging } = pageOf(
-      all.filter(({ key }) => key.includes(search)),
-      part,
-    );
-    return { values: items, ...paging };
+    const found = all.filter(({ key }) => key.includes(search));
+    return listPage(found, { ...part, maxBytes }, (values, paging) => ({ values, ...paging }));
   },
 });
 
-const kept = ({ msg, format }: JsonObject) => ({
-  format: asText(format),
-  value: typeof msg === 'string' ? msg : JSON.stringify(msg ?? null),
-});
+/** A value without a JSON form has none. */
+function kept(from: JsonReader) {
+  const value = from.maybe('msg')?.value ?? null;
+  return {
+    format: from.string('format'),
+    value: typeof value === 'string' ? value : JSON.stringify(value),
+  };
+}

@@ -1,5 +1,4 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
-import { asNumber, asText, objectAt } from '@tabrelay/plugin-sdk/json';
 import { send } from '../api.ts';
 
 export const runtimeInfo = defineTool({
@@ -28,17 +27,18 @@ export const runtimeInfo = defineTool({
       send('diagnostics', {}, signal).catch(withoutReport),
     ]);
     const about = {
-      version: asText(objectAt(settings).version),
-      user: asText(objectAt(settings, 'user').username),
-      state: asText(objectAt(flows).state),
+      version: settings.string('version'),
+      // Nobody signs in to an editor that asks nobody to.
+      user: settings.maybe('user', 'username')?.string() ?? '',
+      state: flows.string('state'),
     };
     if (report === undefined) return about;
-    const { version, platform, memoryUsage } = objectAt(report, 'nodejs');
+    const node = report.at('nodejs');
     return {
       ...about,
-      nodeVersion: asText(version),
-      platform: asText(platform),
-      memoryBytes: asNumber(objectAt(memoryUsage).rss),
+      nodeVersion: node.string('version'),
+      platform: node.string('platform'),
+      memoryBytes: node.number('memoryUsage', 'rss'),
     };
   },
 });

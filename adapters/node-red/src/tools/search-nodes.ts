@@ -1,8 +1,8 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText, type JsonObject } from '@tabrelay/plugin-sdk/json';
-import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { readFlows } from '../api.ts';
-import { findFlow, flowInput, isFlow, labelOf } from '../flows.ts';
+import { findFlow, flowInput, isFlow, labelOf, textOf } from '../flows.ts';
 
 export const searchNodes = defineTool({
   name: 'search_nodes',
@@ -49,25 +49,25 @@ export const searchNodes = defineTool({
     required: ['nodes', 'total'],
   },
   arrayPath: '.nodes',
-  async handle({ text: wanted, type, flow, ...part }, { signal }) {
+  async handle({ text: wanted, type, flow, ...part }, { signal, maxBytes }) {
     const flows = await readFlows(signal);
-    const within = flow === undefined ? undefined : findFlow(flows, flow).id;
-    const labels = new Map(flows.nodes.filter(isFlow).map((one) => [one.id, labelOf(one)]));
+    const within = flow === undefined ? undefined : findFlow(flows, flow).string('id');
+    const labels = new Map(flows.nodes.filter(isFlow).map((one) => [one.string('id'), labelOf(one)]));
     const matching = flows.nodes.flatMap((node) => {
-      if (isFlow(node) || (type !== undefined && node.type !== type)) return [];
-      const found = (within === undefined || node.z === within) && excerpt(node, wanted.toLowerCase());
-      const about = { id: asText(node.id), type: asText(node.type), name: asText(node.name) };
-      return found === false ? [] : [{ ...about, flow: labels.get(node.z) ?? '', found }];
+      if (isFlow(node) || (type !== undefined && node.string('type') !== type)) return [];
+      const z = textOf(node, 'z');
+      const found = (within === undefined || z === within) && excerpt(node, wanted.toLowerCase());
+      const about = { id: node.string('id'), type: node.string('type'), name: textOf(node, 'name') };
+      return found === false ? [] : [{ ...about, flow: labels.get(z) ?? '', found }];
     });
-    const { items, paging } = pageOf(matching, part);
-    return { nodes: items, ...paging };
+    return listPage(matching, { ...part, maxBytes }, (nodes, paging) => ({ nodes, ...paging }));
   },
 });
 
 /** The first setting that has the text; false when none has. */
-function excerpt(node: JsonObject, wanted: string): string | false {
+function excerpt(node: JsonReader, wanted: string): string | false {
   if (wanted === '') return '';
-  for (const [name, value] of Object.entries(node)) {
+  for (const [name, value] of Object.entries(node.object())) {
     const whole = typeof value === 'string' ? value : JSON.stringify(value);
     const start = whole.toLowerCase().indexOf(wanted);
     if (start >= 0) return `${name}: ${whole.slice(Math.max(0, start - 40), start + wanted.length + 40)}`;

@@ -1,5 +1,4 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
-import { asText } from '@tabrelay/plugin-sdk/json';
 import { readFlows } from '../api.ts';
 import { deploy } from '../deploy.ts';
 import { findFlow, flowInput, revOutput } from '../flows.ts';
@@ -24,9 +23,9 @@ export const setFlowEnabled = defineTool({
   async handle({ flow: wanted, enabled }, { signal }) {
     const flows = await readFlows(signal);
     const flow = findFlow(flows, wanted);
-    if (flow.type === 'subflow')
+    if (flow.string('type') === 'subflow')
       throw ToolError.validation('A subflow runs where it is used; it cannot be stopped itself.');
-    const rev = await deploy(flows, { ...flow, disabled: !enabled }, 'flows', signal);
-    return { flow: asText(flow.id), enabled, rev };
+    const rev = await deploy(flows, { ...flow.object(), disabled: !enabled }, 'flows', signal);
+    return { flow: flow.string('id'), enabled, rev };
   },
 });

@@ -33,6 +33,6 @@ export const updateNode = defineTool({
     const flows = await readFlows(signal);
     const node = findNode(flows, wanted);
     if (flows.rev !== rev) throw conflict('Somebody has deployed since you read this.');
-    return { node: wanted, rev: await deploy(flows, { ...node, ...settings }, 'nodes', signal) };
+    return { node: wanted, rev: await deploy(flows, { ...node.object(), ...settings }, 'nodes', signal) };
   },
 });

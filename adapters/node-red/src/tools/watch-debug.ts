@@ -1,5 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText, type JsonObject } from '@tabrelay/plugin-sdk/json';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import { send } from '../api.ts';
 import { listen } from '../comms.ts';
 import { nodeInput } from '../flows.ts';
 import { inject, payloadInput } from '../inject.ts';
@@ -51,6 +52,7 @@ export const watchDebug = defineTool({
   },
   arrayPath: '.messages',
   async handle({ inject: node, payload, seconds, limit }, { signal }) {
+    (await send('settings', {}, signal)).string('version'); // what is no Node-RED prints nothing either
     const debug = await listen('debug', signal);
     try {
       if (node !== undefined) await inject(node, payload, signal);
@@ -62,11 +64,17 @@ export const watchDebug = defineTool({
   },
 });
 
-const printed = ({ id, name, property, format, msg, level }: JsonObject) => ({
-  node: asText(id),
-  name: asText(name),
-  property: asText(property),
+/** What a debug node printed; an error has neither name nor property. */
+function printed(from: JsonReader) {
+  const text = (name: string) => from.maybe(name)?.string() ?? '';
   // The runtime's own levels: 20 is an error, 30 a warning.
-  format: level === 20 ? 'error' : level === 30 ? 'warning' : asText(format),
-  value: typeof msg === 'string' ? msg : JSON.stringify(msg ?? null),
-});
+  const level = from.maybe('level')?.number();
+  const value = from.maybe('msg')?.value ?? null;
+  return {
+    node: from.string('id'),
+    name: text('name'),
+    property: text('property'),
+    format: level === 20 ? 'error' : level === 30 ? 'warning' : text('format'),
+    value: typeof value === 'string' ? value : JSON.stringify(value),
+  };
+}

@@ -1,5 +1,5 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { records, send } from '../api.ts';
+import { records, remove } from '../api.ts';
 import { collectionInput, idInput } from '../records.ts';
 
 export const deleteRecord = defineTool({
@@ -20,7 +20,7 @@ export const deleteRecord = defineTool({
     required: ['collection', 'deleted'],
   },
   async handle({ collection, id }, { signal }) {
-    await send('DELETE', records(collection, id), undefined, signal);
+    await remove(records(collection, id), signal);
     return { collection, deleted: id };
   },
 });

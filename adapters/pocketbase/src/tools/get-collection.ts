@@ -1,5 +1,5 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText, isTrue, type JsonObject, objectsIn, textsIn } from '@tabrelay/plugin-sdk/json';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
 import { collectionInput } from '../records.ts';
 
@@ -51,26 +51,28 @@ export const getCollection = defineTool({
   },
   async handle({ collection }, { signal }) {
     const found = await get(`collections/${encodeURIComponent(collection)}`, {}, signal);
+    const type = found.string('type');
     return {
-      name: asText(found.name),
-      type: asText(found.type),
-      fields: objectsIn(found.fields).map(field),
+      name: found.string('name'),
+      type,
+      fields: found.list('fields').map(field),
       rules: Object.fromEntries(
-        rules.map((rule) => [rule, found[rule] === null ? null : asText(found[rule])]),
+        rules.map((rule) => [rule, found.at(rule).value === null ? null : found.string(rule)]),
       ),
-      indexes: textsIn(found.indexes),
-      ...(found.type === 'view' ? { viewQuery: asText(found.viewQuery) } : {}),
+      indexes: found.strings('indexes'),
+      ...(type === 'view' ? { viewQuery: found.string('viewQuery') } : {}),
     };
   },
 });
 
-function field({ id: _, name, type, required, system: _system, ...options }: JsonObject) {
+function field(from: JsonReader) {
+  const { id: _, name: _name, type: _type, required: _required, system: _system, ...options } = from.object();
   // What is left empty, off or at zero says nothing.
   const set = Object.entries(options).filter(([, value]) => Boolean(value) && String(value) !== '');
   return {
-    name: asText(name),
-    type: asText(type),
-    required: isTrue(required),
+    name: from.string('name'),
+    type: from.string('type'),
+    required: from.flag('required'),
     options: Object.fromEntries(set),
   };
 }

@@ -8,6 +8,7 @@ import {
   maxCharsInput,
   record,
   recordOutput,
+  withCollection,
 } from '../records.ts';
 
 export const getRecord = defineTool({
@@ -30,7 +31,7 @@ export const getRecord = defineTool({
   },
   output: { type: 'object', properties: { record: recordOutput }, required: ['record'] },
   async handle({ collection, id, fields, expand, maxChars }, { signal }) {
-    const found = await get(records(collection, id), { fields: fields || undefined, expand }, signal);
+    const found = await get(records(collection, id), { fields: withCollection(fields), expand }, signal);
     return { record: record(found, maxChars) };
   },
 });

@@ -1,5 +1,4 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText, isTrue, objectAt } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
 import { baseUrl, loginUrl, token } from '../session.ts';
 
@@ -27,13 +26,13 @@ export const health = defineTool({
   },
   async handle(_, { signal }) {
     const answer = await get('health', {}, signal);
-    const data = objectAt(answer, 'data');
+    const canBackup = answer.at('data').maybe('canBackup')?.boolean();
     return {
       server: baseUrl(),
-      message: asText(answer.message),
+      message: answer.string('message'),
       signedIn: token() !== undefined,
       loginUrl: loginUrl(),
-      ...('canBackup' in data ? { canBackup: isTrue(data.canBackup) } : {}),
+      ...(canBackup === undefined ? {} : { canBackup }),
     };
   },
 });

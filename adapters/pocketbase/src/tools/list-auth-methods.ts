@@ -1,5 +1,4 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText, isTrue, objectAt, objectsIn, textsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
 import { collectionInput } from '../records.ts';
 
@@ -32,14 +31,13 @@ export const listAuthMethods = defineTool({
   },
   async handle({ collection }, { signal }) {
     const methods = await get(`collections/${encodeURIComponent(collection)}/auth-methods`, {}, signal);
-    const password = objectAt(methods, 'password');
-    const oauth2 = objectAt(methods, 'oauth2');
+    const providers = methods.list('oauth2', 'providers').map((one) => one.string('name'));
     return {
-      password: isTrue(password.enabled),
-      identityFields: textsIn(password.identityFields),
-      oneTimePassword: isTrue(objectAt(methods, 'otp').enabled),
-      secondFactor: isTrue(objectAt(methods, 'mfa').enabled),
-      oauth2: isTrue(oauth2.enabled) ? objectsIn(oauth2.providers).map(({ name }) => asText(name)) : [],
+      password: methods.boolean('password', 'enabled'),
+      identityFields: methods.strings('password', 'identityFields'),
+      oneTimePassword: methods.boolean('otp', 'enabled'),
+      secondFactor: methods.boolean('mfa', 'enabled'),
+      oauth2: methods.boolean('oauth2', 'enabled') ? providers : [],
     };
   },
 });

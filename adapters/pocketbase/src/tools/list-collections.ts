@@ -1,7 +1,8 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText, isTrue, objectsIn } from '@tabrelay/plugin-sdk/json';
-import { containing, get } from '../api.ts';
-import { pageInput, pageOf, pageOutput } from '../records.ts';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import { type Paging, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import { containing, list } from '../api.ts';
+import { pageInput } from '../records.ts';
 
 export const listCollections = defineTool({
   name: 'list_collections',
@@ -33,23 +34,29 @@ export const listCollections = defineTool({
           required: ['name', 'type', 'fields'],
         },
       },
-      ...pageOutput,
+      ...pagingOutput,
     },
     required: ['collections', 'total'],
   },
   arrayPath: '.collections',
-  async handle({ search, system, limit, page }, { signal }) {
+  async handle({ search, system, limit, offset }, { signal, maxBytes }) {
     const filter = [search && `name ~ ${containing(search)}`, system ? '' : 'system = false']
       .filter(Boolean)
       .join(' && ');
-    const answer = await get('collections', { page, perPage: limit, filter, sort: 'name' }, signal);
-    const collections = objectsIn(answer.items).map((one) => ({
-      name: asText(one.name),
-      type: asText(one.type),
-      fields: objectsIn(one.fields)
-        .filter((field) => !isTrue(field.hidden))
-        .map((field) => asText(field.name)),
-    }));
-    return { collections, ...pageOf(answer) };
+    const part = { limit, offset, maxBytes };
+    const answer = (collections: ReturnType<typeof described>[], paging: Paging) => ({
+      collections,
+      ...paging,
+    });
+    return list('collections', part, { filter, sort: 'name' }, described, answer, signal);
   },
+});
+
+const described = (from: JsonReader) => ({
+  name: from.string('name'),
+  type: from.string('type'),
+  fields: from
+    .list('fields')
+    .filter((field) => !field.flag('hidden'))
+    .map((field) => field.string('name')),
 });

@@ -1,12 +1,13 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
-import { containing, get } from '../api.ts';
-import { maxCharsInput, pageInput, pageOf, pageOutput, record } from '../records.ts';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import { type Paging, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import { containing, list } from '../api.ts';
+import { maxCharsInput, pageInput, shortened } from '../records.ts';
 
 /** https://pocketbase.io/docs/go-logging/ */
 const levels = { debug: -4, info: 0, warn: 4, error: 8 } as const;
 
-const levelName = (level: unknown): string =>
+const levelName = (level: number): string =>
   Object.entries(levels).find(([, number]) => number === level)?.[0] ?? String(level);
 
 export const listLogs = defineTool({
@@ -50,25 +51,26 @@ export const listLogs = defineTool({
           required: ['created', 'level', 'message', 'data'],
         },
       },
-      ...pageOutput,
+      ...pagingOutput,
     },
     required: ['logs', 'total'],
   },
   arrayPath: '.logs',
-  async handle({ minLevel, search, maxChars, limit, page }, { signal }) {
+  async handle({ minLevel, search, maxChars, limit, offset }, { signal, maxBytes }) {
     const words = containing(search);
     const found = search && ` && (message ~ ${words} || data.url ~ ${words})`;
     const filter = `level >= ${levels[minLevel]}${found}`;
-    const answer = await get('logs', { page, perPage: limit, filter, sort: '-@rowid' }, signal);
-    const logs = objectsIn(answer.items).map((one) => {
-      const { userAgent: _, auth: _auth, ...data } = objectAt(one.data);
+    const read = (one: JsonReader) => {
+      const { userAgent: _, auth: _auth, ...data } = one.object('data');
       return {
-        created: asText(one.created),
-        level: levelName(one.level),
-        message: asText(one.message),
-        data: record(data, maxChars),
+        created: one.string('created'),
+        level: levelName(one.number('level')),
+        message: one.string('message'),
+        data: shortened(data, maxChars),
       };
-    });
-    return { logs, ...pageOf(answer) };
+    };
+    const part = { limit, offset, maxBytes };
+    const answer = (logs: ReturnType<typeof read>[], paging: Paging) => ({ logs, ...paging });
+    return list('logs', part, { filter, sort: '-@rowid' }, read, answer, signal);
   },
 });

@@ -1,16 +1,16 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { objectsIn } from '@tabrelay/plugin-sdk/json';
-import { get, records } from '../api.ts';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import { type Paging, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import { list, records } from '../api.ts';
 import {
   collectionInput,
   expandInput,
   fieldsInput,
   maxCharsInput,
   pageInput,
-  pageOf,
-  pageOutput,
   record,
   recordOutput,
+  withCollection,
 } from '../records.ts';
 
 export const listRecords = defineTool({
@@ -43,13 +43,14 @@ export const listRecords = defineTool({
   },
   output: {
     type: 'object',
-    properties: { records: { type: 'array', items: recordOutput }, ...pageOutput },
+    properties: { records: { type: 'array', items: recordOutput }, ...pagingOutput },
     required: ['records', 'total'],
   },
   arrayPath: '.records',
-  async handle({ collection, filter, sort, fields, expand, maxChars, limit, page }, { signal }) {
-    const params = { page, perPage: limit, filter, sort, fields: fields || undefined, expand };
-    const answer = await get(records(collection), params, signal);
-    return { records: objectsIn(answer.items).map((one) => record(one, maxChars)), ...pageOf(answer) };
+  async handle({ collection, filter, sort, fields, expand, maxChars, limit, offset }, { signal, maxBytes }) {
+    const params = { filter, sort, fields: withCollection(fields), expand };
+    const read = (one: JsonReader) => record(one, maxChars);
+    const answer = (found: ReturnType<typeof read>[], paging: Paging) => ({ records: found, ...paging });
+    return list(records(collection), { limit, offset, maxBytes }, params, read, answer, signal);
   },
 });

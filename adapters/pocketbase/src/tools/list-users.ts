@@ -1,7 +1,8 @@
-import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText, isTrue, objectsIn } from '@tabrelay/plugin-sdk/json';
-import { containing, get, records } from '../api.ts';
-import { collectionInput, pageInput, pageOf, pageOutput } from '../records.ts';
+import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import { type Paging, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import { containing, list, records } from '../api.ts';
+import { collectionInput, pageInput } from '../records.ts';
 
 export const listUsers = defineTool({
   name: 'list_users',
@@ -36,25 +37,33 @@ export const listUsers = defineTool({
           required: ['id', 'email', 'name', 'verified', 'created'],
         },
       },
-      ...pageOutput,
+      ...pagingOutput,
     },
     required: ['users', 'total'],
   },
   arrayPath: '.users',
-  async handle({ collection, search, verified, limit, page }, { signal }) {
+  async handle({ collection, search, verified, limit, offset }, { signal, maxBytes }) {
     const filter = [
       search && `(email ~ ${containing(search)} || id ~ ${containing(search)})`,
       verified === undefined ? '' : `verified = ${verified}`,
     ];
-    const params = { page, perPage: limit, filter: filter.filter(Boolean).join(' && '), sort: '-@rowid' };
-    const answer = await get(records(collection), params, signal);
-    const users = objectsIn(answer.items).map((one) => ({
-      id: asText(one.id),
-      email: asText(one.email),
-      name: asText(one.name),
-      verified: isTrue(one.verified),
-      created: asText(one.created),
-    }));
-    return { users, ...pageOf(answer) };
+    const params = { filter: filter.filter(Boolean).join(' && '), sort: '-@rowid' };
+    const part = { limit, offset, maxBytes };
+    const answer = (users: ReturnType<typeof user>[], paging: Paging) => ({ users, ...paging });
+    return list(records(collection), part, params, user, answer, signal);
   },
 });
+
+/** Email and verification are fields of every collection of users; a person may remove the others. */
+function user(from: JsonReader) {
+  const [id] = [from.string('id'), from.string('collectionId')];
+  if (from.maybe('email') === undefined)
+    throw ToolError.validation('The records of this collection are no users: they have no email.');
+  return {
+    id,
+    email: from.string('email'),
+    name: from.maybe('name')?.string() ?? '',
+    verified: from.boolean('verified'),
+    created: from.maybe('created')?.string() ?? '',
+  };
+}

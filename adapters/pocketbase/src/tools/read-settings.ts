@@ -1,5 +1,5 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asNumber, asText, isTrue, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
 
 const on = { type: 'boolean' } as const;
@@ -39,26 +39,25 @@ export const readSettings = defineTool({
   },
   async handle(_, { signal }) {
     const settings = await get('settings', {}, signal);
-    const { appName, appURL, senderName, senderAddress } = objectAt(settings, 'meta');
-    const limits = objectAt(settings, 'rateLimits');
+    const meta = settings.at('meta');
     return {
-      appName: asText(appName),
-      appUrl: asText(appURL),
-      mailSender: `${asText(senderName)} <${asText(senderAddress)}>`,
-      smtp: isTrue(objectAt(settings, 'smtp').enabled),
-      s3: isTrue(objectAt(settings, 's3').enabled),
-      batch: isTrue(objectAt(settings, 'batch').enabled),
-      backupCron: asText(objectAt(settings, 'backups').cron),
-      logDays: asNumber(objectAt(settings, 'logs').maxDays),
-      rateLimits: isTrue(limits.enabled),
-      rateLimitRules: objectsIn(limits.rules).slice(0, 100).map(rule),
+      appName: meta.string('appName'),
+      appUrl: meta.string('appURL'),
+      mailSender: `${meta.string('senderName')} <${meta.string('senderAddress')}>`,
+      smtp: settings.boolean('smtp', 'enabled'),
+      s3: settings.boolean('s3', 'enabled'),
+      batch: settings.boolean('batch', 'enabled'),
+      backupCron: settings.string('backups', 'cron'),
+      logDays: settings.number('logs', 'maxDays'),
+      rateLimits: settings.boolean('rateLimits', 'enabled'),
+      rateLimitRules: settings.list('rateLimits', 'rules').slice(0, 100).map(rule),
     };
   },
 });
 
-const rule = ({ label, audience, maxRequests, duration }: Record<string, unknown>) => ({
-  label: asText(label),
-  audience: asText(audience),
-  maxRequests: asNumber(maxRequests),
-  seconds: asNumber(duration),
+const rule = (from: JsonReader) => ({
+  label: from.string('label'),
+  audience: from.string('audience'),
+  maxRequests: from.number('maxRequests'),
+  seconds: from.number('duration'),
 });

@@ -1,15 +1,8 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
-import { asText, isTrue, objectsIn } from '@tabrelay/plugin-sdk/json';
-import { containing, get, records } from '../api.ts';
-import {
-  collectionInput,
-  maxCharsInput,
-  pageInput,
-  pageOf,
-  pageOutput,
-  record,
-  recordOutput,
-} from '../records.ts';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import { type Paging, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import { containing, get, list, records } from '../api.ts';
+import { collectionInput, maxCharsInput, pageInput, record, recordOutput } from '../records.ts';
 
 const searched = new Set(['text', 'editor', 'email', 'url', 'select', 'json']);
 
@@ -36,19 +29,20 @@ export const searchRecords = defineTool({
   },
   output: {
     type: 'object',
-    properties: { records: { type: 'array', items: recordOutput }, ...pageOutput },
+    properties: { records: { type: 'array', items: recordOutput }, ...pagingOutput },
     required: ['records', 'total'],
   },
   arrayPath: '.records',
-  async handle({ collection, text: wanted, maxChars, limit, page }, { signal }) {
+  async handle({ collection, text: wanted, maxChars, limit, offset }, { signal, maxBytes }) {
     const schema = await get(`collections/${encodeURIComponent(collection)}`, {}, signal);
-    const fields = objectsIn(schema.fields).filter(
-      (field) => searched.has(asText(field.type)) && !isTrue(field.hidden),
-    );
+    const fields = schema
+      .list('fields')
+      .filter((field) => searched.has(field.string('type')) && !field.flag('hidden'));
     if (fields.length === 0)
       throw ToolError.validation(`The collection "${collection}" has no field with text.`);
-    const filter = fields.map((field) => `${asText(field.name)} ~ ${containing(wanted)}`).join(' || ');
-    const answer = await get(records(collection), { page, perPage: limit, filter }, signal);
-    return { records: objectsIn(answer.items).map((one) => record(one, maxChars)), ...pageOf(answer) };
+    const filter = fields.map((field) => `${field.string('name')} ~ ${containing(wanted)}`).join(' || ');
+    const read = (one: JsonReader) => record(one, maxChars);
+    const answer = (found: ReturnType<typeof read>[], paging: Paging) => ({ records: found, ...paging });
+    return list(records(collection), { limit, offset, maxBytes }, { filter }, read, answer, signal);
   },
 });

@@ -1,5 +1,4 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
-import { asText } from '@tabrelay/plugin-sdk/json';
 import { get, records, send } from '../api.ts';
 import { collectionInput, idInput, record, recordOutput } from '../records.ts';
 
@@ -32,7 +31,9 @@ export const updateRecord = defineTool({
 
 /** The server has no condition of its own for this: a change in the moment between is not seen. */
 async function expectUnchanged(path: string, seen: string, signal: AbortSignal): Promise<void> {
-  const now = asText((await get(path, { fields: 'updated' }, signal)).updated);
+  const found = await get(path, { fields: 'updated,collectionId' }, signal);
+  found.string('collectionId');
+  const now = found.maybe('updated')?.string() ?? '';
   if (now === seen) return;
   throw new ToolError(
     now === ''

@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
-import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { get } from '../api.ts';
 import { labels, labelsOutput } from '../samples.ts';
 
@@ -45,20 +45,19 @@ export const alerts = defineTool({
     required: ['alerts', 'total'],
   },
   arrayPath: '.alerts',
-  async handle({ state, ...part }, { signal }) {
+  async handle({ state, ...part }, { signal, maxBytes }) {
     const { data } = await get('alerts', {}, signal);
-    const all = objectsIn(objectAt(data).alerts).map((one) => ({
-      name: asText(objectAt(one.labels).alertname),
-      state: asText(one.state),
-      labels: labels(one.labels),
-      annotations: labels(one.annotations),
-      activeAt: asText(one.activeAt),
-      value: asText(one.value),
-    }));
-    const { items, paging } = pageOf(
-      all.filter((one) => state === 'any' || one.state === state),
-      part,
-    );
-    return { alerts: items, ...paging };
+    const all = data.list('alerts').map(alert);
+    const wanted = all.filter((one) => state === 'any' || one.state === state);
+    return listPage(wanted, { ...part, maxBytes }, (alerts, paging) => ({ alerts, ...paging }));
   },
+});
+
+const alert = (from: JsonReader) => ({
+  name: from.string('labels', 'alertname'),
+  state: from.string('state'),
+  labels: labels(from.at('labels')),
+  annotations: labels(from.at('annotations')),
+  activeAt: from.string('activeAt'),
+  value: from.string('value'),
 });

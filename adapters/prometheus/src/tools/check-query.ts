@@ -1,5 +1,4 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
 
 export const checkQuery = defineTool({
@@ -16,6 +15,6 @@ export const checkQuery = defineTool({
   },
   output: { type: 'object', properties: { formatted: { type: 'string' } }, required: ['formatted'] },
   async handle({ query }, { signal }) {
-    return { formatted: asText((await get('format_query', { query }, signal)).data) };
+    return { formatted: (await get('format_query', { query }, signal)).data.string() };
   },
 });

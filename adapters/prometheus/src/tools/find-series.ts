@@ -1,6 +1,5 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { objectsIn } from '@tabrelay/plugin-sdk/json';
-import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { get } from '../api.ts';
 import { labels, labelsOutput } from '../samples.ts';
 
@@ -29,10 +28,10 @@ export const findSeries = defineTool({
     required: ['series', 'total'],
   },
   arrayPath: '.series',
-  async handle({ match, hours, ...part }, { signal }) {
+  async handle({ match, hours, ...part }, { signal, maxBytes }) {
     const start = Math.floor(Date.now() / 1000 - hours * 3600);
     const { data } = await get('series', { 'match[]': match, start }, signal);
-    const { items, paging } = pageOf(objectsIn(data), part);
-    return { series: items.map(labels), ...paging };
+    const all = data.list().map(labels);
+    return listPage(all, { ...part, maxBytes }, (series, paging) => ({ series, ...paging }));
   },
 });

@@ -1,6 +1,5 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
-import { textsIn } from '@tabrelay/plugin-sdk/json';
-import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { get } from '../api.ts';
 import { contains } from '../search.ts';
 
@@ -35,19 +34,16 @@ export const labelValues = defineTool({
     required: ['label', 'values', 'total'],
   },
   arrayPath: '.values',
-  async handle({ label, match, search, ...part }, { signal }) {
+  async handle({ label, match, search, ...part }, { signal, maxBytes }) {
     const { data } = await get(`label/${encodeURIComponent(label)}/values`, { 'match[]': match }, signal);
-    const all = textsIn(data);
+    const all = data.strings();
     if (all.length === 0) {
       const of = match === undefined ? '' : ` that ${match} matches`;
       throw ToolError.notFound(
         `No series${of} has the label "${label}". list_labels names the labels there are.`,
       );
     }
-    const { items, paging } = pageOf(
-      all.filter((value) => contains(value, search)),
-      part,
-    );
-    return { label, values: items, ...paging };
+    const found = all.filter((value) => contains(value, search));
+    return listPage(found, { ...part, maxBytes }, (values, paging) => ({ label, values, ...paging }));
   },
 });

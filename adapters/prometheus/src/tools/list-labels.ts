@@ -1,6 +1,5 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { textsIn } from '@tabrelay/plugin-sdk/json';
-import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { get } from '../api.ts';
 
 export const listLabels = defineTool({
@@ -26,9 +25,8 @@ export const listLabels = defineTool({
     required: ['labels', 'total'],
   },
   arrayPath: '.labels',
-  async handle({ match, ...part }, { signal }) {
+  async handle({ match, ...part }, { signal, maxBytes }) {
     const { data } = await get('labels', { 'match[]': match }, signal);
-    const { items, paging } = pageOf(textsIn(data), part);
-    return { labels: items, ...paging };
+    return listPage(data.strings(), { ...part, maxBytes }, (labels, paging) => ({ labels, ...paging }));
   },
 });

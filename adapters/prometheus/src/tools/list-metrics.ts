@@ -1,6 +1,5 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText, objectAt, objectsIn, textsIn } from '@tabrelay/plugin-sdk/json';
-import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import { listPart, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { get } from '../api.ts';
 import { contains, searchInput } from '../search.ts';
 
@@ -34,22 +33,25 @@ export const listMetrics = defineTool({
     required: ['metrics', 'total'],
   },
   arrayPath: '.metrics',
-  async handle({ search, ...part }, { signal }) {
+  async handle({ search, ...part }, { signal, maxBytes }) {
     const [names, metadata] = await Promise.all([
       get('label/__name__/values', {}, signal),
       get('metadata', { limit_per_metric: 1 }, signal),
     ]);
-    const { items, paging } = pageOf(
-      textsIn(names.data).filter((name) => contains(name, search)),
-      part,
-    );
-    const metrics = items.map((name) => {
-      // The parts of a histogram or summary are described under its own name.
+    metadata.data.object();
+    const all = names.data.strings().filter((name) => contains(name, search));
+    const described = (name: string) => {
+      // The parts of a histogram or summary are described under its own name; of some metrics nothing is known.
       const family = name.replace(/_(bucket|count|sum)$/, '');
-      const known =
-        objectsIn(objectAt(metadata.data)[name])[0] ?? objectsIn(objectAt(metadata.data)[family])[0];
-      return { name, type: asText(known?.type), help: asText(known?.help) };
-    });
-    return { metrics, ...paging };
+      const known = metadata.data.maybe(name) ?? metadata.data.maybe(family);
+      const about = known?.first();
+      return { name, type: about?.string('type') ?? '', help: about?.string('help') ?? '' };
+    };
+    const { limit, offset } = part;
+    const some = all.slice(offset, offset + limit).map(described);
+    return listPart(some, { offset, total: all.length, maxBytes }, (metrics, paging) => ({
+      metrics,
+      ...paging,
+    }));
   },
 });

@@ -1,5 +1,4 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
-import { asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
 import { labels } from '../samples.ts';
 
@@ -49,15 +48,17 @@ export const metricInfo = defineTool({
       get('series', { 'match[]': metric, start }, signal),
       get('metadata', { metric }, signal),
     ]);
-    const found = objectsIn(series.data);
-    const known = objectsIn(objectAt(metadata.data)[metric])[0];
+    const found = series.data.list().map(labels);
+    const known = metadata.data.maybe(metric)?.first();
     if (found.length === 0 && known === undefined) {
       throw ToolError.notFound(
         `There is no metric "${metric}". list_metrics finds metrics by a part of their name.`,
       );
     }
-    const about = { type: asText(known?.type), help: asText(known?.help), unit: asText(known?.unit) };
-    return { metric, ...about, series: found.length, labels: labelsOf(found.map(labels)) };
+    // What no target describes has no type.
+    const fact = (name: string) => known?.string(name) ?? '';
+    const about = { type: fact('type'), help: fact('help'), unit: fact('unit') };
+    return { metric, ...about, series: found.length, labels: labelsOf(found) };
   },
 });
 

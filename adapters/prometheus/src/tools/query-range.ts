@@ -1,8 +1,7 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
-import { itemsIn, objectAt, objectsIn, textsIn } from '@tabrelay/plugin-sdk/json';
-import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { get } from '../api.ts';
-import { labels, labelsOutput, numeric, sample, summary, warningsOutput } from '../samples.ts';
+import { labels, labelsOutput, numeric, samples, summary, warningsOutput } from '../samples.ts';
 
 const point = { type: 'array', items: { anyOf: [{ type: 'number' }, { type: 'string' }] } } as const;
 
@@ -56,19 +55,19 @@ export const queryRange = defineTool({
     required: ['start', 'end', 'stepSeconds', 'series', 'warnings', 'total'],
   },
   arrayPath: '.series',
-  async handle({ query, minutes, end: until, points, ...part }, { signal }) {
+  async handle({ query, minutes, end: until, points, ...part }, { signal, maxBytes }) {
     const end = until === undefined ? Math.floor(Date.now() / 1000) : seconds(until);
     // The first and the last moment are both points of the answer.
     const step = Math.max(1, Math.ceil((minutes * 60) / Math.max(1, points - 1)));
     const start = end - Math.min(points - 1, Math.floor((minutes * 60) / step)) * step;
     const { data, warnings } = await get('query_range', { query, start, end, step }, signal);
-    const { items, paging } = pageOf(objectsIn(objectAt(data).result), part);
-    const series = items.map((one) => {
-      const samples = itemsIn(one.values).map(sample);
-      const values = samples.map(({ time, value }) => [time, numeric(value)]);
-      return { labels: labels(one.metric), ...summary(samples), values };
+    const all = data.list('result').map((one) => {
+      const found = samples(one);
+      const values = found.map(({ time, value }) => [time, numeric(value)]);
+      return { labels: labels(one.at('metric')), ...summary(found), values };
     });
-    return { start, end, stepSeconds: step, series, warnings: textsIn(warnings), ...paging };
+    const about = { start, end, stepSeconds: step, warnings };
+    return listPage(all, { ...part, maxBytes }, (series, paging) => ({ ...about, series, ...paging }));
   },
 });
 

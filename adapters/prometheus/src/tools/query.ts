@@ -1,8 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText, itemsIn, objectAt, objectsIn, textsIn } from '@tabrelay/plugin-sdk/json';
-import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { get } from '../api.ts';
-import { labels, labelsOutput, sample, warningsOutput } from '../samples.ts';
+import { labels, labelsOutput, sample, samples, warningsOutput } from '../samples.ts';
 
 export const query = defineTool({
   name: 'query',
@@ -45,16 +44,21 @@ export const query = defineTool({
     required: ['resultType', 'series', 'warnings', 'total'],
   },
   arrayPath: '.series',
-  async handle({ query: expression, time, ...part }, { signal }) {
+  async handle({ query: expression, time, ...part }, { signal, maxBytes }) {
     const { data, warnings } = await get('query', { query: expression, time }, signal);
-    const { resultType, result } = objectAt(data);
+    const resultType = data.string('resultType');
     const flat = resultType === 'scalar' || resultType === 'string';
-    const all = flat ? [{ metric: {}, value: result }] : objectsIn(result);
-    const { items, paging } = pageOf(all, part);
-    const series = items.map((one) => ({
-      labels: labels(one.metric),
-      ...sample('value' in one ? one.value : itemsIn(objectAt(one).values).at(-1)),
+    const all = flat
+      ? [{ labels: {}, ...sample(data.at('result')) }]
+      : data.list('result').map((one) => ({
+          labels: labels(one.at('metric')),
+          ...(samples(one).at(-1) ?? one.fail('has no sample')),
+        }));
+    return listPage(all, { ...part, maxBytes }, (series, paging) => ({
+      resultType,
+      series,
+      warnings,
+      ...paging,
     }));
-    return { resultType: asText(resultType), series, warnings: textsIn(warnings), ...paging };
   },
 });

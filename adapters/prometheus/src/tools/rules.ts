@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asNumber, asText, type JsonObject, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
-import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { get } from '../api.ts';
 import { labels, labelsOutput } from '../samples.ts';
 import { contains, searchInput } from '../search.ts';
@@ -52,28 +52,28 @@ export const rules = defineTool({
     required: ['rules', 'total'],
   },
   arrayPath: '.rules',
-  async handle({ type, search, ...part }, { signal }) {
+  async handle({ type, search, ...part }, { signal, maxBytes }) {
     const { data } = await get('rules', {}, signal);
-    const all = objectsIn(objectAt(data).groups).flatMap((group) =>
-      objectsIn(group.rules).map((one) => rule(group, one)),
-    );
+    const all = data
+      .list('groups')
+      .flatMap((group) => group.list('rules').map((one) => rule(group.string('name'), one)));
     const wanted = all.filter((one) => (type === 'any' || one.type === type) && contains(one.name, search));
-    const { items, paging } = pageOf(wanted, part);
-    return { rules: items, ...paging };
+    return listPage(wanted, { ...part, maxBytes }, (rules, paging) => ({ rules, ...paging }));
   },
 });
 
-const rule = (group: JsonObject, from: JsonObject) => ({
-  group: asText(group.name),
-  name: asText(from.name),
-  type: asText(from.type),
-  query: asText(from.query),
-  labels: labels(from.labels),
-  health: asText(from.health),
-  lastError: asText(from.lastError),
-  ...(from.type === 'alerting' && {
-    state: asText(from.state),
-    forSeconds: asNumber(from.duration),
-    alerts: objectsIn(from.alerts).length,
-  }),
-});
+/** A rule without labels, or without an error, leaves them out. */
+function rule(group: string, from: JsonReader) {
+  const [name, type, set] = [from.string('name'), from.string('type'), from.maybe('labels')];
+  return {
+    group,
+    name,
+    type,
+    query: from.string('query'),
+    labels: set === undefined ? {} : labels(set),
+    health: from.string('health'),
+    lastError: from.maybe('lastError')?.string() ?? '',
+    ...(type === 'alerting' && { state: from.string('state'), forSeconds: from.number('duration') }),
+    ...(type === 'alerting' && { alerts: from.list('alerts').length }),
+  };
+}

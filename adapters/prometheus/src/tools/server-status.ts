@@ -1,5 +1,4 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asNumber, asText, isTrue, objectAt } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
 
 export const serverStatus = defineTool({
@@ -40,17 +39,16 @@ export const serverStatus = defineTool({
       get('status/buildinfo', {}, signal),
       get('status/runtimeinfo', {}, signal),
     ]);
-    const build = objectAt(built.data);
-    const runtime = objectAt(running.data);
+    const [build, runtime] = [built.data, running.data];
     return {
-      version: asText(build.version),
-      goVersion: asText(build.goVersion),
-      startTime: asText(runtime.startTime),
-      configLoaded: isTrue(runtime.reloadConfigSuccess),
-      configTime: asText(runtime.lastConfigTime),
-      retention: asText(runtime.storageRetention),
-      goroutines: asNumber(runtime.goroutineCount),
-      corruptions: asNumber(runtime.corruptionCount),
+      version: build.string('version'),
+      goVersion: build.string('goVersion'),
+      startTime: runtime.string('startTime'),
+      configLoaded: runtime.boolean('reloadConfigSuccess'),
+      configTime: runtime.string('lastConfigTime'),
+      retention: runtime.string('storageRetention'),
+      goroutines: runtime.number('goroutineCount'),
+      corruptions: runtime.number('corruptionCount'),
     };
   },
 });

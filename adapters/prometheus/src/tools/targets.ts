@@ -1,6 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asNumber, asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
-import { pageOf, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { get } from '../api.ts';
 import { labels, labelsOutput } from '../samples.ts';
 
@@ -50,24 +50,24 @@ export const targets = defineTool({
     required: ['up', 'down', 'targets', 'total'],
   },
   arrayPath: '.targets',
-  async handle({ health, job, ...part }, { signal }) {
+  async handle({ health, job, ...part }, { signal, maxBytes }) {
     const { data } = await get('targets', { state: 'active' }, signal);
-    const all = objectsIn(objectAt(data).activeTargets).map(target);
+    const all = data.list('activeTargets').map(target);
     const wanted = all.filter(
       (one) => (health === 'any' || one.health === health) && (job === undefined || one.job === job),
     );
-    const { items, paging } = pageOf(wanted, part);
     const count = (state: string) => all.filter((one) => one.health === state).length;
-    return { up: count('up'), down: count('down'), targets: items, ...paging };
+    const counts = { up: count('up'), down: count('down') };
+    return listPage(wanted, { ...part, maxBytes }, (targets, paging) => ({ ...counts, targets, ...paging }));
   },
 });
 
-const target = (from: Record<string, unknown>) => ({
-  job: asText(objectAt(from.labels).job),
-  health: asText(from.health),
-  scrapeUrl: asText(from.scrapeUrl),
-  labels: labels(from.labels),
-  lastError: asText(from.lastError),
-  lastScrape: asText(from.lastScrape),
-  lastScrapeSeconds: asNumber(from.lastScrapeDuration),
+const target = (from: JsonReader) => ({
+  job: from.string('labels', 'job'),
+  health: from.string('health'),
+  scrapeUrl: from.string('scrapeUrl'),
+  labels: labels(from.at('labels')),
+  lastError: from.string('lastError'),
+  lastScrape: from.string('lastScrape'),
+  lastScrapeSeconds: from.number('lastScrapeDuration'),
 });

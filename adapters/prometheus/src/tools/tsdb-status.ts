@@ -1,5 +1,4 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asNumber, asText, objectAt, objectsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
 
 const counted = {
@@ -37,19 +36,19 @@ export const tsdbStatus = defineTool({
     required: ['series', 'chunks', 'labelPairs', 'seriesByMetric', 'valuesByLabel', 'seriesByLabelPair'],
   },
   async handle({ limit }, { signal }) {
-    const status = objectAt((await get('status/tsdb', {}, signal)).data);
-    const head = objectAt(status.headStats);
-    const most = (list: unknown) =>
-      objectsIn(list)
+    const status = (await get('status/tsdb', {}, signal)).data;
+    const most = (list: string) =>
+      status
+        .list(list)
         .slice(0, limit)
-        .map(({ name, value }) => ({ name: asText(name), value: asNumber(value) }));
+        .map((one) => ({ name: one.string('name'), value: one.number('value') }));
     return {
-      series: asNumber(head.numSeries),
-      chunks: asNumber(head.chunkCount),
-      labelPairs: asNumber(head.numLabelPairs),
-      seriesByMetric: most(status.seriesCountByMetricName),
-      valuesByLabel: most(status.labelValueCountByLabelName),
-      seriesByLabelPair: most(status.seriesCountByLabelValuePair),
+      series: status.number('headStats', 'numSeries'),
+      chunks: status.number('headStats', 'chunkCount'),
+      labelPairs: status.number('headStats', 'numLabelPairs'),
+      seriesByMetric: most('seriesCountByMetricName'),
+      valuesByLabel: most('labelValueCountByLabelName'),
+      seriesByLabelPair: most('seriesCountByLabelValuePair'),
     };
   },
 });

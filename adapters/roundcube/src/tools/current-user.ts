@@ -1,6 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { parseHTML } from '@tabrelay/plugin-sdk/html';
+import { invalidResponse } from '@tabrelay/plugin-sdk/json';
 import { page } from '../api.ts';
-import { pageOf } from '../markup.ts';
 import { record } from '../shape.ts';
 
 export const currentUser = defineTool({
@@ -19,8 +20,9 @@ export const currentUser = defineTool({
     },
   }),
   async handle(_, { signal }) {
-    const form = pageOf(await page({ _task: 'mail', _action: 'compose' }, signal));
+    const form = parseHTML(await page({ _task: 'mail', _action: 'compose' }, signal));
     const options = [...form.querySelectorAll('[name="_from"] option')].slice(0, 50);
+    if (options.length === 0) throw invalidResponse('the form has nobody to send from');
     return { identities: options.map((one) => one.textContent?.trim() ?? '') };
   },
 });

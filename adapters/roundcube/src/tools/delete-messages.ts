@@ -1,5 +1,4 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText } from '@tabrelay/plugin-sdk/json';
 import { act, ask } from '../api.ts';
 import { mustExist } from '../messages.ts';
 import { folder, record, uids } from '../shape.ts';
@@ -23,8 +22,9 @@ export const deleteMessages = defineTool({
   }),
   async handle({ folder, uids }, { signal }) {
     await mustExist(folder, uids, signal);
+    // Left out, or empty, where the person has no folder for it.
     const { env } = await ask({ _task: 'mail', _action: 'list', _mbox: folder }, signal);
-    const trash = asText(env.trash_mailbox);
+    const trash = env.maybe('trash_mailbox')?.string() ?? '';
     const forGood = trash === '' || folder === trash;
     const body = { _mbox: folder, _uid: uids.join(','), _target_mbox: forGood ? undefined : trash };
     const { said } = await act({ _task: 'mail', _action: forGood ? 'delete' : 'move' }, body, signal);

@@ -1,7 +1,8 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asNumber, asText, objectAt } from '@tabrelay/plugin-sdk/json';
-import { ask } from '../api.ts';
-import { record } from '../shape.ts';
+import { type JsonReader, jsonReader } from '@tabrelay/plugin-sdk/json';
+import { listPart } from '@tabrelay/plugin-sdk/paging';
+import { ask, type Reply } from '../api.ts';
+import { nextOffset, paging, record } from '../shape.ts';
 
 export const listContacts = defineTool({
   name: 'list_contacts',
@@ -13,34 +14,54 @@ export const listContacts = defineTool({
     type: 'object',
     properties: {
       query: { type: 'string', minLength: 1, description: 'Part of a name or an address.' },
-      page: {
-        type: 'integer',
-        minimum: 1,
-        default: 1,
-        description: 'Which page; a page is what the webmail shows at once.',
-      },
-      limit: { type: 'integer', minimum: 1, maximum: 200, default: 50, description: 'How many of the page.' },
+      ...paging,
+      limit: { ...paging.limit, maximum: 200, default: 50 },
     },
     additionalProperties: false,
   },
-  output: record({
-    contacts: { type: 'array', items: record({ name: { type: 'string' }, email: { type: 'string' } }) },
-    pages: { type: 'integer', description: 'How many pages there are.' },
-  }),
-  async handle({ query, page, limit }, { signal }) {
-    const book = { _task: 'addressbook', _page: page };
-    const { env, commands } =
+  output: record(
+    {
+      contacts: { type: 'array', items: record({ name: { type: 'string' }, email: { type: 'string' } }) },
+      nextOffset,
+    },
+    'nextOffset',
+  ),
+  async handle({ query, limit, offset }, { signal, maxBytes }) {
+    const book = { _task: 'addressbook' };
+    const search = { _q: query, _headers: 'name,firstname,surname,email' };
+    let reply = await ask(
       query === undefined
-        ? await ask({ ...book, _action: 'list', _source: 0 }, signal)
-        : await ask(
-            { ...book, _action: 'search', _q: query, _headers: 'name,firstname,surname,email' },
-            signal,
-          );
-    const rows = commands.filter(({ name }) => name === 'add_contact_row').slice(0, limit);
-    const contacts = rows.map(({ args }) => {
-      const { name, email } = objectAt(args[3]);
-      return { name: asText(name), email: asText(email) };
-    });
-    return { contacts, pages: asNumber(env.pagecount) };
+        ? { ...book, _action: 'list', _source: 0, _page: 1 }
+        : { ...book, _action: 'search', ...search },
+      signal,
+    );
+    // The webmail pages by a number of its own: as many as its first page has.
+    const pages = reply.env.number('pagecount');
+    const size = rows(reply).length;
+    if (pages > 0 && size === 0) reply.env.at('pagecount').fail('counts pages, and none has a contact');
+    const page = size === 0 ? 1 : Math.floor(offset / size) + 1;
+    if (page > 1 && page <= pages) {
+      const found = query === undefined ? { _source: 0 } : { _search: reply.env.string('search_request') };
+      reply = await ask({ ...book, _action: 'list', ...found, _page: page }, signal);
+    }
+    const shown = page <= Math.max(pages, 1) ? rows(reply) : [];
+    const start = offset - (page - 1) * size;
+    const contacts = shown.slice(start, start + limit).map(contact);
+    const total = page < pages ? page * size + 1 : (page - 1) * size + shown.length;
+    return listPart(contacts, { offset, total, maxBytes }, (some, { nextOffset: next }) => ({
+      contacts: some,
+      ...(next === undefined ? {} : { nextOffset: next }),
+    }));
   },
 });
+
+const rows = ({ commands }: Reply) => commands.filter(({ name }) => name === 'add_contact_row');
+
+/** A row is `add_contact_row(id, columns, classes, {name, email})`; a person may have no address, or several. */
+function contact({ args }: { args: readonly unknown[] }) {
+  const about = jsonReader(args).list()[3] ?? jsonReader(args).fail('is a contact without its data');
+  return { name: about.maybe('name')?.string() ?? '', email: address(about.maybe('email')) };
+}
+
+const address = (email: JsonReader | undefined): string =>
+  Array.isArray(email?.value) ? email.strings().join(', ') : (email?.string() ?? '');

@@ -1,5 +1,5 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asNumber, asText, objectAt } from '@tabrelay/plugin-sdk/json';
+import { jsonReader } from '@tabrelay/plugin-sdk/json';
 import { ask, page } from '../api.ts';
 import { environment } from '../session.ts';
 import { record } from '../shape.ts';
@@ -24,21 +24,15 @@ export const listFolders = defineTool({
     },
   }),
   async handle(_, { signal }) {
-    const { mailboxes } = environment(await page({ _task: 'mail' }, signal));
+    const mailboxes = environment(await page({ _task: 'mail' }, signal)).entries('mailboxes');
     const { commands } = await ask({ _task: 'mail', _action: 'getunread' }, signal);
-    const unread = new Map(
-      commands
-        .filter(({ name }) => name === 'set_unread_count')
-        .map(({ args: [path, count] }) => [asText(path), asNumber(count)]),
-    );
-    const folders = Object.values(objectAt(mailboxes)).map((one) => {
-      const { id, name, class: kind } = objectAt(one);
-      return {
-        path: asText(id),
-        name: asText(name),
-        kind: asText(kind),
-        unread: unread.get(asText(id)) ?? 0,
-      };
+    const counts = commands.filter(({ name }) => name === 'set_unread_count').map(({ args }) => args);
+    const unread = new Map(counts.map(([path, count]) => [path, jsonReader(count).number()]));
+    const folders = mailboxes.map(([, one]) => {
+      const path = one.string('id');
+      // Folders whose count the webmail does not say have none.
+      const facts = { kind: one.maybe('class')?.string() ?? '', unread: unread.get(path) ?? 0 };
+      return { path, name: one.string('name'), ...facts };
     });
     return { folders: folders.slice(0, 500) };
   },

@@ -1,5 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asNumber, asText } from '@tabrelay/plugin-sdk/json';
+import { invalidResponse } from '@tabrelay/plugin-sdk/json';
+import { listPart } from '@tabrelay/plugin-sdk/paging';
 import { ask } from '../api.ts';
 import { summary, summaryOutput } from '../messages.ts';
 import { folder, nextOffset, paging, record } from '../shape.ts';
@@ -37,26 +38,27 @@ export const listMessages = defineTool({
     { total: { type: 'integer' }, messages: { type: 'array', items: summaryOutput }, nextOffset },
     'nextOffset',
   ),
-  async handle({ folder, query, searchIn, only, limit, offset }, { signal }) {
+  async handle({ folder, query, searchIn, only, limit, offset }, { signal, maxBytes }) {
     const place = { _task: 'mail', _mbox: folder };
     const search = query !== undefined || only !== 'all';
     // The webmail pages by a number of its own.
     let reply = await ask({ ...place, _action: 'list' }, signal);
-    const size = asNumber(reply.env.pagesize) || 50;
+    const size = reply.env.number('pagesize');
     const page = Math.floor(offset / size) + 1;
-    let found: string | undefined;
+    let searched: string | undefined;
     if (search) {
       const where = { _q: query ?? '', _headers: searchIn.join(','), _filter: filters[only], _scope: 'base' };
       reply = await ask({ ...place, _action: 'search', ...where }, signal);
-      found = asText(reply.env.search_request);
+      searched = reply.env.string('search_request');
     }
-    const total = asNumber(reply.env.messagecount);
+    const total = reply.env.number('messagecount');
     if (page > 1 && offset < total) {
-      reply = await ask({ ...place, _action: 'list', _page: page, _search: found }, signal);
+      reply = await ask({ ...place, _action: 'list', _page: page, _search: searched }, signal);
     }
     const rows = offset < total ? reply.commands.filter(({ name }) => name === 'add_message_row') : [];
-    const messages = rows.slice(offset % size, (offset % size) + limit).map(summary);
-    const next = offset + messages.length;
-    return { total, messages, ...(messages.length > 0 && next < total ? { nextOffset: next } : {}) };
+    if (offset < total && rows.length === 0)
+      throw invalidResponse(`it counts ${total} messages and lists none`);
+    const found = rows.slice(offset % size, (offset % size) + limit).map(summary);
+    return listPart(found, { offset, total, maxBytes }, (messages, paging) => ({ messages, ...paging }));
   },
 });

@@ -1,8 +1,9 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { htmlToText, parseHTML } from '@tabrelay/plugin-sdk/html';
+import { listBeside, textInput, textOutput, textPage } from '@tabrelay/plugin-sdk/paging';
 import { page } from '../api.ts';
-import { pageOf, readable } from '../markup.ts';
 import { attachments, headers, markUnread, mustExist, noSuchMessage, wasUnread } from '../messages.ts';
-import { folder, nextOffset, record, uid } from '../shape.ts';
+import { folder, record, uid } from '../shape.ts';
 
 export const readMessage = defineTool({
   name: 'read_message',
@@ -15,19 +16,7 @@ export const readMessage = defineTool({
     properties: {
       folder,
       uid,
-      offset: {
-        type: 'integer',
-        minimum: 0,
-        default: 0,
-        description: 'From nextOffset of the answer before.',
-      },
-      maxChars: {
-        type: 'integer',
-        minimum: 200,
-        maximum: 100000,
-        default: 8000,
-        description: 'How much text.',
-      },
+      ...textInput,
     },
     required: ['uid'],
     additionalProperties: false,
@@ -39,35 +28,28 @@ export const readMessage = defineTool({
       to: { type: 'string' },
       cc: { type: 'string' },
       date: { type: 'string', description: 'As the webmail shows it to the person.' },
-      text: { type: 'string' },
-      totalChars: { type: 'integer' },
+      ...textOutput,
       attachments: {
         type: 'array',
         maxItems: 100,
         items: record({ part: { type: 'string' }, name: { type: 'string' }, size: { type: 'string' } }),
       },
-      nextOffset,
+      totalAttachments: { type: 'integer', description: 'How many there are, when not all are listed.' },
     },
     'nextOffset',
   ),
-  async handle({ folder, uid, offset, maxChars }, { signal }) {
+  async handle({ folder, uid, offset, maxChars }, { signal, maxBytes }) {
     const html = await page({ _task: 'mail', _action: 'show', _uid: uid, _mbox: folder }, signal);
-    const shown = pageOf(html);
+    const shown = parseHTML(html);
     if (wasUnread(shown)) await markUnread(folder, uid, signal);
     const body = shown.querySelector('#messagebody');
     if (!body) {
       await mustExist(folder, [uid], signal);
       throw noSuchMessage(folder, [uid]);
     }
-    const whole = readable(body);
-    const text = whole.slice(offset, offset + maxChars);
-    const next = offset + text.length;
-    return {
-      ...headers(shown),
-      text,
-      totalChars: whole.length,
-      attachments: attachments(shown),
-      ...(next < whole.length ? { nextOffset: next } : {}),
-    };
+    const all = attachments(shown);
+    const about = { attachments: listBeside(all, { maxBytes }), totalAttachments: all.length };
+    const facts = { ...headers(shown), ...about };
+    return textPage(htmlToText(body), { offset, maxChars, maxBytes }, (part) => ({ ...facts, ...part }));
   },
 });

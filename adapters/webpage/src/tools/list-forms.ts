@@ -1,9 +1,10 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { listPart, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { buttons, type Field, fieldSelector, fieldsOutput, maxFields, readField } from '../fields.ts';
+import { limitInput } from '../limits.ts';
 import { attribute, closest } from '../members.ts';
 import { address, cut, here, hereOutput } from '../page.ts';
 import { findShown } from '../shown.ts';
-import { limitInput, listOutput, listSlice, offsetInput } from '../slices.ts';
 
 const text = { type: 'string' } as const;
 const texts = { type: 'array', maxItems: 30, items: text } as const;
@@ -16,7 +17,7 @@ export const listForms = defineTool({
   annotations: { readOnlyHint: true },
   input: {
     type: 'object',
-    properties: { offset: offsetInput, limit: limitInput(10) },
+    properties: { offset: pagingInput.offset, limit: limitInput(10) },
     additionalProperties: false,
   },
   output: {
@@ -36,11 +37,11 @@ export const listForms = defineTool({
           required: ['label', 'action', 'buttons', 'fields'],
         },
       },
-      ...listOutput,
+      ...pagingOutput,
     },
     required: ['url', 'title', 'forms', 'total'],
   },
-  handle({ offset, limit }) {
+  handle({ offset, limit }, { maxBytes }) {
     const forms = new Map<Element | null, Field[]>();
     for (const field of findShown(fieldSelector)) {
       const form = closest(field, 'form');
@@ -48,16 +49,16 @@ export const listForms = defineTool({
       forms.set(form, known);
       if (known.length < maxFields) known.push(readField(field));
     }
-    const { some, rest } = listSlice([...forms], offset, limit);
-    const described = some.map(([form, known]) => ({
+    const some = [...forms].slice(offset, offset + limit).map(([form, fields]) => ({
       label:
         form === null
           ? ''
           : cut(attribute(form, 'aria-label') || attribute(form, 'name') || attribute(form, 'id'), 200),
       action: form === null ? '' : address(attribute(form, 'action') || location.href),
       buttons: form === null ? [] : buttons(form).slice(0, 30),
-      fields: known,
+      fields,
     }));
-    return { ...here(), forms: described, ...rest };
+    const known = { offset, total: forms.size, maxBytes };
+    return listPart(some, known, (described, paging) => ({ ...here(), forms: described, ...paging }));
   },
 });

@@ -1,8 +1,9 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import { limitInput } from '../limits.ts';
 import { attribute } from '../members.ts';
 import { address, cut, here, hereOutput, line } from '../page.ts';
 import { findShown } from '../shown.ts';
-import { limitInput, listOutput, listSlice, offsetInput } from '../slices.ts';
 
 export const listImages = defineTool({
   name: 'list_images',
@@ -20,7 +21,7 @@ export const listImages = defineTool({
         default: 48,
         description: 'Leave out what is smaller than this many pixels, in width or height.',
       },
-      offset: offsetInput,
+      offset: pagingInput.offset,
       limit: limitInput(30),
     },
     additionalProperties: false,
@@ -42,11 +43,11 @@ export const listImages = defineTool({
           required: ['alt', 'url', 'width', 'height'],
         },
       },
-      ...listOutput,
+      ...pagingOutput,
     },
     required: ['url', 'title', 'images', 'total'],
   },
-  handle({ minSize, offset, limit }) {
+  handle({ minSize, offset, limit }, { maxBytes }) {
     const found = Array.from(findShown('img')).flatMap((image) => {
       if (!(image instanceof HTMLImageElement)) return [];
       const { naturalWidth: width, naturalHeight: height } = image;
@@ -56,7 +57,10 @@ export const listImages = defineTool({
         ? []
         : [{ alt: cut(line(attribute(image, 'alt')), 300), url, width, height }];
     });
-    const { some, rest } = listSlice(found, offset, limit);
-    return { ...here(), images: some, ...rest };
+    return listPage(found, { limit, offset, maxBytes }, (images, paging) => ({
+      ...here(),
+      images,
+      ...paging,
+    }));
   },
 });

@@ -1,8 +1,9 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import { limitInput } from '../limits.ts';
 import { attribute, textOf } from '../members.ts';
 import { address, cut, here, hereOutput, line } from '../page.ts';
 import { findShown } from '../shown.ts';
-import { limitInput, listOutput, listSlice, offsetInput } from '../slices.ts';
 
 export const listLinks = defineTool({
   name: 'list_links',
@@ -24,7 +25,7 @@ export const listLinks = defineTool({
         default: 'anywhere',
         description: 'Which links, by the host they lead to.',
       },
-      offset: offsetInput,
+      offset: pagingInput.offset,
       limit: limitInput(30),
     },
     additionalProperties: false,
@@ -41,11 +42,11 @@ export const listLinks = defineTool({
           required: ['text', 'url'],
         },
       },
-      ...listOutput,
+      ...pagingOutput,
     },
     required: ['url', 'title', 'links', 'total'],
   },
-  handle({ contains = '', to, offset, limit }) {
+  handle({ contains = '', to, offset, limit }, { maxBytes }) {
     const wanted = contains.toLowerCase();
     const links = new Map<string, { text: string; url: string }>();
     for (const element of findShown('a[href], area[href]')) {
@@ -56,7 +57,11 @@ export const listLinks = defineTool({
       if (to !== 'anywhere' && (new URL(url).host === location.host) !== (to === 'same_site')) continue;
       links.set(`${url} ${text}`, { text, url });
     }
-    const { some, rest } = listSlice([...links.values()], offset, limit);
-    return { ...here(), links: some, ...rest };
+    const all = [...links.values()];
+    return listPage(all, { limit, offset, maxBytes }, (some, paging) => ({
+      ...here(),
+      links: some,
+      ...paging,
+    }));
   },
 });

@@ -1,7 +1,8 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { listPart, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { readGrid, tables } from '../grid.ts';
+import { limitInput } from '../limits.ts';
 import { cut, here, hereOutput } from '../page.ts';
-import { limitInput, listOutput, listSlice, offsetInput } from '../slices.ts';
 
 export const listTables = defineTool({
   name: 'list_tables',
@@ -11,7 +12,7 @@ export const listTables = defineTool({
   annotations: { readOnlyHint: true },
   input: {
     type: 'object',
-    properties: { offset: offsetInput, limit: limitInput(20) },
+    properties: { offset: pagingInput.offset, limit: limitInput(20) },
     additionalProperties: false,
   },
   output: {
@@ -31,24 +32,22 @@ export const listTables = defineTool({
           required: ['index', 'caption', 'columns', 'rows'],
         },
       },
-      ...listOutput,
+      ...pagingOutput,
     },
     required: ['url', 'title', 'tables', 'total'],
   },
-  handle({ offset, limit }) {
-    const { some, rest } = listSlice(tables(), offset, limit);
-    return {
-      ...here(),
-      tables: some.map((table, at) => {
-        const { caption, columns, rows } = readGrid(table);
-        return {
-          index: offset + at,
-          caption,
-          columns: columns.slice(0, 30).map((name) => cut(name, 100)),
-          rows: rows.length,
-        };
-      }),
-      ...rest,
-    };
+  handle({ offset, limit }, { maxBytes }) {
+    const all = tables();
+    const some = all.slice(offset, offset + limit).map((table, at) => {
+      const { caption, columns, rows } = readGrid(table);
+      return {
+        index: offset + at,
+        caption,
+        columns: columns.slice(0, 30).map((name) => cut(name, 100)),
+        rows: rows.length,
+      };
+    });
+    const known = { offset, total: all.length, maxBytes };
+    return listPart(some, known, (described, paging) => ({ ...here(), tables: described, ...paging }));
   },
 });

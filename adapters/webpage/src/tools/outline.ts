@@ -1,8 +1,9 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import { limitInput } from '../limits.ts';
 import { attribute, tag, textOf } from '../members.ts';
 import { cut, here, hereOutput, line } from '../page.ts';
 import { findShown } from '../shown.ts';
-import { limitInput, listOutput, listSlice, offsetInput } from '../slices.ts';
 
 export const outline = defineTool({
   name: 'outline',
@@ -20,7 +21,7 @@ export const outline = defineTool({
         default: 4,
         description: 'The lowest level to show.',
       },
-      offset: offsetInput,
+      offset: pagingInput.offset,
       limit: limitInput(50),
     },
     additionalProperties: false,
@@ -41,17 +42,20 @@ export const outline = defineTool({
           required: ['level', 'text'],
         },
       },
-      ...listOutput,
+      ...pagingOutput,
     },
     required: ['url', 'title', 'headings', 'total'],
   },
-  handle({ depth, offset, limit }) {
+  handle({ depth, offset, limit }, { maxBytes }) {
     const found = Array.from(findShown('h1, h2, h3, h4, h5, h6, [role="heading"]'), (one) => {
       const level = Number(/^h([1-6])$/.exec(tag(one))?.[1] ?? (attribute(one, 'aria-level') || 2));
       const anchor = cut(attribute(one, 'id'), 200);
       return { level: Math.trunc(level) || 2, text: cut(line(textOf(one)), 300), ...(anchor && { anchor }) };
     }).filter(({ level, text }) => level <= depth && text !== '');
-    const { some, rest } = listSlice(found, offset, limit);
-    return { ...here(), headings: some, ...rest };
+    return listPage(found, { limit, offset, maxBytes }, (headings, paging) => ({
+      ...here(),
+      headings,
+      ...paging,
+    }));
   },
 });

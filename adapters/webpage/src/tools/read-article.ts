@@ -1,10 +1,10 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { htmlToText } from '@tabrelay/plugin-sdk/html';
+import { textInput, textOutput, textPage } from '@tabrelay/plugin-sdk/paging';
 import Readability from '../../readability/Readability.cjs';
 import { copyShown } from '../copy.ts';
-import { markdown } from '../markdown.ts';
 import { attribute } from '../members.ts';
 import { address, cut, here, hereOutput, line, root } from '../page.ts';
-import { textInput, textOutput, textSlice } from '../slices.ts';
 
 export const readArticle = defineTool({
   name: 'read_article',
@@ -34,10 +34,11 @@ export const readArticle = defineTool({
     },
     required: ['url', 'title', 'headline', 'text', 'totalChars'],
   },
-  handle({ links, offset, maxChars }) {
+  handle({ links, offset, maxChars }, { maxBytes }) {
     const reader = new Readability<Element>(copyShown(), { serializer: (node) => node });
     const article = reader.parse();
-    const text = article?.content ? markdown(article.content, { links }, address) : '';
+    const style = links ? { address } : {};
+    const text = article?.content ? htmlToText(article.content, style) : '';
     if (!article || text === '') {
       throw ToolError.notFound('The page has no article. Use read_text for all that it shows.');
     }
@@ -51,11 +52,11 @@ export const readArticle = defineTool({
     const given = Object.entries(facts).flatMap(([name, value]) =>
       value ? [[name, cut(line(value), 500)] as const] : [],
     );
-    return {
+    const about = {
       ...here(),
       headline: cut(line(article.title ?? ''), 300),
       ...Object.fromEntries(given),
-      ...textSlice(text, offset, maxChars),
     };
+    return textPage(text, { offset, maxChars, maxBytes }, (part) => ({ ...about, ...part }));
   },
 });

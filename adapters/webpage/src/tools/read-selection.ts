@@ -1,8 +1,8 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { textInput, textOutput, textPage } from '@tabrelay/plugin-sdk/paging';
 import { markedInField } from '../fields.ts';
 import { closest, textOf } from '../members.ts';
 import { cut, here, hereOutput } from '../page.ts';
-import { textInput, textOutput, textSlice } from '../slices.ts';
 
 export const readSelection = defineTool({
   name: 'read_selection',
@@ -20,7 +20,7 @@ export const readSelection = defineTool({
     },
     required: ['url', 'title', 'around', 'text', 'totalChars'],
   },
-  handle({ offset, maxChars }) {
+  handle({ offset, maxChars }, { maxBytes }) {
     const inField = markedInField();
     const selection = Document.prototype.getSelection.call(document);
     const text = inField || (selection?.toString() ?? '');
@@ -31,10 +31,7 @@ export const readSelection = defineTool({
     const element = start instanceof Element ? start : start?.parentElement;
     const block =
       element && !inField ? closest(element, 'p, li, td, th, h1, h2, h3, h4, h5, h6, pre, blockquote') : null;
-    return {
-      ...here(),
-      around: block === null ? '' : cut(textOf(block).trim(), 1000),
-      ...textSlice(text, offset, maxChars),
-    };
+    const about = { ...here(), around: block === null ? '' : cut(textOf(block).trim(), 1000) };
+    return textPage(text, { offset, maxChars, maxBytes }, (part) => ({ ...about, ...part }));
   },
 });

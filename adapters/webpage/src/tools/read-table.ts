@@ -1,7 +1,8 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
 import { captionOf, readGrid, tables } from '../grid.ts';
+import { limitInput } from '../limits.ts';
 import { here, hereOutput } from '../page.ts';
-import { limitInput, listOutput, listSlice, offsetInput } from '../slices.ts';
 
 export const readTable = defineTool({
   name: 'read_table',
@@ -24,7 +25,7 @@ export const readTable = defineTool({
         maxLength: 200,
         description: 'Words in its caption, case ignored.',
       },
-      offset: offsetInput,
+      offset: pagingInput.offset,
       limit: limitInput(25),
     },
     additionalProperties: false,
@@ -42,11 +43,11 @@ export const readTable = defineTool({
         description: 'Empty: there is no header.',
       },
       rows: { type: 'array', items: { type: 'array', items: { type: 'string' } } },
-      ...listOutput,
+      ...pagingOutput,
     },
     required: ['url', 'title', 'index', 'caption', 'columns', 'rows', 'total'],
   },
-  handle({ index, caption, offset, limit }) {
+  handle({ index, caption, offset, limit }, { maxBytes }) {
     const found = tables();
     const wanted = caption?.toLowerCase();
     const at =
@@ -59,7 +60,11 @@ export const readTable = defineTool({
       throw ToolError.notFound(`There is no ${which}; the page has ${found.length}. list_tables names them.`);
     }
     const grid = readGrid(table);
-    const { some, rest } = listSlice(grid.rows, offset, limit);
-    return { ...here(), index: at, caption: grid.caption, columns: grid.columns, rows: some, ...rest };
+    const about = { ...here(), index: at, caption: grid.caption, columns: grid.columns };
+    return listPage(grid.rows, { limit, offset, maxBytes }, (rows, paging) => ({
+      ...about,
+      rows,
+      ...paging,
+    }));
   },
 });

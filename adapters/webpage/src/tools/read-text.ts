@@ -1,7 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import { textInput, textOutput, textPage } from '@tabrelay/plugin-sdk/paging';
 import { here, hereOutput } from '../page.ts';
 import { pageText } from '../shown.ts';
-import { textInput, textOutput, textSlice } from '../slices.ts';
 
 export const readText = defineTool({
   name: 'read_text',
@@ -15,5 +15,6 @@ export const readText = defineTool({
     properties: { ...hereOutput, ...textOutput },
     required: ['url', 'title', 'text', 'totalChars'],
   },
-  handle: ({ offset, maxChars }) => ({ ...here(), ...textSlice(pageText(), offset, maxChars) }),
+  handle: ({ offset, maxChars }, { maxBytes }) =>
+    textPage(pageText(), { offset, maxChars, maxBytes }, (part) => ({ ...here(), ...part })),
 });

@@ -1,7 +1,8 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { listPart, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import { limitInput } from '../limits.ts';
 import { here, hereOutput, line, wholeTo } from '../page.ts';
 import { pageText } from '../shown.ts';
-import { limitInput, listOutput, listSlice, offsetInput } from '../slices.ts';
 
 export const searchText = defineTool({
   name: 'search_text',
@@ -26,7 +27,7 @@ export const searchText = defineTool({
         default: 80,
         description: 'How many characters to show on each side.',
       },
-      offset: offsetInput,
+      offset: pagingInput.offset,
       limit: limitInput(10),
     },
     required: ['query'],
@@ -47,17 +48,16 @@ export const searchText = defineTool({
           required: ['position', 'text'],
         },
       },
-      ...listOutput,
+      ...pagingOutput,
     },
     required: ['url', 'title', 'matches', 'total'],
   },
-  handle({ query, matchCase, context, offset, limit }) {
+  handle({ query, matchCase, context, offset, limit }, { maxBytes }) {
     const words = line(query).split(' ').map(literally).filter(Boolean);
     if (words.length === 0) throw ToolError.validation('The query has no words in it.');
     const text = pageText();
     const places = Array.from(text.matchAll(new RegExp(words.join('\\s+'), matchCase ? 'gu' : 'giu')));
-    const { some, rest } = listSlice(places, offset, limit);
-    const matches = some.map((place) => {
+    const some = places.slice(offset, offset + limit).map((place) => {
       const from = wholeTo(text, Math.max(0, place.index - context));
       const to = wholeTo(text, Math.min(text.length, place.index + place[0].length + context));
       return {
@@ -65,7 +65,8 @@ export const searchText = defineTool({
         text: `${from > 0 ? '…' : ''}${line(text.slice(from, to))}${to < text.length ? '…' : ''}`,
       };
     });
-    return { ...here(), matches, ...rest };
+    const known = { offset, total: places.length, maxBytes };
+    return listPart(some, known, (matches, paging) => ({ ...here(), matches, ...paging }));
   },
 });
 

@@ -1,5 +1,4 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asNumber, asText, objectAt, textsIn } from '@tabrelay/plugin-sdk/json';
 import { get } from '../api.ts';
 import { record } from '../shape.ts';
 
@@ -28,15 +27,15 @@ export const currentUser = defineTool({
   }),
   async handle(_, { signal }) {
     const me = await get('/wp/v2/users/me', { context: 'edit' }, signal);
-    const has = objectAt(me, 'capabilities');
+    const has = me.object('capabilities');
     return {
-      id: asNumber(me.id),
-      name: asText(me.name),
-      username: asText(me.username),
-      email: asText(me.email),
-      roles: textsIn(me.roles),
+      id: me.number('id'),
+      name: me.string('name'),
+      username: me.string('username'),
+      email: me.string('email'),
+      roles: me.strings('roles'),
       may: asked.filter((one) => has[one] === true),
-      site: asText((await get('/', { _fields: 'name' }, signal)).name),
+      site: (await get('/', { _fields: 'name' }, signal)).string('name'),
     };
   },
 });

@@ -25,9 +25,10 @@ export const listComments = defineTool({
     additionalProperties: false,
   },
   output: listOf(commentOutput),
-  handle({ status, postId, search, limit, offset }, { signal }) {
+  handle({ status, postId, search, limit, offset }, { signal, maxBytes }) {
     // The parameter's words are not those of the answer.
     const query = status === 'approved' ? {} : { status: status === 'all' ? 'any' : status, context: 'edit' };
-    return list('/wp/v2/comments', { ...query, post: postId, search, limit, offset }, comment, signal);
+    const wanted = { ...query, post: postId, search };
+    return list('/wp/v2/comments', { limit, offset, maxBytes }, wanted, comment, signal);
   },
 });

@@ -19,6 +19,6 @@ export const listMedia = defineTool({
     additionalProperties: false,
   },
   output: listOf(fileOutput),
-  handle: ({ search, kind, limit, offset }, { signal }) =>
-    list('/wp/v2/media', { search, media_type: kind, limit, offset }, file, signal),
+  handle: ({ search, kind, limit, offset }, { signal, maxBytes }) =>
+    list('/wp/v2/media', { limit, offset, maxBytes }, { search, media_type: kind }, file, signal),
 });

@@ -31,7 +31,7 @@ export const listPosts = defineTool({
     additionalProperties: false,
   },
   output: listOf(summaryOutput),
-  handle({ type, search, status, authorId, category, tag, orderBy, limit, offset }, { signal }) {
+  handle({ type, search, status, authorId, category, tag, orderBy, limit, offset }, { signal, maxBytes }) {
     const open = status.every((one) => one === 'publish');
     const query = {
       search,
@@ -45,6 +45,6 @@ export const listPosts = defineTool({
       context: open ? 'view' : 'edit',
       _fields: 'id,title,status,date_gmt,modified_gmt,author,link',
     };
-    return list(collection(type), { ...query, limit, offset }, summary, signal);
+    return list(collection(type), { limit, offset, maxBytes }, query, summary, signal);
   },
 });

@@ -20,6 +20,6 @@ export const listTerms = defineTool({
     additionalProperties: false,
   },
   output: listOf(termOutput),
-  handle: ({ kind, search, limit, offset }, { signal }) =>
-    list(termsOf(kind), { search, limit, offset }, term, signal),
+  handle: ({ kind, search, limit, offset }, { signal, maxBytes }) =>
+    list(termsOf(kind), { limit, offset, maxBytes }, { search }, term, signal),
 });

@@ -1,5 +1,4 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asNumber, asText } from '@tabrelay/plugin-sdk/json';
 import { list } from '../api.ts';
 import { listOf, paging, record } from '../shape.ts';
 
@@ -23,15 +22,16 @@ export const listUsers = defineTool({
       link: { type: 'string' },
     }),
   ),
-  handle: ({ search, limit, offset }, { signal }) =>
+  handle: ({ search, limit, offset }, { signal, maxBytes }) =>
     list(
       '/wp/v2/users',
-      { search, limit, offset, has_published_posts: 'post' },
+      { limit, offset, maxBytes },
+      { search, has_published_posts: 'post' },
       (one) => ({
-        id: asNumber(one.id),
-        name: asText(one.name),
-        description: asText(one.description),
-        link: asText(one.link),
+        id: one.number('id'),
+        name: one.string('name'),
+        description: one.string('description'),
+        link: one.string('link'),
       }),
       signal,
     ),

@@ -1,7 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asText, objectAt } from '@tabrelay/plugin-sdk/json';
+import { htmlToText } from '@tabrelay/plugin-sdk/html';
+import { textInput, textOutput, textPage } from '@tabrelay/plugin-sdk/paging';
 import { get } from '../api.ts';
-import { plain } from '../markup.ts';
 import { collection, detailProperties, details } from '../posts.ts';
 import { id, postType, record } from '../shape.ts';
 
@@ -18,19 +18,7 @@ export const readPost = defineTool({
       id,
       type: postType,
       as: { enum: ['text', 'source'], default: 'text', description: 'What to read it as.' },
-      offset: {
-        type: 'integer',
-        minimum: 0,
-        default: 0,
-        description: 'From nextOffset of the answer before.',
-      },
-      maxChars: {
-        type: 'integer',
-        minimum: 200,
-        maximum: 100000,
-        default: 8000,
-        description: 'How much to return.',
-      },
+      ...textInput,
     },
     required: ['id'],
     additionalProperties: false,
@@ -39,23 +27,21 @@ export const readPost = defineTool({
     {
       ...detailProperties,
       content: { type: 'string' },
-      totalChars: { type: 'integer' },
-      nextOffset: { type: 'integer', description: 'Present when there is more content.' },
+      totalChars: textOutput.totalChars,
+      nextOffset: textOutput.nextOffset,
     },
     'nextOffset',
   ),
-  async handle({ id, type, as, offset, maxChars }, { signal }) {
+  async handle({ id, type, as, offset, maxChars }, { signal, maxBytes }) {
     const context = as === 'source' ? 'edit' : 'view';
     const found = await get(`${collection(type)}/${id}`, { context }, signal);
-    const { raw, rendered } = objectAt(found.content);
-    const whole = as === 'source' ? asText(raw) : plain(asText(rendered));
-    const content = whole.slice(offset, offset + maxChars);
-    const next = offset + content.length;
-    return {
-      ...details(found),
+    const source = found.at('content');
+    const whole = as === 'source' ? source.string('raw') : htmlToText(source.string('rendered'));
+    const about = details(found);
+    return textPage(whole, { offset, maxChars, maxBytes }, ({ text: content, ...part }) => ({
+      ...about,
       content,
-      totalChars: whole.length,
-      ...(next < whole.length ? { nextOffset: next } : {}),
-    };
+      ...part,
+    }));
   },
 });

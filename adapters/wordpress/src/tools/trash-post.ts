@@ -1,5 +1,4 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
-import { asNumber, asText, objectAt } from '@tabrelay/plugin-sdk/json';
 import { call } from '../api.ts';
 import { collection, written } from '../posts.ts';
 import { id, postType, record } from '../shape.ts';
@@ -18,7 +17,7 @@ export const trashPost = defineTool({
   },
   output: record({ id: { type: 'integer' }, title: { type: 'string' }, status: { type: 'string' } }),
   async handle({ id, type }, { signal }) {
-    const gone = objectAt((await call(`${collection(type)}/${id}`, { method: 'DELETE' }, signal)).body);
-    return { id: asNumber(gone.id), title: written(gone.title), status: asText(gone.status) };
+    const gone = (await call(`${collection(type)}/${id}`, { method: 'DELETE' }, signal)).at('body');
+    return { id: gone.number('id'), title: written(gone, 'title'), status: gone.string('status') };
   },
 });

@@ -27,7 +27,7 @@ export const updatePost = defineTool({
   output: summaryOutput,
   async handle({ id, type, baseModified, ...written }, { signal }) {
     const path = `${collection(type)}/${id}`;
-    const now = utc((await get(path, { context: 'edit', _fields: 'modified_gmt' }, signal)).modified_gmt);
+    const now = utc(await get(path, { context: 'edit', _fields: 'modified_gmt' }, signal), 'modified_gmt');
     if (now !== baseModified) {
       throw new ToolError(
         `The ${type} ${id} has changed since ${baseModified}: its last change is of ${now}. Nothing was changed. Read it again and apply the change to its new text.`,

@@ -1,5 +1,4 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
-import { asNumber, objectAt } from '@tabrelay/plugin-sdk/json';
 import { call, post } from '../api.ts';
 import { file, fileOutput } from '../media.ts';
 
@@ -31,9 +30,9 @@ export const uploadMedia = defineTool({
     const body = new Blob([text ?? bytes(base64 ?? '')]);
     const name = encodeURIComponent(fileName);
     const headers = { 'content-disposition': `attachment; filename="${name}"` };
-    const added = objectAt((await call('/wp/v2/media', { method: 'POST', body, headers }, signal)).body);
+    const added = (await call('/wp/v2/media', { method: 'POST', body, headers }, signal)).at('body');
     if (title === undefined && altText === undefined) return file(added);
-    return file(await post(`/wp/v2/media/${asNumber(added.id)}`, { title, alt_text: altText }, signal));
+    return file(await post(`/wp/v2/media/${added.number('id')}`, { title, alt_text: altText }, signal));
   },
 });
 
