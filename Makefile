@@ -104,7 +104,7 @@ report = --test-reporter=spec --test-reporter-destination=stdout --test-reporter
 $(RESULTS):
 	@mkdir -p $@
 
-ts-test: node_modules/.package-lock.json | $(RESULTS)
+ts-test: generate node_modules/.package-lock.json | $(RESULTS)
 	node --import tsx --test $(call report,ts-test) $$(find plugin-sdk extension adapters -name '*.test.ts' -not -path '*/node_modules/*' | sort)
 
 soak: build node_modules/.package-lock.json ## 20 000 writes under faults, and ten minutes of mixed calls
