@@ -15,7 +15,15 @@ class Event<T extends unknown[]> {
 }
 
 const epoch = 'e'.repeat(32);
-const hello = { type: 'hello', epoch: '', url: 'http://demo.test/', late: true, plugins: [], running: [] };
+const hello = {
+  type: 'hello',
+  epoch: '',
+  url: 'http://demo.test/',
+  late: true,
+  reached: false,
+  plugins: [],
+  running: [],
+};
 
 let bridges: Bridges;
 
@@ -31,7 +39,7 @@ function connect({ deaf = false, url = hello.url, says = hello.url }: Guise = {}
   const onDisconnect = new Event<[]>();
   const sender = { id: chrome.runtime.id, tab: { id: 1 }, documentId: 'D', frameId: 0, url };
   const postMessage = (message: unknown) => {
-    if (!deaf && JSON.stringify(message) === JSON.stringify({ type: 'epoch', epoch }))
+    if (!deaf && JSON.stringify(message) === JSON.stringify({ type: 'epoch', epoch, reached: false }))
       onMessage.fire({ type: 'here' });
   };
   const port = { sender, onMessage, onDisconnect, postMessage, disconnect: () => onDisconnect.fire() };
@@ -47,7 +55,10 @@ beforeEach(async () => {
     value: { runtime: { id: 'a'.repeat(32) } },
   });
   const loaded = Promise.resolve();
-  bridges = new Bridges({ message() {}, ready() {}, gone() {} }, { loaded, epoch });
+  bridges = new Bridges(
+    { reached: async () => true, message() {}, ready() {}, gone() {} },
+    { loaded, epoch },
+  );
   await loaded;
 });
 

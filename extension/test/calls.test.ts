@@ -74,7 +74,7 @@ beforeEach(() => {
         return () => lines.delete(heard);
       },
     },
-    () => late,
+    () => (late ? 'reached' : undefined),
     {
       begin: ({ client }) => marked.push(client),
       end: () => marked.push('end'),

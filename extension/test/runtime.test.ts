@@ -158,8 +158,10 @@ test('an adapter that is not ready never starts', async () => {
       throw new Error('no session');
     },
   );
+  assert.deepEqual(broken.words(), ['waiting']); // it may have what it needs in a moment
+  advance(2000);
   assert.deepEqual(broken.words(), ['waiting', 'ended']);
-  assert.match(JSON.stringify(broken.said), /not ready for this plugin: no session/);
+  assert.match(JSON.stringify(broken.said), /not ready for this plugin: no session.*"reason":"not_ready"/);
   broken.started.abort('cancelled');
   advance(6000);
   assert.equal(broken.said.length, 2);
@@ -387,4 +389,56 @@ test('a value without a JSON form ends the call, and says that the tool ran', as
   await turn();
   const value = 'The tool\'s result is not JSON: Do not know how to serialize a BigInt\n"1n"';
   assert.deepEqual(said[1], ['ended', { status: 'returned', value }]);
+});
+
+test('a then that the page hangs on all data neither takes nor keeps an answer', async () => {
+  const thieves = [
+    (done: (value: unknown) => void) => done('forged'),
+    () => {}, // never answers
+  ];
+  for (const thief of thieves) {
+    let asked = 0;
+    try {
+      // Only for what the tool returns: this test runner is made of promises as well.
+      Object.defineProperty(Object.prototype, 'then', {
+        configurable: true,
+        get() {
+          if (!Object.hasOwn(this, 'ofTheTool')) return undefined;
+          asked++;
+          return thief;
+        },
+      });
+      const plain = run(() => ({ ofTheTool: [1] }));
+      const later = run(async () => ({ ofTheTool: [1] }));
+      const promised = run(() => Promise.resolve(1).then(() => 2));
+      await turn();
+      assert.equal(asked, 0);
+      assert.match(JSON.stringify(plain.said.at(-1)), /"returned".*ofTheTool.*1/);
+      assert.deepEqual(later.words(), ['ended']);
+      assert.match(JSON.stringify(later.said), /INVALID_OUTPUT.*not_executed/);
+      assert.match(JSON.stringify(promised.said), /started.*INVALID_OUTPUT.*unknown/);
+    } finally {
+      Reflect.deleteProperty(Object.prototype, 'then');
+    }
+  }
+});
+
+test("a plugin's own thenable is followed", async () => {
+  class Later {
+    // biome-ignore lint/suspicious/noThenProperty: it is what is tested
+    then(done: (value: unknown) => void): void {
+      done(Promise.resolve({ b: 2 }));
+      done('twice');
+    }
+  }
+  const followed = run(() => new Later());
+  const refused = run(() => ({
+    // biome-ignore lint/suspicious/noThenProperty: as above
+    then(_done: unknown, fail: (why: unknown) => void) {
+      fail(new Error('no'));
+    },
+  }));
+  await turn();
+  assert.match(JSON.stringify(followed.said.at(-1)), /\{\\"b\\":2\}/);
+  assert.match(JSON.stringify(refused.said.at(-1)), /threw.*no/);
 });

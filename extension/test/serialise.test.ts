@@ -149,3 +149,19 @@ test('what JSON has no form for is put into words', () => {
   };
   assert.equal(legible(trap), '[unprintable]');
 });
+
+test('what a page puts between plain data and its prototype leaves no answer at all', () => {
+  class Between {
+    toJSON(): string {
+      return 'forged';
+    }
+  }
+  const parent: unknown = Object.getPrototypeOf(Array.prototype);
+  try {
+    Object.setPrototypeOf(Array.prototype, new Between());
+    assert.match(JSON.stringify(plain(serialiseValue({ list: [1] }))), /problem.*inherits from/);
+    assert.deepEqual(serialiseValue('text'), { text: '"text"' });
+  } finally {
+    if (typeof parent === 'object') Object.setPrototypeOf(Array.prototype, parent);
+  }
+});

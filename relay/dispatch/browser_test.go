@@ -187,6 +187,8 @@ func raised(line string) *fault.Error {
 	switch {
 	case len(words) > 2 && words[2] == "retryable":
 		e.Retryable = true
+	case len(words) > 2 && words[2] == "settled":
+		e.Settled = true
 	case len(words) > 2:
 		e.Reason = fault.Reason(words[2])
 	}

@@ -156,6 +156,8 @@ func (r *run) safe(f *fault.Error) bool {
 		return r.tool.Idempotent && f.Retryable
 	case f.Code == fault.TimeoutCode:
 		return false
+	case f.Settled && r.mended != f:
+		return false // the page was waited for already
 	case r.mended == f:
 		return f.Outcome == fault.NotExecuted || f.Outcome == fault.Unknown && r.tool.Idempotent
 	case f.Class != fault.Transient, r.hung >= hungTwice:

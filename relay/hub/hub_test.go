@@ -136,6 +136,29 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestNotReadyNamesTheSignIn: where the plugin says, else where the web app begins; never what is no address.
+func TestNotReadyNamesTheSignIn(t *testing.T) {
+	for said, want := range map[string]string{
+		"https://login.test/?next=/": "sign in at https://login.test/?next=/,",
+		"":                           "sign in at https://app.test/,",
+		"javascript:alert(1)":        "sign in at https://app.test/,",
+		"not\nan address":            "sign in at https://app.test/,",
+	} {
+		inLab(t, func(t *testing.T, l *lab) {
+			refusal := wire.Refusal{Code: "ADAPTER_NOT_READY", Outcome: "not_executed", Reason: wire.NotReady, SignIn: said}
+			l.connect(answer(func(c *hubtest.Call) { c.Refuse(refusal) }))
+			got := l.invoke(request(func(r *call.Invocation) { r.OpenURL = "https://app.test/" })).failure
+			if !strings.Contains(got.Hint, want) || !got.Settled || !got.Retryable {
+				t.Errorf("%q: got %q, %+v", said, got.Hint, got)
+			}
+			refusal.Reason = wire.Withheld
+			if got := l.invoke(request()).failure; !strings.Contains(got.Hint, "browser__open_tab") || !got.Settled || got.Retryable {
+				t.Errorf("withheld: got %+v", got)
+			}
+		})
+	}
+}
+
 func TestWritesAreJournalledFirst(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		r := request(write)

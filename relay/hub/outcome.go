@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"time"
 
 	"tabrelay/relay/call"
@@ -89,8 +90,29 @@ func (b *browser) refused(f *flight, r *wire.Refusal) *fault.Error {
 		options = append(options, fault.WithRetryable(false), fault.WithHint("The action may have happened: read the page before repeating it."))
 	case code == fault.TabUnresponsive && r.Outcome == string(fault.NotExecuted):
 		options = append(options, fault.WithRetryable(true))
+	case code == fault.AdapterNotReady && r.Reason == wire.Withheld:
+		options = append(options, fault.Settled(), fault.WithRetryable(false), fault.WithHint(anew))
+	case code == fault.AdapterNotReady && r.Reason == wire.NotReady:
+		options = append(options, fault.Settled(), fault.WithHint(signInHint(f, r.SignIn)))
 	}
 	return fault.New(code, fault.Sanitize(r.Message), options...)
+}
+
+// anew is how a page is opened that nobody else could prepare.
+const anew = "Open the page's address anew with browser__open_tab and pass its tabId; a tab that is only older than the plugin can be reloaded instead. A plugin that runs in the isolated world has no such limit."
+
+// signInHint says where a person may have to sign in: what the plugin says, else where the web app begins.
+func signInHint(f *flight, said string) string {
+	where := ""
+	if u, err := url.Parse(said); err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") {
+		where = fault.Sanitize(u.String())
+	} else if f.req != nil {
+		where = f.req.OpenURL
+	}
+	if where == "" {
+		return "Ask the person to look at the tab and to sign in there if nobody is, then repeat the call."
+	}
+	return "Ask the person to look at the tab and, if nobody is signed in, to sign in at " + where + ", then repeat the call."
 }
 
 func (b *browser) timedOut(f *flight, r *wire.Refusal, outcome fault.Option) *fault.Error {

@@ -197,7 +197,14 @@ type Refusal struct {
 	Message string `json:"message"`
 	Outcome string `json:"outcome"`
 	Reason  string `json:"reason,omitempty"`
+	SignIn  string `json:"signIn,omitempty"` // where a person signs in, when that may be what is missing
 }
+
+// Why an adapter is not ready, where trying again at once is of no use.
+const (
+	NotReady = "not_ready" // the plugin was asked for its while, and said no
+	Withheld = "withheld"  // the page could read the secret settings
+)
 
 // Ack says that outcomes are recorded and may be forgotten.
 type Ack struct {

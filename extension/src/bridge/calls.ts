@@ -20,6 +20,12 @@ export interface Tail {
 // A handler that ended in the turn it began, while the console is read.
 const endedAtOnce: Run = { abort() {}, sign() {} };
 
+const withheld = {
+  older: 'This tab was open before the plugin was, and its page could read the secret settings of the plugin',
+  reached:
+    'Another page opened this tab or holds this frame, and could read the secret settings of the plugin',
+} as const;
+
 const maxTombstones = 1024;
 const staleAfterMs = 1500;
 
@@ -31,14 +37,14 @@ export class Calls {
   readonly #post: (message: FromBridge) => void;
   readonly #find: (order: Order) => Start | undefined;
   readonly #tail: Tail;
-  readonly #late: (order: Order) => boolean;
+  readonly #late: (order: Order) => 'older' | 'reached' | undefined;
   readonly #mark: Pick<Mark, 'begin' | 'end'>;
 
   constructor(
     post: (message: FromBridge) => void,
     find: (order: Order) => Start | undefined,
     tail: Tail,
-    late: (order: Order) => boolean,
+    late: (order: Order) => 'older' | 'reached' | undefined,
     mark: Pick<Mark, 'begin' | 'end'>,
   ) {
     this.#post = post;
@@ -134,8 +140,9 @@ export class Calls {
       this.#post({ type: 'missing', id });
       return;
     }
-    if (this.#late(order) && order.secret === true) {
-      this.#withhold(id);
+    const late = this.#late(order);
+    if (late !== undefined && order.secret === true) {
+      this.#withhold(id, withheld[late]);
       return;
     }
     const deaf = this.#followConsole(order);
@@ -205,15 +212,18 @@ export class Calls {
       origin: location.origin,
       durationMs: Math.round(performance.now() - begunAt),
       ...(window.top !== window && { frame: location.href.slice(0, 2048) }),
-      ...(this.#late(order) && { trust: 'late' as const }),
+      ...(this.#late(order) !== undefined && { trust: 'late' as const }),
     };
   }
 
-  // A page that ran scripts before the adapter came could read the settings, and some of them are secret.
-  #withhold(id: string): void {
-    const message =
-      'This tab was open before the plugin was; reload the tab so that its secret settings stay hidden from the page';
-    const refusal = { code: 'ADAPTER_NOT_READY', message, outcome: 'not_executed' } as const;
+  // Who ran scripts before the adapter came could read the settings, and some of them are secret.
+  #withhold(id: string, message: string): void {
+    const refusal = {
+      code: 'ADAPTER_NOT_READY',
+      message,
+      outcome: 'not_executed',
+      reason: 'withheld',
+    } as const;
     const ending = { status: 'refused', started: false, refusal } as const;
     this.#finish({
       type: 'outcome',

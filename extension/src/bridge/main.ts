@@ -29,10 +29,11 @@ class Resident {
     (message) => this.#post(message),
     (order) => this.#find(order),
     this.#tail,
-    ({ plugin, main }) => main === true && this.#doors.get(plugin)?.late === true,
+    ({ plugin, main }) => this.#prepared(plugin, main === true),
     this.#mark,
   );
   #epoch = '';
+  #reached: boolean | undefined; // by another document, before our scripts ran
   readonly #line = openLine({
     connected: () => queueMicrotask(() => this.#sayHello()), // adapters of this document register in the same task
     message: (raw) => {
@@ -73,11 +74,19 @@ class Resident {
     return door?.hash === order.hash ? (observer) => door.start(order, observer) : undefined;
   }
 
+  // Whether the main world may have been changed before the adapter came, and by whom.
+  #prepared(plugin: string, main: boolean): 'older' | 'reached' | undefined {
+    if (!main) return undefined;
+    if (this.#reached !== false) return 'reached';
+    return this.#doors.get(plugin)?.late === true ? 'older' : undefined;
+  }
+
   #sayHello(): void {
     const plugins = this.#adapters.list().map((one) => ({ ...one, main: false }));
     for (const { name, hash } of this.#doors.all()) plugins.push({ name, hash, main: true });
     const running = this.#calls.running();
-    this.#post({ type: 'hello', epoch: this.#epoch, url: location.href, late: this.#late, plugins, running });
+    const about = { epoch: this.#epoch, url: location.href, late: this.#late, reached: this.#reached };
+    this.#post({ type: 'hello', ...about, plugins, running });
     for (const outcome of this.#calls.outcomes()) this.#post(outcome);
   }
 
@@ -97,6 +106,7 @@ class Resident {
         return;
       case 'epoch':
         this.#epoch = message.epoch;
+        this.#reached ??= message.reached;
         this.#post({ type: 'here' });
         return;
       case 'console':

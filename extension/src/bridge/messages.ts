@@ -2,7 +2,8 @@
 //
 //   bridge                                   worker
 //     hello {epoch, url, late, …}        -->          on every connect, also after the worker died
-//                                        <--  epoch   of the extension: an old bridge is turned away by it
+//                                        <--  epoch   of the extension: an old bridge is turned away by it; and
+//                                                     whether another document could reach this one before it
 //     here                               -->          heard; only now is it the bridge of its document
 //                                        <--  call    a tool call; started, progress, log, outcome follow
 //     outcome                            -->          kept by the bridge until ack
@@ -46,7 +47,7 @@ export type ToBridge =
   | { type: 'cancel' | 'query' | 'go'; id: string }
   | { type: 'ack'; ids: string[] }
   | { type: 'late'; plugin: string }
-  | { type: 'epoch'; epoch: string }
+  | { type: 'epoch'; epoch: string; reached: boolean }
   | { type: 'console'; id: string; holdMs: number };
 
 /** One line of a console. */
@@ -82,6 +83,7 @@ export type FromBridge =
       epoch: string; // as the worker told it; empty on the first connect
       url: string;
       late: boolean;
+      reached?: boolean | undefined; // as the worker told it
       plugins: { name: string; hash: string; main: boolean }[]; // main: of the main world
       running: string[]; // the ids of calls; ended ones follow as outcomes
     }
@@ -108,7 +110,7 @@ const isAbout = shape({ type: exactly('cancel', 'query', 'go'), id: isText });
 const isAck = shape({ type: exactly('ack'), ids: listOf(isText) });
 const isLate = shape({ type: exactly('late'), plugin: isText });
 const isConsole = shape({ type: exactly('console'), id: isText, holdMs: isNumber });
-const isEpoch = shape({ type: exactly('epoch'), epoch: isText });
+const isEpoch = shape({ type: exactly('epoch'), epoch: isText, reached: isFlag });
 
 export const isToBridge: Guard<ToBridge> = (value): value is ToBridge =>
   isCall(value) || isAck(value) || isAbout(value) || isLate(value) || isEpoch(value) || isConsole(value);
@@ -133,6 +135,7 @@ const isHello = shape({
   epoch: isText,
   url: isText,
   late: isFlag,
+  reached: optional(isFlag),
   plugins: listOf(shape({ name: isText, hash: isText, main: isFlag })),
   running: listOf(isText),
 });

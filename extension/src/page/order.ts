@@ -75,12 +75,17 @@ const refusalCodes = [
 
 export type RefusalCode = (typeof refusalCodes)[number];
 
+const refusalReasons = ['fixed', 'idle', 'max_exceeded', 'not_ready', 'withheld'] as const;
+
+type RefusalReason = (typeof refusalReasons)[number];
+
 /** The extension or the page runtime ended the call, not the tool. */
 export interface Refusal {
   code: RefusalCode;
   message: string;
   outcome: Truth;
-  reason?: 'fixed' | 'idle' | 'max_exceeded' | undefined;
+  reason?: RefusalReason | undefined;
+  signIn?: string | undefined; // where a person signs in, when that may be missing
 }
 
 const isTruth: Guard<Truth> = exactly('not_executed', 'executed', 'unknown');
@@ -89,7 +94,8 @@ const isRefusal: Guard<Refusal> = shape({
   code: exactly(...refusalCodes),
   message: isText,
   outcome: isTruth,
-  reason: optional(exactly('fixed', 'idle', 'max_exceeded')),
+  reason: optional(exactly(...refusalReasons)),
+  signIn: optional(isText),
 });
 
 /** How a call ended in its document. */

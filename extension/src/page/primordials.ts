@@ -3,6 +3,7 @@
 
 const { apply, getPrototypeOf } = Reflect;
 const DOMExceptionCtor = DOMException;
+export const TypeErrorCtor = TypeError;
 const { defineProperty: define } = Reflect;
 export const { get: property, getOwnPropertyDescriptor: ownDescriptor } = Reflect;
 
@@ -62,36 +63,52 @@ export const eventData = (event: Event): unknown =>
 export const call = apply;
 
 export const { deleteProperty } = Reflect;
+const objectPrototype = Object.prototype;
 const plainPrototypes = [
   Object.prototype,
   Array.prototype,
   String.prototype,
   Number.prototype,
   Boolean.prototype,
+  BigInt.prototype,
+  Function.prototype,
 ];
+
+// Whether plain data inherits from what it should, and from nothing in between.
+function inheritPlainly(): boolean {
+  for (let i = 1; i < plainPrototypes.length; i++) {
+    const prototype = plainPrototypes[i];
+    if (prototype === undefined || getPrototypeOf(prototype) !== objectPrototype) return false;
+  }
+  return true;
+}
 
 /**
  * JSON text of value. A toJSON that the page hung on the prototypes of plain data, as old libraries do, is taken
- * away meanwhile: a tool's answer is what the tool returned.
+ * away meanwhile: a tool's answer is what the tool returned. Where that cannot be done, there is no text.
  */
 export function encodeJson(
   value: unknown,
   show?: (key: string, part: unknown) => unknown,
 ): string | undefined {
+  if (typeof value === 'string') return stringify(value); // JSON asks only objects for a toJSON
+  if (!inheritPlainly()) throw new TypeErrorCtor('the page has changed what plain data inherits from');
   let hung: PropertyDescriptor[] | undefined;
-  for (let i = 0; i < plainPrototypes.length; i++) {
-    const prototype = plainPrototypes[i];
-    const found = prototype === undefined ? undefined : ownDescriptor(prototype, 'toJSON');
-    if (prototype === undefined || found === undefined || !deleteProperty(prototype, 'toJSON')) continue;
-    hung ??= [];
-    defineProperty(hung, i, { value: found, configurable: true });
-  }
   try {
+    for (let i = 0; i < plainPrototypes.length; i++) {
+      const prototype = plainPrototypes[i];
+      const found = prototype === undefined ? undefined : ownDescriptor(prototype, 'toJSON');
+      if (prototype === undefined || found === undefined) continue;
+      if (!deleteProperty(prototype, 'toJSON'))
+        throw new TypeErrorCtor('the page has put a toJSON on all data that cannot be taken away');
+      hung ??= [];
+      defineProperty(hung, i, { value: found, configurable: true });
+    }
     return stringify(value, show);
   } finally {
     for (let i = 0; hung !== undefined && i < hung.length; i++) {
       const prototype = plainPrototypes[i];
-      const found = hung[i];
+      const found = ownDescriptor(hung, i)?.value;
       if (prototype !== undefined && found !== undefined) defineProperty(prototype, 'toJSON', found);
     }
   }
@@ -162,7 +179,50 @@ function thenSafely(
   promiseThen(promise, fulfilled, rejected);
 }
 
-/** Calls one of the two when value, which may be a promise, a thenable or neither, is settled. */
+// The built-in prototypes on which a page could hang a `then` that every value would have.
+function isBuiltIn(object: object): boolean {
+  for (let i = 0; i < plainPrototypes.length; i++) if (plainPrototypes[i] === object) return true;
+  return isCommon(object);
+}
+
+/** A `then` of the value's own or of a class of the plugin; not one that the page hung on a built-in prototype. */
+function thenOf(value: unknown): ((...args: never) => unknown) | undefined {
+  if ((typeof value !== 'object' || value === null) && typeof value !== 'function') return undefined;
+  for (let at: object | null = value; at !== null && !isBuiltIn(at); at = getPrototypeOf(at)) {
+    if (ownDescriptor(at, 'then') === undefined) continue;
+    const found: unknown = property(value, 'then', value);
+    return isFunction(found) ? found : undefined;
+  }
+  return undefined;
+}
+
+const isFunction = (value: unknown): value is (...args: never) => unknown => typeof value === 'function';
+
+/**
+ * Whether the page has hung a `then` on what every value inherits from. An async function hands its value to it, and
+ * nothing can keep it from that.
+ */
+export function thenIsHung(): boolean {
+  for (let i = 0; i < plainPrototypes.length; i++) {
+    const prototype = plainPrototypes[i];
+    if (prototype !== undefined && ownDescriptor(prototype, 'then') !== undefined) return true;
+  }
+  return !inheritPlainly();
+}
+
+const asyncPrototype = getPrototypeOf(async () => {});
+/** Whether a function is written as an async one. */
+export const isAsync = (callable: object): boolean => getPrototypeOf(callable) === asyncPrototype;
+
+/** Whether a value settles by itself, in which case a `then` that is hung has been asked. */
+export const isPromise = (value: unknown): boolean => isNativePromise(value) || thenOf(value) !== undefined;
+
+const soon = new PromiseCtor<undefined>((resolve) => resolve(undefined));
+
+/**
+ * Calls one of the two when value, which may be a promise, a thenable or neither, is settled. What is neither is handed
+ * on as it is: `resolve` would ask it for a `then`, and the page may have hung one on every object.
+ */
 export function settle(
   value: unknown,
   fulfilled: (value: unknown) => void,
@@ -176,7 +236,41 @@ export function settle(
       // Not a promise after all, or frozen: the way below accepts both.
     }
   }
-  thenSafely(new PromiseCtor<unknown>((resolve) => resolve(value)), fulfilled, rejected);
+  let then: ReturnType<typeof thenOf>;
+  try {
+    then = thenOf(value);
+  } catch (thrown) {
+    thenSafely(soon, () => rejected(thrown), rejected);
+    return;
+  }
+  thenSafely(
+    soon,
+    () => (then === undefined ? fulfilled(value) : follow(value, then, fulfilled, rejected)),
+    rejected,
+  );
+}
+
+// As a promise would follow a thenable: the first word counts, and what it is settled with may be one again.
+function follow(
+  value: unknown,
+  then: (...args: never) => unknown,
+  fulfilled: (value: unknown) => void,
+  rejected: (reason: unknown) => void,
+): void {
+  let settled = false;
+  const once = (end: () => void) => {
+    if (settled) return;
+    settled = true;
+    end();
+  };
+  try {
+    apply(then, value, [
+      (inner: unknown) => once(() => settle(inner, fulfilled, rejected)),
+      (reason: unknown) => once(() => rejected(reason)),
+    ]);
+  } catch (thrown) {
+    once(() => rejected(thrown));
+  }
 }
 
 /** A promise with the functions that settle it. Made of the built-in class, whatever the page put in its place. */
@@ -196,7 +290,6 @@ export function deferred<T>(): {
 
 export const ArrayBufferCtor = ArrayBuffer;
 export const ResponseCtor = Response;
-export const TypeErrorCtor = TypeError;
 const readBody = uncurry(Request.prototype.arrayBuffer);
 const headersIn = getterOf(Request.prototype, 'headers');
 const HeadersCtor = Headers;

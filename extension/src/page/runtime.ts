@@ -12,6 +12,8 @@ import {
   defineProperty,
   dropTimer,
   indexOf,
+  isAsync,
+  isPromise,
   later,
   max,
   min,
@@ -22,11 +24,12 @@ import {
   settle,
   slice,
   stringOf,
+  thenIsHung,
 } from './primordials.ts';
 import { type Observer, type Reports, reporting } from './reporting.ts';
 import { settingsHere } from './scope.ts';
 import { cut, fitsIn, serialiseThrown, serialiseValue } from './serialise.ts';
-import { awaitSignIn } from './sign-in.ts';
+import { awaitSignIn, loginAddress } from './sign-in.ts';
 import { traceLine } from './trace.ts';
 
 export type AbortReason = 'cancelled' | 'document';
@@ -38,7 +41,7 @@ export interface Run {
 }
 
 const readyWaitMs = 5000; // for isReady to answer
-const becomingReadyMs = 2000; // for it to answer yes: applications show themselves before they can work
+const becomingReadyMs = 2000; // for it to answer yes, asked again: applications show themselves before they can work
 const askAgainMs = 200;
 
 const refused = (started: boolean, refusal: Refusal): Ending => ({ status: 'refused', started, refusal });
@@ -55,6 +58,15 @@ function returned(value: unknown, order: Order): Ending {
   const message = `The result has more than ${order.maxResultBytes} bytes (${encoded.text.length} characters)`;
   return refused(true, { code: 'OUTPUT_TOO_LARGE', message, outcome: 'executed' });
 }
+
+// The page takes what an async tool returns, and could put something else in its place, or nothing.
+const unprotected = (started: boolean, outcome: Refusal['outcome']): Ending =>
+  refused(started, {
+    code: 'INVALID_OUTPUT',
+    message:
+      'The page has put a `then` on all data, which takes what an async tool returns and can replace it',
+    outcome,
+  });
 
 function parseArguments(order: Order): unknown {
   return order.args === '' ? {} : parseJson(order.args);
@@ -115,15 +127,19 @@ class PageRun implements Run {
       if (pause !== undefined) dropTimer(pause);
       deaf();
       if (this.#over) return;
-      const message = cut(`The page is not ready for this plugin${why}`, 4096);
       if (ready) this.#begin();
-      else this.#end(refused(false, { code: 'ADAPTER_NOT_READY', message, outcome: 'not_executed' }));
+      else this.#end(refused(false, this.#notReady(why)));
     };
-    const failed = (thrown: unknown) => answer(false, `: ${stringOf(serialiseThrown(thrown).message)}`);
-    const said = (ready: unknown) => {
+    const no = (why: string) => {
+      if (answered) return;
       const left = min(becomingReadyMs, this.#order.timeoutMs / 2) - (now() - asking);
-      if (ready === true || left <= 0 || this.#over) answer(ready === true, '');
-      else if (!answered) pause = later(ask, max(1, min(askAgainMs, left)));
+      if (left <= 0 || this.#over) answer(false, why);
+      else pause = later(ask, max(1, min(askAgainMs, left)));
+    };
+    const failed = (thrown: unknown) => no(`: ${stringOf(serialiseThrown(thrown).message)}`);
+    const said = (ready: unknown) => {
+      if (ready === true) answer(true, '');
+      else no('');
     };
     const ask = () => {
       pause = undefined;
@@ -144,12 +160,29 @@ class PageRun implements Run {
     ask();
   }
 
+  #notReady(why: string): Refusal {
+    const message = cut(`The page is not ready for this plugin${why}`, 4096);
+    const { signIn } = this.#tool;
+    const address = signIn === undefined ? '' : loginAddress(signIn);
+    return {
+      code: 'ADAPTER_NOT_READY',
+      message,
+      outcome: 'not_executed',
+      reason: 'not_ready',
+      ...(address !== '' && { signIn: cut(address, 2048) }),
+    };
+  }
+
   #begin(): void {
     const { matches, excludes } = this.#order;
     // Here and not earlier: a single-page application changes its address without a new document.
     if (!urlAllowed(location.href, matches, excludes)) {
       const message = 'The tab moved to an address this plugin does not serve';
       this.#end(refused(false, { code: 'TAB_CHANGED', message, outcome: 'not_executed' }));
+      return;
+    }
+    if (isAsync(this.#tool.handle) && thenIsHung()) {
+      this.#end(unprotected(false, 'not_executed'));
       return;
     }
     this.#started = true;
@@ -178,7 +211,13 @@ class PageRun implements Run {
     try {
       const args = [parseArguments(this.#order), this.#context()];
       const value: unknown = call(this.#tool.handle, this.#tool.self, args);
-      settle(value, (settled) => done(true, returned(settled, this.#order)), threw);
+      const later = isPromise(value);
+      const answered = (settled: unknown) => {
+        if (later && thenIsHung()) done(false, unprotected(true, 'executed'));
+        else done(true, returned(settled, this.#order));
+      };
+      settle(value, answered, threw);
+      if (later && thenIsHung()) this.#end(unprotected(true, 'unknown')); // its own end follows, if it comes
     } catch (thrown) {
       threw(thrown);
     }
@@ -213,6 +252,11 @@ class PageRun implements Run {
   }
 
   #expire(reason: Expiry): void {
+    if (this.#started && thenIsHung()) {
+      this.#end(unprotected(true, 'unknown')); // the answer may have gone there
+      this.#lifetime.abort('TimeoutError', expiryText(reason, this.#order));
+      return;
+    }
     const message = expiryText(reason, this.#order);
     const outcome = this.#started ? 'unknown' : 'not_executed';
     this.#end(refused(this.#started, { code: 'TIMEOUT', reason, message, outcome }));

@@ -46,14 +46,25 @@ export function awaitSignIn(
   ask();
 }
 
-function signedOut({ loginUrl, self }: SignIn): object {
-  const address = isText(loginUrl) ? loginUrl : call(loginUrl, self, []);
+/** Where a person signs in; empty when the plugin cannot say it. */
+export function loginAddress({ loginUrl, self }: SignIn): string {
+  try {
+    const address = isText(loginUrl) ? loginUrl : call(loginUrl, self, []);
+    return isText(address) ? absoluteUrl(address) : '';
+  } catch {
+    return '';
+  }
+}
+
+function signedOut(signIn: SignIn): object {
+  const address = loginAddress(signIn);
+  const where = address === '' ? 'in the page' : `at ${address}`;
   return {
     __proto__: null,
     code: 'AUTH_ERROR',
     category: 'auth',
     retryable: false,
     outcome: 'not_executed',
-    message: `Nobody is signed in. Ask the person to sign in at ${absoluteUrl(isText(address) ? address : '')}, then call again.`,
+    message: `Nobody is signed in. Ask the person to sign in ${where}, then call again.`,
   };
 }

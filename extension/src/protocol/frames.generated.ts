@@ -136,7 +136,7 @@ export interface CommandFrame {
     | 'console.read'
     | 'reload';
   /**
-   * tabs.create {url, active}; tabs.activate {tabId}; tabs.reload {tabId}; tabs.group {groups: [{title, color, tabs: [tabId]}]}; adapter.inject {tabId, plugin}; tabs.read {tabId, kind: "text" or "html", from, max}; tabs.watch {tabId, kind, mark}; console.read {tabId, holdMs}; reload {}
+   * tabs.create {url, active}, answered with {tabId, windowId, status: "complete" or "loading", begun, httpStatus} or the error PAGE_NOT_LOADED with Chrome's reason; tabs.activate {tabId}; tabs.reload {tabId}; tabs.group {groups: [{title, color, tabs: [tabId]}]}; adapter.inject {tabId, plugin}; tabs.read {tabId, kind: "text" or "html", from, max}; tabs.watch {tabId, kind, mark}; console.read {tabId, holdMs}; reload {}
    */
   params?: {
     [k: string]: unknown;
@@ -275,9 +275,13 @@ export interface OutcomeFrame {
     message: string;
     outcome: 'not_executed' | 'executed' | 'unknown';
     /**
-     * TIMEOUT: which clock ran out
+     * TIMEOUT: which clock ran out. ADAPTER_NOT_READY: not_ready, the plugin was asked for its while and said no; withheld, the page could read the secret settings. Neither gets better by trying again at once
      */
-    reason?: 'fixed' | 'idle' | 'max_exceeded';
+    reason?: 'fixed' | 'idle' | 'max_exceeded' | 'not_ready' | 'withheld';
+    /**
+     * ADAPTER_NOT_READY: where a person signs in, as the plugin says
+     */
+    signIn?: string;
   };
   /**
    * origin of the document it ran in

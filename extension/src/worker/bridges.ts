@@ -70,6 +70,7 @@ export class Bridge {
 }
 
 export interface BridgeListener {
+  reached(bridge: Bridge): Promise<boolean>; // whether another document could prepare its document
   message(bridge: Bridge, message: Exclude<FromBridge, { type: 'here' }>): void;
   ready(bridge: Bridge): void; // also again after the worker's death
   gone(bridge: Bridge): void;
@@ -167,7 +168,7 @@ export class Bridges {
         this.#remove(bridge);
         return;
       }
-      bridge.send({ type: 'epoch', epoch: this.#epoch() });
+      this.#answer(bridge, message.reached);
       bridge.late = message.late;
       bridge.moved(message.url);
       for (const { name, hash, main } of message.plugins) bridge.plugins.set(name, { hash, main });
@@ -188,6 +189,13 @@ export class Bridges {
     }
     this.#listener.message(bridge, message);
     if (message.type === 'registered' && bridge.ready) this.#wake(bridge);
+  }
+
+  // The document itself keeps what was found out about its beginning: later that cannot be seen any more.
+  #answer(bridge: Bridge, known: boolean | undefined): void {
+    const say = (reached: boolean) => bridge.send({ type: 'epoch', epoch: this.#epoch(), reached });
+    if (known !== undefined) say(known);
+    else this.#listener.reached(bridge).then(say);
   }
 
   #wake(bridge: Bridge): void {

@@ -26,6 +26,7 @@ import { keepPairing, readPairing } from './pairing.ts';
 import { Panels } from './panels.ts';
 import { awaitedIn, Plugins } from './plugins.ts';
 import { chromeVersion, freshProfile, type Profile, readProfile, renameProfile } from './profile.ts';
+import { Reach } from './reach.ts';
 import { Records } from './records.ts';
 import { Recovery } from './recover.ts';
 import { Requests, withPanel } from './requests.ts';
@@ -36,6 +37,7 @@ import { Tabs } from './tabs.ts';
 const alarmName = 'redial';
 
 const records = new Records(chrome.storage.session);
+const reach = new Reach(chrome.storage.session);
 const panels = new Panels({
   state: () => ({
     link: link.state,
@@ -140,6 +142,7 @@ const tabs = new Tabs({
 
 const bridges = new Bridges(
   {
+    reached: ({ tabId, frameId, documentId }) => reach.reached(tabId, frameId, documentId),
     message(bridge, message) {
       if (message.type === 'hello' || message.type === 'registered' || message.type === 'lateReady') return;
       if (message.type === 'consoleLines' || message.type === 'consoleGrew') {

@@ -43,8 +43,14 @@ export function outcomeText(id: string, ending: Ending, place: Place, epoch: str
     case 'threw':
       return frameText(header({ status: 'threw', started: true, error: ending.error }));
     case 'refused': {
-      const { code, message, outcome, reason } = ending.refusal;
-      const refusal = { code, message, outcome, ...(reason !== undefined && { reason }) };
+      const { code, message, outcome, reason, signIn } = ending.refusal;
+      const refusal = {
+        code,
+        message,
+        outcome,
+        ...(reason !== undefined && { reason }),
+        ...(signIn !== undefined && { signIn }),
+      };
       return frameText(header({ status: 'refused', started: ending.started, refusal }));
     }
   }

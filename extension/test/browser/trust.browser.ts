@@ -89,6 +89,20 @@ test('a tab that was open before its plugins is served, marked late, and gets no
   await page.close();
 });
 
+test('a frame can be reached by its page: it is late, and gets no secrets', async () => {
+  const all = { name: 'main', hash, world: 'main', file: 'adapters/main.js', excludes: [], frames: 'all' };
+  await stage.offer([{ ...all, matches: [`${stage.origin}/inner`] }]);
+  const { tabId, page } = await stage.open('/outer');
+  const open = await stage.call(tabId, 'main.title', {}, { frames: 'all' }).outcome;
+  assert.equal(open.payload, '{"title":"/inner"}');
+  assert.equal(open.frame.trust, 'late');
+  const secret = { settings: { token: 't' }, secret: true, frames: 'all' };
+  const withSettings = await stage.call(tabId, 'main.settings', {}, secret).outcome;
+  assert.match(JSON.stringify(withSettings.frame.refusal), /ADAPTER_NOT_READY.*not_executed.*withheld/);
+  await page.close();
+  await stage.offer(pluginList(stage.origin));
+});
+
 test('a plugin for all frames runs in the frame it matches, and says so', async () => {
   const inner = {
     name: 'iso',
