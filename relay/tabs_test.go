@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/fault/faulttest"
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/join"
 	"tabrelay/relay/wire"
@@ -122,10 +123,59 @@ func TestOpenedTab(t *testing.T) {
 	bob.hears(`"id":3,`, `"profile":"Home"`)
 	bob.call(4, "browser__open_tab", `{"url":"https://shop.example/new"}`)
 	bob.hears(`"id":4,`, `\"tabId\":31,`, `\"profile\":\"Home\"`) // where it works
+	bob.call(41, "shop__read", `{}`)
+	bob.hears(`"id":41,`, `"tabId":31,`) // not the one it read before
+	bob.call(42, "shop__read", `{"tabId":30}`)
+	bob.hears(`"id":42,`, `"tabId":30,`)
+	bob.call(43, "shop__read", `{}`)
+	bob.hears(`"id":43,`, `"tabId":30,`) // it went back by itself
 	ann.call(5, "shop__pay", `{"tabId":31}`)
 	ann.hears(`"id":5,`, `code=TAB_OWNED`, `the client \"bob\"`, `tabrelay tabs release 31 --profile`)
 	ann.call(6, "shop__pay", `{}`)
 	ann.hears(`"id":6,`, `"tabId":21,`) // its own comes first
+}
+
+// What becomes of the page is said, also that it does not load.
+func TestOpenedTabTellsWhatItShows(t *testing.T) {
+	w := newWorld(t)
+	r, _ := w.relay()
+	replies := map[string]*wire.Reply{}
+	var b *hubtest.Browser
+	b = dialIn(t, r, func(o *hubtest.Options) {
+		o.Answer = func(c *hubtest.Call) { c.Started(); c.Return([]byte(`{}`)) }
+		o.Tabs = []wire.Tab{{ID: 20, WindowID: 1, URL: shopPage, Status: "complete"}}
+		o.Command = func(c *wire.Command) *wire.Reply {
+			var p struct{ URL string }
+			if err := json.Unmarshal(c.Params, &p); err != nil || c.Name != "tabs.create" {
+				return &wire.Reply{OK: true}
+			}
+			if p.URL == "https://shop.example/redirected" {
+				b.Put(wire.Tab{ID: 21, WindowID: 1, URL: "https://shop.example/final", Title: "The end", Status: "complete"})
+			}
+			return replies[p.URL]
+		}
+	})
+	ann := w.agent(nobodyStarts)
+	ann.call(1, "shop__read", `{}`)
+	ann.hears(`"id":1,`, `"tabId":20,`)
+	replies["https://shop.example/redirected"] = &wire.Reply{OK: true, Result: []byte(`{"tabId":21,"windowId":1,"status":"complete","begun":true,"httpStatus":404}`)}
+	ann.call(2, "browser__open_tab", `{"url":"https://shop.example/redirected"}`)
+	ann.hears(`"id":2,`, `\"url\":\"https://shop.example/final\"`, `\"title\":\"The end\"`, `\"status\":\"complete\"`, `\"httpStatus\":404`)
+	ann.call(3, "shop__read", `{}`)
+	ann.hears(`"id":3,`, `"tabId":21,`)
+	replies["https://shop.example/slow"] = &wire.Reply{OK: true, Result: []byte(`{"tabId":22,"windowId":1,"status":"loading","begun":false}`)}
+	ann.call(4, "browser__open_tab", `{"url":"https://shop.example/slow"}`)
+	ann.hears(`"id":4,`, `\"url\":\"https://shop.example/slow\"`, `\"status\":\"loading\"`)
+	for reason, words := range map[string]string{
+		"net::ERR_NAME_NOT_RESOLVED": "the name of the server is not known", "net::ERR_SOMETHING": "does not load: net::ERR_SOMETHING",
+	} {
+		replies["https://shop.example/gone"] = &wire.Reply{Error: &wire.ReplyError{Code: "PAGE_NOT_LOADED", Message: reason}}
+		_, failure := r.openTab(t.Context(), call.Call{}, NewTab{URL: "https://shop.example/gone"})
+		faulttest.Provoked(t, "page-not-loaded", failure)
+		if !strings.Contains(failure.Message, words) || !strings.Contains(failure.Message, "https://shop.example") {
+			t.Errorf("got %q", failure.Message)
+		}
+	}
 }
 
 // Two profiles with the same name are told apart by their ids.

@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -33,7 +34,7 @@ func (r *Relay) openTabTool() registry.Tool {
 		Name: "browser__open_tab",
 		Spec: plugin.Tool{
 			Name: "open_tab", DisplayName: "Open a tab",
-			Description: "Opens a web page in a new tab, in the background, and returns its tab id. The page may still be loading then. The tab belongs to the agent that opened it.",
+			Description: "Opens a web page in a new tab, in the background. Answers its tab id, final address, title, whether it is still loading and its HTTP status, where known. An address that does not load fails with PAGE_NOT_LOADED. The tab belongs to the agent that opened it, and its next calls without tabId go there.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{"url":{"type":"string","description":"An http or https URL."},"active":{"type":"boolean","description":"Whether the tab comes to the front, in place of what the person looks at. Default: false."},"profile":{"type":"string","description":"Browser profile to open it in. Default: the one used before. Needed when several are connected."}},"required":["url"],"additionalProperties":false}`),
 			Annotations: plugin.Annotations{ReadOnlyHint: &no, DestructiveHint: &no, OpenWorldHint: &yes},
 		},
@@ -109,9 +110,22 @@ type NewTab struct {
 
 // OpenedTab is what they answer.
 type OpenedTab struct {
-	TabID    int    `json:"tabId"`
-	WindowID int    `json:"windowId"`
-	Profile  string `json:"profile,omitempty"`
+	TabID      int    `json:"tabId"`
+	WindowID   int    `json:"windowId"`
+	Profile    string `json:"profile,omitempty"`
+	URL        string `json:"url"` // where it ended up; while it has no page yet, what was asked for
+	Title      string `json:"title"`
+	Status     string `json:"status"`               // complete or loading
+	HTTPStatus int    `json:"httpStatus,omitempty"` // when the browser lets it be seen
+}
+
+// created is what a browser answers to tabs.create.
+type created struct {
+	TabID      int    `json:"tabId"`
+	WindowID   int    `json:"windowId"`
+	Status     string `json:"status"`
+	Begun      bool   `json:"begun"` // the tab shows its page
+	HTTPStatus int    `json:"httpStatus"`
 }
 
 // openTab opens a page in the profile that is named, or where the lane works, or in the only one; which of several
@@ -127,19 +141,65 @@ func (r *Relay) openTab(ctx context.Context, c call.Call, t NewTab) (answer Open
 	}
 	raw, failure := r.hub.Command(ctx, profile, "tabs.create", map[string]any{"url": t.URL, "active": t.Active})
 	if failure != nil {
-		return answer, failure
+		return answer, notLoaded(u, failure)
 	}
-	if err := json.Unmarshal(raw, &answer); err != nil {
+	var made created
+	if err := json.Unmarshal(raw, &made); err != nil {
 		return answer, fault.New(fault.InternalError, "The browser's answer cannot be read", fault.WithCause(err))
 	}
+	answer = OpenedTab{
+		TabID: made.TabID, WindowID: made.WindowID, URL: t.URL, Status: cmp.Or(made.Status, "loading"), HTTPStatus: made.HTTPStatus,
+	}
 	for _, tab := range r.hub.Tabs() {
-		if tab.ID == answer.TabID && (profile == "" || tab.ProfileID == profile || tab.Profile == profile) {
-			answer.Profile = tab.Profile
-			r.hub.Give(c.Session, tab.ProfileID, tab.ID)
+		if tab.ID == made.TabID && (profile == "" || tab.ProfileID == profile || tab.Profile == profile) {
+			answer.Profile, answer.URL, answer.Title = tab.Profile, tab.URL, tab.Title
+			r.hub.Opened(c.Session, tab.ProfileID, tab.Profile, tab.ID, tab.URL, false)
+			return answer, nil
+		}
+	}
+	for _, b := range present(r.hub.Browsers()) {
+		if profile == "" || b.ProfileID == profile || b.Label == profile {
+			answer.Profile = b.Label
+			r.hub.Opened(c.Session, b.ProfileID, b.Label, made.TabID, t.URL, true)
 			break
 		}
 	}
 	return answer, nil
+}
+
+// notLoaded says why an address does not load, in more than Chrome's own word for it.
+func notLoaded(u *url.URL, f *fault.Error) *fault.Error {
+	if f.Code != fault.PageNotLoaded {
+		return f
+	}
+	reason := f.Message
+	message := u.Scheme + "://" + u.Host + " does not load: " + reason
+	if plain, known := netErrors[reason]; known {
+		message += ", " + plain
+	}
+	return fault.New(fault.PageNotLoaded, message, fault.WithTab(0, f.Profile))
+}
+
+// netErrors explains the reasons that are common (net/base/net_error_list.h of Chromium has all).
+var netErrors = map[string]string{
+	"net::ERR_NAME_NOT_RESOLVED":          "the name of the server is not known",
+	"net::ERR_CONNECTION_REFUSED":         "nothing answers at that port",
+	"net::ERR_CONNECTION_TIMED_OUT":       "nothing answers there",
+	"net::ERR_CONNECTION_RESET":           "the server ended the connection",
+	"net::ERR_CONNECTION_CLOSED":          "the server ended the connection",
+	"net::ERR_EMPTY_RESPONSE":             "the server sent nothing",
+	"net::ERR_ADDRESS_UNREACHABLE":        "the network does not lead there",
+	"net::ERR_INTERNET_DISCONNECTED":      "this computer is not connected to the internet",
+	"net::ERR_TOO_MANY_REDIRECTS":         "it is redirected in a circle",
+	"net::ERR_ABORTED":                    "it leads to no page, but to a download or an empty answer",
+	"net::ERR_HTTP_RESPONSE_CODE_FAILURE": "the server answered with an error and no page",
+	"net::ERR_UNSAFE_PORT":                "the browser opens no connection to that port",
+	"net::ERR_SSL_PROTOCOL_ERROR":         "the server does not speak HTTPS there",
+	"net::ERR_CERT_AUTHORITY_INVALID":     "its certificate is not trusted",
+	"net::ERR_CERT_COMMON_NAME_INVALID":   "its certificate is for another name",
+	"net::ERR_CERT_DATE_INVALID":          "its certificate is not valid now",
+	"net::ERR_BLOCKED_BY_CLIENT":          "another extension blocks it",
+	"net::ERR_BLOCKED_BY_ADMINISTRATOR":   "the administrator blocks it",
 }
 
 // profileFor is the profile that a lane means: the one it names, the one it worked in last, or the only one.

@@ -6,6 +6,7 @@ import { Tabs } from '../src/worker/tabs.ts';
 type TabEvent = (...of: unknown[]) => void;
 
 let hear: Record<'created' | 'updated' | 'removed', TabEvent>;
+const navigation = new Map<string, TabEvent>(); // who listens to chrome.webNavigation
 let told: string[];
 let answers: () => Promise<unknown>; // what the page says when it is asked whether it lives
 
@@ -16,7 +17,20 @@ const on = (name: keyof typeof hear) => ({
   },
 });
 
+const onNavigation = (name: string) => ({
+  addListener: (listener: TabEvent) => navigation.set(name, listener),
+  removeListener: () => navigation.delete(name),
+});
+const navigate = (name: string, details: object = {}) =>
+  navigation.get(name)?.({ tabId: 5, frameId: 0, ...details });
+
 Reflect.set(globalThis, 'chrome', {
+  webNavigation: {
+    onBeforeNavigate: onNavigation('before'),
+    onCommitted: onNavigation('committed'),
+    onCompleted: onNavigation('completed'),
+    onErrorOccurred: onNavigation('failed'),
+  },
   tabs: {
     onCreated: on('created'),
     onUpdated: on('updated'),
@@ -26,6 +40,7 @@ Reflect.set(globalThis, 'chrome', {
     onActivated: deaf,
     query: async () => [],
     create: async () => ({ id: 5, windowId: 1, url: '' }),
+    remove: async (tabId: number) => void told.push(`remove ${tabId}`),
     reload: async (tabId: number) => {
       if (tabId !== 5 && tabId !== 7) throw new Error(`No tab with id: ${tabId}.`);
       told.push(`reload ${tabId}`);
@@ -62,7 +77,8 @@ function open() {
   );
 }
 
-const reply = 'reply {"ok":true,"result":{"tabId":5,"windowId":1}}';
+const reply = (of: string) => `reply {"ok":true,"result":{"tabId":5,"windowId":1,${of}}}`;
+const refusal = (why: string) => `reply {"ok":false,"error":{"code":"PAGE_NOT_LOADED","message":"${why}"}}`;
 
 beforeEach(() => {
   hear = { created: () => {}, updated: () => {}, removed: () => {} };
@@ -89,28 +105,62 @@ test('a frozen tab is known until it runs again, and a crashed one is told as no
   assert.equal(tabs.get(5)?.discarded, true);
 });
 
-test('a new tab is answered for once the relay knows its address', async () => {
+test('a new tab is answered for once its page is there, and the relay knows its address', async () => {
+  answers = async () => [{ result: 404 }];
   open();
   await turn();
-  hear.created({ id: 5, windowId: 1, url: '' });
+  navigate('before');
+  navigate('committed');
+  await turn();
+  assert.deepEqual(told, []);
+  navigate('completed');
   await turn();
   assert.deepEqual(told, []);
   hear.updated(5, { status: 'loading' }, { id: 5, windowId: 1, url: 'https://a.example/' });
   await turn();
-  assert.deepEqual(told, ['changed 5', reply]);
+  assert.deepEqual(told, ['changed 5', reply('"status":"complete","begun":true,"httpStatus":404')]);
+  assert.equal(navigation.size, 0);
 });
 
-test('a new tab that is closed, or never shows a page, is answered for as well', async () => {
+test('a page that takes long is answered for as what it is', async () => {
   open();
   await turn();
-  hear.removed(5);
+  navigate('before');
+  mock.timers.tick(7000);
   await turn();
-  assert.deepEqual(told, [reply]);
+  assert.deepEqual(told, [reply('"status":"loading","begun":false')]);
+  told = [];
   open();
   await turn();
-  mock.timers.tick(5000);
+  navigate('committed');
   await turn();
-  assert.deepEqual(told, [reply, reply]);
+  navigate('completed', { frameId: 3 }); // a frame
+  navigate('completed', { tabId: 6 });
+  mock.timers.tick(2000);
+  await turn();
+  mock.timers.tick(1500);
+  await turn();
+  assert.deepEqual(told, [reply('"status":"loading","begun":true')]);
+});
+
+test('a page that does not load is a failure, and its tab is closed', async () => {
+  open();
+  await turn();
+  navigate('before');
+  navigate('failed', { error: 'net::ERR_NAME_NOT_RESOLVED' });
+  await turn();
+  assert.deepEqual(told, ['remove 5', refusal('net::ERR_NAME_NOT_RESOLVED')]);
+  told = [];
+  open(); // one that sends itself elsewhere first, and then begins a download
+  await turn();
+  navigate('before');
+  navigate('before');
+  navigate('failed', { error: 'net::ERR_ABORTED' });
+  await turn();
+  assert.deepEqual(told, []);
+  navigate('failed', { error: 'net::ERR_ABORTED' });
+  await turn();
+  assert.deepEqual(told, ['remove 5', refusal('net::ERR_ABORTED')]);
 });
 
 test('what a recovery asks for', async () => {

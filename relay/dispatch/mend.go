@@ -60,10 +60,10 @@ func (r *run) mend(f *fault.Error) {
 // caller named none, and nothing can have started.
 func (r *run) elsewhere(f *fault.Error) bool {
 	at := r.turn.at
-	if f.FromPage || f.Code != fault.AdapterNotReady || f.Outcome != fault.NotExecuted || r.target.tab != 0 {
+	if f.FromPage || f.Code != fault.AdapterNotReady || f.Outcome != fault.NotExecuted || r.target.tab != 0 || at.TabID == 0 {
 		return false
 	}
-	if !slices.Contains(r.avoid, at.TabID) && at.TabID != 0 {
+	if !slices.Contains(r.avoid, at.TabID) {
 		r.avoid = append(r.avoid, at.TabID)
 	}
 	if len(r.avoid) > at.Others {

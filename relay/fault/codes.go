@@ -34,6 +34,7 @@ const (
 	TabOwned        Code = "TAB_OWNED"
 	AdapterNotReady Code = "ADAPTER_NOT_READY"
 	InjectionFailed Code = "INJECTION_FAILED"
+	PageNotLoaded   Code = "PAGE_NOT_LOADED"
 )
 
 // The link between relay and browser.

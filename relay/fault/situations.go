@@ -108,6 +108,8 @@ var pageSituations = []Situation{
 		When: "an earlier writing call timed out or was cancelled, and the page has not ended it", Cause: "A page cannot be made to stop."},
 	{ID: "adapter-not-ready", Code: AdapterNotReady, Layer: InResult, Again: Yes,
 		When: "the page is still loading, or the plugin says that it cannot work there yet", Cause: "The web app has not started, or shows its sign-in page."},
+	{ID: "page-not-loaded", Code: PageNotLoaded, Layer: InResult, Again: Yes,
+		When: "a tab is to be opened at an address that does not load", Cause: "The name does not exist, nothing answers there, or it leads to no page."},
 	{ID: "injection-refused", Code: InjectionFailed, Layer: InResult, Again: No,
 		When: "the browser does not let the plugin into the page", Cause: "Site access is missing, or the page is one that extensions may not touch."},
 }

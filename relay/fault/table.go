@@ -151,6 +151,9 @@ var tabRows = []Row{
 	{Code: InjectionFailed, Category: Internal, Source: SourceTransport, Class: Tool, Type: TypeInternal, Outcome: NotExecuted,
 		Situation: "The browser did not let the adapter into the page: site access is missing, or the page is one that extensions may not touch.",
 		Hint:      "Ask the person to give the tabrelay extension access to the site (its icon, \"This can read and change site data\")."},
+	{Code: PageNotLoaded, Category: Internal, Source: SourceUpstream, Class: Tool, Type: TypeNetwork, Retryable: true, Outcome: NotExecuted,
+		Situation: "An address that was to be opened does not load; the message says why, in the words of the browser.",
+		Hint:      "Check the address; if it is right, the server or the network is not there now."},
 }
 
 var linkRows = []Row{

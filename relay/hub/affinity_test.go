@@ -215,3 +215,32 @@ func TestLaneGoesOnWithTheNextRelay(t *testing.T) {
 		l.invoke(request(chat)).want(t, fault.ProfileNotConnected, fault.NotExecuted)
 	})
 }
+
+// TestOpenedTabIsTheLanes: the next call of a lane goes to the tab it has opened, where that is of the plugin's site,
+// until it works elsewhere by name. While the tab has no page, no other takes its place.
+func TestOpenedTabIsTheLanes(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		front := func(t *wire.Tab) { t.Active, t.Focused = true, true }
+		b := l.connect(named("Home", tab(1, acme), tab(2, acme, front)))
+		lane := request(chat)
+		l.invoke(lane).wantTab(t, "Home", 2)
+		time.Sleep(time.Second)
+		l.hub.Opened(lane.Session, b.ProfileID(), "Home", 1, acme, false)
+		l.invoke(request(chat)).wantTab(t, "Home", 1)
+		time.Sleep(time.Second)
+		l.invoke(request(chat, in(2))).wantTab(t, "Home", 2)
+		l.invoke(request(chat)).wantTab(t, "Home", 2)
+		time.Sleep(time.Second)
+		l.hub.Opened(lane.Session, b.ProfileID(), "Home", 3, acme, true)
+		l.invoke(request(chat)).want(t, fault.AdapterNotReady, fault.NotExecuted)
+		b.Put(wire.Tab{ID: 3, WindowID: 1, URL: acme, Status: "complete"})
+		synctest.Wait()
+		l.invoke(request(chat)).wantTab(t, "Home", 3)
+		time.Sleep(time.Second)
+		l.hub.Opened(lane.Session, b.ProfileID(), "Home", 4, "https://elsewhere.test/", true)
+		l.invoke(request(chat)).wantTab(t, "Home", 3)
+		l.hub.Opened(lane.Session, b.ProfileID(), "Home", 5, acme, true)
+		time.Sleep(2 * time.Minute) // it never came
+		l.invoke(request(chat)).wantTab(t, "Home", 3)
+	})
+}

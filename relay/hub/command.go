@@ -79,7 +79,7 @@ func (b *browser) readReply(name string, r *wire.Reply) (json.RawMessage, *fault
 	}
 	code := fault.Code(r.Error.Code)
 	switch code {
-	case fault.TabNotFound, fault.TabUnresponsive, fault.TabChanged, fault.InjectionFailed, fault.ValidationError:
+	case fault.TabNotFound, fault.TabUnresponsive, fault.TabChanged, fault.InjectionFailed, fault.ValidationError, fault.PageNotLoaded:
 	default:
 		code = fault.InternalError
 	}

@@ -2,6 +2,8 @@ package hub
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
@@ -39,6 +41,39 @@ func (h *Hub) routeLane(r *call.Selector, where *site, chosen []candidate, last 
 		return t, h.lost(r, where, chosen, c.b, last), false
 	}
 	return h.routeBest(r, where, chosen)
+}
+
+// Opened makes a tab the one that the next call of a lane goes to, whichever plugin of its page that is for, and makes
+// the lane its owner. pending says that the tab may not show its page yet.
+func (h *Hub) Opened(s call.Session, profileID, profile string, tabID int, url string, pending bool) {
+	h.Give(s, profileID, tabID)
+	place := lanePlace{profileID: profileID, profile: profile, tabID: tabID, url: url, pending: pending}
+	if h.lanes.put(s, opened, place) && h.cfg.Moved != nil {
+		h.cfg.Moved()
+	}
+}
+
+// routeOpened takes the tab that the lane has opened since it last used this plugin, where the plugin works in it. While
+// that tab has no page yet, the call has none either: another tab is not what its caller expects.
+func (h *Hub) routeOpened(r *call.Selector, where *site, chosen []candidate) (t target, failure *fault.Error, ok bool) {
+	place, ok := h.lanes.get(r.Session.Lane, opened)
+	if last, used := h.lanes.recall(r); !ok || used && last.used.After(place.used) || slices.Contains(r.Avoid, place.tabID) {
+		return t, nil, false
+	}
+	for _, c := range withPresence(chosen, present) {
+		if c.b.id != place.profileID {
+			continue
+		}
+		tab := c.b.tabs.Load().get(place.tabID)
+		switch {
+		case tab != nil && where.rule.Matches(tab.URL):
+			return target{b: c.b, conn: c.conn, tab: tab}, nil, true
+		case tab == nil && place.pending && where.rule.Matches(place.url) && time.Since(place.used) <= recently:
+			return t, fault.New(fault.AdapterNotReady, fmt.Sprintf("Tab %d, which this agent opened, has no page yet", place.tabID),
+				c.b.at(place.tabID), fault.WithOutcome(fault.NotExecuted)), true
+		}
+	}
+	return t, nil, false
 }
 
 // lost is the failure of a call whose lane's tab is gone, and with it every other tab of the same origin there: those

@@ -26,12 +26,21 @@ type lanePlace struct {
 	tabID     int
 	url       string // of the page there; empty: not known
 	profile   string // its label, when it was used
+	pending   bool   // opened a moment ago, and perhaps without a page yet
 	used      time.Time
 }
 
+// opened is the plugin under which the tab is kept that a lane has opened: it is for whichever works there.
+const opened = ""
+
 // remember notes where a lane works, and reports whether that is somewhere else than before.
 func (l *lanes) remember(r *call.Selector, t target) (moved bool) {
-	if !lasting(r.Session) { // each command of a shell means the tab that the person looks at
+	return l.put(r.Session, r.Plugin, lanePlace{profileID: t.b.id, tabID: t.tab.ID, url: t.tab.URL, profile: t.b.label()})
+}
+
+// put keeps a place of a lane, and reports whether that is another one than before.
+func (l *lanes) put(s call.Session, plugin string, place lanePlace) (moved bool) {
+	if !lasting(s) { // each command of a shell means the tab that the person looks at
 		return false
 	}
 	l.mu.Lock()
@@ -43,10 +52,12 @@ func (l *lanes) remember(r *call.Selector, t target) (moved bool) {
 	if len(l.last) >= maxLanes {
 		l.forget(now)
 	}
-	key := laneKey{r.Session.Lane, r.Plugin}
+	key := laneKey{s.Lane, plugin}
 	before := l.last[key]
-	l.last[key] = lanePlace{profileID: t.b.id, tabID: t.tab.ID, url: t.tab.URL, profile: t.b.label(), used: now}
-	return before.profileID != t.b.id || before.tabID != t.tab.ID || siteOf(before.url) != siteOf(t.tab.URL) || now.Sub(before.used) > laneTime/4
+	place.used = now
+	l.last[key] = place
+	return before.profileID != place.profileID || before.tabID != place.tabID || siteOf(before.url) != siteOf(place.url) ||
+		now.Sub(before.used) > laneTime/4
 }
 
 // Lane is where a lane worked last with one plugin, as one relay keeps it for the next.
@@ -102,17 +113,22 @@ func (l *lanes) forget(now time.Time) {
 	}
 }
 
+// recall is where the lane of a call last used its plugin.
 func (l *lanes) recall(r *call.Selector) (p lanePlace, ok bool) {
-	if r.Session.Lane == "" {
+	return l.get(r.Session.Lane, r.Plugin)
+}
+
+func (l *lanes) get(lane, plugin string) (p lanePlace, ok bool) {
+	if lane == "" {
 		return p, false
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p, ok = l.last[laneKey{r.Session.Lane, r.Plugin}]
+	p, ok = l.last[laneKey{lane, plugin}]
 	return p, ok && time.Since(p.used) <= laneTime
 }
 
-// ProfileOf is the id of the profile in which a lane made its last call to a page; empty when there is none.
+// ProfileOf is the id of the profile in which a lane was last; empty when there is none.
 func (h *Hub) ProfileOf(lane string) (id string) {
 	l := &h.lanes
 	l.mu.Lock()

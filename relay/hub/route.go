@@ -62,6 +62,9 @@ func (h *Hub) route(r *call.Selector, where *site) (t target, failure *fault.Err
 	if r.TabID != 0 {
 		return h.routeTab(r, where, chosen)
 	}
+	if t, failure, opened := h.routeOpened(r, where, chosen); opened {
+		return t, failure, false
+	}
 	last, followed := h.lanes.recall(r)
 	if followed && !among(chosen, last.profileID) {
 		if r.Profile == "" { // it was connected to an earlier relay

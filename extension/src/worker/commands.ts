@@ -1,6 +1,7 @@
 // What the relay may ask of the browser itself. Nothing that is not in this list.
 import { exactly, isFlag, isNumber, isRecord, isText, optional, shape } from '../page/guards.ts';
 import { isGroups, type Wanted } from './groups.ts';
+import { NotLoaded, openTab } from './opening.ts';
 import { readTab, Unreadable, unreadable, watchTab } from './reading.ts';
 import { renewTab } from './renew.ts';
 
@@ -12,9 +13,7 @@ const isReload = shape({ tabId: isNumber });
 const isInject = shape({ tabId: isNumber, plugin: isText });
 const isConsole = shape({ tabId: isNumber, holdMs: isNumber });
 
-// How long a new tab may take to show its address before it is answered for anyway.
-const shownMs = 5000;
-const aMomentMs = 1500; // the same for a tab that Chrome gave another id
+const aMomentMs = 1500; // for a tab to be known by its address, before it is answered for anyway
 
 /** What the commands need of the worker. */
 interface Browser {
@@ -35,10 +34,15 @@ const bad = (message: string): Reply => ({ ok: false, error: { code: 'VALIDATION
 async function createTab(params: unknown, browser: Browser): Promise<Reply> {
   if (!isCreate(params) || !/^https?:\/\//.test(params.url))
     return bad('tabs.create needs an http or https url');
-  const tab = await chrome.tabs.create({ url: params.url, active: params.active ?? false });
-  // The relay learns of a tab by its address; answered sooner, the next call would find no such tab.
-  if (tab.id !== undefined) await browser.shown(tab.id, shownMs);
-  return { ok: true, result: { tabId: tab.id, windowId: tab.windowId } };
+  try {
+    const opened = await openTab(params.url, params.active ?? false);
+    // The relay learns of a tab by its address; answered sooner, the next call would find no such tab.
+    if (opened.begun) await browser.shown(opened.tabId, aMomentMs);
+    return { ok: true, result: { ...opened } };
+  } catch (why) {
+    if (!(why instanceof NotLoaded)) throw why;
+    return { ok: false, error: { code: 'PAGE_NOT_LOADED', message: why.message } };
+  }
 }
 
 // In front in its window; the window itself stays where it is, behind what the person works with.
