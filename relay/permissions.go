@@ -30,7 +30,7 @@ const listTabs = "browser__list_tabs"
 // openPermits reads the rules.
 func (r *Relay) openPermits(ctx context.Context) (err error) {
 	r.permits, err = permit.New(ctx, permit.Options{
-		Store: r.store, Config: r.config.Permissions, Timeout: r.config.Approvals.Timeout, Audit: r.record, Events: r.tellApproval,
+		Store: r.store, Config: r.config.Permissions, Timeout: r.config.Approvals.Timeout, MaxBytes: r.config.Approvals.MaxBytes, Audit: r.record, Events: r.tellApproval,
 		News: func(topic string) { r.news(topic) }, Known: r.knownTarget, TabGone: r.hub.TabGone,
 	})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"time"
 
 	"tabrelay/relay/call"
@@ -90,6 +91,26 @@ func (r *Relay) showApprovals(w http.ResponseWriter, req *http.Request) {
 	reply(w, http.StatusOK, Approvals{r.permits.Pending(atProfile(session))})
 }
 
+// openArguments answers GET /api/v1/approvals/{id}/arguments?from=: a part of all arguments a call would be made with.
+// Whoever got every part, in order, was shown all, and may allow the call for longer than once.
+func (r *Relay) openArguments(w http.ResponseWriter, req *http.Request) {
+	from := 0
+	if text := req.URL.Query().Get("from"); text != "" {
+		var err error
+		if from, err = strconv.Atoi(text); err != nil {
+			from = -1
+		}
+	}
+	session, _ := sender(req.Context())
+	part, err := r.permits.Open(req.PathValue("id"), atProfile(session), from)
+	if err != nil {
+		status, failure := unanswerable(err)
+		refuse(w, status, failure)
+		return
+	}
+	reply(w, http.StatusOK, part)
+}
+
 // answerApproval answers POST /api/v1/approvals/{id}. The first answer counts; an answer to a question that is not open
 // any more has status 410.
 func (r *Relay) answerApproval(w http.ResponseWriter, req *http.Request) {
@@ -122,6 +143,11 @@ func unanswerable(err error) (int, *fault.Error) {
 		return http.StatusNotFound, fault.New(fault.NotFoundCode, err.Error(), fault.WithHint("`tabrelay permit pending` lists the questions that wait."))
 	case errors.Is(err, permit.ErrNotYours):
 		return http.StatusForbidden, fault.New(fault.PermissionDenied, "The question is about a tab of another browser profile", fault.WithHint("Answer it in the side panel of that profile, or in a terminal."))
+	case errors.Is(err, permit.ErrUnseen):
+		return http.StatusConflict, fault.New(fault.InvalidRequest, err.Error(),
+			fault.WithHint("Open all of them first: “Show all” in the side panel, or `tabrelay permit pending ID --full` in a terminal. Or allow it once."))
+	case errors.Is(err, permit.ErrPart):
+		return http.StatusBadRequest, fault.New(fault.InvalidRequest, err.Error(), fault.WithHint("Begin without from, and go on where next says."))
 	case errors.Is(err, permit.ErrAnswer), errors.Is(err, permit.ErrTarget):
 		return http.StatusBadRequest, fault.New(fault.InvalidRequest, err.Error(), fault.WithHint("A rule has target, mode (off, ask, auto), client and for; an answer has answer (allow, deny) and for."))
 	}

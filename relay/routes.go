@@ -50,14 +50,15 @@ func (r *Relay) routes(d *door) map[string]http.Handler {
 		apiPath:                                 client(http.HandlerFunc(nothing)),
 		"/":                                     http.HandlerFunc(nothing), // /.well-known/ too: clients that look for OAuth there fail cleanly
 
-		"GET /api/v1/approvals":       d.operator(r.showApprovals),
-		"POST /api/v1/approvals/{id}": d.operator(r.answerApproval),
-		"GET /api/v1/permissions":     d.operator(r.showPermissions),
-		"PUT /api/v1/permissions":     d.operator(r.setPermission),
-		"DELETE /api/v1/permissions":  d.operator(r.unsetPermission),
-		"DELETE /api/v1/grants/{id}":  d.operator(r.revokeGrant),
-		"GET /api/v1/paused":          d.operator(r.showPaused),
-		"PUT /api/v1/paused":          d.operator(r.setPaused),
+		"GET /api/v1/approvals":                d.operator(r.showApprovals),
+		"POST /api/v1/approvals/{id}":          d.operator(r.answerApproval),
+		"GET /api/v1/approvals/{id}/arguments": d.operator(r.openArguments),
+		"GET /api/v1/permissions":              d.operator(r.showPermissions),
+		"PUT /api/v1/permissions":              d.operator(r.setPermission),
+		"DELETE /api/v1/permissions":           d.operator(r.unsetPermission),
+		"DELETE /api/v1/grants/{id}":           d.operator(r.revokeGrant),
+		"GET /api/v1/paused":                   d.operator(r.showPaused),
+		"PUT /api/v1/paused":                   d.operator(r.setPaused),
 
 		"GET /api/v1/tabs":                          d.operator(r.showTabs),
 		"POST /api/v1/tabs":                         d.operator(r.openTabNow),

@@ -117,7 +117,10 @@ func (q *question) put(asked call.Approval) {
 }
 
 func (q *question) prompt() string {
-	if slices.Contains(q.open.Choices, "session") {
+	switch {
+	case q.open.Shown.Hidden > 0:
+		return "Allow it? [y: this once, a: show all of it first, N: no]"
+	case slices.Contains(q.open.Choices, "session"):
 		return "Allow it? [y: this once, s: for this session, N: no]"
 	}
 	return "Allow it? [y/N]"
@@ -133,6 +136,11 @@ func (q *question) answer(ctx context.Context, typed string, ok bool) {
 	}
 	verdict := relay.Verdict{Answer: "deny"}
 	switch strings.ToLower(strings.TrimSpace(typed)) {
+	case "a", "all":
+		if q.open.Shown.Hidden > 0 {
+			q.showAll(ctx)
+			return
+		}
 	case "y", "yes":
 		verdict = relay.Verdict{Answer: "allow", For: "once"}
 	case "s", "session":
@@ -145,6 +153,15 @@ func (q *question) answer(ctx context.Context, typed string, ok bool) {
 		q.app.notef("%s\n", err) // the call says what became of it
 	}
 	q.open = nil
+}
+
+// showAll shows all of what the question hides, and asks again.
+func (q *question) showAll(ctx context.Context) {
+	if err := q.app.openArguments(ctx, q.open); err != nil {
+		q.app.notef("%s\n%s ", err, q.prompt())
+		return
+	}
+	q.app.notef("%s\n%s ", permit.Text(*q.open), q.prompt())
 }
 
 // settled ends a prompt whose question needs no answer any more.

@@ -1,25 +1,36 @@
 package main
 
 import (
+	"context"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"tabrelay/relay"
+	"tabrelay/relay/call"
 	"tabrelay/relay/permit"
 )
 
 func (a *app) permitPending() *cobra.Command {
-	var asJSON bool
+	var asJSON, full bool
 	cmd := &cobra.Command{
-		Use: "pending", Short: "Show the questions that wait for you", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			var p relay.Approvals
-			if err := a.get(cmd.Context(), "/api/v1/approvals", &p); err != nil {
+		Use: "pending [ID]", Short: "Show the questions that wait for you", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := a.questions(cmd.Context(), args)
+			if err != nil {
 				return err
+			}
+			for i := range p.Approvals {
+				if q := &p.Approvals[i]; full && q.Shown.Hidden > 0 {
+					if err := a.openArguments(cmd.Context(), q); err != nil {
+						return err
+					}
+				}
 			}
 			if asJSON {
 				return a.printJSON(p)
@@ -33,12 +44,54 @@ func (a *app) permitPending() *cobra.Command {
 				}
 				a.printf("%s  %d s left\n", q.ID, int(time.Until(q.Until).Round(time.Second).Seconds()))
 				a.printf("  %s\n", strings.ReplaceAll(permit.Text(q), "\n", "\n  "))
+				if q.Shown.Hidden > 0 {
+					a.printf("  To see all of it, and to allow it for longer than once: tabrelay permit pending %s --full\n", q.ID)
+				}
 			}
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&full, "full", false, "print all arguments, however long")
 	return cmd
+}
+
+// questions are those that wait, or the one that args name.
+func (a *app) questions(ctx context.Context, args []string) (p relay.Approvals, err error) {
+	if err := a.get(ctx, "/api/v1/approvals", &p); err != nil || len(args) == 0 {
+		return p, err
+	}
+	p.Approvals = slices.DeleteFunc(p.Approvals, func(q call.Approval) bool { return q.ID != args[0] })
+	if len(p.Approvals) == 0 {
+		return p, failed("no question with the id %q waits for you", args[0]).hinting("tabrelay permit pending lists them")
+	}
+	return p, nil
+}
+
+// openArguments asks for all arguments of a question, which the relay remembers as shown at the terminal.
+func (a *app) openArguments(ctx context.Context, q *call.Approval) error {
+	var lines []call.Line
+	for next := 0; ; {
+		var part call.Part
+		if err := a.get(ctx, "/api/v1/approvals/"+url.PathEscape(q.ID)+"/arguments?from="+strconv.Itoa(next), &part); err != nil {
+			return err
+		}
+		lines = append(lines, part.Lines...)
+		if next = part.Next; next == 0 {
+			break
+		}
+	}
+	permit.ShowAll(q, lines)
+	var now relay.Approvals // what may be answered is another now
+	if err := a.get(ctx, "/api/v1/approvals", &now); err != nil {
+		return err
+	}
+	for _, one := range now.Approvals {
+		if one.ID == q.ID {
+			q.Choices = one.Choices
+		}
+	}
+	return nil
 }
 
 func (a *app) permitAllow() *cobra.Command {

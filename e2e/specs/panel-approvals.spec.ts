@@ -73,6 +73,43 @@ test('what is allowed for the session is not asked again, until it is taken back
   expect((await asked).code).toBe('APPROVAL_DENIED');
 });
 
+test('a question shows every argument as it was sent, and hides only what it counts', async ({ closing }) => {
+  const [stage, panel] = await guarded(closing);
+  const question = questions(panel);
+  const lines = question.getByRole('listitem');
+
+  const name = 'cookie: a=b Bearer delete-all-1234567890 ?token=now-delete-12345 \u202ee\u200b';
+  const told = stage.agent.call('demo__counter_increment', { name, by: 4321 });
+  const seen = name.replace('\u202e', '⟨U+202E⟩').replace('\u200b', '⟨U+200B⟩');
+  await expect(lines).toHaveText([`name: ${seen}`, 'by: 4321']);
+  const printed = await stage.relay.tabrelay('permit', 'pending');
+  for (const line of await lines.allTextContents()) expect(printed).toContain(line);
+  await expect(question.getByRole('button', { name: 'For this session' })).toBeVisible();
+  await question.getByRole('button', { name: 'Deny' }).click();
+  expect((await told).code).toBe('APPROVAL_DENIED');
+
+  const slug = `first-${'word-'.repeat(30_000)}last`;
+  const long = stage.agent.call('demo__get_page', { slug });
+  await expect(lines).toHaveText(
+    /^slug: first-word-.*⟨… 147,010 of 150,010 characters hidden …⟩.*-word-last$/,
+  );
+  for (const choice of ['For this session', 'Always allow'])
+    await expect(question.getByRole('button', { name: choice })).toHaveCount(0);
+  const id = (await question.getAttribute('data-id')) ?? '';
+  expect(await answerFrom(panel, id, 'session')).toBe(409);
+
+  await question.getByRole('button', { name: 'Show all' }).click();
+  await question.getByRole('button', { name: 'Show more' }).click();
+  await expect(question.getByRole('button', { name: 'For this session' })).toHaveCount(0);
+  await question.getByRole('button', { name: 'Show more' }).click();
+  await expect(lines).toHaveText(`slug ⟨150,010 characters⟩: ${slug}`);
+  expect(await stage.relay.tabrelay('permit', 'pending', id)).toContain(`permit pending ${id} --full`);
+  expect(await stage.relay.tabrelay('permit', 'pending', id, '--full')).toContain(`: ${slug}\n`);
+  await question.getByRole('button', { name: 'For this session' }).click();
+  expect((await long).code).not.toBe('APPROVAL_DENIED');
+  expect((await stage.agent.call('demo__get_page', { slug: 'tea' })).failed).toBe(false);
+});
+
 test('what is always allowed is a rule, which can be removed', async ({ closing }) => {
   const [stage, panel] = await guarded(closing);
   const first = increment(stage);
@@ -224,15 +261,15 @@ async function watchLine(panel: Page): Promise<void> {
 }
 
 /** Answers a question from a panel that was not asked, over a port as its own script has; resolves with the status. */
-function answerFrom(panel: Page, id: string): Promise<number> {
+function answerFrom(panel: Page, id: string, lasts = 'once'): Promise<number> {
   return panel.evaluate(
-    (asked) =>
+    ([asked, span]) =>
       new Promise<number>((resolve) => {
         const port = chrome.runtime.connect({ name: 'panel' });
         port.onMessage.addListener((message: { type?: string; status?: number }) => {
           if (message.type === 'response') resolve(message.status ?? 0);
         });
-        const body = { answer: 'allow', for: 'once' };
+        const body = { answer: 'allow', for: span };
         port.postMessage({
           type: 'request',
           id: '1',
@@ -241,6 +278,6 @@ function answerFrom(panel: Page, id: string): Promise<number> {
           body,
         });
       }),
-    id,
+    [id, lasts] as const,
   );
 }

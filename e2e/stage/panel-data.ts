@@ -18,6 +18,22 @@ export const link = (phase: string, message: string) => ({
 
 const shop = { profileId: 'p1', profile: 'Work', tabId: 7, origin: 'https://shop.example' };
 
+/** Lines of arguments: how deep, the name, the value, and what the relay says after it, with the rest of the value. */
+function shown(rows: readonly (readonly [number, string, string, string?, string?])[]) {
+  const lines = rows.map(([depth, name, value, said, rest]) => ({
+    depth,
+    pieces: [
+      { kind: 'name', text: name },
+      { kind: 'note', text: ': ' },
+      ...[value].filter((text) => text !== '').map((text) => ({ kind: 'value', text })),
+      ...[said ?? ''].filter((text) => text !== '').map((text) => ({ kind: 'note', text })),
+      ...[rest ?? ''].filter((text) => text !== '').map((text) => ({ kind: 'value', text })),
+    ],
+  }));
+  const characters = rows.reduce((sum, [, name, value]) => sum + name.length + value.length, 0);
+  return { lines, summary: `${rows.length}, ${characters} characters in all`, hidden: 0 };
+}
+
 export const reading = {
   ...shop,
   id: 'q1',
@@ -32,7 +48,10 @@ export const reading = {
   risk: 'reads',
   url: 'https://shop.example/orders?status=open',
   tabTitle: 'Open orders (12) – Example Shop',
-  arguments: { status: 'open', limit: 20 },
+  shown: shown([
+    [0, 'status', 'open'],
+    [0, 'limit', '20'],
+  ]),
   changes: 'It only reads.',
   choices: ['once', 'session', 'always'],
   first: true,
@@ -47,12 +66,13 @@ export const writing = {
   risk: 'changes',
   url: 'https://shop.example/orders/1042',
   tabTitle: 'Order 1042 – Example Shop',
-  arguments: {
-    order: 1042,
-    subject: 'Your order is on its way',
-    text: 'Hello Ada,\n\nyour order left our warehouse this morning.\n\nThe Example Shop',
-    attachments: [],
-  },
+  shown: shown([
+    [0, 'order', '1042'],
+    [0, 'subject', 'Your order is on its way'],
+    [0, 'text', 'Hello Ada,\n\nyour order left our warehouse this morning.\n\nThe Example Shop'],
+    [0, 'attachments', '', '⟨empty list⟩'],
+    [0, 'apiToken', '', '•••• ⟨24 characters hidden: secret field⟩'],
+  ]),
   changes: 'It adds something; nothing is deleted or overwritten.',
   first: false,
 };
@@ -68,10 +88,38 @@ export const deleting = {
   risk: 'destroys',
   url: 'https://shop.example/customers/88',
   tabTitle: 'gnp.tnuocca\u202e – Example Shop',
-  arguments: { customer: { id: 88, email: 'ada@example.org' }, reason: 'Asked for it. '.repeat(60) },
+  shown: {
+    ...shown([
+      [0, 'customer', '', '⟨object⟩'],
+      [1, 'id', '88'],
+      [1, 'email', 'ada@exampl⟨U+202E⟩gro.e'],
+      [
+        0,
+        'reason',
+        `${'Asked for it. '.repeat(14)}Asked`,
+        ' ⟨… 8,400 of 8,700 characters hidden …⟩ ',
+        'for it. '.repeat(12),
+      ],
+    ]),
+    summary: '2, 8,742 characters in all; 8,400 characters not shown here',
+    hidden: 8400,
+  },
   changes: 'It can delete or overwrite something. Doing it again changes nothing more.',
-  choices: ['once', 'session'],
+  choices: ['once'],
 };
+
+/** All of what `deleting` is called with, in two parts. */
+export const parts = [
+  {
+    ...shown([
+      [0, 'customer', '', '⟨object⟩'],
+      [1, 'id', '88'],
+      [0, 'reason', 'Asked for it. '.repeat(300)],
+    ]),
+    next: 65_536,
+  },
+  { lines: [{ depth: 0, continues: true, pieces: [{ kind: 'value', text: 'Asked for it. '.repeat(321) }] }] },
+];
 
 export const running = {
   calls: [

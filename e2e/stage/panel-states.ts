@@ -75,6 +75,16 @@ export const states: readonly State[] = [
     answers: { ...quiet, approvals: ok({ approvals: [data.deleting, data.writing] }) },
   }),
   {
+    ...state('question-opened', 'now', 'Show more', {
+      answers: {
+        ...quiet,
+        approvals: ok({ approvals: [data.deleting] }),
+        'approvals/q3/arguments': ok(data.parts[0]),
+      },
+    }),
+    first: (page) => page.getByRole('button', { name: 'Show all' }).click(),
+  },
+  {
     ...state('question-ended', 'now', /The question is over/, {
       answers: {
         ...quiet,

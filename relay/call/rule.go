@@ -15,6 +15,46 @@ type Rule struct {
 	By      string    // "panel", "terminal"
 }
 
+// Shown is what a person sees of a call's arguments. Characters are those of all names and values as they were sent; each
+// of them is in Lines, in Hidden or in Secret.
+type Shown struct {
+	Lines      []Line `json:"lines"`
+	Summary    string `json:"summary"`    // how much there is, in one line
+	Arguments  int    `json:"arguments"`  // how many there are
+	Characters int    `json:"characters"` // of all names and values
+	Hidden     int    `json:"hidden"`     // of these, left out because there are too many
+	Secret     int    `json:"secret"`     // of these, values of fields with secret names
+}
+
+// Line is a name and a value, or only the name of what is in the lines below it.
+type Line struct {
+	Depth     int     `json:"depth"`
+	Continues bool    `json:"continues,omitempty"` // it goes on with the last line of the part before
+	Pieces    []Piece `json:"pieces"`
+}
+
+// Piece is a stretch of text that somebody said.
+type Piece struct {
+	Kind PieceKind `json:"kind"`
+	Text string    `json:"text"`
+}
+
+// PieceKind is whose words a piece is.
+type PieceKind string
+
+// The kinds.
+const (
+	PieceName  PieceKind = "name"  // an agent's, or the tool's: the name of an argument
+	PieceValue PieceKind = "value" // an agent's
+	PieceNote  PieceKind = "note"  // the relay's
+)
+
+// Part is a stretch of all arguments of a call, for whoever opens them.
+type Part struct {
+	Lines []Line `json:"lines"`
+	Next  int    `json:"next,omitempty"` // where the next part begins; 0: this is the last one
+}
+
 // Decision is what a person says about one call.
 type Decision struct {
 	Allow bool
@@ -46,9 +86,10 @@ type Approval struct {
 	URL       string `json:"url"`
 	TabTitle  string `json:"tabTitle"` // words of the page
 
-	Arguments     json.RawMessage `json:"arguments"`     // without credentials; a string that ends in … where they are long
-	ArgumentsHash string          `json:"argumentsHash"` // SHA-256 of what will be sent
-	Changes       string          `json:"changes"`       // what will be different afterwards, as far as the tool says
+	Arguments     json.RawMessage `json:"arguments,omitempty"` // without the values of secret fields; left out where Shown hides some of them
+	Shown         Shown           `json:"shown"`               // the same for a person to read, with what is hidden counted
+	ArgumentsHash string          `json:"argumentsHash"`       // SHA-256 of what will be sent
+	Changes       string          `json:"changes"`             // what will be different afterwards, as far as the tool says
 	Note          string          `json:"note,omitempty"`
 	Choices       []string        `json:"choices"` // for how long it can be allowed: of once, session and always
 	First         bool            `json:"first"`   // this client was not asked about before since the relay started

@@ -185,7 +185,8 @@ type MCP struct {
 
 // Approvals is how a person is asked whether a call may run.
 type Approvals struct {
-	Timeout time.Duration // a question is open so long
+	Timeout  time.Duration // a question is open so long
+	MaxBytes int           // arguments of calls that wait for a person have no more together
 }
 
 // Tabs is who works in which tab.

@@ -149,6 +149,8 @@ var settings = []setting[Config]{
 		"Which tools agents may call: \"off\" (not listed, refused), \"ask\" (a person is asked) or \"auto\", by tool, plugin, origin or default, for all clients or by client. A variable may hold one of the three words: the default. Rules of `tabrelay permit` win over these, unless these say off. See docs/permissions.md."},
 	{"approvals.timeoutMs", millis(1_000, 5*time.Minute), 50_000, func(c *Config) any { return &c.Approvals.Timeout },
 		"How long a person has to answer whether a call may run. Clients give up after a minute, so that the answer comes to nothing."},
+	{"approvals.maxBytes", size(1*mib, 1024*mib), 64 * mib, func(c *Config) any { return &c.Approvals.MaxBytes },
+		"How much the arguments of the calls that wait for a person may have together. One that comes when there is no room is refused with OVERLOADED; a call that is alone may have more."},
 	{"review.required", boolean{}, true, func(c *Config) any { return &c.Review.Required },
 		"Whether a plugin that is new or changed stays off until a person reviewed it. Plugins in the tabrelay binary need no review."},
 

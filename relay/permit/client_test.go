@@ -53,7 +53,7 @@ func TestAskingThroughTheClient(t *testing.T) {
 				a := pay()
 				a.Arguments = []byte(`{"amount":5,"password":"hunter2hunter2"}`)
 				failure := f.Ask(t.Context(), a, func(_ context.Context, q call.Question) (call.Answer, error) {
-					for _, part := range []string{"ann", "“Pay” (shop__pay)", "“Cart”", "https://shop.example/cart", "Work", "Shop", "It changes something", `"amount": 5`} {
+					for _, part := range []string{"ann", "“Pay” (shop__pay)", "“Cart”", "https://shop.example/cart", "Work", "Shop", "It changes something", "Arguments: 2, 29 characters in all", "\n  amount: 5\n", "hidden: secret field"} {
 						if !strings.Contains(q.Message, part) {
 							t.Errorf("the question lacks %s:\n%s", part, q.Message)
 						}
@@ -118,7 +118,7 @@ func TestTheWordsOfOthersStayTheirs(t *testing.T) {
 		q, _ := f.asks(t.Context(), a)
 		text := Text(q)
 		lines := strings.Split(text, "\n")
-		if len(lines) != 6 || len(text) > 6_000 || strings.ContainsAny(text, "\u202e\u2028\r") || strings.Contains(text, "abc123def") {
+		if len(lines) != 7 || len(text) > 6_000 || strings.ContainsAny(text, "\u202e\u2028\r") || strings.Contains(text, "abc123def") {
 			t.Errorf("%d lines, %d bytes:\n%s", len(lines), len(text), text)
 		}
 		for _, line := range lines[1:] {
@@ -127,4 +127,28 @@ func TestTheWordsOfOthersStayTheirs(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A client is asked with all arguments where they fit, and is offered the session then; otherwise it can allow the call
+// once, and an answer for the session is none.
+func TestAClientIsAskedWithAllOrOnce(t *testing.T) {
+	for size, all := range map[int]bool{mostForm - 100: true, mostForm + 1: false} {
+		synctest.Test(t, func(t *testing.T) {
+			f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
+			a := pay()
+			a.Arguments = []byte(`{"text":"` + strings.Repeat("x", size) + `"}`)
+			failure := f.Ask(t.Context(), a, func(_ context.Context, q call.Question) (call.Answer, error) {
+				if strings.Contains(q.Message, strings.Repeat("x", size)) != all || strings.Contains(q.Message, "hidden") == all {
+					t.Errorf("%d: the client is asked with %d bytes: %.300s", size, len(q.Message), q.Message)
+				}
+				if offered := strings.Contains(string(q.Schema), "session"); offered != all {
+					t.Errorf("%d: the session is offered: %t", size, offered)
+				}
+				return call.Answer{Action: "accept", Content: []byte(`{"answer":"Allow for this session"}`)}, nil
+			}, nil)
+			if allowed := failure == nil; allowed != all {
+				t.Errorf("%d: %v", size, failure)
+			}
+		})
+	}
 }

@@ -33,7 +33,7 @@ func (p *Permits) decided(q *question, d call.Decision) *fault.Error {
 	case lasts > 0:
 		said = "allowed for " + d.For
 		p.grants.add(&q.access, lasts)
-	case d.For == "session", q.session:
+	case d.For == "session":
 		said = "allowed for the session"
 		p.grants.add(&q.access, 0)
 	}
@@ -113,8 +113,16 @@ func (p *Permits) settleByRule() {
 // askClient asks through the client of the call. Whatever is no clear answer is none: the panel and the terminal ask
 // on.
 func (p *Permits) askClient(ctx context.Context, q *question, ask func(context.Context, call.Question) (call.Answer, error)) {
-	schema, meaning := form(q.Choices)
-	answer, err := ask(ctx, call.Question{Message: Text(q.Approval), Schema: schema})
+	shown := q.Approval
+	if shown.Shown.Hidden > 0 {
+		if lines, next := whole(q.access.Arguments, 0); next == 0 && textBytes(lines) <= mostForm {
+			ShowAll(&shown, lines)
+		} else {
+			shown.Choices = []string{"once"}
+		}
+	}
+	schema, meaning := form(shown.Choices)
+	answer, err := ask(ctx, call.Question{Message: Text(shown), Schema: schema})
 	if err != nil {
 		return
 	}

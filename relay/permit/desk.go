@@ -23,6 +23,8 @@ const (
 	remembered = 200
 	// mostOpen bounds the questions that wait at once; one client may have a quarter of them.
 	mostOpen = 200
+	// mostBytes bounds the arguments of the questions that wait at once; a single call may have more.
+	mostBytes = 64 << 20
 )
 
 // Who decides.
@@ -53,6 +55,13 @@ type question struct {
 	access  call.Access
 	session bool               // whoever allows it allows it for the session
 	answer  chan call.Decision // gets the one that counts
+	opened  map[string]opening // how far it was opened, by the profile of the panel, empty at a terminal; the desk's
+}
+
+// opening is how far somebody opened arguments of which a question hides some.
+type opening struct {
+	next int  // where they go on
+	all  bool // there is nothing that they were not shown
 }
 
 // LongestRule is for how long a rule can be made at the most that ends by itself.
@@ -64,6 +73,8 @@ var (
 	ErrEnded      = errors.New("the question is not open any more")
 	ErrNotYours   = errors.New("the question is for another browser profile")
 	ErrAnswer     = errors.New("that makes no sense")
+	ErrUnseen     = errors.New("a part of the arguments was not shown, so the call can only be allowed once")
+	ErrPart       = errors.New("no part of the arguments begins there")
 )
 
 // Ask asks the person whether a call may run, wherever they can be asked, and waits for the first answer that counts.
@@ -103,8 +114,9 @@ func (p *Permits) put(a call.Access) (*question, *fault.Error) {
 	d := &p.desk
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	mine := 0
+	mine, held := 0, len(a.Arguments)
 	for _, other := range d.open {
+		held += len(other.access.Arguments)
 		if other.Client == q.Client {
 			mine++
 		}
@@ -115,6 +127,10 @@ func (p *Permits) put(a call.Access) (*question, *fault.Error) {
 	case len(d.open) >= mostOpen, mine >= mostOpen/4:
 		return nil, fault.New(fault.Overloaded, fmt.Sprintf("%d questions wait for the person already, %d of them of this client", len(d.open), mine),
 			fault.WithOutcome(fault.NotExecuted), fault.WithRetryAfter(p.options.Timeout), fault.WithHint("Wait until the person has answered them."))
+	}
+	if most := cmp.Or(p.options.MaxBytes, mostBytes); held > most && len(d.open) > 0 {
+		return nil, fault.New(fault.Overloaded, fmt.Sprintf("The arguments of the questions that wait for the person would have %d bytes; at most %d are kept", held, most),
+			fault.WithOutcome(fault.NotExecuted), fault.WithRetryAfter(p.options.Timeout), fault.WithHint("Wait until the person has answered them (`approvals.maxBytes` in config.json)."))
 	}
 	for d.open[q.ID] != nil {
 		q.ID = newID()
@@ -135,19 +151,22 @@ func (p *Permits) put(a call.Access) (*question, *fault.Error) {
 func (p *Permits) newQuestion(a call.Access) *question {
 	now := time.Now().UTC()
 	sum := sha256.Sum256(a.Arguments)
-	q := &question{access: a, answer: make(chan call.Decision, 1), Approval: call.Approval{
+	q := &question{access: a, answer: make(chan call.Decision, 1), opened: map[string]opening{}, Approval: call.Approval{
 		ID: newID(), CallID: a.ID, Asked: now, Until: now.Add(p.options.Timeout),
-		Client: a.Session.Client, Called: claimed(a.Session.Called), Via: a.Session.Via, Lane: a.Session.Lane,
-		Tool: a.Tool, Title: fault.Sanitize(a.Title), Plugin: a.Plugin, PluginTitle: fault.Sanitize(a.PluginTitle), Risk: Risk(&a),
-		Arguments: readable(a.Arguments), ArgumentsHash: hex.EncodeToString(sum[:]),
+		Client: a.Session.Client, Called: claimed(a.Session.Called, mostName), Via: a.Session.Via, Lane: a.Session.Lane,
+		Tool: a.Tool, Title: claimed(a.Title, mostAbout), Plugin: a.Plugin, PluginTitle: claimed(a.PluginTitle, mostAbout), Risk: Risk(&a),
+		Shown: brief(a.Arguments), ArgumentsHash: hex.EncodeToString(sum[:]),
 		Changes: changes(&a), Note: a.Note, Choices: []string{"once", "session", "always"},
 	}}
+	if q.Shown.Hidden == 0 {
+		q.Arguments = withoutSecrets(a.Arguments)
+	}
 	if about := shorten(fault.Sanitize(a.Description), mostAbout); about != "" && !a.BuiltIn {
 		q.Changes += " Its author says: " + about
 	}
 	if at := a.At; at != nil {
 		q.ProfileID, q.Profile, q.TabID, q.Origin = at.ProfileID, at.Profile, at.TabID, at.Origin
-		q.URL, q.TabTitle = shorten(fault.Redact(fault.Sanitize(at.URL)), mostAbout), shorten(fault.Sanitize(at.Title), mostTitle)
+		q.URL, q.TabTitle = address(at.URL), claimed(at.Title, mostTitle)
 	}
 	t := p.table.Load()
 	if v := t.resolve(&a, t.now()); v.level == unsaid && v.mode == call.Ask {
@@ -247,7 +266,9 @@ func (p *Permits) Pending(profileID string) []call.Approval {
 	list := []call.Approval{}
 	for _, q := range d.open {
 		if mayAnswer(q, profileID) {
-			list = append(list, q.Approval)
+			one := q.Approval
+			one.Choices = q.choices(profileID)
+			list = append(list, one)
 		}
 	}
 	slices.SortFunc(list, func(a, b call.Approval) int { return cmp.Or(a.Asked.Compare(b.Asked), cmp.Compare(a.ID, b.ID)) })
@@ -269,6 +290,13 @@ func (p *Permits) Answer(ctx context.Context, id, profileID string, d call.Decis
 	if _, err := lasting(d); err != nil {
 		return err
 	}
+	switch once := d.For == "" || d.For == "once"; {
+	case !d.Allow:
+	case once && q.session && p.shownTo(q, profileID):
+		d.For = "session"
+	case !once && !p.shownTo(q, profileID):
+		return ErrUnseen
+	}
 	if !p.claim(q, d) {
 		return p.late(id)
 	}
@@ -278,6 +306,46 @@ func (p *Permits) Answer(ctx context.Context, id, profileID string, d call.Decis
 	}
 	// Before the call goes on: the next one of its agent is not to be asked about again.
 	return p.Set(ctx, call.Rule{Target: q.Tool, Client: q.Client, Mode: call.Auto, By: d.By}, 0)
+}
+
+// choices are for how long a call can be allowed at a profile: what was not shown there in full is allowed only once.
+func (q *question) choices(profileID string) []string {
+	if q.Shown.Hidden > 0 && !q.opened[profileID].all {
+		return []string{"once"}
+	}
+	return q.Choices
+}
+
+// shownTo reports whether the person at a profile, or at a terminal, could see all arguments of a call.
+func (p *Permits) shownTo(q *question, profileID string) bool {
+	p.desk.mu.Lock()
+	defer p.desk.mu.Unlock()
+	return q.Shown.Hidden == 0 || q.opened[profileID].all
+}
+
+// Open shows a part of the arguments a question is about, from an offset on. Whoever has got them from the beginning to
+// the end was shown all of them.
+func (p *Permits) Open(id, profileID string, from int) (call.Part, error) {
+	q, err := p.find(id, profileID)
+	if err != nil {
+		return call.Part{}, err
+	}
+	if from < 0 || from%partBytes != 0 {
+		return call.Part{}, ErrPart
+	}
+	lines, next := whole(q.access.Arguments, from)
+	if len(lines) == 0 && from > 0 {
+		return call.Part{}, ErrPart
+	}
+	p.desk.mu.Lock()
+	defer p.desk.mu.Unlock()
+	if o := q.opened[profileID]; !o.all && o.next == from {
+		q.opened[profileID] = opening{next, next == 0}
+		if next == 0 {
+			p.news(TopicApprovals)
+		}
+	}
+	return call.Part{Lines: lines, Next: next}, nil
 }
 
 func (p *Permits) find(id, profileID string) (*question, error) {

@@ -19,14 +19,15 @@ import (
 
 // Options is what Permits need.
 type Options struct {
-	Store   Store
-	Config  map[string]map[string]string                                                  // the rules of the configuration: target, client ("*" for all), mode
-	Timeout time.Duration                                                                 // a question is open so long
-	Audit   func(call.Entry)                                                              // may be nil
-	Events  func(owner event.Owner, kind event.Kind, message string, data map[string]any) // may be nil
-	News    func(topic string)                                                            // a topic of the panel is different now; may be nil
-	Known   func(target string) (exists bool, suggestion string)                          // whether a name is one of a tool or a plugin; nil: every name is
-	TabGone func(profileID string, tabID int) bool                                        // whether a tab is closed for certain; nil: none is
+	Store    Store
+	Config   map[string]map[string]string                                                  // the rules of the configuration: target, client ("*" for all), mode
+	MaxBytes int                                                                           // of the arguments of questions that wait at once; 64 MiB when 0
+	Timeout  time.Duration                                                                 // a question is open so long
+	Audit    func(call.Entry)                                                              // may be nil
+	Events   func(owner event.Owner, kind event.Kind, message string, data map[string]any) // may be nil
+	News     func(topic string)                                                            // a topic of the panel is different now; may be nil
+	Known    func(target string) (exists bool, suggestion string)                          // whether a name is one of a tool or a plugin; nil: every name is
+	TabGone  func(profileID string, tabID int) bool                                        // whether a tab is closed for certain; nil: none is
 }
 
 // Topics of News.

@@ -1,13 +1,12 @@
 package permit
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
 	"strings"
-	"unicode/utf16"
+	"unicode/utf8"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
@@ -83,37 +82,11 @@ func changes(a *call.Access) string {
 }
 
 const (
-	mostArguments = 4_000 // characters of arguments that a person is shown
-	mostName      = 40    // characters of what a client calls itself
-	mostTitle     = 80    // characters of a tab's title, which the page chose
-	mostAbout     = 300   // characters of what the author of a tool says
+	mostName  = 40  // characters of what a client calls itself
+	mostTitle = 80  // characters of a tab's title, which the page chose
+	mostAbout = 300 // characters of what the author of a tool says
+	mostURL   = 300 // characters of a tab's address
 )
-
-// readable is the arguments as a person may see them, without credentials. What is long becomes a string.
-func readable(arguments json.RawMessage) json.RawMessage {
-	text := legible(fault.Redact(string(arguments)))
-	if len(text) <= mostArguments && json.Valid([]byte(text)) {
-		return json.RawMessage(text)
-	}
-	b, _ := json.Marshal(shorten(text, mostArguments)) // a string always encodes
-	return b
-}
-
-// legible writes characters of JSON that nobody sees, or that turn text round, as escapes: the agent chose them, and the
-// person is to see what they allow.
-func legible(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if r < 0x7f || !fault.Invisible(r) {
-			b.WriteRune(r)
-			continue
-		}
-		for _, unit := range utf16.Encode([]rune{r}) {
-			fmt.Fprintf(&b, `\u%04x`, unit)
-		}
-	}
-	return b.String()
-}
 
 // shorten cuts text at so many characters.
 func shorten(text string, most int) string {
@@ -123,9 +96,37 @@ func shorten(text string, most int) string {
 	return text
 }
 
-// claimed is what a client calls itself, without what would end the quotation marks around it.
-func claimed(name string) string {
-	return shorten(strings.NewReplacer("“", "'", "”", "'", `"`, "'").Replace(fault.Sanitize(name)), mostName)
+// claimed is what somebody calls something, without what would end the quotation marks around it.
+func claimed(name string, most int) string {
+	return shorten(strings.NewReplacer("“", "'", "”", "'", `"`, "'").Replace(fault.Sanitize(name)), most)
+}
+
+// address is where a tab is, without the values of secret parameters: how it begins and how it ends.
+func address(url string) string {
+	var b strings.Builder
+	for rest := fault.Sanitize(url); rest != ""; {
+		end := strings.IndexAny(rest, "?&#")
+		stretch := rest
+		if end >= 0 {
+			stretch = rest[:end]
+		}
+		name, value, has := strings.Cut(stretch, "=")
+		if has && b.Len() > 0 && fault.SecretName(name) {
+			stretch = name + "=" + note(counted(utf8.RuneCountInString(value), "character")+" hidden: secret field")
+		}
+		b.WriteString(stretch)
+		if end < 0 {
+			break
+		}
+		b.WriteByte(rest[end])
+		rest = rest[end+1:]
+	}
+	all := []rune(b.String())
+	if len(all) <= mostURL {
+		return string(all)
+	}
+	end := mostURL / 3
+	return string(all[:mostURL-end]) + note(fmt.Sprintf("… %s hidden …", counted(len(all)-mostURL, "character"))) + string(all[len(all)-end:])
 }
 
 // Sentence is what a person is asked, in one line.
@@ -167,11 +168,8 @@ func Text(q call.Approval) string {
 	}
 	add("Plugin", q.PluginTitle)
 	add("Risk", q.Changes)
-	var pretty bytes.Buffer
-	if text := q.Arguments; string(text) != "{}" && len(text) > 0 {
-		if json.Indent(&pretty, text, "", "  ") == nil {
-			add("Arguments", pretty.String())
-		}
+	if q.Shown.Arguments > 0 || len(q.Shown.Lines) > 0 {
+		add("Arguments", q.Shown.Summary+"\n"+LinesText(q.Shown.Lines))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -24,6 +24,15 @@ const texts = maybe(listOf(isText));
 const isMode = exactly('off', 'ask', 'auto');
 export type Mode = Guarded<typeof isMode>;
 
+const isLine = shape({
+  depth: isNumber,
+  continues: flag,
+  pieces: listOf(shape({ kind: exactly('name', 'value', 'note'), text: isText })),
+});
+export type Line = Guarded<typeof isLine>;
+/** A stretch of all arguments; without next the last one. */
+export const isPart = shape({ lines: listOf(isLine), next: number });
+
 const isQuestion = shape({
   id: isText,
   asked: isText, // times are RFC 3339
@@ -41,7 +50,7 @@ const isQuestion = shape({
   origin: text,
   url: text,
   tabTitle: text,
-  arguments: isAnything,
+  shown: shape({ lines: listOf(isLine), summary: isText, hidden: isNumber }),
   changes: text,
   note: text,
   choices: listOf(isText),

@@ -1,57 +1,91 @@
-// What a call is made with, so that a person can read it: every argument by its name, texts as texts.
-import { isRecord } from '../page/guards.ts';
-import { plural, visible } from './words.ts';
+// What a call is made with, in the relay's words: the same lines as in a terminal. Where it is long they hide some of it,
+// and all of it can be opened.
+import { useContext, useState } from 'preact/hooks';
+import { isPart, type Line, type Question } from './answers.ts';
+import { BoardContext } from './hooks.ts';
+import type { Problem } from './line.ts';
+import { Trouble } from './pieces.tsx';
+import { visible } from './words.ts';
 
-const shownCharacters = 300;
-const shownArguments = 30;
+const deepest = 12; // further lines are indented no more, and say how deep they are
 
-const written = (value: unknown): string =>
-  visible(typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? 'nothing'));
-
-function Value({ value }: { value: unknown }) {
-  const text = written(value);
-  if (text === '') return <span class="quiet">(empty)</span>;
-  if (text.length <= shownCharacters) return <span class="value">{text}</span>;
+function Lines({ lines }: { lines: readonly Line[] }) {
   return (
-    <>
-      <span class="value">{text.slice(0, shownCharacters)}…</span>
-      <details class="more">
-        <summary>All {plural(text.length, 'character')}</summary>
-        <div class="value">{text}</div>
-      </details>
-    </>
-  );
-}
-
-function Values({ entries }: { entries: readonly [string, unknown][] }) {
-  return (
-    <dl class="arguments">
-      {entries.map(([name, value]) => (
-        <div key={name}>
-          <dt>{visible(name)}</dt>
-          <dd>
-            <Value value={value} />
-          </dd>
-        </div>
+    <ul class="arguments">
+      {lines.map(({ depth, pieces }, index) => (
+        <li key={index} style={{ paddingLeft: `${Math.min(depth, deepest) * 12}px` }}>
+          {depth > deepest && <span class="said">⟨level {depth}⟩ </span>}
+          {pieces.map(({ kind, text }, at) =>
+            kind === 'note' ? (
+              <span key={at} class="said">
+                {text}
+              </span>
+            ) : (
+              <bdi key={at} class={kind === 'name' ? 'name' : 'value'}>
+                {visible(text)}
+              </bdi>
+            ),
+          )}
+        </li>
       ))}
-    </dl>
+    </ul>
   );
 }
 
-/** The arguments of a call; nothing without any. */
-export function Arguments({ value }: { value: unknown }) {
-  const entries = isRecord(value) ? Object.entries(value) : value == null ? [] : [['value', value] as const];
-  const list = entries.map(([name, one]): [string, unknown] => [name, one]);
-  if (list.length === 0) return <p class="quiet">It is called without arguments.</p>;
+/** Puts parts together: one may end in the middle of a line. */
+function joined(lines: readonly Line[], more: readonly Line[]): readonly Line[] {
+  const [first, ...rest] = more;
+  const last = lines.at(-1);
+  if (first?.continues !== true || last === undefined) return [...lines, ...more];
+  return [...lines.slice(0, -1), { ...last, pieces: [...last.pieces, ...first.pieces] }, ...rest];
+}
+
+interface Opened {
+  lines: readonly Line[];
+  next: number; // where the next part begins; 0: this is all
+}
+
+/** The arguments of a call. */
+export function Arguments({ question }: { question: Question }) {
+  const { id, shown } = question;
+  const { line } = useContext(BoardContext);
+  const [opened, setOpened] = useState<Opened>();
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<Problem>();
+
+  const open = async () => {
+    setBusy(true);
+    const from = opened?.next ?? 0;
+    const reply = await line.request('GET', `approvals/${encodeURIComponent(id)}/arguments?from=${from}`);
+    setBusy(false);
+    setProblem(reply.ok ? undefined : reply.problem);
+    if (!reply.ok || !isPart(reply.body)) return;
+    const { lines, next } = reply.body;
+    setOpened((before) => ({ lines: joined(before?.lines ?? [], lines), next: next ?? 0 }));
+  };
+
+  if (shown.lines.length === 0) return <p class="quiet with">It is called without arguments.</p>;
+  const more = shown.hidden > 0 && opened?.next !== 0;
   return (
-    <>
-      <Values entries={list.slice(0, shownArguments)} />
-      {list.length > shownArguments && (
-        <details class="more">
-          <summary>{plural(list.length - shownArguments, 'more argument')}</summary>
-          <Values entries={list.slice(shownArguments)} />
-        </details>
+    <section class="with" aria-label="Arguments">
+      <p class="quiet">Arguments: {opened?.next === 0 ? shown.summary.replace(/;.*/, '') : shown.summary}</p>
+      {opened === undefined ? (
+        <Lines lines={shown.lines} />
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, by keys too
+        <section class="opened" tabIndex={0} aria-label="All arguments">
+          <Lines lines={opened.lines} />
+        </section>
       )}
-    </>
+      {problem !== undefined && <Trouble problem={problem} />}
+      {more && (
+        <p class="quiet hiding">
+          <button type="button" class="small" disabled={busy} onClick={open}>
+            {opened === undefined ? 'Show all' : 'Show more'}
+          </button>{' '}
+          Until all of it was shown, this can only be allowed once.
+        </p>
+      )}
+    </section>
   );
 }

@@ -138,7 +138,7 @@ export function QuestionCard(props: QuestionCardProps) {
           <b>What will change:</b> {visible(changes)}
         </p>
       )}
-      <Arguments value={question.arguments} />
+      <Arguments question={question} />
       {problem !== undefined && <Trouble problem={problem} />}
       <Buttons question={question} quiet={quiet || sent} onVerdict={onVerdict} />
     </article>
