@@ -106,6 +106,7 @@ $(RESULTS):
 
 ts-test: generate node_modules/.package-lock.json | $(RESULTS)
 	node --import tsx --test $(call report,ts-test) $$(find plugin-sdk extension adapters -name '*.test.ts' -not -path '*/node_modules/*' | sort)
+	TSX_TSCONFIG_PATH=extension/tsconfig.json node --import tsx --test $(call report,ts-test-panel) extension/test/*.test.tsx
 
 soak: build node_modules/.package-lock.json ## 20 000 writes under faults, and ten minutes of mixed calls
 	cd e2e && TABRELAY_SOAK=20000 E2E_MIXED_MINUTES=10 npx playwright test write-safety sharing

@@ -1,0 +1,91 @@
+// What the panel draws of a question's arguments, and how all of them are opened.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Window } from 'happy-dom';
+import { type ComponentChild, render } from 'preact';
+import { isApprovals } from '../src/panel/answers.ts';
+import { Arguments } from '../src/panel/argument.tsx';
+import { Board } from '../src/panel/board.ts';
+import { BoardContext } from '../src/panel/hooks.ts';
+import { isPanelRequest } from '../src/panel/messages.ts';
+
+const window = new Window();
+Object.assign(globalThis, { document: window.document, window });
+
+const name = (text: string) => ({ kind: 'name', text });
+const value = (text: string) => ({ kind: 'value', text });
+const note = (text: string) => ({ kind: 'note', text });
+const line = (...pieces: { kind: string; text: string }[]) => ({ depth: 0, pieces });
+
+const approvals: unknown = {
+  approvals: [
+    {
+      id: 'q1',
+      asked: '2026-03-02T10:00:00Z',
+      until: '2026-03-02T10:00:50Z',
+      client: 'codex',
+      tool: 'shop__pay',
+      risk: 'changes',
+      choices: ['once'],
+      shown: {
+        lines: [
+          line(name('text'), note(': '), value('be'), note('⟨… 6 of 10 characters hidden …⟩'), value('nd')),
+        ],
+        summary: '1, 14 characters in all; 6 characters not shown here',
+        hidden: 6,
+      },
+    },
+  ],
+};
+
+/** The parts that the relay has, by the path that asks for them. */
+const parts: Record<string, unknown> = {
+  '/api/v1/approvals/q1/arguments?from=0': {
+    lines: [line(name('text'), note(': '), value('beginn'))],
+    next: 65_536,
+  },
+  '/api/v1/approvals/q1/arguments?from=65536': { lines: [{ ...line(value('ing<b>')), continues: true }] },
+};
+
+test('the lines are drawn as they are, and all of them can be opened', async () => {
+  assert.ok(isApprovals(approvals));
+  const [question] = approvals.approvals;
+  assert.ok(question !== undefined);
+  let hear: (message: unknown) => void = () => {};
+  const port = {
+    onMessage: { addListener: (listener: typeof hear) => void (hear = listener) },
+    onDisconnect: { addListener: () => {} },
+    postMessage(message: unknown) {
+      if (!isPanelRequest(message)) return;
+      const { id, path } = message;
+      queueMicrotask(() => hear({ type: 'response', id, status: 200, body: parts[path] }));
+    },
+  };
+  Object.assign(globalThis, { chrome: { runtime: { connect: () => port } } });
+  const board = new Board();
+  board.line.open();
+  const root = document.createElement('div');
+  const drawn: ComponentChild = (
+    <BoardContext.Provider value={board}>
+      <Arguments question={question} />
+    </BoardContext.Provider>
+  );
+  render(drawn, root);
+  const items = () => [...root.querySelectorAll('li')].map((item) => item.textContent);
+  const press = async (label: string) => {
+    const button = root.querySelector('button');
+    assert.equal(button?.textContent, label);
+    const before = root.textContent;
+    button?.click();
+    while (root.textContent === before || root.querySelector('button:disabled') !== null)
+      await new Promise((resolve) => setImmediate(resolve)); // Preact draws later
+  };
+  assert.deepEqual(items(), ['text: be⟨… 6 of 10 characters hidden …⟩nd']);
+  assert.equal(root.querySelectorAll('.said').length, 2);
+  await press('Show all');
+  assert.deepEqual(items(), ['text: beginn']);
+  await press('Show more');
+  assert.deepEqual(items(), ['text: beginning<b>']);
+  assert.equal(root.querySelector('button'), null);
+  assert.equal(root.querySelector('p')?.textContent, 'Arguments: 1, 14 characters in all');
+});
