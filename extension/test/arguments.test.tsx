@@ -53,7 +53,11 @@ test('the lines are drawn as they are, and all of them can be opened', async () 
   assert.ok(question !== undefined);
   let hear: (message: unknown) => void = () => {};
   const port = {
-    onMessage: { addListener: (listener: typeof hear) => void (hear = listener) },
+    onMessage: {
+      addListener: (listener: typeof hear) => {
+        hear = listener;
+      },
+    },
     onDisconnect: { addListener: () => {} },
     postMessage(message: unknown) {
       if (!isPanelRequest(message)) return;
