@@ -26,7 +26,7 @@ type Listing struct {
 func (r *Relay) listTools(w http.ResponseWriter, req *http.Request) {
 	session, _ := sender(req.Context())
 	snapshot := r.tools.Snapshot()
-	listing := Listing{Tools: make([]json.RawMessage, 0, len(snapshot.Tools)), Problems: listed(snapshot.Problems)}
+	listing := Listing{Tools: make([]json.RawMessage, 0, len(snapshot.Tools)), Problems: r.problemsFor(session)}
 	for _, t := range snapshot.Tools {
 		if isOperator(session) || r.views.shows(session, t) {
 			listing.Tools = append(listing.Tools, t.Listed)

@@ -50,6 +50,9 @@ func (d *door) guard(next http.Handler) http.Handler {
 		case !loopback.Host(r.Host):
 			refuse(w, http.StatusForbidden, fault.New(fault.PermissionDenied, "Requests for the host "+excerpt(r.Host)+" are not answered here",
 				fault.WithHint("Use 127.0.0.1 or localhost.")))
+		case r.RequestURI == "*":
+			refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "Requests that name no path are not answered here",
+				fault.WithHint("Name one, for example /healthz.")))
 		case r.URL.Path != extensionPath && (len(origins) > 1 || len(origins) == 1 && !d.allows(origins[0])):
 			refuse(w, http.StatusForbidden, fault.New(fault.PermissionDenied, "Requests from the origin "+excerpt(strings.Join(origins, ", "))+" are not allowed",
 				fault.WithHint("A person who trusts this origin can add it to allowedOrigins in config.json.")))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"tabrelay/relay/call"
 	"tabrelay/relay/dispatch"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
@@ -52,11 +53,11 @@ type health struct {
 	Breakers   []dispatch.BreakerState `json:"breakers"`
 	Corruption map[string]int          `json:"corruption"` // messages that could not be used, by peer
 
-	LastFatal *Notice          `json:"lastFatal"`
-	Trouble   string           `json:"trouble,omitempty"` // why no browser is connected
-	Next      string           `json:"next,omitempty"`
-	Refused   *RefusedConfig   `json:"refused,omitempty"`
-	Problems  []registryReason `json:"problems"`
+	LastFatal *Notice            `json:"lastFatal"`
+	Trouble   string             `json:"trouble,omitempty"` // why no browser is connected
+	Next      string             `json:"next,omitempty"`
+	Refused   *RefusedConfig     `json:"refused,omitempty"`
+	Problems  []registry.Problem `json:"problems"`
 }
 
 type (
@@ -89,10 +90,6 @@ type (
 		Profile string    `json:"profile"`
 		Owner   string    `json:"owner"`
 		Since   time.Time `json:"since"`
-	}
-	registryReason struct {
-		Plugin string `json:"plugin,omitempty"`
-		Reason string `json:"reason"`
 	}
 )
 
@@ -127,7 +124,7 @@ func (r *Relay) health(context.Context, struct{}) (health, *fault.Error) {
 		State: r.stateNow(), Version: Version, Uptime: time.Since(r.began).Milliseconds(),
 		Extension: extensionHealth{Browsers: []string{}}, Browsers: []browserHealth{}, Tabs: r.countTabs(),
 		Queue: r.calls.Load(), Breakers: r.calls.Breakers(), Corruption: r.meter.Corruptions(),
-		Refused: r.refused.get(), Problems: []registryReason{},
+		Refused: r.refused.get(),
 	}
 	h.Queue.Tabs = listed(h.Queue.Tabs)
 	for _, b := range r.hub.Browsers() {
@@ -152,9 +149,7 @@ func (r *Relay) health(context.Context, struct{}) (health, *fault.Error) {
 			h.LastFatal = &n
 		}
 	}
-	for _, p := range r.problems(r.tools.Snapshot()) {
-		h.Problems = append(h.Problems, registryReason{p.Plugin, r.withoutFolders(p.Reason)})
-	}
+	h.Problems = r.problemsFor(call.Session{}) // whoever asks reads the same
 	return h, nil
 }
 

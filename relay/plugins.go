@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"tabrelay/adapters"
 	"tabrelay/relay/config"
@@ -30,7 +32,12 @@ type offer struct {
 	withheld map[string]*registry.Withheld // by plugin: what waits for a review
 	last     config.Config                 // the last one that was taken over
 	listed   bool                          // the person's plugins came from a list, which is not to vanish
+
+	folders atomic.Pointer[[]pluginFolder] // of the plugins a person added, those within others first
 }
+
+// pluginFolder is where a plugin is.
+type pluginFolder struct{ dir, plugin string }
 
 // keep remembers a plugin that is sound.
 func (o *offer) keep(e *plugin.Entry) {
@@ -142,6 +149,12 @@ func (r *Relay) installed() (plugins []plugin.Plugin, problems []registry.Proble
 		return nil, nil, err
 	}
 	r.offer.listed = len(added) > 0
+	var folders []pluginFolder
+	for _, e := range added {
+		folders = append(folders, pluginFolder{e.Dir, e.Name})
+	}
+	slices.SortFunc(folders, func(a, b pluginFolder) int { return cmp.Compare(len(b.dir), len(a.dir)) })
+	r.offer.folders.Store(&folders)
 	for i := range added {
 		e := &added[i]
 		if e.Plugin != nil {

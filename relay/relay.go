@@ -251,6 +251,8 @@ func (r *Relay) newServer() *http.Server {
 		ConnContext:       r.visitors.enter,
 		ConnState:         r.visitors.changed,
 		ErrorLog:          quietLog(r.part("http")),
+
+		DisableGeneralOptionsHandler: true, // which answers "OPTIONS *" in front of the door
 	}
 }
 

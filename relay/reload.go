@@ -6,11 +6,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"tabrelay/relay/call"
 	"tabrelay/relay/config"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
@@ -134,26 +136,47 @@ func (r *Relay) refuse(code fault.Code, err error) *fault.Error {
 	return failure
 }
 
-// withoutFolders leaves the folders of this machine out of what a client reads.
+// anyFolder is an absolute path of this machine, up to the name at its end.
+var anyFolder = regexp.MustCompile(`(^|[\s"'(=])(?:[A-Za-z]:)?[/\\]+(?:[^\s/\\"'<>|:;,()]+[/\\]+)+`)
+
+// withoutFolders leaves the folders of this machine out of what a client reads. A plugin's folder is named by the
+// plugin.
 func (r *Relay) withoutFolders(text string) string {
+	if folders := r.offer.folders.Load(); folders != nil {
+		for _, f := range *folders {
+			text = strings.ReplaceAll(text, f.dir, f.plugin)
+		}
+	}
 	text = strings.ReplaceAll(text, string(r.Home)+string(filepath.Separator), "")
+	text = strings.ReplaceAll(text, string(r.Home), "~/.tabrelay")
 	if person, err := os.UserHomeDir(); err == nil && len(person) > 1 {
 		text = strings.ReplaceAll(text, person, "~")
 	}
-	return text
+	return anyFolder.ReplaceAllString(text, "$1…/")
+}
+
+// problemsFor are the problems of the plugins as somebody may read them: the person with folders, agents without.
+func (r *Relay) problemsFor(s call.Session) []registry.Problem {
+	list := r.problems(r.tools.Snapshot())
+	if !isOperator(s) {
+		for i := range list {
+			list[i].Reason = fault.Plain(r.withoutFolders(list[i].Reason))
+		}
+	}
+	return list
 }
 
 // reloadNow reads plugins and their configuration again. A client may ask for it too: it brings nothing into effect but
 // what the person wrote, which is read by itself a moment after it changes.
 func (r *Relay) reloadNow(w http.ResponseWriter, req *http.Request) {
 	restart, failure := r.reload(req.Context())
+	s, _ := sender(req.Context())
 	if failure != nil {
-		if s, _ := sender(req.Context()); !isOperator(s) {
+		if !isOperator(s) {
 			failure.Message, failure.Hint = r.withoutFolders(failure.Message), r.withoutFolders(failure.Hint)
 		}
 		refuse(w, http.StatusUnprocessableEntity, failure)
 		return
 	}
-	snapshot := r.tools.Snapshot()
-	reply(w, http.StatusOK, Reloaded{Tools: len(snapshot.Tools), Problems: listed(snapshot.Problems), RestartNeeded: len(restart) > 0, Restart: restart})
+	reply(w, http.StatusOK, Reloaded{Tools: len(r.tools.Snapshot().Tools), Problems: r.problemsFor(s), RestartNeeded: len(restart) > 0, Restart: restart})
 }

@@ -2,10 +2,15 @@ package relay
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -13,9 +18,11 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/config"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/join"
+	"tabrelay/relay/registry"
 )
 
 // A configuration that cannot be read changes nothing, is told once, and is told to be over.
@@ -222,5 +229,83 @@ func TestProblemsOfPluginsReachClients(t *testing.T) {
 		if got := lines.Text(); !strings.Contains(got, `"level":"warning"`) || !strings.Contains(got, "plugin "+name+" is configured but not installed") || !strings.Contains(got, "REGISTRY_ERROR") {
 			t.Errorf("the client reads %s", got)
 		}
+	}
+}
+
+// Whatever is wrong with a plugin, an agent reads the same of it from bridge_health and from a reload, and no folder of the
+// machine in it. The person reads where it is.
+func TestProblemsNameNoFolders(t *testing.T) {
+	const manifest = "dist/manifest.json"
+	for name, spoil := range map[string]func(dir string) error{
+		"its folder is gone":        os.RemoveAll,
+		"its folder cannot be read": func(dir string) error { return os.Chmod(dir, 0) },
+		"its folder is a file":      func(dir string) error { return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)) },
+		"it has no manifest":        func(dir string) error { return os.Remove(filepath.Join(dir, manifest)) },
+		"its manifest is empty":     func(dir string) error { return os.Truncate(filepath.Join(dir, manifest), 0) },
+		"its manifest is no manifest": func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, manifest), []byte(`{"name": 5}`), 0o600)
+		},
+		"its manifest is a folder": func(dir string) error {
+			return errors.Join(os.Remove(filepath.Join(dir, manifest)), os.Mkdir(filepath.Join(dir, manifest), 0o700))
+		},
+		"its manifest is unreadable": func(dir string) error { return os.Chmod(filepath.Join(dir, manifest), 0) },
+		"it has another name": func(dir string) error {
+			text, err := os.ReadFile(filepath.Join(dir, manifest))
+			return errors.Join(err, os.WriteFile(filepath.Join(dir, manifest), bytes.Replace(text, []byte(`"tea"`), []byte(`"cup"`), 1), 0o600))
+		},
+		"it has no adapter": func(dir string) error { return os.Remove(filepath.Join(dir, "dist", "adapter.js")) },
+		"its adapter is a link to nowhere": func(dir string) error {
+			file := filepath.Join(dir, "dist", "adapter.js")
+			return errors.Join(os.Remove(file), os.Symlink("/data/my tea/adapter.js", file))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.home = config.Home(filepath.Join(t.TempDir(), "My Things", "home")) // as folders of people are called
+			if err := os.MkdirAll(filepath.Dir(string(w.home)), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.home.Create(); err != nil {
+				t.Fatal(err)
+			}
+			dir := w.put("tea", "1", nil).Dir
+			if err := spoil(dir); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = os.Chmod(dir, 0o700) }) // some of them have no such folder
+			token := w.token("ann", call.Scope{})
+			cfg := openConfig()
+			cfg.Listen, cfg.Demo.Listen = "127.0.0.1:0", ""
+			r, err := New(t.Context(), cfg, Options{Home: w.home, Log: zerolog.Nop()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = r.Close() }) // the test is over
+			person := r.problems(r.tools.Snapshot())
+			if os.Geteuid() == 0 && len(person) == 0 {
+				t.Skip("the superuser can read it")
+			}
+			health, _ := r.health(t.Context(), struct{}{})
+			if len(health.Problems) != 1 || health.Problems[0].Plugin != "tea" || health.Problems[0].Reason == "" {
+				t.Fatalf("the problems are %+v, for the person %+v", health.Problems, person)
+			}
+			var reloaded, listing struct{ Problems []registry.Problem }
+			_, said := sends(t, r, http.MethodPost, token, "/api/v1/reload")
+			_, list := sends(t, r, http.MethodGet, token, "/api/v1/tools")
+			if err := errors.Join(json.Unmarshal(said, &reloaded), json.Unmarshal(list, &listing)); err != nil {
+				t.Fatal(err)
+			}
+			for _, got := range [][]registry.Problem{reloaded.Problems, listing.Problems} {
+				if diff := cmp.Diff(health.Problems, got); diff != "" {
+					t.Errorf("it is said in two ways:\n%s", diff)
+				}
+			}
+			examined, _ := r.examine(t.Context(), struct{}{})
+			for _, text := range []string{health.Problems[0].Reason, fmt.Sprint(examined.Findings)} {
+				if found := regexp.MustCompile(`(?:^|[\s"'(=])/[^\s/]+/`).FindString(text); found != "" || strings.Contains(text, "My Things") {
+					t.Errorf("an agent reads %q", text)
+				}
+			}
+		})
 	}
 }
