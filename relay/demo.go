@@ -23,7 +23,7 @@ type demoSite struct {
 	listener net.Listener
 }
 
-func openDemo(address string, log zerolog.Logger) (*demoSite, error) {
+func openDemo(address string, open *visitors, log zerolog.Logger) (*demoSite, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, err
@@ -33,6 +33,8 @@ func openDemo(address string, log zerolog.Logger) (*demoSite, error) {
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       time.Minute,
 		ErrorLog:          quietLog(log),
+		ConnContext:       open.enter,
+		ConnState:         open.changed,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !loopback.Host(r.Host) {
 				http.Error(w, "This site answers to 127.0.0.1 and localhost only.", http.StatusForbidden)
@@ -42,7 +44,7 @@ func openDemo(address string, log zerolog.Logger) (*demoSite, error) {
 		}),
 	}}
 	go func() {
-		if err := d.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := d.server.Serve(roomy{listener, open}); !errors.Is(err, http.ErrServerClosed) {
 			log.Error().Err(err).Msg("the demo site failed")
 		}
 	}()

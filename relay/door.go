@@ -45,6 +45,7 @@ func newDoor(origins []string, tokens *config.Secrets, inside *passes, open *vis
 func (d *door) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		closed(w.Header())
+		d.visitors.asks(r.Context())
 		origins := r.Header.Values("Origin")
 		switch {
 		case !loopback.Host(r.Host):

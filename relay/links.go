@@ -2,7 +2,9 @@ package relay
 
 import (
 	"fmt"
+	"slices"
 
+	"tabrelay/relay/browser"
 	"tabrelay/relay/event"
 	"tabrelay/relay/hub"
 )
@@ -15,6 +17,12 @@ func (r *Relay) linkChanged(e hub.Event) {
 	case hub.Connected:
 		if err := r.profiles.met(e.ProfileID, e.Profile); err != nil {
 			r.Log.Warn().Err(err).Msg("cannot note that a profile connected")
+		}
+		// `tabrelay up` starts a browser only where none is connected, so the first one to come is that one.
+		if browsers := r.hub.Browsers(); !slices.ContainsFunc(browsers, func(b hub.Browser) bool { return b.Connected && b.ProfileID != e.ProfileID }) {
+			if err := browser.Claim(r.Home.Browser(), e.ProfileID); err != nil {
+				r.Log.Warn().Err(err).Msg("cannot note which profile the managed browser has; its end will be noticed late")
+			}
 		}
 		r.news()
 		r.events.Publish(event.OfPerson(), event.Connected, fmt.Sprintf("The browser profile %q connected", e.Profile), who)

@@ -16,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/extension"
+	"tabrelay/relay/browser"
 	"tabrelay/relay/config"
 	"tabrelay/relay/dispatch"
 	"tabrelay/relay/event"
@@ -111,7 +112,7 @@ type Relay struct {
 // New makes a relay and takes its places: the home folder's seat, the port, the socket. It answers from then on, but
 // only [Relay.Run] takes care that it goes on. When another relay runs already, the error is a [*join.RunningError].
 func New(ctx context.Context, cfg config.Config, o Options) (r *Relay, err error) {
-	r = &Relay{Options: o, config: cfg, began: time.Now(), stop: make(chan struct{}), visitors: visitors{patience: strangerTime}}
+	r = &Relay{Options: o, config: cfg, began: time.Now(), stop: make(chan struct{}), visitors: visitors{most: visitorsWithin(descriptors()), patience: strangerTime}}
 	r.base, r.stopBase = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {
@@ -177,8 +178,10 @@ func (r *Relay) assemble(ctx context.Context) error {
 	}
 	r.hub = hub.New(hub.Config{
 		Secret: r.secrets.Pairing, Pairings: &r.pairings, ExtensionIDs: append([]string{extension.ID}, c.ExtensionIDs...), RelayVersion: Version, BundleHash: extension.BundleHash(), ConnectedBefore: len(r.profiles.list) > 0, Knew: r.profiles.knew,
+		Ended:   func(profile string) bool { return browser.Ended(r.Home.Browser(), profile) },
 		GapWait: c.GapWait, PingEvery: c.PingEvery, StartTime: c.StartTimeout, FrameBytes: c.FrameBytes,
-		Log: r.part("hub"), Journal: r.store, Meter: linkMeter{r.meter},
+		Greetings: min(r.visitors.most/4, 64),
+		Log:       r.part("hub"), Journal: r.store, Meter: linkMeter{r.meter},
 		Ownership: c.Tabs.Ownership, OwnedBy: c.Tabs.OwnedBy, OwnershipIdle: c.Tabs.OwnershipIdle, Groups: c.Tabs.Groups, Owned: func() { r.news(topicTabs) },
 		Lanes: lanes, Moved: r.where.changed,
 	})
@@ -215,13 +218,15 @@ func bundle() fs.FS {
 
 // listen takes the port, and opens the demo site.
 func (r *Relay) listen(ctx context.Context) (err error) {
-	if r.listener, err = net.Listen("tcp", r.config.Listen); err != nil {
+	listener, err := net.Listen("tcp", r.config.Listen)
+	if err != nil {
 		return portTaken(ctx, r.config.Listen, err)
 	}
+	r.listener = roomy{listener, &r.visitors}
 	if r.config.Demo.Listen == "" {
 		return nil
 	}
-	if r.demo, err = openDemo(r.config.Demo.Listen, r.part("demo")); err != nil {
+	if r.demo, err = openDemo(r.config.Demo.Listen, &r.visitors, r.part("demo")); err != nil {
 		r.demo = nil
 		r.Log.Warn().Err(err).Msg("the demo site is off")
 	}

@@ -2,13 +2,16 @@ package relay
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -99,8 +102,69 @@ func TestSilentConnectionsKeepNobodyOut(t *testing.T) {
 	}
 	r.visitors.mu.Lock()
 	defer r.visitors.mu.Unlock()
-	if n := r.visitors.strangers.Len(); n > maxStrangers {
+	if n := r.visitors.silent.Len() + r.visitors.asking.Len(); n > maxStrangers {
 		t.Errorf("%d strangers", n)
+	}
+}
+
+// A program that opens connections without end, silent or with half a request, keeps neither strangers with a whole request
+// nor clients out: what gives way is the oldest of its own.
+func TestFloodKeepsNobodyOut(t *testing.T) {
+	for name, says := range map[string]string{"silent": "", "half a request": "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			r, _ := w.relay()
+			r.visitors.mu.Lock()
+			r.visitors.most = visitorsWithin(1024)
+			r.visitors.mu.Unlock()
+			ctx, stop := context.WithCancel(t.Context())
+			var flood sync.WaitGroup
+			for range 2 {
+				flood.Go(func() {
+					var open []net.Conn
+					for ctx.Err() == nil {
+						conn, err := net.Dial("tcp", r.Address())
+						if err != nil {
+							continue // its own descriptors or ports have run out
+						}
+						_, _ = io.WriteString(conn, says) // the relay may have closed it
+						if open = append(open, conn); len(open) > 200 {
+							_ = open[0].Close() // as above
+							open = open[1:]
+						}
+					}
+					for _, conn := range open {
+						_ = conn.Close() // as above
+					}
+				})
+			}
+			defer flood.Wait()
+			defer stop()
+			s := stranger{t, r.Address()}
+			token := "Authorization: Bearer " + r.secrets.Local()
+			for range 10 {
+				if res, _ := s.ask("GET", "/healthz", "Connection: close"); res.StatusCode != http.StatusOK {
+					t.Errorf("a stranger with a request: %d", res.StatusCode)
+				}
+				if res, _ := s.ask("GET", "/api/v1/tools", token, "Connection: close"); res.StatusCode != http.StatusOK {
+					t.Errorf("a client with a connection of its own: %d", res.StatusCode)
+				}
+			}
+			r.visitors.mu.Lock()
+			defer r.visitors.mu.Unlock()
+			if n := len(r.visitors.all); n > r.visitors.most {
+				t.Errorf("%d connections are open, of %d", n, r.visitors.most)
+			}
+		})
+	}
+}
+
+// How many visitors there may be follows what the process may have, and leaves room for the rest of it.
+func TestVisitorsWithinDescriptors(t *testing.T) {
+	for limit, want := range map[uint64]int{16: 8, 64: 24, 256: 192, 1024: 768, 8191: 6144, 8192: maxVisitors, 1 << 20: maxVisitors, math.MaxUint64: maxVisitors} {
+		if got := visitorsWithin(limit); got != min(want, maxVisitors) {
+			t.Errorf("of %d descriptors %d are for visitors, want %d", limit, got, want)
+		}
 	}
 }
 
@@ -176,6 +240,9 @@ func TestMalformedRequests(t *testing.T) {
 		"long headers":                   {"GET /api/v1/status HTTP/1.1\r\n" + host + "X: " + strings.Repeat("x", 2*maxHeaders) + "\r\n\r\n", "431"},
 		"many headers":                   {"GET /api/v1/status HTTP/1.1\r\n" + host + strings.Repeat("X: y\r\n", maxHeaders) + "\r\n", "431"},
 		"a line feed in a header":        {"GET /api/v1/status HTTP/1.1\r\n" + host + "X: a\nAuthorization: b\x00\r\n\r\n", "400"},
+		"OPTIONS *":                      {"OPTIONS * HTTP/1.1\r\n" + host + "\r\n", "400"},
+		"OPTIONS * of another host":      {"OPTIONS * HTTP/1.1\r\nHost: relay.example\r\n\r\n", "403"},
+		"a host with a zone":             {"GET /healthz HTTP/1.1\r\nHost: [::1%25x]\r\n\r\n", "403"},
 		"CONNECT":                        {"CONNECT 127.0.0.1:80 HTTP/1.1\r\n" + host + "\r\n", "404"},
 		"TRACE":                          {"TRACE /api/v1/status HTTP/1.1\r\n" + host + auth + "\r\n", "405"},
 		"another method":                 {"STEAL /mcp HTTP/1.1\r\n" + host + "\r\n", "401"},

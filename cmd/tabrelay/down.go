@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -29,7 +28,7 @@ func (a *app) stopAll(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stopTime)
 	defer cancel()
 	var browserErr error
-	if m, ok := browser.Running(a.browserFolder()); ok {
+	if m, ok := browser.Running(a.home.Browser()); ok {
 		browserErr = m.Stop(ctx)
 		a.notef("The browser is closed.\n")
 	}
@@ -63,6 +62,3 @@ func (a *app) stopRelay(ctx context.Context, state join.State) error {
 	}
 	return nil
 }
-
-// browserFolder is where the managed browser keeps its profile.
-func (a *app) browserFolder() string { return filepath.Join(string(a.home), "browser") }

@@ -113,7 +113,7 @@ func (u *upping) bring(ctx context.Context, mode string) error {
 	if err != nil {
 		return fmt.Errorf("cannot read which browsers were paired: %w", err)
 	}
-	_, managedBefore := os.Stat(filepath.Join(u.browserFolder(), "profile"))
+	_, managedBefore := os.Stat(filepath.Join(u.home.Browser(), "profile"))
 	switch {
 	case mode == "managed", managedBefore == nil, len(known) == 0 && !browser.HasDisplay():
 		return u.manage(ctx)
@@ -137,7 +137,7 @@ func (u *upping) manage(ctx context.Context) error {
 		return err
 	}
 	launch := browser.Launch{
-		Path: path, Folder: u.browserFolder(), Extension: u.status.Extension.Folder, Headless: u.config.Browser.Headless || !browser.HasDisplay(),
+		Path: path, Folder: u.home.Browser(), Extension: u.status.Extension.Folder, Headless: u.config.Browser.Headless || !browser.HasDisplay(),
 		Root: os.Geteuid() == 0, Args: u.config.Browser.Args, URL: u.demoURL(),
 	}
 	if browser.Sandboxed(path) && strings.Contains(launch.Extension, "/.") {

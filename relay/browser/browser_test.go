@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -141,4 +142,48 @@ func TestGuide(t *testing.T) {
 			t.Errorf("%s: speaks of hidden folders: %v", goos, hidden)
 		}
 	}
+}
+
+// The relay learns which profile the managed browser has, and when its process is gone.
+func TestEnded(t *testing.T) {
+	folder := t.TempDir()
+	if Ended(folder, "a") {
+		t.Error("a browser that was never started has ended")
+	}
+	process := exec.Command(os.Args[0], "-test.run=TestWaits$", "--", "--user-data-dir="+folder)
+	process.Env = append(os.Environ(), "BROWSER_TEST_WAITS=1")
+	in, err := process.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&Managed{PID: process.Process.Pid, folder: folder}).write(); err != nil {
+		t.Fatal(err)
+	}
+	for _, profile := range []string{"a", "b"} { // the first counts
+		if err := Claim(folder, profile); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m, runs := Running(folder); !runs || m.Profile != "a" || Ended(folder, "a") || Ended(folder, "b") {
+		t.Errorf("it runs: %v, %+v", runs, m)
+	}
+	if err := process.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = process.Wait() // it was killed
+	_ = in.Close()     // as above
+	if !Ended(folder, "a") || Ended(folder, "b") || Ended(folder, "") {
+		t.Error("its end is not known, or that of others is")
+	}
+}
+
+// TestWaits is the process of TestEnded.
+func TestWaits(t *testing.T) {
+	if os.Getenv("BROWSER_TEST_WAITS") == "" {
+		t.Skip("it is started by another test")
+	}
+	_, _ = io.ReadAll(os.Stdin) // until it is killed
 }

@@ -31,8 +31,9 @@ type Launch struct {
 
 // Managed is the browser that tabrelay started.
 type Managed struct {
-	PID  int    `json:"pid"`
-	Path string `json:"path"`
+	PID     int    `json:"pid"`
+	Path    string `json:"path"`
+	Profile string `json:"profile,omitempty"` // the id that its extension goes by; empty until it has connected
 
 	folder string
 }
@@ -76,14 +77,18 @@ func (l Launch) Start() (*Managed, error) {
 		return nil, fmt.Errorf("cannot start %s: %w", l.Path, err)
 	}
 	m := &Managed{PID: cmd.Process.Pid, Path: l.Path, folder: l.Folder}
-	text, err := json.Marshal(m)
-	if err == nil {
-		err = maybe.WriteFile(record(l.Folder), append(text, '\n'), 0o600)
-	}
-	if err != nil {
+	if err := m.write(); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot note the browser's process id: %w", err), cmd.Process.Kill())
 	}
 	return m, cmd.Process.Release()
+}
+
+func (m *Managed) write() error {
+	text, err := json.Marshal(m)
+	if err == nil {
+		err = maybe.WriteFile(record(m.folder), append(text, '\n'), 0o600)
+	}
+	return err
 }
 
 // preferences of a new profile. Without Developer mode Chromium loads the extension from the command line, but leaves
@@ -109,15 +114,34 @@ func record(folder string) string { return filepath.Join(folder, "browser.json")
 
 // Running returns the managed browser of a folder, if it runs.
 func Running(folder string) (*Managed, bool) {
-	text, err := os.ReadFile(record(folder))
-	if err != nil {
-		return nil, false
-	}
-	m := &Managed{folder: folder}
-	if json.Unmarshal(text, m) != nil || m.PID <= 0 || !m.alive() {
+	m, ok := recorded(folder)
+	if !ok || !m.alive() {
 		return nil, false
 	}
 	return m, true
+}
+
+// recorded is the browser of a folder that was started last.
+func recorded(folder string) (*Managed, bool) {
+	m := &Managed{folder: folder}
+	text, err := os.ReadFile(record(folder))
+	return m, err == nil && json.Unmarshal(text, m) == nil && m.PID > 0
+}
+
+// Claim notes that the managed browser of a folder has a profile, unless it is known to have one, or does not run.
+func Claim(folder, profile string) error {
+	m, ok := Running(folder)
+	if !ok || m.Profile != "" {
+		return nil
+	}
+	m.Profile = profile
+	return m.write()
+}
+
+// Ended reports whether a profile is that of the managed browser of a folder, and its process is gone.
+func Ended(folder, profile string) bool {
+	m, ok := recorded(folder)
+	return ok && m.Profile == profile && !m.alive()
 }
 
 // alive reports whether the process is there and is ours: process ids are used again.

@@ -54,6 +54,9 @@ func (h Home) Plugins() string { return h.path("plugins") }
 // Database is the SQLite file.
 func (h Home) Database() string { return h.path("tabrelay.db") }
 
+// Browser is where the managed browser keeps its profile.
+func (h Home) Browser() string { return h.path("browser") }
+
 // Log is the relay's log when it runs in the background.
 func (h Home) Log() string { return h.path("relay.log") }
 

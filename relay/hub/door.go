@@ -119,11 +119,11 @@ type greetings struct {
 }
 
 // enter notes a handshake that end ends, and ends the oldest when there are too many. leave must be called at its end.
-func (g *greetings) enter(end context.CancelFunc) (leave func()) {
+func (g *greetings) enter(end context.CancelFunc, most int) (leave func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	place := g.list.PushBack(end)
-	if g.list.Len() > maxGreetings {
+	if g.list.Len() > most {
 		if oldest, ok := g.list.Remove(g.list.Front()).(context.CancelFunc); ok {
 			oldest()
 		}

@@ -33,6 +33,9 @@ func (h *Hub) absent() *fault.Error {
 		}
 	}
 	switch {
+	case last != nil && !last.connected() && h.ended(last):
+		return fault.New(fault.BrowserNotRunning, fmt.Sprintf("The browser %q, which tabrelay started, has ended", last.label()),
+			fault.WithHint("Ask the person to run `tabrelay up`, which starts it again; then repeat the call."))
 	case last != nil && time.Since(left) <= recently:
 		return fault.New(fault.WorkerAsleep, fmt.Sprintf("The browser %q went away within the last minute and is not back yet", last.label()))
 	case last != nil:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -53,6 +54,21 @@ func TestWaitIsBoundedAndSaysWhatIsMissing(t *testing.T) {
 		for _, r := range []result{none, asleep, closed} {
 			if !r.failure.Retryable || r.failure.Hint == "" {
 				t.Errorf("got %+v", r.failure)
+			}
+		}
+	})
+}
+
+// A browser whose process has ended is not waited for.
+func TestEndedBrowserIsNotWaitedFor(t *testing.T) {
+	inLabWith(t, func(c *hub.Config) { c.Ended = func(string) bool { return true } }, func(t *testing.T, l *lab) {
+		l.connect().Drop()
+		time.Sleep(time.Second)
+		for range 2 {
+			got := l.invoke(request())
+			got.want(t, fault.BrowserNotRunning, fault.NotExecuted)
+			if got.after != 0 || !strings.Contains(got.failure.Hint, "tabrelay up") {
+				t.Errorf("it took %s, and says %s", got.after, got.failure.Hint)
 			}
 		}
 	})

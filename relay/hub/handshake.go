@@ -64,7 +64,7 @@ func (h *Hub) greet(w http.ResponseWriter, r *http.Request) *conn {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), wire.HandshakeTime)
 	defer cancel()
-	defer h.greetings.enter(cancel)()
+	defer h.greetings.enter(cancel, h.cfg.Greetings)()
 	hello, err := h.prove(ctx, socket, r)
 	if err == nil {
 		socket.setLimit(h.cfg.FrameBytes)

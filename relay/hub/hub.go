@@ -32,10 +32,12 @@ type Config struct {
 	BundleHash      string                    // of the extension files this relay holds
 	ConnectedBefore bool                      // some extension connected to an earlier relay of this home
 	Knew            func(profile string) bool // whether one of this id or name did; nil: any may have
-	GapWait         time.Duration
+	GapWait         time.Duration             // how long a command waits for a browser
+	Ended           func(profile string) bool // whether the browser of this id is known to have ended; nil: none is
 	PingEvery       time.Duration
 	StartTime       time.Duration // how long a document may take to start a call
 	FrameBytes      int
+	Greetings       int // handshakes under way; zero: maxGreetings
 	Log             zerolog.Logger
 	Journal         Journal // nil: writes are not journalled, and nothing survives a restart
 	Meter           Meter   // may be nil
@@ -109,6 +111,7 @@ func New(cfg Config) *Hub {
 	cfg.GapWait = orElse(cfg.GapWait, wire.GapWait)
 	cfg.PingEvery = orElse(cfg.PingEvery, wire.PingEvery)
 	cfg.StartTime = orElse(cfg.StartTime, wire.StartTime)
+	cfg.Greetings = orElse(cfg.Greetings, maxGreetings)
 	cfg.FrameBytes = orElse(cfg.FrameBytes, wire.MaxFrameBytes)
 	if cfg.Journal == nil {
 		cfg.Journal = noJournal{}

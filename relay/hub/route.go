@@ -92,6 +92,7 @@ func (h *Hub) candidates() []candidate {
 		switch {
 		case c.conn != nil && c.conn.ready.Load():
 			c.is = present
+		case c.conn == nil && h.ended(b):
 		case c.conn != nil, !left.IsZero() && time.Since(left) <= recently, left.IsZero() && h.starting():
 			c.is = onWay
 		}
@@ -298,3 +299,6 @@ func originOf(address string) string {
 	}
 	return u.Scheme + "://" + u.Host
 }
+
+// ended reports whether the process of a browser is known to have ended.
+func (h *Hub) ended(b *browser) bool { return h.cfg.Ended != nil && h.cfg.Ended(b.id) }

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package relay
+
+import "net"
+
+// queueOf cannot be told here.
+func queueOf(net.Listener) int { return 0 }
