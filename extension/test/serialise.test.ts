@@ -165,3 +165,20 @@ test('what a page puts between plain data and its prototype leaves no answer at 
     if (typeof parent === 'object') Object.setPrototypeOf(Array.prototype, parent);
   }
 });
+
+test('type, hint and data stay fields of their own, within limits', () => {
+  const thrown = { code: 'X', message: 'm', type: 'file_error', hint: 'Close it.', data: { size: 3 } };
+  assert.deepEqual(plain(serialiseThrown(thrown)), { ...thrown, data: '{"size":3}' });
+  const cycle: { self?: unknown } = {};
+  cycle.self = cycle;
+  for (const [data, kept] of [
+    [undefined, undefined],
+    [null, 'null'],
+    [cycle, 'data that cannot be shown'],
+    [1n, 'data that cannot be shown'],
+  ]) {
+    assert.equal(serialiseThrown({ code: 'X', message: 'm', data })['data'], kept);
+  }
+  const large = serialiseThrown({ code: 'X', message: 'm', data: ['x'.repeat(20_000)] })['data'];
+  assert.ok(typeof large === 'string' && large.length > 8_000 && large.length <= 16_384);
+});

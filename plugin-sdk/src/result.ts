@@ -50,27 +50,16 @@ const categories: Readonly<Record<string, ErrorCategory>> = {
 };
 
 /**
- * Ends the call with a failure: it throws the ToolError whose code is the type in capitals. Hint and data become
- * part of the message, because that is what an agent reads.
+ * Ends the call with a failure: it throws the ToolError whose code is the type in capitals. Type, hint and data reach
+ * the agent as fields of their own.
  */
 export function fail({ type, message, hint, data }: Failure): never {
   const kind = type || 'internal_error';
-  const parts = [message];
-  if (hint) parts.push(hint);
-  if (data !== undefined) parts.push(`Details: ${asText(data)}`);
-  throw new ToolError(parts.reduce(withSentence), kind.toUpperCase(), {
+  throw new ToolError(message, kind.toUpperCase(), {
     category: categories[kind] ?? 'internal',
     retryable: kind === 'timeout' || kind === 'network_error',
+    type: kind,
+    hint: hint || undefined,
+    data,
   });
-}
-
-const withSentence = (text: string, next: string): string =>
-  `${text}${/[.!?…:]$/.test(text) ? '' : '.'} ${next}`;
-
-function asText(data: unknown): string {
-  try {
-    return JSON.stringify(data) ?? String(data);
-  } catch {
-    return String(data); // A cycle or a bigint: its text is better than losing it.
-  }
 }

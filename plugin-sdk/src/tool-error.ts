@@ -11,6 +11,12 @@ export interface ToolErrorOptions {
   category?: ErrorCategory | undefined;
   /** Whether the action happened. Left out, the agent reads `executed`: the handler ran to its end. */
   outcome?: Outcome | undefined;
+  /** The finer kind of failure, in lower case: `path_not_found`. */
+  type?: string | undefined;
+  /** What to do next. */
+  hint?: string | undefined;
+  /** More about it: anything that has a JSON form, at most 16 KiB of it. */
+  data?: unknown;
 }
 
 /**
@@ -25,6 +31,9 @@ export class ToolError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly category: ErrorCategory | undefined;
   readonly outcome: Outcome | undefined;
+  readonly type: string | undefined;
+  readonly hint: string | undefined;
+  readonly data: unknown;
 
   constructor(message: string, code: string, opts: ToolErrorOptions = {}) {
     super(message);
@@ -34,6 +43,9 @@ export class ToolError extends Error {
     this.retryAfterMs = opts.retryAfterMs;
     this.category = opts.category;
     this.outcome = opts.outcome;
+    this.type = opts.type;
+    this.hint = opts.hint;
+    this.data = opts.data;
   }
 
   /** The person has to sign in, or may not do this. Not retryable. */

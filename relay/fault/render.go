@@ -21,11 +21,15 @@ type block struct {
 	SessionValid  *bool   `json:"sessionValid,omitempty"`
 }
 
-// truth is the second text item of every failure: models see text, not _meta.
+// truth is the second text item of every failure: models see text, not _meta. A page's error has its type there where
+// its category does not say the same, and its hint and data.
 type truth struct {
-	Outcome       Outcome `json:"outcome,omitempty"`
-	Attempts      int     `json:"attempts"`
-	CorrelationID string  `json:"correlationId,omitempty"`
+	Outcome       Outcome         `json:"outcome,omitempty"`
+	Attempts      int             `json:"attempts"`
+	CorrelationID string          `json:"correlationId,omitempty"`
+	Type          Type            `json:"type,omitempty"`
+	Hint          string          `json:"hint,omitempty"`
+	Data          json.RawMessage `json:"data,omitempty"`
 }
 
 const (
@@ -49,7 +53,14 @@ func (e *Error) Text() []string {
 		text.WriteString(line)
 	}
 	text.WriteString("\n\n" + fence + "json\n" + compact(b) + "\n" + fence)
-	return []string{text.String(), compact(truth{e.Outcome, e.Attempts, e.CorrelationID})}
+	second := truth{Outcome: e.Outcome, Attempts: e.Attempts, CorrelationID: e.CorrelationID}
+	if e.FromPage {
+		second.Hint, second.Data = e.Hint, e.Data
+		if e.Type != e.Category.kind() {
+			second.Type = e.Type
+		}
+	}
+	return []string{text.String(), compact(second)}
 }
 
 // block collects the fields to show. A code is repaired here once more, because a header that cannot be parsed

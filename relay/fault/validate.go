@@ -28,14 +28,14 @@ var compiled = sync.OnceValue(func() *jsonschema.Schema {
 })
 
 // fields of a serialised ToolError, in the order their repairs are reported.
-var fields = []string{"code", "category", "retryable", "retryAfterMs", "message", "outcome"}
+var fields = []string{"code", "category", "retryable", "retryAfterMs", "message", "outcome", "type", "hint", "data"}
 
 const missing = "missing"
 
 const noMessage = "The tool failed and gave no message"
 
-// FromPage reads an error that a page threw, {code, category, retryable, retryAfterMs, message, outcome}. The
-// fields are checked against a JSON Schema before they are believed; one that does not satisfy it is repaired or
+// FromPage reads an error that a page threw, {code, category, retryable, retryAfterMs, message, outcome, type, hint,
+// data}; data is JSON text. The fields are checked against a JSON Schema before they are believed; one that does not satisfy it is repaired or
 // dropped, and repairs says so, a sentence for each. No input makes it fail.
 func FromPage(raw json.RawMessage) (e *Error, repairs []string) {
 	text := dropSurrogates(raw)
@@ -101,6 +101,9 @@ func check(given map[string]any) map[string]string {
 	if message, ok := given["message"].(string); ok && wrong["message"] == "" && plain(message) != message {
 		wrong["message"] = "it is not one plain line"
 	}
+	if hint, ok := given["hint"].(string); ok && wrong["hint"] == "" && plainHint(hint) != hint {
+		wrong["hint"] = "its lines are not plain"
+	}
 	return wrong
 }
 
@@ -138,8 +141,26 @@ func repair(name string, old any) (value any, ok bool) {
 	case "message":
 		text, _ := old.(string)
 		return orDefault(plain(text), noMessage), true
+	case "hint":
+		text, _ := old.(string)
+		text = plainHint(text)
+		return text, text != ""
 	}
 	return nil, false
+}
+
+// plainHint is the lines of a hint without what nobody may see, at most maxMessageBytes in all.
+func plainHint(text string) string {
+	return strings.Join(lines(head(plainLines(text), maxMessageBytes)), "\n")
+}
+
+// dataOf is what a page says besides. What is no JSON is kept as text: nothing of it is lost.
+func dataOf(text string) json.RawMessage {
+	if !json.Valid([]byte(text)) {
+		encoded, _ := json.Marshal(map[string]string{"_invalid_json": text}) // strings always encode
+		return plainData(encoded)
+	}
+	return plainData(json.RawMessage(text))
 }
 
 // repairCode makes a code of any text, and INTERNAL_ERROR of none.
@@ -184,6 +205,13 @@ func believe(given map[string]any) *Error {
 		e.Outcome = Executed
 	}
 	e.place()
+	if kind := text("type"); kind != "" {
+		e.Type = Type(kind)
+	}
+	e.Hint = text("hint")
+	if data := text("data"); data != "" {
+		e.Data = dataOf(data)
+	}
 	return e
 }
 
@@ -193,11 +221,16 @@ func (e *Error) place() {
 	if e.Category == Auth {
 		e.Source = SourceAuth
 	}
-	e.Type = map[Category]Type{
+	e.Type = e.Category.kind()
+	e.RPCCode = e.RPC()
+}
+
+// kind is the finer kind of a page's error that names none.
+func (c Category) kind() Type {
+	return map[Category]Type{
 		Auth: TypePermissionDenied, RateLimit: TypeNetwork, NotFound: TypeNotFound,
 		Validation: TypeValidation, Internal: TypeInternal, Timeout: TypeTimeout,
-	}[e.Category]
-	e.RPCCode = e.RPC()
+	}[c]
 }
 
 // describe says in one sentence what was wrong with a field and what became of it.

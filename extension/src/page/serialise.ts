@@ -4,6 +4,8 @@ import { codeAt, encodeJson, errorField, isFiniteNumber, slice, stringOf } from 
 
 const messageBytes = 32 * 1024;
 const fieldBytes = 1024;
+const hintBytes = 8 * 1024;
+const dataBytes = 16 * 1024;
 
 /** How many bytes a string takes in UTF-8. */
 export function utf8Length(text: string): number {
@@ -54,7 +56,15 @@ function messageOf(thrown: unknown): string {
   }
 }
 
-const carried = ['category', 'retryable', 'retryAfterMs', 'outcome'] as const;
+// How many bytes each field may have.
+const carried: readonly (readonly [name: string, most: number])[] = [
+  ['category', fieldBytes],
+  ['retryable', fieldBytes],
+  ['retryAfterMs', fieldBytes],
+  ['outcome', fieldBytes],
+  ['type', fieldBytes],
+  ['hint', hintBytes],
+];
 
 function copyToolError(thrown: Record<string, unknown>): Record<string, unknown> | undefined {
   const code = errorField(thrown, 'code');
@@ -66,16 +76,30 @@ function copyToolError(thrown: Record<string, unknown>): Record<string, unknown>
     message: cut(messageOf(thrown), messageBytes),
   };
   for (let i = 0; i < carried.length; i++) {
-    const name = carried[i];
-    if (name === undefined) continue;
+    const field = carried[i];
+    if (field === undefined) continue;
     try {
-      const value = errorField(thrown, name);
-      if (value !== undefined) error[name] = copyField(value, fieldBytes);
+      const value = errorField(thrown, field[0]);
+      if (value !== undefined) error[field[0]] = copyField(value, field[1]);
     } catch {
       // A getter threw: the field is missing, and the error still has its code.
     }
   }
+  const data = copyData(thrown);
+  if (data !== undefined) error.data = data;
   return error;
+}
+
+// As JSON text, because only its text can be cut: the relay keeps what is no JSON any more as a string.
+function copyData(thrown: Record<string, unknown>): string | undefined {
+  let data: unknown;
+  try {
+    data = errorField(thrown, 'data');
+    if (data === undefined) return undefined;
+    return cut(encodeJson(data) ?? stringOf(data), dataBytes);
+  } catch {
+    return 'data that cannot be shown'; // a cycle, a bigint, a getter that throws
+  }
 }
 
 /** The serialised form of whatever a tool threw. An object with a string code counts as a ToolError. */
