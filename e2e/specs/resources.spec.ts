@@ -73,11 +73,11 @@ test('a page of 10 MB comes in parts that join to the whole', async ({ sharedSta
   const site = await openReadingSite(stage.closing);
   const { id } = await open(stage, `${site}/huge`, 'Huge');
   const [first] = await read(stage, `tab://${id}/text`);
-  expect(first?.text.length).toBeLessThan(105_000);
-  const next = /\[cut here: characters 0 to 102400 of (\d+); (\S+) reads on\]$/.exec(first?.text ?? '');
-  expect(next?.[2]).toBe(`tab://${id}/text?from=102400`);
+  expect(first?.text.length).toBeLessThan(35_000);
+  const next = /\[cut here: characters 0 to 32768 of (\d+); (\S+) reads on\]$/.exec(first?.text ?? '');
+  expect(next?.[2]).toBe(`tab://${id}/text?from=32768`);
   const total = Number(next?.[1]);
-  expect(first?.meta['tabrelay/truncated']).toEqual({ from: 0, characters: 102_400, total });
+  expect(first?.meta['tabrelay/truncated']).toEqual({ from: 0, characters: 32_768, total });
   const [last] = await read(stage, `tab://${id}/text?from=${total - 50}`);
   expect(pageWords(last?.text)).toMatch(/the very end$/);
   const [html] = await read(stage, `tab://${id}/html?from=10000000`);
@@ -185,4 +185,17 @@ test('subscribers of a tab hear of another page, and of tabs that come and go', 
   await expect(stage.agent.client.subscribeResource({ uri: 'https://example.org/' })).rejects.toThrow(
     /cannot be subscribed/,
   );
+});
+
+test('a page of a plugin that shows a dialog is not waited for', async ({ sharedStage: stage }) => {
+  const { resources } = await stage.agent.client.listResources();
+  const uri = resources.find((one) => one.title === 'tabrelay demo')?.uri ?? '';
+  const shown = stage.page.waitForEvent('dialog');
+  stage.page.evaluate(() => void setTimeout(() => alert('look here')));
+  const dialog = await shown;
+  const why = await refused(stage, uri);
+  expect(why).toMatchObject({ code: -32603, data: { code: 'RESOURCE_UNREADABLE', retryable: true } });
+  expect(JSON.stringify(why.data)).toContain('shows a dialog');
+  await dialog.accept();
+  await expect(async () => expect((await read(stage, uri))[0]?.text).toContain('Counter')).toPass();
 });

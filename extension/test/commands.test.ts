@@ -68,6 +68,7 @@ function open() {
   const browser = {
     shown: (tabId: number, waitMs: number) => tabs.shown(tabId, waitMs),
     get: () => undefined,
+    standstill: () => undefined,
     readConsole: async () => '{}',
     reinject: async () => {},
     group: async () => {},
@@ -167,6 +168,7 @@ test('what a recovery asks for', async () => {
   const browser = {
     shown: async () => {},
     get: () => undefined,
+    standstill: () => undefined,
     readConsole: async () => '{}',
     reinject: async (tabId: number, plugin: string) => {
       if (plugin !== 'demo') throw new Error(`There is no plugin ${plugin}`);
@@ -200,6 +202,7 @@ test('a page that hangs is thrown away, which gives its tab another id', async (
       told.push(`shown ${tabId}`);
     },
     get: () => undefined,
+    standstill: () => undefined,
     readConsole: async () => '{}',
     reinject: async () => {},
     group: async () => {},

@@ -12,8 +12,8 @@ import (
 	"tabrelay/relay/wire"
 )
 
-// commandTime is how long a browser may take for a command.
-const commandTime = 10 * time.Second
+// commandTime is how long a browser may take for a command: longer than it gives a page that is read.
+const commandTime = 25 * time.Second
 
 // Command asks a browser to do something to itself: tabs.create {url, active}, tabs.activate {tabId}, tabs.read,
 // tabs.watch and console.read (PROTOCOL.md has their parameters), reload {}. An empty profile means the browser that is connected; when

@@ -19,6 +19,7 @@ const aMomentMs = 1500; // for a tab to be known by its address, before it is an
 interface Browser {
   shown(tabId: number, waitMs: number): Promise<void>;
   get(tabId: number): { discarded: boolean } | undefined;
+  standstill(tabId: number): string | undefined; // why nothing runs in it, if that is known
   readConsole(tabId: number, holdMs: number): Promise<string>;
   reinject(tabId: number, plugin: string): Promise<void>;
   group(wanted: readonly Wanted[]): Promise<void>;
@@ -87,6 +88,8 @@ function readable(tabId: number, browser: Browser): void {
     const message = 'Chrome has put the tab to sleep; it must be opened first';
     throw new Unreadable('TAB_UNRESPONSIVE', message);
   }
+  const still = browser.standstill(tabId);
+  if (still !== undefined) throw new Unreadable('TAB_UNRESPONSIVE', still);
 }
 
 async function read(work: () => Promise<string>): Promise<Reply> {

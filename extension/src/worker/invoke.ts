@@ -63,7 +63,7 @@ export class Invocations {
       );
       return;
     }
-    const still = this.#standstill(frame.tabId);
+    const still = this.standstill(frame.tabId);
     if (still !== undefined) {
       inflight.refuse(call, 'TAB_UNRESPONSIVE', still);
       return;
@@ -97,15 +97,15 @@ export class Invocations {
 
   /** Ends the calls that a tab has not started when it is known that it will not. */
   standsStill(tabId: number): void {
-    const still = this.#standstill(tabId);
+    const still = this.standstill(tabId);
     if (still === undefined) return;
     for (const call of this.#parts.inflight.all())
       if (call.frame.tabId === tabId && call.phase !== 'started')
         this.#parts.inflight.refuse(call, 'TAB_UNRESPONSIVE', still);
   }
 
-  // What is known to keep a tab from starting a tool, however long one waits for it.
-  #standstill(tabId: number): string | undefined {
+  /** What is known to keep a tab from starting a tool, however long one waits for it. */
+  standstill(tabId: number): string | undefined {
     const { bridges, tabs } = this.#parts;
     if (bridges.of(tabId).some(({ dialog }) => dialog))
       return 'The page shows a dialog, and runs nothing until the person closes it';

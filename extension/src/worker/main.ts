@@ -180,6 +180,7 @@ const consoles = new Consoles({ bridges, injector, store: chrome.storage.session
 const browser = {
   shown: (tabId: number, waitMs: number) => tabs.shown(tabId, waitMs),
   get: (tabId: number) => tabs.get(tabId),
+  standstill: (tabId: number) => invocations.standstill(tabId),
   readConsole: (tabId: number, holdMs: number) => consoles.read(tabId, holdMs),
   group: (wanted: readonly Wanted[]) => groups.show(wanted),
   async reinject(tabId: number, name: string) {

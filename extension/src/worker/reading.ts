@@ -13,7 +13,7 @@ export class Unreadable extends Error {
   }
 }
 
-export const answerMs = 8000; // sooner than the relay gives up
+export const answerMs = 20_000; // sooner than the relay gives up; a page of 10 MB on a busy machine takes more than 8 s
 
 // Chrome explains itself in sentences only, and some of them hold the page's whole address.
 export function unreadable(why: unknown): Unreadable {
