@@ -55,9 +55,9 @@ func (b *browser) left() string {
 }
 
 // Resolve begins the next paragraph with each attempt.
-func (b *browser) Resolve(r call.Selector) (call.Target, *fault.Error, bool) {
+func (b *browser) Resolve(r call.Selector) (call.Target, *fault.Error, time.Duration) {
 	if r.Stay.TabID != 0 {
-		return r.Stay, nil, false
+		return r.Stay, nil, 0
 	}
 	b.lines = b.next()
 	at := call.Target{ProfileID: "p1", Profile: "Chrome 1", TabID: 7}
@@ -67,7 +67,7 @@ func (b *browser) Resolve(r call.Selector) (call.Target, *fault.Error, bool) {
 		}
 		b.lines = b.lines[1:]
 	}
-	return at, nil, false
+	return at, nil, 0
 }
 
 func (b *browser) Send(ctx context.Context, _ call.Target, r call.Invocation) (*call.Reply, *fault.Error) {
@@ -94,8 +94,8 @@ func (*browser) Leave(call.ID)            {}
 // oneTab is what all browsers of these tests have in common: every call goes to the same tab.
 type oneTab struct{}
 
-func (oneTab) Resolve(r call.Selector) (call.Target, *fault.Error, bool) {
-	return call.Target{ProfileID: "p1", Profile: "Chrome 1", TabID: 7}, nil, false
+func (oneTab) Resolve(r call.Selector) (call.Target, *fault.Error, time.Duration) {
+	return call.Target{ProfileID: "p1", Profile: "Chrome 1", TabID: 7}, nil, 0
 }
 
 func (oneTab) Changed() <-chan struct{} { return nil }

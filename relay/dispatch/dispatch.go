@@ -77,9 +77,9 @@ type Tools interface {
 // Browser runs a plugin's tool in a page. Failures say by their outcome what is certain: not_executed only when it is
 // proven that the tool never started.
 type Browser interface {
-	// Resolve finds the tab of an attempt and leases it, until Leave. It never waits: with a failure, expected says that
-	// a browser is on its way that may have the tab.
-	Resolve(s call.Selector) (at call.Target, failure *fault.Error, expected bool)
+	// Resolve finds the tab of an attempt and leases it, until Leave. It never waits: with a failure, wait is how long it
+	// makes sense to wait for a browser that is on its way and may have the tab.
+	Resolve(s call.Selector) (at call.Target, failure *fault.Error, wait time.Duration)
 	// Changed returns a channel that is closed when Resolve may answer something else.
 	Changed() <-chan struct{}
 	// Send sends the attempt to the tab that Resolve chose, and waits for its end. When ctx ends first it tells the

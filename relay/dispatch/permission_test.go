@@ -66,14 +66,14 @@ type roaming struct {
 	places []call.Target
 }
 
-func (w *roaming) Resolve(call.Selector) (call.Target, *fault.Error, bool) {
+func (w *roaming) Resolve(call.Selector) (call.Target, *fault.Error, time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	at := w.places[0]
 	if len(w.places) > 1 {
 		w.places = w.places[1:]
 	}
-	return at, nil, false
+	return at, nil, 0
 }
 
 func spot(origin string, tab int) call.Target {

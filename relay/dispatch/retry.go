@@ -98,11 +98,11 @@ func (r *run) resolve(s *call.Selector) (at call.Target, failure *fault.Error) {
 	if ctx.Err() != nil {
 		return at, unsent(ctx)
 	}
-	look := func() (expected bool) {
-		at, failure, expected = r.Browser.Resolve(*s)
-		return expected
+	look := func() (wait time.Duration) {
+		at, failure, wait = r.Browser.Resolve(*s)
+		return wait
 	}
-	if s.Stay.TabID != 0 && !look() && failure == nil {
+	if s.Stay.TabID != 0 && look() == 0 && failure == nil {
 		return at, nil // it came in its session's order before
 	}
 	if err := r.turn.AwaitBrowser(ctx, r.ReconnectWait, look, r.Browser.Changed); err != nil {

@@ -23,9 +23,11 @@ func (p page) Send(ctx context.Context, _ call.Target, r call.Invocation) (*call
 	return p(ctx, r)
 }
 
-func (p page) Resolve(r call.Selector) (call.Target, *fault.Error, bool) { return oneTab{}.Resolve(r) }
-func (page) Changed() <-chan struct{}                                    { return nil }
-func (page) Leave(call.ID)                                               {}
+func (p page) Resolve(r call.Selector) (call.Target, *fault.Error, time.Duration) {
+	return oneTab{}.Resolve(r)
+}
+func (page) Changed() <-chan struct{} { return nil }
+func (page) Leave(call.ID)            {}
 
 func (page) Recover(context.Context, call.ID) (*call.Reply, *fault.Error, bool) {
 	return nil, nil, false

@@ -34,8 +34,8 @@ type pages struct {
 	now      int
 }
 
-func (p *pages) Resolve(r call.Selector) (call.Target, *fault.Error, bool) {
-	return call.Target{ProfileID: "p1", Profile: "Chrome 1", TabID: max(r.TabID, 1)}, nil, false
+func (p *pages) Resolve(r call.Selector) (call.Target, *fault.Error, time.Duration) {
+	return call.Target{ProfileID: "p1", Profile: "Chrome 1", TabID: max(r.TabID, 1)}, nil, 0
 }
 
 func (p *pages) Send(ctx context.Context, at call.Target, r call.Invocation) (*call.Reply, *fault.Error) {
@@ -279,7 +279,7 @@ func TestLaneOfAClientWithoutLanes(t *testing.T) {
 // wandering is a browser in which lane b finds, after it has waited for tab 3, that its tab is tab 2 now.
 type wandering struct{ *pages }
 
-func (w wandering) Resolve(r call.Selector) (call.Target, *fault.Error, bool) {
+func (w wandering) Resolve(r call.Selector) (call.Target, *fault.Error, time.Duration) {
 	if r.Session.Lane == "b" && r.Stay.TabID != 0 {
 		r.TabID = 2
 	}

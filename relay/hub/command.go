@@ -101,13 +101,16 @@ func (b *browser) replied(r *wire.Reply, payload json.RawMessage) {
 
 // await finds the browser for a command, and waits a bounded time for one that is on its way.
 func (h *Hub) await(ctx context.Context, profile string) (*browser, *fault.Error) {
-	late := time.NewTimer(h.cfg.GapWait)
-	defer late.Stop()
+	var late *time.Timer // from when it has to wait
 	for {
 		news := h.news.watch()
 		b, failure, wait := h.commandee(profile)
 		if !wait {
 			return b, failure
+		}
+		if late == nil {
+			late = time.NewTimer(h.patience())
+			defer late.Stop()
 		}
 		select {
 		case <-news:

@@ -142,6 +142,7 @@ func (c *conn) take(ctx context.Context, message []byte) {
 		b.tabs.Store(newTabSet(f.Tabs))
 		b.hub.leases.tabsOf(b)
 		c.ready.Store(true)
+		b.update(func(s *calls) { s.waitEnds = time.Time{} })
 		b.hub.regroup(b)
 		b.hub.news.changed()
 		b.hub.tabNews(TabNews{ProfileID: b.id})

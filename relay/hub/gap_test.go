@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -59,17 +60,53 @@ func TestWaitIsBoundedAndSaysWhatIsMissing(t *testing.T) {
 	})
 }
 
-// A browser whose process has ended is not waited for.
+// The wait belongs to the outage: the first call waits, those after it have what is left of that. The next outage has a
+// wait of its own.
+func TestOneOutageIsWaitedForOnce(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		b := l.connect()
+		for range 2 {
+			b.Drop()
+			time.Sleep(time.Second)
+			first := l.begin(t.Context(), request())
+			time.Sleep(3 * time.Second)
+			second := l.begin(t.Context(), request())
+			for i, want := range map[int]time.Duration{0: wire.GapWait, 1: wire.GapWait - 3*time.Second} {
+				got := <-[]<-chan result{first, second}[i]
+				got.want(t, fault.WorkerAsleep, fault.NotExecuted)
+				if got.after != want {
+					t.Errorf("call %d took %s, want %s", i, got.after, want)
+				}
+			}
+			third := l.invoke(request())
+			third.want(t, fault.WorkerAsleep, fault.NotExecuted)
+			if _, failure := l.hub.Command(t.Context(), "", "tabs.read", nil); third.after != 0 || failure == nil || failure.Code != fault.WorkerAsleep {
+				t.Errorf("later ones took %s, %v", third.after, failure)
+			}
+			redial(t, b)
+			l.invoke(request()).wantOutput(t, `{"x":1}`)
+		}
+	})
+}
+
+// A browser whose process has ended is not waited for, nor one that ends while a call waits for it.
 func TestEndedBrowserIsNotWaitedFor(t *testing.T) {
-	inLabWith(t, func(c *hub.Config) { c.Ended = func(string) bool { return true } }, func(t *testing.T, l *lab) {
+	var ended atomic.Bool
+	inLabWith(t, func(c *hub.Config) { c.Ended = func(string) bool { return ended.Load() } }, func(t *testing.T, l *lab) {
 		l.connect().Drop()
 		time.Sleep(time.Second)
-		for range 2 {
-			got := l.invoke(request())
+		waiting := l.begin(t.Context(), request())
+		time.Sleep(time.Second)
+		still(t, waiting)
+		ended.Store(true)
+		for _, got := range []result{<-waiting, l.invoke(request())} {
 			got.want(t, fault.BrowserNotRunning, fault.NotExecuted)
-			if got.after != 0 || !strings.Contains(got.failure.Hint, "tabrelay up") {
+			if got.after > 2*time.Second || !strings.Contains(got.failure.Hint, "tabrelay up") {
 				t.Errorf("it took %s, and says %s", got.after, got.failure.Hint)
 			}
+		}
+		if again := l.invoke(request()); again.after != 0 {
+			t.Errorf("it took %s", again.after)
 		}
 	})
 }

@@ -39,6 +39,7 @@ type calls struct {
 	conn     *conn                        // nil: the browser is away
 	since    time.Time                    // when conn was attached
 	left     time.Time                    // when the last connection ended; zero: there was none
+	waitEnds time.Time                    // until when calls wait for its return; zero: none has waited
 	closing  bool                         // nothing new is let in
 	shut     bool                         // the journal is told nothing more
 

@@ -164,11 +164,11 @@ func attempt(
 	for {
 		var at call.Target
 		var failure *fault.Error
-		look := func() (expected bool) {
-			at, failure, expected = h.Resolve(r.Selector)
-			return expected
+		look := func() (wait time.Duration) {
+			at, failure, wait = h.Resolve(r.Selector)
+			return wait
 		}
-		if r.Stay.TabID == 0 || look() || failure != nil {
+		if r.Stay.TabID == 0 || look() > 0 || failure != nil {
 			if err := ticket.AwaitBrowser(ctx, wire.GapWait, look, h.Changed); err != nil {
 				return nil, fault.New(fault.Cancelled, "given up", fault.WithOutcome(fault.NotExecuted))
 			}

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"sync"
+	"time"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
@@ -11,6 +12,8 @@ import (
 type news struct {
 	mu   sync.Mutex
 	next chan struct{} // closed, and replaced, when something changed; nil while nobody waits
+
+	waitEnds time.Time // until when calls wait for browsers that knew an earlier relay; zero: none has yet
 }
 
 // watch returns a channel that is closed at the next change.
@@ -37,23 +40,52 @@ func (n *news) changed() {
 func (h *Hub) Changed() <-chan struct{} { return h.news.watch() }
 
 // Resolve finds the tab of a call and leases it to the call's session, until Leave. It never waits: with a failure,
-// expected says that a browser is on its way that may have the tab.
-func (h *Hub) Resolve(r call.Selector) (at call.Target, failure *fault.Error, expected bool) {
+// wait is how long it makes sense to wait for a browser that is on its way and may have the tab; 0: it makes none.
+func (h *Hub) Resolve(r call.Selector) (at call.Target, failure *fault.Error, wait time.Duration) {
 	where, failure := h.pages(&r)
 	if failure != nil {
-		return at, failure, false
+		return at, failure, 0
 	}
 	t, stands := h.stands(where, r.Stay)
 	if !stands {
-		if t, failure, expected = h.route(&r, where); failure != nil || expected {
-			return at, failure, expected
+		var expected bool
+		if t, failure, expected = h.route(&r, where); failure != nil {
+			if expected {
+				wait = h.patience()
+			}
+			return at, failure, wait
 		}
 		t.where = where
 	}
 	if failure := h.lease(&r, t); failure != nil {
-		return at, failure, false
+		return at, failure, 0
 	}
-	return t.describe(&r), nil, false
+	return t.describe(&r), nil, 0
+}
+
+// patience is how long a call waits from now on for the browsers that are on their way. The first call of an outage
+// begins the wait, and those after it have what is left of it: whoever calls again and again does not wait each time.
+func (h *Hub) patience() (rest time.Duration) {
+	now := time.Now()
+	left := func(ends *time.Time) {
+		if ends.IsZero() {
+			*ends = now.Add(h.cfg.GapWait)
+		}
+		rest = max(rest, ends.Sub(now))
+	}
+	expected := false
+	for _, c := range h.candidates() {
+		if c.is == onWay {
+			expected = true
+			c.b.update(func(s *calls) { left(&s.waitEnds) })
+		}
+	}
+	if !expected { // browsers of an earlier relay
+		h.news.mu.Lock()
+		defer h.news.mu.Unlock()
+		left(&h.news.waitEnds)
+	}
+	return rest
 }
 
 // Leave ends an attempt's lease. Its session keeps the tab when the call was sent there.

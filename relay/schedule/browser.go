@@ -11,31 +11,44 @@ type arrival struct {
 	done  chan struct{}   // closed when it and those before it have
 }
 
-// AwaitBrowser waits, so long at the most, until look finds what the call needs and the calls of its session that
-// waited before have arrived. look reports whether it is worth waiting, and is asked again whenever changed says so.
-// Until [Ticket.Arrived], the session's later calls stay behind. It fails only when ctx ends: look knows the rest.
+// lookEvery is how often a call that waits looks even if nothing says that something changed: of some things, such as
+// a browser's process that ended, nobody is told.
+const lookEvery = 200 * time.Millisecond
+
+// AwaitBrowser waits until look finds what the call needs, and the calls of its session that waited before have
+// arrived. look says how much longer it is worth waiting, 0 when it is not, and is asked again whenever changed says
+// so. A call that is only behind others of its session waits for most. Until [Ticket.Arrived], the session's later
+// calls stay behind. It fails only when ctx ends: look knows the rest.
 func (t *Ticket) AwaitBrowser(
-	ctx context.Context, most time.Duration, look func() (expected bool), changed func() <-chan struct{},
+	ctx context.Context, most time.Duration, look func() (wait time.Duration), changed func() <-chan struct{},
 ) error {
-	if !t.arrive(look()) {
+	if !t.arrive(look() > 0) {
 		return nil
 	}
 	t.await(ForBrowser)
 	defer t.await(NotWaiting)
 	late := time.NewTimer(most)
 	defer late.Stop()
+	again := time.NewTicker(lookEvery)
+	defer again.Stop()
 	ahead := t.arrival.ahead
 	for {
 		news := changed()
-		if expected := look(); ahead == nil && !expected {
+		wait := look()
+		if ahead == nil && wait <= 0 {
 			return nil
+		}
+		if wait > 0 {
+			late.Reset(wait)
 		}
 		select {
 		case <-news:
+		case <-again.C:
 		case <-ahead:
 			ahead = nil
 		case <-late.C:
-			return nil // one that has found its tab was only behind another, which has had its time
+			look() // one that has found its tab was only behind another, which has had its time
+			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -292,4 +293,69 @@ func TestSlots(t *testing.T) {
 			t.Errorf("%+v", l)
 		}
 	})
+}
+
+// TestAwaitBrowser holds how calls of one session wait for a browser: each until it is found, or as long as that makes
+// sense, and in the order in which they came.
+func TestAwaitBrowser(t *testing.T) {
+	gone := errors.New("the client is gone")
+	for name, tt := range map[string]struct {
+		ready  time.Duration // when the browser is there
+		rest   time.Duration // until when it is expected
+		cancel time.Duration // of the first call; 0: never
+		want   map[string]time.Duration
+		order  string // in which they go on; empty: they all fail at once
+	}{
+		"it comes":           {2 * time.Second, 5 * time.Second, 0, map[string]time.Duration{"a": 2 * time.Second, "b": 2 * time.Second, "c": 2 * time.Second}, "abc"},
+		"it does not come":   {time.Minute, 5 * time.Second, 0, map[string]time.Duration{"a": 5 * time.Second, "b": 5 * time.Second, "c": 5 * time.Second}, ""},
+		"the first gives up": {2 * time.Second, 5 * time.Second, time.Second, map[string]time.Duration{"a": time.Second, "b": 2 * time.Second, "c": 2 * time.Second}, "abc"},
+		"it is there":        {0, 0, 0, map[string]time.Duration{"a": 0, "b": 0, "c": 0}, "abc"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := New(Limits{})
+				began := time.Now()
+				look := func() time.Duration {
+					if time.Since(began) >= tt.ready {
+						return 0
+					}
+					return max(0, tt.rest-time.Since(began))
+				}
+				news := make(chan struct{})
+				time.AfterFunc(tt.ready, func() { close(news) })
+				changed := func() <-chan struct{} {
+					if look() > 0 {
+						return news
+					}
+					return nil
+				}
+				var mu sync.Mutex
+				got, order := map[string]time.Duration{}, ""
+				var all sync.WaitGroup
+				for _, who := range []string{"a", "b", "c"} {
+					ctx, cancel := context.WithCancelCause(t.Context())
+					defer cancel(nil)
+					if who == "a" && tt.cancel > 0 {
+						time.AfterFunc(tt.cancel, func() { cancel(gone) })
+					}
+					all.Go(func() {
+						ticket := s.ticket("session", false)
+						err := ticket.AwaitBrowser(ctx, time.Minute, look, changed)
+						if reason, _ := ticket.Why(); reason != NotWaiting || err != nil && !errors.Is(err, gone) {
+							t.Errorf("%s: %v, waits for %q", who, err, reason)
+						}
+						mu.Lock()
+						got[who], order = time.Since(began), order+who
+						mu.Unlock()
+						ticket.Leave()
+					})
+					synctest.Wait()
+				}
+				all.Wait()
+				if diff := cmp.Diff(tt.want, got); diff != "" || tt.order != "" && order != tt.order {
+					t.Errorf("order %s: %s", order, diff)
+				}
+			})
+		})
+	}
 }
