@@ -10,6 +10,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
+	"tabrelay/relay/confirm"
 	"tabrelay/relay/dispatch"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
@@ -111,7 +112,104 @@ func (r *Relay) scopeClient(w http.ResponseWriter, req *http.Request) {
 		refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The scope cannot be read: "+err.Error()))
 		return
 	}
+	name := req.PathValue("name")
+	if _, ok := r.confirmed(w, req, ScopeChange(name, r.secrets.Clients(), bounds)); !ok {
+		return
+	}
 	r.changeClient(w, req, func(name string) error { return r.secrets.SetScope(name, bounds) })
+}
+
+// NewClient is the body of POST /api/v1/clients.
+type NewClient struct {
+	Name  string     `json:"name"`
+	Scope call.Scope `json:"scope,omitzero"`
+}
+
+// Token is the answer of POST /api/v1/clients and POST /api/v1/clients/{name}/rotate. The token is shown this once.
+type Token struct {
+	Token string `json:"token"`
+}
+
+// AddChange is what a new client changes.
+func AddChange(name string, within call.Scope) *confirm.Change {
+	return confirm.New("A new client may use tabrelay", "tabrelay clients add "+name, confirm.Difference{What: "client " + name, Before: "none", After: scope.Words(within)})
+}
+
+// RotateClientChange is what a new token of a client changes.
+func RotateClientChange(name string) *confirm.Change {
+	return confirm.New("A client gets a new token", "tabrelay clients rotate "+name, confirm.Difference{What: "client " + name, Before: "whoever has its token", After: "whoever is given the new one"})
+}
+
+// ScopeChange is what another scope of a client allows; nil: nothing more.
+func ScopeChange(name string, clients []config.Client, within call.Scope) *confirm.Change {
+	for _, c := range clients {
+		if c.Name == name && scope.Widens(c.Scope, within) {
+			return confirm.New("A client may use more", "tabrelay clients scope "+name, confirm.Difference{What: "client " + name, Before: scope.Words(c.Scope), After: scope.Words(within)})
+		}
+	}
+	return nil
+}
+
+// addClient answers POST /api/v1/clients.
+func (r *Relay) addClient(w http.ResponseWriter, req *http.Request) {
+	var body NewClient
+	if problem := readBody(w, req, &body); problem != nil {
+		fault.WithHint(`Send {"name": "inspector", "scope": {"readOnly": true}}.`)(problem)
+		refuse(w, http.StatusBadRequest, problem)
+		return
+	}
+	bounds, err := scope.Normal(body.Scope)
+	if err == nil {
+		err = config.CheckClientName(body.Name)
+	}
+	switch {
+	case err != nil:
+		refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The client cannot be added: "+err.Error()))
+		return
+	case r.registered(body.Name):
+		refuse(w, http.StatusConflict, fault.New(fault.InvalidRequest, config.Exists(body.Name).Error()))
+		return
+	}
+	if _, ok := r.confirmed(w, req, AddChange(body.Name, bounds)); !ok {
+		return
+	}
+	r.giveToken(w, req, func() (string, error) { return r.secrets.AddWithin(body.Name, bounds) })
+}
+
+// rotateClient answers POST /api/v1/clients/{name}/rotate.
+func (r *Relay) rotateClient(w http.ResponseWriter, req *http.Request) {
+	name := req.PathValue("name")
+	if !r.registered(name) {
+		refuse(w, http.StatusNotFound, r.noClient(name))
+		return
+	}
+	if _, ok := r.confirmed(w, req, RotateClientChange(name)); !ok {
+		return
+	}
+	r.giveToken(w, req, func() (string, error) { return r.secrets.Rotate(name) })
+}
+
+func (r *Relay) registered(name string) bool {
+	return slices.ContainsFunc(r.secrets.Clients(), func(c config.Client) bool { return c.Name == name })
+}
+
+// noClient says that there is no client of a name, and which there are.
+func (r *Relay) noClient(name string) *fault.Error {
+	return fault.New(fault.NotFoundCode, config.UnknownClient(name, r.secrets.Clients()).Error(), fault.WithHint("`tabrelay clients list` shows them; `tabrelay clients add NAME` makes one."))
+}
+
+// giveToken makes a token at once, and answers with it.
+func (r *Relay) giveToken(w http.ResponseWriter, req *http.Request, make func() (string, error)) {
+	r.roster.turn.Lock()
+	defer r.roster.turn.Unlock()
+	token, err := make()
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, fault.New(fault.InternalError, "There is no token: "+err.Error()))
+		return
+	}
+	session, _ := sender(req.Context())
+	r.reviewAs(session)
+	reply(w, http.StatusOK, Token{token})
 }
 
 // revokeClient answers DELETE /api/v1/clients/{name}.
@@ -122,9 +220,8 @@ func (r *Relay) revokeClient(w http.ResponseWriter, req *http.Request) {
 // changeClient changes a client at once, and answers with those there are.
 func (r *Relay) changeClient(w http.ResponseWriter, req *http.Request, change func(name string) error) {
 	name := req.PathValue("name")
-	if !slices.ContainsFunc(r.secrets.Clients(), func(c config.Client) bool { return c.Name == name }) {
-		refuse(w, http.StatusNotFound, fault.New(fault.NotFoundCode, "No client that is called "+excerpt(name)+" has a token",
-			fault.WithHint("GET /api/v1/clients and `tabrelay clients list` show those that have.")))
+	if !r.registered(name) {
+		refuse(w, http.StatusNotFound, r.noClient(name))
 		return
 	}
 	r.roster.turn.Lock()

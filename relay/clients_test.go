@@ -21,6 +21,34 @@ import (
 	"tabrelay/relay/join"
 )
 
+// confirming sends what a person does at a terminal, who confirms everything.
+type confirming struct{ http.RoundTripper }
+
+func (c confirming) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := c.RoundTripper.RoundTrip(req)
+	if err != nil || res.StatusCode != http.StatusPreconditionRequired {
+		return res, err
+	}
+	defer res.Body.Close() // only read from
+	var asked Unconfirmed
+	if err := json.NewDecoder(res.Body).Decode(&asked); err != nil {
+		return nil, err
+	}
+	again := req.Clone(req.Context())
+	if again.Body, err = req.GetBody(); err != nil {
+		return nil, err
+	}
+	again.Header.Set(ConfirmedHeader, asked.Digest)
+	return c.RoundTripper.RoundTrip(again)
+}
+
+// asPerson asks over the socket as the command line does, for a person who confirms everything at their terminal.
+func (w *world) asPerson() *http.Client {
+	c := join.HTTP(w.home)
+	c.Transport = confirming{c.Transport}
+	return c
+}
+
 // person asks over the socket, as the command line does.
 func (w *world) person(t *testing.T, method, path, body string) (status int, answer string) {
 	t.Helper()
@@ -28,7 +56,7 @@ func (w *world) person(t *testing.T, method, path, body string) (status int, ans
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := join.HTTP(w.home).Do(req)
+	res, err := w.asPerson().Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}

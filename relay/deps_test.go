@@ -18,7 +18,7 @@ const module = "tabrelay/"
 // may lists which of our packages a package may import. A package that is not here may not exist. Tests may import
 // more: they are not what others depend on.
 var may = map[string][]string{
-	"cmd/tabrelay": {"relay", "relay/audit", "relay/config", "relay/plugin", "relay/registry", "relay/join", "relay/connect", "relay/browser", "relay/bench", "relay/call", "relay/fault", "relay/permit", "relay/doctor", "relay/install", "relay/review", "relay/trial", "relay/autostart", "extension", "adapters", "relay/scope"},
+	"cmd/tabrelay": {"relay", "relay/audit", "relay/config", "relay/plugin", "relay/registry", "relay/join", "relay/connect", "relay/browser", "relay/bench", "relay/call", "relay/fault", "relay/permit", "relay/confirm", "relay/doctor", "relay/install", "relay/review", "relay/trial", "relay/autostart", "extension", "adapters", "relay/scope"},
 
 	"relay":       {"*"}, // the only place where everything meets
 	"relay/bench": {"relay", "relay/call", "relay/config", "relay/plugin", "relay/hub/hubtest", "relay/wire", "relay/fault", "relay/join", "extension"},
@@ -34,6 +34,7 @@ var may = map[string][]string{
 	"relay/trial":     {"relay/plugin", "relay/schema"},
 	"relay/resource":  {"relay/call", "relay/event", "relay/fault", "relay/untrusted"},
 	"relay/permit":    {"relay/call", "relay/event", "relay/fault"},
+	"relay/confirm":   {"relay/fault"},
 	"relay/prompt":    {"relay/call", "relay/fault", "relay/plugin", "relay/registry"},
 	"relay/store":     {"relay/audit", "relay/call", "relay/fault"},
 	"relay/audit":     {"relay/call", "relay/fault"},

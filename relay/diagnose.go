@@ -57,7 +57,7 @@ func (s Status) examined() doctor.Relay {
 			d.Waiting = append(d.Waiting, one.Plugin)
 		}
 	}
-	d.Unreviewed, d.Paused = s.Unreviewed, s.Paused
+	d.Unreviewed, d.Paused, d.Unapplied, d.Widened = s.Unreviewed, s.Paused, s.Unapplied, s.Widened
 	for _, p := range s.Problems {
 		d.Problems = append(d.Problems, doctor.Complaint{Plugin: p.Plugin, Reason: p.Reason})
 	}

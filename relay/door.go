@@ -133,7 +133,7 @@ func (d *door) identify(r *http.Request) (call.Session, bool) {
 		return s, true
 	}
 	if local, _ := r.Context().Value(localKey{}).(bool); local {
-		return call.Session{Lane: config.LocalClient, Client: config.LocalClient, Via: "cli"}, true
+		return call.Session{Lane: config.LocalClient, Client: config.LocalClient, Via: viaSocket}, true
 	}
 	token := bearer(r)
 	if token == "" {
@@ -185,6 +185,9 @@ func (d *door) operator(next http.HandlerFunc) http.Handler {
 func isOperator(s call.Session) bool {
 	return s.Via == viaPanel || s.Client == config.LocalClient && s.Via != "stdio"
 }
+
+// viaSocket is how requests of the command line come.
+const viaSocket = "cli"
 
 // viaPanel is how requests of the extension's panel come.
 const viaPanel = "panel"

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/confirm"
 	"tabrelay/relay/fault"
 )
 
@@ -20,7 +21,7 @@ const (
 
 // Repeat is the body of POST /api/v1/dead-letters/{id}/replay.
 type Repeat struct {
-	Confirmed bool `json:"confirmed"` // the person was asked; needed where the tool does not only read, and believed from them only
+	Confirmed bool `json:"confirmed"` // counts for nothing: where the tool does not only read, the person is asked
 }
 
 // showLetters answers GET /api/v1/dead-letters?limit=&cursor=.
@@ -66,10 +67,12 @@ func (r *Relay) replayLetter(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	session, _ := sender(req.Context())
+	asks := false
 	l, failure := r.findLetter(req.Context(), session, call.ID(req.PathValue("id")))
 	if failure == nil {
 		t, problem := r.replayable(l)
-		if failure = problem; problem == nil && !t.ReadOnly && !(body.Confirmed && isOperator(session)) {
+		asks = problem == nil && !t.ReadOnly
+		if failure = problem; asks && !isOperator(session) {
 			failure = fault.New(fault.PermissionDenied, "Repeating "+l.Tool+" may change something twice, so the person has to be asked",
 				fault.WithHint("In a terminal: tabrelay dead-letters replay "+string(l.ID)))
 		}
@@ -78,8 +81,15 @@ func (r *Relay) replayLetter(w http.ResponseWriter, req *http.Request) {
 		refuse(w, statusOf(failure), failure)
 		return
 	}
+	if asks {
+		change := confirm.New("A call that may have happened is made again", "tabrelay dead-letters replay "+string(l.ID),
+			confirm.Difference{What: l.Tool, Before: knownOf(l), After: "is called again"}).Reading("Arguments: " + string(l.Arguments))
+		if _, ok := r.confirmed(w, req, change); !ok {
+			return
+		}
+	}
 	r.carryOut(w, req, "", func(ctx context.Context, progress func(call.Progress)) (*call.Result, *fault.Error) {
-		return r.replay(ctx, l, call.Call{Session: session, Progress: progress, Consent: body.Confirmed && isOperator(session)})
+		return r.replay(ctx, l, call.Call{Session: session, Progress: progress, Consent: asks})
 	})
 }
 

@@ -70,7 +70,7 @@ func (r *Relay) deadLetters(ctx context.Context, c call.Call, raw json.RawMessag
 			if asked {
 				return nil
 			}
-			return confirm(ctx, c, l)
+			return confirmRepeat(ctx, c, l)
 		}
 	}
 	return r.replay(ctx, l, c)
@@ -87,8 +87,8 @@ func encoded(v any) (*call.Result, *fault.Error) {
 // repeatForm is what the person is asked before a change is repeated.
 var repeatForm = json.RawMessage(`{"type":"object","properties":{"repeat":{"type":"boolean","title":"Repeat the call","default":false}},"required":["repeat"]}`)
 
-// confirm asks the person whether a call that may change something is to be repeated.
-func confirm(ctx context.Context, c call.Call, l *call.DeadLetter) error {
+// confirmRepeat asks the person whether a call that may change something is to be repeated.
+func confirmRepeat(ctx context.Context, c call.Call, l *call.DeadLetter) error {
 	if c.Ask == nil {
 		return fault.New(fault.PermissionDenied, "Repeating "+l.Tool+" may change something twice, and this client cannot ask the person",
 			fault.WithHint("Ask the person to run in a terminal: tabrelay dead-letters replay "+string(l.ID)))
@@ -106,12 +106,16 @@ func confirm(ctx context.Context, c call.Call, l *call.DeadLetter) error {
 
 // question says what repeating the call could do.
 func question(l *call.DeadLetter) string {
-	known := "Nobody knows whether it happened"
+	return fmt.Sprintf("Repeat a call of %s from %s with %s? %s.", l.Tool, l.Created.Local().Format("2 January 15:04:05"), excerpt(string(l.Arguments)), knownOf(l))
+}
+
+// knownOf says whether the action of a dead letter happened, as far as that is known.
+func knownOf(l *call.DeadLetter) string {
 	switch {
 	case l.LateOutcome == call.Executed:
-		known = "By now it is known that it HAS happened, and would happen a second time"
+		return "By now it is known that it HAS happened, and would happen a second time"
 	case l.LateOutcome == call.NotExecuted, l.Outcome == call.NotExecuted:
-		known = "It is known that it has not happened"
+		return "It is known that it has not happened"
 	}
-	return fmt.Sprintf("Repeat a call of %s from %s with %s? %s.", l.Tool, l.Created.Local().Format("2 January 15:04:05"), excerpt(string(l.Arguments)), known)
+	return "Nobody knows whether it happened"
 }

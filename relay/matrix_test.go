@@ -1,7 +1,9 @@
 package relay
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"flag"
 	"maps"
 	"net/http"
@@ -13,9 +15,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/rs/zerolog"
 
+	"tabrelay/relay/call"
 	"tabrelay/relay/plugin"
 )
 
@@ -52,6 +55,8 @@ func keeperOf(pattern string) keeper {
 // forgery is one request, by what can be forged about it.
 type forgery struct {
 	host, origin, site, token, method, path string
+
+	body string // of what is not forged
 }
 
 var (
@@ -70,6 +75,7 @@ var (
 // matrix is a relay's door, with everything that is behind it.
 type matrix struct {
 	t       *testing.T
+	relay   *Relay
 	handler http.Handler
 	routes  []string            // patterns
 	methods map[string][]string // that a path takes, by its pattern without method
@@ -95,7 +101,7 @@ func newMatrix(t *testing.T) *matrix {
 		t.Fatal(err)
 	}
 	d := newDoor(cfg.AllowedOrigins, r.secrets, &r.passes, &r.visitors, zerolog.Nop())
-	m := &matrix{t: t, handler: r.behind(d), methods: map[string][]string{}, agent: "Bearer " + token, person: "Bearer " + r.secrets.Local()}
+	m := &matrix{t: t, relay: r, handler: r.behind(d), methods: map[string][]string{}, agent: "Bearer " + token, person: "Bearer " + r.secrets.Local()}
 	m.routes = slices.Sorted(maps.Keys(r.routes(d)))
 	for _, pattern := range m.routes {
 		if method, at, ok := strings.Cut(pattern, " "); ok {
@@ -268,6 +274,134 @@ func TestSpellingsOfPaths(t *testing.T) {
 	}
 }
 
+// wideners say of each route that changes something for a person what it lets agents do more, as a request that does:
+// its path and body. free are those that never do. A new route is in one of the two.
+var (
+	wideners = map[string]forgery{
+		"PUT /api/v1/permissions":                   {body: `{"target":"default","mode":"auto"}`},
+		"DELETE /api/v1/permissions":                {path: "/api/v1/permissions?target=https://example.org"},
+		"PUT /api/v1/paused":                        {body: `{"paused":false}`},
+		"POST /api/v1/pairing":                      {},
+		"POST /api/v1/pairing/rotate":               {},
+		"POST /api/v1/clients":                      {body: `{"name":"visitor"}`},
+		"POST /api/v1/clients/{name}/rotate":        {path: "/api/v1/clients/bob/rotate"},
+		"PUT /api/v1/clients/{name}":                {path: "/api/v1/clients/bob", body: `{"scope":{}}`},
+		"POST /api/v1/confirmations/{id}":           {path: "/api/v1/confirmations/config", body: `{"answer":"allow"}`},
+		"POST /api/v1/approvals/{id}":               {}, // TestTerminalAnswersWithTheWord
+		"POST /api/v1/reviews/{plugin}":             {}, // TestReviewsAreConfirmed
+		"POST /api/v1/reviews/{plugin}/dev":         {}, // the same
+		"POST /api/v1/dead-letters/{id}/replay":     {}, // TestReplayIsConfirmed
+		"DELETE /api/v1/tabs/{profile}/{tab}/owner": {}, // TestReleaseIsConfirmed
+	}
+	free = []string{"DELETE /api/v1/clients/{name}", "DELETE /api/v1/grants/{id}", "DELETE /api/v1/running/{id}", "POST /api/v1/stop", "POST /api/v1/tabs"}
+)
+
+// A route that changes something for a person says whether it lets agents do more.
+func TestRoutesDeclareWhatTheyWiden(t *testing.T) {
+	m := newMatrix(t)
+	for _, pattern := range m.routes {
+		_, widens := wideners[pattern]
+		method, _, _ := strings.Cut(pattern, " ")
+		changes := keeperOf(pattern) == person && method != http.MethodGet
+		if changes && widens == slices.Contains(free, pattern) {
+			t.Errorf("%s has to be in exactly one of wideners and free", pattern)
+		}
+	}
+}
+
+// Over the socket and with the local token, nothing widens without a person's confirmation; a wrong one is none.
+func TestNothingWidensUnconfirmed(t *testing.T) {
+	m := newMatrix(t)
+	r := m.relay
+	if err := r.permits.Set(t.Context(), call.Rule{Target: "https://example.org", Mode: call.Off}, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.permits.Pause(t.Context(), true, "test"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.secrets.AddWithin("bob", call.Scope{ReadOnly: true}); err != nil {
+		t.Fatal(err)
+	}
+	next := r.config
+	next.Permissions = map[string]map[string]string{"shop": {"*": "auto"}}
+	_, waits := r.permits.Configure(next.Permissions)
+	r.admitted(t.Context(), next, waits)
+
+	state := func() string {
+		text, err := json.Marshal(map[string]any{"rules": r.permits.Rules(), "paused": r.permits.Paused(), "clients": r.secrets.Clients(), "pairing": r.secrets.Pairing(), "code": r.pairings.Code(), "waits": r.rights.waiting()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	before := state()
+	for pattern, f := range wideners {
+		method, at, _ := strings.Cut(pattern, " ")
+		if f.path == "" && f.body == "" && strings.Contains(at, "{") {
+			continue // it has a test of its own
+		}
+		f.method = method
+		if f.path == "" {
+			f.path = at
+		}
+		for _, mark := range []string{"", strings.Repeat("0", 64)} {
+			for _, socket := range []bool{true, false} {
+				w := m.act(f, mark, socket)
+				if w.Code != http.StatusPreconditionRequired {
+					t.Errorf("%s with %q, over the socket %t: %d %s", pattern, mark, socket, w.Code, w.Body)
+				}
+			}
+		}
+		var asked Unconfirmed
+		if err := json.Unmarshal(m.act(f, "", false).Body.Bytes(), &asked); err != nil || len(asked.Change.Differences) == 0 {
+			t.Errorf("%s does not say what would be different: %+v, %v", pattern, asked.Change, err)
+		}
+		if w := m.act(f, asked.Digest, false); w.Code != http.StatusPreconditionRequired {
+			t.Errorf("%s is confirmed over the port: %d", pattern, w.Code)
+		}
+	}
+	if after := state(); after != before {
+		t.Errorf("something was changed:\n%s\n%s", before, after)
+	}
+	for pattern, f := range wideners { // what is confirmed is done
+		method, at, _ := strings.Cut(pattern, " ")
+		if f.path == "" && f.body == "" && strings.Contains(at, "{") || pattern == "POST /api/v1/pairing/rotate" {
+			continue
+		}
+		f.method, f.path = method, cmp.Or(f.path, at)
+		var asked Unconfirmed
+		if err := json.Unmarshal(m.act(f, "", true).Body.Bytes(), &asked); err != nil {
+			t.Fatal(err)
+		}
+		if w := m.act(f, asked.Digest, true); w.Code != http.StatusOK {
+			t.Errorf("%s, confirmed: %d %s", pattern, w.Code, w.Body)
+		}
+	}
+	if r.permits.Paused() || r.rights.waiting() != "" || len(r.secrets.Clients()) != 3 {
+		t.Errorf("not everything was done: %s", state())
+	}
+}
+
+// act sends what somebody does who acts for the person: over the socket, or with the local token over the port.
+func (m *matrix) act(f forgery, mark string, socket bool) *httptest.ResponseRecorder {
+	m.t.Helper()
+	ctx := m.t.Context()
+	if socket {
+		ctx = overSocket(ctx)
+	}
+	req := httptest.NewRequestWithContext(ctx, f.method, "http://127.0.0.1"+f.path, strings.NewReader(cmp.Or(f.body, "{}")))
+	req.Host = ownHosts[0]
+	if !socket {
+		req.Header.Set("Authorization", m.person)
+	}
+	if mark != "" {
+		req.Header.Set(ConfirmedHeader, mark)
+	}
+	w := httptest.NewRecorder()
+	m.handler.ServeHTTP(w, req)
+	return w
+}
+
 // TestRoutesAreListed keeps the list that the same matrix is run from against the built binary (e2e/specs/door.spec.ts).
 func TestRoutesAreListed(t *testing.T) {
 	m := newMatrix(t)
@@ -285,7 +419,7 @@ func TestRoutesAreListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
+	if diff := gocmp.Diff(string(want), got); diff != "" {
 		t.Errorf("who may use a route has changed: go test ./relay -run TestRoutesAreListed -update\n%s", diff)
 	}
 }

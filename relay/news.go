@@ -17,6 +17,8 @@ const (
 	topicAudit       = "audit"
 	topicTabs        = "tabs"
 	topicPaused      = "paused"
+
+	topicConfirmations = "confirmations"
 )
 
 // newsDelay gathers what changes together: one frame for each browser, however much happens.

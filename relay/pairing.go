@@ -6,7 +6,10 @@ import (
 	"sync"
 	"time"
 
+	"tabrelay/relay/call"
+	"tabrelay/relay/confirm"
 	"tabrelay/relay/event"
+	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
 	"tabrelay/relay/wire"
 )
@@ -60,8 +63,47 @@ func (p *pairings) Use(code string) bool {
 }
 
 // makePairing answers POST /api/v1/pairing.
-func (r *Relay) makePairing(w http.ResponseWriter, _ *http.Request) {
+func (r *Relay) makePairing(w http.ResponseWriter, req *http.Request) {
+	if _, ok := r.confirmed(w, req, confirm.New("A string is made that pairs another browser", "tabrelay pair",
+		confirm.Difference{What: "browsers that may connect", Before: "those that are paired", After: "also one that is given the string, within " + pairingTime.String()})); !ok {
+		return
+	}
 	code, until := r.pairings.make()
 	r.events.Publish(event.OfPerson(), event.Session, "A pairing string was made; it is good once, for "+pairingTime.String(), map[string]any{"until": until})
 	reply(w, http.StatusOK, Pairing{Text: r.Address() + "/" + code, Until: until})
+}
+
+// Rotated is the answer of POST /api/v1/pairing/rotate.
+type Rotated struct {
+	Folder string `json:"folder"` // of the extension that has the new secret
+}
+
+// RotateChange is what a new pairing secret changes.
+func RotateChange() *confirm.Change {
+	return confirm.New("The pairing secret is replaced", "tabrelay pair --rotate",
+		confirm.Difference{What: "browsers that may connect", Before: "those that have the secret", After: "the extension in tabrelay's own folder; others are paired again with tabrelay pair"})
+}
+
+// rotatePairing answers POST /api/v1/pairing/rotate: the extension in the folder gets the new secret, and every
+// connection that was made with the old one ends.
+func (r *Relay) rotatePairing(w http.ResponseWriter, req *http.Request) {
+	by, ok := r.confirmed(w, req, RotateChange())
+	if !ok {
+		return
+	}
+	err := r.secrets.RotatePairing()
+	if err == nil {
+		err = r.folder.pair(r.Address(), r.secrets.Pairing())
+	}
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, fault.New(fault.InternalError, "The pairing secret could not be replaced: "+err.Error(), fault.WithHint("`tabrelay doctor` looks at the home folder.")))
+		return
+	}
+	session, _ := sender(req.Context())
+	const said = "the pairing secret was replaced"
+	r.record(call.Entry{At: time.Now(), Kind: call.EntryWidening, Session: session, Decision: "rotated", DecidedBy: by, Detail: said})
+	r.events.Publish(event.OfPerson(), event.Session, "The pairing secret was replaced; browsers connect again with the new one", nil)
+	r.Log.Info().Str("by", by).Msg(said)
+	reply(w, http.StatusOK, Rotated{r.folder.dir})
+	r.hub.Redial()
 }

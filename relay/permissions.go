@@ -11,6 +11,7 @@ import (
 	"tabrelay/relay/audit"
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
+	"tabrelay/relay/confirm"
 	"tabrelay/relay/event"
 	"tabrelay/relay/join"
 	"tabrelay/relay/permit"
@@ -31,7 +32,7 @@ const listTabs = "browser__list_tabs"
 func (r *Relay) openPermits(ctx context.Context) (err error) {
 	r.permits, err = permit.New(ctx, permit.Options{
 		Store: r.store, Config: r.config.Permissions, Timeout: r.config.Approvals.Timeout, MaxBytes: r.config.Approvals.MaxBytes, Audit: r.record, Events: r.tellApproval,
-		News: func(topic string) { r.news(topic) }, Known: r.knownTarget, TabGone: r.hub.TabGone,
+		News: func(topic string) { r.news(topic) }, Known: r.knownTarget, Tools: r.knownTools, TabGone: r.hub.TabGone,
 	})
 	if err != nil {
 		return err
@@ -47,7 +48,13 @@ func (r *Relay) tellApproval(owner event.Owner, kind event.Kind, message string,
 }
 
 // questionsFor is how many questions wait for the person at a profile.
-func (r *Relay) questionsFor(profileID string) int { return len(r.permits.Pending(profileID)) }
+func (r *Relay) questionsFor(profileID string) int {
+	waiting := len(r.permits.Pending(profileID)) + len(r.desk.Open())
+	if r.rights.asks() {
+		waiting++
+	}
+	return waiting
+}
 
 // knownTarget reports whether rules can be about a name: a tool or a plugin that exists, be it off or not reviewed.
 func (r *Relay) knownTarget(name string) (exists bool, suggestion string) {
@@ -59,6 +66,22 @@ func (r *Relay) knownTarget(name string) (exists bool, suggestion string) {
 		return true, ""
 	}
 	return known(name, append(names, namesOnDisk(r.Home)...))
+}
+
+// knownTools are the tools there are, as rules see them.
+func (r *Relay) knownTools() (list []call.Access) {
+	for _, t := range r.tools.Snapshot().Tools {
+		list = append(list, accessOf(call.Session{}, t))
+	}
+	return list
+}
+
+// ownTools are those of the relay itself.
+func ownTools() (list []call.Access) {
+	for _, t := range (&Relay{}).builtins() {
+		list = append(list, accessOf(call.Session{}, &t))
+	}
+	return list
 }
 
 // known looks a name up, and finds the one that was probably meant.
@@ -76,35 +99,53 @@ const relayName = "relay"
 // browserName is the plugin that rules about the tools browser__* name.
 const browserName = "browser"
 
+// Offline are the rules of a home folder in which no relay runs.
+type Offline struct {
+	*permit.Permits
+	log   *audit.Recorder
+	close func() error
+}
+
+// Confirmed records that a person confirmed a change at a terminal.
+func (o *Offline) Confirmed(c *confirm.Change) {
+	o.log.Record(widening(call.Session{Client: config.LocalClient, Via: viaSocket}, c, "allowed", "terminal"))
+}
+
+// Close closes them, so that a relay can run.
+func (o *Offline) Close() error {
+	o.Permits.Close()
+	return o.close()
+}
+
 // OfflinePermits are the rules of a home folder in which no relay runs; while they are open none can. When one does
 // run, the error is a [*join.RunningError].
-func OfflinePermits(ctx context.Context, home config.Home, cfg config.Config) (p *permit.Permits, done func() error, err error) {
+func OfflinePermits(ctx context.Context, home config.Home, cfg config.Config) (*Offline, error) {
 	if err := home.Create(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	seat, err := join.Take(ctx, home)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	db, err := store.Open(ctx, home.Database(), keeping(cfg), zerolog.Nop())
 	if err != nil {
 		_ = seat.Leave() // the database is the news
-		return nil, nil, err
+		return nil, err
 	}
-	log := audit.NewRecorder(db, zerolog.Nop(), nil)
-	done = func() error {
-		log.Close(ctx)
+	o := &Offline{log: audit.NewRecorder(db, zerolog.Nop(), nil)}
+	o.close = func() error {
+		o.log.Close(ctx)
 		if err := db.Close(); err != nil {
 			return err
 		}
 		return seat.Leave()
 	}
-	p, err = permit.New(ctx, permit.Options{Store: db, Config: cfg.Permissions, Timeout: cfg.Approvals.Timeout, Known: offlineTarget(home), Audit: log.Record})
+	o.Permits, err = permit.New(ctx, permit.Options{Store: db, Config: cfg.Permissions, Timeout: cfg.Approvals.Timeout, Known: offlineTarget(home), Tools: ownTools, Audit: o.log.Record})
 	if err != nil {
-		_ = done() // the rules are the news
-		return nil, nil, err
+		_ = o.close() // the rules are the news
+		return nil, err
 	}
-	return p, done, nil
+	return o, nil
 }
 
 // offlineTarget is knownTarget without a relay.

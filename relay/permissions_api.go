@@ -1,15 +1,18 @@
 package relay
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/confirm"
 	"tabrelay/relay/dispatch"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/permit"
@@ -124,6 +127,9 @@ func (r *Relay) answerApproval(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	session, _ := sender(req.Context())
+	if _, ok := r.confirmed(w, req, r.allowing(req.PathValue("id"), session, body)); !ok {
+		return
+	}
 	err := r.permits.Answer(req.Context(), req.PathValue("id"), atProfile(session), call.Decision{Allow: body.Answer == "allow", For: body.For, By: answerer(session)})
 	if err != nil {
 		status, failure := unanswerable(err)
@@ -131,6 +137,27 @@ func (r *Relay) answerApproval(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	reply(w, http.StatusOK, Approvals{r.permits.Pending(atProfile(session))})
+}
+
+// allowing is what an answer allows: a person has to type it at a terminal, whether or not a panel shows the question
+// too. nil: it allows nothing, or there is no such question, which is said later.
+func (r *Relay) allowing(id string, session call.Session, v Verdict) *confirm.Change {
+	if v.Answer != "allow" {
+		return nil
+	}
+	for _, q := range r.permits.Pending(atProfile(session)) {
+		if q.ID == id {
+			return AllowChange(q, v.For)
+		}
+	}
+	return nil
+}
+
+// AllowChange is the answer to a question that allows a call, as a person at a terminal confirms it.
+func AllowChange(q call.Approval, lasts string) *confirm.Change {
+	c := confirm.New("Allow "+q.Tool+" for "+q.Client+" ("+cmp.Or(lasts, "once")+")", "").Reading(strings.Split(permit.Text(q), "\n")...)
+	c.Beside = true
+	return c
 }
 
 // unanswerable says why an answer does nothing.
@@ -168,6 +195,11 @@ func (r *Relay) setPermission(w http.ResponseWriter, req *http.Request) {
 	session, _ := sender(req.Context())
 	rule, lasts, err := body.Rule(r.permits, answerer(session))
 	if err == nil {
+		by, ok := r.confirmed(w, req, SetChange(r.permits, rule, lasts))
+		if !ok {
+			return
+		}
+		rule.By = by
 		err = r.permits.Set(req.Context(), rule, lasts)
 	}
 	if err != nil {
@@ -195,12 +227,51 @@ func (n NewRule) Rule(p *permit.Permits, by string) (rule call.Rule, lasts time.
 	return call.Rule{Target: target, Client: n.Client, Mode: n.Mode, By: by}, lasts, nil
 }
 
+// SetChange is what a rule allows that is not allowed now; nil: nothing.
+func SetChange(p *permit.Permits, rule call.Rule, lasts time.Duration) *confirm.Change {
+	before, wider := p.Wider(rule, lasts)
+	if !wider {
+		return nil
+	}
+	command, after := "tabrelay permit set "+rule.Target+" "+string(rule.Mode), string(rule.Mode)
+	if rule.Client != "" {
+		command += " --client " + rule.Client
+	}
+	if lasts > 0 {
+		command, after = command+" --for "+lasts.String(), after+" for "+lasts.String()
+	}
+	return confirm.New("A rule lets agents do more", command, confirm.Difference{What: ruleName(rule.Target, rule.Client), Before: before, After: after})
+}
+
+// UnsetChange is what taking a rule away allows; nil: nothing.
+func UnsetChange(p *permit.Permits, target, client string) *confirm.Change {
+	before, after, wider := p.WiderWithout(target, client)
+	if !wider {
+		return nil
+	}
+	command := "tabrelay permit unset " + target
+	if client != "" {
+		command += " --client " + client
+	}
+	return confirm.New("Without a rule, agents may do more", command, confirm.Difference{What: ruleName(target, client), Before: before, After: after})
+}
+
+func ruleName(target, client string) string {
+	if client == "" {
+		return target
+	}
+	return target + " for " + client
+}
+
 // unsetPermission answers DELETE /api/v1/permissions?target=&client=.
 func (r *Relay) unsetPermission(w http.ResponseWriter, req *http.Request) {
-	session, _ := sender(req.Context())
 	query := req.URL.Query()
 	target := permit.Spelled(query.Get("target")) // of something that exists no more, too
-	there, err := r.permits.Unset(req.Context(), target, query.Get("client"), answerer(session))
+	by, ok := r.confirmed(w, req, UnsetChange(r.permits, target, query.Get("client")))
+	if !ok {
+		return
+	}
+	there, err := r.permits.Unset(req.Context(), target, query.Get("client"), by)
 	switch {
 	case err != nil:
 		status, failure := unanswerable(err)
@@ -238,8 +309,15 @@ func (r *Relay) setPaused(w http.ResponseWriter, req *http.Request) {
 		refuse(w, http.StatusBadRequest, failure)
 		return
 	}
-	session, _ := sender(req.Context())
-	if err := r.pause(req, *body.Paused, answerer(session)); err != nil {
+	var resuming *confirm.Change
+	if !*body.Paused && r.permits.Paused() {
+		resuming = confirm.New("Agents may call tools again", "tabrelay resume", confirm.Difference{What: "all agents", Before: "stopped", After: "may go on, as the rules say"})
+	}
+	by, ok := r.confirmed(w, req, resuming)
+	if !ok {
+		return
+	}
+	if err := r.pause(req, *body.Paused, by); err != nil {
 		status, failure := unanswerable(err)
 		refuse(w, status, failure)
 		return

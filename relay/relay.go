@@ -18,6 +18,7 @@ import (
 	"tabrelay/extension"
 	"tabrelay/relay/browser"
 	"tabrelay/relay/config"
+	"tabrelay/relay/confirm"
 	"tabrelay/relay/dispatch"
 	"tabrelay/relay/event"
 	"tabrelay/relay/front"
@@ -107,6 +108,8 @@ type Relay struct {
 	profiles profiles
 	notices  notices
 	refused  refused
+	rights   rights
+	desk     *confirm.Desk // of changes that wait for a panel
 }
 
 // New makes a relay and takes its places: the home folder's seat, the port, the socket. It answers from then on, but
@@ -119,7 +122,7 @@ func New(ctx context.Context, cfg config.Config, o Options) (r *Relay, err error
 			err = errors.Join(err, r.Close())
 		}
 	}()
-	for _, step := range []func(context.Context) error{r.settle, r.assemble, r.listen, r.load, r.checkRules, r.face, r.answer, r.publish} {
+	for _, step := range []func(context.Context) error{r.settle, r.assemble, r.listen, r.load, r.compareRights, r.checkRules, r.face, r.answer, r.publish} {
 		if err := step(ctx); err != nil {
 			return r, err
 		}
@@ -151,6 +154,10 @@ func (r *Relay) settle(ctx context.Context) (err error) {
 	r.store, err = store.Open(ctx, r.Home.Database(), keeping(r.config), r.part("store"))
 	if err != nil {
 		return &config.FileError{Err: err, Next: "free some disk space if it is full; else put tabrelay.db back from a copy, or move tabrelay.db, tabrelay.db-wal and tabrelay.db-shm away: new ones are made, without the rules, reviews, audit log and results of the past"}
+	}
+	r.desk = confirm.NewDesk(r.config.Approvals.Timeout, func() { r.news(topicConfirmations) })
+	if err := r.readRights(ctx); err != nil {
+		return err
 	}
 	if err := r.reviews.open(ctx, r.store, r.config.Review.Required, r.part("review")); err != nil {
 		return err
@@ -331,6 +338,9 @@ func (r *Relay) shutdown() error {
 	var end ending
 	if r.door != nil {
 		end.note("close the socket", r.door.StopAdmitting())
+	}
+	if r.desk != nil {
+		r.desk.Close()
 	}
 	if r.permits != nil {
 		r.permits.Close() // nobody is to wait for a person any more

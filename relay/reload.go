@@ -92,25 +92,32 @@ func (r *Relay) reload(context.Context) (restart []string, failure *fault.Error)
 	if err != nil {
 		return nil, r.refuse(fault.ConfigError, err)
 	}
-	if err := r.replace(next); err != nil {
+	if err := r.replace(r.admit(next)); err != nil {
 		return nil, r.refuse(fault.RegistryError, err)
 	}
 	r.refused.configured = next.Found()
-	if r.permits.Configure(next.Permissions) {
+	changed, rulesWait := r.permits.Configure(next.Permissions)
+	if changed {
 		_ = r.checkRules(context.Background()) // it never fails
 	}
+	r.admitted(context.Background(), next, rulesWait)
 	if before := r.refused.set(nil); before != nil {
 		const accepted = "The configuration was read again and is in effect"
 		r.Log.Info().Msg(accepted)
 		r.front.Log("notice", "tabrelay", accepted)
 	}
+	return r.tellRestart(r.admit(next)), nil
+}
+
+// tellRestart tells which settings that may be in effect wait for a restart.
+func (r *Relay) tellRestart(next config.Config) (restart []string) {
 	restart = slices.DeleteFunc(config.Changed(r.config, next), func(key string) bool { return slices.Contains(live, key) })
 	if r.refused.waits(restart) {
 		message := "Changed in the configuration, but in effect only after a restart (tabrelay down, tabrelay up): " + strings.Join(restart, ", ")
 		r.notices.add(Notice{Time: time.Now(), Kind: "config", Message: message})
 		r.Log.Warn().Strs("keys", restart).Msg(message) // last: whoever reads it finds the notice
 	}
-	return restart, nil
+	return restart
 }
 
 // refuse keeps things as they are, and says so once for each reason.

@@ -17,7 +17,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/config"
-	"tabrelay/relay/join"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/prompt"
 	"tabrelay/relay/review"
@@ -99,7 +98,7 @@ func (v *reviewer) ask(method, path string, body any) (int, []byte) {
 	if err != nil {
 		v.t.Fatal(err)
 	}
-	res, err := join.HTTP(v.home).Do(req)
+	res, err := v.asPerson().Do(req)
 	if err != nil {
 		v.t.Fatal(err)
 	}

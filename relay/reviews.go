@@ -47,6 +47,7 @@ type found struct {
 type developing struct {
 	content
 	plugin *plugin.Plugin // once it was offered
+	seat   string         // names the run of plugin dev
 }
 
 // open reads what was decided.
@@ -61,6 +62,20 @@ func (v *reviews) open(ctx context.Context, s *store.Store, required bool, log z
 		}
 	}
 	return err
+}
+
+// require makes a review needed from now on.
+func (v *reviews) require() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.required = true
+}
+
+// areRequired reports whether a review is needed.
+func (v *reviews) areRequired() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.required
 }
 
 // admit takes out of added what no person accepted, and puts the content that they accepted last in its place if it is

@@ -7,7 +7,10 @@ import (
 	"regexp"
 	"time"
 
+	"tabrelay/relay/confirm"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/review"
+	"tabrelay/relay/wire"
 )
 
 // panelSheet is how much of a plugin a side panel is given to read, in bytes of text. JSON makes more of some of them.
@@ -15,7 +18,7 @@ const panelSheet = 1 << 20
 
 // listReviews answers GET /api/v1/reviews: what waits for a person.
 func (r *Relay) listReviews(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, map[string]any{"reviews": r.reviews.waiting(), "required": r.config.Review.Required})
+	reply(w, http.StatusOK, map[string]any{"reviews": r.reviews.waiting(), "required": r.reviews.areRequired()})
 }
 
 // showReview answers GET /api/v1/reviews/{plugin}.
@@ -41,12 +44,21 @@ func (r *Relay) decideReview(w http.ResponseWriter, req *http.Request) {
 	}
 	session, _ := sender(req.Context())
 	name := req.PathValue("plugin")
-	verdict, status, failure := r.reviews.decide(req.Context(), name, d, decidedBy(session))
+	change, status, failure := r.accepting(name, d)
 	if failure != nil {
 		refuse(w, status, failure)
 		return
 	}
-	r.recordReview(session, name, d.Hash, string(verdict))
+	by, ok := r.confirmed(w, req, change)
+	if !ok {
+		return
+	}
+	verdict, status, failure := r.reviews.decide(req.Context(), name, d, by)
+	if failure != nil {
+		refuse(w, status, failure)
+		return
+	}
+	r.recordReview(session, name, d.Hash, string(verdict), by)
 	if failure := r.offerAgain(); failure != nil {
 		refuse(w, http.StatusUnprocessableEntity, failure)
 		return
@@ -59,6 +71,32 @@ func (r *Relay) decideReview(w http.ResponseWriter, req *http.Request) {
 		}
 	}
 	reply(w, http.StatusOK, answer)
+}
+
+// accepting is what accepting a plugin allows; nil: nothing, because that is accepted already, or the verdict is another.
+func (r *Relay) accepting(name string, d Decision) (c *confirm.Change, status int, failure *fault.Error) {
+	if d.Verdict != "accept" {
+		return nil, 0, nil
+	}
+	sheet, failure := r.reviews.sheet(name)
+	switch {
+	case failure != nil:
+		return nil, http.StatusNotFound, failure
+	case sheet.Hash != d.Hash:
+		return nil, http.StatusConflict, changedSince(name)
+	case sheet.State == review.Accepted:
+		return nil, 0, nil
+	}
+	return running(sheet, "reviewed, and runs", "tabrelay plugin review "+name), 0, nil
+}
+
+// running is what letting a content of a plugin run changes.
+func running(s review.Sheet, after, command string) *confirm.Change {
+	before := map[bool]string{true: "off", false: "the content that was reviewed before runs"}[s.Serving == ""]
+	if s.Serving == s.Hash {
+		before = "runs while plugin dev does"
+	}
+	return confirm.New("The plugin "+s.Plugin+" may run", command, confirm.Difference{What: "content " + s.Hash[:12], Before: before, After: after}).Reading(s.Permissions...)
 }
 
 var hashForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
@@ -76,6 +114,10 @@ func decision(w http.ResponseWriter, req *http.Request) (d Decision, ok bool) {
 	return d, true
 }
 
+// DevelopHeader names one run of plugin dev, which was confirmed once: the relay chooses it, and the next build of that
+// run brings it along while the one before is still served.
+const DevelopHeader = "Tabrelay-Development"
+
 // developHere answers POST /api/v1/reviews/{plugin}/dev, which `plugin dev` sends from a terminal: the content runs as
 // long as the request lasts, and at most until the relay ends. The answer begins when it may.
 func (r *Relay) developHere(w http.ResponseWriter, req *http.Request) {
@@ -84,9 +126,25 @@ func (r *Relay) developHere(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	session, _ := sender(req.Context())
-	name := req.PathValue("plugin")
-	end := r.reviews.develop(name, d.Hash)
-	r.recordReview(session, name, d.Hash, "accepted while plugin dev runs")
+	name, seat := req.PathValue("plugin"), req.Header.Get(DevelopHeader)
+	var change *confirm.Change
+	if !r.reviews.develops(name, seat) {
+		sheet, failure := r.reviews.sheet(name)
+		if failure != nil {
+			refuse(w, http.StatusNotFound, failure)
+			return
+		}
+		change = confirm.New("Each build of the plugin "+name+" may run while plugin dev does", "tabrelay plugin dev",
+			confirm.Difference{What: name, Before: "off until a person reviewed a build", After: "each build runs without a review, until plugin dev ends"}).Reading(sheet.Permissions...)
+		seat = wire.NewID()
+	}
+	by, ok := r.confirmed(w, req, change)
+	if !ok {
+		return
+	}
+	end := r.reviews.develop(name, d.Hash, seat)
+	r.recordReview(session, name, d.Hash, "accepted while plugin dev runs", by)
+	w.Header().Set(DevelopHeader, seat)
 	defer func() {
 		end()
 		_ = r.offerAgain() // which tells what is wrong itself

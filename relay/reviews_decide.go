@@ -40,6 +40,10 @@ func noPlugin(name string) *fault.Error {
 		fault.WithHint("`tabrelay plugin list` lists the plugins. Those that come with tabrelay need no review, and those that are broken cannot be reviewed."))
 }
 
+func changedSince(name string) *fault.Error {
+	return fault.New(fault.InvalidRequest, "The plugin "+name+" has changed since you looked at it, so nothing was decided", fault.WithHint("Look at it again, and then decide."))
+}
+
 // Decision is the body of POST /api/v1/reviews/{plugin}.
 type Decision struct {
 	Hash    string `json:"hash"`    // of the content that was looked at
@@ -60,8 +64,7 @@ func (v *reviews) decide(ctx context.Context, name string, d Decision, by string
 	case f == nil:
 		return verdict, http.StatusNotFound, noPlugin(name)
 	case f.plugin.Hash != d.Hash:
-		return verdict, http.StatusConflict, fault.New(fault.InvalidRequest, "The plugin "+name+" has changed since you looked at it, so nothing was decided",
-			fault.WithHint("Look at it again, and then decide."))
+		return verdict, http.StatusConflict, changedSince(name)
 	}
 	one := store.Review{Plugin: name, Hash: d.Hash, Created: time.Now(), By: by, Verdict: verdict}
 	var packed []byte
@@ -84,8 +87,8 @@ func (v *reviews) decide(ctx context.Context, name string, d Decision, by string
 }
 
 // develop lets one content of a plugin run while its author works on it, until end is called.
-func (v *reviews) develop(name, hash string) (end func()) {
-	s := &developing{content: content{name, hash}}
+func (v *reviews) develop(name, hash, seat string) (end func()) {
+	s := &developing{content: content{name, hash}, seat: seat}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.sessions = append(v.sessions, s)
@@ -94,6 +97,13 @@ func (v *reviews) develop(name, hash string) (end func()) {
 		defer v.mu.Unlock()
 		v.sessions = slices.DeleteFunc(v.sessions, func(other *developing) bool { return other == s })
 	}
+}
+
+// develops reports whether a run of `plugin dev` is one that was confirmed for a plugin, and is not over.
+func (v *reviews) develops(name, seat string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.ContainsFunc(v.sessions, func(s *developing) bool { return s.content.plugin == name && s.seat == seat })
 }
 
 // admitPlugins leaves of a person's plugins what may run. offer.mu is held.
@@ -109,18 +119,10 @@ func (r *Relay) admitPlugins(added []plugin.Entry) {
 	}
 }
 
-// decidedBy names a person by the way they came.
-func decidedBy(s call.Session) string {
-	if s.Via == viaPanel {
-		return "panel"
-	}
-	return "terminal"
-}
-
 // recordReview writes what a person decided about a plugin into the audit log.
-func (r *Relay) recordReview(s call.Session, plugin, hash, decision string) {
+func (r *Relay) recordReview(s call.Session, plugin, hash, decision, by string) {
 	r.record(call.Entry{
-		At: time.Now(), Kind: call.EntryReview, Session: s, Plugin: plugin, Decision: decision, DecidedBy: decidedBy(s),
+		At: time.Now(), Kind: call.EntryReview, Session: s, Plugin: plugin, Decision: decision, DecidedBy: by,
 		Detail: fmt.Sprintf("content %s of the plugin %s", hash, plugin),
 	})
 }

@@ -14,7 +14,6 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault/faulttest"
-	"tabrelay/relay/join"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/registry"
 	"tabrelay/relay/review"
@@ -215,7 +214,7 @@ func TestDevelopedContentRunsWhileItsAuthorWorks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := join.HTTP(w.home).Do(req)
+		res, err := w.asPerson().Do(req)
 		if err != nil || res.StatusCode != http.StatusOK {
 			t.Fatal(err, res)
 		}

@@ -36,6 +36,8 @@ type Status struct {
 	Refused    *RefusedConfig     `json:"refused,omitempty"`    // a configuration that was not taken over
 	Reviews    []ReviewStatus     `json:"reviews"`              // of the plugins in a person's folders
 	Unreviewed bool               `json:"unreviewed,omitempty"` // review.required is false: every plugin runs
+	Unapplied  string             `json:"unapplied,omitempty"`  // what of the configuration waits for the person, because it lets agents do more
+	Widened    string             `json:"widened,omitempty"`    // what this start lets agents do that the one before did not, until the person has seen it
 	Restart    []string           `json:"restart,omitempty"`    // keys of the configuration that wait for a restart
 	Trouble    *fault.Error       `json:"trouble,omitempty"`    // why no browser is connected
 	Corruption map[string]int     `json:"corruption,omitempty"` // messages that could not be used, by peer
@@ -86,7 +88,7 @@ func (r *Relay) showStatus(w http.ResponseWriter, req *http.Request) {
 func (s Status) forAgent(client string) Status {
 	s.Home, s.PID, s.Extension.Folder = "", 0, ""
 	s.Tabs, s.Problems, s.Reviews, s.Notices, s.Questions = []hub.Tab{}, []registry.Problem{}, []ReviewStatus{}, []Notice{}, 0
-	s.Refused = nil
+	s.Refused, s.Unapplied, s.Widened = nil, "", ""
 	s.Clients = slices.DeleteFunc(s.Clients, func(a Attached) bool { return a.Client != client })
 	s.Calls = slices.DeleteFunc(s.Calls, func(c CallStatus) bool { return c.Client != client })
 	s.Plugins = slices.Clone(s.Plugins)
@@ -104,10 +106,10 @@ func (r *Relay) Status(ctx context.Context) Status {
 		Extension: ExtensionStatus{Folder: r.folder.dir, Bundle: extension.BundleHash(), ID: extension.ID},
 		Browsers:  listed(r.hub.Browsers()), Tabs: listed(r.hub.Tabs()), Clients: r.clients.list(), Plugins: []PluginStatus{},
 		Tools: len(snapshot.Tools), Problems: r.problems(snapshot), Notices: r.notices.all(), Calls: r.recent(ctx),
-		Reviews: r.reviews.list(), Unreviewed: !r.config.Review.Required,
+		Reviews: r.reviews.list(), Unreviewed: !r.reviews.areRequired(), Unapplied: r.rights.waiting(), Widened: r.rights.widened(),
 	}
 	s.Default.ReadOnly, s.Default.Other = r.permits.Default()
-	s.Paused, s.Questions = r.permits.Paused(), len(r.permits.Pending(""))
+	s.Paused, s.Questions = r.permits.Paused(), r.questionsFor("")
 	if r.demo != nil {
 		s.Demo = r.demo.URL()
 	}

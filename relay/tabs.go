@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/confirm"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
 )
@@ -70,23 +71,43 @@ func (r *Relay) releaseTab(w http.ResponseWriter, req *http.Request) {
 			fault.WithHint("GET /api/v1/tabs lists the tabs.")))
 		return
 	}
-	owner := r.hub.Release(profile, tab)
+	owner := r.ownerOf(profile, tab)
+	var change *confirm.Change
+	if owner != nil {
+		change = confirm.New("A tab is taken away from the agent that works in it", fmt.Sprintf("tabrelay tabs release %d", tab),
+			confirm.Difference{What: fmt.Sprintf("tab %d in %s", tab, r.labelOf(profile)), Before: "for " + owner.Name + " alone", After: "for the next agent that changes something there"})
+	}
+	by, ok := r.confirmed(w, req, change)
+	if !ok {
+		return
+	}
+	if now := r.ownerOf(profile, tab); owner != nil && now != nil && now.Lane == owner.Lane { // whom it was confirmed for
+		owner = r.hub.Release(profile, tab)
+	} else {
+		owner = nil
+	}
 	if owner == nil {
 		refuse(w, http.StatusNotFound, fault.New(fault.ResourceNotFound, fmt.Sprintf("No agent owns the tab %d", tab),
 			fault.WithHint("GET /api/v1/tabs, or `tabrelay tabs`, shows which tabs have an owner.")))
 		return
 	}
 	session, _ := sender(req.Context())
-	by := "terminal"
-	if session.Via == viaPanel {
-		by = "panel"
-	}
 	r.Log.Info().Str("client", owner.Client).Str("profile", profile).Int("tab", tab).Str("by", by).Msg("a tab was taken away from its owner")
 	r.record(call.Entry{
 		At: time.Now(), Kind: call.EntryTab, Session: session, ProfileID: profile, Profile: r.labelOf(profile), TabID: tab,
 		Decision: "released", DecidedBy: by, Detail: fmt.Sprintf("The tab %d was taken away from %s, which had it since %s", tab, owner.Name, owner.Since.UTC().Format(time.RFC3339)),
 	})
 	reply(w, http.StatusOK, Released{*owner})
+}
+
+// ownerOf is whose a tab is; nil: nobody's.
+func (r *Relay) ownerOf(profileID string, tabID int) *hub.Owner {
+	for _, t := range r.hub.Tabs() {
+		if t.ProfileID == profileID && t.ID == tabID {
+			return t.Owner
+		}
+	}
+	return nil
 }
 
 // labelOf is what people call a profile; empty when nobody knows it.

@@ -8,9 +8,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
 	"time"
 
 	"tabrelay/relay"
+	"tabrelay/relay/confirm"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/join"
 )
@@ -65,8 +68,42 @@ func (a *app) request(ctx context.Context, method, path string, body, answer any
 	return nil
 }
 
-// send sends a request. What comes back is an answer that was not refused.
+// send sends a request. What comes back is an answer that was not refused. Where a person has to confirm it, they are
+// asked at the controlling terminal.
 func (a *app) send(ctx context.Context, method, path string, body any, accept string) (*http.Response, error) {
+	return a.sendWith(ctx, method, path, body, http.Header{"Accept": {accept}}, a.confirmHere)
+}
+
+// mostAsked is how often a person is asked for one request, whose change may be another one once they have read it.
+const mostAsked = 3
+
+// sendWith is send with headers, and with another way to confirm it.
+func (a *app) sendWith(ctx context.Context, method, path string, body any, header http.Header, confirm func(context.Context, *confirm.Change) error) (*http.Response, error) {
+	header = header.Clone()
+	for asked := 0; ; asked++ {
+		res, err := a.sendOnce(ctx, method, path, body, header)
+		var u *unconfirmed
+		if !errors.As(err, &u) || asked == mostAsked {
+			return res, err
+		}
+		if err := confirm(ctx, u.Change); err != nil {
+			return nil, err
+		}
+		header.Set(relay.ConfirmedHeader, u.Digest)
+	}
+}
+
+// askedElsewhere tells the person where they are asked, while the relay waits for their answer.
+func (a *app) askedElsewhere(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got1xxResponse: func(_ int, header textproto.MIMEHeader) error {
+		if header.Get(relay.AskedHeader) != "" {
+			a.notef("Answer in tabrelay's panel.\n")
+		}
+		return nil
+	}})
+}
+
+func (a *app) sendOnce(ctx context.Context, method, path string, body any, header http.Header) (*http.Response, error) {
 	if _, ok := join.Running(ctx, a.home); !ok {
 		return nil, errNotRunning()
 	}
@@ -74,11 +111,11 @@ func (a *app) send(ctx context.Context, method, path string, body any, accept st
 	if err != nil {
 		return nil, fmt.Errorf("cannot encode the request: %w", err)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, "http://127.0.0.1"+path, bytes.NewReader(text))
+	req, err := http.NewRequestWithContext(a.askedElsewhere(ctx), method, "http://127.0.0.1"+path, bytes.NewReader(text))
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Accept", accept)
+	req.Header = header
 	res, err := join.HTTP(a.home).Do(req)
 	if err != nil {
 		return nil, a.unanswered(ctx, "the relay did not answer", err)
@@ -90,6 +127,10 @@ func (a *app) send(ctx context.Context, method, path string, body any, accept st
 	said, err := io.ReadAll(res.Body)
 	if err != nil {
 		return nil, a.unanswered(ctx, "the relay's answer ended early", err)
+	}
+	if u := (&unconfirmed{}); res.StatusCode == http.StatusPreconditionRequired && json.Unmarshal(said, &u.Unconfirmed) == nil && u.Change != nil && u.Unconfirmed.Error != nil {
+		u.Change.Beside = u.Asked
+		return nil, u
 	}
 	return nil, refusal(res.StatusCode, said)
 }

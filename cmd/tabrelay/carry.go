@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 
 	"tabrelay/relay"
 	"tabrelay/relay/call"
+	"tabrelay/relay/confirm"
 	"tabrelay/relay/permit"
 )
 
@@ -89,23 +91,29 @@ func (a *app) answerLines(ctx context.Context, body io.Reader) <-chan answerLine
 // question is what the person at this terminal is asked while their call waits. It may be answered elsewhere, or end,
 // before they have typed anything.
 type question struct {
-	app   *app
-	open  *call.Approval // nil: none
-	typed chan string    // lines of stdin; nil until something is asked. Closed when stdin ends
+	app      *app
+	terminal *controlling   // nil until something is asked
+	open     *call.Approval // nil: none
+	typed    chan string    // lines of the terminal; nil until something is asked. Closed when it ends
 }
 
 // put asks. What is typed from then on is the answer.
 func (q *question) put(asked call.Approval) {
-	if !q.app.interactive() || q.open != nil && q.open.ID == asked.ID {
+	if q.open != nil && q.open.ID == asked.ID {
 		return
 	}
+	if q.terminal == nil {
+		if q.terminal, _ = openControlling(); q.terminal == nil {
+			return // nobody is here: the panel asks
+		}
+	}
 	q.open = &asked
-	q.app.notef("%s\n%s ", permit.Text(asked), q.prompt())
+	q.terminal.printf("%s\n%s ", permit.Text(asked), q.prompt())
 	if q.typed == nil {
 		q.typed = make(chan string)
 		go func() { // until the process ends: a read of a terminal cannot be called back
 			defer close(q.typed)
-			for in := bufio.NewReader(q.app.in); ; {
+			for in := bufio.NewReader(q.terminal.in); ; {
 				line, err := in.ReadString('\n')
 				if err != nil {
 					return
@@ -119,15 +127,15 @@ func (q *question) put(asked call.Approval) {
 func (q *question) prompt() string {
 	switch {
 	case q.open.Shown.Hidden > 0:
-		return "Allow it? [y: this once, a: show all of it first, N: no]"
+		return "Allow it? Type yes for this once, all to see all of it first; anything else denies it:"
 	case slices.Contains(q.open.Choices, "session"):
-		return "Allow it? [y: this once, s: for this session, N: no]"
+		return "Allow it? Type yes for this once, session for this session; anything else denies it:"
 	}
-	return "Allow it? [y/N]"
+	return "Allow it? Type yes to allow it; anything else denies it:"
 }
 
 // answer sends what was typed; anything but a yes is a no, and so is the end of what can be typed.
-func (q *question) answer(ctx context.Context, typed string, ok bool) {
+func (q *question) answer(ctx context.Context, line string, ok bool) {
 	if !ok {
 		q.typed = nil
 	}
@@ -135,22 +143,25 @@ func (q *question) answer(ctx context.Context, typed string, ok bool) {
 		return
 	}
 	verdict := relay.Verdict{Answer: "deny"}
-	switch strings.ToLower(strings.TrimSpace(typed)) {
-	case "a", "all":
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "all":
 		if q.open.Shown.Hidden > 0 {
 			q.showAll(ctx)
 			return
 		}
-	case "y", "yes":
+	case confirm.Word:
 		verdict = relay.Verdict{Answer: "allow", For: "once"}
-	case "s", "session":
+	case "session":
 		if slices.Contains(q.open.Choices, "session") {
 			verdict = relay.Verdict{Answer: "allow", For: "session"}
 		}
 	}
-	var left relay.Approvals
-	if err := q.app.post(ctx, "/api/v1/approvals/"+url.PathEscape(q.open.ID), verdict, &left); err != nil {
+	typed := func(context.Context, *confirm.Change) error { return nil } // they read it, and typed the word
+	res, err := q.app.sendWith(ctx, http.MethodPost, "/api/v1/approvals/"+url.PathEscape(q.open.ID), verdict, http.Header{}, typed)
+	if err != nil {
 		q.app.notef("%s\n", err) // the call says what became of it
+	} else {
+		_ = res.Body.Close() // what is left to answer does not matter here
 	}
 	q.open = nil
 }
@@ -158,10 +169,10 @@ func (q *question) answer(ctx context.Context, typed string, ok bool) {
 // showAll shows all of what the question hides, and asks again.
 func (q *question) showAll(ctx context.Context) {
 	if err := q.app.openArguments(ctx, q.open); err != nil {
-		q.app.notef("%s\n%s ", err, q.prompt())
+		q.terminal.printf("%s\n%s ", err, q.prompt())
 		return
 	}
-	q.app.notef("%s\n%s ", permit.Text(*q.open), q.prompt())
+	q.terminal.printf("%s\n%s ", permit.Text(*q.open), q.prompt())
 }
 
 // settled ends a prompt whose question needs no answer any more.

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -65,7 +67,7 @@ func (a *app) clientsList() *cobra.Command {
 func (a *app) clientsNow(ctx context.Context) ([]relay.ClientView, error) {
 	if _, ok := join.Running(ctx, a.home); ok {
 		var v relay.ClientsView
-		err := a.get(ctx, "/api/v1/clients", &v)
+		err := a.get(ctx, clientsPath, &v)
 		return v.Clients, err
 	}
 	secrets, err := a.secrets()
@@ -132,14 +134,16 @@ func (a *app) clientsAdd() *cobra.Command {
 	var b bounds
 	cmd := &cobra.Command{
 		Use: "add NAME", Short: "Make a token for an HTTP client and print it, once", Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			within, err := b.over(call.Scope{})
 			if err != nil {
 				return err
 			}
-			if err := a.printToken(func(s *config.Secrets) (string, error) { return s.AddWithin(args[0], within) }); err != nil {
+			token, err := a.newClient(cmd.Context(), args[0], within)
+			if err != nil {
 				return err
 			}
+			a.printToken(token)
 			a.notePlugins(within)
 			return nil
 		},
@@ -154,7 +158,7 @@ func (a *app) clientsScope() *cobra.Command {
 		Use: "scope NAME", Short: "Show or set what a client may see and call at the most", Args: cobra.ExactArgs(1),
 		Long: "Show or set what a client may see and call at the most, whatever the permissions say. Only the flags that are given change;\n" +
 			"--toolset all, --plugins all and --read-only=false take a bound away. It holds at once, for calls that come from then on.",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			secrets, err := a.secrets()
 			if err != nil {
 				return err
@@ -171,7 +175,7 @@ func (a *app) clientsScope() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := secrets.SetScope(c.Name, within); err != nil {
+				if err := a.setScope(cmd.Context(), secrets, c.Name, within); err != nil {
 					return err
 				}
 				a.notef("%s may use: %s.\n", c.Name, scope.Words(within))
@@ -196,29 +200,79 @@ func hintClients(err error) error {
 func (a *app) clientsRotate() *cobra.Command {
 	return &cobra.Command{
 		Use: "rotate NAME", Short: "Replace a client's token and print the new one, once", Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return a.printToken(func(s *config.Secrets) (string, error) { return s.Rotate(args[0]) })
+		RunE: func(cmd *cobra.Command, args []string) error {
+			token, err := a.rotateToken(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			a.printToken(token)
+			return nil
 		},
 	}
 }
 
-func (a *app) printToken(from func(*config.Secrets) (string, error)) error {
+// newClient admits a client: through the relay that runs, or in the home folder when none does.
+func (a *app) newClient(ctx context.Context, name string, within call.Scope) (token string, err error) {
+	if err := config.CheckClientName(name); err != nil {
+		return "", usage("%w", err)
+	}
+	if _, ok := join.Running(ctx, a.home); ok {
+		var made relay.Token
+		err := a.post(ctx, clientsPath, relay.NewClient{Name: name, Scope: within}, &made)
+		return made.Token, err
+	}
 	secrets, err := a.secrets()
-	if err != nil {
+	switch {
+	case err != nil:
+		return "", err
+	case known(secrets, name):
+		return "", config.Exists(name)
+	}
+	if err := a.confirmHere(ctx, relay.AddChange(name, within)); err != nil {
+		return "", err
+	}
+	return secrets.AddWithin(name, within)
+}
+
+// rotateToken gives a client a new token, as newClient does.
+func (a *app) rotateToken(ctx context.Context, name string) (token string, err error) {
+	secrets, err := a.secrets()
+	switch {
+	case err != nil:
+		return "", err
+	case !known(secrets, name):
+		return "", hintClients(config.UnknownClient(name, secrets.Clients()))
+	}
+	if _, ok := join.Running(ctx, a.home); ok {
+		var made relay.Token
+		err := a.post(ctx, clientsPath+"/"+url.PathEscape(name)+"/rotate", struct{}{}, &made)
+		return made.Token, err
+	}
+	if err := a.confirmHere(ctx, relay.RotateClientChange(name)); err != nil {
+		return "", err
+	}
+	return secrets.Rotate(name)
+}
+
+// setScope bounds a client anew, as newClient does.
+func (a *app) setScope(ctx context.Context, secrets *config.Secrets, name string, within call.Scope) error {
+	if _, ok := join.Running(ctx, a.home); ok {
+		var now relay.ClientsView
+		return a.request(ctx, http.MethodPut, clientsPath+"/"+url.PathEscape(name), map[string]call.Scope{"scope": within}, &now)
+	}
+	if err := a.confirmHere(ctx, relay.ScopeChange(name, secrets.Clients(), within)); err != nil {
 		return err
 	}
-	token, err := from(secrets)
-	if errors.Is(err, config.ErrClientName) {
-		return usage("%w", err)
-	}
-	if err != nil {
-		return hintClients(err)
-	}
+	return secrets.SetScope(name, within)
+}
+
+const clientsPath = "/api/v1/clients"
+
+func (a *app) printToken(token string) {
 	if a.interactive() {
 		a.notef("The token is shown only now. Send it as “Authorization: Bearer …”.\n")
 	}
 	a.printf("%s\n", token)
-	return nil
 }
 
 func (a *app) clientsRevoke() *cobra.Command {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ func (a *app) connect() *cobra.Command {
 		Long:      "Write tabrelay into the configuration of one of: " + strings.Join(connect.Names(), ", ") + ".\nThe file as it was is kept beside it, with .before-tabrelay at the end of its name.",
 		ValidArgs: connect.Names(),
 		Args:      cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			client, env, err := findClient(args[0])
 			if err != nil {
 				return err
@@ -32,7 +33,7 @@ func (a *app) connect() *cobra.Command {
 			if print {
 				return a.printEntry(client, env, secrets)
 			}
-			return a.writeEntry(client, env, secrets)
+			return a.writeEntry(cmd.Context(), client, env, secrets)
 		},
 	}
 	cmd.Flags().BoolVar(&print, "print", false, "print the entry instead of writing it")
@@ -62,7 +63,7 @@ func (a *app) server() (connect.Server, error) {
 }
 
 // writeEntry connects a client. A token that works already is kept, so that doing it twice changes nothing.
-func (a *app) writeEntry(client connect.Client, env connect.Environment, secrets *config.Secrets) error {
+func (a *app) writeEntry(ctx context.Context, client connect.Client, env connect.Environment, secrets *config.Secrets) error {
 	server, err := a.server()
 	if err != nil {
 		return err
@@ -73,7 +74,7 @@ func (a *app) writeEntry(client connect.Client, env connect.Environment, secrets
 	}
 	server.Token = old.Token
 	if name, ok := secrets.Verify(old.Token); !ok || name != client.Name {
-		if server.Token, err = freshToken(secrets, client.Name); err != nil {
+		if server.Token, err = a.freshToken(ctx, secrets, client.Name); err != nil {
 			return err
 		}
 	}
@@ -93,10 +94,12 @@ func (a *app) writeEntry(client connect.Client, env connect.Environment, secrets
 	return nil
 }
 
-// freshToken makes a token for a client whose old one, if any, is not known any more.
-func freshToken(secrets *config.Secrets, name string) (string, error) {
+// freshToken makes a token for a client whose old one, if any, is not known any more. Who has none so far may attach
+// over the socket by that name anyway, so that a first token adds nothing to what it may do. One in place of another
+// token is confirmed: whoever is given it takes the client's place.
+func (a *app) freshToken(ctx context.Context, secrets *config.Secrets, name string) (string, error) {
 	if known(secrets, name) {
-		return secrets.Rotate(name)
+		return a.rotateToken(ctx, name)
 	}
 	return secrets.Add(name)
 }

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -120,45 +118,16 @@ func (a *app) replayLetter() *cobra.Command {
 	var asJSON, yes bool
 	cmd := &cobra.Command{
 		Use: "replay ID", Short: "Call the tool again, with the same arguments", Args: cobra.ExactArgs(1),
-		Long: "Call the tool again, with the same arguments. Unless the tool only reads, you are asked first: the action may have happened.\nThe new call has an id of its own, and the letter names it.",
+		Long: "Call the tool again, with the same arguments. Unless the tool only reads, you confirm it first, in the side panel if it is open, else at the terminal: the action may\nhave happened. The new call has an id of its own, and the letter names it.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var l relay.Letter
-			if err := a.get(cmd.Context(), letterPath(args[0]), &l); err != nil {
-				return err
-			}
-			if l.Replayable && l.Asks && !yes {
-				if err := a.confirmReplay(l); err != nil {
-					return err
-				}
-			}
-			answer, err := a.carryOut(cmd.Context(), letterPath(args[0])+"/replay", relay.Repeat{Confirmed: true})
+			answer, err := a.carryOut(cmd.Context(), letterPath(args[0])+"/replay", relay.Repeat{})
 			if err != nil {
 				return err
 			}
 			return a.printAnswer(answer, asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&yes, "yes", false, "has no effect: what may change something is always confirmed")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result with where and how the call ran, or the whole failure")
 	return cmd
-}
-
-// confirmReplay asks the person whether an action that may have happened is to be repeated.
-func (a *app) confirmReplay(l relay.Letter) error {
-	known := "Nobody knows whether it happened."
-	switch {
-	case l.Late == "executed":
-		known = "By now it is known that it HAS happened; it would happen a second time."
-	case l.Late == "not_executed", l.Outcome == "not_executed":
-		known = "It is known that it has not happened."
-	}
-	if !a.interactive() {
-		return failed("%s may change something twice, and nobody can be asked here: %s", l.Tool, known).hinting("look at the page; then run it in a terminal, or with --yes")
-	}
-	a.notef("%s\n%s %s\nCall it again? [y/N] ", known, l.Tool, argumentsText(l))
-	line, _ := bufio.NewReader(a.in).ReadString('\n') // no answer is no
-	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
-		return failed("nothing was called")
-	}
-	return nil
 }

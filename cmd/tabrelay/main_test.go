@@ -19,6 +19,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sys/unix"
 
 	"tabrelay/relay/config"
 	"tabrelay/relay/join"
@@ -27,7 +28,19 @@ import (
 var update = flag.Bool("update", false, "rewrite the expected output in testdata/script")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"tabrelay": main, "chrome": chrome, "agent": agent})
+	commands := map[string]func(){"tabrelay": main, "chrome": chrome, "agent": agent}
+	if commands[filepath.Base(os.Args[0])] == nil { // it is the tests, not a command of theirs
+		leaveTerminal()
+	}
+	testscript.Main(m, commands)
+}
+
+// leaveTerminal gives up the controlling terminal of whoever runs the tests: a session has one only where it says so.
+func leaveTerminal() {
+	if terminal, err := os.OpenFile("/dev/tty", os.O_RDWR, 0); err == nil {
+		_ = unix.IoctlSetInt(int(terminal.Fd()), unix.TIOCNOTTY, 0) // then a session finds one it does not expect, and fails
+		_ = terminal.Close()                                        // nothing was written
+	}
 }
 
 // The sessions in testdata/script are the manual of the command line: what a person types, and what they see.

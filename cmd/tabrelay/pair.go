@@ -1,21 +1,28 @@
 package main
 
 import (
+	"context"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"tabrelay/relay"
+	"tabrelay/relay/join"
 )
 
 func (a *app) pair() *cobra.Command {
-	var asJSON bool
+	var asJSON, rotate bool
 	cmd := &cobra.Command{
 		Use: "pair", Short: "Print a one-time string that pairs an extension from a store", Args: cobra.NoArgs,
 		Long: "Print a string that pairs an extension which was not loaded from tabrelay's own folder, for example one from a store.\n" +
 			"Paste it into the extension's side panel. It is good for five minutes and one use; a new one replaces it.\n" +
-			"An extension that `tabrelay up` has prepared needs none.",
+			"An extension that `tabrelay up` has prepared needs none.\n\n" +
+			"--rotate replaces the secret that relay and extensions share: connections made with the old one end, the extension in\n" +
+			"tabrelay's own folder connects again by itself, and every other one needs a new string.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if rotate {
+				return a.rotatePairing(cmd.Context(), asJSON)
+			}
 			var p relay.Pairing
 			if err := a.post(cmd.Context(), "/api/v1/pairing", struct{}{}, &p); err != nil {
 				return err
@@ -29,5 +36,31 @@ func (a *app) pair() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&rotate, "rotate", false, "replace the pairing secret")
 	return cmd
+}
+
+func (a *app) rotatePairing(ctx context.Context, asJSON bool) error {
+	done := relay.Rotated{Folder: string(a.home.Extension())}
+	if _, ok := join.Running(ctx, a.home); ok {
+		if err := a.post(ctx, "/api/v1/pairing/rotate", struct{}{}, &done); err != nil {
+			return err
+		}
+	} else {
+		secrets, err := a.secrets()
+		if err == nil {
+			err = a.confirmHere(ctx, relay.RotateChange())
+		}
+		if err == nil {
+			err = secrets.RotatePairing()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if asJSON {
+		return a.printJSON(done)
+	}
+	a.notef("The pairing secret is another one. The extension in %s has it; other extensions need a new string: tabrelay pair\n", done.Folder)
+	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"tabrelay/relay"
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
+	"tabrelay/relay/confirm"
 	"tabrelay/relay/join"
 	"tabrelay/relay/permit"
 )
@@ -31,7 +32,7 @@ func (a *app) permit() *cobra.Command {
 }
 
 // onPermissions asks the relay, or without one does it here.
-func (a *app) onPermissions(ctx context.Context, ask func(answer *relay.Permissions) error, here func(*permit.Permits) error) (p relay.Permissions, err error) {
+func (a *app) onPermissions(ctx context.Context, ask func(answer *relay.Permissions) error, here func(*relay.Offline) error) (p relay.Permissions, err error) {
 	if _, ok := join.Running(ctx, a.home); ok {
 		return p, ask(&p)
 	}
@@ -39,14 +40,22 @@ func (a *app) onPermissions(ctx context.Context, ask func(answer *relay.Permissi
 	if err != nil {
 		return p, err
 	}
-	permits, done, err := relay.OfflinePermits(ctx, a.home, cfg)
+	offline, err := relay.OfflinePermits(ctx, a.home, cfg)
 	if err != nil {
 		return p, err
 	}
-	err = here(permits)
-	p = relay.PermissionsOf(permits)
-	permits.Close()
-	return p, errors.Join(err, done())
+	err = here(offline)
+	p = relay.PermissionsOf(offline.Permits)
+	return p, errors.Join(err, offline.Close())
+}
+
+// confirmOffline lets the person confirm a change of the rules that no relay can ask about.
+func (a *app) confirmOffline(ctx context.Context, o *relay.Offline, c *confirm.Change) error {
+	if err := a.confirmHere(ctx, c); err != nil || c == nil {
+		return err
+	}
+	o.Confirmed(c)
+	return nil
 }
 
 func (a *app) permitList() *cobra.Command {
@@ -56,7 +65,7 @@ func (a *app) permitList() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := a.onPermissions(cmd.Context(), func(p *relay.Permissions) error {
 				return a.get(cmd.Context(), "/api/v1/permissions", p)
-			}, func(*permit.Permits) error { return nil })
+			}, func(*relay.Offline) error { return nil })
 			if err != nil {
 				return err
 			}
@@ -74,7 +83,11 @@ func (a *app) printPermissions(p relay.Permissions) error {
 	a.printf("default  %s\n\n", defaultText(p.Default))
 	rows := [][]string{{"TARGET", "CLIENT", "MODE", "UNTIL", "FROM"}}
 	for _, r := range p.Rules {
-		rows = append(rows, []string{r.Target, every(r.Client), string(r.Mode), untilText(r.Until), string(r.From)})
+		from := string(r.From)
+		if r.Waits {
+			from += ", not in effect: tabrelay config apply"
+		}
+		rows = append(rows, []string{r.Target, every(r.Client), string(r.Mode), untilText(r.Until), from})
 	}
 	if err := a.table(rows...); err != nil || len(p.Grants) == 0 {
 		return err
@@ -131,8 +144,11 @@ func (a *app) permitSet() *cobra.Command {
 			}
 			p, err := a.onPermissions(cmd.Context(), func(p *relay.Permissions) error {
 				return a.request(cmd.Context(), http.MethodPut, "/api/v1/permissions", rule, p)
-			}, func(p *permit.Permits) error {
-				made, lasts, err := rule.Rule(p, "terminal")
+			}, func(p *relay.Offline) error {
+				made, lasts, err := rule.Rule(p.Permits, "terminal")
+				if err == nil {
+					err = a.confirmOffline(cmd.Context(), p, relay.SetChange(p.Permits, made, lasts))
+				}
 				if err != nil {
 					return err
 				}
@@ -169,8 +185,12 @@ func (a *app) permitUnset() *cobra.Command {
 			query := url.Values{"target": {args[0]}, "client": {client}}
 			_, err := a.onPermissions(cmd.Context(), func(p *relay.Permissions) error {
 				return a.request(cmd.Context(), http.MethodDelete, "/api/v1/permissions?"+query.Encode(), nil, p)
-			}, func(p *permit.Permits) error {
-				there, err := p.Unset(cmd.Context(), permit.Spelled(args[0]), client, "terminal")
+			}, func(p *relay.Offline) error {
+				target := permit.Spelled(args[0])
+				if err := a.confirmOffline(cmd.Context(), p, relay.UnsetChange(p.Permits, target, client)); err != nil {
+					return err
+				}
+				there, err := p.Unset(cmd.Context(), target, client, "terminal")
 				if err == nil && !there {
 					return failed("there is no such rule").hinting("tabrelay permit list shows them; those of config.json are changed there")
 				}

@@ -48,6 +48,8 @@ type development struct {
 	dir   string
 	last  *plugin.Plugin // what is offered; nil before the first good build
 	fresh bool           // the folder was added by this session
+	seat  string         // by which the relay knows this session once it was confirmed
+	alone bool           // nobody confirmed it
 	end   func()         // of the relay's letting last run; nil when it does not
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -24,7 +25,8 @@ func (a *app) pluginReview() *cobra.Command {
 		Use: "review [NAME]", Short: "Show what a plugin may do and what changed in it, and let it run", Args: cobra.MaximumNArgs(1),
 		Long: "A plugin that is new or has changed is off until you reviewed its content, here or in the side panel. Without NAME,\n" +
 			"lists what waits. With NAME, shows what the plugin asks for, what changed since your last review, and its files,\n" +
-			"through $PAGER on a terminal; then asks whether it may run. Only a person at a terminal can say yes.",
+			"through $PAGER on a terminal; then asks whether it may run. Only a person can say yes: in the side\n" +
+			"panel when it is open, else at the terminal itself.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case yes && refuse:
@@ -37,9 +39,6 @@ func (a *app) pluginReview() *cobra.Command {
 			s, err := a.sheet(cmd.Context(), args[0])
 			if err != nil {
 				return err
-			}
-			if (yes || refuse) && !a.interactive() {
-				return noPerson(s.Plugin)
 			}
 			if asJSON {
 				err = a.printJSON(s)
@@ -60,14 +59,9 @@ func (a *app) pluginReview() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, and ask nothing")
-	cmd.Flags().BoolVar(&yes, "yes", false, "accept it without asking; also needs a terminal")
-	cmd.Flags().BoolVar(&refuse, "refuse", false, "refuse it, or take back that it was accepted; also needs a terminal")
+	cmd.Flags().BoolVar(&yes, "yes", false, "accept it; you confirm that in the side panel or at the terminal all the same")
+	cmd.Flags().BoolVar(&refuse, "refuse", false, "refuse it, or take back that it was accepted")
 	return cmd
-}
-
-func noPerson(name string) error {
-	return failed("nothing was decided about %s: only a person can, and stdin is not a terminal", name).
-		hinting("review it in tabrelay's side panel, or in a terminal: tabrelay plugin review " + name)
 }
 
 func (a *app) listReviews(ctx context.Context, asJSON bool) error {
@@ -135,15 +129,15 @@ func (a *app) askReview(ctx context.Context, s review.Sheet) error {
 	case review.Developing:
 		a.notef("It runs while plugin dev does.\n")
 	}
-	if !a.interactive() {
+	if !hasTerminal() {
 		a.notef("%s\n%s\n", offUntil(s), "Only a person can let it run: in the side panel, or in a terminal: tabrelay plugin review "+s.Plugin)
 		return nil
 	}
-	if !a.confirmed("May " + s.Plugin + " run like this?") {
-		a.notef("%s tabrelay plugin review %s shows it again; --refuse refuses it.\n", offUntil(s), s.Plugin)
-		return nil
+	if err := a.decide(ctx, s, "accept"); !errors.Is(err, errUnconfirmed) {
+		return err
 	}
-	return a.decide(ctx, s, "accept")
+	a.notef("%s tabrelay plugin review %s shows it again; --refuse refuses it.\n", offUntil(s), s.Plugin)
+	return nil
 }
 
 // offUntil says what becomes of a plugin that was not accepted.
@@ -169,7 +163,7 @@ func (a *app) reviewAdded(ctx context.Context, name string) error {
 	if err != nil || s.State == review.Spared || s.State == review.Accepted {
 		return err
 	}
-	if a.interactive() {
+	if hasTerminal() {
 		a.notef("\n%s\n", sheetText(s, false))
 	}
 	return a.askReview(ctx, s)

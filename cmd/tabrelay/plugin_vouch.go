@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -12,10 +13,10 @@ import (
 	"tabrelay/relay/review"
 )
 
-// vouch lets a build run whose author sees it come about: while `plugin dev` runs at a terminal, it counts as reviewed.
-// Without a terminal nobody sees it, and nothing is vouched for.
+// vouch lets a build run whose author sees it come about: once a person has confirmed that, each build counts as
+// reviewed while `plugin dev` runs. Without somebody to confirm it, nothing is vouched for.
 func (d *development) vouch(ctx context.Context, p *plugin.Plugin) {
-	if !d.interactive() {
+	if d.alone {
 		return
 	}
 	last := d.end
@@ -23,7 +24,10 @@ func (d *development) vouch(ctx context.Context, p *plugin.Plugin) {
 	begun := make(chan error, 1)
 	go d.keepVouching(ctx, "/api/v1/reviews/"+url.PathEscape(p.Manifest.Name)+"/dev", relay.Decision{Hash: p.Hash}, begun)
 	if err := <-begun; err != nil {
-		d.notef("problem: the relay does not let it run without a review: %v\n", err)
+		d.alone = true // asking again at each save would only wear the person out
+		if !errors.Is(err, errNobody) {
+			d.notef("problem: builds do not run without a review: %v\n", err)
+		}
 		end()
 		return // an earlier build stays
 	}
@@ -36,7 +40,10 @@ func (d *development) vouch(ctx context.Context, p *plugin.Plugin) {
 // keepVouching does so as long as ctx lives, to one relay after the other. begun hears of the first time.
 func (d *development) keepVouching(ctx context.Context, path string, what relay.Decision, begun chan<- error) {
 	for first := true; ctx.Err() == nil; first = false {
-		res, err := d.send(ctx, http.MethodPost, path, what, "text/plain")
+		res, err := d.sendWith(ctx, http.MethodPost, path, what, http.Header{"Accept": {"text/plain"}, relay.DevelopHeader: {d.seat}}, d.confirmHere)
+		if err == nil {
+			d.seat = res.Header.Get(relay.DevelopHeader)
+		}
 		if first {
 			begun <- err
 		}

@@ -46,6 +46,12 @@ func (a *app) printStatus(s relay.Status) {
 	if s.Refused != nil {
 		a.printf("refused    %s\n", s.Refused.Reason)
 	}
+	if s.Unapplied != "" {
+		a.printf("unapplied  %s: tabrelay config apply\n", s.Unapplied)
+	}
+	if s.Widened != "" {
+		a.printf("widened    since the last start, %s; tabrelay config undo takes it back\n", s.Widened)
+	}
 	a.printf("home       %s\n", s.Home)
 	a.printf("extension  %s\n", s.Extension.Folder)
 	a.printf("tools      %d; %s (tabrelay permit list)\n", s.Tools, defaultText(s.Default))
@@ -53,7 +59,7 @@ func (a *app) printStatus(s relay.Status) {
 		a.printf("paused     all agents are stopped; tabrelay resume lets them go on\n")
 	}
 	if s.Questions > 0 {
-		a.printf("waiting    %s for you: answer in the side panel, or see tabrelay permit pending\n", counted(s.Questions, "question"))
+		a.printf("waiting    %s for you: answer in the side panel; calls also with tabrelay permit pending\n", counted(s.Questions, "question"))
 	}
 	for _, b := range s.Browsers {
 		state := "not connected"

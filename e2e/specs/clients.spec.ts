@@ -12,7 +12,7 @@ import { expect, type Stage, test } from '../stage/test.ts';
 
 /** Makes a client with a token of its own. */
 async function added(relay: Relay, name: string, ...flags: string[]): Promise<string> {
-  return (await relay.tabrelay('clients', 'add', name, ...flags)).trim();
+  return (await relay.person('clients', 'add', name, ...flags)).trim();
 }
 
 /** Counts how often an agent is told that its tools are others. */
@@ -98,7 +98,7 @@ for (const [way, open] of Object.entries(ways)) {
     // The person lets the reader write; it hears of it, and needs no new token.
     await expect.poll(told, { message: 'views are others since the writer is gone' }).toBeGreaterThan(0);
     const before = told();
-    await relay.tabrelay('clients', 'scope', 'reader', '--read-only=false');
+    await relay.person('clients', 'scope', 'reader', '--read-only=false');
     await expect.poll(told).toBeGreaterThan(before);
     await expect.poll(() => reader.tools()).toContain('demo__counter_increment');
     expect((await reader.call('demo__counter_increment', { name: way })).failed).toBe(false);

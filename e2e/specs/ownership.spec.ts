@@ -35,7 +35,7 @@ test('a tab belongs to the agent that changes something there; another one is to
   expect(await desks.relay.tabrelay('status')).toContain(`codex has tab ${tabId} of`);
   expect(await desks.relay.tabrelay('tabs')).toMatch(new RegExp(`^${tabId} .*codex`, 'm'));
 
-  expect(await desks.relay.tabrelay('tabs', 'release', String(tabId))).toContain("is not codex's any more");
+  expect(await desks.relay.person('tabs', 'release', String(tabId))).toContain("is not codex's any more");
   expect((await claude.call('desk__write', { tabId, note: 'c' })).failed).toBe(false);
   expect((await codex.call('desk__write', { tabId, note: 'd' })).text).toContain('"claude-code"');
   expect(desks.site.notes.map(({ note }) => note)).toEqual(['a', 'c']);
@@ -158,7 +158,7 @@ test('tabs with an owner are in a group with its name, and nothing else of the p
   expect(tabs.find(({ active }) => active)?.desk).toBe(before);
   expect(tabs[0]).toMatchObject({ desk: 'h4', pinned: true });
 
-  await desks.relay.tabrelay('tabs', 'release', String(await id('h1')));
+  await desks.relay.person('tabs', 'release', String(await id('h1')));
   await expect.poll(groups).toMatchObject({ h1: '', h2: 'codex' });
   await codex.client.close();
   await expect.poll(groups).toEqual({ h1: '', h2: '', h3: 'mine', h4: '', h5: 'claude-code' });

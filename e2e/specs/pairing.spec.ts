@@ -20,7 +20,7 @@ test('a string that tabrelay pair prints pairs it, once, and what it keeps outli
   const panel = await openPanel(browser);
   await expect(panel.getByRole('status').first()).toContainText('Not paired');
 
-  const first = (await relay.tabrelay('pair')).trim();
+  const first = (await relay.person('pair')).trim();
   const { host } = new URL(await relay.url('/'));
   expect(first).toMatch(/^[0-9.:]+\/[0-9a-f]{32}$/);
   expect(first.startsWith(`${host}/`)).toBe(true);
@@ -29,7 +29,7 @@ test('a string that tabrelay pair prints pairs it, once, and what it keeps outli
     await field.fill(text);
     await field.press('Enter');
   };
-  const second = (await relay.tabrelay('pair')).trim();
+  const second = (await relay.person('pair')).trim();
   await paste(first);
   await expect(panel.getByRole('alert')).toContainText('could not prove'); // a new string replaces the one before
   expect(await relay.browsers()).toBe(0);

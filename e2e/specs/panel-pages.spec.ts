@@ -135,8 +135,8 @@ test('the log is taken away whole, also where it does not fit into one answer', 
 });
 
 test('a client is listed with what it may use, and is shut out', async ({ stage }) => {
-  const panel = await openPanel(stage.browser, 'clients');
   const token = await stage.relay.token();
+  const panel = await openPanel(stage.browser, 'clients');
   const client = panel.getByRole('listitem').filter({ hasText: 'e2e-1' });
   await expect(client).toContainText('never seen');
   const ask = async () => {
@@ -151,8 +151,8 @@ test('a client is listed with what it may use, and is shut out', async ({ stage 
 });
 
 test('what a client may use is changed', async ({ stage }) => {
+  const token = (await stage.relay.person('clients', 'add', 'web')).trim();
   const panel = await openPanel(stage.browser, 'clients');
-  const token = (await stage.relay.tabrelay('clients', 'add', 'web')).trim();
   const agent = await httpAgent(stage.relay, token, stage.closing);
   const offered = async () => (await agent.tools()).filter((name) => /^(demo|browser)__/.test(name));
   expect(await offered()).toEqual(expect.arrayContaining(['demo__counter_increment', 'browser__open_tab']));

@@ -43,7 +43,7 @@ async function says(
   { relay, closing }: Stage,
   ...words: string[]
 ): Promise<{ code: number; output: string }> {
-  const program = atTerminal(relay, closing, ['permit', ...words]);
+  const program = atTerminal(relay, closing, ['permit', ...words], 'yes\n');
   return { code: await program.ended, output: program.output() };
 }
 
@@ -82,7 +82,7 @@ test('a person who configured nothing is asked about reading, and changes are of
   await expect.poll(() => heard.at(-1)).toMatch(/^Waiting for the person to allow .* \(\d+ s left\)$/);
 
   await expect(relay.tabrelay('permit', 'allow', asked.id), 'an agent in a shell answers').rejects.toThrow(
-    'needs a person at a terminal',
+    'there is no terminal to confirm it at',
   );
   expect(await says(stage, 'allow', asked.id)).toMatchObject({ code: 0 });
   expect((await reading).failed).toBe(false);
@@ -177,12 +177,12 @@ test('what is switched off disappears from the list, and comes back', async ({ c
   expect(await known()).toContain('demo__hello');
   await relay.tabrelay('permit', 'set', 'demo', 'off');
   await expect.poll(known).toEqual([]);
-  await relay.tabrelay('permit', 'set', 'demo__hello', 'auto');
+  await relay.person('permit', 'set', 'demo__hello', 'auto');
   await expect.poll(known).toEqual(['demo__hello']);
   expect((await agent.call('demo__hello', { name: 'Ada' })).failed).toBe(false);
   await relay.tabrelay('permit', 'set', 'demo__hello', 'auto', '--for', '1s');
   await expect.poll(known, { message: 'the rule ends by itself' }).toEqual([]);
-  await relay.tabrelay('permit', 'unset', 'demo');
+  await relay.person('permit', 'unset', 'demo');
   await expect.poll(known).toContain('demo__hello');
   await expect(relay.tabrelay('permit', 'set', 'demo__helo', 'off')).rejects.toThrow(
     'did you mean demo__hello?',
@@ -202,7 +202,7 @@ test('one command stops everything, and a restart does not undo it', async ({ cl
   await relay.stop();
   await relay.start();
   expect(await relay.tabrelay('status')).toContain('paused');
-  await relay.tabrelay('resume');
+  await relay.person('resume');
   const next = await stdioAgent(relay, closing);
   await expect.poll(async () => (await raise(next, 1)).failed).toBe(false);
 });

@@ -84,7 +84,7 @@ test('a new plugin runs after its review, and a changed one as it was reviewed',
   expect(refused.text).toContain('tabrelay plugin review');
 
   // Reviewed: it runs.
-  const review = atTerminal(relay, closing, ['plugin', 'review', 'trace'], 'y\n');
+  const review = atTerminal(relay, closing, ['plugin', 'review', 'trace'], 'yes\n');
   expect(await review.ended).toBe(0);
   expect(review.output()).toContain("among the page's own scripts (main world)");
   expect(review.output()).toContain('It runs a script before each of these pages');
@@ -125,7 +125,7 @@ test('a new plugin runs after its review, and a changed one as it was reviewed',
   // And the change, once it is accepted.
   await writeFile(adapter, changed);
   await expect.poll(async () => (await sheet(relay)).state).toBe('refused');
-  expect(await atTerminal(relay, closing, ['plugin', 'review', 'trace', '--yes']).ended).toBe(0);
+  expect(await atTerminal(relay, closing, ['plugin', 'review', 'trace', '--yes'], 'yes\n').ended).toBe(0);
   await expect.poll(version).toEqual({ version: 2 });
 });
 
@@ -191,10 +191,10 @@ test('no agent completes a review, whichever way it tries', async ({ closing }) 
   }
 
   // The command line wants a terminal, whatever is typed.
-  for (const typed of [undefined, 'y\n']) {
+  for (const typed of [undefined, 'yes\n']) {
     const command = start(binary, ['plugin', 'review', 'trace', '--yes'], relay.env, typed);
     expect(await command.ended).toBe(1);
-    expect(command.output()).toContain('only a person can, and stdin is not a terminal');
+    expect(command.output()).toContain('there is no terminal to confirm it at');
   }
   const dev = start(binary, ['plugin', 'dev', folder], relay.env);
   closing.defer(() => dev.stop('SIGINT'));
@@ -213,7 +213,7 @@ test('what its author saves while plugin dev runs at a terminal is live, and no 
   const version = async () => (await agent.call('trace__version')).said;
   await relay.tabrelay('plugin', 'add', folder);
 
-  const dev = atTerminal(relay, closing, ['plugin', 'dev', folder]);
+  const dev = atTerminal(relay, closing, ['plugin', 'dev', folder], 'yes\n');
   await expect.poll(() => agent.tools()).toContain('trace__version');
   await expect.poll(version).toEqual({ version: 1 });
   for (const next of [2, 3]) {

@@ -417,3 +417,58 @@ export const audit = {
   ],
   next: '1',
 };
+
+const digest = '0'.repeat(64);
+
+export const confirmations = {
+  confirmations: [
+    {
+      id: 'c1',
+      kind: 'asked',
+      title: 'A rule lets agents do more',
+      command: 'tabrelay permit set default auto',
+      differences: [{ what: 'default', before: 'no rule (reading: ask, changes: off)', after: 'auto' }],
+      digest,
+      from: 'a program on this computer',
+      asked: '2026-03-02T09:59:50Z',
+      until: '2026-03-02T10:00:40Z',
+    },
+    {
+      id: 'c2',
+      kind: 'asked',
+      title: 'The plugin crm may run',
+      command: 'tabrelay plugin review crm',
+      differences: [{ what: 'content 3fa91c0288aa', before: 'off', after: 'reviewed, and runs' }],
+      text: 'It works on the pages https://crm.example/*.\nThere its code can read and do what you can, as you, whatever its tools say they do.',
+      digest,
+      from: 'a program on this computer',
+      asked: '2026-03-02T09:59:55Z',
+      until: '2026-03-02T10:00:45Z',
+    },
+    {
+      id: 'config',
+      kind: 'config',
+      title: 'config.json was changed to let agents do more',
+      differences: [
+        { what: 'permissions.mediawiki', before: 'ask', after: 'auto' },
+        {
+          what: 'plugins.mediawiki.urlPatterns',
+          before: 'none',
+          after: 'https://a-very-long-host-name.of-some-department.example.org/wiki/*',
+        },
+      ],
+      digest,
+      from: 'config.json',
+      asked: '2026-03-02T09:50:00Z',
+    },
+    {
+      id: 'start',
+      kind: 'start',
+      title: 'Since the last start, the configuration lets agents do more',
+      differences: [{ what: 'review.required', before: 'true', after: 'false' }],
+      digest,
+      from: 'config.json, or the environment',
+      asked: '2026-03-02T09:00:00Z',
+    },
+  ],
+};

@@ -23,6 +23,7 @@ const no = (status: number, message: string, hint: string) => ({
 
 const quiet: Script['answers'] = {
   approvals: ok({ approvals: [] }),
+  confirmations: ok({ confirmations: [] }),
   running: ok({ calls: [] }),
   tabs: ok({ tabs: [] }),
   paused: ok({ paused: false }),
@@ -70,6 +71,9 @@ const open = (name: string) => (page: Page) => page.getByText(name).first().clic
 export const states: readonly State[] = [
   state('question', 'now', 'One question for you', {
     answers: { ...quiet, approvals: ok({ approvals: [data.reading] }) },
+  }),
+  state('confirmations', 'now', 'Allow “tabrelay permit set default auto”?', {
+    answers: { ...quiet, confirmations: ok(data.confirmations) },
   }),
   state('questions', 'now', '2 questions for you', {
     answers: { ...quiet, approvals: ok({ approvals: [data.deleting, data.writing] }) },

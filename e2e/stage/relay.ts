@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { Closing } from './closing.ts';
 import { binary, requireBinary, temporaryFolder } from './paths.ts';
 import { type Program, run, start } from './process.ts';
+import { confirmed } from './terminal.ts';
 
 const Address = z.object({ address: z.string(), pid: z.number() });
 
@@ -80,7 +81,7 @@ export class Relay {
   /** The token of a new HTTP client. */
   async token(): Promise<string> {
     this.#clients++;
-    return (await this.tabrelay('clients', 'add', `e2e-${this.#clients}`)).trim();
+    return (await this.person('clients', 'add', `e2e-${this.#clients}`)).trim();
   }
 
   /** How many browser profiles are connected. */
@@ -102,6 +103,11 @@ export class Relay {
   /** What the relay and its extension have to say, for the report of a failed test. */
   log(): string {
     return this.#program?.output() ?? '';
+  }
+
+  /** Runs a command that lets agents do more, as a person who confirms it at their terminal; returns its stdout. */
+  person(...args: string[]): Promise<string> {
+    return confirmed(this.env, args);
   }
 
   /** Runs a command of the binary against this home folder. */

@@ -1,11 +1,29 @@
 // A person at a terminal: the command runs in a pseudo-terminal of its own, made by script(1).
 
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { Closing } from './closing.ts';
 import { binary } from './paths.ts';
 import { type Program, start } from './process.ts';
 import type { Relay } from './relay.ts';
 
 const quoted = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
+
+/** Runs a command at a terminal where a person types the word that confirms what it changes; returns its stdout. */
+export async function confirmed(env: Record<string, string>, args: readonly string[]): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'tr-said-'));
+  const said = path.join(folder, 'stdout');
+  const command = `${[binary, ...args].map(quoted).join(' ')} >${quoted(said)}`;
+  const program = start('script', ['-qefc', command, '/dev/null'], env, 'yes\n');
+  try {
+    const code = await program.ended;
+    if (code !== 0) throw new Error(`tabrelay ${args.join(' ')} ended with ${code}:\n${program.output()}`);
+    return await readFile(said, 'utf8');
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
 
 /** Runs a command of the binary where stdin, stdout and stderr are a terminal, and types what is given. */
 export function atTerminal(relay: Relay, closing: Closing, args: readonly string[], typed = ''): Program {

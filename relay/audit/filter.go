@@ -25,7 +25,7 @@ type Filter struct {
 func Kinds() []string {
 	return []string{
 		string(call.EntryCall), string(call.EntryDecision), string(call.EntryRule), string(call.EntryReview), string(call.EntryClient),
-		string(call.EntrySwitch), string(call.EntryTab), KindAnchor, KindGap,
+		string(call.EntrySwitch), string(call.EntryTab), string(call.EntryWidening), KindAnchor, KindGap,
 	}
 }
 

@@ -38,4 +38,5 @@ const (
 	EntryClient   EntryKind = "client"   // added, rotated, revoked, or its scope changed
 	EntrySwitch   EntryKind = "switch"   // everything was stopped, or goes on
 	EntryTab      EntryKind = "tab"      // an owner was taken a tab away
+	EntryWidening EntryKind = "widening" // agents may do more: who asked for it, and who allowed it or did not
 )

@@ -115,20 +115,33 @@ func (s *Secrets) Add(name string) (token string, err error) { return s.AddWithi
 
 // AddWithin is Add for a client with a scope.
 func (s *Secrets) AddWithin(name string, scope call.Scope) (token string, err error) {
-	switch {
-	case !clientNameForm.MatchString(name):
-		return "", fmt.Errorf("%w %q: use lower-case letters, digits, dots and hyphens, at most 64", ErrClientName, name)
-	case Reserved(name):
-		return "", fmt.Errorf("%w %q: it stands for the person or the relay itself; use another", ErrClientName, name)
+	if err := CheckClientName(name); err != nil {
+		return "", err
 	}
 	token = newToken()
 	return token, s.change(func(c *secretsFile) error {
 		if slices.ContainsFunc(c.Clients, named(name)) {
-			return fmt.Errorf("client %s exists already; rotate its token with: tabrelay clients rotate %s", name, name)
+			return Exists(name)
 		}
 		c.Clients = append(c.Clients, Client{Name: name, TokenHash: hashed(token), Created: time.Now().UTC().Truncate(time.Second), Scope: scope})
 		return nil
 	})
+}
+
+// CheckClientName says why a client cannot have a name. Its error is an [ErrClientName].
+func CheckClientName(name string) error {
+	switch {
+	case !clientNameForm.MatchString(name):
+		return fmt.Errorf("%w %q: use lower-case letters, digits, dots and hyphens, at most 64", ErrClientName, name)
+	case Reserved(name):
+		return fmt.Errorf("%w %q: it stands for the person or the relay itself; use another", ErrClientName, name)
+	}
+	return nil
+}
+
+// Exists is that a client is to be added which has a token already.
+func Exists(name string) error {
+	return fmt.Errorf("client %s exists already; rotate its token with: tabrelay clients rotate %s", name, name)
 }
 
 // Rotate gives a client a new token; the old one stops working at once.
@@ -137,7 +150,7 @@ func (s *Secrets) Rotate(name string) (token string, err error) {
 	return token, s.change(func(c *secretsFile) error {
 		i := slices.IndexFunc(c.Clients, named(name))
 		if i < 0 {
-			return unknownClient(name, c.Clients)
+			return UnknownClient(name, c.Clients)
 		}
 		c.Clients[i].TokenHash = hashed(token)
 		return nil
@@ -149,7 +162,7 @@ func (s *Secrets) SetScope(name string, scope call.Scope) error {
 	return s.change(func(c *secretsFile) error {
 		i := slices.IndexFunc(c.Clients, named(name))
 		if i < 0 {
-			return unknownClient(name, c.Clients)
+			return UnknownClient(name, c.Clients)
 		}
 		c.Clients[i].Scope = scope
 		return nil
@@ -161,7 +174,7 @@ func (s *Secrets) Revoke(name string) error {
 	return s.change(func(c *secretsFile) error {
 		i := slices.IndexFunc(c.Clients, named(name))
 		if i < 0 {
-			return unknownClient(name, c.Clients)
+			return UnknownClient(name, c.Clients)
 		}
 		c.Clients = slices.Delete(c.Clients, i, i+1)
 		return nil
@@ -317,7 +330,8 @@ var ErrClientName = errors.New("client name")
 // ErrNoClient is that a client is named which has no token.
 var ErrNoClient = errors.New("no client is called")
 
-func unknownClient(name string, clients []Client) error {
+// UnknownClient is an [ErrNoClient], with the name that was probably meant.
+func UnknownClient(name string, clients []Client) error {
 	known := make([]string, len(clients))
 	for i, c := range clients {
 		known[i] = c.Name

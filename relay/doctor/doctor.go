@@ -69,6 +69,7 @@ type Relay struct {
 	Paused                         bool     // the person has stopped all agents
 	Unreviewed                     bool     // plugins run without one
 	Refused, RefusedNext           string   // a configuration that was not taken over, and the next step
+	Unapplied, Widened             string   // what of the configuration waits for the person; what the last start brought
 	Restart                        []string // keys that wait for a restart
 	Corrupt                        map[string]int
 }

@@ -52,6 +52,12 @@ func (e *examination) relay() {
 	if r.Refused != "" {
 		e.note("config-refused", r.Refused, "", r.RefusedNext)
 	}
+	if r.Unapplied != "" {
+		e.note("config-unconfirmed", "In config.json, but not in effect before you have confirmed it: "+r.Unapplied, "", "")
+	}
+	if r.Widened != "" {
+		e.note("config-widened", "Since its last start, the relay lets agents do more: "+r.Widened, "", "")
+	}
 	if len(r.Restart) > 0 {
 		e.note("config-waits", "In config.json, but not in effect yet: "+strings.Join(r.Restart, ", "), "", "")
 	}

@@ -33,6 +33,8 @@ var table = []Row{
 	{"config-warning", Warning, "Something in the environment looks like a misspelt setting.", "Its name is close to one of tabrelay's and has no effect.", "correct its name, or unset it"},
 	{"config-refused", Problem, "The running relay refused the configuration it read last.", "It cannot be used as a whole; the one before it is in effect.", "correct config.json; it is read again at once"},
 	{"config-waits", Warning, "A changed setting is not in effect yet.", "Only a restart applies it.", "run: tabrelay down, then tabrelay up"},
+	{"config-unconfirmed", Warning, "A change of the configuration waits for you.", "It lets agents do more, and was made while the relay ran.", "answer in the side panel, or run: tabrelay config apply"},
+	{"config-widened", Warning, "The last start of the relay lets agents do more.", "The configuration or the environment was changed before it.", "look at it in the side panel; to take it back: tabrelay config undo"},
 	{"minimal-forced", Problem, "tabrelay mcp is forced into minimal mode.", "TABRELAY_FORCE_MINIMAL is set.", "unset TABRELAY_FORCE_MINIMAL, also in the client's configuration, and restart the client"},
 	{"secrets-broken", Problem, "The secrets cannot be used.", "secrets.json is damaged, or other users can read it. Nobody is let in meanwhile.", "do what the message says"},
 	{"state-broken", Problem, "A file that the relay wrote for the next one cannot be used.", "It is empty or damaged: the disk was full, or another program wrote to it. No relay starts with it.", "put it back from a copy; or remove it: a new one is made, and what it held is forgotten"},

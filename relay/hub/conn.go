@@ -59,6 +59,7 @@ type conn struct {
 	ready   atomic.Bool   // the tabs are known
 	life    chan struct{} // one slot: a message came
 	probing atomic.Int32  // how many wait for life
+	panels  atomic.Int32  // side panels that are open
 
 	stopOnce sync.Once
 	stopping chan struct{} // closed by stop; the two below are set before
@@ -163,6 +164,8 @@ func (c *conn) take(ctx context.Context, message []byte) {
 		b.replied(f, payload)
 	case *wire.Renamed:
 		b.rename(f.Label)
+	case *wire.Panels:
+		c.panels.Store(int32(min(f.Open, mostPanels)))
 	case *wire.Request:
 		c.panelAsks(ctx, f, payload)
 	case *wire.Ping:

@@ -208,6 +208,17 @@ func (h *Hub) Close(ctx context.Context) {
 	h.done.Wait()
 }
 
+// Redial ends every connection, so that each browser connects again with what is in its folder by then.
+func (h *Hub) Redial() {
+	for _, b := range h.all() {
+		b.peek(func(s *calls) {
+			if s.conn != nil {
+				s.conn.stop(closeGoingAway, "connect again")
+			}
+		})
+	}
+}
+
 // isClosed reports whether Close was called.
 func (h *Hub) isClosed() bool {
 	h.mu.Lock()

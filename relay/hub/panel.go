@@ -43,6 +43,21 @@ func (h *Hub) TellPanels(topics []string, waiting func(profileID string) int) {
 	}
 }
 
+// mostPanels bounds how many open panels of a profile are counted.
+const mostPanels = 1 << 16
+
+// PanelsOpen reports whether a side panel is open in a connected profile: the person sees what it asks.
+func (h *Hub) PanelsOpen() bool {
+	for _, b := range h.all() {
+		var c *conn
+		b.peek(func(s *calls) { c = s.conn })
+		if c != nil && c.panels.Load() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // maxLabel is how many characters of a profile's name count.
 const maxLabel = 64
 

@@ -27,6 +27,7 @@ type Options struct {
 	Events   func(owner event.Owner, kind event.Kind, message string, data map[string]any) // may be nil
 	News     func(topic string)                                                            // a topic of the panel is different now; may be nil
 	Known    func(target string) (exists bool, suggestion string)                          // whether a name is one of a tool or a plugin; nil: every name is
+	Tools    func() []call.Access                                                          // every tool there is, as rules see it; nil: none is known
 	TabGone  func(profileID string, tabID int) bool                                        // whether a tab is closed for certain; nil: none is
 }
 
@@ -184,16 +185,46 @@ func aboutRule(target, client string) string {
 	return "the rule about " + target + " and the client " + client + " was"
 }
 
-// Configure replaces the rules of the configuration and reports whether they are others.
-func (p *Permits) Configure(config map[string]map[string]string) bool {
+// Configure replaces the rules of the configuration and reports whether they are others. What they forbid is forbidden
+// at once. What they allow beyond those that were confirmed waits until [Permits.Confirm]: waits reports that.
+func (p *Permits) Configure(config map[string]map[string]string) (changed, waits bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.table.Load()
-	same := maps.EqualFunc(t.config, config, func(a, b map[string]string) bool { return maps.Equal(a, b) })
-	if !same {
-		p.replace(newTable(t.personal, config, t.paused))
+	if sameRules(t.config, config) {
+		return false, t.older != nil
 	}
-	return !same
+	confirmed := t.config
+	if t.older != nil {
+		confirmed = t.older.config
+	}
+	next := newTable(t.personal, config, t.paused)
+	if waits = p.widens(newTable(t.personal, confirmed, t.paused), next); waits {
+		next.within(confirmed)
+	}
+	p.replace(next)
+	return true, waits
+}
+
+func sameRules(a, b map[string]map[string]string) bool {
+	return maps.EqualFunc(a, b, func(a, b map[string]string) bool { return maps.Equal(a, b) })
+}
+
+// Confirm puts what waits of the configuration into effect.
+func (p *Permits) Confirm() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t := p.table.Load(); t.older != nil {
+		p.replace(newTable(t.personal, t.config, t.paused))
+	}
+}
+
+// Hold bounds the configuration by an earlier one: what it allows beyond that waits until [Permits.Confirm].
+func (p *Permits) Hold(earlier map[string]map[string]string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.table.Load()
+	p.replace(newTable(t.personal, t.config, t.paused).within(earlier))
 }
 
 // Revoke takes a grant back and reports whether there was one.
@@ -231,7 +262,7 @@ func (p *Permits) Pause(ctx context.Context, paused bool, by string) error {
 	}
 	t := p.table.Load()
 	if paused { // even if it cannot be written down
-		p.replace(newTable(t.personal, t.config, true))
+		p.replace(t.with(t.personal, true))
 	}
 	if err := p.options.Store.SetSwitch(ctx, pausedSwitch, value); err != nil {
 		return fmt.Errorf("the switch was not written down: %w", err)
@@ -239,7 +270,7 @@ func (p *Permits) Pause(ctx context.Context, paused bool, by string) error {
 	p.record(call.Entry{Kind: call.EntrySwitch, Decision: map[bool]string{true: "stopped", false: "resumed"}[paused], DecidedBy: by, Detail: said})
 	p.publish(event.OfPerson(), strings.ToUpper(said[:1])+said[1:], map[string]any{"paused": paused, "by": by})
 	if !paused {
-		p.replace(newTable(t.personal, t.config, false))
+		p.replace(t.with(t.personal, false))
 	}
 	p.news(TopicPaused)
 	return nil
@@ -266,7 +297,7 @@ func (p *Permits) reload(ctx context.Context) error {
 		return fmt.Errorf("the rule was written down, but is in effect only after a restart: %w", err)
 	}
 	t := p.table.Load()
-	p.replace(newTable(rules, t.config, t.paused))
+	p.replace(t.with(rules, t.paused))
 	return nil
 }
 

@@ -85,6 +85,8 @@ type table struct {
 	paused   bool
 	personal []call.Rule // as they were made
 	config   map[string]map[string]string
+
+	older *table // the rules of an earlier configuration, which bound this one until a person has confirmed it; or nil
 }
 
 // newTable makes the table of the rules of a person and of the configuration.
@@ -113,6 +115,38 @@ func newTable(personal []call.Rule, config map[string]map[string]string, paused 
 	return t
 }
 
+// within bounds a table by an earlier configuration: of what they say, the stricter counts.
+func (t *table) within(earlier map[string]map[string]string) *table {
+	t.older = newTable(t.personal, earlier, t.paused)
+	t.origins, t.opens, t.expires = t.origins || t.older.origins, t.opens || t.older.opens, t.expires || t.older.expires
+	return t
+}
+
+// with is the table with other rules of the person.
+func (t *table) with(personal []call.Rule, paused bool) *table {
+	next := newTable(personal, t.config, paused)
+	if t.older != nil {
+		next.within(t.older.config)
+	}
+	return next
+}
+
+// resolve is what the rules say. Where a configuration waits for a person, it is what the one before it said, if that is
+// less.
+func (t *table) resolve(a *call.Access, now int64) verdict {
+	v := t.own(a, now)
+	if t.older == nil {
+		return v
+	}
+	w := t.older.own(a, now)
+	open := v.open || w.open
+	if permissive[w.mode] < permissive[v.mode] {
+		v = w
+	}
+	v.open = open
+	return v
+}
+
 func (t *table) add(k key, c cell, mode call.Mode) {
 	t.cells[k] = c
 	if strings.Contains(k.target, "://") {
@@ -129,10 +163,10 @@ func (t *table) now() int64 {
 	return time.Now().UnixNano()
 }
 
-// resolve says what the rules say, in this order: client and tool, tool, client and plugin, plugin, origin, client,
+// own says what the rules say, in this order: client and tool, tool, client and plugin, plugin, origin, client,
 // default. Without a rule, a tool that only reads is asked about, and others are off. The relay's own tools and the
 // demo need no permission, unless a rule names them, or one about the client or the default says off.
-func (t *table) resolve(a *call.Access, now int64) verdict {
+func (t *table) own(a *call.Access, now int64) verdict {
 	name := a.Session.Client
 	for _, step := range [...]struct {
 		level level
@@ -223,7 +257,8 @@ type Rule struct {
 	Until   *time.Time `json:"until,omitempty"`
 	By      string     `json:"by,omitempty"`
 	Created *time.Time `json:"created,omitempty"`
-	From    source     `json:"from"` // person, config or built-in
+	From    source     `json:"from"`            // person, config or built-in
+	Waits   bool       `json:"waits,omitempty"` // it is in config.json, and not in effect before a person has confirmed it
 }
 
 // list is every rule, those of the person first.
@@ -245,11 +280,16 @@ func (t *table) list(now time.Time) []Rule {
 			if client == everyClient {
 				client = ""
 			}
-			configured = append(configured, Rule{Target: target, Client: client, Mode: call.Mode(mode), From: fromConfig})
+			configured = append(configured, Rule{Target: target, Client: client, Mode: call.Mode(mode), From: fromConfig, Waits: t.waits(key{target, client})})
 		}
 	}
 	slices.SortFunc(configured, func(a, b Rule) int { return strings.Compare(a.Target+" "+a.Client, b.Target+" "+b.Client) })
 	return append(append(rules, configured...), Rule{Target: relayPlugin, Mode: call.Auto, From: fromBuiltIn}, Rule{Target: demoPlugin, Mode: call.Auto, From: fromBuiltIn})
+}
+
+// waits reports whether a rule of the configuration says more than what was confirmed.
+func (t *table) waits(k key) bool {
+	return t.older != nil && permissive[t.cells[k].config] > permissive[t.older.cells[k].config]
 }
 
 // relayPlugin stands for the tools of the relay itself, but those of the group browser.

@@ -127,3 +127,23 @@ func Words(c call.Scope) string {
 	}
 	return strings.Join(parts, "; ")
 }
+
+// Widens reports whether a client with the scope after may use anything that one with the scope before may not.
+func Widens(before, after call.Scope) bool {
+	return before.ReadOnly && !after.ReadOnly || !within(after.Toolset, before.Toolset) || !within(after.Plugins, before.Plugins)
+}
+
+// within reports whether a list of names bounds at least as much as another one. An empty one bounds nothing, and the
+// name none stands for nothing.
+func within(list, bound string) bool {
+	if bound == "" || list == "none" {
+		return true
+	}
+	allowed := strings.Split(bound, ",")
+	for one := range strings.SplitSeq(list, ",") {
+		if !slices.Contains(allowed, one) {
+			return false
+		}
+	}
+	return true
+}

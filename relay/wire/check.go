@@ -36,6 +36,7 @@ func (*Ping) Kind() Kind      { return "ping" }
 func (*Pong) Kind() Kind      { return "pong" }
 func (*Notice) Kind() Kind    { return "notice" }
 func (*Renamed) Kind() Kind   { return "profile" }
+func (*Panels) Kind() Kind    { return "panels" }
 func (*Request) Kind() Kind   { return "request" }
 func (*Response) Kind() Kind  { return "response" }
 func (*News) Kind() Kind      { return "news" }
@@ -55,7 +56,7 @@ var kinds = map[Kind]func() Frame{
 	"command": func() Frame { return new(Command) }, "reply": func() Frame { return new(Reply) },
 	"ping": func() Frame { return new(Ping) }, "pong": func() Frame { return new(Pong) },
 	"notice": func() Frame { return new(Notice) }, "console": func() Frame { return new(Console) },
-	"request": func() Frame { return new(Request) }, "response": func() Frame { return new(Response) },
+	"panels": func() Frame { return new(Panels) }, "request": func() Frame { return new(Request) }, "response": func() Frame { return new(Response) },
 	"news": func() Frame { return new(News) }, "profile": func() Frame { return new(Renamed) },
 }
 
@@ -192,6 +193,13 @@ func (f *Request) check() error {
 		return fmt.Errorf("path does not begin with a slash")
 	}
 	return isHex("id", f.ID, 32)
+}
+
+func (f *Panels) check() error {
+	if f.Open < 0 {
+		return fmt.Errorf("open is %d", f.Open)
+	}
+	return nil
 }
 
 func (f *Renamed) check() error {

@@ -290,6 +290,11 @@ type Renamed struct {
 	Label string `json:"label"`
 }
 
+// Panels says how many side panels of the profile are open.
+type Panels struct {
+	Open int `json:"open"`
+}
+
 // Request is something the side panel asks of the relay. The payload is its body.
 type Request struct {
 	ID     string `json:"id"`

@@ -59,6 +59,20 @@ const isQuestion = shape({
 export type Question = Guarded<typeof isQuestion>;
 export const isApprovals = shape({ approvals: listOf(isQuestion) });
 
+const isConfirmation = shape({
+  id: isText,
+  kind: exactly('asked', 'config', 'start'),
+  title: isText,
+  command: text,
+  differences: listOf(shape({ what: isText, before: isText, after: isText })),
+  text,
+  digest: isText,
+  from: isText,
+  until: text,
+});
+export type Confirmation = Guarded<typeof isConfirmation>;
+export const isConfirmations = shape({ confirmations: listOf(isConfirmation) });
+
 const isRunningCall = shape({
   id: isText,
   client: isText,
@@ -95,6 +109,7 @@ const isRule = shape({
   until: text,
   by: text,
   from: exactly('person', 'config', 'built-in'),
+  waits: flag,
 });
 export type Rule = Guarded<typeof isRule>;
 const isGrant = shape({

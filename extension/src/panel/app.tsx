@@ -5,6 +5,7 @@ import { Activity } from './activity.tsx';
 import { Announcer } from './announcer.tsx';
 import { isReviews } from './answers.ts';
 import { Clients } from './clients.tsx';
+import { Confirmations } from './confirmations.tsx';
 import { FirstUse } from './first-use.tsx';
 import { Header, Notices } from './header.tsx';
 import { useAnswer, useLink } from './hooks.ts';
@@ -141,6 +142,7 @@ export function App() {
       <Header />
       <main>
         <Notices />
+        <Confirmations />
         <Questions />
         <TabBar page={place.page} reviews={reviews} onGo={go} />
         <div id="page" role="tabpanel" aria-labelledby={`tab-${place.page}`}>

@@ -34,7 +34,12 @@ function RuleRow({ rule, now }: { rule: Rule; now: number }) {
       </div>
       <div class="line">
         <span class="quiet">
-          {[rule.client ? `only for ${visibleLine(rule.client)}` : '', by, ends(rule.until, now)]
+          {[
+            rule.waits ? 'not in effect before you allow it' : '',
+            rule.client ? `only for ${visibleLine(rule.client)}` : '',
+            by,
+            ends(rule.until, now),
+          ]
             .filter(Boolean)
             .join(' · ')}
         </span>

@@ -316,6 +316,13 @@ export interface PairedFrame {
   secret: string;
 }
 /**
+ * Extension: so many side panels of this profile are open. Since protocol 2.
+ */
+export interface PanelsFrame {
+  type: 'panels';
+  open: number;
+}
+/**
  * Both: are you there? Answered with pong at once.
  */
 export interface PingFrame {
@@ -615,4 +622,4 @@ export interface WelcomeFrame {
 export type FromRelay = RelayFrame | ProofFrame | PairedFrame | WelcomeFrame | RefuseFrame | PluginsFrame | CallFrame | AckFrame | CancelFrame | AskFrame | CommandFrame | ResponseFrame | NewsFrame | PingFrame | PongFrame;
 
 /** Every frame the extension may send. */
-export type FromExtension = HelloFrame | ProofFrame | TabsFrame | TabFrame | TabClosedFrame | StartedFrame | ProgressFrame | LogFrame | OutcomeFrame | StateFrame | ReplyFrame | ConsoleFrame | ProfileFrame | RequestFrame | PingFrame | PongFrame | NoticeFrame;
+export type FromExtension = HelloFrame | ProofFrame | TabsFrame | TabFrame | TabClosedFrame | StartedFrame | ProgressFrame | LogFrame | OutcomeFrame | StateFrame | ReplyFrame | ConsoleFrame | ProfileFrame | PanelsFrame | RequestFrame | PingFrame | PongFrame | NoticeFrame;

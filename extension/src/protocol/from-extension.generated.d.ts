@@ -15,6 +15,7 @@ export declare function isStateFrame(value: unknown): value is types.StateFrame;
 export declare function isReplyFrame(value: unknown): value is types.ReplyFrame;
 export declare function isConsoleFrame(value: unknown): value is types.ConsoleFrame;
 export declare function isProfileFrame(value: unknown): value is types.ProfileFrame;
+export declare function isPanelsFrame(value: unknown): value is types.PanelsFrame;
 export declare function isRequestFrame(value: unknown): value is types.RequestFrame;
 export declare function isPingFrame(value: unknown): value is types.PingFrame;
 export declare function isPongFrame(value: unknown): value is types.PongFrame;
@@ -35,6 +36,7 @@ export declare const fromExtension: {
   readonly reply: (value: unknown) => value is types.ReplyFrame;
   readonly console: (value: unknown) => value is types.ConsoleFrame;
   readonly profile: (value: unknown) => value is types.ProfileFrame;
+  readonly panels: (value: unknown) => value is types.PanelsFrame;
   readonly request: (value: unknown) => value is types.RequestFrame;
   readonly ping: (value: unknown) => value is types.PingFrame;
   readonly pong: (value: unknown) => value is types.PongFrame;

@@ -49,7 +49,10 @@ const panels = new Panels({
   }),
   dial: (forced) => link.dial(forced),
   ask: (method, path, body) => requests.ask(method, path, body),
-  counted: () => attention.panels(),
+  counted(open) {
+    attention.panels();
+    if (link.protocol >= withPanel) send({ type: 'panels', open });
+  },
   marks: (on) => marks.set(on),
   name(label) {
     renameProfile(label).then((named) => {
@@ -212,6 +215,7 @@ async function greet(welcome: FrameOf<'welcome'>): Promise<void> {
   injector.patienceMs = invocations.startMs / 2; // what a call prepares has to be ready before
   await tabs.loaded;
   outcomes.sendAgain();
+  if (link.protocol >= withPanel) send({ type: 'panels', open: panels.open });
   send({ type: 'tabs', tabs: tabs.all() });
   if (!(await chrome.permissions.contains({ origins: ['<all_urls>'] }))) {
     const message =

@@ -1,0 +1,136 @@
+// What lets agents do more and waits for the person's word, and what the last start of the relay brought. As with
+// questions about calls, nothing here is allowed by a click or a key that was meant for something else.
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import { announce } from './announcer.tsx';
+import { type Confirmation, isConfirmations } from './answers.ts';
+import { BoardContext, useAnswer, useLink, useNow } from './hooks.ts';
+import type { Problem } from './line.ts';
+import { Badge, Trouble } from './pieces.tsx';
+import { moment, span, visible, visibleLine } from './words.ts';
+
+const calmMs = 500;
+
+type Answer = 'allow' | 'deny';
+
+interface Words {
+  badge: string;
+  allow: string;
+  deny: string;
+}
+
+const words: Record<Confirmation['kind'], Words> = {
+  asked: { badge: 'Lets agents do more', allow: 'Allow', deny: 'Deny' },
+  config: { badge: 'Not in effect yet', allow: 'Allow', deny: 'Keep as it was' },
+  start: { badge: 'In effect', allow: 'Keep', deny: 'Undo' },
+};
+
+const headline = ({ kind, command, title }: Confirmation): string =>
+  kind === 'asked' && command ? `Allow “${visibleLine(command)}”?` : visibleLine(title);
+
+const origin = ({ kind, from, command, title }: Confirmation): string => {
+  const why = kind === 'asked' && command ? ` ${visibleLine(title)}.` : '';
+  return `${kind === 'asked' ? 'Asked' : 'Changed'} by ${visibleLine(from)}.${why}`;
+};
+
+function Differences({ of }: { of: Confirmation }) {
+  if (of.differences.length === 0) return null;
+  return (
+    <ul class="differences">
+      {of.differences.map(({ what, before, after }) => (
+        <li key={what}>
+          <b>{visibleLine(what)}</b>
+          <span>
+            <span class="unseen">from </span>
+            <s>{visibleLine(before)}</s> <span aria-hidden="true">→</span>
+            <span class="unseen"> to </span> <strong>{visibleLine(after)}</strong>
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Card({ of, now, quiet }: { of: Confirmation; now: number; quiet: boolean }) {
+  const board = useContext(BoardContext);
+  const [sent, setSent] = useState(false);
+  const [problem, setProblem] = useState<Problem | undefined>(undefined);
+  const { id, kind, digest, text } = of;
+  const until = moment(of.until);
+  const answer = async (given: Answer) => {
+    setSent(true);
+    const path = `confirmations/${encodeURIComponent(id)}`;
+    const reply = await board.act('POST', path, { answer: given, digest });
+    setSent(false);
+    if (reply.ok) announce(`${words[kind][given]}: ${headline(of)}`);
+    else if (reply.problem.status !== 410) setProblem(reply.problem);
+  };
+  const allowing = quiet || sent;
+  return (
+    <article
+      class={`question confirmation ${kind}`}
+      tabIndex={-1}
+      aria-labelledby={`change-${id}`}
+      aria-busy={sent}
+    >
+      <header>
+        <Badge tone={kind === 'start' ? 'plain' : 'wait'}>{words[kind].badge}</Badge>
+        {until !== undefined && (
+          <span class="quiet">{until <= now ? 'time is up' : `${span(until - now)} left`}</span>
+        )}
+      </header>
+      <h3 id={`change-${id}`}>{headline(of)}</h3>
+      <p class="quiet">{origin(of)}</p>
+      <Differences of={of} />
+      {text && <pre class="reading">{visible(text)}</pre>}
+      {problem !== undefined && <Trouble problem={problem} />}
+      <div class="answers">
+        <div class="buttons">
+          <button
+            type="button"
+            class="deny"
+            disabled={sent}
+            onClick={({ detail }) => detail < 2 && answer('deny')}
+          >
+            {words[kind].deny}
+          </button>
+          <button
+            type="button"
+            class="allow"
+            aria-disabled={allowing}
+            onKeyDown={(event) => event.repeat && event.preventDefault()}
+            onClick={({ detail }) => !allowing && detail < 2 && answer('allow')}
+          >
+            {words[kind].allow}
+          </button>
+        </div>
+      </div>
+    </article>
+  );
+}
+
+export function Confirmations() {
+  const connected = useLink()?.link.phase === 'connected';
+  const now = useNow();
+  const { value } = useAnswer('confirmations', isConfirmations);
+  const list = connected ? (value?.confirmations ?? []) : [];
+  const shown = list.map(({ id, digest }) => `${id} ${digest}`).join(' ');
+  const before = useRef('');
+  const [calmWith, setCalmWith] = useState('');
+  // Only which changes there are matters here: what has just come is not to be hit by a click that was under way.
+  useEffect(() => {
+    const fresh = list.find(({ id, digest }) => !before.current.includes(`${id} ${digest}`));
+    if (fresh !== undefined) announce(`To confirm: ${headline(fresh)}`);
+    before.current = shown;
+    const timer = setTimeout(() => setCalmWith(shown), calmMs);
+    return () => clearTimeout(timer);
+  }, [shown]);
+  if (list.length === 0) return null;
+  return (
+    <section class="questions" aria-labelledby="confirmations-title">
+      <h2 id="confirmations-title">What agents may do</h2>
+      {list.map((one) => (
+        <Card key={`${one.id} ${one.digest}`} of={one} now={now} quiet={calmWith !== shown} />
+      ))}
+    </section>
+  );
+}

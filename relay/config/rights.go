@@ -1,0 +1,218 @@
+package config
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Rights are the settings that say what agents, plugins and programs may do, as far as more of them is a matter for the
+// person. Their form is kept in the database: what is not in an older one has its zero value.
+type Rights struct {
+	Permissions     map[string]map[string]string `json:"permissions"`
+	Unreviewed      bool                         `json:"unreviewed"` // review.required is false
+	ExtensionIDs    []string                     `json:"extensionIds"`
+	AllowedOrigins  []string                     `json:"allowedOrigins"`
+	Ownership       string                       `json:"ownership"`
+	OwnedBy         string                       `json:"ownedBy"`
+	ReadPatterns    []string                     `json:"readPatterns"` // resources.tabs
+	ExcludePatterns []string                     `json:"excludePatterns"`
+	FileRoots       []string                     `json:"fileRoots"`
+	HTTPSHosts      []string                     `json:"httpsHosts"`
+	GitHosts        []string                     `json:"gitHosts"`
+	Providers       map[string][]string          `json:"providers"` // their commands, by scheme
+	MetricsOpen     bool                         `json:"metricsOpen"`
+	Plugins         map[string]PluginRights      `json:"plugins"` // those with settings of their own
+}
+
+// PluginRights are those of one plugin.
+type PluginRights struct {
+	Off         bool     `json:"off"`
+	URLPatterns []string `json:"urlPatterns"`
+}
+
+// Difference is one setting that lets agents do more than before.
+type Difference struct{ Key, Before, After string }
+
+// RightsOf takes the rights out of a configuration.
+func RightsOf(c *Config) Rights {
+	r := Rights{
+		Permissions: c.Permissions, Unreviewed: !c.Review.Required, ExtensionIDs: c.ExtensionIDs, AllowedOrigins: c.AllowedOrigins,
+		Ownership: c.Tabs.Ownership, OwnedBy: c.Tabs.OwnedBy, ReadPatterns: c.Resources.Tabs.URLPatterns, ExcludePatterns: c.Resources.Tabs.ExcludePatterns,
+		FileRoots: c.Resources.File.Roots, HTTPSHosts: c.Resources.HTTPS.Hosts, GitHosts: c.Resources.Git.Hosts, MetricsOpen: c.Metrics.Open,
+		Providers: map[string][]string{}, Plugins: map[string]PluginRights{},
+	}
+	for scheme, p := range c.Resources.Providers {
+		r.Providers[scheme] = p.Command
+	}
+	for name, p := range c.Plugins {
+		r.Plugins[name] = PluginRights{Off: !p.Enabled, URLPatterns: p.URLPatterns}
+	}
+	return r
+}
+
+// rights are the rows by which two of them are compared, but for permissions, whose meaning is not in this package.
+var rights = []right{
+	{"review.required", func(before, after *Rights) (string, string) {
+		return grown(before.Unreviewed, after.Unreviewed, map[bool]string{false: "true", true: "false"})
+	}, func(before, after *Rights) { after.Unreviewed = before.Unreviewed && after.Unreviewed }},
+	{"metrics.open", func(before, after *Rights) (string, string) {
+		return grown(before.MetricsOpen, after.MetricsOpen, map[bool]string{false: "false", true: "true"})
+	}, func(before, after *Rights) { after.MetricsOpen = before.MetricsOpen && after.MetricsOpen }},
+	longer("extensionIds", func(r *Rights) *[]string { return &r.ExtensionIDs }),
+	longer("allowedOrigins", func(r *Rights) *[]string { return &r.AllowedOrigins }),
+	laxer("tabs.ownership", func(r *Rights) *string { return &r.Ownership }, "all", "writes", "off"),
+	laxer("tabs.ownedBy", func(r *Rights) *string { return &r.OwnedBy }, "lane", "client"),
+	longer("resources.tabs.urlPatterns", func(r *Rights) *[]string { return &r.ReadPatterns }),
+	{"resources.tabs.excludePatterns", func(before, after *Rights) (string, string) {
+		if len(without(before.ExcludePatterns, after.ExcludePatterns)) == 0 {
+			return "", ""
+		}
+		return listText(before.ExcludePatterns), listText(after.ExcludePatterns)
+	}, func(before, after *Rights) {
+		after.ExcludePatterns = append(slices.Clone(after.ExcludePatterns), without(before.ExcludePatterns, after.ExcludePatterns)...)
+	}},
+	longer("resources.file.roots", func(r *Rights) *[]string { return &r.FileRoots }),
+	longer("resources.https.hosts", func(r *Rights) *[]string { return &r.HTTPSHosts }),
+	longer("resources.git.hosts", func(r *Rights) *[]string { return &r.GitHosts }),
+}
+
+// right is one row: what it was and is, both empty when it grants no more than before; and how it is bounded.
+type right struct {
+	key   string
+	grows func(before, after *Rights) (was, is string)
+	bound func(before, after *Rights)
+}
+
+func grown(before, after bool, text map[bool]string) (was, is string) {
+	if before || !after {
+		return "", ""
+	}
+	return text[before], text[after]
+}
+
+// longer is a list that grants more when something is added to it.
+func longer(key string, of func(*Rights) *[]string) right {
+	return right{key, func(before, after *Rights) (string, string) {
+		if len(without(*of(after), *of(before))) == 0 {
+			return "", ""
+		}
+		return listText(*of(before)), listText(*of(after))
+	}, func(before, after *Rights) { *of(after) = common(*of(before), *of(after)) }}
+}
+
+// laxer is a choice whose values are given from the strictest to the laxest.
+func laxer(key string, of func(*Rights) *string, strictFirst ...string) right {
+	more := func(before, after *Rights) bool {
+		return slices.Index(strictFirst, *of(before)) >= 0 && slices.Index(strictFirst, *of(after)) > slices.Index(strictFirst, *of(before))
+	}
+	return right{key, func(before, after *Rights) (string, string) {
+		if !more(before, after) {
+			return "", ""
+		}
+		return *of(before), *of(after)
+	}, func(before, after *Rights) {
+		if more(before, after) {
+			*of(after) = *of(before)
+		}
+	}}
+}
+
+func without(list, other []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(one string) bool { return slices.Contains(other, one) })
+}
+
+func common(a, b []string) []string {
+	return slices.DeleteFunc(slices.Clone(b), func(one string) bool { return !slices.Contains(a, one) })
+}
+
+func listText(list []string) string { return cmp.Or(strings.Join(list, ", "), "none") }
+
+// Grown lists what these rights, permissions aside, grant that earlier ones did not.
+func (r Rights) Grown(before Rights) (list []Difference) {
+	for _, one := range rights {
+		if was, is := one.grows(&before, &r); is != "" {
+			list = append(list, Difference{one.key, was, is})
+		}
+	}
+	for _, scheme := range slices.Sorted(maps.Keys(r.Providers)) {
+		if was, is := before.Providers[scheme], r.Providers[scheme]; !slices.Equal(was, is) {
+			list = append(list, Difference{"resources.providers." + scheme, listText(was), listText(is)})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(before.Plugins)) {
+		if before.Plugins[name].Off && !r.Plugins[name].Off {
+			list = append(list, Difference{"plugins." + name + ".enabled", "false", "true"})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Plugins)) {
+		if was, is := before.Plugins[name].URLPatterns, r.Plugins[name].URLPatterns; len(without(is, was)) > 0 {
+			list = append(list, Difference{"plugins." + name + ".urlPatterns", listText(was), listText(is)})
+		}
+	}
+	return list
+}
+
+// Within bounds the rights of a configuration, permissions aside, by earlier ones.
+func (c Config) Within(before Rights) Config {
+	r := RightsOf(&c)
+	for _, one := range rights {
+		one.bound(&before, &r)
+	}
+	c.Review.Required, c.ExtensionIDs, c.AllowedOrigins = !r.Unreviewed, r.ExtensionIDs, r.AllowedOrigins
+	c.Tabs.Ownership, c.Tabs.OwnedBy, c.Metrics.Open = r.Ownership, r.OwnedBy, r.MetricsOpen
+	c.Resources.Tabs.URLPatterns, c.Resources.Tabs.ExcludePatterns = r.ReadPatterns, r.ExcludePatterns
+	c.Resources.File.Roots, c.Resources.HTTPS.Hosts, c.Resources.Git.Hosts = r.FileRoots, r.HTTPSHosts, r.GitHosts
+	c.Resources.Providers = maps.Clone(c.Resources.Providers)
+	maps.DeleteFunc(c.Resources.Providers, func(scheme string, p Program) bool { return !slices.Equal(before.Providers[scheme], p.Command) })
+	plugins := maps.Clone(c.Plugins)
+	for name, was := range before.Plugins {
+		p := c.Plugin(name)
+		if was.Off && p.Enabled {
+			p.Enabled = false
+			plugins = with(plugins, name, p)
+		}
+	}
+	for name, p := range plugins {
+		p.URLPatterns = common(before.Plugins[name].URLPatterns, p.URLPatterns)
+		plugins[name] = p
+	}
+	c.Plugins = plugins
+	return c
+}
+
+func with(plugins map[string]Plugin, name string, p Plugin) map[string]Plugin {
+	if plugins == nil {
+		plugins = map[string]Plugin{}
+	}
+	plugins[name] = p
+	return plugins
+}
+
+// Loosened lists how the permissions differ, but for what only forbids more: by target and client.
+func (r Rights) Loosened(before Rights) (list []Difference) {
+	rank := map[string]int{"off": 0, "ask": 1, "auto": 2}
+	type key struct{ target, client string }
+	keys := map[key]bool{}
+	for _, one := range []Rights{before, r} {
+		for target, modes := range one.Permissions {
+			for client := range modes {
+				keys[key{target, client}] = true
+			}
+		}
+	}
+	sorted := slices.SortedFunc(maps.Keys(keys), func(a, b key) int { return cmp.Or(cmp.Compare(a.target, b.target), cmp.Compare(a.client, b.client)) })
+	for _, k := range sorted {
+		was, is := before.Permissions[k.target][k.client], r.Permissions[k.target][k.client]
+		if was == is || is == "off" || was == "auto" || was != "" && is != "" && rank[is] < rank[was] {
+			continue
+		}
+		what := "permissions." + k.target
+		if k.client != EveryClient {
+			what += " for " + k.client
+		}
+		list = append(list, Difference{what, cmp.Or(was, "no rule"), cmp.Or(is, "no rule")})
+	}
+	return list
+}

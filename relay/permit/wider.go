@@ -1,0 +1,153 @@
+package permit
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"tabrelay/relay/call"
+)
+
+// Wider reports whether a rule, once made, lets anybody do anything that the rules do not let them now, and what holds
+// in its place now.
+func (p *Permits) Wider(r call.Rule, lasts time.Duration) (before string, wider bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if lasts > 0 {
+		r.Until = time.Now().Add(lasts)
+	}
+	t := p.table.Load()
+	rules := append(t.without(r.Target, r.Client), r)
+	return t.said(r.Target, r.Client), p.widens(t, t.with(rules, t.paused))
+}
+
+// WiderWithout is the same for taking a rule away: after is what holds then.
+func (p *Permits) WiderWithout(target, client string) (before, after string, wider bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.table.Load()
+	next := t.with(t.without(target, client), t.paused)
+	return t.said(target, client), next.said(target, client), p.widens(t, next)
+}
+
+// WiderConfig reports whether one configuration lets anybody do anything that another one does not, the person's rules
+// being what they are.
+func (p *Permits) WiderConfig(before, after map[string]map[string]string) bool {
+	t := p.table.Load()
+	return p.widens(newTable(t.personal, before, t.paused), newTable(t.personal, after, t.paused))
+}
+
+// without is the person's rules without one.
+func (t *table) without(target, client string) []call.Rule {
+	return slices.DeleteFunc(slices.Clone(t.personal), func(r call.Rule) bool { return r.Target == target && r.Client == client })
+}
+
+// said is what the rule about exactly this says, in words.
+func (t *table) said(target, client string) string {
+	if mode, _ := t.cells[key{target, client}].at(time.Now().UnixNano()); mode != "" {
+		return string(mode)
+	}
+	if target == Default && client == "" {
+		return "no rule (reading: ask, changes: off)"
+	}
+	return "no rule"
+}
+
+// permissive orders the modes.
+var permissive = map[call.Mode]int{call.Off: 0, call.Ask: 1, call.Auto: 2}
+
+// widens reports whether there is any access, now or after a rule has ended, for which after is more permissive.
+func (p *Permits) widens(before, after *table) bool {
+	var known []call.Access
+	if p.options.Tools != nil {
+		known = p.options.Tools()
+	}
+	for _, now := range moments(before, after) {
+		for a := range accesses(known, before, after) {
+			if permissive[after.resolve(&a, now).mode] > permissive[before.resolve(&a, now).mode] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// moments are now, and when each rule has just ended.
+func moments(tables ...*table) []int64 {
+	list := []int64{time.Now().UnixNano()}
+	for _, t := range tables {
+		for _, r := range t.personal {
+			if !r.Until.IsZero() {
+				list = append(list, r.Until.UnixNano())
+			}
+		}
+	}
+	return list
+}
+
+// nobody stands for every name, plugin and origin that no rule is about. No real one has it.
+const nobody = "\x00"
+
+// accesses is one of each kind that the rules of any of the tables tell apart, of the tools there are and of those that
+// may come.
+func accesses(known []call.Access, tables ...*table) iter.Seq[call.Access] {
+	clients, targets, origins := map[string]bool{nobody: true}, map[string]bool{}, map[string]bool{nobody: true}
+	for _, t := range tables {
+		for one := t; one != nil; one = one.older {
+			for k := range one.cells {
+				clients[cmp.Or(k.client, nobody)] = true
+				switch {
+				case strings.Contains(k.target, "://"):
+					origins[k.target] = true
+				case k.target != Default:
+					targets[k.target] = true
+				}
+			}
+		}
+	}
+	tools := append(kinds(nobody, nobody, false), call.Access{Tool: nobody, Plugin: relayPlugin, BuiltIn: true}, call.Access{Tool: nobody, Plugin: demoPlugin, Shipped: true})
+	for target := range targets {
+		tools = append(tools, meant(target, known)...)
+	}
+	return func(yield func(call.Access) bool) {
+		for _, a := range tools {
+			for a.Session.Client = range clients {
+				for origin := range origins {
+					a.At = &call.Target{Origin: origin}
+					if !yield(a) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// meant are the tools that a target is about: those there are, else any that may come.
+func meant(target string, known []call.Access) (tools []call.Access) {
+	ours := false
+	for _, a := range known {
+		if a.Tool == target || a.Plugin == target {
+			ours = ours || a.BuiltIn || a.Shipped && a.Plugin == demoPlugin
+			tools = append(tools, a)
+		}
+	}
+	switch {
+	case len(tools) == 0:
+		plugin, _, _ := strings.Cut(target, "__")
+		return slices.Concat(kinds(target, nobody, false), kinds(plugin, target, false))
+	case tools[0].Tool == target:
+		return tools
+	}
+	return append(tools, kinds(target, nobody, ours)...)
+}
+
+// kinds are the tools of any behaviour that have a name and a plugin; ours are the relay's own, or the demo's.
+func kinds(plugin, tool string, ours bool) []call.Access {
+	return []call.Access{
+		{Plugin: plugin, Tool: tool, BuiltIn: ours && plugin != demoPlugin, Shipped: ours},
+		{Plugin: plugin, Tool: tool, BuiltIn: ours && plugin != demoPlugin, Shipped: ours, ReadOnly: true},
+	}
+}

@@ -1,0 +1,98 @@
+package permit
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tabrelay/relay/call"
+)
+
+// tools are those that the tests know: one of a plugin that reads, one that changes, one of the relay itself.
+func tools() []call.Access {
+	return []call.Access{
+		{Tool: "wiki__read", Plugin: "wiki", ReadOnly: true}, {Tool: "wiki__edit", Plugin: "wiki"}, {Tool: "bridge_health", Plugin: "relay", BuiltIn: true, ReadOnly: true},
+		{Tool: "demo__hello", Plugin: "demo", Shipped: true},
+	}
+}
+
+func TestWider(t *testing.T) {
+	auto, ask, off := call.Auto, call.Ask, call.Off
+	for _, test := range []struct {
+		name  string
+		rules []call.Rule
+		set   call.Rule
+		lasts time.Duration
+		want  bool
+	}{
+		{name: "reading without a rule, asked about", set: call.Rule{Target: "wiki__read", Mode: ask}},
+		{name: "reading without a question", set: call.Rule{Target: "wiki__read", Mode: auto}, want: true},
+		{name: "changes, asked about", set: call.Rule{Target: "wiki__edit", Mode: ask}, want: true},
+		{name: "a plugin, asked about", set: call.Rule{Target: "wiki", Mode: ask}, want: true},
+		{name: "a plugin, off", set: call.Rule{Target: "wiki", Mode: off}},
+		{name: "the default, off", set: call.Rule{Target: Default, Mode: off}},
+		{name: "the default, for one client", set: call.Rule{Target: Default, Client: "ann", Mode: auto}, want: true},
+		{name: "what is free, asked about", set: call.Rule{Target: "bridge_health", Mode: ask}},
+		{name: "the demo, asked about", set: call.Rule{Target: "demo", Mode: ask}},
+		{name: "an origin, for a time", set: call.Rule{Target: "https://x.example", Mode: auto}, lasts: time.Hour, want: true},
+		{name: "an origin, off", set: call.Rule{Target: "https://x.example", Mode: off}},
+		{name: "the same again", rules: []call.Rule{{Target: "wiki", Mode: auto}}, set: call.Rule{Target: "wiki", Mode: auto}},
+		{name: "the same, for a time", rules: []call.Rule{{Target: "wiki", Mode: auto}}, set: call.Rule{Target: "wiki", Mode: auto}, lasts: time.Hour},
+		{name: "less", rules: []call.Rule{{Target: "wiki", Mode: auto}}, set: call.Rule{Target: "wiki", Mode: ask}},
+		{name: "off that ends, in place of off for ever", rules: []call.Rule{{Target: "wiki__read", Mode: off}}, set: call.Rule{Target: "wiki__read", Mode: off}, lasts: time.Hour, want: true},
+		{name: "off for a client, over auto for all", rules: []call.Rule{{Target: "wiki", Mode: auto}}, set: call.Rule{Target: "wiki", Client: "ann", Mode: off}},
+		{name: "ask for a client, over off for all", rules: []call.Rule{{Target: "wiki", Mode: off}}, set: call.Rule{Target: "wiki__edit", Client: "ann", Mode: ask}, want: true},
+		{name: "a rule that a stricter one hides", rules: []call.Rule{{Target: "wiki__edit", Mode: off}, {Target: "wiki__read", Mode: auto}}, set: call.Rule{Target: "wiki__read", Client: "ann", Mode: ask}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &Permits{options: Options{Tools: tools}}
+				p.table.Store(newTable(test.rules, nil, false))
+				if _, wider := p.Wider(test.set, test.lasts); wider != test.want {
+					t.Errorf("wider is %t", wider)
+				}
+			})
+		})
+	}
+}
+
+func TestWiderWithout(t *testing.T) {
+	p := &Permits{options: Options{Tools: tools}}
+	p.table.Store(newTable([]call.Rule{{Target: "wiki", Mode: call.Off}, {Target: "wiki__edit", Mode: call.Auto}, {Target: Default, Mode: call.Auto}}, nil, false))
+	for target, want := range map[string]bool{"wiki": true, "wiki__edit": false, Default: false} {
+		if before, after, wider := p.WiderWithout(target, ""); wider != want || before == after {
+			t.Errorf("without the rule about %s (%s, then %s) it is wider: %t", target, before, after, wider)
+		}
+	}
+}
+
+// A configuration that waits forbids what it forbids at once, and allows nothing that was not confirmed.
+func TestConfigureWaits(t *testing.T) {
+	p := &Permits{options: Options{Tools: tools}, watchers: map[int]func(){}}
+	rules := func(modes map[string]string) (c map[string]map[string]string) {
+		c = map[string]map[string]string{}
+		for target, mode := range modes {
+			c[target] = map[string]string{everyClient: mode}
+		}
+		return c
+	}
+	p.table.Store(newTable(nil, rules(map[string]string{"wiki__read": "auto"}), false))
+	mode := func(tool int) call.Mode { m, _ := p.Mode(tools()[tool]); return m }
+	if changed, waits := p.Configure(rules(map[string]string{"wiki__read": "off", "wiki__edit": "auto"})); !changed || !waits || mode(0) != call.Off || mode(1) != call.Off {
+		t.Errorf("changed %t, waits %t: %s %s", changed, waits, mode(0), mode(1))
+	}
+	if _, waits := p.Configure(rules(map[string]string{"wiki__read": "off", "wiki__edit": "ask"})); !waits || mode(1) != call.Off {
+		t.Errorf("another one: %t %s", waits, mode(1))
+	}
+	p.Confirm()
+	if mode(0) != call.Off || mode(1) != call.Ask {
+		t.Errorf("confirmed: %s %s", mode(0), mode(1))
+	}
+	if _, waits := p.Configure(rules(map[string]string{"wiki__read": "off"})); waits || mode(1) != call.Off {
+		t.Errorf("less: %t %s", waits, mode(1))
+	}
+	p.Hold(rules(nil))
+	if mode(0) != call.Off {
+		t.Errorf("held: %s", mode(0))
+	}
+}

@@ -1,0 +1,302 @@
+package relay
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/join"
+	"tabrelay/relay/wire"
+)
+
+// openPanels makes a browser say that so many side panels are open, and waits until the relay knows.
+func openPanels(t *testing.T, r *Relay, b *hubtest.Browser, open int) {
+	t.Helper()
+	b.Send(&wire.Panels{Open: open})
+	// Frames are taken in their order: an answer to a later request says that this one was.
+	if _, err := b.Ask(t.Context(), http.MethodGet, "/api/v1/paused", nil); err != nil {
+		t.Fatal(err)
+	}
+	if r.hub.PanelsOpen() != (open > 0) {
+		t.Fatalf("with %d panels, an open one is known: %t", open, r.hub.PanelsOpen())
+	}
+}
+
+// changes are what a panel shows.
+func changes(t *testing.T, b *hubtest.Browser) (list Confirmations) {
+	t.Helper()
+	answer, err := b.Ask(t.Context(), http.MethodGet, "/api/v1/confirmations", nil)
+	if err == nil {
+		err = json.Unmarshal(answer.Body, &list)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// asked waits for a change that a panel is asked about.
+func asked(t *testing.T, b *hubtest.Browser) Confirmation {
+	t.Helper()
+	for t.Context().Err() == nil {
+		for _, one := range changes(t, b).Confirmations {
+			if one.Kind == confirmAsked {
+				return one
+			}
+		}
+	}
+	t.Fatal("nothing was asked")
+	return Confirmation{}
+}
+
+// With a panel open, whatever is asked for elsewhere is a question there; a terminal's word is not taken in its place.
+func TestAnOpenPanelIsAsked(t *testing.T) {
+	w := newWorld(t)
+	r := w.guarded(nil)
+	b := w.browser(func(c *hubtest.Call) { c.Started(); c.Return([]byte(`{}`)) })
+	openPanels(t, r, b, 1)
+	for _, test := range []struct {
+		answer string
+		status int
+		mode   string
+	}{{"deny", http.StatusForbidden, "off"}, {"allow", http.StatusOK, "auto"}} {
+		done := make(chan int, 1)
+		go func() {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://127.0.0.1/api/v1/permissions", strings.NewReader(`{"target":"default","mode":"auto"}`))
+			if err != nil {
+				t.Error(err)
+			}
+			rule := call.Rule{Target: "default", Mode: call.Auto}
+			req.Header.Set(ConfirmedHeader, SetChange(r.permits, rule, 0).Digest()) // what a person at a terminal would send
+			res, err := join.HTTP(w.home).Do(req)
+			if err != nil {
+				t.Error(err)
+				done <- 0
+				return
+			}
+			_ = res.Body.Close() // its status is enough
+			done <- res.StatusCode
+		}()
+		q := asked(t, b)
+		if q.Command != "tabrelay permit set default auto" || q.From == "" || len(q.Differences) != 1 || q.Differences[0].After != "auto" {
+			t.Errorf("the panel shows %+v", q)
+		}
+		if status, body := w.person(t, http.MethodPost, "/api/v1/confirmations/"+q.ID, `{"answer":"allow"}`); status != http.StatusForbidden {
+			t.Errorf("a program answers the panel's question: %d %s", status, body)
+		}
+		if answer, err := b.Ask(t.Context(), http.MethodPost, "/api/v1/confirmations/"+q.ID, []byte(`{"answer":"`+test.answer+`"}`)); err != nil || answer.Status != http.StatusOK {
+			t.Fatalf("%d %s %v", answer.Status, answer.Body, err)
+		}
+		if got := <-done; got != test.status {
+			t.Errorf("%s: %d, want %d", test.answer, got, test.status)
+		}
+		if _, other := r.permits.Default(); string(other) != test.mode {
+			t.Errorf("after %s the default is %s", test.answer, other)
+		}
+	}
+	// What the panel itself does is not asked about, and less is free for everybody.
+	if answer, err := b.Ask(t.Context(), http.MethodPut, "/api/v1/permissions", []byte(`{"target":"shop","mode":"auto"}`)); err != nil || answer.Status != http.StatusOK {
+		t.Errorf("the panel: %d %s %v", answer.Status, answer.Body, err)
+	}
+	if res, err := join.HTTP(w.home).Do(request(t, http.MethodPut, "/api/v1/permissions", `{"target":"default","mode":"off"}`)); err != nil || res.StatusCode != http.StatusOK {
+		t.Errorf("less: %v %v", res, err)
+	}
+	// Without an open panel, a connected browser is nobody to ask.
+	openPanels(t, r, b, 0)
+	if res, err := join.HTTP(w.home).Do(request(t, http.MethodPut, "/api/v1/permissions", `{"target":"default","mode":"auto"}`)); err != nil || res.StatusCode != http.StatusPreconditionRequired {
+		t.Errorf("without a panel: %v %v", res, err)
+	}
+}
+
+func request(t *testing.T, method, path, body string) *http.Request {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, "http://127.0.0.1"+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return req
+}
+
+// refusedUnconfirmed sends a request of a program, which must be refused.
+func (w *world) refusedUnconfirmed(t *testing.T, method, path, body string) {
+	t.Helper()
+	res, err := join.HTTP(w.home).Do(request(t, method, path, body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close() // its status is enough
+	if res.StatusCode != http.StatusPreconditionRequired {
+		t.Errorf("%s %s: %d", method, path, res.StatusCode)
+	}
+}
+
+// A tab is taken from its owner, and a question about a call is answered, with a person's word only.
+func TestReleaseAndAnswersAreConfirmed(t *testing.T) {
+	w := newWorld(t)
+	r := w.guarded(map[string]string{"shop": "ask"})
+	b := w.browser(func(c *hubtest.Call) { c.Started(); c.Return([]byte(`{}`)) })
+	next := questions(t, r)
+	done := begin(t, r, ann, "shop__pay", `{}`, nil)
+	id := next().ID
+	openPanels(t, r, b, 1) // which shows the question itself
+	w.refusedUnconfirmed(t, http.MethodPost, "/api/v1/approvals/"+id, `{"answer":"allow"}`)
+	w.answers(t, id, `{"answer":"allow"}`, http.StatusOK)
+	if failure := <-done; failure != nil {
+		t.Fatal(failure)
+	}
+	openPanels(t, r, b, 0)
+	path := "/api/v1/tabs/" + b.ProfileID() + "/7/owner"
+	w.refusedUnconfirmed(t, http.MethodDelete, path, "")
+	if got := ownerIn(t, b); got != "ann" {
+		t.Errorf("the owner is %q", got)
+	}
+	if status, said := w.person(t, http.MethodDelete, path, ""); status != http.StatusOK {
+		t.Errorf("confirmed: %d %s", status, said)
+	}
+}
+
+// A review is accepted, and builds run unreviewed, with a person's word only. To refuse is free.
+func TestReviewsAreConfirmed(t *testing.T) {
+	w := newWorld(t)
+	v := w.reviewer(t)
+	p := w.put("tea", "1", nil)
+	v.again()
+	body := `{"hash":"` + p.Hash + `","verdict":"`
+	w.refusedUnconfirmed(t, http.MethodPost, "/api/v1/reviews/tea", body+`accept"}`)
+	w.refusedUnconfirmed(t, http.MethodPost, "/api/v1/reviews/tea/dev", body+`accept"}`)
+	if res, err := join.HTTP(w.home).Do(request(t, http.MethodPost, "/api/v1/reviews/tea", body+`refuse"}`)); err != nil || res.StatusCode != http.StatusOK {
+		t.Errorf("refusing: %v %v", res, err)
+	}
+	v.decide("tea", p.Hash, "accept", http.StatusOK)
+}
+
+// A letter of a call that changes something is replayed with a person's word only.
+func TestReplayIsConfirmed(t *testing.T) {
+	w := newWorld(t)
+	r, _ := w.relay()
+	w.browser(losing(new(atomic.Bool)))
+	_, f := use(t, r, call.Call{Session: ann}, "shop__pay", `{"sum":7}`)
+	w.refusedUnconfirmed(t, http.MethodPost, "/api/v1/dead-letters/"+f.CorrelationID+"/replay", `{"confirmed":true}`)
+}
+
+// What is written into config.json while the relay runs: less is in effect at once, more when a person has said so.
+func TestConfigurationWaitsForThePerson(t *testing.T) {
+	t.Setenv("TABRELAY_REVIEW_REQUIRED", "false")
+	w := newWorld(t)
+	r := w.guarded(map[string]string{"shop__read": "auto"})
+	b := w.browser(echoing(make(chan string, 10)))
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(w.home.Config(), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, failure := r.reload(t.Context()); failure != nil {
+			t.Fatal(failure)
+		}
+	}
+	modes := func() string {
+		var list []string
+		for _, tool := range []string{"shop__read", "shop__pay"} {
+			found, _ := r.tools.Snapshot().Find(tool)
+			mode, _ := r.permits.Mode(accessOf(ann, found))
+			list = append(list, string(mode))
+		}
+		return strings.Join(list, " ")
+	}
+	write(`{"permissions":{"shop__read":"off","shop__pay":"auto"}}`)
+	if got := modes(); got != "off off" {
+		t.Errorf("before the person said so: %s", got)
+	}
+	if s := r.Status(t.Context()); s.Unapplied != "permissions.shop__pay: no rule → auto" {
+		t.Errorf("the status says %q", s.Unapplied)
+	}
+	w.refusedUnconfirmed(t, http.MethodPost, "/api/v1/confirmations/config", `{"answer":"allow"}`)
+	shown := changes(t, b).Confirmations
+	if len(shown) != 1 || shown[0].Kind != confirmConfig {
+		t.Fatalf("the panel shows %+v", shown)
+	}
+	stale := shown[0].Digest
+	write(`{"permissions":{"shop__read":"off","shop__pay":"auto","default":"auto"}}`)
+	if answer, err := b.Ask(t.Context(), http.MethodPost, "/api/v1/confirmations/config", []byte(`{"answer":"allow","digest":"`+stale+`"}`)); err != nil || answer.Status != http.StatusConflict {
+		t.Errorf("what was read before the last change: %d %s %v", answer.Status, answer.Body, err)
+	}
+	write(`{"permissions":{"shop__read":"off","shop__pay":"auto"}}`)
+	if answer, err := b.Ask(t.Context(), http.MethodPost, "/api/v1/confirmations/config", []byte(`{"answer":"allow","digest":"`+stale+`"}`)); err != nil || answer.Status != http.StatusOK {
+		t.Errorf("%d %s %v", answer.Status, answer.Body, err)
+	}
+	if got := modes(); got != "off auto" || len(changes(t, b).Confirmations) != 0 {
+		t.Errorf("after the person said so: %s", got)
+	}
+	write(`{"permissions":{"shop__read":"off"},"plugins":{"shop":{"urlPatterns":["https://bank.example/*"]}}}`)
+	if got := modes(); got != "off off" {
+		t.Errorf("less waits: %s", got)
+	}
+	if s := r.Status(t.Context()); s.Unapplied != "plugins.shop.urlPatterns: none → https://bank.example/*" {
+		t.Errorf("the status says %q", s.Unapplied)
+	}
+	for _, site := range r.tools.Snapshot().Sites {
+		if strings.Contains(strings.Join(site.Matches, " "), "bank.example") {
+			t.Error("the plugin works on the new pages")
+		}
+	}
+	write(`{"permissions":{"shop__read":"off"}}`)
+	if s := r.Status(t.Context()); s.Unapplied != "" || len(changes(t, b).Confirmations) != 0 {
+		t.Errorf("what was taken out again still waits: %q", s.Unapplied)
+	}
+}
+
+// What is there at a start is in effect, is shown with what it was before, and can be taken back for good.
+func TestWidenedStart(t *testing.T) {
+	w := newWorld(t)
+	first := w.guarded(nil)
+	if s := first.Status(t.Context()); s.Widened != "" {
+		t.Errorf("the very first start: %q", s.Widened)
+	}
+	end := func(r *Relay) {
+		t.Helper()
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	end(first)
+	wide := map[string]string{"default": "auto"}
+	for range 2 { // nobody looked: it is still shown after another start
+		r := w.guarded(wide)
+		if s := r.Status(t.Context()); s.Widened != "permissions.default: no rule → auto" {
+			t.Errorf("the status says %q", s.Widened)
+		}
+		if _, other := r.permits.Default(); other != call.Auto {
+			t.Errorf("the default is %s", other)
+		}
+		end(r)
+	}
+	r := w.guarded(wide)
+	w.refusedUnconfirmed(t, http.MethodPost, "/api/v1/confirmations/start", `{"answer":"allow"}`)
+	if status, said := w.person(t, http.MethodPost, "/api/v1/confirmations/start", `{"answer":"deny"}`); status != http.StatusOK {
+		t.Errorf("undo: %d %s", status, said)
+	}
+	undone := func(r *Relay) {
+		t.Helper()
+		s := r.Status(t.Context())
+		if _, other := r.permits.Default(); other != call.Off || s.Widened != "" || s.Unapplied != "permissions.default: no rule → auto" {
+			t.Errorf("the default is %s, the status %q, %q", other, s.Widened, s.Unapplied)
+		}
+	}
+	undone(r)
+	end(r)
+	r = w.guarded(wide)
+	undone(r)
+	if status, said := w.person(t, http.MethodPost, "/api/v1/confirmations/config", `{"answer":"allow"}`); status != http.StatusOK {
+		t.Errorf("apply: %d %s", status, said)
+	}
+	end(r)
+	r = w.guarded(wide)
+	if _, other := r.permits.Default(); other != call.Auto || r.rights.waiting() != "" || r.rights.widened() != "" {
+		t.Errorf("what was confirmed is not in effect: %s, %q, %q", other, r.rights.waiting(), r.rights.widened())
+	}
+}
