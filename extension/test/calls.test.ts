@@ -34,6 +34,7 @@ let signs: string[];
 let marked: string[];
 let lines: Set<(text: string) => void>;
 let late: boolean;
+let consoled: string[]; // what people see in the page's console
 let calls: Calls;
 let opened: (() => void) | undefined;
 
@@ -49,6 +50,7 @@ beforeEach(() => {
   lines = new Set();
   marked = [];
   late = false;
+  consoled = [];
   opened = undefined;
   calls = new Calls(
     (message) => said.push(message),
@@ -69,6 +71,7 @@ beforeEach(() => {
       begin: () => 0,
       since: async () => 'tail',
       end: () => {},
+      say: (text) => consoled.push(text),
       listen: (heard) => {
         lines.add(heard);
         return () => lines.delete(heard);
@@ -165,6 +168,17 @@ test('a call that failed at once is known while the console is read', async () =
   assert.equal(calls.cancel('a'), 'running');
   await turn();
   assert.equal(calls.phase('a'), 'finished');
+});
+
+test('a failure is in the console of the page with its correlation id, and nothing it says', async () => {
+  calls.start(order('a'), Date.now(), 4096);
+  observers[0]?.ended(failure);
+  await turn();
+  assert.equal(consoled.length, 1);
+  assert.match(consoled[0] ?? '', /^tabrelay: .*__.* ended with [\w ]+, correlation id a$/);
+  calls.start(order('b'), Date.now(), 4096);
+  observers[1]?.ended(value);
+  assert.equal(consoled.length, 1);
 });
 
 test('secret settings are withheld from an adapter that came late', () => {

@@ -14,6 +14,7 @@ export interface Tail {
   begin(): number; // a call begins: where the console stands now
   since(mark: number, bytes: number): Promise<string>;
   end(): void; // a call ended
+  say(text: string): void; // to whoever looks at the page's console; not captured
   listen(heard: (text: string) => void): () => void; // to every line; what it returns ends that
 }
 
@@ -25,6 +26,13 @@ const withheld = {
   reached:
     'Another page opened this tab or holds this frame, and could read the secret settings of the plugin',
 } as const;
+
+// What joins the page's console to logs, audit and the agent's answer. What failed and why is only there: a message may
+// hold what is not for everybody who looks over a shoulder.
+function whatFailed({ id, plugin, tool }: Order, ending: Ending): string {
+  const code = ending.status === 'refused' ? ending.refusal.code : 'an error';
+  return `tabrelay: ${plugin}__${tool} ended with ${code}, correlation id ${id}`;
+}
 
 const maxTombstones = 1024;
 const staleAfterMs = 1500;
@@ -185,6 +193,7 @@ export class Calls {
     const begunAt = performance.now();
     let first = Promise.resolve();
     return (ending, late) => {
+      if (ending.status !== 'returned' && !late) this.#tail.say(whatFailed(order, ending));
       const outcome: Outcome = {
         type: 'outcome',
         id: order.id,

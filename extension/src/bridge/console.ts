@@ -3,6 +3,7 @@
 // the console as a resource.
 import { consoleEvent } from '../page/door.ts';
 import { exactly, isNumber, isText, shape } from '../page/guards.ts';
+import { spoken } from '../page/spoken.ts';
 import type { Tail } from './calls.ts';
 import type { ConsoleLine } from './messages.ts';
 
@@ -57,6 +58,29 @@ export function watchConsole(bridgeLate: boolean, grew: () => void): Watch {
   const waiting: (() => void)[] = [];
   const listeners = new Set<(text: string) => void>(); // of calls whose tool takes lines for progress
 
+  // Plugins of the isolated world have a console of their own, which the tap in the main world does not see.
+  const say = console.error;
+  for (const [name, kind] of [
+    ['error', 'error: '],
+    ['warn', 'warning: '],
+  ] as const) {
+    const original = console[name];
+    console[name] = (...values: unknown[]) => {
+      if (open) keep({ at: performance.now(), text: spoken(values, kind) });
+      original.apply(console, values);
+    };
+  }
+
+  function keep(entry: { at: number; text: string }): void {
+    for (const heard of listeners) heard(entry.text);
+    entries.push(entry);
+    if (entries.length > maxEntries) {
+      entries.shift();
+      dropped++;
+    }
+    if (heldFrom !== undefined) tellGrowth();
+  }
+
   document.addEventListener(consoleEvent, (event) => {
     const offered = event instanceof MessageEvent ? event.ports[0] : undefined;
     if (offered === undefined || !expecting || port !== undefined) return;
@@ -64,15 +88,9 @@ export function watchConsole(bridgeLate: boolean, grew: () => void): Watch {
     expecting = false;
     port = offered;
     offered.onmessage = ({ data }: MessageEvent<unknown>) => {
-      if (isPlain(data) || isEntry(data)) for (const heard of listeners) heard(data.text);
-      if (isEntry(data)) {
-        entries.push({ at: data.at, text: data.text });
-        if (entries.length > maxEntries) {
-          entries.shift();
-          dropped++;
-        }
-        if (heldFrom !== undefined) tellGrowth();
-      } else if (isSynced(data)) {
+      if (isPlain(data)) for (const heard of listeners) heard(data.text);
+      else if (isEntry(data)) keep({ at: data.at, text: data.text });
+      else if (isSynced(data)) {
         for (const done of waiting.splice(0)) done();
       }
     };
@@ -116,8 +134,9 @@ export function watchConsole(bridgeLate: boolean, grew: () => void): Watch {
   }
 
   function ready(): Promise<void> | undefined {
-    if (open || port === undefined) return undefined;
+    if (open) return undefined;
     open = true;
+    if (port === undefined) return undefined; // of the page itself nothing can be seen
     port.postMessage('open');
     return synced();
   }
@@ -135,8 +154,7 @@ export function watchConsole(bridgeLate: boolean, grew: () => void): Watch {
       return performance.now();
     },
     async since(mark, bytes) {
-      if (port === undefined) return '';
-      await synced();
+      if (port !== undefined) await synced();
       const lines = entries.filter((entry) => entry.at >= mark).map((entry) => entry.text);
       return lastBytes(lines.join('\n'), bytes);
     },
@@ -160,6 +178,7 @@ export function watchConsole(bridgeLate: boolean, grew: () => void): Watch {
         .map(({ at, text }) => ({ at: unixTime(at), text }));
       return { since: unixTime(from), lines, dropped };
     },
+    say: (text) => say.call(console, text),
     listen(heard) {
       listeners.add(heard);
       port?.postMessage('openLines');

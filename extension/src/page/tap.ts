@@ -2,52 +2,29 @@
 // uncaught errors and unhandled rejections. Outside that time nothing of its console is touched. Dialogs are always told.
 import { tapDialogs } from './dialogs.ts';
 import { consoleEvent, handOver } from './door.ts';
-import { isRecord, isText } from './guards.ts';
+import { isRecord } from './guards.ts';
 import {
   call,
   defineProperty,
   eventData,
-  join,
   listen,
   MessageChannelCtor,
   now,
   ownDescriptor,
   portPost,
   portStart,
-  slice,
-  stringOf,
   unlisten,
 } from './primordials.ts';
-
-const entryChars = 4096;
-
-function textOf(value: unknown): string {
-  try {
-    if (isRecord(value) && isText(value.message))
-      return `${isText(value.name) ? value.name : 'Error'}: ${value.message}`;
-    return stringOf(value);
-  } catch {
-    return '[unprintable]';
-  }
-}
+import { spoken } from './spoken.ts';
 
 const channel = new MessageChannelCtor();
 const port = channel.port1;
 
-function write(kind: string, values: readonly unknown[]): void {
-  const parts: string[] = [];
-  for (let i = 0; i < values.length; i++)
-    defineProperty(parts, i, { value: textOf(values[i]), enumerable: true });
-  portPost(port, { type: 'entry', at: now(), text: slice(`${kind}: ${join(parts, ' ')}`, 0, entryChars) });
-}
+const write = (kind: string, values: readonly unknown[]) =>
+  portPost(port, { type: 'entry', at: now(), text: spoken(values, `${kind}: `) });
 
 // What a call may take for progress; it is no part of a console's tail.
-function pass(values: readonly unknown[]): void {
-  const parts: string[] = [];
-  for (let i = 0; i < values.length; i++)
-    defineProperty(parts, i, { value: textOf(values[i]), enumerable: true });
-  portPost(port, { type: 'line', text: slice(join(parts, ' '), 0, entryChars) });
-}
+const pass = (values: readonly unknown[]) => portPost(port, { type: 'line', text: spoken(values) });
 
 // Puts a function in front of console[name]; what it returns puts the old one back, unless the page changed it since.
 function tapConsole(name: 'error' | 'warn' | 'log' | 'info', heard: (values: unknown[]) => void): () => void {

@@ -72,6 +72,7 @@ var tabrelayPlugin = (() => {
       return 'done';
     }),
     tool('provoke', async () => {
+      console.error('said by the plugin');
       document.dispatchEvent(new Event('make-noise'));
       await new Promise((resolve) => later(resolve, 50));
       throw new Error('failed');

@@ -141,6 +141,7 @@ for (const world of ['iso', 'main']) {
     const { frame } = await stage.call(tabId, `${world}.provoke`).outcome;
     assert.deepEqual(String(frame.consoleTail).split('\n').sort(), [
       'error: RangeError: bad range',
+      'error: said by the plugin',
       'uncaught: Uncaught Error: uncaught one',
       'unhandled rejection: Error: rejected one',
       'warning: watch out',
