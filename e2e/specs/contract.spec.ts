@@ -196,13 +196,17 @@ for (const { args, code, outcome, retryable, after } of statuses) {
 }
 
 test('a read that fails with a retryable error is tried again, a bounded number of times', async ({
-  sharedStage: { agent, demo },
+  sharedStage: { agent, demo, page },
 }) => {
   const answer = await agent.call('demo__flaky', { name: 'flaky-twice', failures: 2 });
   expect(answer.value).toEqual({ attempts: 3 });
+  const console: string[] = [];
+  page.on('console', (line) => console.push(line.text()));
   const beyond = await agent.call('demo__flaky', { name: 'flaky-always', failures: 100 });
   expect(beyond.code).toBe('RATE_LIMITED');
   expect(beyond.facts.attempts).toBe(3);
+  const line = `tabrelay: demo__flaky ended with an error, correlation id ${beyond.facts.correlationId}`;
+  await expect.poll(() => console).toEqual([line, line, line]);
   expect((await demo.counter('flaky-always')).asked).toBe(3);
 });
 

@@ -179,6 +179,9 @@ test('a failure is in the console of the page with its correlation id, and nothi
   calls.start(order('b'), Date.now(), 4096);
   observers[1]?.ended(value);
   assert.equal(consoled.length, 1);
+  calls.start({ ...order('c'), correlationId: 'a' }, Date.now(), 4096);
+  observers[2]?.ended(failure);
+  assert.match(consoled[1] ?? '', /correlation id a$/, 'another attempt of the same call');
 });
 
 test('secret settings are withheld from an adapter that came late', () => {

@@ -35,6 +35,7 @@ type Target struct {
 // Invocation is one attempt of a call: what a browser gets of it.
 type Invocation struct {
 	Selector
+	CorrelationID    ID     // of the call, where ID is a later attempt's own; empty: it is ID
 	Hash             string // of the plugin's files
 	Tool             string // without the plugin's name
 	Title            string // what people call the tool

@@ -245,6 +245,9 @@ func (r *run) request() call.Invocation {
 		MaxResultBytes: r.MaxResultBytes, MaxBytes: r.room(), ConsoleTailBytes: r.ConsoleTailBytes, Frames: t.Spec.Frames,
 		Progress: r.progress, Log: r.feed.log, Sent: r.turn.Arrived, Started: r.start, Trace: r.Trace, ProgressPattern: t.Spec.ProgressPattern,
 	}
+	if q.ID != r.call.ID {
+		q.CorrelationID = r.call.ID
+	}
 	if len(r.avoid) > 0 {
 		q.Profile, q.Avoid = r.turn.at.ProfileID, r.avoid
 	}

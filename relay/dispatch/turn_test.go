@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -184,6 +185,29 @@ func TestARetryKeepsItsPlace(t *testing.T) {
 		}
 		if got := strings.Join(k.pages.ran[:3], " "); got != "a.1 a.1 a.1" {
 			t.Errorf("first ran %s", got)
+		}
+	})
+}
+
+// Every attempt has an id of its own, and says which call it belongs to.
+func TestEveryAttemptNamesItsCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := openDesk(t)
+		var got []string
+		k.pages.fail = func(n int, r call.Invocation) *fault.Error {
+			of := r.CorrelationID
+			if of == "" {
+				of = r.ID
+			}
+			got = append(got, string(r.ID[30:]+" of "+of[30:]))
+			if n <= 2 {
+				return fault.New(fault.TabBusy, "busy")
+			}
+			return nil
+		}
+		(<-k.begin(t.Context(), "a", "demo__read", `{}`)).want(t, "", 3*time.Second)
+		if want := []string{"ff of ff", "00 of ff", "01 of ff"}; !slices.Equal(got, want) {
+			t.Errorf("attempts %q, want %q", got, want)
 		}
 	})
 }

@@ -95,7 +95,7 @@ func (h *Hub) send(ctx context.Context, r *call.Invocation, t target, origin str
 		args = json.RawMessage("{}")
 	}
 	frame, err := wire.Encode(&wire.Call{
-		ID: r.ID, Plugin: r.Plugin, Hash: r.Hash, Tool: r.Tool, TabID: t.tab.ID, Origin: origin, Write: r.Write,
+		ID: r.ID, CorrelationID: r.CorrelationID, Plugin: r.Plugin, Hash: r.Hash, Tool: r.Tool, TabID: t.tab.ID, Origin: origin, Write: r.Write,
 		TimeoutMs: atLeastOne(r.Timeout), MaxTimeoutMs: atLeastOne(max(r.MaxTimeout, r.Timeout)), ProgressExtends: r.ProgressExtends,
 		MaxResultBytes: resultLimit(r), MaxBytes: r.MaxBytes, Settings: r.Settings, Secret: r.Secret, ConsoleTailBytes: r.ConsoleTailBytes, Frames: pageFrames(r.Frames), Trace: r.Trace, ProgressPattern: r.ProgressPattern,
 		Client: r.Session.Client, Title: r.Title,

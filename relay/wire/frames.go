@@ -122,6 +122,7 @@ type TabClosed struct {
 // Call asks to run a tool. The payload is its arguments.
 type Call struct {
 	ID               call.ID         `json:"id"`
+	CorrelationID    call.ID         `json:"correlationId,omitempty"`
 	Plugin           string          `json:"plugin"`
 	Hash             string          `json:"hash"`
 	Tool             string          `json:"tool"`

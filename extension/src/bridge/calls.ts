@@ -29,9 +29,9 @@ const withheld = {
 
 // What joins the page's console to logs, audit and the agent's answer. What failed and why is only there: a message may
 // hold what is not for everybody who looks over a shoulder.
-function whatFailed({ id, plugin, tool }: Order, ending: Ending): string {
+function whatFailed({ id, correlationId = id, plugin, tool }: Order, ending: Ending): string {
   const code = ending.status === 'refused' ? ending.refusal.code : 'an error';
-  return `tabrelay: ${plugin}__${tool} ended with ${code}, correlation id ${id}`;
+  return `tabrelay: ${plugin}__${tool} ended with ${code}, correlation id ${correlationId}`;
 }
 
 const maxTombstones = 1024;

@@ -16,6 +16,7 @@ import {
 /** One tool call as the document gets it. Times are what is left, not when. */
 export interface Order {
   id: string;
+  correlationId?: string | undefined; // which people see, where id is a later attempt's own
   plugin: string;
   hash: string;
   tool: string;
@@ -37,6 +38,7 @@ export interface Order {
 
 export const isOrder: Guard<Order> = shape({
   id: isText,
+  correlationId: optional(isText),
   plugin: isText,
   hash: isText,
   tool: isText,

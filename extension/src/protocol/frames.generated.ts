@@ -32,6 +32,10 @@ export interface CallFrame {
    * call id: 128 random bits
    */
   id: string;
+  /**
+   * the id that people and agents see; absent when it is id, which a later attempt has of its own
+   */
+  correlationId?: string;
   plugin: string;
   /**
    * the plugin version the call was checked against
