@@ -125,7 +125,7 @@ func (r *Relay) Status(ctx context.Context) Status {
 func (r *Relay) problems(snapshot *registry.Snapshot) []registry.Problem {
 	r.offer.mu.Lock()
 	defer r.offer.mu.Unlock()
-	return slices.Concat([]registry.Problem{}, r.offer.problems, snapshot.Problems)
+	return append(listed(r.offer.problems), snapshot.Problems...) // never null: slices.Concat makes nil of nothing
 }
 
 func (r *Relay) recent(ctx context.Context) []CallStatus {
