@@ -110,8 +110,16 @@ func connectBrowser(ctx context.Context, home config.Home, profile string, answe
 
 // agent runs `tabrelay mcp` and talks to it: each argument is a tool to call, or kill to end the relay with a signal
 // that it cannot catch, down to stop it, vacant to see that none runs, or kill-tree to end every process of its own
-// tree. It prints what each call answered.
+// tree. With occupy, as the first of them, no relay can start until vacate, which waits for the tools to be announced.
+// It prints what each call answered.
 func agent() {
+	var seat *join.Seat
+	if os.Args[1] == "occupy" {
+		must(resolved().Create())
+		var err error
+		seat, err = join.Take(context.Background(), resolved())
+		must(err)
+	}
 	shim := exec.Command("tabrelay", "mcp", "--client", "ann")
 	shim.Stderr = os.Stderr
 	in, err := shim.StdinPipe()
@@ -132,11 +140,18 @@ func agent() {
 		must(fmt.Errorf("the shim said nothing to %s", method))
 		return ""
 	}
-	ask(0, "initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"ann","version":"1"}}`)
+	hello := ask(0, "initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"ann","version":"1"}}`)
 	_, err = fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	must(err)
 	for i, word := range os.Args[1:] {
 		switch word {
+		case "occupy":
+			fmt.Println(hello)
+		case "vacate":
+			must(seat.Leave())
+			for out.Scan() && !strings.Contains(out.Text(), "notifications/tools/list_changed") {
+			}
+			fmt.Println(out.Text())
 		case "kill":
 			state, err := join.ReadState(resolved())
 			must(err)

@@ -17,27 +17,32 @@ const again = time.Second
 // ErrForced is why there is no relay when a person wants none.
 var ErrForced error = &StartError{Text: "error: TABRELAY_FORCE_MINIMAL is set\nhint: remove TABRELAY_FORCE_MINIMAL from the environment of tabrelay mcp"}
 
+// longestPause is between two attempts that nobody asked for.
+const longestPause = 30 * time.Second
+
 // outage answers the client while there is no relay, until one can be had, the client has closed its end, or ctx is
 // done: the attachment to the next relay, or none. An error is that of the client's end.
 //
-// A relay is tried again when the client wants something that only a relay can do, when one announces itself, and
-// when configuration or secrets change; not every few seconds, since a start costs two processes.
+// A relay is tried again when the client wants something that only a relay can do, when one announces itself, when
+// configuration or secrets change, and when a start that was slow comes to its end. Where no person has to do anything
+// first it is also tried again without any of these, after pauses that grow, since a start costs two processes.
 func (s *Shim) outage(ctx context.Context, more <-chan struct{}, cause error) (*attachment, error) {
 	s.Log.Error().Err(cause).Msg("no relay can be had; only what needs none is answered")
 	if err := s.apologize(s.ledger.abandon(), cause, fault.Unknown); err != nil {
 		return nil, err
 	}
-	tried := time.Now()
+	tried, pause := time.Now(), again
 	if errors.Is(cause, errStopped) {
 		tried = time.Time{} // nothing was tried
 	}
 	repaired, stop := s.repairs()
 	defer stop()
+	missed := false // a change that the start under way may have come too early for
 	for {
 		ended := s.finished() // looked at first: what the client said before its end is answered
 		for text, ok := s.first(); ok; text, ok = s.first() {
 			m := parseRequest(text)
-			if s.minimal.wantsRelay(m) && time.Since(tried) >= again {
+			if s.minimal.wantsRelay(m) && s.starting == nil && time.Since(tried) >= again {
 				next, err := s.rejoin(ctx)
 				if err == nil {
 					return next, nil
@@ -52,22 +57,54 @@ func (s *Shim) outage(ctx context.Context, more <-chan struct{}, cause error) (*
 		if ended || s.ledger.gone() {
 			return nil, nil
 		}
+		var due <-chan time.Time
+		if s.starting == nil && (missed || s.passes(cause)) {
+			due = time.After(time.Until(tried.Add(pause)))
+		}
 		select {
 		case <-more:
+			continue
 		case <-ctx.Done():
 			return nil, nil
+		case <-s.started():
+		case <-due:
+			missed, pause = false, min(2*pause, longestPause)
 		case event := <-repaired:
 			if !s.isRepair(event, cause) {
 				continue
 			}
-			next, err := s.rejoin(ctx)
-			if err == nil {
-				return next, nil
+			if s.starting != nil && event.Name != s.Home.State() {
+				missed = true
+				continue
 			}
-			cause, tried = err, time.Now()
 		}
+		next, err := s.rejoin(ctx)
+		if err == nil {
+			return next, nil
+		}
+		cause, tried = err, time.Now()
 	}
 }
+
+// passes reports whether a cause may be over by itself: it is none that a person has decided, or has to repair.
+func (s *Shim) passes(cause error) bool {
+	var refused *Refused
+	var said *StartError
+	var hinted interface { // a configuration that was read here
+		error
+		Hint() string
+	}
+	switch {
+	case s.Without != nil, errors.Is(cause, errStopped), errors.As(cause, &refused):
+		return false
+	case errors.As(cause, &said):
+		return said.Exit != unusable
+	}
+	return !errors.As(cause, &hinted)
+}
+
+// unusable is the exit code of a relay that cannot start until its configuration, or a file of its, is repaired.
+const unusable = 2
 
 // alone answers one message without a relay, and remembers it for the next one where it must.
 func (s *Shim) alone(text []byte, m request, cause error) error {

@@ -32,6 +32,7 @@ type Shim struct {
 	Orphaned                        func() bool // whether the program that started this one is gone; may be nil
 
 	key       string
+	starting  *start // the start of a relay that nobody has heard the end of; nil: none; belongs to Run
 	ledger    ledger
 	minimal   minimal
 	dismissed bool // the relay said farewell; belongs to Run
@@ -236,17 +237,59 @@ type cannotStart struct{ error }
 
 func (c *cannotStart) Unwrap() error { return c.error }
 
+// start is one start of a relay. On a busy machine it takes longer than a client wants to wait, so it goes on while
+// the client is told so.
+type start struct {
+	done chan struct{}
+	err  error // read after done
+}
+
+// errStarting is why there is no relay while one starts.
+var errStarting error = &StartError{
+	Text: "error: the relay is still starting\nhint: wait for it; if that takes minutes, ask the person to run: tabrelay doctor",
+}
+
+// begin starts a relay, unless a start is under way, and waits for its end as long as ctx lives. The start itself is
+// never given up, not even when the client leaves: it comes back to a relay that runs, or is nearer to it.
+func (s *Shim) begin(ctx context.Context) error {
+	if s.starting == nil {
+		one := &start{done: make(chan struct{})}
+		s.starting = one
+		go func() {
+			defer close(one.done)
+			_, one.err = s.Start(context.WithoutCancel(ctx))
+		}()
+	}
+	select {
+	case <-s.starting.done:
+		err := s.starting.err
+		s.starting = nil
+		return err
+	case <-ctx.Done():
+		return errStarting
+	}
+}
+
+// started is closed when the start that is under way has come to its end; nil when none is.
+func (s *Shim) started() <-chan struct{} {
+	if s.starting == nil {
+		return nil
+	}
+	return s.starting.done
+}
+
 // attach introduces the shim to the relay.
 func (s *Shim) attach(ctx context.Context, introduction Attach) (*attachment, error) {
 	link, err := Dial(ctx, s.Home)
 	if err != nil {
-		if _, err = s.Start(ctx); err != nil {
+		if err = s.begin(ctx); err != nil {
 			return nil, &cannotStart{err}
 		}
 		if link, err = Dial(ctx, s.Home); err != nil {
 			return nil, fmt.Errorf("the relay started, but does not answer: %w", err)
 		}
 	}
+	s.starting = nil // there is a relay: how a start ends matters no more
 	stop := context.AfterFunc(ctx, func() { _ = link.Close() })
 	answers := bufio.NewReaderSize(link, 64<<10)
 	var answer Answer
