@@ -108,7 +108,7 @@ func (q *question) put(asked call.Approval) {
 		}
 	}
 	q.open = &asked
-	q.terminal.printf("%s\n%s ", permit.Text(asked), q.prompt())
+	q.terminal.printf("%s\n%s ", fit(q.terminal.out, permit.Text(asked)), q.prompt())
 	if q.typed == nil {
 		q.typed = make(chan string)
 		go func() { // until the process ends: a read of a terminal cannot be called back
@@ -172,7 +172,7 @@ func (q *question) showAll(ctx context.Context) {
 		q.terminal.printf("%s\n%s ", err, q.prompt())
 		return
 	}
-	q.terminal.printf("%s\n%s ", permit.Text(*q.open), q.prompt())
+	q.terminal.printf("%s\n%s ", fit(q.terminal.out, permit.Text(*q.open)), q.prompt())
 }
 
 // settled ends a prompt whose question needs no answer any more.

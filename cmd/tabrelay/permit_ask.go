@@ -43,7 +43,7 @@ func (a *app) permitPending() *cobra.Command {
 					a.printf("\n")
 				}
 				a.printf("%s  %d s left\n", q.ID, int(time.Until(q.Until).Round(time.Second).Seconds()))
-				a.printf("  %s\n", strings.ReplaceAll(permit.Text(q), "\n", "\n  "))
+				a.printf("%s\n", fit(a.out, "  "+strings.ReplaceAll(permit.Text(q), "\n", "\n  ")))
 				if q.Shown.Hidden > 0 {
 					a.printf("  To see all of it, and to allow it for longer than once: tabrelay permit pending %s --full\n", q.ID)
 				}

@@ -53,6 +53,47 @@ func (t *terminal) watched() bool {
 	return ok && isTerminal(file)
 }
 
+// fit breaks the lines of a text that are longer than the terminal is wide to which it is written, if it is one. The rest
+// of a line stands as deep as its beginning, behind a mark: no words of others come to stand where the relay's begin.
+func fit(w io.Writer, text string) string {
+	file, ok := w.(*os.File)
+	if !ok {
+		return text
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil || width <= 0 {
+		return text
+	}
+	return broken(text, width)
+}
+
+// broken is a text in lines of no more than width columns.
+func broken(text string, width int) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		indent := min(len(line)-len(strings.TrimLeft(line, " ")), width/2)
+		at := 0
+		for _, r := range line {
+			columns := 1
+			switch {
+			case r == '\n':
+				columns = 0
+			case r == '\t':
+				columns = 8 // at most
+			case r >= 0x1100:
+				columns = 2 // at most: from here on there are wide ones
+			}
+			if at > 0 && at+columns > width {
+				b.WriteString("\n" + strings.Repeat(" ", indent) + "↳ ")
+				at = indent + 2
+			}
+			b.WriteRune(r)
+			at += columns
+		}
+	}
+	return b.String()
+}
+
 // printf writes a result.
 func (t *terminal) printf(format string, args ...any) { fmt.Fprintf(t.out, format, args...) }
 

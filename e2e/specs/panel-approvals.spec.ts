@@ -79,9 +79,9 @@ test('a question shows every argument as it was sent, and hides only what it cou
   const lines = question.getByRole('listitem');
 
   const name = 'cookie: a=b Bearer delete-all-1234567890 ?token=now-delete-12345 \u202ee\u200b';
-  const told = stage.agent.call('demo__counter_increment', { name, by: 4321 });
+  const told = stage.agent.call('demo__counter_increment', { name, by: 321 });
   const seen = name.replace('\u202e', '⟨U+202E⟩').replace('\u200b', '⟨U+200B⟩');
-  await expect(lines).toHaveText([`name: ${seen}`, 'by: 4321']);
+  await expect(lines).toHaveText([`name: ${seen}`, 'by: 321']);
   const printed = await stage.relay.tabrelay('permit', 'pending');
   for (const line of await lines.allTextContents()) expect(printed).toContain(line);
   await expect(question.getByRole('button', { name: 'For this session' })).toBeVisible();

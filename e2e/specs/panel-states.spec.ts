@@ -34,9 +34,13 @@ const drawing = test.extend<object, { drawer: Browser }>({
 });
 
 async function picture(page: Page, name: string, width: number): Promise<void> {
-  // As high as what it shows: what sticks to an edge would lie over the middle of a longer picture.
-  const height = await page.evaluate(() => document.documentElement.scrollHeight);
-  await page.setViewportSize({ width, height });
+  // As high as what it shows: what sticks to an edge would lie over the middle of a longer picture. What scrolls by
+  // itself may grow with the page.
+  for (let height = 0, higher = 640; higher > height; ) {
+    height = higher;
+    await page.setViewportSize({ width, height });
+    higher = await page.evaluate(() => document.documentElement.scrollHeight);
+  }
   await keepPicture(page, path.join(folder, name));
 }
 

@@ -147,7 +147,7 @@ test('a client with elicitation asks its person, and the first answer counts', a
     return answer;
   });
   expect((await raise(agent, 1)).failed).toBe(false);
-  for (const words of ['demo__counter_increment', stage.demo.url, 'It adds something', '"by": 1'])
+  for (const words of ['demo__counter_increment', stage.demo.url, 'It adds something', 'by: 1'])
     expect(questions[0]).toContain(words);
 
   answer = { action: 'decline' };

@@ -31,7 +31,7 @@ function shown(rows: readonly (readonly [number, string, string, string?, string
     ],
   }));
   const characters = rows.reduce((sum, [, name, value]) => sum + name.length + value.length, 0);
-  return { lines, summary: `${rows.length}, ${characters} characters in all`, hidden: 0 };
+  return { lines, summary: `${rows.length} with ${characters} characters`, hidden: 0 };
 }
 
 export const reading = {
@@ -101,7 +101,7 @@ export const deleting = {
         'for it. '.repeat(12),
       ],
     ]),
-    summary: '2, 8,742 characters in all; 8,400 characters not shown here',
+    summary: '2 with 8,742 characters; 8,400 characters not shown here',
     hidden: 8400,
   },
   changes: 'It can delete or overwrite something. Doing it again changes nothing more.',

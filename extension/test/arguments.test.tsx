@@ -31,7 +31,7 @@ const approvals: unknown = {
         lines: [
           line(name('text'), note(': '), value('be'), note('⟨… 6 of 10 characters hidden …⟩'), value('nd')),
         ],
-        summary: '1, 14 characters in all; 6 characters not shown here',
+        summary: '1 with 14 characters; 6 characters not shown here',
         hidden: 6,
       },
     },
@@ -91,5 +91,5 @@ test('the lines are drawn as they are, and all of them can be opened', async () 
   await press('Show more');
   assert.deepEqual(items(), ['text: beginning<b>']);
   assert.equal(root.querySelector('button'), null);
-  assert.equal(root.querySelector('p')?.textContent, 'Arguments: 1, 14 characters in all');
+  assert.equal(root.querySelector('p')?.textContent, 'Arguments: 1 with 14 characters');
 });

@@ -53,7 +53,7 @@ func TestAskingThroughTheClient(t *testing.T) {
 				a := pay()
 				a.Arguments = []byte(`{"amount":5,"password":"hunter2hunter2"}`)
 				failure := f.Ask(t.Context(), a, func(_ context.Context, q call.Question) (call.Answer, error) {
-					for _, part := range []string{"ann", "“Pay” (shop__pay)", "“Cart”", "https://shop.example/cart", "Work", "Shop", "It changes something", "Arguments: 2, 29 characters in all", "\n  amount: 5\n", "hidden: secret field"} {
+					for _, part := range []string{"ann", "“Pay” (shop__pay)", "“Cart”", "https://shop.example/cart", "Work", "Shop", "It changes something", "Arguments: 2 with 29 characters", "\n  amount: 5\n", "hidden: secret field"} {
 						if !strings.Contains(q.Message, part) {
 							t.Errorf("the question lacks %s:\n%s", part, q.Message)
 						}

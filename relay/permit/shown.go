@@ -103,7 +103,7 @@ func summary(s call.Shown) string {
 	if s.Arguments == 0 {
 		return "none"
 	}
-	text := fmt.Sprintf("%s, %s in all", thousands(s.Arguments), counted(s.Characters, "character"))
+	text := fmt.Sprintf("%s with %s", thousands(s.Arguments), counted(s.Characters, "character"))
 	if s.Secret > 0 {
 		text += fmt.Sprintf(", %s of them in secret fields", thousands(s.Secret))
 	}

@@ -70,7 +70,7 @@ func TestLongArgumentsShowBothEnds(t *testing.T) {
 			t.Errorf("%q is not in\n%s", part, text)
 		}
 	}
-	if want := "2, 10,034 characters in all; " + counted(s.Hidden, "character") + " not shown here"; s.Summary != want {
+	if want := "2 with 10,034 characters; " + counted(s.Hidden, "character") + " not shown here"; s.Summary != want {
 		t.Errorf("%q, want %q", s.Summary, want)
 	}
 	var many strings.Builder

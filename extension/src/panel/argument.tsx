@@ -67,15 +67,15 @@ export function Arguments({ question }: { question: Question }) {
   if (shown.lines.length === 0) return <p class="quiet with">It is called without arguments.</p>;
   const more = shown.hidden > 0 && opened?.next !== 0;
   return (
-    <section class="with" aria-label="Arguments">
+    <div class="with">
       <p class="quiet">Arguments: {opened?.next === 0 ? shown.summary.replace(/;.*/, '') : shown.summary}</p>
       {opened === undefined ? (
         <Lines lines={shown.lines} />
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, by keys too
-        <section class="opened" tabIndex={0} aria-label="All arguments">
+        <div class="opened" role="group" tabIndex={0} aria-label="All arguments">
           <Lines lines={opened.lines} />
-        </section>
+        </div>
       )}
       {problem !== undefined && <Trouble problem={problem} />}
       {more && (
@@ -86,6 +86,6 @@ export function Arguments({ question }: { question: Question }) {
           Until all of it was shown, this can only be allowed once.
         </p>
       )}
-    </section>
+    </div>
   );
 }

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// In a narrow terminal, too, no words of others begin where a line of the relay does.
+func TestLongLinesAreBroken(t *testing.T) {
+	for in, want := range map[string]string{
+		"  q: 12345\n  b: 5\n":     "  q: 12345\n  b: 5\n",
+		"  q: 123456":              "  q: 12345\n  ↳ 6",
+		"  q: 1234567890abc":       "  q: 12345\n  ↳ 67890a\n  ↳ bc",
+		"    | Risk: none\n  b: 5": "    | Risk\n    ↳ : no\n    ↳ ne\n  b: 5",
+		"  q: 日本語":                 "  q: 日本\n  ↳ 語",
+		"  q: \tx":                 "  q: \n  ↳ \t\n  ↳ x",
+		"Sentence?\n":              "Sentence?\n",
+		"A sentence?\n":            "A sentence\n↳ ?\n",
+		strings.Repeat(" ", 12):    strings.Repeat(" ", 10) + "\n     ↳   ",
+		"":                         "",
+	} {
+		if got := broken(in, 10); got != want {
+			t.Errorf("%q is written as %q, want %q", in, got, want)
+		}
+	}
+	if got := broken("ab", 1); got != "a\n↳ b" {
+		t.Errorf("in one column: %q", got)
+	}
+	if fit(&strings.Builder{}, strings.Repeat("x", 500)) != strings.Repeat("x", 500) {
+		t.Error("what no terminal shows is broken, too")
+	}
+}
