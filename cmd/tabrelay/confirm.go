@@ -101,7 +101,7 @@ func (a *app) confirmHere(ctx context.Context, c *confirm.Change) error {
 		return failed("%w (%s), and there is no terminal to confirm it at", errNobody, fault.Sanitize(c.String())).hinting(next)
 	}
 	defer t.close()
-	t.printf("%s\nType %s to allow this: ", strings.Join(c.Lines(), "\n"), confirm.Word)
+	t.printf("%s\nType %s to allow this: ", fit(t.out, strings.Join(c.Lines(), "\n")), confirm.Word)
 	if !strings.EqualFold(t.line(ctx), confirm.Word) {
 		return failed("%w", errUnconfirmed).hinting("run it again and type " + confirm.Word)
 	}
