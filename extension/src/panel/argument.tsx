@@ -9,11 +9,18 @@ import { visible } from './words.ts';
 
 const deepest = 12; // further lines are indented no more, and say how deep they are
 
+// How far a line is indented for each level, and the rest of a long one: no value goes on where a name could stand.
+const step = 12;
+const hang = 18;
+
 function Lines({ lines }: { lines: readonly Line[] }) {
   return (
     <ul class="arguments">
       {lines.map(({ depth, pieces }, index) => (
-        <li key={index} style={{ paddingLeft: `${Math.min(depth, deepest) * 12}px` }}>
+        <li
+          key={index}
+          style={{ paddingLeft: `${Math.min(depth, deepest) * step + hang}px`, textIndent: `-${hang}px` }}
+        >
           {depth > deepest && <span class="said">⟨level {depth}⟩ </span>}
           {pieces.map(({ kind, text }, at) =>
             kind === 'note' ? (
@@ -73,6 +80,7 @@ export function Arguments({ question }: { question: Question }) {
         <Lines lines={shown.lines} />
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, by keys too
+        // biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields
         <div class="opened" role="group" tabIndex={0} aria-label="All arguments">
           <Lines lines={opened.lines} />
         </div>
@@ -83,7 +91,7 @@ export function Arguments({ question }: { question: Question }) {
           <button type="button" class="small" disabled={busy} onClick={open}>
             {opened === undefined ? 'Show all' : 'Show more'}
           </button>{' '}
-          Until all of it was shown, this can only be allowed once.
+          Until all of it is shown, this can only be allowed once.
         </p>
       )}
     </div>
