@@ -94,7 +94,7 @@ func (r *Relay) replace(c config.Config) error {
 		if m := &plugins[i].Manifest; m.EveryPage() {
 			// The pages that may be read as resources are the ones it may read.
 			one, tabs := configured[m.Name], c.Resources.Tabs
-			one.Pages, one.Excludes = slices.Concat([]string{}, tabs.URLPatterns), tabs.ExcludePatterns
+			one.Pages, one.Excludes = listed(tabs.URLPatterns), tabs.ExcludePatterns // none means none; nil would mean all
 			configured[m.Name] = one
 		}
 	}
