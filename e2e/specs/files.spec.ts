@@ -67,7 +67,9 @@ test('files, programs and what the relay keeps', async ({ closing }) => {
 
   const [events] = await read(stage, 'events://recent');
   const { events: told }: { events: { kind: string }[] } = JSON.parse(events?.text ?? '{}');
-  expect(told.map((one) => one.kind)).toContain('connected');
+  // Its own: that a browser connected is the person's to know.
+  expect(told.map((one) => one.kind)).toContain('session');
+  expect(told.map((one) => one.kind)).not.toContain('connected');
 });
 
 test('a result that was cut is read whole, and a call that failed for good can be looked at', async ({
