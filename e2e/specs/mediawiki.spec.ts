@@ -240,7 +240,7 @@ wikiTest('a long page is read in parts of the size an agent asks for', async ({ 
   }
   const none = await agent.call('mediawiki__read_page', { title: 'Long fox', maxBytes: 60 });
   expect(none.code).toBe('OUTPUT_TOO_LARGE');
-  expect(none.text).toMatch(/maxBytes of at least \d+/);
+  expect(none.texts.join()).toMatch(/maxBytes of at least \d+/);
 });
 
 wikiTest(

@@ -78,7 +78,7 @@ test('a size that has no room for one character is an error that says what is ne
     (error: unknown) => {
       assert.ok(error instanceof ToolError);
       assert.deepEqual([error.code, error.category], ['OUTPUT_TOO_LARGE', 'validation']);
-      const [, least] = /at least (\d+)/.exec(error.message) ?? [];
+      const [, least] = /at least (\d+)/.exec(error.hint ?? '') ?? [];
       assert.equal(read(Number(least)).text.length >= 1, true);
       return true;
     },
