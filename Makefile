@@ -95,8 +95,10 @@ go-race: generate node_modules/.package-lock.json | $(RESULTS)
 		node --import tsx e2e/report/go.ts $(RESULTS)/go.json
 
 # The sessions on the command line start a program for each line: with the race detector they take four times as long.
+# Limits of memory mean nothing beside the race detector's own.
 cli: generate node_modules/.package-lock.json | $(RESULTS)
 	@go test -vet=off -timeout 20m -json ./cmd/tabrelay | node --import tsx e2e/report/go.ts $(RESULTS)/cli.json
+	@go test -vet=off -run TestLoading ./relay/plugin
 
 # Reporters of node's test runner: for people, and for the end of make test.
 report = --test-reporter=spec --test-reporter-destination=stdout --test-reporter=junit --test-reporter-destination=$(RESULTS)/$(1).xml

@@ -26,14 +26,14 @@ export interface ToolErrorOptions {
  *     throw new ToolError('The export has too many rows', 'EXPORT_TOO_LARGE', { category: 'validation' });
  */
 export class ToolError extends Error {
-  readonly code: string;
-  readonly retryable: boolean;
-  readonly retryAfterMs: number | undefined;
-  readonly category: ErrorCategory | undefined;
-  readonly outcome: Outcome | undefined;
-  readonly type: string | undefined;
-  readonly hint: string | undefined;
-  readonly data: unknown;
+  declare readonly code: string;
+  declare readonly retryable: boolean;
+  declare readonly retryAfterMs: number | undefined;
+  declare readonly category: ErrorCategory | undefined;
+  declare readonly outcome: Outcome | undefined;
+  declare readonly type: string | undefined;
+  declare readonly hint: string | undefined;
+  declare readonly data: unknown;
 
   constructor(message: string, code: string, opts: ToolErrorOptions = {}) {
     super(message);

@@ -69,9 +69,10 @@ func newReader(limit time.Duration) *reader {
 // start starts a process and gives it the SDK, and what else is known by now, while the caller goes on.
 func (r *reader) start(tell func(*ahead)) *ahead {
 	a := &ahead{done: make(chan struct{})}
+	limits := apart.Limits{Time: r.limit + readingGrace, Answer: maxAnswer}
 	go func() {
 		defer close(a.done)
-		a.process, a.err = apart.Start(readerName, apart.Limits{Time: r.limit + readingGrace, Answer: maxAnswer})
+		a.process, a.err = apart.Start(readerName, limits)
 		if a.err != nil {
 			return
 		}
