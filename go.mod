@@ -29,6 +29,8 @@ require (
 	nhooyr.io/websocket v1.8.17
 )
 
+require github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
+
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect

@@ -90,6 +90,9 @@ var why = map[string]string{
 var only = map[string][]string{
 	"nhooyr.io/websocket":                        {"relay/hub/socket.go", "relay/hub/hubtest"},
 	"github.com/mark3labs/mcp-go":                {"relay/front"},
+	"encoding/json/jsontext":                     {}, // a plain go build has no GOEXPERIMENT: the module does the same
+	"encoding/json/v2":                           {},
+	"github.com/go-json-experiment/json":         {"relay/permit", "relay/result"},
 	"modernc.org/sqlite":                         {"relay/store"},
 	"github.com/evanw/esbuild":                   {"relay/plugin", "extension/bundle"},
 	"github.com/grafana/sobek":                   {"relay/plugin", "relay/trial"},

@@ -3,8 +3,6 @@ package permit
 import (
 	"bytes"
 	"encoding/json"
-	"encoding/json/jsontext"
-	jsonv2 "encoding/json/v2"
 	"errors"
 	"io"
 	"iter"
@@ -13,6 +11,9 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"tabrelay/relay/fault"
 )

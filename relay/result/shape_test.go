@@ -3,11 +3,12 @@ package result
 import (
 	"bytes"
 	"encoding/json"
-	"encoding/json/jsontext"
 	"fmt"
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/google/go-cmp/cmp"
 
