@@ -95,7 +95,8 @@ func (h *Hub) Leave(id call.ID) { h.leases.leave(id) }
 func (h *Hub) pages(r *call.Selector) (*site, *fault.Error) {
 	where, err := h.sites.of(r.Matches, r.Excludes)
 	if err != nil {
-		return nil, fault.New(fault.ConfigError, "The plugin's URL patterns cannot be used: "+err.Error(), fault.WithOutcome(fault.NotExecuted))
+		return nil, fault.New(fault.ConfigError, "The plugin's URL patterns cannot be used: "+err.Error(),
+			fault.WithOutcome(fault.NotExecuted))
 	}
 	return where, nil
 }

@@ -1,9 +1,10 @@
 // Package schedule is where calls wait: for a browser that is reconnecting, for their turn in a tab, and for a slot to
 // run in.
 //
-// Calls that wait for a browser find their tabs in the order in which the calls of their session came. In each tab, calls that write run one after the other. Calls that only read run beside them, but never before an
-// earlier write of their own session. The calls of one session keep their order; sessions take turns. A slot is held
-// only while a call runs: waiting for a turn takes none.
+// Calls that wait for a browser find their tabs in the order in which the calls of their session came. In each tab,
+// calls that write run one after the other. Calls that only read run beside them, but never before an earlier write of
+// their own session. The calls of one session keep their order; sessions take turns. A slot is held only while a call
+// runs: waiting for a turn takes none.
 package schedule
 
 import (
@@ -53,10 +54,13 @@ type Scheduler struct {
 func New(limits Limits) *Scheduler {
 	limits.Running = cmp.Or(limits.Running, 50)
 	limits.RunningPerPlugin = cmp.Or(limits.RunningPerPlugin, 25)
-	return &Scheduler{limits: limits, queues: map[Tab]*tabQueue{}, perPlugin: map[string]int{}, arrivals: map[string]*arrival{}}
+	return &Scheduler{
+		limits: limits, queues: map[Tab]*tabQueue{}, perPlugin: map[string]int{}, arrivals: map[string]*arrival{},
+	}
 }
 
-// Ticket is one call in the schedule. Who has it calls its methods from one goroutine. [Scheduler.Admit] makes it valid.
+// Ticket is one call in the schedule. Its methods are called from one goroutine, but for Why. [Scheduler.Admit] makes it
+// valid.
 type Ticket struct {
 	Session string // calls of one keep their order
 	Plugin  string // its slots are counted; empty for the relay's own tools

@@ -8,12 +8,13 @@ import (
 
 // tabQueue is the calls of one tab in which a write has its turn. Guarded by Scheduler.mu.
 type tabQueue struct {
-	tab      Tab
-	writer   *Ticket       // whose turn it is; never nil while the queue is in Scheduler.queues
-	since    time.Time     // when it became so
-	pace     time.Duration // how long a turn takes, smoothed
-	sessions []*session    // that wait, the next one first; the first call of each is a write unless the writer is of
-	// the same session
+	tab    Tab
+	writer *Ticket       // whose turn it is; never nil while the queue is in Scheduler.queues
+	since  time.Time     // when it became so
+	pace   time.Duration // how long a turn takes, smoothed
+
+	// Those that wait, the next one first. The first call of each is a write, unless the writer is of the same session.
+	sessions []*session
 }
 
 // session is the calls of one session that wait in a tab's queue, first come first.
@@ -174,7 +175,7 @@ func (q *tabQueue) waiting() (n int) {
 	return n
 }
 
-// before counts the calls that have their turn before a call that waits: the writer, and by rounds those of the sessions.
+// before counts the calls that have their turn before one that waits: the writer, and in rounds those of the sessions.
 func (q *tabQueue) before(t *Ticket) int {
 	mine := q.of(t.Session)
 	if mine == nil {
