@@ -55,10 +55,10 @@ func (r *Relay) attach(conn net.Conn, in *bufio.Reader) {
 	} else {
 		defer r.passes.enterAs(client, func() { _ = conn.Close() })() // as above
 	}
-	session := call.Session{Lane: lane(a.Key), Client: client, Via: "stdio", Scope: r.scopes.raw(client)}
+	session := call.Session{ID: session(a.Key), Client: client, Via: "stdio", Scope: r.scopes.raw(client)}
 	r.clientChanged(session, "attached")
 	defer r.clientChanged(session, "left")
-	defer r.laneLeft(session.Lane)
+	defer r.sessionLeft(session.ID)
 	err = r.front.ServeStdio(r.base, front.Attachment{
 		Session: session, Key: a.Key, Toolset: a.Toolset, Pending: a.Pending,
 	}, &guest{in: in, conn: conn, stop: r.stop, gone: r.base.Done(), dismissed: &r.dismissed}, answers{conn, &r.mute, r.meter})
@@ -167,8 +167,8 @@ func (a answers) Write(p []byte) (int, error) {
 	return a.conn.Write(p)
 }
 
-// lane names an attachment. The key itself stays between shim and front.
-func lane(key string) string {
+// session names an attachment. The key itself stays between shim and front.
+func session(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return "stdio:" + hex.EncodeToString(sum[:8])
 }

@@ -185,7 +185,7 @@ func TestAuditNamesTheDecision(t *testing.T) {
 func TestAuditOfLateOutcomes(t *testing.T) {
 	w := newWorld(t)
 	r, end := w.relay()
-	s := call.Session{Client: "ann", Via: "stdio", Lane: "l"}
+	s := call.Session{Client: "ann", Via: "stdio", ID: "l"}
 	const id call.ID = "00000000000000000000000000000001"
 	if err := r.store.Dispatch(t.Context(), call.Record{ID: id, Session: s, Tool: "shop__pay", ProfileID: "p", TabID: 7, Epoch: "e", Dispatched: time.Now()}); err != nil {
 		t.Fatal(err)

@@ -342,7 +342,7 @@ func (r *Relay) tellChanges(changes []change, by call.Session) {
 	for _, c := range changes {
 		sentence := "The client " + c.client + " " + c.what
 		r.Log.Info().Str("client", c.client).Str("by", decided).Msg(sentence)
-		r.record(call.Entry{At: time.Now(), Kind: call.EntryClient, Session: call.Session{Client: c.client, Via: by.Via, Lane: by.Lane}, Decision: c.what, DecidedBy: decided, Detail: sentence})
+		r.record(call.Entry{At: time.Now(), Kind: call.EntryClient, Session: call.Session{Client: c.client, Via: by.Via, ID: by.ID}, Decision: c.what, DecidedBy: decided, Detail: sentence})
 		r.events.Publish(event.Of(call.Session{Client: c.client}), event.Session, sentence, map[string]any{"change": c.what})
 	}
 	r.seen.forget(func(name string) bool {

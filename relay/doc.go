@@ -67,8 +67,8 @@
 // # Words
 //
 //   - agent: the program that calls tools. Client: the program it runs in, with a name and a token.
-//   - lane: one attachment of one client. Tab affinity and ownership belong to it.
-//   - owner: the lane that may change something in a tab.
+//   - session: one attachment of one client. Tab affinity and ownership belong to it.
+//   - owner: the session that may change something in a tab.
 //   - profile: one browser profile with the extension. Its identity outlives its connections.
 //   - epoch: one life of the extension's worker between two losses of its memory.
 //   - turn: when a call may run in its tab. slot: one of the calls that may run at once.

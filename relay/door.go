@@ -133,14 +133,14 @@ func (d *door) identify(r *http.Request) (call.Session, bool) {
 		return s, true
 	}
 	if local, _ := r.Context().Value(localKey{}).(bool); local {
-		return call.Session{Lane: config.LocalClient, Client: config.LocalClient, Via: viaSocket}, true
+		return call.Session{ID: config.LocalClient, Client: config.LocalClient, Via: viaSocket}, true
 	}
 	token := bearer(r)
 	if token == "" {
 		return call.Session{}, false
 	}
 	client, ok := d.tokens.Verify(token)
-	session := call.Session{Lane: "http:" + client, Client: client, Via: "http"}
+	session := call.Session{ID: "http:" + client, Client: client, Via: "http"}
 	if ok && d.arrived != nil && client != config.LocalClient {
 		session.Scope = d.arrived(client)
 	}

@@ -13,15 +13,15 @@ import (
 	"tabrelay/relay/permit"
 )
 
-// lanesDelay gathers what changes together before it is written.
-const lanesDelay = 2 * time.Second
+// lastTabsDelay gathers what changes together before it is written.
+const lastTabsDelay = 2 * time.Second
 
-// whereabouts keeps for the next relay where lanes have worked: an agent that goes on after a restart is not sent to
+// whereabouts keeps for the next relay where sessions have worked: an agent that goes on after a restart is not sent to
 // another tab, profile or account for it. The zero value keeps nothing.
 type whereabouts struct {
-	path  string
-	lanes func() []hub.Lane
-	log   zerolog.Logger
+	path     string
+	sessions func() []hub.LastTab
+	log      zerolog.Logger
 
 	mu     sync.Mutex
 	timer  *time.Timer // runs while something waits to be written
@@ -29,9 +29,9 @@ type whereabouts struct {
 }
 
 // read returns what an earlier relay has written.
-func (w *whereabouts) read() (lanes []hub.Lane, err error) {
-	err = config.ReadState(w.path, &lanes)
-	return lanes, err
+func (w *whereabouts) read() (sessions []hub.LastTab, err error) {
+	err = config.ReadState(w.path, &sessions)
+	return sessions, err
 }
 
 // changed has it written soon.
@@ -39,7 +39,7 @@ func (w *whereabouts) changed() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.timer == nil && !w.closed {
-		w.timer = time.AfterFunc(lanesDelay, w.save)
+		w.timer = time.AfterFunc(lastTabsDelay, w.save)
 	}
 }
 
@@ -64,7 +64,7 @@ func (w *whereabouts) close() {
 }
 
 func (w *whereabouts) write() {
-	text, err := json.Marshal(w.lanes())
+	text, err := json.Marshal(w.sessions())
 	if err == nil {
 		err = maybe.WriteFile(w.path, append(text, '\n'), 0o600)
 	}
@@ -73,23 +73,23 @@ func (w *whereabouts) write() {
 	}
 }
 
-// keepLanes reads where lanes have worked under an earlier relay.
-func (r *Relay) keepLanes() ([]hub.Lane, error) {
-	r.where.path, r.where.log = r.Home.Lanes(), r.part("lanes")
-	r.where.lanes = func() []hub.Lane { return r.hub.Lanes() }
+// keepLastTabs reads where sessions have worked under an earlier relay.
+func (r *Relay) keepLastTabs() ([]hub.LastTab, error) {
+	r.where.path, r.where.log = r.Home.Lanes(), r.part("sessions")
+	r.where.sessions = func() []hub.LastTab { return r.hub.LastTabs() }
 	return r.where.read()
 }
 
-// laneLeft forgets a lane whose attachment has ended: its client left. When the relay ends, the client may go on with
+// sessionLeft forgets a session whose attachment has ended: its client left. When the relay ends, the client may go on with
 // the next one.
-func (r *Relay) laneLeft(lane string) {
+func (r *Relay) sessionLeft(session string) {
 	if !r.stopping() {
-		r.laneEnded(lane)
+		r.sessionEnded(session)
 	}
 }
 
-// laneEnded ends what a lane owns, and what it was allowed for a session.
-func (r *Relay) laneEnded(lane string) {
-	r.hub.LaneLeft(lane)
-	r.permits.Forget(func(g permit.Grant) bool { return hub.Within(g.Lane, lane) })
+// sessionEnded ends what a session owns, and what it was allowed for a session.
+func (r *Relay) sessionEnded(session string) {
+	r.hub.SessionLeft(session)
+	r.permits.Forget(func(g permit.Grant) bool { return hub.Within(g.Session, session) })
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // An agent goes on with the next relay where it worked with the last one, however good another profile's tab is.
-func TestLanesOutliveTheRelay(t *testing.T) {
+func TestSessionsOutliveTheRelay(t *testing.T) {
 	w := newWorld(t)
 	profile := func(r *Relay, label, id string, front bool) {
 		dialIn(t, r, func(o *hubtest.Options) {
@@ -27,7 +27,7 @@ func TestLanesOutliveTheRelay(t *testing.T) {
 	}
 	where := func(r *Relay, arguments string) call.Meta {
 		t.Helper()
-		result, failure := r.calls.Do(t.Context(), call.Call{ID: call.ID(wire.NewID()), Tool: "shop__read", Arguments: json.RawMessage(arguments), Session: call.Session{Lane: "http:ann", Client: "ann", Via: "http"}})
+		result, failure := r.calls.Do(t.Context(), call.Call{ID: call.ID(wire.NewID()), Tool: "shop__read", Arguments: json.RawMessage(arguments), Session: call.Session{ID: "http:ann", Client: "ann", Via: "http"}})
 		if failure != nil {
 			t.Fatal(failure)
 		}
@@ -52,11 +52,11 @@ func TestLanesOutliveTheRelay(t *testing.T) {
 	}
 }
 
-// A file that cannot be used is not taken for one without lanes.
-func TestLanesThatCannotBeRead(t *testing.T) {
-	w := &whereabouts{path: filepath.Join(t.TempDir(), "lanes.json"), log: zerolog.Nop(), lanes: func() []hub.Lane { return nil }}
-	if lanes, err := w.read(); lanes != nil || err != nil {
-		t.Errorf("got %v, %v of no file", lanes, err)
+// A file that cannot be used is not taken for one without sessions.
+func TestSessionsThatCannotBeRead(t *testing.T) {
+	w := &whereabouts{path: filepath.Join(t.TempDir(), "lanes.json"), log: zerolog.Nop(), sessions: func() []hub.LastTab { return nil }}
+	if sessions, err := w.read(); sessions != nil || err != nil {
+		t.Errorf("got %v, %v of no file", sessions, err)
 	}
 	if err := os.WriteFile(w.path, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestLanesThatCannotBeRead(t *testing.T) {
 	w.changed()
 	w.close()
 	w.changed() // after the end nothing is written
-	if lanes, err := w.read(); len(lanes) != 0 || err != nil {
-		t.Errorf("got %v, %v", lanes, err)
+	if sessions, err := w.read(); len(sessions) != 0 || err != nil {
+		t.Errorf("got %v, %v", sessions, err)
 	}
 }

@@ -20,8 +20,8 @@ import (
 
 // ann and bob are two clients.
 var (
-	ann = call.Session{Lane: "lane-a", Client: "ann", Via: "stdio"}
-	bob = call.Session{Lane: "lane-b", Client: "bob", Via: "stdio"}
+	ann = call.Session{ID: "session-a", Client: "ann", Via: "stdio"}
+	bob = call.Session{ID: "session-b", Client: "bob", Via: "stdio"}
 )
 
 // use calls a built-in tool as a client.

@@ -89,7 +89,7 @@ func TestMetricsOfARelay(t *testing.T) {
 		}
 	})
 	do := func(what string) {
-		_, _ = r.calls.Do(t.Context(), call.Call{ID: newCallID(), Session: call.Session{Lane: "l", Client: "ann"}, Tool: "shop__read", Arguments: json.RawMessage(`{"what":"` + what + `"}`)})
+		_, _ = r.calls.Do(t.Context(), call.Call{ID: newCallID(), Session: call.Session{ID: "l", Client: "ann"}, Tool: "shop__read", Arguments: json.RawMessage(`{"what":"` + what + `"}`)})
 	}
 	do("x")
 	w.metric(t, `tabrelay_browsers 1`, `tabrelay_calls_total{outcome="ok",plugin="shop"} 1`, `tabrelay_call_seconds_count{plugin="shop"} 1`, `tabrelay_inflight 0`)

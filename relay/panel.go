@@ -33,7 +33,7 @@ type panelKey struct{}
 
 // panelSession is the session of the side panels of one profile.
 func panelSession(profileID string) call.Session {
-	return call.Session{Lane: "panel:" + profileID, Client: panelClient, Via: viaPanel}
+	return call.Session{ID: "panel:" + profileID, Client: panelClient, Via: viaPanel}
 }
 
 // fromPanel is the session of a request that came over an extension's link. Nothing that a request carries can set it.

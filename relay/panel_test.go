@@ -128,17 +128,17 @@ func TestPanelRequestThatPanics(t *testing.T) {
 	}
 }
 
-// A panel is the person: it may do what agents may not, and its lane is its profile's.
+// A panel is the person: it may do what agents may not, and its session is its profile's.
 func TestPanelIsAnOperator(t *testing.T) {
 	r, end := newWorld(t).relay()
 	defer end()
 	b := dialIn(t, r)
 	r.hub.ServePanels(r.servePanel(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		s, known := fromPanel(req.Context())
-		reply(w, http.StatusOK, map[string]any{"lane": s.Lane, "client": s.Client, "via": s.Via, "operator": known && isOperator(s)})
+		reply(w, http.StatusOK, map[string]any{"session": s.ID, "client": s.Client, "via": s.Via, "operator": known && isOperator(s)})
 	})))
 	answer, err := b.Ask(t.Context(), "GET", "/api/v1/status", nil)
-	want := `{"client":"panel","lane":"panel:` + b.ProfileID() + `","operator":true,"via":"panel"}`
+	want := `{"client":"panel","operator":true,"session":"panel:` + b.ProfileID() + `","via":"panel"}`
 	if err != nil || string(answer.Body) != want {
 		t.Errorf("got %s, %v", answer.Body, err)
 	}

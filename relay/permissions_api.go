@@ -83,10 +83,10 @@ func atProfile(s call.Session) string {
 		return ""
 	}
 	const panel = "panel:"
-	if len(s.Lane) > len(panel) {
-		return s.Lane[len(panel):]
+	if len(s.ID) > len(panel) {
+		return s.ID[len(panel):]
 	}
-	return s.Lane
+	return s.ID
 }
 
 func (r *Relay) showApprovals(w http.ResponseWriter, req *http.Request) {

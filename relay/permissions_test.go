@@ -251,7 +251,7 @@ func TestWhatWasAllowedForASessionEndsWithIt(t *testing.T) {
 	left, stop := r.events.Subscribe()
 	defer stop()
 	a := w.agentWith(nobodyStarts, &join.Shim{})
-	for id, arguments := range []string{`{}`, `{"lane":"second"}`} {
+	for id, arguments := range []string{`{}`, `{"session":"second"}`} {
 		a.call(id, "shop__read", arguments)
 		q := asked()
 		if q.Client != call.Unnamed || q.Called != "ann" {

@@ -33,7 +33,7 @@ func TestStatesOfAPlugin(t *testing.T) {
 		}
 		c.Return(c.Arguments)
 	})
-	session := call.Session{Lane: "x", Client: "ann", Via: "stdio"}
+	session := call.Session{ID: "x", Client: "ann", Via: "stdio"}
 	use(t, r, call.Call{Session: session}, "shop__read", `{}`) // waits until the browser has told its tabs
 	profile := r.hub.Browsers()[0].ProfileID
 	is("its tab is open", profile, PluginReady, "")

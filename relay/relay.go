@@ -175,7 +175,7 @@ func (r *Relay) assemble(ctx context.Context) error {
 	r.letters = r.meter.Letters()
 	r.store.OnSettled(r.letterSettled)
 	r.openLedger()
-	lanes, err := r.keepLanes()
+	tabs, err := r.keepLastTabs()
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func (r *Relay) assemble(ctx context.Context) error {
 		Greetings: min(r.visitors.most/4, 64),
 		Log:       r.part("hub"), Journal: r.store, Meter: linkMeter{r.meter},
 		Ownership: c.Tabs.Ownership, OwnedBy: c.Tabs.OwnedBy, OwnershipIdle: c.Tabs.OwnershipIdle, Groups: c.Tabs.Groups, Owned: func() { r.news(topicTabs) },
-		Lanes: lanes, Moved: r.where.changed,
+		LastTabs: tabs, Moved: r.where.changed,
 	})
 	r.hub.Events(r.linkChanged)
 	r.hub.OnTabs(r.tabsChanged)
@@ -209,7 +209,7 @@ func (r *Relay) face(context.Context) error {
 	r.front = front.New(front.Options{
 		Prompts: prompts, Resources: audited{scoped{resources, &r.scopes}, r}, Views: &r.views, Audit: recording{r}, Completer: r.completer(prompts, resources.Templates), Missing: r.missing,
 		Name: "tabrelay", Version: Version, Caller: r.calls, Tools: r.tools, MaxBody: int64(c.BodyBytes), AllowedOrigins: c.AllowedOrigins,
-		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize, LaneEnded: r.laneEnded, Log: r.part("front"),
+		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize, SessionEnded: r.sessionEnded, Log: r.part("front"),
 	})
 	return nil
 }

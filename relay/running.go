@@ -17,7 +17,7 @@ type RunningView struct {
 	ID        call.ID        `json:"id"`
 	Client    string         `json:"client"`
 	Via       string         `json:"via"`
-	Lane      string         `json:"lane"`
+	Session   string         `json:"session"`
 	Tool      string         `json:"tool"`
 	Title     string         `json:"title"`
 	Plugin    string         `json:"plugin"`
@@ -39,7 +39,7 @@ func (r *Relay) runningNow() RunningCalls {
 	list := RunningCalls{Calls: []RunningView{}}
 	for _, c := range r.calls.Running() {
 		v := RunningView{
-			ID: c.ID, Client: c.Session.Client, Via: c.Session.Via, Lane: c.Session.Lane, Tool: c.Tool, Title: c.Title, Plugin: c.Plugin,
+			ID: c.ID, Client: c.Session.Client, Via: c.Session.Via, Session: c.Session.ID, Tool: c.Tool, Title: c.Title, Plugin: c.Plugin,
 			TabID: c.At.TabID, ProfileID: c.At.ProfileID, Profile: c.At.Profile, Origin: c.At.Origin, Began: c.Began.UTC(), State: c.Stage,
 		}
 		if p := c.Progress; p != nil {

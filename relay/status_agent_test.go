@@ -110,7 +110,7 @@ func TestEventsForAgents(t *testing.T) {
 		_, ofCall := e.Data["correlationId"]
 		_, ofLetter := e.Data["deadLetter"]
 		if ofCall || ofLetter {
-			if e.Data["client"] != "ann" && e.Data["client"] != "bob" || e.Data["lane"] == nil {
+			if e.Data["client"] != "ann" && e.Data["client"] != "bob" || e.Data["session"] == nil {
 				t.Errorf("an event about a call does not say whose it is: %+v", e)
 			}
 		}

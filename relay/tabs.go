@@ -81,7 +81,7 @@ func (r *Relay) releaseTab(w http.ResponseWriter, req *http.Request) {
 	if !ok {
 		return
 	}
-	if now := r.ownerOf(profile, tab); owner != nil && now != nil && now.Lane == owner.Lane { // whom it was confirmed for
+	if now := r.ownerOf(profile, tab); owner != nil && now != nil && now.Session == owner.Session { // whom it was confirmed for
 		owner = r.hub.Release(profile, tab)
 	} else {
 		owner = nil

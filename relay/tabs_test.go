@@ -59,7 +59,7 @@ func TestTabsAndTheirOwners(t *testing.T) {
 	ann.hears(`"id":5,`, `\"owner\":\"ann\",\"yours\":true`)
 	bob.call(6, "bridge_health", `{}`)
 	bob.hears(`"id":6,`, `"owners":[{"tabId":7,"profile":"Chrome 1","owner":"ann","since":`)
-	if list := tabs(t, b); len(list) != 1 || list[0].Owner == nil || list[0].Owner.Client != "ann" || list[0].Owner.Lane == "" || list[0].Profile != "Chrome 1" {
+	if list := tabs(t, b); len(list) != 1 || list[0].Owner == nil || list[0].Owner.Client != "ann" || list[0].Owner.Session == "" || list[0].Profile != "Chrome 1" {
 		t.Errorf("got %+v", list)
 	}
 	path := fmt.Sprintf("/api/v1/tabs/%s/7/owner", b.ProfileID())
@@ -82,7 +82,7 @@ func TestTabsAndTheirOwners(t *testing.T) {
 	if got := ownerIn(t, b); got != "bob" {
 		t.Errorf("the owner is %q", got)
 	}
-	r.hub.LaneLeft("nobody's")
+	r.hub.SessionLeft("nobody's")
 	if got := ownerIn(t, b); got != "bob" {
 		t.Errorf("the owner is %q", got)
 	}
@@ -250,7 +250,7 @@ func TestSessionsOverHTTPAndTabs(t *testing.T) {
 	if got := ownerIn(t, b); got != "" {
 		t.Errorf("the owner is %q after its session", got)
 	}
-	r.hub.Give(call.Session{Client: "ann", Lane: "http:ann/lane:x", Via: "http"}, b.ProfileID(), 7)
+	r.hub.Give(call.Session{Client: "ann", ID: "http:ann/session:x", Via: "http"}, b.ProfileID(), 7)
 	if got := ownerIn(t, b); got != "ann" {
 		t.Errorf("the owner is %q", got)
 	}

@@ -89,7 +89,7 @@ func (r *Relay) listTabs(_ context.Context, c call.Call, f tabFilter) (tabList, 
 			open.ProfileID = t.ProfileID
 		}
 		if t.Owner != nil {
-			open.Owner, open.Yours = t.Owner.Name, t.Owner.Lane == c.Session.Lane
+			open.Owner, open.Yours = t.Owner.Name, t.Owner.Session == c.Session.ID
 		}
 		list.Tabs = append(list.Tabs, open)
 	}
@@ -128,14 +128,14 @@ type created struct {
 	HTTPStatus int    `json:"httpStatus"`
 }
 
-// openTab opens a page in the profile that is named, or where the lane works, or in the only one; which of several
+// openTab opens a page in the profile that is named, or where the session works, or in the only one; which of several
 // else is not guessed. The person goes on looking at what they look at, unless the call asks for more.
 func (r *Relay) openTab(ctx context.Context, c call.Call, t NewTab) (answer OpenedTab, failure *fault.Error) {
 	u, err := url.Parse(t.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return answer, fault.New(fault.ValidationError, "url is not an http or https URL", fault.WithHint("Pass a complete URL, for example https://example.com/."))
 	}
-	profile, failure := r.profileFor(c.Session.Lane, t.Profile)
+	profile, failure := r.profileFor(c.Session.ID, t.Profile)
 	if failure != nil {
 		return answer, failure
 	}
@@ -202,12 +202,12 @@ var netErrors = map[string]string{
 	"net::ERR_BLOCKED_BY_ADMINISTRATOR":   "the administrator blocks it",
 }
 
-// profileFor is the profile that a lane means: the one it names, the one it worked in last, or the only one.
-func (r *Relay) profileFor(lane, named string) (profile string, failure *fault.Error) {
+// profileFor is the profile that a session means: the one it names, the one it worked in last, or the only one.
+func (r *Relay) profileFor(session, named string) (profile string, failure *fault.Error) {
 	if named != "" {
 		return named, nil
 	}
-	if last := r.hub.ProfileOf(lane); last != "" {
+	if last := r.hub.ProfileOf(session); last != "" {
 		return last, nil
 	}
 	here := present(r.hub.Browsers())

@@ -59,7 +59,7 @@ test('an agent that leaves, and a tab that is closed, leave no owner behind', as
   expect((await claude.call('desk__write', { tabId, note: 'b' })).failed).toBe(false);
 });
 
-test('two windows of one client share their tabs; lanes that one has named do not', async ({ closing }) => {
+test('two windows of one client share their tabs; sessions that one has named do not', async ({ closing }) => {
   const desks = await Desks.open(closing);
   await desks.profile('ada', 'h1');
   const [one, two] = [await desks.agent('codex'), await desks.agent('codex')];
@@ -67,11 +67,11 @@ test('two windows of one client share their tabs; lanes that one has named do no
   expect((await one.call('desk__write', { tabId, note: 'a' })).failed).toBe(false);
   expect((await two.call('desk__write', { tabId, note: 'b' })).failed).toBe(false);
   expect(await desks.owner('h1')).toBe('codex');
-  expect((await two.call('desk__write', { tabId, note: 'c', lane: 'night' })).code).toBe('TAB_OWNED');
+  expect((await two.call('desk__write', { tabId, note: 'c', session: 'night' })).code).toBe('TAB_OWNED');
 });
 
-test('two windows of one client, and lanes of one window, are told apart', async ({ closing }) => {
-  const desks = await Desks.open(closing, { tabs: { ownedBy: 'lane' } });
+test('two windows of one client, and sessions of one window, are told apart', async ({ closing }) => {
+  const desks = await Desks.open(closing, { tabs: { ownedBy: 'session' } });
   await desks.profile('ada', 'h1', 'h2', 'h3');
   const [one, two] = [await desks.agent('codex'), await desks.agent('codex')];
   const at = async (desk: string) => ({ tabId: (await desks.tab(desk)).tabId });
@@ -81,10 +81,10 @@ test('two windows of one client, and lanes of one window, are told apart', async
   const refused = await one.call('desk__write', { ...(await at('h2')), note: 'c' });
   expect(refused.text).toContain('another session of this client (codex 2)');
 
-  await one.call('desk__write', { ...(await at('h3')), note: 'd', lane: 'night' });
-  const lane = await one.call('desk__write', { ...(await at('h3')), note: 'e' });
-  expect(lane.text).toContain('the lane "night" of this client');
-  expect(Place.parse((await one.call('desk__read', { lane: 'night' })).value).desk).toBe('h3');
+  await one.call('desk__write', { ...(await at('h3')), note: 'd', session: 'night' });
+  const session = await one.call('desk__write', { ...(await at('h3')), note: 'e' });
+  expect(session.text).toContain('the session "night" of this client');
+  expect(Place.parse((await one.call('desk__read', { session: 'night' })).value).desk).toBe('h3');
   expect(Place.parse((await one.call('desk__read', {})).value).desk).toBe('h1');
 });
 

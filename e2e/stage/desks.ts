@@ -11,7 +11,7 @@ import { testPlugin } from './plugin.ts';
 import { openRelay, type Relay } from './relay.ts';
 import { expect } from './test.ts';
 
-const Owner = z.object({ client: z.string(), lane: z.string(), name: z.string(), since: z.string() });
+const Owner = z.object({ client: z.string(), session: z.string(), name: z.string(), since: z.string() });
 const OpenTab = z.object({
   profileId: z.string(),
   profile: z.string(),

@@ -151,7 +151,7 @@ export class Walker {
     const answer = await this.#agent.call(write ? 'desk__write' : 'desk__read', args);
     const calm = closed === this.#mixed.closed;
     this.#mixed.ended(`${kind} ${write ? 'write' : 'read'}`, note, answer);
-    // A call that failed on its way may have been sent, and then the lane is there: nobody can tell from here.
+    // A call that failed on its way may have been sent, and then the session is there: nobody can tell from here.
     if (answer.failed && at !== undefined && answer.code !== 'TAB_OWNED') this.#last = undefined;
     if (kind === 'claim' && answer.code === 'TAB_OWNED') return answer;
     if (answer.failed) this.#failed(answer, calm ? meant.desk : undefined, write);

@@ -330,7 +330,7 @@ export const permissions = {
     {
       id: 'g1',
       client: 'claude-code',
-      lane: 'l1',
+      session: 'l1',
       tool: 'wiki__read_page',
       profile: 'Work',
       origin: 'https://wiki.example',

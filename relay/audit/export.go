@@ -42,7 +42,7 @@ func JSONL(w io.Writer, r *Row) error {
 
 // heading names the columns of CSV.
 var heading = []string{
-	"n", "at", "kind", "client", "via", "lane", "tool", "plugin", "profileId", "profile", "tabId", "origin", "argumentsHash", "arguments",
+	"n", "at", "kind", "client", "via", "session", "tool", "plugin", "profileId", "profile", "tabId", "origin", "argumentsHash", "arguments",
 	"decision", "decidedBy", "outcome", "code", "durationMs", "callId", "detail", "hash",
 }
 
@@ -62,7 +62,7 @@ func (c *CSV) Write(r *Row) error {
 		return err
 	}
 	cells := []string{
-		strconv.FormatInt(r.N, 10), r.At.Format(time.RFC3339Nano), r.Kind, r.Client, r.Via, r.Lane, r.Tool, r.Plugin, r.ProfileID, r.Profile,
+		strconv.FormatInt(r.N, 10), r.At.Format(time.RFC3339Nano), r.Kind, r.Client, r.Via, r.Session, r.Tool, r.Plugin, r.ProfileID, r.Profile,
 		strconv.FormatInt(r.TabID, 10), r.Origin, r.ArgumentsHash, r.Arguments, r.Decision, r.DecidedBy, r.Outcome, r.Code,
 		strconv.FormatInt(r.DurationMs, 10), r.CallID, r.Detail, r.Hash.String(),
 	}

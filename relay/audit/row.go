@@ -36,7 +36,7 @@ type Row struct {
 	Kind          string    `json:"kind"`
 	Client        string    `json:"client,omitempty"`
 	Via           string    `json:"via,omitempty"`
-	Lane          string    `json:"lane,omitempty"`
+	Session       string    `json:"session,omitempty"`
 	Tool          string    `json:"tool,omitempty"`
 	Plugin        string    `json:"plugin,omitempty"`
 	ProfileID     string    `json:"profileId,omitempty"`
@@ -67,7 +67,7 @@ const (
 func RowOf(e *call.Entry, digest string, cut bool) Row {
 	return Row{
 		At: time.UnixMicro(e.At.UnixMicro()).UTC(), Kind: text(string(e.Kind), mostName), Client: text(e.Session.Client, mostName),
-		Via: text(e.Session.Via, mostName), Lane: text(e.Session.Lane, mostName), Tool: text(e.Tool, mostName), Plugin: text(e.Plugin, mostName),
+		Via: text(e.Session.Via, mostName), Session: text(e.Session.ID, mostName), Tool: text(e.Tool, mostName), Plugin: text(e.Plugin, mostName),
 		ProfileID: text(e.ProfileID, mostName), Profile: text(e.Profile, mostName), TabID: int64(e.TabID), Origin: text(e.Origin, mostOrigin),
 		ArgumentsHash: digest, Arguments: preview(e.Arguments, cut),
 		Decision: text(e.Decision, mostText), DecidedBy: text(e.DecidedBy, mostName), Outcome: text(e.Outcome, mostName), Code: text(e.Code, mostName),
@@ -125,7 +125,7 @@ func Chain(before Hash, r *Row) Hash {
 func appendRow(b []byte, r *Row) []byte {
 	b = appendNumber(b, r.N)
 	b = appendNumber(b, r.At.UnixMicro())
-	b = appendTexts(b, r.Kind, r.Client, r.Via, r.Lane, r.Tool, r.Plugin, r.ProfileID, r.Profile)
+	b = appendTexts(b, r.Kind, r.Client, r.Via, r.Session, r.Tool, r.Plugin, r.ProfileID, r.Profile)
 	b = appendNumber(b, r.TabID)
 	b = appendTexts(b, r.Origin, r.ArgumentsHash, r.Arguments, r.Decision, r.DecidedBy, r.Outcome, r.Code)
 	b = appendNumber(b, r.DurationMs)

@@ -36,7 +36,7 @@ func decode(t testing.TB, b []byte) (r Row) {
 		return s
 	}
 	r = Row{
-		N: number(), At: time.UnixMicro(number()).UTC(), Kind: text(), Client: text(), Via: text(), Lane: text(), Tool: text(), Plugin: text(),
+		N: number(), At: time.UnixMicro(number()).UTC(), Kind: text(), Client: text(), Via: text(), Session: text(), Tool: text(), Plugin: text(),
 		ProfileID: text(), Profile: text(), TabID: number(), Origin: text(), ArgumentsHash: text(), Arguments: text(), Decision: text(),
 		DecidedBy: text(), Outcome: text(), Code: text(), DurationMs: number(), CallID: text(), Detail: text(),
 	}
@@ -51,7 +51,7 @@ func FuzzEncoding(f *testing.F) {
 	f.Add(int64(-1), "", "a", "b", "\x00\x00\x00\x00\x00\x00\x00\x01c", int64(1<<62), "\xff")
 	f.Fuzz(func(t *testing.T, n int64, kind, client, via, tool string, tab int64, detail string) {
 		r := Row{
-			N: n, At: time.UnixMicro(n ^ tab).UTC(), Kind: kind, Client: client, Via: via, Lane: detail, Tool: tool, Plugin: kind, ProfileID: client, Profile: via,
+			N: n, At: time.UnixMicro(n ^ tab).UTC(), Kind: kind, Client: client, Via: via, Session: detail, Tool: tool, Plugin: kind, ProfileID: client, Profile: via,
 			TabID: tab, Origin: tool, ArgumentsHash: detail, Arguments: kind, Decision: client, DecidedBy: via, Outcome: tool, Code: detail, DurationMs: n, CallID: via, Detail: detail,
 		}
 		if diff := cmp.Diff(r, decode(t, appendRow(nil, &r))); diff != "" {
@@ -63,7 +63,7 @@ func FuzzEncoding(f *testing.F) {
 // The encoding is published: whoever checks the log with another program needs the same.
 func TestEncodingIsFixed(t *testing.T) {
 	r := Row{
-		N: 7, At: time.UnixMicro(1_800_000_000_000_001).UTC(), Kind: "call", Client: "claude-code", Via: "stdio", Lane: "stdio:1", Tool: "shop__read", Plugin: "shop",
+		N: 7, At: time.UnixMicro(1_800_000_000_000_001).UTC(), Kind: "call", Client: "claude-code", Via: "stdio", Session: "stdio:1", Tool: "shop__read", Plugin: "shop",
 		ProfileID: "p", Profile: "Büro", TabID: 3, Origin: "https://shop.example", ArgumentsHash: "00", Arguments: "{}", Decision: "auto", DecidedBy: "rule",
 		Outcome: "returned", DurationMs: 12, CallID: "c", Detail: "done",
 	}
@@ -76,11 +76,11 @@ func TestEncodingIsFixed(t *testing.T) {
 func TestRowOf(t *testing.T) {
 	at := time.UnixMicro(1_800_000_000_000_001)
 	e := call.Entry{
-		At: at.Add(300), Kind: call.EntryCall, Session: call.Session{Client: "a\nb\x1b[31m", Via: "http", Lane: strings.Repeat("l", 500)}, Tool: strings.Repeat("é", 100),
+		At: at.Add(300), Kind: call.EntryCall, Session: call.Session{Client: "a\nb\x1b[31m", Via: "http", ID: strings.Repeat("l", 500)}, Tool: strings.Repeat("é", 100),
 		Profile: "\u202eevil", Arguments: json.RawMessage(`{"password":"hunter2"}`), Duration: -time.Second, Detail: "sent Bearer abcdefghijkl1", TabID: 3,
 	}
 	r := RowOf(&e, "d1", false)
-	if r.Client != "a b[31m" || len(r.Lane) != mostName || len(r.Tool) > mostName || !utf8.ValidString(r.Tool) || r.Profile != "evil" || r.DurationMs != 0 || r.At != at.UTC() ||
+	if r.Client != "a b[31m" || len(r.Session) != mostName || len(r.Tool) > mostName || !utf8.ValidString(r.Tool) || r.Profile != "evil" || r.DurationMs != 0 || r.At != at.UTC() ||
 		r.Detail != "sent Bearer [redacted]" || r.Arguments != `{"password":"[redacted]"}` || r.ArgumentsHash != "d1" {
 		t.Errorf("%+v", r)
 	}

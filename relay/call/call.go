@@ -14,7 +14,7 @@ type ID string
 
 // Session is who is asking.
 type Session struct {
-	Lane   string // one attachment of one client; grants, tab affinity and ownership belong to it
+	ID     string // one attachment of one client; grants, tab affinity and ownership belong to it
 	Client string // the client's name, for example "claude-code"; "cli" for the command line
 	Via    string // "stdio", "http", "cli" or "panel"
 	Scope  Scope  // what the client may see and call at the most

@@ -72,7 +72,7 @@ type Approval struct {
 	Client      string `json:"client"`
 	Called      string `json:"called,omitempty"` // what a client without a name calls itself
 	Via         string `json:"via"`
-	Lane        string `json:"lane"`
+	Session     string `json:"session"`
 	Tool        string `json:"tool"`  // full name
 	Title       string `json:"title"` // for people; may be empty
 	Plugin      string `json:"plugin"`

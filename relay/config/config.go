@@ -118,7 +118,7 @@ type Limits struct {
 	RunningPerPlugin int           // of one plugin
 	Waiting          int           // until they can run
 	Wait             time.Duration // at the most
-	WaitingPerTab    int           // of one lane, for one tab
+	WaitingPerTab    int           // of one session, for one tab
 }
 
 // Breaker is when calls to a place that keeps failing are held back, and for how long.
@@ -191,8 +191,8 @@ type Approvals struct {
 
 // Tabs is who works in which tab.
 type Tabs struct {
-	Ownership     string        // what makes a lane the owner of a tab: "writes", "all" or "off"
-	OwnedBy       string        // who may share such a tab: the lanes of one "client", or no other "lane"
+	Ownership     string        // what makes a session the owner of a tab: "writes", "all" or "off"
+	OwnedBy       string        // who may share such a tab: the sessions of one "client", or no other "session"
 	OwnershipIdle time.Duration // how long it stays so without a call
 	Groups        bool          // tabs with an owner are put into a tab group
 }

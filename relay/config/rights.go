@@ -63,7 +63,7 @@ var rights = []right{
 	longer("extensionIds", func(r *Rights) *[]string { return &r.ExtensionIDs }),
 	longer("allowedOrigins", func(r *Rights) *[]string { return &r.AllowedOrigins }),
 	laxer("tabs.ownership", func(r *Rights) *string { return &r.Ownership }, "all", "writes", "off"),
-	laxer("tabs.ownedBy", func(r *Rights) *string { return &r.OwnedBy }, "lane", "client"),
+	laxer("tabs.ownedBy", func(r *Rights) *string { return &r.OwnedBy }, "session", "client"),
 	longer("resources.tabs.urlPatterns", func(r *Rights) *[]string { return &r.ReadPatterns }),
 	{"resources.tabs.excludePatterns", func(before, after *Rights) (string, string) {
 		if len(without(before.ExcludePatterns, after.ExcludePatterns)) == 0 {

@@ -156,8 +156,8 @@ var settings = []setting[Config]{
 
 	{"tabs.ownership", choice{"writes", "all", "off"}, "writes", func(c *Config) any { return &c.Tabs.Ownership },
 		"What makes an agent the owner of a tab, where other agents then get TAB_OWNED: \"writes\", its first call there that may change something (others may still read); \"all\", its first call (others may not even read); \"off\", nothing. See docs/tabs.md."},
-	{"tabs.ownedBy", choice{"client", "lane"}, "client", func(c *Config) any { return &c.Tabs.OwnedBy },
-		"Who may share a tab that is owned: \"client\", every window and session of the client that owns it; \"lane\", only the window or session that does. Lanes that an agent names itself are always kept apart."},
+	{"tabs.ownedBy", choice{"client", "session"}, "client", func(c *Config) any { return &c.Tabs.OwnedBy },
+		"Who may share a tab that is owned: \"client\", every window and session of the client that owns it; \"session\", only the window or session that does. Sessions that an agent names itself are always kept apart."},
 	{"tabs.ownershipIdleMs", millis(1_000, 24*time.Hour), 3_600_000, func(c *Config) any { return &c.Tabs.OwnershipIdle },
 		"How long it stays the owner without a call."},
 	{"tabs.groups", boolean{}, true, func(c *Config) any { return &c.Tabs.Groups },

@@ -96,7 +96,7 @@ func (r *run) schemas() (input *schema.Schema, failure *fault.Error) {
 
 func (r *run) takeTarget() *fault.Error {
 	t := r.tool
-	if !t.TakesTab && !t.TakesProfile && !t.TakesInstance && !t.TakesMaxBytes && !t.TakesArrayPath && !t.TakesLane {
+	if !t.TakesTab && !t.TakesProfile && !t.TakesInstance && !t.TakesMaxBytes && !t.TakesArrayPath && !t.TakesSession {
 		return nil
 	}
 	members, ok := rawjson.Members(r.args)
@@ -106,6 +106,9 @@ func (r *run) takeTarget() *fault.Error {
 	own := members[:0:0]
 	seen := map[string]bool{}
 	for _, m := range members {
+		if m.Name == "lane" && t.TakesSession && !t.HasProperty("lane") {
+			return invalid(m.Name, `is called "session" now`)
+		}
 		take := r.taker(m.Name)
 		if take == nil {
 			own = append(own, m)
@@ -146,8 +149,8 @@ func (r *run) taker(name string) func(json.RawMessage) (expected string) {
 		return r.takeMaxBytes
 	case name == "arrayPath" && r.tool.TakesArrayPath:
 		return r.takeArrayPath
-	case name == "lane" && r.tool.TakesLane:
-		return r.takeLane
+	case name == "session" && r.tool.TakesSession:
+		return r.takeSession
 	}
 	return nil
 }
@@ -184,18 +187,18 @@ func (r *run) takeProfile(value json.RawMessage) string {
 	return ""
 }
 
-// laneName is what a caller may call a lane of its own.
-var laneName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+// sessionName is what a caller may call a session of its own.
+var sessionName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// takeLane makes the call one of a lane within its client's: agents that share an attachment or a token keep their
-// tabs apart by it.
-func (r *run) takeLane(value json.RawMessage) string {
+// takeSession makes the call one of a named session within its client's: agents that share an attachment or a token
+// keep their tabs apart by it.
+func (r *run) takeSession(value json.RawMessage) string {
 	var name string
-	if json.Unmarshal(value, &name) != nil || !laneName.MatchString(name) {
+	if json.Unmarshal(value, &name) != nil || !sessionName.MatchString(name) {
 		return "a name of 1 to 64 letters, digits, ., _ or -"
 	}
-	base, _, _ := strings.Cut(r.call.Session.Lane, "/lane:")
-	r.call.Session.Lane = base + "/lane:" + name
+	base, _, _ := strings.Cut(r.call.Session.ID, "/session:")
+	r.call.Session.ID = base + "/session:" + name
 	return ""
 }
 

@@ -218,7 +218,7 @@ func (r *run) admit() *fault.Error {
 	r.running.Add(1)
 	r.admitted = true
 	r.turn.Ticket = schedule.Ticket{
-		Session: cmp.Or(r.call.Session.Lane, r.call.Session.Client), Plugin: r.pluginOf(), Write: !r.tool.ReadOnly,
+		Session: cmp.Or(r.call.Session.ID, r.call.Session.Client), Plugin: r.pluginOf(), Write: !r.tool.ReadOnly,
 	}
 	r.schedule.Admit(&r.turn.Ticket)
 	r.Meter.Inflight(+1)

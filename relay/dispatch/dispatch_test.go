@@ -212,7 +212,7 @@ func FuzzArguments(f *testing.F) {
 		}
 		delete(want, "tabId")
 		delete(want, "profile")
-		delete(want, "lane")
+		delete(want, "session")
 		if diff := cmp.Diff(want, sent); diff != "" {
 			t.Fatalf("%q: %s", arguments, diff)
 		}

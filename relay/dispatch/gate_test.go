@@ -77,9 +77,9 @@ func TestGate(t *testing.T) {
 func TestALongLineLeavesTheGateAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := openDesk(t)
-		for lane := range 20 {
+		for session := range 20 {
 			for n := range 10 {
-				k.begin(t.Context(), fmt.Sprint("lane", lane), "demo__write", fmt.Sprintf(`{"n":%d,"take":10}`, n))
+				k.begin(t.Context(), fmt.Sprint("session", session), "demo__write", fmt.Sprintf(`{"n":%d,"take":10}`, n))
 			}
 		}
 		if l := k.Load(); l.Running != 1 || l.Waiting != 0 || l.Tabs[0].Waiting != 199 {

@@ -26,7 +26,7 @@ func TestCallsComeInOrder(t *testing.T) {
 		for n := calls - 1; n >= 0; n-- { // the last one first
 			done.Go(func() {
 				c := call.Call{
-					Session: call.Session{Lane: "a"}, Tool: "demo__write", Arguments: json.RawMessage(fmt.Sprintf(`{"n":%d,"take":10}`, n)),
+					Session: call.Session{ID: "a"}, Tool: "demo__write", Arguments: json.RawMessage(fmt.Sprintf(`{"n":%d,"take":10}`, n)),
 					After: placed[n], Placed: sync.OnceFunc(func() { close(placed[n+1]) }),
 				}
 				if _, failure := k.Do(t.Context(), c); failure != nil {
@@ -50,7 +50,7 @@ func TestCallsComeInOrder(t *testing.T) {
 func TestACallDoesNotWaitForItsPredecessorForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := openDesk(t)
-		c := call.Call{Session: call.Session{Lane: "a"}, Tool: "demo__write", Arguments: json.RawMessage(`{}`), After: make(chan struct{}), Placed: func() {}}
+		c := call.Call{Session: call.Session{ID: "a"}, Tool: "demo__write", Arguments: json.RawMessage(`{}`), After: make(chan struct{}), Placed: func() {}}
 		if _, failure := k.Do(t.Context(), c); failure != nil {
 			t.Error(failure)
 		}

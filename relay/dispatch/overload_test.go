@@ -19,19 +19,19 @@ func TestOverload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := openDesk(t)
 		type answer struct {
-			lane, n int
-			failure *fault.Error
+			session, n int
+			failure    *fault.Error
 		}
 		answers := make(chan answer, 2000)
-		for lane := range 20 {
+		for session := range 20 {
 			for n := range 100 {
 				tool, args := "demo__write", fmt.Sprintf(`{"n":%d,"take":5}`, n)
 				if n%4 == 3 {
 					tool, args = "wiki__page", `{"take":5,"n":-1,"instance":"north"}`
 				}
 				go func() {
-					_, f := k.Do(t.Context(), call.Call{ID: "00", Session: call.Session{Lane: fmt.Sprint(lane)}, Tool: tool, Arguments: json.RawMessage(args)})
-					answers <- answer{lane, n, f}
+					_, f := k.Do(t.Context(), call.Call{ID: "00", Session: call.Session{ID: fmt.Sprint(session)}, Tool: tool, Arguments: json.RawMessage(args)})
+					answers <- answer{session, n, f}
 				}()
 				if n%10 == 0 {
 					synctest.Wait() // calls of one client come in order
@@ -57,7 +57,7 @@ func TestOverload(t *testing.T) {
 			case a.failure.Code == fault.Overloaded && a.failure.Outcome == fault.NotExecuted && a.failure.RetryAfterMs != nil:
 				turnedAway++
 			default:
-				t.Errorf("call %d of client %d: %v", a.n, a.lane, a.failure)
+				t.Errorf("call %d of client %d: %v", a.n, a.session, a.failure)
 			}
 		}
 		<-done
@@ -78,21 +78,21 @@ func TestOrderOfAClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := openDesk(t)
 		for n := range 30 {
-			for lane := range 5 {
-				k.begin(t.Context(), fmt.Sprint(lane), "demo__write", fmt.Sprintf(`{"n":%d,"take":3}`, n))
+			for session := range 5 {
+				k.begin(t.Context(), fmt.Sprint(session), "demo__write", fmt.Sprintf(`{"n":%d,"take":3}`, n))
 			}
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
 		last := map[string]int{}
 		for _, ran := range k.pages.ran {
-			lane, text, _ := strings.Cut(ran, ".")
+			session, text, _ := strings.Cut(ran, ".")
 			n := 0
 			_, _ = fmt.Sscan(text, &n)
-			if before, ok := last[lane]; ok && n != before+1 {
-				t.Errorf("client %s: %d after %d", lane, n, before)
+			if before, ok := last[session]; ok && n != before+1 {
+				t.Errorf("client %s: %d after %d", session, n, before)
 			}
-			last[lane] = n
+			last[session] = n
 		}
 		if len(k.pages.ran) != 150 || !slices.Equal(k.pages.ran[1:6], []string{"0.1", "1.0", "2.0", "3.0", "4.0"}) && !slices.Equal(k.pages.ran[1:6], []string{"1.0", "2.0", "3.0", "4.0", "0.1"}) {
 			t.Errorf("%d ran, at first %v", len(k.pages.ran), k.pages.ran[:6])

@@ -25,7 +25,7 @@ type leave struct {
 	confirmed bool // the call's own question was answered
 }
 
-// spot is what an answer is bound to besides the call itself, whose lane, tool and arguments never change.
+// spot is what an answer is bound to besides the call itself, whose session, tool and arguments never change.
 type spot struct {
 	profileID string
 	tabID     int
@@ -120,7 +120,7 @@ func (r *run) permitHere() *fault.Error {
 	}
 }
 
-// aside asks a person while nothing waits for the call: it has no place in line or at the gate, the lane's later calls
+// aside asks a person while nothing waits for the call: it has no place in line or at the gate, the session's later calls
 // are let pass, and its clocks stand still.
 func (r *run) aside(ask func(context.Context) *fault.Error) func(context.Context) *fault.Error {
 	return func(ctx context.Context) *fault.Error {

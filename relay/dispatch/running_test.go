@@ -21,8 +21,8 @@ func TestRunning(t *testing.T) {
 		k := openDesk(t)
 		var moves atomic.Int32
 		k.Moved = func() { moves.Add(1) }
-		for lane, id := range map[string]call.ID{"a": "aa", "b": "bb"} {
-			go k.Do(t.Context(), call.Call{ID: id, Session: call.Session{Lane: lane, Client: lane}, Tool: "demo__write", Arguments: json.RawMessage(`{"take":1000}`)})
+		for session, id := range map[string]call.ID{"a": "aa", "b": "bb"} {
+			go k.Do(t.Context(), call.Call{ID: id, Session: call.Session{ID: session, Client: session}, Tool: "demo__write", Arguments: json.RawMessage(`{"take":1000}`)})
 			synctest.Wait()
 		}
 		stages := map[string]dispatch.Stage{}
@@ -65,12 +65,12 @@ func TestInterrupt(t *testing.T) {
 					args = json.RawMessage(`{"take":10000,"instance":"north"}`)
 				}
 				for range test.before {
-					go k.Do(t.Context(), call.Call{ID: "00", Session: call.Session{Lane: "other"}, Tool: "demo__write", Arguments: args})
+					go k.Do(t.Context(), call.Call{ID: "00", Session: call.Session{ID: "other"}, Tool: "demo__write", Arguments: args})
 					synctest.Wait()
 				}
 				ended := make(chan *fault.Error, 1)
 				go func() {
-					_, f := k.Do(t.Context(), call.Call{ID: "cc", Session: call.Session{Lane: "ann", Client: "ann"}, Tool: test.tool, Arguments: args})
+					_, f := k.Do(t.Context(), call.Call{ID: "cc", Session: call.Session{ID: "ann", Client: "ann"}, Tool: test.tool, Arguments: args})
 					ended <- f
 				}()
 				synctest.Wait()

@@ -79,7 +79,7 @@ func bench(t *testing.T, p page, change func(*dispatch.Options), test func(t *te
 		do := func(tool, arguments string) *fault.Error {
 			number++
 			id := call.ID(fmt.Sprintf("%032x", number<<8))
-			_, failure := d.Do(t.Context(), call.Call{ID: id, Session: call.Session{Lane: "lane", Client: "ann"}, Tool: tool, Arguments: json.RawMessage(arguments)})
+			_, failure := d.Do(t.Context(), call.Call{ID: id, Session: call.Session{ID: "session", Client: "ann"}, Tool: tool, Arguments: json.RawMessage(arguments)})
 			return failure
 		}
 		test(t, do)

@@ -30,7 +30,7 @@ type pages struct {
 	mu       sync.Mutex
 	attempts int
 	writing  map[int]bool // by tab
-	ran      []string     // "<lane>.<argument n>" as they started
+	ran      []string     // "<session>.<argument n>" as they started
 	most     int          // calls at once
 	now      int
 }
@@ -71,7 +71,7 @@ func (p *pages) begin(r call.Invocation, tab, n int) {
 	if r.Write {
 		p.writing[tab] = true
 	}
-	p.ran = append(p.ran, fmt.Sprintf("%s.%d", r.Session.Lane, n))
+	p.ran = append(p.ran, fmt.Sprintf("%s.%d", r.Session.ID, n))
 	p.now++
 	p.most = max(p.most, p.now)
 }
@@ -116,11 +116,11 @@ type ended struct {
 	after   time.Duration
 }
 
-func (k *desk) begin(ctx context.Context, lane, tool, args string) <-chan ended {
+func (k *desk) begin(ctx context.Context, session, tool, args string) <-chan ended {
 	done := make(chan ended, 1)
 	start := time.Now()
 	go func() {
-		_, f := k.Do(ctx, call.Call{ID: "000000000000000000000000000000ff", Session: call.Session{Lane: lane}, Tool: tool, Arguments: json.RawMessage(args)})
+		_, f := k.Do(ctx, call.Call{ID: "000000000000000000000000000000ff", Session: call.Session{ID: session}, Tool: tool, Arguments: json.RawMessage(args)})
 		done <- ended{f, time.Since(start)}
 	}()
 	synctest.Wait()
@@ -252,7 +252,7 @@ func TestCancelledInLine(t *testing.T) {
 	})
 }
 
-// The 33rd waiting call of a lane is turned away, and only of that lane.
+// The 33rd waiting call of a session is turned away, and only of that session.
 func TestAFullLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := openDesk(t)
@@ -278,8 +278,8 @@ func TestAFullLine(t *testing.T) {
 	})
 }
 
-// A call without a lane stands in line with the others of its client.
-func TestLaneOfAClientWithoutLanes(t *testing.T) {
+// A call without a session stands in line with the others of its client.
+func TestSessionOfAClientWithoutSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := openDesk(t, func(o *dispatch.Options) { o.Limits.WaitingPerTab = 1 })
 		begin := func(client string) <-chan ended {
@@ -300,11 +300,11 @@ func TestLaneOfAClientWithoutLanes(t *testing.T) {
 	})
 }
 
-// wandering is a browser in which lane b finds, after it has waited for tab 3, that its tab is tab 2 now.
+// wandering is a browser in which session b finds, after it has waited for tab 3, that its tab is tab 2 now.
 type wandering struct{ *pages }
 
 func (w wandering) Resolve(r call.Selector) (call.Target, *fault.Error, time.Duration) {
-	if r.Session.Lane == "b" && r.Stay.TabID != 0 {
+	if r.Session.ID == "b" && r.Stay.TabID != 0 {
 		r.TabID = 2
 	}
 	return w.pages.Resolve(r)
@@ -316,8 +316,8 @@ func TestChangingTheTab(t *testing.T) {
 		k := openDesk(t)
 		d := &desk{t: t, pages: k.pages}
 		d.Dispatcher = dispatch.New(options(t, nil, wandering{k.pages}))
-		begin := func(lane string, n, tab, take int) <-chan ended {
-			return d.begin(t.Context(), lane, "demo__write", fmt.Sprintf(`{"n":%d,"take":%d,"tabId":%d}`, n, take, tab))
+		begin := func(session string, n, tab, take int) <-chan ended {
+			return d.begin(t.Context(), session, "demo__write", fmt.Sprintf(`{"n":%d,"take":%d,"tabId":%d}`, n, take, tab))
 		}
 		inTwo, inThree := begin("a", 1, 2, 1500), begin("c", 2, 3, 1000)
 		changes, behind := begin("b", 3, 3, 500), begin("d", 4, 3, 500)

@@ -30,10 +30,10 @@ const (
 )
 
 // Owner is whom an event is about. The person hears of every event, and of those with an owner that client, too.
-type Owner struct{ client, lane string }
+type Owner struct{ client, session string }
 
 // Of makes a session the owner: the event is about its call, or about the session itself.
-func Of(s call.Session) Owner { return Owner{s.Client, s.Lane} }
+func Of(s call.Session) Owner { return Owner{s.Client, s.ID} }
 
 // OfPerson is for events that are no client's: they are about the relay, a browser, or several clients at once.
 func OfPerson() Owner { return Owner{} }
@@ -44,7 +44,7 @@ type Event struct {
 	Time    time.Time      `json:"time"`
 	Kind    Kind           `json:"kind"`
 	Message string         `json:"message"`        // one sentence
-	Data    map[string]any `json:"data,omitempty"` // client and lane are its owner's
+	Data    map[string]any `json:"data,omitempty"` // client and session are its owner's
 
 	owner Owner
 }
@@ -53,12 +53,12 @@ type Event struct {
 // one, so of these it has to be the same attachment.
 func (e Event) Concerns(s call.Session) bool {
 	o := e.owner
-	return o.client != "" && o.client == s.Client && (o.client != call.Unnamed || attachment(o.lane) == attachment(s.Lane))
+	return o.client != "" && o.client == s.Client && (o.client != call.Unnamed || attachment(o.session) == attachment(s.ID))
 }
 
-// attachment is the part of a lane that all lanes of one attachment have in common.
-func attachment(lane string) string {
-	base, _, _ := strings.Cut(lane, "/")
+// attachment is the part of a session that all sessions of one attachment have in common.
+func attachment(session string) string {
+	base, _, _ := strings.Cut(session, "/")
 	return base
 }
 
@@ -81,7 +81,7 @@ func (b *Bus) Publish(owner Owner, kind Kind, message string, data map[string]an
 	if owner.client != "" {
 		owned := map[string]any{}
 		maps.Copy(owned, data)
-		owned["client"], owned["lane"] = owner.client, owner.lane
+		owned["client"], owned["session"] = owner.client, owner.session
 		data = owned
 	}
 	b.mu.Lock()

@@ -8,21 +8,21 @@ import (
 
 // An event is its owner's, and an event without one is the person's: no agent hears of it.
 func TestConcerns(t *testing.T) {
-	ann := call.Session{Client: "ann", Lane: "stdio:1"}
-	unnamed := call.Session{Client: call.Unnamed, Lane: "stdio:2/lane:a"}
+	ann := call.Session{Client: "ann", ID: "stdio:1"}
+	unnamed := call.Session{Client: call.Unnamed, ID: "stdio:2/session:a"}
 	for name, tt := range map[string]struct {
 		owner Owner
 		asks  call.Session
 		hears bool
 	}{
-		"its own":                           {Of(ann), ann, true},
-		"of the same client elsewhere":      {Of(ann), call.Session{Client: "ann", Lane: "http:ann"}, true},
-		"of another client":                 {Of(ann), call.Session{Client: "bob", Lane: "stdio:1"}, false},
-		"of the person":                     {OfPerson(), ann, false},
-		"of nobody, asked by nobody":        {OfPerson(), call.Session{}, false},
-		"of one without a name":             {Of(unnamed), unnamed, true},
-		"of another lane of its attachment": {Of(unnamed), call.Session{Client: call.Unnamed, Lane: "stdio:2"}, true},
-		"of another one without a name":     {Of(unnamed), call.Session{Client: call.Unnamed, Lane: "stdio:3"}, false},
+		"its own":                              {Of(ann), ann, true},
+		"of the same client elsewhere":         {Of(ann), call.Session{Client: "ann", ID: "http:ann"}, true},
+		"of another client":                    {Of(ann), call.Session{Client: "bob", ID: "stdio:1"}, false},
+		"of the person":                        {OfPerson(), ann, false},
+		"of nobody, asked by nobody":           {OfPerson(), call.Session{}, false},
+		"of one without a name":                {Of(unnamed), unnamed, true},
+		"of another session of its attachment": {Of(unnamed), call.Session{Client: call.Unnamed, ID: "stdio:2"}, true},
+		"of another one without a name":        {Of(unnamed), call.Session{Client: call.Unnamed, ID: "stdio:3"}, false},
 	} {
 		var b Bus
 		b.Publish(tt.owner, Error, "something", map[string]any{"client": tt.asks.Client})

@@ -25,7 +25,7 @@ import (
 func serveFixture(t *testing.T) (*fixture, string) {
 	x := newFixture(t, Options{})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		x.front.Handler().ServeHTTP(w, r.WithContext(WithSession(r.Context(), call.Session{Lane: "l", Client: "c", Via: "http"})))
+		x.front.Handler().ServeHTTP(w, r.WithContext(WithSession(r.Context(), call.Session{ID: "l", Client: "c", Via: "http"})))
 	}))
 	t.Cleanup(func() {
 		if err := x.front.Shutdown(context.Background()); err != nil {

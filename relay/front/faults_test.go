@@ -290,7 +290,7 @@ func (s *side) post(session, body string, headers ...string) *httpExchange {
 }
 
 func (s *side) request(method, session, body string, headers ...string) *httpExchange {
-	ctx, cancel := context.WithCancel(WithSession(context.Background(), call.Session{Lane: "l", Client: "c", Via: "http"}))
+	ctx, cancel := context.WithCancel(WithSession(context.Background(), call.Session{ID: "l", Client: "c", Via: "http"}))
 	r := httptest.NewRequestWithContext(ctx, method, "/mcp", strings.NewReader(body))
 	r.Host = "127.0.0.1"
 	r.Header.Set("Accept", "application/json, text/event-stream")

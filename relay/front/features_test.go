@@ -60,7 +60,7 @@ func (x *features) Read(ctx context.Context, s call.Session, uri string) ([]call
 	case uri == "demo://panic":
 		panic("secret")
 	case strings.HasPrefix(uri, "demo://item/"):
-		return []call.ResourceContents{{URI: uri, Text: s.Lane}}, nil
+		return []call.ResourceContents{{URI: uri, Text: s.ID}}, nil
 	}
 	return nil, fault.New(fault.ResourceNotFound, "There is no resource "+uri)
 }

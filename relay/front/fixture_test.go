@@ -45,7 +45,7 @@ var demoPlugin = plugin.Plugin{Hash: "0", Manifest: plugin.Manifest{
 		demoTool("image", "Image", "Answers with content.", ``),
 		demoTool("panic", "Panic", "Has a bug.", ``),
 		demoTool("timeout", "Timeout", "Answers with the timeout it was given.", ``),
-		demoTool("wishes", "Wishes", "Answers with what the caller wants of it, and in which lane.", ``),
+		demoTool("wishes", "Wishes", "Answers with what the caller wants of it, and in which session.", ``),
 		demoTool("content", "Content", "Answers with every kind of content.", ``),
 		demoTool("ask", "Ask", "Asks the person, and repeats what they said.", ``),
 		{Name: "header", Description: "Has an argument that is a header too.", InputSchema: json.RawMessage(`{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}`)},
@@ -149,7 +149,7 @@ func (x *fixture) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Err
 	case "demo__panic":
 		panic("secret")
 	case "demo__wishes":
-		return result(fmt.Sprintf(`{"maxBytes":%d,"arrayPath":%q,"lane":%q}`, c.MaxBytes, c.ArrayPath, c.Session.Lane)), nil
+		return result(fmt.Sprintf(`{"maxBytes":%d,"arrayPath":%q,"session":%q}`, c.MaxBytes, c.ArrayPath, c.Session.ID)), nil
 	case "demo__content":
 		return &call.Result{Meta: meta, Content: []call.Content{
 			call.Content(`{"type":"text","text":"a"}`), call.Content(`{"type":"image","data":"AA==","mimeType":"image/png"}`), call.Content(`{"type":"audio","data":"AA==","mimeType":"audio/wav"}`),

@@ -44,18 +44,18 @@ type Options struct {
 	Instructions     string // what every client is told once, see Instructions
 	Caller           Caller
 	Tools            Tools
-	Resources        Resources         // nil: there are none, and the methods are unknown
-	Prompts          Prompts           // nil: there are none, and the methods are unknown
-	Audit            Audit             // nil: calls that do not reach the Caller are not written down
-	Views            Views             // nil: every client sees every tool
-	Completer        Completer         // nil: nothing is completed, and the method is unknown
-	Missing          Missing           // nil: a toolset may name any plugin
-	PageSize         int               // tools in one answer to tools/list; 0: all, because widely used clients read one page only
-	MaxBody          int64             // bytes of one HTTP request; 16 MiB when 0
-	MaxLine          int64             // bytes of one message over stdio; four times MaxBody when 0
-	AllowedOrigins   []string          // of web pages that may connect, besides those of this machine
-	ListChangedDelay time.Duration     // how long changes of the tools are gathered before clients are told; 150 ms when 0
-	LaneEnded        func(lane string) // called when a session over HTTP has ended, and its lane with it; may be nil
+	Resources        Resources            // nil: there are none, and the methods are unknown
+	Prompts          Prompts              // nil: there are none, and the methods are unknown
+	Audit            Audit                // nil: calls that do not reach the Caller are not written down
+	Views            Views                // nil: every client sees every tool
+	Completer        Completer            // nil: nothing is completed, and the method is unknown
+	Missing          Missing              // nil: a toolset may name any plugin
+	PageSize         int                  // tools in one answer to tools/list; 0: all, because widely used clients read one page only
+	MaxBody          int64                // bytes of one HTTP request; 16 MiB when 0
+	MaxLine          int64                // bytes of one message over stdio; four times MaxBody when 0
+	AllowedOrigins   []string             // of web pages that may connect, besides those of this machine
+	ListChangedDelay time.Duration        // how long changes of the tools are gathered before clients are told; 150 ms when 0
+	SessionEnded     func(session string) // called when a session over HTTP has ended, and its session with it; may be nil
 	Log              zerolog.Logger
 }
 

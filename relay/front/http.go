@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -164,7 +165,7 @@ func (f *Front) postModern(w http.ResponseWriter, r *http.Request, m *message, m
 		return
 	}
 	p := &party{session: sessionFrom(r.Context()), tools: tools, ending: f.closing}
-	if p.session.Lane, fail = laneOf(p.session.Lane, meta, r.URL.Query().Get("lane")); fail != nil {
+	if p.session.ID, fail = sessionOf(p.session.ID, meta, r.URL.Query()); fail != nil {
 		writeJSON(w, http.StatusBadRequest, refuse(m.id, fail, true))
 		return
 	}
@@ -191,25 +192,28 @@ func (f *Front) checkMirrored(h http.Header, m *message) error {
 	return mcp.ValidateParamHeadersLookup(sent, &mcp.Tool{RawInputSchema: t.Spec.InputSchema}, m.params)
 }
 
-var laneName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+var sessionName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// laneOf names the lane of a modern request. Nothing ties such requests together but what they say themselves: agents
-// that share a token keep apart by a name, in _meta["tabrelay/lane"] or in the query of the URL.
-func laneOf(base string, meta *requestMeta, query string) (string, *fault.Error) {
-	name := query
-	if meta.Lane != nil {
+// sessionOf names the session of a modern request. Nothing ties such requests together but what they say themselves:
+// agents that share a token keep apart by a name, in _meta["tabrelay/session"] or in the query of the URL.
+func sessionOf(base string, meta *requestMeta, query url.Values) (string, *fault.Error) {
+	if meta.Lane != nil || query.Has("lane") {
+		return "", fault.New(fault.InvalidParams, `"lane" is called "session" now: _meta["tabrelay/session"] or ?session=`)
+	}
+	name := query.Get("session")
+	if meta.Session != nil {
 		var ok bool
-		if name, ok = unquote(meta.Lane); !ok {
-			return "", fault.New(fault.InvalidParams, `_meta["tabrelay/lane"] is not a string`)
+		if name, ok = unquote(meta.Session); !ok {
+			return "", fault.New(fault.InvalidParams, `_meta["tabrelay/session"] is not a string`)
 		}
 	}
 	switch {
 	case name == "":
 		return base, nil
-	case !laneName.MatchString(name):
-		return "", fault.New(fault.InvalidParams, "The lane is not a name of 1 to 64 letters, digits, ., _ or -")
+	case !sessionName.MatchString(name):
+		return "", fault.New(fault.InvalidParams, "The session is not a name of 1 to 64 letters, digits, ., _ or -")
 	}
-	return base + "/lane:" + name, nil
+	return base + "/session:" + name, nil
 }
 
 // checkVersions compares what headers and body say, and returns the JSON-RPC error code of a contradiction.

@@ -43,7 +43,7 @@ type httpSession struct {
 func (f *Front) beginSession(owner call.Session, tools scope.Toolset) *httpSession {
 	id := string(randomID())
 	session := owner
-	session.Lane += "/" + string(randomID())[:8]
+	session.ID += "/" + string(randomID())[:8]
 	return &httpSession{id: id, owner: owner, used: time.Now(),
 		party: party{session: session, tools: tools, client: newClient(id, session), ending: f.closing}}
 }
@@ -106,8 +106,8 @@ func (f *Front) endSession(s *httpSession) {
 	s.mu.Unlock()
 	s.party.flights.end()
 	f.delist(s.party.client)
-	if f.options.LaneEnded != nil {
-		f.options.LaneEnded(s.party.session.Lane)
+	if f.options.SessionEnded != nil {
+		f.options.SessionEnded(s.party.session.ID)
 	}
 }
 

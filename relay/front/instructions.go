@@ -16,7 +16,7 @@ When to retry. Only when retryable=true, and not before retryAfterMs. The relay 
 
 What outcome means. not_executed: nothing happened. executed: the action ran to its end, perhaps in part. unknown: it may or may not have happened: read the page before you repeat anything that writes.
 
-Where a call runs. Without tabId and profile the relay takes the tab used before, else the best matching one; results name it in _meta. Pass tabId or profile to choose. It never falls back to another tab, profile or account. Agents that share one connection keep their tabs apart by an argument lane, a name of their own.
+Where a call runs. Without tabId and profile the relay takes the tab used before, else the best matching one; results name it in _meta. Pass tabId or profile to choose. It never falls back to another tab, profile or account. Agents that share one connection keep their tabs apart by an argument session, a name of their own.
 
 Large answers are shortened, say so (truncated, in structured content inside _tabrelay), and are kept whole for relay__read_result. Every page tool also takes maxBytes (size of the answer) and arrayPath (the list to shorten, such as .items).
 

@@ -28,7 +28,7 @@ type lineTalker struct {
 
 // newLineTalker attaches. Lines of the file's comment that begin with "pending: " were left over by an earlier relay.
 func newLineTalker(t *testing.T, f *Front, comment string) *lineTalker {
-	a := Attachment{Session: call.Session{Lane: "lane-1", Client: "test", Via: "stdio"}, Key: "key"}
+	a := Attachment{Session: call.Session{ID: "session-1", Client: "test", Via: "stdio"}, Key: "key"}
 	for line := range strings.Lines(comment) {
 		if pending, ok := strings.CutPrefix(line, "pending: "); ok {
 			a.Pending = append(a.Pending, []byte(pending))
@@ -126,7 +126,7 @@ func (c *httpTalker) say(name, text string) {
 	if who, _ = strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); who == "" {
 		who = "alice"
 	}
-	ctx, cancel := context.WithCancel(WithSession(c.t.Context(), call.Session{Lane: who, Client: who, Via: "http"}))
+	ctx, cancel := context.WithCancel(WithSession(c.t.Context(), call.Session{ID: who, Client: who, Via: "http"}))
 	x := &httpExchange{cancel: cancel, done: make(chan struct{}), header: http.Header{}}
 	c.open[name] = x
 	go func() {

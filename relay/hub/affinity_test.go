@@ -31,7 +31,7 @@ func (r result) wantSaid(t *testing.T, words ...string) {
 	}
 }
 
-// TestTabGoesToAnotherAccount: the same web app at another origin may be another account, so a lane is not taken there
+// TestTabGoesToAnotherAccount: the same web app at another origin may be another account, so a session is not taken there
 // by a navigation, only by its own word.
 func TestTabGoesToAnotherAccount(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
@@ -47,11 +47,11 @@ func TestTabGoesToAnotherAccount(t *testing.T) {
 			t.Errorf("it tells the address: %v", moved.failure)
 		}
 
-		b.Put(tab(2, acme+"x")) // where the lane was, in another tab of the same profile
+		b.Put(tab(2, acme+"x")) // where the session was, in another tab of the same profile
 		synctest.Wait()
 		l.invoke(request(chat)).wantTab(t, "A", 2)
 		l.invoke(request(chat, in(1))).wantTab(t, "A", 1) // it was named
-		l.invoke(request(chat)).wantTab(t, "A", 1)        // and is where the lane is now
+		l.invoke(request(chat)).wantTab(t, "A", 1)        // and is where the session is now
 	})
 }
 
@@ -65,7 +65,7 @@ func TestInstanceIsNamed(t *testing.T) {
 	})
 }
 
-// TestTabIsGone: after its tab a lane gets another one of the same origin and profile, and nothing else.
+// TestTabIsGone: after its tab a session gets another one of the same origin and profile, and nothing else.
 func TestTabIsGone(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		front := func(t *wire.Tab) { t.Active, t.Focused = true, true }
@@ -83,7 +83,7 @@ func TestTabIsGone(t *testing.T) {
 	})
 }
 
-// TestTabFallsAsleep: a tab that Chrome has unloaded is still the lane's; the call does not go to one that is awake.
+// TestTabFallsAsleep: a tab that Chrome has unloaded is still the session's; the call does not go to one that is awake.
 func TestTabFallsAsleep(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		b := l.connect(named("A", tab(1, acme), tab(2, acme)))
@@ -133,7 +133,7 @@ func TestTabIsWoken(t *testing.T) {
 	}
 }
 
-// TestTabGetsAnotherID: a lane, and what it owns, follow a tab whose page Chrome has unloaded.
+// TestTabGetsAnotherID: a session, and what it owns, follow a tab whose page Chrome has unloaded.
 func TestTabGetsAnotherID(t *testing.T) {
 	owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
 		b := l.connect(named("A", tab(1, acme), tab(2, acme)))
@@ -148,7 +148,7 @@ func TestTabGetsAnotherID(t *testing.T) {
 	})
 }
 
-// TestProfileComesBack: a lane finds its tab again after its browser was away, however good another profile's is.
+// TestProfileComesBack: a session finds its tab again after its browser was away, however good another profile's is.
 func TestProfileComesBack(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		front := func(t *wire.Tab) { t.Active, t.Focused = true, true }
@@ -164,7 +164,7 @@ func TestProfileComesBack(t *testing.T) {
 	})
 }
 
-// TestEveryPageFollowsItsTab: what works on every page has no account to lose; its lane stays in the tab.
+// TestEveryPageFollowsItsTab: what works on every page has no account to lose; its session stays in the tab.
 func TestEveryPageFollowsItsTab(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		every := func(r *call.Invocation) { r.Matches, r.InFront = []string{"*://*/*"}, true }
@@ -176,19 +176,19 @@ func TestEveryPageFollowsItsTab(t *testing.T) {
 	})
 }
 
-// TestLaneThatLeft: what it did is forgotten, so that a new one begins anew.
-func TestLaneThatLeft(t *testing.T) {
+// TestSessionThatLeft: what it did is forgotten, so that a new one begins anew.
+func TestSessionThatLeft(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		l.connect(named("A", tab(1, acme), tab(2, acme, func(t *wire.Tab) { t.LastUsed = 5 })))
 		l.invoke(request(chat, in(1))).wantTab(t, "A", 1)
-		l.hub.LaneLeft("lane")
+		l.hub.SessionLeft("session")
 		l.invoke(request(chat)).wantTab(t, "A", 2)
 	})
 }
 
-// TestLaneGoesOnWithTheNextRelay: where it worked, also before the browser it worked in is back.
-func TestLaneGoesOnWithTheNextRelay(t *testing.T) {
-	var kept []hub.Lane
+// TestSessionGoesOnWithTheNextRelay: where it worked, also before the browser it worked in is back.
+func TestSessionGoesOnWithTheNextRelay(t *testing.T) {
+	var kept []hub.LastTab
 	moves := 0
 	front := func(t *wire.Tab) { t.Active, t.Focused = true, true }
 	id := strings.Repeat("4", 32)
@@ -197,12 +197,12 @@ func TestLaneGoesOnWithTheNextRelay(t *testing.T) {
 		l.connect(named("Home", tab(1, acme), tab(2, acme)), home)
 		l.invoke(request(chat, in(2))).wantTab(t, "Home", 2)
 		l.invoke(request(chat)).wantTab(t, "Home", 2)
-		kept = l.hub.Lanes()
+		kept = l.hub.LastTabs()
 	})
 	if len(kept) != 1 || kept[0].Site != "https://acme.chat.test" || kept[0].TabID != 2 || moves != 1 {
 		t.Fatalf("kept %+v after %d moves", kept, moves)
 	}
-	connectedBefore := func(c *hub.Config) { c.Lanes, c.ConnectedBefore = kept, true }
+	connectedBefore := func(c *hub.Config) { c.LastTabs, c.ConnectedBefore = kept, true }
 	inLabWith(t, connectedBefore, func(t *testing.T, l *lab) {
 		l.connect(named("Work", tab(1, acme, front)))
 		done := l.begin(t.Context(), request(chat))
@@ -216,30 +216,30 @@ func TestLaneGoesOnWithTheNextRelay(t *testing.T) {
 	})
 }
 
-// TestOpenedTabIsTheLanes: the next call of a lane goes to the tab it has opened, where that is of the plugin's site,
+// TestOpenedTabIsTheSessions: the next call of a session goes to the tab it has opened, where that is of the plugin's site,
 // until it works elsewhere by name. While the tab has no page, no other takes its place.
-func TestOpenedTabIsTheLanes(t *testing.T) {
+func TestOpenedTabIsTheSessions(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		front := func(t *wire.Tab) { t.Active, t.Focused = true, true }
 		b := l.connect(named("Home", tab(1, acme), tab(2, acme, front)))
-		lane := request(chat)
-		l.invoke(lane).wantTab(t, "Home", 2)
+		session := request(chat)
+		l.invoke(session).wantTab(t, "Home", 2)
 		time.Sleep(time.Second)
-		l.hub.Opened(lane.Session, b.ProfileID(), "Home", 1, acme, false)
+		l.hub.Opened(session.Session, b.ProfileID(), "Home", 1, acme, false)
 		l.invoke(request(chat)).wantTab(t, "Home", 1)
 		time.Sleep(time.Second)
 		l.invoke(request(chat, in(2))).wantTab(t, "Home", 2)
 		l.invoke(request(chat)).wantTab(t, "Home", 2)
 		time.Sleep(time.Second)
-		l.hub.Opened(lane.Session, b.ProfileID(), "Home", 3, acme, true)
+		l.hub.Opened(session.Session, b.ProfileID(), "Home", 3, acme, true)
 		l.invoke(request(chat)).want(t, fault.AdapterNotReady, fault.NotExecuted)
 		b.Put(wire.Tab{ID: 3, WindowID: 1, URL: acme, Status: "complete"})
 		synctest.Wait()
 		l.invoke(request(chat)).wantTab(t, "Home", 3)
 		time.Sleep(time.Second)
-		l.hub.Opened(lane.Session, b.ProfileID(), "Home", 4, "https://elsewhere.test/", true)
+		l.hub.Opened(session.Session, b.ProfileID(), "Home", 4, "https://elsewhere.test/", true)
 		l.invoke(request(chat)).wantTab(t, "Home", 3)
-		l.hub.Opened(lane.Session, b.ProfileID(), "Home", 5, acme, true)
+		l.hub.Opened(session.Session, b.ProfileID(), "Home", 5, acme, true)
 		time.Sleep(2 * time.Minute) // it never came
 		l.invoke(request(chat)).wantTab(t, "Home", 3)
 	})

@@ -9,8 +9,8 @@ import (
 	"tabrelay/relay/fault"
 )
 
-// routeLane follows the lane's last call: to the same tab, or another of the site in the same profile.
-func (h *Hub) routeLane(r *call.Selector, where *site, chosen []candidate, last lanePlace) (t target, failure *fault.Error, wait bool) {
+// routeLast follows the session's last call: to the same tab, or another of the site in the same profile.
+func (h *Hub) routeLast(r *call.Selector, where *site, chosen []candidate, last lastTab) (t target, failure *fault.Error, wait bool) {
 	for _, c := range chosen {
 		if c.b.id != last.profileID {
 			continue
@@ -43,21 +43,21 @@ func (h *Hub) routeLane(r *call.Selector, where *site, chosen []candidate, last 
 	return h.routeBest(r, where, chosen)
 }
 
-// Opened makes a tab the one that the next call of a lane goes to, whichever plugin of its page that is for, and makes
-// the lane its owner. pending says that the tab may not show its page yet.
+// Opened makes a tab the one that the next call of a session goes to, whichever plugin of its page that is for, and makes
+// the session its owner. pending says that the tab may not show its page yet.
 func (h *Hub) Opened(s call.Session, profileID, profile string, tabID int, url string, pending bool) {
 	h.Give(s, profileID, tabID)
-	place := lanePlace{profileID: profileID, profile: profile, tabID: tabID, url: url, pending: pending}
-	if h.lanes.put(s, opened, place) && h.cfg.Moved != nil {
+	place := lastTab{profileID: profileID, profile: profile, tabID: tabID, url: url, pending: pending}
+	if h.lastTabs.put(s, opened, place) && h.cfg.Moved != nil {
 		h.cfg.Moved()
 	}
 }
 
-// routeOpened takes the tab that the lane has opened since it last used this plugin, where the plugin works in it. While
+// routeOpened takes the tab that the session has opened since it last used this plugin, where the plugin works in it. While
 // that tab has no page yet, the call has none either: another tab is not what its caller expects.
 func (h *Hub) routeOpened(r *call.Selector, where *site, chosen []candidate) (t target, failure *fault.Error, ok bool) {
-	place, ok := h.lanes.get(r.Session.Lane, opened)
-	if last, used := h.lanes.recall(r); !ok || used && last.used.After(place.used) || slices.Contains(r.Avoid, place.tabID) {
+	place, ok := h.lastTabs.get(r.Session.ID, opened)
+	if last, used := h.lastTabs.recall(r); !ok || used && last.used.After(place.used) || slices.Contains(r.Avoid, place.tabID) {
 		return t, nil, false
 	}
 	for _, c := range withPresence(chosen, present) {
@@ -76,9 +76,9 @@ func (h *Hub) routeOpened(r *call.Selector, where *site, chosen []candidate) (t 
 	return t, nil, false
 }
 
-// lost is the failure of a call whose lane's tab is gone, and with it every other tab of the same origin there: those
+// lost is the failure of a call whose session's tab is gone, and with it every other tab of the same origin there: those
 // of another origin, or in another profile, may be of another account, so they have to be named.
-func (h *Hub) lost(r *call.Selector, where *site, chosen []candidate, b *browser, last lanePlace) *fault.Error {
+func (h *Hub) lost(r *call.Selector, where *site, chosen []candidate, b *browser, last lastTab) *fault.Error {
 	if tab := b.tabs.Load().get(last.tabID); tab != nil && where.rule.Matches(tab.URL) {
 		return fault.New(fault.TabChanged,
 			fmt.Sprintf("Tab %d, where this agent worked before, shows %s now, and not %s", tab.ID, originOf(tab.URL), originOf(last.url)),
@@ -96,7 +96,7 @@ func (h *Hub) lost(r *call.Selector, where *site, chosen []candidate, b *browser
 	return failure
 }
 
-// away is the failure of a call whose lane works in a profile that is not here. A profile that is gone has not been
+// away is the failure of a call whose session works in a profile that is not here. A profile that is gone has not been
 // waited for, so others that are on their way are as good an offer as those that are here.
 func (h *Hub) away(id, label string, waited bool) *fault.Error {
 	var others []candidate

@@ -143,7 +143,7 @@ func TestYoungRelayWaitsOnlyForProfilesThatWereHere(t *testing.T) {
 	})
 }
 
-func TestCallsOfALaneKeepTheirOrderThroughAGap(t *testing.T) {
+func TestCallsOfASessionKeepTheirOrderThroughAGap(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		var mu sync.Mutex
 		var order []string

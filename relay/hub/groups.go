@@ -62,15 +62,15 @@ func (h *Hub) regroup(b *browser) {
 	})
 }
 
-// of makes one group of the tabs of each lane, in the order of their names. Called with the lock held.
+// of makes one group of the tabs of each session, in the order of their names. Called with the lock held.
 func (g *groups) of(owners map[int]*Owner) []group {
-	lanes := map[string]*group{}
+	sessions := map[string]*group{}
 	list := []*group{}
 	for tabID, w := range owners {
-		in := lanes[w.Lane]
+		in := sessions[w.Session]
 		if in == nil {
 			in = &group{Title: titled(w.Name), Color: g.color(w.Client)}
-			lanes[w.Lane] = in
+			sessions[w.Session] = in
 			list = append(list, in)
 		}
 		in.Tabs = append(in.Tabs, tabID)

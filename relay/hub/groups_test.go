@@ -78,7 +78,7 @@ func TestGroups(t *testing.T) {
 		}
 		l.hub.Release(b.ProfileID(), 3)
 		home.want(t, "codex[1] codex 2[2] ")
-		l.hub.LaneLeft("c")
+		l.hub.SessionLeft("c")
 		work.want(t, "")
 
 		b.Close()
@@ -86,7 +86,7 @@ func TestGroups(t *testing.T) {
 		var again shown
 		l.connect(named("Home", demoTab(1), demoTab(2)), again.watch, func(o *hubtest.Options) { o.ProfileID = b.ProfileID() })
 		again.want(t, "codex[1] codex 2[2] ") // it is told when it comes back
-		l.hub.Give(call.Session{Client: strings.Repeat("x", 60) + "\n", Lane: "d", Via: "http"}, other.ProfileID(), 9)
+		l.hub.Give(call.Session{Client: strings.Repeat("x", 60) + "\n", ID: "d", Via: "http"}, other.ProfileID(), 9)
 		work.want(t, strings.Repeat("x", 23)+"…[9] ")
 		l.hub.Close(t.Context())
 		again.want(t, "") // nobody else would end them

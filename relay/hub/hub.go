@@ -3,7 +3,7 @@
 // route.go, follow.go) and whose it is (lease.go), and sees each call in flight to its end (send.go, inflight.go), also
 // when its connection, its worker or the relay itself ended in between (recover.go).
 //
-// Lock order: Hub.mu, then groups.mu, then leases.mu, then browser.mu, then queue.mu; lanes.mu is taken alone. No lock
+// Lock order: Hub.mu, then groups.mu, then leases.mu, then browser.mu, then queue.mu; lastTabs.mu is taken alone. No lock
 // is held while a journal, a meter or a callback runs.
 package hub
 
@@ -42,11 +42,11 @@ type Config struct {
 	Journal         Journal // nil: writes are not journalled, and nothing survives a restart
 	Meter           Meter   // may be nil
 
-	Ownership     string        // what makes a lane the owner of a tab: OwnNothing (also when empty), OwnWrites or OwnAll
-	OwnedBy       string        // who may share a tab that is owned: OwnedByLane (also when empty) or OwnedByClient
+	Ownership     string        // what makes a session the owner of a tab: OwnNothing (also when empty), OwnWrites or OwnAll
+	OwnedBy       string        // who may share a tab that is owned: OwnedBySession (also when empty) or OwnedByClient
 	OwnershipIdle time.Duration // how long it stays so without a call
-	Lanes         []Lane        // where lanes have worked under an earlier relay
-	Moved         func()        // called when a lane works in another place than before; must not block; may be nil
+	LastTabs      []LastTab     // where sessions have worked under an earlier relay
+	Moved         func()        // called when a session works in another place than before; must not block; may be nil
 	Groups        bool          // browsers are told to show owners as tab groups
 	Owned         func()        // called when a tab got or lost its owner; must not block; may be nil
 }
@@ -80,7 +80,7 @@ type Hub struct {
 	unwelcome rate.Sometimes     // tells about whom the door turns away
 	greetings greetings
 	news      news
-	lanes     lanes
+	lastTabs  lastTabs
 	leases    *leases
 	groups    groups
 	waking    sync.Map // tabRef: a tab that is loaded again
@@ -129,7 +129,7 @@ func New(cfg Config) *Hub {
 	h.failures = throttle.New(wrongProofs, func(slowed int) {
 		cfg.Log.Warn().Int("slowed", slowed).Msg("many wrong proofs of the pairing; their answers are held back")
 	})
-	h.lanes.adopt(cfg.Lanes)
+	h.lastTabs.adopt(cfg.LastTabs)
 	h.browsers.Store(new([]*browser))
 	h.SetPlugins(nil)
 	h.adoptOpenCalls(ctx)

@@ -113,7 +113,7 @@ func demoTab(id int) wire.Tab {
 func request(change ...func(*call.Invocation)) call.Invocation {
 	r := call.Invocation{
 		Selector: call.Selector{
-			ID: call.ID(wire.NewID()), Session: call.Session{Lane: "lane"}, Plugin: "demo",
+			ID: call.ID(wire.NewID()), Session: call.Session{ID: "session"}, Plugin: "demo",
 			Matches: []string{"http://demo.test/*"},
 		},
 		Hash: strings.Repeat("a", 64), Tool: "echo", Arguments: json.RawMessage(`{"x":1}`),
@@ -156,7 +156,7 @@ func (l *lab) beginWith(ctx context.Context, r call.Invocation, enter enter) <-c
 func attempt(
 	ctx context.Context, h *hub.Hub, s *schedule.Scheduler, r call.Invocation, enter enter,
 ) (*call.Reply, *fault.Error) {
-	ticket := schedule.Ticket{Session: r.Session.Lane, Write: r.Write}
+	ticket := schedule.Ticket{Session: r.Session.ID, Write: r.Write}
 	s.Admit(&ticket)
 	defer h.Leave(r.ID)
 	defer ticket.Leave()

@@ -10,22 +10,22 @@ import (
 	"tabrelay/relay/call"
 )
 
-// What makes a lane the owner of a tab.
+// What makes a session the owner of a tab.
 const (
-	OwnNothing = "off"    // nothing: all lanes share all tabs
+	OwnNothing = "off"    // nothing: all sessions share all tabs
 	OwnWrites  = "writes" // a call that may change something; others may still read
 	OwnAll     = "all"    // any call; others may not even read
 )
 
 // Who may share a tab that one of them owns.
 const (
-	OwnedByLane   = "lane"   // nobody
-	OwnedByClient = "client" // all lanes of one client, but those that a caller has named
+	OwnedBySession = "session" // nobody
+	OwnedByClient  = "client"  // all sessions of one client, but those that a caller has named
 )
 
-// leases knows which lane works in which tab. A lease begins when a call has chosen its tab, before it waits for a
-// person or for its turn, so that of two lanes that come together exactly one gets the tab. It is kept once a call was
-// sent, until the lane was idle for a while or has ended, the tab was closed, or a person took it away.
+// leases knows which session works in which tab. A lease begins when a call has chosen its tab, before it waits for a
+// person or for its turn, so that of two sessions that come together exactly one gets the tab. It is kept once a call was
+// sent, until the session was idle for a while or has ended, the tab was closed, or a person took it away.
 type leases struct {
 	mode    string
 	by      string
@@ -45,11 +45,11 @@ type tabRef struct {
 	tabID     int
 }
 
-// lease is one lane's hold on one tab. Guarded by leases.mu, except for what is static: at, number.
+// lease is one session's hold on one tab. Guarded by leases.mu, except for what is static: at, number.
 type lease struct {
 	at      tabRef
 	session call.Session // the last that called there, of those that may share the tab
-	number  int          // tells the lanes of one client apart, from 1
+	number  int          // tells the sessions of one client apart, from 1
 	since   time.Time    // the first call was sent; zero: none was yet
 	calls   int          // that are on their way or run
 	expiry  *time.Timer
@@ -57,7 +57,7 @@ type lease struct {
 
 func newLeases(mode, by string, idle time.Duration, changed func()) *leases {
 	return &leases{
-		mode: mode, by: by, idle: orElse(idle, laneTime), changed: changed,
+		mode: mode, by: by, idle: orElse(idle, lastTabTime), changed: changed,
 		tabs: map[tabRef]*lease{}, calls: map[call.ID]*lease{},
 	}
 }
@@ -68,20 +68,20 @@ func (o *leases) claims(r *call.Selector) bool {
 }
 
 // lasting reports whether who asks comes again: a command line is gone after its one call, and the panel is the person.
-func lasting(s call.Session) bool { return s.Lane != "" && s.Via != "cli" && s.Via != "panel" }
+func lasting(s call.Session) bool { return s.ID != "" && s.Via != "cli" && s.Via != "panel" }
 
 // share reports whether two sessions may work in the same tab.
 func (o *leases) share(a, b call.Session) bool {
-	if a.Lane == b.Lane {
+	if a.ID == b.ID {
 		return true
 	}
-	_, one, _ := strings.Cut(a.Lane, namedLane)
-	_, other, _ := strings.Cut(b.Lane, namedLane)
+	_, one, _ := strings.Cut(a.ID, namedSession)
+	_, other, _ := strings.Cut(b.ID, namedSession)
 	return o.by == OwnedByClient && a.Client == b.Client && one == other
 }
 
-// namedLane is what stands before the name of a lane that a caller has named.
-const namedLane = "/lane:"
+// namedSession is what stands before the name of a session that a caller has named.
+const namedSession = "/session:"
 
 // take gets the tab for a call, or says who has it. It is asked again when the call's turn has come: meanwhile the
 // call may be meant for another tab, and its own may have been given to somebody else.
@@ -121,7 +121,7 @@ func (o *leases) take(r *call.Selector, at tabRef) (owner *Owner) {
 	return nil
 }
 
-// keep notes that a call was sent: its lane works there now.
+// keep notes that a call was sent: its session works there now.
 func (o *leases) keep(id call.ID) {
 	o.mu.Lock()
 	c := o.calls[id]
@@ -135,7 +135,7 @@ func (o *leases) keep(id call.ID) {
 	}
 }
 
-// leave ends a call's part in a lease; the lane keeps the tab when a call was sent there.
+// leave ends a call's part in a lease; the session keeps the tab when a call was sent there.
 func (o *leases) leave(id call.ID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -166,7 +166,7 @@ func (o *leases) let(c *lease) {
 	}
 }
 
-// expire ends a lease whose lane was idle for long enough. A call may have come while the timer was about to run.
+// expire ends a lease whose session was idle for long enough. A call may have come while the timer was about to run.
 func (o *leases) expire(c *lease) {
 	o.dropAll(func(other *lease) bool { return other == c && c.calls == 0 })
 }
@@ -212,7 +212,7 @@ func (o *leases) follow(from, to tabRef) {
 	if c != nil {
 		o.drop(c)
 		if now := o.tabs[to]; now != nil {
-			o.drop(now) // of a lane that was faster than the news
+			o.drop(now) // of a session that was faster than the news
 		}
 		moved := &lease{at: to, session: c.session, number: c.number, since: c.since, calls: 1}
 		o.tabs[to] = moved
@@ -225,7 +225,7 @@ func (o *leases) follow(from, to tabRef) {
 	}
 }
 
-// numberOf is the lane's number among those of its client that own a tab.
+// numberOf is the session's number among those of its client that own a tab.
 func (o *leases) numberOf(s call.Session) int {
 	taken := map[int]bool{}
 	for _, c := range o.tabs {
@@ -243,7 +243,7 @@ func (o *leases) numberOf(s call.Session) int {
 	return n
 }
 
-// of returns the owner of a tab, or the lane that is about to become it; nil when there is none.
+// of returns the owner of a tab, or the session that is about to become it; nil when there is none.
 func (o *leases) of(at tabRef) *Owner {
 	if o.some.Load() == 0 {
 		return nil
@@ -256,18 +256,18 @@ func (o *leases) of(at tabRef) *Owner {
 	return nil
 }
 
-// Owner is the lane that works in a tab.
+// Owner is the session that works in a tab.
 type Owner struct {
-	Client string    `json:"client"`
-	Lane   string    `json:"lane"`
-	Name   string    `json:"name"`  // of the client, with a number when it is not the first of its lanes
-	Since  time.Time `json:"since"` // its first call there; zero while that waits for its turn or for a person
-	number int
+	Client  string    `json:"client"`
+	Session string    `json:"session"`
+	Name    string    `json:"name"`  // of the client, with a number when it is not the first of its sessions
+	Since   time.Time `json:"since"` // its first call there; zero while that waits for its turn or for a person
+	number  int
 }
 
 // owner is the lease for others to read. Called with the lock held.
 func (c *lease) owner() *Owner {
-	w := &Owner{Client: c.session.Client, Lane: c.session.Lane, Name: c.session.Client, Since: c.since, number: c.number}
+	w := &Owner{Client: c.session.Client, Session: c.session.ID, Name: c.session.Client, Since: c.since, number: c.number}
 	if c.number > 1 {
 		w.Name += " " + strconv.Itoa(c.number)
 	}

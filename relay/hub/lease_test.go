@@ -17,9 +17,9 @@ import (
 	"tabrelay/relay/wire"
 )
 
-// of makes a call one of a client's lane.
-func of(client, lane string) func(*call.Invocation) {
-	return func(r *call.Invocation) { r.Session = call.Session{Client: client, Lane: lane, Via: "stdio"} }
+// of makes a call one of a client's session.
+func of(client, session string) func(*call.Invocation) {
+	return func(r *call.Invocation) { r.Session = call.Session{Client: client, ID: session, Via: "stdio"} }
 }
 
 func in(tabID int) func(*call.Invocation) { return func(r *call.Invocation) { r.TabID = tabID } }
@@ -111,17 +111,17 @@ func TestOwnershipModes(t *testing.T) {
 					t.Errorf("owned after a write: %v", got)
 				}
 				if r := l.invoke(request(of("b", "b"))); (r.failure != nil) != tt.readToo {
-					t.Errorf("a read of another lane: %v", r.failure)
+					t.Errorf("a read of another session: %v", r.failure)
 				}
 				if r := l.invoke(request(of("b", "b"), write)); (r.failure != nil) != tt.refused {
-					t.Errorf("a write of another lane: %v", r.failure)
+					t.Errorf("a write of another session: %v", r.failure)
 				}
 			})
 		})
 	}
 }
 
-// TestOwnershipEnds: each way in which a lane loses its tab lets the next one have it.
+// TestOwnershipEnds: each way in which a session loses its tab lets the next one have it.
 func TestOwnershipEnds(t *testing.T) {
 	for name, end := range map[string]func(l *lab, b *hubtest.Browser){
 		"an idle hour": func(l *lab, _ *hubtest.Browser) {
@@ -132,9 +132,9 @@ func TestOwnershipEnds(t *testing.T) {
 			l.wantOwner(1, "a")
 			time.Sleep(2 * time.Minute)
 		},
-		"the end of its attachment": func(l *lab, _ *hubtest.Browser) { l.hub.LaneLeft("a") },
+		"the end of its attachment": func(l *lab, _ *hubtest.Browser) { l.hub.SessionLeft("a") },
 		"a person": func(l *lab, b *hubtest.Browser) {
-			if w := l.hub.Release(b.ProfileID(), 1); w == nil || w.Client != "a" || w.Lane != "a" {
+			if w := l.hub.Release(b.ProfileID(), 1); w == nil || w.Client != "a" || w.Session != "a" {
 				l.t.Errorf("%+v was released", w)
 			}
 			if w := l.hub.Release(b.ProfileID(), 1); w != nil {
@@ -197,7 +197,7 @@ func TestARunningCallIsNotIdle(t *testing.T) {
 	})
 }
 
-// TestOneOfManyGetsTheTab: lanes that come at once, each with its turn to wait for, are told apart before that.
+// TestOneOfManyGetsTheTab: sessions that come at once, each with its turn to wait for, are told apart before that.
 func TestOneOfManyGetsTheTab(t *testing.T) {
 	owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
 		l.connect()
@@ -272,7 +272,7 @@ func TestAnIntentionIsNotKept(t *testing.T) {
 func TestCommandLine(t *testing.T) {
 	owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
 		l.connect()
-		cli := func(r *call.Invocation) { r.Session = call.Session{Client: "cli", Lane: "cli", Via: "cli"} }
+		cli := func(r *call.Invocation) { r.Session = call.Session{Client: "cli", ID: "cli", Via: "cli"} }
 		l.invoke(request(cli, write)).wantOutput(t, `{"x":1}`)
 		l.wantOwner(1, "")
 		l.invoke(request(of("a", "a"), write)).wantOutput(t, `{"x":1}`)
@@ -280,8 +280,8 @@ func TestCommandLine(t *testing.T) {
 	})
 }
 
-// TestLanesOfOneClient: two windows of one client are told apart, and called what they are.
-func TestLanesOfOneClient(t *testing.T) {
+// TestSessionsOfOneClient: two windows of one client are told apart, and called what they are.
+func TestSessionsOfOneClient(t *testing.T) {
 	owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
 		l.connect(named("A", tab(1, "http://demo.test/"), tab(2, "http://demo.test/"), tab(3, "http://demo.test/")))
 		l.invoke(request(of("codex", "a"), in(1), write)).wantTab(t, "A", 1)
@@ -291,11 +291,11 @@ func TestLanesOfOneClient(t *testing.T) {
 		l.wantOwner(2, "codex 2")
 		l.wantOwner(3, "codex 2")
 		l.invoke(request(of("codex", "a"), in(2), write)).wantOwned(t, "another session of this client (codex 2)", "another tabId: nobody else works in 1.")
-		named := of("codex", "http:codex/lane:night")
-		l.hub.LaneLeft("a")
+		named := of("codex", "http:codex/session:night")
+		l.hub.SessionLeft("a")
 		l.invoke(request(named, in(1), write)).wantTab(t, "A", 1)
 		l.wantOwner(1, "codex")
-		l.invoke(request(of("codex", "b"), in(1), write)).wantOwned(t, `the lane "night" of this client (codex)`)
+		l.invoke(request(of("codex", "b"), in(1), write)).wantOwned(t, `the session "night" of this client (codex)`)
 	})
 }
 
@@ -309,12 +309,12 @@ func TestFreeTabOfTheSameAccount(t *testing.T) {
 		l.invoke(request(of("a", "a"), chat, write)).wantTab(t, "Home", 1)
 		l.invoke(request(of("b", "b"), chat, write)).wantTab(t, "Home", 3)
 		l.invoke(request(of("c", "c"), chat, write)).wantOwned(t, `"a"`, "tabrelay tabs release 1 --profile")
-		l.hub.Give(call.Session{Client: "d", Lane: "d", Via: "stdio"}, work.ProfileID(), 4)
+		l.hub.Give(call.Session{Client: "d", ID: "d", Via: "stdio"}, work.ProfileID(), 4)
 		l.invoke(request(of("d", "d"), chat, write)).wantTab(t, "Work", 4) // what it has opened itself comes first
 		gone := func(string) bool { return false }
 		l.hub.ClientsLeft(gone)
 		l.wantOwner(4, "d") // it came over stdio, where its end is seen
-		l.hub.Give(call.Session{Client: "e", Lane: "http:e/1", Via: "http"}, work.ProfileID(), 5)
+		l.hub.Give(call.Session{Client: "e", ID: "http:e/1", Via: "http"}, work.ProfileID(), 5)
 		l.wantOwner(5, "e")
 		l.hub.ClientsLeft(func(client string) bool { return client == "e" })
 		l.wantOwner(5, "e")
@@ -323,18 +323,18 @@ func TestFreeTabOfTheSameAccount(t *testing.T) {
 	})
 }
 
-// TestClientsShareTheirTabs: the windows of one client work in one tab, and lanes that an agent has named do not.
+// TestClientsShareTheirTabs: the windows of one client work in one tab, and sessions that an agent has named do not.
 func TestClientsShareTheirTabs(t *testing.T) {
 	inLabWith(t, func(c *hub.Config) { c.Ownership, c.OwnedBy = hub.OwnWrites, hub.OwnedByClient }, func(t *testing.T, l *lab) {
 		l.connect(named("A", tab(1, "http://demo.test/")))
 		l.invoke(request(of("codex", "a"), in(1), write)).wantTab(t, "A", 1)
 		l.invoke(request(of("codex", "b"), in(1), write)).wantTab(t, "A", 1)
 		l.wantOwner(1, "codex")
-		l.invoke(request(of("codex", "b/lane:x"), in(1), write)).wantOwned(t, "another session of this client")
+		l.invoke(request(of("codex", "b/session:x"), in(1), write)).wantOwned(t, "another session of this client")
 		l.invoke(request(of("claude-code", "c"), in(1), write)).wantOwned(t, `"codex"`)
-		l.hub.LaneLeft("a") // its other window goes on
+		l.hub.SessionLeft("a") // its other window goes on
 		l.wantOwner(1, "codex")
-		l.hub.LaneLeft("b")
+		l.hub.SessionLeft("b")
 		l.wantOwner(1, "")
 	})
 }

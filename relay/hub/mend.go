@@ -24,12 +24,12 @@ func (h *Hub) Mend(ctx context.Context, action string, at call.Target, r call.In
 	return fault.New(fault.ConfigError, "There is no recovery called "+action)
 }
 
-// meant is the profile that a call was for: the one it was routed to, else the one it names, else its lane's.
+// meant is the profile that a call was for: the one it was routed to, else the one it names, else its session's.
 func (h *Hub) meant(at call.Target, r call.Invocation) string {
 	if at.ProfileID != "" {
 		return at.ProfileID
 	}
-	if last, ok := h.lanes.recall(&r.Selector); ok && r.Profile == "" {
+	if last, ok := h.lastTabs.recall(&r.Selector); ok && r.Profile == "" {
 		return last.profileID
 	}
 	return r.Profile

@@ -10,19 +10,19 @@ import (
 	"tabrelay/relay/wire"
 )
 
-// LaneLeft ends what a lane owns, and forgets where it was: its attachment, or its session, has ended.
-func (h *Hub) LaneLeft(lane string) {
-	h.lanes.leave(lane)
-	h.leases.dropAll(func(c *lease) bool { return Within(c.session.Lane, lane) })
+// SessionLeft ends what a session owns, and forgets where it was: its attachment, or its session, has ended.
+func (h *Hub) SessionLeft(session string) {
+	h.lastTabs.leave(session)
+	h.leases.dropAll(func(c *lease) bool { return Within(c.session.ID, session) })
 }
 
-// Within reports whether a lane is another one, or one that a caller has named inside it.
-func Within(lane, of string) bool {
-	rest, ok := strings.CutPrefix(lane, of)
-	return ok && (rest == "" || strings.HasPrefix(rest, namedLane))
+// Within reports whether a session is another one, or one that a caller has named inside it.
+func Within(session, of string) bool {
+	rest, ok := strings.CutPrefix(session, of)
+	return ok && (rest == "" || strings.HasPrefix(rest, namedSession))
 }
 
-// ClientsLeft ends what the lanes of clients own that came over HTTP, and whose token does not hold any more.
+// ClientsLeft ends what the sessions of clients own that came over HTTP, and whose token does not hold any more.
 func (h *Hub) ClientsLeft(holds func(client string) bool) {
 	h.leases.dropAll(func(c *lease) bool { return c.session.Via == "http" && !holds(c.session.Client) })
 }
@@ -36,7 +36,7 @@ func (h *Hub) Release(profileID string, tabID int) *Owner {
 	return ended[0]
 }
 
-// Give makes a lane the owner of a tab that it has opened.
+// Give makes a session the owner of a tab that it has opened.
 func (h *Hub) Give(s call.Session, profileID string, tabID int) {
 	o := h.leases
 	if o.mode != OwnWrites && o.mode != OwnAll {
@@ -49,7 +49,7 @@ func (h *Hub) Give(s call.Session, profileID string, tabID int) {
 	}
 }
 
-// lease gets the tab of a call for its lane, or fails because another lane has it.
+// lease gets the tab of a call for its session, or fails because another session has it.
 func (h *Hub) lease(r *call.Selector, t target) *fault.Error {
 	owner := h.leases.take(r, tabRef{t.b.id, t.tab.ID})
 	if owner == nil {
@@ -65,10 +65,10 @@ func (h *Hub) lease(r *call.Selector, t target) *fault.Error {
 
 // to names an owner to somebody else: by its client, and where that is theirs too, as another session of it.
 func (w *Owner) to(s call.Session) string {
-	_, lane, named := strings.Cut(w.Lane, namedLane)
+	_, session, named := strings.Cut(w.Session, namedSession)
 	switch {
 	case w.Client == s.Client && named:
-		return fmt.Sprintf("the lane %q of this client (%s)", lane, w.Client)
+		return fmt.Sprintf("the session %q of this client (%s)", session, w.Client)
 	case w.Client == s.Client:
 		return fmt.Sprintf("another session of this client (%s)", w.Name)
 	}
@@ -102,7 +102,7 @@ func (o *leases) standing(s call.Session, at tabRef) int {
 	switch w := o.of(at); {
 	case w == nil:
 		return free
-	case o.share(call.Session{Client: w.Client, Lane: w.Lane}, s):
+	case o.share(call.Session{Client: w.Client, ID: w.Session}, s):
 		return own
 	}
 	return taken
@@ -175,7 +175,7 @@ func (h *Hub) tabBecame(b *browser, tabID, became int) {
 		h.Release(b.id, tabID)
 		return
 	}
-	h.lanes.follow(b.id, tabID, became)
+	h.lastTabs.follow(b.id, tabID, became)
 	h.leases.follow(tabRef{b.id, tabID}, tabRef{b.id, became})
 }
 

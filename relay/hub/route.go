@@ -48,7 +48,7 @@ type candidate struct {
 	is   presence
 }
 
-// route chooses the tab of a call. It never falls back to another tab, profile or account than the call, or the lane's
+// route chooses the tab of a call. It never falls back to another tab, profile or account than the call, or the session's
 // last call, meant. When there is no tab, failure says why, and wait whether that may change in a moment.
 func (h *Hub) route(r *call.Selector, where *site) (t target, failure *fault.Error, wait bool) {
 	all := h.candidates()
@@ -65,7 +65,7 @@ func (h *Hub) route(r *call.Selector, where *site) (t target, failure *fault.Err
 	if t, failure, opened := h.routeOpened(r, where, chosen); opened {
 		return t, failure, false
 	}
-	last, followed := h.lanes.recall(r)
+	last, followed := h.lastTabs.recall(r)
 	if followed && !among(chosen, last.profileID) {
 		if r.Profile == "" { // it was connected to an earlier relay
 			return t, h.away(last.profileID, last.profile, h.starting()), h.starting()
@@ -73,7 +73,7 @@ func (h *Hub) route(r *call.Selector, where *site) (t target, failure *fault.Err
 		followed = false // the call names another profile
 	}
 	if followed {
-		return h.routeLane(r, where, chosen, last)
+		return h.routeLast(r, where, chosen, last)
 	}
 	if r.InFront {
 		return h.routeFront(r, where, chosen)
@@ -155,8 +155,8 @@ func (h *Hub) routeTab(r *call.Selector, where *site, chosen []candidate) (t tar
 		}
 	}
 	if len(found) > 1 {
-		// Tab ids are unique within a profile only. The lane's own profile is the one it means.
-		if last, ok := h.lanes.recall(r); ok {
+		// Tab ids are unique within a profile only. The session's own profile is the one it means.
+		if last, ok := h.lastTabs.recall(r); ok {
 			for _, t := range found {
 				if t.b.id == last.profileID {
 					found = []target{t}
@@ -189,7 +189,7 @@ func (h *Hub) routeTab(r *call.Selector, where *site, chosen []candidate) (t tar
 // routeBest takes the tab of the site that the person most likely means.
 func (h *Hub) routeBest(r *call.Selector, where *site, chosen []candidate) (t target, failure *fault.Error, wait bool) {
 	here := withPresence(chosen, present)
-	mine := false // t is a tab that the lane owns
+	mine := false // t is a tab that the session owns
 	for _, c := range here {
 		of := preferred(c.b.tabs.Load().of(where), r.Avoid)
 		if len(of) == 0 {

@@ -24,8 +24,8 @@ func tab(id int, url string, change ...func(*wire.Tab)) wire.Tab {
 	return t
 }
 
-func lane(name string) func(*call.Invocation) {
-	return func(r *call.Invocation) { r.Session = call.Session{Lane: name} }
+func session(name string) func(*call.Invocation) {
+	return func(r *call.Invocation) { r.Session = call.Session{ID: name} }
 }
 
 // wantTab checks where a call ran.
@@ -86,8 +86,8 @@ func TestExplicitTab(t *testing.T) {
 		l.connect(named("A", tab(1, "http://demo.test/"), tab(2, "http://demo.test/"), tab(3, "https://bank.test/account?secret=1")))
 		at := func(id int) func(*call.Invocation) { return func(r *call.Invocation) { r.TabID = id } }
 		l.invoke(request(at(2))).wantTab(t, "A", 2)
-		l.invoke(request()).wantTab(t, "A", 2) // the lane stays there
-		l.invoke(request(lane("other"))).wantTab(t, "A", 1)
+		l.invoke(request()).wantTab(t, "A", 2) // the session stays there
+		l.invoke(request(session("other"))).wantTab(t, "A", 1)
 
 		missing := l.invoke(request(at(9)))
 		missing.want(t, fault.TabNotFound, fault.NotExecuted)
@@ -99,14 +99,14 @@ func TestExplicitTab(t *testing.T) {
 	})
 }
 
-func TestLaneStaysInItsTab(t *testing.T) {
+func TestSessionStaysInItsTab(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		b := l.connect(named("A", tab(1, "http://demo.test/")))
 		l.invoke(request()).wantTab(t, "A", 1)
 		b.Put(tab(2, "http://demo.test/", func(t *wire.Tab) { t.Active, t.Focused = true, true }))
 		synctest.Wait()
 		l.invoke(request()).wantTab(t, "A", 1)
-		l.invoke(request(lane("other"))).wantTab(t, "A", 2)
+		l.invoke(request(session("other"))).wantTab(t, "A", 2)
 		b.Put(tab(1, "http://elsewhere.test/")) // left the site
 		synctest.Wait()
 		l.invoke(request()).wantTab(t, "A", 2)
@@ -133,7 +133,7 @@ func TestNoFallbackToAnotherProfile(t *testing.T) {
 			t.Errorf("hint is %q", none.failure.Hint)
 		}
 		l.invoke(request(func(r *call.Invocation) { r.Profile = "Home" })).wantTab(t, "Home", 1)
-		l.invoke(request()).wantTab(t, "Home", 1) // the lane has moved
+		l.invoke(request()).wantTab(t, "Home", 1) // the session has moved
 
 		l.invoke(request(func(r *call.Invocation) { r.Profile = "Work" })).want(t, fault.TabNotFound, fault.NotExecuted)
 		work.Close()
@@ -147,8 +147,8 @@ func TestNoFallbackToAnotherProfile(t *testing.T) {
 	})
 }
 
-// A lane whose profile went away for good is not moved to another person's account.
-func TestLaneWaitsForItsProfile(t *testing.T) {
+// A session whose profile went away for good is not moved to another person's account.
+func TestSessionWaitsForItsProfile(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		home := l.connect(named("Home", tab(1, "http://demo.test/", func(t *wire.Tab) { t.LastUsed = 5 })))
 		l.connect(named("Work", tab(1, "http://demo.test/")))
@@ -166,13 +166,13 @@ func TestLaneWaitsForItsProfile(t *testing.T) {
 		if got.after != 0 {
 			t.Errorf("it waited %s", got.after)
 		}
-		time.Sleep(2 * time.Hour) // the lane has forgotten
+		time.Sleep(2 * time.Hour) // the session has forgotten
 		l.invoke(request()).wantTab(t, "Work", 1)
 	})
 }
 
 // What is said at once must not claim that somebody was waited for.
-func TestLaneOfAGoneProfileWhileAnotherIsOnItsWay(t *testing.T) {
+func TestSessionOfAGoneProfileWhileAnotherIsOnItsWay(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		home := l.connect(named("Home", tab(1, "http://demo.test/", func(t *wire.Tab) { t.LastUsed = 5 })))
 		work := l.connect(named("Work", tab(1, "http://demo.test/")))
@@ -200,7 +200,7 @@ func TestAmbiguousProfilesAndTabs(t *testing.T) {
 		}
 		l.invoke(request(func(r *call.Invocation) { r.TabID = 1 })).want(t, fault.ValidationError, fault.NotExecuted)
 		l.invoke(request(func(r *call.Invocation) { r.TabID = 2 })).wantTab(t, "Chrome", 2)
-		l.invoke(request(func(r *call.Invocation) { r.TabID = 1 })).wantTab(t, "Chrome", 1) // in the lane's profile
+		l.invoke(request(func(r *call.Invocation) { r.TabID = 1 })).wantTab(t, "Chrome", 1) // in the session's profile
 		byID := l.invoke(request(func(r *call.Invocation) { r.Profile = one.ProfileID() }))
 		byID.wantTab(t, "Chrome", 1)
 		if byID.reply.ProfileID != one.ProfileID() {
@@ -216,7 +216,7 @@ func TestBadPatterns(t *testing.T) {
 	})
 }
 
-// TestTabInFront: a plugin for every page gets the tab the person looks at, the lane's own after that, and no other.
+// TestTabInFront: a plugin for every page gets the tab the person looks at, the session's own after that, and no other.
 func TestTabInFront(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		front := func(t *wire.Tab) { t.Active, t.Focused = true, true }
@@ -230,8 +230,8 @@ func TestTabInFront(t *testing.T) {
 		b.Put(tab(2, "http://demo.test/"))
 		b.Put(tab(3, "http://other.test/", front))
 		synctest.Wait()
-		l.invoke(every()).wantTab(t, "A", 2) // the lane stays
-		l.invoke(every(lane("other"))).wantTab(t, "A", 3)
+		l.invoke(every()).wantTab(t, "A", 2) // the session stays
+		l.invoke(every(session("other"))).wantTab(t, "A", 3)
 		l.invoke(every(func(r *call.Invocation) { r.TabID = 1 })).wantTab(t, "A", 1) // it was named
 
 		b.CloseTab(1)

@@ -120,7 +120,7 @@ func (h *Hub) send(ctx context.Context, r *call.Invocation, t target, origin str
 		}
 		return nil, failure
 	}
-	if h.lanes.remember(&r.Selector, t) && h.cfg.Moved != nil {
+	if h.lastTabs.remember(&r.Selector, t) && h.cfg.Moved != nil {
 		h.cfg.Moved()
 	}
 	return f, nil

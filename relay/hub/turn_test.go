@@ -119,7 +119,7 @@ func TestACallWaitsForItsTurn(t *testing.T) {
 	})
 }
 
-// A lane's calls go in the order in which they came: those that waited for their turn when the link was lost, and
+// A session's calls go in the order in which they came: those that waited for their turn when the link was lost, and
 // those that came while it was.
 func TestOrderSurvivesAGapInLine(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
@@ -158,9 +158,9 @@ func TestAfterWaitingTheTabStaysTheSame(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		b := l.connect(func(o *hubtest.Options) { o.Tabs = []wire.Tab{demoTab(1), demoTab(2)} }, answer(hold))
 		var one onlyOne
-		first := request(write, func(r *call.Invocation) { r.Session.Lane = "a" })
-		second := request(write, func(r *call.Invocation) { r.Session.Lane = "b" })
-		third := request(write, func(r *call.Invocation) { r.Session.Lane = "c" })
+		first := request(write, func(r *call.Invocation) { r.Session.ID = "a" })
+		second := request(write, func(r *call.Invocation) { r.Session.ID = "b" })
+		third := request(write, func(r *call.Invocation) { r.Session.ID = "c" })
 		a, z := l.beginIn(&one, first), l.beginIn(&one, second)
 		looking := demoTab(2)
 		looking.Active, looking.Focused = true, true
@@ -225,7 +225,7 @@ func TestAvoidedTabs(t *testing.T) {
 			want  int
 		}{{nil, 1}, {[]int{1}, 2}, {[]int{1, 2}, 3}, {[]int{1, 2, 3}, 1}} {
 			var one onlyOne
-			got := <-l.beginIn(&one, request(func(r *call.Invocation) { r.Session.Lane = ""; r.Avoid, r.Profile = tt.avoid, b.ProfileID() }))
+			got := <-l.beginIn(&one, request(func(r *call.Invocation) { r.Session.ID = ""; r.Avoid, r.Profile = tt.avoid, b.ProfileID() }))
 			if got.failure != nil || got.reply.TabID != tt.want || one.asked[0].Others != 2 {
 				t.Errorf("avoiding %v: %+v, asked for %+v", tt.avoid, got, one.asked)
 			}

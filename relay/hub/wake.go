@@ -10,7 +10,7 @@ import (
 const wakeTime = 10 * time.Second
 
 // wake loads a tab again that Chrome has unloaded to save memory, in the background: nothing of its page is left that
-// this could lose, and a lane is not sent to another tab for it. When that does not work, the extension says why the
+// this could lose, and a session is not sent to another tab for it. When that does not work, the extension says why the
 // call cannot run there.
 func (h *Hub) wake(ctx context.Context, t target) target {
 	if !t.tab.Discarded {

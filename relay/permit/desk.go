@@ -49,7 +49,7 @@ type desk struct {
 // ended is how a question ended, for those who answer late.
 type ended struct{ id, how string }
 
-// question is one call that waits. It is bound to that call: its lane, tool, arguments, tab and document.
+// question is one call that waits. It is bound to that call: its session, tool, arguments, tab and document.
 type question struct {
 	call.Approval
 	access  call.Access
@@ -153,7 +153,7 @@ func (p *Permits) newQuestion(a call.Access) *question {
 	sum := sha256.Sum256(a.Arguments)
 	q := &question{access: a, answer: make(chan call.Decision, 1), opened: map[string]opening{}, Approval: call.Approval{
 		ID: newID(), CallID: a.ID, Asked: now, Until: now.Add(p.options.Timeout),
-		Client: a.Session.Client, Called: claimed(a.Session.Called, mostName), Via: a.Session.Via, Lane: a.Session.Lane,
+		Client: a.Session.Client, Called: claimed(a.Session.Called, mostName), Via: a.Session.Via, Session: a.Session.ID,
 		Tool: a.Tool, Title: claimed(a.Title, mostAbout), Plugin: a.Plugin, PluginTitle: claimed(a.PluginTitle, mostAbout), Risk: Risk(&a),
 		Shown: brief(a.Arguments), ArgumentsHash: hex.EncodeToString(sum[:]),
 		Changes: changes(&a), Note: a.Note, Choices: []string{"once", "session", "always"},

@@ -18,7 +18,7 @@ func TestOnlyTheOwnerIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t, call.Rule{Target: "default", Mode: call.Ask}, call.Rule{Target: "relay", Mode: call.Ask})
 		q, end := f.asks(t.Context(), pay())
-		own := call.Access{Session: call.Session{Lane: "lane", Client: "ann"}, Tool: "browser__open_tab", Plugin: "relay", BuiltIn: true}
+		own := call.Access{Session: call.Session{ID: "session", Client: "ann"}, Tool: "browser__open_tab", Plugin: "relay", BuiltIn: true}
 		_, everywhere := f.asks(t.Context(), own)
 		if n1, n2, all := len(f.Pending("p1")), len(f.Pending("p2")), len(f.Pending("")); n1 != 2 || n2 != 1 || all != 2 {
 			t.Errorf("p1 is asked %d, p2 %d, the terminal %d", n1, n2, all)

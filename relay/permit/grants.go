@@ -19,11 +19,11 @@ const (
 	mostGrants = 10_000
 )
 
-// scope is what a grant is for: calls of one tool by one lane, in one profile, in documents of one origin.
-type scope struct{ lane, tool, profileID, origin string }
+// scope is what a grant is for: calls of one tool by one session, in one profile, in documents of one origin.
+type scope struct{ session, tool, profileID, origin string }
 
 func scopeOf(a *call.Access) scope {
-	s := scope{lane: a.Session.Lane, tool: a.Tool}
+	s := scope{session: a.Session.ID, tool: a.Tool}
 	if a.At != nil {
 		s.profileID, s.origin = a.At.ProfileID, a.At.Origin
 	}
@@ -34,7 +34,7 @@ func scopeOf(a *call.Access) scope {
 type Grant struct {
 	ID      string    `json:"id"`
 	Client  string    `json:"client"`
-	Lane    string    `json:"lane"`
+	Session string    `json:"session"`
 	Tool    string    `json:"tool"`
 	Profile string    `json:"profile"` // its label
 	Origin  string    `json:"origin"`
@@ -57,7 +57,7 @@ func (g *grant) until() time.Time {
 	return until
 }
 
-// grants is what people allowed for more than one call, in memory: it ends with the relay, as the lanes do.
+// grants is what people allowed for more than one call, in memory: it ends with the relay, as the sessions do.
 type grants struct {
 	mu sync.Mutex
 	by map[scope]*grant
@@ -91,7 +91,7 @@ func (g *grants) add(a *call.Access, lasts time.Duration) {
 	if len(g.by) >= mostGrants {
 		g.drop(now)
 	}
-	one := &grant{Grant: Grant{ID: newID(), Client: a.Session.Client, Lane: s.lane, Tool: s.tool, Origin: s.origin}, plugin: a.Plugin, used: now}
+	one := &grant{Grant: Grant{ID: newID(), Client: a.Session.Client, Session: s.session, Tool: s.tool, Origin: s.origin}, plugin: a.Plugin, used: now}
 	if a.At != nil {
 		one.Profile = a.At.Profile
 	}

@@ -231,14 +231,14 @@ func (p *Permits) Hold(earlier map[string]map[string]string) {
 func (p *Permits) Revoke(id, by string) bool {
 	g, there := p.grants.revoke(id)
 	if there {
-		p.record(call.Entry{Kind: call.EntryRule, Session: call.Session{Client: g.Client, Lane: g.Lane}, Tool: g.Tool, Profile: g.Profile, Origin: g.Origin,
+		p.record(call.Entry{Kind: call.EntryRule, Session: call.Session{Client: g.Client, ID: g.Session}, Tool: g.Tool, Profile: g.Profile, Origin: g.Origin,
 			Decision: "revoked", DecidedBy: by, Detail: "what was allowed for a while was taken back"})
 		p.news(TopicPermissions)
 	}
 	return there
 }
 
-// Forget ends what was allowed for a while to lanes or clients that have left.
+// Forget ends what was allowed for a while to sessions or clients that have left.
 func (p *Permits) Forget(ended func(Grant) bool) {
 	if p.grants.forget(ended) {
 		p.news(TopicPermissions)

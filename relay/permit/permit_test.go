@@ -130,18 +130,18 @@ var no = call.Decision{By: "panel"}
 // What an answer allows besides the call it is about.
 func TestWhatAnAnswerAllows(t *testing.T) {
 	ask := call.Rule{Target: "shop", Mode: call.Ask}
-	elsewhere, otherProfile, otherLane, otherTool := pay(), pay(), pay(), pay()
+	elsewhere, otherProfile, otherSession, otherTool := pay(), pay(), pay(), pay()
 	elsewhere.At = shopAt("https://other.example")
 	otherProfile.At = shopAt("https://shop.example")
 	otherProfile.At.ProfileID = "p2"
-	otherLane.Session.Lane, otherTool.Tool = "lane 2", "shop__sell"
+	otherSession.Session.ID, otherTool.Tool = "session 2", "shop__sell"
 	otherTab := pay()
 	otherTab.At = shopAt("https://shop.example")
 	otherTab.At.TabID = 8
 	for _, tt := range []struct {
 		name, answer string
 		same, otherTab,
-		lane string
+		session string
 		later time.Duration // until the same call comes again
 	}{
 		{"once", "once", "ask", "ask", "ask", 0},
@@ -170,8 +170,8 @@ func TestWhatAnAnswerAllows(t *testing.T) {
 				if got := f.allowed(otherTab); got != tt.otherTab {
 					t.Errorf("another tab: %s, want %s", got, tt.otherTab)
 				}
-				if got := f.allowed(otherLane); got != tt.lane {
-					t.Errorf("another lane: %s, want %s", got, tt.lane)
+				if got := f.allowed(otherSession); got != tt.session {
+					t.Errorf("another session: %s, want %s", got, tt.session)
 				}
 				others := map[string]call.Access{"another tool": otherTool}
 				if tt.answer != "always" {
@@ -328,12 +328,12 @@ func TestQuestionsThatARuleAnswers(t *testing.T) {
 		q, first := f.asks(t.Context(), pay())
 		_, second := f.asks(t.Context(), pay())
 		other := pay()
-		other.Session.Lane = "lane 2"
+		other.Session.ID = "session 2"
 		_, third := f.asks(t.Context(), other)
 		if err := f.Answer(t.Context(), q.ID, "", yes("session")); err != nil || <-first != nil || <-second != nil {
 			t.Fatal(err)
 		}
-		if left := f.Pending(""); len(left) != 1 || left[0].Lane != "lane 2" {
+		if left := f.Pending(""); len(left) != 1 || left[0].Session != "session 2" {
 			t.Fatalf("%d questions are left", len(left))
 		}
 		if err := f.Set(t.Context(), call.Rule{Target: "shop__pay", Mode: call.Auto}, time.Minute); err != nil || <-third != nil {

@@ -43,7 +43,7 @@ func shopAt(origin string) *call.Target {
 
 // pay is ann's call of a tool that changes something.
 func pay() call.Access {
-	return call.Access{ID: "aa", Session: call.Session{Lane: "lane", Client: "ann", Via: "stdio"}, Tool: "shop__pay", Title: "Pay", Plugin: "shop",
+	return call.Access{ID: "aa", Session: call.Session{ID: "session", Client: "ann", Via: "stdio"}, Tool: "shop__pay", Title: "Pay", Plugin: "shop",
 		PluginTitle: "Shop", Arguments: []byte(`{"amount":5}`), At: shopAt("https://shop.example")}
 }
 

@@ -55,7 +55,7 @@ func (t *Tool) withTarget(schema []rawjson.Member) ([]rawjson.Member, error) {
 	t.TakesProfile = add("profile", profileProperty)
 	t.TakesMaxBytes = rawjson.Get(own, "maxBytes") == nil
 	t.TakesArrayPath = rawjson.Get(own, "arrayPath") == nil
-	t.TakesLane = rawjson.Get(own, "lane") == nil
+	t.TakesSession = rawjson.Get(own, "session") == nil
 	if len(t.Site.Instances) > 1 && add("instance", instanceProperty(t.Site.Instances)) {
 		t.TakesInstance = true
 		required, err := alsoRequired(rawjson.Get(schema, "required"), "instance")

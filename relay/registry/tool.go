@@ -38,7 +38,7 @@ type Tool struct {
 	// that name, and instance also where there is nothing to choose.
 	TakesTab, TakesProfile, TakesInstance bool
 	TakesMaxBytes, TakesArrayPath         bool
-	TakesLane                             bool
+	TakesSession                          bool
 
 	Listed      json.RawMessage // the MCP tool object, encoded once
 	ListedInput json.RawMessage // the part of it that is the input schema, with the relay's own arguments
@@ -68,6 +68,13 @@ func (t *Tool) Answer() (*schema.Schema, error) {
 
 // Declares reports whether the tool declares an output schema.
 func (t *Tool) Declares() bool { return t.output != nil }
+
+// HasProperty reports whether the tool's own input schema names a property.
+func (t *Tool) HasProperty(name string) bool {
+	schema, _ := rawjson.Members(t.Spec.InputSchema)
+	own, _ := rawjson.Members(rawjson.Get(schema, "properties"))
+	return rawjson.Get(own, name) != nil
+}
 
 // PluginName is the plugin's name; of a built-in tool, "browser" when it sees or does something in a browser, else "relay".
 func (t *Tool) PluginName() string {

@@ -10,7 +10,7 @@ import (
 	"tabrelay/relay/audit"
 )
 
-const auditColumns = `n, at, kind, client, via, lane, tool, plugin, profile_id, profile, tab_id, origin, arguments_hash, arguments,
+const auditColumns = `n, at, kind, client, via, session, tool, plugin, profile_id, profile, tab_id, origin, arguments_hash, arguments,
 	decision, decided_by, outcome, code, duration_ms, call_id, detail, hash`
 
 const (
@@ -72,7 +72,7 @@ func (w *writer) insertAuditRows(rows []audit.Row) (head audit.Head, err error) 
 		n++
 		r.N = n
 		r.Hash = audit.Chain(head.Hash, r)
-		if err := execute(w.auditing, r.N, r.At.UnixMicro(), r.Kind, r.Client, r.Via, r.Lane, r.Tool, r.Plugin, r.ProfileID, r.Profile, r.TabID,
+		if err := execute(w.auditing, r.N, r.At.UnixMicro(), r.Kind, r.Client, r.Via, r.Session, r.Tool, r.Plugin, r.ProfileID, r.Profile, r.TabID,
 			r.Origin, r.ArgumentsHash, r.Arguments, r.Decision, r.DecidedBy, r.Outcome, r.Code, r.DurationMs, r.CallID, r.Detail, r.Hash[:]); err != nil {
 			return head, err
 		}

@@ -33,7 +33,7 @@ func OpenAudit(ctx context.Context, path string) (*AuditReader, error) {
 		return nil, errors.Join(fmt.Errorf("cannot read %s: %w", filepath.Base(path), err), db.Close())
 	}
 	if version < auditVersion {
-		return nil, errors.Join(fmt.Errorf("%s has no audit log yet: an older tabrelay wrote it", filepath.Base(path)), db.Close())
+		return nil, errors.Join(fmt.Errorf("%s was written by an older tabrelay: its audit log can be read once the relay was started", filepath.Base(path)), db.Close())
 	}
 	return &AuditReader{db}, nil
 }
@@ -193,7 +193,7 @@ func scanAudit(rows *sql.Rows) (r audit.Row, readable bool, err error) {
 	hash, ok := cells[21].([]byte)
 	readable = ok && len(hash) == len(r.Hash)
 	r = audit.Row{
-		N: number(0), At: time.UnixMicro(number(1)).UTC(), Kind: text(2), Client: text(3), Via: text(4), Lane: text(5), Tool: text(6), Plugin: text(7),
+		N: number(0), At: time.UnixMicro(number(1)).UTC(), Kind: text(2), Client: text(3), Via: text(4), Session: text(5), Tool: text(6), Plugin: text(7),
 		ProfileID: text(8), Profile: text(9), TabID: number(10), Origin: text(11), ArgumentsHash: text(12), Arguments: text(13), Decision: text(14),
 		DecidedBy: text(15), Outcome: text(16), Code: text(17), DurationMs: number(18), CallID: text(19), Detail: text(20),
 	}

@@ -19,7 +19,7 @@ func entries(from, n int, at time.Time) []audit.Row {
 	rows := make([]audit.Row, n)
 	for i := range rows {
 		rows[i] = audit.Row{
-			At: time.UnixMicro(at.UnixMicro()).UTC(), Kind: "call", Client: "claude-code", Via: "stdio", Lane: "lane", Tool: "shop__read", Plugin: "shop",
+			At: time.UnixMicro(at.UnixMicro()).UTC(), Kind: "call", Client: "claude-code", Via: "stdio", Session: "session", Tool: "shop__read", Plugin: "shop",
 			ProfileID: "p", Profile: "Chrome 1", TabID: 7, Origin: "https://shop.example", ArgumentsHash: "aa", Arguments: `{"id":1}`,
 			Decision: "auto: shop", DecidedBy: "rule", Outcome: "returned", Code: "", DurationMs: 12, CallID: fmt.Sprint(from + i), Detail: "It's “done”",
 		}
@@ -117,7 +117,7 @@ func TestTamperedDatabase(t *testing.T) {
 		"edited empty": {"UPDATE audit SET detail = '', code = detail WHERE n = 5", audit.Edited, 5},
 		"deleted":      {"DELETE FROM audit WHERE n = 5", audit.Missing, 5},
 		"end deleted":  {"DELETE FROM audit WHERE n > 8", audit.Missing, 9},
-		"inserted":     {"INSERT INTO audit SELECT 11, at, kind, client, via, lane, tool, plugin, profile_id, profile, tab_id, origin, arguments_hash, arguments, decision, decided_by, outcome, code, duration_ms, call_id, detail, hash FROM audit WHERE n = 10", audit.Inserted, 10},
+		"inserted":     {"INSERT INTO audit SELECT 11, at, kind, client, via, session, tool, plugin, profile_id, profile, tab_id, origin, arguments_hash, arguments, decision, decided_by, outcome, code, duration_ms, call_id, detail, hash FROM audit WHERE n = 10", audit.Inserted, 10},
 		"other type":   {"UPDATE audit SET duration_ms = 'long' WHERE n = 5", audit.Unreadable, 5},
 		"short hash":   {"UPDATE audit SET hash = x'00' WHERE n = 5", audit.Unreadable, 5},
 	} {

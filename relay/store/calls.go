@@ -14,7 +14,7 @@ import (
 // maxOutput is the largest output that is kept with a call, for a client that lost its relay before the answer.
 const maxOutput = 64 << 10
 
-const columns = `id, lane, client, via, tool, profile_id, tab_id, epoch, dispatched, state, resolved, output, failure`
+const columns = `id, session, client, via, tool, profile_id, tab_id, epoch, dispatched, state, resolved, output, failure`
 
 const (
 	insertCall   = `INSERT INTO calls (` + columns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, NULL, NULL)`
@@ -31,7 +31,7 @@ const (
 // context it may have been written all the same.
 func (s *Store) Dispatch(ctx context.Context, r call.Record) error {
 	err := s.do(ctx, func(w *writer) error {
-		return execute(w.insert, string(r.ID), r.Session.Lane, r.Session.Client, r.Session.Via, r.Tool, r.ProfileID, r.TabID, r.Epoch,
+		return execute(w.insert, string(r.ID), r.Session.ID, r.Session.Client, r.Session.Via, r.Tool, r.ProfileID, r.TabID, r.Epoch,
 			micros(r.Dispatched), string(call.Dispatched))
 	})
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *Store) query(ctx context.Context, pick func(*writer) *sql.Stmt, args ..
 func scan(rows *sql.Rows) (r call.Record, err error) {
 	var dispatched, resolved int64
 	var output, failure []byte
-	err = rows.Scan(&r.ID, &r.Session.Lane, &r.Session.Client, &r.Session.Via, &r.Tool, &r.ProfileID, &r.TabID, &r.Epoch,
+	err = rows.Scan(&r.ID, &r.Session.ID, &r.Session.Client, &r.Session.Via, &r.Tool, &r.ProfileID, &r.TabID, &r.Epoch,
 		&dispatched, &r.State, &resolved, &output, &failure)
 	r.Dispatched, r.Resolved = moment(dispatched), moment(resolved)
 	r.Output, r.Failure = output, failure

@@ -14,7 +14,7 @@ import (
 // maxArguments is how much of a dead letter's arguments is kept. More cannot be replayed, and nobody reads it.
 const maxArguments = 64 << 10
 
-const letterColumns = `id, sent, lane, client, via, tool, created, tab_id, profile, arguments, redacted, attempts, outcome, failure,
+const letterColumns = `id, sent, session, client, via, tool, created, tab_id, profile, arguments, redacted, attempts, outcome, failure,
 	resolved, late_outcome, late_output, late_failure, replay_of, replayed`
 
 const (
@@ -27,17 +27,17 @@ const (
 	markReplayed = `UPDATE dead_letters SET replayed = ? WHERE id = ?`
 
 	resolveLetter = `UPDATE dead_letters SET resolved = ?, late_outcome = ?, late_output = ?, late_failure = ? WHERE sent = ? AND resolved = 0
-		RETURNING id, lane, client, via, tool, profile, tab_id, late_outcome`
+		RETURNING id, session, client, via, tool, profile, tab_id, late_outcome`
 
 	// The end may have come between the call's failure and the letter.
 	resolvedMeanwhile = `UPDATE dead_letters SET resolved = c.resolved, late_outcome = c.state, late_output = c.output, late_failure = c.failure
 		FROM calls c WHERE dead_letters.sent = ? AND dead_letters.outcome = 'unknown' AND c.id = dead_letters.sent AND c.state IN ('executed', 'not_executed')
-		RETURNING dead_letters.id, dead_letters.lane, dead_letters.client, dead_letters.via, dead_letters.tool, dead_letters.profile, dead_letters.tab_id, late_outcome`
+		RETURNING dead_letters.id, dead_letters.session, dead_letters.client, dead_letters.via, dead_letters.tool, dead_letters.profile, dead_letters.tab_id, late_outcome`
 
 	// A call of an earlier relay that is given up has nobody who would write its letter. Its arguments went with
 	// that relay. When its client asks for it after all, the letter is written anew.
 	orphanLetter = `INSERT OR IGNORE INTO dead_letters (` + letterColumns + `)
-		SELECT id, id, lane, client, via, tool, dispatched, tab_id, '', NULL, 1, 1, 'unknown', ?, 0, '', NULL, NULL, '', ''
+		SELECT id, id, session, client, via, tool, dispatched, tab_id, '', NULL, 1, 1, 'unknown', ?, 0, '', NULL, NULL, '', ''
 		FROM calls WHERE id = ? AND state = 'recovering'`
 
 	removeOrphan = `DELETE FROM dead_letters WHERE sent = ?`
@@ -59,7 +59,7 @@ func (s *Store) AddDeadLetter(l call.DeadLetter, sent call.ID) {
 				return err
 			}
 		}
-		err := w.exec(insertLetter, string(l.ID), string(sent), l.Session.Lane, l.Session.Client, l.Session.Via, l.Tool, micros(l.Created),
+		err := w.exec(insertLetter, string(l.ID), string(sent), l.Session.ID, l.Session.Client, l.Session.Via, l.Tool, micros(l.Created),
 			l.TabID, l.Profile, arguments, redacted, l.Attempts, string(l.Outcome), failure, string(l.ReplayOf))
 		if err != nil {
 			return err
@@ -159,7 +159,7 @@ func scanLetter(rows *sql.Rows) (l call.DeadLetter, err error) {
 	var created, resolved int64
 	var sent string
 	var arguments, failure, output, lateFailure []byte
-	err = rows.Scan(&l.ID, &sent, &l.Session.Lane, &l.Session.Client, &l.Session.Via, &l.Tool, &created, &l.TabID, &l.Profile, &arguments,
+	err = rows.Scan(&l.ID, &sent, &l.Session.ID, &l.Session.Client, &l.Session.Via, &l.Tool, &created, &l.TabID, &l.Profile, &arguments,
 		&l.Redacted, &l.Attempts, &l.Outcome, &failure, &resolved, &l.LateOutcome, &output, &lateFailure, &l.ReplayOf, &l.Replayed)
 	l.Created, l.Resolved = moment(created), moment(resolved)
 	l.Arguments, l.Failure, l.LateOutput, l.LateFailure = arguments, failure, output, lateFailure
@@ -195,7 +195,7 @@ func (w *writer) settleLetter(sent call.ID, st call.State, resolved int64, outpu
 func (w *writer) settle(sent call.ID, statement string, args ...any) error {
 	var l call.DeadLetter
 	err := w.conn.QueryRowContext(context.Background(), statement, append(args, string(sent))...).
-		Scan(&l.ID, &l.Session.Lane, &l.Session.Client, &l.Session.Via, &l.Tool, &l.Profile, &l.TabID, &l.LateOutcome)
+		Scan(&l.ID, &l.Session.ID, &l.Session.Client, &l.Session.Via, &l.Tool, &l.Profile, &l.TabID, &l.LateOutcome)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}

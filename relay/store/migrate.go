@@ -127,10 +127,15 @@ var migrations = []string{
 		hash BLOB NOT NULL
 	);
 	CREATE INDEX audit_by_kind ON audit (kind);`,
+
+	`ALTER TABLE calls RENAME COLUMN lane TO session;
+	ALTER TABLE results RENAME COLUMN lane TO session;
+	ALTER TABLE dead_letters RENAME COLUMN lane TO session;
+	ALTER TABLE audit RENAME COLUMN lane TO session;`,
 }
 
-// auditVersion is from which version on there is an audit log.
-const auditVersion = 4
+// auditVersion is from which version on the audit log can be read as it is.
+const auditVersion = 5
 
 // migrate runs the migrations a database lacks, each in a transaction with its number.
 func migrate(ctx context.Context, conn *sql.Conn) error {

@@ -19,11 +19,11 @@ const maxPieces = 1 << 16
 
 // A result has the state 0 while it is written, 1 when it is whole and can be read, 2 while it is removed.
 const (
-	insertResult = `INSERT INTO results (id, call_id, lane, client, via, tool, created, mime, size, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`
+	insertResult = `INSERT INTO results (id, call_id, session, client, via, tool, created, mime, size, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`
 	insertPiece  = `INSERT INTO result_pieces (piece, data) VALUES (?, ?)`
 	finishResult = `UPDATE results SET state = 1 WHERE n = ?`
 	dropResult   = `UPDATE results SET state = 2 WHERE id = ? AND state = 0`
-	findResult   = `SELECT n, id, call_id, lane, client, via, tool, created, mime, size FROM results WHERE id = ? AND state = 1`
+	findResult   = `SELECT n, id, call_id, session, client, via, tool, created, mime, size FROM results WHERE id = ? AND state = 1`
 	readPiece    = `SELECT data FROM result_pieces WHERE piece = ?`
 
 	// What an earlier relay was writing when it died is of no use.
@@ -80,7 +80,7 @@ func (s *Store) writeResult(ctx context.Context, r call.StoredResult) error {
 func (s *Store) beginResult(ctx context.Context, r call.StoredResult) (n int64, err error) {
 	number := make(chan int64, 1)
 	err = s.do(ctx, func(w *writer) error {
-		result, err := w.conn.ExecContext(context.Background(), insertResult, r.ID, string(r.CallID), r.Session.Lane, r.Session.Client,
+		result, err := w.conn.ExecContext(context.Background(), insertResult, r.ID, string(r.CallID), r.Session.ID, r.Session.Client,
 			r.Session.Via, r.Tool, micros(r.Created), r.MIMEType, len(r.Data))
 		if err != nil {
 			return err
@@ -140,7 +140,7 @@ func (s *Store) findResult(ctx context.Context, id string) (r call.StoredResult,
 	err = s.do(ctx, func(w *writer) error {
 		var this row
 		var created int64
-		err := w.conn.QueryRowContext(context.Background(), findResult, id).Scan(&this.n, &this.ID, &this.CallID, &this.Session.Lane,
+		err := w.conn.QueryRowContext(context.Background(), findResult, id).Scan(&this.n, &this.ID, &this.CallID, &this.Session.ID,
 			&this.Session.Client, &this.Session.Via, &this.Tool, &created, &this.MIMEType, &this.Size)
 		this.Created = moment(created)
 		read <- this

@@ -36,7 +36,7 @@ func opened(t testing.TB, path string) *Store {
 
 func record(n int) call.Record {
 	return call.Record{
-		ID: call.ID(fmt.Sprintf("%032x", n)), Session: call.Session{Lane: "lane", Client: "claude-code", Via: "stdio"},
+		ID: call.ID(fmt.Sprintf("%032x", n)), Session: call.Session{ID: "session", Client: "claude-code", Via: "stdio"},
 		Tool: "demo__click", ProfileID: "p1", TabID: 7, Epoch: "e1",
 		Dispatched: time.UnixMicro(1_800_000_000_000_000 + int64(n)), State: call.Dispatched,
 	}

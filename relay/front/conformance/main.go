@@ -49,7 +49,7 @@ func serve(ctx context.Context, listen string, out io.Writer) error {
 	})
 	mux := http.NewServeMux()
 	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
-		who := call.Session{Lane: "suite", Client: "suite", Via: "http"}
+		who := call.Session{ID: "suite", Client: "suite", Via: "http"}
 		f.Handler().ServeHTTP(w, r.WithContext(front.WithSession(r.Context(), who)))
 	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}

@@ -1,0 +1,166 @@
+package hub
+
+import (
+	"sync"
+	"time"
+
+	"tabrelay/relay/call"
+)
+
+// lastTabTime is how long a session's tab is remembered without a call.
+const lastTabTime = time.Hour
+
+const maxLastTabs = 10_000
+
+// lastTabs remembers in which tab each session last used each plugin, so that an agent's calls stay in one tab while it and
+// the person use others.
+type lastTabs struct {
+	mu   sync.Mutex
+	last map[sessionPlugin]lastTab
+}
+
+type sessionPlugin struct{ session, plugin string }
+
+type lastTab struct {
+	profileID string
+	tabID     int
+	url       string // of the page there; empty: not known
+	profile   string // its label, when it was used
+	pending   bool   // opened a moment ago, and perhaps without a page yet
+	used      time.Time
+}
+
+// opened is the plugin under which the tab is kept that a session has opened: it is for whichever works there.
+const opened = ""
+
+// remember notes where a session works, and reports whether that is somewhere else than before.
+func (l *lastTabs) remember(r *call.Selector, t target) (moved bool) {
+	return l.put(r.Session, r.Plugin, lastTab{profileID: t.b.id, tabID: t.tab.ID, url: t.tab.URL, profile: t.b.label()})
+}
+
+// put keeps a place of a session, and reports whether that is another one than before.
+func (l *lastTabs) put(s call.Session, plugin string, place lastTab) (moved bool) {
+	if !lasting(s) { // each command of a shell means the tab that the person looks at
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	if l.last == nil {
+		l.last = map[sessionPlugin]lastTab{}
+	}
+	if len(l.last) >= maxLastTabs {
+		l.forget(now)
+	}
+	key := sessionPlugin{s.ID, plugin}
+	before := l.last[key]
+	place.used = now
+	l.last[key] = place
+	return before.profileID != place.profileID || before.tabID != place.tabID || siteOf(before.url) != siteOf(place.url) ||
+		now.Sub(before.used) > lastTabTime/4
+}
+
+// LastTab is where a session worked last with one plugin, as one relay keeps it for the next.
+type LastTab struct {
+	Session   string    `json:"lane"` // the name it has in lanes.json
+	Plugin    string    `json:"plugin"`
+	ProfileID string    `json:"profileId"`
+	Profile   string    `json:"profile"`
+	TabID     int       `json:"tabId"`
+	Site      string    `json:"site"` // origin of the page; its whole address is nobody's business
+	Used      time.Time `json:"used"`
+}
+
+// LastTabs lists where sessions have worked within the last hour.
+func (h *Hub) LastTabs() []LastTab {
+	l := &h.lastTabs
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := []LastTab{}
+	for key, p := range l.last {
+		if time.Since(p.used) <= lastTabTime {
+			list = append(list, LastTab{Session: key.session, Plugin: key.plugin, ProfileID: p.profileID, Profile: p.profile, TabID: p.tabID, Site: siteOf(p.url), Used: p.used})
+		}
+	}
+	return list
+}
+
+// adopt takes over where sessions have worked under an earlier relay.
+func (l *lastTabs) adopt(list []LastTab) {
+	for _, p := range list {
+		if p.Session == "" || time.Since(p.Used) > lastTabTime || len(l.last) >= maxLastTabs {
+			continue
+		}
+		if l.last == nil {
+			l.last = map[sessionPlugin]lastTab{}
+		}
+		l.last[sessionPlugin{p.Session, p.Plugin}] = lastTab{profileID: p.ProfileID, tabID: p.TabID, url: p.Site + "/", profile: p.Profile, used: p.Used}
+	}
+}
+
+// forget drops what has expired, or, when nothing has, any tenth of it.
+func (l *lastTabs) forget(now time.Time) {
+	for key, place := range l.last {
+		if now.Sub(place.used) > lastTabTime {
+			delete(l.last, key)
+		}
+	}
+	for key := range l.last {
+		if len(l.last) < maxLastTabs*9/10 {
+			return
+		}
+		delete(l.last, key)
+	}
+}
+
+// recall is where the session of a call last used its plugin.
+func (l *lastTabs) recall(r *call.Selector) (p lastTab, ok bool) {
+	return l.get(r.Session.ID, r.Plugin)
+}
+
+func (l *lastTabs) get(session, plugin string) (p lastTab, ok bool) {
+	if session == "" {
+		return p, false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p, ok = l.last[sessionPlugin{session, plugin}]
+	return p, ok && time.Since(p.used) <= lastTabTime
+}
+
+// ProfileOf is the id of the profile in which a session was last; empty when there is none.
+func (h *Hub) ProfileOf(session string) (id string) {
+	l := &h.lastTabs
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var latest time.Time
+	for key, place := range l.last {
+		if session != "" && key.session == session && place.used.After(latest) && time.Since(place.used) <= lastTabTime {
+			id, latest = place.profileID, place.used
+		}
+	}
+	return id
+}
+
+// follow is where sessions are whose tab has another id now.
+func (l *lastTabs) follow(profileID string, tabID, became int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for key, place := range l.last {
+		if place.profileID == profileID && place.tabID == tabID {
+			place.tabID = became
+			l.last[key] = place
+		}
+	}
+}
+
+// leave forgets where a session was.
+func (l *lastTabs) leave(session string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for key := range l.last {
+		if Within(key.session, session) {
+			delete(l.last, key)
+		}
+	}
+}
