@@ -1,7 +1,5 @@
 # Every command a contributor needs. `make` alone lists them.
 
-export GOEXPERIMENT := jsonv2
-# The same for every build, so that nothing is compiled twice; only tests with the race detector need cgo.
 export CGO_ENABLED := 0
 export GOFLAGS := -trimpath
 
@@ -145,7 +143,7 @@ e2e/outside/node_modules/.package-lock.json: e2e/outside/package-lock.json
 applications: $(POCKETBASE) e2e/outside/node-red/node_modules/.package-lock.json ## the web applications of the e2e tests that Debian does not package
 
 $(POCKETBASE):
-	GOEXPERIMENT= GOBIN=$(abspath $(@D)) go install github.com/pocketbase/pocketbase/examples/base@$(POCKETBASE_VERSION)
+	GOBIN=$(abspath $(@D)) go install github.com/pocketbase/pocketbase/examples/base@$(POCKETBASE_VERSION)
 
 e2e/outside/node-red/node_modules/.package-lock.json: e2e/outside/node-red/package-lock.json
 	cd e2e/outside/node-red && npm ci --no-audit --no-fund --ignore-scripts

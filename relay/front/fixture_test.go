@@ -185,7 +185,7 @@ func (x *fixture) ask(ctx context.Context, c call.Call, result func(string) *cal
 	if c.Progress != nil {
 		c.Progress(call.Progress{Progress: 2})
 	}
-	return result(fmt.Sprintf(`{"action":%q,"content":%q}`, answer.Action, answer.Content)), nil
+	return result(fmt.Sprintf(`{"action":%q,"content":%q}`, answer.Action, string(answer.Content))), nil
 }
 
 // steps reports progress in one burst, as many steps as the arguments say.

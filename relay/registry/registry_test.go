@@ -80,7 +80,7 @@ func read(t *testing.T, a *txtar.Archive) (plugins []plugin.Plugin, configured m
 func show(s *registry.Snapshot) string {
 	var b strings.Builder
 	for _, site := range s.Sites {
-		fmt.Fprintf(&b, "site %s matches=%s homepage=%s settings=%s\n", site.Plugin.Manifest.Name, site.Matches, site.Homepage, site.Settings)
+		fmt.Fprintf(&b, "site %s matches=%s homepage=%s settings=%s\n", site.Plugin.Manifest.Name, site.Matches, site.Homepage, string(site.Settings))
 		for _, in := range site.Instances {
 			fmt.Fprintf(&b, "  instance %s %s\n", in.Name, in.Match)
 		}
