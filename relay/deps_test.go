@@ -18,11 +18,13 @@ const module = "tabrelay/"
 // may lists which of our packages a package may import. A package that is not here may not exist. Tests may import
 // more: they are not what others depend on.
 var may = map[string][]string{
-	"cmd/tabrelay": {"relay", "relay/audit", "relay/config", "relay/plugin", "relay/registry", "relay/join", "relay/connect", "relay/browser", "relay/bench", "relay/call", "relay/fault", "relay/permit", "relay/confirm", "relay/doctor", "relay/install", "relay/review", "relay/trial", "relay/autostart", "extension", "adapters", "relay/scope"},
+	"cmd/tabrelay": {"relay", "relay/audit", "relay/config", "relay/plugin", "relay/registry", "relay/join", "relay/connect", "relay/browser", "relay/bench", "relay/call", "relay/fault", "relay/permit", "relay/confirm", "relay/doctor", "relay/install", "relay/review", "relay/trial", "relay/autostart", "relay/logfile", "extension", "adapters", "relay/scope"},
 
 	"relay":       {"*"}, // the only place where everything meets
 	"relay/bench": {"relay", "relay/call", "relay/config", "relay/plugin", "relay/hub/hubtest", "relay/wire", "relay/fault", "relay/join", "extension"},
 
+	"relay/httpapi":   {"relay/call", "relay/config", "relay/fault", "relay/hub", "relay/logfile", "relay/loopback", "relay/plugin", "relay/throttle", "relay/wire", "adapters/demo"},
+	"relay/logfile":   {},
 	"relay/front":     {"relay/call", "relay/cursor", "relay/fault", "relay/registry", "relay/rawjson", "relay/loopback", "relay/scope"},
 	"relay/scope":     {"relay/call", "relay/fault", "relay/registry"},
 	"relay/dispatch":  {"relay/breaker", "relay/call", "relay/event", "relay/fault", "relay/registry", "relay/result", "relay/schedule", "relay/schema", "relay/rawjson", "relay/untrusted"},

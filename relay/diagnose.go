@@ -15,6 +15,7 @@ import (
 	"tabrelay/relay/connect"
 	"tabrelay/relay/doctor"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/registry"
 	"tabrelay/relay/review"
@@ -25,7 +26,7 @@ import (
 func Diagnose(ctx context.Context, home config.Home, status Status, silent error) []doctor.Finding {
 	s := doctor.Scene{
 		Home: home, Version: Version, Minimal: Forced(os.Getenv(config.ForceMinimal)),
-		Bundle: bundle(), Hash: extension.BundleHash(), Running: status.Running, Silent: silent, Owner: whoAnswers,
+		Bundle: bundle(), Hash: extension.BundleHash(), Running: status.Running, Silent: silent, Owner: httpapi.WhoAnswers,
 		Clients: connected(), Chrome: func(context.Context) (string, error) { return browser.Find("") },
 	}
 	_, s.Adapters = adapters.Files()

@@ -56,8 +56,10 @@
 //   - resource: what agents can read by URI, one provider for each scheme, and the guard for what leaves this machine.
 //   - join: many processes, one relay: lock, socket, shim.
 //   - connect, browser: configuration files of MCP clients; finding and starting a browser.
-//   - relay: this package. door.go lets in, routes.go lists what there is, plugins.go keeps browsers informed,
-//     unpacked.go writes the extension's folder, attach.go serves shims.
+//   - logfile: the relay's log. httpapi: what is served over HTTP: the access guard, the connection limiter, the table
+//     of routes.
+//   - relay: this package. plugins.go keeps browsers informed, unpacked.go writes the extension's folder, attach.go
+//     serves shims.
 //   - doctor: what can be wrong around a relay, how it is found, and the next step for each.
 //   - bench: the load driver behind `tabrelay bench`.
 //   - cmd/tabrelay: flags, terminal, exit codes.

@@ -185,29 +185,23 @@ func TestOpenRoutes(t *testing.T) {
 	}
 }
 
-// A page whose origin a person allowed may read the answers; any other may not, even from this machine.
-func TestSharingWithPages(t *testing.T) {
+// A body that is announced as too large is refused before it comes.
+func TestBodyAnnouncedAsEnormous(t *testing.T) {
 	w := newWorld(t)
 	r, _ := w.relay()
-	d := newDoor([]string{"https://inspector.example"}, r.secrets, &r.passes, &visitors{}, zerolog.Nop())
-	server := http.Server{Handler: d.guard(d.known(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })))}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	conn, err := net.Dial("tcp", r.Address())
 	if err != nil {
 		t.Fatal(err)
 	}
-	go func() { _ = server.Serve(l) }() // ends with Close
-	defer server.Close()                // the test is over
-	s := stranger{t, l.Addr().String()}
-	bearer := "Authorization: Bearer " + r.secrets.Local()
-	for origin, want := range map[string]string{"https://inspector.example": "https://inspector.example", "http://localhost:3000": ""} {
-		res, _ := s.ask("POST", "/mcp", bearer, "Origin: "+origin)
-		if got := res.Header.Get("Access-Control-Allow-Origin"); res.StatusCode != http.StatusOK || got != want {
-			t.Errorf("%s: %d, shared with %q", origin, res.StatusCode, got)
-		}
+	defer conn.Close() // it has been answered
+	_, err = fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\n"+
+		"Content-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n{", r.secrets.Local())
+	if err != nil {
+		t.Fatal(err)
 	}
-	res, _ := s.ask("OPTIONS", "/mcp", "Origin: https://inspector.example", "Access-Control-Request-Method: POST")
-	if res.StatusCode != http.StatusNoContent || !strings.Contains(res.Header.Get("Access-Control-Allow-Headers"), "Authorization") {
-		t.Errorf("the browser's question: %d %v", res.StatusCode, res.Header)
+	status, err := bufio.NewReader(conn).ReadString('\n')
+	if err != nil || !strings.Contains(status, " 413 ") {
+		t.Errorf("it is answered %q, %v", status, err)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/plugin"
 )
 
@@ -42,11 +43,11 @@ var forClients = []string{
 
 func keeperOf(pattern string) keeper {
 	switch {
-	case pattern == extensionPath:
+	case pattern == httpapi.ExtensionPath:
 		return browsers
 	case pattern == "/" || pattern == "GET /healthz":
 		return anyone
-	case pattern == "/mcp" || pattern == "GET /metrics" || pattern == apiPath || slices.Contains(forClients, pattern):
+	case pattern == "/mcp" || pattern == "GET /metrics" || pattern == "/api/" || slices.Contains(forClients, pattern):
 		return attached
 	}
 	return person
@@ -72,7 +73,7 @@ var (
 	unknownTokens = []string{"", "Bearer", "Bearer wrong", "Basic dDp0", "Bearer tabrelay_" + strings.Repeat("0", 64)}
 )
 
-// matrix is a relay's door, with everything that is behind it.
+// matrix is a relay's access guard, with everything that is behind it.
 type matrix struct {
 	t       *testing.T
 	relay   *Relay
@@ -100,9 +101,11 @@ func newMatrix(t *testing.T) *matrix {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := newDoor(cfg.AllowedOrigins, r.secrets, &r.passes, &r.visitors, zerolog.Nop())
-	m := &matrix{t: t, relay: r, handler: r.behind(d), methods: map[string][]string{}, agent: "Bearer " + token, person: "Bearer " + r.secrets.Local()}
-	m.routes = slices.Sorted(maps.Keys(r.routes(d)))
+	m := &matrix{t: t, relay: r, handler: r.api.Handler(), methods: map[string][]string{}, agent: "Bearer " + token, person: "Bearer " + r.secrets.Local()}
+	for _, route := range r.api.Routes {
+		m.routes = append(m.routes, route.Pattern)
+	}
+	slices.Sort(m.routes)
 	for _, pattern := range m.routes {
 		if method, at, ok := strings.Cut(pattern, " "); ok {
 			m.methods[at] = append(m.methods[at], method)
@@ -141,7 +144,7 @@ func (m *matrix) rule(pattern string, f forgery) int {
 		return http.StatusForbidden
 	case slices.Contains(foreignOrigins, f.origin) || f.origin == "" && slices.Contains(foreignSites, f.site):
 		return http.StatusForbidden
-	case f.token != m.agent && f.token != m.person && (who == attached || who == person) && (strings.HasPrefix(at, apiPath) || taken == nil || slices.Contains(taken, f.method)):
+	case f.token != m.agent && f.token != m.person && (who == attached || who == person) && (strings.HasPrefix(at, "/api/") || taken == nil || slices.Contains(taken, f.method)):
 		return http.StatusUnauthorized
 	case taken != nil && !slices.Contains(taken, f.method):
 		return http.StatusMethodNotAllowed
@@ -223,7 +226,7 @@ func TestForgedRequests(t *testing.T) {
 	}
 }
 
-// TestRefusalsTellNothing compares what the door refuses strangers with: whatever path they ask for, and whether or not
+// TestRefusalsTellNothing compares what the guard refuses senders without a token with: whatever path they ask for, and whether or not
 // they have a token, every byte is the same.
 func TestRefusalsTellNothing(t *testing.T) {
 	m := newMatrix(t)
@@ -387,7 +390,7 @@ func (m *matrix) act(f forgery, mark string, socket bool) *httptest.ResponseReco
 	m.t.Helper()
 	ctx := m.t.Context()
 	if socket {
-		ctx = overSocket(ctx)
+		ctx = httpapi.OverSocket(ctx)
 	}
 	req := httptest.NewRequestWithContext(ctx, f.method, "http://127.0.0.1"+f.path, strings.NewReader(cmp.Or(f.body, "{}")))
 	req.Host = ownHosts[0]

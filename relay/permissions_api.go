@@ -77,18 +77,6 @@ func bodyOf[T any](w http.ResponseWriter, req *http.Request, example string) (bo
 	return body, nil
 }
 
-// atProfile is the profile whose panel sends a request, empty for the terminal.
-func atProfile(s call.Session) string {
-	if s.Via != viaPanel {
-		return ""
-	}
-	const panel = "panel:"
-	if len(s.ID) > len(panel) {
-		return s.ID[len(panel):]
-	}
-	return s.ID
-}
-
 func (r *Relay) showApprovals(w http.ResponseWriter, req *http.Request) {
 	session, _ := sender(req.Context())
 	reply(w, http.StatusOK, Approvals{r.permits.Pending(atProfile(session))})

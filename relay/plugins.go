@@ -76,11 +76,7 @@ func (r *Relay) replace(c config.Config) error {
 	if err != nil {
 		return err
 	}
-	for i := range plugins {
-		if r.demo != nil && plugins[i].Shipped && plugins[i].Manifest.Name == demoPlugin {
-			r.demo.settle(&plugins[i])
-		}
-	}
+	r.demo.Place(plugins)
 	configured := map[string]registry.Configured{}
 	for name, p := range c.Plugins {
 		configured[name] = registry.Configured{Disabled: !p.Enabled, URLPatterns: p.URLPatterns, Settings: p.Settings}

@@ -22,6 +22,7 @@ import (
 	"tabrelay/relay/dispatch"
 	"tabrelay/relay/event"
 	"tabrelay/relay/front"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/hub"
 	"tabrelay/relay/join"
 	"tabrelay/relay/metrics"
@@ -78,7 +79,7 @@ type Relay struct {
 	folder  *unpacked
 	offer   offer
 	reviews reviews
-	demo    *demoSite // nil when switched off
+	demo    *httpapi.Demo // nil when switched off
 
 	listener net.Listener
 	door     *join.Door
@@ -104,7 +105,8 @@ type Relay struct {
 	pairings pairings
 	clients  clients
 	passes   passes
-	visitors visitors
+	limiter  *httpapi.Limiter // of connections
+	api      *httpapi.API
 	profiles profiles
 	notices  notices
 	refused  refused
@@ -115,7 +117,7 @@ type Relay struct {
 // New makes a relay and takes its places: the home folder's seat, the port, the socket. It answers from then on, but
 // only [Relay.Run] takes care that it goes on. When another relay runs already, the error is a [*join.RunningError].
 func New(ctx context.Context, cfg config.Config, o Options) (r *Relay, err error) {
-	r = &Relay{Options: o, config: cfg, began: time.Now(), stop: make(chan struct{}), visitors: visitors{most: visitorsWithin(descriptors()), patience: strangerTime}}
+	r = &Relay{Options: o, config: cfg, began: time.Now(), stop: make(chan struct{}), limiter: httpapi.NewLimiter()}
 	r.base, r.stopBase = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {
@@ -187,7 +189,7 @@ func (r *Relay) assemble(ctx context.Context) error {
 		Secret: r.secrets.Pairing, Pairings: &r.pairings, ExtensionIDs: append([]string{extension.ID}, c.ExtensionIDs...), RelayVersion: Version, BundleHash: extension.BundleHash(), ConnectedBefore: len(r.profiles.list) > 0, Knew: r.profiles.knew,
 		Ended:   func(profile string) bool { return browser.Ended(r.Home.Browser(), profile) },
 		GapWait: c.GapWait, PingEvery: c.PingEvery, StartTime: c.StartTimeout, FrameBytes: c.FrameBytes,
-		Greetings: min(r.visitors.most/4, 64),
+		Greetings: min(r.limiter.Most()/4, 64),
 		Log:       r.part("hub"), Journal: r.store, Meter: linkMeter{r.meter},
 		Ownership: c.Tabs.Ownership, OwnedBy: c.Tabs.OwnedBy, OwnershipIdle: c.Tabs.OwnershipIdle, Groups: c.Tabs.Groups, Owned: func() { r.news(topicTabs) },
 		LastTabs: tabs, Moved: r.where.changed,
@@ -225,15 +227,13 @@ func bundle() fs.FS {
 
 // listen takes the port, and opens the demo site.
 func (r *Relay) listen(ctx context.Context) (err error) {
-	listener, err := net.Listen("tcp", r.config.Listen)
-	if err != nil {
-		return portTaken(ctx, r.config.Listen, err)
+	if r.listener, err = httpapi.Listen(ctx, r.config.Listen, r.limiter); err != nil {
+		return err
 	}
-	r.listener = roomy{listener, &r.visitors}
 	if r.config.Demo.Listen == "" {
 		return nil
 	}
-	if r.demo, err = openDemo(r.config.Demo.Listen, &r.visitors, r.part("demo")); err != nil {
+	if r.demo, err = httpapi.OpenDemo(r.config.Demo.Listen, r.limiter, r.part("demo")); err != nil {
 		r.demo = nil
 		r.Log.Warn().Err(err).Msg("the demo site is off")
 	}
@@ -245,35 +245,14 @@ func (r *Relay) answer(context.Context) (err error) {
 	if r.door, err = r.seat.Open(r.attach); err != nil {
 		return err
 	}
-	r.server = r.newServer()
+	r.api = httpapi.New(httpapi.Options{
+		AllowedOrigins: r.config.AllowedOrigins, BodyBytes: r.config.BodyBytes, Clients: tokens{r}, Limiter: r.limiter, Log: r.part("http"),
+	}, r.routes())
+	r.hub.ServePanels(r.api.Panel())
+	r.server = httpapi.NewServer(r.api.Handler(), r.limiter, r.baseFor, r.part("http"))
 	go r.serve(r.listener)
 	go r.serve(r.door.HTTP())
 	return nil
-}
-
-func (r *Relay) newServer() *http.Server {
-	handler := r.handler()
-	r.hub.ServePanels(r.servePanel(handler))
-	return &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: headerTime,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    maxHeaders,
-		BaseContext:       func(l net.Listener) context.Context { return r.baseFor(l) },
-		ConnContext:       r.visitors.enter,
-		ConnState:         r.visitors.changed,
-		ErrorLog:          quietLog(r.part("http")),
-
-		DisableGeneralOptionsHandler: true, // which answers "OPTIONS *" in front of the door
-	}
-}
-
-// baseFor is the context of the requests that come over a listener.
-func (r *Relay) baseFor(l net.Listener) context.Context {
-	if l == r.listener {
-		return r.base
-	}
-	return overSocket(r.base)
 }
 
 func (r *Relay) serve(l net.Listener) {

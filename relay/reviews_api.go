@@ -156,7 +156,7 @@ func (r *Relay) developHere(w http.ResponseWriter, req *http.Request) {
 	defer beat.Stop()
 	for {
 		_ = control.SetWriteDeadline(time.Now().Add(eventWrite)) // one that cannot be set does not fail later
-		if _, err := w.Write(newline); err != nil || control.Flush() != nil {
+		if _, err := w.Write([]byte("\n")); err != nil || control.Flush() != nil {
 			return
 		}
 		select {

@@ -16,7 +16,7 @@ func TestReviewInThePanel(t *testing.T) {
 	w := newWorld(t)
 	a := w.put("tea", "1", nil)
 	v := w.reviewer(t)
-	panel := v.servePanel(v.handler())
+	panel := v.api.Panel()
 	ask := func(method, path string, body any, want int) []byte {
 		t.Helper()
 		text, err := json.Marshal(body)

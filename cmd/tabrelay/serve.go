@@ -16,6 +16,7 @@ import (
 	"tabrelay/relay"
 	"tabrelay/relay/config"
 	"tabrelay/relay/join"
+	"tabrelay/relay/logfile"
 )
 
 func (a *app) serve() *cobra.Command {
@@ -91,7 +92,7 @@ func (a *app) serveDetached(ctx context.Context) error {
 }
 
 // open reads the configuration and makes a relay that answers.
-func (a *app) open(ctx context.Context, watchers ...io.Writer) (*relay.Relay, *relay.Log, error) {
+func (a *app) open(ctx context.Context, watchers ...io.Writer) (*relay.Relay, *logfile.Log, error) {
 	if err := a.home.Create(); err != nil {
 		return nil, nil, err
 	}
@@ -99,7 +100,7 @@ func (a *app) open(ctx context.Context, watchers ...io.Writer) (*relay.Relay, *r
 	if err != nil {
 		return nil, nil, err
 	}
-	log, err := relay.OpenLog(a.home.Log(), cfg.Logging.Level, watchers...)
+	log, err := logfile.Open(a.home.Log(), cfg.Logging.Level, watchers...)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -40,6 +40,15 @@ func Sanitize(message string) string {
 	return cut(strings.ReplaceAll(b.String(), "```", "'''"))
 }
 
+// Excerpt is the beginning of what somebody sent, on one line, for a message about it.
+func Excerpt(text string) string {
+	const most = 80 // bytes
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return Sanitize(text)
+}
+
 // Visible is a text, such as an address, without the characters that nobody sees; the others stay as they are.
 func Visible(text string) string {
 	return strings.Map(func(r rune) rune {

@@ -1,4 +1,6 @@
-package relay
+// Package logfile writes the relay's log: JSON lines into one file, with the one before it kept, and onto whatever else
+// watches. Nobody who logs waits for a disk or a terminal.
+package logfile
 
 import (
 	"errors"
@@ -16,9 +18,8 @@ import (
 	"github.com/rs/zerolog/diode"
 )
 
-// Sizes of relay.log: one file is filled while the one before it is kept.
 const (
-	logBytes   = 10 << 20
+	logBytes   = 10 << 20               // of relay.log, before the file becomes relay.log.1
 	logBacklog = 4096                   // lines that wait to be written; more are dropped, and counted
 	lastLines  = 200 * time.Millisecond // for whoever watches to read the last lines
 )
@@ -26,18 +27,18 @@ const (
 // Log is the relay's log. Writing to it never blocks: a terminal or pipe that nobody reads must not stop a relay.
 type Log struct {
 	zerolog.Logger
-	file  *logFile
+	file  *rotating
 	queue diode.Writer   // of the file
 	shown []diode.Writer // of whoever else watches
 }
 
-// OpenLog opens the log at path for lines of at least the given level, and shows them on others too.
-func OpenLog(path, level string, others ...io.Writer) (*Log, error) {
+// Open opens the log at path for lines of at least the given level, and shows them on others too.
+func Open(path, level string, others ...io.Writer) (*Log, error) {
 	least, err := zerolog.ParseLevel(level)
 	if err != nil {
 		return nil, fmt.Errorf("logging.level: %w", err)
 	}
-	file, err := openLogFile(path)
+	file, err := openFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +86,8 @@ func (l *Log) Close() error {
 	return l.queue.Close() // and with it the file
 }
 
-// logFile is a file that makes room for itself.
-type logFile struct {
+// rotating is a file that makes room for itself.
+type rotating struct {
 	path string
 
 	mu   sync.Mutex // guards the rest
@@ -94,15 +95,15 @@ type logFile struct {
 	size int64
 }
 
-func openLogFile(path string) (*logFile, error) {
-	f := &logFile{path: path}
+func openFile(path string) (*rotating, error) {
+	f := &rotating{path: path}
 	if err := f.open(); err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
-func (f *logFile) open() error {
+func (f *rotating) open() error {
 	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("cannot open the log: %w", err)
@@ -116,11 +117,11 @@ func (f *logFile) open() error {
 }
 
 // Write appends one line.
-func (f *logFile) Write(line []byte) (int, error) {
+func (f *rotating) Write(line []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.size+int64(len(line)) > logBytes {
-		if err := f.turn(); err != nil {
+		if err := f.rotate(); err != nil {
 			return 0, err
 		}
 	}
@@ -129,8 +130,8 @@ func (f *logFile) Write(line []byte) (int, error) {
 	return n, err
 }
 
-// turn puts the full file aside and begins a new one.
-func (f *logFile) turn() error {
+// rotate puts the full file aside and begins a new one.
+func (f *rotating) rotate() error {
 	if err := errors.Join(f.file.Close(), os.Rename(f.path, f.path+".1")); err != nil {
 		return errors.Join(err, f.open())
 	}
@@ -138,15 +139,15 @@ func (f *logFile) turn() error {
 }
 
 // Close closes the file.
-func (f *logFile) Close() error {
+func (f *rotating) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.file.Close()
 }
 
-// quietLog is for what libraries say, such as an HTTP server of connections that went wrong: strangers cause it, so
-// it is no warning.
-func quietLog(l zerolog.Logger) *log.Logger { return log.New(debugLines{l}, "", 0) }
+// Quiet is for what libraries say, such as an HTTP server of connections that went wrong: anybody can cause it,
+// so it is no warning.
+func Quiet(l zerolog.Logger) *log.Logger { return log.New(debugLines{l}, "", 0) }
 
 // debugLines logs what is written to it.
 type debugLines struct{ log zerolog.Logger }

@@ -1,4 +1,4 @@
-package relay
+package httpapi
 
 import (
 	"bytes"
@@ -13,27 +13,40 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rs/zerolog"
+
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
 	"tabrelay/relay/wire"
 )
 
-// panelAPI is where everything a side panel may ask for is.
+// panelAPI is before everything a side panel may ask for.
 const panelAPI = apiPath + "v1/"
 
 // panelMethods are the methods a side panel may use.
 var panelMethods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete}
 
-// panelClient is what the person at a side panel is called.
-const panelClient = "panel"
+// PanelClient is what the person at a side panel is called.
+const PanelClient = "panel"
+
+// panelSessions is what the IDs of sessions of side panels begin with; the profile follows.
+const panelSessions = "panel:"
 
 // panelKey marks a request of a side panel, with its session.
 type panelKey struct{}
 
 // panelSession is the session of the side panels of one profile.
 func panelSession(profileID string) call.Session {
-	return call.Session{ID: "panel:" + profileID, Client: panelClient, Via: viaPanel}
+	return call.Session{ID: panelSessions + profileID, Client: PanelClient, Via: viaPanel}
+}
+
+// AtProfile is the profile whose side panel sends a request, empty for everybody else.
+func AtProfile(s call.Session) string {
+	if s.Via != viaPanel {
+		return ""
+	}
+	return strings.TrimPrefix(s.ID, panelSessions)
 }
 
 // fromPanel is the session of a request that came over an extension's link. Nothing that a request carries can set it.
@@ -42,14 +55,14 @@ func fromPanel(ctx context.Context) (call.Session, bool) {
 	return s, ok
 }
 
-// servePanel answers a request of a side panel with the handlers of the HTTP API, behind the same door.
-func (r *Relay) servePanel(handler http.Handler) hub.PanelAnswer {
+// servePanel answers a request of a side panel with the handlers of the HTTP API, behind the same guard.
+func servePanel(handler http.Handler, log zerolog.Logger) hub.PanelAnswer {
 	return func(ctx context.Context, asked hub.PanelRequest) (status int, body json.RawMessage) {
 		w := &panelWriter{header: http.Header{}}
 		defer func() {
 			if broken := recover(); broken != nil {
-				r.Log.Error().Str("path", excerpt(asked.Path)).Str("panic", fmt.Sprint(broken)).Bytes("stack", debug.Stack()).Msg("a request of the panel failed")
-				status, body = http.StatusInternalServerError, refusal(fault.New(fault.InternalError, "The relay failed while it answered "+excerpt(asked.Path),
+				log.Error().Str("path", fault.Excerpt(asked.Path)).Str("panic", fmt.Sprint(broken)).Bytes("stack", debug.Stack()).Msg("a request of the panel failed")
+				status, body = http.StatusInternalServerError, refusal(fault.New(fault.InternalError, "The relay failed while it answered "+fault.Excerpt(asked.Path),
 					fault.WithHint("The relay's log says more: tabrelay status names the file.")))
 			}
 		}()
@@ -59,7 +72,7 @@ func (r *Relay) servePanel(handler http.Handler) hub.PanelAnswer {
 		}
 		handler.ServeHTTP(w, req)
 		if ctx.Err() != nil {
-			return http.StatusGatewayTimeout, refusal(fault.New(fault.TimeoutCode, fmt.Sprintf("%s was not answered within %s", excerpt(asked.Path), wire.RequestTime),
+			return http.StatusGatewayTimeout, refusal(fault.New(fault.TimeoutCode, fmt.Sprintf("%s was not answered within %s", fault.Excerpt(asked.Path), wire.RequestTime),
 				fault.WithHint("Look whether it was done after all before you try again.")))
 		}
 		return w.answer()
@@ -69,7 +82,7 @@ func (r *Relay) servePanel(handler http.Handler) hub.PanelAnswer {
 // panelRequest is the HTTP request that a panel's request stands for.
 func panelRequest(ctx context.Context, asked hub.PanelRequest) (req *http.Request, status int, problem *fault.Error) {
 	if !slices.Contains(panelMethods, asked.Method) {
-		return nil, http.StatusMethodNotAllowed, fault.New(fault.InvalidRequest, "A panel cannot send "+excerpt(asked.Method),
+		return nil, http.StatusMethodNotAllowed, fault.New(fault.InvalidRequest, "A panel cannot send "+fault.Excerpt(asked.Method),
 			fault.WithHint("Use "+strings.Join(panelMethods, ", ")+"."))
 	}
 	if len(asked.Path) > wire.MaxPathBytes {
@@ -78,15 +91,15 @@ func panelRequest(ctx context.Context, asked hub.PanelRequest) (req *http.Reques
 	at, err := url.ParseRequestURI(asked.Path)
 	switch {
 	case err != nil || !strings.HasPrefix(asked.Path, panelAPI) || at.Host != "" || path.Clean(at.Path) != at.Path:
-		return nil, http.StatusNotFound, fault.New(fault.ResourceNotFound, "A panel cannot ask for "+excerpt(asked.Path), fault.WithHint("Its paths begin with "+panelAPI+"."))
+		return nil, http.StatusNotFound, fault.New(fault.ResourceNotFound, "A panel cannot ask for "+fault.Excerpt(asked.Path), fault.WithHint("Its paths begin with "+panelAPI+"."))
 	case streams(at):
-		return nil, http.StatusBadRequest, fault.New(fault.InvalidRequest, excerpt(at.Path)+" is a stream, and a panel gets whole answers only",
+		return nil, http.StatusBadRequest, fault.New(fault.InvalidRequest, fault.Excerpt(at.Path)+" is a stream, and a panel gets whole answers only",
 			fault.WithHint("Ask for "+panelAPI+"events?once=1; news says when something has changed."))
 	}
 	ctx = context.WithValue(ctx, panelKey{}, panelSession(asked.ProfileID))
 	req, err = http.NewRequestWithContext(ctx, asked.Method, "http://localhost"+asked.Path, bytes.NewReader(asked.Body))
 	if err != nil {
-		return nil, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The path "+excerpt(asked.Path)+" cannot be read")
+		return nil, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The path "+fault.Excerpt(asked.Path)+" cannot be read")
 	}
 	req.RequestURI = asked.Path
 	if asked.Body != nil {
@@ -100,10 +113,10 @@ func streams(at *url.URL) bool {
 	return at.Path == panelAPI+"calls" || at.Path == panelAPI+"events" && at.Query().Get("once") == ""
 }
 
-// refusal is the body of a failure, as [refuse] writes it.
+// refusal is the body of a failure, as [Refuse] writes it.
 func refusal(f *fault.Error) json.RawMessage {
 	w := &panelWriter{header: http.Header{}}
-	refuse(w, http.StatusOK, f)
+	Refuse(w, http.StatusOK, f)
 	return w.body.Bytes()
 }
 
