@@ -2,6 +2,7 @@ package relay
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -132,7 +133,11 @@ func OfflinePermits(ctx context.Context, home config.Home, cfg config.Config) (*
 		_ = seat.Leave() // the database is the news
 		return nil, err
 	}
-	o := &Offline{log: audit.NewRecorder(db, zerolog.Nop(), nil)}
+	recorder, err := audit.NewRecorder(ctx, db, home.AuditPosition(), zerolog.Nop(), nil)
+	if err != nil {
+		return nil, errors.Join(err, db.Close(), seat.Leave())
+	}
+	o := &Offline{log: recorder}
 	o.close = func() error {
 		o.log.Close(ctx)
 		if err := db.Close(); err != nil {

@@ -28,10 +28,11 @@ type verdict struct{ said, by string }
 const mostDecided = 10_000
 
 // openLedger begins to write the audit log.
-func (r *Relay) openLedger() {
+func (r *Relay) openLedger(ctx context.Context) (err error) {
 	r.ledger.decided = map[call.ID]verdict{}
-	r.ledger.recorder = audit.NewRecorder(r.store, r.part("audit"), func() { r.news(topicAudit) })
+	r.ledger.recorder, err = audit.NewRecorder(ctx, r.store, r.Home.AuditPosition(), r.part("audit"), func() { r.news(topicAudit) })
 	r.store.OnRecovered(r.callRecovered)
+	return err
 }
 
 // record writes an entry into the audit log. It waits for the disk only when very many entries do, and then for a

@@ -176,7 +176,9 @@ func (r *Relay) assemble(ctx context.Context) error {
 	r.meter = metrics.New()
 	r.letters = r.meter.Letters()
 	r.store.OnSettled(r.letterSettled)
-	r.openLedger()
+	if err := r.openLedger(ctx); err != nil {
+		return err
+	}
 	tabs, err := r.keepLastTabs()
 	if err != nil {
 		return err

@@ -15,6 +15,8 @@ import (
 
 // Keeper writes rows down.
 type Keeper interface {
+	// AuditHead is the last row that was written.
+	AuditHead(ctx context.Context) (Head, error)
 	// AppendAudit gives each row its number and hash, and returns once all of them are committed, or none.
 	AppendAudit(ctx context.Context, rows []Row) error
 }
@@ -34,6 +36,9 @@ type Recorder struct {
 	keeper Keeper
 	log    zerolog.Logger
 	wrote  func() // hears of each batch; must not block
+
+	at   *position // owned by run
+	last int64     // number of the last row that was written; owned by run
 
 	mu      sync.Mutex // nothing nests in it
 	waiting []pending
@@ -62,13 +67,37 @@ type flush struct {
 	done  chan struct{}
 }
 
-// NewRecorder makes one that writes until Close. wrote may be nil.
-func NewRecorder(keeper Keeper, log zerolog.Logger, wrote func()) *Recorder {
+// NewRecorder makes one that writes until Close. positionFile notes what was written, so that entries which a killed
+// relay could not write are a row of the log afterwards, and so is another database. wrote may be nil.
+func NewRecorder(ctx context.Context, keeper Keeper, positionFile string, log zerolog.Logger, wrote func()) (*Recorder, error) {
+	head, err := keeper.AuditHead(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read where the audit log ends: %w", err)
+	}
+	at, missing, err := openPosition(positionFile, head.N)
+	if err != nil {
+		return nil, err
+	}
+	r := newRecorder(keeper, at, log, wrote)
+	if missing != "" {
+		log.Error().Msg("entries of the audit log are missing: " + missing)
+		r.Record(call.Entry{Kind: KindGap, DecidedBy: "relay", Detail: missing})
+	}
+	return r, nil
+}
+
+func newRecorder(keeper Keeper, at *position, log zerolog.Logger, wrote func()) *Recorder {
 	if wrote == nil {
 		wrote = func() {}
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	r := &Recorder{keeper: keeper, log: log, wrote: wrote, wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), stop: stop, done: make(chan struct{})}
+	r := &Recorder{
+		keeper: keeper, at: at, log: log, wrote: wrote, wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1),
+		stop: stop, done: make(chan struct{}),
+	}
+	if at != nil {
+		r.last = at.now.Row
+	}
 	go r.run(ctx)
 	return r
 }
@@ -177,8 +206,10 @@ func (r *Recorder) Close(ctx context.Context) {
 func (r *Recorder) run(ctx context.Context) {
 	defer close(r.done)
 	defer r.stop()
+	defer r.at.close() // nothing is lost with it: each note is written at once
 	for closed := false; !closed; {
 		<-r.wake
+		r.note(0)
 		r.linger()
 		var batch []pending
 		var lost int
@@ -241,19 +272,45 @@ func (r *Recorder) write(ctx context.Context, batch []pending, lost int) error {
 		})
 	}
 	for wait := retryFirst; ; wait = min(2*wait, retryMost) {
+		r.note(len(rows))
 		err := r.keeper.AppendAudit(ctx, rows)
 		if err == nil {
+			r.last = rows[len(rows)-1].N
+			r.note(0)
 			r.wrote()
 			return nil
 		}
 		r.log.Error().Err(err).Int("entries", len(batch)).Msg("the audit log was not written; it is tried again")
-		again := time.NewTimer(wait)
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			again.Stop()
+		if !r.retryAfter(ctx, wait, len(rows)) {
 			return err
 		}
+	}
+}
+
+// retryAfter waits before a batch is written again, and notes meanwhile how many entries came to wait behind it. It
+// reports false when ctx has ended.
+func (r *Recorder) retryAfter(ctx context.Context, wait time.Duration, batch int) bool {
+	again := time.NewTimer(wait)
+	defer again.Stop()
+	for {
+		select {
+		case <-again.C:
+			return true
+		case <-r.wake: // run looks for entries after this batch in any case
+			r.note(batch)
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// note has the position say what was written, and that a batch and whatever else came is not.
+func (r *Recorder) note(batch int) {
+	r.mu.Lock()
+	waiting := len(r.waiting) + r.lost
+	r.mu.Unlock()
+	if err := r.at.note(r.last, batch+waiting); err != nil {
+		r.log.Error().Err(err).Msg("a relay that is killed now leaves no trace of the entries it did not write")
 	}
 }
 

@@ -25,6 +25,12 @@ type desk struct {
 	fail    error
 }
 
+func (d *desk) AuditHead(context.Context) (Head, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return Head{N: int64(len(d.rows))}, nil
+}
+
 func (d *desk) AppendAudit(ctx context.Context, rows []Row) error {
 	if d.wait != nil {
 		select {
@@ -39,7 +45,10 @@ func (d *desk) AppendAudit(ctx context.Context, rows []Row) error {
 		return d.fail
 	}
 	d.batches++
-	d.rows = append(d.rows, rows...)
+	for i := range rows {
+		rows[i].N = int64(len(d.rows) + 1)
+		d.rows = append(d.rows, rows[i])
+	}
 	return nil
 }
 
@@ -63,7 +72,7 @@ func TestRecorderKeepsOrderAndEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // where nobody is so late that an entry is given up
 		d := &desk{}
 		var told int
-		r := NewRecorder(d, zerolog.Nop(), func() { told++ })
+		r := newRecorder(d, nil, zerolog.Nop(), func() { told++ })
 		const writers, each = 8, 2000
 		var all sync.WaitGroup
 		for w := range writers {
@@ -94,7 +103,7 @@ func TestRecorderKeepsOrderAndEverything(t *testing.T) {
 // The arguments belong to a buffer of the caller, who uses it again.
 func TestRecorderCopiesArguments(t *testing.T) {
 	d := &desk{}
-	r := NewRecorder(d, zerolog.Nop(), nil)
+	r := newRecorder(d, nil, zerolog.Nop(), nil)
 	e := entry(1)
 	r.Record(e)
 	copy(e.Arguments, `{"n":2}`)
@@ -109,7 +118,7 @@ func TestRecorderCopiesArguments(t *testing.T) {
 func TestRecorderWritesTogetherAndFlushes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{}
-		r := NewRecorder(d, zerolog.Nop(), nil)
+		r := newRecorder(d, nil, zerolog.Nop(), nil)
 		defer r.Close(t.Context())
 		if err := r.Flush(t.Context()); err != nil {
 			t.Fatal(err)
@@ -137,7 +146,7 @@ func TestRecorderWritesTogetherAndFlushes(t *testing.T) {
 func TestRecorderUnderOverload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{wait: make(chan struct{})}
-		r := NewRecorder(d, zerolog.Nop(), nil)
+		r := newRecorder(d, nil, zerolog.Nop(), nil)
 		for n := range together { // the batch that hangs
 			r.Record(entry(n))
 		}
@@ -173,7 +182,7 @@ func TestRecorderUnderOverload(t *testing.T) {
 func TestRecorderBackPressure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{wait: make(chan struct{})}
-		r := NewRecorder(d, zerolog.Nop(), nil)
+		r := newRecorder(d, nil, zerolog.Nop(), nil)
 		for n := range together + mostWaiting {
 			if n == together {
 				synctest.Wait()
@@ -197,7 +206,7 @@ func TestRecorderTriesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{fail: errors.New("the disk is full")}
 		var log strings.Builder // read only once the recorder has ended, which is its one writer
-		r := NewRecorder(d, zerolog.New(&log), nil)
+		r := newRecorder(d, nil, zerolog.New(&log), nil)
 		r.Record(entry(1))
 		time.Sleep(time.Minute)
 		d.set(nil)

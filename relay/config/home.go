@@ -54,6 +54,9 @@ func (h Home) Plugins() string { return h.path("plugins") }
 // Database is the SQLite file.
 func (h Home) Database() string { return h.path("tabrelay.db") }
 
+// AuditPosition says how far the audit log was written.
+func (h Home) AuditPosition() string { return h.path("audit.position") }
+
 // Browser is where the managed browser keeps its profile.
 func (h Home) Browser() string { return h.path("browser") }
 

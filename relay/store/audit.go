@@ -39,6 +39,15 @@ func (s *Store) AppendAudit(ctx context.Context, rows []audit.Row) error {
 	return nil
 }
 
+// AuditHead implements audit.Keeper.
+func (s *Store) AuditHead(ctx context.Context) (head audit.Head, err error) {
+	err = s.do(ctx, func(w *writer) (err error) {
+		head, err = w.auditHead()
+		return err
+	})
+	return head, err
+}
+
 // appendAudit goes on behind the last row that this or an earlier relay wrote, whatever is in the table by now: rows that
 // somebody removed or added since show in the chain.
 func (w *writer) appendAudit(rows []audit.Row) error {
