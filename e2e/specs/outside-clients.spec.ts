@@ -1,13 +1,18 @@
 // Agents that people connect, each installed from the registry and connected the way a person connects it. They are
 // large, so `make clients` installs them and `make test` does not; docs/decisions.md has the numbers.
 
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import path from 'node:path';
+import { z } from 'zod';
+import { openModel } from '../stage/model.ts';
 import { claudeCode, codex, gemini, opencode } from '../stage/outside.ts';
 import { binary, temporaryFolder } from '../stage/paths.ts';
+import { portOf } from '../stage/port.ts';
 import { run, start } from '../stage/process.ts';
-import { expect, test } from '../stage/test.ts';
+import { expect, test, visit } from '../stage/test.ts';
 
 test.skip(!existsSync(claudeCode), 'make clients installs the agents and runs this');
 
@@ -32,6 +37,69 @@ test('Claude Code lists the relay as connected, over stdio and over HTTP', async
   const listed = await run(claudeCode, ['mcp', 'list'], env);
   expect(listed).toMatch(/^tabrelay: .* mcp --client claude-code - ✔ Connected$/m);
   expect(listed).toMatch(/^relay-http: .*\/mcp \(HTTP\) - ✔ Connected$/m);
+});
+
+test('Claude Code shows its model all of a long page, piece after piece', async ({
+  sharedStage,
+  closing,
+}) => {
+  const { relay } = sharedStage;
+  const words = Array.from({ length: 20_000 }, (_, n) => `word${n}`).join(' ');
+  const site = createServer((_, response) => {
+    response.setHeader('content-type', 'text/html').end(`<title>Long</title><body><p>${words}</p>`);
+  }).listen(0, '127.0.0.1');
+  closing.defer(async () => void site.close());
+  await once(site, 'listening');
+  await visit(sharedStage, `http://127.0.0.1:${portOf(site.address())}/`);
+
+  const home = await temporaryFolder('claude', closing);
+  const env = { ...relay.env, HOME: home, CLAUDE_CONFIG_DIR: home };
+  await run(binary, ['connect', 'claude-code'], env);
+  closing.defer(() => run(binary, ['disconnect', 'claude-code'], env));
+  const Piece = z.object({ text: z.string(), nextOffset: z.number().optional() });
+  const model = await openModel(closing, (results) => {
+    const last = results.at(-1);
+    const offset = last === undefined ? 0 : Piece.parse(JSON.parse(last)).nextOffset;
+    if (offset === undefined) return { say: 'read' };
+    return { tool: 'mcp__tabrelay__webpage__read_text', input: { offset, maxChars: 100_000 } };
+  });
+  const said = await run(claudeCode, ['-p', 'Read the page.', '--allowedTools', 'mcp__tabrelay'], {
+    ...env,
+    ...{
+      ANTHROPIC_BASE_URL: model.url,
+      ANTHROPIC_API_KEY: 'none',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    },
+  });
+  expect(said).toContain('read');
+  expect(model.results.map((result) => Piece.parse(JSON.parse(result)).text).join('')).toBe(words);
+  expect(model.results.length).toBeGreaterThan(3);
+});
+
+test('Claude Code is told of what was cut from an answer', async ({ sharedStage, closing }) => {
+  const { relay } = sharedStage;
+  const home = await temporaryFolder('claude', closing);
+  const env = { ...relay.env, HOME: home, CLAUDE_CONFIG_DIR: home };
+  await run(binary, ['connect', 'claude-code'], env);
+  closing.defer(() => run(binary, ['disconnect', 'claude-code'], env));
+  const model = await openModel(closing, (results) =>
+    results.length > 0
+      ? { say: 'done' }
+      : { tool: 'mcp__tabrelay__demo__big_output', input: { bytes: 200_000 } },
+  );
+  await run(claudeCode, ['-p', 'Get it.', '--allowedTools', 'mcp__tabrelay'], {
+    ...env,
+    ...{
+      ANTHROPIC_BASE_URL: model.url,
+      ANTHROPIC_API_KEY: 'none',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    },
+  });
+  const [result = ''] = model.results;
+  expect(result.length).toBeLessThan(40_000);
+  expect(result.slice(-700)).toMatch(
+    /"truncated":true.*"nextOffset":\d+.*"more":\{"tool":"relay__read_result"/,
+  );
 });
 
 test('Gemini CLI lists the relay as connected', async ({ sharedStage, closing }) => {
