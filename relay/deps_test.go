@@ -94,7 +94,7 @@ var only = map[string][]string{
 	"github.com/mark3labs/mcp-go":                {"relay/front"},
 	"encoding/json/jsontext":                     {}, // a plain go build has no GOEXPERIMENT: the module does the same
 	"encoding/json/v2":                           {},
-	"github.com/go-json-experiment/json":         {"relay/permit", "relay/result"},
+	"github.com/go-json-experiment/json":         {"relay/rawjson", "relay/permit"},
 	"modernc.org/sqlite":                         {"relay/store"},
 	"github.com/evanw/esbuild":                   {"relay/plugin", "extension/bundle"},
 	"github.com/grafana/sobek":                   {"relay/plugin", "relay/trial"},

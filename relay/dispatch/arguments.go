@@ -128,7 +128,7 @@ func (r *run) takeTarget() *fault.Error {
 	if len(own) == len(members) {
 		return nil
 	}
-	if !rawjson.Valid(r.args) {
+	if !rawjson.Valid(r.args) { // Members was told that it is
 		return fault.New(fault.ValidationError, "Invalid arguments: they are not valid JSON")
 	}
 	r.args = rawjson.Join(own)

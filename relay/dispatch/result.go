@@ -33,19 +33,20 @@ func (r *run) checkResult() *fault.Error {
 	if len(res.Output) > r.MaxResultBytes {
 		return r.executed(fault.OutputTooLarge, fmt.Sprintf("The tool's result has %d bytes; at most %d are passed on", len(res.Output), r.MaxResultBytes))
 	}
-	valid, depth, harmful := rawjson.Inspect(res.Output)
-	switch {
-	case !valid:
+	if !rawjson.Valid(res.Output) {
 		return r.keepingInvalid(r.executed(fault.InvalidOutput, whyNoJSON(res.Output)), plainText)
-	case depth > rawjson.MostDeep:
-		return r.keepingInvalid(r.executed(fault.InvalidOutput, fmt.Sprintf("The tool's result nests %d levels deep; at most %d are passed on", depth, rawjson.MostDeep)), plainText) // as text it can be read
-	case harmful:
-		var left []string
-		res.Output, left = rawjson.Harmless(res.Output)
-		r.warn("The result had members that programs take for something else than a value (" + strings.Join(left, ", ") + "); they are left out.")
 	}
-	if mended, changed := rawjson.Mend(res.Output); changed {
-		res.Output = mended
+	if depth := rawjson.Depth(res.Output); depth > rawjson.MostDeep {
+		message := fmt.Sprintf("The tool's result nests %d levels deep; at most %d are passed on", depth, rawjson.MostDeep)
+		return r.keepingInvalid(r.executed(fault.InvalidOutput, message), plainText) // as text it can be read
+	}
+	var left []string
+	if res.Output, left = rawjson.WithoutPrototypes(res.Output); left != nil {
+		r.warn("The result had members that programs take for something else than a value (" +
+			strings.Join(left, ", ") + "); they are left out.")
+	}
+	var replaced bool
+	if res.Output, replaced = rawjson.WithoutHalfPairs(res.Output); replaced {
 		r.warn("The result had characters that are no Unicode text (half a surrogate pair); U+FFFD stands in their place.")
 	}
 	output, err := r.tool.Output()

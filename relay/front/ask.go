@@ -92,7 +92,7 @@ func (a *Asker) Question() func(context.Context, call.Question) (call.Answer, er
 		if err := flat(q.Schema); err != nil {
 			return call.Answer{}, err
 		}
-		params := appendString([]byte(`{"message":`), q.Message)
+		params := rawjson.AppendText([]byte(`{"message":`), q.Message)
 		params = append(append(append(params, `,"requestedSchema":`...), oneLine(q.Schema)...), '}')
 		answers, err := a.Ask(ctx, Input{Method: Elicitation, Params: params})
 		if err != nil {
@@ -185,7 +185,7 @@ func (a *asked) remove(id string) bool {
 // answer hands a client's reply to whoever waits for it. One that nobody waits for, because it is late, was given
 // already or belongs to another client, does nothing.
 func (a *asked) answer(m *message) {
-	id, _ := unquote(m.id)
+	id, _ := rawjson.Text(m.id)
 	a.mu.Lock()
 	ch := a.byID[id]
 	delete(a.byID, id)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
-	"unicode/utf8"
 
 	"tabrelay/relay/fault"
 	"tabrelay/relay/rawjson"
@@ -34,9 +33,8 @@ func newBatch(out outlet) *batch { return &batch{outlet: out, waiting: 1} }
 
 // batch cuts text into its messages if it is an array. A text that is none, or no JSON, is left to parse.
 func (p *party) batch(text []byte) (messages []json.RawMessage, fail *fault.Error) {
-	s := scanner{text: text}
 	version := p.version.Load()
-	if s.space() != '[' || version == nil || !utf8.Valid(text) || !s.value() || s.space() != 0 || s.at != len(text) {
+	if !rawjson.IsArray(text) || version == nil || readable(text) != nil {
 		return nil, nil
 	}
 	if *version != batchVersion {

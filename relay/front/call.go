@@ -12,6 +12,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
 )
 
 // target is what a name in tools/call stands for.
@@ -46,7 +47,7 @@ func (f *Front) callTool(ctx context.Context, p *party, x *exchange, m *message,
 		c.ID = randomID()
 	}
 	if fail != nil {
-		name, _ := unquote(m.param("name"))
+		name, _ := rawjson.Text(m.param("name"))
 		f.record(&c, name, time.Now(), fail)
 		x.respond(x.refuse(fail))
 		return
@@ -77,7 +78,7 @@ func (f *Front) callTool(ctx context.Context, p *party, x *exchange, m *message,
 
 // readCall takes the params of tools/call apart.
 func (f *Front) readCall(c *call.Call, p *party, m *message, meta *requestMeta) (t target, fail *fault.Error) {
-	name, ok := unquote(m.param("name"))
+	name, ok := rawjson.Text(m.param("name"))
 	if !ok {
 		return t, fault.New(fault.InvalidParams, "The params of tools/call have no name, or it is not a string")
 	}
@@ -90,7 +91,7 @@ func (f *Front) readCall(c *call.Call, p *party, m *message, meta *requestMeta) 
 	}
 	if token := meta.Progress; string(token) == "null" {
 		meta.Progress = nil
-	} else if token != nil && token[0] != '"' && token[0] != '-' && !isDigit(token[0]) {
+	} else if token != nil && !isID(token) {
 		return t, fault.New(fault.InvalidParams, "The progressToken is neither a string nor a number")
 	}
 	return t, meta.wishes(c)
@@ -113,7 +114,7 @@ func (meta *requestMeta) wishes(c *call.Call) *fault.Error {
 		c.MaxBytes = int(min(size, math.MaxInt32))
 	}
 	if raw := meta.ArrayPath; raw != nil {
-		path, ok := unquote(raw)
+		path, ok := rawjson.Text(raw)
 		if !ok || len(path) > maxArrayPath {
 			return fault.New(fault.InvalidParams, `_meta["tabrelay/arrayPath"] is not a string, or too long`)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tabrelay/relay/rawjson"
 	"tabrelay/relay/registry"
 )
 
@@ -167,11 +168,11 @@ func (f *Front) delist(c *client) {
 // is anything that encodes as JSON. It reaches every client of the legacy era whose level lets it through, and in the
 // modern era every subscription whose request names a log level. Log does not block.
 func (f *Front) Log(level, logger string, data any) {
-	members := appendString([]byte(`"level":`), levels[levelRank(level)])
-	members = appendString(append(members, `,"logger":`...), logger)
+	members := rawjson.AppendText([]byte(`"level":`), levels[levelRank(level)])
+	members = rawjson.AppendText(append(members, `,"logger":`...), logger)
 	encoded, err := tryEncode(data)
 	if err != nil { // better its words than nothing
-		encoded = appendString(nil, fmt.Sprint(data))
+		encoded = rawjson.AppendText(nil, fmt.Sprint(data))
 	}
 	members = append(append(members, `,"data":`...), encoded...)
 	l := letter{method: "notifications/message", members: members}

@@ -11,6 +11,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
 )
 
 // outlet is the way back to whoever sent a request. Notifications come before the response, and every message is
@@ -282,8 +283,8 @@ func (x *exchange) abandon() {
 
 // request sends a request of ours, and reports whether it will be sent.
 func (x *exchange) request(id string, in Input) bool {
-	b := appendString([]byte(`{"jsonrpc":"2.0","id":`), id)
-	b = appendString(append(b, `,"method":`...), in.Method)
+	b := rawjson.AppendText([]byte(`{"jsonrpc":"2.0","id":`), id)
+	b = rawjson.AppendText(append(b, `,"method":`...), in.Method)
 	b = append(append(append(b, `,"params":`...), oneLine(in.Params)...), '}')
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -297,7 +298,7 @@ func (x *exchange) request(id string, in Input) bool {
 // retract tells the client that a request of ours needs no answer any more. That goes out even after the client has
 // cancelled its own request: otherwise it would go on asking its person.
 func (x *exchange) retract(id string) {
-	b := appendString([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`), id)
+	b := rawjson.AppendText([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`), id)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.state != answered && !x.over {

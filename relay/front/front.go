@@ -24,6 +24,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
 	"tabrelay/relay/registry"
 )
 
@@ -131,8 +132,8 @@ func capabilities(o Options) []server.ServerOption {
 // identity encodes who answers, as mcp-go puts it into every result of the modern era.
 func identity(name, version string) []byte {
 	b := append([]byte{}, `"`+mcp.MetaKeyServerInfo+`":{"name":`...)
-	b = append(appendString(b, name), `,"version":`...)
-	return append(appendString(b, version), '}')
+	b = append(rawjson.AppendText(b, name), `,"version":`...)
+	return append(rawjson.AppendText(b, version), '}')
 }
 
 // enter counts a request in, or refuses it because the relay is stopping.

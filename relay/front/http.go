@@ -16,6 +16,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
 )
 
 // keepAlive is how long a stream stays silent before a comment is sent. Clients built on Node's fetch drop a response
@@ -180,7 +181,7 @@ func (f *Front) checkMirrored(h http.Header, m *message) error {
 	if m.method != string(mcp.MethodToolsCall) {
 		return nil
 	}
-	name, _ := unquote(m.param("name"))
+	name, _ := rawjson.Text(m.param("name"))
 	t, ok := f.options.Tools.Snapshot().Find(name)
 	if !ok || !t.Mirrored {
 		return nil
@@ -203,7 +204,7 @@ func sessionOf(base string, meta *requestMeta, query url.Values) (string, *fault
 	name := query.Get("session")
 	if meta.Session != nil {
 		var ok bool
-		if name, ok = unquote(meta.Session); !ok {
+		if name, ok = rawjson.Text(meta.Session); !ok {
 			return "", fault.New(fault.InvalidParams, `_meta["tabrelay/session"] is not a string`)
 		}
 	}

@@ -7,12 +7,13 @@ import (
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"tabrelay/relay/rawjson"
 )
 
 // postBatch takes an array of messages within a session, and reports whether body was one.
 func (f *Front) postBatch(w http.ResponseWriter, r *http.Request, body []byte) bool {
-	s := scanner{text: body}
-	if s.space() != '[' || r.Header.Get(mcp.HeaderSessionID) == "" {
+	if !rawjson.IsArray(body) || r.Header.Get(mcp.HeaderSessionID) == "" {
 		return false
 	}
 	if unknownVersion(w, r, nil) {

@@ -94,7 +94,7 @@ func (f *Front) subscribe(ctx context.Context, c *client, x *exchange, m *messag
 		}
 	}()
 	r = f.delegate(ctx, c, x, m, c.id)
-	r.body = bytes.ReplaceAll(r.body, appendString(nil, c.id), x.id)
+	r.body = bytes.ReplaceAll(r.body, rawjson.AppendText(nil, c.id), x.id)
 	return r
 }
 

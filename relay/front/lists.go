@@ -9,6 +9,7 @@ import (
 
 	"tabrelay/relay/cursor"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
 )
 
 // Sizes of a page.
@@ -24,7 +25,7 @@ func (f *Front) list(x *exchange, m *message, name string, items [][]byte, size 
 	if fail != nil {
 		return x.refuse(fail)
 	}
-	body := appendString(f.openResult(x, true, 64*len(items)), name)
+	body := rawjson.AppendText(f.openResult(x, true, 64*len(items)), name)
 	body = append(append(body, ":["...), bytes.Join(items[from:to], []byte{','})...)
 	return closeList(body, next)
 }
@@ -33,7 +34,7 @@ func (f *Front) list(x *exchange, m *message, name string, items [][]byte, size 
 func closeList(body []byte, next string) response {
 	body = append(body, ']')
 	if next != "" {
-		body = appendString(append(body, `,"nextCursor":`...), next)
+		body = rawjson.AppendText(append(body, `,"nextCursor":`...), next)
 	}
 	return response{body: append(body, "}}"...)}
 }
@@ -50,7 +51,7 @@ func page(m *message, digest string, total, size int) (from, to int, next string
 		size = n
 	}
 	if raw := m.param("cursor"); raw != nil {
-		text, isText := unquote(raw)
+		text, isText := rawjson.Text(raw)
 		var known bool
 		if from, known = cursor.Read(text, digest); !isText || !known || from >= total {
 			return 0, 0, "", fault.New(fault.InvalidCursor, "Invalid cursor")

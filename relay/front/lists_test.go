@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
 )
 
 // TestPages: following the cursors of any page size gives every item once, in order, and then ends.
@@ -34,7 +35,7 @@ func TestPages(t *testing.T) {
 				if next == "" {
 					break
 				}
-				m = &message{members: []field{{"cursor", appendString(nil, next)}}}
+				m = &message{members: []rawjson.Member{rawjson.Make("cursor", rawjson.AppendText(nil, next))}}
 			}
 			want := make([]int, total)
 			for i := range want {

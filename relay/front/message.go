@@ -1,13 +1,18 @@
 package front
 
 import (
-	"bytes"
+	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
 )
+
+// maxDepth is how deep a message may nest.
+const maxDepth = 1000
 
 // maxParams is how many members the params of a message may have; MCP's own methods use fewer than ten.
 const maxParams = 64
@@ -16,100 +21,81 @@ const maxParams = 64
 type message struct {
 	id      []byte // exact JSON text, so that 7, "7" and 9007199254740993 stay what they are; nil when absent
 	method  string
-	reply   bool    // it carries a result or an error: the client answers a request of ours
-	params  []byte  // as sent; nil when absent
-	members []field // of params, when it is an object
+	reply   bool             // it carries a result or an error: the client answers a request of ours
+	params  []byte           // as sent; nil when absent
+	members []rawjson.Member // of params, when it is an object
 
 	result, failure []byte // of a reply: one of the two
 }
 
-// field is one member of params.
-type field struct {
-	name  string
-	value []byte
-}
-
 // param returns a member of params, nil when it is absent or null.
-func (m *message) param(name string) []byte {
-	for _, f := range m.members {
-		if f.name == name && string(f.value) != "null" {
-			return f.value
-		}
+func (m *message) param(name string) json.RawMessage {
+	value := rawjson.Get(m.members, name)
+	if string(value) == "null" {
+		return nil
 	}
-	return nil
+	return value
 }
 
 // with returns the message with another value for one member of its params.
 func (m *message) with(name string, value []byte) *message {
 	changed := *m
 	changed.members = slices.Clone(m.members)
-	changed.params = []byte{'{'}
 	for i := range changed.members {
-		f := &changed.members[i]
-		if f.name == name {
-			f.value = value
+		if changed.members[i].Name == name {
+			changed.members[i].Value = value
 		}
-		changed.params = append(appendString(separate(changed.params, i), f.name), ':')
-		changed.params = append(changed.params, f.value...)
 	}
-	changed.params = append(changed.params, '}')
+	changed.params = rawjson.Join(changed.members)
 	return &changed
 }
 
+// readable says why text cannot be read: it is not UTF-8, not JSON, or nests too deeply for programs that recurse.
+func readable(text []byte) *fault.Error {
+	switch {
+	case !utf8.Valid(text):
+		return fault.New(fault.ParseError, "The message is not UTF-8")
+	case rawjson.Depth(text) > maxDepth:
+		return fault.New(fault.ParseError, "The message nests more than "+strconv.Itoa(maxDepth)+" levels deep",
+			fault.WithHint("Send flatter params."))
+	case !rawjson.Valid(text):
+		return fault.New(fault.ParseError, "The message is not valid JSON")
+	}
+	return nil
+}
+
 // parse reads one message. Its failure is a protocol error; the message returned with it has the id, if one was found.
+// Names are matched exactly, and one that comes twice is refused, so that no two readers of one message can disagree
+// about it.
 func parse(text []byte) (message, *fault.Error) {
-	s := scanner{text: text}
-	if !utf8.Valid(text) {
-		return message{}, fault.New(fault.ParseError, "The message is not UTF-8")
+	if fail := readable(text); fail != nil {
+		return message{}, fail
 	}
-	if s.space() != '{' {
-		return message{}, notAnObject(text)
+	if rawjson.IsArray(text) {
+		return message{}, fault.New(fault.InvalidRequest, "Batch arrays are not supported")
 	}
-	p := messageParser{scanner: s}
-	if !p.object(p.top) || p.space() != 0 || p.at != len(text) {
-		if p.refused != nil {
-			return message{}, p.refused
+	if !rawjson.IsObject(text) {
+		return message{}, fault.New(fault.InvalidRequest, "The message is not a JSON object")
+	}
+	var p messageParser
+	for member := range rawjson.EachMember(text) {
+		if fail := p.take(member); fail != nil {
+			return message{}, fail
 		}
-		return message{}, p.unreadable()
 	}
 	return p.m, p.check()
 }
 
-// notAnObject says what is wrong with text that does not begin with an opening brace.
-func notAnObject(text []byte) *fault.Error {
-	s := scanner{text: text}
-	first := s.space()
-	if !s.value() || s.space() != 0 || s.at != len(text) {
-		return s.unreadable()
-	}
-	if first == '[' {
-		return fault.New(fault.InvalidRequest, "Batch arrays are not supported")
-	}
-	return fault.New(fault.InvalidRequest, "The message is not a JSON object")
-}
-
-// unreadable is why the scanner stopped where it did.
-func (s *scanner) unreadable() *fault.Error {
-	if s.deep {
-		return fault.New(fault.ParseError, "The message nests more than "+strconv.Itoa(maxDepth)+" levels deep", fault.WithHint("Send flatter params."))
-	}
-	return fault.New(fault.ParseError, "The message is not valid JSON")
-}
-
 type messageParser struct {
-	scanner
 	m       message
 	version []byte // value of jsonrpc
 	method  []byte
-	refused *fault.Error // why the walk was stopped, when it was not for bad JSON
 }
 
-// top takes one member of the message itself. Names are matched exactly, and a name that comes twice is refused, so
-// that no two readers of one message can disagree about it.
-func (p *messageParser) top(key []byte) bool {
+// take takes one member of the message itself.
+func (p *messageParser) take(member rawjson.Member) *fault.Error {
 	var into *[]byte
-	name := keyName(key)
-	switch name {
+	switch member.Name {
 	case "jsonrpc":
 		into = &p.version
 	case "id":
@@ -123,53 +109,30 @@ func (p *messageParser) top(key []byte) bool {
 	case "error":
 		into, p.m.reply = &p.m.failure, true
 	}
-	if into != nil && *into != nil {
-		return p.refuse("The message has " + name + " twice")
+	switch {
+	case into == nil:
+		return nil
+	case *into != nil:
+		return fault.New(fault.InvalidRequest, "The message has "+member.Name+" twice")
 	}
-	start := p.at
-	ok := false
-	if into == &p.m.params && p.space() == '{' {
-		ok = p.object(p.member)
-	} else {
-		ok = p.value()
+	*into = member.Value
+	if member.Name == "params" {
+		return p.takeParams()
 	}
-	if ok && into != nil {
-		*into = p.text[start:p.at]
-	}
-	return ok
+	return nil
 }
 
-// member takes one member of params.
-func (p *messageParser) member(key []byte) bool {
-	name := keyName(key)
-	for _, f := range p.m.members {
-		if f.name == name {
-			return p.refuse("The params have " + name + " twice")
+func (p *messageParser) takeParams() *fault.Error {
+	for member := range rawjson.EachMember(p.m.params) {
+		switch {
+		case rawjson.Get(p.m.members, member.Name) != nil:
+			return fault.New(fault.InvalidRequest, "The params have "+member.Name+" twice")
+		case len(p.m.members) == maxParams:
+			return fault.New(fault.InvalidRequest, "The params have too many members")
 		}
+		p.m.members = append(p.m.members, member)
 	}
-	if len(p.m.members) == maxParams {
-		return p.refuse("The params have too many members")
-	}
-	start := p.at
-	if !p.value() {
-		return false
-	}
-	p.m.members = append(p.m.members, field{name, p.text[start:p.at]})
-	return true
-}
-
-// keyName decodes a key as it stands between its quotes.
-func keyName(key []byte) string {
-	if bytes.IndexByte(key, '\\') < 0 {
-		return string(key)
-	}
-	name, _ := unquote(slices.Concat([]byte{'"'}, key, []byte{'"'}))
-	return name
-}
-
-func (p *messageParser) refuse(why string) bool {
-	p.refused = fault.New(fault.InvalidRequest, why)
-	return false
+	return nil
 }
 
 // check looks at the members of a message that is valid JSON, and completes it.
@@ -177,7 +140,7 @@ func (p *messageParser) check() *fault.Error {
 	if string(p.version) != `"2.0"` {
 		return fault.New(fault.InvalidRequest, `The message does not say "jsonrpc":"2.0"`)
 	}
-	if p.m.id != nil && p.m.id[0] != '"' && p.m.id[0] != '-' && !isDigit(p.m.id[0]) {
+	if p.m.id != nil && !isID(p.m.id) {
 		p.m.id = nil
 		return fault.New(fault.InvalidRequest, "The id is neither a string nor a number")
 	}
@@ -187,7 +150,7 @@ func (p *messageParser) check() *fault.Error {
 		}
 		return fault.New(fault.InvalidRequest, "The message has no method")
 	}
-	method, ok := unquote(p.method)
+	method, ok := rawjson.Text(p.method)
 	if !ok || method == "" {
 		return fault.New(fault.InvalidRequest, "The method is not a string")
 	}
@@ -197,3 +160,6 @@ func (p *messageParser) check() *fault.Error {
 	}
 	return nil
 }
+
+// isID reports whether a value is a string or a number, as ids and progress tokens are.
+func isID(value []byte) bool { return strings.IndexByte(`"-0123456789`, value[0]) >= 0 }

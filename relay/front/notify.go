@@ -11,6 +11,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
 )
 
 // note encodes one step of progress, nil when it cannot be told in JSON. MCP wants the value to increase with each
@@ -32,7 +33,7 @@ func (p *progressPace) note(token []byte, step call.Progress) []byte {
 		b = appendNumber(append(b, `,"total":`...), *total)
 	}
 	if step.Message != "" {
-		b = appendString(append(b, `,"message":`...), step.Message)
+		b = rawjson.AppendText(append(b, `,"message":`...), step.Message)
 	}
 	return append(b, "}}"...)
 }
@@ -52,7 +53,7 @@ const defaultLevel = "info"
 
 // setLevel answers logging/setLevel. Minimal mode (relay/join) answers it in the same words.
 func (p *party) setLevel(x *exchange, m *message) response {
-	level, ok := unquote(m.param("level"))
+	level, ok := rawjson.Text(m.param("level"))
 	if level = strings.ToLower(level); !ok || !slices.Contains(levels, level) {
 		return x.refuse(fault.New(fault.InvalidParams, "Invalid log level", fault.WithHint("Use one of "+strings.Join(levels, ", ")+".")))
 	}
@@ -82,14 +83,14 @@ func logNote(tool string, e call.LogEntry) []byte {
 }
 
 func encodeLog(tool string, e call.LogEntry) []byte {
-	data := appendString(nil, e.Message)
+	data := rawjson.AppendText(nil, e.Message)
 	if len(e.Data) > 0 && json.Valid(e.Data) {
 		data = append([]byte(`{"message":`), data...)
 		data = append(append(data, `,"data":`...), oneLine(e.Data)...)
 		data = append(data, '}')
 	}
 	b := append([]byte(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":`), strconv.Quote(levels[levelRank(e.Level)])...)
-	b = appendString(append(b, `,"logger":`...), tool)
+	b = rawjson.AppendText(append(b, `,"logger":`...), tool)
 	return append(append(b, `,"data":`...), data...)
 }
 

@@ -25,9 +25,10 @@ func (m *message) versioned() *message {
 		return m
 	}
 	changed := *m
-	changed.members = slices.DeleteFunc(slices.Clone(m.members), func(f field) bool { return f.name == "protocolVersion" })
-	changed.members = append(changed.members, field{"protocolVersion", []byte(strconv.Quote(mcp.LATEST_LEGACY_PROTOCOL_VERSION))})
-	return changed.with("protocolVersion", changed.members[len(changed.members)-1].value)
+	version := json.RawMessage(strconv.Quote(mcp.LATEST_LEGACY_PROTOCOL_VERSION))
+	changed.members = append(without(slices.Clone(m.members), "protocolVersion"), rawjson.Make("protocolVersion", version))
+	changed.params = rawjson.Join(changed.members)
+	return &changed
 }
 
 // asOfVersion remembers from the answer to initialize which version the client speaks, and leaves out of it what clients

@@ -6,6 +6,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
 )
 
 // getPrompt carries prompts/get out.
@@ -24,11 +25,11 @@ func (f *Front) getPrompt(ctx context.Context, p *party, m *message) func(*excha
 		}
 		b := f.openResult(x, false, 1024)
 		if rendered.Description != "" {
-			b = append(appendString(append(b, `"description":`...), rendered.Description), ',')
+			b = append(rawjson.AppendText(append(b, `"description":`...), rendered.Description), ',')
 		}
 		b = append(b, `"messages":[`...)
 		for i, message := range rendered.Messages {
-			b = appendString(append(separate(b, i), `{"role":`...), message.Role)
+			b = rawjson.AppendText(append(separate(b, i), `{"role":`...), message.Role)
 			b = append(append(append(b, `,"content":`...), oneLine(message.Content)...), '}')
 		}
 		return response{body: append(b, "]}}"...)}
@@ -36,7 +37,7 @@ func (f *Front) getPrompt(ctx context.Context, p *party, m *message) func(*excha
 }
 
 func readPrompt(m *message) (name string, args map[string]string, fail *fault.Error) {
-	name, ok := unquote(m.param("name"))
+	name, ok := rawjson.Text(m.param("name"))
 	if !ok {
 		return "", nil, fault.New(fault.InvalidParams, "The params of prompts/get have no name, or it is not a string")
 	}

@@ -36,7 +36,7 @@ const maxURI = 8 << 10
 
 // readURI takes the uri out of params.
 func readURI(m *message) (uri string, fail *fault.Error) {
-	uri, ok := unquote(m.param("uri"))
+	uri, ok := rawjson.Text(m.param("uri"))
 	switch {
 	case !ok:
 		return "", fault.New(fault.InvalidParams, "The params of "+m.method+" have no uri, or it is not a string")
@@ -69,18 +69,18 @@ func (f *Front) readResource(ctx context.Context, s call.Session, m *message) fu
 	}
 }
 
-func uriMember(uri string) rawjson.Member { return rawjson.Make("uri", appendString(nil, uri)) }
+func uriMember(uri string) rawjson.Member { return rawjson.Make("uri", rawjson.AppendText(nil, uri)) }
 
 func appendContents(b []byte, c *call.ResourceContents) []byte {
-	b = appendString(append(b, `{"uri":`...), c.URI)
+	b = rawjson.AppendText(append(b, `{"uri":`...), c.URI)
 	if c.MIMEType != "" {
-		b = appendString(append(b, `,"mimeType":`...), c.MIMEType)
+		b = rawjson.AppendText(append(b, `,"mimeType":`...), c.MIMEType)
 	}
 	if c.Blob != nil {
 		b = base64.StdEncoding.AppendEncode(append(b, `,"blob":"`...), c.Blob)
 		b = append(b, '"')
 	} else {
-		b = appendString(append(b, `,"text":`...), c.Text)
+		b = rawjson.AppendText(append(b, `,"text":`...), c.Text)
 	}
 	if len(c.Meta) > 0 {
 		b = append(append(b, `,"_meta":`...), oneLine(c.Meta)...)

@@ -9,6 +9,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
 )
 
 // Members of _meta that tabrelay adds.
@@ -48,7 +49,7 @@ func appendStructured(b []byte, r *call.Result) []byte {
 	if r.Note == nil {
 		return append(b, value...)
 	}
-	b = append(appendString(append(b, '{'), call.NoteMember), ':')
+	b = append(rawjson.AppendText(append(b, '{'), call.NoteMember), ':')
 	b = append(b, oneLine(r.Note)...)
 	value = bytes.TrimLeft(bytes.TrimLeft(value, " \t")[len("{"):], " \t")
 	if value[0] != '}' {
@@ -109,20 +110,20 @@ func (f *Front) end(b []byte, x *exchange, r *call.Result, failure []byte, warni
 	b = append(b, `,"_meta":{`...)
 	start := len(b)
 	if failure != nil {
-		b = append(appendString(b, metaError), ':')
+		b = append(rawjson.AppendText(b, metaError), ':')
 		b = append(b, failure...)
 	}
 	if r != nil {
-		b = appendMeta(append(appendString(separate(b, len(b)-start), metaCall), ':'), &r.Meta)
+		b = appendMeta(append(rawjson.AppendText(separate(b, len(b)-start), metaCall), ':'), &r.Meta)
 		warnings = append(warnings, r.Warnings...)
 		if r.Meta.Untrusted {
 			b = appendUntrusted(b, r.Meta.Origin)
 		}
 	}
 	if len(warnings) > 0 {
-		b = append(appendString(separate(b, len(b)-start), metaWarnings), ":["...)
+		b = append(rawjson.AppendText(separate(b, len(b)-start), metaWarnings), ":["...)
 		for i, w := range warnings {
-			b = appendString(separate(b, i), w)
+			b = rawjson.AppendText(separate(b, i), w)
 		}
 		b = append(b, ']')
 	}
@@ -135,14 +136,14 @@ func (f *Front) end(b []byte, x *exchange, r *call.Result, failure []byte, warni
 // appendUntrusted adds to the members of _meta that words of a page are in the result.
 func appendUntrusted(b []byte, origin string) []byte {
 	if origin != "" {
-		b = appendString(append(appendString(append(b, ','), metaOrigin), ':'), origin)
+		b = rawjson.AppendText(append(rawjson.AppendText(append(b, ','), metaOrigin), ':'), origin)
 	}
-	return append(appendString(append(b, ','), metaUntrusted), ":true"...)
+	return append(rawjson.AppendText(append(b, ','), metaUntrusted), ":true"...)
 }
 
 // appendMeta says where and how a call ran.
 func appendMeta(b []byte, m *call.Meta) []byte {
-	b = appendString(append(b, `{"correlationId":`...), string(m.CorrelationID))
+	b = rawjson.AppendText(append(b, `{"correlationId":`...), string(m.CorrelationID))
 	if m.TabID != 0 {
 		b = strconv.AppendInt(append(b, `,"tabId":`...), int64(m.TabID), 10)
 	}
@@ -150,7 +151,7 @@ func appendMeta(b []byte, m *call.Meta) []byte {
 		{"profile", m.Profile}, {"profileId", m.ProfileID}, {"origin", m.Origin}, {"frame", m.Frame}, {"trust", m.Trust}, {"resultId", m.ResultID},
 	} {
 		if field.value != "" {
-			b = appendString(append(appendString(append(b, ','), field.name), ':'), field.value)
+			b = rawjson.AppendText(append(rawjson.AppendText(append(b, ','), field.name), ':'), field.value)
 		}
 	}
 	b = strconv.AppendInt(append(b, `,"attempts":`...), int64(m.Attempts), 10)
@@ -159,7 +160,7 @@ func appendMeta(b []byte, m *call.Meta) []byte {
 }
 
 func appendText[T string | []byte](b []byte, text T) []byte {
-	return append(appendString(append(b, `{"type":"text","text":`...), text), '}')
+	return append(rawjson.AppendText(append(b, `{"type":"text","text":`...), text), '}')
 }
 
 func separate(b []byte, before int) []byte {

@@ -246,11 +246,11 @@ func (r *run) park(ctx context.Context, missing []Input) (state string, err erro
 	b := append(appendID(nil, t.x.id), `,"result":{"_meta":{`...)
 	b = append(append(b, r.front.identity...), `},"resultType":"input_required","inputRequests":{`...)
 	for i, in := range missing {
-		b = append(appendString(separate(b, i), in.Key), `:{"method":`...)
-		b = append(appendString(b, in.Method), `,"params":`...)
+		b = append(rawjson.AppendText(separate(b, i), in.Key), `:{"method":`...)
+		b = append(rawjson.AppendText(b, in.Method), `,"params":`...)
 		b = append(append(b, oneLine(in.Params)...), '}')
 	}
-	b = appendString(append(b, `},"requestState":`...), state)
+	b = rawjson.AppendText(append(b, `},"requestState":`...), state)
 	t.x.respond(response{body: append(b, "}}"...)})
 	close(t.served)
 	return state, nil
@@ -259,7 +259,7 @@ func (r *run) park(ctx context.Context, missing []Input) (state string, err erro
 // resume goes on with a run whose client has come back.
 func (f *Front) resume(ctx context.Context, p *party, x *exchange, m *message) {
 	answers, fail := readResponses(m)
-	state, ok := unquote(m.param("requestState"))
+	state, ok := rawjson.Text(m.param("requestState"))
 	var r *run
 	if fail == nil && ok {
 		r = f.rounds.claim(state, p.owner(), digestOfRequest(m))

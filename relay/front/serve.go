@@ -12,8 +12,10 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"slices"
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
 	"tabrelay/relay/scope"
 )
 
@@ -286,8 +288,8 @@ func (f *Front) nextName() string { return "tabrelay:" + strconv.FormatUint(f.se
 // forEngine writes the message as mcp-go gets it.
 func (m *message) forEngine(id string) json.RawMessage {
 	b := append([]byte(`{"jsonrpc":"2.0"`), `,"id":`...)
-	b = appendString(b, id)
-	b = appendString(append(b, `,"method":`...), m.method)
+	b = rawjson.AppendText(b, id)
+	b = rawjson.AppendText(append(b, `,"method":`...), m.method)
 	if m.params != nil {
 		b = append(append(b, `,"params":`...), m.withoutArguments()...)
 	}
@@ -299,17 +301,7 @@ func (m *message) withoutArguments() []byte {
 	if m.method != string(mcp.MethodToolsCall) {
 		return m.params
 	}
-	b := []byte{'{'}
-	for _, field := range m.members {
-		if field.name == "arguments" {
-			continue
-		}
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		b = append(append(appendString(b, field.name), ':'), field.value...)
-	}
-	return append(b, '}')
+	return rawjson.Join(without(slices.Clone(m.members), "arguments"))
 }
 
 // translate gives an error of mcp-go the number that MCP has for it, and our data. Data it has itself is the protocol's

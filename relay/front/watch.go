@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
 )
 
 // maxWatches bounds the resources that one client can listen to.
@@ -24,7 +25,7 @@ func (f *Front) watch(c *client, uri string) (begin func() *fault.Error) {
 
 func (f *Front) beginWatch(c *client, uri string, w *watch) *fault.Error {
 	stop, fail := f.options.Resources.Watch(c.session, uri, func() {
-		c.box.post(letter{"updated " + uri, "notifications/resources/updated", appendString([]byte(`"uri":`), uri)})
+		c.box.post(letter{"updated " + uri, "notifications/resources/updated", rawjson.AppendText([]byte(`"uri":`), uri)})
 	})
 	c.mu.Lock()
 	kept := c.watches[uri] == w

@@ -92,13 +92,15 @@ func (s *Site) configure(declared, given json.RawMessage) (faults []string) {
 	if err != nil {
 		return []string{"declares settings (configSchema) that are not an object of fields; they are ignored"}
 	}
-	if _, depth, harmful := rawjson.Inspect(given); depth > rawjson.MostDeep {
-		faults = append(faults, fmt.Sprintf("has settings that nest %d levels deep, and at most %d are allowed; they are ignored", depth, rawjson.MostDeep))
+	if depth := rawjson.Depth(given); depth > rawjson.MostDeep {
+		faults = append(faults, fmt.Sprintf("has settings that nest %d levels deep, and at most %d are allowed; "+
+			"they are ignored", depth, rawjson.MostDeep))
 		given = nil
-	} else if harmful {
-		var left []string
-		given, left = rawjson.Harmless(given)
-		faults = append(faults, fmt.Sprintf("has settings of the names %s, which programs take for something else than a value; they are ignored", strings.Join(left, ", ")))
+	}
+	given, left := rawjson.WithoutPrototypes(given)
+	if left != nil {
+		faults = append(faults, fmt.Sprintf("has settings of the names %s, which programs take for something else "+
+			"than a value; they are ignored", strings.Join(left, ", ")))
 	}
 	values, _ := rawjson.Members(given)
 	var kept []rawjson.Member

@@ -20,10 +20,10 @@ type Problem struct {
 
 // Check reports everything that is wrong with doc, sorted by path; nothing when it satisfies the schema.
 func (s *Schema) Check(doc json.RawMessage) []Problem {
-	if depth(doc) > maxDocumentDepth {
+	value, depth, err := rawjson.Decode(doc)
+	if depth > maxDocumentDepth {
 		return []Problem{{Message: fmt.Sprintf("nested deeper than %d levels", maxDocumentDepth)}}
 	}
-	value, err := rawjson.Decode(doc)
 	if err != nil {
 		return []Problem{{Message: err.Error()}}
 	}

@@ -7,7 +7,6 @@
 package schema
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +16,8 @@ import (
 	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"tabrelay/relay/rawjson"
 )
 
 // Limits of a schema. A real tool's schema has 1-10 KiB and a depth below 12.
@@ -50,7 +51,7 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	if len(raw) > MaxBytes {
 		return nil, fmt.Errorf("the schema has %d bytes; at most %d are allowed", len(raw), MaxBytes)
 	}
-	if depth(raw) > MaxDepth {
+	if rawjson.Depth(raw) > MaxDepth {
 		return nil, fmt.Errorf("the schema is nested deeper than %d levels", MaxDepth)
 	}
 	var root any
@@ -129,40 +130,4 @@ func short(err error) error {
 	}
 	text := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "jsonschema: "), location, "")
 	return errors.New("the schema cannot be compiled: " + text)
-}
-
-// depth is how deep JSON text is nested. It counts brackets outside of strings; for text that is not JSON the
-// result means nothing.
-func depth(raw []byte) int {
-	deepest, level := 0, 0
-	for i := 0; i < len(raw); i++ {
-		switch raw[i] {
-		case '"':
-			i += stringEnd(raw[i+1:]) + 1
-		case '{', '[':
-			level++
-			deepest = max(deepest, level)
-		case '}', ']':
-			level--
-		}
-	}
-	return deepest
-}
-
-// stringEnd finds the quote that ends a string, jumping from quote to quote: strings are most of a large document.
-func stringEnd(raw []byte) int {
-	for i := 0; ; i++ {
-		next := bytes.IndexByte(raw[i:], '"')
-		if next < 0 {
-			return len(raw)
-		}
-		i += next
-		backslashes := 0
-		for j := i - 1; j >= 0 && raw[j] == '\\'; j-- {
-			backslashes++
-		}
-		if backslashes%2 == 0 {
-			return i
-		}
-	}
 }

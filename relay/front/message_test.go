@@ -8,49 +8,39 @@ import (
 	"unicode/utf8"
 )
 
-var scanSeeds = []string{
+var messageSeeds = []string{
 	`{}`, `[]`, `null`, `true`, `false`, `0`, `-0`, `01`, `1.`, `1e5`, `1E+5`, `1e`, `-`, `.5`, `""`, `"\u00e9"`, `"\u00g0"`, `"\x"`,
 	`{"a":1,}`, `{"a" 1}`, `[1,]`, `[1 2]`, `{"a":{"b":[1,2,{"c":null}]}}`, "\"\n\"", `"`, `{`, `[`, ` {"a" : [ ] } `, `{"a":1}{`,
 	`"aaaaaaaaaaaaaaaaaaaaaaaa\"bbbbbbbbbbbbbbb"`, `tru`, `nulll`, "\"caf\xc3\xa9 \x7f\"", "\"\xff\"", `{"a":1,"a":2}`, strings.Repeat("[", 40) + strings.Repeat("]", 40),
 }
 
-// FuzzScanner: the scanner accepts exactly the texts that encoding/json accepts.
-func FuzzScanner(f *testing.F) {
-	for _, seed := range scanSeeds {
+// FuzzReadable: a message that can be read is one that encoding/json accepts.
+func FuzzReadable(f *testing.F) {
+	for _, seed := range messageSeeds {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if !utf8.Valid(text) || deep(text) {
+		if !utf8.Valid(text) || bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) > maxDepth {
 			return
 		}
-		s := scanner{text: text}
-		got := s.value() && s.space() == 0 && s.at == len(text)
-		if want := json.Valid(text); got != want {
-			t.Errorf("scanner says %v, encoding/json says %v: %q", got, want, text)
+		if got, want := readable(text) == nil, json.Valid(text); got != want {
+			t.Errorf("readable says %v, encoding/json says %v: %q", got, want, text)
 		}
 	})
 }
 
-// deep reports whether text may nest deeper than the scanner allows.
-func deep(text []byte) bool {
-	return bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) > maxDepth
-}
-
-func TestScannerBoundsDepth(t *testing.T) {
+func TestDepthOfMessagesIsLimited(t *testing.T) {
 	for _, open := range []string{"[", `{"a":`} {
-		s := scanner{text: []byte(strings.Repeat(open, 100_000))}
-		if s.value() {
-			t.Errorf("100 000 open %q accepted", open)
-		}
-		if said := s.unreadable().Message; !strings.Contains(said, "1000 levels") {
-			t.Errorf("it says %q", said)
+		fail := readable([]byte(strings.Repeat(open, 100_000)))
+		if fail == nil || !strings.Contains(fail.Message, "1000 levels") {
+			t.Errorf("100 000 open %q: it says %v", open, fail)
 		}
 	}
 }
 
 // FuzzParse: no message crashes the parser, and what it cuts out is JSON that encoding/json reads the same way.
 func FuzzParse(f *testing.F) {
-	for _, seed := range append(scanSeeds,
+	for _, seed := range append(messageSeeds,
 		`{"jsonrpc":"2.0","id":9007199254740993,"method":"tools/call","params":{"name":"a__b","arguments":{"z":1,"a":2},"_meta":{"progressToken":"t"}}}`,
 		`{"jsonrpc":"2.0","id":null,"method":"ping"}`, `{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":1,"m\u0065thod":"ping"}`,
 		`{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`, `{"jsonrpc":"2.0","method":"x","params":[1]}`, `[{"jsonrpc":"2.0"}]`,
@@ -70,11 +60,11 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("parse accepts what encoding/json does not: %v", err)
 		}
 		for _, field := range m.members {
-			if !json.Valid(field.value) {
-				t.Errorf("member %q is not JSON: %q", field.name, field.value)
+			if !json.Valid(field.Value) {
+				t.Errorf("member %q is not JSON: %q", field.Name, field.Value)
 			}
-			if got, ok := want.Params[field.name]; ok && !bytes.Equal(bytes.TrimSpace(got), field.value) {
-				t.Errorf("member %q: %q, encoding/json has %q", field.name, field.value, got)
+			if got, ok := want.Params[field.Name]; ok && !bytes.Equal(bytes.TrimSpace(got), field.Value) {
+				t.Errorf("member %q: %q, encoding/json has %q", field.Name, field.Value, got)
 			}
 		}
 	})

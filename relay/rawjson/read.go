@@ -1,0 +1,201 @@
+package rawjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"sync"
+	"unicode/utf8"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// asSent lets documents pass as encoding/json does: names may come twice, and strings need not be Unicode.
+var asSent = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
+// Valid reports whether doc is JSON.
+func Valid(doc json.RawMessage) bool { return jsontext.Value(doc).IsValid(asSent) }
+
+// What Decode fails with.
+var (
+	ErrInvalid = errors.New("not valid JSON")
+	ErrRange   = errors.New("a number is too large")
+)
+
+// Decode returns what json.Unmarshal makes of doc for an any, and how deep its arrays and objects nest.
+func Decode(doc json.RawMessage) (value any, depth int, err error) {
+	r := reader{Decoder: decoder(doc)}
+	defer decoders.Put(r.Decoder)
+	if value, err = r.document(); err != nil {
+		return nil, r.deepest, ErrInvalid
+	}
+	if r.tooLarge {
+		return nil, r.deepest, ErrRange
+	}
+	return value, r.deepest, nil
+}
+
+// decoders are used again: each has stacks for what is open.
+var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
+
+func decoder(doc []byte) *jsontext.Decoder {
+	d, _ := decoders.Get().(*jsontext.Decoder)
+	d.Reset(bytes.NewBuffer(doc), asSent)
+	return d
+}
+
+// reader reads a document once, from its beginning to its end or to what is wrong with it.
+type reader struct {
+	*jsontext.Decoder
+	depth, deepest int
+	tooLarge       bool // a number has no float64
+}
+
+func (r *reader) document() (value any, err error) {
+	if value, err = r.value(); err != nil {
+		return nil, err
+	}
+	if _, err = r.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, ErrInvalid
+	}
+	return value, nil
+}
+
+func (r *reader) value() (any, error) {
+	switch r.PeekKind() {
+	case '{':
+		members := map[string]any{}
+		return members, r.each('}', func() error {
+			key, err := r.ReadValue()
+			if err != nil {
+				return err
+			}
+			name, _ := Text(json.RawMessage(key))
+			members[name], err = r.value()
+			return err
+		})
+	case '[':
+		items := []any{}
+		err := r.each(']', func() error {
+			item, err := r.value()
+			items = append(items, item)
+			return err
+		})
+		return items, err
+	}
+	raw, err := r.ReadValue()
+	if err != nil {
+		return nil, err
+	}
+	return r.scalar(raw), nil
+}
+
+// each reads an array or object with its brackets, and calls part for every member or item.
+func (r *reader) each(end jsontext.Kind, part func() error) error {
+	if _, err := r.ReadToken(); err != nil {
+		return err
+	}
+	r.depth++
+	r.deepest = max(r.deepest, r.depth)
+	for r.PeekKind() != end {
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	r.depth--
+	_, err := r.ReadToken()
+	return err
+}
+
+func (r *reader) scalar(raw []byte) any {
+	switch raw[0] {
+	case '"':
+		text, _ := Text(raw)
+		return text
+	case 't', 'f':
+		return raw[0] == 't'
+	case 'n':
+		return nil
+	}
+	number, err := strconv.ParseFloat(string(raw), 64)
+	r.tooLarge = r.tooLarge || err != nil
+	return number
+}
+
+// Text decodes a string of a valid document, and reports whether raw is one.
+func Text(raw json.RawMessage) (text string, ok bool) {
+	if len(raw) < 2 || raw[0] != '"' {
+		return "", false
+	}
+	if inner := raw[1 : len(raw)-1]; bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
+		return string(inner), true
+	}
+	decoded, _ := jsontext.AppendUnquote(nil, raw) // what is not Unicode becomes U+FFFD, and is reported
+	return string(decoded), true
+}
+
+// AppendText appends text as a JSON string. Unlike encoding/json it leaves <, > and & alone, which would make a page
+// 1.7 times as long. What is not UTF-8 becomes U+FFFD.
+func AppendText[T string | []byte](dst []byte, text T) []byte {
+	dst, _ = jsontext.AppendQuote(dst, text) // it reports what is not UTF-8
+	return dst
+}
+
+// MostDeep is how deep arrays and objects nest in what goes between a page and an agent. Readers that recurse, and
+// people, are lost long before the depth that parsers allow.
+const MostDeep = 50
+
+// prototypeNames are members that mean something else than a value in JavaScript: a program that copies them from one
+// object into another changes what all its objects inherit (prototype pollution).
+var prototypeNames = []string{"__proto__", "constructor", "prototype"}
+
+// WithoutPrototypes returns a valid document of at most MostDeep levels without such members, and the names of those
+// that it had.
+func WithoutPrototypes(doc json.RawMessage) (clean json.RawMessage, left []string) {
+	if !bytes.Contains(doc, []byte("proto")) && !bytes.Contains(doc, []byte("constructor")) && !bytes.Contains(doc, []byte(`\u`)) {
+		return doc, nil
+	}
+	if clean = withoutPrototypes(doc, &left); left == nil {
+		return doc, nil
+	}
+	slices.Sort(left)
+	return clean, slices.Compact(left)
+}
+
+func withoutPrototypes(doc json.RawMessage, left *[]string) json.RawMessage {
+	if items, ok := Items(doc); ok {
+		for i, item := range items {
+			items[i] = withoutPrototypes(item, left)
+		}
+		return List(items)
+	}
+	members, ok := Members(doc)
+	if !ok {
+		return doc
+	}
+	kept := members[:0]
+	for _, m := range members {
+		if slices.Contains(prototypeNames, m.Name) {
+			*left = append(*left, m.Name)
+			continue
+		}
+		m.Value = withoutPrototypes(m.Value, left)
+		kept = append(kept, m)
+	}
+	return Join(kept)
+}
+
+// WithoutHalfPairs replaces each escape of half a surrogate pair in a string by U+FFFD, and says whether there was
+// one. JSON allows them (RFC 8259, section 8.2), but parsers differ: some refuse the whole message.
+func WithoutHalfPairs(doc json.RawMessage) (whole json.RawMessage, changed bool) {
+	if !bytes.Contains(doc, []byte(`\ud`)) && !bytes.Contains(doc, []byte(`\uD`)) ||
+		jsontext.Value(doc).IsValid(jsontext.AllowDuplicateNames(true)) {
+		return doc, false
+	}
+	whole, err := jsontext.AppendFormat(nil, doc, asSent)
+	return whole, err == nil
+}
