@@ -51,17 +51,22 @@ func EachMember(doc json.RawMessage) iter.Seq[Member] {
 // Items lists the items of an array in their order, and reports whether doc is an array at all. The items are slices
 // of the document.
 func Items(doc json.RawMessage) (items []json.RawMessage, ok bool) {
-	if !IsArray(doc) {
-		return nil, false
-	}
-	for i := space(doc, space(doc, 0)+1); i < len(doc) && doc[i] != ']'; i = nextPart(doc, i) {
-		start := i
-		if i = ValueEnd(doc, i); i == start {
-			break
+	return slices.Collect(EachItem(doc)), IsArray(doc)
+}
+
+// EachItem yields the items of an array in their order.
+func EachItem(doc json.RawMessage) iter.Seq[json.RawMessage] {
+	return func(yield func(json.RawMessage) bool) {
+		if !IsArray(doc) {
+			return
 		}
-		items = append(items, doc[start:i:i])
+		for i := space(doc, space(doc, 0)+1); i < len(doc) && doc[i] != ']'; i = nextPart(doc, i) {
+			start := i
+			if i = ValueEnd(doc, i); i == start || !yield(doc[start:i:i]) {
+				return
+			}
+		}
 	}
-	return items, true
 }
 
 // nextPart returns where the next member or item starts, after the one that ends at i.

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -117,4 +118,117 @@ func largest(most int, good func(int) bool) int {
 		}
 	}
 	return low
+}
+
+// textInShrunk is how many bytes of a text remain where everything has to become smaller.
+const textInShrunk = 160
+
+// shrinkSteps is how often more is tried once something fits; a tenth of the room may stay empty.
+const shrinkSteps = 4
+
+// shrink makes everything smaller: the first items of every list, the beginning of every text, and, unless members
+// must stay, the first members of every object. It is what is left when no single list or text is to blame.
+func shrink(doc json.RawMessage, budget int, keepMembers bool) (best cut, ok bool) {
+	try := func(most int) bool {
+		s := shrinker{items: most, members: most, budget: budget, out: make([]byte, 0, budget)}
+		if keepMembers {
+			s.members = len(doc)
+		}
+		s.value(bytes.TrimSpace(doc))
+		if len(s.out) > budget {
+			return false
+		}
+		best, ok = cut{value: s.out, kept: len(s.out), total: len(doc), unit: ofBytes}, true
+		return true
+	}
+	most, tooMany := 100_000, 0
+	for ; !try(most); most /= 3 {
+		if tooMany = most; most == 0 {
+			return cut{}, false
+		}
+	}
+	for range shrinkSteps { // closer to what fits
+		middle := (most + tooMany) / 2
+		if middle <= most {
+			break
+		}
+		if try(middle) {
+			most = middle
+		} else {
+			tooMany = middle
+		}
+	}
+	return best, ok
+}
+
+// shrinker copies a valid document, leaving out what is too much. It stops when the budget is spent.
+type shrinker struct {
+	items, members int
+	budget         int
+	out            []byte
+	depth          int
+}
+
+// deepestShrunk bounds how deep a shrunk value nests; what is deeper becomes null.
+const deepestShrunk = 200
+
+func (s *shrinker) value(doc json.RawMessage) {
+	switch {
+	case len(doc) > 0 && doc[0] == '"':
+		s.text(doc)
+		return
+	case !rawjson.IsArray(doc) && !rawjson.IsObject(doc):
+		s.out = append(s.out, doc...)
+		return
+	case s.depth == deepestShrunk:
+		s.out = append(s.out, "null"...)
+		return
+	}
+	s.depth++
+	if rawjson.IsArray(doc) {
+		s.out = append(s.out, '[')
+		n := 0
+		for item := range rawjson.EachItem(doc) {
+			if !s.next(&n, s.items) {
+				break
+			}
+			s.value(item)
+		}
+		s.out = append(s.out, ']')
+	} else {
+		s.out = append(s.out, '{')
+		n := 0
+		for m := range rawjson.EachMember(doc) {
+			if !s.next(&n, s.members) {
+				break
+			}
+			s.out = append(append(s.out, m.Key...), ':')
+			s.value(m.Value)
+		}
+		s.out = append(s.out, '}')
+	}
+	s.depth--
+}
+
+// next writes the comma before all but the first part of an array or object. It is false when there were enough.
+func (s *shrinker) next(n *int, most int) bool {
+	if *n >= most || len(s.out) > s.budget {
+		return false
+	}
+	if *n > 0 {
+		s.out = append(s.out, ',')
+	}
+	*n++
+	return true
+}
+
+func (s *shrinker) text(doc json.RawMessage) {
+	content := doc[1 : len(doc)-1]
+	if len(content) <= textInShrunk+ellipsisRoom {
+		s.out = append(s.out, doc...)
+		return
+	}
+	kept, _ := prefix(content, textInShrunk)
+	missing := characters(content[kept:])
+	s.out = append(append(append(s.out, doc[:1+kept]...), ellipsis(missing)...), '"')
 }

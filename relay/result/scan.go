@@ -3,11 +3,11 @@ package result
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"encoding/json"
-	"math/bits"
 	"slices"
 	"unicode/utf8"
+
+	"tabrelay/relay/rawjson"
 )
 
 // Limits of what one look at a value collects.
@@ -43,7 +43,7 @@ func walk(doc json.RawMessage, visit func(open []frame, at span) (goOn bool)) {
 	for i := 0; i < len(doc); i++ {
 		switch doc[i] {
 		case '"':
-			at := span{i, textEnd(doc, i)}
+			at := span{i, rawjson.TextEnd(doc, i)}
 			i = at.end - 1
 			if key {
 				open[len(open)-1].key, key = at, false
@@ -119,29 +119,10 @@ func stepsTo(doc json.RawMessage, open []frame) []step {
 			steps[i].index = f.index
 			continue
 		}
-		var name string
-		_ = json.Unmarshal(doc[f.key.start:f.key.end], &name) // it is a string of a valid document
+		name, _ := rawjson.Text(doc[f.key.start:f.key.end])
 		steps[i].name = &name
 	}
 	return steps
-}
-
-// textEnd returns the end of the string that starts at i.
-func textEnd(doc []byte, i int) int {
-	for i++; i < len(doc); {
-		quote := bytes.IndexByte(doc[i:], '"')
-		if quote < 0 {
-			return len(doc)
-		}
-		end, slashes := i+quote, 0
-		for end-slashes > i && doc[end-slashes-1] == '\\' {
-			slashes++
-		}
-		if i = end + 1; slashes%2 == 0 {
-			return i
-		}
-	}
-	return len(doc)
 }
 
 // character returns the end of the character that starts at i inside a JSON string: a rune, or an escape. A surrogate
@@ -186,25 +167,9 @@ func characters(text []byte) (count int) {
 	for {
 		escape := bytes.IndexByte(text, '\\')
 		if escape < 0 {
-			return count + runes(text)
+			return count + utf8.RuneCount(text)
 		}
-		count += runes(text[:escape]) + 1
+		count += utf8.RuneCount(text[:escape]) + 1
 		text = text[character(text, escape):]
 	}
-}
-
-// runes is how many runes UTF-8 has: its bytes but those that go on with a rune (RFC 3629, section 3), counted eight
-// at a time.
-func runes(text []byte) (count int) {
-	count = len(text)
-	for ; len(text) >= 8; text = text[8:] {
-		w := binary.LittleEndian.Uint64(text)
-		count -= bits.OnesCount64(w & ^(w << 1) & 0x8080808080808080)
-	}
-	for _, b := range text {
-		if !utf8.RuneStart(b) {
-			count--
-		}
-	}
-	return count
 }
