@@ -1,38 +1,29 @@
 package audit
 
 import (
-	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"io"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"tabrelay/relay/rawjson"
 )
 
 // MarshalJSON writes the row with its hash in hexadecimal.
 func (r Row) MarshalJSON() ([]byte, error) {
 	type plain Row // without this method
-	return encode(struct {
+	return rawjson.Encode(struct {
 		plain
 		Hash string `json:"hash"`
 	}{plain(r), r.Hash.String()})
 }
 
-// encode leaves <, > and & as they are.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
-}
-
 // JSONL writes a row as a line of JSON.
 func JSONL(w io.Writer, r *Row) error {
-	line, err := encode(r)
+	line, err := rawjson.Encode(r)
 	if err != nil {
 		return err
 	}

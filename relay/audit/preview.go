@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
 )
 
 const (
@@ -112,13 +113,7 @@ func (p *previewer) text(s string) bool {
 		}
 		s = s[:at] + ellipsis
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(fault.Sanitize(s)) != nil {
-		return false
-	}
-	return p.write(strings.TrimSuffix(b.String(), "\n"))
+	return p.write(string(rawjson.AppendText(nil, fault.Sanitize(s))))
 }
 
 // write adds a piece if there is room for it.

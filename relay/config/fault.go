@@ -1,7 +1,6 @@
 package config
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode"
@@ -117,12 +116,4 @@ func cut(s string) string {
 		return string(runes[:most]) + "…"
 	}
 	return s
-}
-
-func encode(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic("config: a value of the table does not encode: " + err.Error())
-	}
-	return b
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"tabrelay/relay/rawjson"
 )
 
 // maxFile bounds config.json; a larger file is a mistake.
@@ -65,7 +67,7 @@ func load(file string, environ []string) (Config, error) {
 func defaults[T any](table []setting[T]) T {
 	var target T
 	for _, s := range table {
-		if err := s.kind.set(s.field(&target), encode(s.fallback)); err != nil {
+		if err := s.kind.set(s.field(&target), rawjson.MustEncode(s.fallback)); err != nil {
 			panic("config: the default of " + s.key + " is not allowed: " + err.Error())
 		}
 	}

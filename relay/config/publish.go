@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"tabrelay/relay/rawjson"
 )
 
 // Schema is the JSON Schema of config.json, for editors. The relay writes it beside the file.
@@ -77,12 +79,6 @@ separated by commas there. ` + "`config.schema.json`" + ` beside the file helps 
 `
 
 func row(b *strings.Builder, key string, k kind, fallback any, twin, about string) {
-	var value bytes.Buffer
-	e := json.NewEncoder(&value)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(fallback); err != nil {
-		panic("config: a default does not encode: " + err.Error())
-	}
 	cell := strings.NewReplacer("|", "\\|", "<", "&lt;").Replace
-	fmt.Fprintf(b, "| `%s`<br>%s | %s | `%s` | %s |\n", key, cell(about), cell(k.allowed()), strings.TrimSpace(value.String()), twin)
+	fmt.Fprintf(b, "| `%s`<br>%s | %s | `%s` | %s |\n", key, cell(about), cell(k.allowed()), rawjson.MustEncode(fallback), twin)
 }

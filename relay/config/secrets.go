@@ -24,6 +24,7 @@ import (
 	"github.com/google/renameio/v2/maybe"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/rawjson"
 )
 
 // LocalClient is the name under which the local token is known: the command line and this machine's own programs.
@@ -301,7 +302,7 @@ func (s *Secrets) change(edit func(*secretsFile) error) error {
 		return err
 	}
 	slices.SortFunc(next.Clients, func(a, b Client) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })
-	before, after := encode(s.content), encode(next)
+	before, after := rawjson.MustEncode(s.content), rawjson.MustEncode(next)
 	if !fresh && bytes.Equal(before, after) {
 		return nil
 	}

@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -95,7 +94,7 @@ func (r *run) annotate() {
 		return
 	}
 	members, _ := rawjson.Members(res.Note)
-	note := rawjson.Join(append(members, rawjson.Make("warnings", compact(res.Warnings))))
+	note := rawjson.Join(append(members, rawjson.Make("warnings", rawjson.MustEncode(res.Warnings))))
 	if res.Note == nil && !r.accepts(res.Output, note) {
 		return // the value is whole, and better without than not at all
 	}
@@ -183,7 +182,7 @@ func (r *run) readable(f *fault.Error, id string, size int) *fault.Error {
 		steps = append([]string{f.Hint}, steps...)
 	}
 	fault.WithHint(strings.Join(steps, "\n"))(f)
-	f.Data = compact(map[string]any{"resultId": id, "uri": result.URI(id), "bytes": size})
+	f.Data = rawjson.MustEncode(map[string]any{"resultId": id, "uri": result.URI(id), "bytes": size})
 	return f
 }
 
@@ -203,23 +202,14 @@ func (r *run) place(f *fault.Error) *fault.Error {
 }
 
 // textItem and link are content blocks of MCP 2025-06-18, schema TextContent and ResourceLink.
-func textItem(text string) call.Content { return compact(map[string]any{"type": "text", "text": text}) }
-
-func link(id, tool string, size int) call.Content {
-	return compact(map[string]any{
-		"type": "resource_link", "uri": result.URI(id), "name": "result " + id, "title": "The whole result of " + tool, "mimeType": jsonText, "size": size,
-	})
+func textItem(text string) call.Content {
+	return rawjson.MustEncode(map[string]any{"type": "text", "text": text})
 }
 
-// compact encodes strings, numbers and lists of them, without escaping <, > and &.
-func compact(v any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic("dispatch: " + err.Error())
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+func link(id, tool string, size int) call.Content {
+	return rawjson.MustEncode(map[string]any{
+		"type": "resource_link", "uri": result.URI(id), "name": "result " + id, "title": "The whole result of " + tool, "mimeType": jsonText, "size": size,
+	})
 }
 
 // randomID is 128 random bits: knowing it is the permission to read the result.

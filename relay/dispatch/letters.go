@@ -7,6 +7,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
 )
 
 // Graveyard takes the calls whose end nobody saw, and those that failed as often as they may be tried.
@@ -66,7 +67,7 @@ func redact(arguments json.RawMessage) (kept json.RawMessage, changed bool) {
 	if !changed {
 		return arguments, false
 	}
-	return compact(value), true
+	return rawjson.MustEncode(value), true
 }
 
 func redactValue(value any) (kept any, changed bool) {

@@ -1,10 +1,11 @@
 package fault
 
 import (
-	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"tabrelay/relay/rawjson"
 )
 
 // block is the JSON at the end of a rendered failure. Failures of a page have the first four fields only.
@@ -52,7 +53,7 @@ func (e *Error) Text() []string {
 		text.WriteByte('\n')
 		text.WriteString(line)
 	}
-	text.WriteString("\n\n" + fence + "json\n" + compact(b) + "\n" + fence)
+	text.WriteString("\n\n" + fence + "json\n" + string(rawjson.MustEncode(b)) + "\n" + fence)
 	second := truth{Outcome: e.Outcome, Attempts: e.Attempts, CorrelationID: e.CorrelationID}
 	if e.FromPage {
 		second.Hint, second.Data = e.Hint, e.Data
@@ -60,7 +61,7 @@ func (e *Error) Text() []string {
 			second.Type = e.Type
 		}
 	}
-	return []string{text.String(), compact(second)}
+	return []string{text.String(), string(rawjson.MustEncode(second))}
 }
 
 // block collects the fields to show. A code is repaired here once more, because a header that cannot be parsed
@@ -106,15 +107,4 @@ func (e *Error) steps() []string {
 		steps[i] = prefix + line
 	}
 	return steps
-}
-
-// compact encodes on one line, without escaping <, > and &.
-func compact(v any) string {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		panic("fault: a struct of strings and numbers does not encode: " + err.Error())
-	}
-	return strings.TrimSuffix(buf.String(), "\n")
 }

@@ -170,7 +170,7 @@ func (f *Front) delist(c *client) {
 func (f *Front) Log(level, logger string, data any) {
 	members := rawjson.AppendText([]byte(`"level":`), levels[levelRank(level)])
 	members = rawjson.AppendText(append(members, `,"logger":`...), logger)
-	encoded, err := tryEncode(data)
+	encoded, err := rawjson.Encode(data)
 	if err != nil { // better its words than nothing
 		encoded = rawjson.AppendText(nil, fmt.Sprint(data))
 	}

@@ -78,7 +78,7 @@ func (f *Front) watchAll(c *client, m *message) *message {
 	}
 	for i := range members {
 		if members[i].Name == "resourceSubscriptions" {
-			members[i].Value = encode(watched)
+			members[i].Value = rawjson.MustEncode(watched)
 		}
 	}
 	return m.with("notifications", rawjson.Join(members))

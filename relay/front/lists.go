@@ -3,7 +3,6 @@ package front
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -79,25 +78,7 @@ func digestOf(name string, items [][]byte) string {
 func encodeAll[T any](items []T) [][]byte {
 	all := make([][]byte, len(items))
 	for i, item := range items {
-		all[i] = encode(item)
+		all[i] = rawjson.MustEncode(item)
 	}
 	return all
-}
-
-// encode writes a value of ours as JSON. What does not encode is a bug.
-func encode(value any) []byte {
-	b, err := tryEncode(value)
-	if err != nil {
-		panic(err)
-	}
-	return b
-}
-
-// tryEncode writes any value as JSON, and leaves <, > and & as they are.
-func tryEncode(value any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(value)
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
 }

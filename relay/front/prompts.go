@@ -71,7 +71,7 @@ func (f *Front) complete(ctx context.Context, p *party, x *exchange, m *message)
 		done.Values = []string{}
 	}
 	b := append(f.openResult(x, false, 512), `"completion":`...)
-	return response{body: append(append(b, encode(done)...), "}}"...)}
+	return response{body: append(append(b, rawjson.MustEncode(done)...), "}}"...)}
 }
 
 func readCompletion(m *message) (ref Ref, argument, typed string, known map[string]string, fail *fault.Error) {

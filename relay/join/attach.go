@@ -2,12 +2,13 @@ package join
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+
+	"tabrelay/relay/rawjson"
 )
 
 // maxAttach bounds the first line of an attachment; pending requests are in it.
@@ -96,13 +97,10 @@ func readAnswer(r *bufio.Reader) (a Answer, err error) {
 }
 
 func writeLine(w io.Writer, v any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return err
+	line, err := rawjson.Encode(v)
+	if err == nil {
+		_, err = w.Write(append(line, '\n'))
 	}
-	_, err := w.Write(b.Bytes())
 	return err
 }
 

@@ -207,7 +207,7 @@ func (n *minimal) log(level, text string) []byte {
 	if slices.Index(logLevels, level) < slices.Index(logLevels, cmp.Or(n.level, "info")) {
 		return nil
 	}
-	return encoded(map[string]any{"jsonrpc": "2.0", "method": "notifications/message", "params": map[string]any{
+	return rawjson.MustEncode(map[string]any{"jsonrpc": "2.0", "method": "notifications/message", "params": map[string]any{
 		"level": level, "logger": "tabrelay", "data": text,
 	}})
 }
@@ -215,7 +215,7 @@ func (n *minimal) log(level, text string) []byte {
 var toolsChanged = []byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 
 func succeeded(m request, result any) []byte {
-	return encoded(struct {
+	return rawjson.MustEncode(struct {
 		JSONRPC string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
 		Result  any             `json:"result"`
@@ -228,21 +228,11 @@ func refused(m request, failure *fault.Error) []byte {
 		Message string       `json:"message"`
 		Data    *fault.Error `json:"data"`
 	}
-	return encoded(struct {
+	return rawjson.MustEncode(struct {
 		JSONRPC string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id,omitempty"`
 		Error   problem         `json:"error"`
 	}{"2.0", m.id, problem{failure.ProtocolNumber(m.modern), failure.Message, failure}})
-}
-
-func encoded(v any) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		panic("join: an answer does not encode: " + err.Error()) // it is made of strings and numbers
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 // reason is why there is no relay, in words that may go to a client: without the folders of this machine.

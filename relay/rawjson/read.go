@@ -145,6 +145,24 @@ func AppendText[T string | []byte](dst []byte, text T) []byte {
 	return dst
 }
 
+// Encode writes a value as encoding/json does, on one line, but leaves <, > and & alone as AppendText does.
+func Encode(value any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(value)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// MustEncode is Encode for values of our own, made of texts, numbers and valid JSON. One that does not encode is a bug.
+func MustEncode(value any) json.RawMessage {
+	doc, err := Encode(value)
+	if err != nil {
+		panic(err)
+	}
+	return doc
+}
+
 // MostDeep is how deep arrays and objects nest in what goes between a page and an agent. Readers that recurse, and
 // people, are lost long before the depth that parsers allow.
 const MostDeep = 50

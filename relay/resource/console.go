@@ -11,6 +11,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
 	"tabrelay/relay/untrusted"
 )
 
@@ -68,7 +69,7 @@ func (c *consoles) read(ctx context.Context, s call.Session, u *url.URL) ([]call
 	}
 	since := time.UnixMilli(seen.Since).UTC()
 	meta := map[string]any{"tabrelay/origin": originOf(seen.URL), "tabrelay/page": seen.URL, "tabrelay/since": since.Format(time.RFC3339), "tabrelay/lines": len(seen.Lines), "tabrelay/untrusted": true}
-	return []call.ResourceContents{{MIMEType: "text/plain", Text: consoleText(tab.ID, seen, since, c.tabs.chars), Meta: encode(meta)}}, nil
+	return []call.ResourceContents{{MIMEType: "text/plain", Text: consoleText(tab.ID, seen, since, c.tabs.chars), Meta: rawjson.MustEncode(meta)}}, nil
 }
 
 func (c *consoles) capture(ctx context.Context, tab Tab) (captured, *fault.Error) {

@@ -2,7 +2,6 @@ package resource
 
 import (
 	"bytes"
-	"encoding/json"
 	"mime"
 	"net/http"
 	"path"
@@ -10,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/rawjson"
 )
 
 // types are the MIME types of names that a system's own table may not know or may disagree about.
@@ -35,7 +35,10 @@ func typeOf(name string, data []byte) string {
 
 // contentOf makes text of what is UTF-8 without control characters that no text has, and a blob of everything else.
 func contentOf(mimeType string, data []byte, meta any) call.ResourceContents {
-	c := call.ResourceContents{MIMEType: mimeType, Meta: encode(meta)}
+	c := call.ResourceContents{MIMEType: mimeType}
+	if meta != nil {
+		c.Meta = rawjson.MustEncode(meta)
+	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 {
 		c.Text = string(data)
@@ -43,18 +46,6 @@ func contentOf(mimeType string, data []byte, meta any) call.ResourceContents {
 	}
 	c.Blob = data
 	return c
-}
-
-// encode writes a map or struct of ours, which always has a JSON form.
-func encode(v any) json.RawMessage {
-	if v == nil {
-		return nil
-	}
-	raw, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return raw
 }
 
 // mediaType is a content type as a server or program gave it, or the sniffed one.

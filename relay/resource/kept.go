@@ -13,6 +13,7 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
 	"tabrelay/relay/untrusted"
 )
 
@@ -122,7 +123,7 @@ func (l *letters) read(ctx context.Context, s call.Session, u *url.URL) ([]call.
 	case !found:
 		return nil, missing
 	}
-	return []call.ResourceContents{{MIMEType: "application/json", Text: string(encode(view)), Meta: encode(map[string]any{"tabrelay/untrusted": true})}}, nil
+	return []call.ResourceContents{{MIMEType: "application/json", Text: string(rawjson.MustEncode(view)), Meta: rawjson.MustEncode(map[string]any{"tabrelay/untrusted": true})}}, nil
 }
 
 func (l *letters) watch(s call.Session, u *url.URL, changed func()) (func(), *fault.Error) {
@@ -185,7 +186,7 @@ func (e *events) read(_ context.Context, s call.Session, u *url.URL) ([]call.Res
 	}
 	list := slices.DeleteFunc(e.bus.Recent(math.MaxInt), func(one event.Event) bool { return !one.Concerns(s) })
 	list = list[max(0, len(list)-recentEvents):]
-	text := encode(map[string]any{"events": list})
+	text := rawjson.MustEncode(map[string]any{"events": list})
 	return []call.ResourceContents{{MIMEType: "application/json", Text: string(text)}}, nil
 }
 

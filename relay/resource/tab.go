@@ -12,6 +12,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
 	"tabrelay/relay/untrusted"
 )
 
@@ -296,7 +297,7 @@ func (t *tabs) contents(u *url.URL, kind string, from int, frames []page) []call
 		if from > 0 || next < total {
 			meta["tabrelay/truncated"] = map[string]any{"from": from, "characters": max(0, min(next, total)-from), "total": total}
 		}
-		c := call.ResourceContents{MIMEType: "text/html", Text: f.Text, Meta: encode(meta)} // a document, which stays what it is
+		c := call.ResourceContents{MIMEType: "text/html", Text: f.Text, Meta: rawjson.MustEncode(meta)} // a document, which stays what it is
 		if kind == "text" {
 			c.MIMEType, c.Text = "text/plain", untrusted.Wrap(nonce, f.Origin, f.Text)
 		}

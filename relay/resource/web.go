@@ -13,6 +13,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
 )
 
 // web serves https:// of allowed hosts. It is not the browser: it carries nobody's cookies.
@@ -110,7 +111,7 @@ func (*web) status(status int) *fault.Error {
 		hint = "Repeat the request later."
 	}
 	return unreadable(fault.TypeNetwork, fmt.Sprintf("The server answered %d %s", status, http.StatusText(status)), hint,
-		fault.WithRetryable(retry), fault.WithData(encode(map[string]any{"status": status})))
+		fault.WithRetryable(retry), fault.WithData(rawjson.MustEncode(map[string]any{"status": status})))
 }
 
 func (w *web) failed(ctx context.Context, err error) *fault.Error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"unicode/utf8"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
@@ -48,7 +47,7 @@ func Read(ctx context.Context, r call.StoredResult, a Arguments, maxBytes int) (
 		return nil, fault.New(fault.ValidationError, "The result is not JSON, so neither jq nor arrayPath finds anything in it",
 			fault.WithHint("Read it with offset and limit, which count characters then."), fault.WithType(fault.TypeInvalidJSON))
 	case isText:
-		doc = quote(string(doc))
+		doc = rawjson.AppendText(nil, string(doc))
 	}
 	doc, failure := a.choose(ctx, doc)
 	if failure != nil {
@@ -61,11 +60,11 @@ func Read(ctx context.Context, r call.StoredResult, a Arguments, maxBytes int) (
 		return a.readText(doc[1:len(doc)-1], "", maxBytes)
 	}
 	if a.Offset == 0 {
-		if whole := encode(piece{Result: doc, Kept: 1, Total: 1, Unit: ofItems}); len(whole) <= maxBytes {
+		if whole := rawjson.MustEncode(piece{Result: doc, Kept: 1, Total: 1, Unit: ofItems}); len(whole) <= maxBytes {
 			return whole, nil
 		}
 	}
-	text := quote(string(doc))
+	text := rawjson.AppendText(nil, string(doc))
 	return a.readText(text[1:len(text)-1], "This is a part of the result's JSON text.", maxBytes)
 }
 
@@ -168,18 +167,10 @@ func (a *Arguments) piece(value json.RawMessage, kept, total int, unit, text str
 	if next := a.Offset + kept; next < total {
 		p.Truncated, p.NextOffset = true, &next
 	}
-	return encode(p)
+	return rawjson.MustEncode(p)
 }
 
 // around is how long a piece is at the most besides its value.
 func around(total int, unit, text string) int {
-	return len(encode(piece{Result: json.RawMessage("0"), Truncated: false, Kept: total, Total: total, Unit: unit, Offset: total, NextOffset: &total, Note: text})) - 1
-}
-
-// quote writes a text as JSON.
-func quote(text string) json.RawMessage {
-	if !utf8.ValidString(text) {
-		text = string([]rune(text))
-	}
-	return encode(text)
+	return len(rawjson.MustEncode(piece{Result: json.RawMessage("0"), Truncated: false, Kept: total, Total: total, Unit: unit, Offset: total, NextOffset: &total, Note: text})) - 1
 }

@@ -149,7 +149,7 @@ func (w *Wish) note(c cut, size int, brief bool) json.RawMessage {
 	if brief {
 		n.Unit, n.Bytes, n.URI, n.More = "", 0, "", nil
 	}
-	return encode(n)
+	return rawjson.MustEncode(n)
 }
 
 type note struct {

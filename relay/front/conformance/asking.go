@@ -8,6 +8,7 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/front"
+	"tabrelay/relay/rawjson"
 )
 
 // A question asks for values; the schemas are those the suite looks for.
@@ -77,11 +78,11 @@ func request(ctx context.Context, inputs ...front.Input) (map[string]json.RawMes
 }
 
 func form(key, message, schema string) front.Input {
-	return front.Input{Key: key, Method: front.Elicitation, Params: encode(map[string]any{"message": message, "requestedSchema": json.RawMessage(schema)})}
+	return front.Input{Key: key, Method: front.Elicitation, Params: rawjson.MustEncode(map[string]any{"message": message, "requestedSchema": json.RawMessage(schema)})}
 }
 
 func sample(key, prompt string, tokens int) front.Input {
-	return front.Input{Key: key, Method: front.Sampling, Params: encode(map[string]any{
+	return front.Input{Key: key, Method: front.Sampling, Params: rawjson.MustEncode(map[string]any{
 		"messages": []any{map[string]any{"role": "user", "content": text(prompt)}}, "maxTokens": tokens,
 	})}
 }
@@ -104,7 +105,7 @@ func (x *fixture) stateTools() []tool {
 			if fail != nil {
 				return nil, fail
 			}
-			return content(text(words + " " + string(encode(answers)))), nil
+			return content(text(words + " " + string(rawjson.MustEncode(answers)))), nil
 		}
 	}
 	return []tool{

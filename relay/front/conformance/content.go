@@ -10,6 +10,7 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/front"
+	"tabrelay/relay/rawjson"
 )
 
 var (
@@ -46,7 +47,7 @@ func (x *fixture) Read(_ context.Context, _ call.Session, uri string) ([]call.Re
 		c.Blob, _ = base64.StdEncoding.DecodeString(pixel)
 	case isTemplate && isData:
 		c.MIMEType = "application/json"
-		c.Text = string(encode(map[string]any{"id": id, "templateTest": true, "data": "Data for ID: " + id}))
+		c.Text = string(rawjson.MustEncode(map[string]any{"id": id, "templateTest": true, "data": "Data for ID: " + id}))
 	default:
 		return nil, fault.New(fault.ResourceNotFound, "There is no resource "+uri)
 	}
@@ -121,7 +122,7 @@ func (p *prompts) Render(ctx context.Context, _ call.Session, name string, args 
 func says(items ...map[string]any) *call.RenderedPrompt {
 	r := &call.RenderedPrompt{}
 	for _, item := range items {
-		r.Messages = append(r.Messages, call.PromptMessage{Role: "user", Content: encode(item)})
+		r.Messages = append(r.Messages, call.PromptMessage{Role: "user", Content: rawjson.MustEncode(item)})
 	}
 	return r
 }

@@ -13,6 +13,7 @@ import (
 	"tabrelay/relay/fault"
 	"tabrelay/relay/front"
 	"tabrelay/relay/plugin"
+	"tabrelay/relay/rawjson"
 	"tabrelay/relay/registry"
 )
 
@@ -150,7 +151,7 @@ func always(items ...map[string]any) run {
 func content(items ...map[string]any) *call.Result {
 	r := &call.Result{}
 	for _, item := range items {
-		r.Content = append(r.Content, encode(item))
+		r.Content = append(r.Content, rawjson.MustEncode(item))
 	}
 	return r
 }
@@ -161,19 +162,11 @@ func embedded(uri, kind, s string) map[string]any {
 	return map[string]any{"type": "resource", "resource": map[string]any{"uri": uri, "mimeType": kind, "text": s}}
 }
 
-func encode(value any) json.RawMessage {
-	b, err := json.Marshal(value)
-	if err != nil {
-		panic(err)
-	}
-	return b
-}
-
 // incapable says that the client cannot be asked for something.
 func incapable(method string) *fault.Error {
 	name, _, _ := strings.Cut(method, "/")
 	return fault.New(fault.ClientCapabilityMissing, "The client has not said that it can be asked for "+method,
-		fault.WithData(encode(map[string]any{"requiredCapabilities": map[string]any{name: map[string]any{}}})))
+		fault.WithData(rawjson.MustEncode(map[string]any{"requiredCapabilities": map[string]any{name: map[string]any{}}})))
 }
 
 var _ front.Caller = (*fixture)(nil)
