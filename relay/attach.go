@@ -28,22 +28,22 @@ func (r *Relay) attach(conn net.Conn, in *bufio.Reader) {
 	a, err := join.ReadAttach(in)
 	if err != nil {
 		r.Log.Debug().Err(err).Msg("a guest of the socket was not understood")
-		r.tell(conn, join.Answer{Refused: &join.Refused{Code: "INVALID_REQUEST", Message: "The relay did not understand who attaches: " + err.Error(), Hint: "install the same version of tabrelay everywhere"}})
+		r.tell(conn, join.AttachReply{Refused: &join.Refused{Code: "INVALID_REQUEST", Message: "The relay did not understand who attaches: " + err.Error(), Hint: "install the same version of tabrelay everywhere"}})
 		return
 	}
 	client, refused := r.recognize(a)
 	switch {
 	case refused != nil:
 		r.Log.Warn().Str("client", excerpt(a.Client)).Str("code", refused.Code).Msg("a client was refused")
-		r.tell(conn, join.Answer{Refused: refused})
+		r.tell(conn, join.AttachReply{Refused: refused})
 		return
 	case newer(a.Version, Version):
 		r.Log.Info().Str("version", a.Version).Msg("a newer tabrelay attaches; this relay makes room for it")
-		r.tell(conn, join.Answer{Handover: &join.Handover{Version: Version}})
+		r.tell(conn, join.AttachReply{Handover: &join.Handover{Version: Version}})
 		r.Stop()
 		return
 	}
-	if !r.tell(conn, join.Answer{Attached: &join.Attached{Version: Version, Client: client}}) {
+	if !r.tell(conn, join.AttachReply{Attached: &join.Attached{Version: Version, Client: client}}) {
 		return
 	}
 	log := r.Log.With().Str("client", client).Logger()
@@ -71,7 +71,7 @@ func (r *Relay) clientChanged(s call.Session, what string) {
 	r.events.Publish(event.Of(s), event.Session, fmt.Sprintf("The client %s %s", excerpt(s.Client), what), map[string]any{"via": s.Via, "change": what})
 }
 
-func (r *Relay) tell(conn net.Conn, a join.Answer) bool {
+func (r *Relay) tell(conn net.Conn, a join.AttachReply) bool {
 	if err := a.Write(conn); err != nil {
 		r.Log.Debug().Err(err).Msg("a guest of the socket left without its answer")
 		return false
@@ -81,7 +81,7 @@ func (r *Relay) tell(conn net.Conn, a join.Answer) bool {
 
 // recognize decides who attaches. A token names its client and must be known; without one the socket itself is
 // proof enough, and the client is called what it calls itself.
-func (r *Relay) recognize(a join.Attach) (client string, refused *join.Refused) {
+func (r *Relay) recognize(a join.AttachRequest) (client string, refused *join.Refused) {
 	if _, fail := r.front.Toolset(a.Toolset); fail != nil {
 		return "", &join.Refused{Code: string(fail.Code), Message: fail.Message, Hint: "correct --toolset in the client's configuration"}
 	}
@@ -144,7 +144,7 @@ func (g *guest) Read(p []byte) (int, error) {
 func (g *guest) Close() error {
 	if g.dismissed.Load() {
 		_ = g.conn.SetWriteDeadline(time.Now().Add(farewellTime)) // a shim that does not read misses little
-		_, _ = io.WriteString(g.conn, join.Farewell)              // as above
+		_, _ = io.WriteString(g.conn, join.ShutdownNotice)              // as above
 	}
 	return g.conn.Close()
 }
@@ -161,7 +161,7 @@ func (a answers) Write(p []byte) (int, error) {
 	if a.mute.Load() {
 		return 0, net.ErrClosed
 	}
-	if problem := join.Malformed(p); problem != "" { // the shim will hold it back, and cannot count it here
+	if problem := join.InvalidMessage(p); problem != "" { // the shim will hold it back, and cannot count it here
 		a.meter.Corruption("stdout")
 	}
 	return a.conn.Write(p)

@@ -153,7 +153,7 @@ func TestScopeChanges(t *testing.T) {
 	token := w.token("ann", call.Scope{})
 	r, _ := w.relay()
 	w.browser(func(c *hubtest.Call) { c.Return(c.Arguments) })
-	a := w.agentWith(nobodyStarts, &join.Shim{Token: token})
+	a := w.agentWith(nobodyStarts, &join.Proxy{Token: token})
 	a.call(1, "shop__pay", `{}`)
 	a.hears(`"id":1,`, `"result"`)
 

@@ -54,12 +54,12 @@
 //   - untrusted: prose of pages, between markers.
 //   - audit: rows of the audit log, their chain, their export, and who writes them behind the calls.
 //   - resource: what agents can read by URI, one provider for each scheme, and the guard for what leaves this machine.
-//   - join: many processes, one relay: lock, socket, shim.
+//   - join: one relay for many processes: instance lock, socket, stdio proxy.
 //   - connect, browser: configuration files of MCP clients; finding and starting a browser.
 //   - logfile: the relay's log. httpapi: what is served over HTTP: the access guard, the connection limiter, the table
 //     of routes.
 //   - relay: this package. plugins.go keeps browsers informed, unpacked.go writes the extension's folder, attach.go
-//     serves shims.
+//     serves stdio proxies.
 //   - doctor: what can be wrong around a relay, how it is found, and the next step for each.
 //   - bench: the load driver behind `tabrelay bench`.
 //   - cmd/tabrelay: flags, terminal, exit codes.
@@ -78,12 +78,12 @@
 //   - site: a plugin together with what a person configured for it.
 //   - bridge: the extension's resident script in a page's isolated world.
 //   - outcome: whether an action happened: not_executed, executed or unknown.
-//   - seat: the place of the one relay of a home folder. Shim: `tabrelay mcp`.
+//   - instance lock: held by the one relay of a home folder. Stdio proxy: `tabrelay mcp`, between an MCP client and the relay.
 //
 // # Locks
 //
 // A lock that nests inside another names the order in its package: hub (Hub.mu, groups.mu, leases.mu, browser.mu, queue.mu), front
-// (sessions.mu, httpSession.mu, flights.mu), join (Shim.sending, ledger.mu), permit (Permits.mu, under which the store is
+// (sessions.mu, httpSession.mu, flights.mu), join (Proxy.sending, inFlight.mu), permit (Permits.mu, under which the store is
 // waited for and listeners run, then desk.mu or grants.mu). Here roster.turn
 // and refused.reading come before all others. Between packages: offer.mu here, then reviews.mu, under which the store is waited for; offer.mu, then registry's change lock, under which
 // listeners run, then unpacked.mu, then the hub's and the front's.

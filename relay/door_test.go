@@ -136,7 +136,7 @@ func TestRevokedClientLeaves(t *testing.T) {
 		}
 		in, said := io.Pipe()
 		heard, out := io.Pipe()
-		shim := &join.Shim{Home: w.home, Token: token, In: in, Out: out, Log: zerolog.Nop(),
+		shim := &join.Proxy{Home: w.home, Token: token, In: in, Out: out, Log: zerolog.Nop(),
 			Start: func(context.Context) (join.State, error) {
 				return join.State{}, errors.New("nobody starts a relay here")
 			}}

@@ -124,13 +124,13 @@ func OfflinePermits(ctx context.Context, home config.Home, cfg config.Config) (*
 	if err := home.Create(); err != nil {
 		return nil, err
 	}
-	seat, err := join.Take(ctx, home)
+	seat, err := join.AcquireLock(ctx, home)
 	if err != nil {
 		return nil, err
 	}
 	db, err := store.Open(ctx, home.Database(), keeping(cfg), zerolog.Nop())
 	if err != nil {
-		_ = seat.Leave() // the database is the news
+		_ = seat.Release() // the database is the news
 		return nil, err
 	}
 	recorder, err := audit.NewRecorder(ctx, db, home.AuditPosition(), zerolog.Nop(), nil)
@@ -143,7 +143,7 @@ func OfflinePermits(ctx context.Context, home config.Home, cfg config.Config) (*
 		if err := db.Close(); err != nil {
 			return err
 		}
-		return seat.Leave()
+		return seat.Release()
 	}
 	o.Permits, err = permit.New(ctx, permit.Options{Store: db, Config: cfg.Permissions, Timeout: cfg.Approvals.Timeout, Known: offlineTarget(home), Tools: ownTools, Audit: o.log.Record})
 	if err != nil {

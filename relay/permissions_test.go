@@ -250,7 +250,7 @@ func TestWhatWasAllowedForASessionEndsWithIt(t *testing.T) {
 	asked := questions(t, r)
 	left, stop := r.events.Subscribe()
 	defer stop()
-	a := w.agentWith(nobodyStarts, &join.Shim{})
+	a := w.agentWith(nobodyStarts, &join.Proxy{})
 	for id, arguments := range []string{`{}`, `{"session":"second"}`} {
 		a.call(id, "shop__read", arguments)
 		q := asked()

@@ -64,7 +64,7 @@ type Relay struct {
 	config  config.Config // of the start; settings that may change meanwhile are in offer
 	began   time.Time
 	secrets *config.Secrets
-	seat    *join.Seat
+	seat    *join.InstanceLock
 	meter   *metrics.Metrics
 	letters *metrics.Letters
 	events  event.Bus
@@ -82,7 +82,7 @@ type Relay struct {
 	demo    *httpapi.Demo // nil when switched off
 
 	listener net.Listener
-	door     *join.Door
+	door     *join.Listener
 	server   *http.Server
 
 	base     context.Context // of every request; ends when the relay stops
@@ -134,7 +134,7 @@ func New(ctx context.Context, cfg config.Config, o Options) (r *Relay, err error
 
 // settle takes the home folder.
 func (r *Relay) settle(ctx context.Context) (err error) {
-	if r.seat, err = join.Take(ctx, r.Home); err != nil {
+	if r.seat, err = join.AcquireLock(ctx, r.Home); err != nil {
 		return err
 	}
 	if r.secrets, err = config.OpenSecrets(r.Home); err != nil {
@@ -244,7 +244,7 @@ func (r *Relay) listen(ctx context.Context) (err error) {
 
 // answer begins to serve the port and the socket.
 func (r *Relay) answer(context.Context) (err error) {
-	if r.door, err = r.seat.Open(r.attach); err != nil {
+	if r.door, err = r.seat.Listen(r.attach); err != nil {
 		return err
 	}
 	r.api = httpapi.New(httpapi.Options{
@@ -269,7 +269,7 @@ func (r *Relay) publish(ctx context.Context) error {
 	if err := r.folder.pair(r.Address(), r.secrets.Pairing()); err != nil {
 		return err
 	}
-	if err := r.seat.Announce(r.state()); err != nil {
+	if err := r.seat.WriteState(r.state()); err != nil {
 		return err
 	}
 	r.Log.Info().Str("address", r.Address()).Str("home", string(r.Home)).Str("version", Version).Msg("listening")
@@ -318,7 +318,7 @@ func (r *Relay) shutdown() error {
 	r.where.close()
 	var end ending
 	if r.door != nil {
-		end.note("close the socket", r.door.StopAdmitting())
+		end.note("close the socket", r.door.StopAccepting())
 	}
 	if r.desk != nil {
 		r.desk.Close()
@@ -353,7 +353,7 @@ func (r *Relay) shutdown() error {
 		end.note("close the demo site", r.demo.Close())
 	}
 	if r.seat != nil {
-		end.note("leave the seat", r.seat.Leave())
+		end.note("leave the seat", r.seat.Release())
 	}
 	return errors.Join(end...)
 }

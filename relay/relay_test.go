@@ -138,11 +138,11 @@ type agent struct {
 
 func (w *world) agent(start func(context.Context) (join.State, error)) *agent {
 	w.t.Helper()
-	return w.agentWith(start, &join.Shim{Client: "ann"})
+	return w.agentWith(start, &join.Proxy{Client: "ann"})
 }
 
 // agentWith is agent behind a shim that says who it is.
-func (w *world) agentWith(start func(context.Context) (join.State, error), shim *join.Shim) *agent {
+func (w *world) agentWith(start func(context.Context) (join.State, error), shim *join.Proxy) *agent {
 	w.t.Helper()
 	inReader, in := io.Pipe()
 	outReader, out := io.Pipe()
@@ -285,7 +285,7 @@ func TestHandover(t *testing.T) {
 		t.Errorf("the relay answered %+v", answer)
 	}
 	<-r.stop
-	if !join.AwaitVacant(t.Context(), w.home) {
+	if !join.AwaitLockFree(t.Context(), w.home) {
 		t.Error("the seat is still taken")
 	}
 }
@@ -312,7 +312,7 @@ func TestAttachmentIsRefused(t *testing.T) {
 	}
 }
 
-func introduce(t *testing.T, conn net.Conn, text string) (answer join.Answer) {
+func introduce(t *testing.T, conn net.Conn, text string) (answer join.AttachReply) {
 	t.Helper()
 	if _, err := io.WriteString(conn, text+"\n"); err != nil {
 		t.Fatal(err)

@@ -114,7 +114,7 @@ func TestMinimalModeSpeaksTheSameVersions(t *testing.T) {
 	ask := func(without error, line string) string {
 		t.Helper()
 		var out bytes.Buffer
-		shim := &join.Shim{Home: w.home, Version: Version, In: strings.NewReader(line + "\n"), Out: &out, Log: zerolog.Nop(), Without: without}
+		shim := &join.Proxy{Home: w.home, Version: Version, In: strings.NewReader(line + "\n"), Out: &out, Log: zerolog.Nop(), Disabled: without}
 		if err := shim.Run(t.Context()); without == nil && err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestMinimalModeSpeaksTheSameVersions(t *testing.T) {
 		lines = append(lines, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+version+`","capabilities":{},"clientInfo":{"name":"ann","version":"1"}}}`)
 	}
 	for _, line := range lines {
-		if with, without := ask(nil, line), ask(join.ErrForced, line); with != without {
+		if with, without := ask(nil, line), ask(join.ErrForcedMinimal, line); with != without {
 			t.Errorf("%s\nwith a relay    %s\nwithout a relay %s", line, with, without)
 		}
 	}

@@ -36,7 +36,7 @@ func gone(err error) bool { return errors.Is(err, errNoRelay) || errors.Is(err, 
 func (a *app) unanswered(ctx context.Context, happened string, err error) error {
 	soon, cancel := context.WithTimeout(ctx, endTime)
 	defer cancel()
-	if join.AwaitVacant(soon, a.home) {
+	if join.AwaitLockFree(soon, a.home) {
 		return failed("%w", errEnded).hinting("tabrelay logs shows why; tabrelay up starts it again")
 	}
 	return failed("%s: %w", happened, err).hinting("tabrelay logs shows why")

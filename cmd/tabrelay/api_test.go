@@ -43,11 +43,11 @@ func TestRelayEnds(t *testing.T) {
 // endsAtARequest is a relay whose process ends as soon as it has read the beginning of a request.
 func endsAtARequest(t *testing.T, home config.Home, ended chan<- error) {
 	t.Helper()
-	seat, err := join.Take(t.Context(), home)
+	lock, err := join.AcquireLock(t.Context(), home)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := seat.Announce(join.State{Address: "127.0.0.1:1", PID: 1}); err != nil {
+	if err := lock.WriteState(join.State{Address: "127.0.0.1:1", PID: 1}); err != nil {
 		t.Fatal(err)
 	}
 	listener, err := net.Listen("unix", home.Socket())
@@ -65,7 +65,7 @@ func endsAtARequest(t *testing.T, home config.Home, ended chan<- error) {
 			_ = conn.Close()                       // as a process that ends does
 			if knock > 0 {
 				_ = listener.Close()
-				ended <- seat.Leave()
+				ended <- lock.Release()
 				return
 			}
 		}

@@ -113,20 +113,20 @@ func connectBrowser(ctx context.Context, home config.Home, profile string, answe
 // tree. With occupy, as the first of them, no relay can start until vacate, which waits for the tools to be announced.
 // It prints what each call answered.
 func agent() {
-	var seat *join.Seat
+	var lock *join.InstanceLock
 	if os.Args[1] == "occupy" {
 		must(resolved().Create())
 		var err error
-		seat, err = join.Take(context.Background(), resolved())
+		lock, err = join.AcquireLock(context.Background(), resolved())
 		must(err)
 	}
-	shim := exec.Command("tabrelay", "mcp", "--client", "ann")
-	shim.Stderr = os.Stderr
-	in, err := shim.StdinPipe()
+	proxy := exec.Command("tabrelay", "mcp", "--client", "ann")
+	proxy.Stderr = os.Stderr
+	in, err := proxy.StdinPipe()
 	must(err)
-	outPipe, err := shim.StdoutPipe()
+	outPipe, err := proxy.StdoutPipe()
 	must(err)
-	must(shim.Start())
+	must(proxy.Start())
 	out := bufio.NewScanner(outPipe)
 	out.Buffer(nil, 16<<20)
 	ask := func(id int, method, params string) string {
@@ -137,7 +137,7 @@ func agent() {
 				return out.Text()
 			}
 		}
-		must(fmt.Errorf("the shim said nothing to %s", method))
+		must(fmt.Errorf("the proxy said nothing to %s", method))
 		return ""
 	}
 	hello := ask(0, "initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"ann","version":"1"}}`)
@@ -148,7 +148,7 @@ func agent() {
 		case "occupy":
 			fmt.Println(hello)
 		case "vacate":
-			must(seat.Leave())
+			must(lock.Release())
 			for out.Scan() && !strings.Contains(out.Text(), "notifications/tools/list_changed") {
 			}
 			fmt.Println(out.Text())
@@ -161,19 +161,19 @@ func agent() {
 			must(exec.Command("tabrelay", "down").Run())
 			fmt.Println("stopped the relay")
 		case "vacant":
-			if !join.Vacant(resolved()) {
+			if !join.LockFree(resolved()) {
 				must(fmt.Errorf("a relay runs"))
 			}
 			fmt.Println("no relay runs")
 		case "kill-tree":
-			killTree(shim.Process.Pid)
+			killTree(proxy.Process.Pid)
 			fmt.Println("killed the tree")
 		default:
 			fmt.Println(ask(i+1, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":{}}`, word)))
 		}
 	}
-	_ = in.Close()  // the shim may have been killed
-	_ = shim.Wait() // as above
+	_ = in.Close()  // the proxy may have been killed
+	_ = proxy.Wait() // as above
 }
 
 func resolved() config.Home {

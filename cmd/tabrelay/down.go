@@ -57,7 +57,7 @@ func (a *app) stopRelay(ctx context.Context, state join.State) error {
 			return failed("the relay with process id %d cannot be stopped: %w", state.PID, err)
 		}
 	}
-	if !join.AwaitVacant(ctx, a.home) {
+	if !join.AwaitLockFree(ctx, a.home) {
 		return failed("the relay with process id %d did not end within %s", state.PID, stopTime).hinting("end the process, then run: tabrelay down")
 	}
 	return nil

@@ -70,7 +70,7 @@ func furnish(e *testscript.Env) error {
 // endRelay ends a relay that a session which failed left behind.
 func endRelay(home config.Home) {
 	state, err := join.ReadState(home)
-	if err != nil || join.Vacant(home) {
+	if err != nil || join.LockFree(home) {
 		return
 	}
 	if process, err := os.FindProcess(state.PID); err == nil {

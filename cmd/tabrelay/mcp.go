@@ -14,8 +14,8 @@ import (
 	"tabrelay/relay/join"
 )
 
-// shimLines is how many log lines may wait for whoever reads stderr; a client need not read it at all.
-const shimLines = 256
+// maxLogLines is how many log lines may wait for whoever reads stderr; a client need not read it at all.
+const maxLogLines = 256
 
 func (a *app) mcp() *cobra.Command {
 	var toolset, client string
@@ -38,16 +38,16 @@ func (a *app) mcp() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			quiet := diode.NewWriter(a.err, shimLines, 0, func(int) {})
+			quiet := diode.NewWriter(a.err, maxLogLines, 0, func(int) {})
 			log := zerolog.New(quiet).Level(zerolog.WarnLevel).With().Timestamp().Logger()
-			shim := join.Shim{
+			proxy := join.Proxy{
 				Home: a.home, Version: relay.Version, Client: client, Token: os.Getenv("TABRELAY_TOKEN"), Toolset: toolset, Start: a.startRelay,
-				In: a.in, Out: &join.Outlet{To: out, Log: log}, Log: log, Without: homeless, Orphaned: join.Orphan(),
+				In: a.in, Out: &join.MessageWriter{To: out, Log: log}, Log: log, Disabled: homeless, ParentExited: join.ParentExited(),
 			}
 			if relay.Forced(os.Getenv(config.ForceMinimal)) {
-				shim.Without = join.ErrForced
+				proxy.Disabled = join.ErrForcedMinimal
 			}
-			return shim.Run(cmd.Context())
+			return proxy.Run(cmd.Context())
 		},
 	}
 	cmd.Flags().StringVar(&toolset, "toolset", "all", "which tools to offer: all, gateway, agents, or names of plugins with commas between")
@@ -64,10 +64,10 @@ func (a *app) mouth() (io.Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return join.Pace(out), nil
+	return join.NewPacedWriter(out), nil
 }
 
-// startRelay starts the relay for a shim. A configuration that cannot be read is seen here, before a process is started
+// startRelay starts the relay for a proxy. A configuration that cannot be read is seen here, before a process is started
 // for it.
 func (a *app) startRelay(ctx context.Context) (join.State, error) {
 	starter, err := a.starter()

@@ -50,7 +50,7 @@ func (a *app) starter() (join.Starter, error) {
 	return join.Starter{Executable: executable, Home: a.home}, err
 }
 
-// startInBackground is the process between a shim and its relay: it ends at once, so that the relay is nobody's
+// startInBackground is the process between a proxy and its relay: it ends at once, so that the relay is nobody's
 // child.
 func (a *app) startInBackground(ctx context.Context) error {
 	starter, err := a.starter()

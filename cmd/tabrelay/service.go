@@ -77,7 +77,7 @@ func (a *app) installService(ctx context.Context, print bool) error {
 
 // awaitService waits until the relay that the system starts answers.
 func (a *app) awaitService(ctx context.Context, s autostart.System) error {
-	late, cancel := context.WithTimeout(ctx, join.Patience)
+	late, cancel := context.WithTimeout(ctx, join.StartTimeout)
 	defer cancel()
 	for {
 		if state, ok := join.Running(late, a.home); ok {

@@ -187,7 +187,7 @@ func unusable(err error) bool {
 	var file *config.FileError
 	var list *plugin.ListError
 	var start *join.StartError
-	return errors.As(err, &wrong) || errors.As(err, &file) || errors.As(err, &list) || errors.As(err, &start) && start.Exit == exitUsage || errors.Is(err, join.ErrCorrupt)
+	return errors.As(err, &wrong) || errors.As(err, &file) || errors.As(err, &list) || errors.As(err, &start) && start.Exit == exitUsage || errors.Is(err, join.ErrInvalidOutput)
 }
 
 // explain is what failed, and the next step if one is known.

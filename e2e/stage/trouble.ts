@@ -42,7 +42,7 @@ export class TroubledStage {
       },
     });
     if (!proxy) throw new Error('the proxy was not opened');
-    closing.defer(() => stage.relay.tabrelay('down')); // a shim may have started it anew
+    closing.defer(() => stage.relay.tabrelay('down')); // a stdio proxy may have started it anew
     await openTab(stage);
     return new TroubledStage(stage, proxy);
   }

@@ -2,49 +2,54 @@ package join
 
 import (
 	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strings"
 
 	"tabrelay/relay/rawjson"
 )
 
-// maxAttach bounds the first line of an attachment; pending requests are in it.
-const maxAttach = 64 << 20
+// maxAttachLine bounds the first line of an attachment, which contains the pending requests, and one message of the
+// relay.
+const maxAttachLine = 64 << 20
 
-// Attach is the first line of an attachment: who is asking. The MCP conversation of one client follows it.
-type Attach struct {
-	Key     string            `json:"key"` // 32 hexadecimal digits, the same for the life of the shim
+// AttachRequest is the first line that a proxy sends. The MCP conversation of one client follows it.
+type AttachRequest struct {
+	Key     string            `json:"key"` // 32 hexadecimal digits, the same for the life of the proxy
 	Client  string            `json:"client,omitempty"`
 	Token   string            `json:"token,omitempty"`
 	Toolset string            `json:"toolset,omitempty"`
 	Version string            `json:"version"`
-	Pending []json.RawMessage `json:"pending,omitempty"` // tool calls that an earlier relay had and did not answer
+	Pending []json.RawMessage `json:"pending,omitempty"` // tool calls that an earlier relay received and did not answer
 }
 
-// Answer is the relay's first line. Exactly one member is set.
-type Answer struct {
+// AttachReply is the relay's first line. Exactly one member is set.
+type AttachReply struct {
 	Attached *Attached `json:"attached,omitempty"`
 	Refused  *Refused  `json:"refused,omitempty"`
 	Handover *Handover `json:"handover,omitempty"`
 }
 
-// Attached says that the conversation may go on.
+// Attached says that the conversation may begin.
 type Attached struct {
 	Version string `json:"version"` // of the relay
 	Client  string `json:"client"`  // as the relay knows the client
 }
 
-// Handover says that the relay is older than the shim, and ends so that the newer one can take its place.
+// Handover says that the relay is older than the proxy and ends, so that a newer one can be started.
 type Handover struct {
 	Version string `json:"version"`
 }
 
-// Farewell is the relay's last line when a person stopped it: unlike one that is lost, it is not started again until
-// the client wants something.
-const Farewell = `{"farewell":{}}` + "\n"
+// ShutdownNotice is the relay's last line when a person stopped it. The proxy then starts no relay until the client
+// sends a request that needs one.
+const ShutdownNotice = `{"farewell":{}}` + "\n"
 
 // Refused says why an attachment cannot be served, and what to do. It is an error.
 type Refused struct {
@@ -53,20 +58,20 @@ type Refused struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-// Error is the sentence of the refusal.
+// Error is the message of the refusal.
 func (r *Refused) Error() string { return r.Message }
 
-// errTooLong ends a line that does not end.
+// errTooLong is the error for a line beyond the limit.
 var errTooLong = errors.New("the line is too long")
 
 // ReadAttach reads the first line of an attachment.
-func ReadAttach(r *bufio.Reader) (a Attach, err error) {
-	line, err := readLine(r, maxAttach)
+func ReadAttach(r *bufio.Reader) (a AttachRequest, err error) {
+	line, err := readLine(r, maxAttachLine)
 	if err != nil {
 		return a, fmt.Errorf("cannot read who attaches: %w", err)
 	}
 	var first struct {
-		Attach *Attach `json:"attach"`
+		Attach *AttachRequest `json:"attach"`
 	}
 	if err := json.Unmarshal(line, &first); err != nil {
 		return a, fmt.Errorf("the first line is not JSON: %w", err)
@@ -77,15 +82,15 @@ func ReadAttach(r *bufio.Reader) (a Attach, err error) {
 	return *first.Attach, nil
 }
 
-// write sends the line. Requests travel as the exact text the client sent: their ids are looked up by it.
-func (a Attach) write(w io.Writer) error {
-	return writeLine(w, map[string]Attach{"attach": a})
+// write sends the line. Requests travel as the exact text the client sent, because they are recognized by it.
+func (a AttachRequest) write(w io.Writer) error {
+	return writeJSONLine(w, map[string]AttachRequest{"attach": a})
 }
 
 // Write sends the relay's first line.
-func (a Answer) Write(w io.Writer) error { return writeLine(w, a) }
+func (a AttachReply) Write(w io.Writer) error { return writeJSONLine(w, a) }
 
-func readAnswer(r *bufio.Reader) (a Answer, err error) {
+func readAttachReply(r *bufio.Reader) (a AttachReply, err error) {
 	line, err := readLine(r, 64<<10)
 	if err != nil {
 		return a, fmt.Errorf("the relay did not answer: %w", err)
@@ -96,7 +101,7 @@ func readAnswer(r *bufio.Reader) (a Answer, err error) {
 	return a, nil
 }
 
-func writeLine(w io.Writer, v any) error {
+func writeJSONLine(w io.Writer, v any) error {
 	line, err := rawjson.Encode(v)
 	if err == nil {
 		_, err = w.Write(append(line, '\n'))
@@ -120,4 +125,136 @@ func readLine(r *bufio.Reader, limit int) ([]byte, error) {
 			return line, errTooLong
 		}
 	}
+}
+
+// attachment is one connection of a proxy to one relay.
+type attachment struct {
+	conn    net.Conn
+	replies *bufio.Reader
+	replay  [][]byte // what the relay has to be sent before anything new
+}
+
+// rejoin attaches to the relay, starting one if necessary.
+func (p *Proxy) rejoin(ctx context.Context) (*attachment, error) {
+	if p.Disabled != nil {
+		return nil, p.Disabled
+	}
+	ctx, cancel := context.WithTimeout(ctx, StartTimeout)
+	defer cancel()
+	for {
+		calls, replay := p.requests.replay()
+		a, err := p.attach(ctx, AttachRequest{
+			Key: p.key, Client: p.Client, Token: p.Token, Toolset: p.Toolset, Version: p.Version, Pending: calls,
+		})
+		if err == nil {
+			a.replay = replay
+			return a, nil
+		}
+		var refused *Refused
+		var unable *cannotStart
+		if errors.As(err, &refused) || errors.As(err, &unable) || !poll(ctx) {
+			return nil, err
+		}
+	}
+}
+
+// attach connects to the relay and sends the request.
+func (p *Proxy) attach(ctx context.Context, request AttachRequest) (*attachment, error) {
+	conn, err := p.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	replies := bufio.NewReaderSize(conn, 64<<10)
+	var reply AttachReply
+	if err = request.write(conn); err == nil {
+		reply, err = readAttachReply(replies)
+	}
+	if !stop() {
+		err = errors.Join(err, ctx.Err())
+	}
+	switch {
+	case err != nil:
+	case reply.Refused != nil:
+		err = reply.Refused
+	case reply.Handover != nil:
+		p.Log.Info().Str("relay", reply.Handover.Version).Msg("an older relay ends for a newer one")
+		AwaitLockFree(ctx, p.Home)
+		err = errors.New("the older relay has not ended yet")
+	case reply.Attached == nil:
+		err = errors.New("the relay's answer has no meaning to this version of tabrelay")
+	}
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return &attachment{conn: conn, replies: replies}, nil
+}
+
+// connect opens the socket of the relay, which it starts if none answers.
+func (p *Proxy) connect(ctx context.Context) (net.Conn, error) {
+	conn, err := Dial(ctx, p.Home)
+	if err != nil {
+		if err = p.awaitStart(ctx); err != nil {
+			return nil, &cannotStart{err}
+		}
+		if conn, err = Dial(ctx, p.Home); err != nil {
+			return nil, fmt.Errorf("the relay started, but does not answer: %w", err)
+		}
+	}
+	p.starting = nil // the result of a start no longer matters
+	return conn, nil
+}
+
+// cannotStart is why no relay starts: trying again at once would not help.
+type cannotStart struct{ error }
+
+func (c *cannotStart) Unwrap() error { return c.error }
+
+// start is one start of a relay. On a busy machine it takes longer than a client waits, so it goes on in the
+// background.
+type start struct {
+	done chan struct{}
+	err  error // read after done
+}
+
+// errStarting is why there is no relay while one starts.
+var errStarting error = &StartError{
+	Text: "error: the relay is still starting\n" +
+		"hint: wait for it; if that takes minutes, ask the person to run: tabrelay doctor",
+}
+
+// awaitStart starts a relay, unless a start is under way, and waits for the result as long as ctx lives. The start
+// itself is never cancelled, not even when the client leaves: the next client finds a relay that runs, or is nearer to
+// it.
+func (p *Proxy) awaitStart(ctx context.Context) error {
+	if p.starting == nil {
+		one := &start{done: make(chan struct{})}
+		p.starting = one
+		go func() {
+			defer close(one.done)
+			_, one.err = p.Start(context.WithoutCancel(ctx))
+		}()
+	}
+	select {
+	case <-p.starting.done:
+		err := p.starting.err
+		p.starting = nil
+		return err
+	case <-ctx.Done():
+		return errStarting
+	}
+}
+
+// startDone is closed when the start that is under way has ended; nil when none is.
+func (p *Proxy) startDone() <-chan struct{} {
+	if p.starting == nil {
+		return nil
+	}
+	return p.starting.done
+}
+
+func newKey() string {
+	b := make([]byte, 16)
+	_, _ = rand.Read(b) // cannotStartRelay fails since Go 1.24
+	return hex.EncodeToString(b)
 }

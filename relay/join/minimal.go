@@ -12,7 +12,7 @@ import (
 	"tabrelay/relay/rawjson"
 )
 
-// Protocol versions that a shim can speak without a relay: the same as with one, which a test of the relay checks.
+// Protocol versions that a proxy can speak without a relay: the same as with one, which a test of the relay checks.
 // The first of the legacy era answers clients that ask for a version nobody knows (MCP 2025-11-25, "Lifecycle").
 const modernVersion = "2026-07-28"
 
@@ -21,29 +21,29 @@ var legacyVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11
 // logLevels are those of RFC 5424, as MCP names them, least first.
 var logLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
-// minimal answers a client while there is no relay and none can be had: its lifecycle, ping and log levels, and for
-// everything else why there is nothing. It promises no tools, so that no client waits for them. It belongs to the
-// goroutine of Shim.Run.
-type minimal struct {
-	name, version string
-	opened        bool // the client's initialize was answered, by a relay or here
-	here          bool // it was answered here, so the client knows of no tools
-	served        bool // a relay answered this client before
-	shut          bool // the client said shutdown
-	level         string
+// minimalServer answers a client while no relay can be reached: lifecycle, ping and log levels, and an error with the
+// reason for everything else. It promises no tools, so that no client waits for them. It belongs to the goroutine of
+// Proxy.Run.
+type minimalServer struct {
+	name, version   string
+	initialized     bool // the client's initialize was answered, by a relay or here
+	initializedHere bool // it was answered here, so the client knows of no tools
+	hadRelay        bool // a relay answered this client before
+	shutdown        bool // the client said shutdown
+	level           string
 }
 
-// request is one message of the client.
-type request struct {
-	id      json.RawMessage // nil: it expects no answer
+// offlineRequest is one message of the client.
+type offlineRequest struct {
+	id      json.RawMessage // nil: it expects no reply
 	method  string
 	params  []rawjson.Member
 	modern  bool
 	problem *fault.Error // why it is no request
-	answer  bool         // it answers a request of a relay
+	isReply bool         // it replies to a request of a relay
 }
 
-func parseRequest(text []byte) (m request) {
+func parseRequest(text []byte) (m offlineRequest) {
 	trimmed := bytes.TrimSpace(text)
 	if !json.Valid(trimmed) {
 		m.problem = fault.New(fault.ParseError, "The message is not JSON")
@@ -51,12 +51,14 @@ func parseRequest(text []byte) (m request) {
 	}
 	members, ok := rawjson.Members(trimmed)
 	if !ok {
-		m.problem = fault.New(fault.InvalidRequest, "The message is not a JSON object; batches are not answered without a relay")
+		m.problem = fault.New(fault.InvalidRequest, "The message is not a JSON object; batches are not answered "+
+			"without a relay")
 		return m
 	}
 	m.id = rawjson.Get(members, "id")
-	if rawjson.Get(members, "method") == nil && (rawjson.Get(members, "result") != nil || rawjson.Get(members, "error") != nil) {
-		m.answer = true
+	if rawjson.Get(members, "method") == nil && (rawjson.Get(members, "result") != nil ||
+		rawjson.Get(members, "error") != nil) {
+		m.isReply = true
 		return m
 	}
 	if bytes.Equal(m.id, []byte("null")) {
@@ -70,9 +72,9 @@ func parseRequest(text []byte) (m request) {
 	return m
 }
 
-// wantsRelay reports whether only a relay can do what the client asks.
-func (n *minimal) wantsRelay(m request) bool {
-	if m.answer || m.problem != nil || m.id == nil || n.shut || n.refusal(m) != nil {
+// needsRelay reports whether only a relay can do what the client asks.
+func (n *minimalServer) needsRelay(m offlineRequest) bool {
+	if m.isReply || m.problem != nil || m.id == nil || n.shutdown || n.lifecycleError(m) != nil {
 		return false
 	}
 	switch m.method {
@@ -82,69 +84,72 @@ func (n *minimal) wantsRelay(m request) bool {
 	return true
 }
 
-// promised reports whether a relay has promised the client that it can do what m asks.
-func (n *minimal) promised(m request) bool {
-	return n.wantsRelay(m) && (n.opened && !n.here || m.modern && n.served)
+// wasPromised reports whether a relay has promised the client that it can do what m asks.
+func (n *minimalServer) wasPromised(m offlineRequest) bool {
+	return n.needsRelay(m) && (n.initialized && !n.initializedHere || m.modern && n.hadRelay)
 }
 
-// refusal is why a request of the legacy era comes at the wrong moment.
-func (n *minimal) refusal(m request) *fault.Error {
+// lifecycleError is why a request of the legacy era is not allowed at this moment.
+func (n *minimalServer) lifecycleError(m offlineRequest) *fault.Error {
 	switch {
 	case m.modern || m.method == "ping":
 		return nil
-	case m.method == "exit" && !n.shut:
+	case m.method == "exit" && !n.shutdown:
 		return fault.New(fault.ShutdownNotRequested, "Shutdown not requested")
 	case m.method == "exit":
 		return nil
-	case n.shut:
-		return fault.New(fault.ShuttingDown, "Server shutting down", fault.WithHint("This connection was shut down by its client; open a new one."))
-	case m.method == "initialize" && n.opened:
+	case n.shutdown:
+		return fault.New(fault.ShuttingDown, "Server shutting down",
+			fault.WithHint("This connection was shut down by its client; open a new one."))
+	case m.method == "initialize" && n.initialized:
 		return fault.New(fault.AlreadyInitialized, "Server already initialized")
-	case !n.opened && m.method != "initialize" && m.method != "shutdown" && m.method != "server/discover":
+	case !n.initialized && m.method != "initialize" && m.method != "shutdown" && m.method != "server/discover":
 		return fault.New(fault.NotInitialized, "Server not initialized")
 	}
 	return nil
 }
 
-// answer is what a client hears to one message; nil when it expects nothing. why is what keeps the relay away.
-func (n *minimal) answer(m request, why reason) []byte {
+// answer is the reply to one message; nil when the client expects none. why is the reason for which there is no relay.
+func (n *minimalServer) answer(m offlineRequest, why reason) []byte {
 	switch {
-	case m.answer:
+	case m.isReply:
 		return nil
 	case m.problem != nil:
-		return refused(m, m.problem)
+		return refuse(m, m.problem)
 	case m.id == nil:
 		return nil
 	}
-	if failure := n.refusal(m); failure != nil {
-		return refused(m, failure)
+	if failure := n.lifecycleError(m); failure != nil {
+		return refuse(m, failure)
 	}
 	switch {
 	case m.method == "server/discover":
-		return succeeded(m, n.discover(why))
+		return resultReply(m.id, n.discover(why))
 	case m.modern:
-		return refused(m, unavailable(m.method, why))
+		return refuse(m, unavailable(m.method, why))
 	case m.method == "initialize":
-		n.opened, n.here = true, true
-		return succeeded(m, n.initialize(m, why))
+		n.initialized, n.initializedHere = true, true
+		return resultReply(m.id, n.initialize(m, why))
 	case m.method == "ping":
-		return succeeded(m, struct{}{})
+		return resultReply(m.id, struct{}{})
 	case m.method == "logging/setLevel":
 		return n.setLevel(m)
 	case m.method == "shutdown", m.method == "exit":
-		n.shut = true
-		return succeeded(m, struct{}{})
+		n.shutdown = true
+		return resultReply(m.id, struct{}{})
 	}
-	return refused(m, unavailable(m.method, why))
+	return refuse(m, unavailable(m.method, why))
 }
 
-func (n *minimal) setLevel(m request) []byte {
+func (n *minimalServer) setLevel(m offlineRequest) []byte {
 	var level string
-	if json.Unmarshal(rawjson.Get(m.params, "level"), &level) != nil || !slices.Contains(logLevels, strings.ToLower(level)) {
-		return refused(m, fault.New(fault.InvalidParams, "Invalid log level", fault.WithHint("Use one of "+strings.Join(logLevels, ", ")+".")))
+	if json.Unmarshal(rawjson.Get(m.params, "level"), &level) != nil ||
+		!slices.Contains(logLevels, strings.ToLower(level)) {
+		return refuse(m, fault.New(fault.InvalidParams, "Invalid log level",
+			fault.WithHint("Use one of "+strings.Join(logLevels, ", ")+".")))
 	}
 	n.level = strings.ToLower(level)
-	return succeeded(m, struct{}{})
+	return resultReply(m.id, struct{}{})
 }
 
 type (
@@ -157,9 +162,9 @@ type (
 	}
 )
 
-func (n *minimal) initialize(m request, why reason) any {
+func (n *minimalServer) initialize(m offlineRequest, why reason) any {
 	var asked string
-	_ = json.Unmarshal(rawjson.Get(m.params, "protocolVersion"), &asked) // what is no version is answered as an unknown one
+	_ = json.Unmarshal(rawjson.Get(m.params, "protocolVersion"), &asked) // anything else counts as an unknown version
 	if !slices.Contains(legacyVersions, asked) {
 		asked = legacyVersions[0]
 	}
@@ -171,11 +176,11 @@ func (n *minimal) initialize(m request, why reason) any {
 	}{asked, capabilities{}, identity{n.name, n.version}, why.instructions()}
 }
 
-func (n *minimal) discover(why reason) any {
+func (n *minimalServer) discover(why reason) any {
 	return struct {
 		Meta              map[string]identity `json:"_meta"`
 		ResultType        string              `json:"resultType"`
-		TTL               int                 `json:"ttlMs"` // 0: it may be another at any moment
+		TTL               int                 `json:"ttlMs"` // 0: it may change at any moment
 		CacheScope        string              `json:"cacheScope"`
 		SupportedVersions []string            `json:"supportedVersions"`
 		Capabilities      capabilities        `json:"capabilities"`
@@ -196,14 +201,16 @@ func unavailable(method string, why reason) *fault.Error {
 	case "completion":
 		what = "Completions capability"
 	}
-	return fault.New(fault.MethodNotFound, what+" unavailable in minimal mode: "+why.text, fault.WithHint(why.next+"\n"+recovery))
+	return fault.New(fault.MethodNotFound, what+" unavailable in minimal mode: "+why.text,
+		fault.WithHint(why.next+"\n"+recoveryHint))
 }
 
-// recovery is what a client's person has to know once the cause is gone.
-const recovery = "tabrelay goes on by itself once that is repaired; then reconnect this server in the client (or restart the client), so that it lists the tools."
+// recoveryHint is what the person has to do once the cause is gone.
+const recoveryHint = "tabrelay goes on by itself once that is repaired; " +
+	"then reconnect this server in the client (or restart the client), so that it lists the tools."
 
 // log is a notification of the legacy era, nil when the client does not want its level.
-func (n *minimal) log(level, text string) []byte {
+func (n *minimalServer) log(level, text string) []byte {
 	if slices.Index(logLevels, level) < slices.Index(logLevels, cmp.Or(n.level, "info")) {
 		return nil
 	}
@@ -214,28 +221,34 @@ func (n *minimal) log(level, text string) []byte {
 
 var toolsChanged = []byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 
-func succeeded(m request, result any) []byte {
-	return rawjson.MustEncode(struct {
-		JSONRPC string          `json:"jsonrpc"`
-		ID      json.RawMessage `json:"id"`
-		Result  any             `json:"result"`
-	}{"2.0", m.id, result})
+// reply is a JSON-RPC response.
+type reply struct {
+	JSONRPC string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id,omitempty"`
+	Result  any             `json:"result,omitempty"`
+	Error   *replyError     `json:"error,omitempty"`
 }
 
-func refused(m request, failure *fault.Error) []byte {
-	type problem struct {
-		Code    int          `json:"code"`
-		Message string       `json:"message"`
-		Data    *fault.Error `json:"data"`
-	}
-	return rawjson.MustEncode(struct {
-		JSONRPC string          `json:"jsonrpc"`
-		ID      json.RawMessage `json:"id,omitempty"`
-		Error   problem         `json:"error"`
-	}{"2.0", m.id, problem{failure.ProtocolNumber(m.modern), failure.Message, failure}})
+type replyError struct {
+	Code    int          `json:"code"`
+	Message string       `json:"message"`
+	Data    *fault.Error `json:"data"`
 }
 
-// reason is why there is no relay, in words that may go to a client: without the folders of this machine.
+func resultReply(id json.RawMessage, result any) []byte {
+	return rawjson.MustEncode(reply{JSONRPC: "2.0", ID: id, Result: result})
+}
+
+func errorReply(id json.RawMessage, code int, failure *fault.Error) []byte {
+	return rawjson.MustEncode(reply{JSONRPC: "2.0", ID: id, Error: &replyError{code, failure.Message, failure}})
+}
+
+// refuse is the protocol error for a message.
+func refuse(m offlineRequest, failure *fault.Error) []byte {
+	return errorReply(m.id, failure.ProtocolNumber(m.modern), failure)
+}
+
+// reason is why there is no relay, in words that may go to a client: without paths of this machine.
 type reason struct{ text, next string }
 
 // reasonOf words an error.
@@ -245,14 +258,15 @@ func reasonOf(err error, home string) reason {
 }
 
 func (r reason) instructions() string {
-	return "tabrelay is in minimal mode and offers no tools. Why: " + r.text + ".\nWhat to do: tell the person. " + r.next + "\n" + recovery
+	return "tabrelay is in minimal mode and offers no tools. Why: " + r.text +
+		".\nWhat to do: tell the person. " + r.next + "\n" + recoveryHint
 }
 
 func oneLine(text string) string {
 	return strings.TrimRight(fault.Sanitize(strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ")), ".")
 }
 
-// withoutFolders leaves out the home folder's path, and that of the person.
+// withoutFolders removes the path of the home folder, and shortens that of the user's folder to ~.
 func withoutFolders(text, home string) string {
 	text = strings.ReplaceAll(text, home+string(os.PathSeparator), "")
 	text = strings.ReplaceAll(text, home, "the home folder of tabrelay")

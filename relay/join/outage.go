@@ -2,6 +2,7 @@ package join
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -11,203 +12,281 @@ import (
 	"tabrelay/relay/fault"
 )
 
-// again is the least time between two attempts to have a relay: each may start a process.
-const again = time.Second
+const (
+	minRetryInterval = time.Second // between any two attempts to reach a relay: each may start a process
+	maxRetryInterval = 30 * time.Second
+)
 
-// ErrForced is why there is no relay when a person wants none.
-var ErrForced error = &StartError{Text: "error: TABRELAY_FORCE_MINIMAL is set\nhint: remove TABRELAY_FORCE_MINIMAL from the environment of tabrelay mcp"}
+// exitBadConfig is the exit code of a relay that cannot start until its configuration, or a file of its, is repaired.
+const exitBadConfig = 2
 
-// longestPause is between two attempts that nobody asked for.
-const longestPause = 30 * time.Second
+// ErrForcedMinimal is why no relay is used when the environment says so.
+var ErrForcedMinimal error = &StartError{Text: "error: TABRELAY_FORCE_MINIMAL is set\n" +
+	"hint: remove TABRELAY_FORCE_MINIMAL from the environment of tabrelay mcp"}
 
-// outage answers the client while there is no relay, until one can be had, the client has closed its end, or ctx is
-// done: the attachment to the next relay, or none. An error is that of the client's end.
+// outage is a time without a relay.
+type outage struct {
+	*Proxy
+	cause     error
+	tried     time.Time     // the last attempt to reach a relay
+	pause     time.Duration // until the next attempt that nothing else caused
+	retryOnce bool          // something changed after the start under way had begun
+}
+
+// serveOffline answers the client while there is no relay, until one is attached, the client has closed its end, or ctx
+// is done; in the last two cases it returns no attachment. An error is that of the client's end.
 //
-// A relay is tried again when the client wants something that only a relay can do, when one announces itself, when
-// configuration or secrets change, and when a start that was slow comes to its end. Where no person has to do anything
-// first it is also tried again without any of these, after pauses that grow, since a start costs two processes.
-func (s *Shim) outage(ctx context.Context, more <-chan struct{}, cause error) (*attachment, error) {
-	s.Log.Error().Err(cause).Msg("no relay can be had; only what needs none is answered")
-	if err := s.apologize(s.ledger.abandon(), cause, fault.Unknown); err != nil {
+// A relay is tried again when the client sends what only a relay can do, when a relay writes relay.json, when
+// configuration or secrets change, and when a slow start ends. If the cause is transient, it is also tried after
+// growing pauses, since a start costs two processes.
+func (p *Proxy) serveOffline(ctx context.Context, wake <-chan struct{}, cause error) (*attachment, error) {
+	p.Log.Error().Err(cause).Msg("no relay can be reached; the client is answered in minimal mode")
+	if err := p.failRequests(p.requests.takePending(), cause, fault.Unknown); err != nil {
 		return nil, err
 	}
-	tried, pause := time.Now(), again
-	if errors.Is(cause, errStopped) {
-		tried = time.Time{} // nothing was tried
+	o := &outage{Proxy: p, cause: cause, tried: time.Now(), pause: minRetryInterval}
+	if errors.Is(cause, errRelayStopped) {
+		o.tried = time.Time{} // nothing was tried
 	}
-	repaired, stop := s.repairs()
+	changes, stop := p.watchHome()
 	defer stop()
-	missed := false // a change that the start under way may have come too early for
 	for {
-		ended := s.finished() // looked at first: what the client said before its end is answered
-		for text, ok := s.first(); ok; text, ok = s.first() {
-			m := parseRequest(text)
-			if s.minimal.wantsRelay(m) && s.starting == nil && time.Since(tried) >= again {
-				next, err := s.rejoin(ctx)
-				if err == nil {
-					return next, nil
-				}
-				cause, tried = err, time.Now()
-			}
-			s.dropFirst()
-			if err := s.alone(text, m, cause); err != nil {
-				return nil, err
-			}
-		}
-		if ended || s.ledger.gone() {
-			return nil, nil
-		}
-		var due <-chan time.Time
-		if s.starting == nil && (missed || s.passes(cause)) {
-			due = time.After(time.Until(tried.Add(pause)))
+		closed := p.isInputClosed() // read first, so that what the client sent before it closed is answered
+		next, err := o.answerBuffered(ctx)
+		if err != nil || next != nil || closed || p.requests.hasExited() {
+			return next, err
 		}
 		select {
-		case <-more:
+		case <-wake:
 			continue
 		case <-ctx.Done():
 			return nil, nil
-		case <-s.started():
-		case <-due:
-			missed, pause = false, min(2*pause, longestPause)
-		case event := <-repaired:
-			if !s.isRepair(event, cause) {
+		case <-p.startDone():
+		case <-o.retryTimer():
+			o.retryOnce, o.pause = false, min(2*o.pause, maxRetryInterval)
+		case event := <-changes:
+			if !p.mayFix(event, o.cause) {
 				continue
 			}
-			if s.starting != nil && event.Name != s.Home.State() {
-				missed = true
+			if p.starting != nil && event.Name != p.Home.State() {
+				o.retryOnce = true
 				continue
 			}
 		}
-		next, err := s.rejoin(ctx)
-		if err == nil {
+		if next := o.retry(ctx); next != nil {
 			return next, nil
 		}
-		cause, tried = err, time.Now()
 	}
 }
 
-// passes reports whether a cause may be over by itself: it is none that a person has decided, or has to repair.
-func (s *Shim) passes(cause error) bool {
+// answerBuffered answers what the client has sent. It returns an attachment if a request needed a relay and there is
+// one.
+func (o *outage) answerBuffered(ctx context.Context) (*attachment, error) {
+	for text, ok := o.firstBuffered(); ok; text, ok = o.firstBuffered() {
+		m := parseRequest(text)
+		if o.offline.needsRelay(m) && o.starting == nil && time.Since(o.tried) >= minRetryInterval {
+			if next := o.retry(ctx); next != nil {
+				return next, nil
+			}
+		}
+		o.dropFirstBuffered()
+		if err := o.answerOffline(text, m, o.cause); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// retry tries to attach to a relay; it returns nil if that fails again.
+func (o *outage) retry(ctx context.Context) *attachment {
+	next, err := o.rejoin(ctx)
+	if err != nil {
+		o.cause, o.tried = err, time.Now()
+	}
+	return next
+}
+
+// retryTimer fires when a relay is to be tried without any other reason; nil: never.
+func (o *outage) retryTimer() <-chan time.Time {
+	if o.starting != nil || !o.retryOnce && !o.isTransient(o.cause) {
+		return nil
+	}
+	return time.After(time.Until(o.tried.Add(o.pause)))
+}
+
+// isTransient reports whether a cause may end by itself: no person has decided it or has to repair something.
+func (p *Proxy) isTransient(cause error) bool {
 	var refused *Refused
-	var said *StartError
+	var failed *StartError
 	var hinted interface { // a configuration that was read here
 		error
 		Hint() string
 	}
 	switch {
-	case s.Without != nil, errors.Is(cause, errStopped), errors.As(cause, &refused):
+	case p.Disabled != nil, errors.Is(cause, errRelayStopped), errors.As(cause, &refused):
 		return false
-	case errors.As(cause, &said):
-		return said.Exit != unusable
+	case errors.As(cause, &failed):
+		return failed.Exit != exitBadConfig
 	}
 	return !errors.As(cause, &hinted)
 }
 
-// unusable is the exit code of a relay that cannot start until its configuration, or a file of its, is repaired.
-const unusable = 2
-
-// alone answers one message without a relay, and remembers it for the next one where it must.
-func (s *Shim) alone(text []byte, m request, cause error) error {
-	why := reasonOf(cause, string(s.Home))
+// answerOffline answers one message without a relay, and records it for the next one if it changes the conversation.
+func (p *Proxy) answerOffline(text []byte, m offlineRequest, cause error) error {
+	why := reasonOf(cause, string(p.Home))
 	var reply []byte
-	switch {
-	case s.minimal.promised(m):
+	if p.offline.wasPromised(m) {
 		// A relay promised this client tools: their failure is one of a tool, not of the protocol.
-		reply = apology(line{id: string(m.id), method: m.method, text: text}, cause, fault.NotExecuted)
-	default:
-		reply = s.minimal.answer(m, why)
+		reply = failedReply(clientMessage{id: string(m.id), method: m.method}, cause, fault.NotExecuted)
+	} else {
+		reply = p.offline.answer(m, why)
 	}
 	switch m.method {
 	case "initialize", "logging/setLevel", "notifications/initialized", "shutdown", "exit":
-		s.ledger.sent(text)
-		s.ledger.answered(reply)
+		p.requests.recordSent(text)
+		p.requests.recordReply(reply)
 	}
-	if err := s.print(reply); err != nil {
+	if err := p.print(reply); err != nil {
 		return err
 	}
-	if m.method == "notifications/initialized" && s.minimal.here {
-		return s.print(s.minimal.log("error", "tabrelay offers no tools: "+why.text+". "+why.next))
+	if m.method == "notifications/initialized" && p.offline.initializedHere {
+		return p.print(p.offline.log("error", "tabrelay offers no tools: "+why.text+". "+why.next))
 	}
 	return nil
 }
 
-// recovered tells a client that was promised no tools that there are some now. What it does with it is up to it:
-// clients that look at the capabilities of initialize only have to be connected again.
-func (s *Shim) recovered() error {
-	if !s.minimal.here || s.minimal.shut {
+// announceRecovery tells a client that was promised no tools that there are some now. Clients that read capabilities
+// only from the reply to initialize have to reconnect.
+func (p *Proxy) announceRecovery() error {
+	if !p.offline.initializedHere || p.offline.shutdown {
 		return nil
 	}
-	s.minimal.here = false
-	if err := s.print(s.minimal.log("notice", "tabrelay works again. If no tools are listed, reconnect this server in the client, or restart the client.")); err != nil {
+	p.offline.initializedHere = false
+	if err := p.print(p.offline.log("notice", "tabrelay works again. "+
+		"If no tools are listed, reconnect this server in the client, or restart the client.")); err != nil {
 		return err
 	}
-	return s.print(toolsChanged)
+	return p.print(toolsChanged)
 }
 
 // print writes one message to the client.
-func (s *Shim) print(text []byte) error {
+func (p *Proxy) print(text []byte) error {
 	if text == nil {
 		return nil
 	}
-	if _, err := s.Out.Write(append(text[:len(text):len(text)], '\n')); err != nil {
-		return clientGone(err)
-	}
-	return nil
-}
-
-func clientGone(err error) error {
-	if errors.Is(err, ErrCorrupt) {
+	_, err := p.Out.Write(append(text[:len(text):len(text)], '\n'))
+	if err == nil || errors.Is(err, ErrInvalidOutput) {
 		return err
 	}
 	return fmt.Errorf("the client does not read any more: %w", err)
 }
 
-// first is the oldest message that no relay has heard.
-func (s *Shim) first() (text []byte, ok bool) {
-	s.sending.Lock()
-	defer s.sending.Unlock()
-	if len(s.held) == 0 {
+func (p *Proxy) firstBuffered() (text []byte, ok bool) {
+	p.sending.Lock()
+	defer p.sending.Unlock()
+	if len(p.buffered) == 0 {
 		return nil, false
 	}
-	return s.held[0], true
+	return p.buffered[0], true
 }
 
-func (s *Shim) dropFirst() {
-	s.sending.Lock()
-	defer s.sending.Unlock()
-	s.held = s.held[1:]
+func (p *Proxy) dropFirstBuffered() {
+	p.sending.Lock()
+	defer p.sending.Unlock()
+	p.buffered = p.buffered[1:]
 }
 
-// repairs tells of changes in the home folder. Where it cannot be watched, only the client's requests try again.
-func (s *Shim) repairs() (changes <-chan fsnotify.Event, stop func()) {
-	if s.Without != nil {
+// watchHome reports changes in the home folder. Where it cannot be watched, only requests of the client and timers
+// retry.
+func (p *Proxy) watchHome() (changes <-chan fsnotify.Event, stop func()) {
+	if p.Disabled != nil {
 		return nil, func() {}
 	}
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, func() {}
 	}
-	if err := watcher.Add(string(s.Home)); err != nil {
-		s.Log.Debug().Err(err).Msg("the home folder cannot be watched")
+	if err := watcher.Add(string(p.Home)); err != nil {
+		p.Log.Debug().Err(err).Msg("the home folder cannot be watched")
 	}
 	go func() {
-		for range watcher.Errors { // until it is closed; a change that is missed is seen at the client's next request
+		for range watcher.Errors { // until it is closed; the client's next request makes up for a missed change
 		}
 	}()
 	return watcher.Events, func() { _ = watcher.Close() } // nothing was written
 }
 
-// isRepair reports whether a change may have ended the cause. A relay that a person stopped is not started because
-// they edit a file.
-func (s *Shim) isRepair(e fsnotify.Event, cause error) bool {
-	if s.Without != nil || e.Op == fsnotify.Chmod && e.Name != s.Home.Secrets() {
+// mayFix reports whether a change may have ended the cause. A relay that a person stopped is not started because they
+// edit a file.
+func (p *Proxy) mayFix(e fsnotify.Event, cause error) bool {
+	if p.Disabled != nil || e.Op == fsnotify.Chmod && e.Name != p.Home.Secrets() {
 		return false
 	}
 	switch e.Name {
-	case s.Home.State():
+	case p.Home.State():
 		return !e.Has(fsnotify.Remove)
-	case s.Home.Config(), s.Home.Secrets(), s.Home.Database():
-		return !errors.Is(cause, errStopped)
+	case p.Home.Config(), p.Home.Secrets(), p.Home.Database():
+		return !errors.Is(cause, errRelayStopped)
 	}
 	return false
+}
+
+// failRequests answers requests that no relay will answer. An error is that of the client's end.
+func (p *Proxy) failRequests(requests []clientMessage, cause error, outcome fault.Outcome) error {
+	for _, m := range requests {
+		if err := p.print(failedReply(m, cause, outcome)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// failedReply is the reply to a request that no relay will answer: a failed result for a tool call, because models read
+// results, and a JSON-RPC error for anything else.
+func failedReply(m clientMessage, cause error, outcome fault.Outcome) []byte {
+	failure := failureOf(cause, outcome)
+	if m.method != "tools/call" {
+		return errorReply(json.RawMessage(m.id), failure.RPC(), failure)
+	}
+	var content []map[string]string
+	for _, text := range failure.Text() {
+		content = append(content, map[string]string{"type": "text", "text": text})
+	}
+	return resultReply(json.RawMessage(m.id), map[string]any{
+		"content": content, "isError": true, "_meta": map[string]any{"tabrelay/error": failure},
+	})
+}
+
+// failureOf is why a request has no answer. A relay that no longer knows the client has said so itself.
+func failureOf(cause error, outcome fault.Outcome) *fault.Error {
+	hint := nextStep(cause)
+	if outcome == fault.Unknown {
+		hint += "\nread the page before repeating the action."
+	}
+	var refused *Refused
+	if errors.As(cause, &refused) && refused.Code == string(fault.Unauthorized) {
+		return fault.New(fault.Unauthorized, fault.Sanitize(refused.Message),
+			fault.WithOutcome(outcome), fault.WithHint(hint))
+	}
+	return fault.New(fault.ExtensionLost, "The relay ended, and no other could be joined: "+
+		fault.Sanitize(cause.Error()),
+		fault.WithOutcome(outcome), fault.WithRetryable(outcome == fault.NotExecuted), fault.WithHint(hint))
+}
+
+// nextStep is what the person does about a relay that cannot be reached.
+func nextStep(cause error) string {
+	var hinted interface {
+		error
+		Hint() string
+	}
+	var refused *Refused
+	switch {
+	case errors.Is(cause, errRelayStopped):
+		return "Ask the person to run: tabrelay up"
+	case errors.As(cause, &refused) && refused.Hint != "":
+		return refused.Hint
+	case errors.As(cause, &hinted) && hinted.Hint() != "":
+		return hinted.Hint()
+	}
+	return "Ask the person to run: tabrelay doctor"
 }

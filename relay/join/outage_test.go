@@ -12,25 +12,25 @@ import (
 	"tabrelay/relay/config"
 )
 
-// slow is a start of a relay that takes until the test lets it go on.
-type slow struct {
+// slowStart is a start of a relay that takes until the test sends to finish.
+type slowStart struct {
 	t      *testing.T
 	home   config.Home
-	begun  atomic.Int32
-	goOn   chan error // how it ends
+	starts atomic.Int32
+	finish chan error // the result of the start
 	opened chan *fakeRelay
 }
 
-func newSlow(t *testing.T) *slow {
-	return &slow{t: t, home: config.Home(t.TempDir()), goOn: make(chan error), opened: make(chan *fakeRelay, 1)}
+func newSlowStart(t *testing.T) *slowStart {
+	return &slowStart{t: t, home: config.Home(t.TempDir()), finish: make(chan error), opened: make(chan *fakeRelay, 1)}
 }
 
-func (s *slow) start(ctx context.Context) (State, error) {
-	s.begun.Add(1)
+func (s *slowStart) start(ctx context.Context) (State, error) {
+	s.starts.Add(1)
 	select {
-	case err := <-s.goOn:
+	case err := <-s.finish:
 		if err == nil {
-			s.opened <- openFake(s.t, s.home)
+			s.opened <- startFake(s.t, s.home)
 		}
 		return State{}, err
 	case <-ctx.Done():
@@ -38,125 +38,125 @@ func (s *slow) start(ctx context.Context) (State, error) {
 	}
 }
 
-func (c *client) hearsOf(t *testing.T, parts ...string) {
+func (c *client) receivesText(t *testing.T, parts ...string) {
 	t.Helper()
 	c.out.Scan()
 	for _, part := range parts {
 		if !strings.Contains(c.out.Text(), part) {
-			t.Fatalf("the client heard %s, which lacks %s", c.out.Text(), part)
+			t.Fatalf("the client received %s, which lacks %s", c.out.Text(), part)
 		}
 	}
 }
 
 const listTools = `{"method":"tools/list","jsonrpc":"2.0","id":3}`
 
-// A relay that takes longer to start than a client waits is announced when it is there.
-func TestSlowStartIsAwaitedBehindMinimalMode(t *testing.T) {
+// A relay that takes longer to start than a client waits is announced when it has started.
+func TestSlowStartIsBridgedByMinimalMode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSlow(t)
-		c := runShim(t, &Shim{Home: s.home, Version: "1", Start: s.start})
-		c.say(t, initialize)
-		c.hearsOf(t, `"capabilities":{"logging":{}}`, "Why: the relay is still starting.", "Wait for it; if that takes minutes")
-		c.say(t, initialized)
-		c.hearsOf(t, `"level":"error"`, "the relay is still starting")
-		c.say(t, listTools)
-		c.hearsOf(t, `"id":3`, "Tools capability unavailable in minimal mode: the relay is still starting")
+		s := newSlowStart(t)
+		c := runProxy(t, &Proxy{Home: s.home, Version: "1", Start: s.start})
+		c.send(t, initialize)
+		c.receivesText(t, `"capabilities":{"logging":{}}`, "Why: the relay is still starting.",
+			"Wait for it; if that takes minutes")
+		c.send(t, initialized)
+		c.receivesText(t, `"level":"error"`, "the relay is still starting")
+		c.send(t, listTools)
+		c.receivesText(t, `"id":3`, "Tools capability unavailable in minimal mode: the relay is still starting")
 
-		s.goOn <- nil
+		s.finish <- nil
 		relay := <-s.opened
-		g := (<-relay.calls).welcome(t)
-		c.hearsOf(t, "tabrelay works again")
-		c.hears(t, string(toolsChanged))
-		g.hears(t, initialize)
-		g.hears(t, initialized)
-		g.say(t, hello) // which the client has had, from the shim
-		c.say(t, listTools)
-		g.hears(t, listTools)
-		if n := s.begun.Load(); n != 1 {
+		g := (<-relay.attached).accept(t)
+		c.receivesText(t, "tabrelay works again")
+		c.receives(t, string(toolsChanged))
+		g.receives(t, initialize)
+		g.receives(t, initialized)
+		g.send(t, initializeReply) // the proxy has sent it to the client already
+		c.send(t, listTools)
+		g.receives(t, listTools)
+		if n := s.starts.Load(); n != 1 {
 			t.Errorf("%d relays were started", n)
 		}
 		relay.crash(g)
-		s.goOn <- errors.New("enough")
+		s.finish <- errors.New("enough")
 	})
 }
 
-// A client that gives up leaves behind a relay that goes on starting.
-func TestSlowStartOutlivesItsClient(t *testing.T) {
+func TestStartIsNotCancelledWhenClientLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSlow(t)
-		c := runShim(t, &Shim{Home: s.home, Start: s.start})
-		c.say(t, initialize)
-		c.hearsOf(t, "Why: the relay is still starting.")
+		s := newSlowStart(t)
+		c := runProxy(t, &Proxy{Home: s.home, Start: s.start})
+		c.send(t, initialize)
+		c.receivesText(t, "Why: the relay is still starting.")
 		_ = c.in.Close() // a pipe closes without failure
 		if err := <-c.ended; !errors.Is(err, errStarting) {
 			t.Errorf("got %v", err)
 		}
-		s.goOn <- errors.New("it was not given up")
+		s.finish <- errors.New("it was not given up")
 	})
 }
 
-// What becomes of a start matters no more once another relay is joined: one that a person stops then stays stopped.
-func TestSlowStartIsForgottenOnceThereIsARelay(t *testing.T) {
+// In particular, that relay is not started again when a person stops it.
+func TestResultOfStartIsIgnoredOnceAttached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSlow(t)
-		c := runShim(t, &Shim{Home: s.home, Start: s.start})
-		c.say(t, initialize)
-		c.hearsOf(t, "Why: the relay is still starting.")
-		other := openFake(t, s.home)
-		if err := other.seat.Announce(State{Address: "127.0.0.1:1", PID: 1}); err != nil {
+		s := newSlowStart(t)
+		c := runProxy(t, &Proxy{Home: s.home, Start: s.start})
+		c.send(t, initialize)
+		c.receivesText(t, "Why: the relay is still starting.")
+		other := startFake(t, s.home)
+		if err := other.lock.WriteState(State{Address: "127.0.0.1:1", PID: 1}); err != nil {
 			t.Fatal(err)
 		}
-		g := (<-other.calls).welcome(t)
-		c.hearsOf(t, "tabrelay works again")
-		c.hears(t, string(toolsChanged))
-		g.hears(t, initialize)
-		g.say(t, hello)
-		s.goOn <- errors.New("a relay is already running")
-		c.say(t, pay)
-		g.hears(t, pay)
-		g.say(t, strings.TrimSpace(Farewell))
+		g := (<-other.attached).accept(t)
+		c.receivesText(t, "tabrelay works again")
+		c.receives(t, string(toolsChanged))
+		g.receives(t, initialize)
+		g.send(t, initializeReply)
+		s.finish <- errors.New("a relay is already running")
+		c.send(t, callRequest)
+		g.receives(t, callRequest)
+		g.send(t, strings.TrimSpace(ShutdownNotice))
 		other.crash(g)
-		c.hearsOf(t, "it was stopped with: tabrelay down")
-		c.say(t, `{"method":"ping","jsonrpc":"2.0","id":2}`)
-		c.hears(t, `{"jsonrpc":"2.0","id":2,"result":{}}`)
-		if n := s.begun.Load(); n != 1 {
+		c.receivesText(t, "it was stopped with: tabrelay down")
+		c.send(t, `{"method":"ping","jsonrpc":"2.0","id":2}`)
+		c.receives(t, `{"jsonrpc":"2.0","id":2,"result":{}}`)
+		if n := s.starts.Load(); n != 1 {
 			t.Errorf("%d relays were started", n)
 		}
 	})
 }
 
-// Nobody asks and nothing changes: a start that failed for a cause that may pass is tried again.
-func TestFailedStartIsTriedAgain(t *testing.T) {
+// The client sends nothing and no file changes meanwhile.
+func TestTransientStartFailureIsRetried(t *testing.T) {
 	t.Parallel()
-	s := newSlow(t)
-	c := runShim(t, &Shim{Home: s.home, Version: "1", Start: s.start})
-	s.goOn <- &StartError{Text: "error: another process holds relay.lock and does not answer", Exit: 1}
-	c.say(t, initialize)
-	c.hearsOf(t, "Why: another process holds relay.lock and does not answer.")
-	s.goOn <- nil
-	(<-(<-s.opened).calls).welcome(t)
-	c.hearsOf(t, "tabrelay works again")
-	c.hears(t, string(toolsChanged))
+	s := newSlowStart(t)
+	c := runProxy(t, &Proxy{Home: s.home, Version: "1", Start: s.start})
+	s.finish <- &StartError{Text: "error: another process holds relay.lock and does not answer", Exit: 1}
+	c.send(t, initialize)
+	c.receivesText(t, "Why: another process holds relay.lock and does not answer.")
+	s.finish <- nil
+	(<-(<-s.opened).attached).accept(t)
+	c.receivesText(t, "tabrelay works again")
+	c.receives(t, string(toolsChanged))
 }
 
-// A configuration that is repaired while a relay starts may have been read before.
-func TestRepairDuringASlowStartCounts(t *testing.T) {
+// The relay may have read the configuration before it was repaired.
+func TestChangeDuringSlowStartIsRetried(t *testing.T) {
 	t.Parallel()
-	s := newSlow(t)
-	c := runShim(t, &Shim{Home: s.home, Version: "1", Start: s.start})
-	c.say(t, initialize)
-	c.hearsOf(t, "Why: the relay is still starting.")
+	s := newSlowStart(t)
+	c := runProxy(t, &Proxy{Home: s.home, Version: "1", Start: s.start})
+	c.send(t, initialize)
+	c.receivesText(t, "Why: the relay is still starting.")
 	if err := os.WriteFile(s.home.Config(), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.goOn <- &StartError{Text: "error: config.json: not JSON", Exit: unusable}
-	s.goOn <- nil
-	(<-(<-s.opened).calls).welcome(t)
-	c.hearsOf(t, "tabrelay works again")
-	c.hears(t, string(toolsChanged))
+	s.finish <- &StartError{Text: "error: config.json: not JSON", Exit: exitBadConfig}
+	s.finish <- nil
+	(<-(<-s.opened).attached).accept(t)
+	c.receivesText(t, "tabrelay works again")
+	c.receives(t, string(toolsChanged))
 }
 
-func TestCausesThatPass(t *testing.T) {
+func TestIsTransient(t *testing.T) {
 	for _, test := range []struct {
 		cause error
 		want  bool
@@ -167,13 +167,13 @@ func TestCausesThatPass(t *testing.T) {
 		{&cannotStart{&StartError{Text: "error: secrets.json is damaged", Exit: 2}}, false},
 		{&cannotStart{&config.FileError{Err: errors.New("config.json: not JSON"), Next: "correct it"}}, false},
 		{errors.Join(&Refused{Code: "UNAUTHORIZED"}, nil), false},
-		{errStopped, false},
+		{errRelayStopped, false},
 	} {
-		if got := (&Shim{}).passes(test.cause); got != test.want {
+		if got := (&Proxy{}).isTransient(test.cause); got != test.want {
 			t.Errorf("%v passes: %t", test.cause, got)
 		}
 	}
-	if (&Shim{Without: ErrForced}).passes(ErrForced) {
+	if (&Proxy{Disabled: ErrForcedMinimal}).isTransient(ErrForcedMinimal) {
 		t.Error("a mode that a person asked for passes")
 	}
 }

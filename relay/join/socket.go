@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,15 +19,14 @@ import (
 	"tabrelay/relay/config"
 )
 
-// maxSocketPath is the longest path every system accepts for a socket: macOS has room for 104 bytes with the
-// closing zero.
+// maxSocketPath is the longest socket path that every system accepts: macOS has 104 bytes with the final zero.
 const maxSocketPath = 103
 
-// greeting is how long a program that opened the socket may take to say what it wants.
-const greeting = 10 * time.Second
+// firstByteTimeout is how long a program that connected to the socket may take to send its first byte.
+const firstByteTimeout = 10 * time.Second
 
-// socketPath is relay.sock, or, where the home folder's path is too long for a socket, a name derived from it in
-// a folder of this user only.
+// socketPath is relay.sock in the home folder, or, where that path is too long for a socket, a name derived from it in
+// a private folder of this user.
 func socketPath(home config.Home) string {
 	if path := home.Socket(); len(path) <= maxSocketPath {
 		return path
@@ -35,31 +35,31 @@ func socketPath(home config.Home) string {
 	return filepath.Join(os.TempDir(), "tabrelay-"+strconv.Itoa(os.Getuid()), hex.EncodeToString(sum[:8])+".sock")
 }
 
-// Dial opens the socket of the running relay.
+// Dial connects to the socket of the running relay.
 func Dial(ctx context.Context, home config.Home) (net.Conn, error) {
 	var d net.Dialer
 	return d.DialContext(ctx, "unix", socketPath(home))
 }
 
-// Door is the relay's end of the socket. Two kinds of guests come: attachments of MCP clients, whose first byte
+// Listener accepts connections on the relay's socket. There are two kinds: attachments of MCP clients, whose first byte
 // opens a JSON object, and HTTP requests of the command line.
-type Door struct {
+type Listener struct {
 	listener net.Listener
 	attach   func(net.Conn, *bufio.Reader)
-	http     *httpGuests
+	http     *httpListener
 
-	mu     sync.Mutex
-	guests map[net.Conn]bool // that have not said what they want
-	closed bool
-	done   chan struct{}
-	wg     sync.WaitGroup
+	mu           sync.Mutex
+	unidentified map[net.Conn]bool // connections that have not sent a byte yet
+	closed       bool
+	done         chan struct{}
+	wg           sync.WaitGroup
 }
 
-// Open listens on the socket. A file that an earlier relay left behind is removed: the caller holds the [Seat].
-// attach is called on a goroutine of its own for every attachment; the connection is closed when it returns.
-func (s *Seat) Open(attach func(net.Conn, *bufio.Reader)) (*Door, error) {
-	path := socketPath(s.home)
-	if err := ownFolder(filepath.Dir(path), s.home); err != nil {
+// Listen listens on the socket. The caller holds the lock, so that a socket file left by an earlier relay may be
+// removed. attach runs on a goroutine of its own for every attachment; the connection is closed when it returns.
+func (l *InstanceLock) Listen(attach func(net.Conn, *bufio.Reader)) (*Listener, error) {
+	path := socketPath(l.home)
+	if err := makePrivateFolder(filepath.Dir(path), l.home); err != nil {
 		return nil, err
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -72,13 +72,16 @@ func (s *Seat) Open(attach func(net.Conn, *bufio.Reader)) (*Door, error) {
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot close %s to other users: %w", path, err), listener.Close())
 	}
-	d := &Door{listener: listener, attach: attach, http: newHTTPGuests(listener.Addr()), guests: map[net.Conn]bool{}, done: make(chan struct{})}
+	d := &Listener{
+		listener: listener, attach: attach, http: newHTTPListener(listener.Addr()),
+		unidentified: map[net.Conn]bool{}, done: make(chan struct{}),
+	}
 	d.wg.Go(d.accept)
 	return d, nil
 }
 
-// ownFolder makes the folder of a socket outside the home folder, and refuses one that is not ours alone.
-func ownFolder(dir string, home config.Home) error {
+// makePrivateFolder makes the folder of a socket outside the home folder, and refuses one that others can open.
+func makePrivateFolder(dir string, home config.Home) error {
 	if dir == string(home) {
 		return nil
 	}
@@ -90,101 +93,103 @@ func ownFolder(dir string, home config.Home) error {
 		return fmt.Errorf("cannot look at the socket's folder: %w", err)
 	}
 	if !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !config.Owned(info) {
-		return fmt.Errorf("%s belongs to another user or is open to others; remove it, or set TABRELAY_HOME to a shorter path", dir)
+		return fmt.Errorf("%s belongs to another user or is open to others; "+
+			"remove it, or set TABRELAY_HOME to a shorter path", dir)
 	}
 	return nil
 }
 
-func (d *Door) accept() {
+func (l *Listener) accept() {
 	for {
-		conn, err := d.listener.Accept()
+		conn, err := l.listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
 		if err != nil {
-			// Out of file descriptors, most likely: others have to end before it is worth asking again.
+			// Most likely the process is out of file descriptors: wait before trying again.
 			select {
-			case <-time.After(pause):
-			case <-d.done:
+			case <-time.After(pollInterval):
+			case <-l.done:
 			}
 			continue
 		}
-		if !d.admit(conn) {
-			_ = conn.Close() // the door closed meanwhile
+		if !l.track(conn) {
+			_ = conn.Close() // the listener was closed meanwhile
 			return
 		}
-		d.wg.Go(func() { d.greet(conn) })
+		l.wg.Go(func() { l.route(conn) })
 	}
 }
 
-func (d *Door) admit(conn net.Conn) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.closed {
-		d.guests[conn] = true
+func (l *Listener) track(conn net.Conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.closed {
+		l.unidentified[conn] = true
 	}
-	return !d.closed
+	return !l.closed
 }
 
-// greet finds out what a guest wants.
-func (d *Door) greet(conn net.Conn) {
-	_ = conn.SetReadDeadline(time.Now().Add(greeting)) // fails only on a closed connection, as the read will
+// route reads the first byte of a connection and hands it to attach or to the HTTP server.
+func (l *Listener) route(conn net.Conn) {
+	// fails only on a closed connection, where Peek fails too
+	_ = conn.SetReadDeadline(time.Now().Add(firstByteTimeout))
 	r := bufio.NewReaderSize(conn, 64<<10)
 	first, err := r.Peek(1)
 	_ = conn.SetReadDeadline(time.Time{})
-	d.mu.Lock()
-	delete(d.guests, conn)
-	d.mu.Unlock()
+	l.mu.Lock()
+	delete(l.unidentified, conn)
+	l.mu.Unlock()
 	switch {
 	case err != nil:
 	case first[0] == '{':
-		d.attach(conn, r)
+		l.attach(conn, r)
 	default:
-		if d.http.lead(readAhead{conn, r}) {
+		if l.http.deliver(bufferedConn{conn, r}) {
 			return // the HTTP server closes it
 		}
 	}
-	_ = conn.Close() // whatever ends it, the guest has had its answer
+	_ = conn.Close() // a failure changes nothing: the reply was sent
 }
 
-// StopAdmitting lets nobody in any more; those who are in stay. It may be called more than once.
-func (d *Door) StopAdmitting() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
+// StopAccepting stops accepting connections; attachments go on. It may be called more than once.
+func (l *Listener) StopAccepting() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
 		return nil
 	}
-	d.closed = true
-	for conn := range d.guests {
-		_ = conn.Close() // it has not said anything yet
+	l.closed = true
+	for conn := range l.unidentified {
+		_ = conn.Close() // nothing was read from it
 	}
-	close(d.done)
-	return d.listener.Close()
+	close(l.done)
+	return l.listener.Close()
 }
 
-// Close stops admitting guests, and waits for those that are attached to leave. It may be called more than once.
-func (d *Door) Close() error {
-	err := errors.Join(d.StopAdmitting(), d.http.Close())
-	d.wg.Wait()
+// Close stops accepting and waits for attached clients to leave. It may be called more than once.
+func (l *Listener) Close() error {
+	err := errors.Join(l.StopAccepting(), l.http.Close())
+	l.wg.Wait()
 	return err
 }
 
-// HTTP is the listener of the guests that speak HTTP. Closing it leaves the socket to the attachments.
-func (d *Door) HTTP() net.Listener { return d.http }
+// HTTP is the listener for connections that carry HTTP. Closing it does not affect attachments.
+func (l *Listener) HTTP() net.Listener { return l.http }
 
-type httpGuests struct {
+type httpListener struct {
 	addr   net.Addr
 	next   chan net.Conn
 	once   sync.Once
 	closed chan struct{}
 }
 
-func newHTTPGuests(addr net.Addr) *httpGuests {
-	return &httpGuests{addr: addr, next: make(chan net.Conn), closed: make(chan struct{})}
+func newHTTPListener(addr net.Addr) *httpListener {
+	return &httpListener{addr: addr, next: make(chan net.Conn), closed: make(chan struct{})}
 }
 
-// lead hands a guest to the HTTP server, unless it is gone.
-func (g *httpGuests) lead(conn net.Conn) bool {
+// deliver hands a connection to the HTTP server; it reports false when that is closed.
+func (g *httpListener) deliver(conn net.Conn) bool {
 	select {
 	case g.next <- conn:
 		return true
@@ -193,7 +198,7 @@ func (g *httpGuests) lead(conn net.Conn) bool {
 	}
 }
 
-func (g *httpGuests) Accept() (net.Conn, error) {
+func (g *httpListener) Accept() (net.Conn, error) {
 	select {
 	case conn := <-g.next:
 		return conn, nil
@@ -202,17 +207,25 @@ func (g *httpGuests) Accept() (net.Conn, error) {
 	}
 }
 
-func (g *httpGuests) Close() error {
+func (g *httpListener) Close() error {
 	g.once.Do(func() { close(g.closed) })
 	return nil
 }
 
-func (g *httpGuests) Addr() net.Addr { return g.addr }
+func (g *httpListener) Addr() net.Addr { return g.addr }
 
-// readAhead is a connection of which a part was read already.
-type readAhead struct {
+// bufferedConn is a connection whose first bytes are in a buffer already.
+type bufferedConn struct {
 	net.Conn
 	r *bufio.Reader
 }
 
-func (c readAhead) Read(p []byte) (int, error) { return c.r.Read(p) }
+func (c bufferedConn) Read(p []byte) (int, error) { return c.r.Read(p) }
+
+// HTTP is a client for the relay's own HTTP routes, over the socket. The host of its URLs is 127.0.0.1. It needs no
+// token, so that none can be sent to another program that took the relay's port.
+func HTTP(home config.Home) *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return Dial(ctx, home) },
+	}}
+}

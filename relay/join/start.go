@@ -10,18 +10,19 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"tabrelay/relay/config"
 )
 
-// StartError is what a relay said that could not start.
+// StartError is what a relay printed that could not start.
 type StartError struct {
 	Text string // its error output: `error: …` and `hint: …` lines
 	Exit int    // its exit code; 0 when that is not known
 }
 
-// Error is what was wrong, without the words that the command line adds again.
+// Error is the text of the error lines, without the prefix that the command line adds again.
 func (e *StartError) Error() string {
 	if said := e.lines("error: "); said != "" {
 		return said
@@ -29,7 +30,7 @@ func (e *StartError) Error() string {
 	return e.Text
 }
 
-// Hint is the next step the relay named, if it did.
+// Hint is the text of the hint lines, empty when there are none.
 func (e *StartError) Hint() string { return e.lines("hint: ") }
 
 func (e *StartError) lines(prefix string) string {
@@ -49,31 +50,31 @@ type Starter struct {
 	Env        []string // nil: this process's own
 }
 
-// Executable is the path of the running program, also when its file has been replaced by a newer one meanwhile.
+// Executable is the path of the running program, even when its file was replaced by a newer one meanwhile.
 func Executable() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
 		return "", fmt.Errorf("cannot tell where tabrelay is installed: %w", err)
 	}
-	return strings.TrimSuffix(path, " (deleted)"), nil // as Linux marks a file that is gone
+	return strings.TrimSuffix(path, " (deleted)"), nil // how Linux marks a file that was removed
 }
 
 // Start starts a relay unless one runs, and returns when it answers.
 //
-// The relay's parent is a process that ends at once, and it has a session of its own: a client that kills its
-// process tree, its process group or its terminal does not take the relay along.
+// The relay is a grandchild in a process session of its own (see [Starter.Detach]), so that it survives a client that
+// kills its process tree, its process group or its terminal.
 func (s Starter) Start(ctx context.Context) (State, error) {
 	if state, ok := Running(ctx, s.Home); ok {
 		return state, nil
 	}
 	cmd := exec.CommandContext(ctx, s.Executable, "serve", "--background")
 	cmd.Env, cmd.Dir = s.environ(), string(s.Home)
-	var said bytes.Buffer
-	cmd.Stderr = &said
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
 	err := cmd.Run()
 	var exit *exec.ExitError
-	if errors.As(err, &exit) && said.Len() > 0 {
-		return State{}, &StartError{Text: strings.TrimSpace(said.String()), Exit: exit.ExitCode()}
+	if errors.As(err, &exit) && stderr.Len() > 0 {
+		return State{}, &StartError{Text: strings.TrimSpace(stderr.String()), Exit: exit.ExitCode()}
 	}
 	if err != nil {
 		return State{}, fmt.Errorf("cannot start %s: %w", s.Executable, err)
@@ -81,29 +82,29 @@ func (s Starter) Start(ctx context.Context) (State, error) {
 	return ReadState(s.Home)
 }
 
-// Detach starts the relay itself, from the process in between, and waits for its first word: its state, or why
-// it cannot run.
+// Detach runs in the intermediate process: it starts the relay and waits for the first line of its output, which is its
+// state, or the reason why it cannot run.
 func (s Starter) Detach(ctx context.Context) (State, error) {
-	said, mouth, err := os.Pipe()
+	output, relayEnd, err := os.Pipe()
 	if err != nil {
 		return State{}, fmt.Errorf("cannot make a pipe: %w", err)
 	}
-	defer said.Close() // only read from
+	defer output.Close() // only read from
 	cmd := exec.Command(s.Executable, "serve", "--detached")
-	cmd.Env, cmd.Dir, cmd.Stderr, cmd.SysProcAttr = s.environ(), string(s.Home), mouth, detached()
-	err = errors.Join(cmd.Start(), mouth.Close())
+	cmd.Env, cmd.Dir, cmd.Stderr, cmd.SysProcAttr = s.environ(), string(s.Home), relayEnd, detached()
+	err = errors.Join(cmd.Start(), relayEnd.Close())
 	if err != nil {
 		return State{}, fmt.Errorf("cannot start %s: %w", s.Executable, err)
 	}
-	stop := context.AfterFunc(ctx, func() { _ = said.Close() })
+	stop := context.AfterFunc(ctx, func() { _ = output.Close() })
 	defer stop()
-	r := bufio.NewReader(said)
+	r := bufio.NewReader(output)
 	first, err := r.ReadString('\n')
 	var state State
 	if err == nil && json.Unmarshal([]byte(first), &state) == nil && state.PID != 0 {
 		return state, cmd.Process.Release()
 	}
-	rest, _ := io.ReadAll(r) // the first line alone says enough
+	rest, _ := io.ReadAll(r) // on an error the first line has to do
 	err = cmd.Wait()
 	if text := strings.TrimSpace(first + string(rest)); text != "" {
 		return State{}, &StartError{Text: text, Exit: cmd.ProcessState.ExitCode()}
@@ -111,17 +112,14 @@ func (s Starter) Detach(ctx context.Context) (State, error) {
 	return State{}, errors.Join(errors.New("the relay ended while it started"), ctx.Err(), err)
 }
 
-// environ is what a relay inherits. A client's token is not for it.
+// environ is the relay's environment: this home folder, and not the token of the client that starts it.
 func (s Starter) environ() []string {
 	env := s.Env
 	if env == nil {
 		env = os.Environ()
 	}
-	var kept []string
-	for _, entry := range env {
-		if !strings.HasPrefix(entry, "TABRELAY_TOKEN=") && !strings.HasPrefix(entry, "TABRELAY_HOME=") {
-			kept = append(kept, entry)
-		}
-	}
-	return append(kept, "TABRELAY_HOME="+string(s.Home))
+	env = slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
+		return strings.HasPrefix(entry, "TABRELAY_TOKEN=") || strings.HasPrefix(entry, "TABRELAY_HOME=")
+	})
+	return append(env, "TABRELAY_HOME="+string(s.Home))
 }

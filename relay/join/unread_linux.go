@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unread tells how much of what was written to a socket or pipe its reader has not taken: SIOCOUTQ of unix(7), FIONREAD
-// of pipe(7).
+// unread returns how many bytes written to a socket or pipe were not read yet: SIOCOUTQ of unix(7), FIONREAD of
+// pipe(7).
 func unread(f *os.File) (bytes int, known bool) {
 	conn, err := f.SyscallConn()
 	if err != nil {

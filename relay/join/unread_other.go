@@ -4,5 +4,5 @@ package join
 
 import "os"
 
-// unread is not known here; that the relay holds a response back for some milliseconds has to do.
+// unread is not known on this system: the few milliseconds for which the relay delays a response have to do.
 func unread(*os.File) (bytes int, known bool) { return 0, false }

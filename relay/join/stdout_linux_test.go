@@ -15,26 +15,26 @@ const (
 	aResponse     = `{"jsonrpc":"2.0","id":1,"result":{}}` + "\n"
 )
 
-// TestPacedWaitsForTheReader: over a socket and over a pipe, a response follows a notification when that was read.
-func TestPacedWaitsForTheReader(t *testing.T) {
+// A response follows a notification when that was read, over a socket and over a pipe.
+func TestPacedWriterWaitsForReader(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) (near, far *os.File){"socket": socketPair, "pipe": pipePair} {
 		t.Run(name, func(t *testing.T) {
 			near, far := open(t)
-			// Its time passes only while the writer waits: however slow the machine, the patience does not run out.
-			synctest.Test(t, func(t *testing.T) { pacedWaits(t, near, far) })
+			// Fake time passes only while the writer waits, so that a slow machine cannot cause the timeout.
+			synctest.Test(t, func(t *testing.T) { checkPacedWriter(t, near, far) })
 		})
 	}
 }
 
-func pacedWaits(t *testing.T, near, far *os.File) {
-	p := Pace(far)
+func checkPacedWriter(t *testing.T, near, far *os.File) {
+	p := NewPacedWriter(far)
 	waits := 0
 	p.unread = func(f *os.File) (int, bool) {
 		left, known := unread(f)
 		if !known {
 			t.Fatal("this system does not tell what was read")
 		}
-		if waits++; waits == 2 { // it waited once: now the client reads
+		if waits++; waits == 2 { // it has waited once; now the client reads
 			read := make([]byte, len(aNotification))
 			if n, err := near.Read(read); err != nil || string(read[:n]) != aNotification {
 				t.Errorf("read %q, %v", read[:n], err)
@@ -55,11 +55,10 @@ func pacedWaits(t *testing.T, near, far *os.File) {
 	}
 }
 
-// TestPacedGivesUp: a client that does not read does not stop what follows for good.
-func TestPacedGivesUp(t *testing.T) {
+func TestPacedWriterTimesOut(t *testing.T) {
 	_, far := pipePair(t)
 	synctest.Test(t, func(t *testing.T) {
-		p := Pace(far)
+		p := NewPacedWriter(far)
 		p.unread = func(*os.File) (int, bool) { return 1, true }
 		began := time.Now()
 		for _, message := range []string{aNotification, aResponse} {
@@ -67,8 +66,8 @@ func TestPacedGivesUp(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if waited := time.Since(began); waited < pacePatience || waited > 2*pacePatience {
-			t.Errorf("waited %v, want %v", waited, pacePatience)
+		if waited := time.Since(began); waited < readTimeout || waited > 2*readTimeout {
+			t.Errorf("waited %v, want %v", waited, readTimeout)
 		}
 	})
 }

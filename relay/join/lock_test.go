@@ -16,24 +16,24 @@ import (
 	"tabrelay/relay/config"
 )
 
-// seated takes the seat of a fresh home folder and opens its socket.
-func seated(t *testing.T, home config.Home, attach func(net.Conn, *bufio.Reader)) (*Seat, *Door) {
+// lockAndListen acquires the lock of a fresh home folder and listens on its socket.
+func lockAndListen(t *testing.T, home config.Home, attach func(net.Conn, *bufio.Reader)) (*InstanceLock, *Listener) {
 	t.Helper()
-	seat, err := Take(t.Context(), home)
+	lock, err := AcquireLock(t.Context(), home)
 	if err != nil {
 		t.Fatal(err)
 	}
-	door, err := seat.Open(attach)
+	listener, err := lock.Listen(attach)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = errors.Join(door.Close(), seat.Leave()) }) // a test may have closed them itself
-	return seat, door
+	t.Cleanup(func() { _ = errors.Join(listener.Close(), lock.Release()) }) // a test may have closed them itself
+	return lock, listener
 }
 
-func nobody(net.Conn, *bufio.Reader) {}
+func ignoreAttach(net.Conn, *bufio.Reader) {}
 
-func TestOneOfManyIsElected(t *testing.T) {
+func TestOnlyOneProcessGetsTheLock(t *testing.T) {
 	home := config.Home(t.TempDir())
 	var (
 		mu      sync.Mutex
@@ -42,19 +42,19 @@ func TestOneOfManyIsElected(t *testing.T) {
 	)
 	for range 8 {
 		wg.Go(func() {
-			seat, err := Take(t.Context(), home)
+			lock, err := AcquireLock(t.Context(), home)
 			if err == nil {
 				mu.Lock()
 				winners++
 				mu.Unlock()
-				door, err := seat.Open(nobody)
+				listener, err := lock.Listen(ignoreAttach)
 				if err == nil {
-					err = seat.Announce(State{Address: "127.0.0.1:1", PID: os.Getpid()})
+					err = lock.WriteState(State{Address: "127.0.0.1:1", PID: os.Getpid()})
 				}
 				if err != nil {
 					t.Error(err)
 				}
-				t.Cleanup(func() { _ = errors.Join(door.Close(), seat.Leave()) }) // the folder goes with the test
+				t.Cleanup(func() { _ = errors.Join(listener.Close(), lock.Release()) }) // the folder goes with the test
 				return
 			}
 			var running *RunningError
@@ -69,21 +69,21 @@ func TestOneOfManyIsElected(t *testing.T) {
 	}
 }
 
-func TestLoserTakesOverWhenTheWinnerLeaves(t *testing.T) {
+func TestWaitingProcessGetsReleasedLock(t *testing.T) {
 	home := config.Home(t.TempDir())
-	first, err := Take(t.Context(), home)
+	first, err := AcquireLock(t.Context(), home)
 	if err != nil {
 		t.Fatal(err)
 	}
 	second := make(chan error, 1)
 	go func() {
-		seat, err := Take(t.Context(), home)
+		lock, err := AcquireLock(t.Context(), home)
 		if err == nil {
-			err = seat.Leave()
+			err = lock.Release()
 		}
 		second <- err
 	}()
-	if err := first.Leave(); err != nil {
+	if err := first.Release(); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-second; err != nil {
@@ -91,23 +91,23 @@ func TestLoserTakesOverWhenTheWinnerLeaves(t *testing.T) {
 	}
 }
 
-func TestStateGoesWithTheRelay(t *testing.T) {
+func TestReleaseRemovesState(t *testing.T) {
 	home := config.Home(t.TempDir())
-	seat, door := seated(t, home, nobody)
+	lock, listener := lockAndListen(t, home, ignoreAttach)
 	want := State{Address: "127.0.0.1:4711", PID: 17, Version: "1"}
-	if err := seat.Announce(want); err != nil {
+	if err := lock.WriteState(want); err != nil {
 		t.Fatal(err)
 	}
 	if got, ok := Running(t.Context(), home); !ok || got != want {
 		t.Errorf("running: %+v, %v", got, ok)
 	}
-	if Vacant(home) {
-		t.Error("the seat is taken, and looks vacant")
+	if LockFree(home) {
+		t.Error("the lock is held, and looks free")
 	}
-	if err := errors.Join(door.Close(), seat.Leave()); err != nil {
+	if err := errors.Join(listener.Close(), lock.Release()); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := Running(t.Context(), home); ok || !Vacant(home) {
+	if _, ok := Running(t.Context(), home); ok || !LockFree(home) {
 		t.Error("the relay left, and still looks running")
 	}
 	if _, err := os.Stat(home.State()); !errors.Is(err, os.ErrNotExist) {
@@ -115,12 +115,12 @@ func TestStateGoesWithTheRelay(t *testing.T) {
 	}
 }
 
-func TestSocketIsClosedToOthersAndSurvivesItsRemains(t *testing.T) {
+func TestSocketIsPrivateAndReplacesStaleFile(t *testing.T) {
 	home := config.Home(t.TempDir())
 	if err := os.WriteFile(home.Socket(), nil, 0o644); err != nil {
 		t.Fatal(err) // as a relay that crashed leaves it
 	}
-	seated(t, home, nobody)
+	lockAndListen(t, home, ignoreAttach)
 	info, err := os.Stat(home.Socket())
 	if err != nil {
 		t.Fatal(err)
@@ -130,13 +130,13 @@ func TestSocketIsClosedToOthersAndSurvivesItsRemains(t *testing.T) {
 	}
 }
 
-func TestHomeTooLongForASocket(t *testing.T) {
+func TestLongHomePathUsesSocketInTempFolder(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	home := config.Home(filepath.Join(t.TempDir(), strings.Repeat("long/", 24)))
 	if err := os.MkdirAll(string(home), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	seated(t, home, nobody)
+	lockAndListen(t, home, ignoreAttach)
 	conn, err := Dial(t.Context(), home)
 	if err != nil {
 		t.Fatal(err)
@@ -144,17 +144,17 @@ func TestHomeTooLongForASocket(t *testing.T) {
 	_ = conn.Close()
 }
 
-func TestDoorServesAttachmentsAndHTTP(t *testing.T) {
+func TestListenerRoutesAttachmentsAndHTTP(t *testing.T) {
 	home := config.Home(t.TempDir())
 	attached := make(chan string, 1)
-	_, door := seated(t, home, func(_ net.Conn, r *bufio.Reader) {
+	_, listener := lockAndListen(t, home, func(_ net.Conn, r *bufio.Reader) {
 		a, err := ReadAttach(r)
 		attached <- a.Client + errorText(err)
 	})
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "hello "+r.Host)
 	})}
-	go func() { _ = server.Serve(door.HTTP()) }() // ends with Close
+	go func() { _ = server.Serve(listener.HTTP()) }() // ends with Close
 	t.Cleanup(func() { _ = server.Close() })
 
 	answer, err := HTTP(home).Get("http://127.0.0.1/x")
@@ -170,7 +170,7 @@ func TestDoorServesAttachmentsAndHTTP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (Attach{Key: newKey(), Client: "ann"}).write(conn); err != nil {
+	if err := (AttachRequest{Key: newKey(), Client: "ann"}).write(conn); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-attached; got != "ann" {
@@ -178,8 +178,9 @@ func TestDoorServesAttachmentsAndHTTP(t *testing.T) {
 	}
 }
 
-func TestReadAttachRefuses(t *testing.T) {
-	for _, first := range []string{"", "x\n", "{}\n", `{"attach":{"key":"short"}}` + "\n", `{"attach":{"key":"` + strings.Repeat("Z", 32) + `"}}` + "\n"} {
+func TestReadAttachRejectsInvalid(t *testing.T) {
+	for _, first := range []string{"", "x\n", "{}\n", `{"attach":{"key":"short"}}` + "\n", `{"attach":{"key":"` +
+		strings.Repeat("Z", 32) + `"}}` + "\n"} {
 		if a, err := ReadAttach(bufio.NewReader(strings.NewReader(first))); err == nil {
 			t.Errorf("%q was read as %+v", first, a)
 		}
