@@ -144,7 +144,7 @@ func (g *guest) Read(p []byte) (int, error) {
 func (g *guest) Close() error {
 	if g.dismissed.Load() {
 		_ = g.conn.SetWriteDeadline(time.Now().Add(farewellTime)) // a shim that does not read misses little
-		_, _ = io.WriteString(g.conn, join.ShutdownNotice)              // as above
+		_, _ = io.WriteString(g.conn, join.ShutdownNotice)        // as above
 	}
 	return g.conn.Close()
 }

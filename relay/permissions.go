@@ -124,18 +124,18 @@ func OfflinePermits(ctx context.Context, home config.Home, cfg config.Config) (*
 	if err := home.Create(); err != nil {
 		return nil, err
 	}
-	seat, err := join.AcquireLock(ctx, home)
+	lock, err := join.AcquireLock(ctx, home)
 	if err != nil {
 		return nil, err
 	}
 	db, err := store.Open(ctx, home.Database(), keeping(cfg), zerolog.Nop())
 	if err != nil {
-		_ = seat.Release() // the database is the news
+		_ = lock.Release() // the database is the news
 		return nil, err
 	}
 	recorder, err := audit.NewRecorder(ctx, db, home.AuditPosition(), zerolog.Nop(), nil)
 	if err != nil {
-		return nil, errors.Join(err, db.Close(), seat.Leave())
+		return nil, errors.Join(err, db.Close(), lock.Release())
 	}
 	o := &Offline{log: recorder}
 	o.close = func() error {
@@ -143,7 +143,7 @@ func OfflinePermits(ctx context.Context, home config.Home, cfg config.Config) (*
 		if err := db.Close(); err != nil {
 			return err
 		}
-		return seat.Release()
+		return lock.Release()
 	}
 	o.Permits, err = permit.New(ctx, permit.Options{Store: db, Config: cfg.Permissions, Timeout: cfg.Approvals.Timeout, Known: offlineTarget(home), Tools: ownTools, Audit: o.log.Record})
 	if err != nil {

@@ -172,7 +172,7 @@ func agent() {
 			fmt.Println(ask(i+1, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":{}}`, word)))
 		}
 	}
-	_ = in.Close()  // the proxy may have been killed
+	_ = in.Close()   // the proxy may have been killed
 	_ = proxy.Wait() // as above
 }
 
