@@ -30,7 +30,7 @@ const cases: readonly [base: () => string, configured: string | undefined, path:
 const configure = (url: string | undefined) => {
   Object.assign(globalThis, { location: new URL('https://app.test/somewhere/else') });
   const settings = url === undefined ? {} : { url };
-  enter({ settings, preScript: undefined, log: undefined, fetch: undefined, readinessChanged() {} });
+  enter({ settings, preScript: undefined, log: undefined, network: undefined, readinessChanged() {} });
 };
 
 for (const [base, configured, path] of cases) {

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { Closing } from '../stage/closing.ts';
 import { portOf } from '../stage/port.ts';
 
@@ -33,13 +34,20 @@ const pages: Record<string, Page> = {
     body: script('thief'),
   },
   '/hostile/globals': { headers: {}, body: `<title>Replaced globals</title><script>{${vandal}}</script>` },
+  '/hostile/impostor': {
+    headers: {},
+    body: `<title>Impostor</title><script>{${script('impostor')}}</script>`,
+  },
+  '/hostile/hung': { headers: {}, body: `<title>Hung</title><script>{${script('hung')}}</script>` },
 };
 
 /** Opens the site in front of a demo site and returns its address. */
 export async function openHostileSite(demo: string, closing: Closing): Promise<string> {
   const server = createServer((incoming, outgoing) => {
-    const page = pages[incoming.url ?? ''];
-    if (page) outgoing.writeHead(200, { 'content-type': 'text/html', ...page.headers }).end(page.body);
+    const { pathname } = new URL(incoming.url ?? '/', demo);
+    const page = pages[pathname];
+    if (pathname === '/hostile/echo') echo(incoming, outgoing);
+    else if (page) outgoing.writeHead(200, { 'content-type': 'text/html', ...page.headers }).end(page.body);
     else passOn(demo, incoming, outgoing);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -48,6 +56,14 @@ export async function openHostileSite(demo: string, closing: Closing): Promise<s
     server.close();
   });
   return `http://127.0.0.1:${portOf(server.address())}`;
+}
+
+/** Answers what it was sent. */
+async function echo(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const { method, headers } = incoming;
+  const token = headers['x-token'] ?? null;
+  outgoing.writeHead(200, { 'content-type': 'application/json' });
+  outgoing.end(JSON.stringify({ method, token, body: await text(incoming) }));
 }
 
 function passOn(demo: string, incoming: IncomingMessage, outgoing: ServerResponse): void {

@@ -3,32 +3,44 @@
 import { z } from 'zod';
 import { openHostileSite } from '../sites/hostile.ts';
 import { extensionId } from '../stage/browser.ts';
-import { mainWorldPlugin } from '../stage/plugin.ts';
+import { Closing } from '../stage/closing.ts';
+import { mainWorldPlugin, testPlugin } from '../stage/plugin.ts';
 import { freePort } from '../stage/port.ts';
 import stageTest, { expect, openStage, type Stage, visit } from '../stage/test.ts';
+
+const token = 'a-token-nobody-else-reads';
 
 interface HostileStage extends Stage {
   /** Origin of the hostile pages. */
   site: string;
-  /** Folder of a main-world plugin that works on them. */
-  plugin: string;
 }
 
-const test = stageTest.extend<{ hostile: HostileStage }>({
-  hostile: async ({ closing }, use) => {
-    const demo = `http://127.0.0.1:${await freePort()}`;
-    const site = await openHostileSite(demo, closing);
-    const plugin = await mainWorldPlugin(site, closing);
-    const plugins = { demo: { urlPatterns: [`${site}/*`] } };
-    await use({ ...(await openStage(closing, { demo, plugins })), site, plugin });
-  },
+const test = stageTest.extend<object, { hostile: HostileStage }>({
+  hostile: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from it.
+    async ({}, use) => {
+      const closing = new Closing();
+      const hostile = await openHostileStage(closing);
+      await hostile.relay.tabrelay('plugin', 'add', await testPlugin('keeper', hostile.site, closing));
+      await hostile.relay.tabrelay('plugin', 'add', await mainWorldPlugin(hostile.site, closing));
+      await visit(hostile, `${hostile.site}/pages/tea`);
+      await expectEarly(hostile);
+      await use(hostile);
+      await closing.close();
+    },
+    { scope: 'worker' },
+  ],
 });
 
-/** Adds the plugin, and waits until the browser runs it before the scripts of a page that is opened. */
-async function addPlugin(hostile: HostileStage): Promise<void> {
-  const { agent, page, plugin, relay, site } = hostile;
-  await relay.tabrelay('plugin', 'add', plugin);
-  await visit(hostile, `${site}/pages/tea`);
+async function openHostileStage(closing: Closing): Promise<HostileStage> {
+  const demo = `http://127.0.0.1:${await freePort()}`;
+  const site = await openHostileSite(demo, closing);
+  const plugins = { demo: { urlPatterns: [`${site}/*`] }, keeper: { settings: { token } } };
+  return { ...(await openStage(closing, { demo, plugins })), site };
+}
+
+/** Waits until the browser runs main-world plugins before the scripts of a page that is opened. */
+async function expectEarly({ agent, page }: Stage): Promise<void> {
   const trust = async () => {
     await page.reload();
     return (await agent.call('main-world__read_title')).meta['tabrelay/call'];
@@ -47,7 +59,6 @@ test.describe('a page whose policy allows no script and demands Trusted Types', 
 
   test('a main-world plugin works', async ({ hostile }) => {
     const { agent, site } = hostile;
-    await addPlugin(hostile);
     await visit(hostile, `${site}/hostile/csp`);
     expect((await agent.call('main-world__read_title')).value).toEqual({ title: 'Strict policy' });
   });
@@ -72,7 +83,6 @@ test.describe('a page that replaces every global it can find', () => {
 
   test('a main-world plugin reaches the page, and its answer reaches the agent', async ({ hostile }) => {
     const { agent, site } = hostile;
-    await addPlugin(hostile);
     await visit(hostile, `${site}/hostile/globals`);
     const answer = await agent.call('main-world__read_secret');
     expect(answer.value).toEqual({ secret: 'kept by the page' });
@@ -85,19 +95,87 @@ test.describe('a page that replaces every global it can find', () => {
   });
 });
 
-test('a tab older than a main-world plugin is served, and marked', async ({ hostile }) => {
-  const { agent, relay, page, site, plugin } = hostile;
-  await visit(hostile, `${site}/pages/tea`);
-  await relay.tabrelay('plugin', 'add', plugin);
-  const answer = await agent.call('main-world__read_title');
+test('a tab older than a main-world plugin is served, and marked', async ({ closing }) => {
+  const stage = await openHostileStage(closing);
+  await visit(stage, `${stage.site}/pages/tea`);
+  await stage.relay.tabrelay('plugin', 'add', await mainWorldPlugin(stage.site, closing));
+  const answer = await stage.agent.call('main-world__read_title');
   expect(answer.value).toEqual({ title: 'How to make tea · tabrelay demo' });
   expect(answer.meta['tabrelay/call']).toMatchObject({ trust: 'late' });
-  // Chrome takes a new plugin's script a moment after the extension has it.
-  const reloaded = async () => {
-    await page.reload();
-    return (await agent.call('main-world__read_title')).meta['tabrelay/call'];
+  await expectEarly(stage);
+});
+
+test.describe('requests of a main-world plugin', () => {
+  const body = JSON.stringify({ token });
+  const read = { method: 'GET', token, body: '' };
+  const sent = {
+    read,
+    text: JSON.stringify(read),
+    saved: { method: 'POST', token: null, body },
+    form: { method: 'POST', token: null, body: `token=${token}` },
   };
-  await expect.poll(reloaded).not.toHaveProperty('trust');
+
+  test('a page that replaces all they are made of sees no token and forges no answer', async ({
+    hostile,
+  }) => {
+    const { agent, page, site } = hostile;
+    await visit(hostile, `${site}/hostile/impostor`);
+    const answer = await agent.call('keeper__send_token');
+    expect(answer.value).toEqual(sent);
+    expect(answer.meta['tabrelay/call']).not.toHaveProperty('trust');
+    // The page's own request shows that it does see what goes through its functions.
+    await page.evaluate(`void fetch('/hostile/echo', { headers: { 'x-token': 'of the page' } })`);
+    const seen = page.locator('html');
+    await expect(seen).toHaveAttribute('data-seen', /fetch: .*of the page/);
+    await expect(seen).not.toHaveAttribute('data-seen', new RegExp(token));
+  });
+
+  test('they work where every function of the page throws', async ({ hostile }) => {
+    const { agent, site } = hostile;
+    await visit(hostile, `${site}/hostile/globals`);
+    expect((await agent.call('keeper__send_token')).value).toEqual(sent);
+  });
+
+  for (const does of ['forge', 'stall'])
+    test(`none is sent where a then on answers could ${does} them`, async ({ hostile }) => {
+      const { agent, site } = hostile;
+      await visit(hostile, `${site}/hostile/hung?then=Response&does=${does}`);
+      expect((await agent.call('keeper__use_token')).value).toEqual({ characters: token.length });
+      const refused = await agent.call('keeper__send_token');
+      expect(refused.code, refused.text).toBe('INVALID_OUTPUT');
+      expect(refused.facts.outcome).toBe('not_executed');
+    });
+});
+
+for (const owner of ['Object', 'Function'])
+  for (const does of ['forge', 'stall'])
+    test(`a then on all that is a ${owner} could ${does} answers: plain ones are left, promised ones refused`, async ({
+      hostile,
+    }) => {
+      const { agent, site } = hostile;
+      await visit(hostile, `${site}/hostile/hung?then=${owner}&does=${does}`);
+      expect((await agent.call('main-world__say_at_once')).value).toEqual({ said: [1, 2] });
+      const async = await agent.call('main-world__read_title');
+      expect(async.code, async.text).toBe('INVALID_OUTPUT');
+      expect(async.facts.outcome).toBe('not_executed');
+      const promised = await agent.call('main-world__say_later');
+      expect(promised.code, promised.text).toBe('INVALID_OUTPUT');
+      expect((await agent.call('demo__hello')).value).toMatchObject({ page: 'Hung' });
+    });
+
+test('a toJSON on all data is taken away for an answer, and one that cannot be is refused', async ({
+  hostile,
+}) => {
+  const { agent, site } = hostile;
+  await visit(hostile, `${site}/hostile/hung?toJSON=Object`);
+  expect((await agent.call('main-world__say_at_once')).value).toEqual({ said: [1, 2] });
+  expect((await agent.call('main-world__read_title')).value).toEqual({ title: 'Hung' });
+  await visit(hostile, `${site}/hostile/hung?toJSON=Object&fixed=yes`);
+  for (const tool of ['say_at_once', 'read_title']) {
+    const refused = await agent.call(`main-world__${tool}`);
+    expect(refused.code, refused.text).toBe('INVALID_OUTPUT');
+  }
+  expect((await agent.call('demo__hello')).value).toMatchObject({ page: 'Hung' });
 });
 
 test.describe('a page that looks for everything, and offers itself in its place', () => {
@@ -131,7 +209,6 @@ test.describe('a page that looks for everything, and offers itself in its place'
 
   test('a main-world plugin: nothing to see, nothing to forge', async ({ hostile }) => {
     const { agent, site } = hostile;
-    await addPlugin(hostile);
     await visit(hostile, `${site}/hostile/attacker`);
     const answer = await agent.call('main-world__read_title');
     expect(answer.value).toMatchObject({ title: expect.stringContaining('FORGED') });
@@ -187,4 +264,7 @@ test('a service worker of the page answers no request of an isolated plugin', as
   });
   expect((await agent.call('demo__counter_increment', { name: 'thief' })).value).toMatchObject({ asked: 1 });
   expect((await demo.counter('thief')).asked).toBe(1);
+  await page.evaluate(async () => {
+    for (const worker of await navigator.serviceWorker.getRegistrations()) await worker.unregister();
+  });
 });

@@ -1,10 +1,10 @@
 import { httpStatusToToolError } from './http-error.ts';
 import { invalidResponse } from './json.ts';
-import { sendPast } from './past-policy.ts';
-import { type FormFields, urlEncoded } from './query.ts';
+import { network, type Outgoing } from './network.ts';
+import type { FormFields } from './query.ts';
 import type { StandardSchema } from './schema.ts';
 import { lostSession, refuseLoginPage } from './sign-in.ts';
-import { ToolError } from './tool-error.ts';
+import { type Outcome, ToolError } from './tool-error.ts';
 
 /** What `fetch` takes, and how long to wait. */
 export interface FetchOptions extends RequestInit {
@@ -23,12 +23,12 @@ export interface FetchOptions extends RequestInit {
  * and after the timeout; an aborted signal throws its own reason.
  */
 export function fetchFromPage(input: string | URL | Request, options: FetchOptions = {}): Promise<Response> {
-  return exchange(input, options, (response) => response);
+  return exchange(input, options, {}, async (response) => response);
 }
 
 /** The answer's text. */
 export function fetchText(input: string | URL | Request, options: FetchOptions = {}): Promise<string> {
-  return exchange(input, options, (response) => response.text());
+  return exchange(input, options, {}, (response) => network().reply(response).text());
 }
 
 /** The answer as JSON, checked against a schema where one is given; undefined when the body is empty. */
@@ -38,16 +38,12 @@ export function fetchJSON<Out>(
   options: FetchOptions | undefined,
   schema: StandardSchema<unknown, Out>,
 ): Promise<Out>;
-export async function fetchJSON(
+export function fetchJSON(
   input: string | URL | Request,
-  { headers, ...options }: FetchOptions = {},
+  options: FetchOptions = {},
   schema?: StandardSchema,
 ): Promise<unknown> {
-  const accepting = new Headers(headers ?? (input instanceof Request ? input.headers : undefined));
-  if (!accepting.has('accept')) accepting.set('accept', 'application/json');
-  const read = (response: Response, { method }: Request) => readJSON(response, { method, ...options });
-  const value = await exchange(input, { ...options, headers: accepting }, read);
-  return schema ? checked(value, schema) : value;
+  return exchangeJSON(input, options, schema);
 }
 
 /** A request with a JSON body, answered with JSON. */
@@ -67,12 +63,7 @@ function sending(method: string): SendJSON {
     body: unknown,
     options: FetchOptions = {},
     schema?: StandardSchema<unknown, Out>,
-  ) => {
-    const headers = new Headers(options.headers);
-    if (!headers.has('content-type')) headers.set('content-type', 'application/json');
-    const request = { ...options, method, headers, body: JSON.stringify(body) };
-    return schema ? fetchJSON(url, request, schema) : fetchJSON(url, request);
-  };
+  ) => exchangeJSON(url, { ...options, method }, schema, { body });
 }
 
 /** POST with a JSON body. */
@@ -82,18 +73,12 @@ export const putJSON: SendJSON = /* @__PURE__ */ sending('PUT');
 /** PATCH with a JSON body. */
 export const patchJSON: SendJSON = /* @__PURE__ */ sending('PATCH');
 
-const read = <Out>(
-  url: string | URL,
-  options: FetchOptions,
-  schema: StandardSchema<unknown, Out> | undefined,
-): Promise<unknown> => (schema ? fetchJSON(url, options, schema) : fetchJSON(url, options));
-
 /** DELETE, answered with JSON or nothing. */
 export const deleteJSON = (
   url: string | URL,
   options: FetchOptions = {},
   schema?: StandardSchema,
-): Promise<unknown> => read(url, { ...options, method: 'DELETE' }, schema);
+): Promise<unknown> => exchangeJSON(url, { ...options, method: 'DELETE' }, schema);
 
 /** POST of a form, URL-encoded. */
 export const postForm = (
@@ -101,7 +86,8 @@ export const postForm = (
   fields: FormFields,
   options: FetchOptions = {},
   schema?: StandardSchema,
-): Promise<unknown> => read(url, { ...options, method: 'POST', body: urlEncoded(fields) }, schema);
+): Promise<unknown> =>
+  exchangeJSON(url, { ...options, method: 'POST', body: network().form(fields) }, schema);
 
 /** POST of a form as multipart, for files. */
 export const postFormData = (
@@ -109,37 +95,76 @@ export const postFormData = (
   body: FormData,
   options: FetchOptions = {},
   schema?: StandardSchema,
-): Promise<unknown> => read(url, { ...options, method: 'POST', body }, schema);
+): Promise<unknown> => exchangeJSON(url, { ...options, method: 'POST', body }, schema);
+
+function exchangeJSON(
+  input: string | URL | Request,
+  options: FetchOptions,
+  schema: StandardSchema | undefined,
+  json?: { readonly body: unknown },
+): Promise<unknown> {
+  const type = 'application/json';
+  const headers = json ? { accept: type, 'content-type': type } : { accept: type };
+  return exchange(input, options, { headers, json }, async (response, { method }) => {
+    const value = await readJSON(response, { ...options, method });
+    return schema ? checked(value, schema) : value;
+  });
+}
+
+/** What a request has besides what the caller asked for. */
+interface Added {
+  /** Where the caller named none. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Its body is JSON. */
+  readonly json?: { readonly body: unknown } | undefined;
+}
+
+type Read<T> = (response: Response, request: Outgoing) => Promise<T>;
 
 /** One request and its answer, read to the end: the timeout and every failure on the way become one ToolError. */
-async function exchange<T>(
+const exchange = <T>(
+  input: string | URL | Request,
+  options: FetchOptions,
+  added: Added,
+  read: Read<T>,
+): Promise<T> => network().keep(sendAndRead(input, options, added, read));
+
+async function sendAndRead<T>(
   input: string | URL | Request,
   { timeout = 30_000, explain, ...init }: FetchOptions,
-  read: (response: Response, request: Request) => T | Promise<T>,
+  added: Added,
+  read: Read<T>,
 ): Promise<T> {
-  const request = prepare(input, init);
-  request.signal.throwIfAborted();
-  const clock = AbortSignal.timeout(timeout);
+  const { keep, reply } = network();
+  const request = prepare(input, init, added, timeout);
+  request.throwIfAborted();
   try {
-    const signal = AbortSignal.any([request.signal, clock]);
-    const response = await sendPast(request, (sent) => fetch(sent, { signal }), signal);
-    if (!response.ok) {
-      throw (await explain?.(response.clone())) ?? (await httpStatusToToolError(response));
-    }
-    await refuseLoginPage(response);
-    return await read(response, request);
+    refuseTaken('not_executed');
+    const response = await keep(request.send());
+    refuseTaken(unseen(request.method));
+    const answer = reply(response);
+    if (!answer.ok) throw (await explain?.(answer.copy())) ?? (await httpStatusToToolError(response));
+    await keep(refuseLoginPage(answer));
+    return await keep(read(response, request));
   } catch (error) {
-    request.signal.throwIfAborted(); // The caller's own reason goes first: it says who ended the call.
+    request.throwIfAborted(); // The caller's own reason goes first: it says who ended the call.
     if (error instanceof ToolError) throw error;
-    if (clock.aborted)
+    if (request.expired())
       throw lost(`${request.url} did not answer within ${timeout / 1000} s`, 'TIMEOUT', 'timeout');
     throw lost(`${request.url} could not be reached: ${reason(error)}`, 'NETWORK_ERROR', 'internal');
   }
 }
 
-function prepare(input: string | URL | Request, init: RequestInit): Request {
+function prepare(
+  input: string | URL | Request,
+  init: RequestInit,
+  { headers = {}, json }: Added,
+  timeoutMs: number,
+): Outgoing {
+  const { open, stringify } = network();
   try {
-    return new Request(input, { credentials: 'include', ...init });
+    const body = json && stringify(json.body);
+    return open(input, body === undefined ? init : { ...init, body }, headers, timeoutMs);
   } catch (error) {
     throw new ToolError(`This request cannot be sent: ${reason(error)}`, 'VALIDATION_ERROR', {
       category: 'validation',
@@ -147,6 +172,16 @@ function prepare(input: string | URL | Request, init: RequestInit): Request {
     });
   }
 }
+
+/** Fails where the page could take the answer and give another one in its place. */
+function refuseTaken(outcome: Outcome | undefined): void {
+  if (!network().answersAreTaken()) return;
+  const message = 'The page has put a `then` on all data, which could replace what the site answers';
+  throw new ToolError(message, 'INVALID_OUTPUT', { category: 'internal', outcome });
+}
+
+/** Nobody knows what a site did whose answer to a write was not understood. */
+const unseen = (method: string): Outcome | undefined => (method === 'GET' ? undefined : 'unknown');
 
 /** Nobody knows what the site did with the request. */
 const lost = (message: string, code: string, category: 'timeout' | 'internal'): ToolError =>
@@ -158,24 +193,30 @@ const reason = (error: unknown): string => (error instanceof Error ? error.messa
  * The body of a successful answer as JSON; undefined when it is empty. Fails like fetchJSON, for code that needs more of the
  * answer. `method` is that of the request.
  */
-export async function readJSON(
+export function readJSON(
   response: Response,
-  { method = 'GET', explain }: Pick<FetchOptions, 'explain' | 'method'> = {},
+  options: Pick<FetchOptions, 'explain' | 'method'> = {},
 ): Promise<unknown> {
-  const copy = response.clone();
-  const text = await response.text();
-  if (text.trim() === '') return undefined;
+  return network().keep(jsonOf(response, options));
+}
+
+async function jsonOf(
+  response: Response,
+  { method = 'GET', explain }: Pick<FetchOptions, 'explain' | 'method'>,
+): Promise<unknown> {
+  const { keep, parse, reply } = network();
+  const answer = reply(response);
+  const copy = answer.copy();
+  const text = await keep(answer.text());
   try {
-    return JSON.parse(text);
-  } catch {
-    const kind = response.headers.get('content-type') ?? 'something else';
-    // Nobody knows what a site did that answers a write with something else.
-    const outcome = method === 'GET' ? undefined : 'unknown';
-    throw (
-      (await explain?.(copy)) ??
-      lostSession(text) ??
-      invalidResponse(`${response.url} answered with ${kind} in place of JSON`, outcome)
-    );
+    const value = parse(text);
+    refuseTaken(unseen(method));
+    return value;
+  } catch (error) {
+    if (error instanceof ToolError) throw error;
+    const kind = answer.header('content-type') ?? 'something else';
+    const problem = `${answer.url} answered with ${kind} in place of JSON`;
+    throw (await explain?.(copy)) ?? lostSession(text) ?? invalidResponse(problem, unseen(method));
   }
 }
 

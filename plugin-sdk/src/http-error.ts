@@ -1,17 +1,24 @@
+import { network, type Reply } from './network.ts';
 import { type ErrorCategory, type Outcome, ToolError } from './tool-error.ts';
 
 const bodyChars = 512;
 
 /** The ToolError of an answer that is not a success: what to throw after `if (!response.ok)`. */
-export async function httpStatusToToolError(response: Response, message?: string): Promise<ToolError> {
-  return statusError(
-    response,
-    message ?? `${response.url || 'The site'} answered ${response.status}${await excerpt(response)}`,
-  );
+export function httpStatusToToolError(response: Response, message?: string): Promise<ToolError> {
+  const reply = network().reply(response);
+  return network().keep(described(reply, message));
+}
+
+async function described(reply: Reply, message: string | undefined): Promise<ToolError> {
+  const { url, status } = reply;
+  return replyError(reply, message ?? `${url || 'The site'} answered ${status}${await excerpt(reply)}`);
 }
 
 /** The same without looking into the body. */
-export function statusError({ status, headers }: Response, message: string): ToolError {
+export const statusError = (response: Response, message: string): ToolError =>
+  replyError(network().reply(response), message);
+
+function replyError({ status, header }: Reply, message: string): ToolError {
   const [code, category, retryable] = meaning(status);
   // A 4xx is the site's word that it did not do what was asked; after a 5xx nobody knows.
   const outcome: Outcome = status >= 500 ? 'unknown' : 'not_executed';
@@ -19,7 +26,7 @@ export function statusError({ status, headers }: Response, message: string): Too
     category,
     retryable,
     outcome,
-    retryAfterMs: retryable ? parseRateLimitHeader(headers) : undefined,
+    retryAfterMs: retryable ? retryAfterMs(header) : undefined,
   });
 }
 
@@ -49,9 +56,9 @@ function meaning(status: number): Meaning {
 }
 
 /** The beginning of an error's body: often the only place where a site says what is wrong. */
-async function excerpt(response: Response): Promise<string> {
+async function excerpt(reply: Reply): Promise<string> {
   try {
-    const text = (await response.text()).trim();
+    const text = (await network().keep(reply.text())).trim();
     return text === '' ? '' : `: ${text.length > bodyChars ? `${text.slice(0, bodyChars)}…` : text}`;
   } catch {
     return ''; // The connection broke while the body came; the status says enough.
@@ -68,11 +75,14 @@ export function parseRetryAfterMs(header: string | null | undefined): number | u
 }
 
 /** When to come back, in milliseconds: from Retry-After, or from the headers sites use in its place. */
-export function parseRateLimitHeader(headers: Headers): number | undefined {
-  const retryAfter = parseRetryAfterMs(headers.get('retry-after'));
+export const parseRateLimitHeader = (headers: Headers): number | undefined =>
+  retryAfterMs((name) => headers.get(name));
+
+function retryAfterMs(header: Reply['header']): number | undefined {
+  const retryAfter = parseRetryAfterMs(header('retry-after'));
   if (retryAfter !== undefined) return retryAfter;
   for (const name of ['x-rate-limit-reset', 'x-ratelimit-reset', 'ratelimit-reset']) {
-    const value = headers.get(name)?.trim();
+    const value = header(name)?.trim();
     if (!value || !/^\d+(\.\d+)?$/.test(value)) continue;
     const seconds = Number(value);
     // Some sites send the time of the reset, some the seconds until then. No reset is thirty years away.

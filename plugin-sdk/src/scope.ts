@@ -1,3 +1,4 @@
+import type { Network } from './network.ts';
 import type { Log } from './tool.ts';
 
 /**
@@ -10,8 +11,8 @@ export interface Scope {
   readonly preScript: { get(key: string): unknown } | undefined;
   /** Of the call that began last and is still open. */
   readonly log: Log | undefined;
-  /** Sends a same-origin request from outside the page, where its Content-Security-Policy does not hold. */
-  readonly fetch: ((request: Request) => Promise<Response>) | undefined;
+  /** What requests are made of in the main world, where the page could replace it. */
+  readonly network: Network | undefined;
   /** Asks the plugin's isReady again, for calls that wait for it. */
   readonly readinessChanged: () => void;
 }
@@ -26,8 +27,10 @@ export function enter(entered: Scope): void {
 export const currentScope = (): Scope | undefined => scope;
 
 /** The value of one of the plugin's settings; undefined when the person gave none. Handlers have `ctx.settings`. */
-export const getConfig = (key: string): unknown =>
-  scope && Object.hasOwn(scope.settings, key) ? scope.settings[key] : undefined;
+export function getConfig(key: string): unknown {
+  const settings: Record<string, unknown> = { __proto__: null, ...scope?.settings };
+  return settings[key];
+}
 
 /** What the plugin's pre-script kept under this key; undefined when it did not, or ran in an earlier document. */
 export const getPreScriptValue = (key: string): unknown => scope?.preScript?.get(key);

@@ -1,3 +1,4 @@
+import { network, type Reply } from './network.ts';
 import { sleep } from './timing.ts';
 import { ToolError } from './tool-error.ts';
 
@@ -59,9 +60,10 @@ export const lostSession = (html: string): ToolError | undefined =>
     : undefined;
 
 /** Fails when an answer is the page that the plugin knows as the one to sign in on. */
-export async function refuseLoginPage(response: Response): Promise<void> {
-  if (own?.isLoginPage === undefined || !/html/i.test(response.headers.get('content-type') ?? '')) return;
-  if (own.isLoginPage(await response.clone().text())) throw signedOut(own);
+export async function refuseLoginPage({ header, copy }: Reply): Promise<void> {
+  if (own?.isLoginPage === undefined || !/html/i.test(header('content-type') ?? '')) return;
+  const { keep, reply } = network();
+  if (own.isLoginPage(await keep(reply(copy()).text()))) throw signedOut(own);
 }
 
 /** A token that proves to a site that a request comes from its own pages, and that the site replaces now and then. */

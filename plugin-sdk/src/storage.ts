@@ -50,18 +50,18 @@ function decoded(value: string): string {
   }
 }
 
-// Kept in the bundle's own scope: what is cached here is often a token, and the page's scripts cannot read it.
-const cached = new Map<string, unknown>();
+// Kept in the bundle's own scope, by no function that the page could replace: what is cached here is often a token.
+const cached: Record<string, unknown> = { __proto__: null };
 
 /** What setAuthCache kept under this name, until the page goes away. */
-export const getAuthCache = (name: string): unknown => cached.get(name);
+export const getAuthCache = (name: string): unknown => cached[name];
 
 export function setAuthCache(name: string, value: unknown): void {
-  cached.set(name, value);
+  cached[name] = value;
 }
 
 export function clearAuthCache(name: string): void {
-  cached.delete(name);
+  delete cached[name];
 }
 
 /** Some sites delete window.localStorage, so that scripts cannot read their tokens. A new frame has its getter. */

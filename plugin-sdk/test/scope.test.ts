@@ -8,7 +8,7 @@ const bare: Scope = {
   settings: {},
   preScript: undefined,
   log: undefined,
-  fetch: undefined,
+  network: undefined,
   readinessChanged: () => {},
 };
 
@@ -22,7 +22,7 @@ test('settings, pre-script values and the log are those that were lent last', ()
     settings: { limit: 7 },
     preScript: { get: (key) => (key === 'token' ? 't' : undefined) },
     log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },
-    fetch: undefined,
+    network: undefined,
     readinessChanged: () => changed++,
   });
   assert.equal(sdk.getConfig('limit'), 7);

@@ -196,7 +196,7 @@ export default sdk.definePlugin({ tools: [sdk.defineTool({
 		t.Fatal(err)
 	}
 	t.Logf("a third of the SDK: %d bytes", len(p.Adapter))
-	if len(p.Adapter) > 8<<10 {
+	if len(p.Adapter) > 9<<10 { // docs/decisions.md: requests in the main world
 		t.Errorf("the adapter that uses a third of the SDK has %d bytes", len(p.Adapter))
 	}
 }

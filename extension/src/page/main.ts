@@ -4,6 +4,7 @@ import { readAdapter } from './definition.ts';
 import { adapterEvent, type FromAdapter, handOver, isToAdapter } from './door.ts';
 import { isRecord, isText } from './guards.ts';
 import { liveIn } from './hooks.ts';
+import { openNetwork } from './network.ts';
 import type { Order } from './order.ts';
 import { openOutside } from './outside.ts';
 import { takePreScript } from './pre-script.ts';
@@ -34,7 +35,7 @@ function start(about: unknown, definition: unknown, enter?: unknown): void {
     (number) => post({ type: 'unfetch', number }),
   );
   const preScript = takePreScript(about.name, about.hash);
-  const adapter = readAdapter(definition, enter, { preScript, fetch: outside.fetch });
+  const adapter = readAdapter(definition, enter, { preScript, network: openNetwork(outside.fetch) });
   if (adapter === undefined) return;
   const runs = new MapCtor<string, Run>();
 

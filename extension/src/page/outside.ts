@@ -1,29 +1,24 @@
 // Same-origin requests of a main-world adapter, sent by the bridge: there the page's connect-src does not hold. They
 // carry the person's cookies and the page's Origin, like the page's own.
 import { exactly, type Guard, isFlag, isNumber, isText, listOf, optional, shape } from './guards.ts';
+import { bare, type Described, describe, headersFrom, onAbort } from './network.ts';
 import {
-  ArrayBufferCtor,
   deferred,
   defineProperty,
-  headersOf,
-  listen,
   MapCtor,
   mapDelete,
   mapGet,
+  mapHas,
   mapSet,
-  ResponseCtor,
-  requestBody,
   TypeErrorCtor,
 } from './primordials.ts';
 
+const ArrayBufferCtor = ArrayBuffer;
+const ResponseCtor = Response;
+
 /** A request as it crosses the port. */
-export interface Wish {
+export interface Wish extends Described {
   number: number; // counts the requests of one adapter
-  url: string;
-  method: string;
-  headers: string[][]; // pairs
-  redirect: 'error' | 'follow' | 'manual';
-  body: ArrayBuffer | undefined;
 }
 
 /** Its answer. */
@@ -75,24 +70,13 @@ export interface Outside {
 const isBodiless = (status: number): boolean => status === 204 || status === 205 || status === 304;
 
 function responseOf(answer: Answer & { failed?: undefined }): Response {
-  const { status, statusText, headers, body, url, redirected } = answer;
-  const pairs: [string, string][] = [];
-  for (let i = 0; i < headers.length; i++) {
-    const [name, value] = headers[i] ?? [];
-    if (name !== undefined && value !== undefined) defineProperty(pairs, i, pairOf(name, value));
-  }
-  const response = new ResponseCtor(isBodiless(status) ? null : body, { status, statusText, headers: pairs });
+  const { status, statusText, body, url, redirected } = answer;
+  const init = bare({ status, statusText, headers: headersFrom(answer.headers) });
+  const response = new ResponseCtor(isBodiless(status) ? null : body, init);
   defineProperty(response, 'url', { value: url });
   defineProperty(response, 'redirected', { value: redirected });
   return response;
 }
-
-const pairOf = (name: string, value: string): PropertyDescriptor => ({
-  value: [name, value],
-  enumerable: true,
-  configurable: true,
-  writable: true,
-});
 
 /** Sends requests with post; the bridge's answers come to hear. */
 export function openOutside(post: (wish: Wish) => void, withdraw: (number: number) => void): Outside {
@@ -102,18 +86,14 @@ export function openOutside(post: (wish: Wish) => void, withdraw: (number: numbe
     fetch(request) {
       const { promise, resolve, reject } = deferred<Response>();
       const number = ++count;
-      const { url, method, redirect, signal } = request;
       mapSet(waiting, number, { resolve, reject });
-      listen(signal, 'abort', () => {
+      onAbort(request, (reason) => {
         if (!mapDelete(waiting, number)) return;
         withdraw(number);
-        reject(signal.reason);
+        reject(reason);
       });
-      requestBody(
-        request,
-        (body) => post({ number, url, method, redirect, headers: headersOf(request), body }),
-        reject,
-      );
+      const described = (about: Described) => mapHas(waiting, number) && post({ number, ...about });
+      describe(request, described, reject);
       return promise;
     },
     hear(answer) {

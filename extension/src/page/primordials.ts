@@ -13,14 +13,19 @@ export function defineProperty(target: object, name: PropertyKey, own: PropertyD
   return define(target, name, bare);
 }
 
-function uncurry<This, Args extends readonly unknown[], Result>(
+/** A method as a function of its object. */
+export function uncurry<This, Args extends readonly unknown[], Result>(
   method: (this: This, ...args: Args) => Result,
 ): (self: This, ...args: Args) => Result {
   return (self, ...args) => apply(method, self, args);
 }
 
-function getterOf<Self extends object>(prototype: Self, name: keyof Self & string): (self: Self) => unknown {
-  const get = Object.getOwnPropertyDescriptor(prototype, name)?.get;
+/** A getter as a function of its object. Classes that only browsers have are undefined in tests. */
+export function getterOf<Self extends object, Name extends keyof Self & string>(
+  owner: { prototype: Self } | undefined,
+  name: Name,
+): (self: Self) => Self[Name] {
+  const get = owner && Object.getOwnPropertyDescriptor(owner.prototype, name)?.get;
   if (get === undefined) return (self) => self[name];
   return (self) => apply(get, self, []);
 }
@@ -57,7 +62,7 @@ export const unlisten = uncurry(EventTarget.prototype.removeEventListener);
 export const dispatch = uncurry(EventTarget.prototype.dispatchEvent);
 const EventTargetCtor = EventTarget;
 export const isEventTarget = (value: unknown): value is EventTarget => value instanceof EventTargetCtor;
-const readData = getterOf(MessageEvent.prototype, 'data');
+const readData = getterOf(MessageEvent, 'data');
 export const eventData = (event: Event): unknown =>
   event instanceof MessageEventCtor ? readData(event) : undefined;
 export const call = apply;
@@ -134,7 +139,7 @@ function isCommon(object: object): boolean {
   return false;
 }
 
-const domMessage = getterOf(DOMException.prototype, 'message');
+const domMessage = getterOf(DOMException, 'message');
 
 /** A field of what a tool threw: its own, or of a class of the plugin; nothing the page put on a built-in prototype. */
 export function errorField(thrown: object, name: string): unknown {
@@ -149,15 +154,15 @@ const clockNow = uncurry(Performance.prototype.now);
 /** Milliseconds since the document began, the same in both worlds of a page. */
 export const now = (): number => clockNow(clock);
 
-const AbortControllerCtor = AbortController;
-const abortWith = uncurry(AbortController.prototype.abort);
-const signalOf = Object.getOwnPropertyDescriptor(AbortController.prototype, 'signal')?.get;
+export const AbortControllerCtor = AbortController;
+export const abortWith = uncurry(AbortController.prototype.abort);
+export const signalOf = getterOf(AbortController, 'signal');
 
 /** An AbortSignal and the function that aborts it, with the name a fetch or a wait will see in its reason. */
-export function abortable(): { signal: unknown; abort: (name: string, message: string) => void } {
+export function abortable(): { signal: AbortSignal; abort: (name: string, message: string) => void } {
   const controller = new AbortControllerCtor();
-  const signal: unknown = signalOf === undefined ? controller.signal : apply(signalOf, controller, []);
-  return { signal, abort: (name, message) => abortWith(controller, new DOMExceptionCtor(message, name)) };
+  const abort = (name: string, message: string) => abortWith(controller, new DOMExceptionCtor(message, name));
+  return { signal: signalOf(controller), abort };
 }
 
 const PromiseCtor = Promise;
@@ -177,6 +182,12 @@ function thenSafely(
 ): void {
   defineProperty(promise, 'constructor', { value: undefined, configurable: true, writable: true });
   promiseThen(promise, fulfilled, rejected);
+}
+
+/** A promise that `await` takes as it is, whatever the page did to Promise.prototype. */
+export function keep<T>(promise: Promise<T>): Promise<T> {
+  defineProperty(promise, 'constructor', { value: PromiseCtor, configurable: true, writable: true });
+  return promise;
 }
 
 // The built-in prototypes on which a page could hang a `then` that every value would have.
@@ -288,44 +299,9 @@ export function deferred<T>(): {
   return { promise, resolve, reject };
 }
 
-export const ArrayBufferCtor = ArrayBuffer;
-export const ResponseCtor = Response;
-const readBody = uncurry(Request.prototype.arrayBuffer);
-const headersIn = getterOf(Request.prototype, 'headers');
-const HeadersCtor = Headers;
-const eachHeader = uncurry(Headers.prototype.forEach);
-
-/** The body of a request, or undefined when it has none. */
-export function requestBody(
-  request: Request,
-  done: (body: ArrayBuffer | undefined) => void,
-  failed: (why: unknown) => void,
-): void {
-  settle(
-    readBody(request),
-    (body) => done(body instanceof ArrayBufferCtor && body.byteLength > 0 ? body : undefined),
-    failed,
-  );
-}
-
-/** Name and value of each header. */
-export function headersOf(request: Request): string[][] {
-  const pairs: string[][] = [];
-  const headers = headersIn(request);
-  if (!(headers instanceof HeadersCtor)) return pairs;
-  eachHeader(headers, (value, name) => {
-    defineProperty(pairs, pairs.length, {
-      value: [name, value],
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    });
-  });
-  return pairs;
-}
-
-const URLCtor = URL;
-const hrefOf = getterOf(URL.prototype, 'href');
+export const URLCtor = URL;
+/** The text of a URL object. */
+export const hrefOf = getterOf(URL, 'href');
 
 /** An address as it is from this document. */
 export const absoluteUrl = (address: string): string => {

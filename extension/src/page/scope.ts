@@ -2,12 +2,13 @@
 // function of that bundle and never hangs on a global, so that two plugins of a tab do not see each other's.
 import { isRecord, isText } from './guards.ts';
 import type { Callable } from './hooks.ts';
+import type { Network } from './network.ts';
 import { call, indexOf, keysOf, MapCtor, mapDelete, mapEach, mapSet, slice } from './primordials.ts';
 
 /** What does not change from call to call. */
 export interface Lent {
   readonly preScript?: { get(key: string): unknown } | undefined;
-  readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
+  readonly network?: Network | undefined; // of the main world, where the page could replace what requests are made of
 }
 
 /** One open call, and the one that was the latest before it. */
@@ -50,15 +51,15 @@ export class PluginScope {
 
   #tell(settings: Record<string, unknown>): void {
     if (this.#enter === undefined) return;
-    const { preScript, fetch } = this.#lent;
+    const { preScript, network } = this.#lent;
     const readinessChanged = () => mapEach(this.#waiting, (_, again) => again());
     const log = this.#latest?.log;
-    call(this.#enter, undefined, [{ settings, preScript, log, fetch, readinessChanged }]);
+    call(this.#enter, undefined, [{ settings, preScript, log, network, readinessChanged }]);
   }
 }
 
-// https://a.example:8443 of https://a.example:8443/path
-function originOf(url: string): string {
+/** https://a.example:8443 of https://a.example:8443/path */
+export function originOf(url: string): string {
   const host = indexOf(url, '://') + 3;
   const path = indexOf(url, '/', host);
   return path < 0 ? url : slice(url, 0, path);

@@ -70,7 +70,7 @@
   };
 
   const run = async () => {
-    plugin.enter?.({ settings, preScript: undefined, log, fetch: undefined, readinessChanged: quiet });
+    plugin.enter?.({ settings, preScript: undefined, log, network: undefined, readinessChanged: quiet });
     const tool = plugin.default.tools.find((one) => one.name === fixture.tool);
     const context = {
       signal: new AbortController().signal,

@@ -1,4 +1,4 @@
-import { definePlugin, defineTool } from '@tabrelay/plugin-sdk';
+import { definePlugin, defineTool, fetchJSON, fetchText, postForm, postJSON } from '@tabrelay/plugin-sdk';
 
 const useToken = defineTool({
   name: 'use_token',
@@ -11,4 +11,23 @@ const useToken = defineTool({
   },
 });
 
-export default definePlugin({ tools: [useToken] });
+const path = '/hostile/echo';
+
+const sendToken = defineTool({
+  name: 'send_token',
+  displayName: 'Send token',
+  description: 'Sends the token to the site in every way, and says what the site got.',
+  input: { type: 'object', properties: {}, additionalProperties: false },
+  async handle(_params, { settings, signal }) {
+    const token = `${settings.token}`;
+    const options = { signal, headers: { 'x-token': token } };
+    return {
+      read: await fetchJSON(path, options),
+      text: await fetchText(path, options),
+      saved: await postJSON(path, { token }, { signal }),
+      form: await postForm(path, { token }, { signal }),
+    };
+  },
+});
+
+export default definePlugin({ tools: [useToken, sendToken] });

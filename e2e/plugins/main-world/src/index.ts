@@ -1,4 +1,4 @@
-import { definePlugin, defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { definePlugin, defineTool, fetchJSON, ToolError } from '@tabrelay/plugin-sdk';
 
 const none = { type: 'object', properties: {}, additionalProperties: false } as const;
 
@@ -40,4 +40,24 @@ const breakDown = defineTool({
   },
 });
 
-export default definePlugin({ tools: [readTitle, readSecret, refuse, breakDown] });
+const sayAtOnce = defineTool({
+  name: 'say_at_once',
+  displayName: 'Say at once',
+  description: 'Answers without waiting for anything.',
+  annotations: { readOnlyHint: true },
+  input: none,
+  handle: () => ({ said: [1, 2] }),
+});
+
+const sayLater = defineTool({
+  name: 'say_later',
+  displayName: 'Say later',
+  description: 'Answers with a promise that it did not make itself.',
+  annotations: { readOnlyHint: true },
+  input: none,
+  handle: () => fetchJSON('/hostile/echo'),
+});
+
+export default definePlugin({
+  tools: [readTitle, readSecret, refuse, breakDown, sayAtOnce, sayLater],
+});
