@@ -167,9 +167,18 @@ func characters(text []byte) (count int) {
 	for {
 		escape := bytes.IndexByte(text, '\\')
 		if escape < 0 {
-			return count + utf8.RuneCount(text)
+			return count + runes(text)
 		}
-		count += utf8.RuneCount(text[:escape]) + 1
+		count += runes(text[:escape]) + 1
 		text = text[character(text, escape):]
 	}
+}
+
+func runes(text []byte) (count int) {
+	for _, b := range text {
+		if utf8.RuneStart(b) {
+			count++
+		}
+	}
+	return count
 }
