@@ -51,7 +51,7 @@ var may = map[string][]string{
 	"relay/doctor":    {"relay/config", "relay/store"},
 	"relay/apart":     {},
 	"relay/breaker":   {},
-	"relay/schedule":  {},
+	"relay/schedule":  {"relay/call"},
 	"relay/rawjson":   {},
 	"relay/result":    {"relay/call", "relay/fault", "relay/rawjson"},
 	"relay/match":     {},

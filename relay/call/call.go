@@ -12,6 +12,9 @@ import (
 // It is 128 random bits as 32 lower-case hexadecimal digits. The agent sees it as correlationId.
 type ID string
 
+// Position is the position of a call in the order in which its client made its calls; 0: it has none.
+type Position uint64
+
 // Session is who is asking.
 type Session struct {
 	ID     string // one attachment of one client; grants, tab affinity and ownership belong to it
@@ -39,12 +42,8 @@ type Call struct {
 	MaxBytes  int    // size of the answer, in bytes; 0 means the configured one
 	ArrayPath string // the list to shorten, such as .data.items; empty means the tool's own or the largest
 
-	// After is closed when the calls that the same client made before have their places in line; nil: it makes one at a
-	// time, or they have no order. Placed says that this one has its place, and may be called more than once. Both or none.
-	After  <-chan struct{}
-	Placed func()
-
-	ReplayOf ID // the dead letter this call repeats; empty: none
+	Position Position // in the order of its client, where that was reserved
+	ReplayOf ID       // the dead letter this call repeats; empty: none
 
 	// Confirm is asked once the call's tab is known and nothing else forbids it, and may ask the person in its turn. asked
 	// says that they were asked for permission; Note is what they are told then. Its error is a failure of package fault.

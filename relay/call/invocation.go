@@ -55,7 +55,6 @@ type Invocation struct {
 	// Progress and Log are never called concurrently, and never after the attempt ended. Any of these may be nil.
 	Progress func(Progress)
 	Log      func(LogEntry)
-	Sent     func() // its frame is on its way; must not block
 	Started  func() // the page has started the tool; must not block
 }
 

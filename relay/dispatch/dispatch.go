@@ -117,8 +117,8 @@ type Audit interface {
 // Dispatcher carries out calls.
 type Dispatcher struct {
 	Options
+	*schedule.Scheduler
 	transient, fatal []*regexp.Regexp
-	schedule         *schedule.Scheduler
 	breakers         *breaker.Group
 
 	mu       sync.Mutex
@@ -138,23 +138,23 @@ func New(o Options) *Dispatcher {
 		o.Jitter = rand.Float64
 	}
 	d := &Dispatcher{Options: o, transient: compiled(o.TransientPatterns), fatal: compiled(o.FatalPatterns)}
-	d.schedule = schedule.New(o.Limits)
+	d.Scheduler = schedule.New(o.Limits)
 	d.breakers = breaker.NewGroup(o.Breaker, d.breakerChanged)
 	d.stop, d.stopNow = context.WithCancelCause(context.Background())
 	return d
 }
 
-// Do carries one call out: find, check arguments, check permission, come in order, admit, deadline, deliver, check result, record. When ctx ends
-// first, the page is told to abort and Do returns a failure that says what is known of the outcome.
+// Do carries one call out: find, check arguments, check permission, admit, deadline, deliver, check result, record.
+// When ctx ends first, the page is told to abort and Do returns a failure that says what is known of the outcome.
 func (d *Dispatcher) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
 	r := &run{Dispatcher: d, ctx: ctx, call: c, began: time.Now(), feed: feed{tell: c.Progress}}
 	r.feed.write = r.overheard(c.Log)
+	r.turn.Ticket = d.Ticket(c.Position)
 	defer r.end()
 	for _, step := range [...]func(*run) *fault.Error{
 		(*run).find,
 		(*run).checkArguments,
 		(*run).checkPermission,
-		(*run).comeInOrder,
 		(*run).admit,
 		(*run).setDeadline,
 		(*run).appear,
@@ -217,10 +217,12 @@ func (r *run) admit() *fault.Error {
 	}
 	r.running.Add(1)
 	r.admitted = true
-	r.turn.Ticket = schedule.Ticket{
-		Session: cmp.Or(r.call.Session.ID, r.call.Session.Client), Plugin: r.pluginOf(), Write: !r.tool.ReadOnly,
+	if r.tool.Plugin == nil {
+		r.turn.Leave() // it needs no tab, so that nothing has to stay behind it
+	} else {
+		r.turn.Session, r.turn.Plugin = cmp.Or(r.call.Session.ID, r.call.Session.Client), r.tool.PluginName()
+		r.turn.Write = !r.tool.ReadOnly
 	}
-	r.schedule.Admit(&r.turn.Ticket)
 	r.Meter.Inflight(+1)
 	return nil
 }

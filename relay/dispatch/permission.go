@@ -120,15 +120,12 @@ func (r *run) permitHere() *fault.Error {
 	}
 }
 
-// aside asks a person while nothing waits for the call: it has no place in line or at the gate, the session's later calls
-// are let pass, and its clocks stand still.
+// aside asks a person while nothing waits for the call: it has no position, no turn and no slot, so that the session's
+// later calls pass, and its clocks stand still.
 func (r *run) aside(ask func(context.Context) *fault.Error) func(context.Context) *fault.Error {
 	return func(ctx context.Context) *fault.Error {
 		r.settle(breaker.Nothing)
 		r.turn.Leave()
-		if r.call.Placed != nil {
-			r.call.Placed()
-		}
 		defer r.asking()()
 		resume := r.clock.pause()
 		r.clock.hold()

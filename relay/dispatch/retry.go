@@ -70,8 +70,7 @@ func (r *run) retrying() *fault.Error {
 func (r *run) attempt() (*call.Reply, *fault.Error) {
 	q := r.request()
 	defer r.Browser.Leave(q.ID)
-	defer r.turn.ReleaseSlot()
-	defer r.turn.Arrived()
+	defer r.turn.Yield()
 	for {
 		at, failure := r.resolve(&q.Selector)
 		if failure != nil {
@@ -84,7 +83,6 @@ func (r *run) attempt() (*call.Reply, *fault.Error) {
 		if wait == nil {
 			return r.Browser.Send(r.clock.ctx, at, q)
 		}
-		r.turn.Arrived()
 		if failure := wait(r.clock.ctx); failure != nil {
 			return nil, failure
 		}
@@ -105,7 +103,7 @@ func (r *run) resolve(s *call.Selector) (at call.Target, failure *fault.Error) {
 	if s.Stay.TabID != 0 && look() == 0 && failure == nil {
 		return at, nil // it came in its session's order before
 	}
-	if err := r.turn.AwaitBrowser(ctx, r.ReconnectWait, look, r.Browser.Changed); err != nil {
+	if err := r.turn.AwaitTab(ctx, r.ReconnectWait, look, r.Browser.Changed); err != nil {
 		return at, unsent(ctx)
 	}
 	return at, failure
@@ -243,7 +241,7 @@ func (r *run) request() call.Invocation {
 		Arguments: r.args, Settings: site.Settings, Secret: site.Secret,
 		Timeout: timeout, MaxTimeout: longest, ProgressExtends: r.clock.extends,
 		MaxResultBytes: r.MaxResultBytes, MaxBytes: r.room(), ConsoleTailBytes: r.ConsoleTailBytes, Frames: t.Spec.Frames,
-		Progress: r.progress, Log: r.feed.log, Sent: r.turn.Arrived, Started: r.start, Trace: r.Trace, ProgressPattern: t.Spec.ProgressPattern,
+		Progress: r.progress, Log: r.feed.log, Started: r.start, Trace: r.Trace, ProgressPattern: t.Spec.ProgressPattern,
 	}
 	if q.ID != r.call.ID {
 		q.CorrelationID = r.call.ID

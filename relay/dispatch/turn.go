@@ -30,28 +30,19 @@ func (r *run) enter(at call.Target) (wait func(context.Context) *fault.Error, fa
 	if t.at.ProfileID != at.ProfileID {
 		r.settle(breaker.Nothing)
 	}
-	tab := schedule.Tab{ProfileID: at.ProfileID, TabID: at.TabID}
-	if joined, ok := t.Joined(); ok && joined != tab {
-		t.LeaveTab()
-	}
 	t.at = at
 	r.arrive(at)
 	if wait, failure := r.permit(&at); wait != nil || failure != nil {
 		return wait, failure
 	}
-	if retry, err := t.JoinTab(tab); err != nil {
+	ready, retry, err := t.Join(schedule.Tab{ProfileID: at.ProfileID, TabID: at.TabID})
+	if err != nil {
 		return nil, r.overloaded(retry, fmt.Sprintf("%d calls are waiting for tab %d already", r.Limits.WaitingPerTab, at.TabID))
-	}
-	if r.call.Placed != nil {
-		r.call.Placed()
 	}
 	key := breaker.Key{Kind: "plugin", Name: r.tool.PluginName(), Where: at.ProfileID}
 	var left time.Duration
-	if !t.HasTurn() {
-		t.ReleaseSlot() // the tab may be another one than before, and waiting for a turn takes no slot
-	}
 	switch {
-	case !t.HasTurn() || !t.TakeSlot():
+	case !ready:
 		if !t.pass.Valid() {
 			left = r.breakers.Wait(key) // waiting would be in vain
 		}
@@ -71,11 +62,7 @@ func (r *run) await(ctx context.Context) *fault.Error {
 	t := &r.turn
 	r.clock.hold()
 	defer r.clock.release()
-	err := t.AwaitTurn(ctx, r.clock.timeout)
-	if err == nil {
-		err = t.AwaitSlot(ctx)
-	}
-	switch {
+	switch err := t.Await(ctx, r.clock.timeout); {
 	case err == nil:
 		return nil
 	case errors.Is(err, schedule.ErrTurnLate):
@@ -91,14 +78,6 @@ func (r *run) await(ctx context.Context) *fault.Error {
 // unsent is the failure of a call that ended while it waited.
 func unsent(ctx context.Context) *fault.Error {
 	return fault.New(fault.Cancelled, "The call ended before it was sent", fault.WithOutcome(fault.NotExecuted), fault.WithCause(context.Cause(ctx)))
-}
-
-// pluginOf is the plugin whose slots the call takes; built-in tools have none.
-func (r *run) pluginOf() string {
-	if r.tool.Plugin == nil {
-		return ""
-	}
-	return r.tool.PluginName()
 }
 
 // settle tells the breaker what the call says about its place.
@@ -164,9 +143,6 @@ func (d *Dispatcher) tell(owner event.Owner, kind event.Kind, message string, da
 		d.Events(owner, kind, message, data)
 	}
 }
-
-// Load says what is going on at this moment.
-func (d *Dispatcher) Load() schedule.Load { return d.schedule.Load() }
 
 // BreakerState is one circuit breaker at one moment.
 type BreakerState struct {

@@ -29,6 +29,9 @@ func (echo) Do(_ context.Context, c call.Call) (*call.Result, *fault.Error) {
 	return &call.Result{Output: c.Arguments, Meta: call.Meta{CorrelationID: c.ID, TabID: 7, Profile: "Chrome 1", Attempts: 1}}, nil
 }
 
+func (echo) Reserve(string) call.Position { return 0 }
+func (echo) Withdraw(call.Position)       {}
+
 func benchFront(b *testing.B, plugins ...plugin.Plugin) *Front {
 	r := registry.New(nil)
 	if err := r.Replace(append(plugins, demoPlugin), nil); err != nil {

@@ -41,7 +41,7 @@ func (f *Front) find(name string, p *party) (target, *fault.Error) {
 
 // callTool turns tools/call into a call and its end into the response.
 func (f *Front) callTool(ctx context.Context, p *party, x *exchange, m *message, meta *requestMeta) {
-	c := call.Call{ID: x.callID, Session: p.who(meta), Resume: x.resume, After: x.after, Placed: x.placed}
+	c := call.Call{ID: x.callID, Session: p.who(meta), Resume: x.resume, Position: x.position}
 	t, fail := f.readCall(&c, p, m, meta)
 	if c.ID == "" {
 		c.ID = randomID()

@@ -38,13 +38,12 @@ type exchange struct {
 	gone   <-chan struct{} // closed when nothing reaches the client any more, though it has not cancelled; may be nil
 
 	// Set before the call starts.
-	token  []byte // exact JSON text of the progress token; nil: the client wants no progress
-	level  string // least level of log messages the client wants; empty: none
-	tool   string
-	callID call.ID         // of the call this request makes; empty: a random one
-	resume bool            // an earlier relay may have run it
-	after  <-chan struct{} // see call.Call
-	placed func()
+	token    []byte // exact JSON text of the progress token; nil: the client wants no progress
+	level    string // least level of log messages the client wants; empty: none
+	tool     string
+	callID   call.ID       // of the call this request makes; empty: a random one
+	resume   bool          // an earlier relay may have run it
+	position call.Position // of that call in the order of its client
 
 	mu       sync.Mutex // never held while writing: a client that does not read must not hold up a browser's socket
 	state    exchangeState

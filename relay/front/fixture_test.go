@@ -26,6 +26,7 @@ type fixture struct {
 
 	mu       sync.Mutex // shadows that of features
 	calls    []call.Call
+	held     []bool        // the positions that were reserved, and not withdrawn
 	causes   []error       // why the calls to demo__wait ended
 	released chan struct{} // lets the calls to demo__wait return
 }
@@ -85,6 +86,21 @@ func (x *fixture) addTool(t testing.TB, name string) {
 	more.Manifest.Tools = append(more.Manifest.Tools[:len(more.Manifest.Tools):len(more.Manifest.Tools)], demoTool(name, name, "New.", ""))
 	if err := x.tools.Replace([]plugin.Plugin{more}, nil); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func (x *fixture) Reserve(client string) call.Position {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.held = append(x.held, true)
+	return call.Position(len(x.held))
+}
+
+func (x *fixture) Withdraw(p call.Position) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if p > 0 {
+		x.held[p-1] = false
 	}
 }
 

@@ -31,6 +31,10 @@ import (
 // Caller runs calls. A call whose context ended with call.ErrCancelled has no answer, whatever Do returns.
 type Caller interface {
 	Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error)
+	// Reserve takes the next position in the order of a client's calls, for a call that is on its way. Withdraw gives it
+	// up when no call comes; after Do it does nothing.
+	Reserve(client string) call.Position
+	Withdraw(p call.Position)
 }
 
 // Tools knows the tools that exist now.

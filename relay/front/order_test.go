@@ -3,25 +3,23 @@ package front
 import (
 	"context"
 	"io"
+	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"testing/synctest"
-
-	"tabrelay/relay/call"
 )
 
-// TestCallsAreLinedUp: each call on stdio waits for the place of the one read before it, and not for its end. One that
-// needs no place, here the second, does not let the third pass the first.
-func TestCallsAreLinedUp(t *testing.T) {
+// TestCallsKeepTheirOrder: each call on stdio gets the next position when it is read, and gives it up at its end. What
+// never becomes a call, here the second, does so as well.
+func TestCallsKeepTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newFixture(t, Options{})
 		in, lines := io.Pipe()
 		served := make(chan error)
 		go func() { served <- x.front.ServeStdio(t.Context(), Attachment{Key: "k"}, in, io.Discard) }()
 		messages := []string{initialize, `{"jsonrpc":"2.0","method":"notifications/initialized"}`}
-		for id := 2; id <= 4; id++ {
-			messages = append(messages, `{"jsonrpc":"2.0","id":`+strconv.Itoa(id)+`,"method":"tools/call","params":{"name":"demo__wait","arguments":{"n":`+strconv.Itoa(id)+`}}}`)
+		for id, tool := range []string{"wait", "unknown", "wait"} {
+			messages = append(messages, `{"jsonrpc":"2.0","id":`+strconv.Itoa(id+2)+`,"method":"tools/call","params":{"name":"demo__`+tool+`"}}`)
 		}
 		for _, m := range messages {
 			if _, err := io.WriteString(lines, m+"\n"); err != nil {
@@ -29,33 +27,17 @@ func TestCallsAreLinedUp(t *testing.T) {
 			}
 			synctest.Wait()
 		}
-		calls := x.calls
-		open := func() string {
-			synctest.Wait()
-			var text strings.Builder
-			for _, c := range calls {
-				select {
-				case <-c.After:
-					text.WriteByte('1')
-				default:
-					text.WriteByte('0')
-				}
-			}
-			return text.String()
+		if x.calls[0].Position != 1 || x.calls[1].Position != 3 {
+			t.Errorf("the calls have the positions %d and %d", x.calls[0].Position, x.calls[1].Position)
 		}
-		for _, step := range []struct {
-			place *call.Call
-			want  string
-		}{{nil, "100"}, {&calls[1], "100"}, {&calls[0], "111"}} {
-			if step.place != nil {
-				step.place.Placed()
-				step.place.Placed()
-			}
-			if got := open(); got != step.want {
-				t.Errorf("may come: %s, want %s", got, step.want)
-			}
+		if want := []bool{true, false, true}; !slices.Equal(x.held, want) {
+			t.Errorf("positions held: %v, want %v", x.held, want)
 		}
 		close(x.released)
+		synctest.Wait()
+		if slices.Contains(x.held, true) {
+			t.Errorf("positions held in the end: %v", x.held)
+		}
 		if err := lines.Close(); err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,6 @@ type party struct {
 	old     atomic.Bool            // it knows no resource links
 
 	admitting sync.Mutex // one request at a time
-	calls     queue
 }
 
 // owner is who may go on with a request of this party that stands still because something was asked.
@@ -97,9 +96,7 @@ func (f *Front) admit(ctx context.Context, p *party, x *exchange, m *message) (w
 	defer func() {
 		rest := work
 		work = func() {
-			if x.placed != nil {
-				defer x.placed()
-			}
+			defer f.options.Caller.Withdraw(x.position) // of one that never became a call
 			defer f.leave(x)
 			defer f.catch(x, m.method)
 			rest()
@@ -121,7 +118,7 @@ func (f *Front) admit(ctx context.Context, p *party, x *exchange, m *message) (w
 	case !meta.sound():
 		return func() { x.respond(f.delegate(ctx, nil, x, m, f.nextName())) }
 	case m.method == string(mcp.MethodToolsCall) && p.client != nil:
-		p.calls.join(x)
+		x.position = f.options.Caller.Reserve(p.session.ID)
 		x.level = string(p.client.GetLogLevel()) // of now, in the legacy era
 	case !meta.modern:
 		if changed := f.changeState(ctx, p, x, m); changed != nil {

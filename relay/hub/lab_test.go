@@ -55,7 +55,7 @@ func inLabWith(t *testing.T, change func(*hub.Config), test func(t *testing.T, l
 }
 
 func openLab(t *testing.T, journal *memoryJournal, change func(*hub.Config)) *lab {
-	l := &lab{t: t, schedule: schedule.New(schedule.Limits{}), net: newMemoryNet(), journal: journal, meter: &meter{}}
+	l := &lab{t: t, schedule: schedule.New(schedule.Limits{WaitingPerTab: 32}), net: newMemoryNet(), journal: journal, meter: &meter{}}
 	cfg := hub.Config{
 		Secret: func() string { return secret }, ExtensionIDs: []string{extension}, RelayVersion: "0.0.0-test",
 		BundleHash: "b0", Journal: l.journal, Meter: l.meter, Log: zerolog.Nop(),
@@ -156,11 +156,11 @@ func (l *lab) beginWith(ctx context.Context, r call.Invocation, enter enter) <-c
 func attempt(
 	ctx context.Context, h *hub.Hub, s *schedule.Scheduler, r call.Invocation, enter enter,
 ) (*call.Reply, *fault.Error) {
-	ticket := schedule.Ticket{Session: r.Session.ID, Write: r.Write}
-	s.Admit(&ticket)
+	ticket := s.Ticket(0)
+	ticket.Session, ticket.Write = r.Session.ID, r.Write
 	defer h.Leave(r.ID)
 	defer ticket.Leave()
-	r.Sent = ticket.Arrived
+	gone := fault.New(fault.Cancelled, "given up", fault.WithOutcome(fault.NotExecuted))
 	for {
 		var at call.Target
 		var failure *fault.Error
@@ -169,25 +169,26 @@ func attempt(
 			return wait
 		}
 		if r.Stay.TabID == 0 || look() > 0 || failure != nil {
-			if err := ticket.AwaitBrowser(ctx, wire.GapWait, look, h.Changed); err != nil {
-				return nil, fault.New(fault.Cancelled, "given up", fault.WithOutcome(fault.NotExecuted))
+			if err := ticket.AwaitTab(ctx, wire.GapWait, look, h.Changed); err != nil {
+				return nil, gone
 			}
+		}
+		var wait func(context.Context) *fault.Error
+		if enter != nil && failure == nil {
+			wait, failure = enter(at)
 		}
 		if failure != nil {
 			return nil, failure
 		}
-		if enter == nil {
+		if wait != nil {
+			ticket.Leave()
+			failure = wait(ctx)
+		} else if ready, _, err := ticket.Join(schedule.Tab{ProfileID: at.ProfileID, TabID: at.TabID}); err == nil && ready {
 			return h.Send(ctx, at, r)
+		} else if err != nil || ticket.Await(ctx, time.Minute) != nil {
+			failure = gone
 		}
-		wait, failure := enter(at)
-		switch {
-		case failure != nil:
-			return nil, failure
-		case wait == nil:
-			return h.Send(ctx, at, r)
-		}
-		ticket.Arrived()
-		if failure := wait(ctx); failure != nil {
+		if failure != nil {
 			return nil, failure
 		}
 		r.Stay = at

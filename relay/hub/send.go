@@ -43,9 +43,6 @@ func (h *Hub) Send(ctx context.Context, at call.Target, r call.Invocation) (*cal
 		return nil, failure
 	}
 	h.leases.keep(r.ID)
-	if r.Sent != nil {
-		r.Sent()
-	}
 	return t.b.wait(ctx, f)
 }
 

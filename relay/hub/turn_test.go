@@ -17,63 +17,22 @@ import (
 	"tabrelay/relay/wire"
 )
 
-// onlyOne lets one call at a time pass, in the order in which they ask.
-type onlyOne struct {
+// targets keeps what calls were about to run in.
+type targets struct {
 	mu    sync.Mutex
-	queue []chan struct{} // the first one's turn it is; all closed ones have it
 	asked []call.Target
 }
 
-// enter is how one call waits, and what it does when it has ended.
-func (o *onlyOne) enter() (in enter, leave func()) {
-	var turn chan struct{}
-	in = func(at call.Target) (func(context.Context) *fault.Error, *fault.Error) {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		o.asked = append(o.asked, at)
-		if turn == nil {
-			turn = make(chan struct{})
-			if o.queue = append(o.queue, turn); len(o.queue) == 1 {
-				close(turn)
-			}
-		}
-		select {
-		case <-turn:
-			return nil, nil
-		default:
-		}
-		return func(ctx context.Context) *fault.Error {
-			select {
-			case <-turn:
-				return nil
-			case <-ctx.Done():
-				return fault.New(fault.Cancelled, "gone", fault.WithOutcome(fault.NotExecuted))
-			}
-		}, nil
-	}
-	leave = func() {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		if turn == nil {
-			return
-		}
-		if o.queue = o.queue[1:]; len(o.queue) > 0 {
-			close(o.queue[0])
-		}
-	}
-	return in, leave
+func (ts *targets) enter(at call.Target) (func(context.Context) *fault.Error, *fault.Error) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	ts.asked = append(ts.asked, at)
+	return nil, nil
 }
 
-// beginIn invokes a call that waits for its turn, and leaves when it has ended.
-func (l *lab) beginIn(o *onlyOne, r call.Invocation) <-chan result {
-	in, leave := o.enter()
-	done := make(chan result, 1)
-	inner := l.beginWith(l.t.Context(), r, in)
-	go func() {
-		got := <-inner
-		leave()
-		done <- got
-	}()
+// beginIn begins a call, and returns when it runs or waits.
+func (l *lab) beginIn(ts *targets, r call.Invocation) <-chan result {
+	done := l.beginWith(l.t.Context(), r, ts.enter)
 	synctest.Wait()
 	return done
 }
@@ -97,7 +56,7 @@ func (o *order) add(c *hubtest.Call) {
 func TestACallWaitsForItsTurn(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		b := l.connect(answer(hold))
-		var one onlyOne
+		var one targets
 		first, second := request(write), request(write)
 		a := l.beginIn(&one, first)
 		z := l.beginIn(&one, second)
@@ -130,7 +89,7 @@ func TestOrderSurvivesAGapInLine(t *testing.T) {
 				c.Return(c.Arguments)
 			}
 		}))
-		var one onlyOne
+		var one targets
 		running := request(write, numbered(0))
 		all := []<-chan result{l.beginIn(&one, running)}
 		for n := 1; n < 4; n++ {
@@ -157,7 +116,7 @@ func TestOrderSurvivesAGapInLine(t *testing.T) {
 func TestAfterWaitingTheTabStaysTheSame(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		b := l.connect(func(o *hubtest.Options) { o.Tabs = []wire.Tab{demoTab(1), demoTab(2)} }, answer(hold))
-		var one onlyOne
+		var one targets
 		first := request(write, func(r *call.Invocation) { r.Session.ID = "a" })
 		second := request(write, func(r *call.Invocation) { r.Session.ID = "b" })
 		third := request(write, func(r *call.Invocation) { r.Session.ID = "c" })
@@ -186,7 +145,7 @@ func TestAfterWaitingTheTabStaysTheSame(t *testing.T) {
 func TestAfterWaitingTheTabMayBeGone(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		b := l.connect(func(o *hubtest.Options) { o.Tabs = []wire.Tab{demoTab(1), demoTab(2)} }, answer(hold))
-		var one onlyOne
+		var one targets
 		first, second := request(write), request(write)
 		a, z := l.beginIn(&one, first), l.beginIn(&one, second)
 		b.CloseTab(1)
@@ -224,7 +183,7 @@ func TestAvoidedTabs(t *testing.T) {
 			avoid []int
 			want  int
 		}{{nil, 1}, {[]int{1}, 2}, {[]int{1, 2}, 3}, {[]int{1, 2, 3}, 1}} {
-			var one onlyOne
+			var one targets
 			got := <-l.beginIn(&one, request(func(r *call.Invocation) { r.Session.ID = ""; r.Avoid, r.Profile = tt.avoid, b.ProfileID() }))
 			if got.failure != nil || got.reply.TabID != tt.want || one.asked[0].Others != 2 {
 				t.Errorf("avoiding %v: %+v, asked for %+v", tt.avoid, got, one.asked)
@@ -246,7 +205,8 @@ func TestWriteWaitsForOneOfAnEarlierRelay(t *testing.T) {
 		})
 		r := request(write)
 		done := l.begin(t.Context(), r)
-		l.invoke(request()).wantOutput(t, `{"x":1}`)
+		synctest.Wait()
+		l.invoke(request(func(r *call.Invocation) { r.Session.ID = "other" })).wantOutput(t, `{"x":1}`)
 		time.Sleep(10 * time.Second)
 		still(t, done)
 		b.Send(&wire.Outcome{ID: before.ID, Status: wire.Threw, Started: true, Epoch: epoch, Error: json.RawMessage(`{"code":"X","message":"x","retryable":false}`)})

@@ -1,10 +1,10 @@
-// Package schedule is where calls wait: for a browser that is reconnecting, for their turn in a tab, and for a slot to
-// run in.
+// Package schedule is the one place where calls wait, and knows for what: for the calls that their session made before
+// them, for a browser that is reconnecting, for their turn in a tab, and for a slot to run in.
 //
-// Calls that wait for a browser find their tabs in the order in which the calls of their session came. In each tab,
-// calls that write run one after the other. Calls that only read run beside them, but never before an earlier write of
-// their own session. The calls of one session keep their order; sessions take turns. A slot is held only while a call
-// runs: waiting for a turn takes none.
+// The calls of one session find their tabs in the order in which the client made them. In each tab, calls that write
+// run one after the other. Calls that only read run beside them, but never before an earlier write of their own
+// session. The calls of one session keep their order; sessions take turns. A slot is held only while a call runs:
+// waiting for a turn takes none.
 package schedule
 
 import (
@@ -14,6 +14,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"tabrelay/relay/call"
 )
 
 // Limits is how much may go on at once. A zero Running or RunningPerPlugin means the default.
@@ -42,12 +44,14 @@ type Tab struct {
 type Scheduler struct {
 	limits Limits
 
-	mu        sync.Mutex
-	queues    map[Tab]*tabQueue // of the tabs in which a write has its turn
+	mu        sync.Mutex // guards everything that waits
+	reserved  call.Position
+	positions map[call.Position]*position // that were reserved and are held
+	orders    map[string]*order           // by client
+	queues    map[Tab]*tabQueue           // of the tabs in which a write has its turn
 	running   int
 	perPlugin map[string]int
-	forSlot   []*Ticket           // that wait for a slot, first come first
-	arrivals  map[string]*arrival // the last call of each session that waits for a browser
+	forSlot   []*Ticket // that wait for a slot, first come first
 }
 
 // New makes a Scheduler.
@@ -55,41 +59,59 @@ func New(limits Limits) *Scheduler {
 	limits.Running = cmp.Or(limits.Running, 50)
 	limits.RunningPerPlugin = cmp.Or(limits.RunningPerPlugin, 25)
 	return &Scheduler{
-		limits: limits, queues: map[Tab]*tabQueue{}, perPlugin: map[string]int{}, arrivals: map[string]*arrival{},
+		limits: limits, positions: map[call.Position]*position{}, orders: map[string]*order{}, queues: map[Tab]*tabQueue{},
+		perPlugin: map[string]int{},
 	}
 }
 
-// Ticket is one call in the schedule. Its methods are called from one goroutine, but for Why. [Scheduler.Admit] makes it
-// valid.
+// Ticket is one call in the schedule. Its methods are called from one goroutine, but for Why. [Scheduler.Ticket] makes
+// one; the exported fields are set before it waits for anything.
 type Ticket struct {
 	Session string // calls of one keep their order
 	Plugin  string // its slots are counted; empty for the relay's own tools
 	Write   bool
 
 	scheduler *Scheduler
-	joined    bool // the queue of tab, or runs there as a read
+	client    string // in whose order it is
+	joined    bool   // the queue of tab, or runs there as a read
 	tab       Tab
 	holdsSlot bool
-	arrival   *arrival // nil: it did not have to wait for a browser, or has found its tab
 
 	// Guarded by Scheduler.mu.
+	position *position     // nil: none, or given up
 	queue    *tabQueue     // nil: in none, which for a read is a turn too
 	turn     chan struct{} // closed when it is the call's turn; nil: it is
 	slot     chan struct{} // closed when it got its slot; nil: it does not wait for one
 	awaiting Reason
 }
 
-// Admit puts a call into the schedule. It waits for nothing yet.
-func (s *Scheduler) Admit(t *Ticket) { t.scheduler = s }
+// Ticket puts a call into the schedule, at the position that was reserved for it, if any. It waits for nothing yet.
+func (s *Scheduler) Ticket(reserved call.Position) Ticket {
+	t := Ticket{scheduler: s}
+	if reserved != 0 {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if t.position = s.positions[reserved]; t.position != nil {
+			t.client = t.position.order.client
+		}
+	}
+	return t
+}
 
-// Joined is the tab in whose queue the call is, or in which it runs.
-func (t *Ticket) Joined() (tab Tab, ok bool) { return t.tab, t.joined }
-
-// Leave ends everything that the call holds or waits for. It may be called more than once.
+// Leave gives up everything that the call holds or waits for: its position, its turn and its slot. It may be called
+// more than once, and the call may come back after it, behind the others.
 func (t *Ticket) Leave() {
-	t.Arrived()
-	t.ReleaseSlot()
-	t.LeaveTab()
+	t.scheduler.mu.Lock()
+	defer t.scheduler.mu.Unlock()
+	t.leaveOrder()
+	t.releaseSlot()
+	t.leaveTab()
+}
+
+// leaveOrder gives up the call's position. Called with the lock held.
+func (t *Ticket) leaveOrder() {
+	t.scheduler.withdraw(t.position)
+	t.position = nil
 }
 
 // Reason is what a call waits for.
@@ -98,7 +120,8 @@ type Reason string
 // The reasons.
 const (
 	NotWaiting Reason = ""
-	ForBrowser Reason = "browser" // one that was connected a moment ago, or the session's calls before it wait for one
+	ForOrder   Reason = "order"   // earlier calls of its session look for their tabs
+	ForBrowser Reason = "browser" // one that was connected a moment ago
 	ForTurn    Reason = "turn"    // other calls that write in the tab, or are before it in its session
 	ForSlot    Reason = "slot"    // as many calls run as may
 )
@@ -112,6 +135,10 @@ func (t *Ticket) Why() (reason Reason, ahead int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch t.awaiting {
+	case ForOrder:
+		if p := t.position; p != nil {
+			ahead = max(0, slices.Index(p.order.positions, p))
+		}
 	case ForTurn:
 		if t.queue != nil {
 			ahead = t.queue.before(t)
@@ -122,9 +149,25 @@ func (t *Ticket) Why() (reason Reason, ahead int) {
 	return t.awaiting, ahead
 }
 
-func (t *Ticket) await(reason Reason) {
+// await waits until ready is closed, so long at the most. It fails when ctx ends.
+func (t *Ticket) await(ctx context.Context, why Reason, ready <-chan struct{}, most time.Duration) (late bool, err error) {
+	t.waitsFor(why)
+	defer t.waitsFor(NotWaiting)
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-ready:
+		return false, nil
+	case <-timer.C:
+		return true, nil
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
+}
+
+func (t *Ticket) waitsFor(why Reason) {
 	t.scheduler.mu.Lock()
-	t.awaiting = reason
+	t.awaiting = why
 	t.scheduler.mu.Unlock()
 }
 
@@ -156,84 +199,79 @@ func (s *Scheduler) Load() Load {
 	return l
 }
 
-// TakeSlot takes a slot if one is free, and reports whether the call has one.
+// TakeSlot takes a slot if one is free, and reports whether the call has one. It is for calls that need no turn.
 func (t *Ticket) TakeSlot() bool {
-	if t.holdsSlot {
-		return true
-	}
-	s := t.scheduler
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t.holdsSlot = s.takeSlot(t.Plugin)
-	return t.holdsSlot
+	t.scheduler.mu.Lock()
+	defer t.scheduler.mu.Unlock()
+	return t.takeSlot()
 }
 
-// AwaitSlot takes a slot as soon as one is free. It fails with ErrNoSlot when too many calls wait already, or after the
-// longest wait.
-func (t *Ticket) AwaitSlot(ctx context.Context) error {
-	if t.TakeSlot() {
-		return nil
+// takeSlot is TakeSlot with the lock held.
+func (t *Ticket) takeSlot() bool {
+	s := t.scheduler
+	switch {
+	case t.holdsSlot:
+		return true
+	case s.running >= s.limits.Running, t.Plugin != "" && s.perPlugin[t.Plugin] >= s.limits.RunningPerPlugin:
+		return false
 	}
+	s.running++
+	s.perPlugin[t.Plugin]++
+	t.holdsSlot = true
+	return true
+}
+
+// awaitSlot takes a slot as soon as one is free. It fails with ErrNoSlot when too many calls wait already, or after
+// the longest wait.
+func (t *Ticket) awaitSlot(ctx context.Context) error {
 	s := t.scheduler
 	s.mu.Lock()
+	if t.takeSlot() {
+		s.mu.Unlock()
+		return nil
+	}
 	if len(s.forSlot) >= s.limits.Waiting {
 		s.mu.Unlock()
 		return ErrNoSlot
 	}
-	t.slot, t.awaiting = make(chan struct{}), ForSlot
+	t.slot = make(chan struct{})
 	s.forSlot = append(s.forSlot, t)
 	s.mu.Unlock()
-	late := time.NewTimer(s.limits.Wait)
-	defer late.Stop()
-	var err error
-	select {
-	case <-t.slot:
-	case <-ctx.Done():
-		err = context.Cause(ctx)
-	case <-late.C:
+	late, err := t.await(ctx, ForSlot, t.slot, s.limits.Wait)
+	if late {
 		err = ErrNoSlot
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t.awaiting = NotWaiting
-	if at := slices.Index(s.forSlot, t); at >= 0 {
-		s.forSlot = slices.Delete(s.forSlot, at, at+1)
-		return err
+	if t.holdsSlot { // perhaps in the last moment
+		return nil
 	}
-	t.holdsSlot = true // perhaps in the last moment
-	return nil
+	s.forSlot = slices.DeleteFunc(s.forSlot, func(other *Ticket) bool { return other == t })
+	return err
 }
 
-// ReleaseSlot gives the slot back, and to whoever waits for it.
-func (t *Ticket) ReleaseSlot() {
+// Yield gives up the position and the slot but keeps the turn: a call is tried again before anything slips between.
+func (t *Ticket) Yield() {
+	t.scheduler.mu.Lock()
+	defer t.scheduler.mu.Unlock()
+	t.leaveOrder()
+	t.releaseSlot()
+}
+
+// releaseSlot gives the slot back, and to whoever waits for it. Called with the lock held.
+func (t *Ticket) releaseSlot() {
 	if !t.holdsSlot {
 		return
 	}
-	t.holdsSlot = false
 	s := t.scheduler
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	t.holdsSlot = false
 	s.running--
-	if t.Plugin != "" {
-		s.perPlugin[t.Plugin]--
-	}
+	s.perPlugin[t.Plugin]--
 	s.forSlot = slices.DeleteFunc(s.forSlot, func(next *Ticket) bool {
-		if !s.takeSlot(next.Plugin) {
+		if !next.takeSlot() {
 			return false
 		}
 		close(next.slot)
 		return true
 	})
-}
-
-// takeSlot counts a call in, with the lock held, unless too many run.
-func (s *Scheduler) takeSlot(plugin string) bool {
-	if s.running >= s.limits.Running || plugin != "" && s.perPlugin[plugin] >= s.limits.RunningPerPlugin {
-		return false
-	}
-	s.running++
-	if plugin != "" {
-		s.perPlugin[plugin]++
-	}
-	return true
 }

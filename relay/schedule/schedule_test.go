@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tabrelay/relay/call"
 )
 
 var seven = Tab{"p1", 7}
@@ -69,7 +71,7 @@ func TestTab(t *testing.T) {
 				} else {
 					name, kind, _ := strings.Cut(who, ".")
 					tickets[who] = s.ticket(name, kind[0] == 'w')
-					switch retry, err := tickets[who].JoinTab(seven); {
+					switch _, retry, err := tickets[who].Join(seven); {
 					case err == nil:
 						waiting = append(waiting, who)
 					case errors.Is(err, ErrQueueFull) && retry > 0:
@@ -79,7 +81,7 @@ func TestTab(t *testing.T) {
 					}
 				}
 				waiting = slices.DeleteFunc(waiting, func(who string) bool {
-					if tickets[who].HasTurn() {
+					if tickets[who].runs() {
 						now = append(now, who)
 						return true
 					}
@@ -103,16 +105,93 @@ func stripped(steps []string) []string {
 }
 
 func (s *Scheduler) ticket(session string, write bool) *Ticket {
-	t := &Ticket{Session: session, Plugin: "demo", Write: write}
-	s.Admit(t)
-	return t
+	return s.ticketAt(session, write, 0)
+}
+
+func (s *Scheduler) ticketAt(session string, write bool, p call.Position) *Ticket {
+	t := s.Ticket(p)
+	t.Session, t.Plugin, t.Write = session, "demo", write
+	return &t
+}
+
+// runs reports whether it is the call's turn.
+func (t *Ticket) runs() bool {
+	t.scheduler.mu.Lock()
+	defer t.scheduler.mu.Unlock()
+	return t.joined && t.hasTurn()
+}
+
+// TestOrder plays calls of one client, to which positions are reserved in the order of their names. "a1" is the first
+// call of session a. "?a1" looks for its tab, "-a1" has found it, gives up or is withdrawn. After each step those are
+// listed that may go on now.
+func TestOrder(t *testing.T) {
+	for name, tt := range map[string]struct{ calls, steps, want string }{
+		"in the order of their positions, whoever looks first": {
+			"a1 a2 a3", "?a3 ?a2 ?a1 -a1 -a2 -a3", "| | a1 | a2 | a3 |"},
+		"one that never comes is not waited for any more": {
+			"a1 a2 a3", "?a2 ?a3 -a1 -a2", "| | a2 | a3"},
+		"one in the middle does not let those behind it pass those before it": {
+			"a1 a2 a3", "?a1 ?a2 ?a3 -a2 -a1", "a1 | | | | a3"},
+		"sessions do not wait for each other": {
+			"a1 b1 a2 b2", "?a1 ?b1 ?a2 ?b2 -b1 -a1", "a1 | b1 | | | b2 | a2"},
+		"a call whose session is not known yet holds up all": {
+			"a1 b1 a2 b2", "?b1 ?b2 ?a1 -a1 -b1 ?a2", "| | a1 b1 | | | a2 b2"},
+		"leaving twice is leaving once": {
+			"a1 a2", "?a1 ?a2 -a1 -a1 -a2 -a2", "a1 | | a2 | | | "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := New(Limits{})
+				tickets, cancels := map[string]*Ticket{}, map[string]func(){}
+				for who := range strings.FieldsSeq(tt.calls) {
+					tickets[who] = s.ticketAt(who[:1], false, s.Reserve("client"))
+				}
+				var mu sync.Mutex
+				var now, got []string
+				for step := range strings.FieldsSeq(tt.steps) {
+					who := step[1:]
+					ctx, cancel := context.WithCancel(t.Context())
+					defer cancel()
+					if step[0] == '-' {
+						if cancels[who] != nil {
+							cancels[who]()
+							synctest.Wait()
+						}
+						tickets[who].Leave()
+					} else {
+						cancels[who] = cancel
+						go func() {
+							if tickets[who].AwaitTab(ctx, time.Hour, func() time.Duration { return 0 }, nil) != nil {
+								return
+							}
+							mu.Lock()
+							defer mu.Unlock()
+							now = append(now, who)
+						}()
+					}
+					synctest.Wait()
+					slices.Sort(now)
+					got, now = append(got, strings.Join(now, "")), nil
+				}
+				if diff := cmp.Diff(strings.Split(strings.ReplaceAll(tt.want, " ", ""), "|"), got); diff != "" {
+					t.Error(diff)
+				}
+				for _, ticket := range tickets {
+					ticket.Leave()
+				}
+				if len(s.orders)+len(s.positions) > 0 {
+					t.Errorf("left behind: %v, %v", s.orders, s.positions)
+				}
+			})
+		})
+	}
 }
 
 func TestTabsAreIndependent(t *testing.T) {
 	s := New(Limits{WaitingPerTab: 3})
 	for _, tab := range []Tab{{"p1", 7}, {"p1", 8}, {"p2", 7}} {
 		ticket := s.ticket("a", true)
-		if _, err := ticket.JoinTab(tab); err != nil || !ticket.HasTurn() {
+		if ready, _, err := ticket.Join(tab); err != nil || !ready {
 			t.Errorf("%+v keeps its first call waiting: %v", tab, err)
 		}
 	}
@@ -126,11 +205,11 @@ func TestJoiningAnotherTabLeavesTheFirst(t *testing.T) {
 		ticket *Ticket
 		tab    Tab
 	}{{first, seven}, {second, seven}, {first, Tab{"p1", 8}}} {
-		if _, err := step.ticket.JoinTab(step.tab); err != nil {
+		if _, _, err := step.ticket.Join(step.tab); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if !first.HasTurn() || !second.HasTurn() {
+	if !first.runs() || !second.runs() {
 		t.Error("the turn was not passed on")
 	}
 }
@@ -139,18 +218,18 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	s := New(Limits{WaitingPerTab: 32})
 	var tickets []*Ticket
 	for i := range 90 {
-		ticket := s.ticket(fmt.Sprint(i%3), i%2 == 0)
-		if _, err := ticket.JoinTab(seven); err != nil {
+		session := fmt.Sprint(i % 3)
+		ticket := s.ticketAt(session, i%2 == 0, s.Reserve(session))
+		if _, _, err := ticket.Join(seven); err != nil {
 			t.Fatal(err)
 		}
-		ticket.TakeSlot()
 		tickets = append(tickets, ticket)
 	}
 	for i := range tickets {
 		tickets[(i*37)%len(tickets)].Leave()
 	}
-	if l := s.Load(); len(l.Tabs) != 0 || l.Running != 0 || l.Waiting != 0 {
-		t.Errorf("%+v", l)
+	if l := s.Load(); len(l.Tabs) != 0 || l.Running != 0 || l.Waiting != 0 || len(s.orders) != 0 || len(s.positions) != 0 {
+		t.Errorf("%+v, orders %v", l, s.orders)
 	}
 }
 
@@ -159,7 +238,7 @@ func TestRetryFollowsThePace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Limits{WaitingPerTab: 10})
 		join := func() time.Duration {
-			retry, _ := s.ticket("a", true).JoinTab(seven)
+			_, retry, _ := s.ticket("a", true).Join(seven)
 			return retry
 		}
 		for range 11 {
@@ -191,20 +270,23 @@ func TestWhy(t *testing.T) {
 		want   error
 		after  time.Duration
 	}{
-		"turn": {reason: ForTurn, ahead: 3, after: time.Second},
+		"order":            {wait: lookAtOnce, before: positions, reason: ForOrder, ahead: 2, after: time.Second},
+		"order, too late":  {wait: lookAtOnce, before: never(positions), reason: ForOrder, ahead: 2, after: 5 * time.Second},
+		"order, cancelled": {wait: lookAtOnce, before: never(positions), cancel: true, reason: ForOrder, ahead: 2, want: gone, after: time.Second},
+		"turn":             {reason: ForTurn, ahead: 3, after: time.Second},
 		"turn, too late": {reason: ForTurn, ahead: 3, want: ErrTurnLate, after: 5 * time.Second,
-			before: func(s *Scheduler, t *Ticket) func() { writes(s, t); return func() {} }},
+			before: never(writes)},
 		"turn, cancelled": {reason: ForTurn, ahead: 3, cancel: true, want: gone, after: time.Second},
-		"slot":            {wait: (*Ticket).AwaitSlot, before: slots(1), reason: ForSlot, ahead: 1, after: time.Second},
-		"slot, too late":  {wait: (*Ticket).AwaitSlot, before: slots(0), reason: ForSlot, ahead: 1, want: ErrNoSlot, after: 2 * time.Second},
-		"slot, cancelled": {wait: (*Ticket).AwaitSlot, before: slots(0), reason: ForSlot, ahead: 1, cancel: true, want: gone, after: time.Second},
+		"slot":            {wait: forSlot, before: slots, reason: ForSlot, ahead: 1, after: time.Second},
+		"slot, too late":  {wait: forSlot, before: never(slots), reason: ForSlot, ahead: 1, want: ErrNoSlot, after: 2 * time.Second},
+		"slot, cancelled": {wait: forSlot, before: never(slots), reason: ForSlot, ahead: 1, cancel: true, want: gone, after: time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := New(limits)
 				ticket := s.ticket("a", true)
 				if tt.wait == nil {
-					tt.wait = func(t *Ticket, ctx context.Context) error { return t.AwaitTurn(ctx, 5*time.Second) }
+					tt.wait = forSlot
 				}
 				if tt.before == nil {
 					tt.before = writes
@@ -242,10 +324,10 @@ func writes(s *Scheduler, t *Ticket) (release func()) {
 	var others []*Ticket
 	for n := range 3 {
 		other := s.ticket(fmt.Sprint("other", n), true)
-		other.JoinTab(seven)
+		other.Join(seven)
 		others = append(others, other)
 	}
-	t.JoinTab(seven)
+	t.Join(seven)
 	return func() {
 		for _, other := range others {
 			other.Leave()
@@ -253,16 +335,37 @@ func writes(s *Scheduler, t *Ticket) (release func()) {
 	}
 }
 
-// slots takes the one slot of the plugin; release gives it back when free is 1.
-func slots(free int) func(*Scheduler, *Ticket) func() {
-	return func(s *Scheduler, _ *Ticket) func() {
-		other := s.ticket("b", false)
-		other.TakeSlot()
-		return func() {
-			if free > 0 {
-				other.ReleaseSlot()
-			}
-		}
+// forSlot waits for the turn, if there is one to wait for, and a slot.
+func forSlot(t *Ticket, ctx context.Context) error { return t.Await(ctx, 5*time.Second) }
+
+// lookAtOnce waits for a tab that is there.
+func lookAtOnce(t *Ticket, ctx context.Context) error {
+	return t.AwaitTab(ctx, 5*time.Second, func() time.Duration { return 0 }, nil)
+}
+
+// positions reserves two positions before the call's own; release gives them up.
+func positions(s *Scheduler, t *Ticket) (release func()) {
+	first, second := s.Reserve("a"), s.Reserve("a")
+	*t = *s.ticketAt("a", true, s.Reserve("a"))
+	return func() {
+		s.Withdraw(second)
+		s.Withdraw(first)
+		s.Withdraw(first)
+	}
+}
+
+// slots takes the one slot of the plugin; release gives it back.
+func slots(s *Scheduler, _ *Ticket) (release func()) {
+	other := s.ticket("b", false)
+	other.TakeSlot()
+	return other.Yield
+}
+
+// never keeps from what it is given that anything is released.
+func never(before func(*Scheduler, *Ticket) func()) func(*Scheduler, *Ticket) func() {
+	return func(s *Scheduler, t *Ticket) func() {
+		before(s, t)
+		return func() {}
 	}
 }
 
@@ -271,21 +374,21 @@ func TestSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Limits{Running: 2, RunningPerPlugin: 1, Waiting: 1, Wait: time.Second})
 		first, second, third := s.ticket("a", false), s.ticket("a", false), s.ticket("a", false)
-		if err := first.AwaitSlot(t.Context()); err != nil {
+		if err := forSlot(first, t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		done := make(chan error)
-		go func() { done <- second.AwaitSlot(t.Context()) }()
+		go func() { done <- forSlot(second, t.Context()) }()
 		synctest.Wait()
-		if err := third.AwaitSlot(t.Context()); !errors.Is(err, ErrNoSlot) {
+		if err := forSlot(third, t.Context()); !errors.Is(err, ErrNoSlot) {
 			t.Errorf("beyond the queue: %v", err)
 		}
-		other := &Ticket{Session: "a", Plugin: "wiki"}
-		s.Admit(other)
+		other := s.ticket("a", false)
+		other.Plugin = "wiki"
 		if !other.TakeSlot() {
 			t.Error("another plugin got no slot")
 		}
-		first.ReleaseSlot()
+		first.Yield()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -295,9 +398,9 @@ func TestSlots(t *testing.T) {
 	})
 }
 
-// TestAwaitBrowser holds how calls of one session wait for a browser: each until it is found, or as long as that makes
+// TestAwaitTab holds how calls of one session wait for a browser: each until it is found, or as long as that makes
 // sense, and in the order in which they came.
-func TestAwaitBrowser(t *testing.T) {
+func TestAwaitTab(t *testing.T) {
 	gone := errors.New("the client is gone")
 	for name, tt := range map[string]struct {
 		ready  time.Duration // when the browser is there
@@ -340,7 +443,7 @@ func TestAwaitBrowser(t *testing.T) {
 					}
 					all.Go(func() {
 						ticket := s.ticket("session", false)
-						err := ticket.AwaitBrowser(ctx, time.Minute, look, changed)
+						err := ticket.AwaitTab(ctx, time.Minute, look, changed)
 						if reason, _ := ticket.Why(); reason != NotWaiting || err != nil && !errors.Is(err, gone) {
 							t.Errorf("%s: %v, waits for %q", who, err, reason)
 						}

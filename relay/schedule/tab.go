@@ -23,18 +23,32 @@ type session struct {
 	tickets []*Ticket
 }
 
-// JoinTab puts the call at the end of its session's calls in a tab, or gives it its turn at once. It leaves another
-// tab for that. With ErrQueueFull, retry is when there may be room.
-func (t *Ticket) JoinTab(tab Tab) (retry time.Duration, err error) {
-	if t.joined {
-		if t.tab == tab {
-			return 0, nil
-		}
-		t.LeaveTab()
-	}
+// Join puts the call at the end of its session's calls in a tab, or gives it its turn at once, and with it a slot if one
+// is free. It leaves another tab for that, and its position in its client's order. Without ErrQueueFull, ready says
+// that the call may run, and else it has to [Ticket.Await]; with it, retry is when there may be room.
+func (t *Ticket) Join(tab Tab) (ready bool, retry time.Duration, err error) {
 	s := t.scheduler
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if t.joined && t.tab != tab {
+		t.leaveTab()
+	}
+	if !t.joined {
+		if retry, err = t.join(tab); err != nil {
+			return false, retry, err
+		}
+		t.leaveOrder()
+	}
+	if !t.hasTurn() {
+		t.releaseSlot() // of another tab: waiting for a turn takes none
+		return false, 0, nil
+	}
+	return t.takeSlot(), 0, nil
+}
+
+// join is Join with the lock held, for a call that is in no tab.
+func (t *Ticket) join(tab Tab) (retry time.Duration, err error) {
+	s := t.scheduler
 	q := s.queues[tab]
 	mine := q.of(t.Session)
 	switch {
@@ -60,52 +74,34 @@ func (t *Ticket) JoinTab(tab Tab) (retry time.Duration, err error) {
 	return 0, nil
 }
 
-// HasTurn reports whether it is the call's turn in its tab.
-func (t *Ticket) HasTurn() bool {
-	if t.turn == nil {
-		return true
+// hasTurn reports whether it is the call's turn in its tab. Called with the lock held.
+func (t *Ticket) hasTurn() bool { return t.turn == nil || t.queue == nil || t.queue.writer == t }
+
+// Await waits for the call's turn in its tab, so long at the most, and then for a slot. It is for calls that have
+// joined a tab, or need none.
+func (t *Ticket) Await(ctx context.Context, most time.Duration) error {
+	if t.turn != nil {
+		late, err := t.await(ctx, ForTurn, t.turn, most)
+		if late {
+			err = ErrTurnLate
+		}
+		if err != nil {
+			return err
+		}
 	}
-	select {
-	case <-t.turn:
-		return true
-	default:
-		return false
-	}
+	return t.awaitSlot(ctx)
 }
 
-// AwaitTurn waits for the call's turn, so long at the most.
-func (t *Ticket) AwaitTurn(ctx context.Context, most time.Duration) error {
-	if t.HasTurn() {
-		return nil
-	}
-	t.await(ForTurn)
-	defer t.await(NotWaiting)
-	late := time.NewTimer(most)
-	defer late.Stop()
-	select {
-	case <-t.turn:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-late.C:
-		return ErrTurnLate
-	}
-}
-
-// LeaveTab ends the call's turn, or takes it out of the queue. It may be called more than once.
-func (t *Ticket) LeaveTab() {
+// leaveTab ends the call's turn, or takes it out of the queue. Called with the lock held.
+func (t *Ticket) leaveTab() {
 	if !t.joined {
 		return
 	}
-	t.joined = false
-	s := t.scheduler
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	q := t.queue
+	s, q := t.scheduler, t.queue
+	t.joined, t.queue, t.turn = false, nil, nil
 	if q == nil {
 		return
 	}
-	t.queue = nil
 	mine := q.of(t.Session)
 	if q.writer == t {
 		q.pace = smooth(q.pace, time.Since(q.since))

@@ -65,6 +65,11 @@ func (x *fixture) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Err
 	return content(text("a tool that appeared later")), nil
 }
 
+// Reserve and Withdraw implement front.Caller: nothing waits here.
+func (*fixture) Reserve(string) call.Position { return 0 }
+
+func (*fixture) Withdraw(call.Position) {}
+
 // contentTools are those that answer without asking anything.
 func (x *fixture) contentTools() []tool {
 	mixed := embedded("test://mixed-content-resource", "application/json", `{"test":"data","value":123}`)
