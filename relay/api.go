@@ -13,6 +13,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/policy"
 	"tabrelay/relay/registry"
 )
 
@@ -28,7 +29,7 @@ func (r *Relay) listTools(w http.ResponseWriter, req *http.Request) {
 	snapshot := r.tools.Snapshot()
 	listing := Listing{Tools: make([]json.RawMessage, 0, len(snapshot.Tools)), Problems: r.problemsFor(session)}
 	for _, t := range snapshot.Tools {
-		if isOperator(session) || r.views.shows(session, t) {
+		if policy.IsPerson(session) || r.policy.View(session).Shows(t) {
 			listing.Tools = append(listing.Tools, t.Listed)
 		}
 	}

@@ -55,7 +55,7 @@ func (r *Relay) attach(conn net.Conn, in *bufio.Reader) {
 	} else {
 		defer r.passes.enterAs(client, func() { _ = conn.Close() })() // as above
 	}
-	session := call.Session{ID: session(a.Key), Client: client, Via: "stdio", Scope: r.scopes.raw(client)}
+	session := call.Session{ID: session(a.Key), Client: client, Via: "stdio", Scope: r.scopeOf(client)}
 	r.clientChanged(session, "attached")
 	defer r.clientChanged(session, "left")
 	defer r.sessionLeft(session.ID)

@@ -10,6 +10,7 @@ import (
 	"tabrelay/relay/audit"
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/policy"
 	"tabrelay/relay/store"
 )
 
@@ -71,7 +72,7 @@ func (r *Relay) showAudit(w http.ResponseWriter, req *http.Request) {
 
 // ownEntries narrows a filter to what a client may see. A Limit below 0 selects nothing.
 func ownEntries(f audit.Filter, s call.Session) audit.Filter {
-	if isOperator(s) {
+	if policy.IsPerson(s) {
 		return f
 	}
 	if f.Client != "" && f.Client != s.Client {

@@ -12,7 +12,7 @@ import (
 func (r *Relay) dispatcher() *dispatch.Dispatcher {
 	c := r.config
 	return dispatch.New(dispatch.Options{
-		Tools: r.tools, Permits: r.permits, Browser: r.hub, Meter: r.meter, Log: r.part("dispatch"), Events: r.events.Publish, Calls: &r.trail, Audit: recording{r}, Scopes: &r.scopes, Moved: func() { r.news(topicRunning) }, SignedOut: r.signIns.note,
+		Tools: r.tools, Policy: r.policy, Browser: r.hub, Meter: r.meter, Log: r.part("dispatch"), Events: r.events.Publish, Calls: &r.trail, Audit: recording{r}, Scopes: r.policy, Moved: func() { r.news(topicRunning) }, SignedOut: r.signIns.note,
 		Timeout: c.Timeout, MaxTimeout: c.MaxTimeout, ProgressExtends: c.ProgressExtendsTimeout, ReconnectWait: c.GapWait,
 		Retry: dispatch.Retry{
 			MaxAttempts: c.Errors.Transient.Retry.MaxAttempts, InitialDelay: c.Errors.Transient.Retry.InitialDelay,

@@ -8,6 +8,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/policy"
 )
 
 // streamed is the type of an answer that tells the call's progress first: a line {"progress":…} for each step, and the
@@ -42,7 +43,7 @@ func (r *Relay) carryOut(w http.ResponseWriter, req *http.Request, id call.ID, d
 	if strings.Contains(req.Header.Get("Accept"), streamed) {
 		stream = openStream(w)
 		progress = stream.step
-		if session, _ := sender(req.Context()); id != "" && isOperator(session) {
+		if session, _ := sender(req.Context()); id != "" && policy.IsPerson(session) {
 			progress = r.withQuestions(stream, id)
 		}
 	}
@@ -104,7 +105,7 @@ func openStream(w http.ResponseWriter) *lineStream {
 func (r *Relay) withQuestions(s *lineStream, id call.ID) func(call.Progress) {
 	told := map[string]bool{}
 	return func(p call.Progress) {
-		for _, q := range r.permits.Pending("") {
+		for _, q := range r.policy.Pending("") {
 			if q.CallID == id && !told[q.ID] {
 				told[q.ID] = true
 				s.line(Line{Question: &q})

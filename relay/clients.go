@@ -10,12 +10,10 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
-	"tabrelay/relay/confirm"
 	"tabrelay/relay/dispatch"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
-	"tabrelay/relay/permit"
-	"tabrelay/relay/scope"
+	"tabrelay/relay/policy"
 )
 
 // ClientView is one client as a person sees it.
@@ -107,13 +105,13 @@ func (r *Relay) scopeClient(w http.ResponseWriter, req *http.Request) {
 		refuse(w, http.StatusBadRequest, problem)
 		return
 	}
-	bounds, err := scope.Normal(*body.Scope)
+	bounds, err := policy.NormalScope(*body.Scope)
 	if err != nil {
 		refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The scope cannot be read: "+err.Error()))
 		return
 	}
 	name := req.PathValue("name")
-	if _, ok := r.confirmed(w, req, ScopeChange(name, r.secrets.Clients(), bounds)); !ok {
+	if _, ok := r.confirmed(w, req, policy.ScopeChange(name, r.secrets.Clients(), bounds)); !ok {
 		return
 	}
 	r.changeClient(w, req, func(name string) error { return r.secrets.SetScope(name, bounds) })
@@ -130,26 +128,6 @@ type Token struct {
 	Token string `json:"token"`
 }
 
-// AddChange is what a new client changes.
-func AddChange(name string, within call.Scope) *confirm.Change {
-	return confirm.New("A new client may use tabrelay", "tabrelay clients add "+name, confirm.Difference{What: "client " + name, Before: "none", After: scope.Words(within)})
-}
-
-// RotateClientChange is what a new token of a client changes.
-func RotateClientChange(name string) *confirm.Change {
-	return confirm.New("A client gets a new token", "tabrelay clients rotate "+name, confirm.Difference{What: "client " + name, Before: "whoever has its token", After: "whoever is given the new one"})
-}
-
-// ScopeChange is what another scope of a client allows; nil: nothing more.
-func ScopeChange(name string, clients []config.Client, within call.Scope) *confirm.Change {
-	for _, c := range clients {
-		if c.Name == name && scope.Widens(c.Scope, within) {
-			return confirm.New("A client may use more", "tabrelay clients scope "+name, confirm.Difference{What: "client " + name, Before: scope.Words(c.Scope), After: scope.Words(within)})
-		}
-	}
-	return nil
-}
-
 // addClient answers POST /api/v1/clients.
 func (r *Relay) addClient(w http.ResponseWriter, req *http.Request) {
 	var body NewClient
@@ -158,7 +136,7 @@ func (r *Relay) addClient(w http.ResponseWriter, req *http.Request) {
 		refuse(w, http.StatusBadRequest, problem)
 		return
 	}
-	bounds, err := scope.Normal(body.Scope)
+	bounds, err := policy.NormalScope(body.Scope)
 	if err == nil {
 		err = config.CheckClientName(body.Name)
 	}
@@ -170,7 +148,7 @@ func (r *Relay) addClient(w http.ResponseWriter, req *http.Request) {
 		refuse(w, http.StatusConflict, fault.New(fault.InvalidRequest, config.Exists(body.Name).Error()))
 		return
 	}
-	if _, ok := r.confirmed(w, req, AddChange(body.Name, bounds)); !ok {
+	if _, ok := r.confirmed(w, req, policy.AddChange(body.Name, bounds)); !ok {
 		return
 	}
 	r.giveToken(w, req, func() (string, error) { return r.secrets.AddWithin(body.Name, bounds) })
@@ -183,7 +161,7 @@ func (r *Relay) rotateClient(w http.ResponseWriter, req *http.Request) {
 		refuse(w, http.StatusNotFound, r.noClient(name))
 		return
 	}
-	if _, ok := r.confirmed(w, req, RotateClientChange(name)); !ok {
+	if _, ok := r.confirmed(w, req, policy.RotateClientChange(name)); !ok {
 		return
 	}
 	r.giveToken(w, req, func() (string, error) { return r.secrets.Rotate(name) })
@@ -238,7 +216,19 @@ func (r *Relay) changeClient(w http.ResponseWriter, req *http.Request, change fu
 // arrived notes that a client is here, and says its scope.
 func (r *Relay) arrived(client string) call.Scope {
 	r.seen.note(client)
-	return r.scopes.raw(client)
+	return r.scopeOf(client)
+}
+
+// scopeOf is the scope of a registered client as it is kept.
+func (r *Relay) scopeOf(client string) call.Scope {
+	if known := r.secrets.Known(); known != nil {
+		for _, c := range *known {
+			if c.Name == client {
+				return c.Scope
+			}
+		}
+	}
+	return call.Scope{}
 }
 
 // roster is the clients as they were at the last look, to tell what has changed.
@@ -265,13 +255,13 @@ func (l *roster) compare(now []config.Client) (changes []change) {
 		before, there := l.last[c.Name]
 		switch {
 		case !there:
-			changes = append(changes, change{client: c.Name, what: "was added, with the scope: " + scope.Words(c.Scope)})
+			changes = append(changes, change{client: c.Name, what: "was added, with the scope: " + policy.ScopeWords(c.Scope)})
 			continue
 		case before.TokenHash != c.TokenHash:
 			changes = append(changes, change{c.Name, "has a new token", true})
 		}
 		if before.Scope != c.Scope {
-			changes = append(changes, change{client: c.Name, what: "has another scope: " + scope.Words(c.Scope)})
+			changes = append(changes, change{client: c.Name, what: "has another scope: " + policy.ScopeWords(c.Scope)})
 		}
 	}
 	for name := range l.last {
@@ -299,9 +289,10 @@ const (
 // until done, they can begin nothing.
 func (r *Relay) shutOut(changes []change) (done func()) {
 	var ending []<-chan struct{}
+	var admit []func()
 	for _, c := range changes {
 		if c.out {
-			r.scopes.out.Store(c.client, nil)
+			admit = append(admit, r.policy.ShutOut(c.client))
 			ending = append(ending, r.calls.Interrupt(func(one dispatch.Running) bool { return one.Session.Client == c.client }, "The client "+c.client+" "+c.what+", so its calls were ended")...)
 		}
 	}
@@ -321,9 +312,10 @@ func (r *Relay) shutOut(changes []change) (done func()) {
 		for _, c := range changes {
 			if c.out {
 				r.front.EndSessions(c.client)
-				r.permits.Forget(func(g permit.Grant) bool { return g.Client == c.client })
-				r.scopes.out.Delete(c.client)
 			}
+		}
+		for _, done := range admit {
+			done()
 		}
 	}
 }
@@ -336,7 +328,7 @@ func (r *Relay) tellChanges(changes []change, by call.Session) {
 		return
 	}
 	decided := "terminal"
-	if by.Via == viaPanel {
+	if by.Via == call.ViaPanel {
 		decided = "panel"
 	}
 	for _, c := range changes {
@@ -348,6 +340,6 @@ func (r *Relay) tellChanges(changes []change, by call.Session) {
 	r.seen.forget(func(name string) bool {
 		return slices.ContainsFunc(*known, func(c config.Client) bool { return c.Name == name })
 	})
-	r.views.changed()
+	r.policy.ScopesChanged()
 	r.news(topicClients, topicPlugins)
 }

@@ -261,12 +261,13 @@ func TestNameIsTakenAway(t *testing.T) {
 
 // A scope that somebody edited until it means nothing lets nothing through.
 func TestScopeThatCannotBeRead(t *testing.T) {
-	known := []config.Client{{Name: "ann", Scope: call.Scope{Toolset: "no such;thing"}}}
-	s := scopes{known: func() *[]config.Client { return &known }}
 	w := newWorld(t)
 	r, _ := w.relay()
+	if _, err := r.secrets.AddWithin("ann", call.Scope{Toolset: "no such;thing"}); err != nil {
+		t.Fatal(err)
+	}
 	for _, tool := range r.tools.Snapshot().Tools {
-		if f := s.Refuse(call.Session{Client: "ann"}, tool); (f == nil) != (tool.ReadOnly && strings.HasPrefix(tool.Name, "relay__") || tool.Name == "bridge_health") {
+		if f := r.policy.Refuse(call.Session{Client: "ann"}, tool); (f == nil) != (tool.ReadOnly && strings.HasPrefix(tool.Name, "relay__") || tool.Name == "bridge_health") {
 			t.Errorf("%s: %v", tool.Name, f)
 		}
 	}

@@ -39,14 +39,14 @@ type completer struct {
 func (r *Relay) completer(prompts *prompt.Prompts, templates func() []call.ResourceTemplate) *completer {
 	return &completer{
 		prompts: prompts, templates: templates, tools: r.tools,
-		tabs: r.hub.Tabs, browsers: r.hub.Browsers, letters: r.store.DeadLetters, views: &r.views,
+		tabs: r.hub.Tabs, browsers: r.hub.Browsers, letters: r.store.DeadLetters, views: r.policy,
 	}
 }
 
 // viewer knows what a client may see.
 type viewer interface {
-	shows(s call.Session, t *registry.Tool) bool
-	hides(s call.Session, plugin string) bool
+	View(s call.Session) registry.View
+	Hides(s call.Session, plugin string, tools []*registry.Tool) bool
 }
 
 // offered is one value and the words it can be found by besides itself: a tab by its title and its host.
@@ -91,7 +91,7 @@ func variables(template string) (names []string) {
 // forPrompt offers what the recipe declares for its argument.
 func (c *completer) forPrompt(s call.Session, name, argument, typed string, known map[string]string) (call.Completion, *fault.Error) {
 	r, ok := c.prompts.Find(name)
-	if !ok || c.views.hides(s, r.Site.Plugin.Manifest.Name) {
+	if !ok || c.views.Hides(s, r.Site.Plugin.Manifest.Name, c.tools.Snapshot().Tools) {
 		return call.Completion{}, fault.New(fault.UnknownPrompt, fmt.Sprintf("There is no prompt %.80q", name))
 	}
 	for _, a := range r.Arguments {
@@ -140,13 +140,13 @@ func (c *completer) from(s call.Session, source string, site *registry.Site, pro
 		}
 	case "tools":
 		for _, t := range c.tools.Snapshot().Tools {
-			if c.views.shows(s, t) {
+			if c.views.View(s).Shows(t) {
 				list = append(list, offered{value: t.Name, words: words(t.Spec.DisplayName)})
 			}
 		}
 	case "plugins":
 		for _, site := range c.tools.Snapshot().Sites {
-			if m := site.Plugin.Manifest; !c.views.hides(s, m.Name) {
+			if m := site.Plugin.Manifest; !c.views.Hides(s, m.Name, c.tools.Snapshot().Tools) {
 				list = append(list, offered{value: m.Name, words: words(m.DisplayName)})
 			}
 		}

@@ -59,8 +59,13 @@ func completing(t *testing.T) *completer {
 // hiding hides the tools of one plugin from everybody.
 type hiding struct{ plugin string }
 
-func (h hiding) shows(_ call.Session, t *registry.Tool) bool { return t.PluginName() != h.plugin }
-func (h hiding) hides(_ call.Session, plugin string) bool    { return plugin == h.plugin }
+func (h hiding) View(call.Session) registry.View {
+	return registry.View{Shows: func(t *registry.Tool) bool { return t.PluginName() != h.plugin }}
+}
+
+func (h hiding) Hides(_ call.Session, plugin string, _ []*registry.Tool) bool {
+	return plugin == h.plugin
+}
 
 // What a client may not see is not offered to it.
 func TestCompletionsOfWhatIsHidden(t *testing.T) {

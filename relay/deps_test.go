@@ -18,15 +18,14 @@ const module = "tabrelay/"
 // may lists which of our packages a package may import. A package that is not here may not exist. Tests may import
 // more: they are not what others depend on.
 var may = map[string][]string{
-	"cmd/tabrelay": {"relay", "relay/audit", "relay/config", "relay/plugin", "relay/registry", "relay/join", "relay/connect", "relay/browser", "relay/bench", "relay/call", "relay/fault", "relay/permit", "relay/confirm", "relay/doctor", "relay/install", "relay/review", "relay/trial", "relay/autostart", "relay/logfile", "extension", "adapters", "relay/scope"},
+	"cmd/tabrelay": {"relay", "relay/audit", "relay/config", "relay/plugin", "relay/registry", "relay/join", "relay/connect", "relay/browser", "relay/bench", "relay/call", "relay/fault", "relay/policy", "relay/doctor", "relay/install", "relay/review", "relay/trial", "relay/autostart", "relay/logfile", "extension", "adapters"},
 
 	"relay":       {"*"}, // the only place where everything meets
 	"relay/bench": {"relay", "relay/call", "relay/config", "relay/plugin", "relay/hub/hubtest", "relay/wire", "relay/fault", "relay/join", "extension"},
 
-	"relay/httpapi":   {"relay/call", "relay/config", "relay/fault", "relay/hub", "relay/logfile", "relay/loopback", "relay/plugin", "relay/throttle", "relay/wire", "adapters/demo"},
+	"relay/httpapi":   {"relay/call", "relay/config", "relay/fault", "relay/hub", "relay/logfile", "relay/loopback", "relay/plugin", "relay/policy", "relay/throttle", "relay/wire", "adapters/demo"},
 	"relay/logfile":   {},
-	"relay/front":     {"relay/call", "relay/cursor", "relay/fault", "relay/registry", "relay/rawjson", "relay/loopback", "relay/scope"},
-	"relay/scope":     {"relay/call", "relay/fault", "relay/registry"},
+	"relay/front":     {"relay/call", "relay/cursor", "relay/fault", "relay/registry", "relay/rawjson", "relay/loopback"},
 	"relay/dispatch":  {"relay/breaker", "relay/call", "relay/event", "relay/fault", "relay/registry", "relay/result", "relay/schedule", "relay/schema", "relay/rawjson", "relay/untrusted"},
 	"relay/hub":       {"relay/call", "relay/fault", "relay/wire", "relay/match", "relay/rawjson", "relay/throttle"},
 	"relay/registry":  {"relay/call", "relay/fault", "relay/plugin", "relay/schema", "relay/rawjson", "relay/match"},
@@ -35,8 +34,7 @@ var may = map[string][]string{
 	"relay/review":    {"relay/plugin", "relay/match"},
 	"relay/trial":     {"relay/plugin", "relay/schema"},
 	"relay/resource":  {"relay/call", "relay/event", "relay/fault", "relay/rawjson", "relay/untrusted"},
-	"relay/permit":    {"relay/call", "relay/event", "relay/fault"},
-	"relay/confirm":   {"relay/fault"},
+	"relay/policy":    {"relay/call", "relay/config", "relay/fault", "relay/registry"},
 	"relay/prompt":    {"relay/call", "relay/fault", "relay/plugin", "relay/registry"},
 	"relay/store":     {"relay/audit", "relay/call", "relay/fault"},
 	"relay/audit":     {"relay/call", "relay/fault", "relay/rawjson"},
@@ -94,7 +92,7 @@ var only = map[string][]string{
 	"github.com/mark3labs/mcp-go":                {"relay/front"},
 	"encoding/json/jsontext":                     {}, // a plain go build has no GOEXPERIMENT: the module does the same
 	"encoding/json/v2":                           {},
-	"github.com/go-json-experiment/json":         {"relay/rawjson", "relay/permit"},
+	"github.com/go-json-experiment/json":         {"relay/rawjson", "relay/policy"},
 	"modernc.org/sqlite":                         {"relay/store"},
 	"github.com/evanw/esbuild":                   {"relay/plugin", "extension/bundle"},
 	"github.com/grafana/sobek":                   {"relay/plugin", "relay/trial"},

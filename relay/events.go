@@ -11,6 +11,7 @@ import (
 
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/policy"
 )
 
 const (
@@ -48,7 +49,7 @@ func (r *Relay) streamCalls(w http.ResponseWriter, req *http.Request) {
 // hidden says which events are not for whoever asks: agents hear of themselves, the person of all.
 func hidden(ctx context.Context) func(event.Event) bool {
 	session, _ := sender(ctx)
-	all := isOperator(session)
+	all := policy.IsPerson(session)
 	return func(e event.Event) bool { return !all && !e.Concerns(session) }
 }
 

@@ -13,15 +13,8 @@ import (
 // What the handlers of this package use of httpapi, to which they move.
 var (
 	reply, refuse = httpapi.Reply, httpapi.Refuse
-	isOperator    = httpapi.IsPerson
 	excerpt       = fault.Excerpt
 	atProfile     = httpapi.AtProfile
-)
-
-const (
-	viaSocket   = "cli"
-	viaPanel    = "panel"
-	panelClient = httpapi.PanelClient
 )
 
 func sender(ctx context.Context) (call.Session, bool) { return httpapi.Sender(ctx), true }

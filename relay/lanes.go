@@ -10,7 +10,7 @@ import (
 
 	"tabrelay/relay/config"
 	"tabrelay/relay/hub"
-	"tabrelay/relay/permit"
+	"tabrelay/relay/policy"
 )
 
 // lastTabsDelay gathers what changes together before it is written.
@@ -91,5 +91,5 @@ func (r *Relay) sessionLeft(session string) {
 // sessionEnded ends what a session owns, and what it was allowed for a session.
 func (r *Relay) sessionEnded(session string) {
 	r.hub.SessionLeft(session)
-	r.permits.Forget(func(g permit.Grant) bool { return hub.Within(g.Session, session) })
+	r.policy.Forget(func(g policy.Grant) bool { return hub.Within(g.Session, session) })
 }

@@ -10,6 +10,7 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/policy"
 	"tabrelay/relay/registry"
 	"tabrelay/relay/store"
 )
@@ -121,7 +122,7 @@ func (r *Relay) replayable(l *call.DeadLetter) (*registry.Tool, *fault.Error) {
 
 // mailbox is whose letters a client sees: its own, or all when it is the person.
 func mailbox(s call.Session) string {
-	if isOperator(s) {
+	if policy.IsPerson(s) {
 		return ""
 	}
 	return s.Client

@@ -9,8 +9,8 @@ import (
 	"strconv"
 
 	"tabrelay/relay/call"
-	"tabrelay/relay/confirm"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/policy"
 )
 
 // Limits of a page of dead letters.
@@ -72,7 +72,7 @@ func (r *Relay) replayLetter(w http.ResponseWriter, req *http.Request) {
 	if failure == nil {
 		t, problem := r.replayable(l)
 		asks = problem == nil && !t.ReadOnly
-		if failure = problem; asks && !isOperator(session) {
+		if failure = problem; asks && !policy.IsPerson(session) {
 			failure = fault.New(fault.PermissionDenied, "Repeating "+l.Tool+" may change something twice, so the person has to be asked",
 				fault.WithHint("In a terminal: tabrelay dead-letters replay "+string(l.ID)))
 		}
@@ -82,8 +82,8 @@ func (r *Relay) replayLetter(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	if asks {
-		change := confirm.New("A call that may have happened is made again", "tabrelay dead-letters replay "+string(l.ID),
-			confirm.Difference{What: l.Tool, Before: knownOf(l), After: "is called again"}).Reading("Arguments: " + string(l.Arguments))
+		change := policy.NewChange("A call that may have happened is made again", "tabrelay dead-letters replay "+string(l.ID),
+			policy.Difference{What: l.Tool, Before: knownOf(l), After: "is called again"}).Reading("Arguments: " + string(l.Arguments))
 		if _, ok := r.confirmed(w, req, change); !ok {
 			return
 		}

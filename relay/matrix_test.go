@@ -289,8 +289,7 @@ var (
 		"POST /api/v1/clients":                      {body: `{"name":"visitor"}`},
 		"POST /api/v1/clients/{name}/rotate":        {path: "/api/v1/clients/bob/rotate"},
 		"PUT /api/v1/clients/{name}":                {path: "/api/v1/clients/bob", body: `{"scope":{}}`},
-		"POST /api/v1/confirmations/{id}":           {path: "/api/v1/confirmations/config", body: `{"answer":"allow"}`},
-		"POST /api/v1/approvals/{id}":               {}, // TestTerminalAnswersWithTheWord
+		"POST /api/v1/approvals/{id}":               {path: "/api/v1/approvals/config", body: `{"answer":"allow"}`},
 		"POST /api/v1/reviews/{plugin}":             {}, // TestReviewsAreConfirmed
 		"POST /api/v1/reviews/{plugin}/dev":         {}, // the same
 		"POST /api/v1/dead-letters/{id}/replay":     {}, // TestReplayIsConfirmed
@@ -316,10 +315,10 @@ func TestRoutesDeclareWhatTheyWiden(t *testing.T) {
 func TestNothingWidensUnconfirmed(t *testing.T) {
 	m := newMatrix(t)
 	r := m.relay
-	if err := r.permits.Set(t.Context(), call.Rule{Target: "https://example.org", Mode: call.Off}, 0); err != nil {
+	if err := r.policy.Set(t.Context(), call.Rule{Target: "https://example.org", Mode: call.Off}, 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.permits.Pause(t.Context(), true, "test"); err != nil {
+	if err := r.policy.Pause(t.Context(), true, "test"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.secrets.AddWithin("bob", call.Scope{ReadOnly: true}); err != nil {
@@ -327,11 +326,12 @@ func TestNothingWidensUnconfirmed(t *testing.T) {
 	}
 	next := r.config
 	next.Permissions = map[string]map[string]string{"shop": {"*": "auto"}}
-	_, waits := r.permits.Configure(next.Permissions)
-	r.admitted(t.Context(), next, waits)
+	if _, err := r.policy.Configure(t.Context(), next); err != nil {
+		t.Fatal(err)
+	}
 
 	state := func() string {
-		text, err := json.Marshal(map[string]any{"rules": r.permits.Rules(), "paused": r.permits.Paused(), "clients": r.secrets.Clients(), "pairing": r.secrets.Pairing(), "code": r.pairings.Code(), "waits": r.rights.waiting()})
+		text, err := json.Marshal(map[string]any{"rules": r.policy.Permissions().Rules, "paused": r.policy.Paused(), "clients": r.secrets.Clients(), "pairing": r.secrets.Pairing(), "code": r.pairings.Code(), "waits": r.policy.Unapplied()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -380,7 +380,7 @@ func TestNothingWidensUnconfirmed(t *testing.T) {
 			t.Errorf("%s, confirmed: %d %s", pattern, w.Code, w.Body)
 		}
 	}
-	if r.permits.Paused() || r.rights.waiting() != "" || len(r.secrets.Clients()) != 3 {
+	if r.policy.Paused() || r.policy.Unapplied() != "" || len(r.secrets.Clients()) != 3 {
 		t.Errorf("not everything was done: %s", state())
 	}
 }

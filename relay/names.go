@@ -9,7 +9,7 @@ import (
 	"tabrelay/adapters"
 	"tabrelay/relay/config"
 	"tabrelay/relay/plugin"
-	"tabrelay/relay/scope"
+	"tabrelay/relay/registry"
 )
 
 // Meant is the one of names that was probably meant by a name that is none of them; empty: none is like it.
@@ -41,7 +41,7 @@ func PluginNames(home config.Home) []string {
 func (r *Relay) missing(name string) (missing bool, meant string) {
 	snapshot := r.tools.Snapshot()
 	for _, t := range snapshot.Tools {
-		if scope.Group(t) == name {
+		if registry.Group(t) == name {
 			return false, ""
 		}
 	}

@@ -17,8 +17,6 @@ const (
 	topicAudit       = "audit"
 	topicTabs        = "tabs"
 	topicPaused      = "paused"
-
-	topicConfirmations = "confirmations"
 )
 
 // newsDelay gathers what changes together: one frame for each browser, however much happens.
@@ -35,7 +33,7 @@ type newsroom struct {
 // news says that something about these topics is different now. Without a topic it only tells how many questions
 // wait. It is cheap, and may be called with any lock held.
 func (r *Relay) news(topics ...string) {
-	r.newsroom.gather(topics, func(all []string) { r.hub.TellPanels(all, r.questionsFor) })
+	r.newsroom.gather(topics, func(all []string) { r.hub.TellPanels(all, r.policy.Waiting) })
 }
 
 // gather has tell tell these topics soon, together with the others of that time.

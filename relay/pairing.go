@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"tabrelay/relay/call"
-	"tabrelay/relay/confirm"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
+	"tabrelay/relay/policy"
 	"tabrelay/relay/wire"
 )
 
@@ -64,8 +64,8 @@ func (p *pairings) Use(code string) bool {
 
 // makePairing answers POST /api/v1/pairing.
 func (r *Relay) makePairing(w http.ResponseWriter, req *http.Request) {
-	if _, ok := r.confirmed(w, req, confirm.New("A string is made that pairs another browser", "tabrelay pair",
-		confirm.Difference{What: "browsers that may connect", Before: "those that are paired", After: "also one that is given the string, within " + pairingTime.String()})); !ok {
+	if _, ok := r.confirmed(w, req, policy.NewChange("A string is made that pairs another browser", "tabrelay pair",
+		policy.Difference{What: "browsers that may connect", Before: "those that are paired", After: "also one that is given the string, within " + pairingTime.String()})); !ok {
 		return
 	}
 	code, until := r.pairings.make()
@@ -79,9 +79,9 @@ type Rotated struct {
 }
 
 // RotateChange is what a new pairing secret changes.
-func RotateChange() *confirm.Change {
-	return confirm.New("The pairing secret is replaced", "tabrelay pair --rotate",
-		confirm.Difference{What: "browsers that may connect", Before: "those that have the secret", After: "the extension in tabrelay's own folder; others are paired again with tabrelay pair"})
+func RotateChange() *policy.Change {
+	return policy.NewChange("The pairing secret is replaced", "tabrelay pair --rotate",
+		policy.Difference{What: "browsers that may connect", Before: "those that have the secret", After: "the extension in tabrelay's own folder; others are paired again with tabrelay pair"})
 }
 
 // rotatePairing answers POST /api/v1/pairing/rotate: the extension in the folder gets the new secret, and every

@@ -3,7 +3,6 @@ package relay
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
@@ -12,11 +11,10 @@ import (
 	"tabrelay/relay/audit"
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
-	"tabrelay/relay/confirm"
 	"tabrelay/relay/event"
+	"tabrelay/relay/fault"
 	"tabrelay/relay/join"
-	"tabrelay/relay/permit"
-	"tabrelay/relay/registry"
+	"tabrelay/relay/policy"
 	"tabrelay/relay/store"
 )
 
@@ -29,32 +27,48 @@ const (
 // listTabs is the tool that tells which tabs are open.
 const listTabs = "browser__list_tabs"
 
-// openPermits reads the rules.
-func (r *Relay) openPermits(ctx context.Context) (err error) {
-	r.permits, err = permit.New(ctx, permit.Options{
-		Store: r.store, Config: r.config.Permissions, Timeout: r.config.Approvals.Timeout, MaxBytes: r.config.Approvals.MaxBytes, Audit: r.record, Events: r.tellApproval,
-		News: func(topic string) { r.news(topic) }, Known: r.knownTarget, Tools: r.knownTools, TabGone: r.hub.TabGone,
+// openPolicy reads the rules, and bounds the configuration by what a person took back.
+func (r *Relay) openPolicy(ctx context.Context) (err error) {
+	r.policy, err = policy.New(ctx, policy.Options{
+		Store: r.store, Config: r.config, Log: r.part("policy"), Audit: r.record, Events: r.tellApproval,
+		Clients: r.secrets.Known, Tools: r.knownTools, Known: r.knownTarget, Reconfigured: r.reconfigure,
+		TabGone:    func(profileID string, tabID int) bool { return r.hub.TabGone(profileID, tabID) },
+		PanelsOpen: func() bool { return r.hub.PanelsOpen() },
+		Changed:    func(topic string) { r.news(topic) },
+		Notice: func(message string) {
+			r.notices.add(Notice{Time: time.Now(), Kind: "config", Message: message})
+		},
 	})
 	if err != nil {
 		return err
 	}
-	r.permits.OnChange(func() { r.views.changed(); r.news(topicPlugins) })
+	r.config = r.policy.Config()
+	r.policy.OnChange(func() { r.news(topicPlugins) })
 	return nil
 }
 
-// tellApproval tells whoever follows events, and panels, of which each counts the questions that wait at its profile.
-func (r *Relay) tellApproval(owner event.Owner, kind event.Kind, message string, data map[string]any) {
-	r.events.Publish(owner, kind, message, data)
+// tellApproval tells whoever follows events, and panels, of which each counts what waits at its profile.
+func (r *Relay) tellApproval(of *call.Session, message string, data map[string]any) {
+	owner := event.OfPerson()
+	if of != nil {
+		owner = event.Of(*of)
+	}
+	r.events.Publish(owner, event.Approval, message, data)
 	r.news(topicApprovals)
 }
 
-// questionsFor is how many questions wait for the person at a profile.
-func (r *Relay) questionsFor(profileID string) int {
-	waiting := len(r.permits.Pending(profileID)) + len(r.desk.Open())
-	if r.rights.asks() {
-		waiting++
+// reconfigure takes over what of the configuration may be in effect, after a person said so.
+func (r *Relay) reconfigure(undone bool) {
+	r.refused.reading.Lock()
+	defer r.refused.reading.Unlock()
+	next := r.policy.Config()
+	if undone && next.Review.Required {
+		r.reviews.require()
 	}
-	return waiting
+	if err := r.replace(next); err != nil {
+		_ = r.refuse(fault.RegistryError, err) // it was told
+	}
+	r.tellRestart(next)
 }
 
 // knownTarget reports whether rules can be about a name: a tool or a plugin that exists, be it off or not reviewed.
@@ -72,7 +86,7 @@ func (r *Relay) knownTarget(name string) (exists bool, suggestion string) {
 // knownTools are the tools there are, as rules see them.
 func (r *Relay) knownTools() (list []call.Access) {
 	for _, t := range r.tools.Snapshot().Tools {
-		list = append(list, accessOf(call.Session{}, t))
+		list = append(list, policy.AccessOf(call.Session{}, t))
 	}
 	return list
 }
@@ -80,7 +94,7 @@ func (r *Relay) knownTools() (list []call.Access) {
 // ownTools are those of the relay itself.
 func ownTools() (list []call.Access) {
 	for _, t := range (&Relay{}).builtins() {
-		list = append(list, accessOf(call.Session{}, &t))
+		list = append(list, policy.AccessOf(call.Session{}, &t))
 	}
 	return list
 }
@@ -95,32 +109,30 @@ func known(name string, names []string) (exists bool, suggestion string) {
 }
 
 // relayName is the plugin that rules about the relay's own tools name.
-const relayName = "relay"
+const relayName = policy.RelayPlugin
 
 // browserName is the plugin that rules about the tools browser__* name.
 const browserName = "browser"
 
-// Offline are the rules of a home folder in which no relay runs.
+// Offline is the policy of a home folder in which no relay runs.
 type Offline struct {
-	*permit.Permits
+	*policy.Policy
 	log   *audit.Recorder
 	close func() error
 }
 
-// Confirmed records that a person confirmed a change at a terminal.
-func (o *Offline) Confirmed(c *confirm.Change) {
-	o.log.Record(widening(call.Session{Client: config.LocalClient, Via: viaSocket}, c, "allowed", "terminal"))
-}
+// Record writes an entry into the audit log.
+func (o *Offline) Record(e call.Entry) { o.log.Record(e) }
 
-// Close closes them, so that a relay can run.
+// Close closes it, so that a relay can run.
 func (o *Offline) Close() error {
-	o.Permits.Close()
+	o.Policy.Close()
 	return o.close()
 }
 
-// OfflinePermits are the rules of a home folder in which no relay runs; while they are open none can. When one does
-// run, the error is a [*join.RunningError].
-func OfflinePermits(ctx context.Context, home config.Home, cfg config.Config) (*Offline, error) {
+// OpenOffline opens the policy of a home folder in which no relay runs; while it is open none can. When one does run, the
+// error is a [*join.RunningError].
+func OpenOffline(ctx context.Context, home config.Home, cfg config.Config) (*Offline, error) {
 	if err := home.Create(); err != nil {
 		return nil, err
 	}
@@ -145,7 +157,9 @@ func OfflinePermits(ctx context.Context, home config.Home, cfg config.Config) (*
 		}
 		return lock.Release()
 	}
-	o.Permits, err = permit.New(ctx, permit.Options{Store: db, Config: cfg.Permissions, Timeout: cfg.Approvals.Timeout, Known: offlineTarget(home), Tools: ownTools, Audit: o.log.Record})
+	o.Policy, err = policy.New(ctx, policy.Options{
+		Store: db, Config: cfg, Known: offlineTarget(home), Tools: ownTools, Audit: o.log.Record,
+	})
 	if err != nil {
 		_ = o.close() // the rules are the news
 		return nil, err
@@ -164,23 +178,16 @@ func offlineTarget(home config.Home) func(string) (bool, string) {
 	}
 }
 
-// accessOf is a tool as the rules see it, for a client that has not called it.
-func accessOf(s call.Session, t *registry.Tool) call.Access {
-	a := call.Access{Session: s, Tool: t.Name, Plugin: t.PluginName(), ReadOnly: t.ReadOnly, BuiltIn: t.Plugin == nil}
-	if t.Plugin != nil {
-		a.Hash, a.Shipped = t.Plugin.Hash, t.Plugin.Shipped
-	}
-	return a
+// startPolicy compares this start with the last one, and tells which rules of the configuration do nothing.
+func (r *Relay) startPolicy(ctx context.Context) error {
+	r.checkRules()
+	return r.policy.Start(ctx)
 }
 
-// checkRules says which rules of the configuration are about nothing that exists: a name that is misspelt forbids nothing.
-func (r *Relay) checkRules(context.Context) error {
-	for _, target := range slices.Sorted(maps.Keys(r.permits.Configured())) {
-		if _, err := r.permits.Target(target); err != nil {
-			message := "`permissions` in the configuration has a rule that does nothing: " + err.Error()
-			r.Log.Warn().Msg(message)
-			r.notices.add(Notice{Time: time.Now(), Kind: "config", Message: message})
-		}
+// checkRules tells which rules of the configuration do nothing.
+func (r *Relay) checkRules() {
+	for _, problem := range r.policy.Misspelt() {
+		r.Log.Warn().Msg(problem)
+		r.notices.add(Notice{Time: time.Now(), Kind: "config", Message: problem})
 	}
-	return nil
 }

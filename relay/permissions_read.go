@@ -7,13 +7,13 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/front"
-	"tabrelay/relay/permit"
+	"tabrelay/relay/policy"
 	"tabrelay/relay/resource"
 )
 
 // tabPermits puts what agents read of open tabs by URI under the rules, as if it were called with two tools that only
 // read: relay__read_tab and relay__read_console.
-type tabPermits struct{ permits *permit.Permits }
+type tabPermits struct{ policy *policy.Policy }
 
 // readingOf is one reading as the rules see it.
 func readingOf(s call.Session, tab resource.Tab, kind, uri string) call.Access {
@@ -31,7 +31,7 @@ func readingOf(s call.Session, tab resource.Tab, kind, uri string) call.Access {
 
 // Shows implements resource.Permits.
 func (t tabPermits) Shows(s call.Session, tab resource.Tab) bool {
-	return t.permits.Visible(readingOf(s, tab, "text", ""))
+	return t.policy.Visible(readingOf(s, tab, "text", ""))
 }
 
 // Tells implements resource.Permits: title and path are for a client that may read the tab, or list the tabs, without the
@@ -41,7 +41,7 @@ func (t tabPermits) Tells(s call.Session, tab resource.Tab) bool {
 		readingOf(s, tab, "text", ""),
 		{Session: s, Tool: listTabs, Plugin: "browser", ReadOnly: true, Idempotent: true, BuiltIn: true},
 	} {
-		if ask, failure := t.permits.Allow(a); !ask && failure == nil {
+		if ask, failure := t.policy.Allow(a); !ask && failure == nil {
 			return true
 		}
 	}
@@ -52,9 +52,10 @@ func (t tabPermits) Tells(s call.Session, tab resource.Tab) bool {
 func (t tabPermits) Read(ctx context.Context, s call.Session, tab resource.Tab, kind, uri string) *fault.Error {
 	a := readingOf(s, tab, kind, uri)
 	a.ID = readingID(ctx)
-	ask, failure := t.permits.Allow(a)
+	ask, failure := t.policy.Allow(a)
 	if failure != nil || !ask {
 		return failure
 	}
-	return t.permits.Ask(ctx, a, front.AskerFrom(ctx).Question(), nil)
+	_, failure = t.policy.Ask(ctx, a, front.AskerFrom(ctx).Question(), nil)
+	return failure
 }

@@ -64,7 +64,7 @@ func questions(t *testing.T, r *Relay) (next func() call.Approval) {
 		t.Helper()
 		for e := range news {
 			if e.Kind == event.Approval && e.Data["state"] == "asked" {
-				for _, q := range r.permits.Pending("") {
+				for _, q := range r.policy.Pending("") {
 					if q.ID == e.Data["approval"] {
 						return q
 					}
@@ -232,8 +232,8 @@ func TestTheTabIsClosedWhileThePersonIsAsked(t *testing.T) {
 		q := asked()
 		closing()
 		failure := <-end
-		if failure == nil || failure.Code != fault.TabNotFound || failure.Outcome != fault.NotExecuted || failure.TabID != 7 || len(r.permits.Pending("")) != 0 || len(ran) != 0 {
-			t.Errorf("%s: %v; %d questions wait", name, failure, len(r.permits.Pending("")))
+		if failure == nil || failure.Code != fault.TabNotFound || failure.Outcome != fault.NotExecuted || failure.TabID != 7 || len(r.policy.Pending("")) != 0 || len(ran) != 0 {
+			t.Errorf("%s: %v; %d questions wait", name, failure, len(r.policy.Pending("")))
 		}
 		if said := w.answers(t, q.ID, `{"answer":"allow"}`, http.StatusGone); !strings.Contains(said, "its tab was closed") {
 			t.Errorf("%s: the answer is told %s", name, said)
@@ -260,7 +260,7 @@ func TestWhatWasAllowedForASessionEndsWithIt(t *testing.T) {
 		w.answers(t, q.ID, `{"answer":"allow","for":"session"}`, http.StatusOK)
 		a.hears(`"result"`)
 	}
-	if n := len(r.permits.Grants()); n != 2 {
+	if n := len(r.policy.Grants()); n != 2 {
 		t.Errorf("%d are allowed", n)
 	}
 	_ = a.in.(io.Closer).Close() // a pipe closes without failure
@@ -269,7 +269,7 @@ func TestWhatWasAllowedForASessionEndsWithIt(t *testing.T) {
 			break
 		}
 	}
-	if list := r.permits.Grants(); len(list) != 0 {
+	if list := r.policy.Grants(); len(list) != 0 {
 		t.Errorf("allowed after the client left: %+v", list)
 	}
 
@@ -282,13 +282,13 @@ func TestWhatWasAllowedForASessionEndsWithIt(t *testing.T) {
 	go func() { done <- web.ask("tools/call", `"name":"shop__pay","arguments":{}`) }()
 	w.answers(t, asked().ID, `{"answer":"allow","for":"session"}`, http.StatusOK)
 	<-done
-	if list := r.permits.Grants(); len(list) != 1 || list[0].Client != "web" {
+	if list := r.policy.Grants(); len(list) != 1 || list[0].Client != "web" {
 		t.Errorf("allowed: %+v", list)
 	}
 	if status, said := w.person(t, http.MethodDelete, "/api/v1/clients/web", ""); status != http.StatusOK {
 		t.Errorf("%d %s", status, said)
 	}
-	if list := r.permits.Grants(); len(list) != 0 {
+	if list := r.policy.Grants(); len(list) != 0 {
 		t.Errorf("allowed after the client was shut out: %+v", list)
 	}
 }
@@ -337,7 +337,7 @@ func TestTheRelayStopsWhileThePersonIsAsked(t *testing.T) {
 	}
 	next := w.guarded(nil)
 	w.answers(t, q.ID, `{"answer":"allow"}`, http.StatusNotFound)
-	if n := len(next.permits.Pending("")); n != 0 {
+	if n := len(next.policy.Pending("")); n != 0 {
 		t.Errorf("%d questions came back", n)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"tabrelay/relay/hub"
 	"tabrelay/relay/match"
 	"tabrelay/relay/plugin"
+	"tabrelay/relay/policy"
 	"tabrelay/relay/registry"
 	"tabrelay/relay/review"
 )
@@ -131,7 +132,7 @@ func viewOf(p *plugin.Plugin) PluginView {
 func (r *Relay) toolView(t *registry.Tool) ToolView {
 	hint := t.Spec.Annotations.DestructiveHint
 	v := ToolView{Name: t.Name, Title: review.Legible(cmp.Or(t.Spec.DisplayName, t.Spec.Name)), ReadOnly: t.ReadOnly, Destructive: !t.ReadOnly && hint != nil && *hint}
-	v.Mode, v.Why = r.permits.Mode(accessOf(call.Session{Client: anyClient}, t))
+	v.Mode, v.Why = r.policy.Mode(policy.AccessOf(call.Session{Client: anyClient}, t))
 	return v
 }
 
@@ -218,7 +219,7 @@ func (v *reviews) held() map[string]unaccepted {
 // tabsChanged has panels look at the plugins anew when a tab shows another page, and questions end with their tab.
 func (r *Relay) tabsChanged(n hub.TabNews) {
 	if n.Closed || n.TabID == 0 {
-		r.permits.TabsGone(n.ProfileID)
+		r.policy.TabsGone(n.ProfileID)
 	}
 	if n.Page || n.TabID == 0 {
 		r.news(topicPlugins)

@@ -18,7 +18,6 @@ import (
 	"tabrelay/extension"
 	"tabrelay/relay/browser"
 	"tabrelay/relay/config"
-	"tabrelay/relay/confirm"
 	"tabrelay/relay/dispatch"
 	"tabrelay/relay/event"
 	"tabrelay/relay/front"
@@ -26,8 +25,8 @@ import (
 	"tabrelay/relay/hub"
 	"tabrelay/relay/join"
 	"tabrelay/relay/metrics"
-	"tabrelay/relay/permit"
 	"tabrelay/relay/plugin"
+	"tabrelay/relay/policy"
 	"tabrelay/relay/prompt"
 	"tabrelay/relay/registry"
 	"tabrelay/relay/store"
@@ -73,7 +72,7 @@ type Relay struct {
 	ledger  ledger
 	hub     *hub.Hub
 	tools   *registry.Registry
-	permits *permit.Permits
+	policy  *policy.Policy
 	calls   *dispatch.Dispatcher
 	front   *front.Front
 	folder  *unpacked
@@ -95,8 +94,6 @@ type Relay struct {
 	close     sync.Once
 	closed    error
 
-	scopes   scopes
-	views    views
 	seen     seen
 	roster   roster
 	signIns  signIns
@@ -110,8 +107,6 @@ type Relay struct {
 	profiles profiles
 	notices  notices
 	refused  refused
-	rights   rights
-	desk     *confirm.Desk // of changes that wait for a panel
 }
 
 // New makes a relay and takes its places: the home folder's seat, the port, the socket. It answers from then on, but
@@ -124,7 +119,7 @@ func New(ctx context.Context, cfg config.Config, o Options) (r *Relay, err error
 			err = errors.Join(err, r.Close())
 		}
 	}()
-	for _, step := range []func(context.Context) error{r.settle, r.assemble, r.listen, r.load, r.compareRights, r.checkRules, r.face, r.answer, r.publish} {
+	for _, step := range []func(context.Context) error{r.settle, r.assemble, r.listen, r.load, r.startPolicy, r.face, r.answer, r.publish} {
 		if err := step(ctx); err != nil {
 			return r, err
 		}
@@ -142,7 +137,6 @@ func (r *Relay) settle(ctx context.Context) (err error) {
 	}
 	_, missing := os.Stat(r.Home.Config())
 	r.refused.configured = missing == nil
-	r.scopes.known, r.views.relay = r.secrets.Known, r
 	r.roster.compare(*r.secrets.Known()) // the first look; what comes after it is news
 	r.seen.path = r.Home.ClientsSeen()
 	if err := r.seen.read(); err != nil {
@@ -157,8 +151,10 @@ func (r *Relay) settle(ctx context.Context) (err error) {
 	if err != nil {
 		return &config.FileError{Err: err, Next: "free some disk space if it is full; else put tabrelay.db back from a copy, or move tabrelay.db, tabrelay.db-wal and tabrelay.db-shm away: new ones are made, without the rules, reviews, audit log and results of the past"}
 	}
-	r.desk = confirm.NewDesk(r.config.Approvals.Timeout, func() { r.news(topicConfirmations) })
-	if err := r.readRights(ctx); err != nil {
+	if err := r.openLedger(ctx); err != nil {
+		return err
+	}
+	if err := r.openPolicy(ctx); err != nil {
 		return err
 	}
 	if err := r.reviews.open(ctx, r.store, r.config.Review.Required, r.part("review")); err != nil {
@@ -176,9 +172,6 @@ func (r *Relay) assemble(ctx context.Context) error {
 	r.meter = metrics.New()
 	r.letters = r.meter.Letters()
 	r.store.OnSettled(r.letterSettled)
-	if err := r.openLedger(ctx); err != nil {
-		return err
-	}
 	tabs, err := r.keepLastTabs()
 	if err != nil {
 		return err
@@ -199,9 +192,6 @@ func (r *Relay) assemble(ctx context.Context) error {
 	r.hub.Events(r.linkChanged)
 	r.hub.OnTabs(r.tabsChanged)
 	r.tools = registry.New(r.builtins())
-	if err := r.openPermits(ctx); err != nil {
-		return err
-	}
 	r.calls = r.dispatcher()
 	return nil
 }
@@ -211,7 +201,7 @@ func (r *Relay) face(context.Context) error {
 	c := r.config
 	prompts, resources := prompt.New(r.tools), r.newResources()
 	r.front = front.New(front.Options{
-		Prompts: prompts, Resources: audited{scoped{resources, &r.scopes}, r}, Views: &r.views, Audit: recording{r}, Completer: r.completer(prompts, resources.Templates), Missing: r.missing,
+		Prompts: prompts, Resources: audited{scoped{resources, r.policy}, r}, Views: r.policy, Audit: recording{r}, Completer: r.completer(prompts, resources.Templates), Missing: r.missing,
 		Name: "tabrelay", Version: Version, Caller: r.calls, Tools: r.tools, MaxBody: int64(c.BodyBytes), AllowedOrigins: c.AllowedOrigins,
 		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize, SessionEnded: r.sessionEnded, Log: r.part("front"),
 	})
@@ -320,11 +310,8 @@ func (r *Relay) shutdown() error {
 	if r.door != nil {
 		end.note("close the socket", r.door.StopAccepting())
 	}
-	if r.desk != nil {
-		r.desk.Close()
-	}
-	if r.permits != nil {
-		r.permits.Close() // nobody is to wait for a person any more
+	if r.policy != nil {
+		r.policy.Close() // nobody is to wait for a person any more
 	}
 	abandon := r.drain()
 	r.mute.Store(true)

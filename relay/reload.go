@@ -16,6 +16,7 @@ import (
 	"tabrelay/relay/config"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/policy"
 	"tabrelay/relay/registry"
 )
 
@@ -92,21 +93,23 @@ func (r *Relay) reload(context.Context) (restart []string, failure *fault.Error)
 	if err != nil {
 		return nil, r.refuse(fault.ConfigError, err)
 	}
-	if err := r.replace(r.admit(next)); err != nil {
+	if err := r.replace(r.policy.Bounded(next)); err != nil {
 		return nil, r.refuse(fault.RegistryError, err)
 	}
 	r.refused.configured = next.Found()
-	changed, rulesWait := r.permits.Configure(next.Permissions)
-	if changed {
-		_ = r.checkRules(context.Background()) // it never fails
+	otherRules, err := r.policy.Configure(context.Background(), next)
+	if err != nil {
+		return nil, r.refuse(fault.ConfigError, err)
 	}
-	r.admitted(context.Background(), next, rulesWait)
+	if otherRules {
+		r.checkRules()
+	}
 	if before := r.refused.set(nil); before != nil {
 		const accepted = "The configuration was read again and is in effect"
 		r.Log.Info().Msg(accepted)
 		r.front.Log("notice", "tabrelay", accepted)
 	}
-	return r.tellRestart(r.admit(next)), nil
+	return r.tellRestart(r.policy.Config()), nil
 }
 
 // tellRestart tells which settings that may be in effect wait for a restart.
@@ -165,7 +168,7 @@ func (r *Relay) withoutFolders(text string) string {
 // problemsFor are the problems of the plugins as somebody may read them: the person with folders, agents without.
 func (r *Relay) problemsFor(s call.Session) []registry.Problem {
 	list := r.problems(r.tools.Snapshot())
-	if !isOperator(s) {
+	if !policy.IsPerson(s) {
 		for i := range list {
 			list[i].Reason = fault.Plain(r.withoutFolders(list[i].Reason))
 		}
@@ -179,7 +182,7 @@ func (r *Relay) reloadNow(w http.ResponseWriter, req *http.Request) {
 	restart, failure := r.reload(req.Context())
 	s, _ := sender(req.Context())
 	if failure != nil {
-		if !isOperator(s) {
+		if !policy.IsPerson(s) {
 			failure.Message, failure.Hint = r.withoutFolders(failure.Message), r.withoutFolders(failure.Hint)
 		}
 		refuse(w, http.StatusUnprocessableEntity, failure)

@@ -105,7 +105,7 @@ func TestReloadRefusesWhatIsEmptyOrGone(t *testing.T) {
 			if _, failure := r.reload(t.Context()); failure != nil {
 				t.Fatal(failure)
 			}
-			before := r.permits.Configured()
+			before := r.policy.Config().Permissions
 			if before["shop"]["*"] != "off" {
 				t.Fatalf("the rules are %v", before)
 			}
@@ -117,7 +117,7 @@ func TestReloadRefusesWhatIsEmptyOrGone(t *testing.T) {
 					t.Fatalf("the failure is %+v", failure)
 				}
 			}
-			if diff := cmp.Diff(before, r.permits.Configured()); diff != "" {
+			if diff := cmp.Diff(before, r.policy.Config().Permissions); diff != "" {
 				t.Errorf("the rules changed (-want +got)\n%s", diff)
 			}
 			if got, _ := r.health(t.Context(), struct{}{}); got.Refused == nil || !strings.Contains(got.Refused.Reason, "config.json") {

@@ -23,7 +23,7 @@ func (r *Relay) newResources() *resource.Set {
 		return resource.Outside{Hosts: o.Hosts, Timeout: o.Timeout, Bytes: int64(o.MaxBytes)}
 	}
 	set := resource.New(resource.Options{
-		Browser: openTabs{r.hub}, PageChars: r.config.MaxBytes, Readable: r.readable(), Permits: tabPermits{r.permits}, Keep: kept{r}, Events: &r.events,
+		Browser: openTabs{r.hub}, PageChars: r.config.MaxBytes, Readable: r.readable(), Permits: tabPermits{r.policy}, Keep: kept{r}, Events: &r.events,
 		Roots: c.File.Roots, FileBytes: int64(c.File.MaxBytes), Web: outside(c.HTTPS), Git: outside(c.Git), Providers: programs,
 		Log: r.part("resource"),
 	})

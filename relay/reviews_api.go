@@ -7,8 +7,9 @@ import (
 	"regexp"
 	"time"
 
-	"tabrelay/relay/confirm"
+	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/policy"
 	"tabrelay/relay/review"
 	"tabrelay/relay/wire"
 )
@@ -28,7 +29,7 @@ func (r *Relay) showReview(w http.ResponseWriter, req *http.Request) {
 		refuse(w, http.StatusNotFound, failure)
 		return
 	}
-	if session, _ := sender(req.Context()); session.Via == viaPanel && sheet.Size() > panelSheet {
+	if session, _ := sender(req.Context()); session.Via == call.ViaPanel && sheet.Size() > panelSheet {
 		refuse(w, http.StatusRequestEntityTooLarge, fault.New(fault.OutputTooLarge, "The plugin "+sheet.Plugin+" is too large to be read here, so it stays as it is",
 			fault.WithHint("In a terminal: tabrelay plugin review "+sheet.Plugin)))
 		return
@@ -74,7 +75,7 @@ func (r *Relay) decideReview(w http.ResponseWriter, req *http.Request) {
 }
 
 // accepting is what accepting a plugin allows; nil: nothing, because that is accepted already, or the verdict is another.
-func (r *Relay) accepting(name string, d Decision) (c *confirm.Change, status int, failure *fault.Error) {
+func (r *Relay) accepting(name string, d Decision) (c *policy.Change, status int, failure *fault.Error) {
 	if d.Verdict != "accept" {
 		return nil, 0, nil
 	}
@@ -91,12 +92,12 @@ func (r *Relay) accepting(name string, d Decision) (c *confirm.Change, status in
 }
 
 // running is what letting a content of a plugin run changes.
-func running(s review.Sheet, after, command string) *confirm.Change {
+func running(s review.Sheet, after, command string) *policy.Change {
 	before := map[bool]string{true: "off", false: "the content that was reviewed before runs"}[s.Serving == ""]
 	if s.Serving == s.Hash {
 		before = "runs while plugin dev does"
 	}
-	return confirm.New("The plugin "+s.Plugin+" may run", command, confirm.Difference{What: "content " + s.Hash[:12], Before: before, After: after}).Reading(s.Permissions...)
+	return policy.NewChange("The plugin "+s.Plugin+" may run", command, policy.Difference{What: "content " + s.Hash[:12], Before: before, After: after}).Reading(s.Permissions...)
 }
 
 var hashForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
@@ -127,15 +128,15 @@ func (r *Relay) developHere(w http.ResponseWriter, req *http.Request) {
 	}
 	session, _ := sender(req.Context())
 	name, seat := req.PathValue("plugin"), req.Header.Get(DevelopHeader)
-	var change *confirm.Change
+	var change *policy.Change
 	if !r.reviews.develops(name, seat) {
 		sheet, failure := r.reviews.sheet(name)
 		if failure != nil {
 			refuse(w, http.StatusNotFound, failure)
 			return
 		}
-		change = confirm.New("Each build of the plugin "+name+" may run while plugin dev does", "tabrelay plugin dev",
-			confirm.Difference{What: name, Before: "off until a person reviewed a build", After: "each build runs without a review, until plugin dev ends"}).Reading(sheet.Permissions...)
+		change = policy.NewChange("Each build of the plugin "+name+" may run while plugin dev does", "tabrelay plugin dev",
+			policy.Difference{What: name, Before: "off until a person reviewed a build", After: "each build runs without a review, until plugin dev ends"}).Reading(sheet.Permissions...)
 		seat = wire.NewID()
 	}
 	by, ok := r.confirmed(w, req, change)

@@ -53,8 +53,6 @@ func (r *Relay) routes() []httpapi.Route {
 		route("GET /api/v1/approvals", httpapi.Person, r.showApprovals),
 		route("POST /api/v1/approvals/{id}", httpapi.Person, r.answerApproval),
 		route("GET /api/v1/approvals/{id}/arguments", httpapi.Person, r.openArguments),
-		route("GET /api/v1/confirmations", httpapi.Person, r.showConfirmations),
-		route("POST /api/v1/confirmations/{id}", httpapi.Person, r.answerConfirmation),
 		route("GET /api/v1/permissions", httpapi.Person, r.showPermissions),
 		route("PUT /api/v1/permissions", httpapi.Person, r.setPermission),
 		route("DELETE /api/v1/permissions", httpapi.Person, r.unsetPermission),

@@ -58,7 +58,7 @@ func (r *Relay) showRunning(w http.ResponseWriter, _ *http.Request) {
 func (r *Relay) cancelCall(w http.ResponseWriter, req *http.Request) {
 	session, _ := sender(req.Context())
 	id, where := call.ID(req.PathValue("id")), "in a terminal"
-	if session.Via == viaPanel {
+	if session.Via == call.ViaPanel {
 		where = "in tabrelay's side panel"
 	}
 	if len(r.calls.Interrupt(func(c dispatch.Running) bool { return c.ID == id }, "The person cancelled the call "+where)) == 0 {

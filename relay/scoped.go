@@ -7,6 +7,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/policy"
 	"tabrelay/relay/resource"
 )
 
@@ -14,7 +15,7 @@ import (
 // that may use the browser's own tools.
 type scoped struct {
 	*resource.Set
-	scopes *scopes
+	policy *policy.Policy
 }
 
 // ofTabs reports whether a resource shows what is in an open tab.
@@ -26,7 +27,7 @@ func ofTabs(uri string) bool {
 // List implements front.Resources.
 func (r scoped) List(ctx context.Context, s call.Session) ([]call.Resource, *fault.Error) {
 	list, failure := r.Set.List(ctx, s)
-	if !r.scopes.of(s).CoversPages() {
+	if !r.policy.ScopeOf(s).CoversPages() {
 		list = slices.DeleteFunc(list, func(one call.Resource) bool { return ofTabs(one.URI) })
 	}
 	return list, failure
@@ -34,7 +35,7 @@ func (r scoped) List(ctx context.Context, s call.Session) ([]call.Resource, *fau
 
 // Read implements front.Resources.
 func (r scoped) Read(ctx context.Context, s call.Session, uri string) ([]call.ResourceContents, *fault.Error) {
-	if ofTabs(uri) && !r.scopes.of(s).CoversPages() {
+	if ofTabs(uri) && !r.policy.ScopeOf(s).CoversPages() {
 		return nil, fault.New(fault.PermissionDenied, "Open tabs are outside the scope of the client "+excerpt(s.Client)+": it may only use some plugins",
 			fault.WithHint("Do not look for a way around it; the person can add browser to its plugins with `tabrelay clients scope "+excerpt(s.Client)+"`."))
 	}

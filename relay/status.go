@@ -10,6 +10,7 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
+	"tabrelay/relay/policy"
 	"tabrelay/relay/registry"
 )
 
@@ -29,7 +30,7 @@ type Status struct {
 	Clients    []Attached         `json:"clients"`
 	Plugins    []PluginStatus     `json:"plugins"`
 	Tools      int                `json:"tools"`
-	Default    Defaults           `json:"permissions"` // what is done about tools that no rule names
+	Default    policy.Defaults    `json:"permissions"` // what is done about tools that no rule names
 	Paused     bool               `json:"paused,omitempty"`
 	Questions  int                `json:"questions,omitempty"` // that wait for an answer of the person
 	Problems   []registry.Problem `json:"problems"`
@@ -77,7 +78,7 @@ const recentCalls = 10
 
 func (r *Relay) showStatus(w http.ResponseWriter, req *http.Request) {
 	s := r.Status(req.Context())
-	if session, _ := sender(req.Context()); !isOperator(session) {
+	if session, _ := sender(req.Context()); !policy.IsPerson(session) {
 		s = s.forAgent(session.Client)
 	}
 	reply(w, http.StatusOK, s)
@@ -106,10 +107,10 @@ func (r *Relay) Status(ctx context.Context) Status {
 		Extension: ExtensionStatus{Folder: r.folder.dir, Bundle: extension.BundleHash(), ID: extension.ID},
 		Browsers:  listed(r.hub.Browsers()), Tabs: listed(r.hub.Tabs()), Clients: r.clients.list(), Plugins: []PluginStatus{},
 		Tools: len(snapshot.Tools), Problems: r.problems(snapshot), Notices: r.notices.all(), Calls: r.recent(ctx),
-		Reviews: r.reviews.list(), Unreviewed: !r.reviews.areRequired(), Unapplied: r.rights.waiting(), Widened: r.rights.widened(),
+		Reviews: r.reviews.list(), Unreviewed: !r.reviews.areRequired(), Unapplied: r.policy.Unapplied(), Widened: r.policy.Widened(),
 	}
-	s.Default.ReadOnly, s.Default.Other = r.permits.Default()
-	s.Paused, s.Questions = r.permits.Paused(), r.questionsFor("")
+	s.Default = r.policy.Default()
+	s.Paused, s.Questions = r.policy.Paused(), r.policy.Waiting("")
 	if r.demo != nil {
 		s.Demo = r.demo.URL()
 	}

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"tabrelay/relay/call"
-	"tabrelay/relay/confirm"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
+	"tabrelay/relay/policy"
 )
 
 // Tabs is the answer of GET /api/v1/tabs.
@@ -72,10 +72,10 @@ func (r *Relay) releaseTab(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	owner := r.ownerOf(profile, tab)
-	var change *confirm.Change
+	var change *policy.Change
 	if owner != nil {
-		change = confirm.New("A tab is taken away from the agent that works in it", fmt.Sprintf("tabrelay tabs release %d", tab),
-			confirm.Difference{What: fmt.Sprintf("tab %d in %s", tab, r.labelOf(profile)), Before: "for " + owner.Name + " alone", After: "for the next agent that changes something there"})
+		change = policy.NewChange("A tab is taken away from the agent that works in it", fmt.Sprintf("tabrelay tabs release %d", tab),
+			policy.Difference{What: fmt.Sprintf("tab %d in %s", tab, r.labelOf(profile)), Before: "for " + owner.Name + " alone", After: "for the next agent that changes something there"})
 	}
 	by, ok := r.confirmed(w, req, change)
 	if !ok {

@@ -9,7 +9,6 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
-	"tabrelay/relay/front"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/registry"
 )
@@ -38,11 +37,11 @@ func BenchmarkView(b *testing.B) {
 		b.Fatal(err)
 	}
 	ann := call.Session{Client: "ann", Via: "stdio"}
-	var view front.View
+	var view registry.View
 	b.Run("kept", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			view = r.views.View(ann)
+			view = r.policy.View(ann)
 		}
 	})
 	b.Run("anew", func(b *testing.B) {

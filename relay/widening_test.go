@@ -11,6 +11,7 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/join"
+	"tabrelay/relay/policy"
 	"tabrelay/relay/wire"
 )
 
@@ -28,9 +29,9 @@ func openPanels(t *testing.T, r *Relay, b *hubtest.Browser, open int) {
 }
 
 // changes are what a panel shows.
-func changes(t *testing.T, b *hubtest.Browser) (list Confirmations) {
+func changes(t *testing.T, b *hubtest.Browser) (list Approvals) {
 	t.Helper()
-	answer, err := b.Ask(t.Context(), http.MethodGet, "/api/v1/confirmations", nil)
+	answer, err := b.Ask(t.Context(), http.MethodGet, "/api/v1/approvals", nil)
 	if err == nil {
 		err = json.Unmarshal(answer.Body, &list)
 	}
@@ -41,17 +42,17 @@ func changes(t *testing.T, b *hubtest.Browser) (list Confirmations) {
 }
 
 // asked waits for a change that a panel is asked about.
-func asked(t *testing.T, b *hubtest.Browser) Confirmation {
+func asked(t *testing.T, b *hubtest.Browser) policy.PendingChange {
 	t.Helper()
 	for t.Context().Err() == nil {
-		for _, one := range changes(t, b).Confirmations {
-			if one.Kind == confirmAsked {
+		for _, one := range changes(t, b).Changes {
+			if one.Kind == policy.ChangeAsked {
 				return one
 			}
 		}
 	}
 	t.Fatal("nothing was asked")
-	return Confirmation{}
+	return policy.PendingChange{}
 }
 
 // With a panel open, whatever is asked for elsewhere is a question there; a terminal's word is not taken in its place.
@@ -72,7 +73,7 @@ func TestAnOpenPanelIsAsked(t *testing.T) {
 				t.Error(err)
 			}
 			rule := call.Rule{Target: "default", Mode: call.Auto}
-			req.Header.Set(ConfirmedHeader, SetChange(r.permits, rule, 0).Digest()) // what a person at a terminal would send
+			req.Header.Set(ConfirmedHeader, r.policy.RuleChange(rule, 0).Digest()) // what a person at a terminal would send
 			res, err := join.HTTP(w.home).Do(req)
 			if err != nil {
 				t.Error(err)
@@ -86,16 +87,16 @@ func TestAnOpenPanelIsAsked(t *testing.T) {
 		if q.Command != "tabrelay permit set default auto" || q.From == "" || len(q.Differences) != 1 || q.Differences[0].After != "auto" {
 			t.Errorf("the panel shows %+v", q)
 		}
-		if status, body := w.person(t, http.MethodPost, "/api/v1/confirmations/"+q.ID, `{"answer":"allow"}`); status != http.StatusForbidden {
+		if status, body := w.person(t, http.MethodPost, "/api/v1/approvals/"+q.ID, `{"answer":"allow"}`); status != http.StatusForbidden {
 			t.Errorf("a program answers the panel's question: %d %s", status, body)
 		}
-		if answer, err := b.Ask(t.Context(), http.MethodPost, "/api/v1/confirmations/"+q.ID, []byte(`{"answer":"`+test.answer+`"}`)); err != nil || answer.Status != http.StatusOK {
+		if answer, err := b.Ask(t.Context(), http.MethodPost, "/api/v1/approvals/"+q.ID, []byte(`{"answer":"`+test.answer+`"}`)); err != nil || answer.Status != http.StatusOK {
 			t.Fatalf("%d %s %v", answer.Status, answer.Body, err)
 		}
 		if got := <-done; got != test.status {
 			t.Errorf("%s: %d, want %d", test.answer, got, test.status)
 		}
-		if _, other := r.permits.Default(); string(other) != test.mode {
+		if other := r.policy.Default().Other; string(other) != test.mode {
 			t.Errorf("after %s the default is %s", test.answer, other)
 		}
 	}
@@ -203,7 +204,7 @@ func TestConfigurationWaitsForThePerson(t *testing.T) {
 		var list []string
 		for _, tool := range []string{"shop__read", "shop__pay"} {
 			found, _ := r.tools.Snapshot().Find(tool)
-			mode, _ := r.permits.Mode(accessOf(ann, found))
+			mode, _ := r.policy.Mode(policy.AccessOf(ann, found))
 			list = append(list, string(mode))
 		}
 		return strings.Join(list, " ")
@@ -215,21 +216,21 @@ func TestConfigurationWaitsForThePerson(t *testing.T) {
 	if s := r.Status(t.Context()); s.Unapplied != "permissions.shop__pay: no rule → auto" {
 		t.Errorf("the status says %q", s.Unapplied)
 	}
-	w.refusedUnconfirmed(t, http.MethodPost, "/api/v1/confirmations/config", `{"answer":"allow"}`)
-	shown := changes(t, b).Confirmations
-	if len(shown) != 1 || shown[0].Kind != confirmConfig {
+	w.refusedUnconfirmed(t, http.MethodPost, "/api/v1/approvals/config", `{"answer":"allow"}`)
+	shown := changes(t, b).Changes
+	if len(shown) != 1 || shown[0].Kind != policy.ChangeConfig {
 		t.Fatalf("the panel shows %+v", shown)
 	}
 	stale := shown[0].Digest
 	write(`{"permissions":{"shop__read":"off","shop__pay":"auto","default":"auto"}}`)
-	if answer, err := b.Ask(t.Context(), http.MethodPost, "/api/v1/confirmations/config", []byte(`{"answer":"allow","digest":"`+stale+`"}`)); err != nil || answer.Status != http.StatusConflict {
+	if answer, err := b.Ask(t.Context(), http.MethodPost, "/api/v1/approvals/config", []byte(`{"answer":"allow","digest":"`+stale+`"}`)); err != nil || answer.Status != http.StatusConflict {
 		t.Errorf("what was read before the last change: %d %s %v", answer.Status, answer.Body, err)
 	}
 	write(`{"permissions":{"shop__read":"off","shop__pay":"auto"}}`)
-	if answer, err := b.Ask(t.Context(), http.MethodPost, "/api/v1/confirmations/config", []byte(`{"answer":"allow","digest":"`+stale+`"}`)); err != nil || answer.Status != http.StatusOK {
+	if answer, err := b.Ask(t.Context(), http.MethodPost, "/api/v1/approvals/config", []byte(`{"answer":"allow","digest":"`+stale+`"}`)); err != nil || answer.Status != http.StatusOK {
 		t.Errorf("%d %s %v", answer.Status, answer.Body, err)
 	}
-	if got := modes(); got != "off auto" || len(changes(t, b).Confirmations) != 0 {
+	if got := modes(); got != "off auto" || len(changes(t, b).Changes) != 0 {
 		t.Errorf("after the person said so: %s", got)
 	}
 	write(`{"permissions":{"shop__read":"off"},"plugins":{"shop":{"urlPatterns":["https://bank.example/*"]}}}`)
@@ -245,7 +246,7 @@ func TestConfigurationWaitsForThePerson(t *testing.T) {
 		}
 	}
 	write(`{"permissions":{"shop__read":"off"}}`)
-	if s := r.Status(t.Context()); s.Unapplied != "" || len(changes(t, b).Confirmations) != 0 {
+	if s := r.Status(t.Context()); s.Unapplied != "" || len(changes(t, b).Changes) != 0 {
 		t.Errorf("what was taken out again still waits: %q", s.Unapplied)
 	}
 }
@@ -270,20 +271,20 @@ func TestWidenedStart(t *testing.T) {
 		if s := r.Status(t.Context()); s.Widened != "permissions.default: no rule → auto" {
 			t.Errorf("the status says %q", s.Widened)
 		}
-		if _, other := r.permits.Default(); other != call.Auto {
+		if other := r.policy.Default().Other; other != call.Auto {
 			t.Errorf("the default is %s", other)
 		}
 		end(r)
 	}
 	r := w.guarded(wide)
-	w.refusedUnconfirmed(t, http.MethodPost, "/api/v1/confirmations/start", `{"answer":"allow"}`)
-	if status, said := w.person(t, http.MethodPost, "/api/v1/confirmations/start", `{"answer":"deny"}`); status != http.StatusOK {
+	w.refusedUnconfirmed(t, http.MethodPost, "/api/v1/approvals/start", `{"answer":"allow"}`)
+	if status, said := w.person(t, http.MethodPost, "/api/v1/approvals/start", `{"answer":"deny"}`); status != http.StatusOK {
 		t.Errorf("undo: %d %s", status, said)
 	}
 	undone := func(r *Relay) {
 		t.Helper()
 		s := r.Status(t.Context())
-		if _, other := r.permits.Default(); other != call.Off || s.Widened != "" || s.Unapplied != "permissions.default: no rule → auto" {
+		if other := r.policy.Default().Other; other != call.Off || s.Widened != "" || s.Unapplied != "permissions.default: no rule → auto" {
 			t.Errorf("the default is %s, the status %q, %q", other, s.Widened, s.Unapplied)
 		}
 	}
@@ -291,12 +292,12 @@ func TestWidenedStart(t *testing.T) {
 	end(r)
 	r = w.guarded(wide)
 	undone(r)
-	if status, said := w.person(t, http.MethodPost, "/api/v1/confirmations/config", `{"answer":"allow"}`); status != http.StatusOK {
+	if status, said := w.person(t, http.MethodPost, "/api/v1/approvals/config", `{"answer":"allow"}`); status != http.StatusOK {
 		t.Errorf("apply: %d %s", status, said)
 	}
 	end(r)
 	r = w.guarded(wide)
-	if _, other := r.permits.Default(); other != call.Auto || r.rights.waiting() != "" || r.rights.widened() != "" {
-		t.Errorf("what was confirmed is not in effect: %s, %q, %q", other, r.rights.waiting(), r.rights.widened())
+	if other := r.policy.Default().Other; other != call.Auto || r.policy.Unapplied() != "" || r.policy.Widened() != "" {
+		t.Errorf("what was confirmed is not in effect: %s, %q, %q", other, r.policy.Unapplied(), r.policy.Widened())
 	}
 }

@@ -19,6 +19,17 @@ type Scope struct {
 	ReadOnly bool   `json:"readOnly,omitempty"`
 }
 
+// Binding is what one approval is for: a call of a tool with these arguments by one session, in the document of one origin
+// in one tab. Where more than one call is approved, ArgumentsHash and TabID are empty.
+type Binding struct {
+	Session       string // its ID
+	Tool          string // full name
+	ArgumentsHash string // SHA-256, hexadecimal
+	ProfileID     string // empty where no tab is concerned, like the next two
+	TabID         int
+	Origin        string
+}
+
 // Access is one call for which a permission is asked.
 type Access struct {
 	ID          ID
@@ -38,4 +49,5 @@ type Access struct {
 	Arguments   json.RawMessage // they fit the tool's schema
 	At          *Target         // nil: the tool needs no tab, or the tab is not known yet
 	Note        string          // what the person should know besides; one sentence, or empty
+	Approved    Binding         // what a person has allowed of this very call; zero: nothing yet
 }

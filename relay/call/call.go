@@ -19,10 +19,18 @@ type Position uint64
 type Session struct {
 	ID     string // one attachment of one client; grants, tab affinity and ownership belong to it
 	Client string // the client's name, for example "claude-code"; "cli" for the command line
-	Via    string // "stdio", "http", "cli" or "panel"
+	Via    string // ViaStdio, ViaHTTP, ViaSocket or ViaPanel
 	Scope  Scope  // what the client may see and call at the most
 	Called string // of an [Unnamed] client: what it calls itself, which nothing proves
 }
+
+// How a request comes.
+const (
+	ViaStdio  = "stdio" // of an agent, through a stdio proxy
+	ViaHTTP   = "http"  // of an agent, with its token
+	ViaSocket = "cli"   // of the command line
+	ViaPanel  = "panel" // of the extension's side panel
+)
 
 // Unnamed is the name of the clients of this machine that have neither a token nor a name.
 const Unnamed = "stdio"

@@ -55,14 +55,15 @@ type Part struct {
 	Next  int    `json:"next,omitempty"` // where the next part begins; 0: this is the last one
 }
 
-// Decision is what a person says about one call.
+// Decision is what a person says about what waits for them.
 type Decision struct {
-	Allow bool
-	For   string // of an allowed one: "once", "session", "always", or how long, such as "1h"
-	By    string // "panel", "terminal" or "client"
+	Allow  bool
+	For    string // of an allowed one: "once", "session", "always", or how long, such as "1h"
+	By     string // "panel", "terminal" or "client"
+	Digest string // of the change that was read, where the answer is about a change that may be another one by now
 }
 
-// Approval is a question that waits for the person: whether a call may run.
+// Approval is a call that waits for the person.
 type Approval struct {
 	ID     string    `json:"id"`
 	CallID ID        `json:"callId"`
@@ -86,10 +87,12 @@ type Approval struct {
 	URL       string `json:"url"`
 	TabTitle  string `json:"tabTitle"` // words of the page
 
-	Arguments     json.RawMessage `json:"arguments,omitempty"` // without the values of secret fields; left out where Shown hides some of them
-	Shown         Shown           `json:"shown"`               // the same for a person to read, with what is hidden counted
-	ArgumentsHash string          `json:"argumentsHash"`       // SHA-256 of what will be sent
-	Changes       string          `json:"changes"`             // what will be different afterwards, as far as the tool says
+	// Arguments are without the values of secret fields, and left out where Shown hides some of them; Shown is the same for
+	// a person to read, with what is hidden counted.
+	Arguments     json.RawMessage `json:"arguments,omitempty"`
+	Shown         Shown           `json:"shown"`
+	ArgumentsHash string          `json:"argumentsHash"` // SHA-256 of what will be sent
+	Changes       string          `json:"changes"`       // what will be different afterwards, as far as the tool says
 	Note          string          `json:"note,omitempty"`
 	Choices       []string        `json:"choices"` // for how long it can be allowed: of once, session and always
 	First         bool            `json:"first"`   // this client was not asked about before since the relay started

@@ -68,12 +68,12 @@ func (r *run) reason(f *fault.Error) (decision, by string) {
 		return "refused", byRule
 	case mine && refusal(f.Code):
 		return "not allowed", byRelay
-	case r.Permits == nil || f != nil && !r.ran():
+	case r.Policy == nil || f != nil && !r.ran():
 		return "", ""
-	case r.leave.confirmed:
+	case r.consent.confirmed:
 		return "allowed", "person"
 	}
-	rules, ok := r.Permits.(reasons)
+	rules, ok := r.Policy.(reasons)
 	if !ok {
 		return "", ""
 	}

@@ -34,7 +34,7 @@ type Options struct {
 	Events  func(owner event.Owner, kind event.Kind, message string, data map[string]any) // news of calls; nil: nobody is told
 	Calls   *event.Bus                                                                    // hears of the end of each call; nil: nobody does
 	Moved   func()                                                                        // told when Running would answer something else; must not block; may be nil
-	Permits Permits                                                                       // nil: everything may run
+	Policy  Policy                                                                        // nil: everything may run
 	Audit   Audit                                                                         // nil: no call is written down
 	Scopes  Scopes                                                                        // nil: every client may call every tool
 	Log     zerolog.Logger
@@ -191,7 +191,7 @@ type run struct {
 	clock    *clock
 	feed     feed
 	turn     turn
-	leave    leave
+	consent  consent
 	sight    sight
 	admitted bool
 	attempts int

@@ -8,43 +8,35 @@ import (
 	"tabrelay/relay/fault"
 )
 
-// Permits decides what may run.
-type Permits interface {
+// Policy decides what may run.
+type Policy interface {
 	// Allow says whether a call may run. With ask, a person has to say so. It is cheap. The place is empty before a
 	// page's tool knows its tab: then only a failure counts.
 	Allow(a call.Access) (ask bool, failure *fault.Error)
-	// Ask waits until a person has said whether a call may run. client asks through the caller, nil when that cannot;
-	// tell hears what goes on meanwhile.
-	Ask(ctx context.Context, a call.Access, client func(context.Context, call.Question) (call.Answer, error), tell func(message string)) *fault.Error
+	// Ask waits until a person has said whether a call may run; what they approved is for Access.Approved. client asks
+	// through the caller, nil when that cannot; tell hears what goes on meanwhile.
+	Ask(
+		ctx context.Context, a call.Access, client func(context.Context, call.Question) (call.Answer, error),
+		tell func(message string),
+	) (call.Binding, *fault.Error)
+	// Consented is the approval of a call that a person allowed before it came.
+	Consented(a call.Access) call.Binding
 }
 
-// leave is what a person said about a call: that it may run in one document of one tab.
-type leave struct {
-	given     bool
-	at        spot
-	confirmed bool // the call's own question was answered
+// consent is what a person said about a call.
+type consent struct {
+	approved  call.Binding // zero: they were not asked
+	confirmed bool         // the call's own question was answered
 }
 
-// spot is what an answer is bound to besides the call itself, whose session, tool and arguments never change.
-type spot struct {
-	profileID string
-	tabID     int
-	origin    string
-}
-
-func spotOf(at *call.Target) spot {
-	if at == nil {
-		return spot{}
-	}
-	return spot{at.ProfileID, at.TabID, at.Origin}
-}
+func (c *consent) given() bool { return c.approved != call.Binding{} }
 
 // checkPermission refuses what is off, before anything waits for it.
 func (r *run) checkPermission() *fault.Error {
-	if r.Permits == nil {
+	if r.Policy == nil {
 		return nil
 	}
-	_, failure := r.Permits.Allow(r.access(nil))
+	_, failure := r.Policy.Allow(r.access(nil))
 	return failure
 }
 
@@ -52,8 +44,9 @@ func (r *run) checkPermission() *fault.Error {
 func (r *run) access(at *call.Target) call.Access {
 	t := r.tool
 	a := call.Access{
-		ID: r.call.ID, Session: r.call.Session, Tool: t.Name, Title: t.Spec.DisplayName, Description: t.Spec.Description, Plugin: t.PluginName(),
-		ReadOnly: t.ReadOnly, Idempotent: t.Idempotent, BuiltIn: t.Plugin == nil, Arguments: r.args, At: at, Note: r.call.Note,
+		ID: r.call.ID, Session: r.call.Session, Tool: t.Name, Title: t.Spec.DisplayName, Description: t.Spec.Description,
+		Plugin: t.PluginName(), ReadOnly: t.ReadOnly, Idempotent: t.Idempotent, BuiltIn: t.Plugin == nil, Arguments: r.args,
+		At: at, Note: r.call.Note, Approved: r.consent.approved,
 	}
 	if hint := t.Spec.Annotations.DestructiveHint; hint != nil {
 		a.Destructive, a.Additive = *hint, !*hint
@@ -65,29 +58,26 @@ func (r *run) access(at *call.Target) call.Access {
 }
 
 // permit says whether the call may run at a place, nil for the relay's own tools, or returns how to wait for the person
-// who says so. It is asked again after that, for the tab may have gone elsewhere: what was allowed in one document counts
-// for no other.
+// who says so. It is asked again after that, with what they approved, for the tab may have gone elsewhere.
 func (r *run) permit(at *call.Target) (wait func(context.Context) *fault.Error, failure *fault.Error) {
-	if r.Permits == nil {
+	if r.Policy == nil {
 		return r.confirmation(), nil
 	}
-	ask, failure := r.Permits.Allow(r.access(at))
+	ask, failure := r.Policy.Allow(r.access(at))
 	switch {
 	case failure != nil:
 		r.turn.refused = true // asking again would get the same
 		return nil, failure
 	case !ask:
 		return r.confirmation(), nil
-	case r.leave.given && r.leave.at == spotOf(at):
-		return r.confirmation(), nil
-	case r.call.Consent:
-		r.leave.given, r.leave.at = true, spotOf(at)
+	case r.call.Consent && !r.consent.given():
+		r.consent.approved = r.Policy.Consented(r.access(at))
 		return r.confirmation(), nil
 	}
 	return r.aside(func(ctx context.Context) *fault.Error {
-		failure := r.Permits.Ask(ctx, r.access(at), r.call.Ask, r.feed.announce)
+		approved, failure := r.Policy.Ask(ctx, r.access(at), r.call.Ask, r.feed.announce)
 		if failure == nil {
-			r.leave.given, r.leave.at = true, spotOf(at)
+			r.consent.approved = approved
 		}
 		return failure
 	}), nil
@@ -95,14 +85,14 @@ func (r *run) permit(at *call.Target) (wait func(context.Context) *fault.Error, 
 
 // confirmation is how the call's own question is asked, nil when there is none, or it was answered.
 func (r *run) confirmation() func(context.Context) *fault.Error {
-	if r.call.Confirm == nil || r.leave.confirmed {
+	if r.call.Confirm == nil || r.consent.confirmed {
 		return nil
 	}
 	return r.aside(func(ctx context.Context) *fault.Error {
-		if err := r.call.Confirm(ctx, r.leave.given); err != nil {
+		if err := r.call.Confirm(ctx, r.consent.given()); err != nil {
 			return asFault(err)
 		}
-		r.leave.confirmed = true
+		r.consent.confirmed = true
 		return nil
 	})
 }

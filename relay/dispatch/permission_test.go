@@ -28,23 +28,33 @@ type warden struct {
 	asked []call.Access
 }
 
-func (w *warden) Allow(a call.Access) (bool, *fault.Error) {
-	if w.allow == nil {
-		return true, nil
+func (w *warden) Allow(a call.Access) (ask bool, failure *fault.Error) {
+	if ask = true; w.allow != nil {
+		ask, failure = w.allow(a)
 	}
-	return w.allow(a)
+	return ask && a.Approved != w.Consented(a), failure
 }
 
-func (w *warden) Ask(ctx context.Context, a call.Access, _ func(context.Context, call.Question) (call.Answer, error), tell func(string)) *fault.Error {
+func (w *warden) Consented(a call.Access) call.Binding {
+	b := call.Binding{Session: a.Session.ID, Tool: a.Tool}
+	if a.At != nil {
+		b.TabID, b.Origin = a.At.TabID, a.At.Origin
+	}
+	return b
+}
+
+func (w *warden) Ask(
+	ctx context.Context, a call.Access, _ func(context.Context, call.Question) (call.Answer, error), tell func(string),
+) (call.Binding, *fault.Error) {
 	w.mu.Lock()
 	w.asked = append(w.asked, a)
 	w.mu.Unlock()
 	tell("asking")
 	select {
 	case <-time.After(w.takes):
-		return w.says
+		return w.Consented(a), w.says
 	case <-ctx.Done():
-		return fault.New(fault.Cancelled, "The call ended while the person was asked", fault.WithOutcome(fault.NotExecuted), fault.WithCause(context.Cause(ctx)))
+		return call.Binding{}, fault.New(fault.Cancelled, "The call ended while the person was asked", fault.WithOutcome(fault.NotExecuted), fault.WithCause(context.Cause(ctx)))
 	}
 }
 
@@ -56,7 +66,7 @@ func (w *warden) questions() int {
 
 // guard puts a warden before the calls of a bench.
 func guard(w *warden) func(*dispatch.Options) {
-	return func(o *dispatch.Options) { o.Permits = w }
+	return func(o *dispatch.Options) { o.Policy = w }
 }
 
 // roaming is a browser whose tab is in another place at each look.
@@ -84,7 +94,7 @@ func spot(origin string, tab int) call.Target {
 func TestAskingHoldsNothingUp(t *testing.T) {
 	w := &warden{takes: 30 * time.Minute, allow: func(a call.Access) (bool, *fault.Error) { return a.Tool == "demo__write", nil }}
 	limits := func(o *dispatch.Options) {
-		o.Permits, o.Limits = w, schedule.Limits{Running: 1, RunningPerPlugin: 1, Waiting: 5, WaitingPerTab: 5, Wait: time.Second}
+		o.Policy, o.Limits = w, schedule.Limits{Running: 1, RunningPerPlugin: 1, Waiting: 5, WaitingPerTab: 5, Wait: time.Second}
 	}
 	bench(t, returns(`{}`), limits, func(t *testing.T, do func(tool, arguments string) *fault.Error) {
 		ends := make(chan *fault.Error, 5)
@@ -140,7 +150,7 @@ func TestAnotherPlaceIsAskedAboutAnew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := &warden{takes: time.Second}
 			browser := &roaming{page: returns(`{}`), places: tt.places}
-			bench(t, nil, func(o *dispatch.Options) { o.Permits, o.Browser = w, browser }, func(t *testing.T, do func(tool, arguments string) *fault.Error) {
+			bench(t, nil, func(o *dispatch.Options) { o.Policy, o.Browser = w, browser }, func(t *testing.T, do func(tool, arguments string) *fault.Error) {
 				if failure := do("demo__write", `{"x":1}`); failure != nil {
 					t.Error(failure)
 				}
@@ -196,7 +206,7 @@ func TestTheToolGoesWhileThePersonIsAsked(t *testing.T) {
 				return &call.Reply{Output: json.RawMessage(`{}`), TabID: 7}, nil
 			})
 			var tools *registry.Registry
-			change := func(o *dispatch.Options) { o.Permits, tools = w, o.Tools.(*registry.Registry) }
+			change := func(o *dispatch.Options) { o.Policy, tools = w, o.Tools.(*registry.Registry) }
 			bench(t, browser, change, func(t *testing.T, do func(tool, arguments string) *fault.Error) {
 				end := make(chan *fault.Error, 1)
 				go func() { end <- do("demo__write", `{}`) }()

@@ -11,7 +11,6 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/registry"
-	"tabrelay/relay/scope"
 )
 
 // gatewayTool is one of three tools through which a client with a small list finds and calls every tool there is. They
@@ -86,7 +85,7 @@ func identified(c call.Call, e *fault.Error) *fault.Error {
 
 // reach is what a client can call through the gateway.
 func (f *Front) reach(c call.Call) sight {
-	v := sight{tools: scope.Toolset{All: true}}
+	v := sight{tools: registry.Toolset{All: true}}
 	if f.options.Views != nil {
 		v.view = f.options.Views.View(c.Session)
 	}

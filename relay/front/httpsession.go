@@ -10,7 +10,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
-	"tabrelay/relay/scope"
+	"tabrelay/relay/registry"
 )
 
 // Sessions exist in the legacy era of HTTP only.
@@ -40,7 +40,7 @@ type httpSession struct {
 }
 
 // beginSession makes a session that nobody can find until it is kept.
-func (f *Front) beginSession(owner call.Session, tools scope.Toolset) *httpSession {
+func (f *Front) beginSession(owner call.Session, tools registry.Toolset) *httpSession {
 	id := string(randomID())
 	session := owner
 	session.ID += "/" + string(randomID())[:8]

@@ -16,15 +16,15 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/rawjson"
-	"tabrelay/relay/scope"
+	"tabrelay/relay/registry"
 )
 
 // party is who sends requests: a stdio attachment, a session of legacy HTTP, or a modern HTTP client for one request.
 type party struct {
 	session call.Session
-	tools   scope.Toolset   // that it asked for
-	client  *client         // nil for modern HTTP, which has no session
-	ending  context.Context // ends when subscriptions must
+	tools   registry.Toolset // that it asked for
+	client  *client          // nil for modern HTTP, which has no session
+	ending  context.Context  // ends when subscriptions must
 	flights flights
 	phase   atomic.Int32
 	able    atomic.Pointer[abilities] // what a legacy client said it can be asked

@@ -14,7 +14,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
-	"tabrelay/relay/scope"
+	"tabrelay/relay/registry"
 )
 
 // Attachment is one client on stdio, which is usually a `tabrelay mcp` that passes its bytes on.
@@ -41,7 +41,7 @@ var errGone = errors.New("the client closed its connection")
 // is in flight when in ends is still answered, for a few seconds. If in is an io.Closer it is closed when ctx ends, so
 // that a read does not wait for ever.
 func (f *Front) ServeStdio(ctx context.Context, a Attachment, in io.Reader, out io.Writer) error {
-	tools, err := scope.ParseToolset(a.Toolset)
+	tools, err := registry.ParseToolset(a.Toolset)
 	if err != nil {
 		return err
 	}

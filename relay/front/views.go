@@ -9,23 +9,13 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/registry"
-	"tabrelay/relay/scope"
 )
 
 // Views knows which tools each client may see. Its methods are called concurrently, View for every list.
 type Views interface {
-	View(call.Session) View
+	View(call.Session) registry.View
 	// OnChange calls changed when views show something else than before, until stop. changed does not block.
 	OnChange(changed func()) (stop func())
-}
-
-// View is what one client may see at one moment. The zero value shows everything.
-type View struct {
-	Key     string                            // the same for views that show the same
-	Toolset string                            // what a client gets that asks for all; empty: all
-	Shows   func(*registry.Tool) bool         // nil: everything
-	Hidden  func(*registry.Tool) bool         // of a tool it does not show: the person could let the client have it
-	Why     func(*registry.Tool) *fault.Error // of a tool it does not show
 }
 
 // Missing reports whether there is no plugin of a name, and which one was probably meant; empty: none is like it.
@@ -33,9 +23,9 @@ type Missing func(plugin string) (missing bool, meant string)
 
 // Toolset reads the toolset that a client asks for. A name that no plugin has would leave the client without tools, and
 // nobody would know why: it is refused.
-func (f *Front) Toolset(text string) (scope.Toolset, *fault.Error) {
+func (f *Front) Toolset(text string) (registry.Toolset, *fault.Error) {
 	hint := fault.WithHint("Use all, gateway, agents, or names of plugins with commas between: `tabrelay plugin list` names them.")
-	t, err := scope.ParseToolset(text)
+	t, err := registry.ParseToolset(text)
 	if err != nil {
 		return t, fault.New(fault.InvalidRequest, err.Error(), hint)
 	}
@@ -56,18 +46,18 @@ func (f *Front) Toolset(text string) (scope.Toolset, *fault.Error) {
 
 // sight is what one party is shown: of the toolset it asked for, what its view shows.
 type sight struct {
-	tools scope.Toolset
-	view  View
+	tools registry.Toolset
+	view  registry.View
 }
 
 // sightOf returns what a client is shown that asked for a toolset.
-func (f *Front) sightOf(s call.Session, asked scope.Toolset) sight {
+func (f *Front) sightOf(s call.Session, asked registry.Toolset) sight {
 	if f.options.Views == nil {
 		return sight{tools: asked}
 	}
 	v := sight{tools: asked, view: f.options.Views.View(s)}
 	if asked.All && v.view.Toolset != "" {
-		if narrowed, err := scope.ParseToolset(v.view.Toolset); err == nil { // it was parsed when the person set it
+		if narrowed, err := registry.ParseToolset(v.view.Toolset); err == nil { // it was parsed when the person set it
 			v.tools = narrowed
 		}
 	}
@@ -122,7 +112,7 @@ func (v *sight) more(tools []*registry.Tool) string {
 	for _, t := range tools {
 		if !v.mayShow(t) && v.view.Hidden != nil && v.view.Hidden(t) {
 			n++
-			plugins[scope.Group(t)] = true
+			plugins[registry.Group(t)] = true
 		}
 	}
 	if n == 0 {

@@ -11,7 +11,6 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/registry"
-	"tabrelay/relay/scope"
 )
 
 // views hides tools for a Front under test: some that a person could show, some that are out of reach.
@@ -41,10 +40,10 @@ func newViews(comment string) *views {
 	return v
 }
 
-func (v *views) View(s call.Session) View {
+func (v *views) View(s call.Session) registry.View {
 	v.mu.Lock()
 	off, beyond := v.off, v.beyond
-	view := View{Key: s.Client + v.version, Toolset: v.toolset}
+	view := registry.View{Key: s.Client + v.version, Toolset: v.toolset}
 	v.mu.Unlock()
 	is := func(list []string, t *registry.Tool) bool {
 		return slices.ContainsFunc(list, func(name string) bool { return strings.HasPrefix(t.Name, name) })
@@ -75,9 +74,9 @@ func (v *views) hide(names string) {
 	}
 }
 
-func mustToolset(t *testing.T, text string) scope.Toolset {
+func mustToolset(t *testing.T, text string) registry.Toolset {
 	t.Helper()
-	s, err := scope.ParseToolset(text)
+	s, err := registry.ParseToolset(text)
 	if err != nil {
 		t.Fatal(err)
 	}

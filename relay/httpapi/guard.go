@@ -16,6 +16,7 @@ import (
 	"tabrelay/relay/config"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/loopback"
+	"tabrelay/relay/policy"
 	"tabrelay/relay/throttle"
 )
 
@@ -25,12 +26,6 @@ const (
 
 	// maxTarget bounds path and query of a request, in bytes.
 	maxTarget = 8 << 10
-)
-
-// How requests of the person come, as their session says by Via.
-const (
-	viaSocket = "cli"   // from the command line, over the socket
-	viaPanel  = "panel" // from the extension's side panel
 )
 
 // Clients knows who has a token.
@@ -158,7 +153,7 @@ func (g *guard) identify(r *http.Request) (call.Session, bool) {
 		return s, true
 	}
 	if local, _ := r.Context().Value(socketKey{}).(bool); local {
-		return call.Session{ID: config.LocalClient, Client: config.LocalClient, Via: viaSocket}, true
+		return call.Session{ID: config.LocalClient, Client: config.LocalClient, Via: call.ViaSocket}, true
 	}
 	if token := bearer(r); token != "" {
 		return g.clients.Identify(token)
@@ -173,7 +168,7 @@ func (g *guard) admit(access Access, next http.Handler) http.Handler {
 		return g.known(next)
 	case Person:
 		return g.known(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if s := Sender(r.Context()); !IsPerson(s) {
+			if s := Sender(r.Context()); !policy.IsPerson(s) {
 				Refuse(w, http.StatusForbidden, fault.New(fault.PermissionDenied,
 					"The client "+fault.Excerpt(s.Client)+" may not do that: it is for the person",
 					fault.WithHint("Ask the person to do it in tabrelay's side panel, or with `tabrelay` in a terminal.")))
@@ -204,12 +199,6 @@ func (g *guard) known(next http.Handler) http.Handler {
 		Refuse(w, http.StatusUnauthorized, fault.New(fault.Unauthorized, "The request has no token that is known",
 			fault.WithHint("Send “Authorization: Bearer …” with a token from: tabrelay clients add NAME")))
 	})
-}
-
-// IsPerson tells who acts for the person, the command line of this machine and the extension's panel, from agents. An
-// attached client is an agent, whatever token it came with.
-func IsPerson(s call.Session) bool {
-	return s.Via == viaPanel || s.Client == config.LocalClient && s.Via != "stdio"
 }
 
 // bounded refuses requests whose target is too long, and gives the body a size and an end.

@@ -38,12 +38,12 @@ type panelKey struct{}
 
 // panelSession is the session of the side panels of one profile.
 func panelSession(profileID string) call.Session {
-	return call.Session{ID: panelSessions + profileID, Client: PanelClient, Via: viaPanel}
+	return call.Session{ID: panelSessions + profileID, Client: PanelClient, Via: call.ViaPanel}
 }
 
 // AtProfile is the profile whose side panel sends a request, empty for everybody else.
 func AtProfile(s call.Session) string {
-	if s.Via != viaPanel {
+	if s.Via != call.ViaPanel {
 		return ""
 	}
 	return strings.TrimPrefix(s.ID, panelSessions)

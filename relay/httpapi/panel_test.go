@@ -7,6 +7,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"tabrelay/relay/policy"
 	"tabrelay/relay/wire"
 )
 
@@ -53,7 +54,7 @@ func TestPanelIsThePerson(t *testing.T) {
 	b := site.browser()
 	site.hub.ServePanels(servePanel(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		s, known := fromPanel(req.Context())
-		Reply(w, http.StatusOK, map[string]any{"session": s.ID, "client": s.Client, "via": s.Via, "person": known && IsPerson(s)})
+		Reply(w, http.StatusOK, map[string]any{"session": s.ID, "client": s.Client, "via": s.Via, "person": known && policy.IsPerson(s)})
 	}), zerolog.Nop()))
 	answer, err := b.Ask(t.Context(), "GET", "/api/v1/status", nil)
 	want := `{"client":"panel","person":true,"session":"panel:` + b.ProfileID() + `","via":"panel"}`

@@ -1,4 +1,4 @@
-package permit
+package policy
 
 import (
 	"encoding/json"
@@ -153,7 +153,7 @@ func addsUp(t *testing.T, arguments []byte) {
 	}
 	var lines []call.Line
 	for from := 0; ; {
-		part, next := whole(arguments, from)
+		part, next := whole(arguments, from, false)
 		for _, line := range part {
 			if line.Continues {
 				last := &lines[len(lines)-1]
@@ -240,16 +240,16 @@ func TestWhatIsHiddenIsAllowedOnce(t *testing.T) {
 				t.Errorf("%s: %v", lasts, err)
 			}
 		}
-		if _, err := f.Open(q.ID, "p2", 0); !errors.Is(err, ErrNotYours) {
+		if _, err := f.Open(q.ID, "p2", 0, false); !errors.Is(err, ErrNotYours) {
 			t.Errorf("another profile opens it: %v", err)
 		}
 		for _, from := range []int{-1, 5, 100 * partBytes} {
-			if _, err := f.Open(q.ID, "p1", from); !errors.Is(err, ErrPart) {
+			if _, err := f.Open(q.ID, "p1", from, false); !errors.Is(err, ErrPart) {
 				t.Errorf("from %d: %v", from, err)
 			}
 		}
 		last := 3 * partBytes
-		if _, err := f.Open(q.ID, "p1", last); err != nil { // the end alone is not all of it
+		if _, err := f.Open(q.ID, "p1", last, false); err != nil { // the end alone is not all of it
 			t.Fatal(err)
 		}
 		if got := f.Pending("p1")[0].Choices; len(got) != 1 {
@@ -257,7 +257,7 @@ func TestWhatIsHiddenIsAllowedOnce(t *testing.T) {
 		}
 		var text strings.Builder
 		for from := 0; ; {
-			part, err := f.Open(q.ID, "p1", from)
+			part, err := f.Open(q.ID, "p1", from, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -312,7 +312,7 @@ func TestWhatWaitsIsBounded(t *testing.T) {
 		half.Arguments = json.RawMessage(`{"text":"` + strings.Repeat("x", mostBytes/2-11) + `"}`)
 		f.asks(t.Context(), half)
 		f.asks(t.Context(), half)
-		if failure := f.Ask(t.Context(), pay(), nil, nil); failure == nil || failure.Code != fault.Overloaded || failure.Outcome != fault.NotExecuted || !strings.Contains(failure.Hint, "approvals.maxBytes") {
+		if failure := f.ask(t.Context(), pay(), nil, nil); failure == nil || failure.Code != fault.Overloaded || failure.Outcome != fault.NotExecuted || !strings.Contains(failure.Hint, "approvals.maxBytes") {
 			t.Errorf("one more: %v", failure)
 		}
 	})

@@ -1,9 +1,8 @@
-package permit
+package policy
 
 import (
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -11,47 +10,6 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 )
-
-// originTarget is an origin as rules have it: scheme, host and port, in lower case.
-func originTarget(text string) (string, error) {
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Contains(u.Host, "*") || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-		return "", fmt.Errorf("%w: %q is not an origin, such as https://example.org or http://localhost:8080", ErrTarget, fault.Sanitize(text))
-	}
-	host := strings.ToLower(u.Host)
-	if u.Scheme == "https" {
-		host = strings.TrimSuffix(host, ":443")
-	} else {
-		host = strings.TrimSuffix(host, ":80")
-	}
-	return u.Scheme + "://" + host, nil
-}
-
-func stopped() *fault.Error {
-	return fault.New(fault.PermissionDenied, "The person has stopped all agents",
-		fault.WithHint("Do not try again by yourself. The person can let agents go on in tabrelay's side panel, or with: tabrelay resume"))
-}
-
-func forbidden(a *call.Access, v verdict) *fault.Error {
-	command := "tabrelay permit set " + a.Tool + " ask"
-	switch v.level {
-	case clientAndTool, clientAndPlugin, client:
-		command += " --client " + a.Session.Client
-	}
-	hint := "Do not look for a way around it. The person can enable it in tabrelay's side panel (Rules), or with: " + command
-	if v.from == fromConfig {
-		hint = "Do not look for a way around it. The person can change `permissions` in config.json."
-	}
-	return fault.New(fault.PermissionDenied, fmt.Sprintf("%s is off: %s", a.Tool, v.why()), append(at(a), fault.WithHint(hint))...)
-}
-
-// at says of a failure where the call was to run.
-func at(a *call.Access) []fault.Option {
-	if a.At == nil {
-		return nil
-	}
-	return []fault.Option{fault.WithTab(a.At.TabID, a.At.Profile)}
-}
 
 // Risk is how much a tool can do, as far as it says.
 func Risk(a *call.Access) string {
@@ -126,7 +84,8 @@ func address(url string) string {
 		return string(all)
 	}
 	end := mostURL / 3
-	return string(all[:mostURL-end]) + note(fmt.Sprintf("… %s hidden …", counted(len(all)-mostURL, "character"))) + string(all[len(all)-end:])
+	hidden := note(fmt.Sprintf("… %s hidden …", counted(len(all)-mostURL, "character")))
+	return string(all[:mostURL-end]) + hidden + string(all[len(all)-end:])
 }
 
 // Sentence is what a person is asked, in one line.
@@ -171,6 +130,9 @@ func Text(q call.Approval) string {
 	if q.Shown.Arguments > 0 || len(q.Shown.Lines) > 0 {
 		add("Arguments", q.Shown.Summary+"\n"+LinesText(q.Shown.Lines))
 	}
+	if q.Shown.Hidden > 0 || q.Shown.Secret > 0 {
+		lines = append(lines, "A part is not shown here, so it can only be allowed once until it is.")
+	}
 	return strings.Join(lines, "\n")
 }
 
@@ -178,7 +140,7 @@ func Text(q call.Approval) string {
 func form(choices []string) (schema json.RawMessage, meaning map[string]call.Decision) {
 	meaning = map[string]call.Decision{}
 	var words []string
-	for _, c := range []struct{ choice, word string }{{"once", "Allow once"}, {"session", "Allow for this session"}} {
+	for _, c := range [...]struct{ choice, word string }{{"once", "Allow once"}, {"session", "Allow for this session"}} {
 		if slices.Contains(choices, c.choice) {
 			words = append(words, c.word)
 			meaning[c.word] = call.Decision{Allow: true, For: c.choice, By: byClient}
@@ -188,7 +150,9 @@ func form(choices []string) (schema json.RawMessage, meaning map[string]call.Dec
 	meaning["Deny"] = call.Decision{By: byClient}
 	schema, _ = json.Marshal(map[string]any{ // strings always encode
 		"type": "object", "required": []string{"answer"},
-		"properties": map[string]any{"answer": map[string]any{"type": "string", "title": "May it?", "enum": words}},
+		"properties": map[string]any{
+			"answer": map[string]any{"type": "string", "title": "May it?", "enum": words},
+		},
 	})
 	return schema, meaning
 }

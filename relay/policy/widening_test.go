@@ -1,4 +1,4 @@
-package permit
+package policy
 
 import (
 	"testing"
@@ -8,10 +8,12 @@ import (
 	"tabrelay/relay/call"
 )
 
-// tools are those that the tests know: one of a plugin that reads, one that changes, one of the relay itself.
-func tools() []call.Access {
+// accessible are the tools that the tests know: of a plugin one that reads and one that changes, one of the relay itself,
+// and one of the demo.
+func accessible() []call.Access {
 	return []call.Access{
-		{Tool: "wiki__read", Plugin: "wiki", ReadOnly: true}, {Tool: "wiki__edit", Plugin: "wiki"}, {Tool: "bridge_health", Plugin: "relay", BuiltIn: true, ReadOnly: true},
+		{Tool: "wiki__read", Plugin: "wiki", ReadOnly: true}, {Tool: "wiki__edit", Plugin: "wiki"},
+		{Tool: "bridge_health", Plugin: "relay", BuiltIn: true, ReadOnly: true},
 		{Tool: "demo__hello", Plugin: "demo", Shipped: true},
 	}
 }
@@ -46,10 +48,10 @@ func TestWider(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := &Permits{options: Options{Tools: tools}}
-				p.table.Store(newTable(test.rules, nil, false))
-				if _, wider := p.Wider(test.set, test.lasts); wider != test.want {
-					t.Errorf("wider is %t", wider)
+				p := &Policy{options: Options{Tools: accessible}}
+				p.rules.Store(newTable(test.rules, nil, false))
+				if c := p.RuleChange(test.set, test.lasts); (c != nil) != test.want {
+					t.Errorf("the change is %v", c)
 				}
 			})
 		})
@@ -57,18 +59,18 @@ func TestWider(t *testing.T) {
 }
 
 func TestWiderWithout(t *testing.T) {
-	p := &Permits{options: Options{Tools: tools}}
-	p.table.Store(newTable([]call.Rule{{Target: "wiki", Mode: call.Off}, {Target: "wiki__edit", Mode: call.Auto}, {Target: Default, Mode: call.Auto}}, nil, false))
+	p := &Policy{options: Options{Tools: accessible}}
+	p.rules.Store(newTable([]call.Rule{{Target: "wiki", Mode: call.Off}, {Target: "wiki__edit", Mode: call.Auto}, {Target: Default, Mode: call.Auto}}, nil, false))
 	for target, want := range map[string]bool{"wiki": true, "wiki__edit": false, Default: false} {
-		if before, after, wider := p.WiderWithout(target, ""); wider != want || before == after {
-			t.Errorf("without the rule about %s (%s, then %s) it is wider: %t", target, before, after, wider)
+		if c := p.UnsetChange(target, ""); (c != nil) != want || c != nil && c.Differences[0].Before == c.Differences[0].After {
+			t.Errorf("without the rule about %s: %v", target, c)
 		}
 	}
 }
 
 // A configuration that waits forbids what it forbids at once, and allows nothing that was not confirmed.
 func TestConfigureWaits(t *testing.T) {
-	p := &Permits{options: Options{Tools: tools}, watchers: map[int]func(){}}
+	p := &Policy{options: Options{Tools: accessible}}
 	rules := func(modes map[string]string) (c map[string]map[string]string) {
 		c = map[string]map[string]string{}
 		for target, mode := range modes {
@@ -76,22 +78,22 @@ func TestConfigureWaits(t *testing.T) {
 		}
 		return c
 	}
-	p.table.Store(newTable(nil, rules(map[string]string{"wiki__read": "auto"}), false))
-	mode := func(tool int) call.Mode { m, _ := p.Mode(tools()[tool]); return m }
-	if changed, waits := p.Configure(rules(map[string]string{"wiki__read": "off", "wiki__edit": "auto"})); !changed || !waits || mode(0) != call.Off || mode(1) != call.Off {
+	p.rules.Store(newTable(nil, rules(map[string]string{"wiki__read": "auto"}), false))
+	mode := func(tool int) call.Mode { m, _ := p.Mode(accessible()[tool]); return m }
+	if changed, waits := p.configureRules(rules(map[string]string{"wiki__read": "off", "wiki__edit": "auto"})); !changed || !waits || mode(0) != call.Off || mode(1) != call.Off {
 		t.Errorf("changed %t, waits %t: %s %s", changed, waits, mode(0), mode(1))
 	}
-	if _, waits := p.Configure(rules(map[string]string{"wiki__read": "off", "wiki__edit": "ask"})); !waits || mode(1) != call.Off {
+	if _, waits := p.configureRules(rules(map[string]string{"wiki__read": "off", "wiki__edit": "ask"})); !waits || mode(1) != call.Off {
 		t.Errorf("another one: %t %s", waits, mode(1))
 	}
-	p.Confirm()
+	p.confirmRules()
 	if mode(0) != call.Off || mode(1) != call.Ask {
 		t.Errorf("confirmed: %s %s", mode(0), mode(1))
 	}
-	if _, waits := p.Configure(rules(map[string]string{"wiki__read": "off"})); waits || mode(1) != call.Off {
+	if _, waits := p.configureRules(rules(map[string]string{"wiki__read": "off"})); waits || mode(1) != call.Off {
 		t.Errorf("less: %t %s", waits, mode(1))
 	}
-	p.Hold(rules(nil))
+	p.holdRules(rules(nil))
 	if mode(0) != call.Off {
 		t.Errorf("held: %s", mode(0))
 	}

@@ -1,4 +1,4 @@
-package scope
+package registry
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"tabrelay/relay/registry"
+	"tabrelay/relay/fault"
 )
 
 // Toolset says which of the tools a client sees.
@@ -21,12 +21,20 @@ type Toolset struct {
 
 var name = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
+// IsName reports whether a plugin can have a name.
+func IsName(text string) bool { return name.MatchString(text) }
+
+// SplitNames are the names in a list of them, with commas or blanks between: sorted, each once.
+func SplitNames(text string) []string {
+	names := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // ParseToolset reads all, gateway, agents, or a list of plugin names; empty means all. It does not know which plugins
 // there are.
 func ParseToolset(text string) (Toolset, error) {
-	names := strings.FieldsFunc(text, separates)
-	slices.Sort(names)
-	names = slices.Compact(names)
+	names := SplitNames(text)
 	t := Toolset{Key: strings.Join(names, ","), plugins: map[string]bool{}, All: len(names) == 0}
 	for _, n := range names {
 		switch {
@@ -51,10 +59,8 @@ func ParseToolset(text string) (Toolset, error) {
 // Plugins are the names of plugins in it, sorted.
 func (s *Toolset) Plugins() []string { return slices.Sorted(maps.Keys(s.plugins)) }
 
-func separates(r rune) bool { return r == ',' || r == ' ' }
-
 // Shows reports whether a client with this toolset sees t.
-func (s *Toolset) Shows(t *registry.Tool) bool {
+func (s *Toolset) Shows(t *Tool) bool {
 	plugin, _, grouped := strings.Cut(t.Name, "__")
 	switch {
 	case s.All, s.plugins[plugin] && grouped:
@@ -69,14 +75,15 @@ func (s *Toolset) Shows(t *registry.Tool) bool {
 }
 
 // Reaches reports whether a client with this toolset can call t: one with the gateway can call every tool through it.
-func (s *Toolset) Reaches(t *registry.Tool) bool { return s.Gateway || s.Shows(t) || own(t) }
+func (s *Toolset) Reaches(t *Tool) bool { return s.Gateway || s.Shows(t) || ForEverybody(t) }
 
-// own are the relay's own tools for everybody: without them nobody learns what is wrong.
-func own(t *registry.Tool) bool { return t.Plugin == nil && Group(t) == "relay" }
+// ForEverybody reports whether a tool is one of the relay's own that no scope hides: without them nobody learns what is
+// wrong.
+func ForEverybody(t *Tool) bool { return t.Plugin == nil && Group(t) == "relay" }
 
 // Group is the name by which a scope names a tool: that of its plugin, or of the built-in tools it belongs to: browser,
 // agents, or relay.
-func Group(t *registry.Tool) string {
+func Group(t *Tool) string {
 	plugin, _, grouped := strings.Cut(t.Name, "__")
 	switch {
 	case t.Plugin != nil:
@@ -87,4 +94,13 @@ func Group(t *registry.Tool) string {
 		return plugin
 	}
 	return "agents"
+}
+
+// View is what one client may see at one moment. The zero value shows everything.
+type View struct {
+	Key     string                   // the same for views that show the same
+	Toolset string                   // what a client gets that asks for all; empty: all
+	Shows   func(*Tool) bool         // nil: everything
+	Hidden  func(*Tool) bool         // of a tool it does not show: the person could let the client have it
+	Why     func(*Tool) *fault.Error // of a tool it does not show
 }

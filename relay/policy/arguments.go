@@ -1,4 +1,4 @@
-package permit
+package policy
 
 import (
 	"bytes"
@@ -38,13 +38,14 @@ type item struct {
 // size is how many characters of it an agent wrote.
 func (it *item) size() int { return count(it.name) + count(it.text) + len(it.token) + it.hides }
 
-// walk goes through arguments as they were sent. Nothing is decoded that a person could not see then: numbers keep
-// their digits, names that come twice come twice, and what cannot be read as JSON is one text at the end.
-func walk(arguments json.RawMessage, visit func(item)) {
+// walk goes through arguments as they were sent, with the values of secret fields or without. Nothing is decoded that a
+// person could not see then: numbers keep their digits, names that come twice come twice, and what cannot be read as JSON
+// is one text at the end.
+func walk(arguments json.RawMessage, secrets bool, visit func(item)) {
 	if len(bytes.TrimSpace(arguments)) == 0 {
 		return
 	}
-	w := walker{in: decoder(arguments), visit: visit}
+	w := walker{in: decoder(arguments), secrets: secrets, visit: visit}
 	if w.in.PeekKind() == '{' {
 		_, w.err = w.in.ReadToken()
 		w.members(0)
@@ -67,9 +68,10 @@ func decoder(text []byte) *jsontext.Decoder {
 var asSent = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 type walker struct {
-	in    *jsontext.Decoder
-	visit func(item)
-	err   error
+	in      *jsontext.Decoder
+	secrets bool
+	visit   func(item)
+	err     error
 }
 
 func (w *walker) members(depth int) {
@@ -85,14 +87,14 @@ func (w *walker) members(depth int) {
 		if len(seen) < mostNames {
 			seen[plain] = true
 		}
-		if !fault.SecretName(plain) {
+		if w.secrets || !fault.SecretName(plain) {
 			w.value(it)
 			continue
 		}
 		var hidden jsontext.Value
 		if hidden, w.err = w.in.ReadValue(); w.err == nil {
 			it.secret = true
-			walk(json.RawMessage(bytes.Clone(hidden)), func(below item) { it.hides += below.size() })
+			walk(json.RawMessage(bytes.Clone(hidden)), true, func(below item) { it.hides += below.size() })
 			w.visit(it)
 		}
 	}

@@ -1,4 +1,4 @@
-package permit
+package policy
 
 import (
 	"context"
@@ -43,7 +43,7 @@ func TestATabThatIsGoneIsNotAskedAbout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
 		f.options.TabGone = func(profileID string, tabID int) bool { return profileID == "p1" && tabID == pay().At.TabID }
-		failure := f.Ask(t.Context(), pay(), nil, nil)
+		failure := f.ask(t.Context(), pay(), nil, nil)
 		if failure == nil || failure.Code != fault.TabNotFound || failure.Outcome != fault.NotExecuted || !slices.Equal(f.recorded, []string{"ended with the tab by relay"}) {
 			t.Errorf("%v; recorded %v", failure, f.recorded)
 		}
@@ -56,11 +56,11 @@ func TestQuestionsAreBounded(t *testing.T) {
 		f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
 		ctx, cancel := context.WithCancel(t.Context())
 		var calls sync.WaitGroup
-		for range mostOpen / 4 {
-			calls.Go(func() { f.Ask(ctx, pay(), nil, nil) })
+		for range mostCalls / 4 {
+			calls.Go(func() { f.ask(ctx, pay(), nil, nil) })
 		}
 		synctest.Wait()
-		if failure := f.Ask(ctx, pay(), nil, nil); failure == nil || failure.Code != fault.Overloaded || failure.Outcome != fault.NotExecuted {
+		if failure := f.ask(ctx, pay(), nil, nil); failure == nil || failure.Code != fault.Overloaded || failure.Outcome != fault.NotExecuted {
 			t.Errorf("one too many: %v", failure)
 		}
 		bob := pay()
@@ -80,7 +80,7 @@ func TestPause(t *testing.T) {
 	m := newMemory()
 	m.rules[key{"default", ""}] = call.Rule{Target: "default", Mode: call.Auto}
 	for _, paused := range []bool{true, false} {
-		p, err := New(t.Context(), Options{Store: m, Timeout: time.Second})
+		p, err := New(t.Context(), Options{Store: m, Config: answeredWithin(time.Second)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestPause(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.Close()
-		next, err := New(t.Context(), Options{Store: m, Timeout: time.Second})
+		next, err := New(t.Context(), Options{Store: m, Config: answeredWithin(time.Second)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,9 @@ func TestANewRuleTakesGrantsBack(t *testing.T) {
 
 func BenchmarkAllow(b *testing.B) {
 	rules := map[string]map[string]string{"wiki": {"*": "ask"}, "https://bank.example": {"*": "off"}, "default": {"*": "auto"}}
-	p, err := New(b.Context(), Options{Store: newMemory(), Config: rules, Timeout: time.Minute})
+	config := answeredWithin(time.Minute)
+	config.Permissions = rules
+	p, err := New(b.Context(), Options{Store: newMemory(), Config: config})
 	if err != nil {
 		b.Fatal(err)
 	}

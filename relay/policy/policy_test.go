@@ -1,4 +1,4 @@
-package permit
+package policy
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/config"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/fault/faulttest"
 )
@@ -65,9 +66,9 @@ func (m *memory) SetSwitch(_ context.Context, name, value string) error {
 
 func newMemory() *memory { return &memory{rules: map[key]call.Rule{}, switches: map[string]string{}} }
 
-// fixture is Permits with what they were heard to record.
+// fixture is a Policy with what it was heard to record.
 type fixture struct {
-	*Permits
+	*Policy
 	t        *testing.T
 	mu       sync.Mutex
 	recorded []string // "decision by"
@@ -80,7 +81,7 @@ func open(t *testing.T, rules ...call.Rule) *fixture {
 		m.rules[key{r.Target, r.Client}] = r
 	}
 	f := &fixture{t: t}
-	p, err := New(t.Context(), Options{Store: m, Timeout: 50 * time.Second, Audit: func(e call.Entry) {
+	p, err := New(t.Context(), Options{Store: m, Config: answeredWithin(50 * time.Second), Audit: func(e call.Entry) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if e.Kind == call.EntryDecision {
@@ -91,16 +92,30 @@ func open(t *testing.T, rules ...call.Rule) *fixture {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Close)
-	f.Permits = p
+	f.Policy = p
 	return f
 }
 
-// asks lets a call ask, and waits until its question lies on the desk.
+// answeredWithin is a configuration in which the person has so long to answer.
+func answeredWithin(timeout time.Duration) (c config.Config) {
+	c.Approvals.Timeout = timeout
+	return c
+}
+
+// ask is [Policy.Ask], of which only the failure counts.
+func (f *fixture) ask(
+	ctx context.Context, a call.Access, client func(context.Context, call.Question) (call.Answer, error), tell func(string),
+) *fault.Error {
+	_, failure := f.Ask(ctx, a, client, tell)
+	return failure
+}
+
+// asks lets a call ask, and waits until it is pending.
 func (f *fixture) asks(ctx context.Context, a call.Access) (q call.Approval, end <-chan *fault.Error) {
 	f.t.Helper()
 	before := f.Pending("")
 	ended := make(chan *fault.Error, 1)
-	go func() { ended <- f.Ask(ctx, a, nil, nil) }()
+	go func() { ended <- f.ask(ctx, a, nil, nil) }()
 	synctest.Wait()
 	for _, q := range f.Pending("") {
 		if !slices.ContainsFunc(before, func(b call.Approval) bool { return b.ID == q.ID }) {

@@ -1,4 +1,4 @@
-package permit
+package policy
 
 import (
 	"cmp"
@@ -10,38 +10,62 @@ import (
 	"tabrelay/relay/call"
 )
 
-// Wider reports whether a rule, once made, lets anybody do anything that the rules do not let them now, and what holds
-// in its place now.
-func (p *Permits) Wider(r call.Rule, lasts time.Duration) (before string, wider bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+// RuleChange is what a rule allows that is not allowed now; nil: nothing.
+func (p *Policy) RuleChange(r call.Rule, lasts time.Duration) *Change {
 	if lasts > 0 {
 		r.Until = time.Now().Add(lasts)
 	}
-	t := p.table.Load()
-	rules := append(t.without(r.Target, r.Client), r)
-	return t.said(r.Target, r.Client), p.widens(t, t.with(rules, t.paused))
+	t := p.rules.Load()
+	if !p.widens(t, t.with(append(t.without(r.Target, r.Client), r), t.paused)) {
+		return nil
+	}
+	command, after := "tabrelay permit set "+r.Target+" "+string(r.Mode)+clientFlag(r.Client), string(r.Mode)
+	if lasts > 0 {
+		command, after = command+" --for "+lasts.String(), after+" for "+lasts.String()
+	}
+	return NewChange("A rule lets agents do more", command,
+		Difference{What: ruleName(r.Target, r.Client), Before: t.said(r.Target, r.Client), After: after})
 }
 
-// WiderWithout is the same for taking a rule away: after is what holds then.
-func (p *Permits) WiderWithout(target, client string) (before, after string, wider bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	t := p.table.Load()
+// UnsetChange is what taking a rule away allows; nil: nothing.
+func (p *Policy) UnsetChange(target, client string) *Change {
+	t := p.rules.Load()
 	next := t.with(t.without(target, client), t.paused)
-	return t.said(target, client), next.said(target, client), p.widens(t, next)
+	if !p.widens(t, next) {
+		return nil
+	}
+	return NewChange("Without a rule, agents may do more", "tabrelay permit unset "+target+clientFlag(client),
+		Difference{What: ruleName(target, client), Before: t.said(target, client), After: next.said(target, client)})
 }
 
-// WiderConfig reports whether one configuration lets anybody do anything that another one does not, the person's rules
-// being what they are.
-func (p *Permits) WiderConfig(before, after map[string]map[string]string) bool {
-	t := p.table.Load()
+func clientFlag(client string) string {
+	if client == "" {
+		return ""
+	}
+	return " --client " + client
+}
+
+func ruleName(target, client string) string {
+	if client == "" {
+		return target
+	}
+	return target + " for " + client
+}
+
+// ResumeChange is what letting stopped agents go on allows; nil: nothing, because they are not stopped.
+func (p *Policy) ResumeChange() *Change {
+	if !p.Paused() {
+		return nil
+	}
+	return NewChange("Agents may call tools again", "tabrelay resume",
+		Difference{What: "all agents", Before: "stopped", After: "may go on, as the rules say"})
+}
+
+// widerRules reports whether the rules of one configuration let anybody do anything that those of another one do not,
+// the person's rules being what they are.
+func (p *Policy) widerRules(before, after map[string]map[string]string) bool {
+	t := p.rules.Load()
 	return p.widens(newTable(t.personal, before, t.paused), newTable(t.personal, after, t.paused))
-}
-
-// without is the person's rules without one.
-func (t *table) without(target, client string) []call.Rule {
-	return slices.DeleteFunc(slices.Clone(t.personal), func(r call.Rule) bool { return r.Target == target && r.Client == client })
 }
 
 // said is what the rule about exactly this says, in words.
@@ -59,7 +83,7 @@ func (t *table) said(target, client string) string {
 var permissive = map[call.Mode]int{call.Off: 0, call.Ask: 1, call.Auto: 2}
 
 // widens reports whether there is any access, now or after a rule has ended, for which after is more permissive.
-func (p *Permits) widens(before, after *table) bool {
+func (p *Policy) widens(before, after *table) bool {
 	var known []call.Access
 	if p.options.Tools != nil {
 		known = p.options.Tools()
@@ -107,7 +131,8 @@ func accesses(known []call.Access, tables ...*table) iter.Seq[call.Access] {
 			}
 		}
 	}
-	tools := append(kinds(nobody, nobody, false), call.Access{Tool: nobody, Plugin: relayPlugin, BuiltIn: true}, call.Access{Tool: nobody, Plugin: demoPlugin, Shipped: true})
+	tools := append(kinds(nobody, nobody, false),
+		call.Access{Tool: nobody, Plugin: RelayPlugin, BuiltIn: true}, call.Access{Tool: nobody, Plugin: demoPlugin, Shipped: true})
 	for target := range targets {
 		tools = append(tools, meant(target, known)...)
 	}

@@ -1,6 +1,7 @@
-package permit
+package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -65,14 +66,14 @@ type verdict struct {
 type level int
 
 const (
-	clientAndTool level = iota + 1
-	tool
-	clientAndPlugin
-	plugin
-	builtIn
-	origin
-	client
-	byDefault
+	onClientAndTool level = iota + 1
+	onTool
+	onClientAndPlugin
+	onPlugin
+	onBuiltIn
+	onOrigin
+	onClient
+	onDefault
 	unsaid
 )
 
@@ -83,15 +84,39 @@ type table struct {
 	opens    bool // one of them is not off
 	expires  bool // there is a rule that ends
 	paused   bool
-	personal []call.Rule // as they were made
+	personal []call.Rule // by target and client
 	config   map[string]map[string]string
 
 	older *table // the rules of an earlier configuration, which bound this one until a person has confirmed it; or nil
 }
 
+// nextEnd fires when the next rule ends; nil when none does.
+func (t *table) nextEnd() <-chan time.Time {
+	var next time.Time
+	for _, r := range t.personal {
+		if r.Until.After(time.Now()) && (next.IsZero() || r.Until.Before(next)) {
+			next = r.Until
+		}
+	}
+	if next.IsZero() {
+		return nil
+	}
+	return time.After(time.Until(next))
+}
+
+// without is the person's rules without one.
+func (t *table) without(target, client string) []call.Rule {
+	return slices.DeleteFunc(slices.Clone(t.personal), func(r call.Rule) bool {
+		return r.Target == target && r.Client == client
+	})
+}
+
 // newTable makes the table of the rules of a person and of the configuration.
 func newTable(personal []call.Rule, config map[string]map[string]string, paused bool) *table {
-	t := &table{cells: map[key]cell{}, personal: personal, config: config, paused: paused}
+	t := &table{cells: map[key]cell{}, personal: slices.Clone(personal), config: config, paused: paused}
+	slices.SortFunc(t.personal, func(a, b call.Rule) int {
+		return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Client, b.Client))
+	})
 	for _, r := range personal {
 		k := key{r.Target, r.Client}
 		c := t.cells[k]
@@ -118,7 +143,8 @@ func newTable(personal []call.Rule, config map[string]map[string]string, paused 
 // within bounds a table by an earlier configuration: of what they say, the stricter counts.
 func (t *table) within(earlier map[string]map[string]string) *table {
 	t.older = newTable(t.personal, earlier, t.paused)
-	t.origins, t.opens, t.expires = t.origins || t.older.origins, t.opens || t.older.opens, t.expires || t.older.expires
+	t.origins, t.opens = t.origins || t.older.origins, t.opens || t.older.opens
+	t.expires = t.expires || t.older.expires
 	return t
 }
 
@@ -172,8 +198,8 @@ func (t *table) own(a *call.Access, now int64) verdict {
 		level level
 		key   key
 	}{
-		{clientAndTool, key{a.Tool, name}}, {tool, key{a.Tool, ""}},
-		{clientAndPlugin, key{a.Plugin, name}}, {plugin, key{a.Plugin, ""}},
+		{onClientAndTool, key{a.Tool, name}}, {onTool, key{a.Tool, ""}},
+		{onClientAndPlugin, key{a.Plugin, name}}, {onPlugin, key{a.Plugin, ""}},
 	} {
 		if mode, from := t.cells[step.key].at(now); mode != "" {
 			return verdict{mode: mode, from: from, rule: step.key, level: step.level}
@@ -183,7 +209,7 @@ func (t *table) own(a *call.Access, now int64) verdict {
 		if v := t.rest(a, now); v.mode == call.Off && v.from != "" {
 			return v
 		}
-		return verdict{mode: call.Auto, from: fromBuiltIn, level: builtIn}
+		return verdict{mode: call.Auto, from: fromBuiltIn, level: onBuiltIn}
 	}
 	if a.At != nil && t.origins {
 		if v := t.ofOrigin(key{a.At.Origin, name}, now); v.mode != "" {
@@ -202,18 +228,18 @@ func (t *table) ofOrigin(k key, now int64) verdict {
 	if general, source := t.cells[all].at(now); general == call.Off || mode == "" {
 		mode, from, k = general, source, all
 	}
-	return verdict{mode: mode, from: from, rule: k, level: origin}
+	return verdict{mode: mode, from: from, rule: k, level: onOrigin}
 }
 
 // rest is what is said of a client, by default, and without any rule.
 func (t *table) rest(a *call.Access, now int64) verdict {
 	k := key{Default, a.Session.Client}
 	if mode, from := t.cells[k].at(now); mode != "" {
-		return verdict{mode: mode, from: from, rule: k, level: client}
+		return verdict{mode: mode, from: from, rule: k, level: onClient}
 	}
 	k.client = ""
 	if mode, from := t.cells[k].at(now); mode != "" {
-		return verdict{mode: mode, from: from, rule: k, level: byDefault}
+		return verdict{mode: mode, from: from, rule: k, level: onDefault}
 	}
 	if a.ReadOnly {
 		return verdict{mode: call.Ask, level: unsaid}
@@ -226,18 +252,22 @@ const demoPlugin = "demo"
 
 // free reports whether nobody has to allow a tool: the relay's own see and do nothing in a browser.
 func free(a *call.Access) bool {
-	return a.BuiltIn && a.Plugin == relayPlugin || a.Shipped && a.Plugin == demoPlugin
+	return a.BuiltIn && a.Plugin == RelayPlugin || a.Shipped && a.Plugin == demoPlugin
 }
 
 // why is a verdict in words, after "because".
 func (v verdict) why() string {
 	what := map[level]string{
-		clientAndTool: fmt.Sprintf("a rule about the tool %s and the client %s", v.rule.target, v.rule.client), tool: "a rule about the tool " + v.rule.target,
-		clientAndPlugin: fmt.Sprintf("a rule about the plugin %s and the client %s", v.rule.target, v.rule.client), plugin: "a rule about the plugin " + v.rule.target,
-		origin: "a rule about " + v.rule.target, client: "a rule about the client " + v.rule.client, byDefault: "the default",
+		onClientAndTool:   fmt.Sprintf("a rule about the tool %s and the client %s", v.rule.target, v.rule.client),
+		onTool:            "a rule about the tool " + v.rule.target,
+		onClientAndPlugin: fmt.Sprintf("a rule about the plugin %s and the client %s", v.rule.target, v.rule.client),
+		onPlugin:          "a rule about the plugin " + v.rule.target,
+		onOrigin:          "a rule about " + v.rule.target,
+		onClient:          "a rule about the client " + v.rule.client,
+		onDefault:         "the default",
 	}[v.level]
 	switch {
-	case v.level == builtIn:
+	case v.level == onBuiltIn:
 		return "it is one of the relay's own, or the demo"
 	case v.level == unsaid && v.mode == call.Off:
 		return "tools that can change something are off until the person enables them"
@@ -258,7 +288,7 @@ type Rule struct {
 	By      string     `json:"by,omitempty"`
 	Created *time.Time `json:"created,omitempty"`
 	From    source     `json:"from"`            // person, config or built-in
-	Waits   bool       `json:"waits,omitempty"` // it is in config.json, and not in effect before a person has confirmed it
+	Waits   bool       `json:"waits,omitempty"` // in config.json, and not in effect before a person has confirmed it
 }
 
 // list is every rule, those of the person first.
@@ -268,7 +298,9 @@ func (t *table) list(now time.Time) []Rule {
 		if !r.Until.IsZero() && !now.Before(r.Until) {
 			continue
 		}
-		shown := Rule{Target: r.Target, Client: r.Client, Mode: r.Mode, By: r.By, From: fromPerson, Created: &r.Created}
+		shown := Rule{
+			Target: r.Target, Client: r.Client, Mode: r.Mode, By: r.By, From: fromPerson, Created: &r.Created,
+		}
 		if !r.Until.IsZero() {
 			shown.Until = &r.Until
 		}
@@ -280,11 +312,16 @@ func (t *table) list(now time.Time) []Rule {
 			if client == everyClient {
 				client = ""
 			}
-			configured = append(configured, Rule{Target: target, Client: client, Mode: call.Mode(mode), From: fromConfig, Waits: t.waits(key{target, client})})
+			configured = append(configured, Rule{
+				Target: target, Client: client, Mode: call.Mode(mode), From: fromConfig, Waits: t.waits(key{target, client}),
+			})
 		}
 	}
-	slices.SortFunc(configured, func(a, b Rule) int { return strings.Compare(a.Target+" "+a.Client, b.Target+" "+b.Client) })
-	return append(append(rules, configured...), Rule{Target: relayPlugin, Mode: call.Auto, From: fromBuiltIn}, Rule{Target: demoPlugin, Mode: call.Auto, From: fromBuiltIn})
+	slices.SortFunc(configured, func(a, b Rule) int {
+		return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Client, b.Client))
+	})
+	return append(append(rules, configured...),
+		Rule{Target: RelayPlugin, Mode: call.Auto, From: fromBuiltIn}, Rule{Target: demoPlugin, Mode: call.Auto, From: fromBuiltIn})
 }
 
 // waits reports whether a rule of the configuration says more than what was confirmed.
@@ -292,5 +329,5 @@ func (t *table) waits(k key) bool {
 	return t.older != nil && permissive[t.cells[k].config] > permissive[t.older.cells[k].config]
 }
 
-// relayPlugin stands for the tools of the relay itself, but those of the group browser.
-const relayPlugin = "relay"
+// RelayPlugin stands for the tools of the relay itself, but those of the group browser.
+const RelayPlugin = "relay"

@@ -1,4 +1,4 @@
-package scope
+package policy
 
 import (
 	"encoding/json"
@@ -35,7 +35,7 @@ func tools(t *testing.T) *registry.Snapshot {
 }
 
 // What each scope lets a client call, of all the tools there are.
-func TestCovers(t *testing.T) {
+func TestScopeCovers(t *testing.T) {
 	const everything = "bridge_health browser__list_tabs browser__open_tab mail__read mail__write relay__dead_letters relay__doctor sessions_create wiki__read wiki__write"
 	for name, test := range map[string]struct {
 		scope call.Scope
@@ -54,7 +54,7 @@ func TestCovers(t *testing.T) {
 		"a plugin that is not there": {call.Scope{Plugins: "notes", ReadOnly: true}, "bridge_health relay__doctor"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := Read(test.scope)
+			s, err := ReadScope(test.scope)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +74,7 @@ func TestCovers(t *testing.T) {
 	}
 }
 
-func TestNormal(t *testing.T) {
+func TestNormalScope(t *testing.T) {
 	for _, test := range []struct {
 		given, want call.Scope
 		wrong       string
@@ -85,21 +85,21 @@ func TestNormal(t *testing.T) {
 		{given: call.Scope{Toolset: "../x"}, wrong: "toolset"},
 		{given: call.Scope{Plugins: "a;b"}, wrong: "plugins"},
 	} {
-		got, err := Normal(test.given)
+		got, err := NormalScope(test.given)
 		if (err != nil) != (test.wrong != "") || err != nil && !strings.HasPrefix(err.Error(), test.wrong) || got != test.want {
 			t.Errorf("%+v became %+v, %v; want %+v %s", test.given, got, err, test.want, test.wrong)
 		}
 	}
 }
 
-func TestWords(t *testing.T) {
-	if got := Words(call.Scope{Toolset: "gateway", Plugins: "mail,wiki", ReadOnly: true}) + "; " + Words(call.Scope{}); got != "toolset gateway; plugins mail,wiki; read-only; everything" {
+func TestScopeWords(t *testing.T) {
+	if got := ScopeWords(call.Scope{Toolset: "gateway", Plugins: "mail,wiki", ReadOnly: true}) + "; " + ScopeWords(call.Scope{}); got != "toolset gateway; plugins mail,wiki; read-only; everything" {
 		t.Errorf("%s", got)
 	}
 }
 
-func TestClosedSaysWhyAndWhatNext(t *testing.T) {
-	s := Closed("its token was renewed", "the client needs the new one")
+func TestClosedScopeSaysWhyAndWhatNext(t *testing.T) {
+	s := closedScope("its token was renewed", "the client needs the new one")
 	failure := s.Refuse("ann", &registry.Tool{Name: "shop__read", Plugin: &plugin.Plugin{Manifest: plugin.Manifest{Name: "shop"}}})
 	if failure == nil || failure.Message != "shop__read cannot be used by the client ann: its token was renewed" || !strings.Contains(failure.Hint, "the client needs the new one.") {
 		t.Errorf("refused with %v", failure)

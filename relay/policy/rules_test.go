@@ -1,4 +1,4 @@
-package permit
+package policy
 
 import (
 	"strings"
@@ -194,12 +194,12 @@ func TestTargets(t *testing.T) {
 		"https://Shop.example/": "https://shop.example", "https://shop.example:443": "https://shop.example", "http://localhost:8080": "http://localhost:8080",
 		"shpo": "", "https://shop.example/cart": "", "ftp://shop.example": "", "https://*.example": "", "https://ann:secret@shop.example": "", "": "", "https://": "",
 	} {
-		got, err := target(text, known)
+		got, err := readTarget(text, known)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q %v, want %q", text, got, err, want)
 		}
 	}
-	if _, err := target("shpo", known); err == nil || !strings.Contains(err.Error(), "did you mean shop?") {
+	if _, err := readTarget("shpo", known); err == nil || !strings.Contains(err.Error(), "did you mean shop?") {
 		t.Errorf("no suggestion: %v", err)
 	}
 }

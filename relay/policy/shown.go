@@ -1,4 +1,4 @@
-package permit
+package policy
 
 import (
 	"encoding/json"
@@ -46,7 +46,7 @@ func brief(arguments json.RawMessage) call.Shown {
 	s := call.Shown{Lines: []call.Line{}}
 	var first, last []gist
 	skipped, between := 0, 0 // lines, and characters of them
-	walk(arguments, func(it item) {
+	walk(arguments, false, func(it item) {
 		if it.depth == 0 {
 			s.Arguments++
 		}
@@ -271,11 +271,11 @@ func foreign(name []rune) string {
 	return strings.Join(list, " ")
 }
 
-// whole is a part of all lines there are: partBytes of text from an offset on, and the offset of the next part, 0 after
-// the last one.
-func whole(arguments json.RawMessage, from int) (_ []call.Line, next int) {
+// whole is a part of all lines there are, with the values of secret fields or without: partBytes of text from an offset
+// on, and the offset of the next part, 0 after the last one.
+func whole(arguments json.RawMessage, from int, secrets bool) (_ []call.Line, next int) {
 	at, lines := 0, []call.Line{}
-	walk(arguments, func(it item) {
+	walk(arguments, secrets, func(it item) {
 		if at >= from+partBytes {
 			next = from + partBytes
 			return
@@ -310,9 +310,12 @@ func runeAt(text string, at int) int {
 	return at
 }
 
-// ShowAll puts all lines of a question's arguments in place of those that hide some.
-func ShowAll(q *call.Approval, lines []call.Line) {
-	q.Shown.Lines, q.Shown.Hidden = lines, 0
+// ShowAll puts all lines of a question's arguments in place of those that hide some. secrets says that they have the
+// values of secret fields.
+func ShowAll(q *call.Approval, lines []call.Line, secrets bool) {
+	if q.Shown.Lines, q.Shown.Hidden = lines, 0; secrets {
+		q.Shown.Secret = 0
+	}
 	q.Shown.Summary = summary(q.Shown)
 }
 

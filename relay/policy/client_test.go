@@ -1,4 +1,4 @@
-package permit
+package policy
 
 import (
 	"context"
@@ -52,7 +52,7 @@ func TestAskingThroughTheClient(t *testing.T) {
 				f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
 				a := pay()
 				a.Arguments = []byte(`{"amount":5,"password":"hunter2hunter2"}`)
-				failure := f.Ask(t.Context(), a, func(_ context.Context, q call.Question) (call.Answer, error) {
+				failure := f.ask(t.Context(), a, func(_ context.Context, q call.Question) (call.Answer, error) {
 					for _, part := range []string{"ann", "“Pay” (shop__pay)", "“Cart”", "https://shop.example/cart", "Work", "Shop", "It changes something", "Arguments: 2 with 29 characters", "\n  amount: 5\n", "hidden: secret field"} {
 						if !strings.Contains(q.Message, part) {
 							t.Errorf("the question lacks %s:\n%s", part, q.Message)
@@ -81,7 +81,7 @@ func TestThePanelIsFasterThanTheClient(t *testing.T) {
 		var heard []string
 		end := make(chan *fault.Error, 1)
 		go func() {
-			end <- f.Ask(t.Context(), pay(), func(ctx context.Context, _ call.Question) (call.Answer, error) {
+			end <- f.ask(t.Context(), pay(), func(ctx context.Context, _ call.Question) (call.Answer, error) {
 				<-ctx.Done()
 				if context.Cause(ctx) != call.ErrAnswered {
 					t.Errorf("the client is told %v", context.Cause(ctx))
@@ -137,7 +137,7 @@ func TestAClientIsAskedWithAllOrOnce(t *testing.T) {
 			f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
 			a := pay()
 			a.Arguments = []byte(`{"text":"` + strings.Repeat("x", size) + `"}`)
-			failure := f.Ask(t.Context(), a, func(_ context.Context, q call.Question) (call.Answer, error) {
+			failure := f.ask(t.Context(), a, func(_ context.Context, q call.Question) (call.Answer, error) {
 				if strings.Contains(q.Message, strings.Repeat("x", size)) != all || strings.Contains(q.Message, "hidden") == all {
 					t.Errorf("%d: the client is asked with %d bytes: %.300s", size, len(q.Message), q.Message)
 				}

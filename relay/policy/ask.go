@@ -1,0 +1,307 @@
+package policy
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+)
+
+// question is a call that waits for the person.
+type question struct {
+	call.Approval
+	access  call.Access
+	session bool            // whoever allows it allows it for the session
+	opened  map[opening]int // where the next part begins, 0 after the last one; approvals.mu
+}
+
+// opening is who opens all arguments of a call: a panel by its profile, a terminal without one; and whether with the
+// values of secret fields.
+type opening struct {
+	profileID string
+	secrets   bool
+}
+
+// Ask asks the person whether a call may run, wherever they can be asked, and waits for the first answer that counts.
+// client asks through the call's own client, nil when that cannot; tell is told what goes on meanwhile, and may be nil.
+// What they have allowed is for [call.Access.Approved].
+func (p *Policy) Ask(
+	ctx context.Context, a call.Access, client func(context.Context, call.Question) (call.Answer, error), tell func(string),
+) (call.Binding, *fault.Error) {
+	one := &pending{call: p.newQuestion(a)}
+	q := one.call
+	if failure := p.add(one, func(open map[string]*pending) *fault.Error { return p.roomForCall(q, open) }); failure != nil {
+		return call.Binding{}, failure
+	}
+	p.tell(&a.Session, Sentence(q.Approval), map[string]any{
+		"approval": q.ID, "state": "asked", "correlationId": string(q.CallID), "tool": q.Tool, "profile": q.Profile, "origin": q.Origin,
+	})
+	p.changed(TopicApprovals)
+	p.endWithTab(one)      // which may have been closed since the call chose it
+	p.settleOneByRule(one) // which may be other ones since the call was found to need an answer
+	if tell == nil {
+		tell = func(string) {}
+	}
+	step := func() {
+		left := int(time.Until(q.Until).Round(time.Second).Seconds())
+		tell(fmt.Sprintf("Waiting for the person to allow %s%s (%d s left)", named(q.Approval), place(q.Approval), left))
+	}
+	step()
+	var through sync.WaitGroup
+	asking, done := context.WithCancelCause(ctx)
+	if client != nil {
+		through.Go(func() { p.askClient(asking, one, client) })
+	}
+	d, unanswered := p.wait(ctx, one, step)
+	done(call.ErrAnswered)
+	through.Wait() // the client is told that nobody waits for its answer any more
+	failure := p.decided(ctx, q, d, unanswered)
+	if failure == nil && ctx.Err() != nil {
+		failure = unsent(ctx)
+	}
+	if failure != nil {
+		return call.Binding{}, failure
+	}
+	return bind(&a), nil
+}
+
+// Consented is the approval of a call that a person allowed before it came.
+func (p *Policy) Consented(a call.Access) call.Binding { return bind(&a) }
+
+// roomForCall says why there is no room for a call among those that wait.
+func (p *Policy) roomForCall(q *question, open map[string]*pending) *fault.Error {
+	calls, mine, held := 0, 0, len(q.access.Arguments)
+	for _, other := range open {
+		if other.call == nil {
+			continue
+		}
+		calls++
+		held += len(other.call.access.Arguments)
+		if other.call.Client == q.Client {
+			mine++
+		}
+	}
+	config := p.options.Config.Approvals
+	overloaded := func(message, hint string) *fault.Error {
+		return fault.New(fault.Overloaded, message, fault.WithOutcome(fault.NotExecuted),
+			fault.WithRetryAfter(config.Timeout), fault.WithHint(hint))
+	}
+	most := cmp.Or(config.MaxBytes, mostBytes)
+	switch {
+	case calls >= mostCalls, mine >= mostCalls/4:
+		return overloaded(fmt.Sprintf("%d questions wait for the person already, %d of them of this client", calls, mine),
+			"Wait until the person has answered them.")
+	case held > most && calls > 0:
+		return overloaded(fmt.Sprintf("The arguments of the questions that wait for the person would have %d bytes; "+
+			"at most %d are kept", held, most),
+			"Wait until the person has answered them (`approvals.maxBytes` in config.json).")
+	}
+	return nil
+}
+
+func (p *Policy) newQuestion(a call.Access) *question {
+	q := &question{access: a, opened: map[opening]int{}, Approval: call.Approval{
+		CallID: a.ID, Client: a.Session.Client, Called: claimed(a.Session.Called, mostName), Via: a.Session.Via,
+		Session: a.Session.ID, Tool: a.Tool, Title: claimed(a.Title, mostAbout), Plugin: a.Plugin,
+		PluginTitle: claimed(a.PluginTitle, mostAbout), Risk: Risk(&a), Shown: brief(a.Arguments),
+		ArgumentsHash: bind(&a).ArgumentsHash, Changes: changes(&a), Note: a.Note,
+		Choices: []string{"once", "session", "always"},
+	}}
+	if q.Shown.Hidden == 0 {
+		q.Arguments = withoutSecrets(a.Arguments)
+	}
+	if about := shorten(fault.Sanitize(a.Description), mostAbout); about != "" && !a.BuiltIn {
+		q.Changes += " Its author says: " + about
+	}
+	if at := a.At; at != nil {
+		q.ProfileID, q.Profile, q.TabID, q.Origin = at.ProfileID, at.Profile, at.TabID, at.Origin
+		q.URL, q.TabTitle = address(at.URL), claimed(at.Title, mostTitle)
+	}
+	t := p.rules.Load()
+	if v := t.resolve(&a, t.now()); v.level == unsaid && v.mode == call.Ask {
+		q.session, q.Choices = true, []string{"session", "always"}
+	}
+	return q
+}
+
+// unsent is the failure of a call that ended while the person was asked.
+func unsent(ctx context.Context) *fault.Error {
+	return fault.New(fault.Cancelled, "The call ended while the person was asked",
+		fault.WithOutcome(fault.NotExecuted), fault.WithCause(context.Cause(ctx)))
+}
+
+// meant is what an answer to a question means where it was given; an error if it makes no sense there.
+func (p *Policy) meant(q *question, profileID string, d call.Decision) (call.Decision, error) {
+	if _, err := lasting(d); err != nil || !d.Allow {
+		return d, err
+	}
+	shown := p.shownAt(q, profileID)
+	switch once := d.For == "" || d.For == "once"; {
+	case !once && !shown:
+		return d, ErrUnseen
+	case once && q.session && shown:
+		d.For = "session"
+	}
+	return d, nil
+}
+
+// lasting is how long what was allowed holds, 0 as long as it is used; it is an error if the answer makes no sense.
+func lasting(d call.Decision) (time.Duration, error) {
+	if !d.Allow || d.For == "" || d.For == "once" || d.For == "session" || d.For == "always" {
+		return 0, nil
+	}
+	lasts, err := time.ParseDuration(d.For)
+	if err != nil || lasts < time.Second || lasts > 24*time.Hour {
+		return 0, fmt.Errorf("%w: a call is allowed for once, session, always, or a time of up to 24h such as 1h", ErrAnswer)
+	}
+	return lasts, nil
+}
+
+// decided does what the answer says, writes it down, and tells whoever listens.
+func (p *Policy) decided(ctx context.Context, q *question, d call.Decision, unanswered string) *fault.Error {
+	said, by, failure := "", d.By, (*fault.Error)(nil)
+	lasts, _ := lasting(d) // it was checked when the answer came
+	fails := func(code fault.Code, message string, more ...fault.Option) {
+		failure = fault.New(code, message, append(append(at(&q.access), fault.WithOutcome(fault.NotExecuted)), more...)...)
+	}
+	switch {
+	case unanswered == endsLate:
+		said = "not answered in time"
+		fails(fault.ApprovalTimeout, fmt.Sprintf("The person was asked whether %s may run and did not answer within %s",
+			q.Tool, p.options.Config.Approvals.Timeout), fault.WithHint("Tell the person that tabrelay asks in its side panel, "+
+			"and in a terminal with `tabrelay permit pending`. Then repeat the call."))
+	case unanswered == endsClosed:
+		said, failure = "ended by the relay's end", shuttingDown()
+	case unanswered != "":
+		said, failure = "ended with the call", unsent(ctx)
+	case d.By == byTab:
+		said = "ended with the tab"
+		fails(fault.TabNotFound, fmt.Sprintf("Tab %d was closed while the person was asked; the call was not executed", q.TabID))
+	case !d.Allow:
+		said = "denied"
+		if d.By == byRule {
+			_, failure = p.Allow(q.access)
+		}
+		if failure == nil {
+			fails(fault.ApprovalDenied, "The person did not allow "+q.Tool+place(q.Approval), fault.WithHint(
+				"Do not ask for the same again; ask the person what they want instead. What was decided can be changed in "+
+					"tabrelay's side panel, or with `tabrelay permit`."))
+		}
+	case d.By == byRule:
+		said = "allowed, because a rule or an answer to another question says so"
+	case d.For == "always":
+		said = "allowed always"
+	case d.For == "session", lasts > 0:
+		said = "allowed for " + map[bool]string{true: "the session", false: d.For}[lasts == 0]
+		p.grants.add(&q.access, lasts)
+		p.changed(TopicPermissions)
+		p.settleByRule()
+	default:
+		said = "allowed once"
+	}
+	if unanswered != "" || d.By == byTab {
+		by = byRelay
+	}
+	p.tellDecision(q, said, by)
+	return failure
+}
+
+// tellDecision writes down how a question ended, and tells whoever listens.
+func (p *Policy) tellDecision(q *question, said, by string) {
+	e := call.Entry{
+		Kind: call.EntryDecision, Session: q.access.Session, Tool: q.Tool, Plugin: q.Plugin, Arguments: q.access.Arguments,
+		Decision: said, DecidedBy: by, CallID: q.CallID, Detail: strings.TrimSuffix(Sentence(q.Approval), "?"),
+	}
+	if at := q.access.At; at != nil {
+		e.ProfileID, e.Profile, e.TabID, e.Origin = at.ProfileID, at.Profile, at.TabID, at.Origin
+	}
+	p.record(e)
+	p.tell(&q.access.Session, q.Tool+" of "+q.Client+": "+said, map[string]any{
+		"approval": q.ID, "state": "ended", "decision": said, "by": by, "correlationId": string(q.CallID), "tool": q.Tool,
+	})
+}
+
+// askClient asks through the client of the call. Whatever is no clear answer is none: the panel and the terminal ask
+// on. What is not shown there is allowed only once there.
+func (p *Policy) askClient(
+	ctx context.Context, one *pending, ask func(context.Context, call.Question) (call.Answer, error),
+) {
+	shown := one.call.Approval
+	if shown.Shown.Hidden > 0 {
+		if lines, next := whole(one.call.access.Arguments, 0, false); next == 0 && textBytes(lines) <= mostForm {
+			ShowAll(&shown, lines, false)
+		}
+	}
+	if shown.Shown.Hidden > 0 || shown.Shown.Secret > 0 {
+		shown.Choices = []string{"once"}
+	}
+	schema, meaning := form(shown.Choices)
+	answer, err := ask(ctx, call.Question{Message: Text(shown), Schema: schema})
+	if err != nil {
+		return
+	}
+	switch answer.Action {
+	case "decline":
+		p.settle(one, call.Decision{By: byClient})
+	case "accept":
+		var said struct {
+			Answer string `json:"answer"`
+		}
+		if json.Unmarshal(answer.Content, &said) != nil {
+			return
+		}
+		if d, ok := meaning[said.Answer]; ok {
+			p.settle(one, d)
+		}
+	}
+}
+
+// Open shows a part of the arguments of a call that waits, from an offset on, with the values of secret fields or
+// without. Whoever has got them from the beginning to the end was shown all of them.
+func (p *Policy) Open(id, profileID string, from int, secrets bool) (call.Part, error) {
+	one, err := p.find(id, profileID)
+	if err != nil {
+		return call.Part{}, err
+	}
+	if one.call == nil || from < 0 || from%partBytes != 0 {
+		return call.Part{}, ErrPart
+	}
+	lines, next := whole(one.call.access.Arguments, from, secrets)
+	if len(lines) == 0 && from > 0 {
+		return call.Part{}, ErrPart
+	}
+	if p.opened(one.call, opening{profileID, secrets}, from, next) {
+		p.changed(TopicApprovals)
+	}
+	return call.Part{Lines: lines, Next: next}, nil
+}
+
+// opened notes that a part was opened, and reports whether it was the last of all.
+func (p *Policy) opened(q *question, by opening, from, next int) (all bool) {
+	p.approvals.mu.Lock()
+	defer p.approvals.mu.Unlock()
+	expected, begun := q.opened[by]
+	if begun && expected == 0 || expected != from {
+		return false
+	}
+	q.opened[by] = next
+	return next == 0
+}
+
+// shownAt reports whether the person at a profile, or at a terminal, could see all arguments of a call. What they could
+// not see, they can allow only once there.
+func (p *Policy) shownAt(q *question, profileID string) bool {
+	p.approvals.mu.Lock()
+	defer p.approvals.mu.Unlock()
+	all := func(secrets bool) bool {
+		next, begun := q.opened[opening{profileID, secrets}]
+		return begun && next == 0
+	}
+	return all(true) || q.Shown.Secret == 0 && (q.Shown.Hidden == 0 || all(false))
+}

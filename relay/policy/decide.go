@@ -1,0 +1,197 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/registry"
+)
+
+// Allow says by the rules, and by what was allowed before, whether a call may run. With ask, a person has to say so. A
+// page's tool is looked at twice: before its tab is known, when only a failure counts, and with it.
+func (p *Policy) Allow(a call.Access) (ask bool, failure *fault.Error) {
+	t := p.rules.Load()
+	if t.paused {
+		return false, stopped()
+	}
+	v := t.resolve(&a, t.now())
+	switch {
+	case v.open && (v.mode != call.Off || t.opens):
+		return true, nil
+	case v.mode == call.Off:
+		return false, forbidden(&a, v)
+	}
+	return v.mode == call.Ask && !p.approved(&a), nil
+}
+
+// Mode is what the rules say about a tool, whatever tab it would run in, and why. It is off only if it is off
+// everywhere.
+func (p *Policy) Mode(a call.Access) (mode call.Mode, why string) {
+	t := p.rules.Load()
+	v := t.resolve(&a, t.now())
+	if v.open && v.mode == call.Off && t.opens {
+		return call.Ask, "a rule about an origin enables it there"
+	}
+	return v.mode, v.why()
+}
+
+// Visible reports whether a tool is to be listed: it is not off. It is [Policy.Mode] without the words.
+func (p *Policy) Visible(a call.Access) bool {
+	t := p.rules.Load()
+	v := t.resolve(&a, t.now())
+	return v.mode != call.Off || v.open && t.opens
+}
+
+// AccessOf is a tool as the rules see it, for a client that has not called it.
+func AccessOf(s call.Session, t *registry.Tool) call.Access {
+	a := call.Access{Session: s, Tool: t.Name, Plugin: t.PluginName(), ReadOnly: t.ReadOnly, BuiltIn: t.Plugin == nil}
+	if t.Plugin != nil {
+		a.Hash, a.Shipped = t.Plugin.Hash, t.Plugin.Shipped
+	}
+	return a
+}
+
+// Permissions is everything that holds, as a person reads it.
+type Permissions struct {
+	Default Defaults `json:"default"`
+	Rules   []Rule   `json:"rules"`
+	Grants  []Grant  `json:"grants"`
+}
+
+// Defaults is what is done about tools that no rule names.
+type Defaults struct {
+	ReadOnly call.Mode `json:"readOnly"`
+	Other    call.Mode `json:"other"`
+}
+
+// Permissions lists the rules there are, and what was allowed for more than one call.
+func (p *Policy) Permissions() Permissions {
+	t := p.rules.Load()
+	return Permissions{Default: p.Default(), Rules: t.list(time.Now()), Grants: p.grants.list()}
+}
+
+// Default is what is done about tools that no rule names.
+func (p *Policy) Default() Defaults {
+	t := p.rules.Load()
+	now := t.now()
+	return Defaults{ReadOnly: t.resolve(&call.Access{ReadOnly: true}, now).mode, Other: t.resolve(&call.Access{}, now).mode}
+}
+
+// ErrTarget is that a rule is about nothing that exists; ErrRule that it has another fault.
+var (
+	ErrTarget = errors.New("no such target")
+	ErrRule   = errors.New("that is no rule")
+)
+
+// LongestRule is for how long a rule can be made at the most that ends by itself.
+const LongestRule = 365 * 24 * time.Hour
+
+// NewRule is a rule that somebody wants to make.
+type NewRule struct {
+	Target string    `json:"target"`
+	Mode   call.Mode `json:"mode"`
+	Client string    `json:"client,omitempty"` // empty: every client
+	For    string    `json:"for,omitempty"`    // a time such as 1h; empty: for ever
+}
+
+// Check reads a rule that somebody wants to make.
+func (p *Policy) Check(n NewRule, by string) (rule call.Rule, lasts time.Duration, err error) {
+	target, err := readTarget(n.Target, p.options.Known)
+	if err != nil {
+		return rule, 0, err
+	}
+	if n.Mode != call.Off && n.Mode != call.Ask && n.Mode != call.Auto {
+		return rule, 0, fmt.Errorf("%w: a mode is off, ask or auto", ErrRule)
+	}
+	if n.For != "" {
+		if lasts, err = time.ParseDuration(n.For); err != nil || lasts < time.Second || lasts > LongestRule {
+			return rule, 0, fmt.Errorf("%w: a rule holds for a second to a year, such as 30m or 12h", ErrRule)
+		}
+	}
+	return call.Rule{Target: target, Client: n.Client, Mode: n.Mode, By: by}, lasts, nil
+}
+
+// Misspelt says which rules of the configuration are about nothing that exists: a name that is misspelt forbids nothing.
+func (p *Policy) Misspelt() (problems []string) {
+	for _, target := range slices.Sorted(maps.Keys(p.rules.Load().config)) {
+		if _, err := readTarget(target, p.options.Known); err != nil {
+			problems = append(problems, "`permissions` in the configuration has a rule that does nothing: "+err.Error())
+		}
+	}
+	return problems
+}
+
+// Spelled is the one spelling of a target, whether or not it exists.
+func Spelled(text string) string {
+	if spelled, err := readTarget(text, nil); err == nil {
+		return spelled
+	}
+	return text
+}
+
+// readTarget is the one spelling of what a rule is about: the default, an origin, or a name that known knows. Its error
+// is an [ErrTarget] with a suggestion.
+func readTarget(text string, known func(string) (bool, string)) (string, error) {
+	switch {
+	case text == Default, text == "all", text == "*":
+		return Default, nil
+	case strings.Contains(text, "://"):
+		return originTarget(text)
+	case known == nil:
+		return text, nil
+	}
+	exists, suggestion := known(text)
+	if exists {
+		return text, nil
+	}
+	if suggestion != "" {
+		suggestion = "; did you mean " + suggestion + "?"
+	}
+	return "", fmt.Errorf("%w: %q is neither a tool nor a plugin, nor an origin such as https://example.org, nor default%s",
+		ErrTarget, fault.Sanitize(text), suggestion)
+}
+
+// originTarget is an origin as rules have it: scheme, host and port, in lower case.
+func originTarget(text string) (string, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
+		strings.Contains(u.Host, "*") || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+		return "", fmt.Errorf("%w: %q is not an origin, such as https://example.org or http://localhost:8080",
+			ErrTarget, fault.Sanitize(text))
+	}
+	port := map[string]string{"https": ":443", "http": ":80"}[u.Scheme]
+	return u.Scheme + "://" + strings.TrimSuffix(strings.ToLower(u.Host), port), nil
+}
+
+func stopped() *fault.Error {
+	return fault.New(fault.PermissionDenied, "The person has stopped all agents", fault.WithHint(
+		"Do not try again by yourself. The person can let agents go on in tabrelay's side panel, or with: tabrelay resume"))
+}
+
+func forbidden(a *call.Access, v verdict) *fault.Error {
+	command := "tabrelay permit set " + a.Tool + " ask"
+	switch v.level {
+	case onClientAndTool, onClientAndPlugin, onClient:
+		command += clientFlag(a.Session.Client)
+	}
+	hint := "Do not look for a way around it. The person can enable it in tabrelay's side panel (Rules), or with: " + command
+	if v.from == fromConfig {
+		hint = "Do not look for a way around it. The person can change `permissions` in config.json."
+	}
+	return fault.New(fault.PermissionDenied, fmt.Sprintf("%s is off: %s", a.Tool, v.why()), append(at(a), fault.WithHint(hint))...)
+}
+
+// at says of a failure where the call was to run.
+func at(a *call.Access) []fault.Option {
+	if a.At == nil {
+		return nil
+	}
+	return []fault.Option{fault.WithTab(a.At.TabID, a.At.Profile)}
+}

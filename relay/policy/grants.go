@@ -1,0 +1,204 @@
+package policy
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"tabrelay/relay/call"
+)
+
+// bind is what a person allows when they allow a call: the one place where that is said. What was allowed of one call
+// counts for no other session, tool, arguments, tab or document.
+func bind(a *call.Access) call.Binding {
+	sum := sha256.Sum256(a.Arguments)
+	b := bindSession(a)
+	b.ArgumentsHash = hex.EncodeToString(sum[:])
+	if a.At != nil {
+		b.TabID = a.At.TabID
+	}
+	return b
+}
+
+// bindSession is what they allow for more than one call: any arguments, in any tab with documents of that origin.
+func bindSession(a *call.Access) call.Binding {
+	b := call.Binding{Session: a.Session.ID, Tool: a.Tool}
+	if a.At != nil {
+		b.ProfileID, b.Origin = a.At.ProfileID, a.At.Origin
+	}
+	return b
+}
+
+// approved reports whether a person has allowed a call, or more than one of which it is one. Nobody else decides that.
+func (p *Policy) approved(a *call.Access) bool {
+	switch {
+	case a.At == nil && !a.BuiltIn:
+		return false // its tab is not known yet
+	case p.grants.use(bindSession(a)):
+		return true
+	}
+	return a.Approved != (call.Binding{}) && a.Approved == bind(a)
+}
+
+const (
+	// idle is how long a grant lasts after it was used last.
+	idle = time.Hour
+	// mostGrants bounds what is remembered; the one that was used longest ago goes first.
+	mostGrants = 10_000
+)
+
+// Grant is what a person allowed for more than one call.
+type Grant struct {
+	ID      string    `json:"id"`
+	Client  string    `json:"client"`
+	Session string    `json:"session"`
+	Tool    string    `json:"tool"`
+	Profile string    `json:"profile"` // its label
+	Origin  string    `json:"origin"`
+	Until   time.Time `json:"until"` // when it ends if it is not used before
+}
+
+// grant is one entry. Its times belong to grants.mu.
+type grant struct {
+	Grant
+	plugin string
+	used   time.Time
+	end    time.Time // however often it is used; zero: it may last
+}
+
+func (g *grant) until() time.Time {
+	until := g.used.Add(idle)
+	if !g.end.IsZero() && g.end.Before(until) {
+		return g.end
+	}
+	return until
+}
+
+// grants is what people allowed for more than one call, in memory: it ends with the relay, as the sessions do.
+type grants struct {
+	mu sync.Mutex
+	by map[call.Binding]*grant
+}
+
+// use reports whether something is granted, and lets the grant last on.
+func (g *grants) use(b call.Binding) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	one := g.by[b]
+	if one == nil {
+		return false
+	}
+	now := time.Now()
+	if !now.Before(one.until()) {
+		delete(g.by, b)
+		return false
+	}
+	one.used = now
+	return true
+}
+
+// add grants what an access is about: for a time, or with 0 for as long as it is used.
+func (g *grants) add(a *call.Access, lasts time.Duration) {
+	now, b := time.Now(), bindSession(a)
+	one := &grant{plugin: a.Plugin, used: now, Grant: Grant{
+		ID: newID(), Client: a.Session.Client, Session: b.Session, Tool: b.Tool, Origin: b.Origin,
+	}}
+	if a.At != nil {
+		one.Profile = a.At.Profile
+	}
+	if lasts > 0 {
+		one.end = now.Add(lasts)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.by == nil {
+		g.by = map[call.Binding]*grant{}
+	}
+	if len(g.by) >= mostGrants {
+		g.drop(now)
+	}
+	g.by[b] = one
+}
+
+// drop makes room: what has ended goes, or else the one that was used longest ago.
+func (g *grants) drop(now time.Time) {
+	maps.DeleteFunc(g.by, func(_ call.Binding, one *grant) bool { return !now.Before(one.until()) })
+	if len(g.by) < mostGrants {
+		return
+	}
+	var oldest call.Binding
+	var used time.Time
+	for b, one := range g.by {
+		if used.IsZero() || one.used.Before(used) {
+			oldest, used = b, one.used
+		}
+	}
+	delete(g.by, oldest)
+}
+
+// remove ends grants, and returns them.
+func (g *grants) remove(which func(*grant) bool) (removed []Grant) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	maps.DeleteFunc(g.by, func(_ call.Binding, one *grant) bool {
+		if !which(one) {
+			return false
+		}
+		removed = append(removed, one.Grant)
+		return true
+	})
+	return removed
+}
+
+// revokeUnder takes back the grants that a new rule is about: whoever makes one wants it to be asked.
+func (g *grants) revokeUnder(k key) {
+	g.remove(func(one *grant) bool {
+		about := k.target == Default || k.target == one.Tool || k.target == one.plugin || k.target == one.Origin
+		return about && (k.client == "" || k.client == one.Client)
+	})
+}
+
+// list is the grants that hold.
+func (g *grants) list() []Grant {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now, list := time.Now(), []Grant{}
+	for _, one := range g.by {
+		if until := one.until(); now.Before(until) {
+			shown := one.Grant
+			shown.Until = until
+			list = append(list, shown)
+		}
+	}
+	slices.SortFunc(list, func(a, b Grant) int {
+		return cmp.Or(cmp.Compare(a.Client, b.Client), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.ID, b.ID))
+	})
+	return list
+}
+
+// Grants lists what was allowed for more than one call.
+func (p *Policy) Grants() []Grant { return p.grants.list() }
+
+// Revoke takes a grant back and reports whether there was one.
+func (p *Policy) Revoke(id, by string) bool {
+	removed := p.grants.remove(func(one *grant) bool { return one.ID == id })
+	for _, g := range removed {
+		p.record(call.Entry{
+			Kind: call.EntryRule, Session: call.Session{Client: g.Client, ID: g.Session}, Tool: g.Tool, Profile: g.Profile,
+			Origin: g.Origin, Decision: "revoked", DecidedBy: by, Detail: "what was allowed for a while was taken back",
+		})
+		p.changed(TopicPermissions)
+	}
+	return len(removed) > 0
+}
+
+// Forget ends what was allowed for a while to sessions or clients that have left.
+func (p *Policy) Forget(ended func(Grant) bool) {
+	if len(p.grants.remove(func(one *grant) bool { return ended(one.Grant) })) > 0 {
+		p.changed(TopicPermissions)
+	}
+}

@@ -1,0 +1,312 @@
+package policy
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/config"
+)
+
+// rightsSwitch is the name under which the store has what was in effect last.
+const rightsSwitch = "rights"
+
+// keptRights is what outlives a relay.
+type keptRights struct {
+	InEffect config.Rights  `json:"inEffect"`         // of the configuration, when this was written
+	Before   *config.Rights `json:"before,omitempty"` // a start let agents do more than this, and nobody has said that they saw it
+	Undone   *config.Rights `json:"undone,omitempty"` // what a person went back to; more waits for them
+}
+
+// rights compares what the configuration lets agents do with what it did before. What a person or a program writes into
+// config.json while the relay runs is in effect at once where it forbids more, and waits for the person where it allows
+// more. What is there at a start is in effect, and is shown to them. It never changes: a change makes another one.
+type rights struct {
+	keptRights
+	wanted  config.Config // as it was read last
+	last    config.Rights // in effect before this start
+	known   bool          // there was an earlier start
+	waits   *Change
+	since   time.Time // when waits came
+	denied  string    // digest of what waits, when the person said no to it
+	started *Change
+	began   time.Time
+}
+
+// readRights reads what was in effect last. What a person took back then stays so.
+func (p *Policy) readRights(ctx context.Context) error {
+	text, err := p.options.Store.Switch(ctx, rightsSwitch)
+	if err != nil {
+		return err
+	}
+	v := &rights{wanted: p.options.Config, began: time.Now()}
+	if v.known = text != "" && json.Unmarshal([]byte(text), &v.keptRights) == nil; !v.known {
+		v.keptRights = keptRights{}
+	}
+	v.last, v.InEffect = v.InEffect, config.RightsOf(&v.wanted)
+	if v.Undone != nil {
+		v.InEffect = *v.Undone
+	}
+	p.rights.Store(v)
+	return nil
+}
+
+// Config is the configuration as far as it may be in effect.
+func (p *Policy) Config() config.Config {
+	v := p.rights.Load()
+	return v.wanted.Within(v.InEffect)
+}
+
+// Bounded is what of a configuration that was read again may be in effect now; the rest waits. Its rules are for
+// [Policy.Configure] to bound.
+func (p *Policy) Bounded(next config.Config) config.Config {
+	return next.Within(p.rights.Load().InEffect)
+}
+
+// Start compares this start with the last one, once all tools are known.
+func (p *Policy) Start(ctx context.Context) error {
+	return p.change(ctx, func(ctx context.Context) error {
+		v := *p.rights.Load()
+		wanted := config.RightsOf(&v.wanted)
+		if v.Undone != nil {
+			if c := p.grown("The configuration allows more than you went back to", *v.Undone, wanted); c != nil {
+				p.holdRules(v.Undone.Permissions)
+				v.waits, v.since, v.Before = c, v.began, nil
+			} else {
+				v.Undone = nil
+			}
+		}
+		if v.Undone == nil {
+			p.compareStarts(&v, wanted)
+		}
+		return p.keep(ctx, &v)
+	})
+}
+
+// compareStarts shows what this start lets agents do that the last one, or one before it that nobody has seen, did not.
+func (p *Policy) compareStarts(v *rights, wanted config.Rights) {
+	before := v.last
+	if v.Before != nil {
+		before = *v.Before
+	}
+	v.InEffect = wanted
+	if !v.known {
+		return
+	}
+	v.started = p.grown("Since the last start, the configuration lets agents do more", before, wanted)
+	if v.started == nil {
+		v.Before = nil
+		return
+	}
+	v.Before = &before
+	p.options.Log.Warn().Str("change", v.started.String()).
+		Msg("this start lets agents do more than the last one; tabrelay config undo takes that back")
+	p.Confirmed(call.Session{Via: "config"}, v.started, "in effect since the start", "config")
+}
+
+// grown is what a configuration lets agents do that another one does not; nil: nothing.
+func (p *Policy) grown(title string, before, after config.Rights) *Change {
+	grown := after.Grown(before)
+	if p.widerRules(before.Permissions, after.Permissions) {
+		grown = append(grown, after.Loosened(before)...)
+	}
+	if len(grown) == 0 {
+		return nil
+	}
+	var list []Difference
+	for _, d := range grown {
+		list = append(list, Difference{What: d.Key, Before: d.Before, After: d.After})
+	}
+	return NewChange(title, "", list...)
+}
+
+// keep writes down what is in effect for the next start, and puts it into effect, whether or not that failed. Only
+// changes call it.
+func (p *Policy) keep(ctx context.Context, v *rights) error {
+	p.rights.Store(v)
+	text, err := json.Marshal(v.keptRights)
+	if err == nil {
+		err = p.options.Store.SetSwitch(ctx, rightsSwitch, string(text))
+	}
+	if err != nil {
+		p.options.Log.Warn().Err(err).Msg("what the configuration allows was not written down; the next start compares with what was")
+	}
+	p.changed(TopicApprovals)
+	return err
+}
+
+// Configure takes over a configuration that was read again: what it forbids is forbidden at once, what it allows beyond
+// what was confirmed waits for the person. It reports whether its rules are others.
+func (p *Policy) Configure(ctx context.Context, next config.Config) (otherRules bool, err error) {
+	err = p.change(ctx, func(ctx context.Context) error {
+		v := *p.rights.Load()
+		before, wanted := v.InEffect, config.RightsOf(&next)
+		var rulesWait bool
+		otherRules, rulesWait = p.configureRules(next.Permissions)
+		v.wanted = next
+		bounded := next.Within(before)
+		v.InEffect = config.RightsOf(&bounded)
+		if rulesWait {
+			v.InEffect.Permissions = before.Permissions
+		}
+		if v.Before != nil && v.started != nil {
+			if v.started = p.grown(v.started.Title, *v.Before, v.InEffect); v.started == nil {
+				v.Before = nil
+			}
+		}
+		c := p.grown("config.json was changed to let agents do more", v.InEffect, wanted)
+		switch {
+		case c == nil:
+			v.waits, v.denied, v.Undone = nil, "", nil
+			p.confirmRules() // no more than what was confirmed before is left
+		case v.waits == nil || v.waits.Digest() != c.Digest():
+			v.waits, v.since = c, time.Now()
+			p.tellWaiting(c)
+		}
+		_ = p.keep(ctx, &v) // it is in effect, and the failure was logged
+		return nil
+	})
+	return otherRules, err
+}
+
+// tellWaiting tells that a change of the configuration waits for the person.
+func (p *Policy) tellWaiting(c *Change) {
+	message := "A change of the configuration lets agents do more, and waits for you (in the side panel, or: " +
+		"tabrelay config apply): " + c.String()
+	p.options.Log.Warn().Msg(message)
+	if p.options.Notice != nil {
+		p.options.Notice(message)
+	}
+	p.Confirmed(call.Session{Via: "config"}, c, "waits", byRelay)
+}
+
+// configureRules replaces the rules of the configuration and reports whether they are others, and whether a part of them
+// waits.
+func (p *Policy) configureRules(next map[string]map[string]string) (changed, waits bool) {
+	t := p.rules.Load()
+	same := func(a, b map[string]string) bool { return maps.Equal(a, b) }
+	if maps.EqualFunc(t.config, next, same) {
+		return false, t.older != nil
+	}
+	confirmed := t.config
+	if t.older != nil {
+		confirmed = t.older.config
+	}
+	if waits = p.widerRules(confirmed, next); waits {
+		p.putInEffect(newTable(t.personal, next, t.paused).within(confirmed))
+	} else {
+		p.putInEffect(newTable(t.personal, next, t.paused))
+	}
+	return true, waits
+}
+
+// confirmRules puts what waits of the rules of the configuration into effect.
+func (p *Policy) confirmRules() {
+	if t := p.rules.Load(); t.older != nil {
+		p.putInEffect(newTable(t.personal, t.config, t.paused))
+	}
+}
+
+// holdRules bounds the rules of the configuration by earlier ones: what they allow beyond those waits.
+func (p *Policy) holdRules(earlier map[string]map[string]string) {
+	t := p.rules.Load()
+	p.putInEffect(newTable(t.personal, t.config, t.paused).within(earlier))
+}
+
+// answerRights is what the person says about what waits of the configuration, or about what the last start brought.
+func (p *Policy) answerRights(ctx context.Context, kind string, d call.Decision) error {
+	undone, reconfigured := false, false
+	err := p.change(ctx, func(ctx context.Context) error {
+		v := *p.rights.Load()
+		c := v.change(kind)
+		switch {
+		case c == nil:
+			return ErrEnded
+		case d.Allow && d.By != ByPanel && p.options.PanelsOpen != nil && p.options.PanelsOpen():
+			return ErrPanel
+		case d.Allow && d.Digest != c.Digest():
+			return ErrStale
+		}
+		said := ""
+		switch {
+		case kind == ChangeStart && d.Allow:
+			said, v.started, v.Before = "kept", nil, nil
+		case kind == ChangeStart:
+			said, undone, reconfigured = "undone", true, true
+			p.undo(&v)
+		case d.Allow:
+			said, reconfigured = "allowed", true
+			v.waits, v.denied, v.Undone, v.InEffect = nil, "", nil, config.RightsOf(&v.wanted)
+			p.confirmRules()
+		default: // it still waits, but is not asked about any more
+			said, v.denied = "denied", c.Digest()
+		}
+		if !d.Allow || d.By == ByPanel { // what was confirmed at a terminal is recorded already
+			p.Confirmed(person(d.By), c, said, d.By)
+		}
+		_ = p.keep(ctx, &v) // it is in effect, and the failure was logged
+		return nil
+	})
+	if reconfigured && p.options.Reconfigured != nil {
+		p.options.Reconfigured(undone)
+	}
+	return err
+}
+
+// person is whoever answers, as a session.
+func person(by string) call.Session {
+	if by == ByPanel {
+		return call.Session{Client: ByPanel, Via: call.ViaPanel}
+	}
+	return call.Session{Client: config.LocalClient, Via: call.ViaSocket}
+}
+
+// undo goes back to what was in effect before the start that let agents do more.
+func (p *Policy) undo(v *rights) {
+	before := *v.Before
+	v.waits = p.grown("The configuration allows more than you went back to", before, config.RightsOf(&v.wanted))
+	if v.since, v.started = time.Now(), nil; v.waits != nil {
+		v.denied = v.waits.Digest() // they have just said so
+	}
+	v.keptRights = keptRights{InEffect: before, Undone: &before}
+	p.holdRules(before.Permissions)
+}
+
+// change is what waits, or what the last start brought; nil: nothing.
+func (v *rights) change(kind string) *Change {
+	if kind == ChangeStart {
+		return v.started
+	}
+	return v.waits
+}
+
+// Unapplied is what of the configuration waits, in one line; empty: nothing.
+func (p *Policy) Unapplied() string { return p.rights.Load().differences(ChangeConfig) }
+
+// Widened is what the last start brought and nobody has seen, in one line; empty: nothing.
+func (p *Policy) Widened() string { return p.rights.Load().differences(ChangeStart) }
+
+func (v *rights) differences(kind string) string {
+	if c := v.change(kind); c != nil {
+		return c.difference()
+	}
+	return ""
+}
+
+// shown are the changes for the panel.
+func (v *rights) shown() (list []PendingChange) {
+	if c := v.waits; c != nil && v.denied != c.Digest() {
+		list = append(list, PendingChange{
+			ID: ChangeConfig, Kind: ChangeConfig, Change: c, Digest: c.Digest(), From: "config.json", Asked: v.since.UTC(),
+		})
+	}
+	if c := v.started; c != nil {
+		list = append(list, PendingChange{
+			ID: ChangeStart, Kind: ChangeStart, Change: c, Digest: c.Digest(), From: "config.json, or the environment",
+			Asked: v.began.UTC(),
+		})
+	}
+	return list
+}
