@@ -72,7 +72,7 @@ func TestTwoProfilesOfWhichOneIsAsked(t *testing.T) {
 		status       int
 		says         string
 	}{
-		"the other sees nothing":   {other, "GET", "/api/v1/approvals", nil, http.StatusOK, `{"approvals":[]}`},
+		"the other sees nothing":   {other, "GET", "/api/v1/approvals", nil, http.StatusOK, `{"approvals":[],`},
 		"the other answers":        {other, "POST", path, allow, http.StatusForbidden, "another browser profile"},
 		"the owner sees it":        {owner, "GET", "/api/v1/approvals", nil, http.StatusOK, q.ID},
 		"the owner sends nonsense": {owner, "POST", path, json.RawMessage(`{"answer":"allow","for":"ages"}`), http.StatusBadRequest, "such as 1h"},

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"tabrelay/relay"
-	"tabrelay/relay/confirm"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/join"
+	"tabrelay/relay/policy"
 )
 
 // endTime is how long a process that was killed may take to be gone.
@@ -78,7 +78,7 @@ func (a *app) send(ctx context.Context, method, path string, body any, accept st
 const mostAsked = 3
 
 // sendWith is send with headers, and with another way to confirm it.
-func (a *app) sendWith(ctx context.Context, method, path string, body any, header http.Header, confirm func(context.Context, *confirm.Change) error) (*http.Response, error) {
+func (a *app) sendWith(ctx context.Context, method, path string, body any, header http.Header, confirm func(context.Context, *policy.Change) error) (*http.Response, error) {
 	header = header.Clone()
 	for asked := 0; ; asked++ {
 		res, err := a.sendOnce(ctx, method, path, body, header)

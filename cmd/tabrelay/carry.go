@@ -15,8 +15,7 @@ import (
 
 	"tabrelay/relay"
 	"tabrelay/relay/call"
-	"tabrelay/relay/confirm"
-	"tabrelay/relay/permit"
+	"tabrelay/relay/policy"
 )
 
 // carryOut asks the relay for a call. On a terminal the person sees its progress, and is asked whether it may run when
@@ -34,21 +33,21 @@ func (a *app) carryOut(ctx context.Context, path string, body any) (answer relay
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	lines := a.answerLines(ctx, res.Body)
-	desk := question{app: a}
+	asked := question{app: a}
 	for {
 		select {
-		case typed, ok := <-desk.typed:
-			desk.answer(ctx, typed, ok)
+		case typed, ok := <-asked.typed:
+			asked.answer(ctx, typed, ok)
 		case line := <-lines:
 			switch {
 			case line.err != nil:
 				return answer, line.err
 			case line.Answer != nil:
-				desk.settled()
+				asked.settled()
 				return *line.Answer, nil
 			case line.Question != nil:
-				desk.put(*line.Question)
-			case line.Progress != nil && desk.open == nil:
+				asked.put(*line.Question)
+			case line.Progress != nil && asked.open == nil:
 				a.notef("%s\n", stepText(*line.Progress))
 			}
 		}
@@ -108,7 +107,7 @@ func (q *question) put(asked call.Approval) {
 		}
 	}
 	q.open = &asked
-	q.terminal.printf("%s\n%s ", fit(q.terminal.out, permit.Text(asked)), q.prompt())
+	q.terminal.printf("%s\n%s ", fit(q.terminal.out, policy.Text(asked)), q.prompt())
 	if q.typed == nil {
 		q.typed = make(chan string)
 		go func() { // until the process ends: a read of a terminal cannot be called back
@@ -126,6 +125,8 @@ func (q *question) put(asked call.Approval) {
 
 func (q *question) prompt() string {
 	switch {
+	case q.open.Shown.Secret > 0:
+		return "Allow it? Type yes for this once, secrets to see all of it with its secret fields first; anything else denies it:"
 	case q.open.Shown.Hidden > 0:
 		return "Allow it? Type yes for this once, all to see all of it first; anything else denies it:"
 	case slices.Contains(q.open.Choices, "session"):
@@ -143,20 +144,20 @@ func (q *question) answer(ctx context.Context, line string, ok bool) {
 		return
 	}
 	verdict := relay.Verdict{Answer: "deny"}
-	switch strings.ToLower(strings.TrimSpace(line)) {
-	case "all":
-		if q.open.Shown.Hidden > 0 {
-			q.showAll(ctx)
+	switch word := strings.ToLower(strings.TrimSpace(line)); word {
+	case "all", "secrets":
+		if secrets := q.open.Shown.Secret > 0; secrets || q.open.Shown.Hidden > 0 {
+			q.showAll(ctx, secrets && word == "secrets")
 			return
 		}
-	case confirm.Word:
+	case policy.Word:
 		verdict = relay.Verdict{Answer: "allow", For: "once"}
 	case "session":
 		if slices.Contains(q.open.Choices, "session") {
 			verdict = relay.Verdict{Answer: "allow", For: "session"}
 		}
 	}
-	typed := func(context.Context, *confirm.Change) error { return nil } // they read it, and typed the word
+	typed := func(context.Context, *policy.Change) error { return nil } // they read it, and typed the word
 	res, err := q.app.sendWith(ctx, http.MethodPost, "/api/v1/approvals/"+url.PathEscape(q.open.ID), verdict, http.Header{}, typed)
 	if err != nil {
 		q.app.notef("%s\n", err) // the call says what became of it
@@ -166,13 +167,13 @@ func (q *question) answer(ctx context.Context, line string, ok bool) {
 	q.open = nil
 }
 
-// showAll shows all of what the question hides, and asks again.
-func (q *question) showAll(ctx context.Context) {
-	if err := q.app.openArguments(ctx, q.open); err != nil {
+// showAll shows all of what the question hides, with the values of secret fields or without, and asks again.
+func (q *question) showAll(ctx context.Context, secrets bool) {
+	if err := q.app.openArguments(ctx, q.open, secrets); err != nil {
 		q.terminal.printf("%s\n%s ", err, q.prompt())
 		return
 	}
-	q.terminal.printf("%s\n%s ", fit(q.terminal.out, permit.Text(*q.open)), q.prompt())
+	q.terminal.printf("%s\n%s ", fit(q.terminal.out, policy.Text(*q.open)), q.prompt())
 }
 
 // settled ends a prompt whose question needs no answer any more.

@@ -14,7 +14,7 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
 	"tabrelay/relay/join"
-	"tabrelay/relay/scope"
+	"tabrelay/relay/policy"
 )
 
 // secrets opens secrets.json, and makes the home folder first if need be.
@@ -54,7 +54,7 @@ func (a *app) clientsList() *cobra.Command {
 			}
 			rows := [][]string{{"NAME", "SINCE", "LAST SEEN", "NOW", "MAY USE"}}
 			for _, c := range list {
-				rows = append(rows, []string{c.Name, since(c), lastSeen(c), strings.Join(c.Via, ", "), scope.Words(c.Scope)})
+				rows = append(rows, []string{c.Name, since(c), lastSeen(c), strings.Join(c.Via, ", "), policy.ScopeWords(c.Scope)})
 			}
 			return a.table(rows...)
 		},
@@ -118,7 +118,7 @@ func (b *bounds) over(now call.Scope) (call.Scope, error) {
 	if b.cmd.Flags().Changed("read-only") {
 		now.ReadOnly = b.ReadOnly
 	}
-	now, err := scope.Normal(now)
+	now, err := policy.NormalScope(now)
 	if err != nil {
 		return now, usage("%w", err).hinting("for example: --toolset gateway, --plugins mediawiki,browser, --read-only")
 	}
@@ -168,7 +168,7 @@ func (a *app) clientsScope() *cobra.Command {
 					continue
 				}
 				if !b.given() {
-					a.printf("%s\n", scope.Words(c.Scope))
+					a.printf("%s\n", policy.ScopeWords(c.Scope))
 					return nil
 				}
 				within, err := b.over(c.Scope)
@@ -178,7 +178,7 @@ func (a *app) clientsScope() *cobra.Command {
 				if err := a.setScope(cmd.Context(), secrets, c.Name, within); err != nil {
 					return err
 				}
-				a.notef("%s may use: %s.\n", c.Name, scope.Words(within))
+				a.notef("%s may use: %s.\n", c.Name, policy.ScopeWords(within))
 				a.notePlugins(within)
 				return nil
 			}
@@ -228,7 +228,7 @@ func (a *app) newClient(ctx context.Context, name string, within call.Scope) (to
 	case known(secrets, name):
 		return "", config.Exists(name)
 	}
-	if err := a.confirmHere(ctx, relay.AddChange(name, within)); err != nil {
+	if err := a.confirmHere(ctx, policy.AddChange(name, within)); err != nil {
 		return "", err
 	}
 	return secrets.AddWithin(name, within)
@@ -248,7 +248,7 @@ func (a *app) rotateToken(ctx context.Context, name string) (token string, err e
 		err := a.post(ctx, clientsPath+"/"+url.PathEscape(name)+"/rotate", struct{}{}, &made)
 		return made.Token, err
 	}
-	if err := a.confirmHere(ctx, relay.RotateClientChange(name)); err != nil {
+	if err := a.confirmHere(ctx, policy.RotateClientChange(name)); err != nil {
 		return "", err
 	}
 	return secrets.Rotate(name)
@@ -260,7 +260,7 @@ func (a *app) setScope(ctx context.Context, secrets *config.Secrets, name string
 		var now relay.ClientsView
 		return a.request(ctx, http.MethodPut, clientsPath+"/"+url.PathEscape(name), map[string]call.Scope{"scope": within}, &now)
 	}
-	if err := a.confirmHere(ctx, relay.ScopeChange(name, secrets.Clients(), within)); err != nil {
+	if err := a.confirmHere(ctx, policy.ScopeChange(name, secrets.Clients(), within)); err != nil {
 		return err
 	}
 	return secrets.SetScope(name, within)

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"tabrelay/relay"
+	"tabrelay/relay/policy"
 )
 
 func (a *app) config() *cobra.Command {
@@ -24,7 +26,7 @@ func (a *app) configApply() *cobra.Command {
 	return &cobra.Command{
 		Use: "apply", Short: "Put into effect what waits of config.json", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.answerConfig(cmd.Context(), "config", "allow", "What config.json says is in effect.\n")
+			return a.answerConfig(cmd.Context(), policy.ChangeConfig, "allow", "What config.json says is in effect.\n")
 		},
 	}
 }
@@ -33,21 +35,23 @@ func (a *app) configUndo() *cobra.Command {
 	return &cobra.Command{
 		Use: "undo", Short: "Go back to what agents could do before the last start", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.answerConfig(cmd.Context(), "start", "deny", "Agents may do what they could before the last start; config.json stays as it is.\n")
+			return a.answerConfig(cmd.Context(), policy.ChangeStart, "deny",
+				"Agents may do what they could before the last start; config.json stays as it is.\n")
 		},
 	}
 }
 
 func (a *app) answerConfig(ctx context.Context, kind, answer, done string) error {
-	var left relay.Confirmations
-	if err := a.get(ctx, "/api/v1/confirmations", &left); err != nil {
+	var waiting relay.Approvals
+	if err := a.get(ctx, "/api/v1/approvals", &waiting); err != nil {
 		return err
 	}
-	if kind == "config" && left.ConfigWaits == "" || kind == "start" && !left.Has(kind) {
+	shown := slices.ContainsFunc(waiting.Changes, func(c policy.PendingChange) bool { return c.Kind == kind })
+	if !shown && (kind == policy.ChangeStart || waiting.ConfigWaits == "") {
 		a.notef("Nothing of the configuration waits for you.\n")
 		return nil
 	}
-	if err := a.post(ctx, "/api/v1/confirmations/"+kind, relay.Confirmed{Answer: answer}, &left); err != nil {
+	if err := a.post(ctx, "/api/v1/approvals/"+kind, relay.Verdict{Answer: answer}, &waiting); err != nil {
 		return err
 	}
 	a.notef("%s", done)

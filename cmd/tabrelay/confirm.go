@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"tabrelay/relay"
-	"tabrelay/relay/confirm"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/policy"
 )
 
 // Whatever lets agents do more, a person confirms: in tabrelay's side panel when one is open, else here, at the terminal
@@ -83,7 +83,7 @@ func (c *controlling) line(ctx context.Context) string {
 }
 
 // confirmHere lets the person confirm a change at the controlling terminal. nil: they did.
-func (a *app) confirmHere(ctx context.Context, c *confirm.Change) error {
+func (a *app) confirmHere(ctx context.Context, c *policy.Change) error {
 	if c == nil {
 		return nil
 	}
@@ -101,9 +101,9 @@ func (a *app) confirmHere(ctx context.Context, c *confirm.Change) error {
 		return failed("%w (%s), and there is no terminal to confirm it at", errNobody, fault.Sanitize(c.String())).hinting(next)
 	}
 	defer t.close()
-	t.printf("%s\nType %s to allow this: ", fit(t.out, strings.Join(c.Lines(), "\n")), confirm.Word)
-	if !strings.EqualFold(t.line(ctx), confirm.Word) {
-		return failed("%w", errUnconfirmed).hinting("run it again and type " + confirm.Word)
+	t.printf("%s\nType %s to allow this: ", fit(t.out, strings.Join(c.Lines(), "\n")), policy.Word)
+	if !strings.EqualFold(t.line(ctx), policy.Word) {
+		return failed("%w", errUnconfirmed).hinting("run it again and type " + policy.Word)
 	}
 	return nil
 }

@@ -13,9 +13,8 @@ import (
 	"tabrelay/relay"
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
-	"tabrelay/relay/confirm"
 	"tabrelay/relay/join"
-	"tabrelay/relay/permit"
+	"tabrelay/relay/policy"
 )
 
 func (a *app) permit() *cobra.Command {
@@ -32,7 +31,9 @@ func (a *app) permit() *cobra.Command {
 }
 
 // onPermissions asks the relay, or without one does it here.
-func (a *app) onPermissions(ctx context.Context, ask func(answer *relay.Permissions) error, here func(*relay.Offline) error) (p relay.Permissions, err error) {
+func (a *app) onPermissions(
+	ctx context.Context, ask func(answer *policy.Permissions) error, here func(*relay.Offline) error,
+) (p policy.Permissions, err error) {
 	if _, ok := join.Running(ctx, a.home); ok {
 		return p, ask(&p)
 	}
@@ -40,21 +41,21 @@ func (a *app) onPermissions(ctx context.Context, ask func(answer *relay.Permissi
 	if err != nil {
 		return p, err
 	}
-	offline, err := relay.OfflinePermits(ctx, a.home, cfg)
+	offline, err := relay.OpenOffline(ctx, a.home, cfg)
 	if err != nil {
 		return p, err
 	}
 	err = here(offline)
-	p = relay.PermissionsOf(offline.Permits)
+	p = offline.Permissions()
 	return p, errors.Join(err, offline.Close())
 }
 
 // confirmOffline lets the person confirm a change of the rules that no relay can ask about.
-func (a *app) confirmOffline(ctx context.Context, o *relay.Offline, c *confirm.Change) error {
+func (a *app) confirmOffline(ctx context.Context, o *relay.Offline, c *policy.Change) error {
 	if err := a.confirmHere(ctx, c); err != nil || c == nil {
 		return err
 	}
-	o.Confirmed(c)
+	o.Confirmed(call.Session{Client: config.LocalClient, Via: call.ViaSocket}, c, "allowed", policy.ByTerminal)
 	return nil
 }
 
@@ -63,7 +64,7 @@ func (a *app) permitList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the rules, and what you allowed for a while", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := a.onPermissions(cmd.Context(), func(p *relay.Permissions) error {
+			p, err := a.onPermissions(cmd.Context(), func(p *policy.Permissions) error {
 				return a.get(cmd.Context(), "/api/v1/permissions", p)
 			}, func(*relay.Offline) error { return nil })
 			if err != nil {
@@ -79,7 +80,7 @@ func (a *app) permitList() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printPermissions(p relay.Permissions) error {
+func (a *app) printPermissions(p policy.Permissions) error {
 	a.printf("default  %s\n\n", defaultText(p.Default))
 	rows := [][]string{{"TARGET", "CLIENT", "MODE", "UNTIL", "FROM"}}
 	for _, r := range p.Rules {
@@ -101,7 +102,7 @@ func (a *app) printPermissions(p relay.Permissions) error {
 }
 
 // defaultText is what is done about tools that no rule names.
-func defaultText(d relay.Defaults) string {
+func defaultText(d policy.Defaults) string {
 	text := func(m call.Mode) string {
 		return map[call.Mode]string{call.Off: "are off", call.Ask: "are asked about", call.Auto: "run"}[m]
 	}
@@ -126,7 +127,7 @@ func untilText(until *time.Time) string {
 }
 
 func (a *app) permitSet() *cobra.Command {
-	var rule relay.NewRule
+	var rule policy.NewRule
 	var lasts time.Duration
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -137,17 +138,17 @@ func (a *app) permitSet() *cobra.Command {
 				return usage("%q is none of off, ask and auto", args[1]).hinting(cmd.CommandPath() + " --help")
 			}
 			if cmd.Flags().Changed("for") {
-				if lasts < time.Second || lasts > permit.LongestRule {
+				if lasts < time.Second || lasts > policy.LongestRule {
 					return usage("--for is %s", lasts).hinting("it is one second to a year, such as 30m or 12h; without --for a rule holds until you take it away")
 				}
 				rule.For = lasts.String()
 			}
-			p, err := a.onPermissions(cmd.Context(), func(p *relay.Permissions) error {
+			p, err := a.onPermissions(cmd.Context(), func(p *policy.Permissions) error {
 				return a.request(cmd.Context(), http.MethodPut, "/api/v1/permissions", rule, p)
 			}, func(p *relay.Offline) error {
-				made, lasts, err := rule.Rule(p.Permits, "terminal")
+				made, lasts, err := p.Check(rule, policy.ByTerminal)
 				if err == nil {
-					err = a.confirmOffline(cmd.Context(), p, relay.SetChange(p.Permits, made, lasts))
+					err = a.confirmOffline(cmd.Context(), p, p.RuleChange(made, lasts))
 				}
 				if err != nil {
 					return err
@@ -171,7 +172,7 @@ func (a *app) permitSet() *cobra.Command {
 }
 
 func unknownTarget(err error) error {
-	if errors.Is(err, permit.ErrTarget) || strings.Contains(err.Error(), permit.ErrTarget.Error()) {
+	if errors.Is(err, policy.ErrTarget) || strings.Contains(err.Error(), policy.ErrTarget.Error()) {
 		return failed("%w", err).hinting("tabrelay tools lists the tools, tabrelay plugin list the plugins")
 	}
 	return err
@@ -183,11 +184,11 @@ func (a *app) permitUnset() *cobra.Command {
 		Use: "unset TARGET", Short: "Take a rule away", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			query := url.Values{"target": {args[0]}, "client": {client}}
-			_, err := a.onPermissions(cmd.Context(), func(p *relay.Permissions) error {
+			_, err := a.onPermissions(cmd.Context(), func(p *policy.Permissions) error {
 				return a.request(cmd.Context(), http.MethodDelete, "/api/v1/permissions?"+query.Encode(), nil, p)
 			}, func(p *relay.Offline) error {
-				target := permit.Spelled(args[0])
-				if err := a.confirmOffline(cmd.Context(), p, relay.UnsetChange(p.Permits, target, client)); err != nil {
+				target := policy.Spelled(args[0])
+				if err := a.confirmOffline(cmd.Context(), p, p.UnsetChange(target, client)); err != nil {
 					return err
 				}
 				there, err := p.Unset(cmd.Context(), target, client, "terminal")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -13,11 +14,11 @@ import (
 
 	"tabrelay/relay"
 	"tabrelay/relay/call"
-	"tabrelay/relay/permit"
+	"tabrelay/relay/policy"
 )
 
 func (a *app) permitPending() *cobra.Command {
-	var asJSON, full bool
+	var asJSON, full, secrets bool
 	cmd := &cobra.Command{
 		Use: "pending [ID]", Short: "Show the questions that wait for you", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -26,10 +27,12 @@ func (a *app) permitPending() *cobra.Command {
 				return err
 			}
 			for i := range p.Approvals {
-				if q := &p.Approvals[i]; full && q.Shown.Hidden > 0 {
-					if err := a.openArguments(cmd.Context(), q); err != nil {
-						return err
-					}
+				q := &p.Approvals[i]
+				if !secrets && (!full || q.Shown.Hidden == 0) {
+					continue
+				}
+				if err := a.openArguments(cmd.Context(), q, secrets); err != nil {
+					return err
 				}
 			}
 			if asJSON {
@@ -43,9 +46,9 @@ func (a *app) permitPending() *cobra.Command {
 					a.printf("\n")
 				}
 				a.printf("%s  %d s left\n", q.ID, int(time.Until(q.Until).Round(time.Second).Seconds()))
-				a.printf("%s\n", fit(a.out, "  "+strings.ReplaceAll(permit.Text(q), "\n", "\n  ")))
-				if q.Shown.Hidden > 0 {
-					a.printf("  To see all of it, and to allow it for longer than once: tabrelay permit pending %s --full\n", q.ID)
+				a.printf("%s\n", fit(a.out, "  "+strings.ReplaceAll(policy.Text(q), "\n", "\n  ")))
+				if flag := unshown(q); flag != "" {
+					a.printf("  To see all of it, and to allow it for longer than once: tabrelay permit pending %s %s\n", q.ID, flag)
 				}
 			}
 			return nil
@@ -53,7 +56,19 @@ func (a *app) permitPending() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&full, "full", false, "print all arguments, however long")
+	cmd.Flags().BoolVar(&secrets, "secrets", false, "print all arguments, with the values of secret fields")
 	return cmd
+}
+
+// unshown is the flag with which all of a question is shown, empty when it was.
+func unshown(q call.Approval) string {
+	switch {
+	case q.Shown.Secret > 0:
+		return "--secrets"
+	case q.Shown.Hidden > 0:
+		return "--full"
+	}
+	return ""
 }
 
 // questions are those that wait, or the one that args name.
@@ -68,12 +83,14 @@ func (a *app) questions(ctx context.Context, args []string) (p relay.Approvals, 
 	return p, nil
 }
 
-// openArguments asks for all arguments of a question, which the relay remembers as shown at the terminal.
-func (a *app) openArguments(ctx context.Context, q *call.Approval) error {
+// openArguments asks for all arguments of a question, with the values of secret fields or without, which the relay
+// remembers as shown at the terminal.
+func (a *app) openArguments(ctx context.Context, q *call.Approval, secrets bool) error {
+	path := fmt.Sprintf("/api/v1/approvals/%s/arguments?secrets=%t&from=", url.PathEscape(q.ID), secrets)
 	var lines []call.Line
 	for next := 0; ; {
 		var part call.Part
-		if err := a.get(ctx, "/api/v1/approvals/"+url.PathEscape(q.ID)+"/arguments?from="+strconv.Itoa(next), &part); err != nil {
+		if err := a.get(ctx, path+strconv.Itoa(next), &part); err != nil {
 			return err
 		}
 		lines = append(lines, part.Lines...)
@@ -81,7 +98,7 @@ func (a *app) openArguments(ctx context.Context, q *call.Approval) error {
 			break
 		}
 	}
-	permit.ShowAll(q, lines)
+	policy.ShowAll(q, lines, secrets)
 	var now relay.Approvals // what may be answered is another now
 	if err := a.get(ctx, "/api/v1/approvals", &now); err != nil {
 		return err

@@ -59,7 +59,9 @@ test('an agent that leaves, and a tab that is closed, leave no owner behind', as
   expect((await claude.call('desk__write', { tabId, note: 'b' })).failed).toBe(false);
 });
 
-test('two windows of one client share their tabs; sessions that one has named do not', async ({ closing }) => {
+test('two windows of one client share their tabs; sessions that one has named do not', async ({
+  closing,
+}) => {
   const desks = await Desks.open(closing);
   await desks.profile('ada', 'h1');
   const [one, two] = [await desks.agent('codex'), await desks.agent('codex')];

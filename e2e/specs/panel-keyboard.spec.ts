@@ -49,10 +49,10 @@ test('when a question ends, focus goes to the next one, and from the last to the
   const questions = page.getByRole('article');
   await expect(questions.nth(0)).toBeFocused();
   await page.keyboard.press('Tab');
-  await change(page, 'approvals', { approvals: [data.writing] });
+  await change(page, 'approvals', data.waiting(data.writing));
   await expect(questions).toHaveCount(1);
   await expect(questions).toBeFocused();
-  await change(page, 'approvals', { approvals: [] });
+  await change(page, 'approvals', data.waiting());
   await expect(page.getByRole('heading', { name: 'Questions' })).toBeFocused();
 });
 
@@ -74,7 +74,7 @@ test('a new question does not move the one that is read, and buttons that allow 
     });
     Object.assign(globalThis, { drawn });
   });
-  await change(page, 'approvals', { approvals: [data.deleting, data.reading, data.writing] });
+  await change(page, 'approvals', data.waiting(data.deleting, data.reading, data.writing));
   await expect(page.getByRole('article')).toHaveCount(3);
   expect(await page.evaluate(() => Reflect.get(globalThis, 'drawn'))).toBeGreaterThanOrEqual(3);
   await expect(

@@ -31,7 +31,7 @@ function shown(rows: readonly (readonly [number, string, string, string?, string
     ],
   }));
   const characters = rows.reduce((sum, [, name, value]) => sum + name.length + value.length, 0);
-  return { lines, summary: `${rows.length} with ${characters} characters`, hidden: 0 };
+  return { lines, summary: `${rows.length} with ${characters} characters`, hidden: 0, secret: 0 };
 }
 
 export const reading = {
@@ -66,13 +66,17 @@ export const writing = {
   risk: 'changes',
   url: 'https://shop.example/orders/1042',
   tabTitle: 'Order 1042 – Example Shop',
-  shown: shown([
-    [0, 'order', '1042'],
-    [0, 'subject', 'Your order is on its way'],
-    [0, 'text', 'Hello Ada,\n\nyour order left our warehouse this morning.\n\nThe Example Shop'],
-    [0, 'attachments', '', '⟨empty list⟩'],
-    [0, 'apiToken', '', '•••• ⟨24 characters hidden: secret field⟩'],
-  ]),
+  shown: {
+    ...shown([
+      [0, 'order', '1042'],
+      [0, 'subject', 'Your order is on its way'],
+      [0, 'text', 'Hello Ada,\n\nyour order left our warehouse this morning.\n\nThe Example Shop'],
+      [0, 'attachments', '', '⟨empty list⟩'],
+      [0, 'apiToken', '', '•••• ⟨24 characters hidden: secret field⟩'],
+    ]),
+    secret: 24,
+  },
+  choices: ['once'],
   changes: 'It adds something; nothing is deleted or overwritten.',
   first: false,
 };
@@ -105,8 +109,10 @@ export const deleting = {
     hidden: 8400,
   },
   changes: 'It can delete or overwrite something. Doing it again changes nothing more.',
-  choices: ['once'],
 };
+
+/** What the relay answers about calls that wait for the person. */
+export const waiting = (...approvals: readonly unknown[]) => ({ approvals, changes: [] });
 
 /** All of what `deleting` is called with, in two parts. */
 export const parts = [
@@ -420,8 +426,9 @@ export const audit = {
 
 const digest = '0'.repeat(64);
 
-export const confirmations = {
-  confirmations: [
+export const changes = {
+  approvals: [],
+  changes: [
     {
       id: 'c1',
       kind: 'asked',

@@ -22,8 +22,7 @@ const no = (status: number, message: string, hint: string) => ({
 });
 
 const quiet: Script['answers'] = {
-  approvals: ok({ approvals: [] }),
-  confirmations: ok({ confirmations: [] }),
+  approvals: ok(data.waiting()),
   running: ok({ calls: [] }),
   tabs: ok({ tabs: [] }),
   paused: ok({ paused: false }),
@@ -70,19 +69,19 @@ const open = (name: string) => (page: Page) => page.getByText(name).first().clic
 
 export const states: readonly State[] = [
   state('question', 'now', 'One question for you', {
-    answers: { ...quiet, approvals: ok({ approvals: [data.reading] }) },
+    answers: { ...quiet, approvals: ok(data.waiting(data.reading)) },
   }),
-  state('confirmations', 'now', 'Allow “tabrelay permit set default auto”?', {
-    answers: { ...quiet, confirmations: ok(data.confirmations) },
+  state('changes', 'now', 'Allow “tabrelay permit set default auto”?', {
+    answers: { ...quiet, approvals: ok(data.changes) },
   }),
   state('questions', 'now', '2 questions for you', {
-    answers: { ...quiet, approvals: ok({ approvals: [data.deleting, data.writing] }) },
+    answers: { ...quiet, approvals: ok(data.waiting(data.deleting, data.writing)) },
   }),
   {
     ...state('question-opened', 'now', 'Show more', {
       answers: {
         ...quiet,
-        approvals: ok({ approvals: [data.deleting] }),
+        approvals: ok(data.waiting(data.deleting)),
         'approvals/q3/arguments': ok(data.parts[0]),
       },
     }),
@@ -92,7 +91,7 @@ export const states: readonly State[] = [
     ...state('question-ended', 'now', /The question is over/, {
       answers: {
         ...quiet,
-        approvals: ok({ approvals: [data.reading] }),
+        approvals: ok(data.waiting(data.reading)),
         'POST approvals/q1': no(410, 'The question is over: nobody answered within 50 s', ''),
       },
     }),

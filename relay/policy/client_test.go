@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -32,14 +33,19 @@ func TestAskingThroughTheClient(t *testing.T) {
 	accept := func(content string) call.Answer {
 		return call.Answer{Action: "accept", Content: []byte(content)}
 	}
+	const plain, secret = `{"amount":5,"currency":"EUR"}`, `{"amount":5,"password":"hunter2hunter2"}`
 	for name, tt := range map[string]struct {
-		answer call.Answer
-		err    error
-		code   fault.Code // empty: it runs
-		after  string     // what the next call meets
+		answer    call.Answer
+		err       error
+		code      fault.Code // empty: it runs
+		after     string     // what the next call meets
+		arguments string     // empty: those with a secret field
 	}{
-		"once":                {answer: accept(`{"answer":"Allow once"}`), after: "ask"},
-		"session":             {answer: accept(`{"answer":"Allow for this session"}`), after: "runs"},
+		"once":    {answer: accept(`{"answer":"Allow once"}`), after: "ask"},
+		"session": {answer: accept(`{"answer":"Allow for this session"}`), after: "runs", arguments: plain},
+		"session, not offered because of a secret field": {
+			answer: accept(`{"answer":"Allow for this session"}`), code: fault.ApprovalTimeout, after: "ask",
+		},
 		"deny":                {answer: accept(`{"answer":"Deny"}`), code: fault.ApprovalDenied, after: "ask"},
 		"decline":             {answer: call.Answer{Action: "decline"}, code: fault.ApprovalDenied, after: "ask"},
 		"closed the form":     {answer: call.Answer{Action: "cancel"}, code: fault.ApprovalTimeout, after: "ask"},
@@ -51,9 +57,14 @@ func TestAskingThroughTheClient(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
 				a := pay()
-				a.Arguments = []byte(`{"amount":5,"password":"hunter2hunter2"}`)
+				a.Arguments = []byte(cmp.Or(tt.arguments, secret))
+				shown := []string{"Arguments: 2 with 29 characters", "hidden: secret field", "can only be allowed once"}
+				if tt.arguments != "" {
+					shown = []string{"Arguments: 2 with 18 characters\n", "currency: EUR"}
+				}
 				failure := f.ask(t.Context(), a, func(_ context.Context, q call.Question) (call.Answer, error) {
-					for _, part := range []string{"ann", "“Pay” (shop__pay)", "“Cart”", "https://shop.example/cart", "Work", "Shop", "It changes something", "Arguments: 2 with 29 characters", "\n  amount: 5\n", "hidden: secret field"} {
+					for _, part := range append(shown, "ann", "“Pay” (shop__pay)", "“Cart”", "https://shop.example/cart", "Work",
+						"Shop", "It changes something", "\n  amount: 5\n") {
 						if !strings.Contains(q.Message, part) {
 							t.Errorf("the question lacks %s:\n%s", part, q.Message)
 						}
@@ -118,7 +129,7 @@ func TestTheWordsOfOthersStayTheirs(t *testing.T) {
 		q, _ := f.asks(t.Context(), a)
 		text := Text(q)
 		lines := strings.Split(text, "\n")
-		if len(lines) != 7 || len(text) > 6_000 || strings.ContainsAny(text, "\u202e\u2028\r") || strings.Contains(text, "abc123def") {
+		if len(lines) != 8 || len(text) > 6_000 || strings.ContainsAny(text, "\u202e\u2028\r") || strings.Contains(text, "abc123def") {
 			t.Errorf("%d lines, %d bytes:\n%s", len(lines), len(text), text)
 		}
 		for _, line := range lines[1:] {

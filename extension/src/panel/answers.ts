@@ -50,16 +50,15 @@ const isQuestion = shape({
   origin: text,
   url: text,
   tabTitle: text,
-  shown: shape({ lines: listOf(isLine), summary: isText, hidden: isNumber }),
+  shown: shape({ lines: listOf(isLine), summary: isText, hidden: isNumber, secret: isNumber }),
   changes: text,
   note: text,
   choices: listOf(isText),
   first: flag,
 });
 export type Question = Guarded<typeof isQuestion>;
-export const isApprovals = shape({ approvals: listOf(isQuestion) });
 
-const isConfirmation = shape({
+const isChange = shape({
   id: isText,
   kind: exactly('asked', 'config', 'start'),
   title: isText,
@@ -70,8 +69,9 @@ const isConfirmation = shape({
   from: isText,
   until: text,
 });
-export type Confirmation = Guarded<typeof isConfirmation>;
-export const isConfirmations = shape({ confirmations: listOf(isConfirmation) });
+export type Change = Guarded<typeof isChange>;
+/** What waits for the person: calls, and changes that let agents do more. */
+export const isApprovals = shape({ approvals: listOf(isQuestion), changes: listOf(isChange) });
 
 const isRunningCall = shape({
   id: isText,

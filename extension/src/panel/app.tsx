@@ -4,8 +4,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Activity } from './activity.tsx';
 import { Announcer } from './announcer.tsx';
 import { isReviews } from './answers.ts';
+import { Changes } from './changes.tsx';
 import { Clients } from './clients.tsx';
-import { Confirmations } from './confirmations.tsx';
 import { FirstUse } from './first-use.tsx';
 import { Header, Notices } from './header.tsx';
 import { useAnswer, useLink } from './hooks.ts';
@@ -142,7 +142,7 @@ export function App() {
       <Header />
       <main>
         <Notices />
-        <Confirmations />
+        <Changes />
         <Questions />
         <TabBar page={place.page} reviews={reviews} onGo={go} />
         <div id="page" role="tabpanel" aria-labelledby={`tab-${place.page}`}>

@@ -50,29 +50,38 @@ function joined(lines: readonly Line[], more: readonly Line[]): readonly Line[] 
 interface Opened {
   lines: readonly Line[];
   next: number; // where the next part begins; 0: this is all
+  secrets: boolean; // with the values of secret fields
 }
 
-/** The arguments of a call. */
-export function Arguments({ question }: { question: Question }) {
-  const { id, shown } = question;
+/** Opens all arguments, part by part; with the values of secret fields from the beginning again. */
+function useOpened(id: string) {
   const { line } = useContext(BoardContext);
   const [opened, setOpened] = useState<Opened>();
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
 
-  const open = async () => {
+  const open = async (secrets: boolean) => {
     setBusy(true);
-    const from = opened?.next ?? 0;
-    const reply = await line.request('GET', `approvals/${encodeURIComponent(id)}/arguments?from=${from}`);
+    const before = opened?.secrets === secrets ? opened : undefined;
+    const query = `from=${before?.next ?? 0}${secrets ? '&secrets=true' : ''}`;
+    const reply = await line.request('GET', `approvals/${encodeURIComponent(id)}/arguments?${query}`);
     setBusy(false);
     setProblem(reply.ok ? undefined : reply.problem);
     if (!reply.ok || !isPart(reply.body)) return;
     const { lines, next } = reply.body;
-    setOpened((before) => ({ lines: joined(before?.lines ?? [], lines), next: next ?? 0 }));
+    setOpened({ lines: joined(before?.lines ?? [], lines), next: next ?? 0, secrets });
   };
+  return { opened, busy, problem, open };
+}
+
+/** The arguments of a call. */
+export function Arguments({ question }: { question: Question }) {
+  const { id, shown } = question;
+  const { opened, busy, problem, open } = useOpened(id);
 
   if (shown.lines.length === 0) return <p class="quiet with">It is called without arguments.</p>;
-  const more = shown.hidden > 0 && opened?.next !== 0;
+  const more = opened === undefined ? shown.hidden > 0 : opened.next > 0;
+  const secret = shown.secret > 0 && opened?.secrets !== true;
   return (
     <div class="with">
       <p class="quiet">Arguments: {opened?.next === 0 ? shown.summary.replace(/;.*/, '') : shown.summary}</p>
@@ -86,11 +95,23 @@ export function Arguments({ question }: { question: Question }) {
         </div>
       )}
       {problem !== undefined && <Trouble problem={problem} />}
-      {more && (
+      {(more || secret) && (
         <p class="quiet hiding">
-          <button type="button" class="small" disabled={busy} onClick={open}>
-            {opened === undefined ? 'Show all' : 'Show more'}
-          </button>{' '}
+          {more && (
+            <button
+              type="button"
+              class="small"
+              disabled={busy}
+              onClick={() => open(opened?.secrets === true)}
+            >
+              {opened === undefined ? 'Show all' : 'Show more'}
+            </button>
+          )}{' '}
+          {secret && (
+            <button type="button" class="small" disabled={busy} onClick={() => open(true)}>
+              Show secret fields
+            </button>
+          )}{' '}
           Until all of it is shown, this can only be allowed once.
         </p>
       )}

@@ -2,7 +2,7 @@
 // questions about calls, nothing here is allowed by a click or a key that was meant for something else.
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { announce } from './announcer.tsx';
-import { type Confirmation, isConfirmations } from './answers.ts';
+import { type Change, isApprovals } from './answers.ts';
 import { BoardContext, useAnswer, useLink, useNow } from './hooks.ts';
 import type { Problem } from './line.ts';
 import { Badge, Trouble } from './pieces.tsx';
@@ -18,21 +18,21 @@ interface Words {
   deny: string;
 }
 
-const words: Record<Confirmation['kind'], Words> = {
+const words: Record<Change['kind'], Words> = {
   asked: { badge: 'Lets agents do more', allow: 'Allow', deny: 'Deny' },
   config: { badge: 'Not in effect yet', allow: 'Allow', deny: 'Keep as it was' },
   start: { badge: 'In effect', allow: 'Keep', deny: 'Undo' },
 };
 
-const headline = ({ kind, command, title }: Confirmation): string =>
+const headline = ({ kind, command, title }: Change): string =>
   kind === 'asked' && command ? `Allow “${visibleLine(command)}”?` : visibleLine(title);
 
-const origin = ({ kind, from, command, title }: Confirmation): string => {
+const origin = ({ kind, from, command, title }: Change): string => {
   const why = kind === 'asked' && command ? ` ${visibleLine(title)}.` : '';
   return `${kind === 'asked' ? 'Asked' : 'Changed'} by ${visibleLine(from)}.${why}`;
 };
 
-function Differences({ of }: { of: Confirmation }) {
+function Differences({ of }: { of: Change }) {
   if (of.differences.length === 0) return null;
   return (
     <ul class="differences">
@@ -50,7 +50,7 @@ function Differences({ of }: { of: Confirmation }) {
   );
 }
 
-function Card({ of, now, quiet }: { of: Confirmation; now: number; quiet: boolean }) {
+function Card({ of, now, quiet }: { of: Change; now: number; quiet: boolean }) {
   const board = useContext(BoardContext);
   const [sent, setSent] = useState(false);
   const [problem, setProblem] = useState<Problem | undefined>(undefined);
@@ -58,7 +58,7 @@ function Card({ of, now, quiet }: { of: Confirmation; now: number; quiet: boolea
   const until = moment(of.until);
   const answer = async (given: Answer) => {
     setSent(true);
-    const path = `confirmations/${encodeURIComponent(id)}`;
+    const path = `approvals/${encodeURIComponent(id)}`;
     const reply = await board.act('POST', path, { answer: given, digest });
     setSent(false);
     if (reply.ok) announce(`${words[kind][given]}: ${headline(of)}`);
@@ -67,7 +67,7 @@ function Card({ of, now, quiet }: { of: Confirmation; now: number; quiet: boolea
   const allowing = quiet || sent;
   return (
     <article
-      class={`question confirmation ${kind}`}
+      class={`question change ${kind}`}
       tabIndex={-1}
       aria-labelledby={`change-${id}`}
       aria-busy={sent}
@@ -108,11 +108,11 @@ function Card({ of, now, quiet }: { of: Confirmation; now: number; quiet: boolea
   );
 }
 
-export function Confirmations() {
+export function Changes() {
   const connected = useLink()?.link.phase === 'connected';
   const now = useNow();
-  const { value } = useAnswer('confirmations', isConfirmations);
-  const list = connected ? (value?.confirmations ?? []) : [];
+  const { value } = useAnswer('approvals', isApprovals);
+  const list = connected ? (value?.changes ?? []) : [];
   const shown = list.map(({ id, digest }) => `${id} ${digest}`).join(' ');
   const before = useRef('');
   const [calmWith, setCalmWith] = useState('');
@@ -126,8 +126,8 @@ export function Confirmations() {
   }, [shown]);
   if (list.length === 0) return null;
   return (
-    <section class="questions" aria-labelledby="confirmations-title">
-      <h2 id="confirmations-title">What agents may do</h2>
+    <section class="questions" aria-labelledby="changes-title">
+      <h2 id="changes-title">What agents may do</h2>
       {list.map((one) => (
         <Card key={`${one.id} ${one.digest}`} of={one} now={now} quiet={calmWith !== shown} />
       ))}
