@@ -71,8 +71,8 @@ const (
 
 // Errors of [Policy.Answer] and [Policy.Open].
 var (
-	ErrNoApproval = errors.New("nothing of that id waits for an answer")
-	ErrEnded      = errors.New("it does not wait for an answer any more")
+	ErrNoApproval = errors.New("there is no such question")
+	ErrEnded      = errors.New("the question is not open any more")
 	ErrNotYours   = errors.New("the question is for another browser profile")
 	ErrAnswer     = errors.New("that makes no sense")
 	ErrUnseen     = errors.New("a part of the arguments was not shown, so the call can only be allowed once")
