@@ -29,7 +29,11 @@ require (
 	nhooyr.io/websocket v1.8.17
 )
 
-require github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
+require (
+	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
+	github.com/petermattis/goid v0.0.0-20250813065127-a731cc31b4fe
+	github.com/sasha-s/go-deadlock v0.3.9
+)
 
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
