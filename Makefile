@@ -89,7 +89,7 @@ go-test: generate
 	go test ./...
 
 go-race: generate node_modules/.package-lock.json | $(RESULTS)
-	@CGO_ENABLED=1 go test -race -vet=off -timeout 20m -json $$(go list ./... | grep -v '/cmd/tabrelay$$') | \
+	@CGO_ENABLED=1 go test -race -tags lockcheck -vet=off -timeout 20m -json $$(go list ./... | grep -v '/cmd/tabrelay$$') | \
 		node --import tsx e2e/report/go.ts $(RESULTS)/go.json
 
 # The sessions on the command line start a program for each line: with the race detector they take four times as long.

@@ -28,6 +28,7 @@
 // # From the bottom up
 //
 //   - call: the nouns that cross borders. No behaviour.
+//   - lock: mutexes; in tests their order is checked, and that none is held over a file or the database.
 //   - event: what the relay tells about itself while it runs.
 //   - rawjson, match, loopback: members of JSON without decoding it; URL match patterns; requests of this machine.
 //   - throttle: slows down who keeps failing to prove who they are.
