@@ -39,7 +39,10 @@ type completer struct {
 func (r *Relay) completer(prompts *prompt.Prompts, templates func() []call.ResourceTemplate) *completer {
 	return &completer{
 		prompts: prompts, templates: templates, tools: r.tools,
-		tabs: r.hub.Tabs, browsers: r.hub.Browsers, letters: r.store.DeadLetters, views: r.policy,
+		tabs: r.hub.Tabs, browsers: r.hub.Browsers, views: r.policy,
+		letters: func(ctx context.Context, limit int) ([]call.DeadLetter, error) {
+			return r.store.DeadLetters(ctx, "", "", limit)
+		},
 	}
 }
 

@@ -129,9 +129,9 @@ func mailbox(s call.Session) string {
 }
 
 func (r *Relay) listLetters(ctx context.Context, s call.Session, before call.ID, limit int) (Letters, *fault.Error) {
-	list, err := r.store.DeadLettersOf(ctx, mailbox(s), before, limit+1)
+	list, err := r.store.DeadLetters(ctx, mailbox(s), before, limit+1)
 	switch {
-	case errors.Is(err, store.ErrNoLetter):
+	case errors.Is(err, store.ErrNoDeadLetter):
 		return Letters{}, fault.New(fault.ValidationError, "The cursor is of a letter that is gone", fault.WithHint("List from the beginning, without a cursor."))
 	case err != nil:
 		return Letters{}, unreadable(err)
@@ -177,7 +177,7 @@ func (r *Relay) replay(ctx context.Context, l *call.DeadLetter, c call.Call) (*c
 			}
 		}
 		r.Log.Info().Str("correlationId", string(again.ID)).Str("replayOf", string(l.ID)).Str("tool", l.Tool).Str("client", c.Session.Client).Msg("a dead letter is replayed")
-		r.store.Replayed(l.ID, again.ID)
+		r.store.MarkReplayed(l.ID, again.ID)
 		return nil
 	}
 	return r.calls.Do(ctx, again)

@@ -105,7 +105,7 @@ func keeping(c config.Config) store.Limits {
 	const day = 24 * time.Hour
 	return store.Limits{
 		ResultBytes: c.Results.TotalBytes, ResultAge: time.Duration(c.Results.KeepHours) * time.Hour,
-		Letters: c.DeadLetters.Max, LetterAge: time.Duration(c.DeadLetters.KeepDays) * day,
+		DeadLetters: c.DeadLetters.Max, DeadLetterAge: time.Duration(c.DeadLetters.KeepDays) * day,
 		AuditRows: c.Audit.MaxRows, AuditAge: time.Duration(c.Audit.KeepDays) * day,
 	}
 }

@@ -171,7 +171,7 @@ func (r *Relay) assemble(ctx context.Context) error {
 	c := r.config
 	r.meter = metrics.New()
 	r.letters = r.meter.Letters()
-	r.store.OnSettled(r.letterSettled)
+	r.store.OnLateOutcome(r.letterSettled)
 	tabs, err := r.keepLastTabs()
 	if err != nil {
 		return err

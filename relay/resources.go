@@ -75,7 +75,7 @@ func (k kept) Result(ctx context.Context, id string) (call.StoredResult, bool, e
 }
 
 func (k kept) Letters(ctx context.Context, s call.Session, limit int) ([]call.DeadLetter, error) {
-	return k.relay.store.DeadLettersOf(ctx, mailbox(s), "", limit)
+	return k.relay.store.DeadLetters(ctx, mailbox(s), "", limit)
 }
 
 func (k kept) Letter(ctx context.Context, s call.Session, id call.ID) (view any, found bool, err error) {

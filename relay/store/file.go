@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 )
 
-// Examine looks at the header of a database file (SQLite, "Database File Format", 1.3) without opening the database. A
-// file that is missing is an error that is fs.ErrNotExist.
+// Examine checks the header of a database file (SQLite, "Database File Format", 1.3) without opening the database. For
+// a missing file the error is fs.ErrNotExist.
 func Examine(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -31,7 +31,7 @@ func Examine(path string) error {
 		pageSize = 65536
 	}
 	pages := int64(binary.BigEndian.Uint32(header[28:32]))
-	counted := [4]byte(header[24:28]) == [4]byte(header[92:96]) // whoever wrote the file last keeps the number of pages
+	counted := [4]byte(header[24:28]) == [4]byte(header[92:96]) // the last writer maintains the number of pages
 	log, err := os.Stat(path + "-wal")
 	switch {
 	case info.Size() == 0:
@@ -40,7 +40,8 @@ func Examine(path string) error {
 		return errors.New("it is no SQLite database")
 	case short != nil, pageSize < 512, info.Size() < pageSize:
 		return errors.New("it is cut off")
-	case counted && info.Size() < pages*pageSize && (err != nil || log.Size() == 0): // the log may have what is missing
+	// the log may contain what is missing
+	case counted && info.Size() < pages*pageSize && (err != nil || log.Size() == 0):
 		return errors.New("it is cut off")
 	}
 	return nil
@@ -49,8 +50,7 @@ func Examine(path string) error {
 // magic begins every SQLite database.
 const magic = "SQLite format 3\x00"
 
-// create makes an empty database that is whole from the moment it is there: an empty file is taken for one that lost
-// what was in it.
+// create makes an empty database and renames it into place: an empty file would be taken for one that lost its content.
 func create(ctx context.Context, path string) (err error) {
 	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
 		return errors.New("it is gone, but its log " + filepath.Base(path) + "-wal is there")

@@ -16,8 +16,10 @@ import (
 func letter(n int) call.DeadLetter {
 	r := record(n)
 	return call.DeadLetter{
-		ID: r.ID, Session: r.Session, Tool: r.Tool, Created: time.UnixMicro(time.Now().UnixMicro()), TabID: 7, Profile: "Chrome 1",
-		Arguments: json.RawMessage(`{"id":1}`), Attempts: 1, Outcome: call.Unknown, Failure: json.RawMessage(`{"code":"TIMEOUT"}`),
+		ID: r.ID, Session: r.Session, Tool: r.Tool, Created: time.UnixMicro(time.Now().UnixMicro()), TabID: 7,
+		Profile:   "Chrome 1",
+		Arguments: json.RawMessage(`{"id":1}`), Attempts: 1, Outcome: call.Unknown,
+		Failure: json.RawMessage(`{"code":"TIMEOUT"}`),
 	}
 }
 
@@ -30,9 +32,9 @@ func readLetter(t *testing.T, s *Store, id call.ID) call.DeadLetter {
 	return l
 }
 
-func TestLettersAreKept(t *testing.T) {
+func TestDeadLettersSurviveRestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
-	s := opened(t, path)
+	s := openStore(t, path)
 	big := letter(2)
 	big.Arguments = json.RawMessage(`"` + string(make([]byte, maxArguments)) + `"`)
 	other := letter(3)
@@ -43,7 +45,7 @@ func TestLettersAreKept(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s = opened(t, path)
+	s = openStore(t, path)
 	want := letter(1)
 	got := readLetter(t, s, want.ID)
 	want.Created, want.Replayed = got.Created, other.ID
@@ -54,7 +56,7 @@ func TestLettersAreKept(t *testing.T) {
 		t.Errorf("large arguments: %d bytes, redacted %v", len(got.Arguments), got.Redacted)
 	}
 	list := func(client string, before call.ID, limit int) (ids []string) {
-		letters, err := s.DeadLettersOf(t.Context(), client, before, limit)
+		letters, err := s.DeadLetters(t.Context(), client, before, limit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,13 +76,13 @@ func TestLettersAreKept(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	if _, err := s.DeadLettersOf(t.Context(), "", "nothing", 1); !errors.Is(err, ErrNoLetter) {
+	if _, err := s.DeadLetters(t.Context(), "", "nothing", 1); !errors.Is(err, ErrNoDeadLetter) {
 		t.Error(err)
 	}
 }
 
-// A late answer settles the letter, whichever of them is written first, and once.
-func TestLettersLearnTheEnd(t *testing.T) {
+// The late outcome is reported once, whichever of letter and outcome is written first.
+func TestLateOutcomeResolvesDeadLetter(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		do      func(s *Store, l call.DeadLetter)
@@ -117,13 +119,14 @@ func TestLettersLearnTheEnd(t *testing.T) {
 		}, "", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := opened(t, filepath.Join(t.TempDir(), "x.db"))
+			s := openStore(t, filepath.Join(t.TempDir(), "x.db"))
 			dispatch(t, s, record(1))
 			var told []call.State
-			s.OnSettled(func(l call.DeadLetter) { told = append(told, l.LateOutcome) })
+			s.OnLateOutcome(func(l call.DeadLetter) { told = append(told, l.LateOutcome) })
 			test.do(s, letter(1))
 			got := readLetter(t, s, letter(1).ID)
-			if got.LateOutcome != test.outcome || string(got.LateOutput) != test.output || got.Resolved.IsZero() != (test.outcome == "") {
+			if got.LateOutcome != test.outcome || string(got.LateOutput) != test.output ||
+				got.Resolved.IsZero() != (test.outcome == "") {
 				t.Errorf("late %q %q at %v", got.LateOutcome, got.LateOutput, got.Resolved)
 			}
 			if heard := len(told) == 1 && told[0] == test.outcome; heard != (test.outcome != "") {
@@ -133,18 +136,18 @@ func TestLettersLearnTheEnd(t *testing.T) {
 	}
 }
 
-// A letter that waits for its end goes on waiting in the next relay; a call that was open when the relay died gets its
-// letter when it is given up, and a better one when its client asks for it.
-func TestLettersOfAnEarlierRelay(t *testing.T) {
+// An unresolved letter is resolved by the next relay, too. A call that was open when the relay died gets a letter when
+// it is given up, which is replaced when its client asks for it.
+func TestDeadLettersOfEarlierRelay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
-	s := opened(t, path)
+	s := openStore(t, path)
 	dispatch(t, s, record(1), record(2), record(3))
 	s.Resolve(record(1).ID, call.Unknown, nil, nil)
 	s.AddDeadLetter(letter(1), letter(1).ID)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s = opened(t, path)
+	s = openStore(t, path)
 	s.Resolve(record(1).ID, call.Executed, nil, nil)
 	s.Resolve(record(2).ID, call.Unknown, nil, nil)
 	s.Resolve(record(3).ID, call.Unknown, nil, nil)
@@ -153,13 +156,14 @@ func TestLettersOfAnEarlierRelay(t *testing.T) {
 	}
 	got := readLetter(t, s, record(2).ID)
 	var failure struct{ Code, Outcome string }
-	if err := json.Unmarshal(got.Failure, &failure); err != nil || failure.Code != "EXTENSION_LOST" || !got.Redacted || got.Arguments != nil || got.Tool != record(2).Tool {
-		t.Errorf("letter of an orphan: %+v, %v", got, err)
+	if err := json.Unmarshal(got.Failure, &failure); err != nil || failure.Code != "EXTENSION_LOST" || !got.Redacted ||
+		got.Arguments != nil || got.Tool != record(2).Tool {
+		t.Errorf("letter of an abandoned call: %+v, %v", got, err)
 	}
 	asked := letter(30)
 	s.AddDeadLetter(asked, record(3).ID)
 	if _, found, err := s.DeadLetter(t.Context(), record(3).ID); found || err != nil {
-		t.Error("an orphan has two letters", err)
+		t.Error("an abandoned call has two letters", err)
 	}
 	s.Resolve(record(3).ID, call.Executed, nil, nil)
 	if got := readLetter(t, s, asked.ID); got.LateOutcome != call.Executed || string(got.Arguments) != `{"id":1}` {
@@ -167,8 +171,8 @@ func TestLettersOfAnEarlierRelay(t *testing.T) {
 	}
 }
 
-func TestLettersAreBounded(t *testing.T) {
-	s := limited(t, filepath.Join(t.TempDir(), "x.db"), Limits{Letters: 3, LetterAge: time.Hour})
+func TestDeadLettersArePruned(t *testing.T) {
+	s := openLimited(t, filepath.Join(t.TempDir(), "x.db"), Limits{DeadLetters: 3, DeadLetterAge: time.Hour})
 	for i := range 6 {
 		l := letter(i)
 		if i == 4 {
@@ -176,8 +180,8 @@ func TestLettersAreBounded(t *testing.T) {
 		}
 		s.AddDeadLetter(l, l.ID)
 	}
-	tidy(t, s)
-	letters, err := s.DeadLetters(t.Context(), 10)
+	pruneAll(t, s)
+	letters, err := s.DeadLetters(t.Context(), "", "", 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +189,34 @@ func TestLettersAreBounded(t *testing.T) {
 	for _, l := range letters {
 		left += fmt.Sprint(string(l.ID[31:]))
 	}
-	if left != "532" && left != "53" { // depends on when the store tidied up by itself
+	if left != "532" && left != "53" { // depends on when the store pruned by itself
 		t.Error("left:", left)
+	}
+}
+
+func TestRecoveredCallsAreReportedOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	s := openStore(t, path)
+	dispatch(t, s, record(1), record(2), record(3))
+	s.Resolve(record(3).ID, call.Executed, nil, nil)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openStore(t, path)
+	var told []string
+	s.OnRecovered(func(r call.Record) {
+		told = append(told, string(r.ID[31:])+" "+string(r.State)+" "+r.Tool+" "+r.Session.Client+" "+r.ProfileID)
+	})
+	s.Resolve(record(1).ID, call.Executed, nil, nil)
+	s.Resolve(record(2).ID, call.Unknown, nil, nil)
+	s.Resolve(record(1).ID, call.Executed, nil, nil)
+	dispatch(t, s, record(4))
+	s.Resolve(record(4).ID, call.Executed, nil, nil)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"1 executed demo__click claude-code p1", "2 unknown demo__click claude-code p1"},
+		told); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// migrations bring a database from user_version i to i+1. They are never changed, only added to.
+// migrations bring a database from user_version i to i+1. A migration is never changed once it was released.
 var migrations = []string{
 	`CREATE TABLE calls (
 		id         TEXT NOT NULL UNIQUE,
@@ -38,7 +38,7 @@ var migrations = []string{
 		created INTEGER NOT NULL, -- microseconds since 1970
 		mime    TEXT NOT NULL,
 		size    INTEGER NOT NULL,
-		state   INTEGER NOT NULL  -- 0 being written, 1 whole, 2 being removed
+		state   INTEGER NOT NULL  -- 0 being written, 1 complete, 2 being removed
 	);
 	CREATE INDEX results_by_state ON results (state, created);
 	CREATE TABLE result_pieces (
@@ -48,7 +48,7 @@ var migrations = []string{
 	CREATE TABLE dead_letters (
 		n            INTEGER PRIMARY KEY,
 		id           TEXT NOT NULL UNIQUE, -- of the call
-		sent         TEXT NOT NULL,        -- id of the attempt in doubt: that of a row in calls, if the call was journalled
+		sent         TEXT NOT NULL,        -- id of the attempt in doubt, which calls may contain
 		lane         TEXT NOT NULL,
 		client       TEXT NOT NULL,
 		via          TEXT NOT NULL,
@@ -61,7 +61,7 @@ var migrations = []string{
 		attempts     INTEGER NOT NULL,
 		outcome      TEXT NOT NULL,
 		failure      BLOB,
-		resolved     INTEGER NOT NULL,     -- when the end came, late; 0 while it has not
+		resolved     INTEGER NOT NULL,     -- when the late outcome came; 0 before
 		late_outcome TEXT NOT NULL,
 		late_output  BLOB,
 		late_failure BLOB,
@@ -87,10 +87,10 @@ var migrations = []string{
 		created INTEGER NOT NULL,
 		by      TEXT NOT NULL,
 		verdict TEXT NOT NULL,    -- accepted or refused
-		content BLOB,             -- what was reviewed, compressed; NULL once a later review replaced it
+		content BLOB,             -- what was reviewed, compressed; NULL if not kept
 		PRIMARY KEY (plugin, hash)
 	);
-	CREATE TABLE switches (       -- what a person switched, and a restart must not undo
+	CREATE TABLE switches (       -- settings that a person switched, kept over restarts
 		name  TEXT NOT NULL PRIMARY KEY,
 		value TEXT NOT NULL
 	);
@@ -121,7 +121,7 @@ var migrations = []string{
 	CREATE INDEX audit_by_time ON audit (at);
 	CREATE INDEX audit_by_call ON audit (call_id);`,
 
-	`CREATE TABLE audit_head (   -- the last row of the audit log, so that it shows when the end of it is gone
+	`CREATE TABLE audit_head (   -- the last row of the audit log, so that a missing end is found
 		one  INTEGER PRIMARY KEY CHECK (one = 1),
 		n    INTEGER NOT NULL,
 		hash BLOB NOT NULL
@@ -134,7 +134,7 @@ var migrations = []string{
 	ALTER TABLE audit RENAME COLUMN lane TO session;`,
 }
 
-// auditVersion is from which version on the audit log can be read as it is.
+// auditVersion is the first version whose audit log this program can read without a migration.
 const auditVersion = 5
 
 // migrate runs the migrations a database lacks, each in a transaction with its number.
@@ -144,12 +144,14 @@ func migrate(ctx context.Context, conn *sql.Conn) error {
 		return fmt.Errorf("it is not a tabrelay database, or is damaged (move it away and start again): %w", err)
 	}
 	if version > len(migrations) {
-		return fmt.Errorf("it was written by a newer tabrelay (version %d of its tables, this one knows %d): update tabrelay", version, len(migrations))
+		return fmt.Errorf("it was written by a newer tabrelay (version %d of its tables, this one knows %d): update "+
+			"tabrelay",
+			version, len(migrations))
 	}
 	for ; version < len(migrations); version++ {
 		script := fmt.Sprintf("BEGIN IMMEDIATE; %s PRAGMA user_version = %d; COMMIT;", migrations[version], version+1)
 		if _, err := conn.ExecContext(ctx, script); err != nil {
-			_, _ = conn.ExecContext(ctx, "ROLLBACK") // fails where nothing was begun, and then there is nothing to undo
+			_, _ = conn.ExecContext(ctx, "ROLLBACK") // fails if no transaction was begun
 			return fmt.Errorf("cannot bring its tables to version %d: %w", version+1, err)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"tabrelay/relay/call"
 )
 
-func limited(t testing.TB, path string, l Limits) *Store {
+func openLimited(t testing.TB, path string, l Limits) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), path, l, zerolog.Nop())
 	if err != nil {
@@ -31,7 +31,7 @@ func limited(t testing.TB, path string, l Limits) *Store {
 	return s
 }
 
-func stored(n, size int) call.StoredResult {
+func result(n, size int) call.StoredResult {
 	data := bytes.Repeat([]byte(fmt.Sprintf("%07d,", n)), size/8+1)[:size]
 	return call.StoredResult{
 		ID: fmt.Sprintf("r%d", n), CallID: record(n).ID, Session: record(n).Session, Tool: "demo__list",
@@ -39,12 +39,12 @@ func stored(n, size int) call.StoredResult {
 	}
 }
 
-func TestResultsAreKeptWhole(t *testing.T) {
+func TestResultsSurviveRestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tabrelay.db")
-	s := opened(t, path)
+	s := openStore(t, path)
 	var want []call.StoredResult
 	for i, size := range []int{0, 1, pieceBytes - 1, pieceBytes, pieceBytes + 1, 10 << 20} {
-		r := stored(i, size)
+		r := result(i, size)
 		if err := s.KeepResult(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
@@ -67,33 +67,33 @@ func TestResultsAreKeptWhole(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		s = opened(t, path)
+		s = openStore(t, path)
 	}
 	if _, found, err := s.Result(t.Context(), "r17"); found || err != nil {
 		t.Error(found, err)
 	}
 }
 
-// The oldest results go first, and at the latest when they are too old. What is being written cannot be read.
-func TestResultsMakeRoom(t *testing.T) {
-	s := limited(t, filepath.Join(t.TempDir(), "x.db"), Limits{ResultBytes: 10 << 20, ResultAge: time.Hour})
-	old := stored(0, 100)
+// The oldest results are removed first; those beyond the age limit always.
+func TestOldestResultsArePruned(t *testing.T) {
+	s := openLimited(t, filepath.Join(t.TempDir(), "x.db"), Limits{ResultBytes: 10 << 20, ResultAge: time.Hour})
+	old := result(0, 100)
 	old.Created = time.Now().Add(-2 * time.Hour)
-	for _, r := range []call.StoredResult{old, stored(1, 5<<20), stored(2, 4<<20), stored(3, 3<<20)} {
+	for _, r := range []call.StoredResult{old, result(1, 5<<20), result(2, 4<<20), result(3, 3<<20)} {
 		if err := s.KeepResult(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.KeepResult(t.Context(), stored(4, 11<<20)); !errors.Is(err, ErrNoRoom) {
+	if err := s.KeepResult(t.Context(), result(4, 11<<20)); !errors.Is(err, ErrNoRoom) {
 		t.Error("more than everything was kept:", err)
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.KeepResult(gone, stored(5, 1<<20)); err == nil {
+	if err := s.KeepResult(gone, result(5, 1<<20)); err == nil {
 		t.Error("a result was kept for a call that had ended")
 	}
 	s.settle()
-	tidy(t, s)
+	pruneAll(t, s)
 	var left []string
 	for i := range 6 {
 		if _, found, err := s.Result(t.Context(), fmt.Sprintf("r%d", i)); err != nil {
@@ -117,8 +117,8 @@ func TestResultsMakeRoom(t *testing.T) {
 	}
 }
 
-// tidy has the store remove everything that is to go.
-func tidy(t *testing.T, s *Store) {
+// pruneAll runs rounds of pruning until there is nothing more to remove.
+func pruneAll(t *testing.T, s *Store) {
 	t.Helper()
 	if err := s.do(t.Context(), func(w *writer) error {
 		for w.prune() {
@@ -129,15 +129,18 @@ func tidy(t *testing.T, s *Store) {
 	}
 }
 
-// A relay that dies while it writes a result leaves nothing behind that could be read.
-func TestHalfAResultIsNone(t *testing.T) {
+// A relay that dies while it writes a result leaves nothing that could be read.
+func TestIncompleteResultIsNotReadable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
-	s := opened(t, path)
-	n, err := s.beginResult(t.Context(), stored(1, 300<<10))
+	s := openStore(t, path)
+	n, err := s.beginResult(t.Context(), result(1, 300<<10))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.do(t.Context(), func(w *writer) error { return w.exec(insertPiece, n*maxPieces, []byte("half")) }); err != nil {
+	if err := s.do(t.Context(), func(w *writer) error {
+		return w.exec(insertPiece, n*maxPieces,
+			[]byte("half"))
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if _, found, err := s.Result(t.Context(), "r1"); found || err != nil {
@@ -146,28 +149,28 @@ func TestHalfAResultIsNone(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s = opened(t, path)
-	tidy(t, s)
+	s = openStore(t, path)
+	pruneAll(t, s)
 	if _, found, err := s.Result(t.Context(), "r1"); found || err != nil {
 		t.Error("half a result was read after a restart", err)
 	}
-	if err := s.KeepResult(t.Context(), stored(1, 10)); err != nil {
+	if err := s.KeepResult(t.Context(), result(1, 10)); err != nil {
 		t.Error("its place is not free:", err)
 	}
 }
 
-// BenchmarkDispatchBesideResult says how long the journal takes to record a call while 10 MiB results are written.
+// BenchmarkDispatchBesideResult measures how long the journal takes to record a call while 10 MiB results are written.
 func BenchmarkDispatchBesideResult(b *testing.B) {
 	for _, busy := range []bool{false, true} {
 		b.Run(fmt.Sprintf("results=%v", busy), func(b *testing.B) {
-			s := limited(b, filepath.Join(b.TempDir(), "x.db"), Limits{ResultBytes: 64 << 20})
+			s := openLimited(b, filepath.Join(b.TempDir(), "x.db"), Limits{ResultBytes: 64 << 20})
 			ctx, cancel := context.WithCancel(b.Context())
 			var wg sync.WaitGroup
 			kept := 0
 			if busy {
 				wg.Go(func() {
 					for ; ctx.Err() == nil; kept++ {
-						_ = s.KeepResult(ctx, stored(kept, 10<<20))
+						_ = s.KeepResult(ctx, result(kept, 10<<20))
 					}
 				})
 			}
@@ -185,5 +188,78 @@ func BenchmarkDispatchBesideResult(b *testing.B) {
 			b.ReportMetric(float64(took[len(took)-1].Microseconds()), "max-us")
 			b.ReportMetric(float64(kept), "results")
 		})
+	}
+}
+
+// KeepResult does not wait for the disk; Close does.
+func TestUnwrittenResultsAreReadable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	s := openStore(t, path)
+	held, release := make(chan struct{}), make(chan struct{})
+	go func() {
+		_ = s.do(t.Context(), func(*writer) error { close(held); <-release; return nil }) // the disk is slow
+	}()
+	<-held
+	for i := range 3 {
+		if err := s.KeepResult(t.Context(), result(i, 300<<10)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, found, err := s.Result(t.Context(), "r1")
+	if err != nil || !found || int64(len(got.Data)) != got.Size {
+		t.Errorf("%v %v: %d bytes of %d", found, err, len(got.Data), got.Size)
+	}
+	if s.writeLater(result(3, maxUnwritten)) {
+		t.Error("more than memory allows was put off")
+	}
+	close(release)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.KeepResult(t.Context(), result(4, 1)); err == nil {
+		t.Error("a result was kept after the end")
+	}
+	s = openStore(t, path)
+	for _, id := range []string{"r0", "r1", "r2"} {
+		if r, found, err := s.Result(t.Context(), id); !found || err != nil || len(r.Data) != 300<<10 {
+			t.Errorf("%s: %v %v, %d bytes", id, found, err, len(r.Data))
+		}
+	}
+}
+
+// After a failed write the next KeepResult waits for its own write.
+func TestFailedWriteIsReportedToNextCall(t *testing.T) {
+	s := openStore(t, filepath.Join(t.TempDir(), "x.db"))
+	rename := func(from, to string) {
+		if err := s.do(t.Context(), func(w *writer) error {
+			return w.exec("ALTER TABLE " + from + " RENAME TO " +
+				to)
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rename("result_pieces", "away")
+	for i, fails := range []bool{false, true, true} {
+		if err := s.KeepResult(t.Context(), result(i, 100)); (err != nil) != fails {
+			t.Errorf("%d: %v", i, err)
+		}
+		s.settle()
+	}
+	rename("away", "result_pieces")
+	if err := s.KeepResult(t.Context(), result(3, 100)); err != nil {
+		t.Error(err)
+	}
+	if s.unwritten.failing {
+		t.Error("it works again, and results still are not put off")
+	}
+}
+
+// settle waits until no result is unwritten.
+func (s *Store) settle() {
+	s.unwritten.mu.Lock()
+	writing := s.unwritten.writing
+	s.unwritten.mu.Unlock()
+	if writing != nil {
+		<-writing
 	}
 }

@@ -9,11 +9,12 @@ import (
 )
 
 func TestReviewsKeepOneContent(t *testing.T) {
-	s := opened(t, filepath.Join(t.TempDir(), "test.db"))
+	s := openStore(t, filepath.Join(t.TempDir(), "test.db"))
 	at := time.UnixMicro(1_700_000_000_000_000).UTC()
 	add := func(hash string, verdict Verdict, content []byte) {
 		t.Helper()
-		if err := s.AddReview(t.Context(), Review{Plugin: "shop", Hash: hash, Created: at, By: "panel", Verdict: verdict}, content); err != nil {
+		if err := s.AddReview(t.Context(), Review{Plugin: "shop", Hash: hash, Created: at, By: "panel",
+			Verdict: verdict}, content); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -32,7 +33,7 @@ func TestReviewsKeepOneContent(t *testing.T) {
 	add("c", Accepted, []byte("third"))
 	kept("c", "third")
 
-	// The first one serves again.
+	// The first content is used again.
 	keep := func(plugin, hash string) {
 		t.Helper()
 		if err := s.KeepContent(t.Context(), plugin, hash, []byte("again")); err != nil {
@@ -50,7 +51,7 @@ func TestReviewsKeepOneContent(t *testing.T) {
 		t.Errorf("the first is kept: %+v, %v", list, err)
 	}
 
-	// Consent is withdrawn.
+	// The acceptance is withdrawn.
 	add("a", Refused, nil)
 	kept("", "")
 

@@ -10,80 +10,62 @@ import (
 	"tabrelay/relay/call"
 )
 
-// Rules returns the permissions of the person that have not ended, in the order of their targets.
-func (s *Store) Rules(ctx context.Context) (list []call.Rule, err error) {
-	err = s.do(ctx, func(w *writer) error {
-		list = nil
-		if err := w.exec(`DELETE FROM rules WHERE until <> 0 AND until <= ?`, time.Now().UnixMicro()); err != nil {
-			return err
+const (
+	expireRules = `DELETE FROM rules WHERE until <> 0 AND until <= ?`
+	findRules   = `SELECT target, client, mode, until, created, by FROM rules ORDER BY target, client`
+	putRule     = `INSERT OR REPLACE INTO rules (target, client, mode, until, created, by) VALUES (?, ?, ?, ?, ?, ?)`
+	removeRule  = `DELETE FROM rules WHERE target = ? AND client = ?`
+
+	findSwitch = `SELECT value FROM switches WHERE name = ?`
+	putSwitch  = `INSERT OR REPLACE INTO switches (name, value) VALUES (?, ?)`
+)
+
+// Rules returns the permission rules that have not expired, in the order of their targets.
+func (s *Store) Rules(ctx context.Context) ([]call.Rule, error) {
+	rules, err := read(ctx, s, func(w *writer) ([]call.Rule, error) {
+		if err := w.exec(expireRules, time.Now().UnixMicro()); err != nil {
+			return nil, err
 		}
-		rows, err := w.conn.QueryContext(context.Background(), `SELECT target, client, mode, until, created, by FROM rules ORDER BY target, client`)
-		if err != nil {
-			return err
-		}
-		defer rows.Close() // its error is that of rows.Err
-		for rows.Next() {
-			var r call.Rule
+		return list(w.conn, findRules, nil, func(rows *sql.Rows) (r call.Rule, err error) {
 			var until, created int64
-			if err := rows.Scan(&r.Target, &r.Client, &r.Mode, &until, &created, &r.By); err != nil {
-				return err
-			}
-			r.Created = time.UnixMicro(created).UTC()
+			err = rows.Scan(&r.Target, &r.Client, &r.Mode, &until, &created, &r.By)
+			r.Created = timeOf(created).UTC()
 			if until != 0 {
-				r.Until = time.UnixMicro(until).UTC()
+				r.Until = timeOf(until).UTC()
 			}
-			list = append(list, r)
-		}
-		return rows.Err()
+			return r, err
+		})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("the permissions cannot be read: %w", err)
 	}
-	return list, nil
+	return rules, nil
 }
 
-// SetRule writes a permission down, in place of one of the same target and client.
+// SetRule records a rule, in place of one of the same target and client.
 func (s *Store) SetRule(ctx context.Context, r call.Rule) error {
-	var until int64
-	if !r.Until.IsZero() {
-		until = r.Until.UnixMicro()
-	}
 	return s.do(ctx, func(w *writer) error {
-		return w.exec(`INSERT INTO rules (target, client, mode, until, created, by) VALUES (?, ?, ?, ?, ?, ?)
-			ON CONFLICT (target, client) DO UPDATE SET mode = excluded.mode, until = excluded.until, created = excluded.created, by = excluded.by`,
-			r.Target, r.Client, string(r.Mode), until, r.Created.UnixMicro(), r.By)
+		return w.exec(putRule, r.Target, r.Client, string(r.Mode), micros(r.Until), r.Created.UnixMicro(), r.By)
 	})
 }
 
-// UnsetRule takes a permission away and reports whether it was there.
-func (s *Store) UnsetRule(ctx context.Context, target, client string) (there bool, err error) {
-	err = s.do(ctx, func(w *writer) error {
-		result, err := w.conn.ExecContext(context.Background(), `DELETE FROM rules WHERE target = ? AND client = ?`, target, client)
-		if err != nil {
-			return err
-		}
-		n, err := result.RowsAffected()
-		there = n > 0
-		return err
-	})
-	return there, err
+// UnsetRule removes a rule and reports whether there was one.
+func (s *Store) UnsetRule(ctx context.Context, target, client string) (found bool, err error) {
+	n, err := read(ctx, s, func(w *writer) (int64, error) { return w.change(removeRule, target, client) })
+	return n > 0, err
 }
 
-// Switch returns what a switch is set to, empty when it never was.
+// Switch returns the value of a switch, empty when it was never set.
 func (s *Store) Switch(ctx context.Context, name string) (value string, err error) {
-	err = s.do(ctx, func(w *writer) error {
-		err := w.conn.QueryRowContext(context.Background(), `SELECT value FROM switches WHERE name = ?`, name).Scan(&value)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
+	return read(ctx, s, func(w *writer) (value string, err error) {
+		if err = w.row(findSwitch, []any{name}, &value); errors.Is(err, sql.ErrNoRows) {
+			err = nil
 		}
-		return err
+		return value, err
 	})
-	return value, err
 }
 
 // SetSwitch sets a switch.
 func (s *Store) SetSwitch(ctx context.Context, name, value string) error {
-	return s.do(ctx, func(w *writer) error {
-		return w.exec(`INSERT INTO switches (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)
-	})
+	return s.do(ctx, func(w *writer) error { return w.exec(putSwitch, name, value) })
 }

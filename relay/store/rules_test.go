@@ -10,10 +10,10 @@ import (
 	"tabrelay/relay/call"
 )
 
-// Rules survive a restart; one replaces another of the same target and client; those that ended are gone.
+// Rules survive a restart, replace others of the same target and client, and expire.
 func TestRules(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
-	s := opened(t, path)
+	s := openStore(t, path)
 	made := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 	end := time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond)
 	for _, r := range []call.Rule{
@@ -49,12 +49,12 @@ func TestRules(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	check(opened(t, path), want[1:])
+	check(openStore(t, path), want[1:])
 }
 
 func TestSwitches(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
-	s := opened(t, path)
+	s := openStore(t, path)
 	for _, want := range []string{"", "true", "false"} {
 		if want != "" {
 			if err := s.SetSwitch(t.Context(), "paused", want); err != nil {

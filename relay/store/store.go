@@ -1,9 +1,9 @@
 // Package store keeps what must survive the relay in one SQLite file: the journal of calls that change something,
-// results that were too large for an answer, and the dead letters.
+// results that were too large for a reply, dead letters, rules, reviews and the audit log.
 //
-// One goroutine owns the only connection. It takes whatever is waiting, writes it in one transaction and then tells
-// everyone who waits, so that the price of a commit is shared by all calls in flight. A commit survives the death of
-// the process; a power cut may lose the last moments, but leaves a file that is whole.
+// One goroutine owns the only connection. It takes all queued work, writes it in one transaction and then reports to
+// every caller, so that calls in flight share the price of a commit. A commit survives the death of the process; a
+// power cut may lose the last moments, but leaves a consistent file.
 package store
 
 import (
@@ -25,8 +25,8 @@ import (
 // ErrClosed is returned for work that came after Close.
 var ErrClosed = errors.New("the store is closed")
 
-// queued is how much work may wait for the writer before callers do.
-const queued = 4096
+// maxQueued is how much work may be queued before callers block.
+const maxQueued = 4096
 
 // Store is an open database. Its methods may be called concurrently.
 type Store struct {
@@ -34,33 +34,33 @@ type Store struct {
 	limits Limits
 	work   chan work // bounded, never closed
 
-	waiting waiting // results; its lock is never held while another is taken
+	unwritten writeBuffer // results; no other lock is taken while its lock is held
 
-	settled *atomic.Pointer[func(call.DeadLetter)]
-	found   *atomic.Pointer[func(call.Record)]
+	lateOutcome *atomic.Pointer[func(call.DeadLetter)]
+	recovered   *atomic.Pointer[func(call.Record)]
 
-	// door lets work in; Close locks it for good. Nothing else nests in it.
-	door   sync.RWMutex
+	// mu is held for reading while work is queued; no other lock is taken while it is held.
+	mu     sync.RWMutex
 	closed bool
-	quit   chan struct{} // closed by Close, after the door
+	quit   chan struct{} // closed by Close, after closed is set
 	done   chan struct{} // closed by the writer when it ended
 	failed error         // of closing the database; read after done
 }
 
 // Limits is how much is kept, and how long. A field that is zero has its default.
 type Limits struct {
-	ResultBytes int64         // of all results together; default 256 MiB
-	ResultAge   time.Duration // default 24 hours
-	Letters     int           // dead letters; default 1000
-	LetterAge   time.Duration // default 7 days
-	AuditRows   int           // of the audit log; default 1,000,000
-	AuditAge    time.Duration // default 90 days
+	ResultBytes   int64         // of all results together; default 256 MiB
+	ResultAge     time.Duration // default 24 hours
+	DeadLetters   int           // default 1000
+	DeadLetterAge time.Duration // default 7 days
+	AuditRows     int           // of the audit log; default 1,000,000
+	AuditAge      time.Duration // default 90 days
 }
 
 func (l Limits) orDefault() Limits {
 	return Limits{
 		ResultBytes: cmp.Or(l.ResultBytes, 256<<20), ResultAge: cmp.Or(l.ResultAge, 24*time.Hour),
-		Letters: cmp.Or(l.Letters, 1000), LetterAge: cmp.Or(l.LetterAge, 7*24*time.Hour),
+		DeadLetters: cmp.Or(l.DeadLetters, 1000), DeadLetterAge: cmp.Or(l.DeadLetterAge, 7*24*time.Hour),
 		AuditRows: cmp.Or(l.AuditRows, 1_000_000), AuditAge: cmp.Or(l.AuditAge, 90*24*time.Hour),
 	}
 }
@@ -75,10 +75,14 @@ func Open(ctx context.Context, path string, limits Limits, log zerolog.Logger) (
 	}
 	w, err := prepare(ctx, conn, limits)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("cannot use %s: %w", filepath.Base(path), err), conn.Close(), db.Close())
+		err = fmt.Errorf("cannot use %s: %w", filepath.Base(path), err)
+		return nil, errors.Join(err, conn.Close(), db.Close())
 	}
 	w.db, w.log = db, log
-	s := &Store{log: log, limits: limits, settled: &w.settled, found: &w.found, work: make(chan work, queued), quit: make(chan struct{}), done: make(chan struct{})}
+	s := &Store{
+		log: log, limits: limits, lateOutcome: &w.lateOutcome, recovered: &w.recovered,
+		work: make(chan work, maxQueued), quit: make(chan struct{}), done: make(chan struct{}),
+	}
 	go func() {
 		defer close(s.done)
 		w.run(s.work, s.quit)
@@ -87,31 +91,31 @@ func Open(ctx context.Context, path string, limits Limits, log zerolog.Logger) (
 	return s, nil
 }
 
-// OnSettled makes the store tell listener when the end of a dead letter's call came late: whose it is, what was called,
-// where, and LateOutcome. It must not block, nor wait for the store.
-func (s *Store) OnSettled(listener func(call.DeadLetter)) { s.settled.Store(&listener) }
+// OnLateOutcome sets the listener for dead letters whose call turned out to be executed or not. It gets the letter's
+// session, tool, place and LateOutcome. It must neither block nor wait for the store.
+func (s *Store) OnLateOutcome(listener func(call.DeadLetter)) { s.lateOutcome.Store(&listener) }
 
-// OnRecovered makes the store tell listener when the end of a call became known, or was given up, that an earlier relay
-// had left open. It must not block, nor wait for the store.
-func (s *Store) OnRecovered(listener func(call.Record)) { s.found.Store(&listener) }
+// OnRecovered sets the listener for calls that an earlier relay left open and whose outcome is now known or given up.
+// It must neither block nor wait for the store.
+func (s *Store) OnRecovered(listener func(call.Record)) { s.recovered.Store(&listener) }
 
-// Close writes what is waiting and closes the database. It may be called more than once, and waits every time.
+// Close writes what is queued and closes the database. It may be called more than once, and waits every time.
 func (s *Store) Close() error {
-	s.waiting.close()
-	s.door.Lock()
+	s.unwritten.close()
+	s.mu.Lock()
 	if !s.closed {
 		s.closed = true
 		close(s.quit)
 	}
-	s.door.Unlock()
+	s.mu.Unlock()
 	<-s.done
 	return s.failed
 }
 
-// enter hands work to the writer. It waits while the queue is full, but not longer than the context lives.
-func (s *Store) enter(ctx context.Context, w work) error {
-	s.door.RLock()
-	defer s.door.RUnlock()
+// enqueue hands work to the writer. It blocks while the queue is full, but not longer than the context lives.
+func (s *Store) enqueue(ctx context.Context, w work) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
 	if s.closed {
 		return ErrClosed
 	}
@@ -123,16 +127,40 @@ func (s *Store) enter(ctx context.Context, w work) error {
 	}
 }
 
-// do hands work over and waits until it is committed.
+// do has work done and waits until it is committed.
 func (s *Store) do(ctx context.Context, run func(*writer) error) error {
-	answer := make(chan error, 1)
-	if err := s.enter(ctx, work{run: run, done: func(err error) { answer <- err }}); err != nil {
+	result := make(chan error, 1)
+	if err := s.enqueue(ctx, work{run: run, done: func(err error) { result <- err }}); err != nil {
 		return err
 	}
 	select {
-	case err := <-answer:
+	case err := <-result:
 		return err
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// doLater has work done without waiting for it; Close waits. A failure is logged.
+func (s *Store) doLater(failure string, id call.ID, run func(*writer) error) {
+	report := func(err error) {
+		if err != nil {
+			s.log.Error().Err(err).Str("correlationId", string(id)).Msg(failure)
+		}
+	}
+	report(s.enqueue(context.Background(), work{run: run, done: report}))
+}
+
+// read has something read in turn with the writes, so that it sees every write that was queued before it.
+func read[T any](ctx context.Context, s *Store, query func(*writer) (T, error)) (value T, err error) {
+	result := make(chan T, 1) // when ctx ends first, nobody receives
+	err = s.do(ctx, func(w *writer) error {
+		v, err := query(w)
+		result <- v
+		return err
+	})
+	if err == nil {
+		value = <-result
+	}
+	return value, err
 }

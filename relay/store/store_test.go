@@ -20,7 +20,7 @@ import (
 	"tabrelay/relay/call"
 )
 
-func opened(t testing.TB, path string) *Store {
+func openStore(t testing.TB, path string) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), path, Limits{}, zerolog.Nop())
 	if err != nil {
@@ -62,13 +62,14 @@ func find(t testing.TB, s *Store, id call.ID) call.Record {
 
 func TestJournal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tabrelay.db")
-	s := opened(t, path)
+	s := openStore(t, path)
 	dispatch(t, s, record(1), record(2), record(3))
 	s.Resolve(record(1).ID, call.Executed, json.RawMessage(`{"ok":true}`), nil)
 	s.Resolve(record(2).ID, call.Unknown, nil, json.RawMessage(`{"code":"EXTENSION_LOST"}`))
 
 	one := find(t, s, record(1).ID)
-	if one.State != call.Executed || string(one.Output) != `{"ok":true}` || one.Failure != nil || one.Resolved.IsZero() {
+	if one.State != call.Executed || string(one.Output) != `{"ok":true}` || one.Failure != nil ||
+		one.Resolved.IsZero() {
 		t.Errorf("an executed call reads back as %+v", one)
 	}
 	open, err := s.OpenCalls(t.Context())
@@ -92,14 +93,14 @@ func TestJournal(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s = opened(t, path)
+	s = openStore(t, path)
 	three := find(t, s, record(3).ID)
 	if three.State != call.Recovering || !three.Resolved.IsZero() {
 		t.Errorf("after a restart, an open call reads back as %+v", three)
 	}
 }
 
-func TestResolveKeepsWhatIsCertain(t *testing.T) {
+func TestCertainOutcomeIsFinal(t *testing.T) {
 	tests := []struct {
 		states []call.State
 		want   call.State
@@ -111,7 +112,7 @@ func TestResolveKeepsWhatIsCertain(t *testing.T) {
 		{[]call.State{call.Recovering}, call.Recovering, true},
 		{[]call.State{call.Recovering, call.NotExecuted}, call.NotExecuted, false},
 	}
-	s := opened(t, filepath.Join(t.TempDir(), "x.db"))
+	s := openStore(t, filepath.Join(t.TempDir(), "x.db"))
 	for i, test := range tests {
 		r := record(i)
 		dispatch(t, s, r)
@@ -125,7 +126,7 @@ func TestResolveKeepsWhatIsCertain(t *testing.T) {
 }
 
 func TestResolveCopiesAndBoundsOutput(t *testing.T) {
-	s := opened(t, filepath.Join(t.TempDir(), "x.db"))
+	s := openStore(t, filepath.Join(t.TempDir(), "x.db"))
 	dispatch(t, s, record(1), record(2))
 	output := json.RawMessage(`"abc"`)
 	s.Resolve(record(1).ID, call.Executed, output, nil)
@@ -139,9 +140,9 @@ func TestResolveCopiesAndBoundsOutput(t *testing.T) {
 	}
 }
 
-func TestCloseLosesNothing(t *testing.T) {
+func TestCloseWritesQueuedWork(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
-	s := opened(t, path)
+	s := openStore(t, path)
 	const calls = 300
 	var wg sync.WaitGroup
 	for i := range calls {
@@ -160,7 +161,7 @@ func TestCloseLosesNothing(t *testing.T) {
 	if err := s.Dispatch(t.Context(), record(calls)); !errors.Is(err, ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
-	s = opened(t, path)
+	s = openStore(t, path)
 	if open, err := s.OpenCalls(t.Context()); err != nil || len(open) > 0 {
 		t.Errorf("%d calls are open after Close, %v", len(open), err)
 	}
@@ -169,19 +170,19 @@ func TestCloseLosesNothing(t *testing.T) {
 	}
 }
 
-// TestKilled proves durability with a process of its own that is killed right after Dispatch returned.
-func TestKilled(t *testing.T) {
+// A process of its own is killed right after Dispatch returned.
+func TestKilledRelayLosesNoCommittedCall(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	if os.Getenv("TABRELAY_STORE_TEST") != "" {
 		dieAfterDispatch(t, os.Getenv("TABRELAY_STORE_TEST"))
 	}
-	c := exec.Command(os.Args[0], "-test.run=^TestKilled$")
+	c := exec.Command(os.Args[0], "-test.run=^TestKilledRelayLosesNoCommittedCall$")
 	c.Env = append(os.Environ(), "TABRELAY_STORE_TEST="+path)
 	out, err := c.CombinedOutput()
 	if !strings.Contains(string(out), "dispatched") || err == nil {
 		t.Fatalf("the other process: %v\n%s", err, out)
 	}
-	if got := find(t, opened(t, path), record(1).ID); got.State != call.Recovering {
+	if got := find(t, openStore(t, path), record(1).ID); got.State != call.Recovering {
 		t.Errorf("the call is %s", got.State)
 	}
 }
@@ -200,9 +201,9 @@ func dieAfterDispatch(t *testing.T, path string) {
 	select {}
 }
 
-func TestPrune(t *testing.T) {
+func TestCallsArePruned(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
-	s := opened(t, path)
+	s := openStore(t, path)
 	now := time.Now()
 	old, open, young := record(1), record(2), record(3)
 	old.Dispatched, open.Dispatched, young.Dispatched = now.Add(-8*24*time.Hour), now.Add(-8*24*time.Hour), now
@@ -211,7 +212,8 @@ func TestPrune(t *testing.T) {
 	s.Resolve(young.ID, call.Executed, json.RawMessage(`1`), nil)
 	if err := s.do(t.Context(), func(w *writer) error {
 		w.prune()
-		_, err := w.conn.ExecContext(context.Background(), "UPDATE calls SET resolved = ? WHERE id = ?", now.Add(-2*time.Hour).UnixMicro(), string(young.ID))
+		_, err := w.conn.ExecContext(context.Background(), "UPDATE calls SET resolved = ? WHERE id = ?",
+			now.Add(-2*time.Hour).UnixMicro(), string(young.ID))
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -233,14 +235,14 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-func TestOpenRefuses(t *testing.T) {
+func TestOpenRefusesDamagedFiles(t *testing.T) {
 	dir := t.TempDir()
 	garbage := filepath.Join(dir, "garbage.db")
 	if err := os.WriteFile(garbage, []byte(strings.Repeat("not a database ", 500)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	newer := filepath.Join(dir, "newer.db")
-	s := opened(t, newer)
+	s := openStore(t, newer)
 	if err := s.do(t.Context(), func(w *writer) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +273,8 @@ func TestOpenRefuses(t *testing.T) {
 		newer:                                "newer tabrelay",
 		filepath.Join(dir, "no", "where"):    "no such file",
 	} {
-		if s, err := Open(t.Context(), path, Limits{}, zerolog.Nop()); err == nil || !strings.Contains(err.Error(), want) {
+		if s, err := Open(t.Context(), path, Limits{}, zerolog.Nop()); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, %v, want an error with %q", path, s, err, want)
 		}
 	}
@@ -294,7 +297,7 @@ func TestFileIsPrivate(t *testing.T) {
 		t.Skip("Windows has no such modes")
 	}
 	dir := t.TempDir()
-	s := opened(t, filepath.Join(dir, "x.db"))
+	s := openStore(t, filepath.Join(dir, "x.db"))
 	dispatch(t, s, record(1))
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -309,7 +312,7 @@ func TestFileIsPrivate(t *testing.T) {
 
 func BenchmarkOpen(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "x.db")
-	if err := opened(b, path).Close(); err != nil {
+	if err := openStore(b, path).Close(); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
@@ -339,7 +342,7 @@ func BenchmarkCreate(b *testing.B) {
 func BenchmarkDispatch(b *testing.B) {
 	for _, inFlight := range []int{1, 8, 32} {
 		b.Run(fmt.Sprint(inFlight), func(b *testing.B) {
-			s := opened(b, filepath.Join(b.TempDir(), "x.db"))
+			s := openStore(b, filepath.Join(b.TempDir(), "x.db"))
 			b.ReportAllocs()
 			b.SetParallelism(max(1, inFlight/runtime.GOMAXPROCS(0)))
 			var mu sync.Mutex
