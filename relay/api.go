@@ -2,8 +2,6 @@ package relay
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +12,7 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/policy"
+	"tabrelay/relay/random"
 	"tabrelay/relay/registry"
 )
 
@@ -84,7 +83,7 @@ func (r *Relay) callTool(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	session, _ := sender(req.Context())
-	id := newCallID()
+	id := call.ID(random.Hex(16))
 	r.carryOut(w, req, id, func(ctx context.Context, progress func(call.Progress)) (*call.Result, *fault.Error) {
 		return r.calls.Do(ctx, call.Call{
 			ID: id, Session: session, Tool: name, Arguments: ask.Arguments, Timeout: time.Duration(ask.TimeoutMs) * time.Millisecond,
@@ -137,12 +136,6 @@ func (a *Ask) parse(body []byte) (wrong string) {
 		}
 	}
 	return ""
-}
-
-func newCallID() call.ID {
-	b := make([]byte, 16)
-	_, _ = rand.Read(b) // never fails since Go 1.24
-	return call.ID(hex.EncodeToString(b))
 }
 
 // stopNow ends the relay, after the answer.

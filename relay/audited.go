@@ -11,6 +11,7 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/front"
+	"tabrelay/relay/random"
 )
 
 // resources is what the front reads, and all of what the set of resources can do.
@@ -48,12 +49,12 @@ func readingID(ctx context.Context) call.ID {
 	if id, ok := ctx.Value(readingKey{}).(call.ID); ok {
 		return id
 	}
-	return newCallID()
+	return call.ID(random.Hex(16))
 }
 
 // Read implements front.Resources.
 func (a audited) Read(ctx context.Context, s call.Session, uri string) ([]call.ResourceContents, *fault.Error) {
-	e := call.Entry{Kind: call.EntryCall, Session: s, Tool: reading(uri), Plugin: relayName, Arguments: uriArgument(uri), Outcome: "returned", CallID: newCallID()}
+	e := call.Entry{Kind: call.EntryCall, Session: s, Tool: reading(uri), Plugin: relayName, Arguments: uriArgument(uri), Outcome: "returned", CallID: call.ID(random.Hex(16))}
 	began := time.Now()
 	contents, failure := a.resources.Read(context.WithValue(ctx, readingKey{}, e.CallID), s, uri)
 	e.Duration = time.Since(began)

@@ -30,7 +30,9 @@
 //   - call: the nouns that cross borders. No behaviour.
 //   - lock: mutexes; in tests their order is checked, and that none is held over a file or the database.
 //   - event: what the relay tells about itself while it runs.
-//   - rawjson, match, loopback: members of JSON without decoding it; URL match patterns; requests of this machine.
+//   - clip, random: the beginning of a long text; ids and secrets.
+//   - rawjson: reads JSON, and finds members of it without decoding the rest.
+//   - match, loopback: URL match patterns; requests of this machine.
 //   - throttle: slows down who keeps failing to prove who they are.
 //   - cursor: the opaque cursors of paged lists.
 //   - fault: the error value, the one table of codes, what a page may say, and how it is rendered.

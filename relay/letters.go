@@ -11,6 +11,7 @@ import (
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/policy"
+	"tabrelay/relay/random"
 	"tabrelay/relay/registry"
 	"tabrelay/relay/store"
 )
@@ -167,7 +168,7 @@ func unreadable(err error) *fault.Error {
 // replay repeats a call: with an id of its own, that of who asks, and everything a first call would meet.
 func (r *Relay) replay(ctx context.Context, l *call.DeadLetter, c call.Call) (*call.Result, *fault.Error) {
 	again := call.Call{
-		ID: newCallID(), Session: c.Session, Tool: l.Tool, Arguments: l.Arguments, Progress: c.Progress, Log: c.Log, MaxBytes: c.MaxBytes, Ask: c.Ask, ReplayOf: l.ID,
+		ID: call.ID(random.Hex(16)), Session: c.Session, Tool: l.Tool, Arguments: l.Arguments, Progress: c.Progress, Log: c.Log, MaxBytes: c.MaxBytes, Ask: c.Ask, ReplayOf: l.ID,
 		Note: c.Note, Consent: c.Consent,
 	}
 	again.Confirm = func(ctx context.Context, asked bool) error {

@@ -15,6 +15,7 @@ import (
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/join"
+	"tabrelay/relay/random"
 	"tabrelay/relay/wire"
 )
 
@@ -27,7 +28,7 @@ var (
 // use calls a built-in tool as a client.
 func use(t *testing.T, r *Relay, c call.Call, tool, arguments string) (answer map[string]any, f *fault.Error) {
 	t.Helper()
-	c.ID, c.Tool, c.Arguments = newCallID(), tool, json.RawMessage(arguments)
+	c.ID, c.Tool, c.Arguments = call.ID(random.Hex(16)), tool, json.RawMessage(arguments)
 	result, f := r.calls.Do(t.Context(), c)
 	if f != nil {
 		return nil, f
@@ -191,14 +192,14 @@ func TestReadResult(t *testing.T) {
 		c.Started()
 		c.Return(json.RawMessage(`{"rows":[` + strings.TrimSuffix(strings.Repeat(`{"n":1,"text":"abcdefghijklmnopqrstuvwxyz"},`, 5000), ",") + `]}`))
 	})
-	result, f := r.calls.Do(t.Context(), call.Call{ID: newCallID(), Session: ann, Tool: "shop__read"})
+	result, f := r.calls.Do(t.Context(), call.Call{ID: call.ID(random.Hex(16)), Session: ann, Tool: "shop__read"})
 	if f != nil || result.Meta.ResultID == "" {
 		t.Fatal(result, f)
 	}
 	seen, offset := 0, "0"
 	for pieces := 0; ; pieces++ {
 		read, f := r.calls.Do(t.Context(), call.Call{
-			ID: newCallID(), Session: bob, Tool: "relay__read_result", Arguments: json.RawMessage(`{"id":"` + result.Meta.ResultID + `","arrayPath":".rows","offset":` + offset + `}`),
+			ID: call.ID(random.Hex(16)), Session: bob, Tool: "relay__read_result", Arguments: json.RawMessage(`{"id":"` + result.Meta.ResultID + `","arrayPath":".rows","offset":` + offset + `}`),
 		})
 		if f != nil {
 			t.Fatal(f)

@@ -17,6 +17,7 @@ import (
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/join"
 	"tabrelay/relay/plugin"
+	"tabrelay/relay/random"
 	"tabrelay/relay/wire"
 )
 
@@ -89,7 +90,7 @@ func TestMetricsOfARelay(t *testing.T) {
 		}
 	})
 	do := func(what string) {
-		_, _ = r.calls.Do(t.Context(), call.Call{ID: newCallID(), Session: call.Session{ID: "l", Client: "ann"}, Tool: "shop__read", Arguments: json.RawMessage(`{"what":"` + what + `"}`)})
+		_, _ = r.calls.Do(t.Context(), call.Call{ID: call.ID(random.Hex(16)), Session: call.Session{ID: "l", Client: "ann"}, Tool: "shop__read", Arguments: json.RawMessage(`{"what":"` + what + `"}`)})
 	}
 	do("x")
 	w.metric(t, `tabrelay_browsers 1`, `tabrelay_calls_total{outcome="ok",plugin="shop"} 1`, `tabrelay_call_seconds_count{plugin="shop"} 1`, `tabrelay_inflight 0`)

@@ -20,6 +20,7 @@ import (
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/join"
 	"tabrelay/relay/plugin"
+	"tabrelay/relay/random"
 	"tabrelay/relay/resource"
 	"tabrelay/relay/wire"
 )
@@ -90,7 +91,7 @@ func begin(t *testing.T, r *Relay, s call.Session, tool, arguments string, ask f
 	t.Helper()
 	end := make(chan *fault.Error, 1)
 	go func() {
-		_, failure := r.calls.Do(t.Context(), call.Call{ID: newCallID(), Session: s, Tool: tool, Arguments: json.RawMessage(arguments), Ask: ask})
+		_, failure := r.calls.Do(t.Context(), call.Call{ID: call.ID(random.Hex(16)), Session: s, Tool: tool, Arguments: json.RawMessage(arguments), Ask: ask})
 		end <- failure
 	}()
 	return end

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
-	"unicode/utf8"
 
+	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/rawjson"
 )
@@ -105,14 +105,7 @@ func (p *previewer) end(mark string) bool {
 
 // text writes a string, cut where it is long.
 func (p *previewer) text(s string) bool {
-	s = fault.Redact(s)
-	if len(s) > mostValue {
-		at := mostValue
-		for !utf8.RuneStart(s[at]) {
-			at--
-		}
-		s = s[:at] + ellipsis
-	}
+	s = clip.Bytes(fault.Redact(s), mostValue+len(ellipsis))
 	return p.write(string(rawjson.AppendText(nil, fault.Sanitize(s))))
 }
 

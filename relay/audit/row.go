@@ -8,9 +8,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"time"
-	"unicode/utf8"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
 )
 
@@ -71,16 +71,8 @@ func RowOf(e *call.Entry, digest string, cut bool) Row {
 		ProfileID: text(e.ProfileID, mostName), Profile: text(e.Profile, mostName), TabID: int64(e.TabID), Origin: text(e.Origin, mostOrigin),
 		ArgumentsHash: digest, Arguments: preview(e.Arguments, cut),
 		Decision: text(e.Decision, mostText), DecidedBy: text(e.DecidedBy, mostName), Outcome: text(e.Outcome, mostName), Code: text(e.Code, mostName),
-		DurationMs: max(e.Duration.Milliseconds(), 0), CallID: text(string(e.CallID), mostName), Detail: text(fault.Redact(head(e.Detail)), mostText),
+		DurationMs: max(e.Duration.Milliseconds(), 0), CallID: text(string(e.CallID), mostName), Detail: text(fault.Redact(looked(e.Detail)), mostText),
 	}
-}
-
-// head is as much of a sentence as is looked at.
-func head(s string) string {
-	if len(s) > 4*mostText {
-		return s[:4*mostText]
-	}
-	return s
 }
 
 // text is one harmless line of at most so many bytes.
@@ -88,15 +80,11 @@ func text(s string, most int) string {
 	if plain(s) && len(s) <= most {
 		return s
 	}
-	if s = fault.Sanitize(head(s)); len(s) <= most {
-		return s
-	}
-	end := most - len("…")
-	for !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + "…"
+	return clip.Bytes(fault.Sanitize(looked(s)), most)
 }
+
+// looked is as much of a sentence as is looked at.
+func looked(s string) string { return s[:min(len(s), 4*mostText)] }
 
 // plain reports whether text has only printable ASCII, and nothing of it has to be looked at.
 func plain(s string) bool {

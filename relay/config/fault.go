@@ -7,6 +7,8 @@ import (
 
 	"github.com/agext/levenshtein"
 	"github.com/tailscale/hujson"
+
+	"tabrelay/relay/clip"
 )
 
 // Error is everything that is wrong with a configuration. The command line exits with 2 for it.
@@ -110,10 +112,4 @@ func excerpt(v hujson.Value) string {
 	return cut(string(v.Pack()))
 }
 
-func cut(s string) string {
-	const most = 60
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return s
-}
+func cut(s string) string { return clip.Runes(s, 60) }

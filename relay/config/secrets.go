@@ -2,7 +2,6 @@ package config
 
 import (
 	"bytes"
-	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
@@ -24,6 +23,7 @@ import (
 	"github.com/google/renameio/v2/maybe"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/random"
 	"tabrelay/relay/rawjson"
 )
 
@@ -184,7 +184,7 @@ func (s *Secrets) Revoke(name string) error {
 
 // RotatePairing makes a new pairing secret; the extension has to read it before it connects again.
 func (s *Secrets) RotatePairing() error {
-	return s.change(func(c *secretsFile) error { c.Pairing = randomHex(); return nil })
+	return s.change(func(c *secretsFile) error { c.Pairing = random.Hex(32); return nil })
 }
 
 // current is the content of the file as it is now; empty when it cannot be read.
@@ -291,7 +291,7 @@ func (s *Secrets) change(edit func(*secretsFile) error) error {
 	err := s.refresh()
 	fresh := errors.Is(err, fs.ErrNotExist)
 	if fresh {
-		s.content, err = secretsFile{Pairing: randomHex(), Local: newToken()}, nil
+		s.content, err = secretsFile{Pairing: random.Hex(32), Local: newToken()}, nil
 	}
 	if err != nil {
 		return err
@@ -341,13 +341,7 @@ func UnknownClient(name string, clients []Client) error {
 }
 
 // newToken is 256 random bits, recognizable as ours in a leaked file.
-func newToken() string { return "tabrelay_" + randomHex() }
-
-func randomHex() string {
-	b := make([]byte, 32)
-	_, _ = rand.Read(b) // never fails since Go 1.24
-	return hex.EncodeToString(b)
-}
+func newToken() string { return "tabrelay_" + random.Hex(32) }
 
 func hashed(token string) string {
 	sum := sha256.Sum256([]byte(token))

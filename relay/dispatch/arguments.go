@@ -11,6 +11,7 @@ import (
 
 	"github.com/agext/levenshtein"
 
+	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/rawjson"
 	"tabrelay/relay/registry"
@@ -119,7 +120,7 @@ func (r *run) takeTarget() *fault.Error {
 		}
 		seen[m.Name] = true
 		if expected := take(m.Value); expected != "" {
-			return invalid(m.Name, "expected "+expected+", but got "+excerpt(m.Value))
+			return invalid(m.Name, "expected "+expected+", but got "+clip.Runes(string(m.Value), 60))
 		}
 	}
 	if t.TakesInstance && r.target.instance == "" && r.target.tab == 0 {
@@ -223,12 +224,4 @@ func instances(t *registry.Tool) []string {
 
 func invalid(name, problem string) *fault.Error {
 	return fault.New(fault.ValidationError, "Invalid arguments: arguments."+name+": "+problem)
-}
-
-func excerpt(value json.RawMessage) string {
-	const most = 60
-	if runes := []rune(string(value)); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return string(value)
 }

@@ -2,8 +2,6 @@ package dispatch
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -11,6 +9,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/random"
 	"tabrelay/relay/rawjson"
 	"tabrelay/relay/result"
 	"tabrelay/relay/schema"
@@ -155,7 +154,7 @@ func (r *run) keep(data []byte, mime string) (id, lost string) {
 	}
 	ctx, cancel := context.WithTimeout(r.ctx, keepTime)
 	defer cancel()
-	id = randomID()
+	id = random.Hex(16)
 	err := r.Results.KeepResult(ctx, call.StoredResult{
 		ID: id, CallID: r.call.ID, Session: r.call.Session, Tool: r.tool.Name, Created: time.Now(), MIMEType: mime, Data: data, Size: int64(len(data)),
 	})
@@ -210,11 +209,4 @@ func link(id, tool string, size int) call.Content {
 	return rawjson.MustEncode(map[string]any{
 		"type": "resource_link", "uri": result.URI(id), "name": "result " + id, "title": "The whole result of " + tool, "mimeType": jsonText, "size": size,
 	})
-}
-
-// randomID is 128 random bits: knowing it is the permission to read the result.
-func randomID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
 }

@@ -94,7 +94,7 @@ func (r *run) attempt() (*call.Reply, *fault.Error) {
 func (r *run) resolve(s *call.Selector) (at call.Target, failure *fault.Error) {
 	ctx := r.clock.ctx
 	if ctx.Err() != nil {
-		return at, unsent(ctx)
+		return at, fault.CallEnded(ctx, "before it was sent")
 	}
 	look := func() (wait time.Duration) {
 		at, failure, wait = r.Browser.Resolve(*s)
@@ -104,7 +104,7 @@ func (r *run) resolve(s *call.Selector) (at call.Target, failure *fault.Error) {
 		return at, nil // it came in its session's order before
 	}
 	if err := r.turn.AwaitTab(ctx, r.ReconnectWait, look, r.Browser.Changed); err != nil {
-		return at, unsent(ctx)
+		return at, fault.CallEnded(ctx, "before it was sent")
 	}
 	return at, failure
 }

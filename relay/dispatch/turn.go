@@ -72,12 +72,7 @@ func (r *run) await(ctx context.Context) *fault.Error {
 		spread := time.Duration(r.Jitter() * float64(r.Limits.Wait)) // so that they do not come back together
 		return r.overloaded(max(r.Limits.Wait/2, 100*time.Millisecond)+spread, "The relay is running as many calls as it may")
 	}
-	return unsent(ctx)
-}
-
-// unsent is the failure of a call that ended while it waited.
-func unsent(ctx context.Context) *fault.Error {
-	return fault.New(fault.Cancelled, "The call ended before it was sent", fault.WithOutcome(fault.NotExecuted), fault.WithCause(context.Cause(ctx)))
+	return fault.CallEnded(ctx, "before it was sent")
 }
 
 // settle tells the breaker what the call says about its place.

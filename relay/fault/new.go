@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"context"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -26,6 +27,12 @@ func New(code Code, message string, opts ...Option) *Error {
 	}
 	e.RPCCode = e.RPC()
 	return e
+}
+
+// CallEnded is the failure of a call whose context ended before a page got it. when is a part of the sentence, such as
+// "before it was sent".
+func CallEnded(ctx context.Context, when string) *Error {
+	return New(Cancelled, "The call ended "+when, WithOutcome(NotExecuted), WithCause(context.Cause(ctx)))
 }
 
 // RPC is the number for clients that want one; it follows from the source.

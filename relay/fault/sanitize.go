@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"tabrelay/relay/clip"
 )
 
 // maxMessageBytes is how much of a message or of one hint line is kept.
@@ -37,17 +39,11 @@ func Sanitize(message string) string {
 		}
 		i += size
 	}
-	return cut(strings.ReplaceAll(b.String(), "```", "'''"))
+	return clip.Bytes(strings.ReplaceAll(b.String(), "```", "'''"), maxMessageBytes)
 }
 
 // Excerpt is the beginning of what somebody sent, on one line, for a message about it.
-func Excerpt(text string) string {
-	const most = 80 // bytes
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return Sanitize(text)
-}
+func Excerpt(text string) string { return Sanitize(clip.Bytes(text, 80)) }
 
 // Visible is a text, such as an address, without the characters that nobody sees; the others stay as they are.
 func Visible(text string) string {
@@ -95,18 +91,6 @@ func Invisible(r rune) bool {
 		return true
 	}
 	return unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
-}
-
-// cut shortens s to maxMessageBytes, the ellipsis included, at the end of a rune.
-func cut(s string) string {
-	if len(s) <= maxMessageBytes {
-		return s
-	}
-	end := maxMessageBytes - len("…")
-	for !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + "…"
 }
 
 // lines splits a hint into its harmless, non-empty lines.

@@ -9,9 +9,10 @@ import (
 	"math"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"tabrelay/relay/clip"
 )
 
 //go:embed toolerror.schema.json
@@ -263,10 +264,5 @@ func quote(value any) string {
 
 // excerpt shortens what a page sent for a log line.
 func excerpt(text string) string {
-	const most = 80
-	text = plain(text)
-	if utf8.RuneCountInString(text) <= most {
-		return text
-	}
-	return string([]rune(text)[:most]) + "…"
+	return clip.Runes(plain(text), 80)
 }

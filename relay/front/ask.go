@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/rawjson"
 )
@@ -120,7 +121,7 @@ func readAnswer(raw json.RawMessage) (call.Answer, error) {
 	case "decline", "cancel":
 		return call.Answer{Action: a.Action}, nil
 	}
-	return call.Answer{}, fmt.Errorf("the client's answer has the unknown action %q", shorten(a.Action, 40))
+	return call.Answer{}, fmt.Errorf("the client's answer has the unknown action %q", clip.Runes(a.Action, 40))
 }
 
 // flat reports what keeps a schema from being one that MCP lets a person be asked with: an object whose properties are
@@ -248,5 +249,5 @@ func failureMessage(raw json.RawMessage) string {
 	if json.Unmarshal(raw, &e) != nil || e.Message == "" {
 		return "without saying why"
 	}
-	return shorten(fault.Sanitize(e.Message), 400)
+	return clip.Runes(fault.Sanitize(e.Message), 400)
 }

@@ -2,7 +2,6 @@ package front
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -12,6 +11,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/random"
 	"tabrelay/relay/rawjson"
 )
 
@@ -137,9 +137,7 @@ func wholeNumber(raw []byte) (float64, bool) {
 
 // randomID makes the id of a call that nobody will ask for again.
 func randomID() call.ID {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return call.ID(hex.EncodeToString(b[:]))
+	return call.ID(random.Hex(16))
 }
 
 // derivedID makes the id of a stdio call from the attachment's key and the request's id, so that a client whose relay

@@ -8,6 +8,7 @@ import (
 
 	"github.com/agext/levenshtein"
 
+	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/registry"
 )
@@ -88,7 +89,7 @@ func encodeList(snapshot *registry.Snapshot, v sight) *toolList {
 
 // unknownTool says which tool the client may have meant.
 func unknownTool(name string, snapshot *registry.Snapshot, v sight) *fault.Error {
-	message := fmt.Sprintf("There is no tool named %q", shorten(name, 80))
+	message := fmt.Sprintf("There is no tool named %q", clip.Runes(name, 80))
 	best, distance := "", 1+max(2, len(name)/4)
 	for _, t := range snapshot.Tools {
 		if !v.shows(t) || len(t.Name)-len(name) > distance || len(name)-len(t.Name) > distance {
@@ -102,11 +103,4 @@ func unknownTool(name string, snapshot *registry.Snapshot, v sight) *fault.Error
 		return fault.New(fault.UnknownTool, message)
 	}
 	return fault.New(fault.UnknownTool, message, fault.WithHint(fmt.Sprintf("Did you mean %s? List the tools again and use one of them.", best)))
-}
-
-func shorten(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	return strings.ToValidUTF8(text[:n], "") + "…"
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/loopback"
 )
@@ -14,12 +15,12 @@ func (f *Front) refused(r *http.Request) *fault.Error {
 	origins := r.Header.Values("Origin")
 	for _, origin := range origins {
 		if len(origins) > 1 || !loopback.Origin(origin) && !slices.Contains(f.options.AllowedOrigins, origin) {
-			return fault.New(fault.InvalidRequest, "Requests from the origin "+shorten(origin, 80)+" are not allowed",
+			return fault.New(fault.InvalidRequest, "Requests from the origin "+clip.Runes(origin, 80)+" are not allowed",
 				fault.WithHint("Ask the person to allow this origin in the configuration, if they trust it."))
 		}
 	}
 	if !loopback.Host(r.Host) {
-		return fault.New(fault.InvalidRequest, "Requests for the host "+shorten(r.Host, 80)+" are not answered here",
+		return fault.New(fault.InvalidRequest, "Requests for the host "+clip.Runes(r.Host, 80)+" are not answered here",
 			fault.WithHint("Use 127.0.0.1 or localhost."))
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/registry"
 )
@@ -64,7 +65,7 @@ func readArguments(c call.Call, allowed ...string) (a gatewayArguments, fail *fa
 	}
 	for name := range given {
 		if !slices.Contains(allowed, name) {
-			return a, invalid(c, fmt.Sprintf("arguments: %q is not allowed; allowed are %s", shorten(name, 40), strings.Join(allowed, ", ")))
+			return a, invalid(c, fmt.Sprintf("arguments: %q is not allowed; allowed are %s", clip.Runes(name, 40), strings.Join(allowed, ", ")))
 		}
 	}
 	decoder := json.NewDecoder(bytes.NewReader(c.Arguments))
@@ -161,7 +162,7 @@ func searchTools(_ context.Context, f *Front, c call.Call) (*call.Result, *fault
 	}
 	hits := []hit{}
 	for _, t := range found[:min(limit, len(found))] {
-		hits = append(hits, hit{t.Name, t.Spec.DisplayName, shorten(t.Spec.Description, 300)})
+		hits = append(hits, hit{t.Name, t.Spec.DisplayName, clip.Runes(t.Spec.Description, 300)})
 	}
 	output, err := json.Marshal(struct {
 		Tools []hit  `json:"tools"`

@@ -15,6 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/rawjson"
 )
@@ -67,7 +68,7 @@ func unknownVersion(w http.ResponseWriter, r *http.Request, id []byte) bool {
 	if version == "" || mcp.IsValidProtocolVersion(version) {
 		return false
 	}
-	fail := fault.New(fault.UnsupportedVersion, "The protocol version "+shorten(version, 40)+" is not supported",
+	fail := fault.New(fault.UnsupportedVersion, "The protocol version "+clip.Runes(version, 40)+" is not supported",
 		fault.WithHint("Use one of "+strings.Join(mcp.ValidProtocolVersions, ", ")+"."))
 	writeJSON(w, http.StatusBadRequest, refuse(id, fail, false))
 	return true

@@ -14,6 +14,7 @@ import (
 
 	"slices"
 	"tabrelay/relay/call"
+	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/rawjson"
 	"tabrelay/relay/registry"
@@ -311,7 +312,7 @@ func (f *Front) translate(x *exchange, m *message, e mcp.JSONRPCErrorDetails) re
 	case mcp.INVALID_PARAMS:
 		code = fault.InvalidParams
 	case mcp.INVALID_REQUEST: // the request itself is in order, so it is the params that do not decode
-		return x.refuse(fault.New(fault.InvalidParams, "The params of "+shorten(m.method, 60)+" do not have the form that the method asks for"))
+		return x.refuse(fault.New(fault.InvalidParams, "The params of "+clip.Runes(m.method, 60)+" do not have the form that the method asks for"))
 	case mcp.INTERNAL_ERROR:
 		f.options.Log.Error().Str("method", m.method).Str("error", e.Message).Msg("mcp-go failed")
 		return x.refuse(fault.New(fault.InternalError, "internal error"))

@@ -117,7 +117,7 @@ func (h *Hub) await(ctx context.Context, profile string) (*browser, *fault.Error
 		case <-late.C:
 			return nil, failure
 		case <-ctx.Done():
-			return nil, unsent(ctx)
+			return nil, fault.CallEnded(ctx, "before it was sent")
 		}
 	}
 }

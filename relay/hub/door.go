@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/throttle"
 	"tabrelay/relay/wire"
@@ -108,8 +109,7 @@ func offersSubprotocol(r *http.Request) bool {
 
 // quote is the beginning of what a stranger sent.
 func quote(s string) string {
-	const most = 100
-	return fault.Sanitize(strings.ToValidUTF8(s[:min(len(s), most)], ""))
+	return fault.Sanitize(clip.Bytes(s, 100))
 }
 
 // greetings are the handshakes under way, the oldest in front.

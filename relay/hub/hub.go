@@ -8,6 +8,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -108,11 +109,11 @@ type Hub struct {
 // New makes a hub. The calls that an earlier relay left open are recovering from now on: what their browsers tell in
 // the next moments resolves them, and those that stay open are unknown.
 func New(cfg Config) *Hub {
-	cfg.GapWait = orElse(cfg.GapWait, wire.GapWait)
-	cfg.PingEvery = orElse(cfg.PingEvery, wire.PingEvery)
-	cfg.StartTime = orElse(cfg.StartTime, wire.StartTime)
-	cfg.Greetings = orElse(cfg.Greetings, maxGreetings)
-	cfg.FrameBytes = orElse(cfg.FrameBytes, wire.MaxFrameBytes)
+	cfg.GapWait = cmp.Or(cfg.GapWait, wire.GapWait)
+	cfg.PingEvery = cmp.Or(cfg.PingEvery, wire.PingEvery)
+	cfg.StartTime = cmp.Or(cfg.StartTime, wire.StartTime)
+	cfg.Greetings = cmp.Or(cfg.Greetings, maxGreetings)
+	cfg.FrameBytes = cmp.Or(cfg.FrameBytes, wire.MaxFrameBytes)
 	if cfg.Journal == nil {
 		cfg.Journal = noJournal{}
 	}
@@ -135,14 +136,6 @@ func New(cfg Config) *Hub {
 	h.adoptOpenCalls(ctx)
 	h.done.Go(func() { h.settleLate(ctx) })
 	return h
-}
-
-func orElse[T comparable](value, otherwise T) T {
-	var zero T
-	if value == zero {
-		return otherwise
-	}
-	return value
 }
 
 // SetPlugins tells every browser, now and later, which plugins there are.

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"sync"
@@ -57,7 +58,7 @@ type lease struct {
 
 func newLeases(mode, by string, idle time.Duration, changed func()) *leases {
 	return &leases{
-		mode: mode, by: by, idle: orElse(idle, lastTabTime), changed: changed,
+		mode: mode, by: by, idle: cmp.Or(idle, lastTabTime), changed: changed,
 		tabs: map[tabRef]*lease{}, calls: map[call.ID]*lease{},
 	}
 }

@@ -79,7 +79,7 @@ func (b *browser) settled(ctx context.Context, tabID int) *fault.Error {
 		select {
 		case <-before.done:
 		case <-ctx.Done():
-			return unsent(ctx)
+			return fault.CallEnded(ctx, "before it was sent")
 		}
 	}
 }
@@ -136,7 +136,7 @@ func (h *Hub) journal(ctx context.Context, f *flight, b *browser) *fault.Error {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
-		failure := unsent(ctx)
+		failure := fault.CallEnded(ctx, "before it was sent")
 		h.record(f.id, nil, failure) // it may have been recorded all the same
 		return failure
 	}
@@ -185,12 +185,6 @@ func reasonOf(ctx context.Context) string {
 		return "client"
 	}
 	return "deadline"
-}
-
-// unsent is the failure of a call whose context ended before its frame left.
-func unsent(ctx context.Context) *fault.Error {
-	return fault.New(fault.Cancelled, "The call ended before it was sent", fault.WithOutcome(fault.NotExecuted),
-		fault.WithCause(context.Cause(ctx)))
 }
 
 func resultLimit(r *call.Invocation) int {

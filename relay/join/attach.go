@@ -3,8 +3,6 @@ package join
 import (
 	"bufio"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -251,10 +249,4 @@ func (p *Proxy) startDone() <-chan struct{} {
 		return nil
 	}
 	return p.starting.done
-}
-
-func newKey() string {
-	b := make([]byte, 16)
-	_, _ = rand.Read(b) // cannotStartRelay fails since Go 1.24
-	return hex.EncodeToString(b)
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"tabrelay/relay/config"
+	"tabrelay/relay/random"
 )
 
 // lockAndListen acquires the lock of a fresh home folder and listens on its socket.
@@ -170,7 +171,7 @@ func TestListenerRoutesAttachmentsAndHTTP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (AttachRequest{Key: newKey(), Client: "ann"}).write(conn); err != nil {
+	if err := (AttachRequest{Key: random.Hex(16), Client: "ann"}).write(conn); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-attached; got != "ann" {

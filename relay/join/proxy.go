@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/config"
+	"tabrelay/relay/random"
 )
 
 // maxClientMessage is the longest client message that the proxy parses; the relay refuses longer ones.
@@ -58,7 +59,7 @@ type Proxy struct {
 func (p *Proxy) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	p.key = newKey()
+	p.key = random.Hex(16)
 	p.offline = minimalServer{name: "tabrelay", version: p.Version}
 	next, cause := p.rejoin(ctx)
 	wake := make(chan struct{}, 1)     // the client sent something, or closed its end

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
 )
 
@@ -279,7 +280,7 @@ func (p *Policy) late(id string) error {
 	if q.open[id] != nil { // its time is over, and it is about to be told
 		return fmt.Errorf("%w: %s", ErrEnded, endsLate)
 	}
-	return fmt.Errorf("%w: %q", ErrNoApproval, fault.Sanitize(shorten(id, mostTitle)))
+	return fmt.Errorf("%w: %q", ErrNoApproval, fault.Sanitize(clip.Runes(id, mostTitle)))
 }
 
 // TabsGone ends the calls that wait for tabs of a profile that were closed: no answer would do anything.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
 )
 
@@ -63,7 +64,7 @@ func (p *Policy) Ask(
 	through.Wait() // the client is told that nobody waits for its answer any more
 	failure := p.decided(ctx, q, d, unanswered)
 	if failure == nil && ctx.Err() != nil {
-		failure = unsent(ctx)
+		failure = fault.CallEnded(ctx, "while the person was asked")
 	}
 	if failure != nil {
 		return call.Binding{}, failure
@@ -116,7 +117,7 @@ func (p *Policy) newQuestion(a call.Access) *question {
 	if q.Shown.Hidden == 0 {
 		q.Arguments = withoutSecrets(a.Arguments)
 	}
-	if about := shorten(fault.Sanitize(a.Description), mostAbout); about != "" && !a.BuiltIn {
+	if about := clip.Runes(fault.Sanitize(a.Description), mostAbout); about != "" && !a.BuiltIn {
 		q.Changes += " Its author says: " + about
 	}
 	if at := a.At; at != nil {
@@ -128,12 +129,6 @@ func (p *Policy) newQuestion(a call.Access) *question {
 		q.session, q.Choices = true, []string{"session", "always"}
 	}
 	return q
-}
-
-// unsent is the failure of a call that ended while the person was asked.
-func unsent(ctx context.Context) *fault.Error {
-	return fault.New(fault.Cancelled, "The call ended while the person was asked",
-		fault.WithOutcome(fault.NotExecuted), fault.WithCause(context.Cause(ctx)))
 }
 
 // meant is what an answer to a question means where it was given; an error if it makes no sense there.
@@ -179,7 +174,7 @@ func (p *Policy) decided(ctx context.Context, q *question, d call.Decision, unan
 	case unanswered == endsClosed:
 		said, failure = "ended by the relay's end", shuttingDown()
 	case unanswered != "":
-		said, failure = "ended with the call", unsent(ctx)
+		said, failure = "ended with the call", fault.CallEnded(ctx, "while the person was asked")
 	case d.By == byTab:
 		said = "ended with the tab"
 		fails(fault.TabNotFound, fmt.Sprintf("Tab %d was closed while the person was asked; the call was not executed", q.TabID))

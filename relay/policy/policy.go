@@ -9,8 +9,6 @@ package policy
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
@@ -21,6 +19,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
+	"tabrelay/relay/random"
 )
 
 // Options is what a Policy needs. All functions but those of Store may be nil. They must not block.
@@ -238,8 +237,4 @@ func (p *Policy) record(e call.Entry) {
 }
 
 // newID names an approval or a grant for people to type.
-func newID() string {
-	var b [4]byte
-	_, _ = rand.Read(b[:]) // never fails since Go 1.24
-	return hex.EncodeToString(b[:])
-}
+func newID() string { return random.Hex(4) }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
 )
 
@@ -46,17 +47,9 @@ const (
 	mostURL   = 300 // characters of a tab's address
 )
 
-// shorten cuts text at so many characters.
-func shorten(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
-}
-
 // claimed is what somebody calls something, without what would end the quotation marks around it.
 func claimed(name string, most int) string {
-	return shorten(strings.NewReplacer("“", "'", "”", "'", `"`, "'").Replace(fault.Sanitize(name)), most)
+	return clip.Runes(strings.NewReplacer("“", "'", "”", "'", `"`, "'").Replace(fault.Sanitize(name)), most)
 }
 
 // address is where a tab is, without the values of secret parameters: how it begins and how it ends.

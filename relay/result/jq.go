@@ -182,7 +182,7 @@ func interrupted(ctx context.Context) *fault.Error {
 	if errors.Is(cause, errJQTime) || errors.Is(cause, errJQMemory) {
 		return tooMuch(cause)
 	}
-	return fault.New(fault.Cancelled, "The call ended while jq ran", fault.WithOutcome(fault.NotExecuted), fault.WithCause(cause))
+	return fault.CallEnded(ctx, "while jq ran")
 }
 
 func tooMuch(cause error) *fault.Error {

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"tabrelay/relay/clip"
 )
 
 // pointer is a JSON pointer as the library writes it: tokens are percent-encoded on top.
@@ -64,5 +66,5 @@ func (p pointer) path(root string, doc any) string {
 		}
 		doc = find(doc, []string{token})
 	}
-	return shorten(b.String(), 200)
+	return clip.Runes(b.String(), 200)
 }

@@ -8,10 +8,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/agext/levenshtein"
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"tabrelay/relay/clip"
 )
 
 // leaf words one failed keyword.
@@ -45,7 +46,7 @@ func (r reader) leaf(e *jsonschema.ValidationError) []Problem {
 	if e.Message == "not allowed" {
 		return one("not allowed here")
 	}
-	return one(shorten(e.Message, 300))
+	return one(clip.Runes(e.Message, 300))
 }
 
 // unknown names each property that is too much, and what would be right.
@@ -53,7 +54,7 @@ func (r reader) unknown(path string, value any, around map[string]any, otherwise
 	object, isObject := value.(map[string]any)
 	properties, _ := around["properties"].(map[string]any)
 	if !isObject || around == nil {
-		return []Problem{{path, shorten(otherwise, 300)}}
+		return []Problem{{path, clip.Runes(otherwise, 300)}}
 	}
 	known := slices.Sorted(maps.Keys(properties))
 	var all []Problem
@@ -92,7 +93,7 @@ func (r reader) missing(path string, value any, around map[string]any, otherwise
 	object, _ := value.(map[string]any)
 	required, ok := around["required"].([]any)
 	if !ok {
-		return []Problem{{path, shorten(otherwise, 300)}}
+		return []Problem{{path, clip.Runes(otherwise, 300)}}
 	}
 	properties, _ := around["properties"].(map[string]any)
 	var all []Problem
@@ -167,12 +168,4 @@ func encode(value any) string {
 
 func quote(text string) string { return strconv.Quote(excerpt(text)) }
 
-func excerpt(text string) string { return shorten(text, 60) }
-
-// shorten keeps the first runes, and counts no further than it must.
-func shorten(text string, most int) string {
-	if len(text) <= most || utf8.RuneCountInString(text) <= most {
-		return text
-	}
-	return string([]rune(text[:min(len(text), 4*most)])[:most]) + "…"
-}
+func excerpt(text string) string { return clip.Runes(text, 60) }

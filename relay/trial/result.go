@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"tabrelay/relay/clip"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/schema"
 )
@@ -140,9 +141,4 @@ func shown(v any) string {
 	return shortened(raw)
 }
 
-func shortened(raw json.RawMessage) string {
-	if len(raw) > shownValue {
-		return strings.ToValidUTF8(string(raw[:shownValue]), "") + "…"
-	}
-	return string(raw)
-}
+func shortened(raw json.RawMessage) string { return clip.Bytes(string(raw), shownValue+len("…")) }

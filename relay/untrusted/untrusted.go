@@ -4,23 +4,19 @@
 package untrusted
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"strings"
 	"unicode/utf8"
 
+	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/random"
 )
 
 // word begins every marker.
 const word = "untrusted-page-text"
 
 // Nonce makes what markers are told apart by: 96 random bits.
-func Nonce() string {
-	var b [12]byte
-	_, _ = rand.Read(b[:]) // never fails since Go 1.24
-	return hex.EncodeToString(b[:])
-}
+func Nonce() string { return random.Hex(12) }
 
 // Wrap puts text of a page between two markers, each on a line of its own, and says before them whose words they are.
 // from is the origin, or another short name of where they come from; it may be the page's word too.
@@ -56,15 +52,7 @@ func orPage(from string) string {
 
 // Line is a text as one line of at most so many bytes, such as a title in a list.
 func Line(text string, most int) string {
-	text = strings.TrimSpace(fault.Sanitize(text))
-	if len(text) <= most {
-		return text
-	}
-	end := most - len("…")
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
+	return clip.Bytes(strings.TrimSpace(fault.Sanitize(text)), most)
 }
 
 // Prose is text of several lines without what could be mistaken for something else than it is: control characters,

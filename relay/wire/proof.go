@@ -2,12 +2,13 @@ package wire
 
 import (
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"tabrelay/relay/random"
 )
 
 // Role is who proves.
@@ -106,13 +107,7 @@ func (t Transcript) Seal(code, secret string) (string, error) {
 }
 
 // NewNonce makes a nonce.
-func NewNonce() string { return randomHex(secretBytes) }
+func NewNonce() string { return random.Hex(secretBytes) }
 
 // NewID makes a call id, an epoch or a one-time string.
-func NewID() string { return randomHex(secretBytes / 2) }
-
-func randomHex(n int) string {
-	raw := make([]byte, n)
-	rand.Read(raw)
-	return hex.EncodeToString(raw)
-}
+func NewID() string { return random.Hex(secretBytes / 2) }
