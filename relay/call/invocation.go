@@ -13,6 +13,7 @@ type Selector struct {
 	Matches  []string // URL patterns of the pages the plugin may run in
 	Excludes []string
 	TabID    int    // 0: any tab of the site
+	Frames   string // "all": a frame of the tab's page will do, too; "top" or empty: only the page itself
 	InFront  bool   // without TabID: the tab that the session used last, or the one the person looks at, and no other
 	Avoid    []int  // tabs to leave out while there are others; only with Profile, and without TabID
 	Profile  string // id or label; empty: any
@@ -50,7 +51,6 @@ type Invocation struct {
 	ConsoleTailBytes int    // 0: no console tail
 	Trace            bool   // a failure names the place in the adapter it came from
 	ProgressPattern  string // RE2; lines of the page's console that match it are progress; empty: none
-	Frames           string // "top" or "all"; empty means "top"
 
 	// Progress and Log are never called concurrently, and never after the attempt ended. Any of these may be nil.
 	Progress func(Progress)

@@ -235,12 +235,12 @@ func (r *run) request() call.Invocation {
 		Selector: call.Selector{
 			ID: attemptID(r.call.ID, r.attempts), Session: r.call.Session, Plugin: t.Plugin.Manifest.Name,
 			Matches: site.Matches, Excludes: site.Excludes, TabID: r.target.tab, InFront: site.EveryPage,
-			Profile: r.target.profile, Write: !t.ReadOnly, OpenURL: site.Homepage,
+			Profile: r.target.profile, Write: !t.ReadOnly, OpenURL: site.Homepage, Frames: t.Spec.Frames,
 		},
 		Hash: t.Plugin.Hash, Tool: t.Spec.Name, Title: t.Spec.DisplayName,
 		Arguments: r.args, Settings: site.Settings, Secret: site.Secret,
 		Timeout: timeout, MaxTimeout: longest, ProgressExtends: r.clock.extends,
-		MaxResultBytes: r.MaxResultBytes, MaxBytes: r.room(), ConsoleTailBytes: r.ConsoleTailBytes, Frames: t.Spec.Frames,
+		MaxResultBytes: r.MaxResultBytes, MaxBytes: r.room(), ConsoleTailBytes: r.ConsoleTailBytes,
 		Progress: r.progress, Log: r.feed.log, Started: r.start, Trace: r.Trace, ProgressPattern: t.Spec.ProgressPattern,
 	}
 	if q.ID != r.call.ID {

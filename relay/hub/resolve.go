@@ -46,7 +46,7 @@ func (h *Hub) Resolve(r call.Selector) (at call.Target, failure *fault.Error, wa
 	if failure != nil {
 		return at, failure, 0
 	}
-	t, stands := h.stands(where, r.Stay)
+	t, stands := h.stands(&r, where, r.Stay)
 	if !stands {
 		var expected bool
 		if t, failure, expected = h.route(&r, where); failure != nil {
@@ -102,7 +102,7 @@ func (h *Hub) pages(r *call.Selector) (*site, *fault.Error) {
 }
 
 // stands finds a tab again, over the connection there is now, if there is one and the tab still belongs to the site.
-func (h *Hub) stands(where *site, at call.Target) (t target, stands bool) {
+func (h *Hub) stands(r *call.Selector, where *site, at call.Target) (t target, stands bool) {
 	if at.TabID == 0 {
 		return t, false
 	}
@@ -121,5 +121,5 @@ func (h *Hub) stands(where *site, at call.Target) (t target, stands bool) {
 		return t, false
 	}
 	t.tab = t.b.tabs.Load().get(at.TabID)
-	return t, t.tab != nil && where.rule.Matches(t.tab.URL)
+	return t, t.tab != nil && where.mayBeIn(r, t.tab)
 }

@@ -177,7 +177,7 @@ func (h *Hub) routeTab(r *call.Selector, where *site, chosen []candidate) (t tar
 			fault.WithHint("Pass `profile` too: "+names(withPresence(chosen, present), false)+".")), false
 	}
 	t = found[0]
-	if !where.rule.Matches(t.tab.URL) {
+	if !where.mayBeIn(r, t.tab) {
 		return target{}, fault.New(fault.TabChanged,
 			fmt.Sprintf("Tab %d shows %s, which does not belong to %s", r.TabID, originOf(t.tab.URL), r.Plugin),
 			t.b.at(r.TabID), fault.WithOutcome(fault.NotExecuted),

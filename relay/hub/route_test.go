@@ -99,6 +99,17 @@ func TestExplicitTab(t *testing.T) {
 	})
 }
 
+func TestFrameOfTheNamedTab(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		l.connect(named("A", tab(1, "https://outer.test/")))
+		frames := func(r *call.Invocation) { r.Frames = "all" }
+		inTab := func(r *call.Invocation) { r.TabID = 1 }
+		l.invoke(request(frames, inTab)).wantTab(t, "A", 1)
+		l.invoke(request(inTab)).want(t, fault.TabChanged, fault.NotExecuted)
+		l.invoke(request(frames, session("other"))).want(t, fault.TabNotFound, fault.NotExecuted)
+	})
+}
+
 func TestSessionStaysInItsTab(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		b := l.connect(named("A", tab(1, "http://demo.test/")))

@@ -52,7 +52,7 @@ func (h *Hub) target(r *call.Selector, at call.Target) (t target, failure *fault
 	if failure != nil {
 		return t, failure
 	}
-	t, stands := h.stands(where, at)
+	t, stands := h.stands(r, where, at)
 	if !stands && t.b == nil {
 		return t, h.absent()
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/match"
 	"tabrelay/relay/wire"
@@ -63,6 +64,12 @@ func (s *tabSet) get(id int) *wire.Tab {
 		return nil
 	}
 	return s.list[at]
+}
+
+// mayBeIn reports whether a call may run in a tab. In a tab that the call names it may be a frame that belongs to the site:
+// only the browser knows those.
+func (s *site) mayBeIn(r *call.Selector, tab *wire.Tab) bool {
+	return s.rule.Matches(tab.URL) || r.Frames == "all" && r.TabID == tab.ID
 }
 
 // of lists the tabs that belong to a site, the best first.
