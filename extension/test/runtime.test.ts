@@ -149,8 +149,10 @@ test('an adapter that is not ready never starts', async () => {
     { timeoutMs: 20_000, maxTimeoutMs: 20_000 },
     () => new Promise(() => {}),
   );
-  advance(5000);
-  assert.match(JSON.stringify(hangs.said), /ADAPTER_NOT_READY.*did not answer|did not answer.*not_executed/);
+  advance(1990);
+  assert.deepEqual(hangs.words(), ['waiting']);
+  advance(10);
+  assert.match(JSON.stringify(hangs.said), /ADAPTER_NOT_READY.*did not answer.*"reason":"not_ready"/);
   const broken = run(
     () => 1,
     {},

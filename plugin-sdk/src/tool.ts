@@ -113,7 +113,7 @@ export interface Hooks {
 /** What a plugin's `src/index.ts` exports by default. */
 export interface PluginDefinition extends Hooks {
   readonly tools: readonly Tool[];
-  /** Whether the page is one the tools can work with. Asked before each call; default: always. */
+  /** Whether the page is one the tools can work with. Asked before each call, for up to 2 s; default: always. */
   isReady?(): boolean | Promise<boolean>;
   /** How to know that a person is signed in: then tools run only when one is. Without it each finds out for itself. */
   readonly signIn?: SignIn;

@@ -15,7 +15,6 @@ import {
   isAsync,
   isPromise,
   later,
-  max,
   min,
   now,
   parseJson,
@@ -40,8 +39,7 @@ export interface Run {
   sign(message: string): void; // of progress, which the tool has not reported itself
 }
 
-const readyWaitMs = 5000; // for isReady to answer
-const becomingReadyMs = 2000; // for it to answer yes, asked again: applications show themselves before they can work
+const becomingReadyMs = 2000; // for isReady to say yes, asked again: applications show themselves before they can work
 const askAgainMs = 200;
 
 const refused = (started: boolean, refusal: Refusal): Ending => ({ status: 'refused', started, refusal });
@@ -117,10 +115,10 @@ class PageRun implements Run {
   }
 
   #awaitReady(isReady: Callable): void {
-    const asking = now();
+    let why = ' (isReady did not answer)';
     let answered = false;
     let pause: ReturnType<typeof setTimeout> | undefined;
-    const answer = (ready: boolean, why: string) => {
+    const answer = (ready: boolean) => {
       if (answered) return;
       answered = true;
       dropTimer(timer);
@@ -130,15 +128,15 @@ class PageRun implements Run {
       if (ready) this.#begin();
       else this.#end(refused(false, this.#notReady(why)));
     };
-    const no = (why: string) => {
+    const no = (because: string) => {
       if (answered) return;
-      const left = min(becomingReadyMs, this.#order.timeoutMs / 2) - (now() - asking);
-      if (left <= 0 || this.#over) answer(false, why);
-      else pause = later(ask, max(1, min(askAgainMs, left)));
+      why = because;
+      if (this.#over) answer(false);
+      else pause = later(ask, askAgainMs);
     };
     const failed = (thrown: unknown) => no(`: ${stringOf(serialiseThrown(thrown).message)}`);
     const said = (ready: unknown) => {
-      if (ready === true) answer(true, '');
+      if (ready === true) answer(true);
       else no('');
     };
     const ask = () => {
@@ -154,8 +152,7 @@ class PageRun implements Run {
       dropTimer(pause);
       ask();
     });
-    const wait = min(readyWaitMs, this.#order.timeoutMs);
-    const timer = later(() => answer(false, ' (isReady did not answer)'), wait);
+    const timer = later(() => answer(false), min(becomingReadyMs, this.#order.timeoutMs / 2));
     this.#observer.waiting();
     ask();
   }
