@@ -23,11 +23,11 @@ var may = map[string][]string{
 	"relay":       {"*"}, // the only place where everything meets
 	"relay/bench": {"relay", "relay/call", "relay/config", "relay/plugin", "relay/hub/hubtest", "relay/wire", "relay/fault", "relay/join", "extension"},
 
-	"relay/httpapi":   {"relay/call", "relay/config", "relay/fault", "relay/hub", "relay/logfile", "relay/loopback", "relay/plugin", "relay/policy", "relay/throttle", "relay/wire", "adapters/demo"},
+	"relay/httpapi":   {"relay/call", "relay/config", "relay/fault", "relay/hub", "relay/logfile", "relay/plugin", "relay/policy", "relay/access", "relay/wire", "adapters/demo"},
 	"relay/logfile":   {},
-	"relay/front":     {"relay/call", "relay/cursor", "relay/fault", "relay/registry", "relay/loopback"},
+	"relay/front":     {"relay/access", "relay/call", "relay/fault", "relay/registry"},
 	"relay/dispatch":  {"relay/breaker", "relay/call", "relay/event", "relay/fault", "relay/registry", "relay/result", "relay/schedule", "relay/schema", "relay/untrusted"},
-	"relay/hub":       {"relay/call", "relay/fault", "relay/wire", "relay/match", "relay/throttle"},
+	"relay/hub":       {"relay/call", "relay/fault", "relay/wire", "relay/match", "relay/access"},
 	"relay/registry":  {"relay/call", "relay/fault", "relay/plugin", "relay/schema", "relay/match"},
 	"relay/plugin":    {"relay/apart", "relay/schema", "relay/fault", "relay/match", "plugin-sdk"},
 	"relay/install":   {"relay/plugin"},
@@ -44,7 +44,6 @@ var may = map[string][]string{
 	"relay/fault":     {},
 	"relay/call":      {},
 	"relay/lock":      {},
-	"relay/cursor":    {},
 	"relay/untrusted": {"relay/fault"},
 	"relay/event":     {"relay/call"},
 	"relay/doctor":    {"relay/config", "relay/store"},
@@ -54,10 +53,10 @@ var may = map[string][]string{
 	"relay/rawjson":   {},
 	"relay/clip":      {},
 	"relay/random":    {},
+	"relay/pause":     {},
+	"relay/access":    {},
 	"relay/result":    {"relay/call", "relay/fault"},
 	"relay/match":     {},
-	"relay/loopback":  {},
-	"relay/throttle":  {},
 	"relay/config":    {"relay/call", "relay/match"},
 	"relay/join":      {"relay/config", "relay/fault"},
 	"relay/connect":   {},
@@ -77,7 +76,7 @@ var may = map[string][]string{
 }
 
 // anywhere are packages that every other may import: they know nothing of ours.
-var anywhere = []string{"relay/clip", "relay/random", "relay/rawjson"}
+var anywhere = []string{"relay/clip", "relay/pause", "relay/random", "relay/rawjson"}
 
 // why says what an import that is not in the table would break.
 var why = map[string]string{

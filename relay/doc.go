@@ -30,11 +30,10 @@
 //   - call: the nouns that cross borders. No behaviour.
 //   - lock: mutexes; in tests their order is checked, and that none is held over a file or the database.
 //   - event: what the relay tells about itself while it runs.
-//   - clip, random: the beginning of a long text; ids and secrets.
+//   - clip, random, pause: the beginning of a long text; ids and secrets; waiting for a while.
 //   - rawjson: reads JSON, and finds members of it without decoding the rest.
-//   - match, loopback: URL match patterns; requests of this machine.
-//   - throttle: slows down who keeps failing to prove who they are.
-//   - cursor: the opaque cursors of paged lists.
+//   - match: URL match patterns.
+//   - access: requests of this machine; slows down who keeps failing to prove who they are.
 //   - fault: the error value, the one table of codes, what a page may say, and how it is rendered.
 //   - schema: compile and check JSON Schema within limits; one sentence for what is wrong.
 //   - wire: frames between relay and extension. PROTOCOL.md there is the specification.

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tabrelay/relay/join"
+	"tabrelay/relay/pause"
 	"tabrelay/relay/plugin"
 )
 
@@ -152,9 +153,7 @@ func (d *development) followCalls(ctx context.Context, names chan string) {
 		case there:
 			d.notef("problem: calls are not shown: %v\n", err)
 		}
-		select {
-		case <-time.After(rejoinTime):
-		case <-ctx.Done():
+		if !pause.For(ctx, rejoinTime) {
 			return
 		}
 		_, running := join.Running(ctx, d.home)

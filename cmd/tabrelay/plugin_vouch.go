@@ -6,9 +6,9 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"time"
 
 	"tabrelay/relay"
+	"tabrelay/relay/pause"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/review"
 )
@@ -56,10 +56,7 @@ func (d *development) keepVouching(ctx context.Context, path string, what relay.
 		} else if first {
 			return
 		}
-		select {
-		case <-time.After(rejoinTime):
-		case <-ctx.Done():
-		}
+		pause.For(ctx, rejoinTime)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"tabrelay/relay/autostart"
 	"tabrelay/relay/join"
+	"tabrelay/relay/pause"
 )
 
 func (a *app) service() *cobra.Command {
@@ -84,10 +85,9 @@ func (a *app) awaitService(ctx context.Context, s autostart.System) error {
 			a.notef("The relay runs at http://%s.\n", state.Address)
 			return nil
 		}
-		select {
-		case <-late.Done():
-			return failed("%s was told to start the relay, and it does not answer", s.Name).hinting("tabrelay logs shows why; tabrelay service status shows what " + s.Name + " says")
-		case <-time.After(100 * time.Millisecond):
+		if !pause.For(late, 100*time.Millisecond) {
+			return failed("%s was told to start the relay, and it does not answer", s.Name).
+				hinting("tabrelay logs shows why; tabrelay service status shows what " + s.Name + " says")
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tabrelay/relay"
+	"tabrelay/relay/clip"
 )
 
 const tabsPath = "/api/v1/tabs"
@@ -63,7 +64,7 @@ func tabRows(tabs []relay.TabStatus) [][]string {
 		if t.Acting {
 			owner = cmp.Or(owner, "-") + " (working)"
 		}
-		rows = append(rows, []string{strconv.Itoa(t.TabID), profile, owner, since, excerpt(t.Title, 40), originText(t.URL)})
+		rows = append(rows, []string{strconv.Itoa(t.TabID), profile, owner, since, clip.Runes(t.Title, 40), originText(t.URL)})
 	}
 	return rows
 }
@@ -75,20 +76,6 @@ func originText(address string) string {
 		return address
 	}
 	return u.Scheme + "://" + u.Host
-}
-
-// excerpt is the beginning of what a page says, in one line.
-func excerpt(text string, most int) string {
-	runes := []rune(strings.Join(strings.Fields(text), " "))
-	if len(runes) > most {
-		runes = append(runes[:most-1], '…')
-	}
-	return strings.Map(func(r rune) rune {
-		if strconv.IsPrint(r) {
-			return r
-		}
-		return -1
-	}, string(runes))
 }
 
 func (a *app) releaseTab() *cobra.Command {

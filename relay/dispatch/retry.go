@@ -9,6 +9,7 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/pause"
 )
 
 // Retry is how often and how fast a call is tried again.
@@ -202,17 +203,7 @@ func (r *run) pause(wait time.Duration, f *fault.Error) bool {
 		"attempt": r.attempts + 1, "maxAttempts": r.Retry.MaxAttempts, "waitMs": wait.Milliseconds(),
 	})
 	r.waited += wait
-	if wait == 0 {
-		return true
-	}
-	t := time.NewTimer(wait)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-r.clock.ctx.Done():
-		return false
-	}
+	return wait == 0 || pause.For(r.clock.ctx, wait)
 }
 
 // final is the failure as the agent gets it once no attempt follows. An action that may have happened is never

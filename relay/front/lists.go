@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"tabrelay/relay/cursor"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/rawjson"
 )
@@ -52,13 +51,13 @@ func page(m *message, digest string, total, size int) (from, to int, next string
 	if raw := m.param("cursor"); raw != nil {
 		text, isText := rawjson.Text(raw)
 		var known bool
-		if from, known = cursor.Read(text, digest); !isText || !known || from >= total {
+		if from, known = readCursor(text, digest); !isText || !known || from >= total {
 			return 0, 0, "", fault.New(fault.InvalidCursor, "Invalid cursor")
 		}
 	}
 	if to = total; size > 0 && from+size < total {
 		to = from + size
-		next = cursor.Make(digest, to)
+		next = makeCursor(digest, to)
 	}
 	return from, to, next, nil
 }

@@ -12,12 +12,11 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"tabrelay/relay/access"
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
 	"tabrelay/relay/fault"
-	"tabrelay/relay/loopback"
 	"tabrelay/relay/policy"
-	"tabrelay/relay/throttle"
 )
 
 const (
@@ -42,14 +41,14 @@ type guard struct {
 	origins  []string // of web pages, besides those of this machine
 	clients  Clients
 	limiter  *Limiter
-	failures *throttle.Failures // requests without a token that is known
+	failures *access.Failures // requests without a token that is known
 }
 
 // wrongTokens are answered at once while they are few, as from a client whose token was rotated.
-var wrongTokens = throttle.Budget{Burst: 20, Every: 500 * time.Millisecond, Pause: time.Second}
+var wrongTokens = access.Budget{Burst: 20, Every: 500 * time.Millisecond, Pause: time.Second}
 
 func newGuard(origins []string, clients Clients, limiter *Limiter, log zerolog.Logger) *guard {
-	return &guard{origins: origins, clients: clients, limiter: limiter, failures: throttle.New(wrongTokens, func(slowed int) {
+	return &guard{origins: origins, clients: clients, limiter: limiter, failures: access.NewFailures(wrongTokens, func(slowed int) {
 		log.Warn().Int("slowed", slowed).Msg("many requests without a token that is known; their answers are held back")
 	})}
 }
@@ -65,7 +64,7 @@ func (g *guard) check(next http.Handler) http.Handler {
 		origins := r.Header.Values("Origin")
 		page := r.URL.Path != ExtensionPath
 		switch {
-		case !loopback.Host(r.Host):
+		case !access.LocalHost(r.Host):
 			Refuse(w, http.StatusForbidden, fault.New(fault.PermissionDenied,
 				"Requests for the host "+fault.Excerpt(r.Host)+" are not answered here", fault.WithHint("Use 127.0.0.1 or localhost.")))
 		case r.RequestURI == "*":
@@ -100,7 +99,7 @@ func fromElsewhere(sites []string) bool {
 
 // allows reports whether a page of that origin may send requests. They need a token all the same.
 func (g *guard) allows(origin string) bool {
-	return loopback.Origin(origin) || slices.Contains(g.origins, origin)
+	return access.LocalOrigin(origin) || slices.Contains(g.origins, origin)
 }
 
 // shareWith lets a page that a person allowed read the answers. It reports whether the request was only the

@@ -14,9 +14,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/adapters/demo"
+	"tabrelay/relay/access"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/logfile"
-	"tabrelay/relay/loopback"
 	"tabrelay/relay/plugin"
 )
 
@@ -110,7 +110,7 @@ func OpenDemo(address string, limiter *Limiter, log zerolog.Logger) (*Demo, erro
 		ConnContext:       limiter.enter,
 		ConnState:         limiter.changed,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if !loopback.Host(r.Host) {
+			if !access.LocalHost(r.Host) {
 				http.Error(w, "This site answers to 127.0.0.1 and localhost only.", http.StatusForbidden)
 				return
 			}

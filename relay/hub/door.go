@@ -6,16 +6,15 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"tabrelay/relay/access"
 	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
-	"tabrelay/relay/throttle"
 	"tabrelay/relay/wire"
 )
 
@@ -31,7 +30,7 @@ const (
 
 // wrongProofs are answered at once while they are few. No rate would make a secret of 256 bits guessable, but a program
 // that tries is to fill neither a log nor a core.
-var wrongProofs = throttle.Budget{Burst: 20, Every: 500 * time.Millisecond, Pause: time.Second}
+var wrongProofs = access.Budget{Burst: 20, Every: 500 * time.Millisecond, Pause: time.Second}
 
 // Handler lets extensions in: GET /extension. Everything that can be checked before the upgrade is.
 func (h *Hub) Handler() http.Handler {
@@ -72,14 +71,12 @@ func (h *Hub) door(r *http.Request) (status int, reason string) {
 // checkHost refuses a request whose Host is not this machine's loopback and our own port. A page whose name an
 // attacker lets resolve to 127.0.0.1 sends its own name as Host; a program that passes a handshake on sends another port.
 func checkHost(r *http.Request) error {
-	host, port, err := net.SplitHostPort(r.Host)
-	if err != nil {
-		host, port = r.Host, "80"
+	if !access.LocalHost(r.Host) {
+		return fmt.Errorf("the host %q is not loopback", quote(r.Host))
 	}
-	if host != "localhost" {
-		if addr, err := netip.ParseAddr(strings.Trim(host, "[]")); err != nil || !addr.IsLoopback() {
-			return fmt.Errorf("the host %q is not loopback", quote(r.Host))
-		}
+	_, port, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		port = "80"
 	}
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	if !ok {

@@ -19,8 +19,8 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/time/rate"
 
+	"tabrelay/relay/access"
 	"tabrelay/relay/call"
-	"tabrelay/relay/throttle"
 	"tabrelay/relay/wire"
 )
 
@@ -77,8 +77,8 @@ type Hub struct {
 	cfg     Config
 	started time.Time
 
-	failures  *throttle.Failures // of proofs
-	unwelcome rate.Sometimes     // tells about whom the door turns away
+	failures  *access.Failures // of proofs
+	unwelcome rate.Sometimes   // tells about whom the door turns away
 	greetings greetings
 	news      news
 	lastTabs  lastTabs
@@ -127,7 +127,7 @@ func New(cfg Config) *Hub {
 		late:      make(chan lateOutcome, 256),
 	}
 	h.leases = newLeases(cfg.Ownership, cfg.OwnedBy, cfg.OwnershipIdle, h.ownersChanged)
-	h.failures = throttle.New(wrongProofs, func(slowed int) {
+	h.failures = access.NewFailures(wrongProofs, func(slowed int) {
 		cfg.Log.Warn().Int("slowed", slowed).Msg("many wrong proofs of the pairing; their answers are held back")
 	})
 	h.lastTabs.adopt(cfg.LastTabs)

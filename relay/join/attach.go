@@ -10,6 +10,7 @@ import (
 	"net"
 	"strings"
 
+	"tabrelay/relay/pause"
 	"tabrelay/relay/rawjson"
 )
 
@@ -150,7 +151,7 @@ func (p *Proxy) rejoin(ctx context.Context) (*attachment, error) {
 		}
 		var refused *Refused
 		var unable *cannotStart
-		if errors.As(err, &refused) || errors.As(err, &unable) || !poll(ctx) {
+		if errors.As(err, &refused) || errors.As(err, &unable) || !pause.For(ctx, pollInterval) {
 			return nil, err
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/google/renameio/v2/maybe"
 
 	"tabrelay/relay/config"
+	"tabrelay/relay/pause"
 )
 
 // StartTimeout is how long a program waits for a relay to start, to end or to be replaced.
@@ -69,7 +70,7 @@ func AcquireLock(ctx context.Context, home config.Home) (*InstanceLock, error) {
 		if state, ok := Running(ctx, home); ok {
 			return nil, &RunningError{State: state}
 		}
-		if !poll(ctx) {
+		if !pause.For(ctx, pollInterval) {
 			return nil, unresponsive(home)
 		}
 	}
@@ -144,21 +145,9 @@ func LockFree(home config.Home) bool {
 // AwaitLockFree waits until no process holds the instance lock; it reports whether that happened before ctx ended.
 func AwaitLockFree(ctx context.Context, home config.Home) bool {
 	for !LockFree(home) {
-		if !poll(ctx) {
+		if !pause.For(ctx, pollInterval) {
 			return false
 		}
 	}
 	return true
-}
-
-// poll waits for pollInterval; it reports whether ctx is still alive.
-func poll(ctx context.Context) bool {
-	timer := time.NewTimer(pollInterval)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"tabrelay/relay/pause"
 )
 
 const (
@@ -16,19 +18,15 @@ func (t *tabs) follow(ctx context.Context, tab Tab, kind string, changed func())
 	mark := ""
 	for {
 		next, ok := t.nextMark(ctx, tab, kind, mark)
-		pause := followRest
+		rest := followRest
 		if ok {
-			pause = followPace
+			rest = followPace
 			if mark != "" && next != mark {
 				changed()
 			}
 			mark = next
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !pause.For(ctx, rest) {
 			return
 		}
 	}

@@ -1,8 +1,13 @@
-package loopback
+package access
 
-import "testing"
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+)
 
-func TestHost(t *testing.T) {
+func TestLocalHost(t *testing.T) {
 	for host, want := range map[string]bool{
 		"127.0.0.1": true, "127.0.0.1:7717": true, "127.8.9.1:1": true, "localhost": true, "LOCALHOST:80": true, "[::1]:7717": true, "[::1]": true,
 		"": false, "evil.example": false, "evil.example:7717": false, "127.0.0.1.evil.example": false, "localhost.evil.example": false,
@@ -16,13 +21,13 @@ func TestHost(t *testing.T) {
 		" localhost": false, "localhost ": false, "localhost/": false, "localhost,evil.example": false, "localho\u017ft": false, "１２７.0.0.1": false, "127。0.0.1": false,
 		"ip6-localhost": false, "a.localhost": false, "%6cocalhost": false, "localhost\x00": false, "LocalHost": true, "127.255.255.254:65535": true,
 	} {
-		if got := Host(host); got != want {
-			t.Errorf("Host(%q) = %v", host, got)
+		if got := LocalHost(host); got != want {
+			t.Errorf("LocalHost(%q) = %v", host, got)
 		}
 	}
 }
 
-func TestOrigin(t *testing.T) {
+func TestLocalOrigin(t *testing.T) {
 	for origin, want := range map[string]bool{
 		"http://127.0.0.1": true, "http://localhost:3000": true, "https://[::1]:8443": true,
 		"": false, "null": false, "http://evil.example": false, "http://127.0.0.1.evil.example": false, "http://localhost.evil.example": false,
@@ -31,8 +36,60 @@ func TestOrigin(t *testing.T) {
 		"http://[::1%25x]": false, "http://[::ffff:127.0.0.1]:80": false, "http://localhost.": false, "http://2130706433": false, "http://localhost:": false,
 		"http://LOCALHOST": true, "http://localho\u017ft": false, "http://127.0.0.1:80:80": false,
 	} {
-		if got := Origin(origin); got != want {
-			t.Errorf("Origin(%q) = %v", origin, got)
+		if got := LocalOrigin(origin); got != want {
+			t.Errorf("LocalOrigin(%q) = %v", origin, got)
 		}
 	}
+}
+
+var budget = Budget{Burst: 3, Every: time.Second, Pause: 2 * time.Second}
+
+func TestBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []int
+		f := NewFailures(budget, func(slowed int) { told = append(told, slowed) })
+		begin := time.Now()
+		for range 3 {
+			if f.Note(t.Context()) {
+				t.Error("a failure within the budget was slowed down")
+			}
+		}
+		if took := time.Since(begin); took != 0 {
+			t.Errorf("the budget took %s", took)
+		}
+		if !f.Note(t.Context()) || time.Since(begin) != budget.Pause {
+			t.Errorf("beyond it: %s", time.Since(begin))
+		}
+		if f.Note(t.Context()) { // two seconds brought two more
+			t.Error("the budget does not grow again")
+		}
+		if len(told) != 1 || told[0] != 1 {
+			t.Errorf("told %v", told)
+		}
+	})
+}
+
+func TestToldOnceAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []int
+		f := NewFailures(Budget{Burst: 0, Every: time.Hour, Pause: time.Second}, func(slowed int) { told = append(told, slowed) })
+		for range 100 { // one each second
+			f.Note(t.Context())
+		}
+		if len(told) != 2 || told[0] != 1 || told[1] != 60 {
+			t.Errorf("told %v", told)
+		}
+	})
+}
+
+func TestPauseEndsWithTheSender(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := NewFailures(Budget{Burst: 0, Every: time.Hour, Pause: time.Hour}, func(int) {})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		begin := time.Now()
+		if !f.Note(ctx) || time.Since(begin) != time.Second {
+			t.Errorf("it waited %s for a sender who left", time.Since(begin))
+		}
+	})
 }

@@ -1,34 +1,32 @@
-package cursor_test
+package front
 
 import (
 	"encoding/base64"
 	"math"
 	"strings"
 	"testing"
-
-	"tabrelay/relay/cursor"
 )
 
 func TestACursorReadsInItsOwnList(t *testing.T) {
 	for _, offset := range []int{0, 1, 49, 50, 127, 128, 2078, 1 << 20, math.MaxInt32} {
-		text := cursor.Make("list 1", offset)
-		if got, ok := cursor.Read(text, "list 1"); !ok || got != offset {
+		text := makeCursor("list 1", offset)
+		if got, ok := readCursor(text, "list 1"); !ok || got != offset {
 			t.Errorf("offset %d came back as %d, %t", offset, got, ok)
 		}
 		if strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") != "" || len(text) > 31 {
 			t.Errorf("the cursor %q is not short and URL-safe", text)
 		}
-		if _, ok := cursor.Read(text, "list 2"); ok {
+		if _, ok := readCursor(text, "list 2"); ok {
 			t.Errorf("a cursor of another list was read, offset %d", offset)
 		}
 	}
-	if got, ok := cursor.Read(cursor.Make("h", -3), "h"); !ok || got != 0 {
+	if got, ok := readCursor(makeCursor("h", -3), "h"); !ok || got != 0 {
 		t.Errorf("a negative offset came back as %d, %t", got, ok)
 	}
 }
 
 func TestWhatMakeDidNotMakeIsNotACursor(t *testing.T) {
-	good := cursor.Make("h", 50)
+	good := makeCursor("h", 50)
 	raw, err := base64.RawURLEncoding.DecodeString(good)
 	if err != nil {
 		t.Fatal(err)
@@ -45,26 +43,26 @@ func TestWhatMakeDidNotMakeIsNotACursor(t *testing.T) {
 		"an offset beyond int32": spelled(huge), "an offset beyond uint64": spelled(overflow),
 		"standard alphabet": strings.NewReplacer("-", "+", "_", "/").Replace(good) + "+",
 	} {
-		if offset, ok := cursor.Read(text, "h"); ok {
+		if offset, ok := readCursor(text, "h"); ok {
 			t.Errorf("%s: %.60q was read as %d", name, text, offset)
 		}
 	}
 }
 
 func FuzzRead(f *testing.F) {
-	f.Add(cursor.Make("h", 50), "h")
-	f.Add(cursor.Make("", 0), "")
+	f.Add(makeCursor("h", 50), "h")
+	f.Add(makeCursor("", 0), "")
 	f.Add("", "h")
 	f.Add("AQ", "h")
 	f.Fuzz(func(t *testing.T, text, hash string) {
-		offset, ok := cursor.Read(text, hash)
+		offset, ok := readCursor(text, hash)
 		if !ok {
 			return
 		}
-		if offset < 0 || cursor.Make(hash, offset) != text {
-			t.Errorf("%q was read as %d, whose cursor is %q", text, offset, cursor.Make(hash, offset))
+		if offset < 0 || makeCursor(hash, offset) != text {
+			t.Errorf("%q was read as %d, whose cursor is %q", text, offset, makeCursor(hash, offset))
 		}
-		if _, ok := cursor.Read(text, hash+"x"); ok {
+		if _, ok := readCursor(text, hash+"x"); ok {
 			t.Errorf("%q reads in another list", text)
 		}
 	})
@@ -74,7 +72,7 @@ func FuzzMake(f *testing.F) {
 	f.Add("h", 0)
 	f.Add("", math.MaxInt)
 	f.Fuzz(func(t *testing.T, hash string, offset int) {
-		got, ok := cursor.Read(cursor.Make(hash, offset), hash)
+		got, ok := readCursor(makeCursor(hash, offset), hash)
 		if want := min(max(offset, 0), math.MaxInt32); !ok || got != want {
 			t.Errorf("offset %d came back as %d, %t", offset, got, ok)
 		}
