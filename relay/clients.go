@@ -245,6 +245,14 @@ type change struct {
 	out          bool // whoever has the token it had is shut out
 }
 
+// entry is a change as the audit log has it.
+func (c *change) entry(by call.Session) call.Entry {
+	return call.Entry{
+		At: time.Now(), Kind: call.EntryClient, Session: call.Session{Client: c.client, Via: by.Via, ID: by.ID},
+		Decision: c.what, DecidedBy: policy.Answerer(by), Detail: "The client " + c.client + " " + c.what,
+	}
+}
+
 // compare remembers the clients there are, and returns what is different since the last time.
 func (l *roster) compare(now []config.Client) (changes []change) {
 	l.mu.Lock()
@@ -327,15 +335,11 @@ func (r *Relay) tellChanges(changes []change, by call.Session) {
 	if len(changes) == 0 || known == nil {
 		return
 	}
-	decided := "terminal"
-	if by.Via == call.ViaPanel {
-		decided = "panel"
-	}
 	for _, c := range changes {
-		sentence := "The client " + c.client + " " + c.what
-		r.Log.Info().Str("client", c.client).Str("by", decided).Msg(sentence)
-		r.record(call.Entry{At: time.Now(), Kind: call.EntryClient, Session: call.Session{Client: c.client, Via: by.Via, ID: by.ID}, Decision: c.what, DecidedBy: decided, Detail: sentence})
-		r.events.Publish(event.Of(call.Session{Client: c.client}), event.Session, sentence, map[string]any{"change": c.what})
+		e := c.entry(by)
+		r.Log.Info().Str("client", c.client).Str("by", e.DecidedBy).Msg(e.Detail)
+		r.record(e)
+		r.events.Publish(event.Of(call.Session{Client: c.client}), event.Session, e.Detail, map[string]any{"change": c.what})
 	}
 	r.seen.forget(func(name string) bool {
 		return slices.ContainsFunc(*known, func(c config.Client) bool { return c.Name == name })

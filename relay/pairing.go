@@ -84,6 +84,14 @@ func RotateChange() *policy.Change {
 		policy.Difference{What: "browsers that may connect", Before: "those that have the secret", After: "the extension in tabrelay's own folder; others are paired again with tabrelay pair"})
 }
 
+// pairingRotated is a new pairing secret as the audit log has it.
+func pairingRotated(s call.Session, by string) call.Entry {
+	return call.Entry{
+		At: time.Now(), Kind: call.EntryWidening, Session: s, Decision: "rotated", DecidedBy: by,
+		Detail: "the pairing secret was replaced",
+	}
+}
+
 // rotatePairing answers POST /api/v1/pairing/rotate: the extension in the folder gets the new secret, and every
 // connection that was made with the old one ends.
 func (r *Relay) rotatePairing(w http.ResponseWriter, req *http.Request) {
@@ -100,10 +108,9 @@ func (r *Relay) rotatePairing(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	session, _ := sender(req.Context())
-	const said = "the pairing secret was replaced"
-	r.record(call.Entry{At: time.Now(), Kind: call.EntryWidening, Session: session, Decision: "rotated", DecidedBy: by, Detail: said})
+	r.record(pairingRotated(session, by))
 	r.events.Publish(event.OfPerson(), event.Session, "The pairing secret was replaced; browsers connect again with the new one", nil)
-	r.Log.Info().Str("by", by).Msg(said)
+	r.Log.Info().Str("by", by).Msg("the pairing secret was replaced")
 	reply(w, http.StatusOK, Rotated{r.folder.dir})
 	r.hub.Redial()
 }

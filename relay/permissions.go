@@ -2,20 +2,13 @@ package relay
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
-	"github.com/rs/zerolog"
-
-	"tabrelay/relay/audit"
 	"tabrelay/relay/call"
-	"tabrelay/relay/config"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
-	"tabrelay/relay/join"
 	"tabrelay/relay/policy"
-	"tabrelay/relay/store"
 )
 
 // The names under which rules are about what agents read of open tabs by URI. They are no tools that can be called.
@@ -113,70 +106,6 @@ const relayName = policy.RelayPlugin
 
 // browserName is the plugin that rules about the tools browser__* name.
 const browserName = "browser"
-
-// Offline is the policy of a home folder in which no relay runs.
-type Offline struct {
-	*policy.Policy
-	log   *audit.Recorder
-	close func() error
-}
-
-// Record writes an entry into the audit log.
-func (o *Offline) Record(e call.Entry) { o.log.Record(e) }
-
-// Close closes it, so that a relay can run.
-func (o *Offline) Close() error {
-	o.Policy.Close()
-	return o.close()
-}
-
-// OpenOffline opens the policy of a home folder in which no relay runs; while it is open none can. When one does run, the
-// error is a [*join.RunningError].
-func OpenOffline(ctx context.Context, home config.Home, cfg config.Config) (*Offline, error) {
-	if err := home.Create(); err != nil {
-		return nil, err
-	}
-	lock, err := join.AcquireLock(ctx, home)
-	if err != nil {
-		return nil, err
-	}
-	db, err := store.Open(ctx, home.Database(), keeping(cfg), zerolog.Nop())
-	if err != nil {
-		_ = lock.Release() // the database is the news
-		return nil, err
-	}
-	recorder, err := audit.NewRecorder(ctx, db, home.AuditPosition(), zerolog.Nop(), nil)
-	if err != nil {
-		return nil, errors.Join(err, db.Close(), lock.Release())
-	}
-	o := &Offline{log: recorder}
-	o.close = func() error {
-		o.log.Close(ctx)
-		if err := db.Close(); err != nil {
-			return err
-		}
-		return lock.Release()
-	}
-	o.Policy, err = policy.New(ctx, policy.Options{
-		Store: db, Config: cfg, Known: offlineTarget(home), Tools: ownTools, Audit: o.log.Record,
-	})
-	if err != nil {
-		_ = o.close() // the rules are the news
-		return nil, err
-	}
-	return o, nil
-}
-
-// offlineTarget is knownTarget without a relay.
-func offlineTarget(home config.Home) func(string) (bool, string) {
-	return func(name string) (bool, string) {
-		names := namesOnDisk(home)
-		for _, t := range (&Relay{}).builtins() {
-			names = append(names, t.Name)
-		}
-		return known(name, names)
-	}
-}
 
 // startPolicy compares this start with the last one, and tells which rules of the configuration do nothing.
 func (r *Relay) startPolicy(ctx context.Context) error {

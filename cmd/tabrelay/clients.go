@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -228,10 +229,49 @@ func (a *app) newClient(ctx context.Context, name string, within call.Scope) (to
 	case known(secrets, name):
 		return "", config.Exists(name)
 	}
-	if err := a.confirmHere(ctx, policy.AddChange(name, within)); err != nil {
-		return "", err
+	err = a.changeClients(ctx, secrets, policy.AddChange(name, within), func() (err error) {
+		token, err = secrets.AddWithin(name, within)
+		return err
+	})
+	return token, err
+}
+
+// errUnrecorded is that a change was not made, because it could not be written into the audit log.
+var errUnrecorded = errors.New("nothing was changed, because it could not be written into the audit log")
+
+// changeClients changes secrets.json where no relay does it: a person confirms the change at the terminal, unless it is
+// nil, and it is written into the audit log. A relay that runs notices the change, and does that itself.
+func (a *app) changeClients(ctx context.Context, secrets *config.Secrets, c *policy.Change, change func() error) error {
+	if err := a.confirmHere(ctx, c); err != nil {
+		return err
 	}
-	return secrets.AddWithin(name, within)
+	if _, ok := join.Running(ctx, a.home); ok {
+		return change()
+	}
+	offline, err := a.openOffline(ctx)
+	var running *join.RunningError
+	switch {
+	case c == nil && errors.As(err, &running): // it has just started
+		return change()
+	case err != nil:
+		return fmt.Errorf("%w: %w", errUnrecorded, err)
+	}
+	if c != nil {
+		offline.Confirmed(c)
+	}
+	err = offline.ChangeClients(secrets, change)
+	return errors.Join(err, offline.Close())
+}
+
+// shutOut revokes a client, also when that cannot be written into the audit log.
+func (a *app) shutOut(ctx context.Context, secrets *config.Secrets, name string) error {
+	revoke := func() error { return secrets.Revoke(name) }
+	err := a.changeClients(ctx, secrets, nil, revoke)
+	if errors.Is(err, errUnrecorded) {
+		a.notef("The audit log does not have that %s is shut out: %s\n", name, err)
+		err = revoke()
+	}
+	return err
 }
 
 // rotateToken gives a client a new token, as newClient does.
@@ -248,10 +288,11 @@ func (a *app) rotateToken(ctx context.Context, name string) (token string, err e
 		err := a.post(ctx, clientsPath+"/"+url.PathEscape(name)+"/rotate", struct{}{}, &made)
 		return made.Token, err
 	}
-	if err := a.confirmHere(ctx, policy.RotateClientChange(name)); err != nil {
-		return "", err
-	}
-	return secrets.Rotate(name)
+	err = a.changeClients(ctx, secrets, policy.RotateClientChange(name), func() (err error) {
+		token, err = secrets.Rotate(name)
+		return err
+	})
+	return token, err
 }
 
 // setScope bounds a client anew, as newClient does.
@@ -260,10 +301,8 @@ func (a *app) setScope(ctx context.Context, secrets *config.Secrets, name string
 		var now relay.ClientsView
 		return a.request(ctx, http.MethodPut, clientsPath+"/"+url.PathEscape(name), map[string]call.Scope{"scope": within}, &now)
 	}
-	if err := a.confirmHere(ctx, policy.ScopeChange(name, secrets.Clients(), within)); err != nil {
-		return err
-	}
-	return secrets.SetScope(name, within)
+	change := policy.ScopeChange(name, secrets.Clients(), within)
+	return a.changeClients(ctx, secrets, change, func() error { return secrets.SetScope(name, within) })
 }
 
 const clientsPath = "/api/v1/clients"
@@ -278,12 +317,12 @@ func (a *app) printToken(token string) {
 func (a *app) clientsRevoke() *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke NAME", Short: "Shut a client out at once", Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			secrets, err := a.secrets()
 			if err != nil {
 				return err
 			}
-			if err := secrets.Revoke(args[0]); err != nil {
+			if err := a.shutOut(cmd.Context(), secrets, args[0]); err != nil {
 				return hintClients(err)
 			}
 			a.notef("%s is shut out.\n", args[0])

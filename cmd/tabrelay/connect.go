@@ -16,9 +16,10 @@ import (
 func (a *app) connect() *cobra.Command {
 	var print bool
 	cmd := &cobra.Command{
-		Use:       "connect CLIENT",
-		Short:     "Write tabrelay into an MCP client's configuration",
-		Long:      "Write tabrelay into the configuration of one of: " + strings.Join(connect.Names(), ", ") + ".\nThe file as it was is kept beside it, with .before-tabrelay at the end of its name.",
+		Use:   "connect CLIENT",
+		Short: "Write tabrelay into an MCP client's configuration",
+		Long: "Write tabrelay into the configuration of one of: " + strings.Join(connect.Names(), ", ") + ".\n" +
+			"The file as it was is kept beside it, with .before-tabrelay at the end of its name.",
 		ValidArgs: connect.Names(),
 		Args:      cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -31,7 +32,7 @@ func (a *app) connect() *cobra.Command {
 				return err
 			}
 			if print {
-				return a.printEntry(client, env, secrets)
+				return a.printEntry(cmd.Context(), client, env, secrets)
 			}
 			return a.writeEntry(cmd.Context(), client, env, secrets)
 		},
@@ -43,7 +44,8 @@ func (a *app) connect() *cobra.Command {
 func findClient(name string) (connect.Client, connect.Environment, error) {
 	client, ok := connect.Find(name)
 	if !ok {
-		return client, connect.Environment{}, usage("there is no client %q", name).hinting("the clients are: " + strings.Join(connect.Names(), ", "))
+		return client, connect.Environment{},
+			usage("there is no client %q", name).hinting("the clients are: " + strings.Join(connect.Names(), ", "))
 	}
 	env, err := connect.Here()
 	return client, env, err
@@ -63,7 +65,9 @@ func (a *app) server() (connect.Server, error) {
 }
 
 // writeEntry connects a client. A token that works already is kept, so that doing it twice changes nothing.
-func (a *app) writeEntry(ctx context.Context, client connect.Client, env connect.Environment, secrets *config.Secrets) error {
+func (a *app) writeEntry(
+	ctx context.Context, client connect.Client, env connect.Environment, secrets *config.Secrets,
+) error {
 	server, err := a.server()
 	if err != nil {
 		return err
@@ -101,7 +105,16 @@ func (a *app) freshToken(ctx context.Context, secrets *config.Secrets, name stri
 	if known(secrets, name) {
 		return a.rotateToken(ctx, name)
 	}
-	return secrets.Add(name)
+	return a.firstToken(ctx, secrets, name)
+}
+
+// firstToken makes a token for a client that has none.
+func (a *app) firstToken(ctx context.Context, secrets *config.Secrets, name string) (token string, err error) {
+	err = a.changeClients(ctx, secrets, nil, func() (err error) {
+		token, err = secrets.Add(name)
+		return err
+	})
+	return token, err
 }
 
 func known(secrets *config.Secrets, name string) bool {
@@ -109,7 +122,9 @@ func known(secrets *config.Secrets, name string) bool {
 }
 
 // printEntry shows what connect would write. It never changes a token that may be in use elsewhere.
-func (a *app) printEntry(client connect.Client, env connect.Environment, secrets *config.Secrets) error {
+func (a *app) printEntry(
+	ctx context.Context, client connect.Client, env connect.Environment, secrets *config.Secrets,
+) error {
 	server, err := a.server()
 	if err != nil {
 		return err
@@ -121,9 +136,10 @@ func (a *app) printEntry(client connect.Client, env connect.Environment, secrets
 		server.Token = old.Token
 	case known(secrets, client.Name):
 		server.Token = "…"
-		defer a.notef("%s has a token, which cannot be shown again. tabrelay clients rotate %s makes a new one.\n", client.Title, client.Name)
+		defer a.notef("%s has a token, which cannot be shown again. tabrelay clients rotate %s makes a new one.\n",
+			client.Title, client.Name)
 	default:
-		if server.Token, err = secrets.Add(client.Name); err != nil {
+		if server.Token, err = a.firstToken(ctx, secrets, client.Name); err != nil {
 			return err
 		}
 	}
@@ -138,7 +154,7 @@ func (a *app) disconnect() *cobra.Command {
 		Short:     "Take tabrelay out of an MCP client's configuration, and revoke its token",
 		ValidArgs: connect.Names(),
 		Args:      cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			client, env, err := findClient(args[0])
 			if err != nil {
 				return err
@@ -147,18 +163,20 @@ func (a *app) disconnect() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.removeEntry(client, env, secrets)
+			return a.removeEntry(cmd.Context(), client, env, secrets)
 		},
 	}
 }
 
-func (a *app) removeEntry(client connect.Client, env connect.Environment, secrets *config.Secrets) error {
+func (a *app) removeEntry(
+	ctx context.Context, client connect.Client, env connect.Environment, secrets *config.Secrets,
+) error {
 	change, err := client.Disconnect(env)
 	if err != nil {
 		return err
 	}
 	if known(secrets, client.Name) {
-		if err := secrets.Revoke(client.Name); err != nil {
+		if err := a.shutOut(ctx, secrets, client.Name); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -48,13 +50,19 @@ func (a *app) rotatePairing(ctx context.Context, asJSON bool) error {
 		}
 	} else {
 		secrets, err := a.secrets()
-		if err == nil {
-			err = a.confirmHere(ctx, relay.RotateChange())
-		}
-		if err == nil {
-			err = secrets.RotatePairing()
-		}
 		if err != nil {
+			return err
+		}
+		change := relay.RotateChange()
+		if err := a.confirmHere(ctx, change); err != nil {
+			return err
+		}
+		offline, err := a.openOffline(ctx)
+		if err != nil {
+			return fmt.Errorf("%w: %w", errUnrecorded, err)
+		}
+		offline.Confirmed(change)
+		if err := errors.Join(offline.RotatePairing(secrets), offline.Close()); err != nil {
 			return err
 		}
 	}

@@ -37,11 +37,7 @@ func (a *app) onPermissions(
 	if _, ok := join.Running(ctx, a.home); ok {
 		return p, ask(&p)
 	}
-	cfg, err := config.Load(a.home)
-	if err != nil {
-		return p, err
-	}
-	offline, err := relay.OpenOffline(ctx, a.home, cfg)
+	offline, err := a.openOffline(ctx)
 	if err != nil {
 		return p, err
 	}
@@ -50,12 +46,21 @@ func (a *app) onPermissions(
 	return p, errors.Join(err, offline.Close())
 }
 
+// openOffline opens the home folder, in which no relay runs.
+func (a *app) openOffline(ctx context.Context) (*relay.Offline, error) {
+	cfg, err := config.Load(a.home)
+	if err != nil {
+		return nil, err
+	}
+	return relay.OpenOffline(ctx, a.home, cfg)
+}
+
 // confirmOffline lets the person confirm a change of the rules that no relay can ask about.
 func (a *app) confirmOffline(ctx context.Context, o *relay.Offline, c *policy.Change) error {
 	if err := a.confirmHere(ctx, c); err != nil || c == nil {
 		return err
 	}
-	o.Confirmed(call.Session{Client: config.LocalClient, Via: call.ViaSocket}, c, "allowed", policy.ByTerminal)
+	o.Confirmed(c)
 	return nil
 }
 

@@ -237,7 +237,7 @@ func AddChange(name string, within call.Scope) *Change {
 
 // RotateClientChange is what a new token of a client changes.
 func RotateClientChange(name string) *Change {
-	return NewChange("A client gets a new token", "tabrelay clients rotate "+name,
+	return NewChange("The token of a client is replaced", "tabrelay clients rotate "+name,
 		Difference{What: "client " + name, Before: "whoever has its token", After: "whoever is given the new one"})
 }
 

@@ -1,0 +1,105 @@
+package relay
+
+import (
+	"context"
+	"errors"
+
+	"github.com/rs/zerolog"
+
+	"tabrelay/relay/audit"
+	"tabrelay/relay/call"
+	"tabrelay/relay/config"
+	"tabrelay/relay/join"
+	"tabrelay/relay/policy"
+	"tabrelay/relay/store"
+)
+
+// Offline is the policy of a home folder in which no relay runs.
+type Offline struct {
+	*policy.Policy
+	log   *audit.Recorder
+	close func() error
+}
+
+// offlinePerson is the person at a terminal, while no relay runs.
+var offlinePerson = call.Session{Client: config.LocalClient, Via: call.ViaSocket}
+
+// Confirmed writes into the audit log that the person allowed a change at a terminal.
+func (o *Offline) Confirmed(c *policy.Change) {
+	o.Policy.Confirmed(offlinePerson, c, "allowed", policy.ByTerminal)
+}
+
+// ChangeClients changes secrets.json, and writes into the audit log what is different then.
+func (o *Offline) ChangeClients(secrets *config.Secrets, change func() error) error {
+	var clients roster
+	clients.compare(secrets.Clients())
+	err := change()
+	for _, one := range clients.compare(secrets.Clients()) {
+		o.log.Record(one.entry(offlinePerson))
+	}
+	return err
+}
+
+// RotatePairing replaces the pairing secret, and writes that into the audit log. The extension is given it by the next
+// start.
+func (o *Offline) RotatePairing(secrets *config.Secrets) error {
+	if err := secrets.RotatePairing(); err != nil {
+		return err
+	}
+	o.log.Record(pairingRotated(offlinePerson, policy.ByTerminal))
+	return nil
+}
+
+// Close closes it, so that a relay can run.
+func (o *Offline) Close() error {
+	o.Policy.Close()
+	return o.close()
+}
+
+// OpenOffline opens the policy of a home folder in which no relay runs; while it is open none can. When one does run, the
+// error is a [*join.RunningError].
+func OpenOffline(ctx context.Context, home config.Home, cfg config.Config) (*Offline, error) {
+	if err := home.Create(); err != nil {
+		return nil, err
+	}
+	lock, err := join.AcquireLock(ctx, home)
+	if err != nil {
+		return nil, err
+	}
+	db, err := store.Open(ctx, home.Database(), keeping(cfg), zerolog.Nop())
+	if err != nil {
+		_ = lock.Release() // the database is the news
+		return nil, err
+	}
+	recorder, err := audit.NewRecorder(ctx, db, home.AuditPosition(), zerolog.Nop(), nil)
+	if err != nil {
+		return nil, errors.Join(err, db.Close(), lock.Release())
+	}
+	o := &Offline{log: recorder}
+	o.close = func() error {
+		o.log.Close(ctx)
+		if err := db.Close(); err != nil {
+			return err
+		}
+		return lock.Release()
+	}
+	o.Policy, err = policy.New(ctx, policy.Options{
+		Store: db, Config: cfg, Known: offlineTarget(home), Tools: ownTools, Audit: o.log.Record,
+	})
+	if err != nil {
+		_ = o.close() // the rules are the news
+		return nil, err
+	}
+	return o, nil
+}
+
+// offlineTarget is knownTarget without a relay.
+func offlineTarget(home config.Home) func(string) (bool, string) {
+	return func(name string) (bool, string) {
+		names := namesOnDisk(home)
+		for _, t := range (&Relay{}).builtins() {
+			names = append(names, t.Name)
+		}
+		return known(name, names)
+	}
+}
