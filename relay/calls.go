@@ -25,9 +25,10 @@ func (r *Relay) dispatcher() *dispatch.Dispatcher {
 		Breaker: breaker.Settings{
 			Failures: c.Breaker.Failures, Percent: c.Breaker.Percent, MinCalls: c.Breaker.MinCalls, Window: c.Breaker.Window, Open: c.Breaker.Open,
 		},
-		Mender: r.hub, Recovery: recovery(c.Recovery), Trace: c.Errors.Trace,
+		Recovery: recovery(c.Recovery), Trace: c.Errors.Trace, StackTraces: c.Logging.IncludeStackTraces,
 		TransientPatterns: c.Errors.Transient.Patterns, FatalPatterns: c.Errors.Fatal.Patterns,
-		MaxInputBytes: c.FrameBytes - frameRoom, MaxResultBytes: c.ResultBytes, MaxBytes: c.MaxBytes, Results: r.store, Letters: graveyard{r}, ConsoleTailBytes: consoleTail(c), StackTraces: c.Logging.IncludeStackTraces,
+		MaxInputBytes: c.FrameBytes - frameRoom, MaxResultBytes: c.ResultBytes, MaxBytes: c.MaxBytes,
+		ConsoleTailBytes: consoleTail(c), Results: r.store, DeadLetters: deadLetters{r},
 	})
 }
 

@@ -16,11 +16,11 @@ import (
 	"tabrelay/relay/store"
 )
 
-// graveyard takes dead letters: it counts them, tells whoever listens, and has them written down.
-type graveyard struct{ *Relay }
+// deadLetters takes dead letters: it counts them, tells whoever listens, and has them written down.
+type deadLetters struct{ *Relay }
 
-// AddDeadLetter implements dispatch.Graveyard.
-func (g graveyard) AddDeadLetter(l call.DeadLetter, sent call.ID) {
+// AddDeadLetter implements dispatch.DeadLetters.
+func (g deadLetters) AddDeadLetter(l call.DeadLetter, sent call.ID) {
 	g.letters.Added(string(l.Outcome))
 	g.events.Publish(event.Of(l.Session), event.Error, fmt.Sprintf("A call of %s is a dead letter: its outcome is %s", l.Tool, l.Outcome), map[string]any{
 		"deadLetter": string(l.ID), "tool": l.Tool, "outcome": string(l.Outcome), "attempts": l.Attempts,

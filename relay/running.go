@@ -10,6 +10,7 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/dispatch"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/schedule"
 )
 
 // RunningView is one call that has not ended, as a person sees it.
@@ -27,7 +28,11 @@ type RunningView struct {
 	Origin    string         `json:"origin"`
 	Began     time.Time      `json:"began"`
 	State     dispatch.Stage `json:"state"`
-	Progress  *Step          `json:"progress"` // the last; null: none yet
+
+	WaitsFor schedule.Reason `json:"waitsFor,omitempty"` // what a queued one waits for: order, browser, turn or slot
+	Ahead    int             `json:"ahead,omitempty"`    // how many calls are before it there
+
+	Progress *Step `json:"progress"` // the last; null: none yet
 }
 
 // RunningCalls is the answer of GET /api/v1/running.
@@ -41,6 +46,7 @@ func (r *Relay) runningNow() RunningCalls {
 		v := RunningView{
 			ID: c.ID, Client: c.Session.Client, Via: c.Session.Via, Session: c.Session.ID, Tool: c.Tool, Title: c.Title, Plugin: c.Plugin,
 			TabID: c.At.TabID, ProfileID: c.At.ProfileID, Profile: c.At.Profile, Origin: c.At.Origin, Began: c.Began.UTC(), State: c.Stage,
+			WaitsFor: c.WaitsFor, Ahead: c.Ahead,
 		}
 		if p := c.Progress; p != nil {
 			v.Progress = &Step{p.Progress, p.Total, p.Message}

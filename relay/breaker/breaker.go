@@ -99,35 +99,23 @@ const shortly = time.Second
 
 var errFailure, errNothing = errors.New("failure"), errors.New("nothing")
 
-// Pass is leave for one call. The zero value is none.
-type Pass struct{ report func(error) }
+// errorOf is what the library is told.
+var errorOf = map[Verdict]error{Success: nil, Failure: errFailure, Nothing: errNothing}
 
-// Valid reports whether the call was let through.
-func (p Pass) Valid() bool { return p.report != nil }
+// Pass lets one call through. It must be called once, with what the call says about the place; nil is none.
+type Pass func(Verdict)
 
-// Done says what the call says about the place. It must be called once.
-func (p Pass) Done(v Verdict) {
-	switch v {
-	case Success:
-		p.report(nil)
-	case Failure:
-		p.report(errFailure)
-	case Nothing:
-		p.report(errNothing)
-	}
-}
-
-// Allow lets a call through, or says with an invalid pass how long the place is left alone.
+// Allow lets a call through, or says without a pass how long the place is left alone.
 func (g *Group) Allow(key Key) (pass Pass, wait time.Duration) {
 	p := g.place(key)
 	report, err := p.gate.Allow()
 	switch {
 	case errors.Is(err, gobreaker.ErrOpenState):
-		return Pass{}, p.left()
+		return nil, p.left()
 	case err != nil:
-		return Pass{}, shortly
+		return nil, shortly
 	}
-	return Pass{report}, 0
+	return func(v Verdict) { report(errorOf[v]) }, 0
 }
 
 // Wait is how long the place is still left alone; 0 when a call may be let through.

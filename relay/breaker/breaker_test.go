@@ -37,18 +37,18 @@ func (l *lab) end(t *testing.T, verdicts ...Verdict) {
 	t.Helper()
 	for i, v := range verdicts {
 		pass, wait := l.Allow(demo)
-		if !pass.Valid() {
+		if pass == nil {
 			t.Fatalf("call %d of %d was held back for %s", i+1, len(verdicts), wait)
 		}
-		pass.Done(v)
+		pass(v)
 	}
 }
 
 func (l *lab) held(t *testing.T, want time.Duration) {
 	t.Helper()
 	pass, wait := l.Allow(demo)
-	if pass.Valid() {
-		pass.Done(Nothing)
+	if pass != nil {
+		pass(Nothing)
 		t.Fatal("a call was let through")
 	}
 	if wait != want || want != shortly && l.Wait(demo) != want {
@@ -75,10 +75,10 @@ func TestOpensAfterFailuresInARow(t *testing.T) {
 		l.held(t, 30*time.Second)
 		time.Sleep(12 * time.Second)
 		l.held(t, 18*time.Second)
-		if pass, _ := l.Allow(Key{Kind: "plugin", Name: "demo", Where: "p2"}); !pass.Valid() {
+		if pass, _ := l.Allow(Key{Kind: "plugin", Name: "demo", Where: "p2"}); pass == nil {
 			t.Error("another profile is held back too")
 		} else {
-			pass.Done(Success)
+			pass(Success)
 		}
 		if diff := cmp.Diff([]string{"plugin:demo@p1 open"}, l.news); diff != "" {
 			t.Error(diff)
@@ -131,11 +131,11 @@ func TestHalfOpenLetsOneThrough(t *testing.T) {
 				l.end(t, times(5, Failure)...)
 				time.Sleep(30*time.Second + time.Nanosecond)
 				probe, _ := l.Allow(demo)
-				if !probe.Valid() {
+				if probe == nil {
 					t.Fatal("no call was let through")
 				}
 				l.held(t, shortly)
-				probe.Done(tt.verdict)
+				probe(tt.verdict)
 				tt.then(t, l)
 				if diff := cmp.Diff(tt.news, l.news); diff != "" {
 					t.Error(diff)
@@ -153,8 +153,8 @@ func TestALateVerdictDoesNotCount(t *testing.T) {
 		l.end(t, times(5, Failure)...)
 		time.Sleep(31 * time.Second)
 		probe, _ := l.Allow(demo)
-		late.Done(Failure)
-		probe.Done(Success)
+		late(Failure)
+		probe(Success)
 		l.end(t, Success)
 	})
 }

@@ -1,11 +1,13 @@
 package dispatch
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,13 +21,7 @@ import (
 	"tabrelay/relay/schema"
 )
 
-// target is where a call is to run, from the arguments the relay takes for itself.
-type target struct {
-	tab      int
-	profile  string
-	instance string // empty: any
-}
-
+// find looks up the tool, as far as its client may have it.
 func (r *run) find() *fault.Error {
 	snapshot := r.Tools.Snapshot()
 	tool, ok := snapshot.Find(r.call.Tool)
@@ -33,7 +29,8 @@ func (r *run) find() *fault.Error {
 		if failure := snapshot.Withheld(r.call.Tool); failure != nil {
 			return failure
 		}
-		return fault.New(fault.UnknownTool, fmt.Sprintf("No tool is called %q%s", r.call.Tool, closest(r.call.Tool, snapshot.Tools)))
+		message := fmt.Sprintf("No tool is called %q%s", r.call.Tool, closest(r.call.Tool, snapshot.Tools))
+		return fault.New(fault.UnknownTool, message)
 	}
 	r.tool = tool
 	if r.Scopes != nil {
@@ -68,13 +65,16 @@ func (r *run) checkArguments() *fault.Error {
 		r.args = json.RawMessage("{}")
 	}
 	if limit := r.MaxInputBytes; limit > 0 && len(r.args) > limit {
-		return fault.New(fault.InputTooLarge, fmt.Sprintf("The arguments have %d bytes; at most %d can be sent", len(r.args), limit))
+		return fault.New(fault.InputTooLarge,
+			fmt.Sprintf("The arguments have %d bytes; at most %d can be sent", len(r.args), limit))
 	}
-	if failure := r.takeTarget(); failure != nil {
+	if failure := r.takeOwn(); failure != nil {
 		return failure
 	}
-	if failure := result.CheckPath(r.call.ArrayPath); failure != nil {
-		return failure
+	if path := r.call.ArrayPath; path != "" {
+		if failure := result.CheckPath(path); failure != nil {
+			return failure
+		}
 	}
 	if problems := input.Check(r.args); len(problems) > 0 {
 		return fault.New(fault.ValidationError, "Invalid arguments: "+schema.Explain(problems))
@@ -90,12 +90,14 @@ func (r *run) schemas() (input *schema.Schema, failure *fault.Error) {
 	}
 	if err != nil {
 		r.Tools.Reject(r.tool, err.Error())
-		return nil, fault.New(fault.RegistryError, fmt.Sprintf("Tool %s cannot be used, because a schema of it is unusable: %v", r.tool.Name, err), fault.WithCause(err))
+		message := fmt.Sprintf("Tool %s cannot be used, because a schema of it is unusable: %v", r.tool.Name, err)
+		return nil, fault.New(fault.RegistryError, message, fault.WithCause(err))
 	}
 	return input, nil
 }
 
-func (r *run) takeTarget() *fault.Error {
+// takeOwn takes the relay's own arguments out of a tool's. A tool that has an argument of the same name keeps it.
+func (r *run) takeOwn() *fault.Error {
 	t := r.tool
 	if !t.TakesTab && !t.TakesProfile && !t.TakesInstance && !t.TakesMaxBytes && !t.TakesArrayPath && !t.TakesSession {
 		return nil
@@ -104,114 +106,93 @@ func (r *run) takeTarget() *fault.Error {
 	if !ok {
 		return nil // the schema check says so better
 	}
-	own := members[:0:0]
+	kept := members[:0:0]
 	seen := map[string]bool{}
 	for _, m := range members {
 		if m.Name == "lane" && t.TakesSession && !t.HasProperty("lane") {
 			return invalid(m.Name, `is called "session" now`)
 		}
-		take := r.taker(m.Name)
-		if take == nil {
-			own = append(own, m)
+		taken, expected := r.own.take(t, m.Name, m.Value)
+		switch {
+		case !taken:
+			kept = append(kept, m)
 			continue
-		}
-		if seen[m.Name] {
+		case seen[m.Name]:
 			return invalid(m.Name, "is given twice")
-		}
-		seen[m.Name] = true
-		if expected := take(m.Value); expected != "" {
+		case expected != "":
 			return invalid(m.Name, "expected "+expected+", but got "+clip.Runes(string(m.Value), 60))
 		}
+		seen[m.Name] = true
 	}
-	if t.TakesInstance && r.target.instance == "" && r.target.tab == 0 {
-		return fault.New(fault.InstanceRequired, fmt.Sprintf("Plugin %s works with several instances: %s", t.PluginName(), strings.Join(instances(t), ", ")))
+	if t.TakesInstance && r.own.instance == "" && r.own.tab == 0 {
+		return fault.New(fault.InstanceRequired,
+			fmt.Sprintf("Plugin %s works with several instances: %s", t.PluginName(), strings.Join(instances(t), ", ")))
 	}
-	if len(own) == len(members) {
+	if len(kept) == len(members) {
 		return nil
 	}
-	if !rawjson.Valid(r.args) { // Members was told that it is
+	if !rawjson.Valid(r.args) {
 		return fault.New(fault.ValidationError, "Invalid arguments: they are not valid JSON")
 	}
-	r.args = rawjson.Join(own)
-	return nil
-}
-
-// taker returns what takes the argument of that name, nil when it is the tool's own. A taker says what it
-// expected when it got something else.
-func (r *run) taker(name string) func(json.RawMessage) (expected string) {
-	switch {
-	case name == "tabId" && r.tool.TakesTab:
-		return r.takeTab
-	case name == "profile" && r.tool.TakesProfile:
-		return r.takeProfile
-	case name == "instance" && r.tool.TakesInstance:
-		return r.takeInstance
-	case name == "maxBytes" && r.tool.TakesMaxBytes:
-		return r.takeMaxBytes
-	case name == "arrayPath" && r.tool.TakesArrayPath:
-		return r.takeArrayPath
-	case name == "session" && r.tool.TakesSession:
-		return r.takeSession
+	r.args = rawjson.Join(kept)
+	r.call.MaxBytes = cmp.Or(r.own.maxBytes, r.call.MaxBytes)
+	r.call.ArrayPath = cmp.Or(r.own.arrayPath, r.call.ArrayPath)
+	if r.own.session != "" {
+		base, _, _ := strings.Cut(r.call.Session.ID, "/session:")
+		r.call.Session.ID = base + "/session:" + r.own.session
 	}
 	return nil
 }
 
-func (r *run) takeTab(value json.RawMessage) string {
-	n, err := strconv.ParseFloat(string(value), 64)
-	if err != nil || n < 1 || n > math.MaxInt32 || n != math.Trunc(n) {
-		return "an integer of at least 1"
-	}
-	r.target.tab = int(n)
-	return ""
+// own is the arguments that the relay takes for itself.
+type own struct {
+	tab       int
+	profile   string
+	instance  string // empty: any
+	session   string // of the caller's choice, within its client's
+	maxBytes  int
+	arrayPath string
 }
 
-func (r *run) takeMaxBytes(value json.RawMessage) string {
-	n, err := strconv.ParseFloat(string(value), 64)
-	if err != nil && !errors.Is(err, strconv.ErrRange) || n < 1 || n != math.Trunc(n) {
-		return "an integer of at least 1"
-	}
-	r.call.MaxBytes = int(min(n, math.MaxInt32))
-	return ""
-}
-
-func (r *run) takeArrayPath(value json.RawMessage) string {
-	if json.Unmarshal(value, &r.call.ArrayPath) != nil {
-		return "a path such as .data.items"
-	}
-	return ""
-}
-
-func (r *run) takeProfile(value json.RawMessage) string {
-	if json.Unmarshal(value, &r.target.profile) != nil || r.target.profile == "" {
-		return "a profile's name"
-	}
-	return ""
-}
-
-// sessionName is what a caller may call a session of its own.
+// sessionName is what a caller may call a session of its own: agents that share an attachment or a token keep their
+// tabs apart by it.
 var sessionName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// takeSession makes the call one of a named session within its client's: agents that share an attachment or a token
-// keep their tabs apart by it.
-func (r *run) takeSession(value json.RawMessage) string {
-	var name string
-	if json.Unmarshal(value, &name) != nil || !sessionName.MatchString(name) {
-		return "a name of 1 to 64 letters, digits, ., _ or -"
-	}
-	base, _, _ := strings.Cut(r.call.Session.ID, "/session:")
-	r.call.Session.ID = base + "/session:" + name
-	return ""
-}
-
-func (r *run) takeInstance(value json.RawMessage) string {
-	var name string
-	if json.Unmarshal(value, &name) == nil {
-		if _, ok := r.tool.Site.Instance(name); ok {
-			r.target.instance = name
-			return ""
+// take takes an argument if it is the relay's own, and says what it expected when it got something else.
+func (o *own) take(t *registry.Tool, name string, value json.RawMessage) (taken bool, expected string) {
+	switch {
+	case name == "tabId" && t.TakesTab:
+		n, err := strconv.ParseFloat(string(value), 64)
+		if err != nil || n < 1 || n > math.MaxInt32 || n != math.Trunc(n) {
+			return true, "an integer of at least 1"
 		}
+		o.tab = int(n)
+	case name == "maxBytes" && t.TakesMaxBytes:
+		n, err := strconv.ParseFloat(string(value), 64)
+		if err != nil && !errors.Is(err, strconv.ErrRange) || n < 1 || n != math.Trunc(n) {
+			return true, "an integer of at least 1"
+		}
+		o.maxBytes = int(min(n, math.MaxInt32))
+	case name == "profile" && t.TakesProfile:
+		if json.Unmarshal(value, &o.profile) != nil || o.profile == "" {
+			return true, "a profile's name"
+		}
+	case name == "arrayPath" && t.TakesArrayPath:
+		if json.Unmarshal(value, &o.arrayPath) != nil {
+			return true, "a path such as .data.items"
+		}
+	case name == "session" && t.TakesSession:
+		if json.Unmarshal(value, &o.session) != nil || !sessionName.MatchString(o.session) {
+			return true, "a name of 1 to 64 letters, digits, ., _ or -"
+		}
+	case name == "instance" && t.TakesInstance:
+		if json.Unmarshal(value, &o.instance) != nil || !slices.Contains(instances(t), strconv.Quote(o.instance)) {
+			return true, "one of " + strings.Join(instances(t), ", ")
+		}
+	default:
+		return false, ""
 	}
-	return "one of " + strings.Join(instances(r.tool), ", ")
+	return true, ""
 }
 
 func instances(t *registry.Tool) []string {

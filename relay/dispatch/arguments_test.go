@@ -5,13 +5,16 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"tabrelay/relay/registry"
 )
 
 func TestCallersSize(t *testing.T) {
 	for value, want := range map[string]int{"1": 1, "2e3": 2000, "1000000000000": math.MaxInt32, "1e999": math.MaxInt32, "0": 0, "-1": 0, "1.5": 0, `"7"`: 0, "null": 0, "-1e999": 0} {
-		r := &run{}
-		if expected := r.takeMaxBytes(json.RawMessage(value)); r.call.MaxBytes != want || (expected == "") != (want > 0) {
-			t.Errorf("%s: %d, expected %q", value, r.call.MaxBytes, expected)
+		var o own
+		_, expected := o.take(&registry.Tool{TakesMaxBytes: true}, "maxBytes", json.RawMessage(value))
+		if o.maxBytes != want || (expected == "") != (want > 0) {
+			t.Errorf("%s: %d, expected %q", value, o.maxBytes, expected)
 		}
 	}
 }

@@ -101,11 +101,13 @@ func (oneTab) Resolve(r call.Selector) (call.Target, *fault.Error, time.Duration
 func (oneTab) Changed() <-chan struct{} { return nil }
 func (oneTab) Leave(call.ID)            {}
 
-func (oneTab) Recover(context.Context, call.ID) (*call.Reply, *fault.Error, bool) {
+func (oneTab) FindOutcome(context.Context, call.ID) (*call.Reply, *fault.Error, bool) {
 	return nil, nil, false
 }
 
-func (b *browser) Recover(ctx context.Context, id call.ID) (*call.Reply, *fault.Error, bool) {
+func (oneTab) Recover(context.Context, string, call.Target, call.Invocation) *fault.Error { return nil }
+
+func (b *browser) FindOutcome(ctx context.Context, id call.ID) (*call.Reply, *fault.Error, bool) {
 	b.say("recover %s", id[28:])
 	lines := b.next()
 	if lines[0] == "recover unknown" {

@@ -16,13 +16,13 @@ const grace = 2 * time.Second
 // errDeadline is the cause of a call's context when one of its clocks ran out.
 var errDeadline = errors.New("the call's deadline passed")
 
-// clock is the time one call has. Two clocks run: idle, which every progress sets back, and longest, which
-// nothing does. Both start when the page starts the tool; what the call waited for before that is not counted,
-// but bounded.
+// clock is the time one call has, from setDeadline on. Two clocks run: idle, which every progress sets back, and
+// longest, which nothing does. Both start when the page starts the tool; what the call waited for before that is not
+// counted, but bounded.
 type clock struct {
 	timeout time.Duration // of the page; the relay's is grace longer
 	longest time.Duration
-	grace   time.Duration // the relay's clocks run that much longer than the page's
+	grace   time.Duration // the relay's clocks run that much longer than the page's; 0: there is no page
 	extends bool
 	made    time.Time // moved on by the time the call was held
 
@@ -42,7 +42,7 @@ type clock struct {
 
 // setDeadline decides how much time the call has: the caller's wish, else the tool's, else the default, and
 // never more than the maximum. Until the page has started the tool, the time it may queue is added.
-func (r *run) setDeadline() *fault.Error {
+func (r *run) setDeadline() {
 	longest := r.MaxTimeout
 	if own := time.Duration(r.tool.Spec.MaxTimeoutMs) * time.Millisecond; own > 0 {
 		longest = min(longest, own)
@@ -54,20 +54,20 @@ func (r *run) setDeadline() *fault.Error {
 	if r.call.Timeout > 0 {
 		timeout = r.call.Timeout
 		if timeout > longest {
-			r.warn(fmt.Sprintf("A timeout of %d ms was asked for and lowered to the maximum of %d ms.", timeout.Milliseconds(), longest.Milliseconds()))
+			r.warn(fmt.Sprintf("A timeout of %d ms was asked for and lowered to the maximum of %d ms.",
+				timeout.Milliseconds(), longest.Milliseconds()))
 		}
 	}
-	c := &clock{timeout: min(timeout, longest), longest: longest, grace: grace, extends: r.ProgressExtends, made: time.Now()}
-	if r.tool.Run != nil {
-		c.grace = 0 // no page
+	c := &r.clock
+	c.timeout, c.longest, c.extends, c.made = min(timeout, longest), longest, r.ProgressExtends, time.Now()
+	if r.tool.Run == nil {
+		c.grace = grace
 	}
 	c.ctx, c.cancel = context.WithCancelCause(r.ctx)
 	c.unstop = context.AfterFunc(r.Dispatcher.stop, func() { c.cancel(errShutdown) })
 	most := c.timeout + c.grace + r.ReconnectWait
 	c.bound = c.made.Add(most)
 	c.idle = time.AfterFunc(most, func() { c.expire(c.short()) })
-	r.clock = c
-	return nil
 }
 
 // short is the reason when the timeout passes.
@@ -188,6 +188,9 @@ func (c *clock) forRetry() time.Duration {
 
 // stop ends the clocks; the context ends with them.
 func (c *clock) stop() {
+	if c.ctx == nil {
+		return
+	}
 	c.mu.Lock()
 	c.idle.Stop()
 	if c.total != nil {
@@ -196,53 +199,6 @@ func (c *clock) stop() {
 	c.mu.Unlock()
 	c.unstop()
 	c.cancel(nil)
-}
-
-// judge says in the contract's words why a delivery failed, when the reason is a clock, the caller or the
-// relay's end. Every other failure stays what it is. Whatever the reason, the outcome is the one the delivery
-// reported: only it knows.
-func (r *run) judge(f *fault.Error) *fault.Error {
-	if f == nil {
-		return nil
-	}
-	if f.FromPage {
-		return f
-	}
-	cause := context.Cause(r.clock.ctx)
-	if why, ok := asInterrupted(cause); ok {
-		return r.cutShort(f, why)
-	}
-	switch {
-	case cause == nil && f.Code == fault.TimeoutCode:
-		return r.timedOut(f, f.Reason)
-	case cause == nil:
-		return f
-	case errors.Is(cause, errDeadline):
-		return r.timedOut(f, r.clock.reason)
-	case errors.Is(cause, errShutdown):
-		return r.told(f, fault.ShuttingDown, "The relay shut down while the call ran")
-	default:
-		return r.told(f, fault.Cancelled, "The call was cancelled")
-	}
-}
-
-// What an agent may do after an interruption, where the table's advice is not the best.
-const (
-	harmless     = "Repeating the call is harmless."
-	neverStarted = "The tool never started, so the call can be repeated."
-	readFirst    = "The action may have happened: read the page before repeating it."
-	askForMore   = " A longer time can be asked for with _meta[\"tabrelay/timeoutMs\"]."
-)
-
-// advice is the next step by what is known of the outcome.
-func (r *run) advice(o fault.Outcome) string {
-	switch {
-	case o == fault.NotExecuted:
-		return neverStarted
-	case r.tool.Idempotent:
-		return harmless
-	}
-	return readFirst
 }
 
 // timedOut words a timeout. The page reports its own by reason only.
@@ -256,15 +212,4 @@ func (r *run) timedOut(f *fault.Error, reason fault.Reason) *fault.Error {
 	}
 	return fault.TimedOut(reason, r.clock.timeout, r.clock.longest, r.clock.extends, "", append(r.known(f),
 		fault.WithHint(hint), fault.WithSuggestion(r.tool.Spec.TimeoutHint))...)
-}
-
-// told replaces code and message of a failure.
-func (r *run) told(f *fault.Error, code fault.Code, message string) *fault.Error {
-	return fault.New(code, message, append(r.known(f), fault.WithHint(r.advice(f.Outcome)))...)
-}
-
-// known is what stays true of a failure whatever it is called.
-func (r *run) known(f *fault.Error) []fault.Option {
-	return []fault.Option{fault.WithOutcome(f.Outcome), fault.WithRetryable(r.tool.Idempotent || f.Outcome == fault.NotExecuted),
-		fault.WithTab(f.TabID, f.Profile), fault.WithConsoleTail(f.ConsoleTail), fault.WithData(f.Data), fault.WithCause(f.Err)}
 }

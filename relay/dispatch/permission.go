@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 
 	"tabrelay/relay/breaker"
 	"tabrelay/relay/call"
@@ -44,9 +45,9 @@ func (r *run) checkPermission() *fault.Error {
 func (r *run) access(at *call.Target) call.Access {
 	t := r.tool
 	a := call.Access{
-		ID: r.call.ID, Session: r.call.Session, Tool: t.Name, Title: t.Spec.DisplayName, Description: t.Spec.Description,
-		Plugin: t.PluginName(), ReadOnly: t.ReadOnly, Idempotent: t.Idempotent, BuiltIn: t.Plugin == nil, Arguments: r.args,
-		At: at, Note: r.call.Note, Approved: r.consent.approved,
+		ID: r.call.ID, Session: r.call.Session, Tool: t.Name, Title: t.Spec.DisplayName,
+		Description: t.Spec.Description, Plugin: t.PluginName(), ReadOnly: t.ReadOnly, Idempotent: t.Idempotent,
+		BuiltIn: t.Plugin == nil, Arguments: r.args, At: at, Note: r.call.Note, Approved: r.consent.approved,
 	}
 	if hint := t.Spec.Annotations.DestructiveHint; hint != nil {
 		a.Destructive, a.Additive = *hint, !*hint
@@ -57,82 +58,54 @@ func (r *run) access(at *call.Target) call.Access {
 	return a
 }
 
-// permit says whether the call may run at a place, nil for the relay's own tools, or returns how to wait for the person
-// who says so. It is asked again after that, with what they approved, for the tab may have gone elsewhere.
-func (r *run) permit(at *call.Target) (wait func(context.Context) *fault.Error, failure *fault.Error) {
-	if r.Policy == nil {
-		return r.confirmation(), nil
-	}
-	ask, failure := r.Policy.Allow(r.access(at))
-	switch {
-	case failure != nil:
-		r.turn.refused = true // asking again would get the same
-		return nil, failure
-	case !ask:
-		return r.confirmation(), nil
-	case r.call.Consent && !r.consent.given():
-		r.consent.approved = r.Policy.Consented(r.access(at))
-		return r.confirmation(), nil
-	}
-	return r.aside(func(ctx context.Context) *fault.Error {
-		approved, failure := r.Policy.Ask(ctx, r.access(at), r.call.Ask, r.feed.announce)
-		if failure == nil {
-			r.consent.approved = approved
+// permit says whether the call may run at a target, nil for the relay's own tools. Where a person has to say so, it
+// asks them and waits; then asked says so, and permit is called again with what they approved, for the tab may have
+// gone elsewhere.
+func (r *run) permit(at *call.Target) (asked bool, failure *fault.Error) {
+	if r.Policy != nil {
+		ask, failure := r.Policy.Allow(r.access(at))
+		switch {
+		case failure != nil:
+			r.refused = true // asking again would get the same
+			return false, failure
+		case !ask:
+		case r.call.Consent && !r.consent.given():
+			r.consent.approved = r.Policy.Consented(r.access(at))
+		default:
+			return true, r.ask(func(ctx context.Context) (failure *fault.Error) {
+				r.consent.approved, failure = r.Policy.Ask(ctx, r.access(at), r.call.Ask, r.reports.announce)
+				return failure
+			})
 		}
-		return failure
-	}), nil
-}
-
-// confirmation is how the call's own question is asked, nil when there is none, or it was answered.
-func (r *run) confirmation() func(context.Context) *fault.Error {
+	}
 	if r.call.Confirm == nil || r.consent.confirmed {
-		return nil
+		return false, nil
 	}
-	return r.aside(func(ctx context.Context) *fault.Error {
-		if err := r.call.Confirm(ctx, r.consent.given()); err != nil {
-			return asFault(err)
-		}
-		r.consent.confirmed = true
-		return nil
+	return true, r.ask(func(ctx context.Context) *fault.Error {
+		err := r.call.Confirm(ctx, r.consent.given())
+		r.consent.confirmed = err == nil
+		return asFault(err)
 	})
 }
 
-// permitHere is permit for a tool of the relay itself, which runs in no tab.
-func (r *run) permitHere() *fault.Error {
-	for {
-		wait, failure := r.permit(nil)
-		if failure != nil || wait == nil {
-			return failure
-		}
-		if failure := wait(r.clock.ctx); failure != nil {
-			return r.judge(failure)
-		}
+// ask asks a person while nothing waits for the call: it has no position, no turn and no slot, so that the session's
+// later calls pass, and its clocks stand still. The tool may be gone afterwards.
+func (r *run) ask(person func(context.Context) *fault.Error) *fault.Error {
+	r.settle(breaker.Nothing)
+	r.ticket.Leave()
+	defer r.asking()()
+	resume := r.clock.pause()
+	r.clock.hold()
+	defer func() {
+		r.clock.release()
+		resume()
+	}()
+	failure := person(r.clock.ctx)
+	if failure == nil {
+		failure = r.stillOffered()
 	}
-}
-
-// aside asks a person while nothing waits for the call: it has no position, no turn and no slot, so that the session's
-// later calls pass, and its clocks stand still.
-func (r *run) aside(ask func(context.Context) *fault.Error) func(context.Context) *fault.Error {
-	return func(ctx context.Context) *fault.Error {
-		r.settle(breaker.Nothing)
-		r.turn.Leave()
-		defer r.asking()()
-		resume := r.clock.pause()
-		r.clock.hold()
-		defer func() {
-			r.clock.release()
-			resume()
-		}()
-		if failure := ask(ctx); failure != nil {
-			r.turn.refused = true // whoever said no is not asked again
-			return failure
-		}
-		if failure := r.stillOffered(); failure != nil {
-			r.turn.refused = true
-			return failure
-		}
-		return nil
-	}
+	r.refused = failure != nil // whoever said no is not asked again
+	return failure
 }
 
 // stillOffered fails when the tool went away while the person thought: no tab gets ready for it any more.
@@ -145,4 +118,16 @@ func (r *run) stillOffered() *fault.Error {
 		return failure
 	}
 	return fault.New(fault.UnknownTool, "The tool "+r.call.Tool+" was removed while the person was asked")
+}
+
+// asFault is the failure in an error that a caller's question returned.
+func asFault(err error) *fault.Error {
+	if err == nil {
+		return nil
+	}
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		return f
+	}
+	return fault.New(fault.InternalError, "The call was not let in", fault.WithOutcome(fault.NotExecuted),
+		fault.WithCause(err))
 }

@@ -2,20 +2,27 @@ package dispatch
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/random"
 	"tabrelay/relay/rawjson"
-	"tabrelay/relay/registry"
+	"tabrelay/relay/result"
 	"tabrelay/relay/schema"
 )
+
+// Results keeps results whole that an agent gets a part of.
+type Results interface {
+	// KeepResult returns when the result can be read under its id.
+	KeepResult(ctx context.Context, r call.StoredResult) error
+}
 
 // checkResult accepts what the tool returned only if it is what the tool promised. The action has happened by
 // then, whatever the check says.
@@ -31,13 +38,16 @@ func (r *run) checkResult() *fault.Error {
 		res.Output = json.RawMessage("null") // a handler without a return value
 	}
 	if len(res.Output) > r.MaxResultBytes {
-		return r.executed(fault.OutputTooLarge, fmt.Sprintf("The tool's result has %d bytes; at most %d are passed on", len(res.Output), r.MaxResultBytes))
+		message := fmt.Sprintf("The tool's result has %d bytes; at most %d are passed on",
+			len(res.Output), r.MaxResultBytes)
+		return r.executed(fault.OutputTooLarge, message)
 	}
 	if !rawjson.Valid(res.Output) {
 		return r.keepingInvalid(r.executed(fault.InvalidOutput, whyNoJSON(res.Output)), plainText)
 	}
 	if depth := rawjson.Depth(res.Output); depth > rawjson.MostDeep {
-		message := fmt.Sprintf("The tool's result nests %d levels deep; at most %d are passed on", depth, rawjson.MostDeep)
+		message := fmt.Sprintf("The tool's result nests %d levels deep; at most %d are passed on",
+			depth, rawjson.MostDeep)
 		return r.keepingInvalid(r.executed(fault.InvalidOutput, message), plainText) // as text it can be read
 	}
 	var left []string
@@ -47,18 +57,21 @@ func (r *run) checkResult() *fault.Error {
 	}
 	var replaced bool
 	if res.Output, replaced = rawjson.WithoutHalfPairs(res.Output); replaced {
-		r.warn("The result had characters that are no Unicode text (half a surrogate pair); U+FFFD stands in their place.")
+		r.warn("The result had characters that are no Unicode text (half a surrogate pair); " +
+			"U+FFFD stands in their place.")
 	}
 	output, err := r.tool.Output()
 	if err != nil || output == nil {
 		return r.fit(nil) // err was the arguments' business: the tool would not have run
 	}
 	if problems := output.Check(res.Output); len(problems) > 0 {
-		return r.keepingInvalid(r.executed(fault.InvalidOutput, "The tool's result does not fit its output schema: "+schema.ExplainAs("result", problems)), jsonText)
+		message := "The tool's result does not fit its output schema: " + schema.ExplainAs("result", problems)
+		return r.keepingInvalid(r.executed(fault.InvalidOutput, message), jsonText)
 	}
 	res.Structured = true
-	if members, ok := rawjson.Members(res.Output); ok && !r.tool.Wrapped && rawjson.Get(members, call.NoteMember) != nil {
-		res.Output = rawjson.Join(slices.DeleteFunc(members, func(m rawjson.Member) bool { return m.Name == call.NoteMember }))
+	reserved := func(m rawjson.Member) bool { return m.Name == call.NoteMember }
+	if members, ok := rawjson.Members(res.Output); ok && !r.tool.Wrapped && slices.ContainsFunc(members, reserved) {
+		res.Output = rawjson.Join(slices.DeleteFunc(members, reserved))
 		r.warn("The result had a member " + call.NoteMember + ", which only the relay writes. It was left out.")
 	}
 	return r.fit(output)
@@ -94,78 +107,181 @@ func (r *run) executed(code fault.Code, message string) *fault.Error {
 
 func (r *run) warn(sentence string) { r.warnings = append(r.warnings, sentence) }
 
-// recordResult completes a result and counts the call.
-func (r *run) recordResult() *call.Result {
-	took := time.Since(r.began)
-	res := r.result
-	res.Warnings = append(res.Warnings, r.warnings...)
-	r.annotate()
-	res.Meta.CorrelationID, res.Meta.Attempts, res.Meta.Duration = r.call.ID, r.attempts, took
-	if p := r.reply; p != nil {
-		res.Meta.TabID, res.Meta.Profile, res.Meta.Origin, res.Meta.Frame, res.Meta.Trust = p.TabID, p.Profile, p.Origin, p.Frame, p.Trust
-		res.Meta.ProfileID = p.ProfileID
+// keepTime is how long an answer may wait for its result to be kept.
+const keepTime = 5 * time.Second
+
+// What a kept result is.
+const (
+	jsonText  = "application/json"
+	plainText = "text/plain"
+)
+
+// warningStart is how a front begins the text that lists warnings.
+const warningStart = "Warning: "
+
+// fit makes an answer that is too large smaller, and keeps the whole. The tool's schema, if it has one, is kept too: a
+// client checks the value against it. A built-in tool that has content of its own has seen to its size itself.
+func (r *run) fit(output *schema.Schema) *fault.Error {
+	res, whole := r.result, r.result.Output
+	if len(res.Content) > 0 {
+		return nil
 	}
-	res.Meta.Untrusted = res.Meta.Untrusted || r.reply != nil
-	r.Meter.CallDone(r.tool.PluginName(), "ok", took)
-	r.tellSignIn(nil)
-	if r.attempts > 1 {
-		r.Meter.Retry(retrySucceeded, r.waited)
+	spoken := r.spoken()
+	res.Output = r.wrap(whole)
+	if len(res.Output)+spoken <= r.maxBytes {
+		return nil
 	}
-	r.line(zerolog.DebugLevel, took).Int("tab", res.Meta.TabID).Msg("call succeeded")
-	r.tellEnd("", "", took)
-	r.audit(nil, took)
-	return res
+	id, lost := r.keep(whole, jsonText)
+	wish := result.Wish{
+		MaxBytes: r.maxBytes, Others: len(warningStart) + spoken + len(lost) + 1, Path: r.call.ArrayPath,
+		Declared: r.tool.Spec.ArrayPath, ID: id,
+	}
+	if output != nil {
+		wish.Others += noted
+		wish.Fits = func(value, note json.RawMessage) bool {
+			return len(output.Check(value)) == 0 && r.accepts(r.wrap(value), note)
+		}
+	}
+	shaped, failure := result.Shape(whole, wish)
+	if failure != nil {
+		failure.Outcome = fault.Executed
+		return r.readable(r.place(failure), id, len(whole))
+	}
+	res.Output, res.Note = r.wrap(shaped.Value), shaped.Note
+	res.Content = []call.Content{textItem(string(shaped.Text))}
+	if id != "" {
+		res.Content = append(res.Content, link(id, r.tool.Name, len(whole)))
+	}
+	res.Meta.ResultID = id
+	r.warn(shaped.Warning)
+	if lost != "" {
+		r.warn(lost)
+	}
+	return nil
 }
 
-// recordFailure completes a failure and counts the call.
-func (r *run) recordFailure(f *fault.Error) *fault.Error {
-	took := time.Since(r.began)
-	f.CorrelationID, f.Attempts = string(r.call.ID), r.attempts
-	f.Warnings = append(f.Warnings, r.warnings...)
-	if f.FromPage {
-		f.Origin = r.turn.at.Origin
+// noted is how many bytes the member takes that holds a note, and the list of warnings in it.
+const noted = len(call.NoteMember) + len(`"":{"warnings":[""]},`) + len(`"result":{}`)
+
+// accepts reports whether clients, which check structured content against the schema that is listed, take a value
+// together with a note.
+func (r *run) accepts(value, note json.RawMessage) bool {
+	answer, err := r.tool.Answer()
+	if err != nil {
+		return false
 	}
-	r.narrow(f)
-	r.bury(f)
-	plugin := ""
-	if r.tool != nil {
-		plugin = r.tool.PluginName()
+	members, ok := rawjson.Members(value)
+	if !ok || answer == nil {
+		return ok
 	}
-	r.Meter.CallDone(plugin, string(f.Outcome), took)
-	r.tellSignIn(f)
-	r.tellEnd(f.Code, f.Message, took)
-	r.audit(f, took)
-	if f.Code != fault.Cancelled { // which is nobody's fault
-		r.Meter.ErrorRaised(f.Class, f.Source, f.Code)
+	return len(answer.Check(rawjson.Join(append(members, rawjson.Make(call.NoteMember, note))))) == 0
+}
+
+// annotate has structured content say what clients that show nothing else would lose: what is missing, and warnings.
+func (r *run) annotate() {
+	res := r.result
+	if !res.Structured || len(res.Warnings) == 0 {
+		res.Note = nil
+		return
 	}
-	if r.attempts > 1 {
-		r.Meter.Retry(retryFailed, r.waited)
+	members, _ := rawjson.Members(res.Note)
+	note := rawjson.Join(append(members, rawjson.Make("warnings", rawjson.MustEncode(res.Warnings))))
+	if res.Note == nil && !r.accepts(res.Output, note) {
+		return // the value is whole, and better without than not at all
 	}
-	level := zerolog.InfoLevel
-	if f.Source == fault.SourceInternal && !f.FromPage && f.Code != fault.Cancelled {
-		level = zerolog.ErrorLevel
+	res.Note = note
+}
+
+// spoken is how many bytes of the answer its warnings take.
+func (r *run) spoken() (bytes int) {
+	for _, warning := range r.warnings {
+		bytes += len(warning) + 1
 	}
-	r.line(level, took).Str("code", string(f.Code)).Str("class", string(f.Class)).Str("source", string(f.Source)).
-		Str("outcome", string(f.Outcome)).Str("failure", f.Message).AnErr("cause", f.Err).Msg("call failed")
+	if bytes > 0 {
+		bytes += len(warningStart)
+	}
+	if bytes > 0 && r.tool.Declares() {
+		bytes += noted
+	}
+	return bytes
+}
+
+// room is how large the value may be that the page answers, so that nothing of it has to be cut.
+func (r *run) room() int {
+	const wrapping = len(`{"result":}`)
+	most := r.maxBytes - r.spoken()
+	if r.tool.Wrapped {
+		most -= wrapping
+	}
+	return max(1, most)
+}
+
+// setMaxBytes decides how large the answer may be.
+func (r *run) setMaxBytes() {
+	r.maxBytes = cmp.Or(min(r.call.MaxBytes, r.MaxResultBytes), r.MaxBytes, r.MaxResultBytes)
+	if wish := r.call.MaxBytes; wish > r.MaxResultBytes {
+		r.warn(fmt.Sprintf("maxBytes was lowered from %d to %d, the largest result there is.", wish, r.MaxResultBytes))
+	}
+}
+
+// keep keeps what the tool returned, and says by its id how it can be read. When that is not possible, lost says so.
+func (r *run) keep(data []byte, mime string) (id, lost string) {
+	const sorry = "The whole result could not be kept."
+	if r.Results == nil {
+		return "", sorry
+	}
+	ctx, cancel := context.WithTimeout(r.ctx, keepTime)
+	defer cancel()
+	id = random.Hex(16)
+	err := r.Results.KeepResult(ctx, call.StoredResult{
+		ID: id, CallID: r.call.ID, Session: r.call.Session, Tool: r.tool.Name, Created: time.Now(), MIMEType: mime,
+		Data: data, Size: int64(len(data)),
+	})
+	if err != nil {
+		r.Log.Warn().Err(err).Str("correlationId", string(r.call.ID)).Str("tool", r.tool.Name).Int("bytes", len(data)).
+			Msg("a result was not kept")
+		return "", sorry
+	}
+	return id, ""
+}
+
+// keepingInvalid keeps a result that is not what the tool promised, so that what the action came to is not lost.
+func (r *run) keepingInvalid(f *fault.Error, mime string) *fault.Error {
+	id, _ := r.keep(r.result.Output, mime)
+	return r.readable(f, id, len(r.result.Output))
+}
+
+// readable says in a failure that comes after the action how its result can be read.
+func (r *run) readable(f *fault.Error, id string, size int) *fault.Error {
+	if id == "" {
+		return f
+	}
+	hint := fmt.Sprintf(`The action has happened, and its result is kept: read it in pieces with %s {"id":%q}.`,
+		result.Reader, id)
+	if f.Code == fault.ValidationError {
+		hint = f.Hint + "\n" + hint
+	}
+	fault.WithHint(hint)(f)
+	f.Data = rawjson.MustEncode(map[string]any{"resultId": id, "uri": result.URI(id), "bytes": size})
 	return f
 }
 
-func (r *run) line(level zerolog.Level, took time.Duration) *zerolog.Event {
-	return r.Log.WithLevel(level).Str("correlationId", string(r.call.ID)).Str("tool", r.call.Tool).Str("client", r.call.Session.Client).
-		Int("attempts", r.attempts).Dur("took", took)
+// place adds where the tool ran to a failure found afterwards.
+func (r *run) place(f *fault.Error) *fault.Error {
+	if r.reply != nil {
+		f.TabID, f.Profile = r.reply.TabID, r.reply.Profile
+	}
+	return f
 }
 
-// tellSignIn says what the end of a call tells about the person being signed in: only what a page answered does.
-func (r *run) tellSignIn(f *fault.Error) {
-	if r.SignedOut == nil || r.tool == nil || r.tool.Plugin == nil {
-		return
-	}
-	switch {
-	case f == nil && r.reply != nil:
-		r.SignedOut(r.tool.PluginName(), r.reply.ProfileID, false)
-	case f != nil && f.FromPage && f.Code == fault.AuthError:
-		r.SignedOut(r.tool.PluginName(), r.turn.at.ProfileID, true)
-	}
+// textItem and link are content blocks of MCP 2025-06-18, schema TextContent and ResourceLink.
+func textItem(text string) call.Content {
+	return rawjson.MustEncode(map[string]any{"type": "text", "text": text})
 }
 
-var _ Tools = (*registry.Registry)(nil)
+func link(id, tool string, size int) call.Content {
+	return rawjson.MustEncode(map[string]any{
+		"type": "resource_link", "uri": result.URI(id), "name": "result " + id, "title": "The whole result of " + tool,
+		"mimeType": jsonText, "size": size,
+	})
+}

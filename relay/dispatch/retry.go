@@ -1,11 +1,14 @@
 package dispatch
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
+	"tabrelay/relay/breaker"
 	"tabrelay/relay/call"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
@@ -20,15 +23,20 @@ type Retry struct {
 	Multiplier   float64
 }
 
-// The results of a call that was tried more than once, as the metrics name them.
-const (
-	retrySucceeded = "success"
-	retryFailed    = "failure"
-)
+// tries is what the attempts so far have come to.
+type tries struct {
+	n         int           // how many there were
+	waited    time.Duration // between them
+	outcome   fault.Outcome // empty while none has started
+	unsettled call.ID       // the last attempt that may have started; empty: none
+	hung      int           // attempts that the page did not take
+	avoid     []int         // tabs that were not ready
+	recovered *fault.Error  // the failure that something was done about; nil: none yet
+}
 
-// retrying delivers the call, and again where that is safe and promises something. Whatever happens, at most one
-// attempt of a tool that is not idempotent ever starts.
-func (r *run) retrying() *fault.Error {
+// try sends the call, and again where that is safe and promises something. Whatever happens, at most one attempt of a
+// tool that is not idempotent ever starts.
+func (r *run) try() *fault.Error {
 	if r.call.Resume {
 		if done, failure := r.resume(); done {
 			return failure
@@ -36,7 +44,7 @@ func (r *run) retrying() *fault.Error {
 	}
 	var lost *fault.Error // the link, in the attempt before
 	for {
-		r.attempts++
+		r.tries.n++
 		reply, failure := r.attempt()
 		if failure == nil {
 			r.reply = reply
@@ -49,7 +57,7 @@ func (r *run) retrying() *fault.Error {
 		failure = r.judge(r.classify(failure))
 		elsewhere := r.elsewhere(failure)
 		if !elsewhere {
-			r.mend(failure)
+			r.recoverFrom(failure)
 		}
 		wait, again := r.again(failure)
 		if elsewhere {
@@ -67,25 +75,25 @@ func (r *run) retrying() *fault.Error {
 	}
 }
 
-// attempt runs the tool once: it finds the tab, waits until the call may run there, and sends it.
+// attempt runs the tool once: it finds the tab, asks for permission, waits until the call may run there, and sends it.
 func (r *run) attempt() (*call.Reply, *fault.Error) {
-	q := r.request()
+	q := r.invocation()
 	defer r.Browser.Leave(q.ID)
-	defer r.turn.Yield()
+	defer r.ticket.Yield()
 	for {
 		at, failure := r.resolve(&q.Selector)
 		if failure != nil {
 			return nil, failure
 		}
-		wait, failure := r.enter(at)
-		if failure != nil {
-			return nil, failure
+		waited, failure := r.permit(&at)
+		if !waited && failure == nil {
+			waited, failure = r.enter(at)
 		}
-		if wait == nil {
+		switch {
+		case failure != nil:
+			return nil, failure
+		case !waited:
 			return r.Browser.Send(r.clock.ctx, at, q)
-		}
-		if failure := wait(r.clock.ctx); failure != nil {
-			return nil, failure
 		}
 		q.Stay = at // the person may look at another tab by now: the call has waited for this one
 	}
@@ -101,11 +109,17 @@ func (r *run) resolve(s *call.Selector) (at call.Target, failure *fault.Error) {
 		at, failure, wait = r.Browser.Resolve(*s)
 		return wait
 	}
-	if s.Stay.TabID != 0 && look() == 0 && failure == nil {
-		return at, nil // it came in its session's order before
+	// One that has waited came in its session's order before.
+	if s.Stay.TabID == 0 || look() > 0 || failure != nil {
+		if err := r.ticket.AwaitTab(ctx, r.ReconnectWait, look, r.Browser.Changed); err != nil {
+			return at, fault.CallEnded(ctx, "before it was sent")
+		}
 	}
-	if err := r.turn.AwaitTab(ctx, r.ReconnectWait, look, r.Browser.Changed); err != nil {
-		return at, fault.CallEnded(ctx, "before it was sent")
+	if failure == nil {
+		if at.ProfileID != r.status.at.ProfileID {
+			r.settle(breaker.Nothing)
+		}
+		r.arrive(at)
 	}
 	return at, failure
 }
@@ -114,9 +128,9 @@ func (r *run) resolve(s *call.Selector) (at call.Target, failure *fault.Error) {
 // earlier one may have done.
 func (r *run) truth(attempt fault.Outcome) fault.Outcome {
 	if attempt != fault.NotExecuted {
-		r.outcome, r.doubt = attempt, attemptID(r.call.ID, r.attempts)
-	} else if r.outcome != "" {
-		return r.outcome
+		r.tries.outcome, r.tries.unsettled = attempt, attemptID(r.call.ID, r.tries.n)
+	} else if r.tries.outcome != "" {
+		return r.tries.outcome
 	}
 	return attempt
 }
@@ -125,12 +139,12 @@ func (r *run) truth(attempt fault.Outcome) fault.Outcome {
 // how long. Every attempt gets its own id, because the browser may remember the last one as refused.
 func (r *run) again(f *fault.Error) (wait time.Duration, again bool) {
 	if f.Code == fault.TabUnresponsive {
-		r.hung++
+		r.tries.hung++
 	}
-	if r.attempts >= r.Retry.MaxAttempts || r.clock.ctx.Err() != nil || r.turn.refused || !r.safe(f) {
+	if r.tries.n >= r.Retry.MaxAttempts || r.clock.ctx.Err() != nil || r.refused || !r.safe(f) {
 		return 0, false
 	}
-	wait = r.Retry.delay(r.attempts, r.Jitter())
+	wait = r.Retry.delay(r.tries.n, r.Jitter())
 	if f.Code == fault.ExtensionLost {
 		wait = 0 // the next attempt waits for the profile to come back, which takes the place of the pause
 	}
@@ -150,19 +164,20 @@ const hungTwice = 2
 
 // safe reports whether running the tool again cannot do the action twice, and could help.
 func (r *run) safe(f *fault.Error) bool {
+	recovered := r.tries.recovered == f
 	switch {
 	case f.FromPage:
 		return r.tool.Idempotent && f.Retryable
 	case f.Code == fault.TimeoutCode:
 		return false
-	case f.Settled && r.mended != f:
-		return false // the page was waited for already
-	case r.mended == f:
+	case recovered:
 		return f.Outcome == fault.NotExecuted || f.Outcome == fault.Unknown && r.tool.Idempotent
-	case f.Class != fault.Transient, r.hung >= hungTwice:
+	case f.Settled: // the page was waited for already
 		return false
-	case absent(f.Code):
-		return false // Browser has waited for it already, as long as that made sense
+	case f.Class != fault.Transient, r.tries.hung >= hungTwice:
+		return false
+	case absent(f.Code): // the browser was waited for already, as long as that made sense
+		return false
 	case f.Outcome == fault.NotExecuted:
 		return f.Retryable || f.Code == fault.ExtensionLost
 	case f.Outcome == fault.Unknown, f.Outcome == fault.Executed: // the latter by an earlier attempt
@@ -174,7 +189,8 @@ func (r *run) safe(f *fault.Error) bool {
 // absent tells failures that only a person ends, by starting or connecting a browser.
 func absent(code fault.Code) bool {
 	switch code {
-	case fault.ExtensionNotConnected, fault.BrowserNotRunning, fault.ExtensionNotInstalled, fault.WorkerAsleep, fault.ProfileNotConnected:
+	case fault.ExtensionNotConnected, fault.BrowserNotRunning, fault.ExtensionNotInstalled, fault.WorkerAsleep,
+		fault.ProfileNotConnected:
 		return true
 	}
 	return false
@@ -191,56 +207,111 @@ func (p Retry) delay(n int, jitter float64) time.Duration {
 // pause waits before the next attempt and tells the caller why. It reports whether there still is one.
 func (r *run) pause(wait time.Duration, f *fault.Error) bool {
 	r.Log.Info().Str("correlationId", string(r.call.ID)).Str("tool", r.tool.Name).Str("code", string(f.Code)).
-		Int("attempt", r.attempts).Dur("wait", wait).Msg("trying again")
+		Int("attempt", r.tries.n).Dur("wait", wait).Msg("trying again")
 	when := "now"
 	if wait > 0 {
 		when = "in " + strconv.FormatFloat(wait.Round(100*time.Millisecond).Seconds(), 'f', -1, 64) + " s"
 	}
-	message := fmt.Sprintf("retry %d/%d %s", r.attempts+1, r.Retry.MaxAttempts, when)
-	r.feed.announce(message)
-	r.tell(event.Of(r.call.Session), event.Retry, fmt.Sprintf("%s failed with %s: %s", r.tool.Name, f.Code, message), map[string]any{
+	news := fmt.Sprintf("retry %d/%d %s", r.tries.n+1, r.Retry.MaxAttempts, when)
+	r.reports.announce(news)
+	news = r.tool.Name + " failed with " + string(f.Code) + ": " + news
+	r.Events(event.Of(r.call.Session), event.Retry, news, map[string]any{
 		"correlationId": string(r.call.ID), "tool": r.tool.Name, "code": string(f.Code),
-		"attempt": r.attempts + 1, "maxAttempts": r.Retry.MaxAttempts, "waitMs": wait.Milliseconds(),
+		"attempt": r.tries.n + 1, "maxAttempts": r.Retry.MaxAttempts, "waitMs": wait.Milliseconds(),
 	})
-	r.waited += wait
+	r.tries.waited += wait
 	return wait == 0 || pause.For(r.clock.ctx, wait)
 }
 
-// final is the failure as the agent gets it once no attempt follows. An action that may have happened is never
-// called retryable unless repeating it is harmless.
-func (r *run) final(f *fault.Error) *fault.Error {
-	if !f.FromPage && f.Outcome == fault.Unknown {
-		f.Retryable = r.tool.Idempotent && f.Class == fault.Transient // a tab that is gone does not come back
-		if f.Code == fault.ExtensionLost && r.tool.Idempotent {
-			f.Hint = harmless
-		}
+// recoveryTime is how long that may take.
+const recoveryTime = 5 * time.Second
+
+// recovering says to people what an action does.
+var recovering = map[string]string{
+	"reload_tab":       "reloading the tab",
+	"reinject_adapter": "putting the adapter into the page again",
+	"open_url":         "opening the web app",
+}
+
+// recoverFrom does what a person configured about a failure, at most once for each call. It may let the call be tried
+// again where that is safe; where it is not, it is done for the call that comes next.
+func (r *run) recoverFrom(f *fault.Error) {
+	action := r.Recovery[f.Code]
+	switch {
+	case action == "", r.tries.recovered != nil, f.FromPage, r.refused:
+		return
+	case r.ctx.Err() != nil, r.stop.Err() != nil:
+		return // nobody waits for it, or the relay ends
+	case action == "open_url" && r.own.tab != 0, action != "open_url" && r.status.at.TabID == 0:
+		return // it would not help
+	}
+	r.tries.recovered = f
+	r.reports.announce("recovery: " + recovering[action])
+	ctx, cancel := context.WithTimeout(r.ctx, recoveryTime)
+	defer cancel()
+	problem := r.Browser.Recover(ctx, action, r.status.at, r.invocation())
+	ok := problem == nil
+	r.Log.Info().Str("correlationId", string(r.call.ID)).Str("tool", r.tool.Name).Str("code", string(f.Code)).
+		Str("action", action).Bool("ok", ok).AnErr("problem", asError(problem)).Msg("recovery")
+	news := r.tool.Name + " failed with " + string(f.Code) + ": " + recovering[action]
+	if !ok {
+		r.tries.recovered = &fault.Error{} // nothing has changed, and it is not done twice
+		news += " did not work"
+	}
+	r.Events(event.Of(r.call.Session), event.Retry, news, map[string]any{
+		"correlationId": string(r.call.ID), "tool": r.tool.Name, "code": string(f.Code), "action": action, "ok": ok,
+	})
+}
+
+// asError keeps a nil failure from becoming an error that is not nil.
+func asError(f *fault.Error) error {
+	if f == nil {
+		return nil
 	}
 	return f
 }
 
-// request is the next attempt.
-func (r *run) request() call.Invocation {
+// elsewhere reports whether the next attempt goes to another tab of the site: the page of this one is not ready, the
+// caller named none, and nothing can have started.
+func (r *run) elsewhere(f *fault.Error) bool {
+	at := r.status.at
+	unready := !f.FromPage && f.Code == fault.AdapterNotReady && f.Outcome == fault.NotExecuted
+	if !unready || r.own.tab != 0 || at.TabID == 0 {
+		return false
+	}
+	if !slices.Contains(r.tries.avoid, at.TabID) {
+		r.tries.avoid = append(r.tries.avoid, at.TabID)
+	}
+	if len(r.tries.avoid) > at.Others {
+		r.tries.avoid = nil // all of them were asked: begin again with the best
+		return false
+	}
+	return true
+}
+
+// invocation is the next attempt.
+func (r *run) invocation() call.Invocation {
 	t, site := r.tool, r.tool.Site
 	timeout, longest := r.clock.left()
 	q := call.Invocation{
 		Selector: call.Selector{
-			ID: attemptID(r.call.ID, r.attempts), Session: r.call.Session, Plugin: t.Plugin.Manifest.Name,
-			Matches: site.Matches, Excludes: site.Excludes, TabID: r.target.tab, InFront: site.EveryPage,
-			Profile: r.target.profile, Write: !t.ReadOnly, OpenURL: site.Homepage, Frames: t.Spec.Frames,
+			ID: attemptID(r.call.ID, r.tries.n), Session: r.call.Session, Plugin: t.Plugin.Manifest.Name,
+			Matches: site.Matches, Excludes: site.Excludes, TabID: r.own.tab, InFront: site.EveryPage,
+			Profile: r.own.profile, Write: !t.ReadOnly, OpenURL: site.Homepage, Frames: t.Spec.Frames,
 		},
 		Hash: t.Plugin.Hash, Tool: t.Spec.Name, Title: t.Spec.DisplayName,
 		Arguments: r.args, Settings: site.Settings, Secret: site.Secret,
 		Timeout: timeout, MaxTimeout: longest, ProgressExtends: r.clock.extends,
-		MaxResultBytes: r.MaxResultBytes, MaxBytes: r.room(), ConsoleTailBytes: r.ConsoleTailBytes,
-		Progress: r.progress, Log: r.feed.log, Started: r.start, Trace: r.Trace, ProgressPattern: t.Spec.ProgressPattern,
+		MaxResultBytes: r.MaxResultBytes, MaxBytes: r.room(), ConsoleTailBytes: r.ConsoleTailBytes, Trace: r.Trace,
+		ProgressPattern: t.Spec.ProgressPattern, Progress: r.progressed, Log: r.reports.log, Started: r.start,
 	}
 	if q.ID != r.call.ID {
 		q.CorrelationID = r.call.ID
 	}
-	if len(r.avoid) > 0 {
-		q.Profile, q.Avoid = r.turn.at.ProfileID, r.avoid
+	if len(r.tries.avoid) > 0 {
+		q.Profile, q.Avoid = r.status.at.ProfileID, r.tries.avoid
 	}
-	if in, ok := site.Instance(r.target.instance); ok {
+	if in, ok := site.Instance(r.own.instance); ok {
 		q.Matches, q.OpenURL = []string{in.Match}, in.URL
 	}
 	return q
@@ -250,14 +321,14 @@ func (r *run) request() call.Invocation {
 // it has an end, or nobody can tell. A read, and a write that is proven never to have started, is run.
 func (r *run) resume() (done bool, failure *fault.Error) {
 	for n := 1; n <= r.Retry.MaxAttempts; n++ {
-		reply, f, known := r.Browser.Recover(r.clock.ctx, attemptID(r.call.ID, n))
+		reply, f, known := r.Browser.FindOutcome(r.clock.ctx, attemptID(r.call.ID, n))
 		if !known {
 			if r.tool.ReadOnly {
-				r.outcome = fault.Unknown // reads are not journalled: an earlier relay may have run it
+				r.tries.outcome = fault.Unknown // reads are not journalled: an earlier relay may have run it
 			}
 			return false, nil
 		}
-		r.attempts = n
+		r.tries.n = n
 		if f == nil {
 			r.reply = reply
 			return true, nil

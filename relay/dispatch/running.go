@@ -1,13 +1,15 @@
 package dispatch
 
 import (
-	"errors"
+	"cmp"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
 	"tabrelay/relay/call"
-	"tabrelay/relay/fault"
+	"tabrelay/relay/event"
+	"tabrelay/relay/schedule"
 	"tabrelay/relay/untrusted"
 )
 
@@ -32,124 +34,55 @@ type Running struct {
 	At       call.Target // zero until the tab is known
 	Began    time.Time
 	Stage    Stage
-	Progress *call.Progress // the last step, nil: none yet; its message has no control characters
+	WaitsFor schedule.Reason // of a queued one
+	Ahead    int             // how many calls are before it there
+	Progress *call.Progress  // the last step, nil: none yet; its message has no control characters
 }
 
-// sight is what others may see of a run. The links belong to Dispatcher.mu.
-type sight struct {
-	prev, next *run
-	listed     bool
-	gone       chan struct{} // closed when it is listed no more; nil while nobody waits for that
-
-	mu      sync.Mutex // guards the rest
-	asking  int
-	started bool
-	at      call.Target
-	stepped bool
-	step    call.Progress
-}
-
-// interrupted is the cause of a call's context when a person, or somebody in their name, ended it. It is the sentence
-// that the caller is told.
-type interrupted string
-
-func (i interrupted) Error() string { return string(i) }
-
-// appear puts the call among those that are running.
-func (r *run) appear() *fault.Error {
-	d := r.Dispatcher
-	d.mu.Lock()
-	r.sight.listed, r.sight.next = true, d.first
-	if d.first != nil {
-		d.first.sight.prev = r
-	}
-	d.first = r
-	d.mu.Unlock()
-	r.moved()
-	return nil
-}
-
-// disappear takes it out again.
-func (r *run) disappear() {
-	d, s := r.Dispatcher, &r.sight
-	if !s.listed {
-		return
-	}
-	d.mu.Lock()
-	if s.prev != nil {
-		s.prev.sight.next = s.next
-	} else {
-		d.first = s.next
-	}
-	if s.next != nil {
-		s.next.sight.prev = s.prev
-	}
-	s.prev, s.next, s.listed = nil, nil, false
-	if s.gone != nil {
-		close(s.gone)
-		s.gone = nil
-	}
-	d.mu.Unlock()
-	r.moved()
-}
-
-// moved tells that the list of running calls is another one.
-func (r *run) moved() {
-	if r.Moved != nil {
-		r.Moved()
-	}
+// status is how far a call is. It is written by the goroutine of Do, but for step, and read by others.
+type status struct {
+	mu      sync.Mutex
+	asking  int         // questions that wait for a person
+	started bool        // the attempt
+	at      call.Target // the attempt's; zero until the tab is known
+	step    *call.Progress
 }
 
 // arrive notes the tab that an attempt is about to run in.
 func (r *run) arrive(at call.Target) {
-	s := &r.sight
-	s.mu.Lock()
-	s.at, s.started = at, false
-	s.mu.Unlock()
+	r.status.mu.Lock()
+	defer r.status.mu.Unlock()
+	r.status.at, r.status.started = at, false
 }
 
 // start notes that the tool has started, and starts the clocks.
 func (r *run) start() {
 	r.clock.start()
-	s := &r.sight
-	s.mu.Lock()
-	s.started = true
-	s.mu.Unlock()
-	r.moved()
+	r.status.mu.Lock()
+	r.status.started = true
+	r.status.mu.Unlock()
+	r.Moved()
 }
 
 // asking notes that a person is asked, until answered is called.
 func (r *run) asking() (answered func()) {
-	r.sight.wait(+1)
-	r.moved()
-	return func() {
-		r.sight.wait(-1)
-		r.moved()
+	change := func(by int) {
+		r.status.mu.Lock()
+		r.status.asking += by
+		r.status.mu.Unlock()
+		r.Moved()
 	}
-}
-
-func (s *sight) wait(by int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.asking += by
-}
-
-// steps notes the last progress.
-func (r *run) steps(p call.Progress) {
-	s := &r.sight
-	s.mu.Lock()
-	s.step, s.stepped = p, true
-	s.mu.Unlock()
-	r.moved()
+	change(+1)
+	return func() { change(-1) }
 }
 
 // view is the run as it is now.
 func (r *run) view() Running {
 	v := Running{
-		ID: r.call.ID, Session: r.call.Session, Tool: r.tool.Name, Title: r.tool.Spec.DisplayName, Plugin: r.tool.PluginName(),
-		ReadOnly: r.tool.ReadOnly, Began: r.began, Stage: StageQueued,
+		ID: r.call.ID, Session: r.call.Session, Tool: r.tool.Name, Title: r.tool.Spec.DisplayName,
+		Plugin: r.tool.PluginName(), ReadOnly: r.tool.ReadOnly, Began: r.began, Stage: StageQueued,
 	}
-	s := &r.sight
+	s := &r.status
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v.At = s.at
@@ -158,9 +91,11 @@ func (r *run) view() Running {
 		v.Stage = StageAsking
 	case s.started:
 		v.Stage = StageRunning
+	default:
+		v.WaitsFor, v.Ahead = r.ticket.Why()
 	}
-	if s.stepped {
-		step := s.step
+	if s.step != nil {
+		step := *s.step
 		step.Message = untrusted.Line(step.Message, mostStep)
 		if math.IsNaN(step.Progress) || math.IsInf(step.Progress, 0) {
 			step.Progress = 0
@@ -175,11 +110,18 @@ func (d *Dispatcher) Running() []Running {
 	list := []Running{}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for r := d.first; r != nil; r = r.sight.next {
+	for r := range d.live {
 		list = append(list, r.view())
 	}
+	slices.SortFunc(list, func(a, b Running) int { return cmp.Or(b.Began.Compare(a.Began), cmp.Compare(a.ID, b.ID)) })
 	return list
 }
+
+// interrupted is the cause of a call's context when a person, or somebody in their name, ended it. It is the sentence
+// that the caller is told.
+type interrupted string
+
+func (i interrupted) Error() string { return string(i) }
 
 // Interrupt ends the calls that which picks: their pages are told to abort, and their callers get a CANCELLED whose
 // message is why, one sentence. It returns a channel for each of them, closed when the call has ended. which must not
@@ -187,14 +129,15 @@ func (d *Dispatcher) Running() []Running {
 func (d *Dispatcher) Interrupt(which func(Running) bool, why string) (ended []<-chan struct{}) {
 	d.mu.Lock()
 	var picked []*clock
-	for r := d.first; r != nil; r = r.sight.next {
+	for r, end := range d.live {
 		if !which(r.view()) {
 			continue
 		}
-		if r.sight.gone == nil {
-			r.sight.gone = make(chan struct{})
+		if end == nil {
+			end = make(chan struct{})
+			d.live[r] = end
 		}
-		picked, ended = append(picked, r.clock), append(ended, r.sight.gone)
+		picked, ended = append(picked, &r.clock), append(ended, end)
 	}
 	d.mu.Unlock()
 	for _, c := range picked {
@@ -203,21 +146,115 @@ func (d *Dispatcher) Interrupt(which func(Running) bool, why string) (ended []<-
 	return ended
 }
 
-// cutShort words the failure of a call that a person ended. What became of its action, only the delivery knows.
-func (r *run) cutShort(f *fault.Error, why interrupted) *fault.Error {
-	hint := "The tool never started. Do not call it again unless the person asks for it."
-	switch {
-	case f.Outcome == fault.NotExecuted:
-	case r.tool.Idempotent:
-		hint = "Do not repeat the call unless the person asks for it."
-	default:
-		hint = "The action may have happened: read the page to see, and do not repeat it unless the person asks for it."
-	}
-	return fault.New(fault.Cancelled, string(why), append(r.known(f), fault.WithRetryable(false), fault.WithHint(hint))...)
+// How many bytes of what a page says on the way are passed on: of a step of progress, and of a line of its log.
+const (
+	mostStep   = 500
+	mostLogged = 4000
+	mostData   = 16 << 10 // of JSON
+)
+
+// reports passes progress and log lines on to the caller: one at a time, progress only upwards, nothing after the
+// call's end. The zero value passes nothing on but keeps time.
+type reports struct {
+	mu     sync.Mutex
+	closed bool
+	tell   func(call.Progress) // may be nil
+	write  func(call.LogEntry) // may be nil
+	last   float64
+	moved  bool // last is the value of a progress that was passed on
 }
 
-// asInterrupted is why a person ended the call, if that is what ended it.
-func asInterrupted(cause error) (why interrupted, ok bool) {
-	ok = errors.As(cause, &why)
-	return why, ok
+// progressed is what a running tool reports to.
+func (r *run) progressed(p call.Progress) {
+	if !r.reports.step(p) {
+		return
+	}
+	r.clock.progressed()
+	r.status.mu.Lock()
+	r.status.step = &p
+	r.status.mu.Unlock()
+	r.Moved()
+}
+
+// logged lets those who follow the plugin's calls read what it logs, besides the caller.
+func (r *run) logged(e call.LogEntry) {
+	if r.tool != nil && r.Calls.Heard() {
+		message, data := r.call.Tool+" "+e.Level+": "+e.Message, r.trail()
+		data["level"] = e.Level
+		r.Calls.Publish(event.Of(r.call.Session), event.Line, message, data)
+	}
+	if r.call.Log != nil {
+		r.call.Log(e)
+	}
+}
+
+// step passes a step of progress on and reports whether the call still runs.
+func (f *reports) step(p call.Progress) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return false
+	}
+	if f.tell != nil {
+		p.Progress = f.upwards(p)
+		f.last, f.moved = p.Progress, true
+		p.Message = untrusted.Line(p.Message, mostStep) // clients print it to terminals
+		f.tell(p)
+	}
+	return true
+}
+
+// upwards is the step's value, or a little more than the one before: MCP wants every value to exceed the last,
+// and pages report messages without a value, or start again from nothing.
+func (f *reports) upwards(p call.Progress) float64 {
+	ok := !math.IsNaN(p.Progress) && !math.IsInf(p.Progress, 0)
+	switch {
+	case ok && (!f.moved || p.Progress > f.last):
+		return p.Progress
+	case !f.moved:
+		return 0
+	}
+	if p.Total != nil {
+		if step := (*p.Total - f.last) / 1024; step > 0 && f.last+step > f.last {
+			return f.last + step // never reaches the total
+		}
+	}
+	if next := f.last + 1; p.Total == nil && next > f.last {
+		return next
+	}
+	return math.Nextafter(f.last, math.Inf(1))
+}
+
+// announce tells what the relay itself does meanwhile. It moves the value as little as it can, and it is not a
+// sign of life of the tool.
+func (f *reports) announce(message string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed || f.tell == nil {
+		return
+	}
+	if f.moved {
+		f.last = max(f.last+1.0/1024, math.Nextafter(f.last, math.Inf(1)))
+	}
+	f.moved = true
+	f.tell(call.Progress{Progress: f.last, Message: message})
+}
+
+func (f *reports) log(e call.LogEntry) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.closed && f.write != nil {
+		e.Message = untrusted.Line(e.Message, mostLogged)
+		if len(e.Data) > mostData {
+			e.Data, e.Message = nil, e.Message+" (with data that are too large to pass on)"
+		}
+		f.write(e)
+	}
+}
+
+// close returns once nothing is being passed on, and nothing will be.
+func (f *reports) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
 }

@@ -13,6 +13,7 @@ import (
 	"tabrelay/relay/dispatch"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/fault/faulttest"
+	"tabrelay/relay/schedule"
 )
 
 // A call is listed from its beginning to its end, with how far it is.
@@ -28,6 +29,9 @@ func TestRunning(t *testing.T) {
 		stages := map[string]dispatch.Stage{}
 		for _, r := range k.Running() {
 			stages[r.Session.Client] = r.Stage
+			if queued := r.Stage == dispatch.StageQueued; queued != (r.WaitsFor == schedule.ForTurn && r.Ahead == 1) {
+				t.Errorf("%s, it waits for %q behind %d", r.Stage, r.WaitsFor, r.Ahead)
+			}
 			if r.Tool != "demo__write" || r.Plugin != "demo" || r.At.TabID != 1 || r.At.Profile != "Chrome 1" || r.ReadOnly || r.Began.IsZero() {
 				t.Errorf("listed as %+v", r)
 			}

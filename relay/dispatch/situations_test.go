@@ -29,7 +29,9 @@ func (p page) Resolve(r call.Selector) (call.Target, *fault.Error, time.Duration
 func (page) Changed() <-chan struct{} { return nil }
 func (page) Leave(call.ID)            {}
 
-func (page) Recover(context.Context, call.ID) (*call.Reply, *fault.Error, bool) {
+func (page) Recover(context.Context, string, call.Target, call.Invocation) *fault.Error { return nil }
+
+func (page) FindOutcome(context.Context, call.ID) (*call.Reply, *fault.Error, bool) {
 	return nil, nil, false
 }
 

@@ -112,7 +112,7 @@ func play(t *testing.T, a *txtar.Archive) string {
 	}
 	browser := &browser{t: t, transcript: tr, script: paragraphs(string(section(a, "browser").Data))}
 	o := options(t, tr, browser)
-	o.Recovery, o.Mender = asked.Recovery, mender{tr}
+	o.Recovery = asked.Recovery
 	o.Events = func(_ event.Owner, kind event.Kind, message string, _ map[string]any) {
 		if kind == event.Retry {
 			tr.say("event %q", message)
@@ -161,11 +161,9 @@ func play(t *testing.T, a *txtar.Archive) string {
 	return tr.b.String()
 }
 
-// mender says what it is told to do. Opening the web app takes it a second; reloading tab 13 fails.
-type mender struct{ *transcript }
-
-func (m mender) Mend(ctx context.Context, action string, at call.Target, r call.Invocation) *fault.Error {
-	m.say("mend %s %s tab=%d url=%s", action, r.Plugin, at.TabID, r.OpenURL)
+// Recover says what it is told to do. Opening the web app takes it a second; reloading tab 13 fails.
+func (b *browser) Recover(ctx context.Context, action string, at call.Target, r call.Invocation) *fault.Error {
+	b.say("mend %s %s tab=%d url=%s", action, r.Plugin, at.TabID, r.OpenURL)
 	if action == "open_url" {
 		time.Sleep(time.Second)
 	}

@@ -170,6 +170,7 @@ func (s *stdio) start(ctx context.Context, m *message, resume bool, out outlet, 
 	}
 	s.left = s.left || m.method == methodExit && s.party.phase.Load() == phaseShutdown
 	if before == phaseNew && s.party.phase.Load() == phaseInitialized {
+		s.front.enlist(s.party.client)
 		run() // what is told of changes stays behind its response
 		s.tellChanges()
 		return
@@ -190,10 +191,9 @@ func (s *stdio) notified(m *message) {
 	}
 }
 
-// tellChanges lets a legacy client hear of changes, from behind the response to its initialize.
+// tellChanges lets a legacy client hear of changes.
 func (s *stdio) tellChanges() {
 	c := s.party.client
-	s.front.enlist(c)
 	s.telling.Go(func() {
 		for {
 			select {

@@ -7,9 +7,9 @@ import (
 	"tabrelay/relay/fault"
 )
 
-// Mend has a browser do something about what made a call fail: reload the tab, put the plugin's adapter into its page
+// Recover has a browser do something about what made a call fail: reload the tab, put the plugin's adapter into its page
 // again, or open the web app in a new tab, in the background. The page that is reloaded loses what it has not saved.
-func (h *Hub) Mend(ctx context.Context, action string, at call.Target, r call.Invocation) *fault.Error {
+func (h *Hub) Recover(ctx context.Context, action string, at call.Target, r call.Invocation) *fault.Error {
 	switch action {
 	case "reload_tab":
 		return h.order(ctx, at.ProfileID, "tabs.reload", map[string]any{"tabId": at.TabID})

@@ -148,9 +148,9 @@ func (h *Hub) adoptOpenCalls(ctx context.Context) {
 	}
 }
 
-// Recover finds the end of a call that an earlier relay, or an earlier attachment of its client, may have sent. It
+// FindOutcome finds the end of a call that an earlier relay, or an earlier attachment of its client, may have sent. It
 // waits while that is being found out. known is false when the call was never journalled, and so no write was sent.
-func (h *Hub) Recover(ctx context.Context, id call.ID) (reply *call.Reply, failure *fault.Error, known bool) {
+func (h *Hub) FindOutcome(ctx context.Context, id call.ID) (reply *call.Reply, failure *fault.Error, known bool) {
 	for _, b := range h.all() {
 		f := b.lookup(id)
 		if f == nil || !f.write {

@@ -103,7 +103,7 @@ func TestRelayRestart(t *testing.T) {
 				asked := make(chan result, 1)
 				start := time.Now()
 				go func() {
-					reply, failure, known := next.hub.Recover(t.Context(), id)
+					reply, failure, known := next.hub.FindOutcome(t.Context(), id)
 					if !known {
 						t.Error("the call is not known")
 					}
@@ -128,7 +128,7 @@ func TestRelayRestart(t *testing.T) {
 				if st := next.journal.state(id); st != tt.state {
 					t.Errorf("the journal says %s", st)
 				}
-				again, failure, known := next.hub.Recover(t.Context(), id) // now from the journal
+				again, failure, known := next.hub.FindOutcome(t.Context(), id) // now from the journal
 				if !known || (failure == nil) != (tt.code == "") {
 					t.Fatalf("asked again: %+v, %v, %v", again, failure, known)
 				}
@@ -142,7 +142,7 @@ func TestRelayRestart(t *testing.T) {
 
 func TestRecoverOfAnUnknownCall(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
-		if _, _, known := l.hub.Recover(t.Context(), call.ID(wire.NewID())); known {
+		if _, _, known := l.hub.FindOutcome(t.Context(), call.ID(wire.NewID())); known {
 			t.Error("it is known")
 		}
 	})
@@ -151,7 +151,7 @@ func TestRecoverOfAnUnknownCall(t *testing.T) {
 func TestRecoverWithoutJournalIsUnknown(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		l.journal.breaks(context.DeadlineExceeded)
-		_, failure, known := l.hub.Recover(t.Context(), call.ID(wire.NewID()))
+		_, failure, known := l.hub.FindOutcome(t.Context(), call.ID(wire.NewID()))
 		if !known {
 			t.Fatal("it counts as never sent")
 		}
@@ -173,7 +173,7 @@ func TestRecoverOfARunningCall(t *testing.T) {
 			time.Sleep(time.Second)
 			c.Return(json.RawMessage(`"v"`))
 		}()
-		reply, failure, known := l.hub.Recover(t.Context(), r.ID)
+		reply, failure, known := l.hub.FindOutcome(t.Context(), r.ID)
 		if !known || failure != nil || string(reply.Output) != `"v"` {
 			t.Errorf("got %+v, %v, %v", reply, failure, known)
 		}
@@ -187,7 +187,7 @@ func TestLargeOutputIsNotKeptInTheJournal(t *testing.T) {
 		if got := l.invoke(r); got.failure != nil {
 			t.Fatal(got.failure)
 		}
-		_, failure, _ := l.hub.Recover(t.Context(), r.ID)
+		_, failure, _ := l.hub.FindOutcome(t.Context(), r.ID)
 		result{failure: failure}.want(t, fault.OutputTooLarge, fault.Executed)
 	})
 }

@@ -214,7 +214,7 @@ func TestWriteWaitsForOneOfAnEarlierRelay(t *testing.T) {
 	})
 }
 
-func TestMend(t *testing.T) {
+func TestRecoveryActions(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		var told []string
 		b := l.connect(func(o *hubtest.Options) {
@@ -226,7 +226,7 @@ func TestMend(t *testing.T) {
 		at := call.Target{ProfileID: b.ProfileID(), TabID: 1}
 		r := request(func(r *call.Invocation) { r.OpenURL = "http://demo.test/" })
 		for _, action := range []string{"reload_tab", "reinject_adapter", "open_url"} {
-			if f := l.hub.Mend(t.Context(), action, at, r); f != nil {
+			if f := l.hub.Recover(t.Context(), action, at, r); f != nil {
 				t.Errorf("%s: %v", action, f)
 			}
 		}
@@ -234,7 +234,7 @@ func TestMend(t *testing.T) {
 			t.Error(diff)
 		}
 		r.OpenURL = ""
-		if f := l.hub.Mend(t.Context(), "open_url", at, r); f == nil || f.Code != fault.ConfigError {
+		if f := l.hub.Recover(t.Context(), "open_url", at, r); f == nil || f.Code != fault.ConfigError {
 			t.Errorf("without an address: %v", f)
 		}
 	})

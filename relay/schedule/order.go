@@ -75,8 +75,8 @@ func (s *Scheduler) withdraw(p *position) {
 
 // behind reports whether the call at index i waits for another: one of its session, or one that may yet turn out to be.
 func (o *order) behind(i int) bool {
-	p := o.positions[i]
-	return slices.ContainsFunc(o.positions[:i], func(other *position) bool { return !other.known || other.session == p.session })
+	session := o.positions[i].session
+	return slices.ContainsFunc(o.positions[:i], func(p *position) bool { return !p.known || p.session == session })
 }
 
 // letPass wakes the calls that nothing is ahead of any more.

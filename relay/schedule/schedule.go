@@ -59,8 +59,8 @@ func New(limits Limits) *Scheduler {
 	limits.Running = cmp.Or(limits.Running, 50)
 	limits.RunningPerPlugin = cmp.Or(limits.RunningPerPlugin, 25)
 	return &Scheduler{
-		limits: limits, positions: map[call.Position]*position{}, orders: map[string]*order{}, queues: map[Tab]*tabQueue{},
-		perPlugin: map[string]int{},
+		limits: limits, positions: map[call.Position]*position{}, orders: map[string]*order{},
+		queues: map[Tab]*tabQueue{}, perPlugin: map[string]int{},
 	}
 }
 
@@ -150,7 +150,9 @@ func (t *Ticket) Why() (reason Reason, ahead int) {
 }
 
 // await waits until ready is closed, so long at the most. It fails when ctx ends.
-func (t *Ticket) await(ctx context.Context, why Reason, ready <-chan struct{}, most time.Duration) (late bool, err error) {
+func (t *Ticket) await(
+	ctx context.Context, why Reason, ready <-chan struct{}, most time.Duration,
+) (late bool, err error) {
 	t.waitsFor(why)
 	defer t.waitsFor(NotWaiting)
 	timer := time.NewTimer(most)

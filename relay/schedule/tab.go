@@ -23,8 +23,8 @@ type session struct {
 	tickets []*Ticket
 }
 
-// Join puts the call at the end of its session's calls in a tab, or gives it its turn at once, and with it a slot if one
-// is free. It leaves another tab for that, and its position in its client's order. Without ErrQueueFull, ready says
+// Join puts the call at the end of its session's calls in a tab, or gives it its turn at once, and with it a slot if
+// one is free. It leaves another tab for that, and its position in its client's order. Without ErrQueueFull, ready says
 // that the call may run, and else it has to [Ticket.Await]; with it, retry is when there may be room.
 func (t *Ticket) Join(tab Tab) (ready bool, retry time.Duration, err error) {
 	s := t.scheduler

@@ -337,7 +337,7 @@ func TestDeadLetters(t *testing.T) {
 			}
 			m := &morgue{}
 			o := options(t, nil, &browser{t: t, transcript: &transcript{}, script: script})
-			o.Letters, o.Retry.InitialDelay = m, 0
+			o.DeadLetters, o.Retry.InitialDelay = m, 0
 			_, f := dispatch.New(o).Do(t.Context(), call.Call{ID: id, Session: call.Session{Client: "ann"}, Tool: "demo__" + test.tool, Arguments: json.RawMessage(test.arguments), ReplayOf: "older"})
 			got := ""
 			if len(m.letters) > 0 {
