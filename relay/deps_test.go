@@ -54,6 +54,7 @@ var may = map[string][]string{
 	"relay/clip":      {},
 	"relay/random":    {},
 	"relay/pause":     {},
+	"relay/suggest":   {},
 	"relay/access":    {},
 	"relay/result":    {"relay/call", "relay/fault"},
 	"relay/match":     {},
@@ -76,7 +77,7 @@ var may = map[string][]string{
 }
 
 // anywhere are packages that every other may import: they know nothing of ours.
-var anywhere = []string{"relay/clip", "relay/pause", "relay/random", "relay/rawjson"}
+var anywhere = []string{"relay/clip", "relay/pause", "relay/random", "relay/rawjson", "relay/suggest"}
 
 // why says what an import that is not in the table would break.
 var why = map[string]string{
@@ -98,6 +99,7 @@ var only = map[string][]string{
 	"encoding/json/jsontext":                     {}, // a plain go build has no GOEXPERIMENT: the module does the same
 	"encoding/json/v2":                           {},
 	"github.com/go-json-experiment/json":         {"relay/rawjson", "relay/policy"},
+	"github.com/agext/levenshtein":               {"relay/suggest"},
 	"modernc.org/sqlite":                         {"relay/store"},
 	"github.com/sasha-s/go-deadlock":             {"relay/lock"},
 	"github.com/petermattis/goid":                {"relay/lock"},

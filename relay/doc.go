@@ -30,7 +30,8 @@
 //   - call: the nouns that cross borders. No behaviour.
 //   - lock: mutexes; in tests their order is checked, and that none is held over a file or the database.
 //   - event: what the relay tells about itself while it runs.
-//   - clip, random, pause: the beginning of a long text; ids and secrets; waiting for a while.
+//   - clip, pause, random, suggest: the beginning of a long text; waiting for a while; ids and secrets; the name that
+//     was probably meant.
 //   - rawjson: reads JSON, and finds members of it without decoding the rest.
 //   - match: URL match patterns.
 //   - access: requests of this machine; slows down who keeps failing to prove who they are.

@@ -4,31 +4,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agext/levenshtein"
-
 	"tabrelay/adapters"
 	"tabrelay/relay/config"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/registry"
+	"tabrelay/relay/suggest"
 )
-
-// Meant is the one of names that was probably meant by a name that is none of them; empty: none is like it.
-func Meant(name string, names []string) (suggestion string) {
-	least := max(2, len(name)/4) + 1
-	for _, one := range names {
-		if d := levenshtein.Distance(name, one, nil); d < least || d == least && one < suggestion {
-			suggestion, least = one, d
-		}
-	}
-	if suggestion == "" { // half a name
-		for _, one := range names {
-			if strings.HasSuffix(one, "__"+name) && (suggestion == "" || one < suggestion) {
-				suggestion = one
-			}
-		}
-	}
-	return suggestion
-}
 
 // PluginNames are the names that the scope of a client can have: of the plugins of a home folder, and those that stand
 // for the relay's own groups of tools.
@@ -49,7 +30,7 @@ func (r *Relay) missing(name string) (missing bool, meant string) {
 	for _, p := range r.pluginsAt("").Plugins { // those of a workshop are elsewhere on disk
 		known = append(known, p.Name)
 	}
-	return !slices.Contains(known, name), Meant(name, known)
+	return !slices.Contains(known, name), suggest.Nearest(name, known)
 }
 
 func namesOf(plugins []plugin.Plugin) (names []string) {

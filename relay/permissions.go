@@ -9,6 +9,7 @@ import (
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/policy"
+	"tabrelay/relay/suggest"
 )
 
 // The names under which rules are about what agents read of open tabs by URI. They are no tools that can be called.
@@ -98,7 +99,7 @@ func known(name string, names []string) (exists bool, suggestion string) {
 	if slices.Contains(names, name) {
 		return true, ""
 	}
-	return false, Meant(name, names)
+	return false, suggest.Nearest(name, names)
 }
 
 // relayName is the plugin that rules about the relay's own tools name.

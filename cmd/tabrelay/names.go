@@ -9,6 +9,7 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
 	"tabrelay/relay/connect"
+	"tabrelay/relay/suggest"
 )
 
 // notePlugins tells of names in a scope that no plugin has. They are kept: a plugin of that name may come.
@@ -38,7 +39,7 @@ func (a *app) noteClient(ctx context.Context, name string) {
 }
 
 func meant(name string, known []string) string {
-	if one := relay.Meant(name, known); one != "" {
+	if one := suggest.Nearest(name, known); one != "" {
 		return " (did you mean " + one + "?)"
 	}
 	return ""

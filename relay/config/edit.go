@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2/maybe"
 	"github.com/tailscale/hujson"
+
+	"tabrelay/relay/rawjson"
 )
 
 // Set writes one value into config.json and keeps everything else, comments included. path is the key, one
@@ -18,7 +19,7 @@ import (
 func Set(home Home, path []string, value json.RawMessage) error {
 	return edit(home, func(doc *hujson.Value) error {
 		for i := 1; i < len(path); i++ {
-			if doc.Find(pointer(path[:i])) == nil {
+			if doc.Find(rawjson.Pointer(path[:i])) == nil {
 				if err := patch(doc, "add", path[:i], json.RawMessage("{}")); err != nil {
 					return err
 				}
@@ -31,7 +32,7 @@ func Set(home Home, path []string, value json.RawMessage) error {
 // Unset removes one value, so that its default counts again. It is not an error when there is none.
 func Unset(home Home, path []string) error {
 	return edit(home, func(doc *hujson.Value) error {
-		if doc.Find(pointer(path)) == nil {
+		if doc.Find(rawjson.Pointer(path)) == nil {
 			return nil
 		}
 		return patch(doc, "remove", path, nil)
@@ -81,7 +82,7 @@ func valid(file string, text []byte) error {
 }
 
 func patch(doc *hujson.Value, op string, path []string, value json.RawMessage) error {
-	step := map[string]any{"op": op, "path": pointer(path)}
+	step := map[string]any{"op": op, "path": rawjson.Pointer(path)}
 	if value != nil {
 		step["value"] = value
 	}
@@ -90,14 +91,4 @@ func patch(doc *hujson.Value, op string, path []string, value json.RawMessage) e
 		return fmt.Errorf("the value is not JSON: %w", err)
 	}
 	return doc.Patch(text)
-}
-
-// pointer is the JSON pointer (RFC 6901) of a path.
-func pointer(path []string) string {
-	var b strings.Builder
-	for _, name := range path {
-		b.WriteByte('/')
-		b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(name))
-	}
-	return b.String()
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/agext/levenshtein"
 	"github.com/tailscale/hujson"
 
 	"tabrelay/relay/clip"
@@ -89,20 +88,6 @@ func siblings[T any](table []setting[T], key string) []string {
 		}
 	}
 	return names
-}
-
-// suggest names the closest of the known names, or nothing when none is close.
-func suggest(name string, known []string) string {
-	best, distance := "", max(2, len(name)/4)+1
-	for _, k := range known {
-		if d := levenshtein.Distance(strings.ToLower(name), strings.ToLower(k), nil); d < distance {
-			best, distance = k, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return "; did you mean " + best + "?"
 }
 
 // excerpt shows a value as a person wrote it, not too long.

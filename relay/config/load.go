@@ -14,6 +14,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"tabrelay/relay/rawjson"
+	"tabrelay/relay/suggest"
 )
 
 // maxFile bounds config.json; a larger file is a mistake.
@@ -152,7 +153,7 @@ func member[T any](r *reader, m hujson.ObjectMember, key, path string, table []s
 		isGroup = isGroup || strings.HasPrefix(s.key, key+".")
 	}
 	if !isGroup {
-		r.fault(m.Name.StartOffset, path, "no such setting"+suggest(key, siblings(table, key)))
+		r.fault(m.Name.StartOffset, path, "no such setting"+suggest.DidYouMean(key, siblings(table, key)))
 		return
 	}
 	sub, ok := m.Value.Value.(*hujson.Object)
@@ -225,7 +226,7 @@ func (r *reader) environment(environ []string, c *Config) {
 		if s, ok := known[name]; ok {
 			r.twin(name, value, s, c)
 		} else if strings.HasPrefix(name, "TABRELAY_") && !slices.Contains(elsewhere, name) { // only then: comparing takes time
-			if hint := suggest(name, names); hint != "" {
+			if hint := suggest.DidYouMean(name, names); hint != "" {
 				c.Warnings = append(c.Warnings, "environment variable "+name+" is not a setting"+hint)
 			}
 		}

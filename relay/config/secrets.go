@@ -25,6 +25,7 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/random"
 	"tabrelay/relay/rawjson"
+	"tabrelay/relay/suggest"
 )
 
 // LocalClient is the name under which the local token is known: the command line and this machine's own programs.
@@ -337,7 +338,7 @@ func UnknownClient(name string, clients []Client) error {
 	for i, c := range clients {
 		known[i] = c.Name
 	}
-	return fmt.Errorf("%w %q%s", ErrNoClient, name, suggest(name, known))
+	return fmt.Errorf("%w %q%s", ErrNoClient, name, suggest.DidYouMean(name, known))
 }
 
 // newToken is 256 random bits, recognizable as ours in a leaked file.

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"tabrelay/relay/rawjson"
 )
 
 // jsonDocument is a file in JSON, with or without comments and trailing commas.
@@ -27,7 +29,7 @@ func parseJSON(text []byte) (document, error) {
 func (d *jsonDocument) pack() []byte { return d.Pack() }
 
 func (d *jsonDocument) entry(path []string) (asJSON []byte, found bool) {
-	v := d.Find(pointer(path))
+	v := d.Find(rawjson.Pointer(path))
 	if v == nil {
 		return nil, false
 	}
@@ -223,14 +225,4 @@ func indentation(obj *hujson.Object) string {
 		}
 	}
 	return "  "
-}
-
-// pointer is the JSON pointer (RFC 6901) of a path.
-func pointer(path []string) string {
-	var b strings.Builder
-	for _, name := range path {
-		b.WriteByte('/')
-		b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(name))
-	}
-	return b.String()
 }

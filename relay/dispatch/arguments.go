@@ -11,14 +11,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agext/levenshtein"
-
 	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/rawjson"
 	"tabrelay/relay/registry"
 	"tabrelay/relay/result"
 	"tabrelay/relay/schema"
+	"tabrelay/relay/suggest"
 )
 
 // find looks up the tool, as far as its client may have it.
@@ -29,28 +28,14 @@ func (r *run) find() *fault.Error {
 		if failure := snapshot.Withheld(r.call.Tool); failure != nil {
 			return failure
 		}
-		message := fmt.Sprintf("No tool is called %q%s", r.call.Tool, closest(r.call.Tool, snapshot.Tools))
-		return fault.New(fault.UnknownTool, message)
+		suggestion := suggest.DidYouMean(r.call.Tool, snapshot.Names())
+		return fault.New(fault.UnknownTool, fmt.Sprintf("No tool is called %q%s", r.call.Tool, suggestion))
 	}
 	r.tool = tool
 	if r.Scopes != nil {
 		return r.Scopes.Refuse(r.call.Session, tool)
 	}
 	return nil
-}
-
-// closest names the tool that was probably meant.
-func closest(name string, tools []*registry.Tool) string {
-	best, distance := "", max(2, len(name)/4)+1
-	for _, t := range tools {
-		if d := levenshtein.Distance(name, t.Name, nil); d < distance {
-			best, distance = t.Name, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return "; did you mean " + best + "?"
 }
 
 // checkArguments takes out what is the relay's and checks the rest against the tool's schema. When nothing is

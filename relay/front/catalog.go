@@ -6,11 +6,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/agext/levenshtein"
-
 	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/registry"
+	"tabrelay/relay/suggest"
 )
 
 // catalog answers tools/list. What it answers is encoded once for each listing, toolset and view.
@@ -90,17 +89,16 @@ func encodeList(snapshot *registry.Snapshot, v sight) *toolList {
 // unknownTool says which tool the client may have meant.
 func unknownTool(name string, snapshot *registry.Snapshot, v sight) *fault.Error {
 	message := fmt.Sprintf("There is no tool named %q", clip.Runes(name, 80))
-	best, distance := "", 1+max(2, len(name)/4)
+	var shown []string
 	for _, t := range snapshot.Tools {
-		if !v.shows(t) || len(t.Name)-len(name) > distance || len(name)-len(t.Name) > distance {
-			continue
-		}
-		if d := levenshtein.Distance(name, t.Name, nil); d < distance {
-			best, distance = t.Name, d
+		if v.shows(t) {
+			shown = append(shown, t.Name)
 		}
 	}
-	if best == "" {
+	nearest := suggest.Nearest(name, shown)
+	if nearest == "" {
 		return fault.New(fault.UnknownTool, message)
 	}
-	return fault.New(fault.UnknownTool, message, fault.WithHint(fmt.Sprintf("Did you mean %s? List the tools again and use one of them.", best)))
+	return fault.New(fault.UnknownTool, message,
+		fault.WithHint("Did you mean "+nearest+"? List the tools again and use one of them."))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"tabrelay/relay/match"
+	"tabrelay/relay/suggest"
 )
 
 // source is what package.json says about a plugin.
@@ -172,7 +173,7 @@ func (c *packageCheck) checkFieldNames(v *hujson.Value) {
 		if slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
 			continue
 		}
-		if meant := near(name, known); meant != "" {
+		if meant := suggest.Nearest(name, known); meant != "" {
 			at := strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 			c.add("/"+c.key+"/"+at, "%q has no field %q; did you mean %q?", c.key, name, meant)
 		}

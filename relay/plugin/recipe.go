@@ -7,8 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agext/levenshtein"
 	"go.yaml.in/yaml/v3"
+
+	"tabrelay/relay/suggest"
 )
 
 // recipe is a Prompt while its file is read. The front matter is walked node by node: values that YAML would turn into
@@ -92,20 +93,10 @@ func (r *recipe) fields(n *yaml.Node, what string, known map[string]func(*yaml.N
 
 // nearest names the field that was probably meant, or all there are.
 func nearest(name string, known []string) string {
-	if meant := near(name, known); meant != "" {
+	if meant := suggest.Nearest(name, known); meant != "" {
 		return fmt.Sprintf("; did you mean %q?", meant)
 	}
 	return "; it may have " + strings.Join(known, ", ")
-}
-
-// near is the field that was probably meant; empty: none is like it.
-func near(name string, known []string) string {
-	for _, k := range known {
-		if levenshtein.Distance(strings.ToLower(name), strings.ToLower(k), nil) <= 2 {
-			return k
-		}
-	}
-	return ""
 }
 
 // text is a scalar as a person wrote it, on one line.

@@ -12,12 +12,11 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/agext/levenshtein"
-
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/registry"
+	"tabrelay/relay/suggest"
 )
 
 // maxRendered bounds a rendered recipe, in bytes: an argument that a recipe repeats must not fill an agent's memory.
@@ -181,11 +180,12 @@ func nearest(name string, b *book) string {
 	if len(b.listed) == 0 {
 		return "No plugin offers prompts at the moment."
 	}
-	best := slices.MinFunc(b.listed, func(x, y call.Prompt) int {
-		return levenshtein.Distance(name, x.Name, nil) - levenshtein.Distance(name, y.Name, nil)
-	})
-	if levenshtein.Distance(name, best.Name, nil) <= len(best.Name)/3 {
-		return "Did you mean " + best.Name + "? prompts/list shows all of them."
+	names := make([]string, len(b.listed))
+	for i, p := range b.listed {
+		names[i] = p.Name
+	}
+	if nearest := suggest.Nearest(name, names); nearest != "" {
+		return "Did you mean " + nearest + "? prompts/list shows all of them."
 	}
 	return "List the prompts again and use one of them."
 }

@@ -145,6 +145,15 @@ func AppendText[T string | []byte](dst []byte, text T) []byte {
 	return dst
 }
 
+// Pointer is the JSON pointer (RFC 6901) of what names lead to.
+func Pointer(names []string) string {
+	var p jsontext.Pointer
+	for _, name := range names {
+		p = p.AppendToken(name)
+	}
+	return string(p)
+}
+
 // Encode writes a value as encoding/json does, on one line, but leaves <, > and & alone as AppendText does.
 func Encode(value any) (json.RawMessage, error) {
 	var b bytes.Buffer

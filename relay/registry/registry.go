@@ -42,6 +42,15 @@ func (s *Snapshot) Find(name string) (*Tool, bool) {
 	return t, ok
 }
 
+// Names are those of all tools, in their order.
+func (s *Snapshot) Names() []string {
+	names := make([]string, len(s.Tools))
+	for i, t := range s.Tools {
+		names[i] = t.Name
+	}
+	return names
+}
+
 // Withheld is what a call of a tool fails with that is off because no person accepted it; nil for every other name.
 func (s *Snapshot) Withheld(name string) *fault.Error {
 	why, ok := s.withheld[name]

@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agext/levenshtein"
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"tabrelay/relay/clip"
+	"tabrelay/relay/suggest"
 )
 
 // leaf words one failed keyword.
@@ -62,7 +62,7 @@ func (r reader) unknown(path string, value any, around map[string]any, otherwise
 		if _, ok := properties[name]; ok || matchesAny(name, around["patternProperties"]) {
 			continue
 		}
-		all = append(all, Problem{path, "unknown property " + quote(name) + suggest(name, known) + allowed(known)})
+		all = append(all, Problem{path, "unknown property " + quote(name) + didYouMean(name, known) + allowed(known)})
 	}
 	return all
 }
@@ -128,30 +128,17 @@ func oneOf(values []any, got any) string {
 	}
 	message += strings.Join(head(known, 20), ", ") + ", but got " + encode(got)
 	if word, ok := got.(string); ok {
-		message += suggest(word, words)
+		message += didYouMean(word, words)
 	}
 	return message
 }
 
-// suggest names the closest of the known names, or nothing when none is close.
-func suggest(name string, known []string) string {
-	const longest = 64 // a distance costs the product of the lengths
-	if len(name) > longest {
-		return ""
+// didYouMean asks for the nearest of the known names, which anybody may have chosen.
+func didYouMean(name string, known []string) string {
+	if nearest := suggest.Nearest(name, known); nearest != "" {
+		return fmt.Sprintf(" (did you mean %s?)", quote(nearest))
 	}
-	best, distance := "", max(2, len(name)/4)+1
-	for _, k := range known {
-		if len(k) > longest {
-			continue
-		}
-		if d := levenshtein.Distance(strings.ToLower(name), strings.ToLower(k), nil); d < min(distance, len(k)) {
-			best, distance = k, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (did you mean %s?)", quote(best))
+	return ""
 }
 
 // encode writes a value as JSON, shortened.
