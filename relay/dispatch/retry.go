@@ -52,7 +52,11 @@ func (r *run) try() *fault.Error {
 		}
 		failure.Outcome = r.truth(failure.Outcome)
 		if lost != nil && absent(failure.Code) && failure.Outcome != fault.NotExecuted {
-			return r.final(r.judge(lost)) // it did not come back: that it was lost is the news
+			hint := failure.Hint // what brings it back
+			if failure = r.final(r.judge(lost)); failure.Code == fault.ExtensionLost {
+				failure.Hint += " " + hint
+			}
+			return failure // it did not come back: that it was lost is the news
 		}
 		failure = r.judge(r.classify(failure))
 		elsewhere := r.elsewhere(failure)

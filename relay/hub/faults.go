@@ -20,6 +20,8 @@ const refusalTime = 3 * time.Minute
 // recently is how long a profile that went away counts as on its way back.
 const recently = time.Minute
 
+const restartHint = "Ask the person to run `tabrelay up`, which starts it again."
+
 // absent says why no browser is connected, as far as a relay can know.
 func (h *Hub) absent() *fault.Error {
 	if r := h.refusal.Load(); r != nil && time.Since(r.at) < refusalTime {
@@ -35,7 +37,7 @@ func (h *Hub) absent() *fault.Error {
 	switch {
 	case last != nil && !last.connected() && h.ended(last):
 		return fault.New(fault.BrowserNotRunning, fmt.Sprintf("The browser %q, which tabrelay started, has ended", last.label()),
-			fault.WithHint("Ask the person to run `tabrelay up`, which starts it again; then repeat the call."))
+			fault.WithHint(restartHint+" Then repeat the call."))
 	case last != nil && time.Since(left) <= recently:
 		return fault.New(fault.WorkerAsleep, fmt.Sprintf("The browser %q went away within the last minute and is not back yet", last.label()))
 	case last != nil:
@@ -97,6 +99,13 @@ func lostFault(b *browser, f *flight, reason string) *fault.Error {
 	}
 	return fault.New(fault.ExtensionLost, "The link to the browser was lost after the call was sent, and its end could not be learned",
 		b.at(f.tabID), unknown)
+}
+
+// endedFault is the failure of a call that was sent to a browser whose process ended before it said what became of the call.
+func endedFault(b *browser, f *flight) *fault.Error {
+	return fault.New(fault.ExtensionLost,
+		fmt.Sprintf("The browser %q, which tabrelay started, ended after the call was sent", b.label()), b.at(f.tabID),
+		fault.WithOutcome(fault.Unknown), fault.WithHint(restartHint+" Read the page before repeating the action."))
 }
 
 // abandonedFault is the failure of a call that its caller gave up.

@@ -63,27 +63,40 @@ func (s *calls) drop() {
 	}
 }
 
+// lookEvery is how often a browser that is expected back is looked at: its process may have ended.
+const lookEvery = 200 * time.Millisecond
+
 // expect sets the time by which recovering calls are known or lost.
 func (s *calls) expect(b *browser) {
-	wait := b.hub.cfg.GapWait
-	s.giveUpAt = time.Now().Add(wait)
+	s.giveUpAt = time.Now().Add(b.hub.cfg.GapWait)
 	if s.giveUp == nil {
-		s.giveUp = time.AfterFunc(wait, b.giveUpLost)
+		s.giveUp = time.AfterFunc(lookEvery, b.giveUpLost)
 	} else {
-		s.giveUp.Reset(wait)
+		s.giveUp.Reset(lookEvery)
 	}
 }
 
-// giveUpLost ends the calls nobody knows anything about.
+// giveUpLost ends the calls nobody knows anything about, when it is time or when their browser has ended.
 func (b *browser) giveUpLost() {
+	ended := b.hub.ended(b)
 	b.update(func(s *calls) {
-		if time.Now().Before(s.giveUpAt) {
-			return // set anew while this was about to run
-		}
+		ended := ended && s.conn == nil
+		recovering := 0
 		for _, f := range s.open {
-			if f.recovering {
+			if !f.recovering {
+				continue
+			}
+			switch {
+			case ended:
+				s.end(f, nil, endedFault(b, f))
+			case time.Now().Before(s.giveUpAt):
+				recovering++
+			default:
 				s.end(f, nil, lostFault(b, f, ""))
 			}
+		}
+		if recovering > 0 {
+			s.giveUp.Reset(min(lookEvery, time.Until(s.giveUpAt)))
 		}
 	})
 }

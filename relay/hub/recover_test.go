@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/hub"
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/wire"
 )
@@ -164,6 +166,26 @@ func TestBrowserThatDoesNotComeBack(t *testing.T) {
 		}
 		if err := b.AwaitAck(t.Context(), r.ID); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// The calls of a browser whose process has ended are not waited for, and say so.
+func TestEndedBrowserEndsItsCalls(t *testing.T) {
+	var ended atomic.Bool
+	inLabWith(t, func(c *hub.Config) { c.Ended = func(string) bool { return ended.Load() } }, func(t *testing.T, l *lab) {
+		b := l.connect(answer(hold))
+		r := request(write)
+		done := l.begin(t.Context(), r)
+		awaitCall(t, b, r.ID)
+		b.Drop()
+		time.Sleep(time.Second)
+		still(t, done) // its process may be there yet
+		ended.Store(true)
+		got := <-done
+		got.want(t, fault.ExtensionLost, fault.Unknown)
+		if got.after > 2*time.Second || !strings.Contains(got.failure.Message, "ended") || !strings.Contains(got.failure.Hint, "tabrelay up") {
+			t.Errorf("after %s: %+v", got.after, got.failure)
 		}
 	})
 }
