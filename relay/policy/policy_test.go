@@ -22,6 +22,7 @@ type memory struct {
 	rules    map[key]call.Rule
 	switches map[string]string
 	slow     <-chan struct{} // a rule is written once it is closed; nil: at once
+	broken   error           // nothing is written; nil: it is
 }
 
 func (m *memory) Rules(context.Context) (list []call.Rule, err error) {
@@ -39,8 +40,10 @@ func (m *memory) SetRule(_ context.Context, r call.Rule) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.rules[key{r.Target, r.Client}] = r
-	return nil
+	if m.broken == nil {
+		m.rules[key{r.Target, r.Client}] = r
+	}
+	return m.broken
 }
 
 func (m *memory) UnsetRule(_ context.Context, target, client string) (bool, error) {
@@ -60,8 +63,10 @@ func (m *memory) Switch(_ context.Context, name string) (string, error) {
 func (m *memory) SetSwitch(_ context.Context, name, value string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.switches[name] = value
-	return nil
+	if m.broken == nil {
+		m.switches[name] = value
+	}
+	return m.broken
 }
 
 func newMemory() *memory { return &memory{rules: map[key]call.Rule{}, switches: map[string]string{}} }
@@ -84,7 +89,7 @@ func open(t *testing.T, rules ...call.Rule) *fixture {
 	p, err := New(t.Context(), Options{Store: m, Config: answeredWithin(50 * time.Second), Audit: func(e call.Entry) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		if e.Kind == call.EntryDecision {
+		if e.Kind == call.EntryDecision || e.Kind == call.EntryWidening {
 			f.recorded = append(f.recorded, e.Decision+" by "+e.DecidedBy)
 		}
 	}})
