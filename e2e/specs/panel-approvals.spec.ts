@@ -3,6 +3,8 @@
 import type { Page } from '@playwright/test';
 import type { Answer } from '../stage/answer.ts';
 import { openBrowser, stopWorker } from '../stage/browser.ts';
+import { testPlugin } from '../stage/plugin.ts';
+import { freePort } from '../stage/port.ts';
 import { badge, openPanel, questions } from '../stage/side-panel.ts';
 import { expect, openStage, type Stage, test } from '../stage/test.ts';
 
@@ -108,6 +110,42 @@ test('a question shows every argument as it was sent, and hides only what it cou
   await question.getByRole('button', { name: 'For this session' }).click();
   expect((await long).code).not.toBe('APPROVAL_DENIED');
   expect((await stage.agent.call('demo__get_page', { slug: 'tea' })).failed).toBe(false);
+});
+
+test('a secret field is opened by a click, and until then the call is only allowed once', async ({
+  closing,
+}) => {
+  const demo = `127.0.0.1:${await freePort()}`;
+  const stage = await openStage(closing, {
+    guarded: true,
+    demo: `http://${demo}`,
+    config: { permissions: { leaky: 'ask' }, review: { required: false } },
+    async beforeBrowser(relay) {
+      await relay.tabrelay('plugin', 'add', await testPlugin('leaky', `http://${demo}`, closing));
+    },
+  });
+  const panel = await openPanel(stage.browser);
+  const question = questions(panel);
+  const told = stage.agent.call('leaky__take_secret', { password: 'hunter2' });
+  await expect(question.getByRole('listitem')).toHaveText(
+    'password: •••• ⟨7 characters hidden: secret field⟩',
+  );
+  for (const choice of ['For this session', 'Always allow'])
+    await expect(question.getByRole('button', { name: choice })).toHaveCount(0);
+  const id = (await question.getAttribute('data-id')) ?? '';
+  expect(await answerFrom(panel, id, 'session')).toBe(409);
+  const printed = await stage.relay.tabrelay('permit', 'pending');
+  expect(printed).toContain(`permit pending ${id} --secrets`);
+  expect(printed).not.toContain('hunter2');
+  expect(await stage.relay.tabrelay('permit', 'pending', id, '--full')).not.toContain('hunter2');
+  expect(await stage.relay.tabrelay('permit', 'pending', id, '--secrets')).toContain('password: hunter2');
+  await expect(question.getByRole('button', { name: 'For this session' })).toHaveCount(0);
+
+  await question.getByRole('button', { name: 'Show secret fields' }).click();
+  await expect(question.getByRole('listitem')).toHaveText('password: hunter2');
+  await question.getByRole('button', { name: 'For this session' }).click();
+  expect((await told).code).toBe('AUTH_ERROR');
+  expect((await stage.agent.call('leaky__take_secret', { password: 'other' })).code).toBe('AUTH_ERROR');
 });
 
 test('what is always allowed is a rule, which can be removed', async ({ closing }) => {
