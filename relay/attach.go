@@ -67,7 +67,7 @@ func (r *Relay) attach(conn net.Conn, in *bufio.Reader) {
 
 // clientChanged tells that a client came or went.
 func (r *Relay) clientChanged(s call.Session, what string) {
-	r.news(topicClients)
+	r.panels.Changed(event.TopicClients)
 	r.events.Publish(event.Of(s), event.Session, fmt.Sprintf("The client %s %s", excerpt(s.Client), what), map[string]any{"via": s.Via, "change": what})
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/catalog"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/front"
 	"tabrelay/relay/random"
@@ -34,9 +35,9 @@ func reading(uri string) string {
 	scheme, _, _ := strings.Cut(strings.ToLower(uri), ":")
 	switch scheme {
 	case "tab":
-		return readTab
+		return catalog.ReadTab
 	case "console":
-		return readConsole
+		return catalog.ReadConsole
 	}
 	return readResource
 }

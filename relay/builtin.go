@@ -41,6 +41,13 @@ func builtin[A, B any](do func(context.Context, A) (B, *fault.Error)) func(conte
 	}
 }
 
+func pointers(tools []registry.Tool) (list []*registry.Tool) {
+	for i := range tools {
+		list = append(list, &tools[i])
+	}
+	return list
+}
+
 // linkMeter counts what the hub sees.
 type linkMeter struct{ *metrics.Metrics }
 

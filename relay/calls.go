@@ -4,6 +4,7 @@ import (
 	"tabrelay/relay/breaker"
 	"tabrelay/relay/config"
 	"tabrelay/relay/dispatch"
+	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/schedule"
 )
@@ -12,7 +13,7 @@ import (
 func (r *Relay) dispatcher() *dispatch.Dispatcher {
 	c := r.config
 	return dispatch.New(dispatch.Options{
-		Tools: r.tools, Policy: r.policy, Browser: r.hub, Meter: r.meter, Log: r.part("dispatch"), Events: r.events.Publish, Calls: &r.trail, Audit: recording{r}, Scopes: r.policy, Moved: func() { r.news(topicRunning) }, SignedOut: r.signIns.note,
+		Tools: r.tools, Policy: r.policy, Browser: r.hub, Meter: r.meter, Log: r.part("dispatch"), Events: r.events.Publish, Calls: &r.trail, Audit: recording{r}, Scopes: r.policy, Moved: func() { r.panels.Changed(event.TopicRunning) }, SignedOut: r.catalog.SignedOut,
 		Timeout: c.Timeout, MaxTimeout: c.MaxTimeout, ProgressExtends: c.ProgressExtendsTimeout, ReconnectWait: c.GapWait,
 		Retry: dispatch.Retry{
 			MaxAttempts: c.Errors.Transient.Retry.MaxAttempts, InitialDelay: c.Errors.Transient.Retry.InitialDelay,

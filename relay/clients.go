@@ -345,5 +345,5 @@ func (r *Relay) tellChanges(changes []change, by call.Session) {
 		return slices.ContainsFunc(*known, func(c config.Client) bool { return c.Name == name })
 	})
 	r.policy.ScopesChanged()
-	r.news(topicClients, topicPlugins)
+	r.panels.Changed(event.TopicClients, event.TopicPlugins)
 }

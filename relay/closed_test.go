@@ -103,7 +103,7 @@ func TestFilesAreClosedToOthers(t *testing.T) {
 				return err
 			}
 			inner, _ := filepath.Rel(string(w.home), name)
-			public := strings.HasPrefix(inner, "extension"+string(filepath.Separator)) && filepath.Base(name) != pairingFile
+			public := strings.HasPrefix(inner, "extension"+string(filepath.Separator)) && filepath.Base(name) != "pairing.json"
 			if open := info.Mode().Perm() & 0o077; open != 0 && !public && inner != "." {
 				t.Errorf("%s has the mode %s", inner, info.Mode())
 			}

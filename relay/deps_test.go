@@ -18,12 +18,13 @@ const module = "tabrelay/"
 // may lists which of our packages a package may import. A package that is not here may not exist. Tests may import
 // more: they are not what others depend on.
 var may = map[string][]string{
-	"cmd/tabrelay": {"relay", "relay/audit", "relay/config", "relay/plugin", "relay/registry", "relay/join", "relay/connect", "relay/browser", "relay/bench", "relay/call", "relay/fault", "relay/policy", "relay/doctor", "relay/install", "relay/review", "relay/trial", "relay/autostart", "relay/logfile", "extension", "adapters"},
+	"cmd/tabrelay": {"relay", "relay/audit", "relay/config", "relay/plugin", "relay/registry", "relay/join", "relay/connect", "relay/browser", "relay/bench", "relay/call", "relay/fault", "relay/policy", "relay/doctor", "relay/install", "relay/review", "relay/trial", "relay/autostart", "relay/catalog", "relay/logfile", "extension", "adapters"},
 
 	"relay":       {"*"}, // the only place where everything meets
 	"relay/bench": {"relay", "relay/call", "relay/config", "relay/plugin", "relay/hub/hubtest", "relay/wire", "relay/fault", "relay/join", "extension"},
 
-	"relay/httpapi":   {"relay/call", "relay/config", "relay/fault", "relay/hub", "relay/logfile", "relay/plugin", "relay/policy", "relay/access", "relay/wire", "adapters/demo"},
+	"relay/catalog":   {"relay/call", "relay/config", "relay/event", "relay/fault", "relay/hub", "relay/lock", "relay/match", "relay/plugin", "relay/registry", "relay/review", "relay/store", "relay/suggest", "relay/wire", "adapters"},
+	"relay/httpapi":   {"relay/access", "relay/call", "relay/config", "relay/fault", "relay/hub", "relay/lock", "relay/logfile", "relay/plugin", "relay/policy", "relay/wire", "adapters/demo"},
 	"relay/logfile":   {},
 	"relay/front":     {"relay/access", "relay/call", "relay/fault", "relay/registry"},
 	"relay/dispatch":  {"relay/breaker", "relay/call", "relay/event", "relay/fault", "relay/registry", "relay/result", "relay/schedule", "relay/schema", "relay/untrusted"},
@@ -45,7 +46,7 @@ var may = map[string][]string{
 	"relay/call":      {},
 	"relay/lock":      {},
 	"relay/untrusted": {"relay/fault"},
-	"relay/event":     {"relay/call"},
+	"relay/event":     {"relay/call", "relay/lock"},
 	"relay/doctor":    {"relay/config", "relay/store"},
 	"relay/apart":     {},
 	"relay/breaker":   {},

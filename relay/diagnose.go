@@ -122,7 +122,7 @@ func (r *Relay) examine(ctx context.Context, _ struct{}) (diagnosis, *fault.Erro
 	found := Diagnose(ctx, r.Home, r.Status(ctx), nil)
 	d := diagnosis{Sound: doctor.Sound(found), Findings: []doctor.Finding{}}
 	for _, f := range found {
-		f.What, f.Why, f.Next = fault.Plain(r.withoutFolders(f.What)), fault.Plain(r.withoutFolders(f.Why)), fault.Plain(r.withoutFolders(f.Next))
+		f.What, f.Why, f.Next = fault.Plain(r.catalog.Public(f.What)), fault.Plain(r.catalog.Public(f.Why)), fault.Plain(r.catalog.Public(f.Next))
 		d.Findings = append(d.Findings, f)
 	}
 	return d, nil

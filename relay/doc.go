@@ -61,7 +61,8 @@
 //   - connect, browser: configuration files of MCP clients; finding and starting a browser.
 //   - logfile: the relay's log. httpapi: what is served over HTTP: the access guard, the connection limiter, the table
 //     of routes.
-//   - relay: this package. plugins.go keeps browsers informed, unpacked.go writes the extension's folder, attach.go
+//   - catalog: which plugins there are: on disk, reviewed, offered to browsers; the extension's folder; reload.
+//   - relay: this package. attach.go
 //     serves stdio proxies.
 //   - doctor: what can be wrong around a relay, how it is found, and the next step for each.
 //   - bench: the load driver behind `tabrelay bench`.
@@ -86,9 +87,8 @@
 // # Locks
 //
 // A lock that nests inside another names the order in its package: hub (Hub.mu, groups.mu, leases.mu, browser.mu, queue.mu), front
-// (sessions.mu, httpSession.mu, flights.mu), join (Proxy.sending, inFlight.mu), permit (Permits.mu, under which the store is
-// waited for and listeners run, then desk.mu or grants.mu). Here roster.turn
-// and refused.reading come before all others. Between packages: offer.mu here, then reviews.mu, under which the store is waited for; offer.mu, then registry's change lock, under which
-// listeners run, then unpacked.mu, then the hub's and the front's.
-// Nothing is called back into a package whose lock is held.
+// (sessions.mu, httpSession.mu, flights.mu), join (Proxy.sending, inFlight.mu). Here roster.turn comes before all
+// others. Between packages: registry's change lock, under which listeners run, then the front's.
+// Nothing is called back into a package whose lock is held. Policy and catalog have a goroutine each that makes their
+// changes: no lock is held while they wait for a file or the store.
 package relay

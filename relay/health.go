@@ -7,8 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"tabrelay/relay/call"
+	"tabrelay/relay/catalog"
 	"tabrelay/relay/dispatch"
+	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
 	"tabrelay/relay/match"
@@ -53,10 +54,10 @@ type health struct {
 	Breakers   []dispatch.BreakerState `json:"breakers"`
 	Corruption map[string]int          `json:"corruption"` // messages that could not be used, by peer
 
-	LastFatal *Notice            `json:"lastFatal"`
+	LastFatal *event.Notice      `json:"lastFatal"`
 	Trouble   string             `json:"trouble,omitempty"` // why no browser is connected
 	Next      string             `json:"next,omitempty"`
-	Refused   *RefusedConfig     `json:"refused,omitempty"`
+	Refused   *catalog.Refusal   `json:"refused,omitempty"`
 	Problems  []registry.Problem `json:"problems"`
 }
 
@@ -124,7 +125,7 @@ func (r *Relay) health(context.Context, struct{}) (health, *fault.Error) {
 		State: r.stateNow(), Version: Version, Uptime: time.Since(r.began).Milliseconds(),
 		Extension: extensionHealth{Browsers: []string{}}, Browsers: []browserHealth{}, Tabs: r.countTabs(),
 		Queue: r.calls.Load(), Breakers: r.calls.Breakers(), Corruption: r.meter.Corruptions(),
-		Refused: r.refused.get(),
+		Refused: r.catalog.Refused(),
 	}
 	h.Queue.Tabs = listed(h.Queue.Tabs)
 	for _, b := range r.hub.Browsers() {
@@ -144,12 +145,12 @@ func (r *Relay) health(context.Context, struct{}) (health, *fault.Error) {
 			h.Owners = append(h.Owners, tabOwner{TabID: t.ID, Profile: t.Profile, Owner: t.Owner.Name, Since: t.Owner.Since})
 		}
 	}
-	for _, n := range r.notices.all() {
+	for _, n := range r.notices.All() {
 		if n.Kind == string(hub.Refused) {
 			h.LastFatal = &n
 		}
 	}
-	h.Problems = r.problemsFor(call.Session{}) // whoever asks reads the same
+	h.Problems = r.catalog.PublicProblems() // whoever asks reads the same
 	return h, nil
 }
 

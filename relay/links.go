@@ -24,7 +24,7 @@ func (r *Relay) linkChanged(e hub.Event) {
 				r.Log.Warn().Err(err).Msg("cannot note which profile the managed browser has; its end will be noticed late")
 			}
 		}
-		r.news()
+		r.panels.Changed()
 		r.events.Publish(event.OfPerson(), event.Connected, fmt.Sprintf("The browser profile %q connected", e.Profile), who)
 	case hub.Paired:
 		r.note(e)
@@ -33,7 +33,7 @@ func (r *Relay) linkChanged(e hub.Event) {
 		if err := r.profiles.met(e.ProfileID, e.Profile); err != nil {
 			r.Log.Warn().Err(err).Msg("cannot note the name of a profile")
 		}
-		r.news(topicTabs, topicApprovals, topicRunning)
+		r.panels.Changed(event.TopicTabs, event.TopicApprovals, event.TopicRunning)
 	case hub.Disconnected:
 		r.events.Publish(event.OfPerson(), event.Disconnected, fmt.Sprintf("The browser profile %q is not connected any more", e.Profile), who)
 		if !r.stopping() {
@@ -55,7 +55,17 @@ func (r *Relay) linkChanged(e hub.Event) {
 
 // note keeps what happened for the status.
 func (r *Relay) note(e hub.Event) {
-	r.notices.add(Notice{Time: e.Time, Kind: string(e.Kind), Profile: e.Profile, Code: e.Code, Message: e.Message})
+	r.notices.Add(event.Notice{Time: e.Time, Kind: string(e.Kind), Profile: e.Profile, Code: e.Code, Message: e.Message})
+}
+
+// tabsChanged has panels look at the plugins anew when a tab shows another page, and questions end with their tab.
+func (r *Relay) tabsChanged(n hub.TabNews) {
+	if n.Closed || n.TabID == 0 {
+		r.policy.TabsGone(n.ProfileID)
+	}
+	if n.Page || n.TabID == 0 {
+		r.panels.Changed(event.TopicPlugins)
+	}
 }
 
 // stopping reports whether the relay was asked to end.

@@ -8,6 +8,7 @@ import (
 
 	"tabrelay/relay/audit"
 	"tabrelay/relay/call"
+	"tabrelay/relay/catalog"
 	"tabrelay/relay/config"
 	"tabrelay/relay/join"
 	"tabrelay/relay/policy"
@@ -83,23 +84,13 @@ func OpenOffline(ctx context.Context, home config.Home, cfg config.Config) (*Off
 		}
 		return lock.Release()
 	}
+	known := func(name string) (bool, string) { return catalog.Target(home, pointers((&Relay{}).builtins()), name) }
 	o.Policy, err = policy.New(ctx, policy.Options{
-		Store: db, Config: cfg, Known: offlineTarget(home), Tools: ownTools, Audit: o.log.Record,
+		Store: db, Config: cfg, Known: known, Tools: ownTools, Audit: o.log.Record,
 	})
 	if err != nil {
 		_ = o.close() // the rules are the news
 		return nil, err
 	}
 	return o, nil
-}
-
-// offlineTarget is knownTarget without a relay.
-func offlineTarget(home config.Home) func(string) (bool, string) {
-	return func(name string) (bool, string) {
-		names := namesOnDisk(home)
-		for _, t := range (&Relay{}).builtins() {
-			names = append(names, t.Name)
-		}
-		return known(name, names)
-	}
 }

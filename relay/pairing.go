@@ -101,7 +101,7 @@ func (r *Relay) rotatePairing(w http.ResponseWriter, req *http.Request) {
 	}
 	err := r.secrets.RotatePairing()
 	if err == nil {
-		err = r.folder.pair(r.Address(), r.secrets.Pairing())
+		err = r.catalog.Pair(r.Address(), r.secrets.Pairing())
 	}
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, fault.New(fault.InternalError, "The pairing secret could not be replaced: "+err.Error(), fault.WithHint("`tabrelay doctor` looks at the home folder.")))
@@ -111,6 +111,6 @@ func (r *Relay) rotatePairing(w http.ResponseWriter, req *http.Request) {
 	r.record(pairingRotated(session, by))
 	r.events.Publish(event.OfPerson(), event.Session, "The pairing secret was replaced; browsers connect again with the new one", nil)
 	r.Log.Info().Str("by", by).Msg("the pairing secret was replaced")
-	reply(w, http.StatusOK, Rotated{r.folder.dir})
+	reply(w, http.StatusOK, Rotated{r.catalog.Folder()})
 	r.hub.Redial()
 }

@@ -6,10 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"tabrelay/extension"
+	"tabrelay/relay/event"
 	"tabrelay/relay/hub"
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/wire"
@@ -97,32 +96,8 @@ func TestNewsReachesThePanel(t *testing.T) {
 	if err := b.AwaitNews(t.Context(), func(wire.News) bool { return true }); err != nil {
 		t.Fatal("how many questions wait is told on connecting: ", err)
 	}
-	r.news(topicRunning)
-	if err := b.AwaitNews(t.Context(), func(n wire.News) bool { return slices.Contains(n.Topics, topicRunning) }); err != nil {
+	r.panels.Changed(event.TopicRunning)
+	if err := b.AwaitNews(t.Context(), func(n wire.News) bool { return slices.Contains(n.Topics, event.TopicRunning) }); err != nil {
 		t.Errorf("got %v: %v", b.News(), err)
 	}
-}
-
-func TestNewsIsGathered(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var n newsroom
-		var told []string
-		tell := func(all []string) { told = append(told, strings.Join(all, " ")) }
-		for range 50 {
-			n.gather([]string{topicRunning, topicAudit}, tell)
-		}
-		n.gather([]string{topicPlugins}, tell)
-		time.Sleep(newsDelay)
-		synctest.Wait()
-		n.gather(nil, tell)
-		time.Sleep(newsDelay)
-		synctest.Wait()
-		n.gather([]string{topicTabs}, tell)
-		n.close()
-		time.Sleep(newsDelay)
-		synctest.Wait()
-		if want := []string{"running audit plugins", ""}; !slices.Equal(told, want) {
-			t.Errorf("told %q, want %q", told, want)
-		}
-	})
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/catalog"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/front"
 	"tabrelay/relay/policy"
@@ -19,12 +20,12 @@ type tabPermits struct{ policy *policy.Policy }
 func readingOf(s call.Session, tab resource.Tab, kind, uri string) call.Access {
 	arguments, _ := json.Marshal(map[string]string{"uri": uri}) // strings always encode
 	a := call.Access{
-		Session: s, Tool: readTab, Title: "Read a page", Description: "Shows the agent what the page shows.",
+		Session: s, Tool: catalog.ReadTab, Title: "Read a page", Description: "Shows the agent what the page shows.",
 		Plugin: relayName, PluginTitle: "tabrelay", ReadOnly: true, Idempotent: true, Arguments: arguments,
 		At: &call.Target{ProfileID: tab.ProfileID, Profile: tab.Profile, TabID: tab.ID, Origin: resource.Origin(tab.URL), URL: tab.URL, Title: tab.Title},
 	}
 	if kind == "console" {
-		a.Tool, a.Title, a.Description = readConsole, "Read a page's console", "Shows the agent errors and warnings that the page wrote to its console."
+		a.Tool, a.Title, a.Description = catalog.ReadConsole, "Read a page's console", "Shows the agent errors and warnings that the page wrote to its console."
 	}
 	return a
 }

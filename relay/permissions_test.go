@@ -349,7 +349,7 @@ func TestRulesOfTheConfiguration(t *testing.T) {
 	w := newWorld(t)
 	r := w.guarded(map[string]string{"shop": "auto", "shpo__pay": "off"})
 	w.browser(echoing(make(chan string, 10)))
-	notices := r.notices.all()
+	notices := r.notices.All()
 	if len(notices) != 1 || !strings.Contains(notices[0].Message, "did you mean shop__pay?") {
 		t.Errorf("the notices are %+v", notices)
 	}
@@ -359,14 +359,14 @@ func TestRulesOfTheConfiguration(t *testing.T) {
 	if err := os.WriteFile(w.home.Config(), []byte(`{"permissions": {"shop": {"ann": "off"}, "shpo__pay": "off"}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if restart, failure := r.reload(t.Context()); failure != nil || slices.Contains(restart, "permissions") {
+	if restart, failure := r.catalog.Reload(); failure != nil || slices.Contains(restart, "permissions") {
 		t.Errorf("reloading wants a restart for %v: %v", restart, failure)
 	}
 	failure := <-begin(t, r, ann, "shop__pay", `{}`, nil)
 	if failure == nil || !strings.Contains(failure.Message, "in config.json") || !strings.Contains(failure.Hint, "`permissions` in config.json") {
 		t.Errorf("after the change: %v", failure)
 	}
-	if n := len(r.notices.all()); n > 3 { // that listen needs a restart is another one, and the name that is still misspelt
+	if n := len(r.notices.All()); n > 3 { // that listen needs a restart is another one, and the name that is still misspelt
 		t.Errorf("%d notices", n)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/catalog"
 	"tabrelay/relay/hub/hubtest"
 )
 
@@ -14,15 +15,15 @@ import (
 func TestStatesOfAPlugin(t *testing.T) {
 	w := newWorld(t)
 	r, _ := w.relay()
-	is := func(when string, profileID string, state PluginState, reason string) {
+	is := func(when string, profileID string, state catalog.State, reason string) {
 		t.Helper()
-		for _, p := range r.pluginsAt(profileID).Plugins {
+		for _, p := range r.catalog.List(profileID) {
 			if p.Name == "shop" && (p.State != state || !strings.Contains(p.Reason, reason) || p.Title != "Shop" || p.Hash == "") {
 				t.Errorf("%s: %+v, want %s because %s", when, p, state, reason)
 			}
 		}
 	}
-	is("no browser", "", PluginNotOpen, "no tab")
+	is("no browser", "", catalog.NotOpen, "no tab")
 
 	var signedOut atomic.Bool
 	w.browser(func(c *hubtest.Call) {
@@ -36,21 +37,21 @@ func TestStatesOfAPlugin(t *testing.T) {
 	session := call.Session{ID: "x", Client: "ann", Via: "stdio"}
 	use(t, r, call.Call{Session: session}, "shop__read", `{}`) // waits until the browser has told its tabs
 	profile := r.hub.Browsers()[0].ProfileID
-	is("its tab is open", profile, PluginReady, "")
-	is("in another profile", "other", PluginNotOpen, "no tab")
+	is("its tab is open", profile, catalog.Ready, "")
+	is("in another profile", "other", catalog.NotOpen, "no tab")
 
 	signedOut.Store(true)
 	use(t, r, call.Call{Session: session}, "shop__read", `{}`)
-	is("the web app wants a sign-in", profile, PluginSignedOut, "sign in")
-	is("at any profile", "", PluginSignedOut, "sign in")
+	is("the web app wants a sign-in", profile, catalog.SignedOut, "sign in")
+	is("at any profile", "", catalog.SignedOut, "sign in")
 	signedOut.Store(false)
 	use(t, r, call.Call{Session: session}, "shop__read", `{}`)
-	is("signed in again", profile, PluginReady, "")
+	is("signed in again", profile, catalog.Ready, "")
 
 	if status, answer := w.person(t, "PUT", "/api/v1/permissions", `{"target":"shop","mode":"off"}`); status != 200 {
 		t.Fatal(status, answer)
 	}
-	is("switched off", profile, PluginOff, "every tool of it is off: a rule about the plugin shop says so")
+	is("switched off", profile, catalog.Off, "every tool of it is off: a rule about the plugin shop says so")
 	_, answer := w.person(t, "GET", "/api/v1/plugins", "")
 	var list PluginsView
 	if err := json.Unmarshal([]byte(answer), &list); err != nil || len(list.Plugins) != 1 {

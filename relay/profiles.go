@@ -60,33 +60,3 @@ func (p *profiles) met(id, label string) error {
 	}
 	return maybe.WriteFile(p.path, append(text, '\n'), 0o600)
 }
-
-// notices keeps the last things that happened to connections and that a person should see.
-type notices struct {
-	mu   sync.Mutex
-	list []Notice
-}
-
-// Notice is one of them.
-type Notice struct {
-	Time    time.Time `json:"time"`
-	Kind    string    `json:"kind"`
-	Profile string    `json:"profile,omitempty"`
-	Code    string    `json:"code,omitempty"`
-	Message string    `json:"message"`
-}
-
-const maxNotices = 20
-
-func (n *notices) add(notice Notice) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.list = append(n.list, notice)
-	n.list = n.list[max(0, len(n.list)-maxNotices):]
-}
-
-func (n *notices) all() []Notice {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return append([]Notice{}, n.list...)
-}

@@ -9,6 +9,7 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
 	"tabrelay/relay/dispatch"
+	"tabrelay/relay/event"
 	"tabrelay/relay/store"
 )
 
@@ -30,7 +31,7 @@ const mostDecided = 10_000
 // openLedger begins to write the audit log.
 func (r *Relay) openLedger(ctx context.Context) (err error) {
 	r.ledger.decided = map[call.ID]verdict{}
-	r.ledger.recorder, err = audit.NewRecorder(ctx, r.store, r.Home.AuditPosition(), r.part("audit"), func() { r.news(topicAudit) })
+	r.ledger.recorder, err = audit.NewRecorder(ctx, r.store, r.Home.AuditPosition(), r.part("audit"), func() { r.panels.Changed(event.TopicAudit) })
 	r.store.OnRecovered(r.callRecovered)
 	return err
 }

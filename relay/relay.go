@@ -17,6 +17,7 @@ import (
 
 	"tabrelay/extension"
 	"tabrelay/relay/browser"
+	"tabrelay/relay/catalog"
 	"tabrelay/relay/config"
 	"tabrelay/relay/dispatch"
 	"tabrelay/relay/event"
@@ -60,7 +61,7 @@ type Options struct {
 // Relay is one running relay. Its parts are made by New and live until Close, in the order of the fields.
 type Relay struct {
 	Options
-	config  config.Config // of the start; settings that may change meanwhile are in offer
+	config  config.Config // of the start; the catalog has what may change meanwhile
 	began   time.Time
 	secrets *config.Secrets
 	seat    *join.InstanceLock
@@ -75,9 +76,7 @@ type Relay struct {
 	policy  *policy.Policy
 	calls   *dispatch.Dispatcher
 	front   *front.Front
-	folder  *unpacked
-	offer   offer
-	reviews reviews
+	catalog *catalog.Catalog
 	demo    *httpapi.Demo // nil when switched off
 
 	listener net.Listener
@@ -96,8 +95,7 @@ type Relay struct {
 
 	seen     seen
 	roster   roster
-	signIns  signIns
-	newsroom newsroom
+	panels   *event.Broadcaster
 	where    whereabouts
 	pairings pairings
 	clients  clients
@@ -105,14 +103,14 @@ type Relay struct {
 	limiter  *httpapi.Limiter // of connections
 	api      *httpapi.API
 	profiles profiles
-	notices  notices
-	refused  refused
+	notices  event.Notices
 }
 
 // New makes a relay and takes its places: the home folder's seat, the port, the socket. It answers from then on, but
 // only [Relay.Run] takes care that it goes on. When another relay runs already, the error is a [*join.RunningError].
 func New(ctx context.Context, cfg config.Config, o Options) (r *Relay, err error) {
 	r = &Relay{Options: o, config: cfg, began: time.Now(), stop: make(chan struct{}), limiter: httpapi.NewLimiter()}
+	r.panels = event.NewBroadcaster(func(topics []string) { r.hub.TellPanels(topics, r.policy.Waiting) })
 	r.base, r.stopBase = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {
@@ -135,14 +133,11 @@ func (r *Relay) settle(ctx context.Context) (err error) {
 	if r.secrets, err = config.OpenSecrets(r.Home); err != nil {
 		return err
 	}
-	_, missing := os.Stat(r.Home.Config())
-	r.refused.configured = missing == nil
 	r.roster.compare(*r.secrets.Known()) // the first look; what comes after it is news
 	r.seen.path = r.Home.ClientsSeen()
 	if err := r.seen.read(); err != nil {
 		return err
 	}
-	r.signIns.tell = func() { r.news(topicPlugins) }
 	r.profiles.path = r.Home.Profiles()
 	if err := r.profiles.read(); err != nil {
 		return err
@@ -155,9 +150,6 @@ func (r *Relay) settle(ctx context.Context) (err error) {
 		return err
 	}
 	if err := r.openPolicy(ctx); err != nil {
-		return err
-	}
-	if err := r.reviews.open(ctx, r.store, r.config.Review.Required, r.part("review")); err != nil {
 		return err
 	}
 	return nil
@@ -176,22 +168,21 @@ func (r *Relay) assemble(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.folder = &unpacked{dir: c.ExtensionDir, bundle: bundle()}
-	if r.folder.dir == "" {
-		r.folder.dir = r.Home.Extension()
-	}
 	r.hub = hub.New(hub.Config{
 		Secret: r.secrets.Pairing, Pairings: &r.pairings, ExtensionIDs: append([]string{extension.ID}, c.ExtensionIDs...), RelayVersion: Version, BundleHash: extension.BundleHash(), ConnectedBefore: len(r.profiles.list) > 0, Knew: r.profiles.knew,
 		Ended:   func(profile string) bool { return browser.Ended(r.Home.Browser(), profile) },
 		GapWait: c.GapWait, PingEvery: c.PingEvery, StartTime: c.StartTimeout, FrameBytes: c.FrameBytes,
 		Greetings: min(r.limiter.Most()/4, 64),
 		Log:       r.part("hub"), Journal: r.store, Meter: linkMeter{r.meter},
-		Ownership: c.Tabs.Ownership, OwnedBy: c.Tabs.OwnedBy, OwnershipIdle: c.Tabs.OwnershipIdle, Groups: c.Tabs.Groups, Owned: func() { r.news(topicTabs) },
+		Ownership: c.Tabs.Ownership, OwnedBy: c.Tabs.OwnedBy, OwnershipIdle: c.Tabs.OwnershipIdle, Groups: c.Tabs.Groups, Owned: func() { r.panels.Changed(event.TopicTabs) },
 		LastTabs: tabs, Moved: r.where.changed,
 	})
 	r.hub.Events(r.linkChanged)
 	r.hub.OnTabs(r.tabsChanged)
 	r.tools = registry.New(r.builtins())
+	if err := r.newCatalog(ctx); err != nil {
+		return err
+	}
 	r.calls = r.dispatcher()
 	return nil
 }
@@ -201,7 +192,7 @@ func (r *Relay) face(context.Context) error {
 	c := r.config
 	prompts, resources := prompt.New(r.tools), r.newResources()
 	r.front = front.New(front.Options{
-		Prompts: prompts, Resources: audited{scoped{resources, r.policy}, r}, Views: r.policy, Audit: recording{r}, Completer: r.completer(prompts, resources.Templates), Missing: r.missing,
+		Prompts: prompts, Resources: audited{scoped{resources, r.policy}, r}, Views: r.policy, Audit: recording{r}, Completer: r.completer(prompts, resources.Templates), Missing: r.catalog.Missing,
 		Name: "tabrelay", Version: Version, Caller: r.calls, Tools: r.tools, MaxBody: int64(c.BodyBytes), AllowedOrigins: c.AllowedOrigins,
 		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize, SessionEnded: r.sessionEnded, Log: r.part("front"),
 	})
@@ -232,6 +223,9 @@ func (r *Relay) listen(ctx context.Context) (err error) {
 	return nil
 }
 
+// load reads the plugins.
+func (r *Relay) load(context.Context) error { return r.catalog.Load() }
+
 // answer begins to serve the port and the socket.
 func (r *Relay) answer(context.Context) (err error) {
 	if r.door, err = r.seat.Listen(r.attach); err != nil {
@@ -256,7 +250,7 @@ func (r *Relay) serve(l net.Listener) {
 
 // publish tells the world where the relay is: the extension, then everybody else.
 func (r *Relay) publish(ctx context.Context) error {
-	if err := r.folder.pair(r.Address(), r.secrets.Pairing()); err != nil {
+	if err := r.catalog.Pair(r.Address(), r.secrets.Pairing()); err != nil {
 		return err
 	}
 	if err := r.seat.WriteState(r.state()); err != nil {
@@ -280,7 +274,7 @@ func (r *Relay) Run(ctx context.Context) error {
 	}
 	watch, stopWatching := context.WithCancel(r.base)
 	var watching sync.WaitGroup
-	watching.Go(func() { r.watch(watch) })
+	watching.Go(func() { r.catalog.Watch(watch, r.review) })
 	calm := time.AfterFunc(calmTime, debug.FreeOSMemory)
 	defer calm.Stop()
 	select {
@@ -304,7 +298,7 @@ func (r *Relay) Close() error {
 
 func (r *Relay) shutdown() error {
 	r.Stop()
-	r.newsroom.close()
+	r.panels.Close()
 	r.where.close()
 	var end ending
 	if r.door != nil {
@@ -319,6 +313,9 @@ func (r *Relay) shutdown() error {
 		late, cancel := context.WithTimeout(context.Background(), farewellTime)
 		r.hub.Close(late)
 		cancel()
+	}
+	if r.catalog != nil {
+		r.catalog.Close()
 	}
 	end.note("write down when clients were seen", r.seen.close())
 	late, cancel := context.WithTimeout(context.Background(), drainTime)

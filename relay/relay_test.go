@@ -90,7 +90,7 @@ func (w *world) relay() (r *Relay, end func()) {
 func (w *world) browser(answer func(*hubtest.Call)) *hubtest.Browser {
 	w.t.Helper()
 	var pairing struct{ Address, Secret string }
-	text, err := os.ReadFile(filepath.Join(w.home.Extension(), pairingFile))
+	text, err := os.ReadFile(filepath.Join(w.home.Extension(), "pairing.json"))
 	if err == nil {
 		err = json.Unmarshal(text, &pairing)
 	}

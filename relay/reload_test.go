@@ -42,7 +42,7 @@ func TestReloadRefusesWhatIsBroken(t *testing.T) {
 		}
 	}
 	write("{\n  \"listn\": \"127.0.0.1:1\"}")
-	if _, failure := r.reload(t.Context()); failure == nil {
+	if _, failure := r.catalog.Reload(); failure == nil {
 		t.Fatal("it was taken over")
 	}
 	e := <-news
@@ -73,14 +73,14 @@ func TestReloadRefusesWhatIsBroken(t *testing.T) {
 		t.Errorf("health says %+v", got.Refused)
 	}
 	write(`{"listen": "127.0.0.1:1", "logging": {"level": "debug"}, "plugins": {"shop": {"enabled": false}}}`)
-	restart, failure := r.reload(t.Context())
+	restart, failure := r.catalog.Reload()
 	if diff := cmp.Diff([]string{"listen", "demo.listen", "logging.level"}, restart); diff != "" || failure != nil {
 		t.Errorf("%v (-want +got)\n%s", failure, diff)
 	}
 	if _, there := r.tools.Snapshot().Find("shop__read"); there {
 		t.Error("the plugin was switched off, but its tools are there")
 	}
-	if r.refused.get() != nil {
+	if r.catalog.Refused() != nil {
 		t.Error("the refusal outlived its cause")
 	}
 }
@@ -102,7 +102,7 @@ func TestReloadRefusesWhatIsEmptyOrGone(t *testing.T) {
 				t.Fatal(err)
 			}
 			r, _ := w.relay()
-			if _, failure := r.reload(t.Context()); failure != nil {
+			if _, failure := r.catalog.Reload(); failure != nil {
 				t.Fatal(failure)
 			}
 			before := r.policy.Config().Permissions
@@ -113,7 +113,7 @@ func TestReloadRefusesWhatIsEmptyOrGone(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 { // nor the second time it is read
-				if _, failure := r.reload(t.Context()); failure == nil || failure.Code != fault.ConfigError || failure.Hint == "" {
+				if _, failure := r.catalog.Reload(); failure == nil || failure.Code != fault.ConfigError || failure.Hint == "" {
 					t.Fatalf("the failure is %+v", failure)
 				}
 			}
@@ -126,13 +126,13 @@ func TestReloadRefusesWhatIsEmptyOrGone(t *testing.T) {
 			if err := w.home.Create(); err != nil { // as every command does that could start a relay
 				t.Fatal(err)
 			}
-			if _, failure := r.reload(t.Context()); failure == nil {
+			if _, failure := r.catalog.Reload(); failure == nil {
 				t.Error("a command of tabrelay put an empty configuration in its place")
 			}
 			if err := os.WriteFile(w.home.Config(), []byte(`{"permissions": {"shop": "ask"}}`), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, failure := r.reload(t.Context()); failure != nil || r.refused.get() != nil {
+			if _, failure := r.catalog.Reload(); failure != nil || r.catalog.Refused() != nil {
 				t.Errorf("what was put in its place is refused: %v", failure)
 			}
 		})
@@ -146,19 +146,19 @@ func TestReloadWithoutConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, _ := w.relay()
-	if _, failure := r.reload(t.Context()); failure != nil {
+	if _, failure := r.catalog.Reload(); failure != nil {
 		t.Error(failure)
 	}
 	if err := os.WriteFile(w.home.Config(), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, failure := r.reload(t.Context()); failure != nil {
+	if _, failure := r.catalog.Reload(); failure != nil {
 		t.Error(failure)
 	}
 	if err := os.Remove(w.home.Config()); err != nil {
 		t.Fatal(err)
 	}
-	if _, failure := r.reload(t.Context()); failure == nil {
+	if _, failure := r.catalog.Reload(); failure == nil {
 		t.Error("the configuration it has meanwhile vanished without a word")
 	}
 }
@@ -187,7 +187,7 @@ func TestReloadKeepsTheListOfPlugins(t *testing.T) {
 			if err := spoil(w.home.PluginList()); err != nil {
 				t.Fatal(err)
 			}
-			if _, failure := r.reload(t.Context()); failure == nil || failure.Code != fault.RegistryError || failure.Hint == "" {
+			if _, failure := r.catalog.Reload(); failure == nil || failure.Code != fault.RegistryError || failure.Hint == "" {
 				t.Errorf("the failure is %+v", failure)
 			}
 			if got := len(r.tools.Snapshot().Tools); got != tools {
@@ -214,13 +214,17 @@ func TestProblemsOfPluginsReachClients(t *testing.T) {
 	}
 	lines := bufio.NewScanner(conn)
 	lines.Buffer(nil, 1<<20)
-	lines.Scan() // initialize is answered
+	lines.Scan()                                                                                     // initialize is answered
+	if _, err := io.WriteString(conn, `{"jsonrpc":"2.0","id":2,"method":"ping"}`+"\n"); err != nil { // from then on it hears
+		t.Fatal(err)
+	}
+	lines.Scan()
 	for _, name := range []string{"gone", "away"} {
 		if err := os.WriteFile(w.home.Config(), []byte(`{"plugins": {"`+name+`": {"enabled": true}}}`), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if _, failure := r.reload(t.Context()); failure != nil {
+			if _, failure := r.catalog.Reload(); failure != nil {
 				t.Fatal(failure)
 			}
 		}
@@ -281,7 +285,7 @@ func TestProblemsNameNoFolders(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = r.Close() }) // the test is over
-			person := r.problems(r.tools.Snapshot())
+			person := r.catalog.Problems()
 			if os.Geteuid() == 0 && len(person) == 0 {
 				t.Skip("the superuser can read it")
 			}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -20,6 +19,7 @@ import (
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/prompt"
 	"tabrelay/relay/review"
+	"tabrelay/relay/wire"
 )
 
 // reviewer is a relay whose plugins are reviewed, and the person at its terminal.
@@ -131,8 +131,9 @@ func (v *reviewer) decide(name, hash, verdict string, want int) []byte {
 // again reads the folders again, as the watcher does.
 func (v *reviewer) again() {
 	v.t.Helper()
-	if failure := v.offerAgain(); failure != nil {
-		v.t.Fatal(failure)
+	v.catalog.Reconfigure(false)
+	if refused := v.catalog.Refused(); refused != nil {
+		v.t.Fatal(refused)
 	}
 }
 
@@ -158,11 +159,17 @@ func (v *reviewer) runs(name, hash string, state review.State) {
 	if want := hash != ""; listed != want || prompt != want {
 		v.t.Errorf("tool listed %v, prompt listed %v, want %v", listed, prompt, want)
 	}
-	given := slices.ContainsFunc(slices.Collect(maps.Keys(v.adapterFiles(s))), func(file string) bool { return strings.HasPrefix(file, adaptersDir+"/"+name+"-") })
-	if given != (hash != "") {
-		v.t.Errorf("adapter for browsers: %v", given)
+	browser := dialIn(v.t, v.Relay)
+	defer browser.Close()
+	if _, err := browser.Ask(v.t.Context(), http.MethodGet, "/api/v1/status", nil); err != nil { // after the list of plugins
+		v.t.Fatal(err)
 	}
-	for _, one := range v.reviews.list() {
+	given := slices.ContainsFunc(browser.Plugins(), func(p wire.Plugin) bool { return p.Name == name && p.Hash == hash })
+	if given != (hash != "") {
+		v.t.Errorf("given to browsers: %v", given)
+	}
+	reviewed, _ := v.catalog.Reviews()
+	for _, one := range reviewed {
 		if one.Plugin == name && (one.State != state || one.Serving != hash) {
 			v.t.Errorf("the status says %s, serving %.12q; want %s, %.12q", one.State, one.Serving, state, hash)
 		}
@@ -194,7 +201,7 @@ func (v *reviewer) audited(want ...string) {
 // withoutAdapters checks that the folder browsers load from has no file of a plugin.
 func (v *reviewer) withoutAdapters(name string) {
 	v.t.Helper()
-	found, err := filepath.Glob(filepath.Join(v.home.Extension(), adaptersDir, name+"-*"))
+	found, err := filepath.Glob(filepath.Join(v.home.Extension(), "adapters", name+"-*"))
 	if err != nil || len(found) > 0 {
 		v.t.Errorf("browsers could load %v (%v)", found, err)
 	}

@@ -2,15 +2,18 @@ package relay
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"regexp"
 	"time"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/catalog"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/policy"
 	"tabrelay/relay/review"
+	"tabrelay/relay/store"
 	"tabrelay/relay/wire"
 )
 
@@ -19,14 +22,15 @@ const panelSheet = 1 << 20
 
 // listReviews answers GET /api/v1/reviews: what waits for a person.
 func (r *Relay) listReviews(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, map[string]any{"reviews": r.reviews.waiting(), "required": r.reviews.areRequired()})
+	_, required := r.catalog.Reviews()
+	reply(w, http.StatusOK, map[string]any{"reviews": r.catalog.Waiting(), "required": required})
 }
 
 // showReview answers GET /api/v1/reviews/{plugin}.
 func (r *Relay) showReview(w http.ResponseWriter, req *http.Request) {
-	sheet, failure := r.reviews.sheet(req.PathValue("plugin"))
+	sheet, failure := r.catalog.Sheet(req.PathValue("plugin"))
 	if failure != nil {
-		refuse(w, http.StatusNotFound, failure)
+		refuse(w, reviewStatus(failure), failure)
 		return
 	}
 	if session, _ := sender(req.Context()); session.Via == call.ViaPanel && sheet.Size() > panelSheet {
@@ -37,58 +41,72 @@ func (r *Relay) showReview(w http.ResponseWriter, req *http.Request) {
 	reply(w, http.StatusOK, sheet)
 }
 
+// Decision is the body of POST /api/v1/reviews/{plugin}.
+type Decision struct {
+	Hash    string `json:"hash"`    // of the content that was looked at
+	Verdict string `json:"verdict"` // accept or refuse
+}
+
 // decideReview answers POST /api/v1/reviews/{plugin} with how far the plugin is then.
 func (r *Relay) decideReview(w http.ResponseWriter, req *http.Request) {
 	d, ok := decision(w, req)
 	if !ok {
 		return
 	}
-	session, _ := sender(req.Context())
+	verdict, ok := map[string]store.Verdict{"accept": store.Accepted, "refuse": store.Refused}[d.Verdict]
+	if !ok {
+		refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The verdict is neither accept nor refuse", fault.WithHint(`Send {"hash": "…", "verdict": "accept"}.`)))
+		return
+	}
 	name := req.PathValue("plugin")
-	change, status, failure := r.accepting(name, d)
+	change, failure := r.accepting(name, d.Hash, verdict)
 	if failure != nil {
-		refuse(w, status, failure)
+		refuse(w, reviewStatus(failure), failure)
 		return
 	}
 	by, ok := r.confirmed(w, req, change)
 	if !ok {
 		return
 	}
-	verdict, status, failure := r.reviews.decide(req.Context(), name, d, by)
+	session, _ := sender(req.Context())
+	answer, failure := r.catalog.Decide(name, d.Hash, verdict, by, session)
 	if failure != nil {
-		refuse(w, status, failure)
+		refuse(w, reviewStatus(failure), failure)
 		return
-	}
-	r.recordReview(session, name, d.Hash, string(verdict), by)
-	if failure := r.offerAgain(); failure != nil {
-		refuse(w, http.StatusUnprocessableEntity, failure)
-		return
-	}
-	r.news(topicReviews, topicPlugins)
-	answer := ReviewStatus{Plugin: name, Hash: d.Hash} // if it went meanwhile
-	for _, one := range r.reviews.list() {
-		if one.Plugin == name {
-			answer = one
-		}
 	}
 	reply(w, http.StatusOK, answer)
 }
 
-// accepting is what accepting a plugin allows; nil: nothing, because that is accepted already, or the verdict is another.
-func (r *Relay) accepting(name string, d Decision) (c *policy.Change, status int, failure *fault.Error) {
-	if d.Verdict != "accept" {
-		return nil, 0, nil
+// reviewStatus is the HTTP status of what cannot be reviewed or decided.
+func reviewStatus(f *fault.Error) int {
+	switch {
+	case errors.Is(f, catalog.ErrStale):
+		return http.StatusConflict
+	case f.Code == fault.ResourceNotFound:
+		return http.StatusNotFound
+	case f.Code == fault.RegistryError:
+		return http.StatusUnprocessableEntity
+	case f.Code == fault.ShuttingDown:
+		return http.StatusServiceUnavailable
 	}
-	sheet, failure := r.reviews.sheet(name)
+	return http.StatusInternalServerError
+}
+
+// accepting is what accepting a plugin allows; nil: nothing, because that is accepted already, or the verdict is another.
+func (r *Relay) accepting(name, hash string, verdict store.Verdict) (c *policy.Change, failure *fault.Error) {
+	if verdict != store.Accepted {
+		return nil, nil
+	}
+	sheet, failure := r.catalog.Sheet(name)
 	switch {
 	case failure != nil:
-		return nil, http.StatusNotFound, failure
-	case sheet.Hash != d.Hash:
-		return nil, http.StatusConflict, changedSince(name)
+		return nil, failure
+	case sheet.Hash != hash:
+		return nil, catalog.Stale(name)
 	case sheet.State == review.Accepted:
-		return nil, 0, nil
+		return nil, nil
 	}
-	return running(sheet, "reviewed, and runs", "tabrelay plugin review "+name), 0, nil
+	return running(sheet, "reviewed, and runs", "tabrelay plugin review "+name), nil
 }
 
 // running is what letting a content of a plugin run changes.
@@ -127,29 +145,29 @@ func (r *Relay) developHere(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	session, _ := sender(req.Context())
-	name, seat := req.PathValue("plugin"), req.Header.Get(DevelopHeader)
+	name, run := req.PathValue("plugin"), req.Header.Get(DevelopHeader)
 	var change *policy.Change
-	if !r.reviews.develops(name, seat) {
-		sheet, failure := r.reviews.sheet(name)
+	if !r.catalog.Develops(name, run) {
+		sheet, failure := r.catalog.Sheet(name)
 		if failure != nil {
-			refuse(w, http.StatusNotFound, failure)
+			refuse(w, reviewStatus(failure), failure)
 			return
 		}
 		change = policy.NewChange("Each build of the plugin "+name+" may run while plugin dev does", "tabrelay plugin dev",
 			policy.Difference{What: name, Before: "off until a person reviewed a build", After: "each build runs without a review, until plugin dev ends"}).Reading(sheet.Permissions...)
-		seat = wire.NewID()
+		run = wire.NewID()
 	}
 	by, ok := r.confirmed(w, req, change)
 	if !ok {
 		return
 	}
-	end := r.reviews.develop(name, d.Hash, seat)
-	r.recordReview(session, name, d.Hash, "accepted while plugin dev runs", by)
-	w.Header().Set(DevelopHeader, seat)
-	defer func() {
-		end()
-		_ = r.offerAgain() // which tells what is wrong itself
-	}()
+	end, failure := r.catalog.Develop(name, d.Hash, run, by, session)
+	if failure != nil {
+		refuse(w, reviewStatus(failure), failure)
+		return
+	}
+	defer end()
+	w.Header().Set(DevelopHeader, run)
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(http.StatusOK)
 	control := http.NewResponseController(w)

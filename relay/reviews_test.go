@@ -27,8 +27,8 @@ func TestOnlyReviewedContentRuns(t *testing.T) {
 	v := w.reviewer(t)
 	browser := w.browser(nil)
 	v.runs("tea", "", review.Waiting)
-	if v.withoutAdapters("tea"); len(v.reviews.waiting()) != 1 {
-		t.Errorf("waiting: %+v", v.reviews.waiting())
+	if v.withoutAdapters("tea"); len(v.catalog.Waiting()) != 1 {
+		t.Errorf("waiting: %+v", v.catalog.Waiting())
 	}
 	if s := v.sheet("tea"); s.Reviewed != nil || len(s.Diff) != 0 || len(s.Files) < 3 || s.Hash != a.Hash || s.State != review.Waiting {
 		t.Errorf("the sheet is %+v", s)
@@ -223,17 +223,14 @@ func TestDevelopedContentRunsWhileItsAuthorWorks(t *testing.T) {
 			_ = res.Body.Close() // only read from
 		}
 	}
-	// until waits for a change after which so many sessions are left and that content is offered.
-	until := func(sessions int, hash string) {
+	// until ends a session, and waits for what is offered then.
+	until := func(end func()) {
 		t.Helper()
-		there := func() bool {
-			v.reviews.mu.Lock()
-			defer v.reviews.mu.Unlock()
-			return len(v.reviews.sessions) == sessions && v.serving("tea") == hash
-		}
-		for !there() {
+		for len(changed) > 0 {
 			<-changed
 		}
+		end()
+		<-changed
 	}
 	a := w.put("tea", "1", nil)
 	v.again()
@@ -249,11 +246,9 @@ func TestDevelopedContentRunsWhileItsAuthorWorks(t *testing.T) {
 	v.again()
 	v.runs("tea", b.Hash, review.Developing)
 	v.audited("accepted while plugin dev runs "+a.Hash, "accepted while plugin dev runs "+b.Hash)
-	endA()
-	until(1, b.Hash)
+	until(endA)
 	v.runs("tea", b.Hash, review.Developing)
-	endB()
-	until(0, "")
+	until(endB)
 	v.runs("tea", "", review.Waiting)
 }
 
@@ -264,7 +259,7 @@ func TestReviewsNotRequired(t *testing.T) {
 	v := &reviewer{world: w, Relay: w.relayWith(), t: t}
 	v.again()
 	v.runs("tea", a.Hash, review.Spared)
-	if s := v.Status(t.Context()); !s.Unreviewed || len(v.reviews.waiting()) > 0 {
+	if s := v.Status(t.Context()); !s.Unreviewed || len(v.catalog.Waiting()) > 0 {
 		t.Errorf("the status is %+v", s)
 	}
 }

@@ -8,6 +8,8 @@ import (
 
 	"tabrelay/extension"
 	"tabrelay/relay/call"
+	"tabrelay/relay/catalog"
+	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
 	"tabrelay/relay/policy"
@@ -16,34 +18,34 @@ import (
 
 // Status is the answer of GET /api/v1/status.
 type Status struct {
-	Running    bool               `json:"running"`
-	State      string             `json:"state,omitempty"` // full, or degraded: no browser is connected
-	Version    string             `json:"version,omitempty"`
-	PID        int                `json:"pid,omitempty"`
-	Address    string             `json:"address,omitempty"`
-	Home       string             `json:"home"`
-	Demo       string             `json:"demo,omitempty"` // URL of the demo site
-	Uptime     int64              `json:"uptimeMs,omitempty"`
-	Extension  ExtensionStatus    `json:"extension"`
-	Browsers   []hub.Browser      `json:"browsers"`
-	Tabs       []hub.Tab          `json:"tabs"`
-	Clients    []Attached         `json:"clients"`
-	Plugins    []PluginStatus     `json:"plugins"`
-	Tools      int                `json:"tools"`
-	Default    policy.Defaults    `json:"permissions"` // what is done about tools that no rule names
-	Paused     bool               `json:"paused,omitempty"`
-	Questions  int                `json:"questions,omitempty"` // that wait for an answer of the person
-	Problems   []registry.Problem `json:"problems"`
-	Refused    *RefusedConfig     `json:"refused,omitempty"`    // a configuration that was not taken over
-	Reviews    []ReviewStatus     `json:"reviews"`              // of the plugins in a person's folders
-	Unreviewed bool               `json:"unreviewed,omitempty"` // review.required is false: every plugin runs
-	Unapplied  string             `json:"unapplied,omitempty"`  // what of the configuration waits for the person, because it lets agents do more
-	Widened    string             `json:"widened,omitempty"`    // what this start lets agents do that the one before did not, until the person has seen it
-	Restart    []string           `json:"restart,omitempty"`    // keys of the configuration that wait for a restart
-	Trouble    *fault.Error       `json:"trouble,omitempty"`    // why no browser is connected
-	Corruption map[string]int     `json:"corruption,omitempty"` // messages that could not be used, by peer
-	Notices    []Notice           `json:"notices"`
-	Calls      []CallStatus       `json:"calls"` // that changed something, the last first
+	Running    bool                   `json:"running"`
+	State      string                 `json:"state,omitempty"` // full, or degraded: no browser is connected
+	Version    string                 `json:"version,omitempty"`
+	PID        int                    `json:"pid,omitempty"`
+	Address    string                 `json:"address,omitempty"`
+	Home       string                 `json:"home"`
+	Demo       string                 `json:"demo,omitempty"` // URL of the demo site
+	Uptime     int64                  `json:"uptimeMs,omitempty"`
+	Extension  ExtensionStatus        `json:"extension"`
+	Browsers   []hub.Browser          `json:"browsers"`
+	Tabs       []hub.Tab              `json:"tabs"`
+	Clients    []Attached             `json:"clients"`
+	Plugins    []PluginStatus         `json:"plugins"`
+	Tools      int                    `json:"tools"`
+	Default    policy.Defaults        `json:"permissions"` // what is done about tools that no rule names
+	Paused     bool                   `json:"paused,omitempty"`
+	Questions  int                    `json:"questions,omitempty"` // that wait for an answer of the person
+	Problems   []registry.Problem     `json:"problems"`
+	Refused    *catalog.Refusal       `json:"refused,omitempty"`    // a configuration that was not taken over
+	Reviews    []catalog.ReviewStatus `json:"reviews"`              // of the plugins in a person's folders
+	Unreviewed bool                   `json:"unreviewed,omitempty"` // review.required is false: every plugin runs
+	Unapplied  string                 `json:"unapplied,omitempty"`  // what of the configuration waits for the person, because it lets agents do more
+	Widened    string                 `json:"widened,omitempty"`    // what this start lets agents do that the one before did not, until the person has seen it
+	Restart    []string               `json:"restart,omitempty"`    // keys of the configuration that wait for a restart
+	Trouble    *fault.Error           `json:"trouble,omitempty"`    // why no browser is connected
+	Corruption map[string]int         `json:"corruption,omitempty"` // messages that could not be used, by peer
+	Notices    []event.Notice         `json:"notices"`
+	Calls      []CallStatus           `json:"calls"` // that changed something, the last first
 }
 
 // ExtensionStatus is what the relay holds of the extension.
@@ -88,7 +90,7 @@ func (r *Relay) showStatus(w http.ResponseWriter, req *http.Request) {
 // to tell (browser__list_tabs asks), as are the folders of the machine and what other clients do.
 func (s Status) forAgent(client string) Status {
 	s.Home, s.PID, s.Extension.Folder = "", 0, ""
-	s.Tabs, s.Problems, s.Reviews, s.Notices, s.Questions = []hub.Tab{}, []registry.Problem{}, []ReviewStatus{}, []Notice{}, 0
+	s.Tabs, s.Problems, s.Reviews, s.Notices, s.Questions = []hub.Tab{}, []registry.Problem{}, []catalog.ReviewStatus{}, []event.Notice{}, 0
 	s.Refused, s.Unapplied, s.Widened = nil, "", ""
 	s.Clients = slices.DeleteFunc(s.Clients, func(a Attached) bool { return a.Client != client })
 	s.Calls = slices.DeleteFunc(s.Calls, func(c CallStatus) bool { return c.Client != client })
@@ -103,12 +105,14 @@ func (s Status) forAgent(client string) Status {
 func (r *Relay) Status(ctx context.Context) Status {
 	snapshot := r.tools.Snapshot()
 	s := Status{
-		Running: true, State: r.stateNow(), Refused: r.refused.get(), Restart: r.refused.waiting(), Trouble: r.hub.Trouble(), Corruption: r.meter.Corruptions(), Version: Version, PID: r.state().PID, Address: r.Address(), Home: string(r.Home), Uptime: time.Since(r.began).Milliseconds(),
-		Extension: ExtensionStatus{Folder: r.folder.dir, Bundle: extension.BundleHash(), ID: extension.ID},
+		Running: true, State: r.stateNow(), Refused: r.catalog.Refused(), Restart: r.catalog.Restart(), Trouble: r.hub.Trouble(), Corruption: r.meter.Corruptions(), Version: Version, PID: r.state().PID, Address: r.Address(), Home: string(r.Home), Uptime: time.Since(r.began).Milliseconds(),
+		Extension: ExtensionStatus{Folder: r.catalog.Folder(), Bundle: extension.BundleHash(), ID: extension.ID},
 		Browsers:  listed(r.hub.Browsers()), Tabs: listed(r.hub.Tabs()), Clients: r.clients.list(), Plugins: []PluginStatus{},
-		Tools: len(snapshot.Tools), Problems: r.problems(snapshot), Notices: r.notices.all(), Calls: r.recent(ctx),
-		Reviews: r.reviews.list(), Unreviewed: !r.reviews.areRequired(), Unapplied: r.policy.Unapplied(), Widened: r.policy.Widened(),
+		Tools: len(snapshot.Tools), Problems: r.catalog.Problems(), Notices: r.notices.All(), Calls: r.recent(ctx),
+		Unapplied: r.policy.Unapplied(), Widened: r.policy.Widened(),
 	}
+	reviews, required := r.catalog.Reviews()
+	s.Reviews, s.Unreviewed = reviews, !required
 	s.Default = r.policy.Default()
 	s.Paused, s.Questions = r.policy.Paused(), r.policy.Waiting("")
 	if r.demo != nil {
@@ -121,12 +125,6 @@ func (r *Relay) Status(ctx context.Context) Status {
 		})
 	}
 	return s
-}
-
-func (r *Relay) problems(snapshot *registry.Snapshot) []registry.Problem {
-	r.offer.mu.Lock()
-	defer r.offer.mu.Unlock()
-	return append(listed(r.offer.problems), snapshot.Problems...) // never null: slices.Concat makes nil of nothing
 }
 
 func (r *Relay) recent(ctx context.Context) []CallStatus {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -19,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/catalog"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
@@ -90,7 +90,7 @@ func TestEventsForAgents(t *testing.T) {
 	for _, kind := range []hub.EventKind{hub.Paired, hub.Refused, hub.Corrupted} {
 		r.linkChanged(hub.Event{Kind: kind, ProfileID: b.ProfileID(), Profile: "Chrome 1", Message: "as it is"})
 	}
-	_ = r.refuse(fault.ConfigError, errors.New("it is broken"))
+	r.configRefused(fault.New(fault.ConfigError, "it is broken"), &catalog.Refusal{Reason: "it is broken"})
 	for _, paused := range []string{"true", "false"} {
 		w.person(t, http.MethodPut, "/api/v1/paused", `{"paused":`+paused+`}`)
 	}

@@ -196,7 +196,7 @@ func TestConfigurationWaitsForThePerson(t *testing.T) {
 		if err := os.WriteFile(w.home.Config(), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, failure := r.reload(t.Context()); failure != nil {
+		if _, failure := r.catalog.Reload(); failure != nil {
 			t.Fatal(failure)
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"tabrelay/relay"
 	"tabrelay/relay/call"
+	"tabrelay/relay/catalog"
 	"tabrelay/relay/config"
 	"tabrelay/relay/connect"
 	"tabrelay/relay/suggest"
@@ -14,7 +14,7 @@ import (
 
 // notePlugins tells of names in a scope that no plugin has. They are kept: a plugin of that name may come.
 func (a *app) notePlugins(s call.Scope) {
-	known := relay.PluginNames(a.home)
+	known := catalog.PluginNames(a.home)
 	for name := range strings.FieldsFuncSeq(s.Toolset+","+s.Plugins, func(r rune) bool { return r == ',' }) {
 		if !slices.Contains(known, name) {
 			a.notef("note: no plugin is called %q%s; the name counts when one comes\n", name, meant(name, known))

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tabrelay/relay"
+	"tabrelay/relay/catalog"
 	"tabrelay/relay/config"
 	"tabrelay/relay/join"
 	"tabrelay/relay/review"
@@ -66,8 +67,8 @@ func (a *app) pluginReview() *cobra.Command {
 
 func (a *app) listReviews(ctx context.Context, asJSON bool) error {
 	var answer struct {
-		Reviews  []relay.ReviewStatus `json:"reviews"`
-		Required bool                 `json:"required"`
+		Reviews  []catalog.ReviewStatus `json:"reviews"`
+		Required bool                   `json:"required"`
 	}
 	if err := a.get(ctx, "/api/v1/reviews", &answer); err != nil {
 		return err
@@ -104,7 +105,7 @@ func (a *app) sheet(ctx context.Context, name string) (s review.Sheet, err error
 
 // decide sends what the person decided about what they saw.
 func (a *app) decide(ctx context.Context, s review.Sheet, verdict string) error {
-	var now relay.ReviewStatus
+	var now catalog.ReviewStatus
 	if err := a.post(ctx, "/api/v1/reviews/"+url.PathEscape(s.Plugin), relay.Decision{Hash: s.Hash, Verdict: verdict}, &now); err != nil {
 		return err
 	}

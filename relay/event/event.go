@@ -5,10 +5,10 @@ package event
 import (
 	"maps"
 	"strings"
-	"sync"
 	"time"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/lock"
 )
 
 // Kind is what happened.
@@ -69,7 +69,7 @@ const (
 
 // Bus passes events on. The zero value is ready to use.
 type Bus struct {
-	mu     sync.Mutex
+	mu     lock.Mutex
 	seq    uint64
 	recent []Event // a ring once it is full; the oldest is at seq%kept
 	out    map[chan Event]struct{}

@@ -1,7 +1,11 @@
 package event
 
 import (
+	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"tabrelay/relay/call"
 )
@@ -78,4 +82,28 @@ func TestHeard(t *testing.T) {
 	if stop(); b.Heard() {
 		t.Error("a subscriber that left is still seen")
 	}
+}
+
+// However much changes, panels are told once in a while, each topic once.
+func TestChangesAreGathered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []string
+		b := NewBroadcaster(func(topics []string) { told = append(told, strings.Join(topics, " ")) })
+		for range 50 {
+			b.Changed(TopicRunning, TopicAudit)
+		}
+		b.Changed(TopicPlugins)
+		time.Sleep(gatherTime)
+		synctest.Wait()
+		b.Changed()
+		time.Sleep(gatherTime)
+		synctest.Wait()
+		b.Changed(TopicTabs)
+		b.Close()
+		time.Sleep(gatherTime)
+		synctest.Wait()
+		if want := []string{"running audit plugins", ""}; !slices.Equal(told, want) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+	})
 }

@@ -5,8 +5,9 @@ import (
 	"context"
 	"net"
 	"net/http"
-	"sync"
 	"time"
+
+	"tabrelay/relay/lock"
 )
 
 const (
@@ -40,7 +41,7 @@ type Limiter struct {
 	most     int           // connections in all; 0: maxConnections
 	patience time.Duration // with unauthenticated connections
 
-	mu     sync.Mutex
+	mu     lock.Mutex
 	all    map[net.Conn]*connection
 	silent list.List // of *connection: unauthenticated, and no whole request has come; the oldest in front
 	asking list.List // of *connection: unauthenticated, and their request is answered

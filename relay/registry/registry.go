@@ -66,7 +66,7 @@ type Registry struct {
 	builtins []*Tool
 	seed     maphash.Seed
 
-	change    sync.Mutex // serializes candidates and their announcement; held while listeners run
+	change    sync.Mutex // serializes announcements; held while listeners run, which must not wait for anything
 	schemas   *schemas
 	listeners []*listener
 }
@@ -104,13 +104,20 @@ func (r *Registry) OnChange(announce func(*Snapshot)) (stop func()) {
 	}
 }
 
-// Replace offers the tools of these plugins, and of no others. configured holds what a person configured, by
-// plugin name; a plugin without an entry has none. What is wrong with one plugin becomes a problem of the new
-// snapshot; an error means that the candidate as a whole was refused and the last good snapshot stays.
-func (r *Registry) Replace(plugins []plugin.Plugin, configured map[string]Configured) error {
+// Candidate is a snapshot that is not published yet.
+type Candidate struct {
+	Snapshot *Snapshot
+	schemas  *schemas
+}
+
+// Prepare makes a snapshot of the tools of these plugins, and of no others. configured holds what a person configured, by
+// plugin name; a plugin without an entry has none. What is wrong with one plugin becomes a problem of the new snapshot;
+// an error means that the candidate as a whole was refused. One candidate is made at a time.
+func (r *Registry) Prepare(plugins []plugin.Plugin, configured map[string]Configured) (*Candidate, error) {
 	r.change.Lock()
-	defer r.change.Unlock()
-	c := candidate{configured: configured, schemas: newSchemas(r.schemas), seen: map[string]bool{}}
+	before := r.schemas
+	r.change.Unlock()
+	c := candidate{configured: configured, schemas: newSchemas(before), seen: map[string]bool{}}
 	for _, t := range r.builtins {
 		c.schemas.keep(t.input)
 		c.schemas.keep(t.output)
@@ -121,11 +128,28 @@ func (r *Registry) Replace(plugins []plugin.Plugin, configured map[string]Config
 	c.strangers()
 	next := r.snapshot(c.sites, c.tools, c.problems, c.withheld())
 	if size := next.size(); size > maxListing {
-		return fmt.Errorf("the tools of all plugins together describe themselves with %d bytes, more than %d: the tools stay as they were", size, maxListing)
+		return nil, fmt.Errorf("the tools of all plugins together describe themselves with %d bytes, more than %d: "+
+			"the tools stay as they were", size, maxListing)
 	}
+	return &Candidate{next, c.schemas}, nil
+}
+
+// Publish offers the tools of a candidate, and no others.
+func (r *Registry) Publish(c *Candidate) {
+	r.change.Lock()
+	defer r.change.Unlock()
 	r.schemas = c.schemas
-	r.publish(next)
-	return nil
+	c.Snapshot.Generation = r.Snapshot().Generation + 1
+	r.publish(c.Snapshot)
+}
+
+// Replace prepares and publishes.
+func (r *Registry) Replace(plugins []plugin.Plugin, configured map[string]Configured) error {
+	c, err := r.Prepare(plugins, configured)
+	if err == nil {
+		r.Publish(c)
+	}
+	return err
 }
 
 // candidate is a snapshot in the making.

@@ -8,8 +8,8 @@ import (
 	"tabrelay/relay/schema"
 )
 
-// schemas is a cache by content: many tools share a schema, and a reload changes few. It belongs to whoever holds
-// Registry.change.
+// schemas is a cache by content: many tools share a schema, and a reload changes few. It belongs to the one
+// who makes a candidate, and does not change once that is published.
 type schemas struct {
 	old    map[hash]*lazy // of the snapshot before; what is not used again is forgotten
 	byHash map[hash]*lazy

@@ -1,40 +1,44 @@
-package relay
+package catalog
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"tabrelay/relay/event"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/registry"
 	"tabrelay/relay/review"
 	"tabrelay/relay/store"
 )
 
+// Store keeps what a person decided about plugins.
+type Store interface {
+	Reviews(ctx context.Context) ([]store.Review, error)
+	AddReview(ctx context.Context, r store.Review, content []byte) error
+	KeepContent(ctx context.Context, plugin, hash string, content []byte) error
+	ReviewedContent(ctx context.Context, plugin string) (hash string, content []byte, err error)
+}
+
 // reviews decides which content of a person's plugins may run. It goes by the hash of what is in memory, which is what
 // runs then: no file is read a second time. Plugins of the binary are not asked about here.
 type reviews struct {
-	required bool
-	store    *store.Store
+	store    Store
 	log      zerolog.Logger
-
-	mu       sync.Mutex // comes after offer.mu; the store's work is waited for while it is held
 	decided  map[content]store.Review
 	kept     map[string]string // by name: hash of the accepted content that served last, which the store has
-	found    map[string]*found // by name: what lies in the folders now
 	sessions []*developing     // `plugin dev`, the latest last
 }
 
 // content is one state of one plugin.
 type content struct{ plugin, hash string }
 
-// found is what lies in a plugin's folder.
+// found is what lies in a plugin's folder. It does not change.
 type found struct {
 	plugin  *plugin.Plugin
 	source  string
@@ -47,13 +51,13 @@ type found struct {
 type developing struct {
 	content
 	plugin *plugin.Plugin // once it was offered
-	seat   string         // names the run of plugin dev
+	run    string         // names the run of plugin dev
 }
 
-// open reads what was decided.
-func (v *reviews) open(ctx context.Context, s *store.Store, required bool, log zerolog.Logger) error {
-	v.required, v.store, v.log = required, s, log
-	v.decided, v.kept, v.found = map[content]store.Review{}, map[string]string{}, map[string]*found{}
+// read reads what was decided.
+func (v *reviews) read(ctx context.Context, s Store, log zerolog.Logger) error {
+	v.store, v.log = s, log
+	v.decided, v.kept = map[content]store.Review{}, map[string]string{}
 	list, err := s.Reviews(ctx)
 	for _, one := range list {
 		v.decided[content{one.Plugin, one.Hash}] = one
@@ -64,56 +68,51 @@ func (v *reviews) open(ctx context.Context, s *store.Store, required bool, log z
 	return err
 }
 
-// require makes a review needed from now on.
-func (v *reviews) require() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.required = true
-}
-
-// areRequired reports whether a review is needed.
-func (v *reviews) areRequired() bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.required
-}
-
 // admit takes out of added what no person accepted, and puts the content that they accepted last in its place if it is
-// still to be had. withheld says of each plugin what that keeps from agents; news reports whether somebody should look.
-func (v *reviews) admit(added []plugin.Entry) (withheld map[string]*registry.Withheld, news bool) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	before := v.found
-	v.found, withheld = map[string]*found{}, map[string]*registry.Withheld{}
+// still to be had. withheld says of each plugin what that keeps from agents. before is what was there until now.
+func (v *reviews) admit(added []plugin.Entry, before *state) (all map[string]*found, withheld map[string]*registry.Withheld) {
+	all, withheld = map[string]*found{}, map[string]*registry.Withheld{}
 	for i := range added {
 		e := &added[i]
 		if e.Plugin == nil {
 			continue // broken: nothing runs, and there is nothing to look at
 		}
-		f := &found{plugin: e.Plugin, source: sourceOf(e), since: time.Now().UTC(), state: v.state(e.Plugin)}
-		if was := before[e.Name]; was != nil && was.plugin.Hash == f.plugin.Hash {
+		f := &found{plugin: e.Plugin, source: sourceOf(e), since: time.Now().UTC(), state: review.Spared}
+		if before.required {
+			f.state = v.state(e.Plugin)
+		}
+		if was := before.found[e.Name]; was != nil && was.plugin.Hash == f.plugin.Hash {
 			f.since = was.since
 		}
-		v.found[e.Name] = f
-		e.Plugin = v.serve(f)
-		if e.Plugin != nil {
+		if e.Plugin = v.serve(f); e.Plugin != nil {
 			f.serving = e.Plugin.Hash
 		}
 		if f.serving != f.plugin.Hash {
 			withheld[e.Name] = f.withheld()
 		}
+		all[e.Name] = f
 	}
-	same := func(a, b *found) bool {
+	return all, withheld
+}
+
+// sameReviews reports whether there is nothing new to look at.
+func sameReviews(before, after map[string]*found) bool {
+	return maps.EqualFunc(before, after, func(a, b *found) bool {
 		return a.plugin.Hash == b.plugin.Hash && a.state == b.state && a.serving == b.serving
+	})
+}
+
+// tellReviews tells that there is something new to look at.
+func (c *Catalog) tellReviews() {
+	c.options.Changed(event.TopicReviews)
+	for _, one := range c.Waiting() {
+		c.options.Log.Warn().Str("plugin", one.Plugin).Str("hash", one.Hash).Bool("new", one.New).
+			Msg("the plugin waits for a person's review")
 	}
-	return withheld, !maps.EqualFunc(before, v.found, same)
 }
 
 // state says how far a content is with its review.
 func (v *reviews) state(p *plugin.Plugin) review.State {
-	if !v.required {
-		return review.Spared
-	}
 	switch v.decided[content{p.Manifest.Name, p.Hash}].Verdict {
 	case store.Accepted:
 		return review.Accepted
@@ -146,18 +145,13 @@ func (v *reviews) serve(f *found) *plugin.Plugin {
 			}
 		}
 	}
-	return v.standIn(f.plugin)
-}
-
-// standIn is the accepted content of a plugin that served last.
-func (v *reviews) standIn(p *plugin.Plugin) *plugin.Plugin {
-	kept := v.lastAccepted(p.Manifest.Name)
+	kept := v.lastAccepted(name)
 	if kept == nil {
 		return nil
 	}
-	one := *kept.Plugin
-	one.Dir = p.Dir // for people: its files are not there any more
-	return &one
+	standIn := *kept.Plugin
+	standIn.Dir = f.plugin.Dir // for people: its files are not there any more
+	return &standIn
 }
 
 // lastAccepted unpacks the accepted content of a plugin that served last; nil when there is none. Nothing is trusted for
@@ -167,27 +161,22 @@ func (v *reviews) lastAccepted(name string) *review.Content {
 		return nil
 	}
 	hash, packed, err := v.store.ReviewedContent(context.Background(), name)
-	if err != nil || hash == "" {
-		v.complain(name, err)
+	if err == nil && hash == "" {
 		return nil
 	}
-	unpacked, err := review.Unpack(packed)
+	var unpacked review.Content
+	if err == nil {
+		unpacked, err = review.Unpack(packed)
+	}
+	if p := unpacked.Plugin; err == nil &&
+		(p.Manifest.Name != name || p.Hash != hash || v.decided[content{name, hash}].Verdict != store.Accepted) {
+		err = errors.New("what is kept of it is not what was accepted")
+	}
 	if err != nil {
-		v.complain(name, err)
-		return nil
-	}
-	p := unpacked.Plugin
-	if p.Manifest.Name != name || p.Hash != hash || v.decided[content{name, hash}].Verdict != store.Accepted {
-		v.complain(name, fmt.Errorf("what is kept of it is not what was accepted"))
+		v.log.Error().Err(err).Str("plugin", name).Msg("the content that was accepted last cannot be used")
 		return nil
 	}
 	return &unpacked
-}
-
-func (v *reviews) complain(name string, err error) {
-	if err != nil {
-		v.log.Error().Err(err).Str("plugin", name).Msg("the content that was accepted last cannot be used")
-	}
 }
 
 // keep makes an accepted content the one that stands in for a later one.
@@ -201,7 +190,8 @@ func (v *reviews) keep(p *plugin.Plugin) {
 		err = v.store.KeepContent(context.Background(), name, p.Hash, packed)
 	}
 	if err != nil {
-		v.log.Error().Err(err).Str("plugin", name).Msg("the accepted content is not kept; when the plugin changes, its tools are off until it is reviewed")
+		v.log.Error().Err(err).Str("plugin", name).
+			Msg("the accepted content is not kept; when the plugin changes, its tools are off until it is reviewed")
 		return
 	}
 	v.kept[name] = p.Hash
@@ -247,23 +237,26 @@ type ReviewStatus struct {
 	Serving string       `json:"serving,omitempty"` // hash of what is offered of it
 }
 
-// list tells of the plugins in a person's folders, sorted by name.
-func (v *reviews) list() []ReviewStatus {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	list := []ReviewStatus{}
-	for _, name := range slices.Sorted(maps.Keys(v.found)) {
-		f := v.found[name]
-		one := ReviewStatus{Plugin: name, Title: review.Legible(f.plugin.Manifest.DisplayName), Hash: f.plugin.Hash, State: f.state, New: f.serving == "", Since: f.since, Serving: f.serving}
+// Reviews tells of the plugins in a person's folders, sorted by name, and whether a review is required.
+func (c *Catalog) Reviews() (list []ReviewStatus, required bool) {
+	now := c.now.Load()
+	list = []ReviewStatus{}
+	for _, name := range slices.Sorted(maps.Keys(now.found)) {
+		f := now.found[name]
+		one := ReviewStatus{
+			Plugin: name, Title: review.Legible(f.plugin.Manifest.DisplayName), Hash: f.plugin.Hash, State: f.state,
+			New: f.serving == "", Since: f.since, Serving: f.serving,
+		}
 		if f.state == review.Waiting && f.serving == f.plugin.Hash {
 			one.State = review.Developing
 		}
 		list = append(list, one)
 	}
-	return list
+	return list, now.required
 }
 
-// waiting are those that a person should look at.
-func (v *reviews) waiting() []ReviewStatus {
-	return slices.DeleteFunc(v.list(), func(s ReviewStatus) bool { return s.State != review.Waiting })
+// Waiting are those that a person should look at.
+func (c *Catalog) Waiting() []ReviewStatus {
+	list, _ := c.Reviews()
+	return slices.DeleteFunc(list, func(s ReviewStatus) bool { return s.State != review.Waiting })
 }
