@@ -18,23 +18,32 @@ import (
 	"tabrelay/relay/policy"
 )
 
-// endTime is how long a process that was killed may take to be gone.
-const endTime = time.Second
+// exitTimeout is how long a process that was killed may take to be gone.
+const exitTimeout = time.Second
+
+// maxConfirmations is how often a person is asked for one request, whose change may be another one once they have read
+// it.
+const maxConfirmations = 3
 
 var (
 	errNoRelay = errors.New("the relay is not running")
 	errEnded   = errors.New("the relay ended before it answered")
 )
 
-// errNotRunning is what most commands cannot do without.
 func errNotRunning() error { return failed("%w", errNoRelay).hinting("tabrelay up starts it") }
 
-// gone reports whether a request failed because no relay runs any more.
-func gone(err error) bool { return errors.Is(err, errNoRelay) || errors.Is(err, errEnded) }
+// relayGone reports whether a request failed because no relay runs any more.
+func relayGone(err error) bool { return errors.Is(err, errNoRelay) || errors.Is(err, errEnded) }
 
-// unanswered says why a request has no answer: the relay ended meanwhile, or else what happened to the request.
-func (a *app) unanswered(ctx context.Context, happened string, err error) error {
-	soon, cancel := context.WithTimeout(ctx, endTime)
+// errUnreadable is the error for a reply of the relay that does not parse.
+func errUnreadable(what string, err error) error {
+	const hint = "the relay may be of another version; run: tabrelay down, then tabrelay up"
+	return failed("%s cannot be read: %w", what, err).hinting(hint)
+}
+
+// noReply says why a request has no reply: the relay ended meanwhile, or else what happened to the request.
+func (a *app) noReply(ctx context.Context, happened string, err error) error {
+	soon, cancel := context.WithTimeout(ctx, exitTimeout)
 	defer cancel()
 	if join.AwaitLockFree(soon, a.home) {
 		return failed("%w", errEnded).hinting("tabrelay logs shows why; tabrelay up starts it again")
@@ -42,48 +51,57 @@ func (a *app) unanswered(ctx context.Context, happened string, err error) error 
 	return failed("%s: %w", happened, err).hinting("tabrelay logs shows why")
 }
 
-// get asks the running relay for a document.
-func (a *app) get(ctx context.Context, path string, answer any) error {
-	return a.request(ctx, http.MethodGet, path, nil, answer)
+// get reads a JSON document of the running relay.
+func (a *app) get(ctx context.Context, path string, reply any) error {
+	return a.request(ctx, http.MethodGet, path, nil, reply)
 }
 
-// post asks the running relay to do something.
-func (a *app) post(ctx context.Context, path string, body, answer any) error {
-	return a.request(ctx, http.MethodPost, path, body, answer)
+// post sends body to the running relay.
+func (a *app) post(ctx context.Context, path string, body, reply any) error {
+	return a.request(ctx, http.MethodPost, path, body, reply)
 }
 
-func (a *app) request(ctx context.Context, method, path string, body, answer any) error {
-	res, err := a.send(ctx, method, path, body, "application/json")
+func (a *app) request(ctx context.Context, method, path string, body, reply any) error {
+	text, err := a.exchange(ctx, method, path, body)
 	if err != nil {
 		return err
 	}
-	defer res.Body.Close() // only read from
-	said, err := io.ReadAll(res.Body)
-	if err != nil {
-		return a.unanswered(ctx, "the relay's answer ended early", err)
-	}
-	if err := json.Unmarshal(said, answer); err != nil {
-		return failed("the relay's answer cannot be read: %w", err).hinting("the relay may be of another version; run: tabrelay down, then tabrelay up")
+	if err := json.Unmarshal(text, reply); err != nil {
+		return errUnreadable("the relay's answer", err)
 	}
 	return nil
 }
 
-// send sends a request. What comes back is an answer that was not refused. Where a person has to confirm it, they are
-// asked at the controlling terminal.
-func (a *app) send(ctx context.Context, method, path string, body any, accept string) (*http.Response, error) {
-	return a.sendWith(ctx, method, path, body, http.Header{"Accept": {accept}}, a.confirmHere)
+// exchange sends a request and returns the body of the reply.
+func (a *app) exchange(ctx context.Context, method, path string, body any) ([]byte, error) {
+	res, err := a.send(ctx, method, path, body, "application/json")
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close() // only read from
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, a.noReply(ctx, "the relay's answer ended early", err)
+	}
+	return text, nil
 }
 
-// mostAsked is how often a person is asked for one request, whose change may be another one once they have read it.
-const mostAsked = 3
+// send sends a request; a refusal is an error. A change that a person has to confirm is confirmed at the controlling
+// terminal.
+func (a *app) send(ctx context.Context, method, path string, body any, accept string) (*http.Response, error) {
+	return a.sendConfirmed(ctx, method, path, body, http.Header{"Accept": {accept}}, a.confirmHere)
+}
 
-// sendWith is send with headers, and with another way to confirm it.
-func (a *app) sendWith(ctx context.Context, method, path string, body any, header http.Header, confirm func(context.Context, *policy.Change) error) (*http.Response, error) {
+// sendConfirmed is send with headers and another way to confirm.
+func (a *app) sendConfirmed(
+	ctx context.Context, method, path string, body any, header http.Header,
+	confirm func(context.Context, *policy.Change) error,
+) (*http.Response, error) {
 	header = header.Clone()
 	for asked := 0; ; asked++ {
 		res, err := a.sendOnce(ctx, method, path, body, header)
 		var u *unconfirmed
-		if !errors.As(err, &u) || asked == mostAsked {
+		if !errors.As(err, &u) || asked == maxConfirmations {
 			return res, err
 		}
 		if err := confirm(ctx, u.Change); err != nil {
@@ -93,17 +111,21 @@ func (a *app) sendWith(ctx context.Context, method, path string, body any, heade
 	}
 }
 
-// askedElsewhere tells the person where they are asked, while the relay waits for their answer.
-func (a *app) askedElsewhere(ctx context.Context) context.Context {
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got1xxResponse: func(_ int, header textproto.MIMEHeader) error {
-		if header.Get(relay.AskedHeader) != "" {
-			a.notef("Answer in tabrelay's panel.\n")
-		}
-		return nil
-	}})
+// withPanelNotice tells the person when the relay waits for their answer in the side panel.
+func (a *app) withPanelNotice(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		Got1xxResponse: func(_ int, header textproto.MIMEHeader) error {
+			if header.Get(relay.AskedHeader) != "" {
+				a.notef("Answer in tabrelay's panel.\n")
+			}
+			return nil
+		},
+	})
 }
 
-func (a *app) sendOnce(ctx context.Context, method, path string, body any, header http.Header) (*http.Response, error) {
+func (a *app) sendOnce(
+	ctx context.Context, method, path string, body any, header http.Header,
+) (*http.Response, error) {
 	if _, ok := join.Running(ctx, a.home); !ok {
 		return nil, errNotRunning()
 	}
@@ -111,60 +133,49 @@ func (a *app) sendOnce(ctx context.Context, method, path string, body any, heade
 	if err != nil {
 		return nil, fmt.Errorf("cannot encode the request: %w", err)
 	}
-	req, err := http.NewRequestWithContext(a.askedElsewhere(ctx), method, "http://127.0.0.1"+path, bytes.NewReader(text))
+	url := "http://127.0.0.1" + path
+	req, err := http.NewRequestWithContext(a.withPanelNotice(ctx), method, url, bytes.NewReader(text))
 	if err != nil {
 		return nil, err
 	}
 	req.Header = header
 	res, err := join.HTTP(a.home).Do(req)
 	if err != nil {
-		return nil, a.unanswered(ctx, "the relay did not answer", err)
+		return nil, a.noReply(ctx, "the relay did not answer", err)
 	}
 	if res.StatusCode < http.StatusBadRequest {
 		return res, nil
 	}
 	defer res.Body.Close() // only read from
-	said, err := io.ReadAll(res.Body)
+	reply, err := io.ReadAll(res.Body)
 	if err != nil {
-		return nil, a.unanswered(ctx, "the relay's answer ended early", err)
+		return nil, a.noReply(ctx, "the relay's answer ended early", err)
 	}
-	if u := (&unconfirmed{}); res.StatusCode == http.StatusPreconditionRequired && json.Unmarshal(said, &u.Unconfirmed) == nil && u.Change != nil && u.Unconfirmed.Error != nil {
+	return nil, refusal(res.StatusCode, reply)
+}
+
+// refusal is the error for a reply with an error status.
+func refusal(status int, reply []byte) error {
+	u := &unconfirmed{}
+	if status == http.StatusPreconditionRequired && json.Unmarshal(reply, &u.Unconfirmed) == nil &&
+		u.Change != nil && u.Unconfirmed.Error != nil {
 		u.Change.Beside = u.Asked
-		return nil, u
+		return u
 	}
-	return nil, refusal(res.StatusCode, said)
-}
-
-// read asks the running relay for a document as it is.
-func (a *app) read(ctx context.Context, path string) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1"+path, nil)
-	if err != nil {
-		return nil, err
-	}
-	res, err := join.HTTP(a.home).Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer res.Body.Close() // only read from
-	return io.ReadAll(res.Body)
-}
-
-// refusal makes an error of the relay's.
-func refusal(status int, said []byte) error {
 	var answer struct {
 		Error *fault.Error `json:"error"`
 	}
-	if json.Unmarshal(said, &answer) != nil || answer.Error == nil {
+	if json.Unmarshal(reply, &answer) != nil || answer.Error == nil {
 		return failed("the relay answered with HTTP %d", status)
 	}
 	return failed("%s", answer.Error.Message).hinting(answer.Error.Hint)
 }
 
-// relayStatus asks the relay how it is. When none runs, or it ends meanwhile, the answer says so.
+// relayStatus reads the status of the relay. When none runs, or it ends meanwhile, the status says so.
 func (a *app) relayStatus(ctx context.Context) (relay.Status, error) {
 	s := relay.Status{Home: string(a.home)}
 	err := a.get(ctx, "/api/v1/status", &s)
-	if gone(err) {
+	if relayGone(err) {
 		return s, nil
 	}
 	return s, err

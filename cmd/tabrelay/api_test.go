@@ -20,8 +20,9 @@ func TestRelayEnds(t *testing.T) {
 		out    string
 		errOut string
 	}{
-		"status":  {[]string{"status"}, exitFailed, "The relay is not running.\n", "Next: tabrelay up\n"},
-		"another": {[]string{"clients", "list"}, exitFailed, "", "error: the relay ended before it answered\nhint: tabrelay logs shows why; tabrelay up starts it again\n"},
+		"status": {[]string{"status"}, exitFailed, "The relay is not running.\n", "Next: tabrelay up\n"},
+		"another": {[]string{"clients", "list"}, exitFailed, "",
+			"error: the relay ended before it answered\nhint: tabrelay logs shows why; tabrelay up starts it again\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := config.Home(t.TempDir())

@@ -20,47 +20,51 @@ import (
 	"tabrelay/relay/join"
 )
 
-// auditWish is what the flags of `tabrelay audit` say.
-type auditWish struct {
+// auditOptions are the flags of `tabrelay audit`.
+type auditOptions struct {
 	filters map[string]*string // by the name of the flag
 	limit   int
 	format  string
-	asJSON  bool
 	follow  bool
 }
 
-// lookAgain is how often `tabrelay audit -f` looks.
-const lookAgain = 300 * time.Millisecond
+// auditPollInterval is how often `tabrelay audit -f` reads the log.
+const auditPollInterval = 300 * time.Millisecond
 
-// auditShown is how many entries are shown when nobody says.
-const auditShown = 50
+// defaultAuditLimit is how many entries are shown without --limit.
+const defaultAuditLimit = 50
 
 func (a *app) audit() *cobra.Command {
-	w := auditWish{filters: map[string]*string{}}
+	w := auditOptions{filters: map[string]*string{}}
 	cmd := &cobra.Command{
-		Use: "audit", Short: "Show who called and decided what", Args: cobra.NoArgs,
-		Long: "Show who called and decided what: the last entries of the audit log, the newest at the end. It works whether the relay runs or not.\n" +
+		Use: "audit", Short: "Show who called and decided what",
+		Long: "Show who called and decided what: the last entries of the audit log, the newest at the end. It works " +
+			"whether the relay runs or not.\n" +
 			"With --format jsonl or csv, all entries that the filters select are written to stdout.",
-		Example: "  tabrelay audit --client claude-code --since 1h\n  tabrelay audit --outcome not_executed --kind call\n  tabrelay audit --format csv --since 7d > audit.csv",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.showAudit(cmd.Context(), &w) },
+		Example: "  tabrelay audit --client claude-code --since 1h\n" +
+			"  tabrelay audit --outcome not_executed --kind call\n" +
+			"  tabrelay audit --format csv --since 7d > audit.csv",
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.showAudit(cmd.Context(), &w) },
 	}
 	for _, filter := range []struct{ name, about string }{
-		{"client", "of this client"}, {"tool", "of this tool (full name)"}, {"plugin", "of this plugin"}, {"origin", "in pages of this origin"},
-		{"call", "of the call with this correlation id"}, {"outcome", "returned, not_executed, executed or unknown"}, {"kind", strings.Join(audit.Kinds(), ", ")},
+		{"client", "of this client"}, {"tool", "of this tool (full name)"}, {"plugin", "of this plugin"},
+		{"origin", "in pages of this origin"},
+		{"call", "of the call with this correlation id"}, {"outcome", "returned, not_executed, executed or unknown"},
+		{"kind", strings.Join(audit.Kinds(), ", ")},
 		{"since", "from then on: a time, a date, or how long ago (90m, 7d)"}, {"until", "before then"},
 	} {
 		w.filters[filter.name] = cmd.Flags().String(filter.name, "", filter.about)
 	}
 	cmd.Flags().IntVar(&w.limit, "limit", 0, "at most so many, the newest (default 50; exports have no limit)")
 	cmd.Flags().StringVar(&w.format, "format", "", "jsonl or csv: export to stdout, the oldest first")
-	cmd.Flags().BoolVar(&w.asJSON, "json", false, "print one JSON document")
+	cmd.Flags().BoolVar(&a.json, "json", false, "print one JSON document")
 	cmd.Flags().BoolVarP(&w.follow, "follow", "f", false, "go on with new entries")
-	cmd.AddCommand(a.verifyAudit())
+	cmd.AddCommand(a.auditVerify())
 	return cmd
 }
 
 // filter makes a filter of the flags.
-func (w *auditWish) filter() (audit.Filter, error) {
+func (w *auditOptions) filter(asJSON bool) (audit.Filter, error) {
 	query := url.Values{}
 	for name, value := range w.filters {
 		if *value != "" {
@@ -76,16 +80,16 @@ func (w *auditWish) filter() (audit.Filter, error) {
 		return f, usage("%w", err).hinting("tabrelay audit --help")
 	case w.format != "" && w.format != "jsonl" && w.format != "csv":
 		return f, usage("--format is neither jsonl nor csv")
-	case w.format != "" && w.asJSON:
+	case w.format != "" && asJSON:
 		return f, usage("--json and --format exclude each other")
-	case w.follow && (w.format == "csv" || w.asJSON):
+	case w.follow && (w.format == "csv" || asJSON):
 		return f, usage("-f goes with the table and with --format jsonl")
 	}
 	return f, nil
 }
 
-func (a *app) showAudit(ctx context.Context, w *auditWish) error {
-	filter, err := w.filter()
+func (a *app) showAudit(ctx context.Context, w *auditOptions) error {
+	filter, err := w.filter(a.json)
 	if err != nil {
 		return err
 	}
@@ -98,7 +102,7 @@ func (a *app) showAudit(ctx context.Context, w *auditWish) error {
 		return relay.ExportAudit(ctx, log, filter, a.out, w.format)
 	}
 	if filter.Limit == 0 {
-		filter.Limit = auditShown
+		filter.Limit = defaultAuditLimit
 	}
 	page, err := relay.PageOfAudit(ctx, log, filter)
 	if err != nil {
@@ -106,7 +110,7 @@ func (a *app) showAudit(ctx context.Context, w *auditWish) error {
 	}
 	slices.Reverse(page.Entries)
 	switch {
-	case w.asJSON:
+	case a.json:
 		return a.printJSON(page)
 	case len(page.Entries) == 0 && !w.follow:
 		a.notef("Nothing is in the audit log that these filters select.\n")
@@ -118,13 +122,14 @@ func (a *app) showAudit(ctx context.Context, w *auditWish) error {
 	return a.followAudit(ctx, log, filter, page.Entries, w.format)
 }
 
-// followAudit prints what is added, until somebody interrupts it.
-func (a *app) followAudit(ctx context.Context, log *relay.AuditReader, f audit.Filter, shown []audit.Row, format string) error {
+// followAudit prints what is added, until ctx ends.
+func (a *app) followAudit(ctx context.Context, log *relay.AuditReader, f audit.Filter, shown []audit.Row,
+	format string) error {
 	f.Oldest, f.Before = true, 0
 	if len(shown) > 0 {
 		f.After = shown[len(shown)-1].N
 	}
-	again := time.NewTicker(lookAgain)
+	again := time.NewTicker(auditPollInterval)
 	defer again.Stop()
 	for {
 		select {
@@ -148,10 +153,11 @@ func (a *app) followAudit(ctx context.Context, log *relay.AuditReader, f audit.F
 	}
 }
 
-// openAudit opens the log of this home folder. A relay that runs is asked to write down first what is in its memory.
+// openAudit opens the log of this home folder. A request makes a running relay write first what it has buffered.
 func (a *app) openAudit(ctx context.Context) (*relay.AuditReader, error) {
 	if _, err := os.Stat(a.home.Database()); errors.Is(err, fs.ErrNotExist) {
-		return nil, failed("there is no audit log: no relay has run with the home folder %s", a.home).hinting("tabrelay up starts one")
+		return nil, failed("there is no audit log: no relay has run with the home folder %s",
+			a.home).hinting("tabrelay up starts one")
 	}
 	if _, ok := join.Running(ctx, a.home); ok {
 		var page relay.AuditPage
@@ -180,9 +186,10 @@ func (a *app) printAudit(entries []audit.Row, format string) error {
 	return nil
 }
 
-// auditLine is an entry for a person: when, who, what, where, how it ended and why.
+// auditLine is one entry as text: when, who, what, where, how it ended and why.
 func auditLine(e *audit.Row) string {
-	words := []string{e.At.Local().Format("2006-01-02 15:04:05.000"), fmt.Sprintf("%-8s", e.Kind), cmp.Or(e.Client, "-")}
+	words := []string{e.At.Local().Format("2006-01-02 15:04:05.000"), fmt.Sprintf("%-8s", e.Kind),
+		cmp.Or(e.Client, "-")}
 	if e.Tool != "" {
 		words = append(words, e.Tool)
 	}
@@ -225,22 +232,22 @@ func auditPlace(e *audit.Row) string {
 	return strings.Join(words, " ")
 }
 
-func (a *app) verifyAudit() *cobra.Command {
-	var asJSON bool
+func (a *app) auditVerify() *cobra.Command {
 	var expect string
 	cmd := &cobra.Command{
-		Use: "verify", Short: "Check that nobody changed the audit log", Args: cobra.NoArgs,
+		Use: "verify", Short: "Check that nobody changed the audit log",
 		Long: "Check that nobody changed the audit log: each entry has a hash over itself and the hash before it.\n" +
-			"Whoever may write to the database can also make all hashes anew. Note the last hash elsewhere from time to time, and check with --expect that it is still there.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.checkAudit(cmd.Context(), expect, asJSON) },
+			"Whoever may write to the database can also make all hashes anew. Note the last hash elsewhere from time " +
+			"to time, and check with --expect that it is still there.",
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.checkAudit(cmd.Context(), expect) },
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	a.withJSON(cmd)
 	cmd.Flags().StringVar(&expect, "expect", "", "NUMBER:HASH of an entry, as an earlier check or export gave it")
 	return cmd
 }
 
-func (a *app) checkAudit(ctx context.Context, expect string, asJSON bool) error {
-	n, hash, err := readExpectation(expect)
+func (a *app) checkAudit(ctx context.Context, expect string) error {
+	n, hash, err := parseExpected(expect)
 	if err != nil {
 		return err
 	}
@@ -254,22 +261,23 @@ func (a *app) checkAudit(ctx context.Context, expect string, asJSON bool) error 
 		return err
 	}
 	if n > 0 && n > report.Removed {
-		if err := expectEntry(ctx, log, &report, n, hash); err != nil {
+		if err := checkExpected(ctx, log, &report, n, hash); err != nil {
 			return err
 		}
 	}
-	if asJSON {
+	if a.json {
 		err = a.printJSON(report)
 	} else {
 		a.printReport(&report)
 	}
 	if err == nil && !report.Whole {
-		return failed("the audit log was changed").hinting("what it says about the time after the first problem cannot be relied on; keep a copy of tabrelay.db for whoever looks into it")
+		return failed("the audit log was changed").hinting("what it says about the time after the first problem " +
+			"cannot be relied on; keep a copy of tabrelay.db for whoever looks into it")
 	}
 	return err
 }
 
-func readExpectation(text string) (n int64, hash string, err error) {
+func parseExpected(text string) (n int64, hash string, err error) {
 	if text == "" {
 		return 0, "", nil
 	}
@@ -281,8 +289,8 @@ func readExpectation(text string) (n int64, hash string, err error) {
 	return n, strings.ToLower(hash), nil
 }
 
-// expectEntry looks whether an entry is still the one that somebody noted.
-func expectEntry(ctx context.Context, log *relay.AuditReader, report *audit.Report, n int64, hash string) error {
+// checkExpected checks that an entry is still the one that was noted.
+func checkExpected(ctx context.Context, log *relay.AuditReader, report *audit.Report, n int64, hash string) error {
 	found := ""
 	err := log.Each(ctx, audit.Filter{After: n - 1, Before: n + 1, Limit: 1}, func(r *audit.Row) error {
 		found = r.Hash.String()
@@ -290,7 +298,8 @@ func expectEntry(ctx context.Context, log *relay.AuditReader, report *audit.Repo
 	})
 	if err == nil && found != hash {
 		report.Whole = false
-		report.Problems = append(report.Problems, audit.Problem{Kind: audit.Edited, N: n, Message: fmt.Sprintf("Row %d is not the one that was noted", n)})
+		report.Problems = append(report.Problems, audit.Problem{Kind: audit.Edited, N: n,
+			Message: fmt.Sprintf("Row %d is not the one that was noted", n)})
 	}
 	return err
 }
@@ -312,5 +321,6 @@ func (a *app) printReport(r *audit.Report) {
 		a.printf("The audit log is empty.\n")
 		return
 	}
-	a.printf("The chain is whole: %s, %d to %d. The last hash is\n%d:%s\n", counted(int(r.Rows), "row"), r.First, r.Last, r.Last, r.Head)
+	a.printf("The chain is whole: %s, %d to %d. The last hash is\n%d:%s\n", plural(int(r.Rows), "row"), r.First, r.Last,
+		r.Last, r.Head)
 }

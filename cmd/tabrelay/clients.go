@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,12 +14,17 @@ import (
 
 	"tabrelay/relay"
 	"tabrelay/relay/call"
+	"tabrelay/relay/catalog"
 	"tabrelay/relay/config"
+	"tabrelay/relay/connect"
 	"tabrelay/relay/join"
 	"tabrelay/relay/policy"
+	"tabrelay/relay/suggest"
 )
 
-// secrets opens secrets.json, and makes the home folder first if need be.
+const clientsPath = "/api/v1/clients"
+
+// secrets opens secrets.json, and creates the home folder if it is missing.
 func (a *app) secrets() (*config.Secrets, error) {
 	if err := a.home.Create(); err != nil {
 		return nil, err
@@ -30,23 +36,20 @@ func (a *app) clients() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clients",
 		Short: "List, add, scope, rotate and revoke the clients that may use the relay",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.clientsList(), a.clientsAdd(), a.clientsScope(), a.clientsRotate(), a.clientsRevoke())
 	return cmd
 }
 
 func (a *app) clientsList() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "list", Short: "List who may use the relay, and who is here now", Args: cobra.NoArgs,
+	return a.withJSON(&cobra.Command{
+		Use: "list", Short: "List who may use the relay, and who is here now",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := a.clientsNow(cmd.Context())
 			if err != nil {
 				return err
 			}
-			if asJSON {
+			if a.json {
 				return a.printJSON(list)
 			}
 			if len(list) == 0 {
@@ -55,16 +58,15 @@ func (a *app) clientsList() *cobra.Command {
 			}
 			rows := [][]string{{"NAME", "SINCE", "LAST SEEN", "NOW", "MAY USE"}}
 			for _, c := range list {
-				rows = append(rows, []string{c.Name, since(c), lastSeen(c), strings.Join(c.Via, ", "), policy.ScopeWords(c.Scope)})
+				rows = append(rows, []string{c.Name, since(c), lastSeen(c), strings.Join(c.Via, ", "),
+					policy.ScopeWords(c.Scope)})
 			}
 			return a.table(rows...)
 		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	})
 }
 
-// clientsNow asks the relay that runs, and looks into the home folder when none does.
+// clientsNow asks the running relay, or reads the home folder when none runs.
 func (a *app) clientsNow(ctx context.Context) ([]relay.ClientView, error) {
 	if _, ok := join.Running(ctx, a.home); ok {
 		var v relay.ClientsView
@@ -95,29 +97,32 @@ func lastSeen(c relay.ClientView) string {
 	return c.LastSeen.Local().Format("2006-01-02 15:04")
 }
 
-// bounds are the flags for what a client may see and call.
-type bounds struct {
+// scopeFlags are the flags that limit what a client may see and call.
+type scopeFlags struct {
 	call.Scope
 	cmd *cobra.Command
 }
 
-func (b *bounds) flags(cmd *cobra.Command) {
-	b.cmd = cmd
-	cmd.Flags().StringVar(&b.Toolset, "toolset", "", "at most these tools: gateway, agents, or names of plugins, separated by commas; all: no bound")
-	cmd.Flags().StringVar(&b.Plugins, "plugins", "", "at most the tools of these plugins, separated by commas; browser for those of the browser; all: no bound")
-	cmd.Flags().BoolVar(&b.ReadOnly, "read-only", false, "only tools that change nothing")
+func (f *scopeFlags) register(cmd *cobra.Command) *cobra.Command {
+	f.cmd = cmd
+	cmd.Flags().StringVar(&f.Toolset, "toolset", "",
+		"at most these tools: gateway, agents, or names of plugins, separated by commas; all: no bound")
+	cmd.Flags().StringVar(&f.Plugins, "plugins", "",
+		"at most the tools of these plugins, separated by commas; browser for those of the browser; all: no bound")
+	cmd.Flags().BoolVar(&f.ReadOnly, "read-only", false, "only tools that change nothing")
+	return cmd
 }
 
-// over is a scope with the flags that were given in place of what it says.
-func (b *bounds) over(now call.Scope) (call.Scope, error) {
-	if b.cmd.Flags().Changed("toolset") {
-		now.Toolset = b.Toolset
+// apply returns a scope changed by the flags that were given.
+func (f *scopeFlags) apply(now call.Scope) (call.Scope, error) {
+	if f.cmd.Flags().Changed("toolset") {
+		now.Toolset = f.Toolset
 	}
-	if b.cmd.Flags().Changed("plugins") {
-		now.Plugins = b.Plugins
+	if f.cmd.Flags().Changed("plugins") {
+		now.Plugins = f.Plugins
 	}
-	if b.cmd.Flags().Changed("read-only") {
-		now.ReadOnly = b.ReadOnly
+	if f.cmd.Flags().Changed("read-only") {
+		now.ReadOnly = f.ReadOnly
 	}
 	now, err := policy.NormalScope(now)
 	if err != nil {
@@ -126,72 +131,76 @@ func (b *bounds) over(now call.Scope) (call.Scope, error) {
 	return now, nil
 }
 
-func (b *bounds) given() bool {
-	f := b.cmd.Flags()
-	return f.Changed("toolset") || f.Changed("plugins") || f.Changed("read-only")
-}
-
 func (a *app) clientsAdd() *cobra.Command {
-	var b bounds
-	cmd := &cobra.Command{
+	var f scopeFlags
+	return f.register(&cobra.Command{
 		Use: "add NAME", Short: "Make a token for an HTTP client and print it, once", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			within, err := b.over(call.Scope{})
+			scope, err := f.apply(call.Scope{})
 			if err != nil {
 				return err
 			}
-			token, err := a.newClient(cmd.Context(), args[0], within)
+			token, err := a.addClient(cmd.Context(), args[0], scope)
 			if err != nil {
 				return err
 			}
 			a.printToken(token)
-			a.notePlugins(within)
+			a.notePlugins(scope)
 			return nil
 		},
-	}
-	b.flags(cmd)
-	return cmd
+	})
 }
 
 func (a *app) clientsScope() *cobra.Command {
-	var b bounds
-	cmd := &cobra.Command{
+	var f scopeFlags
+	return f.register(&cobra.Command{
 		Use: "scope NAME", Short: "Show or set what a client may see and call at the most", Args: cobra.ExactArgs(1),
-		Long: "Show or set what a client may see and call at the most, whatever the permissions say. Only the flags that are given change;\n" +
-			"--toolset all, --plugins all and --read-only=false take a bound away. It holds at once, for calls that come from then on.",
+		Long: "Show or set what a client may see and call at the most, whatever the permissions say. Only the flags " +
+			"that are given change;\n" +
+			"--toolset all, --plugins all and --read-only=false take a bound away. It holds at once, for calls that " +
+			"come from then on.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			secrets, err := a.secrets()
 			if err != nil {
 				return err
 			}
-			for _, c := range secrets.Clients() {
-				if c.Name != args[0] {
-					continue
-				}
-				if !b.given() {
-					a.printf("%s\n", policy.ScopeWords(c.Scope))
-					return nil
-				}
-				within, err := b.over(c.Scope)
-				if err != nil {
-					return err
-				}
-				if err := a.setScope(cmd.Context(), secrets, c.Name, within); err != nil {
-					return err
-				}
-				a.notef("%s may use: %s.\n", c.Name, policy.ScopeWords(within))
-				a.notePlugins(within)
+			c, ok := findToken(secrets, args[0])
+			if !ok {
+				return unknownClient(secrets, args[0])
+			}
+			if cmd.Flags().NFlag() == 0 {
+				a.printf("%s\n", policy.ScopeWords(c.Scope))
 				return nil
 			}
-			return hintClients(secrets.SetScope(args[0], call.Scope{})) // which says that there is no such client
+			scope, err := f.apply(c.Scope)
+			if err != nil {
+				return err
+			}
+			if err := a.setScope(cmd.Context(), secrets, c.Name, scope); err != nil {
+				return err
+			}
+			a.notef("%s may use: %s.\n", c.Name, policy.ScopeWords(scope))
+			a.notePlugins(scope)
+			return nil
 		},
-	}
-	b.flags(cmd)
-	return cmd
+	})
 }
 
-// hintClients says where the names of clients are, when one is not among them.
-func hintClients(err error) error {
+// findToken is the client of that name, if it has a token.
+func findToken(secrets *config.Secrets, name string) (c config.Client, ok bool) {
+	all := secrets.Clients()
+	if i := slices.IndexFunc(all, func(c config.Client) bool { return c.Name == name }); i >= 0 {
+		return all[i], true
+	}
+	return c, false
+}
+
+func unknownClient(secrets *config.Secrets, name string) error {
+	return withClientHint(config.UnknownClient(name, secrets.Clients()))
+}
+
+// withClientHint says where the names of clients are, when one is not among them.
+func withClientHint(err error) error {
 	if errors.Is(err, config.ErrNoClient) {
 		return failed("%w", err).hinting("tabrelay clients list shows them; tabrelay clients add NAME makes one")
 	}
@@ -203,34 +212,33 @@ func (a *app) clientsRotate() *cobra.Command {
 		Use: "rotate NAME", Short: "Replace a client's token and print the new one, once", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			token, err := a.rotateToken(cmd.Context(), args[0])
-			if err != nil {
-				return err
+			if err == nil {
+				a.printToken(token)
 			}
-			a.printToken(token)
-			return nil
+			return err
 		},
 	}
 }
 
-// newClient admits a client: through the relay that runs, or in the home folder when none does.
-func (a *app) newClient(ctx context.Context, name string, within call.Scope) (token string, err error) {
+// addClient adds a client: through the running relay, or in the home folder when none runs.
+func (a *app) addClient(ctx context.Context, name string, scope call.Scope) (token string, err error) {
 	if err := config.CheckClientName(name); err != nil {
 		return "", usage("%w", err)
 	}
 	if _, ok := join.Running(ctx, a.home); ok {
 		var made relay.Token
-		err := a.post(ctx, clientsPath, relay.NewClient{Name: name, Scope: within}, &made)
+		err := a.post(ctx, clientsPath, relay.NewClient{Name: name, Scope: scope}, &made)
 		return made.Token, err
 	}
 	secrets, err := a.secrets()
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", err
-	case known(secrets, name):
+	}
+	if _, ok := findToken(secrets, name); ok {
 		return "", config.Exists(name)
 	}
-	err = a.changeClients(ctx, secrets, policy.AddChange(name, within), func() (err error) {
-		token, err = secrets.AddWithin(name, within)
+	err = a.changeClients(ctx, secrets, policy.AddChange(name, scope), func() (err error) {
+		token, err = secrets.AddWithin(name, scope)
 		return err
 	})
 	return token, err
@@ -240,8 +248,10 @@ func (a *app) newClient(ctx context.Context, name string, within call.Scope) (to
 var errUnrecorded = errors.New("nothing was changed, because it could not be written into the audit log")
 
 // changeClients changes secrets.json where no relay does it: a person confirms the change at the terminal, unless it is
-// nil, and it is written into the audit log. A relay that runs notices the change, and does that itself.
-func (a *app) changeClients(ctx context.Context, secrets *config.Secrets, c *policy.Change, change func() error) error {
+// nil, and it is written into the audit log. A running relay notices the change and records it itself.
+func (a *app) changeClients(
+	ctx context.Context, secrets *config.Secrets, c *policy.Change, change func() error,
+) error {
 	if err := a.confirmHere(ctx, c); err != nil {
 		return err
 	}
@@ -263,8 +273,8 @@ func (a *app) changeClients(ctx context.Context, secrets *config.Secrets, c *pol
 	return errors.Join(err, offline.Close())
 }
 
-// shutOut revokes a client, also when that cannot be written into the audit log.
-func (a *app) shutOut(ctx context.Context, secrets *config.Secrets, name string) error {
+// revokeClient revokes a client even when that cannot be written into the audit log.
+func (a *app) revokeClient(ctx context.Context, secrets *config.Secrets, name string) error {
 	revoke := func() error { return secrets.Revoke(name) }
 	err := a.changeClients(ctx, secrets, nil, revoke)
 	if errors.Is(err, errUnrecorded) {
@@ -274,14 +284,14 @@ func (a *app) shutOut(ctx context.Context, secrets *config.Secrets, name string)
 	return err
 }
 
-// rotateToken gives a client a new token, as newClient does.
+// rotateToken gives a client a new token, as addClient does.
 func (a *app) rotateToken(ctx context.Context, name string) (token string, err error) {
 	secrets, err := a.secrets()
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", err
-	case !known(secrets, name):
-		return "", hintClients(config.UnknownClient(name, secrets.Clients()))
+	}
+	if _, ok := findToken(secrets, name); !ok {
+		return "", unknownClient(secrets, name)
 	}
 	if _, ok := join.Running(ctx, a.home); ok {
 		var made relay.Token
@@ -295,17 +305,16 @@ func (a *app) rotateToken(ctx context.Context, name string) (token string, err e
 	return token, err
 }
 
-// setScope bounds a client anew, as newClient does.
-func (a *app) setScope(ctx context.Context, secrets *config.Secrets, name string, within call.Scope) error {
+// setScope changes the scope of a client, as addClient does.
+func (a *app) setScope(ctx context.Context, secrets *config.Secrets, name string, scope call.Scope) error {
 	if _, ok := join.Running(ctx, a.home); ok {
 		var now relay.ClientsView
-		return a.request(ctx, http.MethodPut, clientsPath+"/"+url.PathEscape(name), map[string]call.Scope{"scope": within}, &now)
+		path := clientsPath + "/" + url.PathEscape(name)
+		return a.request(ctx, http.MethodPut, path, map[string]call.Scope{"scope": scope}, &now)
 	}
-	change := policy.ScopeChange(name, secrets.Clients(), within)
-	return a.changeClients(ctx, secrets, change, func() error { return secrets.SetScope(name, within) })
+	change := policy.ScopeChange(name, secrets.Clients(), scope)
+	return a.changeClients(ctx, secrets, change, func() error { return secrets.SetScope(name, scope) })
 }
-
-const clientsPath = "/api/v1/clients"
 
 func (a *app) printToken(token string) {
 	if a.interactive() {
@@ -322,11 +331,45 @@ func (a *app) clientsRevoke() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.shutOut(cmd.Context(), secrets, args[0]); err != nil {
-				return hintClients(err)
+			if err := a.revokeClient(cmd.Context(), secrets, args[0]); err != nil {
+				return withClientHint(err)
 			}
 			a.notef("%s is shut out.\n", args[0])
 			return nil
 		},
 	}
+}
+
+// notePlugins warns of names in a scope that no plugin has. They are kept: a plugin of that name may be added later.
+func (a *app) notePlugins(s call.Scope) {
+	known := catalog.PluginNames(a.home)
+	for name := range strings.FieldsFuncSeq(s.Toolset+","+s.Plugins, func(r rune) bool { return r == ',' }) {
+		if !slices.Contains(known, name) {
+			a.notef("note: no plugin is called %q%s; the name counts when one comes\n", name, suggestion(name, known))
+		}
+	}
+}
+
+// noteClient warns of a rule for a client that has never attached. It is kept: the client may attach later.
+func (a *app) noteClient(ctx context.Context, name string) {
+	clients, err := a.clientsNow(ctx)
+	if err != nil || name == "" {
+		return // the rule was made, which is what was asked for
+	}
+	known := []string{config.LocalClient}
+	for _, c := range clients {
+		known = append(known, c.Name)
+	}
+	if !slices.Contains(known, name) {
+		others := slices.DeleteFunc(append(known, connect.Names()...), func(one string) bool { return one == name })
+		a.notef("note: no client is called %q so far%s; the rule counts when one comes\n", name,
+			suggestion(name, others))
+	}
+}
+
+func suggestion(name string, known []string) string {
+	if one := suggest.Nearest(name, known); one != "" {
+		return " (did you mean " + one + "?)"
+	}
+	return ""
 }

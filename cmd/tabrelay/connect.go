@@ -2,16 +2,41 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
-	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"tabrelay/relay"
 	"tabrelay/relay/config"
 	"tabrelay/relay/connect"
 	"tabrelay/relay/join"
 )
+
+// connection is an MCP client whose configuration is read or changed.
+type connection struct {
+	*app
+	connect.Client
+	env     connect.Environment
+	secrets *config.Secrets
+}
+
+func (a *app) connection(name string) (*connection, error) {
+	client, ok := connect.Find(name)
+	if !ok {
+		return nil, usage("there is no client %q", name).hinting("the clients are: " + strings.Join(connect.Names(),
+			", "))
+	}
+	env, err := connect.Here()
+	if err != nil {
+		return nil, err
+	}
+	secrets, err := a.secrets()
+	return &connection{a, client, env, secrets}, err
+}
 
 func (a *app) connect() *cobra.Command {
 	var print bool
@@ -23,128 +48,90 @@ func (a *app) connect() *cobra.Command {
 		ValidArgs: connect.Names(),
 		Args:      cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			client, env, err := findClient(args[0])
+			c, err := a.connection(args[0])
 			if err != nil {
 				return err
 			}
-			secrets, err := a.secrets()
-			if err != nil {
+			server, err := a.server()
+			switch {
+			case err != nil:
 				return err
+			case print:
+				return c.printEntry(cmd.Context(), server)
 			}
-			if print {
-				return a.printEntry(cmd.Context(), client, env, secrets)
-			}
-			return a.writeEntry(cmd.Context(), client, env, secrets)
+			return c.writeEntry(cmd.Context(), server)
 		},
 	}
 	cmd.Flags().BoolVar(&print, "print", false, "print the entry instead of writing it")
 	return cmd
 }
 
-func findClient(name string) (connect.Client, connect.Environment, error) {
-	client, ok := connect.Find(name)
-	if !ok {
-		return client, connect.Environment{},
-			usage("there is no client %q", name).hinting("the clients are: " + strings.Join(connect.Names(), ", "))
-	}
-	env, err := connect.Here()
-	return client, env, err
-}
-
-// server is what a client is to run. Its token comes later.
+// server is the command that a client is to run, without its token.
 func (a *app) server() (connect.Server, error) {
 	path, err := join.Executable()
-	if err != nil {
-		return connect.Server{}, err
-	}
 	s := connect.Server{Command: path}
 	if os.Getenv("TABRELAY_HOME") != "" {
 		s.Home = string(a.home)
 	}
-	return s, nil
+	return s, err
 }
 
-// writeEntry connects a client. A token that works already is kept, so that doing it twice changes nothing.
-func (a *app) writeEntry(
-	ctx context.Context, client connect.Client, env connect.Environment, secrets *config.Secrets,
-) error {
-	server, err := a.server()
-	if err != nil {
-		return err
-	}
-	old, _, err := client.Entry(env) // also finds a broken file before a token is made
+// writeEntry connects a client. A valid token is kept, so that connecting twice changes nothing.
+func (c *connection) writeEntry(ctx context.Context, server connect.Server) error {
+	old, _, err := c.Entry(c.env) // also finds a broken file before a token is made
 	if err != nil {
 		return err
 	}
 	server.Token = old.Token
-	if name, ok := secrets.Verify(old.Token); !ok || name != client.Name {
-		if server.Token, err = a.freshToken(ctx, secrets, client.Name); err != nil {
+	if name, ok := c.secrets.Verify(old.Token); !ok || name != c.Name {
+		if server.Token, err = c.freshToken(ctx); err != nil {
 			return err
 		}
 	}
-	change, err := client.Connect(env, server)
+	change, err := c.Connect(c.env, server)
 	if err != nil {
 		return err
 	}
 	if !change.Changed {
-		a.notef("%s is connected already: %s\n", client.Title, change.File)
+		c.notef("%s is connected already: %s\n", c.Title, change.File)
 		return nil
 	}
-	a.notef("%s is connected: %s\n", client.Title, change.File)
+	c.notef("%s is connected: %s\n", c.Title, change.File)
 	if change.Backup != "" {
-		a.notef("The file as it was: %s\n", change.Backup)
+		c.notef("The file as it was: %s\n", change.Backup)
 	}
-	a.notef("Next: %s.\n", client.Restart)
+	c.notef("Next: %s.\n", c.Restart)
 	return nil
 }
 
-// freshToken makes a token for a client whose old one, if any, is not known any more. Who has none so far may attach
-// over the socket by that name anyway, so that a first token adds nothing to what it may do. One in place of another
-// token is confirmed: whoever is given it takes the client's place.
-func (a *app) freshToken(ctx context.Context, secrets *config.Secrets, name string) (string, error) {
-	if known(secrets, name) {
-		return a.rotateToken(ctx, name)
+// freshToken makes a token for a client that has no valid one. Replacing a token is confirmed, since its holder can act
+// as the client; a first one is not: without one a client may attach over the socket by that name anyway.
+func (c *connection) freshToken(ctx context.Context) (token string, err error) {
+	if _, ok := findToken(c.secrets, c.Name); ok {
+		return c.rotateToken(ctx, c.Name)
 	}
-	return a.firstToken(ctx, secrets, name)
-}
-
-// firstToken makes a token for a client that has none.
-func (a *app) firstToken(ctx context.Context, secrets *config.Secrets, name string) (token string, err error) {
-	err = a.changeClients(ctx, secrets, nil, func() (err error) {
-		token, err = secrets.Add(name)
+	err = c.changeClients(ctx, c.secrets, nil, func() (err error) {
+		token, err = c.secrets.Add(c.Name)
 		return err
 	})
 	return token, err
 }
 
-func known(secrets *config.Secrets, name string) bool {
-	return slices.ContainsFunc(secrets.Clients(), func(c config.Client) bool { return c.Name == name })
-}
-
 // printEntry shows what connect would write. It never changes a token that may be in use elsewhere.
-func (a *app) printEntry(
-	ctx context.Context, client connect.Client, env connect.Environment, secrets *config.Secrets,
-) error {
-	server, err := a.server()
-	if err != nil {
+func (c *connection) printEntry(ctx context.Context, server connect.Server) error {
+	old, _, err := c.Entry(c.env)
+	name, ok := c.secrets.Verify(old.Token)
+	if err == nil && ok && name == c.Name {
+		server.Token = old.Token
+	} else if _, known := findToken(c.secrets, c.Name); known {
+		server.Token = "…"
+		defer c.notef("%s has a token, which cannot be shown again. tabrelay clients rotate %s makes a new one.\n",
+			c.Title, c.Name)
+	} else if server.Token, err = c.freshToken(ctx); err != nil {
 		return err
 	}
-	old, _, err := client.Entry(env)
-	name, ok := secrets.Verify(old.Token)
-	switch {
-	case err == nil && ok && name == client.Name:
-		server.Token = old.Token
-	case known(secrets, client.Name):
-		server.Token = "…"
-		defer a.notef("%s has a token, which cannot be shown again. tabrelay clients rotate %s makes a new one.\n",
-			client.Title, client.Name)
-	default:
-		if server.Token, err = a.firstToken(ctx, secrets, client.Name); err != nil {
-			return err
-		}
-	}
-	a.notef("For %s:\n", client.File(env))
-	a.printf("%s", client.Print(server))
+	c.notef("For %s:\n", c.File(c.env))
+	c.printf("%s", c.Print(server))
 	return nil
 }
 
@@ -155,35 +142,97 @@ func (a *app) disconnect() *cobra.Command {
 		ValidArgs: connect.Names(),
 		Args:      cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			client, env, err := findClient(args[0])
+			c, err := a.connection(args[0])
 			if err != nil {
 				return err
 			}
-			secrets, err := a.secrets()
-			if err != nil {
-				return err
-			}
-			return a.removeEntry(cmd.Context(), client, env, secrets)
+			return c.removeEntry(cmd.Context())
 		},
 	}
 }
 
-func (a *app) removeEntry(
-	ctx context.Context, client connect.Client, env connect.Environment, secrets *config.Secrets,
-) error {
-	change, err := client.Disconnect(env)
+func (c *connection) removeEntry(ctx context.Context) error {
+	change, err := c.Disconnect(c.env)
 	if err != nil {
 		return err
 	}
-	if known(secrets, client.Name) {
-		if err := a.shutOut(ctx, secrets, client.Name); err != nil {
+	if _, ok := findToken(c.secrets, c.Name); ok {
+		if err := c.revokeClient(ctx, c.secrets, c.Name); err != nil {
 			return err
 		}
 	}
-	if !change.Changed {
-		a.notef("%s was not connected.\n", client.Title)
-		return nil
+	if change.Changed {
+		c.notef("%s is disconnected: %s\n", c.Title, change.File)
+	} else {
+		c.notef("%s was not connected.\n", c.Title)
 	}
-	a.notef("%s is disconnected: %s\n", client.Title, change.File)
 	return nil
+}
+
+func (a *app) pair() *cobra.Command {
+	var rotate bool
+	cmd := &cobra.Command{
+		Use: "pair", Short: "Print a one-time string that pairs an extension from a store",
+		Long: "Print a string that pairs an extension which was not loaded from tabrelay's own folder, for example " +
+			"one from a store.\n" +
+			"Paste it into the extension's side panel. It is good for five minutes and one use; a new one replaces " +
+			"it.\n" +
+			"An extension that `tabrelay up` has prepared needs none.\n\n" +
+			"--rotate replaces the secret that relay and extensions share: connections made with the old one end, " +
+			"the extension in\n" +
+			"tabrelay's own folder connects again by itself, and every other one needs a new string.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if rotate {
+				return a.rotatePairing(cmd.Context())
+			}
+			var p relay.Pairing
+			if err := a.post(cmd.Context(), "/api/v1/pairing", struct{}{}, &p); err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(p)
+			}
+			a.printf("%s\n", p.Text)
+			a.notef("Paste it into the side panel of the extension by %s. It works once.\n",
+				p.Until.Local().Format(time.TimeOnly))
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&rotate, "rotate", false, "replace the pairing secret")
+	return a.withJSON(cmd)
+}
+
+func (a *app) rotatePairing(ctx context.Context) error {
+	done := relay.Rotated{Folder: string(a.home.Extension())}
+	rotate := a.rotateOffline
+	if _, ok := join.Running(ctx, a.home); ok {
+		rotate = func(ctx context.Context) error { return a.post(ctx, "/api/v1/pairing/rotate", struct{}{}, &done) }
+	}
+	if err := rotate(ctx); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(done)
+	}
+	a.notef("The pairing secret is another one. The extension in %s has it; other extensions need a new string: "+
+		"tabrelay pair\n",
+		done.Folder)
+	return nil
+}
+
+func (a *app) rotateOffline(ctx context.Context) error {
+	secrets, err := a.secrets()
+	if err != nil {
+		return err
+	}
+	change := relay.RotateChange()
+	if err := a.confirmHere(ctx, change); err != nil {
+		return err
+	}
+	offline, err := a.openOffline(ctx)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errUnrecorded, err)
+	}
+	offline.Confirmed(change)
+	return errors.Join(offline.RotatePairing(secrets), offline.Close())
 }

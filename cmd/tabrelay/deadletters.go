@@ -13,24 +13,23 @@ import (
 func (a *app) deadLetters() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "dead-letters", Short: "Calls whose end nobody saw, or that failed at every try",
-		Long: "Calls whose end nobody saw, or that failed at every try. They are kept for a week, with their arguments but without credentials.\nWhen the end of a call came late, the letter says so.",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Long: "Calls whose end nobody saw, or that failed at every try. They are kept for a week, with their " +
+			"arguments but without credentials.\n" +
+			"When the end of a call came late, the letter says so.",
 	}
 	cmd.AddCommand(a.listLetters(), a.showLetter(), a.replayLetter())
 	return cmd
 }
 
 func (a *app) listLetters() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "list", Short: "List them, the newest first", Args: cobra.NoArgs,
+	return a.withJSON(&cobra.Command{
+		Use: "list", Short: "List them, the newest first",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var page relay.Letters
 			if err := a.get(cmd.Context(), "/api/v1/dead-letters?limit=1000", &page); err != nil {
 				return err
 			}
-			if asJSON {
+			if a.json {
 				return a.printJSON(page)
 			}
 			if len(page.Letters) == 0 {
@@ -39,16 +38,15 @@ func (a *app) listLetters() *cobra.Command {
 			}
 			rows := [][]string{{"ID", "TIME", "TOOL", "CLIENT", "OUTCOME", "ERROR"}}
 			for _, l := range page.Letters {
-				rows = append(rows, []string{string(l.ID), l.Time.Local().Format(time.DateTime), l.Tool, l.Client, outcomeText(l), l.Code})
+				rows = append(rows, []string{string(l.ID), l.Time.Local().Format(time.DateTime), l.Tool, l.Client,
+					outcomeText(l), l.Code})
 			}
 			return a.table(rows...)
 		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	})
 }
 
-// outcomeText is what is known of a call, now.
+// outcomeText is what is known of the outcome of a call now.
 func outcomeText(l relay.Letter) string {
 	switch {
 	case l.Late != "":
@@ -60,22 +58,19 @@ func outcomeText(l relay.Letter) string {
 }
 
 func (a *app) showLetter() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return a.withJSON(&cobra.Command{
 		Use: "show ID", Short: "Show one, with its arguments and its error", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var l relay.Letter
 			if err := a.get(cmd.Context(), letterPath(args[0]), &l); err != nil {
 				return err
 			}
-			if asJSON {
+			if a.json {
 				return a.printJSON(l)
 			}
 			return a.printLetter(l)
 		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	})
 }
 
 func letterPath(id string) string { return "/api/v1/dead-letters/" + url.PathEscape(id) }
@@ -90,7 +85,8 @@ func (a *app) printLetter(l relay.Letter) error {
 	}
 	rows = append(rows, []string{"arguments", argumentsText(l)})
 	if l.Resolved != nil {
-		rows = append(rows, []string{"learned late", fmt.Sprintf("%s, at %s", l.Late, l.Resolved.Local().Format(time.DateTime))})
+		rows = append(rows, []string{"learned late",
+			fmt.Sprintf("%s, at %s", l.Late, l.Resolved.Local().Format(time.DateTime))})
 		if text := string(l.LateOutput) + string(l.LateError); text != "" {
 			rows = append(rows, []string{"", text})
 		}
@@ -115,19 +111,21 @@ func argumentsText(l relay.Letter) string {
 }
 
 func (a *app) replayLetter() *cobra.Command {
-	var asJSON, yes bool
+	var yes bool
 	cmd := &cobra.Command{
 		Use: "replay ID", Short: "Call the tool again, with the same arguments", Args: cobra.ExactArgs(1),
-		Long: "Call the tool again, with the same arguments. Unless the tool only reads, you confirm it first, in the side panel if it is open, else at the terminal: the action may\nhave happened. The new call has an id of its own, and the letter names it.",
+		Long: "Call the tool again, with the same arguments. Unless the tool only reads, you confirm it first, in " +
+			"the side panel if it is open, else at the terminal: the action may\n" +
+			"have happened. The new call has an id of its own, and the letter names it.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := a.carryOut(cmd.Context(), letterPath(args[0])+"/replay", relay.Repeat{})
+			answer, err := a.runCall(cmd.Context(), letterPath(args[0])+"/replay", relay.Repeat{})
 			if err != nil {
 				return err
 			}
-			return a.printAnswer(answer, asJSON)
+			return a.printAnswer(answer)
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "has no effect: what may change something is always confirmed")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result with where and how the call ran, or the whole failure")
+	a.withCallJSON(cmd)
 	return cmd
 }

@@ -1,13 +1,20 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 	"github.com/rs/zerolog"
@@ -15,23 +22,23 @@ import (
 )
 
 func (a *app) logs() *cobra.Command {
-	var follow, asJSON bool
+	var follow bool
 	var lines int
 	cmd := &cobra.Command{
-		Use: "logs", Short: "Show the relay's log", Args: cobra.NoArgs,
+		Use: "logs", Short: "Show the relay's log",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if lines < 0 {
 				return usage("--lines is negative")
 			}
 			var out io.Writer = a.out
-			if !asJSON {
+			if !a.json {
 				out = logWriter(a.out)
 			}
 			return a.showLog(cmd.Context(), out, lines, follow)
 		},
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with new lines")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the lines as they are: JSON")
+	cmd.Flags().BoolVar(&a.json, "json", false, "print the lines as they are: JSON")
 	cmd.Flags().IntVarP(&lines, "lines", "n", 100, "how many of the last lines to show")
 	return cmd
 }
@@ -44,43 +51,41 @@ func (a *app) showLog(ctx context.Context, out io.Writer, lines int, follow bool
 	if err != nil {
 		return failed("cannot open the log: %w", err)
 	}
-	t := &tail{file: file}
+	t := &logTail{file: file}
 	defer t.close()
 	text, err := io.ReadAll(file)
 	if err != nil {
 		return failed("cannot read the log: %w", err)
 	}
-	if err := t.put(out, lastLines(text, lines)); err != nil || !follow {
+	if err := t.write(out, lastLines(text, lines)); err != nil || !follow {
 		return err
 	}
 	return a.followLog(ctx, out, t)
 }
 
-// tail is a file that grows. Half a line waits for its end.
-type tail struct {
-	file *os.File
-	half []byte
+// logTail reads a file that grows.
+type logTail struct {
+	file    *os.File
+	partial []byte // a line whose end was not written yet
 }
 
-func (t *tail) close() { _ = t.file.Close() } // only read from
+func (t *logTail) close() { _ = t.file.Close() } // only read from
 
-// put writes the whole lines of text, and keeps the rest.
-func (t *tail) put(out io.Writer, text []byte) error {
-	t.half = append(t.half, text...)
-	for {
-		line, rest, whole := bytes.Cut(t.half, []byte("\n"))
-		if !whole {
-			return nil
-		}
-		t.half = rest
-		if _, err := out.Write(append(line, '\n')); err != nil {
+// write writes the complete lines of text, and keeps the rest.
+func (t *logTail) write(out io.Writer, text []byte) error {
+	t.partial = append(t.partial, text...)
+	end := bytes.LastIndexByte(t.partial, '\n') + 1
+	for line := range bytes.Lines(t.partial[:end]) {
+		if _, err := out.Write(line); err != nil {
 			return err
 		}
 	}
+	t.partial = t.partial[end:]
+	return nil
 }
 
-// followLog goes on until ctx is done.
-func (a *app) followLog(ctx context.Context, out io.Writer, t *tail) error {
+// followLog prints what is added until ctx is done.
+func (a *app) followLog(ctx context.Context, out io.Writer, t *logTail) error {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
 		return failed("cannot watch the log: %w", err)
@@ -92,7 +97,7 @@ func (a *app) followLog(ctx context.Context, out io.Writer, t *tail) error {
 	for {
 		text, err := io.ReadAll(t.file)
 		if err == nil {
-			err = t.put(out, text)
+			err = t.write(out, text)
 		}
 		if err != nil {
 			return failed("cannot read the log: %w", err)
@@ -102,7 +107,7 @@ func (a *app) followLog(ctx context.Context, out io.Writer, t *tail) error {
 			return nil
 		case event := <-watcher.Events:
 			if event.Name == a.home.Log() && event.Has(fsnotify.Create) {
-				t.turn(a.home.Log())
+				t.reopen(a.home.Log())
 			}
 		case err := <-watcher.Errors:
 			return failed("cannot watch the log: %w", err)
@@ -110,8 +115,8 @@ func (a *app) followLog(ctx context.Context, out io.Writer, t *tail) error {
 	}
 }
 
-// turn goes on with the new file after the old one was put aside.
-func (t *tail) turn(path string) {
+// reopen continues with the new file after the log was rotated.
+func (t *logTail) reopen(path string) {
 	if next, err := os.Open(path); err == nil {
 		t.close()
 		t.file = next
@@ -132,7 +137,7 @@ func lastLines(text []byte, n int) []byte {
 	return text[at+1:]
 }
 
-// logWriter turns JSON lines into text. What is no JSON, such as a crash, passes as it is.
+// logWriter turns JSON lines into text. Other lines, such as those of a crash, pass unchanged.
 func logWriter(out io.Writer) io.Writer {
 	console := zerolog.ConsoleWriter{Out: out, NoColor: true, TimeFormat: "2006-01-02 15:04:05.000"}
 	return writerFunc(func(line []byte) (int, error) {
@@ -146,3 +151,107 @@ func logWriter(out io.Writer) io.Writer {
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// maxEventLine bounds one line of the stream.
+const maxEventLine = 1 << 20
+
+func (a *app) events() *cobra.Command {
+	var follow bool
+	var lines int
+	cmd := &cobra.Command{
+		Use: "events", Short: "Show what happened in the relay a moment ago, and with -f what happens",
+		Long: "Show what happened in the relay a moment ago, and with -f what happens: browsers that connect and go, " +
+			"failed calls,\n" +
+			"retries, circuit breakers, questions to the person, clients that come and leave. Events are not kept: a " +
+			"relay that\n" +
+			"starts has none.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if lines < 0 || lines > 500 {
+				return usage("--lines is %d", lines).hinting("it is a number from 0 to 500")
+			}
+			if follow {
+				return a.followEvents(cmd.Context(), lines)
+			}
+			return a.recentEvents(cmd.Context(), lines)
+		},
+	}
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with new events")
+	cmd.Flags().BoolVar(&a.json, "json", false, "print one JSON object on each line")
+	cmd.Flags().IntVarP(&lines, "lines", "n", 100, "how many of the last events to show")
+	return cmd
+}
+
+// eventEntry is one event as the relay sends it.
+type eventEntry struct {
+	Time    time.Time      `json:"time"`
+	Kind    string         `json:"kind"`
+	Message string         `json:"message"`
+	Data    map[string]any `json:"data"`
+}
+
+func (a *app) recentEvents(ctx context.Context, lines int) error {
+	var recent struct{ Events []json.RawMessage }
+	if err := a.get(ctx, "/api/v1/events?once=1&recent="+strconv.Itoa(lines), &recent); err != nil {
+		return err
+	}
+	for _, e := range recent.Events {
+		if err := a.printEvent(e); err != nil {
+			return err
+		}
+	}
+	if len(recent.Events) == 0 {
+		a.notef("Nothing has happened since the relay started.\n")
+	}
+	return nil
+}
+
+func (a *app) followEvents(ctx context.Context, lines int) error {
+	err := a.stream(ctx, "/api/v1/events?recent="+strconv.Itoa(lines), func(kind, data string) error {
+		if kind == "gap" {
+			a.notef("… some events were missed: %s\n", data)
+			return nil
+		}
+		return a.printEvent([]byte(data))
+	})
+	if err != nil || ctx.Err() != nil {
+		return err
+	}
+	return failed("the relay ended").hinting("tabrelay up starts it")
+}
+
+// stream passes the server-sent events of the running relay to each, until the stream ends.
+func (a *app) stream(ctx context.Context, path string, each func(kind, data string) error) error {
+	res, err := a.send(ctx, http.MethodGet, path, nil, "text/event-stream")
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close() // only read from
+	scanner := bufio.NewScanner(res.Body)
+	scanner.Buffer(nil, maxEventLine)
+	kind := ""
+	for scanner.Scan() {
+		name, value, _ := strings.Cut(scanner.Text(), ": ")
+		switch name {
+		case "event":
+			kind = value
+		case "data":
+			if err := each(kind, value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (a *app) printEvent(text []byte) error {
+	if a.json {
+		_, err := fmt.Fprintf(a.out, "%s\n", text)
+		return err
+	}
+	var e eventEntry
+	if err := json.Unmarshal(text, &e); err != nil {
+		return errUnreadable("an event of the relay", err)
+	}
+	a.printf("%s  %-12s %s\n", e.Time.Local().Format("15:04:05.000"), e.Kind, e.Message)
+	return nil
+}

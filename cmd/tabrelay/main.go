@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -35,7 +34,7 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 	return a.report(root.ExecuteContext(ctx))
 }
 
-// app is what commands share.
+// app is the state that commands share.
 type app struct {
 	terminal
 	home config.Home
@@ -54,19 +53,13 @@ func (a *app) commands() *cobra.Command {
 			a.home, err = config.ResolveHome()
 			return err
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return noCommand(cmd, args[0])
-			}
-			return cmd.Help()
-		},
-		Args: cobra.ArbitraryArgs,
 	}
 	root.SetVersionTemplate("tabrelay {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("%w", err).hinting(cmd.CommandPath() + " --help")
 	})
-	group(root, "Run", a.up(), a.serve(), a.down(), a.status(), a.doctor(), a.logs(), a.events(), a.service(), a.uninstall())
+	group(root, "Run", a.up(), a.serve(), a.down(), a.status(), a.doctor(), a.logs(), a.events(), a.service(),
+		a.uninstall())
 	group(root, "Connect agents", a.mcp(), a.connect(), a.disconnect(), a.clients(), a.pair())
 	group(root, "Decide", a.permit(), a.pause(), a.resume(), a.config(), a.audit())
 	group(root, "Use tools", a.tools(), a.call(), a.tabs(), a.profiles(), a.deadLetters())
@@ -77,10 +70,11 @@ func (a *app) commands() *cobra.Command {
 	return root
 }
 
-// helpCommand is for those who write help where others write --help.
+// helpCommand is `tabrelay help`.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "help [COMMAND]", Short: "Show what a command does, as --help does", GroupID: "Run",
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
@@ -95,7 +89,7 @@ func noCommand(parent *cobra.Command, name string) error {
 	return usage("there is no command %q", name).hinting(parent.CommandPath() + " --help lists the commands")
 }
 
-// group gathers in the help what is used together.
+// group adds commands under one heading of the help.
 func group(root *cobra.Command, title string, commands ...*cobra.Command) {
 	root.AddGroup(&cobra.Group{ID: title, Title: title + ":"})
 	for _, c := range commands {
@@ -104,18 +98,20 @@ func group(root *cobra.Command, title string, commands ...*cobra.Command) {
 	}
 }
 
-// checkArguments makes wrong arguments wrong usage, with the way to the command's help.
+// checkArguments makes wrong arguments a usage error with a hint. A command without a check of its own takes none.
 func checkArguments(cmd *cobra.Command) {
-	if !cmd.Runnable() { // it only gathers others
-		cmd.Args, cmd.RunE = cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	if !cmd.Runnable() { // it only has subcommands
+		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
-	if check := cmd.Args; check != nil {
-		cmd.Args = func(c *cobra.Command, args []string) error {
-			if err := check(c, args); err != nil {
-				return wrongArguments(c, args)
-			}
-			return nil
+	check := cmd.Args
+	if check == nil {
+		check = cobra.NoArgs
+	}
+	cmd.Args = func(c *cobra.Command, args []string) error {
+		if check(c, args) != nil {
+			return wrongArguments(c, args)
 		}
+		return nil
 	}
 	for _, sub := range cmd.Commands() {
 		checkArguments(sub)
@@ -132,9 +128,3 @@ func wrongArguments(c *cobra.Command, args []string) error {
 		return usage("wrong number of arguments: %s", c.UseLine()).hinting(c.CommandPath() + " --help")
 	}
 }
-
-// Failures without a word: what is to be said was said.
-var (
-	errSilent      = errors.New("failed")
-	errSilentUsage = errors.New("wrong configuration") // exit code 2
-)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"archive/zip"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -38,8 +39,9 @@ func TestMain(m *testing.M) {
 // leaveTerminal gives up the controlling terminal of whoever runs the tests: a session has one only where it says so.
 func leaveTerminal() {
 	if terminal, err := os.OpenFile("/dev/tty", os.O_RDWR, 0); err == nil {
-		_ = unix.IoctlSetInt(int(terminal.Fd()), unix.TIOCNOTTY, 0) // then a session finds one it does not expect, and fails
-		_ = terminal.Close()                                        // nothing was written
+		// then a session finds one it does not expect, and fails
+		_ = unix.IoctlSetInt(int(terminal.Fd()), unix.TIOCNOTTY, 0)
+		_ = terminal.Close() // nothing was written
 	}
 }
 
@@ -48,8 +50,9 @@ func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"port": takePort, "await": await, "letter": letter, "result": result, "exits": exits, "unzipped": unzipped, "tamper": tamper},
-		Setup:         furnish,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"port": takePort, "await": await,
+			"letter": letter, "result": result, "exits": exits, "unzipped": unzipped, "tamper": tamper},
+		Setup: furnish,
 	})
 }
 
@@ -107,7 +110,7 @@ func takePort(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("TABRELAY_LISTEN", state.Address)
 }
 
-// await waits until a file is there and, when a second argument names a text, until that is in it.
+// awaitBrowser waits until a file is there and, when a second argument names a text, until that is in it.
 func await(ts *testscript.TestScript, _ bool, args []string) {
 	file := ts.MkAbs(args[0])
 	watcher, err := fsnotify.NewWatcher()
@@ -144,4 +147,16 @@ func matched(ts *testscript.TestScript, pattern string) string {
 		ts.Fatalf("nothing in the output is %s", pattern)
 	}
 	return found[1]
+}
+
+// tamper changes the database of a session as somebody could who may write to the file.
+func tamper(ts *testscript.TestScript, _ bool, args []string) {
+	db, err := sql.Open("sqlite", filepath.Join(ts.Getenv("TABRELAY_HOME"), "tabrelay.db"))
+	ts.Check(err)
+	defer db.Close() // what it wrote is committed
+	result, err := db.Exec(args[0])
+	ts.Check(err)
+	if n, err := result.RowsAffected(); err != nil || n == 0 {
+		ts.Fatalf("nothing was changed: %v", err)
+	}
 }

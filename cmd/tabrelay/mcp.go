@@ -14,35 +14,38 @@ import (
 	"tabrelay/relay/join"
 )
 
-// maxLogLines is how many log lines may wait for whoever reads stderr; a client need not read it at all.
+// maxLogLines is how many log lines are buffered for the reader of stderr; a client need not read it at all.
 const maxLogLines = 256
 
 func (a *app) mcp() *cobra.Command {
 	var toolset, client string
-	var homeless error
+	var noHome error
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Speak MCP over stdin and stdout; starts the relay if none runs",
 		Long: "Speak MCP over stdin and stdout; starts the relay if none runs.\n\n" +
-			"When no relay can be had (its configuration cannot be read, its port is taken, the token is not known) the client\n" +
-			"is still answered, in minimal mode: no tools, and instructions that say why and what to do. " + config.ForceMinimal + "=1\n" +
+			"When no relay can be had (its configuration cannot be read, its port is taken, the token is not known) " +
+			"the client\n" +
+			"is still answered, in minimal mode: no tools, and instructions that say why and what to do. " +
+			config.ForceMinimal + "=1\n" +
 			"forces that mode.",
-		Args: cobra.NoArgs,
-		// A client shows what an MCP server says, not what a process writes as it ends: so this one ends for nothing.
+		// A client shows what an MCP server replies, not what a process prints when it ends: so no error ends this one.
 		PersistentPreRunE: func(*cobra.Command, []string) error {
-			a.home, homeless = config.ResolveHome()
+			a.home, noHome = config.ResolveHome()
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			out, err := a.mouth()
+			out, err := a.mcpOutput()
 			if err != nil {
 				return err
 			}
 			quiet := diode.NewWriter(a.err, maxLogLines, 0, func(int) {})
 			log := zerolog.New(quiet).Level(zerolog.WarnLevel).With().Timestamp().Logger()
 			proxy := join.Proxy{
-				Home: a.home, Version: relay.Version, Client: client, Token: os.Getenv("TABRELAY_TOKEN"), Toolset: toolset, Start: a.startRelay,
-				In: a.in, Out: &join.MessageWriter{To: out, Log: log}, Log: log, Disabled: homeless, ParentExited: join.ParentExited(),
+				Home: a.home, Version: relay.Version, Client: client, Token: os.Getenv("TABRELAY_TOKEN"),
+				Toolset: toolset,
+				Start:   a.startRelay, Disabled: noHome, ParentExited: join.ParentExited(),
+				In: a.in, Out: &join.MessageWriter{To: out, Log: log}, Log: log,
 			}
 			if relay.Forced(os.Getenv(config.ForceMinimal)) {
 				proxy.Disabled = join.ErrForcedMinimal
@@ -50,13 +53,15 @@ func (a *app) mcp() *cobra.Command {
 			return proxy.Run(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&toolset, "toolset", "all", "which tools to offer: all, gateway, agents, or names of plugins with commas between")
-	cmd.Flags().StringVar(&client, "client", "", "name of the client, for logs and permissions; its token in TABRELAY_TOKEN counts more")
+	cmd.Flags().StringVar(&toolset, "toolset", "all",
+		"which tools to offer: all, gateway, agents, or names of plugins with commas between")
+	cmd.Flags().StringVar(&client, "client", "",
+		"name of the client, for logs and permissions; its token in TABRELAY_TOKEN counts more")
 	return cmd
 }
 
-// mouth is where MCP is written. Nothing else of the process can write there.
-func (a *app) mouth() (io.Writer, error) {
+// mcpOutput is where MCP is written. Nothing else of the process can write there.
+func (a *app) mcpOutput() (io.Writer, error) {
 	if file, ok := a.out.(*os.File); !ok || file != os.Stdout {
 		return a.out, nil
 	}
@@ -67,8 +72,8 @@ func (a *app) mouth() (io.Writer, error) {
 	return join.NewPacedWriter(out), nil
 }
 
-// startRelay starts the relay for a proxy. A configuration that cannot be read is seen here, before a process is started
-// for it.
+// startRelay starts the relay for a proxy. The configuration is read here first, so that no process is started for one
+// that cannot be read.
 func (a *app) startRelay(ctx context.Context) (join.State, error) {
 	starter, err := a.starter()
 	if err != nil {

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,33 +22,35 @@ import (
 func (a *app) permit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "permit", Short: "What agents may do: rules, and the questions that wait for you",
-		Long: "Rules say whether a tool is off (not listed, refused), asked about (ask) or runs (auto). TARGET is a tool, a plugin,\n" +
-			"an origin such as https://example.org, or default. The order is: client and tool, tool, client and plugin, plugin,\n" +
+		Long: "Rules say whether a tool is off (not listed, refused), asked about (ask) or runs (auto). TARGET is a " +
+			"tool, a plugin,\n" +
+			"an origin such as https://example.org, or default. The order is: client and tool, tool, client and " +
+			"plugin, plugin,\n" +
 			"origin, client, default.",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.permitList(), a.permitSet(), a.permitUnset(), a.permitPending(), a.permitAllow(), a.permitDeny())
 	return cmd
 }
 
-// onPermissions asks the relay, or without one does it here.
-func (a *app) onPermissions(
-	ctx context.Context, ask func(answer *policy.Permissions) error, here func(*relay.Offline) error,
+const permissionsPath = "/api/v1/permissions"
+
+// permissions sends a request about the permissions to the relay, or calls offline when none runs.
+func (a *app) permissions(
+	ctx context.Context, method, path string, body any, offline func(*relay.Offline) error,
 ) (p policy.Permissions, err error) {
 	if _, ok := join.Running(ctx, a.home); ok {
-		return p, ask(&p)
+		return p, a.request(ctx, method, path, body, &p)
 	}
-	offline, err := a.openOffline(ctx)
+	home, err := a.openOffline(ctx)
 	if err != nil {
 		return p, err
 	}
-	err = here(offline)
-	p = offline.Permissions()
-	return p, errors.Join(err, offline.Close())
+	err = offline(home)
+	p = home.Permissions()
+	return p, errors.Join(err, home.Close())
 }
 
-// openOffline opens the home folder, in which no relay runs.
+// openOffline opens a home folder in which no relay runs.
 func (a *app) openOffline(ctx context.Context) (*relay.Offline, error) {
 	cfg, err := config.Load(a.home)
 	if err != nil {
@@ -55,7 +59,7 @@ func (a *app) openOffline(ctx context.Context) (*relay.Offline, error) {
 	return relay.OpenOffline(ctx, a.home, cfg)
 }
 
-// confirmOffline lets the person confirm a change of the rules that no relay can ask about.
+// confirmOffline lets the person confirm a change of the rules while no relay runs.
 func (a *app) confirmOffline(ctx context.Context, o *relay.Offline, c *policy.Change) error {
 	if err := a.confirmHere(ctx, c); err != nil || c == nil {
 		return err
@@ -65,24 +69,20 @@ func (a *app) confirmOffline(ctx context.Context, o *relay.Offline, c *policy.Ch
 }
 
 func (a *app) permitList() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "list", Short: "List the rules, and what you allowed for a while", Args: cobra.NoArgs,
+	return a.withJSON(&cobra.Command{
+		Use: "list", Short: "List the rules, and what you allowed for a while",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := a.onPermissions(cmd.Context(), func(p *policy.Permissions) error {
-				return a.get(cmd.Context(), "/api/v1/permissions", p)
-			}, func(*relay.Offline) error { return nil })
+			p, err := a.permissions(cmd.Context(), http.MethodGet, permissionsPath, nil,
+				func(*relay.Offline) error { return nil })
 			if err != nil {
 				return err
 			}
-			if asJSON {
+			if a.json {
 				return a.printJSON(p)
 			}
 			return a.printPermissions(p)
 		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	})
 }
 
 func (a *app) printPermissions(p policy.Permissions) error {
@@ -93,7 +93,7 @@ func (a *app) printPermissions(p policy.Permissions) error {
 		if r.Waits {
 			from += ", not in effect: tabrelay config apply"
 		}
-		rows = append(rows, []string{r.Target, every(r.Client), string(r.Mode), untilText(r.Until), from})
+		rows = append(rows, []string{r.Target, cmp.Or(r.Client, "every"), string(r.Mode), untilText(r.Until), from})
 	}
 	if err := a.table(rows...); err != nil || len(p.Grants) == 0 {
 		return err
@@ -106,22 +106,13 @@ func (a *app) printPermissions(p policy.Permissions) error {
 	return a.table(rows...)
 }
 
-// defaultText is what is done about tools that no rule names.
+// defaultText says what happens to tools that no rule names.
 func defaultText(d policy.Defaults) string {
-	text := func(m call.Mode) string {
-		return map[call.Mode]string{call.Off: "are off", call.Ask: "are asked about", call.Auto: "run"}[m]
-	}
+	text := map[call.Mode]string{call.Off: "are off", call.Ask: "are asked about", call.Auto: "run"}
 	if d.ReadOnly == d.Other {
-		return "tools that no rule names " + text(d.Other)
+		return "tools that no rule names " + text[d.Other]
 	}
-	return "tools that only read " + text(d.ReadOnly) + ", others " + text(d.Other)
-}
-
-func every(client string) string {
-	if client == "" {
-		return "every"
-	}
-	return client
+	return "tools that only read " + text[d.ReadOnly] + ", others " + text[d.Other]
 }
 
 func untilText(until *time.Time) string {
@@ -134,46 +125,51 @@ func untilText(until *time.Time) string {
 func (a *app) permitSet() *cobra.Command {
 	var rule policy.NewRule
 	var lasts time.Duration
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "set TARGET off|ask|auto", Short: "Make a rule", Args: cobra.ExactArgs(2),
-		Example: "  tabrelay permit set wiki ask\n  tabrelay permit set wiki__edit_page auto --client claude-code --for 1h\n  tabrelay permit set https://bank.example off",
+		Example: "  tabrelay permit set wiki ask\n" +
+			"  tabrelay permit set wiki__edit_page auto --client claude-code --for 1h\n" +
+			"  tabrelay permit set https://bank.example off",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if rule.Target, rule.Mode = args[0], call.Mode(args[1]); rule.Mode != call.Off && rule.Mode != call.Ask && rule.Mode != call.Auto {
+			rule.Target, rule.Mode = args[0], call.Mode(args[1])
+			if !slices.Contains([]call.Mode{call.Off, call.Ask, call.Auto}, rule.Mode) {
 				return usage("%q is none of off, ask and auto", args[1]).hinting(cmd.CommandPath() + " --help")
 			}
 			if cmd.Flags().Changed("for") {
 				if lasts < time.Second || lasts > policy.LongestRule {
-					return usage("--for is %s", lasts).hinting("it is one second to a year, such as 30m or 12h; without --for a rule holds until you take it away")
+					return usage("--for is %s", lasts).hinting("it is one second to a year, such as 30m or 12h; " +
+						"without --for a rule holds until you take it away")
 				}
 				rule.For = lasts.String()
 			}
-			p, err := a.onPermissions(cmd.Context(), func(p *policy.Permissions) error {
-				return a.request(cmd.Context(), http.MethodPut, "/api/v1/permissions", rule, p)
-			}, func(p *relay.Offline) error {
-				made, lasts, err := p.Check(rule, policy.ByTerminal)
-				if err == nil {
-					err = a.confirmOffline(cmd.Context(), p, p.RuleChange(made, lasts))
-				}
-				if err != nil {
-					return err
-				}
-				return p.Set(cmd.Context(), made, lasts)
-			})
-			if err != nil {
-				return unknownTarget(err)
-			}
-			a.noteClient(cmd.Context(), rule.Client)
-			if asJSON {
-				return a.printJSON(p)
-			}
-			return nil
+			return a.setRule(cmd.Context(), rule)
 		},
 	}
 	cmd.Flags().StringVar(&rule.Client, "client", "", "only for the client of this name")
 	cmd.Flags().DurationVar(&lasts, "for", 0, "only for so long, for example 1h")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the rules as JSON")
+	cmd.Flags().BoolVar(&a.json, "json", false, "print the rules as JSON")
 	return cmd
+}
+
+func (a *app) setRule(ctx context.Context, rule policy.NewRule) error {
+	p, err := a.permissions(ctx, http.MethodPut, permissionsPath, rule, func(o *relay.Offline) error {
+		made, lasts, err := o.Check(rule, policy.ByTerminal)
+		if err == nil {
+			err = a.confirmOffline(ctx, o, o.RuleChange(made, lasts))
+		}
+		if err != nil {
+			return err
+		}
+		return o.Set(ctx, made, lasts)
+	})
+	if err != nil {
+		return unknownTarget(err)
+	}
+	a.noteClient(ctx, rule.Client)
+	if a.json {
+		return a.printJSON(p)
+	}
+	return nil
 }
 
 func unknownTarget(err error) error {
@@ -188,17 +184,17 @@ func (a *app) permitUnset() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "unset TARGET", Short: "Take a rule away", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			query := url.Values{"target": {args[0]}, "client": {client}}
-			_, err := a.onPermissions(cmd.Context(), func(p *policy.Permissions) error {
-				return a.request(cmd.Context(), http.MethodDelete, "/api/v1/permissions?"+query.Encode(), nil, p)
-			}, func(p *relay.Offline) error {
+			ctx := cmd.Context()
+			path := permissionsPath + "?" + url.Values{"target": {args[0]}, "client": {client}}.Encode()
+			_, err := a.permissions(ctx, http.MethodDelete, path, nil, func(o *relay.Offline) error {
 				target := policy.Spelled(args[0])
-				if err := a.confirmOffline(cmd.Context(), p, p.UnsetChange(target, client)); err != nil {
+				if err := a.confirmOffline(ctx, o, o.UnsetChange(target, client)); err != nil {
 					return err
 				}
-				there, err := p.Unset(cmd.Context(), target, client, "terminal")
-				if err == nil && !there {
-					return failed("there is no such rule").hinting("tabrelay permit list shows them; those of config.json are changed there")
+				found, err := o.Unset(ctx, target, client, policy.ByTerminal)
+				if err == nil && !found {
+					return failed("there is no such rule").
+						hinting("tabrelay permit list shows them; those of config.json are changed there")
 				}
 				return err
 			})
@@ -207,4 +203,45 @@ func (a *app) permitUnset() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&client, "client", "", "the rule that is only for the client of this name")
 	return cmd
+}
+
+func (a *app) config() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "config", Short: "Apply what waits of config.json, or take back what the last start brought",
+		Long: "What is written into config.json while the relay runs is in effect at once where it forbids more, and " +
+			"waits for you\n" +
+			"where it lets agents do more. What is there when the relay starts is in effect; what lets agents do " +
+			"more than at the\n" +
+			"start before is shown in the side panel, and can be taken back.",
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use: "apply", Short: "Put into effect what waits of config.json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.answerConfig(cmd.Context(), policy.ChangeConfig, "allow", "What config.json says is in effect.\n")
+		},
+	}, &cobra.Command{
+		Use: "undo", Short: "Go back to what agents could do before the last start",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.answerConfig(cmd.Context(), policy.ChangeStart, "deny",
+				"Agents may do what they could before the last start; config.json stays as it is.\n")
+		},
+	})
+	return cmd
+}
+
+func (a *app) answerConfig(ctx context.Context, kind, answer, done string) error {
+	var waiting relay.Approvals
+	if err := a.get(ctx, "/api/v1/approvals", &waiting); err != nil {
+		return err
+	}
+	shown := slices.ContainsFunc(waiting.Changes, func(c policy.PendingChange) bool { return c.Kind == kind })
+	if !shown && (kind == policy.ChangeStart || waiting.ConfigWaits == "") {
+		a.notef("Nothing of the configuration waits for you.\n")
+		return nil
+	}
+	if err := a.post(ctx, "/api/v1/approvals/"+kind, relay.Verdict{Answer: answer}, &waiting); err != nil {
+		return err
+	}
+	a.notef("%s", done)
+	return nil
 }

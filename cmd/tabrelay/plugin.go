@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -23,10 +24,10 @@ import (
 
 func (a *app) plugin() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "plugin", Short: "Make, test, check, add, review, update, remove, list and configure plugins", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use: "plugin", Short: "Make, test, check, add, review, update, remove, list and configure plugins",
 	}
-	cmd.AddCommand(a.pluginNew(), a.pluginDev(), a.pluginBuild(), a.pluginCheck(), a.pluginTest(), a.pluginAdd(), a.pluginReview(), a.pluginUpdate(), a.pluginUse(), a.pluginRemove(), a.pluginList(), a.pluginConfigure())
+	cmd.AddCommand(a.pluginNew(), a.pluginDev(), a.pluginBuild(), a.pluginCheck(), a.pluginTest(), a.pluginAdd(),
+		a.pluginReview(), a.pluginUpdate(), a.pluginUse(), a.pluginRemove(), a.pluginList(), a.pluginConfigure())
 	return cmd
 }
 
@@ -46,10 +47,10 @@ func (a *app) pluginNew() *cobra.Command {
 	return cmd
 }
 
-// plainWord is what a shell takes as it is.
+// plainWord is a word that a shell needs no quotes for.
 var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
 
-// shellWord is text as one word of a command that a person pastes.
+// shellWord quotes text as one word of a shell command.
 func shellWord(text string) string {
 	if plainWord.MatchString(text) {
 		return text
@@ -57,28 +58,24 @@ func shellWord(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-func folderOf(args []string) string {
-	if len(args) == 0 {
-		return "."
-	}
-	return args[0]
-}
+func folderOf(args []string) string { return append(args, ".")[0] }
 
-// pluginFolder is the folder that was named, or this one. To name what is no folder is a mistake in the command line.
+// pluginFolder is the folder that was named, or this one. Naming something else is a usage error.
 func pluginFolder(args []string) (string, error) {
 	dir := folderOf(args)
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", usage("there is no folder %s", dir).hinting("tabrelay plugin new FOLDER makes a plugin to start from")
+		return "", usage("there is no folder %s", dir).hinting("tabrelay plugin new FOLDER makes a plugin to start " +
+			"from")
 	case err == nil && !info.IsDir():
 		return "", usage("%s is not a folder", dir).hinting("a plugin is a folder with package.json and src/index.ts")
 	}
 	return dir, err
 }
 
-// warn shows what is worth knowing of a build. Errors come with the build's own error.
-func (a *app) warn(found []plugin.Diagnostic) {
+// printWarnings shows the warnings of a build. Errors are part of the build's own error.
+func (a *app) printWarnings(found []plugin.Diagnostic) {
 	for _, d := range found {
 		if d.Warning {
 			a.notef("%s\n", d)
@@ -86,8 +83,8 @@ func (a *app) warn(found []plugin.Diagnostic) {
 	}
 }
 
-// tellRelay makes a running relay read its plugins again, and shows what it finds wrong with one of them.
-func (a *app) tellRelay(ctx context.Context, name string) error {
+// reloadPlugins makes a running relay read its plugins again, and shows its problems with one of them.
+func (a *app) reloadPlugins(ctx context.Context, name string) error {
 	if _, ok := join.Running(ctx, a.home); !ok {
 		return nil
 	}
@@ -115,10 +112,11 @@ type pluginRow struct {
 	Folder  string   `json:"folder,omitempty"`
 	Matches []string `json:"matches,omitempty"`
 	Problem string   `json:"problem,omitempty"`
-	Review  string   `json:"review,omitempty"`  // how far the content in the folder is; empty when no relay runs, and for shipped ones
-	Serving string   `json:"serving,omitempty"` // hash of the content that is offered, where that has to be reviewed
+	// of the content in the folder; empty when no relay runs, and for shipped ones
+	Review  string `json:"review,omitempty"`
+	Serving string `json:"serving,omitempty"` // hash of the content that is offered, where that has to be reviewed
 
-	urlSetting string // the setting that says where the web app stands; empty when there is none
+	urlSetting string // the setting with the address of the web app; empty when there is none
 }
 
 // reviewText is the review's column.
@@ -135,41 +133,44 @@ func (p pluginRow) reviewText() string {
 	return p.Review
 }
 
+// pagesText is the column of the pages, or why there are none.
+func (p pluginRow) pagesText() string {
+	pages := strings.Join(p.Matches, " ")
+	switch {
+	case p.Problem != "" && p.Version != "":
+		return strings.TrimSpace(pages + " (" + p.Problem + ")")
+	case p.Problem != "":
+		return "broken: " + p.Problem
+	case !p.Enabled:
+		return "switched off"
+	case pages == "" && p.urlSetting != "":
+		return "none yet; say where: tabrelay plugin configure " + p.Name + " " + p.urlSetting + "=ADDRESS"
+	}
+	return pages
+}
+
 func (a *app) pluginList() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "list", Short: "List the plugins", Args: cobra.NoArgs,
+	return a.withJSON(&cobra.Command{
+		Use: "list", Short: "List the plugins",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := a.pluginRows(cmd.Context())
 			if err != nil {
 				return err
 			}
-			if asJSON {
+			if a.json {
 				return a.printJSON(list)
 			}
 			rows := [][]string{{"NAME", "VERSION", "FROM", "REVIEW", "PAGES"}}
 			for _, p := range list {
-				from, pages := p.Folder, strings.Join(p.Matches, " ")
-				switch {
-				case p.Problem != "" && p.Version != "":
-					pages = strings.TrimSpace(pages + " (" + p.Problem + ")")
-				case p.Problem != "":
-					pages = "broken: " + p.Problem
-				case !p.Enabled:
-					pages = "switched off"
-				case pages == "" && p.urlSetting != "":
-					pages = "none yet; say where: tabrelay plugin configure " + p.Name + " " + p.urlSetting + "=ADDRESS"
-				}
+				from := p.Folder
 				if p.Shipped {
 					from = "shipped"
 				}
-				rows = append(rows, []string{p.Name, p.Version, from, p.reviewText(), pages})
+				rows = append(rows, []string{p.Name, p.Version, from, p.reviewText(), p.pagesText()})
 			}
 			return a.table(rows...)
 		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	})
 }
 
 func (a *app) pluginRows(ctx context.Context) ([]pluginRow, error) {
@@ -177,14 +178,18 @@ func (a *app) pluginRows(ctx context.Context) ([]pluginRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	added, offered, err := a.offered()
+	added, offered, err := a.offeredPlugins()
 	if err != nil {
 		return nil, err
 	}
 	list := []pluginRow{}
 	for _, p := range offered {
 		m := p.Manifest
-		list = append(list, pluginRow{Name: m.Name, Version: m.Version, Tools: len(m.Tools), Shipped: p.Shipped, Enabled: cfg.Plugin(m.Name).Enabled, Folder: p.Dir, Matches: m.URLPatterns, urlSetting: plugin.URLSetting(m.ConfigSchema)})
+		list = append(list, pluginRow{
+			Name: m.Name, Version: m.Version, Tools: len(m.Tools), Shipped: p.Shipped,
+			Enabled: cfg.Plugin(m.Name).Enabled, Folder: p.Dir, Matches: m.URLPatterns,
+			urlSetting: plugin.URLSetting(m.ConfigSchema),
+		})
 	}
 	for _, e := range added {
 		if e.Plugin == nil {
@@ -194,13 +199,13 @@ func (a *app) pluginRows(ctx context.Context) ([]pluginRow, error) {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b pluginRow) int { return strings.Compare(a.Name, b.Name) })
-	a.asOffered(ctx, list)
+	a.addRelayState(ctx, list)
 	return list, nil
 }
 
-// asOffered puts in the pages that a running relay offers plugins on: settings and the demo's own address add to what a
-// manifest says. Without a relay the manifests have to do.
-func (a *app) asOffered(ctx context.Context, list []pluginRow) {
+// addRelayState adds what a running relay knows: the state of reviews, and the pages, which depend on settings and on
+// the demo's address as well as on the manifest.
+func (a *app) addRelayState(ctx context.Context, list []pluginRow) {
 	if _, ok := join.Running(ctx, a.home); !ok {
 		return
 	}
@@ -223,8 +228,8 @@ func (a *app) asOffered(ctx context.Context, list []pluginRow) {
 	}
 }
 
-// offered are the plugins a relay of this home folder offers, and those a person added.
-func (a *app) offered() ([]plugin.Entry, []plugin.Plugin, error) {
+// offeredPlugins returns the plugins that were added, and those that a relay of this home folder offers.
+func (a *app) offeredPlugins() ([]plugin.Entry, []plugin.Plugin, error) {
 	added, err := plugin.List(a.home.Plugins())
 	if err != nil {
 		return nil, nil, err
@@ -269,14 +274,14 @@ func (a *app) pluginConfigure() *cobra.Command {
 				return err
 			}
 			a.notef("%s: %s is set.\n", args[0], key)
-			return a.tellRelay(cmd.Context(), args[0])
+			return a.reloadPlugins(cmd.Context(), args[0])
 		},
 	}
 }
 
-// settingKind is the type that a plugin declares for a setting, and all that it declares.
+// settingKind is the type that a plugin declares for a setting, and the schema of all its settings.
 func (a *app) settingKind(name, key string) (kind string, schema json.RawMessage, err error) {
-	_, offered, err := a.offered()
+	_, offered, err := a.offeredPlugins()
 	if err != nil {
 		return "", nil, err
 	}
@@ -295,18 +300,15 @@ func (a *app) settingKind(name, key string) (kind string, schema json.RawMessage
 	if setting, ok := declared[key]; ok {
 		return setting.Type, schema, nil
 	}
-	var known []string
-	for k := range declared {
-		known = append(known, k)
-	}
-	slices.Sort(known)
+	known := slices.Sorted(maps.Keys(declared))
 	if len(known) == 0 {
 		return "", nil, failed("the plugin %s has no settings", name)
 	}
 	return "", nil, failed("the plugin %s has no setting %q", name, key).hinting("it has: " + strings.Join(known, ", "))
 }
 
-// settingValue is the JSON of what a person wrote: a number, a truth value, an object of URLs by name, else text.
+// settingValue is the JSON of a value on the command line: a number, a boolean, an object of URLs by name, else a
+// string.
 func settingValue(kind, text string) json.RawMessage {
 	plain := kind == "number" || kind == "boolean" || kind == "url" && strings.HasPrefix(text, "{")
 	if plain && json.Valid([]byte(text)) {

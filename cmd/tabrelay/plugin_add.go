@@ -16,15 +16,18 @@ import (
 func (a *app) pluginAdd() *cobra.Command {
 	var registry string
 	cmd := &cobra.Command{
-		Use: "add [FOLDER | FILE.tgz | PACKAGE[@VERSION]]", Short: "Offer the tools of a plugin: yours, or one from elsewhere", Args: cobra.MaximumNArgs(1),
-		Long: "Builds the plugin in a folder and offers its tools; the folder stays where it is. A tarball, or a package of the\n" +
-			"registry that npm is configured for, is verified, unpacked into the home folder and pinned to its content.\n" +
+		Use: "add [FOLDER | FILE.tgz | PACKAGE[@VERSION]]", Short: "Offer the tools of a plugin: yours, or one from " +
+			"elsewhere", Args: cobra.MaximumNArgs(1),
+		Long: "Builds the plugin in a folder and offers its tools; the folder stays where it is. A tarball, or a " +
+			"package of the\n" +
+			"registry that npm is configured for, is verified, unpacked into the home folder and pinned to its " +
+			"content.\n" +
 			"npm:NAME means a package even where there is a folder of that name.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.home.Create(); err != nil {
 				return err
 			}
-			hurry(false)
+			tuneGC(false)
 			from := folderOf(args)
 			if isFolder(from) {
 				if _, err := pluginFolder(args); err != nil {
@@ -32,17 +35,18 @@ func (a *app) pluginAdd() *cobra.Command {
 				}
 				return a.addFolder(cmd.Context(), from)
 			}
-			c, err := a.prepare(cmd.Context(), from, registry)
+			c, err := a.prepareCandidate(cmd.Context(), from, registry)
 			if err != nil {
 				return err
 			}
 			if err := c.Install(false); err != nil {
 				return errors.Join(err, c.Discard())
 			}
-			a.warn(c.Found)
+			a.printWarnings(c.Found)
 			m := c.Plugin.Manifest
-			a.notef("%s %s is added, with %s. It works on %s.\n", m.Name, m.Version, counted(len(m.Tools), "tool"), strings.Join(m.URLPatterns, " "))
-			return errors.Join(a.tellRelay(cmd.Context(), m.Name), a.reviewAdded(cmd.Context(), m.Name))
+			a.notef("%s %s is added, with %s. It works on %s.\n",
+				m.Name, m.Version, plural(len(m.Tools), "tool"), strings.Join(m.URLPatterns, " "))
+			return errors.Join(a.reloadPlugins(cmd.Context(), m.Name), a.reviewAdded(cmd.Context(), m.Name))
 		},
 	}
 	cmd.Flags().StringVar(&registry, "registry", "", "address of the package registry (default: npm's configuration)")
@@ -61,16 +65,16 @@ func isTarball(from string) bool {
 
 func (a *app) addFolder(ctx context.Context, dir string) error {
 	p, found, err := plugin.Add(ctx, a.home.Plugins(), dir)
-	a.warn(found)
+	a.printWarnings(found)
 	if err != nil {
 		return err
 	}
-	a.notef("%s %s is added, with %s.\n", p.Manifest.Name, p.Manifest.Version, counted(len(p.Manifest.Tools), "tool"))
-	return errors.Join(a.tellRelay(ctx, p.Manifest.Name), a.reviewAdded(ctx, p.Manifest.Name))
+	a.notef("%s %s is added, with %s.\n", p.Manifest.Name, p.Manifest.Version, plural(len(p.Manifest.Tools), "tool"))
+	return errors.Join(a.reloadPlugins(ctx, p.Manifest.Name), a.reviewAdded(ctx, p.Manifest.Name))
 }
 
-// prepare gets a plugin from elsewhere. It is not offered yet.
-func (a *app) prepare(ctx context.Context, from, registry string) (*install.Candidate, error) {
+// prepareCandidate fetches and checks a plugin without offering it.
+func (a *app) prepareCandidate(ctx context.Context, from, registry string) (*install.Candidate, error) {
 	p, err := a.fetch(ctx, from, registry)
 	if err != nil {
 		return nil, err
@@ -94,7 +98,7 @@ func (a *app) fetch(ctx context.Context, from, registry string) (*install.Packag
 }
 
 func npmConfig(ctx context.Context, registry string) (*install.Config, error) {
-	home, _ := os.UserHomeDir() // without one there is no configuration of the person
+	home, _ := os.UserHomeDir() // without a home folder there is no configuration of the user
 	c, err := install.ReadConfig(os.Getenv, ".", home)
 	if err != nil {
 		return nil, err
@@ -111,7 +115,8 @@ func (a *app) pluginUpdate() *cobra.Command {
 	var registry string
 	var yes bool
 	cmd := &cobra.Command{
-		Use: "update NAME [FILE.tgz | PACKAGE@VERSION]", Short: "Show what a newer version of an installed plugin changes, and take it", Args: cobra.RangeArgs(1, 2),
+		Use: "update NAME [FILE.tgz | PACKAGE@VERSION]", Short: "Show what a newer version of an installed plugin " +
+			"changes, and take it", Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			before, from, err := install.Installed(a.home.Plugins(), args[0])
 			if err != nil {
@@ -120,7 +125,7 @@ func (a *app) pluginUpdate() *cobra.Command {
 			if len(args) == 2 {
 				from = args[1]
 			}
-			c, err := a.prepare(cmd.Context(), from, registry)
+			c, err := a.prepareCandidate(cmd.Context(), from, registry)
 			if err != nil {
 				return err
 			}
@@ -136,7 +141,8 @@ func (a *app) pluginUpdate() *cobra.Command {
 func (a *app) update(ctx context.Context, before *plugin.Entry, c *install.Candidate, yes bool) error {
 	name, is := before.Name, c.Plugin.Manifest
 	if is.Name != name {
-		return errors.Join(failed("that is another plugin, %s", is.Name).hinting("tabrelay plugin add adds it"), c.Discard())
+		return errors.Join(failed("that is another plugin, %s", is.Name).hinting("tabrelay plugin add adds it"),
+			c.Discard())
 	}
 	switch {
 	case before.Plugin == nil:
@@ -147,18 +153,18 @@ func (a *app) update(ctx context.Context, before *plugin.Entry, c *install.Candi
 	default:
 		a.notef("%s:%s\n", name, indented(append(plugin.Compare(before.Plugin, c.Plugin), "the code is another")))
 	}
-	if !yes && !a.confirmed("Take it?") {
+	if !yes && !a.askYesNo("Take it?") {
 		return errors.Join(failed("%s stays as it is", name).hinting("--yes takes the newer version"), c.Discard())
 	}
 	if err := c.Install(true); err != nil {
 		return errors.Join(err, c.Discard())
 	}
 	a.notef("%s %s is installed.\n", name, is.Version)
-	return errors.Join(a.tellRelay(ctx, name), a.reviewAdded(ctx, name))
+	return errors.Join(a.reloadPlugins(ctx, name), a.reviewAdded(ctx, name))
 }
 
-// confirmed asks the person. Without one the answer is no.
-func (a *app) confirmed(question string) bool {
+// askYesNo asks the person at stdin. Without a terminal the answer is no.
+func (a *app) askYesNo(question string) bool {
 	if !a.interactive() {
 		return false
 	}
@@ -175,7 +181,7 @@ func (a *app) pluginRemove() *cobra.Command {
 				return err
 			}
 			a.notef("%s is removed.\n", args[0])
-			return a.tellRelay(cmd.Context(), args[0])
+			return a.reloadPlugins(cmd.Context(), args[0])
 		},
 	}
 }
@@ -183,8 +189,10 @@ func (a *app) pluginRemove() *cobra.Command {
 func (a *app) pluginUse() *cobra.Command {
 	var registry, dir string
 	cmd := &cobra.Command{
-		Use: "use PACKAGE[@VERSION]", Short: "Put a library that needs no others, such as zod, into a plugin's node_modules", Args: cobra.ExactArgs(1),
-		Long: "Does for one package what npm install does, for people without Node: it is fetched from the registry that npm is\n" +
+		Use: "use PACKAGE[@VERSION]", Short: "Put a library that needs no others, such as zod, into a plugin's " +
+			"node_modules", Args: cobra.ExactArgs(1),
+		Long: "Does for one package what npm install does, for people without Node: it is fetched from the registry " +
+			"that npm is\n" +
 			"configured for, verified, and unpacked into node_modules. One that needs other packages is left to npm.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			spec, err := install.ParseSpec(args[0])

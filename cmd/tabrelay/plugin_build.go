@@ -2,13 +2,17 @@ package main
 
 import (
 	"context"
+	"os"
 	"runtime/debug"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"tabrelay/relay/browser"
+	"tabrelay/relay/config"
 	"tabrelay/relay/plugin"
+	"tabrelay/relay/trial"
 )
 
 func (a *app) pluginBuild() *cobra.Command {
@@ -21,7 +25,7 @@ func (a *app) pluginBuild() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			hurry(watch)
+			tuneGC(watch)
 			opts := plugin.Options{Out: out}
 			if watch {
 				return a.watchPlugin(cmd.Context(), dir, opts)
@@ -29,21 +33,23 @@ func (a *app) pluginBuild() *cobra.Command {
 			began := time.Now()
 			p, found, err := plugin.Build(cmd.Context(), dir, opts)
 			a.noteBuild(dir, out, err)
-			return a.built(plugin.Built{Plugin: p, Diagnostics: found, Err: err, Took: time.Since(began)})
+			return a.printBuild(plugin.Built{Plugin: p, Diagnostics: found, Err: err, Took: time.Since(began)})
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", "", "folder for manifest.json and adapter.js (default: dist in the plugin's folder)")
-	cmd.Flags().BoolVar(&watch, "watch", false, "build again after each change, until interrupted; a relay that has the plugin offers it at once")
+	cmd.Flags().StringVar(&out, "out", "", "folder for manifest.json and adapter.js (default: dist in the plugin's "+
+		"folder)")
+	cmd.Flags().BoolVar(&watch, "watch", false,
+		"build again after each change, until interrupted; a relay that has the plugin offers it at once")
 	return cmd
 }
 
-// buildMemory is where a build that ends with its process begins to look for garbage. 29 tools with Zod need 176 MB.
+// buildMemory is from where on a build that ends with its process collects garbage. 29 tools with Zod need 176 MB.
 const buildMemory = 512 << 20
 
-// hurry lets builds make garbage: all of it for a process that ends soon, which takes a third off a build's CPU time, and
-// some of it for one that goes on, which takes a quarter off.
-func hurry(goesOn bool) {
-	if goesOn {
+// tuneGC makes the collector run less often: not at all in a process that ends soon, which saves a third of a build's
+// CPU time, and rarely in a long-lived one, which saves a quarter.
+func tuneGC(longLived bool) {
+	if longLived {
 		debug.SetGCPercent(400)
 		return
 	}
@@ -51,83 +57,183 @@ func hurry(goesOn bool) {
 	debug.SetMemoryLimit(buildMemory)
 }
 
-// built says what a build gave.
-func (a *app) built(b plugin.Built) error {
-	a.warn(b.Diagnostics)
+// printBuild prints the result of a build.
+func (a *app) printBuild(b plugin.Built) error {
+	a.printWarnings(b.Diagnostics)
 	if b.Err != nil {
 		return b.Err
 	}
 	m := b.Plugin.Manifest
-	a.notef("%s %s: %s, adapter of %d bytes, in %s, content %.12s\n", m.Name, m.Version, counted(len(m.Tools), "tool"), len(b.Plugin.Adapter), b.Took.Round(time.Millisecond), b.Plugin.Hash)
+	a.notef("%s %s: %s, adapter of %d bytes, in %s, content %.12s\n", m.Name, m.Version, plural(len(m.Tools), "tool"),
+		len(b.Plugin.Adapter), b.Took.Round(time.Millisecond), b.Plugin.Hash)
 	return nil
 }
 
-// watchPlugin builds until the context ends. A build that fails leaves what the last good one gave.
+// watchPlugin builds until the context ends. A build that fails leaves the output of the one before it.
 func (a *app) watchPlugin(ctx context.Context, dir string, opts plugin.Options) error {
 	last := ""
 	return plugin.Watch(ctx, dir, opts, func(b plugin.Built) {
 		a.noteBuild(dir, opts.Out, b.Err)
-		if err := a.built(b); err != nil {
+		if err := a.printBuild(b); err != nil {
 			a.notef("error: %v\nThe build before it stays.\n", err)
 			return
 		}
-		if b.Plugin.Hash == last || !a.added(b.Plugin) {
+		if b.Plugin.Hash == last || !a.isAdded(b.Plugin) {
 			return
 		}
 		last = b.Plugin.Hash
-		if err := a.tellRelay(ctx, b.Plugin.Manifest.Name); err != nil {
+		if err := a.reloadPlugins(ctx, b.Plugin.Manifest.Name); err != nil {
 			a.notef("problem: the relay did not take it: %v\n", err)
 		}
 		a.noteReview(ctx, b.Plugin)
 	})
 }
 
-// noteBuild keeps with an added folder whether it builds, for `plugin list` and the relay.
+// noteBuild records whether an added folder builds, for `plugin list` and the relay.
 func (a *app) noteBuild(dir, out string, failure error) {
 	if out != "" {
-		return // a build for elsewhere says nothing about what is offered
+		return // a build into another folder does not change what is offered
 	}
 	if err := plugin.NoteBuild(a.home.Plugins(), dir, failure); err != nil {
 		a.notef("problem: %v\n", err)
 	}
 }
 
-// added reports whether a plugin's folder is one that the relay offers.
-func (a *app) added(p *plugin.Plugin) bool {
+// isAdded reports whether the relay offers a plugin's folder.
+func (a *app) isAdded(p *plugin.Plugin) bool {
 	list, err := plugin.List(a.home.Plugins())
 	return err == nil && slices.ContainsFunc(list, func(e plugin.Entry) bool { return e.Dir == p.Dir })
 }
 
 func (a *app) pluginCheck() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "check [FOLDER]", Short: "Say what an agent would stumble over in a plugin; it builds nothing", Args: cobra.MaximumNArgs(1),
+	return a.withJSON(&cobra.Command{
+		Use: "check [FOLDER]", Short: "Say what an agent would stumble over in a plugin; it builds nothing",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := pluginFolder(args)
 			if err != nil {
 				return err
 			}
-			hurry(false)
+			tuneGC(false)
 			p, found, err := plugin.Build(cmd.Context(), dir, plugin.Options{Out: "-"})
 			if err != nil {
-				a.warn(found)
+				a.printWarnings(found)
 				return err
 			}
 			found = append(found, plugin.Check(p)...)
-			if asJSON {
+			if a.json {
 				if err := a.printJSON(append([]plugin.Diagnostic{}, found...)); err != nil {
 					return err
 				}
 			} else {
-				a.warn(found)
+				a.printWarnings(found)
 			}
 			if len(found) > 0 {
-				return failed("%s: %s could be better", p.Manifest.Name, counted(len(found), "thing"))
+				return failed("%s: %s could be better", p.Manifest.Name, plural(len(found), "thing"))
 			}
-			a.notef("%s: %s, nothing to say.\n", p.Manifest.Name, counted(len(p.Manifest.Tools), "tool"))
+			a.notef("%s: %s, nothing to say.\n", p.Manifest.Name, plural(len(p.Manifest.Tools), "tool"))
 			return nil
 		},
+	})
+}
+
+func (a *app) pluginTest() *cobra.Command {
+	var inBrowser bool
+	cmd := &cobra.Command{
+		Use: "test [FOLDER]", Short: "Run a plugin's tools against the fixtures in its folder",
+		Args: cobra.MaximumNArgs(1),
+		Long: "Builds the plugin and runs each call of fixtures/*.json: what its handler fetches comes from the " +
+			"fixture, and what it\n" +
+			"answers is compared. Handlers that only fetch need no browser. With --browser all of them run in a " +
+			"Chromium without a\n" +
+			"window, in pages made of the fixtures' HTML.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := pluginFolder(args)
+			if err != nil {
+				return err
+			}
+			p, found, err := plugin.Build(cmd.Context(), dir, plugin.Options{Out: "-"})
+			a.printWarnings(found)
+			if err != nil {
+				return err
+			}
+			fixtures, err := trial.Read(dir, p)
+			if err != nil {
+				return err
+			}
+			results, err := a.runFixtures(cmd.Context(), p, fixtures, inBrowser)
+			if err != nil {
+				return err
+			}
+			return a.printResults(results)
+		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&inBrowser, "browser", false, "run in Chromium, in pages made of the fixtures' HTML")
+	a.withJSON(cmd)
 	return cmd
+}
+
+// runFixtures runs all fixtures.
+func (a *app) runFixtures(ctx context.Context, p *plugin.Plugin, fixtures []trial.Fixture,
+	inBrowser bool) ([]trial.Result, error) {
+	if !inBrowser {
+		var results []trial.Result
+		for i := range fixtures {
+			results = append(results, trial.Run(ctx, p, &fixtures[i]))
+		}
+		return results, ctx.Err()
+	}
+	cfg, err := config.Load(a.home)
+	if err != nil {
+		return nil, err
+	}
+	path, err := browser.Find(cfg.Browser.Path)
+	if err != nil {
+		return nil, err
+	}
+	return trial.InBrowser(ctx, path, os.Geteuid() == 0, p, fixtures)
+}
+
+// printResults shows results. Any problem is a failure.
+func (a *app) printResults(results []trial.Result) error {
+	bad, skipped := 0, 0
+	for _, r := range results {
+		if len(r.Problems) > 0 {
+			bad++
+		} else if r.NeedsPage != "" {
+			skipped++
+		}
+	}
+	if a.json {
+		if err := a.printJSON(results); err != nil {
+			return err
+		}
+	} else {
+		a.printFixtures(results)
+	}
+	switch {
+	case bad > 0:
+		return failed("%d of %d fixtures failed", bad, len(results))
+	case skipped > 0:
+		a.notef("%d passed, %d not run: they need a page. --browser runs them.\n", len(results)-skipped, skipped)
+	default:
+		a.notef("%d passed.\n", len(results))
+	}
+	return nil
+}
+
+func (a *app) printFixtures(results []trial.Result) {
+	for _, r := range results {
+		switch {
+		case len(r.Problems) > 0:
+			a.printf("failed   %s\n", r.Name)
+			for _, problem := range r.Problems {
+				a.printf("  %s\n", problem)
+			}
+		case r.NeedsPage != "":
+			a.printf("not run  %s (%s)\n", r.Name, r.NeedsPage)
+		default:
+			a.printf("passed   %s\n", r.Name)
+		}
+	}
 }

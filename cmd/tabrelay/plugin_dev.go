@@ -1,31 +1,39 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"tabrelay/relay"
 	"tabrelay/relay/join"
 	"tabrelay/relay/pause"
 	"tabrelay/relay/plugin"
+	"tabrelay/relay/review"
 )
 
-// rejoinTime is how long a session waits before it looks whether a relay runs again.
-const rejoinTime = time.Second
+// reconnectInterval is the pause before a session tries again to reach a relay.
+const reconnectInterval = time.Second
 
 func (a *app) pluginDev() *cobra.Command {
 	return &cobra.Command{
-		Use: "dev [FOLDER]", Short: "Work on a plugin: each save is live in the open tabs, and its calls are shown", Args: cobra.MaximumNArgs(1),
-		Long: "Builds the plugin, offers it, and builds it again after each change: the next call runs what was saved, while calls\n" +
-			"under way end on what they began with. A change that does not build leaves the tools as they were. A folder that\n" +
+		Use:  "dev [FOLDER]",
+		Args: cobra.MaximumNArgs(1), Short: "Work on a plugin: each save is live in the open tabs, and its calls are " +
+			"shown",
+		Long: "Builds the plugin, offers it, and builds it again after each change: the next call runs what was " +
+			"saved, while calls\n" +
+			"under way end on what they began with. A change that does not build leaves the tools as they were. A " +
+			"folder that\n" +
 			"was not added is offered only until this command ends.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
@@ -36,97 +44,104 @@ func (a *app) pluginDev() *cobra.Command {
 			if _, ok := join.Running(ctx, a.home); !ok {
 				return errNotRunning()
 			}
-			hurry(true)
-			d := &development{app: a, dir: dir}
+			tuneGC(true)
+			d := &devSession{app: a, dir: dir, names: make(chan string, 1), endApproval: func() {}}
 			return d.run(ctx)
 		},
 	}
 }
 
-// development is one session of working on a plugin.
-type development struct {
+// devSession is one run of `plugin dev`.
+type devSession struct {
 	*app
-	dir   string
-	last  *plugin.Plugin // what is offered; nil before the first good build
-	fresh bool           // the folder was added by this session
-	seat  string         // by which the relay knows this session once it was confirmed
-	alone bool           // nobody confirmed it
-	end   func()         // of the relay's letting last run; nil when it does not
+	dir     string
+	current *plugin.Plugin // what is offered; nil before the first good build
+	added   bool           // the folder was added by this session
+	names   chan string    // the last name of the plugin, for followCalls
+
+	token       string // by which the relay recognizes this session once it was confirmed
+	approved    bool   // builds run without a review
+	unconfirmed bool   // the person did not confirm that
+	endApproval func() // ends the relay's approval of the current build
 }
 
-func (d *development) run(ctx context.Context) error {
-	// Watching ends by itself when there is no such folder; following the calls ends with it.
-	ctx, unfollow := context.WithCancel(ctx)
-	defer unfollow()
-	names := make(chan string, 1)
+func (d *devSession) run(ctx context.Context) error {
+	// Watching ends by itself when the folder is gone; following the calls then has to end, too.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	var following sync.WaitGroup
-	following.Go(func() { d.followCalls(ctx, names) })
+	following.Go(func() { d.followCalls(ctx) })
 	err := plugin.Watch(ctx, d.dir, plugin.Options{}, func(b plugin.Built) {
 		d.noteBuild(d.dir, "", b.Err)
-		d.warn(b.Diagnostics)
-		if b.Err != nil {
-			d.notef("error: %v\n", b.Err)
-			if d.last != nil {
-				d.notef("The tools stay as they were.\n")
-			}
+		d.printWarnings(b.Diagnostics)
+		if b.Err == nil {
+			d.offer(ctx, b)
 			return
 		}
-		d.offer(ctx, b, names)
-	})
-	unfollow()
-	defer d.endVouching()
-	if d.last != nil && d.fresh {
-		name := d.last.Manifest.Name
-		if gone := plugin.Remove(d.home.Plugins(), name); gone != nil {
-			err = errors.Join(err, gone)
-		} else {
-			d.notef("%s is not offered any more. To keep it: tabrelay plugin add %s\n", name, d.dir)
-			// The person ended it: what is left to do does not end with them.
-			err = errors.Join(err, d.tellRelay(context.WithoutCancel(ctx), name))
+		d.notef("error: %v\n", b.Err)
+		if d.current != nil {
+			d.notef("The tools stay as they were.\n")
 		}
+	})
+	cancel()
+	defer d.endApproval()
+	if d.current != nil && d.added {
+		// ctx has ended, but the plugin still has to be removed.
+		err = errors.Join(err, d.removeAdded(context.WithoutCancel(ctx)))
 	}
 	following.Wait()
 	return err
 }
 
+// removeAdded stops offering a folder that this session added.
+func (d *devSession) removeAdded(ctx context.Context) error {
+	name := d.current.Manifest.Name
+	if err := plugin.Remove(d.home.Plugins(), name); err != nil {
+		return err
+	}
+	d.notef("%s is not offered any more. To keep it: tabrelay plugin add %s\n", name, d.dir)
+	return d.reloadPlugins(ctx, name)
+}
+
 // offer makes a build the one that the next call runs.
-func (d *development) offer(ctx context.Context, b plugin.Built, names chan string) {
-	if d.last != nil && d.last.Hash == b.Plugin.Hash {
+func (d *devSession) offer(ctx context.Context, b plugin.Built) {
+	if d.current != nil && d.current.Hash == b.Plugin.Hash {
 		d.notef("Nothing changed for the page.\n")
 		return
 	}
 	began := time.Now()
-	if d.last != nil && d.last.Manifest.Name != b.Plugin.Manifest.Name && d.fresh {
-		if err := plugin.Remove(d.home.Plugins(), d.last.Manifest.Name); err != nil {
+	m := b.Plugin.Manifest
+	if d.current != nil && d.current.Manifest.Name != m.Name && d.added {
+		if err := plugin.Remove(d.home.Plugins(), d.current.Manifest.Name); err != nil {
 			d.notef("problem: %v\n", err)
 		}
 	}
-	d.vouch(ctx, b.Plugin)
-	fresh, err := plugin.Enlist(d.home.Plugins(), b.Plugin)
+	d.approveBuild(ctx, b.Plugin)
+	added, err := plugin.Enlist(d.home.Plugins(), b.Plugin)
 	if err != nil {
 		d.notef("error: %v\n", err)
 		return
 	}
-	m := b.Plugin.Manifest
-	if err := d.tellRelay(ctx, m.Name); err != nil {
+	if err := d.reloadPlugins(ctx, m.Name); err != nil {
 		d.notef("problem: the relay did not take it: %v\n", err)
 	}
-	if d.end == nil {
+	if !d.approved {
 		d.noteReview(ctx, b.Plugin)
 	}
-	took := b.Took + time.Since(began)
-	if d.last == nil {
+	took := (b.Took + time.Since(began)).Round(time.Millisecond)
+	if d.current == nil {
 		pages := cmp.Or(strings.Join(m.URLPatterns, " "), "the pages you configure")
-		d.notef("%s: %s on %s, in %s. Each save is live; Ctrl-C ends.\n", m.Name, counted(len(m.Tools), "tool"), pages, took.Round(time.Millisecond))
+		d.notef("%s: %s on %s, in %s. Each save is live; Ctrl-C ends.\n", m.Name, plural(len(m.Tools), "tool"), pages,
+			took)
 	} else {
-		d.notef("%s: live in %s%s\n", m.Name, took.Round(time.Millisecond), indented(plugin.Compare(d.last, b.Plugin)))
+		d.notef("%s: live in %s%s\n", m.Name, took, indented(plugin.Compare(d.current, b.Plugin)))
 	}
-	d.last, d.fresh = b.Plugin, d.fresh || fresh
+	d.current, d.added = b.Plugin, d.added || added
 	select {
-	case <-names: // an older one that nobody took
+	case <-d.names: // an older one that was not read
 	default:
 	}
-	names <- m.Name
+	d.names <- m.Name
 }
 
 // indented puts each change on a line of its own.
@@ -139,52 +154,98 @@ func indented(changes []string) string {
 }
 
 // followCalls shows the calls of the plugin until ctx ends, in one relay after the other.
-func (d *development) followCalls(ctx context.Context, names chan string) {
+func (d *devSession) followCalls(ctx context.Context) {
 	var name string
 	select {
-	case name = <-names:
+	case name = <-d.names:
 	case <-ctx.Done():
 		return
 	}
-	for there := true; ctx.Err() == nil; {
-		switch err := d.calls(ctx, names, name); {
-		case ctx.Err() != nil:
-			return
-		case there:
+	for running := true; ctx.Err() == nil; {
+		err := d.printCalls(ctx, name)
+		if ctx.Err() == nil && running {
 			d.notef("problem: calls are not shown: %v\n", err)
 		}
-		if !pause.For(ctx, rejoinTime) {
+		if !pause.For(ctx, reconnectInterval) {
 			return
 		}
-		_, running := join.Running(ctx, d.home)
-		if there = running; running {
+		if _, running = join.Running(ctx, d.home); running {
 			d.notef("Calls are shown again.\n")
 		}
 	}
 }
 
-// calls shows those that one relay carries out.
-func (d *development) calls(ctx context.Context, names chan string, name string) error {
-	stream, err := d.stream(ctx, "/api/v1/calls")
-	if err != nil {
-		return err
-	}
-	defer stream.Close() // only read from
-	scanner := bufio.NewScanner(stream)
-	scanner.Buffer(nil, eventLine)
-	for scanner.Scan() {
-		text, ok := strings.CutPrefix(scanner.Text(), "data: ")
-		if !ok {
-			continue
-		}
+// printCalls shows the calls of the plugin until the relay ends.
+func (d *devSession) printCalls(ctx context.Context, name string) error {
+	err := d.stream(ctx, "/api/v1/calls", func(_, data string) error {
 		select {
-		case name = <-names: // it was renamed
+		case name = <-d.names: // it was renamed
 		default:
 		}
-		var e news
-		if json.Unmarshal([]byte(text), &e) == nil && e.Data["plugin"] == name {
+		var e eventEntry
+		if json.Unmarshal([]byte(data), &e) == nil && e.Data["plugin"] == name {
 			d.notef("%s  %s\n", e.Time.Local().Format("15:04:05.000"), e.Message)
 		}
+		return nil
+	})
+	return cmp.Or(err, fmt.Errorf("the relay ended"))
+}
+
+// approveBuild lets a build run without a review, because its author watches the session. A person confirms that once;
+// each later build of the session then counts as reviewed while it runs. Without that nothing is approved.
+func (d *devSession) approveBuild(ctx context.Context, p *plugin.Plugin) {
+	if d.unconfirmed {
+		return
 	}
-	return fmt.Errorf("the relay ended")
+	ctx, end := context.WithCancel(ctx)
+	begun := make(chan error, 1)
+	go d.holdApproval(ctx, p, begun)
+	if err := <-begun; err != nil {
+		d.unconfirmed = true // the person is not asked again at each save
+		if !errors.Is(err, errNoTerminal) {
+			d.notef("problem: builds do not run without a review: %v\n", err)
+		}
+		end()
+		return // the approval of an earlier build stays
+	}
+	endEarlier := d.endApproval
+	d.endApproval, d.approved = end, true
+	endEarlier() // only now, so that one of the builds is approved at any moment
+}
+
+// holdApproval keeps a request open for which the relay approves a build, until ctx ends, with one relay after the
+// other. begun receives the result of the first request.
+func (d *devSession) holdApproval(ctx context.Context, p *plugin.Plugin, begun chan<- error) {
+	path, decision := "/api/v1/reviews/"+url.PathEscape(p.Manifest.Name)+"/dev", relay.Decision{Hash: p.Hash}
+	for first := true; ctx.Err() == nil; first = false {
+		header := http.Header{"Accept": {"text/plain"}, relay.DevelopHeader: {d.token}}
+		res, err := d.sendConfirmed(ctx, http.MethodPost, path, decision, header, d.confirmHere)
+		if err == nil {
+			d.token = res.Header.Get(relay.DevelopHeader)
+		}
+		if first {
+			begun <- err
+		}
+		if err == nil {
+			if !first {
+				_ = d.reloadPlugins(ctx, "") // the new relay read the folder before this approval; its log has problems
+			}
+			_, _ = io.Copy(io.Discard, res.Body) // until either side ends it
+			_ = res.Body.Close()                 // only read from
+		} else if first {
+			return
+		}
+		pause.For(ctx, reconnectInterval)
+	}
+}
+
+// noteReview says so when the relay does not run a build because nobody reviewed it.
+func (a *app) noteReview(ctx context.Context, p *plugin.Plugin) {
+	s, err := a.sheet(ctx, p.Manifest.Name)
+	if err != nil || s.Hash != p.Hash || s.State != review.Waiting && s.State != review.Refused {
+		return // the relay, or the next build, reports other problems
+	}
+	a.notef("problem: nobody reviewed this build. %s\n", offNotice(s))
+	a.notef("Next: review it in the side panel, or in a terminal: tabrelay plugin review %s; "+
+		"or run plugin dev in a terminal, which lets each save run\n", p.Manifest.Name)
 }

@@ -21,11 +21,14 @@ import (
 )
 
 func (a *app) pluginReview() *cobra.Command {
-	var asJSON, yes, refuse bool
+	var yes, refuse bool
 	cmd := &cobra.Command{
-		Use: "review [NAME]", Short: "Show what a plugin may do and what changed in it, and let it run", Args: cobra.MaximumNArgs(1),
-		Long: "A plugin that is new or has changed is off until you reviewed its content, here or in the side panel. Without NAME,\n" +
-			"lists what waits. With NAME, shows what the plugin asks for, what changed since your last review, and its files,\n" +
+		Use: "review [NAME]", Short: "Show what a plugin may do and what changed in it, and let it run",
+		Args: cobra.MaximumNArgs(1),
+		Long: "A plugin that is new or has changed is off until you reviewed its content, here or in the side panel. " +
+			"Without NAME,\n" +
+			"lists what waits. With NAME, shows what the plugin asks for, what changed since your last review, and " +
+			"its files,\n" +
 			"through $PAGER on a terminal; then asks whether it may run. Only a person can say yes: in the side\n" +
 			"panel when it is open, else at the terminal itself.",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -35,16 +38,16 @@ func (a *app) pluginReview() *cobra.Command {
 			case (yes || refuse) && len(args) == 0:
 				return usage("name the plugin to decide about")
 			case len(args) == 0:
-				return a.listReviews(cmd.Context(), asJSON)
+				return a.listReviews(cmd.Context())
 			}
 			s, err := a.sheet(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			if asJSON {
+			if a.json {
 				err = a.printJSON(s)
 			} else {
-				err = a.paged(sheetText(s, true))
+				err = a.page(sheetText(s, true))
 			}
 			switch {
 			case err != nil:
@@ -53,19 +56,20 @@ func (a *app) pluginReview() *cobra.Command {
 				return a.decide(cmd.Context(), s, "refuse")
 			case yes:
 				return a.decide(cmd.Context(), s, "accept")
-			case asJSON:
+			case a.json:
 				return nil
 			}
 			return a.askReview(cmd.Context(), s)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, and ask nothing")
-	cmd.Flags().BoolVar(&yes, "yes", false, "accept it; you confirm that in the side panel or at the terminal all the same")
+	cmd.Flags().BoolVar(&a.json, "json", false, "print JSON, and ask nothing")
+	cmd.Flags().BoolVar(&yes, "yes", false, "accept it; you confirm that in the side panel or at the terminal all "+
+		"the same")
 	cmd.Flags().BoolVar(&refuse, "refuse", false, "refuse it, or take back that it was accepted")
 	return cmd
 }
 
-func (a *app) listReviews(ctx context.Context, asJSON bool) error {
+func (a *app) listReviews(ctx context.Context) error {
 	var answer struct {
 		Reviews  []catalog.ReviewStatus `json:"reviews"`
 		Required bool                   `json:"required"`
@@ -73,7 +77,7 @@ func (a *app) listReviews(ctx context.Context, asJSON bool) error {
 	if err := a.get(ctx, "/api/v1/reviews", &answer); err != nil {
 		return err
 	}
-	if asJSON {
+	if a.json {
 		return a.printJSON(answer)
 	}
 	if !answer.Required {
@@ -103,10 +107,12 @@ func (a *app) sheet(ctx context.Context, name string) (s review.Sheet, err error
 	return s, a.get(ctx, "/api/v1/reviews/"+url.PathEscape(name), &s)
 }
 
-// decide sends what the person decided about what they saw.
+// decide sends the decision of the person about the content they saw.
 func (a *app) decide(ctx context.Context, s review.Sheet, verdict string) error {
 	var now catalog.ReviewStatus
-	if err := a.post(ctx, "/api/v1/reviews/"+url.PathEscape(s.Plugin), relay.Decision{Hash: s.Hash, Verdict: verdict}, &now); err != nil {
+	err := a.post(ctx, "/api/v1/reviews/"+url.PathEscape(s.Plugin), relay.Decision{Hash: s.Hash, Verdict: verdict},
+		&now)
+	if err != nil {
 		return err
 	}
 	switch {
@@ -122,7 +128,7 @@ func (a *app) decide(ctx context.Context, s review.Sheet, verdict string) error 
 	return nil
 }
 
-// askReview asks whether a plugin may run, as far as there is something to ask and somebody to answer.
+// askReview asks whether a plugin may run, unless that is decided or there is no terminal.
 func (a *app) askReview(ctx context.Context, s review.Sheet) error {
 	switch s.State {
 	case review.Spared, review.Accepted:
@@ -131,18 +137,19 @@ func (a *app) askReview(ctx context.Context, s review.Sheet) error {
 		a.notef("It runs while plugin dev does.\n")
 	}
 	if !hasTerminal() {
-		a.notef("%s\n%s\n", offUntil(s), "Only a person can let it run: in the side panel, or in a terminal: tabrelay plugin review "+s.Plugin)
+		a.notef("%s\nOnly a person can let it run: in the side panel, or in a terminal: tabrelay plugin review %s\n",
+			offNotice(s), s.Plugin)
 		return nil
 	}
-	if err := a.decide(ctx, s, "accept"); !errors.Is(err, errUnconfirmed) {
+	if err := a.decide(ctx, s, "accept"); !errors.Is(err, errNotConfirmed) {
 		return err
 	}
-	a.notef("%s tabrelay plugin review %s shows it again; --refuse refuses it.\n", offUntil(s), s.Plugin)
+	a.notef("%s tabrelay plugin review %s shows it again; --refuse refuses it.\n", offNotice(s), s.Plugin)
 	return nil
 }
 
-// offUntil says what becomes of a plugin that was not accepted.
-func offUntil(s review.Sheet) string {
+// offNotice says which content of a plugin that was not accepted runs.
+func offNotice(s review.Sheet) string {
 	switch {
 	case s.Serving != "":
 		return s.Plugin + " as it is now is off; what you reviewed before goes on."
@@ -152,7 +159,7 @@ func offUntil(s review.Sheet) string {
 	return s.Plugin + " is off until you review it."
 }
 
-// reviewAdded shows the person what was just added or changed, and asks at once whether it may run.
+// reviewAdded shows what was just added or changed, and asks whether it may run.
 func (a *app) reviewAdded(ctx context.Context, name string) error {
 	if _, ok := join.Running(ctx, a.home); !ok {
 		if c, err := config.Load(a.home); err == nil && c.Review.Required {
@@ -170,8 +177,8 @@ func (a *app) reviewAdded(ctx context.Context, name string) error {
 	return a.askReview(ctx, s)
 }
 
-// paged shows text, through the person's pager if they have one and look.
-func (a *app) paged(text string) error {
+// page shows text, through $PAGER on a terminal.
+func (a *app) page(text string) error {
 	pager := strings.Fields(os.Getenv("PAGER"))
 	out, ok := a.out.(*os.File)
 	if len(pager) == 0 || !ok || !isTerminal(out) || !a.interactive() {
@@ -187,7 +194,7 @@ func (a *app) paged(text string) error {
 	return nil
 }
 
-// sheetText is what a person reads of a plugin; whole also has its files.
+// sheetText is the review sheet as text; whole includes the files.
 func sheetText(s review.Sheet, whole bool) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -221,12 +228,14 @@ func sheetText(s review.Sheet, whole bool) string {
 		line("\nIts files: tabrelay plugin review %s", s.Plugin)
 		return b.String()
 	}
-	files(&b, s)
+	writeFiles(&b, s)
 	return b.String()
 }
 
-func files(b *strings.Builder, s review.Sheet) {
-	b.WriteString("\nWhat runs is in dist/, written out for reading. Other files are those of the folder: nothing makes sure that they\nare what dist/ was built from.\n")
+func writeFiles(b *strings.Builder, s review.Sheet) {
+	b.WriteString("\nWhat runs is in dist/, written out for reading. Other files are those of the folder: nothing " +
+		"makes sure that they\n" +
+		"are what dist/ was built from.\n")
 	if s.Partly {
 		b.WriteString("The folder has more files than are shown.\n")
 	}

@@ -8,23 +8,26 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"tabrelay/relay"
+	"tabrelay/relay/browser"
 	"tabrelay/relay/config"
 	"tabrelay/relay/join"
 	"tabrelay/relay/logfile"
 )
+
+// stopTimeout is how long a relay may take to end: the calls in flight are finished first.
+const stopTimeout = 10 * time.Second
 
 func (a *app) serve() *cobra.Command {
 	var background, detached bool
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the relay in the foreground",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case background:
@@ -32,16 +35,17 @@ func (a *app) serve() *cobra.Command {
 			case detached:
 				return a.serveDetached(cmd.Context())
 			}
-			return a.serveHere(cmd.Context(), a.readable(a.err))
+			return a.serveForeground(cmd.Context())
 		},
 	}
-	cmd.Flags().BoolVar(&background, "background", false, "start the relay in the background and return when it answers")
+	cmd.Flags().BoolVar(&background, "background", false, "start the relay in the background and return when it "+
+		"answers")
 	cmd.Flags().BoolVar(&detached, "detached", false, "be the relay in the background")
 	_ = cmd.Flags().MarkHidden("detached") // fails only for a flag that does not exist
 	return cmd
 }
 
-// starter starts relays with this very binary.
+// starter starts relays with this executable.
 func (a *app) starter() (join.Starter, error) {
 	if err := a.home.Create(); err != nil {
 		return join.Starter{}, err
@@ -50,8 +54,8 @@ func (a *app) starter() (join.Starter, error) {
 	return join.Starter{Executable: executable, Home: a.home}, err
 }
 
-// startInBackground is the process between a proxy and its relay: it ends at once, so that the relay is nobody's
-// child.
+// startInBackground runs in the process between a proxy and its relay, which ends at once, so that the relay is no
+// child of the proxy.
 func (a *app) startInBackground(ctx context.Context) error {
 	starter, err := a.starter()
 	if err != nil {
@@ -61,38 +65,42 @@ func (a *app) startInBackground(ctx context.Context) error {
 	return err
 }
 
-// serveHere is the relay in this process.
-func (a *app) serveHere(ctx context.Context, watchers ...io.Writer) error {
-	r, log, err := a.open(ctx, watchers...)
+// serveForeground runs the relay in this process and prints its log.
+func (a *app) serveForeground(ctx context.Context) error {
+	out := a.err
+	if a.hasViewer() {
+		out = zerolog.ConsoleWriter{Out: a.err, NoColor: true, TimeFormat: "15:04:05"}
+	}
+	r, log, err := a.openRelay(ctx, out)
 	if err != nil {
 		return err
 	}
 	return errors.Join(r.Run(ctx), log.Close())
 }
 
-// serveDetached is the relay that another process waits for. stderr is a pipe to it: until the relay answers, what
-// is written there is why it cannot; then its state, in one line; then nobody reads any more.
+// serveDetached is the relay that another process waits for. stderr is a pipe to it: it carries the state of the relay
+// as one line, or the error why it cannot run. Afterwards nobody reads the pipe.
 func (a *app) serveDetached(ctx context.Context) error {
 	signal.Ignore(syscall.SIGPIPE)
-	r, log, err := a.open(ctx)
+	r, log, err := a.openRelay(ctx)
 	var running *join.RunningError
 	if errors.As(err, &running) {
-		return json.NewEncoder(a.err).Encode(running.State) // as good as one of our own
+		return json.NewEncoder(a.err).Encode(running.State) // that relay serves as well
 	}
 	if err != nil {
 		return err
 	}
 	r.Ready = func(state join.State) {
 		if err := json.NewEncoder(a.err).Encode(state); err != nil {
-			log.Debug().Err(err).Msg("whoever started the relay does not wait for it")
+			log.Debug().Err(err).Msg("the process that started the relay does not wait for it")
 		}
 		a.err = io.Discard
 	}
 	return errors.Join(r.Run(ctx), log.Close())
 }
 
-// open reads the configuration and makes a relay that answers.
-func (a *app) open(ctx context.Context, watchers ...io.Writer) (*relay.Relay, *logfile.Log, error) {
+// openRelay reads the configuration and makes a relay that answers.
+func (a *app) openRelay(ctx context.Context, copies ...io.Writer) (*relay.Relay, *logfile.Log, error) {
 	if err := a.home.Create(); err != nil {
 		return nil, nil, err
 	}
@@ -100,7 +108,7 @@ func (a *app) open(ctx context.Context, watchers ...io.Writer) (*relay.Relay, *l
 	if err != nil {
 		return nil, nil, err
 	}
-	log, err := logfile.Open(a.home.Log(), cfg.Logging.Level, watchers...)
+	log, err := logfile.Open(a.home.Log(), cfg.Logging.Level, copies...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -119,10 +127,50 @@ func (a *app) open(ctx context.Context, watchers ...io.Writer) (*relay.Relay, *l
 	return r, log, nil
 }
 
-// readable writes log lines for a person when one watches.
-func (a *app) readable(w io.Writer) io.Writer {
-	if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		return zerolog.ConsoleWriter{Out: w, NoColor: true, TimeFormat: "15:04:05"}
+func (a *app) down() *cobra.Command {
+	return &cobra.Command{
+		Use: "down", Short: "Stop the relay, and the browser that tabrelay started",
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.stopAll(cmd.Context()) },
 	}
-	return w
+}
+
+// stopAll ends the relay and the managed browser. That one of them does not run is no failure.
+func (a *app) stopAll(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
+	defer cancel()
+	var browserErr error
+	if m, ok := browser.Running(a.home.Browser()); ok {
+		browserErr = m.Stop(ctx)
+		a.notef("The browser is closed.\n")
+	}
+	state, ok := join.Running(ctx, a.home)
+	if !ok {
+		a.notef("The relay is not running.\n")
+		return browserErr
+	}
+	if err := a.stopRelay(ctx, state); err != nil {
+		return errors.Join(err, browserErr)
+	}
+	a.notef("The relay is stopped.\n")
+	return browserErr
+}
+
+// stopRelay asks the relay to end, and waits until the instance lock is free.
+func (a *app) stopRelay(ctx context.Context, state join.State) error {
+	var answer struct{}
+	if err := a.post(ctx, "/api/v1/stop", nil, &answer); err != nil && !relayGone(err) {
+		a.notef("The relay does not answer (%v); it gets a signal.\n", err)
+		process, err := os.FindProcess(state.PID)
+		if err == nil {
+			err = process.Signal(syscall.SIGTERM)
+		}
+		if err != nil {
+			return failed("the relay with process id %d cannot be stopped: %w", state.PID, err)
+		}
+	}
+	if !join.AwaitLockFree(ctx, a.home) {
+		return failed("the relay with process id %d did not end within %s", state.PID, stopTimeout).
+			hinting("end the process, then run: tabrelay down")
+	}
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tabrelay/relay/autostart"
+	"tabrelay/relay/connect"
 	"tabrelay/relay/join"
 	"tabrelay/relay/pause"
 )
@@ -17,28 +18,30 @@ func (a *app) service() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "service",
 		Short: "Have the system start the relay when you log in (systemd, launchd)",
-		Long:  "Have the system start the relay when you log in, and again when it fails: a user unit of systemd, or an agent of launchd.\nNothing needs it: every connected client starts the relay when there is none.",
+		Long: "Have the system start the relay when you log in, and again when it fails: a user unit of systemd, or " +
+			"an agent of launchd.\n" +
+			"Nothing needs it: every connected client starts the relay when there is none.",
 	}
 	var print bool
 	install := &cobra.Command{
-		Use: "install", Short: "Start the relay now and at every login", Args: cobra.NoArgs,
+		Use: "install", Short: "Start the relay now and at every login",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.installService(cmd.Context(), print) },
 	}
 	install.Flags().BoolVar(&print, "print", false, "print the file instead of writing it")
 	cmd.AddCommand(install,
 		&cobra.Command{
-			Use: "uninstall", Short: "Stop the relay, and start it at login no more", Args: cobra.NoArgs,
+			Use: "uninstall", Short: "Stop the relay, and start it at login no more",
 			RunE: func(cmd *cobra.Command, _ []string) error { return a.uninstallService(cmd.Context()) },
 		},
 		&cobra.Command{
-			Use: "status", Short: "Show whether the system starts the relay", Args: cobra.NoArgs,
+			Use: "status", Short: "Show whether the system starts the relay",
 			RunE: func(cmd *cobra.Command, _ []string) error { return a.serviceStatus(cmd.Context()) },
 		})
 	return cmd
 }
 
-// system is what starts programs here, and what it is to start.
-func (a *app) system() (s autostart.System, p autostart.Program, err error) {
+// autostart is the system that starts programs at login, and the program that it is to start.
+func (a *app) autostart() (s autostart.System, p autostart.Program, err error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return s, p, err
@@ -55,7 +58,7 @@ func (a *app) system() (s autostart.System, p autostart.Program, err error) {
 }
 
 func (a *app) installService(ctx context.Context, print bool) error {
-	s, p, err := a.system()
+	s, p, err := a.autostart()
 	if err != nil {
 		return err
 	}
@@ -64,7 +67,7 @@ func (a *app) installService(ctx context.Context, print bool) error {
 		a.printf("%s", s.Text(p))
 		return nil
 	}
-	if state, ok := join.Running(ctx, a.home); ok { // the system is to own the one that runs
+	if state, ok := join.Running(ctx, a.home); ok { // the system has to start it
 		if err := a.stopRelay(ctx, state); err != nil {
 			return err
 		}
@@ -93,7 +96,7 @@ func (a *app) awaitService(ctx context.Context, s autostart.System) error {
 }
 
 func (a *app) uninstallService(ctx context.Context) error {
-	s, _, err := a.system()
+	s, _, err := a.autostart()
 	if err != nil {
 		return err
 	}
@@ -110,7 +113,7 @@ func (a *app) uninstallService(ctx context.Context) error {
 }
 
 func (a *app) serviceStatus(ctx context.Context) error {
-	s, _, err := a.system()
+	s, _, err := a.autostart()
 	if err != nil {
 		return err
 	}
@@ -119,5 +122,48 @@ func (a *app) serviceStatus(ctx context.Context) error {
 		return nil
 	}
 	a.printf("installed  %s\n%s    %s\n", s.File, s.Name, s.Status(ctx))
+	return nil
+}
+
+func (a *app) uninstall() *cobra.Command {
+	var keep bool
+	cmd := &cobra.Command{
+		Use: "uninstall", Short: "Stop, disconnect every client, and remove the home folder",
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.uninstallAll(cmd.Context(), keep) },
+	}
+	cmd.Flags().BoolVar(&keep, "keep-data", false, "leave the home folder")
+	return cmd
+}
+
+func (a *app) uninstallAll(ctx context.Context, keep bool) error {
+	if s, _, err := a.autostart(); err == nil && s.Installed() { // first, because it would start the relay again
+		if err := a.uninstallService(ctx); err != nil {
+			a.notef("%s: %v\n", s.Name, err)
+		}
+	}
+	if err := a.stopAll(ctx); err != nil {
+		return err
+	}
+	env, err := connect.Here()
+	if err != nil {
+		return err
+	}
+	for _, client := range connect.Clients {
+		change, err := client.Disconnect(env)
+		switch {
+		case err != nil:
+			a.notef("%s: %v\n", client.Title, err)
+		case change.Changed:
+			a.notef("%s is disconnected: %s\n", client.Title, change.File)
+		}
+	}
+	if !keep {
+		if err := os.RemoveAll(string(a.home)); err != nil {
+			return failed("cannot remove %s: %w", a.home, err)
+		}
+		a.notef("%s is removed.\n", a.home)
+	}
+	a.notef("Next: open chrome://extensions and press “Remove” on the card of tabrelay; then delete the program " +
+		"itself.\n")
 	return nil
 }

@@ -19,43 +19,43 @@ import (
 const tabsPath = "/api/v1/tabs"
 
 func (a *app) tabs() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "tabs", Short: "List the open tabs, and which agent works in them", Args: cobra.NoArgs,
-		Long: "List the tabs of web pages in the connected browser profiles, and which agent works in them. A tab belongs to the agent\nthat changed something there, until that agent leaves, was idle for an hour, or the tab is released.",
+	cmd := a.withJSON(&cobra.Command{
+		Use: "tabs", Short: "List the open tabs, and which agent works in them",
+		Long: "List the tabs of web pages in the connected browser profiles, and which agent works in them. A tab " +
+			"belongs to the agent\n" +
+			"that changed something there, until that agent leaves, was idle for an hour, or the tab is released.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var answer relay.Tabs
-			if err := a.get(cmd.Context(), tabsPath, &answer); err != nil {
+			var open relay.Tabs
+			if err := a.get(cmd.Context(), tabsPath, &open); err != nil {
 				return err
 			}
-			if asJSON {
-				return a.printJSON(answer)
+			if a.json {
+				return a.printJSON(open)
 			}
-			if len(answer.Tabs) == 0 {
+			if len(open.Tabs) == 0 {
 				a.notef("No tab with a web page is open in a connected browser.\n")
 				return nil
 			}
-			return a.table(tabRows(answer.Tabs)...)
+			return a.table(tabRows(open.Tabs)...)
 		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	})
 	cmd.AddCommand(a.releaseTab())
 	return cmd
 }
 
 func tabRows(tabs []relay.TabStatus) [][]string {
 	rows := [][]string{{"TAB", "PROFILE", "OWNER", "SINCE", "TITLE", "SITE"}}
-	labels := map[string]string{} // to the id of the first profile called so
-	doubled := map[string]bool{}
+	ids := map[string]string{} // of the profiles, by label
+	ambiguous := map[string]bool{}
 	for _, t := range tabs {
-		if id, ok := labels[t.Profile]; ok && id != t.ProfileID {
-			doubled[t.Profile] = true
+		if id, ok := ids[t.Profile]; ok && id != t.ProfileID {
+			ambiguous[t.Profile] = true
 		}
-		labels[t.Profile] = t.ProfileID
+		ids[t.Profile] = t.ProfileID
 	}
 	for _, t := range tabs {
 		profile, owner, since := t.Profile, "", ""
-		if doubled[t.Profile] {
+		if ambiguous[t.Profile] {
 			profile += " (" + t.ProfileID + ")"
 		}
 		if t.Owner != nil {
@@ -64,12 +64,13 @@ func tabRows(tabs []relay.TabStatus) [][]string {
 		if t.Acting {
 			owner = cmp.Or(owner, "-") + " (working)"
 		}
-		rows = append(rows, []string{strconv.Itoa(t.TabID), profile, owner, since, clip.Runes(t.Title, 40), originText(t.URL)})
+		rows = append(rows, []string{strconv.Itoa(t.TabID), profile, owner, since, clip.Runes(t.Title, 40),
+			originText(t.URL)})
 	}
 	return rows
 }
 
-// originText is an address without what a person would not read in a list.
+// originText shortens an address to its origin.
 func originText(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -82,17 +83,18 @@ func (a *app) releaseTab() *cobra.Command {
 	var profile string
 	cmd := &cobra.Command{
 		Use: "release ID", Short: "Take a tab away from the agent that works in it", Args: cobra.ExactArgs(1),
-		Long: "Take a tab away from the agent that works in it, so that another one can. A call that runs there goes on to its end.",
+		Long: "Take a tab away from the agent that works in it, so that another one can. A call that runs there goes " +
+			"on to its end.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := strconv.Atoi(args[0])
 			if err != nil {
 				return usage("%q is not the id of a tab", args[0]).hinting("tabrelay tabs lists them")
 			}
-			var answer relay.Tabs
-			if err := a.get(cmd.Context(), tabsPath, &answer); err != nil {
+			var open relay.Tabs
+			if err := a.get(cmd.Context(), tabsPath, &open); err != nil {
 				return err
 			}
-			profileID, err := tabOf(answer.Tabs, id, profile)
+			profileID, err := profileOfTab(open.Tabs, id, profile)
 			if err != nil {
 				return err
 			}
@@ -105,19 +107,21 @@ func (a *app) releaseTab() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&profile, "profile", "", "name or id of the browser profile, where several have a tab with that id")
+	cmd.Flags().StringVar(&profile, "profile", "",
+		"name or id of the browser profile, where several have a tab with that id")
 	return cmd
 }
 
-// tabOf finds the profile of a tab.
-func tabOf(tabs []relay.TabStatus, id int, profile string) (profileID string, err error) {
+// profileOfTab is the id of the profile in which a tab is; of several, the one in which an agent works in it.
+func profileOfTab(tabs []relay.TabStatus, id int, profile string) (profileID string, err error) {
 	var found []relay.TabStatus
 	for _, t := range tabs {
 		if t.TabID == id && (profile == "" || profile == t.Profile || profile == t.ProfileID) {
 			found = append(found, t)
 		}
 	}
-	if owned := slices.DeleteFunc(slices.Clone(found), func(t relay.TabStatus) bool { return t.Owner == nil }); len(owned) > 0 {
+	unowned := func(t relay.TabStatus) bool { return t.Owner == nil }
+	if owned := slices.DeleteFunc(slices.Clone(found), unowned); len(owned) > 0 {
 		found = owned
 	}
 	switch len(found) {
@@ -130,5 +134,76 @@ func tabOf(tabs []relay.TabStatus, id int, profile string) (profileID string, er
 	for i, t := range found {
 		ids[i] = t.ProfileID + " (" + t.Profile + ")"
 	}
-	return "", usage("several browser profiles have a tab %d", id).hinting("pass one of them: --profile " + strings.Join(ids, ", --profile "))
+	return "", usage("several browser profiles have a tab %d", id).
+		hinting("pass one of them: --profile " + strings.Join(ids, ", --profile "))
+}
+
+// profileEntry is one browser profile, as `tabrelay profiles --json` prints it.
+type profileEntry struct {
+	ID        string    `json:"id"`
+	Label     string    `json:"label"`
+	Connected bool      `json:"connected"`
+	Seen      time.Time `json:"seen"` // when it was connected last
+	Tabs      int       `json:"tabs"`
+	Owned     int       `json:"owned"` // of these tabs, those that an agent works in
+}
+
+func (a *app) profiles() *cobra.Command {
+	return a.withJSON(&cobra.Command{
+		Use: "profiles", Short: "List the browser profiles, the last one connected first",
+		Long: "List the browser profiles that have connected, the last one first. A person names theirs in " +
+			"tabrelay's side panel; agents\n" +
+			"pass the name, or the id where two have the same, as the argument profile.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			known, err := relay.KnownProfiles(a.home)
+			if err != nil {
+				return failed("the list of profiles cannot be read: %w", err).
+					hinting("move profiles.json in " + string(a.home) + " away; it is made anew")
+			}
+			s, err := a.relayStatus(cmd.Context())
+			if err != nil {
+				return err
+			}
+			list := profileEntries(known, s)
+			if a.json {
+				return a.printJSON(map[string]any{"profiles": list})
+			}
+			if len(list) == 0 {
+				a.notef("No browser profile has connected yet. tabrelay up brings one.\n")
+				return nil
+			}
+			rows := [][]string{{"NAME", "ID", "CONNECTED", "TABS", "OWNED"}}
+			for _, p := range list {
+				seen := "now"
+				if !p.Connected {
+					seen = p.Seen.Local().Format(time.DateTime)
+				}
+				rows = append(rows, []string{p.Label, p.ID, seen, strconv.Itoa(p.Tabs), strconv.Itoa(p.Owned)})
+			}
+			return a.table(rows...)
+		},
+	})
+}
+
+// profileEntries joins the known profiles with what is connected now.
+func profileEntries(known []relay.Profile, s relay.Status) []profileEntry {
+	list := []profileEntry{}
+	for _, k := range known {
+		p := profileEntry{ID: k.ID, Label: k.Label, Seen: k.Seen}
+		for _, b := range s.Browsers {
+			if b.ProfileID == p.ID && b.Connected {
+				p.Label, p.Connected, p.Seen = b.Label, true, time.Now().UTC().Truncate(time.Second)
+			}
+		}
+		for _, t := range s.Tabs {
+			if t.ProfileID == p.ID {
+				p.Tabs++
+				if t.Owner != nil {
+					p.Owned++
+				}
+			}
+		}
+		list = append(list, p)
+	}
+	return list
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,17 +11,20 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"tabrelay/relay"
 	"tabrelay/relay/config"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/join"
 	"tabrelay/relay/plugin"
+	"tabrelay/relay/policy"
 )
 
 // The rules are:
 //
-//   - stdout is for what was asked for, and nothing else: it can be piped. `tabrelay mcp` writes MCP there.
+//   - stdout is for the result, and nothing else: it can be piped. `tabrelay mcp` writes MCP there.
 //   - stderr is for everything a person watches: progress, questions, `error: …` and `hint: …`.
 //   - A failure says what failed and why; the next step goes into a hint.
 //   - --json prints one JSON document; its members are only ever added to.
@@ -37,6 +42,13 @@ const (
 type terminal struct {
 	in       io.Reader
 	out, err io.Writer
+	json     bool // --json was given
+}
+
+// withJSON adds --json to a command.
+func (t *terminal) withJSON(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().BoolVar(&t.json, "json", false, "print JSON")
+	return cmd
 }
 
 // interactive reports whether a person can answer.
@@ -47,15 +59,14 @@ func (t *terminal) interactive() bool {
 
 func isTerminal(file *os.File) bool { return term.IsTerminal(int(file.Fd())) }
 
-// watched reports whether a person sees what is written to stderr.
-func (t *terminal) watched() bool {
+// hasViewer reports whether a person sees what is written to stderr.
+func (t *terminal) hasViewer() bool {
 	file, ok := t.err.(*os.File)
 	return ok && isTerminal(file)
 }
 
-// fit breaks the lines of a text that are longer than the terminal is wide to which it is written, if it is one. The rest
-// of a line stands as deep as its beginning, behind a mark: no words of others come to stand where the relay's begin.
-func fit(w io.Writer, text string) string {
+// wrapToTerminal wraps a text to the width of the terminal that w is, if it is one.
+func wrapToTerminal(w io.Writer, text string) string {
 	file, ok := w.(*os.File)
 	if !ok {
 		return text
@@ -64,11 +75,12 @@ func fit(w io.Writer, text string) string {
 	if err != nil || width <= 0 {
 		return text
 	}
-	return broken(text, width)
+	return wrapLines(text, width)
 }
 
-// broken is a text in lines of no more than width columns.
-func broken(text string, width int) string {
+// wrapLines breaks lines that are longer than width columns. The rest of a line has the indent of its beginning and a
+// mark, so that text of a page cannot look like a line of the relay's own.
+func wrapLines(text string, width int) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		indent := min(len(line)-len(strings.TrimLeft(line, " ")), width/2)
@@ -81,7 +93,7 @@ func broken(text string, width int) string {
 			case r == '\t':
 				columns = 8 // at most
 			case r >= 0x1100:
-				columns = 2 // at most: from here on there are wide ones
+				columns = 2 // at most: wide characters begin here
 			}
 			if at > 0 && at+columns > width {
 				b.WriteString("\n" + strings.Repeat(" ", indent) + "↳ ")
@@ -121,6 +133,14 @@ func (t *terminal) table(rows ...[]string) error {
 	return w.Flush()
 }
 
+// plural is a number with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 // failure is an error with an exit code and a next step.
 type failure struct {
 	error
@@ -149,15 +169,20 @@ func failed(format string, args ...any) *failure {
 	return &failure{error: fmt.Errorf(format, args...), exit: exitFailed}
 }
 
-// report writes an error and returns the exit code.
+// Failures whose message was printed already.
+var (
+	errSilent      = errors.New("failed")
+	errSilentUsage = errors.New("wrong configuration") // exit code 2
+)
+
+// report prints an error and returns the exit code.
 func (t *terminal) report(err error) int {
-	if err == nil {
+	switch {
+	case err == nil:
 		return exitDone
-	}
-	if errors.Is(err, errSilent) {
+	case errors.Is(err, errSilent):
 		return exitFailed
-	}
-	if errors.Is(err, errSilentUsage) {
+	case errors.Is(err, errSilentUsage):
 		return exitUsage
 	}
 	exit := exitFailed
@@ -165,7 +190,7 @@ func (t *terminal) report(err error) int {
 	if errors.As(err, &f) {
 		exit = f.exit
 	}
-	if unusable(err) {
+	if isConfigError(err) {
 		exit = exitUsage
 	}
 	message, hint := explain(err)
@@ -180,14 +205,15 @@ func (t *terminal) report(err error) int {
 	return exit
 }
 
-// unusable reports whether a configuration, or a file of the home folder, has to be repaired first: here, or in the
-// relay that was started. A process whose own output is bad ends in the same way.
-func unusable(err error) bool {
+// isConfigError reports whether a configuration, or a file of the home folder, has to be repaired first: here, or in
+// the relay that was started. A process whose own output is invalid has the same exit code.
+func isConfigError(err error) bool {
 	var wrong *config.Error
 	var file *config.FileError
 	var list *plugin.ListError
 	var start *join.StartError
-	return errors.As(err, &wrong) || errors.As(err, &file) || errors.As(err, &list) || errors.As(err, &start) && start.Exit == exitUsage || errors.Is(err, join.ErrInvalidOutput)
+	return errors.As(err, &wrong) || errors.As(err, &file) || errors.As(err, &list) ||
+		errors.As(err, &start) && start.Exit == exitUsage || errors.Is(err, join.ErrInvalidOutput)
 }
 
 // explain is what failed, and the next step if one is known.
@@ -204,4 +230,98 @@ func explain(err error) (message, hint string) {
 		return err.Error(), hinted.Hint()
 	}
 	return err.Error(), ""
+}
+
+// Whatever lets agents do more is confirmed by a person: in tabrelay's side panel when one is open, else at the
+// terminal that controls this process. stdin does not count: a program can redirect it.
+var (
+	errNotConfirmed = errors.New("nothing was changed: it was not confirmed")
+	errNoTerminal   = errors.New("nothing was changed: this lets agents do more")
+)
+
+// unconfirmed is the relay's refusal of a change that a person has to confirm first.
+type unconfirmed struct{ relay.Unconfirmed }
+
+func (u *unconfirmed) Error() string { return u.Unconfirmed.Error.Message }
+
+// Hint is the next step.
+func (u *unconfirmed) Hint() string { return u.Unconfirmed.Error.Hint }
+
+// controllingTerminal is the terminal that controls this process, for questions that only a person may answer.
+type controllingTerminal struct{ in, out *os.File }
+
+// openControlling opens it. An error means that there is none.
+func openControlling() (*controllingTerminal, error) {
+	in, out, err := openConsole()
+	if err != nil {
+		return nil, err
+	}
+	c := &controllingTerminal{in, out}
+	if !isTerminal(in) {
+		c.close()
+		return nil, fmt.Errorf("%s is no terminal", in.Name())
+	}
+	return c, nil
+}
+
+func (c *controllingTerminal) close() {
+	_ = c.in.Close() // only read from
+	if c.out != c.in {
+		_ = c.out.Close() // a terminal does not buffer
+	}
+}
+
+// hasTerminal reports whether a person could confirm something here.
+func hasTerminal() bool {
+	c, err := openControlling()
+	if err != nil {
+		return false
+	}
+	c.close()
+	return true
+}
+
+// printf shows something to the person, whatever stdout and stderr are.
+func (c *controllingTerminal) printf(format string, args ...any) { fmt.Fprintf(c.out, format, args...) }
+
+// readLine waits for a line that the person types. At the end of input, or when ctx ends, it is empty.
+func (c *controllingTerminal) readLine(ctx context.Context) string {
+	typed := make(chan string, 1)
+	go func() { // until the process ends: a read of a terminal cannot be cancelled
+		line, _ := bufio.NewReader(c.in).ReadString('\n') // an error leaves the line empty
+		typed <- strings.TrimSpace(line)
+	}()
+	select {
+	case line := <-typed:
+		return line
+	case <-ctx.Done():
+		return ""
+	}
+}
+
+// confirmHere lets the person confirm a change at the controlling terminal. nil: they did.
+func (a *app) confirmHere(ctx context.Context, c *policy.Change) error {
+	if c == nil {
+		return nil
+	}
+	t, err := openControlling()
+	if err != nil {
+		next := "open tabrelay's side panel and run it again"
+		if c.Beside {
+			next = "answer in tabrelay's side panel"
+		}
+		if c.Command != "" {
+			next += ", or run in a terminal of your own: " + c.Command
+		} else {
+			next += ", or run it in a terminal of your own"
+		}
+		return failed("%w (%s), and there is no terminal to confirm it at", errNoTerminal, fault.Sanitize(c.String())).
+			hinting(next)
+	}
+	defer t.close()
+	t.printf("%s\nType %s to allow this: ", wrapToTerminal(t.out, strings.Join(c.Lines(), "\n")), policy.Word)
+	if !strings.EqualFold(t.readLine(ctx), policy.Word) {
+		return failed("%w", errNotConfirmed).hinting("run it again and type " + policy.Word)
+	}
+	return nil
 }

@@ -19,14 +19,14 @@ func TestLongLinesAreBroken(t *testing.T) {
 		strings.Repeat(" ", 12):    strings.Repeat(" ", 10) + "\n     ↳   ",
 		"":                         "",
 	} {
-		if got := broken(in, 10); got != want {
+		if got := wrapLines(in, 10); got != want {
 			t.Errorf("%q is written as %q, want %q", in, got, want)
 		}
 	}
-	if got := broken("ab", 1); got != "a\n↳ b" {
+	if got := wrapLines("ab", 1); got != "a\n↳ b" {
 		t.Errorf("in one column: %q", got)
 	}
-	if fit(&strings.Builder{}, strings.Repeat("x", 500)) != strings.Repeat("x", 500) {
+	if wrapToTerminal(&strings.Builder{}, strings.Repeat("x", 500)) != strings.Repeat("x", 500) {
 		t.Error("what no terminal shows is broken, too")
 	}
 }

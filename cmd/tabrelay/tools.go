@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 
@@ -10,32 +11,42 @@ import (
 	"tabrelay/relay/registry"
 )
 
-// listed is what the shell shows of a tool.
-type listed struct {
+// toolEntry is what the command line shows of a tool.
+type toolEntry struct {
 	Name        string          `json:"name"`
-	Title       string          `json:"title"`
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"inputSchema"`
+
+	raw json.RawMessage // as an agent sees it
+}
+
+func (a *app) listTools(ctx context.Context) (listing relay.Listing, tools []toolEntry, err error) {
+	if err := a.get(ctx, "/api/v1/tools", &listing); err != nil {
+		return listing, nil, err
+	}
+	for _, raw := range listing.Tools {
+		t := toolEntry{raw: raw}
+		if err := json.Unmarshal(raw, &t); err != nil {
+			return listing, nil, err
+		}
+		tools = append(tools, t)
+	}
+	return listing, tools, nil
 }
 
 func (a *app) tools() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "tools", Short: "List the tools", Args: cobra.NoArgs,
+	cmd := a.withJSON(&cobra.Command{
+		Use: "tools", Short: "List the tools",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var listing relay.Listing
-			if err := a.get(cmd.Context(), "/api/v1/tools", &listing); err != nil {
+			listing, tools, err := a.listTools(cmd.Context())
+			if err != nil {
 				return err
 			}
-			if asJSON {
+			if a.json {
 				return a.printJSON(listing)
 			}
 			rows := [][]string{{"NAME", "WHAT IT DOES"}}
-			for _, raw := range listing.Tools {
-				var t listed
-				if err := json.Unmarshal(raw, &t); err != nil {
-					return err
-				}
+			for _, t := range tools {
 				rows = append(rows, []string{t.Name, firstSentence(t.Description)})
 			}
 			for _, p := range listing.Problems {
@@ -43,31 +54,25 @@ func (a *app) tools() *cobra.Command {
 			}
 			return a.table(rows...)
 		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	})
 	cmd.AddCommand(a.toolsShow())
 	return cmd
 }
 
 func (a *app) toolsShow() *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "show NAME", Short: "Show one tool and what it takes", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var listing relay.Listing
-			if err := a.get(cmd.Context(), "/api/v1/tools", &listing); err != nil {
+			_, tools, err := a.listTools(cmd.Context())
+			if err != nil {
 				return err
 			}
-			for _, raw := range listing.Tools {
-				var t listed
-				if err := json.Unmarshal(raw, &t); err != nil {
-					return err
-				}
-				if t.Name != args[0] {
+			for _, t := range tools {
+				switch {
+				case t.Name != args[0]:
 					continue
-				}
-				if asJSON {
-					return a.printJSON(raw)
+				case a.json:
+					return a.printJSON(t.raw)
 				}
 				a.printf("%s\n%s\n\n", t.Name, t.Description)
 				return a.printJSON(t.InputSchema)
@@ -75,11 +80,11 @@ func (a *app) toolsShow() *cobra.Command {
 			return failed("there is no tool %q", args[0]).hinting("tabrelay tools lists them")
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the tool as an agent sees it")
+	cmd.Flags().BoolVar(&a.json, "json", false, "print the tool as an agent sees it")
 	return cmd
 }
 
-// firstSentence is what fits into a list.
+// firstSentence is the first sentence of the first line.
 func firstSentence(text string) string {
 	text, _, _ = strings.Cut(text, "\n")
 	if sentence, _, more := strings.Cut(text, ". "); more {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -20,22 +21,23 @@ import (
 
 // Waits of up.
 const (
-	lookEvery   = 100 * time.Millisecond // at the relay, for a browser that connects
-	renewTime   = 5 * time.Second        // for an extension to reload itself with new files
-	managedWait = 30 * time.Second       // for a browser that tabrelay started
-	personWait  = 5 * time.Minute        // for a person whose answers cannot be read
-	knownWait   = 20 * time.Second       // for a profile that was paired before, until the guide is shown
+	pollInterval = 100 * time.Millisecond // between two requests for the relay's status
+	reloadWait   = 5 * time.Second        // for an extension to reload itself with new files
+	managedWait  = 30 * time.Second       // for a browser that tabrelay started
+	personWait   = 5 * time.Minute        // for a person whose answers cannot be read
+	knownWait    = 20 * time.Second       // for a profile that was paired before, until the guide is shown
 )
 
 func (a *app) up() *cobra.Command {
 	var mode string
 	cmd := &cobra.Command{
-		Use: "up", Short: "Start everything, and make a first call", Args: cobra.NoArgs,
+		Use: "up", Short: "Start everything, and make a first call",
 		Long: "Start the relay in the background, bring a browser, and run one first call.\n\n" +
-			"--browser auto: the browser that was used before; else, with a display, your own Chrome, step by step; else a Chromium without a window.\n" +
+			"--browser auto: the browser that was used before; else, with a display, your own Chrome, step by step; " +
+			"else a Chromium without a window.\n" +
 			"--browser managed: a Chromium with a profile of its own.\n--browser none: only the relay.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			u := &upping{app: a}
+			u := &upCommand{app: a}
 			switch mode {
 			case "auto", "managed", "none":
 				return u.run(cmd.Context(), mode)
@@ -47,14 +49,14 @@ func (a *app) up() *cobra.Command {
 	return cmd
 }
 
-// upping is one run of up.
-type upping struct {
+// upCommand is one run of `tabrelay up`.
+type upCommand struct {
 	*app
 	config config.Config
 	status relay.Status
 }
 
-func (u *upping) run(ctx context.Context, mode string) (err error) {
+func (u *upCommand) run(ctx context.Context, mode string) (err error) {
 	if _, err := extension.Files(); err != nil {
 		return err
 	}
@@ -70,7 +72,7 @@ func (u *upping) run(ctx context.Context, mode string) (err error) {
 		return err
 	}
 	u.notef("The relay runs: http://%s\n", state.Address)
-	if err := u.look(ctx); err != nil {
+	if err := u.refresh(ctx); err != nil {
 		return err
 	}
 	if mode == "none" {
@@ -78,14 +80,14 @@ func (u *upping) run(ctx context.Context, mode string) (err error) {
 		u.notef("Next: load it into your browser: chrome://extensions, Developer mode, Load unpacked.\n")
 		return nil
 	}
-	if err := u.bring(ctx, mode); err != nil {
+	if err := u.connectBrowser(ctx, mode); err != nil {
 		return err
 	}
 	return u.firstCall(ctx)
 }
 
-// look asks the relay how it is.
-func (u *upping) look(ctx context.Context) (err error) {
+// refresh reads the status of the relay.
+func (u *upCommand) refresh(ctx context.Context) (err error) {
 	u.status, err = u.relayStatus(ctx)
 	if err == nil && !u.status.Running {
 		err = failed("the relay ended again").hinting("tabrelay logs shows why")
@@ -93,19 +95,19 @@ func (u *upping) look(ctx context.Context) (err error) {
 	return err
 }
 
-// connected reports whether a browser is there to stay: one that runs older files of the extension reloads itself at
-// once, unless it cannot.
-func (u *upping) connected() bool {
+// connected reports whether a browser is connected that will not reload its extension: one with older files of the
+// extension does so within reloadWait, unless it cannot.
+func (u *upCommand) connected() bool {
 	for _, b := range u.status.Browsers {
-		if b.Connected && (b.UpToDate || time.Since(b.Since) > renewTime) {
+		if b.Connected && (b.UpToDate || time.Since(b.Since) > reloadWait) {
 			return true
 		}
 	}
 	return false
 }
 
-// bring sees to it that a browser is connected.
-func (u *upping) bring(ctx context.Context, mode string) error {
+// connectBrowser waits for a browser that was paired before, starts one, or guides the person through the installation.
+func (u *upCommand) connectBrowser(ctx context.Context, mode string) error {
 	if u.connected() {
 		return nil
 	}
@@ -116,10 +118,10 @@ func (u *upping) bring(ctx context.Context, mode string) error {
 	_, managedBefore := os.Stat(filepath.Join(u.home.Browser(), "profile"))
 	switch {
 	case mode == "managed", managedBefore == nil, len(known) == 0 && !browser.HasDisplay():
-		return u.manage(ctx)
+		return u.startManaged(ctx)
 	case len(known) > 0:
 		u.notef("Start your browser, with the profile %q that was paired before …\n", known[0].Label)
-		if err := u.await(ctx, knownWait, nil); err == nil || ctx.Err() != nil {
+		if err := u.awaitBrowser(ctx, knownWait, nil, always); err == nil || ctx.Err() != nil {
 			return err
 		}
 		u.notef("It did not connect. Perhaps the extension was removed; this is how to install it:\n")
@@ -127,8 +129,8 @@ func (u *upping) bring(ctx context.Context, mode string) error {
 	return u.guide(ctx)
 }
 
-// manage starts a browser that has nothing to do with the person's own.
-func (u *upping) manage(ctx context.Context) error {
+// startManaged starts a browser with a profile of its own.
+func (u *upCommand) startManaged(ctx context.Context) error {
 	path, err := browser.Find(u.config.Browser.Path)
 	if err != nil {
 		return err
@@ -137,8 +139,9 @@ func (u *upping) manage(ctx context.Context) error {
 		return err
 	}
 	launch := browser.Launch{
-		Path: path, Folder: u.home.Browser(), Extension: u.status.Extension.Folder, Headless: u.config.Browser.Headless || !browser.HasDisplay(),
-		Root: os.Geteuid() == 0, Args: u.config.Browser.Args, URL: u.demoURL(),
+		Path: path, Folder: u.home.Browser(), Extension: u.status.Extension.Folder,
+		Headless: u.config.Browser.Headless || !browser.HasDisplay(),
+		Root:     os.Geteuid() == 0, Args: u.config.Browser.Args, URL: cmp.Or(u.status.Demo, "about:blank"),
 	}
 	if browser.Sandboxed(path) && strings.Contains(launch.Extension, "/.") {
 		return failed("%s cannot read folders whose names begin with a dot, such as %s", path, launch.Extension).
@@ -148,18 +151,19 @@ func (u *upping) manage(ctx context.Context) error {
 		return err
 	}
 	u.notef("Started %s; waiting for its extension …\n", path)
-	err = u.await(ctx, managedWait, func() bool { _, runs := browser.Running(launch.Folder); return runs })
+	err = u.awaitBrowser(ctx, managedWait, nil, func() bool { _, runs := browser.Running(launch.Folder); return runs })
 	if err != nil && ctx.Err() == nil {
 		words := launch.LastWords()
 		if words != "" {
 			words = "\nit wrote last: " + strings.ReplaceAll(words, "\n", "\n  ")
 		}
-		return failed("%w%s", err, words).hinting("everything it wrote is in " + launch.Output() + "; tabrelay doctor looks at the rest")
+		return failed("%w%s", err, words).hinting("everything it wrote is in " + launch.Output() +
+			"; tabrelay doctor looks at the rest")
 	}
 	return err
 }
 
-// refuseBranded finds out early that a configured browser ignores --load-extension.
+// refuseBranded is the error for a configured browser that ignores --load-extension.
 func refuseBranded(ctx context.Context, path, configured string) error {
 	if configured == "" {
 		return nil
@@ -170,69 +174,68 @@ func refuseBranded(ctx context.Context, path, configured string) error {
 	}
 	if strings.HasPrefix(version, "Google Chrome ") && !strings.Contains(version, "for Testing") {
 		return failed("browser.path is %s, which does not load extensions from the command line", version).
-			hinting("set it to a Chromium or Chrome for Testing, or install the extension into your Chrome: tabrelay up --browser auto")
+			hinting("set it to a Chromium or Chrome for Testing, or install the extension into your Chrome: tabrelay " +
+				"up --browser auto")
 	}
 	return nil
 }
 
-func (u *upping) demoURL() string {
-	if u.status.Demo != "" {
-		return u.status.Demo
-	}
-	return "about:blank"
-}
-
-// await waits for a browser. alive, when not nil, says whether the wait has any point.
-func (u *upping) await(ctx context.Context, most time.Duration, alive func() bool) error {
-	deadline := time.NewTimer(most)
-	defer deadline.Stop()
-	ticker := time.NewTicker(lookEvery)
-	defer ticker.Stop()
+// awaitBrowser waits until a browser is connected or a key arrives. alive reports whether the browser still runs.
+func (u *upCommand) awaitBrowser(
+	ctx context.Context, timeout time.Duration, key <-chan struct{}, alive func() bool,
+) error {
+	deadline := time.After(timeout)
 	for {
-		if err := u.look(ctx); err != nil || u.connected() {
+		if err := u.refresh(ctx); err != nil || u.connected() {
 			return err
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-deadline.C:
-			return failed("no browser connected within %s", most)
-		case <-ticker.C:
+		case <-deadline:
+			return failed("no browser connected within %s", timeout)
+		case <-key:
+			return nil
+		case <-time.After(pollInterval):
 		}
-		if alive != nil && !alive() {
+		if !alive() {
 			return failed("the browser ended before it connected")
 		}
 	}
 }
 
-// guide leads a person through the installation. Each step waits for Enter; whatever is done out of order, a
-// connected extension ends the wait.
-func (u *upping) guide(ctx context.Context) error {
+func always() bool { return true }
+
+// guide leads a person through the installation. Each step waits for Enter; a connected extension ends it at any step.
+func (u *upCommand) guide(ctx context.Context) error {
 	steps := browser.Guide(u.status.Extension.Folder, "")
 	u.notef("\nThe extension goes into your own browser once; %d steps.\n", len(steps))
-	enter := u.lines(ctx)
+	enter := u.enterKeys(ctx)
+	wait := personWait
+	if enter != nil {
+		wait = 24 * time.Hour // the person can press Ctrl+C
+	}
 	for i, step := range steps {
 		u.notef("\n%d. %s\n%s\n", i+1, step.Title, indent(step.Text))
 		if enter == nil || i == len(steps)-1 {
 			continue
 		}
 		u.notef("   Press Enter when that is done. ")
-		if err := u.awaitEnter(ctx, enter); err != nil {
+		if err := u.awaitBrowser(ctx, wait, enter, always); err != nil {
 			return err
+		}
+		if u.connected() {
+			u.notef("\n")
 		}
 	}
 	u.notef("\nWaiting for the extension to connect …\n")
-	most := personWait
-	if enter != nil {
-		most = 24 * time.Hour // the person can press Ctrl+C
-	}
-	return u.await(ctx, most, nil)
+	return u.awaitBrowser(ctx, wait, nil, always)
 }
 
 func indent(text string) string { return "   " + strings.ReplaceAll(text, "\n", "\n   ") }
 
-// lines are what a person types, nil when nobody can.
-func (u *upping) lines(ctx context.Context) <-chan struct{} {
+// enterKeys receives for each line that the person types; nil without a terminal.
+func (u *upCommand) enterKeys(ctx context.Context) <-chan struct{} {
 	if !u.interactive() {
 		return nil
 	}
@@ -250,26 +253,8 @@ func (u *upping) lines(ctx context.Context) <-chan struct{} {
 	return typed
 }
 
-func (u *upping) awaitEnter(ctx context.Context, enter <-chan struct{}) error {
-	ticker := time.NewTicker(lookEvery)
-	defer ticker.Stop()
-	for {
-		if err := u.look(ctx); err != nil || u.connected() {
-			u.notef("\n")
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-enter:
-			return nil
-		case <-ticker.C:
-		}
-	}
-}
-
-// firstCall proves that a call goes all the way to a page and back.
-func (u *upping) firstCall(ctx context.Context) error {
+// firstCall runs a tool in the demo page.
+func (u *upCommand) firstCall(ctx context.Context) error {
 	for _, b := range u.status.Browsers {
 		if b.Connected {
 			u.notef("Connected: %s\n", b.Label)
@@ -277,7 +262,7 @@ func (u *upping) firstCall(ctx context.Context) error {
 	}
 	if u.status.Demo == "" {
 		u.notef("The demo site is off, so there is nothing to try a call on.\n")
-		return u.next()
+		return u.printNextSteps()
 	}
 	if err := u.openDemo(ctx); err != nil {
 		return err
@@ -287,14 +272,14 @@ func (u *upping) firstCall(ctx context.Context) error {
 	if err := u.post(ctx, "/api/v1/tools/demo__hello/call", relay.Ask{}, &answer); err != nil {
 		return err
 	}
-	if err := u.printAnswer(answer, false); err != nil {
+	if err := u.printAnswer(answer); err != nil {
 		return err
 	}
-	return u.next()
+	return u.printNextSteps()
 }
 
 // openDemo opens the demo site unless a tab shows it.
-func (u *upping) openDemo(ctx context.Context) error {
+func (u *upCommand) openDemo(ctx context.Context) error {
 	for _, t := range u.status.Tabs {
 		if strings.HasPrefix(t.URL, u.status.Demo) {
 			return nil
@@ -314,7 +299,7 @@ func (u *upping) openDemo(ctx context.Context) error {
 	return nil
 }
 
-func (u *upping) next() error {
+func (u *upCommand) printNextSteps() error {
 	u.notef("\nNext: tabrelay connect claude-code   (or claude-desktop, cursor, vscode, …)\n")
 	u.notef("      then open a web application you are signed in to, and ask your agent to use it.\n")
 	if d := u.status.Default; d.ReadOnly != call.Ask || d.Other != call.Off {

@@ -28,9 +28,9 @@ import (
 // The programs that a session needs besides tabrelay.
 
 // chrome is a browser with the extension and a tab on the demo site. It reads pairing.json as the extension does, says
-// so in the file of its first argument once the relay knows its tab, and reconnects until it is ended. Its tools give their
-// arguments and their number back: what was done twice shows. Two are special: big_output returns 210 000 characters,
-// and never_answer returns only when its first call has been given up.
+// so in the file of its first argument once the relay knows its tab, and reconnects until it is ended. Its tools give
+// their arguments and their number back: what was done twice shows. Two are special: big_output returns 210 000
+// characters, and never_answer returns only when its first call has been given up.
 func chrome() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -84,7 +84,8 @@ func knows(home config.Home, profile string) (bool, error) {
 	return strings.Contains(string(text), profile), err
 }
 
-func connectBrowser(ctx context.Context, home config.Home, profile string, answer func(*hubtest.Call)) (*hubtest.Browser, error) {
+func connectBrowser(ctx context.Context, home config.Home, profile string,
+	answer func(*hubtest.Call)) (*hubtest.Browser, error) {
 	text, err := os.ReadFile(filepath.Join(home.Extension(), "pairing.json"))
 	if err != nil {
 		return nil, err
@@ -103,8 +104,10 @@ func connectBrowser(ctx context.Context, home config.Home, profile string, answe
 		return nil, fmt.Errorf("status %d: %w", res.StatusCode, err)
 	}
 	return hubtest.Connect(ctx, hubtest.Options{
-		Address: pairing.Address, Secret: pairing.Secret, ExtensionID: extension.ID, Bundle: extension.BundleHash(), Label: "Chrome 1", ProfileID: profile,
-		Tabs: []wire.Tab{{ID: 1, WindowID: 1, URL: status.Demo, Title: "demo", Active: true, Focused: true, Status: "complete"}}, Answer: answer,
+		Address: pairing.Address, Secret: pairing.Secret, ExtensionID: extension.ID, Bundle: extension.BundleHash(),
+		Label: "Chrome 1", ProfileID: profile,
+		Tabs: []wire.Tab{{ID: 1, WindowID: 1, URL: status.Demo, Title: "demo", Active: true, Focused: true,
+			Status: "complete"}}, Answer: answer,
 	})
 }
 
@@ -140,7 +143,8 @@ func agent() {
 		must(fmt.Errorf("the proxy said nothing to %s", method))
 		return ""
 	}
-	hello := ask(0, "initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"ann","version":"1"}}`)
+	hello := ask(0, "initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"ann",`+
+		`"version":"1"}}`)
 	_, err = fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	must(err)
 	for i, word := range os.Args[1:] {
