@@ -17,8 +17,8 @@ import (
 	"tabrelay/relay/pause"
 )
 
-// LocalHost reports whether a Host header, with or without a port, names this machine: localhost, 127.0.0.0/8 in four decimal
-// numbers, or [::1]. No other spelling does, whatever a resolver would make of it: clients write one of these.
+// LocalHost reports whether a Host header, with or without a port, names this machine: localhost, 127.0.0.0/8 in four
+// decimal numbers, or [::1]. No other spelling does, whatever a resolver would make of it: clients write one of these.
 func LocalHost(host string) bool {
 	if at := strings.LastIndexByte(host, ':'); at > strings.LastIndexByte(host, ']') {
 		if _, err := strconv.ParseUint(host[at+1:], 10, 16); err != nil || host[at+1] == '+' {
@@ -37,7 +37,8 @@ func LocalHost(host string) bool {
 // never in part.
 func LocalOrigin(origin string) bool {
 	u, err := url.Parse(origin)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && origin == u.Scheme+"://"+u.Host && LocalHost(u.Host)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && origin == u.Scheme+"://"+u.Host &&
+		LocalHost(u.Host)
 }
 
 func localName(host string) bool {
@@ -72,8 +73,8 @@ type Failures struct {
 	told   time.Time // zero: never
 }
 
-// NewFailures makes a Failures. tell is called when the budget is used up, and then at most once a minute, with the number of
-// failures that were slowed down since it was called last.
+// NewFailures makes a Failures. tell is called when the budget is used up, and then at most once a minute, with the
+// number of failures that were slowed down since it was called last.
 func NewFailures(b Budget, tell func(slowed int)) *Failures {
 	return &Failures{limit: rate.NewLimiter(rate.Every(b.Every), b.Burst), pause: b.Pause, tell: tell}
 }

@@ -53,7 +53,8 @@ type Event struct {
 // one, so of these it has to be the same attachment.
 func (e Event) Concerns(s call.Session) bool {
 	o := e.owner
-	return o.client != "" && o.client == s.Client && (o.client != call.Unnamed || attachment(o.session) == attachment(s.ID))
+	return o.client != "" && o.client == s.Client &&
+		(o.client != call.Unnamed || attachment(o.session) == attachment(s.ID))
 }
 
 // attachment is the part of a session that all sessions of one attachment have in common.

@@ -66,17 +66,18 @@ const (
 // Error is one failure. Create relay failures with New and page failures with FromPage.
 // Its JSON form is what travels in _meta["tabrelay/error"].
 type Error struct {
-	Code         Code     `json:"code"`
-	Category     Category `json:"category,omitempty"`
-	Source       Source   `json:"source"`
-	Class        Class    `json:"class"`
-	Type         Type     `json:"type,omitempty"`
-	Message      string   `json:"message"`
-	Hint         string   `json:"hint,omitempty"`       // what to do next; lines separated by \n
-	Suggestion   string   `json:"suggestion,omitempty"` // the tool's own advice after a timeout, shown in place of the hint
-	Retryable    bool     `json:"retryable"`
-	RetryAfterMs *int64   `json:"retryAfterMs,omitempty"`
-	Outcome      Outcome  `json:"outcome,omitempty"`
+	Code     Code     `json:"code"`
+	Category Category `json:"category,omitempty"`
+	Source   Source   `json:"source"`
+	Class    Class    `json:"class"`
+	Type     Type     `json:"type,omitempty"`
+	Message  string   `json:"message"`
+	Hint     string   `json:"hint,omitempty"` // what to do next; lines separated by \n
+	// the tool's own advice after a timeout, shown in place of the hint
+	Suggestion   string  `json:"suggestion,omitempty"`
+	Retryable    bool    `json:"retryable"`
+	RetryAfterMs *int64  `json:"retryAfterMs,omitempty"`
+	Outcome      Outcome `json:"outcome,omitempty"`
 
 	Attempts      int    `json:"attempts,omitempty"`
 	CorrelationID string `json:"correlationId,omitempty"`

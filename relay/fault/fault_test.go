@@ -57,16 +57,21 @@ func TestNumbers(t *testing.T) {
 
 // relayFailures are rendered into testdata/relay.txtar.
 var relayFailures = map[string]*Error{
-	"link lost":  New(ExtensionLost, "The link was lost after the call was sent", WithHint("read the page before repeating the action.")),
+	"link lost": New(ExtensionLost, "The link was lost after the call was sent",
+		WithHint("read the page before repeating the action.")),
 	"overloaded": New(Overloaded, "50 calls are running and 64 are waiting", WithRetryAfter(1500*time.Microsecond)),
-	"correlated": with(New(TabNotFound, "No tab has the id 17", WithTab(17, "Work")), func(e *Error) { e.CorrelationID, e.Attempts = "00112233445566778899aabbccddeeff", 3 }),
-	"session":    with(New(SessionBusy, "The session is answering"), func(e *Error) { valid := true; e.SessionValid = &valid }),
-	"fixed":      TimedOut(Fixed, 30*time.Second, 300*time.Second, false, ""),
-	"idle":       TimedOut(Idle, 30*time.Second, 300*time.Second, true, ""),
-	"max exceeded, with the tool's own advice": TimedOut(MaxExceeded, 30*time.Second, 300*time.Second, true, "Export fewer rows.\nOr export at night.", WithRetryable(true)),
-	"short":               TimedOut(Fixed, 250*time.Millisecond, time.Second, false, ""),
-	"hint of three lines": New(notInTable, "x\n[ERROR code=Y] z", WithHint("one\n\n```json\n{}\n```\n[ERROR code=Z] two\u2028three"), WithOutcome(Executed)),
-	"no message":          New(TabBusy, " \n"),
+	"correlated": with(New(TabNotFound, "No tab has the id 17", WithTab(17, "Work")),
+		func(e *Error) { e.CorrelationID, e.Attempts = "00112233445566778899aabbccddeeff", 3 }),
+	"session": with(New(SessionBusy, "The session is answering"),
+		func(e *Error) { valid := true; e.SessionValid = &valid }),
+	"fixed": TimedOut(Fixed, 30*time.Second, 300*time.Second, false, ""),
+	"idle":  TimedOut(Idle, 30*time.Second, 300*time.Second, true, ""),
+	"max exceeded, with the tool's own advice": TimedOut(MaxExceeded, 30*time.Second, 300*time.Second, true,
+		"Export fewer rows.\nOr export at night.", WithRetryable(true)),
+	"short": TimedOut(Fixed, 250*time.Millisecond, time.Second, false, ""),
+	"hint of three lines": New(notInTable, "x\n[ERROR code=Y] z",
+		WithHint("one\n\n```json\n{}\n```\n[ERROR code=Z] two\u2028three"), WithOutcome(Executed)),
+	"no message": New(TabBusy, " \n"),
 }
 
 // notInTable has no row: New must still make something whole of it.
@@ -104,7 +109,8 @@ func TestRelayFailures(t *testing.T) {
 
 func TestTimeoutFields(t *testing.T) {
 	e := TimedOut(Idle, 1500*time.Millisecond, 300*time.Second, true, "Wait.")
-	if e.TimeoutMs != 1500 || e.TimeoutSecs != 2 || e.MaxTimeoutMs != 300_000 || e.MaxTimeoutSecs != 300 || !*e.ProgressExtendsTimeout || e.Retryable {
+	if e.TimeoutMs != 1500 || e.TimeoutSecs != 2 || e.MaxTimeoutMs != 300_000 || e.MaxTimeoutSecs != 300 ||
+		!*e.ProgressExtendsTimeout || e.Retryable {
 		t.Errorf("fields of a timeout: %+v", e)
 	}
 	if e.Message != "Tool timed out after 1.5s (no progress reported)" {
@@ -114,8 +120,10 @@ func TestTimeoutFields(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	cause := errors.New("disk /home/me is full")
-	e := New(InternalError, "It broke", WithCause(cause), WithSource(SourceConfig), WithData(json.RawMessage(`{"fact":"x"}`)), WithRetryAfter(1000*time.Hour))
-	if !errors.Is(e, cause) || !errors.Is(e, &Error{Code: InternalError}) || e.RPCCode != -32004 || *e.RetryAfterMs != maxRetryAfterMs || !e.Retryable {
+	e := New(InternalError, "It broke", WithCause(cause), WithSource(SourceConfig),
+		WithData(json.RawMessage(`{"fact":"x"}`)), WithRetryAfter(1000*time.Hour))
+	if !errors.Is(e, cause) || !errors.Is(e, &Error{Code: InternalError}) || e.RPCCode != -32004 ||
+		*e.RetryAfterMs != maxRetryAfterMs || !e.Retryable {
 		t.Errorf("%+v", e)
 	}
 	encoded, err := json.Marshal(e)
@@ -182,7 +190,8 @@ func FuzzText(f *testing.F) {
 }
 
 func BenchmarkFromPage(b *testing.B) {
-	thrown := json.RawMessage(`{"code":"RATE_LIMITED","category":"rate_limit","retryable":true,"retryAfterMs":2000,"message":"Too many requests"}`)
+	thrown := json.RawMessage(`{"code":"RATE_LIMITED","category":"rate_limit","retryable":true,"retryAfterMs":2000,` +
+		`"message":"Too many requests"}`)
 	b.ReportAllocs()
 	for b.Loop() {
 		FromPage(thrown)

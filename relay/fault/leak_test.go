@@ -26,22 +26,26 @@ var hostile = map[string]string{
 	"windows slashes": "D:/Users/ann/projects/x.ts is missing",
 	"unc":             `cannot read \\server\share\ann\x.txt now`,
 	"file url":        "not allowed: file:///home/ann/notes/todo.txt",
-	"go stack":        "panic: boom\n\ngoroutine 7 [running]:\nmain.run(0xc000010000)\n\t/build/cmd/main.go:31 +0x1d\ncreated by main.main in goroutine 1\n\t/build/cmd/main.go:12 +0x2f\n",
-	"real go stack":   "panic: " + string(debug.Stack()),
-	"js stack":        "TypeError: x\n    at f (chrome-extension://abcdefghijklmnopabcdefghijklmnop/adapters/wiki-1.js:1:2)\n    at async g (https://a.example/app.js:10:20)",
-	"js stack joined": "TypeError: x at f (chrome-extension://abcdefghijklmnopabcdefghijklmnop/a.js:1:2) at https://a.example/app.js:10:20",
-	"firefox stack":   "x is undefined f@https://a.example/app.js:10:20",
-	"bearer":          "sent Authorization: Bearer abc123def456ghi789",
-	"jwt":             "got eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl back",
-	"cookie":          "Cookie: session=abc123; theme=dark",
-	"query":           "GET https://a.example/x?user=ann&access_token=abc123&page=2 failed",
-	"user in url":     "dial https://ann:hunter22@a.example/x",
-	"key":             "the key sk-abcdefghijklmnop1234 was refused",
-	"aws":             "with AKIAIOSFODNN7EXAMPLE",
-	"short password":  "password: hunter2, passphrase=hunter2!",
-	"named":           `{"password":"hunter2hunter2","api_key": "0123456789abcdef"}`,
-	"split":           "Bea\x00rer abc123def456ghi789 and /ho\x00me/ann/x",
-	"temp":            filepath.Join(os.TempDir(), "x", "y.db") + " is locked",
+	"go stack": "panic: boom\n\ngoroutine 7 [running]:\nmain.run(0xc000010000)\n\t/build/cmd/main.go:31 " +
+		"+0x1d\ncreated by main.main in goroutine 1\n\t/build/cmd/main.go:12 +0x2f\n",
+	"real go stack": "panic: " + string(debug.Stack()),
+	"js stack": "TypeError: x\n    at f " +
+		"(chrome-extension://abcdefghijklmnopabcdefghijklmnop/adapters/wiki-1.js:1:2)\n    at async g " +
+		"(https://a.example/app.js:10:20)",
+	"js stack joined": "TypeError: x at f (chrome-extension://abcdefghijklmnopabcdefghijklmnop/a.js:1:2) at " +
+		"https://a.example/app.js:10:20",
+	"firefox stack":  "x is undefined f@https://a.example/app.js:10:20",
+	"bearer":         "sent Authorization: Bearer abc123def456ghi789",
+	"jwt":            "got eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl back",
+	"cookie":         "Cookie: session=abc123; theme=dark",
+	"query":          "GET https://a.example/x?user=ann&access_token=abc123&page=2 failed",
+	"user in url":    "dial https://ann:hunter22@a.example/x",
+	"key":            "the key sk-abcdefghijklmnop1234 was refused",
+	"aws":            "with AKIAIOSFODNN7EXAMPLE",
+	"short password": "password: hunter2, passphrase=hunter2!",
+	"named":          `{"password":"hunter2hunter2","api_key": "0123456789abcdef"}`,
+	"split":          "Bea\x00rer abc123def456ghi789 and /ho\x00me/ann/x",
+	"temp":           filepath.Join(os.TempDir(), "x", "y.db") + " is locked",
 }
 
 // TestNothingLeaks says every code of the table, and every hostile text, with hostile words in every place they can
@@ -76,7 +80,8 @@ func spoilt(t *testing.T, code fault.Code, text string) *fault.Error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fault.New(code, text, fault.WithCause(errors.New(text)), fault.WithHint("Try again.\n"+text), fault.WithConsoleTail(text),
+	return fault.New(code, text, fault.WithCause(errors.New(text)), fault.WithHint("Try again.\n"+text),
+		fault.WithConsoleTail(text),
 		fault.WithData(data), fault.WithSuggestion(text))
 }
 
@@ -101,10 +106,13 @@ func unharmed(t *testing.T, name string, e *fault.Error) {
 // What a sentence needs stays.
 func TestWhatIsNoSecretStays(t *testing.T) {
 	for _, text := range []string{
-		"The token is invalid", "arguments.password: expected string, but got number", "token: is required", "a basic understanding",
-		"Open https://wiki.example/home/about and /wiki/Main_Page", "The API answered 404 at /api/v1/users/7", "see chrome://extensions",
+		"The token is invalid", "arguments.password: expected string, but got number", "token: is required",
+		"a basic understanding",
+		"Open https://wiki.example/home/about and /wiki/Main_Page", "The API answered 404 at /api/v1/users/7",
+		"see chrome://extensions",
 		"The ratio is 3:4, at 10:30", "look at line 3", "key=value is not allowed here", "code=RATE_LIMITED", "a/b and c\\d",
-		"Run: tabrelay plugin add ./tea-shop", "It is in ~/.tabrelay/config.json", "Pass an https URL, for example https://example.com/?page=2",
+		"Run: tabrelay plugin add ./tea-shop", "It is in ~/.tabrelay/config.json",
+		"Pass an https URL, for example https://example.com/?page=2",
 		"session sessions_create", "Bearer tokens are not supported",
 	} {
 		if got := fault.New(fault.InternalError, text).Message; got != text {
@@ -123,7 +131,8 @@ func TestWhatIsNoSecretStays(t *testing.T) {
 		}
 	}
 	// The URI that a failure is about is what the client sent.
-	e := fault.New(fault.ResourceNotFound, "No such file", fault.WithData(json.RawMessage(`{"uri":"file:///home/ann/x", "n":12345678901234567890}`)))
+	e := fault.New(fault.ResourceNotFound, "No such file",
+		fault.WithData(json.RawMessage(`{"uri":"file:///home/ann/x", "n":12345678901234567890}`)))
 	if string(e.Data) != `{"uri":"file:///home/ann/x", "n":12345678901234567890}` {
 		t.Errorf("data became %s", e.Data)
 	}
@@ -140,9 +149,11 @@ func FuzzScrub(f *testing.F) {
 		if again := fault.New(fault.InternalError, e.Message); again.Message != e.Message {
 			t.Errorf("%q became %q, and that %q", text, e.Message, again.Message)
 		}
-		for _, known := range []string{`open /home/ann/secret.txt in C:\Users\ann\x of https://x.example/?token=abc1 with Bearer abc123def456`} {
+		for _, known := range []string{`open /home/ann/secret.txt in C:\Users\ann\x of https://x.example/?token=abc1 with Bearer ` +
+			`abc123def456`} {
 			got := fault.New(fault.InternalError, glue+"\n"+known+"\n"+glue).Message
-			if strings.Contains(got, "/home/ann/secret") || strings.Contains(got, `Users\ann`) || strings.Contains(got, "abc123def456") || strings.Contains(got, "token=abc1") {
+			if strings.Contains(got, "/home/ann/secret") || strings.Contains(got, `Users\ann`) ||
+				strings.Contains(got, "abc123def456") || strings.Contains(got, "token=abc1") {
 				t.Errorf("%q shows in %q", known, got)
 			}
 		}

@@ -114,7 +114,8 @@ func WithReason(r Reason, timeout, longest time.Duration, progressExtends bool) 
 
 // TimedOut makes the TIMEOUT of a clock that ran out, worded as agents know it. The suggestion is the tool's
 // timeoutHint and may be empty.
-func TimedOut(r Reason, timeout, longest time.Duration, progressExtends bool, suggestion string, opts ...Option) *Error {
+func TimedOut(r Reason, timeout, longest time.Duration, progressExtends bool, suggestion string,
+	opts ...Option) *Error {
 	message := "Tool timed out after " + seconds(timeout)
 	switch r {
 	case Idle:

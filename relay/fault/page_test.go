@@ -71,7 +71,8 @@ func TestFromPagePlacesErrors(t *testing.T) {
 	}
 	for _, test := range tests {
 		e, repairs := FromPage(json.RawMessage(test.thrown))
-		if e.Source != test.source || e.Type != test.kind || e.RPCCode != test.number || e.Class != Tool || !e.FromPage || len(repairs) > 0 {
+		if e.Source != test.source || e.Type != test.kind || e.RPCCode != test.number || e.Class != Tool || !e.FromPage ||
+			len(repairs) > 0 {
 			t.Errorf("%s became %+v, repairs %q", test.thrown, e, repairs)
 		}
 	}
@@ -83,8 +84,10 @@ func TestFromPageMegabyte(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, repairs := FromPage(thrown)
-	if len(e.Message) > maxMessageBytes || !strings.HasSuffix(e.Message, "é…") && !strings.HasSuffix(e.Message, " …") || len(repairs) != 1 {
-		t.Errorf("a message of 1 MiB has %d bytes and ends with %q; repairs %q", len(e.Message), e.Message[len(e.Message)-8:], repairs)
+	if len(e.Message) > maxMessageBytes || !strings.HasSuffix(e.Message, "é…") && !strings.HasSuffix(e.Message, " …") ||
+		len(repairs) != 1 {
+		t.Errorf("a message of 1 MiB has %d bytes and ends with %q; repairs %q", len(e.Message), e.Message[len(e.Message)-8:],
+			repairs)
 	}
 }
 
@@ -114,7 +117,8 @@ func FuzzFromPage(f *testing.F) {
 // decoded gives the validated fields as a page would send them.
 func decoded(t *testing.T, e *Error) any {
 	t.Helper()
-	fields := map[string]any{"code": string(e.Code), "retryable": e.Retryable, "message": e.Message, "outcome": string(e.Outcome)}
+	fields := map[string]any{"code": string(e.Code), "retryable": e.Retryable, "message": e.Message,
+		"outcome": string(e.Outcome)}
 	if e.Category != "" {
 		fields["category"] = string(e.Category)
 	}

@@ -110,8 +110,8 @@ func later(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
-// hasOne reports whether text has one of signs. An expression costs far more than a look for what each of its matches has
-// in it, and most sentences have none of that.
+// hasOne reports whether text has one of signs. An expression costs far more than a look for what each of its matches
+// has in it, and most sentences have none of that.
 func hasOne(text string, signs []string) bool {
 	for _, sign := range signs {
 		if strings.Contains(text, sign) {
@@ -123,13 +123,18 @@ func hasOne(text string, signs []string) bool {
 
 // frames are the lines of a stack trace as Chromium writes them. A thrown message may carry one, when somebody
 // threw the text of another error; no agent has a use for it.
-var frames = later(`[\r\n\x{2028}\x{2029}]+[ \t]*at [^\r\n\x{2028}\x{2029}]*?(?::\d+:\d+\)?|\((?:<anonymous>|native|index \d+)\)|<anonymous>)[ \t]*([\r\n\x{2028}\x{2029}]|$)`)
+var frames = later(`[\r\n\x{2028}\x{2029}]+[ \t]*at [^\r\n\x{2028}\x{2029}]*?(?::\d+:\d+\)?|\((?:<anonymous>|native` +
+	`|index \d+)\)|<anonymous>)[ \t]*([\r\n\x{2028}\x{2029}]|$)`)
 
 // framesInLine are such frames after somebody joined the lines, and those of other browsers.
-var framesInLine = later(`[ \t]*(?:\bat (?:async )?(?:new )?[\w$.<>\[\] ]{0,80}\((?:[a-z-]+://[^\s()]*|[^\s():]*)(?::\d+){2}\)|\bat (?:[a-z-]+://[^\s()]*)(?::\d+){2}|[\w$./<]{0,80}@[a-z-]+://[^\s()]*(?::\d+){2}|\((?:chrome|moz|safari-web)-extension://[^\s()]*\)|\b(?:chrome|moz|safari-web)-extension://[^\s()"']*)`)
+var framesInLine = later(`[ \t]*(?:\bat (?:async )?(?:new )?[\w$.<>\[\] ]{0,80}\((?:[a-z-]+://[^\s()]*` +
+	`|[^\s():]*)(?::\d+){2}\)|\bat (?:[a-z-]+://[^\s()]*)(?::\d+){2}|[\w$./<]{0,80}@[a-z-]+://[^\s()]*(?::\d+){2}` +
+	`|\((?:chrome|moz|safari-web)-extension://[^\s()]*\)|\b(?:chrome|moz|safari-web)-extension://[^\s()"']*)`)
 
 // goFrames are the stack of a Go program: its header, and pairs of a function and its place.
-var goFrames = later(`(?m)goroutine \d+[^\n\[]*\[[^\n\]]*\]:|^(?:\[signal [^\n]*\]|created by [^\n]*|[\w./*()\[\]{}·-]+\([^\n]*\)\r?\n[ \t]+\S[^\n]*\.go:\d+[^\n]*|[ \t]+\S[^\n]*\.go:\d+(?: \+0x[0-9a-f]+)?)[ \t\r]*(?:\n|$)|\S+\.go:\d+(?: \+0x[0-9a-f]+)?`)
+var goFrames = later(`(?m)goroutine \d+[^\n\[]*\[[^\n\]]*\]:|^(?:\[signal [^\n]*\]|created by [^\n]*` +
+	`|[\w./*()\[\]{}·-]+\([^\n]*\)\r?\n[ \t]+\S[^\n]*\.go:\d+[^\n]*|[ \t]+\S[^\n]*\.go:\d+(?: \+0x[0-9a-f]+)?)[ ` +
+	`\t\r]*(?:\n|$)|\S+\.go:\d+(?: \+0x[0-9a-f]+)?`)
 
 // What every match of frames, goFrames and framesInLine has in it.
 var (
@@ -172,10 +177,13 @@ var folders = []struct {
 	{later(`\b[A-Za-z]:\\+(?:[^\\/:*?"<>|\r\n]{1,255}\\+)*`), hidden + `\`, []string{`:\`}},
 	{later(`\b[A-Za-z]:/(?:[^\s/:*?"<>|]+/)+`), hidden + "/", []string{":/"}},
 	{later(`(^|[\s"'(=])\\\\+[\w.$-]+\\+(?:[^\\/:*?"<>|\r\n]{1,255}\\+)*`), "${1}" + hidden + `\`, []string{`\\`}},
-	{later(`(^|[^\w/.~…-])/(?:home|Users)/[^\s/"'<>|:;,()\[\]{}]+(?:/[^\s/"'<>|:;,()\[\]{}]+)*/`), "${1}" + hidden + "/", []string{"/home/", "/Users/"}},
+	{later(`(^|[^\w/.~…-])/(?:home|Users)/[^\s/"'<>|:;,()\[\]{}]+(?:/[^\s/"'<>|:;,()\[\]{}]+)*/`), "${1}" + hidden + "/",
+		[]string{"/home/", "/Users/"}},
 	{later(`(^|[^\w/.~…-])/(?:home|Users)/[^\s/"'<>|:;,()\[\]{}]+`), "${1}" + hidden, []string{"/home/", "/Users/"}},
-	{later(`(^|[^\w/.~…-])/(?:root|tmp|var|etc|opt|usr|private|mnt|srv|Volumes|Library|Applications|proc|sys|run|nix|snap)/(?:[^\s/"'<>|:;,()\[\]{}]+/)*`), "${1}" + hidden + "/", []string{"/"}},
-	{later(`(^|[^\w/.~…-])/(?:[^\s/"'<>|:;,()\[\]{}]+/)*\.tabrelay/(?:[^\s/"'<>|:;,()\[\]{}]+/)*`), "${1}" + hidden + "/", []string{".tabrelay/"}},
+	{later(`(^|[^\w/.~…-])/(?:root|tmp|var|etc|opt|usr|private|mnt|srv|Volumes|Library|Applications|proc|sys|run|nix` +
+		`|snap)/(?:[^\s/"'<>|:;,()\[\]{}]+/)*`), "${1}" + hidden + "/", []string{"/"}},
+	{later(`(^|[^\w/.~…-])/(?:[^\s/"'<>|:;,()\[\]{}]+/)*\.tabrelay/(?:[^\s/"'<>|:;,()\[\]{}]+/)*`), "${1}" + hidden + "/",
+		[]string{".tabrelay/"}},
 }
 
 // own are the folders of this process, wherever the machine has them.
@@ -212,7 +220,8 @@ var credentials = []struct {
 	{later(`()\b(?:sk|pk|rk|gh[opsur]|github_pat|glpat|xox[abeprs])[-_][A-Za-z0-9_-]{16,}`), []string{"-", "_"}},
 	{later(`()\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`), []string{"AKIA", "ASIA"}},
 	{later(`()\bAIza[A-Za-z0-9_-]{30,}`), []string{"AIza"}},
-	{later(`(?i)([?&](?:[\w.-]*(?:token|secret|passw(?:or)?d|signature|session(?:[_-]?id)?|credential|jwt|api[_-]?key|auth)|key|sig|code)=)[^&\s#"'<>]+`), []string{"="}},
+	{later(`(?i)([?&](?:[\w.-]*(?:token|secret|passw(?:or)?d|signature|session(?:[_-]?id)?|credential|jwt|api[_-]?key` +
+		`|auth)|key|sig|code)=)[^&\s#"'<>]+`), []string{"="}},
 	{later(`(?i)\b((?:set-)?cookie["']?\s*[:=]\s*["']?)[\w.-]+=[^\r\n"']*`), []string{"="}},
 	{later(`(-----BEGIN [A-Z ]*PRIVATE KEY-----)[^-]*`), []string{"-----BEGIN "}},
 }
@@ -221,7 +230,8 @@ var credentials = []struct {
 var userinfo = later(`(\b[a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/@:"'<>]+:[^\s/@"'<>]+@`)
 
 // named are values after a word that names a secret. Only what looks generated counts as one.
-var named = later(`(?i)((?:\b(?:bearer|basic)\s+|(?:token|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|session[_-]?id|csrf|xsrf|authorization)["']?\s*[:=]\s*["']?))([A-Za-z0-9._~+/=-]{8,})`)
+var named = later(`(?i)((?:\b(?:bearer|basic)\s+|(?:token|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key` +
+	`|session[_-]?id|csrf|xsrf|authorization)["']?\s*[:=]\s*["']?))([A-Za-z0-9._~+/=-]{8,})`)
 
 const digits = "0123456789"
 
@@ -258,7 +268,8 @@ func withoutSecrets(text string) string {
 var secrets = []func() *regexp.Regexp{
 	later(`(?i)\b((?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:\w+\s+)?)[^\s"',;]+`),
 	later(`(?i)\b((?:set-)?cookie["']?\s*[:=]\s*)[^\r\n]+`),
-	later(`(?i)((?:token|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|session[_-]?id|csrf|xsrf)["']?\s*[:=]\s*["']?)[^\s"'&;,)}\]]+`),
+	later(`(?i)((?:token|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|session[_-]?id|csrf` +
+		`|xsrf)["']?\s*[:=]\s*["']?)[^\s"'&;,)}\]]+`),
 	later(`(?i)\b((?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}`),
 }
 
@@ -273,7 +284,8 @@ func Redact(text string) string {
 // suspicious reports whether text could hold a credential at all. Arguments are mostly words and numbers, and many
 // expressions over each cost more than everything else that is done with a call.
 func suspicious(text string) bool {
-	return strings.ContainsAny(text, "=:-_@ \t\r\n\v\f.") || strings.Contains(text, "AKIA") || strings.Contains(text, "ASIA") || strings.Contains(text, "AIza")
+	return strings.ContainsAny(text, "=:-_@ \t\r\n\v\f.") || strings.Contains(text, "AKIA") ||
+		strings.Contains(text, "ASIA") || strings.Contains(text, "AIza")
 }
 
 func redact(text string) string {

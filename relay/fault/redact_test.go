@@ -30,11 +30,16 @@ func TestConsoleTail(t *testing.T) {
 func TestSignsAreInWhatIsFound(t *testing.T) {
 	texts := []string{
 		"x\n    at f (a.js:1:2)\n", "x\r    at Promise.all (index 0)", "x\u2028 at <anonymous>", "x\u2029 at a:1:2",
-		"goroutine 7 [running]:", "[signal SIGSEGV: x]", "created by main.main in goroutine 1", "main.run(0x1)\n\t/a/main.go:31 +0x1d", "main.go:3",
-		"x at f (a:1:2)", "at https://a.example/a.js:1:2", "f@https://a.example/a.js:1:2", "(chrome-extension://abc/a.js)", "moz-extension://abc/a.js",
-		"FILE:/a/b", "file:///a/b/", `C:\a\b`, "D:/a/b", `\\server\share\x`, `"\\server\`, "/home/ann/x", "/Users/ann", "(/Users/ann/a/b", "=/tmp/x", "/root/", "/a/.tabrelay/x", "/.tabrelay/",
-		"eyJhbGciOiJI.eyJzdWIiOiIx.c2ln", "sk-abcdefghijklmnop1234", "ghp_abcdefghijklmnop1234", "AKIAIOSFODNN7EXAMPLE", "ASIAIOSFODNN7EXAMPLE",
-		"AIza" + strings.Repeat("x", 30), "?token=a", "&KEY=b", "Set-Cookie: a=b", "cookie=a=b", "-----BEGIN RSA PRIVATE KEY-----x",
+		"goroutine 7 [running]:", "[signal SIGSEGV: x]", "created by main.main in goroutine 1",
+		"main.run(0x1)\n\t/a/main.go:31 +0x1d", "main.go:3",
+		"x at f (a:1:2)", "at https://a.example/a.js:1:2", "f@https://a.example/a.js:1:2", "(chrome-extension://abc/a.js)",
+		"moz-extension://abc/a.js",
+		"FILE:/a/b", "file:///a/b/", `C:\a\b`, "D:/a/b", `\\server\share\x`, `"\\server\`, "/home/ann/x", "/Users/ann",
+		"(/Users/ann/a/b", "=/tmp/x", "/root/", "/a/.tabrelay/x", "/.tabrelay/",
+		"eyJhbGciOiJI.eyJzdWIiOiIx.c2ln", "sk-abcdefghijklmnop1234", "ghp_abcdefghijklmnop1234", "AKIAIOSFODNN7EXAMPLE",
+		"ASIAIOSFODNN7EXAMPLE",
+		"AIza" + strings.Repeat("x", 30), "?token=a", "&KEY=b", "Set-Cookie: a=b", "cookie=a=b",
+		"-----BEGIN RSA PRIVATE KEY-----x",
 	}
 	check := func(expression *regexp.Regexp, signs []string) {
 		found := false

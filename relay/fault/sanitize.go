@@ -61,7 +61,8 @@ func shapes(last, r rune, rest string) bool {
 	switch r {
 	case '\u200c', '\u200d':
 		next, size := utf8.DecodeRuneInString(rest)
-		return last > 0xff && next > 0xff && size > 1 && (last == '\ufe0f' || !Invisible(last)) && !Invisible(next) && !isBreak(next)
+		return last > 0xff && next > 0xff && size > 1 && (last == '\ufe0f' || !Invisible(last)) && !Invisible(next) &&
+			!isBreak(next)
 	case '\ufe0e', '\ufe0f':
 		return last == '#' || last == '*' || last >= '0' && last <= '9' || last > 0xa0 && !Invisible(last) && !isBreak(last)
 	}
@@ -85,9 +86,11 @@ func Invisible(r rune) bool {
 		return true
 	case r < 0xad:
 		return false
-	case r == 0x034f, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r == 0x3164, r == 0xffa0: // fillers, which are letters by name
+	// fillers, which are letters by name
+	case r == 0x034f, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r == 0x3164, r == 0xffa0:
 		return true
-	case r >= 0xfe00 && r <= 0xfe0f, r >= 0x180b && r <= 0x180f, r >= 0xe0000 && r <= 0xe0fff: // selectors of variants, tags
+	// selectors of variants, tags
+	case r >= 0xfe00 && r <= 0xfe0f, r >= 0x180b && r <= 0x180f, r >= 0xe0000 && r <= 0xe0fff:
 		return true
 	}
 	return unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)

@@ -2,10 +2,12 @@ package fault
 
 import "strings"
 
-var secretNames = later(`(?i)passw|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential|authorization|cookie|session[_-]?id|csrf|xsrf|^(pin|otp|cvv|cvc)$`)
+var secretNames = later(`(?i)passw|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential` +
+	`|authorization|cookie|session[_-]?id|csrf|xsrf|^(pin|otp|cvv|cvc)$`)
 
 // inSecretNames are pieces of which every such name has one.
-var inSecretNames = []string{"pass", "secret", "token", "key", "credential", "authorization", "cookie", "session", "csrf", "xsrf", "pin", "otp", "cvv", "cvc"}
+var inSecretNames = []string{"pass", "secret", "token", "key", "credential", "authorization", "cookie", "session",
+	"csrf", "xsrf", "pin", "otp", "cvv", "cvc"}
 
 // SecretName reports whether a value with that name, such as an argument's, is taken for a credential whatever it is.
 func SecretName(name string) bool {

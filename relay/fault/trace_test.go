@@ -34,12 +34,15 @@ func TestTraceLine(t *testing.T) {
 			t.Errorf("%q became %q, repairs %v", line, e.TraceLine, repairs)
 		}
 	}
-	for _, raw := range []string{`{"code":"X","message":"m","retryable":false,"traceLine":7}`, `{"code":"X","message":"m","retryable":false,"traceLine":{}}`} {
+	for _, raw := range []string{`{"code":"X","message":"m","retryable":false,"traceLine":7}`,
+		`{"code":"X","message":"m","retryable":false,"traceLine":{}}`} {
 		if e, repairs := FromPage(json.RawMessage(raw)); e.TraceLine != "" || len(repairs) != 1 {
 			t.Errorf("%s: %q, repairs %v", raw, e.TraceLine, repairs)
 		}
 	}
-	if e, repairs := FromPage(json.RawMessage(`{"code":"X","message":"m","retryable":false,"traceLine":null}`)); e.TraceLine != "" || len(repairs) != 0 {
+	if e,
+		repairs := FromPage(json.RawMessage(`{"code":"X","message":"m","retryable":false,` +
+		`"traceLine":null}`)); e.TraceLine != "" || len(repairs) != 0 {
 		t.Errorf("null: %q, repairs %v", e.TraceLine, repairs)
 	}
 }

@@ -36,8 +36,8 @@ const missing = "missing"
 const noMessage = "The tool failed and gave no message"
 
 // FromPage reads an error that a page threw, {code, category, retryable, retryAfterMs, message, outcome, type, hint,
-// data}; data is JSON text. The fields are checked against a JSON Schema before they are believed; one that does not satisfy it is repaired or
-// dropped, and repairs says so, a sentence for each. No input makes it fail.
+// data}; data is JSON text. The fields are checked against a JSON Schema before they are believed; one that does not
+// satisfy it is repaired or dropped, and repairs says so, a sentence for each. No input makes it fail.
 func FromPage(raw json.RawMessage) (e *Error, repairs []string) {
 	text := dropSurrogates(raw)
 	if len(text) < len(raw) {
@@ -74,7 +74,8 @@ func read(raw json.RawMessage) (given map[string]any, problem string) {
 		var text string
 		_ = json.Unmarshal(raw, &text) // a thrown string is its own message; anything else has none
 		return map[string]any{
-			"code": string(InternalError), "category": string(Internal), "retryable": false, "message": orDefault(text, noMessage),
+			"code": string(InternalError), "category": string(Internal), "retryable": false,
+			"message": orDefault(text, noMessage),
 		}, "the error is not a JSON object: " + excerpt(plain(string(plainData(raw))))
 	}
 	given = map[string]any{"retryable": false}
@@ -246,7 +247,8 @@ func describe(name string, old, now any, why string) string {
 		return fmt.Sprintf("message of %d bytes was cut: at most %d are passed on", len(text), maxMessageBytes)
 	}
 	if quote(old) == quote(now) { // the difference is what neither log nor agent may see
-		return fmt.Sprintf("%s became %s: a stack trace, a folder, a secret or what nobody sees was taken out", name, quote(now))
+		return fmt.Sprintf("%s became %s: a stack trace, a folder, a secret or what nobody sees was taken out", name,
+			quote(now))
 	}
 	return fmt.Sprintf("%s %s became %s: %s", name, quote(old), quote(now), why)
 }

@@ -14,18 +14,22 @@ func TestMatches(t *testing.T) {
 		yes, no []string
 	}{
 		{"https://example.com/*",
-			[]string{"https://example.com", "https://example.com/", "https://EXAMPLE.com/a?b#c", "https://example.com:8443/", "https://example.com./"},
-			[]string{"http://example.com/", "https://www.example.com/", "https://example.com.evil.net/", "https://evil.net/?https://example.com/"}},
+			[]string{"https://example.com", "https://example.com/", "https://EXAMPLE.com/a?b#c", "https://example.com:8443/",
+				"https://example.com./"},
+			[]string{"http://example.com/", "https://www.example.com/", "https://example.com.evil.net/",
+				"https://evil.net/?https://example.com/"}},
 		{"*://*.example.com/app/*",
 			[]string{"http://example.com/app/x", "https://a.b.example.com/app/", "https://example.com/app"},
-			[]string{"https://example.com/", "https://notexample.com/app/", "ftp://example.com/app/", "https://example.com/app?x=/app/"}},
+			[]string{"https://example.com/", "https://notexample.com/app/", "ftp://example.com/app/",
+				"https://example.com/app?x=/app/"}},
 		{"http://localhost:3000/*",
 			[]string{"http://localhost:3000/", "http://localhost:3000/x/y"},
 			[]string{"http://localhost/", "http://localhost:30000/", "https://localhost:3000/"}},
 		{"https://example.com:443/*", []string{"https://example.com/"}, []string{"https://example.com:444/"}},
 		{"http://127.0.0.1:*/*", []string{"http://127.0.0.1/", "http://127.0.0.1:7718/"}, []string{"http://127.0.0.10/"}},
 		{"http://[::1]:80/*", []string{"http://[::1]/", "http://[::1]:80/x"}, []string{"http://[::2]/"}},
-		{"https://a.com/x*y*z", []string{"https://a.com/xyz", "https://a.com/x1y2z", "https://a.com/xyzyz", "https://a.com/x?y&z"}, []string{"https://a.com/xzy", "https://a.com/xyz1"}},
+		{"https://a.com/x*y*z", []string{"https://a.com/xyz", "https://a.com/x1y2z", "https://a.com/xyzyz",
+			"https://a.com/x?y&z"}, []string{"https://a.com/xzy", "https://a.com/xyz1"}},
 		{"https://a.com/a?b=*", []string{"https://a.com/a?b=1"}, []string{"https://a.com/axb=1", "https://a.com/a"}},
 		{"*://*/admin/*", []string{"http://any.host/admin/x"}, []string{"http://any.host/x"}},
 	}
@@ -164,7 +168,8 @@ func FuzzParse(f *testing.F) {
 }
 
 func BenchmarkRule(b *testing.B) {
-	rule, err := match.NewRule([]string{"https://*.example.com/*", "http://localhost:3000/app/*"}, []string{"*://*/private/*"})
+	rule, err := match.NewRule([]string{"https://*.example.com/*", "http://localhost:3000/app/*"},
+		[]string{"*://*/private/*"})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -34,7 +34,8 @@ func TestPublished(t *testing.T) {
 }
 
 // described reads what a collector says of itself; the library shows it in no other way.
-var described = regexp.MustCompile(`fqName: "(tabrelay_[a-z_]+)", help: "([^"]*)", (?:unit: "[^"]*", )?constLabels: \{\}, variableLabels: \{([^}]*)\}`)
+var described = regexp.MustCompile(`fqName: "(tabrelay_[a-z_]+)", help: "([^"]*)", (?:unit: "[^"]*", )?constLabels: ` +
+	`\{\}, variableLabels: \{([^}]*)\}`)
 
 func published() string {
 	descriptions := make(chan *prometheus.Desc, 200)

@@ -98,11 +98,13 @@ func (p *Prompts) Find(name string) (*Recipe, bool) {
 
 // Render fills in a recipe. Its failures are fault.UnknownPrompt, fault.InvalidParams when arguments are missing or
 // unknown, and fault.PromptFailed.
-func (p *Prompts) Render(_ context.Context, _ call.Session, name string, args map[string]string) (*call.RenderedPrompt, *fault.Error) {
+func (p *Prompts) Render(_ context.Context, _ call.Session, name string,
+	args map[string]string) (*call.RenderedPrompt, *fault.Error) {
 	b := p.book()
 	r, ok := b.recipes[name]
 	if !ok {
-		return nil, fault.New(fault.UnknownPrompt, fmt.Sprintf("There is no prompt %.80q", name), fault.WithHint(nearest(name, b)))
+		return nil, fault.New(fault.UnknownPrompt, fmt.Sprintf("There is no prompt %.80q", name),
+			fault.WithHint(nearest(name, b)))
 	}
 	if failure := r.check(name, args); failure != nil {
 		return nil, failure
@@ -115,7 +117,8 @@ func (p *Prompts) Render(_ context.Context, _ call.Session, name string, args ma
 	if err != nil {
 		return nil, failed(name, "the text cannot be encoded")
 	}
-	return &call.RenderedPrompt{Description: r.Description, Messages: []call.PromptMessage{{Role: "user", Content: content}}}, nil
+	return &call.RenderedPrompt{Description: r.Description,
+		Messages: []call.PromptMessage{{Role: "user", Content: content}}}, nil
 }
 
 func failed(name, reason string) *fault.Error {
@@ -135,11 +138,13 @@ func (r *Recipe) check(name string, args map[string]string) *fault.Error {
 	}
 	for _, given := range slices.Sorted(maps.Keys(args)) {
 		if !slices.Contains(known, given) {
-			return fault.New(fault.InvalidParams, fmt.Sprintf("The prompt %s has no argument %.80q", name, given), fault.WithHint(takes(known)))
+			return fault.New(fault.InvalidParams, fmt.Sprintf("The prompt %s has no argument %.80q", name, given),
+				fault.WithHint(takes(known)))
 		}
 	}
 	if len(missing) > 0 {
-		return fault.New(fault.InvalidParams, fmt.Sprintf("The prompt %s needs the argument %s", name, strings.Join(missing, ", ")), fault.WithHint(takes(known)))
+		return fault.New(fault.InvalidParams, fmt.Sprintf("The prompt %s needs the argument %s", name,
+			strings.Join(missing, ", ")), fault.WithHint(takes(known)))
 	}
 	return nil
 }

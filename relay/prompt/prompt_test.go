@@ -48,9 +48,11 @@ func TestRecipesAreListedUnderTheirPlugin(t *testing.T) {
 	_, p := offered(t, tea, plugin.Prompt{Name: "browse", Description: "Looks around.", Template: "Look."})
 	want := []call.Prompt{
 		{Name: "shop__browse", Description: "Looks around."},
-		{Name: "shop__compare", Title: "Compare teas", Description: "Says which tea to buy.", Arguments: []call.PromptArgument{
-			{Name: "kind", Description: "Green or black.", Required: true}, {Name: "limit", Description: "How many. Default: 5."}, {Name: "note"},
-		}},
+		{Name: "shop__compare", Title: "Compare teas", Description: "Says which tea to buy.",
+			Arguments: []call.PromptArgument{
+				{Name: "kind", Description: "Green or black.", Required: true},
+				{Name: "limit", Description: "How many. Default: 5."}, {Name: "note"},
+			}},
 	}
 	if diff := cmp.Diff(want, p.List()); diff != "" {
 		t.Error(diff)
@@ -65,7 +67,8 @@ func TestARecipeIsRendered(t *testing.T) {
 	}{
 		{map[string]string{"kind": "green"}, "Compare 5 green teas."},
 		{map[string]string{"kind": "green", "limit": ""}, "Compare 5 green teas."},
-		{map[string]string{"kind": "{{note}}", "limit": "2", "note": " <b>\n{{kind}}"}, "Compare 2 {{note}} teas. <b>\n{{kind}}"},
+		{map[string]string{"kind": "{{note}}", "limit": "2", "note": " <b>\n{{kind}}"},
+			"Compare 2 {{note}} teas. <b>\n{{kind}}"},
 	} {
 		got, failure := p.Render(t.Context(), call.Session{}, "shop__compare", c.args)
 		if failure != nil {
@@ -75,14 +78,16 @@ func TestARecipeIsRendered(t *testing.T) {
 		if err := json.Unmarshal(got.Messages[0].Content, &content); err != nil {
 			t.Fatal(err)
 		}
-		if len(got.Messages) != 1 || got.Messages[0].Role != "user" || content.Type != "text" || content.Text != c.want || got.Description != tea.Description {
+		if len(got.Messages) != 1 || got.Messages[0].Role != "user" || content.Type != "text" || content.Text != c.want ||
+			got.Description != tea.Description {
 			t.Errorf("%v: %+v, text %q", c.args, got, content.Text)
 		}
 	}
 }
 
 func TestWhatCannotBeRendered(t *testing.T) {
-	echo := plugin.Prompt{Name: "echo", Description: "Repeats.", Arguments: []plugin.PromptArgument{{Name: "x"}}, Template: strings.Repeat("{{x}}", 20)}
+	echo := plugin.Prompt{Name: "echo", Description: "Repeats.", Arguments: []plugin.PromptArgument{{Name: "x"}},
+		Template: strings.Repeat("{{x}}", 20)}
 	_, p := offered(t, tea, echo)
 	for _, c := range []struct {
 		name    string
@@ -93,18 +98,24 @@ func TestWhatCannotBeRendered(t *testing.T) {
 	}{
 		{"shop__compar", nil, fault.UnknownPrompt, `There is no prompt "shop__compar"`, "Did you mean shop__compare?"},
 		{"else", nil, fault.UnknownPrompt, `There is no prompt "else"`, "List the prompts again"},
-		{"shop__compare", nil, fault.InvalidParams, "The prompt shop__compare needs the argument kind", "Its arguments are: kind, limit, note."},
-		{"shop__compare", map[string]string{"kind": ""}, fault.InvalidParams, "The prompt shop__compare needs the argument kind", "Its arguments are"},
-		{"shop__compare", map[string]string{"kind": "green", "Note": "x"}, fault.InvalidParams, `The prompt shop__compare has no argument "Note"`, "Its arguments are"},
-		{"shop__echo", map[string]string{"x": strings.Repeat("y", 100_000)}, fault.PromptFailed, "Prompt render failed", "longer than 1048576 bytes"},
+		{"shop__compare", nil, fault.InvalidParams, "The prompt shop__compare needs the argument kind",
+			"Its arguments are: kind, limit, note."},
+		{"shop__compare", map[string]string{"kind": ""}, fault.InvalidParams,
+			"The prompt shop__compare needs the argument kind", "Its arguments are"},
+		{"shop__compare", map[string]string{"kind": "green", "Note": "x"}, fault.InvalidParams,
+			`The prompt shop__compare has no argument "Note"`, "Its arguments are"},
+		{"shop__echo", map[string]string{"x": strings.Repeat("y", 100_000)}, fault.PromptFailed, "Prompt render failed",
+			"longer than 1048576 bytes"},
 	} {
 		got, failure := p.Render(t.Context(), call.Session{}, c.name, c.args)
-		if got != nil || failure == nil || failure.Code != c.code || failure.Message != c.message || !strings.Contains(failure.Hint, c.hint) {
+		if got != nil || failure == nil || failure.Code != c.code || failure.Message != c.message ||
+			!strings.Contains(failure.Hint, c.hint) {
 			t.Errorf("%s %.40v: %v, %+v", c.name, c.args, got, failure)
 		}
 	}
 	_, failure := p.Render(t.Context(), call.Session{}, "shop__echo", map[string]string{"x": strings.Repeat("y", 100_000)})
-	if failure.ProtocolNumber(true) != -32603 || string(failure.Data) != `{"prompt":"shop__echo","reason":"the text becomes longer than 1048576 bytes"}` {
+	if failure.ProtocolNumber(true) != -32603 ||
+		string(failure.Data) != `{"prompt":"shop__echo","reason":"the text becomes longer than 1048576 bytes"}` {
 		t.Errorf("number %d, data %s", failure.ProtocolNumber(true), failure.Data)
 	}
 }

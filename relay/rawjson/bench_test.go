@@ -12,7 +12,8 @@ var documents = []struct{ name, doc string }{
 	{"text", `{"text":"` + strings.Repeat("x", 1<<20) + `","tabId":1}`},
 	{"lines", `{"text":"` + strings.Repeat(`A line of a page with some \"quoted\" words in it.\n`, 1<<20/52) + `"}`},
 	{"cyrillic", `{"text":"` + strings.Repeat("зерно ", 1<<20/11) + `"}`},
-	{"rows", `{"rows":[` + strings.Repeat(`{"id":123,"name":"some name","tags":["a","b\n"],"ok":true},`, 17_000) + `null]}`},
+	{"rows", `{"rows":[` + strings.Repeat(`{"id":123,"name":"some name","tags":["a","b\n"],"ok":true},`, 17_000) +
+		`null]}`},
 }
 
 func benchmark(b *testing.B, run func(doc json.RawMessage)) {

@@ -49,7 +49,8 @@ func TestDepth(t *testing.T) {
 
 // FuzzMembers compares with what encoding/json reads, and takes documents apart and together again.
 func FuzzMembers(f *testing.F) {
-	for _, seed := range []string{`{}`, `{"a":1}`, ` { "a\"" : "\\" , "b":[{},"}"] }`, `{"a":-1.5e3,"a":true}`, `{`, `{"`, `{"a"`, `{"a":`, `{"a":{`, `[`} {
+	for _, seed := range []string{`{}`, `{"a":1}`, ` { "a\"" : "\\" , "b":[{},"}"] }`, `{"a":-1.5e3,"a":true}`, `{`, `{"`,
+		`{"a"`, `{"a":`, `{"a":{`, `[`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, doc []byte) {

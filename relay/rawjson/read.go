@@ -183,7 +183,8 @@ var prototypeNames = []string{"__proto__", "constructor", "prototype"}
 // WithoutPrototypes returns a valid document of at most MostDeep levels without such members, and the names of those
 // that it had.
 func WithoutPrototypes(doc json.RawMessage) (clean json.RawMessage, left []string) {
-	if !bytes.Contains(doc, []byte("proto")) && !bytes.Contains(doc, []byte("constructor")) && !bytes.Contains(doc, []byte(`\u`)) {
+	if !bytes.Contains(doc, []byte("proto")) && !bytes.Contains(doc, []byte("constructor")) &&
+		!bytes.Contains(doc, []byte(`\u`)) {
 		return doc, nil
 	}
 	if clean = withoutPrototypes(doc, &left); left == nil {

@@ -161,7 +161,8 @@ func FuzzWithoutHalfPairs(f *testing.F) {
 
 // FuzzText compares with encoding/json.
 func FuzzText(f *testing.F) {
-	for _, seed := range []string{`""`, `"a<b>&\u2028"`, `"\u00e9\ud83d\ude00"`, `"\ud83d"`, "\"\xff\"", `"\\\"\b\f\n\r\t\u0001"`} {
+	for _, seed := range []string{`""`, `"a<b>&\u2028"`, `"\u00e9\ud83d\ude00"`, `"\ud83d"`, "\"\xff\"",
+		`"\\\"\b\f\n\r\t\u0001"`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

@@ -13,16 +13,18 @@ import (
 	"tabrelay/relay/rawjson"
 )
 
-// Meta is the _meta of every listed tool. Claude Code puts a result of more characters than this into a file and shows its
-// model the beginning. The relay bounds its answers itself, so the number is the largest that Claude Code takes: only what
-// an agent asked for, with maxBytes, comes near it.
+// Meta is the _meta of every listed tool. Claude Code puts a result of more characters than this into a file and shows
+// its model the beginning. The relay bounds its answers itself, so the number is the largest that Claude Code takes:
+// only what an agent asked for, with maxBytes, comes near it.
 const Meta = `{"anthropic/maxResultSizeChars":500000}`
 
 // The arguments every page tool also takes, as they are listed. Two more, maxBytes and arrayPath, are taken and not
 // listed: in every tool they would cost an agent's context 170 bytes, and the instructions say it once.
 var (
-	tabProperty     = json.RawMessage(`{"type":"integer","minimum":1,"description":"Tab to run in. Default: the tab used before, else the best matching one."}`)
-	profileProperty = json.RawMessage(`{"type":"string","description":"Browser profile to run in. Default: the one with the best matching tab."}`)
+	tabProperty = json.RawMessage(`{"type":"integer","minimum":1,"description":"Tab to run in. Default: the tab ` +
+		`used before, else the best matching one."}`)
+	profileProperty = json.RawMessage(`{"type":"string","description":"Browser profile to run in. Default: the one with ` +
+		`the best matching tab."}`)
 )
 
 // withTarget adds the relay's own arguments to a plugin tool's input schema. A name the tool uses itself stays
@@ -73,7 +75,8 @@ func instanceProperty(instances []Instance) json.RawMessage {
 		names[i] = in.Name
 	}
 	enum, _ := json.Marshal(names) // strings always encode
-	return json.RawMessage(`{"type":"string","enum":` + string(enum) + `,"description":"Which configured instance of the web app to use."}`)
+	return json.RawMessage(`{"type":"string","enum":` + string(enum) +
+		`,"description":"Which configured instance of the web app to use."}`)
 }
 
 func alsoRequired(required json.RawMessage, name string) (json.RawMessage, error) {
@@ -119,8 +122,8 @@ func asObject(schema []rawjson.Member) (listed []rawjson.Member, wrapped bool) {
 		rawjson.Make("required", json.RawMessage(`["result"]`))), true
 }
 
-// withNote lets an output schema that names all members there may be allow the one in which the relay says what it did to
-// a result (call.NoteMember).
+// withNote lets an output schema that names all members there may be allow the one in which the relay says what it did
+// to a result (call.NoteMember).
 func withNote(schema []rawjson.Member) ([]rawjson.Member, error) {
 	var own []rawjson.Member
 	if raw := rawjson.Get(schema, "properties"); raw != nil {
@@ -132,10 +135,12 @@ func withNote(schema []rawjson.Member) ([]rawjson.Member, error) {
 	if rawjson.Get(own, call.NoteMember) != nil {
 		return nil, fmt.Errorf("its output schema has a property %s, which is the relay's", call.NoteMember)
 	}
-	if others := rawjson.Get(schema, "additionalProperties"); (others == nil || string(others) == "true") && rawjson.Get(schema, "unevaluatedProperties") == nil {
+	if others := rawjson.Get(schema, "additionalProperties"); (others == nil || string(others) == "true") &&
+		rawjson.Get(schema, "unevaluatedProperties") == nil {
 		return schema, nil
 	}
-	return with(schema, "properties", rawjson.Join(append(own, rawjson.Make(call.NoteMember, json.RawMessage(`{"type":"object"}`))))), nil
+	return with(schema, "properties",
+		rawjson.Join(append(own, rawjson.Make(call.NoteMember, json.RawMessage(`{"type":"object"}`))))), nil
 }
 
 var localReference = regexp.MustCompile(`"\$(?:ref|dynamicRef|recursiveRef)":"#([^"]*)"`)

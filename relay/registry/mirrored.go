@@ -21,7 +21,8 @@ func mirrored(schema []rawjson.Member) (bool, error) {
 		return false, err
 	}
 	if countKey(rawjson.Join(schema), headerKeyword) > reachable {
-		return false, fmt.Errorf("its input schema has %s where it means nothing: it belongs to properties of the arguments", headerKeyword)
+		return false, fmt.Errorf("its input schema has %s where it means nothing: it belongs to properties of the arguments",
+			headerKeyword)
 	}
 	return reachable > 0, nil
 }
@@ -68,7 +69,8 @@ func checkMark(property string, mark, kind json.RawMessage, names map[string]boo
 
 // notToken reports what cannot stand in a field name (RFC 9110 section 5.1).
 func notToken(c rune) bool {
-	return (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && !strings.ContainsRune("!#$%&'*+-.^_`|~", c)
+	return (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') &&
+		!strings.ContainsRune("!#$%&'*+-.^_`|~", c)
 }
 
 // countKey counts the members with this name in all objects of doc.

@@ -110,9 +110,9 @@ type Candidate struct {
 	schemas  *schemas
 }
 
-// Prepare makes a snapshot of the tools of these plugins, and of no others. configured holds what a person configured, by
-// plugin name; a plugin without an entry has none. What is wrong with one plugin becomes a problem of the new snapshot;
-// an error means that the candidate as a whole was refused. One candidate is made at a time.
+// Prepare makes a snapshot of the tools of these plugins, and of no others. configured holds what a person configured,
+// by plugin name; a plugin without an entry has none. What is wrong with one plugin becomes a problem of the new
+// snapshot; an error means that the candidate as a whole was refused. One candidate is made at a time.
 func (r *Registry) Prepare(plugins []plugin.Plugin, configured map[string]Configured) (*Candidate, error) {
 	r.change.Lock()
 	before := r.schemas
@@ -188,7 +188,9 @@ func (c *candidate) add(p *plugin.Plugin) {
 func (c *candidate) strangers() {
 	for _, name := range slices.Sorted(maps.Keys(c.configured)) {
 		if !c.seen[name] && c.configured[name].Withheld == nil {
-			c.problems = append(c.problems, Problem{Reason: fmt.Sprintf("plugin %s is configured but not installed; add it, or remove plugins.%s from config.json", name, name)})
+			c.problems = append(c.problems,
+				Problem{Reason: fmt.Sprintf("plugin %s is configured but not installed; add it, or remove plugins.%s from "+
+					"config.json", name, name)})
 		}
 	}
 }
@@ -216,7 +218,8 @@ func (r *Registry) Reject(t *Tool, reason string) {
 	if found, ok := now.Find(t.Name); !ok || found != t || t.Plugin == nil {
 		return
 	}
-	tools := slices.DeleteFunc(slices.Clone(now.Tools), func(other *Tool) bool { return other == t || other.Plugin == nil })
+	tools := slices.DeleteFunc(slices.Clone(now.Tools),
+		func(other *Tool) bool { return other == t || other.Plugin == nil })
 	problems := append(slices.Clone(now.Problems), Problem{t.Plugin.Manifest.Name, leftOut(t.Name, reason)})
 	r.publish(r.snapshot(now.Sites, tools, problems, now.withheld))
 }
@@ -227,7 +230,8 @@ func leftOut(tool, reason string) string {
 
 // snapshot puts a candidate together. tools are those of plugins; of two with one name the first stays.
 func (r *Registry) snapshot(sites []*Site, tools []*Tool, problems []Problem, withheld map[string]string) *Snapshot {
-	s := &Snapshot{Sites: sites, Problems: problems, byName: make(map[string]*Tool, len(tools)+len(r.builtins)), withheld: withheld}
+	s := &Snapshot{Sites: sites, Problems: problems, byName: make(map[string]*Tool, len(tools)+len(r.builtins)),
+		withheld: withheld}
 	if now := r.current.Load(); now != nil {
 		s.Generation = now.Generation + 1
 	}
@@ -240,7 +244,8 @@ func (r *Registry) snapshot(sites []*Site, tools []*Tool, problems []Problem, wi
 		s.Tools = append(s.Tools, t)
 	}
 	slices.SortFunc(s.Tools, func(a, b *Tool) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortFunc(s.Sites, func(a, b *Site) int { return strings.Compare(a.Plugin.Manifest.Name, b.Plugin.Manifest.Name) })
+	slices.SortFunc(s.Sites,
+		func(a, b *Site) int { return strings.Compare(a.Plugin.Manifest.Name, b.Plugin.Manifest.Name) })
 	s.Listing = s.digest(r.seed)
 	return s
 }

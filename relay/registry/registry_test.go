@@ -56,7 +56,8 @@ func TestSnapshots(t *testing.T) {
 	}
 }
 
-func read(t *testing.T, a *txtar.Archive) (plugins []plugin.Plugin, configured map[string]registry.Configured, want int) {
+func read(t *testing.T,
+	a *txtar.Archive) (plugins []plugin.Plugin, configured map[string]registry.Configured, want int) {
 	want = len(a.Files)
 	for i, f := range a.Files {
 		var err error
@@ -80,13 +81,15 @@ func read(t *testing.T, a *txtar.Archive) (plugins []plugin.Plugin, configured m
 func show(s *registry.Snapshot) string {
 	var b strings.Builder
 	for _, site := range s.Sites {
-		fmt.Fprintf(&b, "site %s matches=%s homepage=%s settings=%s\n", site.Plugin.Manifest.Name, site.Matches, site.Homepage, string(site.Settings))
+		fmt.Fprintf(&b, "site %s matches=%s homepage=%s settings=%s\n", site.Plugin.Manifest.Name, site.Matches,
+			site.Homepage, string(site.Settings))
 		for _, in := range site.Instances {
 			fmt.Fprintf(&b, "  instance %s %s\n", in.Name, in.Match)
 		}
 	}
 	for _, t := range s.Tools {
-		fmt.Fprintf(&b, "tool %s readOnly=%v idempotent=%v wrapped=%v takes=%v,%v,%v\n  %s\n", t.Name, t.ReadOnly, t.Idempotent, t.Wrapped, t.TakesTab, t.TakesProfile, t.TakesInstance, t.Listed)
+		fmt.Fprintf(&b, "tool %s readOnly=%v idempotent=%v wrapped=%v takes=%v,%v,%v\n  %s\n", t.Name, t.ReadOnly,
+			t.Idempotent, t.Wrapped, t.TakesTab, t.TakesProfile, t.TakesInstance, t.Listed)
 	}
 	for _, p := range s.Problems {
 		fmt.Fprintf(&b, "problem %q: %s\n", p.Plugin, p.Reason)
@@ -95,17 +98,20 @@ func show(s *registry.Snapshot) string {
 }
 
 func pluginWith(name string, tools ...string) plugin.Plugin {
-	p := plugin.Plugin{Hash: name, Manifest: plugin.Manifest{Name: name, URLPatterns: []string{"https://" + name + ".example/*"}}}
+	p := plugin.Plugin{Hash: name, Manifest: plugin.Manifest{Name: name,
+		URLPatterns: []string{"https://" + name + ".example/*"}}}
 	for _, tool := range tools {
-		p.Manifest.Tools = append(p.Manifest.Tools, plugin.Tool{Name: tool, InputSchema: json.RawMessage(`{"type":"object","title":"` + tool + `"}`)})
+		p.Manifest.Tools = append(p.Manifest.Tools, plugin.Tool{Name: tool,
+			InputSchema: json.RawMessage(`{"type":"object","title":"` + tool + `"}`)})
 	}
 	return p
 }
 
 // TestReplace announces every change once, in order, and keeps the last good snapshot.
 func TestReplace(t *testing.T) {
-	r := registry.New([]registry.Tool{{Name: "bridge_health", Spec: plugin.Tool{InputSchema: json.RawMessage(`{"type":"object"}`)},
-		Run: func(context.Context, call.Call, json.RawMessage) (*call.Result, *fault.Error) { return nil, nil }}})
+	r := registry.New([]registry.Tool{{Name: "bridge_health",
+		Spec: plugin.Tool{InputSchema: json.RawMessage(`{"type":"object"}`)},
+		Run:  func(context.Context, call.Call, json.RawMessage) (*call.Result, *fault.Error) { return nil, nil }}})
 	var seen []string
 	stop := r.OnChange(func(s *registry.Snapshot) {
 		if s != r.Snapshot() {
@@ -129,7 +135,8 @@ func TestReplace(t *testing.T) {
 	for i := range 100 {
 		p := pluginWith(fmt.Sprintf("p%d", i))
 		for j := range 80 {
-			p.Manifest.Tools = append(p.Manifest.Tools, plugin.Tool{Name: fmt.Sprintf("t%d", j), Description: strings.Repeat("x", 16<<10), InputSchema: json.RawMessage(`{"type":"object"}`)})
+			p.Manifest.Tools = append(p.Manifest.Tools, plugin.Tool{Name: fmt.Sprintf("t%d", j),
+				Description: strings.Repeat("x", 16<<10), InputSchema: json.RawMessage(`{"type":"object"}`)})
 		}
 		huge = append(huge, p)
 	}
@@ -196,10 +203,13 @@ func FuzzTool(f *testing.F) {
 	f.Add("x", `{"type":"object","properties":[],"required":{}}`, `{`)
 	f.Fuzz(func(t *testing.T, name, input, output string) {
 		p := pluginWith("a")
-		p.Manifest.Tools = []plugin.Tool{{Name: name, InputSchema: json.RawMessage(input), OutputSchema: json.RawMessage(output)}}
+		p.Manifest.Tools = []plugin.Tool{{Name: name, InputSchema: json.RawMessage(input),
+			OutputSchema: json.RawMessage(output)}}
 		p.Manifest.ConfigSchema = json.RawMessage(`{"site":{"type":"url"}}`)
 		r := registry.New(nil)
-		if err := r.Replace([]plugin.Plugin{p}, map[string]registry.Configured{"a": {Settings: json.RawMessage(`{"site":{"m":"http://m/","n":"http://n/"}}`)}}); err != nil {
+		if err := r.Replace([]plugin.Plugin{p},
+			map[string]registry.Configured{"a": {Settings: json.RawMessage(`{"site":{"m":"http://m/",` +
+				`"n":"http://n/"}}`)}}); err != nil {
 			t.Fatal(err)
 		}
 		s := r.Snapshot()
@@ -211,7 +221,8 @@ func FuzzTool(f *testing.F) {
 				InputSchema  struct{ Type string }
 				OutputSchema *struct{ Type string }
 			}
-			if err := json.Unmarshal(tool.Listed, &listed); err != nil || listed.InputSchema.Type != "object" || listed.OutputSchema != nil && listed.OutputSchema.Type != "object" {
+			if err := json.Unmarshal(tool.Listed, &listed); err != nil || listed.InputSchema.Type != "object" ||
+				listed.OutputSchema != nil && listed.OutputSchema.Type != "object" {
 				t.Fatalf("%v: %s", err, tool.Listed)
 			}
 		}
@@ -223,8 +234,12 @@ func BenchmarkReplace100x20(b *testing.B) {
 	for i := range plugins {
 		plugins[i] = pluginWith(fmt.Sprintf("plugin%d", i))
 		for j := range 20 {
-			input := fmt.Sprintf(`{"type":"object","properties":{"id%d":{"type":"integer","description":%q},"mode":{"anyOf":[{"const":"a"},{"const":"b"}]}},"required":["id%d"]}`, i*20+j, strings.Repeat("text ", 100), i*20+j)
-			plugins[i].Manifest.Tools = append(plugins[i].Manifest.Tools, plugin.Tool{Name: fmt.Sprintf("tool_%d", j), DisplayName: "Tool", Description: "What it does.", InputSchema: json.RawMessage(input)})
+			input := fmt.Sprintf(`{"type":"object","properties":{"id%d":{"type":"integer","description":%q},`+
+				`"mode":{"anyOf":[{"const":"a"},{"const":"b"}]}},"required":["id%d"]}`, i*20+j, strings.Repeat("text ", 100),
+				i*20+j)
+			plugins[i].Manifest.Tools = append(plugins[i].Manifest.Tools,
+				plugin.Tool{Name: fmt.Sprintf("tool_%d", j), DisplayName: "Tool", Description: "What it does.",
+					InputSchema: json.RawMessage(input)})
 		}
 	}
 	b.ReportAllocs()
@@ -238,7 +253,8 @@ func BenchmarkReplace100x20(b *testing.B) {
 
 // A text a person set may be a password; an address or a number is none. A plugin may say otherwise.
 func TestSecretSettings(t *testing.T) {
-	declared := json.RawMessage(`{"token":{"type":"string"},"name":{"type":"string","secret":false},"limit":{"type":"number","default":7},"pin":{"type":"number","secret":true}}`)
+	declared := json.RawMessage(`{"token":{"type":"string"},"name":{"type":"string","secret":false},` +
+		`"limit":{"type":"number","default":7},"pin":{"type":"number","secret":true}}`)
 	for given, want := range map[string]struct {
 		secret   bool
 		settings string
@@ -248,24 +264,29 @@ func TestSecretSettings(t *testing.T) {
 		`{"token":"a"}`: {true, `{"token":"a","limit":7}`},
 		`{"pin":1}`:     {true, `{"pin":1,"limit":7}`},
 	} {
-		p := plugin.Plugin{Manifest: plugin.Manifest{Name: "a", URLPatterns: []string{"https://a.example/*"}, ConfigSchema: declared}}
+		p := plugin.Plugin{Manifest: plugin.Manifest{Name: "a", URLPatterns: []string{"https://a.example/*"},
+			ConfigSchema: declared}}
 		r := registry.New(nil)
-		if err := r.Replace([]plugin.Plugin{p}, map[string]registry.Configured{"a": {Settings: json.RawMessage(given)}}); err != nil {
+		if err := r.Replace([]plugin.Plugin{p},
+			map[string]registry.Configured{"a": {Settings: json.RawMessage(given)}}); err != nil {
 			t.Fatal(err)
 		}
 		snapshot := r.Snapshot()
 		site := snapshot.Sites[0]
 		if len(snapshot.Problems) > 0 || site.Secret != want.secret || string(site.Settings) != want.settings {
-			t.Errorf("%s: secret %v, settings %s, problems %v; want %v, %s", given, site.Secret, site.Settings, snapshot.Problems, want.secret, want.settings)
+			t.Errorf("%s: secret %v, settings %s, problems %v; want %v, %s", given, site.Secret, site.Settings,
+				snapshot.Problems, want.secret, want.settings)
 		}
 	}
 }
 
 // TestPagesOfAPluginForEverySite: a person says which pages may be read, and adds some.
 func TestPagesOfAPluginForEverySite(t *testing.T) {
-	every := plugin.Plugin{Manifest: plugin.Manifest{Name: "every", URLPatterns: []string{"*://*/*"}, ExcludePatterns: []string{"*://*/own"}}}
+	every := plugin.Plugin{Manifest: plugin.Manifest{Name: "every", URLPatterns: []string{"*://*/*"},
+		ExcludePatterns: []string{"*://*/own"}}}
 	some := plugin.Plugin{Manifest: plugin.Manifest{Name: "some", URLPatterns: []string{"https://a.example/*"}}}
-	allowed := registry.Configured{Pages: []string{"https://b.example/*"}, Excludes: []string{"*://*/secret"}, URLPatterns: []string{"https://c.example/*"}}
+	allowed := registry.Configured{Pages: []string{"https://b.example/*"}, Excludes: []string{"*://*/secret"},
+		URLPatterns: []string{"https://c.example/*"}}
 	for _, tt := range []struct {
 		p                 plugin.Plugin
 		c                 registry.Configured
@@ -283,15 +304,18 @@ func TestPagesOfAPluginForEverySite(t *testing.T) {
 		}
 		site := reg.Snapshot().Sites[0]
 		if fmt.Sprint(site.Matches) != tt.matches || fmt.Sprint(site.Excludes) != tt.excludes || site.EveryPage != tt.every {
-			t.Errorf("%s with %+v: %v without %v, every %v", tt.p.Manifest.Name, tt.c, site.Matches, site.Excludes, site.EveryPage)
+			t.Errorf("%s with %+v: %v without %v, every %v", tt.p.Manifest.Name, tt.c, site.Matches, site.Excludes,
+				site.EveryPage)
 		}
 	}
 }
 
 // TestShippedPluginWithoutAPage: it is not offered, and no problem, until a person says where their application is.
 func TestShippedPluginWithoutAPage(t *testing.T) {
-	p := plugin.Plugin{Shipped: true, Manifest: plugin.Manifest{Name: "a", ConfigSchema: json.RawMessage(`{"url":{"type":"url"}}`)}}
-	for settings, want := range map[string][2]int{"": {0, 0}, `{"url":"https://a.example/"}`: {1, 0}, `{"url":7}`: {1, 2}} {
+	p := plugin.Plugin{Shipped: true, Manifest: plugin.Manifest{Name: "a",
+		ConfigSchema: json.RawMessage(`{"url":{"type":"url"}}`)}}
+	for settings, want := range map[string][2]int{"": {0, 0}, `{"url":"https://a.example/"}`: {1, 0},
+		`{"url":7}`: {1, 2}} {
 		r := registry.New(nil)
 		c := map[string]registry.Configured{}
 		if settings != "" {
@@ -317,8 +341,10 @@ func TestHarmlessSettings(t *testing.T) {
 		{`{"site":"http://m/","more":` + nested(50) + `}`, ``, "nest 51 levels deep, and at most 50"},
 	} {
 		r := registry.New(nil)
-		p := plugin.Plugin{Manifest: plugin.Manifest{Name: "a", World: plugin.Isolated, ConfigSchema: json.RawMessage(`{"site":{"type":"url","label":"Site"}}`)}}
-		if err := r.Replace([]plugin.Plugin{p}, map[string]registry.Configured{"a": {Settings: json.RawMessage(test.given)}}); err != nil {
+		p := plugin.Plugin{Manifest: plugin.Manifest{Name: "a", World: plugin.Isolated,
+			ConfigSchema: json.RawMessage(`{"site":{"type":"url","label":"Site"}}`)}}
+		if err := r.Replace([]plugin.Plugin{p},
+			map[string]registry.Configured{"a": {Settings: json.RawMessage(test.given)}}); err != nil {
 			t.Fatal(err)
 		}
 		s := r.Snapshot()

@@ -57,7 +57,8 @@ func (s *Site) Instance(name string) (Instance, bool) {
 
 // newSite applies the configuration. What is wrong with it is left out and named.
 func newSite(p *plugin.Plugin, c Configured) (site *Site, faults []string) {
-	site = &Site{Plugin: p, Matches: slices.Clone(p.Manifest.URLPatterns), Excludes: p.Manifest.ExcludePatterns, Homepage: p.Manifest.Homepage}
+	site = &Site{Plugin: p, Matches: slices.Clone(p.Manifest.URLPatterns), Excludes: p.Manifest.ExcludePatterns,
+		Homepage: p.Manifest.Homepage}
 	site.Excludes = slices.Concat(site.Excludes, c.Excludes)
 	site.EveryPage = p.Manifest.EveryPage()
 	if site.EveryPage && c.Pages != nil {
@@ -126,7 +127,8 @@ func (s *Site) configure(declared, given json.RawMessage) (faults []string) {
 			kept = append(kept, rawjson.Make(name, json.RawMessage(f.Default)))
 		}
 		if fields[name].Required && rawjson.Get(kept, name) == nil {
-			faults = append(faults, fmt.Sprintf("needs setting %q; run: tabrelay plugin configure %s %s=VALUE", name, s.Plugin.Manifest.Name, name))
+			faults = append(faults, fmt.Sprintf("needs setting %q; run: tabrelay plugin configure %s %s=VALUE", name,
+				s.Plugin.Manifest.Name, name))
 		}
 	}
 	if len(kept) > 0 {

@@ -57,8 +57,8 @@ func (t *Tool) Output() (*schema.Schema, error) {
 	return t.output.get()
 }
 
-// Answer is the compiled output schema as it is listed, which is what clients check structured content against; nil when
-// none is listed.
+// Answer is the compiled output schema as it is listed, which is what clients check structured content against; nil
+// when none is listed.
 func (t *Tool) Answer() (*schema.Schema, error) {
 	if t.answer == nil {
 		return nil, nil
@@ -76,7 +76,8 @@ func (t *Tool) HasProperty(name string) bool {
 	return rawjson.Get(own, name) != nil
 }
 
-// PluginName is the plugin's name; of a built-in tool, "browser" when it sees or does something in a browser, else "relay".
+// PluginName is the plugin's name; of a built-in tool, "browser" when it sees or does something in a browser, else
+// "relay".
 func (t *Tool) PluginName() string {
 	switch {
 	case t.Plugin != nil:

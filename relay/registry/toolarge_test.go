@@ -14,10 +14,13 @@ import (
 func TestReplaceRefusesTooLargeAList(t *testing.T) {
 	r := registry.New(nil)
 	tool := func(name string, about int) plugin.Tool {
-		return plugin.Tool{Name: name, Description: name, InputSchema: json.RawMessage(`{"type":"object","description":"` + strings.Repeat("x", about) + `"}`)}
+		return plugin.Tool{Name: name, Description: name,
+			InputSchema: json.RawMessage(`{"type":"object","description":"` + strings.Repeat("x", about) + `"}`)}
 	}
 	offer := func(name string, tools ...plugin.Tool) plugin.Plugin {
-		return plugin.Plugin{Hash: strings.Repeat("0", 64), Manifest: plugin.Manifest{Name: name, Version: "1.0.0", URLPatterns: []string{"https://a.example/*"}, World: plugin.Isolated, Tools: tools}}
+		return plugin.Plugin{Hash: strings.Repeat("0", 64),
+			Manifest: plugin.Manifest{Name: name, Version: "1.0.0", URLPatterns: []string{"https://a.example/*"},
+				World: plugin.Isolated, Tools: tools}}
 	}
 	if err := r.Replace([]plugin.Plugin{offer("small", tool("one", 10))}, nil); err != nil {
 		t.Fatal(err)

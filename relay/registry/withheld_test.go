@@ -11,7 +11,8 @@ import (
 // What no person accepted is not there, and it is known why.
 func TestWithheld(t *testing.T) {
 	off := &registry.Withheld{Tools: []string{"pay", "read"}, Why: "nobody has reviewed it"}
-	shop := plugin.Plugin{Manifest: plugin.Manifest{Name: "shop", URLPatterns: []string{"https://shop.example/*"}, Tools: []plugin.Tool{{Name: "read", InputSchema: []byte(`{"type":"object"}`)}}}}
+	shop := plugin.Plugin{Manifest: plugin.Manifest{Name: "shop", URLPatterns: []string{"https://shop.example/*"},
+		Tools: []plugin.Tool{{Name: "read", InputSchema: []byte(`{"type":"object"}`)}}}}
 	for _, c := range []struct {
 		name    string
 		plugins []plugin.Plugin
@@ -33,7 +34,8 @@ func TestWithheld(t *testing.T) {
 			if _, there := s.Find("shop__read"); there != c.reads {
 				t.Errorf("read is there: %v", there)
 			}
-			if failure := s.Withheld("shop__pay"); (failure != nil) != c.pay || c.pay && !strings.HasSuffix(failure.Message, off.Why) {
+			if failure := s.Withheld("shop__pay"); (failure != nil) != c.pay || c.pay &&
+				!strings.HasSuffix(failure.Message, off.Why) {
 				t.Errorf("pay fails with %v", failure)
 			}
 			if len(s.Problems) > 0 {

@@ -24,7 +24,8 @@ type cut struct {
 	steps       []step // to the list or text that was cut
 	goesOn      bool   // what is missing begins where kept ends, at steps
 
-	withheld map[string]json.RawMessage // paging of the tool's own that was taken out of value, by path; nil: there was none
+	// paging of the tool's own that was taken out of value, by path; nil: there was none
+	withheld map[string]json.RawMessage
 }
 
 // cutList keeps as many items of a list as fit into budget bytes together with everything around it.
@@ -39,7 +40,8 @@ func cutList(doc json.RawMessage, steps []step, budget int) (c cut, ok bool) {
 		return cut{}, false
 	}
 	kept := fitting(all, budget-len(empty))
-	return cut{value: put(doc, steps, rawjson.List(all[:kept])), kept: kept, total: len(all), unit: ofItems, steps: steps, goesOn: true}, true
+	return cut{value: put(doc, steps, rawjson.List(all[:kept])), kept: kept, total: len(all), unit: ofItems, steps: steps,
+		goesOn: true}, true
 }
 
 // fitting is how many of the first items fit into so many bytes, with commas between them.

@@ -43,8 +43,8 @@ type Evaluator func(ctx context.Context, doc json.RawMessage, expression string)
 // turn lets one expression run at a time in this process, so that their memory does not add up.
 var turn = make(chan struct{}, 1)
 
-// jq evaluates in this process. Steps of an expression that take long by themselves, such as comparing two large values,
-// are not interrupted: where expressions come from an agent, an evaluator made by Apart is needed.
+// jq evaluates in this process. Steps of an expression that take long by themselves, such as comparing two large
+// values, are not interrupted: where expressions come from an agent, an evaluator made by Apart is needed.
 func jq(ctx context.Context, doc json.RawMessage, expression string) (json.RawMessage, *fault.Error) {
 	code, failure := compile(expression)
 	if failure != nil {
@@ -239,7 +239,8 @@ func Apart(executable string) Evaluator {
 	}
 }
 
-func evaluateApart(ctx context.Context, executable string, doc json.RawMessage, expression string) (json.RawMessage, *fault.Error) {
+func evaluateApart(ctx context.Context, executable string, doc json.RawMessage,
+	expression string) (json.RawMessage, *fault.Error) {
 	head, err := json.Marshal(question{expression})
 	if err != nil {
 		return nil, wrongQuery(err.Error(), "")
@@ -260,7 +261,8 @@ func evaluateApart(ctx context.Context, executable string, doc json.RawMessage, 
 		if errors.As(err, &exit) { // it died of what it was asked for: there was no memory, or no stack
 			return nil, tooMuch(errJQMemory)
 		}
-		return nil, fault.New(fault.InternalError, "The jq expression could not be evaluated", fault.WithCause(cmp.Or(err, errNoVerdict)),
+		return nil, fault.New(fault.InternalError, "The jq expression could not be evaluated",
+			fault.WithCause(cmp.Or(err, errNoVerdict)),
 			fault.WithOutcome(fault.NotExecuted), fault.WithHint("Read the result in pieces with offset and limit."))
 	}
 	if v.Problem != "" {

@@ -41,7 +41,8 @@ func TestApart(t *testing.T) {
 		switch {
 		case test.problem == "" && (failure != nil || string(value) != test.value):
 			t.Errorf("%s: %s, %v", test.expression, value, failure)
-		case test.problem != "" && (failure == nil || failure.Code != fault.ValidationError || failure.Hint == "" || !strings.Contains(failure.Message, test.problem)):
+		case test.problem != "" && (failure == nil || failure.Code != fault.ValidationError || failure.Hint == "" ||
+			!strings.Contains(failure.Message, test.problem)):
 			t.Errorf("%s: %s, %v", test.expression, value, failure)
 		}
 	}
@@ -71,7 +72,8 @@ func TestApartIsEnded(t *testing.T) {
 		"reduce range(60) as $i (0; [., .]) as $a | reduce range(60) as $i (0; [., .]) | . == $a": "it takes too long",
 		"reduce range(3000000) as $i (0; [.]) | tojson | length":                                  "it ",
 	} {
-		if value, failure := evaluate(t.Context(), []byte("1"), expression); failure == nil || failure.Code != fault.ValidationError || failure.Hint == "" || !strings.Contains(failure.Message, problem) {
+		if value, failure := evaluate(t.Context(), []byte("1"), expression); failure == nil ||
+			failure.Code != fault.ValidationError || failure.Hint == "" || !strings.Contains(failure.Message, problem) {
 			t.Errorf("%s: %s, %v", expression, value, failure)
 		}
 	}

@@ -19,12 +19,13 @@ var pagingNames = map[string]bool{
 
 // tellsPaging reports whether a member says where a result goes on. A list of that name is content.
 func tellsPaging(m rawjson.Member) bool {
-	return m.Value[0] != '[' && string(m.Value) != "null" && pagingNames[strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(m.Name))]
+	return m.Value[0] != '[' && string(m.Value) != "null" &&
+		pagingNames[strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(m.Name))]
 }
 
 // withholdPaging takes out of the value what the tool itself says of its next page, in every object whose paging may be
-// about what was cut: those around the cut, and those that no list holds; all of them when it is not known where the cut
-// is.
+// about what was cut: those around the cut, and those that no list holds; all of them when it is not known where the
+// cut is.
 func (c *cut) withholdPaging() {
 	w := withholding{around: c.steps, everywhere: !c.goesOn, found: map[string]json.RawMessage{}}
 	if value, changed := w.visit(c.value, nil, true); changed {
@@ -73,7 +74,8 @@ func (w *withholding) visit(value json.RawMessage, at []step, on bool) (json.Raw
 }
 
 // items goes into those items of a list that matter.
-func (w *withholding) items(value json.RawMessage, items []json.RawMessage, at []step, on bool) (json.RawMessage, bool) {
+func (w *withholding) items(value json.RawMessage, items []json.RawMessage, at []step,
+	on bool) (json.RawMessage, bool) {
 	changed := false
 	for i := range items {
 		here := append(at[:len(at):len(at)], step{index: i})

@@ -22,7 +22,8 @@ func CheckPath(path string) *fault.Error {
 	if path == "" || len(path) <= maxPath && pathForm.MatchString(path) {
 		return nil
 	}
-	return wrongPath(fault.TypeInvalidPathSyntax, fmt.Sprintf("%.80q is not a path", path), "Write the names of members with a dot before each, such as .data.items.")
+	return wrongPath(fault.TypeInvalidPathSyntax, fmt.Sprintf("%.80q is not a path", path),
+		"Write the names of members with a dot before each, such as .data.items.")
 }
 
 // step leads from a value into it: to a member, or to an item when name is nil.

@@ -42,10 +42,13 @@ func Read(ctx context.Context, r call.StoredResult, a Arguments, maxBytes int) (
 	isText := r.MIMEType != "application/json"
 	switch {
 	case a.JQ != "" && a.ArrayPath != "":
-		return nil, fault.New(fault.ValidationError, "Both jq and arrayPath say what to read", fault.WithHint("Use one of them."))
+		return nil, fault.New(fault.ValidationError, "Both jq and arrayPath say what to read",
+			fault.WithHint("Use one of them."))
 	case isText && (a.JQ != "" || a.ArrayPath != ""):
-		return nil, fault.New(fault.ValidationError, "The result is not JSON, so neither jq nor arrayPath finds anything in it",
-			fault.WithHint("Read it with offset and limit, which count characters then."), fault.WithType(fault.TypeInvalidJSON))
+		return nil,
+			fault.New(fault.ValidationError, "The result is not JSON, so neither jq nor arrayPath finds anything in it",
+				fault.WithHint("Read it with offset and limit, which count characters then."),
+				fault.WithType(fault.TypeInvalidJSON))
 	case isText:
 		doc = rawjson.AppendText(nil, string(doc))
 	}
@@ -87,7 +90,8 @@ func (a *Arguments) outside(total int, unit string) *fault.Error {
 	if a.Offset <= total {
 		return nil
 	}
-	return fault.New(fault.ValidationError, fmt.Sprintf("The offset %d is behind the end: there are %d %s", a.Offset, total, unit),
+	return fault.New(fault.ValidationError, fmt.Sprintf("The offset %d is behind the end: there are %d %s", a.Offset,
+		total, unit),
 		fault.WithHint("Use the nextOffset of the piece before; a piece without one is the last."))
 }
 
@@ -157,7 +161,8 @@ func (a *Arguments) readText(content []byte, what string, maxBytes int) (json.Ra
 }
 
 func tooSmall(maxBytes int) *fault.Error {
-	return fault.New(fault.ValidationError, fmt.Sprintf("Not even a piece of the result fits into %d bytes", maxBytes), fault.WithHint("Raise maxBytes."),
+	return fault.New(fault.ValidationError, fmt.Sprintf("Not even a piece of the result fits into %d bytes", maxBytes),
+		fault.WithHint("Raise maxBytes."),
 		fault.WithType(fault.TypeOutputTooLarge))
 }
 
@@ -172,5 +177,6 @@ func (a *Arguments) piece(value json.RawMessage, kept, total int, unit, text str
 
 // around is how long a piece is at the most besides its value.
 func around(total int, unit, text string) int {
-	return len(rawjson.MustEncode(piece{Result: json.RawMessage("0"), Truncated: false, Kept: total, Total: total, Unit: unit, Offset: total, NextOffset: &total, Note: text})) - 1
+	return len(rawjson.MustEncode(piece{Result: json.RawMessage("0"), Truncated: false, Kept: total, Total: total,
+		Unit: unit, Offset: total, NextOffset: &total, Note: text})) - 1
 }

@@ -27,18 +27,33 @@ func TestRead(t *testing.T) {
 		most int
 		want string
 	}{
-		{"whole", kept(`{"a":1}`), Arguments{}, 200, `{"result":{"a":1},"truncated":false,"kept":1,"total":1,"unit":"items","offset":0}`},
-		{"items", kept(numbers(30, "x")), Arguments{Offset: 28}, 200, `{"result":[{"id":28,"t":"x"},{"id":29,"t":"x"}],"truncated":false,"kept":2,"total":30,"unit":"items","offset":28}`},
-		{"limit", kept(rows), Arguments{ArrayPath: ".rows", Limit: 1}, 500, `{"result":[{"id":0,"t":"x"}],"truncated":true,"kept":1,"total":30,"unit":"items","offset":0,"nextOffset":1}`},
-		{"at the end", kept(`[1,2]`), Arguments{Offset: 2}, 200, `{"result":[],"truncated":false,"kept":0,"total":2,"unit":"items","offset":2}`},
-		{"text inside", kept(rows), Arguments{ArrayPath: ".a", Offset: 58}, 200, `{"result":"ää","truncated":false,"kept":2,"total":60,"unit":"characters","offset":58}`},
-		{"its JSON", kept(rows), Arguments{Limit: 10}, 300, `{"result":"{\"a\":\"ääää","truncated":true,"kept":10,"total":607,"unit":"characters","offset":0,"nextOffset":10,"note":"This is a part of the result's JSON text."}`},
-		{"not JSON", call.StoredResult{MIMEType: "text/plain", Data: []byte("a\n<b>\xff")}, Arguments{Offset: 1}, 300, `{"result":"\n<b>�","truncated":false,"kept":5,"total":6,"unit":"characters","offset":1}`},
-		{"jq", kept(rows), Arguments{JQ: ".rows | map(.id) | add"}, 300, `{"result":435,"truncated":false,"kept":1,"total":1,"unit":"items","offset":0}`},
-		{"jq, several values", kept(rows), Arguments{JQ: ".rows[:3][].id", Offset: 1}, 300, `{"result":[1,2],"truncated":false,"kept":2,"total":3,"unit":"items","offset":1}`},
-		{"jq keeps numbers", kept(`[9007199254740993, 1e400, 0.1]`), Arguments{JQ: ".[0]"}, 300, `{"result":9007199254740993,"truncated":false,"kept":1,"total":1,"unit":"items","offset":0}`},
-		{"jq knows nothing else", kept(`1`), Arguments{JQ: "$ENV, env"}, 300, `{"result":[{},{}],"truncated":false,"kept":2,"total":2,"unit":"items","offset":0}`},
-		{"large item", kept(`[` + rows + `]`), Arguments{}, 400, `{"result":[{"a":"ääääääääääääääääääääääääääääääääääääääääääääääääääääääääääää","rows":[{"id":0,"t":"x"},{"id":1,"t":"x"},{"id":2,"t":"x"},{"id":3,"t":"x"},{"id":4,"t":"x"}]}],"truncated":false,"kept":1,"total":1,"unit":"items","offset":0,"note":"This item has 667 bytes and is shortened. Read it with jq, for example .[0]"}`},
+		{"whole", kept(`{"a":1}`), Arguments{}, 200,
+			`{"result":{"a":1},"truncated":false,"kept":1,"total":1,"unit":"items","offset":0}`},
+		{"items", kept(numbers(30, "x")), Arguments{Offset: 28}, 200,
+			`{"result":[{"id":28,"t":"x"},{"id":29,"t":"x"}],"truncated":false,"kept":2,"total":30,"unit":"items","offset":28}`},
+		{"limit", kept(rows), Arguments{ArrayPath: ".rows", Limit: 1}, 500,
+			`{"result":[{"id":0,"t":"x"}],"truncated":true,"kept":1,"total":30,"unit":"items","offset":0,"nextOffset":1}`},
+		{"at the end", kept(`[1,2]`), Arguments{Offset: 2}, 200,
+			`{"result":[],"truncated":false,"kept":0,"total":2,"unit":"items","offset":2}`},
+		{"text inside", kept(rows), Arguments{ArrayPath: ".a", Offset: 58}, 200,
+			`{"result":"ää","truncated":false,"kept":2,"total":60,"unit":"characters","offset":58}`},
+		{"its JSON", kept(rows), Arguments{Limit: 10}, 300,
+			`{"result":"{\"a\":\"ääää","truncated":true,"kept":10,"total":607,"unit":"characters","offset":0,"nextOffset":10,` +
+				`"note":"This is a part of the result's JSON text."}`},
+		{"not JSON", call.StoredResult{MIMEType: "text/plain", Data: []byte("a\n<b>\xff")}, Arguments{Offset: 1}, 300,
+			`{"result":"\n<b>�","truncated":false,"kept":5,"total":6,"unit":"characters","offset":1}`},
+		{"jq", kept(rows), Arguments{JQ: ".rows | map(.id) | add"}, 300,
+			`{"result":435,"truncated":false,"kept":1,"total":1,"unit":"items","offset":0}`},
+		{"jq, several values", kept(rows), Arguments{JQ: ".rows[:3][].id", Offset: 1}, 300,
+			`{"result":[1,2],"truncated":false,"kept":2,"total":3,"unit":"items","offset":1}`},
+		{"jq keeps numbers", kept(`[9007199254740993, 1e400, 0.1]`), Arguments{JQ: ".[0]"}, 300,
+			`{"result":9007199254740993,"truncated":false,"kept":1,"total":1,"unit":"items","offset":0}`},
+		{"jq knows nothing else", kept(`1`), Arguments{JQ: "$ENV, env"}, 300,
+			`{"result":[{},{}],"truncated":false,"kept":2,"total":2,"unit":"items","offset":0}`},
+		{"large item", kept(`[` + rows + `]`), Arguments{}, 400,
+			`{"result":[{"a":"ääääääääääääääääääääääääääääääääääääääääääääääääääääääääääää","rows":[{"id":0,"t":"x"},{"id":1,` +
+				`"t":"x"},{"id":2,"t":"x"},{"id":3,"t":"x"},{"id":4,"t":"x"}]}],"truncated":false,"kept":1,"total":1,` +
+				`"unit":"items","offset":0,"note":"This item has 667 bytes and is shortened. Read it with jq, for example .[0]"}`},
 	} {
 		got, failure := Read(t.Context(), test.from, test.ask, test.most)
 		if failure != nil || string(got) != test.want || len(got) > test.most {
@@ -68,18 +83,21 @@ func TestReadRefuses(t *testing.T) {
 		{"jq input", Arguments{JQ: "input"}, fault.TypeValidation, "not allowed"},
 		{"jq module", Arguments{JQ: `import "a" as a; .`}, fault.TypeValidation, "cannot load module"},
 		{"jq output", Arguments{JQ: `repeat("x" * 1000)`}, fault.TypeValidation, "gives more than"},
-		{"jq memory", Arguments{JQ: `reduce range(30) as $i ("x" * 1000000; . + .)`}, fault.TypeValidation, "needs too much memory"},
+		{"jq memory", Arguments{JQ: `reduce range(30) as $i ("x" * 1000000; . + .)`}, fault.TypeValidation,
+			"needs too much memory"},
 		{"jq too long", Arguments{JQ: strings.Repeat(".|", 5000) + "."}, fault.TypeValidation, "at most 8192"},
 	} {
 		got, failure := Read(t.Context(), kept(`[1,2,3]`), test.ask, 1000)
 		if failure == nil {
 			t.Errorf("%s: %s", test.name, got)
-		} else if failure.Code != fault.ValidationError || failure.Type != test.kind || !strings.Contains(failure.Message, test.says) || failure.Hint == "" {
+		} else if failure.Code != fault.ValidationError || failure.Type != test.kind ||
+			!strings.Contains(failure.Message, test.says) || failure.Hint == "" {
 			t.Errorf("%s: %v (%s)", test.name, failure, failure.Type)
 		}
 	}
 	jqTime = 50 * time.Millisecond
-	if _, failure := Read(t.Context(), kept(`1`), Arguments{JQ: "last(repeat(1))"}, 100); failure == nil || !strings.Contains(failure.Message, "it takes too long") {
+	if _, failure := Read(t.Context(), kept(`1`), Arguments{JQ: "last(repeat(1))"}, 100); failure == nil ||
+		!strings.Contains(failure.Message, "it takes too long") {
 		t.Error(failure)
 	}
 	ended, cancel := context.WithCancel(t.Context())
@@ -131,7 +149,8 @@ func FuzzRead(f *testing.F) {
 		if all, ok := rawjson.Items(doc); isList && ok && !shortened && fmt.Sprint(all) != fmt.Sprint(whole) {
 			t.Fatalf("%s, want %s", whole, all)
 		}
-		if rest := json.RawMessage(strings.TrimSpace(string(doc))); !isList && rest[0] == '{' && text != "" && text != string(doc) {
+		if rest := json.RawMessage(strings.TrimSpace(string(doc))); !isList && rest[0] == '{' && text != "" &&
+			text != string(doc) {
 			t.Fatalf("%q, want %q", text, doc)
 		}
 	})

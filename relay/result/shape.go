@@ -2,8 +2,9 @@
 // JSON, in order, says how much of the whole it is, and where the rest can be read.
 //
 // A value is cut at one place if that is enough: a list keeps its first items, or the longest texts their beginnings.
-// Only when no list or text is to blame does everything become smaller. Where a tool pages by itself, its own next offset
-// or cursor goes on after the whole; beside a part it would skip what is missing, so it is moved to what is said of the cut.
+// Only when no list or text is to blame does everything become smaller. Where a tool pages by itself, its own next
+// offset or cursor goes on after the whole; beside a part it would skip what is missing, so it is moved to what is said
+// of the cut.
 package result
 
 import (
@@ -76,7 +77,8 @@ func (w *Wish) checkList(doc json.RawMessage) *fault.Error {
 		return failure
 	}
 	if _, ok := rawjson.Items(value); !ok {
-		return wrongPath(fault.TypeInvalidArrayPath, fmt.Sprintf("What is at %s is not a list", w.Path), "Name the path of a list, or none.")
+		return wrongPath(fault.TypeInvalidArrayPath, fmt.Sprintf("What is at %s is not a list", w.Path),
+			"Name the path of a list, or none.")
 	}
 	return nil
 }
@@ -132,7 +134,8 @@ func (w *Wish) attempt(doc json.RawMessage, way func(budget int) (cut, bool)) *S
 
 // envelope is what an agent reads in place of the value. Its first four members are those of the SDK's truncate.
 func (w *Wish) envelope(c cut, size int, brief bool) json.RawMessage {
-	return slices.Concat([]byte(`{"result":`), c.value, []byte(","), w.note(c, size, brief)[len("{"):]) // the value goes in as it is
+	// the value goes in as it is
+	return slices.Concat([]byte(`{"result":`), c.value, []byte(","), w.note(c, size, brief)[len("{"):])
 }
 
 // note is the envelope without the value.
@@ -153,17 +156,18 @@ func (w *Wish) note(c cut, size int, brief bool) json.RawMessage {
 }
 
 type note struct {
-	Truncated  bool                       `json:"truncated"`
-	Kept       int                        `json:"kept"`
-	Total      int                        `json:"total"`
-	Unit       string                     `json:"unit,omitempty"` // of kept and total
-	ArrayPath  string                     `json:"arrayPath,omitempty"`
-	NextOffset *int                       `json:"nextOffset,omitempty"`
-	Bytes      int                        `json:"bytes,omitempty"` // of the whole
-	ID         string                     `json:"id,omitempty"`
-	URI        string                     `json:"uri,omitempty"`
-	More       *more                      `json:"more,omitempty"`
-	Withheld   map[string]json.RawMessage `json:"withheld,omitempty"` // paging of the tool's own, which goes on after the whole
+	Truncated  bool   `json:"truncated"`
+	Kept       int    `json:"kept"`
+	Total      int    `json:"total"`
+	Unit       string `json:"unit,omitempty"` // of kept and total
+	ArrayPath  string `json:"arrayPath,omitempty"`
+	NextOffset *int   `json:"nextOffset,omitempty"`
+	Bytes      int    `json:"bytes,omitempty"` // of the whole
+	ID         string `json:"id,omitempty"`
+	URI        string `json:"uri,omitempty"`
+	More       *more  `json:"more,omitempty"`
+	// paging of the tool's own, which goes on after the whole
+	Withheld map[string]json.RawMessage `json:"withheld,omitempty"`
 }
 
 // more is the call that goes on where the answer ends.
@@ -191,7 +195,8 @@ func (w *Wish) goOn(c cut) Arguments {
 func (w *Wish) warning(c cut) string {
 	text := fmt.Sprintf("The result is truncated: %d of %d %s are here.", c.kept, c.total, c.unit)
 	if c.withheld != nil {
-		text += " What the tool itself says of the next page is withheld, because it goes on after the whole: read the rest first."
+		text += " What the tool itself says of the next page is withheld, because it goes on after the whole: read the " +
+			"rest first."
 	}
 	return text
 }
@@ -201,5 +206,6 @@ func (w *Wish) tooLarge(doc json.RawMessage) *fault.Error {
 	if w.Fits != nil {
 		how = "to a value that fits the tool's output schema and takes at most"
 	}
-	return fault.New(fault.OutputTooLarge, fmt.Sprintf("The result has %d bytes and cannot be shortened %s %d bytes", len(doc), how, w.MaxBytes))
+	return fault.New(fault.OutputTooLarge, fmt.Sprintf("The result has %d bytes and cannot be shortened %s %d bytes",
+		len(doc), how, w.MaxBytes))
 }

@@ -142,7 +142,8 @@ func character(doc []byte, i int) int {
 
 // isSurrogate reports whether an escape begins with the digit first and one of second.
 func isSurrogate(doc []byte, first byte, second string) bool {
-	return len(doc) >= 6 && doc[0] == '\\' && doc[1] == 'u' && doc[2]|0x20 == first && bytes.IndexByte([]byte(second), doc[3]|0x20) >= 0
+	return len(doc) >= 6 && doc[0] == '\\' && doc[1] == 'u' && doc[2]|0x20 == first &&
+		bytes.IndexByte([]byte(second), doc[3]|0x20) >= 0
 }
 
 // prefix returns the end of the most characters of the text that take no more than so many bytes, and how many they

@@ -40,7 +40,8 @@ func (r reader) choice(e *jsonschema.ValidationError) string {
 		return values
 	}
 	best := slices.MinFunc(alternatives, func(a, b []*jsonschema.ValidationError) int {
-		return cmp.Or(cmp.Compare(mistaken(e, a), mistaken(e, b)), cmp.Compare(len(a), len(b)), cmp.Compare(deepest(b), deepest(a)))
+		return cmp.Or(cmp.Compare(mistaken(e, a), mistaken(e, b)), cmp.Compare(len(a), len(b)),
+			cmp.Compare(deepest(b), deepest(a)))
 	})
 	var parts []string
 	for _, leaf := range best {
@@ -51,7 +52,8 @@ func (r reader) choice(e *jsonschema.ValidationError) string {
 			parts = append(parts, p.Message)
 		}
 	}
-	return fmt.Sprintf("fits none of the %d alternatives; the closest one says: %s", len(alternatives), strings.Join(head(parts, 3), ", "))
+	return fmt.Sprintf("fits none of the %d alternatives; the closest one says: %s", len(alternatives),
+		strings.Join(head(parts, 3), ", "))
 }
 
 // onlyTypes is the message when every alternative is ruled out by the type of the value itself.

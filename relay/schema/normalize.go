@@ -50,7 +50,8 @@ func Unchecked(raw json.RawMessage) []Pattern {
 			}
 		}
 	})
-	slices.SortFunc(found, func(a, b Pattern) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Text, b.Text)) })
+	slices.SortFunc(found,
+		func(a, b Pattern) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Text, b.Text)) })
 	return found
 }
 

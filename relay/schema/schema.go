@@ -78,7 +78,8 @@ func compile(root any, text string) (s *Schema, err error) {
 	c.LoadURL = func(url string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("%q is outside of the schema, and nothing is loaded", url)
 	}
-	c.AssertFormat = true                                                          // else it would depend on whether $schema is there
+	// else it would depend on whether $schema is there
+	c.AssertFormat = true
 	c.Formats = map[string]func(any) bool{"regex": func(any) bool { return true }} // RE2 is no judge of JavaScript's
 	c.RegisterExtension("steps", nil, s.steps)
 	if err := c.AddResource(location, strings.NewReader(text)); err != nil {
@@ -122,7 +123,8 @@ func short(err error) error {
 		for len(invalid.Causes) > 0 {
 			invalid = invalid.Causes[0]
 		}
-		return fmt.Errorf("not a valid JSON Schema: at %s: %s", pointer(invalid.InstanceLocation).path("schema", nil), invalid.Message)
+		return fmt.Errorf("not a valid JSON Schema: at %s: %s", pointer(invalid.InstanceLocation).path("schema", nil),
+			invalid.Message)
 	}
 	var failed *jsonschema.SchemaError
 	if errors.As(err, &failed) && failed.Err != nil {

@@ -21,7 +21,8 @@ func TestCompileRefuses(t *testing.T) {
 	tests := []struct{ name, schema, want string }{
 		{"not JSON", `{"type":`, "the schema is not JSON"},
 		{"too large", `{"description":"` + strings.Repeat("x", MaxBytes) + `"}`, "at most 65536 are allowed"},
-		{"too deep", strings.Repeat(`{"not":`, MaxDepth+1) + `{}` + strings.Repeat(`}`, MaxDepth+1), "nested deeper than 32 levels"},
+		{"too deep", strings.Repeat(`{"not":`, MaxDepth+1) + `{}` + strings.Repeat(`}`, MaxDepth+1),
+			"nested deeper than 32 levels"},
 		{"wrong type keyword", `{"type":"strnig"}`, "not a valid JSON Schema: at schema.type"},
 		{"a number", `7`, "not a valid JSON Schema"},
 		{"a file", `{"$ref":"file://` + file + `"}`, "nothing is loaded"},
@@ -56,7 +57,9 @@ func exponential(levels int) string {
 
 func TestCheckGivesUp(t *testing.T) {
 	// Harmless for {}, and exponential in the depth of the document.
-	s := compiled(t, `{"$defs":{"n":{"allOf":[{"properties":{"x":{"$ref":"#/$defs/n"}}},{"properties":{"x":{"$ref":"#/$defs/n"}}}]}},"$ref":"#/$defs/n"}`)
+	s := compiled(t,
+		`{"$defs":{"n":{"allOf":[{"properties":{"x":{"$ref":"#/$defs/n"}}},{"properties":{"x":{"$ref":"#/$defs/n"}}}]}},`+
+			`"$ref":"#/$defs/n"}`)
 	deep := strings.Repeat(`{"x":`, 100) + `1` + strings.Repeat(`}`, 100)
 	if got := Explain(s.Check(json.RawMessage(deep))); got != "arguments: too complex to be checked against the schema" {
 		t.Errorf("got %s", got)
@@ -71,7 +74,9 @@ func TestCheckGivesUp(t *testing.T) {
 }
 
 func TestCheckLongDocument(t *testing.T) {
-	s := compiled(t, `{"type":"array","items":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]},"uniqueItems":true}`)
+	s := compiled(t,
+		`{"type":"array","items":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]},`+
+			`"uniqueItems":true}`)
 	var b strings.Builder
 	for i := range 50_000 {
 		fmt.Fprintf(&b, `,{"id":%d}`, i)
@@ -106,11 +111,14 @@ func compiled(t testing.TB, schema string) *Schema {
 }
 
 func FuzzCheck(f *testing.F) {
-	f.Add([]byte(`{"type":"object","properties":{"a":{"enum":["x","%d"]}},"additionalProperties":false}`), []byte(`{"b":1e308}`))
+	f.Add([]byte(`{"type":"object","properties":{"a":{"enum":["x","%d"]}},"additionalProperties":false}`),
+		[]byte(`{"b":1e308}`))
 	f.Add([]byte(`{"anyOf":[{"type":"string","pattern":"^(?=a)"},{"$ref":"#/anyOf/0"}]}`), []byte(`[[[]]]`))
 	f.Add([]byte(exponential(6)), []byte(`{}`))
-	f.Add([]byte(`{"$schema":"http://json-schema.org/draft-04/schema#","minimum":1,"exclusiveMinimum":true,"multipleOf":0.01}`), []byte(`-0.0`))
-	f.Add([]byte(`{"oneOf":[{"const":1},{"const":2}],"uniqueItems":true,"unevaluatedProperties":false}`), []byte("{\"\\ud800\":\"\xff\"}"))
+	f.Add([]byte(`{"$schema":"http://json-schema.org/draft-04/schema#","minimum":1,"exclusiveMinimum":true,`+
+		`"multipleOf":0.01}`), []byte(`-0.0`))
+	f.Add([]byte(`{"oneOf":[{"const":1},{"const":2}],"uniqueItems":true,"unevaluatedProperties":false}`),
+		[]byte("{\"\\ud800\":\"\xff\"}"))
 	f.Add([]byte(`{"$id":"a/b","$defs":{"x":{"$anchor":"q","$dynamicAnchor":"z"}},"$dynamicRef":"#z"}`), []byte(`"x"`))
 	f.Fuzz(func(t *testing.T, schema, doc []byte) {
 		s, err := Compile(schema)

@@ -26,7 +26,8 @@ const pageTime = 30 * time.Second
 // InBrowser runs fixtures in a Chromium of its own, without a window, each in a page of the fixture's HTML at the path
 // that the fixture's address has. The host is this machine's: nothing else is asked, and what the handler fetches comes
 // from the fixture. root tells that this process runs as root, which the browser's sandbox does not like.
-func InBrowser(ctx context.Context, chromium string, root bool, p *plugin.Plugin, fixtures []Fixture) (results []Result, err error) {
+func InBrowser(ctx context.Context, chromium string, root bool, p *plugin.Plugin,
+	fixtures []Fixture) (results []Result, err error) {
 	profile, err := os.MkdirTemp("", "tabrelay-test-")
 	if err != nil {
 		return nil, err
@@ -41,7 +42,8 @@ func InBrowser(ctx context.Context, chromium string, root bool, p *plugin.Plugin
 	go func() { _ = server.Serve(listener) }() // ends with Close
 	defer server.Close()
 
-	args := []string{"--headless=new", "--disable-gpu", "--no-first-run", "--no-default-browser-check", "--disable-extensions", "--disable-background-networking", "--user-data-dir=" + profile}
+	args := []string{"--headless=new", "--disable-gpu", "--no-first-run", "--no-default-browser-check",
+		"--disable-extensions", "--disable-background-networking", "--user-data-dir=" + profile}
 	if root {
 		args = append(args, "--no-sandbox")
 	}
@@ -124,7 +126,8 @@ func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case scriptPath:
 		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
-		fmt.Fprintf(w, "%s\n;(%s)(tabrelayPlugin,%s,%q,%q,%q);\n", s.plugin.Adapter, performScript, expression(driveScript), s.home, outcomePath, orderPath)
+		fmt.Fprintf(w, "%s\n;(%s)(tabrelayPlugin,%s,%q,%q,%q);\n", s.plugin.Adapter, performScript, expression(driveScript),
+			s.home, outcomePath, orderPath)
 	case orderPath:
 		s.mu.Lock()
 		defer s.mu.Unlock()

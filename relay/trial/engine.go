@@ -29,8 +29,10 @@ const handlerTime = 10 * time.Second
 
 // onlyPages are names that a handler finds in pages alone. Who asks for one gets undefined, as in a place without it.
 var onlyPages = []string{
-	"document", "localStorage", "sessionStorage", "DOMParser", "XMLHttpRequest", "FormData", "Blob", "File", "FileReader", "navigator", "history",
-	"crypto", "getComputedStyle", "MutationObserver", "customElements", "indexedDB", "TextEncoder", "TextDecoder", "Element", "HTMLElement", "Node",
+	"document", "localStorage", "sessionStorage", "DOMParser", "XMLHttpRequest", "FormData", "Blob", "File", "FileReader",
+	"navigator", "history",
+	"crypto", "getComputedStyle", "MutationObserver", "customElements", "indexedDB", "TextEncoder", "TextDecoder",
+	"Element", "HTMLElement", "Node",
 	"Event", "CustomEvent", "Image", "WebSocket", "atob", "btoa", "requestAnimationFrame", "DOMException",
 }
 
@@ -65,7 +67,8 @@ type world struct {
 
 func (w *world) run(ctx context.Context, p *plugin.Plugin, f *Fixture) (*outcome, error) {
 	w.vm.SetMaxCallStackSize(2000)
-	limit := time.AfterFunc(handlerTime, func() { w.vm.Interrupt(fmt.Sprintf("it keeps the engine busy for more than %v", handlerTime)) })
+	limit := time.AfterFunc(handlerTime,
+		func() { w.vm.Interrupt(fmt.Sprintf("it keeps the engine busy for more than %v", handlerTime)) })
 	defer limit.Stop()
 	defer context.AfterFunc(ctx, func() { w.vm.Interrupt("interrupted") })()
 

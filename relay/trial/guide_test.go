@@ -27,7 +27,8 @@ func TestGuide(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("package.json", `{"name":"tabrelay-plugin-shop","tabrelay":{"displayName":"Shop","urlPatterns":["https://shop.example/*"]}}`)
+	write("package.json",
+		`{"name":"tabrelay-plugin-shop","tabrelay":{"displayName":"Shop","urlPatterns":["https://shop.example/*"]}}`)
 	for _, found := range step.FindAllStringSubmatch(string(page), -1) {
 		write(found[1], found[2])
 	}

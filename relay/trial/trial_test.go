@@ -16,7 +16,8 @@ func built(t *testing.T, body string) *plugin.Plugin {
 	t.Helper()
 	dir := t.TempDir()
 	for name, content := range map[string]string{
-		"package.json": `{"name":"tabrelay-plugin-tea","tabrelay":{"displayName":"Tea","urlPatterns":["https://tea.example/*"],"homepage":"https://tea.example/shop/?a=1#b"}}`,
+		"package.json": `{"name":"tabrelay-plugin-tea","tabrelay":{"displayName":"Tea",` +
+			`"urlPatterns":["https://tea.example/*"],"homepage":"https://tea.example/shop/?a=1#b"}}`,
 		"src/index.ts": `import { definePlugin, defineTool, fetchJSON, fetchText, postForm, ToolError, getConfig } from '@tabrelay/plugin-sdk';
 			const kept = [fetchJSON, fetchText, postForm, ToolError, getConfig];
 			export default definePlugin({ tools: [defineTool({ name: 'go', description: 'Goes.', input: { type: 'object', properties: {} },
@@ -40,14 +41,17 @@ func built(t *testing.T, body string) *plugin.Plugin {
 func TestWorld(t *testing.T) {
 	for name, c := range map[string]struct{ body, fixture, want string }{
 		"an address": {
-			`const u = new URL('../b?c=d e#f', location.href); u.searchParams.append('g', 'ä&'); u.hash = 'x'; return [u.href, u.origin, u.host, location.pathname, String(new URLSearchParams({ a: "~ '" })), URL.canParse('x')]`,
-			`{"expect":{"output":["https://tea.example/b?c=d+e&g=%C3%A4%26#x","https://tea.example","tea.example","/shop/","a=%7E+%27",false]}}`, "",
+			`const u = new URL('../b?c=d e#f', location.href); u.searchParams.append('g', 'ä&'); u.hash = 'x'; return [u.href,` +
+				` u.origin, u.host, location.pathname, String(new URLSearchParams({ a: "~ '" })), URL.canParse('x')]`,
+			`{"expect":{"output":["https://tea.example/b?c=d+e&g=%C3%A4%26#x","https://tea.example","tea.example","/shop/",` +
+				`"a=%7E+%27",false]}}`, "",
 		},
 		"the size of the answer, where the fixture says one": {
 			`return { maxBytes }`, `{"maxBytes":500,"expect":{"output":{"maxBytes":500}}}`, "",
 		},
 		"settings, here and in code without a context": {
-			`return [settings.n, getConfig('n'), tab.url]`, `{"settings":{"n":3},"expect":{"output":[3,3,"https://tea.example/shop/?a=1#b"]}}`, "",
+			`return [settings.n, getConfig('n'), tab.url]`,
+			`{"settings":{"n":3},"expect":{"output":[3,3,"https://tea.example/shop/?a=1#b"]}}`, "",
 		},
 		"a form": {
 			`return await postForm('/x', { a: '1 2' }, { signal })`,
@@ -58,17 +62,24 @@ func TestWorld(t *testing.T) {
 			`{"requests":[{"url":"/b","body":"B"},{"url":"/a","body":"A"}],"expect":{"output":["A","B"]}}`, "",
 		},
 		"a request that takes too long": {
-			`return await Promise.race([new Promise(() => {}), new Promise((_, no) => AbortSignal.timeout(5000).addEventListener('abort', () => no(new Error('late ' + performance.now()))))])`,
+			`return await Promise.race([new Promise(() => {}), new Promise((_, no) => ` +
+				`AbortSignal.timeout(5000).addEventListener('abort', () => no(new Error('late ' + performance.now()))))])`,
 			`{"expect":{"error":{"code":"INTERNAL_ERROR","message":"late 5000"}}}`, "",
 		},
-		"no connection":          {`return await fetchText('/a')`, `{"requests":[{"url":"/a","status":0}],"expect":{"error":{"code":"NETWORK_ERROR","retryable":true,"outcome":"unknown"}}}`, ""},
-		"a failure of the tool":  {`throw ToolError.notFound('no tea')`, `{"expect":{"error":{"code":"NOT_FOUND","category":"not_found","message":"no tea"}}}`, ""},
-		"a bug":                  {`return (undefined as any).x`, `{"expect":{"output":1}}`, "it fails with INTERNAL_ERROR: "},
-		"nothing comes":          {`return new Promise(() => {})`, `{}`, "waits for something that never comes"},
-		"another failure":        {`throw ToolError.notFound('x')`, `{"expect":{"error":{"code":"AUTH_ERROR"}}}`, `error.code: expected "AUTH_ERROR", got "NOT_FOUND"`},
+		"no connection": {`return await fetchText('/a')`,
+			`{"requests":[{"url":"/a","status":0}],"expect":{"error":{"code":"NETWORK_ERROR","retryable":true,` +
+				`"outcome":"unknown"}}}`, ""},
+		"a failure of the tool": {`throw ToolError.notFound('no tea')`,
+			`{"expect":{"error":{"code":"NOT_FOUND","category":"not_found","message":"no tea"}}}`, ""},
+		"a bug": {`return (undefined as any).x`, `{"expect":{"output":1}}`,
+			"it fails with INTERNAL_ERROR: "},
+		"nothing comes": {`return new Promise(() => {})`, `{}`, "waits for something that never comes"},
+		"another failure": {`throw ToolError.notFound('x')`, `{"expect":{"error":{"code":"AUTH_ERROR"}}}`,
+			`error.code: expected "AUTH_ERROR", got "NOT_FOUND"`},
 		"success for a failure":  {`return 1`, `{"expect":{"error":{}}}`, "it succeeds with 1, and was expected to fail"},
 		"a list of another size": {`return [1]`, `{"expect":{"output":[1,2]}}`, "output: expected [1,2], got [1]"},
-		"an unknown request":     {`return await fetchText('/a').catch(() => 1)`, `{"expect":{"output":1}}`, "it asks GET https://tea.example/a, which the fixture has not"},
+		"an unknown request": {`return await fetchText('/a').catch(() => 1)`, `{"expect":{"output":1}}`,
+			"it asks GET https://tea.example/a, which the fixture has not"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := built(t, c.body)
@@ -80,7 +91,8 @@ func TestWorld(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := Run(t.Context(), p, &f)
-			if joined := strings.Join(got.Problems, "; "); got.NeedsPage != "" || c.want == "" && joined != "" || !strings.Contains(joined, c.want) {
+			if joined := strings.Join(got.Problems, "; "); got.NeedsPage != "" || c.want == "" && joined != "" ||
+				!strings.Contains(joined, c.want) {
 				t.Errorf("it gives %+v, want %q", got, c.want)
 			}
 		})

@@ -1,6 +1,6 @@
 // Package untrusted makes prose of what a page wrote: between markers that the page cannot know, so that a model sees
-// where the page's words begin and end, and without characters that a person would not see. Values in JSON need neither:
-// there the syntax says where a text ends, and data stays what it is.
+// where the page's words begin and end, and without characters that a person would not see. Values in JSON need
+// neither: there the syntax says where a text ends, and data stays what it is.
 package untrusted
 
 import (

@@ -45,8 +45,9 @@ func (u *Unknown) Kind() Kind { return Kind(u.Type) }
 // kinds makes an empty frame of each kind.
 var kinds = map[Kind]func() Frame{
 	"hello": func() Frame { return new(Hello) }, "relay": func() Frame { return new(Relay) },
-	"proof": func() Frame { return new(Proof) }, "paired": func() Frame { return new(Paired) }, "welcome": func() Frame { return new(Welcome) },
-	"refuse": func() Frame { return new(Refuse) }, "plugins": func() Frame { return new(Plugins) },
+	"proof": func() Frame { return new(Proof) }, "paired": func() Frame { return new(Paired) },
+	"welcome": func() Frame { return new(Welcome) },
+	"refuse":  func() Frame { return new(Refuse) }, "plugins": func() Frame { return new(Plugins) },
 	"tabs": func() Frame { return new(Tabs) }, "tab": func() Frame { return new(TabUpdate) },
 	"tabclosed": func() Frame { return new(TabClosed) }, "call": func() Frame { return new(Call) },
 	"started": func() Frame { return new(Started) }, "progress": func() Frame { return new(Progress) },
@@ -56,8 +57,9 @@ var kinds = map[Kind]func() Frame{
 	"command": func() Frame { return new(Command) }, "reply": func() Frame { return new(Reply) },
 	"ping": func() Frame { return new(Ping) }, "pong": func() Frame { return new(Pong) },
 	"notice": func() Frame { return new(Notice) }, "console": func() Frame { return new(Console) },
-	"panels": func() Frame { return new(Panels) }, "request": func() Frame { return new(Request) }, "response": func() Frame { return new(Response) },
-	"news": func() Frame { return new(News) }, "profile": func() Frame { return new(Renamed) },
+	"panels": func() Frame { return new(Panels) }, "request": func() Frame { return new(Request) },
+	"response": func() Frame { return new(Response) },
+	"news":     func() Frame { return new(News) }, "profile": func() Frame { return new(Renamed) },
 }
 
 func (f *Hello) check() error {

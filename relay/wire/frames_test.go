@@ -113,7 +113,8 @@ func TestEncodeRefusesBrokenRawJSON(t *testing.T) {
 
 func TestHeaderLimit(t *testing.T) {
 	long := strings.Repeat("x", readHeaderBytes)
-	if _, _, err := Decode([]byte(`{"type":"notice","level":"info","message":"` + long + `"}`)); !errors.Is(err, ErrMalformed) {
+	if _, _, err := Decode([]byte(`{"type":"notice","level":"info","message":"` + long + `"}`)); !errors.Is(err,
+		ErrMalformed) {
 		t.Errorf("a long notice: %v", err)
 	}
 	if _, _, err := Decode([]byte(`{"type":"tabs","tabs":[{"id":1,"url":"http://a/` + long + `"}]}`)); err != nil {
@@ -247,8 +248,9 @@ func FuzzDecode(f *testing.F) {
 }
 
 func BenchmarkEncodeCall(b *testing.B) {
-	f := &Call{ID: "0123456789abcdef0123456789abcdef", Plugin: "demo", Tool: "echo", TimeoutMs: 1, MaxTimeoutMs: 1, MaxResultBytes: 1,
-		Hash: strings.Repeat("a", 64)}
+	f := &Call{ID: "0123456789abcdef0123456789abcdef", Plugin: "demo", Tool: "echo", TimeoutMs: 1, MaxTimeoutMs: 1,
+		MaxResultBytes: 1,
+		Hash:           strings.Repeat("a", 64)}
 	payload := json.RawMessage(`{"text":"hello"}`)
 	b.ReportAllocs()
 	for b.Loop() {

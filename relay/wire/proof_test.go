@@ -60,7 +60,8 @@ func TestPairingVector(t *testing.T) {
 		Protocol: v.Protocol, Address: v.Address, ExtensionID: v.ExtensionID, ProfileID: v.ProfileID,
 		ExtensionNonce: v.ExtensionNonce, RelayNonce: v.RelayNonce, Hello: []byte(v.Hello), Relay: []byte(v.Relay),
 	}
-	if !transcript.Verify(v.Code, PairingRelayRole, v.RelayProof) || !transcript.Verify(v.Code, PairingExtensionRole, v.ExtensionProof) {
+	if !transcript.Verify(v.Code, PairingRelayRole, v.RelayProof) ||
+		!transcript.Verify(v.Code, PairingExtensionRole, v.ExtensionProof) {
 		t.Error("the worked example does not verify")
 	}
 	if sealed, err := transcript.Seal(v.Code, v.Secret); err != nil || sealed != v.Sealed {

@@ -28,8 +28,10 @@ func Provoked(t testing.TB, id string, got *fault.Error) {
 		t.Fatal(err)
 	}
 	check(t, s, row, object)
-	if s.Layer == fault.InProtocol && (got.ProtocolNumber(false) != s.Number(false) || got.ProtocolNumber(true) != s.Number(true)) {
-		t.Errorf("%s: the numbers are %d and %d, want %d and %d", id, got.ProtocolNumber(false), got.ProtocolNumber(true), s.Number(false), s.Number(true))
+	if s.Layer == fault.InProtocol && (got.ProtocolNumber(false) != s.Number(false) ||
+		got.ProtocolNumber(true) != s.Number(true)) {
+		t.Errorf("%s: the numbers are %d and %d, want %d and %d", id, got.ProtocolNumber(false), got.ProtocolNumber(true),
+			s.Number(false), s.Number(true))
 	}
 }
 
@@ -65,7 +67,8 @@ func Answered(t testing.TB, id string, response []byte, modern bool) {
 	case got.Error != nil:
 		if number := s.Number(modern); string(got.Error.Code) != strconv.Itoa(number) {
 			t.Errorf("%s: the number is %s, want %d", id, got.Error.Code, number)
-		} else if number > firstOfSpec || number < lastOfSpec { // the data of the specification's own numbers is the specification's
+			// the data of the specification's own numbers is the specification's
+		} else if number > firstOfSpec || number < lastOfSpec {
 			check(t, s, row, got.Error.Data)
 		}
 	default:
@@ -115,7 +118,8 @@ func check(t testing.TB, s fault.Situation, row fault.Row, object []byte) {
 	if got.FromPage {
 		class, kind = fault.Tool, got.Type // a page's error is the page's own, whatever its code
 	}
-	if got.Code != s.Code || got.Category != row.Category || got.Class != class || got.Type != kind || got.Source != s.Source() {
+	if got.Code != s.Code || got.Category != row.Category || got.Class != class || got.Type != kind ||
+		got.Source != s.Source() {
 		t.Errorf("%s: got %s %s %s %s %s, want %s %s %s %s %s", s.ID,
 			got.Code, got.Category, got.Type, got.Source, got.Class, s.Code, row.Category, kind, s.Source(), class)
 	}

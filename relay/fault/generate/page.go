@@ -15,13 +15,14 @@ When a tool fails, the agent reads a text like this one:
 
     %s
 
-The first line says what failed; lines that start with ` + "`Next: `" + ` say what to do about it (after a timeout, ` + "`Suggestion: `" + `
-is the tool's own advice); the block at the end has the same facts for programs. A second text says what became of the action:
+The first line says what failed; lines that start with ` + "`Next: `" + ` say what to do about it (after a
+timeout, ` + "`Suggestion: `" + ` is the tool's own advice); the block at the end has the same facts for programs.
+A second text says what became of the action:
 
     %s
 
-An error that a plugin threw has only the plugin's own words, without ` + "`outcome`" + ` in the first text and without a next step.
-The whole error object is in ` + "`_meta[\"tabrelay/error\"]`" + ` of the result.
+An error that a plugin threw has only the plugin's own words, without ` + "`outcome`" + ` in the first text and
+without a next step. The whole error object is in ` + "`_meta[\"tabrelay/error\"]`" + ` of the result.
 
 ## The fields
 
@@ -31,19 +32,27 @@ The whole error object is in ` + "`_meta[\"tabrelay/error\"]`" + ` of the result
 | ` + "`category`" + ` | %s |
 | ` + "`retryable`" + ` | whether the same call may succeed later |
 | ` + "`retryAfterMs`" + ` | how long to wait before that, in milliseconds; at most a day |
-| ` + "`outcome`" + ` | whether the action happened: ` + "`not_executed`" + ` it did not; ` + "`executed`" + ` the tool ran to its end and returned or threw, so that a part of the action may have happened; ` + "`unknown`" + ` it started, or may have, and its end was not seen: look before repeating it |
+| ` + "`outcome`" + ` | whether the action happened: ` + "`not_executed`" + ` it did not; ` +
+	"`executed`" + ` the tool ran to its end and returned or threw, so that a part of the action ` +
+	`may have happened; ` + "`unknown`" + ` it started, or may have, and its end was not seen: ` +
+	`look before repeating it |
 | ` + "`attempts`" + ` | how often tabrelay tried |
 | ` + "`correlationId`" + ` | finds the call in the log and in the console of the page |
-| ` + "`reason`" + ` | of a timeout: ` + "`fixed`" + ` the time was over; ` + "`idle`" + ` no progress came in time; ` + "`max_exceeded`" + ` the longest time a call may take was over |
-| ` + "`source`" + ` | which part failed: CONFIG, AUTH, UPSTREAM (the web app), TRANSPORT (the link), TIMEOUT, INTERNAL (tabrelay or a plugin has a bug), PROTOCOL (the request was wrong) |
-| ` + "`class`" + ` | what tabrelay may do about it: transient (try again where that is safe), protocol, tool, fatal (the link cannot work until something changes) |
+| ` + "`reason`" + ` | of a timeout: ` + "`fixed`" + ` the time was over; ` + "`idle`" + ` no progress came in time; ` +
+	"`max_exceeded`" + ` the longest time a call may take was over |
+| ` + "`source`" + ` | which part failed: CONFIG, AUTH, UPSTREAM (the web app), TRANSPORT (the link), ` +
+	`TIMEOUT, INTERNAL (tabrelay or a plugin has a bug), ` +
+	`PROTOCOL (the request was wrong) |
+| ` + "`class`" + ` | what tabrelay may do about it: transient (try again where that is safe), ` +
+	`protocol, tool, fatal (the link cannot work until something changes) |
 | ` + "`type`" + `, ` + "`rpcCode`" + ` | a finer kind, and a number, for clients that know them |
 
 `
 
 const factoriesIntroduction = `## Thrown by plugins
 
-A plugin throws a ` + "`ToolError`" + `; whatever else it throws becomes ` + "`INTERNAL_ERROR`" + `, with its message kept. The factories set:
+A plugin throws a ` + "`ToolError`" + `;
+whatever else it throws becomes ` + "`INTERNAL_ERROR`" + `, with its message kept. The factories set:
 
 | factory | code | category | retryable |
 | --- | --- | --- | --- |
@@ -76,8 +85,9 @@ func page() string {
 
 const situationsIntroduction = `## What goes wrong
 
-Every situation that is known, what an agent gets, and what to do then. A failure in a tool result has ` + "`isError`" + `; its number
-is ` + "`rpcCode`" + `. A JSON-RPC error has the number as its ` + "`code`" + `, and the whole error object as its ` + "`data`" + `.
+Every situation that is known, what an agent gets, and what to do then. A failure in a tool result has
+` + "`isError`" + `; its number is ` + "`rpcCode`" + `. A JSON-RPC error has the number as its
+` + "`code`" + `, and the whole error object as its ` + "`data`" + `.
 
 | when | cause | next step | code | number | retryable |
 | --- | --- | --- | --- | --- | --- |
@@ -110,7 +120,8 @@ func where(s fault.Situation) string {
 
 func entry(b *strings.Builder, r fault.Row) {
 	fmt.Fprintf(b, "\n### %s\n\n%s\n\nNext: %s\n\n", r.Code, r.Situation, r.Hint)
-	b.WriteString("| category | retryable | outcome | source | class | type | number |\n| --- | --- | --- | --- | --- | --- | --- |\n")
+	b.WriteString("| category | retryable | outcome | source | class | type | number |\n| --- | --- | --- | --- | --- | " +
+		"--- | --- |\n")
 	fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n",
 		r.Category, yes(r.Retryable), r.Outcome, r.Source, r.Class, r.Type, number(r))
 }

@@ -13,13 +13,15 @@ const banner = "// Generated from the table in relay/fault by `go generate ./rel
 func extensionConstants() string {
 	var b strings.Builder
 	b.WriteString(banner)
-	union(&b, "errorCategories", "ErrorCategory", "What kind of failure it is, as far as an agent has to know.", categories())
+	union(&b, "errorCategories", "ErrorCategory", "What kind of failure it is, as far as an agent has to know.",
+		categories())
 	union(&b, "outcomes", "Outcome", "Whether the action happened.", outcomes)
 	var codes []string
 	for _, row := range fault.Table() {
 		codes = append(codes, string(row.Code))
 	}
-	union(&b, "faultCodes", "FaultCode", "Every code of a failure that the relay raises itself. Pages throw others as well.", codes)
+	union(&b, "faultCodes", "FaultCode",
+		"Every code of a failure that the relay raises itself. Pages throw others as well.", codes)
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
@@ -27,7 +29,8 @@ func extensionConstants() string {
 func sdkConstants() string {
 	var b strings.Builder
 	b.WriteString(banner)
-	union(&b, "errorCategories", "ErrorCategory", "What kind of failure it is, as far as an agent has to know.", categories())
+	union(&b, "errorCategories", "ErrorCategory", "What kind of failure it is, as far as an agent has to know.",
+		categories())
 	union(&b, "outcomes", "Outcome", "Whether the action happened: the handler knows it best.", outcomes)
 	b.WriteString("/** What the factories of ToolError set, by their names. */\nexport const factories = {\n")
 	for _, f := range fault.Factories() {
