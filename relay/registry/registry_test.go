@@ -356,3 +356,78 @@ func TestHarmlessSettings(t *testing.T) {
 		}
 	}
 }
+
+// A candidate whose list would be larger than may be sent is refused as a whole, and the last good one stays.
+func TestReplaceRefusesTooLargeAList(t *testing.T) {
+	r := registry.New(nil)
+	tool := func(name string, about int) plugin.Tool {
+		return plugin.Tool{Name: name, Description: name,
+			InputSchema: json.RawMessage(`{"type":"object","description":"` + strings.Repeat("x", about) + `"}`)}
+	}
+	offer := func(name string, tools ...plugin.Tool) plugin.Plugin {
+		return plugin.Plugin{Hash: strings.Repeat("0", 64),
+			Manifest: plugin.Manifest{Name: name, Version: "1.0.0", URLPatterns: []string{"https://a.example/*"},
+				World: plugin.Isolated, Tools: tools}}
+	}
+	if err := r.Replace([]plugin.Plugin{offer("small", tool("one", 10))}, nil); err != nil {
+		t.Fatal(err)
+	}
+	good := r.Snapshot()
+	heard := 0
+	defer r.OnChange(func(*registry.Snapshot) { heard++ })()
+	const each = 60 << 10
+	var tools []plugin.Tool
+	for i := range (100<<20)/each + 1 {
+		tools = append(tools, tool(fmt.Sprintf("t%d", i), each))
+	}
+	err := r.Replace([]plugin.Plugin{offer("huge", tools...)}, nil)
+	if err == nil || !strings.Contains(err.Error(), "the tools stay as they were") {
+		t.Errorf("got %v", err)
+	}
+	if r.Snapshot() != good || heard != 0 {
+		t.Errorf("the snapshot changed, and %d were told", heard)
+	}
+}
+
+// What no person accepted is not there, and it is known why.
+func TestWithheld(t *testing.T) {
+	off := &registry.Withheld{Tools: []string{"pay", "read"}, Why: "nobody has reviewed it"}
+	shop := plugin.Plugin{Manifest: plugin.Manifest{Name: "shop", URLPatterns: []string{"https://shop.example/*"},
+		Tools: []plugin.Tool{{Name: "read", InputSchema: []byte(`{"type":"object"}`)}}}}
+	for _, c := range []struct {
+		name    string
+		plugins []plugin.Plugin
+		given   registry.Configured
+		pay     bool // off
+		reads   bool // there
+	}{
+		{"a new plugin", nil, registry.Configured{Withheld: off}, true, false},
+		{"a newer content", []plugin.Plugin{shop}, registry.Configured{Withheld: off}, true, true},
+		{"switched off", nil, registry.Configured{Withheld: off, Disabled: true}, false, false},
+		{"accepted", []plugin.Plugin{shop}, registry.Configured{}, false, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := registry.New(nil)
+			if err := r.Replace(c.plugins, map[string]registry.Configured{"shop": c.given}); err != nil {
+				t.Fatal(err)
+			}
+			s := r.Snapshot()
+			if _, there := s.Find("shop__read"); there != c.reads {
+				t.Errorf("read is there: %v", there)
+			}
+			if failure := s.Withheld("shop__pay"); (failure != nil) != c.pay || c.pay &&
+				!strings.HasSuffix(failure.Message, off.Why) {
+				t.Errorf("pay fails with %v", failure)
+			}
+			if len(s.Problems) > 0 {
+				t.Errorf("problems: %v", s.Problems)
+			}
+			if tool, ok := s.Find("shop__read"); ok {
+				r.Reject(tool, "its schema does not compile")
+			}
+			if failure := r.Snapshot().Withheld("shop__pay"); (failure != nil) != c.pay {
+				t.Error("a later snapshot does not know it")
+			}
+		})
+	}
+}

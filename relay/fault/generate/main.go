@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+
+	"tabrelay/relay/fault"
 )
 
 // outputs are the generated files, relative to the root of the repository.
@@ -23,4 +26,58 @@ func main() {
 			os.Exit(1)
 		}
 	}
+}
+
+const banner = "// Generated from the table in relay/fault by `go generate ./relay/fault`. Do not edit.\n\n"
+
+// extensionConstants are every code there is: what the relay may say, and what a page may have thrown.
+func extensionConstants() string {
+	var b strings.Builder
+	b.WriteString(banner)
+	union(&b, "errorCategories", "ErrorCategory", "What kind of failure it is, as far as an agent has to know.",
+		categories())
+	union(&b, "outcomes", "Outcome", "Whether the action happened.", outcomes)
+	var codes []string
+	for _, row := range fault.Table() {
+		codes = append(codes, string(row.Code))
+	}
+	union(&b, "faultCodes", "FaultCode",
+		"Every code of a failure that the relay raises itself. Pages throw others as well.", codes)
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// sdkConstants are what ToolError needs.
+func sdkConstants() string {
+	var b strings.Builder
+	b.WriteString(banner)
+	union(&b, "errorCategories", "ErrorCategory", "What kind of failure it is, as far as an agent has to know.",
+		categories())
+	union(&b, "outcomes", "Outcome", "Whether the action happened: the handler knows it best.", outcomes)
+	b.WriteString("/** What the factories of ToolError set, by their names. */\nexport const factories = {\n")
+	for _, f := range fault.Factories() {
+		fmt.Fprintf(&b, "  %s: { code: '%s', category: '%s', retryable: %t },\n", f.Name, f.Code, f.Category, f.Retryable)
+	}
+	b.WriteString("} as const;\n")
+	return b.String()
+}
+
+var outcomes = []string{string(fault.NotExecuted), string(fault.Executed), string(fault.Unknown)}
+
+func categories() []string {
+	var names []string
+	for _, c := range fault.Categories() {
+		names = append(names, string(c))
+	}
+	return names
+}
+
+// union writes a list of names and the type of its members, formatted as the project's formatter would.
+func union(b *strings.Builder, list, name, comment string, members []string) {
+	const lineWidth = 110
+	quoted := "'" + strings.Join(members, "', '") + "'"
+	line := fmt.Sprintf("export const %s = [%s] as const;\n", list, quoted)
+	if len(line) > lineWidth {
+		line = fmt.Sprintf("export const %s = [\n  %s,\n] as const;\n", list, strings.ReplaceAll(quoted, ", ", ",\n  "))
+	}
+	fmt.Fprintf(b, "/** %s */\n%sexport type %s = (typeof %s)[number];\n\n", comment, line, name, list)
 }
