@@ -223,14 +223,12 @@ func TestDevelopedContentRunsWhileItsAuthorWorks(t *testing.T) {
 			_ = res.Body.Close() // only read from
 		}
 	}
-	// until ends a session, and waits for what is offered then.
-	until := func(end func()) {
+	// until waits for that content to be offered.
+	until := func(hash string) {
 		t.Helper()
-		for len(changed) > 0 {
+		for v.serving("tea") != hash {
 			<-changed
 		}
-		end()
-		<-changed
 	}
 	a := w.put("tea", "1", nil)
 	v.again()
@@ -246,9 +244,11 @@ func TestDevelopedContentRunsWhileItsAuthorWorks(t *testing.T) {
 	v.again()
 	v.runs("tea", b.Hash, review.Developing)
 	v.audited("accepted while plugin dev runs "+a.Hash, "accepted while plugin dev runs "+b.Hash)
-	until(endA)
+	endA()
+	until(b.Hash)
 	v.runs("tea", b.Hash, review.Developing)
-	until(endB)
+	endB()
+	until("")
 	v.runs("tea", "", review.Waiting)
 }
 
