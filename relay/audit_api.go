@@ -100,7 +100,7 @@ func (r *Relay) verifyAudit(w http.ResponseWriter, req *http.Request) {
 
 // openAudit opens the log for reading, with everything in it that has happened by now.
 func (r *Relay) openAudit(ctx context.Context) (*store.AuditReader, *fault.Error) {
-	if err := r.ledger.recorder.Flush(ctx); err != nil {
+	if err := r.audit.Flush(ctx); err != nil {
 		return nil, unreadableAudit(err)
 	}
 	log, err := store.OpenAudit(ctx, r.Home.Database())

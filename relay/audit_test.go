@@ -165,10 +165,10 @@ func TestAuditNamesTheDecision(t *testing.T) {
 	w := newWorld(t)
 	r, end := w.relay()
 	s := call.Session{Client: "ann", Via: "stdio"}
-	r.record(call.Entry{Kind: call.EntryDecision, Session: s, CallID: "1", Decision: "allowed once", DecidedBy: "panel"})
-	r.record(call.Entry{Kind: call.EntryCall, Session: s, CallID: "1", Decision: "allowed", DecidedBy: "person", Outcome: "returned"})
-	r.record(call.Entry{Kind: call.EntryCall, Session: s, CallID: "2", Decision: "auto: x", DecidedBy: "rule", Outcome: "returned", Duration: time.Second})
-	r.record(call.Entry{Kind: call.EntryRule, Decision: "auto", DecidedBy: "terminal", Detail: "shop"})
+	r.audit.Record(call.Entry{Kind: call.EntryDecision, Session: s, CallID: "1", Decision: "allowed once", DecidedBy: "panel"})
+	r.audit.Record(call.Entry{Kind: call.EntryCall, Session: s, CallID: "1", Decision: "allowed", DecidedBy: "person", Outcome: "returned"})
+	r.audit.Record(call.Entry{Kind: call.EntryCall, Session: s, CallID: "2", Decision: "auto: x", DecidedBy: "rule", Outcome: "returned", Duration: time.Second})
+	r.audit.Record(call.Entry{Kind: call.EntryRule, Decision: "auto", DecidedBy: "terminal", Detail: "shop"})
 	end()
 	var got []string
 	for _, e := range w.auditRows() {

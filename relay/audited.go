@@ -63,7 +63,7 @@ func (a audited) Read(ctx context.Context, s call.Session, uri string) ([]call.R
 	if failure != nil {
 		e.Outcome, e.Code, e.Detail = string(call.NotExecuted), string(failure.Code), failure.Message
 	}
-	a.relay.record(e)
+	a.relay.audit.Record(e)
 	return contents, failure
 }
 

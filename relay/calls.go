@@ -13,7 +13,7 @@ import (
 func (r *Relay) dispatcher() *dispatch.Dispatcher {
 	c := r.config
 	return dispatch.New(dispatch.Options{
-		Tools: r.tools, Policy: r.policy, Browser: r.hub, Meter: r.meter, Log: r.part("dispatch"), Events: r.events.Publish, Calls: &r.trail, Audit: recording{r}, Scopes: r.policy, Moved: func() { r.panels.Changed(event.TopicRunning) }, SignedOut: r.catalog.SignedOut,
+		Tools: r.tools, Policy: r.policy, Browser: r.hub, Meter: r.meter, Log: r.part("dispatch"), Events: r.events.Publish, Calls: &r.trail, Audit: r.audit, Scopes: r.policy, Moved: func() { r.panels.Changed(event.TopicRunning) }, SignedOut: r.catalog.SignedOut,
 		Timeout: c.Timeout, MaxTimeout: c.MaxTimeout, ProgressExtends: c.ProgressExtendsTimeout, ReconnectWait: c.GapWait,
 		Retry: dispatch.Retry{
 			MaxAttempts: c.Errors.Transient.Retry.MaxAttempts, InitialDelay: c.Errors.Transient.Retry.InitialDelay,
@@ -29,7 +29,7 @@ func (r *Relay) dispatcher() *dispatch.Dispatcher {
 		Recovery: recovery(c.Recovery), Trace: c.Errors.Trace, StackTraces: c.Logging.IncludeStackTraces,
 		TransientPatterns: c.Errors.Transient.Patterns, FatalPatterns: c.Errors.Fatal.Patterns,
 		MaxInputBytes: c.FrameBytes - frameRoom, MaxResultBytes: c.ResultBytes, MaxBytes: c.MaxBytes,
-		ConsoleTailBytes: consoleTail(c), Results: r.store, DeadLetters: deadLetters{r},
+		ConsoleTailBytes: consoleTail(c), Results: r.store, DeadLetters: r.own.Letters,
 	})
 }
 

@@ -338,7 +338,7 @@ func (r *Relay) tellChanges(changes []change, by call.Session) {
 	for _, c := range changes {
 		e := c.entry(by)
 		r.Log.Info().Str("client", c.client).Str("by", e.DecidedBy).Msg(e.Detail)
-		r.record(e)
+		r.audit.Record(e)
 		r.events.Publish(event.Of(call.Session{Client: c.client}), event.Session, e.Detail, map[string]any{"change": c.what})
 	}
 	r.seen.forget(func(name string) bool {

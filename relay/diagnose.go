@@ -2,10 +2,10 @@ package relay
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"os"
+	"tabrelay/relay/builtin"
 	"time"
 
 	"tabrelay/adapters"
@@ -14,10 +14,7 @@ import (
 	"tabrelay/relay/config"
 	"tabrelay/relay/connect"
 	"tabrelay/relay/doctor"
-	"tabrelay/relay/fault"
 	"tabrelay/relay/httpapi"
-	"tabrelay/relay/plugin"
-	"tabrelay/relay/registry"
 	"tabrelay/relay/review"
 )
 
@@ -91,39 +88,8 @@ func connected() (list []doctor.Client) {
 	return list
 }
 
-func (r *Relay) doctorTool() registry.Tool {
-	return registry.Tool{
-		Name: "relay__doctor", Unqueued: true,
-		Spec: plugin.Tool{
-			Name: "doctor", DisplayName: "Doctor",
-			Description: "Looks for what is wrong with the relay, its browsers, plugins and clients. Each finding has a cause and a next step, most of them for the person.",
-			InputSchema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`),
-			OutputSchema: json.RawMessage(`{"type":"object","required":["sound","findings"],"properties":{"sound":{"type":"boolean","description":"Nothing is a problem."},
-				"findings":{"type":"array","items":{"type":"object","required":["id","severity","what"],"properties":{"id":{"type":"string"},"severity":{"enum":["ok","warning","problem"]},
-				"what":{"type":"string"},"why":{"type":"string"},"next":{"type":"string"}}}}}}`),
-			Annotations: plugin.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no},
-		},
-		Run: builtin(r.examine),
-	}
-}
-
-type diagnosis struct {
-	Sound    bool             `json:"sound"`
-	Findings []doctor.Finding `json:"findings"`
-}
-
 // showDiagnosis is GET /api/v1/doctor: what `tabrelay doctor` finds, with folders named, because the person asks.
 func (r *Relay) showDiagnosis(w http.ResponseWriter, req *http.Request) {
 	found := Diagnose(req.Context(), r.Home, r.Status(req.Context()), nil)
-	reply(w, http.StatusOK, diagnosis{Sound: doctor.Sound(found), Findings: listed(found)})
-}
-
-func (r *Relay) examine(ctx context.Context, _ struct{}) (diagnosis, *fault.Error) {
-	found := Diagnose(ctx, r.Home, r.Status(ctx), nil)
-	d := diagnosis{Sound: doctor.Sound(found), Findings: []doctor.Finding{}}
-	for _, f := range found {
-		f.What, f.Why, f.Next = fault.Plain(r.catalog.Public(f.What)), fault.Plain(r.catalog.Public(f.Why)), fault.Plain(r.catalog.Public(f.Next))
-		d.Findings = append(d.Findings, f)
-	}
-	return d, nil
+	reply(w, http.StatusOK, builtin.Diagnosis{Sound: doctor.Sound(found), Findings: listed(found)})
 }

@@ -62,6 +62,7 @@
 //   - logfile: the relay's log. httpapi: what is served over HTTP: the access guard, the connection limiter, the table
 //     of routes.
 //   - catalog: which plugins there are: on disk, reviewed, offered to browsers; the extension's folder; reload.
+//   - builtin: the relay's own tools: health, doctor, kept results, dead letters, tabs.
 //   - relay: this package. attach.go
 //     serves stdio proxies.
 //   - doctor: what can be wrong around a relay, how it is found, and the next step for each.

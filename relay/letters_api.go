@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"tabrelay/relay/builtin"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
@@ -36,7 +37,7 @@ func (r *Relay) showLetters(w http.ResponseWriter, req *http.Request) {
 		limit = n
 	}
 	session, _ := sender(req.Context())
-	page, failure := r.listLetters(req.Context(), session, call.ID(req.URL.Query().Get("cursor")), limit)
+	page, failure := r.own.Letters.List(req.Context(), session, call.ID(req.URL.Query().Get("cursor")), limit)
 	if failure != nil {
 		refuse(w, statusOf(failure), failure)
 		return
@@ -47,12 +48,12 @@ func (r *Relay) showLetters(w http.ResponseWriter, req *http.Request) {
 // showLetter answers GET /api/v1/dead-letters/{id}.
 func (r *Relay) showLetter(w http.ResponseWriter, req *http.Request) {
 	session, _ := sender(req.Context())
-	l, failure := r.findLetter(req.Context(), session, call.ID(req.PathValue("id")))
+	l, failure := r.own.Letters.Find(req.Context(), session, call.ID(req.PathValue("id")))
 	if failure != nil {
 		refuse(w, statusOf(failure), failure)
 		return
 	}
-	reply(w, http.StatusOK, r.view(l, false))
+	reply(w, http.StatusOK, r.own.Letters.View(l, false))
 }
 
 // replayLetter answers POST /api/v1/dead-letters/{id}/replay as a call is answered.
@@ -68,9 +69,9 @@ func (r *Relay) replayLetter(w http.ResponseWriter, req *http.Request) {
 	}
 	session, _ := sender(req.Context())
 	asks := false
-	l, failure := r.findLetter(req.Context(), session, call.ID(req.PathValue("id")))
+	l, failure := r.own.Letters.Find(req.Context(), session, call.ID(req.PathValue("id")))
 	if failure == nil {
-		t, problem := r.replayable(l)
+		t, problem := r.own.Letters.Replayable(l)
 		asks = problem == nil && !t.ReadOnly
 		if failure = problem; asks && !policy.IsPerson(session) {
 			failure = fault.New(fault.PermissionDenied, "Repeating "+l.Tool+" may change something twice, so the person has to be asked",
@@ -83,13 +84,13 @@ func (r *Relay) replayLetter(w http.ResponseWriter, req *http.Request) {
 	}
 	if asks {
 		change := policy.NewChange("A call that may have happened is made again", "tabrelay dead-letters replay "+string(l.ID),
-			policy.Difference{What: l.Tool, Before: knownOf(l), After: "is called again"}).Reading("Arguments: " + string(l.Arguments))
+			policy.Difference{What: l.Tool, Before: builtin.KnownOf(l), After: "is called again"}).Reading("Arguments: " + string(l.Arguments))
 		if _, ok := r.confirmed(w, req, change); !ok {
 			return
 		}
 	}
 	r.carryOut(w, req, "", func(ctx context.Context, progress func(call.Progress)) (*call.Result, *fault.Error) {
-		return r.replay(ctx, l, call.Call{Session: session, Progress: progress, Consent: asks})
+		return r.own.Letters.Replay(ctx, l, call.Call{Session: session, Progress: progress, Consent: asks})
 	})
 }
 

@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"errors"
+	"tabrelay/relay/builtin"
 
 	"github.com/rs/zerolog"
 
@@ -12,6 +13,7 @@ import (
 	"tabrelay/relay/config"
 	"tabrelay/relay/join"
 	"tabrelay/relay/policy"
+	"tabrelay/relay/registry"
 	"tabrelay/relay/store"
 )
 
@@ -84,7 +86,9 @@ func OpenOffline(ctx context.Context, home config.Home, cfg config.Config) (*Off
 		}
 		return lock.Release()
 	}
-	known := func(name string) (bool, string) { return catalog.Target(home, pointers((&Relay{}).builtins()), name) }
+	known := func(name string) (bool, string) {
+		return catalog.Target(home, pointers(new(builtin.Sources).List()), name)
+	}
 	o.Policy, err = policy.New(ctx, policy.Options{
 		Store: db, Config: cfg, Known: known, Tools: ownTools, Audit: o.log.Record,
 	})
@@ -93,4 +97,11 @@ func OpenOffline(ctx context.Context, home config.Home, cfg config.Config) (*Off
 		return nil, err
 	}
 	return o, nil
+}
+
+func pointers(tools []registry.Tool) (list []*registry.Tool) {
+	for i := range tools {
+		list = append(list, &tools[i])
+	}
+	return list
 }

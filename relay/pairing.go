@@ -108,7 +108,7 @@ func (r *Relay) rotatePairing(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	session, _ := sender(req.Context())
-	r.record(pairingRotated(session, by))
+	r.audit.Record(pairingRotated(session, by))
 	r.events.Publish(event.OfPerson(), event.Session, "The pairing secret was replaced; browsers connect again with the new one", nil)
 	r.Log.Info().Str("by", by).Msg("the pairing secret was replaced")
 	reply(w, http.StatusOK, Rotated{r.catalog.Folder()})

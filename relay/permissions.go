@@ -2,6 +2,7 @@ package relay
 
 import (
 	"context"
+	"tabrelay/relay/builtin"
 	"time"
 
 	"tabrelay/relay/call"
@@ -10,13 +11,10 @@ import (
 	"tabrelay/relay/policy"
 )
 
-// listTabs is the tool that tells which tabs are open.
-const listTabs = "browser__list_tabs"
-
 // openPolicy reads the rules, and bounds the configuration by what a person took back.
 func (r *Relay) openPolicy(ctx context.Context) (err error) {
 	r.policy, err = policy.New(ctx, policy.Options{
-		Store: r.store, Config: r.config, Log: r.part("policy"), Audit: r.record, Events: r.tellApproval,
+		Store: r.store, Config: r.config, Log: r.part("policy"), Audit: r.audit.Record, Events: r.tellApproval,
 		Clients: r.secrets.Known, Tools: r.knownTools, Known: r.knownTarget,
 		Reconfigured: func(undone bool) { r.catalog.Reconfigure(undone) },
 		TabGone:      func(profileID string, tabID int) bool { return r.hub.TabGone(profileID, tabID) },
@@ -62,7 +60,7 @@ func (r *Relay) knownTools() (list []call.Access) {
 
 // ownTools are those of the relay itself.
 func ownTools() (list []call.Access) {
-	for _, t := range (&Relay{}).builtins() {
+	for _, t := range new(builtin.Sources).List() {
 		list = append(list, policy.AccessOf(call.Session{}, &t))
 	}
 	return list

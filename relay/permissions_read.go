@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"encoding/json"
+	"tabrelay/relay/builtin"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/catalog"
@@ -40,7 +41,7 @@ func (t tabPermits) Shows(s call.Session, tab resource.Tab) bool {
 func (t tabPermits) Tells(s call.Session, tab resource.Tab) bool {
 	for _, a := range []call.Access{
 		readingOf(s, tab, "text", ""),
-		{Session: s, Tool: listTabs, Plugin: "browser", ReadOnly: true, Idempotent: true, BuiltIn: true},
+		{Session: s, Tool: builtin.ListTabs, Plugin: "browser", ReadOnly: true, Idempotent: true, BuiltIn: true},
 	} {
 		if ask, failure := t.policy.Allow(a); !ask && failure == nil {
 			return true

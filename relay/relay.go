@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -16,10 +17,14 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/extension"
+	"tabrelay/relay/audit"
 	"tabrelay/relay/browser"
+	"tabrelay/relay/builtin"
+	"tabrelay/relay/call"
 	"tabrelay/relay/catalog"
 	"tabrelay/relay/config"
 	"tabrelay/relay/dispatch"
+	"tabrelay/relay/doctor"
 	"tabrelay/relay/event"
 	"tabrelay/relay/front"
 	"tabrelay/relay/httpapi"
@@ -30,6 +35,7 @@ import (
 	"tabrelay/relay/policy"
 	"tabrelay/relay/prompt"
 	"tabrelay/relay/registry"
+	"tabrelay/relay/result"
 	"tabrelay/relay/store"
 )
 
@@ -66,13 +72,13 @@ type Relay struct {
 	secrets *config.Secrets
 	seat    *join.InstanceLock
 	meter   *metrics.Metrics
-	letters *metrics.Letters
 	events  event.Bus
 	trail   event.Bus // of calls; filled only while somebody follows
 	store   *store.Store
-	ledger  ledger
+	audit   *audit.Recorder
 	hub     *hub.Hub
 	tools   *registry.Registry
+	own     *builtin.Sources // of the relay's own tools
 	policy  *policy.Policy
 	calls   *dispatch.Dispatcher
 	front   *front.Front
@@ -146,7 +152,9 @@ func (r *Relay) settle(ctx context.Context) (err error) {
 	if err != nil {
 		return &config.FileError{Err: err, Next: "free some disk space if it is full; else put tabrelay.db back from a copy, or move tabrelay.db, tabrelay.db-wal and tabrelay.db-shm away: new ones are made, without the rules, reviews, audit log and results of the past"}
 	}
-	if err := r.openLedger(ctx); err != nil {
+	wrote := func() { r.panels.Changed(event.TopicAudit) }
+	r.audit, err = audit.NewRecorder(ctx, r.store, r.Home.AuditPosition(), r.part("audit"), wrote)
+	if err != nil {
 		return err
 	}
 	if err := r.openPolicy(ctx); err != nil {
@@ -162,8 +170,6 @@ func (r *Relay) part(name string) zerolog.Logger { return r.Log.With().Str("part
 func (r *Relay) assemble(ctx context.Context) error {
 	c := r.config
 	r.meter = metrics.New()
-	r.letters = r.meter.Letters()
-	r.store.OnLateOutcome(r.letterSettled)
 	tabs, err := r.keepLastTabs()
 	if err != nil {
 		return err
@@ -173,17 +179,30 @@ func (r *Relay) assemble(ctx context.Context) error {
 		Ended:   func(profile string) bool { return browser.Ended(r.Home.Browser(), profile) },
 		GapWait: c.GapWait, PingEvery: c.PingEvery, StartTime: c.StartTimeout, FrameBytes: c.FrameBytes,
 		Greetings: min(r.limiter.Most()/4, 64),
-		Log:       r.part("hub"), Journal: r.store, Meter: linkMeter{r.meter},
+		Log:       r.part("hub"), Journal: r.store, Meter: r.meter,
 		Ownership: c.Tabs.Ownership, OwnedBy: c.Tabs.OwnedBy, OwnershipIdle: c.Tabs.OwnershipIdle, Groups: c.Tabs.Groups, Owned: func() { r.panels.Changed(event.TopicTabs) },
 		LastTabs: tabs, Moved: r.where.changed,
 	})
 	r.hub.Events(r.linkChanged)
 	r.hub.OnTabs(r.tabsChanged)
-	r.tools = registry.New(r.builtins())
+	letters := &builtin.DeadLetters{Store: r.store, Meter: r.meter, Events: &r.events, Audit: r.audit, Log: r.Log}
+	r.store.OnLateOutcome(letters.Settled)
+	r.store.OnRecovered(letters.Recovered)
+	r.own = &builtin.Sources{
+		Version: Version, Began: r.began, Hub: r.hub, Store: r.store, Meter: r.meter, Notices: &r.notices, Letters: letters,
+		Findings: func(ctx context.Context) []doctor.Finding { return Diagnose(ctx, r.Home, r.Status(ctx), nil) },
+		MaxBytes: c.MaxBytes, ResultBytes: c.ResultBytes,
+	}
+	if r.Executable != "" {
+		r.own.Evaluate = result.Apart(r.Executable)
+	}
+	r.tools = registry.New(r.own.List())
 	if err := r.newCatalog(ctx); err != nil {
 		return err
 	}
 	r.calls = r.dispatcher()
+	r.own.Tools, r.own.Calls, r.own.Catalog = r.tools, r.calls, r.catalog
+	letters.Tools, letters.Calls = r.tools, r.calls
 	return nil
 }
 
@@ -192,7 +211,7 @@ func (r *Relay) face(context.Context) error {
 	c := r.config
 	prompts, resources := prompt.New(r.tools), r.newResources()
 	r.front = front.New(front.Options{
-		Prompts: prompts, Resources: audited{scoped{resources, r.policy}, r}, Views: r.policy, Audit: recording{r}, Completer: r.completer(prompts, resources.Templates), Missing: r.catalog.Missing,
+		Prompts: prompts, Resources: audited{scoped{resources, r.policy}, r}, Views: r.policy, Audit: r.audit, Completer: r.completer(prompts, resources.Templates), Missing: r.catalog.Missing,
 		Name: "tabrelay", Version: Version, Caller: r.calls, Tools: r.tools, MaxBody: int64(c.BodyBytes), AllowedOrigins: c.AllowedOrigins,
 		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize, SessionEnded: r.sessionEnded, Log: r.part("front"),
 	})
@@ -319,7 +338,7 @@ func (r *Relay) shutdown() error {
 	}
 	end.note("write down when clients were seen", r.seen.close())
 	late, cancel := context.WithTimeout(context.Background(), drainTime)
-	r.closeLedger(late)
+	r.closeAudit(late)
 	cancel()
 	if r.store != nil {
 		end.note("close the store", r.store.Close())
@@ -340,6 +359,43 @@ func (r *Relay) shutdown() error {
 		end.note("leave the seat", r.seat.Release())
 	}
 	return errors.Join(end...)
+}
+
+// closeAudit writes down which calls the relay's end leaves open, and then everything that waits for the disk.
+func (r *Relay) closeAudit(ctx context.Context) {
+	if r.audit == nil {
+		return
+	}
+	if r.calls != nil {
+		for _, c := range r.calls.Running() {
+			r.audit.Record(call.Entry{
+				At: time.Now(), Kind: call.EntryCall, Session: c.Session, Tool: c.Tool, Plugin: c.Plugin, ProfileID: c.At.ProfileID,
+				Profile: c.At.Profile, TabID: c.At.TabID, Origin: c.At.Origin, Outcome: string(call.Unknown),
+				Duration: time.Since(c.Began), CallID: c.ID,
+				Detail: "The relay ended while the call ran; the next one asks the browser for its outcome",
+			})
+		}
+	}
+	r.audit.Close(ctx)
+}
+
+// keeping is how much the store keeps, and how long.
+func keeping(c config.Config) store.Limits {
+	const day = 24 * time.Hour
+	return store.Limits{
+		ResultBytes: c.Results.TotalBytes, ResultAge: time.Duration(c.Results.KeepHours) * time.Hour,
+		DeadLetters: c.DeadLetters.Max, DeadLetterAge: time.Duration(c.DeadLetters.KeepDays) * day,
+		AuditRows: c.Audit.MaxRows, AuditAge: time.Duration(c.Audit.KeepDays) * day,
+	}
+}
+
+// Aside does what a relay has a process of its own for. When args are such a process's, ok is true, and code is what it
+// exits with.
+func Aside(args []string, in io.Reader, out io.Writer) (code int, ok bool) {
+	if len(args) != 1 || args[0] != result.JQCommand {
+		return 0, false
+	}
+	return result.ServeJQ(in, out), true
 }
 
 // drain lets the calls in flight come to their end, for a while. What is still in flight then is not cancelled: the

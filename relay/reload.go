@@ -29,7 +29,7 @@ func (r *Relay) newCatalog(ctx context.Context) (err error) {
 		Mode: func(t *registry.Tool) (call.Mode, string) {
 			return r.policy.Mode(policy.AccessOf(call.Session{Client: anyClient}, t))
 		},
-		Audit: r.record, Notice: r.notice, Problem: r.pluginProblem, Refused: r.configRefused,
+		Audit: r.audit.Record, Notice: r.notice, Problem: r.pluginProblem, Refused: r.configRefused,
 		Accepted: func(message string) { r.front.Log("notice", "tabrelay", message) },
 	})
 	return err

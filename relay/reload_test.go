@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -18,12 +17,39 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/catalog"
 	"tabrelay/relay/config"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/join"
 	"tabrelay/relay/registry"
 )
+
+// runOwn runs one of the relay's own tools, past the rules.
+func runOwn(t *testing.T, r *Relay, name string) json.RawMessage {
+	t.Helper()
+	tool, ok := r.tools.Snapshot().Find(name)
+	if !ok {
+		t.Fatal("there is no tool " + name)
+	}
+	result, failure := tool.Run(t.Context(), call.Call{}, nil)
+	if failure != nil {
+		t.Fatal(failure)
+	}
+	return result.Output
+}
+
+// health is what bridge_health answers of plugins and of the configuration.
+func health(t *testing.T, r *Relay) (h struct {
+	Refused  *catalog.Refusal
+	Problems []registry.Problem
+}) {
+	t.Helper()
+	if err := json.Unmarshal(runOwn(t, r, "bridge_health"), &h); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
 
 // A configuration that cannot be read changes nothing, is told once, and is told to be over.
 func TestReloadRefusesWhatIsBroken(t *testing.T) {
@@ -69,7 +95,7 @@ func TestReloadRefusesWhatIsBroken(t *testing.T) {
 	if _, there := r.tools.Snapshot().Find("shop__read"); !there || len(r.tools.Snapshot().Tools) != len(before.Tools) {
 		t.Error("the tools changed")
 	}
-	if got, _ := r.health(t.Context(), struct{}{}); got.Refused == nil || got.Refused.Code != "CONFIG_ERROR" {
+	if got := health(t, r); got.Refused == nil || got.Refused.Code != "CONFIG_ERROR" {
 		t.Errorf("health says %+v", got.Refused)
 	}
 	write(`{"listen": "127.0.0.1:1", "logging": {"level": "debug"}, "plugins": {"shop": {"enabled": false}}}`)
@@ -120,7 +146,7 @@ func TestReloadRefusesWhatIsEmptyOrGone(t *testing.T) {
 			if diff := cmp.Diff(before, r.policy.Config().Permissions); diff != "" {
 				t.Errorf("the rules changed (-want +got)\n%s", diff)
 			}
-			if got, _ := r.health(t.Context(), struct{}{}); got.Refused == nil || !strings.Contains(got.Refused.Reason, "config.json") {
+			if got := health(t, r); got.Refused == nil || !strings.Contains(got.Refused.Reason, "config.json") {
 				t.Errorf("health says %+v", got.Refused)
 			}
 			if err := w.home.Create(); err != nil { // as every command does that could start a relay
@@ -289,7 +315,7 @@ func TestProblemsNameNoFolders(t *testing.T) {
 			if os.Geteuid() == 0 && len(person) == 0 {
 				t.Skip("the superuser can read it")
 			}
-			health, _ := r.health(t.Context(), struct{}{})
+			health := health(t, r)
 			if len(health.Problems) != 1 || health.Problems[0].Plugin != "tea" || health.Problems[0].Reason == "" {
 				t.Fatalf("the problems are %+v, for the person %+v", health.Problems, person)
 			}
@@ -304,8 +330,7 @@ func TestProblemsNameNoFolders(t *testing.T) {
 					t.Errorf("it is said in two ways:\n%s", diff)
 				}
 			}
-			examined, _ := r.examine(t.Context(), struct{}{})
-			for _, text := range []string{health.Problems[0].Reason, fmt.Sprint(examined.Findings)} {
+			for _, text := range []string{health.Problems[0].Reason, string(runOwn(t, r, "relay__doctor"))} {
 				if found := regexp.MustCompile(`(?:^|[\s"'(=])/[^\s/]+/`).FindString(text); found != "" || strings.Contains(text, "My Things") {
 					t.Errorf("an agent reads %q", text)
 				}

@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"encoding/json"
+	"tabrelay/relay/builtin"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
@@ -75,14 +76,14 @@ func (k kept) Result(ctx context.Context, id string) (call.StoredResult, bool, e
 }
 
 func (k kept) Letters(ctx context.Context, s call.Session, limit int) ([]call.DeadLetter, error) {
-	return k.relay.store.DeadLetters(ctx, mailbox(s), "", limit)
+	return k.relay.store.DeadLetters(ctx, builtin.OwnerOf(s), "", limit)
 }
 
 func (k kept) Letter(ctx context.Context, s call.Session, id call.ID) (view any, found bool, err error) {
-	l, failure := k.relay.findLetter(ctx, s, id)
+	l, failure := k.relay.own.Letters.Find(ctx, s, id)
 	switch {
 	case failure == nil:
-		return k.relay.view(l, false), true, nil
+		return k.relay.own.Letters.View(l, false), true, nil
 	case failure.Code == fault.NotFoundCode:
 		return nil, false, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"tabrelay/relay/builtin"
 	"time"
 
 	"tabrelay/extension"
@@ -105,7 +106,7 @@ func (s Status) forAgent(client string) Status {
 func (r *Relay) Status(ctx context.Context) Status {
 	snapshot := r.tools.Snapshot()
 	s := Status{
-		Running: true, State: r.stateNow(), Refused: r.catalog.Refused(), Restart: r.catalog.Restart(), Trouble: r.hub.Trouble(), Corruption: r.meter.Corruptions(), Version: Version, PID: r.state().PID, Address: r.Address(), Home: string(r.Home), Uptime: time.Since(r.began).Milliseconds(),
+		Running: true, State: builtin.State(r.hub), Refused: r.catalog.Refused(), Restart: r.catalog.Restart(), Trouble: r.hub.Trouble(), Corruption: r.meter.Corruptions(), Version: Version, PID: r.state().PID, Address: r.Address(), Home: string(r.Home), Uptime: time.Since(r.began).Milliseconds(),
 		Extension: ExtensionStatus{Folder: r.catalog.Folder(), Bundle: extension.BundleHash(), ID: extension.ID},
 		Browsers:  listed(r.hub.Browsers()), Tabs: listed(r.hub.Tabs()), Clients: r.clients.list(), Plugins: []PluginStatus{},
 		Tools: len(snapshot.Tools), Problems: r.catalog.Problems(), Notices: r.notices.All(), Calls: r.recent(ctx),

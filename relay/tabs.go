@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"tabrelay/relay/builtin"
 	"time"
 
 	"tabrelay/relay/call"
@@ -43,13 +44,13 @@ func (r *Relay) showTabs(w http.ResponseWriter, _ *http.Request) {
 
 // openTabNow opens a tab for the person, whom nobody has to ask.
 func (r *Relay) openTabNow(w http.ResponseWriter, req *http.Request) {
-	var t NewTab
+	var t builtin.NewTab
 	if failure := readBody(w, req, &t); failure != nil {
 		refuse(w, http.StatusBadRequest, failure)
 		return
 	}
 	session, _ := sender(req.Context())
-	answer, failure := r.openTab(req.Context(), call.Call{Session: session}, t)
+	answer, failure := builtin.TabsOf(r.hub).Open(req.Context(), call.Call{Session: session}, t)
 	if failure != nil {
 		refuse(w, http.StatusConflict, failure)
 		return
@@ -93,7 +94,7 @@ func (r *Relay) releaseTab(w http.ResponseWriter, req *http.Request) {
 	}
 	session, _ := sender(req.Context())
 	r.Log.Info().Str("client", owner.Client).Str("profile", profile).Int("tab", tab).Str("by", by).Msg("a tab was taken away from its owner")
-	r.record(call.Entry{
+	r.audit.Record(call.Entry{
 		At: time.Now(), Kind: call.EntryTab, Session: session, ProfileID: profile, Profile: r.labelOf(profile), TabID: tab,
 		Decision: "released", DecidedBy: by, Detail: fmt.Sprintf("The tab %d was taken away from %s, which had it since %s", tab, owner.Name, owner.Since.UTC().Format(time.RFC3339)),
 	})

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tabrelay/relay/builtin"
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault/faulttest"
 	"tabrelay/relay/hub/hubtest"
@@ -170,7 +171,7 @@ func TestOpenedTabTellsWhatItShows(t *testing.T) {
 		"net::ERR_NAME_NOT_RESOLVED": "the name of the server is not known", "net::ERR_SOMETHING": "does not load: net::ERR_SOMETHING",
 	} {
 		replies["https://shop.example/gone"] = &wire.Reply{Error: &wire.ReplyError{Code: "PAGE_NOT_LOADED", Message: reason}}
-		_, failure := r.openTab(t.Context(), call.Call{}, NewTab{URL: "https://shop.example/gone"})
+		_, failure := builtin.TabsOf(r.hub).Open(t.Context(), call.Call{}, builtin.NewTab{URL: "https://shop.example/gone"})
 		faulttest.Provoked(t, "page-not-loaded", failure)
 		if !strings.Contains(failure.Message, words) || !strings.Contains(failure.Message, "https://shop.example") {
 			t.Errorf("got %q", failure.Message)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tabrelay/relay"
+	"tabrelay/relay/builtin"
 )
 
 func (a *app) deadLetters() *cobra.Command {
@@ -25,7 +26,7 @@ func (a *app) listLetters() *cobra.Command {
 	return a.withJSON(&cobra.Command{
 		Use: "list", Short: "List them, the newest first",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var page relay.Letters
+			var page builtin.Letters
 			if err := a.get(cmd.Context(), "/api/v1/dead-letters?limit=1000", &page); err != nil {
 				return err
 			}
@@ -47,7 +48,7 @@ func (a *app) listLetters() *cobra.Command {
 }
 
 // outcomeText is what is known of the outcome of a call now.
-func outcomeText(l relay.Letter) string {
+func outcomeText(l builtin.Letter) string {
 	switch {
 	case l.Late != "":
 		return string(l.Late) + " (learned late)"
@@ -61,7 +62,7 @@ func (a *app) showLetter() *cobra.Command {
 	return a.withJSON(&cobra.Command{
 		Use: "show ID", Short: "Show one, with its arguments and its error", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var l relay.Letter
+			var l builtin.Letter
 			if err := a.get(cmd.Context(), letterPath(args[0]), &l); err != nil {
 				return err
 			}
@@ -75,7 +76,7 @@ func (a *app) showLetter() *cobra.Command {
 
 func letterPath(id string) string { return "/api/v1/dead-letters/" + url.PathEscape(id) }
 
-func (a *app) printLetter(l relay.Letter) error {
+func (a *app) printLetter(l builtin.Letter) error {
 	rows := [][]string{
 		{"id", string(l.ID)}, {"time", l.Time.Local().Format(time.DateTime)}, {"tool", l.Tool}, {"client", l.Client},
 		{"outcome", fmt.Sprintf("%s, tries: %d", l.Outcome, l.Attempts)}, {"error", l.Code + ": " + l.Message},
@@ -103,7 +104,7 @@ func (a *app) printLetter(l relay.Letter) error {
 	return a.table(rows...)
 }
 
-func argumentsText(l relay.Letter) string {
+func argumentsText(l builtin.Letter) string {
 	if len(l.Arguments) == 0 {
 		return "not kept"
 	}

@@ -15,6 +15,7 @@ import (
 	"tabrelay/extension"
 	"tabrelay/relay"
 	"tabrelay/relay/browser"
+	"tabrelay/relay/builtin"
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
 )
@@ -285,14 +286,14 @@ func (u *upCommand) openDemo(ctx context.Context) error {
 			return nil
 		}
 	}
-	t := relay.NewTab{URL: u.status.Demo}
+	t := builtin.NewTab{URL: u.status.Demo}
 	for _, b := range u.status.Browsers {
 		if b.Connected {
 			t.Profile = b.ProfileID
 			break
 		}
 	}
-	var opened relay.OpenedTab
+	var opened builtin.OpenedTab
 	if err := u.post(ctx, "/api/v1/tabs", t, &opened); err != nil {
 		return fmt.Errorf("cannot open the demo site: %w", err)
 	}

@@ -51,6 +51,7 @@ type Recorder struct {
 	taken   uint64 // entries that came
 	written uint64 // entries that were written or given up
 	closed  bool
+	decided map[call.ID]verdict // of calls that have not ended
 
 	stop context.CancelFunc // ends the attempts to write
 	done chan struct{}
@@ -61,6 +62,12 @@ type pending struct {
 	digest string
 	cut    bool
 }
+
+// verdict is what a person said about a call.
+type verdict struct{ said, by string }
+
+// mostDecided bounds the verdicts whose call never ends, which is a mistake of whoever asked.
+const mostDecided = 10_000
 
 type flush struct {
 	until uint64
@@ -93,7 +100,7 @@ func newRecorder(keeper Keeper, at *position, log zerolog.Logger, wrote func()) 
 	ctx, stop := context.WithCancel(context.Background())
 	r := &Recorder{
 		keeper: keeper, at: at, log: log, wrote: wrote, wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1),
-		stop: stop, done: make(chan struct{}),
+		stop: stop, done: make(chan struct{}), decided: map[call.ID]verdict{},
 	}
 	if at != nil {
 		r.last = at.now.Row
@@ -122,7 +129,9 @@ func (r *Recorder) take(e call.Entry, mayWait bool) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.decide(&p.entry)
 	switch {
+	case r.closed && e.Kind == call.EntryCall: // what is known of it was written when the relay's end cut it short
 	case mayWait && len(r.waiting) >= mostWaiting && !r.await():
 		r.lost++
 	case r.closed:
@@ -134,6 +143,18 @@ func (r *Recorder) take(e call.Entry, mayWait bool) {
 		if len(r.waiting) >= together {
 			r.rouse(r.hurry)
 		}
+	}
+}
+
+// decide adds to the entry of a call what a person said about it. The lock is held.
+func (r *Recorder) decide(e *call.Entry) {
+	switch v, ok := r.decided[e.CallID]; {
+	case e.CallID == "":
+	case e.Kind == call.EntryDecision && len(r.decided) < mostDecided:
+		r.decided[e.CallID] = verdict{e.Decision, e.DecidedBy}
+	case e.Kind == call.EntryCall && ok:
+		e.Decision, e.DecidedBy = v.said, v.by
+		delete(r.decided, e.CallID)
 	}
 }
 

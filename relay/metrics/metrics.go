@@ -37,6 +37,8 @@ type Metrics struct {
 	repairs      *prometheus.CounterVec
 	breakerState *prometheus.GaugeVec
 	breakerTrips *prometheus.CounterVec
+	deadLetters  *prometheus.CounterVec
+	lateLetters  *prometheus.CounterVec
 
 	mu      sync.Mutex // guards the rest
 	corrupt map[string]int
@@ -65,6 +67,8 @@ func New() *Metrics {
 		browsers: prometheus.NewGauge(prometheus.GaugeOpts{Name: "tabrelay_browsers",
 			Help: "Browser profiles that are connected."}),
 		breakerTrips: counters("tabrelay_breaker_trips_total", "Times a circuit breaker opened.", "name"),
+		deadLetters:  counters("tabrelay_dead_letters_total", "Calls whose end nobody saw, or that failed at every try, by their outcome.", "outcome"),
+		lateLetters:  counters("tabrelay_dead_letters_settled_total", "Dead letters whose end came late, by that end.", "outcome"),
 		breakerState: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "tabrelay_breaker_state", Help: "Circuit breakers: 0 closed, 1 half open, 2 open.",
 		}, []string{"name"}),
@@ -75,6 +79,7 @@ func New() *Metrics {
 	}
 	m.registry.MustRegister(m.errors, m.calls, m.callSeconds, m.retries, m.retrySeconds, m.fatal, m.corruption, m.inflight,
 		m.browsers, m.late, m.repairs, m.breakerState, m.breakerTrips,
+		m.deadLetters, m.lateLetters,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, result := range []string{"success", "failure"} { // what will be counted is seen at 0 before
 		m.retries.WithLabelValues(result)
@@ -112,6 +117,12 @@ func (m *Metrics) ErrorRaised(class fault.Class, source fault.Source, code fault
 	}
 }
 
+// DeadLetter counts a dead letter, by its outcome.
+func (m *Metrics) DeadLetter(outcome string) { m.deadLetters.WithLabelValues(outcome).Inc() }
+
+// DeadLetterSettled counts a dead letter whose end came late, by that end.
+func (m *Metrics) DeadLetterSettled(outcome string) { m.lateLetters.WithLabelValues(outcome).Inc() }
+
 // Inflight adds to the calls that are running.
 func (m *Metrics) Inflight(change int) { m.inflight.Add(float64(change)) }
 
@@ -142,8 +153,8 @@ func (m *Metrics) Corruptions() map[string]int {
 // LinkRefused counts a link that was closed because it can never work: wrong proof, wrong version.
 func (m *Metrics) LinkRefused() { m.fatal.Inc() }
 
-// LateOutcome counts an outcome that came after its call was answered.
-func (m *Metrics) LateOutcome() { m.late.Inc() }
+// LateAnswer counts an outcome that came after its call was answered.
+func (m *Metrics) LateAnswer() { m.late.Inc() }
 
 // Repaired counts fields of a plugin's error that had to be repaired or dropped.
 func (m *Metrics) Repaired(plugin string, fields int) {

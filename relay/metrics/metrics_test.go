@@ -24,7 +24,7 @@ func TestMetrics(t *testing.T) {
 	m.Retry("succeeded", 1500*time.Millisecond)
 	m.Corruption("extension")
 	m.LinkRefused()
-	m.LateOutcome()
+	m.LateAnswer()
 	m.Repaired("demo", 3)
 	m.Breaker("demo/p1", 2)
 

@@ -40,7 +40,6 @@ var described = regexp.MustCompile(`fqName: "(tabrelay_[a-z_]+)", help: "([^"]*)
 func published() string {
 	descriptions := make(chan *prometheus.Desc, 200)
 	m := New()
-	m.Letters()
 	m.registry.Describe(descriptions)
 	close(descriptions)
 	var rows []string

@@ -1,4 +1,4 @@
-package relay
+package builtin
 
 import (
 	"cmp"
@@ -16,20 +16,29 @@ import (
 	"tabrelay/relay/registry"
 )
 
-func (r *Relay) listTabsTool() registry.Tool {
+// ListTabs is the tool that tells which tabs are open.
+const ListTabs = "browser__list_tabs"
+
+// Tabs lists and opens tabs.
+type Tabs struct{ hub *hub.Hub }
+
+// TabsOf are the tabs of these browsers.
+func TabsOf(h *hub.Hub) Tabs { return Tabs{h} }
+
+func (s *Sources) listTabsTool() registry.Tool {
 	return registry.Tool{
-		Name: listTabs,
+		Name: ListTabs,
 		Spec: plugin.Tool{
 			Name: "list_tabs", DisplayName: "List tabs",
 			Description: "The tabs of web pages that are open in the connected browser profiles. owner is the agent that works in a tab: others get TAB_OWNED for calls that change something there.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{"profile":{"type":"string","description":"Only tabs of this browser profile."}},"additionalProperties":false}`),
 			Annotations: plugin.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no},
 		},
-		Run: fromPages(withCall(r.listTabs)),
+		Run: fromPages(answering(Tabs{s.Hub}.list)),
 	}
 }
 
-func (r *Relay) openTabTool() registry.Tool {
+func (s *Sources) openTabTool() registry.Tool {
 	return registry.Tool{
 		Name: "browser__open_tab",
 		Spec: plugin.Tool{
@@ -38,14 +47,7 @@ func (r *Relay) openTabTool() registry.Tool {
 			InputSchema: json.RawMessage(`{"type":"object","properties":{"url":{"type":"string","description":"An http or https URL."},"active":{"type":"boolean","description":"Whether the tab comes to the front, in place of what the person looks at. Default: false."},"profile":{"type":"string","description":"Browser profile to open it in. Default: the one used before. Needed when several are connected."}},"required":["url"],"additionalProperties":false}`),
 			Annotations: plugin.Annotations{ReadOnlyHint: &no, DestructiveHint: &no, OpenWorldHint: &yes},
 		},
-		Run: withCall(r.openTab),
-	}
-}
-
-// withCall makes a built-in tool of a function that wants to know who asks.
-func withCall[A, B any](do func(context.Context, call.Call, A) (B, *fault.Error)) func(context.Context, call.Call, json.RawMessage) (*call.Result, *fault.Error) {
-	return func(ctx context.Context, c call.Call, raw json.RawMessage) (*call.Result, *fault.Error) {
-		return builtin(func(ctx context.Context, args A) (B, *fault.Error) { return do(ctx, c, args) })(ctx, c, raw)
+		Run: answering(Tabs{s.Hub}.Open),
 	}
 }
 
@@ -70,35 +72,35 @@ type openTab struct {
 	Yours     bool   `json:"yours,omitempty"` // that is the one that asks
 }
 
-func (r *Relay) listTabs(_ context.Context, c call.Call, f tabFilter) (tabList, *fault.Error) {
-	profiles := present(r.hub.Browsers())
+func (t Tabs) list(_ context.Context, c call.Call, f tabFilter) (tabList, *fault.Error) {
+	profiles := connected(t.hub)
 	if f.Profile != "" && !slices.ContainsFunc(profiles, func(b hub.Browser) bool { return b.Label == f.Profile || b.ProfileID == f.Profile }) {
-		return tabList{}, fault.New(fault.ProfileNotConnected, "The browser profile "+excerpt(f.Profile)+" is not connected")
+		return tabList{}, fault.New(fault.ProfileNotConnected, "The browser profile "+fault.Excerpt(f.Profile)+" is not connected")
 	}
 	count := map[string]int{}
 	for _, b := range profiles {
 		count[b.Label]++
 	}
 	list := tabList{Tabs: []openTab{}}
-	for _, t := range r.hub.Tabs() {
-		if f.Profile != "" && f.Profile != t.Profile && f.Profile != t.ProfileID {
+	for _, tab := range t.hub.Tabs() {
+		if f.Profile != "" && f.Profile != tab.Profile && f.Profile != tab.ProfileID {
 			continue
 		}
-		open := openTab{TabID: t.ID, Profile: t.Profile, URL: t.URL, Title: t.Title, Active: t.Active, Focused: t.Focused}
-		if count[t.Profile] > 1 {
-			open.ProfileID = t.ProfileID
+		open := openTab{TabID: tab.ID, Profile: tab.Profile, URL: tab.URL, Title: tab.Title, Active: tab.Active, Focused: tab.Focused}
+		if count[tab.Profile] > 1 {
+			open.ProfileID = tab.ProfileID
 		}
-		if t.Owner != nil {
-			open.Owner, open.Yours = t.Owner.Name, t.Owner.Session == c.Session.ID
+		if tab.Owner != nil {
+			open.Owner, open.Yours = tab.Owner.Name, tab.Owner.Session == c.Session.ID
 		}
 		list.Tabs = append(list.Tabs, open)
 	}
 	return list, nil
 }
 
-// present keeps the profiles that are connected.
-func present(all []hub.Browser) []hub.Browser {
-	return slices.DeleteFunc(slices.Clone(all), func(b hub.Browser) bool { return !b.Connected })
+// connected are the profiles that are connected.
+func connected(h *hub.Hub) []hub.Browser {
+	return slices.DeleteFunc(slices.Clone(h.Browsers()), func(b hub.Browser) bool { return !b.Connected })
 }
 
 // NewTab is what browser__open_tab is told, and the body of POST /api/v1/tabs.
@@ -128,18 +130,18 @@ type created struct {
 	HTTPStatus int    `json:"httpStatus"`
 }
 
-// openTab opens a page in the profile that is named, or where the session works, or in the only one; which of several
+// Open opens a page in the profile that is named, or where the session works, or in the only one; which of several
 // else is not guessed. The person goes on looking at what they look at, unless the call asks for more.
-func (r *Relay) openTab(ctx context.Context, c call.Call, t NewTab) (answer OpenedTab, failure *fault.Error) {
-	u, err := url.Parse(t.URL)
+func (t Tabs) Open(ctx context.Context, c call.Call, n NewTab) (answer OpenedTab, failure *fault.Error) {
+	u, err := url.Parse(n.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return answer, fault.New(fault.ValidationError, "url is not an http or https URL", fault.WithHint("Pass a complete URL, for example https://example.com/."))
 	}
-	profile, failure := r.profileFor(c.Session.ID, t.Profile)
+	profile, failure := t.profileFor(c.Session.ID, n.Profile)
 	if failure != nil {
 		return answer, failure
 	}
-	raw, failure := r.hub.Command(ctx, profile, "tabs.create", map[string]any{"url": t.URL, "active": t.Active})
+	raw, failure := t.hub.Command(ctx, profile, "tabs.create", map[string]any{"url": n.URL, "active": n.Active})
 	if failure != nil {
 		return answer, notLoaded(u, failure)
 	}
@@ -148,19 +150,19 @@ func (r *Relay) openTab(ctx context.Context, c call.Call, t NewTab) (answer Open
 		return answer, fault.New(fault.InternalError, "The browser's answer cannot be read", fault.WithCause(err))
 	}
 	answer = OpenedTab{
-		TabID: made.TabID, WindowID: made.WindowID, URL: t.URL, Status: cmp.Or(made.Status, "loading"), HTTPStatus: made.HTTPStatus,
+		TabID: made.TabID, WindowID: made.WindowID, URL: n.URL, Status: cmp.Or(made.Status, "loading"), HTTPStatus: made.HTTPStatus,
 	}
-	for _, tab := range r.hub.Tabs() {
+	for _, tab := range t.hub.Tabs() {
 		if tab.ID == made.TabID && (profile == "" || tab.ProfileID == profile || tab.Profile == profile) {
 			answer.Profile, answer.URL, answer.Title = tab.Profile, tab.URL, tab.Title
-			r.hub.Opened(c.Session, tab.ProfileID, tab.Profile, tab.ID, tab.URL, false)
+			t.hub.Opened(c.Session, tab.ProfileID, tab.Profile, tab.ID, tab.URL, false)
 			return answer, nil
 		}
 	}
-	for _, b := range present(r.hub.Browsers()) {
+	for _, b := range connected(t.hub) {
 		if profile == "" || b.ProfileID == profile || b.Label == profile {
 			answer.Profile = b.Label
-			r.hub.Opened(c.Session, b.ProfileID, b.Label, made.TabID, t.URL, true)
+			t.hub.Opened(c.Session, b.ProfileID, b.Label, made.TabID, n.URL, true)
 			break
 		}
 	}
@@ -203,14 +205,14 @@ var netErrors = map[string]string{
 }
 
 // profileFor is the profile that a session means: the one it names, the one it worked in last, or the only one.
-func (r *Relay) profileFor(session, named string) (profile string, failure *fault.Error) {
+func (t Tabs) profileFor(session, named string) (profile string, failure *fault.Error) {
 	if named != "" {
 		return named, nil
 	}
-	if last := r.hub.ProfileOf(session); last != "" {
+	if last := t.hub.ProfileOf(session); last != "" {
 		return last, nil
 	}
-	here := present(r.hub.Browsers())
+	here := connected(t.hub)
 	switch len(here) {
 	case 0:
 		return "", nil // one may be on its way

@@ -1,4 +1,4 @@
-package relay
+package builtin
 
 import (
 	"context"
@@ -18,7 +18,7 @@ const lettersOnAPage = 20
 const replayTimeoutMs = 600_000
 
 // deadLettersTool shows an agent its calls whose end nobody saw, and repeats them.
-func (r *Relay) deadLettersTool() registry.Tool {
+func (s *Sources) deadLettersTool() registry.Tool {
 	return registry.Tool{
 		Name: "relay__dead_letters", Unqueued: true,
 		Spec: plugin.Tool{
@@ -31,11 +31,11 @@ func (r *Relay) deadLettersTool() registry.Tool {
 				`"required":["action"],"additionalProperties":false}`),
 			Annotations: plugin.Annotations{ReadOnlyHint: &no, OpenWorldHint: &yes},
 		},
-		Run: fromPages(r.deadLetters),
+		Run: fromPages(s.deadLetters),
 	}
 }
 
-func (r *Relay) deadLetters(ctx context.Context, c call.Call, raw json.RawMessage) (*call.Result, *fault.Error) {
+func (s *Sources) deadLetters(ctx context.Context, c call.Call, raw json.RawMessage) (*call.Result, *fault.Error) {
 	var a struct {
 		Action     string
 		ID, Cursor call.ID
@@ -44,7 +44,7 @@ func (r *Relay) deadLetters(ctx context.Context, c call.Call, raw json.RawMessag
 		return nil, fault.New(fault.ValidationError, "The arguments cannot be read: "+err.Error())
 	}
 	if a.Action == "list" {
-		page, failure := r.listLetters(ctx, c.Session, a.Cursor, lettersOnAPage)
+		page, failure := s.Letters.List(ctx, c.Session, a.Cursor, lettersOnAPage)
 		if failure != nil {
 			return nil, failure
 		}
@@ -53,14 +53,14 @@ func (r *Relay) deadLetters(ctx context.Context, c call.Call, raw json.RawMessag
 	if a.ID == "" {
 		return nil, fault.New(fault.ValidationError, "The action "+a.Action+" needs the id of a letter", fault.WithHint("The action list shows the ids."))
 	}
-	l, failure := r.findLetter(ctx, c.Session, a.ID)
+	l, failure := s.Letters.Find(ctx, c.Session, a.ID)
 	if failure != nil {
 		return nil, failure
 	}
 	if a.Action == "show" {
-		return encoded(r.view(l, false))
+		return encoded(s.Letters.View(l, false))
 	}
-	t, failure := r.replayable(l)
+	t, failure := s.Letters.Replayable(l)
 	if failure != nil {
 		return nil, failure
 	}
@@ -73,15 +73,7 @@ func (r *Relay) deadLetters(ctx context.Context, c call.Call, raw json.RawMessag
 			return confirmRepeat(ctx, c, l)
 		}
 	}
-	return r.replay(ctx, l, c)
-}
-
-func encoded(v any) (*call.Result, *fault.Error) {
-	output, err := json.Marshal(v)
-	if err != nil {
-		return nil, fault.New(fault.InternalError, "The answer cannot be encoded", fault.WithCause(err))
-	}
-	return &call.Result{Output: output}, nil
+	return s.Letters.Replay(ctx, l, c)
 }
 
 // repeatForm is what the person is asked before a change is repeated.
@@ -106,11 +98,11 @@ func confirmRepeat(ctx context.Context, c call.Call, l *call.DeadLetter) error {
 
 // question says what repeating the call could do.
 func question(l *call.DeadLetter) string {
-	return fmt.Sprintf("Repeat a call of %s from %s with %s? %s.", l.Tool, l.Created.Local().Format("2 January 15:04:05"), excerpt(string(l.Arguments)), knownOf(l))
+	return fmt.Sprintf("Repeat a call of %s from %s with %s? %s.", l.Tool, l.Created.Local().Format("2 January 15:04:05"), fault.Excerpt(string(l.Arguments)), KnownOf(l))
 }
 
-// knownOf says whether the action of a dead letter happened, as far as that is known.
-func knownOf(l *call.DeadLetter) string {
+// KnownOf says whether the action of a dead letter happened, as far as that is known.
+func KnownOf(l *call.DeadLetter) string {
 	switch {
 	case l.LateOutcome == call.Executed:
 		return "By now it is known that it HAS happened, and would happen a second time"

@@ -1,4 +1,4 @@
-package relay
+package builtin
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"tabrelay/relay/call"
 	"tabrelay/relay/catalog"
 	"tabrelay/relay/dispatch"
 	"tabrelay/relay/event"
@@ -24,7 +25,7 @@ const (
 	stateDegraded = "degraded" // no browser: tools are listed, and those of pages fail at once
 )
 
-func (r *Relay) healthTool() registry.Tool {
+func (s *Sources) healthTool() registry.Tool {
 	return registry.Tool{
 		Name: "bridge_health", Unqueued: true,
 		Spec: plugin.Tool{
@@ -33,7 +34,7 @@ func (r *Relay) healthTool() registry.Tool {
 			InputSchema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`), OutputSchema: json.RawMessage(healthSchema),
 			Annotations: plugin.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no},
 		},
-		Run: builtin(r.health),
+		Run: answering(s.health),
 	}
 }
 
@@ -120,15 +121,15 @@ const healthSchema = `{
 	}
 }`
 
-func (r *Relay) health(context.Context, struct{}) (health, *fault.Error) {
+func (s *Sources) health(context.Context, call.Call, struct{}) (health, *fault.Error) {
 	h := health{
-		State: r.stateNow(), Version: Version, Uptime: time.Since(r.began).Milliseconds(),
-		Extension: extensionHealth{Browsers: []string{}}, Browsers: []browserHealth{}, Tabs: r.countTabs(),
-		Queue: r.calls.Load(), Breakers: r.calls.Breakers(), Corruption: r.meter.Corruptions(),
-		Refused: r.catalog.Refused(),
+		State: State(s.Hub), Version: s.Version, Uptime: time.Since(s.Began).Milliseconds(),
+		Extension: extensionHealth{Browsers: []string{}}, Browsers: []browserHealth{}, Tabs: s.countTabs(),
+		Queue: s.Calls.Load(), Breakers: s.Calls.Breakers(), Corruption: s.Meter.Corruptions(),
+		Refused: s.Catalog.Refused(),
 	}
-	h.Queue.Tabs = listed(h.Queue.Tabs)
-	for _, b := range r.hub.Browsers() {
+	h.Queue.Tabs = append(h.Queue.Tabs[:0:0], h.Queue.Tabs...)
+	for _, b := range s.Hub.Browsers() {
 		h.Browsers = append(h.Browsers, browserHealth{Label: b.Label, Connected: b.Connected, Since: b.Since, Tabs: b.Tabs, Calls: b.Calls})
 		if b.Connected {
 			h.Extension.Connected, h.Extension.Version = true, b.Extension
@@ -136,38 +137,41 @@ func (r *Relay) health(context.Context, struct{}) (health, *fault.Error) {
 		}
 	}
 	h.Healthy = h.Extension.Connected
-	if trouble := r.hub.Trouble(); trouble != nil {
+	if trouble := s.Hub.Trouble(); trouble != nil {
 		h.Trouble, h.Next = trouble.Message, trouble.Hint
 	}
 	h.Owners = []tabOwner{}
-	for _, t := range r.hub.Tabs() {
+	for _, t := range s.Hub.Tabs() {
 		if t.Owner != nil {
 			h.Owners = append(h.Owners, tabOwner{TabID: t.ID, Profile: t.Profile, Owner: t.Owner.Name, Since: t.Owner.Since})
 		}
 	}
-	for _, n := range r.notices.All() {
+	for _, n := range s.Notices.All() {
 		if n.Kind == string(hub.Refused) {
 			h.LastFatal = &n
 		}
 	}
-	h.Problems = r.catalog.PublicProblems() // whoever asks reads the same
+	h.Problems = s.Catalog.PublicProblems() // whoever asks reads the same
 	return h, nil
 }
 
-func (r *Relay) stateNow() string {
-	if slices.ContainsFunc(r.hub.Browsers(), func(b hub.Browser) bool { return b.Connected }) {
+// State is full, or degraded while no browser is connected.
+func State(h *hub.Hub) string {
+	if len(connected(h)) > 0 {
 		return stateFull
 	}
 	return stateDegraded
 }
 
 // countTabs counts the open tabs, and those in which a tool could run now.
-func (r *Relay) countTabs() (n tabCount) {
-	sites := r.tools.Snapshot().Sites
-	for _, t := range r.hub.Tabs() {
+func (s *Sources) countTabs() (n tabCount) {
+	sites := s.Tools.Snapshot().Sites
+	for _, t := range s.Hub.Tabs() {
 		n.Total++
 		u, err := url.Parse(t.URL)
-		if err == nil && !t.Discarded && slices.ContainsFunc(sites, func(s *registry.Site) bool { return covers(s.Matches, u) && !covers(s.Excludes, u) }) {
+		if err == nil && !t.Discarded && slices.ContainsFunc(sites, func(site *registry.Site) bool {
+			return covers(site.Matches, u) && !covers(site.Excludes, u)
+		}) {
 			n.Ready++
 		}
 	}

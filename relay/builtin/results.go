@@ -1,9 +1,8 @@
-package relay
+package builtin
 
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"strings"
 
 	"tabrelay/relay/call"
@@ -15,11 +14,7 @@ import (
 
 // readResultTool reads results that were too large for an answer. Knowing a result's id is the permission to read it:
 // the id is random, and only the answer to the call had it.
-func (r *Relay) readResultTool() registry.Tool {
-	var evaluate result.Evaluator
-	if r.Executable != "" {
-		evaluate = result.Apart(r.Executable)
-	}
+func (s *Sources) readResultTool() registry.Tool {
 	return registry.Tool{
 		Name: result.Reader,
 		Spec: plugin.Tool{
@@ -35,33 +30,22 @@ func (r *Relay) readResultTool() registry.Tool {
 				`"required":["id"],"additionalProperties":false}`),
 			Annotations: plugin.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no},
 		},
-		Run: fromPages(func(ctx context.Context, c call.Call, raw json.RawMessage) (*call.Result, *fault.Error) {
-			return r.readResult(ctx, c, raw, evaluate)
-		}),
+		Run: fromPages(s.readResult),
 	}
 }
 
-// Aside does what a relay has a process of its own for. When args are such a process's, ok is true, and code is what it
-// exits with.
-func Aside(args []string, in io.Reader, out io.Writer) (code int, ok bool) {
-	if len(args) != 1 || args[0] != result.JQCommand {
-		return 0, false
-	}
-	return result.ServeJQ(in, out), true
-}
-
-func (r *Relay) readResult(ctx context.Context, c call.Call, raw json.RawMessage, evaluate result.Evaluator) (*call.Result, *fault.Error) {
+func (s *Sources) readResult(ctx context.Context, c call.Call, raw json.RawMessage) (*call.Result, *fault.Error) {
 	var a result.Arguments
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return nil, fault.New(fault.ValidationError, "The arguments cannot be read: "+err.Error())
 	}
-	stored, found, err := r.store.Result(ctx, strings.TrimPrefix(a.ID, result.URI("")))
+	stored, found, err := s.Store.Result(ctx, strings.TrimPrefix(a.ID, result.URI("")))
 	switch {
 	case err != nil:
 		return nil, fault.New(fault.InternalError, "The kept result could not be read", fault.WithCause(err), fault.WithOutcome(fault.NotExecuted), fault.WithRetryable(true),
 			fault.WithHint("Repeat the call; `tabrelay doctor` looks at the database."))
 	case !found:
-		return nil, fault.New(fault.NotFoundCode, "No result is kept under the id "+excerpt(a.ID), fault.WithOutcome(fault.NotExecuted),
+		return nil, fault.New(fault.NotFoundCode, "No result is kept under the id "+fault.Excerpt(a.ID), fault.WithOutcome(fault.NotExecuted),
 			fault.WithHint("Results are kept for a day, and the oldest go first when there are too many. Call the tool again if that changes nothing; otherwise read the page."))
 	}
 	most := a.MaxBytes
@@ -69,10 +53,10 @@ func (r *Relay) readResult(ctx context.Context, c call.Call, raw json.RawMessage
 		most = c.MaxBytes
 	}
 	if most == 0 {
-		most = r.config.MaxBytes
+		most = s.MaxBytes
 	}
-	a.Evaluate = evaluate
-	piece, failure := result.Read(ctx, stored, a, min(most, r.config.ResultBytes))
+	a.Evaluate = s.Evaluate
+	piece, failure := result.Read(ctx, stored, a, min(most, s.ResultBytes))
 	if failure != nil {
 		return nil, failure
 	}

@@ -1,4 +1,4 @@
-package relay
+package builtin
 
 import (
 	"context"
@@ -7,45 +7,62 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rs/zerolog"
+
+	"tabrelay/relay/audit"
 	"tabrelay/relay/call"
+	"tabrelay/relay/dispatch"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/metrics"
 	"tabrelay/relay/policy"
 	"tabrelay/relay/random"
 	"tabrelay/relay/registry"
 	"tabrelay/relay/store"
 )
 
-// deadLetters takes dead letters: it counts them, tells whoever listens, and has them written down.
-type deadLetters struct{ *Relay }
-
-// AddDeadLetter implements dispatch.DeadLetters.
-func (g deadLetters) AddDeadLetter(l call.DeadLetter, sent call.ID) {
-	g.letters.Added(string(l.Outcome))
-	g.events.Publish(event.Of(l.Session), event.Error, fmt.Sprintf("A call of %s is a dead letter: its outcome is %s", l.Tool, l.Outcome), map[string]any{
-		"deadLetter": string(l.ID), "tool": l.Tool, "outcome": string(l.Outcome), "attempts": l.Attempts,
-	})
-	g.store.AddDeadLetter(l, sent)
+// DeadLetters are the calls whose end nobody saw, or that failed at every try: they are kept, listed and replayed.
+type DeadLetters struct {
+	Store  *store.Store
+	Tools  *registry.Registry
+	Calls  *dispatch.Dispatcher
+	Meter  *metrics.Metrics
+	Events *event.Bus
+	Audit  *audit.Recorder
+	Log    zerolog.Logger
 }
 
-// letterSettled hears that the end of a call came late.
-func (r *Relay) letterSettled(l call.DeadLetter) {
-	r.letters.Settled(string(l.LateOutcome))
-	r.Log.Info().Str("correlationId", string(l.ID)).Str("tool", l.Tool).Str("outcome", string(l.LateOutcome)).Msg("the end of a dead letter's call came late")
-	r.events.Publish(event.Of(l.Session), event.Error, fmt.Sprintf("The end of a call of %s came late: %s", l.Tool, l.LateOutcome), map[string]any{
-		"deadLetter": string(l.ID), "tool": l.Tool, "lateOutcome": string(l.LateOutcome),
-	})
-	r.recordLate(call.Entry{
-		Kind: call.EntryCall, Session: l.Session, Tool: l.Tool, Profile: l.Profile, TabID: l.TabID, CallID: l.ID, Outcome: string(l.LateOutcome),
-		Detail: "The end of the call came late, after its client had been told that it was not known",
+// AddDeadLetter implements dispatch.DeadLetters: it counts the letter, tells whoever listens, and has it written down.
+func (d *DeadLetters) AddDeadLetter(l call.DeadLetter, sent call.ID) {
+	d.Meter.DeadLetter(string(l.Outcome))
+	d.Events.Publish(event.Of(l.Session), event.Error,
+		fmt.Sprintf("A call of %s is a dead letter: its outcome is %s", l.Tool, l.Outcome), map[string]any{
+			"deadLetter": string(l.ID), "tool": l.Tool, "outcome": string(l.Outcome), "attempts": l.Attempts,
+		})
+	d.Store.AddDeadLetter(l, sent)
+}
+
+// Settled hears that the end of a call came late.
+func (d *DeadLetters) Settled(l call.DeadLetter) {
+	d.Meter.DeadLetterSettled(string(l.LateOutcome))
+	d.Log.Info().Str("correlationId", string(l.ID)).Str("tool", l.Tool).Str("outcome", string(l.LateOutcome)).
+		Msg("the end of a dead letter's call came late")
+	d.Events.Publish(event.Of(l.Session), event.Error,
+		fmt.Sprintf("The end of a call of %s came late: %s", l.Tool, l.LateOutcome), map[string]any{
+			"deadLetter": string(l.ID), "tool": l.Tool, "lateOutcome": string(l.LateOutcome),
+		})
+	d.Audit.Note(call.Entry{
+		Kind: call.EntryCall, Session: l.Session, Tool: l.Tool, Profile: l.Profile, TabID: l.TabID, CallID: l.ID,
+		Outcome: string(l.LateOutcome),
+		Detail:  "The end of the call came late, after its client had been told that it was not known",
 	})
 }
 
-// callRecovered hears what became of a call that an earlier relay had left open.
-func (r *Relay) callRecovered(c call.Record) {
-	r.recordLate(call.Entry{
-		Kind: call.EntryCall, Session: c.Session, Tool: c.Tool, ProfileID: c.ProfileID, TabID: c.TabID, CallID: c.ID, Outcome: string(c.State),
-		Detail: "An earlier relay ended while the call ran; this is what is known of it now",
+// Recovered hears what became of a call that an earlier relay had left open.
+func (d *DeadLetters) Recovered(c call.Record) {
+	d.Audit.Note(call.Entry{
+		Kind: call.EntryCall, Session: c.Session, Tool: c.Tool, ProfileID: c.ProfileID, TabID: c.TabID, CallID: c.ID,
+		Outcome: string(c.State), Detail: "An earlier relay ended while the call ran; this is what is known of it now",
 	})
 }
 
@@ -80,8 +97,8 @@ type Letters struct {
 	NextCursor call.ID  `json:"nextCursor,omitempty"`
 }
 
-// view is a letter with everything; brief leaves out what makes lists long.
-func (r *Relay) view(l *call.DeadLetter, brief bool) Letter {
+// View is a letter with everything; brief leaves out what makes lists long.
+func (d *DeadLetters) View(l *call.DeadLetter, brief bool) Letter {
 	v := Letter{
 		ID: l.ID, Time: l.Created.UTC(), Tool: l.Tool, Client: l.Session.Client, Profile: l.Profile, TabID: l.TabID, Outcome: l.Outcome, Attempts: l.Attempts,
 		Late: l.LateOutcome, ReplayOf: l.ReplayOf, Replayed: l.Replayed,
@@ -94,7 +111,7 @@ func (r *Relay) view(l *call.DeadLetter, brief bool) Letter {
 		at := l.Resolved.UTC()
 		v.Resolved = &at
 	}
-	t, problem := r.replayable(l)
+	t, problem := d.Replayable(l)
 	v.Replayable, v.Because = problem == nil, ""
 	if problem != nil {
 		v.Because = problem.Message
@@ -107,9 +124,9 @@ func (r *Relay) view(l *call.DeadLetter, brief bool) Letter {
 	return v
 }
 
-// replayable finds the tool of a letter that can be replayed.
-func (r *Relay) replayable(l *call.DeadLetter) (*registry.Tool, *fault.Error) {
-	t, ok := r.tools.Snapshot().Find(l.Tool)
+// Replayable finds the tool of a letter that can be replayed.
+func (d *DeadLetters) Replayable(l *call.DeadLetter) (*registry.Tool, *fault.Error) {
+	t, ok := d.Tools.Snapshot().Find(l.Tool)
 	switch {
 	case !ok:
 		return nil, fault.New(fault.NotFoundCode, "The tool "+l.Tool+" is not offered any more, so the call cannot be repeated", fault.WithOutcome(fault.NotExecuted),
@@ -121,16 +138,17 @@ func (r *Relay) replayable(l *call.DeadLetter) (*registry.Tool, *fault.Error) {
 	return t, nil
 }
 
-// mailbox is whose letters a client sees: its own, or all when it is the person.
-func mailbox(s call.Session) string {
+// OwnerOf is whose letters a client sees: its own, or all when it is the person.
+func OwnerOf(s call.Session) string {
 	if policy.IsPerson(s) {
 		return ""
 	}
 	return s.Client
 }
 
-func (r *Relay) listLetters(ctx context.Context, s call.Session, before call.ID, limit int) (Letters, *fault.Error) {
-	list, err := r.store.DeadLetters(ctx, mailbox(s), before, limit+1)
+// List is a page of the letters of a client, or of all for the person, that came before one.
+func (d *DeadLetters) List(ctx context.Context, s call.Session, before call.ID, limit int) (Letters, *fault.Error) {
+	list, err := d.Store.DeadLetters(ctx, OwnerOf(s), before, limit+1)
 	switch {
 	case errors.Is(err, store.ErrNoDeadLetter):
 		return Letters{}, fault.New(fault.ValidationError, "The cursor is of a letter that is gone", fault.WithHint("List from the beginning, without a cursor."))
@@ -143,18 +161,19 @@ func (r *Relay) listLetters(ctx context.Context, s call.Session, before call.ID,
 			page.NextCursor = list[i-1].ID
 			break
 		}
-		page.Letters = append(page.Letters, r.view(&list[i], true))
+		page.Letters = append(page.Letters, d.View(&list[i], true))
 	}
 	return page, nil
 }
 
-func (r *Relay) findLetter(ctx context.Context, s call.Session, id call.ID) (*call.DeadLetter, *fault.Error) {
-	l, found, err := r.store.DeadLetter(ctx, id)
+// Find is one letter of a client, or of any for the person.
+func (d *DeadLetters) Find(ctx context.Context, s call.Session, id call.ID) (*call.DeadLetter, *fault.Error) {
+	l, found, err := d.Store.DeadLetter(ctx, id)
 	if err != nil {
 		return nil, unreadable(err)
 	}
-	if mine := mailbox(s); !found || mine != "" && mine != l.Session.Client {
-		return nil, fault.New(fault.NotFoundCode, "There is no dead letter with the id "+excerpt(string(id)), fault.WithOutcome(fault.NotExecuted),
+	if mine := OwnerOf(s); !found || mine != "" && mine != l.Session.Client {
+		return nil, fault.New(fault.NotFoundCode, "There is no dead letter with the id "+fault.Excerpt(string(id)), fault.WithOutcome(fault.NotExecuted),
 			fault.WithHint("List them; they are kept for a week."))
 	}
 	return &l, nil
@@ -165,8 +184,8 @@ func unreadable(err error) *fault.Error {
 		fault.WithHint("Repeat the call; `tabrelay doctor` looks at the database."))
 }
 
-// replay repeats a call: with an id of its own, that of who asks, and everything a first call would meet.
-func (r *Relay) replay(ctx context.Context, l *call.DeadLetter, c call.Call) (*call.Result, *fault.Error) {
+// Replay repeats a call: with an id of its own, that of who asks, and everything a first call would meet.
+func (d *DeadLetters) Replay(ctx context.Context, l *call.DeadLetter, c call.Call) (*call.Result, *fault.Error) {
 	again := call.Call{
 		ID: call.ID(random.Hex(16)), Session: c.Session, Tool: l.Tool, Arguments: l.Arguments, Progress: c.Progress, Log: c.Log, MaxBytes: c.MaxBytes, Ask: c.Ask, ReplayOf: l.ID,
 		Note: c.Note, Consent: c.Consent,
@@ -177,9 +196,9 @@ func (r *Relay) replay(ctx context.Context, l *call.DeadLetter, c call.Call) (*c
 				return err
 			}
 		}
-		r.Log.Info().Str("correlationId", string(again.ID)).Str("replayOf", string(l.ID)).Str("tool", l.Tool).Str("client", c.Session.Client).Msg("a dead letter is replayed")
-		r.store.MarkReplayed(l.ID, again.ID)
+		d.Log.Info().Str("correlationId", string(again.ID)).Str("replayOf", string(l.ID)).Str("tool", l.Tool).Str("client", c.Session.Client).Msg("a dead letter is replayed")
+		d.Store.MarkReplayed(l.ID, again.ID)
 		return nil
 	}
-	return r.calls.Do(ctx, again)
+	return d.Calls.Do(ctx, again)
 }
