@@ -11,7 +11,7 @@
 //	  +----------------------------+-----------------------+
 //	                               v
 //	relay/dispatch   find -> check arguments -> resolve -> permit -> schedule -> send -> check result -> record
-//	                 registry  schema           hub        permit    schedule    hub     schema          metrics, log
+//	                 registry  schema           hub        policy    schedule    hub     schema          metrics, log
 //	                               v
 //	relay/hub        Resolve: which profile, which tab; Send: journal (relay/store) -> connection -> calls in flight
 //	                               | frame (relay/wire) over WebSocket
@@ -43,9 +43,9 @@
 //   - config: settings, secrets and the home folder.
 //   - plugin: build a plugin without Node, load it, compose the file that is injected.
 //   - registry: the tools that exist now, as immutable snapshots.
-//   - scope: what one client may see and call at the most: toolsets, plugins, read-only.
 //   - prompt: the recipes of plugins, listed and rendered.
-//   - permit: what a person allows: rules, what was allowed for a while, and the questions that wait for an answer.
+//   - policy: what agents may do: the scope of a client, rules, what was allowed for a while, and pending approvals: calls,
+//     and changes that let agents do more, which wait for the person.
 //   - review: what a person reads of a plugin before it may run, and what changed since they did.
 //   - store: the journal of writing calls, in SQLite.
 //   - metrics: what Prometheus reads.
@@ -75,6 +75,9 @@
 //
 //   - agent: the program that calls tools. Client: the program it runs in, with a name and a token.
 //   - session: one attachment of one client. Tab affinity and ownership belong to it.
+//   - scope: what one client may see and call at the most. Rule: whether a tool is off, asked about, or runs.
+//   - pending approval: what waits for the person: a call, or a change that lets agents do more.
+//   - binding: what one approval is for. Grant: an approval of more than one call.
 //   - owner: the session that may change something in a tab.
 //   - profile: one browser profile with the extension. Its identity outlives its connections.
 //   - epoch: one life of the extension's worker between two losses of its memory.

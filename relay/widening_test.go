@@ -301,3 +301,41 @@ func TestWidenedStart(t *testing.T) {
 		t.Errorf("what was confirmed is not in effect: %s, %q, %q", other, r.policy.Unapplied(), r.policy.Widened())
 	}
 }
+
+// What a person denied of a configuration is not in effect after a restart either, until they allow it or it is taken out.
+func TestADeniedConfigurationStaysDenied(t *testing.T) {
+	t.Setenv("TABRELAY_REVIEW_REQUIRED", "false")
+	w := newWorld(t)
+	r := w.guarded(nil)
+	if err := os.WriteFile(w.home.Config(), []byte(`{"permissions":{"shop__pay":"auto"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, failure := r.reload(t.Context()); failure != nil {
+		t.Fatal(failure)
+	}
+	deny := func() {
+		t.Helper()
+		if status, said := w.person(t, http.MethodPost, "/api/v1/approvals/config", `{"answer":"deny"}`); status != http.StatusOK {
+			t.Errorf("deny: %d %s", status, said)
+		}
+	}
+	deny()
+	for range 2 {
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		r = w.guarded(map[string]string{"shop__pay": "auto"})
+		s := r.Status(t.Context())
+		if s.Unapplied != "permissions.shop__pay: no rule → auto" || s.Widened != "" || s.Questions != 1 {
+			t.Errorf("after a restart: %q waits, %q is in effect, %d questions", s.Unapplied, s.Widened, s.Questions)
+		}
+		found, _ := r.tools.Snapshot().Find("shop__pay")
+		if mode, _ := r.policy.Mode(policy.AccessOf(ann, found)); mode != call.Off {
+			t.Errorf("the tool is %s", mode)
+		}
+	}
+	deny()
+	if s := r.Status(t.Context()); s.Unapplied == "" || s.Questions != 0 {
+		t.Errorf("denied again: %q waits, %d questions", s.Unapplied, s.Questions)
+	}
+}

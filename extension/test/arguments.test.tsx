@@ -17,7 +17,10 @@ const value = (text: string) => ({ kind: 'value', text });
 const note = (text: string) => ({ kind: 'note', text });
 const line = (...pieces: { kind: string; text: string }[]) => ({ depth: 0, pieces });
 
+const masked = line(name('pin_token'), note(': '), note('•••• ⟨4 characters hidden: secret field⟩'));
+
 const approvals: unknown = {
+  changes: [],
   approvals: [
     {
       id: 'q1',
@@ -30,9 +33,11 @@ const approvals: unknown = {
       shown: {
         lines: [
           line(name('text'), note(': '), value('be'), note('⟨… 6 of 10 characters hidden …⟩'), value('nd')),
+          masked,
         ],
-        summary: '1 with 14 characters; 6 characters not shown here',
+        summary: '2 with 27 characters, 4 of them in secret fields; 6 characters not shown here',
         hidden: 6,
+        secret: 4,
       },
     },
   ],
@@ -44,7 +49,15 @@ const parts: Record<string, unknown> = {
     lines: [line(name('text'), note(': '), value('beginn'))],
     next: 65_536,
   },
-  '/api/v1/approvals/q1/arguments?from=65536': { lines: [{ ...line(value('ing<b>')), continues: true }] },
+  '/api/v1/approvals/q1/arguments?from=65536': {
+    lines: [{ ...line(value('ing<b>')), continues: true }, masked],
+  },
+  '/api/v1/approvals/q1/arguments?from=0&secrets=true': {
+    lines: [
+      line(name('text'), note(': '), value('beginning<b>')),
+      line(name('pin_token'), note(': '), value('1234')),
+    ],
+  },
 };
 
 test('the lines are drawn as they are, and all of them can be opened', async () => {
@@ -77,19 +90,23 @@ test('the lines are drawn as they are, and all of them can be opened', async () 
   render(drawn, root);
   const items = () => [...root.querySelectorAll('li')].map((item) => item.textContent);
   const press = async (label: string) => {
-    const button = root.querySelector('button');
-    assert.equal(button?.textContent, label);
+    const button = [...root.querySelectorAll('button')].find(({ textContent }) => textContent === label);
+    assert.ok(button !== undefined, label);
     const before = root.textContent;
-    button?.click();
+    button.click();
     while (root.textContent === before || root.querySelector('button:disabled') !== null)
       await new Promise((resolve) => setImmediate(resolve)); // Preact draws later
   };
-  assert.deepEqual(items(), ['text: be⟨… 6 of 10 characters hidden …⟩nd']);
-  assert.equal(root.querySelectorAll('.said').length, 2);
+  const hidden = 'pin_token: •••• ⟨4 characters hidden: secret field⟩';
+  assert.deepEqual(items(), ['text: be⟨… 6 of 10 characters hidden …⟩nd', hidden]);
+  assert.equal(root.querySelectorAll('.said').length, 4);
   await press('Show all');
   assert.deepEqual(items(), ['text: beginn']);
   await press('Show more');
-  assert.deepEqual(items(), ['text: beginning<b>']);
+  assert.deepEqual(items(), ['text: beginning<b>', hidden]);
+  assert.match(root.textContent ?? '', /Until all of it is shown, this can only be allowed once/);
+  await press('Show secret fields');
+  assert.deepEqual(items(), ['text: beginning<b>', 'pin_token: 1234']);
   assert.equal(root.querySelector('button'), null);
-  assert.equal(root.querySelector('p')?.textContent, 'Arguments: 1 with 14 characters');
+  assert.match(root.querySelector('p')?.textContent ?? '', /^Arguments: 2 with 27 characters/);
 });

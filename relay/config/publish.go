@@ -64,6 +64,11 @@ func Page() string {
 	for _, s := range pluginSettings {
 		row(&b, s.key, s.kind, s.fallback, "", s.about)
 	}
+	keys := []string{"permissions", "plugins.<name>.enabled", "plugins.<name>.urlPatterns", "resources.providers"}
+	for _, one := range rights {
+		keys = append(keys, one.key)
+	}
+	b.WriteString(pageFoot + "`" + strings.Join(keys, "`, `") + "`\n")
 	return b.String()
 }
 
@@ -75,6 +80,22 @@ const pageHead = `# Configuration
 A setting that is not there has its default. A key that does not exist, a wrong type or a value out of bounds stops
 the relay with the file, the line, the key and what is allowed. An environment variable wins over the file; lists are
 separated by commas there. ` + "`config.schema.json`" + ` beside the file helps editors complete and check it.
+
+`
+
+const pageFoot = `
+## Settings that let agents do more
+
+Some settings say what agents, plugins and programs may do. What a change of them forbids holds as soon as it is read, for
+` + "`permissions` and `plugins`" + `, and after a restart for the others. What it allows beyond what was in effect is never taken
+over quietly:
+
+- **While the relay runs** it waits, as a question in the side panel and as ` + "`unapplied`" + ` in ` + "`tabrelay status`" + `, until a
+  person allows it there, or with ` + "`tabrelay config apply`" + ` at a terminal.
+- **At a start** it applies, and is shown in the side panel with **Keep** and **Undo** (` + "`tabrelay config undo`" + `) until
+  somebody has looked. What was denied or undone before still waits.
+
+Both are in the audit log; [permissions](permissions.md#confirming) says more. The settings:
 
 `
 

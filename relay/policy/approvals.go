@@ -223,8 +223,8 @@ func (one *pending) isFor(profileID string) bool {
 	return profileID == "" || one.call == nil || one.call.ProfileID == "" || one.call.ProfileID == profileID
 }
 
-// Answer is what the person says, at a profile or, with none, at a terminal. The first answer counts; any other one does
-// nothing, and its error says why.
+// Answer is what the person says, at a profile or, with none, at a terminal. The first answer counts; any other one
+// does nothing, and its error says why.
 func (p *Policy) Answer(ctx context.Context, id, profileID string, d call.Decision) error {
 	if id == ChangeConfig || id == ChangeStart {
 		return p.answerRights(ctx, id, d)

@@ -39,8 +39,8 @@ type item struct {
 func (it *item) size() int { return count(it.name) + count(it.text) + len(it.token) + it.hides }
 
 // walk goes through arguments as they were sent, with the values of secret fields or without. Nothing is decoded that a
-// person could not see then: numbers keep their digits, names that come twice come twice, and what cannot be read as JSON
-// is one text at the end.
+// person could not see then: numbers keep their digits, names that come twice come twice, and what cannot be read as
+// JSON is one text at the end.
 func walk(arguments json.RawMessage, secrets bool, visit func(item)) {
 	if len(bytes.TrimSpace(arguments)) == 0 {
 		return

@@ -33,15 +33,18 @@ type opening struct {
 // client asks through the call's own client, nil when that cannot; tell is told what goes on meanwhile, and may be nil.
 // What they have allowed is for [call.Access.Approved].
 func (p *Policy) Ask(
-	ctx context.Context, a call.Access, client func(context.Context, call.Question) (call.Answer, error), tell func(string),
+	ctx context.Context, a call.Access, client func(context.Context, call.Question) (call.Answer, error),
+	tell func(string),
 ) (call.Binding, *fault.Error) {
 	one := &pending{call: p.newQuestion(a)}
 	q := one.call
-	if failure := p.add(one, func(open map[string]*pending) *fault.Error { return p.roomForCall(q, open) }); failure != nil {
+	room := func(open map[string]*pending) *fault.Error { return p.roomForCall(q, open) }
+	if failure := p.add(one, room); failure != nil {
 		return call.Binding{}, failure
 	}
 	p.tell(&a.Session, Sentence(q.Approval), map[string]any{
-		"approval": q.ID, "state": "asked", "correlationId": string(q.CallID), "tool": q.Tool, "profile": q.Profile, "origin": q.Origin,
+		"approval": q.ID, "state": "asked", "correlationId": string(q.CallID), "tool": q.Tool, "profile": q.Profile,
+		"origin": q.Origin,
 	})
 	p.changed(TopicApprovals)
 	p.endWithTab(one)      // which may have been closed since the call chose it
@@ -177,7 +180,8 @@ func (p *Policy) decided(ctx context.Context, q *question, d call.Decision, unan
 		said, failure = "ended with the call", fault.CallEnded(ctx, "while the person was asked")
 	case d.By == byTab:
 		said = "ended with the tab"
-		fails(fault.TabNotFound, fmt.Sprintf("Tab %d was closed while the person was asked; the call was not executed", q.TabID))
+		fails(fault.TabNotFound,
+			fmt.Sprintf("Tab %d was closed while the person was asked; the call was not executed", q.TabID))
 	case !d.Allow:
 		said = "denied"
 		if d.By == byRule {

@@ -178,13 +178,14 @@ func (p *Policy) askPanel(ctx context.Context, c *Change, r Request) *fault.Erro
 	said, by, failure := "allowed", d.By, (*fault.Error)(nil)
 	switch {
 	case unanswered == endsLate:
-		said, failure = "not answered in time", fault.New(fault.ApprovalTimeout, "Nobody answered in tabrelay's panel within "+
-			p.options.Config.Approvals.Timeout.String()+", so nothing was changed",
+		message := "Nobody answered in tabrelay's panel within " + p.options.Config.Approvals.Timeout.String()
+		said, failure = "not answered in time", fault.New(fault.ApprovalTimeout, message+", so nothing was changed",
 			fault.WithHint("Look at the panel and run it again; or close the panel, and confirm in a terminal."))
 	case unanswered == endsClosed:
 		said, failure = "ended by the relay's end", shuttingDown()
 	case unanswered != "" || ctx.Err() != nil:
-		said, failure = "withdrawn", fault.New(fault.Cancelled, "Nobody waits for the answer any more, so nothing was changed")
+		said, failure = "withdrawn",
+			fault.New(fault.Cancelled, "Nobody waits for the answer any more, so nothing was changed")
 	case !d.Allow:
 		said, failure = "denied",
 			fault.New(fault.ApprovalDenied, "The person did not allow it in tabrelay's panel, so nothing was changed")

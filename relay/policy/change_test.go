@@ -159,8 +159,8 @@ func TestCloseWaitsForAChange(t *testing.T) {
 	})
 }
 
-// A change waits in the same queue as calls do, for whoever looks at a panel; each way it ends is said to whoever asked,
-// and is in the audit log.
+// A change waits in the same queue as calls do, for whoever looks at a panel; each way it ends is said to whoever
+// asked, and is in the audit log.
 func TestChangesWaitForThePanel(t *testing.T) {
 	terminal := Request{Session: call.Session{Client: "cli", Via: call.ViaSocket}}
 	wider := func() *Change { return NewChange("More", "tabrelay more", Difference{"x", "off", "auto"}) }
@@ -227,8 +227,8 @@ func TestChangesWaitForThePanel(t *testing.T) {
 	}
 }
 
-// Without a panel, the digest of what a person read at a terminal counts, over the socket only. What the panel does, and
-// what allows nothing, is not asked about.
+// Without a panel, the digest of what a person read at a terminal counts, over the socket only. What the panel does,
+// and what allows nothing, is not asked about.
 func TestChangesAreConfirmedAtATerminal(t *testing.T) {
 	c := NewChange("More", "tabrelay more", Difference{"x", "off", "auto"})
 	socket, port := call.Session{Client: "cli", Via: call.ViaSocket}, call.Session{Client: "cli", Via: call.ViaHTTP}

@@ -81,7 +81,8 @@ func (p *Policy) Permissions() Permissions {
 func (p *Policy) Default() Defaults {
 	t := p.rules.Load()
 	now := t.now()
-	return Defaults{ReadOnly: t.resolve(&call.Access{ReadOnly: true}, now).mode, Other: t.resolve(&call.Access{}, now).mode}
+	mode := func(a call.Access) call.Mode { return t.resolve(&a, now).mode }
+	return Defaults{ReadOnly: mode(call.Access{ReadOnly: true}), Other: mode(call.Access{})}
 }
 
 // ErrTarget is that a rule is about nothing that exists; ErrRule that it has another fault.
@@ -118,7 +119,8 @@ func (p *Policy) Check(n NewRule, by string) (rule call.Rule, lasts time.Duratio
 	return call.Rule{Target: target, Client: n.Client, Mode: n.Mode, By: by}, lasts, nil
 }
 
-// Misspelt says which rules of the configuration are about nothing that exists: a name that is misspelt forbids nothing.
+// Misspelt says which rules of the configuration are about nothing that exists: a name that is misspelt forbids
+// nothing.
 func (p *Policy) Misspelt() (problems []string) {
 	for _, target := range slices.Sorted(maps.Keys(p.rules.Load().config)) {
 		if _, err := readTarget(target, p.options.Known); err != nil {
@@ -154,8 +156,8 @@ func readTarget(text string, known func(string) (bool, string)) (string, error) 
 	if suggestion != "" {
 		suggestion = "; did you mean " + suggestion + "?"
 	}
-	return "", fmt.Errorf("%w: %q is neither a tool nor a plugin, nor an origin such as https://example.org, nor default%s",
-		ErrTarget, fault.Sanitize(text), suggestion)
+	return "", fmt.Errorf("%w: %q is neither a tool nor a plugin, nor an origin such as https://example.org, "+
+		"nor default%s", ErrTarget, fault.Sanitize(text), suggestion)
 }
 
 // originTarget is an origin as rules have it: scheme, host and port, in lower case.
@@ -181,11 +183,13 @@ func forbidden(a *call.Access, v verdict) *fault.Error {
 	case onClientAndTool, onClientAndPlugin, onClient:
 		command += clientFlag(a.Session.Client)
 	}
-	hint := "Do not look for a way around it. The person can enable it in tabrelay's side panel (Rules), or with: " + command
+	hint := "Do not look for a way around it. The person can enable it in tabrelay's side panel (Rules), or with: " +
+		command
 	if v.from == fromConfig {
 		hint = "Do not look for a way around it. The person can change `permissions` in config.json."
 	}
-	return fault.New(fault.PermissionDenied, fmt.Sprintf("%s is off: %s", a.Tool, v.why()), append(at(a), fault.WithHint(hint))...)
+	message := fmt.Sprintf("%s is off: %s", a.Tool, v.why())
+	return fault.New(fault.PermissionDenied, message, append(at(a), fault.WithHint(hint))...)
 }
 
 // at says of a failure where the call was to run.

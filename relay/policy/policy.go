@@ -29,7 +29,7 @@ type Options struct {
 	Log    zerolog.Logger
 
 	// What exists.
-	Clients    func() *[]config.Client                              // that have a token; another pointer after a change; nil: unknown
+	Clients    func() *[]config.Client                              // that have a token; another pointer after a change
 	Tools      func() []call.Access                                 // every tool there is, as rules see it
 	Known      func(target string) (exists bool, suggestion string) // whether a name is one of a tool or a plugin
 	TabGone    func(profileID string, tabID int) bool               // whether a tab is closed for certain
@@ -162,7 +162,7 @@ func (p *Policy) Set(ctx context.Context, r call.Rule, lasts time.Duration) erro
 		}
 		t := p.rules.Load()
 		p.putInEffect(t.with(append(t.without(r.Target, r.Client), r), t.paused))
-		p.record(call.Entry{Kind: call.EntryRule, Decision: string(r.Mode), DecidedBy: r.By, Detail: aboutRule(r.Target, r.Client) + " " + said})
+		p.recordRule(string(r.Mode), r.By, aboutRule(r.Target, r.Client)+" "+said)
 		return nil
 	})
 }
@@ -175,7 +175,7 @@ func (p *Policy) Unset(ctx context.Context, target, client, by string) (there bo
 		}
 		t := p.rules.Load()
 		p.putInEffect(t.with(t.without(target, client), t.paused))
-		p.record(call.Entry{Kind: call.EntryRule, Decision: "unset", DecidedBy: by, Detail: aboutRule(target, client) + " taken away"})
+		p.recordRule("unset", by, aboutRule(target, client)+" taken away")
 		return nil
 	})
 	return there, err
@@ -188,11 +188,15 @@ func aboutRule(target, client string) string {
 	return "the rule about " + target + " and the client " + client + " was"
 }
 
+func (p *Policy) recordRule(decision, by, detail string) {
+	p.record(call.Entry{Kind: call.EntryRule, Decision: decision, DecidedBy: by, Detail: detail})
+}
+
 // Paused reports whether all agents are stopped.
 func (p *Policy) Paused() bool { return p.rules.Load().paused }
 
-// Pause stops all agents, or lets them go on. Calls that wait for the person are refused; to end those that run is up to
-// the caller.
+// Pause stops all agents, or lets them go on. Calls that wait for the person are refused; to end those that run is up
+// to the caller.
 func (p *Policy) Pause(ctx context.Context, paused bool, by string) error {
 	return p.change(ctx, func(ctx context.Context) error {
 		t := p.rules.Load()

@@ -16,8 +16,8 @@ const rightsSwitch = "rights"
 // keptRights is what outlives a relay.
 type keptRights struct {
 	InEffect config.Rights  `json:"inEffect"`         // of the configuration, when this was written
-	Before   *config.Rights `json:"before,omitempty"` // a start let agents do more than this, and nobody has said that they saw it
-	Undone   *config.Rights `json:"undone,omitempty"` // what a person went back to; more waits for them
+	Before   *config.Rights `json:"before,omitempty"` // a start let agents do more than this, and nobody has seen it
+	Undone   *config.Rights `json:"undone,omitempty"` // what a person went back to, or left it at; more waits for them
 }
 
 // rights compares what the configuration lets agents do with what it did before. What a person or a program writes into
@@ -69,33 +69,31 @@ func (p *Policy) Bounded(next config.Config) config.Config {
 func (p *Policy) Start(ctx context.Context) error {
 	return p.change(ctx, func(ctx context.Context) error {
 		v := *p.rights.Load()
-		wanted := config.RightsOf(&v.wanted)
+		inEffect := config.RightsOf(&v.wanted)
 		if v.Undone != nil {
-			if c := p.grown("The configuration allows more than you went back to", *v.Undone, wanted); c != nil {
+			if c := p.grown("The configuration allows more than you left it at", *v.Undone, inEffect); c != nil {
 				p.holdRules(v.Undone.Permissions)
-				v.waits, v.since, v.Before = c, v.began, nil
+				v.waits, v.since, inEffect = c, v.began, *v.Undone
 			} else {
 				v.Undone = nil
 			}
 		}
-		if v.Undone == nil {
-			p.compareStarts(&v, wanted)
-		}
+		p.compareStarts(&v, inEffect)
 		return p.keep(ctx, &v)
 	})
 }
 
 // compareStarts shows what this start lets agents do that the last one, or one before it that nobody has seen, did not.
-func (p *Policy) compareStarts(v *rights, wanted config.Rights) {
+func (p *Policy) compareStarts(v *rights, inEffect config.Rights) {
 	before := v.last
 	if v.Before != nil {
 		before = *v.Before
 	}
-	v.InEffect = wanted
+	v.InEffect = inEffect
 	if !v.known {
 		return
 	}
-	v.started = p.grown("Since the last start, the configuration lets agents do more", before, wanted)
+	v.started = p.grown("Since the last start, the configuration lets agents do more", before, inEffect)
 	if v.started == nil {
 		v.Before = nil
 		return
@@ -131,7 +129,8 @@ func (p *Policy) keep(ctx context.Context, v *rights) error {
 		err = p.options.Store.SetSwitch(ctx, rightsSwitch, string(text))
 	}
 	if err != nil {
-		p.options.Log.Warn().Err(err).Msg("what the configuration allows was not written down; the next start compares with what was")
+		p.options.Log.Warn().Err(err).
+			Msg("what the configuration allows was not written down; the next start compares with what was")
 	}
 	p.changed(TopicApprovals)
 	return err
@@ -182,8 +181,8 @@ func (p *Policy) tellWaiting(c *Change) {
 	p.Confirmed(call.Session{Via: "config"}, c, "waits", byRelay)
 }
 
-// configureRules replaces the rules of the configuration and reports whether they are others, and whether a part of them
-// waits.
+// configureRules replaces the rules of the configuration and reports whether they are others, and whether a part of
+// them waits.
 func (p *Policy) configureRules(next map[string]map[string]string) (changed, waits bool) {
 	t := p.rules.Load()
 	same := func(a, b map[string]string) bool { return maps.Equal(a, b) }
@@ -240,8 +239,9 @@ func (p *Policy) answerRights(ctx context.Context, kind string, d call.Decision)
 			said, reconfigured = "allowed", true
 			v.waits, v.denied, v.Undone, v.InEffect = nil, "", nil, config.RightsOf(&v.wanted)
 			p.confirmRules()
-		default: // it still waits, but is not asked about any more
-			said, v.denied = "denied", c.Digest()
+		default: // it still waits, also after the next start, but is not asked about any more
+			before := v.InEffect
+			said, v.denied, v.Undone = "denied", c.Digest(), &before
 		}
 		if !d.Allow || d.By == ByPanel { // what was confirmed at a terminal is recorded already
 			p.Confirmed(person(d.By), c, said, d.By)
@@ -266,7 +266,7 @@ func person(by string) call.Session {
 // undo goes back to what was in effect before the start that let agents do more.
 func (p *Policy) undo(v *rights) {
 	before := *v.Before
-	v.waits = p.grown("The configuration allows more than you went back to", before, config.RightsOf(&v.wanted))
+	v.waits = p.grown("The configuration allows more than you left it at", before, config.RightsOf(&v.wanted))
 	if v.since, v.started = time.Now(), nil; v.waits != nil {
 		v.denied = v.waits.Digest() // they have just said so
 	}

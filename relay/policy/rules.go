@@ -157,8 +157,8 @@ func (t *table) with(personal []call.Rule, paused bool) *table {
 	return next
 }
 
-// resolve is what the rules say. Where a configuration waits for a person, it is what the one before it said, if that is
-// less.
+// resolve is what the rules say. Where a configuration waits for a person, it is what the one before it said, if that
+// is less.
 func (t *table) resolve(a *call.Access, now int64) verdict {
 	v := t.own(a, now)
 	if t.older == nil {
@@ -320,8 +320,8 @@ func (t *table) list(now time.Time) []Rule {
 	slices.SortFunc(configured, func(a, b Rule) int {
 		return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Client, b.Client))
 	})
-	return append(append(rules, configured...),
-		Rule{Target: RelayPlugin, Mode: call.Auto, From: fromBuiltIn}, Rule{Target: demoPlugin, Mode: call.Auto, From: fromBuiltIn})
+	return append(append(rules, configured...), Rule{Target: RelayPlugin, Mode: call.Auto, From: fromBuiltIn},
+		Rule{Target: demoPlugin, Mode: call.Auto, From: fromBuiltIn})
 }
 
 // waits reports whether a rule of the configuration says more than what was confirmed.

@@ -13,8 +13,8 @@ import (
 	"tabrelay/relay/registry"
 )
 
-// Scope is a [call.Scope] that was read: what one client may see and call at the most, whatever the rules say. The person
-// gives it to the client, see `tabrelay clients`. A nil Scope bounds nothing.
+// Scope is a [call.Scope] that was read: what one client may see and call at the most, whatever the rules say. The
+// person gives it to the client, see `tabrelay clients`. A nil Scope bounds nothing.
 type Scope struct {
 	Key      string           // canonical: the same for scopes that bound in the same way; empty: nothing is bounded
 	Toolset  registry.Toolset // what a client gets that asks for all
@@ -45,13 +45,14 @@ func ReadScope(c call.Scope) (*Scope, error) {
 	return s, nil
 }
 
-// closedScope is the scope of a client that may not use anything now: nothing but the relay's own tools that only read. why
-// and next are sentences without a full stop: why that is so, and what the person can do.
+// closedScope is the scope of a client that may not use anything now: nothing but the relay's own tools that only read.
+// why and next are sentences without a full stop: why that is so, and what the person can do.
 func closedScope(why, next string) *Scope {
 	return &Scope{Key: "closed", plugins: map[string]bool{}, readOnly: true, closed: why, next: next}
 }
 
-// NormalScope is the same scope in the one form that is kept: names sorted, each once, and what bounds nothing left out.
+// NormalScope is the same scope in the one form that is kept: names sorted, each once, and what bounds nothing left
+// out.
 func NormalScope(c call.Scope) (call.Scope, error) {
 	t, err := registry.ParseToolset(c.Toolset)
 	if err != nil {
@@ -151,8 +152,8 @@ func within(list, bound string) bool {
 	return true
 }
 
-// scopes knows what each client may see and call at the most, as the person said last. It is asked for every call, so it
-// looks at no file: secrets.json is read anew when it changes.
+// scopes knows what each client may see and call at the most, as the person said last. It is asked for every call, so
+// it looks at no file: secrets.json is read anew when it changes.
 type scopes struct {
 	now atomic.Pointer[scopeTable]
 	out sync.Map // names of clients that are being shut out

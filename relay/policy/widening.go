@@ -131,8 +131,8 @@ func accesses(known []call.Access, tables ...*table) iter.Seq[call.Access] {
 			}
 		}
 	}
-	tools := append(kinds(nobody, nobody, false),
-		call.Access{Tool: nobody, Plugin: RelayPlugin, BuiltIn: true}, call.Access{Tool: nobody, Plugin: demoPlugin, Shipped: true})
+	tools := append(kinds(nobody, nobody, false), call.Access{Tool: nobody, Plugin: RelayPlugin, BuiltIn: true},
+		call.Access{Tool: nobody, Plugin: demoPlugin, Shipped: true})
 	for target := range targets {
 		tools = append(tools, meant(target, known)...)
 	}

@@ -8,8 +8,8 @@ import (
 	"tabrelay/relay/call"
 )
 
-// accessible are the tools that the tests know: of a plugin one that reads and one that changes, one of the relay itself,
-// and one of the demo.
+// accessible are the tools that the tests know: of a plugin one that reads and one that changes, one of the relay
+// itself, and one of the demo.
 func accessible() []call.Access {
 	return []call.Access{
 		{Tool: "wiki__read", Plugin: "wiki", ReadOnly: true}, {Tool: "wiki__edit", Plugin: "wiki"},
