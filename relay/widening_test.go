@@ -310,7 +310,7 @@ func TestADeniedConfigurationStaysDenied(t *testing.T) {
 	if err := os.WriteFile(w.home.Config(), []byte(`{"permissions":{"shop__pay":"auto"}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, failure := r.reload(t.Context()); failure != nil {
+	if _, failure := r.catalog.Reload(); failure != nil {
 		t.Fatal(failure)
 	}
 	deny := func() {
