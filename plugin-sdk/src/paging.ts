@@ -2,43 +2,40 @@
 // begins. What the relay would have to cut off an answer is never sent, so that nothing is lost between two parts.
 
 import { defaultMaxBytes, jsonBytes, largest, measure, wellFormed, wholeTo } from './fit.ts';
+import * as s from './json-schema.ts';
 import { fail } from './result.ts';
 
 /** JSON Schema of the arguments that say which part of a list: properties of a tool's input. */
 export const pagingInput = {
-  limit: { type: 'integer', minimum: 1, maximum: 500, default: 50, description: 'How many entries at most.' },
-  offset: { type: 'integer', minimum: 0, default: 0, description: 'From nextOffset of the answer before.' },
-} as const;
+  limit: /* @__PURE__ */ s.integer('How many entries at most.', { minimum: 1, maximum: 500, default: 50 }),
+  offset: /* @__PURE__ */ s.integer('From nextOffset of the answer before.', { minimum: 0, default: 0 }),
+};
 
 /** JSON Schema of what [listPage] says about the whole: properties of a tool's output; `total` is required. */
 export const pagingOutput = {
-  total: { type: 'integer', description: 'How many there are, all parts together.' },
-  nextOffset: { type: 'integer', description: 'Present when there are more.' },
-} as const;
+  total: /* @__PURE__ */ s.integer('How many there are, all parts together.'),
+  nextOffset: /* @__PURE__ */ s.optional(/* @__PURE__ */ s.integer('Present when there are more.')),
+};
 
 /** JSON Schema of the arguments that say which part of a text: properties of a tool's input. */
 export const textInput = {
-  offset: {
-    type: 'integer',
+  offset: /* @__PURE__ */ s.integer('Where to start: nextOffset of the answer before.', {
     minimum: 0,
     default: 0,
-    description: 'Where to start: nextOffset of the answer before.',
-  },
-  maxChars: {
-    type: 'integer',
+  }),
+  maxChars: /* @__PURE__ */ s.integer('How much text at most.', {
     minimum: 100,
     maximum: 100_000,
     default: 8000,
-    description: 'How much text at most.',
-  },
-} as const;
+  }),
+};
 
 /** JSON Schema of what [textPage] answers: properties of a tool's output; `text` and `totalChars` are required. */
 export const textOutput = {
-  text: { type: 'string' },
-  totalChars: { type: 'integer' },
-  nextOffset: { type: 'integer', description: 'Present when there is more text.' },
-} as const;
+  text: /* @__PURE__ */ s.string(),
+  totalChars: /* @__PURE__ */ s.integer(),
+  nextOffset: /* @__PURE__ */ s.optional(/* @__PURE__ */ s.integer('Present when there is more text.')),
+};
 
 /** Where a part of a list stands in the whole. */
 export interface Paging {

@@ -11,6 +11,9 @@ import (
 var schemaPackages = map[string]bool{"zod": true, "valibot": true, "arktype": true, "typebox": true, "@sinclair/typebox": true}
 
 func isSchemaPackage(specifier string) bool {
+	if specifier == sdkPath+"/schema" {
+		return true
+	}
 	parts := strings.SplitN(specifier, "/", 3)
 	if strings.HasPrefix(specifier, "@") && len(parts) > 1 {
 		return schemaPackages[parts[0]+"/"+parts[1]]

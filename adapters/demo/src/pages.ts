@@ -1,24 +1,24 @@
 import { defineTool, fetchText, ToolError } from '@tabrelay/plugin-sdk';
 import { parseHTML } from '@tabrelay/plugin-sdk/html';
 import { invalidResponse } from '@tabrelay/plugin-sdk/json';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get } from './site.ts';
 
 export const hello = defineTool({
   name: 'hello',
   displayName: 'Say hello',
   description:
-    'Greets from inside the demo site: proof that a tool call reaches a page in the browser of this person.',
+    'Greets from inside the demo site: proof that a tool call reaches a page in the ' +
+    'browser of this person.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: { name: { type: 'string', maxLength: 100, description: 'Who to greet.' } },
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: { greeting: { type: 'string' }, page: { type: 'string' }, url: { type: 'string' } },
-    required: ['greeting', 'page', 'url'],
-  },
+  input: s.parameters({
+    name: s.optional(s.string('Who to greet.', { maxLength: 100 })),
+  }),
+  output: s.object({
+    greeting: s.string(),
+    page: s.string(),
+    url: s.string(),
+  }),
   handle: ({ name = 'there' }) =>
     Promise.resolve({
       greeting: `Hello, ${name}! This answer comes from a page in your own browser.`,
@@ -32,10 +32,12 @@ export const listPages = defineTool({
   displayName: 'List pages',
   description: 'The pages of the demo site. Read one with get_page.',
   annotations: { readOnlyHint: true },
-  input: { type: 'object', properties: {}, additionalProperties: false },
+  input: s.parameters({}),
   async handle(_, { signal }) {
     const pages = (await get('/api/pages', signal)).list('pages');
-    return { pages: pages.map((one) => ({ slug: one.string('slug'), title: one.string('title') })) };
+    return {
+      pages: pages.map((one) => ({ slug: one.string('slug'), title: one.string('title') })),
+    };
   },
 });
 
@@ -44,19 +46,13 @@ export const getPage = defineTool({
   displayName: 'Read page',
   description: 'The title and text of a page of the demo site.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      slug: { type: 'string', pattern: '^[a-z-]+$', description: 'From list_pages, for example "tea".' },
-    },
-    required: ['slug'],
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: { title: { type: 'string' }, text: { type: 'string' } },
-    required: ['title', 'text'],
-  },
+  input: s.parameters({
+    slug: s.string('From list_pages, for example "tea".', { pattern: '^[a-z-]+$' }),
+  }),
+  output: s.object({
+    title: s.string(),
+    text: s.string(),
+  }),
   async handle({ slug }, { signal }) {
     const missing = () =>
       ToolError.notFound(`There is no page "${slug}". list_pages answers those there are.`);
@@ -75,8 +71,10 @@ export const whoAmI = defineTool({
   description:
     'The name of the person signed in to the demo site in this browser. AUTH_ERROR when nobody is.',
   annotations: { readOnlyHint: true },
-  input: { type: 'object', properties: {}, additionalProperties: false },
-  output: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+  input: s.parameters({}),
+  output: s.object({
+    name: s.string(),
+  }),
   async handle(_, { signal }) {
     const me = await get('/api/me', signal);
     return { name: me.string('name') };

@@ -2,17 +2,28 @@
 
 import { fetchJSON, postJSON } from '@tabrelay/plugin-sdk';
 import { type JsonObject, type JsonReader, jsonReader } from '@tabrelay/plugin-sdk/json';
+import * as s from '@tabrelay/plugin-sdk/schema';
 
 export const get = async (path: string, signal: AbortSignal): Promise<JsonReader> =>
   jsonReader(await fetchJSON(path, { signal }));
 
-export const post = async (path: string, body: JsonObject, signal?: AbortSignal): Promise<JsonReader> =>
+export const post = async (
+  path: string,
+  body: JsonObject,
+  signal?: AbortSignal,
+): Promise<JsonReader> =>
   // keepalive: a note about a page that is closing has to outlive the page.
-  jsonReader(await postJSON(path, body, { keepalive: true, ...(signal ? { signal } : {}) }), 'unknown');
+  jsonReader(
+    await postJSON(path, body, { keepalive: true, ...(signal ? { signal } : {}) }),
+    'unknown',
+  );
 
 /** Raises a counter. The key names the action in the counter's log, so that a repeated action can be seen there. */
 export async function increment(name: string, by: number, key: string, signal?: AbortSignal) {
-  return counter(name, await post(`/api/counters/${encodeURIComponent(name)}`, { by, key }, signal));
+  return counter(
+    name,
+    await post(`/api/counters/${encodeURIComponent(name)}`, { by, key }, signal),
+  );
 }
 
 export async function readCounter(name: string, signal: AbortSignal) {
@@ -26,18 +37,14 @@ const counter = (name: string, answer: JsonReader) => ({
 });
 
 /** JSON Schema of a counter. */
-export const counterOutput = {
-  type: 'object',
-  properties: {
-    name: { type: 'string' },
-    value: { type: 'integer' },
-    asked: { type: 'integer', description: 'How many increments the site was asked for.' },
-  },
-  required: ['name', 'value', 'asked'],
-} as const;
+export const counterOutput = s.object({
+  name: s.string(),
+  value: s.integer(),
+  asked: s.integer('How many increments the site was asked for.'),
+});
 
 /** JSON Schema of the name of a counter or of a list of notes. */
-export const nameInput = { type: 'string', minLength: 1, maxLength: 100 } as const;
+export const nameInput = s.string({ minLength: 1, maxLength: 100 });
 
 /** Leaves a line on the site, with the time it is now; nothing happens without a name. */
 export async function note(name: string | undefined, text: string): Promise<void> {

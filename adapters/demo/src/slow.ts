@@ -1,29 +1,25 @@
 import { defineTool, sleep } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { nameInput, note } from './site.ts';
 
 export const slow = defineTool({
   name: 'slow',
   displayName: 'Take some time',
-  description: 'Takes as long as asked and reports progress on the way. Stops at once when cancelled.',
+  description:
+    'Takes as long as asked and reports progress on the way. Stops at once when cancelled.',
   annotations: { readOnlyHint: true },
   timeoutHint: 'Ask for fewer milliseconds.',
-  input: {
-    type: 'object',
-    properties: {
-      ms: { type: 'integer', minimum: 0, maximum: 600000 },
-      steps: {
-        type: 'integer',
-        minimum: 0,
-        maximum: 1000,
-        default: 5,
-        description: 'How often to report progress.',
-      },
-      note: { ...nameInput, description: 'Where to leave the notes "started", "aborted" and "finished".' },
-    },
-    required: ['ms'],
-    additionalProperties: false,
-  },
-  output: { type: 'object', properties: { waitedMs: { type: 'integer' } }, required: ['waitedMs'] },
+  input: s.parameters({
+    ms: s.integer({ minimum: 0, maximum: 600000 }),
+    steps: s.integer('How often to report progress.', { minimum: 0, maximum: 1000, default: 5 }),
+    note: s.optional({
+      ...nameInput,
+      description: 'Where to leave the notes "started", "aborted" and "finished".',
+    }),
+  }),
+  output: s.object({
+    waitedMs: s.integer(),
+  }),
   async handle({ ms, steps, note: notes }, { signal, reportProgress }) {
     signal.addEventListener('abort', () => void note(notes, 'aborted'));
     await note(notes, 'started');
@@ -42,11 +38,12 @@ export const neverAnswer = defineTool({
   displayName: 'Never answer',
   description: 'Never answers, and ignores being cancelled: the call ends when its time is over.',
   annotations: { readOnlyHint: false, destructiveHint: false },
-  input: {
-    type: 'object',
-    properties: { note: { ...nameInput, description: 'Where to leave the notes "started" and "aborted".' } },
-    additionalProperties: false,
-  },
+  input: s.parameters({
+    note: s.optional({
+      ...nameInput,
+      description: 'Where to leave the notes "started" and "aborted".',
+    }),
+  }),
   async handle({ note: notes }, { signal }) {
     signal.addEventListener('abort', () => void note(notes, 'aborted'));
     await note(notes, 'started');
@@ -59,15 +56,10 @@ export const blockPage = defineTool({
   displayName: 'Block the page',
   description: 'Keeps the page busy, so that it can do nothing else meanwhile.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      ms: { type: 'integer', minimum: 0, maximum: 10000 },
-      note: { ...nameInput, description: 'Where to leave the note "started".' },
-    },
-    required: ['ms'],
-    additionalProperties: false,
-  },
+  input: s.parameters({
+    ms: s.integer({ minimum: 0, maximum: 10000 }),
+    note: s.optional({ ...nameInput, description: 'Where to leave the note "started".' }),
+  }),
   handle({ ms, note: notes }) {
     void note(notes, 'started'); // not awaited: once it is heard of, the page is busy already
     const end = performance.now() + ms;

@@ -1,13 +1,21 @@
 // Calls the Action API with the session of the person whose browser this is.
 
-import { fetchFromPage, parseRetryAfterMs, readJSON, ToolError, withFreshToken } from '@tabrelay/plugin-sdk';
+import {
+  fetchFromPage,
+  parseRetryAfterMs,
+  readJSON,
+  ToolError,
+  withFreshToken,
+} from '@tabrelay/plugin-sdk';
 import { type JsonReader, jsonReader } from '@tabrelay/plugin-sdk/json';
 import { fitting } from '@tabrelay/plugin-sdk/paging';
 import { failure } from './failures.ts';
 import { findWiki, signInUrl, type Wiki } from './wiki.ts';
 
 /** Parameters of a request; undefined and false leave a parameter out, true sends it empty, a list is joined. */
-export type Params = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+export type Params = Readonly<
+  Record<string, string | number | boolean | readonly string[] | undefined>
+>;
 
 /** A read. */
 export async function get(params: Params, signal: AbortSignal): Promise<JsonReader> {
@@ -95,20 +103,33 @@ export function currentWiki(): Wiki {
 async function call(wiki: Wiki, request: Request, signal: AbortSignal): Promise<JsonReader> {
   const { method } = request;
   const response = await fetchFromPage(request, { signal });
-  const answer = jsonReader(await readJSON(response, { method }), method === 'GET' ? undefined : 'unknown');
+  const answer = jsonReader(
+    await readJSON(response, { method }),
+    method === 'GET' ? undefined : 'unknown',
+  );
   const error = answer.maybe('errors')?.first();
   if (error === undefined) return answer;
   throw failure(
     { code: error.string('code'), text: error.string('text') },
-    { signInUrl: signInUrl(wiki), retryAfterMs: parseRetryAfterMs(response.headers.get('retry-after')) },
+    {
+      signInUrl: signInUrl(wiki),
+      retryAfterMs: parseRetryAfterMs(response.headers.get('retry-after')),
+    },
   );
 }
 
 function encode(params: Params): URLSearchParams {
-  const encoded = new URLSearchParams({ format: 'json', formatversion: '2', errorformat: 'plaintext' });
+  const encoded = new URLSearchParams({
+    format: 'json',
+    formatversion: '2',
+    errorformat: 'plaintext',
+  });
   for (const [name, value] of Object.entries(params)) {
     if (value === undefined || value === false) continue;
-    encoded.set(name, value === true ? '' : typeof value === 'object' ? multiple(value) : String(value));
+    encoded.set(
+      name,
+      value === true ? '' : typeof value === 'object' ? multiple(value) : String(value),
+    );
   }
   return encoded;
 }

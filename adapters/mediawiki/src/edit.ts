@@ -2,6 +2,7 @@
 
 import { ToolError } from '@tabrelay/plugin-sdk';
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { type Params, write } from './api.ts';
 
 /** What a saved edit answers. */
@@ -14,16 +15,12 @@ export interface Saved {
 }
 
 /** JSON Schema of [Saved]. */
-export const savedOutput = {
-  type: 'object',
-  properties: {
-    title: { type: 'string' },
-    changed: { type: 'boolean', description: 'False when the page already had exactly this text.' },
-    revisionId: { type: 'integer', description: 'The base for the next edit; 0 when nothing changed.' },
-    previousRevisionId: { type: 'integer' },
-  },
-  required: ['title', 'changed', 'revisionId', 'previousRevisionId'],
-} as const;
+export const savedOutput = s.object({
+  title: s.string(),
+  changed: s.boolean('False when the page already had exactly this text.'),
+  revisionId: s.integer('The base for the next edit; 0 when nothing changed.'),
+  previousRevisionId: s.integer(),
+});
 
 export async function save(params: Params, signal: AbortSignal): Promise<Saved> {
   const edit = (await write({ action: 'edit', ...params }, signal)).at('edit');
@@ -37,10 +34,12 @@ export async function save(params: Params, signal: AbortSignal): Promise<Saved> 
 /** The wiki answered without an error and without saving: it wants a CAPTCHA, or an extension stopped the edit. */
 function notSaved(edit: JsonReader): ToolError {
   const asksForCaptcha = edit.maybe('captcha') !== undefined;
-  const reason = edit.maybe('info')?.string() ?? edit.maybe('code')?.string() ?? 'it gave no reason';
+  const reason =
+    edit.maybe('info')?.string() ?? edit.maybe('code')?.string() ?? 'it gave no reason';
   return new ToolError(
     asksForCaptcha
-      ? 'The wiki wants a CAPTCHA solved before it saves this. Ask the person to make the edit in the browser.'
+      ? 'The wiki wants a CAPTCHA solved before it saves this. Ask the person to make the ' +
+          'edit in the browser.'
       : `The wiki did not save the edit: ${reason}.`,
     asksForCaptcha ? 'CAPTCHA_REQUIRED' : 'EDIT_REFUSED',
     { category: asksForCaptcha ? 'auth' : 'validation', outcome: 'not_executed' },

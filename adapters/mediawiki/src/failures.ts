@@ -20,7 +20,11 @@ type Meaning = readonly [code: string, options: ToolErrorOptions, advice: string
 
 const minute = 60_000;
 
-const signIn: Meaning = ['AUTH_ERROR', { category: 'auth' }, 'Ask the person to sign in at {signIn}'];
+const signIn: Meaning = [
+  'AUTH_ERROR',
+  { category: 'auth' },
+  'Ask the person to sign in at {signIn}',
+];
 const forbidden: Meaning = [
   'PERMISSION_DENIED',
   { category: 'auth' },
@@ -53,7 +57,10 @@ const meanings: ReadonlyArray<readonly [pattern: RegExp, meaning: Meaning]> = [
   [/^(assert(named)?userfailed|notloggedin|readapidenied|mustbeloggedin|login-required)$/, signIn],
   [/^(maxlag|ratelimited|actionthrottledtext)$/, slowDown],
   [/^(editconflict|pagedeleted)$/, conflict],
-  [/^articleexists$/, ['PAGE_EXISTS', { category: 'validation' }, 'Edit the page in place of creating it.']],
+  [
+    /^articleexists$/,
+    ['PAGE_EXISTS', { category: 'validation' }, 'Edit the page in place of creating it.'],
+  ],
   [/^(missingtitle|nosuch(pageid|revid|section)|missingcontent.*|nocontent)$/, missing],
   [/^readonly$/, busy],
   [
@@ -70,12 +77,22 @@ const meanings: ReadonlyArray<readonly [pattern: RegExp, meaning: Meaning]> = [
     /^(fileexists|filetype|verification-error|file-too-large|illegal-filename|empty-file|filename|stash).*$/,
     ['UPLOAD_REFUSED', { category: 'validation' }, 'Nothing was uploaded.'],
   ],
-  [/^badtoken$/, ['TOKEN_REFUSED', { category: 'auth', retryable: true, retryAfterMs: 0 }, 'Try again.']],
+  [
+    /^badtoken$/,
+    ['TOKEN_REFUSED', { category: 'auth', retryable: true, retryAfterMs: 0 }, 'Try again.'],
+  ],
   [
     /^captcha$/,
-    ['CAPTCHA_REQUIRED', { category: 'auth' }, 'Ask the person to make this edit in the browser once.'],
+    [
+      'CAPTCHA_REQUIRED',
+      { category: 'auth' },
+      'Ask the person to make this edit in the browser once.',
+    ],
   ],
-  [/^(pagecannotexist|(invalid|bad|missingparam|no|unknown|toomany|empty|mutuallyexclusive).*)$/, invalid],
+  [
+    /^(pagecannotexist|(invalid|bad|missingparam|no|unknown|toomany|empty|mutuallyexclusive).*)$/,
+    invalid,
+  ],
 ];
 
 /** The ToolError for an error of the API. It came before anything was done, so the outcome is not_executed. */
@@ -84,11 +101,15 @@ export function failure(error: ApiError, known: Circumstances): ToolError {
   if (meaning === undefined)
     return new ToolError(sentence(error), ownCode(error), { outcome: 'not_executed' });
   const [code, options, advice] = meaning;
-  const message = [sentence(error), advice.replace('{signIn}', known.signInUrl)].filter(Boolean).join(' ');
+  const message = [sentence(error), advice.replace('{signIn}', known.signInUrl)]
+    .filter(Boolean)
+    .join(' ');
   return new ToolError(message, code, {
     ...options,
     outcome: 'not_executed',
-    ...(options.retryable ? { retryAfterMs: known.retryAfterMs ?? options.retryAfterMs ?? minute } : {}),
+    ...(options.retryable
+      ? { retryAfterMs: known.retryAfterMs ?? options.retryAfterMs ?? minute }
+      : {}),
   });
 }
 

@@ -2,6 +2,7 @@
 
 import { ToolError } from '@tabrelay/plugin-sdk';
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { shownTo } from './pages.ts';
 
 export const fileOf = (from: JsonReader, title: string) => ({
@@ -17,21 +18,23 @@ export const fileOf = (from: JsonReader, title: string) => ({
 
 /** JSON Schema of [fileOf]'s answer. */
 export const fileProperties = {
-  title: { type: 'string' },
-  url: { type: 'string' },
-  mime: { type: 'string' },
-  bytes: { type: 'integer' },
-  width: { type: 'integer', description: '0 for what is no picture.' },
-  height: { type: 'integer' },
-  user: { type: 'string' },
-  timestamp: { type: 'string' },
-} as const;
+  title: s.string(),
+  url: s.string(),
+  mime: s.string(),
+  bytes: s.integer(),
+  width: s.integer('0 for what is no picture.'),
+  height: s.integer(),
+  user: s.string(),
+  timestamp: s.string(),
+};
 
 /** Decodes base64 (RFC 4648 section 4). */
 export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   try {
     return Uint8Array.from(atob(base64), (byte) => byte.charCodeAt(0));
   } catch {
-    throw ToolError.validation('contentBase64 is not base64 (RFC 4648), or has a prefix such as "data:".');
+    throw ToolError.validation(
+      'contentBase64 is not base64 (RFC 4648), or has a prefix such as "data:".',
+    );
   }
 }

@@ -5,7 +5,8 @@ import { htmlToText, parseHTML } from '@tabrelay/plugin-sdk/html';
 const hidden = '.mw-editsection, .noprint, .mw-empty-elt, .navbox, .reference';
 
 /** A rendered article as text, with headings as in wikitext. */
-export const article = (html: string): string => htmlToText(html, { without: hidden, heading: '=' });
+export const article = (html: string): string =>
+  htmlToText(html, { without: hidden, heading: '=' });
 
 /** The rows of a difference as the wiki renders it: "-" what went, "+" what came, " " what stayed. */
 export function difference(rows: string): string {

@@ -4,6 +4,7 @@ import { ToolError } from '@tabrelay/plugin-sdk';
 import { plainText } from '@tabrelay/plugin-sdk/html';
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
 import { listBeside, textInput } from '@tabrelay/plugin-sdk/paging';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get } from './api.ts';
 
 /** The only page of a `query` about one title, or a ToolError that says why there is none. */
@@ -66,13 +67,13 @@ export const revision = (from: JsonReader, parent: 'parentid' | 'old_revid') => 
 
 /** JSON Schema of [revision]'s answer. */
 export const revisionProperties = {
-  revisionId: { type: 'integer' },
-  parentId: { type: 'integer', description: '0 for the first revision of a page.' },
-  timestamp: { type: 'string' },
-  user: { type: 'string', description: 'Empty where the wiki hides it.' },
-  comment: { type: 'string' },
-  minor: { type: 'boolean' },
-} as const;
+  revisionId: s.integer(),
+  parentId: s.integer('0 for the first revision of a page.'),
+  timestamp: s.string(),
+  user: s.string('Empty where the wiki hides it.'),
+  comment: s.string(),
+  minor: s.boolean(),
+};
 
 /** An entry of the recent changes; of an action that is hidden there is no page. */
 export const change = (from: JsonReader) => ({
@@ -84,17 +85,13 @@ export const change = (from: JsonReader) => ({
 });
 
 /** JSON Schema of [change]'s answer. */
-export const changeOutput = {
-  type: 'object',
-  properties: {
-    title: { type: 'string' },
-    kind: { type: 'string', description: 'edit, new, or the action: upload, move, delete …' },
-    bytes: { type: 'integer', description: 'How many bytes longer the page became.' },
-    bot: { type: 'boolean' },
-    ...revisionProperties,
-  },
-  required: ['title', 'kind', 'bytes', 'bot', 'revisionId', 'timestamp', 'user', 'comment'],
-} as const;
+export const changeOutput = s.object({
+  title: s.string(),
+  kind: s.string('edit, new, or the action: upload, move, delete …'),
+  bytes: s.integer('How many bytes longer the page became.'),
+  bot: s.boolean(),
+  ...revisionProperties,
+});
 
 /** The sections of a parsed page: the first hundred, and no more than leave most of the answer to the text. */
 export const sectionList = (parsed: JsonReader, maxBytes: number | undefined) =>
@@ -111,37 +108,22 @@ export const sectionList = (parsed: JsonReader, maxBytes: number | undefined) =>
   );
 
 /** JSON Schema of the title of a page that exists. */
-export const titleInput = {
-  type: 'string',
+export const titleInput = s.string('As search answers it, with its namespace: "Talk:Fox".', {
   minLength: 1,
-  description: 'As search answers it, with its namespace: "Talk:Fox".',
-} as const;
+});
 
 /** JSON Schema of how long a list may be. */
-export const limitInput = {
-  type: 'integer',
-  minimum: 1,
-  maximum: 100,
-  default: 10,
-  description: 'How many entries.',
-} as const;
+export const limitInput = s.integer('How many entries.', { minimum: 1, maximum: 100, default: 10 });
 
 /**
  * JSON Schema of the arguments of a tool that reads a page, or one section of it. A function, because a constant with
  * a spread stays in the bundle though the page has no use for it.
  */
 export const readInput = () =>
-  ({
-    type: 'object',
-    properties: {
-      title: titleInput,
-      section: {
-        type: 'integer',
-        minimum: 0,
-        description: 'Only this section; 0 is the text before the first heading.',
-      },
-      ...textInput,
-    },
-    required: ['title'],
-    additionalProperties: false,
-  }) as const;
+  s.parameters({
+    title: titleInput,
+    section: s.optional(
+      s.integer('Only this section; 0 is the text before the first heading.', { minimum: 0 }),
+    ),
+    ...textInput,
+  });

@@ -1,6 +1,12 @@
 // Calls the admin API in the name of the person. https://nodered.org/docs/api/admin/methods/
 
-import { fetchFromPage, fetchJSON, httpStatusToToolError, readJSON, ToolError } from '@tabrelay/plugin-sdk';
+import {
+  fetchFromPage,
+  fetchJSON,
+  httpStatusToToolError,
+  readJSON,
+  ToolError,
+} from '@tabrelay/plugin-sdk';
 import {
   invalidResponse,
   isObject,

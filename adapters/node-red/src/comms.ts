@@ -8,7 +8,11 @@ export interface Listening {
   /** What came so far on the topic. */
   readonly messages: readonly JsonReader[];
   /** Resolves when the messages are what was waited for, or after a time in milliseconds. */
-  until(done: (messages: readonly JsonReader[]) => boolean, ms: number, signal: AbortSignal): Promise<void>;
+  until(
+    done: (messages: readonly JsonReader[]) => boolean,
+    ms: number,
+    signal: AbortSignal,
+  ): Promise<void>;
   close(): void;
 }
 
@@ -20,7 +24,9 @@ export async function listen(topic: string, signal: AbortSignal): Promise<Listen
   socket.addEventListener('message', ({ data }) => {
     // Besides lists of messages, answers to a token come here, and more that is not for tools.
     const said = parseJSON(String(data));
-    const all = Array.isArray(said) ? said.filter((one) => isObject(one) && one.topic === topic) : [];
+    const all = Array.isArray(said)
+      ? said.filter((one) => isObject(one) && one.topic === topic)
+      : [];
     messages.push(...all.map((message) => jsonReader(message).at('data')));
     arrived();
   });

@@ -13,10 +13,13 @@ export function deploy(
   type: 'nodes' | 'flows',
   signal: AbortSignal,
 ): Promise<string> {
-  const nodes = flows.nodes.map((node) => (node.string('id') === changed.id ? changed : node.object()));
+  const nodes = flows.nodes.map((node) =>
+    node.string('id') === changed.id ? changed : node.object(),
+  );
   const headers = { ...v2, 'Node-RED-Deployment-Type': type };
   const body = { flows: nodes, rev: flows.rev };
-  const post = async () => (await send('flows', { method: 'POST', headers, body }, signal)).string('rev');
+  const post = async () =>
+    (await send('flows', { method: 'POST', headers, body }, signal)).string('rev');
   return running(flows.rev, post, signal);
 }
 

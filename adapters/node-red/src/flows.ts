@@ -2,10 +2,12 @@
 
 import { ToolError } from '@tabrelay/plugin-sdk';
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import type { Flows } from './api.ts';
 
 /** Whether an entry is a flow (a tab of the editor) or a subflow. */
-export const isFlow = (node: JsonReader): boolean => ['tab', 'subflow'].includes(node.string('type'));
+export const isFlow = (node: JsonReader): boolean =>
+  ['tab', 'subflow'].includes(node.string('type'));
 
 /** Off: a tab says disabled, a node says d. */
 export const isDisabled = (node: JsonReader): boolean => node.flag('disabled') || node.flag('d');
@@ -37,21 +39,12 @@ export function findNode({ nodes }: Flows, wanted: string): JsonReader {
 }
 
 /** JSON Schema of which flow is meant. */
-export const flowInput = {
-  type: 'string',
-  minLength: 1,
-  description: 'Id or label of the flow, from list_flows.',
-} as const;
+export const flowInput = s.string('Id or label of the flow, from list_flows.', { minLength: 1 });
 
 /** JSON Schema of which node is meant. */
-export const nodeInput = {
-  type: 'string',
+export const nodeInput = s.string('Id of the node, from get_flow or search_nodes.', {
   minLength: 1,
-  description: 'Id of the node, from get_flow or search_nodes.',
-} as const;
+});
 
 /** JSON Schema of the revision. */
-export const revOutput = {
-  type: 'string',
-  description: 'The revision of all flows; update_node can be given it.',
-} as const;
+export const revOutput = s.string('The revision of all flows; update_node can be given it.');

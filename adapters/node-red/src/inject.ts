@@ -1,5 +1,6 @@
 // Presses the button of an inject node.
 
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { order } from './api.ts';
 
 export async function inject(node: string, payload: unknown, signal: AbortSignal): Promise<void> {
@@ -14,9 +15,9 @@ export async function inject(node: string, payload: unknown, signal: AbortSignal
 /** JSON Schema of what to send. */
 export const payloadInput = {
   anyOf: [
-    { type: 'string' },
-    { type: 'number' },
-    { type: 'boolean' },
+    s.string(),
+    s.number(),
+    s.boolean(),
     { type: 'object' },
     { type: 'array' },
     { type: 'null' },

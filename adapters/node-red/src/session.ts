@@ -1,6 +1,12 @@
 // The session of the person who is signed in to the editor, and where the editor is.
 
-import { fetchText, findLocalStorageEntry, getConfig, type SignIn, ToolError } from '@tabrelay/plugin-sdk';
+import {
+  fetchText,
+  findLocalStorageEntry,
+  getConfig,
+  type SignIn,
+  ToolError,
+} from '@tabrelay/plugin-sdk';
 import { isObject, parseJSON } from '@tabrelay/plugin-sdk/json';
 
 /** Where the editor's paths begin. */

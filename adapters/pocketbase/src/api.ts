@@ -44,7 +44,13 @@ export async function send(
   if (body !== undefined) headers.set('content-type', 'application/json');
   const sent = body === undefined ? {} : { body: JSON.stringify(body) };
   const explain = (response: Response) => explained(response, advice);
-  const answer = await fetchJSON(`${baseUrl()}api/${path}`, { method, headers, ...sent, signal, explain });
+  const answer = await fetchJSON(`${baseUrl()}api/${path}`, {
+    method,
+    headers,
+    ...sent,
+    signal,
+    explain,
+  });
   return jsonReader(answer, method === 'GET' ? undefined : 'unknown');
 }
 
@@ -108,7 +114,8 @@ export const containing = (value: string): string =>
 /** The failure in the words of the server; undefined when it was not PocketBase that answered. */
 async function explained(response: Response, unread: string): Promise<ToolError | undefined> {
   const answer: unknown = await response.json().catch(() => undefined);
-  if (!isObject(answer) || typeof answer.message !== 'string' || answer.message === '') return undefined;
+  if (!isObject(answer) || typeof answer.message !== 'string' || answer.message === '')
+    return undefined;
   const said = `PocketBase answered: ${[answer.message, ...details(answer.data)].join(' ')}`;
   if (response.status === 401 || response.status === 403) {
     return ToolError.auth(

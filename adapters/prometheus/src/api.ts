@@ -25,7 +25,8 @@ export async function get(path: string, params: FormFields, signal: AbortSignal)
 }
 
 /** The pages of the web interface: a person may have copied the address of one. */
-const pages = /\/?((classic|new)\/?)?(graph|query|alerts|targets|rules|status|config|flags|tsdb-status)?$/;
+const pages =
+  /\/?((classic|new)\/?)?(graph|query|alerts|targets|rules|status|config|flags|tsdb-status)?$/;
 
 /** Where the server's paths begin: below the configured address, when that is the server of this tab. */
 export function baseUrl(): string {

@@ -1,6 +1,7 @@
 // Samples as the server sends them: [seconds, "value"], the value as text because NaN and +Inf are values too.
 
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import * as s from '@tabrelay/plugin-sdk/schema';
 
 export interface Sample {
   time: number;
@@ -47,11 +48,10 @@ export const labels = (from: JsonReader): Record<string, string> =>
   Object.fromEntries(from.entries().map(([name, label]) => [name, label.string()]));
 
 /** JSON Schema of a set of labels. */
-export const labelsOutput = { type: 'object', additionalProperties: { type: 'string' } } as const;
+export const labelsOutput = { type: 'object', additionalProperties: s.string() } as const;
 
 /** JSON Schema of the warnings of a query. */
-export const warningsOutput = {
-  type: 'array',
-  items: { type: 'string' },
-  description: 'What the server warns of, such as incomplete data.',
-} as const;
+export const warningsOutput = s.array(
+  s.string(),
+  'What the server warns of, such as incomplete data.',
+);

@@ -1,11 +1,11 @@
 // A list is narrowed to the names that contain a text.
 
 /** JSON Schema of an argument that narrows a list by name. */
-export const searchInput = {
-  type: 'string',
+import * as s from '@tabrelay/plugin-sdk/schema';
+
+export const searchInput = s.string('Only those whose name contains this, in any case.', {
   default: '',
-  description: 'Only those whose name contains this, in any case.',
-} as const;
+});
 
 export const contains = (name: string, search: string): boolean =>
   name.toLowerCase().includes(search.toLowerCase());

@@ -69,7 +69,8 @@ const authorized = (
     send({ 'x-roundcube-request': proof }),
   );
 
-const isRefused = (error: unknown): boolean => error instanceof ToolError && error.category === 'auth';
+const isRefused = (error: unknown): boolean =>
+  error instanceof ToolError && error.category === 'auth';
 
 /** Reads the answer of the action that was asked for, which names itself in it. */
 function read(value: unknown, { _action: asked }: Query, outcome: Outcome | undefined): Reply {
@@ -82,7 +83,8 @@ function read(value: unknown, { _action: asked }: Query, outcome: Outcome | unde
     .map(({ args }) => jsonReader(args[0] ?? '').string())
     .map(plainText);
   const wrong = commands.find(
-    ({ name, args }) => name === 'display_message' && (args[1] === 'error' || args[1] === 'warning'),
+    ({ name, args }) =>
+      name === 'display_message' && (args[1] === 'error' || args[1] === 'warning'),
   );
   if (wrong) throw failure(plainText(jsonReader(wrong.args[0]).string()));
   return { env: answer.maybe('env') ?? jsonReader({}), commands, said: messages.join(' ') };

@@ -20,7 +20,11 @@ export async function prepare(
   reply: { uid: number; folder: string; all: boolean } | undefined,
   signal: AbortSignal,
 ): Promise<Form> {
-  const about = reply && { _reply_uid: reply.uid, _mbox: reply.folder, _all: reply.all ? 'all' : undefined };
+  const about = reply && {
+    _reply_uid: reply.uid,
+    _mbox: reply.folder,
+    _all: reply.all ? 'all' : undefined,
+  };
   for (let attempt = 0; attempt < 3; attempt++) {
     const form = parseHTML(await page({ _task: 'mail', _action: 'compose', ...about }, signal));
     const id = contentOf(form.querySelector('form [name="_id"]'));
@@ -28,11 +32,15 @@ export async function prepare(
     // moment may overwrite it. Nothing was sent then.
     if (id !== '') return filled(form, id);
   }
-  throw new ToolError('The webmail did not prepare a message. Nothing was sent; try again.', 'NOT_PREPARED', {
-    category: 'internal',
-    retryable: true,
-    outcome: 'not_executed',
-  });
+  throw new ToolError(
+    'The webmail did not prepare a message. Nothing was sent; try again.',
+    'NOT_PREPARED',
+    {
+      category: 'internal',
+      retryable: true,
+      outcome: 'not_executed',
+    },
+  );
 }
 
 const filled = (form: Document, id: string): Form => ({
@@ -54,7 +62,12 @@ export interface Composed {
 }
 
 /** Sends it, or keeps it as a draft. */
-export function submit(form: Form, composed: Composed, draft: boolean, signal: AbortSignal): Promise<Reply> {
+export function submit(
+  form: Form,
+  composed: Composed,
+  draft: boolean,
+  signal: AbortSignal,
+): Promise<Reply> {
   return act(
     { _task: 'mail', _action: 'send' },
     {
@@ -85,7 +98,8 @@ const contentOf = (field: Element | null): string =>
 /** The identity that is chosen, or the first. */
 function identity(form: Document): string {
   const options =
-    form.querySelector('[name="_from"] option[selected]') ?? form.querySelector('[name="_from"] option');
+    form.querySelector('[name="_from"] option[selected]') ??
+    form.querySelector('[name="_from"] option');
   const chosen = options?.getAttribute('value') ?? field(form, '_from');
   if (chosen === '') throw invalidResponse('the form has nobody to send from');
   return chosen;

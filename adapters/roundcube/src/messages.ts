@@ -3,10 +3,10 @@
 import { ToolError } from '@tabrelay/plugin-sdk';
 import { plainText } from '@tabrelay/plugin-sdk/html';
 import { invalidResponse, jsonReader } from '@tabrelay/plugin-sdk/json';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { act, ask, type Command } from './api.ts';
 import { missing } from './failures.ts';
 import { people } from './markup.ts';
-import { record } from './shape.ts';
 
 /** A row of a list: `add_message_row(uid, columns, flags, …)`. */
 export function summary({ args }: Command) {
@@ -30,20 +30,24 @@ export function summary({ args }: Command) {
 }
 
 /** JSON Schema of [summary]. */
-export const summaryOutput = record({
-  uid: { type: 'integer' },
-  subject: { type: 'string' },
-  people: { type: 'string', description: 'The sender; in folders of sent mail the recipients.' },
-  date: { type: 'string', description: 'As the webmail shows it to the person; empty where they hide it.' },
-  size: { type: 'string' },
-  unread: { type: 'boolean' },
-  flagged: { type: 'boolean' },
-  answered: { type: 'boolean' },
-  attachment: { type: 'boolean' },
+export const summaryOutput = s.object({
+  uid: s.integer(),
+  subject: s.string(),
+  people: s.string('The sender; in folders of sent mail the recipients.'),
+  date: s.string('As the webmail shows it to the person; empty where they hide it.'),
+  size: s.string(),
+  unread: s.boolean(),
+  flagged: s.boolean(),
+  answered: s.boolean(),
+  attachment: s.boolean(),
 });
 
 /** Fails with NOT_FOUND when one is missing: the webmail itself says "done" about messages that do not exist. */
-export async function mustExist(folder: string, uids: readonly number[], signal: AbortSignal): Promise<void> {
+export async function mustExist(
+  folder: string,
+  uids: readonly number[],
+  signal: AbortSignal,
+): Promise<void> {
   // A folder that is missing is an error of its own.
   const { env } = await ask({ _task: 'mail', _action: 'list', _mbox: folder }, signal);
   if (env.number('exists') === 0) throw noSuchMessage(folder, uids);
@@ -52,7 +56,8 @@ export async function mustExist(folder: string, uids: readonly number[], signal:
       await ask({ _task: 'mail', _action: 'headers', _uid: uid, _mbox: folder }, signal);
     } catch (error) {
       // That it cannot be loaded is said in the person's language, without a code.
-      if (error instanceof ToolError && error.category === 'validation') throw noSuchMessage(folder, [uid]);
+      if (error instanceof ToolError && error.category === 'validation')
+        throw noSuchMessage(folder, [uid]);
       throw error;
     }
   }
@@ -65,14 +70,17 @@ export const noSuchMessage = (folder: string, uids: readonly number[]): ToolErro
 
 /** Every page that shows a message marks it as read, and tells its script. Messages have no scripts: they are taken out. */
 export const wasUnread = (shown: Document): boolean =>
-  [...shown.querySelectorAll('script')].some((one) => one.textContent?.includes('set_unread_message('));
+  [...shown.querySelectorAll('script')].some((one) =>
+    one.textContent?.includes('set_unread_message('),
+  );
 
 export const markUnread = (folder: string, uid: number, signal: AbortSignal): Promise<unknown> =>
   act({ _task: 'mail', _action: 'mark' }, { _mbox: folder, _uid: uid, _flag: 'unread' }, signal);
 
 /** Who and what, from the page of a message. */
 export function headers(shown: Document) {
-  const header = (name: string) => people(shown.querySelector(`td.header.${name}`)?.innerHTML ?? '');
+  const header = (name: string) =>
+    people(shown.querySelector(`td.header.${name}`)?.innerHTML ?? '');
   // Besides its text the element may have a label and a link.
   const subject = shown.querySelector('#message-header .subject, td.header.subject');
   if (subject === null) throw invalidResponse('the page of the message has no subject');

@@ -36,7 +36,8 @@ export const isOfWebmail = (html: string): boolean => declared.test(html);
 /** What a page tells its script: `rcmail.set_env({…});`, on one line. */
 export function environment(html: string): JsonReader {
   const found = parseJSON(declared.exec(html)?.[1] ?? '');
-  if (found === undefined) throw lostSession(html) ?? invalidResponse('it is no page of the webmail');
+  if (found === undefined)
+    throw lostSession(html) ?? invalidResponse('it is no page of the webmail');
   return jsonReader(found);
 }
 
@@ -53,7 +54,8 @@ export const signIn: SignIn = {
 
 const broken = (): ToolError =>
   new ToolError(
-    'The webmail shows an error in place of the mail. Its mail server may be down: ask the person to look at the tab, and try again later.',
+    'The webmail shows an error in place of the mail. Its mail server may be down: ask the ' +
+      'person to look at the tab, and try again later.',
     'MAIL_SERVER_ERROR',
     { category: 'internal', retryable: true, outcome: 'not_executed' },
   );

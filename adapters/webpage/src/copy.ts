@@ -15,7 +15,8 @@ export function copyShown(): Document {
 
   const fill = (into: Node, from: Iterable<Node>, depth: number): void => {
     for (const node of from) {
-      if (node.nodeType === Node.TEXT_NODE) into.appendChild(copy.createTextNode(node.nodeValue ?? ''));
+      if (node.nodeType === Node.TEXT_NODE)
+        into.appendChild(copy.createTextNode(node.nodeValue ?? ''));
       if (!(node instanceof Element) || !shown(node)) continue;
       if (++elements > maxElements) throw tooLarge();
       const twin = into.appendChild(withoutNames(copy.importNode(node, false)));

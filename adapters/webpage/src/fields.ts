@@ -1,5 +1,6 @@
 // Fields of forms as a person sees them, without what nobody should read.
 
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { all, attribute, closest, has, matches, member, tag, textOf } from './members.ts';
 import { activeElement, cut, line } from './page.ts';
 
@@ -17,39 +18,38 @@ export interface Field {
 }
 
 export const fieldSelector =
-  'input:not([type="hidden" i]):not([type="submit" i]):not([type="button" i]):not([type="reset" i]):not([type="image" i]), select, textarea, [contenteditable=""], [contenteditable="true"], [role="textbox"], [role="combobox"]';
+  'input:not([type="hidden" i]):not([type="submit" i]):not([type="button" ' +
+  'i]):not([type="reset" i]):not([type="image" i]), select, textarea, ' +
+  '[contenteditable=""], [contenteditable="true"], [role="textbox"], [role="combobox"]';
 
 export const maxFields = 60; // of one form
 
-const text = { type: 'string' } as const;
-const flag = { type: 'boolean' } as const;
+const text = s.string();
+const flag = s.boolean();
 
 /** JSON Schema of a form's [Field]s. */
-export const fieldsOutput = {
-  type: 'array',
-  maxItems: maxFields,
-  items: {
-    type: 'object',
-    properties: {
-      label: text,
-      name: text,
-      type: text,
-      value: { type: 'string', description: 'Missing for passwords, codes and payment cards.' },
-      checked: flag,
-      required: flag,
-      disabled: flag,
-      options: { type: 'array', maxItems: 30, items: text },
-    },
-    required: ['label', 'name', 'type', 'required', 'disabled'],
-  },
-} as const;
+export const fieldsOutput = s.array(
+  s.object({
+    label: text,
+    name: text,
+    type: text,
+    value: s.optional(s.string('Missing for passwords, codes and payment cards.')),
+    checked: s.optional(flag),
+    required: flag,
+    disabled: flag,
+    options: s.optional(s.array(text, { maxItems: 30 })),
+  }),
+  { maxItems: maxFields },
+);
 
 const maxValue = 500;
 const maxOptions = 30;
 
 /** Values that stay in the page: passwords, also one that the page shows, one-time codes, payment cards. */
 const secret =
-  'input[type="password" i], [autocomplete*="password" i], [autocomplete*="one-time-code" i], [autocomplete*="cc-" i], [name*="cvc" i], [name*="cvv" i], [name*="passw" i], [name*="secret" i], [name*="token" i]';
+  'input[type="password" i], [autocomplete*="password" i], [autocomplete*="one-time-code" ' +
+  'i], [autocomplete*="cc-" i], [name*="cvc" i], [name*="cvv" i], [name*="passw" i], ' +
+  '[name*="secret" i], [name*="token" i]';
 
 export function readField(element: Element): Field {
   const name = tag(element);
@@ -72,7 +72,8 @@ function contentOf(element: Element, type: string): Pick<Field, 'value' | 'check
     return { value: cut(chosen, maxValue), options: options.slice(0, maxOptions) };
   }
   if (element instanceof HTMLTextAreaElement) return { value: cut(element.value, maxValue) };
-  if (!(element instanceof HTMLInputElement)) return { value: cut(textOf(element).trim(), maxValue) };
+  if (!(element instanceof HTMLInputElement))
+    return { value: cut(textOf(element).trim(), maxValue) };
   if (type === 'checkbox' || type === 'radio')
     return { value: cut(element.value, maxValue), checked: element.checked };
   return { value: cut(element.value, maxValue) };
@@ -85,7 +86,9 @@ function labelOf(element: Element): string {
   const ids = attribute(element, 'aria-labelledby').split(/\s+/).filter(Boolean);
   const scope = element.getRootNode();
   const named =
-    scope instanceof Document || scope instanceof ShadowRoot ? ids.map((id) => byId(scope, id)) : [];
+    scope instanceof Document || scope instanceof ShadowRoot
+      ? ids.map((id) => byId(scope, id))
+      : [];
   const texts = [
     named.join(' '),
     attribute(element, 'aria-label'),
@@ -99,27 +102,32 @@ function labelOf(element: Element): string {
 }
 
 function byId(scope: Document | ShadowRoot, id: string): string {
-  const found = (scope instanceof Document ? Document : DocumentFragment).prototype.querySelector.call(
-    scope,
-    `#${CSS.escape(id)}`,
-  );
+  const found = (
+    scope instanceof Document ? Document : DocumentFragment
+  ).prototype.querySelector.call(scope, `#${CSS.escape(id)}`);
   return found === null ? '' : textOf(found);
 }
 
 /** What was marked in the field that has the focus; empty for none, and for what is secret. */
 export function markedInField(): string {
   const field = activeElement();
-  if (!(field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) || isSecret(field))
+  if (
+    !(field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) ||
+    isSecret(field)
+  )
     return '';
   const { selectionStart, selectionEnd, value } = field;
-  return selectionStart === null || selectionEnd === null ? '' : value.slice(selectionStart, selectionEnd);
+  return selectionStart === null || selectionEnd === null
+    ? ''
+    : value.slice(selectionStart, selectionEnd);
 }
 
 /** What sends a form: the words on its buttons. */
 export const buttons = (form: Element): string[] =>
   all(
     form,
-    'button:not([type="button" i]):not([type="reset" i]), input[type="submit" i], input[type="image" i]',
+    'button:not([type="button" i]):not([type="reset" i]), input[type="submit" i], ' +
+      'input[type="image" i]',
   )
     .filter((button) => closest(button, 'form') === form)
     .map((button) =>

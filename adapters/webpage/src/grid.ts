@@ -18,7 +18,8 @@ export interface Grid {
 
 const tableSelector = 'table, [role="table"], [role="grid"], [role="treegrid"]';
 const rowSelector = 'tr, [role="row"]';
-const cellSelector = 'td, th, [role="cell"], [role="gridcell"], [role="columnheader"], [role="rowheader"]';
+const cellSelector =
+  'td, th, [role="cell"], [role="gridcell"], [role="columnheader"], [role="rowheader"]';
 const headSelector = 'th, [role="columnheader"]';
 
 /** The tables of the page, but those that only arrange it. */
@@ -31,11 +32,14 @@ export function tables(): Element[] {
   return found;
 }
 
-const rowsOf = (table: Element): Element[] => nearest(table, rowSelector, tableSelector).slice(0, maxRows);
+const rowsOf = (table: Element): Element[] =>
+  nearest(table, rowSelector, tableSelector).slice(0, maxRows);
 
 /** What matches inside, but not inside something nested of the same kind. */
 const nearest = (within: Element, selector: string, kind: string): Element[] =>
-  all(within, selector).filter((one) => one.parentElement && closest(one.parentElement, kind) === within);
+  all(within, selector).filter(
+    (one) => one.parentElement && closest(one.parentElement, kind) === within,
+  );
 
 export function captionOf(table: Element): string {
   const [caption] = nearest(table, 'caption', tableSelector);

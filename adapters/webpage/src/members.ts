@@ -18,7 +18,8 @@ export function member(prototype: object, name: string, of: object): unknown {
 }
 
 /** The tag's name, in lower case for HTML. */
-export const tag = (element: Element): string => String(member(Element.prototype, 'localName', element));
+export const tag = (element: Element): string =>
+  String(member(Element.prototype, 'localName', element));
 
 export const attribute = (element: Element, name: string): string =>
   Element.prototype.getAttribute.call(element, name) ?? '';

@@ -8,7 +8,11 @@ const most = 40;
 /** `<meta name="…">` without those that hold a token, and without instructions to the browser. */
 export function metaTags(): Record<string, string> {
   const unwanted = /csrf|token|nonce|verification|secret|viewport|^next-|^generator$/i;
-  return collect('meta[name][content]', 'name', (name) => !unwanted.test(name) && !isOpenGraph(name));
+  return collect(
+    'meta[name][content]',
+    'name',
+    (name) => !unwanted.test(name) && !isOpenGraph(name),
+  );
 }
 
 /** Open Graph, by whichever attribute it is named. */
@@ -19,9 +23,14 @@ export function openGraph(): Record<string, string> {
   };
 }
 
-const isOpenGraph = (name: string): boolean => /^(og|article|book|profile|product|music|video):/i.test(name);
+const isOpenGraph = (name: string): boolean =>
+  /^(og|article|book|profile|product|music|video):/i.test(name);
 
-function collect(selector: string, key: string, wanted: (name: string) => boolean): Record<string, string> {
+function collect(
+  selector: string,
+  key: string,
+  wanted: (name: string) => boolean,
+): Record<string, string> {
   const found = new Map<string, string>();
   for (const meta of all(root(), selector)) {
     const name = cut(attribute(meta, key), 100);
@@ -32,7 +41,9 @@ function collect(selector: string, key: string, wanted: (name: string) => boolea
 }
 
 export const canonical = (): string =>
-  all(root(), 'link[rel~="canonical" i][href]').map((link) => address(attribute(link, 'href')))[0] ?? '';
+  all(root(), 'link[rel~="canonical" i][href]').map((link) =>
+    address(attribute(link, 'href')),
+  )[0] ?? '';
 
 export const feeds = (): string[] =>
   all(root(), 'link[rel~="alternate" i][href]')
@@ -63,5 +74,7 @@ function objects(value: unknown): Record<string, unknown>[] {
   if (Array.isArray(value)) return value.flatMap(objects);
   if (typeof value !== 'object' || value === null) return [];
   const graph: unknown = Reflect.get(value, '@graph');
-  return Array.isArray(graph) ? graph.flatMap(objects) : [Object.fromEntries(Object.entries(value))];
+  return Array.isArray(graph)
+    ? graph.flatMap(objects)
+    : [Object.fromEntries(Object.entries(value))];
 }

@@ -1,6 +1,7 @@
 // The document a tool reads, and the texts it is told in.
 
 import { ToolError } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { member } from './members.ts';
 
 const own = (name: string): unknown => member(Document.prototype, name, document);
@@ -49,16 +50,18 @@ export function visible(text: string): string {
   return text.replaceAll(unseen, (character, at: number) => {
     const before = Array.from(text.slice(Math.max(0, at - 2), at)).at(-1) ?? '';
     const shapes =
-      '\u200c\u200d\ufe0e\ufe0f'.includes(character) && before > '\xff' && before.search(unseen) < 0;
+      '\u200c\u200d\ufe0e\ufe0f'.includes(character) &&
+      before > '\xff' &&
+      before.search(unseen) < 0;
     return shapes ? character : '';
   });
 }
 
 /** JSON Schema of [here]. */
 export const hereOutput = {
-  url: { type: 'string', description: 'The page that was read.' },
-  title: { type: 'string' },
-} as const;
+  url: s.string('The page that was read.'),
+  title: s.string(),
+};
 
 /** On one line, blanks collapsed. */
 export const line = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();

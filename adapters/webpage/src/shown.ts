@@ -3,11 +3,21 @@
 import { matches, shadow, tag, textOf } from './members.ts';
 import { body } from './page.ts';
 
-const unseen = new Set(['script', 'style', 'noscript', 'template', 'head', 'meta', 'link', 'title']);
+const unseen = new Set([
+  'script',
+  'style',
+  'noscript',
+  'template',
+  'head',
+  'meta',
+  'link',
+  'title',
+]);
 
 /** Whether an element is displayed. One that is only scrolled out of sight is. */
 export const shown = (element: Element): boolean =>
-  !unseen.has(tag(element)) && Element.prototype.checkVisibility.call(element, { visibilityProperty: true });
+  !unseen.has(tag(element)) &&
+  Element.prototype.checkVisibility.call(element, { visibilityProperty: true });
 
 /** All elements that match, in the order of the page; those in an open shadow root where its host stands. */
 export function* find(selector: string, from: ParentNode = body()): Generator<Element> {

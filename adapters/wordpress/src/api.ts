@@ -41,22 +41,35 @@ export async function call(path: string, options: Call, signal: AbortSignal): Pr
   }
 }
 
-async function attempt(path: string, options: Call, proof: string | undefined, signal: AbortSignal) {
+async function attempt(
+  path: string,
+  options: Call,
+  proof: string | undefined,
+  signal: AbortSignal,
+) {
   const answer = await send(path, options, proof, signal);
   const said = answer.number('status');
   if (said < 400) return answer;
   const error = answer.at('body');
   const status = forbidden(error) ?? said;
   const code = error.string('code');
-  if (code === 'rest_cookie_invalid_nonce') throw ToolError.auth(error.string('message'), nonceRefused);
+  if (code === 'rest_cookie_invalid_nonce')
+    throw ToolError.auth(error.string('message'), nonceRefused);
   if (status === 401) throw await lostSession();
   throw failure({ code, message: explained(error), status });
 }
 
-export const get = async (path: string, query: FormFields, signal: AbortSignal): Promise<JsonReader> =>
-  (await call(path, { query }, signal)).at('body');
+export const get = async (
+  path: string,
+  query: FormFields,
+  signal: AbortSignal,
+): Promise<JsonReader> => (await call(path, { query }, signal)).at('body');
 
-export const post = async (path: string, body: JsonObject, signal: AbortSignal): Promise<JsonReader> =>
+export const post = async (
+  path: string,
+  body: JsonObject,
+  signal: AbortSignal,
+): Promise<JsonReader> =>
   (await call(path, { method: 'POST', body, query: { context: 'edit' } }, signal)).at('body');
 
 interface Part {
@@ -93,7 +106,8 @@ async function send(
   if (proof !== undefined) sent.set('x-wp-nonce', proof);
   const file = body instanceof Blob;
   // The site goes by the ending of a file's name, and still wants a type.
-  if (body !== undefined) sent.set('content-type', file ? 'application/octet-stream' : 'application/json');
+  if (body !== undefined)
+    sent.set('content-type', file ? 'application/octet-stream' : 'application/json');
   const content = body === undefined ? {} : { body: file ? body : JSON.stringify(body) };
   const answer = await fetchJSON(address, { method, headers: sent, signal, ...content });
   return jsonReader(answer, method === 'GET' ? undefined : 'unknown');
@@ -101,7 +115,9 @@ async function send(
 
 function total(answer: JsonReader): number {
   const said = answer.at('headers', 'X-WP-Total');
-  return typeof said.value === 'string' && /^\d+$/.test(said.value) ? Number(said.value) : said.number();
+  return typeof said.value === 'string' && /^\d+$/.test(said.value)
+    ? Number(said.value)
+    : said.number();
 }
 
 /** An argument that only some may use is reported as invalid; inside it says 401 or 403. */
@@ -116,6 +132,8 @@ function forbidden(error: JsonReader): number | undefined {
 /** The message, and which arguments are wrong. */
 function explained(error: JsonReader): string {
   const params = error.maybe('data', 'params')?.value;
-  const wrong = Object.values(isObject(params) ? params : {}).filter((one) => typeof one === 'string');
+  const wrong = Object.values(isObject(params) ? params : {}).filter(
+    (one) => typeof one === 'string',
+  );
   return [error.string('message'), ...wrong].join(' ');
 }

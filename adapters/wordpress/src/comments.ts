@@ -2,8 +2,9 @@
 
 import { htmlToText } from '@tabrelay/plugin-sdk/html';
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { utc } from './posts.ts';
-import { record, time } from './shape.ts';
+import { time } from './shape.ts';
 
 export const comment = (from: JsonReader) => ({
   id: from.number('id'),
@@ -17,13 +18,13 @@ export const comment = (from: JsonReader) => ({
 });
 
 /** JSON Schema of [comment]. */
-export const commentOutput = record({
-  id: { type: 'integer' },
-  postId: { type: 'integer' },
-  replyTo: { type: 'integer', description: '0 when it answers the post itself.' },
-  author: { type: 'string' },
-  status: { type: 'string', description: 'approved, hold, spam or trash.' },
+export const commentOutput = s.object({
+  id: s.integer(),
+  postId: s.integer(),
+  replyTo: s.integer('0 when it answers the post itself.'),
+  author: s.string(),
+  status: s.string('approved, hold, spam or trash.'),
   date: time,
-  text: { type: 'string' },
-  link: { type: 'string' },
+  text: s.string(),
+  link: s.string(),
 });

@@ -18,8 +18,14 @@ const validation = { category: 'validation' } as const;
 const floodMs = 15_000;
 
 const byCode: ReadonlyArray<readonly [pattern: RegExp, meaning: Meaning]> = [
-  [/^comment_flood$/, ['RATE_LIMITED', { category: 'rate_limit', retryable: true, retryAfterMs: floodMs }]],
-  [/^comment_duplicate$/, ['DUPLICATE_COMMENT', validation, 'The same comment stands there already.']],
+  [
+    /^comment_flood$/,
+    ['RATE_LIMITED', { category: 'rate_limit', retryable: true, retryAfterMs: floodMs }],
+  ],
+  [
+    /^comment_duplicate$/,
+    ['DUPLICATE_COMMENT', validation, 'The same comment stands there already.'],
+  ],
   [
     /^rest_already_trashed$/,
     ['ALREADY_TRASHED', validation, 'update_post with a status takes it out of the trash.'],

@@ -1,8 +1,9 @@
 // Files of the media library as the API answers them.
 
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { utc, written } from './posts.ts';
-import { record, time } from './shape.ts';
+import { time } from './shape.ts';
 
 export const file = (from: JsonReader) => ({
   id: from.number('id'),
@@ -14,11 +15,11 @@ export const file = (from: JsonReader) => ({
 });
 
 /** JSON Schema of [file]. */
-export const fileOutput = record({
-  id: { type: 'integer' },
-  title: { type: 'string' },
-  altText: { type: 'string' },
-  mimeType: { type: 'string' },
+export const fileOutput = s.object({
+  id: s.integer(),
+  title: s.string(),
+  altText: s.string(),
+  mimeType: s.string(),
   date: time,
-  url: { type: 'string', description: 'Address of the file itself.' },
+  url: s.string('Address of the file itself.'),
 });

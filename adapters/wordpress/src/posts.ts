@@ -2,7 +2,8 @@
 
 import { htmlToText } from '@tabrelay/plugin-sdk/html';
 import type { JsonObject, JsonReader } from '@tabrelay/plugin-sdk/json';
-import { id, record, time } from './shape.ts';
+import * as s from '@tabrelay/plugin-sdk/schema';
+import { id } from './shape.ts';
 
 /** Where the API keeps them. */
 export const collection = (type: 'post' | 'page'): string => `/wp/v2/${type}s`;
@@ -27,17 +28,17 @@ export const summary = (from: JsonReader) => ({
 });
 
 const properties = {
-  id: { type: 'integer' },
-  title: { type: 'string' },
-  status: { type: 'string', description: 'publish, future, draft, pending, private or trash.' },
-  date: { type: 'string', description: 'Of publication, UTC; empty for a draft without one.' },
-  modified: { type: 'string', description: 'UTC. The base for the next update_post.' },
-  authorId: { type: 'integer' },
-  link: { type: 'string' },
-} as const;
+  id: s.integer(),
+  title: s.string(),
+  status: s.string('publish, future, draft, pending, private or trash.'),
+  date: s.string('Of publication, UTC; empty for a draft without one.'),
+  modified: s.string('UTC. The base for the next update_post.'),
+  authorId: s.integer(),
+  link: s.string(),
+};
 
 /** JSON Schema of [summary]. */
-export const summaryOutput = record(properties);
+export const summaryOutput = s.object(properties);
 
 /** Ids of categories or tags; pages have none. */
 const ids = (from: JsonReader, field: string): number[] =>
@@ -55,32 +56,27 @@ export const details = (from: JsonReader) => ({
 /** JSON Schema of [details], in parts. */
 export const detailProperties = {
   ...properties,
-  excerpt: { type: 'string' },
-  categories: {
-    type: 'array',
-    items: { type: 'integer' },
-    maxItems: 500,
-    description: 'Ids; list_terms names them.',
-  },
-  tags: { type: 'array', items: { type: 'integer' }, maxItems: 500 },
-  commentsOpen: { type: 'boolean' },
-} as const;
+  excerpt: s.string(),
+  categories: s.array(s.integer(), 'Ids; list_terms names them.', { maxItems: 500 }),
+  tags: s.array(s.integer(), { maxItems: 500 }),
+  commentsOpen: s.boolean(),
+};
 
-const idsInput = { type: 'array', items: id, maxItems: 50 } as const;
+export const titleInput = s.string('The headline.', { minLength: 1 });
 
-/** What can be written, by the names of the tools. */
+const idsInput = s.optional(s.array(id, 'Ids from list_terms. Posts only.', { maxItems: 50 }));
+
+/** What else can be written, by the names of the tools. */
 export const writable = {
-  title: { type: 'string', minLength: 1, description: 'The headline.' },
-  content: { type: 'string', description: 'HTML or block markup; plain paragraphs work too.' },
-  excerpt: { type: 'string', description: 'A summary for lists.' },
-  date: {
-    ...time,
-    description: 'When it is or was published, UTC, ISO 8601; in the future with status future.',
-  },
-  categories: { ...idsInput, description: 'Ids from list_terms. Posts only.' },
-  tags: { ...idsInput, description: 'Ids from list_terms. Posts only.' },
-  parent: { type: 'integer', minimum: 0, description: 'Id of the page above this one. Pages only.' },
-} as const;
+  content: s.optional(s.string('HTML or block markup; plain paragraphs work too.')),
+  excerpt: s.optional(s.string('A summary for lists.')),
+  date: s.optional(
+    s.string('When it is or was published, UTC, ISO 8601; in the future with status future.'),
+  ),
+  categories: idsInput,
+  tags: idsInput,
+  parent: s.optional(s.integer('Id of the page above this one. Pages only.', { minimum: 0 })),
+};
 
 interface Written {
   title?: string | undefined;

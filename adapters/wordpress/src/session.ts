@@ -37,7 +37,10 @@ async function askNonce(base: URL): Promise<string | undefined> {
     (response) => response.text(),
     (error: unknown) => {
       // Without a session the action does not exist, or the answer is the page to sign in on.
-      if (error instanceof ToolError && (error.category === 'validation' || error.category === 'auth'))
+      if (
+        error instanceof ToolError &&
+        (error.category === 'validation' || error.category === 'auth')
+      )
         return '0';
       throw error;
     },

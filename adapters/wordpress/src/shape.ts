@@ -1,39 +1,30 @@
 // Pieces of JSON Schema that several tools share.
 
-/** An object of an answer: all its fields are present, but those named. */
-export function record<const P extends object, const Missing extends string = never>(
-  properties: P,
-  ...mayMiss: Missing[]
-) {
-  const required = Object.keys(properties).filter(
-    (name): name is Exclude<keyof P & string, Missing> => !mayMiss.some((one) => one === name),
-  );
-  return { type: 'object', properties, required } as const;
-}
+import type { JsonSchema } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 
 /** The arguments that page through a list. */
 export const paging = {
-  limit: { type: 'integer', minimum: 1, maximum: 50, default: 10, description: 'How many to list.' },
-  offset: { type: 'integer', minimum: 0, default: 0, description: 'From nextOffset of the answer before.' },
-} as const;
+  limit: s.integer('How many to list.', { minimum: 1, maximum: 50, default: 10 }),
+  offset: s.integer('From nextOffset of the answer before.', { minimum: 0, default: 0 }),
+};
 
 /** A list of an answer, with what tells how to go on. */
-export const listOf = <const Item extends object>(items: Item) =>
-  record(
-    {
-      total: { type: 'integer' },
-      items: { type: 'array', items },
-      nextOffset: { type: 'integer', description: 'Present when there are more.' },
-    },
-    'nextOffset',
-  );
+export const listOf = <const Item extends JsonSchema>(items: Item) =>
+  s.object({
+    total: s.integer(),
+    items: s.array(items),
+    nextOffset: s.optional(s.integer('Present when there are more.')),
+  });
 
-export const id = { type: 'integer', minimum: 1, description: 'Its id, from a list.' } as const;
+export const id = s.integer('Its id, from a list.', { minimum: 1 });
 
-export const postType = {
-  enum: ['post', 'page'],
-  default: 'post',
-  description: 'A post of the blog, or a page that stands by itself.',
-} as const;
+export const postType = s.choice(
+  ['post', 'page'],
+  'A post of the blog, or a page that stands by itself.',
+  {
+    default: 'post',
+  },
+);
 
-export const time = { type: 'string', description: 'UTC, ISO 8601.' } as const;
+export const time = s.string('UTC, ISO 8601.');

@@ -2,12 +2,9 @@
 
 import { htmlToText } from '@tabrelay/plugin-sdk/html';
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
-import { record } from './shape.ts';
+import * as s from '@tabrelay/plugin-sdk/schema';
 
-export const taxonomy = {
-  enum: ['category', 'tag'],
-  description: 'Categories form a tree; tags do not.',
-} as const;
+export const taxonomy = s.choice(['category', 'tag'], 'Categories form a tree; tags do not.');
 
 /** Where the API keeps them. */
 export const termsOf = (kind: 'category' | 'tag'): string =>
@@ -23,11 +20,11 @@ export const term = (from: JsonReader) => ({
 });
 
 /** JSON Schema of [term]. */
-export const termOutput = record({
-  id: { type: 'integer' },
-  name: { type: 'string' },
-  slug: { type: 'string' },
-  description: { type: 'string' },
-  parent: { type: 'integer', description: '0 at the top, and for every tag.' },
-  posts: { type: 'integer', description: 'How many published posts have it.' },
+export const termOutput = s.object({
+  id: s.integer(),
+  name: s.string(),
+  slug: s.string(),
+  description: s.string(),
+  parent: s.integer('0 at the top, and for every tag.'),
+  posts: s.integer('How many published posts have it.'),
 });

@@ -1,4 +1,5 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { save, savedOutput } from '../edit.ts';
 import { talkPage, titleInput } from '../pages.ts';
 
@@ -6,22 +7,14 @@ export const addTopic = defineTool({
   name: 'add_topic',
   displayName: 'Add topic to talk page',
   description:
-    'Begins a topic at the end of the talk page of a page, signed with the name of the signed-in person. Nothing that others wrote is changed.',
+    'Begins a topic at the end of the talk page of a page, signed with the name of the ' +
+    'signed-in person. Nothing that others wrote is changed.',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
-  input: {
-    type: 'object',
-    properties: {
-      title: titleInput,
-      heading: { type: 'string', minLength: 1, maxLength: 200, description: 'What it is about.' },
-      text: {
-        type: 'string',
-        minLength: 1,
-        description: 'Wikitext. A signature is added where it has none.',
-      },
-    },
-    required: ['title', 'heading', 'text'],
-    additionalProperties: false,
-  },
+  input: s.parameters({
+    title: titleInput,
+    heading: s.string('What it is about.', { minLength: 1, maxLength: 200 }),
+    text: s.string('Wikitext. A signature is added where it has none.', { minLength: 1 }),
+  }),
   output: savedOutput,
   async handle({ title, heading, text }, { signal }) {
     const talk = await talkPage(title, signal);

@@ -1,51 +1,34 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { list } from '../api.ts';
 import { limitInput } from '../pages.ts';
 
 export const categoryMembers = defineTool({
   name: 'category_members',
   displayName: 'Members of a category',
-  description: 'The pages, subcategories and files in a category, in its own order. An unknown one has none.',
+  description:
+    'The pages, subcategories and files in a category, in its own order. An unknown one has none.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      category: {
-        type: 'string',
-        minLength: 1,
-        description: 'Its name without "Category:", as page_categories answers it.',
-      },
-      kind: {
-        type: 'string',
-        enum: ['all', 'page', 'subcat', 'file'],
-        default: 'all',
-        description: 'Only pages, subcategories or files.',
-      },
-      limit: limitInput,
-      after: { type: 'string', description: 'From next of the answer before.' },
-    },
-    required: ['category'],
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      members: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            title: { type: 'string' },
-            kind: { type: 'string', enum: ['page', 'subcat', 'file'] },
-          },
-          required: ['title', 'kind'],
-        },
-      },
-      next: { type: 'string', description: 'Present when there are more.' },
-    },
-    required: ['members'],
-  },
+  input: s.parameters({
+    category: s.string('Its name without "Category:", as page_categories answers it.', {
+      minLength: 1,
+    }),
+    kind: s.choice(['all', 'page', 'subcat', 'file'], 'Only pages, subcategories or files.', {
+      default: 'all',
+    }),
+    limit: limitInput,
+    after: s.optional(s.string('From next of the answer before.')),
+  }),
+  output: s.object({
+    members: s.array(
+      s.object({
+        title: s.string(),
+        kind: s.choice(['page', 'subcat', 'file']),
+      }),
+    ),
+    next: s.optional(s.string('Present when there are more.')),
+  }),
   handle({ category, kind, limit, after }, { signal, maxBytes }) {
     const params = {
       action: 'query',

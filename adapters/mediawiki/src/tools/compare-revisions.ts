@@ -1,5 +1,6 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import { textInput, textOutput, textPage } from '@tabrelay/plugin-sdk/paging';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get } from '../api.ts';
 import { difference } from '../markup.ts';
 
@@ -7,32 +8,22 @@ export const compareRevisions = defineTool({
   name: 'compare_revisions',
   displayName: 'Compare revisions',
   description:
-    'What changed between two revisions: lines starting with "-" went, with "+" came. Revision ids come from page_history.',
+    'What changed between two revisions: lines starting with "-" went, with "+" came. ' +
+    'Revision ids come from page_history.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      from: { type: 'integer', minimum: 1, description: 'A revision id.' },
-      to: {
-        type: 'integer',
-        minimum: 1,
-        description: 'A later revision id. Left out: the revision after `from`.',
-      },
-      ...textInput,
-    },
-    required: ['from'],
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      from: { type: 'integer' },
-      to: { type: 'integer' },
-      title: { type: 'string' },
-      ...textOutput,
-    },
-    required: ['from', 'to', 'title', 'text', 'totalChars'],
-  },
+  input: s.parameters({
+    from: s.integer('A revision id.', { minimum: 1 }),
+    to: s.optional(
+      s.integer('A later revision id. Left out: the revision after `from`.', { minimum: 1 }),
+    ),
+    ...textInput,
+  }),
+  output: s.object({
+    from: s.integer(),
+    to: s.integer(),
+    title: s.string(),
+    ...textOutput,
+  }),
   async handle({ from, to, offset, maxChars }, { signal, maxBytes }) {
     const answer = await get(
       {
@@ -45,7 +36,11 @@ export const compareRevisions = defineTool({
     );
     const compared = answer.at('compare');
     const facts = { from: compared.number('fromrevid') };
-    if (to === undefined && compared.maybe('torevid') === undefined && compared.string('body') === '')
+    if (
+      to === undefined &&
+      compared.maybe('torevid') === undefined &&
+      compared.string('body') === ''
+    )
       throw ToolError.notFound(`${from} is the newest revision of its page.`);
     const about = { ...facts, to: compared.number('torevid'), title: compared.string('totitle') };
     const text = difference(compared.string('body'));

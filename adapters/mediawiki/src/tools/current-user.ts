@@ -1,25 +1,23 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get } from '../api.ts';
 
 export const currentUser = defineTool({
   name: 'current_user',
   displayName: 'Current user',
   description:
-    'Who is signed in to the wiki in this browser. Signed out, signedIn is false: edits will then be refused.',
+    'Who is signed in to the wiki in this browser. Signed out, signedIn is false: edits ' +
+    'will then be refused.',
   annotations: { readOnlyHint: true },
-  input: { type: 'object', properties: {}, additionalProperties: false },
-  output: {
-    type: 'object',
-    properties: {
-      signedIn: { type: 'boolean' },
-      name: { type: 'string', description: 'Empty when nobody is signed in.' },
-      editCount: { type: 'integer' },
-      groups: { type: 'array', maxItems: 50, items: { type: 'string' } },
-      blocked: { type: 'boolean' },
-      wiki: { type: 'string', description: 'The name of the wiki.' },
-    },
-    required: ['signedIn', 'name', 'editCount', 'groups', 'blocked', 'wiki'],
-  },
+  input: s.parameters({}),
+  output: s.object({
+    signedIn: s.boolean(),
+    name: s.string('Empty when nobody is signed in.'),
+    editCount: s.integer(),
+    groups: s.array(s.string(), { maxItems: 50 }),
+    blocked: s.boolean(),
+    wiki: s.string('The name of the wiki.'),
+  }),
   async handle(_, { signal }) {
     const answer = await get(
       {

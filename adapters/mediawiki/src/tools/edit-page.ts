@@ -1,4 +1,5 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get } from '../api.ts';
 import { save, savedOutput } from '../edit.ts';
 import { onlyPage, shownTo, titleInput } from '../pages.ts';
@@ -7,24 +8,18 @@ export const editPage = defineTool({
   name: 'edit_page',
   displayName: 'Edit page',
   description:
-    'Replaces the text of a page, or of one section, in the name of the signed-in person. Call read_page first and pass its revisionId: when the page has changed since, the answer is EDIT_CONFLICT and nothing is changed.',
+    'Replaces the text of a page, or of one section, in the name of the signed-in person. ' +
+    'Call read_page first and pass its revisionId: when the page has changed since, the ' +
+    'answer is EDIT_CONFLICT and nothing is changed.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
-  input: {
-    type: 'object',
-    properties: {
-      title: titleInput,
-      baseRevisionId: { type: 'integer', minimum: 1, description: 'The revisionId that read_page answered.' },
-      text: {
-        type: 'string',
-        description: 'The whole new wikitext of the page, or of the section with its heading.',
-      },
-      section: { type: 'integer', minimum: 0, description: 'Replace only this section.' },
-      summary: { type: 'string', maxLength: 500, default: '', description: 'Shown in the history.' },
-      minor: { type: 'boolean', default: false, description: 'Marked as a small change.' },
-    },
-    required: ['title', 'baseRevisionId', 'text'],
-    additionalProperties: false,
-  },
+  input: s.parameters({
+    title: titleInput,
+    baseRevisionId: s.integer('The revisionId that read_page answered.', { minimum: 1 }),
+    text: s.string('The whole new wikitext of the page, or of the section with its heading.'),
+    section: s.optional(s.integer('Replace only this section.', { minimum: 0 })),
+    summary: s.string('Shown in the history.', { maxLength: 500, default: '' }),
+    minor: s.boolean('Marked as a small change.', { default: false }),
+  }),
   output: savedOutput,
   async handle({ title, baseRevisionId, text: wikitext, section, summary, minor }, { signal }) {
     const base = await current(title, signal);

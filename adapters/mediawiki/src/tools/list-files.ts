@@ -1,5 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { list } from '../api.ts';
 import { fileOf, fileProperties } from '../files.ts';
 import { limitInput } from '../pages.ts';
@@ -8,39 +9,25 @@ export const listFiles = defineTool({
   name: 'list_files',
   displayName: 'List files',
   description:
-    'Pictures and other files of the wiki with address, type and size: the latest uploads, or those whose name begins with some letters.',
+    'Pictures and other files of the wiki with address, type and size: the latest uploads, ' +
+    'or those whose name begins with some letters.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      prefix: {
-        type: 'string',
-        minLength: 1,
-        description: 'How the name begins, without "File:"; then sorted by name.',
-      },
-      limit: limitInput,
-      after: { type: 'string', description: 'From next of the answer before.' },
-    },
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      files: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: fileProperties,
-          required: ['title', 'url', 'mime', 'bytes', 'width', 'height', 'user', 'timestamp'],
-        },
-      },
-      next: { type: 'string', description: 'Present when there are more.' },
-    },
-    required: ['files'],
-  },
+  input: s.parameters({
+    prefix: s.optional(
+      s.string('How the name begins, without "File:"; then sorted by name.', { minLength: 1 }),
+    ),
+    limit: limitInput,
+    after: s.optional(s.string('From next of the answer before.')),
+  }),
+  output: s.object({
+    files: s.array(s.object(fileProperties)),
+    next: s.optional(s.string('Present when there are more.')),
+  }),
   handle({ prefix, limit, after }, { signal, maxBytes }) {
     const order =
-      prefix === undefined ? { aisort: 'timestamp', aidir: 'older' } : { aisort: 'name', aiprefix: prefix };
+      prefix === undefined
+        ? { aisort: 'timestamp', aidir: 'older' }
+        : { aisort: 'name', aiprefix: prefix };
     const params = {
       action: 'query',
       list: 'allimages',

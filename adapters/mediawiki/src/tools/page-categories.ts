@@ -1,5 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { list } from '../api.ts';
 import { limitInput, onlyPage, titleInput } from '../pages.ts';
 
@@ -8,37 +9,29 @@ export const pageCategories = defineTool({
   displayName: 'Categories of a page',
   description: 'Which categories a page is in. Their names can be passed to category_members.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      title: titleInput,
-      limit: { ...limitInput, default: 50 },
-      after: { type: 'string', description: 'From next of the answer before.' },
-    },
-    required: ['title'],
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      title: { type: 'string' },
-      categories: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            name: { type: 'string', description: 'Without the prefix "Category:".' },
-            hidden: { type: 'boolean', description: 'Readers do not see it: it serves the editors.' },
-          },
-          required: ['name', 'hidden'],
-        },
-      },
-      next: { type: 'string', description: 'Present when there are more.' },
-    },
-    required: ['title', 'categories'],
-  },
+  input: s.parameters({
+    title: titleInput,
+    limit: { ...limitInput, default: 50 },
+    after: s.optional(s.string('From next of the answer before.')),
+  }),
+  output: s.object({
+    title: s.string(),
+    categories: s.array(
+      s.object({
+        name: s.string('Without the prefix "Category:".'),
+        hidden: s.boolean('Readers do not see it: it serves the editors.'),
+      }),
+    ),
+    next: s.optional(s.string('Present when there are more.')),
+  }),
   handle({ title, limit, after }, { signal, maxBytes }) {
-    const params = { action: 'query', prop: 'categories', titles: title, redirects: true, clprop: 'hidden' };
+    const params = {
+      action: 'query',
+      prop: 'categories',
+      titles: title,
+      redirects: true,
+      clprop: 'hidden',
+    };
     let named = title;
     const read = (answer: JsonReader) => {
       const page = onlyPage(answer, title);

@@ -1,5 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { list } from '../api.ts';
 import { limitInput, onlyPage, revision, revisionProperties, titleInput } from '../pages.ts';
 
@@ -8,32 +9,21 @@ export const pageHistory = defineTool({
   displayName: 'Page history',
   description: 'Who changed a page, when and with which summary, newest first.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      title: titleInput,
-      limit: limitInput,
-      olderThan: { type: 'string', description: 'From next of the answer before.' },
-    },
-    required: ['title'],
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      title: { type: 'string' },
-      revisions: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: { ...revisionProperties, size: { type: 'integer', description: 'In bytes.' } },
-          required: ['revisionId', 'parentId', 'timestamp', 'user', 'comment', 'minor', 'size'],
-        },
-      },
-      next: { type: 'string', description: 'Present when there are older revisions.' },
-    },
-    required: ['title', 'revisions'],
-  },
+  input: s.parameters({
+    title: titleInput,
+    limit: limitInput,
+    olderThan: s.optional(s.string('From next of the answer before.')),
+  }),
+  output: s.object({
+    title: s.string(),
+    revisions: s.array(
+      s.object({
+        ...revisionProperties,
+        size: s.integer('In bytes.'),
+      }),
+    ),
+    next: s.optional(s.string('Present when there are older revisions.')),
+  }),
   handle({ title, limit, olderThan: after }, { signal, maxBytes }) {
     const rvprop = ['ids', 'timestamp', 'user', 'comment', 'size', 'flags'];
     const params = { action: 'query', prop: 'revisions', titles: title, redirects: true, rvprop };

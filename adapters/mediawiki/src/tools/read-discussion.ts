@@ -1,5 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { textInput, textOutput, textPage } from '@tabrelay/plugin-sdk/paging';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get } from '../api.ts';
 import { article } from '../markup.ts';
 import { sectionList, talkPage, titleInput } from '../pages.ts';
@@ -8,37 +9,27 @@ export const readDiscussion = defineTool({
   name: 'read_discussion',
   displayName: 'Read talk page',
   description:
-    'What people discuss about a page, on its talk page: topics and their text. Answer with add_topic.',
+    'What people discuss about a page, on its talk page: topics and their text. Answer ' +
+    'with add_topic.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      title: titleInput,
-      section: { type: 'integer', minimum: 0, description: 'Only this topic.' },
-      ...textInput,
-    },
-    required: ['title'],
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      talkPage: { type: 'string' },
-      exists: { type: 'boolean', description: 'False: nobody has discussed the page yet.' },
-      topics: {
-        type: 'array',
-        maxItems: 100,
-        items: {
-          type: 'object',
-          properties: { section: { type: 'string' }, heading: { type: 'string' } },
-          required: ['section', 'heading'],
-        },
-      },
-      totalTopics: { type: 'integer', description: 'How many there are, when not all are listed.' },
-      ...textOutput,
-    },
-    required: ['talkPage', 'exists', 'topics', 'totalTopics', 'text', 'totalChars'],
-  },
+  input: s.parameters({
+    title: titleInput,
+    section: s.optional(s.integer('Only this topic.', { minimum: 0 })),
+    ...textInput,
+  }),
+  output: s.object({
+    talkPage: s.string(),
+    exists: s.boolean('False: nobody has discussed the page yet.'),
+    topics: s.array(
+      s.object({
+        section: s.string(),
+        heading: s.string(),
+      }),
+      { maxItems: 100 },
+    ),
+    totalTopics: s.integer('How many there are, when not all are listed.'),
+    ...textOutput,
+  }),
   async handle({ title, section, offset, maxChars }, { signal, maxBytes }) {
     const { exists, title: talkPageTitle } = await talkPage(title, signal);
     const about = { talkPage: talkPageTitle, exists };

@@ -1,5 +1,6 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import { textOutput, textPage } from '@tabrelay/plugin-sdk/paging';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get } from '../api.ts';
 import { onlyPage, readInput } from '../pages.ts';
 
@@ -7,20 +8,17 @@ export const readPage = defineTool({
   name: 'read_page',
   displayName: 'Read wikitext',
   description:
-    'The source (wikitext) of a page, with the revisionId that edit_page needs. To only read an article, read_rendered is shorter.',
+    'The source (wikitext) of a page, with the revisionId that edit_page needs. To only ' +
+    'read an article, read_rendered is shorter.',
   annotations: { readOnlyHint: true },
   input: readInput(),
-  output: {
-    type: 'object',
-    properties: {
-      title: { type: 'string' },
-      revisionId: { type: 'integer', description: 'Hand it to edit_page as baseRevisionId.' },
-      timestamp: { type: 'string' },
-      contentModel: { type: 'string' },
-      ...textOutput,
-    },
-    required: ['title', 'revisionId', 'timestamp', 'contentModel', 'text', 'totalChars'],
-  },
+  output: s.object({
+    title: s.string(),
+    revisionId: s.integer('Hand it to edit_page as baseRevisionId.'),
+    timestamp: s.string(),
+    contentModel: s.string(),
+    ...textOutput,
+  }),
   async handle({ title, section, offset, maxChars }, { signal, maxBytes }) {
     const answer = await get(
       {
@@ -38,7 +36,8 @@ export const readPage = defineTool({
     const revision = page.first('revisions');
     const main = revision.at('slots', 'main');
     if (main.flag('texthidden')) throw ToolError.notFound(`The text of "${title}" is hidden.`);
-    if (main.flag('nosuchsection')) throw ToolError.notFound(`"${title}" has no section ${section}.`);
+    if (main.flag('nosuchsection'))
+      throw ToolError.notFound(`"${title}" has no section ${section}.`);
     const about = {
       title: page.string('title'),
       revisionId: revision.number('revid'),

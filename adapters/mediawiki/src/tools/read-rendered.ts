@@ -1,5 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { textOutput, textPage } from '@tabrelay/plugin-sdk/paging';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get } from '../api.ts';
 import { article } from '../markup.ts';
 import { readInput, sectionList } from '../pages.ts';
@@ -8,32 +9,24 @@ export const readRendered = defineTool({
   name: 'read_rendered',
   displayName: 'Read article',
   description:
-    'A page as a reader sees it, as plain text: templates expanded, markup removed. Lists its sections, each of which can be read alone.',
+    'A page as a reader sees it, as plain text: templates expanded, markup removed. Lists ' +
+    'its sections, each of which can be read alone.',
   annotations: { readOnlyHint: true },
   input: readInput(),
-  output: {
-    type: 'object',
-    properties: {
-      title: { type: 'string' },
-      revisionId: { type: 'integer' },
-      sections: {
-        type: 'array',
-        maxItems: 100,
-        items: {
-          type: 'object',
-          properties: {
-            section: { type: 'string' },
-            level: { type: 'integer' },
-            heading: { type: 'string' },
-          },
-          required: ['section', 'level', 'heading'],
-        },
-      },
-      totalSections: { type: 'integer', description: 'How many there are, when not all are listed.' },
-      ...textOutput,
-    },
-    required: ['title', 'revisionId', 'sections', 'totalSections', 'text', 'totalChars'],
-  },
+  output: s.object({
+    title: s.string(),
+    revisionId: s.integer(),
+    sections: s.array(
+      s.object({
+        section: s.string(),
+        level: s.integer(),
+        heading: s.string(),
+      }),
+      { maxItems: 100 },
+    ),
+    totalSections: s.integer('How many there are, when not all are listed.'),
+    ...textOutput,
+  }),
   async handle({ title, section, offset, maxChars }, { signal, maxBytes }) {
     const answer = await get(
       {

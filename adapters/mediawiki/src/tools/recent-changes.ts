@@ -1,5 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { list } from '../api.ts';
 import { change, changeOutput, limitInput } from '../pages.ts';
 
@@ -7,34 +8,23 @@ export const recentChanges = defineTool({
   name: 'recent_changes',
   displayName: 'Recent changes',
   description:
-    'What was changed lately anywhere in the wiki, by whom, newest first; or only by one person. For one page use page_history, for what the person follows watch_list.',
+    'What was changed lately anywhere in the wiki, by whom, newest first; or only by one ' +
+    'person. For one page use page_history, for what the person follows watch_list.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      kind: {
-        type: 'string',
-        enum: ['all', 'edit', 'new', 'log'],
-        default: 'all',
-        description: 'Only edits, new pages, or other actions such as uploads and moves.',
-      },
-      user: { type: 'string', minLength: 1, description: 'Only changes by this account.' },
-      limit: limitInput,
-      olderThan: { type: 'string', description: 'From next of the answer before.' },
-    },
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      changes: {
-        type: 'array',
-        items: changeOutput,
-      },
-      next: { type: 'string', description: 'Present when there are older changes.' },
-    },
-    required: ['changes'],
-  },
+  input: s.parameters({
+    kind: s.choice(
+      ['all', 'edit', 'new', 'log'],
+      'Only edits, new pages, or other actions such as uploads and moves.',
+      { default: 'all' },
+    ),
+    user: s.optional(s.string('Only changes by this account.', { minLength: 1 })),
+    limit: limitInput,
+    olderThan: s.optional(s.string('From next of the answer before.')),
+  }),
+  output: s.object({
+    changes: s.array(changeOutput),
+    next: s.optional(s.string('Present when there are older changes.')),
+  }),
   handle({ kind, user, limit, olderThan: after }, { signal, maxBytes }) {
     const params = {
       action: 'query',

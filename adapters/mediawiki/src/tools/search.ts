@@ -1,56 +1,41 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { plainText } from '@tabrelay/plugin-sdk/html';
 import { listPart } from '@tabrelay/plugin-sdk/paging';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get } from '../api.ts';
 
 export const search = defineTool({
   name: 'search',
   displayName: 'Search pages',
   description:
-    'Full-text search of the wiki that is open. Answers titles with a snippet; read one with read_page or read_rendered.',
+    'Full-text search of the wiki that is open. Answers titles with a snippet; read one ' +
+    'with read_page or read_rendered.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      query: {
-        type: 'string',
-        minLength: 1,
-        description: 'Words to find. The search syntax of the wiki works too.',
-      },
-      limit: { type: 'integer', minimum: 1, maximum: 50, default: 10, description: 'How many results.' },
-      offset: {
-        type: 'integer',
-        minimum: 0,
-        default: 0,
-        description: 'From nextOffset of the answer before.',
-      },
-    },
-    required: ['query'],
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      total: { type: 'integer', description: 'How many there are, where the wiki counts them.' },
-      results: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            title: { type: 'string' },
-            snippet: { type: 'string' },
-            words: { type: 'integer' },
-            timestamp: { type: 'string', description: 'Of the last change.' },
-          },
-          required: ['title', 'snippet', 'words', 'timestamp'],
-        },
-      },
-      nextOffset: { type: 'integer', description: 'Present when there are more results.' },
-    },
-    required: ['results'],
-  },
+  input: s.parameters({
+    query: s.string('Words to find. The search syntax of the wiki works too.', { minLength: 1 }),
+    limit: s.integer('How many results.', { minimum: 1, maximum: 50, default: 10 }),
+    offset: s.integer('From nextOffset of the answer before.', { minimum: 0, default: 0 }),
+  }),
+  output: s.object({
+    total: s.optional(s.integer('How many there are, where the wiki counts them.')),
+    results: s.array(
+      s.object({
+        title: s.string(),
+        snippet: s.string(),
+        words: s.integer(),
+        timestamp: s.string('Of the last change.'),
+      }),
+    ),
+    nextOffset: s.optional(s.integer('Present when there are more results.')),
+  }),
   async handle({ query, limit, offset }, { signal, maxBytes }) {
-    const params = { action: 'query', list: 'search', srsearch: query, srlimit: limit, sroffset: offset };
+    const params = {
+      action: 'query',
+      list: 'search',
+      srsearch: query,
+      srlimit: limit,
+      sroffset: offset,
+    };
     let answer = await get({ ...params, srwhat: 'text' }, signal);
     // A wiki that searches in its own database keeps titles apart; what it searches by default is them.
     if (answer.list('query', 'search').length === 0) answer = await get(params, signal);

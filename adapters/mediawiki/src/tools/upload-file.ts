@@ -1,4 +1,5 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { write } from '../api.ts';
 import { bytesOf, fileOf, fileProperties } from '../files.ts';
 
@@ -6,38 +7,19 @@ export const uploadFile = defineTool({
   name: 'upload_file',
   displayName: 'Upload file',
   description:
-    'Uploads a new file in the name of the signed-in person, for use in pages as [[File:name]]. An existing one is never replaced: FILE_EXISTS.',
+    'Uploads a new file in the name of the signed-in person, for use in pages as ' +
+    '[[File:name]]. An existing one is never replaced: FILE_EXISTS.',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
-  input: {
-    type: 'object',
-    properties: {
-      name: {
-        type: 'string',
-        minLength: 3,
-        maxLength: 200,
-        description: 'With its extension: "Red fox.png".',
-      },
-      contentBase64: {
-        type: 'string',
-        minLength: 4,
-        maxLength: 8_000_000,
-        description: 'The bytes of the file in base64.',
-      },
-      description: {
-        type: 'string',
-        default: '',
-        description: 'Wikitext of its page: source, author, licence.',
-      },
-      summary: { type: 'string', maxLength: 500, default: '', description: 'Shown in the upload log.' },
-    },
-    required: ['name', 'contentBase64'],
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: fileProperties,
-    required: ['title', 'url', 'mime', 'bytes', 'width', 'height', 'user', 'timestamp'],
-  },
+  input: s.parameters({
+    name: s.string('With its extension: "Red fox.png".', { minLength: 3, maxLength: 200 }),
+    contentBase64: s.string('The bytes of the file in base64.', {
+      minLength: 4,
+      maxLength: 8_000_000,
+    }),
+    description: s.string('Wikitext of its page: source, author, licence.', { default: '' }),
+    summary: s.string('Shown in the upload log.', { maxLength: 500, default: '' }),
+  }),
+  output: s.object(fileProperties),
   async handle({ name, contentBase64, description, summary }, { signal }) {
     const file = new File([bytesOf(contentBase64)], name);
     const params = { action: 'upload', filename: name, text: description, comment: summary };

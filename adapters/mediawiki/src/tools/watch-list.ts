@@ -1,5 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { list } from '../api.ts';
 import { limitInput, revision, revisionProperties } from '../pages.ts';
 
@@ -8,29 +9,19 @@ export const watchList = defineTool({
   displayName: 'Watch list',
   description: 'The latest changes to the pages that the signed-in person watches, newest first.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      limit: limitInput,
-      olderThan: { type: 'string', description: 'From next of the answer before.' },
-    },
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      changes: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: { title: { type: 'string' }, ...revisionProperties },
-          required: ['title', 'revisionId', 'parentId', 'timestamp', 'user', 'comment', 'minor'],
-        },
-      },
-      next: { type: 'string', description: 'Present when there are older changes.' },
-    },
-    required: ['changes'],
-  },
+  input: s.parameters({
+    limit: limitInput,
+    olderThan: s.optional(s.string('From next of the answer before.')),
+  }),
+  output: s.object({
+    changes: s.array(
+      s.object({
+        title: s.string(),
+        ...revisionProperties,
+      }),
+    ),
+    next: s.optional(s.string('Present when there are older changes.')),
+  }),
   handle({ limit, olderThan: after }, { signal, maxBytes }) {
     const params = {
       action: 'query',

@@ -1,4 +1,5 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { write } from '../api.ts';
 import { titleInput } from '../pages.ts';
 
@@ -7,20 +8,14 @@ export const watchPage = defineTool({
   displayName: 'Watch or unwatch',
   description: 'Puts a page on the watch list of the signed-in person, or takes it off.',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      title: titleInput,
-      watched: { type: 'boolean', default: true, description: 'false takes the page off the list.' },
-    },
-    required: ['title'],
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: { title: { type: 'string' }, watched: { type: 'boolean' } },
-    required: ['title', 'watched'],
-  },
+  input: s.parameters({
+    title: titleInput,
+    watched: s.boolean('false takes the page off the list.', { default: true }),
+  }),
+  output: s.object({
+    title: s.string(),
+    watched: s.boolean(),
+  }),
   async handle({ title, watched }, { signal }) {
     const answer = await write({ action: 'watch', titles: title, unwatch: !watched }, signal);
     const done = answer.first('watch');

@@ -1,4 +1,5 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { readFlows, send } from '../api.ts';
 import { running } from '../deploy.ts';
 
@@ -6,36 +7,29 @@ export const createFlow = defineTool({
   name: 'create_flow',
   displayName: 'Create a flow',
   description:
-    'Adds a flow with its nodes and deploys it: it runs at once. Look at nodes of the same type with get_node for their settings.',
+    'Adds a flow with its nodes and deploys it: it runs at once. Look at nodes of the same ' +
+    'type with get_node for their settings.',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
-  input: {
-    type: 'object',
-    properties: {
-      label: { type: 'string', minLength: 1, description: 'What its tab is called.' },
-      info: { type: 'string', default: '', description: 'What it is for, in Markdown.' },
-      nodes: {
-        type: 'array',
-        maxItems: 200,
-        description:
-          'Each with id (new, such as "greet-1"), type, x, y, wires (a list for each output) and its settings.',
-        items: {
-          type: 'object',
-          properties: { id: { type: 'string', minLength: 1 }, type: { type: 'string', minLength: 1 } },
-          required: ['id', 'type'],
-        },
-      },
-    },
-    required: ['label', 'nodes'],
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: { id: { type: 'string', description: 'Of the flow.' } },
-    required: ['id'],
-  },
+  input: s.parameters({
+    label: s.string('What its tab is called.', { minLength: 1 }),
+    info: s.string('What it is for, in Markdown.', { default: '' }),
+    nodes: s.array(
+      s.object({
+        id: s.string({ minLength: 1 }),
+        type: s.string({ minLength: 1 }),
+      }),
+      'Each with id (new, such as "greet-1"), type, x, y, wires (a list for each output) ' +
+        'and its settings.',
+      { maxItems: 200 },
+    ),
+  }),
+  output: s.object({
+    id: s.string('Of the flow.'),
+  }),
   async handle(flow, { signal }) {
     const { rev } = await readFlows(signal);
-    const post = async () => (await send('flow', { method: 'POST', body: flow }, signal)).string('id');
+    const post = async () =>
+      (await send('flow', { method: 'POST', body: flow }, signal)).string('id');
     return { id: await running(rev, post, signal) };
   },
 });

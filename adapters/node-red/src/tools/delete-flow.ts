@@ -1,4 +1,5 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { order, readFlows } from '../api.ts';
 import { findFlow, flowInput, labelOf } from '../flows.ts';
 
@@ -6,14 +7,16 @@ export const deleteFlow = defineTool({
   name: 'delete_flow',
   displayName: 'Delete a flow',
   description:
-    'Deletes a flow with all its nodes and stops it. To only stop it use set_flow_enabled. Ask the person before you call it.',
+    'Deletes a flow with all its nodes and stops it. To only stop it use set_flow_enabled. ' +
+    'Ask the person before you call it.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
-  input: { type: 'object', properties: { flow: flowInput }, required: ['flow'], additionalProperties: false },
-  output: {
-    type: 'object',
-    properties: { deleted: { type: 'string', description: 'Its id.' }, label: { type: 'string' } },
-    required: ['deleted', 'label'],
-  },
+  input: s.parameters({
+    flow: flowInput,
+  }),
+  output: s.object({
+    deleted: s.string('Its id.'),
+    label: s.string(),
+  }),
   async handle({ flow: wanted }, { signal }) {
     const flow = findFlow(await readFlows(signal), wanted);
     const id = flow.string('id');

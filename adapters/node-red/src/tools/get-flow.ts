@@ -1,5 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { readFlows } from '../api.ts';
 import { findFlow, flowInput, isDisabled, labelOf, revOutput, textOf } from '../flows.ts';
 
@@ -7,44 +8,30 @@ export const getFlow = defineTool({
   name: 'get_flow',
   displayName: 'Read a flow',
   description:
-    'The nodes of one flow and how they are wired, without their settings. get_node has the settings and code of a node.',
+    'The nodes of one flow and how they are wired, without their settings. get_node has ' +
+    'the settings and code of a node.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: { flow: flowInput, ...pagingInput },
-    required: ['flow'],
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      id: { type: 'string' },
-      label: { type: 'string' },
-      info: { type: 'string', description: 'What its author wrote about it.' },
-      disabled: { type: 'boolean' },
-      nodes: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            id: { type: 'string' },
-            type: { type: 'string' },
-            name: { type: 'string' },
-            disabled: { type: 'boolean' },
-            wires: {
-              type: 'array',
-              items: { type: 'array', items: { type: 'string' } },
-              description: 'For each output the ids of the nodes it leads to.',
-            },
-          },
-          required: ['id', 'type', 'name', 'disabled', 'wires'],
-        },
-      },
-      rev: revOutput,
-      ...pagingOutput,
-    },
-    required: ['id', 'label', 'info', 'disabled', 'nodes', 'rev', 'total'],
-  },
+  input: s.parameters({
+    flow: flowInput,
+    ...pagingInput,
+  }),
+  output: s.object({
+    id: s.string(),
+    label: s.string(),
+    info: s.string('What its author wrote about it.'),
+    disabled: s.boolean(),
+    nodes: s.array(
+      s.object({
+        id: s.string(),
+        type: s.string(),
+        name: s.string(),
+        disabled: s.boolean(),
+        wires: s.array(s.array(s.string()), 'For each output the ids of the nodes it leads to.'),
+      }),
+    ),
+    rev: revOutput,
+    ...pagingOutput,
+  }),
   arrayPath: '.nodes',
   async handle({ flow: wanted, ...part }, { signal, maxBytes }) {
     const flows = await readFlows(signal);

@@ -1,4 +1,5 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { readFlows } from '../api.ts';
 import { findNode, nodeInput, revOutput } from '../flows.ts';
 
@@ -6,28 +7,21 @@ export const getNode = defineTool({
   name: 'get_node',
   displayName: 'Read a node',
   description:
-    'All settings of one node, such as the code of a function node. Credentials are never among them.',
+    'All settings of one node, such as the code of a function node. Credentials are never ' +
+    'among them.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      node: nodeInput,
-      maxChars: {
-        type: 'integer',
-        minimum: 20,
-        maximum: 100000,
-        default: 8000,
-        description: 'Longer texts are cut, and end with "…": do not write them back.',
-      },
-    },
-    required: ['node'],
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: { node: { type: 'object', description: 'The settings by name.' }, rev: revOutput },
-    required: ['node', 'rev'],
-  },
+  input: s.parameters({
+    node: nodeInput,
+    maxChars: s.integer('Longer texts are cut, and end with "…": do not write them back.', {
+      minimum: 20,
+      maximum: 100000,
+      default: 8000,
+    }),
+  }),
+  output: s.object({
+    node: { type: 'object', description: 'The settings by name.' },
+    rev: revOutput,
+  }),
   async handle({ node: wanted, maxChars }, { signal }) {
     const flows = await readFlows(signal);
     const settings = Object.entries(findNode(flows, wanted).object()).map(([name, value]) => [

@@ -1,5 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { readFlows } from '../api.ts';
 import { isDisabled, isFlow, labelOf, revOutput, textOf } from '../flows.ts';
 
@@ -7,31 +8,23 @@ export const listFlows = defineTool({
   name: 'list_flows',
   displayName: 'List flows',
   description:
-    'The flows (tabs of the editor) and subflows with their number of nodes. Begin here; get_flow shows what is in one.',
+    'The flows (tabs of the editor) and subflows with their number of nodes. Begin here; ' +
+    'get_flow shows what is in one.',
   annotations: { readOnlyHint: true },
-  input: { type: 'object', properties: pagingInput, additionalProperties: false },
-  output: {
-    type: 'object',
-    properties: {
-      flows: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            id: { type: 'string' },
-            label: { type: 'string' },
-            subflow: { type: 'boolean' },
-            disabled: { type: 'boolean' },
-            nodes: { type: 'integer' },
-          },
-          required: ['id', 'label', 'subflow', 'disabled', 'nodes'],
-        },
-      },
-      rev: revOutput,
-      ...pagingOutput,
-    },
-    required: ['flows', 'rev', 'total'],
-  },
+  input: s.parameters(pagingInput),
+  output: s.object({
+    flows: s.array(
+      s.object({
+        id: s.string(),
+        label: s.string(),
+        subflow: s.boolean(),
+        disabled: s.boolean(),
+        nodes: s.integer(),
+      }),
+    ),
+    rev: revOutput,
+    ...pagingOutput,
+  }),
   arrayPath: '.flows',
   async handle(part, { signal, maxBytes }) {
     const { nodes, rev } = await readFlows(signal);

@@ -1,43 +1,32 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
 import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { send } from '../api.ts';
 
 export const listPalette = defineTool({
   name: 'list_palette',
   displayName: 'Installed nodes',
   description:
-    'The types of nodes that are installed, with module and version, and what could not be loaded. Look here before you create a flow.',
+    'The types of nodes that are installed, with module and version, and what could not be ' +
+    'loaded. Look here before you create a flow.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      search: { type: 'string', default: '', description: 'Only those whose module or types contain this.' },
-      ...pagingInput,
-    },
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      sets: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            module: { type: 'string' },
-            version: { type: 'string' },
-            enabled: { type: 'boolean' },
-            types: { type: 'array', items: { type: 'string' } },
-            error: { type: 'string', description: 'Why it could not be loaded.' },
-          },
-          required: ['module', 'version', 'enabled', 'types'],
-        },
-      },
-      ...pagingOutput,
-    },
-    required: ['sets', 'total'],
-  },
+  input: s.parameters({
+    search: s.string('Only those whose module or types contain this.', { default: '' }),
+    ...pagingInput,
+  }),
+  output: s.object({
+    sets: s.array(
+      s.object({
+        module: s.string(),
+        version: s.string(),
+        enabled: s.boolean(),
+        types: s.array(s.string()),
+        error: s.optional(s.string('Why it could not be loaded.')),
+      }),
+    ),
+    ...pagingOutput,
+  }),
   arrayPath: '.sets',
   async handle({ search, ...part }, { signal, maxBytes }) {
     const wanted = search.toLowerCase();
@@ -59,6 +48,8 @@ function setOf(from: JsonReader) {
     version: from.maybe('version')?.string() ?? '',
     enabled: from.boolean('enabled'),
     types: from.strings('types'),
-    ...(error === undefined ? {} : { error: typeof error === 'string' ? error : JSON.stringify(error) }),
+    ...(error === undefined
+      ? {}
+      : { error: typeof error === 'string' ? error : JSON.stringify(error) }),
   };
 }

@@ -1,45 +1,33 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
 import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { send } from '../api.ts';
 
 export const readContext = defineTool({
   name: 'read_context',
   displayName: 'Read context data',
   description:
-    'What nodes keep between messages: the context of one node, of a flow, or the global one, by store and key.',
+    'What nodes keep between messages: the context of one node, of a flow, or the global ' +
+    'one, by store and key.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      scope: { type: 'string', enum: ['global', 'flow', 'node'], description: 'Whose context.' },
-      id: { type: 'string', minLength: 1, description: 'Id of the flow or node; not for global.' },
-      search: { type: 'string', default: '', description: 'Only keys that contain this.' },
-      ...pagingInput,
-    },
-    required: ['scope'],
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      values: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            store: { type: 'string' },
-            key: { type: 'string' },
-            format: { type: 'string' },
-            value: { type: 'string', description: 'Objects as JSON.' },
-          },
-          required: ['store', 'key', 'format', 'value'],
-        },
-      },
-      ...pagingOutput,
-    },
-    required: ['values', 'total'],
-  },
+  input: s.parameters({
+    scope: s.choice(['global', 'flow', 'node'], 'Whose context.'),
+    id: s.optional(s.string('Id of the flow or node; not for global.', { minLength: 1 })),
+    search: s.string('Only keys that contain this.', { default: '' }),
+    ...pagingInput,
+  }),
+  output: s.object({
+    values: s.array(
+      s.object({
+        store: s.string(),
+        key: s.string(),
+        format: s.string(),
+        value: s.string('Objects as JSON.'),
+      }),
+    ),
+    ...pagingOutput,
+  }),
   arrayPath: '.values',
   async handle({ scope, id, search, ...part }, { signal, maxBytes }) {
     if ((scope === 'global') === (id !== undefined)) {

@@ -1,25 +1,23 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { send } from '../api.ts';
 
 export const runtimeInfo = defineTool({
   name: 'runtime_info',
   displayName: 'Runtime',
   description:
-    'Version of Node-RED and Node, whether flows run, how much memory it takes, and who is signed in.',
+    'Version of Node-RED and Node, whether flows run, how much memory it takes, and who is ' +
+    'signed in.',
   annotations: { readOnlyHint: true },
-  input: { type: 'object', properties: {}, additionalProperties: false },
-  output: {
-    type: 'object',
-    properties: {
-      version: { type: 'string' },
-      user: { type: 'string', description: 'Who is signed in; empty when the editor asks nobody to.' },
-      state: { type: 'string', description: 'Of the flows: start, stop or safe.' },
-      nodeVersion: { type: 'string' },
-      platform: { type: 'string' },
-      memoryBytes: { type: 'integer' },
-    },
-    required: ['version', 'user', 'state'],
-  },
+  input: s.parameters({}),
+  output: s.object({
+    version: s.string(),
+    user: s.string('Who is signed in; empty when the editor asks nobody to.'),
+    state: s.string('Of the flows: start, stop or safe.'),
+    nodeVersion: s.optional(s.string()),
+    platform: s.optional(s.string()),
+    memoryBytes: s.optional(s.integer()),
+  }),
   async handle(_, { signal }) {
     const [settings, flows, report] = await Promise.all([
       send('settings', {}, signal),

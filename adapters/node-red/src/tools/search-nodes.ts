@@ -1,6 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
 import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { readFlows } from '../api.ts';
 import { findFlow, flowInput, isFlow, labelOf, textOf } from '../flows.ts';
 
@@ -8,56 +9,45 @@ export const searchNodes = defineTool({
   name: 'search_nodes',
   displayName: 'Search nodes',
   description:
-    'Nodes of all flows that have some text in a setting: name, topic, URL, code. Or all nodes of a type.',
+    'Nodes of all flows that have some text in a setting: name, topic, URL, code. Or all ' +
+    'nodes of a type.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      text: { type: 'string', default: '', description: 'Text to find, in any case. Default: any.' },
-      type: {
-        type: 'string',
-        minLength: 1,
-        description: 'Only nodes of this type, such as inject, function or mqtt in.',
-      },
-      flow: { ...flowInput, description: 'Only in this flow: id or label.' },
-      ...pagingInput,
-    },
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      nodes: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            id: { type: 'string' },
-            type: { type: 'string' },
-            name: { type: 'string' },
-            flow: {
-              type: 'string',
-              description: 'Label of its flow; empty for a configuration that all flows share.',
-            },
-            found: { type: 'string', description: 'The setting with the text, and what stands around it.' },
-          },
-          required: ['id', 'type', 'name', 'flow', 'found'],
-        },
-      },
-      ...pagingOutput,
-    },
-    required: ['nodes', 'total'],
-  },
+  input: s.parameters({
+    text: s.string('Text to find, in any case. Default: any.', { default: '' }),
+    type: s.optional(
+      s.string('Only nodes of this type, such as inject, function or mqtt in.', { minLength: 1 }),
+    ),
+    flow: s.optional({ ...flowInput, description: 'Only in this flow: id or label.' }),
+    ...pagingInput,
+  }),
+  output: s.object({
+    nodes: s.array(
+      s.object({
+        id: s.string(),
+        type: s.string(),
+        name: s.string(),
+        flow: s.string('Label of its flow; empty for a configuration that all flows share.'),
+        found: s.string('The setting with the text, and what stands around it.'),
+      }),
+    ),
+    ...pagingOutput,
+  }),
   arrayPath: '.nodes',
   async handle({ text: wanted, type, flow, ...part }, { signal, maxBytes }) {
     const flows = await readFlows(signal);
     const within = flow === undefined ? undefined : findFlow(flows, flow).string('id');
-    const labels = new Map(flows.nodes.filter(isFlow).map((one) => [one.string('id'), labelOf(one)]));
+    const labels = new Map(
+      flows.nodes.filter(isFlow).map((one) => [one.string('id'), labelOf(one)]),
+    );
     const matching = flows.nodes.flatMap((node) => {
       if (isFlow(node) || (type !== undefined && node.string('type') !== type)) return [];
       const z = textOf(node, 'z');
       const found = (within === undefined || z === within) && excerpt(node, wanted.toLowerCase());
-      const about = { id: node.string('id'), type: node.string('type'), name: textOf(node, 'name') };
+      const about = {
+        id: node.string('id'),
+        type: node.string('type'),
+        name: textOf(node, 'name'),
+      };
       return found === false ? [] : [{ ...about, flow: labels.get(z) ?? '', found }];
     });
     return listPage(matching, { ...part, maxBytes }, (nodes, paging) => ({ nodes, ...paging }));
@@ -70,7 +60,8 @@ function excerpt(node: JsonReader, wanted: string): string | false {
   for (const [name, value] of Object.entries(node.object())) {
     const whole = typeof value === 'string' ? value : JSON.stringify(value);
     const start = whole.toLowerCase().indexOf(wanted);
-    if (start >= 0) return `${name}: ${whole.slice(Math.max(0, start - 40), start + wanted.length + 40)}`;
+    if (start >= 0)
+      return `${name}: ${whole.slice(Math.max(0, start - 40), start + wanted.length + 40)}`;
   }
   return false;
 }

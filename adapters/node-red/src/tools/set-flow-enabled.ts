@@ -1,4 +1,5 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { readFlows } from '../api.ts';
 import { deploy } from '../deploy.ts';
 import { findFlow, flowInput, revOutput } from '../flows.ts';
@@ -7,19 +8,18 @@ export const setFlowEnabled = defineTool({
   name: 'set_flow_enabled',
   displayName: 'Enable or disable a flow',
   description:
-    'Starts or stops a flow and deploys that: a disabled flow keeps its nodes, and none of them runs.',
+    'Starts or stops a flow and deploys that: a disabled flow keeps its nodes, and none of ' +
+    'them runs.',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
-  input: {
-    type: 'object',
-    properties: { flow: flowInput, enabled: { type: 'boolean', description: 'false stops it.' } },
-    required: ['flow', 'enabled'],
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: { flow: { type: 'string' }, enabled: { type: 'boolean' }, rev: revOutput },
-    required: ['flow', 'enabled', 'rev'],
-  },
+  input: s.parameters({
+    flow: flowInput,
+    enabled: s.boolean('false stops it.'),
+  }),
+  output: s.object({
+    flow: s.string(),
+    enabled: s.boolean(),
+    rev: revOutput,
+  }),
   async handle({ flow: wanted, enabled }, { signal }) {
     const flows = await readFlows(signal);
     const flow = findFlow(flows, wanted);

@@ -1,5 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { send } from '../api.ts';
 import { listen } from '../comms.ts';
 import { nodeInput } from '../flows.ts';
@@ -9,47 +10,38 @@ export const watchDebug = defineTool({
   name: 'watch_debug',
   displayName: 'Watch debug messages',
   description:
-    'Waits some seconds and answers what debug nodes print meanwhile, errors of nodes too. With inject it triggers that node first: the way to try a flow.',
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      inject: { ...nodeInput, description: 'Id of an inject node to trigger. Default: only watch.' },
-      payload: payloadInput,
-      seconds: { type: 'number', minimum: 0.2, maximum: 25, default: 3, description: 'How long to wait.' },
-      limit: {
-        type: 'integer',
-        minimum: 1,
-        maximum: 100,
-        default: 20,
-        description: 'Ends early with so many messages.',
-      },
-    },
-    additionalProperties: false,
+    'Waits some seconds and answers what debug nodes print meanwhile, errors of nodes too. ' +
+    'With inject it triggers that node first: the way to try a flow.',
+  annotations: {
+    readOnlyHint: false,
+    destructiveHint: true,
+    idempotentHint: false,
+    openWorldHint: true,
   },
-  output: {
-    type: 'object',
-    properties: {
-      messages: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            node: { type: 'string', description: 'Id of the node that printed it.' },
-            name: { type: 'string' },
-            property: { type: 'string', description: 'What of the message is printed.' },
-            format: {
-              type: 'string',
-              description: 'Its type, such as string[5], number or Object; error for failures.',
-            },
-            value: { type: 'string', description: 'Objects as JSON.' },
-          },
-          required: ['node', 'name', 'property', 'format', 'value'],
-        },
-      },
-    },
-    required: ['messages'],
-  },
+  input: s.parameters({
+    inject: s.optional({
+      ...nodeInput,
+      description: 'Id of an inject node to trigger. Default: only watch.',
+    }),
+    payload: s.optional(payloadInput),
+    seconds: s.number('How long to wait.', { minimum: 0.2, maximum: 25, default: 3 }),
+    limit: s.integer('Ends early with so many messages.', {
+      minimum: 1,
+      maximum: 100,
+      default: 20,
+    }),
+  }),
+  output: s.object({
+    messages: s.array(
+      s.object({
+        node: s.string('Id of the node that printed it.'),
+        name: s.string(),
+        property: s.string('What of the message is printed.'),
+        format: s.string('Its type, such as string[5], number or Object; error for failures.'),
+        value: s.string('Objects as JSON.'),
+      }),
+    ),
+  }),
   arrayPath: '.messages',
   async handle({ inject: node, payload, seconds, limit }, { signal }) {
     (await send('settings', {}, signal)).string('version'); // what is no Node-RED prints nothing either

@@ -1,5 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get } from '../api.ts';
 import { collectionInput } from '../records.ts';
 
@@ -9,46 +10,35 @@ export const getCollection = defineTool({
   name: 'get_collection',
   displayName: 'Schema of a collection',
   description:
-    'The schema of one collection: its fields with types and limits, its API rules and indexes. Read it before you write records.',
+    'The schema of one collection: its fields with types and limits, its API rules and ' +
+    'indexes. Read it before you write records.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: { collection: collectionInput },
-    required: ['collection'],
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      name: { type: 'string' },
-      type: { type: 'string' },
-      fields: {
-        type: 'array',
-        maxItems: 500,
-        items: {
+  input: s.parameters({
+    collection: collectionInput,
+  }),
+  output: s.object({
+    name: s.string(),
+    type: s.string(),
+    fields: s.array(
+      s.object({
+        name: s.string(),
+        type: s.string(),
+        required: s.boolean(),
+        options: {
           type: 'object',
-          properties: {
-            name: { type: 'string' },
-            type: { type: 'string' },
-            required: { type: 'boolean' },
-            options: {
-              type: 'object',
-              description: 'Limits, values to select from, the related collection.',
-            },
-          },
-          required: ['name', 'type', 'required', 'options'],
+          description: 'Limits, values to select from, the related collection.',
         },
-      },
-      rules: {
-        type: 'object',
-        additionalProperties: { anyOf: [{ type: 'string' }, { type: 'null' }] },
-        description: 'Who may do what: a filter, empty for everybody, null for superusers alone.',
-      },
-      indexes: { type: 'array', maxItems: 500, items: { type: 'string' } },
-      viewQuery: { type: 'string', description: 'Of a view: its SQL.' },
+      }),
+      { maxItems: 500 },
+    ),
+    rules: {
+      type: 'object',
+      additionalProperties: { anyOf: [s.string(), { type: 'null' }] },
+      description: 'Who may do what: a filter, empty for everybody, null for superusers alone.',
     },
-    required: ['name', 'type', 'fields', 'rules', 'indexes'],
-  },
+    indexes: s.array(s.string(), { maxItems: 500 }),
+    viewQuery: s.optional(s.string('Of a view: its SQL.')),
+  }),
   async handle({ collection }, { signal }) {
     const found = await get(`collections/${encodeURIComponent(collection)}`, {}, signal);
     const type = found.string('type');
@@ -66,7 +56,14 @@ export const getCollection = defineTool({
 });
 
 function field(from: JsonReader) {
-  const { id: _, name: _name, type: _type, required: _required, system: _system, ...options } = from.object();
+  const {
+    id: _,
+    name: _name,
+    type: _type,
+    required: _required,
+    system: _system,
+    ...options
+  } = from.object();
   // What is left empty, off or at zero says nothing.
   const set = Object.entries(options).filter(([, value]) => Boolean(value) && String(value) !== '');
   return {

@@ -1,4 +1,5 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get, records } from '../api.ts';
 import {
   collectionInput,
@@ -15,23 +16,25 @@ export const getRecord = defineTool({
   name: 'get_record',
   displayName: 'Get a record',
   description:
-    'One record by its id, with longer texts than a list has and with its relations when you ask for them.',
+    'One record by its id, with longer texts than a list has and with its relations when ' +
+    'you ask for them.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      collection: collectionInput,
-      id: idInput,
-      fields: fieldsInput,
-      expand: expandInput,
-      maxChars: { ...maxCharsInput, default: 5000 },
-    },
-    required: ['collection', 'id'],
-    additionalProperties: false,
-  },
-  output: { type: 'object', properties: { record: recordOutput }, required: ['record'] },
+  input: s.parameters({
+    collection: collectionInput,
+    id: idInput,
+    fields: fieldsInput,
+    expand: expandInput,
+    maxChars: { ...maxCharsInput, default: 5000 },
+  }),
+  output: s.object({
+    record: recordOutput,
+  }),
   async handle({ collection, id, fields, expand, maxChars }, { signal }) {
-    const found = await get(records(collection, id), { fields: withCollection(fields), expand }, signal);
+    const found = await get(
+      records(collection, id),
+      { fields: withCollection(fields), expand },
+      signal,
+    );
     return { record: record(found, maxChars) };
   },
 });

@@ -1,4 +1,5 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get } from '../api.ts';
 import { baseUrl, loginUrl, token } from '../session.ts';
 
@@ -6,24 +7,18 @@ export const health = defineTool({
   name: 'health',
   displayName: 'Health',
   description:
-    'Whether the server answers and whether a superuser is signed in to its dashboard. Works signed out too.',
+    'Whether the server answers and whether a superuser is signed in to its dashboard. ' +
+    'Works signed out too.',
   annotations: { readOnlyHint: true },
   signIn: false,
-  input: { type: 'object', properties: {}, additionalProperties: false },
-  output: {
-    type: 'object',
-    properties: {
-      server: { type: 'string' },
-      message: { type: 'string' },
-      signedIn: { type: 'boolean' },
-      loginUrl: { type: 'string' },
-      canBackup: {
-        type: 'boolean',
-        description: 'False while a backup is being made; only known signed in.',
-      },
-    },
-    required: ['server', 'message', 'signedIn', 'loginUrl'],
-  },
+  input: s.parameters({}),
+  output: s.object({
+    server: s.string(),
+    message: s.string(),
+    signedIn: s.boolean(),
+    loginUrl: s.string(),
+    canBackup: s.optional(s.boolean('False while a backup is being made; only known signed in.')),
+  }),
   async handle(_, { signal }) {
     const answer = await get('health', {}, signal);
     const canBackup = answer.at('data').maybe('canBackup')?.boolean();

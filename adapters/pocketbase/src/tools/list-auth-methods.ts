@@ -1,4 +1,5 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get } from '../api.ts';
 import { collectionInput } from '../records.ts';
 
@@ -6,31 +7,25 @@ export const listAuthMethods = defineTool({
   name: 'list_auth_methods',
   displayName: 'Ways to sign in',
   description:
-    'How users of an auth collection can sign in: password, one-time password, OAuth2 providers, second factor.',
+    'How users of an auth collection can sign in: password, one-time password, OAuth2 ' +
+    'providers, second factor.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: { collection: { ...collectionInput, default: 'users' } },
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      password: { type: 'boolean' },
-      identityFields: { type: 'array', maxItems: 50, items: { type: 'string' } },
-      oneTimePassword: { type: 'boolean' },
-      secondFactor: { type: 'boolean' },
-      oauth2: {
-        type: 'array',
-        maxItems: 100,
-        items: { type: 'string' },
-        description: 'Names of the providers.',
-      },
-    },
-    required: ['password', 'identityFields', 'oneTimePassword', 'secondFactor', 'oauth2'],
-  },
+  input: s.parameters({
+    collection: { ...collectionInput, default: 'users' },
+  }),
+  output: s.object({
+    password: s.boolean(),
+    identityFields: s.array(s.string(), { maxItems: 50 }),
+    oneTimePassword: s.boolean(),
+    secondFactor: s.boolean(),
+    oauth2: s.array(s.string(), 'Names of the providers.', { maxItems: 100 }),
+  }),
   async handle({ collection }, { signal }) {
-    const methods = await get(`collections/${encodeURIComponent(collection)}/auth-methods`, {}, signal);
+    const methods = await get(
+      `collections/${encodeURIComponent(collection)}/auth-methods`,
+      {},
+      signal,
+    );
     const providers = methods.list('oauth2', 'providers').map((one) => one.string('name'));
     return {
       password: methods.boolean('password', 'enabled'),

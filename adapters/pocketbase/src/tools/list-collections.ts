@@ -1,6 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
 import { type Paging, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { containing, list } from '../api.ts';
 import { pageInput } from '../records.ts';
 
@@ -8,36 +9,24 @@ export const listCollections = defineTool({
   name: 'list_collections',
   displayName: 'List collections',
   description:
-    'The collections (tables) of the database with their type and fields. Begin here; get_collection has the details of one.',
+    'The collections (tables) of the database with their type and fields. Begin here; ' +
+    'get_collection has the details of one.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      search: { type: 'string', default: '', description: 'Only those whose name contains this.' },
-      system: { type: 'boolean', default: false, description: "The server's own collections too." },
-      ...pageInput,
-    },
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      collections: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            name: { type: 'string' },
-            type: { type: 'string', description: 'base, auth (its records are users) or view (read-only).' },
-            fields: { type: 'array', items: { type: 'string' } },
-          },
-          required: ['name', 'type', 'fields'],
-        },
-      },
-      ...pagingOutput,
-    },
-    required: ['collections', 'total'],
-  },
+  input: s.parameters({
+    search: s.string('Only those whose name contains this.', { default: '' }),
+    system: s.boolean("The server's own collections too.", { default: false }),
+    ...pageInput,
+  }),
+  output: s.object({
+    collections: s.array(
+      s.object({
+        name: s.string(),
+        type: s.string('base, auth (its records are users) or view (read-only).'),
+        fields: s.array(s.string()),
+      }),
+    ),
+    ...pagingOutput,
+  }),
   arrayPath: '.collections',
   async handle({ search, system, limit, offset }, { signal, maxBytes }) {
     const filter = [search && `name ~ ${containing(search)}`, system ? '' : 'system = false']

@@ -1,6 +1,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
 import { type Paging, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { containing, list } from '../api.ts';
 import { maxCharsInput, pageInput, shortened } from '../records.ts';
 
@@ -14,47 +15,31 @@ export const listLogs = defineTool({
   name: 'list_logs',
   displayName: 'List logs',
   description:
-    "The server's log, newest first: requests with status and duration, and what the application wrote. It is some seconds late.",
+    "The server's log, newest first: requests with status and duration, and what the " +
+    'application wrote. It is some seconds late.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      minLevel: {
-        type: 'string',
-        enum: ['debug', 'info', 'warn', 'error'],
-        default: 'info',
-        description: 'error shows failed requests only.',
-      },
-      search: {
-        type: 'string',
-        default: '',
-        description: 'Only entries whose message or URL contains this.',
-      },
-      maxChars: maxCharsInput,
-      ...pageInput,
-    },
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      logs: {
-        type: 'array',
-        items: {
+  input: s.parameters({
+    minLevel: s.choice(['debug', 'info', 'warn', 'error'], 'error shows failed requests only.', {
+      default: 'info',
+    }),
+    search: s.string('Only entries whose message or URL contains this.', { default: '' }),
+    maxChars: maxCharsInput,
+    ...pageInput,
+  }),
+  output: s.object({
+    logs: s.array(
+      s.object({
+        created: s.string(),
+        level: s.string(),
+        message: s.string(),
+        data: {
           type: 'object',
-          properties: {
-            created: { type: 'string' },
-            level: { type: 'string' },
-            message: { type: 'string' },
-            data: { type: 'object', description: 'status, method, url, execTime in ms, error and more.' },
-          },
-          required: ['created', 'level', 'message', 'data'],
+          description: 'status, method, url, execTime in ms, error and more.',
         },
-      },
-      ...pagingOutput,
-    },
-    required: ['logs', 'total'],
-  },
+      }),
+    ),
+    ...pagingOutput,
+  }),
   arrayPath: '.logs',
   async handle({ minLevel, search, maxChars, limit, offset }, { signal, maxBytes }) {
     const words = containing(search);

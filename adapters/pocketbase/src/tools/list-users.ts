@@ -1,6 +1,7 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
 import { type Paging, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { containing, list, records } from '../api.ts';
 import { collectionInput, pageInput } from '../records.ts';
 
@@ -8,39 +9,27 @@ export const listUsers = defineTool({
   name: 'list_users',
   displayName: 'List users',
   description:
-    'Users of the application (records of an auth collection): email, whether it is verified, when they came. Newest first.',
+    'Users of the application (records of an auth collection): email, whether it is ' +
+    'verified, when they came. Newest first.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      collection: { ...collectionInput, default: 'users' },
-      search: { type: 'string', default: '', description: 'Only those whose email or id contains this.' },
-      verified: { type: 'boolean', description: 'Only those with, or without, a verified email.' },
-      ...pageInput,
-    },
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      users: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            id: { type: 'string' },
-            email: { type: 'string' },
-            name: { type: 'string', description: 'Empty where the collection has no such field.' },
-            verified: { type: 'boolean' },
-            created: { type: 'string' },
-          },
-          required: ['id', 'email', 'name', 'verified', 'created'],
-        },
-      },
-      ...pagingOutput,
-    },
-    required: ['users', 'total'],
-  },
+  input: s.parameters({
+    collection: { ...collectionInput, default: 'users' },
+    search: s.string('Only those whose email or id contains this.', { default: '' }),
+    verified: s.optional(s.boolean('Only those with, or without, a verified email.')),
+    ...pageInput,
+  }),
+  output: s.object({
+    users: s.array(
+      s.object({
+        id: s.string(),
+        email: s.string(),
+        name: s.string('Empty where the collection has no such field.'),
+        verified: s.boolean(),
+        created: s.string(),
+      }),
+    ),
+    ...pagingOutput,
+  }),
   arrayPath: '.users',
   async handle({ collection, search, verified, limit, offset }, { signal, maxBytes }) {
     const filter = [

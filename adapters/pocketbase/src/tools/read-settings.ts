@@ -1,42 +1,36 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get } from '../api.ts';
 
-const on = { type: 'boolean' } as const;
-const limitRule = {
-  type: 'object',
-  properties: {
-    label: { type: 'string' },
-    audience: { type: 'string', description: 'Empty for everybody.' },
-    maxRequests: { type: 'integer' },
-    seconds: { type: 'integer' },
-  },
-  required: ['label', 'audience', 'maxRequests', 'seconds'],
-} as const;
+const on = s.boolean();
+const limitRule = s.object({
+  label: s.string(),
+  audience: s.string('Empty for everybody.'),
+  maxRequests: s.integer(),
+  seconds: s.integer(),
+});
 
 export const readSettings = defineTool({
   name: 'read_settings',
   displayName: 'Read settings',
   description:
-    'Settings of the server without its secrets: name, address, mail sender, rate limits, backups, which services are on.',
+    'Settings of the server without its secrets: name, address, mail sender, rate limits, ' +
+    'backups, which services are on.',
   annotations: { readOnlyHint: true },
-  input: { type: 'object', properties: {}, additionalProperties: false },
-  output: {
-    type: 'object',
-    properties: {
-      appName: { type: 'string' },
-      appUrl: { type: 'string' },
-      mailSender: { type: 'string' },
-      smtp: { ...on, description: 'Whether mail goes through an SMTP server.' },
-      s3: { ...on, description: 'Whether files are kept in S3.' },
-      batch: { ...on, description: 'Whether batch requests are allowed.' },
-      backupCron: { type: 'string', description: 'When backups are made; empty for never.' },
-      logDays: { type: 'integer', description: 'How long logs are kept.' },
-      rateLimits: on,
-      rateLimitRules: { type: 'array', maxItems: 100, items: limitRule },
-    },
-    required: ['appName', 'appUrl', 'smtp', 's3', 'backupCron', 'logDays', 'rateLimits', 'rateLimitRules'],
-  },
+  input: s.parameters({}),
+  output: s.object({
+    appName: s.string(),
+    appUrl: s.string(),
+    mailSender: s.optional(s.string()),
+    smtp: { ...on, description: 'Whether mail goes through an SMTP server.' },
+    s3: { ...on, description: 'Whether files are kept in S3.' },
+    batch: s.optional({ ...on, description: 'Whether batch requests are allowed.' }),
+    backupCron: s.string('When backups are made; empty for never.'),
+    logDays: s.integer('How long logs are kept.'),
+    rateLimits: on,
+    rateLimitRules: s.array(limitRule, { maxItems: 100 }),
+  }),
   async handle(_, { signal }) {
     const settings = await get('settings', {}, signal);
     const meta = settings.at('meta');

@@ -1,6 +1,7 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
 import { type Paging, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { containing, get, list, records } from '../api.ts';
 import { collectionInput, maxCharsInput, pageInput, record, recordOutput } from '../records.ts';
 
@@ -10,28 +11,19 @@ export const searchRecords = defineTool({
   name: 'search_records',
   displayName: 'Search records',
   description:
-    'Records of a collection that contain some text in any of their fields. For exact conditions use list_records.',
+    'Records of a collection that contain some text in any of their fields. For exact ' +
+    'conditions use list_records.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      collection: collectionInput,
-      text: {
-        type: 'string',
-        minLength: 1,
-        description: 'What to find, in any case; % stands for anything.',
-      },
-      maxChars: maxCharsInput,
-      ...pageInput,
-    },
-    required: ['collection', 'text'],
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: { records: { type: 'array', items: recordOutput }, ...pagingOutput },
-    required: ['records', 'total'],
-  },
+  input: s.parameters({
+    collection: collectionInput,
+    text: s.string('What to find, in any case; % stands for anything.', { minLength: 1 }),
+    maxChars: maxCharsInput,
+    ...pageInput,
+  }),
+  output: s.object({
+    records: s.array(recordOutput),
+    ...pagingOutput,
+  }),
   arrayPath: '.records',
   async handle({ collection, text: wanted, maxChars, limit, offset }, { signal, maxBytes }) {
     const schema = await get(`collections/${encodeURIComponent(collection)}`, {}, signal);
@@ -40,9 +32,14 @@ export const searchRecords = defineTool({
       .filter((field) => searched.has(field.string('type')) && !field.flag('hidden'));
     if (fields.length === 0)
       throw ToolError.validation(`The collection "${collection}" has no field with text.`);
-    const filter = fields.map((field) => `${field.string('name')} ~ ${containing(wanted)}`).join(' || ');
+    const filter = fields
+      .map((field) => `${field.string('name')} ~ ${containing(wanted)}`)
+      .join(' || ');
     const read = (one: JsonReader) => record(one, maxChars);
-    const answer = (found: ReturnType<typeof read>[], paging: Paging) => ({ records: found, ...paging });
+    const answer = (found: ReturnType<typeof read>[], paging: Paging) => ({
+      records: found,
+      ...paging,
+    });
     return list(records(collection), { limit, offset, maxBytes }, { filter }, read, answer, signal);
   },
 });

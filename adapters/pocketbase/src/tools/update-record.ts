@@ -1,4 +1,5 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get, records, send } from '../api.ts';
 import { collectionInput, idInput, record, recordOutput } from '../records.ts';
 
@@ -6,25 +7,24 @@ export const updateRecord = defineTool({
   name: 'update_record',
   displayName: 'Update a record',
   description:
-    'Changes some fields of a record and leaves the others. Pass the updated time you saw, and a record that somebody changed since is CONFLICT and stays as it is.',
+    'Changes some fields of a record and leaves the others. Pass the updated time you saw, ' +
+    'and a record that somebody changed since is CONFLICT and stays as it is.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      collection: collectionInput,
-      id: idInput,
-      fields: {
-        type: 'object',
-        description: 'New values by name; name+ and name- add to and take from a list or a number.',
-      },
-      seenUpdated: { type: 'string', description: 'The updated field of the record as you read it.' },
+  input: s.parameters({
+    collection: collectionInput,
+    id: idInput,
+    fields: {
+      type: 'object',
+      description: 'New values by name; name+ and name- add to and take from a list or a number.',
     },
-    required: ['collection', 'id', 'fields'],
-    additionalProperties: false,
-  },
-  output: { type: 'object', properties: { record: recordOutput }, required: ['record'] },
+    seenUpdated: s.optional(s.string('The updated field of the record as you read it.')),
+  }),
+  output: s.object({
+    record: recordOutput,
+  }),
   async handle({ collection, id, fields, seenUpdated }, { signal }) {
-    if (seenUpdated !== undefined) await expectUnchanged(records(collection, id), seenUpdated, signal);
+    if (seenUpdated !== undefined)
+      await expectUnchanged(records(collection, id), seenUpdated, signal);
     return { record: record(await send('PATCH', records(collection, id), fields, signal), 300) };
   },
 });
@@ -37,7 +37,8 @@ async function expectUnchanged(path: string, seen: string, signal: AbortSignal):
   if (now === seen) return;
   throw new ToolError(
     now === ''
-      ? 'This collection keeps no updated field. Nothing was changed; call again without seenUpdated.'
+      ? 'This collection keeps no updated field. Nothing was changed; call again without ' +
+          'seenUpdated.'
       : `The record was changed at ${now}, after the ${seen} you read. Nothing was changed. Read it again first.`,
     now === '' ? 'VALIDATION_ERROR' : 'CONFLICT',
     { category: 'validation', outcome: 'not_executed' },

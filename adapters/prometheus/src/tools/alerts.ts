@@ -1,49 +1,33 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
 import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get } from '../api.ts';
 import { labels, labelsOutput } from '../samples.ts';
 
 export const alerts = defineTool({
   name: 'alerts',
   displayName: 'Alerts',
-  description: 'Alerts that fire now or are pending, with their labels, annotations, value and since when.',
+  description:
+    'Alerts that fire now or are pending, with their labels, annotations, value and since when.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      state: {
-        type: 'string',
-        enum: ['any', 'firing', 'pending'],
-        default: 'any',
-        description: 'Only alerts in this state.',
-      },
-      ...pagingInput,
-    },
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      alerts: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            name: { type: 'string' },
-            state: { type: 'string' },
-            labels: labelsOutput,
-            annotations: labelsOutput,
-            activeAt: { type: 'string' },
-            value: { type: 'string' },
-          },
-          required: ['name', 'state', 'labels', 'annotations', 'activeAt', 'value'],
-        },
-      },
-      ...pagingOutput,
-    },
-    required: ['alerts', 'total'],
-  },
+  input: s.parameters({
+    state: s.choice(['any', 'firing', 'pending'], 'Only alerts in this state.', { default: 'any' }),
+    ...pagingInput,
+  }),
+  output: s.object({
+    alerts: s.array(
+      s.object({
+        name: s.string(),
+        state: s.string(),
+        labels: labelsOutput,
+        annotations: labelsOutput,
+        activeAt: s.string(),
+        value: s.string(),
+      }),
+    ),
+    ...pagingOutput,
+  }),
   arrayPath: '.alerts',
   async handle({ state, ...part }, { signal, maxBytes }) {
     const { data } = await get('alerts', {}, signal);

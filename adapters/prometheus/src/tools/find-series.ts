@@ -1,5 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get } from '../api.ts';
 import { labels, labelsOutput } from '../samples.ts';
 
@@ -8,25 +9,15 @@ export const findSeries = defineTool({
   displayName: 'Find series',
   description: 'The series a selector matched in the last hours, as sets of labels without values.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      match: {
-        type: 'string',
-        minLength: 1,
-        description: 'A selector such as {job="node",__name__=~"node_cpu.*"}.',
-      },
-      hours: { type: 'number', exclusiveMinimum: 0, default: 1, description: 'How far to look back.' },
-      ...pagingInput,
-    },
-    required: ['match'],
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: { series: { type: 'array', items: labelsOutput }, ...pagingOutput },
-    required: ['series', 'total'],
-  },
+  input: s.parameters({
+    match: s.string('A selector such as {job="node",__name__=~"node_cpu.*"}.', { minLength: 1 }),
+    hours: s.number('How far to look back.', { exclusiveMinimum: 0, default: 1 }),
+    ...pagingInput,
+  }),
+  output: s.object({
+    series: s.array(labelsOutput),
+    ...pagingOutput,
+  }),
   arrayPath: '.series',
   async handle({ match, hours, ...part }, { signal, maxBytes }) {
     const start = Math.floor(Date.now() / 1000 - hours * 3600);

@@ -1,5 +1,6 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get } from '../api.ts';
 import { contains } from '../search.ts';
 
@@ -7,35 +8,29 @@ export const labelValues = defineTool({
   name: 'label_values',
   displayName: 'Values of a label',
   description:
-    'The values of one label, such as all jobs or instances, of all series or of those a selector matches.',
+    'The values of one label, such as all jobs or instances, of all series or of those a ' +
+    'selector matches.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      label: { type: 'string', pattern: '^[a-zA-Z_][a-zA-Z0-9_]*$', description: 'Its name, such as job.' },
-      match: {
-        type: 'string',
-        minLength: 1,
-        description: 'A selector such as up{job="node"}. Default: all series.',
-      },
-      search: { type: 'string', default: '', description: 'Only values that contain this, in any case.' },
-      ...pagingInput,
-    },
-    required: ['label'],
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      label: { type: 'string' },
-      values: { type: 'array', items: { type: 'string' } },
-      ...pagingOutput,
-    },
-    required: ['label', 'values', 'total'],
-  },
+  input: s.parameters({
+    label: s.string('Its name, such as job.', { pattern: '^[a-zA-Z_][a-zA-Z0-9_]*$' }),
+    match: s.optional(
+      s.string('A selector such as up{job="node"}. Default: all series.', { minLength: 1 }),
+    ),
+    search: s.string('Only values that contain this, in any case.', { default: '' }),
+    ...pagingInput,
+  }),
+  output: s.object({
+    label: s.string(),
+    values: s.array(s.string()),
+    ...pagingOutput,
+  }),
   arrayPath: '.values',
   async handle({ label, match, search, ...part }, { signal, maxBytes }) {
-    const { data } = await get(`label/${encodeURIComponent(label)}/values`, { 'match[]': match }, signal);
+    const { data } = await get(
+      `label/${encodeURIComponent(label)}/values`,
+      { 'match[]': match },
+      signal,
+    );
     const all = data.strings();
     if (all.length === 0) {
       const of = match === undefined ? '' : ` that ${match} matches`;
@@ -44,6 +39,10 @@ export const labelValues = defineTool({
       );
     }
     const found = all.filter((value) => contains(value, search));
-    return listPage(found, { ...part, maxBytes }, (values, paging) => ({ label, values, ...paging }));
+    return listPage(found, { ...part, maxBytes }, (values, paging) => ({
+      label,
+      values,
+      ...paging,
+    }));
   },
 });

@@ -1,5 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { listPart, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get } from '../api.ts';
 import { contains, searchInput } from '../search.ts';
 
@@ -7,31 +8,23 @@ export const listMetrics = defineTool({
   name: 'list_metrics',
   displayName: 'List metrics',
   description:
-    'Names of the metrics the server has, with type and help. Narrow it with search; for the labels of one use metric_info.',
+    'Names of the metrics the server has, with type and help. Narrow it with search; for ' +
+    'the labels of one use metric_info.',
   annotations: { readOnlyHint: true },
-  input: { type: 'object', properties: { search: searchInput, ...pagingInput }, additionalProperties: false },
-  output: {
-    type: 'object',
-    properties: {
-      metrics: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            name: { type: 'string' },
-            type: {
-              type: 'string',
-              description: 'counter, gauge, histogram, summary; empty when it is not known.',
-            },
-            help: { type: 'string' },
-          },
-          required: ['name', 'type', 'help'],
-        },
-      },
-      ...pagingOutput,
-    },
-    required: ['metrics', 'total'],
-  },
+  input: s.parameters({
+    search: searchInput,
+    ...pagingInput,
+  }),
+  output: s.object({
+    metrics: s.array(
+      s.object({
+        name: s.string(),
+        type: s.string('counter, gauge, histogram, summary; empty when it is not known.'),
+        help: s.string(),
+      }),
+    ),
+    ...pagingOutput,
+  }),
   arrayPath: '.metrics',
   async handle({ search, ...part }, { signal, maxBytes }) {
     const [names, metadata] = await Promise.all([

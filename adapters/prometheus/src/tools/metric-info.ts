@@ -1,4 +1,5 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get } from '../api.ts';
 import { labels } from '../samples.ts';
 
@@ -8,40 +9,27 @@ export const metricInfo = defineTool({
   name: 'metric_info',
   displayName: 'Metric',
   description:
-    'One metric: its type, help, number of series, and its labels with some values. Call it before you write a query about the metric.',
+    'One metric: its type, help, number of series, and its labels with some values. Call ' +
+    'it before you write a query about the metric.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      metric: { type: 'string', pattern: '^[a-zA-Z_:][a-zA-Z0-9_:]*$', description: 'Its exact name.' },
-    },
-    required: ['metric'],
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      metric: { type: 'string' },
-      type: { type: 'string' },
-      help: { type: 'string' },
-      unit: { type: 'string' },
-      series: { type: 'integer', description: 'How many there were in the last hour.' },
-      labels: {
-        type: 'array',
-        maxItems: 50,
-        items: {
-          type: 'object',
-          properties: {
-            name: { type: 'string' },
-            values: { type: 'integer', description: 'How many different ones.' },
-            examples: { type: 'array', items: { type: 'string' } },
-          },
-          required: ['name', 'values', 'examples'],
-        },
-      },
-    },
-    required: ['metric', 'type', 'help', 'unit', 'series', 'labels'],
-  },
+  input: s.parameters({
+    metric: s.string('Its exact name.', { pattern: '^[a-zA-Z_:][a-zA-Z0-9_:]*$' }),
+  }),
+  output: s.object({
+    metric: s.string(),
+    type: s.string(),
+    help: s.string(),
+    unit: s.string(),
+    series: s.integer('How many there were in the last hour.'),
+    labels: s.array(
+      s.object({
+        name: s.string(),
+        values: s.integer('How many different ones.'),
+        examples: s.array(s.string()),
+      }),
+      { maxItems: 50 },
+    ),
+  }),
   async handle({ metric }, { signal }) {
     const start = Math.floor(Date.now() / 1000) - 3600;
     const [series, metadata] = await Promise.all([

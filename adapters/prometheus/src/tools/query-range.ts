@@ -1,59 +1,43 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get } from '../api.ts';
 import { labels, labelsOutput, numeric, samples, summary, warningsOutput } from '../samples.ts';
 
-const point = { type: 'array', items: { anyOf: [{ type: 'number' }, { type: 'string' }] } } as const;
+const point = s.array({ anyOf: [s.number(), s.string()] });
 
 export const queryRange = defineTool({
   name: 'query_range',
   displayName: 'Query a range',
   description:
-    'Evaluates a PromQL expression over time: each series with its smallest, largest, mean and last value and a few points. Ask for the last hour unless you need more.',
+    'Evaluates a PromQL expression over time: each series with its smallest, largest, mean ' +
+    'and last value and a few points. Ask for the last hour unless you need more.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      query: { type: 'string', minLength: 1, description: 'PromQL, such as rate(http_requests_total[5m]).' },
-      minutes: { type: 'number', exclusiveMinimum: 0, default: 60, description: 'How long before the end.' },
-      end: { type: 'string', description: 'RFC 3339 or Unix seconds. Default: now.' },
-      points: {
-        type: 'integer',
-        minimum: 1,
-        maximum: 500,
-        default: 20,
-        description: 'At most so many of each series.',
-      },
-      ...pagingInput,
-      limit: { type: 'integer', minimum: 1, maximum: 100, default: 10, description: 'Of series.' },
-    },
-    required: ['query'],
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      start: { type: 'number', description: 'Unix seconds.' },
-      end: { type: 'number' },
-      stepSeconds: { type: 'number' },
-      series: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            labels: labelsOutput,
-            ...{ min: { type: 'number' }, max: { type: 'number' } },
-            ...{ average: { type: 'number' }, last: { type: 'number' } },
-            values: { type: 'array', items: point, description: 'Pairs of Unix seconds and value.' },
-          },
-          required: ['labels', 'values'],
-        },
-      },
-      warnings: warningsOutput,
-      ...pagingOutput,
-    },
-    required: ['start', 'end', 'stepSeconds', 'series', 'warnings', 'total'],
-  },
+  input: s.parameters({
+    query: s.string('PromQL, such as rate(http_requests_total[5m]).', { minLength: 1 }),
+    minutes: s.number('How long before the end.', { exclusiveMinimum: 0, default: 60 }),
+    end: s.optional(s.string('RFC 3339 or Unix seconds. Default: now.')),
+    points: s.integer('At most so many of each series.', { minimum: 1, maximum: 500, default: 20 }),
+    ...pagingInput,
+    limit: s.integer('Of series.', { minimum: 1, maximum: 100, default: 10 }),
+  }),
+  output: s.object({
+    start: s.number('Unix seconds.'),
+    end: s.number(),
+    stepSeconds: s.number(),
+    series: s.array(
+      s.object({
+        labels: labelsOutput,
+        min: s.optional(s.number()),
+        max: s.optional(s.number()),
+        average: s.optional(s.number()),
+        last: s.optional(s.number()),
+        values: s.array(point, 'Pairs of Unix seconds and value.'),
+      }),
+    ),
+    warnings: warningsOutput,
+    ...pagingOutput,
+  }),
   arrayPath: '.series',
   async handle({ query, minutes, end: until, points, ...part }, { signal, maxBytes }) {
     const end = until === undefined ? Math.floor(Date.now() / 1000) : seconds(until);
@@ -67,7 +51,11 @@ export const queryRange = defineTool({
       return { labels: labels(one.at('metric')), ...summary(found), values };
     });
     const about = { start, end, stepSeconds: step, warnings };
-    return listPage(all, { ...part, maxBytes }, (series, paging) => ({ ...about, series, ...paging }));
+    return listPage(all, { ...part, maxBytes }, (series, paging) => ({
+      ...about,
+      series,
+      ...paging,
+    }));
   },
 });
 

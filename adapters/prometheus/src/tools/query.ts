@@ -1,5 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { listPage, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get } from '../api.ts';
 import { labels, labelsOutput, sample, samples, warningsOutput } from '../samples.ts';
 
@@ -7,42 +8,26 @@ export const query = defineTool({
   name: 'query',
   displayName: 'Query now',
   description:
-    'Evaluates a PromQL expression at one moment: the current value of each series. For a course over time use query_range; for names use list_metrics.',
+    'Evaluates a PromQL expression at one moment: the current value of each series. For a ' +
+    'course over time use query_range; for names use list_metrics.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      query: { type: 'string', minLength: 1, description: 'PromQL, such as sum by (job) (up).' },
-      time: { type: 'string', description: 'RFC 3339 or Unix seconds. Default: now.' },
-      ...pagingInput,
-    },
-    required: ['query'],
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      resultType: { type: 'string', description: 'vector, scalar, string or matrix.' },
-      series: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            labels: labelsOutput,
-            value: {
-              type: 'string',
-              description: 'The value, or the last one of a matrix. NaN and +Inf are possible.',
-            },
-            time: { type: 'number', description: 'Unix seconds.' },
-          },
-          required: ['labels', 'value', 'time'],
-        },
-      },
-      warnings: warningsOutput,
-      ...pagingOutput,
-    },
-    required: ['resultType', 'series', 'warnings', 'total'],
-  },
+  input: s.parameters({
+    query: s.string('PromQL, such as sum by (job) (up).', { minLength: 1 }),
+    time: s.optional(s.string('RFC 3339 or Unix seconds. Default: now.')),
+    ...pagingInput,
+  }),
+  output: s.object({
+    resultType: s.string('vector, scalar, string or matrix.'),
+    series: s.array(
+      s.object({
+        labels: labelsOutput,
+        value: s.string('The value, or the last one of a matrix. NaN and +Inf are possible.'),
+        time: s.number('Unix seconds.'),
+      }),
+    ),
+    warnings: warningsOutput,
+    ...pagingOutput,
+  }),
   arrayPath: '.series',
   async handle({ query: expression, time, ...part }, { signal, maxBytes }) {
     const { data, warnings } = await get('query', { query: expression, time }, signal);

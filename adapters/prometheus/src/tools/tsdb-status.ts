@@ -1,40 +1,32 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get } from '../api.ts';
 
-const counted = {
-  type: 'array',
-  items: {
-    type: 'object',
-    properties: { name: { type: 'string' }, value: { type: 'integer' } },
-    required: ['name', 'value'],
-  },
-} as const;
+const counted = s.array(
+  s.object({
+    name: s.string(),
+    value: s.integer(),
+  }),
+);
 
 export const tsdbStatus = defineTool({
   name: 'tsdb_status',
   displayName: 'Storage status',
   description:
-    'How many series the database holds in memory, and which metrics and labels make the most of them: where to look when it grows too large.',
+    'How many series the database holds in memory, and which metrics and labels make the ' +
+    'most of them: where to look when it grows too large.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      limit: { type: 'integer', minimum: 1, maximum: 10, default: 10, description: 'Of each list.' },
-    },
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      series: { type: 'integer' },
-      chunks: { type: 'integer' },
-      labelPairs: { type: 'integer' },
-      seriesByMetric: counted,
-      valuesByLabel: counted,
-      seriesByLabelPair: counted,
-    },
-    required: ['series', 'chunks', 'labelPairs', 'seriesByMetric', 'valuesByLabel', 'seriesByLabelPair'],
-  },
+  input: s.parameters({
+    limit: s.integer('Of each list.', { minimum: 1, maximum: 10, default: 10 }),
+  }),
+  output: s.object({
+    series: s.integer(),
+    chunks: s.integer(),
+    labelPairs: s.integer(),
+    seriesByMetric: counted,
+    valuesByLabel: counted,
+    seriesByLabelPair: counted,
+  }),
   async handle({ limit }, { signal }) {
     const status = (await get('status/tsdb', {}, signal)).data;
     const most = (list: string) =>

@@ -1,23 +1,19 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { parseHTML } from '@tabrelay/plugin-sdk/html';
 import { invalidResponse } from '@tabrelay/plugin-sdk/json';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { page } from '../api.ts';
-import { record } from '../shape.ts';
 
 export const currentUser = defineTool({
   name: 'current_user',
   displayName: 'Current user',
   description:
-    'Who is signed in to the webmail in this browser: the names and addresses messages are sent from.',
+    'Who is signed in to the webmail in this browser: the names and addresses messages are ' +
+    'sent from.',
   annotations: { readOnlyHint: true },
-  input: { type: 'object', properties: {}, additionalProperties: false },
-  output: record({
-    identities: {
-      type: 'array',
-      maxItems: 50,
-      items: { type: 'string' },
-      description: 'The first is the usual one.',
-    },
+  input: s.parameters({}),
+  output: s.object({
+    identities: s.array(s.string(), 'The first is the usual one.', { maxItems: 50 }),
   }),
   async handle(_, { signal }) {
     const form = parseHTML(await page({ _task: 'mail', _action: 'compose' }, signal));

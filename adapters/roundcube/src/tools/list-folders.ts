@@ -1,32 +1,34 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { jsonReader } from '@tabrelay/plugin-sdk/json';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { ask, page } from '../api.ts';
 import { environment } from '../session.ts';
-import { record } from '../shape.ts';
 
 export const listFolders = defineTool({
   name: 'list_folders',
   displayName: 'List folders',
   description:
-    'The mail folders of the signed-in person, with how many unread messages are in each, and which are for drafts, sent mail, trash and junk.',
+    'The mail folders of the signed-in person, with how many unread messages are in each, ' +
+    'and which are for drafts, sent mail, trash and junk.',
   annotations: { readOnlyHint: true },
-  input: { type: 'object', properties: {}, additionalProperties: false },
-  output: record({
-    folders: {
-      type: 'array',
-      maxItems: 500,
-      items: record({
-        path: { type: 'string', description: 'What other tools take as folder.' },
-        name: { type: 'string' },
-        kind: { type: 'string', description: 'inbox, drafts, sent, trash, junk; empty for others.' },
-        unread: { type: 'integer' },
+  input: s.parameters({}),
+  output: s.object({
+    folders: s.array(
+      s.object({
+        path: s.string('What other tools take as folder.'),
+        name: s.string(),
+        kind: s.string('inbox, drafts, sent, trash, junk; empty for others.'),
+        unread: s.integer(),
       }),
-    },
+      { maxItems: 500 },
+    ),
   }),
   async handle(_, { signal }) {
     const mailboxes = environment(await page({ _task: 'mail' }, signal)).entries('mailboxes');
     const { commands } = await ask({ _task: 'mail', _action: 'getunread' }, signal);
-    const counts = commands.filter(({ name }) => name === 'set_unread_count').map(({ args }) => args);
+    const counts = commands
+      .filter(({ name }) => name === 'set_unread_count')
+      .map(({ args }) => args);
     const unread = new Map(counts.map(([path, count]) => [path, jsonReader(count).number()]));
     const folders = mailboxes.map(([, one]) => {
       const path = one.string('id');

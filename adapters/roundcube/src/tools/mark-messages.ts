@@ -1,4 +1,5 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { act } from '../api.ts';
 import { mustExist } from '../messages.ts';
 import { changedOutput, folder, uids } from '../shape.ts';
@@ -8,16 +9,11 @@ export const markMessages = defineTool({
   displayName: 'Mark messages',
   description: 'Marks messages as read or unread, or puts a flag on them or takes it off.',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      folder,
-      uids,
-      as: { enum: ['read', 'unread', 'flagged', 'unflagged'], description: 'What they become.' },
-    },
-    required: ['uids', 'as'],
-    additionalProperties: false,
-  },
+  input: s.parameters({
+    folder,
+    uids,
+    as: s.choice(['read', 'unread', 'flagged', 'unflagged'], 'What they become.'),
+  }),
   output: changedOutput,
   async handle({ folder, uids, as }, { signal }) {
     await mustExist(folder, uids, signal);

@@ -1,4 +1,5 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { prepare, submit } from '../compose.ts';
 import { mustExist } from '../messages.ts';
 import { composed, folder, sentOutput, uid } from '../shape.ts';
@@ -7,21 +8,18 @@ export const replyToMessage = defineTool({
   name: 'reply_to_message',
   displayName: 'Reply to message',
   description:
-    'Answers a message in the name of the signed-in person, above its quoted text and in its thread, at once and for good; with draft it is only kept among the drafts. Show the person what you send first.',
+    'Answers a message in the name of the signed-in person, above its quoted text and in ' +
+    'its thread, at once and for good; with draft it is only kept among the drafts. Show ' +
+    'the person what you send first.',
   annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      folder,
-      uid,
-      text: { ...composed.text, minLength: 1 },
-      all: { type: 'boolean', default: false, description: 'Also to everybody else who got it.' },
-      quote: { type: 'boolean', default: true, description: 'Put the quoted message below.' },
-      draft: { type: 'boolean', default: false, description: 'Keep it as a draft; send nothing.' },
-    },
-    required: ['uid', 'text'],
-    additionalProperties: false,
-  },
+  input: s.parameters({
+    folder,
+    uid,
+    text: { ...composed.text, minLength: 1 },
+    all: s.boolean('Also to everybody else who got it.', { default: false }),
+    quote: s.boolean('Put the quoted message below.', { default: true }),
+    draft: s.boolean('Keep it as a draft; send nothing.', { default: false }),
+  }),
   output: sentOutput,
   async handle({ folder, uid, text, all, quote, draft }, { signal }) {
     await mustExist(folder, [uid], signal);

@@ -1,4 +1,5 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { prepare, submit } from '../compose.ts';
 import { composed, sentOutput } from '../shape.ts';
 
@@ -6,14 +7,10 @@ export const saveDraft = defineTool({
   name: 'save_draft',
   displayName: 'Save draft',
   description:
-    'Puts a plain-text message into the folder of drafts, where the person finds, changes and sends it. Nothing is sent.',
+    'Puts a plain-text message into the folder of drafts, where the person finds, changes ' +
+    'and sends it. Nothing is sent.',
   annotations: { readOnlyHint: false, destructiveHint: false },
-  input: {
-    type: 'object',
-    properties: composed,
-    required: ['to', 'subject', 'text'],
-    additionalProperties: false,
-  },
+  input: s.parameters(composed),
   output: sentOutput,
   async handle(message, { signal }) {
     const { said } = await submit(await prepare(undefined, signal), message, true, signal);

@@ -1,4 +1,5 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { prepare, submit } from '../compose.ts';
 import { composed, sentOutput } from '../shape.ts';
 
@@ -6,14 +7,11 @@ export const sendMessage = defineTool({
   name: 'send_message',
   displayName: 'Send message',
   description:
-    'Sends a new plain-text message in the name of the signed-in person, at once and for good; a copy goes to the folder of sent mail. Show the person what you send first, or use save_draft.',
+    'Sends a new plain-text message in the name of the signed-in person, at once and for ' +
+    'good; a copy goes to the folder of sent mail. Show the person what you send first, or ' +
+    'use save_draft.',
   annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
-  input: {
-    type: 'object',
-    properties: composed,
-    required: ['to', 'subject', 'text'],
-    additionalProperties: false,
-  },
+  input: s.parameters(composed),
   output: sentOutput,
   async handle(message, { signal }) {
     const { said } = await submit(await prepare(undefined, signal), message, false, signal);

@@ -1,46 +1,45 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { listPart, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
-import { buttons, type Field, fieldSelector, fieldsOutput, maxFields, readField } from '../fields.ts';
+import * as s from '@tabrelay/plugin-sdk/schema';
+import {
+  buttons,
+  type Field,
+  fieldSelector,
+  fieldsOutput,
+  maxFields,
+  readField,
+} from '../fields.ts';
 import { limitInput } from '../limits.ts';
 import { attribute, closest } from '../members.ts';
 import { address, cut, here, hereOutput } from '../page.ts';
 import { findShown } from '../shown.ts';
 
-const text = { type: 'string' } as const;
-const texts = { type: 'array', maxItems: 30, items: text } as const;
+const text = s.string();
+const texts = s.array(text, { maxItems: 30 });
 
 export const listForms = defineTool({
   name: 'list_forms',
   displayName: 'List forms',
   description:
-    'The forms of an open page with their fields: label, type, what is filled in, what can be chosen. Passwords and other secrets are left out.',
+    'The forms of an open page with their fields: label, type, what is filled in, what can ' +
+    'be chosen. Passwords and other secrets are left out.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: { offset: pagingInput.offset, limit: limitInput(10) },
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      ...hereOutput,
-      forms: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            label: text,
-            action: { type: 'string', description: 'Empty: no form around.' },
-            buttons: texts,
-            fields: fieldsOutput,
-          },
-          required: ['label', 'action', 'buttons', 'fields'],
-        },
-      },
-      ...pagingOutput,
-    },
-    required: ['url', 'title', 'forms', 'total'],
-  },
+  input: s.parameters({
+    offset: pagingInput.offset,
+    limit: limitInput(10),
+  }),
+  output: s.object({
+    ...hereOutput,
+    forms: s.array(
+      s.object({
+        label: text,
+        action: s.string('Empty: no form around.'),
+        buttons: texts,
+        fields: fieldsOutput,
+      }),
+    ),
+    ...pagingOutput,
+  }),
   handle({ offset, limit }, { maxBytes }) {
     const forms = new Map<Element | null, Field[]>();
     for (const field of findShown(fieldSelector)) {
@@ -53,12 +52,19 @@ export const listForms = defineTool({
       label:
         form === null
           ? ''
-          : cut(attribute(form, 'aria-label') || attribute(form, 'name') || attribute(form, 'id'), 200),
+          : cut(
+              attribute(form, 'aria-label') || attribute(form, 'name') || attribute(form, 'id'),
+              200,
+            ),
       action: form === null ? '' : address(attribute(form, 'action') || location.href),
       buttons: form === null ? [] : buttons(form).slice(0, 30),
       fields,
     }));
     const known = { offset, total: forms.size, maxBytes };
-    return listPart(some, known, (described, paging) => ({ ...here(), forms: described, ...paging }));
+    return listPart(some, known, (described, paging) => ({
+      ...here(),
+      forms: described,
+      ...paging,
+    }));
   },
 });

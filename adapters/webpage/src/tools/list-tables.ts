@@ -1,5 +1,6 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { listPart, pagingInput, pagingOutput } from '@tabrelay/plugin-sdk/paging';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { readGrid, tables } from '../grid.ts';
 import { limitInput } from '../limits.ts';
 import { cut, here, hereOutput } from '../page.ts';
@@ -8,34 +9,25 @@ export const listTables = defineTool({
   name: 'list_tables',
   displayName: 'List tables',
   description:
-    'Which tables an open page has: caption, columns, number of rows. Read one with read_table, by its index or caption.',
+    'Which tables an open page has: caption, columns, number of rows. Read one with ' +
+    'read_table, by its index or caption.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: { offset: pagingInput.offset, limit: limitInput(20) },
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      ...hereOutput,
-      tables: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            index: { type: 'integer' },
-            caption: { type: 'string' },
-            columns: { type: 'array', maxItems: 30, items: { type: 'string' } },
-            rows: { type: 'integer' },
-          },
-          required: ['index', 'caption', 'columns', 'rows'],
-        },
-      },
-      ...pagingOutput,
-    },
-    required: ['url', 'title', 'tables', 'total'],
-  },
+  input: s.parameters({
+    offset: pagingInput.offset,
+    limit: limitInput(20),
+  }),
+  output: s.object({
+    ...hereOutput,
+    tables: s.array(
+      s.object({
+        index: s.integer(),
+        caption: s.string(),
+        columns: s.array(s.string(), { maxItems: 30 }),
+        rows: s.integer(),
+      }),
+    ),
+    ...pagingOutput,
+  }),
   handle({ offset, limit }, { maxBytes }) {
     const all = tables();
     const some = all.slice(offset, offset + limit).map((table, at) => {
@@ -48,6 +40,10 @@ export const listTables = defineTool({
       };
     });
     const known = { offset, total: all.length, maxBytes };
-    return listPart(some, known, (described, paging) => ({ ...here(), tables: described, ...paging }));
+    return listPart(some, known, (described, paging) => ({
+      ...here(),
+      tables: described,
+      ...paging,
+    }));
   },
 });

@@ -1,6 +1,7 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import { htmlToText } from '@tabrelay/plugin-sdk/html';
 import { textInput, textOutput, textPage } from '@tabrelay/plugin-sdk/paging';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import Readability from '../../readability/Readability.cjs';
 import { copyShown } from '../copy.ts';
 import { attribute } from '../members.ts';
@@ -10,30 +11,23 @@ export const readArticle = defineTool({
   name: 'read_article',
   displayName: 'Read article',
   description:
-    'The main content of an open page as Markdown, without menus, advertisements and footers. For a page that is no article (a list, an application), use read_text.',
+    'The main content of an open page as Markdown, without menus, advertisements and ' +
+    'footers. For a page that is no article (a list, an application), use read_text.',
   annotations: { readOnlyHint: true },
-  input: {
-    type: 'object',
-    properties: {
-      links: { type: 'boolean', default: false, description: 'Write where links lead.' },
-      ...textInput,
-    },
-    additionalProperties: false,
-  },
-  output: {
-    type: 'object',
-    properties: {
-      ...hereOutput,
-      headline: { type: 'string' },
-      byline: { type: 'string' },
-      site: { type: 'string' },
-      published: { type: 'string', description: 'As the page says it.' },
-      language: { type: 'string' },
-      excerpt: { type: 'string' },
-      ...textOutput,
-    },
-    required: ['url', 'title', 'headline', 'text', 'totalChars'],
-  },
+  input: s.parameters({
+    links: s.boolean('Write where links lead.', { default: false }),
+    ...textInput,
+  }),
+  output: s.object({
+    ...hereOutput,
+    headline: s.string(),
+    byline: s.optional(s.string()),
+    site: s.optional(s.string()),
+    published: s.optional(s.string('As the page says it.')),
+    language: s.optional(s.string()),
+    excerpt: s.optional(s.string()),
+    ...textOutput,
+  }),
   handle({ links, offset, maxChars }, { maxBytes }) {
     const reader = new Readability<Element>(copyShown(), { serializer: (node) => node });
     const article = reader.parse();

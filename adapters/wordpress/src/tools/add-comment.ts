@@ -1,4 +1,5 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { post } from '../api.ts';
 import { comment, commentOutput } from '../comments.ts';
 import { id } from '../shape.ts';
@@ -7,19 +8,17 @@ export const addComment = defineTool({
   name: 'add_comment',
   displayName: 'Add comment',
   description:
-    'Comments on a post in the name of the signed-in person, or replies to a comment when replyTo is given. It is public at once where the account may moderate.',
+    'Comments on a post in the name of the signed-in person, or replies to a comment when ' +
+    'replyTo is given. It is public at once where the account may moderate.',
   annotations: { readOnlyHint: false, destructiveHint: false },
-  input: {
-    type: 'object',
-    properties: {
-      postId: { ...id, description: 'The post, from list_posts.' },
-      replyTo: { ...id, description: 'Id of the comment to answer, from list_comments.' },
-      text: { type: 'string', minLength: 1, maxLength: 20000, description: 'Plain text.' },
-    },
-    required: ['postId', 'text'],
-    additionalProperties: false,
-  },
+  input: s.parameters({
+    postId: { ...id, description: 'The post, from list_posts.' },
+    replyTo: s.optional({ ...id, description: 'Id of the comment to answer, from list_comments.' }),
+    text: s.string('Plain text.', { minLength: 1, maxLength: 20000 }),
+  }),
   output: commentOutput,
   handle: async ({ postId, replyTo, text }, { signal }) =>
-    comment(await post('/wp/v2/comments', { post: postId, parent: replyTo, content: text }, signal)),
+    comment(
+      await post('/wp/v2/comments', { post: postId, parent: replyTo, content: text }, signal),
+    ),
 });

@@ -1,4 +1,5 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { list } from '../api.ts';
 import { collection, summary, summaryOutput } from '../posts.ts';
 import { id, listOf, paging, postType } from '../shape.ts';
@@ -7,31 +8,33 @@ export const listPosts = defineTool({
   name: 'list_posts',
   displayName: 'List posts',
   description:
-    'Lists or searches posts or pages, newest first: titles, dates, status and ids, without the text. Drafts and the trash need a signed-in person. Read one with read_post.',
+    'Lists or searches posts or pages, newest first: titles, dates, status and ids, ' +
+    'without the text. Drafts and the trash need a signed-in person. Read one with ' +
+    'read_post.',
   annotations: { readOnlyHint: true },
   signIn: false,
-  input: {
-    type: 'object',
-    properties: {
-      type: postType,
-      search: { type: 'string', minLength: 1, description: 'Words in title or text.' },
-      status: {
-        type: 'array',
-        items: { enum: ['publish', 'future', 'draft', 'pending', 'private', 'trash', 'any'] },
-        minItems: 1,
-        default: ['publish'],
-        description: 'any is everything but the trash.',
-      },
-      authorId: { ...id, description: 'Only what this person wrote; id from list_users.' },
-      category: { ...id, description: 'Id from list_terms. Posts only.' },
-      tag: { ...id, description: 'Id from list_terms. Posts only.' },
-      orderBy: { enum: ['date', 'modified', 'title'], default: 'date', description: 'Dates: newest first.' },
-      ...paging,
-    },
-    additionalProperties: false,
-  },
+  input: s.parameters({
+    type: postType,
+    search: s.optional(s.string('Words in title or text.', { minLength: 1 })),
+    status: s.array(
+      s.choice(['publish', 'future', 'draft', 'pending', 'private', 'trash', 'any']),
+      'any is everything but the trash.',
+      { minItems: 1, default: ['publish'] },
+    ),
+    authorId: s.optional({
+      ...id,
+      description: 'Only what this person wrote; id from list_users.',
+    }),
+    category: s.optional({ ...id, description: 'Id from list_terms. Posts only.' }),
+    tag: s.optional({ ...id, description: 'Id from list_terms. Posts only.' }),
+    orderBy: s.choice(['date', 'modified', 'title'], 'Dates: newest first.', { default: 'date' }),
+    ...paging,
+  }),
   output: listOf(summaryOutput),
-  handle({ type, search, status, authorId, category, tag, orderBy, limit, offset }, { signal, maxBytes }) {
+  handle(
+    { type, search, status, authorId, category, tag, orderBy, limit, offset },
+    { signal, maxBytes },
+  ) {
     const open = status.every((one) => one === 'publish');
     const query = {
       search,

@@ -1,25 +1,26 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { list } from '../api.ts';
-import { listOf, paging, record } from '../shape.ts';
+import { listOf, paging } from '../shape.ts';
 
 export const listUsers = defineTool({
   name: 'list_users',
   displayName: 'List users',
   description:
-    'Lists or searches those who have published something, by name: the ids behind authorId. Accounts without a published post are not listed.',
+    'Lists or searches those who have published something, by name: the ids behind ' +
+    'authorId. Accounts without a published post are not listed.',
   annotations: { readOnlyHint: true },
   signIn: false,
-  input: {
-    type: 'object',
-    properties: { search: { type: 'string', minLength: 1, description: 'Words in the name.' }, ...paging },
-    additionalProperties: false,
-  },
+  input: s.parameters({
+    search: s.optional(s.string('Words in the name.', { minLength: 1 })),
+    ...paging,
+  }),
   output: listOf(
-    record({
-      id: { type: 'integer' },
-      name: { type: 'string' },
-      description: { type: 'string' },
-      link: { type: 'string' },
+    s.object({
+      id: s.integer(),
+      name: s.string(),
+      description: s.string(),
+      link: s.string(),
     }),
   ),
   handle: ({ search, limit, offset }, { signal, maxBytes }) =>

@@ -1,37 +1,32 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import { htmlToText } from '@tabrelay/plugin-sdk/html';
 import { textInput, textOutput, textPage } from '@tabrelay/plugin-sdk/paging';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get } from '../api.ts';
 import { collection, detailProperties, details } from '../posts.ts';
-import { id, postType, record } from '../shape.ts';
+import { id, postType } from '../shape.ts';
 
 export const readPost = defineTool({
   name: 'read_post',
   displayName: 'Read post',
   description:
-    'Reads a post or page. As text (default) it is what a visitor reads; as source it is the markup to edit, for a signed-in person who may edit it. Call it before update_post.',
+    'Reads a post or page. As text (default) it is what a visitor reads; as source it is ' +
+    'the markup to edit, for a signed-in person who may edit it. Call it before ' +
+    'update_post.',
   annotations: { readOnlyHint: true },
   signIn: false,
-  input: {
-    type: 'object',
-    properties: {
-      id,
-      type: postType,
-      as: { enum: ['text', 'source'], default: 'text', description: 'What to read it as.' },
-      ...textInput,
-    },
-    required: ['id'],
-    additionalProperties: false,
-  },
-  output: record(
-    {
-      ...detailProperties,
-      content: { type: 'string' },
-      totalChars: textOutput.totalChars,
-      nextOffset: textOutput.nextOffset,
-    },
-    'nextOffset',
-  ),
+  input: s.parameters({
+    id,
+    type: postType,
+    as: s.choice(['text', 'source'], 'What to read it as.', { default: 'text' }),
+    ...textInput,
+  }),
+  output: s.object({
+    ...detailProperties,
+    content: s.string(),
+    totalChars: textOutput.totalChars,
+    nextOffset: s.optional(textOutput.nextOffset),
+  }),
   async handle({ id, type, as, offset, maxChars }, { signal, maxBytes }) {
     const context = as === 'source' ? 'edit' : 'view';
     const found = await get(`${collection(type)}/${id}`, { context }, signal);

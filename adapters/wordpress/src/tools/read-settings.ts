@@ -1,30 +1,27 @@
 import { defineTool, stripUndefined } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get } from '../api.ts';
-import { record } from '../shape.ts';
 
 export const readSettings = defineTool({
   name: 'read_settings',
   displayName: 'Read settings',
   description:
-    'The settings of the site: title, tagline, language, time zone, front page. Needs an administrator.',
+    'The settings of the site: title, tagline, language, time zone, front page. Needs an ' +
+    'administrator.',
   annotations: { readOnlyHint: true },
-  input: { type: 'object', properties: {}, additionalProperties: false },
-  output: record(
-    {
-      title: { type: 'string' },
-      tagline: { type: 'string' },
-      url: { type: 'string', description: 'Not given for a site of a network.' },
-      email: { type: 'string', description: 'Of the administration.' },
-      language: { type: 'string', description: 'Empty for English.' },
-      timezone: { type: 'string' },
-      postsPerPage: { type: 'integer' },
-      frontPage: { type: 'string', description: 'posts, or page with frontPageId.' },
-      frontPageId: { type: 'integer', description: '0 without one.' },
-      commentsByDefault: { type: 'string', description: 'open or closed for new posts.' },
-    },
-    'url',
-    'email',
-  ),
+  input: s.parameters({}),
+  output: s.object({
+    title: s.string(),
+    tagline: s.string(),
+    url: s.optional(s.string('Not given for a site of a network.')),
+    email: s.optional(s.string('Of the administration.')),
+    language: s.string('Empty for English.'),
+    timezone: s.string(),
+    postsPerPage: s.integer(),
+    frontPage: s.string('posts, or page with frontPageId.'),
+    frontPageId: s.integer('0 without one.'),
+    commentsByDefault: s.string('open or closed for new posts.'),
+  }),
   async handle(_, { signal }) {
     const set = await get('/wp/v2/settings', {}, signal);
     const ofNetwork = { url: set.maybe('url')?.string(), email: set.maybe('email')?.string() };

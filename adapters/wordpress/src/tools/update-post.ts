@@ -1,33 +1,35 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { get, post } from '../api.ts';
-import { collection, fields, summary, summaryOutput, utc, writable } from '../posts.ts';
+import { collection, fields, summary, summaryOutput, titleInput, utc, writable } from '../posts.ts';
 import { id, postType } from '../shape.ts';
 
 export const updatePost = defineTool({
   name: 'update_post',
   displayName: 'Update post',
   description:
-    'Changes a post or page: its text, title, categories, or its status (publish puts it online, draft takes it offline or out of the trash). Call read_post first and pass its modified: when somebody changed it since, the answer is EDIT_CONFLICT and nothing is changed. Fields left out stay.',
+    'Changes a post or page: its text, title, categories, or its status (publish puts it ' +
+    'online, draft takes it offline or out of the trash). Call read_post first and pass ' +
+    'its modified: when somebody changed it since, the answer is EDIT_CONFLICT and nothing ' +
+    'is changed. Fields left out stay.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
-  input: {
-    type: 'object',
-    properties: {
-      id,
-      type: postType,
-      baseModified: { type: 'string', description: 'The modified that read_post or list_posts answered.' },
-      ...writable,
-      status: {
-        enum: ['draft', 'pending', 'private', 'publish', 'future'],
-        description: 'Left out, it stays.',
-      },
-    },
-    required: ['id', 'baseModified'],
-    additionalProperties: false,
-  },
+  input: s.parameters({
+    id,
+    type: postType,
+    baseModified: s.string('The modified that read_post or list_posts answered.'),
+    title: s.optional(titleInput),
+    ...writable,
+    status: s.optional(
+      s.choice(['draft', 'pending', 'private', 'publish', 'future'], 'Left out, it stays.'),
+    ),
+  }),
   output: summaryOutput,
   async handle({ id, type, baseModified, ...written }, { signal }) {
     const path = `${collection(type)}/${id}`;
-    const now = utc(await get(path, { context: 'edit', _fields: 'modified_gmt' }, signal), 'modified_gmt');
+    const now = utc(
+      await get(path, { context: 'edit', _fields: 'modified_gmt' }, signal),
+      'modified_gmt',
+    );
     if (now !== baseModified) {
       throw new ToolError(
         `The ${type} ${id} has changed since ${baseModified}: its last change is of ${now}. Nothing was changed. Read it again and apply the change to its new text.`,

@@ -1,4 +1,5 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
 import { call, post } from '../api.ts';
 import { file, fileOutput } from '../media.ts';
 
@@ -6,33 +7,31 @@ export const uploadMedia = defineTool({
   name: 'upload_media',
   displayName: 'Upload media',
   description:
-    'Puts a file into the media library: text as it is, or anything else as base64. The answer has the address to use in a post. The site decides which kinds of files it takes.',
+    'Puts a file into the media library: text as it is, or anything else as base64. The ' +
+    'answer has the address to use in a post. The site decides which kinds of files it ' +
+    'takes.',
   annotations: { readOnlyHint: false, destructiveHint: false },
-  input: {
-    type: 'object',
-    properties: {
-      fileName: {
-        type: 'string',
-        pattern: '^[^/\\\\"\\r\\n]+\\.[A-Za-z0-9]+$',
-        description: 'With its ending.',
-      },
-      text: { type: 'string', description: 'The content of a text file.' },
-      base64: { type: 'string', maxLength: 8000000, description: 'The content of any other file.' },
-      title: { type: 'string', description: 'Default: the name.' },
-      altText: { type: 'string', description: 'What a picture shows.' },
-    },
-    required: ['fileName'],
-    additionalProperties: false,
-  },
+  input: s.parameters({
+    fileName: s.string('With its ending.', { pattern: '^[^/\\\\"\\r\\n]+\\.[A-Za-z0-9]+$' }),
+    text: s.optional(s.string('The content of a text file.')),
+    base64: s.optional(s.string('The content of any other file.', { maxLength: 8000000 })),
+    title: s.optional(s.string('Default: the name.')),
+    altText: s.optional(s.string('What a picture shows.')),
+  }),
   output: fileOutput,
   async handle({ fileName, text, base64, title, altText }, { signal }) {
-    if ((text === undefined) === (base64 === undefined)) throw refused('Give text, or base64: one of them.');
+    if ((text === undefined) === (base64 === undefined))
+      throw refused('Give text, or base64: one of them.');
     const body = new Blob([text ?? bytes(base64 ?? '')]);
     const name = encodeURIComponent(fileName);
     const headers = { 'content-disposition': `attachment; filename="${name}"` };
-    const added = (await call('/wp/v2/media', { method: 'POST', body, headers }, signal)).at('body');
+    const added = (await call('/wp/v2/media', { method: 'POST', body, headers }, signal)).at(
+      'body',
+    );
     if (title === undefined && altText === undefined) return file(added);
-    return file(await post(`/wp/v2/media/${added.number('id')}`, { title, alt_text: altText }, signal));
+    return file(
+      await post(`/wp/v2/media/${added.number('id')}`, { title, alt_text: altText }, signal),
+    );
   },
 });
 
