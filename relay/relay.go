@@ -176,10 +176,10 @@ func (r *Relay) assemble(ctx context.Context) error {
 	}
 	r.hub = hub.New(hub.Config{
 		Secret: r.secrets.Pairing, Pairings: &r.pairings, ExtensionIDs: append([]string{extension.ID}, c.ExtensionIDs...), RelayVersion: Version, BundleHash: extension.BundleHash(), ConnectedBefore: len(r.profiles.list) > 0, Knew: r.profiles.knew,
-		Ended:   func(profile string) bool { return browser.Ended(r.Home.Browser(), profile) },
-		GapWait: c.GapWait, PingEvery: c.PingEvery, StartTime: c.StartTimeout, FrameBytes: c.FrameBytes,
-		Greetings: min(r.limiter.Most()/4, 64),
-		Log:       r.part("hub"), Journal: r.store, Meter: r.meter,
+		Ended:         func(profile string) bool { return browser.Ended(r.Home.Browser(), profile) },
+		ReconnectWait: c.GapWait, PingEvery: c.PingEvery, StartTime: c.StartTimeout, FrameBytes: c.FrameBytes,
+		Handshakes: min(r.limiter.Most()/4, 64),
+		Log:        r.part("hub"), Journal: r.store, Meter: r.meter,
 		Ownership: c.Tabs.Ownership, OwnedBy: c.Tabs.OwnedBy, OwnershipIdle: c.Tabs.OwnershipIdle, Groups: c.Tabs.Groups, Owned: func() { r.panels.Changed(event.TopicTabs) },
 		LastTabs: tabs, Moved: r.where.changed,
 	})

@@ -16,8 +16,8 @@ import (
 const commandTime = 25 * time.Second
 
 // Command asks a browser to do something to itself: tabs.create {url, active}, tabs.activate {tabId}, tabs.read,
-// tabs.watch and console.read (PROTOCOL.md has their parameters), reload {}. An empty profile means the browser that is connected; when
-// there are several, the one with the focus or last used.
+// tabs.watch and console.read (PROTOCOL.md has their parameters), reload {}. An empty profile means the browser that is
+// connected; when there are several, the one with the focus or last used.
 func (h *Hub) Command(ctx context.Context, profile, name string, params any) (json.RawMessage, *fault.Error) {
 	raw, err := json.Marshal(params)
 	if err != nil {
@@ -42,8 +42,9 @@ func (h *Hub) Command(ctx context.Context, profile, name string, params any) (js
 		switch {
 		case s.conn == nil:
 			failure = neverSent(b)
-		case !s.conn.queue.push(frame):
-			failure = fault.New(fault.Overloaded, "The browser does not take commands as fast as they come", fault.WithRetryAfter(time.Second))
+		case !s.conn.queue.put(frame, false):
+			failure = fault.New(fault.Overloaded, "The browser does not take commands as fast as they come",
+				fault.WithRetryAfter(time.Second))
 		default:
 			s.commands[id] = answer
 		}
@@ -79,7 +80,8 @@ func (b *browser) readReply(name string, r *wire.Reply) (json.RawMessage, *fault
 	}
 	code := fault.Code(r.Error.Code)
 	switch code {
-	case fault.TabNotFound, fault.TabUnresponsive, fault.TabChanged, fault.InjectionFailed, fault.ValidationError, fault.PageNotLoaded:
+	case fault.TabNotFound, fault.TabUnresponsive, fault.TabChanged, fault.InjectionFailed, fault.ValidationError,
+		fault.PageNotLoaded:
 	default:
 		code = fault.InternalError
 	}
@@ -103,7 +105,7 @@ func (b *browser) replied(r *wire.Reply, payload json.RawMessage) {
 func (h *Hub) await(ctx context.Context, profile string) (*browser, *fault.Error) {
 	var late *time.Timer // from when it has to wait
 	for {
-		news := h.news.watch()
+		news := h.Changed()
 		b, failure, wait := h.commandee(profile)
 		if !wait {
 			return b, failure
@@ -129,13 +131,13 @@ func (h *Hub) commandee(profile string) (b *browser, failure *fault.Error, wait 
 	if len(all) == 0 {
 		return nil, h.absent(), h.starting()
 	}
-	chosen, failure, wait := h.choose(&call.Selector{Profile: profile}, all)
-	if failure != nil {
-		return nil, failure, wait
+	s := search{hub: h, r: &call.Selector{Profile: profile}, browsers: all}
+	if failure := s.narrow(); failure != nil {
+		return nil, failure, s.mayCome
 	}
 	var best candidate
-	var bestTab *wire.Tab
-	for _, c := range withPresence(chosen, present) {
+	var bestTab *tab
+	for _, c := range s.here() {
 		for _, tab := range c.b.tabs.Load().list {
 			if bestTab == nil || better(tab, bestTab) < 0 {
 				best, bestTab = c, tab
@@ -148,9 +150,44 @@ func (h *Hub) commandee(profile string) (b *browser, failure *fault.Error, wait 
 	if best.b != nil {
 		return best.b, nil, false
 	}
-	wait = len(withPresence(chosen, onWay)) > 0
+	wait = s.coming()
 	if profile != "" {
-		return nil, fault.New(fault.ProfileNotConnected, fmt.Sprintf("The browser profile %q is not connected", profile)), wait
+		failure = fault.New(fault.ProfileNotConnected, fmt.Sprintf("The browser profile %q is not connected", profile))
+		return nil, failure, wait
 	}
 	return nil, h.absent(), wait
+}
+
+// Recover has a browser do something about what made a call fail: reload the tab, put the plugin's adapter into its page
+// again, or open the web app in a new tab, in the background. The page that is reloaded loses what it has not saved.
+func (h *Hub) Recover(ctx context.Context, action string, at call.Target, r call.Invocation) *fault.Error {
+	switch action {
+	case "reload_tab":
+		return h.order(ctx, at.ProfileID, "tabs.reload", map[string]any{"tabId": at.TabID})
+	case "reinject_adapter":
+		return h.order(ctx, at.ProfileID, "adapter.inject", map[string]any{"tabId": at.TabID, "plugin": r.Plugin})
+	case "open_url":
+		if r.OpenURL == "" {
+			return fault.New(fault.ConfigError, "The plugin "+r.Plugin+" does not say where its web app is")
+		}
+		return h.order(ctx, h.meant(at, r), "tabs.create", map[string]any{"url": r.OpenURL, "active": false})
+	}
+	return fault.New(fault.ConfigError, "There is no recovery called "+action)
+}
+
+// meant is the profile that a call was for: the one it was routed to, else the one it names, else its session's.
+func (h *Hub) meant(at call.Target, r call.Invocation) string {
+	if at.ProfileID != "" {
+		return at.ProfileID
+	}
+	if r.Profile != "" {
+		return r.Profile
+	}
+	last, _ := h.lastTabs.recall(&r.Selector)
+	return last.profileID
+}
+
+func (h *Hub) order(ctx context.Context, profile, command string, params any) *fault.Error {
+	_, failure := h.Command(ctx, profile, command, params)
+	return failure
 }

@@ -134,9 +134,9 @@ func (c *conn) take(ctx context.Context, message []byte) {
 			open.req.Started()
 		}
 	case *wire.Progress:
-		b.post(f.ID, letter{step: true, progress: call.Progress{Progress: f.Progress, Total: f.Total, Message: f.Message}})
+		b.post(f.ID, report{step: true, progress: call.Progress{Progress: f.Progress, Total: f.Total, Message: f.Message}})
 	case *wire.Log:
-		b.post(f.ID, letter{entry: call.LogEntry{Level: f.Level, Message: f.Message, Data: f.Data}})
+		b.post(f.ID, report{entry: call.LogEntry{Level: f.Level, Message: f.Message, Data: f.Data}})
 	case *wire.State:
 		b.state(f)
 	case *wire.Tabs:
@@ -148,11 +148,10 @@ func (c *conn) take(ctx context.Context, message []byte) {
 		b.hub.news.changed()
 		b.hub.tabNews(TabNews{ProfileID: b.id})
 	case *wire.TabUpdate:
-		tidy(&f.Tab)
-		before := b.tabs.Load().get(f.Tab.ID)
-		b.tabs.Store(b.tabs.Load().with(f.Tab))
+		before, now := b.tabs.Load().get(f.Tab.ID), newTab(f.Tab)
+		b.tabs.Store(b.tabs.Load().with(now))
 		b.hub.news.changed()
-		b.hub.tabNews(TabNews{ProfileID: b.id, TabID: f.Tab.ID, Page: otherPage(before, &f.Tab)})
+		b.hub.tabNews(TabNews{ProfileID: b.id, TabID: now.ID, Page: otherPage(before, now)})
 	case *wire.TabClosed:
 		b.tabs.Store(b.tabs.Load().without(f.TabID))
 		b.hub.tabBecame(b, f.TabID, f.Became)

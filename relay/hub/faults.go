@@ -1,9 +1,13 @@
 package hub
 
 import (
+	"cmp"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
+	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 )
 
@@ -123,4 +127,157 @@ func withTail(e *fault.Error, tail string) *fault.Error {
 		fault.WithConsoleTail(tail)(e)
 	}
 	return e
+}
+
+// notConnected is the failure of a call whose profile is not here. known are the profiles of that name, here those that
+// are connected.
+func notConnected(name string, known, here []candidate) *fault.Error {
+	message := fmt.Sprintf("The browser profile %q is not connected", name)
+	if len(known) == 1 && !known[0].b.lastSeen().IsZero() {
+		message += "; it was, " + ago(known[0].b.lastSeen()) + " ago"
+	}
+	hint := "Ask the person to open a window of that profile."
+	if len(here) > 0 {
+		hint += " Connected: " + names(here, false) + "."
+	}
+	return fault.New(fault.ProfileNotConnected, message, fault.WithHint(hint))
+}
+
+// noTab is the failure of a call whose site has no tab.
+func noTab(r *call.Selector, in string) *fault.Error {
+	return fault.New(fault.TabNotFound, "No open tab belongs to "+r.Plugin+in, fault.WithHint(openHint(r)))
+}
+
+// openHint says how to get a tab of the site.
+func openHint(r *call.Selector) string {
+	switch {
+	case r.OpenURL != "":
+		return "Open " + r.OpenURL + " in the browser, then repeat the call."
+	case len(r.Matches) > 0:
+		return "Open a page that matches " + strings.Join(r.Matches, " or ") + " in the browser, then repeat the call."
+	}
+	return "It works on no pages yet: ask the person to say where, as tabrelay plugin list shows, then repeat the call."
+}
+
+// elsewhere is the failure of a call whose tab shows a page of another site.
+func (s *search) elsewhere(t target) *fault.Error {
+	message := fmt.Sprintf("Tab %d shows %s, which does not belong to %s", t.tab.ID, shown(t.tab.origin), s.r.Plugin)
+	return fault.New(fault.TabChanged, message, t.b.at(t.tab.ID), fault.WithOutcome(fault.NotExecuted),
+		fault.WithHint(openHint(s.r)))
+}
+
+// shown is an origin in a sentence.
+func shown(origin string) string { return cmp.Or(origin, "another page") }
+
+// lost is the failure of a call whose session's tab is gone, and with it every other tab of the same origin there: those
+// of another origin, or in another profile, may be of another account, so they have to be named.
+func (s *search) lost(b *browser, last lastTab) *fault.Error {
+	tabs := b.tabs.Load()
+	if tab := tabs.get(last.tabID); tab != nil && s.where.rule.Matches(tab.URL) {
+		message := fmt.Sprintf("Tab %d, where this agent worked before, shows %s now, and not %s",
+			tab.ID, shown(tab.origin), shown(last.origin))
+		hint := fmt.Sprintf("That may be another account. Pass tabId %d to go on there, or open %s in the browser.",
+			tab.ID, shown(last.origin))
+		return fault.New(fault.TabChanged, message, b.at(tab.ID), fault.WithOutcome(fault.NotExecuted), fault.WithHint(hint))
+	}
+	failure := noTab(s.r, fmt.Sprintf(" in the browser profile %q, where this agent worked before", b.label()))
+	if of := tabs.of(s.where); len(of) > 0 {
+		message := fmt.Sprintf("The tab with %s, where this agent worked before, is gone", shown(last.origin))
+		hint := fmt.Sprintf("Open %s in the browser. Or pass tabId %d to work with %s, which may be another account.",
+			shown(last.origin), of[0].ID, shown(of[0].origin))
+		failure = fault.New(fault.TabNotFound, message, b.at(0), fault.WithHint(hint))
+	}
+	var others []candidate
+	for _, c := range s.here() {
+		if c.b != b && len(c.b.tabs.Load().of(s.where)) > 0 {
+			others = append(others, c)
+		}
+	}
+	if len(others) > 0 {
+		failure.Hint += " Other profiles have one; pass `profile` to work there: " + names(others, false) + "."
+	}
+	return failure
+}
+
+// away is the failure of a call whose session works in a profile that is not here. A profile that is gone has not been
+// waited for, so others that are on their way are as good an offer as those that are here.
+func (h *Hub) away(id, label string, waited bool) *fault.Error {
+	var others []candidate
+	for _, c := range h.candidates() {
+		if c.is == present || c.is == onWay && !waited && c.b.id != id {
+			others = append(others, c)
+		}
+	}
+	if len(others) == 0 {
+		return h.absent()
+	}
+	return fault.New(fault.ProfileNotConnected,
+		fmt.Sprintf("The browser profile %q, where this agent worked before, is not connected", label), fault.WithTab(0, label),
+		fault.WithHint("Ask the person to open a window of that profile. To work in another one, pass `profile`: "+names(others, false)+"."))
+}
+
+// names lists profiles, with their ids where labels do not tell them apart.
+func names(list []candidate, ids bool) string {
+	count := map[string]int{}
+	for _, c := range list {
+		count[c.b.label()]++
+	}
+	texts := make([]string, len(list))
+	for i, c := range list {
+		texts[i] = fmt.Sprintf("%q", c.b.label())
+		if ids || count[c.b.label()] > 1 {
+			texts[i] = fmt.Sprintf("%q (%s)", c.b.id, c.b.label())
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
+// owned is the failure of a call whose tab another session has.
+func (h *Hub) owned(r *call.Selector, t target, owner *Owner) *fault.Error {
+	since := ", which is about to work there"
+	if !owner.Since.IsZero() {
+		since = ", which has worked there since " + owner.Since.Local().Format("15:04:05") + " (" + ago(owner.Since) + " ago)"
+	}
+	message := fmt.Sprintf("Tab %d belongs to %s%s", t.tab.ID, owner.to(r.Session), since)
+	return fault.New(fault.TabOwned, message, t.b.at(t.tab.ID), fault.WithOutcome(fault.NotExecuted),
+		fault.WithHint(h.wayOut(r, t)))
+}
+
+// to names an owner to somebody else: by its client, and where that is theirs too, as another session of it.
+func (w *Owner) to(s call.Session) string {
+	_, session, named := strings.Cut(w.Session, namedSession)
+	switch {
+	case w.Client == s.Client && named:
+		return fmt.Sprintf("the session %q of this client (%s)", session, w.Client)
+	case w.Client == s.Client:
+		return fmt.Sprintf("another session of this client (%s)", w.Name)
+	}
+	return fmt.Sprintf("the client %q", w.Name)
+}
+
+// wayOut says what somebody can do who was refused a tab.
+func (h *Hub) wayOut(r *call.Selector, t target) string {
+	release := "tabrelay tabs release " + strconv.Itoa(t.tab.ID)
+	if len(withPresence(h.candidates(), present)) > 1 {
+		release += " --profile " + t.b.id
+	}
+	hint := "Ask the person to release it in tabrelay's side panel or with `" + release + "`; or pass another tabId"
+	var others []string
+	where, err := h.sites.of(r)
+	if err != nil {
+		return hint + "."
+	}
+	for _, tab := range sameOrigin(t.b.tabs.Load().of(where), t.tab.origin) {
+		standing := h.leases.standing(r.Session, tabRef{t.b.id, tab.ID})
+		if tab.ID != t.tab.ID && standing != taken && len(others) < 5 {
+			others = append(others, strconv.Itoa(tab.ID))
+		}
+	}
+	switch {
+	case len(others) > 0:
+		hint += ": nobody else works in " + strings.Join(others, ", ")
+	case r.OpenURL != "":
+		hint += ", after opening " + r.OpenURL + " in a new tab"
+	}
+	return hint + "."
 }

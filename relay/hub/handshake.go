@@ -14,8 +14,19 @@ import (
 	"tabrelay/relay/wire"
 )
 
-// helloBytes is the largest message a stranger may send.
+// helloBytes is the largest message of an extension that has proven nothing yet.
 const helloBytes = wire.MaxHeaderBytes
+
+// Pairings are the one-time strings with which an extension that has no pairing.json gets the secret.
+type Pairings interface {
+	// Code is the string that is good now, as 32 hexadecimal digits; empty when there is none.
+	Code() string
+	// Use takes a string out of use. It reports whether it was good until then, which is true once for each.
+	Use(code string) bool
+}
+
+// errPaired ends a connection that was made to get the secret.
+var errPaired = errors.New("the extension was given the pairing secret")
 
 // notWelcome is why a handshake ended: what the extension is told, and with which code it is closed.
 type notWelcome struct {
@@ -28,14 +39,35 @@ type notWelcome struct {
 // Error implements error.
 func (n *notWelcome) Error() string { return string(n.code) + ": " + n.message }
 
-// admit upgrades a request that passed the door, shakes hands, and runs the connection to its end.
+const noSecret = "The relay has no pairing secret: run `tabrelay up`."
+
+func unpaired(message string) *notWelcome {
+	return &notWelcome{code: fault.PairingFailed, close: closePairing, message: message}
+}
+
+func otherProtocol(problem string) *notWelcome {
+	return &notWelcome{code: fault.VersionMismatch, close: closeVersion, message: problem}
+}
+
+// admit upgrades a request that passed the guard, shakes hands, and runs the connection to its end.
 func (h *Hub) admit(w http.ResponseWriter, r *http.Request) {
-	if !h.enter() {
+	h.mu.Lock()
+	open := !h.closed
+	if open {
+		h.done.Add(1) // Close waits for it
+	}
+	h.mu.Unlock()
+	if !open {
 		http.Error(w, "the relay is shutting down", http.StatusServiceUnavailable)
 		return
 	}
 	defer h.done.Done()
-	c := h.greet(w, r)
+	socket, err := accept(w, r, helloBytes)
+	if err != nil {
+		h.cfg.Log.Warn().Err(err).Msg("the upgrade of an extension failed")
+		return
+	}
+	c := (&handshake{hub: h, socket: socket, request: r}).run()
 	if c == nil {
 		return
 	}
@@ -44,189 +76,207 @@ func (h *Hub) admit(w http.ResponseWriter, r *http.Request) {
 	c.run()
 }
 
-// enter lets a connection in unless the hub is closing; Close waits for those inside.
-func (h *Hub) enter() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
-		return false
-	}
-	h.done.Add(1)
-	return true
+// handshake lets one extension prove who it is. It belongs to one goroutine.
+type handshake struct {
+	hub        *Hub
+	socket     *Socket
+	request    *http.Request
+	hello      *wire.Hello // nil until it was heard
+	transcript wire.Transcript
 }
 
-// greet returns the connection when it stands, or nil after saying why not.
-func (h *Hub) greet(w http.ResponseWriter, r *http.Request) *conn {
-	socket, err := accept(w, r, helloBytes)
-	if err != nil {
-		h.cfg.Log.Warn().Err(err).Msg("the upgrade of an extension failed")
-		return nil
-	}
+// run returns the connection when it stands, or nil after saying why not.
+func (x *handshake) run() *conn {
+	h := x.hub
 	ctx, cancel := context.WithTimeout(context.Background(), wire.HandshakeTime)
 	defer cancel()
-	defer h.greetings.enter(cancel, h.cfg.Greetings)()
-	hello, err := h.prove(ctx, socket, r)
+	defer h.handshakes.enter(cancel, h.cfg.Handshakes)()
+	err := x.prove(ctx)
 	if err == nil {
-		socket.setLimit(h.cfg.FrameBytes)
+		x.socket.setLimit(h.cfg.FrameBytes)
 		var c *conn
-		if c, err = h.seat(ctx, socket, hello); err == nil {
+		if c, err = x.attach(ctx); err == nil {
 			return c
 		}
 	}
 	var no *notWelcome
 	switch {
 	case errors.Is(err, errPaired):
-		h.cfg.Log.Info().Str("profile", hello.Profile.Label).Msg("an extension was paired with a one-time string")
-		h.tell(Event{Kind: Paired, ProfileID: hello.Profile.ID, Profile: hello.Profile.Label, Message: "It was paired with a one-time string"})
+		of := x.hello.Profile
+		h.cfg.Log.Info().Str("profile", of.Label).Msg("an extension was paired with a one-time string")
+		h.tell(Event{Kind: Paired, ProfileID: of.ID, Profile: of.Label, Message: "It was paired with a one-time string"})
 	case errors.As(err, &no):
 		no.quiet = no.close != closeDuplicate && h.failures.Note(ctx)
-		h.turnAway(socket, hello, no)
+		x.refuse(no)
 	default:
 		h.unwelcome.Do(func() { h.cfg.Log.Info().Err(err).Msg("the handshake of an extension was not finished") })
-		socket.Drop()
+		x.socket.Drop()
 	}
 	return nil
 }
 
-// turnAway says why, and closes.
-func (h *Hub) turnAway(socket *Socket, hello *wire.Hello, no *notWelcome) {
+// refuse says why, and closes.
+func (x *handshake) refuse(no *notWelcome) {
+	h := x.hub
 	event := Event{Kind: Refused, Code: string(no.code), Message: no.message}
-	if hello != nil {
-		event.ProfileID, event.Profile = hello.Profile.ID, hello.Profile.Label
+	if x.hello != nil {
+		event.ProfileID, event.Profile = x.hello.Profile.ID, x.hello.Profile.Label
 	}
 	// Who fails with a pasted string is told in the panel; whatever was wrong before is wrong still.
-	if (no.close == closePairing || no.close == closeVersion) && (hello == nil || !hello.Pair) {
+	if (no.close == closePairing || no.close == closeVersion) && (x.hello == nil || !x.hello.Pair) {
 		h.refusal.Store(&refusal{code: no.code, message: no.message, at: time.Now()})
 	}
 	if !no.quiet {
 		h.cfg.Log.Warn().Str("code", string(no.code)).Str("profile", event.Profile).Msg("extension refused: " + no.message)
 	}
-	_ = socket.Write(mustEncode(&wire.Refuse{Code: string(no.code), Message: no.message}))
-	socket.Close(no.close, no.message)
+	_ = x.socket.Write(mustEncode(&wire.Refuse{Code: string(no.code), Message: no.message}))
+	x.socket.Close(no.close, no.message)
 	if !no.quiet {
 		h.tell(event)
 	}
 }
 
-// prove exchanges hello and proofs. It returns the hello of an extension that knows the secret.
-func (h *Hub) prove(ctx context.Context, socket *Socket, r *http.Request) (*wire.Hello, error) {
-	hello, rawHello, err := hear(ctx, socket)
+// prove exchanges hello and proofs. It fails unless the extension knows the secret.
+func (x *handshake) prove(ctx context.Context) error {
+	rawHello, err := x.hear(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	version, problem := wire.Negotiate(wire.Speaks, hello.Protocol)
+	version, problem := wire.Negotiate(wire.Speaks, x.hello.Protocol)
 	if problem != "" {
-		return hello, &notWelcome{code: fault.VersionMismatch, close: closeVersion, message: problem}
+		return otherProtocol(problem)
 	}
-	answer := wire.Relay{Protocol: version, Relay: h.cfg.RelayVersion, Nonce: wire.NewNonce()}
-	transcript := wire.Transcript{
-		Protocol: version, Address: r.Host, ExtensionID: strings.TrimPrefix(r.Header.Get("Origin"), "chrome-extension://"),
-		ProfileID: hello.Profile.ID, ExtensionNonce: hello.Nonce, RelayNonce: answer.Nonce,
+	answer := wire.Relay{Protocol: version, Relay: x.hub.cfg.RelayVersion, Nonce: wire.NewNonce()}
+	x.transcript = wire.Transcript{
+		Protocol: version, Address: x.request.Host,
+		ExtensionID: strings.TrimPrefix(x.request.Header.Get("Origin"), "chrome-extension://"),
+		ProfileID:   x.hello.Profile.ID, ExtensionNonce: x.hello.Nonce, RelayNonce: answer.Nonce,
 		Hello: rawHello, Relay: mustEncode(&answer),
 	}
-	if hello.Pair {
-		return hello, h.handOver(ctx, socket, transcript)
+	if x.hello.Pair {
+		return x.pair(ctx)
 	}
-	secret := h.cfg.Secret()
-	proof, err := transcript.Proof(secret, wire.RelayRole)
+	secret := x.hub.cfg.Secret()
+	proof, err := x.transcript.Proof(secret, wire.RelayRole)
 	if err != nil {
-		return hello, unpaired(noSecret)
+		return unpaired(noSecret)
 	}
-	proven, err := h.exchange(ctx, socket, transcript, proof, func(theirs string) bool { return transcript.Verify(secret, wire.ExtensionRole, theirs) })
+	proven, err := x.exchange(ctx, proof, func(theirs string) bool {
+		return x.transcript.Verify(secret, wire.ExtensionRole, theirs)
+	})
 	if err == nil && !proven {
-		err = unpaired("The extension's pairing.json is not from this relay: run `tabrelay up`, then press Reload on the extension's card. One that came without the file needs a new string of `tabrelay pair`.")
+		err = unpaired("The extension's pairing.json is not from this relay: run `tabrelay up`, then press Reload on " +
+			"the extension's card. One that came without the file needs a new string of `tabrelay pair`.")
 	}
-	return hello, err
+	return err
 }
 
-const noSecret = "The relay has no pairing secret: run `tabrelay up`."
-
-func unpaired(message string) *notWelcome {
-	return &notWelcome{code: fault.PairingFailed, close: closePairing, message: message}
-}
-
-// exchange sends the relay's frame and proof, and reports whether the extension's proof is right.
-func (h *Hub) exchange(ctx context.Context, socket *Socket, transcript wire.Transcript, proof string, right func(proof string) bool) (bool, error) {
-	if err := socket.Write(transcript.Relay, mustEncode(&wire.Proof{Proof: proof})); err != nil {
-		return false, fmt.Errorf("send proof: %w", err)
+// pair gives an extension the secret that proved to know the one-time string, once it was proven to it that this relay
+// does. The string is out of use before the secret leaves.
+func (x *handshake) pair(ctx context.Context) error {
+	code, pairings := "", x.hub.cfg.Pairings
+	if pairings != nil {
+		code = pairings.Code()
 	}
-	theirs, err := h.proofOf(ctx, socket)
-	return err == nil && theirs != nil && right(theirs.Proof), err
+	proof, err := x.transcript.Proof(code, wire.PairingRelayRole)
+	if err != nil {
+		return unpaired("No pairing string is good now: run `tabrelay pair` and paste what it prints within five minutes.")
+	}
+	proven, err := x.exchange(ctx, proof, func(theirs string) bool {
+		return x.transcript.Verify(code, wire.PairingExtensionRole, theirs)
+	})
+	if err != nil {
+		return err
+	}
+	sealed, noSecretYet := x.transcript.Seal(code, x.hub.cfg.Secret())
+	switch {
+	case !proven:
+		return unpaired("The pairing string is not the one that `tabrelay pair` printed last.")
+	case noSecretYet != nil:
+		return unpaired(noSecret)
+	case !pairings.Use(code):
+		return unpaired("The pairing string was used or ran out a moment ago: run `tabrelay pair` again.")
+	}
+	if err := x.socket.Write(mustEncode(&wire.Paired{Secret: sealed})); err != nil {
+		return fmt.Errorf("send the secret: %w", err)
+	}
+	x.socket.Close(closePaired, "paired")
+	return errPaired
 }
 
-// hear reads hello, and returns it with its bytes. Of one it does not understand it still looks whether another version
-// of the protocol wrote it.
-func hear(ctx context.Context, socket *Socket) (*wire.Hello, []byte, error) {
-	heard, err := socket.Read(ctx)
+// hear reads hello, and returns its bytes. Of one it does not understand it still looks whether another version of the
+// protocol wrote it.
+func (x *handshake) hear(ctx context.Context) (raw []byte, err error) {
+	heard, err := x.socket.Read(ctx)
 	if err != nil && !skipped(err) {
-		return nil, nil, fmt.Errorf("read hello: %w", err)
+		return nil, fmt.Errorf("read hello: %w", err)
 	}
 	if err == nil {
 		var frame wire.Frame
 		frame, _, err = wire.Decode(heard)
 		if hello, ok := frame.(*wire.Hello); ok && err == nil {
-			return hello, bytes.Clone(heard), nil
+			x.hello = hello
+			return bytes.Clone(heard), nil
 		}
-		if problem := otherVersion(heard); problem != "" {
-			return nil, nil, &notWelcome{code: fault.VersionMismatch, close: closeVersion, message: problem}
+		var stranger struct {
+			Type     wire.Kind   `json:"type"`
+			Protocol *wire.Range `json:"protocol"`
+		}
+		if json.Unmarshal(heard, &stranger) == nil && stranger.Type == "hello" && stranger.Protocol != nil {
+			if _, problem := wire.Negotiate(wire.Speaks, *stranger.Protocol); problem != "" {
+				return nil, otherProtocol(problem)
+			}
 		}
 	}
-	socket.Close(closeCorrupt, "the first frame is not a hello that can be understood")
-	return nil, nil, errors.Join(errors.New("the first frame is not hello"), err)
+	x.socket.Close(closeCorrupt, "the first frame is not a hello that can be understood")
+	return nil, errors.Join(errors.New("the first frame is not hello"), err)
 }
 
-// otherVersion is what to update, when that is why a hello was not understood.
-func otherVersion(raw []byte) (problem string) {
-	var stranger struct {
-		Type     wire.Kind   `json:"type"`
-		Protocol *wire.Range `json:"protocol"`
+// exchange sends the relay's frame and proof, and reports whether the extension's proof is right. The nonce that the
+// proof must cover was sent a moment ago, on this connection only.
+func (x *handshake) exchange(ctx context.Context, proof string, right func(proof string) bool) (bool, error) {
+	if err := x.socket.Write(x.transcript.Relay, mustEncode(&wire.Proof{Proof: proof})); err != nil {
+		return false, fmt.Errorf("send proof: %w", err)
 	}
-	if json.Unmarshal(raw, &stranger) == nil && stranger.Type == "hello" && stranger.Protocol != nil {
-		_, problem = wire.Negotiate(wire.Speaks, *stranger.Protocol)
-	}
-	return problem
-}
-
-// proofOf waits for the extension's proof; nil when it sends something else. The nonce that the proof must cover was sent
-// a moment ago, on this connection only.
-func (h *Hub) proofOf(ctx context.Context, socket *Socket) (*wire.Proof, error) {
-	heard, err := socket.Read(ctx)
+	heard, err := x.socket.Read(ctx)
 	switch {
 	case skipped(err):
-		return nil, nil
+		return false, nil
 	case ctx.Err() != nil:
-		return nil, errors.New("the extension did not prove the pairing in time")
+		return false, errors.New("the extension did not prove the pairing in time")
 	case CloseCode(err) != -1:
-		return nil, fmt.Errorf("the extension does not accept this relay: %w", err)
+		return false, fmt.Errorf("the extension does not accept this relay: %w", err)
 	case err != nil:
-		return nil, fmt.Errorf("read proof: %w", err)
+		return false, fmt.Errorf("read proof: %w", err)
 	}
 	frame, _, err := wire.Decode(heard)
-	if proof, ok := frame.(*wire.Proof); ok && err == nil {
-		return proof, nil
-	}
-	return nil, nil
+	theirs, ok := frame.(*wire.Proof)
+	return ok && err == nil && right(theirs.Proof), nil
 }
 
-// seat gives a proven extension the place of its profile. Where another connection has it, the epochs tell whether
-// it is the same browser dialling again; if not, the one that answers keeps the place.
-func (h *Hub) seat(ctx context.Context, socket *Socket, hello *wire.Hello) (*conn, error) {
-	b := h.browserOf(hello.Profile.ID)
+// attach makes the connection that of its profile. Where another connection is, the epochs tell whether it is the same
+// browser dialling again; if not, the one that answers stays.
+func (x *handshake) attach(ctx context.Context) (*conn, error) {
+	h, b := x.hub, x.hub.browserOf(x.hello.Profile.ID)
 	select {
-	case b.door <- struct{}{}:
-		defer func() { <-b.door }()
+	case b.attaching <- struct{}{}:
+		defer func() { <-b.attaching }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	var old *conn
 	b.peek(func(s *calls) { old = s.conn })
-	if old != nil && old.hello.Epoch != hello.Epoch && old.answers(ctx) {
-		return nil, &notWelcome{code: fault.PairingFailed, close: closeDuplicate, message: "Another browser with this profile id is connected; this one takes a fresh id."}
+	if old != nil && old.hello.Epoch != x.hello.Epoch && old.answers(ctx) {
+		return nil, &notWelcome{code: fault.PairingFailed, close: closeDuplicate,
+			message: "Another browser with this profile id is connected; this one takes a fresh id."}
 	}
-	c := newConn(b, socket, *hello, h.cfg.Log.With().Str("profile", hello.Profile.Label).Logger())
+	c := newConn(b, x.socket, *x.hello, h.cfg.Log.With().Str("profile", x.hello.Profile.Label).Logger())
 	c.queue.insist(mustEncode(&wire.Welcome{
-		Bundle: h.cfg.BundleHash, PingMs: h.cfg.PingEvery.Milliseconds(), GapMs: h.cfg.GapWait.Milliseconds(), StartMs: h.cfg.StartTime.Milliseconds(),
-		Limits: wire.Limits{FrameBytes: h.cfg.FrameBytes, ResultBytes: wire.MaxResultBytes, StoredOutcomeBytes: wire.StoredOutcomeBytes},
+		Bundle: h.cfg.BundleHash, PingMs: h.cfg.PingEvery.Milliseconds(),
+		GapMs: h.cfg.ReconnectWait.Milliseconds(), StartMs: h.cfg.StartTime.Milliseconds(),
+		Limits: wire.Limits{
+			FrameBytes: h.cfg.FrameBytes, ResultBytes: wire.MaxResultBytes, StoredOutcomeBytes: wire.StoredOutcomeBytes,
+		},
 	}))
 	h.mu.Lock()
 	if h.closed {
@@ -234,7 +284,7 @@ func (h *Hub) seat(ctx context.Context, socket *Socket, hello *wire.Hello) (*con
 		return nil, errors.New("the relay is shutting down")
 	}
 	c.queue.insist(*h.plugins.Load())
-	b.about.Store(hello)
+	b.about.Store(x.hello)
 	b.attach(c)
 	h.mu.Unlock()
 	if old != nil {

@@ -1,10 +1,10 @@
-// Package hub holds the connections to browsers. It lets extensions in (door.go, handshake.go), keeps one run and one
-// send loop for each connection (conn.go), knows every tab (tabs.go), decides which tab a call goes to (resolve.go,
-// route.go, follow.go) and whose it is (lease.go), and sees each call in flight to its end (send.go, inflight.go), also
-// when its connection, its worker or the relay itself ended in between (recover.go).
+// Package hub holds the connections to browsers. It lets extensions in (guard.go, handshake.go), keeps one run and one
+// send loop for each connection (conn.go), knows every tab (tabs.go), decides which tab a call goes to (resolve.go) and
+// whose it is (lease.go), and sees each call in flight to its end (send.go, inflight.go), also when its connection, its
+// worker or the relay itself ended in between (recover.go).
 //
-// Lock order: Hub.mu, then groups.mu, then leases.mu, then browser.mu, then queue.mu; lastTabs.mu is taken alone. No lock
-// is held while a journal, a meter or a callback runs.
+// Lock order: Hub.mu, then groups.mu, then leases.mu, then browser.mu, then queue.mu; lastTabs.mu is taken alone. No
+// lock is held while a journal, a meter or a callback runs.
 package hub
 
 import (
@@ -33,12 +33,12 @@ type Config struct {
 	BundleHash      string                    // of the extension files this relay holds
 	ConnectedBefore bool                      // some extension connected to an earlier relay of this home
 	Knew            func(profile string) bool // whether one of this id or name did; nil: any may have
-	GapWait         time.Duration             // how long a command waits for a browser
+	ReconnectWait   time.Duration             // how long calls and commands wait for a browser that is on its way
 	Ended           func(profile string) bool // whether the browser of this id is known to have ended; nil: none is
 	PingEvery       time.Duration
 	StartTime       time.Duration // how long a document may take to start a call
 	FrameBytes      int
-	Greetings       int // handshakes under way; zero: maxGreetings
+	Handshakes      int // under way; zero: maxHandshakes
 	Log             zerolog.Logger
 	Journal         Journal // nil: writes are not journalled, and nothing survives a restart
 	Meter           Meter   // may be nil
@@ -77,16 +77,17 @@ type Hub struct {
 	cfg     Config
 	started time.Time
 
-	failures  *access.Failures // of proofs
-	unwelcome rate.Sometimes   // tells about whom the door turns away
-	greetings greetings
-	news      news
-	lastTabs  lastTabs
-	leases    *leases
-	groups    groups
-	waking    sync.Map // tabRef: a tab that is loaded again
-	sites     sites
-	late      chan lateOutcome // to the goroutine that looks them up in the journal
+	// Each has a lock of its own.
+	failures   *access.Failures // of proofs
+	unwelcome  rate.Sometimes   // tells of those who are turned away
+	handshakes handshakes
+	news       news
+	lastTabs   lastTabs
+	leases     *leases
+	groups     groups
+	sites      sites
+	waking     sync.Map // tabRef: a tab that is loaded again
+	complained sync.Map // plugin versions whose errors had to be repaired
 
 	// Written under mu, read anywhere. The slice is never changed, only replaced.
 	browsers atomic.Pointer[[]*browser]
@@ -94,31 +95,32 @@ type Hub struct {
 	refusal  atomic.Pointer[refusal]
 	panels   atomic.Pointer[PanelAnswer] // nil: nobody answers panels
 
-	complained sync.Map // plugin versions whose errors had to be repaired
+	mu           sync.Mutex // guards the next three
+	closed       bool
+	listeners    []func(Event)    // replaced, never changed
+	tabListeners []*func(TabNews) // the same
 
-	mu        sync.Mutex
-	closed    bool
-	listeners []func(Event)
-
-	tabListeners []*func(TabNews) // replaced, never changed
-
-	stop context.CancelFunc // ends the goroutine that reads late
+	late chan lateOutcome   // to the goroutine that looks them up in the journal
+	stop context.CancelFunc // ends that goroutine
 	done sync.WaitGroup     // connections, and that goroutine
 }
 
 // New makes a hub. The calls that an earlier relay left open are recovering from now on: what their browsers tell in
 // the next moments resolves them, and those that stay open are unknown.
 func New(cfg Config) *Hub {
-	cfg.GapWait = cmp.Or(cfg.GapWait, wire.GapWait)
+	cfg.ReconnectWait = cmp.Or(cfg.ReconnectWait, wire.GapWait)
 	cfg.PingEvery = cmp.Or(cfg.PingEvery, wire.PingEvery)
 	cfg.StartTime = cmp.Or(cfg.StartTime, wire.StartTime)
-	cfg.Greetings = cmp.Or(cfg.Greetings, maxGreetings)
+	cfg.Handshakes = cmp.Or(cfg.Handshakes, maxHandshakes)
 	cfg.FrameBytes = cmp.Or(cfg.FrameBytes, wire.MaxFrameBytes)
 	if cfg.Journal == nil {
 		cfg.Journal = noJournal{}
 	}
 	if cfg.Meter == nil {
 		cfg.Meter = noMeter{}
+	}
+	if cfg.Moved == nil {
+		cfg.Moved = func() {}
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	h := &Hub{
@@ -153,31 +155,6 @@ func (h *Hub) SetPlugins(plugins []wire.Plugin) {
 		b.tell(frame)
 	}
 	h.mu.Unlock()
-}
-
-func (h *Hub) all() []*browser { return *h.browsers.Load() }
-
-// find returns the browser of a profile, or nil.
-func (h *Hub) find(profileID string) *browser {
-	for _, b := range h.all() {
-		if b.id == profileID {
-			return b
-		}
-	}
-	return nil
-}
-
-// browserOf returns the browser of a profile and makes it when it is new.
-func (h *Hub) browserOf(profileID string) *browser {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if b := h.find(profileID); b != nil {
-		return b
-	}
-	b := newBrowser(h, profileID)
-	list := append(slices.Clone(h.all()), b)
-	h.browsers.Store(&list)
-	return b
 }
 
 // Close refuses new connections and calls, waits until the calls in flight have ended or ctx has, and ends every

@@ -1,8 +1,6 @@
 package hub
 
 import (
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"tabrelay/relay/call"
@@ -17,20 +15,6 @@ const (
 	// tabGoneTime is how long the extension may take to say how the calls of a closed tab ended.
 	tabGoneTime = time.Second
 )
-
-// browser is one profile, connected or not. It outlives its connections, because its calls do.
-type browser struct {
-	hub  *Hub
-	id   string        // of the profile
-	idle chan struct{} // closed when the hub closes and no call is open
-	door chan struct{} // one slot: a handshake decides whose connection counts
-
-	about atomic.Pointer[wire.Hello] // of the last connection; nil: none to this relay
-	tabs  atomic.Pointer[tabSet]
-
-	mu    sync.Mutex
-	calls calls // accessed only in update and peek
-}
 
 // calls is what is in flight to one browser, and the connection it goes over.
 type calls struct {
@@ -60,25 +44,17 @@ type flight struct {
 	epoch string // it was sent under
 	sent  time.Time
 
-	mail chan struct{} // one slot: there are letters
+	mail chan struct{} // one slot: there are reports
 	done chan struct{} // closed when reply or failure stand
 
 	// Guarded by browser.mu.
 	recovering bool // the link it was sent over is gone, and the extension has not said what became of it
 	abandoned  bool // nobody waits for it any more
 	over       bool
-	letters    []letter
+	reports    []report
 
 	reply   *call.Reply
 	failure *fault.Error
-}
-
-func newBrowser(h *Hub, id string) *browser {
-	b := &browser{hub: h, id: id, idle: make(chan struct{}), door: make(chan struct{}, 1)}
-	b.calls.open = map[call.ID]*flight{}
-	b.calls.commands = map[call.ID]chan *wire.Reply{}
-	b.tabs.Store(new(tabSet))
-	return b
 }
 
 // update is the only way to change what is in flight. After every change it decides whether the connection is
@@ -138,7 +114,7 @@ func (b *browser) launch(f *flight, over *conn, frame []byte) (failure *fault.Er
 			failure = neverSent(b)
 		case s.open[f.id] != nil:
 			failure = fault.New(fault.InternalError, "A call with the same id is already running", fault.WithOutcome(fault.NotExecuted))
-		case !over.queue.push(frame):
+		case !over.queue.put(frame, false):
 			failure = fault.New(fault.Overloaded, "The browser does not take calls as fast as they come",
 				fault.WithRetryAfter(time.Second))
 		default:
@@ -177,17 +153,17 @@ func (b *browser) abandon(f *flight, reason string) (abandoned bool) {
 	return abandoned
 }
 
-// post gives a letter to the caller of a call.
-func (b *browser) post(id call.ID, l letter) {
+// post gives a report to the caller of a call.
+func (b *browser) post(id call.ID, one report) {
 	b.peek(func(s *calls) {
 		f := s.open[id]
-		if f == nil || f.abandoned || f.req == nil || len(f.letters) >= maxLetters && !l.step {
+		if f == nil || f.abandoned || f.req == nil || len(f.reports) >= maxReports && !one.step {
 			return
 		}
-		if len(f.letters) >= maxLetters { // the newest progress is the one that counts
-			f.letters[len(f.letters)-1] = l
+		if len(f.reports) >= maxReports { // the newest progress is the one that counts
+			f.reports[len(f.reports)-1] = one
 		} else {
-			f.letters = append(f.letters, l)
+			f.reports = append(f.reports, one)
 		}
 		select {
 		case f.mail <- struct{}{}:
@@ -217,45 +193,5 @@ func (b *browser) tabGone(tabID int) {
 				}
 			}
 		})
-	})
-}
-
-// label is what people call the profile.
-func (b *browser) label() string {
-	if hello := b.about.Load(); hello != nil && hello.Profile.Label != "" {
-		return hello.Profile.Label
-	}
-	return b.id[:min(8, len(b.id))]
-}
-
-// at is the option that says where a call ran.
-func (b *browser) at(tabID int) fault.Option { return fault.WithTab(tabID, b.label()) }
-
-// tell sends a frame when the browser is connected.
-func (b *browser) tell(frame []byte) {
-	b.peek(func(s *calls) {
-		if s.conn != nil {
-			s.conn.queue.insist(frame)
-		}
-	})
-}
-
-// shut ends the connection, waits until its run has returned, and lets go of the calls that are still open. The
-// journal is not told about those: the next relay finds them there, and asks again.
-func (b *browser) shut() {
-	var c *conn
-	b.peek(func(s *calls) { c = s.conn })
-	if c != nil {
-		c.stop(closeGoingAway, "the relay is going away")
-		<-c.ended
-	}
-	b.update(func(s *calls) {
-		if s.giveUp != nil {
-			s.giveUp.Stop()
-		}
-		s.shut = true
-		for _, f := range s.open {
-			s.end(f, nil, fault.New(fault.ExtensionLost, "The relay shut down while the call ran", b.at(f.tabID), fault.WithOutcome(fault.Unknown)))
-		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"tabrelay/relay/wire"
 	"time"
 
 	"tabrelay/relay/call"
@@ -257,6 +258,38 @@ func (o *leases) of(at tabRef) *Owner {
 	return nil
 }
 
+// standing is what a tab is to who asks, the better the smaller.
+func (o *leases) standing(s call.Session, at tabRef) int {
+	switch w := o.of(at); {
+	case w == nil:
+		return free
+	case o.share(call.Session{Client: w.Client, ID: w.Session}, s):
+		return own
+	}
+	return taken
+}
+
+const (
+	own = iota
+	free
+	taken
+)
+
+// prefer returns the first of the tabs that who asks owns, else the first that nobody owns, else the first. There is
+// one.
+func (o *leases) prefer(s call.Session, b *browser, tabs []*tab) (best *tab, standing int) {
+	if o.some.Load() == 0 {
+		return tabs[0], free
+	}
+	best, standing = tabs[0], taken
+	for _, t := range tabs {
+		if now := o.standing(s, tabRef{b.id, t.ID}); now < standing {
+			best, standing = t, now
+		}
+	}
+	return best, standing
+}
+
 // Owner is the session that works in a tab.
 type Owner struct {
 	Client  string    `json:"client"`
@@ -286,4 +319,59 @@ func (o *leases) in(profileID string) map[int]*Owner {
 		}
 	}
 	return list
+}
+
+// SessionLeft ends what a session owns, and forgets where it was: its attachment, or its session, has ended.
+func (h *Hub) SessionLeft(session string) {
+	h.lastTabs.leave(session)
+	h.leases.dropAll(func(c *lease) bool { return Within(c.session.ID, session) })
+}
+
+// Within reports whether a session is another one, or one that a caller has named inside it.
+func Within(session, of string) bool {
+	rest, ok := strings.CutPrefix(session, of)
+	return ok && (rest == "" || strings.HasPrefix(rest, namedSession))
+}
+
+// ClientsLeft ends what the sessions of clients own that came over HTTP, and whose token does not hold any more.
+func (h *Hub) ClientsLeft(holds func(client string) bool) {
+	h.leases.dropAll(func(c *lease) bool { return c.session.Via == "http" && !holds(c.session.Client) })
+}
+
+// Release takes a tab away from its owner, whom it returns; nil when nobody owns the tab.
+func (h *Hub) Release(profileID string, tabID int) *Owner {
+	ended := h.leases.dropAll(func(c *lease) bool { return c.at == tabRef{profileID, tabID} })
+	if len(ended) == 0 {
+		return nil
+	}
+	return ended[0]
+}
+
+// Give makes a session the owner of a tab that it has opened.
+func (h *Hub) Give(s call.Session, profileID string, tabID int) {
+	o := h.leases
+	if o.mode != OwnWrites && o.mode != OwnAll {
+		return
+	}
+	id := call.ID(wire.NewID())
+	if o.take(&call.Selector{ID: id, Session: s, Write: true}, tabRef{profileID, tabID}) == nil {
+		o.keep(id)
+		o.leave(id)
+	}
+}
+
+// tabsOf ends the leases of tabs that a browser does not have any more.
+func (o *leases) tabsOf(b *browser) {
+	tabs := b.tabs.Load()
+	o.dropAll(func(c *lease) bool { return c.at.profileID == b.id && tabs.get(c.at.tabID) == nil })
+}
+
+// tabBecame follows a tab to its new id, with whoever works there; 0: it is gone.
+func (h *Hub) tabBecame(b *browser, tabID, became int) {
+	if became == 0 {
+		h.Release(b.id, tabID)
+		return
+	}
+	h.lastTabs.follow(b.id, tabID, became)
+	h.leases.follow(tabRef{b.id, tabID}, tabRef{b.id, became})
 }

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -54,9 +55,13 @@ func (b *browser) read(f *flight, o *wire.Outcome, payload json.RawMessage) (*ca
 	if len(payload) == 0 {
 		return nil, withTail(fault.New(fault.InvalidOutput, "The tool ended without a value", b.at(f.tabID)), o.ConsoleTail)
 	}
-	if limit := f.resultLimit(); len(payload) > limit {
-		return nil, withTail(fault.New(fault.OutputTooLarge, fmt.Sprintf("The result has %d bytes; the limit is %d", len(payload), limit),
-			b.at(f.tabID)), o.ConsoleTail)
+	limit := wire.MaxResultBytes
+	if f.req != nil {
+		limit = cmp.Or(f.req.MaxResultBytes, limit)
+	}
+	if len(payload) > limit {
+		message := fmt.Sprintf("The result has %d bytes; the limit is %d", len(payload), limit)
+		return nil, withTail(fault.New(fault.OutputTooLarge, message, b.at(f.tabID)), o.ConsoleTail)
 	}
 	return &call.Reply{
 		Output: bytes.Clone(payload), TabID: f.tabID, ProfileID: b.id, Profile: b.label(), Origin: o.Origin, Frame: o.Frame,
@@ -128,13 +133,6 @@ func (b *browser) timedOut(f *flight, r *wire.Refusal, outcome fault.Option) *fa
 		timeout, longest, extends = f.req.Timeout, f.req.MaxTimeout, f.req.ProgressExtends
 	}
 	return fault.TimedOut(reason, timeout, longest, extends, "", outcome, b.at(f.tabID))
-}
-
-func (f *flight) resultLimit() int {
-	if f.req == nil {
-		return wire.MaxResultBytes
-	}
-	return resultLimit(f.req)
 }
 
 // record tells the journal how a call ended.

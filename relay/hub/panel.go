@@ -39,7 +39,7 @@ func (h *Hub) TellPanels(topics []string, waiting func(profileID string) int) {
 		if c == nil || c.protocol < wire.WithPanel {
 			continue
 		}
-		c.queue.push(mustEncode(&wire.News{Topics: topics, Waiting: waiting(b.id)}))
+		c.queue.put(mustEncode(&wire.News{Topics: topics, Waiting: waiting(b.id)}), false)
 	}
 }
 
@@ -113,7 +113,7 @@ func (c *conn) respond(id string, status int, body json.RawMessage) {
 	if err != nil {
 		frame = mustEncode(&wire.Response{ID: id, Status: http.StatusInternalServerError})
 	}
-	if !c.queue.push(frame) {
+	if !c.queue.put(frame, false) {
 		c.queue.insist(mustEncode(&wire.Response{ID: id, Status: http.StatusServiceUnavailable}))
 	}
 }

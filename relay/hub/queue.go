@@ -30,28 +30,22 @@ type queue struct {
 
 func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
 
-// push adds a frame, or reports that the queue is full, which means that the peer does not read.
-func (q *queue) push(frame []byte) bool {
+// put adds a frame, or reports that the queue is full, which means that the peer does not read. anyhow adds it even so.
+func (q *queue) put(frame []byte, anyhow bool) bool {
 	q.mu.Lock()
-	full := len(q.frames) >= queueFrames || q.bytes+len(frame) > queueBytes && len(q.frames) > 0
-	if !full {
-		q.add(frame)
+	defer q.mu.Unlock()
+	if full := len(q.frames) >= queueFrames || q.bytes+len(frame) > queueBytes && len(q.frames) > 0; full && !anyhow {
+		return false
 	}
-	q.mu.Unlock()
-	if !full {
-		q.notify()
-	}
-	return !full
+	q.frames = append(q.frames, frame)
+	q.bytes += len(frame)
+	q.notify()
+	return true
 }
 
 // insist adds a small frame that must not be lost, however full the queue is. There is at most one of them for each
 // call in flight and each frame received.
-func (q *queue) insist(frame []byte) {
-	q.mu.Lock()
-	q.add(frame)
-	q.mu.Unlock()
-	q.notify()
-}
+func (q *queue) insist(frame []byte) { q.put(frame, true) }
 
 // ack remembers to acknowledge an outcome.
 func (q *queue) ack(id call.ID) {
@@ -89,11 +83,6 @@ func (q *queue) stop() {
 	if q.timer != nil {
 		q.timer.Stop()
 	}
-}
-
-func (q *queue) add(frame []byte) {
-	q.frames = append(q.frames, frame)
-	q.bytes += len(frame)
 }
 
 func (q *queue) notify() {

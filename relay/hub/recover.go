@@ -68,7 +68,7 @@ const lookEvery = 200 * time.Millisecond
 
 // expect sets the time by which recovering calls are known or lost.
 func (s *calls) expect(b *browser) {
-	s.giveUpAt = time.Now().Add(b.hub.cfg.GapWait)
+	s.giveUpAt = time.Now().Add(b.hub.cfg.ReconnectWait)
 	if s.giveUp == nil {
 		s.giveUp = time.AfterFunc(lookEvery, b.giveUpLost)
 	} else {

@@ -1,125 +1,294 @@
 package hub
 
 import (
-	"sync"
+	"fmt"
+	"slices"
 	"time"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 )
 
-// news wakes who waits for a browser to connect, or for one of its tabs to change.
-type news struct {
-	mu   sync.Mutex
-	next chan struct{} // closed, and replaced, when something changed; nil while nobody waits
-
-	waitEnds time.Time // until when calls wait for browsers that knew an earlier relay; zero: none has yet
+// target is where a call goes: one tab of one browser, over the connection that stands now.
+type target struct {
+	b    *browser
+	conn *conn
+	tab  *tab
 }
-
-// watch returns a channel that is closed at the next change.
-func (n *news) watch() <-chan struct{} {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.next == nil {
-		n.next = make(chan struct{})
-	}
-	return n.next
-}
-
-// changed wakes everyone who waits.
-func (n *news) changed() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.next != nil {
-		close(n.next)
-		n.next = nil
-	}
-}
-
-// Changed returns a channel that is closed when Resolve may answer something else.
-func (h *Hub) Changed() <-chan struct{} { return h.news.watch() }
 
 // Resolve finds the tab of a call and leases it to the call's session, until Leave. It never waits: with a failure,
 // wait is how long it makes sense to wait for a browser that is on its way and may have the tab; 0: it makes none.
 func (h *Hub) Resolve(r call.Selector) (at call.Target, failure *fault.Error, wait time.Duration) {
-	where, failure := h.pages(&r)
-	if failure != nil {
-		return at, failure, 0
+	where, err := h.sites.of(&r)
+	if err != nil {
+		return at, fault.New(fault.ConfigError, "The plugin's URL patterns cannot be used: "+err.Error(),
+			fault.WithOutcome(fault.NotExecuted)), 0
 	}
-	t, stands := h.stands(&r, where, r.Stay)
-	if !stands {
-		var expected bool
-		if t, failure, expected = h.route(&r, where); failure != nil {
-			if expected {
+	t := h.reach(r.Stay)
+	if t.tab == nil || !where.mayBeIn(&r, t.tab) {
+		s := search{hub: h, r: &r, where: where, browsers: h.candidates()}
+		if t, failure = s.find(); failure != nil {
+			if s.mayCome {
 				wait = h.patience()
 			}
 			return at, failure, wait
 		}
-		t.where = where
 	}
-	if failure := h.lease(&r, t); failure != nil {
-		return at, failure, 0
+	if owner := h.leases.take(&r, tabRef{t.b.id, t.tab.ID}); owner != nil {
+		return at, h.owned(&r, t, owner), 0
 	}
-	return t.describe(&r), nil, 0
+	at = call.Target{
+		ProfileID: t.b.id, Profile: t.b.label(), TabID: t.tab.ID, Origin: t.tab.origin, URL: t.tab.URL, Title: t.tab.Title,
+	}
+	if r.TabID == 0 && !r.InFront {
+		at.Others = len(sameOrigin(t.b.tabs.Load().of(where), t.tab.origin)) - 1
+	}
+	return at, nil, 0
 }
 
-// patience is how long a call waits from now on for the browsers that are on their way. The first call of an outage
-// begins the wait, and those after it have what is left of it: whoever calls again and again does not wait each time.
-func (h *Hub) patience() (rest time.Duration) {
-	now := time.Now()
-	left := func(ends *time.Time) {
-		if ends.IsZero() {
-			*ends = now.Add(h.cfg.GapWait)
-		}
-		rest = max(rest, ends.Sub(now))
+// reach is a tab over the connection there is now. Without a connection that knows its tabs, or without the tab, it has
+// none; without the browser, it is zero.
+func (h *Hub) reach(at call.Target) (t target) {
+	if at.TabID == 0 {
+		return t
 	}
-	expected := false
-	for _, c := range h.candidates() {
-		if c.is == onWay {
-			expected = true
-			c.b.update(func(s *calls) { left(&s.waitEnds) })
-		}
+	if t.b = h.find(at.ProfileID); t.b == nil {
+		return t
 	}
-	if !expected { // browsers of an earlier relay
-		h.news.mu.Lock()
-		defer h.news.mu.Unlock()
-		left(&h.news.waitEnds)
+	t.b.peek(func(s *calls) { t.conn = s.conn })
+	if t.conn != nil && t.conn.ready.Load() {
+		t.tab = t.b.tabs.Load().get(at.TabID)
 	}
-	return rest
+	return t
 }
 
 // Leave ends an attempt's lease. Its session keeps the tab when the call was sent there.
 func (h *Hub) Leave(id call.ID) { h.leases.leave(id) }
 
-// pages are those that a call may run in.
-func (h *Hub) pages(r *call.Selector) (*site, *fault.Error) {
-	where, err := h.sites.of(r.Matches, r.Excludes)
-	if err != nil {
-		return nil, fault.New(fault.ConfigError, "The plugin's URL patterns cannot be used: "+err.Error(),
-			fault.WithOutcome(fault.NotExecuted))
-	}
-	return where, nil
+// search is the choice of one call's tab. It never falls back to another tab, profile or account than the call, or its
+// session's last call, meant.
+type search struct {
+	hub      *Hub
+	r        *call.Selector
+	where    *site
+	browsers []candidate // to choose among
+	mayCome  bool        // of a failure: the tab may be there in a moment
 }
 
-// stands finds a tab again, over the connection there is now, if there is one and the tab still belongs to the site.
-func (h *Hub) stands(r *call.Selector, where *site, at call.Target) (t target, stands bool) {
-	if at.TabID == 0 {
-		return t, false
+func (s *search) find() (t target, failure *fault.Error) {
+	if len(s.browsers) == 0 {
+		s.mayCome = s.hub.starting()
+		return t, s.hub.absent()
 	}
-	for _, b := range h.all() {
-		if b.id == at.ProfileID {
-			t.b = b
+	if failure := s.narrow(); failure != nil {
+		return t, failure
+	}
+	if s.r.TabID != 0 {
+		return s.named()
+	}
+	last, opened := s.hub.lastTabs.recall(s.r)
+	if t, failure := s.opened(opened, last); t.tab != nil || failure != nil {
+		return t, failure
+	}
+	if !last.used.IsZero() {
+		switch at := slices.IndexFunc(s.browsers, func(c candidate) bool { return c.b.id == last.profileID }); {
+		case at >= 0:
+			return s.follow(s.browsers[at], last)
+		case s.r.Profile == "": // it was connected to an earlier relay
+			s.mayCome = s.hub.starting()
+			return t, s.hub.away(last.profileID, last.profile, s.mayCome)
+		} // else the call names another profile
+	}
+	if s.r.InFront {
+		return s.inFront()
+	}
+	return s.best()
+}
+
+// in is a tab of a browser.
+func (s *search) in(c candidate, t *tab) target { return target{b: c.b, conn: c.conn, tab: t} }
+
+// here are the browsers that can take calls.
+func (s *search) here() []candidate { return withPresence(s.browsers, present) }
+
+// coming reports whether a browser is on its way.
+func (s *search) coming() bool { return len(withPresence(s.browsers, onWay)) > 0 }
+
+// narrow leaves only the profile that the call names, if it names one.
+func (s *search) narrow() *fault.Error {
+	name, all := s.r.Profile, s.browsers
+	if name == "" {
+		return nil
+	}
+	var chosen []candidate
+	for _, c := range all {
+		if c.b.id == name {
+			chosen = []candidate{c}
 			break
 		}
+		if c.b.label() == name {
+			chosen = append(chosen, c)
+		}
 	}
-	if t.b == nil {
-		return t, false
+	if here := withPresence(chosen, present); len(here) > 0 {
+		chosen = here
 	}
-	t.where = where
-	t.b.peek(func(s *calls) { t.conn = s.conn })
-	if t.conn == nil || !t.conn.ready.Load() {
-		return t, false
+	if len(chosen) > 1 {
+		return fault.New(fault.ValidationError, fmt.Sprintf("%d browser profiles are called %q", len(chosen), name),
+			fault.WithHint("Pass the id of one as `profile`: "+names(chosen, true)+"."))
 	}
-	t.tab = t.b.tabs.Load().get(at.TabID)
-	return t, t.tab != nil && where.mayBeIn(r, t.tab)
+	if len(chosen) == 1 && chosen[0].is != gone {
+		s.browsers = chosen
+		return nil
+	}
+	here := withPresence(all, present)
+	if len(here) == 0 && len(chosen) == 0 {
+		s.mayCome = s.coming() || s.hub.starting()
+		return s.hub.absent()
+	}
+	s.mayCome = len(chosen) == 0 && s.hub.starting() && (s.hub.cfg.Knew == nil || s.hub.cfg.Knew(name))
+	return notConnected(name, chosen, here)
+}
+
+// named finds the tab that the call names.
+func (s *search) named() (t target, failure *fault.Error) {
+	here := s.here()
+	var found []target
+	for _, c := range here {
+		if tab := c.b.tabs.Load().get(s.r.TabID); tab != nil {
+			found = append(found, s.in(c, tab))
+		}
+	}
+	if len(found) > 1 {
+		// Tab ids are unique within a profile only. The session's own profile is the one it means.
+		last, _ := s.hub.lastTabs.recall(s.r)
+		if own := slices.IndexFunc(found, func(t target) bool { return t.b.id == last.profileID }); own >= 0 {
+			found = found[own : own+1]
+		}
+	}
+	switch {
+	case len(found) == 0:
+		s.mayCome = s.coming()
+		if len(here) == 0 {
+			return t, s.hub.absent()
+		}
+		return t, fault.New(fault.TabNotFound, fmt.Sprintf("There is no tab %d with a web page", s.r.TabID),
+			fault.WithHint("Leave `tabId` out, or pass the id of an open tab."))
+	case len(found) > 1:
+		return t, fault.New(fault.ValidationError, fmt.Sprintf("Several browser profiles have a tab %d", s.r.TabID),
+			fault.WithHint("Pass `profile` too: "+names(here, false)+"."))
+	case !s.where.mayBeIn(s.r, found[0].tab):
+		return t, s.elsewhere(found[0])
+	}
+	return found[0], nil
+}
+
+// opened takes the tab that the session has opened since it last used this plugin, where the plugin works in it. While
+// that tab has no page yet, the call has none either: another tab is not what its caller expects.
+func (s *search) opened(opened, last lastTab) (t target, failure *fault.Error) {
+	if opened.used.IsZero() || last.used.After(opened.used) || slices.Contains(s.r.Avoid, opened.tabID) {
+		return t, nil
+	}
+	for _, c := range s.here() {
+		if c.b.id != opened.profileID {
+			continue
+		}
+		tab := c.b.tabs.Load().get(opened.tabID)
+		switch {
+		case tab != nil && s.where.rule.Matches(tab.URL):
+			return s.in(c, tab), nil
+		case tab == nil && opened.pending && s.where.rule.Matches(opened.url) && time.Since(opened.used) <= recently:
+			return t, fault.New(fault.AdapterNotReady,
+				fmt.Sprintf("Tab %d, which this agent opened, has no page yet", opened.tabID),
+				c.b.at(opened.tabID), fault.WithOutcome(fault.NotExecuted))
+		}
+	}
+	return t, nil
+}
+
+// follow goes where the session's last call was: to the same tab, or another of the site in the same profile.
+func (s *search) follow(c candidate, last lastTab) (t target, failure *fault.Error) {
+	if c.is != present {
+		s.mayCome = c.is == onWay
+		return t, s.hub.away(c.b.id, c.b.label(), s.mayCome)
+	}
+	of := c.b.tabs.Load().of(s.where)
+	same := slices.IndexFunc(of, func(t *tab) bool { return t.ID == last.tabID })
+	if same >= 0 && (s.r.InFront || of[same].origin == last.origin) && !slices.Contains(s.r.Avoid, last.tabID) {
+		return s.in(c, of[same]), nil
+	}
+	if !s.r.InFront && s.where.rule.Matches(last.url) { // else the call means another instance
+		of = sameOrigin(of, last.origin)
+	}
+	of = preferred(of, s.r.Avoid)
+	switch same = slices.IndexFunc(of, func(t *tab) bool { return t.ID == last.tabID }); {
+	case same >= 0:
+		return s.in(c, of[same]), nil
+	case s.r.InFront:
+		s.browsers = []candidate{c}
+		return s.inFront()
+	case len(of) > 0:
+		tab, _ := s.hub.leases.prefer(s.r.Session, c.b, of)
+		return s.in(c, tab), nil
+	}
+	return t, s.lost(c.b, last)
+}
+
+// inFront takes the tab the person looks at. A plugin that works on every page has nothing else to tell which one is
+// meant, and any other tab is none of the agent's business unless it names it.
+func (s *search) inFront() (t target, failure *fault.Error) {
+	here := s.here()
+	var found []target
+	var with []candidate
+	for _, c := range here {
+		of := c.b.tabs.Load().of(s.where)
+		if at := slices.IndexFunc(of, func(t *tab) bool { return t.Active && t.Focused }); at >= 0 {
+			found, with = append(found, s.in(c, of[at])), append(with, c)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return t, fault.New(fault.ValidationError, "Several browser profiles have a page in front",
+			fault.WithHint("Pass the one that is meant as `profile`: "+names(with, false)+"."))
+	}
+	s.mayCome = s.coming()
+	if len(here) == 0 {
+		return t, s.hub.absent()
+	}
+	return t, fault.New(fault.TabNotFound, "The tab in front shows no page that "+s.r.Plugin+" may read",
+		fault.WithHint("Pass the id of an open tab as `tabId`, or ask the person to bring the page to the front."))
+}
+
+// best takes the tab of the site that the person most likely means.
+func (s *search) best() (t target, failure *fault.Error) {
+	here, leases := s.here(), s.hub.leases
+	mine := false // t is a tab that the session owns
+	for _, c := range here {
+		of := preferred(c.b.tabs.Load().of(s.where), s.r.Avoid)
+		if len(of) == 0 {
+			continue
+		}
+		tab, standing := leases.prefer(s.r.Session, c.b, of)
+		if standing != own {
+			tab = of[0]
+		}
+		if t.tab == nil || standing == own && !mine || (standing == own) == mine && better(tab, t.tab) < 0 {
+			t, mine = s.in(c, tab), standing == own
+		}
+	}
+	if t.tab == nil {
+		s.mayCome = s.coming()
+		if len(here) == 0 {
+			return t, s.hub.absent()
+		}
+		return t, noTab(s.r, "")
+	}
+	// Another tab than the best one only because nobody works there, and then of the same profile and account.
+	of := preferred(sameOrigin(t.b.tabs.Load().of(s.where), t.tab.origin), s.r.Avoid)
+	if !mine && len(of) > 0 {
+		t.tab, _ = leases.prefer(s.r.Session, t.b, of)
+	}
+	return t, nil
 }

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,32 +12,27 @@ import (
 	"tabrelay/relay/wire"
 )
 
-// maxLetters bounds what waits for a caller that is slow to take progress and log lines.
-const maxLetters = 64
-
-// letter is progress or a log line on its way to the caller.
-type letter struct {
-	step     bool
-	progress call.Progress
-	entry    call.LogEntry
-}
-
 // Send runs one call in the tab that Resolve chose: it journals a write, sends, and waits for the end, be it an
 // outcome, a closed tab or a lost link. When ctx ends first the page is told to abort, and Send returns at once. A
 // failure's outcome is not_executed only when it is certain that the tool never started.
 func (h *Hub) Send(ctx context.Context, at call.Target, r call.Invocation) (*call.Reply, *fault.Error) {
-	t, failure := h.target(&r.Selector, at)
-	if failure != nil {
-		return nil, failure
+	t := h.reach(at)
+	switch {
+	case t.b == nil:
+		return nil, h.absent()
+	case t.tab == nil:
+		return nil, neverSent(t.b)
 	}
 	if r.Write {
 		if failure := t.b.settled(ctx, t.tab.ID); failure != nil {
 			return nil, failure
 		}
 	}
-	t = h.wake(ctx, t)
-	if failure := h.lease(&r.Selector, t); failure != nil { // somebody may have taken the tab away while the call waited
-		return nil, failure
+	if t.tab.Discarded {
+		t = h.wake(ctx, t, &r.Selector)
+	}
+	if owner := h.leases.take(&r.Selector, tabRef{t.b.id, t.tab.ID}); owner != nil { // somebody has taken it away meanwhile
+		return nil, h.owned(&r.Selector, t, owner)
 	}
 	f, failure := h.send(ctx, &r, t, at.Origin)
 	if failure != nil {
@@ -44,22 +40,6 @@ func (h *Hub) Send(ctx context.Context, at call.Target, r call.Invocation) (*cal
 	}
 	h.leases.keep(r.ID)
 	return t.b.wait(ctx, f)
-}
-
-// target is a tab that Resolve chose, over the connection that stands now.
-func (h *Hub) target(r *call.Selector, at call.Target) (t target, failure *fault.Error) {
-	where, failure := h.pages(r)
-	if failure != nil {
-		return t, failure
-	}
-	t, stands := h.stands(r, where, at)
-	if !stands && t.b == nil {
-		return t, h.absent()
-	}
-	if !stands {
-		return t, neverSent(t.b)
-	}
-	return t, nil
 }
 
 // settled waits for writes of an earlier relay that still run in the tab. Those of this one have had their turn.
@@ -84,6 +64,57 @@ func (b *browser) settled(ctx context.Context, tabID int) *fault.Error {
 	}
 }
 
+// wakeTime is how long a tab that Chrome has unloaded may take to load again.
+const wakeTime = 10 * time.Second
+
+// wake loads a tab again that Chrome has unloaded to save memory, in the background: nothing of its page is left that
+// this could lose, and a session is not sent to another tab for it. When that does not work, the extension says why the
+// call cannot run there.
+func (h *Hub) wake(ctx context.Context, t target, r *call.Selector) target {
+	where, err := h.sites.of(r)
+	if err != nil {
+		return t
+	}
+	at := tabRef{t.b.id, t.tab.ID}
+	id, failed := t.tab.ID, false
+	if _, busy := h.waking.LoadOrStore(at, true); !busy { // one reload is enough for all who wait
+		defer h.waking.Delete(at)
+		id, failed = h.reload(ctx, at)
+	}
+	if failed {
+		return t
+	}
+	late := time.NewTimer(wakeTime)
+	defer late.Stop()
+	for {
+		news := h.Changed()
+		tab := t.b.tabs.Load().get(id)
+		if tab != nil && !tab.Discarded && tab.Status == "complete" && where.rule.Matches(tab.URL) {
+			t.tab = tab
+			return t
+		}
+		select {
+		case <-news:
+		case <-late.C:
+			return t
+		case <-ctx.Done():
+			return t
+		}
+	}
+}
+
+// reload loads a tab, and returns its id, which is another one where Chrome had to replace the tab.
+func (h *Hub) reload(ctx context.Context, at tabRef) (id int, failed bool) {
+	raw, failure := h.Command(ctx, at.profileID, "tabs.reload", map[string]any{"tabId": at.tabID})
+	var renewed struct {
+		TabID int `json:"tabId"`
+	}
+	if failure != nil || json.Unmarshal(raw, &renewed) != nil || renewed.TabID == 0 {
+		return at.tabID, failure != nil
+	}
+	return renewed.TabID, false
+}
+
 // send journals a write, and puts the call's frame into the connection's queue. The page refuses the call when its
 // document has another origin by then.
 func (h *Hub) send(ctx context.Context, r *call.Invocation, t target, origin string) (*flight, *fault.Error) {
@@ -91,12 +122,17 @@ func (h *Hub) send(ctx context.Context, r *call.Invocation, t target, origin str
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
-	frame, err := wire.Encode(&wire.Call{
-		ID: r.ID, CorrelationID: r.CorrelationID, Plugin: r.Plugin, Hash: r.Hash, Tool: r.Tool, TabID: t.tab.ID, Origin: origin, Write: r.Write,
-		TimeoutMs: atLeastOne(r.Timeout), MaxTimeoutMs: atLeastOne(max(r.MaxTimeout, r.Timeout)), ProgressExtends: r.ProgressExtends,
-		MaxResultBytes: resultLimit(r), MaxBytes: r.MaxBytes, Settings: r.Settings, Secret: r.Secret, ConsoleTailBytes: r.ConsoleTailBytes, Frames: pageFrames(r.Frames), Trace: r.Trace, ProgressPattern: r.ProgressPattern,
-		Client: r.Session.Client, Title: r.Title,
-	}, args)
+	c := &wire.Call{
+		ID: r.ID, CorrelationID: r.CorrelationID, Plugin: r.Plugin, Hash: r.Hash, Tool: r.Tool, Title: r.Title,
+		Client: r.Session.Client, TabID: t.tab.ID, Origin: origin, Write: r.Write, Settings: r.Settings, Secret: r.Secret,
+		TimeoutMs: max(1, r.Timeout.Milliseconds()), MaxTimeoutMs: max(1, r.Timeout.Milliseconds(), r.MaxTimeout.Milliseconds()),
+		ProgressExtends: r.ProgressExtends, ProgressPattern: r.ProgressPattern, MaxBytes: r.MaxBytes,
+		MaxResultBytes: cmp.Or(r.MaxResultBytes, wire.MaxResultBytes), ConsoleTailBytes: r.ConsoleTailBytes, Trace: r.Trace,
+	}
+	if r.Frames == "all" {
+		c.Frames = r.Frames // absent means the top frame
+	}
+	frame, err := wire.Encode(c, args)
 	if err != nil {
 		return nil, fault.New(fault.InternalError, "The call could not be written as a frame",
 			fault.WithOutcome(fault.NotExecuted), fault.WithCause(err))
@@ -108,8 +144,10 @@ func (h *Hub) send(ctx context.Context, r *call.Invocation, t target, origin str
 		id: r.ID, req: r, write: r.Write, tabID: t.tab.ID, epoch: t.conn.hello.Epoch, sent: time.Now(),
 		mail: make(chan struct{}, 1), done: make(chan struct{}),
 	}
-	if failure := h.journal(ctx, f, t.b); failure != nil {
-		return nil, failure
+	if f.write {
+		if failure := h.journal(ctx, f, t.b); failure != nil {
+			return nil, failure
+		}
 	}
 	if failure := t.b.launch(f, t.conn, frame); failure != nil {
 		if f.write {
@@ -117,7 +155,9 @@ func (h *Hub) send(ctx context.Context, r *call.Invocation, t target, origin str
 		}
 		return nil, failure
 	}
-	if h.lastTabs.remember(&r.Selector, t) && h.cfg.Moved != nil {
+	if h.lastTabs.put(r.Session, r.Plugin, lastTab{
+		profileID: t.b.id, profile: t.b.label(), tabID: t.tab.ID, url: t.tab.URL, origin: t.tab.origin,
+	}) {
 		h.cfg.Moved()
 	}
 	return f, nil
@@ -125,9 +165,6 @@ func (h *Hub) send(ctx context.Context, r *call.Invocation, t target, origin str
 
 // journal records a writing call before its frame leaves.
 func (h *Hub) journal(ctx context.Context, f *flight, b *browser) *fault.Error {
-	if !f.write {
-		return nil
-	}
 	err := h.cfg.Journal.Dispatch(ctx, call.Record{
 		ID: f.id, Session: f.req.Session, Tool: f.req.ToolName(), ProfileID: b.id, TabID: f.tabID, Epoch: f.epoch,
 		Dispatched: f.sent, State: call.Dispatched,
@@ -145,6 +182,16 @@ func (h *Hub) journal(ctx context.Context, f *flight, b *browser) *fault.Error {
 		fault.WithHint("Ask the person to look at `tabrelay doctor`: the relay cannot write its database."))
 }
 
+// maxReports bounds what waits for a caller that is slow to take progress and log lines.
+const maxReports = 64
+
+// report is progress or a log line on its way to the caller.
+type report struct {
+	step     bool
+	progress call.Progress
+	entry    call.LogEntry
+}
+
 // wait delivers what the page reports until the call ends.
 func (b *browser) wait(ctx context.Context, f *flight) (*call.Reply, *fault.Error) {
 	for {
@@ -152,7 +199,9 @@ func (b *browser) wait(ctx context.Context, f *flight) (*call.Reply, *fault.Erro
 		case <-f.mail:
 			b.deliver(f)
 		case <-f.done:
-			b.deliver(f)
+			if len(f.reports) > 0 { // nothing is added any more
+				b.deliver(f)
+			}
 			return f.reply, f.failure
 		case <-ctx.Done():
 			if b.abandon(f, reasonOf(ctx)) {
@@ -164,16 +213,16 @@ func (b *browser) wait(ctx context.Context, f *flight) (*call.Reply, *fault.Erro
 	}
 }
 
-// deliver passes letters on, in the caller's own goroutine: a caller that takes its time delays nobody else.
+// deliver passes reports on, in the caller's own goroutine: a caller that takes its time delays nobody else.
 func (b *browser) deliver(f *flight) {
-	var letters []letter
-	b.peek(func(*calls) { letters, f.letters = f.letters, nil })
-	for _, l := range letters {
+	var reports []report
+	b.peek(func(*calls) { reports, f.reports = f.reports, nil })
+	for _, one := range reports {
 		switch {
-		case l.step && f.req.Progress != nil:
-			f.req.Progress(l.progress)
-		case !l.step && f.req.Log != nil:
-			f.req.Log(l.entry)
+		case one.step && f.req.Progress != nil:
+			f.req.Progress(one.progress)
+		case !one.step && f.req.Log != nil:
+			f.req.Log(one.entry)
 		}
 	}
 }
@@ -186,20 +235,3 @@ func reasonOf(ctx context.Context) string {
 	}
 	return "deadline"
 }
-
-func resultLimit(r *call.Invocation) int {
-	if r.MaxResultBytes > 0 {
-		return r.MaxResultBytes
-	}
-	return wire.MaxResultBytes
-}
-
-// pageFrames is the field as the wire has it: absent means the top frame.
-func pageFrames(frames string) string {
-	if frames == "all" {
-		return frames
-	}
-	return ""
-}
-
-func atLeastOne(d time.Duration) int64 { return max(1, d.Milliseconds()) }

@@ -187,7 +187,7 @@ func (s *Socket) Write(frames ...[]byte) error {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTime)
 	defer cancel()
 	for i, frame := range frames {
-		if s.cork != nil {
+		if s.cork != nil && len(frames) > 1 {
 			s.cork.hold(i < len(frames)-1)
 		}
 		if err := s.ws.Write(ctx, websocket.MessageText, frame); err != nil {

@@ -115,21 +115,6 @@ func (h *Hub) TabGone(profileID string, tabID int) bool {
 	return now != nil && now.ready.Load() && b.tabs.Load().get(tabID) == nil
 }
 
-func (b *browser) connected() (yes bool) {
-	b.peek(func(s *calls) { yes = s.conn != nil })
-	return yes
-}
-
-// lastSeen is when the browser was connected last; zero when it never was.
-func (b *browser) lastSeen() (at time.Time) {
-	b.peek(func(s *calls) {
-		if at = s.left; s.conn != nil {
-			at = time.Now()
-		}
-	})
-	return at
-}
-
 func (h *Hub) countBrowsers() {
 	n := 0
 	for _, b := range h.all() {
@@ -156,4 +141,15 @@ func (b *browser) notice(n *wire.Notice) {
 		s.notices = kept[max(0, len(kept)-maxNotices):]
 	})
 	b.hub.tell(Event{Kind: Noticed, ProfileID: b.id, Profile: b.label(), Message: told.Message})
+}
+
+// acting lists the tabs of a browser in which calls run.
+func (b *browser) acting() map[int]bool {
+	tabs := map[int]bool{}
+	b.peek(func(s *calls) {
+		for _, f := range s.open {
+			tabs[f.tabID] = true
+		}
+	})
+	return tabs
 }

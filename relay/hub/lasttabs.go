@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -12,8 +13,8 @@ const lastTabTime = time.Hour
 
 const maxLastTabs = 10_000
 
-// lastTabs remembers in which tab each session last used each plugin, so that an agent's calls stay in one tab while it and
-// the person use others.
+// lastTabs remembers in which tab each session last used each plugin, so that an agent's calls stay in one tab while it
+// and the person use others.
 type lastTabs struct {
 	mu   sync.Mutex
 	last map[sessionPlugin]lastTab
@@ -25,39 +26,34 @@ type lastTab struct {
 	profileID string
 	tabID     int
 	url       string // of the page there; empty: not known
+	origin    string // of the same
 	profile   string // its label, when it was used
 	pending   bool   // opened a moment ago, and perhaps without a page yet
 	used      time.Time
 }
 
-// opened is the plugin under which the tab is kept that a session has opened: it is for whichever works there.
-const opened = ""
+// openedTab is the plugin under which the tab is kept that a session has opened: it is for whichever works there.
+const openedTab = ""
 
-// remember notes where a session works, and reports whether that is somewhere else than before.
-func (l *lastTabs) remember(r *call.Selector, t target) (moved bool) {
-	return l.put(r.Session, r.Plugin, lastTab{profileID: t.b.id, tabID: t.tab.ID, url: t.tab.URL, profile: t.b.label()})
-}
-
-// put keeps a place of a session, and reports whether that is another one than before.
-func (l *lastTabs) put(s call.Session, plugin string, place lastTab) (moved bool) {
+// put notes in which tab a session uses a plugin, and reports whether that is another one than before.
+func (l *lastTabs) put(s call.Session, plugin string, now lastTab) (moved bool) {
 	if !lasting(s) { // each command of a shell means the tab that the person looks at
 		return false
 	}
+	now.used, now.origin = time.Now(), cmp.Or(now.origin, originOf(now.url))
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := time.Now()
 	if l.last == nil {
 		l.last = map[sessionPlugin]lastTab{}
 	}
 	if len(l.last) >= maxLastTabs {
-		l.forget(now)
+		l.forget(now.used)
 	}
 	key := sessionPlugin{s.ID, plugin}
 	before := l.last[key]
-	place.used = now
-	l.last[key] = place
-	return before.profileID != place.profileID || before.tabID != place.tabID || siteOf(before.url) != siteOf(place.url) ||
-		now.Sub(before.used) > lastTabTime/4
+	l.last[key] = now
+	return before.profileID != now.profileID || before.tabID != now.tabID || before.origin != now.origin ||
+		now.used.Sub(before.used) > lastTabTime/4
 }
 
 // LastTab is where a session worked last with one plugin, as one relay keeps it for the next.
@@ -79,7 +75,10 @@ func (h *Hub) LastTabs() []LastTab {
 	list := []LastTab{}
 	for key, p := range l.last {
 		if time.Since(p.used) <= lastTabTime {
-			list = append(list, LastTab{Session: key.session, Plugin: key.plugin, ProfileID: p.profileID, Profile: p.profile, TabID: p.tabID, Site: siteOf(p.url), Used: p.used})
+			list = append(list, LastTab{
+				Session: key.session, Plugin: key.plugin, ProfileID: p.profileID, Profile: p.profile, TabID: p.tabID,
+				Site: p.origin, Used: p.used,
+			})
 		}
 	}
 	return list
@@ -94,7 +93,9 @@ func (l *lastTabs) adopt(list []LastTab) {
 		if l.last == nil {
 			l.last = map[sessionPlugin]lastTab{}
 		}
-		l.last[sessionPlugin{p.Session, p.Plugin}] = lastTab{profileID: p.ProfileID, tabID: p.TabID, url: p.Site + "/", profile: p.Profile, used: p.Used}
+		l.last[sessionPlugin{p.Session, p.Plugin}] = lastTab{
+			profileID: p.ProfileID, tabID: p.TabID, url: p.Site + "/", origin: p.Site, profile: p.Profile, used: p.Used,
+		}
 	}
 }
 
@@ -113,19 +114,18 @@ func (l *lastTabs) forget(now time.Time) {
 	}
 }
 
-// recall is where the session of a call last used its plugin.
-func (l *lastTabs) recall(r *call.Selector) (p lastTab, ok bool) {
-	return l.get(r.Session.ID, r.Plugin)
-}
-
-func (l *lastTabs) get(session, plugin string) (p lastTab, ok bool) {
-	if session == "" {
-		return p, false
-	}
+// recall is where the session of a call last used its plugin, and the tab that it has opened; zero where there is none.
+func (l *lastTabs) recall(r *call.Selector) (last, opened lastTab) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p, ok = l.last[sessionPlugin{session, plugin}]
-	return p, ok && time.Since(p.used) <= lastTabTime
+	last, opened = l.last[sessionPlugin{r.Session.ID, r.Plugin}], l.last[sessionPlugin{r.Session.ID, openedTab}]
+	if time.Since(last.used) > lastTabTime {
+		last = lastTab{}
+	}
+	if time.Since(opened.used) > lastTabTime {
+		opened = lastTab{}
+	}
+	return last, opened
 }
 
 // ProfileOf is the id of the profile in which a session was last; empty when there is none.
@@ -162,5 +162,14 @@ func (l *lastTabs) leave(session string) {
 		if Within(key.session, session) {
 			delete(l.last, key)
 		}
+	}
+}
+
+// Opened makes a tab the one that the next call of a session goes to, whichever plugin of its page that is for, and makes
+// the session its owner. pending says that the tab may not show its page yet.
+func (h *Hub) Opened(s call.Session, profileID, profile string, tabID int, url string, pending bool) {
+	h.Give(s, profileID, tabID)
+	if h.lastTabs.put(s, openedTab, lastTab{profileID: profileID, profile: profile, tabID: tabID, url: url, pending: pending}) {
+		h.cfg.Moved()
 	}
 }

@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	// maxGreetings is how many handshakes may be under way. One more ends the oldest of them: a handshake takes
-	// milliseconds, and a program that begins them and says nothing must not keep the extension out.
-	maxGreetings = 64
+	// maxHandshakes is how many may be under way. One more ends the oldest of them: a handshake takes milliseconds, and
+	// a program that begins them and says nothing must not keep the extension out.
+	maxHandshakes = 64
 
-	// Of those whom the door turns away, the log names these many, and then one in each such time.
+	// Of those who are turned away, the log names these many, and then one in each such time.
 	complaints     = 20
 	complaintEvery = 10 * time.Second
 )
@@ -35,10 +35,10 @@ var wrongProofs = access.Budget{Burst: 20, Every: 500 * time.Millisecond, Pause:
 // Handler lets extensions in: GET /extension. Everything that can be checked before the upgrade is.
 func (h *Hub) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if status, reason := h.door(r); status != 0 {
+		if status, reason := h.refuse(r); status != 0 {
 			h.unwelcome.Do(func() {
 				h.cfg.Log.Warn().Int("status", status).Str("host", quote(r.Host)).Str("origin", quote(r.Header.Get("Origin"))).
-					Msg("extension refused at the door: " + reason)
+					Msg("extension refused before the upgrade: " + reason)
 			})
 			if status == http.StatusServiceUnavailable {
 				w.Header().Set("Retry-After", "1")
@@ -50,8 +50,8 @@ func (h *Hub) Handler() http.Handler {
 	})
 }
 
-// door returns the status to refuse an upgrade with, and why; 0 lets it pass.
-func (h *Hub) door(r *http.Request) (status int, reason string) {
+// refuse returns the status to refuse an upgrade with, and why; 0 lets it pass.
+func (h *Hub) refuse(r *http.Request) (status int, reason string) {
 	if err := checkHost(r); err != nil {
 		return http.StatusForbidden, err.Error()
 	}
@@ -109,14 +109,14 @@ func quote(s string) string {
 	return fault.Sanitize(clip.Bytes(s, 100))
 }
 
-// greetings are the handshakes under way, the oldest in front.
-type greetings struct {
+// handshakes are those under way, the oldest in front.
+type handshakes struct {
 	mu   sync.Mutex
 	list list.List // of context.CancelFunc
 }
 
 // enter notes a handshake that end ends, and ends the oldest when there are too many. leave must be called at its end.
-func (g *greetings) enter(end context.CancelFunc, most int) (leave func()) {
+func (g *handshakes) enter(end context.CancelFunc, most int) (leave func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	place := g.list.PushBack(end)

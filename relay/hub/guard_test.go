@@ -20,7 +20,7 @@ import (
 
 // The forged-upgrade matrix: what is refused before the upgrade.
 
-func TestDoor(t *testing.T) {
+func TestRequestsRefusedBeforeTheUpgrade(t *testing.T) {
 	const right = "chrome-extension://" + extension
 	other := "chrome-extension://" + strings.Repeat("p", 32)
 	tests := []struct {
@@ -332,7 +332,7 @@ func TestPagesAtTheDoorFillNoLog(t *testing.T) {
 			}
 		}
 	})
-	if told := strings.Count(log.String(), "refused at the door"); told == 0 || told > 25 {
+	if told := strings.Count(log.String(), "refused before the upgrade"); told == 0 || told > 25 {
 		t.Errorf("%d lines about a page", told)
 	}
 }
