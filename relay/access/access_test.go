@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestLocalHost(t *testing.T) {
+func TestOnlyThisMachineIsALocalHost(t *testing.T) {
 	for host, want := range map[string]bool{
 		"127.0.0.1": true, "127.0.0.1:7717": true, "127.8.9.1:1": true, "localhost": true, "LOCALHOST:80": true,
 		"[::1]:7717": true, "[::1]": true,
@@ -37,7 +37,7 @@ func TestLocalHost(t *testing.T) {
 	}
 }
 
-func TestLocalOrigin(t *testing.T) {
+func TestOnlyThisMachineIsALocalOrigin(t *testing.T) {
 	for origin, want := range map[string]bool{
 		"http://127.0.0.1": true, "http://localhost:3000": true, "https://[::1]:8443": true,
 		"": false, "null": false, "http://evil.example": false, "http://127.0.0.1.evil.example": false,
@@ -58,7 +58,7 @@ func TestLocalOrigin(t *testing.T) {
 
 var budget = Budget{Burst: 3, Every: time.Second, Pause: 2 * time.Second}
 
-func TestBudget(t *testing.T) {
+func TestFailuresBeyondTheBudgetAreSlowedDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []int
 		f := NewFailures(budget, func(slowed int) { told = append(told, slowed) })
@@ -83,7 +83,7 @@ func TestBudget(t *testing.T) {
 	})
 }
 
-func TestToldOnceAMinute(t *testing.T) {
+func TestSlowFailuresAreLoggedOncePerMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []int
 		f := NewFailures(Budget{Burst: 0, Every: time.Hour, Pause: time.Second},

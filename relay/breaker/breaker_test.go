@@ -146,7 +146,7 @@ func TestHalfOpenLetsOneThrough(t *testing.T) {
 }
 
 // A call that was let through before the breaker opened says nothing about the time after.
-func TestALateVerdictDoesNotCount(t *testing.T) {
+func TestLateResultDoesNotCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := open()
 		late, _ := l.Allow(demo)
@@ -160,7 +160,7 @@ func TestALateVerdictDoesNotCount(t *testing.T) {
 }
 
 // A breaker is told of once when it is made, so that it can be seen before anything is wrong.
-func TestMadeIsTold(t *testing.T) {
+func TestNewBreakerIsAnnounced(t *testing.T) {
 	l := open()
 	l.end(t, Success, Success)
 	if l.made != 1 || l.news != nil {

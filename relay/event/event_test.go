@@ -11,7 +11,7 @@ import (
 )
 
 // An event is its owner's, and an event without one is the person's: no agent hears of it.
-func TestConcerns(t *testing.T) {
+func TestEventIsSeenByItsOwnerOnly(t *testing.T) {
 	ann := call.Session{Client: "ann", ID: "stdio:1"}
 	unnamed := call.Session{Client: call.Unnamed, ID: "stdio:2/session:a"}
 	for name, tt := range map[string]struct {
@@ -69,7 +69,7 @@ func TestASlowSubscriberDoesNotHoldOthersUp(t *testing.T) {
 	}
 }
 
-func TestHeard(t *testing.T) {
+func TestBusKnowsWhetherSomebodyListens(t *testing.T) {
 	var nobody *Bus
 	if nobody.Heard() {
 		t.Error("a bus that is not there is heard")

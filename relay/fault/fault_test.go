@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-func TestTable(t *testing.T) {
+func TestCodeTableIsConsistent(t *testing.T) {
 	seen := map[Code]bool{}
 	code := regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,63}$`)
 	for _, r := range Table() {
@@ -37,7 +37,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-func TestNumbers(t *testing.T) {
+func TestSourcesHaveNumbers(t *testing.T) {
 	for source, want := range map[Source]int{
 		SourceConfig: -32004, SourceAuth: -32003, SourceUpstream: -32002, SourceTimeout: -32001,
 		SourceTransport: -32000, SourceProtocol: -32000, SourceInternal: -32603,
@@ -79,7 +79,7 @@ const notInTable Code = "NOT_IN_THE_TABLE"
 
 func with(e *Error, change func(*Error)) *Error { change(e); return e }
 
-func TestRelayFailures(t *testing.T) {
+func TestRelayFailuresAreRendered(t *testing.T) {
 	var got txtar.Archive
 	for _, name := range slices.Sorted(func(yield func(string) bool) {
 		for name := range relayFailures {
@@ -107,7 +107,7 @@ func TestRelayFailures(t *testing.T) {
 	}
 }
 
-func TestTimeoutFields(t *testing.T) {
+func TestTimeoutHasItsTimes(t *testing.T) {
 	e := TimedOut(Idle, 1500*time.Millisecond, 300*time.Second, true, "Wait.")
 	if e.TimeoutMs != 1500 || e.TimeoutSecs != 2 || e.MaxTimeoutMs != 300_000 || e.MaxTimeoutSecs != 300 ||
 		!*e.ProgressExtendsTimeout || e.Retryable {
@@ -118,7 +118,7 @@ func TestTimeoutFields(t *testing.T) {
 	}
 }
 
-func TestOptions(t *testing.T) {
+func TestOptionsChangeTheFailure(t *testing.T) {
 	cause := errors.New("disk /home/me is full")
 	e := New(InternalError, "It broke", WithCause(cause), WithSource(SourceConfig),
 		WithData(json.RawMessage(`{"fact":"x"}`)), WithRetryAfter(1000*time.Hour))
@@ -140,7 +140,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-func TestParseRefuses(t *testing.T) {
+func TestForeignJSONIsNotParsed(t *testing.T) {
 	good := New(TabBusy, "x").Text()[0]
 	for _, text := range []string{
 		"", "boom", "[ERROR code=X] no block", strings.Replace(good, "TAB_BUSY", "TAB_OWNED", 1),
@@ -152,7 +152,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-func TestSanitize(t *testing.T) {
+func TestMessageBecomesOneHarmlessLine(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain":                      "plain",
 		"a\nb\r\n\tc":                "a b c",

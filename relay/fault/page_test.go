@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected texts under testdata")
 
-// TestFromPage reads what a page threw from testdata/page and compares the texts and repairs that come of it.
-func TestFromPage(t *testing.T) {
+// TestPageErrorIsValidated reads what a page threw from testdata/page and compares the texts and repairs that come of it.
+func TestPageErrorIsValidated(t *testing.T) {
 	files, err := filepath.Glob("testdata/page/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no cases: %v", err)
@@ -53,7 +53,7 @@ func renderPage(t *testing.T, thrown []byte) []byte {
 	}})
 }
 
-func TestFromPagePlacesErrors(t *testing.T) {
+func TestPageErrorGetsSourceAndType(t *testing.T) {
 	tests := []struct {
 		thrown string
 		source Source
@@ -78,7 +78,7 @@ func TestFromPagePlacesErrors(t *testing.T) {
 	}
 }
 
-func TestFromPageMegabyte(t *testing.T) {
+func TestLongPageErrorIsCut(t *testing.T) {
 	thrown, err := json.Marshal(map[string]any{"code": "FOO", "retryable": false, "message": strings.Repeat("é\n", 1<<19)})
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func holds(t *testing.T, e *Error) {
 	}
 }
 
-func TestTraceLine(t *testing.T) {
+func TestTraceLineIsAPlaceInAPage(t *testing.T) {
 	for line, keep := range map[string]bool{
 		"/adapters/demo-1a.js:12:34":            true,
 		"/:1:2":                                 true,

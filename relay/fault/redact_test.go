@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestConsoleTail(t *testing.T) {
+func TestConsoleTailIsRedacted(t *testing.T) {
 	tests := []struct{ tail, want string }{
 		{"error: it broke\nwarning: twice", "error: it broke\nwarning: twice"},
 		{"error: token=abc123&x=1", "error: token=[redacted]&x=1"},
@@ -27,7 +27,7 @@ func TestConsoleTail(t *testing.T) {
 }
 
 // A match always has one of the signs for which its expression is tried.
-func TestSignsAreInWhatIsFound(t *testing.T) {
+func TestEveryMatchHasASign(t *testing.T) {
 	texts := []string{
 		"x\n    at f (a.js:1:2)\n", "x\r    at Promise.all (index 0)", "x\u2028 at <anonymous>", "x\u2029 at a:1:2",
 		"goroutine 7 [running]:", "[signal SIGSEGV: x]", "created by main.main in goroutine 1",
@@ -65,7 +65,7 @@ func TestSignsAreInWhatIsFound(t *testing.T) {
 	}
 }
 
-func TestStackTraces(t *testing.T) {
+func TestStackTracesAreRemoved(t *testing.T) {
 	const stack = "Error: failed\n    at Object.run [as handle] (chrome-extension://abc/adapters/x-1.js:1:7218)\r\n" +
 		"    at async Promise.all (index 0)\n    at new Promise (<anonymous>)\n    at https://a.example/app.js:10:5"
 	if got := withoutStack(stack); got != "Error: failed" {

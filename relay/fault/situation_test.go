@@ -79,7 +79,7 @@ plugin-not-reviewed | PLUGIN_NOT_REVIEWED | permission_denied | auth | CONFIG | 
 instance-needed | INSTANCE_REQUIRED | validation_error | validation | PROTOCOL | tool | no | tool result | -32000 -32000
 `
 
-func TestTheTableIsTheContract(t *testing.T) {
+func TestSituationsAreTheContract(t *testing.T) {
 	for line := range strings.Lines(strings.TrimSpace(reference)) {
 		id, _, _ := strings.Cut(line, " | ")
 		s, ok := fault.SituationOf(id)
@@ -96,7 +96,7 @@ func TestTheTableIsTheContract(t *testing.T) {
 	}
 }
 
-func TestEverySituationIsWhole(t *testing.T) {
+func TestSituationsAreComplete(t *testing.T) {
 	form := regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
 	seen, used := map[string]bool{}, map[fault.Code]bool{}
 	for _, s := range fault.Situations() {

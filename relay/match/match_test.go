@@ -8,7 +8,7 @@ import (
 	"tabrelay/relay/match"
 )
 
-func TestMatches(t *testing.T) {
+func TestPatternMatchesURLs(t *testing.T) {
 	tests := []struct {
 		pattern string
 		yes, no []string
@@ -53,7 +53,7 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-func TestParseRefuses(t *testing.T) {
+func TestMalformedPatternIsRefused(t *testing.T) {
 	tests := map[string]string{
 		"<all_urls>":               "every site",
 		"*":                        "every site",
@@ -84,7 +84,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-func TestNarrow(t *testing.T) {
+func TestPatternForWholeDomainsIsNotNarrow(t *testing.T) {
 	for pattern, narrow := range map[string]bool{
 		"https://*.example.com/*": true,
 		"http://localhost/*":      true,
@@ -102,7 +102,7 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-func TestRule(t *testing.T) {
+func TestExcludedURLsDoNotMatch(t *testing.T) {
 	rule, err := match.NewRule([]string{"https://a.com/*", "https://b.com/*"}, []string{"*://*/private/*"})
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func TestRule(t *testing.T) {
 	}
 }
 
-func TestSite(t *testing.T) {
+func TestSiteOfAnAddress(t *testing.T) {
 	for address, want := range map[string]string{
 		"https://wiki.example.org/w/index.php?x": "*://wiki.example.org/*",
 		"http://localhost:8080":                  "*://localhost:8080/*",

@@ -14,7 +14,7 @@ import (
 	"tabrelay/relay/fault"
 )
 
-//go:generate go test -run TestPublished -update .
+//go:generate go test -run TestDocumentedMetricsAreReal -update .
 
 // otherCode stands for every code that is not in the relay's table. Pages invent codes, and each would otherwise
 // be a time series of its own for ever.

@@ -9,7 +9,7 @@ import (
 	"tabrelay/relay/fault"
 )
 
-func TestMetrics(t *testing.T) {
+func TestCallsAndErrorsAreCounted(t *testing.T) {
 	m := New()
 	m.CallDone("demo", "ok", 3*time.Millisecond)
 	m.CallDone("demo", "unknown", 30*time.Second)

@@ -16,8 +16,8 @@ var update = flag.Bool("update", false, "rewrite docs/metrics.md")
 
 const page = "../../docs/metrics.md"
 
-// TestPublished keeps the page and the registry the same.
-func TestPublished(t *testing.T) {
+// TestDocumentedMetricsAreReal keeps the page and the registry the same.
+func TestDocumentedMetricsAreReal(t *testing.T) {
 	want := published()
 	if *update {
 		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {

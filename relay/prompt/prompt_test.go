@@ -85,7 +85,7 @@ func TestARecipeIsRendered(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeRendered(t *testing.T) {
+func TestUnknownPromptsAndArgumentsAreRefused(t *testing.T) {
 	echo := plugin.Prompt{Name: "echo", Description: "Repeats.", Arguments: []plugin.PromptArgument{{Name: "x"}},
 		Template: strings.Repeat("{{x}}", 20)}
 	_, p := offered(t, tea, echo)
@@ -120,7 +120,7 @@ func TestWhatCannotBeRendered(t *testing.T) {
 	}
 }
 
-func TestChangesOfRecipesAreNews(t *testing.T) {
+func TestChangesOfRecipesAreAnnounced(t *testing.T) {
 	tools, p := offered(t, tea)
 	news := 0
 	stop := p.OnChange(func() { news++ })

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestMembers(t *testing.T) {
+func TestMembersAreListed(t *testing.T) {
 	members, ok := Members(json.RawMessage(` { "a" : [1, {"b": "]}\\"}] , "ta\u0062Id":7,"": "x\"y" ,"z":null} `))
 	if !ok {
 		t.Fatal("not an object")
@@ -36,7 +36,7 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-func TestDepth(t *testing.T) {
+func TestDepthOfNestedValues(t *testing.T) {
 	for doc, want := range map[string]int{
 		`1`: 0, `"[[["`: 0, `[]`: 1, `[{}]`: 2, `{"a":[{}]}`: 3, `[[],[[],[[1]]]]`: 4, `{"a":[{"b":[]}],"c":{}}`: 4,
 		strings.Repeat("[", 40) + strings.Repeat("]", 40): 40, strings.Repeat("[", 100_000): 100_000,

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestDecodeRefuses(t *testing.T) {
+func TestDecodeRefusesWhatIsNotJSON(t *testing.T) {
 	for doc, want := range map[string]error{
 		`1e999`: ErrRange, `{"a":[-1e999]}`: ErrRange, `[1e999`: ErrInvalid, ``: ErrInvalid, `{"a":1,}`: ErrInvalid,
 		`01`: ErrInvalid, `"\x"`: ErrInvalid, strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001): ErrInvalid,

@@ -107,8 +107,8 @@ func pluginWith(name string, tools ...string) plugin.Plugin {
 	return p
 }
 
-// TestReplace announces every change once, in order, and keeps the last good snapshot.
-func TestReplace(t *testing.T) {
+// TestEachChangeIsAnnouncedOnce announces every change once, in order, and keeps the last good snapshot.
+func TestEachChangeIsAnnouncedOnce(t *testing.T) {
 	r := registry.New([]registry.Tool{{Name: "bridge_health",
 		Spec: plugin.Tool{InputSchema: json.RawMessage(`{"type":"object"}`)},
 		Run:  func(context.Context, call.Call, json.RawMessage) (*call.Result, *fault.Error) { return nil, nil }}})
@@ -157,8 +157,8 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// TestSchemasAreKept compiles a schema once, however often its plugin is loaded again.
-func TestSchemasAreKept(t *testing.T) {
+// TestUnchangedSchemasAreKept compiles a schema once, however often its plugin is loaded again.
+func TestUnchangedSchemasAreKept(t *testing.T) {
 	r := registry.New(nil)
 	var compiled []any
 	for range 3 {
@@ -177,7 +177,7 @@ func TestSchemasAreKept(t *testing.T) {
 	}
 }
 
-func TestReject(t *testing.T) {
+func TestRejectedToolIsTakenOut(t *testing.T) {
 	r := registry.New(nil)
 	if err := r.Replace([]plugin.Plugin{pluginWith("a", "x", "y")}, nil); err != nil {
 		t.Fatal(err)
@@ -252,7 +252,7 @@ func BenchmarkReplace100x20(b *testing.B) {
 }
 
 // A text a person set may be a password; an address or a number is none. A plugin may say otherwise.
-func TestSecretSettings(t *testing.T) {
+func TestSecretSettingsAreMarked(t *testing.T) {
 	declared := json.RawMessage(`{"token":{"type":"string"},"name":{"type":"string","secret":false},` +
 		`"limit":{"type":"number","default":7},"pin":{"type":"number","secret":true}}`)
 	for given, want := range map[string]struct {
@@ -280,8 +280,8 @@ func TestSecretSettings(t *testing.T) {
 	}
 }
 
-// TestPagesOfAPluginForEverySite: a person says which pages may be read, and adds some.
-func TestPagesOfAPluginForEverySite(t *testing.T) {
+// TestPersonChoosesPagesOfAPluginForEverySite: a person says which pages may be read, and adds some.
+func TestPersonChoosesPagesOfAPluginForEverySite(t *testing.T) {
 	every := plugin.Plugin{Manifest: plugin.Manifest{Name: "every", URLPatterns: []string{"*://*/*"},
 		ExcludePatterns: []string{"*://*/own"}}}
 	some := plugin.Plugin{Manifest: plugin.Manifest{Name: "some", URLPatterns: []string{"https://a.example/*"}}}
@@ -310,8 +310,8 @@ func TestPagesOfAPluginForEverySite(t *testing.T) {
 	}
 }
 
-// TestShippedPluginWithoutAPage: it is not offered, and no problem, until a person says where their application is.
-func TestShippedPluginWithoutAPage(t *testing.T) {
+// TestShippedPluginWaitsForItsAddress: it is not offered, and no problem, until a person says where their application is.
+func TestShippedPluginWaitsForItsAddress(t *testing.T) {
 	p := plugin.Plugin{Shipped: true, Manifest: plugin.Manifest{Name: "a",
 		ConfigSchema: json.RawMessage(`{"url":{"type":"url"}}`)}}
 	for settings, want := range map[string][2]int{"": {0, 0}, `{"url":"https://a.example/"}`: {1, 0},
@@ -332,7 +332,7 @@ func TestShippedPluginWithoutAPage(t *testing.T) {
 }
 
 // Settings that programs take for something else than values do not reach a page.
-func TestHarmlessSettings(t *testing.T) {
+func TestPrototypeSettingsAreIgnored(t *testing.T) {
 	nested := func(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
 	for _, test := range []struct{ given, kept, says string }{
 		{`{"site":"http://m/","__proto__":{"a":1}}`, `{"site":"http://m/"}`, "__proto__"},
@@ -390,7 +390,7 @@ func TestReplaceRefusesTooLargeAList(t *testing.T) {
 }
 
 // What no person accepted is not there, and it is known why.
-func TestWithheld(t *testing.T) {
+func TestUnreviewedToolsSayWhy(t *testing.T) {
 	off := &registry.Withheld{Tools: []string{"pay", "read"}, Why: "nobody has reviewed it"}
 	shop := plugin.Plugin{Manifest: plugin.Manifest{Name: "shop", URLPatterns: []string{"https://shop.example/*"},
 		Tools: []plugin.Tool{{Name: "read", InputSchema: []byte(`{"type":"object"}`)}}}}

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func TestApart(t *testing.T) {
+func TestExpressionRunsInItsOwnProcess(t *testing.T) {
 	defer func(limit time.Duration) { jqTime = limit }(jqTime)
 	jqTime = time.Minute
 	for _, test := range []struct{ doc, expression, value, problem string }{
@@ -57,7 +57,7 @@ func apart(t *testing.T) Evaluator {
 	return Apart(executable)
 }
 
-func TestApartIsEnded(t *testing.T) {
+func TestExpressionIsStoppedAtItsLimits(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), hasty)
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ func kept(doc string) call.StoredResult {
 	return call.StoredResult{ID: "i1", MIMEType: "application/json", Data: []byte(doc)}
 }
 
-func TestRead(t *testing.T) {
+func TestKeptResultIsReadInPieces(t *testing.T) {
 	rows := `{"a":"` + strings.Repeat("ä", 60) + `","rows":` + numbers(30, "x") + `}`
 	for _, test := range []struct {
 		name string
@@ -62,7 +62,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-func TestReadRefuses(t *testing.T) {
+func TestReadRefusesWrongArguments(t *testing.T) {
 	defer func(limit time.Duration, memory uint64) { jqTime, jqMemory = limit, memory }(jqTime, jqMemory)
 	jqTime, jqMemory = time.Minute, 64<<20
 	for _, test := range []struct {

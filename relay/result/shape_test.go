@@ -26,7 +26,7 @@ func numbers(n int, text string) string {
 	return "[" + strings.TrimPrefix(b.String(), ",") + "]"
 }
 
-func TestShape(t *testing.T) {
+func TestLargeValueIsCut(t *testing.T) {
 	long := strings.Repeat("äöü€😀", 400)
 	tests := []struct {
 		name, doc string
@@ -177,7 +177,7 @@ func isPart(whole, part any) bool {
 	return reflect.DeepEqual(whole, part)
 }
 
-func TestShapeRefuses(t *testing.T) {
+func TestImpossibleCutIsRefused(t *testing.T) {
 	doc := `{"rows":` + numbers(100, "x") + `,"title":"T"}`
 	for _, test := range []struct {
 		name string
@@ -206,7 +206,7 @@ func TestShapeRefuses(t *testing.T) {
 }
 
 // The schema decides between the ways to make a value smaller.
-func TestShapeFits(t *testing.T) {
+func TestCutValueFitsTheSchema(t *testing.T) {
 	doc := json.RawMessage(`{"rows":` + numbers(20, strings.Repeat("x", 300)) + `}`)
 	twenty := func(v, _ json.RawMessage) bool {
 		rows, failure := get(v, way(".rows"))
@@ -244,7 +244,7 @@ func TestTextsAreCutBetweenCharacters(t *testing.T) {
 	}
 }
 
-func TestPaths(t *testing.T) {
+func TestPathsLeadToTheLastOfANameAndBack(t *testing.T) {
 	doc := json.RawMessage(`{"a":{"b":[1,{"c d":2}]},"a":{"b":[3]}}`)
 	value, failure := get(doc, way(".a.b"))
 	if failure != nil || string(value) != "[3]" {
@@ -306,7 +306,7 @@ func BenchmarkShape(b *testing.B) {
 }
 
 // An object with many members fills most of the room, as a list would.
-func TestShrinkUsesItsRoom(t *testing.T) {
+func TestShrinkFillsTheBudget(t *testing.T) {
 	doc := []byte(`{"a0":0`)
 	for i := range 50_000 {
 		doc = fmt.Appendf(doc, `,"k%d":%d`, i, i)
@@ -321,7 +321,7 @@ func TestShrinkUsesItsRoom(t *testing.T) {
 }
 
 // The examples of docs/results.md are what comes out of a list of 400 issues.
-func TestDocumentation(t *testing.T) {
+func TestDocumentedExamplesAreReal(t *testing.T) {
 	text, err := os.ReadFile("../../docs/results.md")
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestExplain(t *testing.T) {
+func TestMismatchIsExplained(t *testing.T) {
 	const steps = `{"type":"object","properties":{"selector":{"type":"string","minLength":1},"tab_id":{"type":"integer","minimum":1},
 		"options":{"type":"object","properties":{"mode":{"enum":["fast","safe"]},"50%":{"type":"number"}},"additionalProperties":false},
 		"steps":{"type":"array","maxItems":3,"items":{"anyOf":[

@@ -13,7 +13,7 @@ import (
 
 func init() { compileTime = time.Hour }
 
-func TestCompileRefuses(t *testing.T) {
+func TestUnusableSchemaIsRefused(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.json")
 	if err := os.WriteFile(file, []byte(`{"type":"string"}`), 0o600); err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func exponential(levels int) string {
 	return b.String()
 }
 
-func TestCheckGivesUp(t *testing.T) {
+func TestCheckStopsAtItsLimits(t *testing.T) {
 	// Harmless for {}, and exponential in the depth of the document.
 	s := compiled(t,
 		`{"$defs":{"n":{"allOf":[{"properties":{"x":{"$ref":"#/$defs/n"}}},{"properties":{"x":{"$ref":"#/$defs/n"}}}]}},`+
@@ -73,7 +73,7 @@ func TestCheckGivesUp(t *testing.T) {
 	}
 }
 
-func TestCheckLongDocument(t *testing.T) {
+func TestLongDocumentIsChecked(t *testing.T) {
 	s := compiled(t,
 		`{"type":"array","items":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]},`+
 			`"uniqueItems":true}`)
@@ -86,7 +86,7 @@ func TestCheckLongDocument(t *testing.T) {
 	}
 }
 
-func TestCheckConcurrently(t *testing.T) {
+func TestChecksRunConcurrently(t *testing.T) {
 	s := compiled(t, `{"type":"object","properties":{"n":{"type":"integer"}}}`)
 	var wg sync.WaitGroup
 	for range 8 {

@@ -33,7 +33,7 @@ func golden(t testing.TB, kind string) map[string][]byte {
 	return frames
 }
 
-func TestGoodFrames(t *testing.T) {
+func TestGoldenFramesAreRead(t *testing.T) {
 	schemas := compileSchemas(t)
 	for name, text := range golden(t, "good") {
 		t.Run(name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestGoodFrames(t *testing.T) {
 	}
 }
 
-func TestBadFrames(t *testing.T) {
+func TestMalformedFramesAreRefused(t *testing.T) {
 	for name, text := range golden(t, "bad") {
 		if f, _, err := Decode(text); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%s: got %#v and error %v", name, f, err)
