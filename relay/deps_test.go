@@ -58,7 +58,7 @@ var may = map[string][]string{
 	"relay/pause":     {},
 	"relay/suggest":   {},
 	"relay/access":    {},
-	"relay/result":    {"relay/call", "relay/fault"},
+	"relay/result":    {"relay/apart", "relay/call", "relay/fault"},
 	"relay/match":     {},
 	"relay/config":    {"relay/call", "relay/match"},
 	"relay/join":      {"relay/config", "relay/fault"},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -35,7 +34,6 @@ import (
 	"tabrelay/relay/policy"
 	"tabrelay/relay/prompt"
 	"tabrelay/relay/registry"
-	"tabrelay/relay/result"
 	"tabrelay/relay/store"
 )
 
@@ -60,8 +58,6 @@ type Options struct {
 	Plugins []plugin.Plugin  // offered in place of those shipped and installed; nil: those
 	Ready   func(join.State) // called once it answers; may be nil
 
-	// Executable is tabrelay's own, in a process of which jq expressions are evaluated, see Aside. Empty: in this process.
-	Executable string
 }
 
 // Relay is one running relay. Its parts are made by New and live until Close, in the order of the fields.
@@ -192,9 +188,6 @@ func (r *Relay) assemble(ctx context.Context) error {
 		Version: Version, Began: r.began, Hub: r.hub, Store: r.store, Meter: r.meter, Notices: &r.notices, Letters: letters,
 		Findings: func(ctx context.Context) []doctor.Finding { return Diagnose(ctx, r.Home, r.Status(ctx), nil) },
 		MaxBytes: c.MaxBytes, ResultBytes: c.ResultBytes,
-	}
-	if r.Executable != "" {
-		r.own.Evaluate = result.Apart(r.Executable)
 	}
 	r.tools = registry.New(r.own.List())
 	if err := r.newCatalog(ctx); err != nil {
@@ -387,15 +380,6 @@ func keeping(c config.Config) store.Limits {
 		DeadLetters: c.DeadLetters.Max, DeadLetterAge: time.Duration(c.DeadLetters.KeepDays) * day,
 		AuditRows: c.Audit.MaxRows, AuditAge: time.Duration(c.Audit.KeepDays) * day,
 	}
-}
-
-// Aside does what a relay has a process of its own for. When args are such a process's, ok is true, and code is what it
-// exits with.
-func Aside(args []string, in io.Reader, out io.Writer) (code int, ok bool) {
-	if len(args) != 1 || args[0] != result.JQCommand {
-		return 0, false
-	}
-	return result.ServeJQ(in, out), true
 }
 
 // drain lets the calls in flight come to their end, for a while. What is still in flight then is not cancelled: the

@@ -20,9 +20,6 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 // run is the whole program, except that it returns where a program exits.
 func run(args []string, in io.Reader, out, errOut io.Writer) int {
-	if code, ok := relay.Aside(args, in, out); ok {
-		return code
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	a := &app{terminal: terminal{in: in, out: out, err: errOut}}

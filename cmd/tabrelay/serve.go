@@ -116,11 +116,7 @@ func (a *app) openRelay(ctx context.Context, copies ...io.Writer) (*relay.Relay,
 	for _, warning := range cfg.Warnings {
 		log.Warn().Msg(warning)
 	}
-	executable, err := join.Executable()
-	if err != nil {
-		return nil, nil, errors.Join(err, log.Close())
-	}
-	r, err := relay.New(ctx, cfg, relay.Options{Home: a.home, Log: log.Logger, Executable: executable})
+	r, err := relay.New(ctx, cfg, relay.Options{Home: a.home, Log: log.Logger})
 	if err != nil {
 		return nil, nil, errors.Join(err, log.Close())
 	}

@@ -16,7 +16,6 @@ import (
 	"tabrelay/relay/hub"
 	"tabrelay/relay/metrics"
 	"tabrelay/relay/registry"
-	"tabrelay/relay/result"
 	"tabrelay/relay/store"
 )
 
@@ -35,9 +34,8 @@ type Sources struct {
 
 	Findings func(ctx context.Context) []doctor.Finding // of the doctor, with folders
 
-	Evaluate    result.Evaluator // of jq; nil: in this process
-	MaxBytes    int              // of an answer, where the call does not say
-	ResultBytes int              // of any answer
+	MaxBytes    int // of an answer, where the call does not say
+	ResultBytes int // of any answer
 }
 
 // List is the tools.

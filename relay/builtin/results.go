@@ -55,7 +55,6 @@ func (s *Sources) readResult(ctx context.Context, c call.Call, raw json.RawMessa
 	if most == 0 {
 		most = s.MaxBytes
 	}
-	a.Evaluate = s.Evaluate
 	piece, failure := result.Read(ctx, stored, a, min(most, s.ResultBytes))
 	if failure != nil {
 		return nil, failure

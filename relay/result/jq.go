@@ -3,64 +3,133 @@ package result
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"runtime"
-	"runtime/metrics"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/itchyny/gojq"
 
+	"tabrelay/relay/apart"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/rawjson"
 )
 
 // Limits of one jq expression. It comes from an agent, and a few characters can ask for all the memory there is.
 const (
-	jqLength = 8 << 10
-	jqOutput = 10 << 20
-	jqLook   = 5 * time.Millisecond
+	jqLength    = 8 << 10
+	jqOutput    = 10 << 20
+	jqMemory    = 256 << 20
+	jqGrace     = 5 * time.Second // for a slow machine to start and end the process
+	jqProcesses = 2               // at once; more wait
 )
 
-// Variables, so that tests need not wait.
-var (
-	jqTime          = 2 * time.Second
-	jqMemory uint64 = 256 << 20 // by which memory may grow meanwhile
-)
+// jqTime is a variable, so that tests need not wait.
+var jqTime = 2 * time.Second
 
-// Evaluator evaluates a jq expression on a valid document. Several values become a list. The expression sees the
-// document only: no environment, no files, no modules, no other input.
-type Evaluator func(ctx context.Context, doc json.RawMessage, expression string) (json.RawMessage, *fault.Error)
+// jqProcess is the name of the process that evaluates an expression.
+const jqProcess = "evaluate-jq"
 
-// turn lets one expression run at a time in this process, so that their memory does not add up.
-var turn = make(chan struct{}, 1)
+func init() { apart.Serve(jqProcess, jqMemory, serveJQ) }
 
-// jq evaluates in this process. Steps of an expression that take long by themselves, such as comparing two large
-// values, are not interrupted: where expressions come from an agent, an evaluator made by Apart is needed.
+// jqQuestion is the first line of what the process reads; the document follows.
+type jqQuestion struct {
+	Expression string        `json:"expression"`
+	Time       time.Duration `json:"time"`
+}
+
+// jqAnswer is the first line of what it writes; the value follows, unless there is a problem.
+type jqAnswer struct {
+	Problem string `json:"problem,omitempty"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+var jqRunning = make(chan struct{}, jqProcesses)
+
+// jq evaluates an expression on a valid document. Several values become a list. The expression sees the document only:
+// no environment, no files, no modules, no other input. It is evaluated in a process of its own, because a few
+// characters can keep a processor busy without end, or take all memory, within one step that nothing interrupts
+// (comparing or printing a value that holds itself twice, sixty times over).
 func jq(ctx context.Context, doc json.RawMessage, expression string) (json.RawMessage, *fault.Error) {
-	code, failure := compile(expression)
-	if failure != nil {
+	if _, failure := compile(expression); failure != nil {
 		return nil, failure
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, jqTime, errJQTime)
-	defer cancel()
 	select {
-	case turn <- struct{}{}:
-		defer func() { <-turn }()
+	case jqRunning <- struct{}{}:
+		defer func() { <-jqRunning }()
 	case <-ctx.Done():
-		return nil, interrupted(ctx)
+		return nil, fault.CallEnded(ctx, "while jq ran")
 	}
-	ctx, stop := frugal(ctx)
-	defer stop()
-	return run(ctx, code, doc)
+	p, err := apart.Start(jqProcess, apart.Limits{Time: jqTime + jqGrace, Answer: jqOutput + 64<<10})
+	if err != nil {
+		return nil, notEvaluated(err)
+	}
+	defer p.Close()
+	_, _ = p.Write(append(rawjson.MustEncode(jqQuestion{expression, jqTime}), '\n')) // if it ended, Answer says why
+	_, _ = p.Write(doc)
+	answer, err := p.Answer(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return nil, fault.CallEnded(ctx, "while jq ran")
+	case errors.Is(err, apart.ErrTime):
+		return nil, tooMuch(err)
+	case err != nil: // it died of what it was asked for: there was no memory, or no stack
+		return nil, tooMuch(apart.ErrMemory)
+	}
+	line, value, _ := bytes.Cut(answer, []byte{'\n'})
+	var a jqAnswer
+	switch err := json.Unmarshal(line, &a); {
+	case err != nil:
+		return nil, notEvaluated(err)
+	case a.Problem != "":
+		return nil, fault.New(fault.ValidationError, a.Problem, fault.WithHint(a.Hint))
+	case !rawjson.Valid(value):
+		return nil, notEvaluated(errors.New("the process answered with no value"))
+	}
+	return value, nil
+}
+
+// serveJQ evaluates one expression in its process, which it ends when the time is over.
+func serveJQ(in io.Reader, out io.Writer) (err error) {
+	r := bufio.NewReader(in)
+	line, err := r.ReadBytes('\n')
+	if err != nil {
+		return err
+	}
+	var q jqQuestion
+	if err := json.Unmarshal(line, &q); err != nil {
+		return err
+	}
+	doc, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	var once sync.Once
+	answer := func(value json.RawMessage, failure *fault.Error) {
+		once.Do(func() {
+			var a jqAnswer
+			if failure != nil {
+				a = jqAnswer{failure.Message, failure.Hint}
+			}
+			_, err = out.Write(append(append(rawjson.MustEncode(a), '\n'), value...))
+		})
+	}
+	time.AfterFunc(q.Time, func() {
+		answer(nil, tooMuch(apart.ErrTime))
+		os.Exit(0)
+	})
+	code, failure := compile(q.Expression)
+	if failure != nil {
+		answer(nil, failure)
+		return err
+	}
+	answer(run(code, doc))
+	return err
 }
 
 func compile(expression string) (*gojq.Code, *fault.Error) {
@@ -78,30 +147,17 @@ func compile(expression string) (*gojq.Code, *fault.Error) {
 	return code, nil
 }
 
-func run(ctx context.Context, code *gojq.Code, doc json.RawMessage) (json.RawMessage, *fault.Error) {
+func run(code *gojq.Code, doc json.RawMessage) (json.RawMessage, *fault.Error) {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.UseNumber() // so that large integers stay what they are
 	var value any
 	if err := d.Decode(&value); err != nil {
 		return nil, wrongQuery("the result cannot be decoded: "+err.Error(), "")
 	}
-	return collect(ctx, code.RunWithContext(ctx, value))
-}
-
-var (
-	errJQTime   = errors.New("it takes too long")
-	errJQMemory = errors.New("it needs too much memory")
-)
-
-// collect reads the values an expression gives.
-func collect(ctx context.Context, values gojq.Iter) (json.RawMessage, *fault.Error) {
+	values := code.Run(value)
 	var list []json.RawMessage
-	size := 0
-	for {
+	for size := 0; ; {
 		value, ok := values.Next()
-		if ctx.Err() != nil {
-			return nil, interrupted(ctx)
-		}
 		if !ok {
 			break
 		}
@@ -127,44 +183,6 @@ func collect(ctx context.Context, values gojq.Iter) (json.RawMessage, *fault.Err
 	return rawjson.List(list), nil
 }
 
-// frugal ends the context when memory grows too much. An expression is stopped between two steps, so a step
-// that needs very much by itself still gets it, once.
-func frugal(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	ended := make(chan struct{})
-	most := memory() + jqMemory
-	go func() {
-		defer close(ended)
-		look := time.NewTicker(jqLook)
-		defer look.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-look.C:
-				if memory() > most {
-					cancel(errJQMemory)
-					return
-				}
-			}
-		}
-	}()
-	return ctx, func() {
-		cancel(nil)
-		<-ended
-	}
-}
-
-// memory is what this process uses for values and for calls.
-func memory() (bytes uint64) {
-	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
-	metrics.Read(samples)
-	for _, s := range samples {
-		bytes += s.Value.Uint64()
-	}
-	return bytes
-}
-
 // unparsed says where an expression is wrong.
 func unparsed(expression string, err error) *fault.Error {
 	var at *gojq.ParseError
@@ -177,12 +195,9 @@ func unparsed(expression string, err error) *fault.Error {
 	return wrongQuery(fmt.Sprintf("%v at character %d", err, place), "")
 }
 
-func interrupted(ctx context.Context) *fault.Error {
-	cause := context.Cause(ctx)
-	if errors.Is(cause, errJQTime) || errors.Is(cause, errJQMemory) {
-		return tooMuch(cause)
-	}
-	return fault.CallEnded(ctx, "while jq ran")
+func notEvaluated(cause error) *fault.Error {
+	return fault.New(fault.InternalError, "The jq expression could not be evaluated", fault.WithCause(cause),
+		fault.WithOutcome(fault.NotExecuted), fault.WithHint("Read the result in pieces with offset and limit."))
 }
 
 func tooMuch(cause error) *fault.Error {
@@ -194,127 +209,4 @@ func wrongQuery(problem, hint string) *fault.Error {
 		hint = "Correct the expression; .[0] | keys shows what an item has."
 	}
 	return fault.New(fault.ValidationError, "The jq expression cannot be used: "+problem, fault.WithHint(hint))
-}
-
-// JQCommand is the argument with which a program is the process that evaluates one expression, see ServeJQ.
-const JQCommand = "evaluate-jq"
-
-const (
-	jqProcesses = 2               // at once; more wait
-	jqGrace     = 5 * time.Second // for a slow machine to start and end such a process
-)
-
-// question is the first line of what such a process reads; the document follows.
-type question struct {
-	Expression string `json:"expression"`
-}
-
-// verdict is the first line of what it writes; the value follows, unless there is a problem.
-type verdict struct {
-	Problem string `json:"problem,omitempty"`
-	Hint    string `json:"hint,omitempty"`
-}
-
-// Apart evaluates each expression in a process of its own: executable, whose main calls ServeJQ when its only argument
-// is JQCommand. A few characters can keep a processor busy for ever, or take all memory, within one step that nothing
-// interrupts (comparing or printing a value that holds itself twice, sixty times over); a process can be ended.
-func Apart(executable string) Evaluator {
-	if runtime.GOOS == "linux" { // also when the file was replaced by a newer version meanwhile
-		executable = "/proc/self/exe"
-	}
-	seats := make(chan struct{}, jqProcesses)
-	return func(ctx context.Context, doc json.RawMessage, expression string) (json.RawMessage, *fault.Error) {
-		if _, failure := compile(expression); failure != nil {
-			return nil, failure
-		}
-		ctx, cancel := context.WithTimeoutCause(ctx, jqTime+jqGrace, errJQTime)
-		defer cancel()
-		select {
-		case seats <- struct{}{}:
-			defer func() { <-seats }()
-		case <-ctx.Done():
-			return nil, interrupted(ctx)
-		}
-		return evaluateApart(ctx, executable, doc, expression)
-	}
-}
-
-func evaluateApart(ctx context.Context, executable string, doc json.RawMessage,
-	expression string) (json.RawMessage, *fault.Error) {
-	head, err := json.Marshal(question{expression})
-	if err != nil {
-		return nil, wrongQuery(err.Error(), "")
-	}
-	cmd := exec.CommandContext(ctx, executable, JQCommand)
-	cmd.Args[0] = "tabrelay"
-	cmd.Env = []string{"SYSTEMROOT=" + os.Getenv("SYSTEMROOT")} // Windows starts nothing without it
-	cmd.Stdin = io.MultiReader(bytes.NewReader(append(head, '\n')), bytes.NewReader(doc))
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
-	if ctx.Err() != nil {
-		return nil, interrupted(ctx)
-	}
-	line, value, _ := bytes.Cut(out, []byte{'\n'})
-	var v verdict
-	if json.Unmarshal(line, &v) != nil || v.Problem == "" && (err != nil || !json.Valid(value)) {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) { // it died of what it was asked for: there was no memory, or no stack
-			return nil, tooMuch(errJQMemory)
-		}
-		return nil, fault.New(fault.InternalError, "The jq expression could not be evaluated",
-			fault.WithCause(cmp.Or(err, errNoVerdict)),
-			fault.WithOutcome(fault.NotExecuted), fault.WithHint("Read the result in pieces with offset and limit."))
-	}
-	if v.Problem != "" {
-		return nil, fault.New(fault.ValidationError, v.Problem, fault.WithHint(v.Hint))
-	}
-	return value, nil
-}
-
-var errNoVerdict = errors.New("the process said nothing")
-
-// ServeJQ evaluates one expression, as Apart asks for it, and returns the exit code. It ends the process itself when
-// time or memory run out.
-func ServeJQ(in io.Reader, out io.Writer) int {
-	var once sync.Once
-	answer := func(value json.RawMessage, failure *fault.Error) (code int) {
-		once.Do(func() {
-			var v verdict
-			if failure != nil {
-				v = verdict{failure.Message, failure.Hint}
-			}
-			line, err := json.Marshal(v)
-			if err == nil {
-				_, err = out.Write(append(append(line, '\n'), value...))
-			}
-			if err != nil {
-				code = 1
-			}
-		})
-		return code
-	}
-	r := bufio.NewReader(in)
-	line, err := r.ReadBytes('\n')
-	if err != nil {
-		return 2
-	}
-	var q question
-	doc, err := io.ReadAll(r)
-	if err != nil || json.Unmarshal(line, &q) != nil {
-		return 2
-	}
-	ctx, cancel := context.WithTimeoutCause(context.Background(), jqTime, errJQTime)
-	defer cancel()
-	ctx, stop := frugal(ctx)
-	defer stop()
-	context.AfterFunc(ctx, func() {
-		if cause := context.Cause(ctx); errors.Is(cause, errJQTime) || errors.Is(cause, errJQMemory) {
-			os.Exit(answer(nil, tooMuch(cause)))
-		}
-	})
-	code, failure := compile(q.Expression)
-	if failure != nil {
-		return answer(nil, failure)
-	}
-	return answer(run(ctx, code, doc))
 }

@@ -2,29 +2,12 @@ package result
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"tabrelay/relay/fault"
 )
-
-// hasty is a folder in which an evaluation has little time. Elsewhere it has as much as a busy machine may need.
-const hasty = "hasty"
-
-// TestMain lets this test's own binary be the process that evaluates.
-func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == JQCommand {
-		jqTime = time.Minute
-		if dir, err := os.Getwd(); err == nil && filepath.Base(dir) == hasty {
-			jqTime = 500 * time.Millisecond
-		}
-		os.Exit(ServeJQ(os.Stdin, os.Stdout))
-	}
-	os.Exit(m.Run())
-}
 
 func TestExpressionRunsInItsOwnProcess(t *testing.T) {
 	defer func(limit time.Duration) { jqTime = limit }(jqTime)
@@ -37,7 +20,7 @@ func TestExpressionRunsInItsOwnProcess(t *testing.T) {
 		{`1`, ".[", "", "unexpected EOF at character 3"},
 		{`1`, ".a", "", "expected an object"},
 	} {
-		value, failure := apart(t)(t.Context(), []byte(test.doc), test.expression)
+		value, failure := jq(t.Context(), []byte(test.doc), test.expression)
 		switch {
 		case test.problem == "" && (failure != nil || string(value) != test.value):
 			t.Errorf("%s: %s, %v", test.expression, value, failure)
@@ -48,22 +31,9 @@ func TestExpressionRunsInItsOwnProcess(t *testing.T) {
 	}
 }
 
-func apart(t *testing.T) Evaluator {
-	t.Helper()
-	executable, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Apart(executable)
-}
-
 func TestExpressionIsStoppedAtItsLimits(t *testing.T) {
-	folder := filepath.Join(t.TempDir(), hasty)
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	t.Chdir(folder)
-	evaluate := apart(t)
+	defer func(limit time.Duration) { jqTime = limit }(jqTime)
+	jqTime = 500 * time.Millisecond
 	for expression, problem := range map[string]string{
 		`"x" * 2e9`:       "it ",
 		"last(repeat(1))": "it takes too long",
@@ -72,14 +42,14 @@ func TestExpressionIsStoppedAtItsLimits(t *testing.T) {
 		"reduce range(60) as $i (0; [., .]) as $a | reduce range(60) as $i (0; [., .]) | . == $a": "it takes too long",
 		"reduce range(3000000) as $i (0; [.]) | tojson | length":                                  "it ",
 	} {
-		if value, failure := evaluate(t.Context(), []byte("1"), expression); failure == nil ||
+		if value, failure := jq(t.Context(), []byte("1"), expression); failure == nil ||
 			failure.Code != fault.ValidationError || failure.Hint == "" || !strings.Contains(failure.Message, problem) {
 			t.Errorf("%s: %s, %v", expression, value, failure)
 		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, failure := evaluate(ctx, []byte("1"), "last(repeat(1))"); failure == nil || failure.Code != fault.Cancelled {
+	if _, failure := jq(ctx, []byte("1"), "last(repeat(1))"); failure == nil || failure.Code != fault.Cancelled {
 		t.Error(failure)
 	}
 }

@@ -18,8 +18,6 @@ type Arguments struct {
 	Offset    int    `json:"offset,omitempty"`
 	Limit     int    `json:"limit,omitempty"`
 	MaxBytes  int    `json:"maxBytes,omitempty"`
-
-	Evaluate Evaluator `json:"-"` // evaluates jq; nil: in this process
 }
 
 // piece is what relay__read_result answers.
@@ -74,11 +72,7 @@ func Read(ctx context.Context, r call.StoredResult, a Arguments, maxBytes int) (
 // choose is what of the document is to be read.
 func (a *Arguments) choose(ctx context.Context, doc json.RawMessage) (json.RawMessage, *fault.Error) {
 	if a.JQ != "" {
-		evaluate := a.Evaluate
-		if evaluate == nil {
-			evaluate = jq
-		}
-		return evaluate(ctx, doc, a.JQ)
+		return jq(ctx, doc, a.JQ)
 	}
 	if failure := CheckPath(a.ArrayPath); failure != nil {
 		return nil, failure

@@ -63,8 +63,8 @@ func TestKeptResultIsReadInPieces(t *testing.T) {
 }
 
 func TestReadRefusesWrongArguments(t *testing.T) {
-	defer func(limit time.Duration, memory uint64) { jqTime, jqMemory = limit, memory }(jqTime, jqMemory)
-	jqTime, jqMemory = time.Minute, 64<<20
+	defer func(limit time.Duration) { jqTime = limit }(jqTime)
+	jqTime = time.Minute
 	for _, test := range []struct {
 		name string
 		ask  Arguments
