@@ -132,17 +132,17 @@ func (r *run) fit(output *schema.Schema) *fault.Error {
 		return nil
 	}
 	id, lost := r.keep(whole, jsonText)
-	wish := result.Wish{
+	request := result.Request{
 		MaxBytes: r.maxBytes, Others: len(warningStart) + spoken + len(lost) + 1, Path: r.call.ArrayPath,
 		Declared: r.tool.Spec.ArrayPath, ID: id,
 	}
 	if output != nil {
-		wish.Others += noted
-		wish.Fits = func(value, note json.RawMessage) bool {
+		request.Others += noted
+		request.Fits = func(value, note json.RawMessage) bool {
 			return len(output.Check(value)) == 0 && r.accepts(r.wrap(value), note)
 		}
 	}
-	shaped, failure := result.Shape(whole, wish)
+	shaped, failure := result.Shape(whole, request)
 	if failure != nil {
 		failure.Outcome = fault.Executed
 		return r.readable(r.place(failure), id, len(whole))
@@ -219,8 +219,8 @@ func (r *run) room() int {
 // setMaxBytes decides how large the answer may be.
 func (r *run) setMaxBytes() {
 	r.maxBytes = cmp.Or(min(r.call.MaxBytes, r.MaxResultBytes), r.MaxBytes, r.MaxResultBytes)
-	if wish := r.call.MaxBytes; wish > r.MaxResultBytes {
-		r.warn(fmt.Sprintf("maxBytes was lowered from %d to %d, the largest result there is.", wish, r.MaxResultBytes))
+	if most := r.call.MaxBytes; most > r.MaxResultBytes {
+		r.warn(fmt.Sprintf("maxBytes was lowered from %d to %d, the largest result there is.", most, r.MaxResultBytes))
 	}
 }
 

@@ -24,8 +24,8 @@ const Reader = "relay__read_result"
 // URI is the resource that a kept result is.
 func URI(id string) string { return "result://" + id }
 
-// Wish is how a value is to be made smaller.
-type Wish struct {
+// Request is how a value is to be made smaller.
+type Request struct {
 	MaxBytes int    // of everything an agent reads of the answer
 	Others   int    // bytes of it that are spoken for
 	Path     string // of the list to cut, by the caller; empty: none
@@ -47,47 +47,47 @@ type Shaped struct {
 
 // Shape makes a valid document smaller so that Text, with Others, takes no more than MaxBytes. It fails when the
 // caller's path leads nowhere (path_not_found, invalid_array_path), and with OUTPUT_TOO_LARGE when there is no way.
-func Shape(doc json.RawMessage, w Wish) (*Shaped, *fault.Error) {
+func Shape(doc json.RawMessage, r Request) (*Shaped, *fault.Error) {
 	if !utf8.Valid(doc) {
 		doc = json.RawMessage(strings.ToValidUTF8(string(doc), "\uFFFD"))
 	}
-	if w.Path != "" {
-		if failure := w.checkList(doc); failure != nil {
+	if r.Path != "" {
+		if failure := r.checkList(doc); failure != nil {
 			return nil, failure
 		}
-		if s := w.attempt(doc, func(budget int) (cut, bool) { return cutList(doc, way(w.Path), budget) }); s != nil {
+		if s := r.attempt(doc, func(budget int) (cut, bool) { return cutList(doc, way(r.Path), budget) }); s != nil {
 			return s, nil
 		}
-		return nil, w.tooLarge(doc)
+		return nil, r.tooLarge(doc)
 	}
-	for _, way := range w.ways(doc) {
-		if s := w.attempt(doc, way); s != nil {
+	for _, way := range r.ways(doc) {
+		if s := r.attempt(doc, way); s != nil {
 			return s, nil
 		}
 	}
-	return nil, w.tooLarge(doc)
+	return nil, r.tooLarge(doc)
 }
 
-func (w *Wish) checkList(doc json.RawMessage) *fault.Error {
-	if failure := CheckPath(w.Path); failure != nil {
+func (r *Request) checkList(doc json.RawMessage) *fault.Error {
+	if failure := CheckPath(r.Path); failure != nil {
 		return failure
 	}
-	value, failure := get(doc, way(w.Path))
+	value, failure := get(doc, way(r.Path))
 	if failure != nil {
 		return failure
 	}
 	if _, ok := rawjson.Items(value); !ok {
-		return wrongPath(fault.TypeInvalidArrayPath, fmt.Sprintf("What is at %s is not a list", w.Path),
+		return wrongPath(fault.TypeInvalidArrayPath, fmt.Sprintf("What is at %s is not a list", r.Path),
 			"Name the path of a list, or none.")
 	}
 	return nil
 }
 
-// ways are what can be tried without a wish of the caller's, the best first.
-func (w *Wish) ways(doc json.RawMessage) (list []func(budget int) (cut, bool)) {
-	lists, texts := survey(doc, len(doc)-w.MaxBytes)
-	if w.Declared != "" && CheckPath(w.Declared) == nil {
-		list = append(list, func(budget int) (cut, bool) { return some(cutList(doc, way(w.Declared), budget)) })
+// ways are what can be tried without a path of the caller's, the best first.
+func (r *Request) ways(doc json.RawMessage) (list []func(budget int) (cut, bool)) {
+	lists, texts := survey(doc, len(doc)-r.MaxBytes)
+	if r.Declared != "" && CheckPath(r.Declared) == nil {
+		list = append(list, func(budget int) (cut, bool) { return some(cutList(doc, way(r.Declared), budget)) })
 	}
 	for _, l := range lists {
 		list = append(list, func(budget int) (cut, bool) { return some(cutList(doc, l.steps, budget)) })
@@ -105,10 +105,10 @@ func some(c cut, ok bool) (cut, bool) { return c, ok && c.kept > 0 }
 const attempts = 4
 
 // attempt makes a cut and writes it down, with all that is to be said of it or, where that is too much, the least.
-func (w *Wish) attempt(doc json.RawMessage, way func(budget int) (cut, bool)) *Shaped {
+func (r *Request) attempt(doc json.RawMessage, way func(budget int) (cut, bool)) *Shaped {
 	for _, brief := range []bool{false, true} {
 		widest := cut{value: json.RawMessage("0"), kept: len(doc), total: len(doc), unit: ofCharacters}
-		budget := w.MaxBytes - w.Others - len(w.envelope(widest, len(doc), brief)) - len(w.warning(widest))
+		budget := r.MaxBytes - r.Others - len(r.envelope(widest, len(doc), brief)) - len(r.warning(widest))
 		for range attempts {
 			if budget <= 0 {
 				break
@@ -118,9 +118,9 @@ func (w *Wish) attempt(doc json.RawMessage, way func(budget int) (cut, bool)) *S
 				break
 			}
 			c.withholdPaging()
-			s := &Shaped{c.value, w.note(c, len(doc), brief), w.envelope(c, len(doc), brief), w.warning(c)}
-			over := len(s.Text) + len(s.Warning) + w.Others - w.MaxBytes
-			if over <= 0 && (w.Fits == nil || w.Fits(c.value, s.Note)) {
+			s := &Shaped{c.value, r.note(c, len(doc), brief), r.envelope(c, len(doc), brief), r.warning(c)}
+			over := len(s.Text) + len(s.Warning) + r.Others - r.MaxBytes
+			if over <= 0 && (r.Fits == nil || r.Fits(c.value, s.Note)) {
 				return s
 			}
 			if over <= 0 {
@@ -133,21 +133,21 @@ func (w *Wish) attempt(doc json.RawMessage, way func(budget int) (cut, bool)) *S
 }
 
 // envelope is what an agent reads in place of the value. Its first four members are those of the SDK's truncate.
-func (w *Wish) envelope(c cut, size int, brief bool) json.RawMessage {
+func (r *Request) envelope(c cut, size int, brief bool) json.RawMessage {
 	// the value goes in as it is
-	return slices.Concat([]byte(`{"result":`), c.value, []byte(","), w.note(c, size, brief)[len("{"):])
+	return slices.Concat([]byte(`{"result":`), c.value, []byte(","), r.note(c, size, brief)[len("{"):])
 }
 
 // note is the envelope without the value.
-func (w *Wish) note(c cut, size int, brief bool) json.RawMessage {
+func (r *Request) note(c cut, size int, brief bool) json.RawMessage {
 	n := note{Truncated: true, Kept: c.kept, Total: c.total, Unit: c.unit, Bytes: size, Withheld: c.withheld}
 	if c.goesOn {
 		n.NextOffset = &c.kept
 		n.ArrayPath, _ = path(c.steps)
 	}
-	if w.ID != "" {
-		n.ID, n.URI = w.ID, URI(w.ID)
-		n.More = &more{Tool: Reader, Arguments: w.goOn(c)}
+	if r.ID != "" {
+		n.ID, n.URI = r.ID, URI(r.ID)
+		n.More = &more{Tool: Reader, Arguments: r.goOn(c)}
 	}
 	if brief {
 		n.Unit, n.Bytes, n.URI, n.More = "", 0, "", nil
@@ -177,8 +177,8 @@ type more struct {
 }
 
 // goOn are the arguments of that call.
-func (w *Wish) goOn(c cut) Arguments {
-	a := Arguments{ID: w.ID}
+func (r *Request) goOn(c cut) Arguments {
+	a := Arguments{ID: r.ID}
 	if !c.goesOn {
 		return a
 	}
@@ -192,7 +192,7 @@ func (w *Wish) goOn(c cut) Arguments {
 	return a
 }
 
-func (w *Wish) warning(c cut) string {
+func (r *Request) warning(c cut) string {
 	text := fmt.Sprintf("The result is truncated: %d of %d %s are here.", c.kept, c.total, c.unit)
 	if c.withheld != nil {
 		text += " What the tool itself says of the next page is withheld, because it goes on after the whole: read the " +
@@ -201,11 +201,11 @@ func (w *Wish) warning(c cut) string {
 	return text
 }
 
-func (w *Wish) tooLarge(doc json.RawMessage) *fault.Error {
+func (r *Request) tooLarge(doc json.RawMessage) *fault.Error {
 	how := "to"
-	if w.Fits != nil {
+	if r.Fits != nil {
 		how = "to a value that fits the tool's output schema and takes at most"
 	}
 	return fault.New(fault.OutputTooLarge, fmt.Sprintf("The result has %d bytes and cannot be shortened %s %d bytes",
-		len(doc), how, w.MaxBytes))
+		len(doc), how, r.MaxBytes))
 }

@@ -30,68 +30,68 @@ func TestLargeValueIsCut(t *testing.T) {
 	long := strings.Repeat("äöü€😀", 400)
 	tests := []struct {
 		name, doc string
-		wish      Wish
+		wish      Request
 		want      string // of the envelope without its result
 		inside    string // beginning of the result
 	}{
-		{"list", numbers(100, "x"), Wish{MaxBytes: 500, ID: "i1"},
+		{"list", numbers(100, "x"), Request{MaxBytes: 500, ID: "i1"},
 			`{"result":R,"truncated":true,"kept":14,"total":100,"unit":"items","nextOffset":14,"bytes":1791,"id":"i1",` +
 				`"uri":"result://i1","more":{"tool":"relay__read_result","arguments":{"id":"i1","offset":14}}}`, `[{"id":0,`},
-		{"list inside", `{"a":1,"data":{"rows":` + numbers(100, "x") + `,"b":[1,2]}}`, Wish{MaxBytes: 600, ID: "i1"},
+		{"list inside", `{"a":1,"data":{"rows":` + numbers(100, "x") + `,"b":[1,2]}}`, Request{MaxBytes: 600, ID: "i1"},
 			`{"result":R,"truncated":true,"kept":15,"total":100,"unit":"items","arrayPath":".data.rows","nextOffset":15,` +
 				`"bytes":1825,"id":"i1","uri":"result://i1","more":{"tool":"relay__read_result","arguments":{"id":"i1",` +
 				`"arrayPath":".data.rows","offset":15}}}`, `{"a":1,"data":{"rows":[{"id":0,`},
 		{"caller's list", `{"small":` + numbers(50, "x") + `,"large":` + numbers(20, "x") + `}`,
-			Wish{MaxBytes: 800, Path: ".small"},
+			Request{MaxBytes: 800, Path: ".small"},
 			`{"result":R,"truncated":true,"kept":15,"total":50,"unit":"items","arrayPath":".small","nextOffset":15,` +
 				`"bytes":1261}`, `{"small":[{"id":0,`},
 		{"tool's list", `{"small":` + numbers(50, "x") + `,"large":` + numbers(20, "x") + `}`,
-			Wish{MaxBytes: 1200, Declared: ".large"},
+			Request{MaxBytes: 1200, Declared: ".large"},
 			`{"result":R,"truncated":true,"kept":7,"total":20,"unit":"items","arrayPath":".large","nextOffset":7,"bytes":1261}`,
 			`{"small":[{"id":0,`},
-		{"tool's list is not there", numbers(100, "x"), Wish{MaxBytes: 300, Declared: ".rows"},
+		{"tool's list is not there", numbers(100, "x"), Request{MaxBytes: 300, Declared: ".rows"},
 			`{"result":R,"truncated":true,"kept":9,"total":100,"unit":"items","nextOffset":9,"bytes":1791}`, `[{"id":0,`},
-		{"no path leads there", `[{"x y":` + numbers(100, "x") + `}]`, Wish{MaxBytes: 500, ID: "i1"},
+		{"no path leads there", `[{"x y":` + numbers(100, "x") + `}]`, Request{MaxBytes: 500, ID: "i1"},
 			`{"result":R,"truncated":true,"kept":12,"total":100,"unit":"items","nextOffset":12,"bytes":1801,"id":"i1",` +
 				`"uri":"result://i1","more":{"tool":"relay__read_result","arguments":{"id":"i1","jq":".[0][\"x y\"]",` +
 				`"offset":12}}}`, `[{"x y":[{"id":0`},
-		{"text", `"` + long + `"`, Wish{MaxBytes: 400, ID: "i1"},
+		{"text", `"` + long + `"`, Request{MaxBytes: 400, ID: "i1"},
 			`{"result":R,"truncated":true,"kept":43,"total":2000,"unit":"characters","nextOffset":43,"bytes":5202,"id":"i1",` +
 				`"uri":"result://i1","more":{"tool":"relay__read_result","arguments":{"id":"i1","offset":43}}}`, `"äöü€😀`},
-		{"text inside", `{"title":"T","body":"` + long + `"}`, Wish{MaxBytes: 500, ID: "i1"},
+		{"text inside", `{"title":"T","body":"` + long + `"}`, Request{MaxBytes: 500, ID: "i1"},
 			`{"result":R,"truncated":true,"kept":58,"total":2000,"unit":"characters","arrayPath":".body","nextOffset":58,` +
 				`"bytes":5223,"id":"i1","uri":"result://i1","more":{"tool":"relay__read_result","arguments":{"id":"i1",` +
 				`"arrayPath":".body","offset":58}}}`, `{"title":"T","body":"äöü€😀`},
-		{"texts in a list", numbers(5, long), Wish{MaxBytes: 1000},
+		{"texts in a list", numbers(5, long), Request{MaxBytes: 1000},
 			`{"result":R,"truncated":true,"kept":240,"total":10000,"unit":"characters","bytes":26081}`, `[{"id":0,"t":"äöü`},
 		{"everything", `{"a":` + numbers(50, "x") + `,"b":` + numbers(50, "x") + `,"c":` + numbers(50, "x") + `}`,
-			Wish{MaxBytes: 600, ID: "i1"},
+			Request{MaxBytes: 600, ID: "i1"},
 			`{"result":R,"truncated":true,"kept":325,"total":2689,"unit":"bytes","bytes":2689,"id":"i1","uri":"result://i1",` +
 				`"more":{"tool":"relay__read_result","arguments":{"id":"i1"}}}`, `{"a":[{"id":0`},
 		{"a tool that pages texts", `{"title":"T","text":"` + long + `","totalChars":9000,"nextOffset":2000}`,
-			Wish{MaxBytes: 700, ID: "i1"},
+			Request{MaxBytes: 700, ID: "i1"},
 			`{"result":R,"truncated":true,"kept":63,"total":2000,"unit":"characters","arrayPath":".text","nextOffset":63,` +
 				`"bytes":5259,"id":"i1","uri":"result://i1","more":{"tool":"relay__read_result","arguments":{"id":"i1",` +
 				`"arrayPath":".text","offset":63}},"withheld":{".nextOffset":2000}}`, `{"title":"T","text":"äöü€😀`},
 		{"a tool that pages lists", `{"data":{"rows":` + numbers(100, "x") +
 			`,"meta":{"Next_Cursor":"c","has-more":true,"next":null,"more":["x"]}},"next":{"url":"u"}}`,
-			Wish{MaxBytes: 800, ID: "i1"},
+			Request{MaxBytes: 800, ID: "i1"},
 			`{"result":R,"truncated":true,"kept":11,"total":100,"unit":"items","arrayPath":".data.rows","nextOffset":11,` +
 				`"bytes":1896,"id":"i1","uri":"result://i1","more":{"tool":"relay__read_result","arguments":{"id":"i1",` +
 				`"arrayPath":".data.rows","offset":11}},"withheld":{".data.meta.Next_Cursor":"c",".data.meta[\"has-more\"]":true,` +
 				`".next":{"url":"u"}}}`, `{"data":{"rows":[{"id":0,`},
 		{"paging of items is theirs", `{"items":[` + strings.TrimSuffix(strings.Repeat(`{"next":1,"t":"xxxxxxxxxx"},`, 50),
-			",") + `],"hasMore":false}`, Wish{MaxBytes: 600},
+			",") + `],"hasMore":false}`, Request{MaxBytes: 600},
 			`{"result":R,"truncated":true,"kept":9,"total":50,"unit":"items","arrayPath":".items","nextOffset":9,"bytes":1427,` +
 				`"withheld":{".hasMore":false}}`, `{"items":[{"next":1,`},
 		{"paging around the cut", `[{"comments":` + numbers(100, "x") + `,"nextCursor":"c"},{"nextCursor":"d"}]`,
-			Wish{MaxBytes: 700, Declared: ".none"},
+			Request{MaxBytes: 700, Declared: ".none"},
 			`{"result":R,"truncated":true,"kept":20,"total":100,"unit":"items","nextOffset":20,"bytes":1842,` +
 				`"withheld":{".[0].nextCursor":"c"}}`, `[{"comments":[{"id":0`},
-		{"little room", numbers(100, "x"), Wish{MaxBytes: 200, ID: "i1"},
+		{"little room", numbers(100, "x"), Request{MaxBytes: 200, ID: "i1"},
 			`{"result":R,"truncated":true,"kept":4,"total":100,"nextOffset":4,"id":"i1"}`, `[{"id":0`},
 		{"caller's list without room", `{"rows":` + numbers(100, strings.Repeat("x", 300)) + `}`,
-			Wish{MaxBytes: 200, Path: ".rows"},
+			Request{MaxBytes: 200, Path: ".rows"},
 			`{"result":R,"truncated":true,"kept":0,"total":100,"unit":"items","arrayPath":".rows","nextOffset":0,"bytes":31700}`,
 			`{"rows":[]}`},
 	}
@@ -116,7 +116,7 @@ func TestLargeValueIsCut(t *testing.T) {
 }
 
 // checkShaped is what is true of every value that was made smaller.
-func checkShaped(t *testing.T, doc json.RawMessage, w Wish, s *Shaped) {
+func checkShaped(t *testing.T, doc json.RawMessage, w Request, s *Shaped) {
 	t.Helper()
 	if size := len(s.Text) + len(s.Warning) + w.Others; size > w.MaxBytes {
 		t.Errorf("%d bytes are read, and %d allowed", size, w.MaxBytes)
@@ -181,17 +181,17 @@ func TestImpossibleCutIsRefused(t *testing.T) {
 	doc := `{"rows":` + numbers(100, "x") + `,"title":"T"}`
 	for _, test := range []struct {
 		name string
-		wish Wish
+		wish Request
 		code fault.Code
 		kind fault.Type
 		says string
 	}{
-		{"syntax", Wish{Path: "rows"}, fault.ValidationError, fault.TypeInvalidPathSyntax, `"rows" is not a path`},
-		{"syntax", Wish{Path: ".rows[0]"}, fault.ValidationError, fault.TypeInvalidPathSyntax, "not a path"},
-		{"nowhere", Wish{Path: ".data.rows"}, fault.ValidationError, fault.TypePathNotFound, "nothing at .data"},
-		{"no list", Wish{Path: ".title"}, fault.ValidationError, fault.TypeInvalidArrayPath, ".title is not a list"},
-		{"no room", Wish{Path: ".rows", MaxBytes: 40}, fault.OutputTooLarge, fault.TypeOutputTooLarge, "cannot be shortened"},
-		{"schema", Wish{MaxBytes: 500, Fits: func(_, _ json.RawMessage) bool { return false }}, fault.OutputTooLarge,
+		{"syntax", Request{Path: "rows"}, fault.ValidationError, fault.TypeInvalidPathSyntax, `"rows" is not a path`},
+		{"syntax", Request{Path: ".rows[0]"}, fault.ValidationError, fault.TypeInvalidPathSyntax, "not a path"},
+		{"nowhere", Request{Path: ".data.rows"}, fault.ValidationError, fault.TypePathNotFound, "nothing at .data"},
+		{"no list", Request{Path: ".title"}, fault.ValidationError, fault.TypeInvalidArrayPath, ".title is not a list"},
+		{"no room", Request{Path: ".rows", MaxBytes: 40}, fault.OutputTooLarge, fault.TypeOutputTooLarge, "cannot be shortened"},
+		{"schema", Request{MaxBytes: 500, Fits: func(_, _ json.RawMessage) bool { return false }}, fault.OutputTooLarge,
 			fault.TypeOutputTooLarge, "output schema"},
 	} {
 		s, failure := Shape(json.RawMessage(doc), test.wish)
@@ -213,7 +213,7 @@ func TestCutValueFitsTheSchema(t *testing.T) {
 		all, _ := rawjson.Items(rows)
 		return failure == nil && len(all) == 20
 	}
-	s, failure := Shape(doc, Wish{MaxBytes: 3000, Fits: twenty})
+	s, failure := Shape(doc, Request{MaxBytes: 3000, Fits: twenty})
 	if failure != nil || !twenty(s.Value, nil) || !strings.Contains(string(s.Text), `"unit":"characters"`) {
 		t.Errorf("%v %v", s, failure)
 	}
@@ -275,7 +275,7 @@ func FuzzShape(f *testing.F) {
 		if !json.Valid(doc) || size < 0 || size > 1<<16 {
 			return
 		}
-		w := Wish{MaxBytes: size, ID: "0123456789abcdef0123456789abcdef", Path: path}
+		w := Request{MaxBytes: size, ID: "0123456789abcdef0123456789abcdef", Path: path}
 		s, failure := Shape(doc, w)
 		if failure != nil {
 			if failure.Code != fault.OutputTooLarge && failure.Code != fault.ValidationError {
@@ -297,7 +297,7 @@ func BenchmarkShape(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(doc)))
 			for b.Loop() {
-				if _, failure := Shape(json.RawMessage(doc), Wish{MaxBytes: 100 << 10, ID: "x"}); failure != nil {
+				if _, failure := Shape(json.RawMessage(doc), Request{MaxBytes: 100 << 10, ID: "x"}); failure != nil {
 					b.Fatal(failure)
 				}
 			}
@@ -341,7 +341,7 @@ func TestDocumentedExamplesAreReal(t *testing.T) {
 	}
 	doc := json.RawMessage(`{"query":"cup","items":[` + strings.Join(issues, ",") + `]}`)
 	const id = "8f0c1d5e7a3b49d2a6c4e1f09b7d3852"
-	s, failure := Shape(doc, Wish{MaxBytes: 560, ID: id})
+	s, failure := Shape(doc, Request{MaxBytes: 560, ID: id})
 	if failure != nil {
 		t.Fatal(failure)
 	}
