@@ -10,10 +10,10 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"tabrelay/relay/catalog"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/fault/faulttest"
 	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/policy"
 	"tabrelay/relay/wire"
 )
 
@@ -152,7 +152,7 @@ func TestReadingATabIsAsked(t *testing.T) {
 	answered := make(chan []byte, 1)
 	go func() { answered <- m.ask("resources/read", `"uri":"tab://7/text"`) }()
 	q := asked()
-	if q.Tool != catalog.ReadTab || q.Origin != shopOrigin || q.TabID != 7 || !strings.Contains(string(q.Arguments), "tab://7/text") {
+	if q.Tool != policy.ReadTab || q.Origin != shopOrigin || q.TabID != 7 || !strings.Contains(string(q.Arguments), "tab://7/text") {
 		t.Errorf("the question is %+v", q)
 	}
 	w.answers(t, q.ID, `{"answer":"deny"}`, http.StatusOK)

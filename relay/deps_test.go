@@ -24,7 +24,7 @@ var may = map[string][]string{
 	"relay/bench": {"relay", "relay/call", "relay/config", "relay/plugin", "relay/hub/hubtest", "relay/wire", "relay/fault", "relay/join", "extension"},
 
 	"relay/builtin":   {"relay/audit", "relay/call", "relay/catalog", "relay/dispatch", "relay/doctor", "relay/event", "relay/fault", "relay/hub", "relay/match", "relay/metrics", "relay/plugin", "relay/policy", "relay/random", "relay/registry", "relay/result", "relay/schedule", "relay/store"},
-	"relay/catalog":   {"relay/call", "relay/config", "relay/event", "relay/fault", "relay/hub", "relay/lock", "relay/match", "relay/plugin", "relay/registry", "relay/review", "relay/store", "relay/suggest", "relay/wire", "adapters"},
+	"relay/catalog":   {"relay/call", "relay/config", "relay/event", "relay/fault", "relay/hub", "relay/lock", "relay/match", "relay/plugin", "relay/policy", "relay/registry", "relay/review", "relay/store", "relay/suggest", "relay/wire", "adapters"},
 	"relay/httpapi":   {"relay/access", "relay/call", "relay/config", "relay/fault", "relay/hub", "relay/lock", "relay/logfile", "relay/plugin", "relay/policy", "relay/wire", "adapters/demo"},
 	"relay/logfile":   {},
 	"relay/front":     {"relay/access", "relay/call", "relay/fault", "relay/registry"},
@@ -35,7 +35,7 @@ var may = map[string][]string{
 	"relay/install":   {"relay/plugin"},
 	"relay/review":    {"relay/plugin", "relay/match"},
 	"relay/trial":     {"relay/plugin", "relay/schema"},
-	"relay/resource":  {"relay/call", "relay/event", "relay/fault", "relay/untrusted"},
+	"relay/resource":  {"relay/call", "relay/event", "relay/fault", "relay/policy", "relay/untrusted"},
 	"relay/policy":    {"relay/call", "relay/config", "relay/fault", "relay/registry"},
 	"relay/prompt":    {"relay/call", "relay/fault", "relay/plugin", "relay/registry"},
 	"relay/store":     {"relay/audit", "relay/call", "relay/fault"},

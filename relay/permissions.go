@@ -66,11 +66,5 @@ func ownTools() (list []call.Access) {
 	return list
 }
 
-// relayName is the plugin that rules about the relay's own tools name.
-const relayName = policy.RelayPlugin
-
-// browserName is the plugin that rules about the tools browser__* name.
-const browserName = "browser"
-
 // startPolicy compares this start with the last one.
 func (r *Relay) startPolicy(ctx context.Context) error { return r.policy.Start(ctx) }

@@ -204,7 +204,7 @@ func (r *Relay) face(context.Context) error {
 	c := r.config
 	prompts, resources := prompt.New(r.tools), r.newResources()
 	r.front = front.New(front.Options{
-		Prompts: prompts, Resources: audited{scoped{resources, r.policy}, r}, Views: r.policy, Audit: r.audit, Completer: r.completer(prompts, resources.Templates), Missing: r.catalog.Missing,
+		Prompts: prompts, Resources: resources, Views: r.policy, Audit: r.audit, Completer: r.completer(prompts, resources.Templates), Missing: r.catalog.Missing,
 		Name: "tabrelay", Version: Version, Caller: r.calls, Tools: r.tools, MaxBody: int64(c.BodyBytes), AllowedOrigins: c.AllowedOrigins,
 		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize, SessionEnded: r.sessionEnded, Log: r.part("front"),
 	})

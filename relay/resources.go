@@ -8,6 +8,7 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/front"
 	"tabrelay/relay/hub"
 	"tabrelay/relay/match"
 	"tabrelay/relay/resource"
@@ -24,9 +25,11 @@ func (r *Relay) newResources() *resource.Set {
 		return resource.Outside{Hosts: o.Hosts, Timeout: o.Timeout, Bytes: int64(o.MaxBytes)}
 	}
 	set := resource.New(resource.Options{
-		Browser: openTabs{r.hub}, PageChars: r.config.MaxBytes, Readable: r.readable(), Permits: tabPermits{r.policy}, Keep: kept{r}, Events: &r.events,
+		Browser: openTabs{r.hub}, PageChars: r.config.MaxBytes, Readable: r.readable(), Policy: r.policy, Audit: r.audit.Record, Keep: kept{r}, Events: &r.events,
 		Roots: c.File.Roots, FileBytes: int64(c.File.MaxBytes), Web: outside(c.HTTPS), Git: outside(c.Git), Providers: programs,
-		Log: r.part("resource"),
+		Log: r.part("resource"), Asker: func(ctx context.Context) func(context.Context, call.Question) (call.Answer, error) {
+			return front.AskerFrom(ctx).Question()
+		},
 	})
 	for _, problem := range set.Problems() {
 		r.Log.Warn().Msg(problem)

@@ -13,11 +13,9 @@ import (
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
 	"tabrelay/relay/plugin"
+	"tabrelay/relay/policy"
 	"tabrelay/relay/registry"
 )
-
-// ListTabs is the tool that tells which tabs are open.
-const ListTabs = "browser__list_tabs"
 
 // Tabs lists and opens tabs.
 type Tabs struct{ hub *hub.Hub }
@@ -27,7 +25,7 @@ func TabsOf(h *hub.Hub) Tabs { return Tabs{h} }
 
 func (s *Sources) listTabsTool() registry.Tool {
 	return registry.Tool{
-		Name: ListTabs,
+		Name: policy.ListTabs,
 		Spec: plugin.Tool{
 			Name: "list_tabs", DisplayName: "List tabs",
 			Description: "The tabs of web pages that are open in the connected browser profiles. owner is the agent that works in a tab: others get TAB_OWNED for calls that change something there.",

@@ -7,19 +7,14 @@ import (
 	"tabrelay/adapters"
 	"tabrelay/relay/config"
 	"tabrelay/relay/plugin"
+	"tabrelay/relay/policy"
 	"tabrelay/relay/registry"
 	"tabrelay/relay/suggest"
 )
 
-// The names under which rules are about what agents read of open tabs by URI. They are no tools that can be called.
-const (
-	ReadTab     = "relay__read_tab"
-	ReadConsole = "relay__read_console"
-)
-
 // ownNames are what rules can be about besides plugins and their tools: what agents read by URI, and the groups of the
 // relay's own tools.
-var ownNames = []string{ReadTab, ReadConsole, "relay", "browser"}
+var ownNames = []string{policy.ReadTab, policy.ReadConsole, "relay", "browser"}
 
 // PluginNames are the names that the scope of a client can have: of the plugins of a home folder, and those that stand
 // for the relay's own groups of tools.

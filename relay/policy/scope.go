@@ -87,10 +87,6 @@ func (s *Scope) Covers(t *registry.Tool) bool {
 	return (s.plugins == nil || s.plugins[registry.Group(t)]) && s.Toolset.Reaches(t)
 }
 
-// CoversPages reports whether a client with this scope may read open tabs as resources, which is what the browser's own
-// tools can.
-func (s *Scope) CoversPages() bool { return s == nil || s.plugins == nil || s.plugins["browser"] }
-
 // Refuse says why a client may not call t, nil when it may.
 func (s *Scope) Refuse(client string, t *registry.Tool) *fault.Error {
 	if s.Covers(t) {

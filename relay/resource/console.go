@@ -56,7 +56,7 @@ func (c *consoles) read(ctx context.Context, s call.Session, u *url.URL) ([]call
 	if failure := c.check(u); failure != nil {
 		return nil, failure
 	}
-	tab, same, failure := c.tabs.permit(ctx, s, u, "console")
+	tab, same, failure := c.tabs.permit(ctx, s, u)
 	if failure != nil {
 		return nil, failure
 	}

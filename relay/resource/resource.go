@@ -31,7 +31,11 @@ type Options struct {
 	Browser   Browser
 	PageChars int               // of a page in one answer; 0: 102 400
 	Readable  func(string) bool // whether a page with that address may be listed and read; nil: every page
-	Permits   Permits           // nil: every client may read what is readable
+	Policy    Policy            // nil: every client may read what is readable
+	Audit     func(call.Entry)  // hears of each reading; may be nil
+
+	// Asker is how the client of a request asks its person; nil, or an answer of nil: it cannot.
+	Asker func(context.Context) func(context.Context, call.Question) (call.Answer, error)
 
 	Keep   Keep
 	Events *event.Bus
@@ -88,6 +92,8 @@ type Set struct {
 	schemes   []string   // in the order of lists
 	browser   Browser    // may be nil
 	events    *event.Bus // may be nil
+	policy    Policy     // may be nil
+	audit     func(call.Entry)
 	log       zerolog.Logger
 
 	slow  map[string]bool // schemes whose reads start programs or use the network
@@ -96,13 +102,19 @@ type Set struct {
 
 // New makes the set.
 func New(o Options) *Set {
-	s := &Set{providers: map[string]provider{}, browser: o.Browser, events: o.Events, log: o.Log, slow: map[string]bool{"https": true, "git+https": true}, slots: make(chan struct{}, slowReads)}
+	s := &Set{
+		providers: map[string]provider{}, browser: o.Browser, events: o.Events, policy: o.Policy, audit: o.Audit, log: o.Log,
+		slow: map[string]bool{"https": true, "git+https": true}, slots: make(chan struct{}, slowReads),
+	}
 	add := func(scheme string, p provider) {
 		s.providers[scheme] = p
 		s.schemes = append(s.schemes, scheme)
 	}
 	if o.Browser != nil {
-		tabs := &tabs{browser: o.Browser, chars: cmp.Or(o.PageChars, defaultPageChars), readable: o.Readable, permits: o.Permits}
+		tabs := &tabs{
+			browser: o.Browser, chars: cmp.Or(o.PageChars, defaultPageChars), readable: o.Readable, policy: o.Policy,
+			asker: o.Asker,
+		}
 		add("tab", tabs)
 		add("console", &consoles{tabs})
 	}
@@ -135,6 +147,9 @@ func (o Outside) or(timeout time.Duration, bytes int64) Outside {
 func (s *Set) List(ctx context.Context, session call.Session) ([]call.Resource, *fault.Error) {
 	list := []call.Resource{}
 	for _, scheme := range s.schemes {
+		if s.refuse(session, scheme) != nil {
+			continue
+		}
 		part, failure := s.providers[scheme].list(ctx, session)
 		if failure != nil {
 			s.log.Warn().Err(failure).AnErr("cause", failure.Err).Str("scheme", scheme).Msg("resources could not be listed")
@@ -154,9 +169,13 @@ func (s *Set) Templates() []call.ResourceTemplate {
 	return list
 }
 
-// Read implements front.Resources.
+// Read implements front.Resources. It is in the audit log.
 func (s *Set) Read(ctx context.Context, session call.Session, uri string) ([]call.ResourceContents, *fault.Error) {
-	u, p, failure := s.find(uri)
+	return s.audited(ctx, session, uri)
+}
+
+func (s *Set) read(ctx context.Context, session call.Session, uri string) ([]call.ResourceContents, *fault.Error) {
+	u, p, failure := s.find(session, uri)
 	if failure != nil {
 		return nil, failure
 	}
@@ -182,7 +201,7 @@ func (s *Set) Read(ctx context.Context, session call.Session, uri string) ([]cal
 
 // Watch implements front.Resources. A change is told once it is quiet, and at the latest two seconds after it began.
 func (s *Set) Watch(session call.Session, uri string, changed func()) (stop func(), failure *fault.Error) {
-	u, p, failure := s.find(uri)
+	u, p, failure := s.find(session, uri)
 	if failure != nil {
 		return nil, failure
 	}
@@ -222,9 +241,12 @@ func (s *Set) OnListChange(session call.Session, changed func()) (stop func()) {
 	}
 }
 
-// find reads a URI and finds who serves its scheme.
-func (s *Set) find(uri string) (*url.URL, provider, *fault.Error) {
+// find reads a URI and finds who serves its scheme, if the client may read anything of it.
+func (s *Set) find(session call.Session, uri string) (*url.URL, provider, *fault.Error) {
 	u, failure := parse(uri)
+	if failure == nil {
+		failure = s.refuse(session, u.Scheme)
+	}
 	if failure != nil {
 		return nil, nil, failure
 	}

@@ -55,7 +55,8 @@ type tabs struct {
 	browser  Browser
 	chars    int
 	readable func(string) bool // nil: every page
-	permits  Permits           // may be nil
+	policy   Policy            // may be nil
+	asker    func(context.Context) func(context.Context, call.Question) (call.Answer, error)
 }
 
 func (t *tabs) mayRead(address string) bool { return t.readable == nil || t.readable(address) }
@@ -95,8 +96,8 @@ func (*tabs) templates() []call.ResourceTemplate {
 // list shows the text of every open tab, with the site alone where the person has not allowed more. Queries and fragments of their addresses are left out: they may hold secrets.
 func (t *tabs) list(_ context.Context, s call.Session) ([]call.Resource, *fault.Error) {
 	open := t.open()
-	if t.permits != nil {
-		open = slices.DeleteFunc(open, func(tab Tab) bool { return !t.permits.Shows(s, tab) })
+	if t.policy != nil {
+		open = slices.DeleteFunc(open, func(tab Tab) bool { return !t.policy.ShowsTab(s, tab.target()) })
 	}
 	slices.SortStableFunc(open, func(a, b Tab) int {
 		return cmp.Or(cmp.Compare(a.Profile, b.Profile), cmp.Compare(a.ProfileID, b.ProfileID), cmp.Compare(a.ID, b.ID))
@@ -104,7 +105,7 @@ func (t *tabs) list(_ context.Context, s call.Session) ([]call.Resource, *fault.
 	var list []call.Resource
 	for _, tab := range open {
 		title, where := untrusted.Line(tab.Title, mostTitle), place(tab.URL)
-		if t.permits != nil && !t.permits.Tells(s, tab) {
+		if t.policy != nil && !t.policy.TellsTab(s, tab.target()) {
 			where = Origin(tab.URL)
 			title = "A page of " + where
 		}
@@ -203,7 +204,7 @@ func (t *tabs) read(ctx context.Context, s call.Session, u *url.URL) ([]call.Res
 	if failure != nil {
 		return nil, failure
 	}
-	tab, same, failure := t.permit(ctx, s, u, kind)
+	tab, same, failure := t.permit(ctx, s, u)
 	if failure != nil {
 		return nil, failure
 	}
