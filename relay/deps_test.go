@@ -36,7 +36,7 @@ var may = map[string][]string{
 	"relay/review":    {"relay/plugin", "relay/match"},
 	"relay/trial":     {"relay/plugin", "relay/schema"},
 	"relay/resource":  {"relay/call", "relay/event", "relay/fault", "relay/policy", "relay/untrusted"},
-	"relay/policy":    {"relay/call", "relay/config", "relay/fault", "relay/registry"},
+	"relay/policy":    {"relay/call", "relay/config", "relay/fault", "relay/lock", "relay/registry"},
 	"relay/prompt":    {"relay/call", "relay/fault", "relay/plugin", "relay/registry"},
 	"relay/store":     {"relay/audit", "relay/call", "relay/fault"},
 	"relay/audit":     {"relay/call", "relay/fault"},

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/lock"
 )
 
 const (
@@ -51,7 +51,7 @@ type pending struct {
 
 // approvals is the queue of all that waits for the person.
 type approvals struct {
-	mu     sync.Mutex // nothing nests in it
+	mu     lock.Mutex // nothing nests in it
 	open   map[string]*pending
 	ended  []ended         // the oldest first
 	asked  map[string]bool // clients of which a call was asked about

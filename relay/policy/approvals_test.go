@@ -18,7 +18,8 @@ func TestOnlyTheOwnerIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t, call.Rule{Target: "default", Mode: call.Ask}, call.Rule{Target: "relay", Mode: call.Ask})
 		q, end := f.asks(t.Context(), pay())
-		own := call.Access{Session: call.Session{ID: "session", Client: "ann"}, Tool: "browser__open_tab", Plugin: "relay", BuiltIn: true}
+		own := call.Access{Session: call.Session{ID: "session", Client: "ann"}, Tool: "browser__open_tab", Plugin: "relay",
+			BuiltIn: true}
 		_, everywhere := f.asks(t.Context(), own)
 		if n1, n2, all := len(f.Pending("p1")), len(f.Pending("p2")), len(f.Pending("")); n1 != 2 || n2 != 1 || all != 2 {
 			t.Errorf("p1 is asked %d, p2 %d, the terminal %d", n1, n2, all)
@@ -44,7 +45,8 @@ func TestATabThatIsGoneIsNotAskedAbout(t *testing.T) {
 		f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
 		f.options.TabGone = func(profileID string, tabID int) bool { return profileID == "p1" && tabID == pay().At.TabID }
 		failure := f.ask(t.Context(), pay(), nil, nil)
-		if failure == nil || failure.Code != fault.TabNotFound || failure.Outcome != fault.NotExecuted || !slices.Equal(f.recorded, []string{"ended with the tab by relay"}) {
+		if failure == nil || failure.Code != fault.TabNotFound || failure.Outcome != fault.NotExecuted ||
+			!slices.Equal(f.recorded, []string{"ended with the tab by relay"}) {
 			t.Errorf("%v; recorded %v", failure, f.recorded)
 		}
 	})
@@ -60,7 +62,8 @@ func TestQuestionsAreBounded(t *testing.T) {
 			calls.Go(func() { f.ask(ctx, pay(), nil, nil) })
 		}
 		synctest.Wait()
-		if failure := f.ask(ctx, pay(), nil, nil); failure == nil || failure.Code != fault.Overloaded || failure.Outcome != fault.NotExecuted {
+		if failure := f.ask(ctx, pay(), nil, nil); failure == nil || failure.Code != fault.Overloaded ||
+			failure.Outcome != fault.NotExecuted {
 			t.Errorf("one too many: %v", failure)
 		}
 		bob := pay()
@@ -142,14 +145,16 @@ func TestANewRuleTakesGrantsBack(t *testing.T) {
 		if err := f.Answer(t.Context(), q.ID, "", yes("session")); err != nil || <-end != nil {
 			t.Fatal(err)
 		}
-		if g := f.Grants(); len(g) != 1 || !f.Revoke(g[0].ID, "panel") || f.allowed(pay()) != "ask" || f.Revoke(g[0].ID, "panel") {
+		if g := f.Grants(); len(g) != 1 || !f.Revoke(g[0].ID, "panel") || f.allowed(pay()) != "ask" ||
+			f.Revoke(g[0].ID, "panel") {
 			t.Errorf("the grants are %+v", g)
 		}
 	})
 }
 
 func BenchmarkAllow(b *testing.B) {
-	rules := map[string]map[string]string{"wiki": {"*": "ask"}, "https://bank.example": {"*": "off"}, "default": {"*": "auto"}}
+	rules := map[string]map[string]string{"wiki": {"*": "ask"}, "https://bank.example": {"*": "off"},
+		"default": {"*": "auto"}}
 	config := answeredWithin(time.Minute)
 	config.Permissions = rules
 	p, err := New(b.Context(), Options{Store: newMemory(), Config: config})

@@ -104,7 +104,8 @@ func TestASlowStoreHoldsNothingUp(t *testing.T) {
 		if want := []call.Mode{call.Off, call.Auto}; !slices.Equal(heard, want) {
 			t.Errorf("listeners heard %v, want %v", heard, want)
 		}
-		if kept := f.options.Store.(*memory).rules[key{"shop__pay", ""}]; kept.Mode != call.Auto || f.allowed(pay()) != "runs" {
+		if kept := f.options.Store.(*memory).rules[key{"shop__pay", ""}]; kept.Mode != call.Auto ||
+			f.allowed(pay()) != "runs" {
 			t.Errorf("kept is %s, and it is %s", kept.Mode, f.allowed(pay()))
 		}
 	})
@@ -117,7 +118,8 @@ func TestWhatIsNotWrittenDownIsSaid(t *testing.T) {
 		f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
 		f.options.Store.(*memory).broken = errors.New("the disk is full")
 		q, end := f.asks(t.Context(), pay())
-		if err := f.Answer(t.Context(), q.ID, "", yes("always")); err == nil || !strings.Contains(err.Error(), "the disk is full") {
+		if err := f.Answer(t.Context(), q.ID, "", yes("always")); err == nil ||
+			!strings.Contains(err.Error(), "the disk is full") {
 			t.Errorf("the person is told %v", err)
 		}
 		if failure := <-end; failure != nil {
@@ -206,7 +208,8 @@ func TestChangesWaitForThePanel(t *testing.T) {
 				}()
 				synctest.Wait()
 				list := f.Changes()
-				if len(list) != 1 || list[0].Kind != ChangeAsked || list[0].Digest != wider().Digest() || f.Waiting("p2") != 1 || f.Waiting("p1") != 2 {
+				if len(list) != 1 || list[0].Kind != ChangeAsked || list[0].Digest != wider().Digest() || f.Waiting("p2") != 1 ||
+					f.Waiting("p1") != 2 {
 					t.Fatalf("what waits is %+v", list)
 				}
 				tt.answer(t, f, list[0].ID, cancel)
@@ -266,7 +269,8 @@ func TestChangesAreBounded(t *testing.T) {
 		}
 		synctest.Wait()
 		var failure *fault.Error
-		if _, err := f.Confirm(ctx, NewChange("More", ""), Request{}); !errors.As(err, &failure) || failure.Code != fault.Overloaded {
+		if _, err := f.Confirm(ctx, NewChange("More", ""), Request{}); !errors.As(err, &failure) ||
+			failure.Code != fault.Overloaded {
 			t.Errorf("one too many: %v", err)
 		}
 		f.asks(ctx, pay())

@@ -63,7 +63,8 @@ func TestAskingThroughTheClient(t *testing.T) {
 					shown = []string{"Arguments: 2 with 18 characters\n", "currency: EUR"}
 				}
 				failure := f.ask(t.Context(), a, func(_ context.Context, q call.Question) (call.Answer, error) {
-					for _, part := range append(shown, "ann", "“Pay” (shop__pay)", "“Cart”", "https://shop.example/cart", "Work",
+					for _, part := range append(shown, "ann", "“Pay” (shop__pay)", "“Cart”", "https://shop.example/cart",
+						"Work",
 						"Shop", "It changes something", "\n  amount: 5\n") {
 						if !strings.Contains(q.Message, part) {
 							t.Errorf("the question lacks %s:\n%s", part, q.Message)
@@ -129,7 +130,8 @@ func TestTheWordsOfOthersStayTheirs(t *testing.T) {
 		q, _ := f.asks(t.Context(), a)
 		text := Text(q)
 		lines := strings.Split(text, "\n")
-		if len(lines) != 8 || len(text) > 6_000 || strings.ContainsAny(text, "\u202e\u2028\r") || strings.Contains(text, "abc123def") {
+		if len(lines) != 8 || len(text) > 6_000 || strings.ContainsAny(text, "\u202e\u2028\r") ||
+			strings.Contains(text, "abc123def") {
 			t.Errorf("%d lines, %d bytes:\n%s", len(lines), len(text), text)
 		}
 		for _, line := range lines[1:] {

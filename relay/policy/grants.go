@@ -6,10 +6,10 @@ import (
 	"encoding/hex"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/lock"
 )
 
 // bind is what a person allows when they allow a call: the one place where that is said. What was allowed of one call
@@ -80,7 +80,7 @@ func (g *grant) until() time.Time {
 
 // grants is what people allowed for more than one call, in memory: it ends with the relay, as the sessions do.
 type grants struct {
-	mu sync.Mutex
+	mu lock.Mutex
 	by map[call.Binding]*grant
 }
 

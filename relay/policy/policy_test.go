@@ -109,7 +109,8 @@ func answeredWithin(timeout time.Duration) (c config.Config) {
 
 // ask is [Policy.Ask], of which only the failure counts.
 func (f *fixture) ask(
-	ctx context.Context, a call.Access, client func(context.Context, call.Question) (call.Answer, error), tell func(string),
+	ctx context.Context, a call.Access, client func(context.Context, call.Question) (call.Answer, error),
+	tell func(string),
 ) *fault.Error {
 	_, failure := f.Ask(ctx, a, client, tell)
 	return failure
@@ -233,7 +234,8 @@ func TestRefusals(t *testing.T) {
 		f := open(t, call.Rule{Target: "shop__read", Mode: call.Ask})
 		_, forbidden := f.Allow(pay())
 		faulttest.Provoked(t, "rule-forbids", forbidden)
-		if !strings.Contains(forbidden.Hint, "tabrelay permit set shop__pay ask") || !strings.Contains(forbidden.Hint, "side panel") {
+		if !strings.Contains(forbidden.Hint, "tabrelay permit set shop__pay ask") ||
+			!strings.Contains(forbidden.Hint, "side panel") {
 			t.Errorf("it does not say what would enable it: %s", forbidden.Hint)
 		}
 
@@ -247,7 +249,8 @@ func TestRefusals(t *testing.T) {
 		_, end = f.asks(t.Context(), read())
 		late := <-end
 		faulttest.Provoked(t, "person-did-not-answer", late)
-		if took := time.Since(began); took != 50*time.Second || !strings.Contains(late.Hint, "permit pending") || !strings.Contains(late.Hint, "side panel") {
+		if took := time.Since(began); took != 50*time.Second || !strings.Contains(late.Hint, "permit pending") ||
+			!strings.Contains(late.Hint, "side panel") {
 			t.Errorf("after %s: %s", took, late.Hint)
 		}
 		if want := []string{"denied by panel", "not answered in time by relay"}; !slices.Equal(f.recorded, want) {
@@ -310,8 +313,9 @@ func TestQuestionsEnd(t *testing.T) {
 		end  func(f *fixture, cancel context.CancelCauseFunc)
 		code fault.Code
 	}{
-		"the agent cancels": {func(_ *fixture, cancel context.CancelCauseFunc) { cancel(call.ErrCancelled) }, fault.Cancelled},
-		"the relay stops":   {func(f *fixture, _ context.CancelCauseFunc) { f.Close() }, fault.ShuttingDown},
+		"the agent cancels": {func(_ *fixture, cancel context.CancelCauseFunc) { cancel(call.ErrCancelled) },
+			fault.Cancelled},
+		"the relay stops": {func(f *fixture, _ context.CancelCauseFunc) { f.Close() }, fault.ShuttingDown},
 		"everything stops": {func(f *fixture, _ context.CancelCauseFunc) {
 			if err := f.Pause(f.t.Context(), true, "panel"); err != nil {
 				f.t.Error(err)
@@ -356,7 +360,8 @@ func TestQuestionsThatARuleAnswers(t *testing.T) {
 		if left := f.Pending(""); len(left) != 1 || left[0].Session != "session 2" {
 			t.Fatalf("%d questions are left", len(left))
 		}
-		if err := f.Set(t.Context(), call.Rule{Target: "shop__pay", Mode: call.Auto}, time.Minute); err != nil || <-third != nil {
+		if err := f.Set(t.Context(), call.Rule{Target: "shop__pay", Mode: call.Auto}, time.Minute); err != nil ||
+			<-third != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)

@@ -43,7 +43,8 @@ func shopAt(origin string) *call.Target {
 
 // pay is ann's call of a tool that changes something.
 func pay() call.Access {
-	return call.Access{ID: "aa", Session: call.Session{ID: "session", Client: "ann", Via: "stdio"}, Tool: "shop__pay", Title: "Pay", Plugin: "shop",
+	return call.Access{ID: "aa", Session: call.Session{ID: "session", Client: "ann", Via: "stdio"}, Tool: "shop__pay",
+		Title: "Pay", Plugin: "shop",
 		PluginTitle: "Shop", Arguments: []byte(`{"amount":5}`), At: shopAt("https://shop.example")}
 }
 
@@ -72,15 +73,18 @@ func TestMatrix(t *testing.T) {
 		{"the plugin before the origin", "https://shop.example=off shop=ask", "ask", "ask"},
 		{"client and plugin before the plugin", "shop=off shop@ann=auto", "auto", "auto"},
 		{"the tool before client and plugin", "shop@ann=off shop__pay=ask", "ask", "off"},
-		{"client and tool before the tool", "shop__pay=off shop__pay@ann=auto shop__read=auto shop__read@ann=ask", "auto", "ask"},
-		{"all levels", "shop__pay@ann=auto shop__pay=off shop@ann=off shop=off https://shop.example=off default@ann=off default=off", "auto", "off"},
+		{"client and tool before the tool", "shop__pay=off shop__pay@ann=auto shop__read=auto shop__read@ann=ask", "auto",
+			"ask"},
+		{"all levels", "shop__pay@ann=auto shop__pay=off shop@ann=off shop=off https://shop.example=off " +
+			"default@ann=off default=off", "auto", "off"},
 		{"a rule of config.json", "+shop=ask", "ask", "ask"},
 		{"the person before config.json", "shop=auto +shop=ask", "auto", "auto"},
 		{"off in config.json wins", "shop=auto +shop=off", "off", "off"},
 		{"off of the person wins", "shop=off +shop=auto", "off", "off"},
 		{"a higher level of config.json", "shop=off +shop__pay=auto", "auto", "off"},
 		{"config.json for a client", "+shop@ann=auto +shop@bob=off", "auto", "auto"},
-		{"config.json for all origins of a client", "+https://shop.example@ann=off https://shop.example@ann=auto", "off", "off"},
+		{"config.json for all origins of a client", "+https://shop.example@ann=off https://shop.example@ann=auto", "off",
+			"off"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			rules := said(t, tt.rules)
@@ -99,8 +103,10 @@ func TestMatrix(t *testing.T) {
 func TestFreeTools(t *testing.T) {
 	own := call.Access{Session: call.Session{Client: "ann"}, Tool: "relay__read_result", Plugin: "relay", BuiltIn: true}
 	opens := call.Access{Session: call.Session{Client: "ann"}, Tool: "browser__open_tab", Plugin: "browser", BuiltIn: true}
-	lists := call.Access{Session: call.Session{Client: "ann"}, Tool: "browser__list_tabs", Plugin: "browser", BuiltIn: true, ReadOnly: true}
-	shown := call.Access{Session: call.Session{Client: "ann"}, Tool: "demo__add", Plugin: "demo", Shipped: true, At: shopAt("http://127.0.0.1:7718")}
+	lists := call.Access{Session: call.Session{Client: "ann"}, Tool: "browser__list_tabs", Plugin: "browser",
+		BuiltIn: true, ReadOnly: true}
+	shown := call.Access{Session: call.Session{Client: "ann"}, Tool: "demo__add", Plugin: "demo", Shipped: true,
+		At: shopAt("http://127.0.0.1:7718")}
 	forged := shown
 	forged.Shipped = false // somebody's plugin that calls itself demo
 	for _, tt := range []struct {
@@ -136,7 +142,8 @@ func TestFreeTools(t *testing.T) {
 // A rule that was limited in time says nothing afterwards; the one of config.json is as before.
 func TestRulesEnd(t *testing.T) {
 	end := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
-	rules := newTable([]call.Rule{{Target: "shop", Mode: call.Auto, Until: end}}, map[string]map[string]string{"shop": {"*": "ask"}}, false)
+	rules := newTable([]call.Rule{{Target: "shop", Mode: call.Auto, Until: end}},
+		map[string]map[string]string{"shop": {"*": "ask"}}, false)
 	a := pay()
 	for _, tt := range []struct {
 		at   time.Time
@@ -191,8 +198,10 @@ func TestTargets(t *testing.T) {
 	known := func(name string) (bool, string) { return name == "shop", "shop" }
 	for text, want := range map[string]string{
 		"default": Default, "all": Default, "*": Default, "shop": "shop",
-		"https://Shop.example/": "https://shop.example", "https://shop.example:443": "https://shop.example", "http://localhost:8080": "http://localhost:8080",
-		"shpo": "", "https://shop.example/cart": "", "ftp://shop.example": "", "https://*.example": "", "https://ann:secret@shop.example": "", "": "", "https://": "",
+		"https://Shop.example/": "https://shop.example", "https://shop.example:443": "https://shop.example",
+		"http://localhost:8080": "http://localhost:8080",
+		"shpo":                  "", "https://shop.example/cart": "", "ftp://shop.example": "", "https://*.example": "",
+		"https://ann:secret@shop.example": "", "": "", "https://": "",
 	} {
 		got, err := readTarget(text, known)
 		if got != want || (err == nil) != (want != "") {

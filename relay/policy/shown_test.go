@@ -20,26 +20,32 @@ import (
 func TestArgumentsAreShown(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"q":"cookie: a=b","ms":4321}`: "q: cookie: a=b\nms: 4321",
-		`{"a":"Bearer delete-all-1234567890","b":"https://x.example/?token=now-delete-12345","c":"password=hunter22 x"}`: "a: Bearer delete-all-1234567890\n" +
+		`{"a":"Bearer delete-all-1234567890","b":"https://x.example/?token=now-delete-12345","c":"password=hunter22 x"}`: "a: " +
+			"Bearer delete-all-1234567890\n" +
 			"b: https://x.example/?token=now-delete-12345\nc: password=hunter22 x",
-		`{"password":"hunter2hunter","user":{"apiKey":["one","two"],"name":"ada"}}`: "password: •••• ⟨13 characters hidden: secret field⟩\nuser: ⟨object⟩\n" +
+		`{"password":"hunter2hunter","user":{"apiKey":["one","two"],"name":"ada"}}`: "password: " +
+			"•••• ⟨13 characters hidden: secret field⟩\nuser: ⟨object⟩\n" +
 			"  apiKey: •••• ⟨6 characters hidden: secret field⟩\n  name: ada",
-		`{"Authorization":{"scheme":"x","n":[1,22,{"deep":"three"}]}}`: "Authorization: •••• ⟨20 characters hidden: secret field⟩",
-		`{"pass\u0077ord":"x","p\u0061ssword ":"y"}`:                   "password: •••• ⟨1 character hidden: secret field⟩\n\"password \": •••• ⟨1 character hidden: secret field⟩",
-		`{"n":1e400,"m":-0.10,"big":12345678901234567890123}`:          "n: 1e400\nm: -0.10\nbig: 12345678901234567890123",
-		`{"a":1,"a":2}`:                                          "a: 1\na ⟨the name comes again⟩: 2",
-		`{"to":1,"tо":2}`:                                        "to: 1\ntо ⟨the name has U+043E⟩: 2",
-		"{\"to\":\"a\u202egnp.exe\u200b\"}":                      "to: a⟨U+202E⟩gnp.exe⟨U+200B⟩",
-		`{"x":"\ud800 \udc41é 😀 \ud83d\ude00"}`:                  "x: ⟨U+D800⟩ ⟨U+DC41⟩é 😀 😀",
-		"{\"x\":\"\xff\"}":                                       "x: ⟨byte FF⟩",
-		`{"x":"⟨5 characters hidden⟩"}`:                          "x: ⟨U+27E8⟩5 characters hidden⟨U+27E9⟩",
-		`{"amount: 5\nRisk":"none"}`:                             "\"amount: 5⟨U+000A⟩Risk\": none",
-		`{"a\"b":1,"":2}`:                                        "\"a\\\"b\": 1\n\"\": 2",
-		`{"t":"one\nRisk: It only reads."}`:                      "t: one\n| Risk: It only reads.",
-		`{"t":"a\n\n\n\n\nb                    c"}`:              "t: a⟨U+000A × 5⟩b⟨U+0020 × 20⟩c",
-		`{"a":"5","b":"true","c":"","d":" ","e":null,"f":false}`: "a: 5 ⟨text⟩\nb: true ⟨text⟩\nc: ⟨empty text⟩\nd:  ⟨blanks⟩\ne: null\nf: false",
-		`{"l":[1,[2,"x"],{}],"o":[]}`:                            "l: ⟨list⟩\n  1: 1\n  2: ⟨list⟩\n    1: 2\n    2: x\n  3: ⟨empty object⟩\no: ⟨empty list⟩",
-		`{"z":"e` + strings.Repeat("\u0301", 4) + `"}`:           "z: e\u0301\u0301⟨U+0301⟩⟨U+0301⟩",
+		`{"Authorization":{"scheme":"x","n":[1,22,{"deep":"three"}]}}`: "Authorization: •••• " +
+			"⟨20 characters hidden: secret field⟩",
+		`{"pass\u0077ord":"x","p\u0061ssword ":"y"}`: "password: •••• ⟨1 character hidden: secret field⟩\n" +
+			"\"password \": •••• ⟨1 character hidden: secret field⟩",
+		`{"n":1e400,"m":-0.10,"big":12345678901234567890123}`: "n: 1e400\nm: -0.10\nbig: 12345678901234567890123",
+		`{"a":1,"a":2}`:                             "a: 1\na ⟨the name comes again⟩: 2",
+		`{"to":1,"tо":2}`:                           "to: 1\ntо ⟨the name has U+043E⟩: 2",
+		"{\"to\":\"a\u202egnp.exe\u200b\"}":         "to: a⟨U+202E⟩gnp.exe⟨U+200B⟩",
+		`{"x":"\ud800 \udc41é 😀 \ud83d\ude00"}`:     "x: ⟨U+D800⟩ ⟨U+DC41⟩é 😀 😀",
+		"{\"x\":\"\xff\"}":                          "x: ⟨byte FF⟩",
+		`{"x":"⟨5 characters hidden⟩"}`:             "x: ⟨U+27E8⟩5 characters hidden⟨U+27E9⟩",
+		`{"amount: 5\nRisk":"none"}`:                "\"amount: 5⟨U+000A⟩Risk\": none",
+		`{"a\"b":1,"":2}`:                           "\"a\\\"b\": 1\n\"\": 2",
+		`{"t":"one\nRisk: It only reads."}`:         "t: one\n| Risk: It only reads.",
+		`{"t":"a\n\n\n\n\nb                    c"}`: "t: a⟨U+000A × 5⟩b⟨U+0020 × 20⟩c",
+		`{"a":"5","b":"true","c":"","d":" ","e":null,"f":false}`: "a: 5 ⟨text⟩\nb: true ⟨text⟩\n" +
+			"c: ⟨empty text⟩\nd:  ⟨blanks⟩\ne: null\nf: false",
+		`{"l":[1,[2,"x"],{}],"o":[]}`: "l: ⟨list⟩\n  1: 1\n  2: ⟨list⟩\n    1: 2\n    2: x\n" +
+			"  3: ⟨empty object⟩\no: ⟨empty list⟩",
+		`{"z":"e` + strings.Repeat("\u0301", 4) + `"}`: "z: e\u0301\u0301⟨U+0301⟩⟨U+0301⟩",
 		`{"a":1,`:     "a: 1\n⟨not JSON⟩,",
 		`"just text"`: "just text",
 		`{}`:          "",
@@ -79,7 +85,8 @@ func TestLongArgumentsShowBothEnds(t *testing.T) {
 	}
 	s = brief(json.RawMessage("{" + many.String()[1:] + "}"))
 	text = LinesText(s.Lines)
-	if s.Arguments != 10_000 || !strings.Contains(text, "k0: 0\n") || !strings.HasSuffix(text, "k9999: 9999") || !strings.Contains(text, "⟨… 9,940 lines with "+counted(s.Hidden, "character")+" hidden …⟩") {
+	if s.Arguments != 10_000 || !strings.Contains(text, "k0: 0\n") || !strings.HasSuffix(text, "k9999: 9999") ||
+		!strings.Contains(text, "⟨… 9,940 lines with "+counted(s.Hidden, "character")+" hidden …⟩") {
 		t.Errorf("%s\n%s", s.Summary, text)
 	}
 	deep := strings.Repeat(`{"a":`, 500) + `"bottom"` + strings.Repeat("}", 500)
@@ -88,7 +95,8 @@ func TestLongArgumentsShowBothEnds(t *testing.T) {
 	}
 }
 
-var hiddenIn = regexp.MustCompile(`^… ([\d,]+) of [\d,]+ characters hidden …$|^… [\d,]+ lines? with ([\d,]+) characters? hidden …$|^([\d,]+) characters? hidden: secret field$`)
+var hiddenIn = regexp.MustCompile(`^… ([\d,]+) of [\d,]+ characters hidden …$|` +
+	`^… [\d,]+ lines? with ([\d,]+) characters? hidden …$|^([\d,]+) characters? hidden: secret field$`)
 
 // accounted is how many characters lines show, and how many they say are hidden.
 func accounted(t *testing.T, lines []call.Line) (shown, hidden int) {
@@ -138,7 +146,8 @@ func TestNothingIsLost(t *testing.T) {
 }
 
 func FuzzNothingIsLost(f *testing.F) {
-	for _, seed := range []string{`{"a":1,"password":["x"]}`, `{"a":"\ud800⟨⟩\u202e"}`, "{\"\xff\":\"\xff\"", `[]`, `{"a":[{}]}x`, `{"":""}`} {
+	for _, seed := range []string{`{"a":1,"password":["x"]}`, `{"a":"\ud800⟨⟩\u202e"}`, "{\"\xff\":\"\xff\"", `[]`,
+		`{"a":[{}]}x`, `{"":""}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, arguments []byte) { addsUp(t, arguments) })
@@ -149,7 +158,8 @@ func addsUp(t *testing.T, arguments []byte) {
 	s := brief(arguments)
 	shown, hidden := accounted(t, s.Lines)
 	if shown+hidden != s.Characters || hidden != s.Hidden+s.Secret {
-		t.Errorf("%.300q: %d characters, %d shown, %d said to be hidden; summary %+v", arguments, s.Characters, shown, hidden, s.Summary)
+		t.Errorf("%.300q: %d characters, %d shown, %d said to be hidden; summary %+v", arguments, s.Characters, shown,
+			hidden, s.Summary)
 	}
 	var lines []call.Line
 	for from := 0; ; {
@@ -168,7 +178,8 @@ func addsUp(t *testing.T, arguments []byte) {
 	}
 	shown, hidden = accounted(t, lines)
 	if shown+hidden != s.Characters || hidden != s.Secret {
-		t.Errorf("%.300q: %d characters, all parts show %d and say that %d are hidden", arguments, s.Characters, shown, hidden)
+		t.Errorf("%.300q: %d characters, all parts show %d and say that %d are hidden", arguments, s.Characters, shown,
+			hidden)
 	}
 	for _, line := range append(lines, s.Lines...) {
 		for _, piece := range line.Pieces {
@@ -192,7 +203,8 @@ func joined(pieces, more []call.Piece) []call.Piece {
 
 // madeUp is a JSON value of all that agents send: long and short, deep and wide, with characters of every sort.
 func madeUp(random *rand.Rand, depth int) string {
-	alphabet := []string{"a", "Z", " ", `\n`, `\"`, `\\`, `\ud800`, `\udc00`, "\u202e", "é", "😀", "⟨", "⟩", "\u0301", "0", ":", "\xff", `\u0061`, "“", "cookie: ", "Bearer "}
+	alphabet := []string{"a", "Z", " ", `\n`, `\"`, `\\`, `\ud800`, `\udc00`, "\u202e", "é", "😀", "⟨", "⟩", "\u0301",
+		"0", ":", "\xff", `\u0061`, "“", "cookie: ", "Bearer "}
 	text := func(most int) string {
 		var b strings.Builder
 		for range random.IntN(most) + 1 {
@@ -222,7 +234,8 @@ func madeUp(random *rand.Rand, depth int) string {
 	if random.IntN(300) == 0 {
 		return text(20_000)
 	}
-	return []string{"1e400", "-0.0", "true", "null", "false", strings.Repeat("9", random.IntN(500)+1), text(20), text(700), `""`}[random.IntN(9)]
+	return []string{"1e400", "-0.0", "true", "null", "false", strings.Repeat("9", random.IntN(500)+1), text(20),
+		text(700), `""`}[random.IntN(9)]
 }
 
 // Until all of a call's arguments were shown somewhere, it can be allowed there only once.
@@ -375,7 +388,8 @@ func TestWhatWaitsIsBounded(t *testing.T) {
 		half.Arguments = json.RawMessage(`{"text":"` + strings.Repeat("x", mostBytes/2-11) + `"}`)
 		f.asks(t.Context(), half)
 		f.asks(t.Context(), half)
-		if failure := f.ask(t.Context(), pay(), nil, nil); failure == nil || failure.Code != fault.Overloaded || failure.Outcome != fault.NotExecuted || !strings.Contains(failure.Hint, "approvals.maxBytes") {
+		if failure := f.ask(t.Context(), pay(), nil, nil); failure == nil || failure.Code != fault.Overloaded ||
+			failure.Outcome != fault.NotExecuted || !strings.Contains(failure.Hint, "approvals.maxBytes") {
 			t.Errorf("one more: %v", failure)
 		}
 	})

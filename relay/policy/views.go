@@ -3,18 +3,18 @@ package policy
 import (
 	"slices"
 	"strconv"
-	"sync"
 	"sync/atomic"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/registry"
 )
 
 // views tells when clients may see other tools than before.
 type views struct {
 	generation atomic.Uint64 // of the rules and scopes
-	mu         sync.Mutex    // nothing nests in it
+	mu         lock.Mutex    // nothing nests in it
 	listeners  []*func()     // never changed in place
 }
 

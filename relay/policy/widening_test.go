@@ -36,15 +36,22 @@ func TestWider(t *testing.T) {
 		{name: "the default, for one client", set: call.Rule{Target: Default, Client: "ann", Mode: auto}, want: true},
 		{name: "what is free, asked about", set: call.Rule{Target: "bridge_health", Mode: ask}},
 		{name: "the demo, asked about", set: call.Rule{Target: "demo", Mode: ask}},
-		{name: "an origin, for a time", set: call.Rule{Target: "https://x.example", Mode: auto}, lasts: time.Hour, want: true},
+		{name: "an origin, for a time", set: call.Rule{Target: "https://x.example", Mode: auto}, lasts: time.Hour,
+			want: true},
 		{name: "an origin, off", set: call.Rule{Target: "https://x.example", Mode: off}},
-		{name: "the same again", rules: []call.Rule{{Target: "wiki", Mode: auto}}, set: call.Rule{Target: "wiki", Mode: auto}},
-		{name: "the same, for a time", rules: []call.Rule{{Target: "wiki", Mode: auto}}, set: call.Rule{Target: "wiki", Mode: auto}, lasts: time.Hour},
+		{name: "the same again", rules: []call.Rule{{Target: "wiki", Mode: auto}}, set: call.Rule{Target: "wiki",
+			Mode: auto}},
+		{name: "the same, for a time", rules: []call.Rule{{Target: "wiki", Mode: auto}}, set: call.Rule{Target: "wiki",
+			Mode: auto}, lasts: time.Hour},
 		{name: "less", rules: []call.Rule{{Target: "wiki", Mode: auto}}, set: call.Rule{Target: "wiki", Mode: ask}},
-		{name: "off that ends, in place of off for ever", rules: []call.Rule{{Target: "wiki__read", Mode: off}}, set: call.Rule{Target: "wiki__read", Mode: off}, lasts: time.Hour, want: true},
-		{name: "off for a client, over auto for all", rules: []call.Rule{{Target: "wiki", Mode: auto}}, set: call.Rule{Target: "wiki", Client: "ann", Mode: off}},
-		{name: "ask for a client, over off for all", rules: []call.Rule{{Target: "wiki", Mode: off}}, set: call.Rule{Target: "wiki__edit", Client: "ann", Mode: ask}, want: true},
-		{name: "a rule that a stricter one hides", rules: []call.Rule{{Target: "wiki__edit", Mode: off}, {Target: "wiki__read", Mode: auto}}, set: call.Rule{Target: "wiki__read", Client: "ann", Mode: ask}},
+		{name: "off that ends, in place of off for ever", rules: []call.Rule{{Target: "wiki__read", Mode: off}},
+			set: call.Rule{Target: "wiki__read", Mode: off}, lasts: time.Hour, want: true},
+		{name: "off for a client, over auto for all", rules: []call.Rule{{Target: "wiki", Mode: auto}},
+			set: call.Rule{Target: "wiki", Client: "ann", Mode: off}},
+		{name: "ask for a client, over off for all", rules: []call.Rule{{Target: "wiki", Mode: off}},
+			set: call.Rule{Target: "wiki__edit", Client: "ann", Mode: ask}, want: true},
+		{name: "a rule that a stricter one hides", rules: []call.Rule{{Target: "wiki__edit", Mode: off},
+			{Target: "wiki__read", Mode: auto}}, set: call.Rule{Target: "wiki__read", Client: "ann", Mode: ask}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -60,9 +67,11 @@ func TestWider(t *testing.T) {
 
 func TestWiderWithout(t *testing.T) {
 	p := &Policy{options: Options{Tools: accessible}}
-	p.rules.Store(newTable([]call.Rule{{Target: "wiki", Mode: call.Off}, {Target: "wiki__edit", Mode: call.Auto}, {Target: Default, Mode: call.Auto}}, nil, false))
+	p.rules.Store(newTable([]call.Rule{{Target: "wiki", Mode: call.Off}, {Target: "wiki__edit", Mode: call.Auto},
+		{Target: Default, Mode: call.Auto}}, nil, false))
 	for target, want := range map[string]bool{"wiki": true, "wiki__edit": false, Default: false} {
-		if c := p.UnsetChange(target, ""); (c != nil) != want || c != nil && c.Differences[0].Before == c.Differences[0].After {
+		if c := p.UnsetChange(target, ""); (c != nil) != want || c != nil &&
+			c.Differences[0].Before == c.Differences[0].After {
 			t.Errorf("without the rule about %s: %v", target, c)
 		}
 	}
@@ -80,10 +89,12 @@ func TestConfigureWaits(t *testing.T) {
 	}
 	p.rules.Store(newTable(nil, rules(map[string]string{"wiki__read": "auto"}), false))
 	mode := func(tool int) call.Mode { m, _ := p.Mode(accessible()[tool]); return m }
-	if changed, waits := p.configureRules(rules(map[string]string{"wiki__read": "off", "wiki__edit": "auto"})); !changed || !waits || mode(0) != call.Off || mode(1) != call.Off {
+	if changed, waits := p.configureRules(rules(map[string]string{"wiki__read": "off",
+		"wiki__edit": "auto"})); !changed || !waits || mode(0) != call.Off || mode(1) != call.Off {
 		t.Errorf("changed %t, waits %t: %s %s", changed, waits, mode(0), mode(1))
 	}
-	if _, waits := p.configureRules(rules(map[string]string{"wiki__read": "off", "wiki__edit": "ask"})); !waits || mode(1) != call.Off {
+	if _, waits := p.configureRules(rules(map[string]string{"wiki__read": "off", "wiki__edit": "ask"})); !waits ||
+		mode(1) != call.Off {
 		t.Errorf("another one: %t %s", waits, mode(1))
 	}
 	p.confirmRules()
