@@ -143,6 +143,6 @@ func (r *Relay) stopNow(w http.ResponseWriter, req *http.Request) {
 	session, _ := sender(req.Context())
 	r.Log.Info().Str("client", session.Client).Msg("asked to stop")
 	reply(w, http.StatusAccepted, map[string]any{"pid": r.state().PID})
-	r.dismissed.Store(true)
+	r.clients.Dismiss()
 	r.Stop()
 }

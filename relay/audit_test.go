@@ -74,7 +74,7 @@ func TestAuditOfCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.review() // from here on it is written down that two clients were added
+	r.clients.Review() // from here on it is written down that two clients were added
 	for _, params := range []string{
 		`"name":"shop__read","arguments":{"what":"tea, token=abcd1234"}`, `"name":"shop__pay","arguments":{"card":"=1+1","pin":"1234"}`, `"name":"shop__read","arguments":{"no":1}`,
 		`"name":"shop__nothing","arguments":{}`, `"name":"browser__list_tabs"`,

@@ -18,13 +18,14 @@ const module = "tabrelay/"
 // may lists which of our packages a package may import. A package that is not here may not exist. Tests may import
 // more: they are not what others depend on.
 var may = map[string][]string{
-	"cmd/tabrelay": {"relay", "relay/audit", "relay/config", "relay/plugin", "relay/registry", "relay/join", "relay/connect", "relay/browser", "relay/bench", "relay/call", "relay/fault", "relay/policy", "relay/doctor", "relay/install", "relay/review", "relay/trial", "relay/autostart", "relay/builtin", "relay/catalog", "relay/logfile", "extension", "adapters"},
+	"cmd/tabrelay": {"relay", "relay/audit", "relay/config", "relay/plugin", "relay/registry", "relay/join", "relay/connect", "relay/browser", "relay/bench", "relay/call", "relay/fault", "relay/policy", "relay/doctor", "relay/install", "relay/review", "relay/trial", "relay/autostart", "relay/builtin", "relay/catalog", "relay/client", "relay/logfile", "extension", "adapters"},
 
 	"relay":       {"*"}, // the only place where everything meets
 	"relay/bench": {"relay", "relay/call", "relay/config", "relay/plugin", "relay/hub/hubtest", "relay/wire", "relay/fault", "relay/join", "extension"},
 
 	"relay/builtin":   {"relay/audit", "relay/call", "relay/catalog", "relay/dispatch", "relay/doctor", "relay/event", "relay/fault", "relay/hub", "relay/match", "relay/metrics", "relay/plugin", "relay/policy", "relay/random", "relay/registry", "relay/result", "relay/schedule", "relay/store"},
-	"relay/catalog":   {"relay/call", "relay/config", "relay/event", "relay/fault", "relay/hub", "relay/lock", "relay/match", "relay/plugin", "relay/policy", "relay/registry", "relay/review", "relay/store", "relay/suggest", "relay/wire", "adapters"},
+	"relay/client":    {"relay/call", "relay/config", "relay/dispatch", "relay/event", "relay/fault", "relay/front", "relay/hub", "relay/join", "relay/lock", "relay/metrics", "relay/pause", "relay/policy", "relay/serial"},
+	"relay/catalog":   {"relay/call", "relay/config", "relay/event", "relay/fault", "relay/hub", "relay/lock", "relay/match", "relay/plugin", "relay/policy", "relay/registry", "relay/review", "relay/serial", "relay/store", "relay/suggest", "relay/wire", "adapters"},
 	"relay/httpapi":   {"relay/access", "relay/call", "relay/config", "relay/fault", "relay/hub", "relay/lock", "relay/logfile", "relay/plugin", "relay/policy", "relay/wire", "adapters/demo"},
 	"relay/logfile":   {},
 	"relay/front":     {"relay/access", "relay/call", "relay/fault", "relay/registry"},
@@ -46,6 +47,7 @@ var may = map[string][]string{
 	"relay/fault":     {},
 	"relay/call":      {},
 	"relay/lock":      {},
+	"relay/serial":    {"relay/lock"},
 	"relay/untrusted": {"relay/fault"},
 	"relay/event":     {"relay/call", "relay/lock"},
 	"relay/doctor":    {"relay/config", "relay/store"},

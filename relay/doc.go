@@ -63,8 +63,8 @@
 //     of routes.
 //   - catalog: which plugins there are: on disk, reviewed, offered to browsers; the extension's folder; reload.
 //   - builtin: the relay's own tools: health, doctor, kept results, dead letters, tabs.
-//   - relay: this package. attach.go
-//     serves stdio proxies.
+//   - serial: changes that are made one after the other. client: the MCP clients that have a token or are connected.
+//   - relay: this package.
 //   - doctor: what can be wrong around a relay, how it is found, and the next step for each.
 //   - bench: the load driver behind `tabrelay bench`.
 //   - cmd/tabrelay: flags, terminal, exit codes.
@@ -91,8 +91,7 @@
 // # Locks
 //
 // A lock that nests inside another names the order in its package: hub (Hub.mu, groups.mu, leases.mu, browser.mu, queue.mu), front
-// (sessions.mu, httpSession.mu, flights.mu), join (Proxy.sending, inFlight.mu). Here roster.turn comes before all
-// others. Between packages: registry's change lock, under which listeners run, then the front's.
+// (sessions.mu, httpSession.mu, flights.mu), join (Proxy.sending, inFlight.mu). Between packages: registry's change lock, under which listeners run, then the front's.
 // Nothing is called back into a package whose lock is held. Policy and catalog have a goroutine each that makes their
 // changes: no lock is held while they wait for a file or the store.
 package relay

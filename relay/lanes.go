@@ -80,14 +80,6 @@ func (r *Relay) keepLastTabs() ([]hub.LastTab, error) {
 	return r.where.read()
 }
 
-// sessionLeft forgets a session whose attachment has ended: its client left. When the relay ends, the client may go on with
-// the next one.
-func (r *Relay) sessionLeft(session string) {
-	if !r.stopping() {
-		r.sessionEnded(session)
-	}
-}
-
 // sessionEnded ends what a session owns, and what it was allowed for a session.
 func (r *Relay) sessionEnded(session string) {
 	r.hub.SessionLeft(session)

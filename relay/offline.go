@@ -10,6 +10,7 @@ import (
 	"tabrelay/relay/audit"
 	"tabrelay/relay/call"
 	"tabrelay/relay/catalog"
+	"tabrelay/relay/client"
 	"tabrelay/relay/config"
 	"tabrelay/relay/join"
 	"tabrelay/relay/policy"
@@ -34,11 +35,10 @@ func (o *Offline) Confirmed(c *policy.Change) {
 
 // ChangeClients changes secrets.json, and writes into the audit log what is different then.
 func (o *Offline) ChangeClients(secrets *config.Secrets, change func() error) error {
-	var clients roster
-	clients.compare(secrets.Clients())
+	before := secrets.Clients()
 	err := change()
-	for _, one := range clients.compare(secrets.Clients()) {
-		o.log.Record(one.entry(offlinePerson))
+	for _, one := range client.Compare(before, secrets.Clients()) {
+		o.log.Record(one.Entry(offlinePerson))
 	}
 	return err
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -21,6 +20,7 @@ import (
 	"tabrelay/relay/builtin"
 	"tabrelay/relay/call"
 	"tabrelay/relay/catalog"
+	"tabrelay/relay/client"
 	"tabrelay/relay/config"
 	"tabrelay/relay/dispatch"
 	"tabrelay/relay/doctor"
@@ -88,20 +88,15 @@ type Relay struct {
 	base     context.Context // of every request; ends when the relay stops
 	stopBase context.CancelFunc
 	stop     chan struct{} // closed by Stop
-	mute     atomic.Bool   // shims are told nothing more: the next relay will
+	stopOnce sync.Once
+	close    sync.Once
+	closed   error
 
-	dismissed atomic.Bool // a person stopped it: shims are not to start the next one by themselves
-	stopOnce  sync.Once
-	close     sync.Once
-	closed    error
-
-	seen     seen
-	roster   roster
+	seen     *client.LastSeen
 	panels   *event.Broadcaster
 	where    whereabouts
 	pairings pairings
-	clients  clients
-	passes   passes
+	clients  *client.Clients
 	limiter  *httpapi.Limiter // of connections
 	api      *httpapi.API
 	profiles profiles
@@ -135,9 +130,7 @@ func (r *Relay) settle(ctx context.Context) (err error) {
 	if r.secrets, err = config.OpenSecrets(r.Home); err != nil {
 		return err
 	}
-	r.roster.compare(*r.secrets.Known()) // the first look; what comes after it is news
-	r.seen.path = r.Home.ClientsSeen()
-	if err := r.seen.read(); err != nil {
+	if r.seen, err = client.ReadLastSeen(r.Home); err != nil {
 		return err
 	}
 	r.profiles.path = r.Home.Profiles()
@@ -208,6 +201,11 @@ func (r *Relay) face(context.Context) error {
 		Name: "tabrelay", Version: Version, Caller: r.calls, Tools: r.tools, MaxBody: int64(c.BodyBytes), AllowedOrigins: c.AllowedOrigins,
 		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize, SessionEnded: r.sessionEnded, Log: r.part("front"),
 	})
+	r.clients = client.New(client.Options{
+		Version: Version, Secrets: r.secrets, Seen: r.seen, Front: r.front, Calls: r.calls, Policy: r.policy, Hub: r.hub,
+		Meter: r.meter, Events: &r.events, Log: r.Log, Audit: r.audit.Record, Changed: r.panels.Changed,
+		SessionEnded: r.sessionEnded, Base: r.base, Stopping: r.stop, Stop: r.Stop,
+	})
 	return nil
 }
 
@@ -240,11 +238,11 @@ func (r *Relay) load(context.Context) error { return r.catalog.Load() }
 
 // answer begins to serve the port and the socket.
 func (r *Relay) answer(context.Context) (err error) {
-	if r.door, err = r.seat.Listen(r.attach); err != nil {
+	if r.door, err = r.seat.Listen(r.clients.Attach); err != nil {
 		return err
 	}
 	r.api = httpapi.New(httpapi.Options{
-		AllowedOrigins: r.config.AllowedOrigins, BodyBytes: r.config.BodyBytes, Clients: tokens{r}, Limiter: r.limiter, Log: r.part("http"),
+		AllowedOrigins: r.config.AllowedOrigins, BodyBytes: r.config.BodyBytes, Clients: r.clients, Limiter: r.limiter, Log: r.part("http"),
 	}, r.routes())
 	r.hub.ServePanels(r.api.Panel())
 	r.server = httpapi.NewServer(r.api.Handler(), r.limiter, r.baseFor, r.part("http"))
@@ -286,7 +284,7 @@ func (r *Relay) Run(ctx context.Context) error {
 	}
 	watch, stopWatching := context.WithCancel(r.base)
 	var watching sync.WaitGroup
-	watching.Go(func() { r.catalog.Watch(watch, r.review) })
+	watching.Go(func() { r.catalog.Watch(watch, r.clients.Review) })
 	calm := time.AfterFunc(calmTime, debug.FreeOSMemory)
 	defer calm.Stop()
 	select {
@@ -320,7 +318,9 @@ func (r *Relay) shutdown() error {
 		r.policy.Close() // nobody is to wait for a person any more
 	}
 	abandon := r.drain()
-	r.mute.Store(true)
+	if r.clients != nil {
+		r.clients.Mute()
+	}
 	if r.hub != nil {
 		late, cancel := context.WithTimeout(context.Background(), farewellTime)
 		r.hub.Close(late)
@@ -329,7 +329,12 @@ func (r *Relay) shutdown() error {
 	if r.catalog != nil {
 		r.catalog.Close()
 	}
-	end.note("write down when clients were seen", r.seen.close())
+	if r.clients != nil {
+		r.clients.Close()
+	}
+	if r.seen != nil {
+		end.note("write down when clients were seen", r.seen.Close())
+	}
 	late, cancel := context.WithTimeout(context.Background(), drainTime)
 	r.closeAudit(late)
 	cancel()

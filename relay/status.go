@@ -10,6 +10,7 @@ import (
 	"tabrelay/extension"
 	"tabrelay/relay/call"
 	"tabrelay/relay/catalog"
+	"tabrelay/relay/client"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
@@ -30,7 +31,7 @@ type Status struct {
 	Extension  ExtensionStatus        `json:"extension"`
 	Browsers   []hub.Browser          `json:"browsers"`
 	Tabs       []hub.Tab              `json:"tabs"`
-	Clients    []Attached             `json:"clients"`
+	Clients    []client.Attached      `json:"clients"`
 	Plugins    []PluginStatus         `json:"plugins"`
 	Tools      int                    `json:"tools"`
 	Default    policy.Defaults        `json:"permissions"` // what is done about tools that no rule names
@@ -89,12 +90,12 @@ func (r *Relay) showStatus(w http.ResponseWriter, req *http.Request) {
 
 // forAgent is what an agent reads of it: how the relay is, and what it did itself. Which tabs are open is the person's
 // to tell (browser__list_tabs asks), as are the folders of the machine and what other clients do.
-func (s Status) forAgent(client string) Status {
+func (s Status) forAgent(name string) Status {
 	s.Home, s.PID, s.Extension.Folder = "", 0, ""
 	s.Tabs, s.Problems, s.Reviews, s.Notices, s.Questions = []hub.Tab{}, []registry.Problem{}, []catalog.ReviewStatus{}, []event.Notice{}, 0
 	s.Refused, s.Unapplied, s.Widened = nil, "", ""
-	s.Clients = slices.DeleteFunc(s.Clients, func(a Attached) bool { return a.Client != client })
-	s.Calls = slices.DeleteFunc(s.Calls, func(c CallStatus) bool { return c.Client != client })
+	s.Clients = slices.DeleteFunc(s.Clients, func(a client.Attached) bool { return a.Client != name })
+	s.Calls = slices.DeleteFunc(s.Calls, func(c CallStatus) bool { return c.Client != name })
 	s.Plugins = slices.Clone(s.Plugins)
 	for i := range s.Plugins {
 		s.Plugins[i].Folder = ""
@@ -108,7 +109,7 @@ func (r *Relay) Status(ctx context.Context) Status {
 	s := Status{
 		Running: true, State: builtin.State(r.hub), Refused: r.catalog.Refused(), Restart: r.catalog.Restart(), Trouble: r.hub.Trouble(), Corruption: r.meter.Corruptions(), Version: Version, PID: r.state().PID, Address: r.Address(), Home: string(r.Home), Uptime: time.Since(r.began).Milliseconds(),
 		Extension: ExtensionStatus{Folder: r.catalog.Folder(), Bundle: extension.BundleHash(), ID: extension.ID},
-		Browsers:  listed(r.hub.Browsers()), Tabs: listed(r.hub.Tabs()), Clients: r.clients.list(), Plugins: []PluginStatus{},
+		Browsers:  listed(r.hub.Browsers()), Tabs: listed(r.hub.Tabs()), Clients: r.clients.Attached(), Plugins: []PluginStatus{},
 		Tools: len(snapshot.Tools), Problems: r.catalog.Problems(), Notices: r.notices.All(), Calls: r.recent(ctx),
 		Unapplied: r.policy.Unapplied(), Widened: r.policy.Widened(),
 	}

@@ -23,6 +23,7 @@ import (
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
 	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/join"
 	"tabrelay/relay/wire"
 )
 
@@ -35,8 +36,7 @@ func TestStatusForAgents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	leave := r.clients.enter("bob", "http")
-	defer leave()
+	w.agentWith(nobodyStarts, &join.Proxy{Client: "bob"})
 	read := func(token string) (text string, s Status) {
 		t.Helper()
 		status, body := asks(t, r, token, "/api/v1/status")
@@ -74,7 +74,7 @@ func TestEventsForAgents(t *testing.T) {
 			t.Fatal(err)
 		}
 		tokens[s.Client] = token
-		r.clientChanged(s, "attached")
+		w.agentWith(nobodyStarts, &join.Proxy{Token: token})
 		asked := questions(t, r)
 		end := begin(t, r, s, "shop__pay", `{"sum":7}`, nil)
 		w.answers(t, asked().ID, `{"answer":"allow"}`, http.StatusOK)

@@ -258,7 +258,7 @@ func TestSessionsOverHTTPAndTabs(t *testing.T) {
 	if err := r.secrets.Revoke("ann"); err != nil {
 		t.Fatal(err)
 	}
-	r.review()
+	r.clients.Review()
 	if got := ownerIn(t, b); got != "" {
 		t.Errorf("the owner is %q after it was revoked", got)
 	}

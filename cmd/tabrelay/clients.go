@@ -15,6 +15,7 @@ import (
 	"tabrelay/relay"
 	"tabrelay/relay/call"
 	"tabrelay/relay/catalog"
+	"tabrelay/relay/client"
 	"tabrelay/relay/config"
 	"tabrelay/relay/connect"
 	"tabrelay/relay/join"
@@ -67,7 +68,7 @@ func (a *app) clientsList() *cobra.Command {
 }
 
 // clientsNow asks the running relay, or reads the home folder when none runs.
-func (a *app) clientsNow(ctx context.Context) ([]relay.ClientView, error) {
+func (a *app) clientsNow(ctx context.Context) ([]client.View, error) {
 	if _, ok := join.Running(ctx, a.home); ok {
 		var v relay.ClientsView
 		err := a.get(ctx, clientsPath, &v)
@@ -77,17 +78,17 @@ func (a *app) clientsNow(ctx context.Context) ([]relay.ClientView, error) {
 	if err != nil {
 		return nil, err
 	}
-	return relay.ClientsOf(a.home, secrets).Clients, nil
+	return client.ListOffline(a.home, secrets), nil
 }
 
-func since(c relay.ClientView) string {
+func since(c client.View) string {
 	if c.Created == nil {
 		return "no token"
 	}
 	return c.Created.Local().Format(time.DateOnly)
 }
 
-func lastSeen(c relay.ClientView) string {
+func lastSeen(c client.View) string {
 	switch {
 	case c.LastSeen == nil:
 		return "never"

@@ -14,7 +14,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/rs/zerolog"
@@ -27,6 +26,7 @@ import (
 	"tabrelay/relay/hub"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/registry"
+	"tabrelay/relay/serial"
 	"tabrelay/relay/wire"
 )
 
@@ -67,21 +67,15 @@ type Browsers interface {
 	Tabs() []hub.Tab
 }
 
-// ErrClosed is the error of a change that came after Close.
-var ErrClosed = errors.New("the relay is stopping, so nothing was changed")
-
 // Catalog is the plugins of a relay. Its methods may be called concurrently.
 type Catalog struct {
 	options Options
 	now     atomic.Pointer[state]
 	signIns signIns
 
-	changes chan func()   // for the goroutine that makes them
-	closing chan struct{} // closed by Close
-	ended   chan struct{} // closed when that goroutine has ended
-	close   sync.Once
+	changes *serial.Queue
 
-	// Of that goroutine alone.
+	// Of changes alone.
 	folder     *folder
 	reviews    reviews
 	told       []registry.Problem        // what clients may have heard of
@@ -109,7 +103,6 @@ type pluginFolder struct{ dir, plugin string }
 func New(ctx context.Context, o Options) (*Catalog, error) {
 	c := &Catalog{
 		options: o, folder: newFolder(o.Home, o.Config, o.Bundle), good: map[string]*plugin.Plugin{},
-		changes: make(chan func()), closing: make(chan struct{}), ended: make(chan struct{}),
 	}
 	c.signIns.changed = func() { o.Changed(event.TopicPlugins) }
 	_, missing := os.Stat(o.Home.Config())
@@ -118,39 +111,12 @@ func New(ctx context.Context, o Options) (*Catalog, error) {
 	if err := c.reviews.read(ctx, o.Store, o.Log); err != nil {
 		return nil, err
 	}
-	go c.makeChanges()
+	c.changes = serial.New()
 	return c, nil
 }
 
-// Close ends the goroutine that makes changes, after the one it makes. It may be called more than once.
-func (c *Catalog) Close() {
-	c.close.Do(func() { close(c.closing) })
-	<-c.ended
-}
-
-func (c *Catalog) makeChanges() {
-	defer close(c.ended)
-	for {
-		select {
-		case change := <-c.changes:
-			change()
-		case <-c.closing:
-			return
-		}
-	}
-}
-
-// change has a change made, after those that came before, and returns when it is. It goes on if its caller leaves.
-func (c *Catalog) change(apply func()) error {
-	done := make(chan struct{})
-	select {
-	case c.changes <- func() { defer close(done); apply() }:
-		<-done
-		return nil
-	case <-c.closing:
-		return ErrClosed
-	}
-}
+// Close returns once no change is made any more. It may be called more than once.
+func (c *Catalog) Close() { c.changes.Close() }
 
 // update puts another state in the place of the one there is. Only changes call it.
 func (c *Catalog) update(change func(*state)) {
@@ -161,7 +127,7 @@ func (c *Catalog) update(change func(*state)) {
 
 // Load reads plugins and their settings for the first time.
 func (c *Catalog) Load() (err error) {
-	closed := c.change(func() {
+	closed := c.changes.Do(func() {
 		if err = c.folder.write(); err != nil {
 			return
 		}
@@ -177,7 +143,7 @@ func (c *Catalog) Load() (err error) {
 
 // Pair tells the extension where the relay is, and the secret with which both prove that they belong together.
 func (c *Catalog) Pair(address, secret string) (err error) {
-	closed := c.change(func() { err = c.folder.pair(address, secret) })
+	closed := c.changes.Do(func() { err = c.folder.pair(address, secret) })
 	return cmp.Or(err, closed)
 }
 
@@ -187,7 +153,7 @@ func (c *Catalog) Folder() string { return c.folder.dir }
 // Reconfigure takes over the configuration that is in effect after a person said so. undone says that they went back to
 // an earlier one.
 func (c *Catalog) Reconfigure(undone bool) {
-	_ = c.change(func() { // a relay that stops reads it again when it starts
+	_ = c.changes.Do(func() { // a relay that stops reads it again when it starts
 		next := c.options.Policy.Config()
 		if undone && next.Review.Required {
 			c.update(func(s *state) { s.required = true })

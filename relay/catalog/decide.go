@@ -41,7 +41,7 @@ func (c *Catalog) Sheet(name string) (review.Sheet, *fault.Error) {
 	}
 	var before *review.Content
 	var reviewed *review.Reviewed
-	err := c.change(func() {
+	err := c.changes.Do(func() {
 		if before = c.reviews.lastAccepted(name); before != nil {
 			one := c.reviews.decided[content{name, before.Plugin.Hash}]
 			reviewed = &review.Reviewed{Hash: one.Hash, At: one.Created.UTC(), By: one.By}
@@ -58,7 +58,7 @@ func (c *Catalog) Sheet(name string) (review.Sheet, *fault.Error) {
 // Decide writes down what a person decided about the content that lies in a plugin's folder, offers what may run then,
 // and says how far the plugin is. When that content is not the one they looked at, nothing changes.
 func (c *Catalog) Decide(name, hash string, verdict store.Verdict, by string, s call.Session) (answer ReviewStatus, failure *fault.Error) {
-	err := c.change(func() {
+	err := c.changes.Do(func() {
 		if failure = c.decide(name, hash, verdict, by); failure != nil {
 			return
 		}
@@ -126,7 +126,7 @@ func (c *Catalog) offerAgain() *fault.Error {
 func (c *Catalog) Develop(name, hash, run, by string, session call.Session) (end func(), failure *fault.Error) {
 	s := &developing{content: content{name, hash}, run: run}
 	v := &c.reviews
-	err := c.change(func() {
+	err := c.changes.Do(func() {
 		v.sessions = append(v.sessions, s)
 		c.recordReview(session, name, hash, "accepted while plugin dev runs", by)
 	})
@@ -134,7 +134,7 @@ func (c *Catalog) Develop(name, hash, run, by string, session call.Session) (end
 		return nil, stopping()
 	}
 	return func() {
-		_ = c.change(func() { // a relay that stops knows nothing of it when it starts
+		_ = c.changes.Do(func() { // a relay that stops knows nothing of it when it starts
 			v.sessions = slices.DeleteFunc(v.sessions, func(other *developing) bool { return other == s })
 			_ = c.offerAgain() // which tells what is wrong itself
 		})
@@ -143,7 +143,7 @@ func (c *Catalog) Develop(name, hash, run, by string, session call.Session) (end
 
 // Develops reports whether a run of `plugin dev` is one that was confirmed for a plugin, and is not over.
 func (c *Catalog) Develops(name, run string) (does bool) {
-	_ = c.change(func() { // a relay that stops serves nothing any more
+	_ = c.changes.Do(func() { // a relay that stops serves nothing any more
 		does = slices.ContainsFunc(c.reviews.sessions, func(s *developing) bool { return s.content.plugin == name && s.run == run })
 	})
 	return does

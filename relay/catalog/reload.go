@@ -38,7 +38,7 @@ func (c *Catalog) Restart() []string { return c.now.Load().restart }
 // set of tools stay, and clients, events, status and health say why. restart lists the keys that changed and that only
 // a restart applies.
 func (c *Catalog) Reload() (restart []string, failure *fault.Error) {
-	if c.change(func() { restart, failure = c.reload() }) != nil {
+	if c.changes.Do(func() { restart, failure = c.reload() }) != nil {
 		return nil, stopping()
 	}
 	return restart, failure

@@ -1,4 +1,4 @@
-package relay
+package client
 
 import (
 	"encoding/json"
@@ -10,13 +10,13 @@ import (
 	"tabrelay/relay/config"
 )
 
-// seenEvery is how often it is written down when clients were seen last. It is not worth more: what is lost in a crash
+// writeEvery is how often it is written down when clients were seen last. It is not worth more: what is lost in a crash
 // is a minute.
-const seenEvery = time.Minute
+const writeEvery = time.Minute
 
-// seen remembers when each client was here last. It has a file of its own: secrets.json is written only when a secret
+// LastSeen remembers when each client was here last. It has a file of its own: secrets.json is written only when a secret
 // changes.
-type seen struct {
+type LastSeen struct {
 	path string
 
 	mu      sync.Mutex
@@ -28,43 +28,34 @@ type seen struct {
 	file sync.Mutex // taken before mu
 }
 
-// ClientsSeen is when each client of a home folder was seen last, as it was written down last.
-func ClientsSeen(home config.Home) (map[string]time.Time, error) {
-	s := seen{path: home.ClientsSeen()}
-	err := s.read()
-	return s.at, err
+// ReadLastSeen reads what was written down last.
+func ReadLastSeen(home config.Home) (*LastSeen, error) {
+	s := &LastSeen{path: home.ClientsSeen(), at: map[string]time.Time{}}
+	return s, config.ReadState(s.path, &s.at)
 }
 
-func (s *seen) read() error {
-	s.at = map[string]time.Time{}
-	return config.ReadState(s.path, &s.at)
-}
-
-// note notes that a client is here now. It is called for every request.
-func (s *seen) note(client string) {
+// Note notes that a client is here now. It is called for every request.
+func (s *LastSeen) Note(client string) {
 	now := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.at == nil {
-		s.at = map[string]time.Time{}
-	}
 	_, known := s.at[client]
 	s.at[client], s.dirty = now, true
-	if !known || now.Sub(s.written) >= seenEvery {
+	if !known || now.Sub(s.written) >= writeEvery {
 		s.written = now
 		s.writing.Go(func() { _ = s.write() }) // the next one tries again
 	}
 }
 
-// last is when a client was here last; zero: never.
-func (s *seen) last(client string) time.Time {
+// At is when a client was here last; zero: never.
+func (s *LastSeen) At(client string) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.at[client]
 }
 
-// forget leaves out the clients that are gone.
-func (s *seen) forget(holds func(client string) bool) {
+// Forget leaves out the clients that are gone.
+func (s *LastSeen) Forget(holds func(client string) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for client := range s.at {
@@ -76,7 +67,7 @@ func (s *seen) forget(holds func(client string) bool) {
 }
 
 // write writes down what has changed. Nobody who comes in waits for the disk.
-func (s *seen) write() error {
+func (s *LastSeen) write() error {
 	s.file.Lock()
 	defer s.file.Unlock()
 	s.mu.Lock()
@@ -97,11 +88,8 @@ func (s *seen) write() error {
 	return err
 }
 
-// close writes down what is not yet.
-func (s *seen) close() error {
+// Close writes down what is not yet.
+func (s *LastSeen) Close() error {
 	s.writing.Wait()
-	if s.path == "" {
-		return nil
-	}
 	return s.write()
 }
