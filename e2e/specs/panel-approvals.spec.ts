@@ -89,6 +89,7 @@ test('a question shows every argument as it was sent, and hides only what it cou
   await expect(question.getByRole('button', { name: 'For this session' })).toBeVisible();
   await question.getByRole('button', { name: 'Deny' }).click();
   expect((await told).code).toBe('APPROVAL_DENIED');
+  await expect(question).toHaveCount(0); // the agent may hear of it before the panel does
 
   const slug = `first-${'word-'.repeat(30_000)}last`;
   const long = stage.agent.call('demo__get_page', { slug });
