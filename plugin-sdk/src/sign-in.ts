@@ -71,14 +71,17 @@ export interface FreshToken<T> {
   /** The token, kept from an earlier call where there is one. */
   get(): Promise<T>;
   /** Forgets what is kept. */
-  forget(): void;
-  /** Whether a request failed because the site did not take the token, and so did nothing. */
-  isRefused(error: unknown): boolean;
+  forget?(): void;
+  /**
+   * Whether a request failed because the site did not take the token, and so did nothing. Default: the site refused it
+   * as one that nobody is signed in for (401, 403), or as one whose page has expired (419).
+   */
+  isRefused?(error: unknown): boolean;
 }
 
 /** Sends a request with a token, and once more with a new one when the site did not take it. */
 export async function withFreshToken<T, Answer>(
-  { get, forget, isRefused }: FreshToken<T>,
+  { get, forget, isRefused = isAuthFailure }: FreshToken<T>,
   send: (token: T) => Promise<Answer>,
 ): Promise<Answer> {
   const token = await get();
@@ -86,7 +89,10 @@ export async function withFreshToken<T, Answer>(
     return await send(token);
   } catch (error) {
     if (!isRefused(error)) throw error;
-    forget();
+    forget?.();
     return await send(await get());
   }
 }
+
+const isAuthFailure = (error: unknown): boolean =>
+  error instanceof ToolError && (error.category === 'auth' || error.code === 'HTTP_419');

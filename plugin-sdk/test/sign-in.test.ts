@@ -121,3 +121,18 @@ test('a token that is not taken is asked for anew, once', async () => {
   await assert.rejects(withFreshToken(token, other), /other/);
   assert.equal(given.length, 3);
 });
+
+for (const [status, asked] of [
+  [401, 2],
+  [403, 2],
+  [419, 2],
+  [400, 1],
+  [500, 1],
+] as const) {
+  test(`an answer with status ${status} lets a token be asked for ${asked === 1 ? 'once' : 'anew'}`, async () => {
+    let given = 0;
+    mock.method(globalThis, 'fetch', () => Promise.resolve(new Response('no', { status })));
+    await failure(withFreshToken({ get: async () => ++given }, () => postJSON(site, {})));
+    assert.equal(given, asked);
+  });
+}

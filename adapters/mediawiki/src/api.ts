@@ -32,7 +32,6 @@ export function write(params: Params, signal: AbortSignal, file?: File): Promise
   const kind = params.action === 'watch' ? 'watch' : 'csrf';
   const fresh = {
     get: () => token(kind, signal),
-    forget() {},
     isRefused: (error: unknown) => error instanceof ToolError && error.code === 'TOKEN_REFUSED',
   };
   return withFreshToken(fresh, (proof) => {

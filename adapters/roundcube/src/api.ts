@@ -9,7 +9,6 @@ import {
   fetchText,
   type Outcome,
   signedOut,
-  ToolError,
   withFreshToken,
 } from '@tabrelay/plugin-sdk';
 import { plainText } from '@tabrelay/plugin-sdk/html';
@@ -65,12 +64,9 @@ const authorized = (
   signal: AbortSignal,
   send: (headers: Record<string, string>) => Promise<Reply>,
 ): Promise<Reply> =>
-  withFreshToken({ get: () => token(signal), forget: forgetToken, isRefused }, (proof) =>
+  withFreshToken({ get: () => token(signal), forget: forgetToken }, (proof) =>
     send({ 'x-roundcube-request': proof }),
   );
-
-const isRefused = (error: unknown): boolean =>
-  error instanceof ToolError && error.category === 'auth';
 
 /** Reads the answer of the action that was asked for, which names itself in it. */
 function read(value: unknown, { _action: asked }: Query, outcome: Outcome | undefined): Reply {
