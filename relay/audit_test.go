@@ -14,6 +14,7 @@ import (
 
 	"tabrelay/relay/audit"
 	"tabrelay/relay/call"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/store"
 )
@@ -44,10 +45,10 @@ func sends(t *testing.T, r *Relay, method, token, path string) (int, []byte) {
 	return res.StatusCode, body
 }
 
-func auditOf(t *testing.T, r *Relay, token, query string) AuditPage {
+func auditOf(t *testing.T, r *Relay, token, query string) httpapi.AuditPage {
 	t.Helper()
 	status, body := asks(t, r, token, "/api/v1/audit"+query)
-	var page AuditPage
+	var page httpapi.AuditPage
 	if err := json.Unmarshal(body, &page); err != nil || status != http.StatusOK {
 		t.Fatalf("%d %s %v", status, body, err)
 	}

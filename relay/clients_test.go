@@ -16,6 +16,7 @@ import (
 	"tabrelay/relay/client"
 	"tabrelay/relay/config"
 	"tabrelay/relay/fault/faulttest"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/join"
 )
@@ -29,7 +30,7 @@ func (c confirming) RoundTrip(req *http.Request) (*http.Response, error) {
 		return res, err
 	}
 	defer res.Body.Close() // only read from
-	var asked Unconfirmed
+	var asked httpapi.Unconfirmed
 	if err := json.NewDecoder(res.Body).Decode(&asked); err != nil {
 		return nil, err
 	}
@@ -37,7 +38,7 @@ func (c confirming) RoundTrip(req *http.Request) (*http.Response, error) {
 	if again.Body, err = req.GetBody(); err != nil {
 		return nil, err
 	}
-	again.Header.Set(ConfirmedHeader, asked.Digest)
+	again.Header.Set(httpapi.ConfirmedHeader, asked.Digest)
 	return c.RoundTripper.RoundTrip(again)
 }
 
@@ -195,7 +196,7 @@ func TestClientsAreListed(t *testing.T) {
 	m.ask("tools/list", "")
 	w.agent(nobodyStarts) // ann, without a token
 	_, answer := w.person(t, "GET", "/api/v1/clients", "")
-	var list ClientsView
+	var list httpapi.ClientsView
 	if err := json.Unmarshal([]byte(answer), &list); err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +282,7 @@ func TestCancelRunningCall(t *testing.T) {
 	a := w.agent(nobodyStarts)
 	a.call(1, "shop__pay", `{}`)
 	<-begun
-	var list RunningCalls
+	var list httpapi.RunningCalls
 	for len(list.Calls) == 0 || list.Calls[0].State != "running" { // the browser's word is on its way
 		_, answer := w.person(t, "GET", "/api/v1/running", "")
 		if err := json.Unmarshal([]byte(answer), &list); err != nil {

@@ -18,7 +18,7 @@ const module = "tabrelay/"
 // may lists which of our packages a package may import. A package that is not here may not exist. Tests may import
 // more: they are not what others depend on.
 var may = map[string][]string{
-	"cmd/tabrelay": {"relay", "relay/audit", "relay/config", "relay/plugin", "relay/registry", "relay/join", "relay/connect", "relay/browser", "relay/bench", "relay/call", "relay/fault", "relay/policy", "relay/doctor", "relay/install", "relay/review", "relay/trial", "relay/autostart", "relay/builtin", "relay/catalog", "relay/client", "relay/logfile", "extension", "adapters"},
+	"cmd/tabrelay": {"relay", "relay/audit", "relay/config", "relay/plugin", "relay/registry", "relay/join", "relay/connect", "relay/browser", "relay/bench", "relay/call", "relay/fault", "relay/policy", "relay/doctor", "relay/install", "relay/review", "relay/trial", "relay/autostart", "relay/builtin", "relay/catalog", "relay/client", "relay/httpapi", "relay/logfile", "extension", "adapters"},
 
 	"relay":       {"*"}, // the only place where everything meets
 	"relay/bench": {"relay", "relay/call", "relay/config", "relay/plugin", "relay/hub/hubtest", "relay/wire", "relay/fault", "relay/join", "extension"},
@@ -26,7 +26,7 @@ var may = map[string][]string{
 	"relay/builtin":   {"relay/audit", "relay/call", "relay/catalog", "relay/dispatch", "relay/doctor", "relay/event", "relay/fault", "relay/hub", "relay/match", "relay/metrics", "relay/plugin", "relay/policy", "relay/random", "relay/registry", "relay/result", "relay/schedule", "relay/store"},
 	"relay/client":    {"relay/call", "relay/config", "relay/dispatch", "relay/event", "relay/fault", "relay/front", "relay/hub", "relay/join", "relay/lock", "relay/metrics", "relay/pause", "relay/policy", "relay/serial"},
 	"relay/catalog":   {"relay/call", "relay/config", "relay/event", "relay/fault", "relay/hub", "relay/lock", "relay/match", "relay/plugin", "relay/policy", "relay/registry", "relay/review", "relay/serial", "relay/store", "relay/suggest", "relay/wire", "adapters"},
-	"relay/httpapi":   {"relay/access", "relay/call", "relay/config", "relay/fault", "relay/hub", "relay/lock", "relay/logfile", "relay/plugin", "relay/policy", "relay/wire", "adapters/demo"},
+	"relay/httpapi":   {"relay/access", "relay/audit", "relay/builtin", "relay/call", "relay/catalog", "relay/client", "relay/clip", "relay/config", "relay/dispatch", "relay/doctor", "relay/event", "relay/fault", "relay/front", "relay/hub", "relay/lock", "relay/logfile", "relay/metrics", "relay/plugin", "relay/policy", "relay/random", "relay/registry", "relay/review", "relay/schedule", "relay/store", "relay/wire", "adapters/demo", "extension"},
 	"relay/logfile":   {},
 	"relay/front":     {"relay/access", "relay/call", "relay/fault", "relay/registry"},
 	"relay/dispatch":  {"relay/breaker", "relay/call", "relay/event", "relay/fault", "relay/registry", "relay/result", "relay/schedule", "relay/schema", "relay/untrusted"},

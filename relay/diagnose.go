@@ -3,9 +3,7 @@ package relay
 import (
 	"context"
 	"errors"
-	"net/http"
 	"os"
-	"tabrelay/relay/builtin"
 	"time"
 
 	"tabrelay/adapters"
@@ -20,7 +18,7 @@ import (
 
 // Diagnose looks for what is wrong with a home folder and its relay. status is that of the relay that runs, and not
 // Running when none does; silent is why a relay that runs did not say it.
-func Diagnose(ctx context.Context, home config.Home, status Status, silent error) []doctor.Finding {
+func Diagnose(ctx context.Context, home config.Home, status httpapi.Status, silent error) []doctor.Finding {
 	s := doctor.Scene{
 		Home: home, Version: Version, Minimal: Forced(os.Getenv(config.ForceMinimal)),
 		Bundle: bundle(), Hash: extension.BundleHash(), Running: status.Running, Silent: silent, Owner: httpapi.WhoAnswers,
@@ -33,7 +31,7 @@ func Diagnose(ctx context.Context, home config.Home, status Status, silent error
 		}
 	}
 	if status.Running {
-		s.Relay = status.examined()
+		s.Relay = examined(status)
 	}
 	return doctor.Examine(ctx, s)
 }
@@ -42,7 +40,7 @@ func Diagnose(ctx context.Context, home config.Home, status Status, silent error
 func Forced(value string) bool { return value != "" && value != "0" && value != "false" }
 
 // examined is what the doctor reads of a status.
-func (s Status) examined() doctor.Relay {
+func examined(s httpapi.Status) doctor.Relay {
 	d := doctor.Relay{
 		Version: s.Version, Address: s.Address, Folder: s.Extension.Folder, Hash: s.Extension.Bundle, Uptime: time.Duration(s.Uptime) * time.Millisecond,
 		Plugins: len(s.Plugins), Tools: s.Tools, Restart: s.Restart, Corrupt: s.Corruption,
@@ -86,10 +84,4 @@ func connected() (list []doctor.Client) {
 		list = append(list, doctor.Client{Name: client.Name, Title: client.Title, Err: err, Command: entry.Command, Token: entry.Token})
 	}
 	return list
-}
-
-// showDiagnosis is GET /api/v1/doctor: what `tabrelay doctor` finds, with folders named, because the person asks.
-func (r *Relay) showDiagnosis(w http.ResponseWriter, req *http.Request) {
-	found := Diagnose(req.Context(), r.Home, r.Status(req.Context()), nil)
-	reply(w, http.StatusOK, builtin.Diagnosis{Sound: doctor.Sound(found), Findings: listed(found)})
 }

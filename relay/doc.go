@@ -6,7 +6,7 @@
 //	agent                                                a shell
 //	  | tools/call (stdio, streamable HTTP)                | tabrelay call, /api/v1/tools/{name}/call
 //	  v                                                    v
-//	relay/front   MCP request -> call.Call               relay/api.go
+//	relay/front   MCP request -> call.Call               relay/httpapi
 //	  |                                                    |
 //	  +----------------------------+-----------------------+
 //	                               v
@@ -59,8 +59,8 @@
 //   - resource: what agents can read by URI, one provider for each scheme, and the guard for what leaves this machine.
 //   - join: one relay for many processes: instance lock, socket, stdio proxy.
 //   - connect, browser: configuration files of MCP clients; finding and starting a browser.
-//   - logfile: the relay's log. httpapi: what is served over HTTP: the access guard, the connection limiter, the table
-//     of routes.
+//   - logfile: the relay's log. httpapi: everything that is served over HTTP: one table of routes and their handlers, the
+//     access guard before them, the connection limiter.
 //   - catalog: which plugins there are: on disk, reviewed, offered to browsers; the extension's folder; reload.
 //   - builtin: the relay's own tools: health, doctor, kept results, dead letters, tabs.
 //   - serial: changes that are made one after the other. client: the MCP clients that have a token or are connected.

@@ -166,13 +166,13 @@ func TestStreamedCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("Accept", streamed)
+	req.Header.Set("Accept", "application/x-ndjson")
 	res, err := join.HTTP(w.home).Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer res.Body.Close() // only read from
-	if got := res.Header.Get("Content-Type"); got != streamed {
+	if got := res.Header.Get("Content-Type"); got != "application/x-ndjson" {
 		t.Error(got)
 	}
 	var lines []string

@@ -355,7 +355,7 @@ func TestNothingWidensUnconfirmed(t *testing.T) {
 				}
 			}
 		}
-		var asked Unconfirmed
+		var asked httpapi.Unconfirmed
 		if err := json.Unmarshal(m.act(f, "", false).Body.Bytes(), &asked); err != nil || len(asked.Change.Differences) == 0 {
 			t.Errorf("%s does not say what would be different: %+v, %v", pattern, asked.Change, err)
 		}
@@ -372,7 +372,7 @@ func TestNothingWidensUnconfirmed(t *testing.T) {
 			continue
 		}
 		f.method, f.path = method, cmp.Or(f.path, at)
-		var asked Unconfirmed
+		var asked httpapi.Unconfirmed
 		if err := json.Unmarshal(m.act(f, "", true).Body.Bytes(), &asked); err != nil {
 			t.Fatal(err)
 		}
@@ -398,7 +398,7 @@ func (m *matrix) act(f forgery, mark string, socket bool) *httptest.ResponseReco
 		req.Header.Set("Authorization", m.person)
 	}
 	if mark != "" {
-		req.Header.Set(ConfirmedHeader, mark)
+		req.Header.Set(httpapi.ConfirmedHeader, mark)
 	}
 	w := httptest.NewRecorder()
 	m.handler.ServeHTTP(w, req)

@@ -12,6 +12,7 @@ import (
 	"tabrelay/relay/catalog"
 	"tabrelay/relay/client"
 	"tabrelay/relay/config"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/join"
 	"tabrelay/relay/policy"
 	"tabrelay/relay/registry"
@@ -49,7 +50,7 @@ func (o *Offline) RotatePairing(secrets *config.Secrets) error {
 	if err := secrets.RotatePairing(); err != nil {
 		return err
 	}
-	o.log.Record(pairingRotated(offlinePerson, policy.ByTerminal))
+	o.log.Record(httpapi.PairingRotated(offlinePerson, policy.ByTerminal))
 	return nil
 }
 

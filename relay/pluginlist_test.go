@@ -8,6 +8,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/catalog"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/hub/hubtest"
 )
 
@@ -53,7 +54,7 @@ func TestStatesOfAPlugin(t *testing.T) {
 	}
 	is("switched off", profile, catalog.Off, "every tool of it is off: a rule about the plugin shop says so")
 	_, answer := w.person(t, "GET", "/api/v1/plugins", "")
-	var list PluginsView
+	var list httpapi.PluginsView
 	if err := json.Unmarshal([]byte(answer), &list); err != nil || len(list.Plugins) != 1 {
 		t.Fatal(answer, err)
 	}

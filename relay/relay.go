@@ -95,7 +95,7 @@ type Relay struct {
 	seen     *client.LastSeen
 	panels   *event.Broadcaster
 	where    whereabouts
-	pairings pairings
+	pairings httpapi.Pairings
 	clients  *client.Clients
 	limiter  *httpapi.Limiter // of connections
 	api      *httpapi.API
@@ -179,7 +179,7 @@ func (r *Relay) assemble(ctx context.Context) error {
 	r.store.OnRecovered(letters.Recovered)
 	r.own = &builtin.Sources{
 		Version: Version, Began: r.began, Hub: r.hub, Store: r.store, Meter: r.meter, Notices: &r.notices, Letters: letters,
-		Findings: func(ctx context.Context) []doctor.Finding { return Diagnose(ctx, r.Home, r.Status(ctx), nil) },
+		Findings: func(ctx context.Context) []doctor.Finding { return Diagnose(ctx, r.Home, r.api.Status(ctx), nil) },
 		MaxBytes: c.MaxBytes, ResultBytes: c.ResultBytes,
 	}
 	r.tools = registry.New(r.own.List())
@@ -242,13 +242,25 @@ func (r *Relay) answer(context.Context) (err error) {
 		return err
 	}
 	r.api = httpapi.New(httpapi.Options{
-		AllowedOrigins: r.config.AllowedOrigins, BodyBytes: r.config.BodyBytes, Clients: r.clients, Limiter: r.limiter, Log: r.part("http"),
-	}, r.routes())
+		Config: r.config, Home: r.Home, Version: Version, Began: r.began, Address: r.Address(), Tokens: r.clients,
+		Limiter: r.limiter, Log: r.part("http"), Secrets: r.secrets, Clients: r.clients, Policy: r.policy, Catalog: r.catalog,
+		Tools: r.tools, Calls: r.calls, Letters: r.own.Letters, Hub: r.hub, Front: r.front, Store: r.store, Audit: r.audit,
+		Meter: r.meter, Events: &r.events, Trail: &r.trail, Notices: &r.notices, Pairings: &r.pairings, Demo: r.demo,
+		Findings: r.own.Findings, Base: r.base, Stopping: r.stop, Stop: r.Stop,
+	})
 	r.hub.ServePanels(r.api.Panel())
 	r.server = httpapi.NewServer(r.api.Handler(), r.limiter, r.baseFor, r.part("http"))
 	go r.serve(r.listener)
 	go r.serve(r.door.HTTP())
 	return nil
+}
+
+// baseFor is the context of the requests that come over a listener.
+func (r *Relay) baseFor(l net.Listener) context.Context {
+	if l == r.listener {
+		return r.base
+	}
+	return httpapi.OverSocket(r.base)
 }
 
 func (r *Relay) serve(l net.Listener) {

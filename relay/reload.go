@@ -2,7 +2,6 @@ package relay
 
 import (
 	"context"
-	"net/http"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/catalog"
@@ -12,14 +11,6 @@ import (
 	"tabrelay/relay/policy"
 	"tabrelay/relay/registry"
 )
-
-// Reloaded is the answer of POST /api/v1/reload.
-type Reloaded struct {
-	Tools         int                `json:"tools"`
-	Problems      []registry.Problem `json:"problems"`
-	RestartNeeded bool               `json:"restartNeeded"`
-	Restart       []string           `json:"restart"` // keys whose new values only a restart applies
-}
 
 // newCatalog makes the catalog of plugins.
 func (r *Relay) newCatalog(ctx context.Context) (err error) {
@@ -50,27 +41,4 @@ func (r *Relay) configRefused(f *fault.Error, public *catalog.Refusal) {
 	r.meter.ErrorRaised(f.Class, f.Source, f.Code)
 	r.events.Publish(event.OfPerson(), event.Error, public.Reason, map[string]any{"code": public.Code, "source": string(f.Source)})
 	r.front.Log("error", "tabrelay", map[string]any{"code": f.Code, "message": public.Reason, "hint": f.Hint})
-}
-
-// problemsFor are the problems of the plugins as somebody may read them: the person with folders, agents without.
-func (r *Relay) problemsFor(s call.Session) []registry.Problem {
-	if policy.IsPerson(s) {
-		return r.catalog.Problems()
-	}
-	return r.catalog.PublicProblems()
-}
-
-// reloadNow reads plugins and their configuration again. A client may ask for it too: it brings nothing into effect but
-// what the person wrote, which is read by itself a moment after it changes.
-func (r *Relay) reloadNow(w http.ResponseWriter, req *http.Request) {
-	restart, failure := r.catalog.Reload()
-	s, _ := sender(req.Context())
-	if failure != nil {
-		if !policy.IsPerson(s) {
-			failure.Message, failure.Hint = r.catalog.Public(failure.Message), r.catalog.Public(failure.Hint)
-		}
-		refuse(w, http.StatusUnprocessableEntity, failure)
-		return
-	}
-	reply(w, http.StatusOK, Reloaded{Tools: len(r.tools.Snapshot().Tools), Problems: r.problemsFor(s), RestartNeeded: len(restart) > 0, Restart: restart})
 }

@@ -10,12 +10,14 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"tabrelay/relay/config"
 	"tabrelay/relay/doctor"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/httpapi"
 )
 
 // reportLog is how much of the end of the log a report holds.
@@ -24,7 +26,7 @@ const reportLog = 256 << 10
 // Report is what a person may give to a bug tracker. It is written to a file and sent nowhere.
 type Report struct {
 	Home     config.Home
-	Status   Status
+	Status   httpapi.Status
 	Findings []doctor.Finding
 	Ask      func(path string) ([]byte, error) // asks the relay that runs; nil when none does
 }
@@ -79,14 +81,14 @@ func (p Report) labels() (list []string) {
 }
 
 // status is the status without what the person has open and did.
-func (p Report) status() Status {
+func (p Report) status() httpapi.Status {
 	s := p.Status
 	s.Tabs, s.Demo = nil, ""
-	s.Browsers = listed(s.Browsers)
+	s.Browsers = slices.Clone(s.Browsers)
 	for i := range s.Browsers {
 		s.Browsers[i].Label, s.Browsers[i].ProfileID = fmt.Sprintf("profile %d", i+1), ""
 	}
-	s.Notices = listed(s.Notices)
+	s.Notices = slices.Clone(s.Notices)
 	for i := range s.Notices {
 		s.Notices[i].Profile = ""
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/config"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/prompt"
 	"tabrelay/relay/review"
@@ -121,7 +122,7 @@ func (v *reviewer) sheet(name string) (s review.Sheet) {
 
 func (v *reviewer) decide(name, hash, verdict string, want int) []byte {
 	v.t.Helper()
-	status, answer := v.ask("POST", "reviews/"+name, Decision{hash, verdict})
+	status, answer := v.ask("POST", "reviews/"+name, httpapi.Decision{Hash: hash, Verdict: verdict})
 	if status != want {
 		v.t.Errorf("%s %.12s: HTTP %d %s, want %d", verdict, hash, status, answer, want)
 	}

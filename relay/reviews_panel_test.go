@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/hub"
 	"tabrelay/relay/review"
 )
@@ -32,8 +33,8 @@ func TestReviewInThePanel(t *testing.T) {
 	if list := ask("GET", "reviews", nil, http.StatusOK); !bytes.Contains(list, []byte(`"plugin":"tea"`)) {
 		t.Errorf("the list is %s", list)
 	}
-	ask("POST", "reviews/tea", Decision{strings.Repeat("ab", 32), "accept"}, http.StatusConflict)
-	ask("POST", "reviews/tea", Decision{a.Hash, "accept"}, http.StatusOK)
+	ask("POST", "reviews/tea", httpapi.Decision{Hash: strings.Repeat("ab", 32), Verdict: "accept"}, http.StatusConflict)
+	ask("POST", "reviews/tea", httpapi.Decision{Hash: a.Hash, Verdict: "accept"}, http.StatusOK)
 	v.runs("tea", a.Hash, review.Accepted)
 	if s := v.sheet("tea"); s.Reviewed == nil || s.Reviewed.By != "panel" {
 		t.Errorf("the sheet is %+v", s)
@@ -43,12 +44,12 @@ func TestReviewInThePanel(t *testing.T) {
 	}
 
 	// What the panel cannot show whole it does not show, so that nobody accepts the part that they saw.
-	b := w.put("tea", "`"+strings.Repeat("x", panelSheet)+"`", nil)
+	b := w.put("tea", "`"+strings.Repeat("x", (1<<20))+"`", nil)
 	v.again()
 	if answer := ask("GET", "reviews/tea", nil, http.StatusRequestEntityTooLarge); !bytes.Contains(answer, []byte("In a terminal: tabrelay plugin review tea")) {
 		t.Errorf("the answer is %s", answer)
 	}
-	if s := v.sheet("tea"); s.Hash != b.Hash || s.Size() <= panelSheet {
+	if s := v.sheet("tea"); s.Hash != b.Hash || s.Size() <= (1<<20) {
 		t.Error("the terminal is not shown all")
 	}
 	v.runs("tea", a.Hash, review.Waiting)

@@ -14,6 +14,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault/faulttest"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/registry"
 	"tabrelay/relay/review"
@@ -98,15 +99,15 @@ func TestDecisionsThatAreNone(t *testing.T) {
 		body   any
 		status int
 	}{
-		"another content":     {"tea", Decision{strings.Repeat("ab", 32), "accept"}, http.StatusConflict},
-		"no hash":             {"tea", Decision{"", "accept"}, http.StatusBadRequest},
-		"no verdict":          {"tea", Decision{a.Hash, ""}, http.StatusBadRequest},
-		"another verdict":     {"tea", Decision{a.Hash, "accepted"}, http.StatusBadRequest},
+		"another content":     {"tea", httpapi.Decision{Hash: strings.Repeat("ab", 32), Verdict: "accept"}, http.StatusConflict},
+		"no hash":             {"tea", httpapi.Decision{Hash: "", Verdict: "accept"}, http.StatusBadRequest},
+		"no verdict":          {"tea", httpapi.Decision{Hash: a.Hash, Verdict: ""}, http.StatusBadRequest},
+		"another verdict":     {"tea", httpapi.Decision{Hash: a.Hash, Verdict: "accepted"}, http.StatusBadRequest},
 		"no object":           {"tea", "yes", http.StatusBadRequest},
 		"much":                {"tea", strings.Repeat("a", 2000), http.StatusBadRequest},
-		"no such plugin":      {"coffee", Decision{a.Hash, "accept"}, http.StatusNotFound},
-		"one of the binary":   {"mediawiki", Decision{a.Hash, "accept"}, http.StatusNotFound},
-		"a path in the place": {"..%2ftea", Decision{a.Hash, "accept"}, http.StatusNotFound},
+		"no such plugin":      {"coffee", httpapi.Decision{Hash: a.Hash, Verdict: "accept"}, http.StatusNotFound},
+		"one of the binary":   {"mediawiki", httpapi.Decision{Hash: a.Hash, Verdict: "accept"}, http.StatusNotFound},
+		"a path in the place": {"..%2ftea", httpapi.Decision{Hash: a.Hash, Verdict: "accept"}, http.StatusNotFound},
 	} {
 		if status, answer := v.ask("POST", "reviews/"+c.plugin, c.body); status != c.status || !bytes.Contains(answer, []byte(`"hint":`)) {
 			t.Errorf("%s: HTTP %d %s, want %d", name, status, answer, c.status)
@@ -122,7 +123,7 @@ func TestAgentsCannotReview(t *testing.T) {
 	token := w.token("bob", call.Scope{})
 	v := w.reviewer(t)
 	m := modern{t, "http://" + v.Address() + "/mcp", token}
-	body, err := json.Marshal(Decision{a.Hash, "accept"})
+	body, err := json.Marshal(httpapi.Decision{Hash: a.Hash, Verdict: "accept"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +207,7 @@ func TestDevelopedContentRunsWhileItsAuthorWorks(t *testing.T) {
 	defer v.tools.OnChange(func(*registry.Snapshot) { changed <- struct{}{} })()
 	work := func(hash string) (end func()) {
 		ctx, cancel := context.WithCancel(t.Context())
-		body, err := json.Marshal(Decision{Hash: hash})
+		body, err := json.Marshal(httpapi.Decision{Hash: hash})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +260,7 @@ func TestReviewsNotRequired(t *testing.T) {
 	v := &reviewer{world: w, Relay: w.relayWith(), t: t}
 	v.again()
 	v.runs("tea", a.Hash, review.Spared)
-	if s := v.Status(t.Context()); !s.Unreviewed || len(v.catalog.Waiting()) > 0 {
+	if s := v.api.Status(t.Context()); !s.Unreviewed || len(v.catalog.Waiting()) > 0 {
 		t.Errorf("the status is %+v", s)
 	}
 }

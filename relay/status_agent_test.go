@@ -21,6 +21,7 @@ import (
 	"tabrelay/relay/catalog"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/hub"
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/join"
@@ -37,7 +38,7 @@ func TestStatusForAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.agentWith(nobodyStarts, &join.Proxy{Client: "bob"})
-	read := func(token string) (text string, s Status) {
+	read := func(token string) (text string, s httpapi.Status) {
 		t.Helper()
 		status, body := asks(t, r, token, "/api/v1/status")
 		if err := json.Unmarshal(body, &s); err != nil || status != http.StatusOK {

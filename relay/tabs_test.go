@@ -12,16 +12,17 @@ import (
 	"tabrelay/relay/builtin"
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault/faulttest"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/join"
 	"tabrelay/relay/wire"
 )
 
 // tabs are the tabs as the panel gets them.
-func tabs(t *testing.T, b *hubtest.Browser) (list []TabStatus) {
+func tabs(t *testing.T, b *hubtest.Browser) (list []httpapi.TabStatus) {
 	t.Helper()
 	answer, err := b.Ask(t.Context(), http.MethodGet, "/api/v1/tabs", nil)
-	var got Tabs
+	var got httpapi.Tabs
 	if err == nil {
 		err = json.Unmarshal(answer.Body, &got)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/join"
 	"tabrelay/relay/policy"
@@ -29,7 +30,7 @@ func openPanels(t *testing.T, r *Relay, b *hubtest.Browser, open int) {
 }
 
 // changes are what a panel shows.
-func changes(t *testing.T, b *hubtest.Browser) (list Approvals) {
+func changes(t *testing.T, b *hubtest.Browser) (list httpapi.Approvals) {
 	t.Helper()
 	answer, err := b.Ask(t.Context(), http.MethodGet, "/api/v1/approvals", nil)
 	if err == nil {
@@ -73,7 +74,7 @@ func TestAnOpenPanelIsAsked(t *testing.T) {
 				t.Error(err)
 			}
 			rule := call.Rule{Target: "default", Mode: call.Auto}
-			req.Header.Set(ConfirmedHeader, r.policy.RuleChange(rule, 0).Digest()) // what a person at a terminal would send
+			req.Header.Set(httpapi.ConfirmedHeader, r.policy.RuleChange(rule, 0).Digest()) // what a person at a terminal would send
 			res, err := join.HTTP(w.home).Do(req)
 			if err != nil {
 				t.Error(err)
@@ -213,7 +214,7 @@ func TestConfigurationWaitsForThePerson(t *testing.T) {
 	if got := modes(); got != "off off" {
 		t.Errorf("before the person said so: %s", got)
 	}
-	if s := r.Status(t.Context()); s.Unapplied != "permissions.shop__pay: no rule → auto" {
+	if s := r.api.Status(t.Context()); s.Unapplied != "permissions.shop__pay: no rule → auto" {
 		t.Errorf("the status says %q", s.Unapplied)
 	}
 	w.refusedUnconfirmed(t, http.MethodPost, "/api/v1/approvals/config", `{"answer":"allow"}`)
@@ -237,7 +238,7 @@ func TestConfigurationWaitsForThePerson(t *testing.T) {
 	if got := modes(); got != "off off" {
 		t.Errorf("less waits: %s", got)
 	}
-	if s := r.Status(t.Context()); s.Unapplied != "plugins.shop.urlPatterns: none → https://bank.example/*" {
+	if s := r.api.Status(t.Context()); s.Unapplied != "plugins.shop.urlPatterns: none → https://bank.example/*" {
 		t.Errorf("the status says %q", s.Unapplied)
 	}
 	for _, site := range r.tools.Snapshot().Sites {
@@ -246,7 +247,7 @@ func TestConfigurationWaitsForThePerson(t *testing.T) {
 		}
 	}
 	write(`{"permissions":{"shop__read":"off"}}`)
-	if s := r.Status(t.Context()); s.Unapplied != "" || len(changes(t, b).Changes) != 0 {
+	if s := r.api.Status(t.Context()); s.Unapplied != "" || len(changes(t, b).Changes) != 0 {
 		t.Errorf("what was taken out again still waits: %q", s.Unapplied)
 	}
 }
@@ -255,7 +256,7 @@ func TestConfigurationWaitsForThePerson(t *testing.T) {
 func TestWidenedStart(t *testing.T) {
 	w := newWorld(t)
 	first := w.guarded(nil)
-	if s := first.Status(t.Context()); s.Widened != "" {
+	if s := first.api.Status(t.Context()); s.Widened != "" {
 		t.Errorf("the very first start: %q", s.Widened)
 	}
 	end := func(r *Relay) {
@@ -268,7 +269,7 @@ func TestWidenedStart(t *testing.T) {
 	wide := map[string]string{"default": "auto"}
 	for range 2 { // nobody looked: it is still shown after another start
 		r := w.guarded(wide)
-		if s := r.Status(t.Context()); s.Widened != "permissions.default: no rule → auto" {
+		if s := r.api.Status(t.Context()); s.Widened != "permissions.default: no rule → auto" {
 			t.Errorf("the status says %q", s.Widened)
 		}
 		if other := r.policy.Default().Other; other != call.Auto {
@@ -283,7 +284,7 @@ func TestWidenedStart(t *testing.T) {
 	}
 	undone := func(r *Relay) {
 		t.Helper()
-		s := r.Status(t.Context())
+		s := r.api.Status(t.Context())
 		if other := r.policy.Default().Other; other != call.Off || s.Widened != "" || s.Unapplied != "permissions.default: no rule → auto" {
 			t.Errorf("the default is %s, the status %q, %q", other, s.Widened, s.Unapplied)
 		}
@@ -325,7 +326,7 @@ func TestADeniedConfigurationStaysDenied(t *testing.T) {
 			t.Fatal(err)
 		}
 		r = w.guarded(map[string]string{"shop__pay": "auto"})
-		s := r.Status(t.Context())
+		s := r.api.Status(t.Context())
 		if s.Unapplied != "permissions.shop__pay: no rule → auto" || s.Widened != "" || s.Questions != 1 {
 			t.Errorf("after a restart: %q waits, %q is in effect, %d questions", s.Unapplied, s.Widened, s.Questions)
 		}
@@ -335,7 +336,7 @@ func TestADeniedConfigurationStaysDenied(t *testing.T) {
 		}
 	}
 	deny()
-	if s := r.Status(t.Context()); s.Unapplied == "" || s.Questions != 0 {
+	if s := r.api.Status(t.Context()); s.Unapplied == "" || s.Questions != 0 {
 		t.Errorf("denied again: %q waits, %d questions", s.Unapplied, s.Questions)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"net/textproto"
 	"time"
 
-	"tabrelay/relay"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/join"
 	"tabrelay/relay/policy"
 )
@@ -107,7 +107,7 @@ func (a *app) sendConfirmed(
 		if err := confirm(ctx, u.Change); err != nil {
 			return nil, err
 		}
-		header.Set(relay.ConfirmedHeader, u.Digest)
+		header.Set(httpapi.ConfirmedHeader, u.Digest)
 	}
 }
 
@@ -115,7 +115,7 @@ func (a *app) sendConfirmed(
 func (a *app) withPanelNotice(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		Got1xxResponse: func(_ int, header textproto.MIMEHeader) error {
-			if header.Get(relay.AskedHeader) != "" {
+			if header.Get(httpapi.AskedHeader) != "" {
 				a.notef("Answer in tabrelay's panel.\n")
 			}
 			return nil
@@ -172,8 +172,8 @@ func refusal(status int, reply []byte) error {
 }
 
 // relayStatus reads the status of the relay. When none runs, or it ends meanwhile, the status says so.
-func (a *app) relayStatus(ctx context.Context) (relay.Status, error) {
-	s := relay.Status{Home: string(a.home)}
+func (a *app) relayStatus(ctx context.Context) (httpapi.Status, error) {
+	s := httpapi.Status{Home: string(a.home)}
 	err := a.get(ctx, "/api/v1/status", &s)
 	if relayGone(err) {
 		return s, nil

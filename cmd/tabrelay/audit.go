@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay"
 	"tabrelay/relay/audit"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/join"
 )
 
@@ -99,12 +99,12 @@ func (a *app) showAudit(ctx context.Context, w *auditOptions) error {
 	}
 	defer log.Close() // only read from
 	if w.format != "" && !w.follow {
-		return relay.ExportAudit(ctx, log, filter, a.out, w.format)
+		return httpapi.ExportAudit(ctx, log, filter, a.out, w.format)
 	}
 	if filter.Limit == 0 {
 		filter.Limit = defaultAuditLimit
 	}
-	page, err := relay.PageOfAudit(ctx, log, filter)
+	page, err := httpapi.PageOfAudit(ctx, log, filter)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (a *app) showAudit(ctx context.Context, w *auditOptions) error {
 }
 
 // followAudit prints what is added, until ctx ends.
-func (a *app) followAudit(ctx context.Context, log *relay.AuditReader, f audit.Filter, shown []audit.Row,
+func (a *app) followAudit(ctx context.Context, log *httpapi.AuditReader, f audit.Filter, shown []audit.Row,
 	format string) error {
 	f.Oldest, f.Before = true, 0
 	if len(shown) > 0 {
@@ -137,7 +137,7 @@ func (a *app) followAudit(ctx context.Context, log *relay.AuditReader, f audit.F
 			return nil
 		case <-again.C:
 		}
-		page, err := relay.PageOfAudit(ctx, log, f)
+		page, err := httpapi.PageOfAudit(ctx, log, f)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -154,18 +154,18 @@ func (a *app) followAudit(ctx context.Context, log *relay.AuditReader, f audit.F
 }
 
 // openAudit opens the log of this home folder. A request makes a running relay write first what it has buffered.
-func (a *app) openAudit(ctx context.Context) (*relay.AuditReader, error) {
+func (a *app) openAudit(ctx context.Context) (*httpapi.AuditReader, error) {
 	if _, err := os.Stat(a.home.Database()); errors.Is(err, fs.ErrNotExist) {
 		return nil, failed("there is no audit log: no relay has run with the home folder %s",
 			a.home).hinting("tabrelay up starts one")
 	}
 	if _, ok := join.Running(ctx, a.home); ok {
-		var page relay.AuditPage
+		var page httpapi.AuditPage
 		if err := a.get(ctx, "/api/v1/audit?limit=1", &page); err != nil {
 			return nil, err
 		}
 	}
-	log, err := relay.AuditLog(ctx, a.home.Database())
+	log, err := httpapi.AuditLog(ctx, a.home.Database())
 	if err != nil {
 		return nil, failed("the audit log cannot be read: %w", err).hinting("tabrelay doctor looks at the database")
 	}
@@ -290,7 +290,7 @@ func parseExpected(text string) (n int64, hash string, err error) {
 }
 
 // checkExpected checks that an entry is still the one that was noted.
-func checkExpected(ctx context.Context, log *relay.AuditReader, report *audit.Report, n int64, hash string) error {
+func checkExpected(ctx context.Context, log *httpapi.AuditReader, report *audit.Report, n int64, hash string) error {
 	found := ""
 	err := log.Each(ctx, audit.Filter{After: n - 1, Before: n + 1, Limit: 1}, func(r *audit.Row) error {
 		found = r.Hash.String()

@@ -17,8 +17,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay"
 	"tabrelay/relay/call"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/policy"
 )
 
@@ -28,7 +28,7 @@ const maxArguments = 64 << 20
 func (a *app) call() *cobra.Command {
 	var tab int
 	var timeout time.Duration
-	var ask relay.Ask
+	var ask httpapi.Ask
 	cmd := &cobra.Command{
 		Use:   "call NAME [JSON | @FILE | -]",
 		Short: "Call a tool and print its result",
@@ -106,7 +106,7 @@ func (a *app) arguments(text string, tab int) (json.RawMessage, error) {
 }
 
 // printAnswer prints a result on stdout, or a failure on stderr.
-func (a *app) printAnswer(answer relay.Answer) error {
+func (a *app) printAnswer(answer httpapi.Answer) error {
 	for _, warning := range answer.Warnings {
 		a.notef("warning: %s\n", warning)
 	}
@@ -134,7 +134,7 @@ func (a *app) printAnswer(answer relay.Answer) error {
 
 // runCall asks the relay for a call. On a terminal the person sees its progress, and is asked whether it may run when
 // the rules say so.
-func (a *app) runCall(ctx context.Context, path string, body any) (answer relay.Answer, err error) {
+func (a *app) runCall(ctx context.Context, path string, body any) (answer httpapi.Answer, err error) {
 	if !a.hasViewer() {
 		err = a.post(ctx, path, body, &answer)
 		return answer, err
@@ -170,7 +170,7 @@ func (a *app) runCall(ctx context.Context, path string, body any) (answer relay.
 
 // streamLine is a line of a streamed reply, or why there is none.
 type streamLine struct {
-	relay.Line
+	httpapi.Line
 	err error
 }
 
@@ -262,7 +262,7 @@ func (p *prompt) reply(ctx context.Context, line string, ok bool) {
 	if p.open == nil {
 		return
 	}
-	verdict := relay.Verdict{Answer: "deny"}
+	verdict := httpapi.Verdict{Answer: "deny"}
 	switch word := strings.ToLower(strings.TrimSpace(line)); word {
 	case "all", "secrets":
 		if secrets := p.open.Shown.Secret > 0; secrets || p.open.Shown.Hidden > 0 {
@@ -274,10 +274,10 @@ func (p *prompt) reply(ctx context.Context, line string, ok bool) {
 			return
 		}
 	case policy.Word:
-		verdict = relay.Verdict{Answer: "allow", For: "once"}
+		verdict = httpapi.Verdict{Answer: "allow", For: "once"}
 	case "session":
 		if slices.Contains(p.open.Choices, "session") {
-			verdict = relay.Verdict{Answer: "allow", For: "session"}
+			verdict = httpapi.Verdict{Answer: "allow", For: "session"}
 		}
 	}
 	typed := func(context.Context, *policy.Change) error { return nil } // they read it, and typed the word
@@ -300,7 +300,7 @@ func (p *prompt) close() {
 }
 
 // progressText is a step of progress as a person reads it: 3 of 10: saving.
-func progressText(s relay.Step) string {
+func progressText(s httpapi.Step) string {
 	text := strconv.FormatFloat(s.Progress, 'g', 6, 64)
 	if s.Total != nil {
 		text += " of " + strconv.FormatFloat(*s.Total, 'g', 6, 64)

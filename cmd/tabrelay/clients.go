@@ -12,12 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay"
 	"tabrelay/relay/call"
 	"tabrelay/relay/catalog"
 	"tabrelay/relay/client"
 	"tabrelay/relay/config"
 	"tabrelay/relay/connect"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/join"
 	"tabrelay/relay/policy"
 	"tabrelay/relay/suggest"
@@ -70,7 +70,7 @@ func (a *app) clientsList() *cobra.Command {
 // clientsNow asks the running relay, or reads the home folder when none runs.
 func (a *app) clientsNow(ctx context.Context) ([]client.View, error) {
 	if _, ok := join.Running(ctx, a.home); ok {
-		var v relay.ClientsView
+		var v httpapi.ClientsView
 		err := a.get(ctx, clientsPath, &v)
 		return v.Clients, err
 	}
@@ -227,8 +227,8 @@ func (a *app) addClient(ctx context.Context, name string, scope call.Scope) (tok
 		return "", usage("%w", err)
 	}
 	if _, ok := join.Running(ctx, a.home); ok {
-		var made relay.Token
-		err := a.post(ctx, clientsPath, relay.NewClient{Name: name, Scope: scope}, &made)
+		var made httpapi.Token
+		err := a.post(ctx, clientsPath, httpapi.NewClient{Name: name, Scope: scope}, &made)
 		return made.Token, err
 	}
 	secrets, err := a.secrets()
@@ -295,7 +295,7 @@ func (a *app) rotateToken(ctx context.Context, name string) (token string, err e
 		return "", unknownClient(secrets, name)
 	}
 	if _, ok := join.Running(ctx, a.home); ok {
-		var made relay.Token
+		var made httpapi.Token
 		err := a.post(ctx, clientsPath+"/"+url.PathEscape(name)+"/rotate", struct{}{}, &made)
 		return made.Token, err
 	}
@@ -309,7 +309,7 @@ func (a *app) rotateToken(ctx context.Context, name string) (token string, err e
 // setScope changes the scope of a client, as addClient does.
 func (a *app) setScope(ctx context.Context, secrets *config.Secrets, name string, scope call.Scope) error {
 	if _, ok := join.Running(ctx, a.home); ok {
-		var now relay.ClientsView
+		var now httpapi.ClientsView
 		path := clientsPath + "/" + url.PathEscape(name)
 		return a.request(ctx, http.MethodPut, path, map[string]call.Scope{"scope": scope}, &now)
 	}

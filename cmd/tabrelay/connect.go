@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay"
 	"tabrelay/relay/config"
 	"tabrelay/relay/connect"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/join"
 )
 
@@ -185,7 +185,7 @@ func (a *app) pair() *cobra.Command {
 			if rotate {
 				return a.rotatePairing(cmd.Context())
 			}
-			var p relay.Pairing
+			var p httpapi.Pairing
 			if err := a.post(cmd.Context(), "/api/v1/pairing", struct{}{}, &p); err != nil {
 				return err
 			}
@@ -203,7 +203,7 @@ func (a *app) pair() *cobra.Command {
 }
 
 func (a *app) rotatePairing(ctx context.Context) error {
-	done := relay.Rotated{Folder: string(a.home.Extension())}
+	done := httpapi.Rotated{Folder: string(a.home.Extension())}
 	rotate := a.rotateOffline
 	if _, ok := join.Running(ctx, a.home); ok {
 		rotate = func(ctx context.Context) error { return a.post(ctx, "/api/v1/pairing/rotate", struct{}{}, &done) }
@@ -225,7 +225,7 @@ func (a *app) rotateOffline(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	change := relay.RotateChange()
+	change := httpapi.RotateChange()
 	if err := a.confirmHere(ctx, change); err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay"
 	"tabrelay/relay/builtin"
+	"tabrelay/relay/httpapi"
 )
 
 func (a *app) deadLetters() *cobra.Command {
@@ -119,7 +119,7 @@ func (a *app) replayLetter() *cobra.Command {
 			"the side panel if it is open, else at the terminal: the action may\n" +
 			"have happened. The new call has an id of its own, and the letter names it.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := a.runCall(cmd.Context(), letterPath(args[0])+"/replay", relay.Repeat{})
+			answer, err := a.runCall(cmd.Context(), letterPath(args[0])+"/replay", httpapi.Repeat{})
 			if err != nil {
 				return err
 			}

@@ -15,6 +15,7 @@ import (
 	"tabrelay/relay"
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/join"
 	"tabrelay/relay/policy"
 )
@@ -230,7 +231,7 @@ func (a *app) config() *cobra.Command {
 }
 
 func (a *app) answerConfig(ctx context.Context, kind, answer, done string) error {
-	var waiting relay.Approvals
+	var waiting httpapi.Approvals
 	if err := a.get(ctx, "/api/v1/approvals", &waiting); err != nil {
 		return err
 	}
@@ -239,7 +240,7 @@ func (a *app) answerConfig(ctx context.Context, kind, answer, done string) error
 		a.notef("Nothing of the configuration waits for you.\n")
 		return nil
 	}
-	if err := a.post(ctx, "/api/v1/approvals/"+kind, relay.Verdict{Answer: answer}, &waiting); err != nil {
+	if err := a.post(ctx, "/api/v1/approvals/"+kind, httpapi.Verdict{Answer: answer}, &waiting); err != nil {
 		return err
 	}
 	a.notef("%s", done)

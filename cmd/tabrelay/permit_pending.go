@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay"
 	"tabrelay/relay/call"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/policy"
 )
 
@@ -73,7 +73,7 @@ func hiddenFlag(q call.Approval) string {
 }
 
 // pendingApprovals returns all, or the one that args name.
-func (a *app) pendingApprovals(ctx context.Context, args []string) (p relay.Approvals, err error) {
+func (a *app) pendingApprovals(ctx context.Context, args []string) (p httpapi.Approvals, err error) {
 	if err := a.get(ctx, "/api/v1/approvals", &p); err != nil || len(args) == 0 {
 		return p, err
 	}
@@ -101,7 +101,7 @@ func (a *app) showArguments(ctx context.Context, q *call.Approval, secrets bool)
 		}
 	}
 	policy.ShowAll(q, lines, secrets)
-	var now relay.Approvals // the possible answers have changed
+	var now httpapi.Approvals // the possible answers have changed
 	if err := a.get(ctx, "/api/v1/approvals", &now); err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (a *app) permitAllow() *cobra.Command {
 			"piped in counts for\n" +
 			"nothing.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.answerApproval(cmd, args[0], relay.Verdict{Answer: "allow", For: lasts}, "Allowed.\n")
+			return a.answerApproval(cmd, args[0], httpapi.Verdict{Answer: "allow", For: lasts}, "Allowed.\n")
 		},
 	}
 	cmd.Flags().StringVar(&lasts, "for", "once", "once, session, always, or a time such as 1h")
@@ -132,13 +132,13 @@ func (a *app) permitDeny() *cobra.Command {
 	return &cobra.Command{
 		Use: "deny ID", Short: "Deny the call that a question is about", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.answerApproval(cmd, args[0], relay.Verdict{Answer: "deny"}, "Denied.\n")
+			return a.answerApproval(cmd, args[0], httpapi.Verdict{Answer: "deny"}, "Denied.\n")
 		},
 	}
 }
 
-func (a *app) answerApproval(cmd *cobra.Command, id string, v relay.Verdict, done string) error {
-	var left relay.Approvals
+func (a *app) answerApproval(cmd *cobra.Command, id string, v httpapi.Verdict, done string) error {
+	var left httpapi.Approvals
 	if err := a.post(cmd.Context(), "/api/v1/approvals/"+url.PathEscape(id), v, &left); err != nil {
 		return err
 	}
@@ -160,8 +160,8 @@ func (a *app) pauseCommand(name, short string, paused bool, done string) *cobra.
 	return &cobra.Command{
 		Use: name, Short: short,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var now relay.Paused
-			err := a.request(cmd.Context(), http.MethodPut, "/api/v1/paused", relay.Paused{Paused: paused}, &now)
+			var now httpapi.Paused
+			err := a.request(cmd.Context(), http.MethodPut, "/api/v1/paused", httpapi.Paused{Paused: paused}, &now)
 			if err == nil {
 				a.notef("%s", done)
 			}

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"tabrelay/adapters"
-	"tabrelay/relay"
 	"tabrelay/relay/config"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/join"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/registry"
@@ -209,7 +209,7 @@ func (a *app) addRelayState(ctx context.Context, list []pluginRow) {
 	if _, ok := join.Running(ctx, a.home); !ok {
 		return
 	}
-	var status relay.Status
+	var status httpapi.Status
 	if err := a.get(ctx, "/api/v1/status", &status); err != nil {
 		a.notef("problem: %v\n", err)
 		return

@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/join"
 	"tabrelay/relay/pause"
 	"tabrelay/relay/plugin"
@@ -216,12 +216,12 @@ func (d *devSession) approveBuild(ctx context.Context, p *plugin.Plugin) {
 // holdApproval keeps a request open for which the relay approves a build, until ctx ends, with one relay after the
 // other. begun receives the result of the first request.
 func (d *devSession) holdApproval(ctx context.Context, p *plugin.Plugin, begun chan<- error) {
-	path, decision := "/api/v1/reviews/"+url.PathEscape(p.Manifest.Name)+"/dev", relay.Decision{Hash: p.Hash}
+	path, decision := "/api/v1/reviews/"+url.PathEscape(p.Manifest.Name)+"/dev", httpapi.Decision{Hash: p.Hash}
 	for first := true; ctx.Err() == nil; first = false {
-		header := http.Header{"Accept": {"text/plain"}, relay.DevelopHeader: {d.token}}
+		header := http.Header{"Accept": {"text/plain"}, httpapi.DevelopHeader: {d.token}}
 		res, err := d.sendConfirmed(ctx, http.MethodPost, path, decision, header, d.confirmHere)
 		if err == nil {
-			d.token = res.Header.Get(relay.DevelopHeader)
+			d.token = res.Header.Get(httpapi.DevelopHeader)
 		}
 		if first {
 			begun <- err

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay"
 	"tabrelay/relay/catalog"
 	"tabrelay/relay/config"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/join"
 	"tabrelay/relay/review"
 )
@@ -110,7 +110,7 @@ func (a *app) sheet(ctx context.Context, name string) (s review.Sheet, err error
 // decide sends the decision of the person about the content they saw.
 func (a *app) decide(ctx context.Context, s review.Sheet, verdict string) error {
 	var now catalog.ReviewStatus
-	err := a.post(ctx, "/api/v1/reviews/"+url.PathEscape(s.Plugin), relay.Decision{Hash: s.Hash, Verdict: verdict},
+	err := a.post(ctx, "/api/v1/reviews/"+url.PathEscape(s.Plugin), httpapi.Decision{Hash: s.Hash, Verdict: verdict},
 		&now)
 	if err != nil {
 		return err

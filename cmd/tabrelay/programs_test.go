@@ -18,8 +18,8 @@ import (
 	"syscall"
 
 	"tabrelay/extension"
-	"tabrelay/relay"
 	"tabrelay/relay/config"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/join"
 	"tabrelay/relay/wire"
@@ -94,7 +94,7 @@ func connectBrowser(ctx context.Context, home config.Home, profile string,
 	if err := json.Unmarshal(text, &pairing); err != nil {
 		return nil, err
 	}
-	var status relay.Status
+	var status httpapi.Status
 	res, err := join.HTTP(home).Get("http://127.0.0.1/api/v1/status")
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 
 	"tabrelay/relay"
 	"tabrelay/relay/doctor"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/review"
 )
 
@@ -48,7 +49,7 @@ func (a *app) line(name, format string, args ...any) {
 	a.printf("%-10s %s\n", name, fmt.Sprintf(format, args...))
 }
 
-func (a *app) printRelay(s relay.Status) {
+func (a *app) printRelay(s httpapi.Status) {
 	uptime := (time.Duration(s.Uptime) * time.Millisecond).Round(time.Second)
 	a.line("relay", "%s, http://%s, process %d, up %s", s.Version, s.Address, s.PID, uptime)
 	if s.State == "degraded" {
@@ -77,7 +78,7 @@ func (a *app) printRelay(s relay.Status) {
 	}
 }
 
-func (a *app) printBrowsers(s relay.Status) {
+func (a *app) printBrowsers(s httpapi.Status) {
 	for _, b := range s.Browsers {
 		state := "not connected"
 		if b.Connected {
@@ -99,7 +100,7 @@ func (a *app) printBrowsers(s relay.Status) {
 	}
 }
 
-func (a *app) printPlugins(s relay.Status) {
+func (a *app) printPlugins(s httpapi.Status) {
 	for _, p := range s.Plugins {
 		a.line("plugin", "%s %s: %s on %s", p.Name, p.Version, plural(p.Tools, "tool"), strings.Join(p.Matches, ", "))
 	}

@@ -14,6 +14,7 @@ import (
 
 	"tabrelay/relay"
 	"tabrelay/relay/clip"
+	"tabrelay/relay/httpapi"
 )
 
 const tabsPath = "/api/v1/tabs"
@@ -25,7 +26,7 @@ func (a *app) tabs() *cobra.Command {
 			"belongs to the agent\n" +
 			"that changed something there, until that agent leaves, was idle for an hour, or the tab is released.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var open relay.Tabs
+			var open httpapi.Tabs
 			if err := a.get(cmd.Context(), tabsPath, &open); err != nil {
 				return err
 			}
@@ -43,7 +44,7 @@ func (a *app) tabs() *cobra.Command {
 	return cmd
 }
 
-func tabRows(tabs []relay.TabStatus) [][]string {
+func tabRows(tabs []httpapi.TabStatus) [][]string {
 	rows := [][]string{{"TAB", "PROFILE", "OWNER", "SINCE", "TITLE", "SITE"}}
 	ids := map[string]string{} // of the profiles, by label
 	ambiguous := map[string]bool{}
@@ -90,7 +91,7 @@ func (a *app) releaseTab() *cobra.Command {
 			if err != nil {
 				return usage("%q is not the id of a tab", args[0]).hinting("tabrelay tabs lists them")
 			}
-			var open relay.Tabs
+			var open httpapi.Tabs
 			if err := a.get(cmd.Context(), tabsPath, &open); err != nil {
 				return err
 			}
@@ -98,7 +99,7 @@ func (a *app) releaseTab() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var done relay.Released
+			var done httpapi.Released
 			path := fmt.Sprintf("%s/%s/%d/owner", tabsPath, url.PathEscape(profileID), id)
 			if err := a.request(cmd.Context(), http.MethodDelete, path, nil, &done); err != nil {
 				return err
@@ -113,14 +114,14 @@ func (a *app) releaseTab() *cobra.Command {
 }
 
 // profileOfTab is the id of the profile in which a tab is; of several, the one in which an agent works in it.
-func profileOfTab(tabs []relay.TabStatus, id int, profile string) (profileID string, err error) {
-	var found []relay.TabStatus
+func profileOfTab(tabs []httpapi.TabStatus, id int, profile string) (profileID string, err error) {
+	var found []httpapi.TabStatus
 	for _, t := range tabs {
 		if t.TabID == id && (profile == "" || profile == t.Profile || profile == t.ProfileID) {
 			found = append(found, t)
 		}
 	}
-	unowned := func(t relay.TabStatus) bool { return t.Owner == nil }
+	unowned := func(t httpapi.TabStatus) bool { return t.Owner == nil }
 	if owned := slices.DeleteFunc(slices.Clone(found), unowned); len(owned) > 0 {
 		found = owned
 	}
@@ -186,7 +187,7 @@ func (a *app) profiles() *cobra.Command {
 }
 
 // profileEntries joins the known profiles with what is connected now.
-func profileEntries(known []relay.Profile, s relay.Status) []profileEntry {
+func profileEntries(known []relay.Profile, s httpapi.Status) []profileEntry {
 	list := []profileEntry{}
 	for _, k := range known {
 		p := profileEntry{ID: k.ID, Label: k.Label, Seen: k.Seen}

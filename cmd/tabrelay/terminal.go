@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"tabrelay/relay"
 	"tabrelay/relay/config"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/join"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/policy"
@@ -240,7 +240,7 @@ var (
 )
 
 // unconfirmed is the relay's refusal of a change that a person has to confirm first.
-type unconfirmed struct{ relay.Unconfirmed }
+type unconfirmed struct{ httpapi.Unconfirmed }
 
 func (u *unconfirmed) Error() string { return u.Unconfirmed.Error.Message }
 

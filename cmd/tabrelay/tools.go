@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/registry"
 )
 
@@ -20,7 +20,7 @@ type toolEntry struct {
 	raw json.RawMessage // as an agent sees it
 }
 
-func (a *app) listTools(ctx context.Context) (listing relay.Listing, tools []toolEntry, err error) {
+func (a *app) listTools(ctx context.Context) (listing httpapi.Listing, tools []toolEntry, err error) {
 	if err := a.get(ctx, "/api/v1/tools", &listing); err != nil {
 		return listing, nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"tabrelay/relay/builtin"
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
+	"tabrelay/relay/httpapi"
 )
 
 // Waits of up.
@@ -54,7 +55,7 @@ func (a *app) up() *cobra.Command {
 type upCommand struct {
 	*app
 	config config.Config
-	status relay.Status
+	status httpapi.Status
 }
 
 func (u *upCommand) run(ctx context.Context, mode string) (err error) {
@@ -269,8 +270,8 @@ func (u *upCommand) firstCall(ctx context.Context) error {
 		return err
 	}
 	u.notef("First call: demo__hello\n")
-	var answer relay.Answer
-	if err := u.post(ctx, "/api/v1/tools/demo__hello/call", relay.Ask{}, &answer); err != nil {
+	var answer httpapi.Answer
+	if err := u.post(ctx, "/api/v1/tools/demo__hello/call", httpapi.Ask{}, &answer); err != nil {
 		return err
 	}
 	if err := u.printAnswer(answer); err != nil {

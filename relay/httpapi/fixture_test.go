@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/config"
 	"tabrelay/relay/hub"
 	"tabrelay/relay/hub/hubtest"
 )
@@ -50,7 +51,7 @@ type site struct {
 // serve serves routes that answer with a tool behind the guard and the limiter, and a hub for browsers.
 func serve(t *testing.T, change ...func(*Options)) *site {
 	t.Helper()
-	o := Options{Clients: oneToken{}, Limiter: NewLimiter(), BodyBytes: 1 << 20, Log: zerolog.Nop()}
+	o := Options{Tokens: oneToken{}, Limiter: NewLimiter(), Config: config.Default(), Log: zerolog.Nop()}
 	for _, c := range change {
 		c(&o)
 	}
@@ -60,11 +61,12 @@ func serve(t *testing.T, change ...func(*Options)) *site {
 	answer := func(w http.ResponseWriter, _ *http.Request) {
 		Reply(w, http.StatusOK, json.RawMessage(`{"tool":"shop__read"}`))
 	}
-	api := New(o, []Route{
+	api := newAPI(o)
+	api.Routes = []Route{
 		{ExtensionPath, Extension, browsers.Handler().ServeHTTP}, {"/mcp", Client, answer}, {"GET /healthz", Anyone, answer},
 		{"GET /api/v1/status", Client, answer}, {"GET /api/v1/tools", Client, answer}, {"POST /api/v1/stop", Person, answer},
-		{apiPath, Client, Nothing}, {"/", Anyone, Nothing},
-	})
+		{apiPath, Client, nothing}, {"/", Anyone, nothing},
+	}
 	listener, err := Listen(t.Context(), "127.0.0.1:0", o.Limiter)
 	if err != nil {
 		t.Fatal(err)

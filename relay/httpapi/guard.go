@@ -27,8 +27,8 @@ const (
 	maxTarget = 8 << 10
 )
 
-// Clients knows who has a token.
-type Clients interface {
+// Tokens knows who has a token.
+type Tokens interface {
 	// Identify returns the session of whoever has a token, and notes that they are here.
 	Identify(token string) (s call.Session, ok bool)
 
@@ -39,7 +39,7 @@ type Clients interface {
 // guard decides who may send requests. Every route is behind it.
 type guard struct {
 	origins  []string // of web pages, besides those of this machine
-	clients  Clients
+	tokens   Tokens
 	limiter  *Limiter
 	failures *access.Failures // requests without a token that is known
 }
@@ -47,8 +47,8 @@ type guard struct {
 // wrongTokens are answered at once while they are few, as from a client whose token was rotated.
 var wrongTokens = access.Budget{Burst: 20, Every: 500 * time.Millisecond, Pause: time.Second}
 
-func newGuard(origins []string, clients Clients, limiter *Limiter, log zerolog.Logger) *guard {
-	return &guard{origins: origins, clients: clients, limiter: limiter, failures: access.NewFailures(wrongTokens, func(slowed int) {
+func newGuard(origins []string, tokens Tokens, limiter *Limiter, log zerolog.Logger) *guard {
+	return &guard{origins: origins, tokens: tokens, limiter: limiter, failures: access.NewFailures(wrongTokens, func(slowed int) {
 		log.Warn().Int("slowed", slowed).Msg("many requests without a token that is known; their answers are held back")
 	})}
 }
@@ -155,7 +155,7 @@ func (g *guard) identify(r *http.Request) (call.Session, bool) {
 		return call.Session{ID: config.LocalClient, Client: config.LocalClient, Via: call.ViaSocket}, true
 	}
 	if token := bearer(r); token != "" {
-		return g.clients.Identify(token)
+		return g.tokens.Identify(token)
 	}
 	return call.Session{}, false
 }
@@ -188,7 +188,7 @@ func (g *guard) known(next http.Handler) http.Handler {
 			defer end()
 			g.limiter.known(ctx)
 			if token := bearer(r); token != "" {
-				defer g.clients.Enter(token, end)()
+				defer g.tokens.Enter(token, end)()
 			}
 			next.ServeHTTP(w, r.WithContext(ctx))
 			return

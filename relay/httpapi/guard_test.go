@@ -47,7 +47,7 @@ func TestWrongTokensAreSlowedDown(t *testing.T) {
 
 // A page whose origin a person allowed may read the answers; any other may not, even from this machine.
 func TestSharingWithPages(t *testing.T) {
-	s := serve(t, func(o *Options) { o.AllowedOrigins = []string{"https://inspector.example"} })
+	s := serve(t, func(o *Options) { o.Config.AllowedOrigins = []string{"https://inspector.example"} })
 	for origin, want := range map[string]string{"https://inspector.example": "https://inspector.example", "http://localhost:3000": ""} {
 		res, _ := s.ask("POST", "/mcp", authorization, "Origin: "+origin)
 		if got := res.Header.Get("Access-Control-Allow-Origin"); res.StatusCode != http.StatusOK || got != want {

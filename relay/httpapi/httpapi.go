@@ -4,15 +4,29 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rs/zerolog"
 
-	"tabrelay/relay/call"
+	"tabrelay/relay/audit"
+	"tabrelay/relay/builtin"
+	"tabrelay/relay/catalog"
+	"tabrelay/relay/client"
+	"tabrelay/relay/config"
+	"tabrelay/relay/dispatch"
+	"tabrelay/relay/doctor"
+	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/front"
 	"tabrelay/relay/hub"
+	"tabrelay/relay/metrics"
+	"tabrelay/relay/policy"
+	"tabrelay/relay/registry"
+	"tabrelay/relay/store"
 )
 
 // ExtensionPath is where the browser extension dials.
@@ -39,25 +53,112 @@ type Route struct {
 	Handler http.HandlerFunc
 }
 
-// Options configure an API.
+// Options are what an API serves.
 type Options struct {
-	AllowedOrigins []string // of web pages that may send requests, besides those of this machine
-	BodyBytes      int      // of the largest request
-	Clients        Clients
-	Limiter        *Limiter
-	Log            zerolog.Logger
+	Config  config.Config // of the start
+	Home    config.Home
+	Version string
+	Began   time.Time
+	Address string // of the relay
+	Tokens  Tokens
+	Limiter *Limiter
+	Log     zerolog.Logger
+
+	Secrets  *config.Secrets
+	Clients  *client.Clients
+	Policy   *policy.Policy
+	Catalog  *catalog.Catalog
+	Tools    *registry.Registry
+	Calls    *dispatch.Dispatcher
+	Letters  *builtin.DeadLetters
+	Hub      *hub.Hub
+	Front    *front.Front
+	Store    *store.Store
+	Audit    *audit.Recorder
+	Meter    *metrics.Metrics
+	Events   *event.Bus
+	Trail    *event.Bus // of calls
+	Notices  *event.Notices
+	Pairings *Pairings
+	Demo     *Demo // nil when switched off
+	Findings func(context.Context) []doctor.Finding
+
+	Base     context.Context // of calls; ends when the relay has
+	Stopping <-chan struct{} // closed when the relay is to stop
+	Stop     func()          // makes it stop
 }
 
 // API answers requests.
 type API struct {
 	Options
-	guard  *guard
 	Routes []Route
+	guard  *guard
 }
 
-// New makes an API of these routes.
-func New(o Options, routes []Route) *API {
-	return &API{Options: o, guard: newGuard(o.AllowedOrigins, o.Clients, o.Limiter, o.Log), Routes: routes}
+// New makes an API.
+func New(o Options) *API {
+	a := newAPI(o)
+	a.Routes = a.routes()
+	return a
+}
+
+func newAPI(o Options) *API {
+	return &API{Options: o, guard: newGuard(o.Config.AllowedOrigins, o.Tokens, o.Limiter, o.Log)}
+}
+
+// routes are everything that the relay serves, and who may use it.
+func (a *API) routes() []Route {
+	metrics := Client
+	if a.Config.Metrics.Open {
+		metrics = Anyone
+	}
+	return []Route{
+		{"/mcp", Client, a.mcp},
+		{ExtensionPath, Extension, a.Hub.Handler().ServeHTTP},
+		{"GET /healthz", Anyone, a.healthz},
+		{"GET /metrics", metrics, a.Meter.Handler().ServeHTTP},
+		{"GET /api/v1/tools", Client, a.listTools},
+		{"POST /api/v1/tools/{name}/call", Client, a.callTool},
+		{"GET /api/v1/doctor", Person, a.showDiagnosis},
+		{"GET /api/v1/status", Client, a.showStatus},
+		{"GET /api/v1/events", Client, a.streamEvents},
+		{"GET /api/v1/calls", Person, a.streamCalls},
+		{"GET /api/v1/clients", Person, a.showClients},
+		{"POST /api/v1/clients", Person, a.addClient},
+		{"PUT /api/v1/clients/{name}", Person, a.scopeClient},
+		{"POST /api/v1/clients/{name}/rotate", Person, a.rotateClient},
+		{"DELETE /api/v1/clients/{name}", Person, a.revokeClient},
+		{"GET /api/v1/plugins", Person, a.showPlugins},
+		{"GET /api/v1/running", Person, a.showRunning},
+		{"DELETE /api/v1/running/{id}", Person, a.cancelCall},
+		{"POST /api/v1/reload", Client, a.reloadNow},
+		{"POST /api/v1/pairing", Person, a.makePairing},
+		{"POST /api/v1/pairing/rotate", Person, a.rotatePairing},
+		{"POST /api/v1/stop", Person, a.stopNow},
+		{"GET /api/v1/reviews", Person, a.listReviews},
+		{"GET /api/v1/reviews/{plugin}", Person, a.showReview},
+		{"POST /api/v1/reviews/{plugin}", Person, a.decideReview},
+		{"POST /api/v1/reviews/{plugin}/dev", Person, a.developHere},
+		{"GET /api/v1/audit", Client, a.showAudit},
+		{"GET /api/v1/audit/verify", Person, a.verifyAudit},
+		{"GET /api/v1/dead-letters", Client, a.showLetters},
+		{"GET /api/v1/dead-letters/{id}", Client, a.showLetter},
+		{"POST /api/v1/dead-letters/{id}/replay", Client, a.replayLetter},
+		{apiPath, Client, nothing},
+		{"/", Anyone, nothing},
+		{"GET /api/v1/approvals", Person, a.showApprovals},
+		{"POST /api/v1/approvals/{id}", Person, a.answerApproval},
+		{"GET /api/v1/approvals/{id}/arguments", Person, a.openArguments},
+		{"GET /api/v1/permissions", Person, a.showPermissions},
+		{"PUT /api/v1/permissions", Person, a.setPermission},
+		{"DELETE /api/v1/permissions", Person, a.unsetPermission},
+		{"DELETE /api/v1/grants/{id}", Person, a.revokeGrant},
+		{"GET /api/v1/paused", Person, a.showPaused},
+		{"PUT /api/v1/paused", Person, a.setPaused},
+		{"GET /api/v1/tabs", Person, a.showTabs},
+		{"POST /api/v1/tabs", Person, a.openTabNow},
+		{"DELETE /api/v1/tabs/{profile}/{tab}/owner", Person, a.releaseTab},
+	}
 }
 
 // Handler answers everything that comes over the port and the socket.
@@ -78,14 +179,25 @@ func (a *API) Handler() http.Handler {
 		}
 		mux.Handle(path, a.guard.admit(access, onlyTakes(allowed)))
 	}
-	return a.guard.check(bounded(a.BodyBytes, mux))
+	return a.guard.check(bounded(a.Config.BodyBytes, mux))
 }
 
 // Panel answers what side panels ask, with the same handlers behind the same guard.
 func (a *API) Panel() hub.PanelAnswer { return servePanel(a.Handler(), a.Log) }
 
-// Identify finds out who sends a request to a route for anyone.
-func (a *API) Identify(req *http.Request) (call.Session, bool) { return a.guard.identify(req) }
+// mcp tells the front who is asking.
+func (a *API) mcp(w http.ResponseWriter, req *http.Request) {
+	a.Front.Handler().ServeHTTP(w, req.WithContext(front.WithSession(req.Context(), Sender(req.Context()))))
+}
+
+// healthz says little to strangers.
+func (a *API) healthz(w http.ResponseWriter, req *http.Request) {
+	answer := map[string]any{"name": "tabrelay", "status": "ok"}
+	if _, ok := a.guard.identify(req); ok {
+		answer["version"], answer["browsers"], answer["tools"] = a.Version, len(a.Hub.Browsers()), len(a.Tools.Snapshot().Tools)
+	}
+	Reply(w, http.StatusOK, answer)
+}
 
 // onlyTakes answers requests with another method than a path has.
 func onlyTakes(methods []string) http.Handler {
@@ -98,9 +210,9 @@ func onlyTakes(methods []string) http.Handler {
 	})
 }
 
-// Nothing answers requests for paths that there are none of; /.well-known/ too, so that clients that look for OAuth there
+// nothing answers requests for paths that there are none of; /.well-known/ too, so that clients that look for OAuth there
 // fail cleanly.
-func Nothing(w http.ResponseWriter, req *http.Request) {
+func nothing(w http.ResponseWriter, req *http.Request) {
 	Refuse(w, http.StatusNotFound, fault.New(fault.ResourceNotFound, "There is nothing at "+fault.Excerpt(req.URL.Path),
 		fault.WithHint("Programs speak MCP with /mcp; the paths of the HTTP API begin with /api/v1/.")))
 }

@@ -1,4 +1,4 @@
-package relay
+package httpapi
 
 import (
 	"crypto/subtle"
@@ -24,17 +24,17 @@ type Pairing struct {
 	Until time.Time `json:"until"`
 }
 
-// pairings keeps the one-time string that is good now: a new one replaces it. It is never written anywhere.
-type pairings struct {
+// Pairings keeps the one-time string that is good now: a new one replaces it. It is never written anywhere.
+type Pairings struct {
 	mu    sync.Mutex
 	code  string // empty: none
 	until time.Time
 }
 
-var _ hub.Pairings = (*pairings)(nil)
+var _ hub.Pairings = (*Pairings)(nil)
 
 // make makes a new string.
-func (p *pairings) make() (code string, until time.Time) {
+func (p *Pairings) make() (code string, until time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.code, p.until = wire.NewID(), time.Now().Add(pairingTime)
@@ -42,7 +42,7 @@ func (p *pairings) make() (code string, until time.Time) {
 }
 
 // Code is the string that is good now; empty when there is none.
-func (p *pairings) Code() string {
+func (p *Pairings) Code() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !time.Now().Before(p.until) {
@@ -52,7 +52,7 @@ func (p *pairings) Code() string {
 }
 
 // Use takes a string out of use, and reports whether it was good until then.
-func (p *pairings) Use(code string) bool {
+func (p *Pairings) Use(code string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	good := p.code != "" && time.Now().Before(p.until) && subtle.ConstantTimeCompare([]byte(p.code), []byte(code)) == 1
@@ -63,14 +63,14 @@ func (p *pairings) Use(code string) bool {
 }
 
 // makePairing answers POST /api/v1/pairing.
-func (r *Relay) makePairing(w http.ResponseWriter, req *http.Request) {
-	if _, ok := r.confirmed(w, req, policy.NewChange("A string is made that pairs another browser", "tabrelay pair",
+func (a *API) makePairing(w http.ResponseWriter, req *http.Request) {
+	if _, ok := a.confirmed(w, req, policy.NewChange("A string is made that pairs another browser", "tabrelay pair",
 		policy.Difference{What: "browsers that may connect", Before: "those that are paired", After: "also one that is given the string, within " + pairingTime.String()})); !ok {
 		return
 	}
-	code, until := r.pairings.make()
-	r.events.Publish(event.OfPerson(), event.Session, "A pairing string was made; it is good once, for "+pairingTime.String(), map[string]any{"until": until})
-	reply(w, http.StatusOK, Pairing{Text: r.Address() + "/" + code, Until: until})
+	code, until := a.Pairings.make()
+	a.Events.Publish(event.OfPerson(), event.Session, "A pairing string was made; it is good once, for "+pairingTime.String(), map[string]any{"until": until})
+	Reply(w, http.StatusOK, Pairing{Text: a.Address + "/" + code, Until: until})
 }
 
 // Rotated is the answer of POST /api/v1/pairing/rotate.
@@ -84,8 +84,8 @@ func RotateChange() *policy.Change {
 		policy.Difference{What: "browsers that may connect", Before: "those that have the secret", After: "the extension in tabrelay's own folder; others are paired again with tabrelay pair"})
 }
 
-// pairingRotated is a new pairing secret as the audit log has it.
-func pairingRotated(s call.Session, by string) call.Entry {
+// PairingRotated is a new pairing secret as the audit log has it.
+func PairingRotated(s call.Session, by string) call.Entry {
 	return call.Entry{
 		At: time.Now(), Kind: call.EntryWidening, Session: s, Decision: "rotated", DecidedBy: by,
 		Detail: "the pairing secret was replaced",
@@ -94,23 +94,23 @@ func pairingRotated(s call.Session, by string) call.Entry {
 
 // rotatePairing answers POST /api/v1/pairing/rotate: the extension in the folder gets the new secret, and every
 // connection that was made with the old one ends.
-func (r *Relay) rotatePairing(w http.ResponseWriter, req *http.Request) {
-	by, ok := r.confirmed(w, req, RotateChange())
+func (a *API) rotatePairing(w http.ResponseWriter, req *http.Request) {
+	by, ok := a.confirmed(w, req, RotateChange())
 	if !ok {
 		return
 	}
-	err := r.secrets.RotatePairing()
+	err := a.Secrets.RotatePairing()
 	if err == nil {
-		err = r.catalog.Pair(r.Address(), r.secrets.Pairing())
+		err = a.Catalog.Pair(a.Address, a.Secrets.Pairing())
 	}
 	if err != nil {
-		refuse(w, http.StatusInternalServerError, fault.New(fault.InternalError, "The pairing secret could not be replaced: "+err.Error(), fault.WithHint("`tabrelay doctor` looks at the home folder.")))
+		Refuse(w, http.StatusInternalServerError, fault.New(fault.InternalError, "The pairing secret could not be replaced: "+err.Error(), fault.WithHint("`tabrelay doctor` looks at the home folder.")))
 		return
 	}
-	session, _ := sender(req.Context())
-	r.audit.Record(pairingRotated(session, by))
-	r.events.Publish(event.OfPerson(), event.Session, "The pairing secret was replaced; browsers connect again with the new one", nil)
-	r.Log.Info().Str("by", by).Msg("the pairing secret was replaced")
-	reply(w, http.StatusOK, Rotated{r.catalog.Folder()})
-	r.hub.Redial()
+	session := Sender(req.Context())
+	a.Audit.Record(PairingRotated(session, by))
+	a.Events.Publish(event.OfPerson(), event.Session, "The pairing secret was replaced; browsers connect again with the new one", nil)
+	a.Log.Info().Str("by", by).Msg("the pairing secret was replaced")
+	Reply(w, http.StatusOK, Rotated{a.Catalog.Folder()})
+	a.Hub.Redial()
 }

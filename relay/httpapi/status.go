@@ -1,16 +1,18 @@
-package relay
+package httpapi
 
 import (
 	"context"
 	"net/http"
+	"os"
 	"slices"
-	"tabrelay/relay/builtin"
 	"time"
 
 	"tabrelay/extension"
+	"tabrelay/relay/builtin"
 	"tabrelay/relay/call"
 	"tabrelay/relay/catalog"
 	"tabrelay/relay/client"
+	"tabrelay/relay/doctor"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
@@ -80,12 +82,12 @@ type CallStatus struct {
 // recentCalls is how many calls the status shows.
 const recentCalls = 10
 
-func (r *Relay) showStatus(w http.ResponseWriter, req *http.Request) {
-	s := r.Status(req.Context())
-	if session, _ := sender(req.Context()); !policy.IsPerson(session) {
+func (a *API) showStatus(w http.ResponseWriter, req *http.Request) {
+	s := a.Status(req.Context())
+	if session := Sender(req.Context()); !policy.IsPerson(session) {
 		s = s.forAgent(session.Client)
 	}
-	reply(w, http.StatusOK, s)
+	Reply(w, http.StatusOK, s)
 }
 
 // forAgent is what an agent reads of it: how the relay is, and what it did itself. Which tabs are open is the person's
@@ -104,21 +106,21 @@ func (s Status) forAgent(name string) Status {
 }
 
 // Status is how the relay is now.
-func (r *Relay) Status(ctx context.Context) Status {
-	snapshot := r.tools.Snapshot()
+func (a *API) Status(ctx context.Context) Status {
+	snapshot := a.Tools.Snapshot()
 	s := Status{
-		Running: true, State: builtin.State(r.hub), Refused: r.catalog.Refused(), Restart: r.catalog.Restart(), Trouble: r.hub.Trouble(), Corruption: r.meter.Corruptions(), Version: Version, PID: r.state().PID, Address: r.Address(), Home: string(r.Home), Uptime: time.Since(r.began).Milliseconds(),
-		Extension: ExtensionStatus{Folder: r.catalog.Folder(), Bundle: extension.BundleHash(), ID: extension.ID},
-		Browsers:  listed(r.hub.Browsers()), Tabs: listed(r.hub.Tabs()), Clients: r.clients.Attached(), Plugins: []PluginStatus{},
-		Tools: len(snapshot.Tools), Problems: r.catalog.Problems(), Notices: r.notices.All(), Calls: r.recent(ctx),
-		Unapplied: r.policy.Unapplied(), Widened: r.policy.Widened(),
+		Running: true, State: builtin.State(a.Hub), Refused: a.Catalog.Refused(), Restart: a.Catalog.Restart(), Trouble: a.Hub.Trouble(), Corruption: a.Meter.Corruptions(), Version: a.Version, PID: os.Getpid(), Address: a.Address, Home: string(a.Home), Uptime: time.Since(a.Began).Milliseconds(),
+		Extension: ExtensionStatus{Folder: a.Catalog.Folder(), Bundle: extension.BundleHash(), ID: extension.ID},
+		Browsers:  listed(a.Hub.Browsers()), Tabs: listed(a.Hub.Tabs()), Clients: a.Clients.Attached(), Plugins: []PluginStatus{},
+		Tools: len(snapshot.Tools), Problems: a.Catalog.Problems(), Notices: a.Notices.All(), Calls: a.recent(ctx),
+		Unapplied: a.Policy.Unapplied(), Widened: a.Policy.Widened(),
 	}
-	reviews, required := r.catalog.Reviews()
+	reviews, required := a.Catalog.Reviews()
 	s.Reviews, s.Unreviewed = reviews, !required
-	s.Default = r.policy.Default()
-	s.Paused, s.Questions = r.policy.Paused(), r.policy.Waiting("")
-	if r.demo != nil {
-		s.Demo = r.demo.URL()
+	s.Default = a.Policy.Default()
+	s.Paused, s.Questions = a.Policy.Paused(), a.Policy.Waiting("")
+	if a.Demo != nil {
+		s.Demo = a.Demo.URL()
 	}
 	for _, site := range snapshot.Sites {
 		m := site.Plugin.Manifest
@@ -129,11 +131,11 @@ func (r *Relay) Status(ctx context.Context) Status {
 	return s
 }
 
-func (r *Relay) recent(ctx context.Context) []CallStatus {
+func (a *API) recent(ctx context.Context) []CallStatus {
 	list := []CallStatus{}
-	records, err := r.store.Recent(ctx, recentCalls)
+	records, err := a.Store.Recent(ctx, recentCalls)
 	if err != nil {
-		r.Log.Warn().Err(err).Msg("cannot read the last calls")
+		a.Log.Warn().Err(err).Msg("cannot read the last calls")
 	}
 	for _, c := range records {
 		list = append(list, CallStatus{ID: c.ID, Tool: c.Tool, Client: c.Session.Client, Time: c.Dispatched, State: string(c.State)})
@@ -143,3 +145,9 @@ func (r *Relay) recent(ctx context.Context) []CallStatus {
 
 // listed is never null in JSON.
 func listed[T any](list []T) []T { return append([]T{}, list...) }
+
+// showDiagnosis is GET /api/v1/doctor: what `tabrelay doctor` finds, with folders named, because the person asks.
+func (a *API) showDiagnosis(w http.ResponseWriter, req *http.Request) {
+	found := a.Findings(req.Context())
+	Reply(w, http.StatusOK, builtin.Diagnosis{Sound: doctor.Sound(found), Findings: listed(found)})
+}

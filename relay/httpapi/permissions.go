@@ -1,4 +1,4 @@
-package relay
+package httpapi
 
 import (
 	"errors"
@@ -8,7 +8,6 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/dispatch"
 	"tabrelay/relay/fault"
-	"tabrelay/relay/httpapi"
 	"tabrelay/relay/policy"
 )
 
@@ -31,15 +30,15 @@ type Paused struct {
 	Paused bool `json:"paused"`
 }
 
-func (r *Relay) showApprovals(w http.ResponseWriter, req *http.Request) {
-	session, _ := sender(req.Context())
-	reply(w, http.StatusOK, Approvals{r.policy.Pending(atProfile(session)), r.policy.Changes(), r.policy.Unapplied()})
+func (a *API) showApprovals(w http.ResponseWriter, req *http.Request) {
+	session := Sender(req.Context())
+	Reply(w, http.StatusOK, Approvals{a.Policy.Pending(AtProfile(session)), a.Policy.Changes(), a.Policy.Unapplied()})
 }
 
 // openArguments answers GET /api/v1/approvals/{id}/arguments?from=&secrets=: a part of all arguments a call would be made
 // with. Whoever got every part, in order, with the values of secret fields if there are any, was shown all, and may allow
 // the call for longer than once.
-func (r *Relay) openArguments(w http.ResponseWriter, req *http.Request) {
+func (a *API) openArguments(w http.ResponseWriter, req *http.Request) {
 	from, query := 0, req.URL.Query()
 	if text := query.Get("from"); text != "" {
 		var err error
@@ -47,44 +46,44 @@ func (r *Relay) openArguments(w http.ResponseWriter, req *http.Request) {
 			from = -1
 		}
 	}
-	session, _ := sender(req.Context())
-	part, err := r.policy.Open(req.PathValue("id"), atProfile(session), from, query.Get("secrets") == "true")
+	session := Sender(req.Context())
+	part, err := a.Policy.Open(req.PathValue("id"), AtProfile(session), from, query.Get("secrets") == "true")
 	if err != nil {
 		status, failure := unanswerable(err)
-		refuse(w, status, failure)
+		Refuse(w, status, failure)
 		return
 	}
-	reply(w, http.StatusOK, part)
+	Reply(w, http.StatusOK, part)
 }
 
 // answerApproval answers POST /api/v1/approvals/{id}. The first answer counts; an answer to what does not wait any more
 // has status 410. To deny is for everybody who acts for the person.
-func (r *Relay) answerApproval(w http.ResponseWriter, req *http.Request) {
+func (a *API) answerApproval(w http.ResponseWriter, req *http.Request) {
 	const example = `{"answer": "allow", "for": "session"}`
 	var body Verdict
-	failure := httpapi.ReadBody(w, req, &body, example)
+	failure := ReadBody(w, req, &body, example)
 	if failure == nil && body.Answer != "allow" && body.Answer != "deny" {
 		failure = fault.New(fault.InvalidRequest, "The answer is neither allow nor deny", fault.WithHint("Send "+example+"."))
 	}
 	if failure != nil {
-		refuse(w, http.StatusBadRequest, failure)
+		Refuse(w, http.StatusBadRequest, failure)
 		return
 	}
-	session, _ := sender(req.Context())
-	id, profile := req.PathValue("id"), atProfile(session)
+	session := Sender(req.Context())
+	id, profile := req.PathValue("id"), AtProfile(session)
 	d := call.Decision{Allow: body.Answer == "allow", For: body.For, By: policy.Answerer(session), Digest: body.Digest}
-	if c := r.policy.AnswerChange(id, session, profile, d); c != nil {
-		if _, ok := r.confirmed(w, req, c); !ok {
+	if c := a.Policy.AnswerChange(id, session, profile, d); c != nil {
+		if _, ok := a.confirmed(w, req, c); !ok {
 			return
 		}
 		d.Digest = c.Digest()
 	}
-	if err := r.policy.Answer(req.Context(), id, profile, d); err != nil {
+	if err := a.Policy.Answer(req.Context(), id, profile, d); err != nil {
 		status, failure := unanswerable(err)
-		refuse(w, status, failure)
+		Refuse(w, status, failure)
 		return
 	}
-	r.showApprovals(w, req)
+	a.showApprovals(w, req)
 }
 
 const (
@@ -105,9 +104,9 @@ type Unconfirmed struct {
 
 // confirmed reports whether a change may be made, and who said so; if not, it has answered the request. A handler that
 // may widen what agents may do says what would change, or nil when nothing does, and goes on only when it may.
-func (r *Relay) confirmed(w http.ResponseWriter, req *http.Request, c *policy.Change) (by string, ok bool) {
-	session, _ := sender(req.Context())
-	by, err := r.policy.Confirm(req.Context(), c, policy.Request{
+func (a *API) confirmed(w http.ResponseWriter, req *http.Request, c *policy.Change) (by string, ok bool) {
+	session := Sender(req.Context())
+	by, err := a.Policy.Confirm(req.Context(), c, policy.Request{
 		Session: session, Confirmed: req.Header.Get(ConfirmedHeader), Asked: func() {
 			w.Header().Set(AskedHeader, policy.ByPanel)
 			w.WriteHeader(http.StatusProcessing)
@@ -120,12 +119,12 @@ func (r *Relay) confirmed(w http.ResponseWriter, req *http.Request, c *policy.Ch
 	case err == nil:
 		return by, true
 	case errors.As(err, &unconfirmed):
-		reply(w, http.StatusPreconditionRequired, Unconfirmed{
+		Reply(w, http.StatusPreconditionRequired, Unconfirmed{
 			Digest: c.Digest(), Change: c, Asked: c.Beside, Error: fault.New(fault.PermissionDenied, err.Error(),
 				fault.WithHint("Open tabrelay's side panel and do it again, or do it with `tabrelay` in a terminal.")),
 		})
 	case errors.As(err, &failure):
-		refuse(w, unconfirmedStatus(failure.Code), failure)
+		Refuse(w, unconfirmedStatus(failure.Code), failure)
 	}
 	return "", false
 }
@@ -174,104 +173,104 @@ func unanswerable(err error) (int, *fault.Error) {
 	return says(http.StatusInternalServerError, fault.InternalError, "`tabrelay doctor` looks at the database.")
 }
 
-func (r *Relay) showPermissions(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, r.policy.Permissions())
+func (a *API) showPermissions(w http.ResponseWriter, _ *http.Request) {
+	Reply(w, http.StatusOK, a.Policy.Permissions())
 }
 
 // setPermission answers PUT /api/v1/permissions.
-func (r *Relay) setPermission(w http.ResponseWriter, req *http.Request) {
+func (a *API) setPermission(w http.ResponseWriter, req *http.Request) {
 	const example = `{"target": "wiki", "mode": "ask", "client": "claude-code", "for": "1h"}`
 	var body policy.NewRule
-	if failure := httpapi.ReadBody(w, req, &body, example); failure != nil {
-		refuse(w, http.StatusBadRequest, failure)
+	if failure := ReadBody(w, req, &body, example); failure != nil {
+		Refuse(w, http.StatusBadRequest, failure)
 		return
 	}
-	session, _ := sender(req.Context())
-	rule, lasts, err := r.policy.Check(body, policy.Answerer(session))
+	session := Sender(req.Context())
+	rule, lasts, err := a.Policy.Check(body, policy.Answerer(session))
 	if err == nil {
-		by, ok := r.confirmed(w, req, r.policy.RuleChange(rule, lasts))
+		by, ok := a.confirmed(w, req, a.Policy.RuleChange(rule, lasts))
 		if !ok {
 			return
 		}
 		rule.By = by
-		err = r.policy.Set(req.Context(), rule, lasts)
+		err = a.Policy.Set(req.Context(), rule, lasts)
 	}
 	if err != nil {
 		status, failure := unanswerable(err)
-		refuse(w, status, failure)
+		Refuse(w, status, failure)
 		return
 	}
-	r.showPermissions(w, req)
+	a.showPermissions(w, req)
 }
 
 // unsetPermission answers DELETE /api/v1/permissions?target=&client=.
-func (r *Relay) unsetPermission(w http.ResponseWriter, req *http.Request) {
+func (a *API) unsetPermission(w http.ResponseWriter, req *http.Request) {
 	query := req.URL.Query()
 	target := policy.Spelled(query.Get("target")) // of something that exists no more, too
-	by, ok := r.confirmed(w, req, r.policy.UnsetChange(target, query.Get("client")))
+	by, ok := a.confirmed(w, req, a.Policy.UnsetChange(target, query.Get("client")))
 	if !ok {
 		return
 	}
-	there, err := r.policy.Unset(req.Context(), target, query.Get("client"), by)
+	there, err := a.Policy.Unset(req.Context(), target, query.Get("client"), by)
 	switch {
 	case err != nil:
 		status, failure := unanswerable(err)
-		refuse(w, status, failure)
+		Refuse(w, status, failure)
 	case !there:
-		refuse(w, http.StatusNotFound, fault.New(fault.NotFoundCode, "There is no such rule", fault.WithHint("`tabrelay permit list` shows them; those of config.json are changed there.")))
+		Refuse(w, http.StatusNotFound, fault.New(fault.NotFoundCode, "There is no such rule", fault.WithHint("`tabrelay permit list` shows them; those of config.json are changed there.")))
 	default:
-		r.showPermissions(w, req)
+		a.showPermissions(w, req)
 	}
 }
 
 // revokeGrant answers DELETE /api/v1/grants/{id}.
-func (r *Relay) revokeGrant(w http.ResponseWriter, req *http.Request) {
-	session, _ := sender(req.Context())
-	if !r.policy.Revoke(req.PathValue("id"), policy.Answerer(session)) {
-		refuse(w, http.StatusNotFound, fault.New(fault.NotFoundCode, "That grant has ended already"))
+func (a *API) revokeGrant(w http.ResponseWriter, req *http.Request) {
+	session := Sender(req.Context())
+	if !a.Policy.Revoke(req.PathValue("id"), policy.Answerer(session)) {
+		Refuse(w, http.StatusNotFound, fault.New(fault.NotFoundCode, "That grant has ended already"))
 		return
 	}
-	r.showPermissions(w, req)
+	a.showPermissions(w, req)
 }
 
-func (r *Relay) showPaused(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, Paused{r.policy.Paused()})
+func (a *API) showPaused(w http.ResponseWriter, _ *http.Request) {
+	Reply(w, http.StatusOK, Paused{a.Policy.Paused()})
 }
 
 // setPaused answers PUT /api/v1/paused: what runs is cancelled, and what comes is refused until it is switched back.
-func (r *Relay) setPaused(w http.ResponseWriter, req *http.Request) {
+func (a *API) setPaused(w http.ResponseWriter, req *http.Request) {
 	var body struct {
 		Paused *bool `json:"paused"`
 	}
-	failure := httpapi.ReadBody(w, req, &body, `{"paused": true}`)
+	failure := ReadBody(w, req, &body, `{"paused": true}`)
 	if failure == nil && body.Paused == nil {
 		failure = fault.New(fault.InvalidRequest, "The body does not say whether everything is to stop", fault.WithHint(`Send {"paused": true}.`))
 	}
 	if failure != nil {
-		refuse(w, http.StatusBadRequest, failure)
+		Refuse(w, http.StatusBadRequest, failure)
 		return
 	}
 	var resuming *policy.Change
 	if !*body.Paused {
-		resuming = r.policy.ResumeChange()
+		resuming = a.Policy.ResumeChange()
 	}
-	by, ok := r.confirmed(w, req, resuming)
+	by, ok := a.confirmed(w, req, resuming)
 	if !ok {
 		return
 	}
-	if err := r.pause(req, *body.Paused, by); err != nil {
+	if err := a.pause(req, *body.Paused, by); err != nil {
 		status, failure := unanswerable(err)
-		refuse(w, status, failure)
+		Refuse(w, status, failure)
 		return
 	}
-	r.showPaused(w, req)
+	a.showPaused(w, req)
 }
 
-func (r *Relay) pause(req *http.Request, paused bool, by string) error {
-	err := r.policy.Pause(req.Context(), paused, by)
+func (a *API) pause(req *http.Request, paused bool, by string) error {
+	err := a.Policy.Pause(req.Context(), paused, by)
 	if paused { // even if it could not be written down
-		ended := r.calls.Interrupt(func(dispatch.Running) bool { return true }, "The person has stopped all agents")
-		r.Log.Info().Int("calls", len(ended)).Str("by", by).Msg("everything was stopped")
+		ended := a.Calls.Interrupt(func(dispatch.Running) bool { return true }, "The person has stopped all agents")
+		a.Log.Info().Int("calls", len(ended)).Str("by", by).Msg("everything was stopped")
 	}
 	return err
 }

@@ -1,12 +1,12 @@
-package relay
+package httpapi
 
 import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"tabrelay/relay/builtin"
 	"time"
 
+	"tabrelay/relay/builtin"
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
@@ -31,31 +31,31 @@ type TabStatus struct {
 	Acting    bool       `json:"acting"` // a call runs there
 }
 
-func (r *Relay) showTabs(w http.ResponseWriter, _ *http.Request) {
+func (a *API) showTabs(w http.ResponseWriter, _ *http.Request) {
 	answer := Tabs{Tabs: []TabStatus{}}
-	for _, t := range r.hub.Tabs() {
+	for _, t := range a.Hub.Tabs() {
 		answer.Tabs = append(answer.Tabs, TabStatus{
 			ProfileID: t.ProfileID, Profile: t.Profile, TabID: t.ID, URL: t.URL, Title: t.Title,
 			Active: t.Active, Discarded: t.Discarded, Owner: t.Owner, Acting: t.Acting,
 		})
 	}
-	reply(w, http.StatusOK, answer)
+	Reply(w, http.StatusOK, answer)
 }
 
 // openTabNow opens a tab for the person, whom nobody has to ask.
-func (r *Relay) openTabNow(w http.ResponseWriter, req *http.Request) {
+func (a *API) openTabNow(w http.ResponseWriter, req *http.Request) {
 	var t builtin.NewTab
-	if failure := readBody(w, req, &t); failure != nil {
-		refuse(w, http.StatusBadRequest, failure)
+	if failure := ReadBody(w, req, &t, `{"url": "https://example.com/"}`); failure != nil {
+		Refuse(w, http.StatusBadRequest, failure)
 		return
 	}
-	session, _ := sender(req.Context())
-	answer, failure := builtin.TabsOf(r.hub).Open(req.Context(), call.Call{Session: session}, t)
+	session := Sender(req.Context())
+	answer, failure := builtin.TabsOf(a.Hub).Open(req.Context(), call.Call{Session: session}, t)
 	if failure != nil {
-		refuse(w, http.StatusConflict, failure)
+		Refuse(w, http.StatusConflict, failure)
 		return
 	}
-	reply(w, http.StatusOK, answer)
+	Reply(w, http.StatusOK, answer)
 }
 
 // Released is the answer of DELETE /api/v1/tabs/{profile}/{tab}/owner.
@@ -64,46 +64,46 @@ type Released struct {
 }
 
 // releaseTab takes a tab away from its owner. Calls of it that run go on; its next one is like anybody's.
-func (r *Relay) releaseTab(w http.ResponseWriter, req *http.Request) {
+func (a *API) releaseTab(w http.ResponseWriter, req *http.Request) {
 	profile := req.PathValue("profile")
 	tab, err := strconv.Atoi(req.PathValue("tab"))
 	if err != nil {
-		refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, excerpt(req.PathValue("tab"))+" is not the id of a tab",
+		Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, fault.Excerpt(req.PathValue("tab"))+" is not the id of a tab",
 			fault.WithHint("GET /api/v1/tabs lists the tabs.")))
 		return
 	}
-	owner := r.ownerOf(profile, tab)
+	owner := a.ownerOf(profile, tab)
 	var change *policy.Change
 	if owner != nil {
 		change = policy.NewChange("A tab is taken away from the agent that works in it", fmt.Sprintf("tabrelay tabs release %d", tab),
-			policy.Difference{What: fmt.Sprintf("tab %d in %s", tab, r.labelOf(profile)), Before: "for " + owner.Name + " alone", After: "for the next agent that changes something there"})
+			policy.Difference{What: fmt.Sprintf("tab %d in %s", tab, a.labelOf(profile)), Before: "for " + owner.Name + " alone", After: "for the next agent that changes something there"})
 	}
-	by, ok := r.confirmed(w, req, change)
+	by, ok := a.confirmed(w, req, change)
 	if !ok {
 		return
 	}
-	if now := r.ownerOf(profile, tab); owner != nil && now != nil && now.Session == owner.Session { // whom it was confirmed for
-		owner = r.hub.Release(profile, tab)
+	if now := a.ownerOf(profile, tab); owner != nil && now != nil && now.Session == owner.Session { // whom it was confirmed for
+		owner = a.Hub.Release(profile, tab)
 	} else {
 		owner = nil
 	}
 	if owner == nil {
-		refuse(w, http.StatusNotFound, fault.New(fault.ResourceNotFound, fmt.Sprintf("No agent owns the tab %d", tab),
+		Refuse(w, http.StatusNotFound, fault.New(fault.ResourceNotFound, fmt.Sprintf("No agent owns the tab %d", tab),
 			fault.WithHint("GET /api/v1/tabs, or `tabrelay tabs`, shows which tabs have an owner.")))
 		return
 	}
-	session, _ := sender(req.Context())
-	r.Log.Info().Str("client", owner.Client).Str("profile", profile).Int("tab", tab).Str("by", by).Msg("a tab was taken away from its owner")
-	r.audit.Record(call.Entry{
-		At: time.Now(), Kind: call.EntryTab, Session: session, ProfileID: profile, Profile: r.labelOf(profile), TabID: tab,
+	session := Sender(req.Context())
+	a.Log.Info().Str("client", owner.Client).Str("profile", profile).Int("tab", tab).Str("by", by).Msg("a tab was taken away from its owner")
+	a.Audit.Record(call.Entry{
+		At: time.Now(), Kind: call.EntryTab, Session: session, ProfileID: profile, Profile: a.labelOf(profile), TabID: tab,
 		Decision: "released", DecidedBy: by, Detail: fmt.Sprintf("The tab %d was taken away from %s, which had it since %s", tab, owner.Name, owner.Since.UTC().Format(time.RFC3339)),
 	})
-	reply(w, http.StatusOK, Released{*owner})
+	Reply(w, http.StatusOK, Released{*owner})
 }
 
 // ownerOf is whose a tab is; nil: nobody's.
-func (r *Relay) ownerOf(profileID string, tabID int) *hub.Owner {
-	for _, t := range r.hub.Tabs() {
+func (a *API) ownerOf(profileID string, tabID int) *hub.Owner {
+	for _, t := range a.Hub.Tabs() {
 		if t.ProfileID == profileID && t.ID == tabID {
 			return t.Owner
 		}
@@ -112,8 +112,8 @@ func (r *Relay) ownerOf(profileID string, tabID int) *hub.Owner {
 }
 
 // labelOf is what people call a profile; empty when nobody knows it.
-func (r *Relay) labelOf(profileID string) string {
-	for _, b := range r.hub.Browsers() {
+func (a *API) labelOf(profileID string) string {
+	for _, b := range a.Hub.Browsers() {
 		if b.ProfileID == profileID {
 			return b.Label
 		}

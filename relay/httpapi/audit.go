@@ -1,4 +1,4 @@
-package relay
+package httpapi
 
 import (
 	"context"
@@ -24,7 +24,7 @@ type AuditPage struct {
 }
 
 // showAudit answers GET /api/v1/audit with a page, or with the whole as JSON Lines or CSV. An agent sees what is its own.
-func (r *Relay) showAudit(w http.ResponseWriter, req *http.Request) {
+func (a *API) showAudit(w http.ResponseWriter, req *http.Request) {
 	query := req.URL.Query()
 	format := query.Get("format")
 	query.Del("format")
@@ -33,17 +33,17 @@ func (r *Relay) showAudit(w http.ResponseWriter, req *http.Request) {
 		err = errors.New("format is none of json, jsonl and csv")
 	}
 	if err != nil {
-		refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, err.Error()))
+		Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, err.Error()))
 		return
 	}
-	session, _ := sender(req.Context())
+	session := Sender(req.Context())
 	if filter = ownEntries(filter, session); filter.Limit < 0 {
-		reply(w, http.StatusOK, AuditPage{Entries: []audit.Row{}})
+		Reply(w, http.StatusOK, AuditPage{Entries: []audit.Row{}})
 		return
 	}
-	log, failure := r.openAudit(req.Context())
+	log, failure := a.openAudit(req.Context())
 	if failure != nil {
-		refuse(w, http.StatusInternalServerError, failure)
+		Refuse(w, http.StatusInternalServerError, failure)
 		return
 	}
 	defer log.Close() // only read from
@@ -58,14 +58,14 @@ func (r *Relay) showAudit(w http.ResponseWriter, req *http.Request) {
 	default:
 		var page AuditPage
 		if page, err = PageOfAudit(req.Context(), log, filter); err == nil {
-			reply(w, http.StatusOK, page)
+			Reply(w, http.StatusOK, page)
 			return
 		}
-		refuse(w, http.StatusInternalServerError, unreadableAudit(err))
+		Refuse(w, http.StatusInternalServerError, unreadableAudit(err))
 		return
 	}
 	if err != nil {
-		r.Log.Warn().Err(err).Msg("an export of the audit log ended early")
+		a.Log.Warn().Err(err).Msg("an export of the audit log ended early")
 		panic(http.ErrAbortHandler) // whoever reads it is to see that it is not whole
 	}
 }
@@ -83,27 +83,27 @@ func ownEntries(f audit.Filter, s call.Session) audit.Filter {
 }
 
 // verifyAudit answers GET /api/v1/audit/verify.
-func (r *Relay) verifyAudit(w http.ResponseWriter, req *http.Request) {
-	log, failure := r.openAudit(req.Context())
+func (a *API) verifyAudit(w http.ResponseWriter, req *http.Request) {
+	log, failure := a.openAudit(req.Context())
 	if failure != nil {
-		refuse(w, http.StatusInternalServerError, failure)
+		Refuse(w, http.StatusInternalServerError, failure)
 		return
 	}
 	defer log.Close() // only read from
 	report, err := log.Verify(req.Context())
 	if err != nil {
-		refuse(w, http.StatusInternalServerError, unreadableAudit(err))
+		Refuse(w, http.StatusInternalServerError, unreadableAudit(err))
 		return
 	}
-	reply(w, http.StatusOK, report)
+	Reply(w, http.StatusOK, report)
 }
 
 // openAudit opens the log for reading, with everything in it that has happened by now.
-func (r *Relay) openAudit(ctx context.Context) (*store.AuditReader, *fault.Error) {
-	if err := r.audit.Flush(ctx); err != nil {
+func (a *API) openAudit(ctx context.Context) (*store.AuditReader, *fault.Error) {
+	if err := a.Audit.Flush(ctx); err != nil {
 		return nil, unreadableAudit(err)
 	}
-	log, err := store.OpenAudit(ctx, r.Home.Database())
+	log, err := store.OpenAudit(ctx, a.Home.Database())
 	if err != nil {
 		return nil, unreadableAudit(err)
 	}

@@ -1,4 +1,4 @@
-package relay
+package httpapi
 
 import (
 	"context"
@@ -27,36 +27,36 @@ const (
 // events"). The id of each is its number plus one life of the relay, so that Last-Event-ID resumes where a listener
 // was, as far back as the relay remembers; what is missing is said with an event called gap. ?recent=N begins with the
 // last N events; with &once=1 the answer is a JSON document of these alone.
-func (r *Relay) streamEvents(w http.ResponseWriter, req *http.Request) {
-	recent, problem := r.eventsBefore(req)
+func (a *API) streamEvents(w http.ResponseWriter, req *http.Request) {
+	recent, problem := a.eventsBefore(req)
 	if problem != nil {
-		refuse(w, http.StatusBadRequest, problem)
+		Refuse(w, http.StatusBadRequest, problem)
 		return
 	}
 	if req.URL.Query().Get("once") != "" {
-		reply(w, http.StatusOK, map[string]any{"events": slices.DeleteFunc(listed(r.events.Recent(recent.count)), hidden(req.Context()))})
+		Reply(w, http.StatusOK, map[string]any{"events": slices.DeleteFunc(listed(a.Events.Recent(recent.count)), hidden(req.Context()))})
 		return
 	}
-	r.stream(w, req, &r.events, recent)
+	a.stream(w, req, a.Events, recent)
 }
 
 // streamCalls is GET /api/v1/calls: the end of each call, and what plugins log in them, from now on, in the form of
 // the event stream. Nothing of it is kept, and there is nothing to resume.
-func (r *Relay) streamCalls(w http.ResponseWriter, req *http.Request) {
-	r.stream(w, req, &r.trail, backlog{next: nextOf(&r.trail)})
+func (a *API) streamCalls(w http.ResponseWriter, req *http.Request) {
+	a.stream(w, req, a.Trail, backlog{next: nextOf(a.Trail)})
 }
 
 // hidden says which events are not for whoever asks: agents hear of themselves, the person of all.
 func hidden(ctx context.Context) func(event.Event) bool {
-	session, _ := sender(ctx)
+	session := Sender(ctx)
 	all := policy.IsPerson(session)
 	return func(e event.Event) bool { return !all && !e.Concerns(session) }
 }
 
-func (r *Relay) stream(w http.ResponseWriter, req *http.Request, bus *event.Bus, recent backlog) {
+func (a *API) stream(w http.ResponseWriter, req *http.Request, bus *event.Bus, recent backlog) {
 	news, stop := bus.Subscribe()
 	defer stop()
-	s := eventStream{w: w, control: http.NewResponseController(w), life: r.life(), hidden: hidden(req.Context())}
+	s := eventStream{w: w, control: http.NewResponseController(w), life: a.life(), hidden: hidden(req.Context())}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
@@ -79,7 +79,7 @@ func (r *Relay) stream(w http.ResponseWriter, req *http.Request, bus *event.Bus,
 			s.flush()
 		case <-req.Context().Done():
 			return
-		case <-r.stop:
+		case <-a.Stopping:
 			return
 		}
 	}
@@ -91,14 +91,14 @@ type backlog struct {
 	next  uint64 // the number of the first one it has not seen
 }
 
-func (r *Relay) eventsBefore(req *http.Request) (backlog, *fault.Error) {
-	seq := nextOf(&r.events)
+func (a *API) eventsBefore(req *http.Request) (backlog, *fault.Error) {
+	seq := nextOf(a.Events)
 	if id := req.Header.Get("Last-Event-ID"); id != "" {
 		life, number, ok := cutID(id)
 		if !ok {
 			return backlog{}, fault.New(fault.InvalidRequest, "Last-Event-ID is none of this relay's ids", fault.WithHint("Leave it out; ?recent=100 shows the last 100 events."))
 		}
-		if life != r.life() {
+		if life != a.life() {
 			return backlog{count: shownEvents}, nil // another relay's: everything of this one is new
 		}
 		return backlog{count: shownEvents, next: number + 1}, nil
@@ -122,7 +122,7 @@ func nextOf(bus *event.Bus) uint64 {
 }
 
 // life tells the relays of a home folder apart, whose events are all counted from 0.
-func (r *Relay) life() string { return strconv.FormatInt(r.began.UnixMilli(), 36) }
+func (a *API) life() string { return strconv.FormatInt(a.Began.UnixMilli(), 36) }
 
 func cutID(id string) (life string, number uint64, ok bool) {
 	for i := len(id) - 1; i > 0; i-- {

@@ -1,4 +1,4 @@
-package relay
+package httpapi
 
 import (
 	"encoding/json"
@@ -12,33 +12,76 @@ import (
 	"tabrelay/relay/catalog"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/policy"
+	"tabrelay/relay/registry"
 	"tabrelay/relay/review"
 	"tabrelay/relay/store"
 	"tabrelay/relay/wire"
 )
 
+// PluginsView is the answer of GET /api/v1/plugins.
+type PluginsView struct {
+	Plugins []catalog.View `json:"plugins"`
+}
+
+// showPlugins answers a panel with how plugins are in its profile, and the terminal with how they are in any.
+func (a *API) showPlugins(w http.ResponseWriter, req *http.Request) {
+	session := Sender(req.Context())
+	Reply(w, http.StatusOK, PluginsView{a.Catalog.List(AtProfile(session))})
+}
+
+// Reloaded is the answer of POST /api/v1/reload.
+type Reloaded struct {
+	Tools         int                `json:"tools"`
+	Problems      []registry.Problem `json:"problems"`
+	RestartNeeded bool               `json:"restartNeeded"`
+	Restart       []string           `json:"restart"` // keys whose new values only a restart applies
+}
+
+// problemsFor are the problems of the plugins as somebody may read them: the person with folders, agents without.
+func (a *API) problemsFor(s call.Session) []registry.Problem {
+	if policy.IsPerson(s) {
+		return a.Catalog.Problems()
+	}
+	return a.Catalog.PublicProblems()
+}
+
+// reloadNow reads plugins and their configuration again. A client may ask for it too: it brings nothing into effect but
+// what the person wrote, which is read by itself a moment after it changes.
+func (a *API) reloadNow(w http.ResponseWriter, req *http.Request) {
+	restart, failure := a.Catalog.Reload()
+	s := Sender(req.Context())
+	if failure != nil {
+		if !policy.IsPerson(s) {
+			failure.Message, failure.Hint = a.Catalog.Public(failure.Message), a.Catalog.Public(failure.Hint)
+		}
+		Refuse(w, http.StatusUnprocessableEntity, failure)
+		return
+	}
+	Reply(w, http.StatusOK, Reloaded{Tools: len(a.Tools.Snapshot().Tools), Problems: a.problemsFor(s), RestartNeeded: len(restart) > 0, Restart: restart})
+}
+
 // panelSheet is how much of a plugin a side panel is given to read, in bytes of text. JSON makes more of some of them.
 const panelSheet = 1 << 20
 
 // listReviews answers GET /api/v1/reviews: what waits for a person.
-func (r *Relay) listReviews(w http.ResponseWriter, _ *http.Request) {
-	_, required := r.catalog.Reviews()
-	reply(w, http.StatusOK, map[string]any{"reviews": r.catalog.Waiting(), "required": required})
+func (a *API) listReviews(w http.ResponseWriter, _ *http.Request) {
+	_, required := a.Catalog.Reviews()
+	Reply(w, http.StatusOK, map[string]any{"reviews": a.Catalog.Waiting(), "required": required})
 }
 
 // showReview answers GET /api/v1/reviews/{plugin}.
-func (r *Relay) showReview(w http.ResponseWriter, req *http.Request) {
-	sheet, failure := r.catalog.Sheet(req.PathValue("plugin"))
+func (a *API) showReview(w http.ResponseWriter, req *http.Request) {
+	sheet, failure := a.Catalog.Sheet(req.PathValue("plugin"))
 	if failure != nil {
-		refuse(w, reviewStatus(failure), failure)
+		Refuse(w, reviewStatus(failure), failure)
 		return
 	}
-	if session, _ := sender(req.Context()); session.Via == call.ViaPanel && sheet.Size() > panelSheet {
-		refuse(w, http.StatusRequestEntityTooLarge, fault.New(fault.OutputTooLarge, "The plugin "+sheet.Plugin+" is too large to be read here, so it stays as it is",
+	if session := Sender(req.Context()); session.Via == call.ViaPanel && sheet.Size() > panelSheet {
+		Refuse(w, http.StatusRequestEntityTooLarge, fault.New(fault.OutputTooLarge, "The plugin "+sheet.Plugin+" is too large to be read here, so it stays as it is",
 			fault.WithHint("In a terminal: tabrelay plugin review "+sheet.Plugin)))
 		return
 	}
-	reply(w, http.StatusOK, sheet)
+	Reply(w, http.StatusOK, sheet)
 }
 
 // Decision is the body of POST /api/v1/reviews/{plugin}.
@@ -48,33 +91,33 @@ type Decision struct {
 }
 
 // decideReview answers POST /api/v1/reviews/{plugin} with how far the plugin is then.
-func (r *Relay) decideReview(w http.ResponseWriter, req *http.Request) {
+func (a *API) decideReview(w http.ResponseWriter, req *http.Request) {
 	d, ok := decision(w, req)
 	if !ok {
 		return
 	}
 	verdict, ok := map[string]store.Verdict{"accept": store.Accepted, "refuse": store.Refused}[d.Verdict]
 	if !ok {
-		refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The verdict is neither accept nor refuse", fault.WithHint(`Send {"hash": "…", "verdict": "accept"}.`)))
+		Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The verdict is neither accept nor refuse", fault.WithHint(`Send {"hash": "…", "verdict": "accept"}.`)))
 		return
 	}
 	name := req.PathValue("plugin")
-	change, failure := r.accepting(name, d.Hash, verdict)
+	change, failure := a.accepting(name, d.Hash, verdict)
 	if failure != nil {
-		refuse(w, reviewStatus(failure), failure)
+		Refuse(w, reviewStatus(failure), failure)
 		return
 	}
-	by, ok := r.confirmed(w, req, change)
+	by, ok := a.confirmed(w, req, change)
 	if !ok {
 		return
 	}
-	session, _ := sender(req.Context())
-	answer, failure := r.catalog.Decide(name, d.Hash, verdict, by, session)
+	session := Sender(req.Context())
+	answer, failure := a.Catalog.Decide(name, d.Hash, verdict, by, session)
 	if failure != nil {
-		refuse(w, reviewStatus(failure), failure)
+		Refuse(w, reviewStatus(failure), failure)
 		return
 	}
-	reply(w, http.StatusOK, answer)
+	Reply(w, http.StatusOK, answer)
 }
 
 // reviewStatus is the HTTP status of what cannot be reviewed or decided.
@@ -93,11 +136,11 @@ func reviewStatus(f *fault.Error) int {
 }
 
 // accepting is what accepting a plugin allows; nil: nothing, because that is accepted already, or the verdict is another.
-func (r *Relay) accepting(name, hash string, verdict store.Verdict) (c *policy.Change, failure *fault.Error) {
+func (a *API) accepting(name, hash string, verdict store.Verdict) (c *policy.Change, failure *fault.Error) {
 	if verdict != store.Accepted {
 		return nil, nil
 	}
-	sheet, failure := r.catalog.Sheet(name)
+	sheet, failure := a.Catalog.Sheet(name)
 	switch {
 	case failure != nil:
 		return nil, failure
@@ -127,7 +170,7 @@ func decision(w http.ResponseWriter, req *http.Request) (d Decision, ok bool) {
 		err = json.Unmarshal(text, &d)
 	}
 	if err != nil || !hashForm.MatchString(d.Hash) {
-		refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body is no decision", fault.WithHint(`Send {"hash": "…", "verdict": "accept"} with the hash of what was looked at.`)))
+		Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body is no decision", fault.WithHint(`Send {"hash": "…", "verdict": "accept"} with the hash of what was looked at.`)))
 		return d, false
 	}
 	return d, true
@@ -139,31 +182,31 @@ const DevelopHeader = "Tabrelay-Development"
 
 // developHere answers POST /api/v1/reviews/{plugin}/dev, which `plugin dev` sends from a terminal: the content runs as
 // long as the request lasts, and at most until the relay ends. The answer begins when it may.
-func (r *Relay) developHere(w http.ResponseWriter, req *http.Request) {
+func (a *API) developHere(w http.ResponseWriter, req *http.Request) {
 	d, ok := decision(w, req)
 	if !ok {
 		return
 	}
-	session, _ := sender(req.Context())
+	session := Sender(req.Context())
 	name, run := req.PathValue("plugin"), req.Header.Get(DevelopHeader)
 	var change *policy.Change
-	if !r.catalog.Develops(name, run) {
-		sheet, failure := r.catalog.Sheet(name)
+	if !a.Catalog.Develops(name, run) {
+		sheet, failure := a.Catalog.Sheet(name)
 		if failure != nil {
-			refuse(w, reviewStatus(failure), failure)
+			Refuse(w, reviewStatus(failure), failure)
 			return
 		}
 		change = policy.NewChange("Each build of the plugin "+name+" may run while plugin dev does", "tabrelay plugin dev",
 			policy.Difference{What: name, Before: "off until a person reviewed a build", After: "each build runs without a review, until plugin dev ends"}).Reading(sheet.Permissions...)
 		run = wire.NewID()
 	}
-	by, ok := r.confirmed(w, req, change)
+	by, ok := a.confirmed(w, req, change)
 	if !ok {
 		return
 	}
-	end, failure := r.catalog.Develop(name, d.Hash, run, by, session)
+	end, failure := a.Catalog.Develop(name, d.Hash, run, by, session)
 	if failure != nil {
-		refuse(w, reviewStatus(failure), failure)
+		Refuse(w, reviewStatus(failure), failure)
 		return
 	}
 	defer end()
@@ -182,7 +225,7 @@ func (r *Relay) developHere(w http.ResponseWriter, req *http.Request) {
 		case <-beat.C:
 		case <-req.Context().Done():
 			return
-		case <-r.stop:
+		case <-a.Stopping:
 			return
 		}
 	}

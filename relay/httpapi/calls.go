@@ -1,0 +1,266 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/policy"
+	"tabrelay/relay/random"
+	"tabrelay/relay/registry"
+)
+
+// Listing is the answer of GET /api/v1/tools.
+type Listing struct {
+	Tools    []json.RawMessage  `json:"tools"` // as tools/list of MCP has them
+	Problems []registry.Problem `json:"problems"`
+}
+
+// listTools answers with every tool for the person, and with those a client may see for a client.
+func (a *API) listTools(w http.ResponseWriter, req *http.Request) {
+	session := Sender(req.Context())
+	snapshot := a.Tools.Snapshot()
+	listing := Listing{Tools: make([]json.RawMessage, 0, len(snapshot.Tools)), Problems: a.problemsFor(session)}
+	for _, t := range snapshot.Tools {
+		if policy.IsPerson(session) || a.Policy.View(session).Shows(t) {
+			listing.Tools = append(listing.Tools, t.Listed)
+		}
+	}
+	Reply(w, http.StatusOK, listing)
+}
+
+// Ask is the body of POST /api/v1/tools/{name}/call.
+type Ask struct {
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	TimeoutMs int64           `json:"timeoutMs,omitempty"`
+	MaxBytes  int             `json:"maxBytes,omitempty"`
+	ArrayPath string          `json:"arrayPath,omitempty"`
+}
+
+// Answer is what a call came to. Error is set, or else Output, Content or both: where Content stands besides Output,
+// its first text is what an agent reads, for example that the output is only a part of the result.
+type Answer struct {
+	Output   json.RawMessage `json:"output,omitempty"`
+	Content  []call.Content  `json:"content,omitempty"`
+	Warnings []string        `json:"warnings,omitempty"`
+	Meta     *AnswerMeta     `json:"meta,omitempty"`
+	Error    *fault.Error    `json:"error,omitempty"`
+	Text     []string        `json:"text,omitempty"` // of a failure, as an agent reads it
+}
+
+// AnswerMeta says where and how a call ran.
+type AnswerMeta struct {
+	CorrelationID call.ID `json:"correlationId"`
+	TabID         int     `json:"tabId,omitempty"`
+	Profile       string  `json:"profile,omitempty"`
+	ProfileID     string  `json:"profileId,omitempty"`
+	Origin        string  `json:"origin,omitempty"`
+	Attempts      int     `json:"attempts"`
+	DurationMs    int64   `json:"durationMs"`
+	ResultID      string  `json:"resultId,omitempty"` // of the whole, when the answer is a part of it
+}
+
+// callTool carries one call out. A failure of the tool is an answer, not a failure of the request.
+func (a *API) callTool(w http.ResponseWriter, req *http.Request) {
+	ask, problem := a.readAsk(w, req)
+	if problem != nil {
+		status := http.StatusBadRequest
+		if problem.Code == fault.InputTooLarge {
+			status = http.StatusRequestEntityTooLarge
+		}
+		Refuse(w, status, problem)
+		return
+	}
+	name := req.PathValue("name")
+	if _, ok := a.Tools.Snapshot().Find(name); !ok && a.Tools.Snapshot().Withheld(name) == nil {
+		Refuse(w, http.StatusNotFound, fault.New(fault.UnknownTool, "There is no tool "+fault.Excerpt(name), fault.WithHint("run: tabrelay tools")))
+		return
+	}
+	session := Sender(req.Context())
+	id := call.ID(random.Hex(16))
+	a.carryOut(w, req, id, func(ctx context.Context, progress func(call.Progress)) (*call.Result, *fault.Error) {
+		return a.Calls.Do(ctx, call.Call{
+			ID: id, Session: session, Tool: name, Arguments: ask.Arguments, Timeout: time.Duration(ask.TimeoutMs) * time.Millisecond,
+			MaxBytes: ask.MaxBytes, ArrayPath: ask.ArrayPath, Progress: progress,
+		})
+	})
+}
+
+func (a *API) readAsk(w http.ResponseWriter, req *http.Request) (ask Ask, problem *fault.Error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, int64(a.Config.BodyBytes)))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return ask, fault.New(fault.InputTooLarge, fmt.Sprintf("The body has more than %d bytes", tooLarge.Limit))
+	case err != nil:
+		return ask, fault.New(fault.InvalidRequest, "The body ended early")
+	case len(body) == 0:
+		return ask, nil
+	}
+	if wrong := ask.parse(body); wrong != "" {
+		return ask, fault.New(fault.InvalidRequest, wrong, fault.WithHint(`Send {"arguments": {…}, "timeoutMs": 30000, "maxBytes": 100000, "arrayPath": ".items"}; all may be left out.`))
+	}
+	return ask, nil
+}
+
+// parse says what is wrong with a body, if anything is. It is strict: arguments sent without the word "arguments" around them must not become a call without arguments.
+func (a *Ask) parse(body []byte) (wrong string) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(body, &fields); err != nil {
+		return "The body is not a JSON object"
+	}
+	for name, value := range fields {
+		switch name {
+		case "arguments":
+			a.Arguments = value
+		case "timeoutMs":
+			if json.Unmarshal(value, &a.TimeoutMs) != nil || a.TimeoutMs < 0 {
+				return "timeoutMs is not a whole number of at least 0"
+			}
+		case "maxBytes":
+			if json.Unmarshal(value, &a.MaxBytes) != nil || a.MaxBytes < 0 {
+				return "maxBytes is not a whole number of at least 0"
+			}
+		case "arrayPath":
+			if json.Unmarshal(value, &a.ArrayPath) != nil {
+				return "arrayPath is not a string"
+			}
+		default:
+			return fmt.Sprintf("The body has an unknown field %q", fault.Excerpt(name))
+		}
+	}
+	return ""
+}
+
+// stopNow ends the relay, after the answer.
+func (a *API) stopNow(w http.ResponseWriter, req *http.Request) {
+	session := Sender(req.Context())
+	a.Log.Info().Str("client", session.Client).Msg("asked to stop")
+	Reply(w, http.StatusAccepted, map[string]any{"pid": os.Getpid()})
+	a.Clients.Dismiss()
+	a.Stop()
+}
+
+// streamed is the type of an answer that tells the call's progress first: a line {"progress":…} for each step, and the
+// answer as the last.
+const streamed = "application/x-ndjson"
+
+// Line is one line of a streamed answer. Exactly one of its members is set.
+type Line struct {
+	Progress *Step   `json:"progress,omitempty"`
+	Answer   *Answer `json:"answer,omitempty"`
+
+	// Question is that the person is asked whether the call may run, told once to those who may answer it.
+	Question *call.Approval `json:"question,omitempty"`
+}
+
+// Step is one step a running tool reported.
+type Step struct {
+	Progress float64  `json:"progress"`
+	Total    *float64 `json:"total,omitempty"`
+	Message  string   `json:"message,omitempty"`
+}
+
+// carryOut runs a call for a request and answers with what it came to. id is that of the call, empty when it is not
+// known. A failure of the tool is an answer, not a
+// failure of the request.
+func (a *API) carryOut(w http.ResponseWriter, req *http.Request, id call.ID, do func(context.Context, func(call.Progress)) (*call.Result, *fault.Error)) {
+	ctx, cancel := context.WithCancelCause(a.Base)
+	defer cancel(nil)
+	defer context.AfterFunc(req.Context(), func() { cancel(call.ErrCancelled) })()
+	var stream *lineStream
+	var progress func(call.Progress)
+	if strings.Contains(req.Header.Get("Accept"), streamed) {
+		stream = openStream(w)
+		progress = stream.step
+		if session := Sender(req.Context()); id != "" && policy.IsPerson(session) {
+			progress = a.withQuestions(stream, id)
+		}
+	}
+	result, failure := do(ctx, progress)
+	if req.Context().Err() != nil {
+		return // nobody listens any more
+	}
+	answer := answerOf(result, failure)
+	if stream != nil {
+		stream.line(Line{Answer: &answer})
+		return
+	}
+	Reply(w, http.StatusOK, answer)
+}
+
+func answerOf(result *call.Result, failure *fault.Error) Answer {
+	if failure != nil {
+		return Answer{Error: failure, Text: failure.Text(), Warnings: failure.Warnings}
+	}
+	meta := result.Meta
+	return Answer{Output: result.Output, Content: result.Content, Warnings: result.Warnings, Meta: &AnswerMeta{
+		CorrelationID: meta.CorrelationID, TabID: meta.TabID, Profile: meta.Profile, ProfileID: meta.ProfileID, Origin: meta.Origin, Attempts: meta.Attempts,
+		DurationMs: meta.Duration.Milliseconds(), ResultID: meta.ResultID,
+	}}
+}
+
+// Said is what an agent reads of an answer in place of its output: that it is a part of the result, and where the rest
+// is. It is nil when that is the output itself.
+func (a *Answer) Said() json.RawMessage {
+	if len(a.Content) == 0 || a.Output == nil {
+		return nil
+	}
+	var item struct{ Text string }
+	if json.Unmarshal(a.Content[0], &item) != nil || !json.Valid([]byte(item.Text)) {
+		return nil
+	}
+	return json.RawMessage(item.Text)
+}
+
+// lineStream writes an answer line by line.
+type lineStream struct {
+	encoder *json.Encoder
+	flush   func() error
+}
+
+func openStream(w http.ResponseWriter) *lineStream {
+	h := w.Header()
+	h.Set("Content-Type", streamed)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(http.StatusOK)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return &lineStream{e, http.NewResponseController(w).Flush}
+}
+
+// withQuestions tells steps, and before them what the person is asked about the call: a question announces itself as a
+// step.
+func (a *API) withQuestions(s *lineStream, id call.ID) func(call.Progress) {
+	told := map[string]bool{}
+	return func(p call.Progress) {
+		for _, q := range a.Policy.Pending("") {
+			if q.CallID == id && !told[q.ID] {
+				told[q.ID] = true
+				s.line(Line{Question: &q})
+			}
+		}
+		s.step(p)
+	}
+}
+
+// step is called by one goroutine at a time.
+func (s *lineStream) step(p call.Progress) {
+	s.line(Line{Progress: &Step{p.Progress, p.Total, fault.Sanitize(p.Message)}})
+}
+
+// line writes a line. All that can fail is a client that went away, and that is noticed by its request's end.
+func (s *lineStream) line(l Line) {
+	if s.encoder.Encode(l) == nil {
+		_ = s.flush()
+	}
+}

@@ -1,0 +1,140 @@
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/client"
+	"tabrelay/relay/config"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/policy"
+)
+
+// ClientsView is the answer of GET /api/v1/clients.
+type ClientsView struct {
+	Clients []client.View `json:"clients"`
+}
+
+func (a *API) showClients(w http.ResponseWriter, _ *http.Request) {
+	Reply(w, http.StatusOK, ClientsView{a.Clients.List()})
+}
+
+// scopeClient answers PUT /api/v1/clients/{name}.
+func (a *API) scopeClient(w http.ResponseWriter, req *http.Request) {
+	var body struct {
+		Scope *call.Scope `json:"scope"`
+	}
+	const example = `{"scope": {"toolset": "gateway", "plugins": "wiki,mail", "readOnly": true}}; what is left out bounds nothing`
+	problem := ReadBody(w, req, &body, example)
+	if problem == nil && body.Scope == nil {
+		problem = fault.New(fault.InvalidRequest, "The body has no scope", fault.WithHint("Send "+example+"."))
+	}
+	if problem != nil {
+		Refuse(w, http.StatusBadRequest, problem)
+		return
+	}
+	bounds, err := policy.NormalScope(*body.Scope)
+	if err != nil {
+		Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The scope cannot be read: "+err.Error()))
+		return
+	}
+	name := req.PathValue("name")
+	if _, ok := a.confirmed(w, req, policy.ScopeChange(name, a.Secrets.Clients(), bounds)); !ok {
+		return
+	}
+	a.changeClient(w, req, func(name string) error { return a.Secrets.SetScope(name, bounds) })
+}
+
+// NewClient is the body of POST /api/v1/clients.
+type NewClient struct {
+	Name  string     `json:"name"`
+	Scope call.Scope `json:"scope,omitzero"`
+}
+
+// Token is the answer of POST /api/v1/clients and POST /api/v1/clients/{name}/rotate. The token is shown this once.
+type Token struct {
+	Token string `json:"token"`
+}
+
+// addClient answers POST /api/v1/clients.
+func (a *API) addClient(w http.ResponseWriter, req *http.Request) {
+	var body NewClient
+	if problem := ReadBody(w, req, &body, `{"name": "inspector", "scope": {"readOnly": true}}`); problem != nil {
+		Refuse(w, http.StatusBadRequest, problem)
+		return
+	}
+	bounds, err := policy.NormalScope(body.Scope)
+	if err == nil {
+		err = config.CheckClientName(body.Name)
+	}
+	switch {
+	case err != nil:
+		Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The client cannot be added: "+err.Error()))
+		return
+	case a.registered(body.Name):
+		Refuse(w, http.StatusConflict, fault.New(fault.InvalidRequest, config.Exists(body.Name).Error()))
+		return
+	}
+	if _, ok := a.confirmed(w, req, policy.AddChange(body.Name, bounds)); !ok {
+		return
+	}
+	a.giveToken(w, req, func() (string, error) { return a.Secrets.AddWithin(body.Name, bounds) })
+}
+
+// rotateClient answers POST /api/v1/clients/{name}/rotate.
+func (a *API) rotateClient(w http.ResponseWriter, req *http.Request) {
+	name := req.PathValue("name")
+	if !a.registered(name) {
+		Refuse(w, http.StatusNotFound, a.noClient(name))
+		return
+	}
+	if _, ok := a.confirmed(w, req, policy.RotateClientChange(name)); !ok {
+		return
+	}
+	a.giveToken(w, req, func() (string, error) { return a.Secrets.Rotate(name) })
+}
+
+func (a *API) registered(name string) bool {
+	return slices.ContainsFunc(a.Secrets.Clients(), func(c config.Client) bool { return c.Name == name })
+}
+
+// noClient says that there is no client of a name, and which there are.
+func (a *API) noClient(name string) *fault.Error {
+	return fault.New(fault.NotFoundCode, config.UnknownClient(name, a.Secrets.Clients()).Error(), fault.WithHint("`tabrelay clients list` shows them; `tabrelay clients add NAME` makes one."))
+}
+
+// giveToken makes a token at once, and answers with it.
+func (a *API) giveToken(w http.ResponseWriter, req *http.Request, make func() (string, error)) {
+	session := Sender(req.Context())
+	var token string
+	err := a.Clients.Change(session, func() (err error) {
+		token, err = make()
+		return err
+	})
+	if err != nil {
+		Refuse(w, http.StatusInternalServerError, fault.New(fault.InternalError, "There is no token: "+err.Error()))
+		return
+	}
+	Reply(w, http.StatusOK, Token{token})
+}
+
+// revokeClient answers DELETE /api/v1/clients/{name}.
+func (a *API) revokeClient(w http.ResponseWriter, req *http.Request) {
+	a.changeClient(w, req, a.Secrets.Revoke)
+}
+
+// changeClient changes a client at once, and answers with those there are.
+func (a *API) changeClient(w http.ResponseWriter, req *http.Request, change func(name string) error) {
+	name := req.PathValue("name")
+	if !a.registered(name) {
+		Refuse(w, http.StatusNotFound, a.noClient(name))
+		return
+	}
+	session := Sender(req.Context())
+	if err := a.Clients.Change(session, func() error { return change(name) }); err != nil {
+		Refuse(w, http.StatusInternalServerError, fault.New(fault.InternalError, "The client could not be changed: "+err.Error()))
+		return
+	}
+	a.showClients(w, req)
+}
