@@ -38,7 +38,7 @@
 //   - fault: the error value, the one table of codes, what a page may say, and how it is rendered.
 //   - schema: compile and check JSON Schema within limits; one sentence for what is wrong.
 //   - wire: frames between relay and extension. PROTOCOL.md there is the specification.
-//   - apart: this program once more, as a process with limits, for what cannot be trusted with this one.
+//   - sandbox: this program once more, as a process with limits of memory and time, for code that is not trusted.
 //   - result: make large results small enough for an answer; read kept ones in pieces.
 //   - config: settings, secrets and the home folder.
 //   - plugin: build a plugin without Node, load it, compose the file that is injected.

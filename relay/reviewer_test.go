@@ -80,7 +80,7 @@ func (w *world) put(name, code string, change func(*plugin.Manifest)) *plugin.Pl
 	}
 	loaded, err := plugin.Load(dir)
 	if err == nil {
-		_, err = plugin.Enlist(w.home.Plugins(), loaded)
+		_, err = plugin.Register(w.home.Plugins(), loaded)
 	}
 	if err != nil {
 		w.t.Fatal(err)

@@ -33,7 +33,7 @@ func (a *app) pluginBuild() *cobra.Command {
 			began := time.Now()
 			p, found, err := plugin.Build(cmd.Context(), dir, opts)
 			a.noteBuild(dir, out, err)
-			return a.printBuild(plugin.Built{Plugin: p, Diagnostics: found, Err: err, Took: time.Since(began)})
+			return a.printBuild(plugin.BuildResult{Plugin: p, Diagnostics: found, Err: err, Took: time.Since(began)})
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "folder for manifest.json and adapter.js (default: dist in the plugin's "+
@@ -58,7 +58,7 @@ func tuneGC(longLived bool) {
 }
 
 // printBuild prints the result of a build.
-func (a *app) printBuild(b plugin.Built) error {
+func (a *app) printBuild(b plugin.BuildResult) error {
 	a.printWarnings(b.Diagnostics)
 	if b.Err != nil {
 		return b.Err
@@ -72,7 +72,7 @@ func (a *app) printBuild(b plugin.Built) error {
 // watchPlugin builds until the context ends. A build that fails leaves the output of the one before it.
 func (a *app) watchPlugin(ctx context.Context, dir string, opts plugin.Options) error {
 	last := ""
-	return plugin.Watch(ctx, dir, opts, func(b plugin.Built) {
+	return plugin.Watch(ctx, dir, opts, func(b plugin.BuildResult) {
 		a.noteBuild(dir, opts.Out, b.Err)
 		if err := a.printBuild(b); err != nil {
 			a.notef("error: %v\nThe build before it stays.\n", err)
@@ -94,7 +94,7 @@ func (a *app) noteBuild(dir, out string, failure error) {
 	if out != "" {
 		return // a build into another folder does not change what is offered
 	}
-	if err := plugin.NoteBuild(a.home.Plugins(), dir, failure); err != nil {
+	if err := plugin.RecordBuild(a.home.Plugins(), dir, failure); err != nil {
 		a.notef("problem: %v\n", err)
 	}
 }

@@ -71,7 +71,7 @@ func (d *devSession) run(ctx context.Context) error {
 	defer cancel()
 	var following sync.WaitGroup
 	following.Go(func() { d.followCalls(ctx) })
-	err := plugin.Watch(ctx, d.dir, plugin.Options{}, func(b plugin.Built) {
+	err := plugin.Watch(ctx, d.dir, plugin.Options{}, func(b plugin.BuildResult) {
 		d.noteBuild(d.dir, "", b.Err)
 		d.printWarnings(b.Diagnostics)
 		if b.Err == nil {
@@ -104,7 +104,7 @@ func (d *devSession) removeAdded(ctx context.Context) error {
 }
 
 // offer makes a build the one that the next call runs.
-func (d *devSession) offer(ctx context.Context, b plugin.Built) {
+func (d *devSession) offer(ctx context.Context, b plugin.BuildResult) {
 	if d.current != nil && d.current.Hash == b.Plugin.Hash {
 		d.notef("Nothing changed for the page.\n")
 		return
@@ -117,7 +117,7 @@ func (d *devSession) offer(ctx context.Context, b plugin.Built) {
 		}
 	}
 	d.approveBuild(ctx, b.Plugin)
-	added, err := plugin.Enlist(d.home.Plugins(), b.Plugin)
+	added, err := plugin.Register(d.home.Plugins(), b.Plugin)
 	if err != nil {
 		d.notef("error: %v\n", err)
 		return

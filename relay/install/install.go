@@ -117,7 +117,7 @@ func (c *Candidate) Install(replace bool) error {
 	if err := c.move(dir); err != nil {
 		return err
 	}
-	if err := plugin.EnlistPinned(c.home, c.Plugin, c.pin); err != nil {
+	if err := plugin.RegisterPinned(c.home, c.Plugin, c.pin); err != nil {
 		return err
 	}
 	if before != nil && before.Pin != nil && before.Dir != dir {

@@ -18,14 +18,16 @@ func large(number int) *txtar.Archive {
 	add := func(name, content string) {
 		archive.Files = append(archive.Files, txtar.File{Name: name, Data: []byte(content)})
 	}
-	add("package.json", `{ "name": "tabrelay-plugin-large", "version": "0.0.1", "tabrelay": { "displayName": "Large", "urlPatterns": ["https://large.example/*"] } }`)
+	add("package.json", `{ "name": "tabrelay-plugin-large", "version": "0.0.1", "tabrelay": { "displayName": "Large",`+
+		` "urlPatterns": ["https://large.example/*"] } }`)
 	var imports, names bytes.Buffer
 	for i := range number {
 		add(fmt.Sprintf("src/tool-%d.ts", i), largeTool(i, ""))
 		fmt.Fprintf(&imports, "import { tool%d } from './tool-%d.ts';\n", i, i)
 		fmt.Fprintf(&names, "tool%d, ", i)
 	}
-	add("src/index.ts", "import { definePlugin } from '@tabrelay/plugin-sdk';\n"+imports.String()+"export default definePlugin({ tools: ["+names.String()+"] });\n")
+	add("src/index.ts", "import { definePlugin } from '@tabrelay/plugin-sdk';\n"+imports.String()+
+		"export default definePlugin({ tools: ["+names.String()+"] });\n")
 	return archive
 }
 
@@ -73,7 +75,8 @@ func BenchmarkBuildCold(b *testing.B) {
 
 func BenchmarkBuildChangedHandler(b *testing.B) {
 	benchmarkChange(b, func(i int) string {
-		return strings.Replace(largeTool(7, ""), "async handle", fmt.Sprintf("async handle/* %d */", i), 1) + fmt.Sprintf("export const version = () => %d;\n", i)
+		return strings.Replace(largeTool(7, ""), "async handle", fmt.Sprintf("async handle/* %d */", i), 1) +
+			fmt.Sprintf("export const version = () => %d;\n", i)
 	})
 }
 

@@ -30,21 +30,21 @@ func Build(ctx context.Context, dir string, opts Options) (*Plugin, []Diagnostic
 	return b.Build(ctx, opts)
 }
 
-// Builder builds one plugin again and again, and remembers what did not change in between.
+// Builder builds one plugin repeatedly, and reuses what did not change in between.
 type Builder struct {
 	dir string
 
-	mu       sync.Mutex // one build at a time; guards what follows
+	mu       sync.Mutex // held during a build; guards what follows
 	folder   *folder
 	source   *sourceBundle
 	page     *pageBundle
 	packages *packageBundle
 	reader   *reader
 	files    []string // sources of the last build, relative to dir
-	last     remembered
+	cached   toolCache
 }
 
-// NewBuilder prepares to build the plugin in a folder. It does not look at the folder yet.
+// NewBuilder prepares to build the plugin in a folder. It does not read the folder yet.
 func NewBuilder(dir string) (*Builder, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -55,7 +55,10 @@ func NewBuilder(dir string) (*Builder, error) {
 		dir = resolved
 	}
 	f := &folder{dir: dir}
-	b := &Builder{dir: dir, folder: f, source: &sourceBundle{folder: f}, packages: &packageBundle{folder: f}, reader: newReader(readingLimit)}
+	b := &Builder{
+		dir: dir, folder: f, source: &sourceBundle{folder: f}, packages: &packageBundle{folder: f},
+		reader: newReader(loadLimit),
+	}
 	b.page, err = newPageBundle(f)
 	return b, err
 }
@@ -81,7 +84,7 @@ func (b *Builder) Sources() []string {
 	return slices.Clone(b.files)
 }
 
-// Build builds the plugin as its folder is now.
+// Build builds the plugin from the current content of its folder.
 func (b *Builder) Build(ctx context.Context, opts Options) (*Plugin, []Diagnostic, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -95,45 +98,38 @@ func (b *Builder) Build(ctx context.Context, opts Options) (*Plugin, []Diagnosti
 	case "":
 		opts.Out = filepath.Join(b.dir, "dist")
 		if info, err := os.Lstat(opts.Out); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return nil, found, fmt.Errorf("%s is a link, and a build writes into the plugin's own folder; remove it, or choose a folder with --out", opts.Out)
+			return nil, found, fmt.Errorf("%s is a link, and a build writes into the plugin's own folder; "+
+				"remove it, or choose a folder with --out", opts.Out)
 		}
-		if err := refreshTypes(b.dir); err != nil {
+		if err := refreshSDK(b.dir); err != nil {
 			return nil, found, err
 		}
 	}
-	return plugin, found, write(opts.Out, plugin)
+	return plugin, found, writeOutput(opts.Out, plugin)
 }
 
 func (b *Builder) build(ctx context.Context, shipped bool) (*Plugin, []Diagnostic, error) {
-	_ = b.folder.open() // without a folder there is no package.json, which is what is said
+	_ = b.folder.open() // without a folder there is no package.json, which is reported
 	defer b.folder.close()
 	src, found := readPackage(b.folder, shipped)
 	if src == nil {
 		return nil, found, invalid(found)
 	}
-	switch at, err := b.folder.file(entryFile); {
-	case err != nil:
-		found = append(found, Diagnostic{File: entryFile, Text: err.Error()})
-		return nil, found, invalid(found)
-	case at == "":
-		found = append(found, Diagnostic{File: entryFile, Text: "is missing; it exports the plugin: export default definePlugin({ tools: [ … ] })"})
-		return nil, found, invalid(found)
-	}
-	m, more := b.source.build()
+	m, more := b.bundleSource()
 	found = append(found, more...)
 	if m == nil {
 		return nil, found, invalid(found)
 	}
 	b.files = m.files
 	manifest := src.manifest()
-	adapter, said, more := b.both(ctx, src, m)
+	adapter, read, more := b.bundleAndRead(ctx, src, m)
 	if err := ctx.Err(); err != nil {
 		return nil, found, err
 	}
 	found = append(found, more...)
-	if said != nil {
-		manifest.Tools = said.tools
-		found = append(found, manifest.complete(said.about)...)
+	if read != nil {
+		manifest.Tools = read.tools
+		found = append(found, manifest.fillFrom(read.info)...)
 	}
 	preScript, more := b.preScript(src)
 	found = append(found, more...)
@@ -146,11 +142,26 @@ func (b *Builder) build(ctx context.Context, shipped bool) (*Plugin, []Diagnosti
 	if err := invalid(found); err != nil {
 		return nil, found, err
 	}
-	plugin := &Plugin{Manifest: manifest, Dir: b.dir, Adapter: append(adapter.code, defaultsScript(manifest.Tools)...), PreScript: preScript, SourceMap: adapter.sources}
+	plugin := &Plugin{
+		Manifest: manifest, Dir: b.dir, PreScript: preScript, SourceMap: adapter.sources,
+		Adapter: append(adapter.code, defaultsScript(manifest.Tools)...),
+	}
 	if err := plugin.seal(); err != nil {
 		return nil, found, err
 	}
 	return plugin, found, nil
+}
+
+// bundleSource bundles the plugin's own sources, if there are any.
+func (b *Builder) bundleSource() (*module, []Diagnostic) {
+	switch at, err := b.folder.file(entryFile); {
+	case err != nil:
+		return nil, faultf(entryFile, "%v", err)
+	case at == "":
+		return nil, faultf(entryFile, "is missing; it exports the plugin: export default definePlugin({ tools: [ … ] "+
+			"})")
+	}
+	return b.source.build()
 }
 
 // preScript bundles the plugin's pre-script; nil when it has none.
@@ -164,10 +175,10 @@ func (b *Builder) preScript(src *source) ([]byte, []Diagnostic) {
 	return code, found
 }
 
-// complete fills in what package.json left out and the plugin's code says.
-func (m *Manifest) complete(said *described) []Diagnostic {
+// fillFrom takes from the plugin's code what package.json leaves out.
+func (m *Manifest) fillFrom(info *pluginInfo) []Diagnostic {
 	var found []Diagnostic
-	about := said.About
+	about := info.About
 	if m.Description == "" {
 		m.Description = strings.TrimSpace(about.Description)
 	}
@@ -177,32 +188,33 @@ func (m *Manifest) complete(said *described) []Diagnostic {
 	if len(m.ExcludePatterns) == 0 && len(about.ExcludePatterns) > 0 {
 		m.ExcludePatterns = about.ExcludePatterns
 		if _, err := match.NewRule(nil, about.ExcludePatterns); err != nil {
-			found = append(found, Diagnostic{File: entryFile, Text: fmt.Sprintf("exclude pattern %v", err)})
+			found = append(found, faultf(entryFile, "exclude pattern %v", err)...)
 		}
 	}
 	if len(m.ConfigSchema) == 0 && len(about.ConfigSchema) > 0 {
 		m.ConfigSchema = about.ConfigSchema
 		for _, problem := range checkSettings(about.ConfigSchema) {
-			found = append(found, Diagnostic{File: entryFile, Text: problem})
+			found = append(found, faultf(entryFile, "%s", problem)...)
 		}
 	}
 	return found
 }
 
-// both bundles for the page while the schemas are read.
-func (b *Builder) both(ctx context.Context, src *source, m *module) (adapter bundled, said *remembered, found []Diagnostic) {
+// bundleAndRead bundles for the page and reads the tools at the same time.
+func (b *Builder) bundleAndRead(ctx context.Context, src *source, m *module) (adapter script, read *toolCache,
+	found []Diagnostic) {
 	var wait sync.WaitGroup
 	var pageFound []Diagnostic
 	wait.Go(func() { adapter, pageFound = b.page.build(m) })
-	said, found = b.describe(ctx, src, m)
+	read, found = b.readTools(ctx, src, m)
 	wait.Wait()
-	return adapter, said, append(found, dropKnown(pageFound, found)...)
+	return adapter, read, append(found, dropRepeated(pageFound, found)...)
 }
 
-// dropKnown leaves out what the other side said already: a package that does not bundle fails on both.
-func dropKnown(found, known []Diagnostic) []Diagnostic {
+// dropRepeated leaves out what reading has reported already: a package that does not bundle fails in both.
+func dropRepeated(found, known []Diagnostic) []Diagnostic {
 	return slices.DeleteFunc(found, func(d Diagnostic) bool {
-		ours := strings.HasPrefix(d.File, pageEntryFile) // it repeats in the bundler's words what reading says in ours
+		ours := strings.HasPrefix(d.File, pageEntryFile) // the bundler's words for a fault that reading reported
 		return ours && len(known) > 0 || slices.ContainsFunc(known, func(k Diagnostic) bool { return k.Text == d.Text })
 	})
 }
@@ -220,4 +232,62 @@ func (s *source) manifest() Manifest {
 		World:           p.World,
 		ConfigSchema:    p.ConfigSchema,
 	}
+}
+
+// Diagnostic is one thing wrong, or worth knowing, about a plugin folder.
+type Diagnostic struct {
+	File    string `json:"file,omitempty"` // relative to the folder, with forward slashes
+	Line    int    `json:"line,omitempty"` // from 1; 0 when the whole file is meant
+	Column  int    `json:"column,omitempty"`
+	Text    string `json:"text"` // one sentence: what is wrong and, where it is not plain, what to write
+	Warning bool   `json:"warning,omitempty"`
+}
+
+// faultf is one diagnostic about a whole file; an empty name is the plugin itself.
+func faultf(file, format string, args ...any) []Diagnostic {
+	return []Diagnostic{{File: file, Text: fmt.Sprintf(format, args...)}}
+}
+
+// String returns "src/index.ts:3:7: error: …", a form that editors and terminals link to the place.
+func (d Diagnostic) String() string {
+	var b strings.Builder
+	if d.File != "" {
+		b.WriteString(d.File)
+		if d.Line > 0 {
+			fmt.Fprintf(&b, ":%d", d.Line)
+		}
+		if d.Line > 0 && d.Column > 0 {
+			fmt.Fprintf(&b, ":%d", d.Column)
+		}
+		b.WriteString(": ")
+	}
+	if d.Warning {
+		b.WriteString("warning: ")
+	}
+	b.WriteString(d.Text)
+	return b.String()
+}
+
+// InvalidError says why a plugin folder cannot become a plugin.
+type InvalidError struct {
+	Diagnostics []Diagnostic // at least one that is no warning
+}
+
+// Error returns every diagnostic that is no warning, each on a line of its own.
+func (e *InvalidError) Error() string {
+	var lines []string
+	for _, d := range e.Diagnostics {
+		if !d.Warning {
+			lines = append(lines, d.String())
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// invalid returns an *InvalidError when a diagnostic is more than a warning.
+func invalid(diagnostics []Diagnostic) error {
+	if slices.ContainsFunc(diagnostics, func(d Diagnostic) bool { return !d.Warning }) {
+		return &InvalidError{Diagnostics: diagnostics}
+	}
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write what a build answers into testdata")
 
-func init() { readingLimit = time.Hour }
+func init() { loadLimit = time.Hour }
 
 const want = "want" // the file of an archive that is the answer
 
@@ -80,7 +81,8 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// answer is what a build says: its diagnostics, the manifest, and the adapter when it is small enough to be read.
+// resolveImport is what a build says: its diagnostics, the manifest, and the adapter when it is small enough to be
+// read.
 func answer(t *testing.T, dir string) string {
 	t.Helper()
 	p, found, err := Build(t.Context(), dir, Options{})
@@ -158,7 +160,7 @@ func TestHandlersSeeDefaults(t *testing.T) {
 	}
 }
 
-func TestSchemaAtRunTime(t *testing.T) {
+func TestSchemaUsedByHandlerIsBundled(t *testing.T) {
 	p := buildArchive(t, "zod-at-run-time")
 	if got := call(t, p, "count", `{text: '{"count":"3"}'}`); got != `{"count":3}` {
 		t.Errorf("the handler answers %s", got)
@@ -204,7 +206,8 @@ export default sdk.definePlugin({ tools: [sdk.defineTool({
 // A failure in the page says where in the sources it is, also behind the schemas that were left out.
 func TestSourceMap(t *testing.T) {
 	p := buildArchive(t, "source-map")
-	program, err := sobek.Parse("adapter.js", string(p.Adapter)+"\n//# sourceMappingURL=adapter.js.map", parser.WithSourceMapLoader(func(string) ([]byte, error) { return p.SourceMap, nil }))
+	program, err := sobek.Parse("adapter.js", string(p.Adapter)+"\n//# sourceMappingURL=adapter.js.map",
+		parser.WithSourceMapLoader(func(string) ([]byte, error) { return p.SourceMap, nil }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,5 +226,43 @@ func TestSourceMap(t *testing.T) {
 	}
 	if at := thrown.Stack()[0].Position(); !strings.HasSuffix(at.Filename, "src/index.ts") || at.Line != 17 {
 		t.Errorf("it throws at %v, want src/index.ts:17", at)
+	}
+}
+
+var codeBlock = regexp.MustCompile("(?s)```ts\n(.*?)```")
+
+// What the guides show is what builds.
+func TestDocumentedPlugins(t *testing.T) {
+	for _, page := range []string{"plugins.md", "opentabs.md", "guides/first-plugin.md", "guides/errors.md",
+		"guides/sign-in.md", "guides/testing.md", "guides/worlds.md"} {
+		text, err := os.ReadFile("../../docs/" + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		built := 0
+		for _, block := range codeBlock.FindAllStringSubmatch(string(text), -1) {
+			if strings.Contains(block[1], "'zod'") {
+				continue // e2e/specs/first-plugin.spec.ts follows that page to the letter
+			}
+			files := []txtar.File{{Name: "package.json", Data: []byte(smallPackage)}}
+			switch source := block[1]; {
+			case strings.Contains(source, "export default"):
+				files = append(files, txtar.File{Name: "src/index.ts", Data: []byte(source)})
+			case strings.Contains(source, "definePreScript"):
+				files = append(files, txtar.File{Name: "src/index.ts",
+					Data: []byte("import './early.ts';\nexport default { tools: [{ name: 'x', description: 'x', " +
+						"handle() {} }] };\n")},
+					txtar.File{Name: "src/early.ts", Data: []byte(source)})
+			default:
+				continue
+			}
+			built++
+			if _, _, err := Build(t.Context(), unpack(t, &txtar.Archive{Files: files}), Options{Out: "-"}); err != nil {
+				t.Errorf("docs/%s: %v\n%s", page, err, block[1])
+			}
+		}
+		if built == 0 {
+			t.Errorf("docs/%s shows no plugin", page)
+		}
 	}
 }

@@ -1,8 +1,13 @@
 package plugin
 
 import (
+	"bytes"
 	"encoding/base64"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"path"
 	"path/filepath"
 	"slices"
 
@@ -14,17 +19,17 @@ const entryFile = "src/index.ts"
 // chrome is the oldest browser the extension runs in.
 var chrome = []api.Engine{{Name: api.EngineChrome, Version: "116"}}
 
-// sourceBundle bundles the plugin's own sources, and nothing else, into one module: packages stay imports. Both the
-// page's bundle and the reading of the schemas start from it, and it is where faults still have a file and a line.
+// sourceBundle bundles the plugin's own sources into one module; packages stay imports. Both the page's bundle and the
+// reading of the tools start from that module. Faults found here have a file and a line.
 type sourceBundle struct {
 	folder   *folder
 	context  api.BuildContext // nil before the first build
-	tsconfig string           // that the context compiles by
+	tsconfig string           // of the context
 }
 
 // prepare makes the context for the plugin's tsconfig.json as it is now.
 func (b *sourceBundle) prepare() error {
-	tsconfig := b.folder.configOf(".").raw()
+	tsconfig := b.folder.configOf(".").forBundler()
 	if b.context != nil && b.tsconfig == tsconfig {
 		return nil
 	}
@@ -32,7 +37,7 @@ func (b *sourceBundle) prepare() error {
 	context, failed := api.Context(api.BuildOptions{
 		AbsWorkingDir: b.folder.dir,
 		EntryPoints:   []string{entryFile},
-		Outfile:       filepath.Join(b.folder.dir, "source.js"), // never written; file names in messages are relative to it
+		Outfile:       filepath.Join(b.folder.dir, "source.js"), // never written; names in messages are relative to it
 		TsconfigRaw:   tsconfig,
 		Bundle:        true,
 		Format:        api.FormatESModule,
@@ -42,7 +47,7 @@ func (b *sourceBundle) prepare() error {
 		Metafile:      true,
 		LogLevel:      api.LogLevelSilent,
 		Plugins:       []api.Plugin{checkImports(b.folder), serveEmpty(), b.folder.confine()},
-		Supported:     map[string]bool{"top-level-await": false}, // both that read the module make a script of it
+		Supported:     map[string]bool{"top-level-await": false}, // the module becomes a script in both uses
 		LogOverride:   map[string]api.LogLevel{"unsupported-jsx-comment": api.LogLevelSilent},
 	})
 	if failed != nil {
@@ -59,7 +64,7 @@ func (b *sourceBundle) close() {
 	}
 }
 
-// mapComment begins the line that holds a script's source map.
+// mapComment begins the line with a script's source map.
 const mapComment = "//# sourceMappingURL=data:application/json;base64,"
 
 // module is the result: one ES module with the plugin's own code.
@@ -71,7 +76,7 @@ type module struct {
 
 func (b *sourceBundle) build() (*module, []Diagnostic) {
 	if err := b.prepare(); err != nil {
-		return nil, []Diagnostic{{File: tsconfigFile, Text: err.Error()}}
+		return nil, faultf(tsconfigFile, "%v", err)
 	}
 	result := b.context.Rebuild()
 	found := append(diagnose(result.Errors, false), diagnose(result.Warnings, true)...)
@@ -81,19 +86,144 @@ func (b *sourceBundle) build() (*module, []Diagnostic) {
 	if len(result.Errors) > 0 {
 		return nil, found
 	}
-	bundled := finish(result)
-	m := &module{code: slices.Concat(bundled.code, []byte(mapComment), base64.StdEncoding.AppendEncode(nil, bundled.sources), []byte("\n"))}
+	bundled := scriptOf(result)
+	sources := base64.StdEncoding.AppendEncode(nil, bundled.sources)
+	m := &module{code: slices.Concat(bundled.code, []byte(mapComment), sources, []byte("\n"))}
 	if err := m.readMetafile(result.Metafile); err != nil {
-		return nil, append(found, Diagnostic{Text: err.Error()})
+		return nil, append(found, faultf("", "%v", err)...)
 	}
 	return m, found
 }
 
-// ForEngine makes a built adapter one that the engine runs, which has no page and is older than browsers.
+// ForEngine compiles a built adapter for the JavaScript engine, which lacks some syntax of browsers.
 func ForEngine(adapter []byte) ([]byte, error) {
-	result := api.Transform(string(adapter), api.TransformOptions{Target: engineTarget, Supported: engineSupports, Loader: api.LoaderJS, LogLevel: api.LogLevelSilent})
+	result := api.Transform(string(adapter), api.TransformOptions{
+		Target: engineTarget, Supported: engineSupports, Loader: api.LoaderJS, LogLevel: api.LogLevelSilent,
+	})
 	if len(result.Errors) > 0 {
 		return nil, fmt.Errorf("the adapter cannot be run without a browser: %s", result.Errors[0].Text)
 	}
 	return result.Code, nil
+}
+
+// metafile is the part of esbuild's report that is used here.
+type metafile struct {
+	Inputs  map[string]struct{} `json:"inputs"`
+	Outputs map[string]struct {
+		Imports []struct {
+			Path     string `json:"path"`
+			External bool   `json:"external"`
+		} `json:"imports"`
+	} `json:"outputs"`
+}
+
+func readMetafile(raw string) (metafile, error) {
+	var meta metafile
+	if err := json.Unmarshal([]byte(raw), &meta); err != nil {
+		return meta, fmt.Errorf("the bundler's report cannot be read: %w", err)
+	}
+	inputs := make(map[string]struct{}, len(meta.Inputs))
+	for name := range meta.Inputs {
+		inputs[trimNamespace(name)] = struct{}{}
+	}
+	meta.Inputs = inputs
+	return meta, nil
+}
+
+// externals returns the packages the output still imports, each once, sorted.
+func (meta metafile) externals() []string {
+	seen := map[string]struct{}{}
+	for _, output := range meta.Outputs {
+		for _, i := range output.Imports {
+			if i.External && !isSDK(i.Path) {
+				seen[i.Path] = struct{}{}
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+func (m *module) readMetafile(raw string) error {
+	meta, err := readMetafile(raw)
+	if err != nil {
+		return err
+	}
+	m.packages = meta.externals()
+	m.files = slices.Sorted(maps.Keys(meta.Inputs))
+	return nil
+}
+
+// A pre-script runs at document_start, before any script of the page. It is a bundle of its own, which shares only
+// values with the adapter.
+
+const preScriptFile = "pre-script.js"
+
+// checkPreScript checks the pre-script of package.json.
+func (c *packageCheck) checkPreScript() {
+	p, field := &c.source.Plugin, "/"+c.key+"/preScript"
+	if p.PreScript == "" {
+		return
+	}
+	if p.World != Main {
+		c.add(field, `"preScript" runs in the page's own world; it needs "world": "main"`)
+	}
+	if !filepath.IsLocal(filepath.FromSlash(p.PreScript)) {
+		c.add(field, `"preScript" %q is not a file of the plugin; write it as "src/pre-script.ts"`, p.PreScript)
+		p.PreScript = ""
+		return
+	}
+	switch at, err := c.folder.file(path.Clean(p.PreScript)); {
+	case errors.Is(err, errOutside):
+		c.add(field, `"preScript" %q %v`, p.PreScript, err)
+		p.PreScript = ""
+	case err != nil || at == "":
+		c.add(field, `"preScript" names %s, which is missing; it calls definePreScript from %q`,
+			p.PreScript, sdkPath+"/pre-script")
+		p.PreScript = ""
+	}
+}
+
+// buildPreScript bundles it, together with what it imports.
+func buildPreScript(f *folder, entry string) ([]byte, []string, []Diagnostic) {
+	result := api.Build(api.BuildOptions{
+		AbsWorkingDir:     f.dir,
+		EntryPoints:       []string{path.Clean(entry)},
+		TsconfigRaw:       f.configOf(path.Dir(path.Clean(entry))).forBundler(),
+		Outfile:           preScriptFile,
+		Bundle:            true,
+		Format:            api.FormatIIFE,
+		Platform:          api.PlatformBrowser,
+		Engines:           chrome,
+		TreeShaking:       api.TreeShakingTrue,
+		MinifyWhitespace:  true,
+		MinifyIdentifiers: true,
+		MinifySyntax:      true,
+		LegalComments:     api.LegalCommentsNone,
+		Metafile:          true,
+		LogLevel:          api.LogLevelSilent,
+		Plugins:           []api.Plugin{serveSDK(), refuseNode(), serveEmpty(), f.confine()},
+	})
+	found := append(diagnose(result.Errors, false), diagnose(result.Warnings, true)...)
+	if len(result.Errors) > 0 {
+		return nil, nil, found
+	}
+	var m module
+	if err := m.readMetafile(result.Metafile); err != nil {
+		return nil, nil, append(found, faultf(entry, "%v", err)...)
+	}
+	return scriptOf(result).code, m.files, found
+}
+
+// ComposePreScript returns the file that runs a plugin's pre-script and stores its values for the adapter's file, which
+// runs next and removes them. They are stored in a plain object, so that no function a page could replace sees them.
+func ComposePreScript(p Plugin) []byte {
+	// The same name as in extension/src/page/pre-script.ts.
+	name, _ := json.Marshal("tabrelayPreScript:" + p.Manifest.Name + ":" + p.Hash) // strings cannot fail
+	var out bytes.Buffer
+	fmt.Fprintf(&out, `(()=>{const kept={__proto__:null},{debug,info,warn,error}=console,`+
+		`tabrelayPreScript={context:{set(key,value){kept[key]=value},log:{debug,info,warn,error}}};`+
+		`Object.defineProperty(globalThis,%s,{configurable:true,value:key=>kept[key]});`+"\n", name)
+	out.Write(p.PreScript)
+	out.WriteString("})();\n")
+	return out.Bytes()
 }

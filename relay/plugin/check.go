@@ -3,22 +3,28 @@ package plugin
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
+	"tabrelay/relay/match"
 )
 
-// What a build accepts can still be hard to use. Check says what a reader of the tools would stumble over: an agent
-// knows nothing of a tool but its name, its description and its schemas.
+// What a build accepts can still be hard to use: an agent knows only a tool's name, its description and its schemas.
 
 const (
-	shortDescription = 20   // characters; less says nothing that the name does not
+	shortDescription = 20   // characters; less adds nothing to the name
 	longDescription  = 1000 // characters; every agent pays for them in every conversation
 	manyTools        = 40
 )
 
 var (
-	verbForm    = regexp.MustCompile(`^(get|list|read|search|find|create|add|update|edit|set|delete|remove|send|post|upload|download|open|close|move|copy|rename|mark|watch|export|import|run|start|stop|cancel|reply|comment|assign|compare|count|check|show|who|whoami|current)`)
-	writingWord = regexp.MustCompile(`^(create|add|update|edit|set|delete|remove|send|post|upload|move|rename|reply|comment|assign)_?`)
+	verbPrefix = regexp.MustCompile(`^(get|list|read|search|find|create|add|update|edit|set|delete|remove|send|post|` +
+		`upload|download|open|close|move|copy|rename|mark|watch|export|import|run|start|stop|cancel|reply|comment|assign|` +
+		`compare|count|check|show|who|whoami|current)`)
+	writingPrefix = regexp.MustCompile(`^(create|add|update|edit|set|delete|remove|send|post|upload|move|rename|` +
+		`reply|comment|assign)_?`)
 )
 
 // Check returns what could be better about a built plugin, each as a warning.
@@ -38,11 +44,12 @@ func Check(p *Plugin) []Diagnostic {
 		say("%d tools are more than an agent chooses well from; leave out what two others do together", len(m.Tools))
 	}
 	for _, pattern := range m.URLPatterns {
-		if strings.HasPrefix(pattern, "http://") && !strings.Contains(pattern, "localhost") && !strings.Contains(pattern, "127.0.0.1") {
+		if strings.HasPrefix(pattern, "http://") && !strings.Contains(pattern, "localhost") &&
+			!strings.Contains(pattern, "127.0.0.1") {
 			say("the pattern %s is for unencrypted pages only; write https:// or *://", pattern)
 		}
 	}
-	for _, problem := range checkAsked(p) {
+	for _, problem := range checkDeclared(p) {
 		say("%s", problem)
 	}
 	for _, t := range m.Tools {
@@ -54,21 +61,24 @@ func Check(p *Plugin) []Diagnostic {
 }
 
 func (t *Tool) check() (problems []string) {
-	if !verbForm.MatchString(t.Name) {
+	if !verbPrefix.MatchString(t.Name) {
 		problems = append(problems, "its name does not begin with what it does, such as list_ or create_")
 	}
 	switch length := len([]rune(t.Description)); {
 	case length < shortDescription:
 		problems = append(problems, "its description is too short to choose it by")
 	case length > longDescription:
-		problems = append(problems, fmt.Sprintf("its description has %d characters, and every agent pays for them; %d are enough", length, longDescription))
+		problems = append(problems, fmt.Sprintf("its description has %d characters, and every agent pays for them; "+
+			"%d are enough", length, longDescription))
 	}
 	readOnly := t.Annotations.ReadOnlyHint != nil && *t.Annotations.ReadOnlyHint
 	switch {
-	case readOnly && writingWord.MatchString(t.Name):
-		problems = append(problems, "it claims readOnlyHint, and its name says that it writes; a call that failed would be repeated")
+	case readOnly && writingPrefix.MatchString(t.Name):
+		problems = append(problems, "it claims readOnlyHint, and its name says that it writes; a call that failed "+
+			"would be repeated")
 	case t.Annotations.ReadOnlyHint == nil && t.Annotations.DestructiveHint == nil:
-		problems = append(problems, "it has neither readOnlyHint nor destructiveHint, so it counts as one that may destroy")
+		problems = append(problems, "it has neither readOnlyHint nor destructiveHint, so it counts as one that may "+
+			"destroy")
 	}
 	if t.OutputSchema == nil {
 		problems = append(problems, "it has no output schema, so agents get its answer as text only")
@@ -82,15 +92,17 @@ func (t *Tool) checkArguments() (problems []string) {
 		AdditionalProperties *bool                                   `json:"additionalProperties"`
 	}
 	if json.Unmarshal(t.InputSchema, &input) != nil {
-		return nil // a schema of another form; there is nothing to say about it
+		return nil // a schema of another form
 	}
 	if input.AdditionalProperties == nil || *input.AdditionalProperties {
-		problems = append(problems, "its input takes arguments of any name; with additionalProperties: false a misspelt one is an error")
+		problems = append(problems, "its input takes arguments of any name; with additionalProperties: false a "+
+			"misspelt one is an error")
 	}
 	undescribed := 0
 	for _, name := range reservedParameters {
 		if _, hidden := input.Properties[name]; hidden {
-			problems = append(problems, fmt.Sprintf("its argument %q hides the relay's own of that name; rename it, so that agents can choose where the tool runs", name))
+			problems = append(problems, fmt.Sprintf("its argument %q hides the relay's own of that name; rename it, "+
+				"so that agents can choose where the tool runs", name))
 		}
 	}
 	for _, property := range input.Properties {
@@ -102,4 +114,79 @@ func (t *Tool) checkArguments() (problems []string) {
 		problems = append(problems, "none of its arguments has a description")
 	}
 	return problems
+}
+
+// What a plugin declares and what its sources use are compared by the words in the sources. Addresses that are computed
+// at run time, and what packages do, are not found.
+
+var (
+	// requestCall is a request with a literal address.
+	requestCall = regexp.MustCompile("\\b(?:fetch|fetch[A-Z]\\w*|post[A-Z]\\w*|putJSON|patchJSON|deleteJSON)" +
+		"\\s*(?:<[^()]*>)?\\(\\s*['\"`](https?://[^/'\"`$\\s]+)")
+	// mainWorldWord is a name that only the main world has, or may have.
+	mainWorldWord = regexp.MustCompile(`\b(window|globalThis|self|getPageGlobal|customElements|unsafeWindow)\b`)
+	comment       = regexp.MustCompile(`(?m)(^|\s)//.*$|/\*(?s:.*?)\*/`)
+)
+
+// checkDeclared says what a plugin declares and does not use, and uses and does not declare.
+func checkDeclared(p *Plugin) (problems []string) {
+	text := sourceText(p.Dir)
+	if text == "" {
+		return nil
+	}
+	m := &p.Manifest
+	for _, host := range undeclaredHosts(text, m.URLPatterns) {
+		problems = append(problems, fmt.Sprintf("it sends requests to %s, which is on none of its pages: there the "+
+			"site's CORS decides, and the person's session may be missing", host))
+	}
+	if m.World == Main && m.PreScript == "" && !mainWorldWord.MatchString(text) {
+		problems = append(problems, `it asks for the main world, and its sources name nothing that only a page has; `+
+			`"world": "isolated" keeps it out of the page's reach`)
+	}
+	if m.PreScript != "" && !strings.Contains(text, "getPreScriptValue") {
+		problems = append(problems, "it asks for a pre-script, and nothing reads what that keeps (getPreScriptValue)")
+	}
+	var declared map[string]struct {
+		Type string `json:"type"`
+	}
+	if json.Unmarshal(m.ConfigSchema, &declared) != nil {
+		return problems
+	}
+	for _, key := range slices.Sorted(maps.Keys(declared)) {
+		// An address is used without being named: it adds pages.
+		if declared[key].Type != "url" && !regexp.MustCompile(`\b`+regexp.QuoteMeta(key)+`\b`).MatchString(text) {
+			problems = append(problems, fmt.Sprintf("it asks for the setting %q, and its sources do not name it", key))
+		}
+	}
+	return problems
+}
+
+// undeclaredHosts are the hosts that sources send requests to and that no pattern covers.
+func undeclaredHosts(text string, patterns []string) []string {
+	hosts := map[string]bool{}
+	for _, found := range requestCall.FindAllStringSubmatch(text, -1) {
+		asked := func(pattern string) bool {
+			scheme, rest, _ := strings.Cut(pattern, "://")
+			host, _, _ := strings.Cut(rest, "/")
+			rule, err := match.NewRule([]string{scheme + "://" + host + "/*"}, nil)
+			return err == nil && rule.Matches(found[1]+"/")
+		}
+		if !slices.ContainsFunc(patterns, asked) {
+			hosts[found[1]] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(hosts))
+}
+
+// sourceText is a plugin's own sources, without comments; empty when there are none.
+func sourceText(dir string) string {
+	files, _ := SourceFiles(dir)
+	var all strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if strings.HasPrefix(name, "src/") && strings.Contains(".ts.tsx.js.jsx.mts.mjs", path.Ext(name)) {
+			all.Write(files[name])
+			all.WriteByte('\n')
+		}
+	}
+	return comment.ReplaceAllString(all.String(), " ")
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Compare says what a newer version of a plugin changes for the people and agents who use it: each change a sentence,
-// what it may do and where before what its tools are. Nothing means that only the code behind them is another.
+// Compare says what a newer version of a plugin changes for its users, one sentence for each change: first what it may
+// do and where, then its tools. An empty list means that only code changed.
 func Compare(before, after *Plugin) []string {
 	var changes []string
 	say := func(format string, args ...any) { changes = append(changes, fmt.Sprintf(format, args...)) }
@@ -23,8 +23,8 @@ func Compare(before, after *Plugin) []string {
 	if was.World != is.World {
 		say("the world: %s becomes %s", was.World, is.World)
 	}
-	differ(was.URLPatterns, is.URLPatterns, "works on %s now", "does not work on %s any more", say)
-	differ(was.ExcludePatterns, is.ExcludePatterns, "leaves out %s now", "does not leave out %s any more", say)
+	compareLists(was.URLPatterns, is.URLPatterns, "works on %s now", "does not work on %s any more", say)
+	compareLists(was.ExcludePatterns, is.ExcludePatterns, "leaves out %s now", "does not leave out %s any more", say)
 	switch hadIt, hasIt := before.PreScript != nil, after.PreScript != nil; {
 	case !hadIt && hasIt:
 		say("has a script now that runs before the page")
@@ -43,7 +43,7 @@ func Compare(before, after *Plugin) []string {
 		}
 		return names
 	}
-	differ(prompts(was), prompts(is), "new prompt %s", "no prompt %s any more", say)
+	compareLists(prompts(was), prompts(is), "new prompt %s", "no prompt %s any more", say)
 	return changes
 }
 
@@ -54,7 +54,7 @@ func compareTools(was, is []Tool, say func(string, ...any)) {
 	for i := range is {
 		at := named(was, is[i].Name)
 		if at < 0 {
-			say("new tool %s, which %s", is[i].Name, effect(&is[i]))
+			say("new tool %s, which %s", is[i].Name, effectText(&is[i]))
 			continue
 		}
 		old := &was[at]
@@ -64,11 +64,12 @@ func compareTools(was, is []Tool, say func(string, ...any)) {
 				what = append(what, name)
 			}
 		}
-		note(effect(old) != effect(&is[i]), effect(old)+" before and "+effect(&is[i])+" now")
+		note(effectText(old) != effectText(&is[i]), effectText(old)+" before and "+effectText(&is[i])+" now")
 		note(old.Description != is[i].Description, "its description")
 		note(!bytes.Equal(old.InputSchema, is[i].InputSchema), "its arguments")
 		note(!bytes.Equal(old.OutputSchema, is[i].OutputSchema), "its answer")
-		note(effect(old) == effect(&is[i]) && !reflect.DeepEqual(old.Annotations, is[i].Annotations), "its annotations")
+		note(effectText(old) == effectText(&is[i]) && !reflect.DeepEqual(old.Annotations, is[i].Annotations),
+			"its annotations")
 		note(old.Frames != is[i].Frames, "the frames it runs in")
 		if len(what) > 0 {
 			say("tool %s changed: %s", is[i].Name, strings.Join(what, ", "))
@@ -81,8 +82,8 @@ func compareTools(was, is []Tool, say func(string, ...any)) {
 	}
 }
 
-// effect is what a tool claims to do to the world.
-func effect(t *Tool) string {
+// effectText is what a tool claims about its effects.
+func effectText(t *Tool) string {
 	yes := func(b *bool) bool { return b != nil && *b }
 	switch a := t.Annotations; {
 	case yes(a.ReadOnlyHint):
@@ -94,7 +95,7 @@ func effect(t *Tool) string {
 	}
 }
 
-func differ(was, is []string, gained, lost string, say func(string, ...any)) {
+func compareLists(was, is []string, gained, lost string, say func(string, ...any)) {
 	for _, one := range is {
 		if !slices.Contains(was, one) {
 			say(gained, one)

@@ -10,82 +10,86 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// folderNamespace is that of the plugin's files in the bundler, which knows no other files.
+// folderNamespace is the bundler's namespace of the plugin's files. It reads no other files.
 const folderNamespace = "tabrelay-folder"
 
-// nowhere is the folder that the bundler takes a plugin's files to be in, where it looks for something by itself: a
-// pattern of names, as in import(`./${name}.js`).
-const nowhere = "/tabrelay-nowhere/-/-/-/-/-/-/-/-/-/-/-/-/-/-/-/-"
+// noFolder is the folder in which the bundler searches by itself, for a pattern of names as in import(`./${name}.js`).
+// It does not exist.
+const noFolder = "/tabrelay-nowhere/-/-/-/-/-/-/-/-/-/-/-/-/-/-/-/-"
 
-// noSourceMap is a comment that the bundler takes in place of one in the file: it would read the map that is named there,
-// and the sources that the map names.
+// noSourceMap replaces a comment of this kind in a file: the bundler would read the map that it names, and the sources
+// that the map names.
 const noSourceMap = "\n//# sourceMappingURL=none:\n"
 
-// confine answers every import that no other plugin of the bundler answered, and hands out every file. It comes last.
+// confine resolves every import that no other plugin of the bundler resolved, and loads every file. It comes last.
 func (f *folder) confine() api.Plugin {
 	return api.Plugin{Name: "tabrelay-folder", Setup: func(build api.PluginBuild) {
 		build.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
-			return f.answer(args), nil
+			return f.resolveImport(args), nil
 		})
-		build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: folderNamespace}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
-			return f.load(args), nil
-		})
-		// Whatever the bundler finds by itself.
-		build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "file"}, func(api.OnLoadArgs) (api.OnLoadResult, error) {
-			return api.OnLoadResult{Errors: refused(errLeadsOut.Error())}, nil
+		build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: folderNamespace},
+			func(args api.OnLoadArgs) (api.OnLoadResult, error) {
+				return f.load(args), nil
+			})
+		// Files that the bundler found by itself.
+		build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "file"}, func(api.OnLoadArgs) (api.OnLoadResult,
+			error) {
+			return api.OnLoadResult{Errors: failure(errOutside.Error())}, nil
 		})
 	}}
 }
 
-func refused(text string) []api.Message { return []api.Message{{Text: text}} }
+func failure(text string) []api.Message { return []api.Message{{Text: text}} }
 
-func (f *folder) answer(args api.OnResolveArgs) api.OnResolveResult {
+func (f *folder) resolveImport(args api.OnResolveArgs) api.OnResolveResult {
 	importer, specifier := "", args.Path
 	switch {
 	case args.Kind == api.ResolveEntryPoint:
 		specifier = "./" + specifier
 	case strings.HasPrefix(specifier, "data:"):
-		return api.OnResolveResult{} // the bundler reads it where it stands
+		return api.OnResolveResult{} // the bundler decodes it
 	case args.Namespace == folderNamespace:
 		importer = args.Importer
 	}
 	require := args.Kind == api.ResolveJSRequireCall || args.Kind == api.ResolveJSRequireResolve
 	at, err := f.resolve(importer, specifier, require)
 	switch {
-	case errors.Is(err, errLeadsOut):
-		return api.OnResolveResult{Errors: refused(fmt.Sprintf("%q %v", args.Path, err))}
+	case errors.Is(err, errOutside):
+		return api.OnResolveResult{Errors: failure(fmt.Sprintf("%q %v", args.Path, err))}
 	case err != nil:
-		return api.OnResolveResult{Errors: refused(fmt.Sprintf("%q cannot be read: %v", args.Path, rootCause(err)))}
+		return api.OnResolveResult{Errors: failure(fmt.Sprintf("%q cannot be read: %v", args.Path, rootCause(err)))}
 	case at.empty:
 		return api.OnResolveResult{Path: specifier, Namespace: emptyNamespace, SideEffects: api.SideEffectsFalse}
-	case at.name == "":
-		return api.OnResolveResult{} // the bundler says so, unless the file expects it
+	case at.file == "":
+		return api.OnResolveResult{} // the bundler reports it, unless the file handles it
 	}
-	result := api.OnResolveResult{Path: at.name, Namespace: folderNamespace}
+	result := api.OnResolveResult{Path: at.file, Namespace: folderNamespace}
 	if at.pure {
 		result.SideEffects = api.SideEffectsFalse
 	}
 	return result
 }
 
-// emptyNamespace is that of modules that a package leaves out for browsers.
+// emptyNamespace is the namespace of modules that a package leaves out for browsers.
 const emptyNamespace = "tabrelay-empty"
 
 func serveEmpty() api.Plugin {
 	return api.Plugin{Name: "tabrelay-empty", Setup: func(build api.PluginBuild) {
-		build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: emptyNamespace}, func(api.OnLoadArgs) (api.OnLoadResult, error) {
+		build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: emptyNamespace}, func(api.OnLoadArgs) (api.OnLoadResult,
+			error) {
 			return api.OnLoadResult{Contents: new("module.exports = {}"), Loader: api.LoaderJS}, nil
 		})
 	}}
 }
 
-// loaders are the kinds of file that become part of a bundle.
+// loaders are the kinds of files that can be part of a bundle, by extension.
 var loaders = map[string]api.Loader{
-	".js": api.LoaderJS, ".mjs": api.LoaderJS, ".cjs": api.LoaderJS, ".jsx": api.LoaderJSX, ".ts": api.LoaderTS, ".mts": api.LoaderTS,
+	".js": api.LoaderJS, ".mjs": api.LoaderJS, ".cjs": api.LoaderJS, ".jsx": api.LoaderJSX, ".ts": api.LoaderTS,
+	".mts": api.LoaderTS,
 	".cts": api.LoaderTS, ".tsx": api.LoaderTSX, ".json": api.LoaderJSON, ".txt": api.LoaderText,
 }
 
-// attributeLoaders are those that an import asks for: import text from './page.html' with { type: 'text' }.
+// attributeLoaders are those that an import attribute names: import text from './page.html' with { type: 'text' }.
 var attributeLoaders = map[string]api.Loader{"json": api.LoaderJSON, "text": api.LoaderText, "bytes": api.LoaderBinary}
 
 func (f *folder) load(args api.OnLoadArgs) api.OnLoadResult {
@@ -94,18 +98,19 @@ func (f *folder) load(args api.OnLoadArgs) api.OnLoadResult {
 		loader, ok = attributeLoaders[kind]
 	}
 	if !ok {
-		return api.OnLoadResult{Errors: refused(fmt.Sprintf("%s is not of a kind that a plugin is made of; import it as text: with { type: 'text' }", args.Path))}
+		return api.OnLoadResult{Errors: failure(fmt.Sprintf("%s is not of a kind that a plugin is made of; import it "+
+			"as text: with { type: 'text' }", args.Path))}
 	}
 	raw, err := f.read(args.Path)
 	if err != nil {
-		return api.OnLoadResult{Errors: refused(fmt.Sprintf("%s cannot be read: %v", args.Path, err))}
+		return api.OnLoadResult{Errors: failure(fmt.Sprintf("%s cannot be read: %v", args.Path, err))}
 	}
 	contents := string(raw)
 	if slices.Contains([]api.Loader{api.LoaderJS, api.LoaderJSX, api.LoaderTS, api.LoaderTSX}, loader) {
 		contents += noSourceMap
 	}
-	return api.OnLoadResult{Contents: &contents, Loader: loader, ResolveDir: nowhere}
+	return api.OnLoadResult{Contents: &contents, Loader: loader, ResolveDir: noFolder}
 }
 
-// own takes the bundler's names of files for those of the plugin.
-func own(text string) string { return strings.ReplaceAll(text, folderNamespace+":", "") }
+// trimNamespace turns the bundler's names of files into those of the plugin.
+func trimNamespace(text string) string { return strings.ReplaceAll(text, folderNamespace+":", "") }

@@ -19,12 +19,11 @@ const (
 	maxSource     = 32 << 20 // bytes of one file a build reads
 )
 
-// folder is all that a build reads: the plugin's folder and its node_modules. Names in it are relative, with forward
-// slashes. Links are followed as long as they stay inside; a link that leads out is an error, and stays one when it is
-// swapped while the build runs, because every file is opened through an os.Root.
+// folder confines a build to the plugin's folder and its node_modules. Names are relative, with forward slashes. A link
+// that leads out is an error, even when it is created while the build runs, because files are opened through an
+// os.Root.
 //
-// node_modules itself may be a link, to a folder of that name: people share one between plugins. It is a root of its
-// own then.
+// node_modules itself may be a link to a folder of that name, which plugins can share. It has a root of its own then.
 type folder struct {
 	dir string // its real path
 
@@ -37,10 +36,11 @@ type folder struct {
 	configs    map[string]*tsconfig
 }
 
-// errLeadsOut is about a name that is outside of what a build reads, whether or not there is such a file.
-var errLeadsOut = errors.New("leads out of the plugin's folder; a build reads that folder, its node_modules and the SDK, and nothing else")
+// errOutside is the error for a name outside of these folders, whether or not there is such a file.
+var errOutside = errors.New("leads out of the plugin's folder; " +
+	"a build reads that folder, its node_modules and the SDK, and nothing else")
 
-// open makes the folder ready for one build; what was known of its files is forgotten.
+// open opens the folder for one build, with empty caches.
 func (f *folder) open() error {
 	f.close()
 	own, err := os.OpenRoot(f.dir)
@@ -50,12 +50,13 @@ func (f *folder) open() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.own = own
-	f.listed, f.packages, f.configs = map[string]map[string]fs.FileMode{}, map[string]*packageJSON{}, map[string]*tsconfig{}
+	f.listed = map[string]map[string]fs.FileMode{}
+	f.packages, f.configs = map[string]*packageJSON{}, map[string]*tsconfig{}
 	f.openModules()
 	return nil
 }
 
-// openModules looks whether node_modules is a link to another node_modules. Any other link is left to be refused.
+// openModules opens another node_modules that node_modules is a link to. Any other link is refused later.
 func (f *folder) openModules() {
 	if info, err := f.own.Lstat(modulesFolder); err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		return
@@ -81,7 +82,7 @@ func (f *folder) close() {
 	f.own, f.modules, f.modulesDir = nil, nil, ""
 }
 
-// root is the root that a real name is in, and the name there.
+// root is the root that contains a real name, and the name in it.
 func (f *folder) root(name string) (*os.Root, string) {
 	if rest, ok := strings.CutPrefix(name, modulesFolder); ok && f.modules != nil && (rest == "" || rest[0] == '/') {
 		return f.modules, filepath.FromSlash(path.Join(".", rest))
@@ -117,7 +118,7 @@ func (f *folder) list(dir string) (map[string]fs.FileMode, error) {
 	return modes, nil
 }
 
-// follow returns a name without links in it, and what is there.
+// follow resolves the links in a name, and returns the type of the file.
 func (f *folder) follow(name string) (string, fs.FileMode, error) {
 	at, mode, links := ".", fs.ModeDir, 0
 	for rest := strings.Split(name, "/"); len(rest) > 0; {
@@ -129,7 +130,7 @@ func (f *folder) follow(name string) (string, fs.FileMode, error) {
 		case !mode.IsDir():
 			return "", 0, syscall.ENOENT
 		case part == ".." && (at == "." || at == modulesFolder && f.modules != nil):
-			return "", 0, errLeadsOut
+			return "", 0, errOutside
 		case part == "..":
 			at = path.Dir(at)
 			continue
@@ -162,7 +163,7 @@ func (f *folder) follow(name string) (string, fs.FileMode, error) {
 	return at, mode, nil
 }
 
-// target is where the link of a name leads: a path, and the folder that it is relative to.
+// target is the target of a link: a path, and the folder that it is relative to.
 func (f *folder) target(dir, link string) (from, target string, err error) {
 	root, name := f.root(link)
 	if target, err = root.Readlink(name); err != nil {
@@ -171,12 +172,12 @@ func (f *folder) target(dir, link string) (from, target string, err error) {
 	if !filepath.IsAbs(target) {
 		return dir, filepath.ToSlash(target), nil
 	}
-	target, err = f.inside(target)
+	target, err = f.nameOf(target)
 	return ".", target, err
 }
 
-// inside is the name of an absolute path.
-func (f *folder) inside(file string) (string, error) {
+// nameOf is the relative name of an absolute path.
+func (f *folder) nameOf(file string) (string, error) {
 	if rel, err := filepath.Rel(f.dir, file); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel), nil
 	}
@@ -185,10 +186,10 @@ func (f *folder) inside(file string) (string, error) {
 			return path.Join(modulesFolder, filepath.ToSlash(rel)), nil
 		}
 	}
-	return "", errLeadsOut
+	return "", errOutside
 }
 
-// file is the real name of a file; empty when there is no file of that name.
+// file is the real name of a file; empty when there is none.
 func (f *folder) file(name string) (string, error) {
 	at, mode, err := f.follow(name)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && mode.IsDir() {
@@ -197,7 +198,7 @@ func (f *folder) file(name string) (string, error) {
 	return at, err
 }
 
-// read returns a file. A device, a pipe and whatever else has no end is none.
+// read returns the content of a regular file.
 func (f *folder) read(name string) ([]byte, error) {
 	at, mode, err := f.follow(name)
 	switch {
@@ -207,7 +208,7 @@ func (f *folder) read(name string) ([]byte, error) {
 		return nil, errors.New("is not a file")
 	}
 	root, rest := f.root(at)
-	opened, err := root.OpenFile(rest, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe in its place would be waited for
+	opened, err := root.OpenFile(rest, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe would block
 	if err != nil {
 		return nil, rootCause(err)
 	}
@@ -225,7 +226,7 @@ func (f *folder) read(name string) ([]byte, error) {
 	return content, rootCause(err)
 }
 
-// stamp tells a changed file from an unchanged one.
+// stamp returns the size and time of a file.
 func (f *folder) stamp(name string) (stamp, bool) {
 	root, rest := f.root(name)
 	info, err := root.Stat(rest)

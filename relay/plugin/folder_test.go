@@ -15,7 +15,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-const smallPackage = `{ "name": "tabrelay-plugin-small", "version": "1.0.0", "tabrelay": { "displayName": "Small", "urlPatterns": ["https://small.example/*"] } }`
+const smallPackage = `{ "name": "tabrelay-plugin-small", "version": "1.0.0", "tabrelay": { "displayName": "Small",` +
+	` "urlPatterns": ["https://small.example/*"] } }`
 
 func smallSource(tool string) string {
 	return `import { definePlugin, defineTool } from '@tabrelay/plugin-sdk';
@@ -47,7 +48,8 @@ func TestAddListRemove(t *testing.T) {
 	if got := listed(t, home); got != "small ok" {
 		t.Errorf("after Add: %s", got)
 	}
-	if _, _, err := Add(t.Context(), home, small(t)); err == nil || !strings.Contains(err.Error(), "already a plugin small") {
+	if _, _, err := Add(t.Context(), home, small(t)); err == nil ||
+		!strings.Contains(err.Error(), "already a plugin small") {
 		t.Errorf("a second plugin of the same name: %v", err)
 	}
 	overwrite(t, filepath.Join(dir, "dist", manifestFile), "{")
@@ -101,7 +103,8 @@ func TestAddRefuses(t *testing.T) {
 	home, dir := t.TempDir(), small(t)
 	overwrite(t, filepath.Join(dir, "src", "index.ts"), "export default {{{")
 	var bad *InvalidError
-	if _, _, err := Add(t.Context(), home, dir); !errors.As(err, &bad) || !strings.Contains(err.Error(), "src/index.ts:1:17: ") {
+	if _, _, err := Add(t.Context(), home, dir); !errors.As(err, &bad) ||
+		!strings.Contains(err.Error(), "src/index.ts:1:17: ") {
 		t.Errorf("Add of a plugin that does not build: %v", err)
 	}
 	if got := listed(t, home); got != "" {
@@ -112,7 +115,8 @@ func TestAddRefuses(t *testing.T) {
 func TestOffered(t *testing.T) {
 	plugin := func(name, dir string) Plugin { return Plugin{Manifest: Manifest{Name: name}, Dir: dir} }
 	mine := plugin("b", "mine")
-	offered := Offered([]Plugin{plugin("b", ""), plugin("a", "")}, []Entry{{Name: "b", Plugin: &mine}, {Name: "c", Problem: "broken"}})
+	offered := Offered([]Plugin{plugin("b", ""), plugin("a", "")},
+		[]Entry{{Name: "b", Plugin: &mine}, {Name: "c", Problem: "broken"}})
 	var got []string
 	for _, p := range offered {
 		got = append(got, p.Manifest.Name+p.Dir)
@@ -123,7 +127,8 @@ func TestOffered(t *testing.T) {
 }
 
 func TestLoadFS(t *testing.T) {
-	manifest := `{"name":"x","world":"isolated","urlPatterns":["https://x.example/*"],"tools":[{"name":"a","inputSchema":{}}]}`
+	manifest := `{"name":"x","world":"isolated","urlPatterns":["https://x.example/*"],"tools":[{"name":"a",` +
+		`"inputSchema":{}}]}`
 	files := fstest.MapFS{
 		"x/manifest.json": {Data: []byte(manifest)},
 		"x/adapter.js":    {Data: []byte("var tabrelayPlugin={}")},
@@ -148,10 +153,12 @@ func TestLoadFS(t *testing.T) {
 	}
 }
 
-// TestEveryPage: a plugin of the binary that only reads may work everywhere; one from a folder may not.
-func TestEveryPage(t *testing.T) {
-	manifest := `{"name":"x","world":"isolated","urlPatterns":["*://*/*"],"tools":[{"name":"a","inputSchema":{},"annotations":{"readOnlyHint":true}}]}`
-	files := fstest.MapFS{"x/manifest.json": {Data: []byte(manifest)}, "x/adapter.js": {Data: []byte("var tabrelayPlugin={}")}}
+// TestOnlyShippedPluginsMatchEveryPage: a plugin of the binary that only reads may work everywhere; one from a folder may not.
+func TestOnlyShippedPluginsMatchEveryPage(t *testing.T) {
+	manifest := `{"name":"x","world":"isolated","urlPatterns":["*://*/*"],"tools":[{"name":"a","inputSchema":{},` +
+		`"annotations":{"readOnlyHint":true}}]}`
+	files := fstest.MapFS{"x/manifest.json": {Data: []byte(manifest)},
+		"x/adapter.js": {Data: []byte("var tabrelayPlugin={}")}}
 	plugins, err := LoadFS(files)
 	if err != nil || !plugins[0].Manifest.EveryPage() {
 		t.Fatalf("LoadFS = %+v, %v", plugins, err)
@@ -160,10 +167,11 @@ func TestEveryPage(t *testing.T) {
 	if err := json.Unmarshal([]byte(manifest), &m); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.check(false); err == nil || !strings.Contains(err.Error(), "every site") {
+	if err := m.validate(false); err == nil || !strings.Contains(err.Error(), "every site") {
 		t.Errorf("a plugin from a folder: %v", err)
 	}
-	for _, bad := range []string{strings.Replace(manifest, "isolated", "main", 1), strings.Replace(manifest, "true", "false", 1)} {
+	for _, bad := range []string{strings.Replace(manifest, "isolated", "main", 1),
+		strings.Replace(manifest, "true", "false", 1)} {
 		files["x/manifest.json"] = &fstest.MapFile{Data: []byte(bad)}
 		if _, err := LoadFS(files); err == nil || !strings.Contains(err.Error(), "works on every site") {
 			t.Errorf("LoadFS of %s = %v", bad, err)
@@ -172,14 +180,17 @@ func TestEveryPage(t *testing.T) {
 }
 
 func TestCompose(t *testing.T) {
-	p := Plugin{Hash: "abc", Manifest: Manifest{Name: "x", World: Isolated, URLPatterns: []string{"https://x.example/*"}}, Adapter: []byte("var tabrelayPlugin={};")}
+	p := Plugin{Hash: "abc", Manifest: Manifest{Name: "x", World: Isolated,
+		URLPatterns: []string{"https://x.example/*"}}, Adapter: []byte("var tabrelayPlugin={};")}
 	want := "(()=>{var tabrelayPlugin={};\n" +
-		`;globalThis.tabrelayBridge.register({"name":"x","hash":"abc","matches":["https://x.example/*"]},tabrelayPlugin.default,tabrelayPlugin.enter);})();` + "\n"
+		`;globalThis.tabrelayBridge.register({"name":"x","hash":"abc","matches":["https://x.example/*"]},` +
+		`tabrelayPlugin.default,tabrelayPlugin.enter);})();` + "\n"
 	if diff := cmp.Diff(want, string(Compose(p, []byte("runtime")))); diff != "" {
 		t.Error(diff)
 	}
 	p.Manifest.World = Main
-	if got := string(Compose(p, []byte("var tabrelayRuntime={};"))); !strings.HasPrefix(got, "(()=>{var tabrelayRuntime={};\n;var tabrelayPlugin") || !strings.Contains(got, ";tabrelayRuntime.start({") {
+	if got := string(Compose(p, []byte("var tabrelayRuntime={};"))); !strings.HasPrefix(got,
+		"(()=>{var tabrelayRuntime={};\n;var tabrelayPlugin") || !strings.Contains(got, ";tabrelayRuntime.start({") {
 		t.Errorf("main world: %s", got)
 	}
 }
@@ -187,10 +198,10 @@ func TestCompose(t *testing.T) {
 func TestWatch(t *testing.T) {
 	dir := small(t)
 	ctx, stop := context.WithCancel(t.Context())
-	builds, done := make(chan Built, 16), make(chan error, 1)
-	go func() { done <- Watch(ctx, dir, Options{}, func(b Built) { builds <- b }) }()
+	builds, done := make(chan BuildResult, 16), make(chan error, 1)
+	go func() { done <- Watch(ctx, dir, Options{}, func(b BuildResult) { builds <- b }) }()
 
-	tool := func(b Built) string {
+	tool := func(b BuildResult) string {
 		if b.Plugin == nil {
 			return "failed"
 		}
@@ -219,7 +230,8 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	overwrite(t, filepath.Join(dir, "src", "more", "name.ts"), "export const name = 'gaze';")
-	overwrite(t, filepath.Join(dir, "src", "index.ts"), "import { name } from './more/name.ts';"+strings.Replace(smallSource("look"), "'look'", "name", 1))
+	overwrite(t, filepath.Join(dir, "src", "index.ts"), "import { name } from './more/name.ts';"+
+		strings.Replace(smallSource("look"), "'look'", "name", 1))
 	await("gaze")
 	stop()
 	if err := <-done; err != nil {
@@ -270,7 +282,7 @@ func TestBuilderSeesChanges(t *testing.T) {
 	}
 }
 
-func TestEndlessLoading(t *testing.T) {
+func TestEndlessRecursionWhileLoading(t *testing.T) {
 	dir := small(t)
 	overwrite(t, filepath.Join(dir, "src", "index.ts"), "for (;;);")
 	b, err := NewBuilder(dir)
@@ -279,7 +291,8 @@ func TestEndlessLoading(t *testing.T) {
 	}
 	defer b.Close()
 	b.reader.limit = 20 * time.Millisecond
-	if _, _, err := b.Build(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), "takes longer than 20ms") {
+	if _, _, err := b.Build(t.Context(), Options{}); err == nil ||
+		!strings.Contains(err.Error(), "takes longer than 20ms") {
 		t.Errorf("Build = %v", err)
 	}
 	b.reader.limit = time.Hour
@@ -334,13 +347,13 @@ func FuzzPackage(f *testing.F) {
 		}
 		m := src.manifest()
 		m.Tools = []Tool{{Name: "a", InputSchema: emptyInput}}
-		if err := m.check(false); err != nil {
+		if err := m.validate(false); err != nil {
 			t.Errorf("a package that was accepted gives a manifest that is not: %v", err)
 		}
 	})
 }
 
-func TestPackageThatIsNotJSON(t *testing.T) {
+func TestInvalidPackageJSON(t *testing.T) {
 	_, found := parsePackage(&folder{dir: t.TempDir()}, []byte("{\n  \"name\": oops\n}"), false)
 	if len(found) != 1 || found[0].String() != "package.json:2:11: is not valid JSON: invalid literal: oops" {
 		t.Errorf("got %v", found)

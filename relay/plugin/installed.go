@@ -16,37 +16,38 @@ import (
 	"github.com/google/renameio/v2/maybe"
 )
 
-// A person's plugins are folders of their own, which stay where they are: an edit there is live after a build.
-// plugins.json in the plugins folder of the home lists them.
+// The plugins that a person added are listed in plugins.json in the plugins folder of the home. Their folders stay
+// where they are, so that an edit is live after a build.
 
 const installedFile = "plugins.json"
 
 // Entry is one plugin a person added.
 type Entry struct {
-	Name    string  `json:"name"`
-	Dir     string  `json:"dir"`
-	Plugin  *Plugin `json:"-"`               // nil when it is broken
-	Problem string  `json:"-"`               // what is wrong; with a Plugin, only with a newer build that failed
-	Pin     *Pin    `json:"pin,omitempty"`   // of one that was installed; nil for a person's own folder
-	Fault   string  `json:"fault,omitempty"` // why its last build failed; what is offered is the one before it
+	Name   string  `json:"name"`
+	Dir    string  `json:"dir"`
+	Plugin *Plugin `json:"-"` // nil when it is broken
+	// what is wrong; with a Plugin, what is wrong with a newer build that failed
+	Problem    string `json:"-"`
+	Pin        *Pin   `json:"pin,omitempty"`   // of an installed package; nil for a folder
+	BuildError string `json:"fault,omitempty"` // why its last build failed; the one before it is offered
 }
 
-// Pin says which content an installed plugin has to have.
+// Pin is the content that an installed plugin has to have.
 type Pin struct {
 	From      string `json:"from"`              // npm:NAME, npm:NAME@VERSION or file:PATH
-	Version   string `json:"version,omitempty"` // of the package, where a registry said it
+	Version   string `json:"version,omitempty"` // of the package, if it came from a registry
 	Integrity string `json:"integrity"`         // of the tarball: sha512-… (https://www.w3.org/TR/sri-2/)
-	Hash      string `json:"hash"`              // of what came of it: Plugin.Hash
+	Hash      string `json:"hash"`              // Plugin.Hash of the unpacked plugin
 }
 
-type installed struct {
+type pluginList struct {
 	Plugins []Entry `json:"plugins"`
 }
 
 // List returns the plugins a person added, sorted by name, broken ones with their reason. home is the folder
 // $TABRELAY_HOME/plugins; one that does not exist holds no plugins.
 func List(home string) ([]Entry, error) {
-	list, err := readInstalled(home)
+	list, err := readList(home)
 	if err != nil {
 		return nil, err
 	}
@@ -62,67 +63,72 @@ func (e *Entry) load() {
 	case err != nil:
 		e.Problem = err.Error()
 		if _, gone := os.Stat(e.Dir); errors.Is(gone, fs.ErrNotExist) {
-			e.Problem = fmt.Sprintf("its folder %s is gone; put it back, or run: tabrelay plugin remove %s", e.Dir, e.Name)
+			e.Problem = fmt.Sprintf("its folder %s is gone; put it back, or run: tabrelay plugin remove %s", e.Dir,
+				e.Name)
 		}
 	case p.Manifest.Name != e.Name:
-		e.Problem = fmt.Sprintf("the plugin in %s is now named %s; run: tabrelay plugin remove %s, then: tabrelay plugin add %s", e.Dir, p.Manifest.Name, e.Name, e.Dir)
+		e.Problem = fmt.Sprintf("the plugin in %s is now named %s; "+
+			"run: tabrelay plugin remove %s, then: tabrelay plugin add %s", e.Dir, p.Manifest.Name, e.Name, e.Dir)
 	case e.Pin != nil && e.Pin.Hash != p.Hash:
-		e.Problem = fmt.Sprintf("its files in %s are not the ones that were installed; run: tabrelay plugin update %s, or remove it", e.Dir, e.Name)
+		e.Problem = fmt.Sprintf("its files in %s are not the ones that were installed; "+
+			"run: tabrelay plugin update %s, or remove it", e.Dir, e.Name)
 	default:
 		e.Plugin = p
-		if e.Fault != "" {
-			e.Problem = "it does not build: " + e.Fault + "; the tools of its last good build stay"
+		if e.BuildError != "" {
+			e.Problem = "it does not build: " + e.BuildError + "; the tools of its last good build stay"
 		}
 	}
 }
 
-// Add builds the plugin in a folder and registers the folder. A folder without sources is taken with the build
-// output it has. Adding it again builds it again.
+// Add builds the plugin in a folder and registers the folder. A folder without sources is registered with its build
+// output. Adding it again builds it again.
 func Add(ctx context.Context, home, dir string) (*Plugin, []Diagnostic, error) {
 	p, found, err := buildOrLoad(ctx, dir)
 	if err != nil {
 		return nil, found, err
 	}
-	_, err = Enlist(home, p)
+	_, err = Register(home, p)
 	return p, found, err
 }
 
-// Enlist registers the folder of a plugin that is built. fresh tells that it was not registered, under this name.
-func Enlist(home string, p *Plugin) (fresh bool, err error) {
-	err = change(home, func(list *installed) error {
+// Register registers the folder of a built plugin. fresh reports that it was not registered before under this name.
+func Register(home string, p *Plugin) (fresh bool, err error) {
+	err = editList(home, func(list *pluginList) error {
 		i := list.find(p.Manifest.Name)
 		if i >= 0 && list.Plugins[i].Dir != p.Dir {
-			return fmt.Errorf("there is already a plugin %s, in %s; run first: tabrelay plugin remove %s", p.Manifest.Name, list.Plugins[i].Dir, p.Manifest.Name)
+			return fmt.Errorf("there is already a plugin %s, in %s; run first: tabrelay plugin remove %s",
+				p.Manifest.Name, list.Plugins[i].Dir, p.Manifest.Name)
 		}
 		fresh = i < 0
-		list.put(Entry{Name: p.Manifest.Name, Dir: p.Dir})
+		list.add(Entry{Name: p.Manifest.Name, Dir: p.Dir})
 		return nil
 	})
 	return fresh, err
 }
 
-// EnlistPinned registers an installed plugin, in place of any other of its name.
-func EnlistPinned(home string, p *Plugin, pin Pin) error {
-	return change(home, func(list *installed) error {
-		list.put(Entry{Name: p.Manifest.Name, Dir: p.Dir, Pin: &pin})
+// RegisterPinned registers an installed plugin, in place of any other of its name.
+func RegisterPinned(home string, p *Plugin, pin Pin) error {
+	return editList(home, func(list *pluginList) error {
+		list.add(Entry{Name: p.Manifest.Name, Dir: p.Dir, Pin: &pin})
 		return nil
 	})
 }
 
-func (l *installed) find(name string) int {
+func (l *pluginList) find(name string) int {
 	return slices.IndexFunc(l.Plugins, func(e Entry) bool { return e.Name == name })
 }
 
-// put takes an entry in, in place of those of its name and its folder.
-func (l *installed) put(e Entry) {
-	l.Plugins = slices.DeleteFunc(l.Plugins, func(other Entry) bool { return other.Dir == e.Dir || other.Name == e.Name })
+// add adds an entry and removes others of its name or its folder.
+func (l *pluginList) add(e Entry) {
+	same := func(other Entry) bool { return other.Dir == e.Dir || other.Name == e.Name }
+	l.Plugins = slices.DeleteFunc(l.Plugins, same)
 	l.Plugins = append(l.Plugins, e)
 	slices.SortFunc(l.Plugins, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// NoteBuild remembers with a registered folder why its last build failed, nil for one that did not. A folder that is
-// not registered is left alone.
-func NoteBuild(home, dir string, failure error) error {
+// RecordBuild records why the last build of a registered folder failed, nil for a success. For other folders it does
+// nothing.
+func RecordBuild(home, dir string, failure error) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return err
@@ -134,14 +140,15 @@ func NoteBuild(home, dir string, failure error) error {
 	if failure != nil {
 		fault = strings.ReplaceAll(failure.Error(), "\n", "; ")
 	}
-	list, err := readInstalled(home)
-	if err != nil || !slices.ContainsFunc(list.Plugins, func(e Entry) bool { return e.Dir == dir && e.Fault != fault }) {
+	changed := func(e Entry) bool { return e.Dir == dir && e.BuildError != fault }
+	list, err := readList(home)
+	if err != nil || !slices.ContainsFunc(list.Plugins, changed) {
 		return err
 	}
-	return change(home, func(list *installed) error {
+	return editList(home, func(list *pluginList) error {
 		for i := range list.Plugins {
 			if list.Plugins[i].Dir == dir {
-				list.Plugins[i].Fault = fault
+				list.Plugins[i].BuildError = fault
 			}
 		}
 		return nil
@@ -158,9 +165,9 @@ func buildOrLoad(ctx context.Context, dir string) (*Plugin, []Diagnostic, error)
 	return Build(ctx, dir, Options{})
 }
 
-// Remove forgets a plugin. Its folder stays.
+// Remove removes a plugin from the list. Its folder stays.
 func Remove(home, name string) error {
-	return change(home, func(list *installed) error {
+	return editList(home, func(list *pluginList) error {
 		before := len(list.Plugins)
 		list.Plugins = slices.DeleteFunc(list.Plugins, func(e Entry) bool { return e.Name == name })
 		if len(list.Plugins) < before {
@@ -177,8 +184,8 @@ func Remove(home, name string) error {
 	})
 }
 
-func readInstalled(home string) (installed, error) {
-	var list installed
+func readList(home string) (pluginList, error) {
+	var list pluginList
 	file := filepath.Join(home, installedFile)
 	raw, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -196,7 +203,7 @@ func readInstalled(home string) (installed, error) {
 	return list, nil
 }
 
-// ListError is a list of plugins that is there and cannot be used.
+// ListError is the error for a list of plugins that cannot be read.
 type ListError struct {
 	File string
 	Err  error
@@ -213,8 +220,8 @@ func (e *ListError) Hint() string {
 	return "put it back from a copy; or remove it, and add your plugins again: tabrelay plugin add FOLDER"
 }
 
-// change edits the list while no other process does.
-func change(home string, edit func(*installed) error) error {
+// editList edits the list under a lock that other processes respect.
+func editList(home string, edit func(*pluginList) error) error {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return fmt.Errorf("the plugins folder cannot be made: %w", err)
 	}
@@ -223,7 +230,7 @@ func change(home string, edit func(*installed) error) error {
 		return fmt.Errorf("the list of plugins cannot be locked: %w", err)
 	}
 	defer func() { _ = lock.Unlock() }()
-	list, err := readInstalled(home)
+	list, err := readList(home)
 	if err != nil {
 		return err
 	}
@@ -237,8 +244,8 @@ func change(home string, edit func(*installed) error) error {
 	return maybe.WriteFile(filepath.Join(home, installedFile), append(raw, '\n'), 0o600)
 }
 
-// Offered puts the plugins together that a relay offers: those of the binary and those a person added. An added
-// plugin takes the place of a shipped one of the same name.
+// Offered returns the plugins that a relay offers: the shipped and the added ones. An added plugin replaces a shipped
+// one of the same name.
 func Offered(shipped []Plugin, added []Entry) []Plugin {
 	var offered []Plugin
 	for _, p := range shipped {

@@ -18,7 +18,7 @@ import (
 	"tabrelay/relay/suggest"
 )
 
-// source is what package.json says about a plugin.
+// source is the content of package.json about a plugin.
 type source struct {
 	Package struct {
 		Name    string `json:"name"`
@@ -35,16 +35,17 @@ type source struct {
 		World           World           `json:"world"`
 	}
 	name    string // the plugin's, made from the package's
-	foreign bool   // it was written for OpenTabs, where other names are the relay's
+	foreign bool   // it was written for OpenTabs, where other names are reserved
 }
 
 const packageFile = "package.json"
 
-// readPackage reads and checks dir/package.json. It finds everything wrong with it, not only the first fault.
+// readPackage reads and checks package.json. It reports all faults, not only the first.
 func readPackage(f *folder, shipped bool) (*source, []Diagnostic) {
 	raw, err := f.read(packageFile)
 	if err != nil {
-		return nil, []Diagnostic{{File: packageFile, Text: fmt.Sprintf("cannot be read (%v); a plugin is a folder with package.json and src/index.ts", rootCause(err))}}
+		return nil, faultf(packageFile, "cannot be read (%v); a plugin is a folder with package.json and src/index.ts",
+			rootCause(err))
 	}
 	return parsePackage(f, raw, shipped)
 }
@@ -57,8 +58,8 @@ func rootCause(err error) error {
 	return err
 }
 
-// notJSON takes the place of a syntax error out of the parser's sentence, which has no other form.
-func notJSON(err error) Diagnostic {
+// jsonError takes the line and column out of the parser's message, which has no other form.
+func jsonError(err error) Diagnostic {
 	d := Diagnostic{File: packageFile, Text: "is not valid JSON"}
 	why := strings.TrimPrefix(err.Error(), "hujson: ")
 	if n, _ := fmt.Sscanf(why, "line %d, column %d:", &d.Line, &d.Column); n == 2 {
@@ -72,7 +73,7 @@ func parsePackage(f *folder, raw []byte, shipped bool) (*source, []Diagnostic) {
 	c := &packageCheck{folder: f, raw: raw, shipped: shipped}
 	tree, err := hujson.Parse(raw)
 	if err != nil {
-		return nil, []Diagnostic{notJSON(err)}
+		return nil, []Diagnostic{jsonError(err)}
 	}
 	if !tree.IsStandard() {
 		c.add("", "has comments or trailing commas; other tools that read it refuse them")
@@ -100,7 +101,7 @@ type packageCheck struct {
 	shipped bool // it becomes part of the binary
 }
 
-// add notes a fault at a JSON pointer.
+// add reports a fault at a JSON pointer.
 func (c *packageCheck) add(pointer, format string, args ...any) {
 	d := Diagnostic{File: packageFile, Text: fmt.Sprintf(format, args...)}
 	if v := c.tree.Find(pointer); v != nil && pointer != "" {
@@ -111,7 +112,7 @@ func (c *packageCheck) add(pointer, format string, args ...any) {
 	c.found = append(c.found, d)
 }
 
-// addType notes that a value below a JSON pointer is of another type than its field.
+// addType reports that a value below a JSON pointer has another type than its field.
 func (c *packageCheck) addType(pointer string, err error) {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {
@@ -144,7 +145,7 @@ func (c *packageCheck) read() {
 			continue
 		}
 		c.key, c.source.foreign = key, key == "opentabs"
-		if !c.source.foreign { // which has fields that mean nothing here
+		if !c.source.foreign { // OpenTabs has more fields
 			c.checkFieldNames(v)
 		}
 		if err := json.Unmarshal(v.Pack(), &c.source.Plugin); err != nil {
@@ -157,12 +158,12 @@ func (c *packageCheck) read() {
 	c.add("", `has no "tabrelay" key; add "tabrelay": {"displayName": "…", "urlPatterns": ["https://example.com/*"]}`)
 }
 
-// checkFieldNames refuses misspelt fields, which would be left out without a word. A field of another name may be there
-// for somebody else, or for a later version.
+// checkFieldNames reports misspelt fields, which would be ignored. Fields with other names may be for another program,
+// or for a later version.
 func (c *packageCheck) checkFieldNames(v *hujson.Value) {
 	object, ok := v.Value.(*hujson.Object)
 	if !ok {
-		return // said when it is decoded
+		return // reported when it is decoded
 	}
 	var known []string
 	for field := range reflect.TypeOf(c.source.Plugin).Fields() {
@@ -234,7 +235,7 @@ func (c *packageCheck) checkPatterns() {
 	for i, text := range p.URLPatterns {
 		pattern, err := match.Parse(text)
 		if err == nil {
-			err = allowed(pattern, c.shipped)
+			err = checkPattern(pattern, c.shipped)
 		}
 		if err != nil {
 			c.add(fmt.Sprintf("%s/urlPatterns/%d", at, i), "url pattern %v", err)
@@ -247,9 +248,9 @@ func (c *packageCheck) checkPatterns() {
 	}
 }
 
-// allowed says why a plugin may not work on the pages of a pattern: only one that is part of the binary, which nobody
-// can slip in, works on the pages of every site.
-func allowed(p match.Pattern, shipped bool) error {
+// checkPattern says why a plugin may not work on the pages of a pattern: only a shipped plugin may work on the pages of
+// every site.
+func checkPattern(p match.Pattern, shipped bool) error {
 	if shipped && p.EverySite() {
 		return nil
 	}

@@ -13,13 +13,13 @@ import (
 	"github.com/grafana/sobek"
 )
 
-// packageBundle holds the packages a plugin imports, as a script for the engine. They are large and change rarely, so
-// they are bundled apart from the plugin, and only again when one of their files changed.
+// packageBundle bundles the packages that a plugin imports, as a script for the engine. They are large and change
+// rarely, so they are bundled separately, and again only when one of their files changed.
 type packageBundle struct {
 	folder     *folder
 	imports    []string
-	script     string
-	generation int              // counts the bundles that were made
+	bundled    string
+	generation int              // number of bundles that were made
 	files      map[string]stamp // what the last one was made of
 }
 
@@ -29,26 +29,27 @@ type stamp struct {
 	modified time.Time
 }
 
-// compiledLater compiles a script of ours when it is first used: a relay reads manifests, not sources.
-func compiledLater(name string, source *string) func() *sobek.Program {
+// lazyProgram compiles a script on first use: a relay that only loads manifests needs none.
+func lazyProgram(name string, source *string) func() *sobek.Program {
 	return sync.OnceValue(func() *sobek.Program { return sobek.MustCompile(name, *source, true) })
 }
 
-// text returns the packages as one script, empty for a plugin that imports none, or why there is no script.
-func (p *packageBundle) text(imports []string) (string, []Diagnostic) {
+// script returns the packages as one script, empty for a plugin that imports none.
+func (p *packageBundle) script(imports []string) (string, []Diagnostic) {
 	if len(imports) == 0 {
 		return "", nil
 	}
-	if p.script != "" && slices.Equal(imports, p.imports) && p.unchanged() {
-		return p.script, nil
+	if p.bundled != "" && slices.Equal(imports, p.imports) && p.unchanged() {
+		return p.bundled, nil
 	}
-	result := buildScript(entryOf(imports), serveSDK(), refuseNode(), oneLocale(p.folder), serveEmpty(), p.folder.confine())
+	result := buildScript(entryOf(imports), serveSDK(), refuseNode(), englishOnly(p.folder), serveEmpty(),
+		p.folder.confine())
 	if len(result.Errors) > 0 {
 		return "", diagnose(result.Errors, false)
 	}
-	p.imports, p.script = imports, wrapScript(result)
+	p.imports, p.bundled = imports, wrapScript(result)
 	p.generation++
-	p.remember(result.Metafile)
+	p.recordFiles(result.Metafile)
 	return wrapScript(result), nil
 }
 
@@ -57,13 +58,13 @@ func entryOf(imports []string) string {
 	var head, body strings.Builder
 	for i, name := range imports {
 		fmt.Fprintf(&head, "import * as m%d from %q;\n", i, name)
-		// The mark tells the importing side that `default` is the package's own.
+		// __esModule tells the importing side that `default` is the package's own.
 		fmt.Fprintf(&body, "%q: Object.assign({__esModule: true}, m%d),\n", name, i)
 	}
 	return head.String() + "module.exports = {\n" + body.String() + "};"
 }
 
-// What the engine runs: most of ES2022. Regular expressions it lacks become calls that page.js can answer.
+// The engine runs most of ES2022. Regular expressions that it lacks become calls, which page.js implements.
 const engineTarget = api.ES2022
 
 var engineSupports = map[string]bool{
@@ -74,8 +75,8 @@ var engineSupports = map[string]bool{
 // buildScript bundles code that is not the plugin's own, for the engine.
 func buildScript(entry string, plugins ...api.Plugin) api.BuildResult {
 	return api.Build(api.BuildOptions{
-		Stdin:             &api.StdinOptions{Contents: entry, ResolveDir: nowhere, Sourcefile: packageFile},
-		AbsWorkingDir:     nowhere,
+		Stdin:             &api.StdinOptions{Contents: entry, ResolveDir: noFolder, Sourcefile: packageFile},
+		AbsWorkingDir:     noFolder,
 		TsconfigRaw:       "{}",
 		Bundle:            true,
 		Format:            api.FormatCommonJS,
@@ -95,11 +96,11 @@ func wrapScript(result api.BuildResult) string {
 	return "(function(module){" + string(result.OutputFiles[0].Contents) + "\n})"
 }
 
-func (p *packageBundle) remember(metafile string) {
+func (p *packageBundle) recordFiles(metafile string) {
 	p.files = map[string]stamp{}
 	meta, err := readMetafile(metafile)
 	if err != nil {
-		p.script = "" // without the list nobody could tell that it is stale
+		p.bundled = "" // without the list it could become stale
 		return
 	}
 	for name := range meta.Inputs {
@@ -120,21 +121,21 @@ func (p *packageBundle) unchanged() bool {
 
 var localeExport = regexp.MustCompile(`export \{ default as (\w+) \} from`)
 
-// oneLocale gives every language of Zod's messages the English ones: the others are half of Zod's code, and an agent
-// reads English.
-func oneLocale(f *folder) api.Plugin {
+// englishOnly replaces every language of Zod's messages with English: the others are half of Zod's code.
+func englishOnly(f *folder) api.Plugin {
 	return api.Plugin{Name: "tabrelay-locales", Setup: func(build api.PluginBuild) {
-		build.OnLoad(api.OnLoadOptions{Filter: `[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$`}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
-			raw, err := f.read(args.Path)
-			if err != nil {
-				return api.OnLoadResult{}, err
-			}
-			contents := "import en from './en.js';\n"
-			for _, found := range localeExport.FindAllStringSubmatch(string(raw), -1) {
-				contents += fmt.Sprintf("export { en as %s };\n", found[1])
-			}
-			return api.OnLoadResult{Contents: &contents, ResolveDir: nowhere}, nil
-		})
+		build.OnLoad(api.OnLoadOptions{Filter: `[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$`},
+			func(args api.OnLoadArgs) (api.OnLoadResult, error) {
+				raw, err := f.read(args.Path)
+				if err != nil {
+					return api.OnLoadResult{}, err
+				}
+				contents := "import en from './en.js';\n"
+				for _, found := range localeExport.FindAllStringSubmatch(string(raw), -1) {
+					contents += fmt.Sprintf("export { en as %s };\n", found[1])
+				}
+				return api.OnLoadResult{Contents: &contents, ResolveDir: noFolder}, nil
+			})
 	}}
 }
 

@@ -2,15 +2,18 @@ package plugin
 
 import (
 	"bytes"
+	_ "embed"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// pageBundle makes what is injected: the handlers and what they use, and nothing that only the relay needs.
+// pageBundle bundles what is injected: the handlers and what they use, without what only the relay needs.
 type pageBundle struct {
 	folder *folder
 	code   string           // the stripped module of the current build
@@ -19,8 +22,8 @@ type pageBundle struct {
 	full   api.BuildContext // bundles them; nil until a plugin needs it
 }
 
-// pageGlobal is the variable the bundle defines; its `default` is what the plugin exports, and its `enter` how the page's
-// runtime lends the bundle what it has for it.
+// pageGlobal is the variable that the bundle defines. Its `default` is the plugin's export; through its `enter` the
+// page's runtime passes its functions to the bundle.
 const pageGlobal = "tabrelayPlugin"
 
 const (
@@ -32,8 +35,8 @@ const (
 	pageEntryFile  = entryNamespace + ":" + pageEntry // as the bundler names it in messages
 )
 
-// jitlessSource keeps Zod from compiling schemas with new Function, which a page's policy may forbid and report. It is
-// the first that a bundle with Zod runs.
+// jitlessSource keeps Zod from compiling schemas with new Function, which a page's policy may forbid and report. A
+// bundle with Zod runs it first.
 var jitlessSource = "import { config } from 'zod/v4/core';\nconfig({ jitless: true });\n"
 
 var entrySource = fmt.Sprintf("export { default } from %q;\nexport { enter } from %q;\n", pluginPath, scopePath)
@@ -80,32 +83,35 @@ func (p *pageBundle) close() {
 	}
 }
 
-// serveEntry hands the stripped module to the bundler as if it stood in the plugin's folder.
+// serveEntry gives the stripped module to the bundler as a file of the plugin's folder.
 func (p *pageBundle) serveEntry() api.Plugin {
 	return api.Plugin{Name: "tabrelay-entry", Setup: func(build api.PluginBuild) {
-		build.OnResolve(api.OnResolveOptions{Filter: "^tabrelay:"}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
+		build.OnResolve(api.OnResolveOptions{Filter: "^tabrelay:"}, func(args api.OnResolveArgs) (api.OnResolveResult,
+			error) {
 			return api.OnResolveResult{Path: args.Path, Namespace: entryNamespace}, nil
 		})
-		build.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: entryNamespace}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
-			contents := &p.code
-			switch {
-			case args.Path == jitlessPath:
-				contents = &jitlessSource
-			case args.Path == pageEntry && p.zod:
-				withZod := fmt.Sprintf("import %q;\n", jitlessPath) + entrySource
-				contents = &withZod
-			case args.Path == pageEntry:
-				contents = &entrySource
-			}
-			return api.OnLoadResult{Contents: contents, ResolveDir: nowhere, Loader: api.LoaderJS}, nil
-		})
+		build.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: entryNamespace},
+			func(args api.OnLoadArgs) (api.OnLoadResult, error) {
+				contents := &p.code
+				switch {
+				case args.Path == jitlessPath:
+					contents = &jitlessSource
+				case args.Path == pageEntry && p.zod:
+					withZod := fmt.Sprintf("import %q;\n", jitlessPath) + entrySource
+					contents = &withZod
+				case args.Path == pageEntry:
+					contents = &entrySource
+				}
+				return api.OnLoadResult{Contents: contents, ResolveDir: noFolder, Loader: api.LoaderJS}, nil
+			})
 	}}
 }
 
-// leaveOutSchemas keeps schema libraries as imports, which go when nothing of them is used.
+// leaveOutSchemas keeps schema libraries as imports, which are dropped when unused.
 func leaveOutSchemas() api.Plugin {
 	return api.Plugin{Name: "tabrelay-schemas", Setup: func(build api.PluginBuild) {
-		build.OnResolve(api.OnResolveOptions{Filter: `^[^.]`}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
+		build.OnResolve(api.OnResolveOptions{Filter: `^[^.]`}, func(args api.OnResolveArgs) (api.OnResolveResult,
+			error) {
 			if !isSchemaPackage(args.Path) {
 				return api.OnResolveResult{}, nil
 			}
@@ -114,53 +120,54 @@ func leaveOutSchemas() api.Plugin {
 	}}
 }
 
-// bundled is a script for the page, and the map from its lines to those of the sources.
-type bundled struct{ code, sources []byte }
+// script is a script and its source map.
+type script struct{ code, sources []byte }
 
-// build returns the script that defines pageGlobal; nothing when it cannot be made.
-func (p *pageBundle) build(m *module) (bundled, []Diagnostic) {
+// build returns the script that defines pageGlobal; an empty one when there are errors.
+func (p *pageBundle) build(m *module) (script, []Diagnostic) {
 	p.code, p.zod = string(stripSchemas(m.code)), false
 	result := p.lean.Rebuild()
 	if len(result.Errors) == 0 {
 		meta, err := readMetafile(result.Metafile)
 		if err == nil && len(meta.externals()) == 0 {
-			return finish(result), diagnose(result.Warnings, true)
+			return scriptOf(result), diagnose(result.Warnings, true)
 		}
 	}
-	// A handler uses a schema at run time: then the page needs the library.
+	// A handler uses a schema at run time: the page needs the library.
 	if p.full == nil {
-		context, err := p.context(oneLocale(p.folder))
+		context, err := p.context(englishOnly(p.folder))
 		if err != nil {
-			return bundled{}, []Diagnostic{{Text: err.Error()}}
+			return script{}, faultf("", "%v", err)
 		}
 		p.full = context
 	}
 	p.zod = slices.ContainsFunc(m.packages, func(name string) bool { return name == "zod" || name == "zod/v4" })
 	result = p.full.Rebuild()
 	if len(result.Errors) > 0 {
-		return bundled{}, placeImports(p.folder, m.files, diagnose(result.Errors, false))
+		return script{}, locateImports(p.folder, m.files, diagnose(result.Errors, false))
 	}
-	return finish(result), diagnose(result.Warnings, true)
+	return scriptOf(result), diagnose(result.Warnings, true)
 }
 
-func finish(result api.BuildResult) bundled {
-	var b bundled
+func scriptOf(result api.BuildResult) script {
+	var b script
 	for _, file := range result.OutputFiles {
 		if strings.HasSuffix(file.Path, ".map") {
 			b.sources = bytes.ReplaceAll(file.Contents, []byte(folderNamespace+":"), nil)
 		} else {
-			b.code = mendExports(append(bytes.TrimSpace(file.Contents), '\n'))
+			b.code = ownExports(append(bytes.TrimSpace(file.Contents), '\n'))
 		}
 	}
 	return b
 }
 
-// exportLoop is how the bundler gives a namespace its members: it takes in what it inherits, and so fails in a page that
-// hung something on Object.prototype. The groups are the loop's variable twice, and the object twice.
-var exportLoop = regexp.MustCompile(`for ?\(var ([\w$]+) in ([\w$]+)\)(\s*[\w$]+\([\w$]+, ?([\w$]+), ?\{ ?get: ?([\w$]+)\[)`)
+// exportLoop is the bundler's loop over the members of a namespace. It includes inherited ones, and so fails in a page
+// that extends Object.prototype. The groups are the loop's variable twice, and the object twice.
+var exportLoop = regexp.MustCompile(
+	`for ?\(var ([\w$]+) in ([\w$]+)\)(\s*[\w$]+\([\w$]+, ?([\w$]+), ?\{ ?get: ?([\w$]+)\[)`)
 
-// mendExports makes that loop one over the object's own members.
-func mendExports(code []byte) []byte {
+// ownExports makes that loop skip inherited members.
+func ownExports(code []byte) []byte {
 	return exportLoop.ReplaceAllFunc(code, func(found []byte) []byte {
 		part := exportLoop.FindSubmatch(found)
 		if !bytes.Equal(part[1], part[4]) || !bytes.Equal(part[2], part[5]) {
@@ -168,4 +175,104 @@ func mendExports(code []byte) []byte {
 		}
 		return fmt.Appendf(nil, "for(var %s of Object.keys(%s))%s", part[1], part[2], part[3])
 	})
+}
+
+// missingExport is the bundler's message about a name that a package does not export.
+var missingExport = regexp.MustCompile(`^No matching export in "([^"]+)" for import "([^"]+)"$`)
+
+// locateImports finds the places in the plugin's sources where names are imported that packages do not export. The
+// bundler sees the sources as one module, and names a line of that.
+func locateImports(f *folder, files []string, found []Diagnostic) []Diagnostic {
+	for i, d := range found {
+		parts := missingExport.FindStringSubmatch(d.Text)
+		if parts == nil || !strings.HasPrefix(d.File, entryNamespace) {
+			continue
+		}
+		owner := "the SDK"
+		if _, file, ok := strings.Cut(parts[1], "node_modules/"); ok {
+			owner = file
+		}
+		found[i] = locateImport(parts[2], f, files)
+		found[i].Text = fmt.Sprintf("%s has no %q", owner, parts[2])
+	}
+	return found
+}
+
+// locateImport is the place where a file imports a name from a package.
+func locateImport(name string, f *folder, files []string) Diagnostic {
+	form := regexp.MustCompile(`\b(?:import|export)\b[^'"]*?\b(` + regexp.QuoteMeta(name) +
+		`)\b[^'"]*?\bfrom\s*['"][^.'"]`)
+	for _, file := range files {
+		text, err := f.read(file)
+		if err != nil {
+			continue // it was removed meanwhile; the next file, or the entry, is named
+		}
+		if at := form.FindSubmatchIndex(text); at != nil {
+			before := text[:at[2]]
+			line, column := 1+bytes.Count(before, []byte("\n")), at[2]-bytes.LastIndexByte(before, '\n')
+			return Diagnostic{File: file, Line: line, Column: column}
+		}
+	}
+	return Diagnostic{File: entryFile}
+}
+
+// A handler may rely on the defaults of its schema. Schemas are not injected into the page, only their defaults are.
+
+//go:embed engine/defaults.js
+var defaultsSource string
+
+var fillDefaults = sync.OnceValue(func() string {
+	result := api.Transform(defaultsSource, api.TransformOptions{
+		// Minifying syntax as well would drop the function, which is not called here.
+		Loader: api.LoaderJS, MinifyWhitespace: true, MinifyIdentifiers: true, LogLevel: api.LogLevelSilent,
+	})
+	return string(result.Code)
+})
+
+// defaultsScript returns the script that fills in the defaults of schemas for handlers; nil when there are none.
+func defaultsScript(tools []Tool) []byte {
+	trees := map[string]*defaults{}
+	for _, t := range tools {
+		if tree := readDefaults(t.InputSchema); tree != nil {
+			trees[t.Name] = tree
+		}
+	}
+	if len(trees) == 0 {
+		return nil
+	}
+	encoded, err := json.Marshal(trees) // a map is encoded in the order of its keys
+	if err != nil {
+		return nil
+	}
+	code := strings.TrimRight(fillDefaults(), ";\n")
+	return fmt.Appendf(nil, "(%s)(%s.default.tools,%s);\n", code, pageGlobal, encoded)
+}
+
+// defaults are those of a schema: of the value itself, and of the fields of an object.
+type defaults struct {
+	Value  json.RawMessage      `json:"v,omitempty"`
+	Fields map[string]*defaults `json:"f,omitempty"`
+}
+
+func readDefaults(schema json.RawMessage) *defaults {
+	var s struct {
+		Default    json.RawMessage            `json:"default"`
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	if json.Unmarshal(schema, &s) != nil {
+		return nil
+	}
+	d := &defaults{Value: s.Default}
+	for name, property := range s.Properties {
+		if field := readDefaults(property); field != nil && name != "__proto__" {
+			if d.Fields == nil {
+				d.Fields = map[string]*defaults{}
+			}
+			d.Fields[name] = field
+		}
+	}
+	if d.Value == nil && d.Fields == nil {
+		return nil
+	}
+	return d
 }

@@ -23,7 +23,7 @@ const (
 	maxCompletions = 1000     // values an argument declares
 )
 
-// Prompt is a recipe: text for a model, with places for what a person fills in. It is data; rendering it runs nothing.
+// Prompt is a recipe: a text for a model, with placeholders for arguments. Rendering it runs no code.
 type Prompt struct {
 	Name        string           `json:"name"` // without the plugin's
 	Title       string           `json:"title,omitempty"`
@@ -32,17 +32,17 @@ type Prompt struct {
 	Template    string           `json:"template"` // {{name}} stands for an argument, \{{ for two braces
 }
 
-// PromptArgument is one place of a recipe.
+// PromptArgument is one argument of a recipe.
 type PromptArgument struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description,omitempty"`
 	Required    bool     `json:"required,omitempty"`
-	Default     string   `json:"default,omitempty"`  // stands in when the argument is left out
-	Complete    []string `json:"complete,omitempty"` // values to offer while a person types
-	From        string   `json:"from,omitempty"`     // or where such values come from: one of Sources
+	Default     string   `json:"default,omitempty"`  // used when the argument is left out
+	Complete    []string `json:"complete,omitempty"` // values offered for completion
+	From        string   `json:"from,omitempty"`     // or their source: one of Sources
 }
 
-// Sources are where values of an argument can come from, besides a list of them.
+// Sources are the sources of completions, besides a list of values.
 func Sources() []string { return []string{"tabs", "profiles", "tools", "plugins"} }
 
 var (
@@ -50,8 +50,8 @@ var (
 	placeholderForm = regexp.MustCompile(`\\?\{\{[ \t]*([^{}\n]*?)[ \t]*\}\}|\\\{\{`)
 )
 
-// Fill renders a recipe: each {{name}} is replaced by value(name), each \{{ by {{. What value returns is not looked at
-// again, so that an argument cannot smuggle a placeholder in.
+// Fill renders a recipe: each {{name}} is replaced by value(name), each \{{ by {{. Placeholders in a value are not
+// replaced.
 func (p *Prompt) Fill(value func(name string) string) string {
 	return placeholderForm.ReplaceAllStringFunc(p.Template, func(found string) string {
 		if rest, escaped := strings.CutPrefix(found, `\`); escaped {
@@ -72,7 +72,7 @@ func readPrompts(f *folder, plugin string) (prompts []Prompt, files []string, fo
 		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, nil, []Diagnostic{{File: promptsFolder, Text: fmt.Sprintf("cannot be read: %v", rootCause(err))}}
+		return nil, nil, faultf(promptsFolder, "cannot be read: %v", rootCause(err))
 	}
 	byName := map[string]string{}
 	for _, entry := range slices.Sorted(maps.Keys(entries)) {
@@ -81,7 +81,8 @@ func readPrompts(f *folder, plugin string) (prompts []Prompt, files []string, fo
 		case strings.HasPrefix(entry, ".") || strings.EqualFold(entry, "README.md"):
 			continue
 		case entries[entry].IsDir() || !strings.HasSuffix(entry, ".md"):
-			found = append(found, Diagnostic{File: file, Warning: true, Text: "is not read: a recipe is a file prompts/<name>.md"})
+			found = append(found, Diagnostic{File: file, Warning: true,
+				Text: "is not read: a recipe is a file prompts/<name>.md"})
 			continue
 		}
 		files = append(files, file)
@@ -90,24 +91,26 @@ func readPrompts(f *folder, plugin string) (prompts []Prompt, files []string, fo
 		if p == nil {
 			continue
 		}
-		if problem := checkPromptName(plugin, p.Name); problem != "" {
+		if problem := checkFullName("prompt", plugin, p.Name); problem != "" {
 			found = append(found, Diagnostic{File: file, Line: 1, Text: problem})
 		}
 		if other, taken := byName[p.Name]; taken {
-			found = append(found, Diagnostic{File: file, Line: 1, Text: fmt.Sprintf("there are two prompts %q; the other one is %s", p.Name, other)})
+			text := fmt.Sprintf("there are two prompts %q; the other one is %s", p.Name, other)
+			found = append(found, Diagnostic{File: file, Line: 1, Text: text})
 		}
 		byName[p.Name] = file
 		prompts = append(prompts, *p)
 	}
 	if len(prompts) > maxPrompts {
-		found = append(found, Diagnostic{File: promptsFolder, Text: fmt.Sprintf("holds %d recipes, and a plugin may have %d", len(prompts), maxPrompts)})
+		found = append(found, faultf(promptsFolder, "holds %d recipes, and a plugin may have %d", len(prompts),
+			maxPrompts)...)
 	}
 	return prompts, files, found
 }
 
 func readPrompt(f *folder, file string) (*Prompt, []Diagnostic) {
 	refuse := func(text string, values ...any) (*Prompt, []Diagnostic) {
-		return nil, []Diagnostic{{File: file, Text: fmt.Sprintf(text, values...)}}
+		return nil, faultf(file, text, values...)
 	}
 	raw, err := f.read(file)
 	if err != nil {
@@ -127,24 +130,23 @@ func parsePrompt(file string, raw []byte) (*Prompt, []Diagnostic) {
 		return nil, r.found
 	}
 	raw = bytes.ReplaceAll(bytes.TrimPrefix(raw, []byte("\uFEFF")), []byte("\r\n"), []byte("\n"))
-	head, body, ok := frontMatter(string(raw))
+	head, body, ok := splitFrontMatter(string(raw))
 	if !ok {
-		r.add(1, "has no front matter: begin it with a line of three dashes, lines such as \"description: What it is for.\", and three dashes again")
+		r.add(1, "has no front matter: begin it with a line of three dashes, lines such as "+
+			"\"description: What it is for.\", and three dashes again")
 		return nil, r.found
 	}
 	r.Name = strings.TrimSuffix(path.Base(file), ".md")
-	r.head(head)
-	r.body(body, 3+strings.Count(head, "\n"))
-	for _, d := range r.found {
-		if !d.Warning {
-			return nil, r.found
-		}
+	r.frontMatter(head)
+	r.template(body, 3+strings.Count(head, "\n"))
+	if invalid(r.found) != nil {
+		return nil, r.found
 	}
 	return &r.Prompt, r.found
 }
 
-// frontMatter cuts a recipe in two. head ends with a line break, or is empty.
-func frontMatter(text string) (head, body string, ok bool) {
+// splitFrontMatter splits a recipe. head ends with a line break, or is empty.
+func splitFrontMatter(text string) (head, body string, ok bool) {
 	text, ok = strings.CutPrefix(text, "---\n")
 	if !ok {
 		return "", "", false
@@ -162,8 +164,8 @@ func frontMatter(text string) (head, body string, ok bool) {
 	return "", "", false
 }
 
-// body checks the placeholders. first is the line of the file it begins at.
-func (r *recipe) body(text string, first int) {
+// template checks the text. first is its first line in the file.
+func (r *recipe) template(text string, first int) {
 	used := map[string]bool{}
 	for _, at := range placeholderForm.FindAllStringSubmatchIndex(text, -1) {
 		if text[at[0]] == '\\' {
@@ -172,7 +174,8 @@ func (r *recipe) body(text string, first int) {
 		name, line := text[at[2]:at[3]], first+strings.Count(text[:at[0]], "\n")
 		used[name] = true
 		if !r.declares(name) {
-			r.add(line, "{{%s}} is no argument of the recipe%s; declare it, or write \\{{ for two braces", name, r.known())
+			r.add(line, "{{%s}} is no argument of the recipe%s; declare it, or write \\{{ for two braces", name,
+				r.argumentNames())
 		}
 	}
 	for _, a := range r.Arguments {
@@ -187,15 +190,10 @@ func (r *recipe) body(text string, first int) {
 }
 
 func (r *recipe) declares(name string) bool {
-	for _, a := range r.Arguments {
-		if a.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Arguments, func(a PromptArgument) bool { return a.Name == name })
 }
 
-func (r *recipe) known() string {
+func (r *recipe) argumentNames() string {
 	var names []string
 	for _, a := range r.Arguments {
 		names = append(names, a.Name)
@@ -206,21 +204,11 @@ func (r *recipe) known() string {
 	return ", which has " + strings.Join(names, ", ")
 }
 
-func checkPromptName(plugin, name string) string {
-	if !toolNameForm.MatchString(name) {
-		return fmt.Sprintf("the prompt name %q is not allowed; use lower-case letters, digits and underscores, beginning with a letter", name)
-	}
-	if full := plugin + "__" + name; len(full) > maxFullName {
-		return fmt.Sprintf("the prompt's full name %s has %d characters, and MCP clients take %d", full, len(full), maxFullName)
-	}
-	return ""
-}
-
-// checkPrompts repeats for build output what a build checks.
-func (m *Manifest) checkPrompts() error {
+// validatePrompts repeats the checks of a build for build output.
+func (m *Manifest) validatePrompts() error {
 	seen := map[string]bool{}
 	for _, p := range m.Prompts {
-		if problem := checkPromptName(m.Name, p.Name); problem != "" {
+		if problem := checkFullName("prompt", m.Name, p.Name); problem != "" {
 			return errors.New(problem)
 		}
 		if seen[p.Name] {

@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-func TestWhatIsWrongWithARecipeIsSaidWithItsLine(t *testing.T) {
+func TestPromptFaultsHaveLines(t *testing.T) {
 	archive, err := txtar.ParseFile("testdata/prompts/faults.txtar")
 	if err != nil {
 		t.Fatal(err)
@@ -35,17 +35,19 @@ func TestWhatIsWrongWithARecipeIsSaidWithItsLine(t *testing.T) {
 	want := &Prompt{
 		Name: "tea_report", Title: "Tea report", Description: "Compares teas and says which to buy.",
 		Arguments: []PromptArgument{
-			{Name: "kind", Description: "Green, black or white.", Required: true, Complete: []string{"green", "black", "white"}},
+			{Name: "kind", Description: "Green, black or white.", Required: true,
+				Complete: []string{"green", "black", "white"}},
 			{Name: "since", Default: "2026-01-01"}, {Name: "tab", From: "tabs"},
 		},
-		Template: "Compare the {{kind}} teas of the shop since {{ since }} in tab {{tab}}.\nA placeholder is written \\{{name}}, and \\{{ alone is fine.",
+		Template: "Compare the {{kind}} teas of the shop since {{ since }} in tab {{tab}}.\nA placeholder is written " +
+			"\\{{name}}, and \\{{ alone is fine.",
 	}
 	if diff := cmp.Diff(want, whole); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestARecipeIsFilledInOnce(t *testing.T) {
+func TestPlaceholdersInValuesAreNotFilled(t *testing.T) {
 	p := Prompt{Template: `{{a}} {{ b }} \{{a}} \{{ {{a}}`}
 	got := p.Fill(func(name string) string { return map[string]string{"a": "{{b}} $1 \\{{b}}", "b": "B"}[name] })
 	if want := `{{b}} $1 \{{b}} B {{a}} {{ {{b}} $1 \{{b}}`; got != want {
@@ -53,13 +55,14 @@ func TestARecipeIsFilledInOnce(t *testing.T) {
 	}
 }
 
-func TestRecipesAreBuiltIntoTheManifest(t *testing.T) {
+func TestManifestContainsPrompts(t *testing.T) {
 	dir := small(t)
 	folder := filepath.Join(dir, promptsFolder)
 	if err := os.Mkdir(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	overwrite(t, filepath.Join(folder, "look_around.md"), "---\r\ndescription: Looks around.\r\n---\r\nLook around with small__look.\r\n")
+	overwrite(t, filepath.Join(folder, "look_around.md"), "---\r\ndescription: Looks around.\r\n---\r\nLook around "+
+		"with small__look.\r\n")
 	overwrite(t, filepath.Join(folder, "README.md"), "About these recipes.")
 	overwrite(t, filepath.Join(folder, "notes.txt"), "x")
 	p, found, err := Build(context.Background(), dir, Options{})
@@ -70,7 +73,8 @@ func TestRecipesAreBuiltIntoTheManifest(t *testing.T) {
 	if diff := cmp.Diff(want, p.Manifest.Prompts); diff != "" {
 		t.Error(diff)
 	}
-	if len(found) != 1 || found[0].String() != "prompts/notes.txt: warning: is not read: a recipe is a file prompts/<name>.md" {
+	if len(found) != 1 || found[0].String() != "prompts/notes.txt: warning: is not read: a recipe is a file "+
+		"prompts/<name>.md" {
 		t.Errorf("diagnostics: %v", found)
 	}
 	loaded, err := Load(dir)
@@ -82,7 +86,7 @@ func TestRecipesAreBuiltIntoTheManifest(t *testing.T) {
 	}
 }
 
-func TestRecipesOfOnePluginHaveNamesOfTheirOwn(t *testing.T) {
+func TestPromptNamesAreUnique(t *testing.T) {
 	dir := small(t)
 	folder := filepath.Join(dir, promptsFolder)
 	if err := os.Mkdir(folder, 0o755); err != nil {
@@ -101,7 +105,7 @@ prompts/large.md: has 65537 bytes, and a recipe may have 65536`
 	}
 }
 
-func TestBuildOutputWithBadRecipesIsRefused(t *testing.T) {
+func TestLoadRefusesInvalidPrompts(t *testing.T) {
 	for _, prompts := range [][]Prompt{
 		{{Name: "Bad Name", Template: "x"}},
 		{{Name: "one", Template: "x"}, {Name: "one", Template: "x"}},
@@ -109,7 +113,7 @@ func TestBuildOutputWithBadRecipesIsRefused(t *testing.T) {
 		{{Name: "one", Template: "x", Arguments: []PromptArgument{{Name: "not a name"}}}},
 	} {
 		m := Manifest{Name: "small", World: Isolated, Prompts: prompts}
-		if err := m.check(false); err == nil {
+		if err := m.validate(false); err == nil {
 			t.Errorf("%+.80v was accepted", prompts)
 		}
 	}
@@ -144,8 +148,8 @@ func FuzzPrompt(f *testing.F) {
 	})
 }
 
-// TestTheDocumentedRecipeIsOne builds the example of docs/prompts.md.
-func TestTheDocumentedRecipeIsOne(t *testing.T) {
+// TestDocumentedPromptParses builds the example of docs/prompts.md.
+func TestDocumentedPromptParses(t *testing.T) {
 	page, err := os.ReadFile("../../docs/prompts.md")
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +160,8 @@ func TestTheDocumentedRecipeIsOne(t *testing.T) {
 	if p == nil || len(found) != 0 {
 		t.Fatalf("the example is not accepted: %v", found)
 	}
-	if got := p.Fill(func(name string) string { return "<" + name + ">" }); !strings.Contains(got, "Find the best <kind> tea for at most <budget> per 100 grams, in tab <tab>.") {
+	if got := p.Fill(func(name string) string { return "<" + name + ">" }); !strings.Contains(got,
+		"Find the best <kind> tea for at most <budget> per 100 grams, in tab <tab>.") {
 		t.Errorf("it reads: %s", got)
 	}
 }

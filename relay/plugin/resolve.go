@@ -2,174 +2,454 @@ package plugin
 
 import (
 	"encoding/json"
-	"fmt"
+	"errors"
 	"io/fs"
-	"maps"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/evanw/esbuild/pkg/api"
-
-	pluginsdk "tabrelay/plugin-sdk"
+	"github.com/tailscale/hujson"
 )
 
-// sdkPath is what a plugin imports.
-const sdkPath = "@tabrelay/plugin-sdk"
+// Imports are resolved here and not by the bundler, whose own resolver reads package.json and tsconfig.json up to the
+// root of the file system, and the files they name. The rules are those of Node
+// (https://nodejs.org/api/esm.html#resolution-algorithm-specification) with the extensions of bundlers for browsers:
+// file extensions may be left out, and package.json may have "browser" and "module".
 
-// scopePath is the part of the SDK through which the page's runtime lends a bundle what it has for it.
-const scopePath = sdkPath + "/scope"
+var (
+	sourceExtensions  = []string{".tsx", ".ts", ".jsx", ".js", ".css", ".json"}
+	packageExtensions = []string{".jsx", ".js", ".tsx", ".ts", ".css", ".json"}
 
-// sdkParts are the modules that plugins are to import, and their files: what the SDK's package.json exports.
-var sdkParts = exportedParts()
+	// sourceExtensionsOf are the extensions of the sources that TypeScript accepts for an extension in an import.
+	sourceExtensionsOf = map[string][]string{".js": {".ts", ".tsx"}, ".jsx": {".ts", ".tsx"}, ".mjs": {".mts"},
+		".cjs": {".cts"}}
+)
 
-// sdkModules are the modules that always mean sources in this binary, whatever node_modules has.
-var sdkModules = withParts(map[string]string{
-	scopePath:                             "src/scope.ts",
-	"@opentabs-dev/plugin-sdk":            "src/compat/index.ts",
-	"@opentabs-dev/plugin-sdk/pre-script": "src/compat/pre-script.ts",
-})
+// packageJSON is the part of a package.json about imports.
+type packageJSON struct {
+	dir              string
+	name             string
+	main, module     string
+	exports, imports *hujson.Value
+	browser          map[string]string // to an empty module if the value is empty
+	effects          func(file string) bool
+}
 
-func exportedParts() map[string]string {
-	var sdk struct {
-		Exports map[string]string `json:"exports"`
+// resolution is the result for an import.
+type resolution struct {
+	file  string // empty when there is no such module
+	empty bool   // an empty module, because of "browser"
+	pure  bool   // it may be dropped when nothing of it is used
+}
+
+// resolve resolves a specifier in a file; an empty importer is the folder itself.
+func (f *folder) resolve(importer, specifier string, require bool) (resolution, error) {
+	dir := path.Dir(importer)
+	at, err := f.locate(dir, specifier, require)
+	if err != nil || at.file == "" {
+		return at, err
 	}
-	raw, err := fs.ReadFile(pluginsdk.Files(), packageFile)
-	if err == nil {
-		err = json.Unmarshal(raw, &sdk)
+	if other, mapped, err := f.browserFile(at.file); err != nil || mapped {
+		return other, err
+	}
+	if p := f.nearestPackage(path.Dir(at.file)); p != nil && p.effects != nil {
+		at.pure = !p.effects(strings.TrimPrefix(at.file, strings.TrimPrefix(p.dir+"/", "./")))
+	}
+	return at, nil
+}
+
+func (f *folder) locate(dir, specifier string, require bool) (resolution, error) {
+	switch {
+	case specifier == ".", specifier == "..", strings.HasPrefix(specifier, "./"), strings.HasPrefix(specifier, "../"):
+		return f.fileOrFolder(path.Join(dir, specifier), strings.HasSuffix(specifier, "/"))
+	case filepath.IsAbs(specifier) || strings.HasPrefix(specifier, "/") || strings.HasPrefix(specifier, `\`):
+		name, err := f.nameOf(filepath.FromSlash(specifier))
+		if err != nil {
+			return resolution{}, err
+		}
+		return f.fileOrFolder(name, false)
+	}
+	if !inModules(dir) {
+		for _, name := range f.configOf(dir).candidates(specifier) {
+			if at, err := f.fileOrFolder(name, false); err != nil || at.file != "" {
+				return at, err
+			}
+		}
+	}
+	if p := f.nearestPackage(dir); p != nil {
+		if other, mapped := p.browser[specifier]; mapped {
+			if other == "" {
+				return resolution{empty: true}, nil
+			}
+			if specifier = other; strings.HasPrefix(other, "./") {
+				return f.fileOrFolder(path.Join(p.dir, other), false)
+			}
+		}
+		if strings.HasPrefix(specifier, "#") {
+			return f.packageImport(p, specifier, require)
+		}
+		rest, ok := strings.CutPrefix(specifier, p.name)
+		if ok && p.name != "" && p.exports != nil && (rest == "" || rest[0] == '/') {
+			return f.packageExport(p, "."+rest, require)
+		}
+	}
+	return f.fromModules(dir, specifier, require)
+}
+
+// isOutside reports whether a clean path leaves the folder, or is absolute.
+func isOutside(name string) bool {
+	return !filepath.IsLocal(filepath.FromSlash(name)) || strings.HasPrefix(name, "/")
+}
+
+func inModules(name string) bool {
+	return slices.Contains(strings.Split(name, "/"), modulesFolder)
+}
+
+// fileOrFolder resolves a path, which may lack its extension or be a folder.
+func (f *folder) fileOrFolder(name string, onlyFolder bool) (resolution, error) {
+	if isOutside(name) {
+		return resolution{}, errOutside
+	}
+	if !onlyFolder {
+		if at, err := f.withExtension(name); err != nil || at != "" {
+			return resolution{file: at}, err
+		}
+	}
+	at, mode, err := f.follow(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !mode.IsDir() {
+		return resolution{}, nil
 	}
 	if err != nil {
-		panic(fmt.Sprintf("the SDK in this binary: %v", err))
+		return resolution{}, err
 	}
-	parts := map[string]string{}
-	for name, file := range sdk.Exports {
-		parts[path.Join(sdkPath, name)] = path.Clean(file)
+	return f.folderEntry(at)
+}
+
+func (f *folder) withExtension(name string) (string, error) {
+	names, extensions := []string{name}, sourceExtensions
+	if inModules(name) {
+		extensions = packageExtensions
 	}
-	return parts
-}
-
-func withParts(modules map[string]string) map[string]string {
-	maps.Copy(modules, sdkParts)
-	return modules
-}
-
-func isSDK(specifier string) bool { return sdkModules[specifier] != "" }
-
-var sdkImport = regexp.MustCompile(sdkFilter)
-
-// sdkFilter finds the imports that sdkModules has to answer; the bundler does not know \b and the like.
-const sdkFilter = `^@(tabrelay|opentabs-dev)/plugin-sdk(/|$)`
-
-const sdkNamespace = "tabrelay-sdk"
-
-// Modules of Node, which a page does not have. Those that exist only with the prefix node: need no entry.
-var nodeModules = map[string]bool{
-	"assert": true, "async_hooks": true, "buffer": true, "child_process": true, "cluster": true, "console": true,
-	"constants": true, "crypto": true, "dgram": true, "dns": true, "domain": true, "events": true, "fs": true,
-	"http": true, "http2": true, "https": true, "inspector": true, "module": true, "net": true, "os": true,
-	"path": true, "perf_hooks": true, "process": true, "punycode": true, "querystring": true, "readline": true,
-	"repl": true, "stream": true, "string_decoder": true, "sys": true, "timers": true, "tls": true, "tty": true,
-	"url": true, "util": true, "v8": true, "vm": true, "wasi": true, "worker_threads": true, "zlib": true,
-}
-
-func isNodeModule(specifier string) bool {
-	if strings.HasPrefix(specifier, "node:") {
-		return true
+	for _, extension := range extensions {
+		names = append(names, name+extension)
 	}
-	root, _, _ := strings.Cut(specifier, "/")
-	return nodeModules[root]
-}
-
-// checkImports looks at each package a plugin's own sources import, where file and line are known, and leaves it for
-// a later bundle: the SDK, Node's modules (refused) and packages from node_modules.
-func checkImports(f *folder) api.Plugin {
-	return api.Plugin{Name: "tabrelay-imports", Setup: func(build api.PluginBuild) {
-		build.OnResolve(api.OnResolveOptions{Filter: `^[^./]`}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
-			if args.Kind == api.ResolveEntryPoint || strings.HasPrefix(args.Path, "data:") {
-				return api.OnResolveResult{}, nil
-			}
-			if isSDK(args.Path) {
-				return api.OnResolveResult{Path: args.Path, External: true}, nil
-			}
-			answer := f.answer(args)
-			switch {
-			case len(answer.Errors) > 0, answer.Namespace == emptyNamespace:
-				return answer, nil
-			case answer.Path == "":
-				return api.OnResolveResult{Errors: []api.Message{{Text: refusal(args.Path)}}}, nil
-			case inModules(answer.Path):
-				return api.OnResolveResult{Path: args.Path, External: true}, nil
-			}
-			return answer, nil // an alias from tsconfig.json
-		})
-	}}
-}
-
-func refusal(specifier string) string {
-	if sdkImport.MatchString(specifier) {
-		parts := strings.Join(slices.Sorted(maps.Keys(sdkParts)), `", "`)
-		return fmt.Sprintf("the SDK has no part %q; import from one of \"%s\"", specifier, parts)
-	}
-	if isNodeModule(specifier) {
-		return fmt.Sprintf("%q is a module of Node, and a plugin runs in a page, which has none; use what browsers have", specifier)
-	}
-	if strings.Contains(specifier, "://") {
-		return fmt.Sprintf("%q is an address, and nothing is fetched for a build; install the package, or put the file into src", specifier)
-	}
-	return fmt.Sprintf("the package %q is not installed; run npm install in the plugin's folder", specifier)
-}
-
-// serveSDK resolves the SDK to the sources in this binary.
-func serveSDK() api.Plugin {
-	return api.Plugin{Name: "tabrelay-sdk", Setup: func(build api.PluginBuild) {
-		build.OnResolve(api.OnResolveOptions{Filter: sdkFilter}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
-			file := sdkModules[args.Path]
-			if file == "" {
-				return api.OnResolveResult{Errors: []api.Message{{Text: refusal(args.Path)}}}, nil
-			}
-			return api.OnResolveResult{Path: file, Namespace: sdkNamespace, SideEffects: api.SideEffectsFalse}, nil
-		})
-		build.OnResolve(api.OnResolveOptions{Filter: `^\.\.?/`, Namespace: sdkNamespace}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
-			return api.OnResolveResult{Path: path.Join(path.Dir(args.Importer), args.Path), Namespace: sdkNamespace, SideEffects: api.SideEffectsFalse}, nil
-		})
-		build.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: sdkNamespace}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
-			raw, err := fs.ReadFile(pluginsdk.Files(), args.Path)
-			contents := string(raw)
-			return api.OnLoadResult{Contents: &contents, Loader: api.LoaderTS}, err
-		})
-	}}
-}
-
-// refuseNode gives an import of a Node module inside a package the same words as one in the plugin.
-func refuseNode() api.Plugin {
-	return api.Plugin{Name: "tabrelay-node", Setup: func(build api.PluginBuild) {
-		build.OnResolve(api.OnResolveOptions{Filter: `^node:`}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
-			return api.OnResolveResult{Errors: []api.Message{{Text: refusal(args.Path)}}}, nil
-		})
-	}}
-}
-
-// plainly says in a plugin author's words what the bundler says in its own.
-func plainly(text string) string {
-	if strings.HasPrefix(text, "Top-level await is") {
-		return "a plugin cannot await while it loads, because it is put into pages as a script; await in the handler"
-	}
-	if pattern, ok := strings.CutPrefix(text, "Could not resolve "); ok && (strings.HasPrefix(pattern, "import(") || strings.HasPrefix(pattern, "require(")) {
-		return pattern + " names files by a pattern; import each of them by its name"
-	}
-	return text
-}
-
-// diagnose turns esbuild's messages into ours, with file names relative to the plugin.
-func diagnose(messages []api.Message, warning bool) []Diagnostic {
-	var found []Diagnostic
-	for _, m := range messages {
-		d := Diagnostic{Text: own(plainly(m.Text)), Warning: warning}
-		if m.Location != nil {
-			d.File, d.Line, d.Column = own(m.Location.File), m.Location.Line, m.Location.Column+1
+	if extension := path.Ext(name); !inModules(name) {
+		for _, other := range sourceExtensionsOf[extension] {
+			names = append(names, strings.TrimSuffix(name, extension)+other)
 		}
-		found = append(found, d)
 	}
-	return found
+	for _, one := range names {
+		if at, err := f.file(one); err != nil || at != "" {
+			return at, err
+		}
+	}
+	return "", nil
+}
+
+// folderEntry is the entry file of a folder.
+func (f *folder) folderEntry(dir string) (resolution, error) {
+	if p := f.packageAt(dir); p != nil {
+		for _, main := range []string{p.browser["."], p.module, p.main} {
+			if main == "" {
+				continue
+			}
+			name := path.Join(dir, main)
+			if isOutside(name) {
+				return resolution{}, errOutside
+			}
+			for _, one := range []string{name, path.Join(name, "index")} {
+				if at, err := f.withExtension(one); err != nil || at != "" {
+					return resolution{file: at}, err
+				}
+			}
+		}
+	}
+	at, err := f.withExtension(path.Join(dir, "index"))
+	return resolution{file: at}, err
+}
+
+// fromModules searches node_modules of a folder and of those above it, up to the plugin's.
+func (f *folder) fromModules(dir, specifier string, require bool) (resolution, error) {
+	parts := strings.SplitN(specifier, "/", 3)
+	name := parts[0]
+	if strings.HasPrefix(name, "@") && len(parts) > 1 {
+		name += "/" + parts[1]
+	}
+	subpath := "." + strings.TrimPrefix(specifier, name)
+	for ; ; dir = path.Dir(dir) {
+		if path.Base(dir) != modulesFolder {
+			at, mode, err := f.follow(path.Join(dir, modulesFolder, name))
+			switch {
+			case err != nil && !errors.Is(err, fs.ErrNotExist):
+				return resolution{}, err
+			case err == nil && !mode.IsDir() && subpath == ".":
+				return resolution{file: at}, nil
+			case err == nil && mode.IsDir():
+				return f.packageEntry(at, subpath, require)
+			case err == nil || subpath == ".":
+				if at, err := f.withExtension(path.Join(dir, modulesFolder, name)); err != nil || at != "" {
+					return resolution{file: at}, err
+				}
+			}
+		}
+		if dir == "." {
+			return resolution{}, nil
+		}
+	}
+}
+
+func (f *folder) packageEntry(dir, subpath string, require bool) (resolution, error) {
+	if p := f.packageAt(dir); p != nil && p.exports != nil {
+		return f.packageExport(p, subpath, require)
+	}
+	if subpath == "." {
+		return f.folderEntry(dir)
+	}
+	return f.fileOrFolder(path.Join(dir, subpath), strings.HasSuffix(subpath, "/"))
+}
+
+// packageExport is what a package exports under a subpath, "." or "./…".
+func (f *folder) packageExport(p *packageJSON, subpath string, require bool) (resolution, error) {
+	target := p.exports
+	object, ok := target.Value.(*hujson.Object)
+	if ok && len(object.Members) > 0 && strings.HasPrefix(memberName(object.Members[0]), ".") {
+		return f.matchEntry(p, object, subpath, require)
+	}
+	if subpath != "." {
+		return resolution{}, nil
+	}
+	return f.entryTarget(p, *target, "", require)
+}
+
+// packageImport is what a package imports under #….
+func (f *folder) packageImport(p *packageJSON, specifier string, require bool) (resolution, error) {
+	if p.imports != nil {
+		if object, ok := p.imports.Value.(*hujson.Object); ok {
+			return f.matchEntry(p, object, specifier, require)
+		}
+	}
+	return resolution{}, nil
+}
+
+// matchEntry finds the entry of "exports" or "imports" for a key: the same key, or the most specific pattern.
+func (f *folder) matchEntry(p *packageJSON, object *hujson.Object, key string, require bool) (resolution, error) {
+	best, star := -1, ""
+	for i, member := range object.Members {
+		pattern := memberName(member)
+		if pattern == key && !strings.Contains(key, "*") {
+			best, star = i, ""
+			break
+		}
+		head, tail, isPattern := strings.Cut(pattern, "*")
+		if !isPattern && strings.HasSuffix(pattern, "/") { // an older form
+			head, isPattern = pattern, true
+		}
+		if !isPattern || len(key) < len(head)+len(tail) ||
+			!strings.HasPrefix(key, head) || !strings.HasSuffix(key, tail) {
+			continue
+		}
+		if best < 0 || len(head) > len(strings.SplitN(memberName(object.Members[best]), "*", 2)[0]) {
+			best, star = i, key[len(head):len(key)-len(tail)]
+		}
+	}
+	if best < 0 {
+		return resolution{}, nil
+	}
+	return f.entryTarget(p, object.Members[best].Value, star, require)
+}
+
+// entryTarget resolves the value of an entry: a path, conditions, or a list of either.
+func (f *folder) entryTarget(p *packageJSON, target hujson.Value, star string, require bool) (resolution, error) {
+	switch v := target.Value.(type) {
+	case hujson.Literal:
+		if v.Kind() != '"' {
+			return resolution{}, nil
+		}
+		text := v.String()
+		if strings.HasSuffix(text, "/") && !strings.Contains(text, "*") {
+			text += "*"
+		}
+		text = strings.ReplaceAll(text, "*", star)
+		if !strings.HasPrefix(text, "./") {
+			if isOutside(text) {
+				return resolution{}, errOutside
+			}
+			return f.fromModules(p.dir, text, require) // "imports" may name another package
+		}
+		name := path.Join(p.dir, text)
+		if isOutside(name) {
+			return resolution{}, errOutside
+		}
+		at, err := f.file(name)
+		if at == "" && err == nil && !inModules(name) {
+			at, err = f.withExtension(name)
+		}
+		return resolution{file: at}, err
+	case *hujson.Object:
+		for _, member := range v.Members {
+			if !isCondition(memberName(member), require) {
+				continue
+			}
+			if at, err := f.entryTarget(p, member.Value, star, require); err != nil || at.file != "" {
+				return at, err
+			}
+		}
+	case *hujson.Array:
+		for _, element := range v.Elements {
+			if at, err := f.entryTarget(p, element, star, require); err != nil || at.file != "" {
+				return at, err
+			}
+		}
+	}
+	return resolution{}, nil
+}
+
+func isCondition(name string, require bool) bool {
+	switch name {
+	case "browser", "module", "default":
+		return true
+	case "import":
+		return !require
+	case "require":
+		return require
+	}
+	return false
+}
+
+func memberName(member hujson.ObjectMember) string {
+	name, _ := member.Name.Value.(hujson.Literal)
+	return name.String()
+}
+
+// browserFile is the file that a package has for browsers in place of another.
+func (f *folder) browserFile(name string) (other resolution, mapped bool, err error) {
+	p := f.nearestPackage(path.Dir(name))
+	if p == nil || len(p.browser) == 0 {
+		return resolution{}, false, nil
+	}
+	inside := "./" + strings.TrimPrefix(strings.TrimPrefix(name, p.dir), "/")
+	keys := []string{inside, strings.TrimSuffix(inside, path.Ext(inside))}
+	keys = append(keys, strings.TrimSuffix(keys[1], "/index"))
+	for _, key := range keys {
+		to, ok := p.browser[key]
+		switch {
+		case !ok || key == ".":
+			continue
+		case to == "":
+			return resolution{empty: true}, true, nil
+		case strings.HasPrefix(to, "./"):
+			other, err = f.fileOrFolder(path.Join(p.dir, to), false)
+		default:
+			other, err = f.fromModules(p.dir, to, false)
+		}
+		return other, other.file != name, err
+	}
+	return resolution{}, false, nil
+}
+
+// nearestPackage is the package that contains a folder.
+func (f *folder) nearestPackage(dir string) *packageJSON {
+	for ; ; dir = path.Dir(dir) {
+		if p := f.packageAt(dir); p != nil {
+			return p
+		}
+		if dir == "." || path.Base(dir) == modulesFolder {
+			return nil
+		}
+	}
+}
+
+// packageAt is the package.json of one folder; nil if there is none, or it cannot be read.
+func (f *folder) packageAt(dir string) *packageJSON {
+	f.mu.Lock()
+	known, ok := f.packages[dir]
+	f.mu.Unlock()
+	if ok {
+		return known
+	}
+	var p *packageJSON
+	if entries, err := f.list(dir); err == nil {
+		if _, there := entries[packageFile]; there {
+			if raw, err := f.read(path.Join(dir, packageFile)); err == nil {
+				p = readPackageJSON(dir, raw)
+			}
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.packages[dir] = p
+	return p
+}
+
+func readPackageJSON(dir string, raw []byte) *packageJSON {
+	tree, err := hujson.Parse(raw)
+	if err != nil {
+		return nil
+	}
+	p := &packageJSON{dir: dir, browser: map[string]string{}}
+	text := func(name string) (text string) {
+		if v := tree.Find("/" + name); v != nil {
+			_ = json.Unmarshal(v.Pack(), &text) // a field of another type is ignored
+		}
+		return text
+	}
+	p.name, p.main, p.module = text("name"), text("main"), text("module")
+	if v := tree.Find("/exports"); v != nil && string(v.Pack()) != "null" {
+		p.exports = v
+	}
+	p.imports = tree.Find("/imports")
+	if main := text("browser"); main != "" {
+		p.browser["."] = main
+	} else if v := tree.Find("/browser"); v != nil {
+		p.readBrowser(v)
+	}
+	if v := tree.Find("/sideEffects"); v != nil {
+		p.readEffects(v)
+	}
+	return p
+}
+
+func (p *packageJSON) readBrowser(v *hujson.Value) {
+	object, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return
+	}
+	for _, member := range object.Members {
+		literal, ok := member.Value.Value.(hujson.Literal)
+		switch {
+		case ok && literal.Kind() == '"' && literal.String() != "":
+			p.browser[memberName(member)] = literal.String()
+		case ok && literal.Kind() == 'f':
+			p.browser[memberName(member)] = ""
+		}
+	}
+}
+
+func (p *packageJSON) readEffects(v *hujson.Value) {
+	var none bool
+	if json.Unmarshal(v.Pack(), &none) == nil {
+		p.effects = func(string) bool { return none }
+		return
+	}
+	var patterns []string
+	if json.Unmarshal(v.Pack(), &patterns) != nil {
+		return
+	}
+	var forms []*regexp.Regexp
+	for _, pattern := range patterns {
+		pattern = strings.TrimPrefix(pattern, "./")
+		if !strings.Contains(pattern, "/") {
+			pattern = "**/" + pattern
+		}
+		form := regexp.QuoteMeta(pattern)
+		form = strings.NewReplacer(`\*\*/`, `(?:.*/)?`, `\*\*`, `.*`, `\*`, `[^/]*`, `\?`, `[^/]`).Replace(form)
+		if compiled, err := regexp.Compile("^" + form + "$"); err == nil {
+			forms = append(forms, compiled)
+		}
+	}
+	p.effects = func(file string) bool {
+		return slices.ContainsFunc(forms, func(form *regexp.Regexp) bool { return form.MatchString(file) })
+	}
 }

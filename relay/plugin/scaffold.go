@@ -17,19 +17,19 @@ import (
 //go:embed scaffold
 var scaffold embed.FS
 
-// sdkFolder is where a plugin's folder has a copy of the SDK's sources. A build does not read it: editors do, for
-// types, without a package registry.
+// sdkFolder is where a plugin's folder has a copy of the SDK's sources. Editors read it for types, without a package
+// registry; a build does not.
 const sdkFolder = ".tabrelay/plugin-sdk"
 
-// scaffoldWords is what the templates are filled with.
-type scaffoldWords struct {
+// scaffoldValues are the values for the templates.
+type scaffoldValues struct {
 	Name, DisplayName string
 	SDK               string            // the folder
 	Parts             map[string]string // of the SDK: file by module
 }
 
-// New writes a plugin to begin with: one tool, its test, and what an editor needs. An empty name is the folder's.
-// The folder may exist when it is empty.
+// New writes a new plugin: one tool, its test, and what an editor needs. An empty name means the folder's. The folder
+// may exist if it is empty.
 func New(dir, name string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -48,26 +48,27 @@ func New(dir, name string) error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("the folder cannot be used: %w", err)
 	}
-	words := scaffoldWords{Name: name, DisplayName: displayName(strings.ReplaceAll(name, "-", "_")), SDK: sdkFolder, Parts: sdkParts}
+	title := displayName(strings.ReplaceAll(name, "-", "_"))
+	values := scaffoldValues{Name: name, DisplayName: title, SDK: sdkFolder, Parts: sdkParts}
 	err = fs.WalkDir(scaffold, "scaffold", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		return writeTemplate(dir, path, words)
+		return writeTemplate(dir, path, values)
 	})
 	if err != nil {
 		return fmt.Errorf("the plugin cannot be written: %w", err)
 	}
-	return refreshTypes(dir)
+	return refreshSDK(dir)
 }
 
-func writeTemplate(dir, path string, words scaffoldWords) error {
+func writeTemplate(dir, path string, values scaffoldValues) error {
 	t, err := template.ParseFS(scaffold, path)
 	if err != nil {
 		return err
 	}
 	var out bytes.Buffer
-	if err := t.Execute(&out, words); err != nil {
+	if err := t.Execute(&out, values); err != nil {
 		return err
 	}
 	target := strings.TrimSuffix(strings.TrimPrefix(path, "scaffold/"), ".tmpl")
@@ -81,8 +82,8 @@ func writeTemplate(dir, path string, words scaffoldWords) error {
 	return os.WriteFile(file, out.Bytes(), 0o644)
 }
 
-// writeTypes brings the copy of the SDK up to date.
-func writeTypes(root *os.Root) error {
+// writeSDK updates the copy of the SDK.
+func writeSDK(root *os.Root) error {
 	return fs.WalkDir(pluginsdk.Files(), ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -102,19 +103,19 @@ func writeTypes(root *os.Root) error {
 	})
 }
 
-// refreshTypes does so for a plugin whose tsconfig.json asks for it: the copy is not in version control, and a newer
+// refreshSDK updates the copy of the SDK if tsconfig.json refers to it: the copy is not in version control, and a newer
 // binary has a newer SDK.
-func refreshTypes(dir string) error {
+func refreshSDK(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
-	defer root.Close() // each file was closed by itself
+	defer root.Close() // each file was closed before
 	config, err := root.ReadFile(tsconfigFile)
 	if err != nil || !bytes.Contains(config, []byte(sdkFolder)) {
 		return nil
 	}
-	if err := writeTypes(root); err != nil {
+	if err := writeSDK(root); err != nil {
 		return fmt.Errorf("the SDK's types cannot be written: %w", err)
 	}
 	return nil

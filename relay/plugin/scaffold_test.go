@@ -39,7 +39,7 @@ func TestNew(t *testing.T) {
 }
 
 // An editor finds the types of each part of the SDK in the plugin's folder.
-func TestNewHasTypes(t *testing.T) {
+func TestNewWritesSDKTypes(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "tea-shop")
 	if err := New(dir, ""); err != nil {
 		t.Fatal(err)

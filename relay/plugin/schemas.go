@@ -7,8 +7,10 @@ import (
 	"github.com/grafana/sobek/token"
 )
 
-// schemaPackages build schemas by calls that change nothing else.
-var schemaPackages = map[string]bool{"zod": true, "valibot": true, "arktype": true, "typebox": true, "@sinclair/typebox": true}
+// schemaPackages are schema libraries, whose calls have no side effects.
+var schemaPackages = map[string]bool{
+	"zod": true, "valibot": true, "arktype": true, "typebox": true, "@sinclair/typebox": true,
+}
 
 func isSchemaPackage(specifier string) bool {
 	if specifier == sdkPath+"/schema" {
@@ -21,11 +23,11 @@ func isSchemaPackage(specifier string) bool {
 	return schemaPackages[parts[0]]
 }
 
-// importedNames are the names a module has for what it imports.
+// importedNames are the local names of what a module imports.
 type importedNames struct {
 	defineTool map[string]bool
 	sdk        map[string]bool // namespaces
-	schemas    map[string]bool // whatever a schema library exports, and what is built of it
+	schemas    map[string]bool // what a schema library exports, and values built of it
 }
 
 func readImports(program *ast.Program) importedNames {
@@ -91,9 +93,8 @@ func (n importedNames) isDefineTool(callee ast.Expression) bool {
 	return false
 }
 
-// markSchemas marks every top-level value that is built of schemas only. A value built of another one is found in a
-// later round, whatever their order.
-func (s *stripper) markSchemas(body []ast.Statement) {
+// markSchemas marks every top-level value that is built of schemas only as free of side effects.
+func (s *editor) markSchemas(body []ast.Statement) {
 	for b := range s.findSchemas(body) {
 		if b.Initializer != nil && !isFunction(b.Initializer) {
 			s.markPure(offset(b.Initializer.Idx0()), offset(b.Initializer.Idx1()))
@@ -101,8 +102,9 @@ func (s *stripper) markSchemas(body []ast.Statement) {
 	}
 }
 
-// findSchemas finds those values, and adds their names to those of the schema libraries.
-func (s *stripper) findSchemas(body []ast.Statement) map[*ast.Binding]bool {
+// findSchemas finds those values, and adds their names to s.names.schemas. It repeats until it finds no more, because
+// values may be built of others in any order.
+func (s *editor) findSchemas(body []ast.Statement) map[*ast.Binding]bool {
 	marked := map[*ast.Binding]bool{}
 	if len(s.names.schemas) == 0 {
 		return marked
@@ -120,8 +122,8 @@ func (s *stripper) findSchemas(body []ast.Statement) map[*ast.Binding]bool {
 	return marked
 }
 
-// definitions returns the names a top-level statement gives to values. A function counts as one.
-func (s *stripper) definitions(statement ast.Statement) map[string]*ast.Binding {
+// definitions returns the values and functions that a top-level statement defines, by name.
+func (s *editor) definitions(statement ast.Statement) map[string]*ast.Binding {
 	var list []*ast.Binding
 	switch d := statement.(type) {
 	case *ast.VariableStatement:
@@ -130,7 +132,8 @@ func (s *stripper) definitions(statement ast.Statement) map[string]*ast.Binding 
 		list = d.List
 	case *ast.FunctionDeclaration:
 		if d.Function.Name != nil {
-			return map[string]*ast.Binding{d.Function.Name.Name.String(): {Target: d.Function.Name, Initializer: d.Function}}
+			name := d.Function.Name
+			return map[string]*ast.Binding{name.Name.String(): {Target: name, Initializer: d.Function}}
 		}
 	}
 	named := map[string]*ast.Binding{}
@@ -150,20 +153,20 @@ func isFunction(e ast.Expression) bool {
 	return false
 }
 
-// isSchema reports whether a value is built of schemas only, or is a function that does nothing but build one.
-func (s *stripper) isSchema(b *ast.Binding) bool {
+// isSchema reports whether a value is built of schemas only, or is a function that only builds one.
+func (s *editor) isSchema(b *ast.Binding) bool {
 	value := b.Initializer
 	if isFunction(value) {
-		if value = onlyResult(value); value == nil {
+		if value = singleReturn(value); value == nil {
 			return false
 		}
 	}
-	look := purity{schemas: s.names.schemas}
-	return look.pure(value) && look.mentions
+	check := pureChecker{schemas: s.names.schemas}
+	return check.pure(value) && check.usesSchema
 }
 
-// onlyResult returns the expression of a function that consists of returning it.
-func onlyResult(function ast.Expression) ast.Expression {
+// singleReturn returns the expression of a function that only returns it; else nil.
+func singleReturn(function ast.Expression) ast.Expression {
 	var body ast.Node
 	switch f := function.(type) {
 	case *ast.FunctionLiteral:
@@ -190,28 +193,29 @@ func onlyResult(function ast.Expression) ast.Expression {
 	return nil
 }
 
-// purity looks whether an expression can be left out without anything else changing.
-type purity struct {
-	schemas  map[string]bool
-	mentions bool // a schema occurs in it
+// pureChecker checks that an expression has no side effects.
+type pureChecker struct {
+	schemas    map[string]bool
+	usesSchema bool // a schema occurs in it
 }
 
-// Methods that change nothing, on values that are no schemas: lists of names and the like.
-var readingMethods = map[string]bool{
-	"map": true, "filter": true, "slice": true, "concat": true, "join": true, "flat": true, "flatMap": true, "keys": true,
+// pureMethods have no side effects on values that are not schemas, such as lists of names.
+var pureMethods = map[string]bool{
+	"map": true, "filter": true, "slice": true, "concat": true, "join": true, "flat": true, "flatMap": true,
+	"keys":   true,
 	"values": true, "entries": true, "fromEntries": true, "from": true, "freeze": true, "includes": true, "find": true,
 }
 
-// Calls on a schema library that set something for everybody.
-var settingMethods = map[string]bool{"config": true, "setErrorMap": true}
+// impureMethods of a schema library change global state.
+var impureMethods = map[string]bool{"config": true, "setErrorMap": true}
 
-func (p *purity) pure(e ast.Expression) bool {
+func (p *pureChecker) pure(e ast.Expression) bool {
 	switch e := e.(type) {
 	case nil, *ast.StringLiteral, *ast.NumberLiteral, *ast.BooleanLiteral, *ast.NullLiteral, *ast.RegExpLiteral,
 		*ast.FunctionLiteral, *ast.ArrowFunctionLiteral:
 		return true
 	case *ast.Identifier:
-		p.mentions = p.mentions || p.schemas[e.Name.String()]
+		p.usesSchema = p.usesSchema || p.schemas[e.Name.String()]
 		return true
 	case *ast.DotExpression:
 		return p.pure(e.Left)
@@ -241,7 +245,7 @@ func (p *purity) pure(e ast.Expression) bool {
 	return false
 }
 
-func (p *purity) all(list []ast.Expression) bool {
+func (p *pureChecker) all(list []ast.Expression) bool {
 	for _, e := range list {
 		if !p.pure(e) {
 			return false
@@ -250,11 +254,11 @@ func (p *purity) all(list []ast.Expression) bool {
 	return true
 }
 
-func (p *purity) fields(list []ast.Property) bool {
+func (p *pureChecker) fields(list []ast.Property) bool {
 	for _, property := range list {
 		switch f := property.(type) {
 		case *ast.PropertyShort:
-			p.mentions = p.mentions || p.schemas[f.Name.Name.String()]
+			p.usesSchema = p.usesSchema || p.schemas[f.Name.Name.String()]
 		case *ast.PropertyKeyed:
 			if f.Computed && !p.pure(f.Key) || !p.pure(f.Value) {
 				return false
@@ -270,20 +274,20 @@ func (p *purity) fields(list []ast.Property) bool {
 	return true
 }
 
-func (p *purity) call(e *ast.CallExpression) bool {
+func (p *pureChecker) call(e *ast.CallExpression) bool {
 	method, isMethod := e.Callee.(*ast.DotExpression)
-	if isMethod && settingMethods[method.Identifier.Name.String()] {
+	if isMethod && impureMethods[method.Identifier.Name.String()] {
 		return false
 	}
-	reads := isMethod && readingMethods[method.Identifier.Name.String()]
-	if !reads && !p.schemas[root(e.Callee)] {
+	reads := isMethod && pureMethods[method.Identifier.Name.String()]
+	if !reads && !p.schemas[rootName(e.Callee)] {
 		return false
 	}
 	return p.pure(e.Callee) && p.all(e.ArgumentList)
 }
 
-// root returns the name an access or a chain of calls begins with: z of z.string().min(1).
-func root(e ast.Expression) string {
+// rootName is the first name of an access or a chain of calls: z of z.string().min(1).
+func rootName(e ast.Expression) string {
 	for {
 		switch at := e.(type) {
 		case *ast.Identifier:

@@ -12,19 +12,21 @@ import (
 	"github.com/grafana/sobek/parser"
 )
 
-// The page needs a tool's name and handler. Its schemas and texts stay with the relay, and with them goes the schema
-// library, which is larger than most plugins. Two edits of the plugin's module let the bundler drop all of it:
+// The page needs a tool's name and handler, but not its schemas and texts, nor the schema library, which is larger than
+// most plugins. Two edits of the plugin's module let the bundler drop them:
 //
 //   - defineTool({ … }) loses the properties that only describe the tool;
-//   - a top-level value that is built from schemas only is marked as free of side effects, so that it goes when
-//     nothing uses it any more. A schema that a handler uses stays, and the library with it.
+//   - a top-level value that is built from schemas only is marked as free of side effects, so that it is dropped when
+//     it is unused. A schema that a handler uses stays, and with it the library.
 //
-// An edit is made only where the text around it is what the bundler prints; anything else stays as it is.
+// An edit is made only where the text around it has the form that the bundler prints.
 
-// describing are the properties of a tool that the page has no use for.
-var describing = map[string]bool{
-	"displayName": true, "description": true, "summary": true, "icon": true, "group": true, "input": true, "output": true,
-	"annotations": true, "timeoutMs": true, "maxTimeoutMs": true, "timeoutHint": true, "progressPattern": true, "frames": true, "arrayPath": true, "narrowHint": true,
+// describingProperties are the properties of a tool that the page does not need.
+var describingProperties = map[string]bool{
+	"displayName": true, "description": true, "summary": true, "icon": true, "group": true, "input": true,
+	"output":      true,
+	"annotations": true, "timeoutMs": true, "maxTimeoutMs": true, "timeoutHint": true, "progressPattern": true,
+	"frames": true, "arrayPath": true, "narrowHint": true,
 }
 
 // stripSchemas returns the module as the page needs it.
@@ -32,7 +34,7 @@ func stripSchemas(code []byte) []byte {
 	if stripped, err := strip(code); err == nil {
 		return stripped
 	}
-	// The engine's parser does not know the newest syntax; older syntax says the same.
+	// The engine's parser does not know the newest syntax.
 	older := api.Transform(string(code), api.TransformOptions{
 		Loader: api.LoaderJS, Target: engineTarget, Supported: engineSupports, LogLevel: api.LogLevelSilent,
 	})
@@ -45,7 +47,7 @@ func stripSchemas(code []byte) []byte {
 }
 
 func strip(code []byte) ([]byte, error) {
-	program, s, err := newStripper(code, func(name string) bool { return describing[name] })
+	program, s, err := newEditor(code, func(name string) bool { return describingProperties[name] })
 	if err != nil {
 		return nil, err
 	}
@@ -53,10 +55,10 @@ func strip(code []byte) ([]byte, error) {
 	return s.apply(), nil
 }
 
-// stripHandlers returns what of a module matters for reading its tools: the same text means the same tools. Nothing
-// means that it is not known.
+// stripHandlers returns the part of a module that describes its tools: the same text means the same tools. nil:
+// unknown.
 func stripHandlers(code []byte) []byte {
-	_, s, err := newStripper(code, func(name string) bool { return name == "handle" })
+	_, s, err := newEditor(code, func(name string) bool { return name == "handle" })
 	if err != nil {
 		return nil
 	}
@@ -69,13 +71,13 @@ func stripHandlers(code []byte) []byte {
 	return result.Code
 }
 
-// newStripper parses a module and drops properties of its tools.
-func newStripper(code []byte, unwanted func(name string) bool) (*ast.Program, *stripper, error) {
+// newEditor parses a module and drops properties of its tools.
+func newEditor(code []byte, unwanted func(name string) bool) (*ast.Program, *editor, error) {
 	program, err := parser.ParseFile(nil, "source.js", code, 0, parser.IsModule, parser.WithDisableSourceMaps)
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &stripper{code: code, names: readImports(program), unwanted: unwanted}
+	s := &editor{code: code, names: readImports(program), unwanted: unwanted}
 	s.dropProperties(reflect.ValueOf(program.Body))
 	return program, s, nil
 }
@@ -86,7 +88,7 @@ type edit struct {
 	text     string
 }
 
-type stripper struct {
+type editor struct {
 	code     []byte
 	names    importedNames
 	unwanted func(property string) bool // of a tool
@@ -95,8 +97,8 @@ type stripper struct {
 
 func offset(at file.Idx) int { return int(at) - 1 }
 
-// before returns the last byte in front of a position that is no blank, after the first one behind it.
-func (s *stripper) before(at int) byte {
+// byteBefore is the last byte before a position that is not white space.
+func (s *editor) byteBefore(at int) byte {
 	text := bytes.TrimRight(s.code[:at], " \t\r\n")
 	if len(text) == 0 {
 		return 0
@@ -104,7 +106,8 @@ func (s *stripper) before(at int) byte {
 	return text[len(text)-1]
 }
 
-func (s *stripper) after(at int) (next byte, position int) {
+// byteAfter is the first byte from a position on that is not white space, and its position.
+func (s *editor) byteAfter(at int) (next byte, position int) {
 	for position = at; position < len(s.code); position++ {
 		if !bytes.ContainsRune([]byte(" \t\r\n"), rune(s.code[position])) {
 			return s.code[position], position
@@ -113,8 +116,8 @@ func (s *stripper) after(at int) (next byte, position int) {
 	return 0, position
 }
 
-// apply makes the edits, the outer ones of nested edits winning.
-func (s *stripper) apply() []byte {
+// apply makes the edits; of nested ones only the outer.
+func (s *editor) apply() []byte {
 	slices.SortStableFunc(s.edits, func(a, b edit) int {
 		if a.from != b.from {
 			return a.from - b.from
@@ -140,8 +143,8 @@ var (
 	nodeType = reflect.TypeFor[ast.Node]()
 )
 
-// dropProperties finds every call of defineTool below a node.
-func (s *stripper) dropProperties(v reflect.Value) {
+// dropProperties drops the unwanted properties in every call of defineTool below a node.
+func (s *editor) dropProperties(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Slice:
 		for i := range v.Len() {
@@ -171,7 +174,7 @@ func (s *stripper) dropProperties(v reflect.Value) {
 	}
 }
 
-func (s *stripper) dropFrom(call *ast.CallExpression) {
+func (s *editor) dropFrom(call *ast.CallExpression) {
 	if !s.names.isDefineTool(call.Callee) || len(call.ArgumentList) != 1 {
 		return
 	}
@@ -187,14 +190,14 @@ func (s *stripper) dropFrom(call *ast.CallExpression) {
 			}
 		case *ast.PropertyKeyed:
 			if !p.Computed && s.unwanted(keyName(p.Key)) {
-				s.drop(s.beginning(p), offset(p.Idx1()))
+				s.drop(s.propertyStart(p), offset(p.Idx1()))
 			}
 		}
 	}
 }
 
-// beginning is where a property begins: the parser takes `async` and `*` in front of a method's name for granted.
-func (s *stripper) beginning(p *ast.PropertyKeyed) int {
+// propertyStart is where a property begins: the parser's position is after `async` and `*` of a method.
+func (s *editor) propertyStart(p *ast.PropertyKeyed) int {
 	at := offset(p.Idx0())
 	for _, word := range []string{"*", "async"} {
 		text := bytes.TrimRight(s.code[:at], " \t\r\n")
@@ -215,10 +218,10 @@ func keyName(key ast.Expression) string {
 	return ""
 }
 
-// drop removes a property and the comma behind it.
-func (s *stripper) drop(from, to int) {
-	next, at := s.after(to)
-	if before := s.before(from); before != '{' && before != ',' {
+// drop removes a property and the comma after it.
+func (s *editor) drop(from, to int) {
+	next, at := s.byteAfter(to)
+	if before := s.byteBefore(from); before != '{' && before != ',' {
 		return
 	}
 	switch next {
@@ -229,22 +232,22 @@ func (s *stripper) drop(from, to int) {
 	}
 }
 
-// cut leaves out a text and keeps its lines, so that what follows stays where the source map has it.
-func (s *stripper) cut(from, to int) {
+// cut removes a text but keeps its line breaks, so that the source map stays right.
+func (s *editor) cut(from, to int) {
 	lines := bytes.Repeat([]byte("\n"), bytes.Count(s.code[from:to], []byte("\n")))
 	s.edits = append(s.edits, edit{from: from, to: to, text: string(lines)})
 }
 
-// markPure makes an initialiser one expression that the bundler may drop when nobody uses its value.
-func (s *stripper) markPure(from, to int) {
-	if next, _ := s.after(to); s.before(from) != '=' || next != ';' && next != ',' {
+// markPure turns an initialiser into an expression that the bundler may drop when its value is unused.
+func (s *editor) markPure(from, to int) {
+	if next, _ := s.byteAfter(to); s.byteBefore(from) != '=' || next != ';' && next != ',' {
 		return
 	}
-	inner := (&stripper{code: s.code[:to], edits: s.within(from, to)}).apply()[from:]
+	inner := (&editor{code: s.code[:to], edits: s.within(from, to)}).apply()[from:]
 	s.edits = append(s.edits, edit{from: from, to: to, text: fmt.Sprintf("/* @__PURE__ */ (() => (%s))()", inner)})
 }
 
-func (s *stripper) within(from, to int) []edit {
+func (s *editor) within(from, to int) []edit {
 	var inside []edit
 	for _, e := range s.edits {
 		if e.from >= from && e.to <= to {

@@ -1,7 +1,9 @@
 package plugin
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -10,9 +12,11 @@ import (
 	"sync"
 
 	"tabrelay/relay/schema"
+
+	"github.com/grafana/sobek"
 )
 
-// arrayPath is how the list to shorten is named.
+// arrayPath is the form of the name of the list to shorten.
 var arrayPath = regexp.MustCompile(`^(\.[a-zA-Z_]\w*)+$`)
 
 // maxPattern is how long a progressPattern may be.
@@ -21,16 +25,16 @@ const maxPattern = 256
 // emptyInput is the schema of a tool that declares none.
 var emptyInput = json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)
 
-// acceptTools checks the tools a plugin describes, and fills in what they leave out.
-func acceptTools(src *source, raw []*rawTool) ([]Tool, []Diagnostic) {
+// checkTools checks the tools that a plugin describes, and fills in defaults.
+func checkTools(src *source, raw []*rawTool) ([]Tool, []Diagnostic) {
 	var tools []Tool
 	var found []Diagnostic
 	lines := map[string]string{}
 	problems := make([][]string, len(raw))
-	var wait sync.WaitGroup // compiling schemas is most of the work
+	var wait sync.WaitGroup // compiling schemas takes most of the time
 	for i := range raw {
 		if !raw[i].Known {
-			wait.Go(func() { problems[i] = raw[i].accept(src) })
+			wait.Go(func() { problems[i] = raw[i].check(src) })
 		}
 	}
 	wait.Wait()
@@ -50,21 +54,21 @@ func acceptTools(src *source, raw []*rawTool) ([]Tool, []Diagnostic) {
 		tools = append(tools, r.Tool)
 	}
 	if raw != nil && len(raw) == 0 {
-		found = append(found, Diagnostic{File: entryFile, Text: "exports no tools; a plugin has at least one"})
+		found = append(found, faultf(entryFile, "exports no tools; a plugin has at least one")...)
 	}
 	return tools, found
 }
 
-// accept returns everything wrong with a tool.
-func (r *rawTool) accept(src *source) []string {
+// check returns everything wrong with a tool.
+func (r *rawTool) check(src *source) []string {
 	problems := slices.Clone(r.Problems)
-	if problem := checkToolName(src.name, r.Name); problem != "" {
+	if problem := checkFullName("tool", src.name, r.Name); problem != "" {
 		problems = append(problems, problem)
 	}
 	if strings.TrimSpace(r.Description) == "" {
 		problems = append(problems, `has no "description"; agents choose tools by it`)
 	}
-	if err := r.CheckWords(); err != nil {
+	if err := r.CheckText(); err != nil {
 		problems = append(problems, err.Error())
 	}
 	if r.DisplayName == "" {
@@ -74,13 +78,16 @@ func (r *rawTool) accept(src *source) []string {
 		problems = append(problems, `"timeoutMs" is larger than "maxTimeoutMs"`)
 	}
 	if _, err := regexp.Compile(r.ProgressPattern); err != nil || len(r.ProgressPattern) > maxPattern {
-		problems = append(problems, fmt.Sprintf(`"progressPattern" is not a regular expression of at most %d characters, in the syntax that RE2 and JavaScript share`, maxPattern))
+		problems = append(problems, fmt.Sprintf(`"progressPattern" is not a regular expression of at most %d `+
+			`characters, `+
+			`in the syntax that RE2 and JavaScript share`, maxPattern))
 	}
 	if r.Frames != "" && r.Frames != "top" && r.Frames != "all" {
 		problems = append(problems, fmt.Sprintf(`"frames" is %q; write "top" (default) or "all"`, r.Frames))
 	}
 	if r.ArrayPath != "" && !arrayPath.MatchString(r.ArrayPath) {
-		problems = append(problems, fmt.Sprintf(`"arrayPath" is %q; write the names of members with a dot before each, such as ".data.items"`, r.ArrayPath))
+		problems = append(problems, fmt.Sprintf(
+			`"arrayPath" is %q; write the names of members with a dot before each, such as ".data.items"`, r.ArrayPath))
 	}
 	if len(r.InputSchema) == 0 {
 		r.InputSchema = emptyInput
@@ -88,8 +95,8 @@ func (r *rawTool) accept(src *source) []string {
 	return append(problems, r.checkSchemas(src.foreign)...)
 }
 
-// checkSchemas compiles the schemas. A tool written for OpenTabs keeps a parameter that has the name of one of ours,
-// which then is not to be had for that tool.
+// checkSchemas compiles the schemas. A tool written for OpenTabs may have a parameter with the name of one of the
+// relay's, which then is not available for that tool.
 func (r *rawTool) checkSchemas(foreign bool) []string {
 	var problems []string
 	var input struct {
@@ -97,11 +104,13 @@ func (r *rawTool) checkSchemas(foreign bool) []string {
 		Properties map[string]json.RawMessage `json:"properties"`
 	}
 	if err := json.Unmarshal(r.InputSchema, &input); err != nil || input.Type != "object" {
-		problems = append(problems, `the schema in "input" is not one of an object; write {"type": "object", "properties": { … }}`)
+		problems = append(problems,
+			`the schema in "input" is not one of an object; write {"type": "object", "properties": { … }}`)
 	}
 	for _, name := range slices.Sorted(maps.Keys(input.Properties)) {
 		if !foreign && slices.Contains(reservedParameters, name) {
-			problems = append(problems, fmt.Sprintf("the parameter %q is reserved: the relay adds it to every tool; choose another name", name))
+			problems = append(problems,
+				fmt.Sprintf("the parameter %q is reserved: the relay adds it to every tool; choose another name", name))
 		}
 	}
 	for field, raw := range map[string]json.RawMessage{"input": r.InputSchema, "output": r.OutputSchema} {
@@ -118,4 +127,98 @@ func (r *rawTool) checkSchemas(foreign bool) []string {
 	}
 	slices.Sort(problems)
 	return problems
+}
+
+// maxDescription is the longest description of a tool, in bytes.
+const maxDescription = 16 << 10
+
+// invisibleEscape finds escapes of invisible characters in JSON. After an escaped backslash they are text: a pattern
+// may name such characters.
+var invisibleEscape = regexp.MustCompile(
+	`(?i)(?:^|[^\\])(?:\\\\)*\\u(?:202[a-e]|206[6-9]|00(?:0[0-8bcef]|1[0-9a-f]|[89][0-9a-f]|7f))`)
+
+// errInvisible is the error for a tool whose text differs from what a person who reviews it sees.
+var errInvisible = errors.New("what it says of itself has characters that cannot be seen, " +
+	"or that turn the direction of text around")
+
+// CheckText refuses a description that is too long, and text with control characters or marks that reverse its
+// direction (https://trojansource.codes/): a model reads what a person cannot see.
+func (t *Tool) CheckText() error {
+	if len(t.Description) > maxDescription {
+		return fmt.Errorf("its description has %d bytes, more than %d", len(t.Description), maxDescription)
+	}
+	if strings.ContainsFunc(t.Description, isInvisible) || strings.ContainsFunc(t.DisplayName, isInvisible) {
+		return errInvisible
+	}
+	for _, schema := range [][]byte{t.InputSchema, t.OutputSchema} {
+		if bytes.ContainsFunc(schema, isInvisible) || bytes.Contains(schema, []byte(`\u`)) &&
+			invisibleEscape.Match(schema) {
+			return errInvisible
+		}
+	}
+	return nil
+}
+
+func isInvisible(r rune) bool {
+	switch {
+	case r == '\n', r == '\t', r == '\r':
+		return false
+	case r < 0x20, r >= 0x7f && r <= 0x9f:
+		return true
+	}
+	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+}
+
+// browserOnly finds the parts of an expression that browsers support and this engine does not in every place:
+// properties of characters, flags of a group, and \B in a class. Other escapes match as a whole, so that no part of
+// them does.
+var browserOnly = regexp.MustCompile(`(\\[pP]\{[^{}]*\})|(\\B)|(\(\?[ims]*(?:-[ims]*)?:)|\\.`)
+
+// checkPatterns reports the patterns of a schema that are regular expressions neither in Go nor in JavaScript, and so
+// would never be checked.
+func checkPatterns(raw json.RawMessage) (problems []string) {
+	for _, p := range schema.Unchecked(raw) {
+		if why := patternError(p.Text); why != "" {
+			problems = append(problems, fmt.Sprintf("at %s: %q is not a regular expression: %s", p.Path, p.Text, why))
+		}
+	}
+	return problems
+}
+
+// patternError says why JavaScript cannot compile a pattern; empty when it can, with the flag u or without.
+func patternError(pattern string) string {
+	known := browserOnly.ReplaceAllStringFunc(pattern, func(found string) string {
+		switch m := browserOnly.FindStringSubmatch(found); {
+		case m[1] != "":
+			return `\w`
+		case m[2] != "":
+			return `\b`
+		case m[3] != "":
+			return "(?:"
+		}
+		return found
+	})
+	vm := sobek.New()
+	_, err := vm.New(vm.Get("RegExp"), vm.ToValue(known))
+	if err == nil {
+		return ""
+	}
+	if _, unicode := vm.New(vm.Get("RegExp"), vm.ToValue(known), vm.ToValue("u")); unicode == nil {
+		return ""
+	}
+	return reason(err)
+}
+
+// engineReason is the form of the engine's message about an error in one of its two libraries.
+var engineReason = regexp.MustCompile(`(?s)\(error parsing regexp: (.*?)\)*$`)
+
+func reason(err error) string {
+	text := err.Error()
+	if thrown, ok := errors.AsType[*sobek.Exception](err); ok {
+		text = thrown.Value().String()
+	}
+	if found := engineReason.FindStringSubmatch(text); found != nil {
+		return found[1]
+	}
+	return strings.TrimPrefix(text, "SyntaxError: ")
 }

@@ -13,22 +13,22 @@ import (
 
 const tsconfigFile = "tsconfig.json"
 
-// tsconfig is what a tsconfig.json says about imports and about how sources are compiled.
+// tsconfig is the part of a tsconfig.json about imports and compilation.
 type tsconfig struct {
 	base    string // the folder that "baseUrl" names; empty without one
 	at      string // the folder that "paths" are relative to
 	paths   map[string][]string
-	options map[string]json.RawMessage // those that change what the bundler makes
+	options map[string]json.RawMessage // compilerOptions for the bundler
 	warning string
 }
 
-// compiling are the compilerOptions that change what a bundler makes of a source.
-var compiling = []string{
-	"alwaysStrict", "experimentalDecorators", "importsNotUsedAsValues", "jsx", "jsxFactory", "jsxFragmentFactory", "jsxImportSource",
-	"preserveValueImports", "strict", "target", "useDefineForClassFields", "verbatimModuleSyntax",
+// compilerOptions are those that change the output of the bundler.
+var compilerOptions = []string{
+	"alwaysStrict", "experimentalDecorators", "importsNotUsedAsValues", "jsx", "jsxFactory", "jsxFragmentFactory",
+	"jsxImportSource", "preserveValueImports", "strict", "target", "useDefineForClassFields", "verbatimModuleSyntax",
 }
 
-// configOf is the tsconfig.json that the files of a folder are compiled by: the nearest, up to the plugin's.
+// configOf is the tsconfig.json for the files of a folder: the nearest one, up to the plugin's.
 func (f *folder) configOf(dir string) *tsconfig {
 	for ; ; dir = path.Dir(dir) {
 		f.mu.Lock()
@@ -46,7 +46,7 @@ func (f *folder) configOf(dir string) *tsconfig {
 	}
 }
 
-// readConfig reads a tsconfig.json and those that it extends, as far as they are in the folder.
+// readConfig reads a tsconfig.json and those that it extends inside the folder.
 func (f *folder) readConfig(name string, depth int) *tsconfig {
 	at, err := f.file(name)
 	if err != nil {
@@ -71,37 +71,38 @@ func (f *folder) readConfig(name string, depth int) *tsconfig {
 		return &tsconfig{warning: name + " is no configuration of TypeScript, and is not used"}
 	}
 	c := &tsconfig{options: map[string]json.RawMessage{}}
-	for _, other := range textsOf(said.Extends) {
+	for _, other := range stringList(said.Extends) {
 		c.extend(f.extended(path.Dir(at), other, depth))
 	}
-	c.take(path.Dir(at), said.Options)
+	c.addOptions(path.Dir(at), said.Options)
 	return c
 }
 
-// extended reads what "extends" names: a file, or one of a package.
+// extended reads the file that "extends" names, which may be in a package.
 func (f *folder) extended(dir, name string, depth int) *tsconfig {
 	names := []string{name, name + ".json", path.Join(name, tsconfigFile)}
 	for _, one := range names {
 		at := path.Join(dir, one)
 		switch {
-		case strings.HasPrefix(name, "/") || strings.HasPrefix(name, ".") && leadsOut(at):
-			return &tsconfig{warning: fmt.Sprintf(`%s extends %q, which %v`, path.Join(dir, tsconfigFile), name, errLeadsOut)}
+		case strings.HasPrefix(name, "/") || strings.HasPrefix(name, ".") && isOutside(at):
+			return &tsconfig{warning: fmt.Sprintf(`%s extends %q, which %v`, path.Join(dir, tsconfigFile), name,
+				errOutside)}
 		case !strings.HasPrefix(name, "."):
 			at = path.Join(modulesFolder, one)
 		}
-		if _, mode, err := f.follow(at); err == errLeadsOut || err == nil && mode.IsRegular() {
+		if _, mode, err := f.follow(at); err == errOutside || err == nil && mode.IsRegular() {
 			return f.readConfig(at, depth-1)
 		}
 	}
 	return nil
 }
 
-func textsOf(raw json.RawMessage) (list []string) {
+func stringList(raw json.RawMessage) (list []string) {
 	var one string
 	if json.Unmarshal(raw, &one) == nil {
 		return []string{one}
 	}
-	_ = json.Unmarshal(raw, &list) // anything else names nothing
+	_ = json.Unmarshal(raw, &list) // anything else is ignored
 	return list
 }
 
@@ -121,8 +122,8 @@ func (c *tsconfig) extend(other *tsconfig) {
 	}
 }
 
-func (c *tsconfig) take(dir string, options map[string]json.RawMessage) {
-	for _, name := range compiling {
+func (c *tsconfig) addOptions(dir string, options map[string]json.RawMessage) {
+	for _, name := range compilerOptions {
 		if value, ok := options[name]; ok {
 			c.options[name] = value
 		}
@@ -135,12 +136,12 @@ func (c *tsconfig) take(dir string, options map[string]json.RawMessage) {
 	if json.Unmarshal(options["paths"], &paths) == nil && paths != nil {
 		c.paths, c.at = map[string][]string{}, dir
 		for pattern, targets := range paths {
-			c.paths[pattern] = textsOf(targets)
+			c.paths[pattern] = stringList(targets)
 		}
 	}
 }
 
-// join is path.Join for a second part that may be absolute, and then stays so.
+// join is path.Join, unless the second part is absolute.
 func join(dir, name string) string {
 	if strings.HasPrefix(name, "/") {
 		return name
@@ -164,7 +165,8 @@ func (c *tsconfig) candidates(specifier string) (names []string) {
 			break
 		}
 		head, tail, isPattern := strings.Cut(pattern, "*")
-		if isPattern && len(specifier) >= len(head)+len(tail) && strings.HasPrefix(specifier, head) && strings.HasSuffix(specifier, tail) &&
+		if isPattern && len(specifier) >= len(head)+len(tail) &&
+			strings.HasPrefix(specifier, head) && strings.HasSuffix(specifier, tail) &&
 			(best == "" || len(head) >= strings.IndexByte(best, '*')) {
 			best, star = pattern, specifier[len(head):len(specifier)-len(tail)]
 		}
@@ -172,14 +174,14 @@ func (c *tsconfig) candidates(specifier string) (names []string) {
 	for _, target := range c.paths[best] {
 		names = append(names, join(at, strings.Replace(target, "*", star, 1)))
 	}
-	if c.base != "" && !leadsOut(c.base) {
+	if c.base != "" && !isOutside(c.base) {
 		names = append(names, join(c.base, specifier))
 	}
 	return names
 }
 
-// raw is a tsconfig.json for the bundler that names no files.
-func (c *tsconfig) raw() string {
+// forBundler is a tsconfig.json for the bundler, without names of files.
+func (c *tsconfig) forBundler() string {
 	if c == nil {
 		return "{}"
 	}

@@ -12,27 +12,27 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// quiet is how long no file may change before a build: editors write a file in several steps, and several files at
-// once.
-const quiet = 30 * time.Millisecond
+// settleTime is how long no file may change before a build, since editors write a file in several steps, and several
+// files at once.
+const settleTime = 30 * time.Millisecond
 
-// Built is one build of a watched plugin.
-type Built struct {
+// BuildResult is one build of a watched plugin.
+type BuildResult struct {
 	Plugin      *Plugin // nil when it failed
 	Diagnostics []Diagnostic
 	Err         error
 	Took        time.Duration
 }
 
-// Watch builds a plugin now and after each change of its sources, until the context ends. It reports every build, a
-// failed one too, and goes on. Its error is about watching, never about the plugin.
-func Watch(ctx context.Context, dir string, opts Options, report func(Built)) error {
+// Watch builds a plugin now and after each change of its sources, until the context ends. It reports every build,
+// failed ones too. Its error is about watching, never about the plugin.
+func Watch(ctx context.Context, dir string, opts Options, report func(BuildResult)) error {
 	b, err := NewBuilder(dir)
 	if err != nil {
 		return err
 	}
 	defer b.Close()
-	b.reader.goOn = true
+	b.reader.keepReady = true
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
 		return fmt.Errorf("files cannot be watched: %w", err)
@@ -51,7 +51,7 @@ type watch struct {
 	builder *Builder
 	opts    Options
 	watcher *fsnotify.Watcher
-	report  func(Built)
+	report  func(BuildResult)
 }
 
 // addFolders watches the plugin's folder and everything in src.
@@ -59,12 +59,13 @@ func (w *watch) addFolders() error {
 	if err := w.watcher.Add(w.builder.dir); err != nil {
 		return fmt.Errorf("the folder %s cannot be watched: %w", w.builder.dir, err)
 	}
-	if err := w.watcher.Add(filepath.Join(w.builder.dir, promptsFolder)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := w.watcher.Add(filepath.Join(w.builder.dir, promptsFolder)); err != nil &&
+		!errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the plugin's recipes cannot be watched: %w", err)
 	}
 	err := filepath.WalkDir(filepath.Join(w.builder.dir, "src"), func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // it went while we looked, or is still to come
+			return nil // removed meanwhile, or not there yet
 		}
 		if err != nil || !entry.IsDir() {
 			return err
@@ -89,16 +90,16 @@ func (w *watch) run(ctx context.Context) error {
 			if !ok {
 				return nil
 			}
-			if w.concerns(event) {
-				pause.Reset(quiet)
+			if w.affectsBuild(event) {
+				pause.Reset(settleTime)
 			}
 		case err, ok := <-w.watcher.Errors:
 			if !ok {
 				return nil
 			}
-			// Events were lost; whatever they were, a build sees the files as they are.
+			// Events were lost, but a build reads the files as they are.
 			if errors.Is(err, fsnotify.ErrEventOverflow) {
-				pause.Reset(quiet)
+				pause.Reset(settleTime)
 				continue
 			}
 			return fmt.Errorf("watching the plugin's files failed: %w", err)
@@ -108,8 +109,8 @@ func (w *watch) run(ctx context.Context) error {
 	}
 }
 
-// concerns reports whether an event may change the build. A new folder in src is watched from then on.
-func (w *watch) concerns(event fsnotify.Event) bool {
+// affectsBuild reports whether an event may change the build. It also watches new folders in src.
+func (w *watch) affectsBuild(event fsnotify.Event) bool {
 	rel, err := filepath.Rel(w.builder.dir, event.Name)
 	if err != nil || event.Op == fsnotify.Chmod {
 		return false
@@ -123,7 +124,7 @@ func (w *watch) concerns(event fsnotify.Event) bool {
 		return false
 	}
 	if event.Has(fsnotify.Create) {
-		_ = w.addFolders() // a folder that went meanwhile needs no watching
+		_ = w.addFolders() // a folder that was removed meanwhile needs no watching
 	}
 	return true
 }
@@ -132,6 +133,6 @@ func (w *watch) build(ctx context.Context) {
 	start := time.Now()
 	p, found, err := w.builder.Build(ctx, w.opts)
 	if ctx.Err() == nil {
-		w.report(Built{Plugin: p, Diagnostics: found, Err: err, Took: time.Since(start)})
+		w.report(BuildResult{Plugin: p, Diagnostics: found, Err: err, Took: time.Since(start)})
 	}
 }

@@ -96,7 +96,7 @@ func (t *Tool) accept(cache *schemas) error {
 	if !nameForm.MatchString(t.Name) {
 		return errors.New("its full name is not 1 to 64 letters, digits, _ or -")
 	}
-	if err := t.Spec.CheckWords(); err != nil {
+	if err := t.Spec.CheckText(); err != nil {
 		return err
 	}
 	input, err := structure("input", t.Spec.InputSchema)

@@ -15,9 +15,9 @@ import (
 
 	"github.com/itchyny/gojq"
 
-	"tabrelay/relay/apart"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/rawjson"
+	"tabrelay/relay/sandbox"
 )
 
 // Limits of one jq expression. It comes from an agent, and a few characters can ask for all the memory there is.
@@ -35,7 +35,7 @@ var jqTime = 2 * time.Second
 // jqProcess is the name of the process that evaluates an expression.
 const jqProcess = "evaluate-jq"
 
-func init() { apart.Serve(jqProcess, jqMemory, serveJQ) }
+func init() { sandbox.Serve(jqProcess, jqMemory, serveJQ) }
 
 // jqQuestion is the first line of what the process reads; the document follows.
 type jqQuestion struct {
@@ -65,21 +65,21 @@ func jq(ctx context.Context, doc json.RawMessage, expression string) (json.RawMe
 	case <-ctx.Done():
 		return nil, fault.CallEnded(ctx, "while jq ran")
 	}
-	p, err := apart.Start(jqProcess, apart.Limits{Time: jqTime + jqGrace, Answer: jqOutput + 64<<10})
+	p, err := sandbox.Start(jqProcess, sandbox.Limits{Time: jqTime + jqGrace, Reply: jqOutput + 64<<10})
 	if err != nil {
 		return nil, notEvaluated(err)
 	}
 	defer p.Close()
 	_, _ = p.Write(append(rawjson.MustEncode(jqQuestion{expression, jqTime}), '\n')) // if it ended, Answer says why
 	_, _ = p.Write(doc)
-	answer, err := p.Answer(ctx)
+	answer, err := p.Reply(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return nil, fault.CallEnded(ctx, "while jq ran")
-	case errors.Is(err, apart.ErrTime):
+	case errors.Is(err, sandbox.ErrTime):
 		return nil, tooMuch(err)
 	case err != nil: // it died of what it was asked for: there was no memory, or no stack
-		return nil, tooMuch(apart.ErrMemory)
+		return nil, tooMuch(sandbox.ErrMemory)
 	}
 	line, value, _ := bytes.Cut(answer, []byte{'\n'})
 	var a jqAnswer
@@ -120,7 +120,7 @@ func serveJQ(in io.Reader, out io.Writer) (err error) {
 		})
 	}
 	time.AfterFunc(q.Time, func() {
-		answer(nil, tooMuch(apart.ErrTime))
+		answer(nil, tooMuch(sandbox.ErrTime))
 		os.Exit(0)
 	})
 	code, failure := compile(q.Expression)

@@ -8,7 +8,7 @@ import (
 )
 
 // What a builder remembers must never show: after each edit it gives what a new one gives.
-func TestRememberedToolsAreTheSame(t *testing.T) {
+func TestCachedToolsEqualReadOnes(t *testing.T) {
 	dir := unpack(t, large(5))
 	b, err := NewBuilder(dir)
 	if err != nil {
@@ -17,8 +17,10 @@ func TestRememberedToolsAreTheSame(t *testing.T) {
 	defer b.Close()
 	tool := func(i int, edits ...string) string { return strings.NewReplacer(edits...).Replace(largeTool(i, "")) }
 	shared := "import { z } from 'zod';\nexport const limit = z.number().max(%MAX%);\n"
-	factory := tool(0, "export const tool0 = defineTool({", "const make = (most: number) => defineTool({", "max(200)", "max(most)") + "export const tool0 = make(3);\n"
-	importing := []string{"import { z } from 'zod';", "import { z } from 'zod';\nimport { limit } from './shared.ts';", "z.number().int().min(1).max(100)", "limit"}
+	factory := tool(0, "export const tool0 = defineTool({", "const make = (most: number) => defineTool({", "max(200)",
+		"max(most)") + "export const tool0 = make(3);\n"
+	importing := []string{"import { z } from 'zod';", "import { z } from 'zod';\nimport { limit } from './shared.ts';",
+		"z.number().int().min(1).max(100)", "limit"}
 	steps := []struct {
 		name, file, text string
 		known            int // tools that are not read again
@@ -41,7 +43,7 @@ func TestRememberedToolsAreTheSame(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "src", step.file), []byte(step.text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		before := b.last
+		before := b.cached
 		got, _, err := b.Build(t.Context(), Options{Out: "-"})
 		fresh, _, freshErr := Build(t.Context(), dir, Options{Out: "-"})
 		if err != nil || freshErr != nil {
@@ -50,7 +52,7 @@ func TestRememberedToolsAreTheSame(t *testing.T) {
 		if got.Hash != fresh.Hash {
 			t.Errorf("%s: the plugin differs from one built from scratch", step.name)
 		}
-		if known := len((&Builder{last: before}).known(&b.last)); known != step.known {
+		if known := len((&Builder{cached: before}).unchanged(&b.cached)); known != step.known {
 			t.Errorf("%s: %d tools were taken as they were, want %d", step.name, known, step.known)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"tabrelay/relay/suggest"
 )
 
-// recipe is a Prompt while its file is read. The front matter is walked node by node: values that YAML would turn into
-// numbers, dates or truth stay the words that a person wrote, and every fault has its line.
+// recipe is a Prompt while its file is read. The front matter is read node by node, so that values that YAML would turn
+// into numbers, dates or booleans stay text, and every fault has its line.
 type recipe struct {
 	Prompt
 	file  string
@@ -29,21 +29,21 @@ func (r *recipe) warn(line int, format string, values ...any) {
 	r.found = append(r.found, Diagnostic{File: r.file, Line: line, Warning: true, Text: fmt.Sprintf(format, values...)})
 }
 
-// line is a node's line in the file: the front matter begins at the second one.
+// line is a node's line in the file: the front matter begins on the second one.
 func line(n *yaml.Node) int { return n.Line + 1 }
 
-func (r *recipe) head(text string) {
+func (r *recipe) frontMatter(text string) {
 	r.lines = map[string]int{}
 	var document yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
-		r.add(notYAML(err))
+		r.add(yamlError(err))
 		return
 	}
 	root := &yaml.Node{Kind: yaml.MappingNode, Line: 1}
 	if len(document.Content) > 0 {
 		root = document.Content[0]
 	}
-	r.fields(root, "the front matter", map[string]func(*yaml.Node){
+	r.mapping(root, "the front matter", map[string]func(*yaml.Node){
 		"name":        func(n *yaml.Node) { r.Name = r.text(n, "name") },
 		"title":       func(n *yaml.Node) { r.Title = r.text(n, "title") },
 		"description": func(n *yaml.Node) { r.Description = r.text(n, "description") },
@@ -54,8 +54,8 @@ func (r *recipe) head(text string) {
 	}
 }
 
-// notYAML takes the place out of the parser's sentence, which has no other form.
-func notYAML(err error) (line int, format, why string) {
+// yamlError takes the line out of the parser's message, which has no other form.
+func yamlError(err error) (line int, format, why string) {
 	why = strings.TrimPrefix(err.Error(), "yaml: ")
 	if rest, ok := strings.CutPrefix(why, "line "); ok {
 		number, sentence, _ := strings.Cut(rest, ": ")
@@ -69,8 +69,8 @@ func notYAML(err error) (line int, format, why string) {
 	return 1, "the front matter is not YAML: %s", why
 }
 
-// fields hands each member of a mapping to the one who knows its name.
-func (r *recipe) fields(n *yaml.Node, what string, known map[string]func(*yaml.Node)) {
+// mapping passes each member of a mapping to the function for its name.
+func (r *recipe) mapping(n *yaml.Node, what string, known map[string]func(*yaml.Node)) {
 	if n.Kind != yaml.MappingNode {
 		r.add(line(n), "%s is not a list of names and values, such as description: …", what)
 		return
@@ -81,7 +81,8 @@ func (r *recipe) fields(n *yaml.Node, what string, known map[string]func(*yaml.N
 		take, ok := known[key.Value]
 		switch {
 		case !ok:
-			r.add(line(key), "%s has no field %q%s", what, key.Value, nearest(key.Value, slices.Sorted(maps.Keys(known))))
+			r.add(line(key), "%s has no field %q%s", what, key.Value,
+				nearest(key.Value, slices.Sorted(maps.Keys(known))))
 		case seen[key.Value]:
 			r.add(line(key), "%q is there twice; keep one", key.Value)
 		default:
@@ -91,7 +92,7 @@ func (r *recipe) fields(n *yaml.Node, what string, known map[string]func(*yaml.N
 	}
 }
 
-// nearest names the field that was probably meant, or all there are.
+// nearest names the field that was probably meant, or all known ones.
 func nearest(name string, known []string) string {
 	if meant := suggest.Nearest(name, known); meant != "" {
 		return fmt.Sprintf("; did you mean %q?", meant)
@@ -108,7 +109,7 @@ func (r *recipe) text(n *yaml.Node, what string) string {
 	return strings.Join(strings.Fields(n.Value), " ")
 }
 
-func (r *recipe) truth(n *yaml.Node, what string) bool {
+func (r *recipe) boolean(n *yaml.Node, what string) bool {
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!bool" {
 		r.add(line(n), "%q has to be true or false", what)
 	}
@@ -131,21 +132,23 @@ func (r *recipe) arguments(n *yaml.Node) {
 	for _, entry := range r.list(n, "arguments", maxArguments) {
 		var a PromptArgument
 		before := len(r.found)
-		r.fields(entry, "an argument", map[string]func(*yaml.Node){
+		r.mapping(entry, "an argument", map[string]func(*yaml.Node){
 			"name":        func(n *yaml.Node) { a.Name = r.text(n, "name") },
 			"description": func(n *yaml.Node) { a.Description = r.text(n, "description") },
-			"required":    func(n *yaml.Node) { a.Required = r.truth(n, "required") },
+			"required":    func(n *yaml.Node) { a.Required = r.boolean(n, "required") },
 			"default":     func(n *yaml.Node) { a.Default = r.text(n, "default") },
 			"complete":    func(n *yaml.Node) { a.Complete, a.From = r.complete(n) },
 		})
 		switch {
-		case len(r.found) > before: // said already
+		case len(r.found) > before: // reported already
 		case !argumentForm.MatchString(a.Name):
-			r.add(line(entry), "the argument name %q is not allowed; use letters, digits, underscores and dashes, beginning with a letter", a.Name)
+			r.add(line(entry), "the argument name %q is not allowed; "+
+				"use letters, digits, underscores and dashes, beginning with a letter", a.Name)
 		case r.declares(a.Name):
 			r.add(line(entry), "there are two arguments %q", a.Name)
 		case a.Required && a.Default != "":
-			r.add(line(entry), "the argument %q is required, so that its default is never used; drop one of the two", a.Name)
+			r.add(line(entry), "the argument %q is required, so that its default is never used; drop one of the two",
+				a.Name)
 		}
 		if a.Name == "" || r.declares(a.Name) {
 			continue
@@ -159,7 +162,8 @@ func (r *recipe) arguments(n *yaml.Node) {
 func (r *recipe) complete(n *yaml.Node) (values []string, from string) {
 	if n.Kind == yaml.ScalarNode {
 		if !slices.Contains(Sources(), n.Value) {
-			r.add(line(n), `"complete" is a list of values, or one of %s; it is %q`, strings.Join(Sources(), ", "), n.Value)
+			r.add(line(n), `"complete" is a list of values, or one of %s; it is %q`, strings.Join(Sources(), ", "),
+				n.Value)
 		}
 		return nil, n.Value
 	}

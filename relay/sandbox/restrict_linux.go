@@ -1,4 +1,4 @@
-package apart
+package sandbox
 
 import (
 	"bufio"
@@ -8,12 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// restrict lets this process have so much more memory than it has, and no core file. A single step that asks for more
-// fails at once, where looking at the memory in use would come too late.
+// restrict limits by how much the memory of this process may grow, and allows no core file. A single step that asks for more
+// fails at once, where measuring the memory in use would be too late.
 func restrict(memory uint64) {
 	status, err := os.Open("/proc/self/status")
 	if err != nil {
-		return // without /proc the looks at the memory in use have to do
+		return // without /proc the measurements in Serve have to do
 	}
 	defer status.Close() // only read from
 	for lines := bufio.NewScanner(status); lines.Scan(); {

@@ -19,26 +19,26 @@ import (
 )
 
 // Reading tools runs the plugin's code once, without a page and without access to anything, in a process of its own
-// (apart.go).
+// (reader.go).
 
-// readingLimit is how long that may take. Plugins define things while they load, they do not work. A variable, so that
-// tests pass however busy their machine is.
-var readingLimit = 10 * time.Second
+// loadLimit is how long loading may take: a plugin defines things while it loads, and works in its handlers. A
+// variable, so that tests pass on a busy machine.
+var loadLimit = 10 * time.Second
 
 // maxEngines is how many engines read one plugin. Each of them has to load it.
 const maxEngines = 4
 
-// moreGlobals is how many globals that browserGlobals lacks are made up on the way.
-const moreGlobals = 40
+// maxMissingGlobals is how many globals that browserGlobals lacks are added on demand.
+const maxMissingGlobals = 40
 
 var (
-	//go:embed reading/page.js
+	//go:embed engine/page.js
 	pageScript string
-	//go:embed reading/tools.js
+	//go:embed engine/tools.js
 	toolsScript string
 
-	pageProgram  = compiledLater("tabrelay:page.js", &pageScript)
-	toolsProgram = compiledLater("tabrelay:tools.js", &toolsScript)
+	pageProgram  = lazyProgram("tabrelay:page.js", &pageScript)
+	toolsProgram = lazyProgram("tabrelay:tools.js", &toolsScript)
 )
 
 // rawTool is a tool as the plugin's code describes it.
@@ -49,12 +49,12 @@ type rawTool struct {
 		Line int    `json:"line"`
 	} `json:"at"`
 	Problems []string `json:"problems"`
-	Place    *int     `json:"place"` // which of the outline's tools it is; nil when it is none of them
-	Known    bool     `json:"known"` // it is as it was: nothing but its place was read
+	Place    *int     `json:"place"` // its number in the outline; nil when it is not in there
+	Known    bool     `json:"known"` // it is unchanged: nothing but its place was read
 }
 
-// described is what a plugin's code says: its tools, and what package.json may leave out.
-type described struct {
+// pluginInfo is what a plugin's code describes: its tools, and what package.json may leave out.
+type pluginInfo struct {
 	About struct {
 		Description     string          `json:"description"`
 		Homepage        string          `json:"homepage"`
@@ -64,12 +64,12 @@ type described struct {
 	Tools []*rawTool `json:"tools"` // nil for one that another engine describes
 }
 
-// readHere asks a module what it is, in this process, and returns what each engine answers.
-func readHere(of reading, within time.Duration) ([]string, error) {
+// runEngines loads a module in this process, and returns the description by each engine.
+func runEngines(of engine, within time.Duration) ([]string, error) {
 	of.globals = browserGlobals
 	for {
 		answers, err := of.run(within)
-		if missing := undefinedName(err); missing != "" && len(of.globals) < len(browserGlobals)+moreGlobals {
+		if missing := undefinedName(err); missing != "" && len(of.globals) < len(browserGlobals)+maxMissingGlobals {
 			of.globals = append(of.globals[:len(of.globals):len(of.globals)], missing)
 			continue
 		}
@@ -77,9 +77,10 @@ func readHere(of reading, within time.Duration) ([]string, error) {
 	}
 }
 
-// run lets several engines share the tools where there is a schema library: asking one for a JSON Schema is slow,
-// and an engine has one thread. When only few tools are new, loading the library is what takes time, and one is enough.
-func (r reading) run(within time.Duration) ([]string, error) {
+// run divides the tools among several engines if there is a schema library, which is slow to make a JSON Schema, since
+// an engine has one thread. When only few tools are new, loading the library takes most of the time, and one engine is
+// enough.
+func (r engine) run(within time.Duration) ([]string, error) {
 	parts := 1
 	if r.packages != nil && len(r.known) == 0 {
 		parts = min(runtime.GOMAXPROCS(0), maxEngines)
@@ -88,7 +89,7 @@ func (r reading) run(within time.Duration) ([]string, error) {
 	group, ctx := errgroup.WithContext(context.Background())
 	for part := range parts {
 		group.Go(func() (err error) {
-			answers[part], err = newReading(r).tools(ctx, within, part, parts)
+			answers[part], err = newEngine(r).describe(ctx, within, part, parts)
 			return err
 		})
 	}
@@ -96,8 +97,8 @@ func (r reading) run(within time.Duration) ([]string, error) {
 }
 
 // mergeTools takes each tool from the engine that described it.
-func mergeTools(answers []string) (*described, []Diagnostic) {
-	var whole *described
+func mergeTools(answers []string) (*pluginInfo, []Diagnostic) {
+	var whole *pluginInfo
 	for part, answer := range answers {
 		one, found := decodeTools(answer)
 		if len(found) > 0 {
@@ -108,7 +109,7 @@ func mergeTools(answers []string) (*described, []Diagnostic) {
 			continue
 		}
 		if len(one.Tools) != len(whole.Tools) {
-			return nil, []Diagnostic{{File: entryFile, Text: "exports another number of tools each time it is loaded"}}
+			return nil, faultf(entryFile, "exports another number of tools each time it is loaded")
 		}
 		for i := part; i < len(one.Tools); i += len(answers) {
 			whole.Tools[i] = one.Tools[i]
@@ -117,36 +118,36 @@ func mergeTools(answers []string) (*described, []Diagnostic) {
 	return whole, nil
 }
 
-func decodeTools(raw string) (*described, []Diagnostic) {
+func decodeTools(raw string) (*pluginInfo, []Diagnostic) {
 	var answer struct {
 		Problem string `json:"problem"`
-		described
+		pluginInfo
 	}
 	if err := json.Unmarshal([]byte(raw), &answer); err != nil {
-		return nil, []Diagnostic{{File: entryFile, Text: fmt.Sprintf("describes tools that cannot be read: %v", err)}}
+		return nil, faultf(entryFile, "describes tools that cannot be read: %v", err)
 	}
 	if answer.Problem != "" {
-		return nil, []Diagnostic{{File: entryFile, Text: answer.Problem}}
+		return nil, faultf(entryFile, "%s", answer.Problem)
 	}
-	return &answer.described, nil
+	return &answer.pluginInfo, nil
 }
 
-// engineSource is the plugin's module as a script for the engine, with the map from its lines to those of the files.
-type engineSource struct{ code, sources []byte }
+// moduleScript is the plugin's module as a script for the engine, with the map from its lines to those of the files.
+type moduleScript struct{ code, sources []byte }
 
-func forEngine(code []byte) (engineSource, error) {
+func forEngine(code []byte) (moduleScript, error) {
 	result := api.Transform(string(code), api.TransformOptions{
 		Format: api.FormatCommonJS, Target: engineTarget, Supported: engineSupports, Loader: api.LoaderJS,
 		Sourcemap: api.SourceMapExternal, Sourcefile: "source.js", LogLevel: api.LogLevelSilent,
 	})
 	if len(result.Errors) > 0 {
-		return engineSource{}, errors.New(result.Errors[0].Text)
+		return moduleScript{}, errors.New(result.Errors[0].Text)
 	}
-	return engineSource{result.Code, result.Map}, nil
+	return moduleScript{result.Code, result.Map}, nil
 }
 
 // compile makes the script a program of the engine, with positions in the original files.
-func (s engineSource) compile() (*sobek.Program, error) {
+func (s moduleScript) compile() (*sobek.Program, error) {
 	// The wrapper shares the first line, so that lines stay what the source map says.
 	text := "(function(require,module,exports){" + string(s.code) + "\n})"
 	if bytes.Contains(s.sources, []byte(`"mappings": ""`)) { // an empty module; the parser takes no empty map
@@ -160,28 +161,28 @@ func (s engineSource) compile() (*sobek.Program, error) {
 	return sobek.CompileAST(program, true)
 }
 
-// reading is one run.
-type reading struct {
+// engine is one run of a plugin.
+type engine struct {
 	name     string // the plugin's
 	vm       *sobek.Runtime
 	sdk      *sobek.Program
 	script   *sobek.Program
 	packages *sobek.Program // nil when it imports none
 	globals  []string
-	known    map[int]bool                    // places in the outline of tools that need not be read
+	known    map[int]bool                    // numbers in the outline of tools that need not be read
 	places   map[*sobek.Object]file.Position // where each tool was defined
-	outlined map[*sobek.Object]int           // its place in the outline
+	outlined map[*sobek.Object]int           // its number in the outline
 }
 
-func newReading(of reading) *reading {
+func newEngine(of engine) *engine {
 	of.vm, of.places, of.outlined = sobek.New(), map[*sobek.Object]file.Position{}, map[*sobek.Object]int{}
 	return &of
 }
 
-// tools runs the plugin and returns its description as JSON.
-func (r *reading) tools(ctx context.Context, within time.Duration, part, parts int) (string, error) {
+// describe runs the plugin and returns its description as JSON.
+func (r *engine) describe(ctx context.Context, within time.Duration, part, parts int) (string, error) {
 	r.vm.SetMaxCallStackSize(2000)
-	limit := time.AfterFunc(within, func() { r.vm.Interrupt(takesTooLong(r.name, within)) })
+	limit := time.AfterFunc(within, func() { r.vm.Interrupt(tooSlowText(r.name, within)) })
 	defer limit.Stop()
 	stop := context.AfterFunc(ctx, func() { r.vm.Interrupt(context.Cause(ctx).Error()) })
 	defer stop()
@@ -189,7 +190,7 @@ func (r *reading) tools(ctx context.Context, within time.Duration, part, parts i
 	if _, err := r.call(pageProgram(), r.vm.ToValue(r.globals)); err != nil {
 		return "", err
 	}
-	load, err := r.loader()
+	load, err := r.newLoader()
 	if err != nil {
 		return "", err
 	}
@@ -199,7 +200,8 @@ func (r *reading) tools(ctx context.Context, within time.Duration, part, parts i
 	if _, err := r.call(r.script, r.vm.ToValue(load), module, exported); err != nil {
 		return "", err
 	}
-	answer, err := r.call(toolsProgram(), module.Get("exports"), r.vm.ToValue(r.place), r.zodSchema(load), r.vm.ToValue(part), r.vm.ToValue(parts), r.vm.ToValue(r.inOutline))
+	answer, err := r.call(toolsProgram(), module.Get("exports"), r.vm.ToValue(r.place), r.zodSchema(load),
+		r.vm.ToValue(part), r.vm.ToValue(parts), r.vm.ToValue(r.outlinePlace))
 	if err != nil {
 		return "", err
 	}
@@ -207,7 +209,7 @@ func (r *reading) tools(ctx context.Context, within time.Duration, part, parts i
 }
 
 // call runs a program that is a function, and calls it.
-func (r *reading) call(program *sobek.Program, arguments ...sobek.Value) (sobek.Value, error) {
+func (r *engine) call(program *sobek.Program, arguments ...sobek.Value) (sobek.Value, error) {
 	value, err := r.vm.RunProgram(program)
 	if err != nil {
 		return nil, err
@@ -219,9 +221,10 @@ func (r *reading) call(program *sobek.Program, arguments ...sobek.Value) (sobek.
 	return function(sobek.Undefined(), arguments...)
 }
 
-// loader returns `require` for the plugin: the SDK with a defineTool that remembers its place, and the packages.
-func (r *reading) loader() (func(string) (sobek.Value, error), error) {
-	sdk, err := r.load(r.sdk)
+// newLoader returns `require` for the plugin: the SDK with a defineTool that records the place of the call, and the
+// packages.
+func (r *engine) newLoader() (func(string) (sobek.Value, error), error) {
+	sdk, err := r.loadBundle(r.sdk)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +239,7 @@ func (r *reading) loader() (func(string) (sobek.Value, error), error) {
 	}
 	packages := r.vm.NewObject()
 	if r.packages != nil {
-		if packages, err = r.load(r.packages); err != nil {
+		if packages, err = r.loadBundle(r.packages); err != nil {
 			return nil, err
 		}
 	}
@@ -250,8 +253,8 @@ func (r *reading) loader() (func(string) (sobek.Value, error), error) {
 	}, nil
 }
 
-// load runs a bundle and returns a copy of what it exports.
-func (r *reading) load(bundle *sobek.Program) (*sobek.Object, error) {
+// loadBundle runs a bundle and returns a copy of what it exports.
+func (r *engine) loadBundle(bundle *sobek.Program) (*sobek.Object, error) {
 	module := r.vm.NewObject()
 	if _, err := r.call(bundle, module); err != nil {
 		return nil, err
@@ -264,14 +267,15 @@ func (r *reading) load(bundle *sobek.Program) (*sobek.Object, error) {
 	return copied, nil
 }
 
-func (r *reading) defineTool(call sobek.FunctionCall) sobek.Value {
+func (r *engine) defineTool(call sobek.FunctionCall) sobek.Value {
 	tool := call.Argument(0)
 	if object, ok := tool.(*sobek.Object); ok {
 		if len(call.Arguments) > 1 {
 			r.outlined[object] = int(call.Argument(1).ToInteger())
 		}
 		for _, frame := range r.vm.CaptureCallStack(8, nil) {
-			if at := frame.Position(); at.Filename != "" && !strings.HasPrefix(at.Filename, "tabrelay:") && at.Line > 0 {
+			if at := frame.Position(); at.Filename != "" && !strings.HasPrefix(at.Filename, "tabrelay:") &&
+				at.Line > 0 {
 				r.places[object] = at
 				break
 			}
@@ -280,7 +284,7 @@ func (r *reading) defineTool(call sobek.FunctionCall) sobek.Value {
 	return tool
 }
 
-func (r *reading) place(tool *sobek.Object) map[string]any {
+func (r *engine) place(tool *sobek.Object) map[string]any {
 	at, found := r.places[tool]
 	if !found {
 		return map[string]any{"file": entryFile, "line": 0}
@@ -288,8 +292,8 @@ func (r *reading) place(tool *sobek.Object) map[string]any {
 	return map[string]any{"file": at.Filename, "line": at.Line}
 }
 
-// inOutline returns where a tool stands in the outline, and whether it need not be read.
-func (r *reading) inOutline(tool *sobek.Object) map[string]any {
+// outlinePlace returns the number of a tool in the outline, and whether it need not be read.
+func (r *engine) outlinePlace(tool *sobek.Object) map[string]any {
 	place, found := r.outlined[tool]
 	if !found {
 		return nil
@@ -298,11 +302,28 @@ func (r *reading) inOutline(tool *sobek.Object) map[string]any {
 }
 
 // zodSchema returns z.toJSONSchema for versions of Zod 4 that do not offer Standard JSON Schema yet.
-func (r *reading) zodSchema(load func(string) (sobek.Value, error)) sobek.Value {
+func (r *engine) zodSchema(load func(string) (sobek.Value, error)) sobek.Value {
 	for _, name := range []string{"zod", "zod/v4"} {
 		if zod, err := load(name); err == nil {
 			return zod.ToObject(r.vm).Get("toJSONSchema")
 		}
 	}
 	return sobek.Undefined()
+}
+
+// browserGlobals are what plugins use while they load, besides what the engine has itself. A name that is missing here
+// is added when the plugin fails for it; the list saves that second run, and makes `typeof` right.
+var browserGlobals = []string{
+	"AbortController", "AbortSignal", "Blob", "BroadcastChannel", "CSS", "CSSStyleSheet", "CustomEvent", "DOMException",
+	"DOMParser", "Document", "DocumentFragment", "Element", "Event", "EventSource", "EventTarget", "File", "FileReader",
+	"FormData", "HTMLAnchorElement", "HTMLButtonElement", "HTMLDivElement", "HTMLElement", "HTMLFormElement",
+	"HTMLIFrameElement", "HTMLImageElement", "HTMLInputElement", "HTMLSelectElement", "HTMLTextAreaElement", "Headers",
+	"Image", "IntersectionObserver", "Intl", "KeyboardEvent", "MessageChannel", "MessageEvent", "MouseEvent",
+	"MutationObserver", "Node", "NodeFilter", "NodeList", "PerformanceObserver", "PointerEvent", "ReadableStream",
+	"Request", "ResizeObserver", "Response", "SharedWorker", "Storage", "TextDecoder", "TextEncoder", "TransformStream",
+	"URL", "URLPattern", "URLSearchParams", "WebAssembly", "WebSocket", "Worker", "WritableStream", "XMLHttpRequest",
+	"XMLSerializer", "XPathResult", "alert", "atob", "btoa", "caches", "chrome", "confirm", "cookieStore", "crypto",
+	"customElements", "document", "fetch", "getComputedStyle", "history", "indexedDB", "localStorage", "matchMedia",
+	"navigator", "open", "performance", "postMessage", "prompt", "scheduler", "screen", "sessionStorage",
+	"structuredClone", "trustedTypes",
 }

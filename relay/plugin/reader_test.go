@@ -19,7 +19,7 @@ func greedy(t *testing.T, code string) string {
 	}})
 }
 
-func TestLoadingTakesTooLong(t *testing.T) {
+func TestLoadingTimesOut(t *testing.T) {
 	for name, code := range map[string]string{
 		"a loop":                     "while (true);",
 		"a step nothing interrupts":  "/^(?:(a+)+)+\\1c$/.test('a'.repeat(60));",
@@ -33,9 +33,10 @@ func TestLoadingTakesTooLong(t *testing.T) {
 			}
 			defer b.Close()
 			b.reader.limit = 200 * time.Millisecond
-			b.reader.ready.close()
-			b.reader.ready = b.reader.start(func(*ahead) {})
-			if _, _, err := b.Build(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), "loading the plugin small takes longer than 200ms") {
+			b.reader.next.close()
+			b.reader.next = b.reader.start(nil)
+			if _, _, err := b.Build(t.Context(), Options{}); err == nil ||
+				!strings.Contains(err.Error(), "loading the plugin small takes longer than 200ms") {
 				t.Errorf("the build says %v", err)
 			}
 		})
@@ -43,9 +44,10 @@ func TestLoadingTakesTooLong(t *testing.T) {
 }
 
 // The process knows nothing of the person: no environment, no arguments, no files.
-func TestLoadingSeesNothing(t *testing.T) {
+func TestLoadingHasNoEnvironment(t *testing.T) {
 	t.Setenv("TABRELAY_SECRET", secret)
-	code := "const s = JSON.stringify([typeof process, typeof require, typeof module, Object.keys(globalThis)]); if (s.includes('5ECRET')) throw new Error('seen');"
+	code := "const s = JSON.stringify([typeof process, typeof require, typeof module, Object.keys(globalThis)]); if " +
+		"(s.includes('5ECRET')) throw new Error('seen');"
 	if _, _, err := Build(t.Context(), greedy(t, code), Options{}); err != nil {
 		t.Error(err)
 	}
@@ -60,8 +62,8 @@ func TestLoadingIsCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	<-b.reader.ready.done
-	process := b.reader.ready.process
+	<-b.reader.next.ready
+	process := b.reader.next.process
 	cancel()
 	if _, _, err := b.Build(ctx, Options{}); err == nil {
 		t.Error("the build succeeded")
