@@ -43,7 +43,7 @@
 //   - config: settings, secrets and the home folder.
 //   - plugin: build a plugin without Node, load it, compose the file that is injected.
 //   - registry: the tools that exist now, as immutable snapshots.
-//   - prompt: the recipes of plugins, listed and rendered.
+//   - prompt: the recipes of plugins, listed, rendered and completed.
 //   - policy: what agents may do: the scope of a client, rules, what was allowed for a while, and pending approvals: calls,
 //     and changes that let agents do more, which wait for the person.
 //   - review: what a person reads of a plugin before it may run, and what changed since they did.

@@ -196,8 +196,14 @@ func (r *Relay) assemble(ctx context.Context) error {
 func (r *Relay) face(context.Context) error {
 	c := r.config
 	prompts, resources := prompt.New(r.tools), r.newResources()
+	completer := &prompt.Completer{
+		Prompts: prompts, Templates: resources.Templates, Tools: r.tools, Tabs: r.hub.Tabs, Browsers: r.hub.Browsers,
+		Views: r.policy, Letters: func(ctx context.Context, most int) ([]call.DeadLetter, error) {
+			return r.store.DeadLetters(ctx, "", "", most)
+		},
+	}
 	r.front = front.New(front.Options{
-		Prompts: prompts, Resources: resources, Views: r.policy, Audit: r.audit, Completer: r.completer(prompts, resources.Templates), Missing: r.catalog.Missing,
+		Prompts: prompts, Resources: resources, Views: r.policy, Audit: r.audit, Completer: completer, Missing: r.catalog.Missing,
 		Name: "tabrelay", Version: Version, Caller: r.calls, Tools: r.tools, MaxBody: int64(c.BodyBytes), AllowedOrigins: c.AllowedOrigins,
 		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize, SessionEnded: r.sessionEnded, Log: r.part("front"),
 	})

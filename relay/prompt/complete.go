@@ -1,4 +1,4 @@
-package relay
+package prompt
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 	"tabrelay/relay/front"
 	"tabrelay/relay/hub"
 	"tabrelay/relay/match"
-	"tabrelay/relay/prompt"
 	"tabrelay/relay/registry"
 )
 
@@ -25,29 +24,19 @@ const maxCompleted = 100
 // maxLetters is how many dead letters are offered: the newest.
 const maxLetters = 200
 
-// completer offers values for arguments of recipes and of resources' URIs, out of what the relay knows right now.
-type completer struct {
-	prompts   *prompt.Prompts
-	templates func() []call.ResourceTemplate
-	tools     *registry.Registry
-	tabs      func() []hub.Tab
-	browsers  func() []hub.Browser
-	letters   func(context.Context, int) ([]call.DeadLetter, error)
-	views     viewer
+// Completer offers values for arguments of recipes and of resources' URIs, out of what the relay knows right now.
+type Completer struct {
+	Prompts   *Prompts
+	Templates func() []call.ResourceTemplate
+	Tools     Tools
+	Tabs      func() []hub.Tab
+	Browsers  func() []hub.Browser
+	Letters   func(ctx context.Context, most int) ([]call.DeadLetter, error) // dead letters, the newest first
+	Views     Views
 }
 
-func (r *Relay) completer(prompts *prompt.Prompts, templates func() []call.ResourceTemplate) *completer {
-	return &completer{
-		prompts: prompts, templates: templates, tools: r.tools,
-		tabs: r.hub.Tabs, browsers: r.hub.Browsers, views: r.policy,
-		letters: func(ctx context.Context, limit int) ([]call.DeadLetter, error) {
-			return r.store.DeadLetters(ctx, "", "", limit)
-		},
-	}
-}
-
-// viewer knows what a client may see.
-type viewer interface {
+// Views knows what a client may see.
+type Views interface {
 	View(s call.Session) registry.View
 	Hides(s call.Session, plugin string, tools []*registry.Tool) bool
 }
@@ -59,11 +48,11 @@ type offered struct {
 }
 
 // Complete implements front.Completer.
-func (c *completer) Complete(ctx context.Context, s call.Session, ref front.Ref, argument, typed string, known map[string]string) (call.Completion, *fault.Error) {
+func (c *Completer) Complete(ctx context.Context, s call.Session, ref front.Ref, argument, typed string, known map[string]string) (call.Completion, *fault.Error) {
 	if ref.Prompt != "" {
 		return c.forPrompt(s, ref.Prompt, argument, typed, known)
 	}
-	list := c.templates()
+	list := c.Templates()
 	i := slices.IndexFunc(list, func(t call.ResourceTemplate) bool { return t.URITemplate == ref.Template })
 	if i < 0 {
 		return call.Completion{}, fault.New(fault.InvalidParams, fmt.Sprintf("There is no resource template %.120q", ref.Template),
@@ -92,9 +81,9 @@ func variables(template string) (names []string) {
 }
 
 // forPrompt offers what the recipe declares for its argument.
-func (c *completer) forPrompt(s call.Session, name, argument, typed string, known map[string]string) (call.Completion, *fault.Error) {
-	r, ok := c.prompts.Find(name)
-	if !ok || c.views.Hides(s, r.Site.Plugin.Manifest.Name, c.tools.Snapshot().Tools) {
+func (c *Completer) forPrompt(s call.Session, name, argument, typed string, known map[string]string) (call.Completion, *fault.Error) {
+	r, ok := c.Prompts.Find(name)
+	if !ok || c.Views.Hides(s, r.Site.Plugin.Manifest.Name, c.Tools.Snapshot().Tools) {
 		return call.Completion{}, fault.New(fault.UnknownPrompt, fmt.Sprintf("There is no prompt %.80q", name))
 	}
 	for _, a := range r.Arguments {
@@ -112,7 +101,7 @@ func (c *completer) forPrompt(s call.Session, name, argument, typed string, know
 
 // forTemplate offers what a part of a URI can be. What it means follows from its name, and an id is one of what the
 // scheme is about.
-func (c *completer) forTemplate(ctx context.Context, s call.Session, scheme, argument string, known map[string]string) []offered {
+func (c *Completer) forTemplate(ctx context.Context, s call.Session, scheme, argument string, known map[string]string) []offered {
 	switch argument {
 	case "profile", "tool", "plugin":
 		return c.from(s, argument+"s", nil, "")
@@ -130,26 +119,26 @@ func (c *completer) forTemplate(ctx context.Context, s call.Session, scheme, arg
 }
 
 // from offers the values of one of plugin.Sources. Tabs are those of the site, when there is one.
-func (c *completer) from(s call.Session, source string, site *registry.Site, profile string) []offered {
+func (c *Completer) from(s call.Session, source string, site *registry.Site, profile string) []offered {
 	var list []offered
 	switch source {
 	case "tabs":
 		return c.openTabs(site, profile)
 	case "profiles":
-		for _, b := range c.browsers() {
+		for _, b := range c.Browsers() {
 			if b.Connected {
 				list = append(list, offered{value: b.Label})
 			}
 		}
 	case "tools":
-		for _, t := range c.tools.Snapshot().Tools {
-			if c.views.View(s).Shows(t) {
+		for _, t := range c.Tools.Snapshot().Tools {
+			if c.Views.View(s).Shows(t) {
 				list = append(list, offered{value: t.Name, words: words(t.Spec.DisplayName)})
 			}
 		}
 	case "plugins":
-		for _, site := range c.tools.Snapshot().Sites {
-			if m := site.Plugin.Manifest; !c.views.Hides(s, m.Name, c.tools.Snapshot().Tools) {
+		for _, site := range c.Tools.Snapshot().Sites {
+			if m := site.Plugin.Manifest; !c.Views.Hides(s, m.Name, c.Tools.Snapshot().Tools) {
 				list = append(list, offered{value: m.Name, words: words(m.DisplayName)})
 			}
 		}
@@ -158,7 +147,7 @@ func (c *completer) from(s call.Session, source string, site *registry.Site, pro
 }
 
 // openTabs offers the ids of tabs: those in front first, then as the browser has them.
-func (c *completer) openTabs(site *registry.Site, profile string) []offered {
+func (c *Completer) openTabs(site *registry.Site, profile string) []offered {
 	belongs := func(hub.Tab) bool { return true }
 	if site != nil {
 		rule, err := match.NewRule(site.Matches, site.Excludes)
@@ -167,7 +156,7 @@ func (c *completer) openTabs(site *registry.Site, profile string) []offered {
 		}
 		belongs = func(t hub.Tab) bool { return rule.Matches(t.URL) }
 	}
-	tabs := slices.DeleteFunc(slices.Clone(c.tabs()), func(t hub.Tab) bool {
+	tabs := slices.DeleteFunc(slices.Clone(c.Tabs()), func(t hub.Tab) bool {
 		return !belongs(t) || profile != "" && profile != t.Profile && profile != t.ProfileID
 	})
 	slices.SortStableFunc(tabs, func(a, b hub.Tab) int { return rank(a) - rank(b) })
@@ -188,8 +177,8 @@ func rank(t hub.Tab) int {
 	return 2
 }
 
-func (c *completer) deadLetters(ctx context.Context) []offered {
-	letters, err := c.letters(ctx, maxLetters)
+func (c *Completer) deadLetters(ctx context.Context) []offered {
+	letters, err := c.Letters(ctx, maxLetters)
 	if err != nil {
 		return nil // whoever opens one is told what is wrong
 	}

@@ -1,4 +1,4 @@
-package relay
+package prompt
 
 import (
 	"context"
@@ -13,11 +13,10 @@ import (
 	"tabrelay/relay/front"
 	"tabrelay/relay/hub"
 	"tabrelay/relay/plugin"
-	"tabrelay/relay/prompt"
 	"tabrelay/relay/registry"
 )
 
-func completing(t *testing.T) *completer {
+func completing(t *testing.T) *Completer {
 	t.Helper()
 	many := make([]string, 0, 250)
 	for i := range 250 {
@@ -35,22 +34,22 @@ func completing(t *testing.T) *completer {
 	if err := tools.Replace([]plugin.Plugin{wiki}, nil); err != nil {
 		t.Fatal(err)
 	}
-	return &completer{
-		prompts: prompt.New(tools), tools: tools, views: hiding{},
-		templates: func() []call.ResourceTemplate {
+	return &Completer{
+		Prompts: New(tools), Tools: tools, Views: hiding{},
+		Templates: func() []call.ResourceTemplate {
 			return []call.ResourceTemplate{{URITemplate: "tab://{id}/text"}, {URITemplate: "deadletter://{id}"}, {URITemplate: "other://{id}/{profile}"}, {URITemplate: "file:///{+path}{?a,b*}"}}
 		},
-		tabs: func() []hub.Tab {
+		Tabs: func() []hub.Tab {
 			return []hub.Tab{
 				{ID: 11, Profile: "Home", URL: "https://wiki.example/a", Title: "Green tea"},
 				{ID: 12, Profile: "Work", URL: "https://wiki.example/b", Title: "Black tea", Active: true, Focused: true},
 				{ID: 21, Profile: "Home", URL: "https://www.mail.example/", Title: "Ink — mail", Active: true},
 			}
 		},
-		browsers: func() []hub.Browser {
+		Browsers: func() []hub.Browser {
 			return []hub.Browser{{Label: "Home", Connected: true}, {Label: "Work", Connected: true}, {Label: "Old"}}
 		},
-		letters: func(context.Context, int) ([]call.DeadLetter, error) {
+		Letters: func(context.Context, int) ([]call.DeadLetter, error) {
 			return []call.DeadLetter{{ID: "aa01", Tool: "wiki__edit"}, {ID: "bb02", Tool: "demo__add"}}, nil
 		},
 	}
@@ -70,7 +69,7 @@ func (h hiding) Hides(_ call.Session, plugin string, _ []*registry.Tool) bool {
 // What a client may not see is not offered to it.
 func TestCompletionsOfWhatIsHidden(t *testing.T) {
 	c := completing(t)
-	c.views = hiding{"wiki"}
+	c.Views = hiding{"wiki"}
 	if _, failure := c.Complete(t.Context(), call.Session{}, front.Ref{Prompt: "wiki__sum"}, "tool", "", nil); failure == nil || failure.Code != fault.UnknownPrompt {
 		t.Errorf("an argument of a hidden prompt: %v", failure)
 	}
@@ -121,7 +120,7 @@ func TestCompletions(t *testing.T) {
 	if len(got.Values) != 100 || got.Total != 250 || !got.HasMore {
 		t.Errorf("of 250: %d values, total %d, more %t", len(got.Values), got.Total, got.HasMore)
 	}
-	c.letters = func(context.Context, int) ([]call.DeadLetter, error) { return nil, errors.New("disk") }
+	c.Letters = func(context.Context, int) ([]call.DeadLetter, error) { return nil, errors.New("disk") }
 	if got, failure := c.Complete(t.Context(), call.Session{}, front.Ref{Template: "deadletter://{id}"}, "id", "", nil); failure != nil || len(got.Values) != 0 {
 		t.Errorf("with a store that fails: %+v, %v", got, failure)
 	}
