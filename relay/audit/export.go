@@ -33,7 +33,8 @@ func JSONL(w io.Writer, r *Row) error {
 
 // heading names the columns of CSV.
 var heading = []string{
-	"n", "at", "kind", "client", "via", "session", "tool", "plugin", "profileId", "profile", "tabId", "origin", "argumentsHash", "arguments",
+	"n", "at", "kind", "client", "via", "session", "tool", "plugin", "profileId", "profile", "tabId", "origin",
+	"argumentsHash", "arguments",
 	"decision", "decidedBy", "outcome", "code", "durationMs", "callId", "detail", "hash",
 }
 
@@ -53,8 +54,10 @@ func (c *CSV) Write(r *Row) error {
 		return err
 	}
 	cells := []string{
-		strconv.FormatInt(r.N, 10), r.At.Format(time.RFC3339Nano), r.Kind, r.Client, r.Via, r.Session, r.Tool, r.Plugin, r.ProfileID, r.Profile,
-		strconv.FormatInt(r.TabID, 10), r.Origin, r.ArgumentsHash, r.Arguments, r.Decision, r.DecidedBy, r.Outcome, r.Code,
+		strconv.FormatInt(r.N, 10), r.At.Format(time.RFC3339Nano), r.Kind, r.Client, r.Via, r.Session, r.Tool, r.Plugin,
+		r.ProfileID, r.Profile,
+		strconv.FormatInt(r.TabID, 10), r.Origin, r.ArgumentsHash, r.Arguments, r.Decision, r.DecidedBy, r.Outcome,
+		r.Code,
 		strconv.FormatInt(r.DurationMs, 10), r.CallID, r.Detail, r.Hash.String(),
 	}
 	for i, cell := range cells {
@@ -89,7 +92,10 @@ func harmless(cell string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(cell, "\uFFFD"))
-	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(cell, func(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }))
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(cell, func(r rune) bool {
+		return unicode.IsSpace(r) ||
+			unicode.Is(unicode.Cf, r)
+	}))
 	if strings.ContainsRune("=+-@|%＝＋－＠", first) && first != utf8.RuneError {
 		return "'" + cell
 	}

@@ -24,7 +24,8 @@ type Filter struct {
 // Kinds are all kinds of rows.
 func Kinds() []string {
 	return []string{
-		string(call.EntryCall), string(call.EntryDecision), string(call.EntryRule), string(call.EntryReview), string(call.EntryClient),
+		string(call.EntryCall), string(call.EntryDecision), string(call.EntryRule), string(call.EntryReview),
+		string(call.EntryClient),
 		string(call.EntrySwitch), string(call.EntryTab), string(call.EntryWidening), KindAnchor, KindGap,
 	}
 }
@@ -121,5 +122,6 @@ func moment(name, value string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(value); err == nil && d >= 0 {
 		return now.Add(-d), nil
 	}
-	return time.Time{}, fmt.Errorf("%s is no time: write 2026-11-21T15:04:05Z, 2026-11-21, or how long ago, such as 90m or 7d", name)
+	return time.Time{}, fmt.Errorf("%s is no time: write 2026-11-21T15:04:05Z, 2026-11-21, or how long ago, such as "+
+		"90m or 7d", name)
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // position is a small file beside the database that says how far the audit log was written, and how many entries waited
-// to be. It is rewritten in place, so that this works on a full disk, too. A relay that was killed leaves it behind, and
-// the next one compares it with the log. Its methods are not for concurrent use.
+// to be. It is rewritten in place, so that this works on a full disk, too. A relay that was killed leaves it behind,
+// and the next one compares it with the log. Its methods are not for concurrent use.
 type position struct {
 	file *os.File
 	now  written
@@ -25,8 +25,8 @@ type written struct {
 
 const positionBytes = 64
 
-// openPosition opens the file and makes it when there is none. missing says in one sentence what the log lacks whose last
-// row has the number head; it is empty when the log lacks nothing.
+// openPosition opens the file and makes it when there is none. missing says in one sentence what the log lacks whose
+// last row has the number head; it is empty when the log lacks nothing.
 func openPosition(path string, head int64) (p *position, missing string, err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -38,10 +38,12 @@ func openPosition(path string, head int64) (p *position, missing string, err err
 	case err != nil:
 		missing = "what an earlier relay did not write is unknown, because audit.position was damaged"
 	case p.now.Row > head:
-		missing = fmt.Sprintf("row %d was written and the log ends at row %d: the database is not the one that was used before",
+		missing = fmt.Sprintf("row %d was written and the log ends at row %d: the database is not the one that was "+
+			"used before",
 			p.now.Row, head)
 	case p.now.Row+int64(p.now.Waiting) > head:
-		missing = fmt.Sprintf("the relay was killed before %d entries or more were written", p.now.Row+int64(p.now.Waiting)-head)
+		missing = fmt.Sprintf("the relay was killed before %d entries or more were written", p.now.Row+
+			int64(p.now.Waiting)-head)
 	}
 	p.now = written{Row: -1} // so that it is written in any case
 	if err := p.note(head, 0); err != nil {

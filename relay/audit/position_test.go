@@ -32,7 +32,8 @@ func TestPositionTellsWhatIsMissing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "audit.position")
 			if tt.left != "none" {
-				if err := os.WriteFile(path, []byte(tt.left+strings.Repeat(" ", 20)[:min(len(tt.left), 20)]), 0o600); err != nil {
+				if err := os.WriteFile(path, []byte(tt.left+strings.Repeat(" ", 20)[:min(len(tt.left), 20)]),
+					0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -88,7 +89,8 @@ func TestGapAfterEndOnFullDisk(t *testing.T) {
 		r = open()
 		r.Record(entry(4))
 		r.Close(t.Context())
-		if len(d.rows) != 3 || d.rows[1].Kind != KindGap || !strings.Contains(d.rows[1].Detail, "before 2 entries or more") {
+		if len(d.rows) != 3 || d.rows[1].Kind != KindGap ||
+			!strings.Contains(d.rows[1].Detail, "before 2 entries or more") {
 			t.Errorf("rows: %+v", d.rows)
 		}
 		r = open()

@@ -31,7 +31,8 @@ const (
 	retryMost   = 10 * time.Second
 )
 
-// Recorder takes entries at once and has them written down behind their callers. Its methods may be called concurrently.
+// Recorder takes entries at once and has them written down behind their callers. Its methods may be called
+// concurrently.
 type Recorder struct {
 	keeper Keeper
 	log    zerolog.Logger
@@ -76,7 +77,8 @@ type flush struct {
 
 // NewRecorder makes one that writes until Close. positionFile notes what was written, so that entries which a killed
 // relay could not write are a row of the log afterwards, and so is another database. wrote may be nil.
-func NewRecorder(ctx context.Context, keeper Keeper, positionFile string, log zerolog.Logger, wrote func()) (*Recorder, error) {
+func NewRecorder(ctx context.Context, keeper Keeper, positionFile string, log zerolog.Logger, wrote func()) (*Recorder,
+	error) {
 	head, err := keeper.AuditHead(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read where the audit log ends: %w", err)
@@ -125,7 +127,8 @@ func (r *Recorder) take(e call.Entry, mayWait bool) {
 		sum := sha256.Sum256(e.Arguments)
 		p.digest = hex.EncodeToString(sum[:])
 		p.cut = len(e.Arguments) > mostRead
-		p.entry.Arguments = append([]byte(nil), e.Arguments[:min(len(e.Arguments), mostRead)]...) // they are part of a larger message
+		// they are part of a larger message
+		p.entry.Arguments = append([]byte(nil), e.Arguments[:min(len(e.Arguments), mostRead)]...)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -135,7 +138,8 @@ func (r *Recorder) take(e call.Entry, mayWait bool) {
 	case mayWait && len(r.waiting) >= mostWaiting && !r.await():
 		r.lost++
 	case r.closed:
-		r.log.Error().Str("kind", string(e.Kind)).Str("correlationId", string(e.CallID)).Msg("an entry of the audit log came after its end and is lost")
+		r.log.Error().Str("kind", string(e.Kind)).Str("correlationId",
+			string(e.CallID)).Msg("an entry of the audit log came after its end and is lost")
 	default:
 		r.waiting = append(r.waiting, p)
 		r.taken++
@@ -178,7 +182,8 @@ func (r *Recorder) await() bool {
 			r.mu.Lock()
 			if r.room == room {
 				r.stuck = true
-				r.log.Error().Int("waiting", len(r.waiting)).Msg("entries of the audit log are lost: the disk does not take them fast enough")
+				r.log.Error().Int("waiting", len(r.waiting)).Msg("entries of the audit log are lost: the disk does " +
+					"not take them fast enough")
 			}
 		}
 	}
@@ -286,7 +291,8 @@ func (r *Recorder) write(ctx context.Context, batch []pending, lost int) error {
 		rows = append(rows, RowOf(&batch[i].entry, batch[i].digest, batch[i].cut))
 	}
 	if lost > 0 {
-		r.log.Error().Int("entries", lost).Msg("entries of the audit log were lost, because more came than the disk took")
+		r.log.Error().Int("entries", lost).Msg("entries of the audit log were lost, because more came than the disk " +
+			"took")
 		rows = append(rows, Row{
 			At: time.UnixMicro(time.Now().UnixMicro()).UTC(), Kind: KindGap, DecidedBy: "relay",
 			Detail: fmt.Sprintf("%d entries were lost, because more came than the disk took", lost),
@@ -359,5 +365,6 @@ func (r *Recorder) giveUp(err error, more int) {
 	r.closed = true
 	r.mu.Unlock()
 	r.settle(left)
-	r.log.Error().Err(err).Int("entries", left+more).Msg("the relay ends, and entries of the audit log were not written")
+	r.log.Error().Err(err).Int("entries", left+more).Msg("the relay ends, and entries of the audit log were not " +
+		"written")
 }

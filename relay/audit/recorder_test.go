@@ -172,7 +172,8 @@ func TestRecorderUnderOverload(t *testing.T) {
 				gaps = append(gaps, row.Detail)
 			}
 		}
-		if len(d.rows) != together+mostWaiting+2 || len(gaps) != 1 || !strings.HasPrefix(gaps[0], "2 entries were lost") {
+		if len(d.rows) != together+mostWaiting+2 || len(gaps) != 1 ||
+			!strings.HasPrefix(gaps[0], "2 entries were lost") {
 			t.Errorf("%d rows, gaps %q", len(d.rows), gaps)
 		}
 	})
@@ -219,7 +220,8 @@ func TestRecorderTriesAgain(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		r.Close(ctx)
-		if !strings.HasSuffix(log.String(), `"entries":2,"message":"the relay ends, and entries of the audit log were not written"}`+"\n") {
+		if !strings.HasSuffix(log.String(), `"entries":2,"message":"the relay ends, and entries of the audit log `+
+			`were not written"}`+"\n") {
 			t.Errorf("the log says %s", log.String())
 		}
 	})

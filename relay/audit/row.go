@@ -22,8 +22,8 @@ func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
 // The kinds of rows that the log writes about itself, besides those of package call.
 const (
-	// KindAnchor says up to which row older ones were removed: Arguments is {"through":N}, and ArgumentsHash is the hash
-	// of that row, from which the chain goes on.
+	// KindAnchor says up to which row older ones were removed: Arguments is {"through":N}, and ArgumentsHash is the
+	// hash of that row, from which the chain goes on.
 	KindAnchor = "anchor"
 	// KindGap says that entries were lost: Detail says how many.
 	KindGap = "gap"
@@ -66,12 +66,17 @@ const (
 // arguments themselves may be cut.
 func RowOf(e *call.Entry, digest string, cut bool) Row {
 	return Row{
-		At: time.UnixMicro(e.At.UnixMicro()).UTC(), Kind: text(string(e.Kind), mostName), Client: text(e.Session.Client, mostName),
-		Via: text(e.Session.Via, mostName), Session: text(e.Session.ID, mostName), Tool: text(e.Tool, mostName), Plugin: text(e.Plugin, mostName),
-		ProfileID: text(e.ProfileID, mostName), Profile: text(e.Profile, mostName), TabID: int64(e.TabID), Origin: text(e.Origin, mostOrigin),
+		At: time.UnixMicro(e.At.UnixMicro()).UTC(), Kind: text(string(e.Kind), mostName),
+		Client: text(e.Session.Client, mostName),
+		Via:    text(e.Session.Via, mostName), Session: text(e.Session.ID, mostName), Tool: text(e.Tool, mostName),
+		Plugin:    text(e.Plugin, mostName),
+		ProfileID: text(e.ProfileID, mostName), Profile: text(e.Profile, mostName), TabID: int64(e.TabID),
+		Origin:        text(e.Origin, mostOrigin),
 		ArgumentsHash: digest, Arguments: preview(e.Arguments, cut),
-		Decision: text(e.Decision, mostText), DecidedBy: text(e.DecidedBy, mostName), Outcome: text(e.Outcome, mostName), Code: text(e.Code, mostName),
-		DurationMs: max(e.Duration.Milliseconds(), 0), CallID: text(string(e.CallID), mostName), Detail: text(fault.Redact(looked(e.Detail)), mostText),
+		Decision: text(e.Decision, mostText), DecidedBy: text(e.DecidedBy, mostName),
+		Outcome: text(e.Outcome, mostName), Code: text(e.Code, mostName),
+		DurationMs: max(e.Duration.Milliseconds(), 0), CallID: text(string(e.CallID), mostName),
+		Detail: text(fault.Redact(looked(e.Detail)), mostText),
 	}
 }
 
@@ -101,8 +106,8 @@ const chained = "tabrelay audit row 1\n"
 
 // Chain is the hash of a row that comes after the row with the hash before: SHA-256 of the words above, those 32 bytes
 // and the fields of the row in the order of the struct without Hash. A number is 8 bytes, the highest first, a time its
-// microseconds since 1970; a text is its length in bytes as such a number, and its bytes. So every row has an encoding of
-// its own.
+// microseconds since 1970; a text is its length in bytes as such a number, and its bytes. So every row has an encoding
+// of its own.
 func Chain(before Hash, r *Row) Hash {
 	b := make([]byte, 0, 1024)
 	b = append(b, chained...)
@@ -132,7 +137,9 @@ func appendTexts(b []byte, texts ...string) []byte {
 // Anchor is the row that says that the rows up to one with that hash were removed.
 func Anchor(through int64, hash []byte) Row {
 	return Row{
-		At: time.UnixMicro(time.Now().UnixMicro()).UTC(), Kind: KindAnchor, DecidedBy: "relay", Arguments: fmt.Sprintf(`{"through":%d}`, through),
-		ArgumentsHash: hex.EncodeToString(hash), Detail: fmt.Sprintf("The rows up to %d were removed, as audit.keepDays and audit.maxRows say", through),
+		At: time.UnixMicro(time.Now().UnixMicro()).UTC(), Kind: KindAnchor, DecidedBy: "relay",
+		Arguments:     fmt.Sprintf(`{"through":%d}`, through),
+		ArgumentsHash: hex.EncodeToString(hash),
+		Detail:        fmt.Sprintf("The rows up to %d were removed, as audit.keepDays and audit.maxRows say", through),
 	}
 }

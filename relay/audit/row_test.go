@@ -36,8 +36,10 @@ func decode(t testing.TB, b []byte) (r Row) {
 		return s
 	}
 	r = Row{
-		N: number(), At: time.UnixMicro(number()).UTC(), Kind: text(), Client: text(), Via: text(), Session: text(), Tool: text(), Plugin: text(),
-		ProfileID: text(), Profile: text(), TabID: number(), Origin: text(), ArgumentsHash: text(), Arguments: text(), Decision: text(),
+		N: number(), At: time.UnixMicro(number()).UTC(), Kind: text(), Client: text(), Via: text(), Session: text(),
+		Tool: text(), Plugin: text(),
+		ProfileID: text(), Profile: text(), TabID: number(), Origin: text(), ArgumentsHash: text(), Arguments: text(),
+		Decision:  text(),
 		DecidedBy: text(), Outcome: text(), Code: text(), DurationMs: number(), CallID: text(), Detail: text(),
 	}
 	if len(b) > 0 {
@@ -51,8 +53,10 @@ func FuzzEncoding(f *testing.F) {
 	f.Add(int64(-1), "", "a", "b", "\x00\x00\x00\x00\x00\x00\x00\x01c", int64(1<<62), "\xff")
 	f.Fuzz(func(t *testing.T, n int64, kind, client, via, tool string, tab int64, detail string) {
 		r := Row{
-			N: n, At: time.UnixMicro(n ^ tab).UTC(), Kind: kind, Client: client, Via: via, Session: detail, Tool: tool, Plugin: kind, ProfileID: client, Profile: via,
-			TabID: tab, Origin: tool, ArgumentsHash: detail, Arguments: kind, Decision: client, DecidedBy: via, Outcome: tool, Code: detail, DurationMs: n, CallID: via, Detail: detail,
+			N: n, At: time.UnixMicro(n ^ tab).UTC(), Kind: kind, Client: client, Via: via, Session: detail, Tool: tool,
+			Plugin: kind, ProfileID: client, Profile: via,
+			TabID: tab, Origin: tool, ArgumentsHash: detail, Arguments: kind, Decision: client, DecidedBy: via,
+			Outcome: tool, Code: detail, DurationMs: n, CallID: via, Detail: detail,
 		}
 		if diff := cmp.Diff(r, decode(t, appendRow(nil, &r))); diff != "" {
 			t.Error(diff)
@@ -63,8 +67,10 @@ func FuzzEncoding(f *testing.F) {
 // The encoding is published: whoever checks the log with another program needs the same.
 func TestEncodingIsFixed(t *testing.T) {
 	r := Row{
-		N: 7, At: time.UnixMicro(1_800_000_000_000_001).UTC(), Kind: "call", Client: "claude-code", Via: "stdio", Session: "stdio:1", Tool: "shop__read", Plugin: "shop",
-		ProfileID: "p", Profile: "Büro", TabID: 3, Origin: "https://shop.example", ArgumentsHash: "00", Arguments: "{}", Decision: "auto", DecidedBy: "rule",
+		N: 7, At: time.UnixMicro(1_800_000_000_000_001).UTC(), Kind: "call", Client: "claude-code", Via: "stdio",
+		Session: "stdio:1", Tool: "shop__read", Plugin: "shop",
+		ProfileID: "p", Profile: "Büro", TabID: 3, Origin: "https://shop.example", ArgumentsHash: "00", Arguments: "{}",
+		Decision: "auto", DecidedBy: "rule",
 		Outcome: "returned", DurationMs: 12, CallID: "c", Detail: "done",
 	}
 	const want = "ba1770a7db774cc2e06ef1669ab5174437a31232cc617de01a375b16f03dc1d8"
@@ -76,11 +82,14 @@ func TestEncodingIsFixed(t *testing.T) {
 func TestRowOf(t *testing.T) {
 	at := time.UnixMicro(1_800_000_000_000_001)
 	e := call.Entry{
-		At: at.Add(300), Kind: call.EntryCall, Session: call.Session{Client: "a\nb\x1b[31m", Via: "http", ID: strings.Repeat("l", 500)}, Tool: strings.Repeat("é", 100),
-		Profile: "\u202eevil", Arguments: json.RawMessage(`{"password":"hunter2"}`), Duration: -time.Second, Detail: "sent Bearer abcdefghijkl1", TabID: 3,
+		At: at.Add(300), Kind: call.EntryCall, Session: call.Session{Client: "a\nb\x1b[31m", Via: "http",
+			ID: strings.Repeat("l", 500)}, Tool: strings.Repeat("é", 100),
+		Profile: "\u202eevil", Arguments: json.RawMessage(`{"password":"hunter2"}`), Duration: -time.Second,
+		Detail: "sent Bearer abcdefghijkl1", TabID: 3,
 	}
 	r := RowOf(&e, "d1", false)
-	if r.Client != "a b[31m" || len(r.Session) != mostName || len(r.Tool) > mostName || !utf8.ValidString(r.Tool) || r.Profile != "evil" || r.DurationMs != 0 || r.At != at.UTC() ||
+	if r.Client != "a b[31m" || len(r.Session) != mostName || len(r.Tool) > mostName || !utf8.ValidString(r.Tool) ||
+		r.Profile != "evil" || r.DurationMs != 0 || r.At != at.UTC() ||
 		r.Detail != "sent Bearer [redacted]" || r.Arguments != `{"password":"[redacted]"}` || r.ArgumentsHash != "d1" {
 		t.Errorf("%+v", r)
 	}
@@ -105,7 +114,8 @@ func TestPreview(t *testing.T) {
 			t.Errorf("%s became %s, want %s", in, got, want)
 		}
 	}
-	if got := preview(json.RawMessage(`["`+strings.Repeat(`","`, 1000)+`"]`), false); len(got) > mostPreview+len(ellipsis) || !strings.HasSuffix(got, ellipsis) {
+	if got := preview(json.RawMessage(`["`+strings.Repeat(`","`, 1000)+`"]`), false); len(got) > mostPreview+
+		len(ellipsis) || !strings.HasSuffix(got, ellipsis) {
 		t.Error(got)
 	}
 	if got := preview(json.RawMessage(`{"a":1,"b":"cu`), true); got != `{"a":1,"b":…` {
@@ -118,7 +128,8 @@ func FuzzPreview(f *testing.F) {
 	f.Add([]byte("[[[[[[[[\x00"))
 	f.Fuzz(func(t *testing.T, arguments []byte) {
 		got := preview(arguments, false)
-		if len(got) > mostPreview+len(ellipsis) || !utf8.ValidString(got) || strings.ContainsFunc(got, unicode.IsControl) {
+		if len(got) > mostPreview+len(ellipsis) || !utf8.ValidString(got) ||
+			strings.ContainsFunc(got, unicode.IsControl) {
 			t.Errorf("%q", got)
 		}
 	})
@@ -147,8 +158,12 @@ func FuzzCSV(f *testing.F) {
 				if strings.ContainsFunc(cell, unicode.IsControl) {
 					t.Errorf("%q has a control character", cell)
 				}
-				first := strings.TrimLeftFunc(cell, func(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) })
-				if strings.HasPrefix(first, "=") || strings.HasPrefix(first, "+") || strings.HasPrefix(first, "-") || strings.HasPrefix(first, "@") {
+				first := strings.TrimLeftFunc(cell, func(r rune) bool {
+					return unicode.IsSpace(r) ||
+						unicode.Is(unicode.Cf, r)
+				})
+				if strings.HasPrefix(first, "=") || strings.HasPrefix(first, "+") || strings.HasPrefix(first, "-") ||
+					strings.HasPrefix(first, "@") {
 					t.Errorf("%q may be a formula", cell)
 				}
 			}

@@ -64,8 +64,8 @@ type doubt struct {
 	computed Hash // what its hash would have to be
 }
 
-// NewChecker begins a check. anchor is the last row that says up to where rows were removed, nil when there is none; head
-// is the last row as the writer remembers it, nil when it wrote none.
+// NewChecker begins a check. anchor is the last row that says up to where rows were removed, nil when there is none;
+// head is the last row as the writer remembers it, nil when it wrote none.
 func NewChecker(anchor *Row, head *Head) *Checker {
 	c := &Checker{head: head}
 	if anchor != nil {
@@ -91,7 +91,8 @@ func (c *Checker) Unreadable(n int64) {
 func (c *Checker) Row(r *Row) {
 	if r.N <= c.start.N {
 		c.count(r.N)
-		c.found(Inserted, r.N, 0, fmt.Sprintf("Row %d was inserted: the rows up to %d had been removed", r.N, c.start.N))
+		c.found(Inserted, r.N, 0, fmt.Sprintf("Row %d was inserted: the rows up to %d had been removed", r.N,
+			c.start.N))
 		return
 	}
 	c.settle(r)
@@ -114,8 +115,8 @@ func (c *Checker) Row(r *Row) {
 	c.last = Head{r.N, r.Hash}
 }
 
-// intruded reports whether a row follows from the one before the last: then somebody put that one between them, with the
-// hash that it has to have.
+// intruded reports whether a row follows from the one before the last: then somebody put that one between them, with
+// the hash that it has to have.
 func (c *Checker) intruded(r *Row) bool {
 	if c.prior == nil {
 		return false
@@ -172,7 +173,8 @@ func (c *Checker) settle(next *Row) {
 	c.doubt = nil
 	switch n := d.row.N; {
 	case next == nil || next.N != n+1, next.Hash == c.hash(d.row.Hash, next, c.moved):
-		c.found(Edited, n, 0, fmt.Sprintf("Row %d was changed, or the row before it was replaced: its hash does not follow from both", n))
+		c.found(Edited, n, 0, fmt.Sprintf("Row %d was changed, or the row before it was replaced: its hash does not "+
+			"follow from both", n))
 	case next.Hash == c.hash(d.computed, next, c.moved):
 		c.found(Edited, n, 0, fmt.Sprintf("The hash of row %d was changed", n))
 		c.last.Hash = d.computed
@@ -184,10 +186,12 @@ func (c *Checker) settle(next *Row) {
 		c.found(Inserted, n, 0, fmt.Sprintf("Row %d was inserted", n))
 		c.last.Hash = d.before.Hash
 	case next.Hash == c.hash(d.row.Hash, next, c.moved-1):
-		c.found(Missing, n, 0, fmt.Sprintf("A row before row %d was deleted, and the rows behind it were moved down", n))
+		c.found(Missing, n, 0, fmt.Sprintf("A row before row %d was deleted, and the rows behind it were moved down",
+			n))
 		c.moved--
 	default:
-		c.found(Edited, n, 0, fmt.Sprintf("Row %d was changed, or the row before it was replaced: its hash does not follow from both", n))
+		c.found(Edited, n, 0, fmt.Sprintf("Row %d was changed, or the row before it was replaced: its hash does not "+
+			"follow from both", n))
 	}
 }
 
@@ -210,9 +214,11 @@ func (c *Checker) End() Report {
 	case c.last.N < c.head.N+c.moved:
 		c.missing(c.last.N+1, c.head.N+c.moved)
 	case c.last.N > c.head.N+c.moved:
-		c.found(Inserted, c.head.N+c.moved+1, c.last.N, fmt.Sprintf("The relay wrote no row after %d; what follows was inserted", c.head.N+c.moved))
+		c.found(Inserted, c.head.N+c.moved+1, c.last.N,
+			fmt.Sprintf("The relay wrote no row after %d; what follows was inserted", c.head.N+c.moved))
 	case c.last.Hash != c.head.Hash && c.report.Rows > 0:
-		c.found(Edited, c.last.N, 0, fmt.Sprintf("Row %d, the last one, was replaced: the relay remembers another hash", c.last.N))
+		c.found(Edited, c.last.N, 0, fmt.Sprintf("Row %d, the last one, was replaced: the relay remembers another hash",
+			c.last.N))
 	}
 	c.report.Whole = len(c.report.Problems) == 0
 	if c.report.Problems == nil {

@@ -12,7 +12,8 @@ import (
 // chain makes rows as the writer does.
 func chain(n int) (rows []Row, head Head) {
 	for i := 1; i <= n; i++ {
-		r := Row{N: int64(i), At: time.UnixMicro(int64(i) * 1000).UTC(), Kind: "call", Client: "claude-code", Tool: "shop__read", Outcome: "returned", CallID: fmt.Sprint(i)}
+		r := Row{N: int64(i), At: time.UnixMicro(int64(i) * 1000).UTC(), Kind: "call", Client: "claude-code",
+			Tool: "shop__read", Outcome: "returned", CallID: fmt.Sprint(i)}
 		r.Hash = Chain(head.Hash, &r)
 		head = Head{r.N, r.Hash}
 		rows = append(rows, r)
@@ -46,10 +47,12 @@ func TestTampering(t *testing.T) {
 	}{
 		"nothing":        {func(r []Row) []Row { return r }, nil},
 		"outcome edited": {func(r []Row) []Row { r[4].Outcome = "unknown"; return r }, []string{"edited 5"}},
-		"time edited":    {func(r []Row) []Row { r[0].At = r[0].At.Add(time.Microsecond); return r }, []string{"edited 1"}},
-		"last edited":    {func(r []Row) []Row { r[9].Tool = "x"; return r }, []string{"edited 10"}},
-		"two edited":     {func(r []Row) []Row { r[2].Tool, r[3].Tool = "x", "y"; return r }, []string{"edited 3", "edited 4"}},
-		"hash edited":    {func(r []Row) []Row { r[4].Hash[7]++; return r }, []string{"edited 5"}},
+		"time edited": {func(r []Row) []Row { r[0].At = r[0].At.Add(time.Microsecond); return r },
+			[]string{"edited 1"}},
+		"last edited": {func(r []Row) []Row { r[9].Tool = "x"; return r }, []string{"edited 10"}},
+		"two edited": {func(r []Row) []Row { r[2].Tool, r[3].Tool = "x", "y"; return r },
+			[]string{"edited 3", "edited 4"}},
+		"hash edited": {func(r []Row) []Row { r[4].Hash[7]++; return r }, []string{"edited 5"}},
 		"edited, and its hash made anew": {func(r []Row) []Row {
 			r[4].Tool = "x"
 			r[4].Hash = Chain(r[3].Hash, &r[4])
@@ -60,16 +63,26 @@ func TestTampering(t *testing.T) {
 			r[9].Hash = Chain(r[8].Hash, &r[9])
 			return r
 		}, []string{"edited 10"}},
-		"one deleted":             {func(r []Row) []Row { return slices.Delete(r, 4, 5) }, []string{"missing 5"}},
-		"first deleted":           {func(r []Row) []Row { return r[2:] }, []string{"missing 1-2"}},
-		"last deleted":            {func(r []Row) []Row { return r[:7] }, []string{"missing 8-10"}},
-		"all deleted":             {func([]Row) []Row { return nil }, []string{"missing 1-10"}},
-		"deleted, rest moved":     {func(r []Row) []Row { return append(slices.Clone(r[:4]), renumber(r[5:], -1)...) }, []string{"missing 5"}},
-		"inserted, rest moved":    {func(r []Row) []Row { return slices.Insert(renumberFrom(r, 4, renumber), 4, Row{N: 5, Kind: "call"}) }, []string{"inserted 5"}},
-		"forged in, rest moved":   {func(r []Row) []Row { return slices.Insert(renumberFrom(r, 4, renumber), 4, forged(5, r[3].Hash)) }, []string{"inserted 5"}},
-		"added":                   {func(r []Row) []Row { return append(r, forged(11, r[9].Hash)) }, []string{"inserted 11-11"}},
-		"before the first":        {func(r []Row) []Row { return slices.Insert(r, 0, Row{N: 0}) }, []string{"inserted 0"}},
-		"edited, another deleted": {func(r []Row) []Row { r[1].Code = "x"; return slices.Delete(r, 6, 8) }, []string{"edited 2", "missing 7-8"}},
+		"one deleted":   {func(r []Row) []Row { return slices.Delete(r, 4, 5) }, []string{"missing 5"}},
+		"first deleted": {func(r []Row) []Row { return r[2:] }, []string{"missing 1-2"}},
+		"last deleted":  {func(r []Row) []Row { return r[:7] }, []string{"missing 8-10"}},
+		"all deleted":   {func([]Row) []Row { return nil }, []string{"missing 1-10"}},
+		"deleted, rest moved": {func(r []Row) []Row { return append(slices.Clone(r[:4]), renumber(r[5:], -1)...) },
+			[]string{"missing 5"}},
+		"inserted, rest moved": {func(r []Row) []Row {
+			return slices.Insert(renumberFrom(r, 4, renumber), 4,
+				Row{N: 5, Kind: "call"})
+		}, []string{"inserted 5"}},
+		"forged in, rest moved": {func(r []Row) []Row {
+			return slices.Insert(renumberFrom(r, 4, renumber), 4,
+				forged(5, r[3].Hash))
+		}, []string{"inserted 5"}},
+		"added": {func(r []Row) []Row { return append(r, forged(11, r[9].Hash)) },
+			[]string{"inserted 11-11"}},
+		"before the first": {func(r []Row) []Row { return slices.Insert(r, 0, Row{N: 0}) },
+			[]string{"inserted 0"}},
+		"edited, another deleted": {func(r []Row) []Row { r[1].Code = "x"; return slices.Delete(r, 6, 8) },
+			[]string{"edited 2", "missing 7-8"}},
 		"swapped": {func(r []Row) []Row {
 			r[3], r[4] = r[4], r[3]
 			r[3].N, r[4].N = 4, 5
@@ -122,7 +135,8 @@ func TestAnchor(t *testing.T) {
 	anchor.Hash = Chain(head.Hash, &anchor)
 	head = Head{11, anchor.Hash}
 	rows = append(rows, anchor)
-	if r := check(rows[4:], &anchor, &head); !r.Whole || r.Removed != 4 || r.First != 5 || r.Rows != 7 || r.Head != anchor.Hash.String() {
+	if r := check(rows[4:], &anchor, &head); !r.Whole || r.Removed != 4 || r.First != 5 || r.Rows != 7 ||
+		r.Head != anchor.Hash.String() {
 		t.Errorf("%+v", r)
 	}
 	if r := check(rows[5:], &anchor, &head); r.Whole || r.Problems[0].N != 5 {

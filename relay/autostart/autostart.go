@@ -45,7 +45,8 @@ func (e *UnsupportedError) Error() string {
 
 // Hint is the next step.
 func (e *UnsupportedError) Hint() string {
-	return "nothing is lost: every connected client starts the relay by itself when there is none. To start it earlier, run “tabrelay serve --background” at login"
+	return "nothing is lost: every connected client starts the relay by itself when there is none. To start it " +
+		"earlier, run “tabrelay serve --background” at login"
 }
 
 // Environment is where a person's files are.
@@ -97,7 +98,8 @@ func (e *CommandError) Hint() string {
 	if errors.Is(e.Err, exec.ErrNotFound) {
 		return "this system does not have the program; connected clients start the relay by themselves"
 	}
-	return "run the command in the session of the person the relay belongs to, not with sudo and not over a connection that has no session"
+	return "run the command in the session of the person the relay belongs to, not with sudo and not over a " +
+		"connection that has no session"
 }
 
 // Unwrap returns what the command came to.

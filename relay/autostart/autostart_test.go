@@ -66,7 +66,8 @@ func TestPropertyListReadsBack(t *testing.T) {
 			words = append(words, string(text))
 		}
 	}
-	want := []string{"Label", label, "ProgramArguments", awkward.Executable, "serve", "EnvironmentVariables", "TABRELAY_HOME", awkward.Home, "RunAtLoad", "KeepAlive", "SuccessfulExit", "Umask", "63"}
+	want := []string{"Label", label, "ProgramArguments", awkward.Executable, "serve", "EnvironmentVariables",
+		"TABRELAY_HOME", awkward.Home, "RunAtLoad", "KeepAlive", "SuccessfulExit", "Umask", "63"}
 	if diff := cmp.Diff(want, words); diff != "" {
 		t.Error(diff)
 	}
@@ -80,11 +81,13 @@ func TestUnitIsValid(t *testing.T) {
 	}
 	dir := t.TempDir()
 	program := filepath.Join(dir, `a b 100% $HOME`, "tabrelay")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(program), 0o700), os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(program), 0o700), os.WriteFile(program, []byte("#!/bin/sh\n"),
+		0o700)); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, unit)
-	if err := os.WriteFile(file, []byte(unitText(Program{Executable: program, Home: awkward.Home})), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(unitText(Program{Executable: program, Home: awkward.Home})),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(analyze, "--user", "verify", file)
@@ -131,7 +134,8 @@ func TestInstallAndUninstall(t *testing.T) {
 	if removed, err := s.Uninstall(t.Context()); !removed || err != nil || s.Installed() {
 		t.Errorf("%v, %v", removed, err)
 	}
-	want := "--user daemon-reload\n--user enable tabrelay.service\n--user restart tabrelay.service\n--user disable --now tabrelay.service\n--user daemon-reload\n"
+	want := "--user daemon-reload\n--user enable tabrelay.service\n--user restart tabrelay.service\n--user disable " +
+		"--now tabrelay.service\n--user daemon-reload\n"
 	if diff := cmp.Diff(want, called()); diff != "" {
 		t.Error(diff)
 	}
@@ -143,12 +147,14 @@ func TestRefusalLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Install(t.Context(), Program{Executable: `/opt/"quoted"/tabrelay`}); !errors.As(err, new(*PathError)) || s.Installed() {
+	if err := s.Install(t.Context(), Program{Executable: `/opt/"quoted"/tabrelay`}); !errors.As(err, new(*PathError)) ||
+		s.Installed() {
 		t.Errorf("a path with quotes: %v", err)
 	}
 	err = s.Install(t.Context(), awkward)
 	var refused *CommandError
-	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "systemctl --user daemon-reload: Failed to connect to bus") || refused.Hint() == "" {
+	if !errors.As(err, &refused) || !strings.Contains(err.Error(),
+		"systemctl --user daemon-reload: Failed to connect to bus") || refused.Hint() == "" {
 		t.Errorf("%v", err)
 	}
 	if s.Installed() {

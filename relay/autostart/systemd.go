@@ -14,7 +14,8 @@ func systemd(env Environment) System {
 	}
 	return System{
 		Name: "systemd", File: filepath.Join(dir, "systemd", "user", unit), text: unitText,
-		start:  [][]string{{"systemctl", "--user", "daemon-reload"}, {"systemctl", "--user", "enable", unit}, {"systemctl", "--user", "restart", unit}},
+		start: [][]string{{"systemctl", "--user", "daemon-reload"}, {"systemctl", "--user", "enable", unit},
+			{"systemctl", "--user", "restart", unit}},
 		stop:   [][]string{{"systemctl", "--user", "disable", "--now", unit}, {"systemctl", "--user", "daemon-reload"}},
 		status: []string{"systemctl", "--user", "is-active", unit},
 		refuse: func(p Program) error {

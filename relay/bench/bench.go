@@ -98,7 +98,8 @@ func (r *run) row(name string, value float64, unit string, target float64) {
 }
 
 func machine() Machine {
-	return Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Go: runtime.Version(), CPU: cpuName()}
+	return Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Go: runtime.Version(),
+		CPU: cpuName()}
 }
 
 // cpuName is the processor's name where the system tells it in a file.
@@ -123,7 +124,10 @@ func (r *run) starts(ctx context.Context) error {
 }
 
 func (r *run) startsWithPlugins(ctx context.Context) error {
-	took, err := r.medianStart(ctx, func(home string) error { return writePlugins(ctx, home, manyPlugins, toolsEach, manyPlugins*toolsEach) })
+	took, err := r.medianStart(ctx, func(home string) error {
+		return writePlugins(ctx, home, manyPlugins, toolsEach,
+			manyPlugins*toolsEach)
+	})
 	r.row(fmt.Sprintf("start to healthy, %d plugins x %d tools", manyPlugins, toolsEach), took, "ms", 150)
 	return err
 }

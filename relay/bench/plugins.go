@@ -32,11 +32,13 @@ func writePlugins(ctx context.Context, home string, count, each, total int) erro
 
 func writePlugin(dir, name string, tools int) error {
 	readOnly := true
-	m := plugin.Manifest{Name: name, Version: "1.0.0", DisplayName: name, URLPatterns: []string{page + "*"}, World: plugin.Isolated}
+	m := plugin.Manifest{Name: name, Version: "1.0.0", DisplayName: name, URLPatterns: []string{page + "*"},
+		World: plugin.Isolated}
 	for i := range tools {
 		m.Tools = append(m.Tools, plugin.Tool{
 			Name: fmt.Sprintf("tool_%d", i), DisplayName: fmt.Sprintf("Tool %d", i),
-			Description: "Gives its arguments back, as one of many tools that a large installation has; the length of this description is usual.",
+			Description: "Gives its arguments back, as one of many tools that a large installation has; the length " +
+				"of this description is usual.",
 			InputSchema: inputSchema(i), Annotations: plugin.Annotations{ReadOnlyHint: &readOnly},
 		})
 	}
@@ -50,11 +52,14 @@ func writePlugin(dir, name string, tools int) error {
 	if err := os.WriteFile(filepath.Join(dir, "dist", "manifest.json"), text, 0o600); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, "dist", "adapter.js"), []byte("var tabrelayPlugin = { default: { tools: [] } };\n"), 0o600)
+	return os.WriteFile(filepath.Join(dir, "dist", "adapter.js"),
+		[]byte("var tabrelayPlugin = { default: { tools: [] } };\n"), 0o600)
 }
 
 // inputSchema differs from tool to tool, as those of real plugins do.
 func inputSchema(i int) json.RawMessage {
-	return json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{"n":{"type":"integer"},"text":{"type":"string","description":"What to give back."},`+
-		`"kind_%d":{"type":"string","enum":["short","long"]},"tags":{"type":"array","items":{"type":"string"},"maxItems":%d}},"additionalProperties":false}`, i, 10+i))
+	return json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{"n":{"type":"integer"},`+
+		`"text":{"type":"string","description":"What to give back."},`+
+		`"kind_%d":{"type":"string","enum":["short","long"]},"tags":{"type":"array","items":{"type":"string"},`+
+		`"maxItems":%d}},"additionalProperties":false}`, i, 10+i))
 }

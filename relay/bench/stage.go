@@ -42,10 +42,13 @@ func openStage(ctx context.Context, executable, home string) (s *stage, err erro
 	if err != nil {
 		return nil, err
 	}
-	s = &stage{relayProcess: p, token: token, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: inFlight}}}
+	s = &stage{relayProcess: p, token: token,
+		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: inFlight}}}
 	s.browser, err = hubtest.Connect(ctx, hubtest.Options{
-		Address: p.address, Secret: secrets.Pairing(), ExtensionID: extension.ID, Bundle: extension.BundleHash(), Label: "Bench",
-		Tabs: []wire.Tab{{ID: 1, WindowID: 1, URL: page, Title: "Bench", Active: true, Focused: true, Status: "complete"}},
+		Address: p.address, Secret: secrets.Pairing(), ExtensionID: extension.ID, Bundle: extension.BundleHash(),
+		Label: "Bench",
+		Tabs: []wire.Tab{{ID: 1, WindowID: 1, URL: page, Title: "Bench", Active: true, Focused: true,
+			Status: "complete"}},
 	})
 	if err == nil {
 		err = s.introduce(ctx)
@@ -66,7 +69,8 @@ func (s *stage) close() error {
 
 // introduce opens a session, as clients before 2026-07-28 do.
 func (s *stage) introduce(ctx context.Context) error {
-	_, header, err := s.post(ctx, []byte(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`))
+	_, header, err := s.post(ctx, []byte(`{"jsonrpc":"2.0","id":0,"method":"initialize",`+
+		`"params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`))
 	if err != nil {
 		return err
 	}
@@ -118,7 +122,8 @@ const (
 
 // call calls the measured tool. An answer that is not one ends the measurement.
 func (s *stage) call(ctx context.Context, meta string, arguments []byte) error {
-	message := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"_meta":%s,"name":"bench-0__tool_0","arguments":`, s.serial.Add(1), meta)
+	message := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"_meta":%s,`+
+		`"name":"bench-0__tool_0","arguments":`, s.serial.Add(1), meta)
 	message = append(message, arguments...)
 	answer, _, err := s.post(ctx, append(message, "}}"...))
 	if err == nil && (!bytes.Contains(answer, []byte(`"result"`)) || bytes.Contains(answer, []byte(`"isError":true`))) {

@@ -26,7 +26,8 @@ func (e *NotFoundError) Error() string {
 	case e.Path != "":
 		return "browser.path is " + e.Path + ", which is not a program that can be run"
 	case e.Branded != "":
-		return "no Chromium or Chrome for Testing was found; " + e.Branded + " does not load extensions from the command line"
+		return "no Chromium or Chrome for Testing was found; " + e.Branded +
+			" does not load extensions from the command line"
 	}
 	return "no Chromium or Chrome for Testing was found"
 }

@@ -21,7 +21,8 @@ func program(t *testing.T, dir, name, script string) string {
 		t.Skip("scripts are another matter there")
 	}
 	file := filepath.Join(dir, name)
-	err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+	err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte("#!/bin/sh\n"+script+"\n"),
+		0o700))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,8 @@ func TestFind(t *testing.T) {
 		t.Errorf("nothing is there: %v", err)
 	}
 	chrome := program(t, dir, "google-chrome", "")
-	if _, err := Find(""); !errors.As(err, &missing) || missing.Branded != chrome || !strings.Contains(err.Error(), "does not load extensions") {
+	if _, err := Find(""); !errors.As(err, &missing) || missing.Branded != chrome ||
+		!strings.Contains(err.Error(), "does not load extensions") {
 		t.Errorf("only a branded one is there: %v", err)
 	}
 	program(t, dir, ".cache/ms-playwright/chromium-1000/chrome-linux/chrome", "")
@@ -73,9 +75,11 @@ func TestSandboxed(t *testing.T) {
 }
 
 func TestArguments(t *testing.T) {
-	l := Launch{Folder: "/h/browser", Extension: "/h/extension", Headless: true, Root: true, Args: []string{"--lang=en"}, URL: "http://127.0.0.1:1/"}
+	l := Launch{Folder: "/h/browser", Extension: "/h/extension", Headless: true, Root: true,
+		Args: []string{"--lang=en"}, URL: "http://127.0.0.1:1/"}
 	args := l.args()
-	for _, want := range []string{"--user-data-dir=/h/browser/profile", "--load-extension=/h/extension", "--disable-extensions-except=/h/extension", "--headless=new", "--no-sandbox", "--lang=en"} {
+	for _, want := range []string{"--user-data-dir=/h/browser/profile", "--load-extension=/h/extension",
+		"--disable-extensions-except=/h/extension", "--headless=new", "--no-sandbox", "--lang=en"} {
 		if !slices.Contains(args, want) {
 			t.Errorf("%s is missing in %v", want, args)
 		}
@@ -96,7 +100,8 @@ func TestArguments(t *testing.T) {
 func TestLaunch(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "browser")
-	l := Launch{Path: program(t, dir, "chromium", `trap 'exit 0' TERM; echo "[1:ERROR:dbus/bus.cc] no bus" >&2; echo started >&2; while :; do read -r _ < "`+dir+`/pipe"; done`), Folder: folder, URL: "about:blank"}
+	l := Launch{Path: program(t, dir, "chromium", `trap 'exit 0' TERM; echo "[1:ERROR:dbus/bus.cc] no bus" >&2; echo `+
+		`started >&2; while :; do read -r _ < "`+dir+`/pipe"; done`), Folder: folder, URL: "about:blank"}
 	if err := exec.Command("mkfifo", filepath.Join(dir, "pipe")).Run(); err != nil {
 		t.Skip("no mkfifo:", err)
 	}
@@ -108,7 +113,8 @@ func TestLaunch(t *testing.T) {
 	if err != nil || again.PID != m.PID {
 		t.Errorf("a second start: %+v, %v", again, err)
 	}
-	if text, err := os.ReadFile(filepath.Join(folder, "profile", "Default", "Preferences")); err != nil || !strings.Contains(string(text), "developer_mode") {
+	if text, err := os.ReadFile(filepath.Join(folder, "profile", "Default", "Preferences")); err != nil ||
+		!strings.Contains(string(text), "developer_mode") {
 		t.Errorf("the profile has %s, %v", text, err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
@@ -133,7 +139,8 @@ func TestGuide(t *testing.T) {
 		for _, step := range Guide("/home/ann/.tabrelay/extension", goos) {
 			text.WriteString(step.Title + "\n" + step.Text + "\n")
 		}
-		for _, want := range []string{"chrome://extensions", "Developer mode", "Leave it on", "Load unpacked", keys, "/home/ann/.tabrelay/extension", "Pin"} {
+		for _, want := range []string{"chrome://extensions", "Developer mode", "Leave it on", "Load unpacked", keys,
+			"/home/ann/.tabrelay/extension", "Pin"} {
 			if !strings.Contains(text.String(), want) {
 				t.Errorf("%s: the guide does not say %q", goos, want)
 			}

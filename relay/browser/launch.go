@@ -44,7 +44,8 @@ func (l Launch) args() []string {
 		"--user-data-dir=" + l.profile(),
 		"--disable-extensions-except=" + l.Extension,
 		"--load-extension=" + l.Extension,
-		"--no-first-run", "--no-default-browser-check", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+		"--no-first-run", "--no-default-browser-check", "--disable-background-networking", "--disable-component-update",
+		"--disable-sync",
 		"--password-store=basic", "--use-mock-keychain",
 	}
 	if l.Headless {
@@ -200,6 +201,9 @@ func (l Launch) LastWords() string {
 		return ""
 	}
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	lines = slices.DeleteFunc(lines, func(s string) bool { return strings.TrimSpace(s) == "" || strings.Contains(s, "ERROR:dbus/") })
+	lines = slices.DeleteFunc(lines, func(s string) bool {
+		return strings.TrimSpace(s) == "" ||
+			strings.Contains(s, "ERROR:dbus/")
+	})
 	return strings.Join(lines[max(0, len(lines)-3):], "\n")
 }

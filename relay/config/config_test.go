@@ -41,15 +41,18 @@ func TestDefaults(t *testing.T) {
 	if diff := cmp.Diff(Default(), c, cmpopts.IgnoreUnexported(Config{})); diff != "" {
 		t.Error(diff)
 	}
-	if c.Listen != "127.0.0.1:7717" || c.Demo.Listen != "127.0.0.1:7718" || c.Timeout != 30*time.Second || c.MaxTimeout != 300*time.Second ||
-		!c.ProgressExtendsTimeout || c.MaxBytes != 32<<10 || c.ResultBytes != 10<<20 || c.FrameBytes != 16<<20 || c.PingEvery != 20*time.Second ||
+	if c.Listen != "127.0.0.1:7717" || c.Demo.Listen != "127.0.0.1:7718" || c.Timeout != 30*time.Second ||
+		c.MaxTimeout != 300*time.Second ||
+		!c.ProgressExtendsTimeout || c.MaxBytes != 32<<10 || c.ResultBytes != 10<<20 || c.FrameBytes != 16<<20 ||
+		c.PingEvery != 20*time.Second ||
 		c.Errors.Transient.Retry != (Retry{3, time.Second, 30 * time.Second, 2}) || !c.Plugin("any").Enabled {
 		t.Errorf("a default is not the documented one: %+v", c)
 	}
 }
 
 func TestFileAsEditorsLeaveIt(t *testing.T) {
-	for _, text := range []string{"\ufeff{\"timeoutMs\": 1500}\r\n", `{"timeoutMs": 1500} // mine`, "// mine\n{\"timeoutMs\": 1500,}\n// end"} {
+	for _, text := range []string{"\ufeff{\"timeoutMs\": 1500}\r\n", `{"timeoutMs": 1500} // mine`,
+		"// mine\n{\"timeoutMs\": 1500,}\n// end"} {
 		if c, err := read(t, text); err != nil || c.Timeout != 1500*time.Millisecond {
 			t.Errorf("%q: %v, %v", text, c.Timeout, err)
 		}
@@ -68,7 +71,8 @@ func TestFileAndEnvironment(t *testing.T) {
     "demo": {"enabled": false},
   },
 }`, "TABRELAY_TIMEOUT_MS=1500", "TABRELAY_EXTENSION_IDS=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
-		"TABRELAY_ERRORS_TRANSIENT_RETRY_MAX_ATTEMPTS=4", "TABRELAY_DEMO_LISTEN=", `TABRELAY_PLUGINS={"demo":{"enabled":true}}`,
+		"TABRELAY_ERRORS_TRANSIENT_RETRY_MAX_ATTEMPTS=4", "TABRELAY_DEMO_LISTEN=",
+		`TABRELAY_PLUGINS={"demo":{"enabled":true}}`,
 		"TABRELAY_HOME=/x", "TABRELAY_LISTN=oops", "HOME=/root")
 	if err != nil {
 		t.Fatal(err)
@@ -82,8 +86,9 @@ func TestFileAndEnvironment(t *testing.T) {
 	want.Errors.Transient.Patterns = []string{}
 	want.Browser.Args = []string{"--no-sandbox"}
 	want.Plugins = map[string]Plugin{
-		"mediawiki": {Enabled: true, URLPatterns: []string{"http://localhost:8080/*"}, Settings: []byte(`{"site":{"a":"http://a/"}}`)},
-		"demo":      {Enabled: true, URLPatterns: []string{}, Settings: []byte(`{}`)},
+		"mediawiki": {Enabled: true, URLPatterns: []string{"http://localhost:8080/*"},
+			Settings: []byte(`{"site":{"a":"http://a/"}}`)},
+		"demo": {Enabled: true, URLPatterns: []string{}, Settings: []byte(`{}`)},
 	}
 	want.Warnings = []string{"environment variable TABRELAY_LISTN is not a setting; did you mean TABRELAY_LISTEN?"}
 	if diff := cmp.Diff(want, c, cmpopts.IgnoreUnexported(Config{})); diff != "" {
@@ -94,28 +99,48 @@ func TestFileAndEnvironment(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	for _, tt := range []struct{ name, text, env, want string }{
 		{"unknown", "{\n\"listn\": 1}", "", `config.json:2: listn: no such setting; did you mean listen?`},
-		{"unknown in a group", "{\"errors\": {\n\"transient\": {\"pattern\": []}}}", "", `config.json:2: errors.transient.pattern: no such setting; did you mean errors.transient.patterns?`},
+		{"unknown in a group", "{\"errors\": {\n\"transient\": {\"pattern\": []}}}", "",
+			`config.json:2: errors.transient.pattern: no such setting; did you mean errors.transient.patterns?`},
 		{"unknown and unlike anything", `{"zzzzzzzz": 1}`, "", `config.json:1: zzzzzzzz: no such setting`},
-		{"unknown of a plugin", `{"plugins": {"a.b": {"enable": true}}}`, "", `config.json:1: plugins.a.b.enable: no such setting; did you mean enabled?`},
-		{"type", `{"timeoutMs": "fast"}`, "", `config.json:1: timeoutMs: expected a whole number from 100 to 600000 ms, but got "fast"`},
-		{"null", `{"timeoutMs": null}`, "", `config.json:1: timeoutMs: expected a whole number from 100 to 600000 ms, but got null`},
-		{"fraction", `{"maxBytes": 1.5e3, "timeoutMs": 1000.5}`, "", `config.json:1: maxBytes: expected a whole number from 1024 to 10485760 bytes, but got 1.5e3` + "\n" +
-			`config.json:1: timeoutMs: expected a whole number from 100 to 600000 ms, but got 1000.5`},
-		{"bounds", `{"maxTimeoutMs": 600001}`, "", `config.json:1: maxTimeoutMs: expected a whole number from 100 to 600000 ms, but got 600001`},
-		{"number bounds", `{"errors":{"transient":{"retry":{"backoffMultiplier":0.5}}}}`, "", `config.json:1: errors.transient.retry.backoffMultiplier: expected a number from 1 to 10, but got 0.5`},
-		{"choice", `{"logging": {"level": "trace"}}`, "", `config.json:1: logging.level: expected one of "debug", "info", "warn", "error", but got "trace"`},
-		{"open to the network", `{"listen": "0.0.0.0:7717"}`, "", `config.json:1: listen: expected a loopback address with a port, for example 127.0.0.1:7717, but got "0.0.0.0:7717"`},
-		{"pattern", `{"errors":{"fatal":{"patterns":["(?=x)"]}}}`, "", `config.json:1: errors.fatal.patterns: expected a list, each item a regular expression (RE2) of at most 256 characters, but got ["(?=x)"]`},
+		{"unknown of a plugin", `{"plugins": {"a.b": {"enable": true}}}`, "",
+			`config.json:1: plugins.a.b.enable: no such setting; did you mean enabled?`},
+		{"type", `{"timeoutMs": "fast"}`, "", `config.json:1: timeoutMs: expected a whole number from 100 to 600000 ` +
+			`ms, but got "fast"`},
+		{"null", `{"timeoutMs": null}`, "", `config.json:1: timeoutMs: expected a whole number from 100 to 600000 ms,` +
+			` but got null`},
+		{"fraction", `{"maxBytes": 1.5e3, "timeoutMs": 1000.5}`, "",
+			`config.json:1: maxBytes: expected a whole number from 1024 to 10485760 bytes, but got 1.5e3` + "\n" +
+				`config.json:1: timeoutMs: expected a whole number from 100 to 600000 ms, but got 1000.5`},
+		{"bounds", `{"maxTimeoutMs": 600001}`, "", `config.json:1: maxTimeoutMs: expected a whole number from 100 to ` +
+			`600000 ms, but got 600001`},
+		{"number bounds", `{"errors":{"transient":{"retry":{"backoffMultiplier":0.5}}}}`, "",
+			`config.json:1: errors.transient.retry.backoffMultiplier: expected a number from 1 to 10, but got 0.5`},
+		{"choice", `{"logging": {"level": "trace"}}`, "",
+			`config.json:1: logging.level: expected one of "debug", "info", "warn", "error", but got "trace"`},
+		{"open to the network", `{"listen": "0.0.0.0:7717"}`, "",
+			`config.json:1: listen: expected a loopback address with a port, for example 127.0.0.1:7717, but got ` +
+				`"0.0.0.0:7717"`},
+		{"pattern", `{"errors":{"fatal":{"patterns":["(?=x)"]}}}`, "",
+			`config.json:1: errors.fatal.patterns: expected a list, each item a regular expression (RE2) of at most ` +
+				`256 characters, but got ["(?=x)"]`},
 		{"group", `{"browser": true}`, "", `config.json:1: browser: expected an object, but got true`},
 		{"plugin", `{"plugins": {"demo": 1}}`, "", `config.json:1: plugins.demo: expected an object, but got 1`},
-		{"twice", "{\"listen\": \"[::1]:1\",\n\"listen\": \"localhost:2\"}", "", `config.json:2: listen: is set twice; keep one`},
+		{"twice", "{\"listen\": \"[::1]:1\",\n\"listen\": \"localhost:2\"}", "",
+			`config.json:2: listen: is set twice; keep one`},
 		{"not an object", `[]`, "", `config.json:1: expected an object: { … }`},
-		{"syntax", "{\n\"listen\" 1}", "", "config.json: not JSON: line 2, column 10: invalid character '1' after object name"},
-		{"environment", `{}`, "TABRELAY_TIMEOUT_MS=fast", `environment variable TABRELAY_TIMEOUT_MS: timeoutMs: expected a whole number from 100 to 600000 ms, but got "fast"`},
-		{"environment plugins", `{}`, `TABRELAY_PLUGINS={"demo":{"enabled":1}}`, `environment variable TABRELAY_PLUGINS: plugins.demo.enabled: expected true or false, but got 1`},
-		{"relation", "{\n\n\"timeoutMs\": 60000, \"maxTimeoutMs\": 50000}", "", `config.json:3: timeoutMs: is 60000, but maxTimeoutMs allows no more than 50000`},
-		{"relation with a default", `{"frameBytes": 1048576}`, "", `config.json:1: frameBytes: is 1048576; a result of resultBytes (10485760) needs at least 10551296`},
-		{"own address", `{"demo": {"listen": "127.0.0.1:7717"}}`, "", `config.json:1: demo.listen: is the relay's own address; the demo site needs one of its own`},
+		{"syntax", "{\n\"listen\" 1}", "", "config.json: not JSON: line 2, column 10: invalid character '1' after " +
+			"object name"},
+		{"environment", `{}`, "TABRELAY_TIMEOUT_MS=fast",
+			`environment variable TABRELAY_TIMEOUT_MS: timeoutMs: expected a whole number from 100 to 600000 ms, but ` +
+				`got "fast"`},
+		{"environment plugins", `{}`, `TABRELAY_PLUGINS={"demo":{"enabled":1}}`,
+			`environment variable TABRELAY_PLUGINS: plugins.demo.enabled: expected true or false, but got 1`},
+		{"relation", "{\n\n\"timeoutMs\": 60000, \"maxTimeoutMs\": 50000}", "",
+			`config.json:3: timeoutMs: is 60000, but maxTimeoutMs allows no more than 50000`},
+		{"relation with a default", `{"frameBytes": 1048576}`, "",
+			`config.json:1: frameBytes: is 1048576; a result of resultBytes (10485760) needs at least 10551296`},
+		{"own address", `{"demo": {"listen": "127.0.0.1:7717"}}`, "",
+			`config.json:1: demo.listen: is the relay's own address; the demo site needs one of its own`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := read(t, tt.text, tt.env)
@@ -219,7 +244,8 @@ func TestHome(t *testing.T) {
 }
 
 func FuzzDocument(f *testing.F) {
-	for _, seed := range []string{"", "{}", `{"plugins":{"a":{"settings":{}}}}`, `{"errors":{"transient":{"retry":{"maxAttempts":1e2}}}} // x`,
+	for _, seed := range []string{"", "{}", `{"plugins":{"a":{"settings":{}}}}`,
+		`{"errors":{"transient":{"retry":{"maxAttempts":1e2}}}} // x`,
 		`{"a":1,"a":2,"listen":null,}`, "{\"\\ud800\":[[[]]]}", `{"browser":{"args":["\u0000"]}}`} {
 		f.Add([]byte(seed))
 	}

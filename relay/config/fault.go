@@ -44,7 +44,8 @@ func (e *Error) Error() string {
 
 // Hint is the next step.
 func (e *Error) Hint() string {
-	return "correct what is named above, then try again; tabrelay doctor checks it, and docs/configuration.md lists every setting"
+	return "correct what is named above, then try again; tabrelay doctor checks it, and docs/configuration.md lists " +
+		"every setting"
 }
 
 // String is file:line: key: message.

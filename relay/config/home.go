@@ -150,7 +150,8 @@ func ReadState(file string, into any) error {
 
 // unwritable is what nothing can be stored in.
 func unwritable(err error) error {
-	return &FileError{Err: err, Next: "free some disk space if it is full, or set TABRELAY_HOME to a folder you can write"}
+	return &FileError{Err: err, Next: "free some disk space if it is full, or set TABRELAY_HOME to a folder you can " +
+		"write"}
 }
 
 // guarded refuses a folder other users can write to, wherever links lead to it: they could replace what is in it.
@@ -160,7 +161,8 @@ func guarded(dir string) error {
 	case err != nil:
 		return err
 	case !Owned(info):
-		return &FileError{Err: fmt.Errorf("%s belongs to another user", dir), Next: "set TABRELAY_HOME to a folder of your own"}
+		return &FileError{Err: fmt.Errorf("%s belongs to another user", dir),
+			Next: "set TABRELAY_HOME to a folder of your own"}
 	case runtime.GOOS == "windows" || info.Mode().Perm()&0o022 == 0:
 		return nil
 	}

@@ -21,8 +21,8 @@ import (
 const maxFile = 1 << 20
 
 // Load reads config.json of a home folder and the environment. Without a file everything has its default; a file that
-// is empty is refused, because somebody wrote it and it lost what it said. When anything is wrong the error is a [*Error]
-// that lists all of it, and the Config is not usable.
+// is empty is refused, because somebody wrote it and it lost what it said. When anything is wrong the error is a
+// [*Error] that lists all of it, and the Config is not usable.
 func Load(home Home) (Config, error) {
 	return load(home.Config(), os.Environ())
 }
@@ -33,8 +33,9 @@ func Reload(home Home) (Config, error) {
 	c, err := Load(home)
 	if err == nil && !c.found {
 		err = &FileError{
-			Err:  fmt.Errorf("%s is gone", home.Config()),
-			Next: "put it back; or, to go on without it, restart the relay (tabrelay down, tabrelay up): every setting of it then has its default",
+			Err: fmt.Errorf("%s is gone", home.Config()),
+			Next: "put it back; or, to go on without it, restart the relay (tabrelay down, tabrelay up): every " +
+				"setting of it then has its default",
 		}
 	}
 	return c, err
@@ -44,12 +45,15 @@ func load(file string, environ []string) (Config, error) {
 	c := Default()
 	data, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return c, &FileError{Err: fmt.Errorf("cannot read the configuration: %w", err), Next: "make it a file that you can read"}
+		return c, &FileError{Err: fmt.Errorf("cannot read the configuration: %w", err),
+			Next: "make it a file that you can read"}
 	}
 	c.found = err == nil
 	r := newReader(file, data)
-	if info, err := os.Stat(file); err == nil && runtime.GOOS != "windows" && (info.Mode().Perm()&0o002 != 0 || !Owned(info)) {
-		r.fault(0, "", "other users can write to the file; when all that it says is yours, run: chmod 600 "+filepath.Base(file))
+	if info, err := os.Stat(file); err == nil && runtime.GOOS != "windows" &&
+		(info.Mode().Perm()&0o002 != 0 || !Owned(info)) {
+		r.fault(0, "", "other users can write to the file; when all that it says is yours, run: chmod 600 "+
+			filepath.Base(file))
 	}
 	if len(data) > maxFile {
 		r.fault(0, "", fmt.Sprintf("the file has %d bytes; at most %d are read", len(data), maxFile))
@@ -111,12 +115,13 @@ func (r *reader) document(c *Config) {
 	fill(r, root, "", "", settings, c)
 }
 
-// parse reads JSON with comments as editors leave it: with a byte order mark, or a comment as its last line that no line
-// feed ends.
+// parse reads JSON with comments as editors leave it: with a byte order mark, or a comment as its last line that no
+// line feed ends.
 func parse(text []byte) (hujson.Value, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if len(bytes.TrimSpace(text)) == 0 {
-		return hujson.Value{}, errors.New("the file is empty; put back what it said, or write {} into it, with which every setting has its default")
+		return hujson.Value{}, errors.New("the file is empty; put back what it said, or write {} into it, with which " +
+			"every setting has its default")
 	}
 	doc, err := hujson.Parse(append(text[:len(text):len(text)], '\n'))
 	if err != nil {
@@ -225,7 +230,8 @@ func (r *reader) environment(environ []string, c *Config) {
 		name, value, _ := strings.Cut(entry, "=")
 		if s, ok := known[name]; ok {
 			r.twin(name, value, s, c)
-		} else if strings.HasPrefix(name, "TABRELAY_") && !slices.Contains(elsewhere, name) { // only then: comparing takes time
+			// only then: comparing takes time
+		} else if strings.HasPrefix(name, "TABRELAY_") && !slices.Contains(elsewhere, name) {
 			if hint := suggest.DidYouMean(name, names); hint != "" {
 				c.Warnings = append(c.Warnings, "environment variable "+name+" is not a setting"+hint)
 			}
@@ -263,10 +269,12 @@ func (r *reader) relations(c *Config) {
 		r.faults = append(r.faults, f)
 	}
 	if c.Timeout > c.MaxTimeout {
-		broken("timeoutMs", fmt.Sprintf("is %d, but maxTimeoutMs allows no more than %d", c.Timeout.Milliseconds(), c.MaxTimeout.Milliseconds()))
+		broken("timeoutMs", fmt.Sprintf("is %d, but maxTimeoutMs allows no more than %d", c.Timeout.Milliseconds(),
+			c.MaxTimeout.Milliseconds()))
 	}
 	if c.FrameBytes < c.ResultBytes+64*kib {
-		broken("frameBytes", fmt.Sprintf("is %d; a result of resultBytes (%d) needs at least %d", c.FrameBytes, c.ResultBytes, c.ResultBytes+64*kib))
+		broken("frameBytes", fmt.Sprintf("is %d; a result of resultBytes (%d) needs at least %d", c.FrameBytes,
+			c.ResultBytes, c.ResultBytes+64*kib))
 	}
 	if c.MaxBytes > c.ResultBytes {
 		broken("maxBytes", fmt.Sprintf("is %d, but resultBytes allows no more than %d", c.MaxBytes, c.ResultBytes))

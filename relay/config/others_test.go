@@ -26,18 +26,28 @@ func TestWhatOthersCouldWrite(t *testing.T) {
 		spoil func(Home) error
 		says  string
 	}{
-		"nothing":                    {func(Home) error { return nil }, ""},
-		"a home others can write to": {func(h Home) error { return os.Chmod(string(h), 0o777) }, "other users can write to"},
-		"a home of somebody else":    {func(h Home) error { return os.Chown(string(h), nobody, nobody) }, "belongs to another user"},
-		"secrets others can read":    {func(h Home) error { return os.Chmod(h.Secrets(), 0o644) }, "can be read by other users"},
-		"secrets the group can read": {func(h Home) error { return os.Chmod(h.Secrets(), 0o640) }, "can be read by other users"},
-		"secrets of somebody else":   {func(h Home) error { return os.Chown(h.Secrets(), nobody, nobody) }, "belongs to another user"},
+		"nothing": {func(Home) error { return nil }, ""},
+		"a home others can write to": {func(h Home) error { return os.Chmod(string(h), 0o777) },
+			"other users can write to"},
+		"a home of somebody else": {func(h Home) error { return os.Chown(string(h), nobody, nobody) },
+			"belongs to another user"},
+		"secrets others can read": {func(h Home) error { return os.Chmod(h.Secrets(), 0o644) },
+			"can be read by other users"},
+		"secrets the group can read": {func(h Home) error { return os.Chmod(h.Secrets(), 0o640) },
+			"can be read by other users"},
+		"secrets of somebody else": {func(h Home) error { return os.Chown(h.Secrets(), nobody, nobody) },
+			"belongs to another user"},
 		"a link to secrets of others": {func(h Home) error {
 			return linked(h.Secrets(), func(to string) error { return os.Chown(to, nobody, nobody) })
 		}, "belongs to another user"},
-		"a link to secrets all can read": {func(h Home) error { return linked(h.Secrets(), func(to string) error { return os.Chmod(to, 0o604) }) }, "can be read by other users"},
-		"settings others can write":      {func(h Home) error { return os.Chmod(h.Config(), 0o646) }, "other users can write to the file"},
-		"settings of somebody else":      {func(h Home) error { return os.Chown(h.Config(), nobody, nobody) }, "other users can write to the file"},
+		"a link to secrets all can read": {func(h Home) error {
+			return linked(h.Secrets(),
+				func(to string) error { return os.Chmod(to, 0o604) })
+		}, "can be read by other users"},
+		"settings others can write": {func(h Home) error { return os.Chmod(h.Config(), 0o646) },
+			"other users can write to the file"},
+		"settings of somebody else": {func(h Home) error { return os.Chown(h.Config(), nobody, nobody) },
+			"other users can write to the file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := fresh(t)
@@ -101,7 +111,8 @@ func TestSecretsSwappedMeanwhile(t *testing.T) {
 				return
 			default:
 			}
-			for mode, text := range map[os.FileMode]string{0o644: forged, 0o600: strings.ReplaceAll(forged, theirs, ours)} {
+			for mode, text := range map[os.FileMode]string{0o644: forged, 0o600: strings.ReplaceAll(forged, theirs,
+				ours)} {
 				next := filepath.Join(string(home), "next")
 				err := os.WriteFile(next, []byte(text), mode)
 				if err == nil {

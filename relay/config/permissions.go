@@ -76,7 +76,8 @@ func modesByClient(raw []byte) (map[string]string, error) {
 }
 
 func (permissions) allowed() string {
-	return `an object from "default", an origin (https://example.org), a plugin or a tool to "off", "ask" or "auto", or to an object of these by client`
+	return `an object from "default", an origin (https://example.org), a plugin or a tool to "off", "ask" or "auto",` +
+		` or to an object of these by client`
 }
 
 // env takes a bare mode as the default's.

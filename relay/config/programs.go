@@ -39,7 +39,8 @@ func (programs) set(field any, raw []byte) error {
 	result := map[string]Program{}
 	for scheme, f := range forms {
 		p := Program{Command: f.Command}
-		if !isScheme(scheme) || slices.Contains(ownSchemes, scheme) || len(f.Command) == 0 || slices.Contains(f.Command, "") {
+		if !isScheme(scheme) || slices.Contains(ownSchemes, scheme) || len(f.Command) == 0 ||
+			slices.Contains(f.Command, "") {
 			return errors.New("not a scheme of a person's own with a command")
 		}
 		if ms := f.TimeoutMs; ms != nil {
@@ -59,20 +60,24 @@ func (programs) set(field any, raw []byte) error {
 }
 
 func (programs) allowed() string {
-	return `an object by URI scheme (none that the relay serves itself) of {"command": ["program", "argument"], "timeoutMs": 100 to 60000, "maxBytes": 1 to 20971520}`
+	return `an object by URI scheme (none that the relay serves itself) of {"command": ["program", "argument"], ` +
+		`"timeoutMs": 100 to 60000, "maxBytes": 1 to 20971520}`
 }
 
 func (programs) env(s string) []byte { return []byte(s) }
 
 func (programs) schema() map[string]any {
 	return map[string]any{
-		"type": "object", "propertyNames": map[string]any{"pattern": "^[a-z][a-z0-9+.-]{0,31}$", "not": map[string]any{"enum": ownSchemes}},
+		"type": "object", "propertyNames": map[string]any{"pattern": "^[a-z][a-z0-9+.-]{0,31}$",
+			"not": map[string]any{"enum": ownSchemes}},
 		"additionalProperties": map[string]any{
 			"type": "object", "required": []string{"command"}, "additionalProperties": false,
 			"properties": map[string]any{
-				"command":   map[string]any{"type": "array", "minItems": 1, "items": map[string]any{"type": "string", "minLength": 1}},
-				"timeoutMs": map[string]any{"type": "integer", "minimum": 100, "maximum": mostProgramTime.Milliseconds()},
-				"maxBytes":  map[string]any{"type": "integer", "minimum": 1, "maximum": mostProgramBytes},
+				"command": map[string]any{"type": "array", "minItems": 1, "items": map[string]any{"type": "string",
+					"minLength": 1}},
+				"timeoutMs": map[string]any{"type": "integer", "minimum": 100,
+					"maximum": mostProgramTime.Milliseconds()},
+				"maxBytes": map[string]any{"type": "integer", "minimum": 1, "maximum": mostProgramBytes},
 			},
 		},
 	}

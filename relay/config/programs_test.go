@@ -18,10 +18,12 @@ func TestResources(t *testing.T) {
 	}
 	r := c.Resources
 	note := r.Providers["note"]
-	if !slices.Equal(note.Command, []string{"notes", "--raw"}) || note.Timeout != 500*time.Millisecond || note.MaxBytes != 1000 || len(r.Providers) != 2 {
+	if !slices.Equal(note.Command, []string{"notes", "--raw"}) || note.Timeout != 500*time.Millisecond ||
+		note.MaxBytes != 1000 || len(r.Providers) != 2 {
 		t.Errorf("providers: %+v", r.Providers)
 	}
-	if len(r.File.Roots) != 1 || len(r.HTTPS.Hosts) != 2 || !slices.Equal(r.Git.Hosts, []string{"git.example.org"}) || r.HTTPS.Timeout != 15*time.Second {
+	if len(r.File.Roots) != 1 || len(r.HTTPS.Hosts) != 2 || !slices.Equal(r.Git.Hosts, []string{"git.example.org"}) ||
+		r.HTTPS.Timeout != 15*time.Second {
 		t.Errorf("resources: %+v", r)
 	}
 }

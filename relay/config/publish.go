@@ -58,8 +58,10 @@ func Page() string {
 	for _, s := range settings {
 		row(&b, s.key, s.kind, s.fallback, "`"+Twin(s.key)+"`", s.about)
 	}
-	b.WriteString("\n## One plugin\n\nUnder `plugins.<name>`, for example `\"plugins\": {\"mediawiki\": {\"urlPatterns\": [\"https://wiki.example.org/*\"]}}`.\n")
-	b.WriteString("`tabrelay plugin configure NAME KEY=VALUE` writes `plugins.<name>.settings` and keeps your comments.\n\n")
+	b.WriteString("\n## One plugin\n\nUnder `plugins.<name>`, for example `\"plugins\": {\"mediawiki\": " +
+		"{\"urlPatterns\": [\"https://wiki.example.org/*\"]}}`.\n")
+	b.WriteString("`tabrelay plugin configure NAME KEY=VALUE` writes `plugins.<name>.settings` and keeps your " +
+		"comments.\n\n")
 	b.WriteString("| key | accepts | default | |\n| --- | --- | --- | --- |\n")
 	for _, s := range pluginSettings {
 		row(&b, s.key, s.kind, s.fallback, "", s.about)
@@ -101,5 +103,6 @@ Both are in the audit log; [permissions](permissions.md#confirming) says more. T
 
 func row(b *strings.Builder, key string, k kind, fallback any, twin, about string) {
 	cell := strings.NewReplacer("|", "\\|", "<", "&lt;").Replace
-	fmt.Fprintf(b, "| `%s`<br>%s | %s | `%s` | %s |\n", key, cell(about), cell(k.allowed()), rawjson.MustEncode(fallback), twin)
+	fmt.Fprintf(b, "| `%s`<br>%s | %s | `%s` | %s |\n", key, cell(about), cell(k.allowed()),
+		rawjson.MustEncode(fallback), twin)
 }

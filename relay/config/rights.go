@@ -38,10 +38,13 @@ type Difference struct{ Key, Before, After string }
 // RightsOf takes the rights out of a configuration.
 func RightsOf(c *Config) Rights {
 	r := Rights{
-		Permissions: c.Permissions, Unreviewed: !c.Review.Required, ExtensionIDs: c.ExtensionIDs, AllowedOrigins: c.AllowedOrigins,
-		Ownership: c.Tabs.Ownership, OwnedBy: c.Tabs.OwnedBy, ReadPatterns: c.Resources.Tabs.URLPatterns, ExcludePatterns: c.Resources.Tabs.ExcludePatterns,
-		FileRoots: c.Resources.File.Roots, HTTPSHosts: c.Resources.HTTPS.Hosts, GitHosts: c.Resources.Git.Hosts, MetricsOpen: c.Metrics.Open,
-		Providers: map[string][]string{}, Plugins: map[string]PluginRights{},
+		Permissions: c.Permissions, Unreviewed: !c.Review.Required, ExtensionIDs: c.ExtensionIDs,
+		AllowedOrigins: c.AllowedOrigins,
+		Ownership:      c.Tabs.Ownership, OwnedBy: c.Tabs.OwnedBy, ReadPatterns: c.Resources.Tabs.URLPatterns,
+		ExcludePatterns: c.Resources.Tabs.ExcludePatterns,
+		FileRoots:       c.Resources.File.Roots, HTTPSHosts: c.Resources.HTTPS.Hosts, GitHosts: c.Resources.Git.Hosts,
+		MetricsOpen: c.Metrics.Open,
+		Providers:   map[string][]string{}, Plugins: map[string]PluginRights{},
 	}
 	for scheme, p := range c.Resources.Providers {
 		r.Providers[scheme] = p.Command
@@ -71,7 +74,8 @@ var rights = []right{
 		}
 		return listText(before.ExcludePatterns), listText(after.ExcludePatterns)
 	}, func(before, after *Rights) {
-		after.ExcludePatterns = append(slices.Clone(after.ExcludePatterns), without(before.ExcludePatterns, after.ExcludePatterns)...)
+		after.ExcludePatterns = append(slices.Clone(after.ExcludePatterns),
+			without(before.ExcludePatterns, after.ExcludePatterns)...)
 	}},
 	longer("resources.file.roots", func(r *Rights) *[]string { return &r.FileRoots }),
 	longer("resources.https.hosts", func(r *Rights) *[]string { return &r.HTTPSHosts }),
@@ -105,7 +109,8 @@ func longer(key string, of func(*Rights) *[]string) right {
 // laxer is a choice whose values are given from the strictest to the laxest.
 func laxer(key string, of func(*Rights) *string, strictFirst ...string) right {
 	more := func(before, after *Rights) bool {
-		return slices.Index(strictFirst, *of(before)) >= 0 && slices.Index(strictFirst, *of(after)) > slices.Index(strictFirst, *of(before))
+		return slices.Index(strictFirst, *of(before)) >= 0 &&
+			slices.Index(strictFirst, *of(after)) > slices.Index(strictFirst, *of(before))
 	}
 	return right{key, func(before, after *Rights) (string, string) {
 		if !more(before, after) {
@@ -165,7 +170,10 @@ func (c Config) Within(before Rights) Config {
 	c.Resources.Tabs.URLPatterns, c.Resources.Tabs.ExcludePatterns = r.ReadPatterns, r.ExcludePatterns
 	c.Resources.File.Roots, c.Resources.HTTPS.Hosts, c.Resources.Git.Hosts = r.FileRoots, r.HTTPSHosts, r.GitHosts
 	c.Resources.Providers = maps.Clone(c.Resources.Providers)
-	maps.DeleteFunc(c.Resources.Providers, func(scheme string, p Program) bool { return !slices.Equal(before.Providers[scheme], p.Command) })
+	maps.DeleteFunc(c.Resources.Providers, func(scheme string,
+		p Program) bool {
+		return !slices.Equal(before.Providers[scheme], p.Command)
+	})
 	plugins := maps.Clone(c.Plugins)
 	for name, was := range before.Plugins {
 		p := c.Plugin(name)
@@ -202,7 +210,8 @@ func (r Rights) Loosened(before Rights) (list []Difference) {
 			}
 		}
 	}
-	sorted := slices.SortedFunc(maps.Keys(keys), func(a, b key) int { return cmp.Or(cmp.Compare(a.target, b.target), cmp.Compare(a.client, b.client)) })
+	sorted := slices.SortedFunc(maps.Keys(keys),
+		func(a, b key) int { return cmp.Or(cmp.Compare(a.target, b.target), cmp.Compare(a.client, b.client)) })
 	for _, k := range sorted {
 		was, is := before.Permissions[k.target][k.client], r.Permissions[k.target][k.client]
 		if was == is || is == "off" || was == "auto" || was != "" && is != "" && rank[is] < rank[was] {

@@ -125,7 +125,8 @@ func (s *Secrets) AddWithin(name string, scope call.Scope) (token string, err er
 		if slices.ContainsFunc(c.Clients, named(name)) {
 			return Exists(name)
 		}
-		c.Clients = append(c.Clients, Client{Name: name, TokenHash: hashed(token), Created: time.Now().UTC().Truncate(time.Second), Scope: scope})
+		c.Clients = append(c.Clients, Client{Name: name, TokenHash: hashed(token),
+			Created: time.Now().UTC().Truncate(time.Second), Scope: scope})
 		return nil
 	})
 }
@@ -259,25 +260,31 @@ func readSecrets(path string) (c secretsFile, info fs.FileInfo, err error) {
 func private(path string, info fs.FileInfo) error {
 	if !Owned(info) {
 		return &FileError{
-			Err:  fmt.Errorf("%s belongs to another user", path),
-			Next: "move it away: a new one is made, and every client has to be connected again: tabrelay connect CLIENT",
+			Err: fmt.Errorf("%s belongs to another user", path),
+			Next: "move it away: a new one is made, and every client has to be connected again: tabrelay connect " +
+				"CLIENT",
 		}
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return &FileError{
-			Err:  fmt.Errorf("%s can be read by other users (mode %04o)", path, info.Mode().Perm()),
-			Next: fmt.Sprintf("run: chmod 600 %q, then give every client a new token: tabrelay clients rotate NAME", path),
+			Err: fmt.Errorf("%s can be read by other users (mode %04o)", path, info.Mode().Perm()),
+			Next: fmt.Sprintf("run: chmod 600 %q, then give every client a new token: tabrelay clients rotate NAME",
+				path),
 		}
 	}
 	return nil
 }
 
 func unreadable(err error) error {
-	return &FileError{Err: fmt.Errorf("cannot read the secrets: %w", err), Next: "make the file readable for you, or move it away: a new one is made, and every client has to be connected again"}
+	return &FileError{Err: fmt.Errorf("cannot read the secrets: %w", err),
+		Next: "make the file readable for you, or move it away: a new one is made, and every client has to be " +
+			"connected again"}
 }
 
 func damaged(path string, err error) error {
-	return &FileError{Err: fmt.Errorf("%s is damaged: %w", path, err), Next: "put it back from a copy, or move it away, and a new one is made; every client then has to be connected again: tabrelay connect CLIENT"}
+	return &FileError{Err: fmt.Errorf("%s is damaged: %w", path, err),
+		Next: "put it back from a copy, or move it away, and a new one is made; every client then has to be " +
+			"connected again: tabrelay connect CLIENT"}
 }
 
 // change edits the file under a lock shared with other processes.

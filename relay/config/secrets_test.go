@@ -88,8 +88,10 @@ func TestSecrets(t *testing.T) {
 // A file of a relay without scopes, and with two clients: rotating one leaves the other as it is.
 func TestSecretsOfBefore(t *testing.T) {
 	home := Home(t.TempDir())
-	old := `{"pairing":"` + strings.Repeat("a", 64) + `","local":"tabrelay_` + strings.Repeat("b", 64) + `","clients":[` +
-		`{"name":"ann","tokenHash":"` + hashed("t1") + `","created":"2026-01-02T03:04:05Z"},{"name":"bob","tokenHash":"` + hashed("t2") + `","created":"2026-01-02T03:04:05Z"}]}`
+	old := `{"pairing":"` + strings.Repeat("a", 64) + `","local":"tabrelay_` + strings.Repeat("b", 64) +
+		`","clients":[` +
+		`{"name":"ann","tokenHash":"` + hashed("t1") + `","created":"2026-01-02T03:04:05Z"},{"name":"bob",` +
+		`"tokenHash":"` + hashed("t2") + `","created":"2026-01-02T03:04:05Z"}]}`
 	if err := os.WriteFile(home.Secrets(), []byte(old), 0o600); err != nil {
 		t.Fatal(err)
 	}

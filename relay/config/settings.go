@@ -24,23 +24,27 @@ var settings = []setting[Config]{
 	{"demo.listen", optional(loopback), "127.0.0.1:7718", func(c *Config) any { return &c.Demo.Listen },
 		"Where the demo site listens. Empty switches it off. It is never the relay's own address."},
 	{"extensionDir", optional(absolute), "", func(c *Config) any { return &c.ExtensionDir },
-		"Folder the unpacked extension is written to, for a sandboxed browser that cannot read the home folder. Empty means extension/ in the home folder."},
+		"Folder the unpacked extension is written to, for a sandboxed browser that cannot read the home folder. " +
+			"Empty means extension/ in the home folder."},
 	{"extensionIds", list{extensionID}, []string{}, func(c *Config) any { return &c.ExtensionIDs },
 		"Extension ids allowed to connect, besides the one shipped with tabrelay."},
 	{"allowedOrigins", list{webOrigin}, []string{}, func(c *Config) any { return &c.AllowedOrigins },
-		"Web origins whose pages may call /mcp and /api with a token, for example http://localhost:6274. Requests without an Origin header are always allowed."},
+		"Web origins whose pages may call /mcp and /api with a token, for example http://localhost:6274. Requests " +
+			"without an Origin header are always allowed."},
 
 	{"timeoutMs", millis(100, 10*time.Minute), 30_000, func(c *Config) any { return &c.Timeout },
 		"How long a tool may take when neither the tool nor the caller says."},
 	{"maxTimeoutMs", millis(100, 10*time.Minute), 300_000, func(c *Config) any { return &c.MaxTimeout },
 		"How long a tool may take at the very most, with all its progress."},
 	{"startTimeoutMs", millis(100, time.Minute), 4_000, func(c *Config) any { return &c.StartTimeout },
-		"How long a page may take to begin with a tool; one that still loads has three times as long. After that the call ends with TAB_UNRESPONSIVE. A page that shows a dialog is not waited for."},
+		"How long a page may take to begin with a tool; one that still loads has three times as long. After that the " +
+			"call ends with TAB_UNRESPONSIVE. A page that shows a dialog is not waited for."},
 	{"progressExtendsTimeout", boolean{}, true, func(c *Config) any { return &c.ProgressExtendsTimeout },
 		"Whether a tool that reports progress gets its timeout anew, up to maxTimeoutMs."},
 
 	{"maxBytes", size(1*kib, 10*mib), 32 * kib, func(c *Config) any { return &c.MaxBytes },
-		"Size above which a result is truncated in the answer to the agent, and kept whole for relay__read_result. A call may ask for another size."},
+		"Size above which a result is truncated in the answer to the agent, and kept whole for relay__read_result. A " +
+			"call may ask for another size."},
 	{"resultBytes", size(1*kib, 32*mib), 10 * mib, func(c *Config) any { return &c.ResultBytes },
 		"Size above which a result is refused with OUTPUT_TOO_LARGE, and not kept."},
 	{"results.totalBytes", size(1*mib, 16<<30), 256 * mib, func(c *Config) any { return &c.Results.TotalBytes },
@@ -71,22 +75,32 @@ var settings = []setting[Config]{
 		"How much of it."},
 
 	{"errors.trace", boolean{}, false, func(c *Config) any { return &c.Errors.Trace },
-		"Whether an error thrown by an adapter names its place: path, line and column of the top frame of its stack, as traceLine in _meta[\"tabrelay/error\"]."},
-	{"errors.transient.retry.maxAttempts", count(1, 10), 3, func(c *Config) any { return &c.Errors.Transient.Retry.MaxAttempts },
+		"Whether an error thrown by an adapter names its place: path, line and column of the top frame of its stack, " +
+			"as traceLine in _meta[\"tabrelay/error\"]."},
+	{"errors.transient.retry.maxAttempts", count(1, 10), 3,
+		func(c *Config) any { return &c.Errors.Transient.Retry.MaxAttempts },
 		"How often a call that may safely be repeated is tried, the first try included."},
-	{"errors.transient.retry.initialDelayMs", millis(0, time.Minute), 1_000, func(c *Config) any { return &c.Errors.Transient.Retry.InitialDelay },
+	{"errors.transient.retry.initialDelayMs", millis(0, time.Minute), 1_000,
+		func(c *Config) any { return &c.Errors.Transient.Retry.InitialDelay },
 		"Pause before the second try. Up to half of it is added at random."},
-	{"errors.transient.retry.maxDelayMs", millis(0, 5*time.Minute), 30_000, func(c *Config) any { return &c.Errors.Transient.Retry.MaxDelay },
+	{"errors.transient.retry.maxDelayMs", millis(0, 5*time.Minute), 30_000,
+		func(c *Config) any { return &c.Errors.Transient.Retry.MaxDelay },
 		"The longest pause, a page's retryAfterMs included."},
-	{"errors.transient.retry.backoffMultiplier", decimal{1, 10}, 2, func(c *Config) any { return &c.Errors.Transient.Retry.Multiplier },
+	{"errors.transient.retry.backoffMultiplier", decimal{1, 10}, 2,
+		func(c *Config) any { return &c.Errors.Transient.Retry.Multiplier },
 		"What each pause is multiplied by to give the next one."},
-	{"errors.transient.patterns", list{pattern}, []string{"ECONNRESET", "ETIMEDOUT", "WebSocket.*close"}, func(c *Config) any { return &c.Errors.Transient.Patterns },
+	{"errors.transient.patterns", list{pattern}, []string{"ECONNRESET", "ETIMEDOUT", "WebSocket.*close"},
+		func(c *Config) any { return &c.Errors.Transient.Patterns },
 		"Regular expressions (RE2). An error of the link that has no type and matches one counts as transient."},
-	{"errors.fatal.patterns", list{pattern}, []string{"Authentication failed", "Topic not found", "Invalid protocol version"}, func(c *Config) any { return &c.Errors.Fatal.Patterns },
+	{"errors.fatal.patterns", list{pattern}, []string{"Authentication failed", "Topic not found",
+		"Invalid protocol version"}, func(c *Config) any { return &c.Errors.Fatal.Patterns },
 		"Regular expressions (RE2). An error of the link that has no type and matches one counts as fatal."},
 
-	{"recovery", actions{"ADAPTER_NOT_READY", "INJECTION_FAILED", "TAB_BUSY", "TAB_NOT_FOUND", "TAB_UNRESPONSIVE", "TIMEOUT"}, map[string]any{}, func(c *Config) any { return &c.Recovery },
-		"What the relay does about a failure before the next attempt, or the next call: codes, each with \"reload_tab\", \"reinject_adapter\" or \"open_url\" (the web app's address, in a new tab). One action for each failure; none unless it is named here."},
+	{"recovery", actions{"ADAPTER_NOT_READY", "INJECTION_FAILED", "TAB_BUSY", "TAB_NOT_FOUND", "TAB_UNRESPONSIVE",
+		"TIMEOUT"}, map[string]any{}, func(c *Config) any { return &c.Recovery },
+		"What the relay does about a failure before the next attempt, or the next call: codes, each with " +
+			"\"reload_tab\", \"reinject_adapter\" or \"open_url\" (the web app's address, in a new tab). One action " +
+			"for each failure; none unless it is named here."},
 
 	{"limits.running", count(1, 10_000), 50, func(c *Config) any { return &c.Limits.Running },
 		"How many calls run at once."},
@@ -97,10 +111,12 @@ var settings = []setting[Config]{
 	{"limits.waitMs", millis(0, time.Minute), 2_000, func(c *Config) any { return &c.Limits.Wait },
 		"How long they may wait."},
 	{"limits.waitingPerTab", count(0, 10_000), 32, func(c *Config) any { return &c.Limits.WaitingPerTab },
-		"How many calls of one client session may wait for their turn in one tab, where calls that change something run one after the other."},
+		"How many calls of one client session may wait for their turn in one tab, where calls that change something " +
+			"run one after the other."},
 
 	{"breaker.failures", count(1, 1_000), 5, func(c *Config) any { return &c.Breaker.Failures },
-		"After how many calls in a row that the link or a clock failed, further calls of that plugin in that profile are held back (CIRCUIT_OPEN)."},
+		"After how many calls in a row that the link or a clock failed, further calls of that plugin in that profile " +
+			"are held back (CIRCUIT_OPEN)."},
 	{"breaker.percent", count(1, 100), 50, func(c *Config) any { return &c.Breaker.Percent },
 		"Or when this many of a hundred calls failed so within windowMs, if there were at least minCalls."},
 	{"breaker.minCalls", count(1, 100_000), 20, func(c *Config) any { return &c.Breaker.MinCalls },
@@ -122,53 +138,75 @@ var settings = []setting[Config]{
 	{"browser.args", list{text{}}, []string{}, func(c *Config) any { return &c.Browser.Args },
 		"Arguments added to its command line."},
 
-	{"resources.tabs.urlPatterns", list{matchPattern}, []string{"*://*/*"}, func(c *Config) any { return &c.Resources.Tabs.URLPatterns },
-		"Match patterns of pages whose text, markup and console agents may read, as resources and with the tools of webpage. Empty: none. Other plugins work on pages of their own."},
-	{"resources.tabs.excludePatterns", list{matchPattern}, []string{}, func(c *Config) any { return &c.Resources.Tabs.ExcludePatterns },
+	{"resources.tabs.urlPatterns", list{matchPattern}, []string{"*://*/*"},
+		func(c *Config) any { return &c.Resources.Tabs.URLPatterns },
+		"Match patterns of pages whose text, markup and console agents may read, as resources and with the tools of " +
+			"webpage. Empty: none. Other plugins work on pages of their own."},
+	{"resources.tabs.excludePatterns", list{matchPattern}, []string{},
+		func(c *Config) any { return &c.Resources.Tabs.ExcludePatterns },
 		"Match patterns of pages that are neither listed nor read so, for example https://bank.example/*."},
 	{"resources.file.roots", list{absolute}, []string{}, func(c *Config) any { return &c.Resources.File.Roots },
 		"Folders whose files agents may read, with everything below them but symbolic links."},
-	{"resources.file.maxBytes", size(1*kib, 20*mib), 10 * mib, func(c *Config) any { return &c.Resources.File.MaxBytes },
+	{"resources.file.maxBytes", size(1*kib, 20*mib), 10 * mib,
+		func(c *Config) any { return &c.Resources.File.MaxBytes },
 		"Size of the largest file that is read."},
 	{"resources.https.hosts", list{publicHost}, []string{}, func(c *Config) any { return &c.Resources.HTTPS.Hosts },
-		"Hosts that documents may be fetched from. Empty switches that off. Addresses that are not public are never dialled."},
-	{"resources.https.timeoutMs", millis(100, time.Minute), 15_000, func(c *Config) any { return &c.Resources.HTTPS.Timeout },
+		"Hosts that documents may be fetched from. Empty switches that off. Addresses that are not public are never " +
+			"dialled."},
+	{"resources.https.timeoutMs", millis(100, time.Minute), 15_000,
+		func(c *Config) any { return &c.Resources.HTTPS.Timeout },
 		"How long fetching a document may take."},
-	{"resources.https.maxBytes", size(1*kib, 20*mib), 10 * mib, func(c *Config) any { return &c.Resources.HTTPS.MaxBytes },
+	{"resources.https.maxBytes", size(1*kib, 20*mib), 10 * mib,
+		func(c *Config) any { return &c.Resources.HTTPS.MaxBytes },
 		"Size of the largest document that is fetched."},
 	{"resources.git.hosts", list{publicHost}, []string{}, func(c *Config) any { return &c.Resources.Git.Hosts },
 		"Hosts that files of git repositories may be fetched from, with the program git. Empty switches that off."},
-	{"resources.git.timeoutMs", millis(100, time.Minute), 30_000, func(c *Config) any { return &c.Resources.Git.Timeout },
+	{"resources.git.timeoutMs", millis(100, time.Minute), 30_000,
+		func(c *Config) any { return &c.Resources.Git.Timeout },
 		"How long reading a file of a repository may take."},
 	{"resources.git.maxBytes", size(1*mib, 500*mib), 50 * mib, func(c *Config) any { return &c.Resources.Git.MaxBytes },
 		"How much may be transferred for one file of a repository."},
 	{"resources.providers", programs{}, map[string]any{}, func(c *Config) any { return &c.Resources.Providers },
-		"Programs that serve further URI schemes, by scheme: {\"command\": [\"program\", \"argument\"], \"timeoutMs\": 15000, \"maxBytes\": 10485760}. See docs/resources.md."},
+		"Programs that serve further URI schemes, by scheme: {\"command\": [\"program\", \"argument\"], " +
+			"\"timeoutMs\": 15000, \"maxBytes\": 10485760}. See docs/resources.md."},
 
 	{"permissions", permissions{}, map[string]any{}, func(c *Config) any { return &c.Permissions },
-		"Which tools agents may call: \"off\" (not listed, refused), \"ask\" (a person is asked) or \"auto\", by tool, plugin, origin or default, for all clients or by client. A variable may hold one of the three words: the default. Rules of `tabrelay permit` win over these, unless these say off. See docs/permissions.md."},
+		"Which tools agents may call: \"off\" (not listed, refused), \"ask\" (a person is asked) or \"auto\", by " +
+			"tool, plugin, origin or default, for all clients or by client. A variable may hold one of the three " +
+			"words: the default. Rules of `tabrelay permit` win over these, unless these say off. See " +
+			"docs/permissions.md."},
 	{"approvals.timeoutMs", millis(1_000, 5*time.Minute), 50_000, func(c *Config) any { return &c.Approvals.Timeout },
-		"How long a person has to answer whether a call may run. Clients give up after a minute, so that the answer comes to nothing."},
+		"How long a person has to answer whether a call may run. Clients give up after a minute, so that the answer " +
+			"comes to nothing."},
 	{"approvals.maxBytes", size(1*mib, 1024*mib), 64 * mib, func(c *Config) any { return &c.Approvals.MaxBytes },
-		"How much the arguments of the calls that wait for a person may have together. One that comes when there is no room is refused with OVERLOADED; a call that is alone may have more."},
+		"How much the arguments of the calls that wait for a person may have together. One that comes when there is " +
+			"no room is refused with OVERLOADED; a call that is alone may have more."},
 	{"review.required", boolean{}, true, func(c *Config) any { return &c.Review.Required },
-		"Whether a plugin that is new or changed stays off until a person reviewed it. Plugins in the tabrelay binary need no review."},
+		"Whether a plugin that is new or changed stays off until a person reviewed it. Plugins in the tabrelay " +
+			"binary need no review."},
 
 	{"tabs.ownership", choice{"writes", "all", "off"}, "writes", func(c *Config) any { return &c.Tabs.Ownership },
-		"What makes an agent the owner of a tab, where other agents then get TAB_OWNED: \"writes\", its first call there that may change something (others may still read); \"all\", its first call (others may not even read); \"off\", nothing. See docs/tabs.md."},
+		"What makes an agent the owner of a tab, where other agents then get TAB_OWNED: \"writes\", its first call " +
+			"there that may change something (others may still read); \"all\", its first call (others may not even " +
+			"read); \"off\", nothing. See docs/tabs.md."},
 	{"tabs.ownedBy", choice{"client", "session"}, "client", func(c *Config) any { return &c.Tabs.OwnedBy },
-		"Who may share a tab that is owned: \"client\", every window and session of the client that owns it; \"session\", only the window or session that does. Sessions that an agent names itself are always kept apart."},
-	{"tabs.ownershipIdleMs", millis(1_000, 24*time.Hour), 3_600_000, func(c *Config) any { return &c.Tabs.OwnershipIdle },
+		"Who may share a tab that is owned: \"client\", every window and session of the client that owns it; " +
+			"\"session\", only the window or session that does. Sessions that an agent names itself are always kept " +
+			"apart."},
+	{"tabs.ownershipIdleMs", millis(1_000, 24*time.Hour), 3_600_000,
+		func(c *Config) any { return &c.Tabs.OwnershipIdle },
 		"How long it stays the owner without a call."},
 	{"tabs.groups", boolean{}, true, func(c *Config) any { return &c.Tabs.Groups },
-		"Whether tabs that have an owner are put into a tab group with the agent's name. Only in browsers where the person has allowed it, in the side panel."},
+		"Whether tabs that have an owner are put into a tab group with the agent's name. Only in browsers where the " +
+			"person has allowed it, in the side panel."},
 
 	{"metrics.open", boolean{}, false, func(c *Config) any { return &c.Metrics.Open },
 		"Whether every program on this machine may read /metrics without a token."},
 	{"mcp.listChangedMs", millis(0, 5*time.Second), 150, func(c *Config) any { return &c.MCP.ListChangedDelay },
 		"Changes of the tool list within this time are announced to clients once."},
 	{"mcp.toolsPageSize", count(0, 1_000), 0, func(c *Config) any { return &c.MCP.ToolsPageSize },
-		"How many tools one answer to tools/list has. 0 sends them all at once: widely used clients read the first answer only."},
+		"How many tools one answer to tools/list has. 0 sends them all at once: widely used clients read the first " +
+			"answer only."},
 	{"plugins", plugins{}, map[string]any{}, func(c *Config) any { return &c.Plugins },
 		"Settings of single plugins, by plugin name."},
 }

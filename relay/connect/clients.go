@@ -43,10 +43,11 @@ func Here() (Environment, error) {
 	if err != nil {
 		return Environment{}, err
 	}
-	return Environment{OS: runtime.GOOS, Home: home, Config: config, Getenv: os.Getenv, Present: func(file string) bool {
-		_, err := os.Stat(file)
-		return err == nil
-	}}, nil
+	return Environment{OS: runtime.GOOS, Home: home, Config: config, Getenv: os.Getenv,
+		Present: func(file string) bool {
+			_, err := os.Stat(file)
+			return err == nil
+		}}, nil
 }
 
 // Clients are the programs that can be connected, by name.

@@ -82,7 +82,8 @@ func connectTwice(t *testing.T, client Client, env Environment) {
 	if err != nil || !change.Changed {
 		t.Fatalf("connect: %+v, %v", change, err)
 	}
-	if got, found, err := client.Entry(env); err != nil || !found || got.Command != server.Command || got.Token != server.Token {
+	if got, found, err := client.Entry(env); err != nil || !found || got.Command != server.Command ||
+		got.Token != server.Token {
 		t.Errorf("the entry reads back as %+v, %v, %v", got, found, err)
 	}
 	if again, err := client.Connect(env, server); err != nil || again.Changed {
@@ -107,7 +108,8 @@ func rewrite(t *testing.T, file string, archive *txtar.Archive, got map[string]s
 }
 
 func TestBrokenFileIsLeftAlone(t *testing.T) {
-	for _, broken := range []string{`{"mcpServers": `, `{"mcpServers": []}`, `{"mcpServers": {"tabrelay": 1}, "mcpServers"}`, `[]`, "mcpServers: {}"} {
+	for _, broken := range []string{`{"mcpServers": `, `{"mcpServers": []}`,
+		`{"mcpServers": {"tabrelay": 1}, "mcpServers"}`, `[]`, "mcpServers: {}"} {
 		env := elsewhere(t.TempDir())
 		client, _ := Find("claude-code")
 		write(t, client.File(env), broken)
@@ -126,7 +128,8 @@ func TestBrokenFileIsLeftAlone(t *testing.T) {
 func TestBrokenFilesOfEveryClient(t *testing.T) {
 	for _, client := range Clients {
 		for _, broken := range []string{
-			"{", "\x00\x01", client.path[0] + " = [", `{"` + client.path[0] + `": 7}`, client.path[0] + " = 7\n", `["` + client.path[0] + `", 1]`,
+			"{", "\x00\x01", client.path[0] + " = [", `{"` + client.path[0] + `": 7}`, client.path[0] + " = 7\n",
+			`["` + client.path[0] + `", 1]`,
 		} {
 			env := elsewhere(t.TempDir())
 			write(t, client.File(env), broken)
@@ -150,8 +153,10 @@ func TestBrokenFilesOfEveryClient(t *testing.T) {
 
 func TestBrokenTOMLIsLeftAlone(t *testing.T) {
 	for _, broken := range []string{
-		"model = ", "mcp_servers = []", "mcp_servers = 1", "mcp_servers = {}", "[[mcp_servers]]", `mcp_servers = { docs = { command = "x" } }`,
-		`mcp_servers.tabrelay.command = "/by/hand"`, "[mcp_servers]\ntabrelay = { command = \"/by/hand\" }", "{}", "a = 1\na = 2\n",
+		"model = ", "mcp_servers = []", "mcp_servers = 1", "mcp_servers = {}", "[[mcp_servers]]",
+		`mcp_servers = { docs = { command = "x" } }`,
+		`mcp_servers.tabrelay.command = "/by/hand"`, "[mcp_servers]\ntabrelay = { command = \"/by/hand\" }", "{}",
+		"a = 1\na = 2\n",
 	} {
 		env := elsewhere(t.TempDir())
 		client, _ := Find("codex")
@@ -169,7 +174,9 @@ func TestBrokenTOMLIsLeftAlone(t *testing.T) {
 
 // FuzzTOML connects and disconnects in any file: what else it says stays.
 func FuzzTOML(f *testing.F) {
-	for _, seed := range []string{"", "a = 1", "[mcp_servers.tabrelay]\ncommand = 'x'\n# c\n[b]\n", "[mcp_servers]\n\"tab\\u0072elay\".command = 1\n", "x = \"\"\"\n[mcp_servers.tabrelay]\n\"\"\"\n", "[mcp_servers.'tabrelay'.env]\r\na=1\r\n[[c]]\n[[c]]\n"} {
+	for _, seed := range []string{"", "a = 1", "[mcp_servers.tabrelay]\ncommand = 'x'\n# c\n[b]\n",
+		"[mcp_servers]\n\"tab\\u0072elay\".command = 1\n", "x = \"\"\"\n[mcp_servers.tabrelay]\n\"\"\"\n",
+		"[mcp_servers.'tabrelay'.env]\r\na=1\r\n[[c]]\n[[c]]\n"} {
 		f.Add(seed)
 	}
 	client, _ := Find("codex")

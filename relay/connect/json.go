@@ -220,7 +220,8 @@ func named(m hujson.ObjectMember, name string) bool {
 func indentation(obj *hujson.Object) string {
 	for _, m := range obj.Members {
 		extra := string(m.Name.BeforeExtra)
-		if at := strings.LastIndexByte(extra, '\n'); at >= 0 && len(extra) > at+1 && strings.Trim(extra[at:], " \t\n") == "" {
+		if at := strings.LastIndexByte(extra, '\n'); at >= 0 && len(extra) > at+1 &&
+			strings.Trim(extra[at:], " \t\n") == "" {
 			return extra[at+1:]
 		}
 	}

@@ -71,7 +71,8 @@ func (d *tomlDocument) remove(path []string) error {
 
 // replace takes a new text, if nothing but the entry at path is different in it.
 func (d *tomlDocument) replace(text []byte, path []string) error {
-	if toml.Unmarshal(text, new(map[string]any)) != nil || !reflect.DeepEqual(others(d.text, path), others(text, path)) {
+	if toml.Unmarshal(text, new(map[string]any)) != nil || !reflect.DeepEqual(others(d.text, path),
+		others(text, path)) {
 		return errors.New("its entry is written in a way that cannot be changed safely")
 	}
 	d.text = text

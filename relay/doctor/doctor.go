@@ -50,9 +50,10 @@ type Scene struct {
 	Silent  error // it runs, but does not say how it is
 	Relay   Relay // how it says it is; only while Running and not Silent
 
-	Known   []string                                           // labels of the profiles that were connected once
-	Owner   func(ctx context.Context, address string) string   // what answers at a port; may be nil
-	Clients []Client                                           // that have tabrelay in their configuration, or a broken one
+	Known []string                                         // labels of the profiles that were connected once
+	Owner func(ctx context.Context, address string) string // what answers at a port; may be nil
+	// that have tabrelay in their configuration, or a broken one
+	Clients []Client
 	Free    func(folder string) (bytes uint64, err error)      // of the disk; nil: as the system says
 	Chrome  func(ctx context.Context) (path string, err error) // a browser that can be started; may be nil
 }
@@ -69,9 +70,10 @@ type Relay struct {
 	Paused                         bool     // the person has stopped all agents
 	Unreviewed                     bool     // plugins run without one
 	Refused, RefusedNext           string   // a configuration that was not taken over, and the next step
-	Unapplied, Widened             string   // what of the configuration waits for the person; what the last start brought
-	Restart                        []string // keys that wait for a restart
-	Corrupt                        map[string]int
+	// what of the configuration waits for the person; what the last start brought
+	Unapplied, Widened string
+	Restart            []string // keys that wait for a restart
+	Corrupt            map[string]int
 }
 
 // Browser is one browser profile.
@@ -101,8 +103,10 @@ func Examine(ctx context.Context, s Scene) []Finding {
 	}
 	e := &examination{Scene: s, ctx: ctx}
 	for _, look := range []func(*examination){
-		(*examination).home, (*examination).disk, (*examination).configuration, (*examination).secrets, (*examination).states, (*examination).database,
-		(*examination).binary, (*examination).relay, (*examination).folder, (*examination).browsers, (*examination).plugins, (*examination).clients,
+		(*examination).home, (*examination).disk, (*examination).configuration, (*examination).secrets,
+		(*examination).states, (*examination).database,
+		(*examination).binary, (*examination).relay, (*examination).folder, (*examination).browsers,
+		(*examination).plugins, (*examination).clients,
 	} {
 		look(e)
 	}
@@ -117,8 +121,8 @@ func Sound(found []Finding) bool {
 	return !slices.ContainsFunc(found, func(f Finding) bool { return f.Severity == Problem })
 }
 
-// Unusable reports whether a configuration, or a file of the home folder, has to be repaired before a relay can start or
-// takes it over.
+// Unusable reports whether a configuration, or a file of the home folder, has to be repaired before a relay can start
+// or takes it over.
 func Unusable(found []Finding) bool {
 	return slices.ContainsFunc(found, func(f Finding) bool {
 		switch f.ID {
@@ -151,5 +155,6 @@ func (e *examination) note(id, what, why, next string) {
 	if !ok {
 		panic("doctor: " + id + " is not in the table")
 	}
-	e.found = append(e.found, Finding{ID: id, Severity: row.Severity, What: what, Why: cmp.Or(why, row.Why), Next: cmp.Or(next, row.Next)})
+	e.found = append(e.found, Finding{ID: id, Severity: row.Severity, What: what, Why: cmp.Or(why, row.Why),
+		Next: cmp.Or(next, row.Next)})
 }

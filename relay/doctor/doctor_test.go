@@ -37,12 +37,14 @@ func sound(t *testing.T) *Scene {
 		Home: home, Version: "1", Hash: "h", Running: true, Bundle: fstest.MapFS{"manifest.json": {Data: []byte("{}")}},
 		Relay: Relay{
 			Version: "1", Address: "127.0.0.1:7717", Folder: home.Extension(), Plugins: 1, Tools: 2,
-			Browsers: []Browser{{Label: "Chrome 1", Chrome: "156.0.1", Extension: "1", Connected: true, UpToDate: true, Tabs: 3}},
+			Browsers: []Browser{{Label: "Chrome 1", Chrome: "156.0.1", Extension: "1", Connected: true, UpToDate: true,
+				Tabs: 3}},
 		},
 		Known: []string{"Chrome 1"}, Clients: []Client{{Name: "ann", Title: "Ann", Command: "/bin/sh", Token: token}},
 		Free: func(string) (uint64, error) { return 1 << 40, nil },
 	}
-	pairing, _ := json.Marshal(map[string]string{"address": s.Relay.Address, "secret": secrets.Pairing()}) // strings encode
+	// strings encode
+	pairing, _ := json.Marshal(map[string]string{"address": s.Relay.Address, "secret": secrets.Pairing()})
 	write(t, filepath.Join(home.Extension(), "pairing.json"), string(pairing))
 	write(t, filepath.Join(home.Extension(), "manifest.json"), "{}")
 	return s
@@ -66,28 +68,41 @@ var provocations = map[string]struct {
 	provoke func(*testing.T, *Scene)
 	names   string
 }{
-	"home-missing":  {func(_ *testing.T, s *Scene) { s.Home += "/nowhere" }, "nowhere"},
-	"home-unusable": {func(t *testing.T, s *Scene) { s.Home += "/file"; write(t, string(s.Home), "") }, "is not a folder"},
+	"home-missing": {func(_ *testing.T, s *Scene) { s.Home += "/nowhere" }, "nowhere"},
+	"home-unusable": {func(t *testing.T, s *Scene) { s.Home += "/file"; write(t, string(s.Home), "") },
+		"is not a folder"},
 	"home-open": {func(t *testing.T, s *Scene) {
 		if err := os.Chmod(string(s.Home), 0o750); err != nil {
 			t.Fatal(err)
 		}
 	}, "mode 0750"},
-	"disk-full":          {func(_ *testing.T, s *Scene) { s.Free = func(string) (uint64, error) { return 3 << 20, nil } }, "3 MiB"},
-	"config-broken":      {func(t *testing.T, s *Scene) { write(t, s.Home.Config(), `{"listn":1}`) }, "config.json:1: listn: no such setting; did you mean listen?"},
-	"config-warning":     {func(t *testing.T, _ *Scene) { t.Setenv("TABRELAY_LISTN", "x") }, "TABRELAY_LISTN"},
-	"config-refused":     {func(_ *testing.T, s *Scene) { s.Relay.Refused = "The configuration was refused" }, "refused"},
-	"config-waits":       {func(_ *testing.T, s *Scene) { s.Relay.Restart = []string{"listen"} }, "listen"},
-	"config-unconfirmed": {func(_ *testing.T, s *Scene) { s.Relay.Unapplied = "permissions.default: ask → auto" }, "ask → auto"},
-	"config-widened":     {func(_ *testing.T, s *Scene) { s.Relay.Widened = "permissions.default: ask → auto" }, "ask → auto"},
-	"minimal-forced":     {func(_ *testing.T, s *Scene) { s.Minimal = true }, "TABRELAY_FORCE_MINIMAL"},
-	"secrets-broken":     {func(t *testing.T, s *Scene) { write(t, s.Home.Secrets(), "{}") }, "is damaged"},
-	"state-broken":       {func(t *testing.T, s *Scene) { write(t, s.Home.Profiles(), "") }, "profiles.json cannot be used: it is empty"},
-	"database-broken":    {func(t *testing.T, s *Scene) { write(t, s.Home.Database(), "no database") }, "no SQLite database"},
+	"disk-full": {func(_ *testing.T, s *Scene) {
+		s.Free = func(string) (uint64, error) {
+			return 3 << 20,
+				nil
+		}
+	}, "3 MiB"},
+	"config-broken": {func(t *testing.T, s *Scene) { write(t, s.Home.Config(), `{"listn":1}`) },
+		"config.json:1: listn: no such setting; did you mean listen?"},
+	"config-warning": {func(t *testing.T, _ *Scene) { t.Setenv("TABRELAY_LISTN", "x") }, "TABRELAY_LISTN"},
+	"config-refused": {func(_ *testing.T, s *Scene) { s.Relay.Refused = "The configuration was refused" },
+		"refused"},
+	"config-waits": {func(_ *testing.T, s *Scene) { s.Relay.Restart = []string{"listen"} }, "listen"},
+	"config-unconfirmed": {func(_ *testing.T, s *Scene) { s.Relay.Unapplied = "permissions.default: ask → auto" },
+		"ask → auto"},
+	"config-widened": {func(_ *testing.T, s *Scene) { s.Relay.Widened = "permissions.default: ask → auto" },
+		"ask → auto"},
+	"minimal-forced": {func(_ *testing.T, s *Scene) { s.Minimal = true }, "TABRELAY_FORCE_MINIMAL"},
+	"secrets-broken": {func(t *testing.T, s *Scene) { write(t, s.Home.Secrets(), "{}") }, "is damaged"},
+	"state-broken": {func(t *testing.T, s *Scene) { write(t, s.Home.Profiles(), "") },
+		"profiles.json cannot be used: it is empty"},
+	"database-broken": {func(t *testing.T, s *Scene) { write(t, s.Home.Database(), "no database") },
+		"no SQLite database"},
 
 	"binary-incomplete": {func(_ *testing.T, s *Scene) { s.Bundle = nil }, "extension"},
 	"relay-stopped":     {func(_ *testing.T, s *Scene) { s.Running = false }, "not running"},
-	"relay-silent":      {func(_ *testing.T, s *Scene) { s.Silent = errors.New("the relay did not answer") }, "did not answer"},
+	"relay-silent": {func(_ *testing.T, s *Scene) { s.Silent = errors.New("the relay did not answer") },
+		"did not answer"},
 	"port-taken": {func(t *testing.T, s *Scene) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -99,10 +114,14 @@ var provocations = map[string]struct {
 		write(t, s.Home.Config(), `{"listen":"`+l.Addr().String()+`"}`)
 	}, "taken by a web server"},
 	"version-differs": {func(_ *testing.T, s *Scene) { s.Relay.Version = "0.9" }, "0.9"},
-	"corruption":      {func(_ *testing.T, s *Scene) { s.Relay.Corrupt = map[string]int{"extension": 2} }, "extension that could not be used since the relay started: 2"},
+	"corruption": {func(_ *testing.T, s *Scene) { s.Relay.Corrupt = map[string]int{"extension": 2} },
+		"extension that could not be used since the relay started: 2"},
 
 	"folder-unusable": {func(_ *testing.T, s *Scene) { s.Relay.Folder += "/nowhere" }, "nowhere"},
-	"folder-stale":    {func(t *testing.T, s *Scene) { write(t, filepath.Join(s.Relay.Folder, "manifest.json"), "old") }, "manifest.json"},
+	"folder-stale": {func(t *testing.T, s *Scene) {
+		write(t, filepath.Join(s.Relay.Folder, "manifest.json"),
+			"old")
+	}, "manifest.json"},
 	"pairing-wrong": {func(t *testing.T, s *Scene) {
 		write(t, filepath.Join(s.Relay.Folder, "pairing.json"), `{"address":"127.0.0.1:7717","secret":"other"}`)
 	}, "another secret"},
@@ -117,7 +136,8 @@ var provocations = map[string]struct {
 	"chrome-old":        {func(_ *testing.T, s *Scene) { s.Relay.Browsers[0].Chrome = "122.0.6261.57" }, "122"},
 	"profile-away":      {func(_ *testing.T, s *Scene) { s.Known = append(s.Known, "Work") }, "Work"},
 
-	"plugin-broken":  {func(_ *testing.T, s *Scene) { s.Relay.Problems = []Complaint{{"shop", "has no pages"}} }, "shop: has no pages"},
+	"plugin-broken": {func(_ *testing.T, s *Scene) { s.Relay.Problems = []Complaint{{"shop", "has no pages"}} },
+		"shop: has no pages"},
 	"paused":         {func(_ *testing.T, s *Scene) { s.Relay.Paused = true }, "stopped"},
 	"review-waits":   {func(_ *testing.T, s *Scene) { s.Relay.Waiting = []string{"shop"} }, "shop"},
 	"review-off":     {func(_ *testing.T, s *Scene) { s.Relay.Unreviewed = true }, "without"},
@@ -150,7 +170,8 @@ func TestEachFindingIsFound(t *testing.T) {
 			if f.Severity != row.Severity || !strings.Contains(f.What, p.names) || f.Why == "" || f.Next == "" {
 				t.Errorf("%+v", f)
 			}
-			if Sound(found) != (row.Severity == Warning) && !slices.ContainsFunc(found, func(f Finding) bool { return f.Severity == Problem && f.ID != row.ID }) {
+			if Sound(found) != (row.Severity == Warning) &&
+				!slices.ContainsFunc(found, func(f Finding) bool { return f.Severity == Problem && f.ID != row.ID }) {
 				t.Errorf("sound is %v", Sound(found))
 			}
 		})

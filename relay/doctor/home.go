@@ -33,14 +33,17 @@ func (e *examination) home() {
 	case !info.IsDir():
 		e.note("home-unusable", fmt.Sprintf("%s is not a folder", e.Home), "", "")
 	case unwritable != nil:
-		e.note("home-unusable", fmt.Sprintf("Nothing can be written into the home folder %s: %v", e.Home, unwritable), "", "")
+		e.note("home-unusable", fmt.Sprintf("Nothing can be written into the home folder %s: %v", e.Home, unwritable),
+			"", "")
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		e.note("home-open", fmt.Sprintf("Other users can get into the home folder %s (mode %04o)", e.Home, info.Mode().Perm()), "", fmt.Sprintf("run: chmod 700 %q", string(e.Home)))
+		e.note("home-open", fmt.Sprintf("Other users can get into the home folder %s (mode %04o)", e.Home,
+			info.Mode().Perm()), "", fmt.Sprintf("run: chmod 700 %q", string(e.Home)))
 	default:
 		e.fine("home", fmt.Sprintf("The home folder is %s", e.Home))
 	}
 	if e.Minimal {
-		e.note("minimal-forced", "TABRELAY_FORCE_MINIMAL is set", "tabrelay mcp then answers in minimal mode, without tools.", "")
+		e.note("minimal-forced", "TABRELAY_FORCE_MINIMAL is set",
+			"tabrelay mcp then answers in minimal mode, without tools.", "")
 	}
 }
 
@@ -96,7 +99,8 @@ func (e *examination) states() {
 
 // database looks at the file from outside: a relay that runs has it open.
 func (e *examination) database() {
-	if err := store.Examine(e.Home.Database()); err != nil && !errors.Is(err, fs.ErrNotExist) { // it is made at the first start
+	// it is made at the first start
+	if err := store.Examine(e.Home.Database()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		e.note("database-broken", fmt.Sprintf("%s cannot be used: %v", e.Home.Database(), err), "", "")
 	}
 }
@@ -115,7 +119,8 @@ func (e *examination) port() {
 	if e.Owner != nil {
 		who = e.Owner(e.ctx, e.config.Listen)
 	}
-	e.note("port-taken", fmt.Sprintf("%s is taken by %s", e.config.Listen, who), fmt.Sprintf("Listening there fails: %v.", err), "")
+	e.note("port-taken", fmt.Sprintf("%s is taken by %s", e.config.Listen, who),
+		fmt.Sprintf("Listening there fails: %v.", err), "")
 }
 
 // sentence begins with a capital letter.

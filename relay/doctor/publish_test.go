@@ -32,10 +32,14 @@ func TestPublished(t *testing.T) {
 
 func published() string {
 	var b strings.Builder
-	b.WriteString("# Troubleshooting\n\n<!-- Made from relay/doctor/table.go by go generate ./relay/doctor; change it there. -->\n\n" +
-		"`tabrelay doctor` looks for all of this, with the relay running or not; `--json` for programs; exit code 1 when something is a\n" +
-		"problem. Agents call `relay__doctor`. `tabrelay doctor --bundle FILE` writes a report for a bug tracker: nothing is sent, and\n" +
-		"tokens, queries of URLs and your name are left out; read it before you share it. Failures of single calls are in\n" +
+	b.WriteString("# Troubleshooting\n\n<!-- Made from relay/doctor/table.go by go generate ./relay/doctor; change " +
+		"it there. -->\n\n" +
+		"`tabrelay doctor` looks for all of this, with the relay running or not; `--json` for programs; exit code 1 " +
+		"when something is a\n" +
+		"problem. Agents call `relay__doctor`. `tabrelay doctor --bundle FILE` writes a report for a bug tracker: " +
+		"nothing is sent, and\n" +
+		"tokens, queries of URLs and your name are left out; read it before you share it. Failures of single calls " +
+		"are in\n" +
 		"[errors.md](errors.md), states and signals of the relay in [operating.md](operating.md).\n\n" +
 		"| finding | what is wrong | why | next step |\n| --- | --- | --- | --- |\n")
 	for _, r := range Table() {

@@ -45,15 +45,18 @@ func (e *examination) relay() {
 	}
 	r := e.Relay
 	if r.Version != e.Version {
-		e.note("version-differs", fmt.Sprintf("The relay has version %s, and this program %s", r.Version, e.Version), "", "")
+		e.note("version-differs", fmt.Sprintf("The relay has version %s, and this program %s", r.Version, e.Version),
+			"", "")
 	} else {
-		e.fine("relay", fmt.Sprintf("The relay has version %s and runs at http://%s since %s", r.Version, r.Address, r.Uptime.Round(time.Second)))
+		e.fine("relay", fmt.Sprintf("The relay has version %s and runs at http://%s since %s", r.Version, r.Address,
+			r.Uptime.Round(time.Second)))
 	}
 	if r.Refused != "" {
 		e.note("config-refused", r.Refused, "", r.RefusedNext)
 	}
 	if r.Unapplied != "" {
-		e.note("config-unconfirmed", "In config.json, but not in effect before you have confirmed it: "+r.Unapplied, "", "")
+		e.note("config-unconfirmed", "In config.json, but not in effect before you have confirmed it: "+r.Unapplied, "",
+			"")
 	}
 	if r.Widened != "" {
 		e.note("config-widened", "Since its last start, the relay lets agents do more: "+r.Widened, "", "")
@@ -62,7 +65,8 @@ func (e *examination) relay() {
 		e.note("config-waits", "In config.json, but not in effect yet: "+strings.Join(r.Restart, ", "), "", "")
 	}
 	for _, peer := range slices.Sorted(maps.Keys(r.Corrupt)) {
-		e.note("corruption", fmt.Sprintf("Messages of the %s that could not be used since the relay started: %d", peer, r.Corrupt[peer]), "", "")
+		e.note("corruption", fmt.Sprintf("Messages of the %s that could not be used since the relay started: %d", peer,
+			r.Corrupt[peer]), "", "")
 	}
 }
 
@@ -87,7 +91,8 @@ func (e *examination) folder() {
 		return
 	}
 	if name := e.stale(folder); name != "" {
-		e.note("folder-stale", fmt.Sprintf("The extension's folder %s differs from this program: %s", folder, name), "", "")
+		e.note("folder-stale", fmt.Sprintf("The extension's folder %s differs from this program: %s", folder, name), "",
+			"")
 	}
 	var paired struct{ Address, Secret string }
 	switch {
@@ -96,7 +101,8 @@ func (e *examination) folder() {
 	case e.pairing != "" && paired.Secret != e.pairing:
 		e.note("pairing-wrong", "pairing.json in the extension's folder has another secret than the relay", "", "")
 	case e.Running && e.Relay.Address != "" && paired.Address != e.Relay.Address:
-		e.note("pairing-wrong", fmt.Sprintf("pairing.json in the extension's folder leads to %s, but the relay is at %s", paired.Address, e.Relay.Address), "", "")
+		e.note("pairing-wrong", fmt.Sprintf("pairing.json in the extension's folder leads to %s, but the relay is at "+
+			"%s", paired.Address, e.Relay.Address), "", "")
 	default:
 		e.fine("extension", "The extension is in "+folder)
 	}
@@ -116,7 +122,8 @@ func (e *examination) stale(folder string) (name string) {
 	if e.Bundle == nil {
 		return ""
 	}
-	_ = fs.WalkDir(e.Bundle, ".", func(path string, entry fs.DirEntry, err error) error { // an embedded file is always readable
+	// an embedded file is always readable
+	_ = fs.WalkDir(e.Bundle, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || entry.Name() == ".gitkeep" {
 			return err
 		}
@@ -136,8 +143,10 @@ func (e *examination) stale(folder string) (name string) {
 
 // troubles are the findings for the reasons a relay gives why no browser is connected.
 var troubles = map[string]string{
-	"EXTENSION_NOT_INSTALLED": "extension-absent", "BROWSER_NOT_RUNNING": "browser-closed", "EXTENSION_NOT_CONNECTED": "browser-absent",
-	"WORKER_ASLEEP": "worker-asleep", "PAIRING_FAILED": "pairing-refused", "VERSION_MISMATCH": "extension-version",
+	"EXTENSION_NOT_INSTALLED": "extension-absent", "BROWSER_NOT_RUNNING": "browser-closed",
+	"EXTENSION_NOT_CONNECTED": "browser-absent",
+	"WORKER_ASLEEP":           "worker-asleep", "PAIRING_FAILED": "pairing-refused",
+	"VERSION_MISMATCH": "extension-version",
 }
 
 func (e *examination) browsers() {
@@ -157,7 +166,8 @@ func (e *examination) browsers() {
 	}
 	for _, label := range e.Known {
 		if !connected[label] && len(connected) > 0 {
-			e.note("profile-away", fmt.Sprintf("The browser profile %q was connected before and is not now", label), "", "")
+			e.note("profile-away", fmt.Sprintf("The browser profile %q was connected before and is not now", label), "",
+				"")
 		}
 	}
 }
@@ -169,9 +179,11 @@ func (e *examination) browser(b Browser) {
 	case err == nil && version > 0 && version < oldestChrome: // 0: it does not say
 		e.note("chrome-old", fmt.Sprintf("The browser %q is Chrome %s", b.Label, b.Chrome), "", "")
 	case !b.UpToDate:
-		e.note("extension-old", fmt.Sprintf("The browser %q runs other files of the extension (%s) than the relay holds", b.Label, b.Extension), "", "")
+		e.note("extension-old", fmt.Sprintf("The browser %q runs other files of the extension (%s) than the relay "+
+			"holds", b.Label, b.Extension), "", "")
 	default:
-		e.fine("browser", fmt.Sprintf("The browser %q is connected: Chrome %s, extension %s, open tabs: %d", b.Label, b.Chrome, b.Extension, b.Tabs))
+		e.fine("browser", fmt.Sprintf("The browser %q is connected: Chrome %s, extension %s, open tabs: %d", b.Label,
+			b.Chrome, b.Extension, b.Tabs))
 	}
 }
 
@@ -187,7 +199,8 @@ func (e *examination) plugins() {
 		e.note("plugin-broken", what, "", "")
 	}
 	for _, name := range e.Relay.Waiting {
-		e.note("review-waits", "The plugin "+name+" waits for your review", "", "run: tabrelay plugin review "+name+", or open the side panel")
+		e.note("review-waits", "The plugin "+name+" waits for your review", "", "run: tabrelay plugin review "+name+
+			", or open the side panel")
 	}
 	if e.Relay.Paused {
 		e.note("paused", "All agents are stopped", "", "")

@@ -95,7 +95,8 @@ func (c *Candidate) read(ctx context.Context) (err error) {
 	case there("src/index.ts"):
 		c.Plugin, c.Found, err = plugin.Build(ctx, c.dir, plugin.Options{})
 	default:
-		err = errors.New("it is no plugin: it has neither dist/manifest.json, which tabrelay plugin build makes, nor src/index.ts")
+		err = errors.New("it is no plugin: it has neither dist/manifest.json, which tabrelay plugin build makes, nor " +
+			"src/index.ts")
 	}
 	return err
 }
@@ -112,7 +113,8 @@ func (c *Candidate) Install(replace bool) error {
 		return err
 	}
 	if before != nil && !replace {
-		return fmt.Errorf("there is already a plugin %s, in %s; run: tabrelay plugin update %s, or first: tabrelay plugin remove %s", name, before.Dir, name, name)
+		return fmt.Errorf("there is already a plugin %s, in %s; run: tabrelay plugin update %s, or first: tabrelay "+
+			"plugin remove %s", name, before.Dir, name, name)
 	}
 	if err := c.move(dir); err != nil {
 		return err
@@ -161,7 +163,8 @@ func Installed(home, name string) (entry *plugin.Entry, from string, err error) 
 	case entry == nil:
 		return nil, "", fmt.Errorf("there is no plugin %q to update", name)
 	case entry.Pin == nil:
-		return nil, "", fmt.Errorf("%s is a folder of yours, %s; run: tabrelay plugin build %s", name, entry.Dir, entry.Dir)
+		return nil, "", fmt.Errorf("%s is a folder of yours, %s; run: tabrelay plugin build %s", name, entry.Dir,
+			entry.Dir)
 	}
 	if file, ok := strings.CutPrefix(entry.Pin.From, fromFile); ok {
 		return entry, file, nil

@@ -44,7 +44,8 @@ func TestInstallUpdateRemove(t *testing.T) {
 	}
 	r.tarballs["1.0.0"] = tea(t, "1.0.0", "list")
 	first := added(t, home, fetch("tea@1.0.0"), false)
-	if pin := first.Pin; pin == nil || pin.From != "npm:tea@1.0.0" || pin.Version != "1.0.0" || pin.Integrity != integrityOf(r.tarballs["1.0.0"]) || pin.Hash != first.Plugin.Hash {
+	if pin := first.Pin; pin == nil || pin.From != "npm:tea@1.0.0" || pin.Version != "1.0.0" ||
+		pin.Integrity != integrityOf(r.tarballs["1.0.0"]) || pin.Hash != first.Plugin.Hash {
 		t.Errorf("it is pinned to %+v", pin)
 	}
 	again, err := Prepare(t.Context(), home, fetch("tea"))
@@ -115,16 +116,20 @@ func TestPrepareRefuses(t *testing.T) {
 		files []file
 		want  string
 	}{
-		"no plugin":        {[]file{{name: "package/index.js"}}, "it is no plugin"},
-		"what is broken":   {[]file{{name: "package/package.json", content: teaManifest}, {name: "package/src/index.ts", content: "export default {{{"}}, "src/index.ts:1:"},
-		"a missing import": {[]file{{name: "package/package.json", content: teaManifest}, {name: "package/src/index.ts", content: "import 'zod';" + teaSource}}, "zod"},
-		"a bad manifest":   {[]file{{name: "package/dist/manifest.json", content: `{"name":"mcp","world":"main"}`}, {name: "package/dist/adapter.js"}}, "is not accepted"},
-		"a hostile path":   {[]file{{name: "package/../../x"}}, "leads elsewhere"},
+		"no plugin": {[]file{{name: "package/index.js"}}, "it is no plugin"},
+		"what is broken": {[]file{{name: "package/package.json", content: teaManifest},
+			{name: "package/src/index.ts", content: "export default {{{"}}, "src/index.ts:1:"},
+		"a missing import": {[]file{{name: "package/package.json", content: teaManifest},
+			{name: "package/src/index.ts", content: "import 'zod';" + teaSource}}, "zod"},
+		"a bad manifest": {[]file{{name: "package/dist/manifest.json", content: `{"name":"mcp","world":"main"}`},
+			{name: "package/dist/adapter.js"}}, "is not accepted"},
+		"a hostile path": {[]file{{name: "package/../../x"}}, "leads elsewhere"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()
 			_, err := Prepare(t.Context(), home, &Package{Spec: Spec{Name: "tea"}, Tarball: pack(t, c.files...)})
-			if err == nil || !strings.Contains(err.Error(), "tea was not installed: ") || !strings.Contains(err.Error(), c.want) {
+			if err == nil || !strings.Contains(err.Error(), "tea was not installed: ") ||
+				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("Prepare = %v, want %q", err, c.want)
 			}
 			if left, err := os.ReadDir(filepath.Join(home, packagesDir)); err != nil || len(left) > 0 {
@@ -138,7 +143,8 @@ func TestLibrary(t *testing.T) {
 	r, dir := newRegistry(t), t.TempDir()
 	r.tarballs["1.0.0"] = pack(t, file{name: "package/package.json", content: `{"name":"tea"}`})
 	c := r.configured(t, "")
-	if _, err := c.Library(t.Context(), dir, Spec{Name: "tea"}); err == nil || !strings.Contains(err.Error(), "no package.json") {
+	if _, err := c.Library(t.Context(), dir, Spec{Name: "tea"}); err == nil ||
+		!strings.Contains(err.Error(), "no package.json") {
 		t.Errorf("in a folder of something else: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte("{}"), 0o600); err != nil {
@@ -153,7 +159,8 @@ func TestLibrary(t *testing.T) {
 		t.Error(err)
 	}
 	r.spoil = func(_ string, d map[string]any) { d["dependencies"] = map[string]string{"water": "^1.0.0"} }
-	if _, err := c.Library(t.Context(), dir, Spec{Name: "tea"}); err == nil || !strings.Contains(err.Error(), "needs other packages (water); use npm install") {
+	if _, err := c.Library(t.Context(), dir, Spec{Name: "tea"}); err == nil ||
+		!strings.Contains(err.Error(), "needs other packages (water); use npm install") {
 		t.Errorf("one that needs others: %v", err)
 	}
 }

@@ -68,7 +68,8 @@ func (c *Config) add(text string, getenv func(string) string) {
 		if _, said := c.values[key]; !ok || said {
 			continue
 		}
-		c.values[key] = reference.ReplaceAllStringFunc(value, func(name string) string { return getenv(name[2 : len(name)-1]) })
+		c.values[key] = reference.ReplaceAllStringFunc(value,
+			func(name string) string { return getenv(name[2 : len(name)-1]) })
 	}
 }
 
@@ -118,7 +119,8 @@ func (*NoRegistryError) Error() string { return "no package registry is configur
 
 // Hint is the next step.
 func (*NoRegistryError) Hint() string {
-	return "name one with --registry URL, or put registry=URL into ~/.npmrc, which npm reads too; where npm is installed, the one it uses is taken"
+	return "name one with --registry URL, or put registry=URL into ~/.npmrc, which npm reads too; where npm is " +
+		"installed, the one it uses is taken"
 }
 
 // secure refuses an address that anybody on the way could answer for.

@@ -24,7 +24,8 @@ func pack(t testing.TB, files ...file) []byte {
 		if f.kind == 0 {
 			f.kind = tar.TypeReg
 		}
-		if err := w.WriteHeader(&tar.Header{Name: f.name, Typeflag: f.kind, Linkname: f.link, Size: int64(len(f.content)), Mode: 0o777}); err != nil {
+		if err := w.WriteHeader(&tar.Header{Name: f.name, Typeflag: f.kind, Linkname: f.link,
+			Size: int64(len(f.content)), Mode: 0o777}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.Write([]byte(f.content)); err != nil {
@@ -53,7 +54,9 @@ export default definePlugin({ tools: [defineTool({ name: 'TOOL', description: 'L
 func tea(t testing.TB, version, tool string) []byte {
 	t.Helper()
 	return pack(t,
-		file{name: "package/package.json", content: string(bytes.ReplaceAll([]byte(teaManifest), []byte("VERSION"), []byte(version)))},
-		file{name: "package/src/index.ts", content: string(bytes.ReplaceAll([]byte(teaSource), []byte("TOOL"), []byte(tool)))},
+		file{name: "package/package.json", content: string(bytes.ReplaceAll([]byte(teaManifest), []byte("VERSION"),
+			[]byte(version)))},
+		file{name: "package/src/index.ts", content: string(bytes.ReplaceAll([]byte(teaSource), []byte("TOOL"),
+			[]byte(tool)))},
 	)
 }

@@ -88,7 +88,8 @@ func (c *Config) fetch(ctx context.Context, spec Spec) (*Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := c.get(ctx, base.JoinPath(url.PathEscape(spec.Name)), "application/vnd.npm.install-v1+json", maxPackument)
+	raw, err := c.get(ctx, base.JoinPath(url.PathEscape(spec.Name)), "application/vnd.npm.install-v1+json",
+		maxPackument)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +111,8 @@ func (c *Config) fetch(ctx context.Context, spec Spec) (*Package, error) {
 			tags = append(tags, tag)
 		}
 		slices.Sort(tags)
-		return nil, fmt.Errorf("the registry has no version %q of it; its tags are: %s", version, strings.Join(tags, ", "))
+		return nil, fmt.Errorf("the registry has no version %q of it; its tags are: %s", version,
+			strings.Join(tags, ", "))
 	}
 	sum, err := sha512Of(found.Dist.Integrity)
 	if err != nil {
@@ -128,9 +130,11 @@ func (c *Config) fetch(ctx context.Context, spec Spec) (*Package, error) {
 		return nil, err
 	}
 	if got := sha512.Sum512(tarball); !bytes.Equal(got[:], sum) {
-		return nil, fmt.Errorf("the tarball is not the one that the registry names: its SHA-512 is %s, and has to be %s", base64.StdEncoding.EncodeToString(got[:]), base64.StdEncoding.EncodeToString(sum))
+		return nil, fmt.Errorf("the tarball is not the one that the registry names: its SHA-512 is %s, and has to be "+
+			"%s", base64.StdEncoding.EncodeToString(got[:]), base64.StdEncoding.EncodeToString(sum))
 	}
-	return &Package{Spec: spec, Version: version, Integrity: integrityOf(tarball), Dependencies: found.Dependencies, Tarball: tarball}, nil
+	return &Package{Spec: spec, Version: version, Integrity: integrityOf(tarball), Dependencies: found.Dependencies,
+		Tarball: tarball}, nil
 }
 
 // sha512Of takes the one hash that counts out of an integrity value.
@@ -177,7 +181,8 @@ func (c *Config) get(ctx context.Context, from *url.URL, accept string, limit in
 	case res.StatusCode == http.StatusNotFound:
 		return nil, errors.New("the registry does not know it")
 	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
-		return nil, fmt.Errorf("the registry refuses it with HTTP %d; npm login writes what it asks for into ~/.npmrc", res.StatusCode)
+		return nil, fmt.Errorf("the registry refuses it with HTTP %d; npm login writes what it asks for into ~/.npmrc",
+			res.StatusCode)
 	case res.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("the registry answered with HTTP %d", res.StatusCode)
 	}

@@ -32,11 +32,14 @@ func (r *registry) answer(w http.ResponseWriter, req *http.Request) {
 	case path == "/npm/tea" || path == "/npm/@shop%2Ftea":
 		versions, latest := map[string]any{}, ""
 		for version, tarball := range r.tarballs {
-			dist := map[string]any{"tarball": r.URL + "/files/tea-" + version + ".tgz", "integrity": integrityOf(tarball)}
+			dist := map[string]any{"tarball": r.URL + "/files/tea-" + version + ".tgz",
+				"integrity": integrityOf(tarball)}
 			r.spoil(version, dist)
-			versions[version], latest = map[string]any{"dist": dist, "dependencies": dist["dependencies"]}, max(latest, version)
+			versions[version], latest = map[string]any{"dist": dist, "dependencies": dist["dependencies"]},
+				max(latest, version)
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"dist-tags": map[string]string{"latest": latest}, "versions": versions})
+		_ = json.NewEncoder(w).Encode(map[string]any{"dist-tags": map[string]string{"latest": latest},
+			"versions": versions})
 	case strings.HasPrefix(path, "/files/tea-"):
 		_, _ = w.Write(r.tarballs[strings.TrimSuffix(strings.TrimPrefix(path, "/files/tea-"), ".tgz")])
 	case path == "/npm/secret":
@@ -52,7 +55,8 @@ func (r *registry) answer(w http.ResponseWriter, req *http.Request) {
 func (r *registry) configured(t *testing.T, more string) *Config {
 	t.Helper()
 	home := t.TempDir()
-	if err := os.WriteFile(filepath.Join(home, ".npmrc"), []byte("; mine\nregistry = "+r.URL+"/npm\n"+more), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(home, ".npmrc"), []byte("; mine\nregistry = "+r.URL+"/npm\n"+more),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	c, err := ReadConfig(func(string) string { return "" }, t.TempDir(), home)
@@ -65,7 +69,8 @@ func (r *registry) configured(t *testing.T, more string) *Config {
 func TestFetch(t *testing.T) {
 	r := newRegistry(t)
 	r.tarballs["1.0.0"], r.tarballs["1.1.0"] = tea(t, "1.0.0", "list"), tea(t, "1.1.0", "list")
-	for spec, want := range map[string]string{"tea": "1.1.0", "tea@1.0.0": "1.0.0", "tea@latest": "1.1.0", "@shop/tea": "1.1.0", "@shop/tea@1.0.0": "1.0.0"} {
+	for spec, want := range map[string]string{"tea": "1.1.0", "tea@1.0.0": "1.0.0", "tea@latest": "1.1.0",
+		"@shop/tea": "1.1.0", "@shop/tea@1.0.0": "1.0.0"} {
 		s, err := ParseSpec(spec)
 		if err != nil {
 			t.Fatal(err)
@@ -83,12 +88,21 @@ func TestFetchRefuses(t *testing.T) {
 		spoil func(string, map[string]any)
 		want  string
 	}{
-		"another content":      {"tea", func(_ string, d map[string]any) { d["integrity"] = integrityOf([]byte("other")) }, "not the one that the registry names"},
-		"no hash":              {"tea", func(_ string, d map[string]any) { d["integrity"] = "" }, "no SHA-512"},
-		"a weaker hash":        {"tea", func(_ string, d map[string]any) { d["integrity"] = "sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=" }, "no SHA-512"},
-		"half a hash":          {"tea", func(_ string, d map[string]any) { d["integrity"] = "sha512-aGk=" }, "no SHA-512"},
-		"an open address":      {"tea", func(_ string, d map[string]any) { d["tarball"] = "http://192.0.2.1/tea.tgz" }, "come over https"},
-		"a file":               {"tea", func(_ string, d map[string]any) { d["tarball"] = "file:///etc/passwd" }, "come over https"},
+		"another content": {"tea", func(_ string,
+			d map[string]any) {
+			d["integrity"] = integrityOf([]byte("other"))
+		}, "not the one that the registry names"},
+		"no hash": {"tea", func(_ string, d map[string]any) { d["integrity"] = "" }, "no SHA-512"},
+		"a weaker hash": {"tea", func(_ string,
+			d map[string]any) {
+			d["integrity"] = "sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk="
+		}, "no SHA-512"},
+		"half a hash": {"tea", func(_ string, d map[string]any) { d["integrity"] = "sha512-aGk=" },
+			"no SHA-512"},
+		"an open address": {"tea", func(_ string, d map[string]any) { d["tarball"] = "http://192.0.2.1/tea.tgz" },
+			"come over https"},
+		"a file": {"tea", func(_ string, d map[string]any) { d["tarball"] = "file:///etc/passwd" },
+			"come over https"},
 		"another version":      {"tea@9.9.9", nil, `no version "9.9.9" of it; its tags are: latest`},
 		"another package":      {"coffee", nil, "does not know it"},
 		"one that is not mine": {"secret", nil, "refuses it with HTTP 403"},
@@ -104,7 +118,8 @@ func TestFetchRefuses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p, err := r.configured(t, "").Fetch(t.Context(), spec); err == nil || !strings.Contains(err.Error(), c.want) {
+			if p, err := r.configured(t, "").Fetch(t.Context(), spec); err == nil ||
+				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("Fetch = %v, %v; want %q", p, err, c.want)
 			}
 		})
@@ -112,7 +127,8 @@ func TestFetchRefuses(t *testing.T) {
 }
 
 func TestParseSpecRefuses(t *testing.T) {
-	for _, spec := range []string{"", "@", "@shop", "Tea", "tea/../x", "a b", "tea@^1.0.0", "tea@>=1", "tea@1 || 2", "../tea", "@a/b/c", "_tea", ".tea"} {
+	for _, spec := range []string{"", "@", "@shop", "Tea", "tea/../x", "a b", "tea@^1.0.0", "tea@>=1", "tea@1 || 2",
+		"../tea", "@a/b/c", "_tea", ".tea"} {
 		if s, err := ParseSpec(spec); err == nil {
 			t.Errorf("%q is %+v", spec, s)
 		}
@@ -159,13 +175,17 @@ func TestConfig(t *testing.T) {
 	}{
 		{func() {}, "tea", "no package registry is configured"},
 		{func() {
-			write(filepath.Join(home, ".npmrc"), "# a\nregistry=https://one.example/\n@shop:registry=https://${HOST}/npm\n")
+			write(filepath.Join(home, ".npmrc"), "# a\nregistry=https://one.example/\n"+
+				"@shop:registry=https://${HOST}/npm\n")
 		}, "tea", "https://one.example/"},
 		{func() {}, "@shop/tea", "https://three.example/npm/"},
-		{func() { write(filepath.Join(dir, ".npmrc"), "registry=https://two.example\n") }, "tea", "https://two.example/"},
+		{func() { write(filepath.Join(dir, ".npmrc"), "registry=https://two.example\n") }, "tea",
+			"https://two.example/"},
 		{func() { env["npm_config_registry"] = "https://four.example/" }, "tea", "https://four.example/"},
-		{func() { env["npm_config_registry"] = "http://four.example/" }, "tea", "four.example is not asked: packages come over https"},
-		{func() { env["npm_config_registry"] = "nonsense" }, "tea", "the registry's address in npm's configuration is not a URL"},
+		{func() { env["npm_config_registry"] = "http://four.example/" }, "tea",
+			"four.example is not asked: packages come over https"},
+		{func() { env["npm_config_registry"] = "nonsense" }, "tea",
+			"the registry's address in npm's configuration is not a URL"},
 	} {
 		if step.do(); address(step.name) != step.want {
 			t.Errorf("%s comes from %s, want %s", step.name, address(step.name), step.want)

@@ -13,7 +13,8 @@ import (
 
 func TestUnpack(t *testing.T) {
 	into := t.TempDir()
-	tarball := pack(t, file{name: "package/package.json", content: "{}"}, file{name: "package/src/deep/a.ts", content: "a"}, file{name: "package/src", kind: tar.TypeDir})
+	tarball := pack(t, file{name: "package/package.json", content: "{}"},
+		file{name: "package/src/deep/a.ts", content: "a"}, file{name: "package/src", kind: tar.TypeDir})
 	if err := Unpack(bytes.NewReader(tarball), into); err != nil {
 		t.Fatal(err)
 	}
@@ -46,17 +47,22 @@ func TestUnpackRefuses(t *testing.T) {
 		"a control character":    {[]file{{name: "package/a\nb"}}, "no file name has"},
 		"a name with a dot last": {[]file{{name: "package/a./b"}}, "leave out"},
 		"a long path":            {[]file{{name: "package/" + strings.Repeat("a/", 200) + "b"}}, "more than 240"},
-		"a symbolic link":        {[]file{{name: "package/x", kind: tar.TypeSymlink, link: "/etc"}}, "link or a device"},
-		"a hard link":            {[]file{{name: "package/x", kind: tar.TypeLink, link: "/etc/passwd"}}, "link or a device"},
-		"a device":               {[]file{{name: "package/x", kind: tar.TypeChar}}, "link or a device"},
-		"the same file twice":    {[]file{{name: "package/a"}, {name: "other/A"}}, "twice"},
-		"a file as a folder":     {[]file{{name: "package/a"}, {name: "package/a/b"}}, "cannot be written"},
-		"too many files":         {many, "more than 10000 files"},
-		"nothing":                {nil, "no files"},
-		"a large file":           {[]file{{name: "package/a", content: strings.Repeat("0", maxFile+1)}}, "more than 33554432"},
+		"a symbolic link": {[]file{{name: "package/x", kind: tar.TypeSymlink, link: "/etc"}},
+			"link or a device"},
+		"a hard link": {[]file{{name: "package/x", kind: tar.TypeLink, link: "/etc/passwd"}},
+			"link or a device"},
+		"a device":            {[]file{{name: "package/x", kind: tar.TypeChar}}, "link or a device"},
+		"the same file twice": {[]file{{name: "package/a"}, {name: "other/A"}}, "twice"},
+		"a file as a folder":  {[]file{{name: "package/a"}, {name: "package/a/b"}}, "cannot be written"},
+		"too many files":      {many, "more than 10000 files"},
+		"nothing":             {nil, "no files"},
+		"a large file": {[]file{{name: "package/a", content: strings.Repeat("0", maxFile+1)}},
+			"more than 33554432"},
 		"a bomb": {[]file{
-			{name: "package/a", content: strings.Repeat("0", maxFile)}, {name: "package/b", content: strings.Repeat("0", maxFile)},
-			{name: "package/c", content: strings.Repeat("0", maxFile)}, {name: "package/d", content: strings.Repeat("0", maxFile)},
+			{name: "package/a", content: strings.Repeat("0", maxFile)},
+			{name: "package/b", content: strings.Repeat("0", maxFile)},
+			{name: "package/c", content: strings.Repeat("0", maxFile)},
+			{name: "package/d", content: strings.Repeat("0", maxFile)},
 		}, "unpacks to more than"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -74,7 +80,8 @@ func TestUnpackRefuses(t *testing.T) {
 			}
 		})
 	}
-	if err := Unpack(strings.NewReader("plain"), t.TempDir()); err == nil || !strings.Contains(err.Error(), "not a gzipped tarball") {
+	if err := Unpack(strings.NewReader("plain"), t.TempDir()); err == nil ||
+		!strings.Contains(err.Error(), "not a gzipped tarball") {
 		t.Errorf("what is no tarball: %v", err)
 	}
 	half := pack(t, file{name: "package/a", content: "whole"})
@@ -85,7 +92,8 @@ func TestUnpackRefuses(t *testing.T) {
 
 // FuzzEntryPath: whatever a path says, it stays below the folder, and is written the one way there is.
 func FuzzEntryPath(f *testing.F) {
-	for _, seed := range []string{"package/a", "package/../a", "./package/a/b", "/a", "a", "package/", "p/a/./b", "p/..", "p/\x00", `p\a`, "p/con", "../p/a", "p/a.", "p//a"} {
+	for _, seed := range []string{"package/a", "package/../a", "./package/a/b", "/a", "a", "package/", "p/a/./b",
+		"p/..", "p/\x00", `p\a`, "p/con", "../p/a", "p/a.", "p//a"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
@@ -93,7 +101,8 @@ func FuzzEntryPath(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if !fs.ValidPath(got) || got == "." || !filepath.IsLocal(filepath.FromSlash(got)) || strings.ContainsAny(got, "\\:\x00") {
+		if !fs.ValidPath(got) || got == "." || !filepath.IsLocal(filepath.FromSlash(got)) ||
+			strings.ContainsAny(got, "\\:\x00") {
 			t.Errorf("entryPath(%q) = %q", name, got)
 		}
 	})
@@ -111,7 +120,8 @@ func FuzzUnpack(f *testing.F) {
 		}
 		_ = Unpack(bytes.NewReader(tarball), into) // whether it is refused does not matter
 		err := filepath.WalkDir(parent, func(path string, entry fs.DirEntry, err error) error {
-			if err == nil && path != parent && !strings.HasPrefix(path, into) || err == nil && entry.Type()&fs.ModeType&^fs.ModeDir != 0 {
+			if err == nil && path != parent && !strings.HasPrefix(path, into) || err == nil &&
+				entry.Type()&fs.ModeType&^fs.ModeDir != 0 {
 				return errors.New(path)
 			}
 			return err

@@ -27,8 +27,10 @@ const (
 )
 
 func (*consoles) templates() []call.ResourceTemplate {
-	return []call.ResourceTemplate{{URITemplate: "console://{id}", Name: "tab console", Title: "Console of an open tab", MIMEType: "text/plain",
-		Description: "Errors, warnings, uncaught errors and unhandled rejections of the page, with times. Captured from the first read on: read, " +
+	return []call.ResourceTemplate{{URITemplate: "console://{id}", Name: "tab console", Title: "Console of an open tab",
+		MIMEType: "text/plain",
+		Description: "Errors, warnings, uncaught errors and unhandled rejections of the page, with times. Captured " +
+			"from the first read on: read, " +
 			"use or reload the page, read again. Only the top document's." + profileNote}}
 }
 
@@ -68,18 +70,22 @@ func (c *consoles) read(ctx context.Context, s call.Session, u *url.URL) ([]call
 		return nil, left(tab)
 	}
 	since := time.UnixMilli(seen.Since).UTC()
-	meta := map[string]any{"tabrelay/origin": originOf(seen.URL), "tabrelay/page": seen.URL, "tabrelay/since": since.Format(time.RFC3339), "tabrelay/lines": len(seen.Lines), "tabrelay/untrusted": true}
-	return []call.ResourceContents{{MIMEType: "text/plain", Text: consoleText(tab.ID, seen, since, c.tabs.chars), Meta: rawjson.MustEncode(meta)}}, nil
+	meta := map[string]any{"tabrelay/origin": originOf(seen.URL), "tabrelay/page": seen.URL,
+		"tabrelay/since": since.Format(time.RFC3339), "tabrelay/lines": len(seen.Lines), "tabrelay/untrusted": true}
+	return []call.ResourceContents{{MIMEType: "text/plain", Text: consoleText(tab.ID, seen, since, c.tabs.chars),
+		Meta: rawjson.MustEncode(meta)}}, nil
 }
 
 func (c *consoles) capture(ctx context.Context, tab Tab) (captured, *fault.Error) {
 	var seen captured
-	raw, failure := c.tabs.command(ctx, tab, "console.read", map[string]any{"tabId": tab.ID, "holdMs": holdTime.Milliseconds()})
+	raw, failure := c.tabs.command(ctx, tab, "console.read",
+		map[string]any{"tabId": tab.ID, "holdMs": holdTime.Milliseconds()})
 	if failure != nil {
 		return seen, failure
 	}
 	if err := json.Unmarshal(raw, &seen); err != nil {
-		return seen, unreadable(fault.TypeInternal, "The extension answered with something else than a console", "Repeat the request.", fault.WithCause(err))
+		return seen, unreadable(fault.TypeInternal, "The extension answered with something else than a console",
+			"Repeat the request.", fault.WithCause(err))
 	}
 	return seen, nil
 }
@@ -89,7 +95,8 @@ func (c *consoles) capture(ctx context.Context, tab Tab) (captured, *fault.Error
 func consoleText(tabID int, seen captured, since time.Time, room int) string {
 	lines := make([]string, 0, len(seen.Lines))
 	for _, line := range slices.Backward(seen.Lines) {
-		text := time.UnixMilli(line.At).UTC().Format("15:04:05.000") + " " + fault.Sanitize(fault.Redact(line.Text)) + "\n"
+		text := time.UnixMilli(line.At).UTC().Format("15:04:05.000") + " " + fault.Sanitize(fault.Redact(line.Text)) +
+			"\n"
 		if room -= len(text); room < 0 {
 			break
 		}
@@ -97,13 +104,15 @@ func consoleText(tabID int, seen captured, since time.Time, room int) string {
 	}
 	slices.Reverse(lines)
 	var b strings.Builder
-	fmt.Fprintf(&b, "Console of tab %d, %s\nCaptured since %s: errors, warnings, uncaught errors, unhandled rejections.\n",
+	fmt.Fprintf(&b, "Console of tab %d, %s\nCaptured since %s: errors, warnings, uncaught errors, unhandled "+
+		"rejections.\n",
 		tabID, untrusted.Line(seen.URL, mostAddress), since.Format("2006-01-02 15:04:05 UTC"))
 	if left := seen.Dropped + len(seen.Lines) - len(lines); left > 0 {
 		fmt.Fprintf(&b, "%d older lines are left out.\n", left)
 	}
 	if len(seen.Lines) == 0 {
-		b.WriteString("Nothing so far. What the page wrote earlier cannot be seen; reload or use it, then read this again.\n")
+		b.WriteString("Nothing so far. What the page wrote earlier cannot be seen; reload or use it, then read this " +
+			"again.\n")
 		return b.String()
 	}
 	b.WriteByte('\n')

@@ -14,11 +14,16 @@ import (
 
 // types are the MIME types of names that a system's own table may not know or may disagree about.
 var types = map[string]string{
-	".md": "text/markdown", ".json": "application/json", ".jsonl": "application/jsonl", ".txt": "text/plain", ".log": "text/plain",
-	".csv": "text/csv", ".html": "text/html", ".htm": "text/html", ".css": "text/css", ".js": "text/javascript", ".ts": "text/plain",
-	".go": "text/plain", ".py": "text/plain", ".sh": "text/plain", ".yaml": "application/yaml", ".yml": "application/yaml",
-	".toml": "application/toml", ".xml": "application/xml", ".svg": "image/svg+xml", ".png": "image/png", ".jpg": "image/jpeg",
-	".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".pdf": "application/pdf", ".zip": "application/zip",
+	".md": "text/markdown", ".json": "application/json", ".jsonl": "application/jsonl", ".txt": "text/plain",
+	".log": "text/plain",
+	".csv": "text/csv", ".html": "text/html", ".htm": "text/html", ".css": "text/css", ".js": "text/javascript",
+	".ts": "text/plain",
+	".go": "text/plain", ".py": "text/plain", ".sh": "text/plain", ".yaml": "application/yaml",
+	".yml":  "application/yaml",
+	".toml": "application/toml", ".xml": "application/xml", ".svg": "image/svg+xml", ".png": "image/png",
+	".jpg":  "image/jpeg",
+	".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".pdf": "application/pdf",
+	".zip": "application/zip",
 }
 
 // typeOf is the MIME type of what has that name and these bytes.

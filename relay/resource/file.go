@@ -56,13 +56,15 @@ func (f *files) templates() []call.ResourceTemplate {
 		return nil
 	}
 	return []call.ResourceTemplate{{URITemplate: "file:///{+path}", Name: "file", Title: "File or folder",
-		Description: "A file below one of the folders that the list shows; of a folder, the names in it. Symbolic links are refused."}}
+		Description: "A file below one of the folders that the list shows; of a folder, the names in it. Symbolic " +
+			"links are refused."}}
 }
 
 func (f *files) list(context.Context, call.Session) ([]call.Resource, *fault.Error) {
 	var list []call.Resource
 	for _, root := range f.roots {
-		list = append(list, call.Resource{URI: fileURI(root) + "/", Name: "folder " + fault.Sanitize(filepath.Base(root)), MIMEType: folderType,
+		list = append(list, call.Resource{URI: fileURI(root) + "/", Name: "folder " +
+			fault.Sanitize(filepath.Base(root)), MIMEType: folderType,
 			Title: fault.Sanitize(filepath.Base(root)), Description: "A folder whose files can be read."})
 	}
 	return list, nil
@@ -73,7 +75,8 @@ const folderType = "inode/directory"
 // outsideRoots is the answer for everything that is not below a root, whether it exists or not.
 func outsideRoots() *fault.Error {
 	return unreadable(fault.TypePermissionDenied, "The file is not below a folder that may be read",
-		"Use one of the folders that resources/list shows, or ask the person to add the folder to resources.file.roots.")
+		"Use one of the folders that resources/list shows, or ask the person to add the folder to "+
+			"resources.file.roots.")
 }
 
 // locate splits a path into the root it is below and the names from there on. It looks at the words only.
@@ -96,7 +99,8 @@ func (f *files) locate(u *url.URL) (root string, names []string, failure *fault.
 	}
 	path = filepath.Clean(filepath.FromSlash(path))
 	if len(f.roots) == 0 {
-		return "", nil, unreadable(fault.TypePermissionDenied, "No files may be read", "Ask the person to add a folder to resources.file.roots in config.json.")
+		return "", nil, unreadable(fault.TypePermissionDenied, "No files may be read",
+			"Ask the person to add a folder to resources.file.roots in config.json.")
 	}
 	best := ""
 	for _, r := range f.roots {
@@ -170,7 +174,8 @@ func openLast(root *os.Root, name string, seen fs.FileInfo, last bool) (*os.File
 }
 
 func special() *fault.Error {
-	return unreadable(fault.TypePermissionDenied, "Symbolic links and special files are not read", "Use the path of the file itself, below an allowed folder.")
+	return unreadable(fault.TypePermissionDenied, "Symbolic links and special files are not read",
+		"Use the path of the file itself, below an allowed folder.")
 }
 
 func missingFile() *fault.Error {
@@ -185,7 +190,8 @@ func fileFailed(err error) *fault.Error {
 		return unreadable(fault.TypePermissionDenied, "The operating system does not let the relay read the file",
 			"Ask the person to allow it, or use another file.", fault.WithCause(err))
 	}
-	return unreadable(fault.TypeFile, "The file could not be read", "Repeat the request; if it fails again, use another file.", fault.WithCause(err))
+	return unreadable(fault.TypeFile, "The file could not be read",
+		"Repeat the request; if it fails again, use another file.", fault.WithCause(err))
 }
 
 func (f *files) read(_ context.Context, _ call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error) {
@@ -257,7 +263,8 @@ func (f *files) watch(_ call.Session, u *url.URL, changed func()) (func(), *faul
 	select {
 	case f.watchers <- struct{}{}:
 	default:
-		return nil, fault.New(fault.Overloaded, "Too many files are watched", fault.WithHint("Unsubscribe from a file, or read this one again when you need it."))
+		return nil, fault.New(fault.Overloaded, "Too many files are watched",
+			fault.WithHint("Unsubscribe from a file, or read this one again when you need it."))
 	}
 	watcher, err := fsnotify.NewWatcher()
 	if err == nil {
@@ -268,9 +275,13 @@ func (f *files) watch(_ call.Session, u *url.URL, changed func()) (func(), *faul
 			_ = watcher.Close()
 		}
 		<-f.watchers
-		return nil, unreadable(fault.TypeFile, "The file cannot be watched", "Read it again when you need it.", fault.WithCause(err))
+		return nil, unreadable(fault.TypeFile, "The file cannot be watched", "Read it again when you need it.",
+			fault.WithCause(err))
 	}
-	go follow(watcher, func(e fsnotify.Event) bool { return (folder == path || e.Name == path) && !e.Has(fsnotify.Chmod) }, changed)
+	go follow(watcher, func(e fsnotify.Event) bool {
+		return (folder == path || e.Name == path) &&
+			!e.Has(fsnotify.Chmod)
+	}, changed)
 	return sync.OnceFunc(func() {
 		_ = watcher.Close()
 		<-f.watchers

@@ -23,8 +23,10 @@ func shelf(t *testing.T) (root, outside string) {
 		}
 	}
 	for path, text := range map[string]string{
-		filepath.Join(root, "note.md"): "# note", filepath.Join(root, "sub", "deep", "x.json"): "{}", filepath.Join(root, "empty"): "",
-		filepath.Join(root, "a#b %41.txt"): "odd name", filepath.Join(root, "bytes.bin"): "\x00\x01", filepath.Join(root, "bom.txt"): "\ufefftext",
+		filepath.Join(root, "note.md"): "# note", filepath.Join(root, "sub", "deep", "x.json"): "{}",
+		filepath.Join(root, "empty"):       "",
+		filepath.Join(root, "a#b %41.txt"): "odd name", filepath.Join(root, "bytes.bin"): "\x00\x01",
+		filepath.Join(root, "bom.txt"):   "\ufefftext",
 		filepath.Join(outside, "secret"): "secret",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
@@ -46,12 +48,15 @@ func TestFiles(t *testing.T) {
 	s := set(t, Options{Roots: []string{root}, FileBytes: 100})
 	at := fileURI(root)
 	for path, want := range map[string]string{
-		"/note.md": "# note", "/sub/deep/x.json": "{}", "/empty": "", "//note.md": "# note", "/./note.md": "# note", "/sub%2Fdeep/x.json": "{}",
+		"/note.md": "# note", "/sub/deep/x.json": "{}", "/empty": "", "//note.md": "# note", "/./note.md": "# note",
+		"/sub%2Fdeep/x.json": "{}",
 		"/a%23b%20%2541.txt": "odd name", "/bom.txt": "text",
-		"/sub/":  "deep/\n",
-		"/sub":   "deep/\n",
-		"/":      "a#b %41.txt (8 bytes)\nbom.txt (7 bytes)\nbytes.bin (2 bytes)\nempty (0 bytes)\nnote.md (6 bytes)\nsub/\n",
-		"":       "a#b %41.txt (8 bytes)\nbom.txt (7 bytes)\nbytes.bin (2 bytes)\nempty (0 bytes)\nnote.md (6 bytes)\nsub/\n",
+		"/sub/": "deep/\n",
+		"/sub":  "deep/\n",
+		"/": "a#b %41.txt (8 bytes)\nbom.txt (7 bytes)\nbytes.bin (2 bytes)\nempty (0 bytes)\nnote.md (6 " +
+			"bytes)\nsub/\n",
+		"": "a#b %41.txt (8 bytes)\nbom.txt (7 bytes)\nbytes.bin (2 bytes)\nempty (0 bytes)\nnote.md (6 " +
+			"bytes)\nsub/\n",
 		"/sub/.": "deep/\n",
 	} {
 		contents, failure := read(t, s, at+path)
@@ -109,7 +114,8 @@ func TestFilesThatAreNotRead(t *testing.T) {
 			t.Errorf("%s: the failure tells a path: %s", uri, failure.Message)
 		}
 	}
-	exists, not := wantFault(t, s, fileURI(outside)+"/secret", fault.ResourceUnreadable, denied), wantFault(t, s, fileURI(outside)+"/none", fault.ResourceUnreadable, denied)
+	exists, not := wantFault(t, s, fileURI(outside)+"/secret", fault.ResourceUnreadable, denied),
+		wantFault(t, s, fileURI(outside)+"/none", fault.ResourceUnreadable, denied)
 	if exists.Message != not.Message || exists.Hint != not.Hint {
 		t.Error("an answer tells whether a file outside exists")
 	}
@@ -165,7 +171,8 @@ func TestFolderWithManyEntries(t *testing.T) {
 		}
 	}
 	contents, failure := read(t, set(t, Options{Roots: []string{root}}), fileURI(root))
-	if failure != nil || !strings.HasSuffix(contents[0].Text, "[there are more than 1000 entries]\n") || strings.Count(contents[0].Text, "\n") != listedEntries+1 {
+	if failure != nil || !strings.HasSuffix(contents[0].Text, "[there are more than 1000 entries]\n") ||
+		strings.Count(contents[0].Text, "\n") != listedEntries+1 {
 		t.Errorf("%v, %d lines", failure, strings.Count(contents[0].Text, "\n"))
 	}
 }
@@ -190,7 +197,8 @@ func TestWatchedFiles(t *testing.T) {
 	if _, failure := s.Watch(session, fileURI(root)+"/link", func() {}); failure == nil {
 		t.Error("a link can be watched")
 	}
-	if _, failure := s.Watch(session, fileURI(root)+"/none", func() {}); failure == nil || failure.Code != fault.ResourceNotFound {
+	if _, failure := s.Watch(session, fileURI(root)+"/none", func() {}); failure == nil ||
+		failure.Code != fault.ResourceNotFound {
 		t.Errorf("a file that is not there can be watched: %v", failure)
 	}
 }

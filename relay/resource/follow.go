@@ -13,7 +13,8 @@ const (
 	followRest = 10 * time.Second // after a failure: the tab sleeps, hangs, is gone or away
 )
 
-// follow tells each change of what a page shows, until ctx ends. The browser answers when there is one, or after a while.
+// follow tells each change of what a page shows, until ctx ends. The browser answers when there is one, or after a
+// while.
 func (t *tabs) follow(ctx context.Context, tab Tab, kind string, changed func()) {
 	mark := ""
 	for {
@@ -38,7 +39,8 @@ func (t *tabs) nextMark(ctx context.Context, tab Tab, kind, mark string) (next s
 	if !t.stillOpen(tab) {
 		return "", false
 	}
-	raw, failure := t.browser.Command(ctx, tab.ProfileID, "tabs.watch", map[string]any{"tabId": tab.ID, "kind": kind, "mark": mark})
+	raw, failure := t.browser.Command(ctx, tab.ProfileID, "tabs.watch", map[string]any{"tabId": tab.ID, "kind": kind,
+		"mark": mark})
 	if failure != nil {
 		return "", false
 	}

@@ -36,7 +36,8 @@ const gitHosts = "resources.git.hosts"
 func (g *git) templates() []call.ResourceTemplate {
 	var list []call.ResourceTemplate
 	for _, h := range g.Hosts {
-		list = append(list, call.ResourceTemplate{URITemplate: "git+https://" + h + "/{+repository}?ref={ref}#{+path}", Name: "git " + h, Title: "Files in repositories of " + h,
+		list = append(list, call.ResourceTemplate{URITemplate: "git+https://" + h + "/{+repository}?ref={ref}#{+path}",
+			Name: "git " + h, Title: "Files in repositories of " + h,
 			Description: "A file as it is at a branch, tag or commit; without ref, at the default branch."})
 	}
 	return list
@@ -112,12 +113,14 @@ func (g *git) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.Reso
 	}
 	folder, err := os.MkdirTemp("", "tabrelay-git-")
 	if err != nil {
-		return nil, unreadable(fault.TypeFile, "There is no place for the repository", "Ask the person to look at `tabrelay logs`.", fault.WithCause(err))
+		return nil, unreadable(fault.TypeFile, "There is no place for the repository",
+			"Ask the person to look at `tabrelay logs`.", fault.WithCause(err))
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	way, err := openTunnel(ctx, g.guard, w.target, g.Bytes)
 	if err != nil {
-		return nil, unreadable(fault.TypeInternal, "The way to the repository could not be opened", "Repeat the request.", fault.WithCause(err))
+		return nil, unreadable(fault.TypeInternal, "The way to the repository could not be opened",
+			"Repeat the request.", fault.WithCause(err))
 	}
 	defer func() {
 		cancel()
@@ -128,7 +131,8 @@ func (g *git) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.Reso
 	if failure != nil {
 		return nil, failure
 	}
-	meta := map[string]any{"tabrelay/origin": w.repository, "tabrelay/ref": w.ref, "tabrelay/commit": run.commit, "tabrelay/untrusted": true}
+	meta := map[string]any{"tabrelay/origin": w.repository, "tabrelay/ref": w.ref, "tabrelay/commit": run.commit,
+		"tabrelay/untrusted": true}
 	return []call.ResourceContents{contentOf(typeOf(w.path, data), data, meta)}, nil
 }
 
@@ -139,9 +143,11 @@ const refsPath = "/info/refs"
 // may not be read.
 func (g *git) probe(ctx context.Context, u *url.URL, w wanted) *fault.Error {
 	via := &web{guard: g.guard, Outside: g.Outside}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.repository+refsPath+"?service=git-upload-pack", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.repository+refsPath+"?service=git-upload-pack",
+		nil)
 	if err != nil {
-		return invalid("The URI cannot be requested", "Write git+https://host/owner/repository?ref=branch#path/of/the/file.")
+		return invalid("The URI cannot be requested",
+			"Write git+https://host/owner/repository?ref=branch#path/of/the/file.")
 	}
 	answer, err := via.client().Do(request)
 	if err != nil {
@@ -149,14 +155,16 @@ func (g *git) probe(ctx context.Context, u *url.URL, w wanted) *fault.Error {
 	}
 	_ = answer.Body.Close()
 	switch status := answer.StatusCode; {
-	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusNotFound, status == http.StatusGone:
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusNotFound,
+		status == http.StatusGone:
 		return notFound("There is no such repository, or it is not public", "Check the address.")
 	case status >= 300 && status < 400:
 		location, err := answer.Location()
 		if err != nil || !strings.HasSuffix(location.Path, refsPath) {
 			return via.status(status)
 		}
-		to := url.URL{Scheme: "git+" + location.Scheme, Host: location.Host, Path: strings.TrimSuffix(location.Path, refsPath), RawQuery: u.RawQuery, Fragment: u.Fragment}
+		to := url.URL{Scheme: "git+" + location.Scheme, Host: location.Host, Path: strings.TrimSuffix(location.Path,
+			refsPath), RawQuery: u.RawQuery, Fragment: u.Fragment}
 		return moved(to.String())
 	case status != http.StatusOK:
 		return via.status(status)
@@ -176,15 +184,19 @@ type gitRun struct {
 // settings keep git from asking, from reading anybody's configuration, and from going anywhere but through the tunnel.
 func (r *gitRun) settings() []string {
 	options := [][2]string{
-		{"http.proxy", r.way.url()}, {"http.proxyAuthMethod", "basic"}, {"http.followRedirects", "false"}, {"protocol.allow", "never"}, {"protocol.https.allow", "always"},
+		{"http.proxy", r.way.url()}, {"http.proxyAuthMethod", "basic"}, {"http.followRedirects", "false"},
+		{"protocol.allow", "never"}, {"protocol.https.allow", "always"},
 		{"core.hooksPath", os.DevNull}, {"core.askPass", ""}, {"credential.helper", ""}, {"submodule.recurse", "false"},
-		{"fetch.fsckObjects", "true"}, {"gc.auto", "0"}, {"maintenance.auto", "false"}, {"transfer.unpackLimit", "1"}, {"core.bigFileThreshold", "1m"}, {"pack.threads", "1"}, {"remote.origin.url", r.repository}, {"remote.origin.promisor", "true"},
+		{"fetch.fsckObjects", "true"}, {"gc.auto", "0"}, {"maintenance.auto", "false"}, {"transfer.unpackLimit", "1"},
+		{"core.bigFileThreshold", "1m"}, {"pack.threads", "1"}, {"remote.origin.url", r.repository},
+		{"remote.origin.promisor", "true"},
 		{"remote.origin.partialclonefilter", "blob:none"},
 	}
 	if r.guard.authorities != nil {
 		options = append(options, [2]string{"http.sslCAInfo", filepath.Join(r.folder, authoritiesFile)})
 	}
-	env := environment("GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "GIT_DIR="+r.folder,
+	env := environment("GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_TERMINAL_PROMPT=0",
+		"GIT_ASKPASS=", "GIT_DIR="+r.folder,
 		"GIT_CONFIG_COUNT="+strconv.Itoa(len(options)), "NO_PROXY=", "no_proxy=", "LC_ALL=C")
 	for i, o := range options {
 		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, o[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, o[1]))
@@ -196,13 +208,15 @@ func (r *gitRun) settings() []string {
 func (r *gitRun) file(ctx context.Context) ([]byte, *fault.Error) {
 	if r.guard.authorities != nil {
 		if err := os.WriteFile(filepath.Join(r.folder, authoritiesFile), r.guard.authoritiesPEM, 0o600); err != nil {
-			return nil, unreadable(fault.TypeFile, "There is no place for the repository", "Repeat the request.", fault.WithCause(err))
+			return nil, unreadable(fault.TypeFile, "There is no place for the repository", "Repeat the request.",
+				fault.WithCause(err))
 		}
 	}
 	if _, failure := r.run(ctx, "init", "--quiet", "--bare"); failure != nil {
 		return nil, failure
 	}
-	if _, failure := r.run(ctx, "fetch", "--quiet", "--depth=1", "--no-tags", "--filter=blob:none", "origin", r.ref); failure != nil {
+	if _, failure := r.run(ctx, "fetch", "--quiet", "--depth=1", "--no-tags", "--filter=blob:none", "origin",
+		r.ref); failure != nil {
 		return nil, failure
 	}
 	commit, failure := r.run(ctx, "rev-parse", "--verify", "FETCH_HEAD^{commit}")
@@ -220,7 +234,8 @@ func (r *gitRun) file(ctx context.Context) ([]byte, *fault.Error) {
 	case len(fields) != 3:
 		return nil, notFound("The repository has no such file at that commit", "Check path and ref.")
 	case fields[0] != "100644" && fields[0] != "100755":
-		return nil, unreadable(fault.TypePermissionDenied, "The path is a folder, a link or another repository, not a file", "Use the path of a file.")
+		return nil, unreadable(fault.TypePermissionDenied, "The path is a folder, a link or another repository, not "+
+			"a file", "Use the path of a file.")
 	}
 	return r.run(ctx, "cat-file", "blob", fields[2])
 }
@@ -252,11 +267,13 @@ func (r *gitRun) failed(ctx context.Context, err error, said string, over bool) 
 	case ctx.Err() != nil:
 		return gaveUp(ctx, "Reading the repository", r.Timeout)
 	case errors.Is(err, exec.ErrNotFound):
-		return unreadable(fault.TypeCLI, "The program git is not installed", "Ask the person to install git.", fault.WithCause(err))
+		return unreadable(fault.TypeCLI, "The program git is not installed", "Ask the person to install git.",
+			fault.WithCause(err))
 	case strings.Contains(said, "couldn't find remote ref"), strings.Contains(said, "not our ref"):
 		return notFound("The repository has no such branch, tag or commit", "Check ref.")
 	}
-	return unreadable(fault.TypeNetwork, "The repository could not be read", "Repeat the request later.", fault.WithCause(err), fault.WithRetryable(true))
+	return unreadable(fault.TypeNetwork, "The repository could not be read", "Repeat the request later.",
+		fault.WithCause(err), fault.WithRetryable(true))
 }
 
 const authoritiesFile = "authorities.pem"

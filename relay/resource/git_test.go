@@ -29,9 +29,11 @@ func repository(t *testing.T) (folder, first string) {
 		t.Helper()
 		command := exec.Command("git", args...)
 		command.Dir = dir
-		command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b",
+		command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
+			"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b",
 			"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b",
-			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false") // or git works on behind the test
+			// or git works on behind the test
+			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false")
 		out, err := command.CombinedOutput()
 		if err != nil {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
@@ -80,13 +82,15 @@ func forge(t *testing.T, folder string, change func(*Options)) (*httptest.Server
 	}
 	var requests atomic.Int32
 	backend := &cgi.Handler{Path: filepath.Join(strings.TrimSpace(string(core)), "git-http-backend"),
-		Env:    []string{"GIT_PROJECT_ROOT=" + folder, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
+		Env: []string{"GIT_PROJECT_ROOT=" + folder, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_COUNT=1",
+			"GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
 		Stderr: new(tail), InheritEnv: []string{"PATH"}}
 	server, s := secure(t, func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
 		switch {
 		case strings.HasPrefix(r.URL.Path, "/moved/"):
-			http.Redirect(w, r, strings.Replace(r.URL.Path, "/moved/", "/owner/", 1)+"?"+r.URL.RawQuery, http.StatusMovedPermanently)
+			http.Redirect(w, r, strings.Replace(r.URL.Path, "/moved/", "/owner/", 1)+"?"+r.URL.RawQuery,
+				http.StatusMovedPermanently)
 		case strings.HasPrefix(r.URL.Path, "/private/"):
 			w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
 			w.WriteHeader(http.StatusUnauthorized)
@@ -132,7 +136,8 @@ func TestRepositories(t *testing.T) {
 		}
 	}
 	contents, failure := read(t, s, gitURI(server, "/owner/project.git?ref=v1#bytes.bin"))
-	if failure != nil || string(contents[0].Blob) != "\x00\xff" || !strings.Contains(string(contents[0].Meta), `"tabrelay/commit":"`+first+`"`) {
+	if failure != nil || string(contents[0].Blob) != "\x00\xff" || !strings.Contains(string(contents[0].Meta),
+		`"tabrelay/commit":"`+first+`"`) {
 		t.Errorf("bytes: %+v, %v", contents, failure)
 	}
 	if list, err := filepath.Glob(filepath.Join(os.TempDir(), "tabrelay-git-*")); err != nil || len(list) > 0 {
@@ -167,7 +172,8 @@ func TestRepositoriesThatAreNotRead(t *testing.T) {
 func TestRepositoriesAreGuarded(t *testing.T) {
 	folder, _ := repository(t)
 	server, s, requests := forge(t, folder, func(o *Options) { o.Addresses = nil })
-	wantFault(t, s, gitURI(server, "/owner/project.git#README.md"), fault.ResourceUnreadable, fault.TypePermissionDenied)
+	wantFault(t, s, gitURI(server, "/owner/project.git#README.md"), fault.ResourceUnreadable,
+		fault.TypePermissionDenied)
 	if n := requests.Load(); n > 0 {
 		t.Errorf("%d requests came through", n)
 	}
@@ -178,7 +184,8 @@ func TestRepositoriesAreGuarded(t *testing.T) {
 	server, s, requests = forge(t, folder, func(o *Options) {
 		o.Addresses = func(netip.Addr) bool { return asked.Add(1) == 1 }
 	})
-	wantFault(t, s, gitURI(server, "/owner/project.git#README.md"), fault.ResourceUnreadable, fault.TypePermissionDenied)
+	wantFault(t, s, gitURI(server, "/owner/project.git#README.md"), fault.ResourceUnreadable,
+		fault.TypePermissionDenied)
 	if n := requests.Load(); n != 1 {
 		t.Errorf("%d requests came through", n)
 	}
@@ -194,9 +201,11 @@ func TestTunnel(t *testing.T) {
 	}
 	defer way.close()
 	for request, want := range map[string]string{
-		"CONNECT 127.0.0.1:9 HTTP/1.1\r\nHost: 127.0.0.1:9\r\n\r\n":                                                "407",
-		"CONNECT 127.0.0.1:9 HTTP/1.1\r\nHost: 127.0.0.1:9\r\nProxy-Authorization: Basic dGFicmVsYXk6eA==\r\n\r\n": "407",
-		"GET http://127.0.0.1/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n":                                                "407",
+		"CONNECT 127.0.0.1:9 HTTP/1.1\r\nHost: 127.0.0.1:9\r\n" +
+			"\r\n": "407",
+		"CONNECT 127.0.0.1:9 HTTP/1.1\r\nHost: 127.0.0.1:9\r\nProxy-Authorization: Basic dGFicmVsYXk6eA==\r\n" +
+			"\r\n": "407",
+		"GET http://127.0.0.1/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n": "407",
 	} {
 		if got := ask(t, way, request); !strings.Contains(got, " "+want+" ") {
 			t.Errorf("%q is answered with %q", request, got)

@@ -41,7 +41,8 @@ const connectTime = 10 * time.Second
 
 // dial connects to host:port, if its address may be dialled. Proxies of the environment have no say.
 func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	dialer := net.Dialer{Timeout: connectTime, Resolver: g.resolver, ControlContext: func(_ context.Context, network, address string, _ syscall.RawConn) error {
+	dialer := net.Dialer{Timeout: connectTime, Resolver: g.resolver, ControlContext: func(_ context.Context, network,
+		address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
 		if err != nil || !strings.HasPrefix(network, "tcp") || !g.allows(at.Addr()) {
 			return fmt.Errorf("%w: %s", errForbidden, address)
@@ -58,10 +59,11 @@ func (g *guard) allows(a netip.Addr) bool {
 	return Public(a)
 }
 
-// special4and6 are the networks that are not the public internet although they look like it: the special-purpose registries
-// of RFC 6890 (IANA, IPv4 and IPv6), with what embeds another address (6to4, Teredo, NAT64), because that may be
-// private.
-var special4and6 = prefixes("0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24",
+// special4and6 are the networks that are not the public internet although they look like it: the special-purpose
+// registries of RFC 6890 (IANA, IPv4 and IPv6), with what embeds another address (6to4, Teredo, NAT64), because that
+// may be private.
+var special4and6 = prefixes("0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24",
+	"192.52.193.0/24",
 	"192.88.99.0/24", "192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
 	"2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")
 
@@ -135,7 +137,8 @@ func (o *Outside) admit(u *url.URL, key string) (host, port string, failure *fau
 		failure = unreadable(fault.TypePermissionDenied, "Resources of the scheme "+u.Scheme+" are switched off",
 			"Ask the person to allow the host in "+key+".")
 	case !o.admits(host, port):
-		failure = unreadable(fault.TypePermissionDenied, "That host and port are not allowed", "Ask the person to allow them in "+key+".")
+		failure = unreadable(fault.TypePermissionDenied, "That host and port are not allowed",
+			"Ask the person to allow them in "+key+".")
 	}
 	return host, port, failure
 }
@@ -143,5 +146,6 @@ func (o *Outside) admit(u *url.URL, key string) (host, port string, failure *fau
 // forbidden is the failure of an address that may not be dialled.
 func forbidden(err error) *fault.Error {
 	return unreadable(fault.TypePermissionDenied, "The host leads to an address that is not public",
-		"Nothing on this machine or in a private network is fetched. If it is a web page, open it in the browser and read its tab.", fault.WithCause(err))
+		"Nothing on this machine or in a private network is fetched. If it is a web page, open it in the browser and "+
+			"read its tab.", fault.WithCause(err))
 }

@@ -37,7 +37,8 @@ func idOf(u *url.URL) string {
 }
 
 func storeFailed(err error) *fault.Error {
-	return unreadable(fault.TypeInternal, "The relay could not read its own records", "Repeat the request; if it fails again, look into `tabrelay logs`.",
+	return unreadable(fault.TypeInternal, "The relay could not read its own records",
+		"Repeat the request; if it fails again, look into `tabrelay logs`.",
 		fault.WithCause(err), fault.WithRetryable(true))
 }
 
@@ -67,7 +68,8 @@ func (r *results) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.
 	if !found {
 		return nil, missing
 	}
-	meta := map[string]any{"tabrelay/tool": kept.Tool, "tabrelay/correlationId": kept.CallID, "tabrelay/created": kept.Created.UTC().Format(time.RFC3339), "tabrelay/untrusted": true}
+	meta := map[string]any{"tabrelay/tool": kept.Tool, "tabrelay/correlationId": kept.CallID,
+		"tabrelay/created": kept.Created.UTC().Format(time.RFC3339), "tabrelay/untrusted": true}
 	c := contentOf(kept.MIMEType, kept.Data, meta)
 	if kept.MIMEType == "text/plain" && c.Blob == nil { // a result that was no JSON
 		c.Text = untrusted.Wrap(untrusted.Nonce(), "", c.Text)
@@ -89,8 +91,10 @@ type letters struct {
 const listedLetters = 20
 
 func (*letters) templates() []call.ResourceTemplate {
-	return []call.ResourceTemplate{{URITemplate: "deadletter://{id}", Name: "deadletter", Title: "Call that failed for good", MIMEType: "application/json",
-		Description: "A call whose end nobody saw, or that was tried as often as is allowed: what it was, and what is known of it by now."}}
+	return []call.ResourceTemplate{{URITemplate: "deadletter://{id}", Name: "deadletter",
+		Title: "Call that failed for good", MIMEType: "application/json",
+		Description: "A call whose end nobody saw, or that was tried as often as is allowed: what it was, and what " +
+			"is known of it by now."}}
 }
 
 func (l *letters) list(ctx context.Context, s call.Session) ([]call.Resource, *fault.Error) {
@@ -100,7 +104,8 @@ func (l *letters) list(ctx context.Context, s call.Session) ([]call.Resource, *f
 	}
 	var list []call.Resource
 	for _, d := range found {
-		list = append(list, call.Resource{URI: "deadletter://" + string(d.ID), Name: "dead letter of " + d.Tool, MIMEType: "application/json",
+		list = append(list, call.Resource{URI: "deadletter://" + string(d.ID), Name: "dead letter of " + d.Tool,
+			MIMEType:    "application/json",
 			Title:       fmt.Sprintf("%s, %s", d.Tool, d.Created.UTC().Format(time.RFC3339)),
 			Description: fmt.Sprintf("This call failed (attempts: %d, outcome: %s).", d.Attempts, d.Outcome)})
 	}
@@ -111,7 +116,8 @@ func (l *letters) read(ctx context.Context, s call.Session, u *url.URL) ([]call.
 	if failure := only(u); failure != nil {
 		return nil, failure
 	}
-	missing := notFound("This client has no dead letter of that id, or not any more", "List the resources again, or call relay__dead_letters.")
+	missing := notFound("This client has no dead letter of that id, or not any more",
+		"List the resources again, or call relay__dead_letters.")
 	id := idOf(u)
 	if id == "" {
 		return nil, missing
@@ -123,7 +129,8 @@ func (l *letters) read(ctx context.Context, s call.Session, u *url.URL) ([]call.
 	case !found:
 		return nil, missing
 	}
-	return []call.ResourceContents{{MIMEType: "application/json", Text: string(rawjson.MustEncode(view)), Meta: rawjson.MustEncode(map[string]any{"tabrelay/untrusted": true})}}, nil
+	return []call.ResourceContents{{MIMEType: "application/json", Text: string(rawjson.MustEncode(view)),
+		Meta: rawjson.MustEncode(map[string]any{"tabrelay/untrusted": true})}}, nil
 }
 
 func (l *letters) watch(s call.Session, u *url.URL, changed func()) (func(), *fault.Error) {
@@ -169,7 +176,8 @@ const eventsURI = "events://recent"
 func (*events) templates() []call.ResourceTemplate { return nil }
 
 func (*events) list(context.Context, call.Session) ([]call.Resource, *fault.Error) {
-	return []call.Resource{{URI: eventsURI, Name: "recent events", Title: "What the relay has told of this client lately", MIMEType: "application/json",
+	return []call.Resource{{URI: eventsURI, Name: "recent events",
+		Title: "What the relay has told of this client lately", MIMEType: "application/json",
 		Description: "Failures, retries and questions about calls of this client: the last 100, oldest first."}}, nil
 }
 

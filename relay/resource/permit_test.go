@@ -41,13 +41,18 @@ func TestReadingIsPermitted(t *testing.T) {
 		shows     string // what the page turns out to be when it is read
 		code      fault.Code
 	}{
-		"allowed":                    {uri: "tab://1/text", kind: policy.ReadTab, shows: shop},
-		"a console":                  {uri: "console://1", kind: policy.ReadConsole, shows: shop},
-		"another page of the origin": {uri: "tab://1/html", kind: policy.ReadTab, during: "https://shop.example/pay", shows: "https://shop.example/pay"},
-		"refused":                    {uri: "tab://1/text", kind: policy.ReadTab, failure: fault.New(fault.ApprovalDenied, "No"), code: fault.ApprovalDenied},
-		"gone elsewhere meanwhile":   {uri: "tab://1/text", kind: policy.ReadTab, during: bank, shows: bank, code: fault.ResourceNotFound},
-		"gone elsewhere at the end":  {uri: "tab://1/text", kind: policy.ReadTab, shows: bank, code: fault.ResourceNotFound},
-		"a console gone elsewhere":   {uri: "console://1", kind: policy.ReadConsole, shows: bank, code: fault.ResourceNotFound},
+		"allowed":   {uri: "tab://1/text", kind: policy.ReadTab, shows: shop},
+		"a console": {uri: "console://1", kind: policy.ReadConsole, shows: shop},
+		"another page of the origin": {uri: "tab://1/html", kind: policy.ReadTab, during: "https://shop.example/pay",
+			shows: "https://shop.example/pay"},
+		"refused": {uri: "tab://1/text", kind: policy.ReadTab,
+			failure: fault.New(fault.ApprovalDenied, "No"), code: fault.ApprovalDenied},
+		"gone elsewhere meanwhile": {uri: "tab://1/text", kind: policy.ReadTab, during: bank, shows: bank,
+			code: fault.ResourceNotFound},
+		"gone elsewhere at the end": {uri: "tab://1/text", kind: policy.ReadTab, shows: bank,
+			code: fault.ResourceNotFound},
+		"a console gone elsewhere": {uri: "console://1", kind: policy.ReadConsole, shows: bank,
+			code: fault.ResourceNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &window{tabs: []Tab{{ProfileID: "p1", Profile: "Work", ID: 1, URL: shop, Title: "Cart"}}}
@@ -85,9 +90,12 @@ func TestReadingIsPermitted(t *testing.T) {
 		t.Errorf("listed %+v %v", list, failure)
 	}
 	w.tabs = []Tab{{ID: 1, URL: shop + "secret/path", Title: "Dear Ann"}, {ID: 2, URL: bank, Title: "Balance"}}
-	s = New(Options{Browser: w, Policy: gate{shows: func(call.Target) bool { return true }, tells: func(tab call.Target) bool { return tab.TabID == 2 }}})
+	s = New(Options{Browser: w, Policy: gate{shows: func(call.Target) bool { return true },
+		tells: func(tab call.Target) bool { return tab.TabID == 2 }}})
 	list, failure := s.List(t.Context(), call.Session{})
-	if failure != nil || len(list) != 2 || strings.Contains(list[0].Title+list[0].Description, "Ann") || strings.Contains(list[0].Title+list[0].Description, "secret") || !strings.Contains(list[0].Description, Origin(shop)) || list[1].Title != "Balance" {
+	if failure != nil || len(list) != 2 || strings.Contains(list[0].Title+list[0].Description, "Ann") ||
+		strings.Contains(list[0].Title+list[0].Description, "secret") || !strings.Contains(list[0].Description,
+		Origin(shop)) || list[1].Title != "Balance" {
 		t.Errorf("listed %+v %v", list, failure)
 	}
 }
@@ -104,10 +112,12 @@ func TestTabsOutsideTheScope(t *testing.T) {
 		t.Errorf("listed %+v %v", list, failure)
 	}
 	for _, uri := range []string{"tab://1/text", "TAB://1/html", "console://1"} {
-		if _, failure := s.Read(t.Context(), call.Session{}, uri); failure == nil || failure.Code != fault.PermissionDenied {
+		if _, failure := s.Read(t.Context(), call.Session{}, uri); failure == nil ||
+			failure.Code != fault.PermissionDenied {
 			t.Errorf("reading %s: %v", uri, failure)
 		}
-		if _, failure := s.Watch(call.Session{}, uri, func() {}); failure == nil || failure.Code != fault.PermissionDenied {
+		if _, failure := s.Watch(call.Session{}, uri, func() {}); failure == nil ||
+			failure.Code != fault.PermissionDenied {
 			t.Errorf("watching %s: %v", uri, failure)
 		}
 	}

@@ -53,7 +53,8 @@ func newProgram(scheme string, p Program, log zerolog.Logger) *program {
 }
 
 func (p *program) templates() []call.ResourceTemplate {
-	return []call.ResourceTemplate{{URITemplate: p.scheme + "://{+rest}", Name: p.scheme, Title: "Resources of " + p.scheme,
+	return []call.ResourceTemplate{{URITemplate: p.scheme + "://{+rest}", Name: p.scheme, Title: "Resources of " +
+		p.scheme,
 		Description: "Provided by a program of the person's own."}}
 }
 
@@ -77,7 +78,8 @@ func (p *program) problem() string {
 // environment is what a provider sees of ours: enough to find programs and a place for files, and no secret.
 func environment(more ...string) []string {
 	var env []string
-	for _, name := range []string{"PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "SYSTEMROOT", "TEMP", "TMP", "USERPROFILE", "PATHEXT"} {
+	for _, name := range []string{"PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "SYSTEMROOT", "TEMP", "TMP",
+		"USERPROFILE", "PATHEXT"} {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}
@@ -151,29 +153,36 @@ func (p *program) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.
 }
 
 func (p *program) broken(err error) *fault.Error {
-	return unreadable(fault.TypeCLI, "The provider of "+p.scheme+" could not be started", "Ask the person to check resources.providers and `tabrelay logs`.", fault.WithCause(err))
+	return unreadable(fault.TypeCLI, "The provider of "+p.scheme+" could not be started",
+		"Ask the person to check resources.providers and `tabrelay logs`.", fault.WithCause(err))
 }
 
 // ended says what an exit code means. What the program wrote to stderr is for the log, but for an address.
 func (p *program) ended(code int, complaint string) *fault.Error {
 	switch code {
 	case exitOutside:
-		return unreadable(fault.TypePermissionDenied, "The provider of "+p.scheme+" may not read that", "Use another URI.")
+		return unreadable(fault.TypePermissionDenied, "The provider of "+p.scheme+" may not read that",
+			"Use another URI.")
 	case exitMissing:
 		return notFound("The provider of "+p.scheme+" has no such resource", "Use another URI.")
 	case exitInvalid:
-		return invalid("The provider of "+p.scheme+" does not understand the URI", "Ask the person which URIs it takes.")
+		return invalid("The provider of "+p.scheme+" does not understand the URI",
+			"Ask the person which URIs it takes.")
 	case exitFetch:
-		return unreadable(fault.TypeNetwork, "The provider of "+p.scheme+" could not fetch it", "Repeat the request later.", fault.WithRetryable(true))
+		return unreadable(fault.TypeNetwork, "The provider of "+p.scheme+" could not fetch it",
+			"Repeat the request later.", fault.WithRetryable(true))
 	case exitTooLarge:
-		return unreadable(fault.TypeOutputTooLarge, "The provider of "+p.scheme+" found it too large", "Read a smaller part.")
+		return unreadable(fault.TypeOutputTooLarge, "The provider of "+p.scheme+" found it too large",
+			"Read a smaller part.")
 	case exitRedirect:
 		if location := lastAddress(complaint); location != "" {
 			return moved(location)
 		}
-		return unreadable(fault.TypeRedirect, "The resource is at another address, and the provider of "+p.scheme+" does not say which", "Ask the person to look at `tabrelay logs`.")
+		return unreadable(fault.TypeRedirect, "The resource is at another address, and the provider of "+p.scheme+
+			" does not say which", "Ask the person to look at `tabrelay logs`.")
 	}
-	return unreadable(fault.TypeCLI, fmt.Sprintf("The provider of %s failed with exit code %d", p.scheme, code), "Ask the person to look at `tabrelay logs`.")
+	return unreadable(fault.TypeCLI, fmt.Sprintf("The provider of %s failed with exit code %d", p.scheme, code),
+		"Ask the person to look at `tabrelay logs`.")
 }
 
 // lastAddress is the last line of text that is an absolute URI, with or without "redirect:" in front.

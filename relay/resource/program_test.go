@@ -40,7 +40,8 @@ func TestPrograms(t *testing.T) {
 		t.Errorf("%+v, %v", contents, failure)
 	}
 	s, _ = script(t, `printf '\001\000'`, nil)
-	if contents, _ := read(t, s, "own://a/picture.png"); len(contents[0].Blob) != 2 || contents[0].MIMEType != "image/png" {
+	if contents, _ := read(t, s, "own://a/picture.png"); len(contents[0].Blob) != 2 ||
+		contents[0].MIMEType != "image/png" {
 		t.Errorf("%+v", contents)
 	}
 }
@@ -53,14 +54,16 @@ func TestProgramsThatFail(t *testing.T) {
 		kind     fault.Type
 		location string
 	}{
-		"1":               {"exit 1", unreadable, fault.TypeCLI, ""},
-		"2":               {"exit 2", unreadable, fault.TypePermissionDenied, ""},
-		"3":               {"exit 3", fault.ResourceNotFound, fault.TypeNotFound, ""},
-		"4":               {"exit 4", fault.InvalidParams, fault.TypeValidation, ""},
-		"5":               {"exit 5", unreadable, fault.TypeNetwork, ""},
-		"6":               {"exit 6", unreadable, fault.TypeOutputTooLarge, ""},
-		"7":               {"echo moved >&2; echo redirect:https://new.example/x >&2; exit 7", unreadable, fault.TypeRedirect, "https://new.example/x"},
-		"7 bare":          {"echo https://new.example/y >&2; exit 7", unreadable, fault.TypeRedirect, "https://new.example/y"},
+		"1": {"exit 1", unreadable, fault.TypeCLI, ""},
+		"2": {"exit 2", unreadable, fault.TypePermissionDenied, ""},
+		"3": {"exit 3", fault.ResourceNotFound, fault.TypeNotFound, ""},
+		"4": {"exit 4", fault.InvalidParams, fault.TypeValidation, ""},
+		"5": {"exit 5", unreadable, fault.TypeNetwork, ""},
+		"6": {"exit 6", unreadable, fault.TypeOutputTooLarge, ""},
+		"7": {"echo moved >&2; echo redirect:https://new.example/x >&2; exit 7", unreadable,
+			fault.TypeRedirect, "https://new.example/x"},
+		"7 bare": {"echo https://new.example/y >&2; exit 7", unreadable, fault.TypeRedirect,
+			"https://new.example/y"},
 		"7 without":       {"echo somewhere else >&2; exit 7", unreadable, fault.TypeRedirect, ""},
 		"7 with password": {"echo https://u:p@new.example/ >&2; exit 7", unreadable, fault.TypeRedirect, ""},
 		"126":             {"exit 126", unreadable, fault.TypeCLI, ""},
@@ -91,7 +94,8 @@ func TestSlowPrograms(t *testing.T) {
 	if err := syscall.Mkfifo(alive, 0o600); err != nil {
 		t.Skip(err)
 	}
-	pipe, err := syscall.Open(alive, syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0) // does not wait for the child
+	// does not wait for the child
+	pipe, err := syscall.Open(alive, syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 	if err == nil {
 		err = syscall.SetNonblock(pipe, false)
 	}
@@ -107,7 +111,8 @@ func TestSlowPrograms(t *testing.T) {
 }
 
 func TestProgramsThatAreNotThere(t *testing.T) {
-	s := set(t, Options{Providers: map[string]Program{"own": {Command: []string{"/no/such/program"}}, "file": {Command: []string{"/bin/true"}}}})
+	s := set(t, Options{Providers: map[string]Program{"own": {Command: []string{"/no/such/program"}},
+		"file": {Command: []string{"/bin/true"}}}})
 	failure := wantFault(t, s, "own://x", fault.ResourceUnreadable, fault.TypeCLI)
 	if strings.Contains(failure.Message+failure.Hint, "/no/such") {
 		t.Errorf("the failure tells a path: %s", failure.Message)

@@ -17,12 +17,14 @@ func TestPublished(t *testing.T) {
 	const page, begin, end = "../../docs/resources.md", "<!-- templates -->\n", "<!-- /templates -->"
 	s := New(Options{
 		Browser: twoProfiles(), Keep: &shelves{}, Events: new(event.Bus), Roots: []string{"/srv/shared"},
-		Web: Outside{Hosts: []string{"HOST"}}, Git: Outside{Hosts: []string{"HOST"}}, Providers: map[string]Program{"SCHEME": {}},
+		Web: Outside{Hosts: []string{"HOST"}}, Git: Outside{Hosts: []string{"HOST"}},
+		Providers: map[string]Program{"SCHEME": {}},
 	})
 	var table strings.Builder
 	table.WriteString("| URI | what | details |\n| --- | --- | --- |\n")
 	for _, x := range s.Templates() {
-		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", x.URITemplate, x.Title, strings.ReplaceAll(x.Description, "|", "\\|"))
+		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", x.URITemplate, x.Title, strings.ReplaceAll(x.Description, "|",
+			"\\|"))
 	}
 	list, _ := (&events{}).list(t.Context(), session)
 	fmt.Fprintf(&table, "| `%s` | %s | %s |\n", list[0].URI, list[0].Title, list[0].Description)

@@ -1,6 +1,6 @@
 // Package resource is what agents can read by URI: pages and consoles of open tabs, what the relay keeps, files of
-// configured folders, addresses and repositories of allowed hosts, and what a person's own programs provide. Each scheme
-// has one provider. A provider answers with contents or with one of three failures: there is no such resource
+// configured folders, addresses and repositories of allowed hosts, and what a person's own programs provide. Each
+// scheme has one provider. A provider answers with contents or with one of three failures: there is no such resource
 // (fault.ResourceNotFound), the URI is wrong (fault.InvalidParams), or the resource cannot be read
 // (fault.ResourceUnreadable, whose type says why); what the link to the browser fails with is passed on as it is.
 package resource
@@ -49,7 +49,8 @@ type Options struct {
 
 	// Addresses decides which addresses may be dialled; nil: public ones only. No configuration reaches it.
 	Addresses func(netip.Addr) bool
-	// Authorities (certificates, PEM) are trusted in place of the system's; nil: the system's. No configuration reaches it.
+	// Authorities (certificates, PEM) are trusted in place of the system's; nil: the system's. No configuration reaches
+	// it.
 	Authorities []byte
 
 	Log zerolog.Logger
@@ -103,7 +104,8 @@ type Set struct {
 // New makes the set.
 func New(o Options) *Set {
 	s := &Set{
-		providers: map[string]provider{}, browser: o.Browser, events: o.Events, policy: o.Policy, audit: o.Audit, log: o.Log,
+		providers: map[string]provider{}, browser: o.Browser, events: o.Events, policy: o.Policy, audit: o.Audit,
+		log:  o.Log,
 		slow: map[string]bool{"https": true, "git+https": true}, slots: make(chan struct{}, slowReads),
 	}
 	add := func(scheme string, p provider) {
@@ -126,7 +128,8 @@ func New(o Options) *Set {
 		add("deadletter", &letters{o.Keep, o.Events})
 	}
 	guard := newGuard(o)
-	add("file", &files{roots: cleanRoots(o.Roots), bytes: cmp.Or(o.FileBytes, defaultBytes), watchers: make(chan struct{}, maxWatchers)})
+	add("file", &files{roots: cleanRoots(o.Roots), bytes: cmp.Or(o.FileBytes, defaultBytes),
+		watchers: make(chan struct{}, maxWatchers)})
 	add("https", &web{guard: guard, Outside: o.Web.or(fetchTime, defaultBytes)})
 	add("git+https", &git{guard: guard, Outside: o.Git.or(cloneTime, cloneBytes), log: o.Log})
 	for _, scheme := range slices.Sorted(maps.Keys(o.Providers)) {
@@ -152,7 +155,8 @@ func (s *Set) List(ctx context.Context, session call.Session) ([]call.Resource, 
 		}
 		part, failure := s.providers[scheme].list(ctx, session)
 		if failure != nil {
-			s.log.Warn().Err(failure).AnErr("cause", failure.Err).Str("scheme", scheme).Msg("resources could not be listed")
+			s.log.Warn().Err(failure).AnErr("cause", failure.Err).Str("scheme",
+				scheme).Msg("resources could not be listed")
 			continue // the others are there
 		}
 		list = append(list, part...)
@@ -280,7 +284,8 @@ func invalid(message, hint string) *fault.Error {
 }
 
 func unreadable(t fault.Type, message, hint string, more ...fault.Option) *fault.Error {
-	return fault.New(fault.ResourceUnreadable, message, append([]fault.Option{fault.WithType(t), fault.WithHint(hint)}, more...)...)
+	return fault.New(fault.ResourceUnreadable, message, append([]fault.Option{fault.WithType(t), fault.WithHint(hint)},
+		more...)...)
 }
 
 func tooLarge(limit int64, key string) *fault.Error {
@@ -289,19 +294,22 @@ func tooLarge(limit int64, key string) *fault.Error {
 }
 
 func moved(location string) *fault.Error {
-	return unreadable(fault.TypeRedirect, "The resource is at another address", "Read location instead, if that address is one to trust.",
+	return unreadable(fault.TypeRedirect, "The resource is at another address",
+		"Read location instead, if that address is one to trust.",
 		fault.WithLocation(location))
 }
 
 // unwatchable is for what cannot tell that it changed.
 func unwatchable(scheme string) *fault.Error {
-	return invalid("Resources of the scheme "+scheme+" cannot be subscribed to: nothing tells when they change", "Read the resource again when you need it.")
+	return invalid("Resources of the scheme "+scheme+" cannot be subscribed to: nothing tells when they change",
+		"Read the resource again when you need it.")
 }
 
 // gaveUp is the failure of work whose time was over, or whose caller went away.
 func gaveUp(ctx context.Context, what string, after time.Duration) *fault.Error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return unreadable(fault.TypeTimeout, strings.TrimSuffix(fmt.Sprintf("%s took longer than %s", what, after), " than 0s"), "Repeat the request later.", fault.WithRetryable(true))
+		return unreadable(fault.TypeTimeout, strings.TrimSuffix(fmt.Sprintf("%s took longer than %s", what, after),
+			" than 0s"), "Repeat the request later.", fault.WithRetryable(true))
 	}
 	return fault.New(fault.Cancelled, "The request was given up", fault.WithCause(context.Cause(ctx)))
 }

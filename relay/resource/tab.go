@@ -87,13 +87,16 @@ const profileNote = " With several browser profiles connected, add ?profile=LABE
 func (*tabs) templates() []call.ResourceTemplate {
 	return []call.ResourceTemplate{
 		{URITemplate: "tab://{id}/text", Name: "tab text", Title: "Text of an open tab", MIMEType: "text/plain",
-			Description: "What the page shows, without markup. A long page is cut, and its end says how to read on (?from=N)." + profileNote},
+			Description: "What the page shows, without markup. A long page is cut, and its end says how to read on " +
+				"(?from=N)." + profileNote},
 		{URITemplate: "tab://{id}/html", Name: "tab HTML", Title: "HTML of an open tab", MIMEType: "text/html",
-			Description: "The page's markup as it is now, without what scripts and styles contain. A long page is cut; ?from=N reads on." + profileNote},
+			Description: "The page's markup as it is now, without what scripts and styles contain. A long page is " +
+				"cut; ?from=N reads on." + profileNote},
 	}
 }
 
-// list shows the text of every open tab, with the site alone where the person has not allowed more. Queries and fragments of their addresses are left out: they may hold secrets.
+// list shows the text of every open tab, with the site alone where the person has not allowed more. Queries and
+// fragments of their addresses are left out: they may hold secrets.
 func (t *tabs) list(_ context.Context, s call.Session) ([]call.Resource, *fault.Error) {
 	open := t.open()
 	if t.policy != nil {
@@ -110,7 +113,8 @@ func (t *tabs) list(_ context.Context, s call.Session) ([]call.Resource, *fault.
 			title = "A page of " + where
 		}
 		list = append(list, call.Resource{
-			URI: "tab://" + strconv.Itoa(tab.ID) + "/text" + query(tab, open), Name: "tab " + strconv.Itoa(tab.ID), Title: title,
+			URI: "tab://" + strconv.Itoa(tab.ID) + "/text" + query(tab, open), Name: "tab " + strconv.Itoa(tab.ID),
+			Title:       title,
 			Description: where + state(tab, open), MIMEType: "text/plain",
 		})
 	}
@@ -163,7 +167,8 @@ func place(address string) string {
 func (t *tabs) find(u *url.URL) (Tab, *fault.Error) {
 	id, err := strconv.Atoi(u.Host)
 	if err != nil || id < 0 || strconv.Itoa(id) != u.Host {
-		return Tab{}, invalid("A tab is named by its number, for example tab://12/text", "List the resources and use the number of an open tab.")
+		return Tab{}, invalid("A tab is named by its number, for example tab://12/text",
+			"List the resources and use the number of an open tab.")
 	}
 	profile := u.Query().Get("profile")
 	var found []Tab
@@ -180,13 +185,15 @@ func (t *tabs) find(u *url.URL) (Tab, *fault.Error) {
 		for _, tab := range found {
 			names = append(names, strconv.Quote(fault.Sanitize(tab.Profile))+" ("+tab.ProfileID+")")
 		}
-		return Tab{}, invalid(fmt.Sprintf("More than one browser profile has a tab %d: %s", id, strings.Join(names, ", ")),
+		return Tab{}, invalid(fmt.Sprintf("More than one browser profile has a tab %d: %s", id,
+			strings.Join(names, ", ")),
 			"Add ?profile= with the label or id of one of them.")
 	}
 	if trouble := t.browser.Trouble(); trouble != nil {
 		return Tab{}, trouble
 	}
-	return Tab{}, notFound(fmt.Sprintf("No tab %d with a web page is open", id), "List the resources again: the tab was closed, or shows a page of the browser itself.")
+	return Tab{}, notFound(fmt.Sprintf("No tab %d with a web page is open", id),
+		"List the resources again: the tab was closed, or shows a page of the browser itself.")
 }
 
 // page is one frame as the extension read it.
@@ -217,7 +224,8 @@ func (t *tabs) read(ctx context.Context, s call.Session, u *url.URL) ([]call.Res
 		Frames []page `json:"frames"`
 	}
 	if err := json.Unmarshal(raw, &answer); err != nil || len(answer.Frames) == 0 {
-		return nil, unreadable(fault.TypeInternal, "The extension answered with something else than a page", "Repeat the request.", fault.WithCause(err))
+		return nil, unreadable(fault.TypeInternal, "The extension answered with something else than a page",
+			"Repeat the request.", fault.WithCause(err))
 	}
 	if !same(answer.Frames[0].URL) {
 		return nil, left(tab)
@@ -238,7 +246,8 @@ func (t *tabs) wish(u *url.URL) (kind string, from int, failure *fault.Error) {
 	if text := u.Query().Get("from"); text != "" {
 		n, err := strconv.ParseUint(text, 10, 31)
 		if err != nil {
-			return "", 0, invalid("from is not a number of characters", "Use the number that the end of the previous part names.")
+			return "", 0, invalid("from is not a number of characters",
+				"Use the number that the end of the previous part names.")
 		}
 		from = int(n)
 	}
@@ -274,7 +283,8 @@ func (t *tabs) command(ctx context.Context, tab Tab, name string, params any) (j
 		return nil, closed(tab)
 	case fault.TabUnresponsive, fault.TabChanged, fault.InjectionFailed:
 		retry := failure.Code != fault.InjectionFailed
-		return nil, unreadable(fault.TypeInternal, failure.Message, failure.Hint, fault.WithTab(failure.TabID, failure.Profile), fault.WithRetryable(retry))
+		return nil, unreadable(fault.TypeInternal, failure.Message, failure.Hint,
+			fault.WithTab(failure.TabID, failure.Profile), fault.WithRetryable(retry))
 	}
 	return nil, failure
 }
@@ -291,14 +301,17 @@ func (t *tabs) contents(u *url.URL, kind string, from int, frames []page) []call
 		if i > 0 && f.Text == "" {
 			continue
 		}
-		meta := map[string]any{"tabrelay/origin": f.Origin, "tabrelay/page": f.URL, "tabrelay/title": untrusted.Line(f.Title, mostTitle), "tabrelay/untrusted": true}
+		meta := map[string]any{"tabrelay/origin": f.Origin, "tabrelay/page": f.URL,
+			"tabrelay/title": untrusted.Line(f.Title, mostTitle), "tabrelay/untrusted": true}
 		if i > 0 {
 			meta["tabrelay/frame"] = f.URL
 		}
 		if from > 0 || next < total {
-			meta["tabrelay/truncated"] = map[string]any{"from": from, "characters": max(0, min(next, total)-from), "total": total}
+			meta["tabrelay/truncated"] = map[string]any{"from": from, "characters": max(0, min(next, total)-from),
+				"total": total}
 		}
-		c := call.ResourceContents{MIMEType: "text/html", Text: f.Text, Meta: rawjson.MustEncode(meta)} // a document, which stays what it is
+		// a document, which stays what it is
+		c := call.ResourceContents{MIMEType: "text/html", Text: f.Text, Meta: rawjson.MustEncode(meta)}
 		if kind == "text" {
 			c.MIMEType, c.Text = "text/plain", untrusted.Wrap(nonce, f.Origin, f.Text)
 		}
@@ -308,7 +321,8 @@ func (t *tabs) contents(u *url.URL, kind string, from int, frames []page) []call
 		query := u.Query()
 		query.Set("from", strconv.Itoa(next))
 		more := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawQuery: query.Encode()}
-		list[len(list)-1].Text += fmt.Sprintf("\n[cut here: characters %d to %d of %d; %s reads on]", from, next, total, more.String())
+		list[len(list)-1].Text += fmt.Sprintf("\n[cut here: characters %d to %d of %d; %s reads on]", from, next, total,
+			more.String())
 	}
 	return list
 }

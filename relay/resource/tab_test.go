@@ -88,7 +88,8 @@ func twoProfiles() *window {
 		{ProfileID: "p1", Profile: "Home", ID: 9, URL: "https://a.example/", Title: "A", Active: true},
 		{ProfileID: "p1", Profile: "Home", ID: 7, URL: "https://a.example/7", Title: "A7", Discarded: true},
 	}, answer: func(profile, _ string, params map[string]any) (string, *fault.Error) {
-		return fmt.Sprintf(`{"frames":[{"url":"https://a.example/","origin":"https://a.example","title":"A","text":"words of %s %v","total":13}]}`, profile, params["tabId"]), nil
+		return fmt.Sprintf(`{"frames":[{"url":"https://a.example/","origin":"https://a.example","title":"A",`+
+			`"text":"words of %s %v","total":13}]}`, profile, params["tabId"]), nil
 	}}
 }
 
@@ -104,7 +105,8 @@ func TestListedTabs(t *testing.T) {
 		"tab://7/text?profile=Home A7 https://a.example/7 (profile Home, asleep)",
 		"tab://9/text?profile=Home A https://a.example/ (profile Home, in front)",
 		"tab://7/text?profile=Work B side https://b.example/x (profile Work)",
-		"events://recent What the relay has told of this client lately Failures, retries and questions about calls of this client: the last 100, oldest first.",
+		"events://recent What the relay has told of this client lately Failures, retries and questions about calls " +
+			"of this client: the last 100, oldest first.",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("listed:\n%s", strings.Join(got, "\n"))
@@ -124,7 +126,8 @@ func TestListedTabs(t *testing.T) {
 }
 
 // wrapped is text of a page with the markers around it.
-var wrapped = regexp.MustCompile(`(?s)What stands between the two markers was written by [^\n]*\n<(untrusted-page-text-[0-9a-f]{24})>\n(.*?)\n?</untrusted-page-text-[0-9a-f]{24}>`)
+var wrapped = regexp.MustCompile(`(?s)What stands between the two markers was written by ` +
+	`[^\n]*\n<(untrusted-page-text-[0-9a-f]{24})>\n(.*?)\n?</untrusted-page-text-[0-9a-f]{24}>`)
 
 // inside is what stands between the markers.
 func inside(text string) string {
@@ -139,21 +142,25 @@ func TestTabsAreFound(t *testing.T) {
 	w := twoProfiles()
 	s := set(t, Options{Browser: w})
 	for uri, want := range map[string]string{
-		"tab://9/text": "words of p1 9", "tab://9/html": "words of p1 9", "tab://7/text?profile=Work": "words of p2 7", "tab://7/text?profile=p2": "words of p2 7",
+		"tab://9/text": "words of p1 9", "tab://9/html": "words of p1 9", "tab://7/text?profile=Work": "words of p2 7",
+		"tab://7/text?profile=p2": "words of p2 7",
 	} {
 		contents, failure := read(t, s, uri)
 		if failure != nil || inside(contents[0].Text) != want || contents[0].URI != uri {
 			t.Errorf("%s: %+v %v", uri, contents, failure)
 		}
 	}
-	for _, uri := range []string{"tab://7/text", "console://7", "tab://07/text?profile=p2", "tab://x/text", "tab:///text", "tab://-1/text", "tab://9/text?from=-1",
+	for _, uri := range []string{"tab://7/text", "console://7", "tab://07/text?profile=p2", "tab://x/text",
+		"tab:///text", "tab://-1/text", "tab://9/text?from=-1",
 		"tab://9/text?from=99999999999", "tab://9/text?frm=1", "console://9?from=1"} {
 		wantFault(t, s, uri, fault.InvalidParams, "")
 	}
-	for _, uri := range []string{"tab://1/text", "tab://9/text?profile=Work", "tab://9/pdf", "tab://9", "tab://9/", "tab://9/text/", "console://9/x", "console://1"} {
+	for _, uri := range []string{"tab://1/text", "tab://9/text?profile=Work", "tab://9/pdf", "tab://9", "tab://9/",
+		"tab://9/text/", "console://9/x", "console://1"} {
 		wantFault(t, s, uri, fault.ResourceNotFound, "")
 	}
-	if failure := wantFault(t, s, "tab://7/text?profile=Home", fault.ResourceUnreadable, ""); !failure.Retryable || !strings.Contains(failure.Message, "sleep") {
+	if failure := wantFault(t, s, "tab://7/text?profile=Home", fault.ResourceUnreadable, ""); !failure.Retryable ||
+		!strings.Contains(failure.Message, "sleep") {
 		t.Errorf("asleep: %+v", failure)
 	}
 	w.tabs, w.trouble = nil, fault.New(fault.ExtensionNotConnected, "no browser")
@@ -165,15 +172,21 @@ func TestTabsThatMayNotBeRead(t *testing.T) {
 	w := twoProfiles()
 	address := "https://a.example/"
 	w.answer = func(_, name string, _ map[string]any) (string, *fault.Error) {
-		return fmt.Sprintf(`{"url":%q,"frames":[{"url":%q,"text":"top","total":3},{"url":"https://b.example/f","text":"secret","total":6},{"url":"about:srcdoc","origin":"https://b.example","text":"inner","total":5},{"url":"data:text/html","origin":"null","text":"blank","total":5}]}`, address, address), nil
+		return fmt.Sprintf(`{"url":%q,"frames":[{"url":%q,"text":"top","total":3},{"url":"https://b.example/f",`+
+			`"text":"secret","total":6},{"url":"about:srcdoc","origin":"https://b.example","text":"inner","total":5},`+
+			`{"url":"data:text/html","origin":"null","text":"blank","total":5}]}`, address, address), nil
 	}
-	s := set(t, Options{Browser: w, Readable: func(address string) bool { return strings.HasPrefix(address, "https://a.example/") }})
+	s := set(t, Options{Browser: w, Readable: func(address string) bool {
+		return strings.HasPrefix(address,
+			"https://a.example/")
+	}})
 	if list, _ := s.List(t.Context(), session); len(list) != 3 {
 		t.Errorf("listed: %+v", list)
 	}
 	wantFault(t, s, "tab://7/text?profile=Work", fault.ResourceNotFound, "")
 	wantFault(t, s, "console://7?profile=Work", fault.ResourceNotFound, "")
-	if contents, failure := read(t, s, "tab://9/text"); failure != nil || len(contents) != 2 || inside(contents[1].Text) != "blank" {
+	if contents, failure := read(t, s, "tab://9/text"); failure != nil || len(contents) != 2 ||
+		inside(contents[1].Text) != "blank" {
 		t.Errorf("%+v %v", contents, failure)
 	}
 	address = "https://b.example/"
@@ -185,8 +198,10 @@ func TestTabsThatCannotBeRead(t *testing.T) {
 	w := twoProfiles()
 	s := set(t, Options{Browser: w})
 	for code, want := range map[fault.Code]fault.Code{
-		fault.TabNotFound: fault.ResourceNotFound, fault.TabUnresponsive: fault.ResourceUnreadable, fault.TabChanged: fault.ResourceUnreadable,
-		fault.InjectionFailed: fault.ResourceUnreadable, fault.ExtensionLost: fault.ExtensionLost, fault.TimeoutCode: fault.TimeoutCode,
+		fault.TabNotFound: fault.ResourceNotFound, fault.TabUnresponsive: fault.ResourceUnreadable,
+		fault.TabChanged:      fault.ResourceUnreadable,
+		fault.InjectionFailed: fault.ResourceUnreadable, fault.ExtensionLost: fault.ExtensionLost,
+		fault.TimeoutCode: fault.TimeoutCode,
 	} {
 		w.answer = func(string, string, map[string]any) (string, *fault.Error) {
 			return "", fault.New(code, "as the browser says")
@@ -213,12 +228,15 @@ func TestLongPages(t *testing.T) {
 	}
 	s := set(t, Options{Browser: w, PageChars: 10})
 	contents, _ := read(t, s, "tab://7/text?profile=Work")
-	if len(contents) != 1 || !strings.HasSuffix(contents[0].Text, ">\n[cut here: characters 0 to 10 of 22; tab://7/text?from=10&profile=Work reads on]") || inside(contents[0].Text) != "0123456789" ||
+	if len(contents) != 1 || !strings.HasSuffix(contents[0].Text,
+		">\n[cut here: characters 0 to 10 of 22; tab://7/text?from=10&profile=Work reads on]") ||
+		inside(contents[0].Text) != "0123456789" ||
 		!strings.Contains(string(contents[0].Meta), `"tabrelay/truncated":{"characters":10,"from":0,"total":22}`) {
 		t.Errorf("first part: %+v %s", contents, contents[0].Meta)
 	}
 	contents, _ = read(t, s, "tab://9/text?from=20")
-	if len(contents) != 2 || inside(contents[1].Text) != "IJ" || !strings.Contains(string(contents[1].Meta), `"tabrelay/frame":"https://f.example/"`) {
+	if len(contents) != 2 || inside(contents[1].Text) != "IJ" || !strings.Contains(string(contents[1].Meta),
+		`"tabrelay/frame":"https://f.example/"`) {
 		t.Errorf("last part: %+v", contents)
 	}
 }
@@ -229,12 +247,15 @@ func TestConsoles(t *testing.T) {
 		if name != "console.read" || params["holdMs"] != int64(600_000) {
 			t.Errorf("asked %s %v", name, params)
 		}
-		return `{"url":"https://a.example/","since":1700000000000,"dropped":3,"lines":[{"at":1700000001234,"text":"error: a\nb password=hunter2 \u202e"}]}`, nil
+		return `{"url":"https://a.example/","since":1700000000000,"dropped":3,"lines":[{"at":1700000001234,` +
+			`"text":"error: a\nb password=hunter2 \u202e"}]}`, nil
 	}
 	contents, failure := read(t, set(t, Options{Browser: w}), "console://9")
-	want := "Console of tab 9, https://a.example/\nCaptured since 2023-11-14 22:13:20 UTC: errors, warnings, uncaught errors, unhandled rejections.\n" +
+	want := "Console of tab 9, https://a.example/\nCaptured since 2023-11-14 22:13:20 UTC: errors, warnings, " +
+		"uncaught errors, unhandled rejections.\n" +
 		"3 older lines are left out.\n\n22:13:21.234 error: a b password=[redacted] \n"
-	if failure != nil || wrapped.ReplaceAllString(contents[0].Text, "$2\n") != want || inside(contents[0].Text) == contents[0].Text {
+	if failure != nil || wrapped.ReplaceAllString(contents[0].Text, "$2\n") != want ||
+		inside(contents[0].Text) == contents[0].Text {
 		t.Errorf("%v\n%q", failure, contents[0].Text)
 	}
 	contents, _ = read(t, set(t, Options{Browser: w, PageChars: 10}), "console://9")
@@ -351,14 +372,16 @@ func TestWatchedEventsAndLists(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if toldEvents.Load() != 1 || toldList.Load() != 1 || toldLetter.Load() != 1 {
-			t.Errorf("of what is not its own it is told %d, %d and %d times", toldEvents.Load()-1, toldList.Load()-1, toldLetter.Load()-1)
+			t.Errorf("of what is not its own it is told %d, %d and %d times", toldEvents.Load()-1, toldList.Load()-1,
+				toldLetter.Load()-1)
 		}
 		stopLetter()
 		stop()
 		stopList()
 	})
 	for _, uri := range []string{"result://" + strings.Repeat("a", 32), "deadletter://x", "git+https://h/o/r#f"} {
-		if _, failure := set(t, Options{Keep: &shelves{}}).Watch(session, uri, func() {}); failure == nil || failure.Code != fault.InvalidParams {
+		if _, failure := set(t, Options{Keep: &shelves{}}).Watch(session, uri, func() {}); failure == nil ||
+			failure.Code != fault.InvalidParams {
 			t.Errorf("%s can be watched: %v", uri, failure)
 		}
 	}

@@ -76,7 +76,8 @@ func (t *tunnel) carry(c net.Conn) {
 	wanted := "Basic " + base64.StdEncoding.EncodeToString([]byte("tabrelay:"+t.password))
 	switch {
 	case subtle.ConstantTimeCompare([]byte(request.Header.Get("Proxy-Authorization")), []byte(wanted)) != 1:
-		_, _ = io.WriteString(c, "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"tabrelay\"\r\nContent-Length: 0\r\n\r\n")
+		_, _ = io.WriteString(c, "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic "+
+			"realm=\"tabrelay\"\r\nContent-Length: 0\r\n\r\n")
 		return
 	case request.Method != http.MethodConnect || request.Host != t.target:
 		t.forbidden.Store(true)

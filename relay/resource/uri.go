@@ -28,7 +28,8 @@ func parse(uri string) (*url.URL, *fault.Error) {
 		return nil, invalid("That is not a URI with a scheme", hint)
 	case u.User != nil:
 		return nil, invalid("The URI holds user information", "Leave out what stands before the @ sign.")
-	case strings.ContainsFunc(u.Path, unprintable), strings.ContainsFunc(u.Host, unprintable), strings.ContainsFunc(u.Fragment, unprintable):
+	case strings.ContainsFunc(u.Path, unprintable), strings.ContainsFunc(u.Host, unprintable),
+		strings.ContainsFunc(u.Fragment, unprintable):
 		return nil, invalid("The URI holds control characters", hint)
 	}
 	if _, err := url.ParseQuery(u.RawQuery); err != nil {
@@ -49,7 +50,8 @@ func only(u *url.URL, known ...string) *fault.Error {
 			found = found || k == name
 		}
 		if !found || len(values) != 1 {
-			return invalid("The URI has a query that means nothing here, or twice the same", "Parameters allowed: "+orNone(known)+".")
+			return invalid("The URI has a query that means nothing here, or twice the same", "Parameters allowed: "+
+				orNone(known)+".")
 		}
 	}
 	return nil

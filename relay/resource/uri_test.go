@@ -39,13 +39,15 @@ func wantFault(t *testing.T, s *Set, uri string, code fault.Code, kind fault.Typ
 	case failure == nil:
 		t.Fatalf("%q was read", uri)
 	case failure.Code != code || kind != "" && failure.Type != kind:
-		t.Errorf("%q: got %s, type %s (%s), want %s, type %s", uri, failure.Code, failure.Type, failure.Message, code, kind)
+		t.Errorf("%q: got %s, type %s (%s), want %s, type %s", uri, failure.Code, failure.Type, failure.Message, code,
+			kind)
 	}
 	return failure
 }
 
 func TestWrongURIs(t *testing.T) {
-	s := set(t, Options{Roots: []string{t.TempDir()}, Web: Outside{Hosts: []string{"example.org"}}, Git: Outside{Hosts: []string{"example.org"}}})
+	s := set(t, Options{Roots: []string{t.TempDir()}, Web: Outside{Hosts: []string{"example.org"}},
+		Git: Outside{Hosts: []string{"example.org"}}})
 	for name, uri := range map[string]string{
 		"empty":                  "",
 		"no scheme":              "//host/path",
@@ -92,13 +94,15 @@ func TestWrongURIs(t *testing.T) {
 
 func TestUnknownResources(t *testing.T) {
 	s := set(t, Options{Roots: []string{t.TempDir()}})
-	for _, uri := range []string{"gopher://host/x", "events://yesterday", "events://recent/more", "http://example.org/", "javascript://x", "data://x"} {
+	for _, uri := range []string{"gopher://host/x", "events://yesterday", "events://recent/more", "http://example.org/",
+		"javascript://x", "data://x"} {
 		wantFault(t, s, uri, fault.ResourceNotFound, fault.TypeNotFound)
 	}
 }
 
 func FuzzParse(f *testing.F) {
-	for _, uri := range []string{"tab://12/text?profile=a", "file:///tmp/%2e%2e/etc", "https://[::ffff:127.0.0.1]/", "git+https://h/o/r?ref=x#a:b", "a:b", "https://a@b/"} {
+	for _, uri := range []string{"tab://12/text?profile=a", "file:///tmp/%2e%2e/etc", "https://[::ffff:127.0.0.1]/",
+		"git+https://h/o/r?ref=x#a:b", "a:b", "https://a@b/"} {
 		f.Add(uri)
 	}
 	f.Fuzz(func(t *testing.T, uri string) {
@@ -109,7 +113,8 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if u.User != nil || u.Scheme == "" || len(uri) > maxURI || !utf8.ValidString(u.Path) || strings.ContainsAny(u.Path+u.Host+u.Fragment, "\x00\n\r") {
+		if u.User != nil || u.Scheme == "" || len(uri) > maxURI || !utf8.ValidString(u.Path) ||
+			strings.ContainsAny(u.Path+u.Host+u.Fragment, "\x00\n\r") {
 			t.Fatalf("%q passed as %#v", uri, u)
 		}
 		again, err := url.Parse(u.String())

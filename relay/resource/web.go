@@ -27,7 +27,8 @@ const webHosts = "resources.https.hosts"
 func (w *web) templates() []call.ResourceTemplate {
 	var list []call.ResourceTemplate
 	for _, h := range w.Hosts {
-		list = append(list, call.ResourceTemplate{URITemplate: "https://" + h + "/{+path}", Name: "https " + h, Title: "Documents of " + h,
+		list = append(list, call.ResourceTemplate{URITemplate: "https://" + h + "/{+path}", Name: "https " + h,
+			Title:       "Documents of " + h,
 			Description: "Fetched by the relay, without anybody's session. Redirects are reported, not followed."})
 	}
 	return list
@@ -69,7 +70,8 @@ func (w *web) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.Reso
 		return nil, w.failed(ctx, err)
 	}
 	meta := map[string]any{"tabrelay/origin": "https://" + target.Host, "tabrelay/untrusted": true}
-	return []call.ResourceContents{contentOf(mediaType(answer.Header.Get("Content-Type"), path.Base(u.Path), data), data, meta)}, nil
+	return []call.ResourceContents{contentOf(mediaType(answer.Header.Get("Content-Type"), path.Base(u.Path), data),
+		data, meta)}, nil
 }
 
 // client follows no redirect, knows no proxy and keeps no connection.
@@ -77,8 +79,10 @@ func (w *web) client() *http.Client {
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
-			DialContext: w.guard.dial, TLSClientConfig: &tls.Config{RootCAs: w.guard.authorities, MinVersion: tls.VersionTLS12},
-			ForceAttemptHTTP2: true, DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: 64 << 10,
+			DialContext: w.guard.dial, TLSClientConfig: &tls.Config{RootCAs: w.guard.authorities,
+				MinVersion: tls.VersionTLS12},
+			ForceAttemptHTTP2: true, DisableKeepAlives: true, DisableCompression: true,
+			MaxResponseHeaderBytes: 64 << 10,
 		},
 	}
 }
@@ -97,7 +101,8 @@ func (w *web) judge(answer *http.Response) *fault.Error {
 	case status < 200 || status > 299:
 		return w.status(status)
 	case answer.Header.Get("Content-Encoding") != "" && answer.Header.Get("Content-Encoding") != "identity":
-		return unreadable(fault.TypeNetwork, "The server sent the document in an encoding that was not asked for", "Open it in the browser and read its tab.")
+		return unreadable(fault.TypeNetwork, "The server sent the document in an encoding that was not asked for",
+			"Open it in the browser and read its tab.")
 	case answer.ContentLength > w.Bytes:
 		return tooLarge(w.Bytes, "resources.https.maxBytes")
 	}
@@ -110,7 +115,8 @@ func (*web) status(status int) *fault.Error {
 	if retry {
 		hint = "Repeat the request later."
 	}
-	return unreadable(fault.TypeNetwork, fmt.Sprintf("The server answered %d %s", status, http.StatusText(status)), hint,
+	return unreadable(fault.TypeNetwork, fmt.Sprintf("The server answered %d %s", status, http.StatusText(status)),
+		hint,
 		fault.WithRetryable(retry), fault.WithData(rawjson.MustEncode(map[string]any{"status": status})))
 }
 
@@ -123,12 +129,15 @@ func (w *web) failed(ctx context.Context, err error) *fault.Error {
 	case ctx.Err() != nil:
 		return gaveUp(ctx, "Fetching", w.Timeout)
 	case errors.As(err, &dns):
-		return unreadable(fault.TypeNetwork, "The host's name could not be resolved", "Check the name; repeat the request when the network is back.",
+		return unreadable(fault.TypeNetwork, "The host's name could not be resolved",
+			"Check the name; repeat the request when the network is back.",
 			fault.WithCause(err), fault.WithRetryable(true))
 	case errors.As(err, &untrusted):
-		return unreadable(fault.TypeNetwork, "The server's certificate is not valid for that host", "Do not repeat the request; tell the person.", fault.WithCause(err))
+		return unreadable(fault.TypeNetwork, "The server's certificate is not valid for that host",
+			"Do not repeat the request; tell the person.", fault.WithCause(err))
 	}
-	return unreadable(fault.TypeNetwork, "The document could not be fetched whole", "Repeat the request later.", fault.WithCause(err), fault.WithRetryable(true))
+	return unreadable(fault.TypeNetwork, "The document could not be fetched whole", "Repeat the request later.",
+		fault.WithCause(err), fault.WithRetryable(true))
 }
 
 func (*web) watch(call.Session, *url.URL, func()) (func(), *fault.Error) {

@@ -27,7 +27,8 @@ func secure(t *testing.T, handler http.HandlerFunc, change func(*Options)) (*htt
 	t.Cleanup(server.Close)
 	o := Options{
 		Web:       Outside{Hosts: []string{server.Listener.Addr().String()}, Bytes: 1000},
-		Addresses: loopback, Authorities: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
+		Addresses: loopback, Authorities: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE",
+			Bytes: server.Certificate().Raw}),
 	}
 	if change != nil {
 		change(&o)
@@ -114,7 +115,8 @@ func TestDocuments(t *testing.T) {
 			t.Errorf("%s: its meta is %s", path, c.Meta)
 		}
 	}
-	if contents, _ := read(t, s, server.URL+"/cookie"); strings.Contains(contents[0].Text, "Cookie") || strings.Contains(contents[0].Text, "Authorization") {
+	if contents, _ := read(t, s, server.URL+"/cookie"); strings.Contains(contents[0].Text, "Cookie") ||
+		strings.Contains(contents[0].Text, "Authorization") {
 		t.Errorf("the request carried %s", contents[0].Text)
 	}
 }
@@ -139,11 +141,13 @@ func TestDocumentsThatFail(t *testing.T) {
 		"/down":      {kind: fault.TypeNetwork, retry: true},
 	} {
 		failure := wantFault(t, s, server.URL+path, fault.ResourceUnreadable, want.kind)
-		if failure.Location != want.location || failure.Retryable != want.retry || failure.ProtocolNumber(true) != -32603 {
+		if failure.Location != want.location || failure.Retryable != want.retry ||
+			failure.ProtocolNumber(true) != -32603 {
 			t.Errorf("%s: %+v", path, failure)
 		}
 	}
-	if _, failure := s.Watch(session, server.URL+"/text", func() {}); failure == nil || failure.Code != fault.InvalidParams {
+	if _, failure := s.Watch(session, server.URL+"/text", func() {}); failure == nil ||
+		failure.Code != fault.InvalidParams {
 		t.Errorf("a document can be watched: %v", failure)
 	}
 }
@@ -215,7 +219,8 @@ func TestRebindingNames(t *testing.T) {
 		t.Fatal("the good address was not dialled:", err)
 	}
 	_ = c.Close()
-	if _, err := g.dial(t.Context(), "tcp4", "rebind.example.:"+port); err == nil || !strings.Contains(err.Error(), errForbidden.Error()) {
+	if _, err := g.dial(t.Context(), "tcp4", "rebind.example.:"+port); err == nil ||
+		!strings.Contains(err.Error(), errForbidden.Error()) {
 		t.Errorf("the second meaning gave %v", err)
 	}
 	select {

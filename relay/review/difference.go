@@ -28,7 +28,8 @@ type Difference struct {
 }
 
 // unseen is said of a file whose bytes are others and whose text is not.
-const unseen = "It differs only in how its lines end, or in how characters are written that are not shown as they are.\n"
+const unseen = "It differs only in how its lines end, or in how characters are written that are not shown as they " +
+	"are.\n"
 
 // builtDir is where the files of the build are shown, so that no source can take their place.
 const builtDir = "dist"
@@ -37,7 +38,8 @@ const builtDir = "dist"
 func files(c Content) (list []File) {
 	built, err := c.Plugin.Files()
 	if err != nil {
-		built = map[string][]byte{"adapter.js": c.Plugin.Adapter, "pre-script.js": c.Plugin.PreScript} // the manifest was read from JSON, so it encodes
+		// the manifest was read from JSON, so it encodes
+		built = map[string][]byte{"adapter.js": c.Plugin.Adapter, "pre-script.js": c.Plugin.PreScript}
 	}
 	add := func(name string, content []byte, runs bool) {
 		text := string(content)

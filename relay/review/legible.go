@@ -40,5 +40,6 @@ func hidden(r rune) bool {
 	case '\u115f', '\u1160', '\u3164', '\uffa0', '\u2800', '\u034f', '\u17b4', '\u17b5':
 		return true
 	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp, unicode.Variation_Selector) || unicode.Is(unicode.Zs, r) && r != ' '
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp, unicode.Variation_Selector) ||
+		unicode.Is(unicode.Zs, r) && r != ' '
 }

@@ -15,8 +15,8 @@ const (
 )
 
 // Lines writes squeezed code on many lines, for a person. It only ever adds line feeds and indentation: nothing is
-// parsed, renamed or left out, so nothing can hide from it, and where it misjudges what a character means a line ends in
-// an odd place. It takes time in proportion to the code. Code with lines of an ordinary length stays as it is.
+// parsed, renamed or left out, so nothing can hide from it, and where it misjudges what a character means a line ends
+// in an odd place. It takes time in proportion to the code. Code with lines of an ordinary length stays as it is.
 func Lines(code string) string {
 	squeezed := false
 	for line := range strings.SplitSeq(code, "\n") {
@@ -219,7 +219,8 @@ func (l *liner) expects() bool {
 		return false
 	case isWord(l.last):
 		switch l.word {
-		case "return", "typeof", "case", "in", "of", "delete", "void", "throw", "new", "do", "else", "await", "yield", "instanceof":
+		case "return", "typeof", "case", "in", "of", "delete", "void", "throw", "new", "do", "else", "await", "yield",
+			"instanceof":
 			return true
 		}
 		return false

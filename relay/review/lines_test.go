@@ -22,7 +22,8 @@ func TestLines(t *testing.T) {
 			// Only lines that are too long are broken; the blanks make one of every case.
 			code := strings.TrimSuffix(string(in.Data), "\n")
 			got := Lines(code + strings.Repeat(" ", longLine))
-			if diff := cmp.Diff(strings.TrimSuffix(string(want.Data), "\n"), strings.TrimRight(got, " \n")); diff != "" {
+			if diff := cmp.Diff(strings.TrimSuffix(string(want.Data), "\n"),
+				strings.TrimRight(got, " \n")); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 			if got := Lines(code); got != code {

@@ -22,18 +22,27 @@ var yes, no = true, false
 func shop(t testing.TB, change func(files map[string][]byte, m *plugin.Manifest)) review.Content {
 	t.Helper()
 	m := plugin.Manifest{
-		Name: "shop", Version: "1.0.0", DisplayName: "Shop \u202epohS", Description: "Buys tea.", World: plugin.Main, PreScript: "pre-script.js",
-		URLPatterns: []string{"https://shop.example/*", "https://shop.example/cart/*", "*://*.tea.example:8080/*"}, ExcludePatterns: []string{"https://shop.example/admin/*"},
-		ConfigSchema: json.RawMessage(`{"address":{"type":"url"},"token":{"type":"string","required":true,"label":"API token"},"limit":{"type":"number"},"name":{"type":"string","secret":false}}`),
+		Name: "shop", Version: "1.0.0", DisplayName: "Shop \u202epohS", Description: "Buys tea.", World: plugin.Main,
+		PreScript:       "pre-script.js",
+		URLPatterns:     []string{"https://shop.example/*", "https://shop.example/cart/*", "*://*.tea.example:8080/*"},
+		ExcludePatterns: []string{"https://shop.example/admin/*"},
+		ConfigSchema: json.RawMessage(`{"address":{"type":"url"},"token":{"type":"string","required":true,` +
+			`"label":"API token"},"limit":{"type":"number"},"name":{"type":"string","secret":false}}`),
 		Tools: []plugin.Tool{
-			{Name: "read", DisplayName: "Read", Description: "Reads.\x1b[2K", InputSchema: json.RawMessage(`{"type":"object"}`), Annotations: plugin.Annotations{ReadOnlyHint: &yes}, Frames: "all"},
-			{Name: "put", DisplayName: "Put", Description: "Puts.", InputSchema: json.RawMessage(`{"type":"object"}`), Annotations: plugin.Annotations{DestructiveHint: &no}},
-			{Name: "burn", DisplayName: "Burn", Description: "Burns.", InputSchema: json.RawMessage(`{"type":"object"}`)},
+			{Name: "read", DisplayName: "Read", Description: "Reads.\x1b[2K",
+				InputSchema: json.RawMessage(`{"type":"object"}`), Annotations: plugin.Annotations{ReadOnlyHint: &yes},
+				Frames: "all"},
+			{Name: "put", DisplayName: "Put", Description: "Puts.", InputSchema: json.RawMessage(`{"type":"object"}`),
+				Annotations: plugin.Annotations{DestructiveHint: &no}},
+			{Name: "burn", DisplayName: "Burn", Description: "Burns.",
+				InputSchema: json.RawMessage(`{"type":"object"}`)},
 		},
-		Prompts: []plugin.Prompt{{Name: "order", Description: "Orders.", Template: "Order\n{{what}}", Arguments: []plugin.PromptArgument{{Name: "what"}}}},
+		Prompts: []plugin.Prompt{{Name: "order", Description: "Orders.", Template: "Order\n{{what}}",
+			Arguments: []plugin.PromptArgument{{Name: "what"}}}},
 	}
 	files := map[string][]byte{
-		"adapter.js":    []byte(`var tabrelayPlugin=(()=>{var a=1;function b(){return a}return{default:{tools:[b]}}})();` + "\n"),
+		"adapter.js": []byte(`var tabrelayPlugin=(()=>{var a=1;function b(){return ` +
+			`a}return{default:{tools:[b]}}})();` + "\n"),
 		"pre-script.js": []byte("watch();\n"),
 	}
 	if change != nil {
@@ -47,7 +56,8 @@ func shop(t testing.TB, change func(files map[string][]byte, m *plugin.Manifest)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return review.Content{Plugin: p, Sources: map[string][]byte{"src/index.ts": []byte("export default 1;\n"), "package.json": []byte("{}\n")}}
+	return review.Content{Plugin: p, Sources: map[string][]byte{"src/index.ts": []byte("export default 1;\n"),
+		"package.json": []byte("{}\n")}}
 }
 
 func TestSheets(t *testing.T) {
@@ -63,7 +73,8 @@ func TestSheets(t *testing.T) {
 		delete(files, "pre-script.js")
 		m.PreScript, m.World, m.Version, m.Prompts = "", plugin.Isolated, "1.1.0", nil
 		m.URLPatterns = append(m.URLPatterns, "https://bank.example/*")
-		m.Tools = append(m.Tools[1:], plugin.Tool{Name: "steal", DisplayName: "Steal", InputSchema: json.RawMessage(`{"type":"object"}`), Annotations: plugin.Annotations{ReadOnlyHint: &yes}})
+		m.Tools = append(m.Tools[1:], plugin.Tool{Name: "steal", DisplayName: "Steal",
+			InputSchema: json.RawMessage(`{"type":"object"}`), Annotations: plugin.Annotations{ReadOnlyHint: &yes}})
 		m.Tools[0].Description = "Puts more."
 	})
 	delete(wider.Sources, "package.json")
@@ -73,7 +84,8 @@ func TestSheets(t *testing.T) {
 		now    review.Content
 		before *review.Content
 	}{
-		"new": {first, nil}, "same": {first, &first}, "code": {code, &first}, "spelling": {spelling, &first}, "wider": {wider, &first}, "endings": {endings, &first},
+		"new": {first, nil}, "same": {first, &first}, "code": {code, &first}, "spelling": {spelling, &first},
+		"wider": {wider, &first}, "endings": {endings, &first},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sheet := review.New(c.now, c.before)
@@ -115,7 +127,8 @@ func TestPackedContentIsTheSame(t *testing.T) {
 	if diff := cmp.Diff(c.Sources, again.Sources); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	for what, broken := range map[string][]byte{"nothing": nil, "no archive": []byte("shop"), "cut off": packed[:len(packed)/2]} {
+	for what, broken := range map[string][]byte{"nothing": nil, "no archive": []byte("shop"),
+		"cut off": packed[:len(packed)/2]} {
 		if _, err := review.Unpack(broken); err == nil {
 			t.Errorf("%s: was unpacked", what)
 		}
@@ -137,7 +150,8 @@ func TestRead(t *testing.T) {
 	}
 	c.Plugin.Dir = dir
 	got := review.Read(c.Plugin)
-	if diff := cmp.Diff(map[string][]byte{"src/index.ts": []byte("shown")}, got.Sources); diff != "" || got.Plugin != c.Plugin || got.Partly {
+	if diff := cmp.Diff(map[string][]byte{"src/index.ts": []byte("shown")}, got.Sources); diff != "" ||
+		got.Plugin != c.Plugin || got.Partly {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

@@ -41,7 +41,8 @@ func (a *asked) say(format string, args ...any) {
 	a.list = append(a.list, Legible(fmt.Sprintf(format, args...)))
 }
 
-// permissions says what a plugin asks for, a sentence each: where it is, what it can do there, and what it says it does.
+// permissions says what a plugin asks for, a sentence each: where it is, what it can do there, and what it says it
+// does.
 func permissions(m *plugin.Manifest) []string {
 	a := &asked{Manifest: m}
 	a.settings, _ = plugin.Settings(m.ConfigSchema) // one that cannot be read gives it none
@@ -73,12 +74,14 @@ func (a *asked) pages() {
 func (a *asked) code() {
 	a.say("There its code can read and do what you can, as you, whatever its tools say they do.")
 	if a.World == plugin.Main {
-		a.say("Its code runs among the page's own scripts (main world): it can use and change them, and the page can falsify what it reads.")
+		a.say("Its code runs among the page's own scripts (main world): it can use and change them, and the page can " +
+			"falsify what it reads.")
 	} else {
 		a.say("Its code runs apart from the page's scripts (isolated world).")
 	}
 	if a.PreScript != "" {
-		a.say("It runs a script before each of these pages, even when no agent works, and can see and change what they load.")
+		a.say("It runs a script before each of these pages, even when no agent works, and can see and change what " +
+			"they load.")
 	}
 }
 
@@ -92,7 +95,8 @@ func (a *asked) tools() {
 	for _, one := range []struct {
 		effect effect
 		what   string
-	}{{reads, "It says it only reads with: %s."}, {changes, "It changes things with: %s."}, {destroys, "It may change or destroy things with: %s."}} {
+	}{{reads, "It says it only reads with: %s."}, {changes, "It changes things with: %s."},
+		{destroys, "It may change or destroy things with: %s."}} {
 		var names []string
 		for i := range a.Tools {
 			if effectOf(&a.Tools[i]) == one.effect {

@@ -74,9 +74,12 @@ type Tool struct {
 func New(now Content, before *Content) Sheet {
 	m := &now.Plugin.Manifest
 	s := Sheet{
-		Plugin: m.Name, Title: Legible(m.DisplayName), Version: Legible(m.Version), Description: Legible(m.Description), Hash: now.Plugin.Hash,
-		World: string(m.World), Hosts: hosts(m), Excludes: append([]string{}, m.ExcludePatterns...), Permissions: permissions(m),
-		Settings: settings(m), Tools: []Tool{}, Files: files(now), Partly: now.Partly, Changes: []string{}, Diff: []Difference{},
+		Plugin: m.Name, Title: Legible(m.DisplayName), Version: Legible(m.Version), Description: Legible(m.Description),
+		Hash:  now.Plugin.Hash,
+		World: string(m.World), Hosts: hosts(m), Excludes: append([]string{}, m.ExcludePatterns...),
+		Permissions: permissions(m),
+		Settings:    settings(m), Tools: []Tool{}, Files: files(now), Partly: now.Partly, Changes: []string{},
+		Diff: []Difference{},
 	}
 	var old []plugin.Tool
 	if before != nil {
@@ -88,7 +91,8 @@ func New(now Content, before *Content) Sheet {
 	}
 	for i := range m.Tools {
 		t := &m.Tools[i]
-		one := Tool{Name: t.Name, Title: Legible(t.DisplayName), Description: Legible(t.Description), ReadOnly: effectOf(t) == reads, Destructive: effectOf(t) == destroys}
+		one := Tool{Name: t.Name, Title: Legible(t.DisplayName), Description: Legible(t.Description),
+			ReadOnly: effectOf(t) == reads, Destructive: effectOf(t) == destroys}
 		if before != nil {
 			one.Change = changeOf(t, old)
 		}
@@ -126,7 +130,8 @@ func settings(m *plugin.Manifest) []Setting {
 	declared, _ := plugin.Settings(m.ConfigSchema) // as in permissions
 	for _, name := range slices.Sorted(maps.Keys(declared)) {
 		s := declared[name]
-		list = append(list, Setting{Name: Legible(name), Label: Legible(s.Label), Type: Legible(s.Type), Secret: s.IsSecret(), Required: s.Required})
+		list = append(list, Setting{Name: Legible(name), Label: Legible(s.Label), Type: Legible(s.Type),
+			Secret: s.IsSecret(), Required: s.Required})
 	}
 	return list
 }

@@ -126,7 +126,8 @@ func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case scriptPath:
 		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
-		fmt.Fprintf(w, "%s\n;(%s)(tabrelayPlugin,%s,%q,%q,%q);\n", s.plugin.Adapter, performScript, expression(driveScript),
+		fmt.Fprintf(w, "%s\n;(%s)(tabrelayPlugin,%s,%q,%q,%q);\n", s.plugin.Adapter, performScript,
+			expression(driveScript),
 			s.home, outcomePath, orderPath)
 	case orderPath:
 		s.mu.Lock()

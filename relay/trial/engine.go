@@ -29,7 +29,8 @@ const handlerTime = 10 * time.Second
 
 // onlyPages are names that a handler finds in pages alone. Who asks for one gets undefined, as in a place without it.
 var onlyPages = []string{
-	"document", "localStorage", "sessionStorage", "DOMParser", "XMLHttpRequest", "FormData", "Blob", "File", "FileReader",
+	"document", "localStorage", "sessionStorage", "DOMParser", "XMLHttpRequest", "FormData", "Blob", "File",
+	"FileReader",
 	"navigator", "history",
 	"crypto", "getComputedStyle", "MutationObserver", "customElements", "indexedDB", "TextEncoder", "TextDecoder",
 	"Element", "HTMLElement", "Node",

@@ -112,7 +112,8 @@ func differ(path string, want, got any, found *[]string) {
 				if one, there := g[key]; there {
 					differ(path+"."+key, w[key], one, found)
 				} else {
-					*found = append(*found, fmt.Sprintf("%s.%s: expected %s, and there is none", path, key, shown(w[key])))
+					*found = append(*found, fmt.Sprintf("%s.%s: expected %s, and there is none", path, key,
+						shown(w[key])))
 				}
 			}
 			for _, key := range slices.Sorted(maps.Keys(g)) {

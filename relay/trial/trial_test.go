@@ -41,9 +41,11 @@ func built(t *testing.T, body string) *plugin.Plugin {
 func TestWorld(t *testing.T) {
 	for name, c := range map[string]struct{ body, fixture, want string }{
 		"an address": {
-			`const u = new URL('../b?c=d e#f', location.href); u.searchParams.append('g', 'ä&'); u.hash = 'x'; return [u.href,` +
+			`const u = new URL('../b?c=d e#f', location.href); u.searchParams.append('g', 'ä&'); u.hash = 'x'; ` +
+				`return [u.href,` +
 				` u.origin, u.host, location.pathname, String(new URLSearchParams({ a: "~ '" })), URL.canParse('x')]`,
-			`{"expect":{"output":["https://tea.example/b?c=d+e&g=%C3%A4%26#x","https://tea.example","tea.example","/shop/",` +
+			`{"expect":{"output":["https://tea.example/b?c=d+e&g=%C3%A4%26#x","https://tea.example","tea.example",` +
+				`"/shop/",` +
 				`"a=%7E+%27",false]}}`, "",
 		},
 		"the size of the answer, where the fixture says one": {
@@ -55,7 +57,8 @@ func TestWorld(t *testing.T) {
 		},
 		"a form": {
 			`return await postForm('/x', { a: '1 2' }, { signal })`,
-			`{"requests":[{"method":"POST","url":"/x","sends":"a=1+2","body":{"ok":true}}],"expect":{"output":{"ok":true}}}`, "",
+			`{"requests":[{"method":"POST","url":"/x","sends":"a=1+2","body":{"ok":true}}],` +
+				`"expect":{"output":{"ok":true}}}`, "",
 		},
 		"two requests at once, in any order": {
 			`return await Promise.all([fetchText('/a', { signal }), fetchText('/b', { signal })])`,
@@ -63,7 +66,8 @@ func TestWorld(t *testing.T) {
 		},
 		"a request that takes too long": {
 			`return await Promise.race([new Promise(() => {}), new Promise((_, no) => ` +
-				`AbortSignal.timeout(5000).addEventListener('abort', () => no(new Error('late ' + performance.now()))))])`,
+				`AbortSignal.timeout(5000).addEventListener('abort', () => no(new Error('late ' + ` +
+				`performance.now()))))])`,
 			`{"expect":{"error":{"code":"INTERNAL_ERROR","message":"late 5000"}}}`, "",
 		},
 		"no connection": {`return await fetchText('/a')`,
@@ -76,7 +80,8 @@ func TestWorld(t *testing.T) {
 		"nothing comes": {`return new Promise(() => {})`, `{}`, "waits for something that never comes"},
 		"another failure": {`throw ToolError.notFound('x')`, `{"expect":{"error":{"code":"AUTH_ERROR"}}}`,
 			`error.code: expected "AUTH_ERROR", got "NOT_FOUND"`},
-		"success for a failure":  {`return 1`, `{"expect":{"error":{}}}`, "it succeeds with 1, and was expected to fail"},
+		"success for a failure": {`return 1`, `{"expect":{"error":{}}}`,
+			"it succeeds with 1, and was expected to fail"},
 		"a list of another size": {`return [1]`, `{"expect":{"output":[1,2]}}`, "output: expected [1,2], got [1]"},
 		"an unknown request": {`return await fetchText('/a').catch(() => 1)`, `{"expect":{"output":1}}`,
 			"it asks GET https://tea.example/a, which the fixture has not"},
