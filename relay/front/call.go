@@ -24,7 +24,7 @@ type target struct {
 
 // find resolves a name among the tools of the toolset that the client asked for. One that is not shown to it is found
 // all the same: whoever carries calls out says why it may not have it.
-func (f *Front) find(name string, p *party) (target, *fault.Error) {
+func (f *Front) find(name string, p *peer) (target, *fault.Error) {
 	snapshot := f.options.Tools.Snapshot()
 	if t, ok := snapshot.Find(name); ok && p.tools.Shows(t) {
 		return target{name, t.Declares(), f.options.Caller.Do}, nil
@@ -32,7 +32,7 @@ func (f *Front) find(name string, p *party) (target, *fault.Error) {
 	if snapshot.Withheld(name) != nil {
 		return target{name, false, f.options.Caller.Do}, nil // which fails, and says why
 	}
-	v := f.sightOf(p.session, p.tools)
+	v := f.visibleTo(p.session, p.tools)
 	if g := findGateway(name); g != nil && v.tools.Gateway {
 		return target{name, false, g.bind(f)}, nil
 	}
@@ -40,7 +40,7 @@ func (f *Front) find(name string, p *party) (target, *fault.Error) {
 }
 
 // callTool turns tools/call into a call and its end into the response.
-func (f *Front) callTool(ctx context.Context, p *party, x *exchange, m *message, meta *requestMeta) {
+func (f *Front) callTool(ctx context.Context, p *peer, x *exchange, m *message, meta *requestMeta) {
 	c := call.Call{ID: x.callID, Session: p.who(meta), Resume: x.resume, Position: x.position}
 	t, fail := f.readCall(&c, p, m, meta)
 	if c.ID == "" {
@@ -55,19 +55,24 @@ func (f *Front) callTool(ctx context.Context, p *party, x *exchange, m *message,
 	if x.tool, x.token = t.name, meta.Progress; x.modern {
 		x.level = meta.LogLevel
 	}
-	f.carry(ctx, p, x, m, meta, func(ctx context.Context, via *way) func(*exchange) response {
+	f.perform(ctx, p, x, m, meta, func(ctx context.Context, out reporter) func(*exchange) response {
 		if x.level != "" {
-			c.Log = via.reportLog
+			c.Log = out.reportLog
 		}
 		if x.token != nil {
-			c.Progress = via.reportProgress
+			c.Progress = out.reportProgress
 		}
-		c.Ask = AskerFrom(ctx).Question()
+		if asker := AskerFrom(ctx); asker != nil {
+			c.Ask = asker.Question()
+		}
 		result, failure := t.run(ctx, c)
 		return func(x *exchange) response {
 			switch {
 			case failure == nil:
-				return f.renderResult(x, p.understood(result))
+				if p.old.Load() {
+					result = understood(result)
+				}
+				return f.renderResult(x, result)
 			case failure.Code == fault.ClientCapabilityMissing && x.modern:
 				return f.failed(x, failure, "")
 			}
@@ -77,7 +82,7 @@ func (f *Front) callTool(ctx context.Context, p *party, x *exchange, m *message,
 }
 
 // readCall takes the params of tools/call apart.
-func (f *Front) readCall(c *call.Call, p *party, m *message, meta *requestMeta) (t target, fail *fault.Error) {
+func (f *Front) readCall(c *call.Call, p *peer, m *message, meta *requestMeta) (t target, fail *fault.Error) {
 	name, ok := rawjson.Text(m.param("name"))
 	if !ok {
 		return t, fault.New(fault.InvalidParams, "The params of tools/call have no name, or it is not a string")
@@ -148,4 +153,50 @@ func derivedID(key string, requestID []byte) call.ID {
 	h.Write([]byte{0})
 	h.Write(requestID)
 	return call.ID(hex.EncodeToString(h.Sum(nil)[:16]))
+}
+
+// Audit writes down what was called. Calls that reach the Caller are its business; these are those that do not: refused
+// before, or answered here.
+type Audit interface {
+	// Record does not wait for the disk. The entry's arguments belong to the caller again once it returns.
+	Record(e call.Entry)
+}
+
+// record writes down the end of a call that the Caller did not see; fail is nil when it succeeded.
+func (f *Front) record(c *call.Call, name string, began time.Time, fail *fault.Error) {
+	if f.options.Audit == nil {
+		return
+	}
+	e := call.Entry{
+		At: time.Now(), Kind: call.EntryCall, Session: c.Session, Tool: name, Plugin: "relay", Arguments: c.Arguments, Outcome: "returned",
+		Duration: time.Since(began), CallID: c.ID,
+	}
+	if fail != nil {
+		e.Outcome, e.Code, e.Detail = string(fault.NotExecuted), string(fail.Code), fail.Message
+		if findGateway(name) == nil {
+			e.Plugin = "" // there is no such tool
+		}
+	}
+	f.options.Audit.Record(e)
+}
+
+// passed says that the Caller took a call over.
+type passed struct{ yes bool }
+
+// recorded runs a tool of the gateway and writes it down, unless it passed the call on.
+func (g *gatewayTool) recorded(ctx context.Context, f *Front, c call.Call) (*call.Result, *fault.Error) {
+	began, on := time.Now(), &passed{}
+	result, failure := g.run(context.WithValue(ctx, passed{}, on), f, c)
+	if !on.yes {
+		f.record(&c, g.name, began, failure)
+	}
+	return result, failure
+}
+
+// pass hands a call of the gateway over to the Caller.
+func (f *Front) pass(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
+	if on, ok := ctx.Value(passed{}).(*passed); ok {
+		on.yes = true
+	}
+	return f.options.Caller.Do(ctx, c)
 }

@@ -114,7 +114,7 @@ func (c *changes) end() {
 }
 
 // enlist lets c hear of changes and of what the relay logs.
-func (f *Front) enlist(c *client) {
+func (f *Front) enlist(c *listener) {
 	if err := f.engine.RegisterSession(context.Background(), c); err != nil {
 		panic(err)
 	}
@@ -128,7 +128,7 @@ func (f *Front) enlist(c *client) {
 }
 
 // resourcesChanged tells c soon that its list of resources changed, if it wants to hear that.
-func (f *Front) resourcesChanged(c *client) {
+func (f *Front) resourcesChanged(c *listener) {
 	key := mcp.MethodNotificationResourcesListChanged + " " + c.id
 	f.soon(key, func() {
 		f.changes.mu.Lock()
@@ -138,7 +138,7 @@ func (f *Front) resourcesChanged(c *client) {
 	})
 }
 
-func (c *client) resourcesChanged() {
+func (c *listener) resourcesChanged() {
 	if filter, active := c.SubscriptionFilter(); !c.Initialized() || active && !filter.ResourcesListChanged {
 		return
 	}
@@ -151,7 +151,7 @@ func (c *client) resourcesChanged() {
 }
 
 // delist ends that.
-func (f *Front) delist(c *client) {
+func (f *Front) delist(c *listener) {
 	f.engine.UnregisterSession(context.Background(), c.id)
 	f.mu.Lock()
 	unlist := f.listeners[c]
@@ -175,7 +175,7 @@ func (f *Front) Log(level, logger string, data any) {
 		encoded = rawjson.AppendText(nil, fmt.Sprint(data))
 	}
 	members = append(append(members, `,"data":`...), encoded...)
-	l := letter{method: "notifications/message", members: members}
+	l := notification{method: "notifications/message", members: members}
 	f.mu.Lock()
 	listeners := slices.Collect(maps.Keys(f.listeners))
 	f.mu.Unlock()
@@ -184,4 +184,66 @@ func (f *Front) Log(level, logger string, data any) {
 			c.box.post(l)
 		}
 	}
+}
+
+// maxWaiting bounds what waits for a client that does not listen. Changes are kept once each, so that this many
+// resources must have changed, or log messages come, before anything is lost.
+const maxWaiting = 256
+
+// outbox keeps what a client is still to be told besides what mcp-go tells it.
+type outbox struct {
+	mu      sync.Mutex
+	waiting []notification
+	wake    chan struct{} // holds a token while something waits
+}
+
+// notification is one notification, without the envelope that depends on who gets it.
+type notification struct {
+	key     string // a second notification with the key of one that still waits says nothing new; empty: every one counts
+	method  string
+	members []byte // of params, without braces
+}
+
+func newOutbox() outbox { return outbox{wake: make(chan struct{}, 1)} }
+
+// post adds a notification. The oldest gives way when there are too many.
+func (b *outbox) post(l notification) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if l.key != "" && slices.ContainsFunc(b.waiting, func(w notification) bool { return w.key == l.key }) {
+		return
+	}
+	if len(b.waiting) == maxWaiting {
+		b.waiting = slices.Delete(b.waiting, 0, 1)
+	}
+	b.waiting = append(b.waiting, l)
+	b.ring()
+}
+
+// ring wakes whoever reads the outbox.
+func (b *outbox) ring() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take empties the outbox.
+func (b *outbox) take() []notification {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	waiting := b.waiting
+	b.waiting = nil
+	return waiting
+}
+
+// encode writes the notification for the subscription with this id, or for a client of the legacy era when it is nil.
+func (l notification) encode(subscription []byte) []byte {
+	b := append([]byte(`{"jsonrpc":"2.0","method":"`), l.method...)
+	b = append(b, `","params":{`...)
+	if subscription != nil {
+		b = append(append(b, `"_meta":{"io.modelcontextprotocol/subscriptionId":`...), subscription...)
+		b = append(b, `},`...)
+	}
+	return append(append(b, l.members...), "}}"...)
 }

@@ -208,14 +208,16 @@ func (x *exchange) tell() {
 // respond nothing more is written.
 func (x *exchange) respond(r response) {
 	x.mu.Lock()
-	if x.state == open {
+	if x.state == open && (x.progress.pending != nil || x.logs.dropped > 0) {
 		x.flush()
 	}
 	x.awaitTold()
-	if wait := x.out.settle() - time.Since(x.noted); x.state == open && !x.noted.IsZero() && wait > 0 {
-		x.mu.Unlock() // a cancel must get in
-		<-time.After(wait)
-		x.mu.Lock()
+	if x.state == open && !x.noted.IsZero() {
+		if wait := x.out.settle() - time.Since(x.noted); wait > 0 {
+			x.mu.Unlock() // a cancel must get in
+			<-time.After(wait)
+			x.mu.Lock()
+		}
 	}
 	x.over = true
 	if x.state != open {

@@ -7,21 +7,21 @@ import (
 
 // reusing is a client that uses a request's id again as soon as it has read the answer.
 type reusing struct {
-	flights *flights
-	again   bool
+	openRequests *openRequests
+	again        bool
 }
 
 func (r *reusing) send([]byte) error     { return nil }
 func (r *reusing) asks() bool            { return false }
 func (r *reusing) settle() time.Duration { return 0 }
 func (r *reusing) finish(response) error {
-	r.again = r.flights.add(&exchange{id: []byte("1")})
+	r.again = r.openRequests.add(&exchange{id: []byte("1")})
 	return nil
 }
 
 func TestAnsweredIDIsFree(t *testing.T) {
-	var f flights
-	client := &reusing{flights: &f}
+	var f openRequests
+	client := &reusing{openRequests: &f}
 	x := &exchange{id: []byte("1"), out: client}
 	f.add(x)
 	x.respond(response{})

@@ -85,8 +85,8 @@ func identified(c call.Call, e *fault.Error) *fault.Error {
 }
 
 // reach is what a client can call through the gateway.
-func (f *Front) reach(c call.Call) sight {
-	v := sight{tools: registry.Toolset{All: true}}
+func (f *Front) reach(c call.Call) visible {
+	v := visible{tools: registry.Toolset{All: true}}
 	if f.options.Views != nil {
 		v.view = f.options.Views.View(c.Session)
 	}

@@ -8,12 +8,14 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tabrelay/relay/access"
 	"tabrelay/relay/call"
 	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
@@ -81,9 +83,6 @@ func (f *Front) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	body, status, fail := f.readBody(w, r)
-	if fail == nil && f.postBatch(w, r, body) {
-		return
-	}
 	var m message
 	if fail == nil {
 		status = http.StatusBadRequest
@@ -166,7 +165,7 @@ func (f *Front) postModern(w http.ResponseWriter, r *http.Request, m *message, m
 		writeJSON(w, http.StatusBadRequest, refuse(m.id, fail, true))
 		return
 	}
-	p := &party{session: sessionFrom(r.Context()), tools: tools, ending: f.closing}
+	p := &peer{session: sessionFrom(r.Context()), tools: tools, ending: f.closing}
 	if p.session.ID, fail = sessionOf(p.session.ID, meta, r.URL.Query()); fail != nil {
 		writeJSON(w, http.StatusBadRequest, refuse(m.id, fail, true))
 		return
@@ -234,9 +233,9 @@ func checkVersions(r *http.Request, version, header string) (code int, why strin
 }
 
 // exchange serves one request over HTTP.
-func (f *Front) exchange(ctx context.Context, w http.ResponseWriter, r *http.Request, p *party, x *exchange, m *message) {
+func (f *Front) exchange(ctx context.Context, w http.ResponseWriter, r *http.Request, p *peer, x *exchange, m *message) {
 	defer x.cancel(nil)
-	out := &httpOutlet{w: w, modern: p.client == nil, streams: accepts(r, "text/event-stream")}
+	out := &httpOutlet{w: w, modern: p.listener == nil, streams: accepts(r, "text/event-stream")}
 	x.out = out
 	if out.streams {
 		x.beat(keepAlive)
@@ -253,4 +252,21 @@ func (f *Front) exchange(ctx context.Context, w http.ResponseWriter, r *http.Req
 func accepts(r *http.Request, kind string) bool {
 	accept := r.Header.Get("Accept")
 	return strings.Contains(accept, kind) || strings.Contains(accept, "*/*")
+}
+
+// refused says why a request may not come in, nil when it may. A web page anywhere can make a browser send requests to
+// this machine: its Origin gives it away, and after DNS rebinding its Host does.
+func (f *Front) refused(r *http.Request) *fault.Error {
+	origins := r.Header.Values("Origin")
+	for _, origin := range origins {
+		if len(origins) > 1 || !access.LocalOrigin(origin) && !slices.Contains(f.options.AllowedOrigins, origin) {
+			return fault.New(fault.InvalidRequest, "Requests from the origin "+clip.Runes(origin, 80)+" are not allowed",
+				fault.WithHint("Ask the person to allow this origin in the configuration, if they trust it."))
+		}
+	}
+	if !access.LocalHost(r.Host) {
+		return fault.New(fault.InvalidRequest, "Requests for the host "+clip.Runes(r.Host, 80)+" are not answered here",
+			fault.WithHint("Use 127.0.0.1 or localhost."))
+	}
+	return nil
 }

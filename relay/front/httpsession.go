@@ -31,7 +31,7 @@ type sessions struct {
 type httpSession struct {
 	id    string
 	owner call.Session
-	party party
+	peer  peer
 
 	mu     sync.Mutex // guards the rest
 	used   time.Time
@@ -45,7 +45,7 @@ func (f *Front) beginSession(owner call.Session, tools registry.Toolset) *httpSe
 	session := owner
 	session.ID += "/" + string(randomID())[:8]
 	return &httpSession{id: id, owner: owner, used: time.Now(),
-		party: party{session: session, tools: tools, client: newClient(id, session), ending: f.closing}}
+		peer: peer{session: session, tools: tools, listener: newListener(id, session), ending: f.closing}}
 }
 
 // keepSession makes a session known after its initialize succeeded, and forgets those that nobody uses.
@@ -68,14 +68,14 @@ func (f *Front) keepSession(s *httpSession) {
 	for _, other := range idle {
 		f.endSession(other)
 	}
-	f.enlist(s.party.client)
+	f.enlist(s.peer.listener)
 }
 
 // idleSince returns when the session was used last, which is now while it is in use.
 func (s *httpSession) idleSince() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stream != nil || s.party.flights.count() > 0 {
+	if s.stream != nil || s.peer.open.count() > 0 {
 		return time.Now()
 	}
 	return s.used
@@ -104,10 +104,10 @@ func (f *Front) endSession(s *httpSession) {
 		s.stream.end()
 	}
 	s.mu.Unlock()
-	s.party.flights.end()
-	f.delist(s.party.client)
+	s.peer.open.end()
+	f.delist(s.peer.listener)
 	if f.options.SessionEnded != nil {
-		f.options.SessionEnded(s.party.session.ID)
+		f.options.SessionEnded(s.peer.session.ID)
 	}
 }
 
@@ -154,7 +154,7 @@ func (f *Front) postLegacy(w http.ResponseWriter, r *http.Request, m *message) {
 		return
 	}
 	f.postRequest(w, r, s, m)
-	if m.method == methodExit && s.party.phase.Load() == phaseShutdown {
+	if m.method == methodExit && s.peer.phase.Load() == phaseShutdown {
 		f.endSession(s)
 	}
 }
@@ -163,10 +163,10 @@ func (f *Front) postLegacy(w http.ResponseWriter, r *http.Request, m *message) {
 func (f *Front) noteLegacy(s *httpSession, m *message) {
 	switch {
 	case m.reply:
-		s.party.asked.answer(m)
+		s.peer.asked.answer(m)
 	case m.method == string(mcp.MethodNotificationCancelled):
-		s.party.flights.cancel(m.param("requestId"))
-	case m.method == methodExit && s.party.phase.Load() == phaseShutdown:
+		s.peer.open.cancel(m.param("requestId"))
+	case m.method == methodExit && s.peer.phase.Load() == phaseShutdown:
 		f.endSession(s)
 	}
 }
@@ -176,14 +176,14 @@ func (f *Front) noteLegacy(s *httpSession, m *message) {
 func (f *Front) postRequest(w http.ResponseWriter, r *http.Request, s *httpSession, m *message) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
 	x := &exchange{id: m.id, cancel: cancel, gone: r.Context().Done()}
-	if !s.party.flights.add(x) {
+	if !s.peer.open.add(x) {
 		cancel(nil)
 		writeJSON(w, http.StatusBadRequest, taken(m.id))
 		return
 	}
 	defer s.touch()
-	defer s.party.flights.remove(x)
-	f.exchange(ctx, w, r, &s.party, x, m)
+	defer s.peer.open.remove(x)
+	f.exchange(ctx, w, r, &s.peer, x, m)
 }
 
 // initialize begins a session. The header with its id goes out only when mcp-go has agreed to the handshake.
@@ -203,7 +203,7 @@ func (f *Front) initialize(w http.ResponseWriter, r *http.Request, m *message) {
 		},
 	}}
 	defer cancel(nil)
-	f.serve(context.WithoutCancel(r.Context()), &s.party, x, m)
+	f.serve(context.WithoutCancel(r.Context()), &s.peer, x, m)
 }
 
 // sessionOutlet is the way back of initialize.
@@ -224,4 +224,30 @@ func (f *Front) deleteSession(w http.ResponseWriter, r *http.Request) {
 		f.endSession(s)
 		w.WriteHeader(http.StatusOK)
 	}
+}
+
+// EndSessions ends the HTTP sessions of a client, and with them what it listens to.
+func (f *Front) EndSessions(client string) {
+	f.sessions.mu.Lock()
+	var ended []*httpSession
+	for _, s := range f.sessions.byID {
+		if s.owner.Client == client {
+			ended = append(ended, s)
+		}
+	}
+	f.sessions.mu.Unlock()
+	for _, s := range ended {
+		f.endSession(s)
+	}
+}
+
+// Sessions counts the HTTP sessions of the legacy era that are open, by client. The modern era has none.
+func (f *Front) Sessions() map[string]int {
+	f.sessions.mu.Lock()
+	defer f.sessions.mu.Unlock()
+	count := map[string]int{}
+	for _, s := range f.sessions.byID {
+		count[s.owner.Client]++
+	}
+	return count
 }

@@ -18,11 +18,11 @@ import (
 // is a listener of its own towards mcp-go, so that on stdio too every notification carries the id of the subscription
 // it belongs to, exactly as the client wrote it. It ends with its context, or when the relay stops or the
 // client closes its end.
-func (f *Front) listen(ctx context.Context, p *party, x *exchange, m *message, meta *requestMeta) {
+func (f *Front) listen(ctx context.Context, p *peer, x *exchange, m *message, meta *requestMeta) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	defer context.AfterFunc(p.ending, stop)()
-	c := newClient(f.nextName(), p.session)
+	c := newListener(f.nextName(), p.session)
 	c.subscription = true
 	c.SetLogLevel(mcp.LoggingLevel(meta.LogLevel)) // empty: no messages
 	c.Initialize()
@@ -61,7 +61,7 @@ func (f *Front) listen(ctx context.Context, p *party, x *exchange, m *message, m
 
 // watchAll begins to watch the resources that the client wants to hear of, and leaves those out of the request that
 // cannot be watched: the acknowledgement then says which ones are.
-func (f *Front) watchAll(c *client, m *message) *message {
+func (f *Front) watchAll(c *listener, m *message) *message {
 	members, ok := rawjson.Members(m.param("notifications"))
 	raw := rawjson.Get(members, "resourceSubscriptions")
 	if !ok || raw == nil || f.options.Resources == nil {
@@ -86,7 +86,7 @@ func (f *Front) watchAll(c *client, m *message) *message {
 
 // subscribe is the request as mcp-go serves it, until ctx ends. The name it knows the request by comes back in the
 // result, where the client's own id must stand.
-func (f *Front) subscribe(ctx context.Context, c *client, x *exchange, m *message) (r response) {
+func (f *Front) subscribe(ctx context.Context, c *listener, x *exchange, m *message) (r response) {
 	defer func() {
 		if p := recover(); p != nil {
 			f.options.Log.Error().Str("panic", fmt.Sprint(p)).Bytes("stack", debug.Stack()).Msg("a subscription panicked")

@@ -3,11 +3,20 @@ package front
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
+	"strings"
+	"sync"
 
+	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/rawjson"
+	"tabrelay/relay/registry"
+	"tabrelay/relay/suggest"
 )
 
 // Sizes of a page.
@@ -80,4 +89,155 @@ func encodeAll[T any](items []T) [][]byte {
 		all[i] = rawjson.MustEncode(item)
 	}
 	return all
+}
+
+// A cursor of a paged list (MCP, "Pagination") holds an offset and is bound to one list by the hash of that list: after
+// the list has changed, or in another list, it no longer reads. It carries nothing secret and proves nothing. A client
+// that makes one up reaches a place of a list that it may read anyway; the reader of a cursor still compares the offset
+// with the length of its list.
+const (
+	cursorVersion = 1
+	cursorDigest  = 12                                       // bytes of the list's hash that a cursor carries
+	cursorBytes   = 1 + cursorDigest + binary.MaxVarintLen64 // at the most
+	cursorChars   = (cursorBytes*8 + 5) / 6                  // the same as text
+	maxOffset     = math.MaxInt32                            // no list of the relay is longer
+)
+
+// cursorText refuses stray bits at the end; readCursor compares whole, so that a cursor has one spelling only.
+var cursorText = base64.RawURLEncoding.Strict()
+
+// makeCursor returns the cursor that continues at offset (from 0) in the list that hash identifies. The hash may be any
+// text, for example a cursorDigest of the list's bytes, together with what else the page depends on. The cursor is at most
+// 31 characters of the URL-safe base64 alphabet. A negative offset counts as 0.
+func makeCursor(hash string, offset int) string {
+	raw := append(make([]byte, 0, cursorBytes), cursorVersion)
+	raw = append(raw, hashOfList(hash)...)
+	raw = binary.AppendUvarint(raw, uint64(min(max(offset, 0), maxOffset)))
+	return cursorText.EncodeToString(raw)
+}
+
+// readCursor returns the offset of a cursor that makeCursor made for the same hash. Any other text is not ok: garbage, a cursor
+// of another list, or of the same list as it was before.
+func readCursor(text, hash string) (offset int, ok bool) {
+	if len(text) > cursorChars {
+		return 0, false
+	}
+	raw, err := cursorText.DecodeString(text)
+	if err != nil || len(raw) < 1+cursorDigest+1 || raw[0] != cursorVersion || string(raw[1:1+cursorDigest]) != string(hashOfList(hash)) {
+		return 0, false
+	}
+	value, n := binary.Uvarint(raw[1+cursorDigest:])
+	if n != len(raw)-1-cursorDigest || value > maxOffset || text != makeCursor(hash, int(value)) {
+		return 0, false
+	}
+	return int(value), true
+}
+
+func hashOfList(hash string) []byte {
+	sum := sha256.Sum256([]byte(hash))
+	return sum[:cursorDigest]
+}
+
+// catalog answers tools/list. What it answers is encoded once for each listing, toolset and view.
+type catalog struct {
+	mu      sync.Mutex
+	listing uint64
+	cached  map[string]*toolList
+}
+
+// toolList is the tools that a client is shown, sorted by name.
+type toolList struct {
+	objects []byte // separated by commas
+	ends    []int  // of each object
+	digest  string
+}
+
+// part returns the objects from and up to but not including to.
+func (l *toolList) part(from, to int) []byte {
+	if from == to {
+		return nil
+	}
+	start := 0
+	if from > 0 {
+		start = l.ends[from-1] + len(",")
+	}
+	return l.objects[start:l.ends[to-1]]
+}
+
+// maxCached bounds the lists that are kept: the names of toolsets come from clients.
+const maxCached = 32
+
+// list returns the tools that are shown.
+func (c *catalog) list(snapshot *registry.Snapshot, v visible) *toolList {
+	key := v.key()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cached == nil || c.listing != snapshot.Listing || len(c.cached) >= maxCached {
+		c.listing, c.cached = snapshot.Listing, map[string]*toolList{}
+	}
+	if l, ok := c.cached[key]; ok {
+		return l
+	}
+	l := encodeList(snapshot, v)
+	c.cached[key] = l
+	return l
+}
+
+func encodeList(snapshot *registry.Snapshot, v visible) *toolList {
+	type listed struct {
+		name   string
+		object []byte
+	}
+	var tools []listed
+	size := 2
+	for _, t := range snapshot.Tools {
+		if v.shows(t) {
+			tools = append(tools, listed{t.Name, t.Listed})
+			size += len(t.Listed) + 1
+		}
+	}
+	if v.tools.Gateway {
+		for _, g := range gatewayTools {
+			tools = append(tools, listed{g.name, []byte(g.object)})
+			size += len(g.object) + 1
+		}
+		slices.SortFunc(tools, func(a, b listed) int { return strings.Compare(a.name, b.name) })
+	}
+	l := &toolList{objects: make([]byte, 0, size), ends: make([]int, len(tools))}
+	for i, t := range tools {
+		l.objects = append(separate(l.objects, i), t.object...)
+		l.ends[i] = len(l.objects)
+	}
+	l.digest = digestOf("tools", [][]byte{l.objects})
+	return l
+}
+
+// unknownTool says which tool the client may have meant.
+func unknownTool(name string, snapshot *registry.Snapshot, v visible) *fault.Error {
+	message := fmt.Sprintf("There is no tool named %q", clip.Runes(name, 80))
+	var shown []string
+	for _, t := range snapshot.Tools {
+		if v.shows(t) {
+			shown = append(shown, t.Name)
+		}
+	}
+	nearest := suggest.Nearest(name, shown)
+	if nearest == "" {
+		return fault.New(fault.UnknownTool, message)
+	}
+	return fault.New(fault.UnknownTool, message,
+		fault.WithHint("Did you mean "+nearest+"? List the tools again and use one of them."))
+}
+
+// listTools answers tools/list with bytes that were encoded before. Unless configured otherwise the list comes whole:
+// widely used clients read one page only.
+func (f *Front) listTools(p *peer, x *exchange, m *message) response {
+	l := f.catalog.list(f.options.Tools.Snapshot(), f.visibleTo(p.session, p.tools))
+	from, to, next, fail := page(m, l.digest, len(l.ends), f.options.PageSize)
+	if fail != nil {
+		return x.refuse(fail)
+	}
+	part := l.part(from, to)
+	body := append(f.openResult(x, true, len(part)), `"tools":[`...)
+	return closeList(append(body, part...), next)
 }

@@ -145,18 +145,18 @@ func TestParkedIsBounded(t *testing.T) {
 			<-x.done
 			return x
 		}
-		for id := range maxParked {
+		for id := range maxSuspended {
 			if text := ask(id).text.String(); !strings.Contains(text, `"input_required"`) {
 				t.Fatal(id, text)
 			}
 		}
-		if text := ask(maxParked).text.String(); !strings.Contains(text, "too many requests wait") {
+		if text := ask(maxSuspended).text.String(); !strings.Contains(text, "too many requests wait") {
 			t.Error(text)
 		}
-		time.Sleep(patience)
+		time.Sleep(answerTime)
 		synctest.Wait()
 		if text := ask(0).text.String(); !strings.Contains(text, `"input_required"`) {
-			t.Error("patience is over, and still: " + text)
+			t.Error("answerTime is over, and still: " + text)
 		}
 	})
 }

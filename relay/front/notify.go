@@ -5,12 +5,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
-
-	"github.com/mark3labs/mcp-go/mcp"
 
 	"tabrelay/relay/call"
-	"tabrelay/relay/fault"
 	"tabrelay/relay/rawjson"
 )
 
@@ -50,16 +46,6 @@ var levels = []string{"debug", "info", "notice", "warning", "error", "critical",
 
 // defaultLevel is what a client of the legacy era gets before it has called logging/setLevel.
 const defaultLevel = "info"
-
-// setLevel answers logging/setLevel. Minimal mode (relay/join) answers it in the same words.
-func (p *party) setLevel(x *exchange, m *message) response {
-	level, ok := rawjson.Text(m.param("level"))
-	if level = strings.ToLower(level); !ok || !slices.Contains(levels, level) {
-		return x.refuse(fault.New(fault.InvalidParams, "Invalid log level", fault.WithHint("Use one of "+strings.Join(levels, ", ")+".")))
-	}
-	p.client.SetLogLevel(mcp.LoggingLevel(level))
-	return succeed(x.id, []byte("{}"))
-}
 
 // wanted reports whether a message of this level reaches a client that asked for least. An unknown level counts as info.
 func wanted(level, least string) bool {

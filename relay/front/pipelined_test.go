@@ -38,7 +38,7 @@ var pipelined = []struct {
 	calls     string // that were made, by the requests they came of; "-": that is left open
 	logged    string // levels of the log messages that were sent
 	watching  int    // listeners of demo://text at the end
-	linesOnly bool   // it cannot be sent as a batch, or over one connection of HTTP
+	linesOnly bool   // it cannot be sent over one connection of HTTP
 }{
 	{name: "work before initialize is refused", lines: []string{
 		fmt.Sprintf(callTool, 1, "demo__echo"), fmt.Sprintf(plainRequest, 2, "tools/list"), initialize, initialized,
@@ -107,54 +107,47 @@ func judge(t *testing.T, x *fixture, over string, i int, text string, watching i
 // TestPipelinedStdio: whatever runs first, requests count in the order in which they were sent.
 func TestPipelinedStdio(t *testing.T) {
 	for i, test := range pipelined {
-		forms := map[string]string{"lines": strings.Join(test.lines, "\n")}
-		if !test.linesOnly {
-			forms["batch"] = inVersion(batchVersion, test.lines[0]) + "\n[" + strings.Join(test.lines[1:], ",") + "]"
-		}
-		for form, text := range forms {
-			t.Run(test.name+"/"+form, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					for range pipelinedRuns {
-						x := newFixture(t, Options{})
-						in, client := io.Pipe()
-						p := &pipe{in: client, done: make(chan struct{})}
-						go func() {
-							defer close(p.done)
-							_ = x.front.ServeStdio(context.Background(), Attachment{Key: "key"}, in, p)
-						}()
-						go func() { _, _ = io.WriteString(client, text+"\n") }() // after exit nobody reads on
-						time.Sleep(2 * settleTime)
-						synctest.Wait()
-						watching := x.watchers("demo://text")
-						_ = in.Close()
-						<-p.done
-						judge(t, x, "stdio", i, p.out.String(), watching)
-					}
-				})
+		text := strings.Join(test.lines, "\n")
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				for range pipelinedRuns {
+					x := newFixture(t, Options{})
+					in, client := io.Pipe()
+					p := &pipe{in: client, done: make(chan struct{})}
+					go func() {
+						defer close(p.done)
+						_ = x.front.ServeStdio(context.Background(), Attachment{Key: "key"}, in, p)
+					}()
+					go func() { _, _ = io.WriteString(client, text+"\n") }() // after exit nobody reads on
+					time.Sleep(2 * settleTime)
+					synctest.Wait()
+					watching := x.watchers("demo://text")
+					_ = in.Close()
+					<-p.done
+					judge(t, x, "stdio", i, p.out.String(), watching)
+				}
 			})
-		}
+		})
 	}
 }
 
-// TestPipelinedHTTP: the same within a session, for requests that follow each other on one connection and for batches.
+// TestPipelinedHTTP: the same within a session, for requests that follow each other on one connection.
 func TestPipelinedHTTP(t *testing.T) {
 	for i, test := range pipelined {
 		if test.linesOnly {
 			continue
 		}
-		for form, bodies := range map[string][]string{"requests": test.lines[1:], "batch": {"[" + strings.Join(test.lines[1:], ",") + "]"}} {
-			t.Run(test.name+"/"+form, func(t *testing.T) {
-				x, url := serveFixture(t)
-				for range pipelinedRuns {
-					x.reset()
-					c := dialHTTP(t, url)
-					session, text := c.post("", inVersion(batchVersion, test.lines[0]))
-					_, more := c.post(session, bodies...)
-					judge(t, x, "http", i, text+more, x.watchers("demo://text"))
-					c.end(session)
-				}
-			})
-		}
+		t.Run(test.name, func(t *testing.T) {
+			x, url := serveFixture(t)
+			for range pipelinedRuns {
+				x.reset()
+				c := dialHTTP(t, url)
+				session, text := c.post("", test.lines[0])
+				_, more := c.post(session, test.lines[1:]...)
+				judge(t, x, "http", i, text+more, x.watchers("demo://text"))
+				c.end(session)
+			}
+		})
 	}
 }
 
@@ -177,10 +170,6 @@ func TestCallsOfASessionKeepTheirOrder(t *testing.T) {
 		close(x.released)
 		c.hangUp()
 	})
-}
-
-func inVersion(version, initialize string) string {
-	return strings.Replace(initialize, "2025-11-25", version, 1)
 }
 
 // watchers counts who listens to a resource.

@@ -9,8 +9,31 @@ import (
 	"tabrelay/relay/rawjson"
 )
 
+// Prompts knows the recipes that a person can pick in their client.
+type Prompts interface {
+	// List returns them in an order that stays the same while the list does.
+	List() []call.Prompt
+	// Render fills in a recipe. There is none of that name: fault.UnknownPrompt; its arguments are wrong:
+	// fault.InvalidParams; anything else is a recipe that could not be rendered.
+	Render(ctx context.Context, s call.Session, name string, args map[string]string) (*call.RenderedPrompt, *fault.Error)
+	// OnChange calls changed when List would answer something else, until stop. changed does not block.
+	OnChange(changed func()) (stop func())
+}
+
+// Completer offers values for arguments of prompts and of resource templates.
+type Completer interface {
+	// Complete returns values that go on from what was typed. known holds the arguments that are filled in already.
+	Complete(ctx context.Context, s call.Session, ref Ref, argument, typed string, known map[string]string) (call.Completion, *fault.Error)
+}
+
+// Ref is what an argument belongs to: one of the two is set.
+type Ref struct {
+	Prompt   string // name of a prompt
+	Template string // URI template of resources, or the URI of one resource
+}
+
 // getPrompt carries prompts/get out.
-func (f *Front) getPrompt(ctx context.Context, p *party, m *message) func(*exchange) response {
+func (f *Front) getPrompt(ctx context.Context, p *peer, m *message) func(*exchange) response {
 	name, args, fail := readPrompt(m)
 	var rendered *call.RenderedPrompt
 	if fail == nil {
@@ -51,7 +74,7 @@ func readPrompt(m *message) (name string, args map[string]string, fail *fault.Er
 const maxCompletions = 100
 
 // complete answers completion/complete.
-func (f *Front) complete(ctx context.Context, p *party, x *exchange, m *message) response {
+func (f *Front) complete(ctx context.Context, p *peer, x *exchange, m *message) response {
 	ref, argument, typed, known, fail := readCompletion(m)
 	if fail == nil && m.param("cursor") != nil { // some servers page completions; nobody was given a cursor here
 		fail = fault.New(fault.InvalidCursor, "Invalid cursor: completions come on one page", fault.WithHint("Ask again without a cursor, with more of the value typed."))

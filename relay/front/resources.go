@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 
@@ -14,8 +15,28 @@ import (
 	"tabrelay/relay/rawjson"
 )
 
+// Resources knows what agents can read. Front pages the list, keeps the subscriptions and renders failures; its methods
+// are called concurrently.
+type Resources interface {
+	// List returns every resource there is now for this session, in an order that stays the same while the list does.
+	List(ctx context.Context, s call.Session) ([]call.Resource, *fault.Error)
+	// Templates returns the families of resources that List does not enumerate.
+	Templates() []call.ResourceTemplate
+	// Read returns what a resource holds. There is no such resource: fault.ResourceNotFound; the URI is not one:
+	// fault.InvalidParams; anything else is a resource that could not be read.
+	Read(ctx context.Context, s call.Session, uri string) ([]call.ResourceContents, *fault.Error)
+	// Watch calls changed when what the resource holds for s has changed, until stop. changed does not block.
+	Watch(s call.Session, uri string, changed func()) (stop func(), failure *fault.Error)
+}
+
+// ResourcesChanging is implemented by Resources whose list changes while the relay runs.
+type ResourcesChanging interface {
+	// OnListChange calls changed when List or Templates would answer s something else, until stop. changed does not block.
+	OnListChange(s call.Session, changed func()) (stop func())
+}
+
 // listResources answers resources/list.
-func (f *Front) listResources(ctx context.Context, p *party, x *exchange, m *message) response {
+func (f *Front) listResources(ctx context.Context, p *peer, x *exchange, m *message) response {
 	resources, fail := f.options.Resources.List(ctx, p.session)
 	if fail != nil {
 		return f.failed(x, fail, "Unable to list resources")
@@ -90,15 +111,15 @@ func appendContents(b []byte, c *call.ResourceContents) []byte {
 
 // subscribeResource takes resources/subscribe and resources/unsubscribe of the legacy era: what the client listens to is
 // decided at once, and work does what that takes.
-func (f *Front) subscribeResource(p *party, x *exchange, m *message) (work func()) {
+func (f *Front) subscribeResource(p *peer, x *exchange, m *message) (work func()) {
 	uri, fail := readURI(m)
 	change := func() *fault.Error { return fail }
 	switch {
 	case fail != nil:
 	case m.method == string(mcp.MethodResourcesSubscribe):
-		change = f.watch(p.client, uri)
+		change = f.watch(p.listener, uri)
 	default:
-		p.client.unwatch(uri)
+		p.listener.unwatch(uri)
 	}
 	return func() {
 		if fail := change(); fail != nil {
@@ -136,3 +157,82 @@ func (f *Front) failed(x *exchange, e *fault.Error, otherwise string, members ..
 }
 
 const internalNumber = -32603
+
+// maxWatches bounds the resources that one client can listen to.
+const maxWatches = 256
+
+// watch is one resource that a client listens to.
+type watch struct{ stop func() }
+
+// watch has the client told when a resource changes. From now on it listens to that resource, which begin brings
+// about or says why it cannot. Listening twice to one resource is listening once.
+func (f *Front) watch(c *listener, uri string) (begin func() *fault.Error) {
+	w := &watch{stop: func() {}}
+	if known, fail := c.reserve(uri, w); known || fail != nil {
+		return func() *fault.Error { return fail }
+	}
+	return func() *fault.Error { return f.beginWatch(c, uri, w) }
+}
+
+func (f *Front) beginWatch(c *listener, uri string, w *watch) *fault.Error {
+	stop, fail := f.options.Resources.Watch(c.session, uri, func() {
+		c.box.post(notification{"updated " + uri, "notifications/resources/updated", rawjson.AppendText([]byte(`"uri":`), uri)})
+	})
+	c.mu.Lock()
+	kept := c.watches[uri] == w
+	switch {
+	case fail != nil && kept:
+		delete(c.watches, uri)
+	case kept:
+		w.stop = stop
+	}
+	c.mu.Unlock()
+	if fail == nil && !kept { // the client has unsubscribed, or gone, in the meantime
+		stop()
+	}
+	return fail
+}
+
+// reserve keeps a place for w, or reports that the client listens to this resource already.
+func (c *listener) reserve(uri string, w *watch) (known bool, fail *fault.Error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.watches == nil {
+		return true, nil
+	}
+	if c.watches[uri] != nil {
+		return true, nil
+	}
+	if len(c.watches) == maxWatches {
+		return false, fault.New(fault.InvalidParams, fmt.Sprintf("This client listens to %d resources already", maxWatches),
+			fault.WithHint("Unsubscribe from one that is no longer needed."))
+	}
+	c.watches[uri] = w
+	return false, nil
+}
+
+// unwatch ends listening to a resource. One that the client does not listen to is no error.
+func (c *listener) unwatch(uri string) {
+	c.mu.Lock()
+	stop := func() {}
+	if w := c.watches[uri]; w != nil {
+		stop = w.stop
+	}
+	delete(c.watches, uri)
+	c.mu.Unlock()
+	stop()
+}
+
+// unwatchAll ends listening for good.
+func (c *listener) unwatchAll() {
+	c.mu.Lock()
+	var stops []func()
+	for _, w := range c.watches {
+		stops = append(stops, w.stop)
+	}
+	c.watches = nil
+	c.mu.Unlock()
+	for _, stop := range stops {
+		stop()
+	}
+}

@@ -190,3 +190,20 @@ func oneLine(raw json.RawMessage) []byte {
 	}
 	return b.Bytes()
 }
+
+// openResult begins a response, up to and including the members of a result that its era asks for; what the method
+// answers, and two closing braces, follow. Results that a client may keep say for how long: not at all, because what
+// there is changes with what a person has open.
+func (f *Front) openResult(x *exchange, cacheable bool, size int) []byte {
+	body := make([]byte, 0, size+len(f.identity)+len(x.id)+200)
+	body = append(appendID(body, x.id), `,"result":{`...)
+	if !x.modern {
+		return body
+	}
+	body = append(append(body, `"_meta":{`...), f.identity...)
+	body = append(body, `},"resultType":"complete",`...)
+	if cacheable {
+		body = append(body, `"ttlMs":0,"cacheScope":"private",`...)
+	}
+	return body
+}

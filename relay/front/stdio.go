@@ -2,10 +2,13 @@ package front
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
+	"sort"
 	"strconv"
 	"sync"
 	"time"
@@ -50,7 +53,7 @@ func (f *Front) ServeStdio(ctx context.Context, a Attachment, in io.Reader, out 
 	ending, end := context.WithCancel(f.closing)
 	s := &stdio{
 		front: f, key: a.Key, out: out, stop: stop, ending: end, ended: make(chan struct{}),
-		party: party{session: a.Session, tools: tools, client: newClient(f.nextName(), a.Session), ending: ending},
+		peer: peer{session: a.Session, tools: tools, listener: newListener(f.nextName(), a.Session), ending: ending},
 	}
 	if closer, ok := in.(io.Closer); ok {
 		defer context.AfterFunc(ctx, func() { _ = closer.Close() })()
@@ -72,7 +75,7 @@ type stdio struct {
 	key     string
 	stop    context.CancelCauseFunc // ends every request
 	ending  context.CancelFunc      // ends subscriptions
-	party   party
+	peer    peer
 	used    usedIDs
 	left    bool           // the client said exit
 	work    sync.WaitGroup // requests in flight
@@ -106,37 +109,16 @@ func (s *stdio) read(ctx context.Context, in io.Reader) error {
 // take starts what a line asks for. Nothing a client sends ends the loop, and nothing but its own slow reading holds it
 // up: a cancel must always get in.
 func (s *stdio) take(ctx context.Context, line []byte) {
-	messages, fail := s.party.batch(line)
+	m, fail := parse(line)
 	switch {
 	case fail != nil:
-		s.answer(refuse(nil, fail, false))
-	case messages == nil:
-		s.takeOne(ctx, line, s, func() {})
-	default:
-		b := newBatch(s)
-		for _, text := range messages {
-			slot := b.slot()
-			s.takeOne(ctx, text, slot, slot.end)
-		}
-		b.end()
-	}
-}
-
-// takeOne starts what one message asks for. ended is called when that has ended.
-func (s *stdio) takeOne(ctx context.Context, text []byte, out outlet, ended func()) {
-	m, fail := parse(text)
-	if fail == nil && !m.reply && m.id != nil {
-		s.start(ctx, &m, false, out, ended)
-		return
-	}
-	defer ended()
-	switch {
-	case fail != nil:
-		_ = out.finish(refuse(m.id, fail, false))
+		s.answer(refuse(m.id, fail, false))
 	case m.reply:
-		s.party.asked.answer(&m)
-	default:
+		s.peer.asked.answer(&m)
+	case m.id == nil:
 		s.notified(&m)
+	default:
+		s.start(ctx, &m, false)
 	}
 }
 
@@ -144,33 +126,31 @@ func (s *stdio) takeOne(ctx context.Context, text []byte, out outlet, ended func
 func (s *stdio) resume(ctx context.Context, line json.RawMessage) {
 	m, fail := parse(line)
 	if fail != nil || m.id == nil {
-		s.front.options.Log.Warn().Str("client", s.party.session.Client).Msg("a request left over from an earlier relay cannot be read; it stays unanswered")
+		s.front.options.Log.Warn().Str("client", s.peer.session.Client).Msg("a request left over from an earlier relay cannot be read; it stays unanswered")
 		return
 	}
-	s.start(ctx, &m, true, s, func() {})
+	s.start(ctx, &m, true)
 }
 
 // start brings one request on its way: what it changes is changed when start returns.
-func (s *stdio) start(ctx context.Context, m *message, resume bool, out outlet, ended func()) {
+func (s *stdio) start(ctx context.Context, m *message, resume bool) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	x := &exchange{id: m.id, out: out, cancel: cancel, callID: s.used.callID(s.key, m.id), resume: resume}
-	if !s.party.flights.add(x) {
+	x := &exchange{id: m.id, out: s, cancel: cancel, callID: s.used.callID(s.key, m.id), resume: resume}
+	if !s.peer.open.add(x) {
 		cancel(nil)
-		_ = out.finish(taken(m.id))
-		ended()
+		s.answer(taken(m.id))
 		return
 	}
-	before := s.party.phase.Load()
-	work := s.front.admit(ctx, &s.party, x, m)
+	before := s.peer.phase.Load()
+	work := s.front.admit(ctx, &s.peer, x, m)
 	run := func() {
-		defer ended()
 		defer cancel(nil)
-		defer s.party.flights.remove(x)
+		defer s.peer.open.remove(x)
 		work()
 	}
-	s.left = s.left || m.method == methodExit && s.party.phase.Load() == phaseShutdown
-	if before == phaseNew && s.party.phase.Load() == phaseInitialized {
-		s.front.enlist(s.party.client)
+	s.left = s.left || m.method == methodExit && s.peer.phase.Load() == phaseShutdown
+	if before == phaseNew && s.peer.phase.Load() == phaseInitialized {
+		s.front.enlist(s.peer.listener)
 		run() // what is told of changes stays behind its response
 		s.tellChanges()
 		return
@@ -185,15 +165,15 @@ func (s *stdio) answer(r response) { _ = s.writeLine(r.body) }
 func (s *stdio) notified(m *message) {
 	switch m.method {
 	case string(mcp.MethodNotificationCancelled):
-		s.party.flights.cancel(m.param("requestId"))
+		s.peer.open.cancel(m.param("requestId"))
 	case methodExit:
-		s.left = s.party.phase.Load() == phaseShutdown
+		s.left = s.peer.phase.Load() == phaseShutdown
 	}
 }
 
 // tellChanges lets a legacy client hear of changes.
 func (s *stdio) tellChanges() {
-	c := s.party.client
+	c := s.peer.listener
 	s.telling.Go(func() {
 		for {
 			select {
@@ -216,7 +196,7 @@ func (s *stdio) drain() {
 	grace := time.AfterFunc(drainTime, func() { s.stop(errGone) })
 	defer grace.Stop()
 	s.work.Wait()
-	s.front.delist(s.party.client)
+	s.front.delist(s.peer.listener)
 	close(s.ended)
 	s.telling.Wait()
 }
@@ -237,4 +217,88 @@ func (s *stdio) writeLine(message []byte) error {
 		s.stop(errGone)
 	}
 	return err
+}
+
+var errLineTooLong = errors.New("line too long")
+
+// readLine returns the next line, trimmed, in memory of its own; an empty line is no error. Of a line longer than
+// limit everything up to its end is skipped. At the end of input it returns what is left together with io.EOF.
+func readLine(r *bufio.Reader, limit int64) ([]byte, error) {
+	var line []byte
+	tooLong := false
+	for {
+		part, err := r.ReadSlice('\n')
+		if tooLong = tooLong || int64(len(line)+len(part)) > limit+1; !tooLong {
+			if need := len(line) + len(part); need > cap(line) { // double: a long line is copied twice, not ten times
+				line = slices.Grow(line, max(len(part), len(line)))
+			}
+			line = append(line, part...)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if tooLong && err == nil {
+			return nil, errLineTooLong
+		}
+		return bytes.TrimSpace(line), err
+	}
+}
+
+// usedIDs notices a request id that a client uses a second time, which MCP forbids and some clients do. Clients count,
+// so ranges are all there is to remember of numbers.
+type usedIDs struct {
+	ranges []idRange // sorted, apart from each other
+	other  map[string]struct{}
+}
+
+type idRange struct{ from, to int64 }
+
+// maxUsedIDs bounds what is remembered of a client that does not count.
+const maxUsedIDs = 1 << 16
+
+// callID returns the id of the call that a request makes. A request id that was used before makes a random one: two
+// calls never have the same.
+func (u *usedIDs) callID(key string, requestID []byte) call.ID {
+	n, err := strconv.ParseInt(string(requestID), 10, 64)
+	if err == nil && !u.addNumber(n) || err != nil && !u.addOther(string(requestID)) {
+		return randomID()
+	}
+	return derivedID(key, requestID)
+}
+
+// addNumber reports whether n is new.
+func (u *usedIDs) addNumber(n int64) bool {
+	i := sort.Search(len(u.ranges), func(i int) bool { return u.ranges[i].to >= n })
+	if i < len(u.ranges) && u.ranges[i].from <= n {
+		return false
+	}
+	below := i > 0 && u.ranges[i-1].to == n-1
+	above := i < len(u.ranges) && u.ranges[i].from == n+1
+	switch {
+	case below && above:
+		u.ranges[i-1].to = u.ranges[i].to
+		u.ranges = slices.Delete(u.ranges, i, i+1)
+	case below:
+		u.ranges[i-1].to = n
+	case above:
+		u.ranges[i].from = n
+	default:
+		if len(u.ranges) == maxUsedIDs {
+			u.ranges, i = nil, 0
+		}
+		u.ranges = slices.Insert(u.ranges, i, idRange{n, n})
+	}
+	return true
+}
+
+// addOther reports whether id is new.
+func (u *usedIDs) addOther(id string) bool {
+	if _, seen := u.other[id]; seen {
+		return false
+	}
+	if u.other == nil || len(u.other) == maxUsedIDs {
+		u.other = map[string]struct{}{}
+	}
+	u.other[id] = struct{}{}
+	return true
 }

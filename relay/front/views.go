@@ -44,18 +44,18 @@ func (f *Front) Toolset(text string) (registry.Toolset, *fault.Error) {
 	return t, nil
 }
 
-// sight is what one party is shown: of the toolset it asked for, what its view shows.
-type sight struct {
+// visible is what one peer is shown: of the toolset it asked for, what its view shows.
+type visible struct {
 	tools registry.Toolset
 	view  registry.View
 }
 
-// sightOf returns what a client is shown that asked for a toolset.
-func (f *Front) sightOf(s call.Session, asked registry.Toolset) sight {
+// visibleTo returns what a client is shown that asked for a toolset.
+func (f *Front) visibleTo(s call.Session, asked registry.Toolset) visible {
 	if f.options.Views == nil {
-		return sight{tools: asked}
+		return visible{tools: asked}
 	}
-	v := sight{tools: asked, view: f.options.Views.View(s)}
+	v := visible{tools: asked, view: f.options.Views.View(s)}
 	if asked.All && v.view.Toolset != "" {
 		if narrowed, err := registry.ParseToolset(v.view.Toolset); err == nil { // it was parsed when the person set it
 			v.tools = narrowed
@@ -64,15 +64,15 @@ func (f *Front) sightOf(s call.Session, asked registry.Toolset) sight {
 	return v
 }
 
-func (v *sight) key() string { return v.tools.Key + "\x00" + v.view.Key }
+func (v *visible) key() string { return v.tools.Key + "\x00" + v.view.Key }
 
-func (v *sight) shows(t *registry.Tool) bool { return v.tools.Shows(t) && v.mayShow(t) }
+func (v *visible) shows(t *registry.Tool) bool { return v.tools.Shows(t) && v.mayShow(t) }
 
 // mayShow is shows whatever the toolset.
-func (v *sight) mayShow(t *registry.Tool) bool { return v.view.Shows == nil || v.view.Shows(t) }
+func (v *visible) mayShow(t *registry.Tool) bool { return v.view.Shows == nil || v.view.Shows(t) }
 
 // only are those of some tools that are shown.
-func (v *sight) only(tools []*registry.Tool) []*registry.Tool {
+func (v *visible) only(tools []*registry.Tool) []*registry.Tool {
 	if v.view.Shows == nil {
 		return tools
 	}
@@ -80,7 +80,7 @@ func (v *sight) only(tools []*registry.Tool) []*registry.Tool {
 }
 
 // refuse says why a tool is not shown.
-func (v *sight) refuse(t *registry.Tool) *fault.Error {
+func (v *visible) refuse(t *registry.Tool) *fault.Error {
 	if v.view.Why != nil {
 		if why := v.view.Why(t); why != nil {
 			return why
@@ -90,7 +90,7 @@ func (v *sight) refuse(t *registry.Tool) *fault.Error {
 }
 
 // without is the plugins of which every tool is hidden; their prompts are as well.
-func (v *sight) without(snapshot *registry.Snapshot) map[string]bool {
+func (v *visible) without(snapshot *registry.Snapshot) map[string]bool {
 	hidden := map[string]bool{}
 	if v.view.Shows == nil {
 		return hidden
@@ -107,7 +107,7 @@ func (v *sight) without(snapshot *registry.Snapshot) map[string]bool {
 }
 
 // more is one line about tools that are off and that the person could let the client have; empty when there are none.
-func (v *sight) more(tools []*registry.Tool) string {
+func (v *visible) more(tools []*registry.Tool) string {
 	n, plugins := 0, map[string]bool{}
 	for _, t := range tools {
 		if !v.mayShow(t) && v.view.Hidden != nil && v.view.Hidden(t) {
@@ -130,22 +130,22 @@ func (v *sight) more(tools []*registry.Tool) string {
 }
 
 // listPrompts are the prompts a client is shown.
-func (f *Front) listPrompts(p *party) []call.Prompt {
+func (f *Front) listPrompts(p *peer) []call.Prompt {
 	list := f.options.Prompts.List()
 	if f.options.Views == nil {
 		return list
 	}
-	v := f.sightOf(p.session, p.tools)
+	v := f.visibleTo(p.session, p.tools)
 	hidden := v.without(f.options.Tools.Snapshot())
 	return slices.DeleteFunc(list, func(c call.Prompt) bool { return hidden[pluginOf(c.Name)] })
 }
 
 // refusePrompt says why a client cannot have a prompt, nil when it can.
-func (f *Front) refusePrompt(p *party, name string) *fault.Error {
+func (f *Front) refusePrompt(p *peer, name string) *fault.Error {
 	if f.options.Views == nil {
 		return nil
 	}
-	v := f.sightOf(p.session, p.tools)
+	v := f.visibleTo(p.session, p.tools)
 	if plugin := pluginOf(name); v.without(f.options.Tools.Snapshot())[plugin] {
 		return fault.New(fault.UnknownPrompt, fmt.Sprintf("There is no prompt %.80q for this client: every tool of %s is off", name, plugin),
 			fault.WithHint("The person can enable its tools in tabrelay's side panel or with `tabrelay permit set "+plugin+" ask`."))

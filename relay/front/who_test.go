@@ -22,7 +22,7 @@ func TestWho(t *testing.T) {
 		"nothing is said":   {call.Unnamed, ``, &requestMeta{}, ""},
 		"later is nonsense": {call.Unnamed, `{"name":"bob"}`, meta(`7`), "bob"},
 	} {
-		p := &party{session: call.Session{Client: tt.client}}
+		p := &peer{session: call.Session{Client: tt.client}}
 		called := calledIn([]byte(tt.opened))
 		p.called.Store(&called)
 		if got := p.who(tt.meta); got.Called != tt.want || got.Client != tt.client {

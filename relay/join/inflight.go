@@ -42,21 +42,8 @@ func (m *clientMessage) stateKey() string {
 	return ""
 }
 
-// batchVersion is the one version whose messages may be arrays of messages; in any other the relay refuses them.
-const batchVersion = "2025-03-26"
-
 // recordSent records a message that goes to the relay.
 func (f *inFlight) recordSent(text []byte) {
-	if messages, ok := rawjson.Items(text); ok && json.Valid(text) && f.version() == batchVersion {
-		for _, m := range messages {
-			f.recordOne(m)
-		}
-		return
-	}
-	f.recordOne(text)
-}
-
-func (f *inFlight) recordOne(text []byte) {
 	members, ok := rawjson.Members(text)
 	if !ok || !json.Valid(text) {
 		return // the relay will say what is wrong with it
@@ -126,16 +113,6 @@ func (f *inFlight) cancel(id string) {
 
 // recordReply records a message of the relay; it reports whether the client is to see it.
 func (f *inFlight) recordReply(text []byte) (show bool) {
-	if replies, ok := rawjson.Items(text); ok {
-		for _, a := range replies {
-			show = f.recordOneReply(a) || show
-		}
-		return show
-	}
-	return f.recordOneReply(text)
-}
-
-func (f *inFlight) recordOneReply(text []byte) (show bool) {
 	id, accepted, ok := replyID(text)
 	if !ok {
 		return true
@@ -198,29 +175,8 @@ func (f *inFlight) initialized() bool {
 
 // hasInitialize is initialized, with mu held. An initialize without a reply counts.
 func (f *inFlight) hasInitialize() bool {
-	_, found := f.initialize()
-	return found
-}
-
-// initialize is the client's message of that name, with mu held.
-func (f *inFlight) initialize() (m clientMessage, found bool) {
-	for _, m := range slices.Concat(f.accepted, f.pending) {
-		if m.method == "initialize" {
-			return m, true
-		}
-	}
-	return m, false
-}
-
-// version is the protocol version that the client requested.
-func (f *inFlight) version() (version string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	m, _ := f.initialize()
-	members, _ := rawjson.Members(m.text)
-	params, _ := rawjson.Members(rawjson.Get(members, "params"))
-	_ = json.Unmarshal(rawjson.Get(params, "protocolVersion"), &version) // the relay reports what is wrong with it
-	return version
+	is := func(m clientMessage) bool { return m.method == "initialize" }
+	return slices.ContainsFunc(f.accepted, is) || slices.ContainsFunc(f.pending, is)
 }
 
 // replyID returns the id of a message that answers a request, and whether it is a result. The relay's own replies begin

@@ -113,7 +113,6 @@ const (
 	initialize      = `{"method":"initialize","params":{"protocolVersion":"2025-11-25"},"jsonrpc":"2.0","id":0}`
 	initialized     = `{"method":"notifications/initialized","jsonrpc":"2.0"}`
 	initializeReply = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25"}}`
-	oldInitialize   = `{"method":"initialize","params":{"protocolVersion":"2025-03-26"},"jsonrpc":"2.0","id":0}`
 	callRequest     = `{"method":"tools/call","params":{"name":"shop__pay","arguments":{"note":"<b>"}},` +
 		`"jsonrpc":"2.0",` +
 		`"id":"a\u0031"}`
@@ -376,12 +375,7 @@ func TestInFlightReplay(t *testing.T) {
 				`{"jsonrpc":"2.0","id":6,"method":"shutdown"}`, strings.Replace(callRequest, `a\u0031`, `late`, 1),
 				callRequest}},
 		{"an answer to the relay", []string{`{"jsonrpc":"2.0","id":5,"result":{}}`}, nil, nil},
-		{"a batch", []string{oldInitialize, `[` + callRequest + `,{"jsonrpc":"2.0","id":7,"method":"ping"}]`},
-			[]string{`[{"jsonrpc":"2.0","id":7,"result":{}}]`},
-			[]string{oldInitialize, callRequest}},
-		{"an answered batch", []string{oldInitialize, `[` + callRequest + `]`}, []string{`[` + callReply + `]`},
-			[]string{oldInitialize}},
-		{"a batch of another version is refused", []string{initialize, `[` + callRequest + `]`}, nil,
+		{"a batch is refused", []string{initialize, `[` + callRequest + `]`}, nil,
 			[]string{initialize}},
 		{"nonsense", []string{`{`, `[]`, `{"id":1}`}, nil, nil},
 	} {

@@ -17,15 +17,16 @@ import (
 )
 
 const (
-	// patience is how long a client may take to come back with answers.
-	patience = 5 * time.Minute
-	// maxParked bounds the requests that stand still because something was asked.
-	maxParked = 256
+	// answerTime is how long a client may take to come back with answers.
+	answerTime = 5 * time.Minute
+	// maxSuspended bounds the requests that stand still because something was asked.
+	maxSuspended = 256
 )
 
-// run is a request of the modern era that may ask its client something. The work goes on where it was when the client
-// comes back; only the exchange is another one.
-type run struct {
+// work is what a request of the modern era asks for when its client can be asked something meanwhile (2026-07-28,
+// "Multi Round-Trip Requests"). It stands still while the client is asked, and goes on with the client's next request;
+// only the exchange is another one then.
+type work struct {
 	front  *Front
 	ending context.Context // ends when the client cannot come back any more
 	owner  any             // who may go on with it: the attachment on stdio, the name of the client over HTTP
@@ -35,47 +36,48 @@ type run struct {
 
 	asking sync.Mutex // one question at a time
 	mu     sync.Mutex
-	turn   *turn      // with whom the client waits now; nil while it was asked
-	next   chan *turn // the client has come back
+	round  *roundTrip      // with whom the client waits now; nil while it was asked
+	next   chan *roundTrip // the client has come back
 }
 
-// turn is one of the requests by which a client has a run carried out.
-type turn struct {
-	x       *exchange
-	answers map[string]json.RawMessage
-	unbind  func() bool   // lets the exchange end without ending the run
-	served  chan struct{} // closed when the exchange has its response
+// round is one of the requests by which a client has a run carried out.
+type roundTrip struct {
+	x        *exchange
+	answers  map[string]json.RawMessage
+	unbind   func() bool   // lets the exchange end without ending the run
+	answered chan struct{} // closed when the exchange has its response
 }
 
-// rounds are the runs that wait for their client to come back, by the requestState it was given. The state is a random
+// suspended is the work that waits for its client to come back, by the requestState it was given. The state is a random
 // name that can be used once, so there is nothing in it to tamper with.
-type rounds struct {
-	mu     sync.Mutex
-	parked map[string]parkedRun
+type suspended struct {
+	mu        sync.Mutex
+	suspended map[string]suspendedWork
 }
 
-type parkedRun struct {
-	*run
+type suspendedWork struct {
+	*work
 	digest [32]byte // of what its request asks for
 }
 
-// carry carries out a request that may ask its client something. do does the work and returns how to answer; it gets
-// an Asker in ctx, and finds the exchange of the moment through via.
-func (f *Front) carry(ctx context.Context, p *party, x *exchange, m *message, meta *requestMeta, do func(ctx context.Context, via *way) func(*exchange) response) {
-	able := abilitiesOf(meta.Capabilities)
-	switch {
-	case !meta.modern:
-		if a := f.streamAsker(p, x); a != nil {
-			ctx = context.WithValue(ctx, askerKey{}, a)
+// perform carries out a request that may ask its client something. do does the work and returns how to answer; it gets
+// an Asker in ctx, and reaches the client that waits through out.
+func (f *Front) perform(
+	ctx context.Context, p *peer, x *exchange, m *message, meta *requestMeta,
+	do func(ctx context.Context, out reporter) func(*exchange) response,
+) {
+	if !meta.modern {
+		if able := p.able.Load(); able != nil && len(*able) > 0 && x.out.asks() {
+			ctx = context.WithValue(ctx, askerKey{}, f.streamAsker(p, x, *able))
 		}
-		f.conclude(ctx, x, do(ctx, &way{x: x}))
-	case m.param("requestState") != nil:
+	} else if m.param("requestState") != nil {
 		f.resume(ctx, p, x, m)
-	case len(able) == 0:
-		f.conclude(ctx, x, do(ctx, &way{x: x}))
-	default:
+		return
+	} else if able := abilitiesOf(meta.Capabilities); len(able) > 0 {
 		f.start(ctx, p, x, m, able, do)
+		return
 	}
+	f.conclude(ctx, x, do(ctx, x))
 }
 
 // conclude answers an exchange whose work is done, unless its client has cancelled it.
@@ -87,28 +89,31 @@ func (f *Front) conclude(ctx context.Context, x *exchange, answer func(*exchange
 }
 
 // start starts a run and returns when the exchange has its response.
-func (f *Front) start(ctx context.Context, p *party, x *exchange, m *message, able abilities, do func(context.Context, *way) func(*exchange) response) {
+func (f *Front) start(
+	ctx context.Context, p *peer, x *exchange, m *message, able abilities,
+	do func(context.Context, reporter) func(*exchange) response,
+) {
 	early, fail := readResponses(m)
 	if fail != nil {
 		x.respond(x.refuse(fail))
 		return
 	}
-	r := &run{front: f, ending: p.ending, owner: p.owner(), m: m, early: early, next: make(chan *turn, 1)}
+	r := &work{front: f, ending: p.ending, owner: p.owner(), m: m, early: early, next: make(chan *roundTrip, 1)}
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	r.cancel = cancel
 	work = context.WithValue(work, askerKey{}, &Asker{able: able, ask: r.ask})
-	t := &turn{x: x, served: make(chan struct{})}
+	t := &roundTrip{x: x, answered: make(chan struct{})}
 	r.take(ctx, t)
 	go func() {
 		defer cancel(nil)
-		answer := f.attempt(work, m.method, func() func(*exchange) response { return do(work, &way{run: r}) })
+		answer := f.attempt(work, m.method, func() func(*exchange) response { return do(work, r) })
 		if last := r.release(); last != nil {
-			defer close(last.served)
+			defer close(last.answered)
 			defer f.catch(last.x, m.method)
 			f.conclude(work, last.x, answer)
 		}
 	}()
-	<-t.served
+	<-t.answered
 }
 
 // attempt does work, and turns a bug in it into an answer.
@@ -124,38 +129,38 @@ func (f *Front) attempt(_ context.Context, method string, work func() func(*exch
 	return work()
 }
 
-// take makes t the turn of the run. While it is, what ends its exchange ends the run.
-func (r *run) take(ctx context.Context, t *turn) {
+// take makes t the round trip of the work. While it is, what ends its exchange ends the work.
+func (r *work) take(ctx context.Context, t *roundTrip) {
 	t.unbind = context.AfterFunc(ctx, func() { r.cancel(context.Cause(ctx)) })
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.turn = t
+	r.round = t
 }
 
-// release ends the turn and returns it, nil when there is none.
-func (r *run) release() *turn {
+// release ends the round and returns it, nil when there is none.
+func (r *work) release() *roundTrip {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t := r.turn
-	r.turn = nil
+	t := r.round
+	r.round = nil
 	return t
 }
 
-// unbind ends the turn without ending the run. It returns nil when nobody waits, or the exchange has ended.
-func (r *run) unbind() *turn {
+// unbind ends the round without ending the run. It returns nil when nobody waits, or the exchange has ended.
+func (r *work) unbind() *roundTrip {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t := r.turn
+	t := r.round
 	if t == nil || !t.unbind() {
 		return nil
 	}
-	r.turn = nil
+	r.round = nil
 	return t
 }
 
 // ask answers the exchange of the moment with what is asked for, and waits until the client comes back with it. A
 // client that leaves something out is asked for that again.
-func (r *run) ask(ctx context.Context, inputs []Input) (map[string]json.RawMessage, error) {
+func (r *work) ask(ctx context.Context, inputs []Input) (map[string]json.RawMessage, error) {
 	r.asking.Lock()
 	defer r.asking.Unlock()
 	answers := map[string]json.RawMessage{}
@@ -169,7 +174,7 @@ func (r *run) ask(ctx context.Context, inputs []Input) (map[string]json.RawMessa
 		missing = append(missing, in)
 	}
 	for len(missing) > 0 {
-		t, err := r.round(ctx, missing)
+		t, err := r.roundTrip(ctx, missing)
 		if err != nil {
 			return nil, err
 		}
@@ -186,12 +191,12 @@ func (r *run) ask(ctx context.Context, inputs []Input) (map[string]json.RawMessa
 }
 
 // round is one answer with questions and the next request with answers.
-func (r *run) round(ctx context.Context, missing []Input) (*turn, error) {
+func (r *work) roundTrip(ctx context.Context, missing []Input) (*roundTrip, error) {
 	state, err := r.park(ctx, missing)
 	if err != nil {
 		return nil, err
 	}
-	late := time.NewTimer(patience)
+	late := time.NewTimer(answerTime)
 	defer late.Stop()
 	select {
 	case t := <-r.next:
@@ -205,7 +210,7 @@ func (r *run) round(ctx context.Context, missing []Input) (*turn, error) {
 	case <-late.C:
 		err = errors.New("the client did not come back with an answer in time")
 	}
-	if !r.front.rounds.remove(state) { // it has come back at this moment, and waits for the end of the run
+	if !r.front.suspended.remove(state) { // it has come back at this moment, and waits for the end of the run
 		<-r.next
 	}
 	return nil, err
@@ -213,7 +218,7 @@ func (r *run) round(ctx context.Context, missing []Input) (*turn, error) {
 
 // comeBack waits for the client although its answer does not matter any more, because only then there is an exchange
 // that can carry the result: work that goes on without would be done for nobody. If it does not come, the run ends.
-func (r *run) comeBack(state string, late <-chan time.Time) error {
+func (r *work) comeBack(state string, late <-chan time.Time) error {
 	err := errors.New("the client did not come back for the result")
 	select {
 	case <-r.next:
@@ -221,7 +226,7 @@ func (r *run) comeBack(state string, late <-chan time.Time) error {
 	case <-r.ending.Done():
 	case <-late:
 	}
-	if !r.front.rounds.remove(state) {
+	if !r.front.suspended.remove(state) {
 		<-r.next
 		return call.ErrAnswered
 	}
@@ -230,17 +235,17 @@ func (r *run) comeBack(state string, late <-chan time.Time) error {
 }
 
 // park answers the exchange of the moment with the questions.
-func (r *run) park(ctx context.Context, missing []Input) (state string, err error) {
+func (r *work) park(ctx context.Context, missing []Input) (state string, err error) {
 	state = string(randomID())
-	if err = r.front.rounds.add(state, r); err != nil {
+	if err = r.front.suspended.add(state, r); err != nil {
 		return "", err
 	}
-	var t *turn
+	var t *roundTrip
 	if r.ending.Err() == nil {
 		t = r.unbind()
 	}
 	if t == nil {
-		r.front.rounds.remove(state)
+		r.front.suspended.remove(state)
 		return "", errors.New("nobody waits for the request any more, so its client cannot be asked")
 	}
 	b := append(appendID(nil, t.x.id), `,"result":{"_meta":{`...)
@@ -252,17 +257,17 @@ func (r *run) park(ctx context.Context, missing []Input) (state string, err erro
 	}
 	b = rawjson.AppendText(append(b, `},"requestState":`...), state)
 	t.x.respond(response{body: append(b, "}}"...)})
-	close(t.served)
+	close(t.answered)
 	return state, nil
 }
 
 // resume goes on with a run whose client has come back.
-func (f *Front) resume(ctx context.Context, p *party, x *exchange, m *message) {
+func (f *Front) resume(ctx context.Context, p *peer, x *exchange, m *message) {
 	answers, fail := readResponses(m)
 	state, ok := rawjson.Text(m.param("requestState"))
-	var r *run
+	var r *work
 	if fail == nil && ok {
-		r = f.rounds.claim(state, p.owner(), digestOfRequest(m))
+		r = f.suspended.claim(state, p.owner(), digestOfRequest(m))
 	}
 	if fail == nil && r == nil {
 		fail = fault.New(fault.InvalidParams, "The requestState is not one that this request was given, or it has expired",
@@ -272,44 +277,44 @@ func (f *Front) resume(ctx context.Context, p *party, x *exchange, m *message) {
 		x.respond(x.refuse(fail))
 		return
 	}
-	t := &turn{x: x, answers: answers, served: make(chan struct{})}
+	t := &roundTrip{x: x, answers: answers, answered: make(chan struct{})}
 	r.take(ctx, t)
 	r.next <- t
-	<-t.served
+	<-t.answered
 }
 
-func (s *rounds) add(state string, r *run) error {
+func (s *suspended) add(state string, r *work) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.parked == nil {
-		s.parked = map[string]parkedRun{}
+	if s.suspended == nil {
+		s.suspended = map[string]suspendedWork{}
 	}
-	if len(s.parked) == maxParked {
+	if len(s.suspended) == maxSuspended {
 		return errors.New("too many requests wait for answers of their clients")
 	}
-	s.parked[state] = parkedRun{r, digestOfRequest(r.m)}
+	s.suspended[state] = suspendedWork{r, digestOfRequest(r.m)}
 	return nil
 }
 
 // remove reports whether the state was there.
-func (s *rounds) remove(state string) bool {
+func (s *suspended) remove(state string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, there := s.parked[state]
-	delete(s.parked, state)
+	_, there := s.suspended[state]
+	delete(s.suspended, state)
 	return there
 }
 
 // claim takes the run that waits under the state, if it is this owner's and the request is the same.
-func (s *rounds) claim(state string, owner any, digest [32]byte) *run {
+func (s *suspended) claim(state string, owner any, digest [32]byte) *work {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	parked, there := s.parked[state]
-	if !there || parked.owner != owner || parked.digest != digest {
+	suspended, there := s.suspended[state]
+	if !there || suspended.owner != owner || suspended.digest != digest {
 		return nil
 	}
-	delete(s.parked, state)
-	return parked.run
+	delete(s.suspended, state)
+	return suspended.work
 }
 
 // readResponses takes the answers out of params.
@@ -335,4 +340,32 @@ func digestOfRequest(m *message) [32]byte {
 		}
 	}
 	return sha256.Sum256(text)
+}
+
+// reporter is how work reaches the client that waits for it: an exchange, or work that has several.
+type reporter interface {
+	reportProgress(step call.Progress)
+	reportLog(line call.LogEntry)
+}
+
+// exchange is the one in which the client waits; nil while it was asked.
+func (r *work) exchange() *exchange {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.round == nil {
+		return nil
+	}
+	return r.round.x
+}
+
+func (r *work) reportProgress(step call.Progress) {
+	if x := r.exchange(); x != nil {
+		x.reportProgress(step)
+	}
+}
+
+func (r *work) reportLog(line call.LogEntry) {
+	if x := r.exchange(); x != nil {
+		x.reportLog(line)
+	}
 }
