@@ -50,9 +50,10 @@
 //   - store: the journal of writing calls, in SQLite.
 //   - metrics: what Prometheus reads.
 //   - breaker: holds back calls to a place that keeps failing.
-//   - schedule: where calls wait: for a browser that is reconnecting, for their turn in a tab, for a slot to run in.
+//   - schedule: the one place where calls wait: for the calls that their client made before them, for a browser that is
+//     reconnecting, for their turn in a tab, for a slot to run in. Ticket.Why says for what.
 //   - hub: connections to browsers, tabs, routing, calls in flight, reconciliation.
-//   - dispatch: one call's life; the owner of deadlines, retries and turns.
+//   - dispatch: one call's life; the owner of deadlines and retries.
 //   - front: MCP and nothing but MCP; mcp-go stays inside. front/conformance serves the fixtures of the official suite.
 //   - untrusted: prose of pages, between markers.
 //   - audit: rows of the audit log, their chain, their export, and who writes them behind the calls.
@@ -69,6 +70,9 @@
 //   - bench: the load driver behind `tabrelay bench`.
 //   - cmd/tabrelay: flags, terminal, exit codes.
 //
+// Four questions have one file each: a timeout is applied in dispatch/deadline.go, a ToolError validated in
+// fault/page.go, a tab chosen in hub/resolve.go, an approval bound in policy/grants.go.
+//
 // The table of who may import whom is a test: deps_test.go.
 //
 // # Words
@@ -81,7 +85,10 @@
 //   - owner: the session that may change something in a tab.
 //   - profile: one browser profile with the extension. Its identity outlives its connections.
 //   - epoch: one life of the extension's worker between two losses of its memory.
-//   - turn: when a call may run in its tab. slot: one of the calls that may run at once.
+//   - position: that of a call in the order in which its client made its calls; held until the call has joined a queue.
+//   - queue: the calls that wait in one tab. Turn: when a call may run there. Slot: one of the calls that may run at once.
+//   - target: the tab that a call goes to. Attempt: one sending of a call; a retry is another one.
+//   - peer (in front): who sends MCP requests. Exchange: one request with the way back for its response.
 //   - plugin: a set of tools for one web app. Adapter: the part of it that runs in the page.
 //   - site: a plugin together with what a person configured for it.
 //   - bridge: the extension's resident script in a page's isolated world.
@@ -90,8 +97,10 @@
 //
 // # Locks
 //
-// A lock that nests inside another names the order in its package: hub (Hub.mu, groups.mu, leases.mu, browser.mu, queue.mu), front
-// (sessions.mu, httpSession.mu, flights.mu), join (Proxy.sending, inFlight.mu). Between packages: registry's change lock, under which listeners run, then the front's.
+// A lock that nests inside another names the order in its package: hub (Hub.mu, groups.mu, leases.mu, browser.mu,
+// queue.mu), front (sessions.mu, httpSession.mu, openRequests.mu), join (Proxy.sending, inFlight.mu), dispatch
+// (Dispatcher.mu, status.mu, then the lock of schedule). Between packages: registry's change lock, under which listeners
+// run, then the front's.
 // Nothing is called back into a package whose lock is held. Policy and catalog have a goroutine each that makes their
 // changes: no lock is held while they wait for a file or the store.
 package relay
