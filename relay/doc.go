@@ -71,7 +71,7 @@
 //   - cmd/tabrelay: flags, terminal, exit codes.
 //
 // Four questions have one file each: a timeout is applied in dispatch/deadline.go, a ToolError validated in
-// fault/page.go, a tab chosen in hub/resolve.go, an approval bound in policy/grants.go.
+// fault/validate.go, a tab chosen in hub/resolve.go, an approval bound in policy/grants.go.
 //
 // The table of who may import whom is a test: deps_test.go.
 //
