@@ -50,7 +50,7 @@ var may = map[string][]string{
 	"relay/serial":    {"relay/lock"},
 	"relay/untrusted": {"relay/fault"},
 	"relay/event":     {"relay/call", "relay/lock"},
-	"relay/doctor":    {"relay/config", "relay/store"},
+	"relay/doctor":    {"relay/config", "relay/fault", "relay/store"},
 	"relay/sandbox":   {},
 	"relay/breaker":   {},
 	"relay/schedule":  {"relay/call"},

@@ -85,3 +85,16 @@ func connected() (list []doctor.Client) {
 	}
 	return list
 }
+
+// NewReport is what a person may give to a bug tracker about a home folder and its relay.
+func NewReport(home config.Home, status httpapi.Status, found []doctor.Finding) doctor.Report {
+	r := doctor.Report{Home: home, Version: Version, Status: status.Public(), Findings: found}
+	for _, b := range status.Browsers {
+		r.Labels = append(r.Labels, b.Label)
+	}
+	known, _ := KnownProfiles(home) // that it cannot be read is among the findings
+	for _, p := range known {
+		r.Labels = append(r.Labels, p.Label)
+	}
+	return r
+}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -138,8 +137,11 @@ func (a *app) doctor() *cobra.Command {
 			status, silent := a.relayStatus(cmd.Context())
 			found := relay.Diagnose(cmd.Context(), a.home, status, silent)
 			if bundle != "" {
-				report := relay.Report{Home: a.home, Status: status, Findings: found}
-				return a.writeReport(cmd.Context(), bundle, force, report)
+				report := relay.NewReport(a.home, status, found)
+				if status.Running {
+					report.Ask = func(path string) ([]byte, error) { return a.exchange(cmd.Context(), http.MethodGet, path, nil) }
+				}
+				return a.writeReport(bundle, force, report)
 			}
 			if err := a.printFindings(found); err != nil {
 				return err
@@ -180,10 +182,7 @@ func (a *app) printFindings(found []doctor.Finding) error {
 }
 
 // writeReport writes the bundle, for the person to send where they want.
-func (a *app) writeReport(ctx context.Context, path string, force bool, report relay.Report) error {
-	if report.Status.Running {
-		report.Ask = func(path string) ([]byte, error) { return a.exchange(ctx, http.MethodGet, path, nil) }
-	}
+func (a *app) writeReport(path string, force bool, report doctor.Report) error {
 	mode := os.O_EXCL
 	if force {
 		mode = os.O_TRUNC

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"slices"
@@ -101,6 +102,19 @@ func (s Status) forAgent(name string) Status {
 	s.Plugins = slices.Clone(s.Plugins)
 	for i := range s.Plugins {
 		s.Plugins[i].Folder = ""
+	}
+	return s
+}
+
+// Public is the status without what the person has open and did, for a report.
+func (s Status) Public() Status {
+	s.Tabs, s.Demo = nil, ""
+	s.Browsers, s.Notices = listed(s.Browsers), listed(s.Notices)
+	for i := range s.Browsers {
+		s.Browsers[i].Label, s.Browsers[i].ProfileID = fmt.Sprintf("profile %d", i+1), ""
+	}
+	for i := range s.Notices {
+		s.Notices[i].Profile = ""
 	}
 	return s
 }

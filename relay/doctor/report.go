@@ -1,4 +1,4 @@
-package relay
+package doctor
 
 import (
 	"archive/zip"
@@ -10,14 +10,11 @@ import (
 	"os"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
 	"tabrelay/relay/config"
-	"tabrelay/relay/doctor"
 	"tabrelay/relay/fault"
-	"tabrelay/relay/httpapi"
 )
 
 // reportLog is how much of the end of the log a report holds.
@@ -26,8 +23,10 @@ const reportLog = 256 << 10
 // Report is what a person may give to a bug tracker. It is written to a file and sent nowhere.
 type Report struct {
 	Home     config.Home
-	Status   httpapi.Status
-	Findings []doctor.Finding
+	Version  string
+	Labels   []string // of browser profiles: often the names of people or employers
+	Status   any      // without what the person has open and did
+	Findings []Finding
 	Ask      func(path string) ([]byte, error) // asks the relay that runs; nil when none does
 }
 
@@ -40,7 +39,7 @@ What is left out is recognized by its shape, so read the files before you share 
 
 // Write writes the report as a zip.
 func (p Report) Write(to io.Writer) error {
-	hide := newVeil(p.Home, p.labels())
+	hide := newVeil(p.Home, p.Labels)
 	z := zip.NewWriter(to)
 	add := func(name string, text string) error {
 		w, err := z.Create(name)
@@ -51,9 +50,9 @@ func (p Report) Write(to io.Writer) error {
 	}
 	files := []struct{ name, text string }{
 		{"README.txt", reportReadme},
-		{"versions.json", pretty(map[string]string{"tabrelay": Version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH, "written": time.Now().UTC().Format(time.RFC3339)})},
+		{"versions.json", pretty(map[string]string{"tabrelay": p.Version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH, "written": time.Now().UTC().Format(time.RFC3339)})},
 		{"findings.json", pretty(p.Findings)},
-		{"status.json", pretty(p.status())},
+		{"status.json", pretty(p.Status)},
 		{"settings.json", p.settings()},
 		{"relay.log", p.log()},
 		{"metrics.txt", p.ask("/metrics")},
@@ -65,34 +64,6 @@ func (p Report) Write(to io.Writer) error {
 		}
 	}
 	return z.Close()
-}
-
-// labels are the names of browser profiles: often those of people or employers.
-func (p Report) labels() (list []string) {
-	for _, b := range p.Status.Browsers {
-		list = append(list, b.Label)
-	}
-	if known, err := KnownProfiles(p.Home); err == nil {
-		for _, k := range known {
-			list = append(list, k.Label)
-		}
-	}
-	return list
-}
-
-// status is the status without what the person has open and did.
-func (p Report) status() httpapi.Status {
-	s := p.Status
-	s.Tabs, s.Demo = nil, ""
-	s.Browsers = slices.Clone(s.Browsers)
-	for i := range s.Browsers {
-		s.Browsers[i].Label, s.Browsers[i].ProfileID = fmt.Sprintf("profile %d", i+1), ""
-	}
-	s.Notices = slices.Clone(s.Notices)
-	for i := range s.Notices {
-		s.Notices[i].Profile = ""
-	}
-	return s
 }
 
 // settings are the values that differ from the defaults. Those of plugins may be anything, so only their names stay.
