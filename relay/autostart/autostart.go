@@ -6,12 +6,14 @@ package autostart
 
 import (
 	"context"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/google/renameio/v2/maybe"
@@ -159,4 +161,104 @@ func run(ctx context.Context, commands [][]string) error {
 		}
 	}
 	return nil
+}
+
+const label = "dev.tabrelay.relay"
+
+func launchd(env Environment) System {
+	file := filepath.Join(env.Home, "Library", "LaunchAgents", label+".plist")
+	domain := "gui/" + strconv.Itoa(env.UID)
+	return System{
+		Name: "launchd", File: file, text: agentText,
+		// bootstrap refuses an agent that is loaded; bootout fails when none is, and then there is nothing to do.
+		start: [][]string{{"/bin/sh", "-c", "launchctl bootout " + domain + "/" + label +
+			" 2>/dev/null; exec launchctl bootstrap " + domain + ` "$0"`, file}},
+		stop:   [][]string{{"launchctl", "bootout", domain + "/" + label}},
+		status: []string{"launchctl", "print", domain + "/" + label},
+	}
+}
+
+// agentText is the property list.
+func agentText(p Program) string {
+	var b strings.Builder
+	text := func(s string) string {
+		var escaped strings.Builder
+		_ = xml.EscapeText(&escaped, []byte(s)) // a Builder never fails
+		return "<string>" + escaped.String() + "</string>"
+	}
+	b.WriteString(xml.Header +
+		`<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">` +
+		"\n" +
+		`<plist version="1.0">` + "\n<dict>\n" +
+		"  <key>Label</key>\n  " + text(label) + "\n" +
+		"  <key>ProgramArguments</key>\n  <array>\n    " + text(p.Executable) + "\n    " + text("serve") +
+		"\n  </array>\n")
+	if p.Home != "" {
+		b.WriteString("  <key>EnvironmentVariables</key>\n  <dict>\n    <key>TABRELAY_HOME</key>\n    " + text(p.Home) +
+			"\n  </dict>\n")
+	}
+	b.WriteString("  <key>RunAtLoad</key>\n  <true/>\n" +
+		"  <key>KeepAlive</key>\n  <dict>\n    <key>SuccessfulExit</key>\n    <false/>\n  </dict>\n" +
+		"  <key>Umask</key>\n  <integer>63</integer>\n" + // 0077
+		"</dict>\n</plist>\n")
+	return b.String()
+}
+
+const unit = "tabrelay.service"
+
+func systemd(env Environment) System {
+	dir := env.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(env.Home, ".config")
+	}
+	return System{
+		Name: "systemd", File: filepath.Join(dir, "systemd", "user", unit), text: unitText,
+		start: [][]string{{"systemctl", "--user", "daemon-reload"}, {"systemctl", "--user", "enable", unit},
+			{"systemctl", "--user", "restart", unit}},
+		stop:   [][]string{{"systemctl", "--user", "disable", "--now", unit}, {"systemctl", "--user", "daemon-reload"}},
+		status: []string{"systemctl", "--user", "is-active", unit},
+		refuse: func(p Program) error {
+			if strings.ContainsAny(p.Executable, "\"'\\") {
+				return &PathError{p.Executable}
+			}
+			return nil
+		},
+	}
+}
+
+// PathError is a path of tabrelay that the system does not start programs from.
+type PathError struct{ Path string }
+
+// Error names it.
+func (e *PathError) Error() string {
+	return "systemd starts no program whose path has quotes or backslashes: " + e.Path
+}
+
+// Hint is the next step.
+func (e *PathError) Hint() string { return "move tabrelay to another folder and try again" }
+
+// unitText is the unit. The relay ends by itself with success when a person stops it, and is not started again then.
+func unitText(p Program) string {
+	var b strings.Builder
+	b.WriteString("[Unit]\n" +
+		"Description=tabrelay, a browser relay for AI agents\n" +
+		"StartLimitIntervalSec=60\n" +
+		"StartLimitBurst=5\n\n" +
+		"[Service]\n" +
+		"ExecStart=" + unitQuote(p.Executable) + " serve\n")
+	if p.Home != "" {
+		b.WriteString("Environment=" + unitQuote("TABRELAY_HOME="+p.Home) + "\n")
+	}
+	b.WriteString("Restart=on-failure\n" +
+		"RestartSec=2\n" +
+		"UMask=0077\n" +
+		"NoNewPrivileges=yes\n\n" +
+		"[Install]\n" +
+		"WantedBy=default.target\n")
+	return b.String()
+}
+
+// unitQuote writes one word of a unit file.
+func unitQuote(word string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%", "\n", `\n`).Replace(word) + `"`
 }

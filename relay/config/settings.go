@@ -1,6 +1,11 @@
 package config
 
-import "time"
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"time"
+)
 
 // A setting is one row of the table: a key, what it accepts, its default and its meaning.
 // T is what the key belongs to: Config, or the Plugin of one name.
@@ -219,4 +224,51 @@ var pluginSettings = []setting[Plugin]{
 		"Match patterns of further pages the plugin works on, for example https://wiki.example.org/*."},
 	{"settings", object{}, map[string]any{}, func(p *Plugin) any { return &p.Settings },
 		"Values for the settings the plugin itself declares."},
+}
+
+// plugins is an object of plugins by name. The reader fills it member by member, so that every fault has its
+// line; set only serves the default.
+type plugins struct{}
+
+func (plugins) set(field any, raw []byte) error {
+	var names map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &names); err != nil || len(names) > 0 {
+		return errors.New("not the empty default")
+	}
+	return put[map[string]Plugin](field, raw)
+}
+
+func (plugins) allowed() string     { return "an object of plugins by name" }
+func (plugins) env(s string) []byte { return []byte(s) }
+
+func (plugins) schema() map[string]any {
+	return map[string]any{"type": "object", "additionalProperties": tree(pluginSettings)}
+}
+
+// Changed lists the keys whose values differ, in the order of the table.
+func Changed(a, b Config) []string {
+	keys := []string{}
+	for _, s := range settings {
+		before, after := reflect.ValueOf(s.field(&a)).Elem(), reflect.ValueOf(s.field(&b)).Elem()
+		if before.Kind() == reflect.Slice && before.Len() == 0 && after.Len() == 0 {
+			continue
+		}
+		if !reflect.DeepEqual(before.Interface(), after.Interface()) {
+			keys = append(keys, s.key)
+		}
+	}
+	return keys
+}
+
+// Values are the settings that differ from their defaults, by key, without those of plugins.
+func Values(c Config) map[string]any {
+	values := map[string]any{}
+	for _, key := range Changed(Default(), c) {
+		for _, s := range settings {
+			if s.key == key && key != "plugins" {
+				values[key] = reflect.ValueOf(s.field(&c)).Elem().Interface()
+			}
+		}
+	}
+	return values
 }

@@ -161,7 +161,7 @@ func openLast(root *os.Root, name string, seen fs.FileInfo, last bool) (*os.File
 	if !last {
 		return nil, nil, missingFile() // a file where the path goes on
 	}
-	file, err := root.OpenFile(name, os.O_RDONLY|dontBlock, 0)
+	file, err := root.OpenFile(name, os.O_RDONLY|openNonblocking, 0)
 	if err != nil {
 		return nil, nil, fileFailed(err)
 	}

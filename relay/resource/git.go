@@ -248,7 +248,7 @@ func (r *gitRun) run(ctx context.Context, args ...string) ([]byte, *fault.Error)
 	out, complaint := &capped{left: r.Bytes, cancel: cancel}, &tail{}
 	command.Stdout, command.Stderr, command.Env, command.Dir = out, complaint, r.settings(), r.folder
 	command.WaitDelay = killTime
-	withGroup(command)
+	inProcessGroup(command)
 	err := command.Run()
 	if err == nil {
 		return out.kept.Bytes(), nil

@@ -129,7 +129,7 @@ func (p *program) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.
 	command.Env = environment(fmt.Sprintf("TABRELAY_MAX_BYTES=%d", p.Bytes), "TABRELAY_SCHEME="+p.scheme)
 	command.Dir = os.TempDir()
 	command.WaitDelay = killTime
-	withGroup(command)
+	inProcessGroup(command)
 	err := command.Run()
 	if len(complaint.data) > 0 || err != nil {
 		p.log.Info().Str("scheme", p.scheme).Err(err).Bytes("stderr", complaint.data).Msg("a resource provider said")
