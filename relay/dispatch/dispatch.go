@@ -12,6 +12,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"runtime/debug"
@@ -191,12 +192,21 @@ func (d *Dispatcher) Do(ctx context.Context, c call.Call) (*call.Result, *fault.
 		(*run).checkResult,
 	} {
 		if failure := step(r); failure != nil {
+			r.trace("failed with %s, outcome %s", failure.Code, failure.Outcome)
 			r.record(failure)
 			return nil, failure
 		}
 	}
+	r.trace("result checked")
 	r.record(nil)
 	return r.result, nil
+}
+
+// trace tells who follows this call what has just been done.
+func (r *run) trace(step string, about ...any) {
+	if r.call.Trace != nil {
+		r.call.Trace(fmt.Sprintf(step, about...))
+	}
 }
 
 // begin sets the call's limits and lets it in, unless the relay shuts down.
@@ -212,6 +222,7 @@ func (r *run) begin() *fault.Error {
 	r.live[r] = nil
 	r.mu.Unlock()
 	r.admitted = true
+	r.trace("tool found, arguments valid; it may take %s", r.clock.timeout)
 	r.Meter.Inflight(+1)
 	r.Moved()
 	return nil
@@ -264,6 +275,7 @@ func (r *run) runHere() (failure *fault.Error) {
 		}
 	}
 	r.tries.n = 1
+	r.trace("allowed; runs in the relay")
 	r.start() // nothing queues before it
 	defer func() {
 		if p := recover(); p != nil {

@@ -231,3 +231,29 @@ func TestWhatThePageIsTold(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+func TestTraceNamesEachStep(t *testing.T) {
+	var steps []string
+	d := dispatch.New(options(t, nil, answering{output: json.RawMessage(`{"title":"x"}`)}))
+	c := call.Call{ID: "00", Tool: "demo__read", Arguments: json.RawMessage(`{"id":1}`)}
+	c.Trace = func(step string) { steps = append(steps, step) }
+	if _, failure := d.Do(t.Context(), c); failure != nil {
+		t.Fatal(failure)
+	}
+	c.Arguments = json.RawMessage(`{"id":"one"}`)
+	if _, failure := d.Do(t.Context(), c); failure == nil {
+		t.Fatal("arguments of a wrong type were taken")
+	}
+	want := []string{
+		"tool found, arguments valid; it may take ", `tab 7 of profile "Chrome 1" at `, "allowed; sent as attempt 1", "answered",
+		"result checked", "failed with VALIDATION_ERROR, outcome not_executed",
+	}
+	if len(steps) != len(want) {
+		t.Fatalf("steps: %q", steps)
+	}
+	for i := range want {
+		if !strings.HasPrefix(steps[i], want[i]) {
+			t.Errorf("step %d: %q, want %q …", i, steps[i], want[i])
+		}
+	}
+}

@@ -89,18 +89,33 @@ func (r *run) attempt() (*call.Reply, *fault.Error) {
 		if failure != nil {
 			return nil, failure
 		}
+		r.trace("tab %d of profile %q at %s", at.TabID, at.Profile, at.Origin)
 		waited, failure := r.permit(&at)
-		if !waited && failure == nil {
-			waited, failure = r.enter(at)
+		if waited {
+			r.trace("the person was asked")
+		} else if failure == nil {
+			if waited, failure = r.enter(at); waited {
+				r.trace("waited for its turn")
+			}
 		}
 		switch {
 		case failure != nil:
 			return nil, failure
 		case !waited:
-			return r.Browser.Send(r.clock.ctx, at, q)
+			return r.send(at, q)
 		}
 		q.Stay = at // the person may look at another tab by now: the call has waited for this one
 	}
+}
+
+// send has the browser run the tool, and waits for its answer.
+func (r *run) send(at call.Target, q call.Invocation) (*call.Reply, *fault.Error) {
+	r.trace("allowed; sent as attempt %d", r.tries.n)
+	reply, failure := r.Browser.Send(r.clock.ctx, at, q)
+	if failure == nil {
+		r.trace("answered")
+	}
+	return reply, failure
 }
 
 // resolve finds the tab of an attempt, and waits for a browser that is on its way.
@@ -217,6 +232,7 @@ func (r *run) pause(wait time.Duration, f *fault.Error) bool {
 		when = "in " + strconv.FormatFloat(wait.Round(100*time.Millisecond).Seconds(), 'f', -1, 64) + " s"
 	}
 	news := fmt.Sprintf("retry %d/%d %s", r.tries.n+1, r.Retry.MaxAttempts, when)
+	r.trace("failed with %s, outcome %s; %s", f.Code, f.Outcome, news)
 	r.reports.announce(news)
 	news = r.tool.Name + " failed with " + string(f.Code) + ": " + news
 	r.Events(event.Of(r.call.Session), event.Retry, news, map[string]any{
