@@ -199,7 +199,7 @@ test('one command stops everything, and a restart does not undo it', async ({ cl
   expect(stopped.text).toMatch(/^\[ERROR code=(CANCELLED|PERMISSION_DENIED) /);
   expect((await raise(agent, 1)).text).toContain('The person has stopped all agents');
   await agent.client.close(); // it would start the next relay itself
-  await relay.stop();
+  await relay.down();
   await relay.start();
   expect(await relay.tabrelay('status')).toContain('paused');
   await relay.person('resume');

@@ -132,7 +132,7 @@ test('config.json changed while the relay runs: less at once, more after the per
 
 test('what a start lets agents do more is in effect, shown, and taken back', async ({ closing }) => {
   const { relay, browser } = await openStage(closing, { guarded: true, config: {} });
-  await relay.stop();
+  await relay.down();
   await relay.configure({
     listen: '127.0.0.1:0',
     demo: { listen: '127.0.0.1:0' },
@@ -149,7 +149,7 @@ test('what a start lets agents do more is in effect, shown, and taken back', asy
   await expect.poll(() => rules(relay)).toContain('tools that only read are asked about, others are off');
   expect(await relay.tabrelay('audit', '--kind', 'widening')).toContain('undone');
 
-  await relay.stop();
+  await relay.down();
   await relay.start();
   expect(await rules(relay), 'a restart does not bring it back').toContain(
     'tools that only read are asked about, others are off',

@@ -66,6 +66,12 @@ export class Relay {
     await this.#program?.stop(signal);
   }
 
+  /** Ends the relay as a person does, so that no attached client starts the next one. */
+  async down(): Promise<void> {
+    await this.tabrelay('down');
+    await this.#program?.ended;
+  }
+
   /** What relay.json says, or undefined while it says nothing. */
   async announced() {
     const text = await readFile(path.join(this.home, 'relay.json'), 'utf8').catch(() => '');

@@ -36,6 +36,8 @@ const lost = 'The page has no adapter with this tool any more; call again';
 const confirmMs = 250; // for the document to say that it will not start it
 const loadingTimes = 3; // as long for a page that loads: its own scripts come first
 
+const unloaded = 'Chrome has put the tab to sleep, or it crashed; it must be loaded first';
+
 export class Invocations {
   readonly #parts: Parts;
   /** Without `started` after this long a tab is unresponsive. */
@@ -56,11 +58,7 @@ export class Invocations {
       return;
     }
     if (tab.discarded) {
-      inflight.refuse(
-        call,
-        'TAB_UNRESPONSIVE',
-        'Chrome has put the tab to sleep, or it crashed; it must be loaded first',
-      );
+      inflight.refuse(call, 'TAB_UNRESPONSIVE', unloaded);
       return;
     }
     const still = this.standstill(frame.tabId);
@@ -218,10 +216,20 @@ export class Invocations {
     ready().then(
       (bridge) => this.#record(delivery, bridge),
       (why: unknown) => {
-        if (why instanceof Refused) inflight.refuse(call, why.code, why.message);
-        else inflight.refuse(call, 'INJECTION_FAILED', `The page could not be prepared: ${String(why)}`);
+        if (why instanceof Refused && why.code !== 'INJECTION_FAILED')
+          inflight.refuse(call, why.code, why.message);
+        else this.#refuseUnprepared(delivery, why);
       },
     );
+  }
+
+  // Right after a crash Chrome refuses the page as one that the extension may not enter. How the tab is tells them apart.
+  async #refuseUnprepared({ call, frame }: Delivery, why: unknown): Promise<void> {
+    const { inflight, tabs } = this.#parts;
+    await tabs.look(frame.tabId);
+    if (tabs.get(frame.tabId)?.discarded) inflight.refuse(call, 'TAB_UNRESPONSIVE', unloaded);
+    else if (why instanceof Refused) inflight.refuse(call, why.code, why.message);
+    else inflight.refuse(call, 'INJECTION_FAILED', `The page could not be prepared: ${String(why)}`);
   }
 
   #record(delivery: Delivery, bridge: Bridge): void {

@@ -94,8 +94,8 @@ export class Tabs {
   }
 
   /** Asks Chrome how a tab is: it tells nobody of one that has crashed. */
-  look(tabId: number): void {
-    chrome.tabs.get(tabId).then(
+  look(tabId: number): Promise<void> {
+    return chrome.tabs.get(tabId).then(
       (tab) => this.#upsert(tab),
       () => this.#remove(tabId),
     );

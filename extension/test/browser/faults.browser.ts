@@ -176,6 +176,9 @@ test('a tab that has crashed is told to the relay as one that is not loaded', as
   const crashed = page.waitForEvent('crash');
   session.send('Page.crash').catch(() => {}); // nobody is left to answer
   await crashed;
+  // At once, while Chrome still takes the page for one that the extension may not enter.
+  const first = await stage.call(tabId, 'iso.echo', {}).outcome;
+  assert.match(text(first.frame.refusal), /TAB_UNRESPONSIVE.*crashed.*not_executed/);
   await stage.relay.wait(
     ({ tab }) => text(tab)?.includes(`"id":${tabId},`) === true && /"discarded":true/.test(text(tab)),
     0,
