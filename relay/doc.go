@@ -94,13 +94,15 @@
 //   - bridge: the extension's resident script in a page's isolated world.
 //   - outcome: whether an action happened: not_executed, executed or unknown.
 //   - instance lock: held by the one relay of a home folder. Stdio proxy: `tabrelay mcp`, between an MCP client and the relay.
+//   - access guard: what looks at Host, Origin and token of a request before a handler does. Connection limiter: what
+//     closes connections whose senders have shown no token, when there are too many.
+//   - catalog: which plugins there are, and which content of them runs. Topic: one thing that the side panel shows.
 //
 // # Locks
 //
 // A lock that nests inside another names the order in its package: hub (Hub.mu, groups.mu, leases.mu, browser.mu,
-// queue.mu), front (sessions.mu, httpSession.mu, openRequests.mu), join (Proxy.sending, inFlight.mu), dispatch
-// (Dispatcher.mu, status.mu, then the lock of schedule). Between packages: registry's change lock, under which listeners
-// run, then the front's.
-// Nothing is called back into a package whose lock is held. Policy and catalog have a goroutine each that makes their
-// changes: no lock is held while they wait for a file or the store.
+// queue.mu), front (sessions.mu, httpSession.mu, flights.mu), join (Proxy.sending, inFlight.mu). Between packages:
+// registry's change lock, under which listeners run, then the front's. Nothing is called back into a package whose lock
+// is held. Policy, catalog and client make their changes one after the other, each in a goroutine of its own: no lock is
+// held while they wait for a file or the store.
 package relay
