@@ -139,7 +139,9 @@ func (a *app) doctor() *cobra.Command {
 			if bundle != "" {
 				report := relay.NewReport(a.home, status, found)
 				if status.Running {
-					report.Ask = func(path string) ([]byte, error) { return a.exchange(cmd.Context(), http.MethodGet, path, nil) }
+					report.Ask = func(path string) ([]byte, error) {
+						return a.exchange(cmd.Context(), http.MethodGet, path, nil)
+					}
 				}
 				return a.writeReport(bundle, force, report)
 			}

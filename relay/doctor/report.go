@@ -50,7 +50,8 @@ func (p Report) Write(to io.Writer) error {
 	}
 	files := []struct{ name, text string }{
 		{"README.txt", reportReadme},
-		{"versions.json", pretty(map[string]string{"tabrelay": p.Version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH, "written": time.Now().UTC().Format(time.RFC3339)})},
+		{"versions.json", pretty(map[string]string{"tabrelay": p.Version, "go": runtime.Version(), "os": runtime.GOOS,
+			"arch": runtime.GOARCH, "written": time.Now().UTC().Format(time.RFC3339)})},
 		{"findings.json", pretty(p.Findings)},
 		{"status.json", pretty(p.Status)},
 		{"settings.json", p.settings()},
@@ -80,7 +81,8 @@ func (p Report) settings() string {
 	}
 	plugins := map[string]any{}
 	for name, own := range c.Plugins {
-		plugins[name] = map[string]any{"enabled": own.Enabled, "urlPatterns": len(own.URLPatterns), "settings": len(own.Settings) > 0}
+		plugins[name] = map[string]any{"enabled": own.Enabled, "urlPatterns": len(own.URLPatterns),
+			"settings": len(own.Settings) > 0}
 	}
 	values["plugins"] = plugins
 	return pretty(values)
@@ -130,7 +132,8 @@ func (p Report) events() string {
 			delete(data, "profile")
 			delete(data, "profileId")
 		}
-		if e["kind"] == "error" || e["kind"] == "retry" || e["kind"] == "approval" || e["kind"] == "connected" || e["kind"] == "disconnected" || e["kind"] == "reconnecting" {
+		if e["kind"] == "error" || e["kind"] == "retry" || e["kind"] == "approval" || e["kind"] == "connected" ||
+			e["kind"] == "disconnected" || e["kind"] == "reconnecting" {
 			delete(e, "message")
 		}
 	}

@@ -214,9 +214,10 @@ func (n *minimalServer) log(level, text string) []byte {
 	if slices.Index(logLevels, level) < slices.Index(logLevels, cmp.Or(n.level, "info")) {
 		return nil
 	}
-	return rawjson.MustEncode(map[string]any{"jsonrpc": "2.0", "method": "notifications/message", "params": map[string]any{
-		"level": level, "logger": "tabrelay", "data": text,
-	}})
+	return rawjson.MustEncode(map[string]any{"jsonrpc": "2.0", "method": "notifications/message",
+		"params": map[string]any{
+			"level": level, "logger": "tabrelay", "data": text,
+		}})
 }
 
 var toolsChanged = []byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)

@@ -153,7 +153,8 @@ func TestLoadFS(t *testing.T) {
 	}
 }
 
-// TestOnlyShippedPluginsMatchEveryPage: a plugin of the binary that only reads may work everywhere; one from a folder may not.
+// TestOnlyShippedPluginsMatchEveryPage: a plugin of the binary that only reads may work everywhere; one from a folder
+// may not.
 func TestOnlyShippedPluginsMatchEveryPage(t *testing.T) {
 	manifest := `{"name":"x","world":"isolated","urlPatterns":["*://*/*"],"tools":[{"name":"a","inputSchema":{},` +
 		`"annotations":{"readOnlyHint":true}}]}`

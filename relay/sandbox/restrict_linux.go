@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// restrict limits by how much the memory of this process may grow, and allows no core file. A single step that asks for more
-// fails at once, where measuring the memory in use would be too late.
+// restrict limits by how much the memory of this process may grow, and allows no core file. A single step that asks for
+// more fails at once, where measuring the memory in use would be too late.
 func restrict(memory uint64) {
 	status, err := os.Open("/proc/self/status")
 	if err != nil {

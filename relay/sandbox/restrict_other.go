@@ -2,6 +2,6 @@
 
 package sandbox
 
-// restrict does nothing on this system. The measurements in Serve end a process whose memory grows in steps; a single step
-// that grows in steps, and a single step may take more for a moment.
+// restrict does nothing on this system. The measurements in Serve end a process whose memory grows in steps; a single
+// step that grows in steps, and a single step may take more for a moment.
 func restrict(uint64) {}
