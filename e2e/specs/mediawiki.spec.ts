@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { openWiki, type Wiki } from '../sites/mediawiki.ts';
+import { Closing } from '../stage/closing.ts';
 import { expect, openStage, type Stage, test, visit } from '../stage/test.ts';
 
 const password = 'correct horse battery';
@@ -16,21 +17,39 @@ interface WikiStage extends Stage {
   wiki: Wiki;
 }
 
-const wikiTest = test.extend<{ wikiStage: WikiStage }>({
-  wikiStage: async ({ closing }, use) => {
-    const wiki = await openWiki(closing);
-    await wiki.addUser('Alice', password);
-    await wiki.addUser('Bob', password);
-    await wiki.save('Red fox', 'The red fox is a fox.\n\n== Diet ==\nMice.', 'Bob');
-    const stage = await openStage(closing, { plugins: { mediawiki: { settings: { url: `${wiki.url}/` } } } });
-    await visit(stage, wiki.page('Red fox'));
-    await use({ ...stage, wiki });
+/** One wiki and one browser for all. Each test begins signed out and works on pages of its own; the last one breaks the wiki. */
+const wikiTest = test.extend<{ wikiStage: WikiStage }, { wikiGround: WikiStage }>({
+  wikiGround: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from it.
+    async ({}, use) => {
+      const closing = new Closing();
+      const wiki = await openWiki(closing);
+      await wiki.addUser('Alice', password);
+      await wiki.addUser('Bob', password);
+      const stage = await openStage(closing, {
+        plugins: { mediawiki: { settings: { url: `${wiki.url}/` } } },
+      });
+      await use({ ...stage, wiki });
+      await closing.close();
+    },
+    { scope: 'worker' },
+  ],
+  wikiStage: async ({ wikiGround: stage }, use) => {
+    await stage.browser.clearCookies();
+    await visit(stage, stage.wiki.page('Main Page'));
+    await use(stage);
   },
 });
 
+/** A page that Bob wrote. */
+async function fox(wiki: Wiki, title: string): Promise<string> {
+  await wiki.save(title, `The ${title.toLowerCase()} is a fox.\n\n== Diet ==\nMice.`, 'Bob');
+  return title;
+}
+
 /** What a person does who wants to edit: opens the form and types. */
 async function signIn({ page, wiki }: WikiStage): Promise<void> {
-  await page.goto(wiki.page('Red fox'));
+  await page.goto(wiki.page('Main Page'));
   await page.getByRole('link', { name: 'Log in' }).click();
   await page.getByLabel('Username').fill('Alice');
   await page.getByRole('textbox', { name: 'Password' }).fill(password);
@@ -42,12 +61,13 @@ wikiTest(
   'the agent searches, reads and edits; the edit stands under the name of the person',
   async ({ wikiStage }) => {
     const { agent, wiki } = wikiStage;
+    await fox(wiki, 'Red fox');
     await signIn(wikiStage);
     expect((await agent.call('mediawiki__current_user')).value).toMatchObject({
       signedIn: true,
       name: 'Alice',
     });
-    expect((await agent.call('mediawiki__search', { query: 'fox' })).value).toMatchObject({
+    expect((await agent.call('mediawiki__search', { query: 'red fox' })).value).toMatchObject({
       results: [{ title: 'Red fox' }],
     });
     expect((await agent.call('mediawiki__read_rendered', { title: 'Red fox' })).value).toMatchObject({
@@ -77,16 +97,17 @@ wikiTest(
 
 wikiTest('signed out, the same edit is AUTH_ERROR and says where to sign in', async ({ wikiStage }) => {
   const { agent, wiki } = wikiStage;
-  const [base] = await wiki.history('Red fox');
+  const title = await fox(wiki, 'Swift fox');
+  const [base] = await wiki.history(title);
   const answer = await agent.call('mediawiki__edit_page', {
-    title: 'Red fox',
+    title,
     baseRevisionId: base?.id,
     text: 'Vandalism',
   });
   expect(answer.pageFields).toEqual({ code: 'AUTH_ERROR', category: 'auth', retryable: false });
   expect(answer.facts.outcome).toBe('not_executed');
   expect(answer.text).toContain(`${wiki.url}/index.php?title=Special:UserLogin`);
-  expect(await wiki.history('Red fox')).toHaveLength(1);
+  expect(await wiki.history(title)).toHaveLength(1);
 });
 
 for (const somebody of ['Bob', 'Alice']) {
@@ -94,17 +115,18 @@ for (const somebody of ['Bob', 'Alice']) {
     `an edit on an old revision conflicts with one by ${somebody} and changes nothing`,
     async ({ wikiStage }) => {
       const { agent, wiki } = wikiStage;
+      const title = await fox(wiki, `Fox of ${somebody}`);
       await signIn(wikiStage);
-      const [base] = await wiki.history('Red fox');
-      await wiki.save('Red fox', 'Rewritten meanwhile.', somebody);
+      const [base] = await wiki.history(title);
+      await wiki.save(title, 'Rewritten meanwhile.', somebody);
       const answer = await agent.call('mediawiki__edit_page', {
-        title: 'Red fox',
+        title,
         baseRevisionId: base?.id,
         text: 'Written from the old text.',
       });
       expect(answer.pageFields).toEqual({ code: 'EDIT_CONFLICT', category: 'validation', retryable: false });
       expect(answer.facts.outcome).toBe('not_executed');
-      const history = await wiki.history('Red fox');
+      const history = await wiki.history(title);
       expect(history).toHaveLength(2);
       expect(history[0]?.text).toBe('Rewritten meanwhile.');
     },
@@ -129,7 +151,7 @@ wikiTest('creating, comparing, watching', async ({ wikiStage }) => {
   ).toMatchObject({
     text: expect.stringContaining('+ A fox that is white in winter.'),
   });
-  expect((await agent.call('mediawiki__watch_list')).value).toMatchObject({
+  expect((await agent.call('mediawiki__watch_list', { limit: 2 })).value).toMatchObject({
     changes: [
       { title: 'Arctic fox', user: 'Bob' },
       { title: 'Arctic fox', user: 'Alice' },
@@ -185,39 +207,6 @@ wikiTest('categories, talk pages, files and recent changes', async ({ wikiStage 
   await expect(page.getByText('A dot.')).toBeVisible();
 });
 
-wikiTest('what the wiki refuses', async ({ wikiStage }) => {
-  const { agent, wiki } = wikiStage;
-  await signIn(wikiStage);
-  await wiki.script('protect', '--user', 'Bob', 'Red fox');
-  const [base] = await wiki.history('Red fox');
-  const edit = { title: 'Red fox', baseRevisionId: base?.id, text: 'Better.' };
-  const isProtected = await agent.call('mediawiki__edit_page', edit);
-  expect(isProtected.pageFields).toEqual({ code: 'PAGE_PROTECTED', category: 'auth', retryable: false });
-  expect((await agent.call('mediawiki__read_page', { title: 'Fox[]' })).code).toBe('VALIDATION_ERROR');
-  expect((await agent.call('mediawiki__read_page', { tittle: 'Fox' })).code).toBe('VALIDATION_ERROR');
-
-  await wiki.become('limited');
-  expect((await agent.call('mediawiki__create_page', { title: 'One', text: '1' })).failed).toBe(false);
-  const limited = await agent.call('mediawiki__create_page', { title: 'Two', text: '2' });
-  expect(limited.pageFields).toEqual({
-    code: 'RATE_LIMITED',
-    category: 'rate_limit',
-    retryable: true,
-    retryAfterMs: 60_000,
-  });
-  expect(limited.facts.outcome).toBe('not_executed');
-
-  await wiki.become('read-only');
-  const closed = await agent.call('mediawiki__watch_page', { title: 'Red fox' });
-  expect(closed.pageFields).toMatchObject({ code: 'WIKI_READ_ONLY', retryable: true });
-
-  await wiki.become('broken');
-  const broken = await agent.call('mediawiki__current_user', {});
-  expect(broken.block).toMatchObject({ retryable: true });
-  expect(broken.text).toContain('503');
-  expect(await wiki.script('getText', 'Red fox')).toContain('The red fox is a fox.');
-});
-
 wikiTest('a long page is read in parts of the size an agent asks for', async ({ wikiStage }) => {
   const { agent, wiki } = wikiStage;
   const lines = Array.from({ length: 400 }, (_, i) => `${i}. "Quoted" \\ 茶 🦊 and <nowiki>{{no}}</nowiki>.`);
@@ -247,17 +236,18 @@ wikiTest(
   'a history that does not fit goes on at the first revision that is not there',
   async ({ wikiStage }) => {
     const { agent, wiki } = wikiStage;
-    for (let i = 1; i <= 6; i++) await wiki.save('Red fox', `Text ${i}`, 'Bob');
+    const title = await fox(wiki, 'Much edited fox');
+    for (let i = 1; i <= 6; i++) await wiki.save(title, `Text ${i}`, 'Bob');
     const seen: number[] = [];
     for (let olderThan: string | undefined, more = true; more; more = olderThan !== undefined) {
-      const args = { title: 'Red fox', limit: 20, maxBytes: 500, ...(olderThan ? { olderThan } : {}) };
+      const args = { title, limit: 20, maxBytes: 500, ...(olderThan ? { olderThan } : {}) };
       const answer = await agent.call('mediawiki__page_history', args);
       expect(Buffer.byteLength(answer.text)).toBeLessThanOrEqual(500);
       const { revisions, next } = History.parse(answer.value);
       seen.push(...revisions.map(({ revisionId }) => revisionId));
       olderThan = next;
     }
-    expect(seen).toEqual((await wiki.history('Red fox')).map(({ id }) => id));
+    expect(seen).toEqual((await wiki.history(title)).map(({ id }) => id));
   },
 );
 
@@ -274,4 +264,38 @@ wikiTest('a session that ends while the page stays open is noticed', async ({ wi
     expect(answer.pageFields).toEqual({ code: 'AUTH_ERROR', category: 'auth', retryable: false });
     expect(answer.text).toContain(`${wiki.url}/index.php?title=Special:UserLogin`);
   }
+});
+
+wikiTest('what the wiki refuses', async ({ wikiStage }) => {
+  const { agent, wiki } = wikiStage;
+  const title = await fox(wiki, 'Guarded fox');
+  await signIn(wikiStage);
+  await wiki.script('protect', '--user', 'Bob', title);
+  const [base] = await wiki.history(title);
+  const edit = { title, baseRevisionId: base?.id, text: 'Better.' };
+  const isProtected = await agent.call('mediawiki__edit_page', edit);
+  expect(isProtected.pageFields).toEqual({ code: 'PAGE_PROTECTED', category: 'auth', retryable: false });
+  expect((await agent.call('mediawiki__read_page', { title: 'Fox[]' })).code).toBe('VALIDATION_ERROR');
+  expect((await agent.call('mediawiki__read_page', { tittle: 'Fox' })).code).toBe('VALIDATION_ERROR');
+
+  await wiki.become('limited');
+  expect((await agent.call('mediawiki__create_page', { title: 'One', text: '1' })).failed).toBe(false);
+  const limited = await agent.call('mediawiki__create_page', { title: 'Two', text: '2' });
+  expect(limited.pageFields).toEqual({
+    code: 'RATE_LIMITED',
+    category: 'rate_limit',
+    retryable: true,
+    retryAfterMs: 60_000,
+  });
+  expect(limited.facts.outcome).toBe('not_executed');
+
+  await wiki.become('read-only');
+  const closed = await agent.call('mediawiki__watch_page', { title });
+  expect(closed.pageFields).toMatchObject({ code: 'WIKI_READ_ONLY', retryable: true });
+
+  await wiki.become('broken');
+  const broken = await agent.call('mediawiki__current_user', {});
+  expect(broken.block).toMatchObject({ retryable: true });
+  expect(broken.text).toContain('503');
+  expect(await wiki.script('getText', title)).toContain('The guarded fox is a fox.');
 });

@@ -2,19 +2,32 @@
 
 import { z } from 'zod';
 import { editor, type NodeRed, openNodeRed, reader, type Somebody } from '../sites/node-red.ts';
+import { Closing } from '../stage/closing.ts';
 import { expect, openStage, type Stage, test, visit } from '../stage/test.ts';
 
 interface NodeRedStage extends Stage {
   nodeRed: NodeRed;
 }
 
-const nodeRedTest = test.extend<{ nodeRedStage: NodeRedStage }>({
-  nodeRedStage: async ({ closing }, use) => {
-    const nodeRed = await openNodeRed(closing);
-    const settings = { url: nodeRed.url };
-    const stage = await openStage(closing, { plugins: { 'node-red': { settings } } });
-    await visit(stage, nodeRed.url);
-    await use({ ...stage, nodeRed });
+/** One Node-RED and one browser for all. Each test begins signed out; the last ones change flows and end the server. */
+const nodeRedTest = test.extend<{ nodeRedStage: NodeRedStage }, { nodeRedGround: NodeRedStage }>({
+  nodeRedGround: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from it.
+    async ({}, use) => {
+      const closing = new Closing();
+      const nodeRed = await openNodeRed(closing);
+      const settings = { url: nodeRed.url };
+      const stage = await openStage(closing, { plugins: { 'node-red': { settings } } });
+      await use({ ...stage, nodeRed });
+      await closing.close();
+    },
+    { scope: 'worker' },
+  ],
+  nodeRedStage: async ({ nodeRedGround: stage }, use) => {
+    await visit(stage, stage.nodeRed.url);
+    await stage.page.evaluate(() => localStorage.clear());
+    await stage.page.reload();
+    await use(stage);
   },
 });
 
@@ -98,6 +111,20 @@ nodeRedTest('signed out, AUTH_ERROR; signed in, flows are read and tried', async
   });
 });
 
+nodeRedTest('a person who may only read, and a session that ended', async ({ nodeRedStage }) => {
+  const { agent, page } = nodeRedStage;
+  await signIn(nodeRedStage, reader);
+  const code = async (tool: string, args = {}) => (await agent.call(`node-red__${tool}`, args)).code;
+  expect((await agent.call('node-red__runtime_info')).value).toMatchObject({ user: 'bob' });
+  expect(await code('set_flow_enabled', { flow: 'Greetings', enabled: false })).toBe('AUTH_ERROR');
+  expect(await code('inject', { node: 'press' })).toBe('AUTH_ERROR');
+  expect(await code('read_context', { scope: 'flow' })).toBe('VALIDATION_ERROR');
+  expect(await code('get_node', { node: 'nothing' })).toBe('NOT_FOUND');
+  await page.evaluate(() => localStorage.setItem('auth-tokens', '{"access_token":"of-yesterday"}'));
+  expect(await code('list_palette')).toBe('AUTH_ERROR');
+  expect(await code('watch_debug')).toBe('AUTH_ERROR');
+});
+
 nodeRedTest('flows are created, changed, stopped and deleted', async ({ nodeRedStage }) => {
   const { agent, nodeRed } = nodeRedStage;
   await signIn(nodeRedStage);
@@ -138,21 +165,8 @@ nodeRedTest('flows are created, changed, stopped and deleted', async ({ nodeRedS
   expect((await call('get_flow', { flow: 'Notes' })).code).toBe('NOT_FOUND');
 });
 
-nodeRedTest(
-  'a person who may only read, a session that ended, a server that is gone',
-  async ({ nodeRedStage }) => {
-    const { agent, nodeRed, page } = nodeRedStage;
-    await signIn(nodeRedStage, reader);
-    const code = async (tool: string, args = {}) => (await agent.call(`node-red__${tool}`, args)).code;
-    expect((await agent.call('node-red__runtime_info')).value).toMatchObject({ user: 'bob' });
-    expect(await code('set_flow_enabled', { flow: 'Greetings', enabled: false })).toBe('AUTH_ERROR');
-    expect(await code('inject', { node: 'press' })).toBe('AUTH_ERROR');
-    expect(await code('read_context', { scope: 'flow' })).toBe('VALIDATION_ERROR');
-    expect(await code('get_node', { node: 'nothing' })).toBe('NOT_FOUND');
-    await page.evaluate(() => localStorage.setItem('auth-tokens', '{"access_token":"of-yesterday"}'));
-    expect(await code('list_palette')).toBe('AUTH_ERROR');
-    expect(await code('watch_debug')).toBe('AUTH_ERROR');
-    await nodeRed.program.stop();
-    expect(await code('list_flows')).toBe('NETWORK_ERROR');
-  },
-);
+nodeRedTest('a server that is gone', async ({ nodeRedStage: { agent, nodeRed, page } }) => {
+  await page.evaluate(() => localStorage.setItem('auth-tokens', '{"access_token":"of-today"}'));
+  await nodeRed.program.stop();
+  expect((await agent.call('node-red__list_flows')).code).toBe('NETWORK_ERROR');
+});

@@ -10,22 +10,28 @@ import { expect, openStage, type Stage, test } from '../stage/test.ts';
 
 const asking = { permissions: { demo: 'ask' } };
 
+// One relay where every tool of the demo asks, and one browser, for all tests that need none of their own. Each has an
+// agent, a tab and a counter to itself, and takes back what it allows for longer.
+test.use({ groundOptions: { guarded: true, config: asking } });
+
+const counter = () => `panel ${test.info().testId}`;
+
 const increment = ({ agent }: Stage): Promise<Answer> =>
-  agent.call('demo__counter_increment', { name: 'panel', by: 3 });
+  agent.call('demo__counter_increment', { name: counter(), by: 3 });
 
-const counted = async ({ demo }: Stage): Promise<number> => (await demo.counter('panel')).value;
+const counted = async ({ demo }: Stage): Promise<number> => (await demo.counter(counter())).value;
 
-/** Opens a stage where every tool of the demo asks, and its panel. */
-async function guarded(closing: Stage['closing'], timeoutMs?: number): Promise<[Stage, Page]> {
-  const config = timeoutMs === undefined ? asking : { ...asking, approvals: { timeoutMs } };
+/** A stage of its own whose questions end after a time, and its panel. */
+async function impatient(closing: Stage['closing'], timeoutMs: number): Promise<[Stage, Page]> {
+  const config = { ...asking, approvals: { timeoutMs } };
   const stage = await openStage(closing, { guarded: true, config });
   return [stage, await openPanel(stage.browser)];
 }
 
 test('a question says who wants what where; Enter does nothing; allowing once runs it once', async ({
-  closing,
+  sharedStage: stage,
 }) => {
-  const [stage, panel] = await guarded(closing);
+  const panel = await openPanel(stage.browser);
   const answer = increment(stage);
   const question = questions(panel);
   await expect(question).toBeVisible();
@@ -58,8 +64,10 @@ test('a question says who wants what where; Enter does nothing; allowing once ru
   expect(await counted(stage)).toBe(3);
 });
 
-test('what is allowed for the session is not asked again, until it is taken back', async ({ closing }) => {
-  const [stage, panel] = await guarded(closing);
+test('what is allowed for the session is not asked again, until it is taken back', async ({
+  sharedStage: stage,
+}) => {
+  const panel = await openPanel(stage.browser);
   const first = increment(stage);
   await questions(panel).getByRole('button', { name: 'For this session' }).click();
   expect((await first).failed).toBe(false);
@@ -75,8 +83,10 @@ test('what is allowed for the session is not asked again, until it is taken back
   expect((await asked).code).toBe('APPROVAL_DENIED');
 });
 
-test('a question shows every argument as it was sent, and hides only what it counts', async ({ closing }) => {
-  const [stage, panel] = await guarded(closing);
+test('a question shows every argument as it was sent, and hides only what it counts', async ({
+  sharedStage: stage,
+}) => {
+  const panel = await openPanel(stage.browser);
   const question = questions(panel);
   const lines = question.getByRole('listitem');
 
@@ -149,8 +159,8 @@ test('a secret field is opened by a click, and until then the call is only allow
   expect((await stage.agent.call('leaky__take_secret', { password: 'other' })).code).toBe('AUTH_ERROR');
 });
 
-test('what is always allowed is a rule, which can be removed', async ({ closing }) => {
-  const [stage, panel] = await guarded(closing);
+test('what is always allowed is a rule, which can be removed', async ({ sharedStage: stage }) => {
+  const panel = await openPanel(stage.browser);
   const first = increment(stage);
   await questions(panel).getByRole('button', { name: 'Always allow' }).click();
   expect((await first).failed).toBe(false);
@@ -167,7 +177,7 @@ test('what is always allowed is a rule, which can be removed', async ({ closing 
 });
 
 test('a question nobody answers ends by itself, and nothing is done', async ({ closing }) => {
-  const [stage, panel] = await guarded(closing, 15_000);
+  const [stage, panel] = await impatient(closing, 15_000);
   const answer = increment(stage);
   await expect(questions(panel)).toBeVisible();
   expect((await answer).code).toBe('APPROVAL_TIMEOUT');
@@ -177,7 +187,7 @@ test('a question nobody answers ends by itself, and nothing is done', async ({ c
 });
 
 test('an answer that comes too late does nothing, and the panel says so', async ({ closing }) => {
-  const [stage, panel] = await guarded(closing, 15_000);
+  const [stage, panel] = await impatient(closing, 15_000);
   const answer = increment(stage);
   const allow = questions(panel).getByRole('button', { name: 'Allow once' });
   await expect(allow).toBeEnabled();
@@ -194,8 +204,9 @@ test('an answer that comes too late does nothing, and the panel says so', async 
   expect(await counted(stage)).toBe(0);
 });
 
-test('while the panel is closed the icon counts the questions; opened, it asks them', async ({ closing }) => {
-  const stage = await openStage(closing, { guarded: true, config: asking });
+test('while the panel is closed the icon counts the questions; opened, it asks them', async ({
+  sharedStage: stage,
+}) => {
   const answer = increment(stage);
   await expect.poll(() => badge(stage.browser)).toBe('1');
   const panel = await openPanel(stage.browser, 'plugins');
@@ -208,7 +219,8 @@ test('while the panel is closed the icon counts the questions; opened, it asks t
 });
 
 test('only the profile that has the tab is asked', async ({ closing }) => {
-  const [stage, panel] = await guarded(closing);
+  const stage = await openStage(closing, { guarded: true, config: asking });
+  const panel = await openPanel(stage.browser);
   const other = await openPanel(await openBrowser(stage.relay, closing));
   await expect.poll(() => stage.relay.browsers()).toBe(2);
   await expect(other.getByRole('heading', { name: 'Connected' })).toBeVisible();
@@ -225,8 +237,8 @@ test('only the profile that has the tab is asked', async ({ closing }) => {
   expect(await counted(stage)).toBe(3);
 });
 
-test('a question outlives the worker', async ({ closing }) => {
-  const [stage, panel] = await guarded(closing);
+test('a question outlives the worker', async ({ sharedStage: stage }) => {
+  const panel = await openPanel(stage.browser);
   const answer = increment(stage);
   await expect(questions(panel)).toBeVisible();
   await watchLine(panel);
@@ -237,8 +249,8 @@ test('a question outlives the worker', async ({ closing }) => {
   expect(await counted(stage)).toBe(3);
 });
 
-test('a question ends when its tab is closed', async ({ closing }) => {
-  const [stage, panel] = await guarded(closing);
+test('a question ends when its tab is closed', async ({ sharedStage: stage }) => {
+  const panel = await openPanel(stage.browser);
   const answer = increment(stage);
   await expect(questions(panel)).toBeVisible();
   await stage.page.close();
@@ -246,8 +258,8 @@ test('a question ends when its tab is closed', async ({ closing }) => {
   await expect(questions(panel)).toHaveCount(0);
 });
 
-test('a new question leaves whoever writes alone', async ({ closing }) => {
-  const [stage, panel] = await guarded(closing);
+test('a new question leaves whoever writes alone', async ({ sharedStage: stage }) => {
+  const panel = await openPanel(stage.browser);
   await panel.getByRole('tab', { name: 'Plugins' }).click();
   const search = panel.getByRole('searchbox');
   await search.fill('dem');
@@ -262,9 +274,9 @@ test('a new question leaves whoever writes alone', async ({ closing }) => {
 });
 
 test('stopping everything cancels what runs and refuses what comes, until it is switched off', async ({
-  closing,
+  sharedStage: stage,
 }) => {
-  const [stage, panel] = await guarded(closing);
+  const panel = await openPanel(stage.browser);
   const asked = increment(stage);
   await expect(questions(panel)).toBeVisible();
   const stop = panel.getByRole('switch', { name: 'Stop everything' });

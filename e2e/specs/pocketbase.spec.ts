@@ -2,19 +2,36 @@
 
 import { z } from 'zod';
 import { openPocketBase, type PocketBase, superuser } from '../sites/pocketbase.ts';
+import { Closing } from '../stage/closing.ts';
 import { expect, openStage, type Stage, test, visit } from '../stage/test.ts';
 
 interface PocketBaseStage extends Stage {
   pocketbase: PocketBase;
 }
 
-const pocketbaseTest = test.extend<{ pocketbaseStage: PocketBaseStage }>({
-  pocketbaseStage: async ({ closing }, use) => {
-    const pocketbase = await openPocketBase(closing);
-    const settings = { url: pocketbase.dashboard };
-    const stage = await openStage(closing, { plugins: { pocketbase: { settings } } });
-    await visit(stage, `${pocketbase.dashboard}#/login`);
-    await use({ ...stage, pocketbase });
+/** One PocketBase and one browser for all. Each test begins signed out; the last one limits the requests of guests. */
+const pocketbaseTest = test.extend<
+  { pocketbaseStage: PocketBaseStage },
+  { pocketbaseGround: PocketBaseStage }
+>({
+  pocketbaseGround: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from it.
+    async ({}, use) => {
+      const closing = new Closing();
+      const pocketbase = await openPocketBase(closing);
+      const settings = { url: pocketbase.dashboard };
+      const stage = await openStage(closing, { plugins: { pocketbase: { settings } } });
+      await use({ ...stage, pocketbase });
+      await closing.close();
+    },
+    { scope: 'worker' },
+  ],
+  pocketbaseStage: async ({ pocketbaseGround: stage }, use) => {
+    await stage.page.goto(stage.pocketbase.dashboard);
+    await stage.page.evaluate(() => localStorage.clear());
+    await stage.page.goto('about:blank'); // the dashboard's pages differ in the fragment only
+    await visit(stage, `${stage.pocketbase.dashboard}#/login`);
+    await use(stage);
   },
 });
 

@@ -1,20 +1,28 @@
 // An agent reads a Prometheus server that a person has open.
 
 import { openPrometheus, type Prometheus, reader } from '../sites/prometheus.ts';
+import { Closing } from '../stage/closing.ts';
 import { expect, openStage, type Stage, test, visit } from '../stage/test.ts';
 
 interface PrometheusStage extends Stage {
   prometheus: Prometheus;
 }
 
-const prometheusTest = test.extend<{ prometheusStage: PrometheusStage }>({
-  prometheusStage: async ({ closing }, use) => {
-    const prometheus = await openPrometheus(closing);
-    const settings = { url: `${prometheus.url}graph` };
-    const stage = await openStage(closing, { plugins: { prometheus: { settings } } });
-    await visit(stage, prometheus.url);
-    await use({ ...stage, prometheus });
-  },
+/** One Prometheus and one browser for all but the guarded one; the last test ends the server. */
+const prometheusTest = test.extend<object, { prometheusStage: PrometheusStage }>({
+  prometheusStage: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from it.
+    async ({}, use) => {
+      const closing = new Closing();
+      const prometheus = await openPrometheus(closing);
+      const settings = { url: `${prometheus.url}graph` };
+      const stage = await openStage(closing, { plugins: { prometheus: { settings } } });
+      await visit(stage, prometheus.url);
+      await use({ ...stage, prometheus });
+      await closing.close();
+    },
+    { scope: 'worker' },
+  ],
 });
 
 prometheusTest('every tool answers, and small', async ({ prometheusStage: { agent } }) => {

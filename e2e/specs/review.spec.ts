@@ -11,7 +11,7 @@ import { start } from '../stage/process.ts';
 import type { Relay } from '../stage/relay.ts';
 import { openPanel } from '../stage/side-panel.ts';
 import { atTerminal } from '../stage/terminal.ts';
-import { expect, openStage, test } from '../stage/test.ts';
+import { expect, openStage, type Stage, test } from '../stage/test.ts';
 
 const source = (version: number) => `
 import { definePlugin, defineTool } from '@tabrelay/plugin-sdk';
@@ -24,8 +24,8 @@ export default definePlugin({ tools: [version] });
 `;
 
 /** A plugin whose pre-script leaves a trace in every page it is let into. */
-async function tracePlugin(origin: string, closing: Closing): Promise<string> {
-  const folder = path.join(await temporaryFolder('plugin', closing), 'trace');
+async function tracePlugin(origin: string, closing: Closing, name = 'trace'): Promise<string> {
+  const folder = path.join(await temporaryFolder('plugin', closing), name);
   const tabrelay = {
     displayName: 'Trace',
     urlPatterns: [`${origin}/*`],
@@ -35,7 +35,7 @@ async function tracePlugin(origin: string, closing: Closing): Promise<string> {
   await mkdir(path.join(folder, 'src'), { recursive: true });
   await writeFile(
     path.join(folder, 'package.json'),
-    JSON.stringify({ name: 'tabrelay-plugin-trace', version: '1.0.0', type: 'module', tabrelay }),
+    JSON.stringify({ name: `tabrelay-plugin-${name}`, version: '1.0.0', type: 'module', tabrelay }),
   );
   await writeFile(
     path.join(folder, 'src/before.ts'),
@@ -50,9 +50,9 @@ async function traced(page: Page): Promise<boolean> {
   return page.evaluate(() => document.documentElement.dataset.trace !== undefined);
 }
 
-async function adapters(relay: Relay): Promise<string[]> {
+async function adapters(relay: Relay, name = 'trace'): Promise<string[]> {
   const files = await readdir(path.join(relay.extension, 'adapters'));
-  return files.filter((file) => file.startsWith('trace-'));
+  return files.filter((file) => file.startsWith(`${name}-`));
 }
 
 const Sheet = z.object({
@@ -61,11 +61,22 @@ const Sheet = z.object({
   diff: z.array(z.object({ path: z.string(), change: z.string(), text: z.string() })),
 });
 
-async function sheet(relay: Relay) {
-  return Sheet.parse(JSON.parse(await relay.tabrelay('plugin', 'review', 'trace', '--json')));
+async function sheet(relay: Relay, name = 'trace') {
+  return Sheet.parse(JSON.parse(await relay.tabrelay('plugin', 'review', name, '--json')));
 }
 
 const guarded = { guarded: true, config: { permissions: { default: 'auto' } } };
+
+// Shared by the tests that do not restart the relay. Each adds a plugin of its own name, because a review is remembered.
+test.use({ groundOptions: guarded });
+
+/** Adds a plugin until the test is over; returns its folder. */
+async function addTrace({ closing, demo, relay }: Stage, name: string): Promise<string> {
+  const folder = await tracePlugin(demo.url, closing, name);
+  await relay.tabrelay('plugin', 'add', folder);
+  closing.defer(() => relay.tabrelay('plugin', 'remove', name));
+  return folder;
+}
 
 test('a new plugin runs after its review, and a changed one as it was reviewed', async ({ closing }) => {
   const { agent, demo, page, relay } = await openStage(closing, guarded);
@@ -129,11 +140,11 @@ test('a new plugin runs after its review, and a changed one as it was reviewed',
   await expect.poll(version).toEqual({ version: 2 });
 });
 
-test('a person reviews in the side panel', async ({ closing }) => {
-  const { agent, browser, demo, page, relay } = await openStage(closing, guarded);
-  const folder = await tracePlugin(demo.url, closing);
-  const version = async () => (await agent.call('trace__version')).said;
-  await relay.tabrelay('plugin', 'add', folder);
+test('a person reviews in the side panel', async ({ sharedStage: stage }) => {
+  const { agent, browser, page, relay } = stage;
+  const name = 'trace-in-panel';
+  const folder = await addTrace(stage, name);
+  const version = async () => (await agent.call(`${name}__version`)).said;
 
   const panel = await openPanel(browser, 'plugins');
   await expect(panel.getByRole('tab', { name: 'Plugins 1 to review' })).toBeVisible();
@@ -142,7 +153,7 @@ test('a person reviews in the side panel', async ({ closing }) => {
   await expect(panel.getByText('It was never reviewed before.')).toBeVisible();
   await expect(panel.getByText('dist/adapter.js', { exact: true })).toBeVisible();
   await panel.getByRole('button', { name: 'Accept' }).click();
-  await expect.poll(() => agent.tools()).toContain('trace__version');
+  await expect.poll(() => agent.tools()).toContain(`${name}__version`);
   await page.reload();
   await expect.poll(version).toEqual({ version: 1 });
 
@@ -155,31 +166,31 @@ test('a person reviews in the side panel', async ({ closing }) => {
   await changed.getByText('dist/adapter.js', { exact: true }).click();
   await expect(panel.getByText(/^\+ +version:2\s*$/)).toBeVisible();
   await panel.getByRole('button', { name: 'Keep it off' }).click();
-  await expect.poll(async () => (await sheet(relay)).state).toBe('refused');
+  await expect.poll(async () => (await sheet(relay, name)).state).toBe('refused');
   expect(await version()).toEqual({ version: 1 });
 });
 
-test('no agent completes a review, whichever way it tries', async ({ closing }) => {
-  const { agent, demo, page, relay } = await openStage(closing, guarded);
-  const folder = await tracePlugin(demo.url, closing);
-  await relay.tabrelay('plugin', 'add', folder);
-  const { hash } = await sheet(relay);
+test('no agent completes a review, whichever way it tries', async ({ sharedStage: stage }) => {
+  const { agent, closing, page, relay } = stage;
+  const name = 'trace-by-agents';
+  const folder = await addTrace(stage, name);
+  const { hash } = await sheet(relay, name);
 
   // MCP has no tool for it, under any name.
   expect((await agent.tools()).filter((name) => /review|approve|accept|permit/.test(name))).toEqual([]);
-  for (const name of ['relay__review', 'plugin_review', 'relay__plugin_review']) {
-    await expect(agent.call(name, { plugin: 'trace', hash, verdict: 'accept' })).rejects.toThrow(/no tool/);
+  for (const tool of ['relay__review', 'plugin_review', 'relay__plugin_review']) {
+    await expect(agent.call(tool, { plugin: name, hash, verdict: 'accept' })).rejects.toThrow(/no tool/);
   }
 
   // The API takes no client's token.
   const token = await relay.token();
   const web = await httpAgent(relay, token, closing);
-  expect(await web.tools()).not.toContain('trace__version');
+  expect(await web.tools()).not.toContain(`${name}__version`);
   for (const [method, route] of [
     ['GET', ''],
-    ['GET', '/trace'],
-    ['POST', '/trace'],
-    ['POST', '/trace/dev'],
+    ['GET', `/${name}`],
+    ['POST', `/${name}`],
+    ['POST', `/${name}/dev`],
   ] as const) {
     const response = await fetch(await relay.url(`/api/v1/reviews${route}`), {
       method,
@@ -192,7 +203,7 @@ test('no agent completes a review, whichever way it tries', async ({ closing }) 
 
   // The command line wants a terminal, whatever is typed.
   for (const typed of [undefined, 'yes\n']) {
-    const command = start(binary, ['plugin', 'review', 'trace', '--yes'], relay.env, typed);
+    const command = start(binary, ['plugin', 'review', name, '--yes'], relay.env, typed);
     expect(await command.ended).toBe(1);
     expect(command.output()).toContain('there is no terminal to confirm it at');
   }
@@ -200,30 +211,30 @@ test('no agent completes a review, whichever way it tries', async ({ closing }) 
   closing.defer(() => dev.stop('SIGINT'));
   await expect.poll(() => dev.output()).toContain('nobody reviewed this build');
 
-  expect(await agent.tools()).not.toContain('trace__version');
+  expect(await agent.tools()).not.toContain(`${name}__version`);
   expect(await traced(page)).toBe(false);
-  expect(await adapters(relay)).toEqual([]);
+  expect(await adapters(relay, name)).toEqual([]);
 });
 
 test('what its author saves while plugin dev runs at a terminal is live, and no longer', async ({
-  closing,
+  sharedStage: stage,
 }) => {
-  const { agent, demo, relay } = await openStage(closing, guarded);
-  const folder = await tracePlugin(demo.url, closing);
-  const version = async () => (await agent.call('trace__version')).said;
-  await relay.tabrelay('plugin', 'add', folder);
+  const { agent, closing, relay } = stage;
+  const name = 'trace-in-dev';
+  const folder = await addTrace(stage, name);
+  const version = async () => (await agent.call(`${name}__version`)).said;
 
   const dev = atTerminal(relay, closing, ['plugin', 'dev', folder], 'yes\n');
-  await expect.poll(() => agent.tools()).toContain('trace__version');
+  await expect.poll(() => agent.tools()).toContain(`${name}__version`);
   await expect.poll(version).toEqual({ version: 1 });
   for (const next of [2, 3]) {
     await writeFile(path.join(folder, 'src/index.ts'), source(next));
     await expect.poll(version).toEqual({ version: next });
   }
-  expect(await relay.tabrelay('plugin', 'list')).toMatch(/^trace .* dev /m);
+  expect(await relay.tabrelay('plugin', 'list')).toMatch(new RegExp(`^${name} .* dev `, 'm'));
 
   // It is killed, not asked to end: what it let run ends with it.
   await dev.stop('SIGKILL');
-  await expect.poll(() => agent.tools()).not.toContain('trace__version');
-  expect((await agent.call('trace__version')).block).toMatchObject({ code: 'PLUGIN_NOT_REVIEWED' });
+  await expect.poll(() => agent.tools()).not.toContain(`${name}__version`);
+  expect((await agent.call(`${name}__version`)).block).toMatchObject({ code: 'PLUGIN_NOT_REVIEWED' });
 });
