@@ -56,6 +56,7 @@ func (a *app) call() *cobra.Command {
 	cmd.Flags().IntVar(&tab, "tab", 0, "id of the tab to run in")
 	cmd.Flags().DurationVar(&timeout, "timeout", 0,
 		"how long the tool may take, for example 10s (default: the tool's own)")
+	cmd.Flags().BoolVar(&ask.Trace, "trace", false, "print each step of the call with its time, on stderr")
 	cmd.Flags().IntVar(&ask.MaxBytes, "max-bytes", 0,
 		"truncate a result that is larger (default: maxBytes of the configuration)")
 	cmd.Flags().StringVar(&ask.ArrayPath, "array-path", "",
@@ -107,6 +108,9 @@ func (a *app) arguments(text string, tab int) (json.RawMessage, error) {
 
 // printAnswer prints a result on stdout, or a failure on stderr.
 func (a *app) printAnswer(answer httpapi.Answer) error {
+	for _, step := range answer.Trace {
+		a.notef("%8.1f ms  %s\n", step.Ms, step.Step)
+	}
 	for _, warning := range answer.Warnings {
 		a.notef("warning: %s\n", warning)
 	}

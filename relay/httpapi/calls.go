@@ -43,6 +43,7 @@ type Ask struct {
 	TimeoutMs int64           `json:"timeoutMs,omitempty"`
 	MaxBytes  int             `json:"maxBytes,omitempty"`
 	ArrayPath string          `json:"arrayPath,omitempty"`
+	Trace     bool            `json:"trace,omitempty"` // list the steps of the call in the answer
 }
 
 // Answer is what a call came to. Error is set, or else Output, Content or both: where Content stands besides Output,
@@ -54,6 +55,13 @@ type Answer struct {
 	Meta     *AnswerMeta     `json:"meta,omitempty"`
 	Error    *fault.Error    `json:"error,omitempty"`
 	Text     []string        `json:"text,omitempty"` // of a failure, as an agent reads it
+	Trace    []TraceStep     `json:"trace,omitempty"`
+}
+
+// TraceStep is one step of a call that was asked for with Trace.
+type TraceStep struct {
+	Ms   float64 `json:"ms"` // since the call came
+	Step string  `json:"step"`
 }
 
 // AnswerMeta says where and how a call ran.
@@ -86,11 +94,21 @@ func (a *API) callTool(w http.ResponseWriter, req *http.Request) {
 	}
 	session := Sender(req.Context())
 	id := call.ID(random.Hex(16))
-	a.carryOut(w, req, id, func(ctx context.Context, progress func(call.Progress)) (*call.Result, *fault.Error) {
-		return a.Calls.Do(ctx, call.Call{
-			ID: id, Session: session, Tool: name, Arguments: ask.Arguments, Timeout: time.Duration(ask.TimeoutMs) * time.Millisecond,
-			MaxBytes: ask.MaxBytes, ArrayPath: ask.ArrayPath, Progress: progress,
-		})
+	c := call.Call{
+		ID: id, Session: session, Tool: name, Arguments: ask.Arguments,
+		Timeout: time.Duration(ask.TimeoutMs) * time.Millisecond, MaxBytes: ask.MaxBytes, ArrayPath: ask.ArrayPath,
+	}
+	var steps []TraceStep
+	if began := time.Now(); ask.Trace {
+		c.Trace = func(step string) {
+			steps = append(steps, TraceStep{float64(time.Since(began).Microseconds()) / 1000, step})
+		}
+	}
+	a.carryOut(w, req, id, func(ctx context.Context, progress func(call.Progress)) Answer {
+		c.Progress = progress
+		answer := answerOf(a.Calls.Do(ctx, c))
+		answer.Trace = steps
+		return answer
 	})
 }
 
@@ -106,7 +124,7 @@ func (a *API) readAsk(w http.ResponseWriter, req *http.Request) (ask Ask, proble
 		return ask, nil
 	}
 	if wrong := ask.parse(body); wrong != "" {
-		return ask, fault.New(fault.InvalidRequest, wrong, fault.WithHint(`Send {"arguments": {…}, "timeoutMs": 30000, "maxBytes": 100000, "arrayPath": ".items"}; all may be left out.`))
+		return ask, fault.New(fault.InvalidRequest, wrong, fault.WithHint(`Send {"arguments": {…}, "timeoutMs": 30000, "maxBytes": 100000, "arrayPath": ".items", "trace": true}; all may be left out.`))
 	}
 	return ask, nil
 }
@@ -128,6 +146,10 @@ func (a *Ask) parse(body []byte) (wrong string) {
 		case "maxBytes":
 			if json.Unmarshal(value, &a.MaxBytes) != nil || a.MaxBytes < 0 {
 				return "maxBytes is not a whole number of at least 0"
+			}
+		case "trace":
+			if json.Unmarshal(value, &a.Trace) != nil {
+				return "trace is not true or false"
 			}
 		case "arrayPath":
 			if json.Unmarshal(value, &a.ArrayPath) != nil {
@@ -170,9 +192,8 @@ type Step struct {
 }
 
 // carryOut runs a call for a request and answers with what it came to. id is that of the call, empty when it is not
-// known. A failure of the tool is an answer, not a
-// failure of the request.
-func (a *API) carryOut(w http.ResponseWriter, req *http.Request, id call.ID, do func(context.Context, func(call.Progress)) (*call.Result, *fault.Error)) {
+// known. A failure of the tool is an answer, not a failure of the request.
+func (a *API) carryOut(w http.ResponseWriter, req *http.Request, id call.ID, do func(context.Context, func(call.Progress)) Answer) {
 	ctx, cancel := context.WithCancelCause(a.Base)
 	defer cancel(nil)
 	defer context.AfterFunc(req.Context(), func() { cancel(call.ErrCancelled) })()
@@ -185,11 +206,10 @@ func (a *API) carryOut(w http.ResponseWriter, req *http.Request, id call.ID, do 
 			progress = a.withQuestions(stream, id)
 		}
 	}
-	result, failure := do(ctx, progress)
+	answer := do(ctx, progress)
 	if req.Context().Err() != nil {
 		return // nobody listens any more
 	}
-	answer := answerOf(result, failure)
 	if stream != nil {
 		stream.line(Line{Answer: &answer})
 		return

@@ -89,7 +89,7 @@ func (a *API) replayLetter(w http.ResponseWriter, req *http.Request) {
 			return
 		}
 	}
-	a.carryOut(w, req, "", func(ctx context.Context, progress func(call.Progress)) (*call.Result, *fault.Error) {
-		return a.Letters.Replay(ctx, l, call.Call{Session: session, Progress: progress, Consent: asks})
+	a.carryOut(w, req, "", func(ctx context.Context, progress func(call.Progress)) Answer {
+		return answerOf(a.Letters.Replay(ctx, l, call.Call{Session: session, Progress: progress, Consent: asks}))
 	})
 }
