@@ -110,7 +110,8 @@ func TestEveryToolSaysWhatItDoes(t *testing.T) {
 			}
 			d := tool.Description
 			if len(d) < minDescription || len(d) > maxDescription || !strings.HasSuffix(d, ".") {
-				t.Errorf("%s: the description has %d characters; write sentences of %d to %d, by which a model can choose: %q",
+				t.Errorf("%s: the description has %d characters; write sentences of %d to %d, by which a model can "+
+					"choose: %q",
 					full, len(d), minDescription, maxDescription, d)
 			}
 			if own := ownWords(d, tool.Name); own < minOwnWords {

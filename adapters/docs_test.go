@@ -50,7 +50,8 @@ func TestToolTables(t *testing.T) {
 			return
 		}
 		if diff := cmp.Diff(want, string(raw)); diff != "" {
-			t.Errorf("%s is not what the manifest says (-want +got); run: go test ./adapters -run TestToolTables -update\n%s", file, diff)
+			t.Errorf("%s is not what the manifest says (-want +got); run: go test ./adapters -run TestToolTables "+
+				"-update\n%s", file, diff)
 		}
 	})
 }
@@ -62,7 +63,8 @@ func table(m plugin.Manifest) string {
 	tools := slices.Clone(m.Tools)
 	slices.SortStableFunc(tools, func(x, y plugin.Tool) int { return strings.Compare(changes(x), changes(y)) })
 	for _, tool := range tools {
-		fmt.Fprintf(&b, "| `%s__%s` | %s | %s | %s |\n", m.Name, tool.Name, cell(firstSentence(tool.Description)), arguments(tool), changes(tool))
+		fmt.Fprintf(&b, "| `%s__%s` | %s | %s | %s |\n", m.Name, tool.Name, cell(firstSentence(tool.Description)),
+			arguments(tool), changes(tool))
 	}
 	return b.String() + "\n"
 }

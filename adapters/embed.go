@@ -1,10 +1,10 @@
 // Package adapters carries the plugins that are shipped inside the binary: one folder each, named after its site.
 //
-// What a shipped adapter has is held to by collection_test.go, schemas_test.go and docs_test.go; mediawiki is the model.
-// To add one, or a tool to one:
+// What a shipped adapter has is held to by collection_test.go, schemas_test.go and docs_test.go; mediawiki is the
+// model. To add one, or a tool to one:
 //
-//   - adapters/<name>/src, one tool a file in src/tools; testdata with recordings or pages; test/*.test.ts that play them,
-//     with the failures NOT_FOUND and VALIDATION_ERROR among them.
+//   - adapters/<name>/src, one tool a file in src/tools; testdata with recordings or pages; test/*.test.ts that play
+//     them, with the failures NOT_FOUND and VALIDATION_ERROR among them.
 //   - Each tool: a description a model can choose by, readOnlyHint said (and destructiveHint when it writes), an output
 //     schema, arguments that are described, a limit with default and maximum for lists and maxChars for long texts.
 //   - docs/<name>.md in prose, with two lines between which the table of tools is made of the manifest:
@@ -38,7 +38,8 @@ func Files() (fs.FS, error) {
 		return nil, err
 	}
 	if len(built) == 0 {
-		return nil, errors.New("this binary was built without the shipped plugins; run `go generate ./adapters` and build again")
+		return nil, errors.New("this binary was built without the shipped plugins; run `go generate ./adapters` and " +
+			"build again")
 	}
 	return files, nil
 }

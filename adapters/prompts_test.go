@@ -106,7 +106,8 @@ func (s saidOfTool) accepted() error {
 		return err
 	}
 	if problems := s.schema.Check(text); len(problems) > 0 {
-		return fmt.Errorf("%s does not take %s %q: %s", s.tool, s.argument, s.value, schema.ExplainAs("arguments", problems))
+		return fmt.Errorf("%s does not take %s %q: %s", s.tool, s.argument, s.value,
+			schema.ExplainAs("arguments", problems))
 	}
 	return nil
 }
@@ -131,7 +132,8 @@ func saidOfTools(m plugin.Manifest, text string) (found []saidOfTool) {
 				}
 				one := fmt.Sprintf(`{"type":"object","properties":{%q:%s}}`, argument, property)
 				if compiled, err := schema.Compile(json.RawMessage(one)); err == nil {
-					found = append(found, saidOfTool{m.Name + "__" + tool.Name, argument, mention[1] + mention[2], compiled})
+					found = append(found, saidOfTool{m.Name + "__" + tool.Name, argument, mention[1] + mention[2],
+						compiled})
 				}
 			}
 		}

@@ -31,7 +31,8 @@ func TestArgumentsAreDescribed(t *testing.T) {
 			full := m.Name + "__" + tool.Name
 			input := read(t, full, tool.InputSchema)
 			if input.Type != "object" || input.AdditionalProperties != false {
-				t.Errorf("%s: the input schema needs additionalProperties: false, so that a misspelt argument is not ignored", full)
+				t.Errorf("%s: the input schema needs additionalProperties: false, so that a misspelt argument is not "+
+					"ignored", full)
 			}
 			for name, p := range input.Properties {
 				if p.Description == "" {

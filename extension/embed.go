@@ -31,7 +31,8 @@ func built(embedded fs.FS) (fs.FS, error) {
 		return nil, err
 	}
 	if _, err := fs.Stat(files, "manifest.json"); errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("this binary was built without the browser extension; run `go generate ./extension` and build again")
+		return nil, errors.New("this binary was built without the browser extension; run `go generate ./extension` " +
+			"and build again")
 	}
 	return files, nil
 }

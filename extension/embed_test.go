@@ -102,7 +102,8 @@ func TestBuiltFilesAreWholeAndKnowTheirHash(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	for _, name := range []string{"manifest.json", "worker.js", "bridge.js", "late.js", "tap.js", "page-main.js", "panel.html", "panel.js", "panel.css", "icons/128.png"} {
+	for _, name := range []string{"manifest.json", "worker.js", "bridge.js", "late.js", "tap.js", "page-main.js",
+		"panel.html", "panel.js", "panel.css", "icons/128.png"} {
 		if _, err := fs.Stat(files, name); err != nil {
 			t.Error(err)
 		}

@@ -31,10 +31,12 @@ func TestStopEverything(t *testing.T) {
 	<-reached
 	waiting := begin(t, r, bob, "shop__pay", `{}`, nil)
 	asked()
-	if status, said := w.person(t, http.MethodPut, "/api/v1/paused", `{"paused":true}`); status != http.StatusOK || said != `{"paused":true}` {
+	if status, said := w.person(t, http.MethodPut, "/api/v1/paused", `{"paused":true}`); status != http.StatusOK ||
+		said != `{"paused":true}` {
 		t.Fatalf("%d %s", status, said)
 	}
-	if failure := <-running; failure == nil || failure.Code != fault.Cancelled || !strings.Contains(failure.Message, "stopped all agents") {
+	if failure := <-running; failure == nil || failure.Code != fault.Cancelled ||
+		!strings.Contains(failure.Message, "stopped all agents") {
 		t.Errorf("what ran: %v", failure)
 	}
 	if failure := <-waiting; failure == nil || failure.Outcome != fault.NotExecuted {
@@ -44,10 +46,12 @@ func TestStopEverything(t *testing.T) {
 		t.Error(err)
 	}
 	next := w.guarded(map[string]string{"default": "auto"})
-	if failure := <-begin(t, next, ann, "browser__list_tabs", `{}`, nil); failure == nil || failure.Code != fault.PermissionDenied || !strings.Contains(failure.Hint, "tabrelay resume") {
+	if failure := <-begin(t, next, ann, "browser__list_tabs", `{}`, nil); failure == nil ||
+		failure.Code != fault.PermissionDenied || !strings.Contains(failure.Hint, "tabrelay resume") {
 		t.Errorf("after the restart: %v", failure)
 	}
-	if status, said := w.person(t, http.MethodPut, "/api/v1/paused", `{"paused":false}`); status != http.StatusOK || said != `{"paused":false}` {
+	if status, said := w.person(t, http.MethodPut, "/api/v1/paused", `{"paused":false}`); status != http.StatusOK ||
+		said != `{"paused":false}` {
 		t.Fatalf("%d %s", status, said)
 	}
 	if failure := <-begin(t, next, ann, "browser__list_tabs", `{}`, nil); failure != nil {
@@ -73,10 +77,11 @@ func TestTwoProfilesOfWhichOneIsAsked(t *testing.T) {
 		status       int
 		says         string
 	}{
-		"the other sees nothing":   {other, "GET", "/api/v1/approvals", nil, http.StatusOK, `{"approvals":[],`},
-		"the other answers":        {other, "POST", path, allow, http.StatusForbidden, "another browser profile"},
-		"the owner sees it":        {owner, "GET", "/api/v1/approvals", nil, http.StatusOK, q.ID},
-		"the owner sends nonsense": {owner, "POST", path, json.RawMessage(`{"answer":"allow","for":"ages"}`), http.StatusBadRequest, "such as 1h"},
+		"the other sees nothing": {other, "GET", "/api/v1/approvals", nil, http.StatusOK, `{"approvals":[],`},
+		"the other answers":      {other, "POST", path, allow, http.StatusForbidden, "another browser profile"},
+		"the owner sees it":      {owner, "GET", "/api/v1/approvals", nil, http.StatusOK, q.ID},
+		"the owner sends nonsense": {owner, "POST", path, json.RawMessage(`{"answer":"allow","for":"ages"}`),
+			http.StatusBadRequest, "such as 1h"},
 	} {
 		got, err := tt.browser.Ask(t.Context(), tt.method, tt.path, tt.body)
 		if err != nil || got.Status != tt.status || !strings.Contains(string(got.Body), tt.says) {
@@ -94,7 +99,8 @@ func TestTwoProfilesOfWhichOneIsAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"approvals", "permissions", "paused"} {
-		if status, said := (stranger{t, r.Address()}).ask("GET", "/api/v1/"+path, "Authorization: Bearer "+token); status.StatusCode != http.StatusForbidden {
+		if status, said := (stranger{t, r.Address()}).ask("GET", "/api/v1/"+path, "Authorization: Bearer "+
+			token); status.StatusCode != http.StatusForbidden {
 			t.Errorf("an agent reads %s: %s", path, said)
 		}
 	}
@@ -110,9 +116,12 @@ func TestThePanelAnswersBeforeAClientOfTheNewEra(t *testing.T) {
 	asked := questions(t, r)
 	m := w.modern(r)
 	const params = `"name":"shop__pay","arguments":{"sum":7}`
-	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bob","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}},`
+	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientInfo":{"name":"bob","version":"1"},` +
+		`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}},`
 	send := func(more string) []byte {
-		_, answer := m.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{%s%s%s}}`, meta, params, more), "tools/call", params, "2026-07-28")
+		_, answer := m.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{%s%s%s}}`, meta,
+			params, more), "tools/call", params, "2026-07-28")
 		return answer
 	}
 	var first struct {
@@ -121,14 +130,16 @@ func TestThePanelAnswersBeforeAClientOfTheNewEra(t *testing.T) {
 			InputRequests            map[string]struct{ Params struct{ Message string } }
 		}
 	}
-	if answer := send(""); json.Unmarshal(answer, &first) != nil || first.Result.ResultType != "input_required" || !strings.Contains(first.Result.InputRequests["question-1"].Params.Message, "“Pay” (shop__pay)") {
+	if answer := send(""); json.Unmarshal(answer, &first) != nil || first.Result.ResultType != "input_required" ||
+		!strings.Contains(first.Result.InputRequests["question-1"].Params.Message, "“Pay” (shop__pay)") {
 		t.Fatalf("the client is answered %s", answer)
 	}
 	w.answers(t, asked().ID, `{"answer":"allow"}`, http.StatusOK)
 	if len(ran) != 0 {
 		t.Error("it ran for nobody")
 	}
-	answer := send(`,"requestState":"` + first.Result.RequestState + `","inputResponses":{"question-1":{"action":"decline"}}`)
+	answer := send(`,"requestState":"` + first.Result.RequestState +
+		`","inputResponses":{"question-1":{"action":"decline"}}`)
 	if !strings.Contains(string(answer), `\"sum\":7`) || len(ran) != 1 {
 		t.Errorf("the client that comes back is answered %s; %d calls reached the page", answer, len(ran))
 	}
@@ -138,7 +149,8 @@ func TestThePanelAnswersBeforeAClientOfTheNewEra(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked()
-	answer = send(`,"requestState":"` + first.Result.RequestState + `","inputResponses":{"question-1":{"action":"accept","content":{"answer":"Deny"}}}`)
+	answer = send(`,"requestState":"` + first.Result.RequestState +
+		`","inputResponses":{"question-1":{"action":"accept","content":{"answer":"Deny"}}}`)
 	faulttest.Answered(t, "person-said-no", answer, true)
 }
 
@@ -152,14 +164,16 @@ func TestReadingATabIsAsked(t *testing.T) {
 	answered := make(chan []byte, 1)
 	go func() { answered <- m.ask("resources/read", `"uri":"tab://7/text"`) }()
 	q := asked()
-	if q.Tool != policy.ReadTab || q.Origin != shopOrigin || q.TabID != 7 || !strings.Contains(string(q.Arguments), "tab://7/text") {
+	if q.Tool != policy.ReadTab || q.Origin != shopOrigin || q.TabID != 7 || !strings.Contains(string(q.Arguments),
+		"tab://7/text") {
 		t.Errorf("the question is %+v", q)
 	}
 	w.answers(t, q.ID, `{"answer":"deny"}`, http.StatusOK)
 	if answer := string(<-answered); !strings.Contains(answer, "APPROVAL_DENIED") {
 		t.Errorf("the agent reads %s", answer)
 	}
-	if status, said := w.person(t, http.MethodPut, "/api/v1/permissions", `{"target":"relay__read_tab","mode":"off"}`); status != http.StatusOK {
+	if status, said := w.person(t, http.MethodPut, "/api/v1/permissions",
+		`{"target":"relay__read_tab","mode":"off"}`); status != http.StatusOK {
 		t.Fatal(said)
 	}
 	if list := string(m.ask("resources/list", "")); strings.Contains(list, "tab://7/text") {
@@ -201,10 +215,12 @@ func TestAReplayIsAskedOnce(t *testing.T) {
 	w.answers(t, asked().ID, `{"answer":"allow"}`, http.StatusOK)
 	failure = <-end
 	fails.Store(false)
-	if status, said := w.person(t, http.MethodDelete, "/api/v1/tabs/"+b.ProfileID()+"/7/owner", ""); status != http.StatusOK {
+	if status, said := w.person(t, http.MethodDelete, "/api/v1/tabs/"+b.ProfileID()+"/7/owner",
+		""); status != http.StatusOK {
 		t.Fatalf("ann keeps the tab: %d %s", status, said)
 	}
-	if status, said := w.person(t, http.MethodPost, "/api/v1/dead-letters/"+failure.CorrelationID+"/replay", `{"confirmed":true}`); status != http.StatusOK || strings.Contains(said, `"error"`) {
+	if status, said := w.person(t, http.MethodPost, "/api/v1/dead-letters/"+failure.CorrelationID+"/replay",
+		`{"confirmed":true}`); status != http.StatusOK || strings.Contains(said, `"error"`) {
 		t.Errorf("%d %s", status, said)
 	}
 }
@@ -217,8 +233,11 @@ func TestTheRelayStopsWhileAClientOfTheNewEraIsAsked(t *testing.T) {
 	ran := make(chan string, 10)
 	w.browser(echoing(ran))
 	const params = `"name":"shop__pay","arguments":{}`
-	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bob","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}},`
-	_, answer := w.modern(r).post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{`+meta+params+`}}`, "tools/call", params, "2026-07-28")
+	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientInfo":{"name":"bob","version":"1"},` +
+		`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}},`
+	_, answer := w.modern(r).post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{`+meta+params+`}}`,
+		"tools/call", params, "2026-07-28")
 	if !strings.Contains(string(answer), "input_required") {
 		t.Fatalf("the client is answered %s", answer)
 	}

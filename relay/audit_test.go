@@ -77,7 +77,8 @@ func TestAuditOfCalls(t *testing.T) {
 	}
 	r.clients.Review() // from here on it is written down that two clients were added
 	for _, params := range []string{
-		`"name":"shop__read","arguments":{"what":"tea, token=abcd1234"}`, `"name":"shop__pay","arguments":{"card":"=1+1","pin":"1234"}`, `"name":"shop__read","arguments":{"no":1}`,
+		`"name":"shop__read","arguments":{"what":"tea, token=abcd1234"}`,
+		`"name":"shop__pay","arguments":{"card":"=1+1","pin":"1234"}`, `"name":"shop__read","arguments":{"no":1}`,
 		`"name":"shop__nothing","arguments":{}`, `"name":"browser__list_tabs"`,
 	} {
 		m.ask("tools/call", params)
@@ -100,11 +101,13 @@ func TestAuditOfCalls(t *testing.T) {
 		t.Error(diff)
 	}
 	read := page.Entries[5]
-	if read.Arguments != `{"what":"tea, token=[redacted]"}` || len(read.ArgumentsHash) != 64 || read.TabID != 7 || read.Profile != "Chrome 1" || read.Via != "http" || read.CallID == "" ||
+	if read.Arguments != `{"what":"tea, token=[redacted]"}` || len(read.ArgumentsHash) != 64 || read.TabID != 7 ||
+		read.Profile != "Chrome 1" || read.Via != "http" || read.CallID == "" ||
 		read.DecidedBy != "rule" || !strings.HasPrefix(read.Decision, "auto: ") {
 		t.Errorf("%+v", read)
 	}
-	if pay := page.Entries[4]; pay.Arguments != `{"card":"=1+1","pin":"[redacted]"}` || strings.ContainsRune(pay.Detail, 0x1b) {
+	if pay := page.Entries[4]; pay.Arguments != `{"card":"=1+1","pin":"[redacted]"}` ||
+		strings.ContainsRune(pay.Detail, 0x1b) {
 		t.Errorf("%+v", pay)
 	}
 
@@ -127,10 +130,12 @@ func TestAuditOfCalls(t *testing.T) {
 		t.Errorf("%d entries pass the filter", n)
 	}
 	first := auditOf(t, r, person, "?kind=call&limit=4")
-	if rest := auditOf(t, r, person, fmt.Sprintf("?kind=call&limit=4&before=%d", first.Next)); len(first.Entries) != 4 || len(rest.Entries) != 2 || rest.Next != 0 {
+	if rest := auditOf(t, r, person, fmt.Sprintf("?kind=call&limit=4&before=%d",
+		first.Next)); len(first.Entries) != 4 || len(rest.Entries) != 2 || rest.Next != 0 {
 		t.Errorf("pages of %d and %d", len(first.Entries), len(rest.Entries))
 	}
-	if status, body := asks(t, r, person, "/api/v1/audit?sinse=1h"); status != http.StatusBadRequest || !strings.Contains(string(body), "no filter") {
+	if status, body := asks(t, r, person, "/api/v1/audit?sinse=1h"); status != http.StatusBadRequest ||
+		!strings.Contains(string(body), "no filter") {
 		t.Errorf("%d %s", status, body)
 	}
 	_, text := asks(t, r, person, "/api/v1/audit?format=csv&kind=call")
@@ -138,7 +143,8 @@ func TestAuditOfCalls(t *testing.T) {
 		t.Errorf("%d records, %v", len(records), err)
 	}
 	var report audit.Report
-	if _, body := asks(t, r, person, "/api/v1/audit/verify"); json.Unmarshal(body, &report) != nil || !report.Whole || report.Rows != 8 {
+	if _, body := asks(t, r, person, "/api/v1/audit/verify"); json.Unmarshal(body, &report) != nil || !report.Whole ||
+		report.Rows != 8 {
 		t.Errorf("%+v", report)
 	}
 	end()
@@ -155,7 +161,8 @@ func (w *world) auditRows() (rows []audit.Row) {
 		w.t.Fatal(err)
 	}
 	defer log.Close() // only read from
-	if err := log.Each(w.t.Context(), audit.Filter{Oldest: true}, func(r *audit.Row) error { rows = append(rows, *r); return nil }); err != nil {
+	if err := log.Each(w.t.Context(), audit.Filter{Oldest: true},
+		func(r *audit.Row) error { rows = append(rows, *r); return nil }); err != nil {
 		w.t.Fatal(err)
 	}
 	return rows
@@ -166,9 +173,12 @@ func TestAuditNamesTheDecision(t *testing.T) {
 	w := newWorld(t)
 	r, end := w.relay()
 	s := call.Session{Client: "ann", Via: "stdio"}
-	r.audit.Record(call.Entry{Kind: call.EntryDecision, Session: s, CallID: "1", Decision: "allowed once", DecidedBy: "panel"})
-	r.audit.Record(call.Entry{Kind: call.EntryCall, Session: s, CallID: "1", Decision: "allowed", DecidedBy: "person", Outcome: "returned"})
-	r.audit.Record(call.Entry{Kind: call.EntryCall, Session: s, CallID: "2", Decision: "auto: x", DecidedBy: "rule", Outcome: "returned", Duration: time.Second})
+	r.audit.Record(call.Entry{Kind: call.EntryDecision, Session: s, CallID: "1", Decision: "allowed once",
+		DecidedBy: "panel"})
+	r.audit.Record(call.Entry{Kind: call.EntryCall, Session: s, CallID: "1", Decision: "allowed", DecidedBy: "person",
+		Outcome: "returned"})
+	r.audit.Record(call.Entry{Kind: call.EntryCall, Session: s, CallID: "2", Decision: "auto: x", DecidedBy: "rule",
+		Outcome: "returned", Duration: time.Second})
 	r.audit.Record(call.Entry{Kind: call.EntryRule, Decision: "auto", DecidedBy: "terminal", Detail: "shop"})
 	end()
 	var got []string
@@ -176,7 +186,8 @@ func TestAuditNamesTheDecision(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %s: %s, %s, %d", e.Kind, e.CallID, e.Decision, e.DecidedBy, e.DurationMs))
 	}
 	if diff := cmp.Diff([]string{
-		"decision 1: allowed once, panel, 0", "call 1: allowed once, panel, 0", "call 2: auto: x, rule, 1000", "rule : auto, terminal, 0",
+		"decision 1: allowed once, panel, 0", "call 1: allowed once, panel, 0", "call 2: auto: x, rule, 1000",
+		"rule : auto, terminal, 0",
 	}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -188,17 +199,20 @@ func TestAuditOfLateOutcomes(t *testing.T) {
 	r, end := w.relay()
 	s := call.Session{Client: "ann", Via: "stdio", ID: "l"}
 	const id call.ID = "00000000000000000000000000000001"
-	if err := r.store.Dispatch(t.Context(), call.Record{ID: id, Session: s, Tool: "shop__pay", ProfileID: "p", TabID: 7, Epoch: "e", Dispatched: time.Now()}); err != nil {
+	if err := r.store.Dispatch(t.Context(), call.Record{ID: id, Session: s, Tool: "shop__pay", ProfileID: "p", TabID: 7,
+		Epoch: "e", Dispatched: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
-	r.store.AddDeadLetter(call.DeadLetter{ID: id, Session: s, Tool: "shop__pay", Created: time.Now(), TabID: 7, Profile: "Work", Outcome: call.Unknown}, id)
+	r.store.AddDeadLetter(call.DeadLetter{ID: id, Session: s, Tool: "shop__pay", Created: time.Now(), TabID: 7,
+		Profile: "Work", Outcome: call.Unknown}, id)
 	r.store.Resolve(id, call.Executed, nil, nil)
 	if _, _, err := r.store.Find(t.Context(), id); err != nil { // in turn with the writes
 		t.Fatal(err)
 	}
 	end()
 	rows := w.auditRows()
-	if len(rows) != 1 || rows[0].CallID != string(id) || rows[0].Client != "ann" || rows[0].Tool != "shop__pay" || rows[0].TabID != 7 || rows[0].Outcome != "executed" || !strings.Contains(rows[0].Detail, "late") {
+	if len(rows) != 1 || rows[0].CallID != string(id) || rows[0].Client != "ann" || rows[0].Tool != "shop__pay" ||
+		rows[0].TabID != 7 || rows[0].Outcome != "executed" || !strings.Contains(rows[0].Detail, "late") {
 		t.Errorf("%+v", rows)
 	}
 }
@@ -221,14 +235,16 @@ func TestAuditOfCallsInFlight(t *testing.T) {
 		t.Fatal("nothing was written down")
 	}
 	last := rows[len(rows)-1]
-	if last.Tool != "shop__read" || last.Outcome != "unknown" || !strings.Contains(last.Detail, "The relay ended") || last.TabID != 7 {
+	if last.Tool != "shop__read" || last.Outcome != "unknown" || !strings.Contains(last.Detail, "The relay ended") ||
+		last.TabID != 7 {
 		t.Errorf("%+v", last)
 	}
 }
 
 // asksInVain calls a tool over HTTP and expects no answer.
 func asksInVain(m modern, r *Relay) (int, error) {
-	req, err := http.NewRequest(http.MethodPost, "http://"+r.Address()+"/api/v1/tools/shop__read/call", strings.NewReader(`{}`))
+	req, err := http.NewRequest(http.MethodPost, "http://"+r.Address()+"/api/v1/tools/shop__read/call",
+		strings.NewReader(`{}`))
 	if err != nil {
 		return 0, err
 	}

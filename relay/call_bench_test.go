@@ -14,7 +14,8 @@ import (
 
 // BenchmarkCall is one tools/call over HTTP to a browser that answers at once, both ends in this process.
 func BenchmarkCall(b *testing.B) {
-	for name, arguments := range map[string]string{"small": `{"what":"tea"}`, "1MiB": `{"what":"` + strings.Repeat("x", 1<<20) + `"}`} {
+	for name, arguments := range map[string]string{"small": `{"what":"tea"}`, "1MiB": `{"what":"` +
+		strings.Repeat("x", 1<<20) + `"}`} {
 		b.Run(name, func(b *testing.B) {
 			ask := openBench(b)
 			b.ReportAllocs()
@@ -53,7 +54,9 @@ func openBench(b *testing.B) func(arguments string) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		for name, value := range map[string]string{"Authorization": "Bearer " + token, "Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Session-Id": session} {
+		for name, value := range map[string]string{"Authorization": "Bearer " + token,
+			"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+			"Mcp-Session-Id": session} {
 			if value != "" {
 				req.Header.Set(name, value)
 			}
@@ -69,8 +72,11 @@ func openBench(b *testing.B) func(arguments string) {
 		}
 		return res.Header.Get("Mcp-Session-Id")
 	}
-	session = post(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`)
+	session = post(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
+		`"capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`)
 	return func(arguments string) {
-		post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"_meta":{"tabrelay/maxBytes":4194304},"name":"shop__read","arguments":%s}}`, serial.Add(1), arguments))
+		post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call",`+
+			`"params":{"_meta":{"tabrelay/maxBytes":4194304},"name":"shop__read","arguments":%s}}`, serial.Add(1),
+			arguments))
 	}
 }

@@ -13,18 +13,23 @@ import (
 func (r *Relay) dispatcher() *dispatch.Dispatcher {
 	c := r.config
 	return dispatch.New(dispatch.Options{
-		Tools: r.tools, Policy: r.policy, Browser: r.hub, Meter: r.meter, Log: r.part("dispatch"), Events: r.events.Publish, Calls: &r.trail, Audit: r.audit, Scopes: r.policy, Moved: func() { r.panels.Changed(event.TopicRunning) }, SignedOut: r.catalog.SignedOut,
-		Timeout: c.Timeout, MaxTimeout: c.MaxTimeout, ProgressExtends: c.ProgressExtendsTimeout, ReconnectWait: c.GapWait,
+		Tools: r.tools, Policy: r.policy, Browser: r.hub, Meter: r.meter, Log: r.part("dispatch"),
+		Events: r.events.Publish, Calls: &r.trail, Audit: r.audit, Scopes: r.policy,
+		Moved: func() { r.panels.Changed(event.TopicRunning) }, SignedOut: r.catalog.SignedOut,
+		Timeout: c.Timeout, MaxTimeout: c.MaxTimeout, ProgressExtends: c.ProgressExtendsTimeout,
+		ReconnectWait: c.GapWait,
 		Retry: dispatch.Retry{
 			MaxAttempts: c.Errors.Transient.Retry.MaxAttempts, InitialDelay: c.Errors.Transient.Retry.InitialDelay,
 			MaxDelay: c.Errors.Transient.Retry.MaxDelay, Multiplier: c.Errors.Transient.Retry.Multiplier,
 		},
 		Limits: schedule.Limits{
-			Running: c.Limits.Running, RunningPerPlugin: c.Limits.RunningPerPlugin, Waiting: c.Limits.Waiting, Wait: c.Limits.Wait,
+			Running: c.Limits.Running, RunningPerPlugin: c.Limits.RunningPerPlugin, Waiting: c.Limits.Waiting,
+			Wait:          c.Limits.Wait,
 			WaitingPerTab: c.Limits.WaitingPerTab,
 		},
 		Breaker: breaker.Settings{
-			Failures: c.Breaker.Failures, Percent: c.Breaker.Percent, MinCalls: c.Breaker.MinCalls, Window: c.Breaker.Window, Open: c.Breaker.Open,
+			Failures: c.Breaker.Failures, Percent: c.Breaker.Percent, MinCalls: c.Breaker.MinCalls,
+			Window: c.Breaker.Window, Open: c.Breaker.Open,
 		},
 		Recovery: recovery(c.Recovery), Trace: c.Errors.Trace, StackTraces: c.Logging.IncludeStackTraces,
 		TransientPatterns: c.Errors.Transient.Patterns, FatalPatterns: c.Errors.Fatal.Patterns,

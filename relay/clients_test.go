@@ -116,33 +116,41 @@ func TestScopes(t *testing.T) {
 		t.Helper()
 		answer := m.ask("tools/call", params)
 		faulttest.Answered(t, "rule-forbids", answer, true)
-		if !strings.Contains(string(answer), "outside the scope") || !strings.Contains(string(answer), "tabrelay clients scope") {
+		if !strings.Contains(string(answer), "outside the scope") ||
+			!strings.Contains(string(answer), "tabrelay clients scope") {
 			t.Errorf("refused without the reason: %s", answer)
 		}
 	}
 	refused(reads, `"name":"shop__pay","arguments":{}`)
-	refused(elsewhere, `"name":"shop__read","arguments":{"what":5}`) // whatever the arguments: nothing is told of the tool
+	// whatever the arguments: nothing is told of the tool
+	refused(elsewhere, `"name":"shop__read","arguments":{"what":5}`)
 	refused(gateway, `"name":"relay__call_tool","arguments":{"name":"shop__pay"}`)
 	refused(gateway, `"name":"relay__describe_tool","arguments":{"name":"browser__open_tab"}`)
-	if answer := string(gateway.ask("tools/call", `"name":"relay__call_tool","arguments":{"name":"shop__read","arguments":{"what":"tea"}}`)); !strings.Contains(answer, "tea") {
+	if answer := string(gateway.ask("tools/call",
+		`"name":"relay__call_tool","arguments":{"name":"shop__read","arguments":{"what":"tea"}}`)); !strings.Contains(
+		answer, "tea") {
 		t.Errorf("within the scope: %s", answer)
 	}
-	if answer := string(gateway.ask("tools/call", `"name":"relay__search_tools","arguments":{}`)); !strings.Contains(answer, "shop__read") || strings.Contains(answer, "shop__pay") || strings.Contains(answer, "more tool") {
+	if answer := string(gateway.ask("tools/call", `"name":"relay__search_tools","arguments":{}`)); !strings.Contains(
+		answer, "shop__read") || strings.Contains(answer, "shop__pay") || strings.Contains(answer, "more tool") {
 		t.Errorf("found: %s", answer) // what a scope hides, no rule enables
 	}
 
 	s := stranger{t, r.Address()}
 	bearer := "Authorization: Bearer " + reads.token
-	if _, list := s.ask("GET", "/api/v1/tools", bearer); !strings.Contains(list, "shop__read") || strings.Contains(list, "shop__pay") {
+	if _, list := s.ask("GET", "/api/v1/tools", bearer); !strings.Contains(list, "shop__read") ||
+		strings.Contains(list, "shop__pay") {
 		t.Errorf("the API lists %s", list)
 	}
-	if _, answer := s.ask("POST", "/api/v1/tools/shop__pay/call", bearer); !strings.Contains(answer, `"code":"PERMISSION_DENIED"`) {
+	if _, answer := s.ask("POST", "/api/v1/tools/shop__pay/call", bearer); !strings.Contains(answer,
+		`"code":"PERMISSION_DENIED"`) {
 		t.Errorf("the API calls: %s", answer)
 	}
 	if answer := string(elsewhere.ask("resources/list", "")); strings.Contains(answer, "tab://") {
 		t.Errorf("tabs are listed: %s", answer)
 	}
-	if answer := string(elsewhere.ask("resources/read", `"uri":"tab://7"`)); !strings.Contains(answer, "outside the scope") {
+	if answer := string(elsewhere.ask("resources/read", `"uri":"tab://7"`)); !strings.Contains(answer,
+		"outside the scope") {
 		t.Errorf("a tab is read: %s", answer)
 	}
 }
@@ -157,7 +165,9 @@ func TestScopeChanges(t *testing.T) {
 	a.call(1, "shop__pay", `{}`)
 	a.hears(`"id":1,`, `"result"`)
 
-	if status, answer := w.person(t, "PUT", "/api/v1/clients/ann", `{"scope":{"readOnly":true,"plugins":"shop, wiki"}}`); status != 200 || !strings.Contains(answer, `"scope":{"plugins":"shop,wiki","readOnly":true}`) {
+	if status, answer := w.person(t, "PUT", "/api/v1/clients/ann",
+		`{"scope":{"readOnly":true,"plugins":"shop, wiki"}}`); status != 200 ||
+		!strings.Contains(answer, `"scope":{"plugins":"shop,wiki","readOnly":true}`) {
 		t.Fatalf("%d %s", status, answer)
 	}
 	a.hears(`notifications/tools/list_changed`)
@@ -168,18 +178,22 @@ func TestScopeChanges(t *testing.T) {
 		t.Error("the write is still listed")
 	}
 
-	for _, wrong := range []string{``, `{}`, `{"scope":{"read":true}}`, `{"scope":{"toolset":"../x"}}`, `{"scope":{}} {}`} {
-		if status, answer := w.person(t, "PUT", "/api/v1/clients/ann", wrong); status != 400 || !strings.Contains(answer, `"error"`) {
+	for _, wrong := range []string{``, `{}`, `{"scope":{"read":true}}`, `{"scope":{"toolset":"../x"}}`,
+		`{"scope":{}} {}`} {
+		if status, answer := w.person(t, "PUT", "/api/v1/clients/ann", wrong); status != 400 ||
+			!strings.Contains(answer, `"error"`) {
 			t.Errorf("%s: %d %s", wrong, status, answer)
 		}
 	}
 	if status, _ := w.person(t, "DELETE", "/api/v1/clients/anna", ""); status != 404 {
 		t.Errorf("revoking a stranger: %d", status)
 	}
-	if status, _ := (stranger{t, r.Address()}).ask("DELETE", "/api/v1/clients/ann", "Authorization: Bearer "+token); status.StatusCode != 403 {
+	if status, _ := (stranger{t, r.Address()}).ask("DELETE", "/api/v1/clients/ann", "Authorization: Bearer "+
+		token); status.StatusCode != 403 {
 		t.Errorf("a client revokes: %d", status.StatusCode)
 	}
-	if status, answer := w.person(t, "DELETE", "/api/v1/clients/ann", ""); status != 200 || strings.Contains(answer, `"registered":true`) {
+	if status, answer := w.person(t, "DELETE", "/api/v1/clients/ann", ""); status != 200 ||
+		strings.Contains(answer, `"registered":true`) {
 		t.Errorf("%d %s", status, answer)
 	}
 	if _, ok := r.secrets.Verify(token); ok {
@@ -202,15 +216,18 @@ func TestClientsAreListed(t *testing.T) {
 	}
 	var got []string
 	for _, c := range list.Clients {
-		got = append(got, fmt.Sprintf("%s registered=%t seen=%t attached=%d via=%v", c.Name, c.Registered, c.LastSeen != nil, c.Attached, c.Via))
+		got = append(got, fmt.Sprintf("%s registered=%t seen=%t attached=%d via=%v", c.Name, c.Registered,
+			c.LastSeen != nil, c.Attached, c.Via))
 	}
-	want := "ann registered=false seen=true attached=1 via=[stdio]\nnever registered=true seen=false attached=0 via=[]\nweb registered=true seen=true attached=0 via=[]"
+	want := "ann registered=false seen=true attached=1 via=[stdio]\nnever registered=true seen=false attached=0 " +
+		"via=[]\nweb registered=true seen=true attached=0 via=[]"
 	if strings.Join(got, "\n") != want {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}
 	end()
 	seen, err := client.ReadLastSeen(w.home)
-	if err != nil || time.Since(seen.At("web")) > time.Minute || !seen.At("never").IsZero() || !seen.At("ann").IsZero() {
+	if err != nil || time.Since(seen.At("web")) > time.Minute || !seen.At("never").IsZero() ||
+		!seen.At("ann").IsZero() {
 		t.Errorf("written down: %v, %v", seen.At("web"), err)
 	}
 }
@@ -222,13 +239,15 @@ func TestNamesThatAreTaken(t *testing.T) {
 	if _, err := r.secrets.AddWithin("claude-code", call.Scope{ReadOnly: true}); err != nil {
 		t.Fatal(err)
 	}
-	for name, refused := range map[string]bool{"cli": true, "panel": true, " CLI": true, "relay": true, "claude-code": true, "Claude-Code": true, "claude": false, "": false} {
+	for name, refused := range map[string]bool{"cli": true, "panel": true, " CLI": true, "relay": true,
+		"claude-code": true, "Claude-Code": true, "claude": false, "": false} {
 		conn, err := join.Dial(t.Context(), w.home)
 		if err != nil {
 			t.Fatal(err)
 		}
 		text, _ := json.Marshal(name)
-		answer := introduce(t, conn, `{"attach":{"key":"`+strings.Repeat("0", 32)+`","version":"`+Version+`","client":`+string(text)+`}}`)
+		answer := introduce(t, conn, `{"attach":{"key":"`+strings.Repeat("0", 32)+`","version":"`+Version+`","client":`+
+			string(text)+`}}`)
 		if (answer.Refused != nil) != refused || refused && answer.Refused.Hint == "" {
 			t.Errorf("%q: %+v", name, answer)
 		}
@@ -245,7 +264,8 @@ func TestNameIsTakenAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := bufio.NewReader(conn)
-	if _, err := fmt.Fprintf(conn, "{\"attach\":{\"key\":%q,\"version\":%q,\"client\":\"bob\"}}\n", strings.Repeat("0", 32), Version); err != nil {
+	if _, err := fmt.Fprintf(conn, "{\"attach\":{\"key\":%q,\"version\":%q,\"client\":\"bob\"}}\n",
+		strings.Repeat("0", 32), Version); err != nil {
 		t.Fatal(err)
 	}
 	if line, err := in.ReadString('\n'); err != nil || !strings.Contains(line, `"attached"`) {
@@ -267,7 +287,8 @@ func TestScopeThatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tool := range r.tools.Snapshot().Tools {
-		if f := r.policy.Refuse(call.Session{Client: "ann"}, tool); (f == nil) != (tool.ReadOnly && strings.HasPrefix(tool.Name, "relay__") || tool.Name == "bridge_health") {
+		if f := r.policy.Refuse(call.Session{Client: "ann"}, tool); (f == nil) != (tool.ReadOnly &&
+			strings.HasPrefix(tool.Name, "relay__") || tool.Name == "bridge_health") {
 			t.Errorf("%s: %v", tool.Name, f)
 		}
 	}
@@ -290,7 +311,8 @@ func TestCancelRunningCall(t *testing.T) {
 		}
 	}
 	c := list.Calls[0]
-	if c.Client != "ann" || c.Via != "stdio" || c.Tool != "shop__pay" || c.Title != "Pay" || c.TabID != 7 || c.Profile != "Chrome 1" || c.ProfileID == "" || c.Origin != "https://shop.example" {
+	if c.Client != "ann" || c.Via != "stdio" || c.Tool != "shop__pay" || c.Title != "Pay" || c.TabID != 7 ||
+		c.Profile != "Chrome 1" || c.ProfileID == "" || c.Origin != "https://shop.example" {
 		t.Errorf("listed as %+v", c)
 	}
 	if status, answer := w.person(t, "DELETE", "/api/v1/running/"+string(c.ID), ""); status != 200 {
@@ -298,7 +320,8 @@ func TestCancelRunningCall(t *testing.T) {
 	}
 	a.hears(`"id":1,`, `code=CANCELLED`, `The person cancelled the call in a terminal`, `"isError":true`)
 	faulttest.Answered(t, "interrupted-by-person", a.out.Bytes(), false)
-	if status, answer := w.person(t, "DELETE", "/api/v1/running/"+string(c.ID), ""); status != 404 || !strings.Contains(answer, "may have ended") {
+	if status, answer := w.person(t, "DELETE", "/api/v1/running/"+string(c.ID), ""); status != 404 ||
+		!strings.Contains(answer, "may have ended") {
 		t.Errorf("a second time: %d %s", status, answer)
 	}
 	if _, answer := w.person(t, "GET", "/api/v1/running", ""); answer != `{"calls":[]}` {

@@ -36,7 +36,8 @@ func TestSpoiledSecretsLetNobodyIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := hubtest.Options{Address: r.Address(), Secret: r.secrets.Pairing(), ExtensionID: extension.ID, Label: "Chrome 1"}
+	options := hubtest.Options{Address: r.Address(), Secret: r.secrets.Pairing(), ExtensionID: extension.ID,
+		Label: "Chrome 1"}
 	for name, spoil := range map[string]func() error{
 		"gone":    func() error { return os.Remove(w.home.Secrets()) },
 		"open":    func() error { return os.Chmod(w.home.Secrets(), 0o644) },
@@ -53,7 +54,8 @@ func TestSpoiledSecretsLetNobodyIn(t *testing.T) {
 			if err := spoil(); err != nil {
 				t.Fatal(err)
 			}
-			for _, header := range []string{auth, "Authorization: Bearer ", "Authorization: Bearer " + strings.Repeat("0", 64)} {
+			for _, header := range []string{auth, "Authorization: Bearer ", "Authorization: Bearer " +
+				strings.Repeat("0", 64)} {
 				if res, body := s.ask("GET", "/api/v1/tools", header); res.StatusCode != http.StatusUnauthorized {
 					t.Errorf("%d %s", res.StatusCode, body)
 				}
@@ -66,7 +68,8 @@ func TestSpoiledSecretsLetNobodyIn(t *testing.T) {
 					t.Error("a browser was let in")
 				}
 			}
-			if err := errors.Join(os.RemoveAll(w.home.Secrets()), os.WriteFile(w.home.Secrets(), good, 0o600)); err != nil {
+			if err := errors.Join(os.RemoveAll(w.home.Secrets()),
+				os.WriteFile(w.home.Secrets(), good, 0o600)); err != nil {
 				t.Fatal(err)
 			}
 			if res, body := s.ask("GET", "/api/v1/tools", auth); res.StatusCode != http.StatusOK {
@@ -84,7 +87,8 @@ func TestFilesAreClosedToOthers(t *testing.T) {
 	w := newWorld(t)
 	r, end := w.relay()
 	w.browser(func(c *hubtest.Call) { c.Return(json.RawMessage(`{}`)) })
-	if res, err := join.HTTP(w.home).Post("http://127.0.0.1/api/v1/tools/shop__pay/call", "application/json", strings.NewReader(`{"arguments":{}}`)); err != nil || res.StatusCode != http.StatusOK {
+	if res, err := join.HTTP(w.home).Post("http://127.0.0.1/api/v1/tools/shop__pay/call", "application/json",
+		strings.NewReader(`{"arguments":{}}`)); err != nil || res.StatusCode != http.StatusOK {
 		t.Fatal(res, err)
 	}
 	if _, err := r.secrets.Add("ann"); err != nil {
@@ -103,7 +107,8 @@ func TestFilesAreClosedToOthers(t *testing.T) {
 				return err
 			}
 			inner, _ := filepath.Rel(string(w.home), name)
-			public := strings.HasPrefix(inner, "extension"+string(filepath.Separator)) && filepath.Base(name) != "pairing.json"
+			public := strings.HasPrefix(inner, "extension"+string(filepath.Separator)) &&
+				filepath.Base(name) != "pairing.json"
 			if open := info.Mode().Perm() & 0o077; open != 0 && !public && inner != "." {
 				t.Errorf("%s has the mode %s", inner, info.Mode())
 			}
@@ -128,8 +133,10 @@ func TestSocketOfThePerson(t *testing.T) {
 		t.Errorf("%v %v", info, err)
 	}
 	for _, said := range []string{
-		`{"attach":{"key":"x","version":"0.1.0","client":"cli"}}`, `{"attach":{"key":"` + strings.Repeat("ab", 16) + `","version":"0.1.0","client":"cli"}}`,
-		`{"attach":{"key":"` + strings.Repeat("ab", 16) + `","version":"0.1.0","client":"panel"}}`, `{"attach":{"key":"` + strings.Repeat("ab", 16) + `","version":"0.1.0","token":"tabrelay_wrong"}}`,
+		`{"attach":{"key":"x","version":"0.1.0","client":"cli"}}`, `{"attach":{"key":"` + strings.Repeat("ab", 16) +
+			`","version":"0.1.0","client":"cli"}}`,
+		`{"attach":{"key":"` + strings.Repeat("ab", 16) + `","version":"0.1.0","client":"panel"}}`,
+		`{"attach":{"key":"` + strings.Repeat("ab", 16) + `","version":"0.1.0","token":"tabrelay_wrong"}}`,
 		`{}`, `{"attach":null}`, `{"attach":[]}`, "{" + strings.Repeat("x", 1<<20),
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)

@@ -18,27 +18,41 @@ const module = "tabrelay/"
 // may lists which of our packages a package may import. A package that is not here may not exist. Tests may import
 // more: they are not what others depend on.
 var may = map[string][]string{
-	"cmd/tabrelay": {"relay", "relay/audit", "relay/config", "relay/plugin", "relay/registry", "relay/join", "relay/connect", "relay/browser", "relay/bench", "relay/call", "relay/fault", "relay/policy", "relay/doctor", "relay/install", "relay/review", "relay/trial", "relay/autostart", "relay/builtin", "relay/catalog", "relay/client", "relay/httpapi", "relay/logfile", "extension", "adapters"},
+	"cmd/tabrelay": {"relay", "relay/audit", "relay/config", "relay/plugin", "relay/registry", "relay/join",
+		"relay/connect", "relay/browser", "relay/bench", "relay/call", "relay/fault", "relay/policy", "relay/doctor",
+		"relay/install", "relay/review", "relay/trial", "relay/autostart", "relay/builtin", "relay/catalog",
+		"relay/client", "relay/httpapi", "relay/logfile", "extension", "adapters"},
 
-	"relay":       {"*"}, // the only place where everything meets
-	"relay/bench": {"relay", "relay/call", "relay/config", "relay/plugin", "relay/hub/hubtest", "relay/wire", "relay/fault", "relay/join", "extension"},
+	"relay": {"*"}, // the only place where everything meets
+	"relay/bench": {"relay", "relay/call", "relay/config", "relay/plugin", "relay/hub/hubtest", "relay/wire",
+		"relay/fault", "relay/join", "extension"},
 
-	"relay/builtin":   {"relay/audit", "relay/call", "relay/catalog", "relay/dispatch", "relay/doctor", "relay/event", "relay/fault", "relay/hub", "relay/match", "relay/metrics", "relay/plugin", "relay/policy", "relay/random", "relay/registry", "relay/result", "relay/schedule", "relay/store"},
-	"relay/client":    {"relay/call", "relay/config", "relay/dispatch", "relay/event", "relay/fault", "relay/front", "relay/hub", "relay/join", "relay/lock", "relay/metrics", "relay/pause", "relay/policy", "relay/serial"},
-	"relay/catalog":   {"relay/call", "relay/config", "relay/event", "relay/fault", "relay/hub", "relay/lock", "relay/match", "relay/plugin", "relay/policy", "relay/registry", "relay/review", "relay/serial", "relay/store", "relay/suggest", "relay/wire", "adapters"},
-	"relay/httpapi":   {"relay/access", "relay/audit", "relay/builtin", "relay/call", "relay/catalog", "relay/client", "relay/clip", "relay/config", "relay/dispatch", "relay/doctor", "relay/event", "relay/fault", "relay/front", "relay/hub", "relay/lock", "relay/logfile", "relay/metrics", "relay/plugin", "relay/policy", "relay/random", "relay/registry", "relay/review", "relay/schedule", "relay/store", "relay/wire", "adapters/demo", "extension"},
-	"relay/logfile":   {},
-	"relay/front":     {"relay/access", "relay/call", "relay/fault", "relay/registry"},
-	"relay/dispatch":  {"relay/breaker", "relay/call", "relay/event", "relay/fault", "relay/registry", "relay/result", "relay/schedule", "relay/schema", "relay/untrusted"},
-	"relay/hub":       {"relay/call", "relay/fault", "relay/wire", "relay/match", "relay/access"},
-	"relay/registry":  {"relay/call", "relay/fault", "relay/plugin", "relay/schema", "relay/match"},
-	"relay/plugin":    {"relay/sandbox", "relay/schema", "relay/fault", "relay/match", "plugin-sdk"},
-	"relay/install":   {"relay/plugin"},
-	"relay/review":    {"relay/plugin", "relay/match"},
-	"relay/trial":     {"relay/plugin", "relay/schema"},
-	"relay/resource":  {"relay/call", "relay/event", "relay/fault", "relay/policy", "relay/untrusted"},
-	"relay/policy":    {"relay/call", "relay/config", "relay/fault", "relay/lock", "relay/registry"},
-	"relay/prompt":    {"relay/call", "relay/fault", "relay/front", "relay/hub", "relay/match", "relay/plugin", "relay/registry"},
+	"relay/builtin": {"relay/audit", "relay/call", "relay/catalog", "relay/dispatch", "relay/doctor", "relay/event",
+		"relay/fault", "relay/hub", "relay/match", "relay/metrics", "relay/plugin", "relay/policy", "relay/random",
+		"relay/registry", "relay/result", "relay/schedule", "relay/store"},
+	"relay/client": {"relay/call", "relay/config", "relay/dispatch", "relay/event", "relay/fault", "relay/front",
+		"relay/hub", "relay/join", "relay/lock", "relay/metrics", "relay/pause", "relay/policy", "relay/serial"},
+	"relay/catalog": {"relay/call", "relay/config", "relay/event", "relay/fault", "relay/hub", "relay/lock",
+		"relay/match", "relay/plugin", "relay/policy", "relay/registry", "relay/review", "relay/serial", "relay/store",
+		"relay/suggest", "relay/wire", "adapters"},
+	"relay/httpapi": {"relay/access", "relay/audit", "relay/builtin", "relay/call", "relay/catalog", "relay/client",
+		"relay/clip", "relay/config", "relay/dispatch", "relay/doctor", "relay/event", "relay/fault", "relay/front",
+		"relay/hub", "relay/lock", "relay/logfile", "relay/metrics", "relay/plugin", "relay/policy", "relay/random",
+		"relay/registry", "relay/review", "relay/schedule", "relay/store", "relay/wire", "adapters/demo", "extension"},
+	"relay/logfile": {},
+	"relay/front":   {"relay/access", "relay/call", "relay/fault", "relay/registry"},
+	"relay/dispatch": {"relay/breaker", "relay/call", "relay/event", "relay/fault", "relay/registry", "relay/result",
+		"relay/schedule", "relay/schema", "relay/untrusted"},
+	"relay/hub":      {"relay/call", "relay/fault", "relay/wire", "relay/match", "relay/access"},
+	"relay/registry": {"relay/call", "relay/fault", "relay/plugin", "relay/schema", "relay/match"},
+	"relay/plugin":   {"relay/sandbox", "relay/schema", "relay/fault", "relay/match", "plugin-sdk"},
+	"relay/install":  {"relay/plugin"},
+	"relay/review":   {"relay/plugin", "relay/match"},
+	"relay/trial":    {"relay/plugin", "relay/schema"},
+	"relay/resource": {"relay/call", "relay/event", "relay/fault", "relay/policy", "relay/untrusted"},
+	"relay/policy":   {"relay/call", "relay/config", "relay/fault", "relay/lock", "relay/registry"},
+	"relay/prompt": {"relay/call", "relay/fault", "relay/front", "relay/hub", "relay/match", "relay/plugin",
+		"relay/registry"},
 	"relay/store":     {"relay/audit", "relay/call", "relay/fault"},
 	"relay/audit":     {"relay/call", "relay/fault"},
 	"relay/metrics":   {"relay/fault"},
@@ -139,7 +153,8 @@ func sources(t *testing.T) (list []source) {
 			return err
 		}
 		if entry.IsDir() {
-			if base := entry.Name(); name != "." && (strings.HasPrefix(base, ".") || base == "node_modules" || base == "testdata" || base == "dist") {
+			if base := entry.Name(); name != "." && (strings.HasPrefix(base, ".") || base == "node_modules" ||
+				base == "testdata" || base == "dist") {
 				return fs.SkipDir
 			}
 			if _, err := fs.Stat(root, path.Join(name, "go.mod")); err == nil && name != "." {
@@ -175,7 +190,8 @@ func TestImports(t *testing.T) {
 	for _, s := range sources(t) {
 		allowed, known := may[s.pkg]
 		if !known {
-			t.Errorf("%s: the package %s is not in the table of imports; add it there, and say in doc.go what it is for", s.name, s.pkg)
+			t.Errorf("%s: the package %s is not in the table of imports; add it there, and say in doc.go what it is "+
+				"for", s.name, s.pkg)
 			continue
 		}
 		if s.test {
@@ -184,7 +200,8 @@ func TestImports(t *testing.T) {
 		for _, i := range s.imports {
 			ours, isOurs := strings.CutPrefix(i, module)
 			if isOurs && !slices.Contains(slices.Concat(allowed, anywhere), ours) && !slices.Contains(allowed, "*") {
-				t.Errorf("%s imports %s, and %s may import %s of ours only: %s", s.name, ours, s.pkg, strings.Join(allowed, ", "), why[s.pkg])
+				t.Errorf("%s imports %s, and %s may import %s of ours only: %s", s.name, ours, s.pkg,
+					strings.Join(allowed, ", "), why[s.pkg])
 			}
 			checkDependency(t, s, i)
 		}

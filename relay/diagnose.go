@@ -21,7 +21,8 @@ import (
 func Diagnose(ctx context.Context, home config.Home, status httpapi.Status, silent error) []doctor.Finding {
 	s := doctor.Scene{
 		Home: home, Version: Version, Minimal: Forced(os.Getenv(config.ForceMinimal)),
-		Bundle: bundle(), Hash: extension.BundleHash(), Running: status.Running, Silent: silent, Owner: httpapi.WhoAnswers,
+		Bundle: bundle(), Hash: extension.BundleHash(), Running: status.Running, Silent: silent,
+		Owner:   httpapi.WhoAnswers,
 		Clients: connected(), Chrome: func(context.Context) (string, error) { return browser.Find("") },
 	}
 	_, s.Adapters = adapters.Files()
@@ -42,11 +43,13 @@ func Forced(value string) bool { return value != "" && value != "0" && value != 
 // examined is what the doctor reads of a status.
 func examined(s httpapi.Status) doctor.Relay {
 	d := doctor.Relay{
-		Version: s.Version, Address: s.Address, Folder: s.Extension.Folder, Hash: s.Extension.Bundle, Uptime: time.Duration(s.Uptime) * time.Millisecond,
+		Version: s.Version, Address: s.Address, Folder: s.Extension.Folder, Hash: s.Extension.Bundle,
+		Uptime:  time.Duration(s.Uptime) * time.Millisecond,
 		Plugins: len(s.Plugins), Tools: s.Tools, Restart: s.Restart, Corrupt: s.Corruption,
 	}
 	for _, b := range s.Browsers {
-		d.Browsers = append(d.Browsers, doctor.Browser{Label: b.Label, Chrome: b.Chrome, Extension: b.Extension, Connected: b.Connected, UpToDate: b.UpToDate, Tabs: b.Tabs})
+		d.Browsers = append(d.Browsers, doctor.Browser{Label: b.Label, Chrome: b.Chrome, Extension: b.Extension,
+			Connected: b.Connected, UpToDate: b.UpToDate, Tabs: b.Tabs})
 	}
 	for _, one := range s.Reviews {
 		if one.State == review.Waiting {
@@ -81,7 +84,8 @@ func connected() (list []doctor.Client) {
 		if errors.As(err, &broken) {
 			err = broken.Err
 		}
-		list = append(list, doctor.Client{Name: client.Name, Title: client.Title, Err: err, Command: entry.Command, Token: entry.Token})
+		list = append(list, doctor.Client{Name: client.Name, Title: client.Title, Err: err, Command: entry.Command,
+			Token: entry.Token})
 	}
 	return list
 }

@@ -44,8 +44,8 @@
 //   - plugin: build a plugin without Node, load it, compose the file that is injected.
 //   - registry: the tools that exist now, as immutable snapshots.
 //   - prompt: the recipes of plugins, listed, rendered and completed.
-//   - policy: what agents may do: the scope of a client, rules, what was allowed for a while, and pending approvals: calls,
-//     and changes that let agents do more, which wait for the person.
+//   - policy: what agents may do: the scope of a client, rules, what was allowed for a while, and pending approvals:
+//     calls, and changes that let agents do more, which wait for the person.
 //   - review: what a person reads of a plugin before it may run, and what changed since they did.
 //   - store: the journal of writing calls, in SQLite.
 //   - metrics: what Prometheus reads.
@@ -60,8 +60,8 @@
 //   - resource: what agents can read by URI, one provider for each scheme, and the guard for what leaves this machine.
 //   - join: one relay for many processes: instance lock, socket, stdio proxy.
 //   - connect, browser: configuration files of MCP clients; finding and starting a browser.
-//   - logfile: the relay's log. httpapi: everything that is served over HTTP: one table of routes and their handlers, the
-//     access guard before them, the connection limiter.
+//   - logfile: the relay's log. httpapi: everything that is served over HTTP: one table of routes and their handlers,
+//     the access guard before them, the connection limiter.
 //   - catalog: which plugins there are: on disk, reviewed, offered to browsers; the extension's folder; reload.
 //   - builtin: the relay's own tools: health, doctor, kept results, dead letters, tabs.
 //   - serial: changes that are made one after the other. client: the MCP clients that have a token or are connected.
@@ -86,14 +86,16 @@
 //   - profile: one browser profile with the extension. Its identity outlives its connections.
 //   - epoch: one life of the extension's worker between two losses of its memory.
 //   - position: that of a call in the order in which its client made its calls; held until the call has joined a queue.
-//   - queue: the calls that wait in one tab. Turn: when a call may run there. Slot: one of the calls that may run at once.
+//   - queue: the calls that wait in one tab. Turn: when a call may run there. Slot: one of the calls that may run at
+//     once.
 //   - target: the tab that a call goes to. Attempt: one sending of a call; a retry is another one.
 //   - peer (in front): who sends MCP requests. Exchange: one request with the way back for its response.
 //   - plugin: a set of tools for one web app. Adapter: the part of it that runs in the page.
 //   - site: a plugin together with what a person configured for it.
 //   - bridge: the extension's resident script in a page's isolated world.
 //   - outcome: whether an action happened: not_executed, executed or unknown.
-//   - instance lock: held by the one relay of a home folder. Stdio proxy: `tabrelay mcp`, between an MCP client and the relay.
+//   - instance lock: held by the one relay of a home folder. Stdio proxy: `tabrelay mcp`, between an MCP client and the
+//     relay.
 //   - access guard: what looks at Host, Origin and token of a request before a handler does. Connection limiter: what
 //     closes connections whose senders have shown no token, when there are too many.
 //   - catalog: which plugins there are, and which content of them runs. Topic: one thing that the side panel shows.
@@ -103,6 +105,6 @@
 // A lock that nests inside another names the order in its package: hub (Hub.mu, groups.mu, leases.mu, browser.mu,
 // queue.mu), front (sessions.mu, httpSession.mu, flights.mu), join (Proxy.sending, inFlight.mu). Between packages:
 // registry's change lock, under which listeners run, then the front's. Nothing is called back into a package whose lock
-// is held. Policy, catalog and client make their changes one after the other, each in a goroutine of its own: no lock is
-// held while they wait for a file or the store.
+// is held. Policy, catalog and client make their changes one after the other, each in a goroutine of its own: no lock
+// is held while they wait for a file or the store.
 package relay

@@ -65,21 +65,28 @@ func TestDoor(t *testing.T) {
 	port := r.Address()[strings.LastIndexByte(r.Address(), ':'):]
 	for _, path := range []string{"/mcp", "/metrics", "/healthz", "/api/v1/tools", "/.well-known/x", "/nothing"} {
 		for _, foreign := range []string{
-			"Host: relay.example", "Host: relay.example" + port, "Host: 127.0.0.1.example" + port, "Host: 0.0.0.0" + port, "Origin: https://example.com", "Origin: null", "Sec-Fetch-Site: cross-site",
+			"Host: relay.example", "Host: relay.example" + port, "Host: 127.0.0.1.example" + port, "Host: 0.0.0.0" +
+				port, "Origin: https://example.com", "Origin: null", "Sec-Fetch-Site: cross-site",
 		} {
-			if res, body := s.ask("GET", path, foreign, bearer); res.StatusCode != http.StatusForbidden || strings.Contains(body, "shop__") {
+			if res, body := s.ask("GET", path, foreign, bearer); res.StatusCode != http.StatusForbidden ||
+				strings.Contains(body, "shop__") {
 				t.Errorf("GET %s with %s: %d %s", path, foreign, res.StatusCode, body)
 			}
 		}
 	}
-	for _, auth := range []string{"X-None: 1", "Authorization: Bearer", "Authorization: Bearer wrong", "Authorization: " + token, "Authorization: Basic " + token, "Authorization: Bearer " + token + "x", "Cookie: token=" + token} {
+	for _, auth := range []string{"X-None: 1", "Authorization: Bearer", "Authorization: Bearer wrong",
+		"Authorization: " + token, "Authorization: Basic " + token, "Authorization: Bearer " + token + "x",
+		"Cookie: token=" + token} {
 		res, body := s.ask("GET", "/api/v1/tools", auth)
-		if res.StatusCode != http.StatusUnauthorized || !strings.HasPrefix(res.Header.Get("WWW-Authenticate"), "Bearer") {
+		if res.StatusCode != http.StatusUnauthorized || !strings.HasPrefix(res.Header.Get("WWW-Authenticate"),
+			"Bearer") {
 			t.Errorf("%s: %d %s", auth, res.StatusCode, body)
 		}
 	}
-	for _, known := range [][]string{{bearer}, {bearer, "Host: localhost" + port}, {bearer, "Host: [::1]" + port}, {bearer, "Origin: http://localhost:5173"}, {"Authorization: bearer " + token}} {
-		if res, body := s.ask("GET", "/api/v1/tools", known...); res.StatusCode != http.StatusOK || !strings.Contains(body, "shop__read") {
+	for _, known := range [][]string{{bearer}, {bearer, "Host: localhost" + port}, {bearer, "Host: [::1]" + port},
+		{bearer, "Origin: http://localhost:5173"}, {"Authorization: bearer " + token}} {
+		if res, body := s.ask("GET", "/api/v1/tools", known...); res.StatusCode != http.StatusOK ||
+			!strings.Contains(body, "shop__read") {
 			t.Errorf("%v: %d %s", known, res.StatusCode, body)
 		}
 	}
@@ -108,7 +115,8 @@ func TestSocketAndRevokedToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res, _ := s.ask("GET", "/api/v1/status", "Authorization: Bearer "+token); res.StatusCode != http.StatusUnauthorized {
+	if res, _ := s.ask("GET", "/api/v1/status", "Authorization: Bearer "+
+		token); res.StatusCode != http.StatusUnauthorized {
 		t.Errorf("revoked: %d", res.StatusCode)
 	}
 }
@@ -144,7 +152,9 @@ func TestRevokedClientLeaves(t *testing.T) {
 		go func() { ended <- shim.Run(t.Context()) }()
 		answers := bufio.NewScanner(heard)
 		ask := func(id int) string {
-			_, _ = fmt.Fprintf(said, `{"jsonrpc":"2.0","id":%d,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`+"\n", id)
+			_, _ = fmt.Fprintf(said, `{"jsonrpc":"2.0","id":%d,"method":"tools/list",`+
+				`"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+				`"io.modelcontextprotocol/clientCapabilities":{}}}}`+"\n", id)
 			answers.Scan()
 			return answers.Text()
 		}
@@ -158,7 +168,8 @@ func TestRevokedClientLeaves(t *testing.T) {
 		_, _ = io.Copy(io.Discard, stream.Body) // until it ends
 		_ = stream.Body.Close()
 		for id := 1; ; id++ {
-			if got := ask(id); strings.Contains(got, `"code":"UNAUTHORIZED"`) && strings.Contains(got, "is not known to the relay") {
+			if got := ask(id); strings.Contains(got, `"code":"UNAUTHORIZED"`) &&
+				strings.Contains(got, "is not known to the relay") {
 				break
 			}
 		}
@@ -174,12 +185,15 @@ func TestOpenRoutes(t *testing.T) {
 	if _, body := s.ask("GET", "/healthz"); body != `{"name":"tabrelay","status":"ok"}` {
 		t.Errorf("/healthz says %s", body)
 	}
-	if _, body := s.ask("GET", "/healthz", "Authorization: Bearer "+r.secrets.Local()); !strings.Contains(body, `"version"`) {
+	if _, body := s.ask("GET", "/healthz", "Authorization: Bearer "+r.secrets.Local()); !strings.Contains(body,
+		`"version"`) {
 		t.Errorf("/healthz says %s to who is known", body)
 	}
-	for _, path := range []string{"/.well-known/oauth-protected-resource", "/.well-known/oauth-authorization-server/mcp", "/", "/nothing"} {
+	for _, path := range []string{"/.well-known/oauth-protected-resource",
+		"/.well-known/oauth-authorization-server/mcp", "/", "/nothing"} {
 		res, body := s.ask("GET", path)
-		if res.StatusCode != http.StatusNotFound || res.Header.Get("Content-Type") != "application/json" || !strings.HasPrefix(body, `{"error":{`) {
+		if res.StatusCode != http.StatusNotFound || res.Header.Get("Content-Type") != "application/json" ||
+			!strings.HasPrefix(body, `{"error":{`) {
 			t.Errorf("%s: %d %s %s", path, res.StatusCode, res.Header.Get("Content-Type"), body)
 		}
 	}
@@ -211,8 +225,10 @@ func TestMethods(t *testing.T) {
 	s := stranger{t, r.Address()}
 	bearer := "Authorization: Bearer " + r.secrets.Local()
 	for _, test := range []struct{ method, path, allow string }{
-		{"POST", "/healthz", "GET"}, {"DELETE", "/metrics", "GET"}, {"POST", "/api/v1/tools", "GET"}, {"PUT", "/api/v1/status", "GET"},
-		{"GET", "/api/v1/tools/bridge_health/call", "POST"}, {"GET", "/api/v1/stop", "POST"}, {"PATCH", "/mcp", "POST, GET, DELETE"},
+		{"POST", "/healthz", "GET"}, {"DELETE", "/metrics", "GET"}, {"POST", "/api/v1/tools", "GET"},
+		{"PUT", "/api/v1/status", "GET"},
+		{"GET", "/api/v1/tools/bridge_health/call", "POST"}, {"GET", "/api/v1/stop", "POST"},
+		{"PATCH", "/mcp", "POST, GET, DELETE"},
 	} {
 		res, body := s.ask(test.method, test.path, bearer)
 		if res.StatusCode != http.StatusMethodNotAllowed || res.Header.Get("Allow") != test.allow {
@@ -248,7 +264,8 @@ func TestAPI(t *testing.T) {
 		{"shop__read", `{"timeoutMs":"1s"}`, 400, `timeoutMs is not a whole number`},
 		{"shop__steal", `{}`, 404, `There is no tool shop__steal`},
 	} {
-		res, err := join.HTTP(w.home).Post("http://127.0.0.1/api/v1/tools/"+test.tool+"/call", "application/json", strings.NewReader(test.body))
+		res, err := join.HTTP(w.home).Post("http://127.0.0.1/api/v1/tools/"+test.tool+"/call", "application/json",
+			strings.NewReader(test.body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +275,8 @@ func TestAPI(t *testing.T) {
 		}
 	}
 	big := fmt.Sprintf(`{"arguments":{"what":%q}}`, strings.Repeat("x", r.config.BodyBytes))
-	res, err := join.HTTP(w.home).Post("http://127.0.0.1/api/v1/tools/shop__read/call", "application/json", strings.NewReader(big))
+	res, err := join.HTTP(w.home).Post("http://127.0.0.1/api/v1/tools/shop__read/call", "application/json",
+		strings.NewReader(big))
 	if err != nil || res.StatusCode != http.StatusRequestEntityTooLarge {
 		t.Errorf("a body too large: %v %v", res, err)
 	}

@@ -87,11 +87,13 @@ func TestEventsOfBrowsersAndClients(t *testing.T) {
 	l.hears(`connected The browser profile "Chrome 1" connected`)
 	mark := l.id
 	b.Close()
-	l.hears(`disconnected The browser profile "Chrome 1" is not connected any more`, `reconnecting Calls for "Chrome 1" wait up to 5s for it to come back`)
+	l.hears(`disconnected The browser profile "Chrome 1" is not connected any more`,
+		`reconnecting Calls for "Chrome 1" wait up to 5s for it to come back`)
 	w.agent(nobodyStarts)
 	l.hears("session The client ann attached")
 
-	w.listen(t, "", mark).hears(`disconnected The browser profile "Chrome 1" is not connected any more`, `reconnecting Calls for "Chrome 1" wait up to 5s for it to come back`, "session The client ann attached")
+	w.listen(t, "", mark).hears(`disconnected The browser profile "Chrome 1" is not connected any more`,
+		`reconnecting Calls for "Chrome 1" wait up to 5s for it to come back`, "session The client ann attached")
 	w.listen(t, "?recent=1", "").hears("session The client ann attached")
 	w.listen(t, "", "older-7").hears(`connected The browser profile "Chrome 1" connected`) // of another relay's life
 

@@ -21,13 +21,15 @@ func TestSessionsOutliveTheRelay(t *testing.T) {
 	profile := func(r *Relay, label, id string, front bool) {
 		dialIn(t, r, func(o *hubtest.Options) {
 			o.Label, o.ProfileID = label, strings.Repeat(id, 32)
-			o.Tabs = []wire.Tab{{ID: 1, WindowID: 1, URL: shopPage, Status: "complete", Active: front, Focused: front}, {ID: 2, WindowID: 1, URL: shopPage + "?secret", Status: "complete"}}
+			o.Tabs = []wire.Tab{{ID: 1, WindowID: 1, URL: shopPage, Status: "complete", Active: front, Focused: front},
+				{ID: 2, WindowID: 1, URL: shopPage + "?secret", Status: "complete"}}
 			o.Answer = func(c *hubtest.Call) { c.Started(); c.Return([]byte(`{}`)) }
 		})
 	}
 	where := func(r *Relay, arguments string) call.Meta {
 		t.Helper()
-		result, failure := r.calls.Do(t.Context(), call.Call{ID: call.ID(wire.NewID()), Tool: "shop__read", Arguments: json.RawMessage(arguments), Session: call.Session{ID: "http:ann", Client: "ann", Via: "http"}})
+		result, failure := r.calls.Do(t.Context(), call.Call{ID: call.ID(wire.NewID()), Tool: "shop__read",
+			Arguments: json.RawMessage(arguments), Session: call.Session{ID: "http:ann", Client: "ann", Via: "http"}})
 		if failure != nil {
 			t.Fatal(failure)
 		}
@@ -54,7 +56,8 @@ func TestSessionsOutliveTheRelay(t *testing.T) {
 
 // A file that cannot be used is not taken for one without sessions.
 func TestSessionsThatCannotBeRead(t *testing.T) {
-	w := &whereabouts{path: filepath.Join(t.TempDir(), "lanes.json"), log: zerolog.Nop(), sessions: func() []hub.LastTab { return nil }}
+	w := &whereabouts{path: filepath.Join(t.TempDir(), "lanes.json"), log: zerolog.Nop(),
+		sessions: func() []hub.LastTab { return nil }}
 	if sessions, err := w.read(); sessions != nil || err != nil {
 		t.Errorf("got %v, %v of no file", sessions, err)
 	}

@@ -47,7 +47,8 @@ func losing(behaves *atomic.Bool) func(*hubtest.Call) {
 			c.Return(json.RawMessage(`{"paid":true}`))
 			return
 		}
-		c.Refuse(wire.Refusal{Code: string(fault.TabChanged), Message: "the tab went away", Outcome: string(fault.Unknown)})
+		c.Refuse(wire.Refusal{Code: string(fault.TabChanged), Message: "the tab went away",
+			Outcome: string(fault.Unknown)})
 	}
 }
 
@@ -72,20 +73,24 @@ func TestDeadLettersOfAClient(t *testing.T) {
 	if letters, _ := list["letters"].([]any); problem != nil || len(letters) != 1 {
 		t.Fatal(list, problem)
 	}
-	if list, _ := use(t, r, call.Call{Session: bob}, "relay__dead_letters", `{"action":"list"}`); len(list["letters"].([]any)) != 0 {
+	if list, _ := use(t, r, call.Call{Session: bob}, "relay__dead_letters",
+		`{"action":"list"}`); len(list["letters"].([]any)) != 0 {
 		t.Error("a client sees another's letters:", list)
 	}
 	for _, action := range []string{"show", "replay"} {
-		if _, f := use(t, r, call.Call{Session: bob}, "relay__dead_letters", `{"action":"`+action+`",`+id+`}`); f == nil || f.Code != fault.NotFoundCode {
+		if _, f := use(t, r, call.Call{Session: bob}, "relay__dead_letters", `{"action":"`+action+`",`+id+
+			`}`); f == nil || f.Code != fault.NotFoundCode {
 			t.Error("a client uses another's letter:", f)
 		}
 	}
 	shown, _ := use(t, r, call.Call{Session: ann}, "relay__dead_letters", `{"action":"show",`+id+`}`)
-	if shown["outcome"] != "unknown" || shown["code"] != "TAB_CHANGED" || shown["asks"] != true || shown["replayable"] != true || shown["arguments"].(map[string]any)["sum"] != 7.0 {
+	if shown["outcome"] != "unknown" || shown["code"] != "TAB_CHANGED" || shown["asks"] != true ||
+		shown["replayable"] != true || shown["arguments"].(map[string]any)["sum"] != 7.0 {
 		t.Error(shown)
 	}
 	for _, wrong := range []string{`{"action":"show"}`, `{"action":"burn"}`, `{"action":"list","cursor":"nothing"}`} {
-		if _, f := use(t, r, call.Call{Session: ann}, "relay__dead_letters", wrong); f == nil || f.Code != fault.ValidationError {
+		if _, f := use(t, r, call.Call{Session: ann}, "relay__dead_letters", wrong); f == nil ||
+			f.Code != fault.ValidationError {
 			t.Error(wrong, f)
 		}
 	}
@@ -108,7 +113,8 @@ func TestReplayAsks(t *testing.T) {
 	}{
 		{"declined", call.Answer{Action: "decline"}, nil, fault.ApprovalDenied},
 		{"closed", call.Answer{Action: "cancel"}, nil, fault.ApprovalDenied},
-		{"sent without a tick", call.Answer{Action: "accept", Content: json.RawMessage(`{"repeat":false}`)}, nil, fault.ApprovalDenied},
+		{"sent without a tick", call.Answer{Action: "accept", Content: json.RawMessage(`{"repeat":false}`)}, nil,
+			fault.ApprovalDenied},
 		{"sent without anything", call.Answer{Action: "accept"}, nil, fault.ApprovalDenied},
 		{"no answer", call.Answer{}, errors.New("gone"), fault.ApprovalTimeout},
 		{"accepted", call.Answer{Action: "accept", Content: json.RawMessage(`{"repeat":true}`)}, nil, ""},
@@ -119,7 +125,8 @@ func TestReplayAsks(t *testing.T) {
 			return test.answer, test.err
 		}
 		answer, f := use(t, r, call.Call{Session: ann, Ask: ask}, "relay__dead_letters", replay)
-		if !strings.Contains(asked, `Repeat a call of shop__pay`) || !strings.Contains(asked, `{"sum":7}`) || !strings.Contains(asked, "Nobody knows whether it happened") {
+		if !strings.Contains(asked, `Repeat a call of shop__pay`) || !strings.Contains(asked, `{"sum":7}`) ||
+			!strings.Contains(asked, "Nobody knows whether it happened") {
 			t.Errorf("%s: asked %q", test.name, asked)
 		}
 		switch {
@@ -129,7 +136,8 @@ func TestReplayAsks(t *testing.T) {
 			t.Errorf("%s: %v %v", test.name, answer, f)
 		}
 	}
-	if _, f := use(t, r, call.Call{Session: ann}, "relay__dead_letters", replay); f == nil || f.Code != fault.PermissionDenied || !strings.Contains(f.Hint, "tabrelay dead-letters replay") {
+	if _, f := use(t, r, call.Call{Session: ann}, "relay__dead_letters", replay); f == nil ||
+		f.Code != fault.PermissionDenied || !strings.Contains(f.Hint, "tabrelay dead-letters replay") {
 		t.Error("a client that cannot ask repeated a change:", f)
 	}
 	l, _, err := r.store.DeadLetter(t.Context(), call.ID(f.CorrelationID))
@@ -144,11 +152,14 @@ func TestCredentialsAreNotKept(t *testing.T) {
 	r, _ := w.relay()
 	w.browser(losing(new(atomic.Bool)))
 	_, f := use(t, r, call.Call{Session: ann}, "shop__pay", `{"password":"correct horse battery"}`)
-	shown, _ := use(t, r, call.Call{Session: ann}, "relay__dead_letters", `{"action":"show","id":"`+f.CorrelationID+`"}`)
-	if text, _ := json.Marshal(shown); strings.Contains(string(text), "horse") || shown["replayable"] != false || shown["because"] == nil {
+	shown, _ := use(t, r, call.Call{Session: ann}, "relay__dead_letters", `{"action":"show","id":"`+f.CorrelationID+
+		`"}`)
+	if text, _ := json.Marshal(shown); strings.Contains(string(text), "horse") || shown["replayable"] != false ||
+		shown["because"] == nil {
 		t.Errorf("%s", text)
 	}
-	if _, again := use(t, r, call.Call{Session: ann}, "relay__dead_letters", `{"action":"replay","id":"`+f.CorrelationID+`"}`); again == nil || again.Code != fault.ValidationError {
+	if _, again := use(t, r, call.Call{Session: ann}, "relay__dead_letters", `{"action":"replay","id":"`+
+		f.CorrelationID+`"}`); again == nil || again.Code != fault.ValidationError {
 		t.Error(again)
 	}
 }
@@ -162,7 +173,8 @@ func TestStreamedCall(t *testing.T) {
 		c.Progress(1, "one\nline")
 		c.Return(json.RawMessage(`{"read":true}`))
 	})
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1/api/v1/tools/shop__read/call", strings.NewReader(`{"arguments":{}}`))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
+		"http://127.0.0.1/api/v1/tools/shop__read/call", strings.NewReader(`{"arguments":{}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +191,8 @@ func TestStreamedCall(t *testing.T) {
 	for scanner := bufio.NewScanner(res.Body); scanner.Scan(); {
 		lines = append(lines, scanner.Text())
 	}
-	if len(lines) != 2 || lines[0] != `{"progress":{"progress":1,"message":"one line"}}` || !strings.HasPrefix(lines[1], `{"answer":{"output":{"read":true},`) {
+	if len(lines) != 2 || lines[0] != `{"progress":{"progress":1,"message":"one line"}}` ||
+		!strings.HasPrefix(lines[1], `{"answer":{"output":{"read":true},`) {
 		t.Error(strings.Join(lines, "\n"))
 	}
 }
@@ -190,7 +203,8 @@ func TestReadResult(t *testing.T) {
 	r, _ := w.relay()
 	w.browser(func(c *hubtest.Call) {
 		c.Started()
-		c.Return(json.RawMessage(`{"rows":[` + strings.TrimSuffix(strings.Repeat(`{"n":1,"text":"abcdefghijklmnopqrstuvwxyz"},`, 5000), ",") + `]}`))
+		c.Return(json.RawMessage(`{"rows":[` + strings.TrimSuffix(strings.Repeat(`{"n":1,`+
+			`"text":"abcdefghijklmnopqrstuvwxyz"},`, 5000), ",") + `]}`))
 	})
 	result, f := r.calls.Do(t.Context(), call.Call{ID: call.ID(random.Hex(16)), Session: ann, Tool: "shop__read"})
 	if f != nil || result.Meta.ResultID == "" {
@@ -199,7 +213,9 @@ func TestReadResult(t *testing.T) {
 	seen, offset := 0, "0"
 	for pieces := 0; ; pieces++ {
 		read, f := r.calls.Do(t.Context(), call.Call{
-			ID: call.ID(random.Hex(16)), Session: bob, Tool: "relay__read_result", Arguments: json.RawMessage(`{"id":"` + result.Meta.ResultID + `","arrayPath":".rows","offset":` + offset + `}`),
+			ID: call.ID(random.Hex(16)), Session: bob, Tool: "relay__read_result",
+			Arguments: json.RawMessage(`{"id":"` + result.Meta.ResultID + `","arrayPath":".rows","offset":` + offset +
+				`}`),
 		})
 		if f != nil {
 			t.Fatal(f)
@@ -222,10 +238,12 @@ func TestReadResult(t *testing.T) {
 			break
 		}
 	}
-	if _, f := use(t, r, call.Call{Session: ann}, "relay__read_result", `{"id":"nothing"}`); f == nil || f.Code != fault.NotFoundCode || f.Hint == "" {
+	if _, f := use(t, r, call.Call{Session: ann}, "relay__read_result", `{"id":"nothing"}`); f == nil ||
+		f.Code != fault.NotFoundCode || f.Hint == "" {
 		t.Error(f)
 	}
-	if got, f := use(t, r, call.Call{Session: ann, MaxBytes: 300}, "relay__read_result", `{"id":"`+result.Meta.ResultID+`","jq":".rows[:100]"}`); f != nil || got["truncated"] != true {
+	if got, f := use(t, r, call.Call{Session: ann, MaxBytes: 300}, "relay__read_result", `{"id":"`+result.Meta.ResultID+
+		`","jq":".rows[:100]"}`); f != nil || got["truncated"] != true {
 		t.Error(got, f)
 	}
 }

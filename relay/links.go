@@ -19,35 +19,46 @@ func (r *Relay) linkChanged(e hub.Event) {
 			r.Log.Warn().Err(err).Msg("cannot note that a profile connected")
 		}
 		// `tabrelay up` starts a browser only where none is connected, so the first one to come is that one.
-		if browsers := r.hub.Browsers(); !slices.ContainsFunc(browsers, func(b hub.Browser) bool { return b.Connected && b.ProfileID != e.ProfileID }) {
+		if browsers := r.hub.Browsers(); !slices.ContainsFunc(browsers, func(b hub.Browser) bool {
+			return b.Connected &&
+				b.ProfileID != e.ProfileID
+		}) {
 			if err := browser.Claim(r.Home.Browser(), e.ProfileID); err != nil {
-				r.Log.Warn().Err(err).Msg("cannot note which profile the managed browser has; its end will be noticed late")
+				r.Log.Warn().Err(err).Msg("cannot note which profile the managed browser has; its end will be " +
+					"noticed late")
 			}
 		}
 		r.panels.Changed()
-		r.events.Publish(event.OfPerson(), event.Connected, fmt.Sprintf("The browser profile %q connected", e.Profile), who)
+		r.events.Publish(event.OfPerson(), event.Connected, fmt.Sprintf("The browser profile %q connected", e.Profile),
+			who)
 	case hub.Paired:
 		r.note(e)
-		r.events.Publish(event.OfPerson(), event.Session, "An extension was given the pairing secret for a one-time string", who)
+		r.events.Publish(event.OfPerson(), event.Session, "An extension was given the pairing secret for a one-time "+
+			"string", who)
 	case hub.Renamed:
 		if err := r.profiles.met(e.ProfileID, e.Profile); err != nil {
 			r.Log.Warn().Err(err).Msg("cannot note the name of a profile")
 		}
 		r.panels.Changed(event.TopicTabs, event.TopicApprovals, event.TopicRunning)
 	case hub.Disconnected:
-		r.events.Publish(event.OfPerson(), event.Disconnected, fmt.Sprintf("The browser profile %q is not connected any more", e.Profile), who)
+		r.events.Publish(event.OfPerson(), event.Disconnected,
+			fmt.Sprintf("The browser profile %q is not connected any more", e.Profile), who)
 		if !r.stopping() {
-			who = map[string]any{"profile": e.Profile, "profileId": e.ProfileID, "waitMs": r.config.GapWait.Milliseconds()}
-			r.events.Publish(event.OfPerson(), event.Reconnecting, fmt.Sprintf("Calls for %q wait up to %s for it to come back", e.Profile, r.config.GapWait), who)
+			who = map[string]any{"profile": e.Profile, "profileId": e.ProfileID,
+				"waitMs": r.config.GapWait.Milliseconds()}
+			r.events.Publish(event.OfPerson(), event.Reconnecting,
+				fmt.Sprintf("Calls for %q wait up to %s for it to come back", e.Profile, r.config.GapWait), who)
 		}
 	case hub.Refused:
 		r.meter.LinkRefused()
 		r.note(e)
 		who["code"] = e.Code
-		r.events.Publish(event.OfPerson(), event.Fatal, "An extension was turned away until something changes: "+e.Message, who)
+		r.events.Publish(event.OfPerson(), event.Fatal, "An extension was turned away until something changes: "+
+			e.Message, who)
 	case hub.Corrupted:
 		r.note(e)
-		r.events.Publish(event.OfPerson(), event.Error, fmt.Sprintf("The browser profile %q: %s", e.Profile, e.Message), who)
+		r.events.Publish(event.OfPerson(), event.Error, fmt.Sprintf("The browser profile %q: %s", e.Profile, e.Message),
+			who)
 	default:
 		r.note(e)
 	}
@@ -55,7 +66,8 @@ func (r *Relay) linkChanged(e hub.Event) {
 
 // note keeps what happened for the status.
 func (r *Relay) note(e hub.Event) {
-	r.notices.Add(event.Notice{Time: e.Time, Kind: string(e.Kind), Profile: e.Profile, Code: e.Code, Message: e.Message})
+	r.notices.Add(event.Notice{Time: e.Time, Kind: string(e.Kind), Profile: e.Profile, Code: e.Code,
+		Message: e.Message})
 }
 
 // tabsChanged has panels look at the plugins anew when a tab shows another page, and questions end with their tab.

@@ -37,8 +37,10 @@ const (
 
 // forClients are the routes below /api/ that agents may use. A route that is not here is for the person.
 var forClients = []string{
-	"GET /api/v1/tools", "POST /api/v1/tools/{name}/call", "GET /api/v1/status", "GET /api/v1/events", "GET /api/v1/dead-letters",
-	"GET /api/v1/dead-letters/{id}", "POST /api/v1/dead-letters/{id}/replay", "GET /api/v1/audit", "POST /api/v1/reload",
+	"GET /api/v1/tools", "POST /api/v1/tools/{name}/call", "GET /api/v1/status", "GET /api/v1/events",
+	"GET /api/v1/dead-letters",
+	"GET /api/v1/dead-letters/{id}", "POST /api/v1/dead-letters/{id}/replay", "GET /api/v1/audit",
+	"POST /api/v1/reload",
 }
 
 func keeperOf(pattern string) keeper {
@@ -62,11 +64,14 @@ type forgery struct {
 
 var (
 	ownHosts     = []string{"127.0.0.1:7717", "localhost", "[::1]:7717", "LOCALHOST:7717"}
-	foreignHosts = []string{"relay.example", "127.0.0.1.relay.example:7717", "localhost.relay.example", "0.0.0.0:7717", "10.0.0.1:7717", "2130706433", "127.0.0.1@relay.example", ""}
+	foreignHosts = []string{"relay.example", "127.0.0.1.relay.example:7717", "localhost.relay.example", "0.0.0.0:7717",
+		"10.0.0.1:7717", "2130706433", "127.0.0.1@relay.example", ""}
 
 	// A page may send with these, if it has a token.
 	ownOrigins     = []string{"", "http://localhost:5173", "https://allowed.example"}
-	foreignOrigins = []string{"https://example.com", "null", "file://", "http://127.0.0.1.example.com", "http://localhost@example.com", "https://allowed.example.com", "http://allowed.example", "chrome-extension://abcdefghijklmnopabcdefghijklmnop"}
+	foreignOrigins = []string{"https://example.com", "null", "file://", "http://127.0.0.1.example.com",
+		"http://localhost@example.com", "https://allowed.example.com", "http://allowed.example",
+		"chrome-extension://abcdefghijklmnopabcdefghijklmnop"}
 
 	ownSites      = []string{"", "none", "same-origin"} // what a browser says by Sec-Fetch-Site
 	foreignSites  = []string{"cross-site", "same-site"}
@@ -101,7 +106,8 @@ func newMatrix(t *testing.T) *matrix {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &matrix{t: t, relay: r, handler: r.api.Handler(), methods: map[string][]string{}, agent: "Bearer " + token, person: "Bearer " + r.secrets.Local()}
+	m := &matrix{t: t, relay: r, handler: r.api.Handler(), methods: map[string][]string{}, agent: "Bearer " + token,
+		person: "Bearer " + r.secrets.Local()}
 	for _, route := range r.api.Routes {
 		m.routes = append(m.routes, route.Pattern)
 	}
@@ -124,7 +130,8 @@ func (m *matrix) send(f forgery) *httptest.ResponseRecorder {
 	leave()
 	req := httptest.NewRequestWithContext(gone, f.method, "http://127.0.0.1"+f.path, strings.NewReader("{}"))
 	req.Host = f.host
-	for name, value := range map[string]string{"Origin": f.origin, "Sec-Fetch-Site": f.site, "Authorization": f.token, "Content-Type": "application/json"} {
+	for name, value := range map[string]string{"Origin": f.origin, "Sec-Fetch-Site": f.site, "Authorization": f.token,
+		"Content-Type": "application/json"} {
 		if value != "" {
 			req.Header.Set(name, value)
 		}
@@ -144,7 +151,8 @@ func (m *matrix) rule(pattern string, f forgery) int {
 		return http.StatusForbidden
 	case slices.Contains(foreignOrigins, f.origin) || f.origin == "" && slices.Contains(foreignSites, f.site):
 		return http.StatusForbidden
-	case f.token != m.agent && f.token != m.person && (who == attached || who == person) && (strings.HasPrefix(at, "/api/") || taken == nil || slices.Contains(taken, f.method)):
+	case f.token != m.agent && f.token != m.person && (who == attached || who == person) &&
+		(strings.HasPrefix(at, "/api/") || taken == nil || slices.Contains(taken, f.method)):
 		return http.StatusUnauthorized
 	case taken != nil && !slices.Contains(taken, f.method):
 		return http.StatusMethodNotAllowed
@@ -209,7 +217,8 @@ func TestForgedRequests(t *testing.T) {
 					return // it would be done
 				}
 				w := m.send(f)
-				if refused := w.Code == http.StatusUnauthorized || w.Code == http.StatusForbidden; w.Code != want && (want != 0 || refused) {
+				if refused := w.Code == http.StatusUnauthorized || w.Code == http.StatusForbidden; w.Code != want &&
+					(want != 0 || refused) {
 					t.Errorf("%+v: %d instead of %d: %s", f, w.Code, want, w.Body)
 				}
 				if want == http.StatusUnauthorized {
@@ -226,12 +235,13 @@ func TestForgedRequests(t *testing.T) {
 	}
 }
 
-// TestRefusalsTellNothing compares what the guard refuses senders without a token with: whatever path they ask for, and whether or not
-// they have a token, every byte is the same.
+// TestRefusalsTellNothing compares what the guard refuses senders without a token with: whatever path they ask for, and
+// whether or not they have a token, every byte is the same.
 func TestRefusalsTellNothing(t *testing.T) {
 	m := newMatrix(t)
 	for name, f := range map[string]forgery{
-		"host": {host: "relay.example"}, "origin": {host: "127.0.0.1", origin: "https://example.com"}, "site": {host: "127.0.0.1", site: "cross-site"},
+		"host": {host: "relay.example"}, "origin": {host: "127.0.0.1", origin: "https://example.com"},
+		"site":  {host: "127.0.0.1", site: "cross-site"},
 		"token": {host: "127.0.0.1"},
 	} {
 		seen := map[string]bool{}
@@ -262,12 +272,15 @@ func TestRefusalsTellNothing(t *testing.T) {
 func TestSpellingsOfPaths(t *testing.T) {
 	m := newMatrix(t)
 	for _, target := range []string{
-		"//api/v1/status", "/api//v1/status", "/api/v1/../v1/status", "/./api/v1/status", "/healthz/../api/v1/status", "/API/V1/STATUS", "/api/v1/status/",
-		"/%61pi/v1/status", "/api%2fv1%2fstatus", "/api/v1/status;x", "/api/v1/status%00", "/api/v1/status?token=" + strings.TrimPrefix(m.agent, "Bearer "), "/mcp/", "/mcp/x", "/metrics/",
+		"//api/v1/status", "/api//v1/status", "/api/v1/../v1/status", "/./api/v1/status", "/healthz/../api/v1/status",
+		"/API/V1/STATUS", "/api/v1/status/",
+		"/%61pi/v1/status", "/api%2fv1%2fstatus", "/api/v1/status;x", "/api/v1/status%00", "/api/v1/status?token=" +
+			strings.TrimPrefix(m.agent, "Bearer "), "/mcp/", "/mcp/x", "/metrics/",
 		"/healthz/../metrics", "/extension/../mcp", "/extension/api/v1/status", "/.well-known/../metrics",
 	} {
 		w := m.send(forgery{host: "127.0.0.1", method: http.MethodGet, path: target})
-		moved := w.Code == http.StatusMovedPermanently || w.Code == http.StatusTemporaryRedirect // to the clean path, where the token is asked for
+		// to the clean path, where the token is asked for
+		moved := w.Code == http.StatusMovedPermanently || w.Code == http.StatusTemporaryRedirect
 		if !moved && w.Code != http.StatusUnauthorized && w.Code != http.StatusNotFound {
 			t.Errorf("%s: %d %s", target, w.Code, w.Body)
 		}
@@ -295,7 +308,8 @@ var (
 		"POST /api/v1/dead-letters/{id}/replay":     {}, // TestReplayIsConfirmed
 		"DELETE /api/v1/tabs/{profile}/{tab}/owner": {}, // TestReleaseIsConfirmed
 	}
-	free = []string{"DELETE /api/v1/clients/{name}", "DELETE /api/v1/grants/{id}", "DELETE /api/v1/running/{id}", "POST /api/v1/stop", "POST /api/v1/tabs"}
+	free = []string{"DELETE /api/v1/clients/{name}", "DELETE /api/v1/grants/{id}", "DELETE /api/v1/running/{id}",
+		"POST /api/v1/stop", "POST /api/v1/tabs"}
 )
 
 // A route that changes something for a person says whether it lets agents do more.
@@ -331,7 +345,9 @@ func TestNothingWidensUnconfirmed(t *testing.T) {
 	}
 
 	state := func() string {
-		text, err := json.Marshal(map[string]any{"rules": r.policy.Permissions().Rules, "paused": r.policy.Paused(), "clients": r.secrets.Clients(), "pairing": r.secrets.Pairing(), "code": r.pairings.Code(), "waits": r.policy.Unapplied()})
+		text, err := json.Marshal(map[string]any{"rules": r.policy.Permissions().Rules, "paused": r.policy.Paused(),
+			"clients": r.secrets.Clients(), "pairing": r.secrets.Pairing(), "code": r.pairings.Code(),
+			"waits": r.policy.Unapplied()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -356,7 +372,8 @@ func TestNothingWidensUnconfirmed(t *testing.T) {
 			}
 		}
 		var asked httpapi.Unconfirmed
-		if err := json.Unmarshal(m.act(f, "", false).Body.Bytes(), &asked); err != nil || len(asked.Change.Differences) == 0 {
+		if err := json.Unmarshal(m.act(f, "", false).Body.Bytes(), &asked); err != nil ||
+			len(asked.Change.Differences) == 0 {
 			t.Errorf("%s does not say what would be different: %+v, %v", pattern, asked.Change, err)
 		}
 		if w := m.act(f, asked.Digest, false); w.Code != http.StatusPreconditionRequired {
@@ -392,7 +409,8 @@ func (m *matrix) act(f forgery, mark string, socket bool) *httptest.ResponseReco
 	if socket {
 		ctx = httpapi.OverSocket(ctx)
 	}
-	req := httptest.NewRequestWithContext(ctx, f.method, "http://127.0.0.1"+f.path, strings.NewReader(cmp.Or(f.body, "{}")))
+	req := httptest.NewRequestWithContext(ctx, f.method, "http://127.0.0.1"+f.path,
+		strings.NewReader(cmp.Or(f.body, "{}")))
 	req.Host = ownHosts[0]
 	if !socket {
 		req.Header.Set("Authorization", m.person)
@@ -405,7 +423,8 @@ func (m *matrix) act(f forgery, mark string, socket bool) *httptest.ResponseReco
 	return w
 }
 
-// TestRoutesAreListed keeps the list that the same matrix is run from against the built binary (e2e/specs/door.spec.ts).
+// TestRoutesAreListed keeps the list that the same matrix is run from against the built binary
+// (e2e/specs/door.spec.ts).
 func TestRoutesAreListed(t *testing.T) {
 	m := newMatrix(t)
 	var lines []string

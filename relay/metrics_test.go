@@ -80,7 +80,8 @@ func TestMetricsOfARelay(t *testing.T) {
 			<-goOn
 			c.Return(json.RawMessage(`{}`))
 		case strings.Contains(string(c.Arguments), "busy"):
-			c.Throw(json.RawMessage(`{"code":"NETWORK","message":"Too busy","category":"internal","retryable":true,"odd":1}`))
+			c.Throw(json.RawMessage(`{"code":"NETWORK","message":"Too busy","category":"internal","retryable":true,` +
+				`"odd":1}`))
 		case strings.Contains(string(c.Arguments), "hung"): // a breaker counts it
 			c.Refuse(wire.Refusal{Code: "TAB_UNRESPONSIVE", Outcome: "not_executed", Message: "A dialog is open"})
 		case strings.Contains(string(c.Arguments), "bad"):
@@ -90,10 +91,13 @@ func TestMetricsOfARelay(t *testing.T) {
 		}
 	})
 	do := func(what string) {
-		_, _ = r.calls.Do(t.Context(), call.Call{ID: call.ID(random.Hex(16)), Session: call.Session{ID: "l", Client: "ann"}, Tool: "shop__read", Arguments: json.RawMessage(`{"what":"` + what + `"}`)})
+		_, _ = r.calls.Do(t.Context(), call.Call{ID: call.ID(random.Hex(16)),
+			Session: call.Session{ID: "l", Client: "ann"}, Tool: "shop__read",
+			Arguments: json.RawMessage(`{"what":"` + what + `"}`)})
 	}
 	do("x")
-	w.metric(t, `tabrelay_browsers 1`, `tabrelay_calls_total{outcome="ok",plugin="shop"} 1`, `tabrelay_call_seconds_count{plugin="shop"} 1`, `tabrelay_inflight 0`)
+	w.metric(t, `tabrelay_browsers 1`, `tabrelay_calls_total{outcome="ok",plugin="shop"} 1`,
+		`tabrelay_call_seconds_count{plugin="shop"} 1`, `tabrelay_inflight 0`)
 	done := make(chan struct{})
 	go func() { defer close(done); do("wait") }()
 	<-reached
@@ -101,12 +105,14 @@ func TestMetricsOfARelay(t *testing.T) {
 	close(goOn)
 	<-done
 	do("bad")
-	w.metric(t, `tabrelay_errors_total{class="tool",code="other",source="UPSTREAM"} 1`, `tabrelay_calls_total{outcome="executed",plugin="shop"} 1`, `tabrelay_repairs_total{plugin="shop"} 2`)
+	w.metric(t, `tabrelay_errors_total{class="tool",code="other",source="UPSTREAM"} 1`,
+		`tabrelay_calls_total{outcome="executed",plugin="shop"} 1`, `tabrelay_repairs_total{plugin="shop"} 2`)
 	do("busy")
 	w.metric(t, `tabrelay_retries_total{result="failure"} 1`)
 	do("hung")
 	do("hung")
-	w.metric(t, `tabrelay_breaker_state{name="plugin:shop@`+b.ProfileID()+`"} 2`, `tabrelay_breaker_trips_total{name="plugin:shop@`+b.ProfileID()+`"} 1`)
+	w.metric(t, `tabrelay_breaker_state{name="plugin:shop@`+b.ProfileID()+`"} 2`,
+		`tabrelay_breaker_trips_total{name="plugin:shop@`+b.ProfileID()+`"} 1`)
 	b.SendRaw([]byte("nonsense"))
 	w.metric(t, `tabrelay_corruption_total{peer="extension"} 1`)
 	if got := r.meter.Corruptions()["extension"]; got != 1 {
@@ -114,7 +120,8 @@ func TestMetricsOfARelay(t *testing.T) {
 	}
 	news, stop := r.events.Subscribe()
 	defer stop()
-	if _, err := hubtest.Connect(t.Context(), hubtest.Options{Address: r.Address(), Secret: strings.Repeat("0", 64), ExtensionID: extension.ID}); err == nil {
+	if _, err := hubtest.Connect(t.Context(), hubtest.Options{Address: r.Address(), Secret: strings.Repeat("0", 64),
+		ExtensionID: extension.ID}); err == nil {
 		t.Fatal("a stranger connected")
 	}
 	for e := range news { // after that of the nonsense

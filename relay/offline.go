@@ -60,8 +60,8 @@ func (o *Offline) Close() error {
 	return o.close()
 }
 
-// OpenOffline opens the policy of a home folder in which no relay runs; while it is open none can. When one does run, the
-// error is a [*join.RunningError].
+// OpenOffline opens the policy of a home folder in which no relay runs; while it is open none can. When one does run,
+// the error is a [*join.RunningError].
 func OpenOffline(ctx context.Context, home config.Home, cfg config.Config) (*Offline, error) {
 	if err := home.Create(); err != nil {
 		return nil, err

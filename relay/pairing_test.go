@@ -27,7 +27,8 @@ func TestPairingOverTheAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	address, code, _ := strings.Cut(p.Text, "/")
-	if address != r.Address() || !regexp.MustCompile(`^[0-9a-f]{32}$`).MatchString(code) || time.Until(p.Until) > 5*time.Minute {
+	if address != r.Address() || !regexp.MustCompile(`^[0-9a-f]{32}$`).MatchString(code) ||
+		time.Until(p.Until) > 5*time.Minute {
 		t.Fatalf("got %+v", p)
 	}
 	o := hubtest.Options{Address: address, Secret: code, ExtensionID: extension.ID}

@@ -17,7 +17,8 @@ import (
 // dialIn connects a browser to a relay, and returns when the relay knows its tabs: before that no call goes there.
 func dialIn(t *testing.T, r *Relay, change ...func(*hubtest.Options)) *hubtest.Browser {
 	t.Helper()
-	o := hubtest.Options{Address: r.Address(), Secret: r.secrets.Pairing(), ExtensionID: extension.ID, ProfileID: wire.NewID()}
+	o := hubtest.Options{Address: r.Address(), Secret: r.secrets.Pairing(), ExtensionID: extension.ID,
+		ProfileID: wire.NewID()}
 	for _, c := range change {
 		c(&o)
 	}
@@ -53,10 +54,12 @@ func TestPanelReachesTheAPI(t *testing.T) {
 	}{
 		{"read", "GET", "/api/v1/status", "", http.StatusOK, `"running":true`},
 		{"query", "GET", "/api/v1/events?once=1&recent=1", "", http.StatusOK, `"events":[`},
-		{"body", "POST", "/api/v1/tools/shop__read/call", `{"arguments":{"wrong":1}}`, http.StatusOK, "VALIDATION_ERROR"},
+		{"body", "POST", "/api/v1/tools/shop__read/call", `{"arguments":{"wrong":1}}`, http.StatusOK,
+			"VALIDATION_ERROR"},
 		{"broken body", "POST", "/api/v1/tools/shop__read/call", `{`, http.StatusBadRequest, "INVALID_REQUEST"},
 		{"unknown path", "GET", "/api/v1/nothing", "", http.StatusNotFound, "RESOURCE_NOT_FOUND"},
-		{"unknown method of a path", "DELETE", "/api/v1/status", "", http.StatusMethodNotAllowed, "does not take DELETE"},
+		{"unknown method of a path", "DELETE", "/api/v1/status", "", http.StatusMethodNotAllowed,
+			"does not take DELETE"},
 		{"method of nobody", "CONNECT", "/api/v1/status", "", http.StatusMethodNotAllowed, "cannot send CONNECT"},
 		{"other method", "OPTIONS", "/api/v1/status", "", http.StatusMethodNotAllowed, "cannot send OPTIONS"},
 		{"MCP", "POST", "/mcp", `{}`, http.StatusNotFound, "cannot ask for /mcp"},
@@ -97,7 +100,10 @@ func TestNewsReachesThePanel(t *testing.T) {
 		t.Fatal("how many questions wait is told on connecting: ", err)
 	}
 	r.panels.Changed(event.TopicRunning)
-	if err := b.AwaitNews(t.Context(), func(n wire.News) bool { return slices.Contains(n.Topics, event.TopicRunning) }); err != nil {
+	if err := b.AwaitNews(t.Context(), func(n wire.News) bool {
+		return slices.Contains(n.Topics,
+			event.TopicRunning)
+	}); err != nil {
 		t.Errorf("got %v: %v", b.News(), err)
 	}
 }

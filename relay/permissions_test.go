@@ -87,11 +87,13 @@ func echoing(started chan<- string) func(*hubtest.Call) {
 }
 
 // begin makes a call in the background.
-func begin(t *testing.T, r *Relay, s call.Session, tool, arguments string, ask func(context.Context, call.Question) (call.Answer, error)) <-chan *fault.Error {
+func begin(t *testing.T, r *Relay, s call.Session, tool, arguments string,
+	ask func(context.Context, call.Question) (call.Answer, error)) <-chan *fault.Error {
 	t.Helper()
 	end := make(chan *fault.Error, 1)
 	go func() {
-		_, failure := r.calls.Do(t.Context(), call.Call{ID: call.ID(random.Hex(16)), Session: s, Tool: tool, Arguments: json.RawMessage(arguments), Ask: ask})
+		_, failure := r.calls.Do(t.Context(), call.Call{ID: call.ID(random.Hex(16)), Session: s, Tool: tool,
+			Arguments: json.RawMessage(arguments), Ask: ask})
 		end <- failure
 	}()
 	return end
@@ -113,12 +115,14 @@ func TestPermissionsAsTheyAreFound(t *testing.T) {
 	ran := make(chan string, 10)
 	w.browser(echoing(ran))
 	asked := questions(t, r)
-	if failure := <-begin(t, r, ann, "shop__pay", `{}`, nil); failure == nil || !strings.Contains(failure.Hint, "tabrelay permit set shop__pay ask") {
+	if failure := <-begin(t, r, ann, "shop__pay", `{}`, nil); failure == nil ||
+		!strings.Contains(failure.Hint, "tabrelay permit set shop__pay ask") {
 		t.Errorf("a change: %v", failure)
 	}
 	end := begin(t, r, ann, "shop__read", `{"what":"tea"}`, nil)
 	q := asked()
-	if q.Client != "ann" || q.Origin != shopOrigin || q.URL != shopPage || q.TabTitle != "Cart" || q.Profile != "Chrome 1" || q.Risk != "reads" || string(q.Arguments) != `{"what":"tea"}` || !q.First {
+	if q.Client != "ann" || q.Origin != shopOrigin || q.URL != shopPage || q.TabTitle != "Cart" ||
+		q.Profile != "Chrome 1" || q.Risk != "reads" || string(q.Arguments) != `{"what":"tea"}` || !q.First {
 		t.Errorf("the question is %+v", q)
 	}
 	w.answers(t, q.ID, `{"answer":"perhaps"}`, http.StatusBadRequest)
@@ -127,7 +131,8 @@ func TestPermissionsAsTheyAreFound(t *testing.T) {
 	if failure := <-end; failure != nil {
 		t.Error(failure)
 	}
-	if said := w.answers(t, q.ID, `{"answer":"deny"}`, http.StatusGone); !strings.Contains(said, "too late and does nothing") {
+	if said := w.answers(t, q.ID, `{"answer":"deny"}`, http.StatusGone); !strings.Contains(said,
+		"too late and does nothing") {
 		t.Errorf("the late answer is told %s", said)
 	}
 	if failure := <-begin(t, r, ann, "shop__read", `{"what":"milk"}`, nil); failure != nil {
@@ -140,7 +145,8 @@ func TestPermissionsAsTheyAreFound(t *testing.T) {
 	if q := asked(); q.Client != "bob" || !q.First {
 		t.Errorf("another client is asked about as %+v", q)
 	}
-	if status, said := w.person(t, http.MethodPut, "/api/v1/permissions", `{"target":"shop","mode":"off"}`); status != http.StatusOK || !strings.Contains(said, `"mode":"off"`) {
+	if status, said := w.person(t, http.MethodPut, "/api/v1/permissions",
+		`{"target":"shop","mode":"off"}`); status != http.StatusOK || !strings.Contains(said, `"mode":"off"`) {
 		t.Errorf("%d %s", status, said)
 	}
 	if failure := <-end; failure == nil || failure.Code != fault.PermissionDenied {
@@ -174,15 +180,18 @@ func TestTheTabNavigatesWhileThePersonIsAsked(t *testing.T) {
 	q := asked()
 	move(t, r, b, "https://evil.example/")
 	w.answers(t, q.ID, `{"answer":"allow"}`, http.StatusOK)
-	if failure := <-end; failure == nil || failure.Code != fault.TabChanged || failure.Outcome != fault.NotExecuted || len(ran) != 0 {
+	if failure := <-end; failure == nil || failure.Code != fault.TabChanged || failure.Outcome != fault.NotExecuted ||
+		len(ran) != 0 {
 		t.Errorf("%v; %d calls reached the page", failure, len(ran))
 	}
 
 	// A rule about an origin is about where the tab is.
-	if status, said := w.person(t, http.MethodPut, "/api/v1/permissions", `{"target":"`+saleOrigin+`","mode":"off"}`); status != http.StatusOK {
+	if status, said := w.person(t, http.MethodPut, "/api/v1/permissions", `{"target":"`+saleOrigin+
+		`","mode":"off"}`); status != http.StatusOK {
 		t.Fatal(said)
 	}
-	if status, said := w.person(t, http.MethodDelete, "/api/v1/permissions?target=shop", ""); status != http.StatusNotFound {
+	if status, said := w.person(t, http.MethodDelete, "/api/v1/permissions?target=shop",
+		""); status != http.StatusNotFound {
 		t.Errorf("a rule of config.json was taken away: %s", said)
 	}
 }
@@ -233,10 +242,12 @@ func TestTheTabIsClosedWhileThePersonIsAsked(t *testing.T) {
 		q := asked()
 		closing()
 		failure := <-end
-		if failure == nil || failure.Code != fault.TabNotFound || failure.Outcome != fault.NotExecuted || failure.TabID != 7 || len(r.policy.Pending("")) != 0 || len(ran) != 0 {
+		if failure == nil || failure.Code != fault.TabNotFound || failure.Outcome != fault.NotExecuted ||
+			failure.TabID != 7 || len(r.policy.Pending("")) != 0 || len(ran) != 0 {
 			t.Errorf("%s: %v; %d questions wait", name, failure, len(r.policy.Pending("")))
 		}
-		if said := w.answers(t, q.ID, `{"answer":"allow"}`, http.StatusGone); !strings.Contains(said, "its tab was closed") {
+		if said := w.answers(t, q.ID, `{"answer":"allow"}`, http.StatusGone); !strings.Contains(said,
+			"its tab was closed") {
 			t.Errorf("%s: the answer is told %s", name, said)
 		}
 		move(t, r, b, shopPage)
@@ -356,17 +367,20 @@ func TestRulesOfTheConfiguration(t *testing.T) {
 	if failure := <-begin(t, r, ann, "shop__pay", `{}`, nil); failure != nil {
 		t.Error(failure)
 	}
-	if err := os.WriteFile(w.home.Config(), []byte(`{"permissions": {"shop": {"ann": "off"}, "shpo__pay": "off"}}`), 0o600); err != nil {
+	if err := os.WriteFile(w.home.Config(), []byte(`{"permissions": {"shop": {"ann": "off"}, "shpo__pay": "off"}}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if restart, failure := r.catalog.Reload(); failure != nil || slices.Contains(restart, "permissions") {
 		t.Errorf("reloading wants a restart for %v: %v", restart, failure)
 	}
 	failure := <-begin(t, r, ann, "shop__pay", `{}`, nil)
-	if failure == nil || !strings.Contains(failure.Message, "in config.json") || !strings.Contains(failure.Hint, "`permissions` in config.json") {
+	if failure == nil || !strings.Contains(failure.Message, "in config.json") ||
+		!strings.Contains(failure.Hint, "`permissions` in config.json") {
 		t.Errorf("after the change: %v", failure)
 	}
-	if n := len(r.notices.All()); n > 3 { // that listen needs a restart is another one, and the name that is still misspelt
+	// that listen needs a restart is another one, and the name that is still misspelt
+	if n := len(r.notices.All()); n > 3 {
 		t.Errorf("%d notices", n)
 	}
 }

@@ -19,7 +19,8 @@ func TestStatesOfAPlugin(t *testing.T) {
 	is := func(when string, profileID string, state catalog.State, reason string) {
 		t.Helper()
 		for _, p := range r.catalog.List(profileID) {
-			if p.Name == "shop" && (p.State != state || !strings.Contains(p.Reason, reason) || p.Title != "Shop" || p.Hash == "") {
+			if p.Name == "shop" && (p.State != state || !strings.Contains(p.Reason, reason) || p.Title != "Shop" ||
+				p.Hash == "") {
 				t.Errorf("%s: %+v, want %s because %s", when, p, state, reason)
 			}
 		}
@@ -58,7 +59,8 @@ func TestStatesOfAPlugin(t *testing.T) {
 	if err := json.Unmarshal([]byte(answer), &list); err != nil || len(list.Plugins) != 1 {
 		t.Fatal(answer, err)
 	}
-	if tools := list.Plugins[0].Tools; len(tools) != 2 || tools[0].Name != "shop__pay" || tools[0].Mode != call.Off || tools[0].ReadOnly || !tools[1].ReadOnly {
+	if tools := list.Plugins[0].Tools; len(tools) != 2 || tools[0].Name != "shop__pay" || tools[0].Mode != call.Off ||
+		tools[0].ReadOnly || !tools[1].ReadOnly {
 		t.Errorf("tools: %+v", tools)
 	}
 }
@@ -71,7 +73,8 @@ func TestWhatIsOff(t *testing.T) {
 	r := w.relayWith(recipes())
 	a := w.agent(nobodyStarts)
 	m := modern{t, "http://" + r.Address() + "/mcp", token}
-	if status, answer := w.person(t, "PUT", "/api/v1/permissions", `{"target":"shop__pay","mode":"off"}`); status != 200 {
+	if status, answer := w.person(t, "PUT", "/api/v1/permissions",
+		`{"target":"shop__pay","mode":"off"}`); status != 200 {
 		t.Fatal(status, answer)
 	}
 	a.hears(`list_changed`) // of the tools and of the prompts, in either order
@@ -83,17 +86,20 @@ func TestWhatIsOff(t *testing.T) {
 	a.call(2, "shop__pay", `{}`)
 	a.hears(`"id":2,`, `code=PERMISSION_DENIED`, `shop__pay is off`)
 	found := string(m.ask("tools/call", `"name":"relay__search_tools","arguments":{"query":"shop"}`))
-	if !strings.Contains(found, "1 more tool of shop is off; the person can enable") || strings.Contains(found, "shop__pay") {
+	if !strings.Contains(found, "1 more tool of shop is off; the person can enable") ||
+		strings.Contains(found, "shop__pay") {
 		t.Errorf("found: %s", found)
 	}
-	if answer := string(m.ask("tools/call", `"name":"relay__describe_tool","arguments":{"name":"shop__pay"}`)); !strings.Contains(answer, "PERMISSION_DENIED") {
+	if answer := string(m.ask("tools/call", `"name":"relay__describe_tool",`+
+		`"arguments":{"name":"shop__pay"}`)); !strings.Contains(answer, "PERMISSION_DENIED") {
 		t.Errorf("described: %s", answer)
 	}
 	p := string(m.ask("prompts/list", ""))
 	if !strings.Contains(p, "shop__echo") {
 		t.Errorf("prompts: %s", p)
 	}
-	if status, answer := w.person(t, "PUT", "/api/v1/permissions", `{"target":"shop__read","mode":"off","client":"web"}`); status != 200 {
+	if status, answer := w.person(t, "PUT", "/api/v1/permissions",
+		`{"target":"shop__read","mode":"off","client":"web"}`); status != 200 {
 		t.Fatal(status, answer)
 	}
 	a.hears(`list_changed`)
@@ -101,7 +107,8 @@ func TestWhatIsOff(t *testing.T) {
 	if p = string(m.ask("prompts/list", "")); strings.Contains(p, "shop__echo") {
 		t.Errorf("the prompts of a plugin of which everything is off: %s", p)
 	}
-	if p = string(m.ask("prompts/get", `"name":"shop__echo","arguments":{"x":"1"}`)); !strings.Contains(p, "UNKNOWN_PROMPT") || !strings.Contains(p, "every tool of shop is off") {
+	if p = string(m.ask("prompts/get", `"name":"shop__echo","arguments":{"x":"1"}`)); !strings.Contains(p,
+		"UNKNOWN_PROMPT") || !strings.Contains(p, "every tool of shop is off") {
 		t.Errorf("a prompt of a plugin of which everything is off: %s", p)
 	}
 	if status, answer := w.person(t, "DELETE", "/api/v1/permissions?target=shop__pay", ""); status != 200 {

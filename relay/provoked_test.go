@@ -64,11 +64,14 @@ func (w *world) modern(r *Relay) modern {
 
 func (m modern) ask(method, params string) []byte {
 	m.t.Helper()
-	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bob","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientInfo":{"name":"bob","version":"1"},` +
+		`"io.modelcontextprotocol/clientCapabilities":{}}`
 	if params != "" {
 		meta += ","
 	}
-	_, answer := m.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s%s}}`, method, meta, params), method, params, "2026-07-28")
+	_, answer := m.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s%s}}`, method, meta, params),
+		method, params, "2026-07-28")
 	return answer
 }
 
@@ -79,7 +82,8 @@ func (m modern) post(body, method, params, version string) (int, []byte) {
 		m.t.Fatal(err)
 	}
 	for name, value := range map[string]string{
-		"Authorization": "Bearer " + m.token, "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		"Authorization": "Bearer " + m.token, "Content-Type": "application/json",
+		"Accept":               "application/json, text/event-stream",
 		"MCP-Protocol-Version": version, "Mcp-Method": method, "Mcp-Name": named(params),
 	} {
 		if value != "" {
@@ -124,7 +128,8 @@ func (a *agent) says(line string) []byte {
 // recipes is the shop with a recipe.
 func recipes() plugin.Plugin {
 	p := shop()
-	p.Manifest.Prompts = []plugin.Prompt{{Name: "echo", Description: "Repeats.", Arguments: []plugin.PromptArgument{{Name: "x", Required: true}}, Template: strings.Repeat("{{x}}", 30)}}
+	p.Manifest.Prompts = []plugin.Prompt{{Name: "echo", Description: "Repeats.",
+		Arguments: []plugin.PromptArgument{{Name: "x", Required: true}}, Template: strings.Repeat("{{x}}", 30)}}
 	return p
 }
 
@@ -147,18 +152,23 @@ func TestSituationsOfRequests(t *testing.T) {
 		{"resource-unreadable", "resources/read", `"uri":"file:///etc/passwd"`},
 	} {
 		id++
-		faulttest.Answered(t, tt.situation, a.says(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s}}`, id, tt.method, tt.params)), false)
+		faulttest.Answered(t, tt.situation, a.says(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s}}`,
+			id, tt.method, tt.params)), false)
 		faulttest.Answered(t, tt.situation, m.ask(tt.method, tt.params), true)
 	}
 	for _, tt := range []struct{ situation, line string }{
 		{"malformed-json", `{"jsonrpc":"2.0","id":1,`},
 		{"batch-array", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`},
 		{"missing-method", `{"jsonrpc":"2.0","id":2}`},
-		{"second-initialize", `{"jsonrpc":"2.0","id":3,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"ann","version":"1"}}}`},
+		{"second-initialize", `{"jsonrpc":"2.0","id":3,"method":"initialize",` +
+			`"params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"ann","version":"1"}}}`},
 	} {
 		faulttest.Answered(t, tt.situation, a.says(tt.line), false)
 	}
-	_, answer := m.post(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2031-01-01","io.modelcontextprotocol/clientInfo":{"name":"bob","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`, "tools/list", "", "2031-01-01")
+	_, answer := m.post(`{"jsonrpc":"2.0","id":1,"method":"tools/list",`+
+		`"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2031-01-01",`+
+		`"io.modelcontextprotocol/clientInfo":{"name":"bob","version":"1"},`+
+		`"io.modelcontextprotocol/clientCapabilities":{}}}}`, "tools/list", "", "2031-01-01")
 	faulttest.Answered(t, "unsupported-version", answer, true)
 }
 
@@ -177,7 +187,8 @@ func TestSituationsOfLifecycle(t *testing.T) {
 	a := w.agent(nobodyStarts)
 	faulttest.Answered(t, "exit-before-shutdown", a.says(`{"jsonrpc":"2.0","id":1,"method":"exit"}`), false)
 	a = w.agent(nobodyStarts)
-	if answer := a.says(`{"jsonrpc":"2.0","id":1,"method":"shutdown"}`); !bytes.Contains(answer, []byte(`"result":{}`)) {
+	if answer := a.says(`{"jsonrpc":"2.0","id":1,"method":"shutdown"}`); !bytes.Contains(answer,
+		[]byte(`"result":{}`)) {
 		t.Errorf("shutdown: %s", answer)
 	}
 	faulttest.Answered(t, "work-while-stopping", a.says(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`), false)
@@ -185,9 +196,14 @@ func TestSituationsOfLifecycle(t *testing.T) {
 
 // An agent whose relay cannot be had is told so, and what to do.
 func TestSituationOfMinimalMode(t *testing.T) {
-	a := newWorld(t).agent(func(context.Context) (join.State, error) { return join.State{}, errors.New("the disk is full") })
+	a := newWorld(t).agent(func(context.Context) (join.State, error) {
+		return join.State{},
+			errors.New("the disk is full")
+	})
 	faulttest.Answered(t, "method-in-minimal-mode", a.says(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`), false)
-	faulttest.Answered(t, "method-in-minimal-mode", a.says(`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`), true)
+	faulttest.Answered(t, "method-in-minimal-mode",
+		a.says(`{"jsonrpc":"2.0","id":2,"method":"tools/list",`+
+			`"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`), true)
 }
 
 // A wrong token is answered by the door: a status, with what to do.
@@ -211,7 +227,8 @@ func TestSituationsAsAnAgentReadsThem(t *testing.T) {
 	call := func(tool string) (legacy, modern []byte) {
 		id++
 		params := fmt.Sprintf(`"name":%q,"arguments":{}`, tool)
-		return a.says(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{%s}}`, id, params)), m.ask("tools/call", params)
+		return a.says(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{%s}}`, id, params)),
+			m.ask("tools/call", params)
 	}
 	legacy, later := call("shop__read")
 	faulttest.Answered(t, "never-connected", legacy, false)
@@ -246,9 +263,11 @@ func TestSituationOfAPortThatIsTaken(t *testing.T) {
 func TestAnAgentSeesNoSecrets(t *testing.T) {
 	w := newWorld(t)
 	r := w.relayWith(shop())
-	const spill = "open /home/ann/.tabrelay/secrets.json with Bearer abc123def456ghi789\n    at f (chrome-extension://abcdefghijklmnopabcdefghijklmnop/a.js:1:2)\n" +
+	const spill = "open /home/ann/.tabrelay/secrets.json with Bearer abc123def456ghi789\n    at f " +
+		"(chrome-extension://abcdefghijklmnopabcdefghijklmnop/a.js:1:2)\n" +
 		`C:\Users\ann\x.db https://a.example/?token=abc123def Cookie: sid=abc123`
-	thrown, err := json.Marshal(map[string]any{"code": "NOT_FOUND", "category": "not_found", "retryable": false, "message": spill})
+	thrown, err := json.Marshal(map[string]any{"code": "NOT_FOUND", "category": "not_found", "retryable": false,
+		"message": spill})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -114,7 +114,8 @@ func New(ctx context.Context, cfg config.Config, o Options) (r *Relay, err error
 			err = errors.Join(err, r.Close())
 		}
 	}()
-	for _, step := range []func(context.Context) error{r.settle, r.assemble, r.listen, r.load, r.startPolicy, r.face, r.answer, r.publish} {
+	for _, step := range []func(context.Context) error{r.settle, r.assemble, r.listen, r.load, r.startPolicy, r.face,
+		r.answer, r.publish} {
 		if err := step(ctx); err != nil {
 			return r, err
 		}
@@ -139,7 +140,9 @@ func (r *Relay) settle(ctx context.Context) (err error) {
 	}
 	r.store, err = store.Open(ctx, r.Home.Database(), keeping(r.config), r.part("store"))
 	if err != nil {
-		return &config.FileError{Err: err, Next: "free some disk space if it is full; else put tabrelay.db back from a copy, or move tabrelay.db, tabrelay.db-wal and tabrelay.db-shm away: new ones are made, without the rules, reviews, audit log and results of the past"}
+		return &config.FileError{Err: err, Next: "free some disk space if it is full; else put tabrelay.db back from " +
+			"a copy, or move tabrelay.db, tabrelay.db-wal and tabrelay.db-shm away: new ones are made, without the " +
+			"rules, reviews, audit log and results of the past"}
 	}
 	wrote := func() { r.panels.Changed(event.TopicAudit) }
 	r.audit, err = audit.NewRecorder(ctx, r.store, r.Home.AuditPosition(), r.part("audit"), wrote)
@@ -164,12 +167,15 @@ func (r *Relay) assemble(ctx context.Context) error {
 		return err
 	}
 	r.hub = hub.New(hub.Config{
-		Secret: r.secrets.Pairing, Pairings: &r.pairings, ExtensionIDs: append([]string{extension.ID}, c.ExtensionIDs...), RelayVersion: Version, BundleHash: extension.BundleHash(), ConnectedBefore: len(r.profiles.list) > 0, Knew: r.profiles.knew,
+		Secret: r.secrets.Pairing, Pairings: &r.pairings, ExtensionIDs: append([]string{extension.ID},
+			c.ExtensionIDs...), RelayVersion: Version, BundleHash: extension.BundleHash(),
+		ConnectedBefore: len(r.profiles.list) > 0, Knew: r.profiles.knew,
 		Ended:         func(profile string) bool { return browser.Ended(r.Home.Browser(), profile) },
 		ReconnectWait: c.GapWait, PingEvery: c.PingEvery, StartTime: c.StartTimeout, FrameBytes: c.FrameBytes,
 		Handshakes: min(r.limiter.Most()/4, 64),
 		Log:        r.part("hub"), Journal: r.store, Meter: r.meter,
-		Ownership: c.Tabs.Ownership, OwnedBy: c.Tabs.OwnedBy, OwnershipIdle: c.Tabs.OwnershipIdle, Groups: c.Tabs.Groups, Owned: func() { r.panels.Changed(event.TopicTabs) },
+		Ownership: c.Tabs.Ownership, OwnedBy: c.Tabs.OwnedBy, OwnershipIdle: c.Tabs.OwnershipIdle,
+		Groups: c.Tabs.Groups, Owned: func() { r.panels.Changed(event.TopicTabs) },
 		LastTabs: tabs, Moved: r.where.changed,
 	})
 	r.hub.Events(r.linkChanged)
@@ -178,7 +184,8 @@ func (r *Relay) assemble(ctx context.Context) error {
 	r.store.OnLateOutcome(letters.Settled)
 	r.store.OnRecovered(letters.Recovered)
 	r.own = &builtin.Sources{
-		Version: Version, Began: r.began, Hub: r.hub, Store: r.store, Meter: r.meter, Notices: &r.notices, Letters: letters,
+		Version: Version, Began: r.began, Hub: r.hub, Store: r.store, Meter: r.meter, Notices: &r.notices,
+		Letters:  letters,
 		Findings: func(ctx context.Context) []doctor.Finding { return Diagnose(ctx, r.Home, r.api.Status(ctx), nil) },
 		MaxBytes: c.MaxBytes, ResultBytes: c.ResultBytes,
 	}
@@ -203,12 +210,16 @@ func (r *Relay) face(context.Context) error {
 		},
 	}
 	r.front = front.New(front.Options{
-		Prompts: prompts, Resources: resources, Views: r.policy, Audit: r.audit, Completer: completer, Missing: r.catalog.Missing,
-		Name: "tabrelay", Version: Version, Caller: r.calls, Tools: r.tools, MaxBody: int64(c.BodyBytes), AllowedOrigins: c.AllowedOrigins,
-		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize, SessionEnded: r.sessionEnded, Log: r.part("front"),
+		Prompts: prompts, Resources: resources, Views: r.policy, Audit: r.audit, Completer: completer,
+		Missing: r.catalog.Missing,
+		Name:    "tabrelay", Version: Version, Caller: r.calls, Tools: r.tools, MaxBody: int64(c.BodyBytes),
+		AllowedOrigins:   c.AllowedOrigins,
+		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize, SessionEnded: r.sessionEnded,
+		Log: r.part("front"),
 	})
 	r.clients = client.New(client.Options{
-		Version: Version, Secrets: r.secrets, Seen: r.seen, Front: r.front, Calls: r.calls, Policy: r.policy, Hub: r.hub,
+		Version: Version, Secrets: r.secrets, Seen: r.seen, Front: r.front, Calls: r.calls, Policy: r.policy,
+		Hub:   r.hub,
 		Meter: r.meter, Events: &r.events, Log: r.Log, Audit: r.audit.Record, Changed: r.panels.Changed,
 		SessionEnded: r.sessionEnded, Base: r.base, Stopping: r.stop, Stop: r.Stop,
 	})
@@ -249,8 +260,10 @@ func (r *Relay) answer(context.Context) (err error) {
 	}
 	r.api = httpapi.New(httpapi.Options{
 		Config: r.config, Home: r.Home, Version: Version, Began: r.began, Address: r.Address(), Tokens: r.clients,
-		Limiter: r.limiter, Log: r.part("http"), Secrets: r.secrets, Clients: r.clients, Policy: r.policy, Catalog: r.catalog,
-		Tools: r.tools, Calls: r.calls, Letters: r.own.Letters, Hub: r.hub, Front: r.front, Store: r.store, Audit: r.audit,
+		Limiter: r.limiter, Log: r.part("http"), Secrets: r.secrets, Clients: r.clients, Policy: r.policy,
+		Catalog: r.catalog,
+		Tools:   r.tools, Calls: r.calls, Letters: r.own.Letters, Hub: r.hub, Front: r.front, Store: r.store,
+		Audit: r.audit,
 		Meter: r.meter, Events: &r.events, Trail: &r.trail, Notices: &r.notices, Pairings: &r.pairings, Demo: r.demo,
 		Findings: r.own.Findings, Base: r.base, Stopping: r.stop, Stop: r.Stop,
 	})
@@ -385,8 +398,9 @@ func (r *Relay) closeAudit(ctx context.Context) {
 	if r.calls != nil {
 		for _, c := range r.calls.Running() {
 			r.audit.Record(call.Entry{
-				At: time.Now(), Kind: call.EntryCall, Session: c.Session, Tool: c.Tool, Plugin: c.Plugin, ProfileID: c.At.ProfileID,
-				Profile: c.At.Profile, TabID: c.At.TabID, Origin: c.At.Origin, Outcome: string(call.Unknown),
+				At: time.Now(), Kind: call.EntryCall, Session: c.Session, Tool: c.Tool, Plugin: c.Plugin,
+				ProfileID: c.At.ProfileID,
+				Profile:   c.At.Profile, TabID: c.At.TabID, Origin: c.At.Origin, Outcome: string(call.Unknown),
 				Duration: time.Since(c.Began), CallID: c.ID,
 				Detail: "The relay ended while the call ran; the next one asks the browser for its outcome",
 			})

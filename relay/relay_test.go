@@ -33,13 +33,17 @@ func shop() plugin.Plugin {
 	return plugin.Plugin{
 		Hash: strings.Repeat("ab", 32), Adapter: []byte("var tabrelayPlugin = {default: {tools: []}};\n"),
 		Manifest: plugin.Manifest{
-			Name: "shop", Version: "1.0.0", DisplayName: "Shop", URLPatterns: []string{"https://shop.example/*"}, World: plugin.Isolated,
+			Name: "shop", Version: "1.0.0", DisplayName: "Shop", URLPatterns: []string{"https://shop.example/*"},
+			World: plugin.Isolated,
 			Tools: []plugin.Tool{
 				{
-					Name: "read", DisplayName: "Read", Description: "Reads.", Annotations: plugin.Annotations{ReadOnlyHint: &yes},
-					InputSchema: json.RawMessage(`{"type":"object","properties":{"what":{"type":"string"}},"additionalProperties":false}`),
+					Name: "read", DisplayName: "Read", Description: "Reads.",
+					Annotations: plugin.Annotations{ReadOnlyHint: &yes},
+					InputSchema: json.RawMessage(`{"type":"object","properties":{"what":{"type":"string"}},` +
+						`"additionalProperties":false}`),
 				},
-				{Name: "pay", DisplayName: "Pay", Description: "Pays.", InputSchema: json.RawMessage(`{"type":"object"}`)},
+				{Name: "pay", DisplayName: "Pay", Description: "Pays.",
+					InputSchema: json.RawMessage(`{"type":"object"}`)},
 			},
 		},
 	}
@@ -99,7 +103,8 @@ func (w *world) browser(answer func(*hubtest.Call)) *hubtest.Browser {
 	}
 	b, err := hubtest.Connect(w.t.Context(), hubtest.Options{
 		Address: pairing.Address, Secret: pairing.Secret, ExtensionID: extension.ID, Label: "Chrome 1", Answer: answer,
-		Tabs: []wire.Tab{{ID: 7, WindowID: 1, URL: shopPage, Title: "Cart", Active: true, Focused: true, Status: "complete"}},
+		Tabs: []wire.Tab{{ID: 7, WindowID: 1, URL: shopPage, Title: "Cart", Active: true, Focused: true,
+			Status: "complete"}},
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -146,7 +151,8 @@ func (w *world) agentWith(start func(context.Context) (join.State, error), shim 
 	w.t.Helper()
 	inReader, in := io.Pipe()
 	outReader, out := io.Pipe()
-	shim.Home, shim.Version, shim.Start, shim.In, shim.Out, shim.Log = w.home, Version, start, inReader, out, zerolog.Nop()
+	shim.Home, shim.Version, shim.Start, shim.In, shim.Out, shim.Log = w.home, Version, start, inReader, out,
+		zerolog.Nop()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- shim.Run(ctx) }()
@@ -158,7 +164,8 @@ func (w *world) agentWith(start func(context.Context) (join.State, error), shim 
 	})
 	a := &agent{t: w.t, in: in, out: bufio.NewScanner(outReader)}
 	a.out.Buffer(nil, 32<<20)
-	a.say(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"ann","version":"1"}}}`)
+	a.say(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-06-18",` +
+		`"capabilities":{},"clientInfo":{"name":"ann","version":"1"}}}`)
 	a.hears(`"id":"init"`)
 	a.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return a
@@ -173,7 +180,8 @@ func (a *agent) say(text string) {
 
 func (a *agent) call(id int, tool, arguments string) {
 	a.t.Helper()
-	a.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, arguments))
+	a.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool,
+		arguments))
 }
 
 // hears reads one line, which must contain every part.
@@ -200,7 +208,8 @@ func TestStory(t *testing.T) {
 	w.browser(func(c *hubtest.Call) {
 		c.Started()
 		if c.Tool == "pay" {
-			c.Throw(json.RawMessage(`{"code":"RATE_LIMITED","category":"rate_limit","retryable":true,"retryAfterMs":2000,"message":"Too many requests"}`))
+			c.Throw(json.RawMessage(`{"code":"RATE_LIMITED","category":"rate_limit","retryable":true,` +
+				`"retryAfterMs":2000,"message":"Too many requests"}`))
 			return
 		}
 		c.Return(c.Arguments)
@@ -211,7 +220,8 @@ func TestStory(t *testing.T) {
 	a.hears(`"id":1,`, `"text":"{\"what\":\"tea\"}"`, `"profile":"Chrome 1"`, `"tabId":7`)
 
 	a.call(2, "shop__pay", `{}`)
-	a.hears(`"id":2,`, `[ERROR code=RATE_LIMITED category=rate_limit retryable=true retryAfterMs=2000] Too many requests`, `"isError":true`, `\"outcome\":\"executed\"`)
+	a.hears(`"id":2,`, `[ERROR code=RATE_LIMITED category=rate_limit retryable=true retryAfterMs=2000] Too many `+
+		`requests`, `"isError":true`, `\"outcome\":\"executed\"`)
 
 	a.call(3, "shop__read", `{"what":5}`)
 	a.hears(`"id":3,`, `code=VALIDATION_ERROR`, `arguments.what`)

@@ -72,7 +72,8 @@ func TestReloadRefusesWhatIsBroken(t *testing.T) {
 		t.Fatal("it was taken over")
 	}
 	e := <-news
-	if e.Kind != event.Error || !strings.Contains(e.Message, "config.json:2: listn: no such setting; did you mean listen?") || strings.Contains(e.Message, string(w.home)) {
+	if e.Kind != event.Error || !strings.Contains(e.Message, "config.json:2: listn: no such setting; did you mean "+
+		"listen?") || strings.Contains(e.Message, string(w.home)) {
 		t.Errorf("the event is %+v", e)
 	}
 	res, err := join.HTTP(w.home).Post("http://127.0.0.1/api/v1/reload", "application/json", nil)
@@ -83,10 +84,13 @@ func TestReloadRefusesWhatIsBroken(t *testing.T) {
 	var answer struct {
 		Error struct{ Code, Message, Hint string }
 	}
-	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil || res.StatusCode != http.StatusUnprocessableEntity || answer.Error.Code != "CONFIG_ERROR" || !strings.Contains(answer.Error.Message, "did you mean listen?") || answer.Error.Hint == "" {
+	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil ||
+		res.StatusCode != http.StatusUnprocessableEntity || answer.Error.Code != "CONFIG_ERROR" ||
+		!strings.Contains(answer.Error.Message, "did you mean listen?") || answer.Error.Hint == "" {
 		t.Errorf("the API answers %d %+v %v", res.StatusCode, answer, err)
 	}
-	if _, said := sends(t, r, http.MethodPost, token, "/api/v1/reload"); !strings.Contains(string(said), "did you mean listen?") || strings.Contains(string(said), string(w.home)) {
+	if _, said := sends(t, r, http.MethodPost, token, "/api/v1/reload"); !strings.Contains(string(said),
+		"did you mean listen?") || strings.Contains(string(said), string(w.home)) {
 		t.Errorf("an agent reads %s", said)
 	}
 	if len(news) != 0 {
@@ -114,12 +118,15 @@ func TestReloadRefusesWhatIsBroken(t *testing.T) {
 // A configuration that became empty, or is gone, is refused like a broken one: its rules stay.
 func TestReloadRefusesWhatIsEmptyOrGone(t *testing.T) {
 	for name, spoil := range map[string]func(file string) error{
-		"empty":         func(file string) error { return os.Truncate(file, 0) },
-		"white space":   func(file string) error { return os.WriteFile(file, []byte(" \r\n\t"), 0o600) },
-		"a mark":        func(file string) error { return os.WriteFile(file, []byte("\ufeff"), 0o600) },
-		"only comments": func(file string) error { return os.WriteFile(file, []byte("// mine\n/* all of it */"), 0o600) },
-		"gone":          os.Remove,
-		"moved away":    func(file string) error { return os.Rename(file, file+".away") },
+		"empty":       func(file string) error { return os.Truncate(file, 0) },
+		"white space": func(file string) error { return os.WriteFile(file, []byte(" \r\n\t"), 0o600) },
+		"a mark":      func(file string) error { return os.WriteFile(file, []byte("\ufeff"), 0o600) },
+		"only comments": func(file string) error {
+			return os.WriteFile(file, []byte("// mine\n/* all of it */"),
+				0o600)
+		},
+		"gone":       os.Remove,
+		"moved away": func(file string) error { return os.Rename(file, file+".away") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -139,7 +146,8 @@ func TestReloadRefusesWhatIsEmptyOrGone(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 { // nor the second time it is read
-				if _, failure := r.catalog.Reload(); failure == nil || failure.Code != fault.ConfigError || failure.Hint == "" {
+				if _, failure := r.catalog.Reload(); failure == nil || failure.Code != fault.ConfigError ||
+					failure.Hint == "" {
 					t.Fatalf("the failure is %+v", failure)
 				}
 			}
@@ -213,7 +221,8 @@ func TestReloadKeepsTheListOfPlugins(t *testing.T) {
 			if err := spoil(w.home.PluginList()); err != nil {
 				t.Fatal(err)
 			}
-			if _, failure := r.catalog.Reload(); failure == nil || failure.Code != fault.RegistryError || failure.Hint == "" {
+			if _, failure := r.catalog.Reload(); failure == nil || failure.Code != fault.RegistryError ||
+				failure.Hint == "" {
 				t.Errorf("the failure is %+v", failure)
 			}
 			if got := len(r.tools.Snapshot().Tools); got != tools {
@@ -235,18 +244,23 @@ func TestProblemsOfPluginsReachClients(t *testing.T) {
 	}
 	defer conn.Close() // only read from
 	introduce(t, conn, `{"attach":{"key":"`+strings.Repeat("1", 32)+`","version":"0.1.0"}}`)
-	if _, err := io.WriteString(conn, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}`+"\n"); err != nil {
+	if _, err := io.WriteString(conn, `{"jsonrpc":"2.0","id":1,"method":"initialize",`+
+		`"params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}`+
+		"\n"); err != nil {
 		t.Fatal(err)
 	}
 	lines := bufio.NewScanner(conn)
 	lines.Buffer(nil, 1<<20)
-	lines.Scan()                                                                                     // initialize is answered
-	if _, err := io.WriteString(conn, `{"jsonrpc":"2.0","id":2,"method":"ping"}`+"\n"); err != nil { // from then on it hears
+	// initialize is answered
+	lines.Scan()
+	// from then on it hears
+	if _, err := io.WriteString(conn, `{"jsonrpc":"2.0","id":2,"method":"ping"}`+"\n"); err != nil {
 		t.Fatal(err)
 	}
 	lines.Scan()
 	for _, name := range []string{"gone", "away"} {
-		if err := os.WriteFile(w.home.Config(), []byte(`{"plugins": {"`+name+`": {"enabled": true}}}`), 0o600); err != nil {
+		if err := os.WriteFile(w.home.Config(), []byte(`{"plugins": {"`+name+`": {"enabled": true}}}`),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
@@ -256,22 +270,27 @@ func TestProblemsOfPluginsReachClients(t *testing.T) {
 		}
 		for lines.Scan() && !strings.Contains(lines.Text(), "notifications/message") { // lists change too
 		}
-		if got := lines.Text(); !strings.Contains(got, `"level":"warning"`) || !strings.Contains(got, "plugin "+name+" is configured but not installed") || !strings.Contains(got, "REGISTRY_ERROR") {
+		if got := lines.Text(); !strings.Contains(got, `"level":"warning"`) ||
+			!strings.Contains(got, "plugin "+name+" is configured but not installed") ||
+			!strings.Contains(got, "REGISTRY_ERROR") {
 			t.Errorf("the client reads %s", got)
 		}
 	}
 }
 
-// Whatever is wrong with a plugin, an agent reads the same of it from bridge_health and from a reload, and no folder of the
-// machine in it. The person reads where it is.
+// Whatever is wrong with a plugin, an agent reads the same of it from bridge_health and from a reload, and no folder of
+// the machine in it. The person reads where it is.
 func TestProblemsNameNoFolders(t *testing.T) {
 	const manifest = "dist/manifest.json"
 	for name, spoil := range map[string]func(dir string) error{
 		"its folder is gone":        os.RemoveAll,
 		"its folder cannot be read": func(dir string) error { return os.Chmod(dir, 0) },
-		"its folder is a file":      func(dir string) error { return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)) },
-		"it has no manifest":        func(dir string) error { return os.Remove(filepath.Join(dir, manifest)) },
-		"its manifest is empty":     func(dir string) error { return os.Truncate(filepath.Join(dir, manifest), 0) },
+		"its folder is a file": func(dir string) error {
+			return errors.Join(os.RemoveAll(dir),
+				os.WriteFile(dir, nil, 0o600))
+		},
+		"it has no manifest":    func(dir string) error { return os.Remove(filepath.Join(dir, manifest)) },
+		"its manifest is empty": func(dir string) error { return os.Truncate(filepath.Join(dir, manifest), 0) },
 		"its manifest is no manifest": func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, manifest), []byte(`{"name": 5}`), 0o600)
 		},
@@ -281,7 +300,8 @@ func TestProblemsNameNoFolders(t *testing.T) {
 		"its manifest is unreadable": func(dir string) error { return os.Chmod(filepath.Join(dir, manifest), 0) },
 		"it has another name": func(dir string) error {
 			text, err := os.ReadFile(filepath.Join(dir, manifest))
-			return errors.Join(err, os.WriteFile(filepath.Join(dir, manifest), bytes.Replace(text, []byte(`"tea"`), []byte(`"cup"`), 1), 0o600))
+			return errors.Join(err, os.WriteFile(filepath.Join(dir, manifest), bytes.Replace(text, []byte(`"tea"`),
+				[]byte(`"cup"`), 1), 0o600))
 		},
 		"it has no adapter": func(dir string) error { return os.Remove(filepath.Join(dir, "dist", "adapter.js")) },
 		"its adapter is a link to nowhere": func(dir string) error {
@@ -331,7 +351,8 @@ func TestProblemsNameNoFolders(t *testing.T) {
 				}
 			}
 			for _, text := range []string{health.Problems[0].Reason, string(runOwn(t, r, "relay__doctor"))} {
-				if found := regexp.MustCompile(`(?:^|[\s"'(=])/[^\s/]+/`).FindString(text); found != "" || strings.Contains(text, "My Things") {
+				if found := regexp.MustCompile(`(?:^|[\s"'(=])/[^\s/]+/`).FindString(text); found != "" ||
+					strings.Contains(text, "My Things") {
 					t.Errorf("an agent reads %q", text)
 				}
 			}

@@ -25,9 +25,12 @@ func (r *Relay) newResources() *resource.Set {
 		return resource.Outside{Hosts: o.Hosts, Timeout: o.Timeout, Bytes: int64(o.MaxBytes)}
 	}
 	set := resource.New(resource.Options{
-		Browser: openTabs{r.hub}, PageChars: r.config.MaxBytes, Readable: r.readable(), Policy: r.policy, Audit: r.audit.Record, Keep: kept{r}, Events: &r.events,
-		Roots: c.File.Roots, FileBytes: int64(c.File.MaxBytes), Web: outside(c.HTTPS), Git: outside(c.Git), Providers: programs,
-		Log: r.part("resource"), Asker: func(ctx context.Context) func(context.Context, call.Question) (call.Answer, error) {
+		Browser: openTabs{r.hub}, PageChars: r.config.MaxBytes, Readable: r.readable(), Policy: r.policy,
+		Audit: r.audit.Record, Keep: kept{r}, Events: &r.events,
+		Roots: c.File.Roots, FileBytes: int64(c.File.MaxBytes), Web: outside(c.HTTPS), Git: outside(c.Git),
+		Providers: programs,
+		Log:       r.part("resource"), Asker: func(ctx context.Context) func(context.Context,
+			call.Question) (call.Answer, error) {
 			return front.AskerFrom(ctx).Question()
 		},
 	})
@@ -54,7 +57,8 @@ type openTabs struct{ hub *hub.Hub }
 func (o openTabs) Tabs() []resource.Tab {
 	list := []resource.Tab{}
 	for _, t := range o.hub.Tabs() {
-		list = append(list, resource.Tab{ProfileID: t.ProfileID, Profile: t.Profile, ID: t.ID, URL: t.URL, Title: t.Title, Active: t.Active && t.Focused, Discarded: t.Discarded})
+		list = append(list, resource.Tab{ProfileID: t.ProfileID, Profile: t.Profile, ID: t.ID, URL: t.URL,
+			Title: t.Title, Active: t.Active && t.Focused, Discarded: t.Discarded})
 	}
 	return list
 }

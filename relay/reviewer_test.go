@@ -68,7 +68,8 @@ func (w *world) put(name, code string, change func(*plugin.Manifest)) *plugin.Pl
 	}
 	dir := filepath.Join(filepath.Dir(string(w.home)), "folders", name)
 	for file, text := range map[string]string{
-		"dist/manifest.json": string(manifest), "dist/adapter.js": "var tabrelayPlugin = {default: {tools: []}};\nvar code = " + code + ";\n", "src/index.ts": "// " + code + "\n",
+		"dist/manifest.json": string(manifest), "dist/adapter.js": "var tabrelayPlugin = {default: {tools: []}};\n" +
+			"var code = " + code + ";\n", "src/index.ts": "// " + code + "\n",
 	} {
 		path := filepath.Join(dir, file)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -95,7 +96,8 @@ func (v *reviewer) ask(method, path string, body any) (int, []byte) {
 	if err != nil {
 		v.t.Fatal(err)
 	}
-	req, err := http.NewRequestWithContext(v.t.Context(), method, "http://127.0.0.1/api/v1/"+path, bytes.NewReader(text))
+	req, err := http.NewRequestWithContext(v.t.Context(), method, "http://127.0.0.1/api/v1/"+path,
+		bytes.NewReader(text))
 	if err != nil {
 		v.t.Fatal(err)
 	}
@@ -162,10 +164,14 @@ func (v *reviewer) runs(name, hash string, state review.State) {
 	}
 	browser := dialIn(v.t, v.Relay)
 	defer browser.Close()
-	if _, err := browser.Ask(v.t.Context(), http.MethodGet, "/api/v1/status", nil); err != nil { // after the list of plugins
+	// after the list of plugins
+	if _, err := browser.Ask(v.t.Context(), http.MethodGet, "/api/v1/status", nil); err != nil {
 		v.t.Fatal(err)
 	}
-	given := slices.ContainsFunc(browser.Plugins(), func(p wire.Plugin) bool { return p.Name == name && p.Hash == hash })
+	given := slices.ContainsFunc(browser.Plugins(), func(p wire.Plugin) bool {
+		return p.Name == name &&
+			p.Hash == hash
+	})
 	if given != (hash != "") {
 		v.t.Errorf("given to browsers: %v", given)
 	}
@@ -189,7 +195,8 @@ func (v *reviewer) audited(want ...string) {
 	}
 	var got []string
 	for _, e := range slices.Backward(log.Entries) {
-		got = append(got, e.Decision+" "+strings.TrimSuffix(strings.TrimPrefix(e.Detail, "content "), " of the plugin tea"))
+		got = append(got, e.Decision+" "+strings.TrimSuffix(strings.TrimPrefix(e.Detail, "content "),
+			" of the plugin tea"))
 		if e.DecidedBy != "terminal" || e.Client != config.LocalClient {
 			v.t.Errorf("the entry is %+v", e)
 		}

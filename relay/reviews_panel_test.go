@@ -24,7 +24,8 @@ func TestReviewInThePanel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		status, answer := panel(t.Context(), hub.PanelRequest{ProfileID: "p", Method: method, Path: "/api/v1/" + path, Body: text})
+		status, answer := panel(t.Context(), hub.PanelRequest{ProfileID: "p", Method: method, Path: "/api/v1/" + path,
+			Body: text})
 		if status != want {
 			t.Errorf("%s %s: %d %s, want %d", method, path, status, answer, want)
 		}
@@ -46,7 +47,8 @@ func TestReviewInThePanel(t *testing.T) {
 	// What the panel cannot show whole it does not show, so that nobody accepts the part that they saw.
 	b := w.put("tea", "`"+strings.Repeat("x", (1<<20))+"`", nil)
 	v.again()
-	if answer := ask("GET", "reviews/tea", nil, http.StatusRequestEntityTooLarge); !bytes.Contains(answer, []byte("In a terminal: tabrelay plugin review tea")) {
+	if answer := ask("GET", "reviews/tea", nil, http.StatusRequestEntityTooLarge); !bytes.Contains(answer,
+		[]byte("In a terminal: tabrelay plugin review tea")) {
 		t.Errorf("the answer is %s", answer)
 	}
 	if s := v.sheet("tea"); s.Hash != b.Hash || s.Size() <= (1<<20) {

@@ -31,7 +31,8 @@ func TestOnlyReviewedContentRuns(t *testing.T) {
 	if v.withoutAdapters("tea"); len(v.catalog.Waiting()) != 1 {
 		t.Errorf("waiting: %+v", v.catalog.Waiting())
 	}
-	if s := v.sheet("tea"); s.Reviewed != nil || len(s.Diff) != 0 || len(s.Files) < 3 || s.Hash != a.Hash || s.State != review.Waiting {
+	if s := v.sheet("tea"); s.Reviewed != nil || len(s.Diff) != 0 || len(s.Files) < 3 || s.Hash != a.Hash ||
+		s.State != review.Waiting {
 		t.Errorf("the sheet is %+v", s)
 	}
 
@@ -51,7 +52,8 @@ func TestOnlyReviewedContentRuns(t *testing.T) {
 	if s.Reviewed == nil || s.Reviewed.Hash != a.Hash || s.Reviewed.By != "terminal" || s.Serving != a.Hash {
 		t.Errorf("the sheet is %+v", s)
 	}
-	want := "--- a/dist/adapter.js\n+++ b/dist/adapter.js\n@@ -1,2 +1,2 @@\n var tabrelayPlugin = {default: {tools: []}};\n-var code = 1;\n+var code = 2;\n"
+	want := "--- a/dist/adapter.js\n+++ b/dist/adapter.js\n@@ -1,2 +1,2 @@\n var tabrelayPlugin = {default: {tools: " +
+		"[]}};\n-var code = 1;\n+var code = 2;\n"
 	if diff := cmp.Diff(want, s.Diff[0].Text); diff != "" || len(s.Diff) != 3 {
 		t.Errorf("%d differences (-want +got)\n%s", len(s.Diff), diff)
 	}
@@ -99,7 +101,8 @@ func TestDecisionsThatAreNone(t *testing.T) {
 		body   any
 		status int
 	}{
-		"another content":     {"tea", httpapi.Decision{Hash: strings.Repeat("ab", 32), Verdict: "accept"}, http.StatusConflict},
+		"another content": {"tea", httpapi.Decision{Hash: strings.Repeat("ab", 32), Verdict: "accept"},
+			http.StatusConflict},
 		"no hash":             {"tea", httpapi.Decision{Hash: "", Verdict: "accept"}, http.StatusBadRequest},
 		"no verdict":          {"tea", httpapi.Decision{Hash: a.Hash, Verdict: ""}, http.StatusBadRequest},
 		"another verdict":     {"tea", httpapi.Decision{Hash: a.Hash, Verdict: "accepted"}, http.StatusBadRequest},
@@ -109,7 +112,8 @@ func TestDecisionsThatAreNone(t *testing.T) {
 		"one of the binary":   {"mediawiki", httpapi.Decision{Hash: a.Hash, Verdict: "accept"}, http.StatusNotFound},
 		"a path in the place": {"..%2ftea", httpapi.Decision{Hash: a.Hash, Verdict: "accept"}, http.StatusNotFound},
 	} {
-		if status, answer := v.ask("POST", "reviews/"+c.plugin, c.body); status != c.status || !bytes.Contains(answer, []byte(`"hint":`)) {
+		if status, answer := v.ask("POST", "reviews/"+c.plugin, c.body); status != c.status ||
+			!bytes.Contains(answer, []byte(`"hint":`)) {
 			t.Errorf("%s: HTTP %d %s, want %d", name, status, answer, c.status)
 		}
 	}
@@ -127,8 +131,10 @@ func TestAgentsCannotReview(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, route := range [][2]string{{"GET", "reviews"}, {"GET", "reviews/tea"}, {"POST", "reviews/tea"}, {"POST", "reviews/tea/dev"}} {
-		req, err := http.NewRequestWithContext(t.Context(), route[0], "http://"+v.Address()+"/api/v1/"+route[1], bytes.NewReader(body))
+	for _, route := range [][2]string{{"GET", "reviews"}, {"GET", "reviews/tea"}, {"POST", "reviews/tea"},
+		{"POST", "reviews/tea/dev"}} {
+		req, err := http.NewRequestWithContext(t.Context(), route[0], "http://"+v.Address()+"/api/v1/"+route[1],
+			bytes.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +144,8 @@ func TestAgentsCannotReview(t *testing.T) {
 			t.Fatal(err)
 		}
 		answer, err := io.ReadAll(res.Body)
-		if err != nil || res.StatusCode != http.StatusForbidden || !bytes.Contains(answer, []byte("it is for the person")) {
+		if err != nil || res.StatusCode != http.StatusForbidden ||
+			!bytes.Contains(answer, []byte("it is for the person")) {
 			t.Errorf("%v: HTTP %d %s %v", route, res.StatusCode, answer, err)
 		}
 		_ = res.Body.Close() // only read from
@@ -211,7 +218,8 @@ func TestDevelopedContentRunsWhileItsAuthorWorks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		req, err := http.NewRequestWithContext(ctx, "POST", "http://127.0.0.1/api/v1/reviews/tea/dev", bytes.NewReader(body))
+		req, err := http.NewRequestWithContext(ctx, "POST", "http://127.0.0.1/api/v1/reviews/tea/dev",
+			bytes.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}

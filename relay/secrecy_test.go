@@ -44,7 +44,8 @@ func TestLogKeepsSecrets(t *testing.T) {
 	cfg := openConfig()
 	cfg.Listen, cfg.Demo.Listen, cfg.Logging.Level, cfg.Logging.IncludeStackTraces = "127.0.0.1:0", "", "debug", true
 	log := &page{}
-	r, err := New(t.Context(), cfg, Options{Home: w.home, Log: zerolog.New(log).Level(zerolog.DebugLevel), Plugins: []plugin.Plugin{shop()}})
+	r, err := New(t.Context(), cfg, Options{Home: w.home, Log: zerolog.New(log).Level(zerolog.DebugLevel),
+		Plugins: []plugin.Plugin{shop()}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,19 +54,24 @@ func TestLogKeepsSecrets(t *testing.T) {
 	w.browser(func(c *hubtest.Call) {
 		c.Started()
 		if c.Tool == "pay" {
-			c.Throw(json.RawMessage(`{"code":"DENIED","message":"No, Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJwYWdlIn0.c2VjcmV0LXBhZ2U","category":"auth"}`))
+			c.Throw(json.RawMessage(`{"code":"DENIED","message":"No, Bearer ` +
+				`eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJwYWdlIn0.c2VjcmV0LXBhZ2U","category":"auth"}`))
 			return
 		}
 		c.Return(json.RawMessage(`{"session":"result-hunter2"}`))
 	})
 	const arguments = `{"what":"argument-hunter2"}`
 	for _, key := range []string{token, "tabrelay_" + strings.Repeat("beef", 16)} {
-		for _, path := range []string{"/api/v1/tools/shop__read/call", "/api/v1/tools/shop__pay/call?key=query-hunter2", "/mcp", "/nowhere?key=query-hunter2"} {
+		for _, path := range []string{"/api/v1/tools/shop__read/call", "/api/v1/tools/shop__pay/call?key=query-hunter2",
+			"/mcp", "/nowhere?key=query-hunter2"} {
 			body := fmt.Sprintf(`{"arguments":%s}`, arguments)
 			if path == "/mcp" {
-				body = fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"shop__pay","arguments":%s,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`, arguments)
+				body = fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"shop__pay",`+
+					`"arguments":%s,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+					`"io.modelcontextprotocol/clientCapabilities":{}}}}`, arguments)
 			}
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+r.Address()+path, strings.NewReader(body))
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+r.Address()+path,
+				strings.NewReader(body))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,14 +94,16 @@ func TestLogKeepsSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	introduce(t, conn, `{"attach":{"key":"`+strings.Repeat("cd", 16)+`","version":"0.1.0","token":"tabrelay_socket-hunter2"}}`)
+	introduce(t, conn, `{"attach":{"key":"`+strings.Repeat("cd", 16)+
+		`","version":"0.1.0","token":"tabrelay_socket-hunter2"}}`)
 	_ = conn.Close() // it has been refused
 	r.Stop()
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
 	text := log.String()
-	for _, secret := range []string{"hunter2", token, "beefbeef", r.secrets.Pairing(), r.secrets.Local(), "c2VjcmV0LXBhZ2U", strings.Repeat("cd", 16)} {
+	for _, secret := range []string{"hunter2", token, "beefbeef", r.secrets.Pairing(), r.secrets.Local(),
+		"c2VjcmV0LXBhZ2U", strings.Repeat("cd", 16)} {
 		if secret != "" && strings.Contains(text, secret) {
 			t.Errorf("the log has the secret %q:\n%s", secret, text)
 		}
@@ -114,7 +122,8 @@ func TestMinimalModeSpeaksTheSameVersions(t *testing.T) {
 	ask := func(without error, line string) string {
 		t.Helper()
 		var out bytes.Buffer
-		shim := &join.Proxy{Home: w.home, Version: Version, In: strings.NewReader(line + "\n"), Out: &out, Log: zerolog.Nop(), Disabled: without}
+		shim := &join.Proxy{Home: w.home, Version: Version, In: strings.NewReader(line + "\n"), Out: &out,
+			Log: zerolog.Nop(), Disabled: without}
 		if err := shim.Run(t.Context()); without == nil && err != nil {
 			t.Fatal(err)
 		}
@@ -130,9 +139,13 @@ func TestMinimalModeSpeaksTheSameVersions(t *testing.T) {
 		}
 		return fmt.Sprintf("%+v", answer.Result)
 	}
-	lines := []string{`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`}
-	for _, version := range []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "2099-01-01", "1.0"} {
-		lines = append(lines, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+version+`","capabilities":{},"clientInfo":{"name":"ann","version":"1"}}}`)
+	lines := []string{`{"jsonrpc":"2.0","id":1,"method":"server/discover",` +
+		`"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientCapabilities":{}}}}`}
+	for _, version := range []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "2099-01-01",
+		"1.0"} {
+		lines = append(lines, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+version+
+			`","capabilities":{},"clientInfo":{"name":"ann","version":"1"}}}`)
 	}
 	for _, line := range lines {
 		if with, without := ask(nil, line), ask(join.ErrForcedMinimal, line); with != without {

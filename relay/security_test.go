@@ -44,7 +44,9 @@ func TestTestsOfTheSecurityPage(t *testing.T) {
 	_, threats, _ := strings.Cut(text, "## Threats")
 	threats, _, _ = strings.Cut(threats, "## What it does not defend against")
 	for _, row := range threatRow.FindAllString(threats, -1) {
-		if head := strings.Contains(row, "| test |") || strings.Contains(row, "| test that") || strings.Contains(row, "| --- |"); !head && !namedTest.MatchString(row) && !strings.Contains(row, "| the same two |") {
+		if head := strings.Contains(row, "| test |") || strings.Contains(row, "| test that") ||
+			strings.Contains(row, "| --- |"); !head && !namedTest.MatchString(row) &&
+			!strings.Contains(row, "| the same two |") {
 			t.Errorf("no test is named in %s", row)
 		}
 	}

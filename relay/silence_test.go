@@ -27,10 +27,12 @@ func TestNobodyIsCalledHome(t *testing.T) {
 	}
 	resolver, transport := net.DefaultResolver, http.DefaultTransport
 	defer func() { net.DefaultResolver, http.DefaultTransport = resolver, transport }()
-	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(_ context.Context, _, address string) (net.Conn, error) {
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(_ context.Context, _, address string) (net.Conn,
+		error) {
 		return nil, note("name server " + address)
 	}}
-	http.DefaultTransport = &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+	http.DefaultTransport = &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn,
+		error) {
 		if host, _, err := net.SplitHostPort(address); err == nil && host == "127.0.0.1" {
 			return (&net.Dialer{}).DialContext(ctx, network, address) // the test's own browser
 		}
@@ -40,7 +42,8 @@ func TestNobodyIsCalledHome(t *testing.T) {
 	w := newWorld(t)
 	_, end := w.relay()
 	w.browser(func(c *hubtest.Call) { c.Return(json.RawMessage(`{}`)) })
-	res, err := join.HTTP(w.home).Post("http://127.0.0.1/api/v1/tools/shop__read/call", "application/json", strings.NewReader(`{"arguments":{}}`))
+	res, err := join.HTTP(w.home).Post("http://127.0.0.1/api/v1/tools/shop__read/call", "application/json",
+		strings.NewReader(`{"arguments":{}}`))
 	if err != nil || res.StatusCode != http.StatusOK {
 		t.Fatal(res, err)
 	}

@@ -54,7 +54,8 @@ func TestEverySituationIsProvoked(t *testing.T) {
 		case exempt && len(files) > 0:
 			t.Errorf("%s is provoked in %s; take it out of notYet (%s)", s.ID, files[0], reason)
 		case !exempt && len(files) == 0:
-			t.Errorf("no test provokes %s (%s: %s); write one that ends in faulttest.Provoked or faulttest.Answered", s.ID, s.Code, s.When)
+			t.Errorf("no test provokes %s (%s: %s); write one that ends in faulttest.Provoked or faulttest.Answered",
+				s.ID, s.Code, s.When)
 		}
 	}
 	for id := range notYet {
@@ -74,12 +75,14 @@ func walkTests(t *testing.T, read func(file string, text []byte)) {
 			return err
 		}
 		if entry.IsDir() {
-			if base := entry.Name(); name != "." && (strings.HasPrefix(base, ".") || base == "node_modules" || base == "testdata" || base == "dist") {
+			if base := entry.Name(); name != "." && (strings.HasPrefix(base, ".") || base == "node_modules" ||
+				base == "testdata" || base == "dist") {
 				return fs.SkipDir
 			}
 			return nil
 		}
-		if !strings.HasSuffix(name, "_test.go") && !(strings.HasPrefix(name, "e2e/specs/") && strings.HasSuffix(name, ".spec.ts")) {
+		if !strings.HasSuffix(name, "_test.go") && !(strings.HasPrefix(name, "e2e/specs/") &&
+			strings.HasSuffix(name, ".spec.ts")) {
 			return nil
 		}
 		text, err := fs.ReadFile(root, name)
@@ -157,19 +160,22 @@ func checks(f *ast.FuncDecl) bool {
 func TestTheWalkSeesWhatIsMissing(t *testing.T) {
 	const head = "package x\nimport \"testing\"\n"
 	for text, want := range map[string]int{
-		head + `func TestA(t *testing.T) { faulttest.Provoked(t, "tab-missing", f) }`:                                  1,
-		head + `func TestA(t *testing.T) { for _, id := range []string{"tab-missing"} { faulttest.Answered(t, id) } }`: 1,
-		head + `func TestA(t *testing.T) { t.Log("tab-missing") }`:                                                     0,
-		head + `func TestA(t *testing.T) { t.Skip(); faulttest.Provoked(t, "tab-missing", f) }`:                        0,
-		head + `func never(t *testing.T) { faulttest.Provoked(t, "tab-missing", f) }`:                                  0,
-		head + `func TestA(t *testing.T) { faulttest.Provoked(t, "no-such-thing", f) }`:                                0,
-		head + `// faulttest.Provoked(t, "tab-missing", f)`:                                                            0,
+		head + `func TestA(t *testing.T) { faulttest.Provoked(t, "tab-missing", ` +
+			`f) }`: 1,
+		head + `func TestA(t *testing.T) { for _, id := range []string{"tab-missing"} { faulttest.Answered(t, id) ` +
+			`} }`: 1,
+		head + `func TestA(t *testing.T) { t.Log("tab-missing") }`:                              0,
+		head + `func TestA(t *testing.T) { t.Skip(); faulttest.Provoked(t, "tab-missing", f) }`: 0,
+		head + `func never(t *testing.T) { faulttest.Provoked(t, "tab-missing", f) }`:           0,
+		head + `func TestA(t *testing.T) { faulttest.Provoked(t, "no-such-thing", f) }`:         0,
+		head + `// faulttest.Provoked(t, "tab-missing", f)`:                                     0,
 	} {
 		if got := provokedIn(t, "x_test.go", []byte(text)); len(got) != want {
 			t.Errorf("%s: found %v, want %d", text, got, want)
 		}
 	}
-	if got := provokedIn(t, "e2e/specs/x.spec.ts", []byte("provoked('tab-missing', 'TAB_NOT_FOUND', answer);")); len(got) != 1 {
+	if got := provokedIn(t, "e2e/specs/x.spec.ts",
+		[]byte("provoked('tab-missing', 'TAB_NOT_FOUND', answer);")); len(got) != 1 {
 		t.Errorf("in a spec: %v", got)
 	}
 }

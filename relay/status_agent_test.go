@@ -46,11 +46,13 @@ func TestStatusForAgents(t *testing.T) {
 		}
 		return string(body), s
 	}
-	if text, s := read(r.secrets.Local()); len(s.Tabs) == 0 || len(s.Clients) == 0 || !strings.Contains(text, string(r.Home)) {
+	if text, s := read(r.secrets.Local()); len(s.Tabs) == 0 || len(s.Clients) == 0 ||
+		!strings.Contains(text, string(r.Home)) {
 		t.Fatalf("the person does not see what the agent is not to see: %s", text)
 	}
 	text, s := read(token)
-	if !s.Running || len(s.Browsers) != 1 || len(s.Tabs) != 0 || len(s.Clients) != 0 || strings.Contains(text, string(r.Home)) {
+	if !s.Running || len(s.Browsers) != 1 || len(s.Tabs) != 0 || len(s.Clients) != 0 ||
+		strings.Contains(text, string(r.Home)) {
 		t.Errorf("an agent reads %s", text)
 	}
 }
@@ -63,7 +65,8 @@ func TestEventsForAgents(t *testing.T) {
 	var behaves atomic.Bool
 	b := w.browser(func(c *hubtest.Call) {
 		if strings.Contains(string(c.Arguments), "hung") {
-			c.Refuse(wire.Refusal{Code: string(fault.TabUnresponsive), Outcome: string(fault.NotExecuted), Message: "A dialog is open"})
+			c.Refuse(wire.Refusal{Code: string(fault.TabUnresponsive), Outcome: string(fault.NotExecuted),
+				Message: "A dialog is open"})
 			return
 		}
 		losing(&behaves)(c)
@@ -80,7 +83,8 @@ func TestEventsForAgents(t *testing.T) {
 		end := begin(t, r, s, "shop__pay", `{"sum":7}`, nil)
 		w.answers(t, asked().ID, `{"answer":"allow"}`, http.StatusOK)
 		lost := <-end // which makes a dead letter
-		r.own.Letters.Settled(call.DeadLetter{ID: call.ID(lost.CorrelationID), Session: s, Tool: "shop__pay", LateOutcome: call.Executed})
+		r.own.Letters.Settled(call.DeadLetter{ID: call.ID(lost.CorrelationID), Session: s, Tool: "shop__pay",
+			LateOutcome: call.Executed})
 		w.person(t, http.MethodDelete, "/api/v1/tabs/"+b.ProfileID()+"/7/owner", "")
 	}
 	for range 6 { // a breaker counts them
@@ -105,7 +109,8 @@ func TestEventsForAgents(t *testing.T) {
 	}
 
 	all := eventsSeen(t, r, tokens["person"])
-	kinds := map[event.Kind]bool{event.Call: true, event.Line: true} // which only the person can follow, in a stream of their own
+	// which only the person can follow, in a stream of their own
+	kinds := map[event.Kind]bool{event.Call: true, event.Line: true}
 	for _, e := range all {
 		kinds[e.Kind] = true
 		_, ofCall := e.Data["correlationId"]
@@ -129,7 +134,8 @@ func TestEventsForAgents(t *testing.T) {
 				t.Errorf("there is no %s of %s", kind, client)
 			}
 		}
-		if diff := cmp.Diff(own, eventsSeen(t, r, tokens[client]), cmpopts.IgnoreUnexported(event.Event{})); diff != "" {
+		if diff := cmp.Diff(own, eventsSeen(t, r, tokens[client]),
+			cmpopts.IgnoreUnexported(event.Event{})); diff != "" {
 			t.Errorf("%s hears by HTTP (-want +got)\n%s", client, diff)
 		}
 		s := ann
@@ -154,7 +160,8 @@ func TestEventsForAgents(t *testing.T) {
 func eventsSeen(t *testing.T, r *Relay, token string) []event.Event {
 	t.Helper()
 	var answer struct{ Events []event.Event }
-	if status, body := asks(t, r, token, "/api/v1/events?recent=500&once=1"); status != http.StatusOK || json.Unmarshal(body, &answer) != nil {
+	if status, body := asks(t, r, token, "/api/v1/events?recent=500&once=1"); status != http.StatusOK ||
+		json.Unmarshal(body, &answer) != nil {
 		t.Fatal(status, string(body))
 	}
 	ctx, cancel := context.WithCancel(t.Context())

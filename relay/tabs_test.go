@@ -61,7 +61,8 @@ func TestTabsAndTheirOwners(t *testing.T) {
 	ann.hears(`"id":5,`, `\"owner\":\"ann\",\"yours\":true`)
 	bob.call(6, "bridge_health", `{}`)
 	bob.hears(`"id":6,`, `"owners":[{"tabId":7,"profile":"Chrome 1","owner":"ann","since":`)
-	if list := tabs(t, b); len(list) != 1 || list[0].Owner == nil || list[0].Owner.Client != "ann" || list[0].Owner.Session == "" || list[0].Profile != "Chrome 1" {
+	if list := tabs(t, b); len(list) != 1 || list[0].Owner == nil || list[0].Owner.Client != "ann" ||
+		list[0].Owner.Session == "" || list[0].Profile != "Chrome 1" {
 		t.Errorf("got %+v", list)
 	}
 	path := fmt.Sprintf("/api/v1/tabs/%s/7/owner", b.ProfileID())
@@ -152,7 +153,8 @@ func TestOpenedTabTellsWhatItShows(t *testing.T) {
 				return &wire.Reply{OK: true}
 			}
 			if p.URL == "https://shop.example/redirected" {
-				b.Put(wire.Tab{ID: 21, WindowID: 1, URL: "https://shop.example/final", Title: "The end", Status: "complete"})
+				b.Put(wire.Tab{ID: 21, WindowID: 1, URL: "https://shop.example/final", Title: "The end",
+					Status: "complete"})
 			}
 			return replies[p.URL]
 		}
@@ -160,19 +162,25 @@ func TestOpenedTabTellsWhatItShows(t *testing.T) {
 	ann := w.agent(nobodyStarts)
 	ann.call(1, "shop__read", `{}`)
 	ann.hears(`"id":1,`, `"tabId":20,`)
-	replies["https://shop.example/redirected"] = &wire.Reply{OK: true, Result: []byte(`{"tabId":21,"windowId":1,"status":"complete","begun":true,"httpStatus":404}`)}
+	replies["https://shop.example/redirected"] = &wire.Reply{OK: true,
+		Result: []byte(`{"tabId":21,"windowId":1,"status":"complete","begun":true,"httpStatus":404}`)}
 	ann.call(2, "browser__open_tab", `{"url":"https://shop.example/redirected"}`)
-	ann.hears(`"id":2,`, `\"url\":\"https://shop.example/final\"`, `\"title\":\"The end\"`, `\"status\":\"complete\"`, `\"httpStatus\":404`)
+	ann.hears(`"id":2,`, `\"url\":\"https://shop.example/final\"`, `\"title\":\"The end\"`, `\"status\":\"complete\"`,
+		`\"httpStatus\":404`)
 	ann.call(3, "shop__read", `{}`)
 	ann.hears(`"id":3,`, `"tabId":21,`)
-	replies["https://shop.example/slow"] = &wire.Reply{OK: true, Result: []byte(`{"tabId":22,"windowId":1,"status":"loading","begun":false}`)}
+	replies["https://shop.example/slow"] = &wire.Reply{OK: true,
+		Result: []byte(`{"tabId":22,"windowId":1,"status":"loading","begun":false}`)}
 	ann.call(4, "browser__open_tab", `{"url":"https://shop.example/slow"}`)
 	ann.hears(`"id":4,`, `\"url\":\"https://shop.example/slow\"`, `\"status\":\"loading\"`)
 	for reason, words := range map[string]string{
-		"net::ERR_NAME_NOT_RESOLVED": "the name of the server is not known", "net::ERR_SOMETHING": "does not load: net::ERR_SOMETHING",
+		"net::ERR_NAME_NOT_RESOLVED": "the name of the server is not known",
+		"net::ERR_SOMETHING":         "does not load: net::ERR_SOMETHING",
 	} {
-		replies["https://shop.example/gone"] = &wire.Reply{Error: &wire.ReplyError{Code: "PAGE_NOT_LOADED", Message: reason}}
-		_, failure := builtin.TabsOf(r.hub).Open(t.Context(), call.Call{}, builtin.NewTab{URL: "https://shop.example/gone"})
+		replies["https://shop.example/gone"] = &wire.Reply{Error: &wire.ReplyError{Code: "PAGE_NOT_LOADED",
+			Message: reason}}
+		_, failure := builtin.TabsOf(r.hub).Open(t.Context(), call.Call{},
+			builtin.NewTab{URL: "https://shop.example/gone"})
 		faulttest.Provoked(t, "page-not-loaded", failure)
 		if !strings.Contains(failure.Message, words) || !strings.Contains(failure.Message, "https://shop.example") {
 			t.Errorf("got %q", failure.Message)
@@ -231,7 +239,9 @@ func TestSessionsOverHTTPAndTabs(t *testing.T) {
 		}
 		return res
 	}
-	begun := send(http.MethodPost, "/mcp", "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`)
+	begun := send(http.MethodPost, "/mcp", "",
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},`+
+			`"clientInfo":{"name":"x","version":"1"}}}`)
 	session := begun.Header.Get("Mcp-Session-Id")
 	send(http.MethodPost, "/mcp", session, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	pay := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"shop__pay","arguments":{}}}`

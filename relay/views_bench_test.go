@@ -20,7 +20,8 @@ func BenchmarkView(b *testing.B) {
 	big := shop()
 	big.Manifest.Tools = nil
 	for i := range 2000 {
-		big.Manifest.Tools = append(big.Manifest.Tools, plugin.Tool{Name: fmt.Sprintf("tool_%d", i), InputSchema: json.RawMessage(`{"type":"object"}`)})
+		big.Manifest.Tools = append(big.Manifest.Tools, plugin.Tool{Name: fmt.Sprintf("tool_%d", i),
+			InputSchema: json.RawMessage(`{"type":"object"}`)})
 	}
 	cfg := config.Default()
 	cfg.Listen, cfg.Demo.Listen, cfg.Review.Required = "127.0.0.1:0", "", false

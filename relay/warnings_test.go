@@ -23,7 +23,8 @@ func TestRepairsAreWarnings(t *testing.T) {
 		}
 	}
 	var warnings []string
-	if err := json.Unmarshal(answer, &got); err != nil || json.Unmarshal(got.Result.Meta["tabrelay/warnings"], &warnings) != nil || len(warnings) != 2 {
+	if err := json.Unmarshal(answer, &got); err != nil || json.Unmarshal(got.Result.Meta["tabrelay/warnings"],
+		&warnings) != nil || len(warnings) != 2 {
 		t.Errorf("%v: %s", err, answer)
 	}
 }

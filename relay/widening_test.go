@@ -69,12 +69,14 @@ func TestAnOpenPanelIsAsked(t *testing.T) {
 	}{{"deny", http.StatusForbidden, "off"}, {"allow", http.StatusOK, "auto"}} {
 		done := make(chan int, 1)
 		go func() {
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://127.0.0.1/api/v1/permissions", strings.NewReader(`{"target":"default","mode":"auto"}`))
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://127.0.0.1/api/v1/permissions",
+				strings.NewReader(`{"target":"default","mode":"auto"}`))
 			if err != nil {
 				t.Error(err)
 			}
 			rule := call.Rule{Target: "default", Mode: call.Auto}
-			req.Header.Set(httpapi.ConfirmedHeader, r.policy.RuleChange(rule, 0).Digest()) // what a person at a terminal would send
+			// what a person at a terminal would send
+			req.Header.Set(httpapi.ConfirmedHeader, r.policy.RuleChange(rule, 0).Digest())
 			res, err := join.HTTP(w.home).Do(req)
 			if err != nil {
 				t.Error(err)
@@ -85,13 +87,16 @@ func TestAnOpenPanelIsAsked(t *testing.T) {
 			done <- res.StatusCode
 		}()
 		q := asked(t, b)
-		if q.Command != "tabrelay permit set default auto" || q.From == "" || len(q.Differences) != 1 || q.Differences[0].After != "auto" {
+		if q.Command != "tabrelay permit set default auto" || q.From == "" || len(q.Differences) != 1 ||
+			q.Differences[0].After != "auto" {
 			t.Errorf("the panel shows %+v", q)
 		}
-		if status, body := w.person(t, http.MethodPost, "/api/v1/approvals/"+q.ID, `{"answer":"allow"}`); status != http.StatusForbidden {
+		if status, body := w.person(t, http.MethodPost, "/api/v1/approvals/"+q.ID,
+			`{"answer":"allow"}`); status != http.StatusForbidden {
 			t.Errorf("a program answers the panel's question: %d %s", status, body)
 		}
-		if answer, err := b.Ask(t.Context(), http.MethodPost, "/api/v1/approvals/"+q.ID, []byte(`{"answer":"`+test.answer+`"}`)); err != nil || answer.Status != http.StatusOK {
+		if answer, err := b.Ask(t.Context(), http.MethodPost, "/api/v1/approvals/"+q.ID,
+			[]byte(`{"answer":"`+test.answer+`"}`)); err != nil || answer.Status != http.StatusOK {
 			t.Fatalf("%d %s %v", answer.Status, answer.Body, err)
 		}
 		if got := <-done; got != test.status {
@@ -102,15 +107,18 @@ func TestAnOpenPanelIsAsked(t *testing.T) {
 		}
 	}
 	// What the panel itself does is not asked about, and less is free for everybody.
-	if answer, err := b.Ask(t.Context(), http.MethodPut, "/api/v1/permissions", []byte(`{"target":"shop","mode":"auto"}`)); err != nil || answer.Status != http.StatusOK {
+	if answer, err := b.Ask(t.Context(), http.MethodPut, "/api/v1/permissions",
+		[]byte(`{"target":"shop","mode":"auto"}`)); err != nil || answer.Status != http.StatusOK {
 		t.Errorf("the panel: %d %s %v", answer.Status, answer.Body, err)
 	}
-	if res, err := join.HTTP(w.home).Do(request(t, http.MethodPut, "/api/v1/permissions", `{"target":"default","mode":"off"}`)); err != nil || res.StatusCode != http.StatusOK {
+	if res, err := join.HTTP(w.home).Do(request(t, http.MethodPut, "/api/v1/permissions",
+		`{"target":"default","mode":"off"}`)); err != nil || res.StatusCode != http.StatusOK {
 		t.Errorf("less: %v %v", res, err)
 	}
 	// Without an open panel, a connected browser is nobody to ask.
 	openPanels(t, r, b, 0)
-	if res, err := join.HTTP(w.home).Do(request(t, http.MethodPut, "/api/v1/permissions", `{"target":"default","mode":"auto"}`)); err != nil || res.StatusCode != http.StatusPreconditionRequired {
+	if res, err := join.HTTP(w.home).Do(request(t, http.MethodPut, "/api/v1/permissions",
+		`{"target":"default","mode":"auto"}`)); err != nil || res.StatusCode != http.StatusPreconditionRequired {
 		t.Errorf("without a panel: %v %v", res, err)
 	}
 }
@@ -171,7 +179,8 @@ func TestReviewsAreConfirmed(t *testing.T) {
 	body := `{"hash":"` + p.Hash + `","verdict":"`
 	w.refusedUnconfirmed(t, http.MethodPost, "/api/v1/reviews/tea", body+`accept"}`)
 	w.refusedUnconfirmed(t, http.MethodPost, "/api/v1/reviews/tea/dev", body+`accept"}`)
-	if res, err := join.HTTP(w.home).Do(request(t, http.MethodPost, "/api/v1/reviews/tea", body+`refuse"}`)); err != nil || res.StatusCode != http.StatusOK {
+	if res, err := join.HTTP(w.home).Do(request(t, http.MethodPost, "/api/v1/reviews/tea",
+		body+`refuse"}`)); err != nil || res.StatusCode != http.StatusOK {
 		t.Errorf("refusing: %v %v", res, err)
 	}
 	v.decide("tea", p.Hash, "accept", http.StatusOK)
@@ -224,11 +233,13 @@ func TestConfigurationWaitsForThePerson(t *testing.T) {
 	}
 	stale := shown[0].Digest
 	write(`{"permissions":{"shop__read":"off","shop__pay":"auto","default":"auto"}}`)
-	if answer, err := b.Ask(t.Context(), http.MethodPost, "/api/v1/approvals/config", []byte(`{"answer":"allow","digest":"`+stale+`"}`)); err != nil || answer.Status != http.StatusConflict {
+	if answer, err := b.Ask(t.Context(), http.MethodPost, "/api/v1/approvals/config",
+		[]byte(`{"answer":"allow","digest":"`+stale+`"}`)); err != nil || answer.Status != http.StatusConflict {
 		t.Errorf("what was read before the last change: %d %s %v", answer.Status, answer.Body, err)
 	}
 	write(`{"permissions":{"shop__read":"off","shop__pay":"auto"}}`)
-	if answer, err := b.Ask(t.Context(), http.MethodPost, "/api/v1/approvals/config", []byte(`{"answer":"allow","digest":"`+stale+`"}`)); err != nil || answer.Status != http.StatusOK {
+	if answer, err := b.Ask(t.Context(), http.MethodPost, "/api/v1/approvals/config",
+		[]byte(`{"answer":"allow","digest":"`+stale+`"}`)); err != nil || answer.Status != http.StatusOK {
 		t.Errorf("%d %s %v", answer.Status, answer.Body, err)
 	}
 	if got := modes(); got != "off auto" || len(changes(t, b).Changes) != 0 {
@@ -279,13 +290,15 @@ func TestWidenedStart(t *testing.T) {
 	}
 	r := w.guarded(wide)
 	w.refusedUnconfirmed(t, http.MethodPost, "/api/v1/approvals/start", `{"answer":"allow"}`)
-	if status, said := w.person(t, http.MethodPost, "/api/v1/approvals/start", `{"answer":"deny"}`); status != http.StatusOK {
+	if status, said := w.person(t, http.MethodPost, "/api/v1/approvals/start",
+		`{"answer":"deny"}`); status != http.StatusOK {
 		t.Errorf("undo: %d %s", status, said)
 	}
 	undone := func(r *Relay) {
 		t.Helper()
 		s := r.api.Status(t.Context())
-		if other := r.policy.Default().Other; other != call.Off || s.Widened != "" || s.Unapplied != "permissions.default: no rule → auto" {
+		if other := r.policy.Default().Other; other != call.Off || s.Widened != "" ||
+			s.Unapplied != "permissions.default: no rule → auto" {
 			t.Errorf("the default is %s, the status %q, %q", other, s.Widened, s.Unapplied)
 		}
 	}
@@ -293,7 +306,8 @@ func TestWidenedStart(t *testing.T) {
 	end(r)
 	r = w.guarded(wide)
 	undone(r)
-	if status, said := w.person(t, http.MethodPost, "/api/v1/approvals/config", `{"answer":"allow"}`); status != http.StatusOK {
+	if status, said := w.person(t, http.MethodPost, "/api/v1/approvals/config",
+		`{"answer":"allow"}`); status != http.StatusOK {
 		t.Errorf("apply: %d %s", status, said)
 	}
 	end(r)
@@ -303,7 +317,8 @@ func TestWidenedStart(t *testing.T) {
 	}
 }
 
-// What a person denied of a configuration is not in effect after a restart either, until they allow it or it is taken out.
+// What a person denied of a configuration is not in effect after a restart either, until they allow it or it is taken
+// out.
 func TestADeniedConfigurationStaysDenied(t *testing.T) {
 	t.Setenv("TABRELAY_REVIEW_REQUIRED", "false")
 	w := newWorld(t)
@@ -316,7 +331,8 @@ func TestADeniedConfigurationStaysDenied(t *testing.T) {
 	}
 	deny := func() {
 		t.Helper()
-		if status, said := w.person(t, http.MethodPost, "/api/v1/approvals/config", `{"answer":"deny"}`); status != http.StatusOK {
+		if status, said := w.person(t, http.MethodPost, "/api/v1/approvals/config",
+			`{"answer":"deny"}`); status != http.StatusOK {
 			t.Errorf("deny: %d %s", status, said)
 		}
 	}

@@ -12,7 +12,8 @@ const (
 	password      = "demo"
 )
 
-// accounts are the sessions of people who signed in with the form. Any name will do; the password is printed on the page.
+// accounts are the sessions of people who signed in with the form. Any name will do; the password is printed on the
+// page.
 type accounts struct {
 	mu    sync.Mutex
 	names map[string]string // by session token
@@ -50,7 +51,8 @@ func (a *accounts) signIn(w http.ResponseWriter, r *http.Request) {
 	}
 	a.names[token] = name
 	a.mu.Unlock()
-	http.SetCookie(w, &http.Cookie{Name: sessionCookie, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{Name: sessionCookie, Value: token, Path: "/", HttpOnly: true,
+		SameSite: http.SameSiteStrictMode})
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 

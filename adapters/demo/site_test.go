@@ -163,7 +163,8 @@ func TestTrouble(t *testing.T) {
 	if len(text) != 100000 {
 		t.Errorf("got %d bytes, want 100000", len(text))
 	}
-	for _, path := range []string{"/api/status/99", "/api/status/x", "/api/slow?ms=-1", "/api/slow", "/api/big?bytes=x"} {
+	for _, path := range []string{"/api/status/99", "/api/status/x", "/api/slow?ms=-1", "/api/slow",
+		"/api/big?bytes=x"} {
 		if res := ask(t, site, "GET", path, "", nil); res.StatusCode != 400 {
 			t.Errorf("%s: status %d, want 400", path, res.StatusCode)
 		}

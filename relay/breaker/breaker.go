@@ -157,7 +157,8 @@ func (g *Group) rules(key Key, p *place) gobreaker.Settings {
 		ReadyToTrip: func(c gobreaker.Counts) bool {
 			ended := c.TotalSuccesses + c.TotalFailures
 			return s.Failures > 0 && int64(c.ConsecutiveFailures) >= int64(s.Failures) ||
-				s.MinCalls > 0 && int64(ended) >= int64(s.MinCalls) && int64(c.TotalFailures)*100 >= int64(ended)*int64(s.Percent)
+				s.MinCalls > 0 && int64(ended) >= int64(s.MinCalls) &&
+					int64(c.TotalFailures)*100 >= int64(ended)*int64(s.Percent)
 		},
 		IsExcluded: func(err error) bool { return errors.Is(err, errNothing) },
 		OnStateChange: func(_ string, _, to gobreaker.State) {

@@ -83,7 +83,8 @@ func TestOpensAfterFailuresInARow(t *testing.T) {
 		if diff := cmp.Diff([]string{"plugin:demo@p1 open"}, l.news); diff != "" {
 			t.Error(diff)
 		}
-		want := []Status{{Key: demo, State: Open, Wait: 18 * time.Second}, {Key: Key{"plugin", "demo", "p2"}, State: Closed}}
+		want := []Status{{Key: demo, State: Open, Wait: 18 * time.Second},
+			{Key: Key{"plugin", "demo", "p2"}, State: Closed}}
 		if diff := cmp.Diff(want, l.List()); diff != "" {
 			t.Error(diff)
 		}

@@ -100,7 +100,8 @@ type Letters struct {
 // View is a letter with everything; brief leaves out what makes lists long.
 func (d *DeadLetters) View(l *call.DeadLetter, brief bool) Letter {
 	v := Letter{
-		ID: l.ID, Time: l.Created.UTC(), Tool: l.Tool, Client: l.Session.Client, Profile: l.Profile, TabID: l.TabID, Outcome: l.Outcome, Attempts: l.Attempts,
+		ID: l.ID, Time: l.Created.UTC(), Tool: l.Tool, Client: l.Session.Client, Profile: l.Profile, TabID: l.TabID,
+		Outcome: l.Outcome, Attempts: l.Attempts,
 		Late: l.LateOutcome, ReplayOf: l.ReplayOf, Replayed: l.Replayed,
 	}
 	var said struct{ Code, Message string }
@@ -129,10 +130,12 @@ func (d *DeadLetters) Replayable(l *call.DeadLetter) (*registry.Tool, *fault.Err
 	t, ok := d.Tools.Snapshot().Find(l.Tool)
 	switch {
 	case !ok:
-		return nil, fault.New(fault.NotFoundCode, "The tool "+l.Tool+" is not offered any more, so the call cannot be repeated", fault.WithOutcome(fault.NotExecuted),
+		return nil, fault.New(fault.NotFoundCode, "The tool "+l.Tool+" is not offered any more, so the call cannot "+
+			"be repeated", fault.WithOutcome(fault.NotExecuted),
 			fault.WithHint("Enable or add its plugin again."))
 	case l.Redacted:
-		return nil, fault.New(fault.ValidationError, "The call cannot be repeated as it was: credentials were left out of its arguments, or they were too large to keep or went with an earlier relay",
+		return nil, fault.New(fault.ValidationError, "The call cannot be repeated as it was: credentials were left "+
+			"out of its arguments, or they were too large to keep or went with an earlier relay",
 			fault.WithHint("Call "+l.Tool+" itself, with its arguments."))
 	}
 	return t, nil
@@ -151,7 +154,8 @@ func (d *DeadLetters) List(ctx context.Context, s call.Session, before call.ID, 
 	list, err := d.Store.DeadLetters(ctx, OwnerOf(s), before, limit+1)
 	switch {
 	case errors.Is(err, store.ErrNoDeadLetter):
-		return Letters{}, fault.New(fault.ValidationError, "The cursor is of a letter that is gone", fault.WithHint("List from the beginning, without a cursor."))
+		return Letters{}, fault.New(fault.ValidationError, "The cursor is of a letter that is gone",
+			fault.WithHint("List from the beginning, without a cursor."))
 	case err != nil:
 		return Letters{}, unreadable(err)
 	}
@@ -173,21 +177,24 @@ func (d *DeadLetters) Find(ctx context.Context, s call.Session, id call.ID) (*ca
 		return nil, unreadable(err)
 	}
 	if mine := OwnerOf(s); !found || mine != "" && mine != l.Session.Client {
-		return nil, fault.New(fault.NotFoundCode, "There is no dead letter with the id "+fault.Excerpt(string(id)), fault.WithOutcome(fault.NotExecuted),
+		return nil, fault.New(fault.NotFoundCode, "There is no dead letter with the id "+fault.Excerpt(string(id)),
+			fault.WithOutcome(fault.NotExecuted),
 			fault.WithHint("List them; they are kept for a week."))
 	}
 	return &l, nil
 }
 
 func unreadable(err error) *fault.Error {
-	return fault.New(fault.InternalError, "The dead letters could not be read", fault.WithCause(err), fault.WithOutcome(fault.NotExecuted), fault.WithRetryable(true),
+	return fault.New(fault.InternalError, "The dead letters could not be read", fault.WithCause(err),
+		fault.WithOutcome(fault.NotExecuted), fault.WithRetryable(true),
 		fault.WithHint("Repeat the call; `tabrelay doctor` looks at the database."))
 }
 
 // Replay repeats a call: with an id of its own, that of who asks, and everything a first call would meet.
 func (d *DeadLetters) Replay(ctx context.Context, l *call.DeadLetter, c call.Call) (*call.Result, *fault.Error) {
 	again := call.Call{
-		ID: call.ID(random.Hex(16)), Session: c.Session, Tool: l.Tool, Arguments: l.Arguments, Progress: c.Progress, Log: c.Log, MaxBytes: c.MaxBytes, Ask: c.Ask, ReplayOf: l.ID,
+		ID: call.ID(random.Hex(16)), Session: c.Session, Tool: l.Tool, Arguments: l.Arguments, Progress: c.Progress,
+		Log: c.Log, MaxBytes: c.MaxBytes, Ask: c.Ask, ReplayOf: l.ID,
 		Note: c.Note, Consent: c.Consent,
 	}
 	again.Confirm = func(ctx context.Context, asked bool) error {
@@ -196,7 +203,8 @@ func (d *DeadLetters) Replay(ctx context.Context, l *call.DeadLetter, c call.Cal
 				return err
 			}
 		}
-		d.Log.Info().Str("correlationId", string(again.ID)).Str("replayOf", string(l.ID)).Str("tool", l.Tool).Str("client", c.Session.Client).Msg("a dead letter is replayed")
+		d.Log.Info().Str("correlationId", string(again.ID)).Str("replayOf", string(l.ID)).Str("tool",
+			l.Tool).Str("client", c.Session.Client).Msg("a dead letter is replayed")
 		d.Store.MarkReplayed(l.ID, again.ID)
 		return nil
 	}

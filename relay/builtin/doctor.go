@@ -16,9 +16,11 @@ func (s *Sources) doctorTool() registry.Tool {
 		Name: "relay__doctor", Unqueued: true,
 		Spec: plugin.Tool{
 			Name: "doctor", DisplayName: "Doctor",
-			Description: "Looks for what is wrong with the relay, its browsers, plugins and clients. Each finding has a cause and a next step, most of them for the person.",
+			Description: "Looks for what is wrong with the relay, its browsers, plugins and clients. Each finding " +
+				"has a cause and a next step, most of them for the person.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`),
-			OutputSchema: json.RawMessage(`{"type":"object","required":["sound","findings"],"properties":{"sound":{"type":"boolean","description":"Nothing is a problem."},
+			OutputSchema: json.RawMessage(
+				`{"type":"object","required":["sound","findings"],"properties":{"sound":{"type":"boolean","description":"Nothing is a problem."},
 				"findings":{"type":"array","items":{"type":"object","required":["id","severity","what"],"properties":{"id":{"type":"string"},"severity":{"enum":["ok","warning","problem"]},
 				"what":{"type":"string"},"why":{"type":"string"},"next":{"type":"string"}}}}}}`),
 			Annotations: plugin.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no},

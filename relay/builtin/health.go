@@ -30,9 +30,11 @@ func (s *Sources) healthTool() registry.Tool {
 		Name: "bridge_health", Unqueued: true,
 		Spec: plugin.Tool{
 			Name: "bridge_health", DisplayName: "Bridge health",
-			Description: "Whether the relay works and which browsers are connected. Call it first, and after failures of the connection. It is answered at once, also while everything else waits.",
-			InputSchema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`), OutputSchema: json.RawMessage(healthSchema),
-			Annotations: plugin.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no},
+			Description: "Whether the relay works and which browsers are connected. Call it first, and after " +
+				"failures of the connection. It is answered at once, also while everything else waits.",
+			InputSchema:  json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`),
+			OutputSchema: json.RawMessage(healthSchema),
+			Annotations:  plugin.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no},
 		},
 		Run: answering(s.health),
 	}
@@ -130,7 +132,8 @@ func (s *Sources) health(context.Context, call.Call, struct{}) (health, *fault.E
 	}
 	h.Queue.Tabs = append(h.Queue.Tabs[:0:0], h.Queue.Tabs...)
 	for _, b := range s.Hub.Browsers() {
-		h.Browsers = append(h.Browsers, browserHealth{Label: b.Label, Connected: b.Connected, Since: b.Since, Tabs: b.Tabs, Calls: b.Calls})
+		h.Browsers = append(h.Browsers, browserHealth{Label: b.Label, Connected: b.Connected, Since: b.Since,
+			Tabs: b.Tabs, Calls: b.Calls})
 		if b.Connected {
 			h.Extension.Connected, h.Extension.Version = true, b.Extension
 			h.Extension.Browsers = append(h.Extension.Browsers, b.Label)
@@ -143,7 +146,8 @@ func (s *Sources) health(context.Context, call.Call, struct{}) (health, *fault.E
 	h.Owners = []tabOwner{}
 	for _, t := range s.Hub.Tabs() {
 		if t.Owner != nil {
-			h.Owners = append(h.Owners, tabOwner{TabID: t.ID, Profile: t.Profile, Owner: t.Owner.Name, Since: t.Owner.Since})
+			h.Owners = append(h.Owners, tabOwner{TabID: t.ID, Profile: t.Profile, Owner: t.Owner.Name,
+				Since: t.Owner.Since})
 		}
 	}
 	for _, n := range s.Notices.All() {

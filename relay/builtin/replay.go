@@ -23,10 +23,14 @@ func (s *Sources) deadLettersTool() registry.Tool {
 		Name: "relay__dead_letters", Unqueued: true,
 		Spec: plugin.Tool{
 			Name: "dead_letters", DisplayName: "Dead letters", TimeoutMs: replayTimeoutMs,
-			Description: "Your calls whose end nobody saw (outcome unknown), or that failed at every try. list shows them, the newest first; show has one with its arguments, its error and, when the end came late, that end (lateOutcome); replay calls the tool again, and asks the person first unless the tool only reads. Look at the page before replaying: the action may have happened.",
+			Description: "Your calls whose end nobody saw (outcome unknown), or that failed at every try. list shows " +
+				"them, the newest first; show has one with its arguments, its error and, when the end came late, " +
+				"that end (lateOutcome); replay calls the tool again, and asks the person first unless the tool only " +
+				"reads. Look at the page before replaying: the action may have happened.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{` +
 				`"action":{"enum":["list","show","replay"]},` +
-				`"id":{"type":"string","description":"Of the letter, for show and replay: the correlationId of the call."},` +
+				`"id":{"type":"string","description":"Of the letter, for show and replay: the correlationId of the ` +
+				`call."},` +
 				`"cursor":{"type":"string","description":"nextCursor of the page before, for list."}},` +
 				`"required":["action"],"additionalProperties":false}`),
 			Annotations: plugin.Annotations{ReadOnlyHint: &no, OpenWorldHint: &yes},
@@ -51,7 +55,8 @@ func (s *Sources) deadLetters(ctx context.Context, c call.Call, raw json.RawMess
 		return encoded(page)
 	}
 	if a.ID == "" {
-		return nil, fault.New(fault.ValidationError, "The action "+a.Action+" needs the id of a letter", fault.WithHint("The action list shows the ids."))
+		return nil, fault.New(fault.ValidationError, "The action "+a.Action+" needs the id of a letter",
+			fault.WithHint("The action list shows the ids."))
 	}
 	l, failure := s.Letters.Find(ctx, c.Session, a.ID)
 	if failure != nil {
@@ -77,19 +82,22 @@ func (s *Sources) deadLetters(ctx context.Context, c call.Call, raw json.RawMess
 }
 
 // repeatForm is what the person is asked before a change is repeated.
-var repeatForm = json.RawMessage(`{"type":"object","properties":{"repeat":{"type":"boolean","title":"Repeat the call","default":false}},"required":["repeat"]}`)
+var repeatForm = json.RawMessage(`{"type":"object","properties":{"repeat":{"type":"boolean","title":"Repeat the ` +
+	`call","default":false}},"required":["repeat"]}`)
 
 // confirmRepeat asks the person whether a call that may change something is to be repeated.
 func confirmRepeat(ctx context.Context, c call.Call, l *call.DeadLetter) error {
 	if c.Ask == nil {
-		return fault.New(fault.PermissionDenied, "Repeating "+l.Tool+" may change something twice, and this client cannot ask the person",
+		return fault.New(fault.PermissionDenied, "Repeating "+l.Tool+" may change something twice, and this client "+
+			"cannot ask the person",
 			fault.WithHint("Ask the person to run in a terminal: tabrelay dead-letters replay "+string(l.ID)))
 	}
 	answer, err := c.Ask(ctx, call.Question{Message: question(l), Schema: repeatForm})
 	var form struct{ Repeat bool }
 	switch {
 	case err != nil:
-		return fault.New(fault.ApprovalTimeout, "The person did not say whether "+l.Tool+" is to be repeated", fault.WithCause(err))
+		return fault.New(fault.ApprovalTimeout, "The person did not say whether "+l.Tool+" is to be repeated",
+			fault.WithCause(err))
 	case answer.Action != "accept" || json.Unmarshal(answer.Content, &form) != nil || !form.Repeat:
 		return fault.New(fault.ApprovalDenied, "The person does not want "+l.Tool+" to be repeated")
 	}
@@ -98,7 +106,8 @@ func confirmRepeat(ctx context.Context, c call.Call, l *call.DeadLetter) error {
 
 // question says what repeating the call could do.
 func question(l *call.DeadLetter) string {
-	return fmt.Sprintf("Repeat a call of %s from %s with %s? %s.", l.Tool, l.Created.Local().Format("2 January 15:04:05"), fault.Excerpt(string(l.Arguments)), KnownOf(l))
+	return fmt.Sprintf("Repeat a call of %s from %s with %s? %s.", l.Tool,
+		l.Created.Local().Format("2 January 15:04:05"), fault.Excerpt(string(l.Arguments)), KnownOf(l))
 }
 
 // KnownOf says whether the action of a dead letter happened, as far as that is known.

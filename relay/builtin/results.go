@@ -19,13 +19,20 @@ func (s *Sources) readResultTool() registry.Tool {
 		Name: result.Reader,
 		Spec: plugin.Tool{
 			Name: "read_result", DisplayName: "Read a kept result",
-			Description: "Reads a result that was too large for an answer and is kept: the items of a list, the characters of a text, or what a jq expression selects. An answer that is truncated itself has nextOffset: pass it as offset to go on.",
+			Description: "Reads a result that was too large for an answer and is kept: the items of a list, the " +
+				"characters of a text, or what a jq expression selects. An answer that is truncated itself has " +
+				"nextOffset: pass it as offset to go on.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{` +
-				`"id":{"type":"string","minLength":1,"maxLength":80,"description":"Of the result, as the truncated answer or the failure gives it."},` +
-				`"offset":{"type":"integer","minimum":0,"description":"First item or character to read. Default: 0."},` +
-				`"limit":{"type":"integer","minimum":1,"description":"Most items or characters to read. Default: as many as fit."},` +
-				`"arrayPath":{"type":"string","description":"What to read of the result, such as .data.items. Default: all of it."},` +
-				`"jq":{"type":"string","description":"A jq expression in place of arrayPath, such as: .items | map(select(.open)) | map({id, title})"},` +
+				`"id":{"type":"string","minLength":1,"maxLength":80,"description":"Of the result, as the truncated ` +
+				`answer or the failure gives it."},` +
+				`"offset":{"type":"integer","minimum":0,"description":"First item or character to read. Default: ` +
+				`0."},` +
+				`"limit":{"type":"integer","minimum":1,"description":"Most items or characters to read. Default: as ` +
+				`many as fit."},` +
+				`"arrayPath":{"type":"string","description":"What to read of the result, such as .data.items. ` +
+				`Default: all of it."},` +
+				`"jq":{"type":"string","description":"A jq expression in place of arrayPath, such as: .items | ` +
+				`map(select(.open)) | map({id, title})"},` +
 				`"maxBytes":{"type":"integer","minimum":1,"description":"Largest answer, in bytes."}},` +
 				`"required":["id"],"additionalProperties":false}`),
 			Annotations: plugin.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no},
@@ -42,11 +49,14 @@ func (s *Sources) readResult(ctx context.Context, c call.Call, raw json.RawMessa
 	stored, found, err := s.Store.Result(ctx, strings.TrimPrefix(a.ID, result.URI("")))
 	switch {
 	case err != nil:
-		return nil, fault.New(fault.InternalError, "The kept result could not be read", fault.WithCause(err), fault.WithOutcome(fault.NotExecuted), fault.WithRetryable(true),
+		return nil, fault.New(fault.InternalError, "The kept result could not be read", fault.WithCause(err),
+			fault.WithOutcome(fault.NotExecuted), fault.WithRetryable(true),
 			fault.WithHint("Repeat the call; `tabrelay doctor` looks at the database."))
 	case !found:
-		return nil, fault.New(fault.NotFoundCode, "No result is kept under the id "+fault.Excerpt(a.ID), fault.WithOutcome(fault.NotExecuted),
-			fault.WithHint("Results are kept for a day, and the oldest go first when there are too many. Call the tool again if that changes nothing; otherwise read the page."))
+		return nil, fault.New(fault.NotFoundCode, "No result is kept under the id "+fault.Excerpt(a.ID),
+			fault.WithOutcome(fault.NotExecuted),
+			fault.WithHint("Results are kept for a day, and the oldest go first when there are too many. Call the "+
+				"tool again if that changes nothing; otherwise read the page."))
 	}
 	most := a.MaxBytes
 	if most == 0 {
@@ -64,5 +74,6 @@ func (s *Sources) readResult(ctx context.Context, c call.Call, raw json.RawMessa
 		return nil, fault.New(fault.InternalError, "The answer cannot be encoded", fault.WithCause(err))
 	}
 	// With content of its own, the answer is not shortened once more.
-	return &call.Result{Output: piece, Content: []call.Content{call.Content(`{"type":"text","text":` + string(text) + `}`)}}, nil
+	return &call.Result{Output: piece, Content: []call.Content{call.Content(`{"type":"text","text":` + string(text) +
+		`}`)}}, nil
 }

@@ -28,8 +28,10 @@ func (s *Sources) listTabsTool() registry.Tool {
 		Name: policy.ListTabs,
 		Spec: plugin.Tool{
 			Name: "list_tabs", DisplayName: "List tabs",
-			Description: "The tabs of web pages that are open in the connected browser profiles. owner is the agent that works in a tab: others get TAB_OWNED for calls that change something there.",
-			InputSchema: json.RawMessage(`{"type":"object","properties":{"profile":{"type":"string","description":"Only tabs of this browser profile."}},"additionalProperties":false}`),
+			Description: "The tabs of web pages that are open in the connected browser profiles. owner is the agent " +
+				"that works in a tab: others get TAB_OWNED for calls that change something there.",
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"profile":{"type":"string",` +
+				`"description":"Only tabs of this browser profile."}},"additionalProperties":false}`),
 			Annotations: plugin.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no},
 		},
 		Run: fromPages(answering(Tabs{s.Hub}.list)),
@@ -41,8 +43,15 @@ func (s *Sources) openTabTool() registry.Tool {
 		Name: "browser__open_tab",
 		Spec: plugin.Tool{
 			Name: "open_tab", DisplayName: "Open a tab",
-			Description: "Opens a web page in a new tab, in the background. Answers its tab id, final address, title, whether it is still loading and its HTTP status, where known. An address that does not load fails with PAGE_NOT_LOADED. The tab belongs to the agent that opened it, and its next calls without tabId go there.",
-			InputSchema: json.RawMessage(`{"type":"object","properties":{"url":{"type":"string","description":"An http or https URL."},"active":{"type":"boolean","description":"Whether the tab comes to the front, in place of what the person looks at. Default: false."},"profile":{"type":"string","description":"Browser profile to open it in. Default: the one used before. Needed when several are connected."}},"required":["url"],"additionalProperties":false}`),
+			Description: "Opens a web page in a new tab, in the background. Answers its tab id, final address, " +
+				"title, whether it is still loading and its HTTP status, where known. An address that does not load " +
+				"fails with PAGE_NOT_LOADED. The tab belongs to the agent that opened it, and its next calls without " +
+				"tabId go there.",
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"url":{"type":"string","description":"An ` +
+				`http or https URL."},"active":{"type":"boolean","description":"Whether the tab comes to the front, ` +
+				`in place of what the person looks at. Default: false."},"profile":{"type":"string",` +
+				`"description":"Browser profile to open it in. Default: the one used before. Needed when several are ` +
+				`connected."}},"required":["url"],"additionalProperties":false}`),
 			Annotations: plugin.Annotations{ReadOnlyHint: &no, DestructiveHint: &no, OpenWorldHint: &yes},
 		},
 		Run: answering(Tabs{s.Hub}.Open),
@@ -72,8 +81,12 @@ type openTab struct {
 
 func (t Tabs) list(_ context.Context, c call.Call, f tabFilter) (tabList, *fault.Error) {
 	profiles := connected(t.hub)
-	if f.Profile != "" && !slices.ContainsFunc(profiles, func(b hub.Browser) bool { return b.Label == f.Profile || b.ProfileID == f.Profile }) {
-		return tabList{}, fault.New(fault.ProfileNotConnected, "The browser profile "+fault.Excerpt(f.Profile)+" is not connected")
+	if f.Profile != "" && !slices.ContainsFunc(profiles, func(b hub.Browser) bool {
+		return b.Label == f.Profile ||
+			b.ProfileID == f.Profile
+	}) {
+		return tabList{}, fault.New(fault.ProfileNotConnected, "The browser profile "+fault.Excerpt(f.Profile)+
+			" is not connected")
 	}
 	count := map[string]int{}
 	for _, b := range profiles {
@@ -84,7 +97,8 @@ func (t Tabs) list(_ context.Context, c call.Call, f tabFilter) (tabList, *fault
 		if f.Profile != "" && f.Profile != tab.Profile && f.Profile != tab.ProfileID {
 			continue
 		}
-		open := openTab{TabID: tab.ID, Profile: tab.Profile, URL: tab.URL, Title: tab.Title, Active: tab.Active, Focused: tab.Focused}
+		open := openTab{TabID: tab.ID, Profile: tab.Profile, URL: tab.URL, Title: tab.Title, Active: tab.Active,
+			Focused: tab.Focused}
 		if count[tab.Profile] > 1 {
 			open.ProfileID = tab.ProfileID
 		}
@@ -133,7 +147,8 @@ type created struct {
 func (t Tabs) Open(ctx context.Context, c call.Call, n NewTab) (answer OpenedTab, failure *fault.Error) {
 	u, err := url.Parse(n.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return answer, fault.New(fault.ValidationError, "url is not an http or https URL", fault.WithHint("Pass a complete URL, for example https://example.com/."))
+		return answer, fault.New(fault.ValidationError, "url is not an http or https URL",
+			fault.WithHint("Pass a complete URL, for example https://example.com/."))
 	}
 	profile, failure := t.profileFor(c.Session.ID, n.Profile)
 	if failure != nil {
@@ -148,7 +163,8 @@ func (t Tabs) Open(ctx context.Context, c call.Call, n NewTab) (answer OpenedTab
 		return answer, fault.New(fault.InternalError, "The browser's answer cannot be read", fault.WithCause(err))
 	}
 	answer = OpenedTab{
-		TabID: made.TabID, WindowID: made.WindowID, URL: n.URL, Status: cmp.Or(made.Status, "loading"), HTTPStatus: made.HTTPStatus,
+		TabID: made.TabID, WindowID: made.WindowID, URL: n.URL, Status: cmp.Or(made.Status, "loading"),
+		HTTPStatus: made.HTTPStatus,
 	}
 	for _, tab := range t.hub.Tabs() {
 		if tab.ID == made.TabID && (profile == "" || tab.ProfileID == profile || tab.Profile == profile) {

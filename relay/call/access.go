@@ -19,8 +19,8 @@ type Scope struct {
 	ReadOnly bool   `json:"readOnly,omitempty"`
 }
 
-// Binding is what one approval is for: a call of a tool with these arguments by one session, in the document of one origin
-// in one tab. Where more than one call is approved, ArgumentsHash and TabID are empty.
+// Binding is what one approval is for: a call of a tool with these arguments by one session, in the document of one
+// origin in one tab. Where more than one call is approved, ArgumentsHash and TabID are empty.
 type Binding struct {
 	Session       string // its ID
 	Tool          string // full name

@@ -54,10 +54,10 @@ type Call struct {
 	Position Position // in the order of its client, where that was reserved
 	ReplayOf ID       // the dead letter this call repeats; empty: none
 
-	// Confirm is asked once the call's tab is known and nothing else forbids it, and may ask the person in its turn. asked
-	// says that they were asked for permission; Note is what they are told then. Its error is a failure of package fault.
-	// Both may be left out. Consent says that the person has allowed this very call before it came: where a rule wants
-	// them to be asked, they are not asked again.
+	// Confirm is asked once the call's tab is known and nothing else forbids it, and may ask the person in its turn.
+	// asked says that they were asked for permission; Note is what they are told then. Its error is a failure of
+	// package fault. Both may be left out. Consent says that the person has allowed this very call before it came:
+	// where a rule wants them to be asked, they are not asked again.
 	Confirm func(ctx context.Context, asked bool) error
 	Note    string
 	Consent bool
@@ -91,8 +91,8 @@ type Result struct {
 	Meta       Meta
 }
 
-// NoteMember is the member of structured content in which the relay says what it did to a result. Clients that show their
-// model structured content show it nothing else.
+// NoteMember is the member of structured content in which the relay says what it did to a result. Clients that show
+// their model structured content show it nothing else.
 const NoteMember = "_tabrelay"
 
 // Content is one MCP content block already encoded as JSON.

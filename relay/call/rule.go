@@ -15,8 +15,8 @@ type Rule struct {
 	By      string    // "panel", "terminal"
 }
 
-// Shown is what a person sees of a call's arguments. Characters are those of all names and values as they were sent; each
-// of them is in Lines, in Hidden or in Secret.
+// Shown is what a person sees of a call's arguments. Characters are those of all names and values as they were sent;
+// each of them is in Lines, in Hidden or in Secret.
 type Shown struct {
 	Lines      []Line `json:"lines"`
 	Summary    string `json:"summary"`    // how much there is, in one line
@@ -87,8 +87,8 @@ type Approval struct {
 	URL       string `json:"url"`
 	TabTitle  string `json:"tabTitle"` // words of the page
 
-	// Arguments are without the values of secret fields, and left out where Shown hides some of them; Shown is the same for
-	// a person to read, with what is hidden counted.
+	// Arguments are without the values of secret fields, and left out where Shown hides some of them; Shown is the same
+	// for a person to read, with what is hidden counted.
 	Arguments     json.RawMessage `json:"arguments,omitempty"`
 	Shown         Shown           `json:"shown"`
 	ArgumentsHash string          `json:"argumentsHash"` // SHA-256 of what will be sent

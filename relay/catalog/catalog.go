@@ -1,6 +1,6 @@
 // Package catalog knows which plugins there are: those shipped in the binary and those in a person's folders, which of
-// them a person reviewed, and what is offered of them to agents and browsers. It reads them again when their files or the
-// configuration change, and keeps the folder from which browsers load the extension up to date.
+// them a person reviewed, and what is offered of them to agents and browsers. It reads them again when their files or
+// the configuration change, and keeps the folder from which browsers load the extension up to date.
 //
 // One goroutine reads and changes, in the order in which it is asked to: it reads the folders, waits for the store,
 // writes the extension's folder, publishes the new tools and tells the browsers. What others ask for is a state that
@@ -198,7 +198,8 @@ func (c *Catalog) offer(cfg config.Config) error {
 }
 
 // configured is what the configuration says about each plugin.
-func configured(plugins []plugin.Plugin, cfg config.Config, withheld map[string]*registry.Withheld) map[string]registry.Configured {
+func configured(plugins []plugin.Plugin, cfg config.Config,
+	withheld map[string]*registry.Withheld) map[string]registry.Configured {
 	all := map[string]registry.Configured{}
 	for name, p := range cfg.Plugins {
 		all[name] = registry.Configured{Disabled: !p.Enabled, URLPatterns: p.URLPatterns, Settings: p.Settings}
@@ -212,7 +213,8 @@ func configured(plugins []plugin.Plugin, cfg config.Config, withheld map[string]
 		if m := &plugins[i].Manifest; m.EveryPage() {
 			// The pages that may be read as resources are the ones it may read.
 			one, tabs := all[m.Name], cfg.Resources.Tabs
-			one.Pages, one.Excludes = listed(tabs.URLPatterns), tabs.ExcludePatterns // none means none; nil would mean all
+			// none means none; nil would mean all
+			one.Pages, one.Excludes = listed(tabs.URLPatterns), tabs.ExcludePatterns
 			all[m.Name] = one
 		}
 	}

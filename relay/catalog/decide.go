@@ -19,13 +19,15 @@ var ErrStale = errors.New("the plugin has changed")
 
 func noPlugin(name string) *fault.Error {
 	return fault.New(fault.ResourceNotFound, "There is no plugin "+fault.Excerpt(name)+" to review",
-		fault.WithHint("`tabrelay plugin list` lists the plugins. Those that come with tabrelay need no review, and those "+
+		fault.WithHint("`tabrelay plugin list` lists the plugins. Those that come with tabrelay need no review, and "+
+			"those "+
 			"that are broken cannot be reviewed."))
 }
 
 // Stale says that a plugin has changed since a person looked at it.
 func Stale(name string) *fault.Error {
-	return fault.New(fault.InvalidRequest, "The plugin "+name+" has changed since you looked at it, so nothing was decided",
+	return fault.New(fault.InvalidRequest, "The plugin "+name+" has changed since you looked at it, so nothing was "+
+		"decided",
 		fault.WithCause(ErrStale), fault.WithHint("Look at it again, and then decide."))
 }
 
@@ -57,7 +59,8 @@ func (c *Catalog) Sheet(name string) (review.Sheet, *fault.Error) {
 
 // Decide writes down what a person decided about the content that lies in a plugin's folder, offers what may run then,
 // and says how far the plugin is. When that content is not the one they looked at, nothing changes.
-func (c *Catalog) Decide(name, hash string, verdict store.Verdict, by string, s call.Session) (answer ReviewStatus, failure *fault.Error) {
+func (c *Catalog) Decide(name, hash string, verdict store.Verdict, by string, s call.Session) (answer ReviewStatus,
+	failure *fault.Error) {
 	err := c.changes.Do(func() {
 		if failure = c.decide(name, hash, verdict, by); failure != nil {
 			return
@@ -144,7 +147,10 @@ func (c *Catalog) Develop(name, hash, run, by string, session call.Session) (end
 // Develops reports whether a run of `plugin dev` is one that was confirmed for a plugin, and is not over.
 func (c *Catalog) Develops(name, run string) (does bool) {
 	_ = c.changes.Do(func() { // a relay that stops serves nothing any more
-		does = slices.ContainsFunc(c.reviews.sessions, func(s *developing) bool { return s.content.plugin == name && s.run == run })
+		does = slices.ContainsFunc(c.reviews.sessions, func(s *developing) bool {
+			return s.content.plugin == name &&
+				s.run == run
+		})
 	})
 	return does
 }

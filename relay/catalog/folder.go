@@ -30,8 +30,8 @@ const adaptersDir = "adapters"
 // whenever the extension connects.
 const pairingFile = "pairing.json"
 
-// folder is where Chrome loads the extension from. Files are replaced whole, because Chrome may read them at any moment,
-// and only when they differ, so that nothing is written at most starts.
+// folder is where Chrome loads the extension from. Files are replaced whole, because Chrome may read them at any
+// moment, and only when they differ, so that nothing is written at most starts.
 type folder struct {
 	dir    string
 	bundle fs.FS // nil in a binary that was built without the extension
@@ -89,7 +89,8 @@ func (f *folder) ours() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s has files in it that are not the extension's; set extensionDir to a new or empty folder", f.dir)
+	return fmt.Errorf("%s has files in it that are not the extension's; set extensionDir to a new or empty folder",
+		f.dir)
 }
 
 // pair tells the extension where the relay is.
@@ -162,15 +163,16 @@ func (f *folder) prune(keep func(name string) bool) error {
 	return nil
 }
 
-// adapters are the files of the plugins that are offered, by their name in the extension's folder, and what browsers are
-// told of these plugins.
+// adapters are the files of the plugins that are offered, by their name in the extension's folder, and what browsers
+// are told of these plugins.
 func (f *folder) adapters(s *registry.Snapshot) (files map[string][]byte, list []wire.Plugin) {
 	files, list = make(map[string][]byte, len(s.Sites)), make([]wire.Plugin, 0, len(s.Sites))
 	for _, site := range s.Sites {
 		p, composed := site.Plugin, f.compose(site)
 		one := wire.Plugin{
-			Name: p.Manifest.Name, Hash: p.Hash, World: string(p.Manifest.World), Matches: site.Matches, Excludes: site.Excludes,
-			File: fileName(p.Manifest.Name, composed), Frames: frames(p),
+			Name: p.Manifest.Name, Hash: p.Hash, World: string(p.Manifest.World), Matches: site.Matches,
+			Excludes: site.Excludes,
+			File:     fileName(p.Manifest.Name, composed), Frames: frames(p),
 		}
 		files[one.File] = composed
 		if p.PreScript != nil {

@@ -90,7 +90,8 @@ func (c *Catalog) List(profileID string) []View {
 	}
 	for name, reasons := range problems { // those of which nothing could be read
 		list = append(list, View{
-			Name: name, Title: name, State: Broken, Reason: strings.Join(reasons, "; "), Patterns: []string{}, Tools: []ToolView{},
+			Name: name, Title: name, State: Broken, Reason: strings.Join(reasons, "; "), Patterns: []string{},
+			Tools: []ToolView{},
 		})
 	}
 	slices.SortFunc(list, func(a, b View) int { return cmp.Compare(a.Name, b.Name) })

@@ -38,8 +38,8 @@ func (c *Catalog) Missing(name string) (missing bool, meant string) {
 	return !slices.Contains(known, name), suggest.Nearest(name, known)
 }
 
-// Target reports whether rules can be about a name, and which one was probably meant: a tool or a plugin of a home folder,
-// be it off or not reviewed, or one of tools, which are those of a relay that runs, or its own.
+// Target reports whether rules can be about a name, and which one was probably meant: a tool or a plugin of a home
+// folder, be it off or not reviewed, or one of tools, which are those of a relay that runs, or its own.
 func Target(home config.Home, tools []*registry.Tool, name string) (exists bool, suggestion string) {
 	names := slices.Clone(ownNames)
 	for _, t := range tools {

@@ -83,7 +83,8 @@ func (c *Catalog) checkRules() {
 
 // tellRestart tells which settings that may be in effect wait for a restart.
 func (c *Catalog) tellRestart(next config.Config) (restart []string) {
-	restart = slices.DeleteFunc(config.Changed(c.options.Config, next), func(key string) bool { return slices.Contains(live, key) })
+	restart = slices.DeleteFunc(config.Changed(c.options.Config, next),
+		func(key string) bool { return slices.Contains(live, key) })
 	news := !slices.Equal(restart, c.now.Load().restart)
 	c.update(func(s *state) { s.restart = restart })
 	if news && len(restart) > 0 {
@@ -106,7 +107,8 @@ func (c *Catalog) refuse(code fault.Code, err error) *fault.Error {
 	if errors.As(err, &hinted) {
 		fault.WithHint(hinted.Hint())(failure)
 	}
-	next := &Refusal{Time: time.Now().UTC(), Code: string(code), Reason: c.Public(failure.Message), Next: c.Public(failure.Hint)}
+	next := &Refusal{Time: time.Now().UTC(), Code: string(code), Reason: c.Public(failure.Message),
+		Next: c.Public(failure.Hint)}
 	before := c.now.Load().refused
 	c.update(func(s *state) { s.refused = next })
 	if before != nil && before.Reason == next.Reason {
@@ -143,8 +145,8 @@ const (
 	editTime = 100 * time.Millisecond
 )
 
-// Watch reads plugins and settings again when config.json, the list of plugins or the build output of one changes, until
-// ctx is done. It says when secrets.json has changed.
+// Watch reads plugins and settings again when config.json, the list of plugins or the build output of one changes,
+// until ctx is done. It says when secrets.json has changed.
 func (c *Catalog) Watch(ctx context.Context, secretsChanged func()) {
 	log, home := c.options.Log, c.options.Home
 	watcher, err := fsnotify.NewWatcher()

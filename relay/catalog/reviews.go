@@ -70,7 +70,8 @@ func (v *reviews) read(ctx context.Context, s Store, log zerolog.Logger) error {
 
 // admit takes out of added what no person accepted, and puts the content that they accepted last in its place if it is
 // still to be had. withheld says of each plugin what that keeps from agents. before is what was there until now.
-func (v *reviews) admit(added []plugin.Entry, before *state) (all map[string]*found, withheld map[string]*registry.Withheld) {
+func (v *reviews) admit(added []plugin.Entry, before *state) (all map[string]*found,
+	withheld map[string]*registry.Withheld) {
 	all, withheld = map[string]*found{}, map[string]*registry.Withheld{}
 	for i := range added {
 		e := &added[i]
@@ -154,8 +155,8 @@ func (v *reviews) serve(f *found) *plugin.Plugin {
 	return &standIn
 }
 
-// lastAccepted unpacks the accepted content of a plugin that served last; nil when there is none. Nothing is trusted for
-// lying in the database: its hash is computed anew, and has to be one that was accepted.
+// lastAccepted unpacks the accepted content of a plugin that served last; nil when there is none. Nothing is trusted
+// for lying in the database: its hash is computed anew, and has to be one that was accepted.
 func (v *reviews) lastAccepted(name string) *review.Content {
 	if v.kept[name] == "" {
 		return nil

@@ -71,7 +71,8 @@ func (c *Clients) serve(conn net.Conn, in *bufio.Reader, a join.AttachRequest, n
 	c.tellCome(session, "attached")
 	defer c.tellCome(session, "left")
 	defer c.sessionLeft(session.ID)
-	err := o.Front.ServeStdio(o.Base, front.Attachment{Session: session, Key: a.Key, Toolset: a.Toolset, Pending: a.Pending},
+	err := o.Front.ServeStdio(o.Base, front.Attachment{Session: session, Key: a.Key, Toolset: a.Toolset,
+		Pending: a.Pending},
 		&fromProxy{in: in, conn: conn, clients: c}, toProxy{conn, c})
 	log.Info().AnErr("reason", err).Msg("a client left")
 }
@@ -120,7 +121,8 @@ func (c *Clients) recognize(a join.AttachRequest) (name string, refused *join.Re
 	}
 	if config.Reserved(a.Client) {
 		return "", &join.Refused{
-			Code: "INVALID_REQUEST", Message: "A client cannot be called " + a.Client + ": that is what the relay calls the person",
+			Code: "INVALID_REQUEST", Message: "A client cannot be called " + a.Client +
+				": that is what the relay calls the person",
 			Hint: "choose another name after --client",
 		}
 	}
@@ -134,8 +136,8 @@ func (c *Clients) recognize(a join.AttachRequest) (name string, refused *join.Re
 	return name, nil
 }
 
-// fromProxy is what a stdio proxy says. Once the relay was asked to stop, nothing more of it is heard: the proxy will say
-// it to the next relay, instead of being refused by this one.
+// fromProxy is what a stdio proxy says. Once the relay was asked to stop, nothing more of it is heard: the proxy will
+// say it to the next relay, instead of being refused by this one.
 type fromProxy struct {
 	in      io.Reader // with what was read ahead
 	conn    net.Conn

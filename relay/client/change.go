@@ -38,20 +38,25 @@ func Compare(before, after []config.Client) (list []Difference) {
 		was, there := last[one.Name]
 		delete(last, one.Name)
 		if !there {
-			list = append(list, Difference{client: one.Name, what: "was added, with the scope: " + policy.ScopeWords(one.Scope)})
+			list = append(list, Difference{client: one.Name, what: "was added, with the scope: " +
+				policy.ScopeWords(one.Scope)})
 			continue
 		}
 		if was.TokenHash != one.TokenHash {
 			list = append(list, Difference{one.Name, "has a new token", true})
 		}
 		if was.Scope != one.Scope {
-			list = append(list, Difference{client: one.Name, what: "has another scope: " + policy.ScopeWords(one.Scope)})
+			list = append(list, Difference{client: one.Name, what: "has another scope: " +
+				policy.ScopeWords(one.Scope)})
 		}
 	}
 	for name := range last {
 		list = append(list, Difference{name, "was revoked", true})
 	}
-	slices.SortFunc(list, func(a, b Difference) int { return cmp.Or(cmp.Compare(a.client, b.client), cmp.Compare(a.what, b.what)) })
+	slices.SortFunc(list, func(a, b Difference) int {
+		return cmp.Or(cmp.Compare(a.client, b.client),
+			cmp.Compare(a.what, b.what))
+	})
 	return list
 }
 
@@ -83,7 +88,8 @@ func (c *Clients) Review() {
 // review shuts out whoever's token does not hold any more, and tells what is different. Only changes call it.
 func (c *Clients) review(by call.Session) {
 	o := &c.options
-	if err := o.Secrets.Check(); err != nil { // no news of anybody; new questions are refused until it can be read again
+	// no news of anybody; new questions are refused until it can be read again
+	if err := o.Secrets.Check(); err != nil {
 		o.Log.Warn().Err(err).Msg("the secrets cannot be read")
 		return
 	}
@@ -115,7 +121,8 @@ func (c *Clients) shutOut(list []Difference) (done func()) {
 	for _, d := range list {
 		if d.out {
 			admit = append(admit, o.Policy.ShutOut(d.client))
-			ending = append(ending, o.Calls.Interrupt(func(one dispatch.Running) bool { return one.Session.Client == d.client },
+			ending = append(ending, o.Calls.Interrupt(
+				func(one dispatch.Running) bool { return one.Session.Client == d.client },
 				"The client "+d.client+" "+d.what+", so its calls were ended")...)
 		}
 	}
@@ -151,7 +158,8 @@ func (c *Clients) tell(list []Difference, by call.Session) {
 		e := d.Entry(by)
 		o.Log.Info().Str("client", d.client).Str("by", e.DecidedBy).Msg(e.Detail)
 		o.Audit(e)
-		o.Events.Publish(event.Of(call.Session{Client: d.client}), event.Session, e.Detail, map[string]any{"change": d.what})
+		o.Events.Publish(event.Of(call.Session{Client: d.client}), event.Session, e.Detail,
+			map[string]any{"change": d.what})
 	}
 	o.Policy.ScopesChanged()
 	o.Changed(event.TopicClients, event.TopicPlugins)

@@ -10,7 +10,8 @@ import (
 
 // What is different about clients is said without anybody's token.
 func TestDifferencesOfClients(t *testing.T) {
-	before := []config.Client{{Name: "ann", TokenHash: "1"}, {Name: "bob", TokenHash: "2"}, {Name: "eve", TokenHash: "3"}}
+	before := []config.Client{{Name: "ann", TokenHash: "1"}, {Name: "bob", TokenHash: "2"},
+		{Name: "eve", TokenHash: "3"}}
 	after := []config.Client{
 		{Name: "ann", TokenHash: "9"}, {Name: "bob", TokenHash: "2", Scope: call.Scope{ReadOnly: true}},
 		{Name: "dan", TokenHash: "4"},

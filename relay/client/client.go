@@ -103,15 +103,17 @@ func (c *Clients) scopeOf(name string) call.Scope {
 // nameTaken reports whether a name is that of a client with a token, however it is written.
 func (c *Clients) nameTaken(name string) bool {
 	known := c.options.Secrets.Known()
-	return known != nil && slices.ContainsFunc(*known, func(one config.Client) bool { return strings.EqualFold(one.Name, name) })
+	return known != nil && slices.ContainsFunc(*known,
+		func(one config.Client) bool { return strings.EqualFold(one.Name, name) })
 }
 
 // View is one client as a person sees it.
 type View struct {
-	Name       string     `json:"name"`
-	Registered bool       `json:"registered"` // it has a token of its own; false: it is here over the socket, without one
-	Created    *time.Time `json:"created"`    // null for one without a token
-	LastSeen   *time.Time `json:"lastSeen"`   // null: never
+	Name string `json:"name"`
+	// it has a token of its own; false: it is here over the socket, without one
+	Registered bool       `json:"registered"`
+	Created    *time.Time `json:"created"`  // null for one without a token
+	LastSeen   *time.Time `json:"lastSeen"` // null: never
 	Scope      call.Scope `json:"scope"`
 	Attached   int        `json:"attached"` // attachments and HTTP sessions that are open now
 	Via        []string   `json:"via"`      // how: stdio, http
@@ -206,8 +208,8 @@ type connection struct {
 	end   func()
 }
 
-// Enter has end called when a token does not hold any more. leave must be called when the request, or the attachment, has
-// ended.
+// Enter has end called when a token does not hold any more. leave must be called when the request, or the attachment,
+// has ended.
 func (c *Clients) Enter(token string, end func()) (leave func()) {
 	return c.add(&connection{token: token, end: end})
 }
@@ -223,7 +225,8 @@ func (c *Clients) add(one *connection) (leave func()) {
 	}
 }
 
-// endStale ends the connections whose token does not hold any more, or whose name is that of a client with a token by now.
+// endStale ends the connections whose token does not hold any more, or whose name is that of a client with a token by
+// now.
 func (c *Clients) endStale() {
 	c.mu.Lock()
 	open := make([]*connection, 0, len(c.open))

@@ -14,8 +14,8 @@ import (
 // is a minute.
 const writeEvery = time.Minute
 
-// LastSeen remembers when each client was here last. It has a file of its own: secrets.json is written only when a secret
-// changes.
+// LastSeen remembers when each client was here last. It has a file of its own: secrets.json is written only when a
+// secret changes.
 type LastSeen struct {
 	path string
 

@@ -10,7 +10,8 @@ import (
 )
 
 func TestCallersSize(t *testing.T) {
-	for value, want := range map[string]int{"1": 1, "2e3": 2000, "1000000000000": math.MaxInt32, "1e999": math.MaxInt32, "0": 0, "-1": 0, "1.5": 0, `"7"`: 0, "null": 0, "-1e999": 0} {
+	for value, want := range map[string]int{"1": 1, "2e3": 2000, "1000000000000": math.MaxInt32, "1e999": math.MaxInt32,
+		"0": 0, "-1": 0, "1.5": 0, `"7"`: 0, "null": 0, "-1e999": 0} {
 		var o own
 		_, expected := o.take(&registry.Tool{TakesMaxBytes: true}, "maxBytes", json.RawMessage(value))
 		if o.maxBytes != want || (expected == "") != (want > 0) {
@@ -22,8 +23,9 @@ func TestCallersSize(t *testing.T) {
 func TestWhyNoJSON(t *testing.T) {
 	for output, want := range map[string]string{
 		`{"a":`: "The tool's result is not JSON",
-		"The tool's result is not JSON: no BigInt\n10":            "The tool's result is not JSON: no BigInt",
-		strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001): "The tool's result nests too deeply: at most 10000 levels can be read",
+		"The tool's result is not JSON: no BigInt\n10": "The tool's result is not JSON: no BigInt",
+		strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001): "The tool's result nests too deeply: at most " +
+			"10000 levels can be read",
 	} {
 		if got := whyNoJSON([]byte(output)); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -28,7 +28,8 @@ func TestAsking(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := dispatch.New(options(t, nil, &pages{t: t, writing: map[int]bool{}}))
 				start := time.Now()
-				_, failure := d.Do(t.Context(), call.Call{ID: "000000000000000000000000000000ff", Tool: "relay__ask", Timeout: 3 * time.Second,
+				_, failure := d.Do(t.Context(), call.Call{ID: "000000000000000000000000000000ff", Tool: "relay__ask",
+					Timeout: 3 * time.Second,
 					Ask: func(ctx context.Context, _ call.Question) (call.Answer, error) {
 						select {
 						case <-time.After(test.answers):

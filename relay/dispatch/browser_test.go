@@ -71,7 +71,8 @@ func (b *browser) Resolve(r call.Selector) (call.Target, *fault.Error, time.Dura
 }
 
 func (b *browser) Send(ctx context.Context, _ call.Target, r call.Invocation) (*call.Reply, *fault.Error) {
-	s := fmt.Sprintf("invoke %s %s.%s %s timeout=%s max=%s", r.ID[28:], r.Plugin, r.Tool, r.Arguments, r.Timeout, r.MaxTimeout)
+	s := fmt.Sprintf("invoke %s %s.%s %s timeout=%s max=%s", r.ID[28:], r.Plugin, r.Tool, r.Arguments, r.Timeout,
+		r.MaxTimeout)
 	if r.Write {
 		s += " write"
 	}
@@ -147,7 +148,8 @@ func (b *browser) perform(ctx context.Context, r call.Invocation, lines []string
 			return nil, raised(rest)
 		case "untyped":
 			known, text, _ := strings.Cut(rest, " ")
-			return nil, fault.New(fault.InternalError, "the link broke", fault.WithOutcome(fault.Outcome(known)), fault.WithCause(errors.New(text)))
+			return nil, fault.New(fault.InternalError, "the link broke", fault.WithOutcome(fault.Outcome(known)),
+				fault.WithCause(errors.New(text)))
 		default:
 			b.t.Errorf("unknown line %q", line)
 		}
@@ -174,7 +176,8 @@ func (b *browser) feed(r call.Invocation, line string) {
 
 func thrown(line string) *fault.Error {
 	words := strings.Fields(line)
-	e := &fault.Error{Code: fault.Code(words[0]), Class: fault.Tool, Source: fault.SourceUpstream, Retryable: words[1] == "retryable", Outcome: fault.Executed, FromPage: true}
+	e := &fault.Error{Code: fault.Code(words[0]), Class: fault.Tool, Source: fault.SourceUpstream,
+		Retryable: words[1] == "retryable", Outcome: fault.Executed, FromPage: true}
 	if ms, err := strconv.ParseInt(words[2], 10, 64); err == nil {
 		e.RetryAfterMs = &ms
 		words = words[1:]
@@ -202,15 +205,20 @@ func yes() *bool { b := true; return &b }
 const anything = `{"type":"object"}`
 
 var demo = plugin.Plugin{Hash: strings.Repeat("d", 64), Manifest: plugin.Manifest{
-	Name: "demo", URLPatterns: []string{"https://demo.example/*"}, Homepage: "https://demo.example/", World: plugin.Isolated,
+	Name: "demo", URLPatterns: []string{"https://demo.example/*"}, Homepage: "https://demo.example/",
+	World: plugin.Isolated,
 	Tools: []plugin.Tool{
 		{Name: "read", Annotations: plugin.Annotations{ReadOnlyHint: yes()},
-			InputSchema:  json.RawMessage(`{"type":"object","properties":{"id":{"type":"integer"}},"additionalProperties":false}`),
-			OutputSchema: json.RawMessage(`{"type":"object","properties":{"title":{"type":"string"}},"required":["title"]}`)},
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"id":{"type":"integer"}},` +
+				`"additionalProperties":false}`),
+			OutputSchema: json.RawMessage(`{"type":"object","properties":{"title":{"type":"string"}},` +
+				`"required":["title"]}`)},
 		{Name: "write", InputSchema: json.RawMessage(anything)},
 		{Name: "put", InputSchema: json.RawMessage(anything), Annotations: plugin.Annotations{IdempotentHint: yes()}},
-		{Name: "slow", InputSchema: json.RawMessage(anything), TimeoutMs: 5000, MaxTimeoutMs: 12000, TimeoutHint: "ask for fewer pages.", ProgressPattern: "^page "},
-		{Name: "list", InputSchema: json.RawMessage(anything), OutputSchema: json.RawMessage(`{"type":"array","items":{"type":"integer"}}`)},
+		{Name: "slow", InputSchema: json.RawMessage(anything), TimeoutMs: 5000, MaxTimeoutMs: 12000,
+			TimeoutHint: "ask for fewer pages.", ProgressPattern: "^page "},
+		{Name: "list", InputSchema: json.RawMessage(anything),
+			OutputSchema: json.RawMessage(`{"type":"array","items":{"type":"integer"}}`)},
 		{Name: "broken", InputSchema: json.RawMessage(`{"type":"object","properties":{"a":{"$ref":"#/nowhere"}}}`)},
 	},
 }}
@@ -218,11 +226,13 @@ var demo = plugin.Plugin{Hash: strings.Repeat("d", 64), Manifest: plugin.Manifes
 var wiki = plugin.Plugin{Hash: strings.Repeat("e", 64), Manifest: plugin.Manifest{
 	Name: "wiki", URLPatterns: []string{"https://wiki.example/*"}, World: plugin.Isolated,
 	ConfigSchema: json.RawMessage(`{"site":{"type":"url"}}`),
-	Tools:        []plugin.Tool{{Name: "page", InputSchema: json.RawMessage(anything), Annotations: plugin.Annotations{ReadOnlyHint: yes()}}},
+	Tools: []plugin.Tool{{Name: "page", InputSchema: json.RawMessage(anything),
+		Annotations: plugin.Annotations{ReadOnlyHint: yes()}}},
 }}
 
 var builtins = []registry.Tool{
-	{Name: "bridge_health", Unqueued: true, Spec: plugin.Tool{InputSchema: json.RawMessage(anything), Annotations: plugin.Annotations{ReadOnlyHint: yes()}},
+	{Name: "bridge_health", Unqueued: true, Spec: plugin.Tool{InputSchema: json.RawMessage(anything),
+		Annotations: plugin.Annotations{ReadOnlyHint: yes()}},
 		Run: func(ctx context.Context, c call.Call, args json.RawMessage) (*call.Result, *fault.Error) {
 			c.Progress(call.Progress{Progress: 1})
 			return &call.Result{Output: json.RawMessage(`{"ok":true}`)}, nil

@@ -138,7 +138,8 @@ func TestRejectedOnce(t *testing.T) {
 		}
 	}
 	s := o.Tools.Snapshot()
-	if len(s.Tools) != before-1 || len(s.Problems) != 1 || !strings.Contains(s.Problems[0].Reason, "demo__broken was left out") {
+	if len(s.Tools) != before-1 || len(s.Problems) != 1 || !strings.Contains(s.Problems[0].Reason,
+		"demo__broken was left out") {
 		t.Errorf("%d tools of %d, problems %v", len(s.Tools), before, s.Problems)
 	}
 	if result, f := d.Do(t.Context(), call.Call{ID: "00", Tool: "bridge_health"}); f != nil {
@@ -154,7 +155,8 @@ func BenchmarkDo(b *testing.B) {
 	}{
 		{"read", "demo__read", json.RawMessage(`{"id":1}`), json.RawMessage(`{"title":"Main page"}`)},
 		{"tab", "demo__read", json.RawMessage(`{"id":1,"tabId":7}`), json.RawMessage(`{"title":"Main page"}`)},
-		{"1MiB", "demo__write", json.RawMessage(`{"text":"` + strings.Repeat("x", 1<<20) + `"}`), json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`)},
+		{"1MiB", "demo__write", json.RawMessage(`{"text":"` + strings.Repeat("x", 1<<20) + `"}`),
+			json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`)},
 	} {
 		b.Run(bm.name, func(b *testing.B) {
 			o := options(b, nil, answering{output: bm.output})
@@ -185,7 +187,8 @@ func (b capturing) Send(ctx context.Context, at call.Target, r call.Invocation) 
 // FuzzArguments sends anything as arguments. The page gets an object that means the same without the relay's own
 // arguments, or is not asked at all.
 func FuzzArguments(f *testing.F) {
-	for _, seed := range []string{``, `{}`, `{"tabId":7}`, `{"tab\u0049d":7,"a":[{"tabId":"x"}]}`, `{"a":1,,"tabId":1}`, `{"profile":"p","tabId":1e0} `, `{"tabId":0x10}`, `[]`, `{"a":1e999}`} {
+	for _, seed := range []string{``, `{}`, `{"tabId":7}`, `{"tab\u0049d":7,"a":[{"tabId":"x"}]}`, `{"a":1,,"tabId":1}`,
+		`{"profile":"p","tabId":1e0} `, `{"tabId":0x10}`, `[]`, `{"a":1e999}`} {
 		f.Add([]byte(seed))
 	}
 	var got call.Invocation
@@ -227,7 +230,8 @@ func TestWhatThePageIsTold(t *testing.T) {
 	if _, f := dispatch.New(o).Do(t.Context(), call.Call{ID: "00", Tool: "demo__slow"}); f != nil {
 		t.Fatal(f)
 	}
-	if got.ProgressPattern != "^page " || !got.Trace || got.ConsoleTailBytes != 7 || got.Timeout != 5*time.Second || got.MaxTimeout != 12*time.Second {
+	if got.ProgressPattern != "^page " || !got.Trace || got.ConsoleTailBytes != 7 || got.Timeout != 5*time.Second ||
+		got.MaxTimeout != 12*time.Second {
 		t.Errorf("%+v", got)
 	}
 }
@@ -245,7 +249,8 @@ func TestTraceNamesEachStep(t *testing.T) {
 		t.Fatal("arguments of a wrong type were taken")
 	}
 	want := []string{
-		"tool found, arguments valid; it may take ", `tab 7 of profile "Chrome 1" at `, "allowed; sent as attempt 1", "answered",
+		"tool found, arguments valid; it may take ", `tab 7 of profile "Chrome 1" at `, "allowed; sent as attempt 1",
+		"answered",
 		"result checked", "failed with VALIDATION_ERROR, outcome not_executed",
 	}
 	if len(steps) != len(want) {

@@ -24,7 +24,8 @@ func north(tool string) string {
 
 func TestGate(t *testing.T) {
 	small := func(o *dispatch.Options) {
-		o.Limits = schedule.Limits{Running: 4, RunningPerPlugin: 3, Waiting: 2, Wait: 2 * time.Second, WaitingPerTab: 32}
+		o.Limits = schedule.Limits{Running: 4, RunningPerPlugin: 3, Waiting: 2, Wait: 2 * time.Second,
+			WaitingPerTab: 32}
 	}
 	synctest.Test(t, func(t *testing.T) {
 		k := openDesk(t, small)
@@ -35,7 +36,10 @@ func TestGate(t *testing.T) {
 		for _, done := range demo { // without "take" they are over at once
 			(<-done).want(t, "", 0)
 		}
-		slow := func(tool string) <-chan ended { return k.begin(t.Context(), "a", tool, `{"take":1500`+north(tool)+`}`) }
+		slow := func(tool string) <-chan ended {
+			return k.begin(t.Context(), "a", tool, `{"take":1500`+north(tool)+
+				`}`)
+		}
 		first := []<-chan ended{slow("wiki__page"), slow("wiki__page"), slow("wiki__page")}
 		fourth := slow("wiki__page") // waits, although the relay as a whole has room
 		if l := k.Load(); l.Running != 3 || l.Waiting != 1 {
@@ -79,7 +83,8 @@ func TestALongLineLeavesTheGateAlone(t *testing.T) {
 		k := openDesk(t)
 		for session := range 20 {
 			for n := range 10 {
-				k.begin(t.Context(), fmt.Sprint("session", session), "demo__write", fmt.Sprintf(`{"n":%d,"take":10}`, n))
+				k.begin(t.Context(), fmt.Sprint("session", session), "demo__write",
+					fmt.Sprintf(`{"n":%d,"take":10}`, n))
 			}
 		}
 		if l := k.Load(); l.Running != 1 || l.Waiting != 0 || l.Tabs[0].Waiting != 199 {

@@ -55,7 +55,8 @@ func TestCallsWithoutATabHoldUpNobody(t *testing.T) {
 			go k.Do(t.Context(), call.Call{Session: call.Session{ID: "a"}, Tool: tool, Position: first})
 			synctest.Wait()
 			began := time.Now()
-			if _, failure := k.Do(t.Context(), call.Call{Session: call.Session{ID: "a"}, Tool: "demo__write", Position: second}); failure != nil {
+			if _, failure := k.Do(t.Context(), call.Call{Session: call.Session{ID: "a"}, Tool: "demo__write",
+				Position: second}); failure != nil {
 				t.Error(failure)
 			}
 			if waited := time.Since(began); waited > 0 {

@@ -30,7 +30,8 @@ func TestOverload(t *testing.T) {
 					tool, args = "wiki__page", `{"take":5,"n":-1,"instance":"north"}`
 				}
 				go func() {
-					_, f := k.Do(t.Context(), call.Call{ID: "00", Session: call.Session{ID: fmt.Sprint(session)}, Tool: tool, Arguments: json.RawMessage(args)})
+					_, f := k.Do(t.Context(), call.Call{ID: "00", Session: call.Session{ID: fmt.Sprint(session)},
+						Tool: tool, Arguments: json.RawMessage(args)})
 					answers <- answer{session, n, f}
 				}()
 				if n%10 == 0 {
@@ -43,7 +44,8 @@ func TestOverload(t *testing.T) {
 			defer close(done)
 			for range 100 {
 				start := time.Now()
-				if _, f := k.Do(t.Context(), call.Call{ID: "01", Tool: "bridge_health"}); f != nil || time.Since(start) > 50*time.Millisecond {
+				if _, f := k.Do(t.Context(), call.Call{ID: "01", Tool: "bridge_health"}); f != nil ||
+					time.Since(start) > 50*time.Millisecond {
 					t.Errorf("health: %v after %s", f, time.Since(start))
 				}
 				time.Sleep(20 * time.Millisecond)
@@ -54,7 +56,8 @@ func TestOverload(t *testing.T) {
 			switch a := <-answers; {
 			case a.failure == nil:
 				good++
-			case a.failure.Code == fault.Overloaded && a.failure.Outcome == fault.NotExecuted && a.failure.RetryAfterMs != nil:
+			case a.failure.Code == fault.Overloaded && a.failure.Outcome == fault.NotExecuted &&
+				a.failure.RetryAfterMs != nil:
 				turnedAway++
 			default:
 				t.Errorf("call %d of client %d: %v", a.n, a.session, a.failure)
@@ -94,7 +97,8 @@ func TestOrderOfAClient(t *testing.T) {
 			}
 			last[session] = n
 		}
-		if len(k.pages.ran) != 150 || !slices.Equal(k.pages.ran[1:6], []string{"0.1", "1.0", "2.0", "3.0", "4.0"}) && !slices.Equal(k.pages.ran[1:6], []string{"1.0", "2.0", "3.0", "4.0", "0.1"}) {
+		if len(k.pages.ran) != 150 || !slices.Equal(k.pages.ran[1:6], []string{"0.1", "1.0", "2.0", "3.0", "4.0"}) &&
+			!slices.Equal(k.pages.ran[1:6], []string{"1.0", "2.0", "3.0", "4.0", "0.1"}) {
 			t.Errorf("%d ran, at first %v", len(k.pages.ran), k.pages.ran[:6])
 		}
 	})

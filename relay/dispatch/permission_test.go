@@ -54,7 +54,8 @@ func (w *warden) Ask(
 	case <-time.After(w.takes):
 		return w.Consented(a), w.says
 	case <-ctx.Done():
-		return call.Binding{}, fault.New(fault.Cancelled, "The call ended while the person was asked", fault.WithOutcome(fault.NotExecuted), fault.WithCause(context.Cause(ctx)))
+		return call.Binding{}, fault.New(fault.Cancelled, "The call ended while the person was asked",
+			fault.WithOutcome(fault.NotExecuted), fault.WithCause(context.Cause(ctx)))
 	}
 }
 
@@ -90,11 +91,16 @@ func spot(origin string, tab int) call.Target {
 	return call.Target{ProfileID: "p1", Profile: "Work", TabID: tab, Origin: origin}
 }
 
-// The person takes half an hour, and nothing is lost or held up by that: not the call's time, not its line, not the gate.
+// The person takes half an hour, and nothing is lost or held up by that: not the call's time, not its line, not the
+// gate.
 func TestAskingHoldsNothingUp(t *testing.T) {
-	w := &warden{takes: 30 * time.Minute, allow: func(a call.Access) (bool, *fault.Error) { return a.Tool == "demo__write", nil }}
+	w := &warden{takes: 30 * time.Minute, allow: func(a call.Access) (bool,
+		*fault.Error) {
+		return a.Tool == "demo__write", nil
+	}}
 	limits := func(o *dispatch.Options) {
-		o.Policy, o.Limits = w, schedule.Limits{Running: 1, RunningPerPlugin: 1, Waiting: 5, WaitingPerTab: 5, Wait: time.Second}
+		o.Policy, o.Limits = w, schedule.Limits{Running: 1, RunningPerPlugin: 1, Waiting: 5, WaitingPerTab: 5,
+			Wait: time.Second}
 	}
 	bench(t, returns(`{}`), limits, func(t *testing.T, do func(tool, arguments string) *fault.Error) {
 		ends := make(chan *fault.Error, 5)
@@ -150,21 +156,23 @@ func TestAnotherPlaceIsAskedAboutAnew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := &warden{takes: time.Second}
 			browser := &roaming{page: returns(`{}`), places: tt.places}
-			bench(t, nil, func(o *dispatch.Options) { o.Policy, o.Browser = w, browser }, func(t *testing.T, do func(tool, arguments string) *fault.Error) {
-				if failure := do("demo__write", `{"x":1}`); failure != nil {
-					t.Error(failure)
-				}
-				var got []string
-				for _, q := range w.asked {
-					got = append(got, fmt.Sprintf("%s %d", q.At.Origin, q.At.TabID))
-					if string(q.Arguments) != `{"x":1}` || q.Tool != "demo__write" || q.Session.Client != "ann" || q.BuiltIn {
-						t.Errorf("asked about %+v", q)
+			bench(t, nil, func(o *dispatch.Options) { o.Policy, o.Browser = w, browser },
+				func(t *testing.T, do func(tool, arguments string) *fault.Error) {
+					if failure := do("demo__write", `{"x":1}`); failure != nil {
+						t.Error(failure)
 					}
-				}
-				if !slices.Equal(got, tt.want) {
-					t.Errorf("asked about %v, want %v", got, tt.want)
-				}
-			})
+					var got []string
+					for _, q := range w.asked {
+						got = append(got, fmt.Sprintf("%s %d", q.At.Origin, q.At.TabID))
+						if string(q.Arguments) != `{"x":1}` || q.Tool != "demo__write" || q.Session.Client != "ann" ||
+							q.BuiltIn {
+							t.Errorf("asked about %+v", q)
+						}
+					}
+					if !slices.Equal(got, tt.want) {
+						t.Errorf("asked about %v, want %v", got, tt.want)
+					}
+				})
 		})
 	}
 }
@@ -174,11 +182,16 @@ func TestNoIsNo(t *testing.T) {
 	for _, code := range []fault.Code{fault.ApprovalDenied, fault.ApprovalTimeout, fault.ShuttingDown} {
 		w := &warden{takes: time.Second, says: fault.New(code, "No", fault.WithOutcome(fault.NotExecuted))}
 		reached := false
-		browser := page(func(context.Context, call.Invocation) (*call.Reply, *fault.Error) { reached = true; return nil, nil })
+		browser := page(func(context.Context, call.Invocation) (*call.Reply, *fault.Error) {
+			reached = true
+			return nil,
+				nil
+		})
 		bench(t, browser, guard(w), func(t *testing.T, do func(tool, arguments string) *fault.Error) {
 			for _, tool := range []string{"demo__write", "demo__read", "relay__hang"} {
 				before := w.questions()
-				if failure := do(tool, `{}`); failure == nil || failure.Code != code || failure.Outcome != fault.NotExecuted || w.questions() != before+1 || reached {
+				if failure := do(tool, `{}`); failure == nil || failure.Code != code ||
+					failure.Outcome != fault.NotExecuted || w.questions() != before+1 || reached {
 					t.Errorf("%s: %v after %d questions, reached %t", tool, failure, w.questions()-before, reached)
 				}
 			}
@@ -218,7 +231,8 @@ func TestTheToolGoesWhileThePersonIsAsked(t *testing.T) {
 				switch {
 				case tt.want == "" && (failure != nil || reached != 1):
 					t.Errorf("%v after %d attempts", failure, reached)
-				case tt.want != "" && (failure == nil || failure.Code != tt.want || failure.Outcome != fault.NotExecuted || failure.Retryable || reached != 0):
+				case tt.want != "" && (failure == nil || failure.Code != tt.want ||
+					failure.Outcome != fault.NotExecuted || failure.Retryable || reached != 0):
 					t.Errorf("%v after %d attempts", failure, reached)
 				}
 			})
@@ -228,7 +242,10 @@ func TestTheToolGoesWhileThePersonIsAsked(t *testing.T) {
 
 // What is off is refused before anything else, but after the arguments: nobody is asked about what cannot run.
 func TestOffIsRefusedAtOnce(t *testing.T) {
-	w := &warden{allow: func(call.Access) (bool, *fault.Error) { return false, fault.New(fault.PermissionDenied, "Off") }}
+	w := &warden{allow: func(call.Access) (bool, *fault.Error) {
+		return false,
+			fault.New(fault.PermissionDenied, "Off")
+	}}
 	bench(t, fails(fault.TabNotFound), guard(w), func(t *testing.T, do func(tool, arguments string) *fault.Error) {
 		if failure := do("demo__read", `{"id":1}`); failure == nil || failure.Code != fault.PermissionDenied {
 			t.Errorf("got %v", failure)

@@ -23,7 +23,8 @@ func TestRunning(t *testing.T) {
 		var moves atomic.Int32
 		k.Moved = func() { moves.Add(1) }
 		for session, id := range map[string]call.ID{"a": "aa", "b": "bb"} {
-			go k.Do(t.Context(), call.Call{ID: id, Session: call.Session{ID: session, Client: session}, Tool: "demo__write", Arguments: json.RawMessage(`{"take":1000}`)})
+			go k.Do(t.Context(), call.Call{ID: id, Session: call.Session{ID: session, Client: session},
+				Tool: "demo__write", Arguments: json.RawMessage(`{"take":1000}`)})
 			synctest.Wait()
 		}
 		stages := map[string]dispatch.Stage{}
@@ -32,11 +33,13 @@ func TestRunning(t *testing.T) {
 			if queued := r.Stage == dispatch.StageQueued; queued != (r.WaitsFor == schedule.ForTurn && r.Ahead == 1) {
 				t.Errorf("%s, it waits for %q behind %d", r.Stage, r.WaitsFor, r.Ahead)
 			}
-			if r.Tool != "demo__write" || r.Plugin != "demo" || r.At.TabID != 1 || r.At.Profile != "Chrome 1" || r.ReadOnly || r.Began.IsZero() {
+			if r.Tool != "demo__write" || r.Plugin != "demo" || r.At.TabID != 1 || r.At.Profile != "Chrome 1" ||
+				r.ReadOnly || r.Began.IsZero() {
 				t.Errorf("listed as %+v", r)
 			}
 		}
-		if len(stages) != 2 || stages["a"]+stages["b"] != "runningqueued" && stages["b"]+stages["a"] != "runningqueued" {
+		if len(stages) != 2 || stages["a"]+stages["b"] != "runningqueued" && stages["b"]+
+			stages["a"] != "runningqueued" {
 			t.Errorf("the stages are %v", stages)
 		}
 		time.Sleep(3 * time.Second)
@@ -69,23 +72,27 @@ func TestInterrupt(t *testing.T) {
 					args = json.RawMessage(`{"take":10000,"instance":"north"}`)
 				}
 				for range test.before {
-					go k.Do(t.Context(), call.Call{ID: "00", Session: call.Session{ID: "other"}, Tool: "demo__write", Arguments: args})
+					go k.Do(t.Context(), call.Call{ID: "00", Session: call.Session{ID: "other"}, Tool: "demo__write",
+						Arguments: args})
 					synctest.Wait()
 				}
 				ended := make(chan *fault.Error, 1)
 				go func() {
-					_, f := k.Do(t.Context(), call.Call{ID: "cc", Session: call.Session{ID: "ann", Client: "ann"}, Tool: test.tool, Arguments: args})
+					_, f := k.Do(t.Context(), call.Call{ID: "cc", Session: call.Session{ID: "ann", Client: "ann"},
+						Tool: test.tool, Arguments: args})
 					ended <- f
 				}()
 				synctest.Wait()
 				start := time.Now()
-				n := len(k.Interrupt(func(r dispatch.Running) bool { return r.ID == "cc" }, "The person cancelled the call in the side panel"))
+				n := len(k.Interrupt(func(r dispatch.Running) bool { return r.ID == "cc" },
+					"The person cancelled the call in the side panel"))
 				f := <-ended
 				if n != 1 || time.Since(start) != 0 {
 					t.Errorf("interrupted %d calls, in %s", n, time.Since(start))
 				}
 				faulttest.Provoked(t, "interrupted-by-person", f)
-				if f.Outcome != test.outcome || f.Retryable || !strings.Contains(f.Hint, test.hint) || f.Message != "The person cancelled the call in the side panel" {
+				if f.Outcome != test.outcome || f.Retryable || !strings.Contains(f.Hint, test.hint) ||
+					f.Message != "The person cancelled the call in the side panel" {
 					t.Errorf("got %+v", f)
 				}
 				if n := len(k.Interrupt(func(r dispatch.Running) bool { return r.ID == "cc" }, "again")); n != 0 {
@@ -103,17 +110,19 @@ func TestInterruptWhileAsking(t *testing.T) {
 		d := dispatch.New(options(t, nil, &pages{t: t, writing: map[int]bool{}}))
 		ended := make(chan *fault.Error, 1)
 		go func() {
-			_, f := d.Do(t.Context(), call.Call{ID: "dd", Tool: "relay__ask", Ask: func(ctx context.Context, _ call.Question) (call.Answer, error) {
-				<-ctx.Done()
-				return call.Answer{}, ctx.Err()
-			}})
+			_, f := d.Do(t.Context(), call.Call{ID: "dd", Tool: "relay__ask",
+				Ask: func(ctx context.Context, _ call.Question) (call.Answer, error) {
+					<-ctx.Done()
+					return call.Answer{}, ctx.Err()
+				}})
 			ended <- f
 		}()
 		synctest.Wait()
 		if list := d.Running(); len(list) != 1 || list[0].Stage != dispatch.StageAsking || list[0].Plugin != "relay" {
 			t.Errorf("listed are %+v", list)
 		}
-		both := append(d.Interrupt(func(dispatch.Running) bool { return true }, "The person stopped everything"), d.Interrupt(func(dispatch.Running) bool { return true }, "once more")...)
+		both := append(d.Interrupt(func(dispatch.Running) bool { return true }, "The person stopped everything"),
+			d.Interrupt(func(dispatch.Running) bool { return true }, "once more")...)
 		for _, gone := range both {
 			<-gone
 		}

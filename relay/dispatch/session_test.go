@@ -23,7 +23,8 @@ func TestSessionArgument(t *testing.T) {
 	} {
 		var got call.Invocation
 		d := dispatch.New(options(t, nil, capturing{answering{output: json.RawMessage(`{"title":"x"}`)}, &got}))
-		_, f := d.Do(t.Context(), call.Call{ID: "00", Tool: "demo__read", Session: call.Session{ID: tt.session}, Arguments: json.RawMessage(tt.arguments)})
+		_, f := d.Do(t.Context(), call.Call{ID: "00", Tool: "demo__read", Session: call.Session{ID: tt.session},
+			Arguments: json.RawMessage(tt.arguments)})
 		switch {
 		case tt.want == "" && (f == nil || f.Code != fault.ValidationError):
 			t.Errorf("%s: got %v", tt.arguments, f)

@@ -53,7 +53,8 @@ func runs(every time.Duration) page {
 			}
 			select {
 			case <-ctx.Done():
-				return nil, fault.New(fault.Cancelled, "The call was given up while it ran", fault.WithOutcome(fault.Unknown))
+				return nil, fault.New(fault.Cancelled, "The call was given up while it ran",
+					fault.WithOutcome(fault.Unknown))
 			case <-step:
 				r.Progress(call.Progress{Progress: n})
 			}
@@ -68,7 +69,8 @@ func fails(code fault.Code, opts ...fault.Option) page {
 }
 
 // bench is a dispatcher in a bubble of its own.
-func bench(t *testing.T, p page, change func(*dispatch.Options), test func(t *testing.T, do func(tool, arguments string) *fault.Error)) {
+func bench(t *testing.T, p page, change func(*dispatch.Options),
+	test func(t *testing.T, do func(tool, arguments string) *fault.Error)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		o := options(t, nil, p)
@@ -81,7 +83,8 @@ func bench(t *testing.T, p page, change func(*dispatch.Options), test func(t *te
 		do := func(tool, arguments string) *fault.Error {
 			number++
 			id := call.ID(fmt.Sprintf("%032x", number<<8))
-			_, failure := d.Do(t.Context(), call.Call{ID: id, Session: call.Session{ID: "session", Client: "ann"}, Tool: tool, Arguments: json.RawMessage(arguments)})
+			_, failure := d.Do(t.Context(), call.Call{ID: id, Session: call.Session{ID: "session", Client: "ann"},
+				Tool: tool, Arguments: json.RawMessage(arguments)})
 			return failure
 		}
 		test(t, do)
@@ -114,9 +117,11 @@ func TestSituationsOfACall(t *testing.T) {
 			bench(t, tt.page, tt.change, func(t *testing.T, do func(tool, arguments string) *fault.Error) {
 				failure := do(tt.tool, tt.arguments)
 				faulttest.Provoked(t, tt.situation, failure)
-				reason, timed := map[string]fault.Reason{"deadline-fixed": fault.Fixed, "deadline-idle": fault.Idle, "deadline-maximum": fault.MaxExceeded}[tt.situation]
+				reason, timed := map[string]fault.Reason{"deadline-fixed": fault.Fixed, "deadline-idle": fault.Idle,
+					"deadline-maximum": fault.MaxExceeded}[tt.situation]
 				if timed && (failure.Reason != reason || failure.Retryable || failure.Outcome != fault.Unknown) {
-					t.Errorf("reason %s, retryable %t, outcome %s; want %s of a write", failure.Reason, failure.Retryable, failure.Outcome, reason)
+					t.Errorf("reason %s, retryable %t, outcome %s; want %s of a write", failure.Reason,
+						failure.Retryable, failure.Outcome, reason)
 				}
 			})
 		})
@@ -137,9 +142,12 @@ func TestSituationsOfManyCalls(t *testing.T) {
 		situation string
 		limits    schedule.Limits
 	}{
-		{"relay-overloaded", schedule.Limits{Running: 1, RunningPerPlugin: 25, Waiting: 1, Wait: time.Second, WaitingPerTab: 32}},
-		{"plugin-overloaded", schedule.Limits{Running: 50, RunningPerPlugin: 1, Waiting: 1, Wait: time.Second, WaitingPerTab: 32}},
-		{"tab-queue-full", schedule.Limits{Running: 50, RunningPerPlugin: 25, Waiting: 64, Wait: time.Second, WaitingPerTab: 1}},
+		{"relay-overloaded", schedule.Limits{Running: 1, RunningPerPlugin: 25, Waiting: 1, Wait: time.Second,
+			WaitingPerTab: 32}},
+		{"plugin-overloaded", schedule.Limits{Running: 50, RunningPerPlugin: 1, Waiting: 1, Wait: time.Second,
+			WaitingPerTab: 32}},
+		{"tab-queue-full", schedule.Limits{Running: 50, RunningPerPlugin: 25, Waiting: 64, Wait: time.Second,
+			WaitingPerTab: 1}},
 	} {
 		t.Run(tt.situation, func(t *testing.T) {
 			bench(t, runs(0), waits(tt.limits), func(t *testing.T, do func(tool, arguments string) *fault.Error) {
@@ -158,14 +166,15 @@ func TestSituationsOfManyCalls(t *testing.T) {
 			})
 		})
 	}
-	bench(t, fails(fault.TabUnresponsive, fault.WithOutcome(fault.Unknown)), nil, func(t *testing.T, do func(tool, arguments string) *fault.Error) {
-		var failure *fault.Error
-		for range 6 {
-			failure = do("demo__write", `{}`)
-		}
-		faulttest.Provoked(t, "breaker-open", failure)
-		if failure.RetryAfterMs == nil {
-			t.Error("it does not say when the next call is let through")
-		}
-	})
+	bench(t, fails(fault.TabUnresponsive, fault.WithOutcome(fault.Unknown)), nil,
+		func(t *testing.T, do func(tool, arguments string) *fault.Error) {
+			var failure *fault.Error
+			for range 6 {
+				failure = do("demo__write", `{}`)
+			}
+			faulttest.Provoked(t, "breaker-open", failure)
+			if failure.RetryAfterMs == nil {
+				t.Error("it does not say when the next call is let through")
+			}
+		})
 }

@@ -194,12 +194,14 @@ func outcome(result *call.Result, f *fault.Error) string {
 		}
 		return s
 	}
-	s := fmt.Sprintf("failure %s category=%s retryable=%v outcome=%s attempts=%d", f.Code, f.Category, f.Retryable, f.Outcome, f.Attempts)
+	s := fmt.Sprintf("failure %s category=%s retryable=%v outcome=%s attempts=%d", f.Code, f.Category, f.Retryable,
+		f.Outcome, f.Attempts)
 	if f.RetryAfterMs != nil {
 		s += fmt.Sprintf(" retryAfterMs=%d", *f.RetryAfterMs)
 	}
 	if f.Reason != "" {
-		s += fmt.Sprintf(" reason=%s timeoutMs=%d maxTimeoutMs=%d timeoutSecs=%d extends=%v", f.Reason, f.TimeoutMs, f.MaxTimeoutMs, f.TimeoutSecs, *f.ProgressExtendsTimeout)
+		s += fmt.Sprintf(" reason=%s timeoutMs=%d maxTimeoutMs=%d timeoutSecs=%d extends=%v", f.Reason, f.TimeoutMs,
+			f.MaxTimeoutMs, f.TimeoutSecs, *f.ProgressExtendsTimeout)
 	}
 	return s + "\n      " + f.Message + "\n      next: " + f.Hint
 }
@@ -223,16 +225,20 @@ func paragraphs(text string) (list [][]string) {
 
 func options(t testing.TB, tr *transcript, b dispatch.Browser) dispatch.Options {
 	r := registry.New(builtins)
-	if err := r.Replace([]plugin.Plugin{demo, wiki}, map[string]registry.Configured{"wiki": {Settings: json.RawMessage(`{"site":{"north":"https://north.example/","south":"https://south.example:8443/app"}}`)}}); err != nil {
+	if err := r.Replace([]plugin.Plugin{demo, wiki},
+		map[string]registry.Configured{"wiki": {Settings: json.RawMessage(`{"site":{"north":"https://north.example/",` +
+			`"south":"https://south.example:8443/app"}}`)}}); err != nil {
 		t.Fatal(err)
 	}
 	return dispatch.Options{
 		Tools: r, Browser: b, Meter: meter{tr}, Log: zerolog.Nop(),
 		Timeout: 30 * time.Second, MaxTimeout: 5 * time.Minute, ProgressExtends: true, ReconnectWait: 5 * time.Second,
-		Retry:             dispatch.Retry{MaxAttempts: 3, InitialDelay: time.Second, MaxDelay: 30 * time.Second, Multiplier: 2},
+		Retry: dispatch.Retry{MaxAttempts: 3, InitialDelay: time.Second, MaxDelay: 30 * time.Second,
+			Multiplier: 2},
 		TransientPatterns: []string{"ECONNRESET"}, FatalPatterns: []string{"Authentication failed"},
 		MaxInputBytes: 2000, MaxResultBytes: 1000, Jitter: func() float64 { return 0 },
-		Limits:  schedule.Limits{Running: 50, RunningPerPlugin: 25, Waiting: 64, Wait: 2 * time.Second, WaitingPerTab: 32},
+		Limits: schedule.Limits{Running: 50, RunningPerPlugin: 25, Waiting: 64, Wait: 2 * time.Second,
+			WaitingPerTab: 32},
 		Breaker: breaker.Settings{Failures: 5, Percent: 50, MinCalls: 20, Window: time.Minute, Open: 30 * time.Second},
 	}
 }

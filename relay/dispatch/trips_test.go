@@ -21,7 +21,8 @@ func TestBreaker(t *testing.T) {
 		hang := true
 		k.pages.fail = func(int, call.Invocation) *fault.Error {
 			if hang {
-				return fault.New(fault.TabUnresponsive, "it hangs", fault.WithOutcome(fault.NotExecuted), fault.WithRetryable(true))
+				return fault.New(fault.TabUnresponsive, "it hangs", fault.WithOutcome(fault.NotExecuted),
+					fault.WithRetryable(true))
 			}
 			return nil
 		}
@@ -32,13 +33,16 @@ func TestBreaker(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		held := write()
 		held.want(t, fault.CircuitOpen, 0)
-		if f := held.failure; f.Outcome != fault.NotExecuted || !f.Retryable || *f.RetryAfterMs != 20_000 || f.Profile != "Chrome 1" {
+		if f := held.failure; f.Outcome != fault.NotExecuted || !f.Retryable || *f.RetryAfterMs != 20_000 ||
+			f.Profile != "Chrome 1" {
 			t.Errorf("%+v", f)
 		}
-		if diff := cmp.Diff([]dispatch.BreakerState{{Name: "plugin:demo@p1", Plugin: "demo", ProfileID: "p1", State: "open", HalfOpenMs: 20_000}}, k.Breakers()); diff != "" {
+		if diff := cmp.Diff([]dispatch.BreakerState{{Name: "plugin:demo@p1", Plugin: "demo", ProfileID: "p1",
+			State: "open", HalfOpenMs: 20_000}}, k.Breakers()); diff != "" {
 			t.Error(diff)
 		}
-		if f := (<-k.begin(t.Context(), "a", "wiki__page", `{"instance":"north"}`)).failure; f == nil || f.Code != fault.TabUnresponsive {
+		if f := (<-k.begin(t.Context(), "a", "wiki__page", `{"instance":"north"}`)).failure; f == nil ||
+			f.Code != fault.TabUnresponsive {
 			t.Errorf("another plugin is held back too: %v", f)
 		}
 		time.Sleep(20*time.Second + time.Millisecond)
@@ -68,7 +72,8 @@ func TestBreaker(t *testing.T) {
 // TestWhatTheBreakerCounts ends five calls in the same way and looks whether the sixth is held back.
 func TestWhatTheBreakerCounts(t *testing.T) {
 	page := &fault.Error{Code: fault.TimeoutCode, Class: fault.Transient, FromPage: true, Outcome: fault.Executed}
-	link := fault.New(fault.InternalError, "broken", fault.WithOutcome(fault.NotExecuted), fault.WithCause(fmt.Errorf("read: ECONNRESET")))
+	link := fault.New(fault.InternalError, "broken", fault.WithOutcome(fault.NotExecuted),
+		fault.WithCause(fmt.Errorf("read: ECONNRESET")))
 	for _, tt := range []struct {
 		failure *fault.Error
 		counts  bool

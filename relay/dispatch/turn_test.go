@@ -120,7 +120,8 @@ func (k *desk) begin(ctx context.Context, session, tool, args string) <-chan end
 	done := make(chan ended, 1)
 	start := time.Now()
 	go func() {
-		_, f := k.Do(ctx, call.Call{ID: "000000000000000000000000000000ff", Session: call.Session{ID: session}, Tool: tool, Arguments: json.RawMessage(args)})
+		_, f := k.Do(ctx, call.Call{ID: "000000000000000000000000000000ff", Session: call.Session{ID: session},
+			Tool: tool, Arguments: json.RawMessage(args)})
 		done <- ended{f, time.Since(start)}
 	}()
 	synctest.Wait()
@@ -146,7 +147,8 @@ func TestWritesOfATabRunOneAfterTheOther(t *testing.T) {
 		own := k.begin(t.Context(), "a", "demo__read", `{}`)
 		foreign := k.begin(t.Context(), "b", "demo__read", `{}`)
 		elsewhere := k.begin(t.Context(), "a", "demo__write", `{"n":5,"take":1000,"tabId":2}`)
-		if diff := cmp.Diff([]schedule.TabLoad{{ProfileID: "p1", TabID: 1, Waiting: 2}, {ProfileID: "p1", TabID: 2}}, k.Load().Tabs); diff != "" {
+		if diff := cmp.Diff([]schedule.TabLoad{{ProfileID: "p1", TabID: 1, Waiting: 2}, {ProfileID: "p1", TabID: 2}},
+			k.Load().Tabs); diff != "" {
 			t.Error(diff)
 		}
 		(<-foreign).want(t, "", 0)
@@ -222,7 +224,8 @@ func TestWaitingInLineDoesNotEatTheToolsTime(t *testing.T) {
 		(<-second).want(t, "", 54*time.Second)
 		got := <-late
 		got.want(t, fault.Overloaded, 30*time.Second)
-		if got.failure.Outcome != fault.NotExecuted || !got.failure.Retryable || got.failure.RetryAfterMs == nil || got.failure.Attempts != 1 {
+		if got.failure.Outcome != fault.NotExecuted || !got.failure.Retryable || got.failure.RetryAfterMs == nil ||
+			got.failure.Attempts != 1 {
 			t.Errorf("%+v", got.failure)
 		}
 	})
@@ -262,7 +265,8 @@ func TestAFullLine(t *testing.T) {
 		}
 		over := <-k.begin(t.Context(), "a", "demo__write", `{}`)
 		over.want(t, fault.Overloaded, 0)
-		if f := over.failure; f.Outcome != fault.NotExecuted || !f.Retryable || *f.RetryAfterMs != 250 || f.Hint == "" || f.TabID != 1 {
+		if f := over.failure; f.Outcome != fault.NotExecuted || !f.Retryable || *f.RetryAfterMs != 250 ||
+			f.Hint == "" || f.TabID != 1 {
 			t.Errorf("%+v", f)
 		}
 		other := k.begin(t.Context(), "b", "demo__write", `{"n":1,"take":100}`)
@@ -285,7 +289,8 @@ func TestSessionOfAClientWithoutSessions(t *testing.T) {
 		begin := func(client string) <-chan ended {
 			done := make(chan ended, 1)
 			go func() {
-				_, f := k.Do(t.Context(), call.Call{ID: "00", Session: call.Session{Client: client}, Tool: "demo__write", Arguments: json.RawMessage(`{"take":10}`)})
+				_, f := k.Do(t.Context(), call.Call{ID: "00", Session: call.Session{Client: client},
+					Tool: "demo__write", Arguments: json.RawMessage(`{"take":10}`)})
 				done <- ended{f, 0}
 			}()
 			synctest.Wait()
@@ -317,7 +322,8 @@ func TestChangingTheTab(t *testing.T) {
 		d := &desk{t: t, pages: k.pages}
 		d.Dispatcher = dispatch.New(options(t, nil, wandering{k.pages}))
 		begin := func(session string, n, tab, take int) <-chan ended {
-			return d.begin(t.Context(), session, "demo__write", fmt.Sprintf(`{"n":%d,"take":%d,"tabId":%d}`, n, take, tab))
+			return d.begin(t.Context(), session, "demo__write", fmt.Sprintf(`{"n":%d,"take":%d,"tabId":%d}`, n, take,
+				tab))
 		}
 		inTwo, inThree := begin("a", 1, 2, 1500), begin("c", 2, 3, 1000)
 		changes, behind := begin("b", 3, 3, 500), begin("d", 4, 3, 500)

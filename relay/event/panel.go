@@ -36,8 +36,8 @@ type Broadcaster struct {
 // NewBroadcaster makes a broadcaster that has tell tell the panels.
 func NewBroadcaster(tell func(topics []string)) *Broadcaster { return &Broadcaster{tell: tell} }
 
-// Changed says that something about these topics is different now. Without a topic only how many questions wait is told.
-// It is cheap, and may be called with any lock held.
+// Changed says that something about these topics is different now. Without a topic only how many questions wait is
+// told. It is cheap, and may be called with any lock held.
 func (b *Broadcaster) Changed(topics ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -22,7 +22,8 @@ const (
 	InvalidOutput    Code = "INVALID_OUTPUT"
 	Overloaded       Code = "OVERLOADED"
 	CircuitOpen      Code = "CIRCUIT_OPEN"
-	Cancelled        Code = "CANCELLED" // a call that its client cancelled has no reply; one that the person cancelled has
+	// a call that its client cancelled has no reply; one that the person cancelled has
+	Cancelled Code = "CANCELLED"
 )
 
 // Tabs and what runs in them.

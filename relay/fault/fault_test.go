@@ -22,7 +22,8 @@ func TestCodeTableIsConsistent(t *testing.T) {
 			t.Errorf("code %q is there twice, or is no code", r.Code)
 		}
 		seen[r.Code] = true
-		if !slices.Contains(Categories(), r.Category) || r.Source == "" || r.Class == "" || r.Type == "" || r.Outcome == "" {
+		if !slices.Contains(Categories(), r.Category) || r.Source == "" || r.Class == "" || r.Type == "" ||
+			r.Outcome == "" {
 			t.Errorf("%s lacks a field: %+v", r.Code, r)
 		}
 		if r.Situation == "" || r.Hint == "" || strings.Contains(r.Situation+r.Hint, "\n") {
@@ -47,7 +48,8 @@ func TestSourcesHaveNumbers(t *testing.T) {
 		}
 	}
 	shutdown := New(ShuttingDown, "The relay is stopping")
-	if shutdown.ProtocolNumber(false) != -32003 || shutdown.ProtocolNumber(true) != -31003 || shutdown.RPCCode != -32000 {
+	if shutdown.ProtocolNumber(false) != -32003 || shutdown.ProtocolNumber(true) != -31003 ||
+		shutdown.RPCCode != -32000 {
 		t.Errorf("numbers of SHUTTING_DOWN: %+v", shutdown)
 	}
 	if got := New(TabNotFound, "x").ProtocolNumber(true); got != -32603 {
@@ -161,10 +163,11 @@ func TestMessageBecomesOneHarmlessLine(t *testing.T) {
 		"a\xff\xc0b":                 "ab",
 		"\u202eevil\u2066":           "evil",
 		"a\u200b\u200d\ufeff\u00adb": "ab",
-		"x\U000e0041\U000e0042\U000e007f\U000e0100\ufe0f":           "x",
-		"\u2062\u3164\u034f":                                        "",
-		"👨\u200d👩\u200d👧 🏳\ufe0f\u200d🌈 ❤\ufe0f 1\ufe0f\u20e3":      "👨\u200d👩\u200d👧 🏳\ufe0f\u200d🌈 ❤\ufe0f 1\ufe0f\u20e3",
-		"می\u200cخواهم":                                             "می\u200cخواهم",
+		"x\U000e0041\U000e0042\U000e007f\U000e0100\ufe0f": "x",
+		"\u2062\u3164\u034f":                              "",
+		"👨\u200d👩\u200d👧 🏳\ufe0f\u200d🌈 ❤\ufe0f 1\ufe0f\u20e3": "👨\u200d👩\u200d👧 🏳\ufe0f\u200d🌈 ❤\ufe0f " +
+			"1\ufe0f\u20e3",
+		"می\u200cخواهم": "می\u200cخواهم",
 		"\ufe0fx\ufe0f\u200d👩\u200d\u200d\u200b👧\ufe0f\ufe0f\u200d": "x👩👧\ufe0f",
 		"👩\u200d\nx\u200c\u2028é\u200d":                             "👩 x é",
 		"\u0600 \U0001f600 é":                                       "\u0600 \U0001f600 é",

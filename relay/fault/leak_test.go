@@ -59,7 +59,8 @@ func TestNothingLeaks(t *testing.T) {
 	for _, name := range names {
 		text := hostile[name]
 		unharmed(t, name, spoilt(t, fault.TimeoutCode, text))
-		thrown, err := json.Marshal(map[string]any{"code": "X", "category": "internal", "retryable": false, "message": text})
+		thrown, err := json.Marshal(map[string]any{"code": "X", "category": "internal", "retryable": false,
+			"message": text})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +111,8 @@ func TestWhatIsNoSecretStays(t *testing.T) {
 		"a basic understanding",
 		"Open https://wiki.example/home/about and /wiki/Main_Page", "The API answered 404 at /api/v1/users/7",
 		"see chrome://extensions",
-		"The ratio is 3:4, at 10:30", "look at line 3", "key=value is not allowed here", "code=RATE_LIMITED", "a/b and c\\d",
+		"The ratio is 3:4, at 10:30", "look at line 3", "key=value is not allowed here", "code=RATE_LIMITED",
+		"a/b and c\\d",
 		"Run: tabrelay plugin add ./tea-shop", "It is in ~/.tabrelay/config.json",
 		"Pass an https URL, for example https://example.com/?page=2",
 		"session sessions_create", "Bearer tokens are not supported",
@@ -149,7 +151,8 @@ func FuzzScrub(f *testing.F) {
 		if again := fault.New(fault.InternalError, e.Message); again.Message != e.Message {
 			t.Errorf("%q became %q, and that %q", text, e.Message, again.Message)
 		}
-		for _, known := range []string{`open /home/ann/secret.txt in C:\Users\ann\x of https://x.example/?token=abc1 with Bearer ` +
+		for _, known := range []string{`open /home/ann/secret.txt in C:\Users\ann\x of https://x.example/?token=abc1 ` +
+			`with Bearer ` +
 			`abc123def456`} {
 			got := fault.New(fault.InternalError, glue+"\n"+known+"\n"+glue).Message
 			if strings.Contains(got, "/home/ann/secret") || strings.Contains(got, `Users\ann`) ||

@@ -20,7 +20,8 @@ func New(code Code, message string, opts ...Option) *Error {
 	}
 	e := &Error{
 		Code: code, Category: row.Category, Source: row.Source, Class: row.Class, Type: row.Type,
-		Message: orDefault(plain(message), row.Situation), Hint: row.Hint, Retryable: row.Retryable, Outcome: row.Outcome,
+		Message: orDefault(plain(message), row.Situation), Hint: row.Hint, Retryable: row.Retryable,
+		Outcome: row.Outcome,
 	}
 	for _, opt := range opts {
 		opt(e)

@@ -15,7 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected texts under testdata")
 
-// TestPageErrorIsValidated reads what a page threw from testdata/page and compares the texts and repairs that come of it.
+// TestPageErrorIsValidated reads what a page threw from testdata/page and compares the texts and repairs that come of
+// it.
 func TestPageErrorIsValidated(t *testing.T) {
 	files, err := filepath.Glob("testdata/page/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -67,11 +68,13 @@ func TestPageErrorGetsSourceAndType(t *testing.T) {
 		{`{"code":"A","category":"internal","message":"m"}`, SourceUpstream, TypeInternal, -32002},
 		{`{"code":"A","category":"timeout","message":"m"}`, SourceUpstream, TypeTimeout, -32002},
 		{`{"code":"A","message":"m"}`, SourceUpstream, "", -32002},
-		{`{"code":"PAIRING_FAILED","message":"m"}`, SourceUpstream, "", -32002}, // a page's code means nothing to the relay
+		// a page's code means nothing to the relay
+		{`{"code":"PAIRING_FAILED","message":"m"}`, SourceUpstream, "", -32002},
 	}
 	for _, test := range tests {
 		e, repairs := FromPage(json.RawMessage(test.thrown))
-		if e.Source != test.source || e.Type != test.kind || e.RPCCode != test.number || e.Class != Tool || !e.FromPage ||
+		if e.Source != test.source || e.Type != test.kind || e.RPCCode != test.number || e.Class != Tool ||
+			!e.FromPage ||
 			len(repairs) > 0 {
 			t.Errorf("%s became %+v, repairs %q", test.thrown, e, repairs)
 		}
@@ -79,14 +82,16 @@ func TestPageErrorGetsSourceAndType(t *testing.T) {
 }
 
 func TestLongPageErrorIsCut(t *testing.T) {
-	thrown, err := json.Marshal(map[string]any{"code": "FOO", "retryable": false, "message": strings.Repeat("é\n", 1<<19)})
+	thrown, err := json.Marshal(map[string]any{"code": "FOO", "retryable": false,
+		"message": strings.Repeat("é\n", 1<<19)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	e, repairs := FromPage(thrown)
 	if len(e.Message) > maxMessageBytes || !strings.HasSuffix(e.Message, "é…") && !strings.HasSuffix(e.Message, " …") ||
 		len(repairs) != 1 {
-		t.Errorf("a message of 1 MiB has %d bytes and ends with %q; repairs %q", len(e.Message), e.Message[len(e.Message)-8:],
+		t.Errorf("a message of 1 MiB has %d bytes and ends with %q; repairs %q", len(e.Message),
+			e.Message[len(e.Message)-8:],
 			repairs)
 	}
 }
@@ -153,7 +158,8 @@ func holds(t *testing.T, e *Error) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	if diff := cmp.Diff(e.block(), back.block()); diff != "" || back.Message != e.Message || back.FromPage != e.FromPage {
+	if diff := cmp.Diff(e.block(), back.block()); diff != "" || back.Message != e.Message ||
+		back.FromPage != e.FromPage {
 		t.Errorf("parsing gave other fields (-want +got), message %q for %q:\n%s", back.Message, e.Message, diff)
 	}
 	if again := back.Text()[0]; again != text {

@@ -20,7 +20,8 @@ func Parse(text string) (*Error, error) {
 		return nil, err
 	}
 	if want := b.header(); want != fields+"]" {
-		return nil, fmt.Errorf("not a rendered failure: the header %s] differs from its block, which means %s", fields, want)
+		return nil, fmt.Errorf("not a rendered failure: the header %s] differs from its block, which means %s", fields,
+			want)
 	}
 	return b.restore(message, steps), nil
 }

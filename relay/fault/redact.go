@@ -177,12 +177,14 @@ var folders = []struct {
 	{later(`\b[A-Za-z]:\\+(?:[^\\/:*?"<>|\r\n]{1,255}\\+)*`), hidden + `\`, []string{`:\`}},
 	{later(`\b[A-Za-z]:/(?:[^\s/:*?"<>|]+/)+`), hidden + "/", []string{":/"}},
 	{later(`(^|[\s"'(=])\\\\+[\w.$-]+\\+(?:[^\\/:*?"<>|\r\n]{1,255}\\+)*`), "${1}" + hidden + `\`, []string{`\\`}},
-	{later(`(^|[^\w/.~…-])/(?:home|Users)/[^\s/"'<>|:;,()\[\]{}]+(?:/[^\s/"'<>|:;,()\[\]{}]+)*/`), "${1}" + hidden + "/",
+	{later(`(^|[^\w/.~…-])/(?:home|Users)/[^\s/"'<>|:;,()\[\]{}]+(?:/[^\s/"'<>|:;,()\[\]{}]+)*/`), "${1}" + hidden +
+		"/",
 		[]string{"/home/", "/Users/"}},
 	{later(`(^|[^\w/.~…-])/(?:home|Users)/[^\s/"'<>|:;,()\[\]{}]+`), "${1}" + hidden, []string{"/home/", "/Users/"}},
 	{later(`(^|[^\w/.~…-])/(?:root|tmp|var|etc|opt|usr|private|mnt|srv|Volumes|Library|Applications|proc|sys|run|nix` +
 		`|snap)/(?:[^\s/"'<>|:;,()\[\]{}]+/)*`), "${1}" + hidden + "/", []string{"/"}},
-	{later(`(^|[^\w/.~…-])/(?:[^\s/"'<>|:;,()\[\]{}]+/)*\.tabrelay/(?:[^\s/"'<>|:;,()\[\]{}]+/)*`), "${1}" + hidden + "/",
+	{later(`(^|[^\w/.~…-])/(?:[^\s/"'<>|:;,()\[\]{}]+/)*\.tabrelay/(?:[^\s/"'<>|:;,()\[\]{}]+/)*`), "${1}" + hidden +
+		"/",
 		[]string{".tabrelay/"}},
 }
 

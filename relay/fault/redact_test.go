@@ -32,7 +32,8 @@ func TestEveryMatchHasASign(t *testing.T) {
 		"x\n    at f (a.js:1:2)\n", "x\r    at Promise.all (index 0)", "x\u2028 at <anonymous>", "x\u2029 at a:1:2",
 		"goroutine 7 [running]:", "[signal SIGSEGV: x]", "created by main.main in goroutine 1",
 		"main.run(0x1)\n\t/a/main.go:31 +0x1d", "main.go:3",
-		"x at f (a:1:2)", "at https://a.example/a.js:1:2", "f@https://a.example/a.js:1:2", "(chrome-extension://abc/a.js)",
+		"x at f (a:1:2)", "at https://a.example/a.js:1:2", "f@https://a.example/a.js:1:2",
+		"(chrome-extension://abc/a.js)",
 		"moz-extension://abc/a.js",
 		"FILE:/a/b", "file:///a/b/", `C:\a\b`, "D:/a/b", `\\server\share\x`, `"\\server\`, "/home/ann/x", "/Users/ann",
 		"(/Users/ann/a/b", "=/tmp/x", "/root/", "/a/.tabrelay/x", "/.tabrelay/",
@@ -84,7 +85,8 @@ func TestStackTracesAreRemoved(t *testing.T) {
 // Looking first whether it is worth it changes nothing.
 func FuzzRedactIsTheSame(f *testing.F) {
 	for _, s := range []string{
-		"tea", "password", "api_key", "apikey", "PIN", "ping", "token=x", "\u017fecret", "to\u212aen", "AKIAABCDEFGHIJKLMNOP",
+		"tea", "password", "api_key", "apikey", "PIN", "ping", "token=x", "\u017fecret", "to\u212aen",
+		"AKIAABCDEFGHIJKLMNOP",
 		"eyJabcdefgh.x.", "sk-abcdefghijklmnop1",
 		"AIzaabcdefghijklmnopqrstuvwxyz12345", "https://a:b@c", "Bearer abcdefghijkl", "csrf=x", "a\u00a0b",
 		"-----BEGIN PRIVATE KEY-----abc",

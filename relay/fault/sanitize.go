@@ -64,7 +64,8 @@ func shapes(last, r rune, rest string) bool {
 		return last > 0xff && next > 0xff && size > 1 && (last == '\ufe0f' || !Invisible(last)) && !Invisible(next) &&
 			!isBreak(next)
 	case '\ufe0e', '\ufe0f':
-		return last == '#' || last == '*' || last >= '0' && last <= '9' || last > 0xa0 && !Invisible(last) && !isBreak(last)
+		return last == '#' || last == '*' || last >= '0' && last <= '9' || last > 0xa0 && !Invisible(last) &&
+			!isBreak(last)
 	}
 	return false
 }

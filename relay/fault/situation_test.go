@@ -88,7 +88,8 @@ func TestSituationsAreTheContract(t *testing.T) {
 			continue
 		}
 		row, _ := fault.Lookup(s.Code)
-		got := fmt.Sprintf("%s | %s | %s | %s | %s | %s | %s | %s | %d %d", id, s.Code, row.Type, row.Category, s.Source(),
+		got := fmt.Sprintf("%s | %s | %s | %s | %s | %s | %s | %s | %d %d", id, s.Code, row.Type, row.Category,
+			s.Source(),
 			row.Class, s.Again, s.Layer, s.Number(false), s.Number(true))
 		if want := strings.TrimSpace(line); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

@@ -30,7 +30,8 @@ var requestSituations = []Situation{
 	{ID: "exit-before-shutdown", Code: ShutdownNotRequested, Layer: InProtocol, Again: No,
 		When: "`exit` comes before `shutdown`", Cause: "The client ends without letting calls in flight end."},
 	{ID: "unknown-method", Code: MethodNotFound, Layer: InProtocol, Again: No,
-		When: "nothing is known of the method", Cause: "It is misspelt, of another protocol, or not offered by this server."},
+		When: "nothing is known of the method", Cause: "It is misspelt, of another protocol, or not offered by this " +
+			"server."},
 	{ID: "method-in-minimal-mode", Code: MethodNotFound, Layer: InProtocol, Again: No,
 		When:  "the relay runs in minimal mode, which has no tools, resources or prompts",
 		Cause: "Its configuration or its home folder cannot be read, or somebody asked for that mode.",
@@ -82,12 +83,14 @@ var callSituations = []Situation{
 		When:  "the time of a call is over, and progress does not extend it (`reason` is `fixed`)",
 		Cause: "The web app is slow, or the tool waits for something that does not come."},
 	{ID: "deadline-idle", Code: TimeoutCode, Layer: InResult, Again: IfIdempotent,
-		When: "no progress came in time (`reason` is `idle`)", Cause: "The page is stuck, or the tool reports no progress."},
+		When:  "no progress came in time (`reason` is `idle`)",
+		Cause: "The page is stuck, or the tool reports no progress."},
 	{ID: "deadline-maximum", Code: TimeoutCode, Layer: InResult, Again: IfIdempotent,
 		When:  "a call went on longer than any may, with all its progress (`reason` is `max_exceeded`)",
 		Cause: "The task is too large for one call."},
 	{ID: "cancelled", Code: Cancelled, Layer: Unsaid, Again: No,
-		When: "the client cancels a call", Cause: "The person or the agent no longer wants it. The page is told to stop."},
+		When: "the client cancels a call", Cause: "The person or the agent no longer wants it. The page is told to " +
+			"stop."},
 	{ID: "interrupted-by-person", Code: Cancelled, Layer: InResult, Again: No,
 		When:  "the person ends a call, in the side panel or with `tabrelay`",
 		Cause: "They saw what was going on and did not want it. The page is told to stop."},
@@ -106,7 +109,8 @@ var callSituations = []Situation{
 		When: "the relay itself fails", Cause: "A bug."},
 	{ID: "tool-unusable", Code: RegistryError, Layer: InResult, Again: No,
 		When: "a schema of the tool cannot be used",
-		Cause: "A bug of the plugin. The tool is taken out of the list. When a whole new list cannot be used, the last " +
+		Cause: "A bug of the plugin. The tool is taken out of the list. When a whole new list cannot be used, the " +
+			"last " +
 			"good one stays."},
 }
 
@@ -130,8 +134,9 @@ var pageSituations = []Situation{
 	{ID: "tab-navigated", Code: TabChanged, Layer: InResult, Again: No,
 		When: "the tab shows another page than the call was meant for", Cause: "The person or the page navigated."},
 	{ID: "tab-unresponsive", Code: TabUnresponsive, Layer: InResult, Again: IfNotStarted,
-		When:  "the page does not start the tool",
-		Cause: "A dialog is open, the tab is frozen or not loaded, or the page is busy for longer than `startTimeoutMs`."},
+		When: "the page does not start the tool",
+		Cause: "A dialog is open, the tab is frozen or not loaded, or the page is busy for longer than " +
+			"`startTimeoutMs`."},
 	{ID: "tab-busy", Code: TabBusy, Layer: InResult, Again: Yes,
 		When:  "an earlier writing call timed out or was cancelled, and the page has not ended it",
 		Cause: "A page cannot be made to stop."},
@@ -186,7 +191,8 @@ var decisionSituations = []Situation{
 	{ID: "tab-of-another-agent", Code: TabOwned, Layer: InResult, Again: Yes,
 		When: "another agent works in the tab", Cause: "Two agents in one form would mix up their work."},
 	{ID: "not-configured", Code: ConfigError, Layer: InResult, Again: No,
-		When: "something the call needs is not configured", Cause: "A setting, an agent, a provider or a key is missing."},
+		When:  "something the call needs is not configured",
+		Cause: "A setting, an agent, a provider or a key is missing."},
 }
 
 var agentSituations = []Situation{
@@ -202,7 +208,8 @@ var agentSituations = []Situation{
 	{ID: "session-busy", Code: SessionBusy, Layer: InResult, Again: Yes,
 		When: "the session is still answering", Cause: "One prompt at a time."},
 	{ID: "delegation-off", Code: ExecutorNotStarted, Layer: InResult, Again: No,
-		When: "delegation is used before it is ready, or after it stopped", Cause: "The relay is starting or stopping."},
+		When:  "delegation is used before it is ready, or after it stopped",
+		Cause: "The relay is starting or stopping."},
 	{ID: "worker-does-not-start", Code: WorkerStartFailed, Layer: InResult, Again: No,
 		When: "a worker program does not start", Cause: "Its command is wrong, or it is not installed."},
 	{ID: "worker-bad-reply", Code: WorkerBadReply, Layer: InResult, Again: No,
@@ -215,7 +222,8 @@ var agentSituations = []Situation{
 	{ID: "provider-refuses-key", Code: ProviderAuth, Layer: InResult, Again: No,
 		When: "a model provider answers 401 or 403", Cause: "The key is wrong, or may not use this model."},
 	{ID: "provider-refuses-request", Code: ProviderBadRequest, Layer: InResult, Again: No,
-		When: "a model provider answers 400", Cause: "The model's name, a parameter or the length of the prompt is wrong."},
+		When: "a model provider answers 400", Cause: "The model's name, a parameter or the length of the prompt is " +
+			"wrong."},
 	{ID: "provider-rate-limit", Code: RateLimited, Layer: InResult, Again: Yes,
 		When: "a model provider answers 429", Cause: "Too many requests, or the quota is used up."},
 	{ID: "provider-down", Code: ProviderError, Layer: InResult, Again: Yes,

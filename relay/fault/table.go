@@ -94,7 +94,8 @@ var callRows = []Row{
 	{Code: NotFoundCode, Category: NotFound, Source: SourceUpstream, Class: Tool, Type: TypeNotFound, Outcome: Executed,
 		Situation: "What the call names does not exist in the web app.",
 		Hint:      "Check the name or id; a tool that lists or searches shows what exists."},
-	{Code: RateLimited, Category: RateLimit, Source: SourceUpstream, Class: Transient, Type: TypeNetwork, Retryable: true,
+	{Code: RateLimited, Category: RateLimit, Source: SourceUpstream, Class: Transient, Type: TypeNetwork,
+		Retryable: true,
 		Outcome:   NotExecuted,
 		Situation: "The web app or provider asks to slow down.",
 		Hint:      "Wait as long as retryAfterMs says, then repeat the call."},
@@ -103,8 +104,10 @@ var callRows = []Row{
 		Situation: "The arguments do not fit the tool's input schema, or the web app rejected them.",
 		Hint:      "Correct the arguments named above and call the tool again."},
 	{Code: TimeoutCode, Category: Timeout, Source: SourceTimeout, Class: Transient, Type: TypeTimeout, Outcome: Unknown,
-		Situation: "A deadline passed before the tool's end was seen: `fixed` is a plain deadline, `idle` means that no " +
-			"progress came in time, `max_exceeded` that the longest time a call may take is over. Retryable only when the " +
+		Situation: "A deadline passed before the tool's end was seen: `fixed` is a plain deadline, `idle` means that " +
+			"no " +
+			"progress came in time, `max_exceeded` that the longest time a call may take is over. Retryable only " +
+			"when the " +
 			"tool is read-only or idempotent.",
 		Hint: "The action may have happened: read the page before repeating it. A longer time can be asked for with " +
 			"_meta[\"tabrelay/timeoutMs\"]."},
@@ -122,48 +125,60 @@ var callRows = []Row{
 		Hint:      "Send less at once, for example in several calls."},
 	{Code: OutputTooLarge, Category: Validation, Source: SourceUpstream, Class: Tool, Type: TypeOutputTooLarge,
 		Outcome: Executed,
-		Situation: "The tool ran, and its result is larger than may be sent. Nothing partial is returned as if it were " +
+		Situation: "The tool ran, and its result is larger than may be sent. Nothing partial is returned as if it " +
+			"were " +
 			"whole.",
 		Hint: "Ask for less: a narrower query, fewer items, one page at a time. The action itself has happened."},
-	{Code: InvalidOutput, Category: Internal, Source: SourceInternal, Class: Tool, Type: TypeInternal, Outcome: Executed,
-		Situation: "The tool ran, but its result is not JSON or does not fit the output schema it declares. A bug of the " +
+	{Code: InvalidOutput, Category: Internal, Source: SourceInternal, Class: Tool, Type: TypeInternal,
+		Outcome: Executed,
+		Situation: "The tool ran, but its result is not JSON or does not fit the output schema it declares. A bug of " +
+			"the " +
 			"adapter.",
 		Hint: "The action has happened: do not repeat it. Read the page to see its effect."},
-	{Code: Overloaded, Category: RateLimit, Source: SourceTransport, Class: Transient, Type: TypeNetwork, Retryable: true,
+	{Code: Overloaded, Category: RateLimit, Source: SourceTransport, Class: Transient, Type: TypeNetwork,
+		Retryable: true,
 		Outcome:   NotExecuted,
 		Situation: "Too many calls are running, and the queue is full.",
 		Hint:      "Wait as long as retryAfterMs says, then repeat the call."},
-	{Code: CircuitOpen, Category: Internal, Source: SourceTransport, Class: Transient, Type: TypeNetwork, Retryable: true,
+	{Code: CircuitOpen, Category: Internal, Source: SourceTransport, Class: Transient, Type: TypeNetwork,
+		Retryable: true,
 		Outcome:   NotExecuted,
 		Situation: "The last calls to the same place failed, so calls are held back for a while.",
 		Hint:      "Wait as long as retryAfterMs says, then repeat the call."},
 	{Code: Cancelled, Category: Internal, Source: SourceInternal, Class: Tool, Type: TypeInternal, Outcome: Unknown,
-		Situation: "Somebody cancelled the call. A client that did so itself gets no reply; one whose person did gets this.",
-		Hint:      "The action may have happened: read the page before repeating it."},
+		Situation: "Somebody cancelled the call. A client that did so itself gets no reply; one whose person did " +
+			"gets this.",
+		Hint: "The action may have happened: read the page before repeating it."},
 }
 
 var tabRows = []Row{
-	{Code: TabNotFound, Category: NotFound, Source: SourceUpstream, Class: Tool, Type: TypeNotFound, Outcome: NotExecuted,
-		Situation: "The tab that the call names does not exist or was closed before the tool ended, or no open tab belongs " +
+	{Code: TabNotFound, Category: NotFound, Source: SourceUpstream, Class: Tool, Type: TypeNotFound,
+		Outcome: NotExecuted,
+		Situation: "The tab that the call names does not exist or was closed before the tool ended, or no open tab " +
+			"belongs " +
 			"to the plugin's web app. `outcome` says whether the tool ran.",
 		Hint: "Open the web app in the browser, or pass the `tabId` of a tab that exists."},
 	{Code: TabChanged, Category: NotFound, Source: SourceUpstream, Class: Tool, Type: TypeNotFound, Outcome: Unknown,
-		Situation: "The tab shows another page than the one the call was meant for: it does not belong to the plugin, or " +
+		Situation: "The tab shows another page than the one the call was meant for: it does not belong to the " +
+			"plugin, or " +
 			"it navigated before the tool ended.",
 		Hint: "Read the page before repeating the action; pass the `tabId` of a tab that shows the web app."},
 	{Code: TabUnresponsive, Category: Timeout, Source: SourceUpstream, Class: Transient, Type: TypeTimeout,
 		Outcome:   Unknown,
 		Situation: "The page did not start the tool: a dialog is open in it, or the tab is frozen, discarded or hung.",
-		Hint: "Ask the person to look at the tab: close an open dialog or reload it. Read the page before repeating a " +
+		Hint: "Ask the person to look at the tab: close an open dialog or reload it. Read the page before repeating " +
+			"a " +
 			"change."},
 	{Code: TabBusy, Category: RateLimit, Source: SourceUpstream, Class: Transient, Type: TypeTimeout, Retryable: true,
-		Outcome:   NotExecuted,
-		Situation: "An earlier call that changes something timed out or was cancelled, and the page has not ended it yet.",
-		Hint:      "Wait, then repeat the call; calls that only read are still answered."},
+		Outcome: NotExecuted,
+		Situation: "An earlier call that changes something timed out or was cancelled, and the page has not ended it " +
+			"yet.",
+		Hint: "Wait, then repeat the call; calls that only read are still answered."},
 	{Code: TabOwned, Category: Auth, Source: SourceConfig, Class: Tool, Type: TypePermissionDenied, Retryable: true,
 		Outcome:   NotExecuted,
 		Situation: "Another agent works in the tab, and the call may change something there.",
-		Hint: "Ask the person to release the tab in tabrelay's side panel or with `tabrelay tabs release ID`; or pass " +
+		Hint: "Ask the person to release the tab in tabrelay's side panel or with `tabrelay tabs release ID`; or " +
+			"pass " +
 			"another `tabId`."},
 	{Code: AdapterNotReady, Category: Internal, Source: SourceTransport, Class: Transient, Type: TypeNetwork,
 		Retryable: true, Outcome: NotExecuted,
@@ -172,9 +187,11 @@ var tabRows = []Row{
 			"to sign in."},
 	{Code: InjectionFailed, Category: Internal, Source: SourceTransport, Class: Tool, Type: TypeInternal,
 		Outcome: NotExecuted,
-		Situation: "The browser did not let the adapter into the page: site access is missing, or the page is one that " +
+		Situation: "The browser did not let the adapter into the page: site access is missing, or the page is one " +
+			"that " +
 			"extensions may not touch.",
-		Hint: "Ask the person to give the tabrelay extension access to the site (its icon, \"This can read and change " +
+		Hint: "Ask the person to give the tabrelay extension access to the site (its icon, \"This can read and " +
+			"change " +
 			"site data\")."},
 	{Code: PageNotLoaded, Category: Internal, Source: SourceUpstream, Class: Tool, Type: TypeNetwork, Retryable: true,
 		Outcome:   NotExecuted,
@@ -201,7 +218,8 @@ var linkRows = []Row{
 		Retryable: true, Outcome: NotExecuted,
 		Situation: "No browser has ever connected: the extension is not installed.",
 		Hint:      "Ask the person to run `tabrelay up`; it shows how to install the extension."},
-	{Code: WorkerAsleep, Category: Internal, Source: SourceTransport, Class: Transient, Type: TypeNetwork, Retryable: true,
+	{Code: WorkerAsleep, Category: Internal, Source: SourceTransport, Class: Transient, Type: TypeNetwork,
+		Retryable: true,
 		Outcome:   NotExecuted,
 		Situation: "The browser runs, but it put the extension to sleep and has not woken it yet.",
 		Hint: "Repeat the call in a few seconds. If it fails again, ask the person whether their browser is open; a " +
@@ -219,7 +237,8 @@ var linkRows = []Row{
 		Outcome:   NotExecuted,
 		Situation: "The extension, or whatever dialled in its name, does not know the pairing secret.",
 		Hint:      "Ask the person to run `tabrelay up`, which pairs the browser again."},
-	{Code: PortTaken, Category: Internal, Source: SourceConfig, Class: Transient, Type: TypeNetwork, Outcome: NotExecuted,
+	{Code: PortTaken, Category: Internal, Source: SourceConfig, Class: Transient, Type: TypeNetwork,
+		Outcome:   NotExecuted,
 		Situation: "Another program listens on the relay's port.",
 		Hint:      "End that program, or set another port with the configuration key `listen`."},
 }
@@ -233,21 +252,25 @@ var decisionRows = []Row{
 		Outcome:   NotExecuted,
 		Situation: "The person was asked and said no.",
 		Hint:      "Do not ask for the same again; ask the person what they want instead."},
-	{Code: ApprovalTimeout, Category: Auth, Source: SourceConfig, Class: Tool, Type: TypePermissionDenied, Retryable: true,
+	{Code: ApprovalTimeout, Category: Auth, Source: SourceConfig, Class: Tool, Type: TypePermissionDenied,
+		Retryable: true,
 		Outcome:   NotExecuted,
 		Situation: "The person was asked and did not answer in time.",
 		Hint:      "Tell the person that a question is waiting for them, then repeat the call."},
 	{Code: PluginNotReviewed, Category: Auth, Source: SourceConfig, Class: Tool, Type: TypePermissionDenied,
 		Outcome:   NotExecuted,
 		Situation: "The plugin is new or has changed, and the person has not reviewed it yet.",
-		Hint:      "Ask the person to review it in tabrelay's side panel, or with `tabrelay plugin review` in a terminal."},
-	{Code: ConfigError, Category: Validation, Source: SourceConfig, Class: Tool, Type: TypeInternal, Outcome: NotExecuted,
+		Hint: "Ask the person to review it in tabrelay's side panel, or with `tabrelay plugin review` in a " +
+			"terminal."},
+	{Code: ConfigError, Category: Validation, Source: SourceConfig, Class: Tool, Type: TypeInternal,
+		Outcome:   NotExecuted,
 		Situation: "Something the call needs is not configured: an agent, a provider, a key.",
 		Hint:      "Ask the person to complete the configuration; the message names what is missing."},
 	{Code: RegistryError, Category: Internal, Source: SourceInternal, Class: Tool, Type: TypeInternal,
 		Outcome: NotExecuted,
 		Legacy:  -32603, Modern: -32603,
-		Situation: "The tool list could not be built, or is larger than may be sent. While an earlier list exists, that " +
+		Situation: "The tool list could not be built, or is larger than may be sent. While an earlier list exists, " +
+			"that " +
 			"one is served instead.",
 		Hint: "Ask the person to run `tabrelay status`, which names the plugin at fault."},
 }

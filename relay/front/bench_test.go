@@ -26,7 +26,8 @@ import (
 type echo struct{}
 
 func (echo) Do(_ context.Context, c call.Call) (*call.Result, *fault.Error) {
-	return &call.Result{Output: c.Arguments, Meta: call.Meta{CorrelationID: c.ID, TabID: 7, Profile: "Chrome 1", Attempts: 1}}, nil
+	return &call.Result{Output: c.Arguments, Meta: call.Meta{CorrelationID: c.ID, TabID: 7, Profile: "Chrome 1",
+		Attempts: 1}}, nil
 }
 
 func (echo) Reserve(string) call.Position { return 0 }
@@ -46,7 +47,8 @@ var argumentSizes = []struct {
 }{{"100B", 100}, {"20KiB", 20 << 10}, {"1MiB", 1 << 20}}
 
 func echoRequest(size int) []byte {
-	return []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo__echo","arguments":{"text":"` + strings.Repeat("lorem ip<um ", size/12) + `"}}}`)
+	return []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo__echo","arguments":{"text":"` +
+		strings.Repeat("lorem ip<um ", size/12) + `"}}}`)
 }
 
 func BenchmarkParse(b *testing.B) {
@@ -98,7 +100,8 @@ func postTo(handler http.Handler, session string, body []byte) *sink {
 	return w
 }
 
-const initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"b","version":"1"}}}`
+const initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
+	`"capabilities":{},"clientInfo":{"name":"b","version":"1"}}}`
 
 func benchHTTP(b *testing.B, handler http.Handler) {
 	session := postTo(handler, "", []byte(initialize)).header.Get(mcp.HeaderSessionID)
@@ -124,7 +127,8 @@ func BenchmarkHTTPLibrary(b *testing.B) {
 
 func libraryServer() *server.MCPServer {
 	s := server.NewMCPServer("x", "1", server.WithToolCapabilities(true), server.WithLogging())
-	s.AddTool(mcp.NewToolWithRawSchema("demo__echo", "Answers with its arguments.", json.RawMessage(`{"type":"object"}`)),
+	s.AddTool(mcp.NewToolWithRawSchema("demo__echo", "Answers with its arguments.",
+		json.RawMessage(`{"type":"object"}`)),
 		func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return mcp.NewToolResultText(string(r.Params.RawArguments)), nil
 		})
@@ -167,7 +171,9 @@ func BenchmarkList(b *testing.B) {
 	large := plugin.Plugin{Manifest: plugin.Manifest{Name: "large", URLPatterns: []string{"*://x/*"}}}
 	for i := range tools - len(demoPlugin.Manifest.Tools) {
 		t := demoTool(fmt.Sprintf("tool_%04d", i), "A tool", strings.Repeat("Does something useful on a page. ", 8), "")
-		t.InputSchema = json.RawMessage(`{"type":"object","properties":{"selector":{"type":"string","description":"CSS selector of the element"},"options":{"type":"object","properties":{"mode":{"enum":["fast","safe"]}}}}}`)
+		t.InputSchema = json.RawMessage(`{"type":"object","properties":{"selector":{"type":"string",` +
+			`"description":"CSS selector of the element"},"options":{"type":"object",` +
+			`"properties":{"mode":{"enum":["fast","safe"]}}}}}`)
 		large.Manifest.Tools = append(large.Manifest.Tools, t)
 	}
 	handler := benchFront(b, large).Handler()

@@ -107,7 +107,8 @@ func (meta *requestMeta) wishes(c *call.Call) *fault.Error {
 	if raw := meta.TimeoutMs; raw != nil {
 		ms, ok := wholeNumber(raw)
 		if !ok {
-			return fault.New(fault.InvalidParams, `_meta["tabrelay/timeoutMs"] is not a whole number of milliseconds above 0`)
+			return fault.New(fault.InvalidParams, `_meta["tabrelay/timeoutMs"] is not a whole number of milliseconds `+
+				`above 0`)
 		}
 		c.Timeout = time.Duration(min(ms, maxTimeoutMs)) * time.Millisecond
 	}
@@ -129,7 +130,8 @@ func (meta *requestMeta) wishes(c *call.Call) *fault.Error {
 }
 
 const (
-	// maxTimeoutMs keeps the number within a time.Duration. What a call may really take is decided where its deadline is.
+	// maxTimeoutMs keeps the number within a time.Duration. What a call may really take is decided where its deadline
+	// is.
 	maxTimeoutMs = 1e12
 	maxArrayPath = 1000 // bytes
 )
@@ -168,7 +170,8 @@ func (f *Front) record(c *call.Call, name string, began time.Time, fail *fault.E
 		return
 	}
 	e := call.Entry{
-		At: time.Now(), Kind: call.EntryCall, Session: c.Session, Tool: name, Plugin: "relay", Arguments: c.Arguments, Outcome: "returned",
+		At: time.Now(), Kind: call.EntryCall, Session: c.Session, Tool: name, Plugin: "relay", Arguments: c.Arguments,
+		Outcome:  "returned",
 		Duration: time.Since(began), CallID: c.ID,
 	}
 	if fail != nil {

@@ -28,9 +28,11 @@ type changes struct {
 // watchLists listens to everything that has a list.
 func (f *Front) watchLists() {
 	f.changes.waiting = map[string]*time.Timer{}
-	stops := []func(){f.options.Tools.OnChange(func(*registry.Snapshot) { f.changed(mcp.MethodNotificationToolsListChanged) })}
+	stops := []func(){f.options.Tools.OnChange(
+		func(*registry.Snapshot) { f.changed(mcp.MethodNotificationToolsListChanged) })}
 	if f.options.Prompts != nil {
-		stops = append(stops, f.options.Prompts.OnChange(func() { f.changed(mcp.MethodNotificationPromptsListChanged) }))
+		stops = append(stops, f.options.Prompts.OnChange(
+			func() { f.changed(mcp.MethodNotificationPromptsListChanged) }))
 	}
 	if f.options.Views != nil {
 		stops = append(stops, f.options.Views.OnChange(f.viewsChanged))
@@ -199,7 +201,8 @@ type outbox struct {
 
 // notification is one notification, without the envelope that depends on who gets it.
 type notification struct {
-	key     string // a second notification with the key of one that still waits says nothing new; empty: every one counts
+	// a second notification with the key of one that still waits says nothing new; empty: every one counts
+	key     string
 	method  string
 	members []byte // of params, without braces
 }

@@ -25,7 +25,8 @@ import (
 func serveFixture(t *testing.T) (*fixture, string) {
 	x := newFixture(t, Options{})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		x.front.Handler().ServeHTTP(w, r.WithContext(WithSession(r.Context(), call.Session{ID: "l", Client: "c", Via: "http"})))
+		x.front.Handler().ServeHTTP(w, r.WithContext(WithSession(r.Context(),
+			call.Session{ID: "l", Client: "c", Via: "http"})))
 	}))
 	t.Cleanup(func() {
 		if err := x.front.Shutdown(context.Background()); err != nil {
@@ -60,7 +61,8 @@ func TestLibraryClient(t *testing.T) {
 		t.Cleanup(func() { _ = in.Close(); <-done })
 		return x, transport.NewIO(out, in, io.NopCloser(strings.NewReader("")))
 	}
-	for name, connect := range map[string]func(*testing.T) (*fixture, transport.Interface){"http": http, "stdio": stdio} {
+	for name, connect := range map[string]func(*testing.T) (*fixture, transport.Interface){"http": http,
+		"stdio": stdio} {
 		t.Run(name, func(t *testing.T) {
 			x, tr := connect(t)
 			converse(t, x, mcpclient.NewClient(tr))
@@ -111,7 +113,8 @@ func converse(t *testing.T, x *fixture, c *mcpclient.Client) {
 	if r := do("demo__typed", nil); r.StructuredContent == nil {
 		t.Error("no structured content")
 	}
-	if r := do("demo__throw", nil); !r.IsError || !strings.HasPrefix(r.Content[0].(mcp.TextContent).Text, "[ERROR code=RATE_LIMITED ") {
+	if r := do("demo__throw", nil); !r.IsError || !strings.HasPrefix(r.Content[0].(mcp.TextContent).Text,
+		"[ERROR code=RATE_LIMITED ") {
 		t.Errorf("%+v", r)
 	}
 	do("demo__steps", &mcp.Meta{ProgressToken: "p"})
@@ -145,7 +148,8 @@ func TestBurstProgress(t *testing.T) {
 		_ = begun.Body.Close()
 		session := begun.Header.Get(mcp.HeaderSessionID)
 		inParallel(together, calls, func(id int) {
-			r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(stepsCall(id, "{}")))
+			r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, url,
+				strings.NewReader(stepsCall(id, "{}")))
 			r.Header.Set(mcp.HeaderSessionID, session)
 			checkBurst(t, r, id)
 		})
@@ -179,7 +183,8 @@ func burstOnStdio(t *testing.T, together, calls int) {
 }
 
 func modernSteps(id int) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"demo__steps",%s,"progressToken":%d}}}`, id, strings.TrimSuffix(modernMeta, "}"), id)
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"demo__steps",%s,`+
+		`"progressToken":%d}}}`, id, strings.TrimSuffix(modernMeta, "}"), id)
 }
 
 func inParallel(workers, jobs int, do func(int)) {
@@ -219,7 +224,8 @@ type burstReader struct {
 }
 
 func newBurstReader(t *testing.T, out io.Reader) *burstReader {
-	b := &burstReader{t: t, done: make(chan struct{}), got: map[string][]rpcMessage{}, over: map[string]chan struct{}{"0": make(chan struct{})}}
+	b := &burstReader{t: t, done: make(chan struct{}), got: map[string][]rpcMessage{},
+		over: map[string]chan struct{}{"0": make(chan struct{})}}
 	go func() {
 		defer close(b.done)
 		for lines := bufio.NewScanner(out); lines.Scan(); {

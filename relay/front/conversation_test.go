@@ -96,7 +96,8 @@ func (c *conversation) say(name, text string) {
 }
 
 func play(t *testing.T, transport string, archive *txtar.Archive) {
-	c := &conversation{t: t, words: map[string]string{}, fixture: newFixture(t, Options{MaxBody: 2000, MaxLine: 2000, Views: newViews(string(archive.Comment))})}
+	c := &conversation{t: t, words: map[string]string{},
+		fixture: newFixture(t, Options{MaxBody: 2000, MaxLine: 2000, Views: newViews(string(archive.Comment))})}
 	if transport == "stdio" {
 		c.talker = newLineTalker(t, c.fixture.front, string(archive.Comment))
 	} else {

@@ -13,7 +13,8 @@ func TestACursorReadsInItsOwnList(t *testing.T) {
 		if got, ok := readCursor(text, "list 1"); !ok || got != offset {
 			t.Errorf("offset %d came back as %d, %t", offset, got, ok)
 		}
-		if strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") != "" || len(text) > 31 {
+		if strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") != "" ||
+			len(text) > 31 {
 			t.Errorf("the cursor %q is not short and URL-safe", text)
 		}
 		if _, ok := readCursor(text, "list 2"); ok {
@@ -39,8 +40,9 @@ func TestWhatMakeDidNotMakeIsNotACursor(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty": "", "words": "next page", "padding": good + "==", "a line break": good[:4] + "\n" + good[4:],
 		"cut": good[:len(good)-2], "more": good + "AAAA", "very long": strings.Repeat("A", 1<<20),
-		"another version": spelled(otherVersion), "no offset": spelled(raw[:13]), "an offset spelled longer": spelled(longOffset),
-		"an offset beyond int32": spelled(huge), "an offset beyond uint64": spelled(overflow),
+		"another version": spelled(otherVersion), "no offset": spelled(raw[:13]),
+		"an offset spelled longer": spelled(longOffset),
+		"an offset beyond int32":   spelled(huge), "an offset beyond uint64": spelled(overflow),
 		"standard alphabet": strings.NewReplacer("-", "+", "_", "/").Replace(good) + "+",
 	} {
 		if offset, ok := readCursor(text, "h"); ok {

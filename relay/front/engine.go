@@ -71,7 +71,8 @@ func (f *Front) translate(x *exchange, m *message, e mcp.JSONRPCErrorDetails) re
 	case mcp.INVALID_PARAMS:
 		code = fault.InvalidParams
 	case mcp.INVALID_REQUEST: // the request itself is in order, so it is the params that do not decode
-		return x.refuse(fault.New(fault.InvalidParams, "The params of "+clip.Runes(m.method, 60)+" do not have the form that the method asks for"))
+		return x.refuse(fault.New(fault.InvalidParams, "The params of "+clip.Runes(m.method, 60)+
+			" do not have the form that the method asks for"))
 	case mcp.INTERNAL_ERROR:
 		f.options.Log.Error().Str("method", m.method).Str("error", e.Message).Msg("mcp-go failed")
 		return x.refuse(fault.New(fault.InternalError, "internal error"))
@@ -112,7 +113,8 @@ var (
 
 // newListener makes one; its channel holds one change of each kind, which is all that a list_changed can say.
 func newListener(id string, session call.Session) *listener {
-	c := &listener{id: id, session: session, notes: make(chan mcp.JSONRPCNotification, 8), box: newOutbox(), watches: map[string]*watch{}}
+	c := &listener{id: id, session: session, notes: make(chan mcp.JSONRPCNotification, 8), box: newOutbox(),
+		watches: map[string]*watch{}}
 	c.level.Store(mcp.LoggingLevel(defaultLevel))
 	return c
 }

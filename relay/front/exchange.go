@@ -246,7 +246,8 @@ func (x *exchange) identify(e *fault.Error) {
 	}
 	e.CorrelationID = string(cmp.Or(x.callID, randomID()))
 	x.log.Info().Str("correlationId", e.CorrelationID).Str("code", string(e.Code)).Str("class", string(e.Class)).
-		Str("source", string(e.Source)).Str("failure", e.Message).AnErr("cause", e.Unwrap()).Msg("a request was refused")
+		Str("source", string(e.Source)).Str("failure", e.Message).AnErr("cause",
+		e.Unwrap()).Msg("a request was refused")
 }
 
 // awaitTold waits until no notification is being written. It needs mu.

@@ -35,7 +35,8 @@ var featureFaults = []libraryFault{
 			if cursor != "" {
 				params += `,"cursor":"` + cursor + `"`
 			}
-			x := s.post(session, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"resources/list","params":{%s}}`, id, params))
+			x := s.post(session, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"resources/list","params":{%s}}`, id,
+				params))
 			<-x.done
 			var page struct {
 				Resources  []json.RawMessage `json:"resources"`
@@ -58,14 +59,17 @@ var featureFaults = []libraryFault{
 		return strings.Contains(s.asked(s.begin(), `"name":"demo__ask"`, "tools/call"), "elicitation/create")
 	}},
 	{"asks for what no form can show", func(t *testing.T, s *side) bool {
-		return strings.Contains(s.asked(s.beginAs(`{"elicitation":{}}`), `"name":"demo__ask","arguments":{"nested":1}`, "tools/call"), "elicitation/create")
+		return strings.Contains(s.asked(s.beginAs(`{"elicitation":{}}`), `"name":"demo__ask","arguments":{"nested":1}`,
+			"tools/call"), "elicitation/create")
 	}},
 	{"asks for folders on a stream that need not be there", func(t *testing.T, s *side) bool {
-		return !strings.Contains(s.asked(s.beginAs(`{"roots":{}}`), `"uri":"demo://ask"`, "resources/read"), "roots/list")
+		return !strings.Contains(s.asked(s.beginAs(`{"roots":{}}`), `"uri":"demo://ask"`, "resources/read"),
+			"roots/list")
 	}},
 	{"cannot say what a client lacks", func(t *testing.T, s *side) bool {
 		body := `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"demo://ask",` + modernMeta + `}}`
-		x := s.post("", body, mcp.HeaderProtocolVersion, "2026-07-28", mcp.HeaderMethod, "resources/read", mcp.HeaderName, "demo://ask")
+		x := s.post("", body, mcp.HeaderProtocolVersion, "2026-07-28", mcp.HeaderMethod, "resources/read",
+			mcp.HeaderName, "demo://ask")
 		<-x.done
 		return x.messages()[0].Error.Code != mcp.MISSING_REQUIRED_CLIENT_CAPABILITY
 	}},
@@ -79,11 +83,13 @@ var featureFaults = []libraryFault{
 // addBad adds a tool with this input schema as someone would who has not looked at it.
 func (s *side) addBad(schema string) {
 	if !s.ours {
-		s.library.AddTool(mcp.NewToolWithRawSchema("demo__bad", "bad", json.RawMessage(schema)), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, nil })
+		s.library.AddTool(mcp.NewToolWithRawSchema("demo__bad", "bad", json.RawMessage(schema)),
+			func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, nil })
 		return
 	}
 	more := demoPlugin
-	more.Manifest.Tools = append(more.Manifest.Tools[:len(more.Manifest.Tools):len(more.Manifest.Tools)], plugin.Tool{Name: "bad", InputSchema: json.RawMessage(schema)})
+	more.Manifest.Tools = append(more.Manifest.Tools[:len(more.Manifest.Tools):len(more.Manifest.Tools)],
+		plugin.Tool{Name: "bad", InputSchema: json.RawMessage(schema)})
 	if err := s.fixture.tools.Replace([]plugin.Plugin{more}, map[string]registry.Configured{}); err != nil {
 		s.t.Error(err)
 	}

@@ -28,7 +28,8 @@ var httpFaults = []libraryFault{
 	}},
 	{"HTTP loses progress in the modern era", func(t *testing.T, s *side) bool {
 		for id := range s.tries(200) {
-			x := s.post("", fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"demo__steps",%s,"progressToken":%d}}}`, id, strings.TrimSuffix(modernMeta, "}"), id),
+			x := s.post("", fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call",`+
+				`"params":{"name":"demo__steps",%s,"progressToken":%d}}}`, id, strings.TrimSuffix(modernMeta, "}"), id),
 				mcp.HeaderProtocolVersion, "2026-07-28", mcp.HeaderMethod, "tools/call", mcp.HeaderName, "demo__steps")
 			<-x.done
 			if !whole(x.messages(), id, 5) {
@@ -97,7 +98,8 @@ var httpFaults = []libraryFault{
 		return s.until(s.cancelled)
 	}},
 	{"HTTP listens for a session that does not exist", func(t *testing.T, s *side) bool {
-		return s.request(http.MethodGet, "mcp-session-00000000-0000-4000-8000-000000000000", "").status() == http.StatusOK
+		return s.request(http.MethodGet, "mcp-session-00000000-0000-4000-8000-000000000000",
+			"").status() == http.StatusOK
 	}},
 	{"HTTP takes a missing session for an unknown one", func(t *testing.T, s *side) bool {
 		return s.post("", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`).status() != http.StatusBadRequest
@@ -203,10 +205,12 @@ var httpFaults = []libraryFault{
 		return s.post("", initialize, "Origin", "http://evil.example").status() != http.StatusForbidden
 	}},
 	{"HTTP reads a body of any size", func(t *testing.T, s *side) bool {
-		return s.post("", strings.Replace(initialize, `"b"`, `"`+strings.Repeat("b", sideLimit)+`"`, 1)).status() == http.StatusOK
+		return s.post("", strings.Replace(initialize, `"b"`, `"`+strings.Repeat("b", sideLimit)+`"`,
+			1)).status() == http.StatusOK
 	}},
 	{"HTTP makes angle brackets longer", func(t *testing.T, s *side) bool {
-		x := s.post(s.begin(), `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo__echo","arguments":{"a":"<b>"}}}`)
+		x := s.post(s.begin(), `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo__echo",`+
+			`"arguments":{"a":"<b>"}}}`)
 		<-x.done
 		return !strings.Contains(string(x.messages()[0].Result), "<b>")
 	}},

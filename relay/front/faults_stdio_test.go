@@ -95,7 +95,8 @@ var stdioFaults = []libraryFault{
 	{"stdio tells a subscription of changes without its id", func(t *testing.T, s *side) bool {
 		p := s.stdio()
 		defer p.end()
-		p.send(`{"jsonrpc":"2.0","id":"sub","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + modernMeta + `}}`)
+		p.send(`{"jsonrpc":"2.0","id":"sub","method":"subscriptions/listen",` +
+			`"params":{"notifications":{"toolsListChanged":true},` + modernMeta + `}}`)
 		s.until(func() bool { return len(p.messages()) == 1 }) // the acknowledgement
 		s.change()
 		s.until(func() bool { return len(p.messages()) == 2 })

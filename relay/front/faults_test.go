@@ -26,15 +26,18 @@ import (
 //
 // The whole list, by what goes wrong, and where it is tested if not in this test under the same words:
 //
-//	notifications   lost (HTTP, both eras), on another call's stream, dropped in long bursts, after the response (stdio);
-//	                with real clients: TestBurstProgress; one Write for each message: lineTalker.Write in every conversation
+//	notifications   lost (HTTP, both eras), on another call's stream, dropped in long bursts, after the response
+//	(stdio);
+//	                with real clients: TestBurstProgress; one Write for each message: lineTalker.Write in every
+//	                conversation
 //	streams         sticky after one notification; changes on the next request's; sent to who cannot read one
-//	cancel          answered; "7" taken for 7; a stranger's; lost while a call waits its turn; not told from other ends
-//	sessions        GET without one, missing taken for unknown, two streams sharing, lost by a word during initialize,
+//	cancel          answered; "7" taken for 7; a stranger's; lost while a call waits its turn; not told from other
+//	ends sessions        GET without one, missing taken for unknown, two streams sharing, lost by a word during
+//	initialize,
 //	                and their end: conversation http/session; swept during a call: never, see (*httpSession).idleSince
 //	shutdown, end   subscriptions that stay; calls cancelled at the end of input; a last line without its end
-//	messages        batches, ids that are large or null, HEAD and PUT, angle brackets, web pages, size of bodies and lines
-//	lifecycle       work before initialize (stdio); the rest: conversations stdio/lifecycle and http/lifecycle
+//	messages        batches, ids that are large or null, HEAD and PUT, angle brackets, web pages, size of bodies and
+//	lines lifecycle       work before initialize (stdio); the rest: conversations stdio/lifecycle and http/lifecycle
 //	failures        no data; no number of one's own; panics told, or not answered; what a client lacks; which resource
 //	lists           emptied by a bad tool; a panic by a mark; pages by name; one change told many times
 //	asking          who cannot be asked; what no form can show; on a stream that need not be there
@@ -42,7 +45,8 @@ import (
 //	logs            none below error unless asked
 //	two clients     one channel for all of stdio
 //
-// Not cured but not used, so that they cannot show: tasks, mcp-go's own argument validation, session tools, event store.
+// Not cured but not used, so that they cannot show: tasks, mcp-go's own argument validation, session tools, event
+// store.
 func TestLibraryFaults(t *testing.T) {
 	for _, f := range slices.Concat(httpFaults, featureFaults, stdioFaults) {
 		t.Run(f.name, func(t *testing.T) {
@@ -129,25 +133,28 @@ const sideLimit = 64 << 10
 // newLibrary has the fixture's tools as one would write them for mcp-go.
 func (s *side) newLibrary() *server.MCPServer {
 	hooks := &server.Hooks{}
-	lib := server.NewMCPServer("library", "1", server.WithToolCapabilities(true), server.WithLogging(), server.WithElicitation(), server.WithRoots(),
+	lib := server.NewMCPServer("library", "1", server.WithToolCapabilities(true), server.WithLogging(),
+		server.WithElicitation(), server.WithRoots(),
 		server.WithResourceCapabilities(true, true), server.WithPaginationLimit(2), server.WithHooks(hooks))
 	hooks.AddAfterInitialize(func(ctx context.Context, _ any, _ *mcp.InitializeRequest, _ *mcp.InitializeResult) {
 		if s.greets {
-			_ = lib.SendNotificationToClient(ctx, "notifications/message", map[string]any{"level": "error", "data": "hello"})
+			_ = lib.SendNotificationToClient(ctx, "notifications/message",
+				map[string]any{"level": "error", "data": "hello"})
 		}
 	})
 	for i := range 4 {
 		lib.AddResource(mcp.NewResource(fmt.Sprint("demo://item/", i), "same"), nil)
 	}
-	lib.AddResource(mcp.NewResource("demo://ask", "ask"), func(ctx context.Context, _ mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-		if c := server.RequestProtocolInfoFromContext(ctx).ClientCapabilities; c != nil && c.Roots == nil {
-			return nil, mcp.MissingRequiredClientCapabilityError{}
-		}
-		ctx, cancel := context.WithTimeout(ctx, time.Minute)
-		defer cancel()
-		_, err := lib.RequestRoots(ctx, mcp.ListRootsRequest{})
-		return nil, err
-	})
+	lib.AddResource(mcp.NewResource("demo://ask", "ask"),
+		func(ctx context.Context, _ mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+			if c := server.RequestProtocolInfoFromContext(ctx).ClientCapabilities; c != nil && c.Roots == nil {
+				return nil, mcp.MissingRequiredClientCapabilityError{}
+			}
+			ctx, cancel := context.WithTimeout(ctx, time.Minute)
+			defer cancel()
+			_, err := lib.RequestRoots(ctx, mcp.ListRootsRequest{})
+			return nil, err
+		})
 	text := mcp.NewToolResultText
 	add := func(name string, do func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error)) {
 		lib.AddTool(mcp.NewToolWithRawSchema(name, name, json.RawMessage(`{"type":"object"}`)), do)
@@ -160,13 +167,15 @@ func (s *side) newLibrary() *server.MCPServer {
 		a := struct{ Count, GapMs int }{Count: 5}
 		_ = json.Unmarshal(r.Params.RawArguments, &a)
 		for i := range a.Count {
-			_ = lib.SendNotificationToClient(ctx, "notifications/progress", map[string]any{"progressToken": r.Params.Meta.ProgressToken, "progress": i + 1})
+			_ = lib.SendNotificationToClient(ctx, "notifications/progress",
+				map[string]any{"progressToken": r.Params.Meta.ProgressToken, "progress": i + 1})
 			time.Sleep(time.Duration(a.GapMs) * time.Millisecond)
 		}
 		return text("done"), nil
 	})
 	add("demo__log", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		_ = lib.SendLogMessageToClient(ctx, mcp.NewLoggingMessageNotification(mcp.LoggingLevelInfo, "demo__log", "at info"))
+		_ = lib.SendLogMessageToClient(ctx, mcp.NewLoggingMessageNotification(mcp.LoggingLevelInfo, "demo__log",
+			"at info"))
 		time.Sleep(time.Millisecond) // or it would be lost for another reason
 		return text("done"), nil
 	})
@@ -175,7 +184,8 @@ func (s *side) newLibrary() *server.MCPServer {
 		if strings.Contains(string(r.Params.RawArguments), "nested") {
 			schema = `{"type":"object","properties":{"sure":{"type":"object","properties":{}}}}`
 		}
-		_, err := lib.RequestElicitation(ctx, mcp.ElicitationRequest{Params: mcp.ElicitationParams{Message: "Really?", RequestedSchema: json.RawMessage(schema)}})
+		_, err := lib.RequestElicitation(ctx, mcp.ElicitationRequest{Params: mcp.ElicitationParams{Message: "Really?",
+			RequestedSchema: json.RawMessage(schema)}})
 		return text("asked"), err
 	})
 	add("demo__wait", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -290,7 +300,8 @@ func (s *side) post(session, body string, headers ...string) *httpExchange {
 }
 
 func (s *side) request(method, session, body string, headers ...string) *httpExchange {
-	ctx, cancel := context.WithCancel(WithSession(context.Background(), call.Session{ID: "l", Client: "c", Via: "http"}))
+	ctx, cancel := context.WithCancel(WithSession(context.Background(),
+		call.Session{ID: "l", Client: "c", Via: "http"}))
 	r := httptest.NewRequestWithContext(ctx, method, "/mcp", strings.NewReader(body))
 	r.Host = "127.0.0.1"
 	r.Header.Set("Accept", "application/json, text/event-stream")
@@ -329,7 +340,8 @@ func (s *side) modernAs(id, method, params, capabilities string) *httpExchange {
 	return s.post("", body, mcp.HeaderProtocolVersion, "2026-07-28", mcp.HeaderMethod, method, mcp.HeaderName, name)
 }
 
-const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+	`"io.modelcontextprotocol/clientCapabilities":{}}`
 
 // begin initializes a session over HTTP.
 func (s *side) begin() string {

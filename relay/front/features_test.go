@@ -34,7 +34,8 @@ func (x *features) List(context.Context, call.Session) ([]call.Resource, *fault.
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	size := int64(5)
-	all := []call.Resource{{URI: "demo://text", Name: "text", Title: "Text", MIMEType: "text/plain", Size: &size}, {URI: "demo://bytes", Name: "bytes", MIMEType: "image/png"}}
+	all := []call.Resource{{URI: "demo://text", Name: "text", Title: "Text", MIMEType: "text/plain", Size: &size},
+		{URI: "demo://bytes", Name: "bytes", MIMEType: "image/png"}}
 	for i := range 3 + x.extra {
 		all = append(all, call.Resource{URI: fmt.Sprintf("demo://item/%d", i), Name: "item <same>"})
 	}
@@ -48,11 +49,13 @@ func (x *features) Templates() []call.ResourceTemplate {
 func (x *features) Read(ctx context.Context, s call.Session, uri string) ([]call.ResourceContents, *fault.Error) {
 	switch {
 	case uri == "demo://text":
-		return []call.ResourceContents{{URI: uri, MIMEType: "text/plain", Text: "a <b> \u2028", Meta: json.RawMessage("{\"n\":\n1}")}}, nil
+		return []call.ResourceContents{{URI: uri, MIMEType: "text/plain", Text: "a <b> \u2028",
+			Meta: json.RawMessage("{\"n\":\n1}")}}, nil
 	case uri == "demo://bytes":
 		return []call.ResourceContents{{URI: uri, MIMEType: "image/png", Blob: []byte{0, 1, 2}}}, nil
 	case uri == "demo://moved":
-		e := fault.New(fault.InternalError, "The server redirects elsewhere", fault.WithData(json.RawMessage(`{"location":"https://other.example/","uri":"not this one"}`)))
+		e := fault.New(fault.InternalError, "The server redirects elsewhere",
+			fault.WithData(json.RawMessage(`{"location":"https://other.example/","uri":"not this one"}`)))
 		e.Type = fault.TypeRedirect
 		return nil, e
 	case uri == "demo://ask":
@@ -68,7 +71,8 @@ func (x *features) Read(ctx context.Context, s call.Session, uri string) ([]call
 func ask(ctx context.Context, uri string) ([]call.ResourceContents, *fault.Error) {
 	a := AskerFrom(ctx)
 	if !a.Can(Roots) {
-		return nil, fault.New(fault.ClientCapabilityMissing, "The client has no roots", fault.WithData(json.RawMessage(`{"requiredCapabilities":{"roots":{}}}`)))
+		return nil, fault.New(fault.ClientCapabilityMissing, "The client has no roots",
+			fault.WithData(json.RawMessage(`{"requiredCapabilities":{"roots":{}}}`)))
 	}
 	answers, err := a.Ask(ctx, Input{Key: "folders", Method: Roots})
 	if err != nil {
@@ -129,7 +133,8 @@ func (x promptFeatures) List() []call.Prompt {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	all := []call.Prompt{
-		{Name: "greet", Title: "Greet", Description: "Greets someone.", Arguments: []call.PromptArgument{{Name: "who", Required: true}}},
+		{Name: "greet", Title: "Greet", Description: "Greets someone.",
+			Arguments: []call.PromptArgument{{Name: "who", Required: true}}},
 		{Name: "broken"},
 	}
 	for i := range x.extra {
@@ -138,7 +143,8 @@ func (x promptFeatures) List() []call.Prompt {
 	return all
 }
 
-func (x promptFeatures) Render(_ context.Context, _ call.Session, name string, args map[string]string) (*call.RenderedPrompt, *fault.Error) {
+func (x promptFeatures) Render(_ context.Context, _ call.Session, name string,
+	args map[string]string) (*call.RenderedPrompt, *fault.Error) {
 	switch {
 	case name == "greet" && args["who"] == "":
 		return nil, fault.New(fault.InvalidParams, "The argument who is missing")
@@ -153,7 +159,8 @@ func (x promptFeatures) Render(_ context.Context, _ call.Session, name string, a
 	return nil, fault.New(fault.UnknownPrompt, "There is no prompt named "+name)
 }
 
-func (x *features) Complete(_ context.Context, _ call.Session, ref Ref, argument, typed string, known map[string]string) (call.Completion, *fault.Error) {
+func (x *features) Complete(_ context.Context, _ call.Session, ref Ref, argument, typed string,
+	known map[string]string) (call.Completion, *fault.Error) {
 	switch {
 	case argument == "many":
 		done := call.Completion{Total: 150}
@@ -162,7 +169,8 @@ func (x *features) Complete(_ context.Context, _ call.Session, ref Ref, argument
 		}
 		return done, nil
 	case ref.Prompt == "greet":
-		return call.Completion{Values: slices.DeleteFunc([]string{"Ann", "Anton", "Bob"}, func(s string) bool { return !strings.HasPrefix(s, typed) })}, nil
+		return call.Completion{Values: slices.DeleteFunc([]string{"Ann", "Anton", "Bob"},
+			func(s string) bool { return !strings.HasPrefix(s, typed) })}, nil
 	case ref.Template == "demo://item/{n}":
 		return call.Completion{Values: []string{"after " + known["before"]}}, nil
 	}

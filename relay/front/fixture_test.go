@@ -32,10 +32,12 @@ type fixture struct {
 }
 
 var demoPlugin = plugin.Plugin{Hash: "0", Manifest: plugin.Manifest{
-	Name: "demo", Version: "1.0.0", DisplayName: "Demo", URLPatterns: []string{"*://demo.example/*"}, World: plugin.Isolated,
+	Name: "demo", Version: "1.0.0", DisplayName: "Demo", URLPatterns: []string{"*://demo.example/*"},
+	World: plugin.Isolated,
 	Tools: []plugin.Tool{
 		demoTool("echo", "Echo", "Answers with its arguments.", ``),
-		demoTool("typed", "Typed", "Declares what it returns.", `{"type":"object","properties":{"sum":{"type":"integer"}},"required":["sum"]}`),
+		demoTool("typed", "Typed", "Declares what it returns.",
+			`{"type":"object","properties":{"sum":{"type":"integer"}},"required":["sum"]}`),
 		demoTool("throw", "Throw", "Fails as an adapter does.", ``),
 		demoTool("throw_typed", "Throw typed", "Fails, and declares what it would return.", `{"type":"object"}`),
 		demoTool("lost", "Lost", "Fails as the relay does.", ``),
@@ -49,12 +51,15 @@ var demoPlugin = plugin.Plugin{Hash: "0", Manifest: plugin.Manifest{
 		demoTool("wishes", "Wishes", "Answers with what the caller wants of it, and in which session.", ``),
 		demoTool("content", "Content", "Answers with every kind of content.", ``),
 		demoTool("ask", "Ask", "Asks the person, and repeats what they said.", ``),
-		{Name: "header", Description: "Has an argument that is a header too.", InputSchema: json.RawMessage(`{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}`)},
+		{Name: "header", Description: "Has an argument that is a header too.",
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"region":{"type":"string",` +
+				`"x-mcp-header":"Region"}}}`)},
 	},
 }}
 
 func demoTool(name, title, description, output string) plugin.Tool {
-	t := plugin.Tool{Name: name, DisplayName: title, Description: description, InputSchema: json.RawMessage(`{"type":"object"}`)}
+	t := plugin.Tool{Name: name, DisplayName: title, Description: description,
+		InputSchema: json.RawMessage(`{"type":"object"}`)}
 	if output != "" {
 		t.OutputSchema = json.RawMessage(output)
 	}
@@ -65,9 +70,13 @@ func newFixture(t testing.TB, o Options) *fixture {
 	t.Helper()
 	readOnly := true
 	x := &fixture{released: make(chan struct{}), tools: registry.New([]registry.Tool{
-		{Name: "bridge_health", Spec: plugin.Tool{DisplayName: "Health", Description: "Says how the relay is.", InputSchema: json.RawMessage(`{"type":"object"}`), Annotations: plugin.Annotations{ReadOnlyHint: &readOnly}}},
-		{Name: "browser__tabs", Spec: plugin.Tool{DisplayName: "Tabs", Description: "Lists tabs.", InputSchema: json.RawMessage(`{"type":"object"}`)}},
-		{Name: "relay__doctor", Spec: plugin.Tool{DisplayName: "Doctor", Description: "Says what is wrong.", InputSchema: json.RawMessage(`{"type":"object"}`)}},
+		{Name: "bridge_health", Spec: plugin.Tool{DisplayName: "Health", Description: "Says how the relay is.",
+			InputSchema: json.RawMessage(`{"type":"object"}`),
+			Annotations: plugin.Annotations{ReadOnlyHint: &readOnly}}},
+		{Name: "browser__tabs", Spec: plugin.Tool{DisplayName: "Tabs", Description: "Lists tabs.",
+			InputSchema: json.RawMessage(`{"type":"object"}`)}},
+		{Name: "relay__doctor", Spec: plugin.Tool{DisplayName: "Doctor", Description: "Says what is wrong.",
+			InputSchema: json.RawMessage(`{"type":"object"}`)}},
 	})}
 	if err := x.tools.Replace([]plugin.Plugin{demoPlugin}, nil); err != nil {
 		t.Fatal(err)
@@ -83,7 +92,8 @@ func newFixture(t testing.TB, o Options) *fixture {
 func (x *fixture) addTool(t testing.TB, name string) {
 	t.Helper()
 	more := demoPlugin
-	more.Manifest.Tools = append(more.Manifest.Tools[:len(more.Manifest.Tools):len(more.Manifest.Tools)], demoTool(name, name, "New.", ""))
+	more.Manifest.Tools = append(more.Manifest.Tools[:len(more.Manifest.Tools):len(more.Manifest.Tools)],
+		demoTool(name, name, "New.", ""))
 	if err := x.tools.Replace([]plugin.Plugin{more}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -108,10 +118,13 @@ func (x *fixture) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Err
 	x.mu.Lock()
 	x.calls = append(x.calls, c)
 	x.mu.Unlock()
-	meta := call.Meta{CorrelationID: c.ID, TabID: 7, Profile: "Chrome 1", Origin: "https://demo.example", Attempts: 1, Duration: 5 * time.Millisecond}
+	meta := call.Meta{CorrelationID: c.ID, TabID: 7, Profile: "Chrome 1", Origin: "https://demo.example", Attempts: 1,
+		Duration: 5 * time.Millisecond}
 	result := func(output string) *call.Result { return &call.Result{Output: json.RawMessage(output), Meta: meta} }
-	thrown := &fault.Error{Code: fault.RateLimited, Category: fault.RateLimit, Source: fault.SourceUpstream, Class: fault.Tool, Message: "Too many requests",
-		Retryable: true, RetryAfterMs: new(int64(2000)), Outcome: fault.Executed, Attempts: 1, CorrelationID: string(c.ID), FromPage: true, RPCCode: -32002}
+	thrown := &fault.Error{Code: fault.RateLimited, Category: fault.RateLimit, Source: fault.SourceUpstream,
+		Class: fault.Tool, Message: "Too many requests",
+		Retryable: true, RetryAfterMs: new(int64(2000)), Outcome: fault.Executed, Attempts: 1,
+		CorrelationID: string(c.ID), FromPage: true, RPCCode: -32002}
 	switch c.Tool {
 	case "demo__echo":
 		if c.Arguments == nil {
@@ -161,15 +174,20 @@ func (x *fixture) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Err
 		r.Warnings = []string{"The code was repaired.", "The override was ignored."}
 		return r, nil
 	case "demo__image":
-		return &call.Result{Meta: meta, Content: []call.Content{call.Content(`{"type":"image","data":"AA==","mimeType":"image/png"}`)}}, nil
+		return &call.Result{Meta: meta, Content: []call.Content{call.Content(`{"type":"image","data":"AA==",` +
+			`"mimeType":"image/png"}`)}}, nil
 	case "demo__panic":
 		panic("secret")
 	case "demo__wishes":
-		return result(fmt.Sprintf(`{"maxBytes":%d,"arrayPath":%q,"session":%q}`, c.MaxBytes, c.ArrayPath, c.Session.ID)), nil
+		return result(fmt.Sprintf(`{"maxBytes":%d,"arrayPath":%q,"session":%q}`, c.MaxBytes, c.ArrayPath,
+			c.Session.ID)), nil
 	case "demo__content":
 		return &call.Result{Meta: meta, Content: []call.Content{
-			call.Content(`{"type":"text","text":"a"}`), call.Content(`{"type":"image","data":"AA==","mimeType":"image/png"}`), call.Content(`{"type":"audio","data":"AA==","mimeType":"audio/wav"}`),
-			call.Content(`{"type":"resource","resource":{"uri":"demo://text","mimeType":"text/plain","text":"b"}}`), call.Content(`{"type":"resource_link","uri":"demo://text","name":"text"}`),
+			call.Content(`{"type":"text","text":"a"}`),
+			call.Content(`{"type":"image","data":"AA==","mimeType":"image/png"}`),
+			call.Content(`{"type":"audio","data":"AA==","mimeType":"audio/wav"}`),
+			call.Content(`{"type":"resource","resource":{"uri":"demo://text","mimeType":"text/plain","text":"b"}}`),
+			call.Content(`{"type":"resource_link","uri":"demo://text","name":"text"}`),
 		}}, nil
 	case "demo__ask":
 		return x.ask(ctx, c, result)
@@ -187,7 +205,8 @@ func (x *fixture) ask(ctx context.Context, c call.Call, result func(string) *cal
 	if c.Progress != nil {
 		c.Progress(call.Progress{Progress: 1})
 	}
-	q := call.Question{Message: "Really?", Schema: json.RawMessage(`{"type":"object","properties":{"sure":{"type":"boolean"}}}`)}
+	q := call.Question{Message: "Really?", Schema: json.RawMessage(`{"type":"object",` +
+		`"properties":{"sure":{"type":"boolean"}}}`)}
 	if strings.Contains(string(c.Arguments), "nested") {
 		q.Schema = json.RawMessage(`{"type":"object","properties":{"sure":{"type":"object"}}}`)
 	}

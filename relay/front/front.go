@@ -6,8 +6,8 @@
 // messages, keeps the state of each request (see exchange), answers tools/list from cached bytes and carries the
 // arguments and results of tools/call past mcp-go as the bytes they are.
 //
-// Lock order: sessions.mu, httpSession.mu, openRequests.mu; every other lock is taken alone. None is held while something
-// is written.
+// Lock order: sessions.mu, httpSession.mu, openRequests.mu; every other lock is taken alone. None is held while
+// something is written.
 package front
 
 import (
@@ -31,8 +31,8 @@ import (
 // Caller runs calls. A call whose context ended with call.ErrCancelled has no answer, whatever Do returns.
 type Caller interface {
 	Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error)
-	// Reserve takes the next position in the order of a client's calls, for a call that is on its way. Withdraw gives it
-	// up when no call comes; after Do it does nothing.
+	// Reserve takes the next position in the order of a client's calls, for a call that is on its way. Withdraw gives
+	// it up when no call comes; after Do it does nothing.
 	Reserve(client string) call.Position
 	Withdraw(p call.Position)
 }
@@ -45,23 +45,26 @@ type Tools interface {
 
 // Options configure a Front. Caller and Tools are needed, everything else has a default or may be left out.
 type Options struct {
-	Name, Version    string
-	Instructions     string // what every client is told once, see Instructions
-	Caller           Caller
-	Tools            Tools
-	Resources        Resources            // nil: there are none, and the methods are unknown
-	Prompts          Prompts              // nil: there are none, and the methods are unknown
-	Audit            Audit                // nil: calls that do not reach the Caller are not written down
-	Views            Views                // nil: every client sees every tool
-	Completer        Completer            // nil: nothing is completed, and the method is unknown
-	Missing          Missing              // nil: a toolset may name any plugin
-	PageSize         int                  // tools in one answer to tools/list; 0: all, because widely used clients read one page only
-	MaxBody          int64                // bytes of one HTTP request; 16 MiB when 0
-	MaxLine          int64                // bytes of one message over stdio; four times MaxBody when 0
-	AllowedOrigins   []string             // of web pages that may connect, besides those of this machine
-	ListChangedDelay time.Duration        // how long changes of the tools are gathered before clients are told; 150 ms when 0
-	SessionEnded     func(session string) // called when a session over HTTP has ended, and its session with it; may be nil
-	Log              zerolog.Logger
+	Name, Version string
+	Instructions  string // what every client is told once, see Instructions
+	Caller        Caller
+	Tools         Tools
+	Resources     Resources // nil: there are none, and the methods are unknown
+	Prompts       Prompts   // nil: there are none, and the methods are unknown
+	Audit         Audit     // nil: calls that do not reach the Caller are not written down
+	Views         Views     // nil: every client sees every tool
+	Completer     Completer // nil: nothing is completed, and the method is unknown
+	Missing       Missing   // nil: a toolset may name any plugin
+	// tools in one answer to tools/list; 0: all, because widely used clients read one page only
+	PageSize       int
+	MaxBody        int64    // bytes of one HTTP request; 16 MiB when 0
+	MaxLine        int64    // bytes of one message over stdio; four times MaxBody when 0
+	AllowedOrigins []string // of web pages that may connect, besides those of this machine
+	// how long changes of the tools are gathered before clients are told; 150 ms when 0
+	ListChangedDelay time.Duration
+	// called when a session over HTTP has ended, and its session with it; may be nil
+	SessionEnded func(session string)
+	Log          zerolog.Logger
 }
 
 const (
@@ -119,7 +122,8 @@ func New(o Options) *Front {
 
 // capabilities are what the server announces: exactly what it has something behind.
 func capabilities(o Options) []server.ServerOption {
-	all := []server.ServerOption{server.WithToolCapabilities(true), server.WithLogging(), server.WithInstructions(o.Instructions)}
+	all := []server.ServerOption{server.WithToolCapabilities(true), server.WithLogging(),
+		server.WithInstructions(o.Instructions)}
 	if o.Resources != nil {
 		_, changing := o.Resources.(ResourcesChanging)
 		all = append(all, server.WithResourceCapabilities(true, changing))

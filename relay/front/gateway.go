@@ -23,14 +23,24 @@ type gatewayTool struct {
 }
 
 var gatewayTools = []*gatewayTool{
-	{"relay__call_tool", `{"name":"relay__call_tool","title":"Call a tool","description":"Calls any tool by its full name, with the arguments its input schema asks for. The answer is that tool's own.",` +
-		`"inputSchema":{"type":"object","properties":{"name":{"type":"string","description":"Full name, as relay__search_tools gives it."},"arguments":{"type":"object","description":"The tool's own arguments."}},"required":["name"],"additionalProperties":false},` +
+	{"relay__call_tool", `{"name":"relay__call_tool","title":"Call a tool","description":"Calls any tool by its full ` +
+		`name, with the arguments its input schema asks for. The answer is that tool's own.",` +
+		`"inputSchema":{"type":"object","properties":{"name":{"type":"string","description":"Full name, as ` +
+		`relay__search_tools gives it."},"arguments":{"type":"object","description":"The tool's own arguments."}},` +
+		`"required":["name"],"additionalProperties":false},` +
 		`"annotations":{"openWorldHint":true},"_meta":` + registry.Meta + `}`, callByName},
-	{"relay__describe_tool", `{"name":"relay__describe_tool","title":"Describe a tool","description":"The whole description of one tool: its input and output schema and annotations. Tools of pages also take maxBytes (size of the answer, in bytes) and arrayPath (the list to shorten, such as .items), unless they have one of that name.",` +
-		`"inputSchema":{"type":"object","properties":{"name":{"type":"string","description":"Full name, as relay__search_tools gives it."}},"required":["name"],"additionalProperties":false},` +
+	{"relay__describe_tool", `{"name":"relay__describe_tool","title":"Describe a tool","description":"The whole ` +
+		`description of one tool: its input and output schema and annotations. Tools of pages also take maxBytes ` +
+		`(size of the answer, in bytes) and arrayPath (the list to shorten, such as .items), unless they have one of ` +
+		`that name.",` +
+		`"inputSchema":{"type":"object","properties":{"name":{"type":"string","description":"Full name, as ` +
+		`relay__search_tools gives it."}},"required":["name"],"additionalProperties":false},` +
 		`"annotations":{"readOnlyHint":true,"openWorldHint":false},"_meta":` + registry.Meta + `}`, describeTool},
-	{"relay__search_tools", `{"name":"relay__search_tools","title":"Search tools","description":"Finds tools by words in their name, title and description. Without a query it lists tools in order of name.",` +
-		`"inputSchema":{"type":"object","properties":{"query":{"type":"string","description":"Words to look for, for example: wiki search page"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20}},"additionalProperties":false},` +
+	{"relay__search_tools", `{"name":"relay__search_tools","title":"Search tools","description":"Finds tools by ` +
+		`words in their name, title and description. Without a query it lists tools in order of name.",` +
+		`"inputSchema":{"type":"object","properties":{"query":{"type":"string","description":"Words to look for, for ` +
+		`example: wiki search page"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20}},` +
+		`"additionalProperties":false},` +
 		`"annotations":{"readOnlyHint":true,"openWorldHint":false},"_meta":` + registry.Meta + `}`, searchTools},
 }
 
@@ -65,7 +75,8 @@ func readArguments(c call.Call, allowed ...string) (a gatewayArguments, fail *fa
 	}
 	for name := range given {
 		if !slices.Contains(allowed, name) {
-			return a, invalid(c, fmt.Sprintf("arguments: %q is not allowed; allowed are %s", clip.Runes(name, 40), strings.Join(allowed, ", ")))
+			return a, invalid(c, fmt.Sprintf("arguments: %q is not allowed; allowed are %s", clip.Runes(name, 40),
+				strings.Join(allowed, ", ")))
 		}
 	}
 	decoder := json.NewDecoder(bytes.NewReader(c.Arguments))
@@ -184,7 +195,8 @@ func rank(tools []*registry.Tool, words []string) []*registry.Tool {
 	scores := map[*registry.Tool]int{}
 	var found []*registry.Tool
 	for _, t := range tools {
-		name, title, description := strings.ToLower(t.Name), strings.ToLower(t.Spec.DisplayName), strings.ToLower(t.Spec.Description)
+		name, title, description := strings.ToLower(t.Name), strings.ToLower(t.Spec.DisplayName),
+			strings.ToLower(t.Spec.Description)
 		for _, word := range words {
 			switch {
 			case strings.Contains(name, word):

@@ -55,7 +55,8 @@ func (f *Front) serveHTTP(w http.ResponseWriter, r *http.Request) {
 		writeText(w, http.StatusMethodNotAllowed, r.Method+" is not supported")
 	case modern: // which has no sessions: nothing to listen on and nothing to delete
 		w.Header().Set("Allow", http.MethodPost)
-		writeText(w, http.StatusMethodNotAllowed, r.Method+" is not supported in this protocol version; listen with subscriptions/listen")
+		writeText(w, http.StatusMethodNotAllowed, r.Method+" is not supported in this protocol version; listen with "+
+			"subscriptions/listen")
 	case unknownVersion(w, r, nil):
 	case r.Method == http.MethodGet:
 		f.getStream(w, r)
@@ -125,7 +126,8 @@ func (f *Front) readBody(w http.ResponseWriter, r *http.Request) (body []byte, s
 }
 
 func (f *Front) tooLarge() *fault.Error {
-	return fault.New(fault.InvalidRequest, "The message has more than "+strconv.FormatInt(f.options.MaxBody, 10)+" bytes",
+	return fault.New(fault.InvalidRequest, "The message has more than "+strconv.FormatInt(f.options.MaxBody, 10)+
+		" bytes",
 		fault.WithHint("Send less at once."))
 }
 
@@ -138,8 +140,10 @@ func (f *Front) postModern(w http.ResponseWriter, r *http.Request, m *message, m
 		version = header // only requests have to say it; a client that is refused for less may give its connection up
 	}
 	if m.reply {
-		writeJSON(w, http.StatusBadRequest, refuse(m.id, fault.New(fault.InvalidRequest, "This protocol version has no requests that a client could reply to",
-			fault.WithHint("Answer a question by sending the request again with inputResponses and requestState.")), true))
+		writeJSON(w, http.StatusBadRequest, refuse(m.id,
+			fault.New(fault.InvalidRequest, "This protocol version has no requests that a client could reply to",
+				fault.WithHint("Answer a question by sending the request again with inputResponses and requestState.")),
+			true))
 		return
 	}
 	if code, why := checkVersions(r, version, header); code != 0 {
@@ -151,7 +155,8 @@ func (f *Front) postModern(w http.ResponseWriter, r *http.Request, m *message, m
 		return
 	}
 	if mcp.IsValidProtocolVersion(version) {
-		if err := mcp.ValidateStandardHeaders(r.Header.Get, version, mcp.MCPMethod(m.method), m.withoutArguments()); err != nil {
+		if err := mcp.ValidateStandardHeaders(r.Header.Get, version, mcp.MCPMethod(m.method),
+			m.withoutArguments()); err != nil {
 			writeJSON(w, http.StatusBadRequest, refuseWith(m.id, mcp.HEADER_MISMATCH, err.Error()))
 			return
 		}
@@ -199,7 +204,8 @@ var sessionName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 // agents that share a token keep apart by a name, in _meta["tabrelay/session"] or in the query of the URL.
 func sessionOf(base string, meta *requestMeta, query url.Values) (string, *fault.Error) {
 	if meta.Lane != nil || query.Has("lane") {
-		return "", fault.New(fault.InvalidParams, `"lane" is called "session" now: _meta["tabrelay/session"] or ?session=`)
+		return "", fault.New(fault.InvalidParams, `"lane" is called "session" now: _meta["tabrelay/session"] or `+
+			`?session=`)
 	}
 	name := query.Get("session")
 	if meta.Session != nil {
@@ -221,19 +227,22 @@ func sessionOf(base string, meta *requestMeta, query url.Values) (string, *fault
 func checkVersions(r *http.Request, version, header string) (code int, why string) {
 	switch {
 	case r.Header.Get(mcp.HeaderLastEventID) != "":
-		return mcp.HEADER_MISMATCH, "Last-Event-ID is not supported: streams do not resume, send the request again under a new id"
+		return mcp.HEADER_MISMATCH, "Last-Event-ID is not supported: streams do not resume, send the request again " +
+			"under a new id"
 	case header == "":
 		return mcp.HEADER_MISMATCH, "The header " + mcp.HeaderProtocolVersion + " is missing"
 	case version == "":
 		return mcp.INVALID_PARAMS, "The _meta field " + mcp.MetaKeyProtocolVersion + " is missing or malformed"
 	case version != header:
-		return mcp.HEADER_MISMATCH, "The header " + mcp.HeaderProtocolVersion + " and the _meta field " + mcp.MetaKeyProtocolVersion + " differ"
+		return mcp.HEADER_MISMATCH, "The header " + mcp.HeaderProtocolVersion + " and the _meta field " +
+			mcp.MetaKeyProtocolVersion + " differ"
 	}
 	return 0, ""
 }
 
 // exchange serves one request over HTTP.
-func (f *Front) exchange(ctx context.Context, w http.ResponseWriter, r *http.Request, p *peer, x *exchange, m *message) {
+func (f *Front) exchange(ctx context.Context, w http.ResponseWriter, r *http.Request, p *peer, x *exchange,
+	m *message) {
 	defer x.cancel(nil)
 	out := &httpOutlet{w: w, modern: p.listener == nil, streams: accepts(r, "text/event-stream")}
 	x.out = out
@@ -260,7 +269,8 @@ func (f *Front) refused(r *http.Request) *fault.Error {
 	origins := r.Header.Values("Origin")
 	for _, origin := range origins {
 		if len(origins) > 1 || !access.LocalOrigin(origin) && !slices.Contains(f.options.AllowedOrigins, origin) {
-			return fault.New(fault.InvalidRequest, "Requests from the origin "+clip.Runes(origin, 80)+" are not allowed",
+			return fault.New(fault.InvalidRequest, "Requests from the origin "+clip.Runes(origin, 80)+
+				" are not allowed",
 				fault.WithHint("Ask the person to allow this origin in the configuration, if they trust it."))
 		}
 	}

@@ -117,7 +117,8 @@ func (f *Front) session(w http.ResponseWriter, r *http.Request, id []byte) *http
 	name := r.Header.Get(mcp.HeaderSessionID)
 	if name == "" {
 		writeJSON(w, http.StatusBadRequest, refuse(id, fault.New(fault.NotInitialized, "The request names no session",
-			fault.WithHint("Send initialize first, then the header "+mcp.HeaderSessionID+" that its answer has.")), false))
+			fault.WithHint("Send initialize first, then the header "+mcp.HeaderSessionID+" that its answer has.")),
+			false))
 		return nil
 	}
 	f.sessions.mu.Lock()

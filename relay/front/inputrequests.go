@@ -117,10 +117,12 @@ func (f *Front) start(
 }
 
 // attempt does work, and turns a bug in it into an answer.
-func (f *Front) attempt(_ context.Context, method string, work func() func(*exchange) response) (answer func(*exchange) response) {
+func (f *Front) attempt(_ context.Context, method string,
+	work func() func(*exchange) response) (answer func(*exchange) response) {
 	defer func() {
 		if p := recover(); p != nil {
-			f.options.Log.Error().Str("method", method).Str("panic", fmt.Sprint(p)).Bytes("stack", debug.Stack()).Msg("a request panicked")
+			f.options.Log.Error().Str("method", method).Str("panic", fmt.Sprint(p)).Bytes("stack",
+				debug.Stack()).Msg("a request panicked")
 			answer = func(x *exchange) response {
 				return x.refuse(fault.New(fault.InternalError, "internal error"))
 			}
@@ -270,7 +272,8 @@ func (f *Front) resume(ctx context.Context, p *peer, x *exchange, m *message) {
 		r = f.suspended.claim(state, p.owner(), digestOfRequest(m))
 	}
 	if fail == nil && r == nil {
-		fail = fault.New(fault.InvalidParams, "The requestState is not one that this request was given, or it has expired",
+		fail = fault.New(fault.InvalidParams, "The requestState is not one that this request was given, or it has "+
+			"expired",
 			fault.WithHint("Send the request again without requestState."))
 	}
 	if fail != nil {

@@ -89,7 +89,8 @@ func (f *Front) watchAll(c *listener, m *message) *message {
 func (f *Front) subscribe(ctx context.Context, c *listener, x *exchange, m *message) (r response) {
 	defer func() {
 		if p := recover(); p != nil {
-			f.options.Log.Error().Str("panic", fmt.Sprint(p)).Bytes("stack", debug.Stack()).Msg("a subscription panicked")
+			f.options.Log.Error().Str("panic", fmt.Sprint(p)).Bytes("stack",
+				debug.Stack()).Msg("a subscription panicked")
 			r = refuse(x.id, fault.New(fault.InternalError, "internal error"), true)
 		}
 	}()

@@ -53,7 +53,8 @@ func page(m *message, digest string, total, size int) (from, to int, next string
 	if raw := m.param("limit"); raw != nil {
 		n, err := strconv.Atoi(string(raw))
 		if err != nil || n < 1 || n > maxPage {
-			return 0, 0, "", fault.New(fault.InvalidParams, fmt.Sprintf("The limit is not a whole number from 1 to %d", maxPage))
+			return 0, 0, "", fault.New(fault.InvalidParams, fmt.Sprintf("The limit is not a whole number from 1 to %d",
+				maxPage))
 		}
 		size = n
 	}
@@ -107,8 +108,8 @@ const (
 var cursorText = base64.RawURLEncoding.Strict()
 
 // makeCursor returns the cursor that continues at offset (from 0) in the list that hash identifies. The hash may be any
-// text, for example a cursorDigest of the list's bytes, together with what else the page depends on. The cursor is at most
-// 31 characters of the URL-safe base64 alphabet. A negative offset counts as 0.
+// text, for example a cursorDigest of the list's bytes, together with what else the page depends on. The cursor is at
+// most 31 characters of the URL-safe base64 alphabet. A negative offset counts as 0.
 func makeCursor(hash string, offset int) string {
 	raw := append(make([]byte, 0, cursorBytes), cursorVersion)
 	raw = append(raw, hashOfList(hash)...)
@@ -116,14 +117,15 @@ func makeCursor(hash string, offset int) string {
 	return cursorText.EncodeToString(raw)
 }
 
-// readCursor returns the offset of a cursor that makeCursor made for the same hash. Any other text is not ok: garbage, a cursor
-// of another list, or of the same list as it was before.
+// readCursor returns the offset of a cursor that makeCursor made for the same hash. Any other text is not ok: garbage,
+// a cursor of another list, or of the same list as it was before.
 func readCursor(text, hash string) (offset int, ok bool) {
 	if len(text) > cursorChars {
 		return 0, false
 	}
 	raw, err := cursorText.DecodeString(text)
-	if err != nil || len(raw) < 1+cursorDigest+1 || raw[0] != cursorVersion || string(raw[1:1+cursorDigest]) != string(hashOfList(hash)) {
+	if err != nil || len(raw) < 1+cursorDigest+1 || raw[0] != cursorVersion ||
+		string(raw[1:1+cursorDigest]) != string(hashOfList(hash)) {
 		return 0, false
 	}
 	value, n := binary.Uvarint(raw[1+cursorDigest:])

@@ -57,7 +57,8 @@ func TestDigests(t *testing.T) {
 		return all
 	}
 	seen := map[string]bool{}
-	for i, d := range []string{digestOf("a", nil), digestOf("b", nil), digestOf("a", b("x")), digestOf("a", b("x", "y")), digestOf("a", b("xy")), digestOf("a", b("y", "x"))} {
+	for i, d := range []string{digestOf("a", nil), digestOf("b", nil), digestOf("a", b("x")),
+		digestOf("a", b("x", "y")), digestOf("a", b("xy")), digestOf("a", b("y", "x"))} {
 		if seen[d] {
 			t.Error("the same digest again at", i)
 		}
@@ -99,11 +100,14 @@ func TestNothingBehind(t *testing.T) {
 	defer func() { _ = x.front.Shutdown(context.Background()) }()
 	begun := s.post("", initialize)
 	<-begun.done
-	if text := begun.text.String(); !strings.Contains(text, `"capabilities":{"logging":{},"tools":{"listChanged":true}}`) {
+	if text := begun.text.String(); !strings.Contains(text,
+		`"capabilities":{"logging":{},"tools":{"listChanged":true}}`) {
 		t.Error(text)
 	}
-	for _, method := range []string{"resources/list", "resources/templates/list", "resources/read", "resources/subscribe", "resources/unsubscribe", "prompts/list", "prompts/get", "completion/complete"} {
-		x := s.post(begun.header.Get("Mcp-Session-Id"), `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{"uri":"demo://text","name":"greet"}}`)
+	for _, method := range []string{"resources/list", "resources/templates/list", "resources/read",
+		"resources/subscribe", "resources/unsubscribe", "prompts/list", "prompts/get", "completion/complete"} {
+		x := s.post(begun.header.Get("Mcp-Session-Id"), `{"jsonrpc":"2.0","id":1,"method":"`+method+
+			`","params":{"uri":"demo://text","name":"greet"}}`)
 		<-x.done
 		if all := readMessages(x.text.String()); len(all) != 1 || all[0].Error == nil || all[0].Error.Code != -32601 {
 			t.Error(method, x.text.String())
@@ -167,12 +171,14 @@ func TestAcknowledgedFirst(t *testing.T) {
 		s := newSide(t, true)
 		s.bubble = true
 		defer s.close()
-		x := s.modern(`"id":1,`, "subscriptions/listen", `"notifications":{"resourceSubscriptions":["demo://item/restless"]}`)
+		x := s.modern(`"id":1,`, "subscriptions/listen",
+			`"notifications":{"resourceSubscriptions":["demo://item/restless"]}`)
 		var heard []string
 		for _, m := range x.messages() {
 			heard = append(heard, m.Method)
 		}
-		if want := []string{"notifications/subscriptions/acknowledged", "notifications/resources/updated"}; !slices.Equal(heard, want) {
+		if want := []string{"notifications/subscriptions/acknowledged",
+			"notifications/resources/updated"}; !slices.Equal(heard, want) {
 			t.Errorf("the client hears %q, want %q", heard, want)
 		}
 	})

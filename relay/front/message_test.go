@@ -9,9 +9,12 @@ import (
 )
 
 var messageSeeds = []string{
-	`{}`, `[]`, `null`, `true`, `false`, `0`, `-0`, `01`, `1.`, `1e5`, `1E+5`, `1e`, `-`, `.5`, `""`, `"\u00e9"`, `"\u00g0"`, `"\x"`,
-	`{"a":1,}`, `{"a" 1}`, `[1,]`, `[1 2]`, `{"a":{"b":[1,2,{"c":null}]}}`, "\"\n\"", `"`, `{`, `[`, ` {"a" : [ ] } `, `{"a":1}{`,
-	`"aaaaaaaaaaaaaaaaaaaaaaaa\"bbbbbbbbbbbbbbb"`, `tru`, `nulll`, "\"caf\xc3\xa9 \x7f\"", "\"\xff\"", `{"a":1,"a":2}`, strings.Repeat("[", 40) + strings.Repeat("]", 40),
+	`{}`, `[]`, `null`, `true`, `false`, `0`, `-0`, `01`, `1.`, `1e5`, `1E+5`, `1e`, `-`, `.5`, `""`, `"\u00e9"`,
+	`"\u00g0"`, `"\x"`,
+	`{"a":1,}`, `{"a" 1}`, `[1,]`, `[1 2]`, `{"a":{"b":[1,2,{"c":null}]}}`, "\"\n\"", `"`, `{`, `[`, ` {"a" : [ ] } `,
+	`{"a":1}{`,
+	`"aaaaaaaaaaaaaaaaaaaaaaaa\"bbbbbbbbbbbbbbb"`, `tru`, `nulll`, "\"caf\xc3\xa9 \x7f\"", "\"\xff\"", `{"a":1,"a":2}`,
+	strings.Repeat("[", 40) + strings.Repeat("]", 40),
 }
 
 // FuzzReadable: a message that can be read is one that encoding/json accepts.
@@ -41,9 +44,12 @@ func TestDepthOfMessagesIsLimited(t *testing.T) {
 // FuzzParse: no message crashes the parser, and what it cuts out is JSON that encoding/json reads the same way.
 func FuzzParse(f *testing.F) {
 	for _, seed := range append(messageSeeds,
-		`{"jsonrpc":"2.0","id":9007199254740993,"method":"tools/call","params":{"name":"a__b","arguments":{"z":1,"a":2},"_meta":{"progressToken":"t"}}}`,
-		`{"jsonrpc":"2.0","id":null,"method":"ping"}`, `{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":1,"m\u0065thod":"ping"}`,
-		`{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`, `{"jsonrpc":"2.0","method":"x","params":[1]}`, `[{"jsonrpc":"2.0"}]`,
+		`{"jsonrpc":"2.0","id":9007199254740993,"method":"tools/call","params":{"name":"a__b","arguments":{"z":1,`+
+			`"a":2},"_meta":{"progressToken":"t"}}}`,
+		`{"jsonrpc":"2.0","id":null,"method":"ping"}`, `{"jsonrpc":"2.0","id":1,"result":{}}`,
+		`{"jsonrpc":"2.0","id":1,"m\u0065thod":"ping"}`,
+		`{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`, `{"jsonrpc":"2.0","method":"x","params":[1]}`,
+		`[{"jsonrpc":"2.0"}]`,
 		`{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":1,"\u0061":2}}`) {
 		f.Add([]byte(seed))
 	}
@@ -90,7 +96,8 @@ func TestParse(t *testing.T) {
 		{"method number", `{"jsonrpc":"2.0","id":1,"method":3}`, "1", "INVALID_REQUEST"},
 		{"two results", `{"jsonrpc":"2.0","id":"a","result":{},"result":{}}`, "", "INVALID_REQUEST"},
 		{"two ids", `{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`, "", "INVALID_REQUEST"},
-		{"two names", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","n\u0061me":"b"}}`, "", "INVALID_REQUEST"},
+		{"two names", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","n\u0061me":"b"}}`, "",
+			"INVALID_REQUEST"},
 		{"params array", `{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}`, "1", "INVALID_PARAMS"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

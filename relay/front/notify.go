@@ -47,7 +47,8 @@ var levels = []string{"debug", "info", "notice", "warning", "error", "critical",
 // defaultLevel is what a client of the legacy era gets before it has called logging/setLevel.
 const defaultLevel = "info"
 
-// wanted reports whether a message of this level reaches a client that asked for least. An unknown level counts as info.
+// wanted reports whether a message of this level reaches a client that asked for least. An unknown level counts as
+// info.
 func wanted(level, least string) bool {
 	if least == "" {
 		return false
@@ -75,12 +76,14 @@ func encodeLog(tool string, e call.LogEntry) []byte {
 		data = append(append(data, `,"data":`...), oneLine(e.Data)...)
 		data = append(data, '}')
 	}
-	b := append([]byte(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":`), strconv.Quote(levels[levelRank(e.Level)])...)
+	b := append([]byte(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":`),
+		strconv.Quote(levels[levelRank(e.Level)])...)
 	b = rawjson.AppendText(append(b, `,"logger":`...), tool)
 	return append(append(b, `,"data":`...), data...)
 }
 
 // droppedNote tells that a tool logged more than was sent.
 func droppedNote(tool string, lines int) []byte {
-	return append(encodeLog(tool, call.LogEntry{Level: "warning", Message: strconv.Itoa(lines) + " more log lines came too fast and were not sent"}), "}}"...)
+	return append(encodeLog(tool, call.LogEntry{Level: "warning", Message: strconv.Itoa(lines) +
+		" more log lines came too fast and were not sent"}), "}}"...)
 }

@@ -19,7 +19,8 @@ func TestCallsKeepTheirOrder(t *testing.T) {
 		go func() { served <- x.front.ServeStdio(t.Context(), Attachment{Key: "k"}, in, io.Discard) }()
 		messages := []string{initialize, `{"jsonrpc":"2.0","method":"notifications/initialized"}`}
 		for id, tool := range []string{"wait", "unknown", "wait"} {
-			messages = append(messages, `{"jsonrpc":"2.0","id":`+strconv.Itoa(id+2)+`,"method":"tools/call","params":{"name":"demo__`+tool+`"}}`)
+			messages = append(messages, `{"jsonrpc":"2.0","id":`+strconv.Itoa(id+2)+
+				`,"method":"tools/call","params":{"name":"demo__`+tool+`"}}`)
 		}
 		for _, m := range messages {
 			if _, err := io.WriteString(lines, m+"\n"); err != nil {

@@ -116,14 +116,15 @@ func (p *peer) learn(m *message) {
 func (p *peer) setLevel(x *exchange, m *message) response {
 	level, ok := rawjson.Text(m.param("level"))
 	if level = strings.ToLower(level); !ok || !slices.Contains(levels, level) {
-		return x.refuse(fault.New(fault.InvalidParams, "Invalid log level", fault.WithHint("Use one of "+strings.Join(levels, ", ")+".")))
+		return x.refuse(fault.New(fault.InvalidParams, "Invalid log level",
+			fault.WithHint("Use one of "+strings.Join(levels, ", ")+".")))
 	}
 	p.listener.SetLogLevel(mcp.LoggingLevel(level))
 	return succeed(x.id, []byte("{}"))
 }
 
-// openRequests finds the requests of one client that are in flight by the exact text of their id, so that 1 and "1" are two
-// requests and nobody can cancel a stranger's.
+// openRequests finds the requests of one client that are in flight by the exact text of their id, so that 1 and "1" are
+// two requests and nobody can cancel a stranger's.
 type openRequests struct {
 	mu    sync.Mutex
 	byID  map[string]*exchange
@@ -204,14 +205,15 @@ func (m *message) versioned() *message {
 	}
 	changed := *m
 	version := json.RawMessage(strconv.Quote(mcp.LATEST_LEGACY_PROTOCOL_VERSION))
-	changed.members = append(without(slices.Clone(m.members), "protocolVersion"), rawjson.Make("protocolVersion", version))
+	changed.members = append(without(slices.Clone(m.members), "protocolVersion"),
+		rawjson.Make("protocolVersion", version))
 	changed.params = rawjson.Join(changed.members)
 	return &changed
 }
 
-// asOfVersion remembers from the answer to initialize which version the client speaks, and leaves out of it what clients
-// of that version are not offered: until 2025-03-26 changes of lists and completions, before it instructions. Versions
-// are dates.
+// asOfVersion remembers from the answer to initialize which version the client speaks, and leaves out of it what
+// clients of that version are not offered: until 2025-03-26 changes of lists and completions, before it instructions.
+// Versions are dates.
 func (p *peer) asOfVersion(answer []byte) []byte {
 	members, _ := rawjson.Members(answer)
 	result, _ := rawjson.Members(rawjson.Get(members, "result"))

@@ -48,27 +48,33 @@ var pipelined = []struct {
 		initialize, strings.Replace(initialize, `"id":0`, `"id":1`, 1), fmt.Sprintf(plainRequest, 2, "tools/list"),
 	}, answers: "0:ok 1:-32600 2:ok"},
 	{name: "work before shutdown is done and none after", lines: []string{
-		initialize, fmt.Sprintf(callTool, 1, "demo__echo"), fmt.Sprintf(plainRequest, 2, "tools/list"), fmt.Sprintf(plainRequest, 3, "shutdown"),
+		initialize, fmt.Sprintf(callTool, 1, "demo__echo"), fmt.Sprintf(plainRequest, 2, "tools/list"),
+		fmt.Sprintf(plainRequest, 3, "shutdown"),
 		fmt.Sprintf(callTool, 4, "demo__echo"), fmt.Sprintf(plainRequest, 5, "resources/list"),
 	}, answers: "0:ok 1:ok 2:ok 3:ok 4:-32003 5:-32003", calls: "1:derived"},
 	{name: "exit ends the stream", lines: []string{
-		initialize, fmt.Sprintf(callTool, 1, "demo__echo"), fmt.Sprintf(plainRequest, 2, "exit"), fmt.Sprintf(plainRequest, 3, "shutdown"),
+		initialize, fmt.Sprintf(callTool, 1, "demo__echo"), fmt.Sprintf(plainRequest, 2, "exit"),
+		fmt.Sprintf(plainRequest, 3, "shutdown"),
 		fmt.Sprintf(plainRequest, 4, "exit"), fmt.Sprintf(callTool, 5, "demo__echo"),
 	}, answers: "0:ok 1:ok 2:-32005 3:ok 4:ok", calls: "1:derived", linesOnly: true},
 	{name: "the last level counts", lines: []string{
-		initialize, fmt.Sprintf(setLevelTo, 1, "debug"), fmt.Sprintf(setLevelTo, 2, "error"), fmt.Sprintf(callTool, 3, "demo__log"),
+		initialize, fmt.Sprintf(setLevelTo, 1, "debug"), fmt.Sprintf(setLevelTo, 2, "error"),
+		fmt.Sprintf(callTool, 3, "demo__log"),
 	}, answers: "0:ok 1:ok 2:ok 3:ok", calls: "3:derived", logged: "error"},
 	{name: "a level counts from then on", lines: []string{
-		initialize, fmt.Sprintf(setLevelTo, 1, "error"), fmt.Sprintf(callTool, 2, "demo__log"), fmt.Sprintf(setLevelTo, 3, "debug"), fmt.Sprintf(setLevelTo, 4, "none"),
+		initialize, fmt.Sprintf(setLevelTo, 1, "error"), fmt.Sprintf(callTool, 2, "demo__log"),
+		fmt.Sprintf(setLevelTo, 3, "debug"), fmt.Sprintf(setLevelTo, 4, "none"),
 	}, answers: "0:ok 1:ok 2:ok 3:ok 4:-32602", calls: "2:derived", logged: "error"},
-	{name: "subscribed and unsubscribed", lines: []string{initialize, fmt.Sprintf(watchText, 1), fmt.Sprintf(unwatchText, 2)}, answers: "0:ok 1:ok 2:ok"},
+	{name: "subscribed and unsubscribed", lines: []string{initialize, fmt.Sprintf(watchText, 1),
+		fmt.Sprintf(unwatchText, 2)}, answers: "0:ok 1:ok 2:ok"},
 	{name: "unsubscribed and subscribed", lines: []string{
 		initialize, fmt.Sprintf(watchText, 1), fmt.Sprintf(unwatchText, 2), fmt.Sprintf(watchText, 3),
 	}, answers: "0:ok 1:ok 2:ok 3:ok", watching: 1},
 	{name: "cancelled and sent again", lines: []string{
 		initialize, waitCall("1"), cancelOf("1"), fmt.Sprintf(callTool, 2, "demo__echo"), waitCall("3"), cancelOf("3"),
 	}, answers: "0:ok 2:ok", calls: "-", linesOnly: true},
-	{name: "one id for two requests", lines: []string{initialize, waitCall("1"), waitCall("1"), cancelOf("1")}, answers: "0:ok 1:-32600", calls: "-", linesOnly: true},
+	{name: "one id for two requests", lines: []string{initialize, waitCall("1"), waitCall("1"), cancelOf("1")},
+		answers: "0:ok 1:-32600", calls: "-", linesOnly: true},
 }
 
 // judge compares what came back, and what was done, with what stream i has to come to.
@@ -165,7 +171,8 @@ func TestCallsOfASessionKeepTheirOrder(t *testing.T) {
 		post("1", "Mcp-Session-Id: $SESSION\n", waitCall("1"))
 		post("2", "Mcp-Session-Id: $SESSION\n", waitCall("2"))
 		if x.calls[0].Position != 1 || x.calls[1].Position != 2 || !x.held[0] || !x.held[1] {
-			t.Errorf("the calls have the positions %d and %d, held: %v", x.calls[0].Position, x.calls[1].Position, x.held)
+			t.Errorf("the calls have the positions %d and %d, held: %v", x.calls[0].Position, x.calls[1].Position,
+				x.held)
 		}
 		close(x.released)
 		c.hangUp()
@@ -209,7 +216,8 @@ func dialHTTP(t *testing.T, address string) *httpConn {
 func (c *httpConn) post(session string, bodies ...string) (begun, text string) {
 	var out strings.Builder
 	for _, body := range bodies {
-		fmt.Fprintf(&out, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n", c.path, c.RemoteAddr())
+		fmt.Fprintf(&out, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nAccept: "+
+			"application/json, text/event-stream\r\n", c.path, c.RemoteAddr())
 		if session != "" {
 			fmt.Fprintf(&out, "Mcp-Session-Id: %s\r\n", session)
 		}
@@ -234,7 +242,8 @@ func (c *httpConn) post(session string, bodies ...string) (begun, text string) {
 
 // end ends the session and the connection.
 func (c *httpConn) end(session string) {
-	_, err := fmt.Fprintf(c, "DELETE %s HTTP/1.1\r\nHost: %s\r\nMcp-Session-Id: %s\r\n\r\n", c.path, c.RemoteAddr(), session)
+	_, err := fmt.Fprintf(c, "DELETE %s HTTP/1.1\r\nHost: %s\r\nMcp-Session-Id: %s\r\n\r\n", c.path, c.RemoteAddr(),
+		session)
 	if err == nil {
 		_, err = http.ReadResponse(c.answers, nil)
 	}

@@ -15,7 +15,8 @@ type Prompts interface {
 	List() []call.Prompt
 	// Render fills in a recipe. There is none of that name: fault.UnknownPrompt; its arguments are wrong:
 	// fault.InvalidParams; anything else is a recipe that could not be rendered.
-	Render(ctx context.Context, s call.Session, name string, args map[string]string) (*call.RenderedPrompt, *fault.Error)
+	Render(ctx context.Context, s call.Session, name string, args map[string]string) (*call.RenderedPrompt,
+		*fault.Error)
 	// OnChange calls changed when List would answer something else, until stop. changed does not block.
 	OnChange(changed func()) (stop func())
 }
@@ -23,7 +24,8 @@ type Prompts interface {
 // Completer offers values for arguments of prompts and of resource templates.
 type Completer interface {
 	// Complete returns values that go on from what was typed. known holds the arguments that are filled in already.
-	Complete(ctx context.Context, s call.Session, ref Ref, argument, typed string, known map[string]string) (call.Completion, *fault.Error)
+	Complete(ctx context.Context, s call.Session, ref Ref, argument, typed string,
+		known map[string]string) (call.Completion, *fault.Error)
 }
 
 // Ref is what an argument belongs to: one of the two is set.
@@ -77,7 +79,8 @@ const maxCompletions = 100
 func (f *Front) complete(ctx context.Context, p *peer, x *exchange, m *message) response {
 	ref, argument, typed, known, fail := readCompletion(m)
 	if fail == nil && m.param("cursor") != nil { // some servers page completions; nobody was given a cursor here
-		fail = fault.New(fault.InvalidCursor, "Invalid cursor: completions come on one page", fault.WithHint("Ask again without a cursor, with more of the value typed."))
+		fail = fault.New(fault.InvalidCursor, "Invalid cursor: completions come on one page",
+			fault.WithHint("Ask again without a cursor, with more of the value typed."))
 	}
 	var done call.Completion
 	if fail == nil {
@@ -115,7 +118,8 @@ func readCompletion(m *message) (ref Ref, argument, typed string, known map[stri
 		into any
 	}{{"ref", &to}, {"argument", &about}, {"context", &context}} {
 		if raw := m.param(part.name); raw != nil && json.Unmarshal(raw, part.into) != nil {
-			return ref, "", "", nil, fault.New(fault.InvalidParams, "The "+part.name+" of completion/complete is malformed")
+			return ref, "", "", nil, fault.New(fault.InvalidParams, "The "+part.name+
+				" of completion/complete is malformed")
 		}
 	}
 	switch {
@@ -124,10 +128,13 @@ func readCompletion(m *message) (ref Ref, argument, typed string, known map[stri
 	case to.Type == "ref/resource" && to.URI != nil:
 		ref.Template = *to.URI
 	default:
-		return ref, "", "", nil, fault.New(fault.InvalidParams, "The ref of completion/complete names neither a prompt (ref/prompt, name) nor a resource (ref/resource, uri)")
+		return ref, "", "", nil, fault.New(fault.InvalidParams,
+			"The ref of completion/complete names neither a prompt (ref/prompt, name) nor a resource (ref/resource, "+
+				"uri)")
 	}
 	if about.Name == nil || about.Value == nil {
-		return ref, "", "", nil, fault.New(fault.InvalidParams, "The argument of completion/complete has no name or no value")
+		return ref, "", "", nil, fault.New(fault.InvalidParams,
+			"The argument of completion/complete has no name or no value")
 	}
 	return ref, *about.Name, *about.Value, context.Arguments, nil
 }

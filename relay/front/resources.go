@@ -31,7 +31,8 @@ type Resources interface {
 
 // ResourcesChanging is implemented by Resources whose list changes while the relay runs.
 type ResourcesChanging interface {
-	// OnListChange calls changed when List or Templates would answer s something else, until stop. changed does not block.
+	// OnListChange calls changed when List or Templates would answer s something else, until stop. changed does not
+	// block.
 	OnListChange(s call.Session, changed func()) (stop func())
 }
 
@@ -62,7 +63,8 @@ func readURI(m *message) (uri string, fail *fault.Error) {
 	case !ok:
 		return "", fault.New(fault.InvalidParams, "The params of "+m.method+" have no uri, or it is not a string")
 	case len(uri) > maxURI || !absolute.MatchString(uri):
-		return uri, fault.New(fault.InvalidParams, "The uri is not a URI with a scheme", fault.WithHint("List the resources and use one of their URIs."))
+		return uri, fault.New(fault.InvalidParams, "The uri is not a URI with a scheme",
+			fault.WithHint("List the resources and use one of their URIs."))
 	}
 	return uri, nil
 }
@@ -109,8 +111,8 @@ func appendContents(b []byte, c *call.ResourceContents) []byte {
 	return append(b, '}')
 }
 
-// subscribeResource takes resources/subscribe and resources/unsubscribe of the legacy era: what the client listens to is
-// decided at once, and work does what that takes.
+// subscribeResource takes resources/subscribe and resources/unsubscribe of the legacy era: what the client listens to
+// is decided at once, and work does what that takes.
 func (f *Front) subscribeResource(p *peer, x *exchange, m *message) (work func()) {
 	uri, fail := readURI(m)
 	change := func() *fault.Error { return fail }
@@ -176,7 +178,8 @@ func (f *Front) watch(c *listener, uri string) (begin func() *fault.Error) {
 
 func (f *Front) beginWatch(c *listener, uri string, w *watch) *fault.Error {
 	stop, fail := f.options.Resources.Watch(c.session, uri, func() {
-		c.box.post(notification{"updated " + uri, "notifications/resources/updated", rawjson.AppendText([]byte(`"uri":`), uri)})
+		c.box.post(notification{"updated " + uri, "notifications/resources/updated",
+			rawjson.AppendText([]byte(`"uri":`), uri)})
 	})
 	c.mu.Lock()
 	kept := c.watches[uri] == w
@@ -204,7 +207,8 @@ func (c *listener) reserve(uri string, w *watch) (known bool, fail *fault.Error)
 		return true, nil
 	}
 	if len(c.watches) == maxWatches {
-		return false, fault.New(fault.InvalidParams, fmt.Sprintf("This client listens to %d resources already", maxWatches),
+		return false, fault.New(fault.InvalidParams, fmt.Sprintf("This client listens to %d resources already",
+			maxWatches),
 			fault.WithHint("Unsubscribe from one that is no longer needed."))
 	}
 	c.watches[uri] = w

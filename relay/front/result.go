@@ -148,7 +148,8 @@ func appendMeta(b []byte, m *call.Meta) []byte {
 		b = strconv.AppendInt(append(b, `,"tabId":`...), int64(m.TabID), 10)
 	}
 	for _, field := range [...]struct{ name, value string }{
-		{"profile", m.Profile}, {"profileId", m.ProfileID}, {"origin", m.Origin}, {"frame", m.Frame}, {"trust", m.Trust}, {"resultId", m.ResultID},
+		{"profile", m.Profile}, {"profileId", m.ProfileID}, {"origin", m.Origin}, {"frame", m.Frame},
+		{"trust", m.Trust}, {"resultId", m.ResultID},
 	} {
 		if field.value != "" {
 			b = rawjson.AppendText(append(rawjson.AppendText(append(b, ','), field.name), ':'), field.value)

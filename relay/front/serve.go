@@ -30,7 +30,8 @@ type requestMeta struct {
 func readMeta(m *message) (meta requestMeta, fail *fault.Error) {
 	if raw := m.param("_meta"); raw != nil {
 		if err := json.Unmarshal(raw, &meta); err != nil {
-			return requestMeta{}, fault.New(fault.InvalidParams, "The _meta of the request is malformed", fault.WithCause(err))
+			return requestMeta{}, fault.New(fault.InvalidParams, "The _meta of the request is malformed",
+				fault.WithCause(err))
 		}
 	}
 	meta.modern = mcp.IsModernProtocol(meta.Version)
@@ -60,7 +61,8 @@ func (f *Front) admit(ctx context.Context, p *peer, x *exchange, m *message) (wo
 	x.modern = meta.modern
 	p.admitting.Lock()
 	defer p.admitting.Unlock()
-	if fail == nil && !meta.modern && !x.resume { // what an earlier relay had admitted comes before initialize is repeated
+	// what an earlier relay had admitted comes before initialize is repeated
+	if fail == nil && !meta.modern && !x.resume {
 		fail = p.refusal(m.method)
 	}
 	if fail == nil {
@@ -69,7 +71,8 @@ func (f *Front) admit(ctx context.Context, p *peer, x *exchange, m *message) (wo
 	switch {
 	case fail != nil:
 		return func() { x.respond(x.refuse(fail)) }
-	case meta.modern && (!mcp.IsValidProtocolVersion(meta.Version) || meta.Capabilities == nil): // mcp-go says what is wrong
+	// mcp-go says what is wrong
+	case meta.modern && (!mcp.IsValidProtocolVersion(meta.Version) || meta.Capabilities == nil):
 		return func() { x.respond(f.delegate(ctx, nil, x, m, f.nextName())) }
 	case m.method == string(mcp.MethodToolsCall) && p.listener != nil:
 		x.position = f.options.Caller.Reserve(p.session.ID)
@@ -151,7 +154,8 @@ func (f *Front) route(ctx context.Context, p *peer, x *exchange, m *message, met
 // catch turns a bug into an answer that tells nothing about it; the log does.
 func (f *Front) catch(x *exchange, method string) {
 	if r := recover(); r != nil {
-		f.options.Log.Error().Str("method", method).Str("panic", fmt.Sprint(r)).Bytes("stack", debug.Stack()).Msg("a request panicked")
+		f.options.Log.Error().Str("method", method).Str("panic", fmt.Sprint(r)).Bytes("stack",
+			debug.Stack()).Msg("a request panicked")
 		x.respond(x.refuse(fault.New(fault.InternalError, "internal error")))
 	}
 }

@@ -95,7 +95,8 @@ func (s *stdio) read(ctx context.Context, in io.Reader) error {
 			return err
 		}
 		if errors.Is(err, errLineTooLong) {
-			s.answer(refuse(nil, fault.New(fault.InvalidRequest, "The message has more than "+strconv.FormatInt(s.front.options.MaxLine, 10)+" bytes"), false))
+			s.answer(refuse(nil, fault.New(fault.InvalidRequest, "The message has more than "+
+				strconv.FormatInt(s.front.options.MaxLine, 10)+" bytes"), false))
 		} else if len(line) > 0 {
 			s.take(ctx, line)
 		}
@@ -126,7 +127,8 @@ func (s *stdio) take(ctx context.Context, line []byte) {
 func (s *stdio) resume(ctx context.Context, line json.RawMessage) {
 	m, fail := parse(line)
 	if fail != nil || m.id == nil {
-		s.front.options.Log.Warn().Str("client", s.peer.session.Client).Msg("a request left over from an earlier relay cannot be read; it stays unanswered")
+		s.front.options.Log.Warn().Str("client", s.peer.session.Client).Msg("a request left over from an earlier " +
+			"relay cannot be read; it stays unanswered")
 		return
 	}
 	s.start(ctx, &m, true)

@@ -24,7 +24,8 @@ type Missing func(plugin string) (missing bool, meant string)
 // Toolset reads the toolset that a client asks for. A name that no plugin has would leave the client without tools, and
 // nobody would know why: it is refused.
 func (f *Front) Toolset(text string) (registry.Toolset, *fault.Error) {
-	hint := fault.WithHint("Use all, gateway, agents, or names of plugins with commas between: `tabrelay plugin list` names them.")
+	hint := fault.WithHint("Use all, gateway, agents, or names of plugins with commas between: `tabrelay plugin " +
+		"list` names them.")
 	t, err := registry.ParseToolset(text)
 	if err != nil {
 		return t, fault.New(fault.InvalidRequest, err.Error(), hint)
@@ -126,7 +127,8 @@ func (v *visible) more(tools []*registry.Tool) string {
 	if len(names) > most {
 		names = append(names[:most], "others")
 	}
-	return fmt.Sprintf(count, strings.Join(names, ", ")) + "; the person can enable them in tabrelay's side panel or with `tabrelay permit set`"
+	return fmt.Sprintf(count, strings.Join(names, ", ")) + "; the person can enable them in tabrelay's side panel or " +
+		"with `tabrelay permit set`"
 }
 
 // listPrompts are the prompts a client is shown.
@@ -147,8 +149,10 @@ func (f *Front) refusePrompt(p *peer, name string) *fault.Error {
 	}
 	v := f.visibleTo(p.session, p.tools)
 	if plugin := pluginOf(name); v.without(f.options.Tools.Snapshot())[plugin] {
-		return fault.New(fault.UnknownPrompt, fmt.Sprintf("There is no prompt %.80q for this client: every tool of %s is off", name, plugin),
-			fault.WithHint("The person can enable its tools in tabrelay's side panel or with `tabrelay permit set "+plugin+" ask`."))
+		return fault.New(fault.UnknownPrompt, fmt.Sprintf("There is no prompt %.80q for this client: every tool of "+
+			"%s is off", name, plugin),
+			fault.WithHint("The person can enable its tools in tabrelay's side panel or with `tabrelay permit set "+
+				plugin+" ask`."))
 	}
 	return nil
 }

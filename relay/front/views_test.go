@@ -98,7 +98,8 @@ func TestListsOfViews(t *testing.T) {
 		t.Errorf("%s", ann.objects)
 	}
 	v.hide("demo__e")
-	if after := list("ann"); after == ann || !strings.Contains(string(after.objects), `"demo__wait"`) || strings.Contains(string(after.objects), `"demo__echo"`) {
+	if after := list("ann"); after == ann || !strings.Contains(string(after.objects), `"demo__wait"`) ||
+		strings.Contains(string(after.objects), `"demo__echo"`) {
 		t.Errorf("%s", after.objects)
 	}
 }
@@ -107,24 +108,33 @@ func TestListsOfViews(t *testing.T) {
 func TestMore(t *testing.T) {
 	f := newFixture(t, Options{Views: newViews("off: demo__echo demo__log browser__\nbeyond: demo__wait")}).front
 	v := f.reach(call.Call{Session: call.Session{Client: "ann"}})
-	if got := v.more(f.options.Tools.Snapshot().Tools); got != "3 more tools of browser, demo are off; the person can enable them in tabrelay's side panel or with `tabrelay permit set`" {
+	if got := v.more(f.options.Tools.Snapshot().Tools); got != "3 more tools of browser, demo are off; the person "+
+		"can enable them in tabrelay's side panel or with `tabrelay permit set`" {
 		t.Error(got)
 	}
 }
 
 // TestToolset: a toolset whose plugin is missing is refused, with the one that was probably meant.
 func TestToolset(t *testing.T) {
-	x := newFixture(t, Options{Missing: func(plugin string) (bool, string) { return plugin != "demo", map[string]string{"dem": "demo"}[plugin] }})
+	x := newFixture(t, Options{Missing: func(plugin string) (bool, string) {
+		return plugin != "demo",
+			map[string]string{"dem": "demo"}[plugin]
+	}})
 	for text, want := range map[string]string{
 		"": "", "all": "", "gateway,agents": "", "demo": "", "gateway demo": "", "../x": "expected all, gateway",
-		"demo,dem": `toolset "demo,dem": no plugin is called dem; did you mean demo?`, "other": `toolset "other": no plugin is called other`,
+		"demo,dem": `toolset "demo,dem": no plugin is called dem; did you mean demo?`,
+		"other":    `toolset "other": no plugin is called other`,
 	} {
 		_, fail := x.front.Toolset(text)
-		if (fail != nil) != (want != "") || fail != nil && (!strings.Contains(fail.Message, want) || fail.Code != fault.InvalidRequest || fail.Hint == "") {
+		if (fail != nil) != (want != "") || fail != nil && (!strings.Contains(fail.Message, want) ||
+			fail.Code != fault.InvalidRequest || fail.Hint == "") {
 			t.Errorf("%q: %v, want %q", text, fail, want)
 		}
 	}
-	for _, body := range []string{initialize, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`} {
+	for _, body := range []string{initialize,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/list",` +
+			`"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+			`"io.modelcontextprotocol/clientCapabilities":{}}}}`} {
 		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/mcp?toolset=dem", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "application/json, text/event-stream")

@@ -116,7 +116,8 @@ func (p *pipe) end() {
 }
 
 func stepsCall(id int, arguments string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"demo__steps","arguments":%s,"_meta":{"progressToken":%d}}}`, id, arguments, id)
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"demo__steps","arguments":%s,`+
+		`"_meta":{"progressToken":%d}}}`, id, arguments, id)
 }
 
 func waitCall(id string) string {
@@ -133,7 +134,8 @@ func whole(messages []rpcMessage, id, n int) bool {
 		return false
 	}
 	for i, m := range messages[:n] {
-		if m.Method != "notifications/progress" || string(m.Params.Token) != fmt.Sprint(id) || m.Params.Progress != float64(i+1) {
+		if m.Method != "notifications/progress" || string(m.Params.Token) != fmt.Sprint(id) ||
+			m.Params.Progress != float64(i+1) {
 			return false
 		}
 	}

@@ -58,7 +58,8 @@ func ReadBody(w http.ResponseWriter, req *http.Request, into any, example string
 		err = errors.New("more than one value")
 	}
 	if err != nil {
-		return fault.New(fault.InvalidRequest, "The body cannot be read: "+err.Error(), fault.WithHint("Send "+example+"."))
+		return fault.New(fault.InvalidRequest, "The body cannot be read: "+err.Error(),
+			fault.WithHint("Send "+example+"."))
 	}
 	return nil
 }

@@ -23,7 +23,8 @@ type AuditPage struct {
 	Next    int64       `json:"next,omitempty"` // more: pass it as before, or as after when that was given
 }
 
-// showAudit answers GET /api/v1/audit with a page, or with the whole as JSON Lines or CSV. An agent sees what is its own.
+// showAudit answers GET /api/v1/audit with a page, or with the whole as JSON Lines or CSV. An agent sees what is its
+// own.
 func (a *API) showAudit(w http.ResponseWriter, req *http.Request) {
 	query := req.URL.Query()
 	format := query.Get("format")
@@ -111,7 +112,8 @@ func (a *API) openAudit(ctx context.Context) (*store.AuditReader, *fault.Error) 
 }
 
 func unreadableAudit(err error) *fault.Error {
-	return fault.New(fault.InternalError, "The audit log could not be read", fault.WithCause(err), fault.WithOutcome(fault.NotExecuted), fault.WithRetryable(true),
+	return fault.New(fault.InternalError, "The audit log could not be read", fault.WithCause(err),
+		fault.WithOutcome(fault.NotExecuted), fault.WithRetryable(true),
 		fault.WithHint("Repeat the request; `tabrelay doctor` looks at the database."))
 }
 

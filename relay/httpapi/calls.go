@@ -89,7 +89,8 @@ func (a *API) callTool(w http.ResponseWriter, req *http.Request) {
 	}
 	name := req.PathValue("name")
 	if _, ok := a.Tools.Snapshot().Find(name); !ok && a.Tools.Snapshot().Withheld(name) == nil {
-		Refuse(w, http.StatusNotFound, fault.New(fault.UnknownTool, "There is no tool "+fault.Excerpt(name), fault.WithHint("run: tabrelay tools")))
+		Refuse(w, http.StatusNotFound, fault.New(fault.UnknownTool, "There is no tool "+fault.Excerpt(name),
+			fault.WithHint("run: tabrelay tools")))
 		return
 	}
 	session := Sender(req.Context())
@@ -124,12 +125,15 @@ func (a *API) readAsk(w http.ResponseWriter, req *http.Request) (ask Ask, proble
 		return ask, nil
 	}
 	if wrong := ask.parse(body); wrong != "" {
-		return ask, fault.New(fault.InvalidRequest, wrong, fault.WithHint(`Send {"arguments": {…}, "timeoutMs": 30000, "maxBytes": 100000, "arrayPath": ".items", "trace": true}; all may be left out.`))
+		return ask, fault.New(fault.InvalidRequest, wrong,
+			fault.WithHint(`Send {"arguments": {…}, "timeoutMs": 30000, "maxBytes": 100000, "arrayPath": ".items",`+
+				` "trace": true}; all may be left out.`))
 	}
 	return ask, nil
 }
 
-// parse says what is wrong with a body, if anything is. It is strict: arguments sent without the word "arguments" around them must not become a call without arguments.
+// parse says what is wrong with a body, if anything is. It is strict: arguments sent without the word "arguments"
+// around them must not become a call without arguments.
 func (a *Ask) parse(body []byte) (wrong string) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(body, &fields); err != nil {
@@ -193,7 +197,8 @@ type Step struct {
 
 // carryOut runs a call for a request and answers with what it came to. id is that of the call, empty when it is not
 // known. A failure of the tool is an answer, not a failure of the request.
-func (a *API) carryOut(w http.ResponseWriter, req *http.Request, id call.ID, do func(context.Context, func(call.Progress)) Answer) {
+func (a *API) carryOut(w http.ResponseWriter, req *http.Request, id call.ID,
+	do func(context.Context, func(call.Progress)) Answer) {
 	ctx, cancel := context.WithCancelCause(a.Base)
 	defer cancel(nil)
 	defer context.AfterFunc(req.Context(), func() { cancel(call.ErrCancelled) })()
@@ -223,7 +228,8 @@ func answerOf(result *call.Result, failure *fault.Error) Answer {
 	}
 	meta := result.Meta
 	return Answer{Output: result.Output, Content: result.Content, Warnings: result.Warnings, Meta: &AnswerMeta{
-		CorrelationID: meta.CorrelationID, TabID: meta.TabID, Profile: meta.Profile, ProfileID: meta.ProfileID, Origin: meta.Origin, Attempts: meta.Attempts,
+		CorrelationID: meta.CorrelationID, TabID: meta.TabID, Profile: meta.Profile, ProfileID: meta.ProfileID,
+		Origin: meta.Origin, Attempts: meta.Attempts,
 		DurationMs: meta.Duration.Milliseconds(), ResultID: meta.ResultID,
 	}}
 }

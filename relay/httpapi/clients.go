@@ -25,7 +25,8 @@ func (a *API) scopeClient(w http.ResponseWriter, req *http.Request) {
 	var body struct {
 		Scope *call.Scope `json:"scope"`
 	}
-	const example = `{"scope": {"toolset": "gateway", "plugins": "wiki,mail", "readOnly": true}}; what is left out bounds nothing`
+	const example = `{"scope": {"toolset": "gateway", "plugins": "wiki,mail", "readOnly": true}}; what is left out ` +
+		`bounds nothing`
 	problem := ReadBody(w, req, &body, example)
 	if problem == nil && body.Scope == nil {
 		problem = fault.New(fault.InvalidRequest, "The body has no scope", fault.WithHint("Send "+example+"."))
@@ -101,7 +102,8 @@ func (a *API) registered(name string) bool {
 
 // noClient says that there is no client of a name, and which there are.
 func (a *API) noClient(name string) *fault.Error {
-	return fault.New(fault.NotFoundCode, config.UnknownClient(name, a.Secrets.Clients()).Error(), fault.WithHint("`tabrelay clients list` shows them; `tabrelay clients add NAME` makes one."))
+	return fault.New(fault.NotFoundCode, config.UnknownClient(name, a.Secrets.Clients()).Error(),
+		fault.WithHint("`tabrelay clients list` shows them; `tabrelay clients add NAME` makes one."))
 }
 
 // giveToken makes a token at once, and answers with it.
@@ -133,7 +135,8 @@ func (a *API) changeClient(w http.ResponseWriter, req *http.Request, change func
 	}
 	session := Sender(req.Context())
 	if err := a.Clients.Change(session, func() error { return change(name) }); err != nil {
-		Refuse(w, http.StatusInternalServerError, fault.New(fault.InternalError, "The client could not be changed: "+err.Error()))
+		Refuse(w, http.StatusInternalServerError, fault.New(fault.InternalError, "The client could not be changed: "+
+			err.Error()))
 		return
 	}
 	a.showClients(w, req)

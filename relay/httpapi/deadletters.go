@@ -31,7 +31,8 @@ func (a *API) showLetters(w http.ResponseWriter, req *http.Request) {
 	if text := req.URL.Query().Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > lettersMost {
-			Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, fmt.Sprintf("limit is not a whole number from 1 to %d", lettersMost)))
+			Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest,
+				fmt.Sprintf("limit is not a whole number from 1 to %d", lettersMost)))
 			return
 		}
 		limit = n
@@ -64,7 +65,8 @@ func (a *API) replayLetter(w http.ResponseWriter, req *http.Request) {
 		err = json.Unmarshal(text, &body)
 	}
 	if err != nil {
-		Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body is not an object", fault.WithHint(`Send {"confirmed": true}, or nothing.`)))
+		Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body is not an object",
+			fault.WithHint(`Send {"confirmed": true}, or nothing.`)))
 		return
 	}
 	session := Sender(req.Context())
@@ -74,7 +76,8 @@ func (a *API) replayLetter(w http.ResponseWriter, req *http.Request) {
 		t, problem := a.Letters.Replayable(l)
 		asks = problem == nil && !t.ReadOnly
 		if failure = problem; asks && !policy.IsPerson(session) {
-			failure = fault.New(fault.PermissionDenied, "Repeating "+l.Tool+" may change something twice, so the person has to be asked",
+			failure = fault.New(fault.PermissionDenied, "Repeating "+l.Tool+
+				" may change something twice, so the person has to be asked",
 				fault.WithHint("In a terminal: tabrelay dead-letters replay "+string(l.ID)))
 		}
 	}
@@ -83,8 +86,10 @@ func (a *API) replayLetter(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	if asks {
-		change := policy.NewChange("A call that may have happened is made again", "tabrelay dead-letters replay "+string(l.ID),
-			policy.Difference{What: l.Tool, Before: builtin.KnownOf(l), After: "is called again"}).Reading("Arguments: " + string(l.Arguments))
+		change := policy.NewChange("A call that may have happened is made again", "tabrelay dead-letters replay "+
+			string(l.ID),
+			policy.Difference{What: l.Tool, Before: builtin.KnownOf(l),
+				After: "is called again"}).Reading("Arguments: " + string(l.Arguments))
 		if _, ok := a.confirmed(w, req, change); !ok {
 			return
 		}

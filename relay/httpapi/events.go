@@ -34,7 +34,8 @@ func (a *API) streamEvents(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	if req.URL.Query().Get("once") != "" {
-		Reply(w, http.StatusOK, map[string]any{"events": slices.DeleteFunc(listed(a.Events.Recent(recent.count)), hidden(req.Context()))})
+		Reply(w, http.StatusOK, map[string]any{"events": slices.DeleteFunc(listed(a.Events.Recent(recent.count)),
+			hidden(req.Context()))})
 		return
 	}
 	a.stream(w, req, a.Events, recent)
@@ -96,7 +97,8 @@ func (a *API) eventsBefore(req *http.Request) (backlog, *fault.Error) {
 	if id := req.Header.Get("Last-Event-ID"); id != "" {
 		life, number, ok := cutID(id)
 		if !ok {
-			return backlog{}, fault.New(fault.InvalidRequest, "Last-Event-ID is none of this relay's ids", fault.WithHint("Leave it out; ?recent=100 shows the last 100 events."))
+			return backlog{}, fault.New(fault.InvalidRequest, "Last-Event-ID is none of this relay's ids",
+				fault.WithHint("Leave it out; ?recent=100 shows the last 100 events."))
 		}
 		if life != a.life() {
 			return backlog{count: shownEvents}, nil // another relay's: everything of this one is new
@@ -107,7 +109,8 @@ func (a *API) eventsBefore(req *http.Request) (backlog, *fault.Error) {
 	if text := req.URL.Query().Get("recent"); text != "" {
 		var err error
 		if count, err = strconv.Atoi(text); err != nil || count < 0 || count > shownEvents {
-			return backlog{}, fault.New(fault.InvalidRequest, fmt.Sprintf("recent is not a number from 0 to %d", shownEvents))
+			return backlog{}, fault.New(fault.InvalidRequest, fmt.Sprintf("recent is not a number from 0 to %d",
+				shownEvents))
 		}
 	}
 	return backlog{count: count, next: seq - min(seq, uint64(count))}, nil
@@ -157,7 +160,8 @@ func (s *eventStream) send(e event.Event) {
 	}
 	text, err := json.Marshal(e)
 	if err != nil {
-		text, _ = json.Marshal(event.Event{Seq: e.Seq, Time: e.Time, Kind: e.Kind, Message: e.Message}) // strings always encode
+		// strings always encode
+		text, _ = json.Marshal(event.Event{Seq: e.Seq, Time: e.Time, Kind: e.Kind, Message: e.Message})
 	}
 	s.write(fmt.Sprintf("id: %s-%d\nevent: %s\ndata: %s\n\n", s.life, e.Seq, e.Kind, text))
 }

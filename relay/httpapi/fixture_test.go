@@ -63,8 +63,10 @@ func serve(t *testing.T, change ...func(*Options)) *site {
 	}
 	api := newAPI(o)
 	api.Routes = []Route{
-		{ExtensionPath, Extension, browsers.Handler().ServeHTTP}, {"/mcp", Client, answer}, {"GET /healthz", Anyone, answer},
-		{"GET /api/v1/status", Client, answer}, {"GET /api/v1/tools", Client, answer}, {"POST /api/v1/stop", Person, answer},
+		{ExtensionPath, Extension, browsers.Handler().ServeHTTP}, {"/mcp", Client, answer},
+		{"GET /healthz", Anyone, answer},
+		{"GET /api/v1/status", Client, answer}, {"GET /api/v1/tools", Client, answer},
+		{"POST /api/v1/stop", Person, answer},
 		{apiPath, Client, nothing}, {"/", Anyone, nothing},
 	}
 	listener, err := Listen(t.Context(), "127.0.0.1:0", o.Limiter)
@@ -89,7 +91,8 @@ func (s *site) on(t *testing.T) *site { return &site{t, s.address, s.limiter, s.
 // browser connects a browser.
 func (s *site) browser() *hubtest.Browser {
 	s.t.Helper()
-	b, err := hubtest.Connect(s.t.Context(), hubtest.Options{Address: s.address, Secret: secret, ExtensionID: extensionID})
+	b, err := hubtest.Connect(s.t.Context(), hubtest.Options{Address: s.address, Secret: secret,
+		ExtensionID: extensionID})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -48,9 +48,11 @@ type guard struct {
 var wrongTokens = access.Budget{Burst: 20, Every: 500 * time.Millisecond, Pause: time.Second}
 
 func newGuard(origins []string, tokens Tokens, limiter *Limiter, log zerolog.Logger) *guard {
-	return &guard{origins: origins, tokens: tokens, limiter: limiter, failures: access.NewFailures(wrongTokens, func(slowed int) {
-		log.Warn().Int("slowed", slowed).Msg("many requests without a token that is known; their answers are held back")
-	})}
+	return &guard{origins: origins, tokens: tokens, limiter: limiter, failures: access.NewFailures(wrongTokens,
+		func(slowed int) {
+			log.Warn().Int("slowed", slowed).Msg("many requests without a token that is known; their answers are " +
+				"held back")
+		})}
 }
 
 // check refuses, before anything else looks at a request, what a web page elsewhere could make a browser send: its
@@ -66,9 +68,11 @@ func (g *guard) check(next http.Handler) http.Handler {
 		switch {
 		case !access.LocalHost(r.Host):
 			Refuse(w, http.StatusForbidden, fault.New(fault.PermissionDenied,
-				"Requests for the host "+fault.Excerpt(r.Host)+" are not answered here", fault.WithHint("Use 127.0.0.1 or localhost.")))
+				"Requests for the host "+fault.Excerpt(r.Host)+" are not answered here",
+				fault.WithHint("Use 127.0.0.1 or localhost.")))
 		case r.RequestURI == "*":
-			Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "Requests that name no path are not answered here",
+			Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest,
+				"Requests that name no path are not answered here",
 				fault.WithHint("Name one, for example /healthz.")))
 		case page && (len(origins) > 1 || len(origins) == 1 && !g.allows(origins[0])):
 			Refuse(w, http.StatusForbidden, fault.New(fault.PermissionDenied,
@@ -170,7 +174,8 @@ func (g *guard) admit(access Access, next http.Handler) http.Handler {
 			if s := Sender(r.Context()); !policy.IsPerson(s) {
 				Refuse(w, http.StatusForbidden, fault.New(fault.PermissionDenied,
 					"The client "+fault.Excerpt(s.Client)+" may not do that: it is for the person",
-					fault.WithHint("Ask the person to do it in tabrelay's side panel, or with `tabrelay` in a terminal.")))
+					fault.WithHint("Ask the person to do it in tabrelay's side panel, or with `tabrelay` in a "+
+						"terminal.")))
 				return
 			}
 			next.ServeHTTP(w, r)
@@ -204,7 +209,8 @@ func (g *guard) known(next http.Handler) http.Handler {
 func bounded(maxBody int, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.RequestURI) > maxTarget {
-			Refuse(w, http.StatusRequestURITooLong, fault.New(fault.InvalidRequest, "The address of the request is too long",
+			Refuse(w, http.StatusRequestURITooLong, fault.New(fault.InvalidRequest,
+				"The address of the request is too long",
 				fault.WithHint("Send what is long in the body.")))
 			return
 		}
@@ -213,17 +219,19 @@ func bounded(maxBody int, next http.Handler) http.Handler {
 			return
 		}
 		control := http.NewResponseController(w)
-		_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // both listeners can; a connection that ended says so when read
+		// both listeners can; a connection that ended says so when read
+		_ = control.SetReadDeadline(time.Now().Add(bodyTime))
 		// One byte more than the handlers allow, so that it is they who say that a body is too large.
 		limited := http.MaxBytesReader(w, r.Body, int64(maxBody)+1)
-		inner := r.WithContext(r.Context()) // the server looks at its own request's body to see whether the rest is worth reading
+		// the server looks at its own request's body to see whether the rest is worth reading
+		inner := r.WithContext(r.Context())
 		inner.Body = &timedBody{ReadCloser: limited, done: func() { _ = control.SetReadDeadline(time.Time{}) }}
 		next.ServeHTTP(w, inner)
 	})
 }
 
-// timedBody lifts the deadline when the body is over: afterwards the same connection is watched for its end, for as long
-// as the answer takes.
+// timedBody lifts the deadline when the body is over: afterwards the same connection is watched for its end, for as
+// long as the answer takes.
 type timedBody struct {
 	io.ReadCloser
 	done func()

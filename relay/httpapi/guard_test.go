@@ -18,7 +18,8 @@ func TestWrongTokensAreSlowedDown(t *testing.T) {
 	log := &lines{}
 	s := serve(t, func(o *Options) { o.Log = zerolog.New(log) })
 	for range wrongTokens.Burst {
-		if res, _ := s.ask("GET", "/api/v1/status", "Authorization: Bearer wrong"); res.StatusCode != http.StatusUnauthorized {
+		if res, _ := s.ask("GET", "/api/v1/status",
+			"Authorization: Bearer wrong"); res.StatusCode != http.StatusUnauthorized {
 			t.Fatalf("a wrong token: %d", res.StatusCode)
 		}
 	}
@@ -40,7 +41,8 @@ func TestWrongTokensAreSlowedDown(t *testing.T) {
 			t.Errorf("a wrong token: %d", status)
 		}
 	}
-	if told := strings.Count(log.String(), "without a token that is known"); told != 1 || strings.Contains(log.String(), "wrong\"") {
+	if told := strings.Count(log.String(), "without a token that is known"); told != 1 ||
+		strings.Contains(log.String(), "wrong\"") {
 		t.Errorf("the log tells of it %d times:\n%s", told, log)
 	}
 }
@@ -48,14 +50,16 @@ func TestWrongTokensAreSlowedDown(t *testing.T) {
 // A page whose origin a person allowed may read the answers; any other may not, even from this machine.
 func TestSharingWithPages(t *testing.T) {
 	s := serve(t, func(o *Options) { o.Config.AllowedOrigins = []string{"https://inspector.example"} })
-	for origin, want := range map[string]string{"https://inspector.example": "https://inspector.example", "http://localhost:3000": ""} {
+	for origin, want := range map[string]string{"https://inspector.example": "https://inspector.example",
+		"http://localhost:3000": ""} {
 		res, _ := s.ask("POST", "/mcp", authorization, "Origin: "+origin)
 		if got := res.Header.Get("Access-Control-Allow-Origin"); res.StatusCode != http.StatusOK || got != want {
 			t.Errorf("%s: %d, shared with %q", origin, res.StatusCode, got)
 		}
 	}
 	res, _ := s.ask("OPTIONS", "/mcp", "Origin: https://inspector.example", "Access-Control-Request-Method: POST")
-	if res.StatusCode != http.StatusNoContent || !strings.Contains(res.Header.Get("Access-Control-Allow-Headers"), "Authorization") {
+	if res.StatusCode != http.StatusNoContent || !strings.Contains(res.Header.Get("Access-Control-Allow-Headers"),
+		"Authorization") {
 		t.Errorf("the browser's question: %d %v", res.StatusCode, res.Header)
 	}
 }
@@ -85,29 +89,43 @@ func TestMalformedRequests(t *testing.T) {
 	const auth = authorization + "\r\n"
 	const host = "Host: 127.0.0.1\r\n"
 	for name, test := range map[string]struct{ request, status string }{
-		"no Host":                          {"GET /api/v1/status HTTP/1.1\r\n" + auth + "\r\n", "400"},
-		"no Host, HTTP/1.0":                {"GET /api/v1/status HTTP/1.0\r\n" + auth + "\r\n", "403"},
-		"two Hosts":                        {"GET /api/v1/status HTTP/1.1\r\n" + host + "Host: relay.example\r\n" + auth + "\r\n", "400"},
-		"another host in the target":       {"GET http://relay.example/api/v1/status HTTP/1.1\r\n" + host + auth + "\r\n", "403"},
-		"two Origins":                      {"GET /api/v1/status HTTP/1.1\r\n" + host + auth + "Origin: http://localhost\r\nOrigin: https://example.com\r\n\r\n", "403"},
-		"two Sec-Fetch-Sites":              {"GET /api/v1/status HTTP/1.1\r\n" + host + auth + "Sec-Fetch-Site: none\r\nSec-Fetch-Site: cross-site\r\n\r\n", "403"},
-		"two lengths":                      {"POST /mcp HTTP/1.1\r\n" + host + auth + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}", "400"},
-		"a length and chunks":              {"POST /api/v1/stop HTTP/1.1\r\n" + host + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /api/v1/status HTTP/1.1\r\n" + host + "\r\n", "401"},
-		"a length that is none":            {"POST /mcp HTTP/1.1\r\n" + host + auth + "Content-Length: -1\r\n\r\n", "400"},
-		"an enormous body without a token": {"POST /mcp HTTP/1.1\r\n" + host + "Content-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n{", "401"},
-		"a long target":                    {"GET /api/v1/status?" + strings.Repeat("x", maxTarget) + " HTTP/1.1\r\n" + host + auth + "\r\n", "414"},
-		"long headers":                     {"GET /api/v1/status HTTP/1.1\r\n" + host + "X: " + strings.Repeat("x", 2*maxHeaders) + "\r\n\r\n", "431"},
-		"many headers":                     {"GET /api/v1/status HTTP/1.1\r\n" + host + strings.Repeat("X: y\r\n", maxHeaders) + "\r\n", "431"},
-		"a line feed in a header":          {"GET /api/v1/status HTTP/1.1\r\n" + host + "X: a\nAuthorization: b\x00\r\n\r\n", "400"},
-		"OPTIONS *":                        {"OPTIONS * HTTP/1.1\r\n" + host + "\r\n", "400"},
-		"OPTIONS * of another host":        {"OPTIONS * HTTP/1.1\r\nHost: relay.example\r\n\r\n", "403"},
-		"a host with a zone":               {"GET /healthz HTTP/1.1\r\nHost: [::1%25x]\r\n\r\n", "403"},
-		"CONNECT":                          {"CONNECT 127.0.0.1:80 HTTP/1.1\r\n" + host + "\r\n", "404"},
-		"TRACE":                            {"TRACE /api/v1/status HTTP/1.1\r\n" + host + auth + "\r\n", "405"},
-		"another method":                   {"STEAL /mcp HTTP/1.1\r\n" + host + "\r\n", "401"},
-		"the beginning of HTTP/2":          {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "403"},
-		"TLS":                              {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", "400"},
-		"a WebSocket of MCP":               {"GET /mcp HTTP/1.1\r\n" + host + "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n", "401"},
+		"no Host":           {"GET /api/v1/status HTTP/1.1\r\n" + auth + "\r\n", "400"},
+		"no Host, HTTP/1.0": {"GET /api/v1/status HTTP/1.0\r\n" + auth + "\r\n", "403"},
+		"two Hosts": {"GET /api/v1/status HTTP/1.1\r\n" + host + "Host: relay.example\r\n" +
+			auth + "\r\n", "400"},
+		"another host in the target": {"GET http://relay.example/api/v1/status HTTP/1.1\r\n" + host + auth +
+			"\r\n", "403"},
+		"two Origins": {"GET /api/v1/status HTTP/1.1\r\n" + host + auth +
+			"Origin: http://localhost\r\nOrigin: https://example.com\r\n\r\n", "403"},
+		"two Sec-Fetch-Sites": {"GET /api/v1/status HTTP/1.1\r\n" + host + auth +
+			"Sec-Fetch-Site: none\r\nSec-Fetch-Site: cross-site\r\n\r\n", "403"},
+		"two lengths": {"POST /mcp HTTP/1.1\r\n" + host + auth +
+			"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}", "400"},
+		"a length and chunks": {"POST /api/v1/stop HTTP/1.1\r\n" + host +
+			"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /api/v1/status HTTP/1.1\r\n" + host +
+			"\r\n", "401"},
+		"a length that is none": {"POST /mcp HTTP/1.1\r\n" + host + auth + "Content-Length: -1\r\n\r\n",
+			"400"},
+		"an enormous body without a token": {"POST /mcp HTTP/1.1\r\n" + host +
+			"Content-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n{", "401"},
+		"a long target": {"GET /api/v1/status?" + strings.Repeat("x", maxTarget) + " HTTP/1.1\r\n" + host +
+			auth + "\r\n", "414"},
+		"long headers": {"GET /api/v1/status HTTP/1.1\r\n" + host + "X: " +
+			strings.Repeat("x", 2*maxHeaders) + "\r\n\r\n", "431"},
+		"many headers": {"GET /api/v1/status HTTP/1.1\r\n" + host + strings.Repeat("X: y\r\n",
+			maxHeaders) + "\r\n", "431"},
+		"a line feed in a header": {"GET /api/v1/status HTTP/1.1\r\n" + host + "X: a\nAuthorization: b\x00\r\n\r\n",
+			"400"},
+		"OPTIONS *":                 {"OPTIONS * HTTP/1.1\r\n" + host + "\r\n", "400"},
+		"OPTIONS * of another host": {"OPTIONS * HTTP/1.1\r\nHost: relay.example\r\n\r\n", "403"},
+		"a host with a zone":        {"GET /healthz HTTP/1.1\r\nHost: [::1%25x]\r\n\r\n", "403"},
+		"CONNECT":                   {"CONNECT 127.0.0.1:80 HTTP/1.1\r\n" + host + "\r\n", "404"},
+		"TRACE":                     {"TRACE /api/v1/status HTTP/1.1\r\n" + host + auth + "\r\n", "405"},
+		"another method":            {"STEAL /mcp HTTP/1.1\r\n" + host + "\r\n", "401"},
+		"the beginning of HTTP/2":   {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "403"},
+		"TLS":                       {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", "400"},
+		"a WebSocket of MCP": {"GET /mcp HTTP/1.1\r\n" + host + "Connection: Upgrade\r\nUpgrade: websocket\r\n" +
+			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n", "401"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, body := s.on(t).say(test.request)
@@ -184,7 +202,8 @@ func TestSlowRequestsEnd(t *testing.T) {
 		})
 		conn, end := serveOnPipes(t, slow)
 		defer end()
-		go func() { _, _ = io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}") }() // the answer tells
+		// the answer tells
+		go func() { _, _ = io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}") }()
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil || res.StatusCode != http.StatusOK {
 			t.Errorf("%v %v", res, err)

@@ -1,6 +1,6 @@
-// Package httpapi is what the relay serves over HTTP: MCP, the extension's WebSocket, and the API that the command line,
-// the side panel and other programs use. There is one table of routes, which says who may use each; an access guard
-// stands before all of them.
+// Package httpapi is what the relay serves over HTTP: MCP, the extension's WebSocket, and the API that the command
+// line, the side panel and other programs use. There is one table of routes, which says who may use each; an access
+// guard stands before all of them.
 package httpapi
 
 import (
@@ -194,7 +194,8 @@ func (a *API) mcp(w http.ResponseWriter, req *http.Request) {
 func (a *API) healthz(w http.ResponseWriter, req *http.Request) {
 	answer := map[string]any{"name": "tabrelay", "status": "ok"}
 	if _, ok := a.guard.identify(req); ok {
-		answer["version"], answer["browsers"], answer["tools"] = a.Version, len(a.Hub.Browsers()), len(a.Tools.Snapshot().Tools)
+		answer["version"], answer["browsers"], answer["tools"] = a.Version, len(a.Hub.Browsers()),
+			len(a.Tools.Snapshot().Tools)
 	}
 	Reply(w, http.StatusOK, answer)
 }
@@ -206,12 +207,13 @@ func onlyTakes(methods []string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Allow", allowed)
 		Refuse(w, http.StatusMethodNotAllowed, fault.New(fault.InvalidRequest,
-			fault.Excerpt(req.URL.Path)+" does not take "+fault.Excerpt(req.Method), fault.WithHint("Use "+allowed+".")))
+			fault.Excerpt(req.URL.Path)+" does not take "+fault.Excerpt(req.Method),
+			fault.WithHint("Use "+allowed+".")))
 	})
 }
 
-// nothing answers requests for paths that there are none of; /.well-known/ too, so that clients that look for OAuth there
-// fail cleanly.
+// nothing answers requests for paths that there are none of; /.well-known/ too, so that clients that look for OAuth
+// there fail cleanly.
 func nothing(w http.ResponseWriter, req *http.Request) {
 	Refuse(w, http.StatusNotFound, fault.New(fault.ResourceNotFound, "There is nothing at "+fault.Excerpt(req.URL.Path),
 		fault.WithHint("Programs speak MCP with /mcp; the paths of the HTTP API begin with /api/v1/.")))

@@ -162,8 +162,8 @@ func (l *Limiter) evict(one *connection) {
 	l.drop(one)
 }
 
-// makeRoom closes an unauthenticated connection, when the process can have no more descriptors. It reports whether there
-// was one.
+// makeRoom closes an unauthenticated connection, when the process can have no more descriptors. It reports whether
+// there was one.
 func (l *Limiter) makeRoom() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -55,7 +55,8 @@ func TestSilentConnectionsKeepNobodyOut(t *testing.T) {
 // A program that opens connections without end, silent or with half a request, keeps neither senders of a whole
 // request without a token nor clients out: what gives way is the oldest of its own.
 func TestFloodKeepsNobodyOut(t *testing.T) {
-	for name, says := range map[string]string{"silent": "", "half a request": "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "} {
+	for name, says := range map[string]string{"silent": "",
+		"half a request": "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t)
 			s.limiter.mu.Lock()
@@ -88,7 +89,8 @@ func TestFloodKeepsNobodyOut(t *testing.T) {
 				if res, _ := s.ask("GET", "/healthz", "Connection: close"); res.StatusCode != http.StatusOK {
 					t.Errorf("a sender without a token: %d", res.StatusCode)
 				}
-				if res, _ := s.ask("GET", "/api/v1/tools", authorization, "Connection: close"); res.StatusCode != http.StatusOK {
+				if res, _ := s.ask("GET", "/api/v1/tools", authorization,
+					"Connection: close"); res.StatusCode != http.StatusOK {
 					t.Errorf("a client with a connection of its own: %d", res.StatusCode)
 				}
 			}
@@ -103,7 +105,8 @@ func TestFloodKeepsNobodyOut(t *testing.T) {
 
 // How many connections there may be follows what the process may have, and leaves room for the rest of it.
 func TestConnectionsWithinDescriptors(t *testing.T) {
-	for limit, want := range map[uint64]int{16: 8, 64: 24, 256: 192, 1024: 768, 8191: 6144, 8192: maxConnections, 1 << 20: maxConnections, math.MaxUint64: maxConnections} {
+	for limit, want := range map[uint64]int{16: 8, 64: 24, 256: 192, 1024: 768, 8191: 6144, 8192: maxConnections,
+		1 << 20: maxConnections, math.MaxUint64: maxConnections} {
 		if got := connectionsWithin(limit); got != min(want, maxConnections) {
 			t.Errorf("of %d descriptors %d are for connections, want %d", limit, got, want)
 		}

@@ -65,11 +65,13 @@ func (p *Pairings) Use(code string) bool {
 // makePairing answers POST /api/v1/pairing.
 func (a *API) makePairing(w http.ResponseWriter, req *http.Request) {
 	if _, ok := a.confirmed(w, req, policy.NewChange("A string is made that pairs another browser", "tabrelay pair",
-		policy.Difference{What: "browsers that may connect", Before: "those that are paired", After: "also one that is given the string, within " + pairingTime.String()})); !ok {
+		policy.Difference{What: "browsers that may connect", Before: "those that are paired",
+			After: "also one that is given the string, within " + pairingTime.String()})); !ok {
 		return
 	}
 	code, until := a.Pairings.make()
-	a.Events.Publish(event.OfPerson(), event.Session, "A pairing string was made; it is good once, for "+pairingTime.String(), map[string]any{"until": until})
+	a.Events.Publish(event.OfPerson(), event.Session, "A pairing string was made; it is good once, for "+
+		pairingTime.String(), map[string]any{"until": until})
 	Reply(w, http.StatusOK, Pairing{Text: a.Address + "/" + code, Until: until})
 }
 
@@ -81,7 +83,8 @@ type Rotated struct {
 // RotateChange is what a new pairing secret changes.
 func RotateChange() *policy.Change {
 	return policy.NewChange("The pairing secret is replaced", "tabrelay pair --rotate",
-		policy.Difference{What: "browsers that may connect", Before: "those that have the secret", After: "the extension in tabrelay's own folder; others are paired again with tabrelay pair"})
+		policy.Difference{What: "browsers that may connect", Before: "those that have the secret",
+			After: "the extension in tabrelay's own folder; others are paired again with tabrelay pair"})
 }
 
 // PairingRotated is a new pairing secret as the audit log has it.
@@ -104,12 +107,15 @@ func (a *API) rotatePairing(w http.ResponseWriter, req *http.Request) {
 		err = a.Catalog.Pair(a.Address, a.Secrets.Pairing())
 	}
 	if err != nil {
-		Refuse(w, http.StatusInternalServerError, fault.New(fault.InternalError, "The pairing secret could not be replaced: "+err.Error(), fault.WithHint("`tabrelay doctor` looks at the home folder.")))
+		Refuse(w, http.StatusInternalServerError,
+			fault.New(fault.InternalError, "The pairing secret could not be replaced: "+err.Error(),
+				fault.WithHint("`tabrelay doctor` looks at the home folder.")))
 		return
 	}
 	session := Sender(req.Context())
 	a.Audit.Record(PairingRotated(session, by))
-	a.Events.Publish(event.OfPerson(), event.Session, "The pairing secret was replaced; browsers connect again with the new one", nil)
+	a.Events.Publish(event.OfPerson(), event.Session, "The pairing secret was replaced; browsers connect again with "+
+		"the new one", nil)
 	a.Log.Info().Str("by", by).Msg("the pairing secret was replaced")
 	Reply(w, http.StatusOK, Rotated{a.Catalog.Folder()})
 	a.Hub.Redial()

@@ -61,9 +61,12 @@ func servePanel(handler http.Handler, log zerolog.Logger) hub.PanelAnswer {
 		w := &panelWriter{header: http.Header{}}
 		defer func() {
 			if broken := recover(); broken != nil {
-				log.Error().Str("path", fault.Excerpt(asked.Path)).Str("panic", fmt.Sprint(broken)).Bytes("stack", debug.Stack()).Msg("a request of the panel failed")
-				status, body = http.StatusInternalServerError, refusal(fault.New(fault.InternalError, "The relay failed while it answered "+fault.Excerpt(asked.Path),
-					fault.WithHint("The relay's log says more: tabrelay status names the file.")))
+				log.Error().Str("path", fault.Excerpt(asked.Path)).Str("panic", fmt.Sprint(broken)).Bytes("stack",
+					debug.Stack()).Msg("a request of the panel failed")
+				status, body = http.StatusInternalServerError,
+					refusal(fault.New(fault.InternalError, "The relay failed while it answered "+
+						fault.Excerpt(asked.Path),
+						fault.WithHint("The relay's log says more: tabrelay status names the file.")))
 			}
 		}()
 		req, status, problem := panelRequest(ctx, asked)
@@ -72,7 +75,8 @@ func servePanel(handler http.Handler, log zerolog.Logger) hub.PanelAnswer {
 		}
 		handler.ServeHTTP(w, req)
 		if ctx.Err() != nil {
-			return http.StatusGatewayTimeout, refusal(fault.New(fault.TimeoutCode, fmt.Sprintf("%s was not answered within %s", fault.Excerpt(asked.Path), wire.RequestTime),
+			return http.StatusGatewayTimeout, refusal(fault.New(fault.TimeoutCode,
+				fmt.Sprintf("%s was not answered within %s", fault.Excerpt(asked.Path), wire.RequestTime),
 				fault.WithHint("Look whether it was done after all before you try again.")))
 		}
 		return w.answer()
@@ -82,24 +86,30 @@ func servePanel(handler http.Handler, log zerolog.Logger) hub.PanelAnswer {
 // panelRequest is the HTTP request that a panel's request stands for.
 func panelRequest(ctx context.Context, asked hub.PanelRequest) (req *http.Request, status int, problem *fault.Error) {
 	if !slices.Contains(panelMethods, asked.Method) {
-		return nil, http.StatusMethodNotAllowed, fault.New(fault.InvalidRequest, "A panel cannot send "+fault.Excerpt(asked.Method),
+		return nil, http.StatusMethodNotAllowed, fault.New(fault.InvalidRequest, "A panel cannot send "+
+			fault.Excerpt(asked.Method),
 			fault.WithHint("Use "+strings.Join(panelMethods, ", ")+"."))
 	}
 	if len(asked.Path) > wire.MaxPathBytes {
-		return nil, http.StatusRequestURITooLong, fault.New(fault.InputTooLarge, fmt.Sprintf("The path has %d bytes, more than %d", len(asked.Path), wire.MaxPathBytes))
+		return nil, http.StatusRequestURITooLong,
+			fault.New(fault.InputTooLarge, fmt.Sprintf("The path has %d bytes, more than %d", len(asked.Path),
+				wire.MaxPathBytes))
 	}
 	at, err := url.ParseRequestURI(asked.Path)
 	switch {
 	case err != nil || !strings.HasPrefix(asked.Path, panelAPI) || at.Host != "" || path.Clean(at.Path) != at.Path:
-		return nil, http.StatusNotFound, fault.New(fault.ResourceNotFound, "A panel cannot ask for "+fault.Excerpt(asked.Path), fault.WithHint("Its paths begin with "+panelAPI+"."))
+		return nil, http.StatusNotFound, fault.New(fault.ResourceNotFound, "A panel cannot ask for "+
+			fault.Excerpt(asked.Path), fault.WithHint("Its paths begin with "+panelAPI+"."))
 	case streams(at):
-		return nil, http.StatusBadRequest, fault.New(fault.InvalidRequest, fault.Excerpt(at.Path)+" is a stream, and a panel gets whole answers only",
+		return nil, http.StatusBadRequest, fault.New(fault.InvalidRequest, fault.Excerpt(at.Path)+
+			" is a stream, and a panel gets whole answers only",
 			fault.WithHint("Ask for "+panelAPI+"events?once=1; news says when something has changed."))
 	}
 	ctx = context.WithValue(ctx, panelKey{}, panelSession(asked.ProfileID))
 	req, err = http.NewRequestWithContext(ctx, asked.Method, "http://localhost"+asked.Path, bytes.NewReader(asked.Body))
 	if err != nil {
-		return nil, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The path "+fault.Excerpt(asked.Path)+" cannot be read")
+		return nil, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The path "+fault.Excerpt(asked.Path)+
+			" cannot be read")
 	}
 	req.RequestURI = asked.Path
 	if asked.Body != nil {
@@ -153,7 +163,8 @@ func (w *panelWriter) Flush() {}
 func (w *panelWriter) answer() (status int, body json.RawMessage) {
 	w.WriteHeader(http.StatusOK)
 	if w.over {
-		return http.StatusInternalServerError, refusal(fault.New(fault.OutputTooLarge, fmt.Sprintf("The answer has more than %d bytes", wire.MaxResponseBytes),
+		return http.StatusInternalServerError, refusal(fault.New(fault.OutputTooLarge,
+			fmt.Sprintf("The answer has more than %d bytes", wire.MaxResponseBytes),
 			fault.WithHint("Ask for less, with filters or a smaller limit, or use `tabrelay` in a terminal.")))
 	}
 	text := w.body.Bytes()

@@ -21,7 +21,8 @@ func TestPanelAnswers(t *testing.T) {
 		{"text", "text/csv; charset=utf-8", "a,b\n", http.StatusOK, `"a,b\n"`},
 		{"JSON", "application/json; charset=utf-8", `{"a":1}`, http.StatusAccepted, `{"a":1}`},
 		{"nothing", "", "", http.StatusNoContent, ""},
-		{"too much", "text/plain", strings.Repeat("x", wire.MaxResponseBytes+1), http.StatusInternalServerError, "OUTPUT_TOO_LARGE"},
+		{"too much", "text/plain", strings.Repeat("x", wire.MaxResponseBytes+1), http.StatusInternalServerError,
+			"OUTPUT_TOO_LARGE"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := &panelWriter{header: http.Header{}}
@@ -41,9 +42,11 @@ func TestPanelAnswers(t *testing.T) {
 func TestPanelRequestThatPanics(t *testing.T) {
 	s := serve(t)
 	b := s.browser()
-	s.hub.ServePanels(servePanel(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("broken") }), zerolog.Nop()))
+	s.hub.ServePanels(servePanel(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("broken") }),
+		zerolog.Nop()))
 	answer, err := b.Ask(t.Context(), "GET", "/api/v1/status", nil)
-	if err != nil || answer.Status != http.StatusInternalServerError || !strings.Contains(string(answer.Body), "INTERNAL_ERROR") {
+	if err != nil || answer.Status != http.StatusInternalServerError || !strings.Contains(string(answer.Body),
+		"INTERNAL_ERROR") {
 		t.Errorf("got %d %s, %v", answer.Status, answer.Body, err)
 	}
 }
@@ -54,7 +57,8 @@ func TestPanelIsThePerson(t *testing.T) {
 	b := site.browser()
 	site.hub.ServePanels(servePanel(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		s, known := fromPanel(req.Context())
-		Reply(w, http.StatusOK, map[string]any{"session": s.ID, "client": s.Client, "via": s.Via, "person": known && policy.IsPerson(s)})
+		Reply(w, http.StatusOK, map[string]any{"session": s.ID, "client": s.Client, "via": s.Via, "person": known &&
+			policy.IsPerson(s)})
 	}), zerolog.Nop()))
 	answer, err := b.Ask(t.Context(), "GET", "/api/v1/status", nil)
 	want := `{"client":"panel","person":true,"session":"panel:` + b.ProfileID() + `","via":"panel"}`

@@ -13,9 +13,10 @@ import (
 
 // Approvals is the answer of GET /api/v1/approvals: what waits for the person who asks.
 type Approvals struct {
-	Approvals   []call.Approval        `json:"approvals"`             // calls
-	Changes     []policy.PendingChange `json:"changes"`               // that let agents do more
-	ConfigWaits string                 `json:"configWaits,omitempty"` // what of config.json is not in effect, also when it was denied
+	Approvals []call.Approval        `json:"approvals"` // calls
+	Changes   []policy.PendingChange `json:"changes"`   // that let agents do more
+	// what of config.json is not in effect, also when it was denied
+	ConfigWaits string `json:"configWaits,omitempty"`
 }
 
 // Verdict is the body of POST /api/v1/approvals/{id}.
@@ -35,9 +36,9 @@ func (a *API) showApprovals(w http.ResponseWriter, req *http.Request) {
 	Reply(w, http.StatusOK, Approvals{a.Policy.Pending(AtProfile(session)), a.Policy.Changes(), a.Policy.Unapplied()})
 }
 
-// openArguments answers GET /api/v1/approvals/{id}/arguments?from=&secrets=: a part of all arguments a call would be made
-// with. Whoever got every part, in order, with the values of secret fields if there are any, was shown all, and may allow
-// the call for longer than once.
+// openArguments answers GET /api/v1/approvals/{id}/arguments?from=&secrets=: a part of all arguments a call would be
+// made with. Whoever got every part, in order, with the values of secret fields if there are any, was shown all, and
+// may allow the call for longer than once.
 func (a *API) openArguments(w http.ResponseWriter, req *http.Request) {
 	from, query := 0, req.URL.Query()
 	if text := query.Get("from"); text != "" {
@@ -63,7 +64,8 @@ func (a *API) answerApproval(w http.ResponseWriter, req *http.Request) {
 	var body Verdict
 	failure := ReadBody(w, req, &body, example)
 	if failure == nil && body.Answer != "allow" && body.Answer != "deny" {
-		failure = fault.New(fault.InvalidRequest, "The answer is neither allow nor deny", fault.WithHint("Send "+example+"."))
+		failure = fault.New(fault.InvalidRequest, "The answer is neither allow nor deny",
+			fault.WithHint("Send "+example+"."))
 	}
 	if failure != nil {
 		Refuse(w, http.StatusBadRequest, failure)
@@ -165,8 +167,9 @@ func unanswerable(err error) (int, *fault.Error) {
 	case errors.Is(err, policy.ErrPart):
 		return says(http.StatusBadRequest, fault.InvalidRequest, "Begin without from, and go on where next says.")
 	case errors.Is(err, policy.ErrAnswer), errors.Is(err, policy.ErrTarget), errors.Is(err, policy.ErrRule):
-		return says(http.StatusBadRequest, fault.InvalidRequest, "A rule has target, mode (off, ask, auto), client and for; "+
-			"an answer has answer (allow, deny) and for.")
+		return says(http.StatusBadRequest, fault.InvalidRequest,
+			"A rule has target, mode (off, ask, auto), client and for; "+
+				"an answer has answer (allow, deny) and for.")
 	case errors.Is(err, policy.ErrClosed):
 		return says(http.StatusServiceUnavailable, fault.ShuttingDown, "Do it again when the relay runs.")
 	}
@@ -217,7 +220,8 @@ func (a *API) unsetPermission(w http.ResponseWriter, req *http.Request) {
 		status, failure := unanswerable(err)
 		Refuse(w, status, failure)
 	case !there:
-		Refuse(w, http.StatusNotFound, fault.New(fault.NotFoundCode, "There is no such rule", fault.WithHint("`tabrelay permit list` shows them; those of config.json are changed there.")))
+		Refuse(w, http.StatusNotFound, fault.New(fault.NotFoundCode, "There is no such rule",
+			fault.WithHint("`tabrelay permit list` shows them; those of config.json are changed there.")))
 	default:
 		a.showPermissions(w, req)
 	}
@@ -244,7 +248,8 @@ func (a *API) setPaused(w http.ResponseWriter, req *http.Request) {
 	}
 	failure := ReadBody(w, req, &body, `{"paused": true}`)
 	if failure == nil && body.Paused == nil {
-		failure = fault.New(fault.InvalidRequest, "The body does not say whether everything is to stop", fault.WithHint(`Send {"paused": true}.`))
+		failure = fault.New(fault.InvalidRequest, "The body does not say whether everything is to stop",
+			fault.WithHint(`Send {"paused": true}.`))
 	}
 	if failure != nil {
 		Refuse(w, http.StatusBadRequest, failure)

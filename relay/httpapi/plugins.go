@@ -57,7 +57,8 @@ func (a *API) reloadNow(w http.ResponseWriter, req *http.Request) {
 		Refuse(w, http.StatusUnprocessableEntity, failure)
 		return
 	}
-	Reply(w, http.StatusOK, Reloaded{Tools: len(a.Tools.Snapshot().Tools), Problems: a.problemsFor(s), RestartNeeded: len(restart) > 0, Restart: restart})
+	Reply(w, http.StatusOK, Reloaded{Tools: len(a.Tools.Snapshot().Tools), Problems: a.problemsFor(s),
+		RestartNeeded: len(restart) > 0, Restart: restart})
 }
 
 // panelSheet is how much of a plugin a side panel is given to read, in bytes of text. JSON makes more of some of them.
@@ -77,7 +78,8 @@ func (a *API) showReview(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	if session := Sender(req.Context()); session.Via == call.ViaPanel && sheet.Size() > panelSheet {
-		Refuse(w, http.StatusRequestEntityTooLarge, fault.New(fault.OutputTooLarge, "The plugin "+sheet.Plugin+" is too large to be read here, so it stays as it is",
+		Refuse(w, http.StatusRequestEntityTooLarge, fault.New(fault.OutputTooLarge, "The plugin "+sheet.Plugin+
+			" is too large to be read here, so it stays as it is",
 			fault.WithHint("In a terminal: tabrelay plugin review "+sheet.Plugin)))
 		return
 	}
@@ -98,7 +100,8 @@ func (a *API) decideReview(w http.ResponseWriter, req *http.Request) {
 	}
 	verdict, ok := map[string]store.Verdict{"accept": store.Accepted, "refuse": store.Refused}[d.Verdict]
 	if !ok {
-		Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The verdict is neither accept nor refuse", fault.WithHint(`Send {"hash": "…", "verdict": "accept"}.`)))
+		Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The verdict is neither accept nor refuse",
+			fault.WithHint(`Send {"hash": "…", "verdict": "accept"}.`)))
 		return
 	}
 	name := req.PathValue("plugin")
@@ -135,7 +138,8 @@ func reviewStatus(f *fault.Error) int {
 	return http.StatusInternalServerError
 }
 
-// accepting is what accepting a plugin allows; nil: nothing, because that is accepted already, or the verdict is another.
+// accepting is what accepting a plugin allows; nil: nothing, because that is accepted already, or the verdict is
+// another.
 func (a *API) accepting(name, hash string, verdict store.Verdict) (c *policy.Change, failure *fault.Error) {
 	if verdict != store.Accepted {
 		return nil, nil
@@ -158,7 +162,8 @@ func running(s review.Sheet, after, command string) *policy.Change {
 	if s.Serving == s.Hash {
 		before = "runs while plugin dev does"
 	}
-	return policy.NewChange("The plugin "+s.Plugin+" may run", command, policy.Difference{What: "content " + s.Hash[:12], Before: before, After: after}).Reading(s.Permissions...)
+	return policy.NewChange("The plugin "+s.Plugin+" may run", command,
+		policy.Difference{What: "content " + s.Hash[:12], Before: before, After: after}).Reading(s.Permissions...)
 }
 
 var hashForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
@@ -170,7 +175,8 @@ func decision(w http.ResponseWriter, req *http.Request) (d Decision, ok bool) {
 		err = json.Unmarshal(text, &d)
 	}
 	if err != nil || !hashForm.MatchString(d.Hash) {
-		Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body is no decision", fault.WithHint(`Send {"hash": "…", "verdict": "accept"} with the hash of what was looked at.`)))
+		Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body is no decision",
+			fault.WithHint(`Send {"hash": "…", "verdict": "accept"} with the hash of what was looked at.`)))
 		return d, false
 	}
 	return d, true
@@ -196,8 +202,10 @@ func (a *API) developHere(w http.ResponseWriter, req *http.Request) {
 			Refuse(w, reviewStatus(failure), failure)
 			return
 		}
-		change = policy.NewChange("Each build of the plugin "+name+" may run while plugin dev does", "tabrelay plugin dev",
-			policy.Difference{What: name, Before: "off until a person reviewed a build", After: "each build runs without a review, until plugin dev ends"}).Reading(sheet.Permissions...)
+		change = policy.NewChange("Each build of the plugin "+name+" may run while plugin dev does",
+			"tabrelay plugin dev",
+			policy.Difference{What: name, Before: "off until a person reviewed a build",
+				After: "each build runs without a review, until plugin dev ends"}).Reading(sheet.Permissions...)
 		run = wire.NewID()
 	}
 	by, ok := a.confirmed(w, req, change)

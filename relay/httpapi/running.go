@@ -41,8 +41,10 @@ func (a *API) runningNow() RunningCalls {
 	list := RunningCalls{Calls: []RunningView{}}
 	for _, c := range a.Calls.Running() {
 		v := RunningView{
-			ID: c.ID, Client: c.Session.Client, Via: c.Session.Via, Session: c.Session.ID, Tool: c.Tool, Title: c.Title, Plugin: c.Plugin,
-			TabID: c.At.TabID, ProfileID: c.At.ProfileID, Profile: c.At.Profile, Origin: c.At.Origin, Began: c.Began.UTC(), State: c.Stage,
+			ID: c.ID, Client: c.Session.Client, Via: c.Session.Via, Session: c.Session.ID, Tool: c.Tool, Title: c.Title,
+			Plugin: c.Plugin,
+			TabID:  c.At.TabID, ProfileID: c.At.ProfileID, Profile: c.At.Profile, Origin: c.At.Origin,
+			Began: c.Began.UTC(), State: c.Stage,
 			WaitsFor: c.WaitsFor, Ahead: c.Ahead,
 		}
 		if p := c.Progress; p != nil {
@@ -64,8 +66,10 @@ func (a *API) cancelCall(w http.ResponseWriter, req *http.Request) {
 	if session.Via == call.ViaPanel {
 		where = "in tabrelay's side panel"
 	}
-	if len(a.Calls.Interrupt(func(c dispatch.Running) bool { return c.ID == id }, "The person cancelled the call "+where)) == 0 {
-		Refuse(w, http.StatusNotFound, fault.New(fault.NotFoundCode, "No call with the id "+fault.Excerpt(string(id))+" is running; it may have ended a moment ago",
+	if len(a.Calls.Interrupt(func(c dispatch.Running) bool { return c.ID == id }, "The person cancelled the call "+
+		where)) == 0 {
+		Refuse(w, http.StatusNotFound, fault.New(fault.NotFoundCode, "No call with the id "+fault.Excerpt(string(id))+
+			" is running; it may have ended a moment ago",
 			fault.WithHint("GET /api/v1/running lists those that are.")))
 		return
 	}

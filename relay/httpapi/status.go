@@ -44,13 +44,15 @@ type Status struct {
 	Refused    *catalog.Refusal       `json:"refused,omitempty"`    // a configuration that was not taken over
 	Reviews    []catalog.ReviewStatus `json:"reviews"`              // of the plugins in a person's folders
 	Unreviewed bool                   `json:"unreviewed,omitempty"` // review.required is false: every plugin runs
-	Unapplied  string                 `json:"unapplied,omitempty"`  // what of the configuration waits for the person, because it lets agents do more
-	Widened    string                 `json:"widened,omitempty"`    // what this start lets agents do that the one before did not, until the person has seen it
-	Restart    []string               `json:"restart,omitempty"`    // keys of the configuration that wait for a restart
-	Trouble    *fault.Error           `json:"trouble,omitempty"`    // why no browser is connected
-	Corruption map[string]int         `json:"corruption,omitempty"` // messages that could not be used, by peer
-	Notices    []event.Notice         `json:"notices"`
-	Calls      []CallStatus           `json:"calls"` // that changed something, the last first
+	// what of the configuration waits for the person, because it lets agents do more
+	Unapplied string `json:"unapplied,omitempty"`
+	// what this start lets agents do that the one before did not, until the person has seen it
+	Widened    string         `json:"widened,omitempty"`
+	Restart    []string       `json:"restart,omitempty"`    // keys of the configuration that wait for a restart
+	Trouble    *fault.Error   `json:"trouble,omitempty"`    // why no browser is connected
+	Corruption map[string]int `json:"corruption,omitempty"` // messages that could not be used, by peer
+	Notices    []event.Notice `json:"notices"`
+	Calls      []CallStatus   `json:"calls"` // that changed something, the last first
 }
 
 // ExtensionStatus is what the relay holds of the extension.
@@ -95,7 +97,8 @@ func (a *API) showStatus(w http.ResponseWriter, req *http.Request) {
 // to tell (browser__list_tabs asks), as are the folders of the machine and what other clients do.
 func (s Status) forAgent(name string) Status {
 	s.Home, s.PID, s.Extension.Folder = "", 0, ""
-	s.Tabs, s.Problems, s.Reviews, s.Notices, s.Questions = []hub.Tab{}, []registry.Problem{}, []catalog.ReviewStatus{}, []event.Notice{}, 0
+	s.Tabs, s.Problems, s.Reviews, s.Notices, s.Questions = []hub.Tab{}, []registry.Problem{}, []catalog.ReviewStatus{},
+		[]event.Notice{}, 0
 	s.Refused, s.Unapplied, s.Widened = nil, "", ""
 	s.Clients = slices.DeleteFunc(s.Clients, func(a client.Attached) bool { return a.Client != name })
 	s.Calls = slices.DeleteFunc(s.Calls, func(c CallStatus) bool { return c.Client != name })
@@ -123,10 +126,13 @@ func (s Status) Public() Status {
 func (a *API) Status(ctx context.Context) Status {
 	snapshot := a.Tools.Snapshot()
 	s := Status{
-		Running: true, State: builtin.State(a.Hub), Refused: a.Catalog.Refused(), Restart: a.Catalog.Restart(), Trouble: a.Hub.Trouble(), Corruption: a.Meter.Corruptions(), Version: a.Version, PID: os.Getpid(), Address: a.Address, Home: string(a.Home), Uptime: time.Since(a.Began).Milliseconds(),
+		Running: true, State: builtin.State(a.Hub), Refused: a.Catalog.Refused(), Restart: a.Catalog.Restart(),
+		Trouble: a.Hub.Trouble(), Corruption: a.Meter.Corruptions(), Version: a.Version, PID: os.Getpid(),
+		Address: a.Address, Home: string(a.Home), Uptime: time.Since(a.Began).Milliseconds(),
 		Extension: ExtensionStatus{Folder: a.Catalog.Folder(), Bundle: extension.BundleHash(), ID: extension.ID},
-		Browsers:  listed(a.Hub.Browsers()), Tabs: listed(a.Hub.Tabs()), Clients: a.Clients.Attached(), Plugins: []PluginStatus{},
-		Tools: len(snapshot.Tools), Problems: a.Catalog.Problems(), Notices: a.Notices.All(), Calls: a.recent(ctx),
+		Browsers:  listed(a.Hub.Browsers()), Tabs: listed(a.Hub.Tabs()), Clients: a.Clients.Attached(),
+		Plugins: []PluginStatus{},
+		Tools:   len(snapshot.Tools), Problems: a.Catalog.Problems(), Notices: a.Notices.All(), Calls: a.recent(ctx),
 		Unapplied: a.Policy.Unapplied(), Widened: a.Policy.Widened(),
 	}
 	reviews, required := a.Catalog.Reviews()
@@ -139,7 +145,8 @@ func (a *API) Status(ctx context.Context) Status {
 	for _, site := range snapshot.Sites {
 		m := site.Plugin.Manifest
 		s.Plugins = append(s.Plugins, PluginStatus{
-			Name: m.Name, Version: m.Version, Shipped: site.Plugin.Shipped, Folder: site.Plugin.Dir, World: string(m.World), Matches: listed(site.Matches), Tools: len(m.Tools),
+			Name: m.Name, Version: m.Version, Shipped: site.Plugin.Shipped, Folder: site.Plugin.Dir,
+			World: string(m.World), Matches: listed(site.Matches), Tools: len(m.Tools),
 		})
 	}
 	return s
@@ -152,7 +159,8 @@ func (a *API) recent(ctx context.Context) []CallStatus {
 		a.Log.Warn().Err(err).Msg("cannot read the last calls")
 	}
 	for _, c := range records {
-		list = append(list, CallStatus{ID: c.ID, Tool: c.Tool, Client: c.Session.Client, Time: c.Dispatched, State: string(c.State)})
+		list = append(list, CallStatus{ID: c.ID, Tool: c.Tool, Client: c.Session.Client, Time: c.Dispatched,
+			State: string(c.State)})
 	}
 	return list
 }

@@ -68,21 +68,25 @@ func (a *API) releaseTab(w http.ResponseWriter, req *http.Request) {
 	profile := req.PathValue("profile")
 	tab, err := strconv.Atoi(req.PathValue("tab"))
 	if err != nil {
-		Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, fault.Excerpt(req.PathValue("tab"))+" is not the id of a tab",
+		Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, fault.Excerpt(req.PathValue("tab"))+
+			" is not the id of a tab",
 			fault.WithHint("GET /api/v1/tabs lists the tabs.")))
 		return
 	}
 	owner := a.ownerOf(profile, tab)
 	var change *policy.Change
 	if owner != nil {
-		change = policy.NewChange("A tab is taken away from the agent that works in it", fmt.Sprintf("tabrelay tabs release %d", tab),
-			policy.Difference{What: fmt.Sprintf("tab %d in %s", tab, a.labelOf(profile)), Before: "for " + owner.Name + " alone", After: "for the next agent that changes something there"})
+		change = policy.NewChange("A tab is taken away from the agent that works in it",
+			fmt.Sprintf("tabrelay tabs release %d", tab),
+			policy.Difference{What: fmt.Sprintf("tab %d in %s", tab, a.labelOf(profile)), Before: "for " + owner.Name +
+				" alone", After: "for the next agent that changes something there"})
 	}
 	by, ok := a.confirmed(w, req, change)
 	if !ok {
 		return
 	}
-	if now := a.ownerOf(profile, tab); owner != nil && now != nil && now.Session == owner.Session { // whom it was confirmed for
+	// whom it was confirmed for
+	if now := a.ownerOf(profile, tab); owner != nil && now != nil && now.Session == owner.Session {
 		owner = a.Hub.Release(profile, tab)
 	} else {
 		owner = nil
@@ -93,10 +97,13 @@ func (a *API) releaseTab(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	session := Sender(req.Context())
-	a.Log.Info().Str("client", owner.Client).Str("profile", profile).Int("tab", tab).Str("by", by).Msg("a tab was taken away from its owner")
+	a.Log.Info().Str("client", owner.Client).Str("profile", profile).Int("tab", tab).Str("by",
+		by).Msg("a tab was taken away from its owner")
 	a.Audit.Record(call.Entry{
-		At: time.Now(), Kind: call.EntryTab, Session: session, ProfileID: profile, Profile: a.labelOf(profile), TabID: tab,
-		Decision: "released", DecidedBy: by, Detail: fmt.Sprintf("The tab %d was taken away from %s, which had it since %s", tab, owner.Name, owner.Since.UTC().Format(time.RFC3339)),
+		At: time.Now(), Kind: call.EntryTab, Session: session, ProfileID: profile, Profile: a.labelOf(profile),
+		TabID:    tab,
+		Decision: "released", DecidedBy: by, Detail: fmt.Sprintf("The tab %d was taken away from %s, which had it "+
+			"since %s", tab, owner.Name, owner.Since.UTC().Format(time.RFC3339)),
 	})
 	Reply(w, http.StatusOK, Released{*owner})
 }

@@ -31,8 +31,8 @@ func (r result) wantSaid(t *testing.T, words ...string) {
 	}
 }
 
-// TestTabGoesToAnotherAccount: the same web app at another origin may be another account, so a session is not taken there
-// by a navigation, only by its own word.
+// TestTabGoesToAnotherAccount: the same web app at another origin may be another account, so a session is not taken
+// there by a navigation, only by its own word.
 func TestTabGoesToAnotherAccount(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		b := l.connect(named("A", tab(1, acme)))
@@ -41,7 +41,8 @@ func TestTabGoesToAnotherAccount(t *testing.T) {
 		synctest.Wait()
 		moved := l.invoke(request(chat))
 		moved.want(t, fault.TabChanged, fault.NotExecuted)
-		moved.wantSaid(t, "Tab 1, where this agent worked before, shows https://other.chat.test now, and not https://acme.chat.test",
+		moved.wantSaid(t, "Tab 1, where this agent worked before, shows https://other.chat.test now, and not "+
+			"https://acme.chat.test",
 			"another account", "tabId 1")
 		if strings.Contains(moved.failure.Error(), "token") {
 			t.Errorf("it tells the address: %v", moved.failure)
@@ -159,7 +160,8 @@ func TestProfileComesBack(t *testing.T) {
 		synctest.Wait()
 		done := l.begin(t.Context(), request(chat))
 		time.Sleep(time.Second)
-		l.connect(named("Home", tab(1, acme, front), tab(2, acme)), func(o *hubtest.Options) { o.ProfileID = home.ProfileID() })
+		l.connect(named("Home", tab(1, acme, front), tab(2, acme)),
+			func(o *hubtest.Options) { o.ProfileID = home.ProfileID() })
 		(<-done).wantTab(t, "Home", 2)
 	})
 }
@@ -216,8 +218,8 @@ func TestSessionGoesOnWithTheNextRelay(t *testing.T) {
 	})
 }
 
-// TestOpenedTabIsTheSessions: the next call of a session goes to the tab it has opened, where that is of the plugin's site,
-// until it works elsewhere by name. While the tab has no page, no other takes its place.
+// TestOpenedTabIsTheSessions: the next call of a session goes to the tab it has opened, where that is of the plugin's
+// site, until it works elsewhere by name. While the tab has no page, no other takes its place.
 func TestOpenedTabIsTheSessions(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		front := func(t *wire.Tab) { t.Active, t.Focused = true, true }

@@ -21,7 +21,8 @@ import (
 // loopback is a hub on a real port, and a browser that answers at once.
 func loopback(tb testing.TB) *hub.Hub {
 	tb.Helper()
-	h := hub.New(hub.Config{Secret: func() string { return secret }, ExtensionIDs: []string{extension}, Log: zerolog.Nop()})
+	h := hub.New(hub.Config{Secret: func() string { return secret }, ExtensionIDs: []string{extension},
+		Log: zerolog.Nop()})
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		tb.Fatal(err)

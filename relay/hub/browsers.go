@@ -93,7 +93,8 @@ func (b *browser) shut() {
 		}
 		s.shut = true
 		for _, f := range s.open {
-			s.end(f, nil, fault.New(fault.ExtensionLost, "The relay shut down while the call ran", b.at(f.tabID), fault.WithOutcome(fault.Unknown)))
+			s.end(f, nil, fault.New(fault.ExtensionLost, "The relay shut down while the call ran", b.at(f.tabID),
+				fault.WithOutcome(fault.Unknown)))
 		}
 	})
 }

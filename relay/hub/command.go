@@ -55,7 +55,8 @@ func (h *Hub) Command(ctx context.Context, profile, name string, params any) (js
 	return b.awaitReply(ctx, id, name, answer)
 }
 
-func (b *browser) awaitReply(ctx context.Context, id call.ID, name string, answer <-chan *wire.Reply) (json.RawMessage, *fault.Error) {
+func (b *browser) awaitReply(ctx context.Context, id call.ID, name string, answer <-chan *wire.Reply) (json.RawMessage,
+	*fault.Error) {
 	late := time.NewTimer(commandTime)
 	defer late.Stop()
 	defer b.update(func(s *calls) { delete(s.commands, id) })
@@ -158,8 +159,9 @@ func (h *Hub) commandee(profile string) (b *browser, failure *fault.Error, wait 
 	return nil, h.absent(), wait
 }
 
-// Recover has a browser do something about what made a call fail: reload the tab, put the plugin's adapter into its page
-// again, or open the web app in a new tab, in the background. The page that is reloaded loses what it has not saved.
+// Recover has a browser do something about what made a call fail: reload the tab, put the plugin's adapter into its
+// page again, or open the web app in a new tab, in the background. The page that is reloaded loses what it has not
+// saved.
 func (h *Hub) Recover(ctx context.Context, action string, at call.Target, r call.Invocation) *fault.Error {
 	switch action {
 	case "reload_tab":

@@ -134,7 +134,8 @@ func (c *conn) take(ctx context.Context, message []byte) {
 			open.req.Started()
 		}
 	case *wire.Progress:
-		b.post(f.ID, report{step: true, progress: call.Progress{Progress: f.Progress, Total: f.Total, Message: f.Message}})
+		b.post(f.ID, report{step: true, progress: call.Progress{Progress: f.Progress, Total: f.Total,
+			Message: f.Message}})
 	case *wire.Log:
 		b.post(f.ID, report{entry: call.LogEntry{Level: f.Level, Message: f.Message, Data: f.Data}})
 	case *wire.State:
@@ -288,7 +289,8 @@ func (c *conn) malformed(err error, message []byte) {
 		return
 	}
 	c.b.fail(about.ID, func(b *browser, f *flight) *fault.Error {
-		return fault.New(fault.InternalError, "The extension's answer could not be read", b.at(f.tabID), fault.WithCause(err))
+		return fault.New(fault.InternalError, "The extension's answer could not be read", b.at(f.tabID),
+			fault.WithCause(err))
 	})
 }
 
@@ -304,6 +306,7 @@ func (c *conn) count(err error) {
 	if c.corrupt = append(c.corrupt, now); len(c.corrupt) == corruptFrames {
 		c.stop(closeCorrupt, "too many frames that cannot be understood")
 		c.b.hub.tell(Event{Kind: Corrupted, ProfileID: c.b.id, Profile: c.b.label(), Message: fmt.Sprintf(
-			"%d frames within %s were too large or could not be understood, so the connection is closed", corruptFrames, corruptTime)})
+			"%d frames within %s were too large or could not be understood, so the connection is closed", corruptFrames,
+			corruptTime)})
 	}
 }

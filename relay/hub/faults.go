@@ -40,14 +40,18 @@ func (h *Hub) absent() *fault.Error {
 	}
 	switch {
 	case last != nil && !last.connected() && h.ended(last):
-		return fault.New(fault.BrowserNotRunning, fmt.Sprintf("The browser %q, which tabrelay started, has ended", last.label()),
+		return fault.New(fault.BrowserNotRunning, fmt.Sprintf("The browser %q, which tabrelay started, has ended",
+			last.label()),
 			fault.WithHint(restartHint+" Then repeat the call."))
 	case last != nil && time.Since(left) <= recently:
-		return fault.New(fault.WorkerAsleep, fmt.Sprintf("The browser %q went away within the last minute and is not back yet", last.label()))
+		return fault.New(fault.WorkerAsleep, fmt.Sprintf("The browser %q went away within the last minute and is not "+
+			"back yet", last.label()))
 	case last != nil:
-		return fault.New(fault.BrowserNotRunning, fmt.Sprintf("No browser is connected; %q was the last, %s ago", last.label(), ago(left)))
+		return fault.New(fault.BrowserNotRunning, fmt.Sprintf("No browser is connected; %q was the last, %s ago",
+			last.label(), ago(left)))
 	case h.cfg.ConnectedBefore || len(h.all()) > 0:
-		return fault.New(fault.ExtensionNotConnected, "No browser has connected since the relay started "+ago(h.started)+" ago")
+		return fault.New(fault.ExtensionNotConnected, "No browser has connected since the relay started "+
+			ago(h.started)+" ago")
 	}
 	return fault.New(fault.ExtensionNotInstalled, "No browser with the tabrelay extension has ever connected")
 }
@@ -67,13 +71,15 @@ func ago(t time.Time) string {
 // neverSent is the failure of a call whose connection ended before its frame left.
 func neverSent(b *browser) *fault.Error {
 	return fault.New(fault.ExtensionLost, "The link to the browser was lost before the call was sent", b.at(0),
-		fault.WithOutcome(fault.NotExecuted), fault.WithRetryable(true), fault.WithHint("Nothing happened: the call can be repeated."))
+		fault.WithOutcome(fault.NotExecuted), fault.WithRetryable(true),
+		fault.WithHint("Nothing happened: the call can be repeated."))
 }
 
 // neverStarted is the failure of a call that the extension has proven never to have started.
 func neverStarted(b *browser, f *flight) *fault.Error {
 	return fault.New(fault.ExtensionLost, "The link to the browser was lost before the tool started", b.at(f.tabID),
-		fault.WithOutcome(fault.NotExecuted), fault.WithRetryable(true), fault.WithHint("The tool never started, so the call can be repeated."))
+		fault.WithOutcome(fault.NotExecuted), fault.WithRetryable(true),
+		fault.WithHint("The tool never started, so the call can be repeated."))
 }
 
 // tabClosed is the extension's word for a tab that was closed under a call. Agents read TAB_NOT_FOUND, which is what
@@ -84,7 +90,8 @@ const tabClosed = "TAB_CLOSED"
 func closedFault(b *browser, f *flight, message string, outcome fault.Outcome) *fault.Error {
 	options := []fault.Option{b.at(f.tabID), fault.WithOutcome(outcome)}
 	if outcome != fault.NotExecuted {
-		options = append(options, fault.WithHint("The action may have happened: check in another tab before repeating it."))
+		options = append(options, fault.WithHint("The action may have happened: check in another tab before "+
+			"repeating it."))
 	}
 	return fault.New(fault.TabNotFound, message, options...)
 }
@@ -97,15 +104,19 @@ func lostFault(b *browser, f *flight, reason string) *fault.Error {
 	}
 	switch code := fault.Code(reason); code {
 	case fault.TabChanged:
-		return fault.New(code, "The tab went to another page while the link to the browser was lost", b.at(f.tabID), unknown)
+		return fault.New(code, "The tab went to another page while the link to the browser was lost", b.at(f.tabID),
+			unknown)
 	case fault.TabUnresponsive:
-		return fault.New(code, "The page does not answer since the link to the browser was lost", b.at(f.tabID), unknown)
+		return fault.New(code, "The page does not answer since the link to the browser was lost", b.at(f.tabID),
+			unknown)
 	}
-	return fault.New(fault.ExtensionLost, "The link to the browser was lost after the call was sent, and its end could not be learned",
+	return fault.New(fault.ExtensionLost, "The link to the browser was lost after the call was sent, and its end "+
+		"could not be learned",
 		b.at(f.tabID), unknown)
 }
 
-// endedFault is the failure of a call that was sent to a browser whose process ended before it said what became of the call.
+// endedFault is the failure of a call that was sent to a browser whose process ended before it said what became of the
+// call.
 func endedFault(b *browser, f *flight) *fault.Error {
 	return fault.New(fault.ExtensionLost,
 		fmt.Sprintf("The browser %q, which tabrelay started, ended after the call was sent", b.label()), b.at(f.tabID),
@@ -114,11 +125,13 @@ func endedFault(b *browser, f *flight) *fault.Error {
 
 // abandonedFault is the failure of a call that its caller gave up.
 func abandonedFault(b *browser, f *flight) *fault.Error {
-	return fault.New(fault.Cancelled, "The call was given up while it ran", b.at(f.tabID), fault.WithOutcome(fault.Unknown))
+	return fault.New(fault.Cancelled, "The call was given up while it ran", b.at(f.tabID),
+		fault.WithOutcome(fault.Unknown))
 }
 
 func tooLargeToSend(size, limit int) *fault.Error {
-	return fault.New(fault.InputTooLarge, fmt.Sprintf("The arguments have %d bytes; what is sent to a browser may have %d", size, limit))
+	return fault.New(fault.InputTooLarge, fmt.Sprintf("The arguments have %d bytes; what is sent to a browser may "+
+		"have %d", size, limit))
 }
 
 // withTail adds the console tail to a failure.
@@ -169,8 +182,8 @@ func (s *search) elsewhere(t target) *fault.Error {
 // shown is an origin in a sentence.
 func shown(origin string) string { return cmp.Or(origin, "another page") }
 
-// lost is the failure of a call whose session's tab is gone, and with it every other tab of the same origin there: those
-// of another origin, or in another profile, may be of another account, so they have to be named.
+// lost is the failure of a call whose session's tab is gone, and with it every other tab of the same origin there:
+// those of another origin, or in another profile, may be of another account, so they have to be named.
 func (s *search) lost(b *browser, last lastTab) *fault.Error {
 	tabs := b.tabs.Load()
 	if tab := tabs.get(last.tabID); tab != nil && s.where.rule.Matches(tab.URL) {
@@ -178,7 +191,8 @@ func (s *search) lost(b *browser, last lastTab) *fault.Error {
 			tab.ID, shown(tab.origin), shown(last.origin))
 		hint := fmt.Sprintf("That may be another account. Pass tabId %d to go on there, or open %s in the browser.",
 			tab.ID, shown(last.origin))
-		return fault.New(fault.TabChanged, message, b.at(tab.ID), fault.WithOutcome(fault.NotExecuted), fault.WithHint(hint))
+		return fault.New(fault.TabChanged, message, b.at(tab.ID), fault.WithOutcome(fault.NotExecuted),
+			fault.WithHint(hint))
 	}
 	failure := noTab(s.r, fmt.Sprintf(" in the browser profile %q, where this agent worked before", b.label()))
 	if of := tabs.of(s.where); len(of) > 0 {
@@ -212,8 +226,10 @@ func (h *Hub) away(id, label string, waited bool) *fault.Error {
 		return h.absent()
 	}
 	return fault.New(fault.ProfileNotConnected,
-		fmt.Sprintf("The browser profile %q, where this agent worked before, is not connected", label), fault.WithTab(0, label),
-		fault.WithHint("Ask the person to open a window of that profile. To work in another one, pass `profile`: "+names(others, false)+"."))
+		fmt.Sprintf("The browser profile %q, where this agent worked before, is not connected", label),
+		fault.WithTab(0, label),
+		fault.WithHint("Ask the person to open a window of that profile. To work in another one, pass `profile`: "+
+			names(others, false)+"."))
 }
 
 // names lists profiles, with their ids where labels do not tell them apart.
@@ -236,7 +252,8 @@ func names(list []candidate, ids bool) string {
 func (h *Hub) owned(r *call.Selector, t target, owner *Owner) *fault.Error {
 	since := ", which is about to work there"
 	if !owner.Since.IsZero() {
-		since = ", which has worked there since " + owner.Since.Local().Format("15:04:05") + " (" + ago(owner.Since) + " ago)"
+		since = ", which has worked there since " + owner.Since.Local().Format("15:04:05") + " (" + ago(owner.Since) +
+			" ago)"
 	}
 	message := fmt.Sprintf("Tab %d belongs to %s%s", t.tab.ID, owner.to(r.Session), since)
 	return fault.New(fault.TabOwned, message, t.b.at(t.tab.ID), fault.WithOutcome(fault.NotExecuted),

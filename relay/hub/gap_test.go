@@ -80,7 +80,8 @@ func TestOneOutageIsWaitedForOnce(t *testing.T) {
 			}
 			third := l.invoke(request())
 			third.want(t, fault.WorkerAsleep, fault.NotExecuted)
-			if _, failure := l.hub.Command(t.Context(), "", "tabs.read", nil); third.after != 0 || failure == nil || failure.Code != fault.WorkerAsleep {
+			if _, failure := l.hub.Command(t.Context(), "", "tabs.read", nil); third.after != 0 || failure == nil ||
+				failure.Code != fault.WorkerAsleep {
 				t.Errorf("later ones took %s, %v", third.after, failure)
 			}
 			redial(t, b)
@@ -92,23 +93,24 @@ func TestOneOutageIsWaitedForOnce(t *testing.T) {
 // A browser whose process has ended is not waited for, nor one that ends while a call waits for it.
 func TestEndedBrowserIsNotWaitedFor(t *testing.T) {
 	var ended atomic.Bool
-	inLabWith(t, func(c *hub.Config) { c.Ended = func(string) bool { return ended.Load() } }, func(t *testing.T, l *lab) {
-		l.connect().Drop()
-		time.Sleep(time.Second)
-		waiting := l.begin(t.Context(), request())
-		time.Sleep(time.Second)
-		still(t, waiting)
-		ended.Store(true)
-		for _, got := range []result{<-waiting, l.invoke(request())} {
-			got.want(t, fault.BrowserNotRunning, fault.NotExecuted)
-			if got.after > 2*time.Second || !strings.Contains(got.failure.Hint, "tabrelay up") {
-				t.Errorf("it took %s, and says %s", got.after, got.failure.Hint)
+	inLabWith(t, func(c *hub.Config) { c.Ended = func(string) bool { return ended.Load() } },
+		func(t *testing.T, l *lab) {
+			l.connect().Drop()
+			time.Sleep(time.Second)
+			waiting := l.begin(t.Context(), request())
+			time.Sleep(time.Second)
+			still(t, waiting)
+			ended.Store(true)
+			for _, got := range []result{<-waiting, l.invoke(request())} {
+				got.want(t, fault.BrowserNotRunning, fault.NotExecuted)
+				if got.after > 2*time.Second || !strings.Contains(got.failure.Hint, "tabrelay up") {
+					t.Errorf("it took %s, and says %s", got.after, got.failure.Hint)
+				}
 			}
-		}
-		if again := l.invoke(request()); again.after != 0 {
-			t.Errorf("it took %s", again.after)
-		}
-	})
+			if again := l.invoke(request()); again.after != 0 {
+				t.Errorf("it took %s", again.after)
+			}
+		})
 }
 
 func TestYoungRelayWaitsForBrowsersOfTheLastOne(t *testing.T) {
@@ -165,7 +167,8 @@ func TestCallsOfASessionKeepTheirOrderThroughAGap(t *testing.T) {
 			} else {
 				want = append(want, fmt.Sprint(i))
 			}
-			waiting = append(waiting, l.begin(callCtx, request(write, func(r *call.Invocation) { r.Arguments = json.RawMessage(fmt.Sprint(i)) })))
+			waiting = append(waiting, l.begin(callCtx,
+				request(write, func(r *call.Invocation) { r.Arguments = json.RawMessage(fmt.Sprint(i)) })))
 			synctest.Wait()
 		}
 		cancel()

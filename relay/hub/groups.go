@@ -80,7 +80,10 @@ func (g *groups) of(owners map[int]*Owner) []group {
 		slices.Sort(in.Tabs)
 		all[i] = *in
 	}
-	slices.SortFunc(all, func(a, b group) int { return cmp.Or(cmp.Compare(a.Title, b.Title), cmp.Compare(a.Tabs[0], b.Tabs[0])) })
+	slices.SortFunc(all, func(a, b group) int {
+		return cmp.Or(cmp.Compare(a.Title, b.Title),
+			cmp.Compare(a.Tabs[0], b.Tabs[0]))
+	})
 	return all
 }
 

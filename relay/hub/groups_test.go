@@ -84,7 +84,8 @@ func TestGroups(t *testing.T) {
 		b.Close()
 		synctest.Wait()
 		var again shown
-		l.connect(named("Home", demoTab(1), demoTab(2)), again.watch, func(o *hubtest.Options) { o.ProfileID = b.ProfileID() })
+		l.connect(named("Home", demoTab(1), demoTab(2)), again.watch,
+			func(o *hubtest.Options) { o.ProfileID = b.ProfileID() })
 		again.want(t, "codex[1] codex 2[2] ") // it is told when it comes back
 		l.hub.Give(call.Session{Client: strings.Repeat("x", 60) + "\n", ID: "d", Via: "http"}, other.ProfileID(), 9)
 		work.want(t, strings.Repeat("x", 23)+"…[9] ")
@@ -102,7 +103,11 @@ func TestGroupsAreForThoseWhoKnowThem(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s shown
-			inLabWith(t, func(c *hub.Config) { c.Ownership, c.Groups = hub.OwnWrites, true; set(c, &hubtest.Options{}) }, func(t *testing.T, l *lab) {
+			inLabWith(t, func(c *hub.Config) {
+				c.Ownership, c.Groups = hub.OwnWrites,
+					true
+				set(c, &hubtest.Options{})
+			}, func(t *testing.T, l *lab) {
 				l.connect(s.watch, func(o *hubtest.Options) { set(&hub.Config{}, o) })
 				l.invoke(request(of("codex", "a"), write)).wantOutput(t, `{"x":1}`)
 				synctest.Wait()

@@ -37,7 +37,8 @@ func (h *Hub) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if status, reason := h.refuse(r); status != 0 {
 			h.unwelcome.Do(func() {
-				h.cfg.Log.Warn().Int("status", status).Str("host", quote(r.Host)).Str("origin", quote(r.Header.Get("Origin"))).
+				h.cfg.Log.Warn().Int("status", status).Str("host", quote(r.Host)).Str("origin",
+					quote(r.Header.Get("Origin"))).
 					Msg("extension refused before the upgrade: " + reason)
 			})
 			if status == http.StatusServiceUnavailable {
@@ -69,7 +70,8 @@ func (h *Hub) refuse(r *http.Request) (status int, reason string) {
 }
 
 // checkHost refuses a request whose Host is not this machine's loopback and our own port. A page whose name an
-// attacker lets resolve to 127.0.0.1 sends its own name as Host; a program that passes a handshake on sends another port.
+// attacker lets resolve to 127.0.0.1 sends its own name as Host; a program that passes a handshake on sends another
+// port.
 func checkHost(r *http.Request) error {
 	if !access.LocalHost(r.Host) {
 		return fmt.Errorf("the host %q is not loopback", quote(r.Host))

@@ -30,12 +30,15 @@ func TestRequestsRefusedBeforeTheUpgrade(t *testing.T) {
 		subprotocol string
 		want        int
 	}{
-		{"right", address, []string{right}, wire.Subprotocol, http.StatusUpgradeRequired}, // past the door: no upgrade was asked for
+		// past the door: no upgrade was asked for
+		{"right", address, []string{right}, wire.Subprotocol, http.StatusUpgradeRequired},
 		{"right, localhost", "localhost:7717", []string{right}, wire.Subprotocol, http.StatusUpgradeRequired},
 		{"right, IPv6", "[::1]:7717", []string{right}, wire.Subprotocol, http.StatusUpgradeRequired},
-		{"right, several subprotocols", address, []string{right}, "tabrelay.v9, tabrelay.v1", http.StatusUpgradeRequired},
+		{"right, several subprotocols", address, []string{right}, "tabrelay.v9, tabrelay.v1",
+			http.StatusUpgradeRequired},
 		{"foreign host", "evil.example:7717", []string{right}, wire.Subprotocol, http.StatusForbidden},
-		{"host that resolves to loopback", "127.0.0.1.nip.io:7717", []string{right}, wire.Subprotocol, http.StatusForbidden},
+		{"host that resolves to loopback", "127.0.0.1.nip.io:7717", []string{right}, wire.Subprotocol,
+			http.StatusForbidden},
 		{"host of the local network", "192.168.1.2:7717", []string{right}, wire.Subprotocol, http.StatusForbidden},
 		{"any address", "0.0.0.0:7717", []string{right}, wire.Subprotocol, http.StatusForbidden},
 		{"host with another port", "127.0.0.1:7718", []string{right}, wire.Subprotocol, http.StatusForbidden},
@@ -46,7 +49,8 @@ func TestRequestsRefusedBeforeTheUpgrade(t *testing.T) {
 		{"null origin", address, []string{"null"}, wire.Subprotocol, http.StatusForbidden},
 		{"page", address, []string{"http://127.0.0.1:7717"}, wire.Subprotocol, http.StatusForbidden},
 		{"other extension", address, []string{other}, wire.Subprotocol, http.StatusForbidden},
-		{"page named like the extension", address, []string{"https://" + extension}, wire.Subprotocol, http.StatusForbidden},
+		{"page named like the extension", address, []string{"https://" + extension}, wire.Subprotocol,
+			http.StatusForbidden},
 		{"other scheme", address, []string{"moz-extension://" + extension}, wire.Subprotocol, http.StatusForbidden},
 		{"upper case", address, []string{strings.ToUpper(right)}, wire.Subprotocol, http.StatusForbidden},
 		{"slash at the end", address, []string{right + "/"}, wire.Subprotocol, http.StatusForbidden},
@@ -57,7 +61,8 @@ func TestRequestsRefusedBeforeTheUpgrade(t *testing.T) {
 		{"no subprotocol", address, []string{right}, "", http.StatusForbidden},
 		{"other subprotocol", address, []string{right}, "tabrelay.v2", http.StatusForbidden},
 	}
-	h := hub.New(hub.Config{Secret: func() string { return secret }, ExtensionIDs: []string{extension}, Log: zerolog.Nop()})
+	h := hub.New(hub.Config{Secret: func() string { return secret }, ExtensionIDs: []string{extension},
+		Log: zerolog.Nop()})
 	defer h.Close(t.Context())
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -109,7 +114,8 @@ func TestVersions(t *testing.T) {
 	for _, tt := range []struct {
 		speaks wire.Range
 		advice string
-	}{{wire.Range{Min: wire.Speaks.Max + 1, Max: wire.Speaks.Max + 2}, "update the tabrelay program"}, {wire.Range{Min: 3, Max: 1}, "reinstall the extension"}} {
+	}{{wire.Range{Min: wire.Speaks.Max + 1, Max: wire.Speaks.Max + 2}, "update the tabrelay program"},
+		{wire.Range{Min: 3, Max: 1}, "reinstall the extension"}} {
 		inLab(t, func(t *testing.T, l *lab) {
 			old := hubtest.New(l.options(func(o *hubtest.Options) { o.Protocol = tt.speaks }))
 			r := refusedWith(t, old.Dial(t.Context()), 4406)
@@ -179,7 +185,8 @@ func TestReplayedProofIsRefused(t *testing.T) {
 		hello := helloOf(wire.NewID())
 		first := l.stranger()
 		transcript := wire.Transcript{
-			Protocol: wire.Speaks.Max, Address: address, ExtensionID: extension, ProfileID: hello.Profile.ID, ExtensionNonce: hello.Nonce, Hello: first.say(hello),
+			Protocol: wire.Speaks.Max, Address: address, ExtensionID: extension, ProfileID: hello.Profile.ID,
+			ExtensionNonce: hello.Nonce, Hello: first.say(hello),
 		}
 		f, raw, _ := first.hear()
 		transcript.Relay, transcript.RelayNonce = raw, f.(*wire.Relay).Nonce
@@ -253,7 +260,8 @@ func TestHelloOfAnotherProtocol(t *testing.T) {
 			t.Fatal(err)
 		}
 		f, _, err := s.hear()
-		if refuse, ok := f.(*wire.Refuse); !ok || refuse.Code != "VERSION_MISMATCH" || !strings.Contains(refuse.Message, "update the tabrelay program") {
+		if refuse, ok := f.(*wire.Refuse); !ok || refuse.Code != "VERSION_MISMATCH" ||
+			!strings.Contains(refuse.Message, "update the tabrelay program") {
 			t.Errorf("got %v, %v", f, err)
 		}
 		if _, _, err := s.hear(); hub.CloseCode(err) != 4406 {
@@ -278,7 +286,8 @@ func TestWrongProofsAreSlowedDown(t *testing.T) {
 		begin = time.Now()
 		for range 10 {
 			go func() {
-				slowed <- hubtest.New(l.options(func(o *hubtest.Options) { o.Secret = strings.Repeat("0", 64) })).Dial(t.Context())
+				slowed <- hubtest.New(l.options(func(o *hubtest.Options) { o.Secret = strings.Repeat("0", 64) })).Dial(
+					t.Context())
 			}()
 		}
 		l.connect()
@@ -327,7 +336,8 @@ func TestPagesAtTheDoorFillNoLog(t *testing.T) {
 	var log strings.Builder
 	inLabWith(t, func(c *hub.Config) { c.Log = zerolog.New(zerolog.SyncWriter(&log)) }, func(t *testing.T, l *lab) {
 		for range 1000 {
-			if _, err := hub.Dial(t.Context(), l.net.client, address, http.Header{"Origin": {"https://evil.example"}}); err == nil {
+			if _, err := hub.Dial(t.Context(), l.net.client, address,
+				http.Header{"Origin": {"https://evil.example"}}); err == nil {
 				t.Fatal("a page was let in")
 			}
 		}

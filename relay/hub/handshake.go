@@ -104,7 +104,8 @@ func (x *handshake) run() *conn {
 	case errors.Is(err, errPaired):
 		of := x.hello.Profile
 		h.cfg.Log.Info().Str("profile", of.Label).Msg("an extension was paired with a one-time string")
-		h.tell(Event{Kind: Paired, ProfileID: of.ID, Profile: of.Label, Message: "It was paired with a one-time string"})
+		h.tell(Event{Kind: Paired, ProfileID: of.ID, Profile: of.Label,
+			Message: "It was paired with a one-time string"})
 	case errors.As(err, &no):
 		no.quiet = no.close != closeDuplicate && h.failures.Note(ctx)
 		x.refuse(no)
@@ -127,7 +128,8 @@ func (x *handshake) refuse(no *notWelcome) {
 		h.refusal.Store(&refusal{code: no.code, message: no.message, at: time.Now()})
 	}
 	if !no.quiet {
-		h.cfg.Log.Warn().Str("code", string(no.code)).Str("profile", event.Profile).Msg("extension refused: " + no.message)
+		h.cfg.Log.Warn().Str("code", string(no.code)).Str("profile", event.Profile).Msg("extension refused: " +
+			no.message)
 	}
 	_ = x.socket.Write(mustEncode(&wire.Refuse{Code: string(no.code), Message: no.message}))
 	x.socket.Close(no.close, no.message)
@@ -180,7 +182,8 @@ func (x *handshake) pair(ctx context.Context) error {
 	}
 	proof, err := x.transcript.Proof(code, wire.PairingRelayRole)
 	if err != nil {
-		return unpaired("No pairing string is good now: run `tabrelay pair` and paste what it prints within five minutes.")
+		return unpaired("No pairing string is good now: run `tabrelay pair` and paste what it prints within five " +
+			"minutes.")
 	}
 	proven, err := x.exchange(ctx, proof, func(theirs string) bool {
 		return x.transcript.Verify(code, wire.PairingExtensionRole, theirs)

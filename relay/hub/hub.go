@@ -43,7 +43,8 @@ type Config struct {
 	Journal         Journal // nil: writes are not journalled, and nothing survives a restart
 	Meter           Meter   // may be nil
 
-	Ownership     string        // what makes a session the owner of a tab: OwnNothing (also when empty), OwnWrites or OwnAll
+	// what makes a session the owner of a tab: OwnNothing (also when empty), OwnWrites or OwnAll
+	Ownership     string
 	OwnedBy       string        // who may share a tab that is owned: OwnedBySession (also when empty) or OwnedByClient
 	OwnershipIdle time.Duration // how long it stays so without a call
 	LastTabs      []LastTab     // where sessions have worked under an earlier relay
@@ -163,7 +164,8 @@ func (h *Hub) Close(ctx context.Context) {
 	h.mu.Lock()
 	h.closed = true
 	h.mu.Unlock()
-	h.leases.dropAll(func(*lease) bool { return true }) // the next relay knows none, and nobody else would end the groups
+	// the next relay knows none, and nobody else would end the groups
+	h.leases.dropAll(func(*lease) bool { return true })
 	for _, b := range h.all() {
 		b.update(func(s *calls) { s.closing = true })
 	}

@@ -34,15 +34,18 @@ func TestCallCarriesTheRequest(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		b := l.connect(answer(hold))
 		r := request(write, func(r *call.Invocation) {
-			r.Timeout, r.MaxTimeout, r.MaxResultBytes, r.ConsoleTailBytes, r.Frames = 1500*time.Millisecond, time.Minute, 99, 4096, "all"
+			r.Timeout, r.MaxTimeout, r.MaxResultBytes, r.ConsoleTailBytes, r.Frames = 1500*time.Millisecond,
+				time.Minute, 99, 4096, "all"
 			r.MaxBytes = 77
 			r.Settings = json.RawMessage(`{"language":"de"}`)
 		})
 		l.begin(t.Context(), r)
 		got := awaitCall(t, b, r.ID).Call
 		want := wire.Call{
-			ID: r.ID, Plugin: "demo", Hash: r.Hash, Tool: "echo", TabID: 1, Origin: "http://demo.test", Write: true, TimeoutMs: 1500, MaxTimeoutMs: 60_000,
-			ProgressExtends: true, MaxResultBytes: 99, MaxBytes: 77, Settings: r.Settings, ConsoleTailBytes: 4096, Frames: "all",
+			ID: r.ID, Plugin: "demo", Hash: r.Hash, Tool: "echo", TabID: 1, Origin: "http://demo.test", Write: true,
+			TimeoutMs: 1500, MaxTimeoutMs: 60_000,
+			ProgressExtends: true, MaxResultBytes: 99, MaxBytes: 77, Settings: r.Settings, ConsoleTailBytes: 4096,
+			Frames: "all",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("frame (-want +got):\n%s", diff)
@@ -78,12 +81,14 @@ func TestThrown(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		l.connect(answer(func(c *hubtest.Call) {
 			c.End(&wire.Outcome{Status: wire.Threw, Started: true, ConsoleTail: "error: 429",
-				Error: json.RawMessage(`{"code":"RATE_LIMITED","category":"rate_limit","retryable":true,"retryAfterMs":2000,"message":"Too many requests"}`)}, nil)
+				Error: json.RawMessage(`{"code":"RATE_LIMITED","category":"rate_limit","retryable":true,` +
+					`"retryAfterMs":2000,"message":"Too many requests"}`)}, nil)
 		}))
 		r := request(write)
 		got := l.invoke(r)
 		got.want(t, "RATE_LIMITED", fault.Executed)
-		if e := got.failure; !e.FromPage || !e.Retryable || *e.RetryAfterMs != 2000 || e.TabID != 1 || e.ConsoleTail != "error: 429" {
+		if e := got.failure; !e.FromPage || !e.Retryable || *e.RetryAfterMs != 2000 || e.TabID != 1 ||
+			e.ConsoleTail != "error: 429" {
 			t.Errorf("got %+v", e)
 		}
 		if st := l.journal.state(r.ID); st != call.Executed {
@@ -100,20 +105,31 @@ func TestRefusals(t *testing.T) {
 		retryable bool
 		journal   call.State
 	}{
-		{wire.Refusal{Code: "TAB_NOT_FOUND", Outcome: "not_executed"}, fault.TabNotFound, fault.NotExecuted, false, call.NotExecuted},
+		{wire.Refusal{Code: "TAB_NOT_FOUND", Outcome: "not_executed"}, fault.TabNotFound, fault.NotExecuted, false,
+			call.NotExecuted},
 		{wire.Refusal{Code: "TAB_CHANGED", Outcome: "unknown"}, fault.TabChanged, fault.Unknown, false, call.Unknown},
 		{wire.Refusal{Code: "TAB_CLOSED", Outcome: "unknown"}, fault.TabNotFound, fault.Unknown, false, call.Unknown},
-		{wire.Refusal{Code: "TAB_UNRESPONSIVE", Outcome: "unknown"}, fault.TabUnresponsive, fault.Unknown, false, call.Unknown},
-		{wire.Refusal{Code: "TAB_UNRESPONSIVE", Outcome: "not_executed"}, fault.TabUnresponsive, fault.NotExecuted, true, call.NotExecuted},
-		{wire.Refusal{Code: "TAB_BUSY", Outcome: "not_executed"}, fault.TabBusy, fault.NotExecuted, true, call.NotExecuted},
-		{wire.Refusal{Code: "ADAPTER_NOT_READY", Outcome: "not_executed"}, fault.AdapterNotReady, fault.NotExecuted, true, call.NotExecuted},
-		{wire.Refusal{Code: "ADAPTER_NOT_READY", Outcome: "unknown"}, fault.AdapterNotReady, fault.Unknown, false, call.Unknown},
-		{wire.Refusal{Code: "INJECTION_FAILED", Outcome: "not_executed"}, fault.InjectionFailed, fault.NotExecuted, false, call.NotExecuted},
-		{wire.Refusal{Code: "OUTPUT_TOO_LARGE", Outcome: "executed"}, fault.OutputTooLarge, fault.Executed, false, call.Executed},
-		{wire.Refusal{Code: "INVALID_OUTPUT", Outcome: "executed"}, fault.InvalidOutput, fault.Executed, false, call.Executed},
+		{wire.Refusal{Code: "TAB_UNRESPONSIVE", Outcome: "unknown"}, fault.TabUnresponsive, fault.Unknown, false,
+			call.Unknown},
+		{wire.Refusal{Code: "TAB_UNRESPONSIVE", Outcome: "not_executed"}, fault.TabUnresponsive, fault.NotExecuted,
+			true, call.NotExecuted},
+		{wire.Refusal{Code: "TAB_BUSY", Outcome: "not_executed"}, fault.TabBusy, fault.NotExecuted, true,
+			call.NotExecuted},
+		{wire.Refusal{Code: "ADAPTER_NOT_READY", Outcome: "not_executed"}, fault.AdapterNotReady, fault.NotExecuted,
+			true, call.NotExecuted},
+		{wire.Refusal{Code: "ADAPTER_NOT_READY", Outcome: "unknown"}, fault.AdapterNotReady, fault.Unknown, false,
+			call.Unknown},
+		{wire.Refusal{Code: "INJECTION_FAILED", Outcome: "not_executed"}, fault.InjectionFailed, fault.NotExecuted,
+			false, call.NotExecuted},
+		{wire.Refusal{Code: "OUTPUT_TOO_LARGE", Outcome: "executed"}, fault.OutputTooLarge, fault.Executed, false,
+			call.Executed},
+		{wire.Refusal{Code: "INVALID_OUTPUT", Outcome: "executed"}, fault.InvalidOutput, fault.Executed, false,
+			call.Executed},
 		{wire.Refusal{Code: "CANCELLED", Outcome: "unknown"}, fault.Cancelled, fault.Unknown, false, call.Unknown},
-		{wire.Refusal{Code: "TIMEOUT", Outcome: "unknown", Reason: "idle"}, fault.TimeoutCode, fault.Unknown, false, call.Unknown},
-		{wire.Refusal{Code: "UNHEARD_OF", Outcome: "unknown", Message: "line\nbreak"}, fault.InternalError, fault.Unknown, false, call.Unknown},
+		{wire.Refusal{Code: "TIMEOUT", Outcome: "unknown", Reason: "idle"}, fault.TimeoutCode, fault.Unknown, false,
+			call.Unknown},
+		{wire.Refusal{Code: "UNHEARD_OF", Outcome: "unknown", Message: "line\nbreak"}, fault.InternalError,
+			fault.Unknown, false, call.Unknown},
 	}
 	for _, tt := range tests {
 		t.Run(tt.refusal.Code+" "+tt.refusal.Outcome, func(t *testing.T) {
@@ -122,7 +138,8 @@ func TestRefusals(t *testing.T) {
 				r := request(write)
 				got := l.invoke(r)
 				got.want(t, tt.code, tt.outcome)
-				if got.failure.Retryable != tt.retryable || got.failure.Hint == "" || strings.Contains(got.failure.Message, "\n") {
+				if got.failure.Retryable != tt.retryable || got.failure.Hint == "" ||
+					strings.Contains(got.failure.Message, "\n") {
 					t.Errorf("got %+v", got.failure)
 				}
 				if tt.code == fault.TimeoutCode && got.failure.Reason != fault.Idle {
@@ -145,14 +162,16 @@ func TestNotReadyNamesTheSignIn(t *testing.T) {
 		"not\nan address":            "sign in at https://app.test/,",
 	} {
 		inLab(t, func(t *testing.T, l *lab) {
-			refusal := wire.Refusal{Code: "ADAPTER_NOT_READY", Outcome: "not_executed", Reason: wire.NotReady, SignIn: said}
+			refusal := wire.Refusal{Code: "ADAPTER_NOT_READY", Outcome: "not_executed", Reason: wire.NotReady,
+				SignIn: said}
 			l.connect(answer(func(c *hubtest.Call) { c.Refuse(refusal) }))
 			got := l.invoke(request(func(r *call.Invocation) { r.OpenURL = "https://app.test/" })).failure
 			if !strings.Contains(got.Hint, want) || !got.Settled || !got.Retryable {
 				t.Errorf("%q: got %q, %+v", said, got.Hint, got)
 			}
 			refusal.Reason = wire.Withheld
-			if got := l.invoke(request()).failure; !strings.Contains(got.Hint, "browser__open_tab") || !got.Settled || got.Retryable {
+			if got := l.invoke(request()).failure; !strings.Contains(got.Hint, "browser__open_tab") || !got.Settled ||
+				got.Retryable {
 				t.Errorf("withheld: got %+v", got)
 			}
 		})
@@ -168,7 +187,8 @@ func TestWritesAreJournalledFirst(t *testing.T) {
 			c.Return(json.RawMessage(`"v"`))
 		}))
 		l.invoke(r).wantOutput(t, `"v"`)
-		if before.State != call.Dispatched || before.ProfileID != b.ProfileID() || before.TabID != 1 || before.Tool != "demo__echo" || len(before.Epoch) != 32 {
+		if before.State != call.Dispatched || before.ProfileID != b.ProfileID() || before.TabID != 1 ||
+			before.Tool != "demo__echo" || len(before.Epoch) != 32 {
 			t.Errorf("when the frame arrived the journal said %+v", before)
 		}
 		after, _, _ := l.journal.Find(t.Context(), r.ID)

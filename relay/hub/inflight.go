@@ -113,7 +113,8 @@ func (b *browser) launch(f *flight, over *conn, frame []byte) (failure *fault.Er
 		case s.conn != over:
 			failure = neverSent(b)
 		case s.open[f.id] != nil:
-			failure = fault.New(fault.InternalError, "A call with the same id is already running", fault.WithOutcome(fault.NotExecuted))
+			failure = fault.New(fault.InternalError, "A call with the same id is already running",
+				fault.WithOutcome(fault.NotExecuted))
 		case !over.queue.put(frame, false):
 			failure = fault.New(fault.Overloaded, "The browser does not take calls as fast as they come",
 				fault.WithRetryAfter(time.Second))

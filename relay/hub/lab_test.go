@@ -55,7 +55,8 @@ func inLabWith(t *testing.T, change func(*hub.Config), test func(t *testing.T, l
 }
 
 func openLab(t *testing.T, journal *memoryJournal, change func(*hub.Config)) *lab {
-	l := &lab{t: t, schedule: schedule.New(schedule.Limits{WaitingPerTab: 32}), net: newMemoryNet(), journal: journal, meter: &meter{}}
+	l := &lab{t: t, schedule: schedule.New(schedule.Limits{WaitingPerTab: 32}), net: newMemoryNet(), journal: journal,
+		meter: &meter{}}
 	cfg := hub.Config{
 		Secret: func() string { return secret }, ExtensionIDs: []string{extension}, RelayVersion: "0.0.0-test",
 		BundleHash: "b0", Journal: l.journal, Meter: l.meter, Log: zerolog.Nop(),
@@ -183,7 +184,8 @@ func attempt(
 		if wait != nil {
 			ticket.Leave()
 			failure = wait(ctx)
-		} else if ready, _, err := ticket.Join(schedule.Tab{ProfileID: at.ProfileID, TabID: at.TabID}); err == nil && ready {
+		} else if ready, _, err := ticket.Join(schedule.Tab{ProfileID: at.ProfileID, TabID: at.TabID}); err == nil &&
+			ready {
 			return h.Send(ctx, at, r)
 		} else if err != nil || ticket.Await(ctx, time.Minute) != nil {
 			failure = gone

@@ -135,7 +135,8 @@ func (h *Hub) ProfileOf(session string) (id string) {
 	defer l.mu.Unlock()
 	var latest time.Time
 	for key, place := range l.last {
-		if session != "" && key.session == session && place.used.After(latest) && time.Since(place.used) <= lastTabTime {
+		if session != "" && key.session == session && place.used.After(latest) &&
+			time.Since(place.used) <= lastTabTime {
 			id, latest = place.profileID, place.used
 		}
 	}
@@ -165,11 +166,12 @@ func (l *lastTabs) leave(session string) {
 	}
 }
 
-// Opened makes a tab the one that the next call of a session goes to, whichever plugin of its page that is for, and makes
-// the session its owner. pending says that the tab may not show its page yet.
+// Opened makes a tab the one that the next call of a session goes to, whichever plugin of its page that is for, and
+// makes the session its owner. pending says that the tab may not show its page yet.
 func (h *Hub) Opened(s call.Session, profileID, profile string, tabID int, url string, pending bool) {
 	h.Give(s, profileID, tabID)
-	if h.lastTabs.put(s, openedTab, lastTab{profileID: profileID, profile: profile, tabID: tabID, url: url, pending: pending}) {
+	if h.lastTabs.put(s, openedTab, lastTab{profileID: profileID, profile: profile, tabID: tabID, url: url,
+		pending: pending}) {
 		h.cfg.Moved()
 	}
 }

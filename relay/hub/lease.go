@@ -26,8 +26,8 @@ const (
 )
 
 // leases knows which session works in which tab. A lease begins when a call has chosen its tab, before it waits for a
-// person or for its turn, so that of two sessions that come together exactly one gets the tab. It is kept once a call was
-// sent, until the session was idle for a while or has ended, the tab was closed, or a person took it away.
+// person or for its turn, so that of two sessions that come together exactly one gets the tab. It is kept once a call
+// was sent, until the session was idle for a while or has ended, the tab was closed, or a person took it away.
 type leases struct {
 	mode    string
 	by      string
@@ -301,7 +301,8 @@ type Owner struct {
 
 // owner is the lease for others to read. Called with the lock held.
 func (c *lease) owner() *Owner {
-	w := &Owner{Client: c.session.Client, Session: c.session.ID, Name: c.session.Client, Since: c.since, number: c.number}
+	w := &Owner{Client: c.session.Client, Session: c.session.ID, Name: c.session.Client, Since: c.since,
+		number: c.number}
 	if c.number > 1 {
 		w.Name += " " + strconv.Itoa(c.number)
 	}

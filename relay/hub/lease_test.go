@@ -69,7 +69,8 @@ func TestOwnerOfATab(t *testing.T) {
 		l.wantOwner(1, "codex")
 		time.Sleep(3 * time.Minute)
 		refused := l.invoke(request(of("claude-code", "b"), in(1), write))
-		refused.wantOwned(t, `"codex"`, "3 min ago", "`tabrelay tabs release 1`", "another tabId: nobody else works in 2.")
+		refused.wantOwned(t, `"codex"`, "3 min ago", "`tabrelay tabs release 1`",
+			"another tabId: nobody else works in 2.")
 		faulttest.Provoked(t, "tab-of-another-agent", refused.failure)
 		l.invoke(request(of("claude-code", "b"), in(1))).wantTab(t, "A", 1)        // reads go on
 		l.invoke(request(of("claude-code", "c"), write)).wantTab(t, "A", 2)        // nobody works there
@@ -263,7 +264,8 @@ func TestAnIntentionIsNotKept(t *testing.T) {
 		l.connect()
 		no := fault.New(fault.ApprovalDenied, "The person said no")
 		refuse := func(call.Target) (func(context.Context) *fault.Error, *fault.Error) { return nil, no }
-		(<-l.beginWith(t.Context(), request(of("a", "a"), write), refuse)).want(t, fault.ApprovalDenied, fault.NotExecuted)
+		(<-l.beginWith(t.Context(), request(of("a", "a"), write), refuse)).want(t, fault.ApprovalDenied,
+			fault.NotExecuted)
 		l.invoke(request(of("b", "b"), write)).wantOutput(t, `{"x":1}`)
 	})
 }
@@ -290,7 +292,8 @@ func TestSessionsOfOneClient(t *testing.T) {
 		l.wantOwner(1, "codex")
 		l.wantOwner(2, "codex 2")
 		l.wantOwner(3, "codex 2")
-		l.invoke(request(of("codex", "a"), in(2), write)).wantOwned(t, "another session of this client (codex 2)", "another tabId: nobody else works in 1.")
+		l.invoke(request(of("codex", "a"), in(2), write)).wantOwned(t, "another session of this client (codex 2)",
+			"another tabId: nobody else works in 1.")
 		named := of("codex", "http:codex/session:night")
 		l.hub.SessionLeft("a")
 		l.invoke(request(named, in(1), write)).wantTab(t, "A", 1)
@@ -303,7 +306,8 @@ func TestSessionsOfOneClient(t *testing.T) {
 func TestFreeTabOfTheSameAccount(t *testing.T) {
 	owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
 		front := func(t *wire.Tab) { t.Active, t.Focused = true, true }
-		l.connect(named("Home", tab(1, "https://acme.chat.test/", front), tab(2, "https://other.chat.test/"), tab(3, "https://acme.chat.test/x")))
+		l.connect(named("Home", tab(1, "https://acme.chat.test/", front), tab(2, "https://other.chat.test/"),
+			tab(3, "https://acme.chat.test/x")))
 		work := l.connect(named("Work", tab(4, "https://acme.chat.test/"), tab(5, "http://demo.test/")))
 		chat := func(r *call.Invocation) { r.Matches = []string{"https://*.chat.test/*"} }
 		l.invoke(request(of("a", "a"), chat, write)).wantTab(t, "Home", 1)
@@ -325,16 +329,17 @@ func TestFreeTabOfTheSameAccount(t *testing.T) {
 
 // TestClientsShareTheirTabs: the windows of one client work in one tab, and sessions that an agent has named do not.
 func TestClientsShareTheirTabs(t *testing.T) {
-	inLabWith(t, func(c *hub.Config) { c.Ownership, c.OwnedBy = hub.OwnWrites, hub.OwnedByClient }, func(t *testing.T, l *lab) {
-		l.connect(named("A", tab(1, "http://demo.test/")))
-		l.invoke(request(of("codex", "a"), in(1), write)).wantTab(t, "A", 1)
-		l.invoke(request(of("codex", "b"), in(1), write)).wantTab(t, "A", 1)
-		l.wantOwner(1, "codex")
-		l.invoke(request(of("codex", "b/session:x"), in(1), write)).wantOwned(t, "another session of this client")
-		l.invoke(request(of("claude-code", "c"), in(1), write)).wantOwned(t, `"codex"`)
-		l.hub.SessionLeft("a") // its other window goes on
-		l.wantOwner(1, "codex")
-		l.hub.SessionLeft("b")
-		l.wantOwner(1, "")
-	})
+	inLabWith(t, func(c *hub.Config) { c.Ownership, c.OwnedBy = hub.OwnWrites, hub.OwnedByClient },
+		func(t *testing.T, l *lab) {
+			l.connect(named("A", tab(1, "http://demo.test/")))
+			l.invoke(request(of("codex", "a"), in(1), write)).wantTab(t, "A", 1)
+			l.invoke(request(of("codex", "b"), in(1), write)).wantTab(t, "A", 1)
+			l.wantOwner(1, "codex")
+			l.invoke(request(of("codex", "b/session:x"), in(1), write)).wantOwned(t, "another session of this client")
+			l.invoke(request(of("claude-code", "c"), in(1), write)).wantOwned(t, `"codex"`)
+			l.hub.SessionLeft("a") // its other window goes on
+			l.wantOwner(1, "codex")
+			l.hub.SessionLeft("b")
+			l.wantOwner(1, "")
+		})
 }

@@ -51,7 +51,10 @@ func TestFloodOfProgressIsBounded(t *testing.T) {
 func TestArgumentsTooLarge(t *testing.T) {
 	inLabWith(t, func(c *hub.Config) { c.FrameBytes = 4096 }, func(t *testing.T, l *lab) {
 		l.connect()
-		r := request(write, func(r *call.Invocation) { r.Arguments = json.RawMessage(`"` + strings.Repeat("x", 4096) + `"`) })
+		r := request(write, func(r *call.Invocation) {
+			r.Arguments = json.RawMessage(`"` + strings.Repeat("x", 4096) +
+				`"`)
+		})
 		l.invoke(r).want(t, fault.InputTooLarge, fault.NotExecuted)
 		l.invoke(request()).wantOutput(t, `{"x":1}`)
 	})
@@ -85,7 +88,8 @@ func TestOversizedFrameEndsItsCallOnly(t *testing.T) {
 func TestResultOverTheCallsLimit(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		l.connect()
-		l.invoke(request(func(r *call.Invocation) { r.MaxResultBytes = 3 })).want(t, fault.OutputTooLarge, fault.Executed)
+		l.invoke(request(func(r *call.Invocation) { r.MaxResultBytes = 3 })).want(t, fault.OutputTooLarge,
+			fault.Executed)
 	})
 }
 
@@ -179,13 +183,17 @@ func TestArgumentsAtTheEdge(t *testing.T) {
 	inLabWith(t, func(c *hub.Config) { c.FrameBytes = limit }, func(t *testing.T, l *lab) {
 		l.connect()
 		sent := func(bytes int) *fault.Error {
-			r := request(func(r *call.Invocation) { r.Arguments = json.RawMessage(`"` + strings.Repeat("x", bytes) + `"`) })
+			r := request(func(r *call.Invocation) {
+				r.Arguments = json.RawMessage(`"` + strings.Repeat("x", bytes) +
+					`"`)
+			})
 			return l.invoke(r).failure
 		}
 		fits := 0
 		for fits = limit; sent(fits) != nil && fits > 0; fits-- { // the header's size is the codec's business
 		}
-		if over := sent(fits + 1); over == nil || over.Code != fault.InputTooLarge || over.Outcome != fault.NotExecuted {
+		if over := sent(fits + 1); over == nil || over.Code != fault.InputTooLarge ||
+			over.Outcome != fault.NotExecuted {
 			t.Errorf("%d bytes fit, and one more: %v", fits, over)
 		}
 		if fits < limit-1024 {
@@ -206,10 +214,12 @@ func TestFrameAtTheEdge(t *testing.T) {
 			r := request()
 			done := l.begin(t.Context(), r)
 			awaitCall(t, b, r.ID)
-			header := fmt.Sprintf(`{"type":"outcome","id":"%s","status":"returned","epoch":"%s","started":true,"origin":"","durationMs":1}`, r.ID, wire.NewID())
+			header := fmt.Sprintf(`{"type":"outcome","id":"%s","status":"returned","epoch":"%s","started":true,`+
+				`"origin":"","durationMs":1}`, r.ID, wire.NewID())
 			b.SendRaw([]byte(header + "\n\"" + strings.Repeat("x", tt.bytes-len(header)-3) + "\""))
 			got := <-done
-			if tt.want == "" && got.failure != nil || tt.want != "" && (got.failure == nil || got.failure.Code != tt.want) {
+			if tt.want == "" && got.failure != nil || tt.want != "" &&
+				(got.failure == nil || got.failure.Code != tt.want) {
 				t.Errorf("%d bytes: %v, want %q", tt.bytes, got.failure, tt.want)
 			}
 		}

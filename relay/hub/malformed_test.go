@@ -32,7 +32,8 @@ type rawStranger struct {
 func (l *lab) rawStranger() *rawStranger {
 	l.t.Helper()
 	s := &rawStranger{}
-	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network,
+		address string) (net.Conn, error) {
 		conn, err := l.net.dial(ctx, network, address)
 		s.conn = conn
 		return conn, err
@@ -78,7 +79,8 @@ func TestFirstFrameThatIsNoHello(t *testing.T) {
 	for _, tt := range []message{
 		{"binary", binaryMessage, string(hello)},
 		{"binary, empty", binaryMessage, ""},
-		{"longer than a hello may be", textMessage, strings.Replace(string(hello), `"S"`, `"`+strings.Repeat("S", wire.MaxHeaderBytes)+`"`, 1)},
+		{"longer than a hello may be", textMessage, strings.Replace(string(hello), `"S"`,
+			`"`+strings.Repeat("S", wire.MaxHeaderBytes)+`"`, 1)},
 		{"long and binary", binaryMessage, strings.Repeat("\x00", wire.MaxHeaderBytes+1)},
 		{"empty", textMessage, ""},
 		{"not JSON", textMessage, "hello"},
@@ -161,7 +163,8 @@ func TestThirdMalformedFrameOfEachKind(t *testing.T) {
 				for err == nil {
 					_, _, err = s.hear()
 				}
-				if hub.CloseCode(err) != 4400 || !strings.Contains(err.Error(), "too many frames that cannot be understood") {
+				if hub.CloseCode(err) != 4400 || !strings.Contains(err.Error(),
+					"too many frames that cannot be understood") {
 					t.Errorf("closed with %v", err)
 				}
 			})

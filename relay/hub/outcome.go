@@ -53,7 +53,8 @@ func (b *browser) read(f *flight, o *wire.Outcome, payload json.RawMessage) (*ca
 		return nil, withTail(b.refused(f, o.Refusal), o.ConsoleTail)
 	}
 	if len(payload) == 0 {
-		return nil, withTail(fault.New(fault.InvalidOutput, "The tool ended without a value", b.at(f.tabID)), o.ConsoleTail)
+		return nil, withTail(fault.New(fault.InvalidOutput, "The tool ended without a value", b.at(f.tabID)),
+			o.ConsoleTail)
 	}
 	limit := wire.MaxResultBytes
 	if f.req != nil {
@@ -64,7 +65,8 @@ func (b *browser) read(f *flight, o *wire.Outcome, payload json.RawMessage) (*ca
 		return nil, withTail(fault.New(fault.OutputTooLarge, message, b.at(f.tabID)), o.ConsoleTail)
 	}
 	return &call.Reply{
-		Output: bytes.Clone(payload), TabID: f.tabID, ProfileID: b.id, Profile: b.label(), Origin: o.Origin, Frame: o.Frame,
+		Output: bytes.Clone(payload), TabID: f.tabID, ProfileID: b.id, Profile: b.label(), Origin: o.Origin,
+		Frame: o.Frame,
 		Trust: o.Trust, ConsoleTail: o.ConsoleTail, DurationMs: o.DurationMs,
 	}, nil
 }
@@ -72,7 +74,8 @@ func (b *browser) read(f *flight, o *wire.Outcome, payload json.RawMessage) (*ca
 // refusable are the codes an extension may end a call with. It is our own program, but its frames are input.
 var refusable = map[fault.Code]bool{
 	fault.TabNotFound: true, fault.TabChanged: true, fault.TabUnresponsive: true, fault.TabBusy: true,
-	fault.AdapterNotReady: true, fault.InjectionFailed: true, fault.OutputTooLarge: true, fault.InvalidOutput: true, fault.Cancelled: true,
+	fault.AdapterNotReady: true, fault.InjectionFailed: true, fault.OutputTooLarge: true, fault.InvalidOutput: true,
+	fault.Cancelled: true,
 }
 
 // refused is the failure of a call that the extension or the page runtime ended.
@@ -86,13 +89,15 @@ func (b *browser) refused(f *flight, r *wire.Refusal) *fault.Error {
 		return closedFault(b, f, fault.Sanitize(r.Message), fault.Outcome(r.Outcome))
 	}
 	if !refusable[code] {
-		return fault.New(fault.InternalError, fault.Sanitize("The extension ended the call: "+r.Message), b.at(f.tabID), outcome)
+		return fault.New(fault.InternalError, fault.Sanitize("The extension ended the call: "+r.Message), b.at(f.tabID),
+			outcome)
 	}
 	options := []fault.Option{b.at(f.tabID), outcome}
 	switch row, _ := fault.Lookup(code); {
 	case row.Outcome == fault.NotExecuted && r.Outcome != string(fault.NotExecuted):
 		// The row is about a call that never started; this one may have.
-		options = append(options, fault.WithRetryable(false), fault.WithHint("The action may have happened: read the page before repeating it."))
+		options = append(options, fault.WithRetryable(false),
+			fault.WithHint("The action may have happened: read the page before repeating it."))
 	case code == fault.TabUnresponsive && r.Outcome == string(fault.NotExecuted):
 		options = append(options, fault.WithRetryable(true))
 	case code == fault.AdapterNotReady && r.Reason == wire.Withheld:
@@ -104,7 +109,8 @@ func (b *browser) refused(f *flight, r *wire.Refusal) *fault.Error {
 }
 
 // anew is how a page is opened that nobody else could prepare.
-const anew = "Open the page's address anew with browser__open_tab and pass its tabId; a tab that is only older than the plugin can be reloaded instead. A plugin that runs in the isolated world has no such limit."
+const anew = "Open the page's address anew with browser__open_tab and pass its tabId; a tab that is only older than " +
+	"the plugin can be reloaded instead. A plugin that runs in the isolated world has no such limit."
 
 // signInHint says where a person may have to sign in: what the plugin says, else where the web app begins.
 func signInHint(f *flight, said string) string {
@@ -117,7 +123,8 @@ func signInHint(f *flight, said string) string {
 	if where == "" {
 		return "Ask the person to look at the tab and to sign in there if nobody is, then repeat the call."
 	}
-	return "Ask the person to look at the tab and, if nobody is signed in, to sign in at " + where + ", then repeat the call."
+	return "Ask the person to look at the tab and, if nobody is signed in, to sign in at " + where +
+		", then repeat the call."
 }
 
 func (b *browser) timedOut(f *flight, r *wire.Refusal, outcome fault.Option) *fault.Error {
@@ -168,5 +175,6 @@ func (h *Hub) complain(f *flight, repairs []string) {
 		return
 	}
 	h.cfg.Log.Warn().Str("plugin", f.req.Plugin).Str("hash", f.req.Hash).Str("tool", f.req.Tool).
-		Str("correlationId", string(f.id)).Strs("repairs", repairs).Msg("a plugin throws errors that do not keep to the contract")
+		Str("correlationId", string(f.id)).Strs("repairs", repairs).Msg("a plugin throws errors that do not keep to " +
+		"the contract")
 }

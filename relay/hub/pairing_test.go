@@ -147,7 +147,8 @@ func TestTheSecretIsSealed(t *testing.T) {
 		s := l.stranger()
 		defer s.socket.Drop()
 		transcript := wire.Transcript{
-			Protocol: wire.Speaks.Max, Address: address, ExtensionID: extension, ProfileID: hello.Profile.ID, ExtensionNonce: hello.Nonce, Hello: s.say(hello),
+			Protocol: wire.Speaks.Max, Address: address, ExtensionID: extension, ProfileID: hello.Profile.ID,
+			ExtensionNonce: hello.Nonce, Hello: s.say(hello),
 		}
 		relay, raw, err := s.hear()
 		if err != nil {

@@ -76,8 +76,9 @@ func (c *conn) panelAsks(ctx context.Context, f *wire.Request, body []byte) {
 	answer := c.b.hub.panels.Load()
 	switch {
 	case answer == nil:
-		c.respond(f.ID, http.StatusServiceUnavailable, sorry(fault.New(fault.ShuttingDown, "The relay does not answer panels yet",
-			fault.WithHint("Try again in a moment."))))
+		c.respond(f.ID, http.StatusServiceUnavailable,
+			sorry(fault.New(fault.ShuttingDown, "The relay does not answer panels yet",
+				fault.WithHint("Try again in a moment."))))
 		return
 	case len(body) > wire.MaxRequestBytes:
 		c.respond(f.ID, http.StatusRequestEntityTooLarge, sorry(fault.New(fault.InputTooLarge,
@@ -88,7 +89,8 @@ func (c *conn) panelAsks(ctx context.Context, f *wire.Request, body []byte) {
 	case c.asking <- struct{}{}:
 	default:
 		c.respond(f.ID, http.StatusTooManyRequests, sorry(fault.New(fault.Overloaded,
-			fmt.Sprintf("The panel has %d requests under way already", panelRequests), fault.WithHint("Wait for them, then try again."))))
+			fmt.Sprintf("The panel has %d requests under way already", panelRequests),
+			fault.WithHint("Wait for them, then try again."))))
 		return
 	}
 	r := PanelRequest{ProfileID: c.b.id, Method: f.Method, Path: f.Path, Body: bytes.Clone(body)}

@@ -31,7 +31,8 @@ func ask(t *testing.T, b *hubtest.Browser, method, path string, body json.RawMes
 func TestPanelRequestIsAnswered(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		b := l.connect()
-		if r := ask(t, b, "GET", "/api/v1/status", nil); r.Status != http.StatusServiceUnavailable || !strings.Contains(string(r.Body), "hint") {
+		if r := ask(t, b, "GET", "/api/v1/status", nil); r.Status != http.StatusServiceUnavailable ||
+			!strings.Contains(string(r.Body), "hint") {
 			t.Errorf("before anybody answers: %d %s", r.Status, r.Body)
 		}
 		var got hub.PanelRequest
@@ -43,7 +44,8 @@ func TestPanelRequestIsAnswered(t *testing.T) {
 		if r.Status != http.StatusConflict || string(r.Body) != "{\n\"a\": 1}" {
 			t.Errorf("got %d %s", r.Status, r.Body)
 		}
-		want := hub.PanelRequest{ProfileID: b.ProfileID(), Method: "PUT", Path: "/api/v1/paused?x=1", Body: []byte(`{"paused":true}`)}
+		want := hub.PanelRequest{ProfileID: b.ProfileID(), Method: "PUT", Path: "/api/v1/paused?x=1",
+			Body: []byte(`{"paused":true}`)}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -61,10 +63,12 @@ func TestPanelRequestsHaveLimits(t *testing.T) {
 			t.Errorf("the largest answer: %d, %d bytes", r.Status, len(r.Body))
 		}
 		full := json.RawMessage(`"` + strings.Repeat("y", wire.MaxRequestBytes-2) + `"`)
-		if r := ask(t, b, "POST", "/", full); r.Status != http.StatusInternalServerError || !strings.Contains(string(r.Body), "OUTPUT_TOO_LARGE") {
+		if r := ask(t, b, "POST", "/", full); r.Status != http.StatusInternalServerError ||
+			!strings.Contains(string(r.Body), "OUTPUT_TOO_LARGE") {
 			t.Errorf("an answer that is too large: %d, %.99s", r.Status, r.Body)
 		}
-		if r := ask(t, b, "POST", "/", append(full, ' ')); r.Status != http.StatusRequestEntityTooLarge || !strings.Contains(string(r.Body), "INPUT_TOO_LARGE") {
+		if r := ask(t, b, "POST", "/", append(full, ' ')); r.Status != http.StatusRequestEntityTooLarge ||
+			!strings.Contains(string(r.Body), "INPUT_TOO_LARGE") {
 			t.Errorf("a body that is too large: %d, %.99s", r.Status, r.Body)
 		}
 	})
@@ -85,7 +89,8 @@ func TestPanelRequestsAtOnce(t *testing.T) {
 			b.Send(&wire.Request{ID: wire.NewID(), Method: "GET", Path: "/hangs"})
 		}
 		synctest.Wait()
-		if r := ask(t, b, "GET", "/", nil); r.Status != http.StatusTooManyRequests || !strings.Contains(string(r.Body), "OVERLOADED") {
+		if r := ask(t, b, "GET", "/", nil); r.Status != http.StatusTooManyRequests ||
+			!strings.Contains(string(r.Body), "OVERLOADED") {
 			t.Errorf("the seventeenth: %d %s", r.Status, r.Body)
 		}
 		if r := ask(t, other, "GET", "/", nil); r.Status != http.StatusOK {
@@ -159,7 +164,8 @@ func TestThePersonNamesAProfile(t *testing.T) {
 		b.Send(&wire.Renamed{Label: "Work\n\u202eaccount" + strings.Repeat(" x", 100)})
 		b.Send(&wire.Renamed{Label: "Home"})
 		synctest.Wait()
-		if len(named) != 2 || !strings.HasPrefix(named[0], "Work account x") || len(named[0]) != 64 || named[1] != "Home" {
+		if len(named) != 2 || !strings.HasPrefix(named[0], "Work account x") || len(named[0]) != 64 ||
+			named[1] != "Home" {
 			t.Errorf("got %q", named)
 		}
 		got := l.invoke(request(func(r *call.Invocation) { r.Profile = "Home" }))

@@ -55,7 +55,8 @@ func welcomeStranger(t *testing.T, s *stranger, profile string) {
 	t.Helper()
 	hello := helloOf(profile)
 	transcript := wire.Transcript{
-		Protocol: wire.Speaks.Max, Address: address, ExtensionID: extension, ProfileID: profile, ExtensionNonce: hello.Nonce, Hello: s.say(hello),
+		Protocol: wire.Speaks.Max, Address: address, ExtensionID: extension, ProfileID: profile,
+		ExtensionNonce: hello.Nonce, Hello: s.say(hello),
 	}
 	f, raw, _ := s.hear()
 	transcript.Relay, transcript.RelayNonce = raw, f.(*wire.Relay).Nonce

@@ -111,7 +111,8 @@ func (b *browser) state(st *wire.State) {
 		switch {
 		case st.State == wire.Running:
 			f.recovering = false
-			// Its caller gave it up meanwhile. One that an earlier relay sent has no caller here, and may yet be asked for.
+			// Its caller gave it up meanwhile. One that an earlier relay sent has no caller here, and may yet be asked
+			// for.
 			if f.abandoned && f.req != nil && s.conn != nil {
 				s.conn.queue.insist(mustEncode(&wire.Cancel{ID: f.id, Reason: "client"}))
 			}
@@ -179,7 +180,8 @@ func (h *Hub) FindOutcome(ctx context.Context, id call.ID) (reply *call.Reply, f
 	r, found, err := h.cfg.Journal.Find(ctx, id)
 	switch {
 	case err != nil:
-		return nil, fault.New(fault.ExtensionLost, "The journal could not be read, so nobody knows what became of the call",
+		return nil, fault.New(fault.ExtensionLost, "The journal could not be read, so nobody knows what became of "+
+			"the call",
 			fault.WithOutcome(fault.Unknown), fault.WithCause(err)), true
 	case !found:
 		return nil, nil, false
@@ -196,14 +198,18 @@ func (h *Hub) recall(r call.Record) (*call.Reply, *fault.Error) {
 	}
 	switch {
 	case r.State == call.Executed && len(r.Output) > 0:
-		return &call.Reply{Output: r.Output, TabID: r.TabID, ProfileID: r.ProfileID, Profile: h.labelOf(r.ProfileID)}, nil
+		return &call.Reply{Output: r.Output, TabID: r.TabID, ProfileID: r.ProfileID, Profile: h.labelOf(r.ProfileID)},
+			nil
 	case r.State == call.Executed:
-		return nil, fault.New(fault.OutputTooLarge, "The tool has run, but its result was too large to keep while the relay restarted", at,
+		return nil, fault.New(fault.OutputTooLarge, "The tool has run, but its result was too large to keep while "+
+			"the relay restarted", at,
 			fault.WithHint("The action has happened: do not repeat it. Read the page to see its effect."))
 	case r.State == call.NotExecuted:
-		return nil, fault.New(fault.ExtensionLost, "The tool never started", at, fault.WithOutcome(fault.NotExecuted), fault.WithRetryable(true))
+		return nil, fault.New(fault.ExtensionLost, "The tool never started", at, fault.WithOutcome(fault.NotExecuted),
+			fault.WithRetryable(true))
 	}
-	return nil, fault.New(fault.ExtensionLost, "The relay restarted after the call was sent, and its end could not be learned", at,
+	return nil, fault.New(fault.ExtensionLost, "The relay restarted after the call was sent, and its end could not "+
+		"be learned", at,
 		fault.WithOutcome(fault.Unknown))
 }
 

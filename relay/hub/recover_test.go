@@ -107,7 +107,8 @@ func TestLostCall(t *testing.T) {
 		outcome fault.Outcome
 		journal call.State
 	}{
-		{"proven never started", same(wire.NotStarted, ""), false, fault.ExtensionLost, fault.NotExecuted, call.NotExecuted},
+		{"proven never started", same(wire.NotStarted, ""), false, fault.ExtensionLost, fault.NotExecuted,
+			call.NotExecuted},
 		{"another epoch proves nothing", func(o *hubtest.Options) {
 			o.State = func(id call.ID) *wire.State {
 				return &wire.State{ID: id, State: wire.NotStarted, Epoch: strings.Repeat("f", 32)}
@@ -116,8 +117,10 @@ func TestLostCall(t *testing.T) {
 		{"the browser ended", func(*hubtest.Options) {}, true, fault.ExtensionLost, fault.Unknown, call.Unknown},
 		{"nobody knows", same(wire.Unsure, "because"), false, fault.ExtensionLost, fault.Unknown, call.Unknown},
 		{"the tab was closed", same(wire.Unsure, "TAB_CLOSED"), false, fault.TabNotFound, fault.Unknown, call.Unknown},
-		{"the tab went elsewhere", same(wire.Unsure, "TAB_CHANGED"), false, fault.TabChanged, fault.Unknown, call.Unknown},
-		{"the page is stuck", same(wire.Unsure, "TAB_UNRESPONSIVE"), false, fault.TabUnresponsive, fault.Unknown, call.Unknown},
+		{"the tab went elsewhere", same(wire.Unsure, "TAB_CHANGED"), false, fault.TabChanged, fault.Unknown,
+			call.Unknown},
+		{"the page is stuck", same(wire.Unsure, "TAB_UNRESPONSIVE"), false, fault.TabUnresponsive, fault.Unknown,
+			call.Unknown},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -173,21 +176,23 @@ func TestBrowserThatDoesNotComeBack(t *testing.T) {
 // The calls of a browser whose process has ended are not waited for, and say so.
 func TestEndedBrowserEndsItsCalls(t *testing.T) {
 	var ended atomic.Bool
-	inLabWith(t, func(c *hub.Config) { c.Ended = func(string) bool { return ended.Load() } }, func(t *testing.T, l *lab) {
-		b := l.connect(answer(hold))
-		r := request(write)
-		done := l.begin(t.Context(), r)
-		awaitCall(t, b, r.ID)
-		b.Drop()
-		time.Sleep(time.Second)
-		still(t, done) // its process may be there yet
-		ended.Store(true)
-		got := <-done
-		got.want(t, fault.ExtensionLost, fault.Unknown)
-		if got.after > 2*time.Second || !strings.Contains(got.failure.Message, "ended") || !strings.Contains(got.failure.Hint, "tabrelay up") {
-			t.Errorf("after %s: %+v", got.after, got.failure)
-		}
-	})
+	inLabWith(t, func(c *hub.Config) { c.Ended = func(string) bool { return ended.Load() } },
+		func(t *testing.T, l *lab) {
+			b := l.connect(answer(hold))
+			r := request(write)
+			done := l.begin(t.Context(), r)
+			awaitCall(t, b, r.ID)
+			b.Drop()
+			time.Sleep(time.Second)
+			still(t, done) // its process may be there yet
+			ended.Store(true)
+			got := <-done
+			got.want(t, fault.ExtensionLost, fault.Unknown)
+			if got.after > 2*time.Second || !strings.Contains(got.failure.Message, "ended") ||
+				!strings.Contains(got.failure.Hint, "tabrelay up") {
+				t.Errorf("after %s: %+v", got.after, got.failure)
+			}
+		})
 }
 
 func TestCancelDuringAGapReachesThePageLater(t *testing.T) {

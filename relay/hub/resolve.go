@@ -38,7 +38,8 @@ func (h *Hub) Resolve(r call.Selector) (at call.Target, failure *fault.Error, wa
 		return at, h.owned(&r, t, owner), 0
 	}
 	at = call.Target{
-		ProfileID: t.b.id, Profile: t.b.label(), TabID: t.tab.ID, Origin: t.tab.origin, URL: t.tab.URL, Title: t.tab.Title,
+		ProfileID: t.b.id, Profile: t.b.label(), TabID: t.tab.ID, Origin: t.tab.origin, URL: t.tab.URL,
+		Title: t.tab.Title,
 	}
 	if r.TabID == 0 && !r.InFront {
 		at.Others = len(sameOrigin(t.b.tabs.Load().of(where), t.tab.origin)) - 1

@@ -70,20 +70,23 @@ func TestBestTab(t *testing.T) {
 func TestPorts(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		l.connect(named("A", tab(1, "http://localhost:3000/"), tab(2, "http://localhost:4000/x")))
-		l.invoke(request(func(r *call.Invocation) { r.Matches = []string{"http://localhost:4000/*"} })).wantTab(t, "A", 2)
+		l.invoke(request(func(r *call.Invocation) { r.Matches = []string{"http://localhost:4000/*"} })).wantTab(t, "A",
+			2)
 	})
 }
 
 func TestExcludedTab(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		l.connect(named("A", tab(1, "http://demo.test/private/x"), tab(2, "http://demo.test/x")))
-		l.invoke(request(func(r *call.Invocation) { r.Excludes = []string{"http://demo.test/private/*"} })).wantTab(t, "A", 2)
+		l.invoke(request(func(r *call.Invocation) { r.Excludes = []string{"http://demo.test/private/*"} })).wantTab(t,
+			"A", 2)
 	})
 }
 
 func TestExplicitTab(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
-		l.connect(named("A", tab(1, "http://demo.test/"), tab(2, "http://demo.test/"), tab(3, "https://bank.test/account?secret=1")))
+		l.connect(named("A", tab(1, "http://demo.test/"), tab(2, "http://demo.test/"),
+			tab(3, "https://bank.test/account?secret=1")))
 		at := func(id int) func(*call.Invocation) { return func(r *call.Invocation) { r.TabID = id } }
 		l.invoke(request(at(2))).wantTab(t, "A", 2)
 		l.invoke(request()).wantTab(t, "A", 2) // the session stays there
@@ -154,7 +157,8 @@ func TestNoFallbackToAnotherProfile(t *testing.T) {
 		if !strings.Contains(gone.failure.Hint, `"Home"`) || !strings.Contains(gone.failure.Message, "2 min ago") {
 			t.Errorf("got %q, %q", gone.failure.Message, gone.failure.Hint)
 		}
-		l.invoke(request(func(r *call.Invocation) { r.Profile = "Nobody" })).want(t, fault.ProfileNotConnected, fault.NotExecuted)
+		l.invoke(request(func(r *call.Invocation) { r.Profile = "Nobody" })).want(t, fault.ProfileNotConnected,
+			fault.NotExecuted)
 	})
 }
 
@@ -206,7 +210,8 @@ func TestAmbiguousProfilesAndTabs(t *testing.T) {
 		two := l.connect(named("Chrome", tab(1, "http://demo.test/"), tab(2, "http://demo.test/")))
 		label := l.invoke(request(func(r *call.Invocation) { r.Profile = "Chrome" }))
 		label.want(t, fault.ValidationError, fault.NotExecuted)
-		if !strings.Contains(label.failure.Hint, one.ProfileID()) || !strings.Contains(label.failure.Hint, two.ProfileID()) {
+		if !strings.Contains(label.failure.Hint, one.ProfileID()) || !strings.Contains(label.failure.Hint,
+			two.ProfileID()) {
 			t.Errorf("hint is %q", label.failure.Hint)
 		}
 		l.invoke(request(func(r *call.Invocation) { r.TabID = 1 })).want(t, fault.ValidationError, fault.NotExecuted)
@@ -223,7 +228,8 @@ func TestAmbiguousProfilesAndTabs(t *testing.T) {
 func TestBadPatterns(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		l.connect()
-		l.invoke(request(func(r *call.Invocation) { r.Matches = []string{"nonsense"} })).want(t, fault.ConfigError, fault.NotExecuted)
+		l.invoke(request(func(r *call.Invocation) { r.Matches = []string{"nonsense"} })).want(t, fault.ConfigError,
+			fault.NotExecuted)
 	})
 }
 
@@ -233,7 +239,10 @@ func TestTabInFront(t *testing.T) {
 		front := func(t *wire.Tab) { t.Active, t.Focused = true, true }
 		back := func(t *wire.Tab) { t.Active, t.LastUsed = true, 9 }
 		every := func(change ...func(*call.Invocation)) call.Invocation {
-			return request(append(change, func(r *call.Invocation) { r.Matches, r.InFront = []string{"*://*/*"}, true })...)
+			return request(append(change, func(r *call.Invocation) {
+				r.Matches, r.InFront = []string{"*://*/*"},
+					true
+			})...)
 		}
 		b := l.connect(named("A", tab(1, "https://bank.test/", back), tab(2, "http://demo.test/", front)))
 		l.invoke(every()).wantTab(t, "A", 2)

@@ -31,7 +31,8 @@ func (h *Hub) Send(ctx context.Context, at call.Target, r call.Invocation) (*cal
 	if t.tab.Discarded {
 		t = h.wake(ctx, t, &r.Selector)
 	}
-	if owner := h.leases.take(&r.Selector, tabRef{t.b.id, t.tab.ID}); owner != nil { // somebody has taken it away meanwhile
+	// somebody has taken it away meanwhile
+	if owner := h.leases.take(&r.Selector, tabRef{t.b.id, t.tab.ID}); owner != nil {
 		return nil, h.owned(&r.Selector, t, owner)
 	}
 	f, failure := h.send(ctx, &r, t, at.Origin)
@@ -124,10 +125,13 @@ func (h *Hub) send(ctx context.Context, r *call.Invocation, t target, origin str
 	}
 	c := &wire.Call{
 		ID: r.ID, CorrelationID: r.CorrelationID, Plugin: r.Plugin, Hash: r.Hash, Tool: r.Tool, Title: r.Title,
-		Client: r.Session.Client, TabID: t.tab.ID, Origin: origin, Write: r.Write, Settings: r.Settings, Secret: r.Secret,
-		TimeoutMs: max(1, r.Timeout.Milliseconds()), MaxTimeoutMs: max(1, r.Timeout.Milliseconds(), r.MaxTimeout.Milliseconds()),
+		Client: r.Session.Client, TabID: t.tab.ID, Origin: origin, Write: r.Write, Settings: r.Settings,
+		Secret:    r.Secret,
+		TimeoutMs: max(1, r.Timeout.Milliseconds()), MaxTimeoutMs: max(1, r.Timeout.Milliseconds(),
+			r.MaxTimeout.Milliseconds()),
 		ProgressExtends: r.ProgressExtends, ProgressPattern: r.ProgressPattern, MaxBytes: r.MaxBytes,
-		MaxResultBytes: cmp.Or(r.MaxResultBytes, wire.MaxResultBytes), ConsoleTailBytes: r.ConsoleTailBytes, Trace: r.Trace,
+		MaxResultBytes: cmp.Or(r.MaxResultBytes, wire.MaxResultBytes), ConsoleTailBytes: r.ConsoleTailBytes,
+		Trace: r.Trace,
 	}
 	if r.Frames == "all" {
 		c.Frames = r.Frames // absent means the top frame

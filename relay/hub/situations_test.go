@@ -29,11 +29,16 @@ func TestSituationsOfAPage(t *testing.T) {
 		situation string
 		does      func(*hubtest.Call)
 	}{
-		{"page-threw", thrown(`{"code":"RATE_LIMITED","category":"rate_limit","retryable":true,"retryAfterMs":2000,"message":"Too many requests"}`)},
-		{"page-threw", thrown(`{"code":"RATE_LIMITED","category":"rate_limit","retryable":false,"message":"For good"}`)},
-		{"page-signed-out", thrown(`{"code":"AUTH_ERROR","category":"auth","retryable":false,"message":"Nobody is signed in"}`)},
-		{"page-has-no-such-thing", thrown(`{"code":"NOT_FOUND","category":"not_found","retryable":false,"message":"There is no such page"}`)},
-		{"page-crashed", thrown(`{"code":"INTERNAL_ERROR","category":"internal","retryable":false,"message":"x is undefined"}`)},
+		{"page-threw", thrown(`{"code":"RATE_LIMITED","category":"rate_limit","retryable":true,"retryAfterMs":2000,` +
+			`"message":"Too many requests"}`)},
+		{"page-threw", thrown(`{"code":"RATE_LIMITED","category":"rate_limit","retryable":false,"message":"For ` +
+			`good"}`)},
+		{"page-signed-out", thrown(`{"code":"AUTH_ERROR","category":"auth","retryable":false,"message":"Nobody is ` +
+			`signed in"}`)},
+		{"page-has-no-such-thing", thrown(`{"code":"NOT_FOUND","category":"not_found","retryable":false,` +
+			`"message":"There is no such page"}`)},
+		{"page-crashed", thrown(`{"code":"INTERNAL_ERROR","category":"internal","retryable":false,"message":"x is ` +
+			`undefined"}`)},
 		{"tab-missing", refused("TAB_NOT_FOUND", "not_executed")},
 		{"tab-closed", refused("TAB_CLOSED", "unknown")},
 		{"tab-navigated", refused("TAB_CHANGED", "unknown")},
@@ -76,7 +81,10 @@ func TestSituationsOfTheLink(t *testing.T) {
 		faulttest.Provoked(t, "wrong-pairing", l.invoke(request()).failure)
 	})
 	inLab(t, func(t *testing.T, l *lab) {
-		old := hubtest.New(l.options(func(o *hubtest.Options) { o.Protocol = wire.Range{Min: wire.Speaks.Max + 1, Max: wire.Speaks.Max + 1} }))
+		old := hubtest.New(l.options(func(o *hubtest.Options) {
+			o.Protocol = wire.Range{Min: wire.Speaks.Max + 1,
+				Max: wire.Speaks.Max + 1}
+		}))
 		refusedWith(t, old.Dial(t.Context()), 4406)
 		faulttest.Provoked(t, "versions-differ", l.invoke(request()).failure)
 	})
@@ -92,15 +100,23 @@ func TestSituationsOfRouting(t *testing.T) {
 		}{
 			{"tab-missing", func(r *call.Invocation) { r.Matches = []string{"https://nobody.example/*"} }},
 			{"tab-missing", func(r *call.Invocation) { r.TabID = 4711 }},
-			{"tab-navigated", func(r *call.Invocation) { r.TabID, r.Matches = 1, []string{"https://nobody.example/*"} }},
+			{"tab-navigated", func(r *call.Invocation) {
+				r.TabID, r.Matches = 1,
+					[]string{"https://nobody.example/*"}
+			}},
 			{"profile-not-connected", func(r *call.Invocation) { r.Profile = "Work" }},
 		} {
 			faulttest.Provoked(t, tt.situation, l.invoke(request(tt.change)).failure)
 		}
 	})
 	inLab(t, func(t *testing.T, l *lab) {
-		l.connect(answer(func(c *hubtest.Call) { c.Started(); c.Return(json.RawMessage(`"` + strings.Repeat("x", 4096) + `"`)) }))
-		faulttest.Provoked(t, "output-too-large", l.invoke(request(func(r *call.Invocation) { r.MaxResultBytes = 1024 })).failure)
+		l.connect(answer(func(c *hubtest.Call) {
+			c.Started()
+			c.Return(json.RawMessage(`"` + strings.Repeat("x", 4096) +
+				`"`))
+		}))
+		faulttest.Provoked(t, "output-too-large",
+			l.invoke(request(func(r *call.Invocation) { r.MaxResultBytes = 1024 })).failure)
 	})
 	inLab(t, func(t *testing.T, l *lab) {
 		l.connect(answer(hold))

@@ -82,8 +82,8 @@ func (s *tabSet) get(id int) *tab {
 	return s.list[at]
 }
 
-// mayBeIn reports whether a call may run in a tab. In a tab that the call names it may be a frame that belongs to the site:
-// only the browser knows those.
+// mayBeIn reports whether a call may run in a tab. In a tab that the call names it may be a frame that belongs to the
+// site: only the browser knows those.
 func (s *site) mayBeIn(r *call.Selector, tab *tab) bool {
 	return s.rule.Matches(tab.URL) || r.Frames == "all" && r.TabID == tab.ID
 }
@@ -207,7 +207,8 @@ func (h *Hub) OnTabs(listener func(TabNews)) (stop func()) {
 	return func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.tabListeners = slices.DeleteFunc(slices.Clone(h.tabListeners), func(l *func(TabNews)) bool { return l == entry })
+		h.tabListeners = slices.DeleteFunc(slices.Clone(h.tabListeners),
+			func(l *func(TabNews)) bool { return l == entry })
 	}
 }
 

@@ -87,7 +87,8 @@ func TestTabNews(t *testing.T) {
 		b.Put(demoTab(8))
 		b.Send(&wire.Console{TabID: 7})
 		b.CloseTab(8)
-		expect(hub.TabNews{TabID: 7}, hub.TabNews{TabID: 7, Page: true}, hub.TabNews{TabID: 8, Page: true}, hub.TabNews{TabID: 7, Console: true},
+		expect(hub.TabNews{TabID: 7}, hub.TabNews{TabID: 7, Page: true}, hub.TabNews{TabID: 8, Page: true},
+			hub.TabNews{TabID: 7, Console: true},
 			hub.TabNews{TabID: 8, Page: true, Closed: true})
 		b.Drop()
 		<-b.Gone()

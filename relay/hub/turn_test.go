@@ -69,7 +69,8 @@ func TestACallWaitsForItsTurn(t *testing.T) {
 		(<-a).wantOutput(t, "1")
 		awaitCall(t, b, second.ID).Return(json.RawMessage("2"))
 		(<-z).wantOutput(t, "2")
-		want := call.Target{ProfileID: b.ProfileID(), Profile: "Test", TabID: 1, Origin: "http://demo.test", URL: "http://demo.test/page", Title: "Demo"}
+		want := call.Target{ProfileID: b.ProfileID(), Profile: "Test", TabID: 1, Origin: "http://demo.test",
+			URL: "http://demo.test/page", Title: "Demo"}
 		for _, at := range one.asked {
 			if at != want {
 				t.Errorf("asked for %+v", at)
@@ -184,7 +185,11 @@ func TestAvoidedTabs(t *testing.T) {
 			want  int
 		}{{nil, 1}, {[]int{1}, 2}, {[]int{1, 2}, 3}, {[]int{1, 2, 3}, 1}} {
 			var one targets
-			got := <-l.beginIn(&one, request(func(r *call.Invocation) { r.Session.ID = ""; r.Avoid, r.Profile = tt.avoid, b.ProfileID() }))
+			got := <-l.beginIn(&one, request(func(r *call.Invocation) {
+				r.Session.ID = ""
+				r.Avoid,
+					r.Profile = tt.avoid, b.ProfileID()
+			}))
 			if got.failure != nil || got.reply.TabID != tt.want || one.asked[0].Others != 2 {
 				t.Errorf("avoiding %v: %+v, asked for %+v", tt.avoid, got, one.asked)
 			}
@@ -209,7 +214,8 @@ func TestWriteWaitsForOneOfAnEarlierRelay(t *testing.T) {
 		l.invoke(request(func(r *call.Invocation) { r.Session.ID = "other" })).wantOutput(t, `{"x":1}`)
 		time.Sleep(10 * time.Second)
 		still(t, done)
-		b.Send(&wire.Outcome{ID: before.ID, Status: wire.Threw, Started: true, Epoch: epoch, Error: json.RawMessage(`{"code":"X","message":"x","retryable":false}`)})
+		b.Send(&wire.Outcome{ID: before.ID, Status: wire.Threw, Started: true, Epoch: epoch,
+			Error: json.RawMessage(`{"code":"X","message":"x","retryable":false}`)})
 		(<-done).wantOutput(t, `{"x":1}`)
 	})
 }
@@ -230,7 +236,8 @@ func TestRecoveryActions(t *testing.T) {
 				t.Errorf("%s: %v", action, f)
 			}
 		}
-		if diff := cmp.Diff([]string{`tabs.reload {"tabId":1}`, `adapter.inject {"plugin":"demo","tabId":1}`, `tabs.create {"active":false,"url":"http://demo.test/"}`}, told); diff != "" {
+		if diff := cmp.Diff([]string{`tabs.reload {"tabId":1}`, `adapter.inject {"plugin":"demo","tabId":1}`,
+			`tabs.create {"active":false,"url":"http://demo.test/"}`}, told); diff != "" {
 			t.Error(diff)
 		}
 		r.OpenURL = ""

@@ -22,7 +22,8 @@ func TestWelcomeSaysTheLimits(t *testing.T) {
 	}{
 		"usual": {nil, usual},
 		"set": {func(c *hub.Config) {
-			c.PingEvery, c.ReconnectWait, c.StartTime, c.FrameBytes = 7*time.Second, time.Minute, 500*time.Millisecond, 32<<20
+			c.PingEvery, c.ReconnectWait, c.StartTime, c.FrameBytes = 7*time.Second, time.Minute, 500*time.Millisecond,
+				32<<20
 		}, set},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -74,7 +74,8 @@ func (m *RWMutex) RUnlock() {
 // names what may take long.
 func NoneHeld(doing string) {
 	if n, ok := held.Load(goid.Get()); ok {
-		fmt.Fprintf(os.Stderr, "%s while the goroutine holds %d locks\n%s", doing, n.(*atomic.Int32).Load(), debug.Stack())
+		fmt.Fprintf(os.Stderr, "%s while the goroutine holds %d locks\n%s", doing, n.(*atomic.Int32).Load(),
+			debug.Stack())
 		os.Exit(2)
 	}
 }

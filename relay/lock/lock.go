@@ -1,8 +1,8 @@
 //go:build !lockcheck
 
-// Package lock has the mutexes of the relay. They are those of package sync; tests with the build tag lockcheck get some
-// that end the program when two of them are taken in different orders, and when a file or the database is written under
-// one.
+// Package lock has the mutexes of the relay. They are those of package sync; tests with the build tag lockcheck get
+// some that end the program when two of them are taken in different orders, and when a file or the database is written
+// under one.
 package lock
 
 import "sync"

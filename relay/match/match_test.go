@@ -14,7 +14,8 @@ func TestPatternMatchesURLs(t *testing.T) {
 		yes, no []string
 	}{
 		{"https://example.com/*",
-			[]string{"https://example.com", "https://example.com/", "https://EXAMPLE.com/a?b#c", "https://example.com:8443/",
+			[]string{"https://example.com", "https://example.com/", "https://EXAMPLE.com/a?b#c",
+				"https://example.com:8443/",
 				"https://example.com./"},
 			[]string{"http://example.com/", "https://www.example.com/", "https://example.com.evil.net/",
 				"https://evil.net/?https://example.com/"}},
@@ -26,7 +27,8 @@ func TestPatternMatchesURLs(t *testing.T) {
 			[]string{"http://localhost:3000/", "http://localhost:3000/x/y"},
 			[]string{"http://localhost/", "http://localhost:30000/", "https://localhost:3000/"}},
 		{"https://example.com:443/*", []string{"https://example.com/"}, []string{"https://example.com:444/"}},
-		{"http://127.0.0.1:*/*", []string{"http://127.0.0.1/", "http://127.0.0.1:7718/"}, []string{"http://127.0.0.10/"}},
+		{"http://127.0.0.1:*/*", []string{"http://127.0.0.1/", "http://127.0.0.1:7718/"},
+			[]string{"http://127.0.0.10/"}},
 		{"http://[::1]:80/*", []string{"http://[::1]/", "http://[::1]:80/x"}, []string{"http://[::2]/"}},
 		{"https://a.com/x*y*z", []string{"https://a.com/xyz", "https://a.com/x1y2z", "https://a.com/xyzyz",
 			"https://a.com/x?y&z"}, []string{"https://a.com/xzy", "https://a.com/xyz1"}},

@@ -141,7 +141,8 @@ func (p Pattern) Narrow() error {
 		return fmt.Errorf("%q matches every site; name the sites instead, such as https://*.example.com/*", p.text)
 	}
 	if p.subdomains && !strings.Contains(p.host, ".") && p.host != "localhost" {
-		return fmt.Errorf("%q matches a whole top-level domain; name the sites instead, such as https://*.example.com/*",
+		return fmt.Errorf("%q matches a whole top-level domain; name the sites instead, such as "+
+			"https://*.example.com/*",
 			p.text)
 	}
 	return nil

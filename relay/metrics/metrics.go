@@ -54,7 +54,8 @@ func New() *Metrics {
 			"Calls that ended, by what became of them: ok, or the outcome of the failure.", "plugin", "outcome"),
 		retries: counters("tabrelay_retries_total", "Calls the relay tried more than once, by how they ended.",
 			"result"),
-		corruption: counters("tabrelay_corruption_total", "Messages that were too large or could not be parsed.", "peer"),
+		corruption: counters("tabrelay_corruption_total", "Messages that were too large or could not be parsed.",
+			"peer"),
 		repairs: counters("tabrelay_repairs_total", "Fields of errors from pages that did not satisfy their schema.",
 			"plugin"),
 		retrySeconds: prometheus.NewCounter(prometheus.CounterOpts{Name: "tabrelay_retry_seconds_total",
@@ -67,8 +68,10 @@ func New() *Metrics {
 		browsers: prometheus.NewGauge(prometheus.GaugeOpts{Name: "tabrelay_browsers",
 			Help: "Browser profiles that are connected."}),
 		breakerTrips: counters("tabrelay_breaker_trips_total", "Times a circuit breaker opened.", "name"),
-		deadLetters:  counters("tabrelay_dead_letters_total", "Calls whose end nobody saw, or that failed at every try, by their outcome.", "outcome"),
-		lateLetters:  counters("tabrelay_dead_letters_settled_total", "Dead letters whose end came late, by that end.", "outcome"),
+		deadLetters: counters("tabrelay_dead_letters_total",
+			"Calls whose end nobody saw, or that failed at every try, by their outcome.", "outcome"),
+		lateLetters: counters("tabrelay_dead_letters_settled_total", "Dead letters whose end came late, by that end.",
+			"outcome"),
 		breakerState: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "tabrelay_breaker_state", Help: "Circuit breakers: 0 closed, 1 half open, 2 open.",
 		}, []string{"name"}),
@@ -77,7 +80,8 @@ func New() *Metrics {
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300},
 		}, []string{"plugin"}),
 	}
-	m.registry.MustRegister(m.errors, m.calls, m.callSeconds, m.retries, m.retrySeconds, m.fatal, m.corruption, m.inflight,
+	m.registry.MustRegister(m.errors, m.calls, m.callSeconds, m.retries, m.retrySeconds, m.fatal, m.corruption,
+		m.inflight,
 		m.browsers, m.late, m.repairs, m.breakerState, m.breakerTrips,
 		m.deadLetters, m.lateLetters,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -178,7 +182,8 @@ func (m *Metrics) Letters() *Letters {
 	l := &Letters{
 		added: counters("tabrelay_dead_letters_total",
 			"Calls whose end nobody saw, or that failed at every try, by their outcome.", "outcome"),
-		settled: counters("tabrelay_dead_letters_settled_total", "Dead letters whose end came late, by that end.", "outcome"),
+		settled: counters("tabrelay_dead_letters_settled_total", "Dead letters whose end came late, by that end.",
+			"outcome"),
 	}
 	m.registry.MustRegister(l.added, l.settled)
 	return l

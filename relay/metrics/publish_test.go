@@ -50,8 +50,10 @@ func published() string {
 	}
 	slices.Sort(rows)
 	return "# Metrics\n\n<!-- Made from relay/metrics by go generate ./relay/metrics; change it there. -->\n\n" +
-		"`GET /metrics` speaks the Prometheus text format. It wants a client token, or none when `metrics.open` is set.\n" +
-		"The metrics of the Go runtime and of the process (`go_*`, `process_*`) are there too. A code that is not in\n" +
+		"`GET /metrics` speaks the Prometheus text format. It wants a client token, or none when `metrics.open` is " +
+		"set.\n" +
+		"The metrics of the Go runtime and of the process (`go_*`, `process_*`) are there too. A code that is not " +
+		"in\n" +
 		"[errors.md](errors.md) is counted as `other`: pages invent codes.\n\n" +
 		"| metric | labels | what |\n| --- | --- | --- |\n" + strings.Join(rows, "\n") + "\n"
 }

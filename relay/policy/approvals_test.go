@@ -18,10 +18,12 @@ func TestOnlyTheOwnerIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t, call.Rule{Target: "default", Mode: call.Ask}, call.Rule{Target: "relay", Mode: call.Ask})
 		q, end := f.asks(t.Context(), pay())
-		own := call.Access{Session: call.Session{ID: "session", Client: "ann"}, Tool: "browser__open_tab", Plugin: "relay",
+		own := call.Access{Session: call.Session{ID: "session", Client: "ann"}, Tool: "browser__open_tab",
+			Plugin:  "relay",
 			BuiltIn: true}
 		_, everywhere := f.asks(t.Context(), own)
-		if n1, n2, all := len(f.Pending("p1")), len(f.Pending("p2")), len(f.Pending("")); n1 != 2 || n2 != 1 || all != 2 {
+		if n1, n2, all := len(f.Pending("p1")), len(f.Pending("p2")), len(f.Pending("")); n1 != 2 || n2 != 1 ||
+			all != 2 {
 			t.Errorf("p1 is asked %d, p2 %d, the terminal %d", n1, n2, all)
 		}
 		if err := f.Answer(t.Context(), q.ID, "p2", yes("once")); !errors.Is(err, ErrNotYours) {
@@ -43,7 +45,10 @@ func TestOnlyTheOwnerIsAsked(t *testing.T) {
 func TestATabThatIsGoneIsNotAskedAbout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
-		f.options.TabGone = func(profileID string, tabID int) bool { return profileID == "p1" && tabID == pay().At.TabID }
+		f.options.TabGone = func(profileID string, tabID int) bool {
+			return profileID == "p1" &&
+				tabID == pay().At.TabID
+		}
 		failure := f.ask(t.Context(), pay(), nil, nil)
 		if failure == nil || failure.Code != fault.TabNotFound || failure.Outcome != fault.NotExecuted ||
 			!slices.Equal(f.recorded, []string{"ended with the tab by relay"}) {

@@ -54,7 +54,8 @@ func (p *Policy) Ask(
 	}
 	step := func() {
 		left := int(time.Until(q.Until).Round(time.Second).Seconds())
-		tell(fmt.Sprintf("Waiting for the person to allow %s%s (%d s left)", named(q.Approval), place(q.Approval), left))
+		tell(fmt.Sprintf("Waiting for the person to allow %s%s (%d s left)", named(q.Approval), place(q.Approval),
+			left))
 	}
 	step()
 	var through sync.WaitGroup
@@ -99,7 +100,8 @@ func (p *Policy) roomForCall(q *question, open map[string]*pending) *fault.Error
 	most := cmp.Or(config.MaxBytes, mostBytes)
 	switch {
 	case calls >= mostCalls, mine >= mostCalls/4:
-		return overloaded(fmt.Sprintf("%d questions wait for the person already, %d of them of this client", calls, mine),
+		return overloaded(fmt.Sprintf("%d questions wait for the person already, %d of them of this client", calls,
+			mine),
 			"Wait until the person has answered them.")
 	case held > most && calls > 0:
 		return overloaded(fmt.Sprintf("The arguments of the questions that wait for the person would have %d bytes; "+
@@ -156,7 +158,8 @@ func lasting(d call.Decision) (time.Duration, error) {
 	}
 	lasts, err := time.ParseDuration(d.For)
 	if err != nil || lasts < time.Second || lasts > 24*time.Hour {
-		return 0, fmt.Errorf("%w: a call is allowed for once, session, always, or a time of up to 24h such as 1h", ErrAnswer)
+		return 0, fmt.Errorf("%w: a call is allowed for once, session, always, or a time of up to 24h such as 1h",
+			ErrAnswer)
 	}
 	return lasts, nil
 }
@@ -166,14 +169,16 @@ func (p *Policy) decided(ctx context.Context, q *question, d call.Decision, unan
 	said, by, failure := "", d.By, (*fault.Error)(nil)
 	lasts, _ := lasting(d) // it was checked when the answer came
 	fails := func(code fault.Code, message string, more ...fault.Option) {
-		failure = fault.New(code, message, append(append(at(&q.access), fault.WithOutcome(fault.NotExecuted)), more...)...)
+		failure = fault.New(code, message, append(append(at(&q.access), fault.WithOutcome(fault.NotExecuted)),
+			more...)...)
 	}
 	switch {
 	case unanswered == endsLate:
 		said = "not answered in time"
 		fails(fault.ApprovalTimeout, fmt.Sprintf("The person was asked whether %s may run and did not answer within %s",
-			q.Tool, p.options.Config.Approvals.Timeout), fault.WithHint("Tell the person that tabrelay asks in its side panel, "+
-			"and in a terminal with `tabrelay permit pending`. Then repeat the call."))
+			q.Tool, p.options.Config.Approvals.Timeout),
+			fault.WithHint("Tell the person that tabrelay asks in its side panel, "+
+				"and in a terminal with `tabrelay permit pending`. Then repeat the call."))
 	case unanswered == endsClosed:
 		said, failure = "ended by the relay's end", shuttingDown()
 	case unanswered != "":
@@ -189,7 +194,8 @@ func (p *Policy) decided(ctx context.Context, q *question, d call.Decision, unan
 		}
 		if failure == nil {
 			fails(fault.ApprovalDenied, "The person did not allow "+q.Tool+place(q.Approval), fault.WithHint(
-				"Do not ask for the same again; ask the person what they want instead. What was decided can be changed in "+
+				"Do not ask for the same again; ask the person what they want instead. What was decided can be "+
+					"changed in "+
 					"tabrelay's side panel, or with `tabrelay permit`."))
 		}
 	case d.By == byRule:
@@ -214,15 +220,17 @@ func (p *Policy) decided(ctx context.Context, q *question, d call.Decision, unan
 // tellDecision writes down how a question ended, and tells whoever listens.
 func (p *Policy) tellDecision(q *question, said, by string) {
 	e := call.Entry{
-		Kind: call.EntryDecision, Session: q.access.Session, Tool: q.Tool, Plugin: q.Plugin, Arguments: q.access.Arguments,
-		Decision: said, DecidedBy: by, CallID: q.CallID, Detail: strings.TrimSuffix(Sentence(q.Approval), "?"),
+		Kind: call.EntryDecision, Session: q.access.Session, Tool: q.Tool, Plugin: q.Plugin,
+		Arguments: q.access.Arguments,
+		Decision:  said, DecidedBy: by, CallID: q.CallID, Detail: strings.TrimSuffix(Sentence(q.Approval), "?"),
 	}
 	if at := q.access.At; at != nil {
 		e.ProfileID, e.Profile, e.TabID, e.Origin = at.ProfileID, at.Profile, at.TabID, at.Origin
 	}
 	p.record(e)
 	p.tell(&q.access.Session, q.Tool+" of "+q.Client+": "+said, map[string]any{
-		"approval": q.ID, "state": "ended", "decision": said, "by": by, "correlationId": string(q.CallID), "tool": q.Tool,
+		"approval": q.ID, "state": "ended", "decision": said, "by": by, "correlationId": string(q.CallID),
+		"tool": q.Tool,
 	})
 }
 

@@ -172,7 +172,8 @@ func TestChangesWaitForThePanel(t *testing.T) {
 		said   string
 	}{
 		"allowed": {func(t *testing.T, f *fixture, id string, _ context.CancelFunc) {
-			if err := f.Answer(t.Context(), id, "", call.Decision{Allow: true, By: ByTerminal}); !errors.Is(err, ErrPanel) {
+			if err := f.Answer(t.Context(), id, "", call.Decision{Allow: true, By: ByTerminal}); !errors.Is(err,
+				ErrPanel) {
 				t.Errorf("a terminal allows it: %v", err)
 			}
 			if err := f.Answer(t.Context(), id, "p1", call.Decision{Allow: true, By: ByPanel}); err != nil {
@@ -208,13 +209,15 @@ func TestChangesWaitForThePanel(t *testing.T) {
 				}()
 				synctest.Wait()
 				list := f.Changes()
-				if len(list) != 1 || list[0].Kind != ChangeAsked || list[0].Digest != wider().Digest() || f.Waiting("p2") != 1 ||
+				if len(list) != 1 || list[0].Kind != ChangeAsked || list[0].Digest != wider().Digest() ||
+					f.Waiting("p2") != 1 ||
 					f.Waiting("p1") != 2 {
 					t.Fatalf("what waits is %+v", list)
 				}
 				tt.answer(t, f, list[0].ID, cancel)
 				var failure *fault.Error
-				if err := <-end; errors.As(err, &failure) != (tt.want != "") || failure != nil && failure.Code != tt.want {
+				if err := <-end; errors.As(err, &failure) != (tt.want != "") || failure != nil &&
+					failure.Code != tt.want {
 					t.Errorf("it ends with %v, want %q", err, tt.want)
 				}
 				synctest.Wait() // the call that waits may end, too

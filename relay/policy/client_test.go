@@ -46,12 +46,13 @@ func TestAskingThroughTheClient(t *testing.T) {
 		"session, not offered because of a secret field": {
 			answer: accept(`{"answer":"Allow for this session"}`), code: fault.ApprovalTimeout, after: "ask",
 		},
-		"deny":                {answer: accept(`{"answer":"Deny"}`), code: fault.ApprovalDenied, after: "ask"},
-		"decline":             {answer: call.Answer{Action: "decline"}, code: fault.ApprovalDenied, after: "ask"},
-		"closed the form":     {answer: call.Answer{Action: "cancel"}, code: fault.ApprovalTimeout, after: "ask"},
-		"nothing chosen":      {answer: accept(`{}`), code: fault.ApprovalTimeout, after: "ask"},
-		"something else":      {answer: accept(`{"answer":"always"}`), code: fault.ApprovalTimeout, after: "ask"},
-		"the client is stuck": {err: errors.New("the client failed to answer"), code: fault.ApprovalTimeout, after: "ask"},
+		"deny":            {answer: accept(`{"answer":"Deny"}`), code: fault.ApprovalDenied, after: "ask"},
+		"decline":         {answer: call.Answer{Action: "decline"}, code: fault.ApprovalDenied, after: "ask"},
+		"closed the form": {answer: call.Answer{Action: "cancel"}, code: fault.ApprovalTimeout, after: "ask"},
+		"nothing chosen":  {answer: accept(`{}`), code: fault.ApprovalTimeout, after: "ask"},
+		"something else":  {answer: accept(`{"answer":"always"}`), code: fault.ApprovalTimeout, after: "ask"},
+		"the client is stuck": {err: errors.New("the client failed to answer"), code: fault.ApprovalTimeout,
+			after: "ask"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -63,7 +64,8 @@ func TestAskingThroughTheClient(t *testing.T) {
 					shown = []string{"Arguments: 2 with 18 characters\n", "currency: EUR"}
 				}
 				failure := f.ask(t.Context(), a, func(_ context.Context, q call.Question) (call.Answer, error) {
-					for _, part := range append(shown, "ann", "“Pay” (shop__pay)", "“Cart”", "https://shop.example/cart",
+					for _, part := range append(shown, "ann", "“Pay” (shop__pay)", "“Cart”",
+						"https://shop.example/cart",
 						"Work",
 						"Shop", "It changes something", "\n  amount: 5\n") {
 						if !strings.Contains(q.Message, part) {
@@ -151,7 +153,8 @@ func TestAClientIsAskedWithAllOrOnce(t *testing.T) {
 			a := pay()
 			a.Arguments = []byte(`{"text":"` + strings.Repeat("x", size) + `"}`)
 			failure := f.ask(t.Context(), a, func(_ context.Context, q call.Question) (call.Answer, error) {
-				if strings.Contains(q.Message, strings.Repeat("x", size)) != all || strings.Contains(q.Message, "hidden") == all {
+				if strings.Contains(q.Message, strings.Repeat("x", size)) != all ||
+					strings.Contains(q.Message, "hidden") == all {
 					t.Errorf("%d: the client is asked with %d bytes: %.300s", size, len(q.Message), q.Message)
 				}
 				if offered := strings.Contains(string(q.Schema), "session"); offered != all {

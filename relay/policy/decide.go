@@ -174,7 +174,8 @@ func originTarget(text string) (string, error) {
 
 func stopped() *fault.Error {
 	return fault.New(fault.PermissionDenied, "The person has stopped all agents", fault.WithHint(
-		"Do not try again by yourself. The person can let agents go on in tabrelay's side panel, or with: tabrelay resume"))
+		"Do not try again by yourself. The person can let agents go on in tabrelay's side panel, or with: tabrelay "+
+			"resume"))
 }
 
 func forbidden(a *call.Access, v verdict) *fault.Error {

@@ -188,8 +188,10 @@ func (p *Policy) Revoke(id, by string) bool {
 	removed := p.grants.remove(func(one *grant) bool { return one.ID == id })
 	for _, g := range removed {
 		p.record(call.Entry{
-			Kind: call.EntryRule, Session: call.Session{Client: g.Client, ID: g.Session}, Tool: g.Tool, Profile: g.Profile,
-			Origin: g.Origin, Decision: "revoked", DecidedBy: by, Detail: "what was allowed for a while was taken back",
+			Kind: call.EntryRule, Session: call.Session{Client: g.Client, ID: g.Session}, Tool: g.Tool,
+			Profile: g.Profile,
+			Origin:  g.Origin, Decision: "revoked", DecidedBy: by,
+			Detail: "what was allowed for a while was taken back",
 		})
 		p.changed(TopicPermissions)
 	}

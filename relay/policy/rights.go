@@ -299,7 +299,8 @@ func (v *rights) differences(kind string) string {
 func (v *rights) shown() (list []PendingChange) {
 	if c := v.waits; c != nil && v.denied != c.Digest() {
 		list = append(list, PendingChange{
-			ID: ChangeConfig, Kind: ChangeConfig, Change: c, Digest: c.Digest(), From: "config.json", Asked: v.since.UTC(),
+			ID: ChangeConfig, Kind: ChangeConfig, Change: c, Digest: c.Digest(), From: "config.json",
+			Asked: v.since.UTC(),
 		})
 	}
 	if c := v.started; c != nil {

@@ -313,7 +313,8 @@ func (t *table) list(now time.Time) []Rule {
 				client = ""
 			}
 			configured = append(configured, Rule{
-				Target: target, Client: client, Mode: call.Mode(mode), From: fromConfig, Waits: t.waits(key{target, client}),
+				Target: target, Client: client, Mode: call.Mode(mode), From: fromConfig,
+				Waits: t.waits(key{target, client}),
 			})
 		}
 	}

@@ -38,7 +38,8 @@ func said(t *testing.T, text string) *table {
 }
 
 func shopAt(origin string) *call.Target {
-	return &call.Target{ProfileID: "p1", Profile: "Work", TabID: 7, Origin: origin, URL: origin + "/cart", Title: "Cart"}
+	return &call.Target{ProfileID: "p1", Profile: "Work", TabID: 7, Origin: origin, URL: origin + "/cart",
+		Title: "Cart"}
 }
 
 // pay is ann's call of a tool that changes something.
@@ -68,12 +69,14 @@ func TestMatrix(t *testing.T) {
 		{"the origin before the client", "default@ann=off https://shop.example=auto", "auto", "auto"},
 		{"another origin", "https://shop.example:8443=auto http://shop.example=auto", "off", "ask"},
 		{"an origin for the client", "https://shop.example=ask https://shop.example@ann=auto", "auto", "auto"},
-		{"an origin that is off for the client", "https://shop.example=auto https://shop.example@ann=off", "off", "off"},
+		{"an origin that is off for the client", "https://shop.example=auto https://shop.example@ann=off", "off",
+			"off"},
 		{"an origin that is off for all", "https://shop.example=off https://shop.example@ann=auto", "off", "off"},
 		{"the plugin before the origin", "https://shop.example=off shop=ask", "ask", "ask"},
 		{"client and plugin before the plugin", "shop=off shop@ann=auto", "auto", "auto"},
 		{"the tool before client and plugin", "shop@ann=off shop__pay=ask", "ask", "off"},
-		{"client and tool before the tool", "shop__pay=off shop__pay@ann=auto shop__read=auto shop__read@ann=ask", "auto",
+		{"client and tool before the tool", "shop__pay=off shop__pay@ann=auto shop__read=auto shop__read@ann=ask",
+			"auto",
 			"ask"},
 		{"all levels", "shop__pay@ann=auto shop__pay=off shop@ann=off shop=off https://shop.example=off " +
 			"default@ann=off default=off", "auto", "off"},
@@ -83,7 +86,8 @@ func TestMatrix(t *testing.T) {
 		{"off of the person wins", "shop=off +shop=auto", "off", "off"},
 		{"a higher level of config.json", "shop=off +shop__pay=auto", "auto", "off"},
 		{"config.json for a client", "+shop@ann=auto +shop@bob=off", "auto", "auto"},
-		{"config.json for all origins of a client", "+https://shop.example@ann=off https://shop.example@ann=auto", "off",
+		{"config.json for all origins of a client", "+https://shop.example@ann=off https://shop.example@ann=auto",
+			"off",
 			"off"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -102,7 +106,8 @@ func TestMatrix(t *testing.T) {
 // The relay's own tools and the demo in the binary need no permission, unless somebody says so.
 func TestFreeTools(t *testing.T) {
 	own := call.Access{Session: call.Session{Client: "ann"}, Tool: "relay__read_result", Plugin: "relay", BuiltIn: true}
-	opens := call.Access{Session: call.Session{Client: "ann"}, Tool: "browser__open_tab", Plugin: "browser", BuiltIn: true}
+	opens := call.Access{Session: call.Session{Client: "ann"}, Tool: "browser__open_tab", Plugin: "browser",
+		BuiltIn: true}
 	lists := call.Access{Session: call.Session{Client: "ann"}, Tool: "browser__list_tabs", Plugin: "browser",
 		BuiltIn: true, ReadOnly: true}
 	shown := call.Access{Session: call.Session{Client: "ann"}, Tool: "demo__add", Plugin: "demo", Shipped: true,
@@ -129,7 +134,8 @@ func TestFreeTools(t *testing.T) {
 			want   call.Mode
 		}{{own, tt.own}, {shown, tt.shown}, {forged, tt.another}} {
 			if got := rules.resolve(&c.access, 0); got.mode != c.want {
-				t.Errorf("%q: %s (shipped %t) is %s, want %s", tt.rules, c.access.Tool, c.access.Shipped, got.mode, c.want)
+				t.Errorf("%q: %s (shipped %t) is %s, want %s", tt.rules, c.access.Tool, c.access.Shipped, got.mode,
+					c.want)
 			}
 		}
 	}

@@ -183,7 +183,8 @@ func (p *Policy) scopeTable() *scopeTable {
 func readScope(c call.Scope) *Scope {
 	s, err := ReadScope(c)
 	if err != nil {
-		return closedScope("its scope cannot be read: "+err.Error(), "`tabrelay clients scope NAME` sets one that can be")
+		return closedScope("its scope cannot be read: "+err.Error(),
+			"`tabrelay clients scope NAME` sets one that can be")
 	}
 	return s
 }

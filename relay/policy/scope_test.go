@@ -19,7 +19,8 @@ func tools(t *testing.T) *registry.Snapshot {
 		return registry.Tool{Name: name, Spec: plugin.Tool{InputSchema: schema, Annotations: a}}
 	}
 	r := registry.New([]registry.Tool{
-		built("bridge_health", reads), built("relay__doctor", reads), built("relay__dead_letters", plugin.Annotations{}),
+		built("bridge_health", reads), built("relay__doctor", reads),
+		built("relay__dead_letters", plugin.Annotations{}),
 		built("browser__list_tabs", reads), built("browser__open_tab", plugin.Annotations{}),
 		built("sessions_create", plugin.Annotations{}),
 	})
@@ -38,7 +39,8 @@ func tools(t *testing.T) *registry.Snapshot {
 
 // What each scope lets a client call, of all the tools there are.
 func TestScopeCovers(t *testing.T) {
-	const everything = "bridge_health browser__list_tabs browser__open_tab mail__read mail__write relay__dead_letters " +
+	const everything = "bridge_health browser__list_tabs browser__open_tab mail__read mail__write " +
+		"relay__dead_letters " +
 		"relay__doctor sessions_create wiki__read wiki__write"
 	for name, test := range map[string]struct {
 		scope call.Scope
@@ -50,7 +52,8 @@ func TestScopeCovers(t *testing.T) {
 			"bridge_health browser__list_tabs mail__read relay__doctor wiki__read"},
 		"one plugin": {call.Scope{Plugins: "wiki"},
 			"bridge_health relay__dead_letters relay__doctor wiki__read wiki__write"},
-		"one plugin, read-only": {call.Scope{Plugins: "wiki", ReadOnly: true}, "bridge_health relay__doctor wiki__read"},
+		"one plugin, read-only": {call.Scope{Plugins: "wiki", ReadOnly: true},
+			"bridge_health relay__doctor wiki__read"},
 		"the browser": {call.Scope{Plugins: "browser"},
 			"bridge_health browser__list_tabs browser__open_tab relay__dead_letters relay__doctor"},
 		"gateway reaches everything": {call.Scope{Toolset: "gateway"}, everything},

@@ -190,7 +190,8 @@ func (g *gist) line(mostOfName, mostOfValue int) (line call.Line, hidden int) {
 		head, tail, gone := e.cut(most)
 		add(kind, write(head))
 		if gone > 0 {
-			add(call.PieceNote, note(fmt.Sprintf("… %s of %s characters hidden …", thousands(gone), thousands(e.count))))
+			add(call.PieceNote, note(fmt.Sprintf("… %s of %s characters hidden …", thousands(gone),
+				thousands(e.count))))
 			add(kind, write(tail))
 		}
 		hidden += gone
@@ -252,7 +253,8 @@ func nameText(whole []rune) func([]rune) string {
 		return legible
 	}
 	return func(part []rune) string {
-		text := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", note("U+000A"), "\t", note("U+0009")).Replace(legible(part))
+		text := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", note("U+000A"), "\t",
+			note("U+0009")).Replace(legible(part))
 		return `"` + text + `"`
 	}
 }

@@ -20,7 +20,8 @@ import (
 func TestArgumentsAreShown(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"q":"cookie: a=b","ms":4321}`: "q: cookie: a=b\nms: 4321",
-		`{"a":"Bearer delete-all-1234567890","b":"https://x.example/?token=now-delete-12345","c":"password=hunter22 x"}`: "a: " +
+		`{"a":"Bearer delete-all-1234567890","b":"https://x.example/?token=now-delete-12345","c":"password=hunter22 ` +
+			`x"}`: "a: " +
 			"Bearer delete-all-1234567890\n" +
 			"b: https://x.example/?token=now-delete-12345\nc: password=hunter22 x",
 		`{"password":"hunter2hunter","user":{"apiKey":["one","two"],"name":"ada"}}`: "password: " +
@@ -183,7 +184,10 @@ func addsUp(t *testing.T, arguments []byte) {
 	}
 	for _, line := range append(lines, s.Lines...) {
 		for _, piece := range line.Pieces {
-			if strings.ContainsFunc(piece.Text, func(r rune) bool { return r != '\n' && r != '\t' && fault.Invisible(r) }) {
+			if strings.ContainsFunc(piece.Text, func(r rune) bool {
+				return r != '\n' && r != '\t' &&
+					fault.Invisible(r)
+			}) {
 				t.Errorf("%.300q: there are characters nobody sees in %q", arguments, piece.Text)
 			}
 		}
@@ -340,7 +344,8 @@ func TestSecretFieldsAreAllowedOnce(t *testing.T) {
 					}
 				}
 				once("before anything is opened")
-				if text := all(false); strings.Contains(text, "hunter2") || !strings.Contains(text, "7 characters hidden") {
+				if text := all(false); strings.Contains(text, "hunter2") ||
+					!strings.Contains(text, "7 characters hidden") {
 					t.Errorf("without secret fields: %.300s", text)
 				}
 				once("after all but the secret fields")
@@ -367,7 +372,8 @@ func TestReadingWhatIsHiddenIsAllowedOnce(t *testing.T) {
 		f := open(t)
 		read := pay()
 		read.ReadOnly = true
-		for _, arguments := range []string{`{"text":"` + strings.Repeat("word ", 4_000) + `"}`, `{"q":"x","apiKey":"y"}`} {
+		for _, arguments := range []string{`{"text":"` + strings.Repeat("word ", 4_000) + `"}`,
+			`{"q":"x","apiKey":"y"}`} {
 			read.Arguments = json.RawMessage(arguments)
 			q, end := f.asks(t.Context(), read)
 			if err := f.Answer(t.Context(), q.ID, "p1", yes("once")); err != nil || <-end != nil {

@@ -8,8 +8,8 @@ import (
 	"tabrelay/relay/fault"
 )
 
-// What agents read of open tabs by URI is under the rules as if they called two tools that only read. These are no tools
-// that can be called.
+// What agents read of open tabs by URI is under the rules as if they called two tools that only read. These are no
+// tools that can be called.
 const (
 	ReadTab     = "relay__read_tab"
 	ReadConsole = "relay__read_console"
@@ -31,8 +31,8 @@ func reading(s call.Session, at *call.Target, tool string) call.Access {
 	return a
 }
 
-// RefuseTabs says why a client may read no tab at all by URI, nil when its scope covers that: the browser's own tools do
-// the same.
+// RefuseTabs says why a client may read no tab at all by URI, nil when its scope covers that: the browser's own tools
+// do the same.
 func (p *Policy) RefuseTabs(s call.Session) *fault.Error {
 	if scope := p.ScopeOf(s); scope == nil || scope.plugins == nil || scope.plugins["browser"] {
 		return nil

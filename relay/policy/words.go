@@ -133,7 +133,8 @@ func Text(q call.Approval) string {
 func form(choices []string) (schema json.RawMessage, meaning map[string]call.Decision) {
 	meaning = map[string]call.Decision{}
 	var words []string
-	for _, c := range [...]struct{ choice, word string }{{"once", "Allow once"}, {"session", "Allow for this session"}} {
+	for _, c := range [...]struct{ choice, word string }{{"once", "Allow once"},
+		{"session", "Allow for this session"}} {
 		if slices.Contains(choices, c.choice) {
 			words = append(words, c.word)
 			meaning[c.word] = call.Decision{Allow: true, For: c.choice, By: byClient}

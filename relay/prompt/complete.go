@@ -48,18 +48,21 @@ type offered struct {
 }
 
 // Complete implements front.Completer.
-func (c *Completer) Complete(ctx context.Context, s call.Session, ref front.Ref, argument, typed string, known map[string]string) (call.Completion, *fault.Error) {
+func (c *Completer) Complete(ctx context.Context, s call.Session, ref front.Ref, argument, typed string,
+	known map[string]string) (call.Completion, *fault.Error) {
 	if ref.Prompt != "" {
 		return c.forPrompt(s, ref.Prompt, argument, typed, known)
 	}
 	list := c.Templates()
 	i := slices.IndexFunc(list, func(t call.ResourceTemplate) bool { return t.URITemplate == ref.Template })
 	if i < 0 {
-		return call.Completion{}, fault.New(fault.InvalidParams, fmt.Sprintf("There is no resource template %.120q", ref.Template),
+		return call.Completion{}, fault.New(fault.InvalidParams, fmt.Sprintf("There is no resource template %.120q",
+			ref.Template),
 			fault.WithHint("List the resource templates again and use one of them."))
 	}
 	if !slices.Contains(variables(ref.Template), argument) {
-		return call.Completion{}, fault.New(fault.InvalidParams, fmt.Sprintf("The resource template %s has no argument %.80q", ref.Template, argument),
+		return call.Completion{}, fault.New(fault.InvalidParams,
+			fmt.Sprintf("The resource template %s has no argument %.80q", ref.Template, argument),
 			fault.WithHint("The arguments of a template stand in braces in its URI."))
 	}
 	scheme, _, _ := strings.Cut(ref.Template, ":")
@@ -81,7 +84,8 @@ func variables(template string) (names []string) {
 }
 
 // forPrompt offers what the recipe declares for its argument.
-func (c *Completer) forPrompt(s call.Session, name, argument, typed string, known map[string]string) (call.Completion, *fault.Error) {
+func (c *Completer) forPrompt(s call.Session, name, argument, typed string, known map[string]string) (call.Completion,
+	*fault.Error) {
 	r, ok := c.Prompts.Find(name)
 	if !ok || c.Views.Hides(s, r.Site.Plugin.Manifest.Name, c.Tools.Snapshot().Tools) {
 		return call.Completion{}, fault.New(fault.UnknownPrompt, fmt.Sprintf("There is no prompt %.80q", name))
@@ -95,13 +99,15 @@ func (c *Completer) forPrompt(s call.Session, name, argument, typed string, know
 		}
 		return pick(plain(a.Complete), typed), nil
 	}
-	return call.Completion{}, fault.New(fault.InvalidParams, fmt.Sprintf("The prompt %s has no argument %.80q", name, argument),
+	return call.Completion{}, fault.New(fault.InvalidParams, fmt.Sprintf("The prompt %s has no argument %.80q", name,
+		argument),
 		fault.WithHint("List the prompts again; each says which arguments it has."))
 }
 
 // forTemplate offers what a part of a URI can be. What it means follows from its name, and an id is one of what the
 // scheme is about.
-func (c *Completer) forTemplate(ctx context.Context, s call.Session, scheme, argument string, known map[string]string) []offered {
+func (c *Completer) forTemplate(ctx context.Context, s call.Session, scheme, argument string,
+	known map[string]string) []offered {
 	switch argument {
 	case "profile", "tool", "plugin":
 		return c.from(s, argument+"s", nil, "")

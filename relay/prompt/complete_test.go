@@ -25,10 +25,13 @@ func completing(t *testing.T) *Completer {
 	tools := registry.New(nil)
 	wiki := plugin.Plugin{Manifest: plugin.Manifest{
 		Name: "wiki", DisplayName: "The wiki", URLPatterns: []string{"https://wiki.example/*"}, World: plugin.Isolated,
-		Tools: []plugin.Tool{{Name: "read_page", DisplayName: "Read a page", Description: "Reads.", InputSchema: json.RawMessage(`{"type":"object"}`)}},
+		Tools: []plugin.Tool{{Name: "read_page", DisplayName: "Read a page", Description: "Reads.",
+			InputSchema: json.RawMessage(`{"type":"object"}`)}},
 		Prompts: []plugin.Prompt{{Name: "sum", Description: "Sums.", Template: "x", Arguments: []plugin.PromptArgument{
-			{Name: "length", Complete: []string{"One sentence", "one page", "Five pages", "one page"}}, {Name: "many", Complete: many},
-			{Name: "tab", From: "tabs"}, {Name: "profile", From: "profiles"}, {Name: "tool", From: "tools"}, {Name: "plugin", From: "plugins"}, {Name: "free"},
+			{Name: "length", Complete: []string{"One sentence", "one page", "Five pages", "one page"}},
+			{Name: "many", Complete: many},
+			{Name: "tab", From: "tabs"}, {Name: "profile", From: "profiles"}, {Name: "tool", From: "tools"},
+			{Name: "plugin", From: "plugins"}, {Name: "free"},
 		}}},
 	}}
 	if err := tools.Replace([]plugin.Plugin{wiki}, nil); err != nil {
@@ -37,12 +40,14 @@ func completing(t *testing.T) *Completer {
 	return &Completer{
 		Prompts: New(tools), Tools: tools, Views: hiding{},
 		Templates: func() []call.ResourceTemplate {
-			return []call.ResourceTemplate{{URITemplate: "tab://{id}/text"}, {URITemplate: "deadletter://{id}"}, {URITemplate: "other://{id}/{profile}"}, {URITemplate: "file:///{+path}{?a,b*}"}}
+			return []call.ResourceTemplate{{URITemplate: "tab://{id}/text"}, {URITemplate: "deadletter://{id}"},
+				{URITemplate: "other://{id}/{profile}"}, {URITemplate: "file:///{+path}{?a,b*}"}}
 		},
 		Tabs: func() []hub.Tab {
 			return []hub.Tab{
 				{ID: 11, Profile: "Home", URL: "https://wiki.example/a", Title: "Green tea"},
-				{ID: 12, Profile: "Work", URL: "https://wiki.example/b", Title: "Black tea", Active: true, Focused: true},
+				{ID: 12, Profile: "Work", URL: "https://wiki.example/b", Title: "Black tea", Active: true,
+					Focused: true},
 				{ID: 21, Profile: "Home", URL: "https://www.mail.example/", Title: "Ink — mail", Active: true},
 			}
 		},
@@ -70,7 +75,8 @@ func (h hiding) Hides(_ call.Session, plugin string, _ []*registry.Tool) bool {
 func TestCompletionsOfWhatIsHidden(t *testing.T) {
 	c := completing(t)
 	c.Views = hiding{"wiki"}
-	if _, failure := c.Complete(t.Context(), call.Session{}, front.Ref{Prompt: "wiki__sum"}, "tool", "", nil); failure == nil || failure.Code != fault.UnknownPrompt {
+	if _, failure := c.Complete(t.Context(), call.Session{}, front.Ref{Prompt: "wiki__sum"}, "tool", "",
+		nil); failure == nil || failure.Code != fault.UnknownPrompt {
 		t.Errorf("an argument of a hidden prompt: %v", failure)
 	}
 	for _, source := range []string{"tools", "plugins"} {
@@ -112,7 +118,8 @@ func TestCompletions(t *testing.T) {
 		{front.Ref{Template: "file:///{+path}{?a,b*}"}, "b", "x", nil, []string{}},
 	} {
 		got, failure := c.Complete(t.Context(), call.Session{}, step.ref, step.argument, step.typed, step.known)
-		if failure != nil || !slices.Equal(got.Values, step.want) || got.Values == nil || got.Total != len(step.want) || got.HasMore {
+		if failure != nil || !slices.Equal(got.Values, step.want) || got.Values == nil || got.Total != len(step.want) ||
+			got.HasMore {
 			t.Errorf("%v %s %q: got %+v, %v; want %q", step.ref, step.argument, step.typed, got, failure, step.want)
 		}
 	}
@@ -121,7 +128,8 @@ func TestCompletions(t *testing.T) {
 		t.Errorf("of 250: %d values, total %d, more %t", len(got.Values), got.Total, got.HasMore)
 	}
 	c.Letters = func(context.Context, int) ([]call.DeadLetter, error) { return nil, errors.New("disk") }
-	if got, failure := c.Complete(t.Context(), call.Session{}, front.Ref{Template: "deadletter://{id}"}, "id", "", nil); failure != nil || len(got.Values) != 0 {
+	if got, failure := c.Complete(t.Context(), call.Session{}, front.Ref{Template: "deadletter://{id}"}, "id", "",
+		nil); failure != nil || len(got.Values) != 0 {
 		t.Errorf("with a store that fails: %+v, %v", got, failure)
 	}
 }
@@ -138,7 +146,8 @@ func TestWhatCannotBeCompleted(t *testing.T) {
 		{front.Ref{Template: "tab://{id}/texts"}, "id", fault.InvalidParams},
 		{front.Ref{Template: "tab://{id}/text"}, "d", fault.InvalidParams},
 	} {
-		if _, failure := c.Complete(t.Context(), call.Session{}, step.ref, step.argument, "", nil); failure == nil || failure.Code != step.code || failure.ProtocolNumber(true) != -32602 {
+		if _, failure := c.Complete(t.Context(), call.Session{}, step.ref, step.argument, "", nil); failure == nil ||
+			failure.Code != step.code || failure.ProtocolNumber(true) != -32602 {
 			t.Errorf("%v %s: %v", step.ref, step.argument, failure)
 		}
 	}

@@ -82,7 +82,8 @@ func listed(name string, r *Recipe) call.Prompt {
 		if a.Default != "" {
 			about = strings.TrimSpace(fmt.Sprintf("%s Default: %s.", about, strings.TrimSuffix(a.Default, ".")))
 		}
-		entry.Arguments = append(entry.Arguments, call.PromptArgument{Name: a.Name, Description: about, Required: a.Required})
+		entry.Arguments = append(entry.Arguments, call.PromptArgument{Name: a.Name, Description: about,
+			Required: a.Required})
 	}
 	return entry
 }

@@ -33,7 +33,8 @@ func offered(t *testing.T, prompts ...plugin.Prompt) (*registry.Registry, *promp
 func shop(prompts ...plugin.Prompt) plugin.Plugin {
 	return plugin.Plugin{Manifest: plugin.Manifest{
 		Name: "shop", URLPatterns: []string{"https://shop.example/*"}, World: plugin.Isolated, Prompts: prompts,
-		Tools: []plugin.Tool{{Name: "search", Description: "Finds.", InputSchema: json.RawMessage(`{"type":"object"}`)}},
+		Tools: []plugin.Tool{{Name: "search", Description: "Finds.",
+			InputSchema: json.RawMessage(`{"type":"object"}`)}},
 	}}
 }
 
@@ -78,7 +79,8 @@ func TestARecipeIsRendered(t *testing.T) {
 		if err := json.Unmarshal(got.Messages[0].Content, &content); err != nil {
 			t.Fatal(err)
 		}
-		if len(got.Messages) != 1 || got.Messages[0].Role != "user" || content.Type != "text" || content.Text != c.want ||
+		if len(got.Messages) != 1 || got.Messages[0].Role != "user" || content.Type != "text" ||
+			content.Text != c.want ||
 			got.Description != tea.Description {
 			t.Errorf("%v: %+v, text %q", c.args, got, content.Text)
 		}
@@ -113,7 +115,8 @@ func TestUnknownPromptsAndArgumentsAreRefused(t *testing.T) {
 			t.Errorf("%s %.40v: %v, %+v", c.name, c.args, got, failure)
 		}
 	}
-	_, failure := p.Render(t.Context(), call.Session{}, "shop__echo", map[string]string{"x": strings.Repeat("y", 100_000)})
+	_, failure := p.Render(t.Context(), call.Session{}, "shop__echo",
+		map[string]string{"x": strings.Repeat("y", 100_000)})
 	if failure.ProtocolNumber(true) != -32603 ||
 		string(failure.Data) != `{"prompt":"shop__echo","reason":"the text becomes longer than 1048576 bytes"}` {
 		t.Errorf("number %d, data %s", failure.ProtocolNumber(true), failure.Data)

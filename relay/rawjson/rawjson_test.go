@@ -49,7 +49,8 @@ func TestDepthOfNestedValues(t *testing.T) {
 
 // FuzzMembers compares with what encoding/json reads, and takes documents apart and together again.
 func FuzzMembers(f *testing.F) {
-	for _, seed := range []string{`{}`, `{"a":1}`, ` { "a\"" : "\\" , "b":[{},"}"] }`, `{"a":-1.5e3,"a":true}`, `{`, `{"`,
+	for _, seed := range []string{`{}`, `{"a":1}`, ` { "a\"" : "\\" , "b":[{},"}"] }`, `{"a":-1.5e3,"a":true}`, `{`,
+		`{"`,
 		`{"a"`, `{"a":`, `{"a":{`, `[`} {
 		f.Add([]byte(seed))
 	}
@@ -76,7 +77,8 @@ func FuzzMembers(f *testing.F) {
 			}
 		}
 		var again, before any
-		if json.Unmarshal(Join(members), &again) != nil || json.Unmarshal(doc, &before) != nil || !cmp.Equal(again, before) {
+		if json.Unmarshal(Join(members), &again) != nil || json.Unmarshal(doc, &before) != nil ||
+			!cmp.Equal(again, before) {
 			t.Fatalf("%q became %s", doc, Join(members))
 		}
 	})

@@ -25,11 +25,14 @@ func TestDecodeRefusesWhatIsNotJSON(t *testing.T) {
 // FuzzDecode compares with encoding/json.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
-		``, ` `, `null`, `true`, `fals`, `nul`, `0`, `-0`, `01`, `1.`, `-`, `1e5`, `1E+5`, `1e`, `1e999`, `-1.25e-3`, `""`,
+		``, ` `, `null`, `true`, `fals`, `nul`, `0`, `-0`, `01`, `1.`, `-`, `1e5`, `1E+5`, `1e`, `1e999`, `-1.25e-3`,
+		`""`,
 		`"`, `"a`, `"\u00e9\ud83d\ude00"`, `"\ud83d"`, `"\u12g4"`, `"\`, "\"\t\"", "\"a long string with \xff in it\"",
 		`"` + strings.Repeat("x", 40) + `\n"`, `[]`, `[`, `[1`, `[1,]`, `[1,"a",[{}]]`, `]`, `{}`, `{`, `{"a"`, `{"a":`,
-		`{"a":1`, `{"a":1,}`, `{"a":1,"a":{"b":2},"\u0061":[null]}`, `{a:1}`, `{} x`, " {\"a\" :\r\n[ ] }\t", `{1:2}`, `{]`,
-		strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000), strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001),
+		`{"a":1`, `{"a":1,}`, `{"a":1,"a":{"b":2},"\u0061":[null]}`, `{a:1}`, `{} x`, " {\"a\" :\r\n[ ] }\t", `{1:2}`,
+		`{]`,
+		strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000), strings.Repeat("[", 10_001) +
+			strings.Repeat("]", 10_001),
 	} {
 		f.Add([]byte(seed))
 	}
@@ -54,7 +57,8 @@ func TestPrototypesAreLeftOut(t *testing.T) {
 	for _, test := range []struct{ doc, clean, left string }{
 		{`{"__proto__":1}`, `{}`, "__proto__"},
 		{`{"a":1,"__proto__":{"x":[1,2]},"b":2}`, `{"a":1,"b":2}`, "__proto__"},
-		{` { "constructor" : 1 , "prototype" : [ ] , "c" : { "constructor" : 2 } } `, `{"c":{}}`, "constructor prototype"},
+		{` { "constructor" : 1 , "prototype" : [ ] , "c" : { "constructor" : 2 } } `, `{"c":{}}`,
+			"constructor prototype"},
 		{`[{"__proto__":1},[{"a":{"prototype":1}}],"__proto__"]`, `[{},[{"a":{}}],"__proto__"]`, "__proto__ prototype"},
 		{`{"\u005f_proto__":1,"\u0063onstructor":2,"prototyp\u0065":3}`, `{}`, "__proto__ constructor prototype"},
 		{`{"\u005F\u005F\u0070roto__":1}`, `{}`, "__proto__"},

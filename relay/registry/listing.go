@@ -23,7 +23,8 @@ const Meta = `{"anthropic/maxResultSizeChars":500000}`
 var (
 	tabProperty = json.RawMessage(`{"type":"integer","minimum":1,"description":"Tab to run in. Default: the tab ` +
 		`used before, else the best matching one."}`)
-	profileProperty = json.RawMessage(`{"type":"string","description":"Browser profile to run in. Default: the one with ` +
+	profileProperty = json.RawMessage(`{"type":"string","description":"Browser profile to run in. Default: the one ` +
+		`with ` +
 		`the best matching tab."}`)
 )
 

@@ -21,7 +21,8 @@ func mirrored(schema []rawjson.Member) (bool, error) {
 		return false, err
 	}
 	if countKey(rawjson.Join(schema), headerKeyword) > reachable {
-		return false, fmt.Errorf("its input schema has %s where it means nothing: it belongs to properties of the arguments",
+		return false, fmt.Errorf("its input schema has %s where it means nothing: it belongs to properties of the "+
+			"arguments",
 			headerKeyword)
 	}
 	return reachable > 0, nil
@@ -58,7 +59,8 @@ func checkMark(property string, mark, kind json.RawMessage, names map[string]boo
 	switch string(kind) {
 	case `"string"`, `"integer"`, `"boolean"`:
 	default:
-		return fmt.Errorf("its property %.40q has %s and is not a string, an integer or a boolean", property, headerKeyword)
+		return fmt.Errorf("its property %.40q has %s and is not a string, an integer or a boolean", property,
+			headerKeyword)
 	}
 	if names[strings.ToLower(name)] {
 		return fmt.Errorf("two of its properties have the same %s %.40q", headerKeyword, name)

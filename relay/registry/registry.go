@@ -189,7 +189,8 @@ func (c *candidate) strangers() {
 	for _, name := range slices.Sorted(maps.Keys(c.configured)) {
 		if !c.seen[name] && c.configured[name].Withheld == nil {
 			c.problems = append(c.problems,
-				Problem{Reason: fmt.Sprintf("plugin %s is configured but not installed; add it, or remove plugins.%s from "+
+				Problem{Reason: fmt.Sprintf("plugin %s is configured but not installed; add it, or remove plugins.%s "+
+					"from "+
 					"config.json", name, name)})
 		}
 	}
@@ -237,7 +238,8 @@ func (r *Registry) snapshot(sites []*Site, tools []*Tool, problems []Problem, wi
 	}
 	for _, t := range slices.Concat(r.builtins, tools) {
 		if _, taken := s.byName[t.Name]; taken {
-			s.Problems = append(s.Problems, Problem{t.Plugin.Manifest.Name, leftOut(t.Name, "another tool has this name")})
+			s.Problems = append(s.Problems, Problem{t.Plugin.Manifest.Name,
+				leftOut(t.Name, "another tool has this name")})
 			continue
 		}
 		s.byName[t.Name] = t

@@ -235,7 +235,8 @@ func BenchmarkReplace100x20(b *testing.B) {
 		plugins[i] = pluginWith(fmt.Sprintf("plugin%d", i))
 		for j := range 20 {
 			input := fmt.Sprintf(`{"type":"object","properties":{"id%d":{"type":"integer","description":%q},`+
-				`"mode":{"anyOf":[{"const":"a"},{"const":"b"}]}},"required":["id%d"]}`, i*20+j, strings.Repeat("text ", 100),
+				`"mode":{"anyOf":[{"const":"a"},{"const":"b"}]}},"required":["id%d"]}`, i*20+j,
+				strings.Repeat("text ", 100),
 				i*20+j)
 			plugins[i].Manifest.Tools = append(plugins[i].Manifest.Tools,
 				plugin.Tool{Name: fmt.Sprintf("tool_%d", j), DisplayName: "Tool", Description: "What it does.",
@@ -299,18 +300,21 @@ func TestPersonChoosesPagesOfAPluginForEverySite(t *testing.T) {
 		{some, allowed, "[https://a.example/* https://c.example/*]", "[*://*/secret]", false},
 	} {
 		reg := registry.New(nil)
-		if err := reg.Replace([]plugin.Plugin{tt.p}, map[string]registry.Configured{tt.p.Manifest.Name: tt.c}); err != nil {
+		if err := reg.Replace([]plugin.Plugin{tt.p},
+			map[string]registry.Configured{tt.p.Manifest.Name: tt.c}); err != nil {
 			t.Fatal(err)
 		}
 		site := reg.Snapshot().Sites[0]
-		if fmt.Sprint(site.Matches) != tt.matches || fmt.Sprint(site.Excludes) != tt.excludes || site.EveryPage != tt.every {
+		if fmt.Sprint(site.Matches) != tt.matches || fmt.Sprint(site.Excludes) != tt.excludes ||
+			site.EveryPage != tt.every {
 			t.Errorf("%s with %+v: %v without %v, every %v", tt.p.Manifest.Name, tt.c, site.Matches, site.Excludes,
 				site.EveryPage)
 		}
 	}
 }
 
-// TestShippedPluginWaitsForItsAddress: it is not offered, and no problem, until a person says where their application is.
+// TestShippedPluginWaitsForItsAddress: it is not offered, and no problem, until a person says where their application
+// is.
 func TestShippedPluginWaitsForItsAddress(t *testing.T) {
 	p := plugin.Plugin{Shipped: true, Manifest: plugin.Manifest{Name: "a",
 		ConfigSchema: json.RawMessage(`{"url":{"type":"url"}}`)}}

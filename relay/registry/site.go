@@ -108,7 +108,8 @@ func (s *Site) configure(declared, given json.RawMessage) (faults []string) {
 	for _, v := range values {
 		f, known := fields[v.Name]
 		if !known {
-			faults = append(faults, fmt.Sprintf("has no setting %q; it declares: %s", v.Name, strings.Join(names(fields), ", ")))
+			faults = append(faults, fmt.Sprintf("has no setting %q; it declares: %s", v.Name,
+				strings.Join(names(fields), ", ")))
 			continue
 		}
 		if problem := s.accept(f, v.Value); problem != "" {

@@ -40,7 +40,8 @@ func cutList(doc json.RawMessage, steps []step, budget int) (c cut, ok bool) {
 		return cut{}, false
 	}
 	kept := fitting(all, budget-len(empty))
-	return cut{value: put(doc, steps, rawjson.List(all[:kept])), kept: kept, total: len(all), unit: ofItems, steps: steps,
+	return cut{value: put(doc, steps, rawjson.List(all[:kept])), kept: kept, total: len(all), unit: ofItems,
+		steps:  steps,
 		goesOn: true}, true
 }
 

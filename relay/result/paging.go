@@ -10,7 +10,8 @@ import (
 
 // pagingNames are the names, in lower case and without _ and -, by which tools say that or where their results go on.
 var pagingNames = map[string]bool{
-	"nextoffset": true, "nextcursor": true, "nextpage": true, "nextpagetoken": true, "nexttoken": true, "nextstart": true,
+	"nextoffset": true, "nextcursor": true, "nextpage": true, "nextpagetoken": true, "nexttoken": true,
+	"nextstart": true,
 	"nextindex": true, "nextposition": true, "nextlink": true, "nexturl": true, "nexthref": true, "next": true,
 	"hasmore": true, "hasnext": true, "hasnextpage": true, "hasmorepages": true, "more": true, "lastpage": true,
 	"islast": true, "islastpage": true, "continuation": true, "continuationtoken": true, "continue": true,

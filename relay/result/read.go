@@ -107,7 +107,8 @@ func (a *Arguments) readItems(all []json.RawMessage, maxBytes int) (json.RawMess
 
 // readLargeItem gives an item that is too large by itself in a smaller form, so that reading does not get stuck.
 func (a *Arguments) readLargeItem(item json.RawMessage, total, maxBytes int) (json.RawMessage, *fault.Error) {
-	text := fmt.Sprintf("This item has %d bytes and is shortened. Read it with jq, for example %s", len(item), a.select1())
+	text := fmt.Sprintf("This item has %d bytes and is shortened. Read it with jq, for example %s", len(item),
+		a.select1())
 	room := maxBytes - around(total, ofItems, text) - len("[]")
 	small, ok := shrink(item, room, false)
 	if !ok {

@@ -30,15 +30,18 @@ func TestKeptResultIsReadInPieces(t *testing.T) {
 		{"whole", kept(`{"a":1}`), Arguments{}, 200,
 			`{"result":{"a":1},"truncated":false,"kept":1,"total":1,"unit":"items","offset":0}`},
 		{"items", kept(numbers(30, "x")), Arguments{Offset: 28}, 200,
-			`{"result":[{"id":28,"t":"x"},{"id":29,"t":"x"}],"truncated":false,"kept":2,"total":30,"unit":"items","offset":28}`},
+			`{"result":[{"id":28,"t":"x"},{"id":29,"t":"x"}],"truncated":false,"kept":2,"total":30,"unit":"items",` +
+				`"offset":28}`},
 		{"limit", kept(rows), Arguments{ArrayPath: ".rows", Limit: 1}, 500,
-			`{"result":[{"id":0,"t":"x"}],"truncated":true,"kept":1,"total":30,"unit":"items","offset":0,"nextOffset":1}`},
+			`{"result":[{"id":0,"t":"x"}],"truncated":true,"kept":1,"total":30,"unit":"items","offset":0,` +
+				`"nextOffset":1}`},
 		{"at the end", kept(`[1,2]`), Arguments{Offset: 2}, 200,
 			`{"result":[],"truncated":false,"kept":0,"total":2,"unit":"items","offset":2}`},
 		{"text inside", kept(rows), Arguments{ArrayPath: ".a", Offset: 58}, 200,
 			`{"result":"ää","truncated":false,"kept":2,"total":60,"unit":"characters","offset":58}`},
 		{"its JSON", kept(rows), Arguments{Limit: 10}, 300,
-			`{"result":"{\"a\":\"ääää","truncated":true,"kept":10,"total":607,"unit":"characters","offset":0,"nextOffset":10,` +
+			`{"result":"{\"a\":\"ääää","truncated":true,"kept":10,"total":607,"unit":"characters","offset":0,` +
+				`"nextOffset":10,` +
 				`"note":"This is a part of the result's JSON text."}`},
 		{"not JSON", call.StoredResult{MIMEType: "text/plain", Data: []byte("a\n<b>\xff")}, Arguments{Offset: 1}, 300,
 			`{"result":"\n<b>�","truncated":false,"kept":5,"total":6,"unit":"characters","offset":1}`},
@@ -51,9 +54,11 @@ func TestKeptResultIsReadInPieces(t *testing.T) {
 		{"jq knows nothing else", kept(`1`), Arguments{JQ: "$ENV, env"}, 300,
 			`{"result":[{},{}],"truncated":false,"kept":2,"total":2,"unit":"items","offset":0}`},
 		{"large item", kept(`[` + rows + `]`), Arguments{}, 400,
-			`{"result":[{"a":"ääääääääääääääääääääääääääääääääääääääääääääääääääääääääääää","rows":[{"id":0,"t":"x"},{"id":1,` +
+			`{"result":[{"a":"ääääääääääääääääääääääääääääääääääääääääääääääääääääääääääää","rows":[{"id":0,"t":"x"},` +
+				`{"id":1,` +
 				`"t":"x"},{"id":2,"t":"x"},{"id":3,"t":"x"},{"id":4,"t":"x"}]}],"truncated":false,"kept":1,"total":1,` +
-				`"unit":"items","offset":0,"note":"This item has 667 bytes and is shortened. Read it with jq, for example .[0]"}`},
+				`"unit":"items","offset":0,"note":"This item has 667 bytes and is shortened. Read it with jq, for ` +
+				`example .[0]"}`},
 	} {
 		got, failure := Read(t.Context(), test.from, test.ask, test.most)
 		if failure != nil || string(got) != test.want || len(got) > test.most {
@@ -72,7 +77,8 @@ func TestReadRefusesWrongArguments(t *testing.T) {
 		says string
 	}{
 		{"both", Arguments{JQ: ".", ArrayPath: ".a"}, fault.TypeValidation, "Both jq and arrayPath"},
-		{"behind the end", Arguments{Offset: 4}, fault.TypeValidation, "The offset 4 is behind the end: there are 3 items"},
+		{"behind the end", Arguments{Offset: 4}, fault.TypeValidation,
+			"The offset 4 is behind the end: there are 3 items"},
 		{"nowhere", Arguments{ArrayPath: ".a"}, fault.TypePathNotFound, "nothing at .a"},
 		{"syntax", Arguments{ArrayPath: "a"}, fault.TypeInvalidPathSyntax, "not a path"},
 		{"jq syntax", Arguments{JQ: ".ä | }"}, fault.TypeValidation, `unexpected token "ä" at character 2`},
@@ -102,7 +108,8 @@ func TestReadRefusesWrongArguments(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, failure := Read(ended, kept(`1`), Arguments{JQ: "."}, 100); failure == nil || failure.Code != fault.Cancelled {
+	if _, failure := Read(ended, kept(`1`), Arguments{JQ: "."}, 100); failure == nil ||
+		failure.Code != fault.Cancelled {
 		t.Error(failure)
 	}
 }

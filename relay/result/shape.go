@@ -195,7 +195,8 @@ func (r *Request) goOn(c cut) Arguments {
 func (r *Request) warning(c cut) string {
 	text := fmt.Sprintf("The result is truncated: %d of %d %s are here.", c.kept, c.total, c.unit)
 	if c.withheld != nil {
-		text += " What the tool itself says of the next page is withheld, because it goes on after the whole: read the " +
+		text += " What the tool itself says of the next page is withheld, because it goes on after the whole: read " +
+			"the " +
 			"rest first."
 	}
 	return text

@@ -35,11 +35,15 @@ func TestLargeValueIsCut(t *testing.T) {
 		inside    string // beginning of the result
 	}{
 		{"list", numbers(100, "x"), Request{MaxBytes: 500, ID: "i1"},
-			`{"result":R,"truncated":true,"kept":14,"total":100,"unit":"items","nextOffset":14,"bytes":1791,"id":"i1",` +
-				`"uri":"result://i1","more":{"tool":"relay__read_result","arguments":{"id":"i1","offset":14}}}`, `[{"id":0,`},
+			`{"result":R,"truncated":true,"kept":14,"total":100,"unit":"items","nextOffset":14,"bytes":1791,` +
+				`"id":"i1",` +
+				`"uri":"result://i1","more":{"tool":"relay__read_result","arguments":{"id":"i1","offset":14}}}`,
+			`[{"id":0,`},
 		{"list inside", `{"a":1,"data":{"rows":` + numbers(100, "x") + `,"b":[1,2]}}`, Request{MaxBytes: 600, ID: "i1"},
-			`{"result":R,"truncated":true,"kept":15,"total":100,"unit":"items","arrayPath":".data.rows","nextOffset":15,` +
-				`"bytes":1825,"id":"i1","uri":"result://i1","more":{"tool":"relay__read_result","arguments":{"id":"i1",` +
+			`{"result":R,"truncated":true,"kept":15,"total":100,"unit":"items","arrayPath":".data.rows",` +
+				`"nextOffset":15,` +
+				`"bytes":1825,"id":"i1","uri":"result://i1","more":{"tool":"relay__read_result",` +
+				`"arguments":{"id":"i1",` +
 				`"arrayPath":".data.rows","offset":15}}}`, `{"a":1,"data":{"rows":[{"id":0,`},
 		{"caller's list", `{"small":` + numbers(50, "x") + `,"large":` + numbers(20, "x") + `}`,
 			Request{MaxBytes: 800, Path: ".small"},
@@ -47,42 +51,58 @@ func TestLargeValueIsCut(t *testing.T) {
 				`"bytes":1261}`, `{"small":[{"id":0,`},
 		{"tool's list", `{"small":` + numbers(50, "x") + `,"large":` + numbers(20, "x") + `}`,
 			Request{MaxBytes: 1200, Declared: ".large"},
-			`{"result":R,"truncated":true,"kept":7,"total":20,"unit":"items","arrayPath":".large","nextOffset":7,"bytes":1261}`,
+			`{"result":R,"truncated":true,"kept":7,"total":20,"unit":"items","arrayPath":".large","nextOffset":7,` +
+				`"bytes":1261}`,
 			`{"small":[{"id":0,`},
 		{"tool's list is not there", numbers(100, "x"), Request{MaxBytes: 300, Declared: ".rows"},
-			`{"result":R,"truncated":true,"kept":9,"total":100,"unit":"items","nextOffset":9,"bytes":1791}`, `[{"id":0,`},
+			`{"result":R,"truncated":true,"kept":9,"total":100,"unit":"items","nextOffset":9,"bytes":1791}`,
+			`[{"id":0,`},
 		{"no path leads there", `[{"x y":` + numbers(100, "x") + `}]`, Request{MaxBytes: 500, ID: "i1"},
-			`{"result":R,"truncated":true,"kept":12,"total":100,"unit":"items","nextOffset":12,"bytes":1801,"id":"i1",` +
+			`{"result":R,"truncated":true,"kept":12,"total":100,"unit":"items","nextOffset":12,"bytes":1801,` +
+				`"id":"i1",` +
 				`"uri":"result://i1","more":{"tool":"relay__read_result","arguments":{"id":"i1","jq":".[0][\"x y\"]",` +
 				`"offset":12}}}`, `[{"x y":[{"id":0`},
 		{"text", `"` + long + `"`, Request{MaxBytes: 400, ID: "i1"},
-			`{"result":R,"truncated":true,"kept":43,"total":2000,"unit":"characters","nextOffset":43,"bytes":5202,"id":"i1",` +
-				`"uri":"result://i1","more":{"tool":"relay__read_result","arguments":{"id":"i1","offset":43}}}`, `"äöü€😀`},
+			`{"result":R,"truncated":true,"kept":43,"total":2000,"unit":"characters","nextOffset":43,"bytes":5202,` +
+				`"id":"i1",` +
+				`"uri":"result://i1","more":{"tool":"relay__read_result","arguments":{"id":"i1","offset":43}}}`,
+			`"äöü€😀`},
 		{"text inside", `{"title":"T","body":"` + long + `"}`, Request{MaxBytes: 500, ID: "i1"},
-			`{"result":R,"truncated":true,"kept":58,"total":2000,"unit":"characters","arrayPath":".body","nextOffset":58,` +
-				`"bytes":5223,"id":"i1","uri":"result://i1","more":{"tool":"relay__read_result","arguments":{"id":"i1",` +
+			`{"result":R,"truncated":true,"kept":58,"total":2000,"unit":"characters","arrayPath":".body",` +
+				`"nextOffset":58,` +
+				`"bytes":5223,"id":"i1","uri":"result://i1","more":{"tool":"relay__read_result",` +
+				`"arguments":{"id":"i1",` +
 				`"arrayPath":".body","offset":58}}}`, `{"title":"T","body":"äöü€😀`},
 		{"texts in a list", numbers(5, long), Request{MaxBytes: 1000},
-			`{"result":R,"truncated":true,"kept":240,"total":10000,"unit":"characters","bytes":26081}`, `[{"id":0,"t":"äöü`},
+			`{"result":R,"truncated":true,"kept":240,"total":10000,"unit":"characters","bytes":26081}`,
+			`[{"id":0,"t":"äöü`},
 		{"everything", `{"a":` + numbers(50, "x") + `,"b":` + numbers(50, "x") + `,"c":` + numbers(50, "x") + `}`,
 			Request{MaxBytes: 600, ID: "i1"},
-			`{"result":R,"truncated":true,"kept":325,"total":2689,"unit":"bytes","bytes":2689,"id":"i1","uri":"result://i1",` +
+			`{"result":R,"truncated":true,"kept":325,"total":2689,"unit":"bytes","bytes":2689,"id":"i1",` +
+				`"uri":"result://i1",` +
 				`"more":{"tool":"relay__read_result","arguments":{"id":"i1"}}}`, `{"a":[{"id":0`},
 		{"a tool that pages texts", `{"title":"T","text":"` + long + `","totalChars":9000,"nextOffset":2000}`,
 			Request{MaxBytes: 700, ID: "i1"},
-			`{"result":R,"truncated":true,"kept":63,"total":2000,"unit":"characters","arrayPath":".text","nextOffset":63,` +
-				`"bytes":5259,"id":"i1","uri":"result://i1","more":{"tool":"relay__read_result","arguments":{"id":"i1",` +
+			`{"result":R,"truncated":true,"kept":63,"total":2000,"unit":"characters","arrayPath":".text",` +
+				`"nextOffset":63,` +
+				`"bytes":5259,"id":"i1","uri":"result://i1","more":{"tool":"relay__read_result",` +
+				`"arguments":{"id":"i1",` +
 				`"arrayPath":".text","offset":63}},"withheld":{".nextOffset":2000}}`, `{"title":"T","text":"äöü€😀`},
 		{"a tool that pages lists", `{"data":{"rows":` + numbers(100, "x") +
 			`,"meta":{"Next_Cursor":"c","has-more":true,"next":null,"more":["x"]}},"next":{"url":"u"}}`,
 			Request{MaxBytes: 800, ID: "i1"},
-			`{"result":R,"truncated":true,"kept":11,"total":100,"unit":"items","arrayPath":".data.rows","nextOffset":11,` +
-				`"bytes":1896,"id":"i1","uri":"result://i1","more":{"tool":"relay__read_result","arguments":{"id":"i1",` +
-				`"arrayPath":".data.rows","offset":11}},"withheld":{".data.meta.Next_Cursor":"c",".data.meta[\"has-more\"]":true,` +
+			`{"result":R,"truncated":true,"kept":11,"total":100,"unit":"items","arrayPath":".data.rows",` +
+				`"nextOffset":11,` +
+				`"bytes":1896,"id":"i1","uri":"result://i1","more":{"tool":"relay__read_result",` +
+				`"arguments":{"id":"i1",` +
+				`"arrayPath":".data.rows","offset":11}},"withheld":{".data.meta.Next_Cursor":"c",` +
+				`".data.meta[\"has-more\"]":true,` +
 				`".next":{"url":"u"}}}`, `{"data":{"rows":[{"id":0,`},
-		{"paging of items is theirs", `{"items":[` + strings.TrimSuffix(strings.Repeat(`{"next":1,"t":"xxxxxxxxxx"},`, 50),
+		{"paging of items is theirs", `{"items":[` + strings.TrimSuffix(strings.Repeat(`{"next":1,"t":"xxxxxxxxxx"},`,
+			50),
 			",") + `],"hasMore":false}`, Request{MaxBytes: 600},
-			`{"result":R,"truncated":true,"kept":9,"total":50,"unit":"items","arrayPath":".items","nextOffset":9,"bytes":1427,` +
+			`{"result":R,"truncated":true,"kept":9,"total":50,"unit":"items","arrayPath":".items","nextOffset":9,` +
+				`"bytes":1427,` +
 				`"withheld":{".hasMore":false}}`, `{"items":[{"next":1,`},
 		{"paging around the cut", `[{"comments":` + numbers(100, "x") + `,"nextCursor":"c"},{"nextCursor":"d"}]`,
 			Request{MaxBytes: 700, Declared: ".none"},
@@ -92,7 +112,8 @@ func TestLargeValueIsCut(t *testing.T) {
 			`{"result":R,"truncated":true,"kept":4,"total":100,"nextOffset":4,"id":"i1"}`, `[{"id":0`},
 		{"caller's list without room", `{"rows":` + numbers(100, strings.Repeat("x", 300)) + `}`,
 			Request{MaxBytes: 200, Path: ".rows"},
-			`{"result":R,"truncated":true,"kept":0,"total":100,"unit":"items","arrayPath":".rows","nextOffset":0,"bytes":31700}`,
+			`{"result":R,"truncated":true,"kept":0,"total":100,"unit":"items","arrayPath":".rows","nextOffset":0,` +
+				`"bytes":31700}`,
 			`{"rows":[]}`},
 	}
 	for _, test := range tests {
@@ -190,7 +211,8 @@ func TestImpossibleCutIsRefused(t *testing.T) {
 		{"syntax", Request{Path: ".rows[0]"}, fault.ValidationError, fault.TypeInvalidPathSyntax, "not a path"},
 		{"nowhere", Request{Path: ".data.rows"}, fault.ValidationError, fault.TypePathNotFound, "nothing at .data"},
 		{"no list", Request{Path: ".title"}, fault.ValidationError, fault.TypeInvalidArrayPath, ".title is not a list"},
-		{"no room", Request{Path: ".rows", MaxBytes: 40}, fault.OutputTooLarge, fault.TypeOutputTooLarge, "cannot be shortened"},
+		{"no room", Request{Path: ".rows", MaxBytes: 40}, fault.OutputTooLarge, fault.TypeOutputTooLarge,
+			"cannot be shortened"},
 		{"schema", Request{MaxBytes: 500, Fits: func(_, _ json.RawMessage) bool { return false }}, fault.OutputTooLarge,
 			fault.TypeOutputTooLarge, "output schema"},
 	} {
@@ -291,7 +313,8 @@ func BenchmarkShape(b *testing.B) {
 	for name, doc := range map[string]string{
 		"list": `{"data":{"rows":` + numbers(200_000, strings.Repeat("x", 30)) + `}}`,
 		"text": `{"body":"` + strings.Repeat("äöü", 1_600_000) + `"}`,
-		"wide": `{"a":` + numbers(100_000, strings.Repeat("x", 30)) + `,"b":` + numbers(100_000, strings.Repeat("x", 30)) +
+		"wide": `{"a":` + numbers(100_000, strings.Repeat("x", 30)) + `,"b":` +
+			numbers(100_000, strings.Repeat("x", 30)) +
 			`}`,
 	} {
 		b.Run(name, func(b *testing.B) {
@@ -313,7 +336,8 @@ func TestShrinkFillsTheBudget(t *testing.T) {
 	}
 	doc = append(doc, '}')
 	for _, budget := range []int{1000, 10_000, 100_000} {
-		if small, ok := shrink(doc, budget, false); !ok || len(small.value) > budget || len(small.value) < budget*8/10 ||
+		if small, ok := shrink(doc, budget, false); !ok || len(small.value) > budget ||
+			len(small.value) < budget*8/10 ||
 			!json.Valid(small.value) {
 			t.Errorf("%d bytes of %d are used", len(small.value), budget)
 		}

@@ -228,7 +228,8 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	for i := range tickets {
 		tickets[(i*37)%len(tickets)].Leave()
 	}
-	if l := s.Load(); len(l.Tabs) != 0 || l.Running != 0 || l.Waiting != 0 || len(s.orders) != 0 || len(s.positions) != 0 {
+	if l := s.Load(); len(l.Tabs) != 0 || l.Running != 0 || l.Waiting != 0 || len(s.orders) != 0 ||
+		len(s.positions) != 0 {
 		t.Errorf("%+v, orders %v", l, s.orders)
 	}
 }
@@ -270,16 +271,20 @@ func TestWhy(t *testing.T) {
 		want   error
 		after  time.Duration
 	}{
-		"order":            {wait: lookAtOnce, before: positions, reason: ForOrder, ahead: 2, after: time.Second},
-		"order, too late":  {wait: lookAtOnce, before: never(positions), reason: ForOrder, ahead: 2, after: 5 * time.Second},
-		"order, cancelled": {wait: lookAtOnce, before: never(positions), cancel: true, reason: ForOrder, ahead: 2, want: gone, after: time.Second},
-		"turn":             {reason: ForTurn, ahead: 3, after: time.Second},
+		"order": {wait: lookAtOnce, before: positions, reason: ForOrder, ahead: 2, after: time.Second},
+		"order, too late": {wait: lookAtOnce, before: never(positions), reason: ForOrder, ahead: 2,
+			after: 5 * time.Second},
+		"order, cancelled": {wait: lookAtOnce, before: never(positions), cancel: true, reason: ForOrder, ahead: 2,
+			want: gone, after: time.Second},
+		"turn": {reason: ForTurn, ahead: 3, after: time.Second},
 		"turn, too late": {reason: ForTurn, ahead: 3, want: ErrTurnLate, after: 5 * time.Second,
 			before: never(writes)},
 		"turn, cancelled": {reason: ForTurn, ahead: 3, cancel: true, want: gone, after: time.Second},
 		"slot":            {wait: forSlot, before: slots, reason: ForSlot, ahead: 1, after: time.Second},
-		"slot, too late":  {wait: forSlot, before: never(slots), reason: ForSlot, ahead: 1, want: ErrNoSlot, after: 2 * time.Second},
-		"slot, cancelled": {wait: forSlot, before: never(slots), reason: ForSlot, ahead: 1, cancel: true, want: gone, after: time.Second},
+		"slot, too late": {wait: forSlot, before: never(slots), reason: ForSlot, ahead: 1, want: ErrNoSlot,
+			after: 2 * time.Second},
+		"slot, cancelled": {wait: forSlot, before: never(slots), reason: ForSlot, ahead: 1, cancel: true, want: gone,
+			after: time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -409,10 +414,13 @@ func TestAwaitTab(t *testing.T) {
 		want   map[string]time.Duration
 		order  string // in which they go on; empty: they all fail at once
 	}{
-		"it comes":           {2 * time.Second, 5 * time.Second, 0, map[string]time.Duration{"a": 2 * time.Second, "b": 2 * time.Second, "c": 2 * time.Second}, "abc"},
-		"it does not come":   {time.Minute, 5 * time.Second, 0, map[string]time.Duration{"a": 5 * time.Second, "b": 5 * time.Second, "c": 5 * time.Second}, ""},
-		"the first gives up": {2 * time.Second, 5 * time.Second, time.Second, map[string]time.Duration{"a": time.Second, "b": 2 * time.Second, "c": 2 * time.Second}, "abc"},
-		"it is there":        {0, 0, 0, map[string]time.Duration{"a": 0, "b": 0, "c": 0}, "abc"},
+		"it comes": {2 * time.Second, 5 * time.Second, 0, map[string]time.Duration{"a": 2 * time.Second,
+			"b": 2 * time.Second, "c": 2 * time.Second}, "abc"},
+		"it does not come": {time.Minute, 5 * time.Second, 0, map[string]time.Duration{"a": 5 * time.Second,
+			"b": 5 * time.Second, "c": 5 * time.Second}, ""},
+		"the first gives up": {2 * time.Second, 5 * time.Second, time.Second, map[string]time.Duration{"a": time.Second,
+			"b": 2 * time.Second, "c": 2 * time.Second}, "abc"},
+		"it is there": {0, 0, 0, map[string]time.Duration{"a": 0, "b": 0, "c": 0}, "abc"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

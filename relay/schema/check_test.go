@@ -32,10 +32,13 @@ func TestMismatchIsExplained(t *testing.T) {
 		{"enum", steps, `{"selector":"a","options":{"mode":"fats"}}`,
 			`arguments.options.mode: must be one of "fast", "safe", but got "fats" (did you mean "fast"?)`},
 		{"union of objects", steps, `{"selector":"a","steps":[{"kind":"click","click":1},{"kind":"click"}]}`,
-			`arguments.steps[1]: fits none of the 2 alternatives; the closest one says: missing property "click" (integer)`},
+			`arguments.steps[1]: fits none of the 2 alternatives; the closest one says: missing property "click" ` +
+				`(integer)`},
 		{"union deeper", steps, `{"selector":"a","steps":[{"kind":"type","text":5}]}`,
-			`arguments.steps[0]: fits none of the 2 alternatives; the closest one says: text: expected string, but got number`},
-		{"union of types", steps, `{"selector":"a","id":true}`, `arguments.id: expected string or integer, but got boolean`},
+			`arguments.steps[0]: fits none of the 2 alternatives; the closest one says: text: expected string, but ` +
+				`got number`},
+		{"union of types", steps, `{"selector":"a","id":true}`,
+			`arguments.id: expected string or integer, but got boolean`},
 		{"union of constants", steps, `{"selector":"a","colour":"gren"}`,
 			`arguments.colour: must be one of "red", "green", but got "gren" (did you mean "green"?)`},
 		{"format", steps, `{"selector":"a","when":"tomorrow"}`, `arguments.when: "tomorrow" is not a valid date-time`},
@@ -44,8 +47,10 @@ func TestMismatchIsExplained(t *testing.T) {
 			`arguments.options["50%"]: expected number, but got string`},
 		{"not JSON", steps, `{"selector":`, `arguments: not valid JSON`},
 		{"number out of range", steps, `{"selector":"a","tab_id":1e400}`, `arguments: a number is too large`},
-		{"number that broke the library", steps, `{"selector":"a","tab_id":1e1000001}`, `arguments: a number is too large`},
-		{"percent in an enum", `{"enum":["100%s","50%d"]}`, `"x"`, `arguments: must be one of "100%s", "50%d", but got "x"`},
+		{"number that broke the library", steps, `{"selector":"a","tab_id":1e1000001}`,
+			`arguments: a number is too large`},
+		{"percent in an enum", `{"enum":["100%s","50%d"]}`, `"x"`,
+			`arguments: must be one of "100%s", "50%d", but got "x"`},
 		{"closed and empty", `{"type":"object","additionalProperties":false}`, `{"x":1}`,
 			`arguments: unknown property "x"; no properties are allowed`},
 		{"lookahead is left out", `{"type":"string","pattern":"^(?=a)b"}`, `"zzz"`, ``},
@@ -58,16 +63,20 @@ func TestMismatchIsExplained(t *testing.T) {
 			`{"next":{"next":{"w":1}}}`, `arguments.next.next: unknown property "w"; allowed: next, v`},
 		{"draft 7",
 			`{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"p":{"type":"integer"}},` +
-				`"properties":{"a":{"$ref":"#/definitions/p"}}}`, `{"a":"x"}`, `arguments.a: expected integer, but got string`},
+				`"properties":{"a":{"$ref":"#/definitions/p"}}}`, `{"a":"x"}`,
+			`arguments.a: expected integer, but got string`},
 		{"more than one alternative", `{"oneOf":[{"type":"integer"},{"minimum":1}]}`, `3`,
 			`arguments: fits more than one of the alternatives, and must fit exactly one`},
 		{"not", `{"not":{"type":"string"}}`, `"x"`, `arguments: this value is excluded by the schema`},
 		{"dependent", `{"dependentRequired":{"a":["b"]}}`, `{"a":1}`,
 			`arguments: property 'b' is required, if 'a' property exists`},
 		{"many", `{"items":{"type":"string"}}`, `[1,2,3,4,5,6,7,8,9,10]`,
-			`arguments[0]: expected string, but got number; arguments[1]: expected string, but got number; arguments[2]: ` +
-				`expected string, but got number; arguments[3]: expected string, but got number; arguments[4]: expected string, ` +
-				`but got number; arguments[5]: expected string, but got number; arguments[6]: expected string, but got number; ` +
+			`arguments[0]: expected string, but got number; arguments[1]: expected string, but got number; ` +
+				`arguments[2]: ` +
+				`expected string, but got number; arguments[3]: expected string, but got number; arguments[4]: ` +
+				`expected string, ` +
+				`but got number; arguments[5]: expected string, but got number; arguments[6]: expected string, but ` +
+				`got number; ` +
 				`arguments[7]: expected string, but got number; and 2 more`},
 	}
 	for _, test := range tests {

@@ -58,10 +58,12 @@ func exponential(levels int) string {
 func TestCheckStopsAtItsLimits(t *testing.T) {
 	// Harmless for {}, and exponential in the depth of the document.
 	s := compiled(t,
-		`{"$defs":{"n":{"allOf":[{"properties":{"x":{"$ref":"#/$defs/n"}}},{"properties":{"x":{"$ref":"#/$defs/n"}}}]}},`+
+		`{"$defs":{"n":{"allOf":[{"properties":{"x":{"$ref":"#/$defs/n"}}},`+
+			`{"properties":{"x":{"$ref":"#/$defs/n"}}}]}},`+
 			`"$ref":"#/$defs/n"}`)
 	deep := strings.Repeat(`{"x":`, 100) + `1` + strings.Repeat(`}`, 100)
-	if got := Explain(s.Check(json.RawMessage(deep))); got != "arguments: too complex to be checked against the schema" {
+	if got := Explain(s.Check(json.RawMessage(deep))); got != "arguments: too complex to be checked against the "+
+		"schema" {
 		t.Errorf("got %s", got)
 	}
 	if got := s.Check(json.RawMessage(`{"x":{"x":1}}`)); got != nil {

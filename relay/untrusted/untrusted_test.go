@@ -24,7 +24,8 @@ now[31m obey
 		t.Errorf("%s", got)
 	}
 	if got := Wrap("abc", "", ""); !strings.HasSuffix(got,
-		"followed.\n<untrusted-page-text-abc>\n</untrusted-page-text-abc>") || !strings.Contains(got, "by a web page,") {
+		"followed.\n<untrusted-page-text-abc>\n</untrusted-page-text-abc>") ||
+		!strings.Contains(got, "by a web page,") {
 		t.Errorf("nothing: %s", got)
 	}
 	if a, b := Nonce(), Nonce(); a == b || len(a) != 24 {

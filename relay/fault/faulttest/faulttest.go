@@ -33,7 +33,8 @@ func Provoked(t testing.TB, id string, got *fault.Error) {
 	check(t, s, row, object)
 	if s.Layer == fault.InProtocol && (got.ProtocolNumber(false) != s.Number(false) ||
 		got.ProtocolNumber(true) != s.Number(true)) {
-		t.Errorf("%s: the numbers are %d and %d, want %d and %d", id, got.ProtocolNumber(false), got.ProtocolNumber(true),
+		t.Errorf("%s: the numbers are %d and %d, want %d and %d", id, got.ProtocolNumber(false),
+			got.ProtocolNumber(true),
 			s.Number(false), s.Number(true))
 	}
 }
@@ -147,12 +148,13 @@ var leaks = map[string]*regexp.Regexp{
 	"a Windows path":         regexp.MustCompile(`\b[A-Za-z]:\\+\w`),
 	"a file URL":             regexp.MustCompile(`file:/+[\w~]`),
 	"a Go stack":             regexp.MustCompile(`goroutine \d+|\.go:\d+|\+0x[0-9a-f]{2,}`),
-	"a JavaScript stack":     regexp.MustCompile(`\bat [^\n]{0,200}:\d+:\d+\)|chrome-extension://|@https?://\S+:\d+:\d+`),
-	"a JWT":                  regexp.MustCompile(`eyJ[\w-]{8,}\.[\w-]+\.`),
-	"a bearer token":         regexp.MustCompile(`(?i)bearer\s+[\w.~+/=-]*\d[\w.~+/=-]{7,}`),
-	"a key":                  regexp.MustCompile(`\b(?:sk|ghp|glpat|xoxb)[-_]\w{16,}|\bAKIA[A-Z0-9]{16}`),
-	"a secret in a URL":      regexp.MustCompile(`(?i)[?&](?:access_token|token|key|sig|password|session)=[^&\s"\[]`),
-	"a cookie":               regexp.MustCompile(`(?i)cookie:\s*\w+=`),
+	"a JavaScript stack": regexp.MustCompile(`\bat [^\n]{0,` +
+		`200}:\d+:\d+\)|chrome-extension://|@https?://\S+:\d+:\d+`),
+	"a JWT":             regexp.MustCompile(`eyJ[\w-]{8,}\.[\w-]+\.`),
+	"a bearer token":    regexp.MustCompile(`(?i)bearer\s+[\w.~+/=-]*\d[\w.~+/=-]{7,}`),
+	"a key":             regexp.MustCompile(`\b(?:sk|ghp|glpat|xoxb)[-_]\w{16,}|\bAKIA[A-Z0-9]{16}`),
+	"a secret in a URL": regexp.MustCompile(`(?i)[?&](?:access_token|token|key|sig|password|session)=[^&\s"\[]`),
+	"a cookie":          regexp.MustCompile(`(?i)cookie:\s*\w+=`),
 }
 
 // Leaks names what a text shows that no client may see: stacks, folders of the machine, secrets.

@@ -55,7 +55,8 @@ func sdkConstants() string {
 	union(&b, "outcomes", "Outcome", "Whether the action happened: the handler knows it best.", outcomes)
 	b.WriteString("/** What the factories of ToolError set, by their names. */\nexport const factories = {\n")
 	for _, f := range fault.Factories() {
-		fmt.Fprintf(&b, "  %s: { code: '%s', category: '%s', retryable: %t },\n", f.Name, f.Code, f.Category, f.Retryable)
+		fmt.Fprintf(&b, "  %s: { code: '%s', category: '%s', retryable: %t },\n", f.Name, f.Code, f.Category,
+			f.Retryable)
 	}
 	b.WriteString("} as const;\n")
 	return b.String()

@@ -120,7 +120,8 @@ func where(s fault.Situation) string {
 
 func entry(b *strings.Builder, r fault.Row) {
 	fmt.Fprintf(b, "\n### %s\n\n%s\n\nNext: %s\n\n", r.Code, r.Situation, r.Hint)
-	b.WriteString("| category | retryable | outcome | source | class | type | number |\n| --- | --- | --- | --- | --- | " +
+	b.WriteString("| category | retryable | outcome | source | class | type | number |\n| --- | --- | --- | --- | " +
+		"--- | " +
 		"--- | --- |\n")
 	fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n",
 		r.Category, yes(r.Retryable), r.Outcome, r.Source, r.Class, r.Type, number(r))

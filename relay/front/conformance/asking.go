@@ -13,17 +13,24 @@ import (
 
 // A question asks for values; the schemas are those the suite looks for.
 const (
-	nameSchema     = `{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`
-	colorSchema    = `{"type":"object","properties":{"color":{"type":"string"}},"required":["color"]}`
-	contextSchema  = `{"type":"object","properties":{"context":{"type":"string"}},"required":["context"]}`
-	confirmSchema  = `{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"]}`
-	personSchema   = `{"type":"object","properties":{"username":{"type":"string","description":"User's response"},"email":{"type":"string","description":"User's email address"}},"required":["username","email"]}`
-	defaultsSchema = `{"type":"object","properties":{"name":{"type":"string","default":"John Doe"},"age":{"type":"integer","default":30},"score":{"type":"number","default":95.5},` +
-		`"status":{"type":"string","enum":["active","inactive","pending"],"default":"active"},"verified":{"type":"boolean","default":true}}}`
-	choices     = `[{"const":"value1","title":"First Option"},{"const":"value2","title":"Second Option"},{"const":"value3","title":"Third Option"}]`
-	enumsSchema = `{"type":"object","properties":{"untitledSingle":{"type":"string","enum":["option1","option2","option3"]},"titledSingle":{"type":"string","oneOf":` + choices + `},` +
-		`"legacyEnum":{"type":"string","enum":["opt1","opt2","opt3"],"enumNames":["Option One","Option Two","Option Three"]},` +
-		`"untitledMulti":{"type":"array","items":{"type":"string","enum":["option1","option2","option3"]}},"titledMulti":{"type":"array","items":{"anyOf":` + choices + `}}}}`
+	nameSchema    = `{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`
+	colorSchema   = `{"type":"object","properties":{"color":{"type":"string"}},"required":["color"]}`
+	contextSchema = `{"type":"object","properties":{"context":{"type":"string"}},"required":["context"]}`
+	confirmSchema = `{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"]}`
+	personSchema  = `{"type":"object","properties":{"username":{"type":"string","description":"User's response"},` +
+		`"email":{"type":"string","description":"User's email address"}},"required":["username","email"]}`
+	defaultsSchema = `{"type":"object","properties":{"name":{"type":"string","default":"John Doe"},` +
+		`"age":{"type":"integer","default":30},"score":{"type":"number","default":95.5},` +
+		`"status":{"type":"string","enum":["active","inactive","pending"],"default":"active"},` +
+		`"verified":{"type":"boolean","default":true}}}`
+	choices = `[{"const":"value1","title":"First Option"},{"const":"value2","title":"Second Option"},` +
+		`{"const":"value3","title":"Third Option"}]`
+	enumsSchema = `{"type":"object","properties":{"untitledSingle":{"type":"string","enum":["option1","option2",` +
+		`"option3"]},"titledSingle":{"type":"string","oneOf":` + choices + `},` +
+		`"legacyEnum":{"type":"string","enum":["opt1","opt2","opt3"],"enumNames":["Option One","Option Two","Option ` +
+		`Three"]},` +
+		`"untitledMulti":{"type":"array","items":{"type":"string","enum":["option1","option2","option3"]}},` +
+		`"titledMulti":{"type":"array","items":{"anyOf":` + choices + `}}}}`
 )
 
 // askingTools are those that ask with a call's own Ask, and the one that wants a model.
@@ -34,7 +41,8 @@ func (x *fixture) askingTools() []tool {
 		{"test_elicitation", "Asks the person.", withMessage, asks(personSchema)},
 		{"test_elicitation_sep1034_defaults", "Asks with values filled in.", anything, asks(defaultsSchema)},
 		{"test_elicitation_sep1330_enums", "Asks for choices.", anything, asks(enumsSchema)},
-		{"test_sampling", "Asks the model.", withPrompt, func(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
+		{"test_sampling", "Asks the model.", withPrompt, func(ctx context.Context, c call.Call) (*call.Result,
+			*fault.Error) {
 			answer, fail := request(ctx, sample("question", argument(c, "prompt"), 100))
 			if fail != nil {
 				return nil, fail
@@ -78,7 +86,8 @@ func request(ctx context.Context, inputs ...front.Input) (map[string]json.RawMes
 }
 
 func form(key, message, schema string) front.Input {
-	return front.Input{Key: key, Method: front.Elicitation, Params: rawjson.MustEncode(map[string]any{"message": message, "requestedSchema": json.RawMessage(schema)})}
+	return front.Input{Key: key, Method: front.Elicitation,
+		Params: rawjson.MustEncode(map[string]any{"message": message, "requestedSchema": json.RawMessage(schema)})}
 }
 
 func sample(key, prompt string, tokens int) front.Input {
@@ -111,31 +120,36 @@ func (x *fixture) stateTools() []tool {
 	return []tool{
 		{"test_input_required_result_elicitation", "Asks for a name.", anything, greet},
 		{"test_streaming_elicitation", "Asks for a name.", anything, greet},
-		{"test_input_required_result_sampling", "Asks the model.", anything, say("answer", sample("capital_question", "What is the capital of France?", 100))},
+		{"test_input_required_result_sampling", "Asks the model.", anything,
+			say("answer", sample("capital_question", "What is the capital of France?", 100))},
 		{"test_input_required_result_list_roots", "Asks for folders.", anything, say("roots", roots("client_roots"))},
 		{"test_input_required_result_request_state", "Asks for a confirmation.", anything, say("state-ok", confirm)},
 		{"test_input_required_result_tampered_state", "Asks for a confirmation.", anything, say("state-ok", confirm)},
 		{"test_input_required_result_multiple_inputs", "Asks for three things at once.", anything,
-			say("all", form("user_name", "What is your name?", nameSchema), sample("greeting", "Generate a greeting", 50), roots("client_roots"))},
-		{"test_input_required_result_multi_round", "Asks twice.", anything, func(ctx context.Context, _ call.Call) (*call.Result, *fault.Error) {
-			if _, fail := request(ctx, form("step1", "Step 1: What is your name?", nameSchema)); fail != nil {
-				return nil, fail
-			}
-			answers, fail := request(ctx, form("step2", "Step 2: What is your favorite color?", colorSchema))
-			if fail != nil {
-				return nil, fail
-			}
-			return content(text("color " + value(answers["step2"], "color"))), nil
-		}},
-		{"test_input_required_result_capabilities", "Asks for what the client can be asked.", anything, func(ctx context.Context, _ call.Call) (*call.Result, *fault.Error) {
-			var inputs []front.Input
-			for _, in := range []front.Input{sample("model", "hi", 10), form("person", "What is your name?", nameSchema)} {
-				if front.AskerFrom(ctx).Can(in.Method) {
-					inputs = append(inputs, in)
+			say("all", form("user_name", "What is your name?", nameSchema), sample("greeting", "Generate a greeting",
+				50), roots("client_roots"))},
+		{"test_input_required_result_multi_round", "Asks twice.", anything,
+			func(ctx context.Context, _ call.Call) (*call.Result, *fault.Error) {
+				if _, fail := request(ctx, form("step1", "Step 1: What is your name?", nameSchema)); fail != nil {
+					return nil, fail
 				}
-			}
-			return say("asked", inputs...)(ctx, call.Call{})
-		}},
+				answers, fail := request(ctx, form("step2", "Step 2: What is your favorite color?", colorSchema))
+				if fail != nil {
+					return nil, fail
+				}
+				return content(text("color " + value(answers["step2"], "color"))), nil
+			}},
+		{"test_input_required_result_capabilities", "Asks for what the client can be asked.", anything,
+			func(ctx context.Context, _ call.Call) (*call.Result, *fault.Error) {
+				var inputs []front.Input
+				for _, in := range []front.Input{sample("model", "hi", 10),
+					form("person", "What is your name?", nameSchema)} {
+					if front.AskerFrom(ctx).Can(in.Method) {
+						inputs = append(inputs, in)
+					}
+				}
+				return say("asked", inputs...)(ctx, call.Call{})
+			}},
 		{"test_missing_capability", "Wants a model.", anything, say("ok", sample("model", "hi", 10))},
 	}
 }

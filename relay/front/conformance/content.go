@@ -24,13 +24,15 @@ func (x *fixture) List(context.Context, call.Session) ([]call.Resource, *fault.E
 	return []call.Resource{
 		{URI: "test://static-text", Name: "static-text", Description: "Text.", MIMEType: "text/plain"},
 		{URI: "test://static-binary", Name: "static-binary", Description: "An image.", MIMEType: "image/png"},
-		{URI: "test://watched-resource", Name: "watched-resource", Description: "Can be subscribed to.", MIMEType: "text/plain"},
+		{URI: "test://watched-resource", Name: "watched-resource", Description: "Can be subscribed to.",
+			MIMEType: "text/plain"},
 	}, nil
 }
 
 // Templates implements front.Resources.
 func (x *fixture) Templates() []call.ResourceTemplate {
-	return []call.ResourceTemplate{{URITemplate: "test://template/{id}/data", Name: "template", Description: "Data by id.", MIMEType: "application/json"}}
+	return []call.ResourceTemplate{{URITemplate: "test://template/{id}/data", Name: "template",
+		Description: "Data by id.", MIMEType: "application/json"}}
 }
 
 // Read implements front.Resources.
@@ -47,7 +49,8 @@ func (x *fixture) Read(_ context.Context, _ call.Session, uri string) ([]call.Re
 		c.Blob, _ = base64.StdEncoding.DecodeString(pixel)
 	case isTemplate && isData:
 		c.MIMEType = "application/json"
-		c.Text = string(rawjson.MustEncode(map[string]any{"id": id, "templateTest": true, "data": "Data for ID: " + id}))
+		c.Text = string(rawjson.MustEncode(map[string]any{"id": id, "templateTest": true, "data": "Data for ID: " +
+			id}))
 	default:
 		return nil, fault.New(fault.ResourceNotFound, "There is no resource "+uri)
 	}
@@ -63,7 +66,8 @@ func (x *fixture) Watch(_ call.Session, uri string, _ func()) (stop func(), fail
 }
 
 // Complete implements front.Completer.
-func (x *fixture) Complete(_ context.Context, _ call.Session, ref front.Ref, _, typed string, _ map[string]string) (call.Completion, *fault.Error) {
+func (x *fixture) Complete(_ context.Context, _ call.Session, ref front.Ref, _, typed string,
+	_ map[string]string) (call.Completion, *fault.Error) {
 	done := call.Completion{Values: []string{}}
 	for _, v := range []string{"paris", "park", "party"} {
 		if ref.Prompt == "test_prompt_with_arguments" && strings.HasPrefix(v, typed) {
@@ -87,8 +91,10 @@ func (p *prompts) List() []call.Prompt {
 	defer p.mu.Unlock()
 	all := []call.Prompt{
 		{Name: "test_simple_prompt", Description: "Has no arguments."},
-		{Name: "test_prompt_with_arguments", Description: "Has two arguments.", Arguments: []call.PromptArgument{{Name: "arg1", Required: true}, {Name: "arg2", Required: true}}},
-		{Name: "test_prompt_with_embedded_resource", Description: "Embeds a resource.", Arguments: []call.PromptArgument{{Name: "resourceUri", Required: true}}},
+		{Name: "test_prompt_with_arguments", Description: "Has two arguments.",
+			Arguments: []call.PromptArgument{{Name: "arg1", Required: true}, {Name: "arg2", Required: true}}},
+		{Name: "test_prompt_with_embedded_resource", Description: "Embeds a resource.",
+			Arguments: []call.PromptArgument{{Name: "resourceUri", Required: true}}},
 		{Name: "test_prompt_with_image", Description: "Has an image."},
 		{Name: "test_input_required_result_prompt", Description: "Asks for something first."},
 	}
@@ -99,14 +105,16 @@ func (p *prompts) List() []call.Prompt {
 }
 
 // Render implements front.Prompts.
-func (p *prompts) Render(ctx context.Context, _ call.Session, name string, args map[string]string) (*call.RenderedPrompt, *fault.Error) {
+func (p *prompts) Render(ctx context.Context, _ call.Session, name string,
+	args map[string]string) (*call.RenderedPrompt, *fault.Error) {
 	switch name {
 	case "test_simple_prompt":
 		return says(text("This is a simple prompt for testing.")), nil
 	case "test_prompt_with_arguments":
 		return says(text(fmt.Sprintf("Prompt with arguments: arg1='%s', arg2='%s'", args["arg1"], args["arg2"]))), nil
 	case "test_prompt_with_embedded_resource":
-		return says(embedded(args["resourceUri"], "text/plain", "Embedded resource content for testing."), text("Please process the embedded resource above.")), nil
+		return says(embedded(args["resourceUri"], "text/plain", "Embedded resource content for testing."),
+			text("Please process the embedded resource above.")), nil
 	case "test_prompt_with_image":
 		return says(image, text("Please analyze the image above.")), nil
 	case "test_input_required_result_prompt":

@@ -104,7 +104,8 @@ func (r *Refused) Error() string {
 	return fmt.Sprintf("closed with %d: %s: %s", r.CloseCode, r.Frame.Code, r.Frame.Message)
 }
 
-// Dial connects, again after Drop, and returns when the relay has said welcome. What was not acknowledged is sent again.
+// Dial connects, again after Drop, and returns when the relay has said welcome. What was not acknowledged is sent
+// again.
 func (b *Browser) Dial(ctx context.Context) error {
 	b.mu.Lock()
 	who := b.opts

@@ -43,7 +43,8 @@ func prove(ctx context.Context, socket *hub.Socket, o Options, pair bool, role w
 		Profile: wire.Profile{ID: o.ProfileID, Label: o.Label}, Chrome: "0", Nonce: wire.NewNonce(),
 	}
 	p.Transcript = wire.Transcript{
-		Address: o.Address, ExtensionID: o.ExtensionID, ProfileID: o.ProfileID, ExtensionNonce: hello.Nonce, Hello: encode(hello, nil),
+		Address: o.Address, ExtensionID: o.ExtensionID, ProfileID: o.ProfileID, ExtensionNonce: hello.Nonce,
+		Hello: encode(hello, nil),
 	}
 	if err := socket.Write(p.Hello); err != nil {
 		return p, fmt.Errorf("send hello: %w", err)
