@@ -95,7 +95,7 @@ var may = map[string][]string{
 }
 
 // anywhere are packages that every other may import: they know nothing of ours.
-var anywhere = []string{"relay/clip", "relay/pause", "relay/random", "relay/rawjson", "relay/suggest"}
+var anywhere = []string{"relay/clip", "relay/lock", "relay/pause", "relay/random", "relay/rawjson", "relay/suggest"}
 
 // why says what an import that is not in the table would break.
 var why = map[string]string{

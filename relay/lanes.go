@@ -2,7 +2,6 @@ package relay
 
 import (
 	"encoding/json"
-	"sync"
 	"time"
 
 	"github.com/google/renameio/v2/maybe"
@@ -10,6 +9,7 @@ import (
 
 	"tabrelay/relay/config"
 	"tabrelay/relay/hub"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/policy"
 )
 
@@ -23,7 +23,7 @@ type whereabouts struct {
 	sessions func() []hub.LastTab
 	log      zerolog.Logger
 
-	mu     sync.Mutex
+	mu     lock.Mutex
 	timer  *time.Timer // runs while something waits to be written
 	closed bool
 }

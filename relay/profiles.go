@@ -3,12 +3,12 @@ package relay
 import (
 	"encoding/json"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/google/renameio/v2/maybe"
 
 	"tabrelay/relay/config"
+	"tabrelay/relay/lock"
 )
 
 // Profile is a browser profile that was connected once.
@@ -25,7 +25,7 @@ const maxProfiles = 100
 type profiles struct {
 	path string
 
-	mu   sync.Mutex
+	mu   lock.Mutex
 	list []Profile
 }
 

@@ -9,11 +9,11 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
 
+	"tabrelay/relay/lock"
 	"tabrelay/relay/pause"
 )
 
@@ -68,7 +68,7 @@ type Failures struct {
 	pause time.Duration
 	tell  func(slowed int)
 
-	mu     sync.Mutex
+	mu     lock.Mutex
 	slowed int       // since told
 	told   time.Time // zero: never
 }

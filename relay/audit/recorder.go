@@ -5,12 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/lock"
 )
 
 // Keeper writes rows down.
@@ -41,7 +41,7 @@ type Recorder struct {
 	at   *position // owned by run
 	last int64     // number of the last row that was written; owned by run
 
-	mu      sync.Mutex // nothing nests in it
+	mu      lock.Mutex // nothing nests in it
 	waiting []pending
 	lost    int           // entries since the last batch
 	stuck   bool          // somebody waited in vain: nobody else waits until there is room again

@@ -9,8 +9,9 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"sync"
 	"time"
+
+	"tabrelay/relay/lock"
 
 	"github.com/sony/gobreaker/v2"
 )
@@ -77,14 +78,14 @@ type Group struct {
 	settings Settings
 	changed  func(Change)
 
-	mu     sync.Mutex
+	mu     lock.Mutex
 	places map[Key]*place
 }
 
 type place struct {
 	gate *gobreaker.TwoStepCircuitBreaker[struct{}]
 
-	mu       sync.Mutex
+	mu       lock.Mutex
 	halfOpen time.Time // when an open breaker lets the next call through
 }
 

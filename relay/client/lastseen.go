@@ -8,6 +8,7 @@ import (
 	"github.com/google/renameio/v2/maybe"
 
 	"tabrelay/relay/config"
+	"tabrelay/relay/lock"
 )
 
 // writeEvery is how often it is written down when clients were seen last. It is not worth more: what is lost in a crash
@@ -19,13 +20,13 @@ const writeEvery = time.Minute
 type LastSeen struct {
 	path string
 
-	mu      sync.Mutex
+	mu      lock.Mutex
 	at      map[string]time.Time
 	dirty   bool
 	written time.Time
 	writing sync.WaitGroup
 
-	file sync.Mutex // taken before mu
+	file lock.Mutex // taken before mu
 }
 
 // ReadLastSeen reads what was written down last.

@@ -103,8 +103,10 @@ func TestErrorsAtTheEdges(t *testing.T) {
 			"did you mean errors.transient.retry?",
 		`{"logging":{"level":"trace"}}`: `logging.level: expected ` +
 			`one of "debug", "info", "warn", "error", but got "trace"`,
-		`{"logging":{"includeStackTraces":"yes"}}`:                                         `logging.includeStackTraces: expected true or false, but got "yes"`,
-		`{"logging":{"includeStacktraces":true}}`:                                          "logging.includeStacktraces: no such setting; did you mean logging.includeStackTraces?",
+		`{"logging":{"includeStackTraces":"yes"}}`: `logging.includeStackTraces: ` +
+			`expected true or false, but got "yes"`,
+		`{"logging":{"includeStacktraces":true}}`: "logging.includeStacktraces: " +
+			"no such setting; did you mean logging.includeStackTraces?",
 		`{"errors":{"transient":{"retry":{"initialDelayMs":null}}}}`:                       "but got null",
 		`{"errors":{"transient":{"retry":{"initialDelayMs":1000,"initialDelayMs":1000}}}}`: "is set twice; keep one",
 	} {

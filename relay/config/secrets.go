@@ -15,7 +15,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +22,7 @@ import (
 	"github.com/google/renameio/v2/maybe"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/random"
 	"tabrelay/relay/rawjson"
 	"tabrelay/relay/suggest"
@@ -45,7 +45,7 @@ func Reserved(name string) bool {
 type Secrets struct {
 	path string
 
-	mu      sync.Mutex
+	mu      lock.Mutex
 	seen    fs.FileInfo // of the file that content was read from
 	content secretsFile
 

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"tabrelay/relay/fault"
+	"tabrelay/relay/lock"
 )
 
 // grace is how much later than the page the relay gives up, so that the page normally reports first.
@@ -30,7 +30,7 @@ type clock struct {
 	cancel context.CancelCauseFunc
 	unstop func() bool
 
-	mu      sync.Mutex
+	mu      lock.Mutex
 	started time.Time // zero until the page started the tool
 	touched time.Time // last progress, or the start
 	idle    *time.Timer

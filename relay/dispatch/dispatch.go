@@ -25,6 +25,7 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/registry"
 	"tabrelay/relay/schedule"
 )
@@ -119,7 +120,7 @@ type Dispatcher struct {
 	stop    context.Context // ends every call
 	stopNow context.CancelCauseFunc
 
-	mu       sync.Mutex
+	mu       lock.Mutex
 	draining bool
 	running  sync.WaitGroup         // Add only while mu is held and draining is false
 	live     map[*run]chan struct{} // the calls that run; the channel is closed at the end, and nil while nobody waits

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"sync"
 	"time"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/event"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/schedule"
 	"tabrelay/relay/untrusted"
 )
@@ -41,7 +41,7 @@ type Running struct {
 
 // status is how far a call is. It is written by the goroutine of Do, but for step, and read by others.
 type status struct {
-	mu      sync.Mutex
+	mu      lock.Mutex
 	asking  int         // questions that wait for a person
 	started bool        // the attempt
 	at      call.Target // the attempt's; zero until the tab is known
@@ -156,7 +156,7 @@ const (
 // reports passes progress and log lines on to the caller: one at a time, progress only upwards, nothing after the
 // call's end. The zero value passes nothing on but keeps time.
 type reports struct {
-	mu     sync.Mutex
+	mu     lock.Mutex
 	closed bool
 	tell   func(call.Progress) // may be nil
 	write  func(call.LogEntry) // may be nil

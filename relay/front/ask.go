@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/rawjson"
 )
 
@@ -156,7 +156,7 @@ func flat(schema json.RawMessage) error {
 
 // asked are our requests to one client that it has not answered.
 type asked struct {
-	mu   sync.Mutex
+	mu   lock.Mutex
 	byID map[string]chan reply
 }
 

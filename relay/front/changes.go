@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tabrelay/relay/lock"
 	"tabrelay/relay/rawjson"
 	"tabrelay/relay/registry"
 )
@@ -17,7 +17,7 @@ import (
 // changes tells clients that a list has changed. Changes are gathered for a moment: a plugin that is rebuilt, or a
 // start with many plugins, is one change.
 type changes struct {
-	mu      sync.Mutex
+	mu      lock.Mutex
 	waiting map[string]*time.Timer // by what tells it: a method, and for lists that differ a client
 	stops   []func()               // stop listening to what changes
 	ended   bool
@@ -194,7 +194,7 @@ const maxWaiting = 256
 
 // outbox keeps what a client is still to be told besides what mcp-go tells it.
 type outbox struct {
-	mu      sync.Mutex
+	mu      lock.Mutex
 	waiting []notification
 	wake    chan struct{} // holds a token while something waits
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"sync"
 	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -15,6 +14,7 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/rawjson"
 )
 
@@ -101,7 +101,7 @@ type listener struct {
 	box outbox // what mcp-go does not tell
 
 	subscription bool // only what filter names is sent
-	mu           sync.Mutex
+	mu           lock.Mutex
 	filter       mcp.SubscriptionFilter
 	watches      map[string]*watch // by URI; nil after the end
 }

@@ -3,7 +3,6 @@ package front
 import (
 	"cmp"
 	"context"
-	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -11,6 +10,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/rawjson"
 )
 
@@ -45,7 +45,7 @@ type exchange struct {
 	resume   bool          // an earlier relay may have run it
 	position call.Position // of that call in the order of its client
 
-	mu       sync.Mutex // never held while writing: a client that does not read must not hold up a browser's socket
+	mu       lock.Mutex // never held while writing: a client that does not read must not hold up a browser's socket
 	state    exchangeState
 	over     bool          // nothing more may be queued
 	queue    [][]byte      // notifications to be written

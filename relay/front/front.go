@@ -14,7 +14,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,6 +23,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/rawjson"
 	"tabrelay/relay/registry"
 )
@@ -86,7 +86,7 @@ type Front struct {
 	closing context.Context // ends when Shutdown begins
 	close   context.CancelFunc
 
-	mu        sync.Mutex // guards the rest
+	mu        lock.Mutex // guards the rest
 	inFlight  map[*exchange]struct{}
 	drained   chan struct{}        // closed once closing and nothing is in flight
 	listeners map[*listener]func() // which ends that it hears of its list of resources

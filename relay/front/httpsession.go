@@ -3,13 +3,13 @@ package front
 import (
 	"context"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/registry"
 )
 
@@ -23,7 +23,7 @@ const (
 
 // sessions are those of all clients. A session belongs to who began it: its id is a name, not a proof.
 type sessions struct {
-	mu   sync.Mutex
+	mu   lock.Mutex
 	byID map[string]*httpSession
 }
 
@@ -33,7 +33,7 @@ type httpSession struct {
 	owner call.Session
 	peer  peer
 
-	mu     sync.Mutex // guards the rest
+	mu     lock.Mutex // guards the rest
 	used   time.Time
 	stream *stream // on which the client listens; nil when there is none
 	ended  bool

@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"sync"
 	"time"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/rawjson"
 )
 
@@ -34,8 +34,8 @@ type work struct {
 	cancel context.CancelCauseFunc
 	early  map[string]json.RawMessage // answers that came before anything was asked
 
-	asking sync.Mutex // one question at a time
-	mu     sync.Mutex
+	asking lock.Mutex // one question at a time
+	mu     lock.Mutex
 	round  *roundTrip      // with whom the client waits now; nil while it was asked
 	next   chan *roundTrip // the client has come back
 }
@@ -51,7 +51,7 @@ type roundTrip struct {
 // suspended is the work that waits for its client to come back, by the requestState it was given. The state is a random
 // name that can be used once, so there is nothing in it to tamper with.
 type suspended struct {
-	mu        sync.Mutex
+	mu        lock.Mutex
 	suspended map[string]suspendedWork
 }
 

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/rawjson"
 	"tabrelay/relay/registry"
 	"tabrelay/relay/suggest"
@@ -142,7 +142,7 @@ func hashOfList(hash string) []byte {
 
 // catalog answers tools/list. What it answers is encoded once for each listing, toolset and view.
 type catalog struct {
-	mu      sync.Mutex
+	mu      lock.Mutex
 	listing uint64
 	cached  map[string]*toolList
 }

@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/rawjson"
 	"tabrelay/relay/registry"
 )
@@ -32,7 +32,7 @@ type peer struct {
 	asked    asked
 	old      atomic.Bool // it knows no resource links
 
-	admitting sync.Mutex // one request at a time
+	admitting lock.Mutex // one request at a time
 }
 
 // owner is who may go on with a request of this peer that stands still because something was asked.
@@ -126,7 +126,7 @@ func (p *peer) setLevel(x *exchange, m *message) response {
 // openRequests finds the requests of one client that are in flight by the exact text of their id, so that 1 and "1" are
 // two requests and nobody can cancel a stranger's.
 type openRequests struct {
-	mu    sync.Mutex
+	mu    lock.Mutex
 	byID  map[string]*exchange
 	ended bool
 }

@@ -17,6 +17,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/registry"
 )
 
@@ -82,7 +83,7 @@ type stdio struct {
 	telling sync.WaitGroup // the goroutine that tells of changes
 	ended   chan struct{}
 
-	writing sync.Mutex // guards out
+	writing lock.Mutex // guards out
 	out     io.Writer
 }
 

@@ -3,13 +3,13 @@ package httpapi
 import (
 	"crypto/subtle"
 	"net/http"
-	"sync"
 	"time"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/policy"
 	"tabrelay/relay/wire"
 )
@@ -26,7 +26,7 @@ type Pairing struct {
 
 // Pairings keeps the one-time string that is good now: a new one replaces it. It is never written anywhere.
 type Pairings struct {
-	mu    sync.Mutex
+	mu    lock.Mutex
 	code  string // empty: none
 	until time.Time
 }

@@ -2,12 +2,12 @@ package hub
 
 import (
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/wire"
 )
 
@@ -21,7 +21,7 @@ type browser struct {
 	about atomic.Pointer[wire.Hello] // of the last connection; nil: none to this relay
 	tabs  atomic.Pointer[tabSet]
 
-	mu    sync.Mutex
+	mu    lock.Mutex
 	calls calls // accessed only in update and peek
 }
 
@@ -169,7 +169,7 @@ func withPresence(list []candidate, want presence) []candidate {
 
 // news wakes who waits for a browser to connect, or for one of its tabs to change.
 type news struct {
-	mu       sync.Mutex
+	mu       lock.Mutex
 	next     chan struct{} // closed, and replaced, when something changed; nil while nobody waits
 	waitEnds time.Time     // until when calls wait for browsers that knew an earlier relay; zero: none has yet
 }

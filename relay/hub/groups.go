@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"hash/fnv"
 	"slices"
-	"sync"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/wire"
 )
 
@@ -18,7 +18,7 @@ var colors = [...]string{"blue", "red", "yellow", "green", "pink", "purple", "cy
 
 // groups shows people in their browsers which agent owns which tab.
 type groups struct {
-	mu      sync.Mutex        // held while they are told, so that the last word is the newest
+	mu      lock.Mutex        // held while they are told, so that the last word is the newest
 	clients map[string]string // to their colours
 }
 

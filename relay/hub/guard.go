@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"tabrelay/relay/access"
 	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/wire"
 )
 
@@ -113,7 +113,7 @@ func quote(s string) string {
 
 // handshakes are those under way, the oldest in front.
 type handshakes struct {
-	mu   sync.Mutex
+	mu   lock.Mutex
 	list list.List // of context.CancelFunc
 }
 

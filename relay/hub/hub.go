@@ -21,6 +21,7 @@ import (
 
 	"tabrelay/relay/access"
 	"tabrelay/relay/call"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/wire"
 )
 
@@ -96,7 +97,7 @@ type Hub struct {
 	refusal  atomic.Pointer[refusal]
 	panels   atomic.Pointer[PanelAnswer] // nil: nobody answers panels
 
-	mu           sync.Mutex // guards the next three
+	mu           lock.Mutex // guards the next three
 	closed       bool
 	listeners    []func(Event)    // replaced, never changed
 	tabListeners []*func(TabNews) // the same

@@ -2,10 +2,10 @@ package hub
 
 import (
 	"cmp"
-	"sync"
 	"time"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/lock"
 )
 
 // lastTabTime is how long a session's tab is remembered without a call.
@@ -16,7 +16,7 @@ const maxLastTabs = 10_000
 // lastTabs remembers in which tab each session last used each plugin, so that an agent's calls stay in one tab while it
 // and the person use others.
 type lastTabs struct {
-	mu   sync.Mutex
+	mu   lock.Mutex
 	last map[sessionPlugin]lastTab
 }
 

@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
-	"tabrelay/relay/wire"
 	"time"
+
+	"tabrelay/relay/lock"
+	"tabrelay/relay/wire"
 
 	"tabrelay/relay/call"
 )
@@ -36,7 +37,7 @@ type leases struct {
 
 	some atomic.Int32 // how many there are: without any, routing need not ask
 
-	mu    sync.Mutex
+	mu    lock.Mutex
 	tabs  map[tabRef]*lease
 	calls map[call.ID]*lease // of the attempts that have a part in one
 }

@@ -1,10 +1,10 @@
 package hub
 
 import (
-	"sync"
 	"time"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/wire"
 )
 
@@ -21,7 +21,7 @@ const (
 type queue struct {
 	wake chan struct{} // one slot: there is something to take
 
-	mu     sync.Mutex
+	mu     lock.Mutex
 	frames [][]byte
 	bytes  int
 	acks   []call.ID

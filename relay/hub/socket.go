@@ -16,6 +16,7 @@ import (
 
 	"nhooyr.io/websocket"
 
+	"tabrelay/relay/lock"
 	"tabrelay/relay/wire"
 )
 
@@ -240,7 +241,7 @@ type corkedConn struct {
 	net.Conn
 	early []byte // came with the upgrade request; owned by the reader
 
-	mu      sync.Mutex
+	mu      lock.Mutex
 	held    bool
 	pending []byte
 }

@@ -9,6 +9,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/match"
 	"tabrelay/relay/wire"
 )
@@ -156,7 +157,7 @@ type site struct {
 
 // sites keeps what was compiled. Requests bring their patterns as text; a plugin's hardly ever change.
 type sites struct {
-	mu    sync.Mutex
+	mu    lock.Mutex
 	known map[string]*site
 }
 

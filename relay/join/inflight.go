@@ -4,15 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
-	"sync"
 
+	"tabrelay/relay/lock"
 	"tabrelay/relay/rawjson"
 )
 
 // inFlight tracks one client's conversation: the requests without a reply, and what a new relay has to be sent to bring
 // the conversation to the same state.
 type inFlight struct {
-	mu          sync.Mutex
+	mu          lock.Mutex
 	count       int             // messages so far
 	accepted    []clientMessage // what a relay has accepted that is state of the conversation, see stateKey
 	pending     []clientMessage // requests without a reply, oldest first

@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/config"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/random"
 )
 
@@ -48,7 +49,7 @@ type Proxy struct {
 	relayStopped bool // the relay sent ShutdownNotice
 
 	// sending orders what goes to the relay; requests.mu may be locked while it is held, never the reverse.
-	sending     sync.Mutex
+	sending     lock.Mutex
 	conn        net.Conn // nil while there is none
 	buffered    [][]byte // what the client sent meanwhile
 	inputClosed bool

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"tabrelay/relay/config"
+	"tabrelay/relay/lock"
 )
 
 // maxSocketPath is the longest socket path that every system accepts: macOS has 104 bytes with the final zero.
@@ -48,7 +49,7 @@ type Listener struct {
 	attach   func(net.Conn, *bufio.Reader)
 	http     *httpListener
 
-	mu           sync.Mutex
+	mu           lock.Mutex
 	unidentified map[net.Conn]bool // connections that have not sent a byte yet
 	closed       bool
 	done         chan struct{}

@@ -11,8 +11,9 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
-	"sync"
 	"time"
+
+	"tabrelay/relay/lock"
 
 	"github.com/rs/zerolog"
 	"github.com/rs/zerolog/diode"
@@ -90,7 +91,7 @@ func (l *Log) Close() error {
 type rotating struct {
 	path string
 
-	mu   sync.Mutex // guards the rest
+	mu   lock.Mutex // guards the rest
 	file *os.File
 	size int64
 }

@@ -4,7 +4,6 @@ package metrics
 import (
 	"maps"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -12,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"tabrelay/relay/fault"
+	"tabrelay/relay/lock"
 )
 
 //go:generate go test -run TestDocumentedMetricsAreReal -update .
@@ -40,7 +40,7 @@ type Metrics struct {
 	deadLetters  *prometheus.CounterVec
 	lateLetters  *prometheus.CounterVec
 
-	mu      sync.Mutex // guards the rest
+	mu      lock.Mutex // guards the rest
 	corrupt map[string]int
 }
 

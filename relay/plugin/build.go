@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"tabrelay/relay/lock"
 	"tabrelay/relay/match"
 )
 
@@ -34,7 +35,7 @@ func Build(ctx context.Context, dir string, opts Options) (*Plugin, []Diagnostic
 type Builder struct {
 	dir string
 
-	mu       sync.Mutex // held during a build; guards what follows
+	mu       lock.Mutex // held during a build; guards what follows
 	folder   *folder
 	source   *sourceBundle
 	page     *pageBundle

@@ -21,7 +21,8 @@ const (
 
 var (
 	verbPrefix = regexp.MustCompile(`^(get|list|read|search|find|create|add|update|edit|set|delete|remove|send|post|` +
-		`upload|download|open|close|move|copy|rename|mark|watch|export|import|run|start|stop|cancel|reply|comment|assign|` +
+		`upload|download|open|close|move|copy|rename|mark|watch|export|import|run|start|stop|cancel|reply|comment|` +
+		`assign|` +
 		`compare|count|check|show|who|whoami|current)`)
 	writingPrefix = regexp.MustCompile(`^(create|add|update|edit|set|delete|remove|send|post|upload|move|rename|` +
 		`reply|comment|assign)_?`)

@@ -106,7 +106,8 @@ var ways = map[string]string{
 	"source map":   "-- src/index.ts --\nconst s = 1;\nUSE\n//# sourceMappingURL=../../secret.map\n",
 	"absolute map": "-- src/index.ts --\nconst s = 1;\nUSE\n//# sourceMappingURL=file://DIR/secret.map\n",
 	"a map's sources": "-- src/index.ts --\nconst s = 1;\nUSE\n//# " +
-		"sourceMappingURL=data:application/json,%7B%22version%22:3,%22sources%22:[%22file://DIR/secret.json%22],%22mappings%22:%22AAAA%22,%22names%22:[]%7D\n",
+		"sourceMappingURL=data:application/json,%7B%22version%22:3,%22sources%22:[%22file://DIR/secret.json%22]," +
+		"%22mappings%22:%22AAAA%22,%22names%22:[]%7D\n",
 }
 
 // isHarmless are the ways whose builds succeed, because what leads out is not needed.

@@ -9,8 +9,9 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
+
+	"tabrelay/relay/lock"
 )
 
 const (
@@ -27,7 +28,7 @@ const (
 type folder struct {
 	dir string // its real path
 
-	mu         sync.Mutex // guards what follows
+	mu         lock.Mutex // guards what follows
 	own        *os.Root
 	modules    *os.Root // of node_modules, when that is a link
 	modulesDir string   // where that leads

@@ -9,10 +9,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"tabrelay/relay/fault"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/plugin"
 )
 
@@ -66,7 +66,7 @@ type Registry struct {
 	builtins []*Tool
 	seed     maphash.Seed
 
-	change    sync.Mutex // serializes announcements; held while listeners run, which must not wait for anything
+	change    lock.Mutex // serializes announcements; held while listeners run, which must not wait for anything
 	schemas   *schemas
 	listeners []*listener
 }

@@ -3,9 +3,9 @@ package resource
 import (
 	"context"
 	"encoding/json"
-	"sync"
 	"time"
 
+	"tabrelay/relay/lock"
 	"tabrelay/relay/pause"
 )
 
@@ -75,7 +75,7 @@ type debounce struct {
 	quiet, most time.Duration
 	tell        func()
 
-	mu    sync.Mutex
+	mu    lock.Mutex
 	timer *time.Timer // nil: nothing has changed
 	first time.Time   // of the changes that are not told yet
 	ended bool

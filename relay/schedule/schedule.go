@@ -12,10 +12,10 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/lock"
 )
 
 // Limits is how much may go on at once. A zero Running or RunningPerPlugin means the default.
@@ -44,7 +44,7 @@ type Tab struct {
 type Scheduler struct {
 	limits Limits
 
-	mu        sync.Mutex // guards everything that waits
+	mu        lock.Mutex // guards everything that waits
 	reserved  call.Position
 	positions map[call.Position]*position // that were reserved and are held
 	orders    map[string]*order           // by client

@@ -12,11 +12,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
+	"tabrelay/relay/lock"
 	"tabrelay/relay/rawjson"
 )
 
@@ -39,7 +39,7 @@ const location = "tabrelay:///schema.json"
 type Schema struct {
 	root any // the decoded schema, to name what would have been right
 
-	mu       sync.Mutex // one check at a time, because steps belong to it
+	mu       lock.Mutex // one check at a time, because steps belong to it
 	compiled *jsonschema.Schema
 	steps    *steps
 }

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/lock"
 )
 
 const (
@@ -166,7 +166,7 @@ func (w *writer) pruneResults(now time.Time) (more bool, err error) {
 
 // writeBuffer holds results that can be read and are still to be written, so that no reply waits for the disk.
 type writeBuffer struct {
-	mu      sync.Mutex
+	mu      lock.Mutex
 	results []call.StoredResult // in their order; the first is being written
 	bytes   int
 	writing chan struct{} // closed when all are written; nil while there are none

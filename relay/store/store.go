@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/lock"
 )
 
 // ErrClosed is returned for work that came after Close.
@@ -40,7 +40,7 @@ type Store struct {
 	recovered   *atomic.Pointer[func(call.Record)]
 
 	// mu is held for reading while work is queued; no other lock is taken while it is held.
-	mu     sync.RWMutex
+	mu     lock.RWMutex
 	closed bool
 	quit   chan struct{} // closed by Close, after closed is set
 	done   chan struct{} // closed by the writer when it ended

@@ -14,9 +14,9 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
+	"tabrelay/relay/lock"
 	"tabrelay/relay/plugin"
 )
 
@@ -84,7 +84,7 @@ type stage struct {
 	home     string
 	outcomes chan outcome
 
-	mu  sync.Mutex
+	mu  lock.Mutex
 	now int // which fixture runs
 }
 

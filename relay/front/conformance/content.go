@@ -5,11 +5,11 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strings"
-	"sync"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/front"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/rawjson"
 )
 
@@ -79,7 +79,7 @@ func (x *fixture) Complete(_ context.Context, _ call.Session, ref front.Ref, _, 
 
 // prompts is the recipes of the suite.
 type prompts struct {
-	mu      sync.Mutex
+	mu      lock.Mutex
 	added   int
 	changed map[int]func()
 	next    int

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/front"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/rawjson"
 	"tabrelay/relay/registry"
@@ -23,7 +23,7 @@ type fixture struct {
 	run     map[string]run
 	prompts prompts
 
-	mu    sync.Mutex
+	mu    lock.Mutex
 	added int // tools that appeared while the server ran
 }
 

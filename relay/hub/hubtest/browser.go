@@ -12,11 +12,11 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/hub"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/wire"
 )
 
@@ -49,7 +49,7 @@ type Options struct {
 type Browser struct {
 	opts Options
 
-	mu       sync.Mutex
+	mu       lock.Mutex
 	socket   *hub.Socket // nil while disconnected
 	gone     chan struct{}
 	err      error // why the last connection ended
