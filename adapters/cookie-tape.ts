@@ -1,5 +1,6 @@
-// The same as tape.ts for applications whose session is a cookie, which a page's script does not see. Each test has a tape: the requests the adapter makes, in
-// order, and what the real application answered. To record them anew, serve one (e2e/sites/serve-*.ts) and name it:
+// The same as tape.ts for applications whose session is a cookie, which a page's script does not see. Each test has a
+// tape: the requests the adapter makes, in order, and what the real application answered. To record them anew, serve
+// one (e2e/sites/serve-*.ts) and name it:
 //   TAPE_OF=http://127.0.0.1:… node --import tsx --test adapters/wordpress/test/*.test.ts
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
-// Feeds every tool of every shipped plugin answers that its application never gives, each with status 200, and holds it to
-// one rule: a failure, and never a success that claims that there is nothing. What runs is the built adapter; which tools
-// there are is taken from its manifest.
+// Feeds every tool of every shipped plugin answers that its application never gives, each with status 200, and holds
+// it to one rule: a failure, and never a success that claims that there is nothing. What runs is the built adapter;
+// which tools there are is taken from its manifest.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

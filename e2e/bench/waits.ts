@@ -1,5 +1,6 @@
-// How long calls wait when a page, the worker or the person is slow, on a quiet machine and beside BUSY busy processes (0).
-// Not a test: nothing fails on a clock. The time limits the product ships with were chosen by these figures.
+// How long calls wait when a page, the worker or the person is slow, on a quiet machine and beside BUSY busy
+// processes (0). Not a test: nothing fails on a clock. The time limits the product ships with were chosen by these
+// figures.
 
 import { spawn } from 'node:child_process';
 import type { Agent } from '../stage/agent.ts';

@@ -1,5 +1,5 @@
-// Reads what `go test -json` writes: prints a line for each package and all of what failed, keeps how long each test took,
-// and ends as the tests did. Usage: go test -json … | go.ts FILE
+// Reads what `go test -json` writes: prints a line for each package and all of what failed, keeps how long each test
+// took, and ends as the tests did. Usage: go test -json … | go.ts FILE
 
 import { writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';

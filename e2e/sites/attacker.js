@@ -68,7 +68,7 @@ for (const [name, value] of Object.entries({
   status: 'returned',
 }))
   Object.defineProperty(Object.prototype, name, { value, writable: true, configurable: true });
-for (const event of ['message', 'messageerror', 'tabrelay:adapter', 'tabrelay:console', 'tabrelay:knock'])
+for (const event of ['message', 'messageerror', 'tabrelay:adapter', 'tabrelay:console', 'tabrelay:bridge'])
   for (const target of [window, document])
     target.addEventListener(event, ({ data }) => take(`heard ${event}`, data), true);
 

@@ -1,5 +1,5 @@
-// Runs in a page. Puts functions of its own in the place of everything that requests and their answers are made of. Each
-// writes down what it is given, where a test finds it, and those that answer say something else.
+// Runs in a page. Puts functions of its own in the place of everything that requests and their answers are made of.
+// Each writes down what it is given, where a test finds it, and those that answer say something else.
 const { apply, construct, defineProperty, getOwnPropertyDescriptor, ownKeys, setPrototypeOf } = Reflect;
 const { stringify } = JSON;
 const { Response, Promise: OwnPromise, String: text } = globalThis;

@@ -1,5 +1,5 @@
-// Runs in a page of a website that a person happens to visit. Sends to a relay everything that a page can make a browser
-// send, and returns what it got to see.
+// Runs in a page of a website that a person happens to visit. Sends to a relay everything that a page can make a
+// browser send, and returns what it got to see.
 globalThis.attack = async ({ relay, routes }) => {
   const seen = [];
   const settled = (what, promise) =>

@@ -44,7 +44,10 @@ async function running(relay: Relay) {
   return Running.parse(await asPerson(relay, 'GET', '/api/v1/running')).calls;
 }
 
-/** Whether a call came to nothing: refused by the transport over HTTP, answered with a failure by the stdio proxy on stdio. */
+/**
+ * Whether a call came to nothing: refused by the transport over HTTP, answered with a failure by the stdio proxy on
+ * stdio.
+ */
 async function fails(call: Promise<Answer>): Promise<boolean> {
   return call.then(
     (answer) => answer.failed,

@@ -12,7 +12,7 @@ import stageTest, { expect, type Stage } from '../stage/test.ts';
 /** The conversation of the Go libraries, built once. */
 const test = stageTest.extend<object, { goClients: string }>({
   goClients: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from the pattern.
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from it.
     async ({}, use) => {
       const closing = new Closing();
       await use(await buildGoClients(await temporaryFolder('go', closing)));

@@ -1,6 +1,7 @@
-// A plugin that a person accepted for one site, and that tries what is beyond it: the extension's own interfaces, storage
-// and pages, the relay's port, other hosts, other plugins. It runs in both worlds, once as it should and once beside the
-// page's scripts. What it can do to its own page, and to plugins that share that page, is what accepting it means.
+// A plugin that a person accepted for one site, and that tries what is beyond it: the extension's own interfaces,
+// storage and pages, the relay's port, other hosts, other plugins. It runs in both worlds, once as it should and once
+// beside the page's scripts. What it can do to its own page, and to plugins that share that page, is what accepting
+// it means.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';

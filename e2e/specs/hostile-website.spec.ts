@@ -1,6 +1,7 @@
-// A website that the person happens to visit while the relay runs: it makes their browser send whatever a page can, to
-// every route, from its own origin and, after DNS rebinding, from what looks like the relay's own. Nothing happens, and it
-// learns nothing. The browser's own protection of local addresses is switched off, because not every browser has it.
+// A website that the person happens to visit while the relay runs: it makes their browser send whatever a page can,
+// to every route, from its own origin and, after DNS rebinding, from what looks like the relay's own. Nothing
+// happens, and it learns nothing. The browser's own protection of local addresses is switched off, because not every
+// browser has it.
 
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -78,8 +79,9 @@ async function stateOf(relay: Relay): Promise<unknown> {
 }
 
 /**
- * The agent goes on when the person has left the website: until then that keeps the whole browser busy, and for a moment
- * after it. A call that did not happen and may be repeated is repeated, as an agent does; the change is made once.
+ * The agent goes on when the person has left the website: until then that keeps the whole browser busy, and for a
+ * moment after it. A call that did not happen and may be repeated is repeated, as an agent does; the change is made
+ * once.
  */
 async function expectUnharmed({ agent, demo }: WebsiteStage, page: Page): Promise<void> {
   await page.close();

@@ -1,5 +1,5 @@
-// No agent ever gets a stack trace, a path of the machine or a secret, whatever fails. Every byte that comes to an agent
-// is read for them: texts, _meta, structured content, log messages, notifications, stderr.
+// No agent ever gets a stack trace, a path of the machine or a secret, whatever fails. Every byte that comes to an
+// agent is read for them: texts, _meta, structured content, log messages, notifications, stderr.
 
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';

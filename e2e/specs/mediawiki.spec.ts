@@ -17,7 +17,10 @@ interface WikiStage extends Stage {
   wiki: Wiki;
 }
 
-/** One wiki and one browser for all. Each test begins signed out and works on pages of its own; the last one breaks the wiki. */
+/**
+ * One wiki and one browser for all. Each test begins signed out and works on pages of its own; the last one breaks
+ * the wiki.
+ */
 const wikiTest = test.extend<{ wikiStage: WikiStage }, { wikiGround: WikiStage }>({
   wikiGround: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from it.

@@ -1,5 +1,5 @@
-// A class-based plugin written for the OpenTabs SDK, built as it is: each of its 29 tools, its hooks, its pre-script and
-// its settings, in a real browser.
+// A class-based plugin written for the OpenTabs SDK, built as it is: each of its 29 tools, its hooks, its pre-script
+// and its settings, in a real browser.
 
 import { readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';

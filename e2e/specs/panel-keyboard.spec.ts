@@ -1,4 +1,5 @@
-// The panel by keyboard alone, and for who listens to it. The worker is a script: lists have to change at given moments.
+// The panel by keyboard alone, and for who listens to it. The worker is a script: lists have to change at given
+// moments.
 
 import { type Browser, chromium, type Page } from '@playwright/test';
 import { change, drawPanel } from '../stage/drawn-panel.ts';

@@ -23,7 +23,7 @@ const looks: readonly Look[] = pictures
 
 const drawing = test.extend<object, { drawer: Browser }>({
   drawer: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from the pattern.
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from it.
     async ({}, use) => {
       const drawer = await chromium.launch({ executablePath: paths.browser, args: ['--no-sandbox'] });
       await use(drawer);

@@ -67,7 +67,8 @@ async function sheet(relay: Relay, name = 'trace') {
 
 const guarded = { guarded: true, config: { permissions: { default: 'auto' } } };
 
-// Shared by the tests that do not restart the relay. Each adds a plugin of its own name, because a review is remembered.
+// Shared by the tests that do not restart the relay. Each adds a plugin of its own name, because a review is
+// remembered.
 test.use({ groundOptions: guarded });
 
 /** Adds a plugin until the test is over; returns its folder. */

@@ -11,7 +11,7 @@ interface MailStage extends Stage {
 /** One webmail and one browser for all. The lunch stays in the inbox; the last test breaks the webmail. */
 const mailTest = test.extend<object, { mailStage: MailStage }>({
   mailStage: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from the pattern.
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from it.
     async ({}, use) => {
       const closing = new Closing();
       const mail = await openMail(['ann', 'ben'], closing);

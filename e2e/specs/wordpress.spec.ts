@@ -12,7 +12,7 @@ interface BlogStage extends Stage {
 /** One blog and one browser for all: each test works on posts of its own, and the last one breaks the blog. */
 const blogTest = test.extend<object, { blogStage: BlogStage }>({
   blogStage: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from the pattern.
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from it.
     async ({}, use) => {
       const closing = new Closing();
       const blog = await openBlog(closing);

@@ -47,7 +47,10 @@ export class Answer {
     return JSON.parse(this.text);
   }
 
-  /** The value of a call that succeeded, the text of one that failed: for expect.poll, which ends when something throws. */
+  /**
+   * The value of a call that succeeded, the text of one that failed: for expect.poll, which ends when something
+   * throws.
+   */
   get said(): unknown {
     return this.failed ? this.text : this.value;
   }

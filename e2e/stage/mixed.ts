@@ -1,5 +1,5 @@
-// Agents that walk between desks, in their own tabs and others', in two accounts, while things go wrong. Every answer is
-// compared with what was meant: the page says where it is and whose, and the site keeps what was written.
+// Agents that walk between desks, in their own tabs and others', in two accounts, while things go wrong. Every answer
+// is compared with what was meant: the page says where it is and whose, and the site keeps what was written.
 
 import type { Agent } from './agent.ts';
 import type { Answer } from './answer.ts';

@@ -20,7 +20,10 @@ const inspector = path.join(
   'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
 );
 
-/** Runs the command line of the Inspector to its end. It needs a newer Node than the rest, as the conformance suite does. */
+/**
+ * Runs the command line of the Inspector to its end. It needs a newer Node than the rest, as the conformance suite
+ * does.
+ */
 export async function inspect(args: readonly string[], env: Record<string, string>) {
   for (const file of [node, inspector])
     if (!existsSync(file)) throw new Error(`${file} does not exist. Run "make e2e", which installs it.`);

@@ -1,5 +1,5 @@
-// Pictures in docs/: written only when they look different from those that are there. Chromium draws rounded corners one
-// shade lighter or darker from run to run, which nobody sees and git would keep.
+// Pictures in docs/: written only when they look different from those that are there. Chromium draws rounded corners
+// one shade lighter or darker from run to run, which nobody sees and git would keep.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * A port for programs that cannot choose one themselves and say which, or that need the same one again. It is below those
- * that systems give to connections and to who asks for any: nobody is given it before the program has it.
+ * A port for programs that cannot choose one themselves and say which, or that need the same one again. It is below
+ * those that systems give to connections and to who asks for any: nobody is given it before the program has it.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -1,5 +1,5 @@
-// Ties a spec to the table of situations (relay/fault/situations.go). relay/situations_test.go reads these calls, checks
-// that the situation has this code, and fails for a situation that no test provokes.
+// Ties a spec to the table of situations (relay/fault/situations.go). relay/situations_test.go reads these calls,
+// checks that the situation has this code, and fails for a situation that no test provokes.
 
 import { expect } from '@playwright/test';
 import type { Answer } from './answer.ts';

@@ -37,7 +37,7 @@ export async function openTally(closing: Closing, options: TallyOptions = {}): P
 /** Tests that share one tally stage, and leave it as they found it. */
 export const test = stageTest.extend<object, { tally: TallyStage }>({
   tally: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from the pattern.
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from it.
     async ({}, use) => {
       const closing = new Closing();
       await use(await openTally(closing));

@@ -71,7 +71,7 @@ interface WorkerFixtures {
 type Ground = Pick<Stage, 'relay' | 'browser' | 'demo'>;
 
 export const test = base.extend<TestFixtures, WorkerFixtures>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from the pattern.
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from it.
   closing: async ({}, use) => {
     const closing = new Closing();
     await use(closing);

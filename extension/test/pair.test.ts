@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
 import { mock, test } from 'node:test';
 import type { Socket, SocketListener } from '../src/worker/link.ts';
-import { exchange, parseOffer } from '../src/worker/pair.ts';
-import { Pairer } from '../src/worker/pairer.ts';
+import { exchange, Pairer, parseOffer } from '../src/worker/pairing.ts';
 
 const code = '00112233445566778899aabbccddeeff';
 const secret = 'ab'.repeat(32);

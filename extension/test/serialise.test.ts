@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { legible } from '../src/page/legible.ts';
-import { cut, fitsIn, serialiseThrown, serialiseValue, utf8Length } from '../src/page/serialise.ts';
+import { cut, fitsIn, legible, serialiseThrown, serialiseValue, utf8Length } from '../src/page/serialise.ts';
 
 const internal = { code: 'INTERNAL_ERROR', category: 'internal', retryable: false };
 const plain = (value: object) => JSON.parse(JSON.stringify(value));
@@ -177,8 +176,8 @@ test('type, hint and data stay fields of their own, within limits', () => {
     [cycle, 'data that cannot be shown'],
     [1n, 'data that cannot be shown'],
   ]) {
-    assert.equal(serialiseThrown({ code: 'X', message: 'm', data })['data'], kept);
+    assert.equal(serialiseThrown({ code: 'X', message: 'm', data }).data, kept);
   }
-  const large = serialiseThrown({ code: 'X', message: 'm', data: ['x'.repeat(20_000)] })['data'];
+  const large = serialiseThrown({ code: 'X', message: 'm', data: ['x'.repeat(20_000)] }).data;
   assert.ok(typeof large === 'string' && large.length > 8_000 && large.length <= 16_384);
 });

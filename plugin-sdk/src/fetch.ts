@@ -11,9 +11,9 @@ export interface FetchOptions extends RequestInit {
   /** In milliseconds, the answer's body included. Default 30 000. */
   readonly timeout?: number;
   /**
-   * The ToolError of an answer that is no success, for applications that say more than a status; also of one with a status
-   * of success that is no JSON where JSON was asked for, such as a page to sign in on. Undefined leaves it to the status
-   * (or to INVALID_RESPONSE). It gets a copy of the answer, so it may read the body.
+   * The ToolError of an answer that is no success, for applications that say more than a status; also of one with a
+   * status of success that is no JSON where JSON was asked for, such as a page to sign in on. Undefined leaves it to
+   * the status (or to INVALID_RESPONSE). It gets a copy of the answer, so it may read the body.
    */
   readonly explain?: (response: Response) => Promise<ToolError | undefined> | ToolError | undefined;
 }
@@ -190,8 +190,8 @@ const lost = (message: string, code: string, category: 'timeout' | 'internal'): 
 const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
- * The body of a successful answer as JSON; undefined when it is empty. Fails like fetchJSON, for code that needs more of the
- * answer. `method` is that of the request.
+ * The body of a successful answer as JSON; undefined when it is empty. Fails like fetchJSON, for code that needs more
+ * of the answer. `method` is that of the request.
  */
 export function readJSON(
   response: Response,

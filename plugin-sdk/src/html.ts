@@ -1,5 +1,5 @@
-// Turns HTML that a site made into text a model can read. The markup is parsed into a document without a window: nothing
-// in it is loaded, and nothing runs.
+// Turns HTML that a site made into text a model can read. The markup is parsed into a document without a window:
+// nothing in it is loaded, and nothing runs.
 
 export interface TextStyle {
   /** A selector of what is left out besides scripts and styles, such as `.advertisement`. */
@@ -18,7 +18,9 @@ export const plainText = (html: string): string => oneLine(parseHTML(html).body.
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
-/** HTML, or an element (which loses what is left out), as Markdown: headings, lists, quotes, code, cells between bars. */
+/**
+ * HTML, or an element (which loses what is left out), as Markdown: headings, lists, quotes, code, cells between bars.
+ */
 export function htmlToText(source: string | Element, style: TextStyle = {}): string {
   const element = typeof source === 'string' ? parseHTML(source).body : source;
   const unwanted = `style, script, title${style.without === undefined ? '' : `, ${style.without}`}`;

@@ -1,5 +1,8 @@
 export {
+  getCurrentUrl,
   getMetaContent,
+  getPageGlobal,
+  getPageTitle,
   getTextContent,
   type ObserveOptions,
   observeDOM,
@@ -22,7 +25,6 @@ export {
   readJSON,
 } from './fetch.ts';
 export { httpStatusToToolError, parseRateLimitHeader, parseRetryAfterMs } from './http-error.ts';
-export { getCurrentUrl, getPageGlobal, getPageTitle } from './page.ts';
 export { buildQueryString, type FieldValue, type FormFields, stripUndefined } from './query.ts';
 export { type Failure, type FailureType, fail, ok, type Success } from './result.ts';
 export type {
@@ -38,7 +40,6 @@ export type {
   Value,
 } from './schema.ts';
 export { getConfig, getPreScriptValue, log, notifyReadinessChanged } from './scope.ts';
-export type { Setting, Settings } from './settings.ts';
 export {
   type FreshToken,
   lostSession,
@@ -68,6 +69,7 @@ export {
   type WaitUntilOptions,
   waitUntil,
 } from './timing.ts';
+export type { Setting, Settings } from './tool.ts';
 export {
   type Annotations,
   definePlugin,

@@ -1,5 +1,5 @@
-// Writes JSON Schema, a line for each field: `import * as s from '@tabrelay/plugin-sdk/schema'`. What is required follows from
-// the fields. Schemas are read when a plugin is built, and nothing of this reaches the page.
+// Writes JSON Schema, a line for each field: `import * as s from '@tabrelay/plugin-sdk/schema'`. What is required
+// follows from the fields. Schemas are read when a plugin is built, and nothing of this reaches the page.
 
 import type { JsonSchema, ObjectSchema } from './schema.ts';
 
@@ -28,7 +28,10 @@ const scalar =
   (first?: string | JsonSchema, more?: JsonSchema) =>
     detailed({ type }, first, more);
 
-/** A text: `s.string()`, `s.string('One line.')`, `s.string({ minLength: 1 })` or `s.string('One line.', { minLength: 1 })`. */
+/**
+ * A text: `s.string()`, `s.string('One line.')`, `s.string({ minLength: 1 })` or `s.string('One line.', { minLength:
+ * 1 })`.
+ */
 export const string: Scalar<'string'> = /* @__PURE__ */ scalar('string');
 export const integer: Scalar<'integer'> = /* @__PURE__ */ scalar('integer');
 export const number: Scalar<'number'> = /* @__PURE__ */ scalar('number');

@@ -20,17 +20,21 @@ export function parseJSON(text: string): unknown {
 }
 
 /**
- * Reads the answer of an application. Everything that is read has to be there: else it fails with INVALID_RESPONSE, which
- * names the path. `outcome` is what the failure then says of the action: 'unknown' after a request that writes.
+ * Reads the answer of an application. Everything that is read has to be there: else it fails with INVALID_RESPONSE,
+ * which names the path. `outcome` is what the failure then says of the action: 'unknown' after a request that writes.
  *
  * @example
  * const answer = jsonReader(await fetchJSON('/api/orders', { signal }));
- * return { orders: answer.list('data', 'orders').map((order) => ({ id: order.number('id'), note: order.maybe('note')?.string() })) };
+ * const orders = answer.list('data', 'orders');
+ * return { orders: orders.map((one) => ({ id: one.number('id'), note: one.maybe('note')?.string() })) };
  */
 export const jsonReader = (value: unknown, outcome?: Outcome): JsonReader =>
   new JsonReader(value, '', outcome);
 
-/** A value of an answer and its place. Keys lead from object to object; without any it is the value itself that is read. */
+/**
+ * A value of an answer and its place. Keys lead from object to object; without any it is the value itself that is
+ * read.
+ */
 export class JsonReader {
   readonly value: unknown;
   readonly #path: string;

@@ -2,9 +2,9 @@ import { type FormFields, urlEncoded } from './query.ts';
 import { currentScope } from './scope.ts';
 
 /**
- * What requests need of the browser. A page of the main world can replace all of it, so the page's runtime lends functions
- * there that it took before any script of the page ran (extension/src/page/network.ts). Everywhere else the global
- * functions are used as they are at each request, so that tests may put others in their place.
+ * What requests need of the browser. A page of the main world can replace all of it, so the page's runtime lends
+ * functions there that it took before any script of the page ran (extension/src/page/network.ts). Everywhere else the
+ * global functions are used as they are at each request, so that tests may put others in their place.
  */
 export interface Network {
   /** A request that is about to be sent, with `defaults` for the headers that the caller has not named. */

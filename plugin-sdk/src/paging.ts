@@ -1,9 +1,10 @@
-// Answers a list or a text in parts: as much of it as was asked for and as fits into the answer, and where the next part
-// begins. What the relay would have to cut off an answer is never sent, so that nothing is lost between two parts.
+// Answers a list or a text in parts: as much of it as was asked for and as fits into the answer, and where the next
+// part begins. What the relay would have to cut off an answer is never sent, so that nothing is lost between two
+// parts.
 
-import { defaultMaxBytes, jsonBytes, largest, measure, wellFormed, wholeTo } from './fit.ts';
 import * as s from './json-schema.ts';
 import { fail } from './result.ts';
+import { defaultMaxBytes, jsonBytes, largest, measure, wellFormed, wholeTo } from './truncate.ts';
 
 /** JSON Schema of the arguments that say which part of a list: properties of a tool's input. */
 export const pagingInput = {
@@ -56,8 +57,8 @@ interface Budget {
 }
 
 /**
- * Answers the entries of a list from `offset` on: at most `limit`, and as many as fit. `answer` makes the whole answer. An
- * entry that is too large by itself is answered alone; the relay then shortens it, and keeps it whole.
+ * Answers the entries of a list from `offset` on: at most `limit`, and as many as fit. `answer` makes the whole
+ * answer. An entry that is too large by itself is answered alone; the relay then shortens it, and keeps it whole.
  *
  * @example
  * async handle({ limit, offset }, { signal, maxBytes }) {
@@ -109,8 +110,9 @@ export function listBeside<Item>(items: readonly Item[], budget: Budget): Item[]
 }
 
 /**
- * Answers a text from `offset` on: at most `maxChars` characters, and as many as fit. `answer` makes the whole answer. Fails
- * with OUTPUT_TOO_LARGE where not even one character fits. Halves of surrogate pairs become U+FFFD, as in every answer.
+ * Answers a text from `offset` on: at most `maxChars` characters, and as many as fit. `answer` makes the whole
+ * answer. Fails with OUTPUT_TOO_LARGE where not even one character fits. Halves of surrogate pairs become U+FFFD, as
+ * in every answer.
  *
  * @example textPage(article, { offset, maxChars, maxBytes }, (part) => ({ title, ...part }))
  */

@@ -5,18 +5,20 @@ import { ToolError } from './tool-error.ts';
 /** How a plugin knows that a person is signed in. */
 export interface SignIn {
   /**
-   * Whether somebody is signed in on this page, now. Asked before each call; it must not change anything. Left out, tools
-   * run for everybody, and only the answers of the site say that a session is over.
+   * Whether somebody is signed in on this page, now. Asked before each call; it must not change anything. Left out,
+   * tools run for everybody, and only the answers of the site say that a session is over.
    */
   isSignedIn?(): boolean | Promise<boolean>;
   /** Where to sign in, absolute or relative to the page. */
   readonly loginUrl: string | (() => string);
-  /** How long a page may take to know it, in milliseconds: applications show themselves before they do. Default 2000. */
+  /**
+   * How long a page may take to know it, in milliseconds: applications show themselves before they do. Default 2000.
+   */
   readonly waitMs?: number;
   /**
-   * Whether a page that the site answers with is the one to sign in on: what it sends when the session is over. Asked of
-   * every successful answer in HTML; the call then fails with AUTH_ERROR. Besides, a page with a password field counts as
-   * one where the plugin asked for JSON.
+   * Whether a page that the site answers with is the one to sign in on: what it sends when the session is over. Asked
+   * of every successful answer in HTML; the call then fails with AUTH_ERROR. Besides, a page with a password field
+   * counts as one where the plugin asked for JSON.
    */
   isLoginPage?(html: string): boolean;
 }
@@ -51,8 +53,9 @@ export function rememberSignIn(signIn: SignIn | undefined): void {
 }
 
 /**
- * The failure that a page of the site means when it is one to sign in on; undefined when it is not. The fetch functions ask
- * this themselves where JSON was asked for; a plugin that reads pages asks it of a page that is none of those it knows.
+ * The failure that a page of the site means when it is one to sign in on; undefined when it is not. The fetch
+ * functions ask this themselves where JSON was asked for; a plugin that reads pages asks it of a page that is none of
+ * those it knows.
  */
 export const lostSession = (html: string): ToolError | undefined =>
   own && (own.isLoginPage?.(html) || /<input\b[^>]*\btype\s*=\s*["']?password\b/i.test(html))

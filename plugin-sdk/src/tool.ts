@@ -1,5 +1,4 @@
 import type { Answer, Arguments, InputSchema, OutputSchema } from './schema.ts';
-import type { Settings } from './settings.ts';
 import { rememberSignIn, type SignIn } from './sign-in.ts';
 
 /** What a handler gets besides its arguments. */
@@ -13,8 +12,8 @@ export interface ToolContext {
   /** Values of the settings the plugin declares in its configSchema. */
   readonly settings: Readonly<Record<string, unknown>>;
   /**
-   * How large the answer's JSON may be, in bytes, to reach the agent whole; the relay shortens a larger one and keeps it.
-   * Undefined where the relay does not say. `@tabrelay/plugin-sdk/paging` fits texts and lists into it.
+   * How large the answer's JSON may be, in bytes, to reach the agent whole; the relay shortens a larger one and keeps
+   * it. Undefined where the relay does not say. `@tabrelay/plugin-sdk/paging` fits texts and lists into it.
    */
   readonly maxBytes?: number | undefined;
   /** The tab the call runs in. */
@@ -76,8 +75,8 @@ export interface ToolDefinition<
   /** A regular expression: lines the page writes to its console (log, info, warn, error) that match it are progress. */
   readonly progressPattern?: string;
   /**
-   * Where to run: in the top document (default), or with `all` in the top document where the plugin's patterns cover it,
-   * and else in the first frame they cover. `ctx.frame` says which it is, and the answer names the frame.
+   * Where to run: in the top document (default), or with `all` in the top document where the plugin's patterns cover
+   * it, and else in the first frame they cover. `ctx.frame` says which it is, and the answer names the frame.
    */
   readonly frames?: 'top' | 'all';
   /** The list to shorten when an answer is too large for the agent, such as `.data.items`. Default: the largest. */
@@ -134,3 +133,26 @@ export function definePlugin(plugin: PluginDefinition): PluginDefinition {
   rememberSignIn(plugin.signIn);
   return plugin;
 }
+
+/** One thing a person can set for a plugin: `tabrelay plugin configure NAME KEY=VALUE`. */
+export interface Setting {
+  /**
+   * `url`: the address of an installation; its pages become the plugin's. Several by name are several instances, and
+   * a handler sees the one its tab belongs to. `select`: one of `options`.
+   */
+  readonly type: 'url' | 'string' | 'number' | 'boolean' | 'select';
+  /** For people. */
+  readonly label?: string;
+  readonly description?: string;
+  readonly placeholder?: string;
+  /** Without it the plugin is listed with a problem. Default false. */
+  readonly required?: boolean;
+  /** What it is when the person set nothing. */
+  readonly default?: string | number | boolean;
+  readonly options?: readonly string[];
+  /** It never goes into a page that ran scripts before the plugin came. Default: true for a string. */
+  readonly secret?: boolean;
+}
+
+/** What a person can set, by key. */
+export type Settings = Readonly<Record<string, Setting>>;

@@ -217,7 +217,7 @@ func buildPreScript(f *folder, entry string) ([]byte, []string, []Diagnostic) {
 // ComposePreScript returns the file that runs a plugin's pre-script and stores its values for the adapter's file, which
 // runs next and removes them. They are stored in a plain object, so that no function a page could replace sees them.
 func ComposePreScript(p Plugin) []byte {
-	// The same name as in extension/src/page/pre-script.ts.
+	// The same name as in extension/src/page/scope.ts.
 	name, _ := json.Marshal("tabrelayPreScript:" + p.Manifest.Name + ":" + p.Hash) // strings cannot fail
 	var out bytes.Buffer
 	fmt.Fprintf(&out, `(()=>{const kept={__proto__:null},{debug,info,warn,error}=console,`+

@@ -50,8 +50,8 @@ export interface Part {
 }
 
 /**
- * Lists what the API continues by a word of its own. Of entries that do not fit into the answer fewer are asked for, so that
- * the word leads to the first one that is not in it. `module` is the prefix of the parameters.
+ * Lists what the API continues by a word of its own. Of entries that do not fit into the answer fewer are asked for,
+ * so that the word leads to the first one that is not in it. `module` is the prefix of the parameters.
  */
 export async function list<Item, Answer>(
   module: string,
@@ -93,7 +93,8 @@ export function currentWiki(): Wiki {
   const wiki = findWiki(document);
   if (wiki) return wiki;
   throw new ToolError(
-    `The page at ${location.href} does not say where its API is. Open an article of the wiki in this tab and try again.`,
+    `The page at ${location.href} does not say where its API is. ` +
+      'Open an article of the wiki in this tab and try again.',
     'NOT_A_WIKI_PAGE',
     { category: 'not_found', outcome: 'not_executed' },
   );

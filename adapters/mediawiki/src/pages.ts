@@ -51,7 +51,9 @@ export async function talkPage(
   return { title: talk, exists: page?.maybe('talkid') !== undefined };
 }
 
-/** What the wiki may hide from an account, and then says so: who it was, or what they wrote. Empty where it is hidden. */
+/**
+ * What the wiki may hide from an account, and then says so: who it was, or what they wrote. Empty where it is hidden.
+ */
 export const shownTo = (from: JsonReader, field: 'user' | 'comment'): string =>
   from.maybe(field)?.string() ?? (from.flag(`${field}hidden`) ? '' : from.string(field));
 

@@ -59,7 +59,8 @@ async function explained(response: Response, missing: string): Promise<ToolError
   switch (response.status) {
     case 401:
       return ToolError.auth(
-        `Node-RED refused this: nobody is signed in, the session has ended, or this user may not do it. Ask the person to sign in at ${baseUrl()}, then call again.`,
+        'Node-RED refused this: nobody is signed in, the session has ended, or this user may not do it. ' +
+          `Ask the person to sign in at ${baseUrl()}, then call again.`,
       );
     case 404:
       return missing === '' ? undefined : ToolError.notFound(missing);

@@ -77,5 +77,6 @@ function event(socket: WebSocket, name: 'open' | 'message', signal: AbortSignal)
 
 const closed = (): ToolError =>
   ToolError.auth(
-    `Node-RED closed the editor's connection: the session has ended. Ask the person to sign in at ${baseUrl()}, then call again.`,
+    "Node-RED closed the editor's connection: the session has ended. " +
+      `Ask the person to sign in at ${baseUrl()}, then call again.`,
   );

@@ -105,8 +105,8 @@ export const records = (collection: string, id?: string): string =>
 const quoted = (value: string): string => `'${value.replaceAll("'", "\\'")}'`;
 
 /**
- * A text as the right side of `~`: what contains it, where % stands for anything. With a % in it PocketBase takes it for
- * a whole pattern, and a backslash at its end would hide the closing quote: then the pattern is written out.
+ * A text as the right side of `~`: what contains it, where % stands for anything. With a % in it PocketBase takes it
+ * for a whole pattern, and a backslash at its end would hide the closing quote: then the pattern is written out.
  */
 export const containing = (value: string): string =>
   quoted(/%|\\$/.test(value) ? `%${value.replaceAll(/[\\_]/g, '\\$&')}%` : value);

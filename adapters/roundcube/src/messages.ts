@@ -68,7 +68,10 @@ export const noSuchMessage = (folder: string, uids: readonly number[]): ToolErro
     `There is no message ${uids.join(', ')} in ${folder}. It may have been moved: find it with list_messages.`,
   );
 
-/** Every page that shows a message marks it as read, and tells its script. Messages have no scripts: they are taken out. */
+/**
+ * Every page that shows a message marks it as read, and tells its script. Messages have no scripts: they are taken
+ * out.
+ */
 export const wasUnread = (shown: Document): boolean =>
   [...shown.querySelectorAll('script')].some((one) =>
     one.textContent?.includes('set_unread_message('),

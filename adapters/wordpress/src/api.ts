@@ -30,8 +30,8 @@ const fresh = {
 const nonceRefused = 'NONCE_REFUSED';
 
 /**
- * One request; answers status, headers and body. A nonce that the site no longer takes is asked for anew once; nothing was
- * done before that.
+ * One request; answers status, headers and body. A nonce that the site no longer takes is asked for anew once;
+ * nothing was done before that.
  */
 export async function call(path: string, options: Call, signal: AbortSignal): Promise<JsonReader> {
   try {

@@ -23,7 +23,8 @@ export function api(): URL {
   const found = findApi(document);
   if (found) return found;
   throw new ToolError(
-    `The page at ${location.href} is not one of a WordPress site with a REST API. Open the site's front page or its administration in this tab and try again.`,
+    `The page at ${location.href} is not one of a WordPress site with a REST API. ` +
+      "Open the site's front page or its administration in this tab and try again.",
     'NOT_A_WORDPRESS_PAGE',
     { category: 'not_found', outcome: 'not_executed' },
   );

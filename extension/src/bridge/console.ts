@@ -1,9 +1,9 @@
 // The end of the page's console during a call. A tap in the main world sends entries over a MessagePort, only
 // while calls are open and for a moment after, so that a burst of calls opens it once; and as long as somebody reads
 // the console as a resource.
-import { consoleEvent } from '../page/door.ts';
+import { consoleEvent } from '../page/channel.ts';
 import { exactly, isNumber, isText, shape } from '../page/guards.ts';
-import { spoken } from '../page/spoken.ts';
+import { spoken } from '../page/serialise.ts';
 import type { Tail } from './calls.ts';
 import type { ConsoleLine } from './messages.ts';
 

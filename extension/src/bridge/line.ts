@@ -14,7 +14,8 @@ interface Listener {
 
 const maxJitterMs = 100; // many tabs must not all call a worker that has just started
 
-// Chrome's names for the extension's interfaces in a page, by the name it had first and by the one of the WebExtensions.
+// Chrome's names for the extension's interfaces in a page, by the name it had first and by the one of the
+// WebExtensions.
 const interfaces = ['chrome', 'browser'];
 
 /**

@@ -7,8 +7,8 @@ import { startRun } from '../page/runtime.ts';
 import { Adapters } from './adapters.ts';
 import { Calls, type Start } from './calls.ts';
 import { watchConsole } from './console.ts';
-import { watchDoors } from './doors.ts';
 import { hideInterfaces, openLine } from './line.ts';
+import { watchMainWorld } from './main-world.ts';
 import { Mark } from './mark.ts';
 import { type FromBridge, isToBridge, type ToBridge } from './messages.ts';
 
@@ -20,7 +20,7 @@ declare global {
 class Resident {
   readonly #late = globalThis.tabrelayLate === true;
   readonly #adapters = new Adapters();
-  readonly #doors = watchDoors(this.#late, ({ name, hash }) =>
+  readonly #mainWorld = watchMainWorld(this.#late, ({ name, hash }) =>
     this.#post({ type: 'registered', name, hash, main: true }),
   );
   readonly #mark = new Mark();
@@ -70,20 +70,20 @@ class Resident {
       const tool = isolated?.tool(order.tool);
       return isolated && tool && ((observer) => startRun(order, isolated, tool, observer));
     }
-    const door = this.#doors.get(order.plugin);
-    return door?.hash === order.hash ? (observer) => door.start(order, observer) : undefined;
+    const adapter = this.#mainWorld.get(order.plugin);
+    return adapter?.hash === order.hash ? (observer) => adapter.start(order, observer) : undefined;
   }
 
   // Whether the main world may have been changed before the adapter came, and by whom.
   #prepared(plugin: string, main: boolean): 'older' | 'reached' | undefined {
     if (!main) return undefined;
     if (this.#reached !== false) return 'reached';
-    return this.#doors.get(plugin)?.late === true ? 'older' : undefined;
+    return this.#mainWorld.get(plugin)?.late === true ? 'older' : undefined;
   }
 
   #sayHello(): void {
     const plugins = this.#adapters.list().map((one) => ({ ...one, main: false }));
-    for (const { name, hash } of this.#doors.all()) plugins.push({ name, hash, main: true });
+    for (const { name, hash } of this.#mainWorld.all()) plugins.push({ name, hash, main: true });
     const running = this.#calls.running();
     const about = { epoch: this.#epoch, url: location.href, late: this.#late, reached: this.#reached };
     this.#post({ type: 'hello', ...about, plugins, running });
@@ -119,7 +119,7 @@ class Resident {
         this.#calls.acknowledge(message.ids);
         return;
       case 'late':
-        this.#doors.expectLate(message.plugin);
+        this.#mainWorld.expectLate(message.plugin);
         this.#tail.expectLate();
         this.#post({ type: 'lateReady', id: message.plugin });
         return;
@@ -137,11 +137,14 @@ function settle(): void {
   document.addEventListener(dialogEvent, () => bridge.tellDialog(true));
   document.addEventListener(resumeEvent, () => bridge.tellDialog(false));
   addEventListener('pagehide', () => bridge.leave());
-  const door = {
+  const registration = {
     register: (about: unknown, definition: unknown, enter: unknown) =>
       bridge.register(about, definition, enter),
   };
-  Object.defineProperty(globalThis, 'tabrelayBridge', { configurable: true, value: Object.freeze(door) });
+  Object.defineProperty(globalThis, 'tabrelayBridge', {
+    configurable: true,
+    value: Object.freeze(registration),
+  });
 }
 
 // A bridge that came at document_start stays when one is injected.

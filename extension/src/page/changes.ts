@@ -1,8 +1,9 @@
 // When a document changes, told to the relay's subscribers. Runs in the isolated world, where no page sees it.
 
 /**
- * Answers with a mark of the document's state: at once when it is another than seen, else at the next change. It looks as
- * long as it is asked, and a minute longer. Chrome takes the source of this function alone, so it uses nothing from outside.
+ * Answers with a mark of the document's state: at once when it is another than seen, else at the next change. It
+ * looks as long as it is asked, and a minute longer. Chrome takes the source of this function alone, so it uses
+ * nothing from outside.
  */
 export function awaitChange(kind: 'text' | 'html', seen: string): unknown {
   const name = `tabrelay.changes.${kind}`;

@@ -1,4 +1,5 @@
-// An adapter as its bundle hands it over (definePlugin's result, or an instance of a class), read once when it registers.
+// An adapter as its bundle hands it over (definePlugin's result, or an instance of a class), read once when it
+// registers.
 import { isRecord, isText } from './guards.ts';
 import { type Callable, type Hooks, isCallable, readHooks } from './hooks.ts';
 import { isArray, MapCtor, mapGet, mapSet } from './primordials.ts';

@@ -1,6 +1,6 @@
 // Tells the bridge when a dialog of the page opens. Until the person closes it nothing runs in the page, the bridge
-// included, so that this is said before: an event reaches the isolated world while it is dispatched, and what the bridge
-// sends then leaves the process. The page keeps its own functions: to its scripts these proxies look the same.
+// included, so that this is said before: an event reaches the isolated world while it is dispatched, and what the
+// bridge sends then leaves the process. The page keeps its own functions: to its scripts these proxies look the same.
 import { call, defineProperty, dispatch, MessageEventCtor, ownDescriptor } from './primordials.ts';
 
 export const dialogEvent = 'tabrelay:dialog';

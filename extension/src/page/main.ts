@@ -1,13 +1,13 @@
 // What every main-world adapter file begins with. Registered for document_start, so all of this, the capture of
 // built-ins included, runs before any script of the page.
+
+import { adapterEvent, type FromAdapter, handOver, isToAdapter } from './channel.ts';
 import { readAdapter } from './definition.ts';
-import { adapterEvent, type FromAdapter, handOver, isToAdapter } from './door.ts';
 import { isRecord, isText } from './guards.ts';
 import { liveIn } from './hooks.ts';
 import { openNetwork } from './network.ts';
 import type { Order } from './order.ts';
 import { openOutside } from './outside.ts';
-import { takePreScript } from './pre-script.ts';
 import {
   eventData,
   listen,
@@ -21,6 +21,7 @@ import {
 } from './primordials.ts';
 import type { Observer } from './reporting.ts';
 import { type Run, startRun } from './runtime.ts';
+import { takePreScript } from './scope.ts';
 
 declare const tabrelayRuntime: { start?: typeof start };
 
@@ -31,7 +32,7 @@ function start(about: unknown, definition: unknown, enter?: unknown): void {
   const port = channel.port1;
   const post = (message: FromAdapter) => portPost(port, message);
   const outside = openOutside(
-    (wish) => post({ type: 'fetch', wish }),
+    (request) => post({ type: 'fetch', request }),
     (number) => post({ type: 'unfetch', number }),
   );
   const preScript = takePreScript(about.name, about.hash);

@@ -175,8 +175,8 @@ export const onAbort = (request: Request, abort: (reason: unknown) => void): voi
   follow(abortedBy(request), abort);
 
 /**
- * Sends a request, and sends it again from outside the page when the page's Content-Security-Policy refused it. Only when
- * the browser says so, because a request that failed otherwise may have arrived.
+ * Sends a request, and sends it again from outside the page when the page's Content-Security-Policy refused it. Only
+ * when the browser says so, because a request that failed otherwise may have arrived.
  */
 async function send(request: Request, signal: AbortSignal, outside: SendOutside): Promise<Response> {
   const url = urlOf(request);

@@ -17,12 +17,12 @@ const ArrayBufferCtor = ArrayBuffer;
 const ResponseCtor = Response;
 
 /** A request as it crosses the port. */
-export interface Wish extends Described {
+export interface OutsideRequest extends Described {
   number: number; // counts the requests of one adapter
 }
 
 /** Its answer. */
-export type Answer =
+export type OutsideAnswer =
   | {
       number: number;
       failed?: undefined;
@@ -38,7 +38,7 @@ export type Answer =
 const isBuffer: Guard<ArrayBuffer> = (value): value is ArrayBuffer => value instanceof ArrayBufferCtor;
 const isPairs = listOf(listOf(isText));
 
-export const isWish: Guard<Wish> = shape({
+export const isOutsideRequest: Guard<OutsideRequest> = shape({
   number: isNumber,
   url: isText,
   method: isText,
@@ -59,17 +59,18 @@ const isGood = shape({
 });
 const isBad = shape({ number: isNumber, failed: isText });
 
-export const isAnswer: Guard<Answer> = (value): value is Answer => isGood(value) || isBad(value);
+export const isOutsideAnswer: Guard<OutsideAnswer> = (value): value is OutsideAnswer =>
+  isGood(value) || isBad(value);
 
 /** What the adapter has for it, and where the answers go. */
 export interface Outside {
   fetch(request: Request): Promise<Response>;
-  hear(answer: Answer): void;
+  hear(answer: OutsideAnswer): void;
 }
 
 const isBodiless = (status: number): boolean => status === 204 || status === 205 || status === 304;
 
-function responseOf(answer: Answer & { failed?: undefined }): Response {
+function responseOf(answer: OutsideAnswer & { failed?: undefined }): Response {
   const { status, statusText, body, url, redirected } = answer;
   const init = bare({ status, statusText, headers: headersFrom(answer.headers) });
   const response = new ResponseCtor(isBodiless(status) ? null : body, init);
@@ -79,7 +80,10 @@ function responseOf(answer: Answer & { failed?: undefined }): Response {
 }
 
 /** Sends requests with post; the bridge's answers come to hear. */
-export function openOutside(post: (wish: Wish) => void, withdraw: (number: number) => void): Outside {
+export function openOutside(
+  post: (request: OutsideRequest) => void,
+  withdraw: (number: number) => void,
+): Outside {
   const waiting = new MapCtor<number, { resolve(response: Response): void; reject(why: unknown): void }>();
   let count = 0;
   return {

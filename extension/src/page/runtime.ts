@@ -3,7 +3,6 @@
 import { type Clock, type Expiry, expiryText, startClock } from './clock.ts';
 import type { Adapter, Callable, Tool } from './definition.ts';
 import type { HookName } from './hooks.ts';
-import { legible } from './legible.ts';
 import type { Ending, Order, Refusal } from './order.ts';
 import { urlAllowed } from './patterns.ts';
 import {
@@ -27,7 +26,7 @@ import {
 } from './primordials.ts';
 import { type Observer, type Reports, reporting } from './reporting.ts';
 import { settingsHere } from './scope.ts';
-import { cut, fitsIn, serialiseThrown, serialiseValue } from './serialise.ts';
+import { cut, fitsIn, legible, serialiseThrown, serialiseValue } from './serialise.ts';
 import { awaitSignIn, loginAddress } from './sign-in.ts';
 import { traceLine } from './trace.ts';
 

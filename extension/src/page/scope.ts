@@ -2,8 +2,20 @@
 // function of that bundle and never hangs on a global, so that two plugins of a tab do not see each other's.
 import { isRecord, isText } from './guards.ts';
 import type { Callable } from './hooks.ts';
+import { isCallable } from './hooks.ts';
 import type { Network } from './network.ts';
-import { call, indexOf, keysOf, MapCtor, mapDelete, mapEach, mapSet, slice } from './primordials.ts';
+import {
+  call,
+  deleteProperty,
+  indexOf,
+  keysOf,
+  MapCtor,
+  mapDelete,
+  mapEach,
+  mapSet,
+  property,
+  slice,
+} from './primordials.ts';
 
 /** What does not change from call to call. */
 export interface Lent {
@@ -90,4 +102,18 @@ function instanceHere(urls: Record<string, unknown>, here: string): unknown {
     if (originOf(url) === originOf(here)) return url;
   }
   return first;
+}
+
+// What a plugin's pre-script kept. The file that runs the pre-script leaves it on a global of the plugin's own, and the
+// adapter's file, which follows before any script of the page can run, takes it away.
+
+/** The name of that global; relay/plugin/prescript.go writes the same. */
+const globalOf = (name: string, hash: string): string => `tabrelayPreScript:${name}:${hash}`;
+
+/** How to read what the pre-script of this plugin keeps; undefined when it did not run in this document. */
+export function takePreScript(name: string, hash: string): { get(key: string): unknown } | undefined {
+  const read: unknown = property(globalThis, globalOf(name, hash));
+  if (!isCallable(read)) return undefined;
+  deleteProperty(globalThis, globalOf(name, hash));
+  return { get: (key) => call(read, undefined, [key]) };
 }

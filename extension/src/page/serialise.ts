@@ -1,6 +1,18 @@
 // What a tool returned or threw, as JSON the worker can pass on without looking into it.
-import { isRecord } from './guards.ts';
-import { codeAt, encodeJson, errorField, isFiniteNumber, slice, stringOf } from './primordials.ts';
+import { isRecord, isText } from './guards.ts';
+import {
+  codeAt,
+  defineProperty,
+  encodeJson,
+  errorField,
+  isFiniteNumber,
+  join,
+  MapCtor,
+  mapGet,
+  mapSet,
+  slice,
+  stringOf,
+} from './primordials.ts';
 
 const messageBytes = 32 * 1024;
 const fieldBytes = 1024;
@@ -128,5 +140,57 @@ export function serialiseValue(value: unknown): { text: string } | { problem: st
     return value === undefined ? { text: 'null' } : { problem: `a ${typeof value} has no JSON form` };
   } catch (thrown) {
     return { problem: messageOf(thrown) };
+  }
+}
+
+// What is written to a console, as one line.
+
+const entryChars = 4096;
+
+function textOf(value: unknown): string {
+  try {
+    if (isRecord(value) && isText(value.message))
+      return `${isText(value.name) ? value.name : 'Error'}: ${value.message}`;
+    return stringOf(value);
+  } catch {
+    return '[unprintable]';
+  }
+}
+
+/** The values as a console shows them, cut to what is kept of one line. */
+export function spoken(values: readonly unknown[], kind = ''): string {
+  const parts: string[] = [];
+  for (let i = 0; i < values.length; i++)
+    defineProperty(parts, i, { value: textOf(values[i]), enumerable: true });
+  return slice(kind + join(parts, ' '), 0, entryChars);
+}
+
+// What can be read of a value that JSON has no form for.
+
+const mostParts = 10_000; // of a value that leads into the whole page
+const mostCharacters = 256 * 1024;
+
+// JSON text in which words stand for what JSON cannot say: big integers, functions, symbols, and what came before.
+function inWords(value: unknown): string | undefined {
+  const seen = new MapCtor<unknown, boolean>();
+  let parts = 0;
+  return encodeJson(value, (_, part) => {
+    if (++parts > mostParts) return undefined;
+    if (typeof part === 'bigint') return `${stringOf(part)}n`;
+    if (typeof part === 'symbol') return stringOf(part);
+    if (typeof part === 'function') return '[function]';
+    if (typeof part !== 'object' || part === null) return part;
+    if (mapGet(seen, part) === true) return '[see above]';
+    mapSet(seen, part, true);
+    return part;
+  });
+}
+
+/** The value as a person can read it. It may be incomplete, and its getters run once more. */
+export function legible(value: unknown): string {
+  try {
+    return slice(inWords(value) ?? stringOf(value), 0, mostCharacters);
+  } catch {
+    return '[unprintable]';
   }
 }

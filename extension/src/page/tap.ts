@@ -1,7 +1,9 @@
 // Watches the page's console from the main world while a call is open: what it writes as warnings and errors,
-// uncaught errors and unhandled rejections. Outside that time nothing of its console is touched. Dialogs are always told.
+// uncaught errors and unhandled rejections. Outside that time nothing of its console is touched. Dialogs are always
+// told.
+
+import { consoleEvent, handOver } from './channel.ts';
 import { tapDialogs } from './dialogs.ts';
-import { consoleEvent, handOver } from './door.ts';
 import { isRecord } from './guards.ts';
 import {
   call,
@@ -15,7 +17,7 @@ import {
   portStart,
   unlisten,
 } from './primordials.ts';
-import { spoken } from './spoken.ts';
+import { spoken } from './serialise.ts';
 
 const channel = new MessageChannelCtor();
 const port = channel.port1;
@@ -76,12 +78,12 @@ function openLines(): void {
 }
 
 listen(port, 'message', (event) => {
-  const wish = eventData(event);
-  if (wish === 'open') open();
-  else if (wish === 'close') close?.();
-  else if (wish === 'openLines') openLines();
-  else if (wish === 'closeLines') closeLines?.();
-  else if (wish === 'sync') portPost(port, { type: 'synced' });
+  const command = eventData(event);
+  if (command === 'open') open();
+  else if (command === 'close') close?.();
+  else if (command === 'openLines') openLines();
+  else if (command === 'closeLines') closeLines?.();
+  else if (command === 'sync') portPost(port, { type: 'synced' });
 });
 portStart(port);
 handOver(channel.port2, consoleEvent);

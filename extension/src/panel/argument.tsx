@@ -1,5 +1,5 @@
-// What a call is made with, in the relay's words: the same lines as in a terminal. Where it is long they hide some of it,
-// and all of it can be opened.
+// What a call is made with, in the relay's words: the same lines as in a terminal. Where it is long they hide some of
+// it, and all of it can be opened.
 import { useContext, useState } from 'preact/hooks';
 import { isPart, type Line, type Question } from './answers.ts';
 import { BoardContext } from './hooks.ts';

@@ -1,4 +1,5 @@
-// The audit log as a file: everything that the filters select, in parts that fit into one answer, and the check of its chain.
+// The audit log as a file: everything that the filters select, in parts that fit into one answer, and the check of
+// its chain.
 import { useContext, useState } from 'preact/hooks';
 import { type Guarded, isText } from '../page/guards.ts';
 import { isAudit, isVerified } from './answers.ts';

@@ -1,6 +1,15 @@
 // The border to the relay: frames as text, checked against the protocol's schemas before anyone sees them.
+
+import type { Place } from '../bridge/messages.ts';
 import { isRecord, isText } from '../page/guards.ts';
-import type { FromExtension, FromRelay } from '../protocol/frames.generated.ts';
+import type { Ending, Line, Step } from '../page/order.ts';
+import type {
+  FromExtension,
+  FromRelay,
+  LogFrame,
+  OutcomeFrame,
+  ProgressFrame,
+} from '../protocol/frames.generated.ts';
 import { fromRelay } from '../protocol/from-relay.generated.js';
 
 /** A frame of the relay by its type. */
@@ -26,4 +35,90 @@ export function readFrame(text: string): { frame: FromRelay; payload: string } |
 /** A frame as text: the header, and the payload as it is. */
 export function frameText(header: FromExtension, payload?: string): string {
   return payload === undefined ? JSON.stringify(header) : `${JSON.stringify(header)}\n${payload}`;
+}
+
+// The frames that tell the relay about a running call.
+
+export function progressFrame(id: string, { progress, total, message }: Step): ProgressFrame {
+  return {
+    type: 'progress',
+    id,
+    progress,
+    ...(total !== undefined && { total }),
+    ...(message !== undefined && { message }),
+  };
+}
+
+export function logFrame(id: string, { level, message, data }: Line): LogFrame {
+  if (data === undefined) return { type: 'log', id, level, message };
+  return { type: 'log', id, level, message, data: isRecord(data) ? data : { value: data } };
+}
+
+/** An outcome as a frame: the header, and the value as the page encoded it. */
+export function outcomeText(id: string, ending: Ending, place: Place, epoch: string): string {
+  const { origin, frame, trust, consoleTail, durationMs } = place;
+  const about = {
+    ...(origin !== '' && { origin }),
+    ...(frame !== undefined && { frame }),
+    ...(trust !== undefined && { trust }),
+    ...(consoleTail !== undefined && { consoleTail }),
+    durationMs: Math.max(0, Math.round(durationMs)),
+    epoch,
+  };
+  const header = (rest: Pick<OutcomeFrame, 'status' | 'started' | 'error' | 'refusal'>): OutcomeFrame => ({
+    type: 'outcome',
+    id,
+    ...rest,
+    ...about,
+  });
+  switch (ending.status) {
+    case 'returned':
+      return frameText(header({ status: 'returned', started: true }), ending.value);
+    case 'threw':
+      return frameText(header({ status: 'threw', started: true, error: ending.error }));
+    case 'refused': {
+      const { code, message, outcome, reason, signIn } = ending.refusal;
+      const refusal = {
+        code,
+        message,
+        outcome,
+        ...(reason !== undefined && { reason }),
+        ...(signIn !== undefined && { signIn }),
+      };
+      return frameText(header({ status: 'refused', started: ending.started, refusal }));
+    }
+  }
+}
+
+// Which frame of the relay goes where. A frame that is not listed is not obeyed.
+
+type Routed = Exclude<
+  FromRelay['type'],
+  'relay' | 'proof' | 'paired' | 'refuse' | 'welcome' | 'ping' | 'pong'
+>;
+
+export type Routes = { [T in Routed]: (frame: FrameOf<T>, payload: string) => void };
+
+/** Sends each frame of an open connection to its function. */
+export function router(routes: Routes): (frame: FromRelay, payload: string) => void {
+  return (frame, payload) => {
+    switch (frame.type) {
+      case 'call':
+        return routes.call(frame, payload);
+      case 'cancel':
+        return routes.cancel(frame, payload);
+      case 'ack':
+        return routes.ack(frame, payload);
+      case 'ask':
+        return routes.ask(frame, payload);
+      case 'plugins':
+        return routes.plugins(frame, payload);
+      case 'command':
+        return routes.command(frame, payload);
+      case 'response':
+        return routes.response(frame, payload);
+      case 'news':
+        return routes.news(frame, payload);
+    }
+  };
 }

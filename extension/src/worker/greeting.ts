@@ -87,7 +87,9 @@ export function startGreeting(
         if (!(await verify(pairing.secret, parts, frame.proof, roles.relay))) {
           return {
             type: 'failed',
-            message: `The program at ${pairing.address} could not prove that it is the relay this extension is paired with`,
+            message:
+              `The program at ${pairing.address} could not prove ` +
+              'that it is the relay this extension is paired with',
           };
         }
         proven = true;

@@ -3,14 +3,12 @@ import type { Acting } from '../bridge/mark.ts';
 import type { FromBridge, Outcome } from '../bridge/messages.ts';
 import type { CallFrame, FromExtension } from '../protocol/frames.generated.ts';
 import type { Bridge, Bridges } from './bridges.ts';
-import type { Departures } from './departures.ts';
-import { type Addressee, bridgeOf, residentBridge } from './document.ts';
-import type { Inflight, OpenCall } from './inflight.ts';
+import { type Addressee, bridgeOf, isElsewhere, orderOf, residentBridge } from './document.ts';
+import { logFrame, progressFrame } from './frames.ts';
+import type { Departures, Inflight, OpenCall } from './inflight.ts';
 import { type Injector, Refused } from './inject.ts';
-import { isElsewhere, orderOf } from './order.ts';
 import type { Plugins } from './plugins.ts';
 import type { Records } from './records.ts';
-import { logFrame, progressFrame } from './report.ts';
 import type { Tabs } from './tabs.ts';
 
 interface Parts {
@@ -223,7 +221,8 @@ export class Invocations {
     );
   }
 
-  // Right after a crash Chrome refuses the page as one that the extension may not enter. How the tab is tells them apart.
+  // Right after a crash Chrome refuses the page as one that the extension may not enter. How the tab is tells them
+  // apart.
   async #refuseUnprepared({ call, frame }: Delivery, why: unknown): Promise<void> {
     const { inflight, tabs } = this.#parts;
     await tabs.look(frame.tabId);

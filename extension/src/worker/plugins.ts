@@ -22,7 +22,7 @@ export function awaitedIn({ matches, world, preScript }: PluginInfo): string[] {
   return matches.filter((pattern) => !/^[^:]*:\/\/\*[:/]/.test(pattern));
 }
 
-/** The content scripts a list of plugins needs. The bridge is first, so that it is there when adapters knock. */
+/** The content scripts a list of plugins needs. The bridge is first, so that it is there when adapters come. */
 export function wantedScripts(plugins: readonly PluginInfo[]): Script[] {
   const matches = Array.from(new Set(plugins.flatMap((plugin) => forChrome(awaitedIn(plugin))))).sort();
   if (matches.length === 0) return [];

@@ -42,7 +42,7 @@ export async function inTime<T>(work: Promise<T>, ms = answerMs): Promise<T> {
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-interface Wish {
+interface ReadingRequest {
   tabId: number;
   kind: 'text' | 'html';
   from: number;
@@ -61,7 +61,7 @@ export function cut(frames: readonly PageText[], from: number, max: number): Omi
 }
 
 /** The frames of a tab, the top document first, as JSON. */
-export async function readTab({ tabId, kind, from, max }: Wish): Promise<string> {
+export async function readTab({ tabId, kind, from, max }: ReadingRequest): Promise<string> {
   const target = kind === 'text' ? { tabId, allFrames: true } : { tabId };
   const results = await inTime(
     chrome.scripting.executeScript({

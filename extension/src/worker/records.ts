@@ -2,6 +2,7 @@
 // sent and, once it ended, its outcome. chrome.storage.session outlives the worker and ends with the browser or
 // with a reload of the extension; the epoch ends with it, so that nobody takes an empty store for proof.
 import { type Guard, isNumber, isText, optional, shape } from '../page/guards.ts';
+import type { Bridge } from './bridges.ts';
 
 export interface Seen {
   tabId: number;
@@ -99,5 +100,42 @@ export class Records {
     }
     this.#epoch = randomHex(16);
     await this.#store.set({ epoch: this.#epoch });
+  }
+}
+
+// Outcomes the relay has not acknowledged. Each is sent again after every welcome; the relay takes the first.
+
+export class Outcomes {
+  readonly #frames = new Map<string, { text: string; bridge: Bridge | undefined }>();
+  readonly #records: Records;
+  readonly #send: (text: string) => boolean;
+
+  constructor(records: Records, send: (text: string) => boolean) {
+    this.#records = records;
+    this.#send = send;
+  }
+
+  /** Sends an outcome, and keeps it until it is acknowledged: here, and in the session store when it was a write. */
+  add(id: string, text: string, bridge: Bridge | undefined): void {
+    this.#frames.set(id, { text, bridge });
+    this.#records.keep(id, text);
+    this.#send(text);
+  }
+
+  get(id: string): string | undefined {
+    return this.#frames.get(id)?.text ?? this.#records.get(id)?.outcome;
+  }
+
+  acknowledge(ids: readonly string[]): void {
+    for (const id of ids) {
+      this.#frames.get(id)?.bridge?.acknowledge(id);
+      this.#frames.delete(id);
+    }
+    this.#records.forget(ids);
+  }
+
+  sendAgain(): void {
+    for (const { text } of this.#frames.values()) this.#send(text);
+    for (const [id, text] of this.#records.outcomes()) if (!this.#frames.has(id)) this.#send(text);
   }
 }

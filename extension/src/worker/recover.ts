@@ -3,11 +3,10 @@
 import type { Outcome } from '../bridge/messages.ts';
 import type { FromExtension } from '../protocol/frames.generated.ts';
 import type { Bridge, Bridges } from './bridges.ts';
+import { outcomeText } from './frames.ts';
 import type { Inflight } from './inflight.ts';
 import type { Invocations } from './invoke.ts';
-import type { Outcomes } from './outcomes.ts';
-import type { Records } from './records.ts';
-import { outcomeText } from './report.ts';
+import type { Outcomes, Records } from './records.ts';
 
 interface Parts {
   bridges: Bridges;

@@ -183,8 +183,8 @@ test('questions show on the icon, and as a notification while no panel is open',
   await page.close();
 });
 
-// Playwright has no hand in the system's notifications, so the event is sent as Chrome sends it, but without the gesture
-// that a click is: the panel opens in a window of its own then.
+// Playwright has no hand in the system's notifications, so the event is sent as Chrome sends it, but without the
+// gesture that a click is: the panel opens in a window of its own then.
 test('a click on the notification opens the panel', async () => {
   const opened = stage.browser.waitForEvent('page');
   await (await stage.worker()).evaluate(() => {

@@ -7,7 +7,7 @@ const hostile = `
   const root = document.documentElement, set = root.setAttribute.bind(root);
   let seen = '';
   const note = (what) => { seen += what + ','; set('data-seen', seen); };
-  for (const name of ['tabrelay:adapter', 'tabrelay:console', 'tabrelay:knock', 'message'])
+  for (const name of ['tabrelay:adapter', 'tabrelay:console', 'tabrelay:bridge', 'message'])
     for (const target of [document, window]) target.addEventListener(name, () => note('event ' + name), true);
   Object.defineProperty(Object.prototype, 'code', { set() { note('setter') }, configurable: true });
   Object.defineProperty(Object.prototype, 'toJSON', { get() { note('toJSON'); return undefined }, configurable: true });

@@ -4,9 +4,12 @@
 import type { FetchOptions } from '../fetch.ts';
 import * as web from '../fetch.ts';
 import type { JsonSchema, StandardSchema } from '../schema.ts';
-import type { Setting } from '../settings.ts';
+import type { Setting } from '../tool.ts';
 
 export {
+  getCurrentUrl,
+  getPageGlobal,
+  getPageTitle,
   type ObserveOptions as ObserveDOMOptions,
   observeDOM,
   querySelectorAll,
@@ -31,10 +34,8 @@ export {
   parseRetryAfterMs,
   statusError as httpStatusToToolError,
 } from '../http-error.ts';
-export { getCurrentUrl, getPageGlobal, getPageTitle } from '../page.ts';
 export { buildQueryString, stripUndefined } from '../query.ts';
 export { getConfig, getPreScriptValue, log, notifyReadinessChanged } from '../scope.ts';
-export type { Setting as ConfigSettingDefinition, Settings as ConfigSchema } from '../settings.ts';
 export {
   clearAuthCache,
   getLocalStorage,
@@ -53,6 +54,7 @@ export {
   type WaitUntilOptions,
   waitUntil,
 } from '../timing.ts';
+export type { Setting as ConfigSettingDefinition, Settings as ConfigSchema } from '../tool.ts';
 export {
   defineTool,
   type Progress as ProgressOptions,

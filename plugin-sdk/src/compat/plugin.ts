@@ -1,5 +1,4 @@
-import type { Settings } from '../settings.ts';
-import type { Tool } from '../tool.ts';
+import type { Settings, Tool } from '../tool.ts';
 
 /** What class-based plugins extend. The builder reads their fields, and the page's runtime calls their hooks. */
 export abstract class OpenTabsPlugin {

@@ -27,7 +27,9 @@ export const editPage = defineTool({
     // An agent's text was made from the base it read, and "own" edits are the person's: so any newer revision stops it.
     if (base.revisionId !== baseRevisionId) {
       throw new ToolError(
-        `"${title}" has changed since revision ${baseRevisionId}: it is now at ${base.revisionId}, by ${base.user}. Nothing was changed. Read the page again and apply the change to its new text.`,
+        `"${title}" has changed since revision ${baseRevisionId}: ` +
+          `it is now at ${base.revisionId}, by ${base.user}. ` +
+          'Nothing was changed. Read the page again and apply the change to its new text.',
         'EDIT_CONFLICT',
         { category: 'validation', outcome: 'not_executed' },
       );

@@ -32,7 +32,8 @@ export const updatePost = defineTool({
     );
     if (now !== baseModified) {
       throw new ToolError(
-        `The ${type} ${id} has changed since ${baseModified}: its last change is of ${now}. Nothing was changed. Read it again and apply the change to its new text.`,
+        `The ${type} ${id} has changed since ${baseModified}: its last change is of ${now}. ` +
+          'Nothing was changed. Read it again and apply the change to its new text.',
         'EDIT_CONFLICT',
         { category: 'validation', outcome: 'not_executed' },
       );

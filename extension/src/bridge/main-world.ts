@@ -1,12 +1,18 @@
 // The adapters in the main world of this document, each behind its own MessagePort.
-import { adapterEvent, type FromAdapter, isFromAdapter, knockEvent, type ToAdapter } from '../page/door.ts';
+import {
+  adapterEvent,
+  bridgeEvent,
+  type FromAdapter,
+  isFromAdapter,
+  type ToAdapter,
+} from '../page/channel.ts';
 import type { Order } from '../page/order.ts';
+import type { OutsideAnswer, OutsideRequest } from '../page/outside.ts';
 import type { Observer } from '../page/reporting.ts';
 import type { Run } from '../page/runtime.ts';
-import { Sender } from './outside.ts';
 
 /** One adapter in the main world. */
-export interface Door {
+export interface MainAdapter {
   name: string;
   hash: string;
   late: boolean; // injected after scripts of the page ran, so the page may have seen what passes here
@@ -14,7 +20,7 @@ export interface Door {
   retire(): void; // another version has taken its place; its open calls go on
 }
 
-function openDoor(port: MessagePort, late: boolean, ready: (door: Door) => void): void {
+function listenTo(port: MessagePort, late: boolean, ready: (adapter: MainAdapter) => void): void {
   const observers = new Map<string, Observer>();
   const post = (message: ToAdapter) => port.postMessage(message);
   const sender = new Sender((answer) => post({ type: 'fetched', answer }));
@@ -25,7 +31,7 @@ function openDoor(port: MessagePort, late: boolean, ready: (door: Door) => void)
       ready({ name: message.name, hash: message.hash, late, start, retire });
       return;
     }
-    if (message.type === 'fetch') return sender.send(message.wish);
+    if (message.type === 'fetch') return sender.send(message.request);
     if (message.type === 'unfetch') return sender.withdraw(message.number);
     const observer = observers.get(message.id);
     if (observer === undefined) return;
@@ -75,11 +81,15 @@ const bringsScript = (node: Node): boolean =>
  * Takes ports of main-world adapters, by default only in the task in which this document began: later a page could
  * offer a port of its own. expectLate opens the way once more, for an adapter the worker injects on demand.
  */
-export function watchDoors(
+export function watchMainWorld(
   bridgeLate: boolean,
-  ready: (door: Door) => void,
-): { get(plugin: string): Door | undefined; all(): Iterable<Door>; expectLate(plugin: string): void } {
-  const doors = new Map<string, Door>();
+  ready: (adapter: MainAdapter) => void,
+): {
+  get(plugin: string): MainAdapter | undefined;
+  all(): Iterable<MainAdapter>;
+  expectLate(plugin: string): void;
+} {
+  const adapters = new Map<string, MainAdapter>();
   const expected = new Set<string>();
   let early = !bridgeLate;
 
@@ -101,12 +111,12 @@ export function watchDoors(
     if (port === undefined) return;
     event.preventDefault();
     const late = !early;
-    openDoor(port, late, (door) => {
+    listenTo(port, late, (adapter) => {
       // The first wins at document_start; on demand only the plugin that was injected may come in.
-      if (late ? !expected.delete(door.name) : doors.has(door.name)) return;
-      doors.get(door.name)?.retire();
-      doors.set(door.name, door);
-      ready(door);
+      if (late ? !expected.delete(adapter.name) : adapters.has(adapter.name)) return;
+      adapters.get(adapter.name)?.retire();
+      adapters.set(adapter.name, adapter);
+      ready(adapter);
     });
   });
 
@@ -118,12 +128,63 @@ export function watchDoors(
       turn.port1.close();
     };
     turn.port2.postMessage(undefined);
-    document.dispatchEvent(new Event(knockEvent));
+    document.dispatchEvent(new Event(bridgeEvent));
   }
 
   return {
-    get: (plugin) => doors.get(plugin),
-    all: () => doors.values(),
+    get: (plugin) => adapters.get(plugin),
+    all: () => adapters.values(),
     expectLate: (plugin) => expected.add(plugin),
   };
+}
+
+// Sends the requests that a main-world adapter may not send itself. Same origin only: with the page's cookies and
+// Origin it can do what the page could do, were it not for connect-src.
+
+const maxBytes = 16 << 20;
+
+export class Sender {
+  readonly #open = new Map<number, AbortController>();
+  readonly #answer: (answer: OutsideAnswer) => void;
+
+  constructor(answer: (answer: OutsideAnswer) => void) {
+    this.#answer = answer;
+  }
+
+  send(request: OutsideRequest): void {
+    const { number } = request;
+    const controller = new AbortController();
+    this.#open.set(number, controller);
+    perform(request, controller.signal)
+      .catch(
+        (why: unknown): OutsideAnswer => ({
+          number,
+          failed: why instanceof Error ? why.message : String(why),
+        }),
+      )
+      .then((answer) => {
+        if (this.#open.delete(number)) this.#answer(answer);
+      });
+  }
+
+  withdraw(number: number): void {
+    this.#open.get(number)?.abort();
+    this.#open.delete(number);
+  }
+}
+
+async function perform(request: OutsideRequest, signal: AbortSignal): Promise<OutsideAnswer> {
+  const { number, method, redirect } = request;
+  const target = new URL(request.url);
+  if (target.origin !== location.origin)
+    return { number, failed: "Only requests to the page's own origin go this way" };
+  const headers = request.headers.flatMap(([name, value]): [string, string][] =>
+    name === undefined || value === undefined ? [] : [[name, value]],
+  );
+  const init: RequestInit = { method, redirect, headers, signal, credentials: 'include' };
+  const response = await fetch(target, request.body === undefined ? init : { ...init, body: request.body });
+  const body = await response.arrayBuffer();
+  if (body.byteLength > maxBytes) return { number, failed: `The answer has more than ${maxBytes} bytes` };
+  const { url, status, statusText, redirected } = response;
+  return { number, url, status, statusText, redirected, headers: Array.from(response.headers), body };
 }

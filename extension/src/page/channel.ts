@@ -2,17 +2,20 @@
 // document_start inside an event, synchronously, while no script of the page exists that could listen.
 import { exactly, type Guard, isNumber, isText, shape } from './guards.ts';
 import { type Ending, isEnding, isLine, isOrder, isStep, type Line, type Order, type Step } from './order.ts';
-import { type Answer, isAnswer, isWish, type Wish } from './outside.ts';
+import { isOutsideAnswer, isOutsideRequest, type OutsideAnswer, type OutsideRequest } from './outside.ts';
 import { dispatch, listen, MessageEventCtor } from './primordials.ts';
 
 export const adapterEvent = 'tabrelay:adapter';
 export const consoleEvent = 'tabrelay:console';
-export const knockEvent = 'tabrelay:knock';
+export const bridgeEvent = 'tabrelay:bridge';
 
-/** Gives port to the bridge, which cancels the event when it takes it; at once, or when a bridge that starts later knocks. */
+/**
+ * Gives port to the bridge, which cancels the event when it takes it; at once, or when a bridge that starts later
+ * says that it is there.
+ */
 export function handOver(port: MessagePort, event: typeof adapterEvent | typeof consoleEvent): void {
-  const offer = () => dispatch(document, new MessageEventCtor(event, { ports: [port], cancelable: true }));
-  if (offer()) listen(document, knockEvent, offer, { once: true });
+  const give = () => dispatch(document, new MessageEventCtor(event, { ports: [port], cancelable: true }));
+  if (give()) listen(document, bridgeEvent, give, { once: true });
 }
 
 /** Bridge to adapter. */
@@ -20,7 +23,7 @@ export type ToAdapter =
   | { type: 'run'; order: Order }
   | { type: 'abort'; id: string; reason: 'cancelled' | 'document' }
   | { type: 'sign'; id: string; message: string } // of progress
-  | { type: 'fetched'; answer: Answer }
+  | { type: 'fetched'; answer: OutsideAnswer }
   | { type: 'retire' }; // another version has taken its place
 
 /** Adapter to bridge. */
@@ -30,13 +33,13 @@ export type FromAdapter =
   | { type: 'progress'; id: string; step: Step }
   | { type: 'log'; id: string; line: Line }
   | { type: 'ended' | 'late'; id: string; ending: Ending }
-  | { type: 'fetch'; wish: Wish }
+  | { type: 'fetch'; request: OutsideRequest }
   | { type: 'unfetch'; number: number };
 
 const isRun = shape({ type: exactly('run'), order: isOrder });
 const isAbort = shape({ type: exactly('abort'), id: isText, reason: exactly('cancelled', 'document') });
 const isSign = shape({ type: exactly('sign'), id: isText, message: isText });
-const isFetched = shape({ type: exactly('fetched'), answer: isAnswer });
+const isFetched = shape({ type: exactly('fetched'), answer: isOutsideAnswer });
 const isRetire = shape({ type: exactly('retire') });
 
 export const isToAdapter: Guard<ToAdapter> = (value): value is ToAdapter =>
@@ -47,7 +50,7 @@ const isMark = shape({ type: exactly('waiting', 'started'), id: isText });
 const isProgress = shape({ type: exactly('progress'), id: isText, step: isStep });
 const isLog = shape({ type: exactly('log'), id: isText, line: isLine });
 const isEnd = shape({ type: exactly('ended', 'late'), id: isText, ending: isEnding });
-const isFetch = shape({ type: exactly('fetch'), wish: isWish });
+const isFetch = shape({ type: exactly('fetch'), request: isOutsideRequest });
 const isUnfetch = shape({ type: exactly('unfetch'), number: isNumber });
 
 export const isFromAdapter: Guard<FromAdapter> = (value): value is FromAdapter =>
