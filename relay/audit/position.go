@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"tabrelay/relay/lock"
 )
 
 // position is a small file beside the database that says how far the audit log was written, and how many entries waited
@@ -66,6 +68,7 @@ func (p *position) note(row int64, waiting int) error {
 	if p == nil || p.now == (written{row, waiting}) {
 		return nil
 	}
+	lock.NoneHeld("writing audit.position")
 	content, err := json.Marshal(written{row, waiting})
 	if err == nil {
 		content = append(content, bytes.Repeat([]byte(" "), positionBytes-1-len(content))...)

@@ -129,6 +129,7 @@ func (s *Store) enqueue(ctx context.Context, w work) error {
 
 // do has work done and waits until it is committed.
 func (s *Store) do(ctx context.Context, run func(*writer) error) error {
+	lock.NoneHeld("waiting for the database")
 	result := make(chan error, 1)
 	if err := s.enqueue(ctx, work{run: run, done: func(err error) { result <- err }}); err != nil {
 		return err
