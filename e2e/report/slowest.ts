@@ -3,24 +3,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { Took } from './took.ts';
+import { fromJunit, Took } from './took.ts';
 
 const folder = path.resolve(import.meta.dirname, '../../test-results');
-
-/** What node's JUnit report says. */
-function fromJunit(suite: string, xml: string): Took[] {
-  return Array.from(xml.matchAll(/<testcase name="([^"]*)" time="([^"]*)"/g), ([, test = '', seconds]) => ({
-    suite,
-    test: test
-      .replace(/&#10;/g, ' ')
-      .replace(/&quot;/g, '"')
-      .replace(/&lt;/g, '<')
-      .replace(/&gt;/g, '>')
-      .replace(/&amp;/g, '&'),
-    ms: Number(seconds) * 1000,
-    flaky: false,
-  }));
-}
 
 const all: Took[] = [];
 for (const file of await readdir(folder)) {
