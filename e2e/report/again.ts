@@ -24,7 +24,8 @@ const { status, stdout } = spawnSync(
   { stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8' },
 );
 if (status !== 0) console.log(stdout);
-if (status !== 0 || !stdout.includes(`\n# pass ${failed.length}\n`)) process.exit(1); // also when a name matched no test
+// A name that matched no test is no success.
+if (status !== 0 || !stdout.includes(`\n# pass ${failed.length}\n`)) process.exit(1);
 const flaky: Took[] = failed.map(({ test, ms }) => ({ suite, test, ms, flaky: true }));
 await writeFile(path.join(results, `${suite}-flaky.json`), JSON.stringify(flaky));
 console.log('all of these passed');
