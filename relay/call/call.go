@@ -22,6 +22,8 @@ type Session struct {
 	Via    string // ViaStdio, ViaHTTP, ViaSocket or ViaPanel
 	Scope  Scope  // what the client may see and call at the most
 	Called string // of an [Unnamed] client: what it calls itself, which nothing proves
+
+	Delegation *Delegation // a delegated agent makes the calls; nil: the client itself does
 }
 
 // How a request comes.
