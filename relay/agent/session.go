@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/lock"
 )
 
 // Session is one session of a client with an agent. What is not static belongs to [Sessions].
@@ -15,5 +16,11 @@ type Session struct {
 	Metadata Metadata
 	Created  time.Time
 
-	State any // the agent's own
+	Tools Tools // what the agent calls, by Do
+	State any   // the agent's own
+
+	mu    lock.Mutex
+	turn  *Turn // nil: none is under way
+	turns int   // that have begun
+	tabs  tabList
 }

@@ -100,6 +100,7 @@ const (
 	ProviderError       Code = "PROVIDER_ERROR"
 	ProviderUnreachable Code = "PROVIDER_UNREACHABLE"
 	ProviderUnknown     Code = "PROVIDER_UNKNOWN"
+	BudgetExceeded      Code = "BUDGET_EXCEEDED"
 )
 
 // Type is the finer kind of a failure, for example file_error.

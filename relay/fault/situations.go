@@ -234,4 +234,9 @@ var agentSituations = []Situation{
 		When: "a model provider does not answer in time", Cause: "A long answer, or an overloaded provider."},
 	{ID: "provider-odd", Code: ProviderUnknown, Layer: InResult, Again: No,
 		When: "a model provider fails in a way that fits nothing else", Cause: "Its message says more."},
+	{ID: "errand-used-its-calls", Code: BudgetExceeded, Layer: InResult, Again: No,
+		When:  "a delegated agent calls more tools than its errand may",
+		Cause: "The errand is too large, or the agent goes round in circles."},
+	{ID: "day-used-its-money", Code: BudgetExceeded, Layer: InResult, Again: No,
+		When: "the errands of a day have cost as much as they may", Cause: "`delegation.costPerDayUsd` in config.json."},
 }

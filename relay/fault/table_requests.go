@@ -154,4 +154,9 @@ var agentRows = []Row{
 		Outcome:   Unknown,
 		Situation: "A model provider failed in a way that fits nothing else.",
 		Hint:      "Read the message; do not repeat the call unchanged."},
+	{Code: BudgetExceeded, Category: RateLimit, Source: SourceConfig, Class: Tool, Type: TypeValidation,
+		Outcome:   NotExecuted,
+		Situation: "What an errand, or all errands of a day, may take is used up.",
+		Hint: "Delegate a smaller errand or allow it more in its budget; the person sets the most with `delegation` " +
+			"in config.json."},
 }

@@ -85,5 +85,6 @@ export const faultCodes = [
   'PROVIDER_ERROR',
   'PROVIDER_UNREACHABLE',
   'PROVIDER_UNKNOWN',
+  'BUDGET_EXCEEDED',
 ] as const;
 export type FaultCode = (typeof faultCodes)[number];
