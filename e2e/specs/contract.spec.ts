@@ -205,7 +205,7 @@ test('a read that fails with a retryable error is tried again, a bounded number 
   const beyond = await agent.call('demo__flaky', { name: 'flaky-always', failures: 100 });
   expect(beyond.code).toBe('RATE_LIMITED');
   expect(beyond.facts.attempts).toBe(3);
-  const line = `tabrelay: demo__flaky ended with an error, correlation id ${beyond.facts.correlationId}`;
+  const line = `tabrelay: demo__flaky ended with an error, correlation id ${beyond.correlationId}`;
   await expect.poll(() => console).toEqual([line, line, line]);
   expect((await demo.counter('flaky-always')).asked).toBe(3);
 });

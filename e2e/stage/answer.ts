@@ -16,11 +16,10 @@ const PageFields = z.strictObject({
   retryAfterMs: z.number().optional(),
 });
 
-const Facts = z.object({
-  outcome: z.enum(['not_executed', 'executed', 'unknown']),
-  attempts: z.number(),
-  correlationId: z.string(),
-});
+const Outcome = z.enum(['not_executed', 'executed', 'unknown']);
+
+/** The second text item of a failure, which says what the first does not. */
+const Second = z.object({ outcome: Outcome.optional(), attempts: z.number().min(2).optional() });
 
 export class Answer {
   readonly failed: boolean;
@@ -68,9 +67,15 @@ export class Answer {
     return PageFields.parse(this.block);
   }
 
-  /** The second text item of a failure. */
+  /** What an agent reads of a failure besides its four fields: in the block of the relay's own, else in the second text. */
   get facts() {
-    return Facts.parse(JSON.parse(this.texts[1] ?? 'null'));
+    const second = Second.parse(JSON.parse(this.texts[1] ?? '{}'));
+    return { outcome: Outcome.parse(this.block.outcome ?? second.outcome), attempts: second.attempts ?? 1 };
+  }
+
+  /** The id by which logs, audit and the page's console name the call. */
+  get correlationId(): string {
+    return z.object({ correlationId: z.string() }).parse(this.meta['tabrelay/error']).correlationId;
   }
 
   get code(): unknown {

@@ -18,7 +18,6 @@ const Failure = z.object({
 export function expectReadable(answer: Answer, code: string): z.infer<typeof Failure> {
   const lines = answer.text.split('\n');
   expect(answer.failed).toBe(true);
-  expect(answer.texts).toHaveLength(2);
   expect(lines.filter((line) => line.startsWith('[ERROR '))).toEqual([lines[0]]);
   const next = lines.filter((line) => /^(Next|Suggestion): \S/.test(line));
   expect(next.length, answer.text).toBeGreaterThan(0);
@@ -28,9 +27,9 @@ export function expectReadable(answer: Answer, code: string): z.infer<typeof Fai
   const { outcome, correlationId, attempts, retryable } = failure;
   expect(failure.code).toBe(code);
   expect(answer.block).toMatchObject({ code, outcome, correlationId, retryable });
-  expect(answer.facts).toEqual({ outcome, correlationId, attempts });
+  expect(answer.texts.slice(1)).toEqual(attempts > 1 ? [JSON.stringify({ attempts })] : []);
   expect(lines[0]).toContain(` retryable=${retryable}`);
   expect(lines[0]).toContain(` outcome=${outcome}] ${failure.message}`);
-  if (process.env.TABRELAY_SHOW !== undefined) console.log(`${answer.text}\n${answer.texts[1]}\n`);
+  if (process.env.TABRELAY_SHOW !== undefined) console.log(`${answer.texts.join('\n')}\n`);
   return failure;
 }

@@ -22,15 +22,14 @@ type block struct {
 	SessionValid  *bool   `json:"sessionValid,omitempty"`
 }
 
-// truth is the second text item of every failure: models see text, not _meta. A page's error has its type there where
-// its category does not say the same, and its hint and data.
+// truth is the second text item of a failure, with what the first does not say: models see text, not _meta. A page's
+// error has its outcome there, its type where its category does not say the same, and its hint and data.
 type truth struct {
-	Outcome       Outcome         `json:"outcome,omitempty"`
-	Attempts      int             `json:"attempts"`
-	CorrelationID string          `json:"correlationId,omitempty"`
-	Type          Type            `json:"type,omitempty"`
-	Hint          string          `json:"hint,omitempty"`
-	Data          json.RawMessage `json:"data,omitempty"`
+	Outcome  Outcome         `json:"outcome,omitempty"`
+	Attempts int             `json:"attempts,omitempty"` // when there was more than one
+	Type     Type            `json:"type,omitempty"`
+	Hint     string          `json:"hint,omitempty"`
+	Data     json.RawMessage `json:"data,omitempty"`
 }
 
 const (
@@ -42,7 +41,7 @@ const (
 
 // Text renders the failure as the text items of a tool result. Whatever a page sent, exactly one line of the first
 // item starts with "[ERROR ", and it is the first; exactly one fenced block exists, it is last, and it parses to
-// the validated fields. The second item says what happened to the action.
+// the validated fields. A second item follows where it says what the first does not.
 func (e *Error) Text() []string {
 	b := e.block()
 	var text strings.Builder
@@ -54,14 +53,29 @@ func (e *Error) Text() []string {
 		text.WriteString(line)
 	}
 	text.WriteString("\n\n" + fence + "json\n" + string(rawjson.MustEncode(b)) + "\n" + fence)
-	second := truth{Outcome: e.Outcome, Attempts: e.Attempts, CorrelationID: e.CorrelationID}
+	items := []string{text.String()}
+	if second := e.truth(); second != nil {
+		items = append(items, string(rawjson.MustEncode(second)))
+	}
+	return items
+}
+
+// truth is what the first item does not say; nil: nothing.
+func (e *Error) truth() *truth {
+	if !e.FromPage && e.Attempts <= 1 {
+		return nil
+	}
+	var t truth
+	if e.Attempts > 1 {
+		t.Attempts = e.Attempts
+	}
 	if e.FromPage {
-		second.Hint, second.Data = e.Hint, e.Data
+		t.Outcome, t.Hint, t.Data = e.Outcome, e.Hint, e.Data
 		if e.Type != e.Category.kind() {
-			second.Type = e.Type
+			t.Type = e.Type
 		}
 	}
-	return []string{text.String(), string(rawjson.MustEncode(second))}
+	return &t
 }
 
 // block collects the fields to show. A code is repaired here once more, because a header that cannot be parsed

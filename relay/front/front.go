@@ -199,7 +199,7 @@ const Instructions = `tabrelay runs tools inside web applications that the perso
 
 Reading a failure. A failed call begins with a line such as
 [ERROR code=RATE_LIMITED category=rate_limit retryable=true retryAfterMs=2000] Too many requests
-then, where the relay knows one, a line "Next: " with what to do, then the same fields as JSON. A second text item holds outcome, attempts and correlationId.
+then, where the relay knows one, a line "Next: " with what to do, then the same fields as JSON. An error of the web application has its outcome in a second text item.
 - category auth: do what the line "Next: " says: what the person decides has no way around it. Without that line, ask the person to sign in to that web application, then try again. Never ask for a password.
 - category validation: correct the arguments the message names.
 - category not_found: the thing, page or tab is not there; list or search again.

@@ -17,12 +17,14 @@ When a tool fails, the agent reads a text like this one:
 
 The first line says what failed; lines that start with ` + "`Next: `" + ` say what to do about it (after a
 timeout, ` + "`Suggestion: `" + ` is the tool's own advice); the block at the end has the same facts for programs.
-A second text says what became of the action:
+When tabrelay tried more than once, a second text says how often: ` + "`{\"attempts\":3}`" + `.
+
+An error that a plugin threw has only the plugin's own words, without ` + "`outcome`" + ` in the first text and
+without a next step. A second text says what became of the action, and has the plugin's hint and data, if any:
 
     %s
 
-An error that a plugin threw has only the plugin's own words, without ` + "`outcome`" + ` in the first text and
-without a next step. The whole error object is in ` + "`_meta[\"tabrelay/error\"]`" + ` of the result.
+The whole error object, with the correlation id, is in ` + "`_meta[\"tabrelay/error\"]`" + ` of the result.
 
 ## The fields
 
@@ -62,13 +64,14 @@ whatever else it throws becomes ` + "`INTERNAL_ERROR`" + `, with its message kep
 func page() string {
 	lost := fault.New(fault.ExtensionLost, "The link was lost after the call was sent")
 	lost.Attempts, lost.CorrelationID = 1, "5f1d7a84c0b3e9926a4f8d1c7e05b3a1"
-	example := lost.Text()
+	thrown := fault.Error{Code: fault.RateLimited, FromPage: true, Outcome: fault.NotExecuted}
 	var names []string
 	for _, c := range fault.Categories() {
 		names = append(names, "`"+string(c)+"`")
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, introduction, strings.ReplaceAll(example[0], "\n", "\n    "), example[1], strings.Join(names, ", "))
+	fmt.Fprintf(&b, introduction, strings.ReplaceAll(lost.Text()[0], "\n", "\n    "), thrown.Text()[1],
+		strings.Join(names, ", "))
 	situations(&b)
 	b.WriteString(factoriesIntroduction)
 	for _, f := range fault.Factories() {
