@@ -21,7 +21,7 @@ var may = map[string][]string{
 	"cmd/tabrelay": {"relay", "relay/audit", "relay/config", "relay/plugin", "relay/registry", "relay/join",
 		"relay/connect", "relay/browser", "relay/bench", "relay/call", "relay/fault", "relay/policy", "relay/doctor",
 		"relay/install", "relay/review", "relay/trial", "relay/autostart", "relay/builtin", "relay/catalog",
-		"relay/client", "relay/httpapi", "relay/logfile", "extension", "adapters"},
+		"relay/client", "relay/httpapi", "relay/logfile", "relay/store", "extension", "adapters"},
 
 	"relay": {"*"}, // the only place where everything meets
 	"relay/agent": {"relay/agent/provider", "relay/agent/worker", "relay/breaker", "relay/call", "relay/config",
@@ -36,7 +36,8 @@ var may = map[string][]string{
 		"relay/fault", "relay/hub", "relay/match", "relay/metrics", "relay/plugin", "relay/policy", "relay/random",
 		"relay/registry", "relay/result", "relay/schedule", "relay/store"},
 	"relay/client": {"relay/call", "relay/config", "relay/dispatch", "relay/event", "relay/fault", "relay/front",
-		"relay/hub", "relay/join", "relay/lock", "relay/metrics", "relay/pause", "relay/policy", "relay/serial"},
+		"relay/hub", "relay/join", "relay/lock", "relay/metrics", "relay/pause", "relay/policy", "relay/serial",
+		"relay/store"},
 	"relay/catalog": {"relay/call", "relay/config", "relay/event", "relay/fault", "relay/hub", "relay/lock",
 		"relay/match", "relay/plugin", "relay/policy", "relay/registry", "relay/review", "relay/serial", "relay/store",
 		"relay/suggest", "relay/wire", "adapters"},
@@ -58,7 +59,7 @@ var may = map[string][]string{
 	"relay/policy":   {"relay/call", "relay/config", "relay/fault", "relay/lock", "relay/registry"},
 	"relay/prompt": {"relay/call", "relay/fault", "relay/front", "relay/hub", "relay/match", "relay/plugin",
 		"relay/registry"},
-	"relay/store":     {"relay/audit", "relay/call", "relay/fault"},
+	"relay/store":     {"relay/audit", "relay/call", "relay/config", "relay/fault"},
 	"relay/audit":     {"relay/call", "relay/fault"},
 	"relay/metrics":   {"relay/fault"},
 	"relay/schema":    {},

@@ -14,6 +14,7 @@ import (
 	"tabrelay/relay/doctor"
 	"tabrelay/relay/httpapi"
 	"tabrelay/relay/review"
+	"tabrelay/relay/store"
 )
 
 // Diagnose looks for what is wrong with a home folder and its relay. status is that of the relay that runs, and not
@@ -26,7 +27,7 @@ func Diagnose(ctx context.Context, home config.Home, status httpapi.Status, sile
 		Clients: connected(), Chrome: func(context.Context) (string, error) { return browser.Find("") },
 	}
 	_, s.Adapters = adapters.Files()
-	if known, err := KnownProfiles(home); err == nil {
+	if known, err := store.KnownProfiles(ctx, home); err == nil {
 		for _, p := range known {
 			s.Known = append(s.Known, p.Label)
 		}
@@ -91,12 +92,12 @@ func connected() (list []doctor.Client) {
 }
 
 // NewReport is what a person may give to a bug tracker about a home folder and its relay.
-func NewReport(home config.Home, status httpapi.Status, found []doctor.Finding) doctor.Report {
+func NewReport(ctx context.Context, home config.Home, status httpapi.Status, found []doctor.Finding) doctor.Report {
 	r := doctor.Report{Home: home, Version: Version, Status: status.Public(), Findings: found}
 	for _, b := range status.Browsers {
 		r.Labels = append(r.Labels, b.Label)
 	}
-	known, _ := KnownProfiles(home) // that it cannot be read is among the findings
+	known, _ := store.KnownProfiles(ctx, home) // that it cannot be read is among the findings
 	for _, p := range known {
 		r.Labels = append(r.Labels, p.Label)
 	}

@@ -7,6 +7,7 @@ import (
 	"tabrelay/relay/browser"
 	"tabrelay/relay/event"
 	"tabrelay/relay/hub"
+	"tabrelay/relay/policy"
 )
 
 // linkChanged hears what happens to connections, and passes it on: to the list of known profiles, to the notices of
@@ -15,7 +16,7 @@ func (r *Relay) linkChanged(e hub.Event) {
 	who := map[string]any{"profile": e.Profile, "profileId": e.ProfileID}
 	switch e.Kind {
 	case hub.Connected:
-		if err := r.profiles.met(e.ProfileID, e.Profile); err != nil {
+		if err := r.store.ProfileSeen(r.base, e.ProfileID, e.Profile); err != nil {
 			r.Log.Warn().Err(err).Msg("cannot note that a profile connected")
 		}
 		// `tabrelay up` starts a browser only where none is connected, so the first one to come is that one.
@@ -36,7 +37,7 @@ func (r *Relay) linkChanged(e hub.Event) {
 		r.events.Publish(event.OfPerson(), event.Session, "An extension was given the pairing secret for a one-time "+
 			"string", who)
 	case hub.Renamed:
-		if err := r.profiles.met(e.ProfileID, e.Profile); err != nil {
+		if err := r.store.ProfileSeen(r.base, e.ProfileID, e.Profile); err != nil {
 			r.Log.Warn().Err(err).Msg("cannot note the name of a profile")
 		}
 		r.panels.Changed(event.TopicTabs, event.TopicApprovals, event.TopicRunning)
@@ -88,4 +89,14 @@ func (r *Relay) stopping() bool {
 	default:
 		return false
 	}
+}
+
+// sessionEnded ends what a session owns, and what it was allowed for a session.
+func (r *Relay) sessionEnded(session string) {
+	for _, of := range r.hub.SessionLeft(session) {
+		if !r.stopping() { // the next relay takes it over
+			r.store.ForgetLastTabs(of)
+		}
+	}
+	r.policy.Forget(func(g policy.Grant) bool { return hub.Within(g.Session, session) })
 }

@@ -94,12 +94,10 @@ type Relay struct {
 
 	seen     *client.LastSeen
 	panels   *event.Broadcaster
-	where    whereabouts
 	pairings httpapi.Pairings
 	clients  *client.Clients
 	limiter  *httpapi.Limiter // of connections
 	api      *httpapi.API
-	profiles profiles
 	notices  event.Notices
 }
 
@@ -131,18 +129,17 @@ func (r *Relay) settle(ctx context.Context) (err error) {
 	if r.secrets, err = config.OpenSecrets(r.Home); err != nil {
 		return err
 	}
-	if r.seen, err = client.ReadLastSeen(r.Home); err != nil {
-		return err
-	}
-	r.profiles.path = r.Home.Profiles()
-	if err := r.profiles.read(); err != nil {
-		return err
-	}
 	r.store, err = store.Open(ctx, r.Home.Database(), keeping(r.config), r.part("store"))
 	if err != nil {
 		return &config.FileError{Err: err, Next: "free some disk space if it is full; else put tabrelay.db back from " +
 			"a copy, or move tabrelay.db, tabrelay.db-wal and tabrelay.db-shm away: new ones are made, without the " +
 			"rules, reviews, audit log and results of the past"}
+	}
+	if err := r.store.Import(ctx, r.Home); err != nil {
+		return err
+	}
+	if r.seen, err = client.OpenLastSeen(ctx, r.store); err != nil {
+		return err
 	}
 	wrote := func() { r.panels.Changed(event.TopicAudit) }
 	r.audit, err = audit.NewRecorder(ctx, r.store, r.Home.AuditPosition(), r.part("audit"), wrote)
@@ -162,21 +159,24 @@ func (r *Relay) part(name string) zerolog.Logger { return r.Log.With().Str("part
 func (r *Relay) assemble(ctx context.Context) error {
 	c := r.config
 	r.meter = metrics.New()
-	tabs, err := r.keepLastTabs()
+	known, err := r.store.Profiles(ctx)
+	if err != nil {
+		return err
+	}
+	tabs, err := r.store.LastTabs(ctx)
 	if err != nil {
 		return err
 	}
 	r.hub = hub.New(hub.Config{
 		Secret: r.secrets.Pairing, Pairings: &r.pairings, ExtensionIDs: append([]string{extension.ID},
 			c.ExtensionIDs...), RelayVersion: Version, BundleHash: extension.BundleHash(),
-		ConnectedBefore: len(r.profiles.list) > 0, Knew: r.profiles.knew,
-		Ended:         func(profile string) bool { return browser.Ended(r.Home.Browser(), profile) },
+		Known: known, Ended: func(profile string) bool { return browser.Ended(r.Home.Browser(), profile) },
 		ReconnectWait: c.GapWait, PingEvery: c.PingEvery, StartTime: c.StartTimeout, FrameBytes: c.FrameBytes,
 		Handshakes: min(r.limiter.Most()/4, 64),
 		Log:        r.part("hub"), Journal: r.store, Meter: r.meter,
 		Ownership: c.Tabs.Ownership, OwnedBy: c.Tabs.OwnedBy, OwnershipIdle: c.Tabs.OwnershipIdle,
 		Groups: c.Tabs.Groups, Owned: func() { r.panels.Changed(event.TopicTabs) },
-		LastTabs: tabs, Moved: r.where.changed,
+		LastTabs: tabs, Moved: r.store.KeepLastTab,
 	})
 	r.hub.Events(r.linkChanged)
 	r.hub.OnTabs(r.tabsChanged)
@@ -340,7 +340,6 @@ func (r *Relay) Close() error {
 func (r *Relay) shutdown() error {
 	r.Stop()
 	r.panels.Close()
-	r.where.close()
 	var end ending
 	if r.door != nil {
 		end.note("close the socket", r.door.StopAccepting())
@@ -364,7 +363,7 @@ func (r *Relay) shutdown() error {
 		r.clients.Close()
 	}
 	if r.seen != nil {
-		end.note("write down when clients were seen", r.seen.Close())
+		r.seen.Close()
 	}
 	late, cancel := context.WithTimeout(context.Background(), drainTime)
 	r.closeAudit(late)

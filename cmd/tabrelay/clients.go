@@ -78,7 +78,7 @@ func (a *app) clientsNow(ctx context.Context) ([]client.View, error) {
 	if err != nil {
 		return nil, err
 	}
-	return client.ListOffline(a.home, secrets), nil
+	return client.ListOffline(ctx, a.home, secrets), nil
 }
 
 func since(c client.View) string {

@@ -137,7 +137,7 @@ func (a *app) doctor() *cobra.Command {
 			status, silent := a.relayStatus(cmd.Context())
 			found := relay.Diagnose(cmd.Context(), a.home, status, silent)
 			if bundle != "" {
-				report := relay.NewReport(a.home, status, found)
+				report := relay.NewReport(cmd.Context(), a.home, status, found)
 				if status.Running {
 					report.Ask = func(path string) ([]byte, error) {
 						return a.exchange(cmd.Context(), http.MethodGet, path, nil)

@@ -12,9 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay"
+	"tabrelay/relay/call"
 	"tabrelay/relay/clip"
 	"tabrelay/relay/httpapi"
+	"tabrelay/relay/store"
 )
 
 const tabsPath = "/api/v1/tabs"
@@ -156,10 +157,9 @@ func (a *app) profiles() *cobra.Command {
 			"tabrelay's side panel; agents\n" +
 			"pass the name, or the id where two have the same, as the argument profile.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			known, err := relay.KnownProfiles(a.home)
+			known, err := store.KnownProfiles(cmd.Context(), a.home)
 			if err != nil {
-				return failed("the list of profiles cannot be read: %w", err).
-					hinting("move profiles.json in " + string(a.home) + " away; it is made anew")
+				return failed("the list of profiles cannot be read: %w", err).hinting("tabrelay doctor says what to do")
 			}
 			s, err := a.relayStatus(cmd.Context())
 			if err != nil {
@@ -187,7 +187,7 @@ func (a *app) profiles() *cobra.Command {
 }
 
 // profileEntries joins the known profiles with what is connected now.
-func profileEntries(known []relay.Profile, s httpapi.Status) []profileEntry {
+func profileEntries(known []call.Profile, s httpapi.Status) []profileEntry {
 	list := []profileEntry{}
 	for _, k := range known {
 		p := profileEntry{ID: k.ID, Label: k.Label, Seen: k.Seen}

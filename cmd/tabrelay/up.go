@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"tabrelay/extension"
-	"tabrelay/relay"
 	"tabrelay/relay/browser"
 	"tabrelay/relay/builtin"
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
 	"tabrelay/relay/httpapi"
+	"tabrelay/relay/store"
 )
 
 // Waits of up.
@@ -113,7 +113,7 @@ func (u *upCommand) connectBrowser(ctx context.Context, mode string) error {
 	if u.connected() {
 		return nil
 	}
-	known, err := relay.KnownProfiles(u.home)
+	known, err := store.KnownProfiles(ctx, u.home)
 	if err != nil {
 		return fmt.Errorf("cannot read which browsers were paired: %w", err)
 	}

@@ -39,3 +39,21 @@ type DeadLetter struct {
 	ReplayOf ID // the dead letter this call repeated; empty: none
 	Replayed ID // the last call that repeated this one; empty: none
 }
+
+// Profile is a browser profile that was connected once.
+type Profile struct {
+	ID    string
+	Label string
+	Seen  time.Time // connected last
+}
+
+// LastTab is where a session worked last with one plugin, as one relay keeps it for the next.
+type LastTab struct {
+	Session   string
+	Plugin    string
+	ProfileID string
+	Profile   string
+	TabID     int
+	Site      string // origin of the page; its whole address is nobody's business
+	Used      time.Time
+}

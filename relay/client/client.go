@@ -22,6 +22,7 @@ import (
 	"tabrelay/relay/metrics"
 	"tabrelay/relay/policy"
 	"tabrelay/relay/serial"
+	"tabrelay/relay/store"
 )
 
 // Options is what the clients of a relay have to do with.
@@ -120,9 +121,9 @@ type View struct {
 }
 
 // ListOffline lists who may use the relay of a home folder, by name, while none runs.
-func ListOffline(home config.Home, secrets *config.Secrets) []View {
-	seen, _ := ReadLastSeen(home) // that it cannot be read makes them clients that were never seen
-	return sorted(registered(secrets.Clients(), seen.At))
+func ListOffline(ctx context.Context, home config.Home, secrets *config.Secrets) []View {
+	seen, _ := store.KnownClients(ctx, home) // that it cannot be read makes them clients that were never seen
+	return sorted(registered(secrets.Clients(), func(name string) time.Time { return seen[name] }))
 }
 
 // List lists who may use the relay, and who is here without a token, by name.

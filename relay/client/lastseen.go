@@ -1,51 +1,50 @@
 package client
 
 import (
-	"encoding/json"
-	"sync"
+	"context"
 	"time"
 
-	"github.com/google/renameio/v2/maybe"
-
-	"tabrelay/relay/config"
 	"tabrelay/relay/lock"
+	"tabrelay/relay/store"
 )
 
-// writeEvery is how often it is written down when clients were seen last. It is not worth more: what is lost in a crash
+// writeEvery is how often it is written down when a client was seen last. It is not worth more: what is lost in a crash
 // is a minute.
 const writeEvery = time.Minute
 
-// LastSeen remembers when each client was here last. It has a file of its own: secrets.json is written only when a
-// secret changes.
+// LastSeen remembers when each client was here last.
 type LastSeen struct {
-	path string
+	store *store.Store
 
 	mu      lock.Mutex
 	at      map[string]time.Time
-	dirty   bool
-	written time.Time
-	writing sync.WaitGroup
-
-	file lock.Mutex // taken before mu
+	written map[string]time.Time // of these, what the store has
 }
 
-// ReadLastSeen reads what was written down last.
-func ReadLastSeen(home config.Home) (*LastSeen, error) {
-	s := &LastSeen{path: home.ClientsSeen(), at: map[string]time.Time{}}
-	return s, config.ReadState(s.path, &s.at)
+// OpenLastSeen reads what was written down last.
+func OpenLastSeen(ctx context.Context, s *store.Store) (*LastSeen, error) {
+	at, err := s.ClientsSeen(ctx)
+	return &LastSeen{store: s, at: at, written: map[string]time.Time{}}, err
 }
 
 // Note notes that a client is here now. It is called for every request.
 func (s *LastSeen) Note(client string) {
 	now := time.Now()
+	if s.note(client, now) {
+		s.store.ClientSeen(client, now)
+	}
+}
+
+// note reports whether it is time to write it down.
+func (s *LastSeen) note(client string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, known := s.at[client]
-	s.at[client], s.dirty = now, true
-	if !known || now.Sub(s.written) >= writeEvery {
-		s.written = now
-		s.writing.Go(func() { _ = s.write() }) // the next one tries again
+	s.at[client] = now
+	if now.Sub(s.written[client]) < writeEvery {
+		return false
 	}
+	s.written[client] = now
+	return true
 }
 
 // At is when a client was here last; zero: never.
@@ -58,39 +57,31 @@ func (s *LastSeen) At(client string) time.Time {
 // Forget leaves out the clients that are gone.
 func (s *LastSeen) Forget(holds func(client string) bool) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	var gone []string
 	for client := range s.at {
 		if !holds(client) {
 			delete(s.at, client)
-			s.dirty = true
+			delete(s.written, client)
+			gone = append(gone, client)
 		}
 	}
-}
-
-// write writes down what has changed. Nobody who comes in waits for the disk.
-func (s *LastSeen) write() error {
-	s.file.Lock()
-	defer s.file.Unlock()
-	s.mu.Lock()
-	rounded := make(map[string]time.Time, len(s.at))
-	for client, at := range s.at {
-		rounded[client] = at.UTC().Truncate(time.Second)
-	}
-	dirty := s.dirty
-	s.dirty = false
 	s.mu.Unlock()
-	if !dirty {
-		return nil
+	for _, client := range gone {
+		s.store.ForgetClient(client)
 	}
-	text, err := json.MarshalIndent(rounded, "", "  ")
-	if err == nil {
-		err = maybe.WriteFile(s.path, append(text, '\n'), 0o600)
-	}
-	return err
 }
 
-// Close writes down what is not yet.
-func (s *LastSeen) Close() error {
-	s.writing.Wait()
-	return s.write()
+// Close writes down what is not yet, before the store is closed.
+func (s *LastSeen) Close() {
+	s.mu.Lock()
+	last := map[string]time.Time{}
+	for client, written := range s.written {
+		if at := s.at[client]; at.After(written) {
+			last[client], s.written[client] = at, at
+		}
+	}
+	s.mu.Unlock()
+	for client, at := range last {
+		s.store.ClientSeen(client, at)
+	}
 }

@@ -72,21 +72,13 @@ func (h Home) Socket() string { return h.path("relay.sock") }
 // State says where the running relay listens.
 func (h Home) State() string { return h.path("relay.json") }
 
-// Profiles is profiles.json: which browser profiles were connected before.
-func (h Home) Profiles() string { return h.path("profiles.json") }
-
-// ClientsSeen is clients.json: when each client was here last.
-func (h Home) ClientsSeen() string { return h.path("clients.json") }
-
-// Lanes is lanes.json: where agents worked last.
-func (h Home) Lanes() string { return h.path("lanes.json") }
-
 // PluginList is plugins.json: which plugins a person added.
 func (h Home) PluginList() string { return filepath.Join(h.Plugins(), "plugins.json") }
 
-// States are the files that [ReadState] reads.
-func (h Home) States() []string {
-	return []string{h.Profiles(), h.ClientsSeen(), h.Lanes(), h.PluginList()}
+// OldState are the files in which earlier versions kept what is in the database now: which browser profiles were
+// connected, when clients were here last, and where sessions worked. A start takes them over and removes them.
+func (h Home) OldState() []string {
+	return []string{h.path("profiles.json"), h.path("clients.json"), h.path("lanes.json")}
 }
 
 // starter is the first config.json: nothing set, and where to read on.
@@ -126,7 +118,7 @@ func (h Home) Create() error {
 	return nil
 }
 
-// ReadState reads one of [Home.States]. One that is missing leaves into as it is; one that is
+// ReadState reads one of [Home.OldState], or [Home.PluginList]. One that is missing leaves into as it is; one that is
 // empty or damaged is refused with a [*FileError]: what it held is not forgotten without a word.
 func ReadState(file string, into any) error {
 	text, err := os.ReadFile(file)

@@ -94,7 +94,7 @@ var provocations = map[string]struct {
 		"ask → auto"},
 	"minimal-forced": {func(_ *testing.T, s *Scene) { s.Minimal = true }, "TABRELAY_FORCE_MINIMAL"},
 	"secrets-broken": {func(t *testing.T, s *Scene) { write(t, s.Home.Secrets(), "{}") }, "is damaged"},
-	"state-broken": {func(t *testing.T, s *Scene) { write(t, s.Home.Profiles(), "") },
+	"state-broken": {func(t *testing.T, s *Scene) { write(t, s.Home.OldState()[0], "") },
 		"profiles.json cannot be used: it is empty"},
 	"database-broken": {func(t *testing.T, s *Scene) { write(t, s.Home.Database(), "no database") },
 		"no SQLite database"},

@@ -87,9 +87,9 @@ func (e *examination) secrets() {
 	e.known = secrets.Verify
 }
 
-// states looks at what relays of this home wrote for those after them.
+// states looks at the files that a start reads besides settings and secrets.
 func (e *examination) states() {
-	for _, file := range e.Home.States() {
+	for _, file := range append(e.Home.OldState(), e.Home.PluginList()) {
 		var content any
 		if err := config.ReadState(file, &content); err != nil {
 			e.note("state-broken", sentence(err.Error()), "", "")

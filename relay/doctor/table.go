@@ -56,7 +56,7 @@ var table = []Row{
 		"unset TABRELAY_FORCE_MINIMAL, also in the client's configuration, and restart the client"},
 	{"secrets-broken", Problem, "The secrets cannot be used.", "secrets.json is damaged, or other users can read it. " +
 		"Nobody is let in meanwhile.", "do what the message says"},
-	{"state-broken", Problem, "A file that the relay wrote for the next one cannot be used.",
+	{"state-broken", Problem, "The list of plugins, or a file of an earlier version, cannot be used.",
 		"It is empty or damaged: the disk was full, or another program wrote to it. No relay starts with it.",
 		"put it back from a copy; or remove it: a new one is made, and what it held is forgotten"},
 	{"database-broken", Problem, "The database cannot be used.",

@@ -152,7 +152,12 @@ func (h *Hub) candidates() []candidate {
 
 // starting reports whether browsers that knew an earlier relay may still be on their way to this one.
 func (h *Hub) starting() bool {
-	return (h.cfg.ConnectedBefore || len(h.all()) > 0) && time.Since(h.started) <= recently
+	return (len(h.cfg.Known) > 0 || len(h.all()) > 0) && time.Since(h.started) <= recently
+}
+
+// knew reports whether a profile of this id or name was connected to an earlier relay.
+func (h *Hub) knew(profile string) bool {
+	return slices.ContainsFunc(h.cfg.Known, func(k call.Profile) bool { return k.ID == profile || k.Label == profile })
 }
 
 // ended reports whether the process of a browser is known to have ended.

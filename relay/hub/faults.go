@@ -49,7 +49,7 @@ func (h *Hub) absent() *fault.Error {
 	case last != nil:
 		return fault.New(fault.BrowserNotRunning, fmt.Sprintf("No browser is connected; %q was the last, %s ago",
 			last.label(), ago(left)))
-	case h.cfg.ConnectedBefore || len(h.all()) > 0:
+	case len(h.cfg.Known) > 0 || len(h.all()) > 0:
 		return fault.New(fault.ExtensionNotConnected, "No browser has connected since the relay started "+
 			ago(h.started)+" ago")
 	}

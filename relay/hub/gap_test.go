@@ -114,13 +114,13 @@ func TestEndedBrowserIsNotWaitedFor(t *testing.T) {
 }
 
 func TestYoungRelayWaitsForBrowsersOfTheLastOne(t *testing.T) {
-	inLabWith(t, func(c *hub.Config) { c.ConnectedBefore = true }, func(t *testing.T, l *lab) {
+	inLabWith(t, func(c *hub.Config) { c.Known = []call.Profile{{Label: "Work"}} }, func(t *testing.T, l *lab) {
 		done := l.begin(t.Context(), request())
 		time.Sleep(time.Second)
 		l.connect()
 		(<-done).wantOutput(t, `{"x":1}`)
 	})
-	inLabWith(t, func(c *hub.Config) { c.ConnectedBefore = true }, func(t *testing.T, l *lab) {
+	inLabWith(t, func(c *hub.Config) { c.Known = []call.Profile{{Label: "Work"}} }, func(t *testing.T, l *lab) {
 		got := l.invoke(request())
 		got.want(t, fault.ExtensionNotConnected, fault.NotExecuted)
 		if got.after != wire.GapWait {
@@ -130,9 +130,7 @@ func TestYoungRelayWaitsForBrowsersOfTheLastOne(t *testing.T) {
 }
 
 func TestYoungRelayWaitsOnlyForProfilesThatWereHere(t *testing.T) {
-	knew := func(c *hub.Config) {
-		c.ConnectedBefore, c.Knew = true, func(profile string) bool { return profile == "Work" }
-	}
+	knew := func(c *hub.Config) { c.Known = []call.Profile{{ID: strings.Repeat("5", 32), Label: "Work"}} }
 	inLabWith(t, knew, func(t *testing.T, l *lab) {
 		l.connect()
 		for profile, want := range map[string]time.Duration{"Work": wire.GapWait, "Wrok": 0} {

@@ -27,31 +27,31 @@ import (
 
 // Config is what a hub needs. Zero durations and sizes mean the protocol's own.
 type Config struct {
-	Secret          func() string // 64 hexadecimal digits; without one nobody is let in
-	Pairings        Pairings      // may be nil: then nobody is given the secret
-	ExtensionIDs    []string      // exactly these are let in
-	RelayVersion    string
-	BundleHash      string                    // of the extension files this relay holds
-	ConnectedBefore bool                      // some extension connected to an earlier relay of this home
-	Knew            func(profile string) bool // whether one of this id or name did; nil: any may have
-	ReconnectWait   time.Duration             // how long calls and commands wait for a browser that is on its way
-	Ended           func(profile string) bool // whether the browser of this id is known to have ended; nil: none is
-	PingEvery       time.Duration
-	StartTime       time.Duration // how long a document may take to start a call
-	FrameBytes      int
-	Handshakes      int // under way; zero: maxHandshakes
-	Log             zerolog.Logger
-	Journal         Journal // nil: writes are not journalled, and nothing survives a restart
-	Meter           Meter   // may be nil
+	Secret        func() string // 64 hexadecimal digits; without one nobody is let in
+	Pairings      Pairings      // may be nil: then nobody is given the secret
+	ExtensionIDs  []string      // exactly these are let in
+	RelayVersion  string
+	BundleHash    string                    // of the extension files this relay holds
+	Known         []call.Profile            // the profiles that were connected to an earlier relay of this home
+	ReconnectWait time.Duration             // how long calls and commands wait for a browser that is on its way
+	Ended         func(profile string) bool // whether the browser of this id is known to have ended; nil: none is
+	PingEvery     time.Duration
+	StartTime     time.Duration // how long a document may take to start a call
+	FrameBytes    int
+	Handshakes    int // under way; zero: maxHandshakes
+	Log           zerolog.Logger
+	Journal       Journal // nil: writes are not journalled, and nothing survives a restart
+	Meter         Meter   // may be nil
 
 	// what makes a session the owner of a tab: OwnNothing (also when empty), OwnWrites or OwnAll
 	Ownership     string
-	OwnedBy       string        // who may share a tab that is owned: OwnedBySession (also when empty) or OwnedByClient
-	OwnershipIdle time.Duration // how long it stays so without a call
-	LastTabs      []LastTab     // where sessions have worked under an earlier relay
-	Moved         func()        // called when a session works in another place than before; must not block; may be nil
-	Groups        bool          // browsers are told to show owners as tab groups
-	Owned         func()        // called when a tab got or lost its owner; must not block; may be nil
+	OwnedBy       string         // who may share a tab that is owned: OwnedBySession (also when empty) or OwnedByClient
+	OwnershipIdle time.Duration  // how long it stays so without a call
+	LastTabs      []call.LastTab // where sessions have worked under an earlier relay
+	// called when a session works in another place than before; must not block; may be nil
+	Moved  func(call.LastTab)
+	Groups bool   // browsers are told to show owners as tab groups
+	Owned  func() // called when a tab got or lost its owner; must not block; may be nil
 }
 
 // Journal records writing calls, so that the truth about them survives the relay.
@@ -122,7 +122,7 @@ func New(cfg Config) *Hub {
 		cfg.Meter = noMeter{}
 	}
 	if cfg.Moved == nil {
-		cfg.Moved = func() {}
+		cfg.Moved = func(call.LastTab) {}
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	h := &Hub{

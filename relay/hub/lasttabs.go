@@ -2,6 +2,7 @@ package hub
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"tabrelay/relay/call"
@@ -35,11 +36,19 @@ type lastTab struct {
 // openedTab is the plugin under which the tab is kept that a session has opened: it is for whichever works there.
 const openedTab = ""
 
-// put notes in which tab a session uses a plugin, and reports whether that is another one than before.
-func (l *lastTabs) put(s call.Session, plugin string, now lastTab) (moved bool) {
+// workedIn notes in which tab a session uses a plugin, and has it kept when that is another one than before.
+func (h *Hub) workedIn(s call.Session, plugin string, now lastTab) {
 	if !lasting(s) { // each command of a shell means the tab that the person looks at
-		return false
+		return
 	}
+	key := sessionPlugin{s.ID, plugin}
+	if now, moved := h.lastTabs.put(key, now); moved {
+		h.cfg.Moved(now.kept(key))
+	}
+}
+
+// put notes in which tab a session uses a plugin, and reports whether that is another one than before.
+func (l *lastTabs) put(key sessionPlugin, now lastTab) (_ lastTab, moved bool) {
 	now.used, now.origin = time.Now(), cmp.Or(now.origin, originOf(now.url))
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -49,43 +58,20 @@ func (l *lastTabs) put(s call.Session, plugin string, now lastTab) (moved bool) 
 	if len(l.last) >= maxLastTabs {
 		l.forget(now.used)
 	}
-	key := sessionPlugin{s.ID, plugin}
 	before := l.last[key]
 	l.last[key] = now
-	return before.profileID != now.profileID || before.tabID != now.tabID || before.origin != now.origin ||
+	return now, before.profileID != now.profileID || before.tabID != now.tabID || before.origin != now.origin ||
 		now.used.Sub(before.used) > lastTabTime/4
 }
 
-// LastTab is where a session worked last with one plugin, as one relay keeps it for the next.
-type LastTab struct {
-	Session   string    `json:"lane"` // the name it has in lanes.json
-	Plugin    string    `json:"plugin"`
-	ProfileID string    `json:"profileId"`
-	Profile   string    `json:"profile"`
-	TabID     int       `json:"tabId"`
-	Site      string    `json:"site"` // origin of the page; its whole address is nobody's business
-	Used      time.Time `json:"used"`
-}
-
-// LastTabs lists where sessions have worked within the last hour.
-func (h *Hub) LastTabs() []LastTab {
-	l := &h.lastTabs
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	list := []LastTab{}
-	for key, p := range l.last {
-		if time.Since(p.used) <= lastTabTime {
-			list = append(list, LastTab{
-				Session: key.session, Plugin: key.plugin, ProfileID: p.profileID, Profile: p.profile, TabID: p.tabID,
-				Site: p.origin, Used: p.used,
-			})
-		}
-	}
-	return list
+// kept is what the next relay is to know.
+func (p lastTab) kept(of sessionPlugin) call.LastTab {
+	return call.LastTab{Session: of.session, Plugin: of.plugin, ProfileID: p.profileID, Profile: p.profile,
+		TabID: p.tabID, Site: p.origin, Used: p.used}
 }
 
 // adopt takes over where sessions have worked under an earlier relay.
-func (l *lastTabs) adopt(list []LastTab) {
+func (l *lastTabs) adopt(list []call.LastTab) {
 	for _, p := range list {
 		if p.Session == "" || time.Since(p.Used) > lastTabTime || len(l.last) >= maxLastTabs {
 			continue
@@ -143,35 +129,37 @@ func (h *Hub) ProfileOf(session string) (id string) {
 	return id
 }
 
-// follow is where sessions are whose tab has another id now.
-func (l *lastTabs) follow(profileID string, tabID, became int) {
+// follow is where sessions are whose tab has another id now. It returns what is different.
+func (l *lastTabs) follow(profileID string, tabID, became int) (moved []call.LastTab) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for key, place := range l.last {
 		if place.profileID == profileID && place.tabID == tabID {
 			place.tabID = became
 			l.last[key] = place
+			moved = append(moved, place.kept(key))
 		}
 	}
+	return moved
 }
 
-// leave forgets where a session was.
-func (l *lastTabs) leave(session string) {
+// leave forgets where a session was, and those inside it. It returns whose tabs it had.
+func (l *lastTabs) leave(session string) (left []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for key := range l.last {
 		if Within(key.session, session) {
 			delete(l.last, key)
+			left = append(left, key.session)
 		}
 	}
+	slices.Sort(left)
+	return slices.Compact(left)
 }
 
 // Opened makes a tab the one that the next call of a session goes to, whichever plugin of its page that is for, and
 // makes the session its owner. pending says that the tab may not show its page yet.
 func (h *Hub) Opened(s call.Session, profileID, profile string, tabID int, url string, pending bool) {
 	h.Give(s, profileID, tabID)
-	if h.lastTabs.put(s, openedTab, lastTab{profileID: profileID, profile: profile, tabID: tabID, url: url,
-		pending: pending}) {
-		h.cfg.Moved()
-	}
+	h.workedIn(s, openedTab, lastTab{profileID: profileID, profile: profile, tabID: tabID, url: url, pending: pending})
 }

@@ -323,10 +323,12 @@ func (o *leases) in(profileID string) map[int]*Owner {
 	return list
 }
 
-// SessionLeft ends what a session owns, and forgets where it was: its attachment, or its session, has ended.
-func (h *Hub) SessionLeft(session string) {
-	h.lastTabs.leave(session)
+// SessionLeft ends what a session owns, and forgets where it was: its attachment, or its session, has ended. It returns
+// the sessions that it has forgotten: this one, and those inside it.
+func (h *Hub) SessionLeft(session string) (forgotten []string) {
+	forgotten = h.lastTabs.leave(session)
 	h.leases.dropAll(func(c *lease) bool { return Within(c.session.ID, session) })
+	return forgotten
 }
 
 // Within reports whether a session is another one, or one that a caller has named inside it.
@@ -374,6 +376,8 @@ func (h *Hub) tabBecame(b *browser, tabID, became int) {
 		h.Release(b.id, tabID)
 		return
 	}
-	h.lastTabs.follow(b.id, tabID, became)
+	for _, moved := range h.lastTabs.follow(b.id, tabID, became) {
+		h.cfg.Moved(moved)
+	}
 	h.leases.follow(tabRef{b.id, tabID}, tabRef{b.id, became})
 }

@@ -147,7 +147,7 @@ func (s *search) narrow() *fault.Error {
 		s.mayCome = s.coming() || s.hub.starting()
 		return s.hub.absent()
 	}
-	s.mayCome = len(chosen) == 0 && s.hub.starting() && (s.hub.cfg.Knew == nil || s.hub.cfg.Knew(name))
+	s.mayCome = len(chosen) == 0 && s.hub.starting() && s.hub.knew(name)
 	return notConnected(name, chosen, here)
 }
 

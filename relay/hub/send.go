@@ -159,11 +159,9 @@ func (h *Hub) send(ctx context.Context, r *call.Invocation, t target, origin str
 		}
 		return nil, failure
 	}
-	if h.lastTabs.put(r.Session, r.Plugin, lastTab{
+	h.workedIn(r.Session, r.Plugin, lastTab{
 		profileID: t.b.id, profile: t.b.label(), tabID: t.tab.ID, url: t.tab.URL, origin: t.tab.origin,
-	}) {
-		h.cfg.Moved()
-	}
+	})
 	return f, nil
 }
 

@@ -72,7 +72,7 @@ func TestSituationsOfTheLink(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		faulttest.Provoked(t, "browser-closed", l.invoke(request()).failure)
 	})
-	inLabWith(t, func(c *hub.Config) { c.ConnectedBefore = true }, func(t *testing.T, l *lab) {
+	inLabWith(t, func(c *hub.Config) { c.Known = []call.Profile{{Label: "Work"}} }, func(t *testing.T, l *lab) {
 		faulttest.Provoked(t, "not-connected", l.invoke(request()).failure)
 	})
 	inLab(t, func(t *testing.T, l *lab) {

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -149,25 +148,9 @@ type AuditReader struct{ db *sql.DB }
 
 // OpenAudit opens the log of a database for reading.
 func OpenAudit(ctx context.Context, path string) (*AuditReader, error) {
-	name, err := filepath.Abs(path)
+	db, err := openToRead(ctx, path, auditVersion, "its audit log")
 	if err != nil {
 		return nil, err
-	}
-	db, err := sql.Open("sqlite", source(name,
-		"mode=ro&_pragma=busy_timeout(2000)&_pragma=query_only(1)&_pragma=cache_size(-2048)"))
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(1)
-	var version int
-	if err = db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
-		err = fmt.Errorf("cannot read %s: %w", filepath.Base(path), err)
-	} else if version < auditVersion {
-		err = fmt.Errorf("%s was written by an older tabrelay: its audit log can be read once the relay was started",
-			filepath.Base(path))
-	}
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
 	}
 	return &AuditReader{db}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/url"
@@ -106,4 +107,30 @@ func connect(ctx context.Context, path string) (*sql.DB, *sql.Conn, error) {
 		return nil, nil, errors.Join(err, db.Close())
 	}
 	return db, conn, nil
+}
+
+// openToRead opens a database for reading, beside a relay that writes it or without one. What is to be read of it is
+// there from a version on.
+func openToRead(ctx context.Context, path string, since int, what string) (*sql.DB, error) {
+	name, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	db, err := sql.Open("sqlite", source(name,
+		"mode=ro&_pragma=busy_timeout(2000)&_pragma=query_only(1)&_pragma=cache_size(-2048)"))
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	var version int
+	if err = db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+		err = fmt.Errorf("cannot read %s: %w", filepath.Base(path), err)
+	} else if version < since {
+		err = fmt.Errorf("%s was written by an older tabrelay: %s can be read once the relay was started",
+			filepath.Base(path), what)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
 }

@@ -132,10 +132,33 @@ var migrations = []string{
 	ALTER TABLE results RENAME COLUMN lane TO session;
 	ALTER TABLE dead_letters RENAME COLUMN lane TO session;
 	ALTER TABLE audit RENAME COLUMN lane TO session;`,
+
+	`CREATE TABLE profiles (      -- browser profiles that were connected once
+		id    TEXT NOT NULL PRIMARY KEY,
+		label TEXT NOT NULL,
+		seen  INTEGER NOT NULL    -- connected last; microseconds since 1970
+	);
+	CREATE TABLE clients_seen (   -- when each client was here last
+		client TEXT NOT NULL PRIMARY KEY,
+		at     INTEGER NOT NULL
+	);
+	CREATE TABLE last_tabs (      -- where sessions worked last, for the next relay
+		session    TEXT NOT NULL,
+		plugin     TEXT NOT NULL,
+		profile_id TEXT NOT NULL,
+		profile    TEXT NOT NULL,
+		tab_id     INTEGER NOT NULL,
+		site       TEXT NOT NULL, -- origin of the page
+		used       INTEGER NOT NULL,
+		PRIMARY KEY (session, plugin)
+	);`,
 }
 
 // auditVersion is the first version whose audit log this program can read without a migration.
 const auditVersion = 5
+
+// stateVersion is the first version that has profiles and clients_seen.
+const stateVersion = 6
 
 // migrate runs the migrations a database lacks, each in a transaction with its number.
 func migrate(ctx context.Context, conn *sql.Conn) error {
