@@ -52,6 +52,11 @@ type Config struct {
 	Tabs        Tabs
 	Plugins     map[string]Plugin // by plugin name; a plugin that is not here has the defaults
 
+	Providers  map[string]Provider // of AI models, by id
+	Workers    map[string]Worker   // programs that are agents, by id of the agent
+	Agents     map[string]Agent    // on models, by id
+	Delegation Delegation
+
 	Warnings []string // what looks like a mistake and was not an error; one sentence each
 
 	found bool // there was a config.json

@@ -170,46 +170,20 @@ func member[T any](r *reader, m hujson.ObjectMember, key, path string, table []s
 }
 
 func (r *reader) assign(k kind, field any, path string, v *hujson.Value) {
-	if _, ok := k.(plugins); ok {
-		r.plugins(field.(*map[string]Plugin), path, v)
+	if k, ok := k.(filler); ok {
+		k.fill(r, field, path, v)
 		return
 	}
 	r.places[path] = r.place(v.StartOffset, path)
 	standard := v.Clone()
 	standard.Minimize()
 	if k.set(field, standard.Pack()) != nil {
-		r.fault(v.StartOffset, path, "expected "+k.allowed()+", but got "+excerpt(*v))
-	}
-}
-
-// plugins reads plugins.<name>.<key>.
-func (r *reader) plugins(field *map[string]Plugin, path string, v *hujson.Value) {
-	obj, ok := v.Value.(*hujson.Object)
-	if !ok {
-		r.fault(v.StartOffset, path, "expected an object of plugins by name, but got "+excerpt(*v))
-		return
-	}
-	merged := make(map[string]Plugin, len(*field)+len(obj.Members))
-	for name, p := range *field {
-		merged[name] = p
-	}
-	seen := make(map[string]bool, len(obj.Members))
-	for _, m := range obj.Members {
-		name := m.Name.Value.(hujson.Literal).String()
-		own, ok := m.Value.Value.(*hujson.Object)
-		switch {
-		case seen[name]:
-			r.fault(m.Name.StartOffset, path+"."+name, "is set twice; keep one")
-		case !ok:
-			r.fault(m.Value.StartOffset, path+"."+name, "expected an object, but got "+excerpt(m.Value))
-		default:
-			p := defaults(pluginSettings)
-			fill(r, own, "", path+"."+name+".", pluginSettings, &p)
-			merged[name] = p
+		message := "expected " + k.allowed()
+		if _, secret := k.(interface{ secret() }); !secret {
+			message += ", but got " + excerpt(*v)
 		}
-		seen[name] = true
+		r.fault(v.StartOffset, path, message)
 	}
-	*field = merged
 }
 
 // ForceMinimal is the variable with which `tabrelay mcp` answers in minimal mode, whatever relay there is.
@@ -285,4 +259,5 @@ func (r *reader) relations(c *Config) {
 	if c.Demo.Listen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {
 		broken("demo.listen", "is the relay's own address; the demo site needs one of its own")
 	}
+	r.delegationRelations(c)
 }

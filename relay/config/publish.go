@@ -66,12 +66,26 @@ func Page() string {
 	for _, s := range pluginSettings {
 		row(&b, s.key, s.kind, s.fallback, "", s.about)
 	}
-	keys := []string{"permissions", "plugins.<name>.enabled", "plugins.<name>.urlPatterns", "resources.providers"}
+	nested(&b, "provider of models", "providers", `{"openai": {}, "local": {"baseUrl": "http://127.0.0.1:11434/v1", `+
+		`"models": ["qwen3"]}}`, providerSettings)
+	nested(&b, "agent on a model", "agents", `{"reader": {"providers": ["local"], "readOnly": true}}`, agentSettings)
+	nested(&b, "worker", "workers", `{"claude": {"command": "claude-code-acp"}}`, workerSettings)
+	keys := []string{"permissions", "plugins.<name>.enabled", "plugins.<name>.urlPatterns", "resources.providers",
+		"providers.<name>.kind", "providers.<name>.baseUrl", "providers.<name>.apiKey", "workers"}
 	for _, one := range rights {
 		keys = append(keys, one.key)
 	}
 	b.WriteString(pageFoot + "`" + strings.Join(keys, "`, `") + "`\n")
 	return b.String()
+}
+
+// nested writes the table of the things of one kind, which have names.
+func nested[T any](b *strings.Builder, one, key, example string, table []setting[T]) {
+	fmt.Fprintf(b, "\n## One %s\n\nUnder `%s.<name>`, for example `\"%s\": %s`. See\n[delegation](delegation.md).\n\n"+
+		"| key | accepts | default | |\n| --- | --- | --- | --- |\n", one, key, key, example)
+	for _, s := range table {
+		row(b, s.key, s.kind, s.fallback, "", s.about)
+	}
 }
 
 const pageHead = `# Configuration
@@ -88,9 +102,9 @@ separated by commas there. ` + "`config.schema.json`" + ` beside the file helps 
 const pageFoot = `
 ## Settings that let agents do more
 
-Some settings say what agents, plugins and programs may do. What a change of them forbids holds as soon as it is read, for
-` + "`permissions` and `plugins`" + `, and after a restart for the others. What it allows beyond what was in effect is never taken
-over quietly:
+Some settings say what agents, plugins and programs may do. What a change of them forbids holds as soon as it is read,
+for ` + "`permissions`, `plugins`, `providers`, `workers`, `agents` and `delegation`" + `, and after a restart for the others.
+What it allows beyond what was in effect is never taken over quietly:
 
 - **While the relay runs** it waits, as a question in the side panel and as ` + "`unapplied`" + ` in ` + "`tabrelay status`" + `, until a
   person allows it there, or with ` + "`tabrelay config apply`" + ` at a terminal.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -24,6 +25,10 @@ type Rights struct {
 	Providers       map[string][]string          `json:"providers"` // their commands, by scheme
 	MetricsOpen     bool                         `json:"metricsOpen"`
 	Plugins         map[string]PluginRights      `json:"plugins"` // those with settings of their own
+
+	ModelProviders map[string]string `json:"modelProviders"` // where pages may be sent to, in words, by id
+	Workers        map[string]string `json:"workers"`        // programs that may run, in words, by id
+	CostPerDay     float64           `json:"costPerDay"`     // US dollars; 0: no bound
 }
 
 // PluginRights are those of one plugin.
@@ -45,6 +50,13 @@ func RightsOf(c *Config) Rights {
 		FileRoots:       c.Resources.File.Roots, HTTPSHosts: c.Resources.HTTPS.Hosts, GitHosts: c.Resources.Git.Hosts,
 		MetricsOpen: c.Metrics.Open,
 		Providers:   map[string][]string{}, Plugins: map[string]PluginRights{},
+		ModelProviders: map[string]string{}, Workers: map[string]string{}, CostPerDay: c.Delegation.CostPerDayUSD,
+	}
+	for id, p := range c.Providers {
+		r.ModelProviders[id] = p.words()
+	}
+	for id, w := range c.Workers {
+		r.Workers[id] = w.words()
 	}
 	for scheme, p := range c.Resources.Providers {
 		r.Providers[scheme] = p.Command
@@ -80,6 +92,16 @@ var rights = []right{
 	longer("resources.file.roots", func(r *Rights) *[]string { return &r.FileRoots }),
 	longer("resources.https.hosts", func(r *Rights) *[]string { return &r.HTTPSHosts }),
 	longer("resources.git.hosts", func(r *Rights) *[]string { return &r.GitHosts }),
+	{"delegation.costPerDayUsd", func(before, after *Rights) (string, string) {
+		if before.CostPerDay == 0 || after.CostPerDay != 0 && after.CostPerDay <= before.CostPerDay {
+			return "", "" // a database that knows nothing of it says 0, too
+		}
+		return fmt.Sprint(before.CostPerDay), fmt.Sprint(after.CostPerDay)
+	}, func(before, after *Rights) {
+		if before.CostPerDay != 0 && (after.CostPerDay == 0 || after.CostPerDay > before.CostPerDay) {
+			after.CostPerDay = before.CostPerDay
+		}
+	}},
 }
 
 // right is one row: what it was and is, both empty when it grants no more than before; and how it is bounded.
@@ -146,6 +168,8 @@ func (r Rights) Grown(before Rights) (list []Difference) {
 			list = append(list, Difference{"resources.providers." + scheme, listText(was), listText(is)})
 		}
 	}
+	list = append(list, otherPrograms("providers.", before.ModelProviders, r.ModelProviders)...)
+	list = append(list, otherPrograms("workers.", before.Workers, r.Workers)...)
 	for _, name := range slices.Sorted(maps.Keys(before.Plugins)) {
 		if before.Plugins[name].Off && !r.Plugins[name].Off {
 			list = append(list, Difference{"plugins." + name + ".enabled", "false", "true"})
@@ -157,6 +181,23 @@ func (r Rights) Grown(before Rights) (list []Difference) {
 		}
 	}
 	return list
+}
+
+// otherPrograms lists what is new or another one than before.
+func otherPrograms(group string, before, after map[string]string) (list []Difference) {
+	for _, id := range slices.Sorted(maps.Keys(after)) {
+		if was, is := before[id], after[id]; was != is {
+			list = append(list, Difference{group + id, cmp.Or(was, "none"), is})
+		}
+	}
+	return list
+}
+
+// unchanged leaves of some things those out that are new or others than before.
+func unchanged[T interface{ words() string }](things map[string]T, before map[string]string) map[string]T {
+	things = maps.Clone(things)
+	maps.DeleteFunc(things, func(id string, one T) bool { return before[id] != one.words() })
+	return things
 }
 
 // Within bounds the rights of a configuration, permissions aside, by earlier ones.
@@ -174,6 +215,8 @@ func (c Config) Within(before Rights) Config {
 		p Program) bool {
 		return !slices.Equal(before.Providers[scheme], p.Command)
 	})
+	c.Providers, c.Workers = unchanged(c.Providers, before.ModelProviders), unchanged(c.Workers, before.Workers)
+	c.Delegation.CostPerDayUSD = r.CostPerDay
 	plugins := maps.Clone(c.Plugins)
 	for name, was := range before.Plugins {
 		p := c.Plugin(name)

@@ -1,9 +1,8 @@
 package config
 
 import (
-	"encoding/json"
-	"errors"
 	"reflect"
+	"slices"
 	"time"
 )
 
@@ -23,7 +22,10 @@ const (
 )
 
 // settings is the table. A setting that is not here does not exist.
-var settings = []setting[Config]{
+var settings = slices.Concat(relaySettings, delegationSettings)
+
+// relaySettings are the rows that are not about delegation.
+var relaySettings = []setting[Config]{
 	{"listen", loopback, "127.0.0.1:7717", func(c *Config) any { return &c.Listen },
 		"Where the relay listens: host and port on this machine. Port 0 takes a free one."},
 	{"demo.listen", optional(loopback), "127.0.0.1:7718", func(c *Config) any { return &c.Demo.Listen },
@@ -212,7 +214,7 @@ var settings = []setting[Config]{
 	{"mcp.toolsPageSize", count(0, 1_000), 0, func(c *Config) any { return &c.MCP.ToolsPageSize },
 		"How many tools one answer to tools/list has. 0 sends them all at once: widely used clients read the first " +
 			"answer only."},
-	{"plugins", plugins{}, map[string]any{}, func(c *Config) any { return &c.Plugins },
+	{"plugins", pluginSection, map[string]any{}, func(c *Config) any { return &c.Plugins },
 		"Settings of single plugins, by plugin name."},
 }
 
@@ -226,24 +228,8 @@ var pluginSettings = []setting[Plugin]{
 		"Values for the settings the plugin itself declares."},
 }
 
-// plugins is an object of plugins by name. The reader fills it member by member, so that every fault has its
-// line; set only serves the default.
-type plugins struct{}
-
-func (plugins) set(field any, raw []byte) error {
-	var names map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &names); err != nil || len(names) > 0 {
-		return errors.New("not the empty default")
-	}
-	return put[map[string]Plugin](field, raw)
-}
-
-func (plugins) allowed() string     { return "an object of plugins by name" }
-func (plugins) env(s string) []byte { return []byte(s) }
-
-func (plugins) schema() map[string]any {
-	return map[string]any{"type": "object", "additionalProperties": tree(pluginSettings)}
-}
+// pluginSection is the plugins by name. A name is the business of who knows the plugins.
+var pluginSection = section[Plugin]{"plugins", func() []setting[Plugin] { return pluginSettings }, nil}
 
 // Changed lists the keys whose values differ, in the order of the table.
 func Changed(a, b Config) []string {
@@ -260,12 +246,15 @@ func Changed(a, b Config) []string {
 	return keys
 }
 
-// Values are the settings that differ from their defaults, by key, without those of plugins.
+// unshown are the keys whose values may hold secrets.
+var unshown = []string{"plugins", "providers", "workers", "agents"}
+
+// Values are the settings that differ from their defaults, by key, without those of plugins, providers and agents.
 func Values(c Config) map[string]any {
 	values := map[string]any{}
 	for _, key := range Changed(Default(), c) {
 		for _, s := range settings {
-			if s.key == key && key != "plugins" {
+			if s.key == key && !slices.Contains(unshown, key) {
 				values[key] = reflect.ValueOf(s.field(&c)).Elem().Interface()
 			}
 		}
