@@ -17,7 +17,7 @@ func (r *Relay) dispatcher() *dispatch.Dispatcher {
 		Events: r.events.Publish, Calls: &r.trail, Audit: r.audit, Scopes: r.policy,
 		Moved: func() { r.panels.Changed(event.TopicRunning) }, SignedOut: r.catalog.SignedOut,
 		Timeout: c.Timeout, MaxTimeout: c.MaxTimeout, ProgressExtends: c.ProgressExtendsTimeout,
-		ReconnectWait: c.GapWait,
+		ReconnectWait: c.ReconnectWait,
 		Retry: dispatch.Retry{
 			MaxAttempts: c.Errors.Transient.Retry.MaxAttempts, InitialDelay: c.Errors.Transient.Retry.InitialDelay,
 			MaxDelay: c.Errors.Transient.Retry.MaxDelay, Multiplier: c.Errors.Transient.Retry.Multiplier,

@@ -46,9 +46,9 @@ func (r *Relay) linkChanged(e hub.Event) {
 			fmt.Sprintf("The browser profile %q is not connected any more", e.Profile), who)
 		if !r.stopping() {
 			who = map[string]any{"profile": e.Profile, "profileId": e.ProfileID,
-				"waitMs": r.config.GapWait.Milliseconds()}
+				"waitMs": r.config.ReconnectWait.Milliseconds()}
 			r.events.Publish(event.OfPerson(), event.Reconnecting,
-				fmt.Sprintf("Calls for %q wait up to %s for it to come back", e.Profile, r.config.GapWait), who)
+				fmt.Sprintf("Calls for %q wait up to %s for it to come back", e.Profile, r.config.ReconnectWait), who)
 		}
 	case hub.Refused:
 		r.meter.LinkRefused()

@@ -33,8 +33,8 @@ type Config struct {
 	FrameBytes  int // of one WebSocket message
 	BodyBytes   int // of one HTTP request
 
-	GapWait   time.Duration // how long a call waits for a profile that lost its connection
-	PingEvery time.Duration // how often the extension pings
+	ReconnectWait time.Duration // how long a call waits for a profile that lost its connection
+	PingEvery     time.Duration // how often the extension pings
 
 	ConsoleTail ConsoleTail
 	Errors      Errors

@@ -99,6 +99,9 @@ func TestFileAndEnvironment(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	for _, tt := range []struct{ name, text, env, want string }{
 		{"unknown", "{\n\"listn\": 1}", "", `config.json:2: listn: no such setting; did you mean listen?`},
+		{"renamed", `{"gapWaitMs": 1}`, "", `config.json:1: gapWaitMs: is called reconnectWaitMs now`},
+		{"renamed in the environment", "{}", "TABRELAY_GAP_WAIT_MS=1", "environment variable TABRELAY_GAP_WAIT_MS: " +
+			"reconnectWaitMs: its variable is called TABRELAY_RECONNECT_WAIT_MS now"},
 		{"unknown in a group", "{\"errors\": {\n\"transient\": {\"pattern\": []}}}", "",
 			`config.json:2: errors.transient.pattern: no such setting; did you mean errors.transient.patterns?`},
 		{"unknown and unlike anything", `{"zzzzzzzz": 1}`, "", `config.json:1: zzzzzzzz: no such setting`},

@@ -157,6 +157,10 @@ func member[T any](r *reader, m hujson.ObjectMember, key, path string, table []s
 		}
 		isGroup = isGroup || strings.HasPrefix(s.key, key+".")
 	}
+	if now, ok := renamed[key]; ok {
+		r.fault(m.Name.StartOffset, path, "is called "+now+" now")
+		return
+	}
 	if !isGroup {
 		r.fault(m.Name.StartOffset, path, "no such setting"+suggest.DidYouMean(key, siblings(table, key)))
 		return
@@ -196,6 +200,10 @@ var elsewhere = []string{"TABRELAY_HOME", "TABRELAY_TOKEN", ForceMinimal}
 func (r *reader) environment(environ []string, c *Config) {
 	known := map[string]setting[Config]{}
 	names := slices.Clone(elsewhere)
+	formerly := map[string]string{}
+	for was, now := range renamed {
+		formerly[Twin(was)] = now
+	}
 	for _, s := range settings {
 		known[Twin(s.key)] = s
 		names = append(names, Twin(s.key))
@@ -204,6 +212,9 @@ func (r *reader) environment(environ []string, c *Config) {
 		name, value, _ := strings.Cut(entry, "=")
 		if s, ok := known[name]; ok {
 			r.twin(name, value, s, c)
+		} else if now, ok := formerly[name]; ok {
+			r.faults = append(r.faults, Fault{File: "environment variable " + name, Key: now,
+				Message: "its variable is called " + Twin(now) + " now"})
 			// only then: comparing takes time
 		} else if strings.HasPrefix(name, "TABRELAY_") && !slices.Contains(elsewhere, name) {
 			if hint := suggest.DidYouMean(name, names); hint != "" {

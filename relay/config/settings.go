@@ -21,6 +21,9 @@ const (
 	mib = 1 << 20
 )
 
+// renamed has the settings that were called otherwise before, and what they are called now.
+var renamed = map[string]string{"gapWaitMs": "reconnectWaitMs"}
+
 // settings is the table. A setting that is not here does not exist.
 var settings = slices.Concat(relaySettings, delegationSettings)
 
@@ -71,7 +74,7 @@ var relaySettings = []setting[Config]{
 	{"bodyBytes", size(64*kib, 64*mib), 16 * mib, func(c *Config) any { return &c.BodyBytes },
 		"Size of the largest HTTP request."},
 
-	{"gapWaitMs", millis(0, time.Minute), 5_000, func(c *Config) any { return &c.GapWait },
+	{"reconnectWaitMs", millis(0, time.Minute), 5_000, func(c *Config) any { return &c.ReconnectWait },
 		"How long a call waits for a browser profile that was connected a moment ago."},
 	{"pingMs", millis(1_000, 25*time.Second), 20_000, func(c *Config) any { return &c.PingEvery },
 		"How often the extension pings the relay. Chrome stops a worker that is silent for 30 seconds."},

@@ -87,7 +87,7 @@ func TestCommandWaitsForABrowserOnItsWay(t *testing.T) {
 		began := time.Now()
 		_, failure := l.hub.Command(t.Context(), "", "reload", nil)
 		result{failure: failure}.want(t, fault.WorkerAsleep, fault.NotExecuted)
-		if waited := time.Since(began); waited != wire.GapWait {
+		if waited := time.Since(began); waited != wire.ReconnectWait {
 			t.Errorf("waited %s", waited)
 		}
 	})

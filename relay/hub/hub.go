@@ -110,7 +110,7 @@ type Hub struct {
 // New makes a hub. The calls that an earlier relay left open are recovering from now on: what their browsers tell in
 // the next moments resolves them, and those that stay open are unknown.
 func New(cfg Config) *Hub {
-	cfg.ReconnectWait = cmp.Or(cfg.ReconnectWait, wire.GapWait)
+	cfg.ReconnectWait = cmp.Or(cfg.ReconnectWait, wire.ReconnectWait)
 	cfg.PingEvery = cmp.Or(cfg.PingEvery, wire.PingEvery)
 	cfg.StartTime = cmp.Or(cfg.StartTime, wire.StartTime)
 	cfg.Handshakes = cmp.Or(cfg.Handshakes, maxHandshakes)

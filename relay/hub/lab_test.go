@@ -170,7 +170,7 @@ func attempt(
 			return wait
 		}
 		if r.Stay.TabID == 0 || look() > 0 || failure != nil {
-			if err := ticket.AwaitTab(ctx, wire.GapWait, look, h.Changed); err != nil {
+			if err := ticket.AwaitTab(ctx, wire.ReconnectWait, look, h.Changed); err != nil {
 				return nil, gone
 			}
 		}

@@ -26,7 +26,7 @@ func redial(t *testing.T, b *hubtest.Browser) {
 	synctest.Wait()
 }
 
-func TestOutcomeOfAGapIsDelivered(t *testing.T) {
+func TestOutcomeDuringAReconnectIsDelivered(t *testing.T) {
 	for _, change := range []func(*call.Invocation){write, func(*call.Invocation) {}} {
 		inLab(t, func(t *testing.T, l *lab) {
 			b := l.connect(answer(hold))
@@ -50,7 +50,7 @@ func TestOutcomeOfAGapIsDelivered(t *testing.T) {
 	}
 }
 
-func TestCallThatStillRunsAfterAGapGoesOn(t *testing.T) {
+func TestCallThatStillRunsAfterAReconnectGoesOn(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		b := l.connect(answer(hold))
 		steps := 0
@@ -158,7 +158,7 @@ func TestBrowserThatDoesNotComeBack(t *testing.T) {
 		b.Drop()
 		got := <-done
 		got.want(t, fault.ExtensionLost, fault.Unknown)
-		if got.after != wire.GapWait || got.failure.Retryable {
+		if got.after != wire.ReconnectWait || got.failure.Retryable {
 			t.Errorf("after %s: %+v", got.after, got.failure)
 		}
 		// It does after all: the answer is late, but the journal learns the truth.
@@ -195,7 +195,7 @@ func TestEndedBrowserEndsItsCalls(t *testing.T) {
 		})
 }
 
-func TestCancelDuringAGapReachesThePageLater(t *testing.T) {
+func TestCancelDuringAReconnectReachesThePageLater(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		b := l.connect(answer(hold))
 		ctx, cancel := context.WithCancelCause(t.Context())

@@ -84,7 +84,7 @@ func TestRelayRestart(t *testing.T) {
 			b.dial(t, next)
 		}, call.Executed, "", "MINE", fault.Executed, 0},
 		{"the browser is gone", func(*testing.T, *lab, relayed, *hubtest.Call) {},
-			call.Unknown, "", fault.ExtensionLost, fault.Unknown, wire.GapWait},
+			call.Unknown, "", fault.ExtensionLost, fault.Unknown, wire.ReconnectWait},
 		{"the browser was restarted too", func(t *testing.T, next *lab, b relayed, _ *hubtest.Call) {
 			b.Die()
 			b.dial(t, next)

@@ -172,7 +172,7 @@ func TestSessionWaitsForItsProfile(t *testing.T) {
 		synctest.Wait()
 		got := l.invoke(request())
 		got.want(t, fault.ProfileNotConnected, fault.NotExecuted)
-		if got.after != wire.GapWait {
+		if got.after != wire.ReconnectWait {
 			t.Errorf("it waited %s", got.after)
 		}
 		time.Sleep(2 * time.Minute)

@@ -81,7 +81,7 @@ func TestACallWaitsForItsTurn(t *testing.T) {
 
 // A session's calls go in the order in which they came: those that waited for their turn when the link was lost, and
 // those that came while it was.
-func TestOrderSurvivesAGapInLine(t *testing.T) {
+func TestOrderSurvivesAReconnectInTheQueue(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		var seen order
 		b := l.connect(answer(func(c *hubtest.Call) {

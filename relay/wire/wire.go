@@ -102,8 +102,8 @@ const (
 	// StartTime is how long a document may take to start a call, if welcome does not say otherwise.
 	StartTime = 4 * time.Second
 
-	// GapWait is how long a call waits for a profile that was connected a moment ago.
-	GapWait = 5 * time.Second
+	// ReconnectWait is how long a call waits for a profile that was connected a moment ago.
+	ReconnectWait = 5 * time.Second
 )
 
 // SilentAfter is how long a peer may say nothing before it counts as gone.

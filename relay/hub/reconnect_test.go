@@ -49,7 +49,7 @@ func TestWaitIsBoundedAndSaysWhatIsMissing(t *testing.T) {
 		time.Sleep(time.Minute)
 		closed := l.invoke(request())
 		closed.want(t, fault.BrowserNotRunning, fault.NotExecuted)
-		if none.after != 0 || asleep.after != wire.GapWait || closed.after != 0 {
+		if none.after != 0 || asleep.after != wire.ReconnectWait || closed.after != 0 {
 			t.Errorf("they took %s, %s, %s", none.after, asleep.after, closed.after)
 		}
 		for _, r := range []result{none, asleep, closed} {
@@ -71,7 +71,7 @@ func TestOneOutageIsWaitedForOnce(t *testing.T) {
 			first := l.begin(t.Context(), request())
 			time.Sleep(3 * time.Second)
 			second := l.begin(t.Context(), request())
-			for i, want := range map[int]time.Duration{0: wire.GapWait, 1: wire.GapWait - 3*time.Second} {
+			for i, want := range map[int]time.Duration{0: wire.ReconnectWait, 1: wire.ReconnectWait - 3*time.Second} {
 				got := <-[]<-chan result{first, second}[i]
 				got.want(t, fault.WorkerAsleep, fault.NotExecuted)
 				if got.after != want {
@@ -123,7 +123,7 @@ func TestYoungRelayWaitsForBrowsersOfTheLastOne(t *testing.T) {
 	inLabWith(t, func(c *hub.Config) { c.Known = []call.Profile{{Label: "Work"}} }, func(t *testing.T, l *lab) {
 		got := l.invoke(request())
 		got.want(t, fault.ExtensionNotConnected, fault.NotExecuted)
-		if got.after != wire.GapWait {
+		if got.after != wire.ReconnectWait {
 			t.Errorf("it took %s", got.after)
 		}
 	})
@@ -133,7 +133,7 @@ func TestYoungRelayWaitsOnlyForProfilesThatWereHere(t *testing.T) {
 	knew := func(c *hub.Config) { c.Known = []call.Profile{{ID: strings.Repeat("5", 32), Label: "Work"}} }
 	inLabWith(t, knew, func(t *testing.T, l *lab) {
 		l.connect()
-		for profile, want := range map[string]time.Duration{"Work": wire.GapWait, "Wrok": 0} {
+		for profile, want := range map[string]time.Duration{"Work": wire.ReconnectWait, "Wrok": 0} {
 			got := l.invoke(request(func(r *call.Invocation) { r.Profile = profile }))
 			got.want(t, fault.ProfileNotConnected, fault.NotExecuted)
 			if got.after != want {
@@ -143,7 +143,7 @@ func TestYoungRelayWaitsOnlyForProfilesThatWereHere(t *testing.T) {
 	})
 }
 
-func TestCallsOfASessionKeepTheirOrderThroughAGap(t *testing.T) {
+func TestCallsOfASessionKeepTheirOrderThroughAReconnect(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		var mu sync.Mutex
 		var order []string
