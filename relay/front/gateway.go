@@ -22,27 +22,15 @@ type gatewayTool struct {
 	run    func(context.Context, *Front, call.Call) (*call.Result, *fault.Error)
 }
 
-var gatewayTools = []*gatewayTool{
-	{"relay__call_tool", `{"name":"relay__call_tool","title":"Call a tool","description":"Calls any tool by its full ` +
-		`name, with the arguments its input schema asks for. The answer is that tool's own.",` +
-		`"inputSchema":{"type":"object","properties":{"name":{"type":"string","description":"Full name, as ` +
-		`relay__search_tools gives it."},"arguments":{"type":"object","description":"The tool's own arguments."}},` +
-		`"required":["name"],"additionalProperties":false},` +
-		`"annotations":{"openWorldHint":true},"_meta":` + registry.Meta + `}`, callByName},
-	{"relay__describe_tool", `{"name":"relay__describe_tool","title":"Describe a tool","description":"The whole ` +
-		`description of one tool: its input and output schema and annotations. Tools of pages also take maxBytes ` +
-		`(size of the answer, in bytes) and arrayPath (the list to shorten, such as .items), unless they have one of ` +
-		`that name.",` +
-		`"inputSchema":{"type":"object","properties":{"name":{"type":"string","description":"Full name, as ` +
-		`relay__search_tools gives it."}},"required":["name"],"additionalProperties":false},` +
-		`"annotations":{"readOnlyHint":true,"openWorldHint":false},"_meta":` + registry.Meta + `}`, describeTool},
-	{"relay__search_tools", `{"name":"relay__search_tools","title":"Search tools","description":"Finds tools by ` +
-		`words in their name, title and description. Without a query it lists tools in order of name.",` +
-		`"inputSchema":{"type":"object","properties":{"query":{"type":"string","description":"Words to look for, for ` +
-		`example: wiki search page"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20}},` +
-		`"additionalProperties":false},` +
-		`"annotations":{"readOnlyHint":true,"openWorldHint":false},"_meta":` + registry.Meta + `}`, searchTools},
-}
+var gatewayTools = func() (all []*gatewayTool) {
+	run := map[string]func(context.Context, *Front, call.Call) (*call.Result, *fault.Error){
+		registry.CallTool: callByName, registry.DescribeTool: describeTool, registry.SearchTools: searchTools,
+	}
+	for _, t := range registry.Gateway {
+		all = append(all, &gatewayTool{t.Name, t.Object, run[t.Name]})
+	}
+	return all
+}()
 
 func findGateway(name string) *gatewayTool {
 	i := slices.IndexFunc(gatewayTools, func(g *gatewayTool) bool { return g.name == name })
@@ -164,55 +152,8 @@ func searchTools(_ context.Context, f *Front, c call.Call) (*call.Result, *fault
 		return nil, invalid(c, "arguments.limit: must be from 1 to 100")
 	}
 	v := f.reach(c)
-	matching := rank(f.options.Tools.Snapshot().Tools, strings.Fields(strings.ToLower(a.Query)))
-	found := v.only(matching)
-	type hit struct {
-		Name        string `json:"name"`
-		Title       string `json:"title,omitempty"`
-		Description string `json:"description,omitempty"`
-	}
-	hits := []hit{}
-	for _, t := range found[:min(limit, len(found))] {
-		hits = append(hits, hit{t.Name, t.Spec.DisplayName, clip.Runes(t.Spec.Description, 300)})
-	}
-	output, err := json.Marshal(struct {
-		Tools []hit  `json:"tools"`
-		Total int    `json:"total"`
-		Off   string `json:"off,omitempty"` // what the person could enable
-	}{hits, len(found), v.more(matching)})
-	if err != nil {
-		panic(err)
-	}
-	return answerWith(c, output), nil
-}
-
-// rank returns the tools in which at least one word occurs, best first: a word in the name counts most, then in the
-// title, then in the description. Without words it returns them all.
-func rank(tools []*registry.Tool, words []string) []*registry.Tool {
-	if len(words) == 0 {
-		return tools
-	}
-	scores := map[*registry.Tool]int{}
-	var found []*registry.Tool
-	for _, t := range tools {
-		name, title, description := strings.ToLower(t.Name), strings.ToLower(t.Spec.DisplayName),
-			strings.ToLower(t.Spec.Description)
-		for _, word := range words {
-			switch {
-			case strings.Contains(name, word):
-				scores[t] += 4
-			case strings.Contains(title, word):
-				scores[t] += 2
-			case strings.Contains(description, word):
-				scores[t]++
-			}
-		}
-		if scores[t] > 0 {
-			found = append(found, t)
-		}
-	}
-	slices.SortStableFunc(found, func(a, b *registry.Tool) int { return scores[b] - scores[a] })
-	return found
+	matching := registry.Rank(f.options.Tools.Snapshot().Tools, a.Query)
+	return answerWith(c, registry.Search(v.only(matching), limit, v.more(matching))), nil
 }
 
 func answerWith(c call.Call, output json.RawMessage) *call.Result {
