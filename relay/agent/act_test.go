@@ -106,14 +106,16 @@ func TestDoActsAsTheSession(t *testing.T) {
 	}
 	doing := s.Doing()
 	summary := turn.End()
-	want := []string{"1 wiki__edit in tab 7: started", "2 wiki__edit in tab 7: half of it", "3 wiki__edit in tab 3: done"}
+	want := []string{"1 wiki__edit in tab 7: started", "2 wiki__edit in tab 7: half of it",
+		"3 wiki__edit in tab 3: done"}
 	if !slices.Equal(told, want) {
 		t.Errorf("the client was told\n%s\nwant\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
 	}
 	if a := summary.Actions[0]; !a.OK || !a.Writes || a.TabID != 3 || a.Outcome != fault.Executed || a.ID == "" {
 		t.Errorf("the action is %+v", a)
 	}
-	if !summary.Untrusted || !summary.Wrote() || !doing.Busy || doing.Calls != 1 || !slices.Equal(doing.Tabs, []int{3}) {
+	if !summary.Untrusted || !summary.Wrote() || !doing.Busy || doing.Calls != 1 ||
+		!slices.Equal(doing.Tabs, []int{3}) {
 		t.Errorf("summary %+v, doing %+v", summary, doing)
 	}
 	if _, failure := s.Do(t.Context(), call.Call{Tool: "wiki__read"}); failure == nil ||

@@ -23,4 +23,5 @@ type Session struct {
 	turn  *Turn // nil: none is under way
 	turns int   // that have begun
 	tabs  tabList
+	spent Spent
 }

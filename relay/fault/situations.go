@@ -238,5 +238,6 @@ var agentSituations = []Situation{
 		When:  "a delegated agent calls more tools than its errand may",
 		Cause: "The errand is too large, or the agent goes round in circles."},
 	{ID: "day-used-its-money", Code: BudgetExceeded, Layer: InResult, Again: No,
-		When: "the errands of a day have cost as much as they may", Cause: "`delegation.costPerDayUsd` in config.json."},
+		When:  "the errands of a day have cost as much as they may",
+		Cause: "`delegation.costPerDayUsd` in config.json."},
 }

@@ -1,0 +1,133 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"tabrelay/relay/agent/provider"
+	"tabrelay/relay/breaker"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/pause"
+)
+
+// ask sends one request to the provider, and again where nothing was taken from the last one and that promises
+// something. It is the one place where requests to providers are repeated.
+func (l *loop) ask(ctx context.Context) (provider.Completion, *fault.Error) {
+	retry := l.options.Retry
+	r := l.request
+	l.history.fit(l.overhead())
+	r.Messages = l.history.messages
+	l.bound(&r.Params)
+	for n := 1; ; n++ {
+		var heard atomic.Bool
+		r.Text = func(piece string) {
+			heard.Store(true)
+			if l.options.StreamText && piece != "" {
+				l.turn.tell(piece)
+			}
+		}
+		done, failure := l.once(ctx, r)
+		if failure == nil {
+			return done, nil
+		}
+		failure.Attempts = n
+		wait, again := l.again(ctx, failure, n)
+		if heard.Load() || !again {
+			return done, failure
+		}
+		l.turn.tell(fmt.Sprintf("%s: %s; retry %d of %d in %s", l.provider.ID, failure.Code, n+1, retry.MaxAttempts,
+			wait.Round(100*time.Millisecond)))
+		if !pause.For(ctx, wait) {
+			return done, failure
+		}
+	}
+}
+
+// bound lowers what one answer may take to what is left of the turn's budget.
+func (l *loop) bound(p *provider.Params) {
+	most := l.turn.Budget().MaxTokens
+	if most <= 0 {
+		return
+	}
+	left := max(most-l.used.InputTokens-l.used.OutputTokens-l.history.estimate()-l.overhead(), 1)
+	if p.MaxTokens != nil && *p.MaxTokens > left || p.MaxTokens == nil && left < 4096 {
+		p.MaxTokens = &left
+	}
+}
+
+// once sends one request, if the day's money and the provider's breaker allow it.
+func (l *loop) once(ctx context.Context, r provider.Request) (provider.Completion, *fault.Error) {
+	if failure := l.options.Costs.Refuse(); failure != nil {
+		return provider.Completion{}, failure
+	}
+	key := breaker.Key{Kind: "provider", Name: l.provider.ID}
+	pass, left := l.options.Breakers.Allow(key)
+	if pass == nil {
+		return provider.Completion{}, fault.New(fault.CircuitOpen,
+			"Requests to the provider "+l.provider.ID+" are held back, because the last ones failed",
+			fault.WithRetryAfter(left), fault.WithHint("Delegate the errand again after retryAfterMs."))
+	}
+	done, failure := l.provider.Provider.Complete(ctx, r)
+	if failure == nil {
+		pass(breaker.Success)
+		l.count(done)
+		return done, nil
+	}
+	pass(verdictOf(ctx, failure))
+	return done, failure
+}
+
+// count adds what a request cost to what the day, the agent and the session have spent.
+func (l *loop) count(done provider.Completion) {
+	model := done.Model
+	price, known := l.provider.Pricing[model]
+	if !known {
+		price, known = l.provider.Pricing[*l.request.Params.Model]
+	}
+	spent := Spent{InputTokens: done.Usage.InputTokens, OutputTokens: done.Usage.OutputTokens, Requests: 1}
+	if known {
+		spent.USD = price.of(done.Usage)
+	} else {
+		spent.Unpriced = 1
+	}
+	l.session.spend(spent)
+	l.options.Costs.add(l.options.ID, spent)
+}
+
+// verdictOf is what the failure of a request says about its provider. One that answers is well, whatever it answers;
+// one that is asked to slow down is not to be asked on.
+func verdictOf(ctx context.Context, f *fault.Error) breaker.Verdict {
+	switch {
+	case ctx.Err() != nil:
+		return breaker.Nothing
+	case f.Class == fault.Transient:
+		return breaker.Failure
+	}
+	return breaker.Success
+}
+
+// again says whether a request is sent once more, and when: never sooner than the provider asked, and never when that
+// would be after the end of the turn.
+func (l *loop) again(ctx context.Context, f *fault.Error, n int) (wait time.Duration, again bool) {
+	retry := l.options.Retry
+	if n >= retry.MaxAttempts || ctx.Err() != nil || f.Class != fault.Transient || !f.Retryable ||
+		f.Code == fault.CircuitOpen {
+		return 0, false
+	}
+	grown := float64(retry.InitialDelay) * math.Pow(max(retry.Multiplier, 1), float64(n-1))
+	wait = min(time.Duration(grown*(1+l.options.Jitter()/2)), retry.MaxDelay)
+	if f.RetryAfterMs != nil {
+		asked := time.Duration(*f.RetryAfterMs) * time.Millisecond
+		if asked > retry.MaxDelay {
+			return 0, false // the client decides
+		}
+		wait = max(wait, asked)
+	}
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= wait {
+		return 0, false
+	}
+	return wait, true
+}
