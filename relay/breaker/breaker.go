@@ -108,7 +108,12 @@ type Pass func(Verdict)
 
 // Allow lets a call through, or says without a pass how long the place is left alone.
 func (g *Group) Allow(key Key) (pass Pass, wait time.Duration) {
-	p := g.place(key)
+	g.mu.Lock()
+	p := g.places[key]
+	if p == nil {
+		p = g.make(key)
+	}
+	g.mu.Unlock()
 	report, err := p.gate.Allow()
 	switch {
 	case errors.Is(err, gobreaker.ErrOpenState):
@@ -136,17 +141,13 @@ func (p *place) left() time.Duration {
 	return max(time.Until(p.halfOpen), time.Millisecond)
 }
 
-func (g *Group) place(key Key) *place {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	p := g.places[key]
-	if p == nil {
-		p = &place{}
-		p.gate = gobreaker.NewTwoStepCircuitBreaker[struct{}](g.rules(key, p))
-		g.places[key] = p
-		if g.changed != nil {
-			g.changed(Change{Key: key, State: Closed, Made: true})
-		}
+// make makes the breaker of a place. Called with the lock held.
+func (g *Group) make(key Key) *place {
+	p := &place{}
+	p.gate = gobreaker.NewTwoStepCircuitBreaker[struct{}](g.rules(key, p))
+	g.places[key] = p
+	if g.changed != nil {
+		g.changed(Change{Key: key, State: Closed, Made: true})
 	}
 	return p
 }

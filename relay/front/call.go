@@ -62,7 +62,7 @@ func (f *Front) callTool(ctx context.Context, p *peer, x *exchange, m *message, 
 		if x.token != nil {
 			c.Progress = out.reportProgress
 		}
-		if asker := AskerFrom(ctx); asker != nil {
+		if asker, ok := ctx.Value(askerKey{}).(*Asker); ok {
 			c.Ask = asker.Question()
 		}
 		result, failure := t.run(ctx, c)

@@ -211,7 +211,9 @@ func (x *exchange) respond(r response) {
 	if x.state == open && (x.progress.pending != nil || x.logs.dropped > 0) {
 		x.flush()
 	}
-	x.awaitTold()
+	if x.telling != nil {
+		x.awaitTold()
+	}
 	if x.state == open && !x.noted.IsZero() {
 		if wait := x.out.settle() - time.Since(x.noted); wait > 0 {
 			x.mu.Unlock() // a cancel must get in

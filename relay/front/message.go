@@ -71,10 +71,11 @@ func parse(text []byte) (message, *fault.Error) {
 	if fail := readable(text); fail != nil {
 		return message{}, fail
 	}
-	if rawjson.IsArray(text) {
+	switch {
+	case rawjson.IsObject(text):
+	case rawjson.IsArray(text):
 		return message{}, fault.New(fault.InvalidRequest, "Batch arrays are not supported")
-	}
-	if !rawjson.IsObject(text) {
+	default:
 		return message{}, fault.New(fault.InvalidRequest, "The message is not a JSON object")
 	}
 	var p messageParser

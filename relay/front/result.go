@@ -25,32 +25,34 @@ const (
 // renderResult encodes a success as CallToolResult. The tool's value is copied as the bytes it is: key order and
 // integers above 2^53 survive.
 func (f *Front) renderResult(x *exchange, r *call.Result) response {
+	output := oneLine(r.Output)
 	b := f.begin(x, room(r))
 	b = append(b, `"content":[`...)
 	for i, item := range r.Content {
 		b = append(separate(b, i), oneLine(item)...)
 	}
 	if r.Content == nil {
-		b = appendText(b, oneLine(nonEmpty(r.Output)))
+		b = appendText(b, output)
 	}
 	if len(r.Warnings) > 0 {
 		b = appendText(append(b, ','), "Warning: "+strings.Join(r.Warnings, " "))
 	}
 	b = append(b, ']')
 	if r.Structured {
-		b = appendStructured(append(b, `,"structuredContent":`...), r)
+		b = append(b, `,"structuredContent":`...)
+		if r.Note == nil {
+			b = append(b, output...)
+		} else {
+			b = appendNoted(b, output, oneLine(r.Note))
+		}
 	}
 	return f.end(b, x, r, nil)
 }
 
-// appendStructured writes the value, which is an object, with what the relay says of it as its first member.
-func appendStructured(b []byte, r *call.Result) []byte {
-	value := oneLine(r.Output)
-	if r.Note == nil {
-		return append(b, value...)
-	}
+// appendNoted writes a value, which is an object, with what the relay says of it as its first member.
+func appendNoted(b, value, note []byte) []byte {
 	b = append(rawjson.AppendText(append(b, '{'), call.NoteMember), ':')
-	b = append(b, oneLine(r.Note)...)
+	b = append(b, note...)
 	value = bytes.TrimLeft(bytes.TrimLeft(value, " \t")[len("{"):], " \t")
 	if value[0] != '}' {
 		b = append(b, ',')
@@ -171,17 +173,12 @@ func separate(b []byte, before int) []byte {
 	return b
 }
 
-// nonEmpty stands null in for the value of a tool that returned none.
-func nonEmpty(output json.RawMessage) json.RawMessage {
-	if len(output) == 0 {
-		return json.RawMessage("null")
-	}
-	return output
-}
-
 // oneLine makes raw JSON fit into a line of stdio and an event of HTTP. Encoders write no line breaks, so this is a
-// look and hardly ever a copy.
+// look and hardly ever a copy. Without any it is null.
 func oneLine(raw json.RawMessage) []byte {
+	if len(raw) == 0 {
+		return []byte("null")
+	}
 	if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0 && utf8.Valid(raw) {
 		return raw
 	}

@@ -76,7 +76,8 @@ func (f *Front) admit(ctx context.Context, p *peer, x *exchange, m *message) (wo
 		return func() { x.respond(f.delegate(ctx, nil, x, m, f.nextName())) }
 	case m.method == string(mcp.MethodToolsCall) && p.listener != nil:
 		x.position = f.options.Caller.Reserve(p.session.ID)
-		x.level = string(p.listener.GetLogLevel()) // of now, in the legacy era
+		level, _ := p.listener.level.Load().(mcp.LoggingLevel)
+		x.level = string(level) // of now, in the legacy era
 	case !meta.modern:
 		if changed := f.changeState(ctx, p, x, m); changed != nil {
 			return changed

@@ -37,7 +37,7 @@ func (h *Hub) all() []*browser { return *h.browsers.Load() }
 
 // find returns the browser of a profile, or nil.
 func (h *Hub) find(profileID string) *browser {
-	for _, b := range h.all() {
+	for _, b := range *h.browsers.Load() {
 		if b.id == profileID {
 			return b
 		}
@@ -132,7 +132,7 @@ type candidate struct {
 
 // candidates lists the browsers that ever connected, or whose calls an earlier relay left open.
 func (h *Hub) candidates() []candidate {
-	all := h.all()
+	all := *h.browsers.Load()
 	list := make([]candidate, 0, len(all))
 	for _, b := range all {
 		c := candidate{b: b}

@@ -133,8 +133,10 @@ func (h *Hub) commandee(profile string) (b *browser, failure *fault.Error, wait 
 		return nil, h.absent(), h.starting()
 	}
 	s := search{hub: h, r: &call.Selector{Profile: profile}, browsers: all}
-	if failure := s.narrow(); failure != nil {
-		return nil, failure, s.mayCome
+	if profile != "" {
+		if failure := s.narrow(); failure != nil {
+			return nil, failure, s.mayCome
+		}
 	}
 	var best candidate
 	var bestTab *tab

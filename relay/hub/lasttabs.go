@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -49,7 +48,9 @@ func (h *Hub) workedIn(s call.Session, plugin string, now lastTab) {
 
 // put notes in which tab a session uses a plugin, and reports whether that is another one than before.
 func (l *lastTabs) put(key sessionPlugin, now lastTab) (_ lastTab, moved bool) {
-	now.used, now.origin = time.Now(), cmp.Or(now.origin, originOf(now.url))
+	if now.used = time.Now(); now.origin == "" {
+		now.origin = originOf(now.url)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.last == nil {

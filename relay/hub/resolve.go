@@ -81,15 +81,19 @@ func (s *search) find() (t target, failure *fault.Error) {
 		s.mayCome = s.hub.starting()
 		return t, s.hub.absent()
 	}
-	if failure := s.narrow(); failure != nil {
-		return t, failure
+	if s.r.Profile != "" {
+		if failure := s.narrow(); failure != nil {
+			return t, failure
+		}
 	}
 	if s.r.TabID != 0 {
 		return s.named()
 	}
 	last, opened := s.hub.lastTabs.recall(s.r)
-	if t, failure := s.opened(opened, last); t.tab != nil || failure != nil {
-		return t, failure
+	if !opened.used.IsZero() && !last.used.After(opened.used) {
+		if t, failure := s.opened(opened); t.tab != nil || failure != nil {
+			return t, failure
+		}
 	}
 	if !last.used.IsZero() {
 		switch at := slices.IndexFunc(s.browsers, func(c candidate) bool { return c.b.id == last.profileID }); {
@@ -106,21 +110,15 @@ func (s *search) find() (t target, failure *fault.Error) {
 	return s.best()
 }
 
-// in is a tab of a browser.
-func (s *search) in(c candidate, t *tab) target { return target{b: c.b, conn: c.conn, tab: t} }
-
 // here are the browsers that can take calls.
 func (s *search) here() []candidate { return withPresence(s.browsers, present) }
 
 // coming reports whether a browser is on its way.
 func (s *search) coming() bool { return len(withPresence(s.browsers, onWay)) > 0 }
 
-// narrow leaves only the profile that the call names, if it names one.
+// narrow leaves only the profile that the call names.
 func (s *search) narrow() *fault.Error {
 	name, all := s.r.Profile, s.browsers
-	if name == "" {
-		return nil
-	}
 	var chosen []candidate
 	for _, c := range all {
 		if c.b.id == name {
@@ -157,7 +155,7 @@ func (s *search) named() (t target, failure *fault.Error) {
 	var found []target
 	for _, c := range here {
 		if tab := c.b.tabs.Load().get(s.r.TabID); tab != nil {
-			found = append(found, s.in(c, tab))
+			found = append(found, target{c.b, c.conn, tab})
 		}
 	}
 	if len(found) > 1 {
@@ -186,8 +184,8 @@ func (s *search) named() (t target, failure *fault.Error) {
 
 // opened takes the tab that the session has opened since it last used this plugin, where the plugin works in it. While
 // that tab has no page yet, the call has none either: another tab is not what its caller expects.
-func (s *search) opened(opened, last lastTab) (t target, failure *fault.Error) {
-	if opened.used.IsZero() || last.used.After(opened.used) || slices.Contains(s.r.Avoid, opened.tabID) {
+func (s *search) opened(opened lastTab) (t target, failure *fault.Error) {
+	if slices.Contains(s.r.Avoid, opened.tabID) {
 		return t, nil
 	}
 	for _, c := range s.here() {
@@ -197,7 +195,7 @@ func (s *search) opened(opened, last lastTab) (t target, failure *fault.Error) {
 		tab := c.b.tabs.Load().get(opened.tabID)
 		switch {
 		case tab != nil && s.where.rule.Matches(tab.URL):
-			return s.in(c, tab), nil
+			return target{c.b, c.conn, tab}, nil
 		case tab == nil && opened.pending && s.where.rule.Matches(opened.url) && time.Since(opened.used) <= recently:
 			return t, fault.New(fault.AdapterNotReady,
 				fmt.Sprintf("Tab %d, which this agent opened, has no page yet", opened.tabID),
@@ -216,7 +214,7 @@ func (s *search) follow(c candidate, last lastTab) (t target, failure *fault.Err
 	of := c.b.tabs.Load().of(s.where)
 	same := slices.IndexFunc(of, func(t *tab) bool { return t.ID == last.tabID })
 	if same >= 0 && (s.r.InFront || of[same].origin == last.origin) && !slices.Contains(s.r.Avoid, last.tabID) {
-		return s.in(c, of[same]), nil
+		return target{c.b, c.conn, of[same]}, nil
 	}
 	if !s.r.InFront && s.where.rule.Matches(last.url) { // else the call means another instance
 		of = sameOrigin(of, last.origin)
@@ -224,13 +222,13 @@ func (s *search) follow(c candidate, last lastTab) (t target, failure *fault.Err
 	of = preferred(of, s.r.Avoid)
 	switch same = slices.IndexFunc(of, func(t *tab) bool { return t.ID == last.tabID }); {
 	case same >= 0:
-		return s.in(c, of[same]), nil
+		return target{c.b, c.conn, of[same]}, nil
 	case s.r.InFront:
 		s.browsers = []candidate{c}
 		return s.inFront()
 	case len(of) > 0:
 		tab, _ := s.hub.leases.prefer(s.r.Session, c.b, of)
-		return s.in(c, tab), nil
+		return target{c.b, c.conn, tab}, nil
 	}
 	return t, s.lost(c.b, last)
 }
@@ -244,7 +242,7 @@ func (s *search) inFront() (t target, failure *fault.Error) {
 	for _, c := range here {
 		of := c.b.tabs.Load().of(s.where)
 		if at := slices.IndexFunc(of, func(t *tab) bool { return t.Active && t.Focused }); at >= 0 {
-			found, with = append(found, s.in(c, of[at])), append(with, c)
+			found, with = append(found, target{c.b, c.conn, of[at]}), append(with, c)
 		}
 	}
 	switch {
@@ -276,7 +274,7 @@ func (s *search) best() (t target, failure *fault.Error) {
 			tab = of[0]
 		}
 		if t.tab == nil || standing == own && !mine || (standing == own) == mine && better(tab, t.tab) < 0 {
-			t, mine = s.in(c, tab), standing == own
+			t, mine = target{c.b, c.conn, tab}, standing == own
 		}
 	}
 	if t.tab == nil {

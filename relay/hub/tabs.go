@@ -43,8 +43,6 @@ type tabSet struct {
 	ranked sync.Map // *site to []*tab: the tabs that belong to it, best first
 }
 
-func byID(t *tab, id int) int { return cmp.Compare(t.ID, id) }
-
 func newTabSet(tabs []wire.Tab) *tabSet {
 	set := &tabSet{list: make([]*tab, 0, len(tabs))}
 	for _, t := range tabs {
@@ -66,7 +64,7 @@ func (s *tabSet) without(id int) *tabSet {
 }
 
 func (s *tabSet) put(t *tab) {
-	at, found := slices.BinarySearchFunc(s.list, t.ID, byID)
+	at, found := slices.BinarySearchFunc(s.list, t, func(a, b *tab) int { return cmp.Compare(a.ID, b.ID) })
 	if found {
 		s.list[at] = t
 	} else {
@@ -76,7 +74,7 @@ func (s *tabSet) put(t *tab) {
 
 // get returns a tab, or nil.
 func (s *tabSet) get(id int) *tab {
-	at, found := slices.BinarySearchFunc(s.list, id, byID)
+	at, found := slices.BinarySearchFunc(s.list, id, func(t *tab, id int) int { return cmp.Compare(t.ID, id) })
 	if !found {
 		return nil
 	}

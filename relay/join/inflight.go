@@ -14,7 +14,7 @@ import (
 type inFlight struct {
 	mu          lock.Mutex
 	count       int             // messages so far
-	accepted    []clientMessage // what a relay has accepted that is state of the conversation, see stateKey
+	accepted    []clientMessage // what a relay has accepted that is state of the conversation, see clientMessage.state
 	pending     []clientMessage // requests without a reply, oldest first
 	answeredIDs map[string]bool // ids of replayed requests whose reply the client has had
 	shutdown    bool            // the client said shutdown
@@ -26,46 +26,45 @@ type clientMessage struct {
 	seq        int    // its number among all messages
 	id         string // its exact JSON text; empty for a notification
 	method     string
+	state      string // the name of the state that it sets, of which the last message counts; empty: it sets none
 	resource   string // the exact JSON text of the resource it subscribes to; else empty
 	outOfOrder bool   // before initialize or after shutdown, in the legacy era: a relay refuses it
 	text       []byte
 }
 
-// stateKey names the state that a message sets, of which the last message counts; empty: it sets nothing.
-func (m *clientMessage) stateKey() string {
-	switch m.method {
-	case "initialize", "notifications/initialized", "logging/setLevel", "shutdown":
-		return m.method
-	case "resources/subscribe", "resources/unsubscribe":
-		return "resources/subscribe " + m.resource
-	}
-	return ""
-}
+// metaVersion is the member of _meta by which a message says that it is of the modern era.
+const metaVersion = "io.modelcontextprotocol/protocolVersion"
 
 // recordSent records a message that goes to the relay.
 func (f *inFlight) recordSent(text []byte) {
 	members, ok := rawjson.Members(text)
-	if !ok || !json.Valid(text) {
+	if !ok || !rawjson.Valid(text) {
 		return // the relay will say what is wrong with it
 	}
 	m := clientMessage{text: text, id: string(rawjson.Get(members, "id"))}
 	if json.Unmarshal(rawjson.Get(members, "method"), &m.method) != nil || m.id == "null" {
 		return // a reply to a request of the relay, or invalid
 	}
-	legacy := !isModern(members)
 	params, _ := rawjson.Members(rawjson.Get(members, "params"))
+	meta, _ := rawjson.Members(rawjson.Get(params, "_meta"))
+	legacy := rawjson.Get(meta, metaVersion) == nil
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.count++
 	m.seq, m.outOfOrder = f.count, legacy && (!f.hasInitialize() || f.shutdown)
 	switch m.method {
+	case "initialize", "logging/setLevel":
+		m.state = m.method
 	case "notifications/initialized":
+		m.state = m.method
 		f.accept(m)
 	case "resources/subscribe", "resources/unsubscribe":
 		m.resource = string(rawjson.Get(params, "uri"))
+		m.state = "resources/subscribe " + m.resource
 	case "notifications/cancelled":
 		f.cancel(string(rawjson.Get(params, "requestId")))
 	case "shutdown":
+		m.state = m.method
 		f.shutdown = f.shutdown || m.id != "" && legacy
 	case "exit":
 		f.exited = f.exited || f.shutdown && legacy
@@ -75,12 +74,6 @@ func (f *inFlight) recordSent(text []byte) {
 	}
 }
 
-func isModern(members []rawjson.Member) bool {
-	params, _ := rawjson.Members(rawjson.Get(members, "params"))
-	meta, _ := rawjson.Members(rawjson.Get(params, "_meta"))
-	return rawjson.Get(meta, "io.modelcontextprotocol/protocolVersion") != nil
-}
-
 // hasExited reports whether the client ended the conversation with exit.
 func (f *inFlight) hasExited() bool {
 	f.mu.Lock()
@@ -88,14 +81,10 @@ func (f *inFlight) hasExited() bool {
 	return f.exited
 }
 
-// accept keeps a message that a relay has accepted. Replies may come in another order than requests: the later request
+// accept keeps a message that a relay has accepted and that sets a state. Replies may come in another order than requests: the later request
 // counts. An unsubscribe is kept only while a reply to an earlier message about the same resource may still come.
 func (f *inFlight) accept(m clientMessage) {
-	key := m.stateKey()
-	if key == "" {
-		return
-	}
-	same := func(o clientMessage) bool { return o.stateKey() == key }
+	same := func(o clientMessage) bool { return o.state == m.state }
 	if i := slices.IndexFunc(f.accepted, same); i >= 0 && f.accepted[i].seq > m.seq {
 		return
 	}
@@ -122,7 +111,7 @@ func (f *inFlight) recordReply(text []byte) (show bool) {
 	for i, m := range f.pending {
 		if m.id == id {
 			f.pending = slices.Delete(f.pending, i, i+1)
-			if accepted {
+			if accepted && m.state != "" {
 				f.accept(m)
 			}
 			return true

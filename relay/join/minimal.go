@@ -68,7 +68,8 @@ func parseRequest(text []byte) (m offlineRequest) {
 		m.problem = fault.New(fault.InvalidRequest, "The message has no method")
 	}
 	m.params, _ = rawjson.Members(rawjson.Get(members, "params"))
-	m.modern = isModern(members)
+	meta, _ := rawjson.Members(rawjson.Get(m.params, "_meta"))
+	m.modern = rawjson.Get(meta, metaVersion) != nil
 	return m
 }
 

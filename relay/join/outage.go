@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -167,18 +166,6 @@ func (p *Proxy) announceRecovery() error {
 		return err
 	}
 	return p.print(toolsChanged)
-}
-
-// print writes one message to the client.
-func (p *Proxy) print(text []byte) error {
-	if text == nil {
-		return nil
-	}
-	_, err := p.Out.Write(append(text[:len(text):len(text)], '\n'))
-	if err == nil || errors.Is(err, ErrInvalidOutput) {
-		return err
-	}
-	return fmt.Errorf("the client does not read any more: %w", err)
 }
 
 func (p *Proxy) firstBuffered() (text []byte, ok bool) {

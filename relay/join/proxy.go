@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -129,6 +130,18 @@ func (p *Proxy) forwardReplies(replies *bufio.Reader) error {
 			return err
 		}
 	}
+}
+
+// print writes one message to the client.
+func (p *Proxy) print(text []byte) error {
+	if text == nil {
+		return nil
+	}
+	_, err := p.Out.Write(append(text[:len(text):len(text)], '\n'))
+	if err == nil || errors.Is(err, ErrInvalidOutput) {
+		return err
+	}
+	return fmt.Errorf("the client does not read any more: %w", err)
 }
 
 // readClient sends on what the client sends, or buffers it while there is no relay.

@@ -125,13 +125,8 @@ func Get(members []Member, name string) json.RawMessage {
 }
 
 // IsObject and IsArray report what a document is.
-func IsObject(doc json.RawMessage) bool { return begins(doc, '{') }
-func IsArray(doc json.RawMessage) bool  { return begins(doc, '[') }
-
-func begins(doc []byte, with byte) bool {
-	i := space(doc, 0)
-	return i < len(doc) && doc[i] == with
-}
+func IsObject(doc json.RawMessage) bool { return bytes.HasPrefix(doc[space(doc, 0):], []byte("{")) }
+func IsArray(doc json.RawMessage) bool  { return bytes.HasPrefix(doc[space(doc, 0):], []byte("[")) }
 
 // Depth is how deep arrays and objects nest; a number or string alone has depth 0. It counts brackets, so that a text
 // that is too deep to be read has a depth as well.

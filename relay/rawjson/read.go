@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"slices"
-	"strconv"
-	"sync"
 	"unicode/utf8"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -28,102 +25,19 @@ var (
 
 // Decode returns what json.Unmarshal makes of doc for an any, and how deep its arrays and objects nest.
 func Decode(doc json.RawMessage) (value any, depth int, err error) {
-	r := reader{Decoder: decoder(doc)}
-	defer decoders.Put(r.Decoder)
-	if value, err = r.document(); err != nil {
-		return nil, r.deepest, ErrInvalid
+	depth = Depth(doc)
+	if jsonv2.Unmarshal(doc, &value, jsontext.AllowInvalidUTF8(true)) == nil {
+		return value, depth, nil
 	}
-	if r.tooLarge {
-		return nil, r.deepest, ErrRange
+	value = nil
+	var tooLarge *json.UnmarshalTypeError
+	switch err = json.Unmarshal(doc, &value); { // a name that comes twice is no mistake here
+	case err == nil:
+		return value, depth, nil
+	case errors.As(err, &tooLarge):
+		return nil, depth, ErrRange
 	}
-	return value, r.deepest, nil
-}
-
-// decoders are used again: each has stacks for what is open.
-var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
-
-func decoder(doc []byte) *jsontext.Decoder {
-	d, _ := decoders.Get().(*jsontext.Decoder)
-	d.Reset(bytes.NewBuffer(doc), asSent)
-	return d
-}
-
-// reader reads a document once, from its beginning to its end or to what is wrong with it.
-type reader struct {
-	*jsontext.Decoder
-	depth, deepest int
-	tooLarge       bool // a number has no float64
-}
-
-func (r *reader) document() (value any, err error) {
-	if value, err = r.value(); err != nil {
-		return nil, err
-	}
-	if _, err = r.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, ErrInvalid
-	}
-	return value, nil
-}
-
-func (r *reader) value() (any, error) {
-	switch r.PeekKind() {
-	case '{':
-		members := map[string]any{}
-		return members, r.each('}', func() error {
-			key, err := r.ReadValue()
-			if err != nil {
-				return err
-			}
-			name, _ := Text(json.RawMessage(key))
-			members[name], err = r.value()
-			return err
-		})
-	case '[':
-		items := []any{}
-		err := r.each(']', func() error {
-			item, err := r.value()
-			items = append(items, item)
-			return err
-		})
-		return items, err
-	}
-	raw, err := r.ReadValue()
-	if err != nil {
-		return nil, err
-	}
-	return r.scalar(raw), nil
-}
-
-// each reads an array or object with its brackets, and calls part for every member or item.
-func (r *reader) each(end jsontext.Kind, part func() error) error {
-	if _, err := r.ReadToken(); err != nil {
-		return err
-	}
-	r.depth++
-	r.deepest = max(r.deepest, r.depth)
-	for r.PeekKind() != end {
-		if err := part(); err != nil {
-			return err
-		}
-	}
-	r.depth--
-	_, err := r.ReadToken()
-	return err
-}
-
-func (r *reader) scalar(raw []byte) any {
-	switch raw[0] {
-	case '"':
-		text, _ := Text(raw)
-		return text
-	case 't', 'f':
-		return raw[0] == 't'
-	case 'n':
-		return nil
-	}
-	number, err := strconv.ParseFloat(string(raw), 64)
-	r.tooLarge = r.tooLarge || err != nil
-	return number
+	return nil, depth, ErrInvalid
 }
 
 // Text decodes a string of a valid document, and reports whether raw is one.

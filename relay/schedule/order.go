@@ -41,7 +41,8 @@ func (s *Scheduler) Reserve(client string) call.Position {
 func (s *Scheduler) Withdraw(id call.Position) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.withdraw(s.positions[id])
+	p := s.positions[id]
+	s.withdraw(&p)
 }
 
 // enter makes a position behind all others of a client. Called with the lock held.
@@ -56,11 +57,13 @@ func (s *Scheduler) enter(client string) *position {
 	return p
 }
 
-// withdraw is Withdraw with the lock held. Without a position it does nothing.
-func (s *Scheduler) withdraw(p *position) {
+// withdraw is Withdraw with the lock held: held is no position afterwards, and may be none before.
+func (s *Scheduler) withdraw(held **position) {
+	p := *held
 	if p == nil {
 		return
 	}
+	*held = nil
 	o := p.order
 	at := slices.Index(o.positions, p)
 	if at < 0 {

@@ -103,15 +103,9 @@ func (s *Scheduler) Ticket(reserved call.Position) Ticket {
 func (t *Ticket) Leave() {
 	t.scheduler.mu.Lock()
 	defer t.scheduler.mu.Unlock()
-	t.leaveOrder()
+	t.scheduler.withdraw(&t.position)
 	t.releaseSlot()
 	t.leaveTab()
-}
-
-// leaveOrder gives up the call's position. Called with the lock held.
-func (t *Ticket) leaveOrder() {
-	t.scheduler.withdraw(t.position)
-	t.position = nil
 }
 
 // Reason is what a call waits for.
@@ -256,7 +250,7 @@ func (t *Ticket) awaitSlot(ctx context.Context) error {
 func (t *Ticket) Yield() {
 	t.scheduler.mu.Lock()
 	defer t.scheduler.mu.Unlock()
-	t.leaveOrder()
+	t.scheduler.withdraw(&t.position)
 	t.releaseSlot()
 }
 

@@ -118,7 +118,7 @@ func (s *Scheduler) ticketAt(session string, write bool, p call.Position) *Ticke
 func (t *Ticket) runs() bool {
 	t.scheduler.mu.Lock()
 	defer t.scheduler.mu.Unlock()
-	return t.joined && t.hasTurn()
+	return t.joined && (t.turn == nil || t.queue == nil || t.queue.writer == t)
 }
 
 // TestOrder plays calls of one client, to which positions are reserved in the order of their names. "a1" is the first

@@ -37,9 +37,9 @@ func (t *Ticket) Join(tab Tab) (ready bool, retry time.Duration, err error) {
 		if retry, err = t.join(tab); err != nil {
 			return false, retry, err
 		}
-		t.leaveOrder()
+		s.withdraw(&t.position)
 	}
-	if !t.hasTurn() {
+	if t.turn != nil && t.queue != nil && t.queue.writer != t {
 		t.releaseSlot() // of another tab: waiting for a turn takes none
 		return false, 0, nil
 	}
@@ -49,17 +49,16 @@ func (t *Ticket) Join(tab Tab) (ready bool, retry time.Duration, err error) {
 // join is Join with the lock held, for a call that is in no tab.
 func (t *Ticket) join(tab Tab) (retry time.Duration, err error) {
 	s := t.scheduler
-	q := s.queues[tab]
-	mine := q.of(t.Session)
-	switch {
+	switch q := s.queues[tab]; {
 	case q == nil && t.Write:
 		q = &tabQueue{tab: tab}
 		s.queues[tab] = q
 		q.begin(t)
 		t.queue, t.turn = q, nil
-	case q == nil, !t.Write && mine == nil && q.writer.Session != t.Session:
+	case q == nil, !t.Write && q.of(t.Session) == nil && q.writer.Session != t.Session:
 		t.queue, t.turn = nil, nil // nothing is before it
 	default:
+		mine := q.of(t.Session)
 		if mine == nil && s.limits.WaitingPerTab > 0 {
 			mine = &session{name: t.Session}
 			q.sessions = append(q.sessions, mine)
@@ -73,9 +72,6 @@ func (t *Ticket) join(tab Tab) (retry time.Duration, err error) {
 	t.tab, t.joined = tab, true
 	return 0, nil
 }
-
-// hasTurn reports whether it is the call's turn in its tab. Called with the lock held.
-func (t *Ticket) hasTurn() bool { return t.turn == nil || t.queue == nil || t.queue.writer == t }
 
 // Await waits for the call's turn in its tab, so long at the most, and then for a slot. It is for calls that have
 // joined a tab, or need none.
@@ -122,9 +118,6 @@ func (t *Ticket) leaveTab() {
 
 // of returns the session's calls that wait in a queue; nil when there are none.
 func (q *tabQueue) of(name string) *session {
-	if q == nil {
-		return nil
-	}
 	for _, s := range q.sessions {
 		if s.name == name {
 			return s
