@@ -122,7 +122,7 @@ var only = map[string][]string{
 	"github.com/mark3labs/mcp-go":                {"relay/front"},
 	"encoding/json/jsontext":                     {}, // a plain go build has no GOEXPERIMENT: the module does the same
 	"encoding/json/v2":                           {},
-	"github.com/go-json-experiment/json":         {"relay/rawjson", "relay/policy"},
+	"github.com/go-json-experiment/json":         {"relay/rawjson", "relay/policy", "relay/audit"},
 	"github.com/agext/levenshtein":               {"relay/suggest"},
 	"modernc.org/sqlite":                         {"relay/store"},
 	"github.com/sasha-s/go-deadlock":             {"relay/lock"},

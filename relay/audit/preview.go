@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/rawjson"
@@ -23,84 +25,45 @@ func preview(arguments json.RawMessage, cut bool) string {
 	if len(arguments) == 0 {
 		return ""
 	}
-	p := previewer{in: json.NewDecoder(bytes.NewReader(arguments))}
-	p.in.UseNumber()
-	if !p.value() || cut {
+	p := previewer{in: jsontext.NewDecoder(bytes.NewBuffer(arguments), jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true))}
+	whole := p.next()
+	for whole && p.in.StackDepth() > 0 {
+		whole = p.next()
+	}
+	if !whole || cut {
 		p.out.WriteString(ellipsis)
 	}
 	return p.out.String()
 }
 
 type previewer struct {
-	in  *json.Decoder
+	in  *jsontext.Decoder
 	out strings.Builder
 }
 
-// value writes the next value, and reports whether there was room for all of it. What is not JSON ends there.
-func (p *previewer) value() bool {
-	token, err := p.in.Token()
+// next writes the next part: a bracket, a name or a scalar, and reports whether there was room for it. What is not JSON
+// ends there.
+func (p *previewer) next() bool {
+	within, n := p.in.StackIndex(p.in.StackDepth())
+	token, err := p.in.ReadToken()
 	if err != nil {
 		return false
 	}
-	switch token := token.(type) {
-	case json.Delim:
-		if token == '{' {
-			return p.members()
-		}
-		return p.items()
-	case string:
-		return p.text(token)
-	case json.Number:
-		return p.write(token.String())
-	case bool:
-		if token {
-			return p.write("true")
-		}
-		return p.write("false")
-	}
-	return p.write("null")
-}
-
-func (p *previewer) members() bool {
-	if !p.write("{") {
+	kind, named := token.Kind(), within == '{' && n%2 == 1
+	if within != 0 && n > 0 && !named && kind != '}' && kind != ']' && !p.write(",") {
 		return false
 	}
-	for n := 0; p.in.More(); n++ {
-		token, err := p.in.Token()
-		name, ok := token.(string)
-		if err != nil || !ok || n > 0 && !p.write(",") || !p.text(name) || !p.write(":") {
-			return false
-		}
-		if !fault.SecretName(name) {
-			if !p.value() {
-				return false
-			}
-			continue
-		}
-		var hidden json.RawMessage
-		if !p.write(redacted) || p.in.Decode(&hidden) != nil {
-			return false
-		}
-	}
-	return p.end("}")
-}
-
-func (p *previewer) items() bool {
-	if !p.write("[") {
+	text := token.String()
+	switch {
+	case kind != '"':
+		return p.write(text)
+	case within != '{' || named:
+		return p.text(text)
+	case !p.text(text) || !p.write(":"):
 		return false
 	}
-	for n := 0; p.in.More(); n++ {
-		if n > 0 && !p.write(",") || !p.value() {
-			return false
-		}
-	}
-	return p.end("]")
-}
-
-// end closes an object or a list.
-func (p *previewer) end(mark string) bool {
-	_, err := p.in.Token()
-	return err == nil && p.write(mark)
+	return !fault.SecretName(text) || p.write(redacted) && p.in.SkipValue() == nil
 }
 
 // text writes a string, cut where it is long.

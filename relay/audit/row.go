@@ -65,7 +65,7 @@ const (
 // RowOf makes a row of an entry, but for its number and hash. digest is the SHA-256 of the entry's arguments; the
 // arguments themselves may be cut.
 func RowOf(e *call.Entry, digest string, cut bool) Row {
-	return Row{
+	r := Row{
 		At: time.UnixMicro(e.At.UnixMicro()).UTC(), Kind: text(string(e.Kind), mostName),
 		Client: text(e.Session.Client, mostName),
 		Via:    text(e.Session.Via, mostName), Session: text(e.Session.ID, mostName), Tool: text(e.Tool, mostName),
@@ -76,8 +76,11 @@ func RowOf(e *call.Entry, digest string, cut bool) Row {
 		Decision: text(e.Decision, mostText), DecidedBy: text(e.DecidedBy, mostName),
 		Outcome: text(e.Outcome, mostName), Code: text(e.Code, mostName),
 		DurationMs: max(e.Duration.Milliseconds(), 0), CallID: text(string(e.CallID), mostName),
-		Detail: text(fault.Redact(looked(e.Detail)), mostText),
 	}
+	if e.Detail != "" {
+		r.Detail = text(fault.Redact(looked(e.Detail)), mostText)
+	}
+	return r
 }
 
 // text is one harmless line of at most so many bytes.
