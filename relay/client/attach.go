@@ -6,12 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"net"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
@@ -20,9 +18,6 @@ import (
 	"tabrelay/relay/front"
 	"tabrelay/relay/join"
 )
-
-// farewellTime is how long telling a stdio proxy that the relay stops may take.
-const farewellTime = 200 * time.Millisecond
 
 // Attach serves one stdio proxy on the socket, for as long as its client stays.
 func (c *Clients) Attach(conn net.Conn, in *bufio.Reader) {
@@ -71,9 +66,13 @@ func (c *Clients) serve(conn net.Conn, in *bufio.Reader, a join.AttachRequest, n
 	c.tellCome(session, "attached")
 	defer c.tellCome(session, "left")
 	defer c.sessionLeft(session.ID)
+	end := &join.RelayEnd{
+		Conn: conn, In: in, Stopping: o.Stopping, Over: o.Base.Done(), Muted: &c.muted, Dismissed: &c.dismissed,
+		Invalid: func() { o.Meter.Corruption("stdout") },
+	}
 	err := o.Front.ServeStdio(o.Base, front.Attachment{Session: session, Key: a.Key, Toolset: a.Toolset,
 		Pending: a.Pending},
-		&fromProxy{in: in, conn: conn, clients: c}, toProxy{conn, c})
+		end, end)
 	log.Info().AnErr("reason", err).Msg("a client left")
 }
 
@@ -134,53 +133,6 @@ func (c *Clients) recognize(a join.AttachRequest) (name string, refused *join.Re
 		}
 	}
 	return name, nil
-}
-
-// fromProxy is what a stdio proxy says. Once the relay was asked to stop, nothing more of it is heard: the proxy will
-// say it to the next relay, instead of being refused by this one.
-type fromProxy struct {
-	in      io.Reader // with what was read ahead
-	conn    net.Conn
-	clients *Clients
-}
-
-// Read implements io.Reader.
-func (p *fromProxy) Read(b []byte) (int, error) {
-	n, err := p.in.Read(b)
-	select {
-	case <-p.clients.options.Stopping:
-		<-p.clients.options.Base.Done()
-		return 0, io.EOF
-	default:
-		return n, err
-	}
-}
-
-// Close tells a proxy whether it is to start the next relay by itself, and closes the connection.
-func (p *fromProxy) Close() error {
-	if p.clients.dismissed.Load() {
-		_ = p.conn.SetWriteDeadline(time.Now().Add(farewellTime)) // a proxy that does not read misses little
-		_, _ = io.WriteString(p.conn, join.ShutdownNotice)        // as above
-	}
-	return p.conn.Close()
-}
-
-// toProxy is what a stdio proxy is told. Calls that the relay's own end cuts short have no answer here: the next relay,
-// which can learn how they really ended, gives it.
-type toProxy struct {
-	conn    net.Conn
-	clients *Clients
-}
-
-// Write implements io.Writer.
-func (p toProxy) Write(b []byte) (int, error) {
-	if p.clients.muted.Load() {
-		return 0, net.ErrClosed
-	}
-	if problem := join.InvalidMessage(b); problem != "" { // the proxy will hold it back, and cannot count it here
-		p.clients.options.Meter.Corruption("stdout")
-	}
-	return p.conn.Write(b)
 }
 
 // sessionID names an attachment. The key itself stays between proxy and front.

@@ -81,8 +81,9 @@ func (f *inFlight) hasExited() bool {
 	return f.exited
 }
 
-// accept keeps a message that a relay has accepted and that sets a state. Replies may come in another order than requests: the later request
-// counts. An unsubscribe is kept only while a reply to an earlier message about the same resource may still come.
+// accept keeps a message that a relay has accepted and that sets a state. Replies may come in another order than
+// requests: the later request counts. An unsubscribe is kept only while a reply to an earlier message about the same
+// resource may still come.
 func (f *inFlight) accept(m clientMessage) {
 	same := func(o clientMessage) bool { return o.state == m.state }
 	if i := slices.IndexFunc(f.accepted, same); i >= 0 && f.accepted[i].seq > m.seq {
