@@ -45,8 +45,7 @@ const scenarios: readonly Scenario[] = [
 ];
 
 const go = async (...args: string[]): Promise<string> => {
-  const env = { ...process.env, GOEXPERIMENT: 'jsonv2' };
-  const { stdout } = await promisify(execFile)('go', args, { cwd: repository, env, maxBuffer: 1 << 28 });
+  const { stdout } = await promisify(execFile)('go', args, { cwd: repository, maxBuffer: 1 << 28 });
   return stdout;
 };
 
