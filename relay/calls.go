@@ -4,7 +4,6 @@ import (
 	"tabrelay/relay/breaker"
 	"tabrelay/relay/config"
 	"tabrelay/relay/dispatch"
-	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/schedule"
 )
@@ -15,7 +14,7 @@ func (r *Relay) dispatcher() *dispatch.Dispatcher {
 	return dispatch.New(dispatch.Options{
 		Tools: r.tools, Policy: r.policy, Browser: r.hub, Meter: r.meter, Log: r.part("dispatch"),
 		Events: r.events.Publish, Calls: &r.trail, Audit: r.audit, Scopes: r.policy,
-		Moved: func() { r.panels.Changed(event.TopicRunning) }, SignedOut: r.catalog.SignedOut,
+		Moved:   r.panels.Changed,
 		Timeout: c.Timeout, MaxTimeout: c.MaxTimeout, ProgressExtends: c.ProgressExtendsTimeout,
 		ReconnectWait: c.ReconnectWait,
 		Retry: dispatch.Retry{

@@ -15,7 +15,7 @@ import (
 func (r *Relay) openPolicy(ctx context.Context) (err error) {
 	r.policy, err = policy.New(ctx, policy.Options{
 		Store: r.store, Config: r.config, Log: r.part("policy"), Audit: r.audit.Record, Events: r.tellApproval,
-		Clients: r.secrets.Known, Tools: r.knownTools, Known: r.knownTarget,
+		Clients: r.secrets.Known(), Tools: r.knownTools, Known: r.knownTarget,
 		Reconfigured: func(undone bool) { r.catalog.Reconfigure(undone) },
 		TabGone:      func(profileID string, tabID int) bool { return r.hub.TabGone(profileID, tabID) },
 		PanelsOpen:   func() bool { return r.hub.PanelsOpen() },

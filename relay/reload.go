@@ -18,7 +18,7 @@ func (r *Relay) newCatalog(ctx context.Context) (err error) {
 		Home: r.Home, Config: r.config, Plugins: r.Plugins, Bundle: bundle(), Store: r.store, Tools: r.tools,
 		Policy: r.policy,
 		Log:    r.part("catalog"), Browsers: r.hub, Place: func(list []plugin.Plugin) { r.demo.Place(list) },
-		Changed: r.panels.Changed,
+		Changed: r.panels.Changed, SignedOut: func(p, profileID string) bool { return r.calls.SignedOut(p, profileID) },
 		Mode: func(t *registry.Tool) (call.Mode, string) {
 			return r.policy.Mode(policy.AccessOf(call.Session{Client: anyClient}, t))
 		},

@@ -12,6 +12,13 @@ const (
 	Auto Mode = "auto" // it runs
 )
 
+// Verdict is what the rules say about a call.
+type Verdict struct {
+	Mode Mode
+	Why  string // after "because"
+	Ask  bool   // a person has to say whether it may run
+}
+
 // Scope is what one client may see and call at the most, whatever the rules say. The zero value bounds nothing.
 type Scope struct {
 	Toolset  string `json:"toolset,omitempty"` // as in `tabrelay mcp --toolset`; empty: what the client asks for

@@ -42,10 +42,12 @@ type Options struct {
 	Log     zerolog.Logger
 
 	Browsers Browsers
-	Place    func([]plugin.Plugin)                             // says where the demo site is; may be nil
-	Mode     func(*registry.Tool) (mode call.Mode, why string) // of a tool, for a client that no rule names
-	Changed  func(topics ...string)                            // of the side panel
-	Audit    func(call.Entry)
+	// SignedOut reports whether the last call of a plugin was told to sign in; an empty profile means any.
+	SignedOut func(plugin, profileID string) bool
+	Place     func([]plugin.Plugin)                             // says where the demo site is; may be nil
+	Mode      func(*registry.Tool) (mode call.Mode, why string) // of a tool, for a client that no rule names
+	Changed   func(topics ...string)                            // of the side panel
+	Audit     func(call.Entry)
 
 	Problem  func(registry.Problem)                      // something is wrong with a plugin, as agents may read it
 	Refused  func(failure *fault.Error, public *Refusal) // a configuration, or a set of plugins, was not taken over
@@ -71,7 +73,6 @@ type Browsers interface {
 type Catalog struct {
 	options Options
 	now     atomic.Pointer[state]
-	signIns signIns
 
 	changes *serial.Queue
 
@@ -104,7 +105,6 @@ func New(ctx context.Context, o Options) (*Catalog, error) {
 	c := &Catalog{
 		options: o, folder: newFolder(o.Home, o.Config, o.Bundle), good: map[string]*plugin.Plugin{},
 	}
-	c.signIns.changed = func() { o.Changed(event.TopicPlugins) }
 	_, missing := os.Stat(o.Home.Config())
 	c.configured = missing == nil
 	c.now.Store(&state{config: o.Config, required: o.Config.Review.Required})

@@ -7,7 +7,6 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/hub"
-	"tabrelay/relay/lock"
 	"tabrelay/relay/match"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/registry"
@@ -169,7 +168,7 @@ func (c *Catalog) stateOf(site *registry.Site, tools []ToolView, tabs []hub.Tab,
 			return NotOpen, "no tab shows it; open " + site.Homepage
 		}
 		return NotOpen, "no tab shows one of its pages"
-	case c.signIns.signedOut(name, profileID):
+	case c.options.SignedOut(name, profileID):
 		return SignedOut, "the last call was told to sign in; sign in to the web app in its tab"
 	}
 	return Ready, ""
@@ -184,55 +183,4 @@ func isOpen(site *registry.Site, tabs []hub.Tab, profileID string) bool {
 	return slices.ContainsFunc(tabs, func(t hub.Tab) bool {
 		return (profileID == "" || t.ProfileID == profileID) && rule.Matches(t.URL)
 	})
-}
-
-// SignedOut hears how the last call of a plugin in a profile ended: it was asked to sign in, or it worked.
-func (c *Catalog) SignedOut(plugin, profileID string, out bool) {
-	c.signIns.note(plugin, profileID, out)
-}
-
-// signIns remembers where a web app asked to sign in at the last call of its plugin.
-type signIns struct {
-	changed func() // called when something is different
-
-	mu  lock.Mutex
-	out map[signIn]struct{}
-}
-
-// signIn is that of a plugin in a browser profile.
-type signIn struct{ plugin, profileID string }
-
-func (s *signIns) note(plugin, profileID string, out bool) {
-	if s.set(signIn{plugin, profileID}, out) {
-		s.changed()
-	}
-}
-
-func (s *signIns) set(at signIn, out bool) (news bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, was := s.out[at]; was == out {
-		return false
-	}
-	if s.out == nil {
-		s.out = map[signIn]struct{}{}
-	}
-	if out {
-		s.out[at] = struct{}{}
-	} else {
-		delete(s.out, at)
-	}
-	return true
-}
-
-// signedOut reports whether a plugin's web app wants the person to sign in, in a profile; an empty one means any.
-func (s *signIns) signedOut(plugin, profileID string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for at := range s.out {
-		if at.plugin == plugin && (profileID == "" || at.profileID == profileID) {
-			return true
-		}
-	}
-	return false
 }

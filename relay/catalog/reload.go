@@ -159,6 +159,7 @@ func (c *Catalog) Watch(ctx context.Context, secretsChanged func()) {
 	secretsChanged() // before it was watched
 	settled := time.NewTimer(time.Hour)
 	settled.Stop()
+	secrets, config := home.Secrets(), home.Config()
 	for {
 		select {
 		case <-ctx.Done():
@@ -168,9 +169,9 @@ func (c *Catalog) Watch(ctx context.Context, secretsChanged func()) {
 				return
 			}
 			switch {
-			case event.Name == home.Secrets():
+			case event.Name == secrets:
 				secretsChanged()
-			case event.Name == home.Config():
+			case event.Name == config:
 				settled.Reset(editTime)
 			case filepath.Dir(event.Name) != string(home): // in which log and database are written all the time
 				settled.Reset(buildTime)

@@ -94,7 +94,7 @@ func (c *Clients) review(by call.Session) {
 		return
 	}
 	var list []Difference
-	known := o.Secrets.Known()
+	known := o.Secrets.Known().Load()
 	if known != nil {
 		list, c.known = Compare(c.known, *known), slices.Clone(*known)
 	}

@@ -64,7 +64,7 @@ type Clients struct {
 // New looks who has a token.
 func New(o Options) *Clients {
 	return &Clients{
-		options: o, changes: serial.New(), known: slices.Clone(*o.Secrets.Known()),
+		options: o, changes: serial.New(), known: slices.Clone(*o.Secrets.Known().Load()),
 		open: map[*connection]struct{}{}, attached: map[Attached]int{},
 	}
 }
@@ -91,7 +91,7 @@ func (c *Clients) Identify(token string) (call.Session, bool) {
 
 // scopeOf is the scope of a client as the person gave it.
 func (c *Clients) scopeOf(name string) call.Scope {
-	if known := c.options.Secrets.Known(); known != nil {
+	if known := c.options.Secrets.Known().Load(); known != nil {
 		for _, one := range *known {
 			if one.Name == name {
 				return one.Scope
@@ -103,7 +103,7 @@ func (c *Clients) scopeOf(name string) call.Scope {
 
 // nameTaken reports whether a name is that of a client with a token, however it is written.
 func (c *Clients) nameTaken(name string) bool {
-	known := c.options.Secrets.Known()
+	known := c.options.Secrets.Known().Load()
 	return known != nil && slices.ContainsFunc(*known,
 		func(one config.Client) bool { return strings.EqualFold(one.Name, name) })
 }

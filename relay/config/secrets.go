@@ -88,9 +88,9 @@ func (s *Secrets) Local() string { return s.current().Local }
 // Clients lists who may use the relay, sorted by name.
 func (s *Secrets) Clients() []Client { return slices.Clone(s.current().Clients) }
 
-// Known are the clients as the file said when it could be read last, without looking at it again. The answer is the
-// same pointer until the file has changed; nobody may write to it.
-func (s *Secrets) Known() *[]Client { return s.known.Load() }
+// Known are the clients as the file said when it could be read last: Load does not look at the file again, and gives
+// the same pointer until the file has changed. Nobody may write to it.
+func (s *Secrets) Known() interface{ Load() *[]Client } { return &s.known }
 
 // Verify names the client a token belongs to. It takes the same time whether or not, and which, token matches.
 func (s *Secrets) Verify(token string) (client string, ok bool) {

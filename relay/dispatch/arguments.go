@@ -39,11 +39,17 @@ func (r *run) find() *fault.Error {
 }
 
 // checkArguments takes out what is the relay's and checks the rest against the tool's schema. When nothing is
-// taken out, the tool gets the very bytes the caller sent.
+// taken out, the tool gets the very bytes the caller sent. A tool whose schemas do not compile is unusable: it is taken
+// out of the registry.
 func (r *run) checkArguments() *fault.Error {
-	input, failure := r.schemas()
-	if failure != nil {
-		return failure
+	input, err := r.tool.Input()
+	if err == nil {
+		_, err = r.tool.Output()
+	}
+	if err != nil {
+		r.Tools.Reject(r.tool, err.Error())
+		message := fmt.Sprintf("Tool %s cannot be used, because a schema of it is unusable: %v", r.tool.Name, err)
+		return fault.New(fault.RegistryError, message, fault.WithCause(err))
 	}
 	r.args = r.call.Arguments
 	if len(r.args) == 0 {
@@ -65,20 +71,6 @@ func (r *run) checkArguments() *fault.Error {
 		return fault.New(fault.ValidationError, "Invalid arguments: "+schema.Explain(problems))
 	}
 	return nil
-}
-
-// schemas compiles what the call will need. A tool whose schemas do not compile is unusable: it is taken out.
-func (r *run) schemas() (input *schema.Schema, failure *fault.Error) {
-	input, err := r.tool.Input()
-	if err == nil {
-		_, err = r.tool.Output()
-	}
-	if err != nil {
-		r.Tools.Reject(r.tool, err.Error())
-		message := fmt.Sprintf("Tool %s cannot be used, because a schema of it is unusable: %v", r.tool.Name, err)
-		return nil, fault.New(fault.RegistryError, message, fault.WithCause(err))
-	}
-	return input, nil
 }
 
 // takeOwn takes the relay's own arguments out of a tool's. A tool that has an argument of the same name keeps it.

@@ -40,15 +40,12 @@ type Options struct {
 	Audit   Audit  // nil: no call is written down
 	Log     zerolog.Logger
 
-	// Events hears news of calls, and Calls of the end of each call; nil: nobody does. Moved is told when Running would
-	// answer something else; it must not block, and may be nil.
+	// Events hears news of calls, and Calls of the end of each call; nil: nobody does. Moved is told when Running
+	// (event.TopicRunning) or SignedOut (event.TopicPlugins) would answer something else; it must not block, and may be
+	// nil.
 	Events func(owner event.Owner, kind event.Kind, message string, data map[string]any)
 	Calls  *event.Bus
-	Moved  func()
-
-	// SignedOut hears after each call of a plugin in a profile whether its web app asked to sign in. It must not block,
-	// and may be nil.
-	SignedOut func(plugin, profileID string, out bool)
+	Moved  func(topics ...string)
 
 	Timeout         time.Duration // of a call whose tool and caller name none
 	MaxTimeout      time.Duration // no call lasts longer
@@ -124,6 +121,8 @@ type Dispatcher struct {
 	draining bool
 	running  sync.WaitGroup         // Add only while mu is held and draining is false
 	live     map[*run]chan struct{} // the calls that run; the channel is closed at the end, and nil while nobody waits
+
+	signedOut sync.Map // by signIn: the web apps whose last call was told to sign in
 }
 
 // errShutdown ends the calls that outlast Drain.
@@ -138,7 +137,7 @@ func New(o Options) *Dispatcher {
 		o.Events = func(event.Owner, event.Kind, string, map[string]any) {}
 	}
 	if o.Moved == nil {
-		o.Moved = func() {}
+		o.Moved = func(...string) {}
 	}
 	d := &Dispatcher{
 		Options: o, Scheduler: schedule.New(o.Limits), live: map[*run]chan struct{}{},
@@ -166,6 +165,7 @@ type run struct {
 	status  status
 
 	admitted bool
+	verdict  call.Verdict // of the rules, when they were asked last
 	consent  consent
 	ticket   schedule.Ticket
 	pass     breaker.Pass // nil: the breaker was not asked
@@ -210,10 +210,13 @@ func (r *run) trace(step string, about ...any) {
 	}
 }
 
-// begin sets the call's limits and lets it in, unless the relay shuts down.
+// begin sets the call's limits, of time and of the answer's size, and lets it in, unless the relay shuts down.
 func (r *run) begin() *fault.Error {
 	r.setDeadline()
-	r.setMaxBytes()
+	r.maxBytes = cmp.Or(min(r.call.MaxBytes, r.MaxResultBytes), r.MaxBytes, r.MaxResultBytes)
+	if most := r.call.MaxBytes; most > r.MaxResultBytes {
+		r.warn(fmt.Sprintf("maxBytes was lowered from %d to %d, the largest result there is.", most, r.MaxResultBytes))
+	}
 	r.mu.Lock()
 	if r.draining {
 		r.mu.Unlock()
@@ -225,7 +228,7 @@ func (r *run) begin() *fault.Error {
 	r.admitted = true
 	r.trace("tool found, arguments valid; it may take %s", r.clock.timeout)
 	r.Meter.Inflight(+1)
-	r.Moved()
+	r.Moved(event.TopicRunning)
 	return nil
 }
 
@@ -245,7 +248,7 @@ func (r *run) end() {
 	delete(r.live, r)
 	r.mu.Unlock()
 	r.Meter.Inflight(-1)
-	r.Moved()
+	r.Moved(event.TopicRunning)
 	r.running.Done()
 }
 

@@ -11,9 +11,9 @@ import (
 
 // Policy decides what may run.
 type Policy interface {
-	// Allow says whether a call may run. With ask, a person has to say so. It is cheap. The place is empty before a
-	// page's tool knows its tab: then only a failure counts.
-	Allow(a call.Access) (ask bool, failure *fault.Error)
+	// Allow says whether a call may run, and why. It is cheap. The place is empty before a page's tool knows its tab:
+	// then only a failure counts.
+	Allow(a call.Access) (says call.Verdict, failure *fault.Error)
 	// Ask waits until a person has said whether a call may run; what they approved is for Access.Approved. client asks
 	// through the caller, nil when that cannot; tell hears what goes on meanwhile.
 	Ask(
@@ -33,11 +33,10 @@ type consent struct {
 func (c *consent) given() bool { return c.approved != call.Binding{} }
 
 // checkPermission refuses what is off, before anything waits for it.
-func (r *run) checkPermission() *fault.Error {
-	if r.Policy == nil {
-		return nil
+func (r *run) checkPermission() (failure *fault.Error) {
+	if r.Policy != nil {
+		r.verdict, failure = r.Policy.Allow(r.access(nil))
 	}
-	_, failure := r.Policy.Allow(r.access(nil))
 	return failure
 }
 
@@ -63,12 +62,12 @@ func (r *run) access(at *call.Target) call.Access {
 // gone elsewhere.
 func (r *run) permit(at *call.Target) (asked bool, failure *fault.Error) {
 	if r.Policy != nil {
-		ask, failure := r.Policy.Allow(r.access(at))
+		r.verdict, failure = r.Policy.Allow(r.access(at))
 		switch {
 		case failure != nil:
 			r.refused = true // asking again would get the same
 			return false, failure
-		case !ask:
+		case !r.verdict.Ask:
 		case r.call.Consent && !r.consent.given():
 			r.consent.approved = r.Policy.Consented(r.access(at))
 		default:

@@ -28,11 +28,12 @@ type warden struct {
 	asked []call.Access
 }
 
-func (w *warden) Allow(a call.Access) (ask bool, failure *fault.Error) {
-	if ask = true; w.allow != nil {
+func (w *warden) Allow(a call.Access) (says call.Verdict, failure *fault.Error) {
+	ask := true
+	if w.allow != nil {
 		ask, failure = w.allow(a)
 	}
-	return ask && a.Approved != w.Consented(a), failure
+	return call.Verdict{Ask: ask && a.Approved != w.Consented(a)}, failure
 }
 
 func (w *warden) Consented(a call.Access) call.Binding {

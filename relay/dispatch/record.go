@@ -67,9 +67,11 @@ func (r *run) record(f *fault.Error) {
 		r.Meter.ErrorRaised(f.Class, f.Source, f.Code)
 		r.announceFailure(f)
 	}
-	r.tellSignIn(f)
+	r.noteSignIn(f)
 	r.logEnd(f, took)
-	r.tellFollowers(f, took)
+	if r.tool != nil && r.Calls.Heard() { // nothing is made of it while nobody listens
+		r.tellFollowers(f, took)
+	}
 	r.audit(f, took)
 }
 
@@ -77,7 +79,11 @@ func (r *run) record(f *fault.Error) {
 func (r *run) complete(took time.Duration) {
 	res := r.result
 	res.Warnings = append(res.Warnings, r.warnings...)
-	r.annotate()
+	if res.Structured && len(res.Warnings) > 0 {
+		r.annotate()
+	} else {
+		res.Note = nil
+	}
 	m := &res.Meta
 	m.CorrelationID, m.Attempts, m.Duration = r.call.ID, r.tries.n, took
 	if p := r.reply; p != nil {
@@ -107,17 +113,31 @@ func (r *run) announceFailure(f *fault.Error) {
 	})
 }
 
-// tellSignIn says what the end of a call tells about the person being signed in: only what a page answered does.
-func (r *run) tellSignIn(f *fault.Error) {
-	if r.SignedOut == nil || r.tool == nil || r.tool.Plugin == nil {
-		return
-	}
+// signIn is the person being signed in to the web app of a plugin, in a browser profile.
+type signIn struct{ plugin, profileID string }
+
+// noteSignIn notes what the end of a call tells about the person being signed in: only what a page answered does.
+func (r *run) noteSignIn(f *fault.Error) {
+	changed := false
 	switch {
 	case f == nil && r.reply != nil:
-		r.SignedOut(r.tool.PluginName(), r.reply.ProfileID, false)
-	case f != nil && f.FromPage && f.Code == fault.AuthError:
-		r.SignedOut(r.tool.PluginName(), r.status.at.ProfileID, true)
+		_, changed = r.signedOut.LoadAndDelete(signIn{r.tool.PluginName(), r.reply.ProfileID})
+	case f != nil && f.FromPage && f.Code == fault.AuthError && r.tool.Plugin != nil:
+		_, was := r.signedOut.LoadOrStore(signIn{r.tool.PluginName(), r.status.at.ProfileID}, nil)
+		changed = !was
 	}
+	if changed {
+		r.Moved(event.TopicPlugins)
+	}
+}
+
+// SignedOut reports whether the web app of a plugin told the last call in a profile to sign in; an empty one means any.
+func (d *Dispatcher) SignedOut(plugin, profileID string) (out bool) {
+	for key := range d.signedOut.Range {
+		at, _ := key.(signIn)
+		out = out || at.plugin == plugin && (profileID == "" || at.profileID == profileID)
+	}
+	return out
 }
 
 // logEnd writes the line of the log.
@@ -139,12 +159,8 @@ func (r *run) logEnd(f *fault.Error, took time.Duration) {
 		Str("outcome", string(f.Outcome)).Str("failure", f.Message).AnErr("cause", f.Err).Msg("call failed")
 }
 
-// tellFollowers tells how a call ended to whoever writes its plugin, and follows its calls. Nothing is made of it while
-// nobody does.
+// tellFollowers tells how a call ended to whoever writes its plugin, and follows its calls.
 func (r *run) tellFollowers(f *fault.Error, took time.Duration) {
-	if r.tool == nil || !r.Calls.Heard() {
-		return
-	}
 	after := took.Round(time.Millisecond).String()
 	message, data := r.call.Tool+" answered in "+after, r.trail()
 	data["durationMs"] = took.Milliseconds()
@@ -213,19 +229,9 @@ func (r *run) reason(f *fault.Error) (decision, by string) {
 	case r.consent.confirmed:
 		return "allowed", "person"
 	}
-	rules, ok := r.Policy.(interface {
-		Mode(a call.Access) (mode call.Mode, why string)
-	})
-	if !ok {
-		return "", ""
-	}
-	var at *call.Target
-	if r.status.at.TabID != 0 {
-		at = &r.status.at
-	}
-	switch mode, why := rules.Mode(r.access(at)); mode {
+	switch r.verdict.Mode {
 	case call.Auto:
-		return string(mode) + ": " + why, byRule
+		return string(call.Auto) + ": " + r.verdict.Why, byRule
 	case call.Ask:
 		return "allowed before", byGrant
 	}

@@ -2,7 +2,6 @@ package dispatch
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -180,10 +179,6 @@ func (r *run) accepts(value, note json.RawMessage) bool {
 // annotate has structured content say what clients that show nothing else would lose: what is missing, and warnings.
 func (r *run) annotate() {
 	res := r.result
-	if !res.Structured || len(res.Warnings) == 0 {
-		res.Note = nil
-		return
-	}
 	members, _ := rawjson.Members(res.Note)
 	note := rawjson.Join(append(members, rawjson.Make("warnings", rawjson.MustEncode(res.Warnings))))
 	if res.Note == nil && !r.accepts(res.Output, note) {
@@ -206,23 +201,8 @@ func (r *run) spoken() (bytes int) {
 	return bytes
 }
 
-// room is how large the value may be that the page answers, so that nothing of it has to be cut.
-func (r *run) room() int {
-	const wrapping = len(`{"result":}`)
-	most := r.maxBytes - r.spoken()
-	if r.tool.Wrapped {
-		most -= wrapping
-	}
-	return max(1, most)
-}
-
-// setMaxBytes decides how large the answer may be.
-func (r *run) setMaxBytes() {
-	r.maxBytes = cmp.Or(min(r.call.MaxBytes, r.MaxResultBytes), r.MaxBytes, r.MaxResultBytes)
-	if most := r.call.MaxBytes; most > r.MaxResultBytes {
-		r.warn(fmt.Sprintf("maxBytes was lowered from %d to %d, the largest result there is.", most, r.MaxResultBytes))
-	}
-}
+// wrapping is how many bytes the object takes into which a value is wrapped.
+const wrapping = len(`{"result":}`)
 
 // keep keeps what the tool returned, and says by its id how it can be read. When that is not possible, lost says so.
 func (r *run) keep(data []byte, mime string) (id, lost string) {

@@ -50,6 +50,7 @@ func (r *run) try() *fault.Error {
 			r.reply = reply
 			return nil
 		}
+		r.ticket.Yield()
 		failure.Outcome = r.truth(failure.Outcome)
 		if lost != nil && absent(failure.Code) && failure.Outcome != fault.NotExecuted {
 			hint := failure.Hint // what brings it back
@@ -83,7 +84,6 @@ func (r *run) try() *fault.Error {
 func (r *run) attempt() (*call.Reply, *fault.Error) {
 	q := r.invocation()
 	defer r.Browser.Leave(q.ID)
-	defer r.ticket.Yield()
 	for {
 		at, failure := r.resolve(&q.Selector)
 		if failure != nil {
@@ -102,20 +102,15 @@ func (r *run) attempt() (*call.Reply, *fault.Error) {
 		case failure != nil:
 			return nil, failure
 		case !waited:
-			return r.send(at, q)
+			r.trace("allowed; sent as attempt %d", r.tries.n)
+			reply, failure := r.Browser.Send(r.clock.ctx, at, q)
+			if failure == nil {
+				r.trace("answered")
+			}
+			return reply, failure
 		}
 		q.Stay = at // the person may look at another tab by now: the call has waited for this one
 	}
-}
-
-// send has the browser run the tool, and waits for its answer.
-func (r *run) send(at call.Target, q call.Invocation) (*call.Reply, *fault.Error) {
-	r.trace("allowed; sent as attempt %d", r.tries.n)
-	reply, failure := r.Browser.Send(r.clock.ctx, at, q)
-	if failure == nil {
-		r.trace("answered")
-	}
-	return reply, failure
 }
 
 // resolve finds the tab of an attempt, and waits for a browser that is on its way.
@@ -313,26 +308,32 @@ func (r *run) elsewhere(f *fault.Error) bool {
 func (r *run) invocation() call.Invocation {
 	t, site := r.tool, r.tool.Site
 	timeout, longest := r.clock.left()
+	most := r.maxBytes - r.spoken() // of the page's answer, so that nothing of it has to be cut
+	if t.Wrapped {
+		most -= wrapping
+	}
 	q := call.Invocation{
 		Selector: call.Selector{
-			ID: attemptID(r.call.ID, r.tries.n), Session: r.call.Session, Plugin: t.Plugin.Manifest.Name,
+			ID: r.call.ID, Session: r.call.Session, Plugin: t.Plugin.Manifest.Name,
 			Matches: site.Matches, Excludes: site.Excludes, TabID: r.own.tab, InFront: site.EveryPage,
 			Profile: r.own.profile, Write: !t.ReadOnly, OpenURL: site.Homepage, Frames: t.Spec.Frames,
 		},
 		Hash: t.Plugin.Hash, Tool: t.Spec.Name, Title: t.Spec.DisplayName,
 		Arguments: r.args, Settings: site.Settings, Secret: site.Secret,
 		Timeout: timeout, MaxTimeout: longest, ProgressExtends: r.clock.extends,
-		MaxResultBytes: r.MaxResultBytes, MaxBytes: r.room(), ConsoleTailBytes: r.ConsoleTailBytes, Trace: r.Trace,
+		MaxResultBytes: r.MaxResultBytes, MaxBytes: max(1, most), ConsoleTailBytes: r.ConsoleTailBytes, Trace: r.Trace,
 		ProgressPattern: t.Spec.ProgressPattern, Progress: r.progressed, Log: r.reports.log, Started: r.start,
 	}
-	if q.ID != r.call.ID {
-		q.CorrelationID = r.call.ID
+	if r.tries.n > 1 {
+		q.ID, q.CorrelationID = attemptID(r.call.ID, r.tries.n), r.call.ID
 	}
 	if len(r.tries.avoid) > 0 {
 		q.Profile, q.Avoid = r.status.at.ProfileID, r.tries.avoid
 	}
-	if in, ok := site.Instance(r.own.instance); ok {
-		q.Matches, q.OpenURL = []string{in.Match}, in.URL
+	if r.own.instance != "" {
+		if in, ok := site.Instance(r.own.instance); ok {
+			q.Matches, q.OpenURL = []string{in.Match}, in.URL
+		}
 	}
 	return q
 }

@@ -61,7 +61,7 @@ func (r *run) start() {
 	r.status.mu.Lock()
 	r.status.started = true
 	r.status.mu.Unlock()
-	r.Moved()
+	r.Moved(event.TopicRunning)
 }
 
 // asking notes that a person is asked, until answered is called.
@@ -70,7 +70,7 @@ func (r *run) asking() (answered func()) {
 		r.status.mu.Lock()
 		r.status.asking += by
 		r.status.mu.Unlock()
-		r.Moved()
+		r.Moved(event.TopicRunning)
 	}
 	change(+1)
 	return func() { change(-1) }
@@ -173,7 +173,7 @@ func (r *run) progressed(p call.Progress) {
 	r.status.mu.Lock()
 	r.status.step = &p
 	r.status.mu.Unlock()
-	r.Moved()
+	r.Moved(event.TopicRunning)
 }
 
 // logged lets those who follow the plugin's calls read what it logs, besides the caller.

@@ -312,7 +312,7 @@ func (p *Policy) settleOneByRule(one *pending) {
 	if one.call.Note != "" {
 		return // it needs an answer of its own
 	}
-	if ask, failure := p.Allow(one.call.access); failure != nil || !ask {
+	if says, failure := p.Allow(one.call.access); failure != nil || !says.Ask {
 		p.settle(one, call.Decision{Allow: failure == nil, By: byRule})
 	}
 }

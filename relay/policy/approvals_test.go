@@ -173,8 +173,8 @@ func BenchmarkAllow(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if ask, failure := p.Allow(a); ask || failure != nil {
-					b.Fatal(ask, failure)
+				if says, failure := p.Allow(a); says.Ask || failure != nil {
+					b.Fatal(says, failure)
 				}
 			}
 		})

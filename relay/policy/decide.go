@@ -14,22 +14,29 @@ import (
 	"tabrelay/relay/registry"
 )
 
-// Allow says by the rules, and by what was allowed before, whether a call may run. With ask, a person has to say so. A
-// page's tool is looked at twice: before its tab is known, when only a failure counts, and with it.
-func (p *Policy) Allow(a call.Access) (ask bool, failure *fault.Error) {
+// Allow says by the rules, and by what was allowed before, whether a call may run. A page's tool is looked at twice:
+// before its tab is known, when only a failure counts, and with it.
+func (p *Policy) Allow(a call.Access) (says call.Verdict, failure *fault.Error) {
 	t := p.rules.Load()
 	if t.paused {
-		return false, stopped()
+		return says, stopped()
 	}
 	v := t.resolve(&a, t.now())
+	says.Mode, says.Why = v.mode, v.why()
 	switch {
-	case v.open && (v.mode != call.Off || t.opens):
-		return true, nil
+	case v.open && v.mode == call.Off && t.opens:
+		return call.Verdict{Mode: call.Ask, Why: enabledThere, Ask: true}, nil
+	case v.open && v.mode != call.Off:
+		says.Ask = true
 	case v.mode == call.Off:
-		return false, forbidden(&a, v)
+		return says, forbidden(&a, v)
+	case v.mode == call.Ask:
+		says.Ask = !p.approved(&a)
 	}
-	return v.mode == call.Ask && !p.approved(&a), nil
+	return says, nil
 }
+
+const enabledThere = "a rule about an origin enables it there"
 
 // Mode is what the rules say about a tool, whatever tab it would run in, and why. It is off only if it is off
 // everywhere.
@@ -37,7 +44,7 @@ func (p *Policy) Mode(a call.Access) (mode call.Mode, why string) {
 	t := p.rules.Load()
 	v := t.resolve(&a, t.now())
 	if v.open && v.mode == call.Off && t.opens {
-		return call.Ask, "a rule about an origin enables it there"
+		return call.Ask, enabledThere
 	}
 	return v.mode, v.why()
 }

@@ -29,7 +29,7 @@ type Options struct {
 	Log    zerolog.Logger
 
 	// What exists.
-	Clients    func() *[]config.Client                              // that have a token; another pointer after a change
+	Clients    interface{ Load() *[]config.Client }                 // that have a token; another pointer after a change
 	Tools      func() []call.Access                                 // every tool there is, as rules see it
 	Known      func(target string) (exists bool, suggestion string) // whether a name is one of a tool or a plugin
 	TabGone    func(profileID string, tabID int) bool               // whether a tab is closed for certain

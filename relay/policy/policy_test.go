@@ -134,11 +134,11 @@ func (f *fixture) asks(ctx context.Context, a call.Access) (q call.Approval, end
 
 func (f *fixture) allowed(a call.Access) string {
 	f.t.Helper()
-	ask, failure := f.Allow(a)
+	says, failure := f.Allow(a)
 	switch {
 	case failure != nil:
 		return string(failure.Code)
-	case ask:
+	case says.Ask:
 		return "ask"
 	}
 	return "runs"

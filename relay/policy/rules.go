@@ -2,7 +2,6 @@ package policy
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -205,7 +204,8 @@ func (t *table) own(a *call.Access, now int64) verdict {
 			return verdict{mode: mode, from: from, rule: step.key, level: step.level}
 		}
 	}
-	if free(a) {
+	// Nobody has to allow the relay's own tools, which see and do nothing in a browser, and those of the demo.
+	if a.BuiltIn && a.Plugin == RelayPlugin || a.Shipped && a.Plugin == demoPlugin {
 		if v := t.rest(a, now); v.mode == call.Off && v.from != "" {
 			return v
 		}
@@ -250,33 +250,34 @@ func (t *table) rest(a *call.Access, now int64) verdict {
 // demoPlugin is the plugin that shows how everything works, on a site of the relay's own.
 const demoPlugin = "demo"
 
-// free reports whether nobody has to allow a tool: the relay's own see and do nothing in a browser.
-func free(a *call.Access) bool {
-	return a.BuiltIn && a.Plugin == RelayPlugin || a.Shipped && a.Plugin == demoPlugin
-}
-
 // why is a verdict in words, after "because".
 func (v verdict) why() string {
-	what := map[level]string{
-		onClientAndTool:   fmt.Sprintf("a rule about the tool %s and the client %s", v.rule.target, v.rule.client),
-		onTool:            "a rule about the tool " + v.rule.target,
-		onClientAndPlugin: fmt.Sprintf("a rule about the plugin %s and the client %s", v.rule.target, v.rule.client),
-		onPlugin:          "a rule about the plugin " + v.rule.target,
-		onOrigin:          "a rule about " + v.rule.target,
-		onClient:          "a rule about the client " + v.rule.client,
-		onDefault:         "the default",
-	}[v.level]
-	switch {
-	case v.level == onBuiltIn:
-		return "it is one of the relay's own, or the demo"
-	case v.level == unsaid && v.mode == call.Off:
-		return "tools that can change something are off until the person enables them"
-	case v.level == unsaid:
-		return "tools that only read are asked about once in a session"
-	case v.from == fromConfig:
-		return what + " in config.json says so"
+	says := " says so"
+	if v.from == fromConfig {
+		says = " in config.json says so"
 	}
-	return what + " says so"
+	switch v.level {
+	case onClientAndTool:
+		return "a rule about the tool " + v.rule.target + " and the client " + v.rule.client + says
+	case onTool:
+		return "a rule about the tool " + v.rule.target + says
+	case onClientAndPlugin:
+		return "a rule about the plugin " + v.rule.target + " and the client " + v.rule.client + says
+	case onPlugin:
+		return "a rule about the plugin " + v.rule.target + says
+	case onOrigin:
+		return "a rule about " + v.rule.target + says
+	case onClient:
+		return "a rule about the client " + v.rule.client + says
+	case onDefault:
+		return "the default" + says
+	case onBuiltIn:
+		return "it is one of the relay's own, or the demo"
+	}
+	if v.mode == call.Off {
+		return "tools that can change something are off until the person enables them"
+	}
+	return "tools that only read are asked about once in a session"
 }
 
 // Rule is one rule as a person sees it.

@@ -164,7 +164,7 @@ type scopeTable struct {
 func (p *Policy) scopeTable() *scopeTable {
 	var from *[]config.Client
 	if p.options.Clients != nil {
-		from = p.options.Clients()
+		from = p.options.Clients.Load()
 	}
 	if t := p.scopes.now.Load(); t != nil && t.from == from {
 		return t
@@ -215,7 +215,10 @@ func (p *Policy) ScopeOf(s call.Session) *Scope {
 
 // Refuse says why a client may not call a tool, nil when it may.
 func (p *Policy) Refuse(s call.Session, t *registry.Tool) *fault.Error {
-	return p.ScopeOf(s).Refuse(s.Client, t)
+	if scope := p.ScopeOf(s); scope != nil {
+		return scope.Refuse(s.Client, t)
+	}
+	return nil
 }
 
 // ShutOut lets a client whose token does not hold any more use nothing, until done.

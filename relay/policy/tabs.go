@@ -54,7 +54,7 @@ func (p *Policy) ShowsTab(s call.Session, at call.Target) bool {
 func (p *Policy) TellsTab(s call.Session, at call.Target) bool {
 	list := call.Access{Session: s, Tool: ListTabs, Plugin: "browser", ReadOnly: true, Idempotent: true, BuiltIn: true}
 	for _, a := range []call.Access{reading(s, &at, ReadTab), list} {
-		if ask, failure := p.Allow(a); !ask && failure == nil {
+		if says, failure := p.Allow(a); !says.Ask && failure == nil {
 			return true
 		}
 	}
@@ -70,8 +70,8 @@ func (p *Policy) ReadTab(
 	a := reading(s, &at, tool)
 	a.ID = id
 	a.Arguments, _ = json.Marshal(map[string]string{"uri": uri}) // strings always encode
-	ask, failure := p.Allow(a)
-	if failure == nil && ask {
+	says, failure := p.Allow(a)
+	if failure == nil && says.Ask {
 		_, failure = p.Ask(ctx, a, client, nil)
 	}
 	return failure
