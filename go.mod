@@ -35,6 +35,8 @@ require (
 	github.com/sasha-s/go-deadlock v0.3.9
 )
 
+require github.com/coder/acp-go-sdk v0.13.0
+
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect

@@ -140,6 +140,7 @@ var only = map[string][]string{
 	"github.com/rogpeppe/go-internal/testscript": {"cmd/tabrelay"},
 	"github.com/sony/gobreaker":                  {"relay/breaker"},
 	"github.com/rogpeppe/go-internal/diff":       {"relay/review"},
+	"github.com/coder/acp-go-sdk":                {"relay/agent/worker"},
 }
 
 // source is one Go file.

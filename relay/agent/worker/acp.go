@@ -1,0 +1,201 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	acp "github.com/coder/acp-go-sdk"
+
+	"tabrelay/relay/fault"
+)
+
+// acpDialect is the Agent Client Protocol.
+type acpDialect struct {
+	http  bool // the program reaches tools over HTTP
+	close bool // it wants to know when a session is over
+}
+
+// methodNotFound is the number with which a program says that it does not know initialize.
+const methodNotFound = -32601
+
+// shakeHands finds out what a program speaks.
+func (w *Worker) shakeHands(ctx context.Context, p *program) *fault.Error {
+	id := w.options.ID
+	answer, err := p.conn.request(ctx, acp.AgentMethodInitialize, acp.InitializeRequest{
+		ProtocolVersion: acp.ProtocolVersionNumber,
+		ClientInfo:      &acp.Implementation{Name: "tabrelay", Version: w.options.Version},
+	})
+	var refused *acp.RequestError
+	if errors.As(err, &refused) && refused.Code == methodNotFound && w.options.Protocol != ACP {
+		p.speaks = stdiobus{agent: id}
+		return nil
+	}
+	var hello struct {
+		ProtocolVersion   *int `json:"protocolVersion"`
+		AgentCapabilities acp.AgentCapabilities
+	}
+	if err == nil && (json.Unmarshal(answer, &hello) != nil || hello.ProtocolVersion == nil) {
+		err = badReply{"there is no protocolVersion in it"}
+	}
+	switch {
+	case err != nil:
+		return w.unfit(ctx, p, err)
+	case *hello.ProtocolVersion != acp.ProtocolVersionNumber:
+		return fault.New(fault.WorkerStartFailed, fmt.Sprintf("The worker %s speaks version %d of the Agent Client "+
+			"Protocol, and tabrelay version %d, so it was ended", id, *hello.ProtocolVersion, acp.ProtocolVersionNumber),
+			fault.WithHint("Ask the person to install a version of the program, or of tabrelay, that fits the other."))
+	}
+	p.speaks = acpDialect{
+		http:  hello.AgentCapabilities.McpCapabilities.Http,
+		close: hello.AgentCapabilities.SessionCapabilities.Close != nil,
+	}
+	return nil
+}
+
+// unfit is the failure of a program that did not say what it speaks.
+func (w *Worker) unfit(ctx context.Context, p *program, err error) *fault.Error {
+	why := err.Error()
+	var refused *acp.RequestError
+	switch {
+	case errors.Is(err, errEnded):
+		<-p.process.exited // what says nothing more is ended
+		why = "it ended (" + p.process.how + ")"
+	case errors.As(err, &refused):
+		why = "it said: " + p.process.plain(refused.Message)
+	case ctx.Err() != nil:
+		why = "it did not answer within " + startTime.String()
+	}
+	return fault.New(fault.WorkerStartFailed, "The worker "+w.options.ID+" did not say what it speaks: "+why,
+		w.evidence(p), fault.WithHint("Ask the person to check the worker's command, and its `protocol`, in config.json."))
+}
+
+func (d acpDialect) open(ctx context.Context, p *program, dir string, tools Tools) (string, error) {
+	servers := []acp.McpServer{}
+	if tools.Token != "" {
+		servers = append(servers, d.server(tools))
+	}
+	answer, err := p.conn.request(ctx, acp.AgentMethodSessionNew, acp.NewSessionRequest{Cwd: dir, McpServers: servers})
+	if err != nil {
+		return "", err
+	}
+	var made acp.NewSessionResponse
+	if json.Unmarshal(answer, &made) != nil || made.SessionId == "" {
+		return "", badReply{"there is no sessionId in it"}
+	}
+	return string(made.SessionId), nil
+}
+
+// server is our own MCP server, as the program can reach it.
+func (d acpDialect) server(t Tools) acp.McpServer {
+	if d.http && t.URL != "" {
+		return acp.McpServer{Http: &acp.McpServerHttpInline{Name: "tabrelay", Type: "http", Url: t.URL,
+			Headers: []acp.HttpHeader{{Name: "Authorization", Value: "Bearer " + t.Token}}}}
+	}
+	env := []acp.EnvVariable{{Name: "TABRELAY_TOKEN", Value: t.Token}}
+	for name, value := range t.Env {
+		env = append(env, acp.EnvVariable{Name: name, Value: value})
+	}
+	return acp.McpServer{Stdio: &acp.McpServerStdio{Name: "tabrelay", Command: t.Command, Args: t.Args, Env: env}}
+}
+
+func (d acpDialect) prompt(ctx context.Context, s *Session, t *turn, text string) (Reply, error) {
+	answer, err := s.program.conn.request(ctx, acp.AgentMethodSessionPrompt, acp.PromptRequest{
+		SessionId: acp.SessionId(s.id), Prompt: []acp.ContentBlock{acp.TextBlock(text)}})
+	if err != nil {
+		return Reply{}, err
+	}
+	var said acp.PromptResponse
+	if json.Unmarshal(answer, &said) != nil || said.StopReason == "" {
+		return Reply{}, badReply{"there is no stopReason in it"}
+	}
+	reply := Reply{Text: t.text(), StopReason: stopReason(said.StopReason)}
+	if t.tooLong() {
+		return Reply{}, badReply{"its text is longer than 10 MiB"}
+	}
+	if u := said.Usage; u != nil {
+		reply.Usage = &Usage{Input: u.InputTokens, Output: u.OutputTokens}
+		if u.CachedReadTokens != nil {
+			reply.Usage.Cached = *u.CachedReadTokens
+		}
+	}
+	return reply, nil
+}
+
+// stopReason is why a program ended a turn, in the words that models of providers have for it.
+func stopReason(r acp.StopReason) string {
+	switch r {
+	case acp.StopReasonRefusal:
+		return "content_filter"
+	case acp.StopReasonMaxTurnRequests:
+		return "budget_exceeded"
+	}
+	return string(r)
+}
+
+func (acpDialect) cancel(s *Session) {
+	s.program.conn.notify(acp.AgentMethodSessionCancel, acp.CancelNotification{SessionId: acp.SessionId(s.id)})
+}
+
+func (d acpDialect) end(ctx context.Context, s *Session) {
+	if d.close {
+		_, _ = s.program.conn.request(ctx, acp.AgentMethodSessionClose, // it is over for us in any case
+			acp.CloseSessionRequest{SessionId: acp.SessionId(s.id)})
+	}
+}
+
+// Permission is what a program asks leave for: something that it wants to do by itself, not through our tools.
+type Permission struct {
+	Title     string
+	Kind      string // such as edit or execute
+	Arguments json.RawMessage
+	Places    []string // files that it concerns
+}
+
+// permit asks the person for what a program wants to do. Without a clear yes it is not permitted. A program is never
+// told that it may always do so: it would not ask again.
+func permit(ctx context.Context, t *turn, r *acp.RequestPermissionRequest) acp.RequestPermissionOutcome {
+	if t == nil {
+		return acp.NewRequestPermissionOutcomeCancelled()
+	}
+	option := func(kind acp.PermissionOptionKind) (acp.PermissionOptionId, bool) {
+		i := slices.IndexFunc(r.Options, func(o acp.PermissionOption) bool { return o.Kind == kind })
+		if i < 0 {
+			return "", false
+		}
+		return r.Options[i].OptionId, true
+	}
+	if yes, offered := option(acp.PermissionOptionKindAllowOnce); offered && t.permitted(ctx, wanted(&r.ToolCall)) {
+		return acp.NewRequestPermissionOutcomeSelected(yes)
+	}
+	if t.ctx.Err() == nil {
+		for _, kind := range []acp.PermissionOptionKind{acp.PermissionOptionKindRejectOnce,
+			acp.PermissionOptionKindRejectAlways} {
+			if no, offered := option(kind); offered {
+				return acp.NewRequestPermissionOutcomeSelected(no)
+			}
+		}
+	}
+	return acp.NewRequestPermissionOutcomeCancelled()
+}
+
+// wanted is what a program wants to do, for the person.
+func wanted(c *acp.ToolCallUpdate) Permission {
+	p := Permission{Title: "something that it does not name", Kind: "other"}
+	if c.Title != nil && strings.TrimSpace(*c.Title) != "" {
+		p.Title = *c.Title
+	}
+	if c.Kind != nil {
+		p.Kind = string(*c.Kind)
+	}
+	if raw, err := json.Marshal(c.RawInput); err == nil && c.RawInput != nil {
+		p.Arguments = raw
+	}
+	for _, l := range c.Locations {
+		p.Places = append(p.Places, l.Path)
+	}
+	return p
+}
