@@ -26,8 +26,9 @@ var may = map[string][]string{
 	"relay": {"*"}, // the only place where everything meets
 	"relay/agent": {"relay/agent/provider", "relay/agent/worker", "relay/breaker", "relay/call", "relay/config",
 		"relay/event", "relay/fault", "relay/plugin", "relay/registry", "relay/untrusted"},
-	"relay/agent/provider": {"relay/fault"},
-	"relay/agent/worker":   {"relay/call", "relay/fault"},
+	"relay/agent/provider":              {"relay/fault"},
+	"relay/agent/provider/providertest": {"relay/agent/provider"},
+	"relay/agent/worker":                {"relay/call", "relay/fault"},
 
 	"relay/bench": {"relay", "relay/call", "relay/config", "relay/plugin", "relay/hub/hubtest", "relay/wire",
 		"relay/fault", "relay/join", "extension"},
