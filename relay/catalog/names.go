@@ -14,7 +14,7 @@ import (
 
 // ownNames are what rules can be about besides plugins and their tools: what agents read by URI, and the groups of the
 // relay's own tools.
-var ownNames = []string{policy.ReadTab, policy.ReadConsole, "relay", "browser"}
+var ownNames = []string{policy.ReadTab, policy.ReadConsole, "relay", "browser", policy.AgentsPlugin}
 
 // PluginNames are the names that the scope of a client can have: of the plugins of a home folder, and those that stand
 // for the relay's own groups of tools.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -120,9 +119,6 @@ func (c *Catalog) refuse(code fault.Code, err error) *fault.Error {
 	return failure
 }
 
-// anyFolder is an absolute path of this machine, up to the name at its end.
-var anyFolder = regexp.MustCompile(`(^|[\s"'(=])(?:[A-Za-z]:)?[/\\]+(?:[^\s/\\"'<>|:;,()]+[/\\]+)+`)
-
 // Public leaves the folders of this machine out of what a client reads. A plugin's folder is named by the plugin.
 func (c *Catalog) Public(text string) string {
 	for _, f := range c.now.Load().folders {
@@ -134,7 +130,7 @@ func (c *Catalog) Public(text string) string {
 	if person, err := os.UserHomeDir(); err == nil && len(person) > 1 {
 		text = strings.ReplaceAll(text, person, "~")
 	}
-	return anyFolder.ReplaceAllString(text, "$1…/")
+	return fault.WithoutFolders(text)
 }
 
 const (

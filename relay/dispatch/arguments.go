@@ -68,7 +68,11 @@ func (r *run) checkArguments() *fault.Error {
 		}
 	}
 	if problems := input.Check(r.args); len(problems) > 0 {
-		return fault.New(fault.ValidationError, "Invalid arguments: "+schema.Explain(problems))
+		var options []fault.Option
+		if r.tool.Bridge != nil {
+			options = append(options, fault.WithSource(fault.SourceInternal))
+		}
+		return fault.New(fault.ValidationError, "Invalid arguments: "+schema.Explain(problems), options...)
 	}
 	return nil
 }

@@ -24,6 +24,9 @@ func (r *run) judge(f *fault.Error) *fault.Error {
 		return f
 	}
 	cause := context.Cause(r.clock.ctx)
+	if cause == nil && r.tool.Run != nil {
+		return f // it has clocks of its own, and says itself which one ran out
+	}
 	if why, ok := errors.AsType[interrupted](cause); ok {
 		return r.cutShort(f, why)
 	}
@@ -84,7 +87,8 @@ func (r *run) known(f *fault.Error) []fault.Option {
 	return []fault.Option{
 		fault.WithOutcome(f.Outcome), fault.WithRetryable(r.tool.Idempotent || f.Outcome == fault.NotExecuted),
 		fault.WithTab(f.TabID, f.Profile), fault.WithConsoleTail(f.ConsoleTail), fault.WithData(f.Data),
-		fault.WithCause(f.Err),
+		fault.WithProvider(f.ProviderID), fault.WithCause(f.Err),
+		func(e *fault.Error) { e.SessionID, e.SessionValid = f.SessionID, f.SessionValid },
 	}
 }
 

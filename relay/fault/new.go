@@ -86,6 +86,14 @@ func WithTab(id int, profile string) Option {
 	return func(e *Error) { e.TabID, e.Profile = id, profile }
 }
 
+// WithSession names the session of a delegated agent that the failure belongs to, and says whether it can go on.
+func WithSession(id string, valid bool) Option {
+	return func(e *Error) { e.SessionID, e.SessionValid = id, &valid }
+}
+
+// WithProvider names the provider of models that failed.
+func WithProvider(id string) Option { return func(e *Error) { e.ProviderID = id } }
+
 // WithSource replaces the source, and with it the number.
 func WithSource(s Source) Option { return func(e *Error) { e.Source = s } }
 

@@ -19,6 +19,7 @@ import (
 type target struct {
 	name     string
 	declares bool // an output schema is listed, so nothing that misses it may stand in structuredContent
+	bridge   func(*fault.Error) string
 	run      func(context.Context, call.Call) (*call.Result, *fault.Error)
 }
 
@@ -27,14 +28,14 @@ type target struct {
 func (f *Front) find(name string, p *peer) (target, *fault.Error) {
 	snapshot := f.options.Tools.Snapshot()
 	if t, ok := snapshot.Find(name); ok && p.tools.Shows(t) {
-		return target{name, t.Declares(), f.options.Caller.Do}, nil
+		return target{name, t.Declares(), t.Bridge, f.options.Caller.Do}, nil
 	}
 	if snapshot.Withheld(name) != nil {
-		return target{name, false, f.options.Caller.Do}, nil // which fails, and says why
+		return target{name: name, run: f.options.Caller.Do}, nil // which fails, and says why
 	}
 	v := f.visibleTo(p.session, p.tools)
 	if g := findGateway(name); g != nil && v.tools.Gateway {
-		return target{name, false, g.bind(f)}, nil
+		return target{name: name, run: g.bind(f)}, nil
 	}
 	return target{}, unknownTool(name, snapshot, v)
 }
@@ -72,11 +73,14 @@ func (f *Front) callTool(ctx context.Context, p *peer, x *exchange, m *message, 
 				if p.old.Load() {
 					result = understood(result)
 				}
+				if t.bridge != nil {
+					result = indented(result)
+				}
 				return f.renderResult(x, result)
 			case failure.Code == fault.ClientCapabilityMissing && x.modern:
 				return f.failed(x, failure, "")
 			}
-			return f.renderFailure(x, failure, result, t.declares)
+			return f.renderFailure(x, failure, result, t)
 		}
 	})
 }

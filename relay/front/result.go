@@ -49,6 +49,17 @@ func (f *Front) renderResult(x *exchange, r *call.Result) response {
 	return f.end(b, x, r, nil)
 }
 
+// indented is a result whose value is shown as JSON that is indented by two blanks, unless it is shown otherwise.
+func indented(r *call.Result) *call.Result {
+	var b bytes.Buffer
+	if r.Content != nil || json.Indent(&b, r.Output, "", "  ") != nil {
+		return r
+	}
+	shown := *r
+	shown.Content = []call.Content{append(rawjson.AppendText([]byte(`{"type":"text","text":`), b.Bytes()), '}')}
+	return &shown
+}
+
 // appendNoted writes a value, which is an object, with what the relay says of it as its first member.
 func appendNoted(b, value, note []byte) []byte {
 	b = append(rawjson.AppendText(append(b, '{'), call.NoteMember), ':')
@@ -77,17 +88,21 @@ func room(r *call.Result) (size int) {
 // renderFailure encodes a failure as CallToolResult. Models see the text items, programs read _meta. A client checks
 // structuredContent against the tool's output schema even in a failure, and hides the failure when it does not fit: it
 // is there only when the tool declares none.
-func (f *Front) renderFailure(x *exchange, e *fault.Error, r *call.Result, declares bool) response {
+func (f *Front) renderFailure(x *exchange, e *fault.Error, r *call.Result, t target) response {
 	object, err := json.Marshal(e)
 	if err != nil {
 		panic(err)
 	}
 	b := append(f.begin(x, 3*len(object)+len(e.Message)), `"content":[`...)
-	for i, item := range e.Text() {
+	items := e.Text()
+	if t.bridge != nil {
+		items = []string{t.bridge(e)}
+	}
+	for i, item := range items {
 		b = appendText(separate(b, i), item)
 	}
 	b = append(b, `],"isError":true`...)
-	if !declares {
+	if !t.declares {
 		b = append(append(append(b, `,"structuredContent":{"success":false,"error":`...), object...), '}')
 	}
 	if r == nil && (e.FromPage || e.ConsoleTail != "") {

@@ -205,7 +205,7 @@ func (t *table) own(a *call.Access, now int64) verdict {
 		}
 	}
 	// Nobody has to allow the relay's own tools, which see and do nothing in a browser, and those of the demo.
-	if a.BuiltIn && a.Plugin == RelayPlugin || a.Shipped && a.Plugin == demoPlugin {
+	if free(a) {
 		if v := t.rest(a, now); v.mode == call.Off && v.from != "" {
 			return v
 		}
@@ -249,6 +249,12 @@ func (t *table) rest(a *call.Access, now int64) verdict {
 
 // demoPlugin is the plugin that shows how everything works, on a site of the relay's own.
 const demoPlugin = "demo"
+
+// free reports whether nobody has to allow a tool: the relay's own see and do nothing in a browser. Neither does
+// delegating: the person has configured the agent, and whatever it calls is asked about for itself.
+func free(a *call.Access) bool {
+	return a.BuiltIn && (a.Plugin == RelayPlugin || a.Plugin == AgentsPlugin) || a.Shipped && a.Plugin == demoPlugin
+}
 
 // why is a verdict in words, after "because".
 func (v verdict) why() string {
@@ -323,6 +329,7 @@ func (t *table) list(now time.Time) []Rule {
 		return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Client, b.Client))
 	})
 	return append(append(rules, configured...), Rule{Target: RelayPlugin, Mode: call.Auto, From: fromBuiltIn},
+		Rule{Target: AgentsPlugin, Mode: call.Auto, From: fromBuiltIn},
 		Rule{Target: demoPlugin, Mode: call.Auto, From: fromBuiltIn})
 }
 
@@ -333,3 +340,6 @@ func (t *table) waits(k key) bool {
 
 // RelayPlugin stands for the tools of the relay itself, but those of the group browser.
 const RelayPlugin = "relay"
+
+// AgentsPlugin stands for the tools of delegation.
+const AgentsPlugin = "agents"

@@ -132,6 +132,7 @@ func accesses(known []call.Access, tables ...*table) iter.Seq[call.Access] {
 		}
 	}
 	tools := append(kinds(nobody, nobody, false), call.Access{Tool: nobody, Plugin: RelayPlugin, BuiltIn: true},
+		call.Access{Tool: nobody, Plugin: AgentsPlugin, BuiltIn: true},
 		call.Access{Tool: nobody, Plugin: demoPlugin, Shipped: true})
 	for target := range targets {
 		tools = append(tools, meant(target, known)...)

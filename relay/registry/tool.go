@@ -33,8 +33,14 @@ type Tool struct {
 	ReadOnly   bool // it changes nothing
 	Idempotent bool // repeating it changes nothing more
 	Unqueued   bool // a built-in tool that is carried out at once, however much is going on
-	Mirrored   bool // clients also send some of its arguments as HTTP headers
-	Wrapped    bool // its output schema is not an object's: results are listed and answered as {"result": …}
+
+	// Bridge says that clients of mcp-agentic parse what a built-in tool answers: results are JSON, indented by two
+	// blanks, failures are the JSON text that it makes of them, and arguments that do not fit are an INTERNAL failure.
+	// Nil: it is answered like every other tool.
+	Bridge func(*fault.Error) string
+
+	Mirrored bool // clients also send some of its arguments as HTTP headers
+	Wrapped  bool // its output schema is not an object's: results are listed and answered as {"result": …}
 
 	// The arguments the relay takes out for itself. One is off where the tool has an argument of its own with
 	// that name, and instance also where there is nothing to choose.
@@ -78,14 +84,16 @@ func (t *Tool) HasProperty(name string) bool {
 	return rawjson.Get(own, name) != nil
 }
 
-// PluginName is the plugin's name; of a built-in tool, "browser" when it sees or does something in a browser, else
-// "relay".
+// PluginName is the plugin's name; of a built-in tool, that of its group: "browser" when it sees or does something in a
+// browser, "agents" when it delegates, else "relay".
 func (t *Tool) PluginName() string {
 	switch {
 	case t.Plugin != nil:
 		return t.Plugin.Manifest.Name
 	case strings.HasPrefix(t.Name, "browser__"):
 		return "browser"
+	case t.Name != "bridge_health" && !strings.Contains(t.Name, "__"):
+		return "agents"
 	}
 	return "relay"
 }
