@@ -83,13 +83,14 @@ func TestDelegationMistakes(t *testing.T) {
 		{"two places of a key", `{"providers": {"openai": {"apiKey": {"env": "A", "file": "/a"}}}}`,
 			`config.json:1: providers.openai.apiKey: expected {"env": "NAME"}, {"file": "/absolute/path"} or ` +
 				`{"keyring": "service/user"}; the key itself does not belong here`},
-		{"no kind", "{\"providers\": {\n\"mine\": {}}}",
-			`config.json:2: providers.mine: has no kind; add "kind": "openai", "anthropic" or "gemini", or a "baseUrl"`},
+		{"no kind", "{\"providers\": {\n\"mine\": {}}}", "config.json:2: providers.mine: has no kind; add " +
+			`"kind": "openai", "anthropic" or "gemini", or a "baseUrl"`},
 		{"no command", `{"workers": {"w": {}}}`, `config.json:1: workers.w: has no "command"`},
 		{"a name twice", `{"workers": {"a": {"command": "a"}}, "agents": {"a": {}}}`,
 			`config.json:1: workers.a: is also the name of an agent; rename one`},
 		{"a name", `{"workers": {"A b": {"command": "a"}}}`,
-			`config.json:1: workers.A b: expected a name of lower-case letters, digits, dots, _ and hyphens, at most 64`},
+			`config.json:1: workers.A b: expected a name of lower-case letters, digits, dots, _ and hyphens, ` +
+				`at most 64`},
 		{"unknown provider", `{"providers": {"openai": {}}, "agents": {"a": {"providers": ["opnai"]}}}`,
 			`config.json:1: agents.a.providers: there is no provider "opnai"; did you mean openai?`},
 		{"unknown default", `{"providers": {"openai": {}}, "delegation": {"defaultAgent": "asistant"}}`,
@@ -114,13 +115,14 @@ func TestDelegationRights(t *testing.T) {
 	for text, want := range map[string]string{
 		plain: "",
 		`{}`:  "",
-		`{"workers": {"w": {"command": "w", "env": {"A": "s3cret"}}}}`:                     "workers.w: w -> w with A=#1ec1c26b",
-		`{"workers": {"v": {"command": "/bin/sh", "args": ["-c", "x"]}}}`:                  "workers.v: none -> /bin/sh -c x",
-		`{"providers": {"openai": {"baseUrl": "https://elsewhere.example/v1"}}}`:           "providers.openai: openai -> openai at https://elsewhere.example/v1",
+		`{"workers": {"w": {"command": "w", "env": {"A": "s3cret"}}}}`:    "workers.w: w -> w with A=#1ec1c26b",
+		`{"workers": {"v": {"command": "/bin/sh", "args": ["-c", "x"]}}}`: "workers.v: none -> /bin/sh -c x",
+		`{"providers": {"openai": {"baseUrl": "https://a.example/v1"}}}`: "providers.openai: openai -> " +
+			"openai at https://a.example/v1",
 		`{"providers": {"openai": {}}, "delegation": {"costPerDayUsd": 0}}`:                "delegation.costPerDayUsd: 5 -> 0",
 		`{"providers": {"openai": {"models": ["x"]}}, "delegation": {"costPerDayUsd": 1}}`: "",
-		`{"providers": {"openai": {"apiKey": {"env": "B"}}, "anthropic": {}}}`: "providers.anthropic: none -> anthropic; " +
-			"providers.openai: openai -> openai, key from the variable B",
+		`{"providers": {"openai": {"apiKey": {"env": "B"}}, "anthropic": {}}}`: "providers.anthropic: none -> " +
+			"anthropic; providers.openai: openai -> openai, key from the variable B",
 	} {
 		after, err := read(t, text)
 		if err != nil {

@@ -51,8 +51,8 @@ var workerSettings = []setting[Worker]{
 		"The folder it runs in. Empty: a folder of its own in the home folder."},
 	{"protocol", choice{"acp", "stdiobus", "auto"}, "auto", func(w *Worker) any { return &w.Protocol },
 		"What it speaks on stdin and stdout: \"acp\" (Agent Client Protocol), \"stdiobus\" (session/new, " +
-			"session/prompt, session/close, session/cancel as JSON-RPC lines) or \"auto\": acp, and stdiobus where the " +
-			"program does not know initialize."},
+			"session/prompt, session/close, session/cancel as JSON-RPC lines) or \"auto\": acp, and stdiobus where " +
+			"the program does not know initialize."},
 	{"capabilities", list{text{}}, []string{}, func(w *Worker) any { return &w.Capabilities },
 		"What it can do, as agents_discover filters by it."},
 	{"timeoutMs", millis(0, 10*time.Minute), 0, func(w *Worker) any { return &w.Timeout },
