@@ -119,7 +119,8 @@ func TestDelegationRights(t *testing.T) {
 		`{"workers": {"v": {"command": "/bin/sh", "args": ["-c", "x"]}}}`: "workers.v: none -> /bin/sh -c x",
 		`{"providers": {"openai": {"baseUrl": "https://a.example/v1"}}}`: "providers.openai: openai -> " +
 			"openai at https://a.example/v1",
-		`{"providers": {"openai": {}}, "delegation": {"costPerDayUsd": 0}}`:                "delegation.costPerDayUsd: 5 -> 0",
+		`{"providers": {"openai": {}}, "delegation": {"costPerDayUsd": 0}}`: "delegation.costPerDayUsd: " +
+			"5 -> 0",
 		`{"providers": {"openai": {"models": ["x"]}}, "delegation": {"costPerDayUsd": 1}}`: "",
 		`{"providers": {"openai": {"apiKey": {"env": "B"}}, "anthropic": {}}}`: "providers.anthropic: none -> " +
 			"anthropic; providers.openai: openai -> openai, key from the variable B",
