@@ -37,7 +37,6 @@ var notYet = map[string]string{
 	"provider-unreachable":     "delegated agents come later",
 	"provider-slow":            "delegated agents come later",
 	"provider-odd":             "delegated agents come later",
-	"day-used-its-money":       "delegated agents come later",
 }
 
 // TestEverySituationIsProvoked walks the table of situations. A test provokes a situation when it hands what came out

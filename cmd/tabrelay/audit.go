@@ -47,7 +47,8 @@ func (a *app) audit() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.showAudit(cmd.Context(), &w) },
 	}
 	for _, filter := range []struct{ name, about string }{
-		{"client", "of this client"}, {"tool", "of this tool (full name)"}, {"plugin", "of this plugin"},
+		{"client", "of this client"}, {"agent", "of this delegated agent"},
+		{"tool", "of this tool (full name)"}, {"plugin", "of this plugin"},
 		{"origin", "in pages of this origin"},
 		{"call", "of the call with this correlation id"}, {"outcome", "returned, not_executed, executed or unknown"},
 		{"kind", strings.Join(audit.Kinds(), ", ")},
@@ -188,8 +189,11 @@ func (a *app) printAudit(entries []audit.Row, format string) error {
 
 // auditLine is one entry as text: when, who, what, where, how it ended and why.
 func auditLine(e *audit.Row) string {
-	words := []string{e.At.Local().Format("2006-01-02 15:04:05.000"), fmt.Sprintf("%-8s", e.Kind),
-		cmp.Or(e.Client, "-")}
+	who := cmp.Or(e.Client, "-")
+	if e.Agent != "" {
+		who = e.Agent + " for " + who
+	}
+	words := []string{e.At.Local().Format("2006-01-02 15:04:05.000"), fmt.Sprintf("%-8s", e.Kind), who}
 	if e.Tool != "" {
 		words = append(words, e.Tool)
 	}

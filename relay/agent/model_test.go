@@ -17,6 +17,7 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/fault/faulttest"
 	"tabrelay/relay/registry"
 )
 
@@ -482,4 +483,65 @@ func TestPicturesAndLongAnswers(t *testing.T) {
 		!strings.HasSuffix(r.Text, "Warning: It is cut.") || !strings.Contains(r.Text, "one too many") {
 		t.Errorf("%d pictures, text %s", len(r.Images), r.Text)
 	}
+}
+
+// ledger is what days have cost, for relays that come and go.
+type ledger struct {
+	mu   sync.Mutex
+	days map[string]float64
+}
+
+func (l *ledger) SpentOn(_ context.Context, day string) (float64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.days[day], nil
+}
+
+func (l *ledger) AddSpent(day string, usd float64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.days[day] += usd
+}
+
+// TestCostOfADay provokes day-used-its-money, over a restart, and goes on with the next day.
+func TestCostOfADay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kept := &ledger{days: map[string]float64{}}
+		relay := func() *bench {
+			costs, err := NewCosts(t.Context(), kept, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cached := 1.0
+			return newBench(t, func(o *ModelOptions) {
+				o.Costs = costs
+				o.Providers[0].Pricing = map[string]Price{
+					"m": {InputPerMillion: 4000, OutputPerMillion: 5000, CachedPerMillion: &cached},
+				}
+			}, says("x"))
+		}
+		b := relay()
+		if _, _, failure := b.prompt(t.Context(), Prompt{Text: "x"}, Budget{}); failure != nil {
+			t.Fatal(failure)
+		}
+		if usd := b.session.Spent().USD; usd < 0.449 || usd > 0.451 {
+			t.Errorf("the session spent %v", usd)
+		}
+		b = relay()
+		for range 2 {
+			_, _, _ = b.prompt(t.Context(), Prompt{Text: "x"}, Budget{})
+		}
+		_, _, failure := b.prompt(t.Context(), Prompt{Text: "x"}, Budget{})
+		faulttest.Provoked(t, "day-used-its-money", failure)
+		if n := len(b.script.asked); n != 2 {
+			t.Errorf("%d requests of the second relay, want 2", n)
+		}
+		if by := b.model.options.Costs.ByAgent()["reader"]; by.Requests != 2 {
+			t.Errorf("the agent spent %+v", by)
+		}
+		time.Sleep(24 * time.Hour)
+		if _, _, failure := b.prompt(t.Context(), Prompt{Text: "x"}, Budget{}); failure != nil {
+			t.Errorf("the next day: %v", failure)
+		}
+	})
 }

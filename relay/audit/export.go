@@ -35,7 +35,7 @@ func JSONL(w io.Writer, r *Row) error {
 var heading = []string{
 	"n", "at", "kind", "client", "via", "session", "tool", "plugin", "profileId", "profile", "tabId", "origin",
 	"argumentsHash", "arguments",
-	"decision", "decidedBy", "outcome", "code", "durationMs", "callId", "detail", "hash",
+	"decision", "decidedBy", "outcome", "code", "durationMs", "callId", "detail", "hash", "agent", "asker",
 }
 
 // CSV writes rows with a heading, as RFC 4180 has it. A cell that a spreadsheet would take for a formula begins with an
@@ -58,7 +58,8 @@ func (c *CSV) Write(r *Row) error {
 		r.ProfileID, r.Profile,
 		strconv.FormatInt(r.TabID, 10), r.Origin, r.ArgumentsHash, r.Arguments, r.Decision, r.DecidedBy, r.Outcome,
 		r.Code,
-		strconv.FormatInt(r.DurationMs, 10), r.CallID, r.Detail, r.Hash.String(),
+		strconv.FormatInt(r.DurationMs, 10), r.CallID, r.Detail, r.Hash.String(), r.Agent,
+		r.Asker,
 	}
 	for i, cell := range cells {
 		cells[i] = harmless(cell)

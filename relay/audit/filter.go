@@ -13,7 +13,7 @@ import (
 
 // Filter selects rows. A field that is empty or zero selects all.
 type Filter struct {
-	Client, Tool, Plugin, Origin, Outcome, Kind, CallID string
+	Client, Tool, Plugin, Origin, Outcome, Kind, CallID, Agent string
 
 	Since, Until  time.Time // the first included, the second not
 	Before, After int64     // numbers of rows, neither included
@@ -60,6 +60,8 @@ func (f *Filter) set(name, value string, now time.Time) (err error) {
 		f.Plugin = value
 	case "origin":
 		f.Origin = value
+	case "agent":
+		f.Agent = value
 	case "call":
 		f.CallID = value
 	case "outcome":

@@ -52,6 +52,8 @@ type Row struct {
 	DurationMs    int64     `json:"durationMs"`
 	CallID        string    `json:"callId,omitempty"`
 	Detail        string    `json:"detail,omitempty"`
+	Agent         string    `json:"agent,omitempty"` // the delegated agent that acted for the client
+	Asker         string    `json:"asker,omitempty"` // the session that delegated to it; session is the agent's own
 	Hash          Hash      `json:"-"`
 }
 
@@ -76,6 +78,9 @@ func RowOf(e *call.Entry, digest string, cut bool) Row {
 		Decision: text(e.Decision, mostText), DecidedBy: text(e.DecidedBy, mostName),
 		Outcome: text(e.Outcome, mostName), Code: text(e.Code, mostName),
 		DurationMs: max(e.Duration.Milliseconds(), 0), CallID: text(string(e.CallID), mostName),
+	}
+	if d := e.Session.Delegation; d != nil {
+		r.Agent, r.Asker = text(d.Agent, mostName), text(d.Asker, mostName)
 	}
 	if e.Detail != "" {
 		r.Detail = text(fault.Redact(looked(e.Detail)), mostText)
@@ -108,9 +113,9 @@ func plain(s string) bool {
 const chained = "tabrelay audit row 1\n"
 
 // Chain is the hash of a row that comes after the row with the hash before: SHA-256 of the words above, those 32 bytes
-// and the fields of the row in the order of the struct without Hash. A number is 8 bytes, the highest first, a time its
-// microseconds since 1970; a text is its length in bytes as such a number, and its bytes. So every row has an encoding
-// of its own.
+// and the fields of the row in the order of the struct without Hash; without Agent and Asker where both are empty, as
+// rows were before they had these. A number is 8 bytes, the highest first, a time its microseconds since 1970; a text is
+// its length in bytes as such a number, and its bytes. So every row has an encoding of its own.
 func Chain(before Hash, r *Row) Hash {
 	b := make([]byte, 0, 1024)
 	b = append(b, chained...)
@@ -125,7 +130,11 @@ func appendRow(b []byte, r *Row) []byte {
 	b = appendNumber(b, r.TabID)
 	b = appendTexts(b, r.Origin, r.ArgumentsHash, r.Arguments, r.Decision, r.DecidedBy, r.Outcome, r.Code)
 	b = appendNumber(b, r.DurationMs)
-	return appendTexts(b, r.CallID, r.Detail)
+	b = appendTexts(b, r.CallID, r.Detail)
+	if r.Agent == "" && r.Asker == "" {
+		return b
+	}
+	return appendTexts(b, r.Agent, r.Asker)
 }
 
 func appendNumber(b []byte, n int64) []byte { return binary.BigEndian.AppendUint64(b, uint64(n)) }

@@ -43,6 +43,9 @@ func decode(t testing.TB, b []byte) (r Row) {
 		DecidedBy: text(), Outcome: text(), Code: text(), DurationMs: number(), CallID: text(), Detail: text(),
 	}
 	if len(b) > 0 {
+		r.Agent, r.Asker = text(), text()
+	}
+	if len(b) > 0 {
 		t.Fatalf("%d bytes are left", len(b))
 	}
 	return r
@@ -58,8 +61,10 @@ func FuzzEncoding(f *testing.F) {
 			TabID: tab, Origin: tool, ArgumentsHash: detail, Arguments: kind, Decision: client, DecidedBy: via,
 			Outcome: tool, Code: detail, DurationMs: n, CallID: via, Detail: detail,
 		}
-		if diff := cmp.Diff(r, decode(t, appendRow(nil, &r))); diff != "" {
-			t.Error(diff)
+		for _, r.Agent = range []string{"", kind} {
+			if diff := cmp.Diff(r, decode(t, appendRow(nil, &r))); diff != "" {
+				t.Error(diff)
+			}
 		}
 	})
 }

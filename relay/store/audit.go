@@ -12,11 +12,11 @@ import (
 )
 
 const auditColumns = `n, at, kind, client, via, session, tool, plugin, profile_id, profile, tab_id, origin,
-	arguments_hash, arguments, decision, decided_by, outcome, code, duration_ms, call_id, detail, hash`
+	arguments_hash, arguments, decision, decided_by, outcome, code, duration_ms, call_id, detail, agent, asker, hash`
 
 const (
 	insertAudit = `INSERT INTO audit (` + auditColumns + `)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	selectAudit = `SELECT ` + auditColumns + ` FROM audit`
 	saveHead    = `INSERT OR REPLACE INTO audit_head (one, n, hash) VALUES (1, ?, ?)`
 	findHead    = `SELECT n, hash FROM audit_head`
@@ -79,7 +79,7 @@ func (w *writer) insertAuditRows(rows []audit.Row) (head audit.Head, err error) 
 		r.Hash = audit.Chain(head.Hash, r)
 		err := execute(w.insertAudit, r.N, r.At.UnixMicro(), r.Kind, r.Client, r.Via, r.Session, r.Tool, r.Plugin,
 			r.ProfileID, r.Profile, r.TabID, r.Origin, r.ArgumentsHash, r.Arguments, r.Decision, r.DecidedBy, r.Outcome,
-			r.Code, r.DurationMs, r.CallID, r.Detail, r.Hash[:])
+			r.Code, r.DurationMs, r.CallID, r.Detail, r.Agent, r.Asker, r.Hash[:])
 		if err != nil {
 			return head, err
 		}
@@ -191,7 +191,7 @@ func auditQuery(f audit.Filter) (query string, args []any) {
 	}
 	for _, equal := range []struct{ column, value string }{
 		{"client", f.Client}, {"tool", f.Tool}, {"plugin", f.Plugin}, {"origin", f.Origin}, {"outcome", f.Outcome},
-		{"kind", f.Kind}, {"call_id", f.CallID},
+		{"kind", f.Kind}, {"call_id", f.CallID}, {"agent", f.Agent},
 	} {
 		add(equal.column+" = ?", equal.value, equal.value != "")
 	}
@@ -283,7 +283,7 @@ func readHead(q querier) (head *audit.Head, err error) {
 
 // scanAudit reads a row. A row that somebody changed may have values of any type: then it is not readable.
 func scanAudit(rows *sql.Rows) (r audit.Row, readable bool, err error) {
-	var cells [22]any
+	var cells [24]any
 	into := make([]any, len(cells))
 	for i := range cells {
 		into[i] = &cells[i]
@@ -291,7 +291,7 @@ func scanAudit(rows *sql.Rows) (r audit.Row, readable bool, err error) {
 	if err := rows.Scan(into...); err != nil {
 		return r, false, err
 	}
-	hash, ok := cells[21].([]byte)
+	hash, ok := cells[23].([]byte)
 	readable = ok && len(hash) == len(r.Hash)
 	number := func(i int) (n int64) {
 		n, ok := cells[i].(int64)
@@ -309,6 +309,7 @@ func scanAudit(rows *sql.Rows) (r audit.Row, readable bool, err error) {
 		Tool:    text(6), Plugin: text(7), ProfileID: text(8), Profile: text(9), TabID: number(10), Origin: text(11),
 		ArgumentsHash: text(12), Arguments: text(13), Decision: text(14), DecidedBy: text(15), Outcome: text(16),
 		Code: text(17), DurationMs: number(18), CallID: text(19), Detail: text(20),
+		Agent: text(21), Asker: text(22),
 	}
 	copy(r.Hash[:], hash)
 	return r, readable, nil

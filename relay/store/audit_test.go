@@ -124,7 +124,7 @@ func TestVerifyFindsChangedRows(t *testing.T) {
 		"end deleted":  {"DELETE FROM audit WHERE n > 8", audit.Missing, 9},
 		"inserted": {"INSERT INTO audit SELECT 11, at, kind, client, via, session, tool, plugin, profile_id, " +
 			"profile, tab_id, origin, arguments_hash, arguments, decision, decided_by, outcome, code, duration_ms, " +
-			"call_id, detail, hash FROM audit WHERE n = 10", audit.Inserted, 10},
+			"call_id, detail, hash, agent, asker FROM audit WHERE n = 10", audit.Inserted, 10},
 		"other type": {"UPDATE audit SET duration_ms = 'long' WHERE n = 5", audit.Unreadable, 5},
 		"short hash": {"UPDATE audit SET hash = x'00' WHERE n = 5", audit.Unreadable, 5},
 	} {

@@ -152,10 +152,18 @@ var migrations = []string{
 		used       INTEGER NOT NULL,
 		PRIMARY KEY (session, plugin)
 	);`,
+
+	`ALTER TABLE audit ADD COLUMN agent TEXT NOT NULL DEFAULT '';   -- the delegated agent that acted
+	ALTER TABLE audit ADD COLUMN asker TEXT NOT NULL DEFAULT '';    -- the session that delegated to it
+	CREATE INDEX audit_by_agent ON audit (agent) WHERE agent <> '';
+	CREATE TABLE spending (          -- of delegated agents
+		day TEXT NOT NULL PRIMARY KEY, -- 2006-01-02
+		usd REAL NOT NULL
+	);`,
 }
 
 // auditVersion is the first version whose audit log this program can read without a migration.
-const auditVersion = 5
+const auditVersion = 7
 
 // stateVersion is the first version that has profiles and clients_seen.
 const stateVersion = 6
