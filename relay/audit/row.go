@@ -114,8 +114,8 @@ const chained = "tabrelay audit row 1\n"
 
 // Chain is the hash of a row that comes after the row with the hash before: SHA-256 of the words above, those 32 bytes
 // and the fields of the row in the order of the struct without Hash; without Agent and Asker where both are empty, as
-// rows were before they had these. A number is 8 bytes, the highest first, a time its microseconds since 1970; a text is
-// its length in bytes as such a number, and its bytes. So every row has an encoding of its own.
+// rows were before they had these. A number is 8 bytes, the highest first, a time its microseconds since 1970; a text
+// is its length in bytes as such a number, and its bytes. So every row has an encoding of its own.
 func Chain(before Hash, r *Row) Hash {
 	b := make([]byte, 0, 1024)
 	b = append(b, chained...)
