@@ -57,9 +57,9 @@ test('Claude Code shows its model all of a long page, piece after piece', async 
   await run(binary, ['connect', 'claude-code'], env);
   closing.defer(() => run(binary, ['disconnect', 'claude-code'], env));
   const Piece = z.object({ text: z.string(), nextOffset: z.number().optional() });
-  const model = await openModel(closing, (results) => {
+  const model = await openModel(closing, ({ results }) => {
     const last = results.at(-1);
-    const offset = last === undefined ? 0 : Piece.parse(JSON.parse(last)).nextOffset;
+    const offset = last === undefined ? 0 : Piece.parse(JSON.parse(last.text)).nextOffset;
     if (offset === undefined) return { say: 'read' };
     return { tool: 'mcp__tabrelay__webpage__read_text', input: { offset, maxChars: 100_000 } };
   });
@@ -82,7 +82,7 @@ test('Claude Code is told of what was cut from an answer', async ({ sharedStage,
   const env = { ...relay.env, HOME: home, CLAUDE_CONFIG_DIR: home };
   await run(binary, ['connect', 'claude-code'], env);
   closing.defer(() => run(binary, ['disconnect', 'claude-code'], env));
-  const model = await openModel(closing, (results) =>
+  const model = await openModel(closing, ({ results }) =>
     results.length > 0
       ? { say: 'done' }
       : { tool: 'mcp__tabrelay__demo__big_output', input: { bytes: 200_000 } },

@@ -1,98 +1,135 @@
-// A stand-in for a model behind the Messages API: it calls the tools that a test scripts, and keeps what it was shown.
+// A stand-in for a model behind the wires of three providers: it answers what a test scripts, and keeps what it was
+// shown. It tells the wire by the address that is asked.
 
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { z } from 'zod';
 import type { Closing } from './closing.ts';
+import { type Conversation, type Kind, type ToolCall, type Wire, wires } from './model-wires.ts';
 import { portOf } from './port.ts';
 
-/** One tool call of the model, or its last words. */
-export type Turn = { tool: string; input: Record<string, unknown> } | { say: string };
+/** What the model does when it is asked. */
+export type Turn =
+  | ToolCall
+  | { say: string; calls?: readonly ToolCall[] }
+  /** It fails with an HTTP status. */
+  | { status: number; headers?: Record<string, string> }
+  /** The connection ends after these words, before the end of the answer. */
+  | { cut: string };
 
-const Block = z.object({ type: z.string(), content: z.unknown().optional() });
-const Request = z.object({
-  messages: z.array(z.object({ role: z.string(), content: z.union([z.string(), z.array(Block)]) })),
-  tools: z.array(z.object({ name: z.string() })).default([]),
-});
+/** Says what the model does, from what it is shown; it may take its time. Gone ends when nobody waits any more. */
+export type Script = (shown: Conversation, gone: AbortSignal) => Turn | Promise<Turn>;
 
-export interface Model {
-  url: string;
-  /** What the model was shown as the result of each of its tool calls, as text. */
-  readonly results: string[];
+/** One request, as it came. */
+export interface Request {
+  wire: Kind;
+  shown: Conversation;
+  /** Headers of it, and its body as it was sent. */
+  headers: Record<string, string | string[] | undefined>;
+  body: string;
+  /** Who asked did not wait for the whole answer. */
+  abandoned: boolean;
 }
 
-/** Starts it. next is asked for a turn with the results so far; requests without tools are answered with a word. */
-export async function openModel(
-  closing: Closing,
-  next: (results: readonly string[]) => Turn,
-): Promise<Model> {
-  const results: string[] = [];
-  let calls = 0;
-  const server = createServer(async (request, response) => {
-    const body = Request.safeParse(JSON.parse((await text(request)) || '{}'));
-    if (!body.success || !request.url?.startsWith('/v1/messages')) {
-      response
-        .writeHead(404, { 'content-type': 'application/json' })
-        .end('{"type":"error","error":{"type":"not_found_error","message":"none"}}');
+export class Model {
+  readonly url: string;
+  readonly requests: Request[] = [];
+  #script: Script;
+
+  constructor(url: string, script: Script) {
+    this.url = url;
+    this.#script = script;
+  }
+
+  /** Forgets what it was shown, and follows another script from now on. */
+  play(script: Script): void {
+    this.#script = script;
+    this.requests.length = 0;
+  }
+
+  /** What it was shown as the results of its calls, as text. */
+  get results(): readonly string[] {
+    const shown = this.requests.map((request) => request.shown.results.map((result) => result.text));
+    return shown.reduce((longest, one) => (one.length > longest.length ? one : longest), []);
+  }
+
+  /** `providers` of config.json: one for each wire, named after it. */
+  get providers(): Record<Kind, unknown> {
+    const models = ['stand-in'];
+    return {
+      openai: { baseUrl: `${this.url}/v1`, models },
+      anthropic: { baseUrl: this.url, models },
+      gemini: { baseUrl: this.url, models },
+    };
+  }
+
+  async answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const path = incoming.url ?? '';
+    const body = await text(incoming);
+    const kind = kindAt(path);
+    if (kind === undefined) {
+      const refusal = { type: 'error', error: { type: 'not_found_error', message: `nothing is at ${path}` } };
+      outgoing.writeHead(404, { 'content-type': 'application/json' }).end(JSON.stringify(refusal));
       return;
     }
-    const shown = body.data.messages
-      .flatMap(({ content }) => (typeof content === 'string' ? [] : content))
-      .filter(({ type }) => type === 'tool_result')
-      .map(({ content }) => plain(content));
-    if (shown.length > results.length) results.push(...shown.slice(results.length));
-    const turn = body.data.tools.length === 0 ? { say: 'ok' } : next(results);
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    for (const event of events(turn, `toolu_${++calls}`))
-      response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
-    response.end();
-  });
-  server.listen(0, '127.0.0.1');
+    const wire = wires[kind];
+    const shown = wire.read(JSON.parse(body), path);
+    const request = { wire: kind, shown, headers: incoming.headers, body, abandoned: false };
+    const number = this.requests.push(request);
+    const gone = new AbortController();
+    outgoing.on('close', () => {
+      if (outgoing.writableFinished) return;
+      request.abandoned = true;
+      gone.abort('nobody waits any more');
+    });
+    // Programs ask for names of conversations and the like, too: without tools, it is nothing that a test is about.
+    const turn = shown.tools.length === 0 ? { say: 'ok' } : await this.#script(shown, gone.signal);
+    send(wire, turn, outgoing, number, body.length);
+  }
+}
+
+/** Opens it with the script that it follows at first. */
+export async function openModel(closing: Closing, script: Script = () => ({ say: 'ok' })): Promise<Model> {
+  const server = createServer(async (incoming, outgoing) => {
+    await model.answer(incoming, outgoing).catch((failure: unknown) => {
+      // What the stand-in does not understand fails the errand of the test, and says why.
+      outgoing.writeHead(400, { 'content-type': 'application/json' });
+      outgoing.end(JSON.stringify({ error: { type: 'invalid_request_error', message: String(failure) } }));
+    });
+  }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   closing.defer(async () => {
     server.closeAllConnections();
     server.close();
   });
-  return { url: `http://127.0.0.1:${portOf(server.address())}`, results };
+  const model = new Model(`http://127.0.0.1:${portOf(server.address())}`, script);
+  return model;
 }
 
-function plain(content: unknown): string {
-  const blocks = z.array(z.object({ type: z.string(), text: z.string().optional() })).safeParse(content);
-  return blocks.success
-    ? blocks.data.map((block) => block.text ?? `[${block.type}]`).join('\n')
-    : String(content);
+function kindAt(path: string): Kind | undefined {
+  const bare = path.replace(/\?beta=true$/, '');
+  if (wires.openai.path.test(bare)) return 'openai';
+  if (wires.anthropic.path.test(bare)) return 'anthropic';
+  return wires.gemini.path.test(bare) ? 'gemini' : undefined;
 }
 
-function* events(turn: Turn, id: string) {
-  const message = {
-    id: `msg_${id}`,
-    type: 'message',
-    role: 'assistant',
-    model: 'stand-in',
-    content: [],
-    stop_reason: null,
-    stop_sequence: null,
-    usage: { input_tokens: 1, output_tokens: 1 },
-  };
-  yield { type: 'message_start', message };
-  const [block, delta] =
-    'say' in turn
-      ? [
-          { type: 'text', text: '' },
-          { type: 'text_delta', text: turn.say },
-        ]
-      : [
-          { type: 'tool_use', id, name: turn.tool, input: {} },
-          { type: 'input_json_delta', partial_json: JSON.stringify(turn.input) },
-        ];
-  yield { type: 'content_block_start', index: 0, content_block: block };
-  yield { type: 'content_block_delta', index: 0, delta };
-  yield { type: 'content_block_stop', index: 0 };
-  yield {
-    type: 'message_delta',
-    delta: { stop_reason: 'say' in turn ? 'end_turn' : 'tool_use', stop_sequence: null },
-    usage: { output_tokens: 1 },
-  };
-  yield { type: 'message_stop' };
+function send(wire: Wire, turn: Turn, outgoing: ServerResponse, number: number, bytes: number): void {
+  if ('status' in turn) {
+    outgoing.writeHead(turn.status, { 'content-type': 'application/json', ...turn.headers });
+    outgoing.end(JSON.stringify(wire.failure(turn.status)));
+    return;
+  }
+  const words = 'say' in turn ? turn.say : 'cut' in turn ? turn.cut : '';
+  const calls = 'tool' in turn ? [turn] : 'calls' in turn ? (turn.calls ?? []) : [];
+  const output = Math.ceil((words.length + JSON.stringify(calls).length) / 4);
+  const usage = { input: Math.ceil(bytes / 4), output };
+  outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+  const pieces = wire.stream({ text: words, calls, usage, number });
+  if ('cut' in turn) {
+    const heard = words === '' ? [] : pieces.slice(0, Math.ceil(pieces.length / 2));
+    outgoing.write(heard.join('') || ': nothing yet\n\n', () => outgoing.destroy());
+    return;
+  }
+  for (const piece of pieces) outgoing.write(piece);
+  outgoing.end();
 }
