@@ -38,6 +38,8 @@ type Config struct {
 type wire interface {
 	// origin is where the kind is spoken, unless a BaseURL says otherwise.
 	origin() string
+	// path is where a model is asked, below the base.
+	path(base, model string) string
 	// ask makes the request for a model. Params are merged.
 	ask(r Request, model string) (question, error)
 	// read reads a streamed answer up to its end. Its errors are an [*answered] failure, or those of a stream.
@@ -48,9 +50,9 @@ type wire interface {
 
 // question is one request on a wire.
 type question struct {
-	path   string
+	model  string
 	header http.Header
-	body   []byte
+	body   object
 }
 
 // client is a Provider over HTTP.
@@ -88,6 +90,10 @@ func wireOf(kind Kind, key string) (w wire, name string, err error) {
 	switch kind {
 	case OpenAI:
 		return &openAI{key: key}, "OpenAI", nil
+	case Anthropic:
+		return &anthropic{key: key}, "Anthropic", nil
+	case Gemini:
+		return &gemini{key: key}, "Google Gemini", nil
 	}
 	return nil, "", fmt.Errorf("there is no kind of provider %q; use openai, anthropic or gemini", kind)
 }
@@ -106,6 +112,7 @@ func newHTTP() *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
 			Proxy:               http.ProxyFromEnvironment,
+			DialContext:         (&net.Dialer{Timeout: 15 * time.Second}).DialContext,
 			ForceAttemptHTTP2:   true,
 			TLSHandshakeTimeout: 10 * time.Second,
 			IdleConnTimeout:     90 * time.Second,
@@ -151,7 +158,12 @@ func (c *client) ask(ctx context.Context, r Request, model string) (Completion, 
 
 // exchange is one request and its answer.
 func (c *client) exchange(ctx context.Context, q question, text func(string)) (Completion, *fault.Error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+q.path, bytes.NewReader(q.body))
+	body, err := json.Marshal(q.body)
+	if err != nil {
+		return Completion{}, c.fail(fault.ProviderBadRequest, "cannot be asked: "+err.Error())
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+c.wire.path(c.base, q.model),
+		bytes.NewReader(body))
 	if err != nil {
 		return Completion{}, c.fail(fault.ProviderBadRequest, "cannot be asked: "+err.Error())
 	}
@@ -173,7 +185,7 @@ func (c *client) exchange(ctx context.Context, q question, text func(string)) (C
 	}
 	done, err := c.wire.read(s, text)
 	if err != nil {
-		return Completion{}, c.broken(ctx, err, response.Header)
+		return Completion{Usage: done.Usage, Model: done.Model}, c.broken(ctx, err, response.Header)
 	}
 	if id := requestID(response.Header); id != "" {
 		done.RequestID = id
@@ -222,6 +234,18 @@ func withSpecific(body object, specific json.RawMessage) error {
 		body[name] = value
 	}
 	return nil
+}
+
+func errSpecific(name, must string) error {
+	return fmt.Errorf("providerSpecific.%s must be %s", name, must)
+}
+
+// versioned is the version that paths begin with, unless the base has one already: people write both.
+func versioned(base, version string) string {
+	if last := base[strings.LastIndex(base, "/"):]; last == "/v1" || last == "/v1beta" {
+		return ""
+	}
+	return version
 }
 
 // arguments are those of a call as an object, which is all that some servers take back. What a model wrote that is

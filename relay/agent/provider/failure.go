@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"tabrelay/relay/clip"
@@ -231,12 +232,12 @@ func (c *client) fail(code fault.Code, sentence string, opts ...fault.Option) *f
 }
 
 // masked is what providers quote of a key: its ends, with stars between.
-var masked = regexp.MustCompile(`\S*\*{3,}\S*`)
+var masked = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\S*\*{3,}\S*`) })
 
 // withoutKey takes the key out of a text, masked or not.
 func (c *client) withoutKey(text string) string {
 	if c.Key != "" {
 		text = strings.ReplaceAll(text, c.Key, "[redacted]")
 	}
-	return masked.ReplaceAllString(text, "[redacted]")
+	return masked().ReplaceAllString(text, "[redacted]")
 }

@@ -35,7 +35,8 @@ var failures = []struct {
 	{"418", providertest.Step{Status: 418, Body: "short and stout"}, fault.ProviderUnknown, false, 0},
 	{"422", providertest.Step{Status: 422}, fault.ProviderBadRequest, false, 0},
 	{"429", providertest.Step{Status: 429}, fault.RateLimited, true, 0},
-	{"429 in seconds", providertest.Step{Status: 429, Header: http.Header{"Retry-After": {"7"}}}, fault.RateLimited, true, 7000},
+	{"429 in seconds", providertest.Step{Status: 429, Header: http.Header{"Retry-After": {"7"}}},
+		fault.RateLimited, true, 7000},
 	{"429 in milliseconds", providertest.Step{Status: 429,
 		Header: http.Header{"Retry-After": {"7"}, "Retry-After-Ms": {"250"}}}, fault.RateLimited, true, 250},
 	{"429 until a date that passed", providertest.Step{Status: 429,
@@ -45,7 +46,8 @@ var failures = []struct {
 	{"500", providertest.Step{Status: 500}, fault.ProviderError, true, 0},
 	{"502 with a page", providertest.Step{Status: 502, Body: html, Header: http.Header{"Content-Type": {"text/html"}}},
 		fault.ProviderError, true, 0},
-	{"503 in seconds", providertest.Step{Status: 503, Header: http.Header{"Retry-After": {"1.5"}}}, fault.ProviderError, true, 1500},
+	{"503 in seconds", providertest.Step{Status: 503, Header: http.Header{"Retry-After": {"1.5"}}},
+		fault.ProviderError, true, 1500},
 	{"529", providertest.Step{Status: 529}, fault.ProviderError, true, 0},
 	{"redirect", providertest.Step{Status: 307, Header: http.Header{"Location": {"http://elsewhere.test/"}}},
 		fault.ProviderUnknown, false, 0},
@@ -58,14 +60,26 @@ var failures = []struct {
 	{"the stream ends early", providertest.Step{Text: "well", Ends: true}, fault.ProviderUnreachable, true, 0},
 	{"the connection is cut", providertest.Step{Text: "well", Cut: true}, fault.ProviderUnreachable, true, 0},
 	{"the connection is cut amid a call", providertest.Step{Cut: true,
-		Calls: []provider.ToolCall{{ID: "a", Name: "x", Arguments: []byte(`{"a":1}`)}}}, fault.ProviderUnreachable, true, 0},
-	{"nonsense of a failure amid the stream", providertest.Step{ErrorEvent: "strange"}, fault.ProviderUnknown, false, 0},
+		Calls: []provider.ToolCall{{ID: "a", Name: "x", Arguments: []byte(`{"a":1}`)}}},
+		fault.ProviderUnreachable, true, 0},
+	{"nonsense of a failure amid the stream", providertest.Step{ErrorEvent: "strange"},
+		fault.ProviderUnknown, false, 0},
 }
 
 // ofKind are failures in the words of one wire.
 var ofKind = map[provider.Kind]map[string]fault.Code{
 	provider.OpenAI: {"server_error": fault.ProviderError, "rate_limit_exceeded": fault.RateLimited,
 		"insufficient_quota": fault.RateLimited, "invalid_request_error": fault.ProviderBadRequest},
+	provider.Anthropic: {"overloaded_error": fault.ProviderError, "api_error": fault.ProviderError,
+		"timeout_error": fault.ProviderError, "rate_limit_error": fault.RateLimited,
+		"authentication_error": fault.ProviderAuth, "permission_error": fault.ProviderAuth,
+		"invalid_request_error": fault.ProviderBadRequest, "not_found_error": fault.ProviderBadRequest,
+		"request_too_large": fault.ProviderBadRequest},
+	provider.Gemini: {"UNAVAILABLE": fault.ProviderError, "INTERNAL": fault.ProviderError,
+		"DEADLINE_EXCEEDED": fault.ProviderError, "RESOURCE_EXHAUSTED": fault.RateLimited,
+		"UNAUTHENTICATED": fault.ProviderAuth, "PERMISSION_DENIED": fault.ProviderAuth,
+		"INVALID_ARGUMENT": fault.ProviderBadRequest, "NOT_FOUND": fault.ProviderBadRequest,
+		"FAILED_PRECONDITION": fault.ProviderBadRequest},
 }
 
 func TestEveryFailureIsKnown(t *testing.T) {
@@ -117,8 +131,11 @@ func TestRetryAfterMayBeADate(t *testing.T) {
 		date := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
 		s := providertest.New(t, kind, providertest.Step{Status: 429, Header: http.Header{"Retry-After": {date}}})
 		_, failed := s.Provider().Complete(t.Context(), ask("x"))
-		if failed == nil || failed.RetryAfterMs == nil || *failed.RetryAfterMs < 3_000_000 || *failed.RetryAfterMs > 3_600_000 {
-			t.Errorf("%+v", failed)
+		if failed == nil || failed.RetryAfterMs == nil {
+			t.Fatalf("%+v", failed)
+		}
+		if ms := *failed.RetryAfterMs; ms < 3_000_000 || ms > 3_600_000 {
+			t.Errorf("in %d ms", ms)
 		}
 	})
 }
@@ -126,7 +143,8 @@ func TestRetryAfterMayBeADate(t *testing.T) {
 // TestNoFailureTellsASecret has the key, whole and masked, a folder and a stack where providers could quote them.
 func TestNoFailureTellsASecret(t *testing.T) {
 	each(t, func(t *testing.T, kind provider.Kind) {
-		const words = "Incorrect key " + providertest.Key + " or test*****6789 in /home/ada/.config/keys\u202e\\nat f (x.js:1:2)"
+		const words = "Incorrect key " + providertest.Key +
+			" or test*****6789 in /home/ada/.config/keys\u202e\\nat f (x.js:1:2)"
 		s := providertest.New(t, kind, providertest.Step{Status: 401,
 			Body: fmt.Sprintf(`{"error": {"message": "%s%s"}}`, words, strings.Repeat(" long", 1000))})
 		_, failed := s.Provider().Complete(t.Context(), ask("x"))
@@ -193,6 +211,17 @@ func TestARequestIsGivenUp(t *testing.T) {
 			})
 		}
 	})
+}
+
+// TestWhatWasTakenIsCounted also when the answer breaks off; Anthropic counts the input at once.
+func TestWhatWasTakenIsCounted(t *testing.T) {
+	s := providertest.New(t, provider.Anthropic, providertest.Step{Text: "well", Cut: true,
+		Usage: provider.Usage{InputTokens: 50, CachedTokens: 20}})
+	done, failed := s.Provider().Complete(t.Context(), ask("x"))
+	check(t, s, failed, fault.ProviderUnreachable, true)
+	if done.Usage.InputTokens != 50 || done.Usage.CachedTokens != 20 || done.Message.Text != "" {
+		t.Errorf("%+v", done)
+	}
 }
 
 func TestADeadlinePasses(t *testing.T) {

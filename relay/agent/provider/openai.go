@@ -36,6 +36,8 @@ var openAIProfiles = profiles{
 
 func (*openAI) origin() string { return "https://api.openai.com/v1" }
 
+func (*openAI) path(string, string) string { return "/chat/completions" }
+
 func (w *openAI) ask(r Request, model string) (question, error) {
 	p := openAIProfiles.of(model)
 	body := object{"model": model, "messages": openAIMessages(r, p.images)}
@@ -55,12 +57,11 @@ func (w *openAI) ask(r Request, model string) (question, error) {
 		return question{}, err
 	}
 	body["stream"] = true
-	raw, err := json.Marshal(body)
 	header := http.Header{}
 	if w.key != "" {
 		header.Set("Authorization", "Bearer "+w.key)
 	}
-	return question{path: "/chat/completions", header: header, body: raw}, err
+	return question{model: model, header: header, body: body}, nil
 }
 
 // learns implements wire. Most servers that do not know stream_options pass over it; a few refuse it.
@@ -94,8 +95,8 @@ func openAIMessages(r Request, images bool) (list []object) {
 	return list
 }
 
-// openAIResults are messages with what tools answered. Their pictures follow in a message of their own, because a tool's
-// may only have text; a model that is not known to see gets a sentence instead of them.
+// openAIResults are messages with what tools answered. Their pictures follow in a message of their own, because one of
+// a tool may only have text; a model that is not known to see gets a sentence instead of them.
 func openAIResults(results []ToolResult, images bool) (list []object) {
 	var parts []object
 	for _, r := range results {
@@ -231,12 +232,17 @@ func (a *assembly) message() Message {
 // complete gives a call what its server left out.
 func complete(c *ToolCall) {
 	if c.ID == "" {
-		c.ID = "call_" + random.Hex(12)
+		c.ID = madeID + random.Hex(12)
 	}
-	if len(c.Arguments) == 0 {
+	if len(c.Arguments) == 0 || string(c.Arguments) == "null" {
 		c.Arguments = json.RawMessage("{}")
 	}
 }
+
+// madeID begins the ids of calls whose server gave none; such a server does not want them back.
+const madeID = "tabrelay_"
+
+func made(id string) bool { return strings.HasPrefix(id, madeID) }
 
 func orElse(text, other string) string {
 	if text != "" {

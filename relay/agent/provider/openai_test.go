@@ -86,11 +86,14 @@ func TestCompatibleServers(t *testing.T) {
 		{"arguments as an object, and stop after a call", `{"choices": [{"message": {"content": null, "tool_calls":
 			[{"id": "a", "function": {"name": "read", "arguments": {"x": 1}}}]}, "finish_reason": "stop"}]}`, "",
 			provider.ToolUse, []provider.ToolCall{call("a", `{"x": 1}`)}},
-		{"calls that all have index 0", `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"read","arguments":"{}"}}]}}]}
+		{"calls that all have index 0", `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a",
+data: "function":{"name":"read","arguments":"{}"}}]}}]}
 
-data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"b","function":{"name":"read","arguments":"{\"x\":"}}]}}]}
+data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"b",
+data: "function":{"name":"read","arguments":"{\"x\":"}}]}}]}
 
-data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"b","function":{"arguments":"2}"}}]},"finish_reason":"tool_calls"}]}
+data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"b","function":{"arguments":"2}"}}]},
+data: "finish_reason":"tool_calls"}]}
 
 data: [DONE]
 
@@ -98,9 +101,11 @@ data: [DONE]
 		{"without a reason to stop", "data: {\"choices\":[{\"delta\":{\"content\":\"hm\"}}]}\n\ndata: [DONE]\n\n", "hm",
 			provider.UnknownStop, nil},
 		{"without a mark, an empty line or LF", "data:{\"choices\":[{\"delta\":{\"content\":\"hm\"}}]}\r\n\r\n" +
-			"event: x\r\nid: 1\r\ndata:{\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}", "hm", provider.EndTurn, nil},
+			"event: x\r\nid: 1\r\ndata:{\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}", "hm",
+			provider.EndTurn, nil},
 		{"with a byte order mark", "\ufeff: hello\n\ndata: {\"choices\":[],\ndata: \"usage\":null}\n\n" +
-			"data: {\"choices\":[{\"delta\":{\"content\":\"hm\"},\"finish_reason\":\"stop\"}]}\n\n", "hm", provider.EndTurn, nil},
+			"data: {\"choices\":[{\"delta\":{\"content\":\"hm\"},\"finish_reason\":\"stop\"}]}\n\n", "hm",
+			provider.EndTurn, nil},
 		{"with a refusal", `{"choices": [{"message": {"refusal": "I will not."}, "finish_reason": "stop"}]}`,
 			"I will not.", provider.EndTurn, nil},
 	} {
@@ -136,7 +141,8 @@ func TestAServerWithoutStreamOptions(t *testing.T) {
 	}
 	s = providertest.New(t, provider.OpenAI, providertest.Step{Status: 400, Body: `{"message": "stream_options"}`},
 		providertest.Step{Status: 400, Body: `{"message": "stream_options"}`})
-	if _, failed := s.Provider().Complete(t.Context(), ask("x")); failed == nil || failed.Code != fault.ProviderBadRequest {
+	_, failed := s.Provider().Complete(t.Context(), ask("x"))
+	if failed == nil || failed.Code != fault.ProviderBadRequest {
 		t.Errorf("%v", failed)
 	}
 	if s.HTTPCalls() != 2 {

@@ -19,7 +19,8 @@ func TestParamsAreReadStrictly(t *testing.T) {
 		sequences   = "runtimeParams.stopSequences must be a list of texts"
 		specific    = "runtimeParams.providerSpecific must be an object"
 		object      = "runtimeParams must be an object"
-		takes       = "; it takes maxTokens, model, providerSpecific, stopSequences, systemPrompt, temperature, topK, topP"
+		takes       = "; it takes maxTokens, model, providerSpecific, stopSequences, systemPrompt, temperature, " +
+			"topK, topP"
 	)
 	for _, test := range []struct{ params, err string }{
 		{`{}`, ""},
@@ -78,8 +79,10 @@ func TestTheFirstWhoGivesAParameterDecides(t *testing.T) {
 		{"each layer", []string{`{"temperature": 0}`, `{"temperature": 1, "topP": 0.1}`, `{"topP": 0.2, "topK": 3}`,
 			`{"topK": 4, "maxTokens": 5, "model": "m"}`},
 			`{"temperature": 0, "topP": 0.1, "topK": 3, "maxTokens": 5, "model": "m"}`},
-		{"an empty text is given", []string{`{"systemPrompt": ""}`, `{"systemPrompt": "be brief"}`}, `{"systemPrompt": ""}`},
-		{"lists are not joined", []string{`{"stopSequences": ["a"]}`, `{"stopSequences": ["b"]}`}, `{"stopSequences": ["a"]}`},
+		{"an empty text is given", []string{`{"systemPrompt": ""}`, `{"systemPrompt": "be brief"}`},
+			`{"systemPrompt": ""}`},
+		{"lists are not joined", []string{`{"stopSequences": ["a"]}`, `{"stopSequences": ["b"]}`},
+			`{"stopSequences": ["a"]}`},
 		{"providerSpecific member by member", []string{`{"providerSpecific": {"a": 1}}`,
 			`{"providerSpecific": {"a": {"x": 1}, "b": {"y": 2}}}`, `{"providerSpecific": {"b": 3, "c": null}}`},
 			`{"providerSpecific": {"a": 1, "b": {"y": 2}, "c": null}}`},
@@ -134,7 +137,8 @@ func FuzzReadParams(f *testing.F) {
 		if diff := cmp.Diff(encoded(t, p), encoded(t, second)); diff != "" {
 			t.Error(diff)
 		}
-		if merged := provider.Merge(provider.Params{}, p); p.Temperature != merged.Temperature || p.TopK != merged.TopK {
+		merged := provider.Merge(provider.Params{}, p)
+		if p.Temperature != merged.Temperature || p.TopK != merged.TopK {
 			t.Errorf("%s is merged into something else", raw)
 		}
 	})

@@ -12,7 +12,8 @@ import (
 // Provider is one configured provider. Its methods may be called concurrently.
 type Provider interface {
 	// Complete returns the model's next message. When ctx ends, the stream is closed and the failure says so. Failures
-	// have ProviderID, a code of the table in package fault, and RetryAfterMs where the provider said one.
+	// have ProviderID, a code of the table in package fault, and RetryAfterMs where the provider said one. The cause of
+	// ctx is the failure when it is one. With a failure, the Usage is what is known to have been taken until then.
 	Complete(ctx context.Context, r Request) (Completion, *fault.Error)
 }
 

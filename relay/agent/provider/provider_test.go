@@ -28,7 +28,8 @@ func TestMain(m *testing.M) {
 	}))
 	for name, value := range map[string]string{
 		"HTTP_PROXY": proxy.URL, "http_proxy": proxy.URL, "NO_PROXY": "", "no_proxy": "",
-		"OPENAI_API_KEY": "sk-of-the-environment", "OPENAI_BASE_URL": "http://elsewhere.test/v1", "OPENAI_ORG_ID": "org-e",
+		"OPENAI_API_KEY": "sk-of-the-environment", "OPENAI_BASE_URL": "http://elsewhere.test/v1",
+		"OPENAI_ORG_ID":     "org-e",
 		"ANTHROPIC_API_KEY": "sk-of-the-environment", "ANTHROPIC_AUTH_TOKEN": "of-the-environment",
 		"ANTHROPIC_BASE_URL": "http://elsewhere.test", "ANTHROPIC_PROFILE": "work",
 		"GOOGLE_API_KEY": "of-the-environment", "GEMINI_API_KEY": "of-the-environment",
@@ -105,12 +106,14 @@ func headers(r providertest.Request) string {
 // TestToolsAreCalledAndAnswered: several calls at once, their arguments from pieces, and what they answered.
 func TestToolsAreCalledAndAnswered(t *testing.T) {
 	calls := []provider.ToolCall{
-		{ID: "c1", Name: "mediawiki__read", Arguments: json.RawMessage(`{"title":"Überfällig","deep":{"a":[1,2,{"b":null}]}}`)},
+		{ID: "c1", Name: "mediawiki__read",
+			Arguments: json.RawMessage(`{"title":"Überfällig","deep":{"a":[1,2,{"b":null}]}}`)},
 		{ID: "c2", Name: "demo__hello", Arguments: json.RawMessage(`{}`)},
 		{ID: "c3", Name: "demo__hello", Arguments: json.RawMessage(`{"name":"Ada"}`)},
 	}
 	tools := []provider.Tool{
-		{Name: "mediawiki__read", Description: "Reads.", InputSchema: json.RawMessage(`{"type":"object","properties":{"title":{"type":"string"}}}`)},
+		{Name: "mediawiki__read", Description: "Reads.",
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"title":{"type":"string"}}}`)},
 		{Name: "demo__hello", Description: "Greets.", InputSchema: json.RawMessage(`{"type":"object"}`)},
 	}
 	each(t, func(t *testing.T, kind provider.Kind) {
@@ -158,8 +161,8 @@ func TestWhatAModelWroteWrongGoesBackAsAnObject(t *testing.T) {
 		r.Messages = append(r.Messages, provider.Message{Role: provider.Assistant, Calls: []provider.ToolCall{
 			{ID: "a", Name: "x", Arguments: json.RawMessage(`{"title": "cut o`)},
 			{ID: "b", Name: "x", Arguments: json.RawMessage(`[1]`)}, {ID: "c", Name: "x"},
-		}}, provider.Message{Role: provider.User, Results: []provider.ToolResult{{ID: "a", Name: "x"}, {ID: "b", Name: "x"},
-			{ID: "c", Name: "x"}}})
+		}}, provider.Message{Role: provider.User,
+			Results: []provider.ToolResult{{ID: "a", Name: "x"}, {ID: "b", Name: "x"}, {ID: "c", Name: "x"}}})
 		complete(t, s.Provider(), r)
 		var got []string
 		for _, c := range s.Requests()[0].Messages[1].Calls {
@@ -250,7 +253,8 @@ func TestProvidersAreChecked(t *testing.T) {
 
 // TestAProxyIsForOtherMachines: every other test runs with it set, and none comes to it.
 func TestAProxyIsForOtherMachines(t *testing.T) {
-	c := provider.Config{ID: "far", Kind: provider.OpenAI, BaseURL: "http://provider.test/v1", Key: "k", Models: []string{"m"}}
+	c := provider.Config{ID: "far", Kind: provider.OpenAI, BaseURL: "http://provider.test/v1", Key: "k",
+		Models: []string{"m"}}
 	p, err := provider.New(c)
 	if err != nil {
 		t.Fatal(err)

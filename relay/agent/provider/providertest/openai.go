@@ -44,8 +44,8 @@ func (openAI) understand(r *Request) string {
 	}
 	r.Model, r.Params = body.Model, rest(r.Body, "model", "messages", "tools", "stream", "stream_options")
 	for _, t := range body.Tools {
-		r.Tools = append(r.Tools,
-			provider.Tool{Name: t.Function.Name, Description: t.Function.Description, InputSchema: t.Function.Parameters})
+		f := t.Function
+		r.Tools = append(r.Tools, provider.Tool{Name: f.Name, Description: f.Description, InputSchema: f.Parameters})
 	}
 	for _, m := range body.Messages {
 		var text string

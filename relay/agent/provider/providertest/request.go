@@ -44,7 +44,8 @@ type speaker interface {
 }
 
 // speakers has who speaks each wire.
-var speakers = map[provider.Kind]speaker{provider.OpenAI: openAI{}}
+var speakers = map[provider.Kind]speaker{provider.OpenAI: openAI{}, provider.Anthropic: anthropic{},
+	provider.Gemini: gemini{}}
 
 // Kinds are those that can be played.
 func Kinds() []provider.Kind { return slices.Sorted(maps.Keys(speakers)) }
