@@ -58,6 +58,7 @@
 //   - untrusted: prose of pages, between markers.
 //   - audit: rows of the audit log, their chain, their export, and who writes them behind the calls.
 //   - resource: what agents can read by URI, one provider for each scheme, and the guard for what leaves this machine.
+//   - agent/provider: asks the models of AI providers, over HTTP; agent/provider/providertest plays these in tests.
 //   - join: one relay for many processes: instance lock, socket, stdio proxy.
 //   - connect, browser: configuration files of MCP clients; finding and starting a browser.
 //   - logfile: the relay's log. httpapi: everything that is served over HTTP: one table of routes and their handlers,
