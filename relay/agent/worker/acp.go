@@ -46,7 +46,8 @@ func (w *Worker) shakeHands(ctx context.Context, p *program) *fault.Error {
 		return w.unfit(ctx, p, err)
 	case *hello.ProtocolVersion != acp.ProtocolVersionNumber:
 		return fault.New(fault.WorkerStartFailed, fmt.Sprintf("The worker %s speaks version %d of the Agent Client "+
-			"Protocol, and tabrelay version %d, so it was ended", id, *hello.ProtocolVersion, acp.ProtocolVersionNumber),
+			"Protocol, and tabrelay version %d, so it was ended", id, *hello.ProtocolVersion,
+			acp.ProtocolVersionNumber),
 			fault.WithHint("Ask the person to install a version of the program, or of tabrelay, that fits the other."))
 	}
 	p.speaks = acpDialect{
@@ -70,7 +71,8 @@ func (w *Worker) unfit(ctx context.Context, p *program, err error) *fault.Error 
 		why = "it did not answer within " + startTime.String()
 	}
 	return fault.New(fault.WorkerStartFailed, "The worker "+w.options.ID+" did not say what it speaks: "+why,
-		w.evidence(p), fault.WithHint("Ask the person to check the worker's command, and its `protocol`, in config.json."))
+		w.evidence(p),
+		fault.WithHint("Ask the person to check the worker's command, and its `protocol`, in config.json."))
 }
 
 func (d acpDialect) open(ctx context.Context, p *program, dir string, tools Tools) (string, error) {

@@ -27,7 +27,8 @@ func TestLines(t *testing.T) {
 		{"an error without a form", `{"id":4,"error":"no"}`, "it is an answer without a form answers=4"},
 		{"a method without a form", `{"id":4,"method":7}`, "it is no message"},
 		{"a long response", `{"id":12,"result":"` + long + `"}`, "it is longer than 10 MiB answers=12"},
-		{"with its id last", `{"jsonrpc":"2.0","result":"` + long + `", "id": 12 }`, "it is longer than 10 MiB answers=12"},
+		{"with its id last", `{"jsonrpc":"2.0","result":"` + long + `", "id": 12 }`,
+			"it is longer than 10 MiB answers=12"},
 		{"a long notification", `{"method":"x","id":12,"params":"` + long + `"}`, "it is longer than 10 MiB"},
 		{"long and no JSON", long + long, "it is longer than 10 MiB"},
 	} {

@@ -122,7 +122,8 @@ func (w *Worker) ended(ctx context.Context, when string, o fault.Outcome) *fault
 		return fault.New(fault.WorkerTimeout, "The worker "+w.options.ID+" did not answer in time "+when,
 			fault.WithOutcome(o))
 	}
-	return fault.New(fault.Cancelled, "The request ended "+when, fault.WithOutcome(o), fault.WithCause(context.Cause(ctx)))
+	return fault.New(fault.Cancelled, "The request ended "+when, fault.WithOutcome(o),
+		fault.WithCause(context.Cause(ctx)))
 }
 
 // failed is the failure of something that a program was to do. when is a part of the sentence.
@@ -134,7 +135,8 @@ func (w *Worker) failed(ctx context.Context, p *program, err error, when string,
 	case errors.Is(err, errEnded):
 		return w.died(p, when, o)
 	case errors.As(err, &bad), errors.Is(err, errMalformed), errors.Is(err, errTooLong):
-		return fault.New(fault.WorkerBadReply, fmt.Sprintf("The worker %s gave no valid answer when %s: %s", id, when, err),
+		return fault.New(fault.WorkerBadReply,
+			fmt.Sprintf("The worker %s gave no valid answer when %s: %s", id, when, err),
 			fault.WithOutcome(o), w.evidence(p))
 	case errors.As(err, &refused):
 		return w.refused(p, refused, o)
@@ -170,7 +172,8 @@ func (w *Worker) refused(p *program, e *acp.RequestError, o fault.Outcome) *faul
 		options = append(options, fault.WithHint("Ask the person to start the worker's program once in a terminal and "+
 			"to sign in there."))
 	}
-	return fault.New(fault.WorkerFailed, "The worker "+w.options.ID+" reported: "+clip.Runes(p.process.plain(said), 2000),
+	return fault.New(fault.WorkerFailed,
+		"The worker "+w.options.ID+" reported: "+clip.Runes(p.process.plain(said), 2000),
 		options...)
 }
 

@@ -150,8 +150,8 @@ func (p *player) initialize(m said) {
 	if p.mode == "version-2" {
 		version = 2
 	}
-	p.answer(m.ID, map[string]any{"protocolVersion": version, "authMethods": []any{}, "agentCapabilities": map[string]any{
-		"mcpCapabilities": map[string]any{"http": p.mode == "http"}}})
+	p.answer(m.ID, map[string]any{"protocolVersion": version, "authMethods": []any{},
+		"agentCapabilities": map[string]any{"mcpCapabilities": map[string]any{"http": p.mode == "http"}}})
 }
 
 // end answers the prompt.
@@ -209,12 +209,13 @@ func (p *player) acpPrompt(m said) {
 		p.update(id, map[string]any{"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Thinking",
 			"status": "in_progress"})
 	case "permission":
-		p.say(map[string]any{"jsonrpc": "2.0", "id": "q1", "method": "session/request_permission", "params": map[string]any{
-			"sessionId": id, "toolCall": map[string]any{"toolCallId": "c1", "title": "Remove a file", "kind": "delete",
+		p.say(map[string]any{"jsonrpc": "2.0", "id": "q1", "method": "session/request_permission",
+			"params": map[string]any{"sessionId": id, "toolCall": map[string]any{"toolCallId": "c1",
+				"title": "Remove a file", "kind": "delete",
 				"rawInput": map[string]any{"path": "a.txt"}, "locations": []any{map[string]any{"path": "/tmp/a.txt"}}},
-			"options": []any{map[string]any{"kind": "allow_always", "name": "Always", "optionId": "always"},
-				map[string]any{"kind": "allow_once", "name": "Yes", "optionId": "yes"},
-				map[string]any{"kind": "reject_once", "name": "No", "optionId": "no"}}}})
+				"options": []any{map[string]any{"kind": "allow_always", "name": "Always", "optionId": "always"},
+					map[string]any{"kind": "allow_once", "name": "Yes", "optionId": "yes"},
+					map[string]any{"kind": "reject_once", "name": "No", "optionId": "no"}}}})
 	case "garbage":
 		for range 3 {
 			fmt.Println("loading the model…")
@@ -266,7 +267,8 @@ func (p *player) play(id, what string) {
 	p.chunk(id, "look.")
 	p.update(id, map[string]any{"sessionUpdate": "plan", "entries": []any{map[string]any{"content": "look",
 		"priority": "high", "status": "in_progress"}}})
-	p.update(id, map[string]any{"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Reading", "status": "pending"})
+	p.update(id, map[string]any{"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Reading",
+		"status": "pending"})
 	p.update(id, map[string]any{"sessionUpdate": "tool_call_update", "toolCallId": "c1", "status": "completed"})
 	p.chunk(id, "You said: "+what)
 	p.end("end_turn")

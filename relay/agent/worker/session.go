@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	cancelTime = 400 * time.Millisecond // for a program to end a turn that was cancelled, before the caller has its answer
+	cancelTime = 400 * time.Millisecond // for a program to end a cancelled turn before the caller has its answer
 	lateTime   = 10 * time.Second       // for it to end it at all
 	goodbye    = 300 * time.Millisecond // for it to take note that a session is over
 )
@@ -109,10 +109,12 @@ func (s *Session) usable() *fault.Error {
 	var failure *fault.Error
 	switch {
 	case s.stuck.Load():
-		failure = fault.New(fault.WorkerFailed, "The worker "+s.worker.options.ID+" does not end a turn that was cancelled",
+		failure = fault.New(fault.WorkerFailed,
+			"The worker "+s.worker.options.ID+" does not end a turn that was cancelled",
 			fault.WithOutcome(fault.NotExecuted), fault.WithHint("Close the session and create another one."))
 	case s.program.ended():
-		failure = fault.New(fault.WorkerFailed, "The worker "+s.worker.options.ID+" ended since, and the session with it",
+		failure = fault.New(fault.WorkerFailed,
+			"The worker "+s.worker.options.ID+" ended since, and the session with it",
 			fault.WithOutcome(fault.NotExecuted),
 			fault.WithHint("Create another session: that starts the worker anew."))
 	default:

@@ -38,7 +38,8 @@ func newLab(t *testing.T, mode string, protocol Protocol, env ...string) *lab {
 		variables[env[i]] = env[i+1]
 	}
 	l.Worker = New(Options{ID: "tester", Command: binary, Env: variables, Protocol: protocol, Version: "1.2.3",
-		Folder: filepath.Join(t.TempDir(), "workers", "tester"), Corrupt: func() { l.corrupt.Add(1) }, Log: zerolog.Nop()})
+		Folder: filepath.Join(t.TempDir(), "workers", "tester"), Corrupt: func() { l.corrupt.Add(1) },
+		Log: zerolog.Nop()})
 	before := runtime.NumGoroutine()
 	t.Cleanup(func() {
 		l.Close()
@@ -78,7 +79,8 @@ func TestTurnOfTheAgentClientProtocol(t *testing.T) {
 	s := l.open(Tools{})
 	defer s.Close()
 	var steps []string
-	reply, failure := s.Prompt(t.Context(), Turn{Text: "hello", Tell: func(step string) { steps = append(steps, step) }})
+	reply, failure := s.Prompt(t.Context(), Turn{Text: "hello",
+		Tell: func(step string) { steps = append(steps, step) }})
 	if failure != nil {
 		t.Fatal(failure)
 	}
@@ -337,7 +339,8 @@ func TestWhatAProgramGets(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 		env := l.prompt(s, "environment").Text
-		if strings.Contains(env, "hidden") || !strings.Contains(env, "CONFIGURED=yes") || !strings.Contains(env, "PATH=") {
+		if strings.Contains(env, "hidden") || !strings.Contains(env, "CONFIGURED=yes") ||
+			!strings.Contains(env, "PATH=") {
 			t.Errorf("environment %s", env)
 		}
 		if got := l.prompt(s, "file").Text; !strings.Contains(got, "-32601") {
@@ -358,7 +361,8 @@ func TestManySessionsAtOnce(t *testing.T) {
 			}
 			for turn := range 5 {
 				want := fmt.Sprintf("Echo[%d]: %d", turn+1, i)
-				if reply, failure := s.Prompt(t.Context(), Turn{Text: strconv.Itoa(i)}); failure != nil || reply.Text != want {
+				reply, failure := s.Prompt(t.Context(), Turn{Text: strconv.Itoa(i)})
+				if failure != nil || reply.Text != want {
 					t.Errorf("reply %+v, failure %v", reply, failure)
 				}
 			}
