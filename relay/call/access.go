@@ -56,5 +56,6 @@ type Access struct {
 	Arguments   json.RawMessage // they fit the tool's schema
 	At          *Target         // nil: the tool needs no tab, or the tab is not known yet
 	Note        string          // what the person should know besides; one sentence, or empty
+	Once        bool            // it can be allowed this time only: no rule is about it
 	Approved    Binding         // what a person has allowed of this very call; zero: nothing yet
 }

@@ -119,6 +119,9 @@ func (p *Policy) newQuestion(a call.Access) *question {
 		ArgumentsHash: bind(&a).ArgumentsHash, Changes: changes(&a), Note: a.Note,
 		Choices: []string{"once", "session", "always"},
 	}}
+	if a.Once {
+		q.Choices = []string{"once"}
+	}
 	if q.Shown.Hidden == 0 {
 		q.Arguments = withoutSecrets(a.Arguments)
 	}
@@ -130,7 +133,7 @@ func (p *Policy) newQuestion(a call.Access) *question {
 		q.URL, q.TabTitle = address(at.URL), claimed(at.Title, mostTitle)
 	}
 	t := p.rules.Load()
-	if v := t.resolve(&a, t.now()); v.level == unsaid && v.mode == call.Ask {
+	if v := t.resolve(&a, t.now()); !a.Once && v.level == unsaid && v.mode == call.Ask {
 		q.session, q.Choices = true, []string{"session", "always"}
 	}
 	return q
@@ -143,6 +146,8 @@ func (p *Policy) meant(q *question, profileID string, d call.Decision) (call.Dec
 	}
 	shown := p.shownAt(q, profileID)
 	switch once := d.For == "" || d.For == "once"; {
+	case !once && q.access.Once:
+		return d, fmt.Errorf("%w: it can be allowed once only", ErrAnswer)
 	case !once && !shown:
 		return d, ErrUnseen
 	case once && q.session && shown:
