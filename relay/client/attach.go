@@ -31,13 +31,14 @@ func (c *Clients) Attach(conn net.Conn, in *bufio.Reader) {
 		}})
 		return
 	}
-	name, refused := c.recognize(a)
+	session, refused := c.recognize(a)
+	name := session.Client
 	switch {
 	case refused != nil:
 		o.Log.Warn().Str("client", fault.Excerpt(a.Client)).Str("code", refused.Code).Msg("a client was refused")
 		c.reply(conn, join.AttachReply{Refused: refused})
 		return
-	case newer(a.Version, o.Version):
+	case newer(a.Version, o.Version) && session.Delegation == nil: // whose agent would end with the relay
 		o.Log.Info().Str("version", a.Version).Msg("a newer tabrelay attaches; this relay makes room for it")
 		c.reply(conn, join.AttachReply{Handover: &join.Handover{Version: o.Version}})
 		o.Stop()
@@ -46,26 +47,21 @@ func (c *Clients) Attach(conn net.Conn, in *bufio.Reader) {
 	if !c.reply(conn, join.AttachReply{Attached: &join.Attached{Version: o.Version, Client: name}}) {
 		return
 	}
-	c.serve(conn, in, a, name)
+	c.serve(conn, in, a, session)
 }
 
 // serve serves an attachment.
-func (c *Clients) serve(conn net.Conn, in *bufio.Reader, a join.AttachRequest, name string) {
+func (c *Clients) serve(conn net.Conn, in *bufio.Reader, a join.AttachRequest, session call.Session) {
 	o := &c.options
-	log := o.Log.With().Str("client", name).Logger()
-	log.Info().Int("pending", len(a.Pending)).Msg("a client attached")
-	who := Attached{name, "stdio"}
-	c.count(who, +1)
-	defer c.count(who, -1)
-	one := &connection{token: a.Token, name: name, end: func() { _ = conn.Close() }} // it learns why when it comes back
-	defer c.add(one)()
-	if a.Token != "" {
-		o.Seen.Note(name)
+	log := o.Log.With().Str("client", session.Client).Logger()
+	one := &connection{token: a.Token, name: session.Client, end: func() { _ = conn.Close() }}
+	defer c.add(one)() // it learns why when it comes back
+	if session.Delegation == nil {
+		log.Info().Int("pending", len(a.Pending)).Msg("a client attached")
+		defer c.come(session, a.Token != "")()
+	} else if !c.holds(a.Token) { // the session was closed meanwhile
+		return
 	}
-	session := call.Session{ID: sessionID(a.Key), Client: name, Via: "stdio", Scope: c.scopeOf(name)}
-	c.tellCome(session, "attached")
-	defer c.tellCome(session, "left")
-	defer c.sessionLeft(session.ID)
 	end := &join.RelayEnd{
 		Conn: conn, In: in, Stopping: o.Stopping, Over: o.Base.Done(), Muted: &c.muted, Dismissed: &c.dismissed,
 		Invalid: func() { o.Meter.Corruption("stdout") },
@@ -74,6 +70,21 @@ func (c *Clients) serve(conn net.Conn, in *bufio.Reader, a join.AttachRequest, n
 		Pending: a.Pending},
 		end, end)
 	log.Info().AnErr("reason", err).Msg("a client left")
+}
+
+// come counts a client that attached, and tells of it, until left is called.
+func (c *Clients) come(s call.Session, registered bool) (left func()) {
+	who := Attached{s.Client, s.Via}
+	c.count(who, +1)
+	if registered {
+		c.options.Seen.Note(s.Client)
+	}
+	c.tellCome(s, "attached")
+	return func() {
+		c.sessionLeft(s.ID)
+		c.tellCome(s, "left")
+		c.count(who, -1)
+	}
 }
 
 // sessionLeft ends a session whose client left. When the relay ends, the client may go on with the next one.
@@ -102,37 +113,45 @@ func (c *Clients) reply(conn net.Conn, a join.AttachReply) bool {
 
 // recognize decides who attaches. A token names its client and must be known; without one the socket itself is proof
 // enough, and the client is called what it calls itself.
-func (c *Clients) recognize(a join.AttachRequest) (name string, refused *join.Refused) {
+func (c *Clients) recognize(a join.AttachRequest) (s call.Session, refused *join.Refused) {
 	if _, fail := c.options.Front.Toolset(a.Toolset); fail != nil {
-		return "", &join.Refused{
+		return s, &join.Refused{
 			Code: string(fail.Code), Message: fail.Message, Hint: "correct --toolset in the client's configuration",
 		}
 	}
 	if a.Token != "" {
+		if s, ok := c.borrower(a.Token); ok {
+			return s, nil
+		}
 		name, ok := c.options.Secrets.Verify(a.Token)
 		if !ok {
-			return "", &join.Refused{
+			return s, &join.Refused{
 				Code: "UNAUTHORIZED", Message: "The token in TABRELAY_TOKEN is not known to the relay",
 				Hint: "run: tabrelay connect " + cmp.Or(a.Client, "CLIENT"),
 			}
 		}
-		return name, nil
+		return c.attachedAs(a, name), nil
 	}
 	if config.Reserved(a.Client) {
-		return "", &join.Refused{
+		return s, &join.Refused{
 			Code: "INVALID_REQUEST", Message: "A client cannot be called " + a.Client +
 				": that is what the relay calls the person",
 			Hint: "choose another name after --client",
 		}
 	}
-	name = cmp.Or(fault.Excerpt(strings.TrimSpace(a.Client)), call.Unnamed)
+	name := cmp.Or(fault.Excerpt(strings.TrimSpace(a.Client)), call.Unnamed)
 	if c.nameTaken(name) {
-		return "", &join.Refused{
+		return s, &join.Refused{
 			Code: "UNAUTHORIZED", Message: "The client " + name + " has a token, and this one attached without it",
 			Hint: "run: tabrelay connect " + name + ", or set TABRELAY_TOKEN; a client of another name needs none",
 		}
 	}
-	return name, nil
+	return c.attachedAs(a, name), nil
+}
+
+// attachedAs is the session of an attachment.
+func (c *Clients) attachedAs(a join.AttachRequest, name string) call.Session {
+	return call.Session{ID: sessionID(a.Key), Client: name, Via: "stdio", Scope: c.scopeOf(name)}
 }
 
 // sessionID names an attachment. The key itself stays between proxy and front.

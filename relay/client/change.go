@@ -120,6 +120,7 @@ func (c *Clients) shutOut(list []Difference) (done func()) {
 	var admit []func()
 	for _, d := range list {
 		if d.out {
+			c.recall(func(s call.Session) bool { return s.Client == d.client })
 			admit = append(admit, o.Policy.ShutOut(d.client))
 			ending = append(ending, o.Calls.Interrupt(
 				func(one dispatch.Running) bool { return one.Session.Client == d.client },
@@ -141,7 +142,7 @@ func (c *Clients) shutOut(list []Difference) (done func()) {
 	return func() {
 		for _, d := range list {
 			if d.out {
-				o.Front.EndSessions(d.client)
+				o.Front.EndSessions(func(owner call.Session) bool { return owner.Client == d.client })
 			}
 		}
 		for _, done := range admit {

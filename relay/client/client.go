@@ -59,6 +59,7 @@ type Clients struct {
 	mu       lock.Mutex // guards the rest
 	open     map[*connection]struct{}
 	attached map[Attached]int
+	lent     map[tokenHash]call.Session // of delegated agents
 }
 
 // New looks who has a token.
@@ -66,6 +67,7 @@ func New(o Options) *Clients {
 	return &Clients{
 		options: o, changes: serial.New(), known: slices.Clone(*o.Secrets.Known().Load()),
 		open: map[*connection]struct{}{}, attached: map[Attached]int{},
+		lent: map[tokenHash]call.Session{},
 	}
 }
 
@@ -80,6 +82,9 @@ func (c *Clients) Dismiss() { c.dismissed.Store(true) }
 
 // Identify returns the session of whoever has a token, and notes that they are here.
 func (c *Clients) Identify(token string) (call.Session, bool) {
+	if s, ok := c.borrower(token); ok {
+		return s, true
+	}
 	name, ok := c.options.Secrets.Verify(token)
 	s := call.Session{ID: "http:" + name, Client: name, Via: "http"}
 	if ok && name != config.LocalClient {
@@ -239,8 +244,7 @@ func (c *Clients) endStale() {
 	for _, one := range open {
 		stale := one.token == "" && c.nameTaken(one.name)
 		if one.token != "" {
-			_, holds := c.options.Secrets.Verify(one.token)
-			stale = !holds
+			stale = !c.holds(one.token)
 		}
 		if stale {
 			one.end()

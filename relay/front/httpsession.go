@@ -43,7 +43,9 @@ type httpSession struct {
 func (f *Front) beginSession(owner call.Session, tools registry.Toolset) *httpSession {
 	id := string(randomID())
 	session := owner
-	session.ID += "/" + string(randomID())[:8]
+	if owner.Delegation == nil { // a delegated agent acts as one session, however often it connects
+		session.ID += "/" + string(randomID())[:8]
+	}
 	return &httpSession{id: id, owner: owner, used: time.Now(),
 		peer: peer{session: session, tools: tools, listener: newListener(id, session), ending: f.closing}}
 }
@@ -106,7 +108,7 @@ func (f *Front) endSession(s *httpSession) {
 	s.mu.Unlock()
 	s.peer.open.end()
 	f.delist(s.peer.listener)
-	if f.options.SessionEnded != nil {
+	if f.options.SessionEnded != nil && s.owner.Delegation == nil {
 		f.options.SessionEnded(s.peer.session.ID)
 	}
 }
@@ -227,12 +229,12 @@ func (f *Front) deleteSession(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// EndSessions ends the HTTP sessions of a client, and with them what it listens to.
-func (f *Front) EndSessions(client string) {
+// EndSessions ends the HTTP sessions of whom which chooses, and with them what they listen to.
+func (f *Front) EndSessions(which func(owner call.Session) bool) {
 	f.sessions.mu.Lock()
 	var ended []*httpSession
 	for _, s := range f.sessions.byID {
-		if s.owner.Client == client {
+		if which(s.owner) {
 			ended = append(ended, s)
 		}
 	}

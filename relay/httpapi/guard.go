@@ -23,6 +23,9 @@ const (
 	// bodyTime is how long a sender may take for the body of a request. On this machine it takes a moment.
 	bodyTime = 30 * time.Second
 
+	// mcpPath is where MCP is spoken.
+	mcpPath = "/mcp"
+
 	// maxTarget bounds path and query of a request, in bytes.
 	maxTarget = 8 << 10
 )
@@ -188,6 +191,12 @@ func (g *guard) admit(access Access, next http.Handler) http.Handler {
 func (g *guard) known(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		session, ok := g.identify(r)
+		if ok && session.Delegation != nil && r.URL.Path != mcpPath {
+			Refuse(w, http.StatusForbidden, fault.New(fault.PermissionDenied,
+				"A delegated agent may use tools over MCP and nothing else",
+				fault.WithHint("Send MCP to "+mcpPath+".")))
+			return
+		}
 		if ok {
 			ctx, end := context.WithCancel(context.WithValue(r.Context(), senderKey{}, session))
 			defer end()

@@ -113,7 +113,7 @@ func (a *API) routes() []Route {
 		metrics = Anyone
 	}
 	return []Route{
-		{"/mcp", Client, a.mcp},
+		{mcpPath, Client, a.mcp},
 		{ExtensionPath, Extension, a.Hub.Handler().ServeHTTP},
 		{"GET /healthz", Anyone, a.healthz},
 		{"GET /metrics", metrics, a.Meter.Handler().ServeHTTP},

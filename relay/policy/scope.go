@@ -191,7 +191,8 @@ func readScope(c call.Scope) *Scope {
 
 // IsPerson tells the person from agents. An attached client is an agent, whatever token it came with.
 func IsPerson(s call.Session) bool {
-	return s.Via == call.ViaPanel || s.Client == config.LocalClient && s.Via != call.ViaStdio
+	return s.Delegation == nil &&
+		(s.Via == call.ViaPanel || s.Client == config.LocalClient && s.Via != call.ViaStdio)
 }
 
 // ScopeOf is the scope of a session; nil: nothing is bounded. A client that was revoked a moment ago keeps the one it
