@@ -113,7 +113,7 @@ func named(params string) string {
 }
 
 // says sends a line and returns the answer.
-func (a *agent) says(line string) []byte {
+func (a *mcpClient) says(line string) []byte {
 	a.t.Helper()
 	a.say(line)
 	for a.out.Scan() {

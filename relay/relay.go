@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/extension"
+	"tabrelay/relay/agent"
 	"tabrelay/relay/audit"
 	"tabrelay/relay/browser"
 	"tabrelay/relay/builtin"
@@ -77,6 +78,7 @@ type Relay struct {
 	own     *builtin.Sources // of the relay's own tools
 	policy  *policy.Policy
 	calls   *dispatch.Dispatcher
+	visits  *agent.Visits // of programs to their tools
 	front   *front.Front
 	catalog *catalog.Catalog
 	demo    *httpapi.Demo // nil when switched off
@@ -193,7 +195,7 @@ func (r *Relay) assemble(ctx context.Context) error {
 	if err := r.newCatalog(ctx); err != nil {
 		return err
 	}
-	r.calls = r.dispatcher()
+	r.calls, r.visits = r.dispatcher(), agent.NewVisits()
 	r.own.Tools, r.own.Calls, r.own.Catalog = r.tools, r.calls, r.catalog
 	letters.Tools, letters.Calls = r.tools, r.calls
 	return nil
@@ -212,7 +214,8 @@ func (r *Relay) face(context.Context) error {
 	r.front = front.New(front.Options{
 		Prompts: prompts, Resources: resources, Views: r.policy, Audit: r.audit, Completer: completer,
 		Missing: r.catalog.Missing,
-		Name:    "tabrelay", Version: Version, Caller: r.calls, Tools: r.tools, MaxBody: int64(c.BodyBytes),
+		Name:    "tabrelay", Version: Version, Caller: caller{r.calls, r.visits}, Tools: r.tools,
+		MaxBody:          int64(c.BodyBytes),
 		AllowedOrigins:   c.AllowedOrigins,
 		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize, SessionEnded: r.sessionEnded,
 		Log: r.part("front"),

@@ -134,20 +134,20 @@ func (w *world) awaitTabs(b *hubtest.Browser) {
 	}
 }
 
-// agent is an MCP client behind a shim.
-type agent struct {
+// mcpClient is an MCP client behind a shim.
+type mcpClient struct {
 	t   testing.TB
 	in  io.Writer
 	out *bufio.Scanner
 }
 
-func (w *world) agent(start func(context.Context) (join.State, error)) *agent {
+func (w *world) agent(start func(context.Context) (join.State, error)) *mcpClient {
 	w.t.Helper()
 	return w.agentWith(start, &join.Proxy{Client: "ann"})
 }
 
 // agentWith is agent behind a shim that says who it is.
-func (w *world) agentWith(start func(context.Context) (join.State, error), shim *join.Proxy) *agent {
+func (w *world) agentWith(start func(context.Context) (join.State, error), shim *join.Proxy) *mcpClient {
 	w.t.Helper()
 	inReader, in := io.Pipe()
 	outReader, out := io.Pipe()
@@ -162,7 +162,7 @@ func (w *world) agentWith(start func(context.Context) (join.State, error), shim 
 		_ = outReader.Close() // as above
 		<-ended
 	})
-	a := &agent{t: w.t, in: in, out: bufio.NewScanner(outReader)}
+	a := &mcpClient{t: w.t, in: in, out: bufio.NewScanner(outReader)}
 	a.out.Buffer(nil, 32<<20)
 	a.say(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-06-18",` +
 		`"capabilities":{},"clientInfo":{"name":"ann","version":"1"}}}`)
@@ -171,21 +171,21 @@ func (w *world) agentWith(start func(context.Context) (join.State, error), shim 
 	return a
 }
 
-func (a *agent) say(text string) {
+func (a *mcpClient) say(text string) {
 	a.t.Helper()
 	if _, err := io.WriteString(a.in, text+"\n"); err != nil {
 		a.t.Fatal(err)
 	}
 }
 
-func (a *agent) call(id int, tool, arguments string) {
+func (a *mcpClient) call(id int, tool, arguments string) {
 	a.t.Helper()
 	a.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool,
 		arguments))
 }
 
 // hears reads one line, which must contain every part.
-func (a *agent) hears(parts ...string) {
+func (a *mcpClient) hears(parts ...string) {
 	a.t.Helper()
 	if !a.out.Scan() {
 		a.t.Fatal("the agent heard nothing more")

@@ -51,6 +51,9 @@ func (h Home) Extension() string { return h.path("extension") }
 // Plugins is the folder of installed plugins.
 func (h Home) Plugins() string { return h.path("plugins") }
 
+// Workers has a folder for each program that is an agent, to work in.
+func (h Home) Workers() string { return h.path("workers") }
+
 // Database is the SQLite file.
 func (h Home) Database() string { return h.path("tabrelay.db") }
 

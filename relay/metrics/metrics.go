@@ -88,7 +88,7 @@ func New() *Metrics {
 	for _, result := range []string{"success", "failure"} { // what will be counted is seen at 0 before
 		m.retries.WithLabelValues(result)
 	}
-	for _, peer := range []string{"extension", "stdout"} {
+	for _, peer := range []string{"extension", "stdout", "worker"} {
 		m.corruption.WithLabelValues(peer)
 	}
 	return m
@@ -139,7 +139,7 @@ func (m *Metrics) Retry(result string, waited time.Duration) {
 	m.retrySeconds.Add(waited.Seconds())
 }
 
-// Corruption counts a message of a peer ("extension", "stdout") that could not be used.
+// Corruption counts a message of a peer ("extension", "stdout", "worker") that could not be used.
 func (m *Metrics) Corruption(peer string) {
 	m.corruption.WithLabelValues(peer).Inc()
 	m.mu.Lock()
