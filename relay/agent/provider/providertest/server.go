@@ -27,7 +27,7 @@ type Step struct {
 	Usage  provider.Usage
 	Stop   string // in the words of package provider, or the provider's own; empty: as the rest implies
 
-	Signature string // of reasoning before the text, on wires that have it
+	Signature string // in base64, of reasoning before the text, on wires that have it
 
 	Status     int         // instead: a refusal of that status
 	Body       string      // its body; empty: as the provider writes it. With status 200: the whole answer
