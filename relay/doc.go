@@ -66,7 +66,7 @@
 //   - catalog: which plugins there are: on disk, reviewed, offered to browsers; the extension's folder; reload.
 //   - builtin: the relay's own tools: health, doctor, kept results, dead letters, tabs.
 //   - serial: changes that are made one after the other. client: the MCP clients that have a token or are connected.
-//   - relay: this package.
+//   - relay: this package, which makes the parts and ends them.
 //   - doctor: what can be wrong around a relay, how it is found, and the next step for each.
 //   - bench: the load driver behind `tabrelay bench`.
 //   - cmd/tabrelay: flags, terminal, exit codes.

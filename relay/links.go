@@ -2,12 +2,16 @@ package relay
 
 import (
 	"fmt"
-	"slices"
+	"time"
 
 	"tabrelay/relay/browser"
+	"tabrelay/relay/call"
+	"tabrelay/relay/catalog"
 	"tabrelay/relay/event"
+	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
 	"tabrelay/relay/policy"
+	"tabrelay/relay/registry"
 )
 
 // linkChanged hears what happens to connections, and passes it on: to the list of known profiles, to the notices of
@@ -20,10 +24,7 @@ func (r *Relay) linkChanged(e hub.Event) {
 			r.Log.Warn().Err(err).Msg("cannot note that a profile connected")
 		}
 		// `tabrelay up` starts a browser only where none is connected, so the first one to come is that one.
-		if browsers := r.hub.Browsers(); !slices.ContainsFunc(browsers, func(b hub.Browser) bool {
-			return b.Connected &&
-				b.ProfileID != e.ProfileID
-		}) {
+		if e.Alone {
 			if err := browser.Claim(r.Home.Browser(), e.ProfileID); err != nil {
 				r.Log.Warn().Err(err).Msg("cannot note which profile the managed browser has; its end will be " +
 					"noticed late")
@@ -99,4 +100,35 @@ func (r *Relay) sessionEnded(session string) {
 		}
 	}
 	r.policy.Forget(func(g policy.Grant) bool { return hub.Within(g.Session, session) })
+}
+
+// tellApproval tells whoever follows events, and panels, of which each counts what waits at its profile.
+func (r *Relay) tellApproval(of *call.Session, message string, data map[string]any) {
+	owner := event.OfPerson()
+	if of != nil {
+		owner = event.Of(*of)
+	}
+	r.events.Publish(owner, event.Approval, message, data)
+	r.panels.Changed(event.TopicApprovals)
+}
+
+// notice tells the person something about the configuration.
+func (r *Relay) notice(message string) {
+	r.notices.Add(event.Notice{Time: time.Now(), Kind: "config", Message: message})
+}
+
+// pluginProblem tells clients what is wrong with a plugin. At the start there are none.
+func (r *Relay) pluginProblem(p registry.Problem) {
+	if r.front != nil {
+		r.front.Log("warning", "tabrelay", map[string]any{"code": fault.RegistryError, "plugin": p.Plugin,
+			"message": p.Reason})
+	}
+}
+
+// configRefused tells clients and events what was not taken over.
+func (r *Relay) configRefused(f *fault.Error, public *catalog.Refusal) {
+	r.meter.ErrorRaised(f.Class, f.Source, f.Code)
+	r.events.Publish(event.OfPerson(), event.Error, public.Reason,
+		map[string]any{"code": public.Code, "source": string(f.Source)})
+	r.front.Log("error", "tabrelay", map[string]any{"code": f.Code, "message": public.Reason, "hint": f.Hint})
 }

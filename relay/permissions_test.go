@@ -17,11 +17,11 @@ import (
 	"tabrelay/relay/config"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/hub"
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/join"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/random"
-	"tabrelay/relay/resource"
 	"tabrelay/relay/wire"
 )
 
@@ -200,7 +200,7 @@ func TestTheTabNavigatesWhileThePersonIsAsked(t *testing.T) {
 func move(t *testing.T, r *Relay, b *hubtest.Browser, address string) {
 	t.Helper()
 	known := make(chan struct{}, 16)
-	stop := openTabs{r.hub}.OnTabs(func(resource.TabNews) {
+	stop := r.hub.OnTabs(func(hub.TabNews) {
 		select {
 		case known <- struct{}{}:
 		default:

@@ -47,7 +47,7 @@ func (a *app) mcp() *cobra.Command {
 				Start:   a.startRelay, Disabled: noHome, ParentExited: join.ParentExited(),
 				In: a.in, Out: &join.MessageWriter{To: out, Log: log}, Log: log,
 			}
-			if relay.Forced(os.Getenv(config.ForceMinimal)) {
+			if config.Minimal() {
 				proxy.Disabled = join.ErrForcedMinimal
 			}
 			return proxy.Run(cmd.Context())

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay"
 	"tabrelay/relay/call"
+	"tabrelay/relay/client"
 	"tabrelay/relay/config"
 	"tabrelay/relay/httpapi"
 	"tabrelay/relay/join"
@@ -37,7 +37,7 @@ const permissionsPath = "/api/v1/permissions"
 
 // permissions sends a request about the permissions to the relay, or calls offline when none runs.
 func (a *app) permissions(
-	ctx context.Context, method, path string, body any, offline func(*relay.Offline) error,
+	ctx context.Context, method, path string, body any, offline func(*client.Offline) error,
 ) (p policy.Permissions, err error) {
 	if _, ok := join.Running(ctx, a.home); ok {
 		return p, a.request(ctx, method, path, body, &p)
@@ -52,16 +52,16 @@ func (a *app) permissions(
 }
 
 // openOffline opens a home folder in which no relay runs.
-func (a *app) openOffline(ctx context.Context) (*relay.Offline, error) {
+func (a *app) openOffline(ctx context.Context) (*client.Offline, error) {
 	cfg, err := config.Load(a.home)
 	if err != nil {
 		return nil, err
 	}
-	return relay.OpenOffline(ctx, a.home, cfg)
+	return client.OpenOffline(ctx, a.home, cfg)
 }
 
 // confirmOffline lets the person confirm a change of the rules while no relay runs.
-func (a *app) confirmOffline(ctx context.Context, o *relay.Offline, c *policy.Change) error {
+func (a *app) confirmOffline(ctx context.Context, o *client.Offline, c *policy.Change) error {
 	if err := a.confirmHere(ctx, c); err != nil || c == nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (a *app) permitList() *cobra.Command {
 		Use: "list", Short: "List the rules, and what you allowed for a while",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := a.permissions(cmd.Context(), http.MethodGet, permissionsPath, nil,
-				func(*relay.Offline) error { return nil })
+				func(*client.Offline) error { return nil })
 			if err != nil {
 				return err
 			}
@@ -153,7 +153,7 @@ func (a *app) permitSet() *cobra.Command {
 }
 
 func (a *app) setRule(ctx context.Context, rule policy.NewRule) error {
-	p, err := a.permissions(ctx, http.MethodPut, permissionsPath, rule, func(o *relay.Offline) error {
+	p, err := a.permissions(ctx, http.MethodPut, permissionsPath, rule, func(o *client.Offline) error {
 		made, lasts, err := o.Check(rule, policy.ByTerminal)
 		if err == nil {
 			err = a.confirmOffline(ctx, o, o.RuleChange(made, lasts))
@@ -181,18 +181,18 @@ func unknownTarget(err error) error {
 }
 
 func (a *app) permitUnset() *cobra.Command {
-	var client string
+	var clientName string
 	cmd := &cobra.Command{
 		Use: "unset TARGET", Short: "Take a rule away", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			path := permissionsPath + "?" + url.Values{"target": {args[0]}, "client": {client}}.Encode()
-			_, err := a.permissions(ctx, http.MethodDelete, path, nil, func(o *relay.Offline) error {
+			path := permissionsPath + "?" + url.Values{"target": {args[0]}, "client": {clientName}}.Encode()
+			_, err := a.permissions(ctx, http.MethodDelete, path, nil, func(o *client.Offline) error {
 				target := policy.Spelled(args[0])
-				if err := a.confirmOffline(ctx, o, o.UnsetChange(target, client)); err != nil {
+				if err := a.confirmOffline(ctx, o, o.UnsetChange(target, clientName)); err != nil {
 					return err
 				}
-				found, err := o.Unset(ctx, target, client, policy.ByTerminal)
+				found, err := o.Unset(ctx, target, clientName, policy.ByTerminal)
 				if err == nil && !found {
 					return failed("there is no such rule").
 						hinting("tabrelay permit list shows them; those of config.json are changed there")
@@ -202,7 +202,7 @@ func (a *app) permitUnset() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&client, "client", "", "the rule that is only for the client of this name")
+	cmd.Flags().StringVar(&clientName, "client", "", "the rule that is only for the client of this name")
 	return cmd
 }
 

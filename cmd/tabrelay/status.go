@@ -135,9 +135,9 @@ func (a *app) doctor() *cobra.Command {
 			"you share it.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			status, silent := a.relayStatus(cmd.Context())
-			found := relay.Diagnose(cmd.Context(), a.home, status, silent)
+			found := httpapi.Diagnose(cmd.Context(), a.home, relay.Version, status, silent)
 			if bundle != "" {
-				report := relay.NewReport(cmd.Context(), a.home, status, found)
+				report := httpapi.NewReport(cmd.Context(), a.home, relay.Version, status, found)
 				if status.Running {
 					report.Ask = func(path string) ([]byte, error) {
 						return a.exchange(cmd.Context(), http.MethodGet, path, nil)

@@ -77,3 +77,28 @@ func (s *Sources) readResult(ctx context.Context, c call.Call, raw json.RawMessa
 	return &call.Result{Output: piece, Content: []call.Content{call.Content(`{"type":"text","text":` + string(text) +
 		`}`)}}, nil
 }
+
+// Kept is what the relay has kept, as agents read it by URI: results by their ids, dead letters of their own.
+type Kept struct{ Of *DeadLetters }
+
+// Result returns a kept result.
+func (k Kept) Result(ctx context.Context, id string) (call.StoredResult, bool, error) {
+	return k.Of.Store.Result(ctx, id)
+}
+
+// Letters returns the newest dead letters that a session may see.
+func (k Kept) Letters(ctx context.Context, s call.Session, limit int) ([]call.DeadLetter, error) {
+	return k.Of.Store.DeadLetters(ctx, OwnerOf(s), "", limit)
+}
+
+// Letter returns a dead letter as clients see it, if there is one and the session may see it.
+func (k Kept) Letter(ctx context.Context, s call.Session, id call.ID) (view any, found bool, err error) {
+	l, failure := k.Of.Find(ctx, s, id)
+	switch {
+	case failure == nil:
+		return k.Of.View(l, false), true, nil
+	case failure.Code == fault.NotFoundCode:
+		return nil, false, nil
+	}
+	return nil, false, failure
+}

@@ -193,6 +193,12 @@ func (r *reader) assign(k kind, field any, path string, v *hujson.Value) {
 // ForceMinimal is the variable with which `tabrelay mcp` answers in minimal mode, whatever relay there is.
 const ForceMinimal = "TABRELAY_FORCE_MINIMAL"
 
+// Minimal reports whether it is set.
+func Minimal() bool {
+	value := os.Getenv(ForceMinimal)
+	return value != "" && value != "0" && value != "false"
+}
+
 // elsewhere are variables of ours that are no settings: the home folder, the token of one client, minimal mode.
 var elsewhere = []string{"TABRELAY_HOME", "TABRELAY_TOKEN", ForceMinimal}
 

@@ -39,6 +39,19 @@ type Running struct {
 	Progress *call.Progress  // the last step, nil: none yet; its message has no control characters
 }
 
+// Unfinished are the calls that run now, as the audit log has them when the relay ends.
+func (d *Dispatcher) Unfinished() (entries []call.Entry) {
+	for _, c := range d.Running() {
+		entries = append(entries, call.Entry{
+			At: time.Now(), Kind: call.EntryCall, Session: c.Session, Tool: c.Tool, Plugin: c.Plugin,
+			ProfileID: c.At.ProfileID, Profile: c.At.Profile, TabID: c.At.TabID, Origin: c.At.Origin,
+			Outcome: string(call.Unknown), Duration: time.Since(c.Began), CallID: c.ID,
+			Detail: "The relay ended while the call ran; the next one asks the browser for its outcome",
+		})
+	}
+	return entries
+}
+
 // status is how far a call is. It is written by the goroutine of Do, but for step, and read by others.
 type status struct {
 	mu      lock.Mutex

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"archive/zip"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,6 +29,12 @@ type Report struct {
 	Status   any      // without what the person has open and did
 	Findings []Finding
 	Ask      func(path string) ([]byte, error) // asks the relay that runs; nil when none does
+}
+
+// NewReport is a report that leaves out the names of all profiles that were connected once.
+func NewReport(ctx context.Context, home config.Home, version string, found []Finding) Report {
+	labels, _ := knownLabels(ctx, home) // that they cannot be read is among the findings
+	return Report{Home: home, Version: version, Labels: labels, Findings: found}
 }
 
 const reportReadme = `A report of tabrelay for a bug tracker. Nothing of it was sent anywhere.

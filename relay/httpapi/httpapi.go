@@ -18,7 +18,6 @@ import (
 	"tabrelay/relay/client"
 	"tabrelay/relay/config"
 	"tabrelay/relay/dispatch"
-	"tabrelay/relay/doctor"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/front"
@@ -81,7 +80,6 @@ type Options struct {
 	Notices  *event.Notices
 	Pairings *Pairings
 	Demo     *Demo // nil when switched off
-	Findings func(context.Context) []doctor.Finding
 
 	Base     context.Context // of calls; ends when the relay has
 	Stopping <-chan struct{} // closed when the relay is to stop

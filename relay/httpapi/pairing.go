@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"tabrelay/relay/call"
+	"tabrelay/relay/client"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
@@ -87,14 +87,6 @@ func RotateChange() *policy.Change {
 			After: "the extension in tabrelay's own folder; others are paired again with tabrelay pair"})
 }
 
-// PairingRotated is a new pairing secret as the audit log has it.
-func PairingRotated(s call.Session, by string) call.Entry {
-	return call.Entry{
-		At: time.Now(), Kind: call.EntryWidening, Session: s, Decision: "rotated", DecidedBy: by,
-		Detail: "the pairing secret was replaced",
-	}
-}
-
 // rotatePairing answers POST /api/v1/pairing/rotate: the extension in the folder gets the new secret, and every
 // connection that was made with the old one ends.
 func (a *API) rotatePairing(w http.ResponseWriter, req *http.Request) {
@@ -113,7 +105,7 @@ func (a *API) rotatePairing(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	session := Sender(req.Context())
-	a.Audit.Record(PairingRotated(session, by))
+	a.Audit.Record(client.PairingRotated(session, by))
 	a.Events.Publish(event.OfPerson(), event.Session, "The pairing secret was replaced; browsers connect again with "+
 		"the new one", nil)
 	a.Log.Info().Str("by", by).Msg("the pairing secret was replaced")

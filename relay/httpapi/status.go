@@ -13,7 +13,6 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/catalog"
 	"tabrelay/relay/client"
-	"tabrelay/relay/doctor"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
@@ -167,9 +166,3 @@ func (a *API) recent(ctx context.Context) []CallStatus {
 
 // listed is never null in JSON.
 func listed[T any](list []T) []T { return append([]T{}, list...) }
-
-// showDiagnosis is GET /api/v1/doctor: what `tabrelay doctor` finds, with folders named, because the person asks.
-func (a *API) showDiagnosis(w http.ResponseWriter, req *http.Request) {
-	found := a.Findings(req.Context())
-	Reply(w, http.StatusOK, builtin.Diagnosis{Sound: doctor.Sound(found), Findings: listed(found)})
-}

@@ -72,7 +72,7 @@ func (h *Hub) admit(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.log.Info().Str("chrome", c.hello.Chrome).Str("extension", c.hello.Extension).Msg("browser connected")
-	h.tell(Event{Kind: Connected, ProfileID: c.b.id, Profile: c.b.label()})
+	h.tell(Event{Kind: Connected, ProfileID: c.b.id, Profile: c.b.label(), Alone: h.alone(c.b)})
 	c.run()
 }
 

@@ -219,6 +219,7 @@ type Event struct {
 	Time      time.Time
 	ProfileID string
 	Profile   string
+	Alone     bool   // Connected: no other browser is
 	Code      string // Refused: a code of the error table
 	Message   string
 }

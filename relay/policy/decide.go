@@ -65,6 +65,19 @@ func AccessOf(s call.Session, t *registry.Tool) call.Access {
 	return a
 }
 
+// ToolMode is what is done about a tool, and why, for a client that no rule names.
+func (p *Policy) ToolMode(t *registry.Tool) (call.Mode, string) {
+	return p.Mode(AccessOf(call.Session{Client: nobody}, t))
+}
+
+// Accesses are tools as rules see them, for a client that no rule names.
+func Accesses(tools []*registry.Tool) (list []call.Access) {
+	for _, t := range tools {
+		list = append(list, AccessOf(call.Session{}, t))
+	}
+	return list
+}
+
 // Permissions is everything that holds, as a person reads it.
 type Permissions struct {
 	Default Defaults `json:"default"`

@@ -11,6 +11,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/hub"
 	"tabrelay/relay/rawjson"
 	"tabrelay/relay/untrusted"
 )
@@ -76,7 +77,7 @@ func (c *consoles) read(ctx context.Context, s call.Session, u *url.URL) ([]call
 		Meta: rawjson.MustEncode(meta)}}, nil
 }
 
-func (c *consoles) capture(ctx context.Context, tab Tab) (captured, *fault.Error) {
+func (c *consoles) capture(ctx context.Context, tab hub.Tab) (captured, *fault.Error) {
 	var seen captured
 	raw, failure := c.tabs.command(ctx, tab, "console.read",
 		map[string]any{"tabId": tab.ID, "holdMs": holdTime.Milliseconds()})
@@ -143,7 +144,7 @@ func (c *consoles) watch(_ call.Session, u *url.URL, changed func()) (func(), *f
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	again := make(chan struct{}, 1)
-	stop := c.tabs.browser.OnTabs(func(n TabNews) {
+	stop := c.tabs.browser.OnTabs(func(n hub.TabNews) {
 		if n.ProfileID != tab.ProfileID {
 			return
 		}

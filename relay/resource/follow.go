@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"tabrelay/relay/hub"
 	"tabrelay/relay/lock"
 	"tabrelay/relay/pause"
 )
@@ -16,7 +17,7 @@ const (
 
 // follow tells each change of what a page shows, until ctx ends. The browser answers when there is one, or after a
 // while.
-func (t *tabs) follow(ctx context.Context, tab Tab, kind string, changed func()) {
+func (t *tabs) follow(ctx context.Context, tab hub.Tab, kind string, changed func()) {
 	mark := ""
 	for {
 		next, ok := t.nextMark(ctx, tab, kind, mark)
@@ -36,7 +37,7 @@ func (t *tabs) follow(ctx context.Context, tab Tab, kind string, changed func())
 
 // nextMark waits for a document that is another than at mark. The page may have become one that agents may not read:
 // that it changes is none of their business then.
-func (t *tabs) nextMark(ctx context.Context, tab Tab, kind, mark string) (next string, ok bool) {
+func (t *tabs) nextMark(ctx context.Context, tab hub.Tab, kind, mark string) (next string, ok bool) {
 	if !t.stillOpen(tab) {
 		return "", false
 	}
@@ -55,7 +56,7 @@ func (t *tabs) nextMark(ctx context.Context, tab Tab, kind, mark string) (next s
 }
 
 // stillOpen reports whether the tab is there with a page that may be read, and awake.
-func (t *tabs) stillOpen(tab Tab) bool {
+func (t *tabs) stillOpen(tab hub.Tab) bool {
 	for _, now := range t.open() {
 		if now.ID == tab.ID && now.ProfileID == tab.ProfileID {
 			return !now.Discarded

@@ -11,6 +11,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/hub"
 	"tabrelay/relay/policy"
 	"tabrelay/relay/random"
 )
@@ -51,7 +52,7 @@ func (s *Set) refuse(session call.Session, scheme string) *fault.Error {
 	return s.policy.RefuseTabs(session)
 }
 
-func (t *Tab) target() call.Target {
+func target(t hub.Tab) call.Target {
 	return call.Target{
 		ProfileID: t.ProfileID, Profile: t.Profile, TabID: t.ID, Origin: Origin(t.URL), URL: t.URL, Title: t.Title,
 	}
@@ -61,7 +62,7 @@ func (t *Tab) target() call.Target {
 // allowed of one origin is not read of another. page reports whether a page that was read is of that origin.
 func (t *tabs) permit(
 	ctx context.Context, s call.Session, u *url.URL,
-) (tab Tab, page func(address string) bool, failure *fault.Error) {
+) (tab hub.Tab, page func(address string) bool, failure *fault.Error) {
 	page = func(address string) bool { return t.mayRead(address) }
 	tab, failure = t.awake(u)
 	if failure != nil || t.policy == nil {
@@ -72,7 +73,7 @@ func (t *tabs) permit(
 		client = t.asker(ctx)
 	}
 	origin := Origin(tab.URL)
-	failure = t.policy.ReadTab(ctx, readingID(ctx), s, tab.target(), tools[u.Scheme], u.String(), client)
+	failure = t.policy.ReadTab(ctx, readingID(ctx), s, target(tab), tools[u.Scheme], u.String(), client)
 	if failure != nil {
 		if failure.Code == fault.TabNotFound {
 			failure = closed(tab)

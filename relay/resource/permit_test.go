@@ -7,6 +7,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/hub"
 	"tabrelay/relay/policy"
 )
 
@@ -55,7 +56,7 @@ func TestReadingIsPermitted(t *testing.T) {
 			code: fault.ResourceNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := &window{tabs: []Tab{{ProfileID: "p1", Profile: "Work", ID: 1, URL: shop, Title: "Cart"}}}
+			w := &window{tabs: []hub.Tab{{ProfileID: "p1", Profile: "Work", ID: 1, URL: shop, Title: "Cart"}}}
 			read := false
 			w.answer = func(_, command string, _ map[string]any) (string, *fault.Error) {
 				read = true
@@ -84,12 +85,12 @@ func TestReadingIsPermitted(t *testing.T) {
 			}
 		})
 	}
-	w := &window{tabs: []Tab{{ID: 1, URL: shop}, {ID: 2, URL: bank}}}
+	w := &window{tabs: []hub.Tab{{ID: 1, URL: shop}, {ID: 2, URL: bank}}}
 	s := New(Options{Browser: w, Policy: gate{shows: func(tab call.Target) bool { return tab.URL == shop }}})
 	if list, failure := s.List(t.Context(), call.Session{}); failure != nil || len(list) != 1 {
 		t.Errorf("listed %+v %v", list, failure)
 	}
-	w.tabs = []Tab{{ID: 1, URL: shop + "secret/path", Title: "Dear Ann"}, {ID: 2, URL: bank, Title: "Balance"}}
+	w.tabs = []hub.Tab{{ID: 1, URL: shop + "secret/path", Title: "Dear Ann"}, {ID: 2, URL: bank, Title: "Balance"}}
 	s = New(Options{Browser: w, Policy: gate{shows: func(call.Target) bool { return true },
 		tells: func(tab call.Target) bool { return tab.TabID == 2 }}})
 	list, failure := s.List(t.Context(), call.Session{})
@@ -102,7 +103,7 @@ func TestReadingIsPermitted(t *testing.T) {
 
 // A client whose scope does not cover tabs gets none: not in lists, not to read, and not to watch.
 func TestTabsOutsideTheScope(t *testing.T) {
-	w := &window{tabs: []Tab{{ID: 1, URL: "https://shop.example/cart"}}}
+	w := &window{tabs: []hub.Tab{{ID: 1, URL: "https://shop.example/cart"}}}
 	var audited []call.Entry
 	s := New(Options{
 		Browser: w, Policy: gate{outside: fault.New(fault.PermissionDenied, "No")},

@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -24,51 +23,8 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/hub"
 )
-
-// Options are what there is to read. Whatever is nil or empty has no resources, or is refused with the reason.
-type Options struct {
-	Browser   Browser
-	PageChars int               // of a page in one answer; 0: 102 400
-	Readable  func(string) bool // whether a page with that address may be listed and read; nil: every page
-	Policy    Policy            // nil: every client may read what is readable
-	Audit     func(call.Entry)  // hears of each reading; may be nil
-
-	// Asker is how the client of a request asks its person; nil, or an answer of nil: it cannot.
-	Asker func(context.Context) func(context.Context, call.Question) (call.Answer, error)
-
-	Keep   Keep
-	Events *event.Bus
-
-	Roots     []string // absolute folders whose files can be read
-	FileBytes int64    // of one file; 0: 10 MiB
-
-	Web       Outside
-	Git       Outside
-	Providers map[string]Program // by scheme
-
-	// Addresses decides which addresses may be dialled; nil: public ones only. No configuration reaches it.
-	Addresses func(netip.Addr) bool
-	// Authorities (certificates, PEM) are trusted in place of the system's; nil: the system's. No configuration reaches
-	// it.
-	Authorities []byte
-
-	Log zerolog.Logger
-}
-
-// Outside is what may be fetched from the network.
-type Outside struct {
-	Hosts   []string // host, or host:port; none: off
-	Timeout time.Duration
-	Bytes   int64
-}
-
-// Program is a person's own provider.
-type Program struct {
-	Command []string
-	Timeout time.Duration
-	Bytes   int64
-}
 
 const (
 	defaultPageChars = 100 << 10
@@ -139,11 +95,6 @@ func New(o Options) *Set {
 		}
 	}
 	return s
-}
-
-func (o Outside) or(timeout time.Duration, bytes int64) Outside {
-	o.Timeout, o.Bytes = cmp.Or(o.Timeout, timeout), cmp.Or(o.Bytes, bytes)
-	return o
 }
 
 // List implements front.Resources: what exists now and is worth showing, scheme by scheme.
@@ -225,7 +176,7 @@ func (s *Set) OnListChange(session call.Session, changed func()) (stop func()) {
 	d := newDebounce(time.Second, 5*time.Second, changed)
 	stops := []func(){d.stop}
 	if s.browser != nil {
-		stops = append(stops, s.browser.OnTabs(func(n TabNews) {
+		stops = append(stops, s.browser.OnTabs(func(n hub.TabNews) {
 			if n.Page || n.TabID == 0 {
 				d.hit()
 			}

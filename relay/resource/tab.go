@@ -12,6 +12,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/hub"
 	"tabrelay/relay/rawjson"
 	"tabrelay/relay/untrusted"
 )
@@ -19,35 +20,16 @@ import (
 // mostTitle is how many bytes of a tab's title are shown.
 const mostTitle = 200
 
-// Tab is one open tab with a web page.
-type Tab struct {
-	ProfileID string
-	Profile   string // its label
-	ID        int
-	URL       string
-	Title     string
-	Active    bool
-	Discarded bool // asleep: its page is not in memory
-}
-
-// TabNews is that something about a tab changed.
-type TabNews struct {
-	ProfileID string
-	TabID     int  // 0: any tab of the profile
-	Page      bool // it shows another page, or was closed
-	Console   bool // its console has grown
-}
-
 // Browser is the open tabs, and how they are read.
 type Browser interface {
 	// Tabs lists the tabs of all connected profiles.
-	Tabs() []Tab
+	Tabs() []hub.Tab
 	// Trouble is why no browser is connected, or nil when one is.
 	Trouble() *fault.Error
 	// Command runs tabs.read or console.read in a profile.
 	Command(ctx context.Context, profile, name string, params any) (json.RawMessage, *fault.Error)
 	// OnTabs calls listener, which does not block, until stop.
-	OnTabs(listener func(TabNews)) (stop func())
+	OnTabs(listener func(hub.TabNews)) (stop func())
 }
 
 // tabs serves tab://ID/text and tab://ID/html.
@@ -73,12 +55,12 @@ func (t *tabs) mayReadFrame(f page) bool {
 }
 
 // open are the tabs that may be read.
-func (t *tabs) open() []Tab {
-	return slices.DeleteFunc(t.browser.Tabs(), func(tab Tab) bool { return !t.mayRead(tab.URL) })
+func (t *tabs) open() []hub.Tab {
+	return slices.DeleteFunc(t.browser.Tabs(), func(tab hub.Tab) bool { return !t.mayRead(tab.URL) })
 }
 
 // left is the failure of a tab that went to a page which may not be read, after it was found and before it was read.
-func left(tab Tab) *fault.Error {
+func left(tab hub.Tab) *fault.Error {
 	return notFound(fmt.Sprintf("The tab %d shows another page by now", tab.ID), "List the resources again.")
 }
 
@@ -100,15 +82,15 @@ func (*tabs) templates() []call.ResourceTemplate {
 func (t *tabs) list(_ context.Context, s call.Session) ([]call.Resource, *fault.Error) {
 	open := t.open()
 	if t.policy != nil {
-		open = slices.DeleteFunc(open, func(tab Tab) bool { return !t.policy.ShowsTab(s, tab.target()) })
+		open = slices.DeleteFunc(open, func(tab hub.Tab) bool { return !t.policy.ShowsTab(s, target(tab)) })
 	}
-	slices.SortStableFunc(open, func(a, b Tab) int {
+	slices.SortStableFunc(open, func(a, b hub.Tab) int {
 		return cmp.Or(cmp.Compare(a.Profile, b.Profile), cmp.Compare(a.ProfileID, b.ProfileID), cmp.Compare(a.ID, b.ID))
 	})
 	var list []call.Resource
 	for _, tab := range open {
 		title, where := untrusted.Line(tab.Title, mostTitle), place(tab.URL)
-		if t.policy != nil && !t.policy.TellsTab(s, tab.target()) {
+		if t.policy != nil && !t.policy.TellsTab(s, target(tab)) {
 			where = Origin(tab.URL)
 			title = "A page of " + where
 		}
@@ -122,7 +104,7 @@ func (t *tabs) list(_ context.Context, s call.Session) ([]call.Resource, *fault.
 }
 
 // query names the profile of a tab where it has to be named.
-func query(tab Tab, open []Tab) string {
+func query(tab hub.Tab, open []hub.Tab) string {
 	others, same := false, false // profiles; of them, with the same label
 	for _, o := range open {
 		others = others || o.ProfileID != tab.ProfileID
@@ -137,12 +119,12 @@ func query(tab Tab, open []Tab) string {
 	return ""
 }
 
-func state(tab Tab, open []Tab) string {
+func state(tab hub.Tab, open []hub.Tab) string {
 	var words []string
 	if query(tab, open) != "" {
 		words = append(words, "profile "+fault.Sanitize(tab.Profile))
 	}
-	if tab.Active {
+	if tab.Active && tab.Focused {
 		words = append(words, "in front")
 	}
 	if tab.Discarded {
@@ -164,14 +146,14 @@ func place(address string) string {
 }
 
 // find is the tab that a URI names.
-func (t *tabs) find(u *url.URL) (Tab, *fault.Error) {
+func (t *tabs) find(u *url.URL) (hub.Tab, *fault.Error) {
 	id, err := strconv.Atoi(u.Host)
 	if err != nil || id < 0 || strconv.Itoa(id) != u.Host {
-		return Tab{}, invalid("A tab is named by its number, for example tab://12/text",
+		return hub.Tab{}, invalid("A tab is named by its number, for example tab://12/text",
 			"List the resources and use the number of an open tab.")
 	}
 	profile := u.Query().Get("profile")
-	var found []Tab
+	var found []hub.Tab
 	for _, tab := range t.open() {
 		if tab.ID == id && (profile == "" || profile == tab.Profile || profile == tab.ProfileID) {
 			found = append(found, tab)
@@ -185,14 +167,14 @@ func (t *tabs) find(u *url.URL) (Tab, *fault.Error) {
 		for _, tab := range found {
 			names = append(names, strconv.Quote(fault.Sanitize(tab.Profile))+" ("+tab.ProfileID+")")
 		}
-		return Tab{}, invalid(fmt.Sprintf("More than one browser profile has a tab %d: %s", id,
+		return hub.Tab{}, invalid(fmt.Sprintf("More than one browser profile has a tab %d: %s", id,
 			strings.Join(names, ", ")),
 			"Add ?profile= with the label or id of one of them.")
 	}
 	if trouble := t.browser.Trouble(); trouble != nil {
-		return Tab{}, trouble
+		return hub.Tab{}, trouble
 	}
-	return Tab{}, notFound(fmt.Sprintf("No tab %d with a web page is open", id),
+	return hub.Tab{}, notFound(fmt.Sprintf("No tab %d with a web page is open", id),
 		"List the resources again: the tab was closed, or shows a page of the browser itself.")
 }
 
@@ -255,7 +237,7 @@ func (t *tabs) wish(u *url.URL) (kind string, from int, failure *fault.Error) {
 }
 
 // awake is the tab that a URI names, if its page is in memory.
-func (t *tabs) awake(u *url.URL) (Tab, *fault.Error) {
+func (t *tabs) awake(u *url.URL) (hub.Tab, *fault.Error) {
 	tab, failure := t.find(u)
 	if failure == nil && tab.Discarded {
 		failure = asleep()
@@ -263,7 +245,7 @@ func (t *tabs) awake(u *url.URL) (Tab, *fault.Error) {
 	return tab, failure
 }
 
-func closed(tab Tab) *fault.Error {
+func closed(tab hub.Tab) *fault.Error {
 	return notFound(fmt.Sprintf("The tab %d was closed", tab.ID), "List the resources again.")
 }
 
@@ -273,7 +255,7 @@ func asleep() *fault.Error {
 }
 
 // command asks the tab's browser. A tab that is gone by now is a resource that does not exist.
-func (t *tabs) command(ctx context.Context, tab Tab, name string, params any) (json.RawMessage, *fault.Error) {
+func (t *tabs) command(ctx context.Context, tab hub.Tab, name string, params any) (json.RawMessage, *fault.Error) {
 	raw, failure := t.browser.Command(ctx, tab.ProfileID, name, params)
 	if failure == nil {
 		return raw, nil
@@ -336,7 +318,7 @@ func (t *tabs) watch(_ call.Session, u *url.URL, changed func()) (func(), *fault
 	if failure != nil {
 		return nil, failure
 	}
-	stop := t.browser.OnTabs(func(n TabNews) {
+	stop := t.browser.OnTabs(func(n hub.TabNews) {
 		if n.ProfileID == tab.ProfileID && (n.TabID == 0 || n.TabID == tab.ID && n.Page) {
 			changed()
 		}

@@ -17,6 +17,7 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/hub"
 )
 
 // window is a browser as a test wants it.
@@ -25,14 +26,14 @@ type window struct {
 	answer  func(profile, name string, params map[string]any) (string, *fault.Error)
 
 	mu        sync.Mutex
-	tabs      []Tab
+	tabs      []hub.Tab
 	asked     []string
-	listeners map[int]func(TabNews)
+	listeners map[int]func(hub.TabNews)
 }
 
 func (w *window) Trouble() *fault.Error { return w.trouble }
 
-func (w *window) Tabs() []Tab {
+func (w *window) Tabs() []hub.Tab {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.tabs)
@@ -52,11 +53,11 @@ func (w *window) Command(_ context.Context, profile, name string, params any) (j
 	return json.RawMessage(text), failure
 }
 
-func (w *window) OnTabs(listener func(TabNews)) func() {
+func (w *window) OnTabs(listener func(hub.TabNews)) func() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.listeners == nil {
-		w.listeners = map[int]func(TabNews){}
+		w.listeners = map[int]func(hub.TabNews){}
 	}
 	id := len(w.listeners)
 	w.listeners[id] = listener
@@ -67,7 +68,7 @@ func (w *window) OnTabs(listener func(TabNews)) func() {
 	}
 }
 
-func (w *window) tell(n TabNews) {
+func (w *window) tell(n hub.TabNews) {
 	w.mu.Lock()
 	listeners := slices.Collect(maps.Values(w.listeners))
 	w.mu.Unlock()
@@ -83,9 +84,9 @@ func (w *window) commands() int {
 }
 
 func twoProfiles() *window {
-	return &window{tabs: []Tab{
+	return &window{tabs: []hub.Tab{
 		{ProfileID: "p2", Profile: "Work", ID: 7, URL: "https://b.example/x?token=secret#secret", Title: "B\nside"},
-		{ProfileID: "p1", Profile: "Home", ID: 9, URL: "https://a.example/", Title: "A", Active: true},
+		{ProfileID: "p1", Profile: "Home", ID: 9, URL: "https://a.example/", Title: "A", Active: true, Focused: true},
 		{ProfileID: "p1", Profile: "Home", ID: 7, URL: "https://a.example/7", Title: "A7", Discarded: true},
 	}, answer: func(profile, _ string, params map[string]any) (string, *fault.Error) {
 		return fmt.Sprintf(`{"frames":[{"url":"https://a.example/","origin":"https://a.example","title":"A",`+
@@ -281,24 +282,24 @@ func TestWatchedTabs(t *testing.T) {
 				t.Errorf("told %d times, want %d", told.Load(), want)
 			}
 		}
-		w.tell(TabNews{ProfileID: "p2", TabID: 9, Page: true})
-		w.tell(TabNews{ProfileID: "p1", TabID: 9})
-		w.tell(TabNews{ProfileID: "p1", TabID: 9, Console: true})
-		w.tell(TabNews{ProfileID: "p1", TabID: 7, Page: true})
+		w.tell(hub.TabNews{ProfileID: "p2", TabID: 9, Page: true})
+		w.tell(hub.TabNews{ProfileID: "p1", TabID: 9})
+		w.tell(hub.TabNews{ProfileID: "p1", TabID: 9, Console: true})
+		w.tell(hub.TabNews{ProfileID: "p1", TabID: 7, Page: true})
 		expect(0, time.Minute)
 		for range 5 {
-			w.tell(TabNews{ProfileID: "p1", TabID: 9, Page: true})
+			w.tell(hub.TabNews{ProfileID: "p1", TabID: 9, Page: true})
 			expect(0, quietTime/2)
 		}
 		expect(1, quietTime)
 		for range 30 { // a page that never rests
-			w.tell(TabNews{ProfileID: "p1", TabID: 9, Page: true})
+			w.tell(hub.TabNews{ProfileID: "p1", TabID: 9, Page: true})
 			time.Sleep(quietTime / 2)
 		}
 		expect(3, quietTime) // once within two seconds, and the rest
-		w.tell(TabNews{ProfileID: "p1"})
+		w.tell(hub.TabNews{ProfileID: "p1"})
 		expect(4, quietTime)
-		w.tell(TabNews{ProfileID: "p1"})
+		w.tell(hub.TabNews{ProfileID: "p1"})
 		stop()
 		expect(4, time.Minute)
 	})
@@ -318,7 +319,7 @@ func TestWatchedConsoles(t *testing.T) {
 		if n := w.commands(); n != 1 {
 			t.Errorf("%d commands: watching begins the capture", n)
 		}
-		w.tell(TabNews{ProfileID: "p1"}) // the browser is back
+		w.tell(hub.TabNews{ProfileID: "p1"}) // the browser is back
 		synctest.Wait()
 		if n := w.commands(); n != 2 {
 			t.Errorf("%d commands after the browser came back", n)
@@ -328,7 +329,7 @@ func TestWatchedConsoles(t *testing.T) {
 		if n := w.commands(); n != 4 {
 			t.Errorf("%d commands: the capture is renewed", n)
 		}
-		w.tell(TabNews{ProfileID: "p1", TabID: 9, Console: true})
+		w.tell(hub.TabNews{ProfileID: "p1", TabID: 9, Console: true})
 		time.Sleep(quietTime)
 		synctest.Wait()
 		if told.Load() != 2 { // when the browser came back, and now
@@ -358,8 +359,8 @@ func TestWatchedEventsAndLists(t *testing.T) {
 		bus.Publish(mine, event.Retry, "again", nil)
 		bus.Publish(mine, event.Error, "late", map[string]any{"deadLetter": strings.Repeat("b", 32)})
 		bus.Publish(mine, event.Error, "late", map[string]any{"deadLetter": letter})
-		w.tell(TabNews{ProfileID: "p1", TabID: 9, Page: true})
-		w.tell(TabNews{ProfileID: "p1", TabID: 7, Console: true})
+		w.tell(hub.TabNews{ProfileID: "p1", TabID: 9, Page: true})
+		w.tell(hub.TabNews{ProfileID: "p1", TabID: 7, Console: true})
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if toldEvents.Load() != 1 || toldList.Load() != 1 || toldLetter.Load() != 1 {

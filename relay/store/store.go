@@ -19,6 +19,7 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/config"
 	"tabrelay/relay/lock"
 )
 
@@ -57,6 +58,16 @@ type Limits struct {
 	AuditAge      time.Duration // default 90 days
 }
 
+// LimitsOf are the limits that a configuration has.
+func LimitsOf(c config.Config) Limits {
+	const day = 24 * time.Hour
+	return Limits{
+		ResultBytes: c.Results.TotalBytes, ResultAge: time.Duration(c.Results.KeepHours) * time.Hour,
+		DeadLetters: c.DeadLetters.Max, DeadLetterAge: time.Duration(c.DeadLetters.KeepDays) * day,
+		AuditRows: c.Audit.MaxRows, AuditAge: time.Duration(c.Audit.KeepDays) * day,
+	}
+}
+
 func (l Limits) orDefault() Limits {
 	return Limits{
 		ResultBytes: cmp.Or(l.ResultBytes, 256<<20), ResultAge: cmp.Or(l.ResultAge, 24*time.Hour),
@@ -71,12 +82,12 @@ func Open(ctx context.Context, path string, limits Limits, log zerolog.Logger) (
 	limits = limits.orDefault()
 	db, conn, err := connect(ctx, path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot open %s: %w", filepath.Base(path), err)
+		return nil, unusable(fmt.Errorf("cannot open %s: %w", filepath.Base(path), err))
 	}
 	w, err := prepare(ctx, conn, limits)
 	if err != nil {
 		err = fmt.Errorf("cannot use %s: %w", filepath.Base(path), err)
-		return nil, errors.Join(err, conn.Close(), db.Close())
+		return nil, unusable(errors.Join(err, conn.Close(), db.Close()))
 	}
 	w.db, w.log = db, log
 	s := &Store{
@@ -89,6 +100,13 @@ func Open(ctx context.Context, path string, limits Limits, log zerolog.Logger) (
 		s.failed = w.close()
 	}()
 	return s, nil
+}
+
+// unusable has the next step for a database that cannot be opened or brought up to date.
+func unusable(err error) error {
+	return &config.FileError{Err: err, Next: "free some disk space if it is full; else put tabrelay.db back from " +
+		"a copy, or move tabrelay.db, tabrelay.db-wal and tabrelay.db-shm away: new ones are made, without the " +
+		"rules, reviews, audit log and results of the past"}
 }
 
 // OnLateOutcome sets the listener for dead letters whose call turned out to be executed or not. It gets the letter's

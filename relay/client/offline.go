@@ -1,18 +1,17 @@
-package relay
+package client
 
 import (
 	"context"
 	"errors"
-	"tabrelay/relay/builtin"
+	"time"
 
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/audit"
+	"tabrelay/relay/builtin"
 	"tabrelay/relay/call"
 	"tabrelay/relay/catalog"
-	"tabrelay/relay/client"
 	"tabrelay/relay/config"
-	"tabrelay/relay/httpapi"
 	"tabrelay/relay/join"
 	"tabrelay/relay/policy"
 	"tabrelay/relay/registry"
@@ -38,7 +37,7 @@ func (o *Offline) Confirmed(c *policy.Change) {
 func (o *Offline) ChangeClients(secrets *config.Secrets, change func() error) error {
 	before := secrets.Clients()
 	err := change()
-	for _, one := range client.Compare(before, secrets.Clients()) {
+	for _, one := range Compare(before, secrets.Clients()) {
 		o.log.Record(one.Entry(offlinePerson))
 	}
 	return err
@@ -50,7 +49,7 @@ func (o *Offline) RotatePairing(secrets *config.Secrets) error {
 	if err := secrets.RotatePairing(); err != nil {
 		return err
 	}
-	o.log.Record(httpapi.PairingRotated(offlinePerson, policy.ByTerminal))
+	o.log.Record(PairingRotated(offlinePerson, policy.ByTerminal))
 	return nil
 }
 
@@ -66,18 +65,18 @@ func OpenOffline(ctx context.Context, home config.Home, cfg config.Config) (*Off
 	if err := home.Create(); err != nil {
 		return nil, err
 	}
-	lock, err := join.AcquireLock(ctx, home)
+	instance, err := join.AcquireLock(ctx, home)
 	if err != nil {
 		return nil, err
 	}
-	db, err := store.Open(ctx, home.Database(), keeping(cfg), zerolog.Nop())
+	db, err := store.Open(ctx, home.Database(), store.LimitsOf(cfg), zerolog.Nop())
 	if err != nil {
-		_ = lock.Release() // the database is the news
+		_ = instance.Release() // the database is the news
 		return nil, err
 	}
 	recorder, err := audit.NewRecorder(ctx, db, home.AuditPosition(), zerolog.Nop(), nil)
 	if err != nil {
-		return nil, errors.Join(err, db.Close(), lock.Release())
+		return nil, errors.Join(err, db.Close(), instance.Release())
 	}
 	o := &Offline{log: recorder}
 	o.close = func() error {
@@ -85,13 +84,13 @@ func OpenOffline(ctx context.Context, home config.Home, cfg config.Config) (*Off
 		if err := db.Close(); err != nil {
 			return err
 		}
-		return lock.Release()
+		return instance.Release()
 	}
-	known := func(name string) (bool, string) {
-		return catalog.Target(home, pointers(new(builtin.Sources).List()), name)
-	}
+	tools := registry.New(new(builtin.Sources).List()).Snapshot().Tools
 	o.Policy, err = policy.New(ctx, policy.Options{
-		Store: db, Config: cfg, Known: known, Tools: ownTools, Audit: o.log.Record,
+		Store: db, Config: cfg, Audit: o.log.Record,
+		Tools: func() []call.Access { return policy.Accesses(tools) },
+		Known: func(name string) (bool, string) { return catalog.Target(home, tools, name) },
 	})
 	if err != nil {
 		_ = o.close() // the rules are the news
@@ -100,9 +99,10 @@ func OpenOffline(ctx context.Context, home config.Home, cfg config.Config) (*Off
 	return o, nil
 }
 
-func pointers(tools []registry.Tool) (list []*registry.Tool) {
-	for i := range tools {
-		list = append(list, &tools[i])
+// PairingRotated is a new pairing secret as the audit log has it.
+func PairingRotated(s call.Session, by string) call.Entry {
+	return call.Entry{
+		At: time.Now(), Kind: call.EntryWidening, Session: s, Decision: "rotated", DecidedBy: by,
+		Detail: "the pairing secret was replaced",
 	}
-	return list
 }

@@ -1,0 +1,64 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"tabrelay/adapters"
+	"tabrelay/extension"
+	"tabrelay/relay/browser"
+	"tabrelay/relay/config"
+	"tabrelay/relay/connect"
+	"tabrelay/relay/store"
+)
+
+// Here is the scene of a home folder on this machine, but for what its relay says.
+func Here(ctx context.Context, home config.Home, version string) Scene {
+	s := Scene{
+		Home: home, Version: version, Minimal: config.Minimal(), Bundle: bundle(), Hash: extension.BundleHash(),
+		Clients: connected(), Chrome: func(context.Context) (string, error) { return browser.Find("") },
+	}
+	_, s.Adapters = adapters.Files()
+	s.Known, _ = knownLabels(ctx, home) // that they cannot be read is found when the database is looked at
+	return s
+}
+
+// bundle is the extension in this binary, nil when it was built without.
+func bundle() fs.FS {
+	files, err := extension.Files()
+	if err != nil {
+		return nil
+	}
+	return files
+}
+
+// knownLabels are the labels of the profiles that were connected once.
+func knownLabels(ctx context.Context, home config.Home) (labels []string, err error) {
+	known, err := store.KnownProfiles(ctx, home)
+	for _, p := range known {
+		labels = append(labels, p.Label)
+	}
+	return labels, err
+}
+
+// connected lists the MCP clients of this person that have tabrelay in their configuration.
+func connected() (list []Client) {
+	env, err := connect.Here()
+	if err != nil {
+		return []Client{{Title: "MCP clients", Err: err}}
+	}
+	for _, client := range connect.Clients {
+		entry, found, err := client.Entry(env)
+		if err == nil && !found {
+			continue
+		}
+		var broken *connect.BrokenError
+		if errors.As(err, &broken) {
+			err = broken.Err
+		}
+		list = append(list, Client{Name: client.Name, Title: client.Title, Err: err, Command: entry.Command,
+			Token: entry.Token})
+	}
+	return list
+}

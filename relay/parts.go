@@ -1,0 +1,215 @@
+package relay
+
+import (
+	"context"
+	"io/fs"
+
+	"tabrelay/extension"
+	"tabrelay/relay/agent"
+	"tabrelay/relay/breaker"
+	"tabrelay/relay/browser"
+	"tabrelay/relay/builtin"
+	"tabrelay/relay/call"
+	"tabrelay/relay/catalog"
+	"tabrelay/relay/client"
+	"tabrelay/relay/config"
+	"tabrelay/relay/dispatch"
+	"tabrelay/relay/doctor"
+	"tabrelay/relay/event"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/front"
+	"tabrelay/relay/hub"
+	"tabrelay/relay/metrics"
+	"tabrelay/relay/plugin"
+	"tabrelay/relay/policy"
+	"tabrelay/relay/prompt"
+	"tabrelay/relay/registry"
+	"tabrelay/relay/resource"
+	"tabrelay/relay/schedule"
+)
+
+// openPolicy reads the rules, and bounds the configuration by what a person took back.
+func (r *Relay) openPolicy(ctx context.Context) (err error) {
+	r.policy, err = policy.New(ctx, policy.Options{
+		Store: r.store, Config: r.config, Log: r.part("policy"), Audit: r.audit.Record, Events: r.tellApproval,
+		Clients: r.secrets.Known(),
+		Tools:   func() []call.Access { return policy.Accesses(r.tools.Snapshot().Tools) },
+		Known: func(name string) (exists bool, suggestion string) {
+			return catalog.Target(r.Home, r.tools.Snapshot().Tools, name)
+		},
+		Reconfigured: func(undone bool) { r.catalog.Reconfigure(undone) },
+		TabGone:      func(profileID string, tabID int) bool { return r.hub.TabGone(profileID, tabID) },
+		PanelsOpen:   func() bool { return r.hub.PanelsOpen() },
+		Changed:      func(topic string) { r.panels.Changed(topic) },
+		Notice:       r.notice,
+	})
+	if err != nil {
+		return err
+	}
+	r.config = r.policy.Config()
+	r.policy.OnChange(func() { r.panels.Changed(event.TopicPlugins) })
+	return nil
+}
+
+// makeParts makes the parts and joins them.
+func (r *Relay) makeParts(ctx context.Context) error {
+	c := r.config
+	r.meter = metrics.New()
+	known, err := r.store.Profiles(ctx)
+	if err != nil {
+		return err
+	}
+	tabs, err := r.store.LastTabs(ctx)
+	if err != nil {
+		return err
+	}
+	r.hub = hub.New(hub.Config{
+		Secret: r.secrets.Pairing, Pairings: &r.pairings, ExtensionIDs: append([]string{extension.ID},
+			c.ExtensionIDs...), RelayVersion: Version, BundleHash: extension.BundleHash(),
+		Known: known, Ended: func(profile string) bool { return browser.Ended(r.Home.Browser(), profile) },
+		ReconnectWait: c.ReconnectWait, PingEvery: c.PingEvery, StartTime: c.StartTimeout, FrameBytes: c.FrameBytes,
+		Handshakes: min(r.limiter.Most()/4, 64),
+		Log:        r.part("hub"), Journal: r.store, Meter: r.meter,
+		Ownership: c.Tabs.Ownership, OwnedBy: c.Tabs.OwnedBy, OwnershipIdle: c.Tabs.OwnershipIdle,
+		Groups: c.Tabs.Groups, Owned: func() { r.panels.Changed(event.TopicTabs) },
+		LastTabs: tabs, Moved: r.store.KeepLastTab,
+	})
+	r.hub.Events(r.linkChanged)
+	r.hub.OnTabs(r.tabsChanged)
+	letters := &builtin.DeadLetters{Store: r.store, Meter: r.meter, Events: &r.events, Audit: r.audit, Log: r.Log}
+	r.store.OnLateOutcome(letters.Settled)
+	r.store.OnRecovered(letters.Recovered)
+	r.own = &builtin.Sources{
+		Version: Version, Began: r.began, Hub: r.hub, Store: r.store, Meter: r.meter, Notices: &r.notices,
+		Letters:  letters,
+		Findings: func(ctx context.Context) []doctor.Finding { return r.api.Diagnose(ctx) },
+		MaxBytes: c.MaxBytes, ResultBytes: c.ResultBytes,
+	}
+	r.tools = registry.New(r.own.List())
+	if err := r.newCatalog(ctx); err != nil {
+		return err
+	}
+	r.calls, r.visits = r.dispatcher(), agent.NewVisits()
+	r.own.Tools, r.own.Calls, r.own.Catalog = r.tools, r.calls, r.catalog
+	letters.Tools, letters.Calls = r.tools, r.calls
+	return nil
+}
+
+// newCatalog makes the catalog of plugins.
+func (r *Relay) newCatalog(ctx context.Context) (err error) {
+	r.catalog, err = catalog.New(ctx, catalog.Options{
+		Home: r.Home, Config: r.config, Plugins: r.Plugins, Bundle: bundle(), Store: r.store, Tools: r.tools,
+		Policy: r.policy,
+		Log:    r.part("catalog"), Browsers: r.hub, Place: func(list []plugin.Plugin) { r.demo.Place(list) },
+		Changed:   r.panels.Changed,
+		SignedOut: func(p, profileID string) bool { return r.calls.SignedOut(p, profileID) },
+		Mode:      r.policy.ToolMode,
+		Audit:     r.audit.Record, Notice: r.notice, Problem: r.pluginProblem, Refused: r.configRefused,
+		Accepted: func(message string) { r.front.Log("notice", "tabrelay", message) },
+	})
+	return err
+}
+
+// dispatcher makes the part that carries calls out, as it is configured.
+func (r *Relay) dispatcher() *dispatch.Dispatcher {
+	c := r.config
+	return dispatch.New(dispatch.Options{
+		Tools: r.tools, Policy: r.policy, Browser: r.hub, Meter: r.meter, Log: r.part("dispatch"),
+		Events: r.events.Publish, Calls: &r.trail, Audit: r.audit, Scopes: r.policy,
+		Moved:   r.panels.Changed,
+		Timeout: c.Timeout, MaxTimeout: c.MaxTimeout, ProgressExtends: c.ProgressExtendsTimeout,
+		ReconnectWait: c.ReconnectWait,
+		Retry: dispatch.Retry{
+			MaxAttempts: c.Errors.Transient.Retry.MaxAttempts, InitialDelay: c.Errors.Transient.Retry.InitialDelay,
+			MaxDelay: c.Errors.Transient.Retry.MaxDelay, Multiplier: c.Errors.Transient.Retry.Multiplier,
+		},
+		Limits: schedule.Limits{
+			Running: c.Limits.Running, RunningPerPlugin: c.Limits.RunningPerPlugin, Waiting: c.Limits.Waiting,
+			Wait:          c.Limits.Wait,
+			WaitingPerTab: c.Limits.WaitingPerTab,
+		},
+		Breaker: breaker.Settings{
+			Failures: c.Breaker.Failures, Percent: c.Breaker.Percent, MinCalls: c.Breaker.MinCalls,
+			Window: c.Breaker.Window, Open: c.Breaker.Open,
+		},
+		Recovery: recovery(c.Recovery), Trace: c.Errors.Trace, StackTraces: c.Logging.IncludeStackTraces,
+		TransientPatterns: c.Errors.Transient.Patterns, FatalPatterns: c.Errors.Fatal.Patterns,
+		MaxInputBytes: c.FrameBytes - frameRoom, MaxResultBytes: c.ResultBytes, MaxBytes: c.MaxBytes,
+		ConsoleTailBytes: consoleTail(c), Results: r.store, DeadLetters: r.own.Letters,
+	})
+}
+
+// recovery is what is done about failures, by their codes.
+func recovery(configured map[string]string) map[fault.Code]string {
+	by := make(map[fault.Code]string, len(configured))
+	for code, action := range configured {
+		by[fault.Code(code)] = action
+	}
+	return by
+}
+
+// frameRoom is what a frame's header may need besides the arguments.
+const frameRoom = 64 << 10
+
+func consoleTail(c config.Config) int {
+	if !c.ConsoleTail.Capture {
+		return 0
+	}
+	return c.ConsoleTail.LimitBytes
+}
+
+// makeFront makes the side that agents see. The tools are there by then, so that no agent hears of a change at the
+// start.
+func (r *Relay) makeFront(context.Context) error {
+	c := r.config
+	prompts, resources := prompt.New(r.tools), r.newResources()
+	completer := &prompt.Completer{
+		Prompts: prompts, Templates: resources.Templates, Tools: r.tools, Tabs: r.hub.Tabs, Browsers: r.hub.Browsers,
+		Views: r.policy, Letters: func(ctx context.Context, most int) ([]call.DeadLetter, error) {
+			return r.store.DeadLetters(ctx, "", "", most)
+		},
+	}
+	r.front = front.New(front.Options{
+		Prompts: prompts, Resources: resources, Views: r.policy, Audit: r.audit, Completer: completer,
+		Missing: r.catalog.Missing,
+		Name:    "tabrelay", Version: Version, Caller: caller{r.calls, r.visits}, Tools: r.tools,
+		MaxBody:          int64(c.BodyBytes),
+		AllowedOrigins:   c.AllowedOrigins,
+		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize, SessionEnded: r.sessionEnded,
+		Log: r.part("front"),
+	})
+	r.clients = client.New(client.Options{
+		Version: Version, Secrets: r.secrets, Seen: r.seen, Front: r.front, Calls: r.calls, Policy: r.policy,
+		Hub:   r.hub,
+		Meter: r.meter, Events: &r.events, Log: r.Log, Audit: r.audit.Record, Changed: r.panels.Changed,
+		SessionEnded: r.sessionEnded, Base: r.base, Stopping: r.stop, Stop: r.Stop,
+	})
+	return nil
+}
+
+// newResources makes what agents can read.
+func (r *Relay) newResources() *resource.Set {
+	o, err := resource.Configured(r.config)
+	if err != nil { // the configuration has checked them
+		r.Log.Error().Err(err).Msg("no page can be read as a resource")
+	}
+	o.Browser, o.Policy, o.Keep, o.Events = r.hub, r.policy, builtin.Kept{Of: r.own.Letters}, &r.events
+	o.Audit, o.Log = r.audit.Record, r.part("resource")
+	o.Asker = func(ctx context.Context) func(context.Context, call.Question) (call.Answer, error) {
+		return front.AskerFrom(ctx).Question()
+	}
+	set := resource.New(o)
+	for _, problem := range set.Problems() {
+		r.Log.Warn().Msg(problem)
+	}
+	return set
+}
+
+// bundle is the extension in this binary, nil when it was built without.
+func bundle() fs.FS {
+	files, err := extension.Files()
+	if err != nil {
+		return nil
+	}
+	return files
+}
