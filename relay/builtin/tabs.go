@@ -94,7 +94,8 @@ func (t Tabs) list(_ context.Context, c call.Call, f tabFilter) (tabList, *fault
 	}
 	list := tabList{Tabs: []openTab{}}
 	for _, tab := range t.hub.Tabs() {
-		if f.Profile != "" && f.Profile != tab.Profile && f.Profile != tab.ProfileID {
+		if f.Profile != "" && f.Profile != tab.Profile && f.Profile != tab.ProfileID ||
+			hub.RefuseTab(c.Session, tab.ID, tab.URL) != nil {
 			continue
 		}
 		open := openTab{TabID: tab.ID, Profile: tab.Profile, URL: tab.URL, Title: tab.Title, Active: tab.Active,
@@ -150,6 +151,9 @@ func (t Tabs) Open(ctx context.Context, c call.Call, n NewTab) (answer OpenedTab
 		return answer, fault.New(fault.ValidationError, "url is not an http or https URL",
 			fault.WithHint("Pass a complete URL, for example https://example.com/."))
 	}
+	if failure = hub.RefuseTab(c.Session, 0, n.URL); failure != nil {
+		return answer, failure
+	}
 	profile, failure := t.profileFor(c.Session.ID, n.Profile)
 	if failure != nil {
 		return answer, failure
@@ -168,7 +172,12 @@ func (t Tabs) Open(ctx context.Context, c call.Call, n NewTab) (answer OpenedTab
 	}
 	for _, tab := range t.hub.Tabs() {
 		if tab.ID == made.TabID && (profile == "" || tab.ProfileID == profile || tab.Profile == profile) {
-			answer.Profile, answer.URL, answer.Title = tab.Profile, tab.URL, tab.Title
+			answer.Profile, answer.URL = tab.Profile, tab.URL
+			if hub.RefuseTab(c.Session, tab.ID, tab.URL) == nil { // else it was redirected out of the bounds
+				answer.Title = tab.Title
+			} else {
+				answer.URL = n.URL
+			}
 			t.hub.Opened(c.Session, tab.ProfileID, tab.Profile, tab.ID, tab.URL, false)
 			return answer, nil
 		}

@@ -118,7 +118,7 @@ func (r *run) takeOwn() *fault.Error {
 	r.args = rawjson.Join(kept)
 	r.call.MaxBytes = cmp.Or(r.own.maxBytes, r.call.MaxBytes)
 	r.call.ArrayPath = cmp.Or(r.own.arrayPath, r.call.ArrayPath)
-	if r.own.session != "" {
+	if r.own.session != "" && r.call.Session.Delegation == nil { // whose session is its own, and no other's
 		base, _, _ := strings.Cut(r.call.Session.ID, "/session:")
 		r.call.Session.ID = base + "/session:" + r.own.session
 	}

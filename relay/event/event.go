@@ -30,10 +30,16 @@ const (
 )
 
 // Owner is whom an event is about. The person hears of every event, and of those with an owner that client, too.
-type Owner struct{ client, session string }
+type Owner struct{ client, session, agent string }
 
 // Of makes a session the owner: the event is about its call, or about the session itself.
-func Of(s call.Session) Owner { return Owner{s.Client, s.ID} }
+func Of(s call.Session) Owner {
+	o := Owner{client: s.Client, session: s.ID}
+	if s.Delegation != nil {
+		o.agent = s.Delegation.Agent
+	}
+	return o
+}
 
 // OfPerson is for events that are no client's: they are about the relay, a browser, or several clients at once.
 func OfPerson() Owner { return Owner{} }
@@ -44,7 +50,7 @@ type Event struct {
 	Time    time.Time      `json:"time"`
 	Kind    Kind           `json:"kind"`
 	Message string         `json:"message"`        // one sentence
-	Data    map[string]any `json:"data,omitempty"` // client and session are its owner's
+	Data    map[string]any `json:"data,omitempty"` // client, session and agent are its owner's
 
 	owner Owner
 }
@@ -83,6 +89,9 @@ func (b *Bus) Publish(owner Owner, kind Kind, message string, data map[string]an
 		owned := map[string]any{}
 		maps.Copy(owned, data)
 		owned["client"], owned["session"] = owner.client, owner.session
+		if owner.agent != "" {
+			owned["agent"] = owner.agent
+		}
 		data = owned
 	}
 	b.mu.Lock()

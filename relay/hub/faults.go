@@ -185,8 +185,11 @@ func shown(origin string) string { return cmp.Or(origin, "another page") }
 // lost is the failure of a call whose session's tab is gone, and with it every other tab of the same origin there:
 // those of another origin, or in another profile, may be of another account, so they have to be named.
 func (s *search) lost(b *browser, last lastTab) *fault.Error {
-	tabs := b.tabs.Load()
-	if tab := tabs.get(last.tabID); tab != nil && s.where.rule.Matches(tab.URL) {
+	if len(s.of(b)) == 0 && len(b.tabs.Load().of(s.where)) > 0 {
+		return s.bounds.refuse(0)
+	}
+	tab := b.tabs.Load().get(last.tabID)
+	if tab != nil && s.where.rule.Matches(tab.URL) && s.bounds.cover(tab) {
 		message := fmt.Sprintf("Tab %d, where this agent worked before, shows %s now, and not %s",
 			tab.ID, shown(tab.origin), shown(last.origin))
 		hint := fmt.Sprintf("That may be another account. Pass tabId %d to go on there, or open %s in the browser.",
@@ -195,7 +198,7 @@ func (s *search) lost(b *browser, last lastTab) *fault.Error {
 			fault.WithHint(hint))
 	}
 	failure := noTab(s.r, fmt.Sprintf(" in the browser profile %q, where this agent worked before", b.label()))
-	if of := tabs.of(s.where); len(of) > 0 {
+	if of := s.of(b); len(of) > 0 {
 		message := fmt.Sprintf("The tab with %s, where this agent worked before, is gone", shown(last.origin))
 		hint := fmt.Sprintf("Open %s in the browser. Or pass tabId %d to work with %s, which may be another account.",
 			shown(last.origin), of[0].ID, shown(of[0].origin))
@@ -264,6 +267,8 @@ func (h *Hub) owned(r *call.Selector, t target, owner *Owner) *fault.Error {
 func (w *Owner) to(s call.Session) string {
 	_, session, named := strings.Cut(w.Session, namedSession)
 	switch {
+	case w.Client == s.Client && w.Agent != "":
+		return fmt.Sprintf("the delegated agent %q of this client (%s)", w.Agent, w.Client)
 	case w.Client == s.Client && named:
 		return fmt.Sprintf("the session %q of this client (%s)", session, w.Client)
 	case w.Client == s.Client:
@@ -284,7 +289,11 @@ func (h *Hub) wayOut(r *call.Selector, t target) string {
 	if err != nil {
 		return hint + "."
 	}
-	for _, tab := range sameOrigin(t.b.tabs.Load().of(where), t.tab.origin) {
+	bounds, failure := boundsOf(r.Session)
+	if failure != nil {
+		return hint + "."
+	}
+	for _, tab := range sameOrigin(bounds.only(t.b.tabs.Load().of(where)), t.tab.origin) {
 		standing := h.leases.standing(r.Session, tabRef{t.b.id, tab.ID})
 		if tab.ID != t.tab.ID && standing != taken && len(others) < 5 {
 			others = append(others, strconv.Itoa(tab.ID))

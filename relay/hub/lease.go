@@ -295,8 +295,9 @@ func (o *leases) prefer(s call.Session, b *browser, tabs []*tab) (best *tab, sta
 type Owner struct {
 	Client  string    `json:"client"`
 	Session string    `json:"session"`
-	Name    string    `json:"name"`  // of the client, with a number when it is not the first of its sessions
-	Since   time.Time `json:"since"` // its first call there; zero while that waits for its turn or for a person
+	Agent   string    `json:"agent,omitempty"` // the delegated one that works for the client
+	Name    string    `json:"name"`            // for people: of the client, numbered after its first session
+	Since   time.Time `json:"since"`           // its first call there; zero while that waits for its turn or a person
 	number  int
 }
 
@@ -304,6 +305,9 @@ type Owner struct {
 func (c *lease) owner() *Owner {
 	w := &Owner{Client: c.session.Client, Session: c.session.ID, Name: c.session.Client, Since: c.since,
 		number: c.number}
+	if d := c.session.Delegation; d != nil {
+		w.Agent, w.Name = d.Agent, d.Agent+" for "+c.session.Client
+	}
 	if c.number > 1 {
 		w.Name += " " + strconv.Itoa(c.number)
 	}

@@ -24,9 +24,13 @@ func (h *Hub) Resolve(r call.Selector) (at call.Target, failure *fault.Error, wa
 		return at, fault.New(fault.ConfigError, "The plugin's URL patterns cannot be used: "+err.Error(),
 			fault.WithOutcome(fault.NotExecuted)), 0
 	}
+	bounds, failure := boundsOf(r.Session)
+	if failure != nil {
+		return at, failure, 0
+	}
 	t := h.reach(r.Stay)
-	if t.tab == nil || !where.mayBeIn(&r, t.tab) {
-		s := search{hub: h, r: &r, where: where, browsers: h.candidates()}
+	if t.tab == nil || !where.mayBeIn(&r, t.tab) || !bounds.cover(t.tab) {
+		s := search{hub: h, r: &r, where: where, bounds: bounds, browsers: h.candidates()}
 		if t, failure = s.find(); failure != nil {
 			if s.mayCome {
 				wait = h.patience()
@@ -42,7 +46,7 @@ func (h *Hub) Resolve(r call.Selector) (at call.Target, failure *fault.Error, wa
 		Title: t.tab.Title,
 	}
 	if r.TabID == 0 && !r.InFront {
-		at.Others = len(sameOrigin(t.b.tabs.Load().of(where), t.tab.origin)) - 1
+		at.Others = len(sameOrigin(bounds.only(t.b.tabs.Load().of(where)), t.tab.origin)) - 1
 	}
 	return at, nil, 0
 }
@@ -72,6 +76,7 @@ type search struct {
 	hub      *Hub
 	r        *call.Selector
 	where    *site
+	bounds   bounds
 	browsers []candidate // to choose among
 	mayCome  bool        // of a failure: the tab may be there in a moment
 }
@@ -176,6 +181,8 @@ func (s *search) named() (t target, failure *fault.Error) {
 	case len(found) > 1:
 		return t, fault.New(fault.ValidationError, fmt.Sprintf("Several browser profiles have a tab %d", s.r.TabID),
 			fault.WithHint("Pass `profile` too: "+names(here, false)+"."))
+	case !s.bounds.cover(found[0].tab):
+		return t, s.bounds.refuse(s.r.TabID)
 	case !s.where.mayBeIn(s.r, found[0].tab):
 		return t, s.elsewhere(found[0])
 	}
@@ -194,7 +201,7 @@ func (s *search) opened(opened lastTab) (t target, failure *fault.Error) {
 		}
 		tab := c.b.tabs.Load().get(opened.tabID)
 		switch {
-		case tab != nil && s.where.rule.Matches(tab.URL):
+		case tab != nil && s.where.rule.Matches(tab.URL) && s.bounds.cover(tab):
 			return target{c.b, c.conn, tab}, nil
 		case tab == nil && opened.pending && s.where.rule.Matches(opened.url) && time.Since(opened.used) <= recently:
 			return t, fault.New(fault.AdapterNotReady,
@@ -211,7 +218,7 @@ func (s *search) follow(c candidate, last lastTab) (t target, failure *fault.Err
 		s.mayCome = c.is == onWay
 		return t, s.hub.away(c.b.id, c.b.label(), s.mayCome)
 	}
-	of := c.b.tabs.Load().of(s.where)
+	of := s.of(c.b)
 	same := slices.IndexFunc(of, func(t *tab) bool { return t.ID == last.tabID })
 	if same >= 0 && (s.r.InFront || of[same].origin == last.origin) && !slices.Contains(s.r.Avoid, last.tabID) {
 		return target{c.b, c.conn, of[same]}, nil
@@ -240,7 +247,7 @@ func (s *search) inFront() (t target, failure *fault.Error) {
 	var found []target
 	var with []candidate
 	for _, c := range here {
-		of := c.b.tabs.Load().of(s.where)
+		of := s.of(c.b)
 		if at := slices.IndexFunc(of, func(t *tab) bool { return t.Active && t.Focused }); at >= 0 {
 			found, with = append(found, target{c.b, c.conn, of[at]}), append(with, c)
 		}
@@ -256,6 +263,9 @@ func (s *search) inFront() (t target, failure *fault.Error) {
 	if len(here) == 0 {
 		return t, s.hub.absent()
 	}
+	if s.bounds.tabs.Bound() {
+		return t, s.bounds.refuse(0)
+	}
 	return t, fault.New(fault.TabNotFound, "The tab in front shows no page that "+s.r.Plugin+" may read",
 		fault.WithHint("Pass the id of an open tab as `tabId`, or ask the person to bring the page to the front."))
 }
@@ -265,7 +275,7 @@ func (s *search) best() (t target, failure *fault.Error) {
 	here, leases := s.here(), s.hub.leases
 	mine := false // t is a tab that the session owns
 	for _, c := range here {
-		of := preferred(c.b.tabs.Load().of(s.where), s.r.Avoid)
+		of := preferred(s.of(c.b), s.r.Avoid)
 		if len(of) == 0 {
 			continue
 		}
@@ -282,10 +292,10 @@ func (s *search) best() (t target, failure *fault.Error) {
 		if len(here) == 0 {
 			return t, s.hub.absent()
 		}
-		return t, noTab(s.r, "")
+		return t, s.none()
 	}
 	// Another tab than the best one only because nobody works there, and then of the same profile and account.
-	of := preferred(sameOrigin(t.b.tabs.Load().of(s.where), t.tab.origin), s.r.Avoid)
+	of := preferred(sameOrigin(s.of(t.b), t.tab.origin), s.r.Avoid)
 	if !mine && len(of) > 0 {
 		t.tab, _ = leases.prefer(s.r.Session, t.b, of)
 	}

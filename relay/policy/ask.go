@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -122,6 +123,9 @@ func (p *Policy) newQuestion(a call.Access) *question {
 	if a.Once {
 		q.Choices = []string{"once"}
 	}
+	if d := a.Session.Delegation; d != nil {
+		q.Agent = claimed(d.Agent, mostName)
+	}
 	if q.Shown.Hidden == 0 {
 		q.Arguments = withoutSecrets(a.Arguments)
 	}
@@ -136,6 +140,9 @@ func (p *Policy) newQuestion(a call.Access) *question {
 	if v := t.resolve(&a, t.now()); !a.Once && v.level == unsaid && v.mode == call.Ask {
 		q.session, q.Choices = true, []string{"session", "always"}
 	}
+	if q.Agent != "" { // what is allowed for ever is allowed to its client
+		q.Choices = slices.DeleteFunc(q.Choices, func(c string) bool { return c == "always" })
+	}
 	return q
 }
 
@@ -143,6 +150,9 @@ func (p *Policy) newQuestion(a call.Access) *question {
 func (p *Policy) meant(q *question, profileID string, d call.Decision) (call.Decision, error) {
 	if _, err := lasting(d); err != nil || !d.Allow {
 		return d, err
+	}
+	if d.For == "always" && q.Agent != "" {
+		return d, fmt.Errorf("%w: a call of a delegated agent is allowed for once, session, or a time", ErrAnswer)
 	}
 	shown := p.shownAt(q, profileID)
 	switch once := d.For == "" || d.For == "once"; {
@@ -233,7 +243,7 @@ func (p *Policy) tellDecision(q *question, said, by string) {
 		e.ProfileID, e.Profile, e.TabID, e.Origin = at.ProfileID, at.Profile, at.TabID, at.Origin
 	}
 	p.record(e)
-	p.tell(&q.access.Session, q.Tool+" of "+q.Client+": "+said, map[string]any{
+	p.tell(&q.access.Session, q.Tool+" of "+asker(q.Approval)+": "+said, map[string]any{
 		"approval": q.ID, "state": "ended", "decision": said, "by": by, "correlationId": string(q.CallID),
 		"tool": q.Tool,
 	})

@@ -217,9 +217,11 @@ func (p *Policy) ScopeOf(s call.Session) *Scope {
 // Refuse says why a client may not call a tool, nil when it may.
 func (p *Policy) Refuse(s call.Session, t *registry.Tool) *fault.Error {
 	if scope := p.ScopeOf(s); scope != nil {
-		return scope.Refuse(s.Client, t)
+		if failure := scope.Refuse(s.Client, t); failure != nil {
+			return failure
+		}
 	}
-	return nil
+	return refuseErrand(s, t)
 }
 
 // ShutOut lets a client whose token does not hold any more use nothing, until done.

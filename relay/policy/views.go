@@ -22,12 +22,16 @@ type views struct {
 func (p *Policy) View(s call.Session) registry.View {
 	within := p.ScopeOf(s)
 	// The generation is read before the rules are: a list made while they change is kept under the old one.
+	covers := func(t *registry.Tool) bool { return within.Covers(t) && outside(s.Delegation, t) == "" }
 	view := registry.View{
-		Key:    s.Client + "\x00" + strconv.FormatUint(p.views.generation.Load(), 36),
-		Shows:  func(t *registry.Tool) bool { return within.Covers(t) && p.Visible(AccessOf(s, t)) },
-		Hidden: func(t *registry.Tool) bool { return within.Covers(t) && !p.Visible(AccessOf(s, t)) },
+		Key:    s.Client + "\x00" + strconv.FormatUint(p.views.generation.Load(), 36) + errandKey(s.Delegation),
+		Shows:  func(t *registry.Tool) bool { return covers(t) && p.Visible(AccessOf(s, t)) },
+		Hidden: func(t *registry.Tool) bool { return covers(t) && !p.Visible(AccessOf(s, t)) },
 		Why: func(t *registry.Tool) *fault.Error {
 			if failure := within.Refuse(s.Client, t); failure != nil {
+				return failure
+			}
+			if failure := refuseErrand(s, t); failure != nil {
 				return failure
 			}
 			_, failure := p.Allow(AccessOf(s, t))

@@ -83,11 +83,19 @@ func address(url string) string {
 
 // Sentence is what a person is asked, in one line.
 func Sentence(q call.Approval) string {
-	who := q.Client
+	who := asker(q)
 	if q.Called != "" {
 		who += ", which calls itself “" + q.Called + "”,"
 	}
 	return "May " + who + " use " + named(q) + place(q) + "?"
+}
+
+// asker names who wants to call: the client, or an agent to which it has delegated.
+func asker(q call.Approval) string {
+	if q.Agent == "" {
+		return q.Client
+	}
+	return "the agent " + q.Agent + " for " + q.Client
 }
 
 func named(q call.Approval) string {

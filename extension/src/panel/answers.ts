@@ -39,6 +39,7 @@ const isQuestion = shape({
   until: isText,
   client: isText,
   called: text,
+  agent: text, // the delegated agent that calls for the client
   via: text,
   tool: isText,
   title: text,
@@ -89,7 +90,7 @@ const isRunningCall = shape({
 export type RunningCall = Guarded<typeof isRunningCall>;
 export const isRunning = shape({ calls: listOf(isRunningCall) });
 
-const isOwner = shape({ client: isText, since: text });
+const isOwner = shape({ client: isText, agent: text, since: text });
 const isTab = shape({
   profileId: isText,
   profile: text,

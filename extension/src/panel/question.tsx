@@ -102,7 +102,7 @@ export interface QuestionCardProps {
 
 export function QuestionCard(props: QuestionCardProps) {
   const { question, now, quiet, sent, problem, card, onVerdict } = props;
-  const { id, client, called, tool, title, pluginTitle, changes, note, risk } = question;
+  const { id, client, called, agent, tool, title, pluginTitle, changes, note, risk } = question;
   return (
     <article
       ref={card}
@@ -120,8 +120,13 @@ export function QuestionCard(props: QuestionCardProps) {
         <TimeLeft question={question} now={now} />
       </header>
       <h3 id={`who-${id}`}>
-        <span class="client">{visibleLine(client)}</span> wants to use{' '}
-        <span class="tool">{toolTitle(tool, title)}</span>
+        {agent && (
+          <>
+            <span class="client">{visibleLine(agent)}</span>, the agent of{' '}
+          </>
+        )}
+        <span class="client">{visibleLine(client)}</span>
+        {agent && ','} wants to use <span class="tool">{toolTitle(tool, title)}</span>
       </h3>
       <p class="quiet name">
         {pluginTitle ? `${visibleLine(pluginTitle)} · ` : ''}

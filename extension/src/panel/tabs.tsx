@@ -4,6 +4,11 @@ import { useAct, useAnswer, useNow } from './hooks.ts';
 import { Badge, Empty, Failed, Loaded, Part } from './pieces.tsx';
 import { ago, moment, plural, visibleLine } from './words.ts';
 
+/** Who works in a tab, for a person: a client, or an agent for it. */
+function ownerName({ agent, client }: NonNullable<Tab['owner']>): string {
+  return agent ? `${visibleLine(agent)} for ${visibleLine(client)}` : visibleLine(client);
+}
+
 function Owned({ tab, now }: { tab: Tab; now: number }) {
   const act = useAct();
   const title = visibleLine(tab.title || tab.url);
@@ -20,7 +25,7 @@ function Owned({ tab, now }: { tab: Tab; now: number }) {
         <span class="quiet">
           {tab.owner == null
             ? 'no owner'
-            : `${visibleLine(tab.owner.client)}${since === undefined ? '' : `, since ${ago(since, now)}`}`}
+            : `${ownerName(tab.owner)}${since === undefined ? '' : `, since ${ago(since, now)}`}`}
           {tab.profile && ` · ${visibleLine(tab.profile)}`}
         </span>
         {tab.owner != null && (
