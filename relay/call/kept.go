@@ -2,6 +2,7 @@ package call
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 )
 
@@ -57,3 +58,34 @@ type LastTab struct {
 	Site      string // origin of the page; its whole address is nobody's business
 	Used      time.Time
 }
+
+// Task is a call that its client does not wait for: it asks how far the call is, and takes the result when there is
+// one.
+type Task struct {
+	ID      string // 128 random bits as 32 lower-case hexadecimal digits
+	Owner   string // who may ask for it, see package front
+	CallID  ID
+	Tool    string
+	State   TaskState
+	Created time.Time
+	Updated time.Time
+	Expires time.Time       // when it is forgotten
+	Message string          // how far it is, or how it ended
+	Steps   []string        // what it has said of itself, the last hundred at the most
+	Result  json.RawMessage // what MCP has for how it ended: a result, or an error of JSON-RPC; nil before
+}
+
+// TaskState is how far a task is.
+type TaskState string
+
+// The states of a task. All but the first are final.
+const (
+	TaskWorking   TaskState = "working"
+	TaskCompleted TaskState = "completed" // the call has a result, which may be that of a failure
+	TaskFailed    TaskState = "failed"    // the call ended in an error of the protocol
+	TaskCancelled TaskState = "cancelled" // by its client
+	TaskLost      TaskState = "lost"      // the relay ended while it ran
+)
+
+// ErrTooManyTasks is the error for a task of a client that has as many as are kept.
+var ErrTooManyTasks = errors.New("the client has as many tasks as are kept")

@@ -160,6 +160,22 @@ var migrations = []string{
 		day TEXT NOT NULL PRIMARY KEY, -- 2006-01-02
 		usd REAL NOT NULL
 	);`,
+
+	`CREATE TABLE tasks (          -- calls that their clients do not wait for
+		id      TEXT NOT NULL PRIMARY KEY,
+		owner   TEXT NOT NULL,
+		call_id TEXT NOT NULL,
+		tool    TEXT NOT NULL,
+		state   TEXT NOT NULL,
+		created INTEGER NOT NULL, -- microseconds since 1970
+		updated INTEGER NOT NULL,
+		expires INTEGER NOT NULL,
+		message TEXT NOT NULL,
+		steps   TEXT NOT NULL,    -- a list of texts as JSON
+		result  BLOB              -- NULL before the end
+	);
+	CREATE INDEX tasks_by_owner ON tasks (owner);
+	CREATE INDEX tasks_by_expiry ON tasks (expires);`,
 }
 
 // auditVersion is the first version whose audit log this program can read without a migration.

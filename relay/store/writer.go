@@ -70,6 +70,7 @@ func prepare(ctx context.Context, conn *sql.Conn, limits Limits) (*writer, error
 	for _, text := range []string{recoverCalls, dropUnfinished} {
 		err = errors.Join(err, w.exec(text))
 	}
+	err = errors.Join(err, w.loseTasks(time.Now()))
 	if err == nil {
 		w.unresolved, err = w.ids(unresolvedAttempts)
 	}
@@ -169,7 +170,7 @@ func (w *writer) prune() (more bool) {
 	}{
 		{"calls of the journal", w.pruneCalls}, {"dead letters", w.pruneLetters},
 		{"rows of the audit log", w.pruneAudit}, {"results", w.pruneResults},
-		{"tabs of sessions", w.pruneLastTabs},
+		{"tabs of sessions", w.pruneLastTabs}, {"tasks", w.pruneTasks},
 	} {
 		again, err := round.prune(now)
 		if err != nil {
