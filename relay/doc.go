@@ -92,6 +92,7 @@
 //   - target: the tab that a call goes to. Attempt: one sending of a call; a retry is another one.
 //   - peer (in front): who sends MCP requests. Exchange: one request with the way back for its response.
 //   - plugin: a set of tools for one web app. Adapter: the part of it that runs in the page.
+//   - task (in front): a call that goes on although its request has its answer; its client asks how far it is.
 //   - site: a plugin together with what a person configured for it.
 //   - bridge: the extension's resident script in a page's isolated world.
 //   - outcome: whether an action happened: not_executed, executed or unknown.

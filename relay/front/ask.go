@@ -47,7 +47,7 @@ func AskerFrom(ctx context.Context) *Asker {
 
 type askerKey struct{}
 
-// Can reports whether the client has said that it can be asked this.
+// Can reports whether the client has said that it can be asked this, or has the extension Tasks.
 func (a *Asker) Can(method string) bool { return a != nil && a.able[method] }
 
 // Ask asks for all inputs at once and returns the results by key, as the client sent them. Its error says that there
@@ -64,7 +64,7 @@ func (a *Asker) Ask(ctx context.Context, inputs ...Input) (map[string]json.RawMe
 	return a.ask(ctx, inputs)
 }
 
-// abilities are the methods that a client can be asked.
+// abilities are the methods that a client can be asked, and the extensions that it has.
 type abilities map[string]bool
 
 func abilitiesOf(c *mcp.ClientCapabilities) abilities {
@@ -80,6 +80,9 @@ func abilitiesOf(c *mcp.ClientCapabilities) abilities {
 	}
 	if c.Roots != nil {
 		a[Roots] = true
+	}
+	if c.Extensions[Tasks] != nil {
+		a[Tasks] = true
 	}
 	return a
 }

@@ -20,6 +20,7 @@ type target struct {
 	name     string
 	declares bool // an output schema is listed, so nothing that misses it may stand in structuredContent
 	bridge   func(*fault.Error) string
+	long     bool // clients that have tasks need not wait for it
 	run      func(context.Context, call.Call) (*call.Result, *fault.Error)
 }
 
@@ -28,7 +29,7 @@ type target struct {
 func (f *Front) find(name string, p *peer) (target, *fault.Error) {
 	snapshot := f.options.Tools.Snapshot()
 	if t, ok := snapshot.Find(name); ok && p.tools.Shows(t) {
-		return target{name, t.Declares(), t.Bridge, f.options.Caller.Do}, nil
+		return target{name, t.Declares(), t.Bridge, t.Task, f.options.Caller.Do}, nil
 	}
 	if snapshot.Withheld(name) != nil {
 		return target{name: name, run: f.options.Caller.Do}, nil // which fails, and says why
@@ -56,11 +57,12 @@ func (f *Front) callTool(ctx context.Context, p *peer, x *exchange, m *message, 
 	if x.tool, x.token = t.name, meta.Progress; x.modern {
 		x.level = meta.LogLevel
 	}
+	x.callID, x.mayBeTask = c.ID, f.mayBeTask(p, &t, meta)
 	f.perform(ctx, p, x, m, meta, func(ctx context.Context, out reporter) func(*exchange) response {
 		if x.level != "" {
 			c.Log = out.reportLog
 		}
-		if x.token != nil {
+		if x.token != nil || t.long {
 			c.Progress = out.reportProgress
 		}
 		if asker, ok := ctx.Value(askerKey{}).(*Asker); ok {

@@ -24,8 +24,8 @@ var update = flag.Bool("update", false, "rewrite what the server says in testdat
 // A file is a list of sections. On stdio, "client" is lines that are sent at once, and "server" what came back until
 // nothing more happened. Over HTTP, "client NAME" is a request, and "server NAME" what its response has said since it
 // was last looked at. "event" makes something else happen: see (*conversation).event. $SESSION stands for the last
-// session id that was given out, $CURSOR, $STATE and $ASKED for the last nextCursor, requestState and id of a request
-// of the server.
+// session id that was given out, $CURSOR, $STATE, $TASK and $ASKED for the last nextCursor, requestState, taskId and
+// id of a request of the server.
 func TestConversations(t *testing.T) {
 	for _, transport := range []string{"stdio", "http"} {
 		files, err := filepath.Glob("testdata/" + transport + "/*.txtar")
@@ -71,6 +71,7 @@ type conversation struct {
 var given = map[string]*regexp.Regexp{
 	"$CURSOR": regexp.MustCompile(`"nextCursor":"([^"]*)"`),
 	"$STATE":  regexp.MustCompile(`"requestState":"([^"]*)"`),
+	"$TASK":   regexp.MustCompile(`"taskId":"([^"]*)"`),
 	"$ASKED":  regexp.MustCompile(`"id":"([^"]*)","method"`),
 }
 
@@ -96,8 +97,11 @@ func (c *conversation) say(name, text string) {
 }
 
 func play(t *testing.T, transport string, archive *txtar.Archive) {
-	c := &conversation{t: t, words: map[string]string{},
-		fixture: newFixture(t, Options{MaxBody: 2000, MaxLine: 2000, Views: newViews(string(archive.Comment))})}
+	o := Options{MaxBody: 2000, MaxLine: 2000, Views: newViews(string(archive.Comment))}
+	if strings.Contains(string(archive.Comment), "\nwith tasks\n") {
+		o.Tasks = newTaskMemory()
+	}
+	c := &conversation{t: t, words: map[string]string{}, fixture: newFixture(t, o)}
 	if transport == "stdio" {
 		c.talker = newLineTalker(t, c.fixture.front, string(archive.Comment))
 	} else {

@@ -38,12 +38,14 @@ type exchange struct {
 	gone   <-chan struct{} // closed when nothing reaches the client any more, though it has not cancelled; may be nil
 
 	// Set before the call starts.
-	token    []byte // exact JSON text of the progress token; nil: the client wants no progress
-	level    string // least level of log messages the client wants; empty: none
-	tool     string
-	callID   call.ID       // of the call this request makes; empty: a random one
-	resume   bool          // an earlier relay may have run it
-	position call.Position // of that call in the order of its client
+	token  []byte // exact JSON text of the progress token; nil: the client wants no progress
+	level  string // least level of log messages the client wants; empty: none
+	tool   string
+	callID call.ID // of the call this request makes; empty: a random one
+	resume bool    // an earlier relay may have run it
+	// its client need not wait for the end of its call
+	mayBeTask bool
+	position  call.Position // of that call in the order of its client
 
 	mu       lock.Mutex // never held while writing: a client that does not read must not hold up a browser's socket
 	state    exchangeState
@@ -283,6 +285,13 @@ func (x *exchange) abandon() {
 	}
 	x.mu.Unlock()
 	x.cancel(call.ErrCancelled)
+}
+
+// lost reports whether the client has cancelled the request before it had its answer.
+func (x *exchange) lost() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.state == cancelled
 }
 
 // request sends a request of ours, and reports whether it will be sent.

@@ -69,7 +69,7 @@ func demoTool(name, title, description, output string) plugin.Tool {
 func newFixture(t testing.TB, o Options) *fixture {
 	t.Helper()
 	readOnly := true
-	x := &fixture{released: make(chan struct{}), tools: registry.New([]registry.Tool{
+	builtins := []registry.Tool{
 		{Name: "bridge_health", Spec: plugin.Tool{DisplayName: "Health", Description: "Says how the relay is.",
 			InputSchema: json.RawMessage(`{"type":"object"}`),
 			Annotations: plugin.Annotations{ReadOnlyHint: &readOnly}}},
@@ -77,7 +77,11 @@ func newFixture(t testing.TB, o Options) *fixture {
 			InputSchema: json.RawMessage(`{"type":"object"}`)}},
 		{Name: "relay__doctor", Spec: plugin.Tool{DisplayName: "Doctor", Description: "Says what is wrong.",
 			InputSchema: json.RawMessage(`{"type":"object"}`)}},
-	})}
+	}
+	if o.Tasks != nil {
+		builtins = append(builtins, errandTool)
+	}
+	x := &fixture{released: make(chan struct{}), tools: registry.New(builtins)}
 	if err := x.tools.Replace([]plugin.Plugin{demoPlugin}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -191,6 +195,8 @@ func (x *fixture) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Err
 		}}, nil
 	case "demo__ask":
 		return x.ask(ctx, c, result)
+	case errandTool.Name:
+		return x.errand(ctx, c, result)
 	case "demo__timeout":
 		return result(strconv.Quote(c.Timeout.String())), nil
 	}

@@ -55,6 +55,7 @@ type Options struct {
 	Views         Views     // nil: every client sees every tool
 	Completer     Completer // nil: nothing is completed, and the method is unknown
 	Missing       Missing   // nil: a toolset may name any plugin
+	Tasks         TaskStore // nil: there are no tasks, and the extension is not announced
 	// tools in one answer to tools/list; 0: all, because widely used clients read one page only
 	PageSize       int
 	MaxBody        int64    // bytes of one HTTP request; 16 MiB when 0
@@ -80,6 +81,7 @@ type Front struct {
 	catalog   catalog
 	sessions  sessions
 	suspended suspended
+	tasks     tasks // that run
 	changes   changes
 	serial    atomic.Uint64 // names requests and sessions towards mcp-go
 
@@ -134,6 +136,9 @@ func capabilities(o Options) []server.ServerOption {
 	if o.Completer != nil {
 		all = append(all, server.WithCompletions())
 	}
+	if o.Tasks != nil {
+		all = append(all, server.WithExtensions(map[string]any{Tasks: struct{}{}}))
+	}
 	return all
 }
 
@@ -169,7 +174,8 @@ func (f *Front) leave(x *exchange) {
 }
 
 // Shutdown takes no more work, ends the streams on which clients listen, and waits for the calls in flight. When ctx
-// ends first, these calls are cancelled and Shutdown returns its error. It may be called more than once.
+// ends first, these calls are cancelled and Shutdown returns its error. Tasks are ended earlier: what they have done is
+// to be kept for the client that asks the next relay. It may be called more than once.
 func (f *Front) Shutdown(ctx context.Context) error {
 	f.changes.end()
 	f.mu.Lock()
@@ -180,6 +186,8 @@ func (f *Front) Shutdown(ctx context.Context) error {
 		}
 	}
 	f.mu.Unlock()
+	late := time.AfterFunc(taskPatience, func() { f.tasks.end(errShutdown) })
+	defer late.Stop()
 	select {
 	case <-f.drained:
 		return nil

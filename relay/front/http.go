@@ -185,6 +185,9 @@ func (f *Front) postModern(w http.ResponseWriter, r *http.Request, m *message, m
 
 // checkMirrored compares the arguments of a call that the tool wants in headers too with those headers.
 func (f *Front) checkMirrored(h http.Header, m *message) error {
+	if isTaskMethod(m.method) && f.options.Tasks != nil {
+		return checkTaskHeader(h, m)
+	}
 	if m.method != string(mcp.MethodToolsCall) {
 		return nil
 	}

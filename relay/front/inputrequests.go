@@ -34,10 +34,14 @@ type work struct {
 	cancel context.CancelCauseFunc
 	early  map[string]json.RawMessage // answers that came before anything was asked
 
+	tasksOf string // owner of the task that it may become; empty: it becomes none
+
 	asking lock.Mutex // one question at a time
 	mu     lock.Mutex
 	round  *roundTrip      // with whom the client waits now; nil while it was asked
 	next   chan *roundTrip // the client has come back
+	task   *task           // nobody waits, the work goes on as this; nil: it does not
+	steps  []string        // what it has said of itself until then
 }
 
 // round is one of the requests by which a client has a run carried out.
@@ -46,6 +50,7 @@ type roundTrip struct {
 	answers  map[string]json.RawMessage
 	unbind   func() bool   // lets the exchange end without ending the run
 	answered chan struct{} // closed when the exchange has its response
+	patience *time.Timer   // makes a task of the work; nil: it becomes none
 }
 
 // suspended is the work that waits for its client to come back, by the requestState it was given. The state is a random
@@ -99,6 +104,9 @@ func (f *Front) start(
 		return
 	}
 	r := &work{front: f, ending: p.ending, owner: p.owner(), m: m, early: early, next: make(chan *roundTrip, 1)}
+	if f.options.Tasks != nil {
+		r.tasksOf = taskOwner(p.session)
+	}
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	r.cancel = cancel
 	work = context.WithValue(work, askerKey{}, &Asker{able: able, ask: r.ask})
@@ -107,7 +115,11 @@ func (f *Front) start(
 	go func() {
 		defer cancel(nil)
 		answer := f.attempt(work, m.method, func() func(*exchange) response { return do(work, r) })
-		if last := r.release(); last != nil {
+		last, k := r.release()
+		switch {
+		case k != nil:
+			k.finish(answer)
+		case last != nil:
 			defer close(last.answered)
 			defer f.catch(last.x, m.method)
 			f.conclude(work, last.x, answer)
@@ -131,21 +143,28 @@ func (f *Front) attempt(_ context.Context, method string,
 	return work()
 }
 
-// take makes t the round trip of the work. While it is, what ends its exchange ends the work.
+// take makes t the round trip of the work. While it is, what ends its exchange ends the work. Where the client has
+// tasks, it does not wait for long.
 func (r *work) take(ctx context.Context, t *roundTrip) {
 	t.unbind = context.AfterFunc(ctx, func() { r.cancel(context.Cause(ctx)) })
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.round = t
+	if t.x.mayBeTask {
+		t.patience = time.AfterFunc(promptly, func() { r.goOn(t) })
+	}
 }
 
-// release ends the round and returns it, nil when there is none.
-func (r *work) release() *roundTrip {
+// release ends the round and returns it, nil when there is none, and the task that the work has become, if it has.
+func (r *work) release() (*roundTrip, *task) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := r.round
 	r.round = nil
-	return t
+	if t != nil && t.patience != nil {
+		t.patience.Stop()
+	}
+	return t, r.task
 }
 
 // unbind ends the round without ending the run. It returns nil when nobody waits, or the exchange has ended.
@@ -176,12 +195,12 @@ func (r *work) ask(ctx context.Context, inputs []Input) (map[string]json.RawMess
 		missing = append(missing, in)
 	}
 	for len(missing) > 0 {
-		t, err := r.roundTrip(ctx, missing)
+		given, err := r.put(ctx, missing)
 		if err != nil {
 			return nil, err
 		}
 		missing = slices.DeleteFunc(missing, func(in Input) bool {
-			given := t.answers[in.Key]
+			given := given[in.Key]
 			if !rawjson.IsObject(given) {
 				return false
 			}
@@ -192,7 +211,25 @@ func (r *work) ask(ctx context.Context, inputs []Input) (map[string]json.RawMess
 	return answers, nil
 }
 
-// round is one answer with questions and the next request with answers.
+// put asks for what is missing once, in the way that is left: a task has no request that could be answered with it.
+func (r *work) put(ctx context.Context, missing []Input) (map[string]json.RawMessage, error) {
+	if k := r.asTask(); k != nil {
+		return k.ask(ctx, missing)
+	}
+	t, err := r.roundTrip(ctx, missing)
+	if k := r.asTask(); errors.Is(err, errNobodyWaits) && k != nil { // since this moment
+		return k.ask(ctx, missing)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.answers, nil
+}
+
+// errNobodyWaits is that there is no exchange by which the client could be asked.
+var errNobodyWaits = errors.New("nobody waits for the request any more, so its client cannot be asked")
+
+// roundTrip is one answer with questions and the next request with answers.
 func (r *work) roundTrip(ctx context.Context, missing []Input) (*roundTrip, error) {
 	state, err := r.park(ctx, missing)
 	if err != nil {
@@ -248,7 +285,7 @@ func (r *work) park(ctx context.Context, missing []Input) (state string, err err
 	}
 	if t == nil {
 		r.front.suspended.remove(state)
-		return "", errors.New("nobody waits for the request any more, so its client cannot be asked")
+		return "", errNobodyWaits
 	}
 	b := append(appendID(nil, t.x.id), `,"result":{"_meta":{`...)
 	b = append(append(b, r.front.identity...), `},"resultType":"input_required","inputRequests":{`...)
@@ -362,6 +399,9 @@ func (r *work) exchange() *exchange {
 }
 
 func (r *work) reportProgress(step call.Progress) {
+	if r.saidToTask(step) {
+		return
+	}
 	if x := r.exchange(); x != nil {
 		x.reportProgress(step)
 	}

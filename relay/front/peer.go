@@ -212,8 +212,8 @@ func (m *message) versioned() *message {
 }
 
 // asOfVersion remembers from the answer to initialize which version the client speaks, and leaves out of it what
-// clients of that version are not offered: until 2025-03-26 changes of lists and completions, before it instructions.
-// Versions are dates.
+// clients of that version are not offered: extensions, until 2025-03-26 changes of lists and completions, before it
+// instructions. Versions are dates.
 func (p *peer) asOfVersion(answer []byte) []byte {
 	members, _ := rawjson.Members(answer)
 	result, _ := rawjson.Members(rawjson.Get(members, "result"))
@@ -221,12 +221,13 @@ func (p *peer) asOfVersion(answer []byte) []byte {
 	if json.Unmarshal(rawjson.Get(result, "protocolVersion"), &version) != nil {
 		return answer
 	}
-	if version >= linksSince {
-		return answer
+	offered := withoutExtensions
+	if version < linksSince {
+		p.old.Store(true)
+		p.listener.unchanging.Store(true)
+		offered = plainCapabilities
 	}
-	p.old.Store(true)
-	p.listener.unchanging.Store(true)
-	replace(result, "capabilities", plainCapabilities)
+	replace(result, "capabilities", offered)
 	if version < instructionsSince {
 		result = without(result, "instructions")
 	}
@@ -234,12 +235,15 @@ func (p *peer) asOfVersion(answer []byte) []byte {
 	return rawjson.Join(members)
 }
 
+// withoutExtensions are the capabilities of the legacy era.
+func withoutExtensions(all []rawjson.Member) []rawjson.Member { return without(all, "extensions") }
+
 // plainCapabilities are capabilities without the parts that came with later versions.
 func plainCapabilities(all []rawjson.Member) []rawjson.Member {
 	for _, name := range []string{"tools", "prompts", "resources"} {
 		replace(all, name, func(one []rawjson.Member) []rawjson.Member { return without(one, "listChanged") })
 	}
-	return without(all, "completions")
+	return withoutExtensions(without(all, "completions"))
 }
 
 // replace changes the members of the object that a member holds, if it is there.

@@ -143,6 +143,8 @@ func (f *Front) route(ctx context.Context, p *peer, x *exchange, m *message, met
 		})
 	case method == mcp.MethodCompletionComplete && f.options.Completer != nil:
 		x.respond(f.complete(ctx, p, x, m))
+	case isTaskMethod(m.method) && meta.modern && f.options.Tasks != nil:
+		x.respond(f.serveTask(ctx, p, x, m, meta))
 	case method == mcp.MethodSubscriptionsListen && meta.modern:
 		f.listen(ctx, p, x, m, meta)
 	case meta.modern:

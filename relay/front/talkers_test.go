@@ -100,10 +100,11 @@ type httpExchange struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 
-	mu     sync.Mutex
-	header http.Header
-	text   bytes.Buffer
-	sent   bool
+	mu      sync.Mutex
+	header  http.Header
+	text    bytes.Buffer
+	sent    bool
+	session string // that was given out
 }
 
 func (c *httpTalker) say(name, text string) {
@@ -145,7 +146,7 @@ func (c *httpTalker) heard(name string) string {
 	defer x.mu.Unlock()
 	text := x.text.String()
 	x.text.Reset()
-	if id := x.header.Get("Mcp-Session-Id"); id != "" {
+	if id := x.session; id != "" {
 		c.session = id
 		text = strings.ReplaceAll(text, id, "$SESSION")
 	}
@@ -172,7 +173,7 @@ func (x *httpExchange) WriteHeader(status int) {
 	if x.sent {
 		return
 	}
-	x.sent = true
+	x.sent, x.session = true, x.header.Get("Mcp-Session-Id")
 	fmt.Fprintln(&x.text, status, http.StatusText(status))
 	for _, name := range []string{"Content-Type", "Allow", "Mcp-Session-Id"} {
 		if value := x.header.Get(name); value != "" {

@@ -33,6 +33,7 @@ type Tool struct {
 	ReadOnly   bool // it changes nothing
 	Idempotent bool // repeating it changes nothing more
 	Unqueued   bool // a built-in tool that is carried out at once, however much is going on
+	Task       bool // it takes long: clients that have tasks need not wait for it
 
 	// Bridge says that clients of mcp-agentic parse what a built-in tool answers: results are JSON, indented by two
 	// blanks, failures are the JSON text that it makes of them, and arguments that do not fit are an INTERNAL failure.

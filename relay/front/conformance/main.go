@@ -44,7 +44,7 @@ func serve(ctx context.Context, listen string, out io.Writer) error {
 	x := newFixture()
 	f := front.New(front.Options{
 		Name: "tabrelay-conformance", Version: "1.0.0", Instructions: "Fixtures of the conformance suite.",
-		Caller: x, Tools: x.tools, Resources: x, Prompts: &x.prompts, Completer: x,
+		Caller: x, Tools: x.tools, Resources: x, Prompts: &x.prompts, Completer: x, Tasks: &x.memory,
 		Log: zerolog.New(os.Stderr).Level(zerolog.WarnLevel),
 	})
 	mux := http.NewServeMux()

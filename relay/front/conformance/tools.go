@@ -22,6 +22,7 @@ type fixture struct {
 	tools   *registry.Registry
 	run     map[string]run
 	prompts prompts
+	memory  memory
 
 	mu    lock.Mutex
 	added int // tools that appeared while the server ran
@@ -44,8 +45,8 @@ const anything = `{"type":"object"}`
 func newFixture() *fixture {
 	x := &fixture{run: map[string]run{}}
 	var tools []registry.Tool
-	for _, t := range slices.Concat(x.contentTools(), x.askingTools(), x.stateTools()) {
-		tools = append(tools, registry.Tool{Name: t.name, Spec: plugin.Tool{Description: t.about,
+	for _, t := range slices.Concat(x.contentTools(), x.askingTools(), x.stateTools(), x.taskTools()) {
+		tools = append(tools, registry.Tool{Name: t.name, Task: isTask(t.name), Spec: plugin.Tool{Description: t.about,
 			InputSchema: json.RawMessage(t.schema)}})
 		x.run[t.name] = t.run
 	}

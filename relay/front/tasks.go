@@ -1,0 +1,358 @@
+package front
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/clip"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/lock"
+	"tabrelay/relay/random"
+	"tabrelay/relay/rawjson"
+)
+
+// Tasks is the extension of MCP by which a call goes on behind the answer to its request (2026-07-28, SEP-2663).
+const Tasks = "io.modelcontextprotocol/tasks"
+
+// TaskStore keeps tasks, for a client that comes back later and for the next relay. The errors of KeepTask are
+// call.ErrTooManyTasks and those of the disk.
+type TaskStore interface {
+	KeepTask(ctx context.Context, t call.Task) error // returns once Task finds it
+	TaskMoved(t call.Task)                           // does not wait
+	EndTask(ctx context.Context, t call.Task) error
+	ForgetTask(id string) // does not wait
+	Task(ctx context.Context, id string) (t call.Task, found bool, err error)
+}
+
+const (
+	// promptly is how long a call of a tool that takes long may take and still be answered as any other: what refuses
+	// it, and questions that come before it begins, need no task.
+	promptly = 100 * time.Millisecond
+
+	// How long a task is kept, from its creation on. It is never less than half of that after its end: while it runs
+	// the time grows. A call that runs until only one keepTask is left of mostTask is ended.
+	keepTask = time.Hour
+	mostTask = 24 * time.Hour
+
+	pollInterval = time.Second            // what clients are told
+	saveInterval = 200 * time.Millisecond // between two states of one task that are written down
+	taskPatience = 2 * time.Second        // how long tasks may go on after Shutdown has begun, for their end to be kept
+	maxSteps     = 100                    // of one task
+	maxStep      = 500                    // runes of one
+	noStep       = "The call goes on."
+)
+
+// errTaskTooLong is the cause of the end of a task's call that ran for most of mostTask.
+var errTaskTooLong = errors.New("the task ran for as long as one may")
+
+// task is work that goes on although its request has its answer.
+type task struct {
+	front   *Front
+	work    *work
+	x       *exchange // stands for the request; nothing is sent through it
+	overdue *time.Timer
+
+	mu        lock.Mutex // guards the rest
+	kept      call.Task
+	open      []openInput    // what the client is asked for
+	used      map[string]int // how often a key was wanted
+	cancelled bool           // by its client
+	saving    *time.Timer    // nil: nothing has changed that is not written down
+}
+
+// openInput is something the client has not answered.
+type openInput struct {
+	Input
+	name  string // a key that the task has used for nothing else
+	asked *taskQuestion
+}
+
+// taskQuestion is what is asked for at once.
+type taskQuestion struct {
+	left    int
+	answers map[string]json.RawMessage // by the keys that the asker knows
+	done    chan struct{}
+}
+
+// tasks are those that run.
+type tasks struct {
+	mu   lock.Mutex
+	byID map[string]*task
+}
+
+func (s *tasks) add(k *task) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byID == nil {
+		s.byID = map[string]*task{}
+	}
+	s.byID[k.kept.ID] = k
+}
+
+func (s *tasks) remove(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.byID, id)
+}
+
+func (s *tasks) find(id string) *task {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.byID[id]
+}
+
+// end ends the calls of all tasks.
+func (s *tasks) end(cause error) {
+	s.mu.Lock()
+	all := make([]*task, 0, len(s.byID))
+	for _, k := range s.byID {
+		all = append(all, k)
+	}
+	s.mu.Unlock()
+	for _, k := range all {
+		k.work.cancel(cause)
+	}
+}
+
+// taskOwner is who may ask for the tasks of a session: the client, whichever way it comes next time. One without a name
+// is known by its attachment only, and so is a delegated agent.
+func taskOwner(s call.Session) string {
+	if s.Client == call.Unnamed || s.Client == "" || s.Delegation != nil {
+		return "session " + s.ID
+	}
+	return "client " + s.Client
+}
+
+// mayBeTask reports whether a call may go on as a task: its tool says that it takes long, and its client has said in
+// this very request that it has tasks.
+func (f *Front) mayBeTask(p *peer, t *target, meta *requestMeta) bool {
+	return t.long && f.options.Tasks != nil && meta.hasTasks() && p.session.Delegation == nil
+}
+
+func (meta *requestMeta) hasTasks() bool {
+	return meta.modern && meta.Capabilities != nil && meta.Capabilities.Extensions[Tasks] != nil
+}
+
+// goOn makes a task of the work that a round trip waits for, unless it is not that any more.
+func (r *work) goOn(t *roundTrip) {
+	f := r.front
+	if !r.waits(t) {
+		return
+	}
+	now := time.Now()
+	k := &task{front: f, work: r, used: map[string]int{}, kept: call.Task{
+		ID: random.Hex(16), Owner: r.tasksOf, CallID: t.x.callID, Tool: t.x.tool, State: call.TaskWorking, Created: now,
+		Updated: now, Expires: now.Add(mostTask + keepTask), Message: noStep,
+	}}
+	k.x = &exchange{modern: true, cancel: r.cancel, log: t.x.log, tool: t.x.tool, callID: t.x.callID}
+	if f.enter(k.x) != nil {
+		return // the relay is stopping
+	}
+	if err := f.options.Tasks.KeepTask(context.Background(), k.kept); err != nil {
+		f.leave(k.x)
+		f.options.Log.Warn().Err(err).Str("tool", k.kept.Tool).Msg("a call became no task: its client waits for it")
+		return
+	}
+	k.overdue = time.AfterFunc(mostTask-keepTask, func() { r.cancel(errTaskTooLong) })
+	f.tasks.add(k)
+	created, handed := r.handOver(t, k)
+	if !handed {
+		k.leave()
+		f.options.Tasks.ForgetTask(k.kept.ID)
+		return
+	}
+	t.x.respond(created)
+	if t.x.lost() {
+		k.cancel() // nobody knows of it
+	}
+	close(t.answered)
+}
+
+// waits reports whether t is the round trip that waits for the work.
+func (r *work) waits(t *roundTrip) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.round == t
+}
+
+// handOver lets k have the work in place of t, and returns the answer for t. It reports whether t still waited for it.
+func (r *work) handOver(t *roundTrip, k *task) (created response, handed bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.round != t || !t.unbind() {
+		return response{}, false
+	}
+	r.round, r.task = nil, k
+	if k.kept.Steps = r.steps; len(r.steps) > 0 {
+		k.kept.Message = r.steps[len(r.steps)-1]
+	}
+	return k.created(t.x), true
+}
+
+// asTask is the task that the work has become, nil when it has not.
+func (r *work) asTask() *task {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.task
+}
+
+// leave ends what goOn began.
+func (k *task) leave() {
+	k.overdue.Stop()
+	k.front.tasks.remove(k.kept.ID)
+	k.front.leave(k.x)
+}
+
+// saidToTask notes a step of work that may go on as a task, and reports whether it does.
+func (r *work) saidToTask(step call.Progress) bool {
+	if r.tasksOf == "" {
+		return false
+	}
+	said := strings.TrimSpace(clip.Runes(step.Message, maxStep))
+	r.mu.Lock()
+	k := r.task
+	if k == nil && said != "" {
+		r.steps = withStep(r.steps, said)
+	}
+	r.mu.Unlock()
+	if k != nil && said != "" {
+		k.report(said)
+	}
+	return k != nil
+}
+
+func withStep(steps []string, said string) []string {
+	if steps = append(steps, said); len(steps) > maxSteps {
+		steps = slices.Delete(steps, 0, 1)
+	}
+	return steps
+}
+
+// report notes a step of the call.
+func (k *task) report(said string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.kept.Updated, k.kept.Message, k.kept.Steps = time.Now(), said, withStep(k.kept.Steps, said)
+	if k.saving == nil {
+		k.saving = time.AfterFunc(saveInterval, k.save)
+	}
+}
+
+// save writes down how far the task is.
+func (k *task) save() {
+	k.mu.Lock()
+	k.saving = nil
+	kept := k.kept
+	kept.Steps = slices.Clone(kept.Steps)
+	k.mu.Unlock()
+	if kept.State == call.TaskWorking {
+		k.front.options.Tasks.TaskMoved(kept)
+	}
+}
+
+// ask asks the client, which finds the questions in the answer to tasks/get, and waits for tasks/update.
+func (k *task) ask(ctx context.Context, inputs []Input) (map[string]json.RawMessage, error) {
+	q := &taskQuestion{left: len(inputs), answers: map[string]json.RawMessage{}, done: make(chan struct{})}
+	k.mu.Lock()
+	for i, in := range inputs {
+		k.open = append(k.open, openInput{in, k.unused(nameOf(in, i)), q})
+	}
+	k.kept.Updated = time.Now()
+	k.mu.Unlock()
+	defer k.withdraw(q)
+	select {
+	case <-q.done:
+		return q.answers, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// unused makes a key out of one that is wanted: it names one question for as long as there is the task.
+func (k *task) unused(wanted string) string {
+	name := wanted
+	for k.used[name] > 0 {
+		k.used[wanted]++
+		name = fmt.Sprintf("%s-%d", wanted, k.used[wanted])
+	}
+	k.used[name]++
+	return name
+}
+
+// withdraw takes back what was asked for and is not answered.
+func (k *task) withdraw(q *taskQuestion) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.open = slices.DeleteFunc(k.open, func(in openInput) bool { return in.asked == q })
+	k.kept.Updated = time.Now()
+}
+
+// answer takes what the client answers. Answers to what is not asked do nothing.
+func (k *task) answer(given map[string]json.RawMessage) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.open = slices.DeleteFunc(k.open, func(in openInput) bool {
+		answer := given[in.name]
+		if !rawjson.IsObject(answer) {
+			return false
+		}
+		in.asked.answers[in.Key] = answer
+		if in.asked.left--; in.asked.left == 0 {
+			close(in.asked.done)
+		}
+		return true
+	})
+	k.kept.Updated = time.Now()
+}
+
+// cancel ends the call because the client wants that. A call that has ended is not changed by it.
+func (k *task) cancel() {
+	k.mu.Lock()
+	k.cancelled = true
+	k.mu.Unlock()
+	k.work.cancel(call.ErrCancelled)
+}
+
+// finish notes how the call ended, and keeps that.
+func (k *task) finish(answer func(*exchange) response) {
+	defer k.leave()
+	end := k.render(answer)
+	k.mu.Lock()
+	if k.saving != nil {
+		k.saving.Stop()
+		k.saving = nil
+	}
+	k.kept.Updated, k.open = time.Now(), nil
+	k.kept.State, k.kept.Message, k.kept.Result = end.state(k.cancelled), end.message(), end.json()
+	k.kept.Expires = k.kept.Created.Add(timeToLive(k.kept, k.kept.Updated))
+	kept := k.kept
+	k.mu.Unlock()
+	if err := k.front.options.Tasks.EndTask(context.Background(), kept); err != nil {
+		k.front.options.Log.Error().Err(err).Str("correlationId", string(kept.CallID)).
+			Msg("the end of a task is lost, because it cannot be kept")
+	}
+}
+
+// render encodes how the call ended. A bug there is an end, too.
+func (k *task) render(answer func(*exchange) response) (end taskEnd) {
+	defer func() {
+		if p := recover(); p != nil {
+			k.front.options.Log.Error().Str("tool", k.kept.Tool).Str("panic", fmt.Sprint(p)).Bytes("stack",
+				debug.Stack()).Msg("a task panicked")
+			end = endOf(k.x.refuse(fault.New(fault.InternalError, "internal error")))
+		}
+	}()
+	return endOf(answer(k.x))
+}
+
+// timeToLive is how long a task is kept from its creation on.
+func timeToLive(t call.Task, now time.Time) time.Duration {
+	return min(now.Sub(t.Created).Truncate(keepTask/2)+keepTask, mostTask)
+}
