@@ -71,6 +71,7 @@ e2e: build node_modules/.package-lock.json e2e/conformance/node_modules/.package
 
 clients: build node_modules/.package-lock.json e2e/outside/clients/node_modules/.package-lock.json ## Claude Code, Codex, Gemini CLI and opencode themselves (1.1 GB, so not part of make test)
 	cd e2e && npx playwright test outside-clients
+	go test -count=1 -run TestOpencodeAsWorker ./relay # as an agent that others delegate to
 
 go-check: generate
 	@test -z "$$(gofmt -l adapters cmd e2e/outside/go extension relay)" || { gofmt -l adapters cmd e2e/outside/go extension relay; echo "run gofmt -w on these files"; exit 1; }

@@ -188,8 +188,14 @@ func newErrand(t *testing.T, r *Relay, mode string) *errand {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, program := r.newWorker("tester", config.Worker{Command: binary, Protocol: "acp",
+	return newErrandOf(t, r, config.Worker{Command: binary, Protocol: "acp",
 		Env: map[string]string{"RELAY_TEST_WORKER": mode}})
+}
+
+// newErrandOf is newErrand with a program of another kind.
+func newErrandOf(t *testing.T, r *Relay, c config.Worker) *errand {
+	t.Helper()
+	w, program := r.newWorker("tester", c)
 	t.Cleanup(w.Close)
 	s := &agent.Session{
 		ID: "0123456789abcdef0123456789abcdef", AgentID: "tester", Tools: relayTools{r},

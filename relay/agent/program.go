@@ -101,7 +101,8 @@ func (p *Program) fits(chosen string, params provider.Params) *fault.Error {
 // Prompt implements [Agent].
 func (p *Program) Prompt(ctx context.Context, s *Session, one Prompt) (Answer, *fault.Error) {
 	v, ok := s.State.(*visit)
-	if !ok {
+	t := s.Turn()
+	if !ok || t == nil {
 		return Answer{}, fault.New(fault.SessionNotFound, "The session has ended", fault.WithOutcome(fault.NotExecuted))
 	}
 	if failure := p.fits("", one.Params); failure != nil {
@@ -112,7 +113,6 @@ func (p *Program) Prompt(ctx context.Context, s *Session, one Prompt) (Answer, *
 		ctx, stop = context.WithTimeout(ctx, p.options.Timeout)
 		defer stop()
 	}
-	t := s.Turn()
 	reply, failure := v.session.Prompt(ctx, worker.Turn{
 		Text: v.words(s, one), Tell: func(step string) { t.tell(step) },
 		Permit: func(ctx context.Context, wanted worker.Permission) bool { return p.permit(ctx, s, t, wanted) },

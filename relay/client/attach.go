@@ -56,8 +56,8 @@ func (c *Clients) serve(conn net.Conn, in *bufio.Reader, a join.AttachRequest, s
 	log := o.Log.With().Str("client", session.Client).Logger()
 	one := &connection{token: a.Token, name: session.Client, end: func() { _ = conn.Close() }}
 	defer c.add(one)() // it learns why when it comes back
+	log.Info().Int("pending", len(a.Pending)).Bool("delegated", session.Delegation != nil).Msg("a client attached")
 	if session.Delegation == nil {
-		log.Info().Int("pending", len(a.Pending)).Msg("a client attached")
 		defer c.come(session, a.Token != "")()
 	} else if !c.holds(a.Token) { // the session was closed meanwhile
 		return
