@@ -121,11 +121,12 @@ var why = map[string]string{
 
 // only lists who may import a dependency, so that replacing it stays a small change. A name with .go is one file.
 var only = map[string][]string{
-	"nhooyr.io/websocket":                        {"relay/hub/socket.go", "relay/hub/hubtest"},
-	"github.com/mark3labs/mcp-go":                {"relay/front"},
-	"encoding/json/jsontext":                     {}, // a plain go build has no GOEXPERIMENT: the module does the same
-	"encoding/json/v2":                           {},
-	"github.com/go-json-experiment/json":         {"relay/rawjson", "relay/policy", "relay/audit"},
+	"nhooyr.io/websocket":         {"relay/hub/socket.go", "relay/hub/hubtest"},
+	"github.com/mark3labs/mcp-go": {"relay/front"},
+	"encoding/json/jsontext":      {}, // a plain go build has no GOEXPERIMENT: the module does the same
+	"encoding/json/v2":            {},
+	"github.com/go-json-experiment/json": {"relay/rawjson", "relay/policy", "relay/audit",
+		"relay/plugin/dist.go"},
 	"github.com/agext/levenshtein":               {"relay/suggest"},
 	"modernc.org/sqlite":                         {"relay/store"},
 	"github.com/sasha-s/go-deadlock":             {"relay/lock"},

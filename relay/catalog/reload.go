@@ -188,13 +188,13 @@ func (c *Catalog) follow(watcher *fsnotify.Watcher) {
 	if err := os.MkdirAll(home.Plugins(), 0o700); err != nil {
 		log.Warn().Err(err).Msg("cannot make the folder of plugins")
 	}
-	added, err := plugin.List(home.Plugins())
+	added, err := plugin.Folders(home.Plugins())
 	if err != nil {
 		log.Warn().Err(err).Msg("cannot read the list of plugins")
 	}
 	folders := []string{string(home), home.Plugins()}
-	for _, e := range added {
-		folders = append(folders, e.Dir, filepath.Join(e.Dir, "dist"))
+	for _, dir := range added {
+		folders = append(folders, dir, filepath.Join(dir, "dist"))
 	}
 	for _, folder := range folders {
 		if _, err := os.Stat(folder); err != nil {

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,9 +13,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"tabrelay/relay/match"
 
+	json "github.com/go-json-experiment/json/v1"
 	"github.com/google/renameio/v2/maybe"
+
+	"tabrelay/relay/match"
 )
 
 const (
@@ -25,7 +26,8 @@ const (
 	mapFile      = "adapter.js.map"
 )
 
-// encode returns the manifest as it is written: the same bytes for the same content.
+// encode returns the manifest as it is written: the same bytes for the same content. The module's package v1 writes and
+// reads what encoding/json does in less than half the time, of which a start with many plugins mostly consists.
 func (m Manifest) encode() ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

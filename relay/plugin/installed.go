@@ -57,6 +57,16 @@ func List(home string) ([]Entry, error) {
 	return list.Plugins, nil
 }
 
+// Folders are those of the plugins a person added.
+func Folders(home string) ([]string, error) {
+	list, err := readList(home)
+	folders := make([]string, len(list.Plugins))
+	for i := range list.Plugins {
+		folders[i] = list.Plugins[i].Dir
+	}
+	return folders, err
+}
+
 func (e *Entry) load() {
 	p, err := Load(e.Dir)
 	switch {
