@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -116,12 +117,17 @@ func (a *app) openRelay(ctx context.Context, copies ...io.Writer) (*relay.Relay,
 	for _, warning := range cfg.Warnings {
 		log.Warn().Msg(warning)
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(startGC))
 	r, err := relay.New(ctx, cfg, relay.Options{Home: a.home, Log: log.Logger})
 	if err != nil {
 		return nil, nil, errors.Join(err, log.Close())
 	}
 	return r, log, nil
 }
+
+// startGC lets the heap grow while a relay starts, instead of collecting what a small one has allocated again and
+// again: of 112 ms of processor time with 100 plugins, 14 ms were that. The relay gives the memory back once it is calm.
+const startGC = 400
 
 func (a *app) down() *cobra.Command {
 	return &cobra.Command{
