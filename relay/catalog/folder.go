@@ -167,8 +167,9 @@ func (f *folder) prune(keep func(name string) bool) error {
 // are told of these plugins.
 func (f *folder) adapters(s *registry.Snapshot) (files map[string][]byte, list []wire.Plugin) {
 	files, list = make(map[string][]byte, len(s.Sites)), make([]wire.Plugin, 0, len(s.Sites))
+	runtime := f.runtime()
 	for _, site := range s.Sites {
-		p, composed := site.Plugin, f.compose(site)
+		p, composed := site.Plugin, compose(site, runtime)
 		one := wire.Plugin{
 			Name: p.Manifest.Name, Hash: p.Hash, World: string(p.Manifest.World), Matches: site.Matches,
 			Excludes: site.Excludes,
@@ -186,10 +187,10 @@ func (f *folder) adapters(s *registry.Snapshot) (files map[string][]byte, list [
 }
 
 // compose makes the file that is injected for a plugin: it knows the pages that a person added.
-func (f *folder) compose(site *registry.Site) []byte {
+func compose(site *registry.Site, runtime []byte) []byte {
 	p := *site.Plugin
 	p.Manifest.URLPatterns, p.Manifest.ExcludePatterns = site.Matches, site.Excludes
-	return plugin.Compose(p, f.runtime())
+	return plugin.Compose(p, runtime)
 }
 
 // runtime is the extension's part of a main-world adapter.
