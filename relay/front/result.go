@@ -32,7 +32,7 @@ func (f *Front) renderResult(x *exchange, r *call.Result) response {
 		b = append(separate(b, i), oneLine(item)...)
 	}
 	if r.Content == nil {
-		b = appendText(b, output)
+		b = append(rawjson.AppendDocument(append(b, `{"type":"text","text":`...), output), '}')
 	}
 	if len(r.Warnings) > 0 {
 		b = appendText(append(b, ','), "Warning: "+strings.Join(r.Warnings, " "))

@@ -42,3 +42,14 @@ func BenchmarkText(b *testing.B) {
 		AppendText(nil, text)
 	})
 }
+
+// BenchmarkAppendDocument compares with what writes any text.
+func BenchmarkAppendDocument(b *testing.B) {
+	room := make([]byte, 0, 4<<20)
+	b.Run("document", func(b *testing.B) {
+		benchmark(b, func(doc json.RawMessage) { AppendDocument(room, doc) })
+	})
+	b.Run("text", func(b *testing.B) {
+		benchmark(b, func(doc json.RawMessage) { AppendText(room, []byte(doc)) })
+	})
+}

@@ -59,6 +59,34 @@ func AppendText[T string | []byte](dst []byte, text T) []byte {
 	return dst
 }
 
+// AppendDocument appends a valid document as a JSON string, as AppendText does. Its line breaks are gone already, and
+// what else has to be escaped is rare in long texts: between quotes it is looked for with the processor's own search. Of
+// 1 MiB that is mostly text that takes a fifth of the time or less (BenchmarkAppendDocument).
+func AppendDocument(dst []byte, doc json.RawMessage) []byte {
+	const seldom = 64
+	if bytes.Count(doc, []byte{'"'})+bytes.Count(doc, []byte{'\\'}) > len(doc)/seldom {
+		return AppendText(dst, []byte(doc))
+	}
+	dst = append(dst, '"')
+	for len(doc) > 0 {
+		part := doc
+		if quote := bytes.IndexByte(doc, '"'); quote >= 0 {
+			part = doc[:quote]
+		}
+		if bytes.IndexByte(part, '\\') < 0 && bytes.IndexByte(part, '\t') < 0 {
+			dst = append(dst, part...)
+		} else {
+			start := len(dst)
+			dst = AppendText(dst, []byte(part))
+			dst = append(dst[:start], dst[start+1:len(dst)-1]...) // without its quotes
+		}
+		if doc = doc[len(part):]; len(doc) > 0 {
+			dst, doc = append(dst, '\\', '"'), doc[1:]
+		}
+	}
+	return append(dst, '"')
+}
+
 // Pointer is the JSON pointer (RFC 6901) of what names lead to.
 func Pointer(names []string) string {
 	var p jsontext.Pointer

@@ -1,12 +1,14 @@
 package rawjson
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -198,6 +200,23 @@ func FuzzAppendText(f *testing.F) {
 		}
 		if strings.ContainsAny(string(encoded), "\r\n") {
 			t.Errorf("a line break in %q", encoded)
+		}
+	})
+}
+
+// FuzzAppendDocument: a document is written as any other text.
+func FuzzAppendDocument(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, `""`, `"a\\\"b\n"`, "{\t\"a\":\t[ \"\\t\", 1]}", `{"text":"` + strings.Repeat("x", 100) + `","b":"\\"}`, `"é\u2028"`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		if !Valid(doc) || !utf8.Valid(doc) || bytes.ContainsAny(doc, "\r\n") {
+			return
+		}
+		if got, want := AppendDocument([]byte("x"), doc), AppendText([]byte("x"), doc); string(got) != string(want) {
+			t.Errorf("%q became %s, want %s", doc, got, want)
 		}
 	})
 }
