@@ -60,8 +60,8 @@ func AppendText[T string | []byte](dst []byte, text T) []byte {
 }
 
 // AppendDocument appends a valid document as a JSON string, as AppendText does. Its line breaks are gone already, and
-// what else has to be escaped is rare in long texts: between quotes it is looked for with the processor's own search. Of
-// 1 MiB that is mostly text that takes a fifth of the time or less (BenchmarkAppendDocument).
+// what else has to be escaped is rare in long texts: between quotes it is looked for with the processor's own search.
+// Of 1 MiB that is mostly text that takes a fifth of the time or less (BenchmarkAppendDocument).
 func AppendDocument(dst []byte, doc json.RawMessage) []byte {
 	const seldom = 64
 	if bytes.Count(doc, []byte{'"'})+bytes.Count(doc, []byte{'\\'}) > len(doc)/seldom {
