@@ -6,14 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"tabrelay/relay/agent/provider"
 	"tabrelay/relay/breaker"
 	"tabrelay/relay/config"
 	"tabrelay/relay/fault"
-	"tabrelay/relay/rawjson"
 )
 
 // ModelOptions is what an agent on models needs.
@@ -128,43 +126,11 @@ func (m *Model) Close(s *Session, _ Reason) { s.State = nil }
 
 // params are those of a turn: the prompt's, else the session's, else the agent's, else the provider's.
 func (m *Model) params(c *conversation, s *Session, p Prompt) provider.Params {
-	all := merged(c.provider.Defaults, m.options.Defaults, s.Metadata.RuntimeParams, p.Params)
+	all := provider.Merge(p.Params, s.Metadata.RuntimeParams, m.options.Defaults, c.provider.Defaults)
 	if all.Model == nil && len(c.provider.Models) > 0 {
 		all.Model = &c.provider.Models[0]
 	}
 	return all
-}
-
-// merged is the parameters of several layers, the last one first. Members of providerSpecific are merged one by one.
-func merged(layers ...provider.Params) (all provider.Params) {
-	var specific []rawjson.Member
-	for _, l := range layers {
-		all.Model = over(all.Model, l.Model)
-		all.Temperature = over(all.Temperature, l.Temperature)
-		all.MaxTokens = over(all.MaxTokens, l.MaxTokens)
-		all.TopP = over(all.TopP, l.TopP)
-		all.TopK = over(all.TopK, l.TopK)
-		all.SystemPrompt = over(all.SystemPrompt, l.SystemPrompt)
-		if l.StopSequences != nil {
-			all.StopSequences = l.StopSequences
-		}
-		members, _ := rawjson.Members(l.ProviderSpecific)
-		for _, one := range members {
-			same := func(m rawjson.Member) bool { return m.Name == one.Name }
-			specific = append(slices.DeleteFunc(specific, same), one)
-		}
-	}
-	if specific != nil {
-		all.ProviderSpecific = rawjson.Join(specific)
-	}
-	return all
-}
-
-func over[T any](below, above *T) *T {
-	if above != nil {
-		return above
-	}
-	return below
 }
 
 // rules are what every model is told, whatever its person adds.
