@@ -99,7 +99,7 @@ func TestTwoProfilesOfWhichOneIsAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"approvals", "permissions", "paused"} {
-		if status, said := (stranger{t, r.Address()}).ask("GET", "/api/v1/"+path, "Authorization: Bearer "+
+		if status, said := (outsider{t, r.Address()}).ask("GET", "/api/v1/"+path, "Authorization: Bearer "+
 			token); status.StatusCode != http.StatusForbidden {
 			t.Errorf("an agent reads %s: %s", path, said)
 		}

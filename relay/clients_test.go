@@ -136,7 +136,7 @@ func TestScopes(t *testing.T) {
 		t.Errorf("found: %s", answer) // what a scope hides, no rule enables
 	}
 
-	s := stranger{t, r.Address()}
+	s := outsider{t, r.Address()}
 	bearer := "Authorization: Bearer " + reads.token
 	if _, list := s.ask("GET", "/api/v1/tools", bearer); !strings.Contains(list, "shop__read") ||
 		strings.Contains(list, "shop__pay") {
@@ -188,7 +188,7 @@ func TestScopeChanges(t *testing.T) {
 	if status, _ := w.person(t, "DELETE", "/api/v1/clients/anna", ""); status != 404 {
 		t.Errorf("revoking a stranger: %d", status)
 	}
-	if status, _ := (stranger{t, r.Address()}).ask("DELETE", "/api/v1/clients/ann", "Authorization: Bearer "+
+	if status, _ := (outsider{t, r.Address()}).ask("DELETE", "/api/v1/clients/ann", "Authorization: Bearer "+
 		token); status.StatusCode != 403 {
 		t.Errorf("a client revokes: %d", status.StatusCode)
 	}

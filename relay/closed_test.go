@@ -30,7 +30,7 @@ func TestSpoiledSecretsLetNobodyIn(t *testing.T) {
 	}
 	w := newWorld(t)
 	r, _ := w.relay()
-	s := stranger{t, r.Address()}
+	s := outsider{t, r.Address()}
 	auth := "Authorization: Bearer " + r.secrets.Local()
 	good, err := os.ReadFile(w.home.Secrets())
 	if err != nil {

@@ -424,7 +424,7 @@ func (m *matrix) act(f forgery, mark string, socket bool) *httptest.ResponseReco
 }
 
 // TestRoutesAreListed keeps the list that the same matrix is run from against the built binary
-// (e2e/specs/door.spec.ts).
+// (e2e/specs/access.spec.ts).
 func TestRoutesAreListed(t *testing.T) {
 	m := newMatrix(t)
 	var lines []string

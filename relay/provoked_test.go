@@ -206,7 +206,7 @@ func TestSituationOfMinimalMode(t *testing.T) {
 			`"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`), true)
 }
 
-// A wrong token is answered by the door: a status, with what to do.
+// A wrong token is answered by the access guard: a status, with what to do.
 func TestSituationOfAWrongToken(t *testing.T) {
 	w := newWorld(t)
 	r := w.relayWith(shop())

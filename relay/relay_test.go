@@ -134,7 +134,7 @@ func (w *world) awaitTabs(b *hubtest.Browser) {
 	}
 }
 
-// mcpClient is an MCP client behind a shim.
+// mcpClient is an MCP client behind a proxy.
 type mcpClient struct {
 	t   testing.TB
 	in  io.Writer
@@ -146,16 +146,16 @@ func (w *world) agent(start func(context.Context) (join.State, error)) *mcpClien
 	return w.agentWith(start, &join.Proxy{Client: "ann"})
 }
 
-// agentWith is agent behind a shim that says who it is.
-func (w *world) agentWith(start func(context.Context) (join.State, error), shim *join.Proxy) *mcpClient {
+// agentWith is agent behind a stdio proxy that says who it is.
+func (w *world) agentWith(start func(context.Context) (join.State, error), proxy *join.Proxy) *mcpClient {
 	w.t.Helper()
 	inReader, in := io.Pipe()
 	outReader, out := io.Pipe()
-	shim.Home, shim.Version, shim.Start, shim.In, shim.Out, shim.Log = w.home, Version, start, inReader, out,
+	proxy.Home, proxy.Version, proxy.Start, proxy.In, proxy.Out, proxy.Log = w.home, Version, start, inReader, out,
 		zerolog.Nop()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- shim.Run(ctx) }()
+	go func() { ended <- proxy.Run(ctx) }()
 	w.t.Cleanup(func() {
 		cancel()
 		_ = in.Close()        // a pipe closes without failure
@@ -264,7 +264,7 @@ func TestRestartDuringAWrite(t *testing.T) {
 	}
 }
 
-// A second relay finds the first one's seat taken, and the port of another home folder named.
+// A second relay finds the first one's instance lock held, and the port of another home folder named.
 func TestOneRelayForAHome(t *testing.T) {
 	w := newWorld(t)
 	first, _ := w.relay()
@@ -281,7 +281,7 @@ func TestOneRelayForAHome(t *testing.T) {
 	}
 }
 
-// A newer shim makes an older relay give up its seat.
+// A newer stdio proxy makes an older relay release its instance lock.
 func TestHandover(t *testing.T) {
 	w := newWorld(t)
 	r, _ := w.relay()
@@ -296,7 +296,7 @@ func TestHandover(t *testing.T) {
 	}
 	<-r.stop
 	if !join.AwaitLockFree(t.Context(), w.home) {
-		t.Error("the seat is still taken")
+		t.Error("the instance lock is still held")
 	}
 }
 

@@ -267,7 +267,7 @@ func TestReviewsNotRequired(t *testing.T) {
 	a := w.put("tea", "1", nil)
 	v := &reviewer{world: w, Relay: w.relayWith(), t: t}
 	v.again()
-	v.runs("tea", a.Hash, review.Spared)
+	v.runs("tea", a.Hash, review.NotRequired)
 	if s := v.api.Status(t.Context()); !s.Unreviewed || len(v.catalog.Waiting()) > 0 {
 		t.Errorf("the status is %+v", s)
 	}

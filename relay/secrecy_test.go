@@ -122,9 +122,9 @@ func TestMinimalModeSpeaksTheSameVersions(t *testing.T) {
 	ask := func(without error, line string) string {
 		t.Helper()
 		var out bytes.Buffer
-		shim := &join.Proxy{Home: w.home, Version: Version, In: strings.NewReader(line + "\n"), Out: &out,
+		proxy := &join.Proxy{Home: w.home, Version: Version, In: strings.NewReader(line + "\n"), Out: &out,
 			Log: zerolog.Nop(), Disabled: without}
-		if err := shim.Run(t.Context()); without == nil && err != nil {
+		if err := proxy.Run(t.Context()); without == nil && err != nil {
 			t.Fatal(err)
 		}
 		var answer struct {

@@ -75,7 +75,7 @@ func (d *devSession) run(ctx context.Context) error {
 		d.noteBuild(d.dir, "", b.Err)
 		d.printWarnings(b.Diagnostics)
 		if b.Err == nil {
-			d.offer(ctx, b)
+			d.publish(ctx, b)
 			return
 		}
 		d.notef("error: %v\n", b.Err)
@@ -103,8 +103,8 @@ func (d *devSession) removeAdded(ctx context.Context) error {
 	return d.reloadPlugins(ctx, name)
 }
 
-// offer makes a build the one that the next call runs.
-func (d *devSession) offer(ctx context.Context, b plugin.BuildResult) {
+// publish makes a build the one that the next call runs.
+func (d *devSession) publish(ctx context.Context, b plugin.BuildResult) {
 	if d.current != nil && d.current.Hash == b.Plugin.Hash {
 		d.notef("Nothing changed for the page.\n")
 		return

@@ -131,7 +131,7 @@ func (a *app) decide(ctx context.Context, s review.Sheet, verdict string) error 
 // askReview asks whether a plugin may run, unless that is decided or there is no terminal.
 func (a *app) askReview(ctx context.Context, s review.Sheet) error {
 	switch s.State {
-	case review.Spared, review.Accepted:
+	case review.NotRequired, review.Accepted:
 		return nil
 	case review.Developing:
 		a.notef("It runs while plugin dev does.\n")
@@ -168,7 +168,7 @@ func (a *app) reviewAdded(ctx context.Context, name string) error {
 		return nil
 	}
 	s, err := a.sheet(ctx, name)
-	if err != nil || s.State == review.Spared || s.State == review.Accepted {
+	if err != nil || s.State == review.NotRequired || s.State == review.Accepted {
 		return err
 	}
 	if hasTerminal() {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
 import { mock, test } from 'node:test';
 import type { Socket, SocketListener } from '../src/worker/link.ts';
-import { exchange, Pairer, parseOffer } from '../src/worker/pairing.ts';
+import { exchange, Pairer, parsePairingString } from '../src/worker/pairing.ts';
 
 const code = '00112233445566778899aabbccddeeff';
 const secret = 'ab'.repeat(32);
@@ -69,11 +69,11 @@ class FakeRelay {
   }
 }
 
-const offer = { address, code };
+const pasted = { address, code };
 
 test('a string is exchanged for the secret', async () => {
   const relay = new FakeRelay(code);
-  assert.deepEqual(await exchange(identity, offer, relay.dial), { address, secret });
+  assert.deepEqual(await exchange(identity, pasted, relay.dial), { address, secret });
   assert.equal(relay.heard[0]?.pair, true);
   assert.deepEqual(
     relay.heard.map(({ type }) => type),
@@ -83,7 +83,7 @@ test('a string is exchanged for the secret', async () => {
 
 test('a program that does not know the string learns nothing and gives nothing', async () => {
   const squatter = new FakeRelay('f'.repeat(32));
-  await assert.rejects(exchange(identity, offer, squatter.dial), /could not prove/);
+  await assert.rejects(exchange(identity, pasted, squatter.dial), /could not prove/);
   assert.deepEqual(
     squatter.heard.map(({ type }) => type),
     ['hello'],
@@ -103,7 +103,7 @@ test('a refusal is told in the words of the relay', async () => {
     });
     return { send() {}, close() {} };
   };
-  await assert.rejects(exchange(identity, offer, dial), /No pairing string is good now/);
+  await assert.rejects(exchange(identity, pasted, dial), /No pairing string is good now/);
 });
 
 test('a welcome or a secret before the proofs counts for nothing', async () => {
@@ -115,13 +115,13 @@ test('a welcome or a secret before the proofs counts for nothing', async () => {
     });
     return { send() {}, close() {} };
   };
-  await assert.rejects(exchange(identity, offer, dial), /No relay answers at 127.0.0.1:7717/);
+  await assert.rejects(exchange(identity, pasted, dial), /No relay answers at 127.0.0.1:7717/);
 });
 
 test('silence ends the attempt', async () => {
   mock.timers.enable({ apis: ['setTimeout'] });
   try {
-    const ended = assert.rejects(exchange(identity, offer, new FakeRelay(code, true).dial), /in time/);
+    const ended = assert.rejects(exchange(identity, pasted, new FakeRelay(code, true).dial), /in time/);
     mock.timers.tick(5000);
     await ended;
   } finally {
@@ -130,8 +130,8 @@ test('silence ends the attempt', async () => {
 });
 
 test('only a pairing string of this machine is one', () => {
-  assert.deepEqual(parseOffer(` ${address}/${code.toUpperCase()}\n`), offer);
-  assert.deepEqual(parseOffer(`[::1]:1/${code}`), { address: '[::1]:1', code });
+  assert.deepEqual(parsePairingString(` ${address}/${code.toUpperCase()}\n`), pasted);
+  assert.deepEqual(parsePairingString(`[::1]:1/${code}`), { address: '[::1]:1', code });
   for (const text of [
     '',
     code,
@@ -143,7 +143,7 @@ test('only a pairing string of this machine is one', () => {
     `${address}/${code.slice(1)}`,
     `ws://${address}/${code}`,
   ])
-    assert.equal(parseOffer(text), undefined, text);
+    assert.equal(parsePairingString(text), undefined, text);
 });
 
 test('the panel is told what became of a string', async () => {

@@ -63,7 +63,7 @@ func TestPositionTellsWhatIsMissing(t *testing.T) {
 func TestGapAfterEndOnFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "audit.position")
-		d := &desk{}
+		d := &memory{}
 		open := func() *Recorder {
 			r, err := NewRecorder(t.Context(), d, path, zerolog.Nop(), nil)
 			if err != nil {

@@ -25,8 +25,8 @@ const (
 	mostWaiting = 8192                  // entries that wait for the disk; more make their callers wait
 	together    = 256                   // rows of one transaction
 	mostRead    = 8 << 10               // bytes of arguments that are kept for the preview
-	patience    = 2 * time.Second       // how long a caller waits when there are too many, before its entry is given up
-	lingering   = 50 * time.Millisecond // how long a batch waits for more; a relay that is killed loses that much
+	roomWait    = 2 * time.Second       // how long a caller waits when there are too many, before its entry is given up
+	batchDelay  = 50 * time.Millisecond // how long a batch waits for more; a relay that is killed loses that much
 	retryFirst  = 100 * time.Millisecond
 	retryMost   = 10 * time.Second
 )
@@ -164,7 +164,7 @@ func (r *Recorder) decide(e *call.Entry) {
 
 // await waits for room, with the lock held before and after, and reports whether there is some.
 func (r *Recorder) await() bool {
-	late := time.NewTimer(patience)
+	late := time.NewTimer(roomWait)
 	defer late.Stop()
 	for len(r.waiting) >= mostWaiting && !r.closed {
 		if r.stuck {
@@ -236,7 +236,7 @@ func (r *Recorder) run(ctx context.Context) {
 	for closed := false; !closed; {
 		<-r.wake
 		r.note(0)
-		r.linger()
+		r.gather()
 		var batch []pending
 		var lost int
 		for {
@@ -253,9 +253,9 @@ func (r *Recorder) run(ctx context.Context) {
 	}
 }
 
-// linger waits for more to write, so that calls that follow each other share the price of a commit.
-func (r *Recorder) linger() {
-	enough := time.NewTimer(lingering)
+// gather waits for more to write, so that calls that follow each other share the price of a commit.
+func (r *Recorder) gather() {
+	enough := time.NewTimer(batchDelay)
 	defer enough.Stop()
 	select {
 	case <-enough.C:

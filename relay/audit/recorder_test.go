@@ -16,8 +16,8 @@ import (
 	"tabrelay/relay/call"
 )
 
-// desk keeps rows in memory.
-type desk struct {
+// memory is a store that keeps rows in memory.
+type memory struct {
 	mu      sync.Mutex
 	rows    []Row
 	batches int
@@ -25,13 +25,13 @@ type desk struct {
 	fail    error
 }
 
-func (d *desk) AuditHead(context.Context) (Head, error) {
+func (d *memory) AuditHead(context.Context) (Head, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return Head{N: int64(len(d.rows))}, nil
 }
 
-func (d *desk) AppendAudit(ctx context.Context, rows []Row) error {
+func (d *memory) AppendAudit(ctx context.Context, rows []Row) error {
 	if d.wait != nil {
 		select {
 		case <-d.wait:
@@ -52,13 +52,13 @@ func (d *desk) AppendAudit(ctx context.Context, rows []Row) error {
 	return nil
 }
 
-func (d *desk) set(err error) {
+func (d *memory) set(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.fail = err
 }
 
-func (d *desk) count() int {
+func (d *memory) count() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.rows)
@@ -70,7 +70,7 @@ func entry(n int) call.Entry {
 
 func TestRecorderKeepsOrderAndEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // where nobody is so late that an entry is given up
-		d := &desk{}
+		d := &memory{}
 		var told int
 		r := newRecorder(d, nil, zerolog.Nop(), func() { told++ })
 		const writers, each = 8, 2000
@@ -102,7 +102,7 @@ func TestRecorderKeepsOrderAndEverything(t *testing.T) {
 
 // The arguments belong to a buffer of the caller, who uses it again.
 func TestRecorderCopiesArguments(t *testing.T) {
-	d := &desk{}
+	d := &memory{}
 	r := newRecorder(d, nil, zerolog.Nop(), nil)
 	e := entry(1)
 	r.Record(e)
@@ -117,7 +117,7 @@ func TestRecorderCopiesArguments(t *testing.T) {
 
 func TestRecorderWritesTogetherAndFlushes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &desk{}
+		d := &memory{}
 		r := newRecorder(d, nil, zerolog.Nop(), nil)
 		defer r.Close(t.Context())
 		if err := r.Flush(t.Context()); err != nil {
@@ -135,7 +135,7 @@ func TestRecorderWritesTogetherAndFlushes(t *testing.T) {
 			t.Errorf("%d rows in %d batches after %s, %v", len(d.rows), d.batches, time.Since(began), err)
 		}
 		r.Record(entry(1))
-		time.Sleep(2 * lingering)
+		time.Sleep(2 * batchDelay)
 		synctest.Wait()
 		if len(d.rows) != 101 {
 			t.Error("the row was not written by itself")
@@ -145,7 +145,7 @@ func TestRecorderWritesTogetherAndFlushes(t *testing.T) {
 
 func TestRecorderUnderOverload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &desk{wait: make(chan struct{})}
+		d := &memory{wait: make(chan struct{})}
 		r := newRecorder(d, nil, zerolog.Nop(), nil)
 		for n := range together { // the batch that hangs
 			r.Record(entry(n))
@@ -156,11 +156,11 @@ func TestRecorderUnderOverload(t *testing.T) {
 		}
 		began := time.Now()
 		r.Record(entry(-1))
-		if took := time.Since(began); took != patience {
+		if took := time.Since(began); took != roomWait {
 			t.Errorf("the first waited %s", took)
 		}
 		r.Record(entry(-1))
-		if took := time.Since(began); took != patience {
+		if took := time.Since(began); took != roomWait {
 			t.Errorf("the second waited %s in all", took)
 		}
 		r.Note(entry(0)) // never waits, and is never lost
@@ -182,7 +182,7 @@ func TestRecorderUnderOverload(t *testing.T) {
 // A caller that waits goes on as soon as there is room.
 func TestRecorderBackPressure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &desk{wait: make(chan struct{})}
+		d := &memory{wait: make(chan struct{})}
 		r := newRecorder(d, nil, zerolog.Nop(), nil)
 		for n := range together + mostWaiting {
 			if n == together {
@@ -205,7 +205,7 @@ func TestRecorderBackPressure(t *testing.T) {
 
 func TestRecorderTriesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &desk{fail: errors.New("the disk is full")}
+		d := &memory{fail: errors.New("the disk is full")}
 		var log strings.Builder // read only once the recorder has ended, which is its one writer
 		r := newRecorder(d, nil, zerolog.New(&log), nil)
 		r.Record(entry(1))

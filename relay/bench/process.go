@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// patience is how long a relay may take to start or to stop.
-const patience = 20 * time.Second
+// startTimeout is how long a relay may take to start, or to stop.
+const startTimeout = 20 * time.Second
 
 // relayProcess is one relay in a child process.
 type relayProcess struct {
@@ -41,8 +41,8 @@ func startRelay(ctx context.Context, executable, home string) (*relayProcess, er
 		return nil, err
 	}
 	for !answers(address) {
-		if time.Since(began) > patience {
-			return nil, errors.Join(fmt.Errorf("the relay did not answer within %s", patience), p.stop())
+		if time.Since(began) > startTimeout {
+			return nil, errors.Join(fmt.Errorf("the relay did not answer within %s", startTimeout), p.stop())
 		}
 	}
 	p.took = time.Since(began)
@@ -79,7 +79,7 @@ func (p *relayProcess) stop() error {
 	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
 		_ = p.cmd.Process.Kill() // where there are no signals
 	}
-	ended := time.AfterFunc(patience, func() { _ = p.cmd.Process.Kill() })
+	ended := time.AfterFunc(startTimeout, func() { _ = p.cmd.Process.Kill() })
 	defer ended.Stop()
 	err := p.cmd.Wait()
 	var exit *exec.ExitError

@@ -64,7 +64,7 @@ func (l Launch) Start() (*Managed, error) {
 	if m, ok := Running(l.Folder); ok {
 		return m, nil
 	}
-	if err := l.furnish(); err != nil {
+	if err := l.makeProfile(); err != nil {
 		return nil, fmt.Errorf("cannot make the browser's profile: %w", err)
 	}
 	output, err := os.OpenFile(l.Output(), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
@@ -96,8 +96,8 @@ func (m *Managed) write() error {
 // it switched off when it reloads itself after an update.
 const preferences = `{"extensions":{"ui":{"developer_mode":true}}}`
 
-// furnish makes the profile, unless it is there.
-func (l Launch) furnish() error {
+// makeProfile makes the profile, unless it is there.
+func (l Launch) makeProfile() error {
 	file := filepath.Join(l.profile(), "Default", "Preferences")
 	if _, err := os.Stat(file); err == nil {
 		return nil
@@ -166,7 +166,7 @@ func commandLine(pid int) (string, error) {
 	return string(text), err
 }
 
-// Stop ends the browser: politely, and after ctx is done by force.
+// Stop asks the browser to quit, and kills it when it has not once ctx is done.
 func (m *Managed) Stop(ctx context.Context) error {
 	process, err := os.FindProcess(m.PID)
 	if err != nil || !m.alive() {

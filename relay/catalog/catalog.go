@@ -131,7 +131,7 @@ func (c *Catalog) Load() (err error) {
 		if err = c.folder.write(); err != nil {
 			return
 		}
-		if err = c.offer(c.options.Config); err != nil {
+		if err = c.publish(c.options.Config); err != nil {
 			return
 		}
 		c.checkRules()
@@ -158,16 +158,16 @@ func (c *Catalog) Reconfigure(undone bool) {
 		if undone && next.Review.Required {
 			c.update(func(s *state) { s.required = true })
 		}
-		if err := c.offer(next); err != nil {
+		if err := c.publish(next); err != nil {
 			_ = c.refuse(fault.RegistryError, err) // which tells it
 		}
 		c.tellRestart(next)
 	})
 }
 
-// offer offers the plugins that exist now, with these settings: it puts their files where browsers can load them,
+// publish has agents and browsers get the plugins that exist now, with these settings: it puts their files where browsers can load them,
 // publishes the tools, and then tells the browsers. Only changes call it.
-func (c *Catalog) offer(cfg config.Config) error {
+func (c *Catalog) publish(cfg config.Config) error {
 	next := *c.now.Load()
 	plugins, withheld, err := c.installed(&next)
 	if err != nil {

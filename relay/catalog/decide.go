@@ -66,7 +66,7 @@ func (c *Catalog) Decide(name, hash string, verdict store.Verdict, by string, s 
 			return
 		}
 		c.recordReview(s, name, hash, string(verdict), by)
-		failure = c.offerAgain()
+		failure = c.publishAgain()
 	})
 	if err != nil {
 		failure = stopping()
@@ -116,9 +116,9 @@ func (c *Catalog) decide(name, hash string, verdict store.Verdict, by string) *f
 	return nil
 }
 
-// offerAgain offers the plugins that exist now, with the settings that are in effect. Only changes call it.
-func (c *Catalog) offerAgain() *fault.Error {
-	if err := c.offer(c.now.Load().config); err != nil {
+// publishAgain publishes the plugins that exist now, with the settings that are in effect. Only changes call it.
+func (c *Catalog) publishAgain() *fault.Error {
+	if err := c.publish(c.now.Load().config); err != nil {
 		return c.refuse(fault.RegistryError, err)
 	}
 	return nil
@@ -139,7 +139,7 @@ func (c *Catalog) Develop(name, hash, run, by string, session call.Session) (end
 	return func() {
 		_ = c.changes.Do(func() { // a relay that stops knows nothing of it when it starts
 			v.sessions = slices.DeleteFunc(v.sessions, func(other *developing) bool { return other == s })
-			_ = c.offerAgain() // which tells what is wrong itself
+			_ = c.publishAgain() // which tells what is wrong itself
 		})
 	}, nil
 }

@@ -60,10 +60,10 @@ func (c *Catalog) List(profileID string) []View {
 			problems[p.Plugin] = append(problems[p.Plugin], p.Reason)
 		}
 	}
-	views := c.offered(snapshot, profileID)
+	views := c.published(snapshot, profileID)
 	for i := range now.all {
 		p := &now.all[i]
-		if _, offered := views[p.Manifest.Name]; !offered {
+		if _, published := views[p.Manifest.Name]; !published {
 			views[p.Manifest.Name] = c.idle(p, Off, now.whyIdle(p.Manifest.Name))
 		}
 	}
@@ -71,8 +71,8 @@ func (c *Catalog) List(profileID string) []View {
 		if f.serving == f.plugin.Hash {
 			continue
 		}
-		v, offered := views[name]
-		if offered {
+		v, published := views[name]
+		if published {
 			v.Reason = "a new content of it waits for a review; until then the one that was accepted runs"
 		} else {
 			v = c.idle(f.plugin, Unreviewed, f.withheld().Why)
@@ -97,8 +97,8 @@ func (c *Catalog) List(profileID string) []View {
 	return list
 }
 
-// offered are the plugins that are offered, by name.
-func (c *Catalog) offered(snapshot *registry.Snapshot, profileID string) map[string]View {
+// published are the plugins that agents get, by name.
+func (c *Catalog) published(snapshot *registry.Snapshot, profileID string) map[string]View {
 	tools := map[string][]*registry.Tool{}
 	for _, t := range snapshot.Tools {
 		tools[t.PluginName()] = append(tools[t.PluginName()], t)

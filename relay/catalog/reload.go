@@ -52,7 +52,7 @@ func (c *Catalog) reload() (restart []string, failure *fault.Error) {
 	if err != nil {
 		return nil, c.refuse(fault.ConfigError, err)
 	}
-	if err := c.offer(c.options.Policy.Bounded(next)); err != nil {
+	if err := c.publish(c.options.Policy.Bounded(next)); err != nil {
 		return nil, c.refuse(fault.RegistryError, err)
 	}
 	c.configured = next.Found()

@@ -78,7 +78,7 @@ func (v *reviews) admit(added []plugin.Entry, before *state) (all map[string]*fo
 		if e.Plugin == nil {
 			continue // broken: nothing runs, and there is nothing to look at
 		}
-		f := &found{plugin: e.Plugin, source: sourceOf(e), since: time.Now().UTC(), state: review.Spared}
+		f := &found{plugin: e.Plugin, source: sourceOf(e), since: time.Now().UTC(), state: review.NotRequired}
 		if before.required {
 			f.state = v.state(e.Plugin)
 		}
@@ -127,7 +127,7 @@ func (v *reviews) state(p *plugin.Plugin) review.State {
 func (v *reviews) serve(f *found) *plugin.Plugin {
 	name := f.plugin.Manifest.Name
 	switch f.state {
-	case review.Spared:
+	case review.NotRequired:
 		return f.plugin
 	case review.Accepted:
 		v.keep(f.plugin)

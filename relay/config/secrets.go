@@ -31,7 +31,7 @@ import (
 // LocalClient is the name under which the local token is known: the command line and this machine's own programs.
 const LocalClient = "cli"
 
-// Reserved reports whether a name stands for somebody else than a client: the person, where they sit, or the relay.
+// Reserved reports whether a name stands for somebody else than a client: the person at this machine, or the relay.
 func Reserved(name string) bool {
 	switch strings.ToLower(strings.TrimSpace(name)) {
 	case LocalClient, "panel", "terminal", "person", "relay", "rule", "tabrelay":

@@ -28,7 +28,7 @@ func TestGate(t *testing.T) {
 			WaitingPerTab: 32}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		k := openDesk(t, small)
+		k := openPages(t, small)
 		var demo []<-chan ended
 		for range 3 {
 			demo = append(demo, k.begin(t.Context(), "a", "demo__read", `{"id":1}`))
@@ -61,7 +61,7 @@ func TestGate(t *testing.T) {
 		(<-fifth).want(t, "", 3*time.Second)
 	})
 	synctest.Test(t, func(t *testing.T) { // two seconds are the longest wait
-		k := openDesk(t, small)
+		k := openPages(t, small)
 		for range 3 {
 			k.begin(t.Context(), "a", "wiki__page", `{"take":5000,"instance":"north"}`)
 		}
@@ -80,7 +80,7 @@ func TestGate(t *testing.T) {
 // Waiting in a tab's line does not hold a place of the gate.
 func TestALongLineLeavesTheGateAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := openDesk(t)
+		k := openPages(t)
 		for session := range 20 {
 			for n := range 10 {
 				k.begin(t.Context(), fmt.Sprint("session", session), "demo__write",
@@ -98,7 +98,7 @@ func TestALongLineLeavesTheGateAlone(t *testing.T) {
 // Arguments of exactly the limit are sent; one byte more is not.
 func TestArgumentsAtTheEdge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := openDesk(t, func(o *dispatch.Options) { o.MaxInputBytes = 100 })
+		k := openPages(t, func(o *dispatch.Options) { o.MaxInputBytes = 100 })
 		for n, want := range map[int]fault.Code{100: "", 101: fault.InputTooLarge} {
 			args := `{"text":"` + strings.Repeat("x", n-len(`{"text":""}`)) + `"}`
 			(<-k.begin(t.Context(), "a", "demo__write", args)).want(t, want, 0)

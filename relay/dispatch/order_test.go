@@ -17,7 +17,7 @@ import (
 func TestCallsRunInTheOrderOfTheirClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const calls = 20
-		k := openDesk(t, func(o *dispatch.Options) { o.Limits.WaitingPerTab = calls })
+		k := openPages(t, func(o *dispatch.Options) { o.Limits.WaitingPerTab = calls })
 		var positions []call.Position
 		for range calls {
 			positions = append(positions, k.Reserve("a"))
@@ -49,7 +49,7 @@ func TestCallsRunInTheOrderOfTheirClient(t *testing.T) {
 // What does not run in a tab, and what is refused, is not waited for.
 func TestCallsWithoutATabHoldUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := openDesk(t)
+		k := openPages(t)
 		for _, tool := range []string{"relay__hang", "demo__nothing"} {
 			first, second := k.Reserve("a"), k.Reserve("a")
 			go k.Do(t.Context(), call.Call{Session: call.Session{ID: "a"}, Tool: tool, Position: first})
@@ -70,7 +70,7 @@ func TestCallsWithoutATabHoldUpNobody(t *testing.T) {
 // A call whose predecessor finds no tab for a while goes without it in the end.
 func TestACallWaitsForItsPredecessorForALimitedTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := openDesk(t, func(o *dispatch.Options) { o.ReconnectWait = 5 * time.Second })
+		k := openPages(t, func(o *dispatch.Options) { o.ReconnectWait = 5 * time.Second })
 		k.Reserve("a")
 		began := time.Now()
 		c := call.Call{Session: call.Session{ID: "a"}, Tool: "demo__write", Position: k.Reserve("a")}

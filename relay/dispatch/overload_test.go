@@ -17,7 +17,7 @@ import (
 // client's writes keep their order, and health answers at once all the while.
 func TestOverload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := openDesk(t)
+		k := openPages(t)
 		type answer struct {
 			session, n int
 			failure    *fault.Error
@@ -79,7 +79,7 @@ func TestOverload(t *testing.T) {
 // TestOrderOfAClient sends writes in their order while others do the same.
 func TestOrderOfAClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := openDesk(t)
+		k := openPages(t)
 		for n := range 30 {
 			for session := range 5 {
 				k.begin(t.Context(), fmt.Sprint(session), "demo__write", fmt.Sprintf(`{"n":%d,"take":3}`, n))

@@ -19,7 +19,7 @@ import (
 // A call is listed from its beginning to its end, with how far it is.
 func TestRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := openDesk(t)
+		k := openPages(t)
 		var moves atomic.Int32
 		k.Moved = func(...string) { moves.Add(1) }
 		for session, id := range map[string]call.ID{"a": "aa", "b": "bb"} {
@@ -66,7 +66,7 @@ func TestInterrupt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				k := openDesk(t)
+				k := openPages(t)
 				args := json.RawMessage(`{"take":10000}`)
 				if test.tool == "wiki__page" {
 					args = json.RawMessage(`{"take":10000,"instance":"north"}`)

@@ -163,7 +163,7 @@ func play(t *testing.T, a *txtar.Archive) string {
 
 // Recover says what it is told to do. Opening the web app takes it a second; reloading tab 13 fails.
 func (b *browser) Recover(ctx context.Context, action string, at call.Target, r call.Invocation) *fault.Error {
-	b.say("mend %s %s tab=%d url=%s", action, r.Plugin, at.TabID, r.OpenURL)
+	b.say("recover %s %s tab=%d url=%s", action, r.Plugin, at.TabID, r.OpenURL)
 	if action == "open_url" {
 		time.Sleep(time.Second)
 	}

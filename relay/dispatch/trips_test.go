@@ -17,7 +17,7 @@ import (
 
 func TestBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := openDesk(t, func(o *dispatch.Options) { o.Retry.MaxAttempts = 1 })
+		k := openPages(t, func(o *dispatch.Options) { o.Retry.MaxAttempts = 1 })
 		hang := true
 		k.pages.fail = func(int, call.Invocation) *fault.Error {
 			if hang {
@@ -98,7 +98,7 @@ func TestWhatTheBreakerCounts(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				k := openDesk(t, func(o *dispatch.Options) { o.Retry.MaxAttempts = 1 })
+				k := openPages(t, func(o *dispatch.Options) { o.Retry.MaxAttempts = 1 })
 				k.pages.fail = func(int, call.Invocation) *fault.Error {
 					f := *tt.failure
 					return &f
@@ -118,7 +118,7 @@ func TestWhatTheBreakerCounts(t *testing.T) {
 // While one call is tried out, the others are held back; when it says nothing, the next one is tried.
 func TestTheBreakersProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := openDesk(t, func(o *dispatch.Options) { o.Retry.MaxAttempts = 1 })
+		k := openPages(t, func(o *dispatch.Options) { o.Retry.MaxAttempts = 1 })
 		k.pages.fail = func(n int, _ call.Invocation) *fault.Error {
 			if n <= 5 {
 				return fault.New(fault.ExtensionLost, "lost")

@@ -85,8 +85,8 @@ func (p *pages) end(r call.Invocation, tab int) {
 	p.now--
 }
 
-// desk is a dispatcher before such pages.
-type desk struct {
+// paged is a dispatcher before such pages.
+type paged struct {
 	*dispatch.Dispatcher
 	t     *testing.T
 	pages *pages
@@ -95,8 +95,8 @@ type desk struct {
 	news []string
 }
 
-func openDesk(t *testing.T, change ...func(*dispatch.Options)) *desk {
-	k := &desk{t: t, pages: &pages{t: t, writing: map[int]bool{}}}
+func openPages(t *testing.T, change ...func(*dispatch.Options)) *paged {
+	k := &paged{t: t, pages: &pages{t: t, writing: map[int]bool{}}}
 	o := options(t, nil, k.pages)
 	o.Events = func(_ event.Owner, kind event.Kind, message string, data map[string]any) {
 		k.mu.Lock()
@@ -116,7 +116,7 @@ type ended struct {
 	after   time.Duration
 }
 
-func (k *desk) begin(ctx context.Context, session, tool, args string) <-chan ended {
+func (k *paged) begin(ctx context.Context, session, tool, args string) <-chan ended {
 	done := make(chan ended, 1)
 	start := time.Now()
 	go func() {
@@ -141,7 +141,7 @@ func (e ended) want(t *testing.T, code fault.Code, after time.Duration) {
 
 func TestWritesOfATabRunOneAfterTheOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := openDesk(t)
+		k := openPages(t)
 		first := k.begin(t.Context(), "a", "demo__write", `{"n":1,"take":1000}`)
 		second := k.begin(t.Context(), "a", "demo__write", `{"n":2,"take":1000}`)
 		own := k.begin(t.Context(), "a", "demo__read", `{}`)
@@ -165,7 +165,7 @@ func TestWritesOfATabRunOneAfterTheOther(t *testing.T) {
 // A write that is tried again keeps its turn: nothing of the line slips between.
 func TestARetryKeepsItsPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := openDesk(t)
+		k := openPages(t)
 		k.pages.fail = func(n int, _ call.Invocation) *fault.Error {
 			if n <= 2 {
 				return fault.New(fault.TabBusy, "busy")
@@ -194,7 +194,7 @@ func TestARetryKeepsItsPlace(t *testing.T) {
 // Every attempt has an id of its own, and says which call it belongs to.
 func TestEveryAttemptNamesItsCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := openDesk(t)
+		k := openPages(t)
 		var got []string
 		k.pages.fail = func(n int, r call.Invocation) *fault.Error {
 			of := r.CorrelationID
@@ -217,7 +217,7 @@ func TestEveryAttemptNamesItsCall(t *testing.T) {
 // The time in line is not the tool's: its clock starts after it.
 func TestWaitingInLineDoesNotEatTheToolsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := openDesk(t)
+		k := openPages(t)
 		k.begin(t.Context(), "a", "demo__write", `{"n":1,"take":25000}`)
 		second := k.begin(t.Context(), "b", "demo__write", `{"n":2,"take":29000}`)
 		late := k.begin(t.Context(), "c", "demo__write", `{"n":3}`)
@@ -233,7 +233,7 @@ func TestWaitingInLineDoesNotEatTheToolsTime(t *testing.T) {
 
 func TestCancelledInLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := openDesk(t)
+		k := openPages(t)
 		first := k.begin(t.Context(), "a", "demo__write", `{"n":1,"take":1000}`)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		second := k.begin(ctx, "a", "demo__write", `{"n":2}`)
@@ -258,7 +258,7 @@ func TestCancelledInLine(t *testing.T) {
 // The 33rd waiting call of a session is turned away, and only of that session.
 func TestAFullLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := openDesk(t)
+		k := openPages(t)
 		var all []<-chan ended
 		for n := range 33 {
 			all = append(all, k.begin(t.Context(), "a", "demo__write", fmt.Sprintf(`{"n":%d,"take":100}`, n)))
@@ -285,7 +285,7 @@ func TestAFullLine(t *testing.T) {
 // A call without a session stands in line with the others of its client.
 func TestSessionOfAClientWithoutSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := openDesk(t, func(o *dispatch.Options) { o.Limits.WaitingPerTab = 1 })
+		k := openPages(t, func(o *dispatch.Options) { o.Limits.WaitingPerTab = 1 })
 		begin := func(client string) <-chan ended {
 			done := make(chan ended, 1)
 			go func() {
@@ -318,8 +318,8 @@ func (w wandering) Resolve(r call.Selector) (call.Target, *fault.Error, time.Dur
 // A call whose tab changes queues in the other tab, and gives up what it had in the first.
 func TestChangingTheTab(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := openDesk(t)
-		d := &desk{t: t, pages: k.pages}
+		k := openPages(t)
+		d := &paged{t: t, pages: k.pages}
 		d.Dispatcher = dispatch.New(options(t, nil, wandering{k.pages}))
 		begin := func(session string, n, tab, take int) <-chan ended {
 			return d.begin(t.Context(), session, "demo__write", fmt.Sprintf(`{"n":%d,"take":%d,"tabId":%d}`, n, take,

@@ -35,7 +35,7 @@ var requestSituations = []Situation{
 	{ID: "method-in-minimal-mode", Code: MethodNotFound, Layer: InProtocol, Again: No,
 		When:  "the relay runs in minimal mode, which has no tools, resources or prompts",
 		Cause: "Its configuration or its home folder cannot be read, or somebody asked for that mode.",
-		Next:  "Ask the person to run `tabrelay doctor`, which says what to mend."},
+		Next:  "Ask the person to run `tabrelay doctor`, which says what to repair."},
 	{ID: "unknown-tool", Code: UnknownTool, Layer: InProtocol, Again: No,
 		When: "no tool has the name", Cause: "It is misspelt, or its plugin was removed or switched off."},
 	{ID: "unknown-prompt", Code: UnknownPrompt, Layer: InProtocol, Again: No,

@@ -30,7 +30,7 @@ func TestRequestsRefusedBeforeTheUpgrade(t *testing.T) {
 		subprotocol string
 		want        int
 	}{
-		// past the door: no upgrade was asked for
+		// past the guard: no upgrade was asked for
 		{"right", address, []string{right}, wire.Subprotocol, http.StatusUpgradeRequired},
 		{"right, localhost", "localhost:7717", []string{right}, wire.Subprotocol, http.StatusUpgradeRequired},
 		{"right, IPv6", "[::1]:7717", []string{right}, wire.Subprotocol, http.StatusUpgradeRequired},

@@ -85,7 +85,7 @@ type handshake struct {
 	transcript wire.Transcript
 }
 
-// run returns the connection when it stands, or nil after saying why not.
+// run returns the connection when it is established, or nil after saying why not.
 func (x *handshake) run() *conn {
 	h := x.hub
 	ctx, cancel := context.WithTimeout(context.Background(), wire.HandshakeTime)
@@ -221,12 +221,12 @@ func (x *handshake) hear(ctx context.Context) (raw []byte, err error) {
 			x.hello = hello
 			return bytes.Clone(heard), nil
 		}
-		var stranger struct {
+		var first struct {
 			Type     wire.Kind   `json:"type"`
 			Protocol *wire.Range `json:"protocol"`
 		}
-		if json.Unmarshal(heard, &stranger) == nil && stranger.Type == "hello" && stranger.Protocol != nil {
-			if _, problem := wire.Negotiate(wire.Speaks, *stranger.Protocol); problem != "" {
+		if json.Unmarshal(heard, &first) == nil && first.Type == "hello" && first.Protocol != nil {
+			if _, problem := wire.Negotiate(wire.Speaks, *first.Protocol); problem != "" {
 				return nil, otherProtocol(problem)
 			}
 		}

@@ -126,7 +126,7 @@ func TestOfTwoAtOnceOneIsPaired(t *testing.T) {
 	})
 }
 
-// A program that passes the handshake on to the relay from another port ends at the door, as the address that was
+// A program that passes the handshake on to the relay from another port is refused by the guard, as the address that was
 // dialled is in the proofs and in Host.
 func TestAPairingPassedOnFromAnotherPort(t *testing.T) {
 	inPairingLab(t, code, func(t *testing.T, l *lab) {

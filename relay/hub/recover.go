@@ -267,7 +267,7 @@ func (h *Hub) lateOutcome(b *browser, o *wire.Outcome, payload json.RawMessage) 
 }
 
 // settleLate looks late outcomes up in the journal. A call that counted as unknown gets its true end; any other end
-// stands.
+// stays as it is.
 func (h *Hub) settleLate(ctx context.Context) {
 	for {
 		select {

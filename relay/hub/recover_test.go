@@ -234,4 +234,4 @@ func TestOutcomeOfAnotherProfileDoesNotSettle(t *testing.T) {
 
 // relayed is a browser whose next connection goes to whichever relay runs then.
 
-// A shim that attaches again to the same relay asks for a call that still runs.
+// A stdio proxy that attaches again to the same relay asks for a call that still runs.

@@ -9,7 +9,7 @@ import (
 	"tabrelay/relay/fault"
 )
 
-// target is where a call goes: one tab of one browser, over the connection that stands now.
+// target is where a call goes: one tab of one browser, over its present connection.
 type target struct {
 	b    *browser
 	conn *conn

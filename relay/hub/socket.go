@@ -73,7 +73,7 @@ func accept(w http.ResponseWriter, r *http.Request, limit int) (*Socket, error) 
 	up := &upgrade{ResponseWriter: w}
 	ws, err := websocket.Accept(up, r, &websocket.AcceptOptions{
 		Subprotocols:       []string{wire.Subprotocol},
-		InsecureSkipVerify: true, // door.go compares the whole Origin; the library would compare its host only
+		InsecureSkipVerify: true, // guard.go compares the whole Origin; the library would compare its host only
 	})
 	if err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ import (
 // maxCompleted is how many values one answer holds (MCP, "Completion").
 const maxCompleted = 100
 
-// maxLetters is how many dead letters are offered: the newest.
+// maxLetters is how many dead letters are listed: the newest.
 const maxLetters = 200
 
 // Completer offers values for arguments of recipes and of resources' URIs, out of what the relay knows right now.
@@ -41,8 +41,8 @@ type Views interface {
 	Hides(s call.Session, plugin string, tools []*registry.Tool) bool
 }
 
-// offered is one value and the words it can be found by besides itself: a tab by its title and its host.
-type offered struct {
+// candidate is one value and the words it can be found by besides itself: a tab by its title and its host.
+type candidate struct {
 	value string
 	words []string
 }
@@ -107,7 +107,7 @@ func (c *Completer) forPrompt(s call.Session, name, argument, typed string, know
 // forTemplate offers what a part of a URI can be. What it means follows from its name, and an id is one of what the
 // scheme is about.
 func (c *Completer) forTemplate(ctx context.Context, s call.Session, scheme, argument string,
-	known map[string]string) []offered {
+	known map[string]string) []candidate {
 	switch argument {
 	case "profile", "tool", "plugin":
 		return c.from(s, argument+"s", nil, "")
@@ -125,27 +125,27 @@ func (c *Completer) forTemplate(ctx context.Context, s call.Session, scheme, arg
 }
 
 // from offers the values of one of plugin.Sources. Tabs are those of the site, when there is one.
-func (c *Completer) from(s call.Session, source string, site *registry.Site, profile string) []offered {
-	var list []offered
+func (c *Completer) from(s call.Session, source string, site *registry.Site, profile string) []candidate {
+	var list []candidate
 	switch source {
 	case "tabs":
 		return c.openTabs(site, profile)
 	case "profiles":
 		for _, b := range c.Browsers() {
 			if b.Connected {
-				list = append(list, offered{value: b.Label})
+				list = append(list, candidate{value: b.Label})
 			}
 		}
 	case "tools":
 		for _, t := range c.Tools.Snapshot().Tools {
 			if c.Views.View(s).Shows(t) {
-				list = append(list, offered{value: t.Name, words: words(t.Spec.DisplayName)})
+				list = append(list, candidate{value: t.Name, words: words(t.Spec.DisplayName)})
 			}
 		}
 	case "plugins":
 		for _, site := range c.Tools.Snapshot().Sites {
 			if m := site.Plugin.Manifest; !c.Views.Hides(s, m.Name, c.Tools.Snapshot().Tools) {
-				list = append(list, offered{value: m.Name, words: words(m.DisplayName)})
+				list = append(list, candidate{value: m.Name, words: words(m.DisplayName)})
 			}
 		}
 	}
@@ -153,7 +153,7 @@ func (c *Completer) from(s call.Session, source string, site *registry.Site, pro
 }
 
 // openTabs offers the ids of tabs: those in front first, then as the browser has them.
-func (c *Completer) openTabs(site *registry.Site, profile string) []offered {
+func (c *Completer) openTabs(site *registry.Site, profile string) []candidate {
 	belongs := func(hub.Tab) bool { return true }
 	if site != nil {
 		rule, err := match.NewRule(site.Matches, site.Excludes)
@@ -166,9 +166,9 @@ func (c *Completer) openTabs(site *registry.Site, profile string) []offered {
 		return !belongs(t) || profile != "" && profile != t.Profile && profile != t.ProfileID
 	})
 	slices.SortStableFunc(tabs, func(a, b hub.Tab) int { return rank(a) - rank(b) })
-	list := make([]offered, 0, len(tabs))
+	list := make([]candidate, 0, len(tabs))
 	for _, t := range tabs {
-		list = append(list, offered{value: strconv.Itoa(t.ID), words: append(words(t.Title), host(t.URL)...)})
+		list = append(list, candidate{value: strconv.Itoa(t.ID), words: append(words(t.Title), host(t.URL)...)})
 	}
 	return list
 }
@@ -183,22 +183,22 @@ func rank(t hub.Tab) int {
 	return 2
 }
 
-func (c *Completer) deadLetters(ctx context.Context) []offered {
+func (c *Completer) deadLetters(ctx context.Context) []candidate {
 	letters, err := c.Letters(ctx, maxLetters)
 	if err != nil {
 		return nil // whoever opens one is told what is wrong
 	}
-	list := make([]offered, 0, len(letters))
+	list := make([]candidate, 0, len(letters))
 	for _, l := range letters {
-		list = append(list, offered{value: string(l.ID), words: []string{l.Tool}})
+		list = append(list, candidate{value: string(l.ID), words: []string{l.Tool}})
 	}
 	return list
 }
 
-func plain(values []string) []offered {
-	list := make([]offered, 0, len(values))
+func plain(values []string) []candidate {
+	list := make([]candidate, 0, len(values))
 	for _, v := range values {
-		list = append(list, offered{value: v})
+		list = append(list, candidate{value: v})
 	}
 	return list
 }
@@ -219,7 +219,7 @@ func host(address string) []string {
 
 // pick keeps the values that begin with what was typed, or that are found by a word that does; letter case does not
 // matter. Each value comes once.
-func pick(list []offered, typed string) call.Completion {
+func pick(list []candidate, typed string) call.Completion {
 	typed = strings.ToLower(strings.TrimSpace(typed))
 	starts := func(text string) bool { return strings.HasPrefix(strings.ToLower(text), typed) }
 	done := call.Completion{Values: []string{}}

@@ -125,7 +125,7 @@ func (r *Registry) Prepare(plugins []plugin.Plugin, configured map[string]Config
 	for i := range plugins {
 		c.add(&plugins[i])
 	}
-	c.strangers()
+	c.notInstalled()
 	next := r.snapshot(c.sites, c.tools, c.problems, c.withheld())
 	if size := next.size(); size > maxListing {
 		return nil, fmt.Errorf("the tools of all plugins together describe themselves with %d bytes, more than %d: "+
@@ -184,8 +184,8 @@ func (c *candidate) add(p *plugin.Plugin) {
 	}
 }
 
-// strangers names the plugins that are configured but not installed.
-func (c *candidate) strangers() {
+// notInstalled names the plugins that are configured but not installed.
+func (c *candidate) notInstalled() {
 	for _, name := range slices.Sorted(maps.Keys(c.configured)) {
 		if !c.seen[name] && c.configured[name].Withheld == nil {
 			c.problems = append(c.problems,

@@ -68,7 +68,7 @@ type wanted struct {
 
 var isRef = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/+-]{0,199}$`).MatchString
 
-func (g *git) wish(u *url.URL) (w wanted, failure *fault.Error) {
+func (g *git) parse(u *url.URL) (w wanted, failure *fault.Error) {
 	host, port, failure := g.admit(u, gitHosts)
 	if failure != nil {
 		return w, failure
@@ -102,7 +102,7 @@ func (g *git) wish(u *url.URL) (w wanted, failure *fault.Error) {
 }
 
 func (g *git) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error) {
-	w, failure := g.wish(u)
+	w, failure := g.parse(u)
 	if failure != nil {
 		return nil, failure
 	}

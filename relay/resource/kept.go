@@ -17,7 +17,7 @@ import (
 	"tabrelay/relay/untrusted"
 )
 
-// Keep is what the relay has kept: large results, and calls that came to no good end.
+// Keep is what the relay has kept: large results and dead letters.
 type Keep interface {
 	Result(ctx context.Context, id string) (call.StoredResult, bool, error)
 	// Letters returns the newest dead letters that this session may see, at most limit.

@@ -189,7 +189,7 @@ type page struct {
 }
 
 func (t *tabs) read(ctx context.Context, s call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error) {
-	kind, from, failure := t.wish(u)
+	kind, from, failure := t.parse(u)
 	if failure != nil {
 		return nil, failure
 	}
@@ -216,8 +216,8 @@ func (t *tabs) read(ctx context.Context, s call.Session, u *url.URL) ([]call.Res
 	return t.contents(u, kind, from, frames), nil
 }
 
-// wish is what a URI asks for of a tab.
-func (t *tabs) wish(u *url.URL) (kind string, from int, failure *fault.Error) {
+// parse says what a URI asks for of a tab.
+func (t *tabs) parse(u *url.URL) (kind string, from int, failure *fault.Error) {
 	if failure := only(u, "profile", "from"); failure != nil {
 		return "", 0, failure
 	}
@@ -310,7 +310,7 @@ func (t *tabs) contents(u *url.URL, kind string, from int, frames []page) []call
 }
 
 func (t *tabs) watch(_ call.Session, u *url.URL, changed func()) (func(), *fault.Error) {
-	kind, _, failure := t.wish(u)
+	kind, _, failure := t.parse(u)
 	if failure != nil {
 		return nil, failure
 	}

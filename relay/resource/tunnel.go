@@ -58,12 +58,12 @@ func (t *tunnel) serve() {
 		if err != nil {
 			return
 		}
-		t.work.Go(func() { t.carry(c) })
+		t.work.Go(func() { t.connect(c) })
 	}
 }
 
-// carry answers one CONNECT (RFC 9110 section 9.3.6).
-func (t *tunnel) carry(c net.Conn) {
+// connect answers one CONNECT (RFC 9110 section 9.3.6).
+func (t *tunnel) connect(c net.Conn) {
 	defer func() { _ = c.Close() }()
 	ended := context.AfterFunc(t.ctx, func() { _ = c.Close() })
 	defer ended()

@@ -126,7 +126,7 @@ func FuzzParse(f *testing.F) {
 		if failure == nil && (root != "/srv/shared" || slices.Contains(names, "..")) {
 			t.Fatalf("%q leads to %q %q", uri, root, names)
 		}
-		_, _ = (&git{Outside: Outside{Hosts: []string{"h"}}}).wish(u)
+		_, _ = (&git{Outside: Outside{Hosts: []string{"h"}}}).parse(u)
 		_, _, _ = (&Outside{Hosts: []string{"h"}}).admit(u, "key")
 	})
 }

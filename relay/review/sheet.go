@@ -37,11 +37,11 @@ type State string
 
 // The states of a content.
 const (
-	Waiting    State = "waiting"
-	Accepted   State = "accepted"
-	Refused    State = "refused"
-	Developing State = "dev"          // it runs while its author works on it, with `plugin dev`
-	Spared     State = "not-required" // nobody has to review anything here
+	Waiting     State = "waiting"
+	Accepted    State = "accepted"
+	Refused     State = "refused"
+	Developing  State = "dev"          // it runs while its author works on it, with `plugin dev`
+	NotRequired State = "not-required" // nobody has to review anything here
 )
 
 // Reviewed is an accepted review.

@@ -50,7 +50,7 @@ type Paired struct {
 	Secret string `json:"secret"`
 }
 
-// Welcome says that the connection stands.
+// Welcome says that the connection is established.
 type Welcome struct {
 	Bundle string `json:"bundle"`
 	PingMs int64  `json:"pingMs"`

@@ -25,20 +25,20 @@ const risks = new Map([
   ['destroys', 'It can delete or overwrite something.'],
 ]);
 
-interface Desk {
+interface Surroundings {
   panelsOpen(): number;
   ask(method: string, path: string): Promise<Answer>;
   windowId(): number | undefined; // of the browser window used last
 }
 
 export class Attention {
-  readonly #desk: Desk;
+  readonly #around: Surroundings;
   #waiting = 0;
   #told = ''; // the ids that the notification on the screen is about
   #listening = false;
 
-  constructor(desk: Desk) {
-    this.#desk = desk;
+  constructor(around: Surroundings) {
+    this.#around = around;
     chrome.action.setBadgeBackgroundColor({ color: '#b3261e' });
     chrome.action.setBadgeTextColor({ color: '#ffffff' });
     this.#listen();
@@ -62,17 +62,17 @@ export class Attention {
   }
 
   #notify(): void {
-    if (this.#waiting === 0 || this.#desk.panelsOpen() > 0) this.#withdraw();
+    if (this.#waiting === 0 || this.#around.panelsOpen() > 0) this.#withdraw();
     else this.#show().catch(() => {}); // the badge stands
   }
 
   async #show(): Promise<void> {
     if (chrome.notifications === undefined) return; // not allowed
-    const { body } = await this.#desk.ask('GET', '/api/v1/approvals');
+    const { body } = await this.#around.ask('GET', '/api/v1/approvals');
     if (!isQuestions(body) || body.approvals.length === 0) return;
     const ids = body.approvals.map(({ id }) => id).join(' ');
     const [first] = body.approvals;
-    if (ids === this.#told || first === undefined || this.#waiting === 0 || this.#desk.panelsOpen() > 0)
+    if (ids === this.#told || first === undefined || this.#waiting === 0 || this.#around.panelsOpen() > 0)
       return;
     const known = this.#told.split(' ');
     const newest = body.approvals.find(({ id }) => !known.includes(id)) ?? first;
@@ -98,7 +98,7 @@ export class Attention {
     if (this.#listening || chrome.notifications === undefined) return;
     this.#listening = true;
     chrome.notifications.onClicked.addListener((id) => {
-      if (id === notificationId) openPanel(this.#desk.windowId());
+      if (id === notificationId) openPanel(this.#around.windowId());
     });
   }
 }

@@ -76,7 +76,7 @@ async function identity(): Promise<Identity> {
 }
 
 const pairer = new Pairer({
-  exchange: async (offer) => exchange(await identity(), offer, dialSocket),
+  exchange: async (pasted) => exchange(await identity(), pasted, dialSocket),
   keep: keepPairing,
   paired: () => link.dial(true),
   changed: () => panels.changed(),

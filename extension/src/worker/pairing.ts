@@ -55,8 +55,8 @@ export async function keepPairing(pairing: Pairing): Promise<boolean> {
 // Pairing with a one-time string that a person pastes into the panel: the string proves both sides to each other, once,
 // and the relay gives its secret in exchange.
 
-/** What was pasted: where the relay is, and the one-time string of 32 hexadecimal digits. */
-export interface Offer {
+/** A pairing string that was pasted: where the relay is, and the one-time string of 32 hexadecimal digits. */
+export interface PairingString {
   address: string;
   code: string;
 }
@@ -65,7 +65,7 @@ const form = /^((?:127\.0\.0\.1|\[::1\]|localhost):\d{1,5})\/([0-9a-f]{32})$/;
 const patienceMs = 5000;
 
 /** Reads what was pasted; undefined when it is no pairing string, or names anything but this machine. */
-export function parseOffer(text: string): Offer | undefined {
+export function parsePairingString(text: string): PairingString | undefined {
   const [, address, code] = form.exec(text.trim().toLowerCase()) ?? [];
   return address === undefined || code === undefined ? undefined : { address, code };
 }
@@ -73,7 +73,7 @@ export function parseOffer(text: string): Offer | undefined {
 /** Exchanges a string for the secret. It rejects with a sentence for the person, and never tries twice. */
 export function exchange(
   identity: Identity,
-  { address, code }: Offer,
+  { address, code }: PairingString,
   dialSocket: (url: string, listener: SocketListener) => Socket,
 ): Promise<Pairing> {
   return new Promise((resolve, reject) => {
@@ -111,7 +111,7 @@ export function exchange(
 // What becomes of a string that was pasted to pair with a relay, for the panel.
 
 interface Steps {
-  exchange(offer: Offer): Promise<Pairing>;
+  exchange(text: PairingString): Promise<Pairing>;
   keep(pairing: Pairing): Promise<boolean>; // false: it does not count
   paired(): void;
   changed(): void;
@@ -132,11 +132,11 @@ export class Pairer {
   /** The person pasted something. One attempt at a time; a string is not tried twice. */
   async take(text: string): Promise<void> {
     if (this.state.phase === 'trying') return;
-    const offer = parseOffer(text);
-    if (offer === undefined) return this.#become('failed', noString);
+    const pasted = parsePairingString(text);
+    if (pasted === undefined) return this.#become('failed', noString);
     this.#become('trying', '');
     try {
-      const kept = await this.#steps.keep(await this.#steps.exchange(offer));
+      const kept = await this.#steps.keep(await this.#steps.exchange(pasted));
       if (!kept) return this.#become('failed', needless);
       this.#become('done', '');
       this.#steps.paired();

@@ -1,4 +1,4 @@
-// After a gap the relay asks what became of its calls. The answer is only what can be proven: a bridge that knows
+// After a reconnect the relay asks what became of its calls. The answer is only what can be proven: a bridge that knows
 // the call, a record of where it went, or the same document saying that it never started.
 import type { Outcome } from '../bridge/messages.ts';
 import type { FromExtension } from '../protocol/frames.generated.ts';

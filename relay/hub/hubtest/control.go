@@ -57,7 +57,7 @@ func (b *Browser) Close() {
 	}
 }
 
-// Gone is closed when the connection that stands now has ended; then CloseCode says how.
+// Gone is closed when the present connection has ended; then CloseCode says how.
 func (b *Browser) Gone() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()

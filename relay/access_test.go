@@ -17,15 +17,15 @@ import (
 	"tabrelay/relay/join"
 )
 
-// stranger sends requests as a program, or a page in a browser, could.
-type stranger struct {
+// outsider sends requests as a program, or a page in a browser, could.
+type outsider struct {
 	t       *testing.T
 	address string
 }
 
 // ask sends one request with exactly these headers and returns the status, headers and body. A Host other than the
 // address goes out as it is.
-func (s stranger) ask(method, path string, headers ...string) (*http.Response, string) {
+func (s outsider) ask(method, path string, headers ...string) (*http.Response, string) {
 	s.t.Helper()
 	req, err := http.NewRequestWithContext(s.t.Context(), method, "http://"+s.address+path, strings.NewReader(`{}`))
 	if err != nil {
@@ -52,15 +52,15 @@ func (s stranger) ask(method, path string, headers ...string) (*http.Response, s
 	return res, string(body)
 }
 
-// TestDoor is the matrix of matrix_test.go in small, over a connection.
-func TestDoor(t *testing.T) {
+// TestAccess is the matrix of matrix_test.go in small, over a connection.
+func TestAccess(t *testing.T) {
 	w := newWorld(t)
 	r, _ := w.relay()
 	token, err := r.secrets.Add("ann")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := stranger{t, r.Address()}
+	s := outsider{t, r.Address()}
 	bearer := "Authorization: Bearer " + token
 	port := r.Address()[strings.LastIndexByte(r.Address(), ':'):]
 	for _, path := range []string{"/mcp", "/metrics", "/healthz", "/api/v1/tools", "/.well-known/x", "/nothing"} {
@@ -104,7 +104,7 @@ func TestSocketAndRevokedToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := stranger{t, r.Address()}
+	s := outsider{t, r.Address()}
 	if res, _ := s.ask("GET", "/api/v1/status", "Authorization: Bearer "+token); res.StatusCode != http.StatusOK {
 		t.Errorf("known: %d", res.StatusCode)
 	}
@@ -144,12 +144,12 @@ func TestRevokedClientLeaves(t *testing.T) {
 		}
 		in, said := io.Pipe()
 		heard, out := io.Pipe()
-		shim := &join.Proxy{Home: w.home, Token: token, In: in, Out: out, Log: zerolog.Nop(),
+		proxy := &join.Proxy{Home: w.home, Token: token, In: in, Out: out, Log: zerolog.Nop(),
 			Start: func(context.Context) (join.State, error) {
 				return join.State{}, errors.New("nobody starts a relay here")
 			}}
 		ended := make(chan error, 1)
-		go func() { ended <- shim.Run(t.Context()) }()
+		go func() { ended <- proxy.Run(t.Context()) }()
 		answers := bufio.NewScanner(heard)
 		ask := func(id int) string {
 			_, _ = fmt.Fprintf(said, `{"jsonrpc":"2.0","id":%d,"method":"tools/list",`+
@@ -181,7 +181,7 @@ func TestRevokedClientLeaves(t *testing.T) {
 func TestOpenRoutes(t *testing.T) {
 	w := newWorld(t)
 	r, _ := w.relay()
-	s := stranger{t, r.Address()}
+	s := outsider{t, r.Address()}
 	if _, body := s.ask("GET", "/healthz"); body != `{"name":"tabrelay","status":"ok"}` {
 		t.Errorf("/healthz says %s", body)
 	}
@@ -222,7 +222,7 @@ func TestBodyAnnouncedAsEnormous(t *testing.T) {
 func TestMethods(t *testing.T) {
 	w := newWorld(t)
 	r, _ := w.relay()
-	s := stranger{t, r.Address()}
+	s := outsider{t, r.Address()}
 	bearer := "Authorization: Bearer " + r.secrets.Local()
 	for _, test := range []struct{ method, path, allow string }{
 		{"POST", "/healthz", "GET"}, {"DELETE", "/metrics", "GET"}, {"POST", "/api/v1/tools", "GET"},
@@ -237,7 +237,7 @@ func TestMethods(t *testing.T) {
 	}
 	for _, path := range []string{"/api/v1/stop", "/api/v1/nothing"} {
 		if res, _ := s.ask("GET", path); res.StatusCode != http.StatusUnauthorized {
-			t.Errorf("GET %s by a stranger: %d", path, res.StatusCode)
+			t.Errorf("GET %s without a token: %d", path, res.StatusCode)
 		}
 	}
 	if res, _ := s.ask("POST", "/extension", bearer); res.StatusCode != http.StatusForbidden {
