@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/config"
+	"tabrelay/relay/httpapi/apitest"
 	"tabrelay/relay/join"
 )
 
@@ -23,33 +24,10 @@ type outsider struct {
 	address string
 }
 
-// ask sends one request with exactly these headers and returns the status, headers and body. A Host other than the
-// address goes out as it is.
+// ask sends one request with exactly these headers and returns the status, headers and body.
 func (s outsider) ask(method, path string, headers ...string) (*http.Response, string) {
 	s.t.Helper()
-	req, err := http.NewRequestWithContext(s.t.Context(), method, "http://"+s.address+path, strings.NewReader(`{}`))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	for _, header := range headers {
-		name, value, _ := strings.Cut(header, ": ")
-		if name == "Host" {
-			req.Host = value
-			continue
-		}
-		req.Header.Add(name, value)
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer res.Body.Close() // only read from
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return res, string(body)
+	return apitest.Ask(s.t, s.address, method, path, headers...)
 }
 
 // TestAccess is the matrix of matrix_test.go in small, over a connection.

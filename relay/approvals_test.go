@@ -12,6 +12,7 @@ import (
 
 	"tabrelay/relay/fault"
 	"tabrelay/relay/fault/faulttest"
+	"tabrelay/relay/httpapi/apitest"
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/policy"
 	"tabrelay/relay/wire"
@@ -227,7 +228,7 @@ func TestAReplayIsAskedOnce(t *testing.T) {
 
 // A relay that stops does not wait for a client of the new era that was asked and has not come back.
 func TestTheRelayStopsWhileAClientOfTheNewEraIsAsked(t *testing.T) {
-	w, log := newWorld(t), &page{}
+	w, log := newWorld(t), &apitest.Log{}
 	w.log = zerolog.New(log)
 	r := w.guarded(map[string]string{"shop": "ask"})
 	ran := make(chan string, 10)

@@ -91,6 +91,7 @@ var may = map[string][]string{
 	"relay/autostart": {},
 	"relay/browser":   {},
 
+	"relay/httpapi/apitest":   {},
 	"relay/hub/hubtest":       {"relay/call", "relay/fault", "relay/hub", "relay/wire"},
 	"relay/front/conformance": {"relay/call", "relay/fault", "relay/front", "relay/registry", "relay/plugin"},
 	"relay/fault/generate":    {"relay/fault"},

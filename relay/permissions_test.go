@@ -17,6 +17,7 @@ import (
 	"tabrelay/relay/config"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/httpapi/apitest"
 	"tabrelay/relay/hub"
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/join"
@@ -329,7 +330,7 @@ func TestTheWorkerDiesWhileThePersonIsAsked(t *testing.T) {
 
 // A relay that stops ends what it asked, not executed; the next one knows nothing of it.
 func TestTheRelayStopsWhileThePersonIsAsked(t *testing.T) {
-	w, log := newWorld(t), &page{}
+	w, log := newWorld(t), &apitest.Log{}
 	w.log = zerolog.New(log)
 	r := w.guarded(map[string]string{"shop": "ask"})
 	ran := make(chan string, 10)

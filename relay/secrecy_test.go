@@ -8,34 +8,16 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/httpapi/apitest"
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/join"
 	"tabrelay/relay/plugin"
 )
-
-// page is what a log was written to.
-type page struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (p *page) Write(line []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.text.Write(line)
-}
-
-func (p *page) String() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.text.String()
-}
 
 // TestLogKeepsSecrets has a conversation full of secrets, and looks for each of them in a log of the finest level.
 func TestLogKeepsSecrets(t *testing.T) {
@@ -43,7 +25,7 @@ func TestLogKeepsSecrets(t *testing.T) {
 	token := w.token("bob", call.Scope{})
 	cfg := openConfig()
 	cfg.Listen, cfg.Demo.Listen, cfg.Logging.Level, cfg.Logging.IncludeStackTraces = "127.0.0.1:0", "", "debug", true
-	log := &page{}
+	log := &apitest.Log{}
 	r, err := New(t.Context(), cfg, Options{Home: w.home, Log: zerolog.New(log).Level(zerolog.DebugLevel),
 		Plugins: []plugin.Plugin{shop()}})
 	if err != nil {

@@ -304,7 +304,7 @@ func (p *prompt) close() {
 }
 
 // progressText is a step of progress as a person reads it: 3 of 10: saving.
-func progressText(s httpapi.Step) string {
+func progressText(s httpapi.ProgressStep) string {
 	text := strconv.FormatFloat(s.Progress, 'g', 6, 64)
 	if s.Total != nil {
 		text += " of " + strconv.FormatFloat(*s.Total, 'g', 6, 64)

@@ -165,8 +165,8 @@ func (c *Catalog) Reconfigure(undone bool) {
 	})
 }
 
-// publish has agents and browsers get the plugins that exist now, with these settings: it puts their files where browsers can load them,
-// publishes the tools, and then tells the browsers. Only changes call it.
+// publish gives agents and browsers the plugins that exist now, with these settings: it puts their files where browsers
+// can load them, publishes the tools, and then tells the browsers. Only changes call it.
 func (c *Catalog) publish(cfg config.Config) error {
 	next := *c.now.Load()
 	plugins, withheld, err := c.installed(&next)

@@ -181,15 +181,15 @@ const streamed = "application/x-ndjson"
 
 // Line is one line of a streamed answer. Exactly one of its members is set.
 type Line struct {
-	Progress *Step   `json:"progress,omitempty"`
-	Answer   *Answer `json:"answer,omitempty"`
+	Progress *ProgressStep `json:"progress,omitempty"`
+	Answer   *Answer       `json:"answer,omitempty"`
 
 	// Question is that the person is asked whether the call may run, told once to those who may answer it.
 	Question *call.Approval `json:"question,omitempty"`
 }
 
-// Step is one step a running tool reported.
-type Step struct {
+// ProgressStep is one step a running tool reported.
+type ProgressStep struct {
 	Progress float64  `json:"progress"`
 	Total    *float64 `json:"total,omitempty"`
 	Message  string   `json:"message,omitempty"`
@@ -281,7 +281,7 @@ func (a *API) withQuestions(s *lineStream, id call.ID) func(call.Progress) {
 
 // step is called by one goroutine at a time.
 func (s *lineStream) step(p call.Progress) {
-	s.line(Line{Progress: &Step{p.Progress, p.Total, fault.Sanitize(p.Message)}})
+	s.line(Line{Progress: &ProgressStep{p.Progress, p.Total, fault.Sanitize(p.Message)}})
 }
 
 // line writes a line. All that can fail is a client that went away, and that is noticed by its request's end.

@@ -1,20 +1,17 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"net"
 	"net/http"
-	"strings"
-	"sync"
 	"testing"
 
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
+	"tabrelay/relay/httpapi/apitest"
 	"tabrelay/relay/hub"
 	"tabrelay/relay/hub/hubtest"
 )
@@ -103,40 +100,5 @@ func (s *site) browser() *hubtest.Browser {
 // ask sends one request with exactly these headers and returns the status, headers and body.
 func (s *site) ask(method, path string, headers ...string) (*http.Response, string) {
 	s.t.Helper()
-	req, err := http.NewRequestWithContext(s.t.Context(), method, "http://"+s.address+path, strings.NewReader(`{}`))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	for _, header := range headers {
-		name, value, _ := strings.Cut(header, ": ")
-		req.Header.Add(name, value)
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer res.Body.Close() // only read from
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return res, string(body)
-}
-
-// lines is what a log was written to.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(line)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
+	return apitest.Ask(s.t, s.address, method, path, headers...)
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"tabrelay/relay/httpapi/apitest"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,7 +16,7 @@ import (
 
 // Whoever guesses tokens is slowed down, and told of once in the log; whoever has one does not wait.
 func TestWrongTokensAreSlowedDown(t *testing.T) {
-	log := &lines{}
+	log := &apitest.Log{}
 	s := serve(t, func(o *Options) { o.Log = zerolog.New(log) })
 	for range wrongTokens.Burst {
 		if res, _ := s.ask("GET", "/api/v1/status",

@@ -29,7 +29,7 @@ type RunningView struct {
 	WaitsFor schedule.Reason `json:"waitsFor,omitempty"` // what a queued one waits for: order, browser, turn or slot
 	Ahead    int             `json:"ahead,omitempty"`    // how many calls are before it there
 
-	Progress *Step `json:"progress"` // the last; null: none yet
+	Progress *ProgressStep `json:"progress"` // the last; null: none yet
 }
 
 // RunningCalls is the answer of GET /api/v1/running.
@@ -48,7 +48,7 @@ func (a *API) runningNow() RunningCalls {
 			WaitsFor: c.WaitsFor, Ahead: c.Ahead,
 		}
 		if p := c.Progress; p != nil {
-			v.Progress = &Step{p.Progress, p.Total, p.Message}
+			v.Progress = &ProgressStep{p.Progress, p.Total, p.Message}
 		}
 		list.Calls = append(list.Calls, v)
 	}

@@ -126,8 +126,8 @@ func TestOfTwoAtOnceOneIsPaired(t *testing.T) {
 	})
 }
 
-// A program that passes the handshake on to the relay from another port is refused by the guard, as the address that was
-// dialled is in the proofs and in Host.
+// A program that passes the handshake on to the relay from another port is refused by the guard, as the address that
+// was dialled is in the proofs and in Host.
 func TestAPairingPassedOnFromAnotherPort(t *testing.T) {
 	inPairingLab(t, code, func(t *testing.T, l *lab) {
 		elsewhere := l.options(pairing(code), func(o *hubtest.Options) { o.Address = "127.0.0.1:7718" })
