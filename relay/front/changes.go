@@ -204,7 +204,8 @@ type notification struct {
 	// a second notification with the key of one that still waits says nothing new; empty: every one counts
 	key     string
 	method  string
-	members []byte // of params, without braces
+	members []byte             // of params, without braces
+	task    func() taskMembers // in place of members, for what may change until it is sent; nil: members
 }
 
 func newOutbox() outbox { return outbox{wake: make(chan struct{}, 1)} }
@@ -242,11 +243,16 @@ func (b *outbox) take() []notification {
 
 // encode writes the notification for the subscription with this id, or for a client of the legacy era when it is nil.
 func (l notification) encode(subscription []byte) []byte {
+	var meta []byte
+	if l.task != nil {
+		now := l.task()
+		l.members, meta = now.members, now.meta
+	}
 	b := append([]byte(`{"jsonrpc":"2.0","method":"`), l.method...)
 	b = append(b, `","params":{`...)
 	if subscription != nil {
 		b = append(append(b, `"_meta":{"io.modelcontextprotocol/subscriptionId":`...), subscription...)
-		b = append(b, `},`...)
+		b = append(append(b, meta...), `},`...)
 	}
 	return append(append(b, l.members...), "}}"...)
 }

@@ -22,6 +22,11 @@ func (f *Front) listen(ctx context.Context, p *peer, x *exchange, m *message, me
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	defer context.AfterFunc(p.ending, stop)()
+	ids, fail := f.taskIDs(m, meta)
+	if fail != nil {
+		x.respond(f.failed(x, fail, ""))
+		return
+	}
 	c := newListener(f.nextName(), p.session)
 	c.subscription = true
 	c.SetLogLevel(mcp.LoggingLevel(meta.LogLevel)) // empty: no messages
@@ -29,9 +34,17 @@ func (f *Front) listen(ctx context.Context, p *peer, x *exchange, m *message, me
 	f.enlist(c)
 	defer f.delist(c)
 	m = f.watchAll(c, m)
+	watched, unwatch := f.watchTasks(ctx, p, c, ids)
+	defer unwatch()
 
 	ended := make(chan response, 1)
-	go func() { ended <- f.subscribe(ctx, c, x, m) }()
+	go func() {
+		r := f.subscribe(ctx, c, x, m)
+		if len(watched) > 0 && r.code == 0 { // mcp-go ends one that hears of nothing else
+			<-ctx.Done()
+		}
+		ended <- r
+	}()
 	var wake <-chan struct{} // nil until the acknowledgement has gone out: it comes before everything else
 	var early []mcp.JSONRPCNotification
 	for {
@@ -42,7 +55,7 @@ func (f *Front) listen(ctx context.Context, p *peer, x *exchange, m *message, me
 				continue
 			}
 			for _, n := range append([]mcp.JSONRPCNotification{n}, early...) {
-				x.say(tagged(n, x.id))
+				x.say(acknowledged(n, tagged(n, x.id), watched))
 			}
 			wake, early = c.box.wake, nil
 		case <-wake:

@@ -178,8 +178,8 @@ func (f *Front) watch(c *listener, uri string) (begin func() *fault.Error) {
 
 func (f *Front) beginWatch(c *listener, uri string, w *watch) *fault.Error {
 	stop, fail := f.options.Resources.Watch(c.session, uri, func() {
-		c.box.post(notification{"updated " + uri, "notifications/resources/updated",
-			rawjson.AppendText([]byte(`"uri":`), uri)})
+		c.box.post(notification{key: "updated " + uri, method: "notifications/resources/updated",
+			members: rawjson.AppendText([]byte(`"uri":`), uri)})
 	})
 	c.mu.Lock()
 	kept := c.watches[uri] == w

@@ -2,7 +2,6 @@ package front
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -15,7 +14,6 @@ import (
 	"tabrelay/relay/fault"
 	"tabrelay/relay/lock"
 	"tabrelay/relay/random"
-	"tabrelay/relay/rawjson"
 )
 
 // Tasks is the extension of MCP by which a call goes on behind the answer to its request (2026-07-28, SEP-2663).
@@ -64,21 +62,8 @@ type task struct {
 	open      []openInput    // what the client is asked for
 	used      map[string]int // how often a key was wanted
 	cancelled bool           // by its client
-	saving    *time.Timer    // nil: nothing has changed that is not written down
-}
-
-// openInput is something the client has not answered.
-type openInput struct {
-	Input
-	name  string // a key that the task has used for nothing else
-	asked *taskQuestion
-}
-
-// taskQuestion is what is asked for at once.
-type taskQuestion struct {
-	left    int
-	answers map[string]json.RawMessage // by the keys that the asker knows
-	done    chan struct{}
+	watchers  map[*listener]struct{}
+	saving    *time.Timer // nil: nothing has changed that is not written down
 }
 
 // tasks are those that run.
@@ -254,62 +239,8 @@ func (k *task) save() {
 	k.mu.Unlock()
 	if kept.State == call.TaskWorking {
 		k.front.options.Tasks.TaskMoved(kept)
+		k.tell()
 	}
-}
-
-// ask asks the client, which finds the questions in the answer to tasks/get, and waits for tasks/update.
-func (k *task) ask(ctx context.Context, inputs []Input) (map[string]json.RawMessage, error) {
-	q := &taskQuestion{left: len(inputs), answers: map[string]json.RawMessage{}, done: make(chan struct{})}
-	k.mu.Lock()
-	for i, in := range inputs {
-		k.open = append(k.open, openInput{in, k.unused(nameOf(in, i)), q})
-	}
-	k.kept.Updated = time.Now()
-	k.mu.Unlock()
-	defer k.withdraw(q)
-	select {
-	case <-q.done:
-		return q.answers, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
-// unused makes a key out of one that is wanted: it names one question for as long as there is the task.
-func (k *task) unused(wanted string) string {
-	name := wanted
-	for k.used[name] > 0 {
-		k.used[wanted]++
-		name = fmt.Sprintf("%s-%d", wanted, k.used[wanted])
-	}
-	k.used[name]++
-	return name
-}
-
-// withdraw takes back what was asked for and is not answered.
-func (k *task) withdraw(q *taskQuestion) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.open = slices.DeleteFunc(k.open, func(in openInput) bool { return in.asked == q })
-	k.kept.Updated = time.Now()
-}
-
-// answer takes what the client answers. Answers to what is not asked do nothing.
-func (k *task) answer(given map[string]json.RawMessage) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.open = slices.DeleteFunc(k.open, func(in openInput) bool {
-		answer := given[in.name]
-		if !rawjson.IsObject(answer) {
-			return false
-		}
-		in.asked.answers[in.Key] = answer
-		if in.asked.left--; in.asked.left == 0 {
-			close(in.asked.done)
-		}
-		return true
-	})
-	k.kept.Updated = time.Now()
 }
 
 // cancel ends the call because the client wants that. A call that has ended is not changed by it.
@@ -322,6 +253,7 @@ func (k *task) cancel() {
 
 // finish notes how the call ended, and keeps that.
 func (k *task) finish(answer func(*exchange) response) {
+	defer k.tell()
 	defer k.leave()
 	end := k.render(answer)
 	k.mu.Lock()
