@@ -35,7 +35,15 @@ require (
 	github.com/sasha-s/go-deadlock v0.3.9
 )
 
-require github.com/coder/acp-go-sdk v0.13.0
+require (
+	github.com/coder/acp-go-sdk v0.13.0
+	github.com/zalando/go-keyring v0.2.8
+)
+
+require (
+	github.com/danieljoos/wincred v1.2.3 // indirect
+	github.com/godbus/dbus/v5 v5.2.2 // indirect
+)
 
 require (
 	github.com/beorn7/perks v1.0.1 // indirect

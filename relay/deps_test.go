@@ -144,6 +144,7 @@ var only = map[string][]string{
 	"github.com/pelletier/go-toml":               {"relay/connect"},
 	"github.com/rogpeppe/go-internal/testscript": {"cmd/tabrelay"},
 	"github.com/sony/gobreaker":                  {"relay/breaker"},
+	"github.com/zalando/go-keyring":              {"relay/config/key.go"},
 	"github.com/rogpeppe/go-internal/diff":       {"relay/review"},
 	"github.com/coder/acp-go-sdk":                {"relay/agent/worker"},
 }

@@ -89,12 +89,12 @@ type Ledger interface {
 // Costs holds all agents to what a day may cost. The zero value bounds nothing and forgets everything.
 type Costs struct {
 	ledger Ledger
-	perDay float64 // 0: no bound
 
-	mu    lock.Mutex
-	day   string
-	today float64 // USD
-	by    map[string]Spent
+	mu     lock.Mutex
+	perDay float64 // 0: no bound
+	day    string
+	today  float64 // USD
+	by     map[string]Spent
 }
 
 // NewCosts reads what this day has cost so far. perDay is in US dollars, 0 for no bound.
@@ -107,6 +107,13 @@ func NewCosts(ctx context.Context, l Ledger, perDay float64) (*Costs, error) {
 	return c, nil
 }
 
+// Bound changes what a day may cost.
+func (c *Costs) Bound(perDay float64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.perDay = perDay
+}
+
 // today names a day, as it is where the person is.
 func today() string { return time.Now().Format(time.DateOnly) }
 
@@ -114,13 +121,13 @@ func today() string { return time.Now().Format(time.DateOnly) }
 func (c *Costs) Refuse() *fault.Error {
 	c.mu.Lock()
 	c.turnDay()
-	spent := c.today
+	spent, most := c.today, c.perDay
 	c.mu.Unlock()
-	if c.perDay <= 0 || spent < c.perDay {
+	if most <= 0 || spent < most {
 		return nil
 	}
 	return fault.New(fault.BudgetExceeded, fmt.Sprintf("Delegated agents have spent $%.2f today, and may spend $%.2f",
-		spent, c.perDay),
+		spent, most),
 		fault.WithHint("Do the task yourself, or delegate it tomorrow. The person can change "+
 			"`delegation.costPerDayUsd` in config.json."))
 }

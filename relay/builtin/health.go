@@ -27,14 +27,14 @@ const (
 
 func (s *Sources) healthTool() registry.Tool {
 	return registry.Tool{
-		Name: "bridge_health", Unqueued: true,
+		Name: "bridge_health", Unqueued: true, Bridge: (*fault.Error).BridgeText,
 		Spec: plugin.Tool{
 			Name: "bridge_health", DisplayName: "Bridge health",
 			Description: "Whether the relay works and which browsers are connected. Call it first, and after " +
 				"failures of the connection. It is answered at once, also while everything else waits.",
 			InputSchema:  json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`),
 			OutputSchema: json.RawMessage(healthSchema),
-			Annotations:  plugin.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no},
+			Annotations:  plugin.Annotations{ReadOnlyHint: &yes, IdempotentHint: &yes, OpenWorldHint: &no},
 		},
 		Run: answering(s.health),
 	}
@@ -139,7 +139,8 @@ func (s *Sources) health(context.Context, call.Call, struct{}) (health, *fault.E
 			h.Extension.Browsers = append(h.Extension.Browsers, b.Label)
 		}
 	}
-	h.Healthy = h.Extension.Connected
+	h.Agents.Total, h.Agents.Ready, h.Sessions.Active, h.Sessions.Capacity = s.Agents()
+	h.Healthy = h.Extension.Connected || h.Agents.Ready > 0
 	if trouble := s.Hub.Trouble(); trouble != nil {
 		h.Trouble, h.Next = trouble.Message, trouble.Hint
 	}

@@ -137,7 +137,7 @@ func (r *reader) delegationRelations(c *Config) {
 			broken("workers."+name, "is also the name of an agent; rename one")
 		}
 	}
-	known := slices.Sorted(maps.Keys(c.Providers))
+	known := c.ProviderIDs()
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
 		for _, id := range c.Agents[name].Providers {
 			if !slices.Contains(known, id) {
@@ -181,6 +181,9 @@ func (w Worker) words() string {
 	}
 	return said
 }
+
+// ProviderIDs are the ids of all providers, sorted.
+func (c *Config) ProviderIDs() []string { return slices.Sorted(maps.Keys(c.Providers)) }
 
 // AgentIDs are the ids of all agents, in the order in which the first one is the default: agents, then workers.
 func (c *Config) AgentIDs() []string {

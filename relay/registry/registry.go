@@ -63,7 +63,7 @@ func (s *Snapshot) Withheld(name string) *fault.Error {
 // Registry holds the current snapshot.
 type Registry struct {
 	current  atomic.Pointer[Snapshot]
-	builtins []*Tool
+	builtins atomic.Pointer[[]*Tool]
 	seed     maphash.Seed
 
 	change    lock.Mutex // serializes announcements; held while listeners run, which must not wait for anything
@@ -76,15 +76,32 @@ type listener struct{ announce func(*Snapshot) }
 // New makes a registry with the built-in tools. They are part of the program, so a bad one is a bug: New panics.
 func New(builtins []Tool) *Registry {
 	r := &Registry{seed: maphash.MakeSeed(), schemas: newSchemas(nil)}
+	r.accept(builtins)
+	r.current.Store(r.snapshot(nil, nil, nil, nil))
+	return r
+}
+
+// accept takes the built-in tools over.
+func (r *Registry) accept(builtins []Tool) {
+	list := make([]*Tool, len(builtins))
 	for i := range builtins {
 		t := builtins[i]
 		if err := t.accept(r.schemas); err != nil {
 			panic(fmt.Sprintf("registry: built-in tool %s: %v", t.Name, err))
 		}
-		r.builtins = append(r.builtins, &t)
+		list[i] = &t
 	}
-	r.current.Store(r.snapshot(nil, nil, nil, nil))
-	return r
+	r.builtins.Store(&list)
+}
+
+// SetBuiltins replaces the built-in tools, and announces that. A bad one is a bug: it panics.
+func (r *Registry) SetBuiltins(builtins []Tool) {
+	r.change.Lock()
+	defer r.change.Unlock()
+	now := r.Snapshot()
+	plugins := slices.DeleteFunc(slices.Clone(now.Tools), func(t *Tool) bool { return t.Plugin == nil })
+	r.accept(builtins)
+	r.publish(r.snapshot(now.Sites, plugins, now.Problems, now.withheld))
 }
 
 // Snapshot returns the tools that exist now.
@@ -118,7 +135,7 @@ func (r *Registry) Prepare(plugins []plugin.Plugin, configured map[string]Config
 	before := r.schemas
 	r.change.Unlock()
 	c := candidate{configured: configured, schemas: newSchemas(before), seen: map[string]bool{}}
-	for _, t := range r.builtins {
+	for _, t := range *r.builtins.Load() {
 		c.schemas.keep(t.input)
 		c.schemas.keep(t.output)
 	}
@@ -231,12 +248,12 @@ func leftOut(tool, reason string) string {
 
 // snapshot puts a candidate together. tools are those of plugins; of two with one name the first stays.
 func (r *Registry) snapshot(sites []*Site, tools []*Tool, problems []Problem, withheld map[string]string) *Snapshot {
-	s := &Snapshot{Sites: sites, Problems: problems, byName: make(map[string]*Tool, len(tools)+len(r.builtins)),
+	s := &Snapshot{Sites: sites, Problems: problems, byName: make(map[string]*Tool, len(tools)+len(*r.builtins.Load())),
 		withheld: withheld}
 	if now := r.current.Load(); now != nil {
 		s.Generation = now.Generation + 1
 	}
-	for _, t := range slices.Concat(r.builtins, tools) {
+	for _, t := range slices.Concat(*r.builtins.Load(), tools) {
 		if _, taken := s.byName[t.Name]; taken {
 			s.Problems = append(s.Problems, Problem{t.Plugin.Manifest.Name,
 				leftOut(t.Name, "another tool has this name")})

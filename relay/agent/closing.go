@@ -1,0 +1,126 @@
+package agent
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/event"
+	"tabrelay/relay/fault"
+)
+
+// Close ends a session of a client. It may be called for one that does not exist.
+func (s *Sessions) Close(asker call.Session, id string, why Reason) {
+	if e, failure := s.find(asker, id); failure == nil {
+		s.end(e, why, errCancelled)
+	}
+}
+
+// Stop ends a session for the person, and reports whether there was one.
+func (s *Sessions) Stop(id string) bool {
+	return s.endAll(Stopped, fault.New(fault.Cancelled, "The person stopped the agent", fault.WithRetryable(false),
+		fault.WithHint("Do not delegate the errand again unless the person asks for it.")),
+		func(e *entry) bool { return e.ID == id }) > 0
+}
+
+// SessionEnded ends the sessions of a client that left: those that its attachment created, or a session inside it.
+func (s *Sessions) SessionEnded(sessionID string) {
+	s.endAll(ClientLeft, errCancelled, func(e *entry) bool {
+		rest, inside := strings.CutPrefix(e.Asker.ID, sessionID)
+		return inside && (rest == "" || strings.HasPrefix(rest, "/"))
+	})
+}
+
+// Shutdown ends all sessions, and lets no others begin.
+func (s *Sessions) Shutdown() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.endAll(RelayStopping, stopping(), func(*entry) bool { return true })
+}
+
+// endAll ends the sessions that which picks, all at once.
+func (s *Sessions) endAll(why Reason, cause error, which func(*entry) bool) (n int) {
+	s.mu.Lock()
+	var picked []*entry
+	for _, e := range s.open {
+		if e.opened && e.closing == "" && which(e) {
+			picked = append(picked, e)
+		}
+	}
+	s.mu.Unlock()
+	var ending sync.WaitGroup
+	for _, e := range picked {
+		ending.Go(func() { s.end(e, why, cause) })
+	}
+	ending.Wait()
+	return len(picked)
+}
+
+// end closes a session. The prompt under way, if there is one, ends with the cause, and the agent hears of the end when
+// it has come back from it.
+func (s *Sessions) end(e *entry, why Reason, cause error) {
+	s.mu.Lock()
+	if e.closing != "" {
+		s.mu.Unlock()
+		return
+	}
+	e.closing = why
+	busy := e.state == StateBusy
+	if e.expiry != nil {
+		e.expiry.Stop()
+	}
+	s.mu.Unlock()
+	if !busy {
+		s.finish(e)
+		return
+	}
+	s.interrupt(e, cause)
+}
+
+// finish closes a session that is not busy, once.
+func (s *Sessions) finish(e *entry) {
+	s.closeAgent(e, e.closing)
+	s.remove(e)
+	s.options.Left(e.Acts.ID)
+	s.tell(e, "closed a session with the agent "+e.AgentID, map[string]any{"reason": string(e.closing)})
+}
+
+// remove forgets a session.
+func (s *Sessions) remove(e *entry) {
+	s.mu.Lock()
+	delete(s.open, e.ID)
+	open := len(s.open)
+	s.mu.Unlock()
+	s.options.Meter.AgentSessions(open)
+	s.options.Changed()
+}
+
+// await lets a session end by itself when nobody uses it. It is called while mu is held.
+func (s *Sessions) await(e *entry) {
+	left := min(s.limits.Idle, s.limits.TTL-time.Since(e.Created))
+	e.expiry = time.AfterFunc(max(left, 0), func() { s.expire(e) })
+}
+
+// expire ends a session, unless it has become busy meanwhile.
+func (s *Sessions) expire(e *entry) {
+	s.mu.Lock()
+	if e.state == StateBusy || e.closing != "" || e.expiry == nil {
+		s.mu.Unlock()
+		return
+	}
+	e.closing = Expired
+	s.mu.Unlock()
+	s.finish(e)
+}
+
+// tell tells who listens to events what happened to a session.
+func (s *Sessions) tell(e *entry, what string, data map[string]any) {
+	all := map[string]any{"agent": e.AgentID, "agentSession": e.ID}
+	for name, value := range data {
+		all[name] = value
+	}
+	s.options.Events(event.Of(e.Asker), event.Session, e.Asker.Client+" "+what, all)
+	s.options.Changed()
+}

@@ -1,0 +1,205 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/random"
+)
+
+// Asked is what a client asks for when it creates a session.
+type Asked struct {
+	Asker    call.Session
+	AgentID  string // empty: the default one
+	Metadata Metadata
+}
+
+// Create opens a session.
+func (s *Sessions) Create(ctx context.Context, asked Asked) (View, *fault.Error) {
+	e, failure := s.create(ctx, asked)
+	if failure != nil {
+		return View{}, failure
+	}
+	return s.view(e), nil
+}
+
+func (s *Sessions) create(ctx context.Context, asked Asked) (*entry, *fault.Error) {
+	if failure := s.checkMetadata(asked.Metadata); failure != nil {
+		return nil, failure
+	}
+	done, failure := s.enter()
+	if failure != nil {
+		return nil, failure
+	}
+	defer done()
+	e, failure := s.reserve(asked)
+	if failure != nil {
+		return nil, failure
+	}
+	if failure := s.openAgent(ctx, e); failure != nil {
+		s.remove(e)
+		own := *failure
+		return nil, public(&own)
+	}
+	s.mu.Lock()
+	e.opened, e.last = true, time.Now()
+	late := s.closed || !slices.Contains(s.members, e.member)
+	if !late {
+		s.await(e)
+	}
+	s.mu.Unlock()
+	if late {
+		s.end(e, RelayStopping, nil)
+		return nil, stopping()
+	}
+	s.tell(e, "opened a session with the agent "+e.AgentID, nil)
+	return e, nil
+}
+
+func stopping() *fault.Error {
+	return fault.New(fault.ShuttingDown, "Delegation is stopping and takes no new work")
+}
+
+// enter counts what runs at once.
+func (s *Sessions) enter() (done func(), failure *fault.Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return nil, stopping()
+	case s.running >= s.limits.MaxConcurrent:
+		return nil, fault.New(fault.Overloaded, "Server overloaded", fault.WithRetryAfter(time.Second))
+	}
+	s.running++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.running--
+	}, nil
+}
+
+// checkMetadata refuses what is too large.
+func (s *Sessions) checkMetadata(m Metadata) *fault.Error {
+	s.mu.Lock()
+	most := s.limits.MaxMetadataBytes
+	s.mu.Unlock()
+	if size := len(m.Rest); size > most {
+		return fault.New(fault.InputTooLarge, "Metadata exceeds maximum size",
+			fault.WithHint(fmt.Sprintf("The metadata has %d bytes, and may have %d.", size, most)))
+	}
+	return nil
+}
+
+// reserve makes a session that nobody can use yet.
+func (s *Sessions) reserve(asked Asked) (*entry, *fault.Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m, failure := s.member(asked.AgentID)
+	if failure != nil {
+		return nil, failure
+	}
+	info := m.Agent.Info()
+	if id := asked.Metadata.Provider; id != "" && info.Status != Unavailable &&
+		!slices.ContainsFunc(info.Providers, func(p ProviderInfo) bool { return p.ID == id }) {
+		return nil, fault.New(fault.ConfigError,
+			fmt.Sprintf("Provider %q is not one of the agent %s", fault.Excerpt(id), info.ID), fault.WithProvider(id),
+			fault.WithHint("Leave metadata.provider out, or use one that agents_discover shows for this agent."))
+	}
+	if len(s.open) >= s.limits.MaxSessions {
+		return nil, fault.New(fault.SessionCapacity, "Session capacity reached")
+	}
+	now := time.Now()
+	e := &entry{member: m, state: StateActive, last: now, Session: &Session{
+		ID: random.Hex(16), AgentID: info.ID, Asker: asked.Asker, Metadata: asked.Metadata, Created: now,
+		Tools: s.options.Tools,
+	}}
+	e.Acts = acts(e.Session, m)
+	s.open[e.ID] = e
+	s.options.Meter.AgentSessions(len(s.open))
+	return e, nil
+}
+
+// acts is the session of the calls that an agent makes.
+func acts(s *Session, m *Member) call.Session {
+	own := s.Asker
+	base, _, _ := strings.Cut(own.ID, named)
+	own.ID = base + named + "agent-" + s.ID[:8]
+	own.Delegation = &call.Delegation{
+		Agent: s.AgentID, Session: s.ID, Asker: s.Asker.ID, Tabs: s.Metadata.Tabs,
+		Tools: both(s.Metadata.Tools, m.Tools), ReadOnly: s.Metadata.ReadOnly || m.ReadOnly,
+	}
+	return own
+}
+
+// named is between the id of a session and the name of one inside it.
+const named = "/session:"
+
+// both is what two lists of tools and plugins allow together. An empty one bounds nothing.
+func both(a, b []string) (list []string) {
+	if len(a) == 0 || len(b) == 0 {
+		return slices.Concat(a, b)
+	}
+	covers := func(names []string, one string) bool {
+		plugin, _, _ := strings.Cut(one, "__")
+		return slices.Contains(names, one) || slices.Contains(names, plugin)
+	}
+	for _, one := range slices.Concat(a, b) {
+		if covers(a, one) && covers(b, one) && !slices.Contains(list, one) {
+			list = append(list, one)
+		}
+	}
+	if list == nil {
+		return []string{"none"} // no tool is called that
+	}
+	return list
+}
+
+// openAgent has the agent prepare a session, and does not wait for it beyond the end of ctx.
+func (s *Sessions) openAgent(ctx context.Context, e *entry) *fault.Error {
+	done := make(chan *fault.Error, 1)
+	go func() {
+		done <- s.guard(e, func() *fault.Error { return e.member.Agent.Open(ctx, e.Session) })
+	}()
+	select {
+	case failure := <-done:
+		return failure
+	case <-ctx.Done():
+	}
+	select {
+	case failure := <-done:
+		return failure
+	case <-time.After(grace):
+	}
+	go func() {
+		if <-done == nil {
+			s.closeAgent(e, Failed)
+		}
+	}()
+	return fault.CallEnded(ctx, "before the agent "+e.AgentID+" was ready")
+}
+
+// grace is how long an agent may take to stop what it began.
+const grace = 500 * time.Millisecond
+
+// guard turns a panic of an agent into a failure.
+func (s *Sessions) guard(e *entry, do func() *fault.Error) (failure *fault.Error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.options.Log.Error().Str("agent", e.AgentID).Interface("panic", p).Msg("an agent failed")
+			failure = fault.New(fault.AgentFailed, "Agent "+e.AgentID+" failed")
+		}
+	}()
+	return do()
+}
+
+func (s *Sessions) closeAgent(e *entry, why Reason) {
+	_ = s.guard(e, func() *fault.Error {
+		e.member.Agent.Close(e.Session, why)
+		return nil
+	})
+}

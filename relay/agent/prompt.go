@@ -1,0 +1,310 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"tabrelay/relay/agent/provider"
+	"tabrelay/relay/call"
+	"tabrelay/relay/config"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/rawjson"
+)
+
+// Errand is a prompt as a client sends it.
+type Errand struct {
+	Text    string
+	Timeout time.Duration // 0: as is configured
+	Params  provider.Params
+	Tell    func(call.Progress)
+	Ask     func(ctx context.Context, q call.Question) (call.Answer, error)
+}
+
+// Reply is the end of a prompt that was answered.
+type Reply struct {
+	Answer
+	SessionID string
+	AgentID   string
+	Summary   Summary
+	Ended     bool // by the agent itself; false: it was stopped, or its budget was used up
+}
+
+// Prompt has the agent of a session carry an errand out.
+func (s *Sessions) Prompt(ctx context.Context, asker call.Session, id string, errand Errand) (Reply, *fault.Error) {
+	if failure := s.checkPrompt(errand.Text); failure != nil {
+		return Reply{}, failure
+	}
+	e, failure := s.find(asker, id)
+	if failure != nil {
+		return Reply{}, failure
+	}
+	done, failure := s.enter()
+	if failure != nil {
+		return Reply{}, inSession(failure, e, true)
+	}
+	defer done()
+	return s.prompt(ctx, e, errand)
+}
+
+// Delegate opens a session, has its agent carry an errand out, and closes it.
+func (s *Sessions) Delegate(ctx context.Context, asked Asked, errand Errand) (Reply, *fault.Error) {
+	if failure := s.checkPrompt(errand.Text); failure != nil {
+		return Reply{}, failure
+	}
+	e, failure := s.create(ctx, asked)
+	if failure != nil {
+		return Reply{}, failure
+	}
+	done, failure := s.enter()
+	if failure != nil {
+		s.end(e, Failed, errCancelled)
+		return Reply{}, inSession(failure, e, false)
+	}
+	defer done()
+	reply, failure := s.prompt(ctx, e, errand)
+	if failure != nil {
+		s.end(e, Failed, errCancelled)
+		return reply, inSession(failure, e, false)
+	}
+	s.end(e, Completed, errCancelled)
+	return reply, nil
+}
+
+func (s *Sessions) checkPrompt(text string) *fault.Error {
+	s.mu.Lock()
+	most := s.limits.MaxPromptBytes
+	s.mu.Unlock()
+	if len(text) > most {
+		return fault.New(fault.InputTooLarge, "Prompt exceeds maximum size",
+			fault.WithHint(fmt.Sprintf("The prompt has %d bytes, and may have %d.", len(text), most)))
+	}
+	return nil
+}
+
+// inSession says in a failure which session it belongs to.
+func inSession(f *fault.Error, e *entry, valid bool) *fault.Error {
+	fault.WithSession(e.ID, valid)(f)
+	return f
+}
+
+// prompt runs one turn.
+func (s *Sessions) prompt(ctx context.Context, e *entry, errand Errand) (Reply, *fault.Error) {
+	began := time.Now()
+	turn, failure := s.begin(ctx, e, errand)
+	if failure != nil {
+		return Reply{}, failure
+	}
+	back := make(chan returned, 1)
+	gone := make(chan struct{}) // closed when the agent has come back
+	go func() {
+		var answer Answer
+		failure := s.guard(e, func() (failure *fault.Error) {
+			answer, failure = e.member.Agent.Prompt(turn.Context(), e.Session, turn.prompt)
+			return failure
+		})
+		close(gone)
+		back <- returned{answer, failure}
+	}()
+	got, cause := await(turn, back)
+	if errors.Is(cause, context.DeadlineExceeded) {
+		cause = late(e, turn.prompt.Deadline.Sub(began))
+	}
+	reply, failure := s.conclude(e, turn, got, cause)
+	s.account(e, &reply, failure, time.Since(began))
+	s.over(e, gone, failure)
+	if failure != nil {
+		s.mu.Lock()
+		valid := e.closing == "" && (failure.SessionValid == nil || *failure.SessionValid)
+		s.mu.Unlock()
+		return reply, inSession(failure, e, valid)
+	}
+	return reply, nil
+}
+
+// returned is what an agent came back with.
+type returned struct {
+	answer  Answer
+	failure *fault.Error
+}
+
+// await waits for the agent, but hardly longer than its turn lasts. cause is why the turn was ended before the agent
+// came back; nil: it was not.
+func await(turn *Turn, back <-chan returned) (got returned, cause error) {
+	select {
+	case got = <-back:
+		return got, nil
+	case <-turn.Context().Done():
+	}
+	cause = context.Cause(turn.Context())
+	late := time.NewTimer(grace)
+	defer late.Stop()
+	select {
+	case got = <-back:
+	case <-late.C:
+	}
+	return got, cause
+}
+
+// begin takes a session for one prompt.
+func (s *Sessions) begin(ctx context.Context, e *entry, errand Errand) (*Turn, *fault.Error) {
+	s.mu.Lock()
+	switch {
+	case e.closing != "":
+		s.mu.Unlock()
+		return nil, fault.New(fault.SessionNotFound, "Session not found: "+e.ID, fault.WithSession(e.ID, false))
+	case e.state == StateBusy:
+		s.mu.Unlock()
+		return nil, fault.New(fault.SessionBusy, "Session "+e.ID+" is busy: it takes one prompt at a time",
+			fault.WithSession(e.ID, true))
+	}
+	e.state, e.over = StateBusy, make(chan struct{})
+	if e.expiry != nil {
+		e.expiry.Stop()
+		e.expiry = nil
+	}
+	limits := s.limits
+	s.mu.Unlock()
+	timeout := errand.Timeout
+	if timeout <= 0 {
+		timeout = e.member.Timeout
+	}
+	if timeout <= 0 {
+		timeout = limits.Timeout
+	}
+	p := Prompt{Text: errand.Text, Params: errand.Params, Tell: errand.Tell, Ask: errand.Ask,
+		Deadline: time.Now().Add(min(timeout, s.longest()))}
+	budget := e.Metadata.Budget.Within(e.member.Budget.or(limits.Budget))
+	turn := e.Begin(ctx, p, budget)
+	s.mu.Lock()
+	if e.closing != "" { // just now
+		turn.Cancel(errCancelled)
+	}
+	s.mu.Unlock()
+	s.options.Changed()
+	return turn, nil
+}
+
+// longest is how long a prompt may take at the most: a little less than the call that brought it, so that its end can
+// be told.
+func (s *Sessions) longest() time.Duration {
+	return max(s.options.MaxTimeout-2*grace, s.options.MaxTimeout/2)
+}
+
+// or is the budget, with what is configured for all agents where it says nothing.
+func (b Budget) or(all config.Budget) Budget {
+	return Budget{
+		MaxTurns: cmp.Or(b.MaxTurns, all.MaxTurns), MaxToolCalls: cmp.Or(b.MaxToolCalls, all.MaxToolCalls),
+		MaxTokens: cmp.Or(b.MaxTokens, all.MaxTokens), MaxMs: cmp.Or(b.MaxMs, all.MaxTime.Milliseconds()),
+	}
+}
+
+// conclude says how a turn ended: as the agent says, or as whoever ended it before.
+func (s *Sessions) conclude(e *entry, turn *Turn, got returned, cause error) (Reply, *fault.Error) {
+	summary := turn.End()
+	reply := Reply{Answer: got.answer, SessionID: e.ID, AgentID: e.AgentID, Summary: summary}
+	failure := got.failure
+	stopped, isFailure := errors.AsType[*fault.Error](cause)
+	switch {
+	case cause == nil && failure == nil:
+		reply.Ended = reply.StopReason != StopCancelled && reply.StopReason != StopBudget
+		return reply, nil
+	case cause == nil:
+	case errors.Is(cause, errCancelled):
+		reply.StopReason = StopCancelled
+		return reply, nil
+	case errors.Is(cause, ErrTimeBudget):
+		reply.StopReason = StopBudget
+		return reply, nil
+	case isFailure:
+		failure = stopped
+	default:
+		failure = fault.New(fault.Cancelled, "The prompt was cancelled", fault.WithOutcome(fault.NotExecuted),
+			fault.WithCause(cause))
+	}
+	own := *failure // whoever made it may use it for others
+	return reply, public(withActions(&own, summary))
+}
+
+// late is the failure of a turn that took too long.
+func late(e *entry, allowed time.Duration) *fault.Error {
+	return fault.New(fault.TimeoutCode, fmt.Sprintf("Agent %s was not done within %s", e.AgentID,
+		allowed.Round(time.Millisecond)), fault.WithOutcome(fault.NotExecuted), fault.WithRetryable(true),
+		fault.WithHint("Give it more time with the argument timeout, or delegate a smaller errand."))
+}
+
+// withActions says in a failure what the agent did before it.
+func withActions(f *fault.Error, summary Summary) *fault.Error {
+	if len(summary.Actions) == 0 {
+		return f
+	}
+	data, _ := rawjson.Members(f.Data)
+	data = append(data, rawjson.Make("toolCalls", rawjson.MustEncode(summary.Actions)),
+		rawjson.Make("outcome", rawjson.MustEncode(summary.Outcome())))
+	fault.WithData(json.RawMessage(rawjson.Join(data)))(f)
+	summary.Tell(f)
+	return f
+}
+
+// public leaves out of a failure of an agent what is for nobody but the person: folders of this machine, and what looks
+// like a credential.
+func public(f *fault.Error) *fault.Error {
+	f.Message = fault.Redact(fault.WithoutFolders(f.Message))
+	f.Hint = fault.Redact(fault.WithoutFolders(f.Hint))
+	return f
+}
+
+// over lets the session take the next prompt when the agent has come back, or ends it.
+func (s *Sessions) over(e *entry, gone <-chan struct{}, failure *fault.Error) {
+	free := func() {
+		s.mu.Lock()
+		e.state, e.last = StateIdle, time.Now()
+		if failure != nil {
+			e.state = StateFailed
+		}
+		if failure != nil && failure.SessionValid != nil && !*failure.SessionValid && e.closing == "" {
+			e.closing = Failed
+		}
+		over, ends := e.over, e.closing != ""
+		e.over = nil
+		if !ends {
+			s.await(e)
+		}
+		s.mu.Unlock()
+		if ends {
+			s.finish(e)
+		}
+		close(over)
+		s.options.Changed()
+	}
+	select {
+	case <-gone:
+		free()
+		return
+	default:
+	}
+	s.options.Log.Warn().Str("agent", e.AgentID).Str("session", e.ID).
+		Msg("an agent goes on although its prompt has ended; its session stays busy until it comes back")
+	go func() {
+		<-gone
+		free()
+	}()
+}
+
+// account counts a prompt, and keeps what was said if that is wanted.
+func (s *Sessions) account(e *entry, reply *Reply, failure *fault.Error, took time.Duration) {
+	outcome := "ok"
+	switch {
+	case failure != nil:
+		outcome = string(failure.Code)
+	case !reply.Ended:
+		outcome = reply.StopReason
+	}
+	s.options.Meter.AgentPrompt(e.AgentID, outcome, took)
+	if u := reply.Usage; u != nil {
+		s.options.Meter.AgentTokens(e.AgentID, u.InputTokens, u.OutputTokens)
+	}
+}

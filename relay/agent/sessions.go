@@ -1,0 +1,267 @@
+package agent
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/config"
+	"tabrelay/relay/event"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/lock"
+)
+
+// Member is an agent with what its person configured for it besides.
+type Member struct {
+	Agent    Agent
+	Tools    []string // that it may use at the most; empty: those of its caller
+	ReadOnly bool
+	Budget   Budget        // of one prompt; 0: that of all
+	Timeout  time.Duration // of one prompt, where its caller does not say; 0: that of all
+}
+
+// Options is what Sessions need of the relay. Functions may be nil; they must not block.
+type Options struct {
+	Tools      Tools
+	Log        zerolog.Logger
+	MaxTimeout time.Duration // no prompt lasts longer
+
+	Events  func(owner event.Owner, kind event.Kind, message string, data map[string]any)
+	Meter   Meter
+	Left    func(sessionID string) // the session of calls of an agent has ended, and what it owns with it
+	Changed func()                 // [Sessions.List] would answer something else
+}
+
+// Meter counts.
+type Meter interface {
+	AgentSessions(open int)
+	AgentPrompt(agent, outcome string, took time.Duration)
+	AgentTokens(agent string, input, output int)
+}
+
+// State is what a session does.
+type State string
+
+// The states of a session. A failed one takes the next prompt.
+const (
+	StateActive State = "active" // it was not prompted yet
+	StateBusy   State = "busy"
+	StateIdle   State = "idle"
+	StateFailed State = "failed"
+)
+
+// Sessions are the open sessions of all clients with all agents. Methods may be called concurrently.
+type Sessions struct {
+	options Options
+
+	mu      lock.Mutex // guards the rest, and what an entry says it does
+	limits  config.Delegation
+	members []*Member
+	open    map[string]*entry // by id
+	running int               // prompts and openings
+	closed  bool
+}
+
+// entry is a session that is open, or is being opened.
+type entry struct {
+	*Session
+	member *Member
+
+	// Guarded by Sessions.mu.
+	state   State
+	opened  bool
+	last    time.Time     // of its creation, or the end of its last prompt
+	over    chan struct{} // closed when the prompt under way has ended; nil: none is
+	expiry  *time.Timer   // nil while it is busy
+	closing Reason        // it is closed as soon as its agent has come back; empty: it is not to be
+}
+
+// NewSessions makes sessions with no agents.
+func NewSessions(o Options) *Sessions {
+	if o.Events == nil {
+		o.Events = func(event.Owner, event.Kind, string, map[string]any) {}
+	}
+	if o.Changed == nil {
+		o.Changed = func() {}
+	}
+	if o.Left == nil {
+		o.Left = func(string) {}
+	}
+	if o.Meter == nil {
+		o.Meter = unmetered{}
+	}
+	return &Sessions{options: o, open: map[string]*entry{}}
+}
+
+type unmetered struct{}
+
+func (unmetered) AgentSessions(int)                         {}
+func (unmetered) AgentPrompt(string, string, time.Duration) {}
+func (unmetered) AgentTokens(string, int, int)              {}
+
+// Configure replaces the agents and the limits. Sessions of agents that are not among them any more are closed.
+func (s *Sessions) Configure(members []*Member, limits config.Delegation) {
+	s.mu.Lock()
+	s.members, s.limits = members, limits
+	var gone []*entry
+	for _, e := range s.open {
+		if !slices.Contains(members, e.member) && e.opened {
+			gone = append(gone, e)
+		}
+	}
+	s.mu.Unlock()
+	for _, e := range gone {
+		s.end(e, Stopped, fault.New(fault.Cancelled, "The agent "+e.AgentID+" was changed in the configuration",
+			fault.WithHint("Call agents_discover, then delegate again.")))
+	}
+}
+
+// Members are the agents there are.
+func (s *Sessions) Members() []*Member {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.members
+}
+
+// Agents describes the agents as they are now. One is busy while no session can be opened.
+func (s *Sessions) Agents() []Info {
+	s.mu.Lock()
+	members, full := s.members, len(s.open) >= s.limits.MaxSessions
+	s.mu.Unlock()
+	list := []Info{}
+	for _, m := range members {
+		info := m.Agent.Info()
+		if full && info.Status == Ready {
+			info.Status = Busy
+		}
+		list = append(list, info)
+	}
+	return list
+}
+
+// Load is how many sessions are open, and how many may be.
+func (s *Sessions) Load() (active, capacity int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.open), s.limits.MaxSessions
+}
+
+// member finds an agent; without a name it is the default one.
+func (s *Sessions) member(id string) (*Member, *fault.Error) {
+	if len(s.members) == 0 {
+		return nil, fault.New(fault.ConfigError, "No agents registered", fault.WithHint(
+			"Ask the person to configure a provider or a worker in config.json; docs/delegation.md shows how."))
+	}
+	if id == "" {
+		if id = s.limits.DefaultAgent; id == "" {
+			return s.members[0], nil
+		}
+	}
+	for _, m := range s.members {
+		if m.Agent.Info().ID == id {
+			return m, nil
+		}
+	}
+	return nil, fault.New(fault.AgentNotFound, "Agent not found: "+fault.Excerpt(id))
+}
+
+// View is a session as its client and the person see it.
+type View struct {
+	ID      string
+	AgentID string
+	Asker   call.Session
+	State   State
+	Created time.Time
+	Last    time.Time // of its creation, or the end of its last prompt
+	Doing   Doing
+}
+
+func (s *Sessions) view(e *entry) View {
+	s.mu.Lock()
+	v := View{ID: e.ID, AgentID: e.AgentID, Asker: e.Asker, State: e.state, Created: e.Created, Last: e.last}
+	s.mu.Unlock()
+	v.Doing = e.Doing()
+	return v
+}
+
+// find returns a session of a client. That of another client does not exist for it.
+func (s *Sessions) find(asker call.Session, id string) (*entry, *fault.Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.open[id]
+	if !ok || !e.opened || e.closing != "" || !owns(asker, e.Asker) {
+		return nil, fault.New(fault.SessionNotFound, "Session not found: "+fault.Excerpt(id), fault.WithSession(
+			fault.Excerpt(id), false))
+	}
+	return e, nil
+}
+
+// owns reports whether a session may use what another one created: they are of the same client. Clients without a name
+// share one, so of these it has to be the same attachment.
+func owns(asker, of call.Session) bool {
+	if asker.Client != of.Client || asker.Delegation != nil {
+		return false
+	}
+	base := func(id string) string { first, _, _ := strings.Cut(id, "/"); return first }
+	return asker.Client != call.Unnamed || base(asker.ID) == base(of.ID)
+}
+
+// Status is a session as it is now.
+func (s *Sessions) Status(asker call.Session, id string) (View, *fault.Error) {
+	e, failure := s.find(asker, id)
+	if failure != nil {
+		return View{}, failure
+	}
+	return s.view(e), nil
+}
+
+// List is all open sessions, the one that was created first before the others.
+func (s *Sessions) List() []View {
+	s.mu.Lock()
+	var open []*entry
+	for _, e := range s.open {
+		if e.opened && e.closing == "" {
+			open = append(open, e)
+		}
+	}
+	s.mu.Unlock()
+	list := make([]View, len(open))
+	for i, e := range open {
+		list[i] = s.view(e)
+	}
+	slices.SortFunc(list, func(a, b View) int { return a.Created.Compare(b.Created) })
+	return list
+}
+
+// errCancelled is the cause of a turn's end that its client asked for.
+var errCancelled = errors.New("the client cancelled the prompt")
+
+// Cancel stops the prompt under way, and reports whether there was one. It returns when the prompt has ended.
+func (s *Sessions) Cancel(asker call.Session, id string) (stopped bool, failure *fault.Error) {
+	e, failure := s.find(asker, id)
+	if failure != nil {
+		return false, failure
+	}
+	return s.interrupt(e, errCancelled), nil
+}
+
+// interrupt ends the turn of a session, and waits a moment for it.
+func (s *Sessions) interrupt(e *entry, cause error) bool {
+	turn := e.Turn()
+	s.mu.Lock()
+	over := e.over
+	s.mu.Unlock()
+	if turn == nil || over == nil || turn.Context().Err() != nil {
+		return false
+	}
+	turn.Cancel(cause)
+	select {
+	case <-over:
+	case <-time.After(2 * grace):
+	}
+	return true
+}
