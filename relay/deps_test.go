@@ -36,7 +36,7 @@ var may = map[string][]string{
 	"relay/builtin": {"relay/audit", "relay/call", "relay/catalog", "relay/dispatch", "relay/doctor", "relay/event",
 		"relay/fault", "relay/hub", "relay/match", "relay/metrics", "relay/plugin", "relay/policy", "relay/random",
 		"relay/registry", "relay/result", "relay/schedule", "relay/store"},
-	"relay/client": {"relay/audit", "relay/builtin", "relay/catalog", "relay/call", "relay/config", "relay/dispatch",
+	"relay/client": {"relay/agent", "relay/audit", "relay/builtin", "relay/catalog", "relay/call", "relay/config", "relay/dispatch",
 		"relay/event", "relay/fault", "relay/front", "relay/hub", "relay/join", "relay/lock", "relay/metrics",
 		"relay/pause", "relay/policy", "relay/registry", "relay/serial", "relay/store"},
 	"relay/catalog": {"relay/call", "relay/config", "relay/event", "relay/fault", "relay/hub", "relay/lock",

@@ -92,8 +92,14 @@ func (r *Relay) stopping() bool {
 	}
 }
 
-// sessionEnded ends what a session owns, and what it was allowed for a session.
+// sessionEnded ends what a session of a client owns, its sessions with agents among that.
 func (r *Relay) sessionEnded(session string) {
+	r.delegation.SessionEnded(session)
+	r.sessionLeft(session)
+}
+
+// sessionLeft ends what a session owns in browsers, and what it was allowed for a session.
+func (r *Relay) sessionLeft(session string) {
 	for _, of := range r.hub.SessionLeft(session) {
 		if !r.stopping() { // the next relay takes it over
 			r.store.ForgetLastTabs(of)

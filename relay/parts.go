@@ -86,6 +86,7 @@ func (r *Relay) makeParts(ctx context.Context) error {
 		MaxBytes: c.MaxBytes, ResultBytes: c.ResultBytes,
 	}
 	r.tools = registry.New(r.own.List())
+	r.newDelegation()
 	if err := r.newCatalog(ctx); err != nil {
 		return err
 	}
@@ -104,6 +105,7 @@ func (r *Relay) newCatalog(ctx context.Context) (err error) {
 		Changed:   r.panels.Changed,
 		SignedOut: func(p, profileID string) bool { return r.calls.SignedOut(p, profileID) },
 		Mode:      r.policy.ToolMode,
+		Applied:   r.agentsConfigured,
 		Audit:     r.audit.Record, Notice: r.notice, Problem: r.pluginProblem, Refused: r.configRefused,
 		Accepted: func(message string) { r.front.Log("notice", "tabrelay", message) },
 	})
@@ -128,15 +130,20 @@ func (r *Relay) dispatcher() *dispatch.Dispatcher {
 			Wait:          c.Limits.Wait,
 			WaitingPerTab: c.Limits.WaitingPerTab,
 		},
-		Breaker: breaker.Settings{
-			Failures: c.Breaker.Failures, Percent: c.Breaker.Percent, MinCalls: c.Breaker.MinCalls,
-			Window: c.Breaker.Window, Open: c.Breaker.Open,
-		},
+		Breaker:  breakerSettings(c),
 		Recovery: recovery(c.Recovery), Trace: c.Errors.Trace, StackTraces: c.Logging.IncludeStackTraces,
 		TransientPatterns: c.Errors.Transient.Patterns, FatalPatterns: c.Errors.Fatal.Patterns,
 		MaxInputBytes: c.FrameBytes - frameRoom, MaxResultBytes: c.ResultBytes, MaxBytes: c.MaxBytes,
 		ConsoleTailBytes: consoleTail(c), Results: r.store, DeadLetters: r.own.Letters,
 	})
+}
+
+// breakerSettings are when calls are held back, as it is configured.
+func breakerSettings(c config.Config) breaker.Settings {
+	return breaker.Settings{
+		Failures: c.Breaker.Failures, Percent: c.Breaker.Percent, MinCalls: c.Breaker.MinCalls,
+		Window: c.Breaker.Window, Open: c.Breaker.Open,
+	}
 }
 
 // recovery is what is done about failures, by their codes.

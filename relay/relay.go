@@ -60,24 +60,25 @@ type Options struct {
 // Relay is one running relay. Its parts are made by New and live until Close, in the order of the fields.
 type Relay struct {
 	Options
-	config   config.Config // of the start; the catalog has what may change meanwhile
-	began    time.Time
-	secrets  *config.Secrets
-	instance *join.InstanceLock
-	meter    *metrics.Metrics
-	events   event.Bus
-	trail    event.Bus // of calls; filled only while somebody follows
-	store    *store.Store
-	audit    *audit.Recorder
-	hub      *hub.Hub
-	tools    *registry.Registry
-	own      *builtin.Sources // of the relay's own tools
-	policy   *policy.Policy
-	calls    *dispatch.Dispatcher
-	visits   *agent.Visits // of programs to their tools
-	front    *front.Front
-	catalog  *catalog.Catalog
-	demo     *httpapi.Demo // nil when switched off
+	config     config.Config // of the start; the catalog has what may change meanwhile
+	began      time.Time
+	secrets    *config.Secrets
+	instance   *join.InstanceLock
+	meter      *metrics.Metrics
+	events     event.Bus
+	trail      event.Bus // of calls; filled only while somebody follows
+	store      *store.Store
+	audit      *audit.Recorder
+	hub        *hub.Hub
+	tools      *registry.Registry
+	own        *builtin.Sources // of the relay's own tools
+	policy     *policy.Policy
+	calls      *dispatch.Dispatcher
+	visits     *agent.Visits // of programs to their tools
+	front      *front.Front
+	catalog    *catalog.Catalog
+	delegation *agent.Delegation
+	demo       *httpapi.Demo // nil when switched off
 
 	listener net.Listener
 	socket   *join.Listener
@@ -265,6 +266,9 @@ func (r *Relay) shutdown() error {
 	}
 	if r.policy != nil {
 		r.policy.Close() // nobody is to wait for a person any more
+	}
+	if r.delegation != nil {
+		r.delegation.Close() // their prompts are calls in flight
 	}
 	abandon := r.drain()
 	if r.clients != nil {

@@ -37,9 +37,10 @@ func (r *Relay) newWorker(id string, c config.Worker) (*worker.Worker, *agent.Pr
 	})
 	binary, _ := os.Executable() // it is only for programs that cannot use HTTP
 	return w, agent.NewProgram(agent.ProgramOptions{
-		ID: id, Capabilities: c.Capabilities, Worker: w, Timeout: c.Timeout, URL: "http://" + r.Address() + "/mcp",
+		ID: id, Capabilities: c.Capabilities, Worker: w, URL: "http://" + r.Address() + "/mcp",
 		Command: binary, Env: map[string]string{"TABRELAY_HOME": string(r.Home)},
-		Lend: r.clients.Lend, Visits: r.visits, Approve: r.approve,
+		Lend:   func(s call.Session) (string, func()) { return r.clients.Lend(s) }, // who are not there yet
+		Visits: r.visits, Approve: r.approve,
 	})
 }
 

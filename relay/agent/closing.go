@@ -2,7 +2,6 @@ package agent
 
 import (
 	"strings"
-	"sync"
 	"time"
 
 	"tabrelay/relay/call"
@@ -24,7 +23,8 @@ func (s *Sessions) Stop(id string) bool {
 		func(e *entry) bool { return e.ID == id }) > 0
 }
 
-// SessionEnded ends the sessions of a client that left: those that its attachment created, or a session inside it.
+// SessionEnded ends the sessions of a client that left: those that its attachment created, or a session inside it. It
+// does not wait for them.
 func (s *Sessions) SessionEnded(sessionID string) {
 	s.endAll(ClientLeft, errCancelled, func(e *entry) bool {
 		rest, inside := strings.CutPrefix(e.Asker.ID, sessionID)
@@ -38,49 +38,61 @@ func (s *Sessions) Shutdown() {
 	s.closed = true
 	s.mu.Unlock()
 	s.endAll(RelayStopping, stopping(), func(*entry) bool { return true })
+	s.ending.Wait()
 }
 
-// endAll ends the sessions that which picks, all at once.
+// endAll begins to end the sessions that which picks, all at once.
 func (s *Sessions) endAll(why Reason, cause error, which func(*entry) bool) (n int) {
 	s.mu.Lock()
-	var picked []*entry
+	defer s.mu.Unlock()
 	for _, e := range s.open {
 		if e.opened && e.closing == "" && which(e) {
-			picked = append(picked, e)
+			e.closing = why
+			s.ending.Go(func() { s.wind(e, cause) })
+			n++
 		}
 	}
-	s.mu.Unlock()
-	var ending sync.WaitGroup
-	for _, e := range picked {
-		ending.Go(func() { s.end(e, why, cause) })
-	}
-	ending.Wait()
-	return len(picked)
+	return n
 }
 
-// end closes a session. The prompt under way, if there is one, ends with the cause, and the agent hears of the end when
-// it has come back from it.
+// end closes a session, unless somebody does already.
 func (s *Sessions) end(e *entry, why Reason, cause error) {
 	s.mu.Lock()
-	if e.closing != "" {
-		s.mu.Unlock()
-		return
+	mine := e.closing == ""
+	if mine {
+		e.closing = why
 	}
-	e.closing = why
+	s.mu.Unlock()
+	if mine {
+		s.wind(e, cause)
+	}
+}
+
+// wind ends a session that is closing. The prompt under way, if there is one, ends with the cause, and the agent hears
+// of the end when it has come back from it.
+func (s *Sessions) wind(e *entry, cause error) {
+	s.mu.Lock()
 	busy := e.state == StateBusy
 	if e.expiry != nil {
 		e.expiry.Stop()
 	}
 	s.mu.Unlock()
-	if !busy {
-		s.finish(e)
+	if busy {
+		s.interrupt(e, cause)
 		return
 	}
-	s.interrupt(e, cause)
+	s.finish(e)
 }
 
 // finish closes a session that is not busy, once.
 func (s *Sessions) finish(e *entry) {
+	s.mu.Lock()
+	done := e.finished
+	e.finished = true
+	s.mu.Unlock()
+	if done {
+		return
+	}
 	s.closeAgent(e, e.closing)
 	s.remove(e)
 	s.options.Left(e.Acts.ID)

@@ -93,7 +93,7 @@ func inSession(f *fault.Error, e *entry, valid bool) *fault.Error {
 
 // prompt runs one turn.
 func (s *Sessions) prompt(ctx context.Context, e *entry, errand Errand) (Reply, *fault.Error) {
-	began := time.Now()
+	began, before := time.Now(), e.Spent()
 	turn, failure := s.begin(ctx, e, errand)
 	if failure != nil {
 		return Reply{}, failure
@@ -114,7 +114,7 @@ func (s *Sessions) prompt(ctx context.Context, e *entry, errand Errand) (Reply, 
 		cause = late(e, turn.prompt.Deadline.Sub(began))
 	}
 	reply, failure := s.conclude(e, turn, got, cause)
-	s.account(e, &reply, failure, time.Since(began))
+	s.account(e, before, &reply, failure, time.Since(began))
 	s.over(e, gone, failure)
 	if failure != nil {
 		s.mu.Lock()
@@ -295,7 +295,7 @@ func (s *Sessions) over(e *entry, gone <-chan struct{}, failure *fault.Error) {
 }
 
 // account counts a prompt, and keeps what was said if that is wanted.
-func (s *Sessions) account(e *entry, reply *Reply, failure *fault.Error, took time.Duration) {
+func (s *Sessions) account(e *entry, before Spent, reply *Reply, failure *fault.Error, took time.Duration) {
 	outcome := "ok"
 	switch {
 	case failure != nil:
@@ -304,7 +304,11 @@ func (s *Sessions) account(e *entry, reply *Reply, failure *fault.Error, took ti
 		outcome = reply.StopReason
 	}
 	s.options.Meter.AgentPrompt(e.AgentID, outcome, took)
-	if u := reply.Usage; u != nil {
-		s.options.Meter.AgentTokens(e.AgentID, u.InputTokens, u.OutputTokens)
+	spent := e.Spent()
+	more := Spent{InputTokens: spent.InputTokens - before.InputTokens,
+		OutputTokens: spent.OutputTokens - before.OutputTokens, USD: spent.USD - before.USD}
+	if u := reply.Usage; u != nil && more == (Spent{}) { // a program, which has a provider of its own
+		more.InputTokens, more.OutputTokens = u.InputTokens, u.OutputTokens
 	}
+	s.options.Meter.AgentSpent(e.AgentID, more.InputTokens, more.OutputTokens, more.USD)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -40,7 +41,7 @@ type Options struct {
 type Meter interface {
 	AgentSessions(open int)
 	AgentPrompt(agent, outcome string, took time.Duration)
-	AgentTokens(agent string, input, output int)
+	AgentSpent(agent string, input, output int, usd float64)
 }
 
 // State is what a session does.
@@ -57,6 +58,7 @@ const (
 // Sessions are the open sessions of all clients with all agents. Methods may be called concurrently.
 type Sessions struct {
 	options Options
+	ending  sync.WaitGroup // of sessions that are being ended
 
 	mu      lock.Mutex // guards the rest, and what an entry says it does
 	limits  config.Delegation
@@ -78,6 +80,8 @@ type entry struct {
 	over    chan struct{} // closed when the prompt under way has ended; nil: none is
 	expiry  *time.Timer   // nil while it is busy
 	closing Reason        // it is closed as soon as its agent has come back; empty: it is not to be
+
+	finished bool
 }
 
 // NewSessions makes sessions with no agents.
@@ -101,7 +105,7 @@ type unmetered struct{}
 
 func (unmetered) AgentSessions(int)                         {}
 func (unmetered) AgentPrompt(string, string, time.Duration) {}
-func (unmetered) AgentTokens(string, int, int)              {}
+func (unmetered) AgentSpent(string, int, int, float64)      {}
 
 // Configure replaces the agents and the limits. Sessions of agents that are not among them any more are closed.
 func (s *Sessions) Configure(members []*Member, limits config.Delegation) {

@@ -32,7 +32,7 @@ type Sources struct {
 	Catalog *catalog.Catalog
 	Letters *DeadLetters
 
-	// Agents counts the delegated agents, those that can take an errand, their open sessions, and how many there may be.
+	// Agents counts the delegated agents, those that can take an errand, their sessions, and how many there may be.
 	Agents func() (total, ready, active, capacity int)
 
 	Findings func(ctx context.Context) []doctor.Finding // of the doctor, with folders

@@ -53,6 +53,8 @@ type Options struct {
 	Refused  func(failure *fault.Error, public *Refusal) // a configuration, or a set of plugins, was not taken over
 	Accepted func(message string)                        // the next one was
 	Notice   func(message string)                        // something for the person to read
+
+	Applied func(config.Config) // what is in effect now; it may be called again with the same; may be nil
 }
 
 // Policy bounds what a configuration that was read again may put into effect.
@@ -194,6 +196,9 @@ func (c *Catalog) publish(cfg config.Config) error {
 	}
 	c.options.Changed(event.TopicPlugins)
 	c.tellProblems(c.Problems())
+	if c.options.Applied != nil {
+		c.options.Applied(cfg)
+	}
 	return nil
 }
 

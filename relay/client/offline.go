@@ -3,10 +3,12 @@ package client
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"tabrelay/relay/agent"
 	"tabrelay/relay/audit"
 	"tabrelay/relay/builtin"
 	"tabrelay/relay/call"
@@ -86,7 +88,7 @@ func OpenOffline(ctx context.Context, home config.Home, cfg config.Config) (*Off
 		}
 		return instance.Release()
 	}
-	tools := registry.New(new(builtin.Sources).List()).Snapshot().Tools
+	tools := registry.New(slices.Concat(new(builtin.Sources).List(), new(agent.Sessions).OwnTools())).Snapshot().Tools
 	o.Policy, err = policy.New(ctx, policy.Options{
 		Store: db, Config: cfg, Audit: o.log.Record,
 		Tools: func() []call.Access { return policy.Accesses(tools) },

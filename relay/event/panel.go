@@ -18,6 +18,7 @@ const (
 	TopicAudit       = "audit"
 	TopicTabs        = "tabs"
 	TopicPaused      = "paused"
+	TopicAgents      = "agents"
 )
 
 // gatherTime gathers what changes together: one frame for each browser, however much happens.

@@ -39,6 +39,7 @@ type Metrics struct {
 	breakerTrips *prometheus.CounterVec
 	deadLetters  *prometheus.CounterVec
 	lateLetters  *prometheus.CounterVec
+	agents       agents
 
 	mu      lock.Mutex // guards the rest
 	corrupt map[string]int
@@ -49,6 +50,7 @@ func New() *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		corrupt:  map[string]int{},
+		agents:   newAgents(),
 		errors:   counters("tabrelay_errors_total", "Calls that failed.", "class", "source", "code"),
 		calls: counters("tabrelay_calls_total",
 			"Calls that ended, by what became of them: ok, or the outcome of the failure.", "plugin", "outcome"),
@@ -80,6 +82,7 @@ func New() *Metrics {
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300},
 		}, []string{"plugin"}),
 	}
+	m.registry.MustRegister(m.agents.sessions, m.agents.prompts, m.agents.seconds, m.agents.tokens, m.agents.usd)
 	m.registry.MustRegister(m.errors, m.calls, m.callSeconds, m.retries, m.retrySeconds, m.fatal, m.corruption,
 		m.inflight,
 		m.browsers, m.late, m.repairs, m.breakerState, m.breakerTrips,

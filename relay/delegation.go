@@ -1,0 +1,71 @@
+package relay
+
+import (
+	"context"
+	"slices"
+
+	"tabrelay/relay/agent"
+	"tabrelay/relay/agent/provider"
+	"tabrelay/relay/breaker"
+	"tabrelay/relay/call"
+	"tabrelay/relay/config"
+	"tabrelay/relay/event"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/registry"
+)
+
+// newDelegation makes what clients delegate to. Its agents come with the configuration, when the catalog reads that.
+func (r *Relay) newDelegation() {
+	c := r.config
+	r.delegation = agent.NewDelegation(agent.Setup{
+		Sessions: agent.Options{
+			Tools: toolsOfAgents{r}, Log: r.part("agent"), MaxTimeout: c.MaxTimeout, Events: r.events.Publish,
+			Meter: r.meter, Left: r.sessionLeft, Changed: func() { r.panels.Changed(event.TopicAgents) },
+		},
+		Retry: c.Errors.Transient.Retry, Breakers: breaker.NewGroup(breakerSettings(c), nil), Ledger: r.store,
+		Provider: newProvider, Program: r.newProgram,
+	})
+	r.own.Agents = r.delegation.Counts
+}
+
+// newProvider makes a provider of models.
+func newProvider(id string, p config.Provider, key string) (provider.Provider, error) {
+	return provider.New(provider.Config{
+		ID: id, Kind: provider.Kind(p.Kind), BaseURL: p.BaseURL, Key: key, Models: p.Models,
+		Defaults: provider.Params(p.Defaults),
+	})
+}
+
+// newProgram makes the agent of a worker.
+func (r *Relay) newProgram(id string, w config.Worker) (made agent.Agent, end func()) {
+	running, program := r.newWorker(id, w)
+	return program, running.Close
+}
+
+// agentsConfigured takes over the agents of a configuration, and lists the tools of delegation where there are some.
+func (r *Relay) agentsConfigured(c config.Config) {
+	listed := len(r.delegation.Members()) > 0
+	if err := r.delegation.Configure(context.Background(), &c); err != nil {
+		r.Log.Error().Err(err).Msg("the delegated agents stay as they were")
+		r.notice("The delegated agents stay as they were: " + err.Error())
+		return
+	}
+	if list := len(r.delegation.Members()) > 0; list != listed {
+		r.tools.SetBuiltins(slices.Concat(r.own.List(), r.delegation.OwnTools()))
+	}
+}
+
+// toolsOfAgents are the relay's tools as delegated agents have them.
+type toolsOfAgents struct{ relay *Relay }
+
+// List returns the tools that a session may see.
+func (t toolsOfAgents) List(s call.Session) []*registry.Tool {
+	view := t.relay.policy.View(s)
+	return slices.DeleteFunc(slices.Clone(t.relay.tools.Snapshot().Tools),
+		func(one *registry.Tool) bool { return view.Shows != nil && !view.Shows(one) })
+}
+
+// Do carries a call out.
+func (t toolsOfAgents) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
+	return t.relay.calls.Do(ctx, c)
+}
