@@ -29,7 +29,8 @@ import (
 var update = flag.Bool("update", false, "rewrite the expected output in testdata/script")
 
 func TestMain(m *testing.M) {
-	commands := map[string]func(){"tabrelay": main, "chrome": chrome, "agent": agent}
+	commands := map[string]func(){"tabrelay": main, "chrome": chrome, "agent": agent, "worker": worker,
+		"delegator": delegator}
 	if commands[filepath.Base(os.Args[0])] == nil { // it is the tests, not a command of theirs
 		leaveTerminal()
 	}

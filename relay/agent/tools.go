@@ -26,8 +26,8 @@ func (s *Sessions) OwnTools() []registry.Tool {
 			discoverInput, discoverOutput, reads, 0, answering(s.discover)),
 		tool("tasks_delegate", "Delegate a task", "Hands a whole errand to an agent that has the browser tools, and "+
 			"returns only its answer: the pages that it reads cost you nothing. Say in prompt everything that it "+
-			"has to know, and what the answer has to contain. On failure look at retryable, sessionValid and recovery; never "+
-			"report success then.",
+			"has to know, and what the answer has to contain. On failure look at retryable, sessionValid and "+
+			"recovery; never report success then.",
 			delegateInput, promptOutput, writes, longestCall, answering(s.delegate)),
 		tool("sessions_create", "Open an agent session", "Opens a session with an agent, for an errand of several "+
 			"prompts: it remembers the conversation. For a single errand use tasks_delegate.",
