@@ -181,8 +181,8 @@ func (r *Relay) serveAll(context.Context) (err error) {
 	r.api = httpapi.New(httpapi.Options{
 		Config: r.config, Home: r.Home, Version: Version, Began: r.began, Address: r.Address(), Tokens: r.clients,
 		Limiter: r.limiter, Log: r.part("http"), Secrets: r.secrets, Clients: r.clients, Policy: r.policy,
-		Catalog: r.catalog,
-		Tools:   r.tools, Calls: r.calls, Letters: r.own.Letters, Hub: r.hub, Front: r.front, Store: r.store,
+		Catalog: r.catalog, Delegation: r.delegation,
+		Tools: r.tools, Calls: r.calls, Letters: r.own.Letters, Hub: r.hub, Front: r.front, Store: r.store,
 		Audit: r.audit,
 		Meter: r.meter, Events: &r.events, Trail: &r.trail, Notices: &r.notices, Pairings: &r.pairings, Demo: r.demo,
 		Base: r.base, Stopping: r.stop, Stop: r.Stop,

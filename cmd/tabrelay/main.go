@@ -57,7 +57,7 @@ func (a *app) commands() *cobra.Command {
 	})
 	group(root, "Run", a.up(), a.serve(), a.down(), a.status(), a.doctor(), a.logs(), a.events(), a.service(),
 		a.uninstall())
-	group(root, "Connect agents", a.mcp(), a.connect(), a.disconnect(), a.clients(), a.pair())
+	group(root, "Connect agents", a.mcp(), a.connect(), a.disconnect(), a.clients(), a.agents(), a.pair())
 	group(root, "Decide", a.permit(), a.pause(), a.resume(), a.config(), a.audit())
 	group(root, "Use tools", a.tools(), a.call(), a.tabs(), a.profiles(), a.deadLetters())
 	group(root, "Write plugins", a.plugin())

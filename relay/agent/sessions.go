@@ -147,6 +147,17 @@ func (s *Sessions) Agents() []Info {
 	return list
 }
 
+// Default is the id of the agent that errands go to which name none; empty: there is none.
+func (s *Sessions) Default() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m, failure := s.member("")
+	if failure != nil {
+		return ""
+	}
+	return m.Agent.Info().ID
+}
+
 // Load is how many sessions are open, and how many may be.
 func (s *Sessions) Load() (active, capacity int) {
 	s.mu.Lock()
@@ -182,13 +193,14 @@ type View struct {
 	Created time.Time
 	Last    time.Time // of its creation, or the end of its last prompt
 	Doing   Doing
+	Spent   Spent
 }
 
 func (s *Sessions) view(e *entry) View {
 	s.mu.Lock()
 	v := View{ID: e.ID, AgentID: e.AgentID, Asker: e.Asker, State: e.state, Created: e.Created, Last: e.last}
 	s.mu.Unlock()
-	v.Doing = e.Doing()
+	v.Doing, v.Spent = e.Doing(), e.Spent()
 	return v
 }
 

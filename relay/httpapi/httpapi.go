@@ -12,6 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"tabrelay/relay/agent"
 	"tabrelay/relay/audit"
 	"tabrelay/relay/builtin"
 	"tabrelay/relay/catalog"
@@ -63,23 +64,24 @@ type Options struct {
 	Limiter *Limiter
 	Log     zerolog.Logger
 
-	Secrets  *config.Secrets
-	Clients  *client.Clients
-	Policy   *policy.Policy
-	Catalog  *catalog.Catalog
-	Tools    *registry.Registry
-	Calls    *dispatch.Dispatcher
-	Letters  *builtin.DeadLetters
-	Hub      *hub.Hub
-	Front    *front.Front
-	Store    *store.Store
-	Audit    *audit.Recorder
-	Meter    *metrics.Metrics
-	Events   *event.Bus
-	Trail    *event.Bus // of calls
-	Notices  *event.Notices
-	Pairings *Pairings
-	Demo     *Demo // nil when switched off
+	Secrets    *config.Secrets
+	Clients    *client.Clients
+	Delegation *agent.Delegation
+	Policy     *policy.Policy
+	Catalog    *catalog.Catalog
+	Tools      *registry.Registry
+	Calls      *dispatch.Dispatcher
+	Letters    *builtin.DeadLetters
+	Hub        *hub.Hub
+	Front      *front.Front
+	Store      *store.Store
+	Audit      *audit.Recorder
+	Meter      *metrics.Metrics
+	Events     *event.Bus
+	Trail      *event.Bus // of calls
+	Notices    *event.Notices
+	Pairings   *Pairings
+	Demo       *Demo // nil when switched off
 
 	Base     context.Context // of calls; ends when the relay has
 	Stopping <-chan struct{} // closed when the relay is to stop
@@ -153,6 +155,10 @@ func (a *API) routes() []Route {
 		{"DELETE /api/v1/grants/{id}", Person, a.revokeGrant},
 		{"GET /api/v1/paused", Person, a.showPaused},
 		{"PUT /api/v1/paused", Person, a.setPaused},
+		{"GET /api/v1/agents", Person, a.showAgents},
+		{"POST /api/v1/agents/{id}/test", Person, a.testAgent},
+		{"GET /api/v1/agents/sessions", Person, a.showAgentSessions},
+		{"POST /api/v1/agents/sessions/{id}/stop", Person, a.stopAgentSession},
 		{"GET /api/v1/tabs", Person, a.showTabs},
 		{"POST /api/v1/tabs", Person, a.openTabNow},
 		{"DELETE /api/v1/tabs/{profile}/{tab}/owner", Person, a.releaseTab},

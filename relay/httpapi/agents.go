@@ -1,0 +1,124 @@
+package httpapi
+
+import (
+	"net/http"
+	"time"
+
+	"tabrelay/relay/agent"
+	"tabrelay/relay/fault"
+)
+
+// Agents is the answer of GET /api/v1/agents.
+type Agents struct {
+	Agents   []AgentView            `json:"agents"`
+	Sessions int                    `json:"sessions"` // that are open
+	Capacity int                    `json:"capacity"`
+	SpentUSD float64                `json:"spentUsd"` // today, by all of them
+	MostUSD  float64                `json:"mostUsd"`  // 0: no bound
+	Spent    map[string]agent.Spent `json:"spent"`    // by each of them, since the relay started
+}
+
+// AgentView is one delegated agent as a person sees it.
+type AgentView struct {
+	agent.Info
+	Default bool `json:"default"`
+}
+
+func (a *API) showAgents(w http.ResponseWriter, _ *http.Request) {
+	answer := Agents{Agents: []AgentView{}, Spent: map[string]agent.Spent{}}
+	answer.Sessions, answer.Capacity = a.Delegation.Load()
+	standard := a.Delegation.Default()
+	for _, one := range a.Delegation.Agents() {
+		answer.Agents = append(answer.Agents, AgentView{one, one.ID == standard})
+	}
+	if costs := a.Delegation.Costs(); costs != nil {
+		answer.SpentUSD, answer.MostUSD = costs.Today()
+		answer.Spent = costs.ByAgent()
+	}
+	Reply(w, http.StatusOK, answer)
+}
+
+// AgentTest is the answer of POST /api/v1/agents/{id}/test.
+type AgentTest struct {
+	Text         string `json:"text"`
+	StopReason   string `json:"stopReason"`
+	Provider     string `json:"provider,omitempty"`
+	Model        string `json:"model,omitempty"`
+	Ms           int64  `json:"ms"`
+	InputTokens  int    `json:"inputTokens"`
+	OutputTokens int    `json:"outputTokens"`
+}
+
+// testPrompt is short, and can be answered without a tool.
+const testPrompt = "This is a test of whether you can be reached. Call no tool. Answer with the word: ready"
+
+// testAgent asks an agent something tiny, for the person.
+func (a *API) testAgent(w http.ResponseWriter, req *http.Request) {
+	id, began := req.PathValue("id"), time.Now()
+	asked := agent.Asked{Asker: Sender(req.Context()), AgentID: id, Metadata: agent.Metadata{ReadOnly: true}}
+	reply, failure := a.Delegation.Delegate(req.Context(), asked, agent.Errand{Text: testPrompt})
+	if failure != nil {
+		Refuse(w, statusOfAgent(failure), failure)
+		return
+	}
+	answer := AgentTest{Text: reply.Text, StopReason: reply.StopReason, Ms: time.Since(began).Milliseconds()}
+	if u := reply.Usage; u != nil {
+		answer.InputTokens, answer.OutputTokens = u.InputTokens, u.OutputTokens
+	}
+	for _, one := range a.Delegation.Agents() {
+		if one.ID != id || len(one.Providers) == 0 {
+			continue
+		}
+		p := one.Providers[0]
+		if answer.Provider = p.ID; len(p.Models) > 0 {
+			answer.Model = p.Models[0]
+		}
+	}
+	Reply(w, http.StatusOK, answer)
+}
+
+func statusOfAgent(f *fault.Error) int {
+	if f.Code == fault.AgentNotFound {
+		return http.StatusNotFound
+	}
+	return http.StatusConflict
+}
+
+// AgentSessions is the answer of GET /api/v1/agents/sessions.
+type AgentSessions struct {
+	Sessions []AgentSession `json:"sessions"`
+}
+
+// AgentSession is one session with a delegated agent as a person sees it.
+type AgentSession struct {
+	ID      string      `json:"id"`
+	Agent   string      `json:"agent"`
+	Client  string      `json:"client"`
+	State   agent.State `json:"state"`
+	Created time.Time   `json:"created"`
+	Last    time.Time   `json:"last"`
+	Doing   agent.Doing `json:"doing"`
+	Spent   agent.Spent `json:"spent"`
+}
+
+func (a *API) showAgentSessions(w http.ResponseWriter, _ *http.Request) {
+	answer := AgentSessions{Sessions: []AgentSession{}}
+	for _, v := range a.Delegation.List() {
+		answer.Sessions = append(answer.Sessions, AgentSession{
+			ID: v.ID, Agent: v.AgentID, Client: v.Asker.Client, State: v.State, Created: v.Created.UTC(),
+			Last: v.Last.UTC(), Doing: v.Doing, Spent: v.Spent,
+		})
+	}
+	Reply(w, http.StatusOK, answer)
+}
+
+// stopAgentSession ends a session for the person, and what its agent does.
+func (a *API) stopAgentSession(w http.ResponseWriter, req *http.Request) {
+	id := req.PathValue("id")
+	if !a.Delegation.Stop(id) {
+		Refuse(w, http.StatusNotFound, fault.New(fault.SessionNotFound, "Session not found: "+fault.Excerpt(id),
+			fault.WithHint("GET /api/v1/agents/sessions lists the sessions.")))
+		return
+	}
+	Reply(w, http.StatusOK, map[string]string{"stopped": id})
+}
