@@ -58,6 +58,8 @@
 //   - untrusted: prose of pages, between markers.
 //   - audit: rows of the audit log, their chain, their export, and who writes them behind the calls.
 //   - resource: what agents can read by URI, one provider for each scheme, and the guard for what leaves this machine.
+//   - agent: delegates errands of clients to agents on models and to programs: their sessions, the tools by which
+//     clients ask them, and the way in which they call tools themselves. agent/worker runs the programs.
 //   - agent/provider: asks the models of AI providers, over HTTP; agent/provider/providertest plays these in tests.
 //   - join: one relay for many processes: instance lock, socket, stdio proxy.
 //   - connect, browser: configuration files of MCP clients; finding and starting a browser.
