@@ -309,7 +309,8 @@ var (
 		"DELETE /api/v1/tabs/{profile}/{tab}/owner": {}, // TestReleaseIsConfirmed
 	}
 	free = []string{"DELETE /api/v1/clients/{name}", "DELETE /api/v1/grants/{id}", "DELETE /api/v1/running/{id}",
-		"POST /api/v1/stop", "POST /api/v1/tabs"}
+		"POST /api/v1/stop", "POST /api/v1/tabs", "POST /api/v1/agents/{id}/test",
+		"POST /api/v1/agents/sessions/{id}/stop"}
 )
 
 // A route that changes something for a person says whether it lets agents do more.
