@@ -124,7 +124,7 @@ var why = map[string]string{
 
 // only lists who may import a dependency, so that replacing it stays a small change. A name with .go is one file.
 var only = map[string][]string{
-	"nhooyr.io/websocket":         {"relay/hub/socket.go", "relay/hub/hubtest"},
+	"nhooyr.io/websocket":         {"relay/hub/socket.go", "relay/hub/hubtest", "relay/bench/bare.go"},
 	"github.com/mark3labs/mcp-go": {"relay/front"},
 	"encoding/json/jsontext":      {}, // a plain go build has no GOEXPERIMENT: the module does the same
 	"encoding/json/v2":            {},

@@ -12,18 +12,23 @@ import (
 
 func (a *app) bench() *cobra.Command {
 	var calls, starts int
+	var baseline bool
+	var serveBare string
 	cmd := &cobra.Command{
 		Use: "bench", Short: "Measure the relay on this machine, with a browser that answers at once",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if calls < 0 || starts < 0 {
 				return usage("--calls and --starts cannot be negative")
 			}
+			if serveBare != "" {
+				return bench.ServeBare(cmd.Context(), serveBare)
+			}
 			executable, err := join.Executable()
 			if err != nil {
 				return err
 			}
 			report, err := bench.Run(cmd.Context(), bench.Options{
-				Executable: executable, Calls: calls, Starts: starts,
+				Executable: executable, Calls: calls, Starts: starts, Baseline: baseline,
 				Tell: func(what string) { a.notef("measuring %s …\n", what) },
 			})
 			if err != nil {
@@ -37,7 +42,11 @@ func (a *app) bench() *cobra.Command {
 				m.Go)
 			rows := [][]string{{"MEASURE", "HERE", "GOAL"}}
 			for _, r := range report.Rows {
-				rows = append(rows, []string{r.Name, figure(r.Value) + " " + r.Unit, figure(r.Target) + " " + r.Unit})
+				goal := ""
+				if r.Target != 0 {
+					goal = figure(r.Target) + " " + r.Unit
+				}
+				rows = append(rows, []string{r.Name, figure(r.Value) + " " + r.Unit, goal})
 			}
 			return a.table(rows...)
 		},
@@ -45,6 +54,9 @@ func (a *app) bench() *cobra.Command {
 	a.withJSON(cmd)
 	cmd.Flags().IntVar(&calls, "calls", 0, "how many calls each measurement makes (default 20000)")
 	cmd.Flags().IntVar(&starts, "starts", 0, "of how many starts the median is taken (default 9)")
+	cmd.Flags().BoolVar(&baseline, "baseline", false, "measure a bare relay too, and print the ratios")
+	cmd.Flags().StringVar(&serveBare, "serve-bare", "", "be a bare relay at this address")
+	_ = cmd.Flags().MarkHidden("serve-bare") // it exists
 	return cmd
 }
 

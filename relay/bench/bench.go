@@ -19,6 +19,7 @@ type Options struct {
 	Executable string
 	Calls      int               // in each measurement of calls; 0: 20 000
 	Starts     int               // of which the median counts; 0: 9
+	Baseline   bool              // compare with a bare relay too
 	Tell       func(what string) // called before each measurement; may be nil
 }
 
@@ -43,7 +44,7 @@ type Row struct {
 	Name   string  `json:"name"`
 	Value  float64 `json:"value"`
 	Unit   string  `json:"unit"`
-	Target float64 `json:"target"` // what the project wants to reach; for rates at least, else at most
+	Target float64 `json:"target"` // what the project wants to reach; for rates at least, else at most; 0: nothing
 }
 
 const (
@@ -76,15 +77,20 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		o.Tell = func(string) {}
 	}
 	r := &run{Options: o, report: Report{Time: time.Now().UTC().Truncate(time.Second), Machine: machine()}}
-	for _, step := range []struct {
+	type step struct {
 		what    string
 		measure func(context.Context) error
-	}{
+	}
+	steps := []step{
 		{"start", r.starts},
 		{fmt.Sprintf("start with %d plugins of %d tools", manyPlugins, toolsEach), r.startsWithPlugins},
 		{"calls", r.calls},
 		{fmt.Sprintf("tools/list with %d tools", listedTools), r.lists},
-	} {
+	}
+	if o.Baseline {
+		steps = slices.Insert(steps, 3, step{"a bare relay", r.bareCalls}) // right after what it is compared with
+	}
+	for _, step := range steps {
 		o.Tell(step.what)
 		if err := step.measure(ctx); err != nil {
 			return r.report, fmt.Errorf("measuring %s: %w", step.what, err)
@@ -225,6 +231,9 @@ func (r *run) echo(ctx context.Context, s *stage) error {
 			return err
 		}
 		r.row(echo.name, ms(times[len(times)/2]), "ms", 6)
+		if s.bare {
+			break // it truncates nothing
+		}
 	}
 	return nil
 }

@@ -27,12 +27,19 @@ type relayProcess struct {
 
 // startRelay starts a relay and waits for its first answer.
 func startRelay(ctx context.Context, executable, home string) (*relayProcess, error) {
+	return startProcess(ctx, executable, home, func(string) []string { return []string{"serve"} })
+}
+
+// startProcess starts this program with arguments that make it serve an address, and waits for its first answer.
+func startProcess(
+	ctx context.Context, executable, home string, arguments func(address string) []string,
+) (*relayProcess, error) {
 	address, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
 	p := &relayProcess{address: address, said: &bytes.Buffer{}}
-	p.cmd = exec.CommandContext(ctx, executable, "serve")
+	p.cmd = exec.CommandContext(ctx, executable, arguments(address)...)
 	p.cmd.Env = append(os.Environ(), "TABRELAY_HOME="+home, "TABRELAY_LISTEN="+address, "TABRELAY_DEMO_LISTEN=",
 		"TABRELAY_LOGGING_LEVEL=warn", "TABRELAY_PERMISSIONS=auto", "TABRELAY_REVIEW_REQUIRED=false")
 	p.cmd.Stderr = p.said
