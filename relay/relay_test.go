@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rs/zerolog"
@@ -67,8 +68,15 @@ func newWorld(t testing.TB) *world {
 // relay starts a relay at a free port; end stops it and waits.
 func (w *world) relay() (r *Relay, end func()) {
 	w.t.Helper()
+	return w.relayAs(func(*config.Config) {})
+}
+
+// relayAs is relay with a configuration that is changed.
+func (w *world) relayAs(change func(*config.Config)) (r *Relay, end func()) {
+	w.t.Helper()
 	cfg := openConfig()
 	cfg.Listen, cfg.Demo.Listen = "127.0.0.1:0", ""
+	change(&cfg)
 	r, err := New(w.t.Context(), cfg, Options{Home: w.home, Log: zerolog.Nop(), Plugins: []plugin.Plugin{shop()}})
 	if err != nil {
 		w.t.Fatal(err)
@@ -139,6 +147,8 @@ type mcpClient struct {
 	t   testing.TB
 	in  io.Writer
 	out *bufio.Scanner
+
+	leave func() // ends its stdio proxy
 }
 
 func (w *world) agent(start func(context.Context) (join.State, error)) *mcpClient {
@@ -156,13 +166,13 @@ func (w *world) agentWith(start func(context.Context) (join.State, error), proxy
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- proxy.Run(ctx) }()
-	w.t.Cleanup(func() {
+	a := &mcpClient{t: w.t, in: in, out: bufio.NewScanner(outReader), leave: sync.OnceFunc(func() {
 		cancel()
 		_ = in.Close()        // a pipe closes without failure
 		_ = outReader.Close() // as above
 		<-ended
-	})
-	a := &mcpClient{t: w.t, in: in, out: bufio.NewScanner(outReader)}
+	})}
+	w.t.Cleanup(a.leave)
 	a.out.Buffer(nil, 32<<20)
 	a.say(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-06-18",` +
 		`"capabilities":{},"clientInfo":{"name":"ann","version":"1"}}}`)

@@ -17,6 +17,8 @@ type Asked struct {
 	Asker    call.Session
 	AgentID  string // empty: the default one
 	Metadata Metadata
+
+	once bool // the session is for one errand, and ends with the call that asks for it
 }
 
 // Create opens a session.
@@ -114,7 +116,7 @@ func (s *Sessions) reserve(asked Asked) (*entry, *fault.Error) {
 		return nil, fault.New(fault.SessionCapacity, "Session capacity reached")
 	}
 	now := time.Now()
-	e := &entry{member: m, state: StateActive, last: now, Session: &Session{
+	e := &entry{member: m, state: StateActive, last: now, once: asked.once, Session: &Session{
 		ID: random.Hex(16), AgentID: info.ID, Asker: asked.Asker, Metadata: asked.Metadata, Created: now,
 		Tools: s.options.Tools,
 	}}

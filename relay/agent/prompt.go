@@ -55,6 +55,7 @@ func (s *Sessions) Delegate(ctx context.Context, asked Asked, errand Errand) (Re
 	if failure := s.checkPrompt(errand.Text); failure != nil {
 		return Reply{}, failure
 	}
+	asked.once = true
 	e, failure := s.create(ctx, asked)
 	if failure != nil {
 		return Reply{}, failure

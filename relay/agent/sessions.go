@@ -72,6 +72,7 @@ type Sessions struct {
 type entry struct {
 	*Session
 	member *Member
+	once   bool // it ends with the call that asked for it
 
 	// Guarded by Sessions.mu.
 	state   State

@@ -496,6 +496,32 @@ func TestDelegate(t *testing.T) {
 	})
 }
 
+// What is delegated as a whole goes on for as long as its call does, whoever leaves.
+func TestDelegateOutlivesItsClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSessions(t, nil, &scripted{id: "slow", prompt: takes(time.Minute, true)})
+		delegate := func(ctx context.Context) (ended chan string) {
+			ended = make(chan string, 1)
+			go func() {
+				reply, failure := s.Delegate(ctx, Asked{Asker: client}, Errand{Text: "x"})
+				ended <- fmt.Sprint(reply.Text, failure)
+			}()
+			synctest.Wait()
+			s.SessionEnded(client.ID)
+			return ended
+		}
+		if got := <-delegate(t.Context()); got != "done<nil>" {
+			t.Error(got)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := delegate(ctx)
+		cancel()
+		if got := <-ended; !strings.Contains(got, "cancelled") {
+			t.Error(got)
+		}
+	})
+}
+
 func TestOpeningFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		late := &scripted{id: "late", open: func(ctx context.Context, _ *Session) *fault.Error {

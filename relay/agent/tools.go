@@ -70,7 +70,7 @@ func tool(name, title, about, input, output string, a plugin.Annotations, most t
 		failed = (*fault.Error).TaskText
 	}
 	return registry.Tool{
-		Name: name, Unqueued: true, Run: do, Bridge: failed,
+		Name: name, Unqueued: true, Run: do, Bridge: failed, Task: name == "tasks_delegate",
 		Spec: plugin.Tool{
 			Name: name, DisplayName: title, Description: about, InputSchema: json.RawMessage(input),
 			OutputSchema: json.RawMessage(output), Annotations: a, TimeoutMs: int(most.Milliseconds()),
