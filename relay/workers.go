@@ -9,24 +9,8 @@ import (
 	"tabrelay/relay/agent/worker"
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
-	"tabrelay/relay/dispatch"
 	"tabrelay/relay/fault"
 )
-
-// caller carries out the calls that come over MCP. Those of delegated agents that are programs go by way of their
-// sessions.
-type caller struct {
-	*dispatch.Dispatcher
-	visits *agent.Visits
-}
-
-// Do implements front.Caller.
-func (c caller) Do(ctx context.Context, one call.Call) (*call.Result, *fault.Error) {
-	if one.Session.Delegation != nil {
-		return c.visits.Do(ctx, one)
-	}
-	return c.Dispatcher.Do(ctx, one)
-}
 
 // newWorker makes a configured program, which does not run yet, and the agent that it is. Whoever has it closes it.
 func (r *Relay) newWorker(id string, c config.Worker) (*worker.Worker, *agent.Program) {

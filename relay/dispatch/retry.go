@@ -133,7 +133,9 @@ func (r *run) resolve(s *call.Selector) (at call.Target, failure *fault.Error) {
 		if at.ProfileID != r.status.at.ProfileID {
 			r.settle(breaker.Nothing)
 		}
-		r.arrive(at)
+		r.status.mu.Lock()
+		r.status.at, r.status.started = at, false
+		r.status.mu.Unlock()
 	}
 	return at, failure
 }

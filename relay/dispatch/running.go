@@ -61,13 +61,6 @@ type status struct {
 	step    *call.Progress
 }
 
-// arrive notes the tab that an attempt is about to run in.
-func (r *run) arrive(at call.Target) {
-	r.status.mu.Lock()
-	defer r.status.mu.Unlock()
-	r.status.at, r.status.started = at, false
-}
-
 // start notes that the tool has started, and starts the clocks.
 func (r *run) start() {
 	r.clock.start()

@@ -27,12 +27,15 @@ type target struct {
 // find resolves a name among the tools of the toolset that the client asked for. One that is not shown to it is found
 // all the same: whoever carries calls out says why it may not have it.
 func (f *Front) find(name string, p *peer) (target, *fault.Error) {
-	snapshot := f.options.Tools.Snapshot()
+	snapshot, run := f.options.Tools.Snapshot(), f.options.Caller.Do
+	if p.session.Delegation != nil && f.options.Delegated != nil {
+		run = f.options.Delegated.Do
+	}
 	if t, ok := snapshot.Find(name); ok && p.tools.Shows(t) {
-		return target{name, t.Declares(), t.Bridge, t.Task, f.options.Caller.Do}, nil
+		return target{name, t.Declares(), t.Bridge, t.Task, run}, nil
 	}
 	if snapshot.Withheld(name) != nil {
-		return target{name: name, run: f.options.Caller.Do}, nil // which fails, and says why
+		return target{name: name, run: run}, nil // which fails, and says why
 	}
 	v := f.visibleTo(p.session, p.tools)
 	if g := findGateway(name); g != nil && v.tools.Gateway {
@@ -57,7 +60,7 @@ func (f *Front) callTool(ctx context.Context, p *peer, x *exchange, m *message, 
 	if x.tool, x.token = t.name, meta.Progress; x.modern {
 		x.level = meta.LogLevel
 	}
-	x.callID, x.mayBeTask = c.ID, f.mayBeTask(p, &t, meta)
+	x.callID, x.mayBeTask = c.ID, t.long && f.mayBeTask(p, meta)
 	f.perform(ctx, p, x, m, meta, func(ctx context.Context, out reporter) func(*exchange) response {
 		if x.level != "" {
 			c.Log = out.reportLog
@@ -206,6 +209,9 @@ func (g *gatewayTool) recorded(ctx context.Context, f *Front, c call.Call) (*cal
 func (f *Front) pass(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
 	if on, ok := ctx.Value(passed{}).(*passed); ok {
 		on.yes = true
+	}
+	if c.Session.Delegation != nil && f.options.Delegated != nil {
+		return f.options.Delegated.Do(ctx, c)
 	}
 	return f.options.Caller.Do(ctx, c)
 }

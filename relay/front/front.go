@@ -37,6 +37,11 @@ type Caller interface {
 	Withdraw(p call.Position)
 }
 
+// Delegated runs the calls that come from a delegated agent while somebody waits for its errand.
+type Delegated interface {
+	Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error)
+}
+
 // Tools knows the tools that exist now.
 type Tools interface {
 	Snapshot() *registry.Snapshot
@@ -48,6 +53,7 @@ type Options struct {
 	Name, Version string
 	Instructions  string // what every client is told once, see Instructions
 	Caller        Caller
+	Delegated     Delegated // runs the calls of delegated agents; nil: the Caller does
 	Tools         Tools
 	Resources     Resources // nil: there are none, and the methods are unknown
 	Prompts       Prompts   // nil: there are none, and the methods are unknown

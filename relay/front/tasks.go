@@ -115,10 +115,10 @@ func taskOwner(s call.Session) string {
 	return "client " + s.Client
 }
 
-// mayBeTask reports whether a call may go on as a task: its tool says that it takes long, and its client has said in
-// this very request that it has tasks.
-func (f *Front) mayBeTask(p *peer, t *target, meta *requestMeta) bool {
-	return t.long && f.options.Tasks != nil && meta.hasTasks() && p.session.Delegation == nil
+// mayBeTask reports whether a call whose tool takes long may go on as a task: its client has said in this very request
+// that it has tasks.
+func (f *Front) mayBeTask(p *peer, meta *requestMeta) bool {
+	return f.options.Tasks != nil && meta.hasTasks() && p.session.Delegation == nil
 }
 
 func (meta *requestMeta) hasTasks() bool {

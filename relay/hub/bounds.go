@@ -16,7 +16,7 @@ type bounds struct {
 	list []string
 }
 
-// boundsOf are the bounds of a session: a delegated agent may be kept to some tabs.
+// boundsOf are the bounds of a session: a delegated agent may be kept to some tabs, nobody else is.
 func boundsOf(s call.Session) (b bounds, failure *fault.Error) {
 	if s.Delegation == nil || len(s.Delegation.Tabs) == 0 {
 		return b, nil
@@ -34,7 +34,7 @@ func (b *bounds) cover(t *tab) bool { return b.tabs.Covers(t.ID, t.URL) }
 
 // only leaves out the tabs that are outside.
 func (b *bounds) only(tabs []*tab) []*tab {
-	if !b.tabs.Bound() {
+	if b.list == nil {
 		return tabs
 	}
 	return slices.DeleteFunc(slices.Clone(tabs), func(t *tab) bool { return !b.cover(t) })

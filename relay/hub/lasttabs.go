@@ -40,19 +40,11 @@ func (h *Hub) workedIn(s call.Session, plugin string, now lastTab) {
 	if !lasting(s) { // each command of a shell means the tab that the person looks at
 		return
 	}
-	key := sessionPlugin{s.ID, plugin}
-	if now, moved := h.lastTabs.put(key, now); moved {
-		h.cfg.Moved(now.kept(key))
-	}
-}
-
-// put notes in which tab a session uses a plugin, and reports whether that is another one than before.
-func (l *lastTabs) put(key sessionPlugin, now lastTab) (_ lastTab, moved bool) {
 	if now.used = time.Now(); now.origin == "" {
 		now.origin = originOf(now.url)
 	}
+	l, key := &h.lastTabs, sessionPlugin{s.ID, plugin}
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.last == nil {
 		l.last = map[sessionPlugin]lastTab{}
 	}
@@ -61,8 +53,11 @@ func (l *lastTabs) put(key sessionPlugin, now lastTab) (_ lastTab, moved bool) {
 	}
 	before := l.last[key]
 	l.last[key] = now
-	return now, before.profileID != now.profileID || before.tabID != now.tabID || before.origin != now.origin ||
-		now.used.Sub(before.used) > lastTabTime/4
+	l.mu.Unlock()
+	if before.profileID != now.profileID || before.tabID != now.tabID || before.origin != now.origin ||
+		now.used.Sub(before.used) > lastTabTime/4 {
+		h.cfg.Moved(now.kept(key))
+	}
 }
 
 // kept is what the next relay is to know.

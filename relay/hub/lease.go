@@ -65,11 +65,6 @@ func newLeases(mode, by string, idle time.Duration, changed func()) *leases {
 	}
 }
 
-// claims reports whether a call is one that only the owner of a tab may make.
-func (o *leases) claims(r *call.Selector) bool {
-	return o.mode == OwnAll || o.mode == OwnWrites && r.Write
-}
-
 // lasting reports whether who asks comes again: a command line is gone after its one call, and the panel is the person.
 func lasting(s call.Session) bool { return s.ID != "" && s.Via != "cli" && s.Via != "panel" }
 
@@ -86,10 +81,11 @@ func (o *leases) share(a, b call.Session) bool {
 // namedSession is what stands before the name of a session that a caller has named.
 const namedSession = "/session:"
 
-// take gets the tab for a call, or says who has it. It is asked again when the call's turn has come: meanwhile the
-// call may be meant for another tab, and its own may have been given to somebody else.
+// take gets the tab for a call, or says who has it, when the call is one that only the owner may make. It is asked
+// again when the call's turn has come: meanwhile the call may be meant for another tab, and its own may have been given
+// to somebody else.
 func (o *leases) take(r *call.Selector, at tabRef) (owner *Owner) {
-	claiming := o.claims(r)
+	claiming := o.mode == OwnAll || o.mode == OwnWrites && r.Write
 	if !claiming && o.some.Load() == 0 {
 		return nil
 	}

@@ -24,9 +24,11 @@ func (h *Hub) Resolve(r call.Selector) (at call.Target, failure *fault.Error, wa
 		return at, fault.New(fault.ConfigError, "The plugin's URL patterns cannot be used: "+err.Error(),
 			fault.WithOutcome(fault.NotExecuted)), 0
 	}
-	bounds, failure := boundsOf(r.Session)
-	if failure != nil {
-		return at, failure, 0
+	var bounds bounds
+	if r.Session.Delegation != nil {
+		if bounds, failure = boundsOf(r.Session); failure != nil {
+			return at, failure, 0
+		}
 	}
 	t := h.reach(r.Stay)
 	if t.tab == nil || !where.mayBeIn(&r, t.tab) || !bounds.cover(t.tab) {

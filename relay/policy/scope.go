@@ -221,7 +221,10 @@ func (p *Policy) Refuse(s call.Session, t *registry.Tool) *fault.Error {
 			return failure
 		}
 	}
-	return refuseErrand(s, t)
+	if s.Delegation != nil {
+		return refuseErrand(s, t)
+	}
+	return nil
 }
 
 // ShutOut lets a client whose token does not hold any more use nothing, until done.
