@@ -155,7 +155,7 @@ func (u *upCommand) startManaged(ctx context.Context) error {
 	u.notef("Started %s; waiting for its extension …\n", path)
 	err = u.awaitBrowser(ctx, managedWait, nil, func() bool { _, runs := browser.Running(launch.Folder); return runs })
 	if err != nil && ctx.Err() == nil {
-		words := launch.LastWords()
+		words := launch.OutputEnd()
 		if words != "" {
 			words = "\nit wrote last: " + strings.ReplaceAll(words, "\n", "\n  ")
 		}

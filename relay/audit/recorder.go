@@ -143,9 +143,9 @@ func (r *Recorder) take(e call.Entry, mayWait bool) {
 	default:
 		r.waiting = append(r.waiting, p)
 		r.taken++
-		r.rouse(r.wake)
+		r.signal(r.wake)
 		if len(r.waiting) >= together {
-			r.rouse(r.hurry)
+			r.signal(r.hurry)
 		}
 	}
 }
@@ -190,8 +190,8 @@ func (r *Recorder) await() bool {
 	return true
 }
 
-// rouse puts an item into a channel that has room for one.
-func (*Recorder) rouse(c chan struct{}) {
+// signal puts an item into a channel that has room for one.
+func (*Recorder) signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
@@ -208,7 +208,7 @@ func (r *Recorder) Flush(ctx context.Context) error {
 	}
 	r.flushes = append(r.flushes, f)
 	r.mu.Unlock()
-	r.rouse(r.hurry)
+	r.signal(r.hurry)
 	select {
 	case <-f.done:
 		return nil
@@ -222,8 +222,8 @@ func (r *Recorder) Close(ctx context.Context) {
 	r.mu.Lock()
 	r.closed = true
 	r.mu.Unlock()
-	r.rouse(r.wake)
-	r.rouse(r.hurry)
+	r.signal(r.wake)
+	r.signal(r.hurry)
 	defer context.AfterFunc(ctx, r.stop)()
 	<-r.done
 }

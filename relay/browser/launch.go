@@ -194,8 +194,8 @@ func (m *Managed) forget() error {
 	return nil
 }
 
-// LastWords is the end of what the browser wrote, for a browser that ended before it connected.
-func (l Launch) LastWords() string {
+// OutputEnd is the end of what the browser wrote, for a browser that ended before it connected.
+func (l Launch) OutputEnd() string {
 	text, err := os.ReadFile(l.Output())
 	if err != nil {
 		return ""

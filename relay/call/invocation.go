@@ -58,9 +58,6 @@ type Invocation struct {
 	Started  func() // the page has started the tool; must not block
 }
 
-// ToolName is the tool's full name.
-func (i *Invocation) ToolName() string { return i.Plugin + "__" + i.Tool }
-
 // Reply is what a tool returned, and where it ran.
 type Reply struct {
 	Output      json.RawMessage // as the page sent it; nobody has checked that it is JSON

@@ -122,7 +122,7 @@ func (h Home) Create() error {
 }
 
 // ReadState reads one of [Home.OldState], or [Home.PluginList]. One that is missing leaves into as it is; one that is
-// empty or damaged is refused with a [*FileError]: what it held is not forgotten without a word.
+// empty or damaged is refused with a [*FileError]: what it held is not silently forgotten.
 func ReadState(file string, into any) error {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {

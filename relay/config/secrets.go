@@ -142,7 +142,7 @@ func CheckClientName(name string) error {
 	return nil
 }
 
-// Exists is that a client is to be added which has a token already.
+// Exists is the error of adding a client that has a token already.
 func Exists(name string) error {
 	return fmt.Errorf("client %s exists already; rotate its token with: tabrelay clients rotate %s", name, name)
 }
@@ -333,10 +333,10 @@ func (s *Secrets) write(c secretsFile) error {
 
 func named(name string) func(Client) bool { return func(c Client) bool { return c.Name == name } }
 
-// ErrClientName is that no client can have the name.
+// ErrClientName is the error of a name that no client can have.
 var ErrClientName = errors.New("client name")
 
-// ErrNoClient is that a client is named which has no token.
+// ErrNoClient is the error of naming a client that has no token.
 var ErrNoClient = errors.New("no client is called")
 
 // UnknownClient is an [ErrNoClient], with the name that was probably meant.

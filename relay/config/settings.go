@@ -231,7 +231,7 @@ var pluginSettings = []setting[Plugin]{
 		"Values for the settings the plugin itself declares."},
 }
 
-// pluginSection is the plugins by name. A name is the business of who knows the plugins.
+// pluginSection is the plugins by name. Whether there is a plugin of a name is checked where plugins are known.
 var pluginSection = section[Plugin]{"plugins", func() []setting[Plugin] { return pluginSettings }, nil}
 
 // Changed lists the keys whose values differ, in the order of the table.

@@ -135,7 +135,7 @@ func comments(extra hujson.Extra) hujson.Extra {
 	return hujson.Extra(bytes.TrimRight(extra, " \t\r\n"))
 }
 
-// ended puts the closing brace on a line of its own, and keeps the habit of a comma after the last member.
+// ended puts the closing brace on a line of its own, and a comma after the last member where the text had one.
 func ended(obj *hujson.Object, margin string) {
 	n := len(obj.Members)
 	if n > 1 && commaAtEnd(obj.Members[:n-1]) {

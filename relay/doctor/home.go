@@ -13,8 +13,8 @@ import (
 	"tabrelay/relay/store"
 )
 
-// little is how much room a disk must have, in bytes: for the log, and for results that are kept.
-const little = 100 << 20
+// minFree is how much room a disk must have, in bytes: for the log, and for results that are kept.
+const minFree = 100 << 20
 
 func (e *examination) home() {
 	info, err := os.Stat(string(e.Home))
@@ -48,7 +48,7 @@ func (e *examination) home() {
 }
 
 func (e *examination) disk() {
-	if room, err := e.Free(string(e.Home)); err == nil && room < little {
+	if room, err := e.Free(string(e.Home)); err == nil && room < minFree {
 		e.note("disk-full", fmt.Sprintf("The disk of the home folder has %d MiB left", room>>20), "", "")
 	}
 }

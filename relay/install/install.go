@@ -195,7 +195,7 @@ func Remove(home, name string) error {
 }
 
 // Library puts a package into dir/node_modules, for a plugin to bundle. It takes only one that needs no others, and
-// whose version is not there: a tree of packages is the business of npm.
+// whose version is not there: resolving dependencies is left to npm.
 func (c *Config) Library(ctx context.Context, dir string, spec Spec) (*Package, error) {
 	if _, err := os.Stat(filepath.Join(dir, "package.json")); err != nil {
 		return nil, fmt.Errorf("%s has no package.json, so it is no plugin's folder", dir)

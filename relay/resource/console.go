@@ -68,7 +68,7 @@ func (c *consoles) read(ctx context.Context, s call.Session, u *url.URL) ([]call
 		return nil, failure
 	}
 	if !same(seen.URL) {
-		return nil, left(tab)
+		return nil, otherPage(tab)
 	}
 	since := time.UnixMilli(seen.Since).UTC()
 	meta := map[string]any{"tabrelay/origin": originOf(seen.URL), "tabrelay/page": seen.URL,

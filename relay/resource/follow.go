@@ -65,10 +65,10 @@ func (t *tabs) stillOpen(tab hub.Tab) bool {
 	return false
 }
 
-// A change is told when nothing more has changed for quietTime, but no later than restlessTime after the first.
+// A change is told when nothing more has changed for quietTime, but no later than longestQuiet after the first.
 const (
 	quietTime    = 200 * time.Millisecond
-	restlessTime = 2 * time.Second
+	longestQuiet = 2 * time.Second
 )
 
 // debounce tells many changes as one.

@@ -81,7 +81,7 @@ func (t *tabs) permit(
 		return tab, page, failure
 	}
 	if tab, failure = t.awake(u); failure == nil && Origin(tab.URL) != origin {
-		failure = left(tab)
+		failure = otherPage(tab)
 	}
 	return tab, func(address string) bool { return t.mayRead(address) && Origin(address) == origin }, failure
 }

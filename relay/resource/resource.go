@@ -160,7 +160,7 @@ func (s *Set) Watch(session call.Session, uri string, changed func()) (stop func
 	if failure != nil {
 		return nil, failure
 	}
-	d := newDebounce(quietTime, restlessTime, changed)
+	d := newDebounce(quietTime, longestQuiet, changed)
 	stopWatching, failure := p.watch(session, u, d.hit)
 	if failure != nil {
 		return nil, failure

@@ -59,8 +59,9 @@ func (t *tabs) open() []hub.Tab {
 	return slices.DeleteFunc(t.browser.Tabs(), func(tab hub.Tab) bool { return !t.mayRead(tab.URL) })
 }
 
-// left is the failure of a tab that went to a page which may not be read, after it was found and before it was read.
-func left(tab hub.Tab) *fault.Error {
+// otherPage is the failure of a tab that went to a page which may not be read, after it was found and before it was
+// read.
+func otherPage(tab hub.Tab) *fault.Error {
 	return notFound(fmt.Sprintf("The tab %d shows another page by now", tab.ID), "List the resources again.")
 }
 
@@ -210,7 +211,7 @@ func (t *tabs) read(ctx context.Context, s call.Session, u *url.URL) ([]call.Res
 			"Repeat the request.", fault.WithCause(err))
 	}
 	if !same(answer.Frames[0].URL) {
-		return nil, left(tab)
+		return nil, otherPage(tab)
 	}
 	frames := slices.DeleteFunc(answer.Frames, func(f page) bool { return !t.mayReadFrame(f) })
 	return t.contents(u, kind, from, frames), nil

@@ -1,5 +1,5 @@
 // Package review shows a person what a plugin asks for, what it is made of, and what changed since they looked last. It
-// decides nothing: whether a plugin runs is relay's to say, by the hash of what was shown here.
+// decides nothing: whether a plugin runs is decided by package catalog, by the hash of what was shown here.
 package review
 
 import (

@@ -25,7 +25,7 @@ const pageTime = 30 * time.Second
 
 // InBrowser runs fixtures in a Chromium of its own, without a window, each in a page of the fixture's HTML at the path
 // that the fixture's address has. The host is this machine's: nothing else is asked, and what the handler fetches comes
-// from the fixture. root tells that this process runs as root, which the browser's sandbox does not like.
+// from the fixture. root tells that this process runs as root, with which the browser's sandbox does not start.
 func InBrowser(ctx context.Context, chromium string, root bool, p *plugin.Plugin,
 	fixtures []Fixture) (results []Result, err error) {
 	profile, err := os.MkdirTemp("", "tabrelay-test-")
