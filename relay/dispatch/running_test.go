@@ -134,3 +134,21 @@ func TestInterruptWhileAsking(t *testing.T) {
 		}
 	})
 }
+
+// A client asks the next relay for a call that the one before it may have begun. Nothing journals what tools of the
+// relay itself do, so one that changes something is not run again.
+func TestToolsOfTheRelayAreNotResumed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := openPages(t)
+		_, failure := k.Do(t.Context(), call.Call{ID: "aa", Tool: "relay__hang", Resume: true})
+		switch {
+		case failure == nil, failure.Outcome != fault.Unknown, failure.Retryable:
+			t.Errorf("a change: %v", failure)
+		case !strings.Contains(failure.Hint, "may have happened"):
+			t.Errorf("a change: the hint is %q", failure.Hint)
+		}
+		if _, failure = k.Do(t.Context(), call.Call{ID: "bb", Tool: "bridge_health", Resume: true}); failure != nil {
+			t.Errorf("a read: %v", failure)
+		}
+	})
+}
