@@ -47,6 +47,7 @@ bench: build node_modules/.package-lock.json ## the numbers of this machine: the
 	node --import tsx e2e/bench/whole-path.ts
 	node --import tsx e2e/bench/waits.ts
 	BUSY=6 node --import tsx e2e/bench/waits.ts
+	node --import tsx e2e/bench/delegation.ts
 
 trace: generate node_modules/.package-lock.json ## the functions that one call executes (LIST=1: by name)
 	LIST=$(LIST) node --import tsx e2e/bench/trace-call.ts
@@ -70,7 +71,7 @@ e2e: build node_modules/.package-lock.json e2e/conformance/node_modules/.package
 	cd e2e && npx playwright test
 
 clients: build node_modules/.package-lock.json e2e/outside/clients/node_modules/.package-lock.json ## Claude Code, Codex, Gemini CLI and opencode themselves (1.1 GB, so not part of make test)
-	cd e2e && npx playwright test outside-clients
+	cd e2e && npx playwright test outside-clients outside-workers
 	go test -count=1 -run TestOpencodeAsWorker ./relay # as an agent that others delegate to
 
 go-check: generate

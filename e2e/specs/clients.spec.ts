@@ -1,7 +1,5 @@
 // Clients: each has a token, a name and a scope; the person bounds, ends and sees them while they work.
 
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { type Agent, httpAgent, stdioAgent } from '../stage/agent.ts';
@@ -28,20 +26,8 @@ const Running = z.object({
   calls: z.array(z.object({ id: z.string(), client: z.string(), tool: z.string(), state: z.string() })),
 });
 
-/** Asks as the person's own programs do, with the token of this machine. */
-async function asPerson(relay: Relay, method: string, pathname: string): Promise<unknown> {
-  const secrets = await readFile(path.join(relay.home, 'secrets.json'), 'utf8');
-  const { local } = z.object({ local: z.string() }).parse(JSON.parse(secrets));
-  const response = await fetch(await relay.url(pathname), {
-    method,
-    headers: { authorization: `Bearer ${local}` },
-  });
-  expect(response.status, pathname).toBe(200);
-  return response.json();
-}
-
 async function running(relay: Relay) {
-  return Running.parse(await asPerson(relay, 'GET', '/api/v1/running')).calls;
+  return Running.parse(await relay.asPerson('GET', '/api/v1/running')).calls;
 }
 
 /**
@@ -131,7 +117,7 @@ test('the person ends a call: the page stops, and the agent hears who ended it',
   const call = agent.call('demo__slow_increment', { name: 'p', ms: 30_000, note: 'p' });
   await stage.demo.notes('p', 1);
   const [seen] = await running(relay);
-  await asPerson(relay, 'DELETE', `/api/v1/running/${seen?.id}`);
+  await relay.asPerson('DELETE', `/api/v1/running/${seen?.id}`);
   const answer = await call;
   expect(answer.code).toBe('CANCELLED');
   expect(answer.text).toContain('The person cancelled the call');

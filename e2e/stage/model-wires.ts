@@ -289,3 +289,5 @@ const generate: Wire = {
 export const wires = { openai: chat, anthropic: messages, gemini: generate } as const;
 
 export type Kind = keyof typeof wires;
+
+export const kinds = ['openai', 'anthropic', 'gemini'] as const;

@@ -27,6 +27,8 @@ export interface Request {
   /** Headers of it, and its body as it was sent. */
   headers: Record<string, string | string[] | undefined>;
   body: string;
+  /** What the model said that the request and its answer took, in tokens; nothing of one that failed. */
+  usage: { input: number; output: number };
   /** Who asked did not wait for the whole answer. */
   abandoned: boolean;
 }
@@ -74,7 +76,14 @@ export class Model {
     }
     const wire = wires[kind];
     const shown = wire.read(JSON.parse(body), path);
-    const request = { wire: kind, shown, headers: incoming.headers, body, abandoned: false };
+    const request = {
+      wire: kind,
+      shown,
+      headers: incoming.headers,
+      body,
+      abandoned: false,
+      usage: { input: 0, output: 0 },
+    };
     const number = this.requests.push(request);
     const gone = new AbortController();
     outgoing.on('close', () => {
@@ -84,7 +93,7 @@ export class Model {
     });
     // Programs ask for names of conversations and the like, too: without tools, it is nothing that a test is about.
     const turn = shown.tools.length === 0 ? { say: 'ok' } : await this.#script(shown, gone.signal);
-    send(wire, turn, outgoing, number, body.length);
+    request.usage = send(wire, turn, outgoing, number, body.length);
   }
 }
 
@@ -113,11 +122,17 @@ function kindAt(path: string): Kind | undefined {
   return wires.gemini.path.test(bare) ? 'gemini' : undefined;
 }
 
-function send(wire: Wire, turn: Turn, outgoing: ServerResponse, number: number, bytes: number): void {
+function send(
+  wire: Wire,
+  turn: Turn,
+  outgoing: ServerResponse,
+  number: number,
+  bytes: number,
+): Request['usage'] {
   if ('status' in turn) {
     outgoing.writeHead(turn.status, { 'content-type': 'application/json', ...turn.headers });
     outgoing.end(JSON.stringify(wire.failure(turn.status)));
-    return;
+    return { input: 0, output: 0 };
   }
   const words = 'say' in turn ? turn.say : 'cut' in turn ? turn.cut : '';
   const calls = 'tool' in turn ? [turn] : 'calls' in turn ? (turn.calls ?? []) : [];
@@ -128,8 +143,9 @@ function send(wire: Wire, turn: Turn, outgoing: ServerResponse, number: number, 
   if ('cut' in turn) {
     const heard = words === '' ? [] : pieces.slice(0, Math.ceil(pieces.length / 2));
     outgoing.write(heard.join('') || ': nothing yet\n\n', () => outgoing.destroy());
-    return;
+    return { input: 0, output: 0 };
   }
   for (const piece of pieces) outgoing.write(piece);
   outgoing.end();
+  return usage;
 }

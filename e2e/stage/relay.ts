@@ -102,6 +102,16 @@ export class Relay {
     return tabs.map((tab) => tab.url);
   }
 
+  /** Asks as the person's own programs do, with the token of this machine. */
+  async asPerson(method: string, pathname: string): Promise<unknown> {
+    const secrets = await readFile(path.join(this.home, 'secrets.json'), 'utf8');
+    const { local } = z.object({ local: z.string() }).parse(JSON.parse(secrets));
+    const headers = { authorization: `Bearer ${local}` };
+    const response = await fetch(await this.url(pathname), { method, headers });
+    expect(response.status, pathname).toBe(200);
+    return response.json();
+  }
+
   async #status() {
     return Status.parse(JSON.parse(await this.tabrelay('status', '--json')));
   }
