@@ -128,14 +128,16 @@ func (meta *requestMeta) hasTasks() bool {
 // goOn makes a task of the work that a round trip waits for, unless it is not that any more.
 func (r *work) goOn(t *roundTrip) {
 	f := r.front
-	if !r.waits(t) {
+	steps, waits := r.said(t)
+	if !waits {
 		return
 	}
 	now := time.Now()
 	k := &task{front: f, work: r, used: map[string]int{}, kept: call.Task{
 		ID: random.Hex(16), Owner: r.tasksOf, CallID: t.x.callID, Tool: t.x.tool, State: call.TaskWorking, Created: now,
-		Updated: now, Expires: now.Add(mostTask + keepTask), Message: noStep,
+		Updated: now, Expires: now.Add(mostTask + keepTask),
 	}}
+	k.begin(steps)
 	k.x = &exchange{modern: true, cancel: r.cancel, log: t.x.log, tool: t.x.tool, callID: t.x.callID}
 	if f.enter(k.x) != nil {
 		return // the relay is stopping
@@ -153,18 +155,26 @@ func (r *work) goOn(t *roundTrip) {
 		f.options.Tasks.ForgetTask(k.kept.ID)
 		return
 	}
+	defer close(t.answered)
 	t.x.respond(created)
 	if t.x.lost() {
 		k.cancel() // nobody knows of it
 	}
-	close(t.answered)
 }
 
-// waits reports whether t is the round trip that waits for the work.
-func (r *work) waits(t *roundTrip) bool {
+// said is what the work has said of itself, if t is the round trip that waits for it.
+func (r *work) said(t *roundTrip) (steps []string, waits bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.round == t
+	return slices.Clone(r.steps), r.round == t
+}
+
+// begin notes what the work has said until now.
+func (k *task) begin(steps []string) {
+	k.kept.Steps, k.kept.Message = steps, noStep
+	if len(steps) > 0 {
+		k.kept.Message = steps[len(steps)-1]
+	}
 }
 
 // handOver lets k have the work in place of t, and returns the answer for t. It reports whether t still waited for it.
@@ -175,9 +185,7 @@ func (r *work) handOver(t *roundTrip, k *task) (created response, handed bool) {
 		return response{}, false
 	}
 	r.round, r.task = nil, k
-	if k.kept.Steps = r.steps; len(r.steps) > 0 {
-		k.kept.Message = r.steps[len(r.steps)-1]
-	}
+	k.begin(r.steps)
 	return k.created(t.x), true
 }
 

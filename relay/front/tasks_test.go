@@ -166,6 +166,9 @@ func TestStepsOfTasks(t *testing.T) {
 			do = append(do, fmt.Sprintf("say step %d", i), "sleep 1ms")
 		}
 		_, id := c.errand(append(do, "sleep 1h")...)
+		if got := s.tasks[id]; got.Message != "at once" || !slices.Equal(got.Steps, []string{"at once"}) {
+			t.Errorf("at the beginning %+v is kept", got)
+		}
 		time.Sleep(time.Second)
 		c.get(id, `"statusMessage":"step 149"`)
 		if got := s.tasks[id]; s.moved != 1 || len(got.Steps) != maxSteps || got.Steps[maxSteps-1] != "step 149" {
