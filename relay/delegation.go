@@ -20,7 +20,8 @@ func (r *Relay) newDelegation() {
 	r.delegation = agent.NewDelegation(agent.Setup{
 		Sessions: agent.Options{
 			Tools: toolsOfAgents{r}, Log: r.part("agent"), MaxTimeout: c.MaxTimeout, Events: r.events.Publish,
-			Meter: r.meter, Left: r.sessionLeft, Changed: func() { r.panels.Changed(event.TopicAgents) },
+			Meter: r.meter, Left: r.sessionLeft, Transcripts: r.store,
+			Changed: func() { r.panels.Changed(event.TopicAgents) },
 		},
 		Retry: c.Errors.Transient.Retry, Breakers: breaker.NewGroup(breakerSettings(c), nil), Ledger: r.store,
 		Provider: newProvider, Program: r.newProgram,

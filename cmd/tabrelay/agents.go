@@ -16,7 +16,7 @@ const agentsPath = "/api/v1/agents"
 
 func (a *app) agents() *cobra.Command {
 	cmd := &cobra.Command{Use: "agents", Short: "List and test the agents that clients can delegate to"}
-	cmd.AddCommand(a.agentsList(), a.agentsTest())
+	cmd.AddCommand(a.agentsList(), a.agentsTest(), a.agentsTranscript())
 	return cmd
 }
 

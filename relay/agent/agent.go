@@ -74,6 +74,7 @@ type Prompt struct {
 	Deadline time.Time           // of the whole turn
 	Params   provider.Params     // of this turn only
 	Tell     func(call.Progress) // hears of each action; nil: nobody does
+	Keep     bool                // what is said is written down for a transcript
 
 	// Ask asks the person behind the client, as Ask of [call.Call] does; nil when the client cannot ask.
 	Ask func(ctx context.Context, q call.Question) (call.Answer, error)

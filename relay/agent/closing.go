@@ -96,6 +96,7 @@ func (s *Sessions) finish(e *entry) {
 	}
 	s.closeAgent(e, e.closing)
 	s.remove(e)
+	s.forget(e)
 	s.options.Left(e.Acts.ID)
 	s.tell(e, "closed a session with the agent "+e.AgentID, map[string]any{"reason": string(e.closing)})
 }

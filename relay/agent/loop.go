@@ -60,7 +60,9 @@ func (l *loop) run(ctx context.Context) (Answer, *fault.Error) {
 			return l.exhausted()
 		}
 		l.history.add(done.Message)
-		l.history.add(provider.Message{Role: provider.User, Results: l.carryOut(ctx, calls)})
+		answers := provider.Message{Role: provider.User, Results: l.carryOut(ctx, calls)}
+		l.turn.note(answers)
+		l.history.add(answers)
 	}
 }
 
@@ -69,6 +71,7 @@ func (l *loop) take(done provider.Completion) {
 	l.used.InputTokens += done.Usage.InputTokens
 	l.used.OutputTokens += done.Usage.OutputTokens
 	l.used.CachedTokens += done.Usage.CachedTokens
+	l.turn.note(done.Message)
 	l.history.measured(done.Usage.InputTokens, l.overhead())
 	used := l.used
 	l.answer.Usage, l.answer.RequestID = &used, done.RequestID

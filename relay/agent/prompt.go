@@ -116,6 +116,7 @@ func (s *Sessions) prompt(ctx context.Context, e *entry, errand Errand) (Reply, 
 	}
 	reply, failure := s.conclude(e, turn, got, cause)
 	s.account(e, before, &reply, failure, time.Since(began))
+	s.keep(e, turn, began, reply, failure)
 	s.over(e, gone, failure)
 	if failure != nil {
 		s.mu.Lock()
@@ -177,6 +178,7 @@ func (s *Sessions) begin(ctx context.Context, e *entry, errand Errand) (*Turn, *
 		timeout = limits.Timeout
 	}
 	p := Prompt{Text: errand.Text, Params: errand.Params, Tell: errand.Tell, Ask: errand.Ask,
+		Keep:     limits.KeepTranscripts && s.options.Transcripts != nil,
 		Deadline: time.Now().Add(min(timeout, s.longest()))}
 	budget := e.Metadata.Budget.Within(e.member.Budget.or(limits.Budget))
 	turn := e.Begin(ctx, p, budget)
@@ -295,7 +297,7 @@ func (s *Sessions) over(e *entry, gone <-chan struct{}, failure *fault.Error) {
 	}()
 }
 
-// account counts a prompt, and keeps what was said if that is wanted.
+// account counts a prompt.
 func (s *Sessions) account(e *entry, before Spent, reply *Reply, failure *fault.Error, took time.Duration) {
 	outcome := "ok"
 	switch {

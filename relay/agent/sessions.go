@@ -31,6 +31,8 @@ type Options struct {
 	Log        zerolog.Logger
 	MaxTimeout time.Duration // no prompt lasts longer
 
+	Transcripts Transcripts // nil: nothing that is said is kept, whatever is configured
+
 	Events  func(owner event.Owner, kind event.Kind, message string, data map[string]any)
 	Meter   Meter
 	Left    func(sessionID string) // the session of calls of an agent has ended, and what it owns with it
@@ -83,6 +85,7 @@ type entry struct {
 	closing Reason        // it is closed as soon as its agent has come back; empty: it is not to be
 
 	finished bool
+	kept     bool // something of it is in a transcript
 }
 
 // NewSessions makes sessions with no agents.

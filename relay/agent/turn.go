@@ -29,6 +29,7 @@ type Turn struct {
 	refused   int
 	exceeded  bool // the budget
 	untrusted bool
+	said      *said // nil: nothing is written down
 
 	telling chan struct{} // holds one while the client is told; it guards the rest
 	steps   int
@@ -41,6 +42,9 @@ func (s *Session) Begin(ctx context.Context, p Prompt, b Budget) *Turn {
 	t := &Turn{
 		session: s, prompt: p, budget: b, stop: func() {},
 		asking: make(chan struct{}, 1), telling: make(chan struct{}, 1),
+	}
+	if p.Keep {
+		t.said = &said{}
 	}
 	if !p.Deadline.IsZero() {
 		ctx, t.stop = context.WithDeadline(ctx, p.Deadline)

@@ -127,7 +127,9 @@ var delegationSettings = append([]setting[Config]{
 		func(c *Config) any { return &c.Delegation.HistoryTokens },
 		"How much of a conversation a model is sent. Beyond it what tools answered goes first, the oldest first."},
 	{"delegation.keepTranscripts", boolean{}, false, func(c *Config) any { return &c.Delegation.KeepTranscripts },
-		"Whether prompts and answers are kept in the database."},
+		"Whether prompts, answers, calls of tools and what they returned are kept in the database, without what " +
+			"looks like a credential, for as long as the audit log: tabrelay agents transcript shows them. A session " +
+			"that ends while this is off takes its transcript with it."},
 	{"delegation.streamText", boolean{}, false, func(c *Config) any { return &c.Delegation.StreamText },
 		"Whether the caller is told the pieces of an answer as progress."},
 }, budgetSettings("delegation.budget.", func(c *Config) *Budget { return &c.Delegation.Budget },

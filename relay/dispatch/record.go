@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
-	"tabrelay/relay/rawjson"
 )
 
 // Meter counts.
@@ -243,7 +241,7 @@ func (r *run) addDeadLetter(f *fault.Error) {
 	if r.DeadLetters == nil || !r.admitted || !r.lost(f) {
 		return
 	}
-	arguments, redacted := redact(r.call.Arguments)
+	arguments, redacted := fault.RedactArguments(r.call.Arguments)
 	failure, err := json.Marshal(f)
 	if err != nil {
 		failure = nil
@@ -272,47 +270,4 @@ func (r *run) lost(f *fault.Error) bool {
 		return f.Code != fault.Cancelled || !r.tool.ReadOnly
 	}
 	return r.tries.n > 1 && (f.Class == fault.Transient || f.FromPage && f.Retryable)
-}
-
-// redactedText stands for what was left out.
-const redactedText = "[redacted]"
-
-// redact leaves out of arguments what looks like a credential, and says whether there was something.
-func redact(arguments json.RawMessage) (kept json.RawMessage, changed bool) {
-	d := json.NewDecoder(bytes.NewReader(arguments))
-	d.UseNumber()
-	var value any
-	if len(arguments) == 0 || d.Decode(&value) != nil {
-		return json.RawMessage("{}"), len(arguments) > 0
-	}
-	value, changed = redactValue(value)
-	if !changed {
-		return arguments, false
-	}
-	return rawjson.MustEncode(value), true
-}
-
-func redactValue(value any) (kept any, changed bool) {
-	switch value := value.(type) {
-	case string:
-		kept := fault.Redact(value)
-		return kept, kept != value
-	case []any:
-		for i := range value {
-			var c bool
-			value[i], c = redactValue(value[i])
-			changed = changed || c
-		}
-	case map[string]any:
-		for name, member := range value {
-			c := true
-			if !fault.SecretName(name) {
-				member, c = redactValue(member)
-			} else {
-				member = redactedText
-			}
-			value[name], changed = member, changed || c
-		}
-	}
-	return value, changed
 }

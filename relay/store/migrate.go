@@ -176,7 +176,23 @@ var migrations = []string{
 	);
 	CREATE INDEX tasks_by_owner ON tasks (owner);
 	CREATE INDEX tasks_by_expiry ON tasks (expires);`,
+
+	`CREATE TABLE transcripts (    -- of sessions with delegated agents
+		n        INTEGER PRIMARY KEY,
+		session  TEXT NOT NULL,
+		agent    TEXT NOT NULL,
+		client   TEXT NOT NULL,
+		turn     INTEGER NOT NULL,
+		at       INTEGER NOT NULL, -- microseconds since 1970
+		ended    TEXT NOT NULL,    -- a stop reason, or the code of a failure
+		messages BLOB NOT NULL     -- a list as JSON
+	);
+	CREATE INDEX transcripts_by_session ON transcripts (session);
+	CREATE INDEX transcripts_by_time ON transcripts (at);`,
 }
+
+// transcriptVersion is the first version that has transcripts.
+const transcriptVersion = 9
 
 // auditVersion is the first version whose audit log this program can read without a migration.
 const auditVersion = 7

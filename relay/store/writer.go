@@ -171,6 +171,7 @@ func (w *writer) prune() (more bool) {
 		{"calls of the journal", w.pruneCalls}, {"dead letters", w.pruneLetters},
 		{"rows of the audit log", w.pruneAudit}, {"results", w.pruneResults},
 		{"tabs of sessions", w.pruneLastTabs}, {"tasks", w.pruneTasks},
+		{"transcripts", w.pruneTranscripts},
 	} {
 		again, err := round.prune(now)
 		if err != nil {
