@@ -122,3 +122,10 @@ func (s *taskMemory) Task(_ context.Context, id string) (call.Task, bool, error)
 	t, found := s.tasks[id]
 	return t, found && t.Expires.After(time.Now()), s.fail
 }
+
+// now is a task as it is kept now.
+func (s *taskMemory) now(id string) call.Task {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tasks[id]
+}

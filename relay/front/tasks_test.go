@@ -103,10 +103,10 @@ func TestTasksAndTheEndOfTheRelay(t *testing.T) {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
 		c.hangUp()
-		if got := s.tasks[short]; got.State != call.TaskCompleted || !strings.Contains(string(got.Result), "done") {
+		if got := s.now(short); got.State != call.TaskCompleted || !strings.Contains(string(got.Result), "done") {
 			t.Errorf("the short one is %+v", got)
 		}
-		if got := s.tasks[long]; got.State != call.TaskCompleted ||
+		if got := s.now(long); got.State != call.TaskCompleted ||
 			!strings.Contains(string(got.Result), "CANCELLED") ||
 			!slices.Equal(got.Steps, []string{"page 1 is saved"}) {
 			t.Errorf("the long one is %+v", got)
@@ -166,12 +166,12 @@ func TestStepsOfTasks(t *testing.T) {
 			do = append(do, fmt.Sprintf("say step %d", i), "sleep 1ms")
 		}
 		_, id := c.errand(append(do, "sleep 1h")...)
-		if got := s.tasks[id]; got.Message != "at once" || !slices.Equal(got.Steps, []string{"at once"}) {
+		if got := s.now(id); got.Message != "at once" || !slices.Equal(got.Steps, []string{"at once"}) {
 			t.Errorf("at the beginning %+v is kept", got)
 		}
 		time.Sleep(time.Second)
 		c.get(id, `"statusMessage":"step 149"`)
-		if got := s.tasks[id]; s.moved != 1 || len(got.Steps) != maxSteps || got.Steps[maxSteps-1] != "step 149" {
+		if got := s.now(id); s.moved != 1 || len(got.Steps) != maxSteps || got.Steps[maxSteps-1] != "step 149" {
 			t.Errorf("kept %d times: %q", s.moved, got.Steps)
 		}
 		c.send(settleTime, methodTaskCancel, `"taskId":"`+id+`"`)
