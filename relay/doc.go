@@ -47,7 +47,8 @@
 //   - policy: what agents may do: the scope of a client, rules, what was allowed for a while, and pending approvals:
 //     calls, and changes that let agents do more, which wait for the person.
 //   - review: what a person reads of a plugin before it may run, and what changed since they did.
-//   - store: the journal of writing calls, in SQLite.
+//   - store: everything that outlives the relay, in one SQLite file: journal, results, dead letters, rules, reviews,
+//     audit log, and which profiles, clients and tabs it has seen.
 //   - metrics: what Prometheus reads.
 //   - breaker: holds back calls to a place that keeps failing.
 //   - schedule: the one place where calls wait: for the calls that their client made before them, for a browser that is

@@ -1,5 +1,6 @@
 // Package store keeps what must survive the relay in one SQLite file: the journal of calls that change something,
-// results that were too large for a reply, tasks, dead letters, rules, reviews, transcripts and the audit log.
+// results that were too large for a reply, tasks, dead letters, rules, reviews, transcripts, the audit log, and which
+// profiles, clients and tabs the relay has seen.
 //
 // One goroutine owns the only connection. It takes all queued work, writes it in one transaction and then reports to
 // every caller, so that calls in flight share the price of a commit. A commit survives the death of the process; a
