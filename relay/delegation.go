@@ -54,6 +54,7 @@ func (r *Relay) agentsConfigured(c config.Config) {
 	if list := len(r.delegation.Members()) > 0; list != listed {
 		r.tools.SetBuiltins(slices.Concat(r.own.List(), r.delegation.OwnTools()))
 	}
+	r.panels.Changed(event.TopicAgents)
 }
 
 // toolsOfAgents are the relay's tools as delegated agents have them.

@@ -88,7 +88,8 @@ type Ledger interface {
 
 // Costs holds all agents to what a day may cost. The zero value bounds nothing and forgets everything.
 type Costs struct {
-	ledger Ledger
+	ledger  Ledger
+	changed func() // something was spent; may be nil
 
 	mu     lock.Mutex
 	perDay float64 // 0: no bound
@@ -153,6 +154,9 @@ func (c *Costs) add(agent string, s Spent) {
 	c.mu.Unlock()
 	if c.ledger != nil && s.USD > 0 {
 		c.ledger.AddSpent(day, s.USD)
+	}
+	if c.changed != nil {
+		c.changed()
 	}
 }
 

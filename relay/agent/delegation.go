@@ -90,9 +90,11 @@ func (d *Delegation) readCosts(ctx context.Context, c *config.Config) (err error
 		d.costs.Bound(c.Delegation.CostPerDayUSD)
 	case len(c.Providers) == 0:
 	case d.setup.Ledger == nil:
-		d.costs = &Costs{}
+		d.costs = &Costs{changed: d.setup.Sessions.Changed}
 	default:
-		d.costs, err = NewCosts(ctx, d.setup.Ledger, c.Delegation.CostPerDayUSD)
+		if d.costs, err = NewCosts(ctx, d.setup.Ledger, c.Delegation.CostPerDayUSD); err == nil {
+			d.costs.changed = d.setup.Sessions.Changed
+		}
 	}
 	return err
 }
@@ -127,7 +129,7 @@ func providersOf(a config.Agent, c *config.Config) []string {
 func (d *Delegation) make(id string, s *shape, c *config.Config, keys map[string]config.Key) {
 	if w, ok := c.Workers[id]; ok {
 		made, end := d.setup.Program(id, w)
-		s.member, s.close = &Member{Agent: made, Timeout: w.Timeout}, end
+		s.member, s.close = &Member{Agent: made, Program: w.Command, Timeout: w.Timeout}, end
 		return
 	}
 	a := c.Agents[id]

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -121,9 +122,19 @@ func (s *Sessions) reserve(asked Asked) (*entry, *fault.Error) {
 		Tools: s.options.Tools,
 	}}
 	e.Acts = acts(e.Session, m)
+	e.Acts.Delegation.Color = s.color()
 	s.open[e.ID] = e
 	s.options.Meter.AgentSessions(len(s.open))
 	return e, nil
+}
+
+// color is one that no open session has, or as few as possible. It is called while mu is held.
+func (s *Sessions) color() string {
+	used := map[string]int{}
+	for _, e := range s.open {
+		used[e.Acts.Delegation.Color]++
+	}
+	return slices.MinFunc(call.Colors[:], func(a, b string) int { return cmp.Compare(used[a], used[b]) })
 }
 
 // acts is the session of the calls that an agent makes.

@@ -21,6 +21,7 @@ type Member struct {
 	Agent    Agent
 	Tools    []string // that it may use at the most; empty: those of its caller
 	ReadOnly bool
+	Program  string        // what runs, of an agent that is a program; empty: it is on models
 	Budget   Budget        // of one prompt; 0: that of all
 	Timeout  time.Duration // of one prompt, where its caller does not say; 0: that of all
 }
@@ -193,6 +194,7 @@ type View struct {
 	ID      string
 	AgentID string
 	Asker   call.Session
+	Color   string // of the groups of its tabs, one of call.Colors
 	State   State
 	Created time.Time
 	Last    time.Time // of its creation, or the end of its last prompt
@@ -202,7 +204,8 @@ type View struct {
 
 func (s *Sessions) view(e *entry) View {
 	s.mu.Lock()
-	v := View{ID: e.ID, AgentID: e.AgentID, Asker: e.Asker, State: e.state, Created: e.Created, Last: e.last}
+	v := View{ID: e.ID, AgentID: e.AgentID, Asker: e.Asker, Color: e.Acts.Delegation.Color, State: e.state,
+		Created: e.Created, Last: e.last}
 	s.mu.Unlock()
 	v.Doing, v.Spent = e.Doing(), e.Spent()
 	return v

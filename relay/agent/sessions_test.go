@@ -595,6 +595,25 @@ func TestActs(t *testing.T) {
 	}
 }
 
+// Each open session has a colour of its own, as far as there are colours.
+func TestColors(t *testing.T) {
+	s := NewSessions(Options{MaxTimeout: time.Minute})
+	s.Configure([]*Member{{Agent: &scripted{id: "a"}}}, config.Default().Delegation)
+	t.Cleanup(s.Shutdown)
+	used := map[string]string{} // by colour
+	for range call.Colors {
+		v := created(t, s, "a")
+		used[v.Color] = v.ID
+	}
+	if len(used) != len(call.Colors) {
+		t.Errorf("%d colours of %d: %v", len(used), len(call.Colors), used)
+	}
+	s.Close(client, used["pink"], Completed)
+	if v := created(t, s, "a"); v.Color != "pink" {
+		t.Errorf("%s, although pink is free", v.Color)
+	}
+}
+
 func TestConfigureEndsSessionsOfAgentsThatAreGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stays, goes := &scripted{id: "stays"}, &scripted{id: "goes", prompt: takes(time.Minute, true)}

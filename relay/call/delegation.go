@@ -10,4 +10,10 @@ type Delegation struct {
 	Tools    []string // names of tools and plugins that it may use; empty: those that the asker may
 	Tabs     []string // ids of tabs and URL match patterns of pages that it may work in; empty: as the asker
 	ReadOnly bool     // only tools that read
+
+	Color string // of the groups of its tabs, and in the side panel: one of [Colors]
 }
+
+// Colors are Chrome's for tab groups, without grey: that is what groups of people have who choose none.
+// https://developer.chrome.com/docs/extensions/reference/api/tabGroups#type-Color
+var Colors = [...]string{"blue", "red", "yellow", "green", "pink", "purple", "cyan", "orange"}

@@ -21,15 +21,20 @@ type Agents struct {
 // AgentView is one delegated agent as a person sees it.
 type AgentView struct {
 	agent.Info
-	Default bool `json:"default"`
+	Default bool   `json:"default"`
+	Program string `json:"program,omitempty"` // what runs, of one that is a program
 }
 
 func (a *API) showAgents(w http.ResponseWriter, _ *http.Request) {
 	answer := Agents{Agents: []AgentView{}, Spent: map[string]agent.Spent{}}
 	answer.Sessions, answer.Capacity = a.Delegation.Load()
 	standard := a.Delegation.Default()
+	programs := map[string]string{}
+	for _, m := range a.Delegation.Members() {
+		programs[m.Agent.Info().ID] = m.Program
+	}
 	for _, one := range a.Delegation.Agents() {
-		answer.Agents = append(answer.Agents, AgentView{one, one.ID == standard})
+		answer.Agents = append(answer.Agents, AgentView{one, one.ID == standard, programs[one.ID]})
 	}
 	if costs := a.Delegation.Costs(); costs != nil {
 		answer.SpentUSD, answer.MostUSD = costs.Today()
@@ -94,6 +99,7 @@ type AgentSession struct {
 	ID      string      `json:"id"`
 	Agent   string      `json:"agent"`
 	Client  string      `json:"client"`
+	Color   string      `json:"color"` // of the groups of its tabs
 	State   agent.State `json:"state"`
 	Created time.Time   `json:"created"`
 	Last    time.Time   `json:"last"`
@@ -105,8 +111,8 @@ func (a *API) showAgentSessions(w http.ResponseWriter, _ *http.Request) {
 	answer := AgentSessions{Sessions: []AgentSession{}}
 	for _, v := range a.Delegation.List() {
 		answer.Sessions = append(answer.Sessions, AgentSession{
-			ID: v.ID, Agent: v.AgentID, Client: v.Asker.Client, State: v.State, Created: v.Created.UTC(),
-			Last: v.Last.UTC(), Doing: v.Doing, Spent: v.Spent,
+			ID: v.ID, Agent: v.AgentID, Client: v.Asker.Client, Color: v.Color, State: v.State,
+			Created: v.Created.UTC(), Last: v.Last.UTC(), Doing: v.Doing, Spent: v.Spent,
 		})
 	}
 	Reply(w, http.StatusOK, answer)

@@ -12,19 +12,21 @@ import (
 
 // RunningView is one call that has not ended, as a person sees it.
 type RunningView struct {
-	ID        call.ID        `json:"id"`
-	Client    string         `json:"client"`
-	Via       string         `json:"via"`
-	Session   string         `json:"session"`
-	Tool      string         `json:"tool"`
-	Title     string         `json:"title"`
-	Plugin    string         `json:"plugin"`
-	TabID     int            `json:"tabId"` // 0: none, or not known yet, like the next three
-	ProfileID string         `json:"profileId"`
-	Profile   string         `json:"profile"`
-	Origin    string         `json:"origin"`
-	Began     time.Time      `json:"began"`
-	State     dispatch.Stage `json:"state"`
+	ID           call.ID        `json:"id"`
+	Client       string         `json:"client"`
+	Agent        string         `json:"agent,omitempty"`        // the delegated agent that calls for the client
+	AgentSession string         `json:"agentSession,omitempty"` // as GET /api/v1/agents/sessions lists it
+	Via          string         `json:"via"`
+	Session      string         `json:"session"`
+	Tool         string         `json:"tool"`
+	Title        string         `json:"title"`
+	Plugin       string         `json:"plugin"`
+	TabID        int            `json:"tabId"` // 0: none, or not known yet, like the next three
+	ProfileID    string         `json:"profileId"`
+	Profile      string         `json:"profile"`
+	Origin       string         `json:"origin"`
+	Began        time.Time      `json:"began"`
+	State        dispatch.Stage `json:"state"`
 
 	WaitsFor schedule.Reason `json:"waitsFor,omitempty"` // what a queued one waits for: order, browser, turn or slot
 	Ahead    int             `json:"ahead,omitempty"`    // how many calls are before it there
@@ -46,6 +48,9 @@ func (a *API) runningNow() RunningCalls {
 			TabID:  c.At.TabID, ProfileID: c.At.ProfileID, Profile: c.At.Profile, Origin: c.At.Origin,
 			Began: c.Began.UTC(), State: c.Stage,
 			WaitsFor: c.WaitsFor, Ahead: c.Ahead,
+		}
+		if d := c.Session.Delegation; d != nil {
+			v.Agent, v.AgentSession = d.Agent, d.Session
 		}
 		if p := c.Progress; p != nil {
 			v.Progress = &ProgressStep{p.Progress, p.Total, p.Message}

@@ -12,10 +12,6 @@ import (
 	"tabrelay/relay/wire"
 )
 
-// colors are Chrome's for tab groups, without grey: that is what groups of people have who choose none.
-// https://developer.chrome.com/docs/extensions/reference/api/tabGroups#type-Color
-var colors = [...]string{"blue", "red", "yellow", "green", "pink", "purple", "cyan", "orange"}
-
 // groups shows people in their browsers which agent owns which tab.
 type groups struct {
 	mu      lock.Mutex        // held while they are told, so that the last word is the newest
@@ -69,7 +65,10 @@ func (g *groups) of(owners map[int]*Owner) []group {
 	for tabID, w := range owners {
 		in := sessions[w.Session]
 		if in == nil {
-			in = &group{Title: titled(w.Name), Color: g.color(w.Client)}
+			in = &group{Title: titled(w.Name), Color: w.color}
+			if w.color == "" {
+				in.Color = g.color(w.Client)
+			}
 			sessions[w.Session] = in
 			list = append(list, in)
 		}
@@ -98,18 +97,18 @@ func (g *groups) color(client string) string {
 	for _, c := range g.clients {
 		taken[c] = true
 	}
-	at := int(sum.Sum32() % uint32(len(colors)))
-	for range colors {
-		if !taken[colors[at]] {
+	at := int(sum.Sum32() % uint32(len(call.Colors)))
+	for range call.Colors {
+		if !taken[call.Colors[at]] {
 			break
 		}
-		at = (at + 1) % len(colors)
+		at = (at + 1) % len(call.Colors)
 	}
 	if g.clients == nil {
 		g.clients = map[string]string{}
 	}
-	g.clients[client] = colors[at]
-	return colors[at]
+	g.clients[client] = call.Colors[at]
+	return call.Colors[at]
 }
 
 // titled is a name as a tab strip can show it.

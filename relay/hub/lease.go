@@ -295,6 +295,7 @@ type Owner struct {
 	Name    string    `json:"name"`            // for people: of the client, numbered after its first session
 	Since   time.Time `json:"since"`           // its first call there; zero while that waits for its turn or a person
 	number  int
+	color   string // of its groups; empty: that of its client
 }
 
 // owner is the lease for others to read. Called with the lock held.
@@ -302,7 +303,7 @@ func (c *lease) owner() *Owner {
 	w := &Owner{Client: c.session.Client, Session: c.session.ID, Name: c.session.Client, Since: c.since,
 		number: c.number}
 	if d := c.session.Delegation; d != nil {
-		w.Agent, w.Name = d.Agent, d.Agent+" for "+c.session.Client
+		w.Agent, w.color, w.Name = d.Agent, d.Color, d.Agent+" for "+c.session.Client
 	}
 	if c.number > 1 {
 		w.Name += " " + strconv.Itoa(c.number)
