@@ -32,6 +32,29 @@ test('arrow keys move through the pages, and Tab goes into the open one', async 
   await expect(page.getByRole('button', { name: 'Cancel Export orders of claude-code' })).toBeFocused();
 });
 
+test('the page of agents is among the others where there are agents, and Stop goes by keyboard', async ({
+  closing,
+}) => {
+  const page = await drawn('agents-busy', closing);
+  await page.getByRole('tab', { name: 'Agents' }).focus();
+  await page.keyboard.press('ArrowLeft');
+  await expect(page.getByRole('tab', { name: 'Clients' })).toBeFocused();
+  await page.keyboard.press('ArrowRight');
+  await expect(page.getByRole('tab', { name: 'Agents' })).toBeFocused();
+  await page.keyboard.press('Tab');
+  const stop = page.getByRole('button', { name: 'Stop reader for claude-code' }).first();
+  await expect(stop).toBeFocused();
+  await expect(stop).toHaveAccessibleDescription(/What it did stays done/);
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('status')).toContainText('Stopped reader for claude-code.');
+  await expect(page.getByRole('tab', { name: 'Agents' })).toBeFocused();
+  await change(page, 'agents', { agents: [], spentUsd: 0, mostUsd: 0, spent: {} });
+  await expect(page.getByText('docs/delegation.md says how')).toBeVisible();
+  await page.keyboard.press('ArrowRight');
+  await expect(page.getByRole('tab', { name: 'Log' })).toBeFocused();
+  await expect(page.getByRole('tab', { name: 'Agents' })).toHaveCount(0);
+});
+
 test('focus stays where it is when a list changes around it', async ({ closing }) => {
   const page = await drawn('now', closing);
   const cancel = page.getByRole('button', { name: 'Cancel Edit a page of codex' });

@@ -111,6 +111,9 @@ export const deleting = {
   changes: 'It can delete or overwrite something. Doing it again changes nothing more.',
 };
 
+/** A delegated agent asks. */
+export const delegating = { ...writing, id: 'q4', client: 'ann', agent: 'reader' };
+
 /** What the relay answers about calls that wait for the person. */
 export const waiting = (...approvals: readonly unknown[]) => ({ approvals, changes: [] });
 
@@ -160,6 +163,130 @@ export const running = {
       began: at(-75),
       state: 'running',
       progress: { progress: 3 },
+    },
+  ],
+};
+
+/** A call of a delegated agent. */
+const delegated = {
+  client: 'claude-code',
+  agent: 'reader',
+  agentSession: 's1',
+  profileId: 'p1',
+  profile: 'Work',
+  began: at(-4),
+};
+export const errands = {
+  calls: [
+    {
+      ...delegated,
+      id: 'd1',
+      tool: 'shop__list_orders',
+      title: 'List orders',
+      tabId: 7,
+      origin: 'https://shop.example',
+      state: 'running',
+    },
+    {
+      ...delegated,
+      id: 'd2',
+      tool: 'wiki__read_page',
+      title: 'Read a page',
+      tabId: 8,
+      origin: 'https://wiki.example',
+      state: 'queued',
+    },
+  ],
+};
+
+const spent = { requests: 41, inputTokens: 182_400, outputTokens: 9_310, usd: 1.268 };
+const nothing = { requests: 0, inputTokens: 0, outputTokens: 0, usd: 0 };
+const agent = (id: string, status: string) => ({ id, status, capabilities: [], default: false });
+const models = [
+  { id: 'anthropic', models: ['large-1', 'small-1'] },
+  { id: 'local', models: ['qwen3'] },
+];
+
+export const agents = {
+  agents: [
+    {
+      ...agent('reader', 'ready'),
+      providers: models,
+      default: true,
+      capabilities: ['research', 'summaries'],
+    },
+    { ...agent('claude', 'ready'), program: '/home/ada/.local/bin/claude-code-acp' },
+  ],
+  sessions: 0,
+  capacity: 100,
+  spentUsd: 1.268,
+  mostUsd: 5,
+  spent: { reader: spent },
+};
+/** As many sessions as there may be, and no money left. */
+export const full = {
+  ...agents,
+  agents: agents.agents.map((one) => ({ ...one, status: 'busy' })),
+  sessions: 2,
+  capacity: 2,
+  spentUsd: 5.02,
+  spent: { reader: { ...spent, usd: 5.02, unpriced: 3 } },
+};
+export const lacking = {
+  ...agents,
+  agents: [
+    {
+      ...agent('reader', 'unavailable'),
+      default: true,
+      trouble:
+        'The provider anthropic has no key: set ANTHROPIC_API_KEY in the environment of the relay, and start it again.',
+    },
+    {
+      ...agent('claude', 'unavailable'),
+      program: 'claude-code-acp',
+      trouble: 'The program claude-code-acp was not found in PATH: install it, or give its path.',
+    },
+  ],
+  spentUsd: 0,
+  mostUsd: 0,
+  spent: {},
+};
+
+const session = {
+  client: 'claude-code',
+  last: at(-4),
+  doing: { turn: 1, tabs: [], calls: 0 },
+  spent: nothing,
+};
+export const agentSessions = {
+  sessions: [
+    {
+      ...session,
+      id: 's1',
+      agent: 'reader',
+      color: 'purple',
+      state: 'busy',
+      created: at(-400),
+      doing: { turn: 3, tools: ['shop__list_orders', 'wiki__read_page'], tabs: [7, 8], calls: 7, most: 50 },
+      spent: { requests: 9, inputTokens: 48_210, outputTokens: 2_044, usd: 0.31 },
+    },
+    {
+      ...session,
+      id: 's2',
+      agent: 'claude',
+      client: 'codex',
+      color: 'orange',
+      state: 'busy',
+      created: at(-20),
+    },
+    {
+      ...session,
+      id: 's3',
+      agent: 'reader',
+      color: 'green',
+      state: 'idle',
+      created: at(-1500),
+      spent: { requests: 2, inputTokens: 900, outputTokens: 41, usd: 0.002, unpriced: 1 },
     },
   ],
 };
@@ -391,6 +518,8 @@ export const audit = {
     {
       ...entry,
       n: 4,
+      agent: 'reader',
+      asker: 'stdio:1',
       at: at(-300),
       tool: 'shop__send_message',
       outcome: 'not_executed',

@@ -31,6 +31,8 @@ const quiet: Script['answers'] = {
   plugins: ok({ plugins: [] }),
   permissions: ok({ ...data.permissions, rules: [], grants: [] }),
   clients: ok({ clients: [] }),
+  agents: ok({ ...data.agents, agents: [], spent: {} }),
+  'agents/sessions': ok({ sessions: [] }),
   audit: ok({ entries: [], next: '' }),
 };
 const busy: Script['answers'] = {
@@ -42,6 +44,15 @@ const busy: Script['answers'] = {
   permissions: ok(data.permissions),
   clients: ok(data.clients),
   audit: ok(data.audit),
+};
+
+/** Agents work in it. */
+const delegated: Script['answers'] = {
+  ...busy,
+  agents: ok(data.agents),
+  'agents/sessions': ok(data.agentSessions),
+  'POST agents/sessions/s1/stop': ok({ stopped: 's1' }),
+  running: ok(data.errands),
 };
 
 const state = (name: string, hash: string, shows: State['shows'], more: Partial<Script> = {}): State => ({
@@ -178,6 +189,27 @@ export const states: readonly State[] = [
   },
   state('clients-empty', 'clients', 'None yet.'),
   ...troubled('clients', 'clients', 'clients'),
+  state('agents', 'agents', 'No client has delegated anything', {
+    answers: { ...quiet, agents: ok(data.agents) },
+  }),
+  state('agents-busy', 'agents', 'turn 3 · 7 of 50 calls', { answers: delegated }),
+  {
+    ...state('agents-stop-failed', 'agents', 'Session not found', {
+      answers: {
+        ...delegated,
+        agents: ok(data.full),
+        'POST agents/sessions/s2/stop': no(404, 'Session not found: s2', ''),
+      },
+    }),
+    first: (page) => page.getByRole('button', { name: 'Stop claude for codex' }).click(),
+  },
+  state('agents-unavailable', 'agents', /has no key/, { answers: { ...quiet, agents: ok(data.lacking) } }),
+  state('agents-empty', 'agents', /docs\/delegation.md says how/),
+  ...troubled('agents', 'agents', 'agents'),
+  state('now-delegated', 'now', 'reader for claude-code', { answers: delegated }),
+  state('question-delegated', 'now', /The agent reader for/, {
+    answers: { ...quiet, approvals: ok(data.waiting(data.delegating)) },
+  }),
   { ...state('log', 'log', 'RATE_LIMITED', { answers: busy }), first: open('shop__send_message') },
   state('log-empty', 'log', 'Nothing has happened yet.'),
   ...troubled('log', 'audit', 'the log'),

@@ -1,7 +1,18 @@
 // How the panel writes times, and texts of strangers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ago, duration, moment, plural, span, toolTitle, visible, visibleLine } from '../src/panel/words.ts';
+import {
+  actor,
+  ago,
+  dollars,
+  duration,
+  moment,
+  plural,
+  span,
+  toolTitle,
+  visible,
+  visibleLine,
+} from '../src/panel/words.ts';
 
 test('characters that are not seen, or that turn text around, are written as their number', () => {
   for (const [text, written] of [
@@ -36,6 +47,25 @@ test('a tool without a title is called by its name, without its plugin', () => {
   assert.equal(toolTitle('wiki__edit_page', ''), 'Edit page');
   assert.equal(toolTitle('bridge_health', undefined), 'Bridge health');
   assert.equal(toolTitle('wiki__edit_page', 'Edit a page'), 'Edit a page');
+});
+
+test('a delegated agent is named with its client', () => {
+  assert.equal(actor({ client: 'ann' }), 'ann');
+  assert.equal(actor({ agent: '', client: 'ann' }), 'ann');
+  assert.equal(actor({ agent: 'rea\u202eder', client: 'ann' }), 'rea⟨U+202E⟩der for ann');
+});
+
+test('money is said in dollars and cents, and little of it is not nothing', () => {
+  const said = [0, 0.0001, 0.0099, 0.01, 1.268, 1234.5, -0.001].map(dollars);
+  assert.deepEqual(said, [
+    '$0.00',
+    'less than $0.01',
+    'less than $0.01',
+    '$0.01',
+    '$1.27',
+    '$1,234.50',
+    '$0.00',
+  ]);
 });
 
 test('one is singular', () => {

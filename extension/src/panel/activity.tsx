@@ -3,7 +3,7 @@ import { isRunning, type RunningCall } from './answers.ts';
 import { useAct, useAnswer, useLink, useNow } from './hooks.ts';
 import { Badge, Empty, Failed, Loaded, Part, type Tone } from './pieces.tsx';
 import type { CallEntry } from './state.ts';
-import { clock, duration, moment, span, toolTitle, visible, visibleLine } from './words.ts';
+import { actor, clock, duration, moment, span, toolTitle, visible, visibleLine } from './words.ts';
 
 const stages: Record<RunningCall['state'], { tone: Tone; text: string }> = {
   asking: { tone: 'wait', text: 'asks you' },
@@ -50,12 +50,12 @@ function Running({ call, here, now }: { call: RunningCall; here: string; now: nu
       </div>
       <div class="line">
         <span class="quiet">
-          {visibleLine(call.client)} · {span(now - began)}
+          {actor(call)} · {span(now - began)}
         </span>
         <button
           type="button"
           class="small"
-          aria-label={`Cancel ${title} of ${visibleLine(call.client)}`}
+          aria-label={`Cancel ${title} of ${actor(call)}`}
           disabled={act.busy}
           onClick={() => act.run('DELETE', `running/${encodeURIComponent(call.id)}`)}
         >

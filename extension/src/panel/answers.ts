@@ -6,6 +6,7 @@ import {
   isAnything,
   isFlag,
   isNumber,
+  isRecord,
   isText,
   listOf,
   shape,
@@ -77,6 +78,8 @@ export const isApprovals = shape({ approvals: listOf(isQuestion), changes: listO
 const isRunningCall = shape({
   id: isText,
   client: isText,
+  agent: text,
+  agentSession: text,
   tool: isText,
   title: text,
   tabId: number,
@@ -165,6 +168,49 @@ const isClient = shape({
 export type Client = Guarded<typeof isClient>;
 export const isClients = shape({ clients: listOf(isClient) });
 
+const isSpent = shape({
+  requests: isNumber,
+  inputTokens: isNumber,
+  outputTokens: isNumber,
+  usd: isNumber,
+  unpriced: number,
+});
+export type Spent = Guarded<typeof isSpent>;
+const byName = (value: unknown): value is Record<string, Spent> =>
+  isRecord(value) && Object.values(value).every((one) => isSpent(one));
+
+const isAgent = shape({
+  id: isText,
+  capabilities: texts,
+  status: exactly('ready', 'busy', 'unavailable'),
+  providers: maybe(listOf(shape({ id: isText, models: texts }))),
+  program: text, // what runs; none: the agent is on models
+  trouble: text,
+  default: flag,
+});
+export type Agent = Guarded<typeof isAgent>;
+/** The delegated agents, and what they cost today in US dollars. A ceiling of 0 is none. */
+export const isAgents = shape({
+  agents: listOf(isAgent),
+  spentUsd: isNumber,
+  mostUsd: isNumber,
+  spent: byName,
+});
+export type Agents = Guarded<typeof isAgents>;
+
+const isAgentSession = shape({
+  id: isText,
+  agent: isText,
+  client: isText,
+  color: text,
+  state: exactly('active', 'busy', 'idle', 'failed'),
+  created: isText,
+  doing: shape({ turn: isNumber, calls: isNumber, most: number }),
+  spent: isSpent,
+});
+export type AgentSession = Guarded<typeof isAgentSession>;
+export const isAgentSessions = shape({ sessions: listOf(isAgentSession) });
+
 const isFinding = shape({ id: isText, severity: isText, what: isText, why: text, next: text });
 export const isDiagnosis = shape({ findings: listOf(isFinding) });
 
@@ -209,6 +255,8 @@ const isEntry = shape({
   at: isText,
   kind: isText,
   client: text,
+  agent: text,
+  asker: text,
   via: text,
   tool: text,
   plugin: text,

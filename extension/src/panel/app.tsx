@@ -1,9 +1,10 @@
-// The panel as a whole: what is always in view, the questions, and five pages behind tabs. The page that is open is in
+// The panel as a whole: what is always in view, the questions, and pages behind tabs. The page that is open is in
 // the address, so that it is the same one after a reload.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Activity } from './activity.tsx';
+import { AgentsPage } from './agents.tsx';
 import { Announcer } from './announcer.tsx';
-import { isReviews } from './answers.ts';
+import { isAgents, isReviews } from './answers.ts';
 import { Changes } from './changes.tsx';
 import { Clients } from './clients.tsx';
 import { FirstUse } from './first-use.tsx';
@@ -18,9 +19,16 @@ import { ReviewPage } from './review.tsx';
 import { Rules } from './rules.tsx';
 import { Tabs } from './tabs.tsx';
 
-const pages = { now: 'Now', plugins: 'Plugins', rules: 'Rules', clients: 'Clients', log: 'Log' } as const;
+const pages = {
+  now: 'Now',
+  plugins: 'Plugins',
+  rules: 'Rules',
+  clients: 'Clients',
+  agents: 'Agents',
+  log: 'Log',
+} as const;
 type Page = keyof typeof pages;
-const order = ['now', 'plugins', 'rules', 'clients', 'log'] as const;
+const order = ['now', 'plugins', 'rules', 'clients', 'agents', 'log'] as const;
 
 interface Place {
   page: Page;
@@ -45,26 +53,34 @@ function usePlace(): [Place, (page: Page, plugin?: string) => void] {
   return [place, go];
 }
 
-const moves: Record<string, (index: number) => number> = {
+/** Which page a key goes to: the index of the open one, and how many there are. */
+const moves: Record<string, (index: number, count: number) => number> = {
   ArrowRight: (index) => index + 1,
-  ArrowLeft: (index) => index - 1 + order.length,
+  ArrowLeft: (index, count) => index - 1 + count,
   Home: () => 0,
-  End: () => order.length - 1,
+  End: (_, count) => count - 1,
 };
 
+/** The pages that are listed: that of agents where there are some, or where somebody is who had some. */
+function useListed(page: Page): readonly Page[] {
+  const agents = useAnswer('agents', isAgents).value?.agents.length ?? 0;
+  return order.filter((one) => one !== 'agents' || agents > 0 || page === 'agents');
+}
+
 function TabBar({ page, reviews, onGo }: { page: Page; reviews: number; onGo: (page: Page) => void }) {
+  const listed = useListed(page);
   const buttons = useRef(new Map<Page, HTMLButtonElement>());
   const onKeyDown = (event: KeyboardEvent) => {
     const move = moves[event.key];
     if (move === undefined) return;
     event.preventDefault();
-    const next = order[move(order.indexOf(page)) % order.length] ?? 'now';
+    const next = listed[move(listed.indexOf(page), listed.length) % listed.length] ?? 'now';
     buttons.current.get(next)?.focus();
     onGo(next);
   };
   return (
     <div class="tabs" role="tablist" aria-label="Pages of this panel" onKeyDown={onKeyDown}>
-      {order.map((one) => (
+      {listed.map((one) => (
         <button
           key={one}
           ref={(button) => {
@@ -114,6 +130,8 @@ function Shown({
       return <Rules />;
     case 'clients':
       return <Clients />;
+    case 'agents':
+      return <AgentsPage />;
     case 'log':
       return <Log />;
     default:

@@ -4,7 +4,7 @@ import { isAudit, type LogEntry } from './answers.ts';
 import { Export } from './export.tsx';
 import { useAnswer, useNow } from './hooks.ts';
 import { Badge, Choice, Empty, Loaded, Part, type Tone } from './pieces.tsx';
-import { clock, duration, moment, visible, visibleLine } from './words.ts';
+import { actor, clock, duration, moment, visible, visibleLine } from './words.ts';
 
 const pageSize = 50;
 const most = 1000; // entries that the relay answers with at once
@@ -37,6 +37,9 @@ const endOf = (entry: LogEntry): { tone: Tone; text: string } | undefined => {
 function Facts({ entry }: { entry: LogEntry }) {
   const facts: readonly (readonly [string, string | null | undefined])[] = [
     ['What', entry.detail],
+    ['Delegated agent', entry.agent],
+    ['Delegated by the client', entry.agent ? entry.client : undefined],
+    ['In its session', entry.asker],
     ['Decision', entry.decision],
     ['Decided by', entry.decidedBy],
     ['Tool', entry.tool],
@@ -76,7 +79,7 @@ function EntryRow({ entry, now }: { entry: LogEntry; now: number }) {
           )}
           <span class="quiet when">
             {clock(moment(entry.at) ?? now, now)}
-            {entry.client && ` · ${visibleLine(entry.client)}`}
+            {entry.client && ` · ${actor({ agent: entry.agent, client: entry.client })}`}
           </span>
         </summary>
         <Facts entry={entry} />

@@ -122,18 +122,20 @@ export function QuestionCard(props: QuestionCardProps) {
       <h3 id={`who-${id}`}>
         {agent && (
           <>
-            <span class="client">{visibleLine(agent)}</span>, the agent of{' '}
+            The agent <span class="client">{visibleLine(agent)}</span> for{' '}
           </>
         )}
-        <span class="client">{visibleLine(client)}</span>
-        {agent && ','} wants to use <span class="tool">{toolTitle(tool, title)}</span>
+        <span class="client">{visibleLine(client)}</span> wants to use{' '}
+        <span class="tool">{toolTitle(tool, title)}</span>
       </h3>
       <p class="quiet name">
         {pluginTitle ? `${visibleLine(pluginTitle)} · ` : ''}
         <code>{visibleLine(tool)}</code>
       </p>
       {called && (
-        <p class="quiet">It has no name of its own here. It calls itself “{visibleLine(called)}”.</p>
+        <p class="quiet">
+          {agent ? 'That client' : 'It'} has no name of its own here. It calls itself “{visibleLine(called)}”.
+        </p>
       )}
       {question.first === true && <p class="quiet">It is the first time that {visibleLine(client)} asks.</p>}
       <Place question={question} />

@@ -6,7 +6,7 @@ import { BoardContext, useAnswer, useLink, useNow } from './hooks.ts';
 import type { Problem } from './line.ts';
 import { Trouble } from './pieces.tsx';
 import { QuestionCard, type Verdict } from './question.tsx';
-import { moment, toolTitle, visibleLine } from './words.ts';
+import { actor, moment, toolTitle } from './words.ts';
 
 const calmMs = 500;
 const notesKept = 3;
@@ -17,8 +17,8 @@ interface Note {
   text: string;
 }
 
-const subject = ({ client, tool, title }: Question): string =>
-  `${visibleLine(client)}: ${toolTitle(tool, title)}`;
+const subject = (question: Question): string =>
+  `${actor(question)}: ${toolTitle(question.tool, question.title)}`;
 
 function noteOf(question: Question, verdict: Verdict): Note {
   const { id } = question;

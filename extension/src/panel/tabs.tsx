@@ -2,12 +2,7 @@
 import { isTabs, type Tab } from './answers.ts';
 import { useAct, useAnswer, useNow } from './hooks.ts';
 import { Badge, Empty, Failed, Loaded, Part } from './pieces.tsx';
-import { ago, moment, plural, visibleLine } from './words.ts';
-
-/** Who works in a tab, for a person: a client, or an agent for it. */
-function ownerName({ agent, client }: NonNullable<Tab['owner']>): string {
-  return agent ? `${visibleLine(agent)} for ${visibleLine(client)}` : visibleLine(client);
-}
+import { actor, ago, moment, plural, visibleLine } from './words.ts';
 
 function Owned({ tab, now }: { tab: Tab; now: number }) {
   const act = useAct();
@@ -25,7 +20,7 @@ function Owned({ tab, now }: { tab: Tab; now: number }) {
         <span class="quiet">
           {tab.owner == null
             ? 'no owner'
-            : `${ownerName(tab.owner)}${since === undefined ? '' : `, since ${ago(since, now)}`}`}
+            : `${actor(tab.owner)}${since === undefined ? '' : `, since ${ago(since, now)}`}`}
           {tab.profile && ` · ${visibleLine(tab.profile)}`}
         </span>
         {tab.owner != null && (

@@ -60,6 +60,17 @@ export function toolTitle(tool: string, title: string | null | undefined): strin
   return visibleLine(name.charAt(0).toUpperCase() + name.slice(1));
 }
 
+/** Who acts, for a person: a client, or a delegated agent for it. */
+export const actor = ({ agent, client }: { agent?: string | null | undefined; client: string }): string =>
+  agent ? `${visibleLine(agent)} for ${visibleLine(client)}` : visibleLine(client);
+
+/** An amount of US dollars. What is less than a cent is not nothing. */
+export function dollars(usd: number): string {
+  if (usd > 0 && usd < 0.01) return 'less than $0.01';
+  const digits = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+  return `$${Math.max(0, usd).toLocaleString('en', digits)}`;
+}
+
 /** One or many: plural(2, 'tool') is "2 tools". */
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`;

@@ -13,12 +13,16 @@ const isQuestions = shape({
     shape({
       id: isText,
       client: isText,
+      agent: optional(isText), // the delegated agent that calls for the client
       title: isText,
       origin: optional(isText),
       risk: optional(isText),
     }),
   ),
 });
+
+const asker = ({ agent, client }: { agent: string | undefined; client: string }): string =>
+  agent ? `${plain(agent, 40)} for ${plain(client, 40)}` : plain(client, 40);
 
 const risks = new Map([
   ['changes', 'It can change something.'],
@@ -80,7 +84,7 @@ export class Attention {
     await chrome.notifications.create(notificationId, {
       type: 'basic',
       iconUrl: chrome.runtime.getURL('icons/128.png'),
-      title: `${plain(newest.client, 40)} asks for permission`,
+      title: `${asker(newest)} asks for permission`,
       message: questionText(newest),
       contextMessage:
         body.approvals.length > 1 ? waitingText(body.approvals.length) : 'Answer in the side panel',

@@ -1,0 +1,129 @@
+// What the panel shows of delegated agents, and how one is stopped.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Window } from 'happy-dom';
+import { render } from 'preact';
+import { AgentsPage } from '../src/panel/agents.tsx';
+import { Board } from '../src/panel/board.ts';
+import { BoardContext } from '../src/panel/hooks.ts';
+import { isPanelRequest } from '../src/panel/messages.ts';
+
+const window = new Window();
+Object.assign(globalThis, { document: window.document, window });
+
+const state = {
+  link: { phase: 'connected', address: '127.0.0.1:9333', message: '', since: 0 },
+  calls: [],
+  bundle: '',
+  profile: { id: 'p1', label: '' },
+  marks: true,
+  pairing: { phase: 'none', message: '' },
+};
+
+const spent = { requests: 2, inputTokens: 1200, outputTokens: 30, usd: 0.004 };
+const session = {
+  id: 's1',
+  agent: 'reader',
+  client: 'ann',
+  color: 'pink',
+  state: 'busy',
+  created: '2026-03-02T10:00:00Z',
+  doing: { turn: 2, tabs: [7], calls: 3, most: 50 },
+  spent,
+};
+const call = {
+  id: 'c1',
+  client: 'ann',
+  agent: 'reader',
+  agentSession: 's1',
+  tool: 'shop__pay',
+  title: 'Pay',
+  tabId: 7,
+  profileId: 'p1',
+  origin: 'https://shop.example',
+  began: '2026-03-02T10:00:00Z',
+  state: 'running',
+};
+const agents = [
+  { id: 'reader', status: 'ready', providers: [{ id: 'openai', models: ['m1', 'm2'] }], default: true },
+  { id: 'coder', status: 'unavailable', program: '/bin/coder', trouble: 'The program was not found.' },
+];
+const full: Record<string, unknown> = {
+  agents: { agents, spentUsd: 1.5, mostUsd: 5, spent: { reader: spent } },
+  'agents/sessions': { sessions: [session, { ...session, id: 's2', agent: 'coder', state: 'idle' }] },
+  running: { calls: [call, { ...call, id: 'c2', agentSession: 'other', title: 'Elsewhere' }] },
+  tabs: { tabs: [{ profileId: 'p1', tabId: 7, url: 'https://shop.example/cart', title: 'Cart' }] },
+};
+
+/** The page as it is drawn with these answers, and what it asked the relay to do. */
+async function drawn(answers: Record<string, unknown>, awaited: string) {
+  let hear: (message: unknown) => void = () => {};
+  const done: string[] = [];
+  const port = {
+    onMessage: {
+      addListener: (listener: typeof hear) => {
+        hear = listener;
+      },
+    },
+    onDisconnect: { addListener: () => {} },
+    postMessage(message: unknown) {
+      if (!isPanelRequest(message)) return;
+      const { id, method, path } = message;
+      if (method !== 'GET') done.push(`${method} ${path}`);
+      const body = method === 'GET' ? answers[path.replace('/api/v1/', '')] : {};
+      queueMicrotask(() => hear({ type: 'response', id, status: 200, body }));
+    },
+  };
+  Object.assign(globalThis, { chrome: { runtime: { connect: () => port } } });
+  const board = new Board();
+  board.line.open();
+  hear(state);
+  const root = document.createElement('div');
+  document.body.append(root);
+  render(
+    <BoardContext.Provider value={board}>
+      <AgentsPage />
+    </BoardContext.Provider>,
+    root,
+  );
+  while (!root.textContent?.includes(awaited)) await new Promise((resolve) => setImmediate(resolve));
+  return { root, done, end: () => render(null, root) };
+}
+
+test('a session says who works for whom, where, how far it is, and what it has spent', async () => {
+  const { root, end } = await drawn(full, '“Cart”');
+  const [first, second] = root.querySelectorAll('.agent-session');
+  for (const said of [
+    'reader for ann',
+    'Pay runs · “Cart” · https://shop.example',
+    'turn 2 · 3 of 50 calls',
+    '1,200 tokens in, 30 out · less than $0.01',
+  ])
+    assert.ok(first?.textContent?.includes(said), `${said} in ${first?.textContent}`);
+  assert.ok(first?.classList.contains('pink'));
+  assert.ok(second?.textContent?.includes('What its program spends is not known here.'));
+  const all = root.textContent ?? '';
+  for (const said of ['$1.50 of $5.00', 'openai (m1, m2)', '/bin/coder', 'The program was not found.'])
+    assert.ok(all.includes(said), said);
+  assert.ok(!all.includes('Elsewhere'), 'another session’s call');
+  end();
+});
+
+test('Stop stops the session whose button it is', async () => {
+  const { root, done, end } = await drawn(full, '“Cart”');
+  const button = [...root.querySelectorAll('button')].find(
+    (one) => one.getAttribute('aria-label') === 'Stop coder for ann',
+  );
+  assert.ok(button !== undefined);
+  assert.ok(document.getElementById(button.getAttribute('aria-describedby') ?? '') !== null);
+  button.click();
+  assert.deepEqual(done, ['POST /api/v1/agents/sessions/s2/stop']);
+  end();
+});
+
+test('without an agent the page says how to add one', async () => {
+  const none = { ...full, agents: { agents: [], spentUsd: 0, mostUsd: 0, spent: {} } };
+  const { root, end } = await drawn(none, 'docs/delegation.md');
+  assert.equal(root.querySelectorAll('section').length, 0);
+  end();
+});
