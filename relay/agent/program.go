@@ -173,6 +173,9 @@ func (p *Program) permit(ctx context.Context, s *Session, t *Turn, wanted worker
 	if wanted.Arguments != nil {
 		shown["input"] = wanted.Arguments
 	}
+	if wanted.Shown != "" {
+		shown["shows"] = wanted.Shown
+	}
 	if len(wanted.Places) > 0 {
 		shown["places"] = wanted.Places
 	}
@@ -182,8 +185,9 @@ func (p *Program) permit(ctx context.Context, s *Session, t *Turn, wanted worker
 		Title: wanted.Title, Plugin: p.options.ID, PluginTitle: "the program " + p.options.ID,
 		ReadOnly: wanted.Kind == "read" || wanted.Kind == "search", Destructive: wanted.Kind == "delete",
 		BuiltIn: true, Once: true, Arguments: arguments,
-		Note: fmt.Sprintf("The delegated agent %s wants to do this by itself on this machine, not through tabrelay, "+
-			"in an errand of %s.", p.options.ID, fault.Excerpt(s.Asker.Client)),
+		Note: fmt.Sprintf("The program of the delegated agent %s asks for this itself, in an errand of %s. It may be "+
+			"something on this machine; for tools of tabrelay, your rules hold besides.",
+			p.options.ID, fault.Excerpt(s.Asker.Client)),
 	}, t.asker(), t.tell)
 	return failure == nil
 }

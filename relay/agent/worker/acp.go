@@ -149,11 +149,13 @@ func (d acpDialect) end(ctx context.Context, s *Session) {
 	}
 }
 
-// Permission is what a program asks leave for: something that it wants to do by itself, not through our tools.
+// Permission is what a program asks leave for. That is something it wants to do by itself; some programs ask before
+// they call any tool, ours too, which nothing tells apart for sure.
 type Permission struct {
 	Title     string
 	Kind      string // such as edit or execute
 	Arguments json.RawMessage
+	Shown     string   // text, and what a file would become
 	Places    []string // files that it concerns
 }
 
@@ -199,5 +201,15 @@ func wanted(c *acp.ToolCallUpdate) Permission {
 	for _, l := range c.Locations {
 		p.Places = append(p.Places, l.Path)
 	}
+	var texts []string
+	for _, shown := range c.Content {
+		switch {
+		case shown.Content != nil && shown.Content.Content.Text != nil:
+			texts = append(texts, shown.Content.Content.Text.Text)
+		case shown.Diff != nil:
+			texts = append(texts, shown.Diff.Path+" becomes:", shown.Diff.NewText)
+		}
+	}
+	p.Shown = strings.Join(texts, "\n")
 	return p
 }

@@ -211,7 +211,9 @@ func (p *player) acpPrompt(m said) {
 	case "permission":
 		p.say(map[string]any{"jsonrpc": "2.0", "id": "q1", "method": "session/request_permission",
 			"params": map[string]any{"sessionId": id, "toolCall": map[string]any{"toolCallId": "c1",
-				"title": "Remove a file", "kind": "delete",
+				"title": "Remove a file", "kind": "delete", "content": []any{
+					map[string]any{"type": "content", "content": map[string]any{"type": "text", "text": "It is old."}},
+					map[string]any{"type": "diff", "path": "b.txt", "newText": "Nothing."}},
 				"rawInput": map[string]any{"path": "a.txt"}, "locations": []any{map[string]any{"path": "/tmp/a.txt"}}},
 				"options": []any{map[string]any{"kind": "allow_always", "name": "Always", "optionId": "always"},
 					map[string]any{"kind": "allow_once", "name": "Yes", "optionId": "yes"},

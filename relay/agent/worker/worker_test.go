@@ -294,8 +294,8 @@ func TestPermission(t *testing.T) {
 		want   string
 	}{
 		{"allowed once", func(_ context.Context, p Permission) bool {
-			return fmt.Sprintf("%s %s %s %s", p.Title, p.Kind, p.Arguments, p.Places) ==
-				`Remove a file delete {"path":"a.txt"} [/tmp/a.txt]`
+			return fmt.Sprintf("%s %s %s %s %q", p.Title, p.Kind, p.Arguments, p.Places, p.Shown) ==
+				`Remove a file delete {"path":"a.txt"} [/tmp/a.txt] "It is old.\nb.txt becomes:\nNothing."`
 		}, `"optionId":"yes"`},
 		{"denied", func(context.Context, Permission) bool { return false }, `"optionId":"no"`},
 		{"nobody can be asked", nil, `"optionId":"no"`},
