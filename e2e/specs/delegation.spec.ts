@@ -199,6 +199,17 @@ test('cancelled by MCP half-way, nothing more is done', async ({ wikiStage: stag
   cancel.abort('the person pressed escape');
   await expect(answer).rejects.toThrow();
   await expectStopped(stage, model, title);
+  // It gets no answer any more; the audit log has what was done, for whom, and by whom.
+  const Audit = z.object({ entries: z.array(z.looseObject({ tool: z.string(), outcome: z.string() })) });
+  const audited = async () => {
+    const said = await stage.relay.tabrelay('audit', '--agent', agentOf('openai'), '--limit', '3', '--json');
+    return Audit.parse(JSON.parse(said)).entries;
+  };
+  await expect.poll(audited).toMatchObject([
+    { tool: 'mediawiki__search', outcome: 'returned', arguments: `{"query":"${title}"}`, client: 'stdio' },
+    { tool: 'mediawiki__read_page', outcome: 'returned' },
+    { tool: 'demo__slow_increment', outcome: 'unknown', code: 'CANCELLED' },
+  ]);
   // The client can go on: the same tab takes the next call at once.
   expect((await stage.agent.call('demo__counter_read', { name: title })).value).toMatchObject({ asked: 1 });
 });

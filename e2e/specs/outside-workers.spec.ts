@@ -66,8 +66,9 @@ const test = errandTest.extend<object>({
 
 const Pending = z.object({ approvals: z.array(z.looseObject({ id: z.string() })) });
 
-/** The person allows whatever the program asks about, until its errand ends. */
-async function allowAll({ relay }: Stage, errand: Promise<unknown>): Promise<void> {
+/** The person allows whatever the program asks about, until its errand ends. Returns what was asked. */
+async function allowAll({ relay }: Stage, errand: Promise<unknown>): Promise<string> {
+  let asked = '';
   let over = false;
   const ended = () => {
     over = true;
@@ -75,10 +76,12 @@ async function allowAll({ relay }: Stage, errand: Promise<unknown>): Promise<voi
   errand.then(ended, ended);
   const look = async () => {
     const { approvals } = Pending.parse(JSON.parse(await relay.tabrelay('permit', 'pending', '--json')));
+    if (approvals.length > 0) asked += await relay.tabrelay('permit', 'pending');
     for (const { id } of approvals) await relay.person('permit', 'allow', id);
     return over;
   };
   await expect.poll(look, { message: 'the errand ends', timeout: 120_000 }).toBe(true);
+  return asked;
 }
 
 for (const agentId of ['gemini', 'opencode']) {
@@ -90,12 +93,14 @@ for (const agentId of ['gemini', 'opencode']) {
       return { tool, input: { name, by: 7 } };
     });
     const answer = delegate(stage.agent, { agentId, prompt: 'Raise the counter.', timeout: 120_000 });
-    await allowAll(stage, answer);
+    const asked = await allowAll(stage, answer);
     const end = endOf(await answer);
     expect(end).toMatchObject({ agentId, stopReason: 'end_turn' });
     expect(end.text).toContain(`Raised by ${agentId}.`);
     expect(end.toolCalls).toMatchObject([{ tool: 'demo__counter_increment', ok: true }]);
     expect(await stage.demo.counter(name)).toMatchObject({ asked: 1, value: 7 });
+    // Gemini CLI asks before it calls any tool; the person sees with which arguments.
+    if (agentId === 'gemini') expect(asked).toContain('"by":7');
     expect(model.requests.at(-1)?.shown.tools.join(' ')).not.toContain('tasks_delegate');
   });
 }
