@@ -53,6 +53,8 @@ func (l *loop) run(ctx context.Context) (Answer, *fault.Error) {
 		l.take(done)
 		calls := done.Message.Calls
 		switch {
+		case l.tooShort(done):
+			continue
 		case len(calls) == 0, done.StopReason == provider.MaxTokens, done.StopReason == provider.ContentFilter:
 			return l.conclude(done)
 		case exceeded: // it was told, and calls on
@@ -64,6 +66,20 @@ func (l *loop) run(ctx context.Context) (Answer, *fault.Error) {
 		l.turn.note(answers)
 		l.history.add(answers)
 	}
+}
+
+// longMessage is how many tokens a message may have when the provider's default cut one off in the middle of a call.
+const longMessage = 8192
+
+// tooShort reports whether a message was cut off in the middle of a call although nobody has said how long it may be.
+// The calls of such a message cannot be made: the model is asked again, for a message that may be longer.
+func (l *loop) tooShort(done provider.Completion) bool {
+	if done.StopReason != provider.MaxTokens || len(done.Message.Calls) == 0 || l.request.Params.MaxTokens != nil {
+		return false
+	}
+	most := longMessage
+	l.request.Params.MaxTokens = &most
+	return true
 }
 
 // take notes what a request took and said.

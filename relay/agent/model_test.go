@@ -349,11 +349,18 @@ func TestStopReasons(t *testing.T) {
 		actions int
 	}{
 		"cut off": {
-			steps: []step{cut(provider.MaxTokens, "wiki__edit", `{"a`)}, reason: provider.MaxTokens, asked: 1,
+			steps: []step{cut(provider.MaxTokens, "wiki__edit", `{"a`)}, reason: provider.MaxTokens, asked: 2,
 			actions: 1,
 		},
-		"filtered": {steps: []step{cut(provider.ContentFilter)}, reason: provider.ContentFilter, asked: 1},
-		"turns":    {steps: []step{read}, budget: Budget{MaxTurns: 4}, reason: StopBudget, asked: 4, actions: 4},
+		"cut off, then whole": {
+			steps:  []step{cut(provider.MaxTokens, "wiki__edit", `{"a`), calls("wiki__edit", `{}`), says("x")},
+			reason: provider.EndTurn, asked: 3, actions: 1,
+		},
+		"cut off in the text": {steps: []step{cut(provider.MaxTokens)}, reason: provider.MaxTokens, asked: 1},
+		"filtered":            {steps: []step{cut(provider.ContentFilter)}, reason: provider.ContentFilter, asked: 1},
+		"turns": {
+			steps: []step{read}, budget: Budget{MaxTurns: 4}, reason: StopBudget, asked: 4, actions: 4,
+		},
 		"calls, obedient": {
 			steps:  []step{read, read, says("x")},
 			budget: Budget{MaxToolCalls: 1}, reason: provider.EndTurn, asked: 3, actions: 2},
@@ -377,6 +384,9 @@ func TestStopReasons(t *testing.T) {
 				}
 				if test.asked >= 0 && (len(b.script.asked) != test.asked || len(summary.Actions) != test.actions) {
 					t.Errorf("asked %d times, %d actions", len(b.script.asked), len(summary.Actions))
+				}
+				if p := b.script.asked[0].Params.MaxTokens; p != nil && test.budget.MaxTokens == 0 {
+					t.Errorf("a message may have %d tokens, which nobody said", *p)
 				}
 				u, most := answer.Usage, test.budget.MaxTokens
 				if most > 0 && u.InputTokens+u.OutputTokens > most {
