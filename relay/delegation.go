@@ -26,7 +26,7 @@ func (r *Relay) newDelegation() {
 		Retry: c.Errors.Transient.Retry, Breakers: breaker.NewGroup(breakerSettings(c), nil), Ledger: r.store,
 		Provider: newProvider, Program: r.newProgram,
 	})
-	r.own.Agents = r.delegation.Counts
+	r.own.Agents, r.own.AgentTrouble = r.delegation.Counts, r.delegation.Trouble
 }
 
 // newProvider makes a provider of models.
@@ -46,6 +46,7 @@ func (r *Relay) newProgram(id string, w config.Worker) (made agent.Agent, end fu
 // agentsConfigured takes over the agents of a configuration, and lists the tools of delegation where there are some.
 func (r *Relay) agentsConfigured(c config.Config) {
 	listed := len(r.delegation.Members()) > 0
+	r.warnUnpriced(agent.Unpriced(&c), c.Delegation.CostPerDayUSD)
 	if err := r.delegation.Configure(context.Background(), &c); err != nil {
 		r.Log.Error().Err(err).Msg("the delegated agents stay as they were")
 		r.notice("The delegated agents stay as they were: " + err.Error())
@@ -55,6 +56,16 @@ func (r *Relay) agentsConfigured(c config.Config) {
 		r.tools.SetBuiltins(slices.Concat(r.own.List(), r.delegation.OwnTools()))
 	}
 	r.panels.Changed(event.TopicAgents)
+}
+
+// warnUnpriced says once which models the bound of a day's cost does not hold for.
+func (r *Relay) warnUnpriced(models []string, usd float64) {
+	if len(models) == 0 || !r.unpriced.CompareAndSwap(false, true) {
+		return
+	}
+	r.Log.Warn().Strs("models", models).Float64("costPerDayUsd", usd).
+		Msg("delegation.costPerDayUsd does not bound what these models cost, which counts as 0 USD: no pricing of " +
+			"theirs is configured (providers.<name>.pricing)")
 }
 
 // toolsOfAgents are the relay's tools as delegated agents have them.

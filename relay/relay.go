@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -78,6 +79,7 @@ type Relay struct {
 	front      *front.Front
 	catalog    *catalog.Catalog
 	delegation *agent.Delegation
+	unpriced   atomic.Bool   // the log says which models have no price
 	demo       *httpapi.Demo // nil when switched off
 
 	listener net.Listener

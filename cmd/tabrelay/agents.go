@@ -49,9 +49,28 @@ func (a *app) agentsList() *cobra.Command {
 					a.notef("%s: %s\n", one.ID, one.Trouble)
 				}
 			}
+			if n := unpricedOf(list); n > 0 || list.SpentUSD > 0 {
+				a.notef("Spent today: $%.2f of %s. Requests that are not in it, because their models have no pricing "+
+					"in config.json: %d\n", list.SpentUSD, bound(list.MostUSD), n)
+			}
 			return nil
 		},
 	})
+}
+
+// unpricedOf is how many requests count as 0 USD, since the relay started.
+func unpricedOf(list httpapi.Agents) (n int) {
+	for _, one := range list.Spent {
+		n += one.Unpriced
+	}
+	return n
+}
+
+func bound(usd float64) string {
+	if usd == 0 {
+		return "any amount"
+	}
+	return fmt.Sprintf("$%.2f", usd)
 }
 
 func agentName(one httpapi.AgentView) string {

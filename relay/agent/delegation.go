@@ -29,9 +29,9 @@ type Setup struct {
 type Delegation struct {
 	*Sessions
 	setup Setup
-	costs *Costs
 
-	mu     lock.Mutex       // guards the rest; one change is made after the other
+	mu     lock.Mutex // guards the rest; one change is made after the other
+	costs  *Costs
 	shapes map[string]shape // by id
 }
 
@@ -84,19 +84,27 @@ func (d *Delegation) Configure(ctx context.Context, c *config.Config) error {
 }
 
 // readCosts reads what this day has cost, once there are agents on models.
-func (d *Delegation) readCosts(ctx context.Context, c *config.Config) (err error) {
+func (d *Delegation) readCosts(ctx context.Context, c *config.Config) error {
+	costs := d.Costs()
 	switch {
-	case d.costs != nil:
-		d.costs.Bound(c.Delegation.CostPerDayUSD)
+	case costs != nil:
+		costs.Bound(c.Delegation.CostPerDayUSD)
+		return nil
 	case len(c.Providers) == 0:
+		return nil
 	case d.setup.Ledger == nil:
-		d.costs = &Costs{changed: d.setup.Sessions.Changed}
+		costs = &Costs{}
 	default:
-		if d.costs, err = NewCosts(ctx, d.setup.Ledger, c.Delegation.CostPerDayUSD); err == nil {
-			d.costs.changed = d.setup.Sessions.Changed
+		var err error
+		if costs, err = NewCosts(ctx, d.setup.Ledger, c.Delegation.CostPerDayUSD); err != nil {
+			return err
 		}
 	}
-	return err
+	costs.changed = d.setup.Sessions.Changed
+	d.mu.Lock()
+	d.costs = costs
+	d.mu.Unlock()
+	return nil
 }
 
 // shape is what the agent of an id is made of.
@@ -136,7 +144,7 @@ func (d *Delegation) make(id string, s *shape, c *config.Config, keys map[string
 	o := ModelOptions{
 		ID: id, Capabilities: a.Capabilities, SystemPrompt: a.SystemPrompt, Defaults: provider.Params(a.Defaults),
 		Retry: d.setup.Retry, Breakers: d.setup.Breakers, HistoryTokens: c.Delegation.HistoryTokens,
-		StreamText: c.Delegation.StreamText, Costs: d.costs,
+		StreamText: c.Delegation.StreamText, Costs: d.Costs(),
 	}
 	for _, p := range providersOf(a, c) {
 		o.Providers = append(o.Providers, d.provider(p, c.Providers[p], keys[p]))
@@ -166,7 +174,11 @@ func (d *Delegation) provider(id string, c config.Provider, key config.Key) Mode
 }
 
 // Costs is what agents have spent; nil: there are none on models.
-func (d *Delegation) Costs() *Costs { return d.costs }
+func (d *Delegation) Costs() *Costs {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.costs
+}
 
 // Counts is what bridge_health tells of delegation.
 func (d *Delegation) Counts() (total, ready, active, capacity int) {

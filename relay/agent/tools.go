@@ -111,6 +111,9 @@ func (s *Sessions) discover(_ context.Context, _ call.Call, args struct {
 	agents := slices.DeleteFunc(s.Agents(), func(i Info) bool {
 		return args.Capability != nil && !slices.Contains(i.Capabilities, *args.Capability)
 	})
+	for i := range agents {
+		agents[i].Trouble = ForClients(agents[i].Trouble)
+	}
 	return answer{value: map[string]any{"agents": agents}}, nil
 }
 

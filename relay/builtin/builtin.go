@@ -34,6 +34,8 @@ type Sources struct {
 
 	// Agents counts the delegated agents, those that can take an errand, their sessions, and how many there may be.
 	Agents func() (total, ready, active, capacity int)
+	// AgentTrouble says what these lack, and what to do; empty: nothing.
+	AgentTrouble func() (trouble, next string)
 
 	Findings func(ctx context.Context) []doctor.Finding // of the doctor, with folders
 

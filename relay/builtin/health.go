@@ -66,8 +66,10 @@ type health struct {
 
 type (
 	agentCount struct {
-		Total int `json:"total"`
-		Ready int `json:"ready"`
+		Total   int    `json:"total"`
+		Ready   int    `json:"ready"`
+		Trouble string `json:"trouble,omitempty"` // what is missing for some of them
+		Next    string `json:"next,omitempty"`
 	}
 	sessionCount struct {
 		Active   int `json:"active"`
@@ -105,7 +107,7 @@ const healthSchema = `{
 		"healthy": {"type": "boolean", "description": "One browser is connected, or one agent is ready."},
 		"state": {"enum": ["full", "degraded"], "description": "degraded: no browser is connected; tools of pages fail at once."},
 		"version": {"type": "string"},
-		"agents": {"type": "object", "properties": {"total": {"type": "integer"}, "ready": {"type": "integer"}}, "required": ["total", "ready"]},
+		"agents": {"type": "object", "properties": {"total": {"type": "integer"}, "ready": {"type": "integer"}, "trouble": {"type": "string", "description": "What is missing for some of them."}, "next": {"type": "string"}}, "required": ["total", "ready"]},
 		"sessions": {"type": "object", "properties": {"active": {"type": "integer"}, "capacity": {"type": "integer"}}, "required": ["active", "capacity"]},
 		"uptime": {"type": "integer", "description": "Milliseconds."},
 		"extension": {"type": "object", "properties": {"connected": {"type": "boolean"}, "version": {"type": "string"}, "browsers": {"type": "array", "items": {"type": "string"}}}, "required": ["connected", "browsers"]},
@@ -140,6 +142,7 @@ func (s *Sources) health(context.Context, call.Call, struct{}) (health, *fault.E
 		}
 	}
 	h.Agents.Total, h.Agents.Ready, h.Sessions.Active, h.Sessions.Capacity = s.Agents()
+	h.Agents.Trouble, h.Agents.Next = s.AgentTrouble()
 	h.Healthy = h.Extension.Connected || h.Agents.Ready > 0
 	if trouble := s.Hub.Trouble(); trouble != nil {
 		h.Trouble, h.Next = trouble.Message, trouble.Hint

@@ -122,7 +122,8 @@ var delegationSettings = append([]setting[Config]{
 	{"delegation.timeoutMs", millis(100, 10*time.Minute), 300_000, func(c *Config) any { return &c.Delegation.Timeout },
 		"How long one prompt may take where its caller does not say. maxTimeoutMs bounds it."},
 	{"delegation.costPerDayUsd", decimal{0, 1_000_000}, 5, func(c *Config) any { return &c.Delegation.CostPerDayUSD },
-		"What all agents together may cost in a day (UTC), by the pricing of their providers. 0: no bound."},
+		"What all agents together may cost in a day, by the pricing of their providers. A model without pricing " +
+			"counts as 0 USD. 0: no bound."},
 	{"delegation.historyTokens", count(1_000, 10_000_000), 100_000,
 		func(c *Config) any { return &c.Delegation.HistoryTokens },
 		"How much of a conversation a model is sent. Beyond it what tools answered goes first, the oldest first."},

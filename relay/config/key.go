@@ -49,7 +49,7 @@ func (p Provider) Key(id string) Key {
 			return Key{Value: value}
 		}
 	}
-	if p.local() {
+	if p.Local() {
 		return Key{}
 	}
 	return Key{Trouble: fmt.Sprintf("No key for the provider %s: set %s, or name a file or keyring entry with apiKey "+
@@ -91,8 +91,8 @@ func readKeyFile(path string) (string, error) {
 	return string(text), err
 }
 
-// local reports whether a provider is on this machine, where it needs no key.
-func (p Provider) local() bool {
+// Local reports whether a provider is on this machine, where it needs no key.
+func (p Provider) Local() bool {
 	u, err := url.Parse(p.BaseURL)
 	if err != nil {
 		return false

@@ -74,7 +74,11 @@ type Relay struct {
 	Unapplied, Widened string
 	Restart            []string // keys that wait for a restart
 	Corrupt            map[string]int
+	Agents             []Lack // what keeps delegated agents from working
 }
+
+// Lack is a finding that the relay itself has made.
+type Lack struct{ ID, What string }
 
 // Browser is one browser profile.
 type Browser struct {
@@ -106,7 +110,7 @@ func Examine(ctx context.Context, s Scene) []Finding {
 		(*examination).home, (*examination).disk, (*examination).configuration, (*examination).secrets,
 		(*examination).states, (*examination).database,
 		(*examination).binary, (*examination).relay, (*examination).folder, (*examination).browsers,
-		(*examination).plugins, (*examination).clients,
+		(*examination).plugins, (*examination).agents, (*examination).clients,
 	} {
 		look(e)
 	}

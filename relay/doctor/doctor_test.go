@@ -57,6 +57,18 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
+// provocation makes a finding.
+type provocation = struct {
+	provoke func(*testing.T, *Scene)
+	names   string
+}
+
+func lack(id string) provocation {
+	return provocation{func(_ *testing.T, s *Scene) {
+		s.Relay.Agents = []Lack{{ID: "of-tomorrow", What: "Unknown"}, {ID: id, What: "It lacks a key"}}
+	}, "It lacks a key"}
+}
+
 func trouble(code string) func(*testing.T, *Scene) {
 	return func(_ *testing.T, s *Scene) {
 		s.Relay.Browsers, s.Relay.Trouble = nil, Trouble{Code: code, Message: "No browser."}
@@ -64,10 +76,7 @@ func trouble(code string) func(*testing.T, *Scene) {
 }
 
 // provocations make each finding of the table, and what its sentence has to name.
-var provocations = map[string]struct {
-	provoke func(*testing.T, *Scene)
-	names   string
-}{
+var provocations = map[string]provocation{
 	"home-missing": {func(_ *testing.T, s *Scene) { s.Home += "/nowhere" }, "nowhere"},
 	"home-unusable": {func(t *testing.T, s *Scene) { s.Home += "/file"; write(t, string(s.Home), "") },
 		"is not a folder"},
@@ -138,13 +147,17 @@ var provocations = map[string]struct {
 
 	"plugin-broken": {func(_ *testing.T, s *Scene) { s.Relay.Problems = []Complaint{{"shop", "has no pages"}} },
 		"shop: has no pages"},
-	"paused":         {func(_ *testing.T, s *Scene) { s.Relay.Paused = true }, "stopped"},
-	"review-waits":   {func(_ *testing.T, s *Scene) { s.Relay.Waiting = []string{"shop"} }, "shop"},
-	"review-off":     {func(_ *testing.T, s *Scene) { s.Relay.Unreviewed = true }, "without"},
-	"client-broken":  {func(_ *testing.T, s *Scene) { s.Clients[0].Err = errors.New("not JSON") }, "Ann: not JSON"},
-	"client-command": {func(_ *testing.T, s *Scene) { s.Clients[0].Command = "/gone/tabrelay" }, "/gone/tabrelay"},
-	"client-token":   {func(_ *testing.T, s *Scene) { s.Clients[0].Token = "tabrelay_old" }, "Ann"},
-	"client-none":    {func(_ *testing.T, s *Scene) { s.Clients = nil }, "No MCP client"},
+	"paused":            {func(_ *testing.T, s *Scene) { s.Relay.Paused = true }, "stopped"},
+	"review-waits":      {func(_ *testing.T, s *Scene) { s.Relay.Waiting = []string{"shop"} }, "shop"},
+	"review-off":        {func(_ *testing.T, s *Scene) { s.Relay.Unreviewed = true }, "without"},
+	"provider-unusable": lack("provider-unusable"),
+	"worker-missing":    lack("worker-missing"),
+	"worker-restarts":   lack("worker-restarts"),
+	"day-spent":         lack("day-spent"),
+	"client-broken":     {func(_ *testing.T, s *Scene) { s.Clients[0].Err = errors.New("not JSON") }, "Ann: not JSON"},
+	"client-command":    {func(_ *testing.T, s *Scene) { s.Clients[0].Command = "/gone/tabrelay" }, "/gone/tabrelay"},
+	"client-token":      {func(_ *testing.T, s *Scene) { s.Clients[0].Token = "tabrelay_old" }, "Ann"},
+	"client-none":       {func(_ *testing.T, s *Scene) { s.Clients = nil }, "No MCP client"},
 }
 
 func TestEachFindingIsFound(t *testing.T) {

@@ -211,6 +211,18 @@ func (e *examination) plugins() {
 	e.fine("plugins", fmt.Sprintf("Plugins: %d, tools: %d", e.Relay.Plugins, e.Relay.Tools))
 }
 
+// agents tells what the relay says its delegated agents lack. One of another version may say what is not known here.
+func (e *examination) agents() {
+	if !e.Running || e.Silent != nil {
+		return
+	}
+	for _, lack := range e.Relay.Agents {
+		if _, known := lookup(lack.ID); known {
+			e.note(lack.ID, sentence(lack.What), "", "")
+		}
+	}
+}
+
 // clients looks at the clients that are connected, and at none that is not.
 func (e *examination) clients() {
 	for _, c := range e.Clients {

@@ -42,6 +42,9 @@ func examined(s Status) doctor.Relay {
 	for _, p := range s.Problems {
 		d.Problems = append(d.Problems, doctor.Complaint{Plugin: p.Plugin, Reason: p.Reason})
 	}
+	for _, lack := range s.Agents {
+		d.Agents = append(d.Agents, doctor.Lack{ID: lack.Finding, What: lack.What})
+	}
 	if s.Trouble != nil {
 		d.Trouble = doctor.Trouble{Code: string(s.Trouble.Code), Message: s.Trouble.Message, Next: s.Trouble.Hint}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tabrelay/extension"
+	"tabrelay/relay/agent"
 	"tabrelay/relay/builtin"
 	"tabrelay/relay/call"
 	"tabrelay/relay/catalog"
@@ -50,6 +51,7 @@ type Status struct {
 	Restart    []string       `json:"restart,omitempty"`    // keys of the configuration that wait for a restart
 	Trouble    *fault.Error   `json:"trouble,omitempty"`    // why no browser is connected
 	Corruption map[string]int `json:"corruption,omitempty"` // messages that could not be used, by peer
+	Agents     []agent.Lack   `json:"agents,omitempty"`     // what keeps delegated agents from working
 	Notices    []event.Notice `json:"notices"`
 	Calls      []CallStatus   `json:"calls"` // that changed something, the last first
 }
@@ -98,7 +100,7 @@ func (s Status) forAgent(name string) Status {
 	s.Home, s.PID, s.Extension.Folder = "", 0, ""
 	s.Tabs, s.Problems, s.Reviews, s.Notices, s.Questions = []hub.Tab{}, []registry.Problem{}, []catalog.ReviewStatus{},
 		[]event.Notice{}, 0
-	s.Refused, s.Unapplied, s.Widened = nil, "", ""
+	s.Refused, s.Unapplied, s.Widened, s.Agents = nil, "", "", nil
 	s.Clients = slices.DeleteFunc(s.Clients, func(a client.Attached) bool { return a.Client != name })
 	s.Calls = slices.DeleteFunc(s.Calls, func(c CallStatus) bool { return c.Client != name })
 	s.Plugins = slices.Clone(s.Plugins)
@@ -132,6 +134,7 @@ func (a *API) Status(ctx context.Context) Status {
 		Browsers:  listed(a.Hub.Browsers()), Tabs: listed(a.Hub.Tabs()), Clients: a.Clients.Attached(),
 		Plugins: []PluginStatus{},
 		Tools:   len(snapshot.Tools), Problems: a.Catalog.Problems(), Notices: a.Notices.All(), Calls: a.recent(ctx),
+		Agents:    a.Delegation.Lacks(),
 		Unapplied: a.Policy.Unapplied(), Widened: a.Policy.Widened(),
 	}
 	reviews, required := a.Catalog.Reviews()

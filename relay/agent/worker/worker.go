@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"sync"
 	"time"
 
@@ -75,6 +76,22 @@ func (w *Worker) Trouble() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.trouble
+}
+
+// Missing is why the program cannot be found or executed, nil when it can.
+func (w *Worker) Missing() error {
+	_, err := exec.LookPath(w.options.Command)
+	return err
+}
+
+// Held is for how long the program is not started any more, because it ended too often.
+func (w *Worker) Held() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.current != nil && !w.current.ended() {
+		return 0
+	}
+	return w.starts.left(time.Now())
 }
 
 // Close ends the program and returns once nothing of it is left. It may be called more than once.
@@ -267,12 +284,19 @@ type times struct {
 
 // take notes that it happens now, unless it did too often already: then it returns how long that will last.
 func (t *times) take(now time.Time) (left time.Duration) {
+	if left = t.left(now); left == 0 {
+		t.at = append(t.at, now)
+	}
+	return left
+}
+
+// left is how long it still happened too often.
+func (t *times) left(now time.Time) time.Duration {
 	for len(t.at) > 0 && now.Sub(t.at[0]) >= t.within {
 		t.at = t.at[1:]
 	}
-	if len(t.at) >= t.most {
-		return t.within - now.Sub(t.at[0])
+	if len(t.at) < t.most {
+		return 0
 	}
-	t.at = append(t.at, now)
-	return 0
+	return t.within - now.Sub(t.at[0])
 }

@@ -240,11 +240,17 @@ func TestRestartsAreBounded(t *testing.T) {
 	if failure == nil || failure.Code != fault.WorkerStartFailed || failure.RetryAfterMs == nil {
 		t.Fatalf("failure %+v", failure)
 	}
+	if held := l.Held(); held <= 0 || held > restartTime {
+		t.Errorf("it is held for %v", held)
+	}
 	l.mu.Lock()
 	for i := range l.starts.at {
 		l.starts.at[i] = l.starts.at[i].Add(-restartTime)
 	}
 	l.mu.Unlock()
+	if held := l.Held(); held != 0 || l.Missing() != nil {
+		t.Errorf("it is held for %v; missing: %v", held, l.Missing())
+	}
 	l.open(Tools{})
 }
 
