@@ -70,7 +70,7 @@ extension-e2e: generate node_modules/.package-lock.json | $(RESULTS) ## one brow
 e2e: build node_modules/.package-lock.json e2e/conformance/node_modules/.package-lock.json e2e/outside/node_modules/.package-lock.json applications ## the whole path in a real Chromium, and clients not written here
 	cd e2e && npx playwright test
 
-clients: build node_modules/.package-lock.json e2e/outside/clients/node_modules/.package-lock.json ## Claude Code, Codex, Gemini CLI and opencode themselves (1.1 GB, so not part of make test)
+clients: build node_modules/.package-lock.json e2e/conformance/node_modules/.package-lock.json e2e/outside/clients/node_modules/.package-lock.json ## Claude Code, Codex, Gemini CLI and opencode themselves (1.6 GB, so not part of make test)
 	cd e2e && npx playwright test outside-clients outside-workers
 	go test -count=1 -run TestOpencodeAsWorker ./relay # as an agent that others delegate to
 

@@ -14,7 +14,8 @@ export async function buildGoClients(into: string): Promise<string> {
   return binary;
 }
 
-const node = path.join(repository, 'e2e/conformance/node_modules/node/bin/node');
+/** For programs that need a newer Node than the rest. */
+export const newerNode = path.join(repository, 'e2e/conformance/node_modules/node/bin/node');
 const inspector = path.join(
   folder,
   'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
@@ -25,9 +26,9 @@ const inspector = path.join(
  * does.
  */
 export async function inspect(args: readonly string[], env: Record<string, string>) {
-  for (const file of [node, inspector])
+  for (const file of [newerNode, inspector])
     if (!existsSync(file)) throw new Error(`${file} does not exist. Run "make e2e", which installs it.`);
-  const program = start(node, [inspector, '--cli', ...args], env);
+  const program = start(newerNode, [inspector, '--cli', ...args], env);
   const code = await program.ended;
   const printed = program.printed();
   return { code, printed, complaints: program.output().replace(printed, '') };
@@ -40,6 +41,8 @@ export const claudeCode = path.join(
   agents,
   `@anthropic-ai/claude-code-${process.platform}-${process.arch}/claude`,
 );
+/** Lets Claude Code speak the Agent Client Protocol. */
+export const claudeAdapter = path.join(agents, '@agentclientprotocol/claude-agent-acp/dist/index.js');
 export const codex = path.join(agents, '.bin/codex');
 export const gemini = path.join(agents, '.bin/gemini');
 export const opencode = path.join(agents, `opencode-${process.platform}-${process.arch}/bin/opencode`);
