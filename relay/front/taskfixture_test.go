@@ -100,6 +100,13 @@ func (s *taskMemory) TaskMoved(t call.Task) {
 	s.tasks[t.ID] = t
 }
 
+// saves is how often steps were kept.
+func (s *taskMemory) saves() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.moved
+}
+
 func (s *taskMemory) EndTask(_ context.Context, t call.Task) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -171,8 +171,8 @@ func TestStepsOfTasks(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		c.get(id, `"statusMessage":"step 149"`)
-		if got := s.now(id); s.moved != 1 || len(got.Steps) != maxSteps || got.Steps[maxSteps-1] != "step 149" {
-			t.Errorf("kept %d times: %q", s.moved, got.Steps)
+		if got := s.now(id); s.saves() != 1 || len(got.Steps) != maxSteps || got.Steps[maxSteps-1] != "step 149" {
+			t.Errorf("kept %d times: %q", s.saves(), got.Steps)
 		}
 		c.send(settleTime, methodTaskCancel, `"taskId":"`+id+`"`)
 	})
