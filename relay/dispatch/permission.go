@@ -20,8 +20,9 @@ type Policy interface {
 		ctx context.Context, a call.Access, client func(context.Context, call.Question) (call.Answer, error),
 		tell func(message string),
 	) (call.Binding, *fault.Error)
-	// Consented is the approval of a call that a person allowed before it came.
-	Consented(a call.Access) call.Binding
+	// BindingOf returns the binding that approves a exactly as it is. It asks nobody: the caller must know that the
+	// person allowed it (Call.Consent).
+	BindingOf(a call.Access) call.Binding
 }
 
 // consent is what a person said about a call.
@@ -69,7 +70,7 @@ func (r *run) permit(at *call.Target) (asked bool, failure *fault.Error) {
 			return false, failure
 		case !r.verdict.Ask:
 		case r.call.Consent && !r.consent.given():
-			r.consent.approved = r.Policy.Consented(r.access(at))
+			r.consent.approved = r.Policy.BindingOf(r.access(at))
 		default:
 			return true, r.ask(func(ctx context.Context) (failure *fault.Error) {
 				r.consent.approved, failure = r.Policy.Ask(ctx, r.access(at), r.call.Ask, r.reports.announce)

@@ -33,10 +33,10 @@ func (w *warden) Allow(a call.Access) (says call.Verdict, failure *fault.Error) 
 	if w.allow != nil {
 		ask, failure = w.allow(a)
 	}
-	return call.Verdict{Ask: ask && a.Approved != w.Consented(a)}, failure
+	return call.Verdict{Ask: ask && a.Approved != w.BindingOf(a)}, failure
 }
 
-func (w *warden) Consented(a call.Access) call.Binding {
+func (w *warden) BindingOf(a call.Access) call.Binding {
 	b := call.Binding{Session: a.Session.ID, Tool: a.Tool}
 	if a.At != nil {
 		b.TabID, b.Origin = a.At.TabID, a.At.Origin
@@ -53,7 +53,7 @@ func (w *warden) Ask(
 	tell("asking")
 	select {
 	case <-time.After(w.takes):
-		return w.Consented(a), w.says
+		return w.BindingOf(a), w.says
 	case <-ctx.Done():
 		return call.Binding{}, fault.New(fault.Cancelled, "The call ended while the person was asked",
 			fault.WithOutcome(fault.NotExecuted), fault.WithCause(context.Cause(ctx)))

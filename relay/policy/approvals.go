@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// ticks is how often an agent hears that the person is still being asked.
-	ticks = 5 * time.Second
-	// remembered is of how many approvals it is known how they ended.
-	remembered = 200
+	// progressInterval is how often an agent hears that the person is still being asked.
+	progressInterval = 5 * time.Second
+	// rememberedEnds is of how many approvals it is known how they ended.
+	rememberedEnds = 200
 	// mostCalls bounds the calls that wait at once; one client may have a quarter of them.
 	mostCalls = 200
 	// mostBytes bounds the arguments of the calls that wait at once; a single call may have more.
@@ -102,7 +102,7 @@ func (p *Policy) add(one *pending, room func(open map[string]*pending) *fault.Er
 		if q.asked == nil {
 			q.asked = map[string]bool{}
 		}
-		if len(q.asked) < remembered {
+		if len(q.asked) < rememberedEnds {
 			q.asked[c.Client] = true
 		}
 	}
@@ -119,7 +119,7 @@ func shuttingDown() *fault.Error {
 func (p *Policy) wait(ctx context.Context, one *pending, tick func()) (d call.Decision, unanswered string) {
 	late := time.NewTimer(time.Until(one.until))
 	defer late.Stop()
-	ticker := time.NewTicker(ticks)
+	ticker := time.NewTicker(progressInterval)
 	defer ticker.Stop()
 	for unanswered == "" {
 		select {
@@ -148,7 +148,7 @@ func (p *Policy) take(one *pending, how string) bool {
 	there := q.open[one.id] == one
 	if there {
 		delete(q.open, one.id)
-		if len(q.ended) == remembered {
+		if len(q.ended) == rememberedEnds {
 			q.ended = slices.Delete(q.ended, 0, 1)
 		}
 		q.ended = append(q.ended, ended{one.id, how})

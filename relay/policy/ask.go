@@ -77,9 +77,6 @@ func (p *Policy) Ask(
 	return bind(&a), nil
 }
 
-// Consented is the approval of a call that a person allowed before it came.
-func (p *Policy) Consented(a call.Access) call.Binding { return bind(&a) }
-
 // roomForCall says why there is no room for a call among those that wait.
 func (p *Policy) roomForCall(q *question, open map[string]*pending) *fault.Error {
 	calls, mine, held := 0, 0, len(q.access.Arguments)

@@ -33,7 +33,7 @@ func TestAnApprovalIsBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := <-end
-		if got.failure != nil || got.binding != f.Consented(pay()) {
+		if got.failure != nil || got.binding != f.BindingOf(pay()) {
 			t.Fatalf("approved: %+v", got)
 		}
 		for name, tt := range map[string]struct {

@@ -105,7 +105,7 @@ func (p *Policy) Default() Defaults {
 	return Defaults{ReadOnly: mode(call.Access{ReadOnly: true}), Other: mode(call.Access{})}
 }
 
-// ErrTarget is that a rule is about nothing that exists; ErrRule that it has another fault.
+// ErrTarget: the rule names nothing that exists. ErrRule: it is invalid otherwise.
 var (
 	ErrTarget = errors.New("no such target")
 	ErrRule   = errors.New("that is no rule")

@@ -1,0 +1,44 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"tabrelay/relay/call"
+)
+
+// bind is what a person allows when they allow a call: the one place where that is said. What was allowed of one call
+// counts for no other session, tool, arguments, tab or document.
+func bind(a *call.Access) call.Binding {
+	sum := sha256.Sum256(a.Arguments)
+	b := bindSession(a)
+	b.ArgumentsHash = hex.EncodeToString(sum[:])
+	if a.At != nil {
+		b.TabID = a.At.TabID
+	}
+	return b
+}
+
+// bindSession is what they allow for more than one call: any arguments, in any tab with documents of that origin.
+func bindSession(a *call.Access) call.Binding {
+	b := call.Binding{Session: a.Session.ID, Tool: a.Tool}
+	if a.At != nil {
+		b.ProfileID, b.Origin = a.At.ProfileID, a.At.Origin
+	}
+	return b
+}
+
+// approved reports whether a person has allowed a call, or more than one of which it is one. Nobody else decides that.
+func (p *Policy) approved(a *call.Access) bool {
+	switch {
+	case a.At == nil && !a.BuiltIn:
+		return false // its tab is not known yet
+	case p.grants.use(bindSession(a)):
+		return true
+	}
+	return a.Approved != (call.Binding{}) && a.Approved == bind(a)
+}
+
+// BindingOf returns the binding that approves a exactly as it is. It asks nobody: the caller must know that the person
+// allowed it (Call.Consent).
+func (p *Policy) BindingOf(a call.Access) call.Binding { return bind(&a) }
