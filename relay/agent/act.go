@@ -102,7 +102,7 @@ func (t *Turn) begin(c *call.Call) (*action, *fault.Error) {
 	case most > 0 && t.calls >= most:
 		t.exceeded = true
 		return nil, t.refuse(a, fault.New(fault.BudgetExceeded,
-			fmt.Sprintf("%d calls of tools are all that this errand may make", most),
+			fmt.Sprintf("This errand may make at most %d tool calls", most),
 			fault.WithHint("Call no more tools: answer with what is known, and say what is missing.")))
 	}
 	t.calls++

@@ -55,7 +55,7 @@ func (r *run) await() *fault.Error {
 	case errors.Is(err, schedule.ErrNoSlot):
 		spread := time.Duration(r.Jitter() * float64(r.Limits.Wait)) // so that they do not come back together
 		retry := max(r.Limits.Wait/2, 100*time.Millisecond) + spread
-		return r.overloaded(retry, "The relay is running as many calls as it may")
+		return r.overloaded(retry, "The relay is at its limit of running calls")
 	}
 	return fault.CallEnded(r.clock.ctx, "before it was sent")
 }

@@ -248,7 +248,7 @@ func describe(name string, old, now any, why string) string {
 		return fmt.Sprintf("message of %d bytes was cut: at most %d are passed on", len(text), maxMessageBytes)
 	}
 	if quote(old) == quote(now) { // the difference is what neither log nor agent may see
-		return fmt.Sprintf("%s became %s: a stack trace, a folder, a secret or what nobody sees was taken out", name,
+		return fmt.Sprintf("%s became %s: a stack trace, a path, a secret or invisible characters were removed", name,
 			quote(now))
 	}
 	return fmt.Sprintf("%s %s became %s: %s", name, quote(old), quote(now), why)

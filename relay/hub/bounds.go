@@ -42,9 +42,9 @@ func (b *bounds) only(tabs []*tab) []*tab {
 
 // refuse is the failure of a call that is meant for a tab outside, 0 for no certain one.
 func (b *bounds) refuse(tabID int) *fault.Error {
-	message := "No tab that this errand may use is one that the call could mean"
+	message := "The call matches none of the tabs that this errand may use"
 	if tabID != 0 {
-		message = "Tab " + strconv.Itoa(tabID) + " is none that this errand may use"
+		message = "Tab " + strconv.Itoa(tabID) + " is outside the tabs that this errand may use"
 	}
 	return fault.New(fault.PermissionDenied, message, fault.WithOutcome(fault.NotExecuted),
 		fault.WithHint("The errand is bound to these tabs: "+fault.Sanitize(strings.Join(b.list, ", "))+
@@ -57,7 +57,7 @@ func RefuseTab(s call.Session, tabID int, address string) *fault.Error {
 	b, failure := boundsOf(s)
 	if failure == nil && !b.tabs.Covers(tabID, address) {
 		if failure = b.refuse(tabID); tabID == 0 {
-			failure.Message = "The address is none that this errand may open"
+			failure.Message = "This errand may not open that address"
 		}
 	}
 	return failure

@@ -101,16 +101,16 @@ func (b *browser) refused(f *flight, r *wire.Refusal) *fault.Error {
 	case code == fault.TabUnresponsive && r.Outcome == string(fault.NotExecuted):
 		options = append(options, fault.WithRetryable(true))
 	case code == fault.AdapterNotReady && r.Reason == wire.Withheld:
-		options = append(options, fault.Settled(), fault.WithRetryable(false), fault.WithHint(anew))
+		options = append(options, fault.Settled(), fault.WithRetryable(false), fault.WithHint(reopenHint))
 	case code == fault.AdapterNotReady && r.Reason == wire.NotReady:
 		options = append(options, fault.Settled(), fault.WithHint(signInHint(f, r.SignIn)))
 	}
 	return fault.New(code, fault.Sanitize(r.Message), options...)
 }
 
-// anew is how a page is opened that nobody else could prepare.
-const anew = "Open the page's address anew with browser__open_tab and pass its tabId; a tab that is only older than " +
-	"the plugin can be reloaded instead. A plugin that runs in the isolated world has no such limit."
+// reopenHint is the advice for a page that another document could have tampered with.
+const reopenHint = "Open the page's address anew with browser__open_tab and pass its tabId; a tab that is only " +
+	"older than the plugin can be reloaded instead. A plugin that runs in the isolated world has no such limit."
 
 // signInHint says where a person may have to sign in: what the plugin says, else where the web app begins.
 func signInHint(f *flight, said string) string {
