@@ -3,24 +3,30 @@
 //
 // # The way of one call
 //
-//	agent                                                a shell
-//	  | tools/call (stdio, streamable HTTP)                | tabrelay call, /api/v1/tools/{name}/call
-//	  v                                                    v
-//	relay/front   MCP request -> call.Call               relay/httpapi
-//	  |                                                    |
-//	  +----------------------------+-----------------------+
-//	                               v
-//	relay/dispatch   find -> check arguments -> resolve -> permit -> schedule -> send -> check result -> record
-//	                 registry  schema           hub        policy    schedule    hub     schema          metrics, log
-//	                               v
+//	agent                              a shell                      a delegated agent
+//	  | tools/call                       | tabrelay call,             | a model or a program
+//	  | (stdio, streamable HTTP)         | /api/v1/tools/{name}/call  | carries out an errand
+//	  v                                  v                            v
+//	relay/join -> relay/client         relay/httpapi                relay/agent
+//	  | who it is, and its session       |                            |
+//	  v                                  |                            |
+//	relay/front: request -> call.Call    |                            |
+//	  |                                  |                            |
+//	  +----------------------------------+----------------------------+
+//	                                     v
+//	relay/dispatch   find -> check arguments -> policy (off?) -> deadline
+//	                   -> [resolve -> policy (ask?) -> queue -> send]*   repeated by retry.go
+//	                   -> check result -> record
+//	                                     v
 //	relay/hub        Resolve: which profile, which tab; Send: journal (relay/store) -> connection -> calls in flight
-//	                               | frame (relay/wire) over WebSocket
-//	                               v
-//	extension        worker: link -> router -> invoke -> bridge or injection
-//	                               v
+//	                                     | frame (relay/wire) over WebSocket
+//	                                     v
+//	extension        worker: link -> frames -> invoke -> inject if needed; then bridge: main -> calls -> adapter
+//	                                     v
 //	page             runtime -> adapters/<site> -> the web app
-//	                               |
-//	                               back the same way -> relay/fault or a result -> front renders it
+//
+// The result takes this way back: page/runtime -> bridge/calls -> worker/inflight -> records -> hub/conn -> hub/outcome
+// (a failure becomes a fault.Error) -> hub/send -> dispatch/retry -> front/result.
 //
 // An agent on stdio does not speak to the relay itself: `tabrelay mcp` (relay/join) is a pipe between its stdin and
 // the relay's socket, and finds or starts the one relay of the home folder.
@@ -74,30 +80,43 @@
 //   - bench: the load driver behind `tabrelay bench`.
 //   - cmd/tabrelay: flags, terminal, exit codes.
 //
-// Four questions have one file each: a timeout is applied in dispatch/deadline.go, a ToolError validated in
-// fault/validate.go, a tab chosen in hub/resolve.go, an approval bound in policy/grants.go.
+// Four questions have one answer each. A timeout is decided in dispatch/deadline.go and enforced first in the page
+// (extension/src/page/clock.ts). A ToolError is validated by fault.FromPage in fault/validate.go. A tab is chosen in
+// hub/resolve.go (ranking in hub/tabs.go, ownership in hub/lease.go). The approval of a call is bound by bind in
+// policy/binding.go, that of a change by Change.Digest.
 //
 // The table of who may import whom is a test: deps_test.go.
 //
 // # Words
 //
 //   - agent: the program that calls tools. Client: the program it runs in, with a name and a token.
+//   - agent session: a conversation of a client with a delegated agent. Errand: the task that a client delegates in it.
+//   - person: the human user.
+//   - era (of MCP): up to 2025-11-25 (legacy), or from 2026-07-28 on (modern).
 //   - session: one attachment of one client. Tab affinity and ownership belong to it.
+//   - toolset: what a client asks to see of its tools. Gateway: three tools by which the others are found and called.
 //   - scope: what one client may see and call at the most. Rule: whether a tool is off, asked about, or runs.
 //   - pending approval: what waits for the person: a call, or a change that lets agents do more.
 //   - binding: what one approval is for. Grant: an approval of more than one call.
-//   - owner: the session that may change something in a tab.
-//   - profile: one browser profile with the extension. Its identity outlives its connections.
+//   - owner: the session that may change something in a tab. Lease: its hold on the tab.
+//   - profile: one browser profile with the extension. Its identity outlives its connections. Pairing: giving
+//     the extension the secret by which the relay and it know each other.
 //   - epoch: one life of the extension's worker between two losses of its memory.
 //   - position: that of a call in the order in which its client made its calls; held until the call has joined a queue.
 //   - queue: the calls that wait in one tab. Turn: when a call may run there. Slot: one of the calls that may run at
 //     once.
 //   - target: the tab that a call goes to. Attempt: one sending of a call; a retry is another one.
+//   - flight: a call that was sent to a browser. Journal: the record of writing calls, in SQLite. Dead letter: a call
+//     whose end nobody saw, or that failed at every attempt.
 //   - peer (in front): who sends MCP requests. Exchange: one request with the way back for its response.
 //   - plugin: a set of tools for one web app. Adapter: the part of it that runs in the page.
 //   - task (in front): a call that goes on although its request has its answer; its client asks how far it is.
-//   - site: a plugin together with what a person configured for it.
+//   - site: a plugin together with what a person configured for it. Instance: one installation of a web app.
+//   - main world: where the scripts of a page run. Isolated world: where those of the extension run, with a view of the
+//     page that its scripts cannot change. Late: injected after the page's scripts ran.
+//   - worker: in the extension its service worker; in delegation a program that acts as an agent.
 //   - bridge: the extension's resident script in a page's isolated world.
+//   - mcp-agentic: a delegation server whose clients parse the JSON texts of package fault's agentic form.
 //   - outcome: whether an action happened: not_executed, executed or unknown.
 //   - instance lock: held by the one relay of a home folder. Stdio proxy: `tabrelay mcp`, between an MCP client and the
 //     relay.
@@ -108,7 +127,7 @@
 // # Locks
 //
 // A lock that nests inside another names the order in its package: hub (Hub.mu, groups.mu, leases.mu, browser.mu,
-// queue.mu), front (sessions.mu, httpSession.mu, flights.mu), join (Proxy.sending, inFlight.mu). Between packages:
+// queue.mu), front (sessions.mu, httpSession.mu, openRequests.mu), join (Proxy.sending, inFlight.mu). Between packages:
 // registry's change lock, under which listeners run, then the front's. Nothing is called back into a package whose lock
 // is held. Policy, catalog and client make their changes one after the other, each in a goroutine of its own: no lock
 // is held while they wait for a file or the store.

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// ID names one call everywhere: on the wire, in the journal, in logs, in the audit log and in the page console.
-// It is 128 random bits as 32 lower-case hexadecimal digits. The agent sees it as correlationId.
+// ID names one attempt of a call; the first attempt has the call's own. It has 32 lower-case hexadecimal digits, random
+// or derived from a request on stdio, and is the same on the wire, in the journal, in the logs, in the audit log and in
+// the page's console. Agents see the call's as correlationId.
 type ID string
 
 // Position is the position of a call in the order in which its client made its calls; 0: it has none.

@@ -1,10 +1,11 @@
 // Package dispatch carries out tool calls. Every caller comes through here, be it an MCP client, the command line
-// or a delegated agent, so that all of them meet the same checks, clocks, retries and words.
+// or a delegated agent, so that all of them meet the same checks, timeouts, retries and error messages.
 //
 // A call is found and its arguments are checked (arguments.go), it is permitted (permission.go), waits until it may run
 // (enter.go), is sent, and sent again where that is safe (retry.go), its result is checked (result.go), and
-// its end is recorded (record.go). Deadlines belong to deadline.go and to nothing else. failure.go says what failed in
-// the contract's words, running.go what others see of a call meanwhile.
+// its end is recorded (record.go). deadline.go has the deadline of the call itself; single steps have limits of their
+// own (answerTime, recoveryTime, keepTime). failure.go says what failed in the contract's words, running.go what others
+// see of a call meanwhile.
 package dispatch
 
 import (

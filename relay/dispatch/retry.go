@@ -202,7 +202,7 @@ func (r *run) safe(f *fault.Error) bool {
 	return false
 }
 
-// absent tells failures that only a person ends, by starting or connecting a browser.
+// absent reports whether a failure means that no suitable browser is connected.
 func absent(code fault.Code) bool {
 	switch code {
 	case fault.ExtensionNotConnected, fault.BrowserNotRunning, fault.ExtensionNotInstalled, fault.WorkerAsleep,

@@ -192,7 +192,7 @@ func (f *Front) record(c *call.Call, name string, began time.Time, fail *fault.E
 	f.options.Audit.Record(e)
 }
 
-// passed says that the Caller took a call over.
+// passed records that the Caller took the call over, and so audits it.
 type passed struct{ yes bool }
 
 // recorded runs a tool of the gateway and writes it down, unless it passed the call on.

@@ -88,7 +88,7 @@ func (f *Front) translate(x *exchange, m *message, e mcp.JSONRPCErrorDetails) re
 	return response{body: append(append(b, details...), '}'), code: e.Code}
 }
 
-// listener is one to whom mcp-go sends notifications: a client of the legacy era, or one subscription of a modern one.
+// listener receives notifications from mcp-go: a client of the legacy era, or one subscription of a modern one.
 // Each has a channel of its own, so nothing comes out of another's stream.
 type listener struct {
 	id         string

@@ -35,7 +35,7 @@ type peer struct {
 	admitting lock.Mutex // one request at a time
 }
 
-// owner is who may go on with a request of this peer that stands still because something was asked.
+// owner is who may continue a suspended request of this peer.
 func (p *peer) owner() any {
 	if p.listener != nil {
 		return p

@@ -43,9 +43,8 @@ func (f *Front) serve(ctx context.Context, p *peer, x *exchange, m *message) {
 	f.admit(ctx, p, x, m)()
 }
 
-// admit decides whether a request may run, and makes every change by which it alters what later requests of the same
-// peer mean. Both transports call it in the order in which requests were read. The work it returns is what is left: it
-// writes the response, may run beside the work of other requests, and has to run in any case.
+// admit checks a request and applies its state changes, in the order in which requests were read. The returned work
+// writes the response, may run concurrently, and must always be run.
 func (f *Front) admit(ctx context.Context, p *peer, x *exchange, m *message) (work func()) {
 	x.log = &f.options.Log
 	defer func() {
