@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { beforeEach, mock, test } from 'node:test';
 import { Calls } from '../src/bridge/calls.ts';
 import type { FromBridge } from '../src/bridge/messages.ts';
-import type { Ending, Order } from '../src/page/order.ts';
+import type { CallOrder, Ending } from '../src/page/order.ts';
 import type { Observer } from '../src/page/reporting.ts';
 
 Reflect.set(globalThis, 'location', { href: 'https://a.example/', origin: 'https://a.example' });
 Reflect.set(globalThis, 'window', Object.assign(globalThis, { top: globalThis }));
 
-const order = (id: string, settings?: Record<string, unknown>): Order => ({
+const order = (id: string, settings?: Record<string, unknown>): CallOrder => ({
   id,
   plugin: 'p',
   hash: 'h',
@@ -30,7 +30,7 @@ const failure: Ending = { status: 'threw', error: { code: 'X' } };
 let said: FromBridge[];
 let observers: Observer[];
 let aborted: string[];
-let signs: string[];
+let consoleProgress: string[];
 let marked: string[];
 let lines: Set<(text: string) => void>;
 let late: boolean;
@@ -46,7 +46,7 @@ beforeEach(() => {
   said = [];
   observers = [];
   aborted = [];
-  signs = [];
+  consoleProgress = [];
   lines = new Set();
   marked = [];
   late = false;
@@ -58,7 +58,10 @@ beforeEach(() => {
       given.tool === 't'
         ? (observer) => {
             observers.push(observer);
-            return { abort: (reason) => aborted.push(reason), sign: (message) => signs.push(message) };
+            return {
+              abort: (reason) => aborted.push(reason),
+              progressFromConsole: (message) => consoleProgress.push(message),
+            };
           }
         : undefined,
     {
@@ -220,7 +223,7 @@ test('lines of the console that a tool declares to be progress are', () => {
   assert.equal(lines.size, 1);
   for (const heard of lines)
     for (const text of ['uploaded 7', 'something else', 'error: uploaded 8']) heard(text);
-  assert.deepEqual(signs, ['uploaded 7']);
+  assert.deepEqual(consoleProgress, ['uploaded 7']);
   observers[0]?.ended(value);
   assert.equal(lines.size, 0);
 });

@@ -296,7 +296,7 @@ test('a burst of ten steps goes out whole; of a flood, ten a second, the latest 
 test('a sign of progress that the tool has not reported itself counts like one', () => {
   const { said, started, words } = run(() => new Promise(() => {}));
   advance(990);
-  started.sign('uploaded 1');
+  started.progressFromConsole('uploaded 1');
   assert.deepEqual(said[1], ['progress', { progress: 1, message: 'uploaded 1' }]);
   advance(990);
   assert.equal(words().includes('ended'), false);

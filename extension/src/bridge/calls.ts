@@ -1,9 +1,9 @@
 // The calls of this document: what runs, what ended and is not acknowledged yet, and what must never start.
-import type { Ending, Order } from '../page/order.ts';
+import type { CallOrder, Ending } from '../page/order.ts';
 import type { Observer } from '../page/reporting.ts';
 import type { AbortReason, Run } from '../page/runtime.ts';
 import type { Acting, Mark } from './mark.ts';
-import type { FromBridge, Outcome, Phase, Place } from './messages.ts';
+import type { FromBridge, OutcomeMessage, Phase, Place } from './messages.ts';
 
 /** Starts one call in its adapter, in either world. */
 export type Start = (observer: Observer) => Run;
@@ -18,8 +18,8 @@ export interface Tail {
   listen(heard: (text: string) => void): () => void; // to every line; what it returns ends that
 }
 
-// A handler that ended in the turn it began, while the console is read.
-const endedAtOnce: Run = { abort() {}, sign() {} };
+// Placeholder while start() runs: a handler may end before it returns.
+const endedAtOnce: Run = { abort() {}, progressFromConsole() {} };
 
 const withheld = {
   older: 'This tab was open before the plugin was, and its page could read the secret settings of the plugin',
@@ -27,9 +27,8 @@ const withheld = {
     'Another page opened this tab or holds this frame, and could read the secret settings of the plugin',
 } as const;
 
-// What joins the page's console to logs, audit and the agent's answer. What failed and why is only there: a message may
-// hold what is not for everybody who looks over a shoulder.
-function whatFailed({ id, correlationId = id, plugin, tool }: Order, ending: Ending): string {
+// Links the page's console to the logs by correlation id. The console line names no reason: the message may be private.
+function whatFailed({ id, correlationId = id, plugin, tool }: CallOrder, ending: Ending): string {
   const code = ending.status === 'refused' ? ending.refusal.code : 'an error';
   return `tabrelay: ${plugin}__${tool} ended with ${code}, correlation id ${correlationId}`;
 }
@@ -40,30 +39,30 @@ const staleAfterMs = 1500;
 export class Calls {
   readonly #running = new Map<string, Run>();
   readonly #waiting = new Map<string, () => void>(); // to be confirmed by the worker, or until the console is watched
-  readonly #ended = new Map<string, Outcome>(); // until acknowledged
+  readonly #ended = new Map<string, OutcomeMessage>(); // until acknowledged
   readonly #tombstones = new Set<string>();
   readonly #post: (message: FromBridge) => void;
-  readonly #find: (order: Order) => Start | undefined;
+  readonly #find: (order: CallOrder) => Start | undefined;
   readonly #tail: Tail;
-  readonly #late: (order: Order) => 'older' | 'reached' | undefined;
+  readonly #exposure: (order: CallOrder) => 'older' | 'reached' | undefined;
   readonly #mark: Pick<Mark, 'begin' | 'end'>;
 
   constructor(
     post: (message: FromBridge) => void,
-    find: (order: Order) => Start | undefined,
+    find: (order: CallOrder) => Start | undefined,
     tail: Tail,
-    late: (order: Order) => 'older' | 'reached' | undefined,
+    exposure: (order: CallOrder) => 'older' | 'reached' | undefined,
     mark: Pick<Mark, 'begin' | 'end'>,
   ) {
     this.#post = post;
     this.#find = find;
     this.#tail = tail;
-    this.#late = late;
+    this.#exposure = exposure;
     this.#mark = mark;
   }
 
   /** Starts a call, unless it is known, was cancelled, or waited so long that the worker must confirm it. */
-  start(order: Order, sentAt: number, tailBytes: number, acting?: Acting): void {
+  start(order: CallOrder, sentAt: number, tailBytes: number, acting?: Acting): void {
     const { id } = order;
     const outcome = this.#ended.get(id);
     if (outcome !== undefined) {
@@ -126,11 +125,11 @@ export class Calls {
     return Array.from(this.#running.keys());
   }
 
-  outcomes(): Iterable<Outcome> {
+  outcomes(): Iterable<OutcomeMessage> {
     return this.#ended.values();
   }
 
-  #run(order: Order, tailBytes: number, acting: Acting | undefined): void {
+  #run(order: CallOrder, tailBytes: number, acting: Acting | undefined): void {
     const watched = tailBytes > 0 || order.progressPattern !== undefined;
     const opening = watched ? this.#tail.ready() : undefined;
     if (opening === undefined) {
@@ -141,24 +140,24 @@ export class Calls {
     opening.then(() => this.go(order.id));
   }
 
-  #begin(order: Order, tailBytes: number, acting: Acting | undefined): void {
+  #begin(order: CallOrder, tailBytes: number, acting: Acting | undefined): void {
     const { id } = order;
     const start = this.#find(order);
     if (start === undefined) {
       this.#post({ type: 'missing', id });
       return;
     }
-    const late = this.#late(order);
-    if (late !== undefined && order.secret === true) {
-      this.#withhold(id, withheld[late]);
+    const exposure = this.#exposure(order);
+    if (exposure !== undefined && order.secret === true) {
+      this.#withhold(id, withheld[exposure]);
       return;
     }
-    const deaf = this.#followConsole(order);
+    const unsubscribe = this.#followConsole(order);
     const end = this.#finisher(order, tailBytes);
-    const finish = (ending: Ending, late: boolean) => {
-      deaf();
-      if (acting !== undefined && !late) this.#mark.end();
-      end(ending, late);
+    const finish = (ending: Ending, afterCall: boolean) => {
+      unsubscribe();
+      if (acting !== undefined && !afterCall) this.#mark.end();
+      end(ending, afterCall);
     };
     this.#running.set(id, endedAtOnce);
     if (acting !== undefined) this.#mark.begin(acting);
@@ -174,12 +173,12 @@ export class Calls {
   }
 
   // Lines of the page's console that the tool has declared to be progress.
-  #followConsole({ id, progressPattern }: Order): () => void {
+  #followConsole({ id, progressPattern }: CallOrder): () => void {
     if (progressPattern === undefined) return () => {};
     try {
       const pattern = new RegExp(progressPattern);
       return this.#tail.listen((text) => {
-        if (pattern.test(text)) this.#running.get(id)?.sign(text);
+        if (pattern.test(text)) this.#running.get(id)?.progressFromConsole(text);
       });
     } catch {
       return () => {}; // the relay has checked it; a pattern of another dialect matches nothing
@@ -188,20 +187,20 @@ export class Calls {
 
   // What becomes of an ending: a failure brings the console, which arrives a little later, and the handler's own end
   // must not overtake the call's.
-  #finisher(order: Order, tailBytes: number): (ending: Ending, late: boolean) => void {
+  #finisher(order: CallOrder, tailBytes: number): (ending: Ending, afterCall: boolean) => void {
     const mark = tailBytes > 0 ? this.#tail.begin() : 0;
     const begunAt = performance.now();
     let first = Promise.resolve();
-    return (ending, late) => {
-      if (ending.status !== 'returned' && !late) this.#tail.say(whatFailed(order, ending));
-      const outcome: Outcome = {
+    return (ending, afterCall) => {
+      if (ending.status !== 'returned' && !afterCall) this.#tail.say(whatFailed(order, ending));
+      const outcome: OutcomeMessage = {
         type: 'outcome',
         id: order.id,
         ending,
         place: this.#place(order, begunAt),
-        late,
+        late: afterCall,
       };
-      if (late) {
+      if (afterCall) {
         first.then(() => this.#finish(outcome));
       } else if (tailBytes === 0 || ending.status === 'returned') {
         if (tailBytes > 0) this.#tail.end();
@@ -216,12 +215,12 @@ export class Calls {
     };
   }
 
-  #place(order: Order, begunAt: number): Place {
+  #place(order: CallOrder, begunAt: number): Place {
     return {
       origin: location.origin,
       durationMs: Math.round(performance.now() - begunAt),
       ...(window.top !== window && { frame: location.href.slice(0, 2048) }),
-      ...(this.#late(order) !== undefined && { trust: 'late' as const }),
+      ...(this.#exposure(order) !== undefined && { trust: 'late' as const }),
     };
   }
 
@@ -243,7 +242,7 @@ export class Calls {
     });
   }
 
-  #finish(outcome: Outcome): void {
+  #finish(outcome: OutcomeMessage): void {
     this.#running.delete(outcome.id);
     this.#ended.set(outcome.id, outcome);
     this.#post(outcome);

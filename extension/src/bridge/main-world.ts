@@ -6,7 +6,7 @@ import {
   isFromAdapter,
   type ToAdapter,
 } from '../page/channel.ts';
-import type { Order } from '../page/order.ts';
+import type { CallOrder } from '../page/order.ts';
 import type { OutsideAnswer, OutsideRequest } from '../page/outside.ts';
 import type { Observer } from '../page/reporting.ts';
 import type { Run } from '../page/runtime.ts';
@@ -16,7 +16,7 @@ export interface MainAdapter {
   name: string;
   hash: string;
   late: boolean; // injected after scripts of the page ran, so the page may have seen what passes here
-  start(order: Order, observer: Observer): Run;
+  start(order: CallOrder, observer: Observer): Run;
   retire(): void; // another version has taken its place; its open calls go on
 }
 
@@ -52,7 +52,7 @@ function listenTo(port: MessagePort, late: boolean, ready: (adapter: MainAdapter
     }
   };
 
-  function start(order: Order, observer: Observer): Run {
+  function start(order: CallOrder, observer: Observer): Run {
     observers.set(order.id, {
       ...observer,
       ended: (ending) => {
@@ -64,7 +64,7 @@ function listenTo(port: MessagePort, late: boolean, ready: (adapter: MainAdapter
     post({ type: 'run', order });
     return {
       abort: (reason) => post({ type: 'abort', id: order.id, reason }),
-      sign: (message) => post({ type: 'sign', id: order.id, message }),
+      progressFromConsole: (message) => post({ type: 'sign', id: order.id, message }),
     };
   }
 

@@ -2,7 +2,7 @@
 // outlives the service worker, runs isolated adapters, passes calls to main-world ones, and owns every outcome
 // until the relay has acknowledged it.
 import { dialogEvent, resumeEvent } from '../page/dialogs.ts';
-import type { Order } from '../page/order.ts';
+import type { CallOrder } from '../page/order.ts';
 import { startRun } from '../page/runtime.ts';
 import { Adapters } from './adapters.ts';
 import { Calls, type Start } from './calls.ts';
@@ -37,7 +37,7 @@ class Resident {
   readonly #line = openLine({
     connected: () => queueMicrotask(() => this.#sayHello()), // adapters of this document register in the same task
     message: (raw) => {
-      if (isToBridge(raw)) this.#obey(raw);
+      if (isToBridge(raw)) this.#handle(raw);
     },
     lost: () => this.#calls.forgetUnconfirmed(),
     urgent: () => !this.#calls.idle,
@@ -63,7 +63,7 @@ class Resident {
     this.#mark.drop();
   }
 
-  #find(order: Order): Start | undefined {
+  #find(order: CallOrder): Start | undefined {
     // Never one world for the other: what the main world offers, a page could have offered.
     if (order.main !== true) {
       const isolated = this.#adapters.get(order.plugin, order.hash);
@@ -90,7 +90,7 @@ class Resident {
     for (const outcome of this.#calls.outcomes()) this.#post(outcome);
   }
 
-  #obey(message: ToBridge): void {
+  #handle(message: ToBridge): void {
     switch (message.type) {
       case 'call':
         this.#calls.start(message.order, message.sentAt, message.tailBytes, message.acting);
@@ -131,7 +131,7 @@ class Resident {
   }
 }
 
-function settle(): void {
+function installBridge(): void {
   const bridge = new Resident();
   hideInterfaces();
   document.addEventListener(dialogEvent, () => bridge.tellDialog(true));
@@ -148,4 +148,4 @@ function settle(): void {
 }
 
 // A bridge that came at document_start stays when one is injected.
-if (globalThis.tabrelayBridge === undefined) settle();
+if (globalThis.tabrelayBridge === undefined) installBridge();

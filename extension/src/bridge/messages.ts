@@ -30,20 +30,20 @@ import {
   shape,
 } from '../page/guards.ts';
 import {
+  type CallOrder,
   type Ending,
+  isCallOrder,
   isEnding,
   isLine,
-  isOrder,
   isStep,
   type Line,
-  type Order,
   type Step,
 } from '../page/order.ts';
 import { type Acting, isActing } from './mark.ts';
 
 /** Worker to bridge. */
 export type ToBridge =
-  | { type: 'call'; order: Order; sentAt: number; tailBytes: number; acting?: Acting | undefined }
+  | { type: 'call'; order: CallOrder; sentAt: number; tailBytes: number; acting?: Acting | undefined }
   | { type: 'cancel' | 'query' | 'go'; id: string }
   | { type: 'ack'; ids: string[] }
   | { type: 'late'; plugin: string }
@@ -68,7 +68,7 @@ export interface Place {
   durationMs: number;
 }
 
-export interface Outcome {
+export interface OutcomeMessage {
   type: 'outcome';
   id: string;
   ending: Ending;
@@ -97,11 +97,11 @@ export type FromBridge =
   | { type: 'consoleLines'; id: string; url: string; since: number; lines: ConsoleLine[]; dropped: number }
   | { type: 'consoleGrew' }
   | { type: 'dialog'; open: boolean }
-  | Outcome;
+  | OutcomeMessage;
 
 const isCall = shape({
   type: exactly('call'),
-  order: isOrder,
+  order: isCallOrder,
   sentAt: isNumber,
   tailBytes: isNumber,
   acting: optional(isActing),
@@ -123,7 +123,7 @@ const isPlace: Guard<Place> = shape({
   consoleTail: optional(isText),
   durationMs: isNumber,
 });
-const isOutcome: Guard<Outcome> = shape({
+const isOutcomeMessage: Guard<OutcomeMessage> = shape({
   type: exactly('outcome'),
   id: isText,
   ending: isEnding,
@@ -160,7 +160,7 @@ const isDialog = shape({ type: exactly('dialog'), open: isFlag });
 
 const fromBridge = new Map<string, Guard<FromBridge>>(
   Object.entries({
-    outcome: isOutcome,
+    outcome: isOutcomeMessage,
     started: isStarted,
     progress: isProgress,
     log: isLog,

@@ -1,7 +1,16 @@
 // The way between the bridge (isolated world) and one adapter in the main world: a MessagePort, handed over at
 // document_start inside an event, synchronously, while no script of the page exists that could listen.
 import { exactly, type Guard, isNumber, isText, shape } from './guards.ts';
-import { type Ending, isEnding, isLine, isOrder, isStep, type Line, type Order, type Step } from './order.ts';
+import {
+  type CallOrder,
+  type Ending,
+  isCallOrder,
+  isEnding,
+  isLine,
+  isStep,
+  type Line,
+  type Step,
+} from './order.ts';
 import { isOutsideAnswer, isOutsideRequest, type OutsideAnswer, type OutsideRequest } from './outside.ts';
 import { dispatch, listen, MessageEventCtor } from './primordials.ts';
 
@@ -20,7 +29,7 @@ export function handOver(port: MessagePort, event: typeof adapterEvent | typeof 
 
 /** Bridge to adapter. */
 export type ToAdapter =
-  | { type: 'run'; order: Order }
+  | { type: 'run'; order: CallOrder }
   | { type: 'abort'; id: string; reason: 'cancelled' | 'document' }
   | { type: 'sign'; id: string; message: string } // of progress
   | { type: 'fetched'; answer: OutsideAnswer }
@@ -36,7 +45,7 @@ export type FromAdapter =
   | { type: 'fetch'; request: OutsideRequest }
   | { type: 'unfetch'; number: number };
 
-const isRun = shape({ type: exactly('run'), order: isOrder });
+const isRun = shape({ type: exactly('run'), order: isCallOrder });
 const isAbort = shape({ type: exactly('abort'), id: isText, reason: exactly('cancelled', 'document') });
 const isSign = shape({ type: exactly('sign'), id: isText, message: isText });
 const isFetched = shape({ type: exactly('fetched'), answer: isOutsideAnswer });

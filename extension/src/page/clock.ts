@@ -1,5 +1,5 @@
 // A call's deadline in the page. One timer at a time; progress only moves a number.
-import type { Order } from './order.ts';
+import type { CallOrder } from './order.ts';
 import { ceil, dropTimer, later, max, min, now, round } from './primordials.ts';
 
 export type Expiry = 'fixed' | 'idle' | 'max_exceeded';
@@ -9,7 +9,7 @@ export interface Clock {
   stop(): void;
 }
 
-export type Limits = Pick<Order, 'timeoutMs' | 'maxTimeoutMs' | 'progressExtends'>;
+export type Limits = Pick<CallOrder, 'timeoutMs' | 'maxTimeoutMs' | 'progressExtends'>;
 
 /** Calls expired once when the time is up: fixed, or idle since the last progress but never past the maximum. */
 export function startClock(limits: Limits, expired: (reason: Expiry) => void): Clock {

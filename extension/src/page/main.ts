@@ -6,7 +6,7 @@ import { readAdapter } from './definition.ts';
 import { isRecord, isText } from './guards.ts';
 import { liveIn } from './hooks.ts';
 import { openNetwork } from './network.ts';
-import type { Order } from './order.ts';
+import type { CallOrder } from './order.ts';
 import { openOutside } from './outside.ts';
 import {
   eventData,
@@ -52,7 +52,7 @@ function start(about: unknown, definition: unknown, enter?: unknown): void {
     late: (ending) => post({ type: 'late', id, ending }),
   });
 
-  const run = (order: Order) => {
+  const run = (order: CallOrder) => {
     const tool = adapter.tool(order.tool);
     const observer = observe(order.id);
     if (tool === undefined) {
@@ -81,7 +81,7 @@ function start(about: unknown, definition: unknown, enter?: unknown): void {
       case 'abort':
         return mapGet(runs, message.id)?.abort(message.reason);
       case 'sign':
-        return mapGet(runs, message.id)?.sign(message.message);
+        return mapGet(runs, message.id)?.progressFromConsole(message.message);
       case 'fetched':
         return outside.hear(message.answer);
       case 'retire':

@@ -24,7 +24,7 @@ import {
   slice,
   stringOf,
   TypeErrorCtor,
-  thenIsHung,
+  thenIsPatched,
   toLower,
   URLCtor,
   uncurry,
@@ -117,7 +117,7 @@ export const openNetwork = (outside: SendOutside) => ({
     return form;
   },
   keep,
-  answersAreTaken: () => thenIsHung() || ownDescriptor(responsePrototype, 'then') !== undefined,
+  answersAreTaken: () => thenIsPatched() || ownDescriptor(responsePrototype, 'then') !== undefined,
 });
 
 export type Network = ReturnType<typeof openNetwork>;

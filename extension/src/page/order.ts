@@ -14,7 +14,7 @@ import {
 } from './guards.ts';
 
 /** One tool call as the document gets it. Times are what is left, not when. */
-export interface Order {
+export interface CallOrder {
   id: string;
   correlationId?: string | undefined; // which people see, where id is a later attempt's own
   plugin: string;
@@ -36,7 +36,7 @@ export interface Order {
   progressPattern?: string | undefined; // a regular expression: lines of the page's console that are progress
 }
 
-export const isOrder: Guard<Order> = shape({
+export const isCallOrder: Guard<CallOrder> = shape({
   id: isText,
   correlationId: optional(isText),
   plugin: isText,
@@ -59,7 +59,7 @@ export const isOrder: Guard<Order> = shape({
 });
 
 /** Whether the handler ran: not at all, to its end, or begun with no end seen. */
-export type Truth = 'not_executed' | 'executed' | 'unknown';
+export type Outcome = 'not_executed' | 'executed' | 'unknown';
 
 const refusalCodes = [
   'TAB_NOT_FOUND',
@@ -85,17 +85,17 @@ type RefusalReason = (typeof refusalReasons)[number];
 export interface Refusal {
   code: RefusalCode;
   message: string;
-  outcome: Truth;
+  outcome: Outcome;
   reason?: RefusalReason | undefined;
   signIn?: string | undefined; // where a person signs in, when that may be missing
 }
 
-const isTruth: Guard<Truth> = exactly('not_executed', 'executed', 'unknown');
+const isOutcome: Guard<Outcome> = exactly('not_executed', 'executed', 'unknown');
 
 const isRefusal: Guard<Refusal> = shape({
   code: exactly(...refusalCodes),
   message: isText,
-  outcome: isTruth,
+  outcome: isOutcome,
   reason: optional(exactly(...refusalReasons)),
   signIn: optional(isText),
 });

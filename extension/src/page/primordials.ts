@@ -210,10 +210,10 @@ function thenOf(value: unknown): ((...args: never) => unknown) | undefined {
 const isFunction = (value: unknown): value is (...args: never) => unknown => typeof value === 'function';
 
 /**
- * Whether the page has hung a `then` on what every value inherits from. An async function hands its value to it, and
+ * Whether the page has put a `then` on what every value inherits from. An async function hands its value to it, and
  * nothing can keep it from that.
  */
-export function thenIsHung(): boolean {
+export function thenIsPatched(): boolean {
   for (let i = 0; i < plainPrototypes.length; i++) {
     const prototype = plainPrototypes[i];
     if (prototype !== undefined && ownDescriptor(prototype, 'then') !== undefined) return true;
@@ -225,7 +225,7 @@ const asyncPrototype = getPrototypeOf(async () => {});
 /** Whether a function is written as an async one. */
 export const isAsync = (callable: object): boolean => getPrototypeOf(callable) === asyncPrototype;
 
-/** Whether a value settles by itself, in which case a `then` that is hung has been asked. */
+/** Whether a value is a promise or thenable. */
 export const isPromise = (value: unknown): boolean => isNativePromise(value) || thenOf(value) !== undefined;
 
 const soon = new PromiseCtor<undefined>((resolve) => resolve(undefined));

@@ -65,7 +65,7 @@ export interface Reports {
 }
 
 /** The progress and log functions of one call. They do nothing once the call is no longer open. */
-export function reporting(observer: Observer, on: { open(): boolean; sign(): void }): Reports {
+export function reporting(observer: Observer, on: { open(): boolean; onProgress(): void }): Reports {
   let lines = 0;
   let allowance = burst; // steps that may go out at once, at the time below
   let countedAt = now();
@@ -103,7 +103,7 @@ export function reporting(observer: Observer, on: { open(): boolean; sign(): voi
   return {
     progress(report) {
       if (!on.open()) return;
-      on.sign();
+      on.onProgress();
       held = readStep(report, latest);
       latest = held.progress;
       const pause = wait();

@@ -3,7 +3,7 @@
 import { type Clock, type Expiry, expiryText, startClock } from './clock.ts';
 import type { Adapter, Callable, Tool } from './definition.ts';
 import type { HookName } from './hooks.ts';
-import type { Ending, Order, Refusal } from './order.ts';
+import type { CallOrder, Ending, Refusal } from './order.ts';
 import { urlAllowed } from './patterns.ts';
 import {
   abortable,
@@ -22,7 +22,7 @@ import {
   settle,
   slice,
   stringOf,
-  thenIsHung,
+  thenIsPatched,
 } from './primordials.ts';
 import { type Observer, type Reports, reporting } from './reporting.ts';
 import { settingsHere } from './scope.ts';
@@ -35,7 +35,7 @@ export type AbortReason = 'cancelled' | 'document';
 /** A call that runs. Aborting it ends it at once for everyone but its handler, which is told by its signal. */
 export interface Run {
   abort(reason: AbortReason): void;
-  sign(message: string): void; // of progress, which the tool has not reported itself
+  progressFromConsole(message: string): void; // a line that the tool declares to be progress
 }
 
 const becomingReadyMs = 2000; // for isReady to say yes, asked again: applications show themselves before they can work
@@ -43,7 +43,7 @@ const askAgainMs = 200;
 
 const refused = (started: boolean, refusal: Refusal): Ending => ({ status: 'refused', started, refusal });
 
-function returned(value: unknown, order: Order): Ending {
+function returned(value: unknown, order: CallOrder): Ending {
   const encoded = serialiseValue(value);
   if ('problem' in encoded) {
     // No JSON, and so the relay refuses it by its first line, and keeps it to be read.
@@ -57,7 +57,7 @@ function returned(value: unknown, order: Order): Ending {
 }
 
 // The page takes what an async tool returns, and could put something else in its place, or nothing.
-const unprotected = (started: boolean, outcome: Refusal['outcome']): Ending =>
+const patchedThen = (started: boolean, outcome: Refusal['outcome']): Ending =>
   refused(started, {
     code: 'INVALID_OUTPUT',
     message:
@@ -65,12 +65,12 @@ const unprotected = (started: boolean, outcome: Refusal['outcome']): Ending =>
     outcome,
   });
 
-function parseArguments(order: Order): unknown {
+function parseArguments(order: CallOrder): unknown {
   return order.args === '' ? {} : parseJson(order.args);
 }
 
 class PageRun implements Run {
-  readonly #order: Order;
+  readonly #order: CallOrder;
   readonly #adapter: Adapter;
   readonly #tool: Tool;
   readonly #observer: Observer;
@@ -82,13 +82,16 @@ class PageRun implements Run {
   #started = false;
   #over = false;
 
-  constructor(order: Order, adapter: Adapter, tool: Tool, observer: Observer) {
+  constructor(order: CallOrder, adapter: Adapter, tool: Tool, observer: Observer) {
     this.#order = order;
     this.#adapter = adapter;
     this.#tool = tool;
     this.#observer = observer;
     this.#clock = startClock(order, (reason) => this.#expire(reason));
-    this.#reports = reporting(observer, { open: () => !this.#over, sign: () => this.#clock.progress() });
+    this.#reports = reporting(observer, {
+      open: () => !this.#over,
+      onProgress: () => this.#clock.progress(),
+    });
     this.#settings = settingsHere(order.settings ?? {}, location.href);
     this.#leave = adapter.scope.begin(this.#settings, this.#reports.log);
   }
@@ -98,7 +101,7 @@ class PageRun implements Run {
     else this.#awaitReady(this.#adapter.isReady);
   }
 
-  sign(message: string): void {
+  progressFromConsole(message: string): void {
     if (this.#started) this.#reports.progress({ message });
   }
 
@@ -122,7 +125,7 @@ class PageRun implements Run {
       answered = true;
       dropTimer(timer);
       if (pause !== undefined) dropTimer(pause);
-      deaf();
+      unsubscribe();
       if (this.#over) return;
       if (ready) this.#begin();
       else this.#end(refused(false, this.#notReady(why)));
@@ -146,7 +149,7 @@ class PageRun implements Run {
         failed(thrown);
       }
     };
-    const deaf = this.#adapter.scope.onReadiness(() => {
+    const unsubscribe = this.#adapter.scope.onReadiness(() => {
       if (pause === undefined) return; // it is being asked
       dropTimer(pause);
       ask();
@@ -177,8 +180,8 @@ class PageRun implements Run {
       this.#end(refused(false, { code: 'TAB_CHANGED', message, outcome: 'not_executed' }));
       return;
     }
-    if (isAsync(this.#tool.handle) && thenIsHung()) {
-      this.#end(unprotected(false, 'not_executed'));
+    if (isAsync(this.#tool.handle) && thenIsPatched()) {
+      this.#end(patchedThen(false, 'not_executed'));
       return;
     }
     this.#started = true;
@@ -209,11 +212,12 @@ class PageRun implements Run {
       const value: unknown = call(this.#tool.handle, this.#tool.self, args);
       const later = isPromise(value);
       const answered = (settled: unknown) => {
-        if (later && thenIsHung()) done(false, unprotected(true, 'executed'));
+        if (later && thenIsPatched()) done(false, patchedThen(true, 'executed'));
         else done(true, returned(settled, this.#order));
       };
       settle(value, answered, threw);
-      if (later && thenIsHung()) this.#end(unprotected(true, 'unknown')); // its own end follows, if it comes
+      // The handler may still end later; reported as late.
+      if (later && thenIsPatched()) this.#end(patchedThen(true, 'unknown'));
     } catch (thrown) {
       threw(thrown);
     }
@@ -248,8 +252,8 @@ class PageRun implements Run {
   }
 
   #expire(reason: Expiry): void {
-    if (this.#started && thenIsHung()) {
-      this.#end(unprotected(true, 'unknown')); // the answer may have gone there
+    if (this.#started && thenIsPatched()) {
+      this.#end(patchedThen(true, 'unknown')); // the answer may have gone there
       this.#lifetime.abort('TimeoutError', expiryText(reason, this.#order));
       return;
     }
@@ -274,7 +278,7 @@ class PageRun implements Run {
 }
 
 /** Starts one call. Everything it has to say goes to observer; ended is called exactly once. */
-export function startRun(order: Order, adapter: Adapter, tool: Tool, observer: Observer): Run {
+export function startRun(order: CallOrder, adapter: Adapter, tool: Tool, observer: Observer): Run {
   const run = new PageRun(order, adapter, tool, observer);
   run.start();
   return run;

@@ -1,6 +1,6 @@
 // The document of a tab that a call is for: its page, or a frame in it when the page itself is none of the plugin's.
 
-import type { Order } from '../page/order.ts';
+import type { CallOrder } from '../page/order.ts';
 import { urlAllowed } from '../page/patterns.ts';
 import type { CallFrame, PluginInfo } from '../protocol/frames.generated.ts';
 import type { Bridge, Bridges } from './bridges.ts';
@@ -38,7 +38,7 @@ export async function bridgeOf(bridges: Bridges, injector: Injector, to: Address
 // What of a call goes into the page.
 
 /** The order for a document. What only the relay and this worker need stays outside of it. */
-export function orderOf(frame: CallFrame, { matches, excludes, world }: PluginInfo, args: string): Order {
+export function orderOf(frame: CallFrame, { matches, excludes, world }: PluginInfo, args: string): CallOrder {
   const { type: _, write: _write, consoleTailBytes: _tail, frames: _frames, ...rest } = frame;
   const { client: _client, title: _title, origin: _origin, ...order } = rest;
   return { ...order, main: world === 'main', settings: frame.settings, matches, excludes, args };

@@ -2,7 +2,7 @@
 import { listOf } from '../page/guards.ts';
 import type { Ending } from '../page/order.ts';
 import { type CallEntry, isCallEntry } from '../panel/state.ts';
-import type { Journal, OpenCall } from './inflight.ts';
+import type { CallListener, OpenCall } from './inflight.ts';
 
 const kept = 20;
 const saveAfterMs = 1000;
@@ -20,7 +20,7 @@ function describe(ending: Ending): Pick<CallEntry, 'outcome' | 'error'> {
   return { outcome: code, error: `${head} ${String(error.message).slice(0, 500)}` };
 }
 
-export class History implements Journal {
+export class History implements CallListener {
   #entries: CallEntry[] = [];
   #saving = false;
   readonly #changed: () => void;

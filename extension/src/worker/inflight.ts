@@ -1,6 +1,6 @@
 // The calls in flight. They change here and nowhere else, and every end goes through finish.
-import type { Outcome, Place } from '../bridge/messages.ts';
-import type { Ending, RefusalCode, Truth } from '../page/order.ts';
+import type { OutcomeMessage, Place } from '../bridge/messages.ts';
+import type { Ending, Outcome, RefusalCode } from '../page/order.ts';
 import type { CallFrame } from '../protocol/frames.generated.ts';
 import type { Bridge } from './bridges.ts';
 import { outcomeText } from './frames.ts';
@@ -16,7 +16,7 @@ export interface OpenCall {
 }
 
 /** Who wants to know about calls: the panel's list, and the marks on tabs. */
-export interface Journal {
+export interface CallListener {
   began(call: OpenCall): void;
   ended(call: OpenCall, ending: Ending): void;
 }
@@ -37,12 +37,12 @@ export class Inflight {
   readonly #waiters = new Set<() => void>(); // for a tab to become free
   readonly #outcomes: Outcomes;
   readonly #records: Records;
-  readonly #journals: readonly Journal[];
+  readonly #listeners: readonly CallListener[];
 
-  constructor(outcomes: Outcomes, records: Records, ...journals: Journal[]) {
+  constructor(outcomes: Outcomes, records: Records, ...listeners: CallListener[]) {
     this.#outcomes = outcomes;
     this.#records = records;
-    this.#journals = journals;
+    this.#listeners = listeners;
   }
 
   get size(): number {
@@ -65,15 +65,19 @@ export class Inflight {
   admit(frame: OpenCall['frame'], bridge: Bridge | undefined, phase: OpenCall['phase']): OpenCall {
     const call: OpenCall = { frame, bridge, phase, timer: undefined, tabClosed: false, beganAt: Date.now() };
     this.#open.set(frame.id, call);
-    for (const journal of this.#journals) journal.began(call);
+    for (const listener of this.#listeners) listener.began(call);
     return call;
   }
 
   /** Ends a call that its document did not end. What was sent to a document counts as possibly started. */
-  refuse(call: OpenCall, code: RefusalCode, message: string, outcome?: Truth): void {
-    const truth = outcome ?? (call.phase === 'preparing' ? 'not_executed' : 'unknown');
+  refuse(
+    call: OpenCall,
+    code: RefusalCode,
+    message: string,
+    outcome: Outcome = call.phase === 'preparing' ? 'not_executed' : 'unknown',
+  ): void {
     const started = call.phase === 'started';
-    this.finish(call, { status: 'refused', started, refusal: { code, message, outcome: truth } });
+    this.finish(call, { status: 'refused', started, refusal: { code, message, outcome } });
   }
 
   finish(call: OpenCall, ending: Ending, place?: Place): void {
@@ -85,11 +89,15 @@ export class Inflight {
     }
     const where = place ?? { origin: '', durationMs: Date.now() - call.beganAt };
     this.#outcomes.add(id, outcomeText(id, ending, where, this.#records.epoch), call.bridge);
-    for (const journal of this.#journals) journal.ended(call, ending);
+    for (const listener of this.#listeners) listener.ended(call, ending);
   }
 
   /** The handler's own end after the call had ended without it; false when bridge has no such call. */
-  finishLate(bridge: Bridge, id: string, { ending, place }: Pick<Outcome, 'ending' | 'place'>): boolean {
+  finishLate(
+    bridge: Bridge,
+    id: string,
+    { ending, place }: Pick<OutcomeMessage, 'ending' | 'place'>,
+  ): boolean {
     if (this.#abandoned.get(id)?.bridge !== bridge) return false;
     this.#abandoned.delete(id);
     this.#outcomes.add(id, outcomeText(id, ending, place, this.#records.epoch), bridge);

@@ -1,6 +1,6 @@
 // One call's life in the worker: find the document, give it the call, watch that it starts, pass on what it says.
 import type { Acting } from '../bridge/mark.ts';
-import type { FromBridge, Outcome } from '../bridge/messages.ts';
+import type { FromBridge, OutcomeMessage } from '../bridge/messages.ts';
 import type { CallFrame, FromExtension } from '../protocol/frames.generated.ts';
 import type { Bridge, Bridges } from './bridges.ts';
 import { type Addressee, bridgeOf, isElsewhere, orderOf, residentBridge } from './document.ts';
@@ -178,7 +178,7 @@ export class Invocations {
     }
   }
 
-  #end(call: OpenCall, { ending, place }: Outcome): void {
+  #end(call: OpenCall, { ending, place }: OutcomeMessage): void {
     const leaving = ending.status === 'refused' && ending.started && ending.refusal.code === 'TAB_CHANGED';
     if (leaving) this.#parts.departures.left(call);
     else this.#parts.inflight.finish(call, ending, place);

@@ -117,7 +117,7 @@ export class Link {
     const limit = setTimeout(() => {
       if (current() && !this.#open) this.#drop('The relay did not finish the greeting in time');
     }, greetingMs);
-    let order = Promise.resolve();
+    let inSequence = Promise.resolve();
     const socket = this.#dialSocket(`ws://${pairing.address}/extension`, {
       opened: () => greeting.hello(),
       message: (text) => {
@@ -125,7 +125,7 @@ export class Link {
         this.#heard = Date.now();
         if (this.#open) return this.#read(text);
         // Proofs take time; what arrives meanwhile keeps its place.
-        order = order.then(() => {
+        inSequence = inSequence.then(() => {
           if (current()) return this.#open ? this.#read(text) : this.#greet(greeting, text, pairing);
         });
       },

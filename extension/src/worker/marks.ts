@@ -1,6 +1,6 @@
 // What shows on a tab that an agent acts in it: the toolbar icon of that tab, and a mark that its bridge draws.
 import type { Acting } from '../bridge/mark.ts';
-import type { Journal, OpenCall } from './inflight.ts';
+import type { CallListener, OpenCall } from './inflight.ts';
 
 const stayMs = 1500; // after the last call
 const dot = '●';
@@ -18,7 +18,7 @@ interface Marked {
   leaving: ReturnType<typeof setTimeout> | undefined;
 }
 
-export class Marks implements Journal {
+export class Marks implements CallListener {
   readonly #tabs = new Map<number, Marked>();
   readonly #changed: () => void;
   #on = true;

@@ -78,7 +78,7 @@ export function exchange(
 ): Promise<Pairing> {
   return new Promise((resolve, reject) => {
     let over = false;
-    let order = Promise.resolve(); // proofs take time; what arrives meanwhile keeps its place
+    let inSequence = Promise.resolve(); // proofs take time; what arrives meanwhile keeps its place
     let refusal = '';
     const end = (why: string | Pairing) => {
       if (over) return;
@@ -92,7 +92,7 @@ export function exchange(
     const socket = dialSocket(`ws://${address}/extension`, {
       opened: () => greeting.hello(),
       message: (text) => {
-        order = order.then(async () => {
+        inSequence = inSequence.then(async () => {
           if (over) return;
           const step = await greeting.hear(text);
           if (step.type === 'refused') refusal = step.message;
@@ -101,7 +101,7 @@ export function exchange(
         });
       },
       closed: (_code, reason) => {
-        order.then(() => end(refusal || reason || `No relay answers at ${address}`));
+        inSequence.then(() => end(refusal || reason || `No relay answers at ${address}`));
       },
     });
     const greeting = startGreeting(identity, { address, secret: code }, (text) => socket.send(text), 'pair');

@@ -1,6 +1,6 @@
 // After a reconnect the relay asks what became of its calls. The answer is only what can be proven: a bridge that knows
 // the call, a record of where it went, or the same document saying that it never started.
-import type { Outcome } from '../bridge/messages.ts';
+import type { OutcomeMessage } from '../bridge/messages.ts';
 import type { FromExtension } from '../protocol/frames.generated.ts';
 import type { Bridge, Bridges } from './bridges.ts';
 import { outcomeText } from './frames.ts';
@@ -28,7 +28,7 @@ const parkedMs = 30_000;
 export class Recovery {
   readonly #parts: Parts;
   // Outcomes of calls this worker knows nothing of: its predecessor's reads. The relay's question names their tab.
-  readonly #parked = new Map<string, { bridge: Bridge; outcome: Outcome }>();
+  readonly #parked = new Map<string, { bridge: Bridge; outcome: OutcomeMessage }>();
   readonly #answers = new Map<string, () => void>(); // queries a bridge has not answered
 
   constructor(parts: Parts) {
@@ -36,7 +36,7 @@ export class Recovery {
   }
 
   /** An outcome for a call that is not open here. A record says where its call went; without one it is parked. */
-  unexpected(bridge: Bridge, outcome: Outcome): void {
+  unexpected(bridge: Bridge, outcome: OutcomeMessage): void {
     const { id } = outcome;
     const seen = this.#parts.records.get(id);
     if (seen === undefined) {
@@ -129,7 +129,7 @@ export class Recovery {
     this.#parts.invocations.adopt({ id, tabId: bridge.tabId, write, plugin: '', tool: '' }, bridge);
   }
 
-  #deliver(bridge: Bridge, { id, ending, place }: Outcome): void {
+  #deliver(bridge: Bridge, { id, ending, place }: OutcomeMessage): void {
     this.#parts.outcomes.add(id, outcomeText(id, ending, place, this.#parts.records.epoch), bridge);
   }
 }
