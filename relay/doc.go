@@ -116,7 +116,7 @@
 //     page that its scripts cannot change. Late: injected after the page's scripts ran.
 //   - worker: in the extension its service worker; in delegation a program that acts as an agent.
 //   - bridge: the extension's resident script in a page's isolated world.
-//   - mcp-agentic: a delegation server whose clients parse the JSON texts of package fault's agentic form.
+//   - mcp-agentic: a delegation server whose clients parse the JSON texts of fault.Error.BridgeText.
 //   - outcome: whether an action happened: not_executed, executed or unknown.
 //   - instance lock: held by the one relay of a home folder. Stdio proxy: `tabrelay mcp`, between an MCP client and the
 //     relay.

@@ -193,7 +193,7 @@ func raised(line string) *fault.Error {
 	case len(words) > 2 && words[2] == "retryable":
 		e.Retryable = true
 	case len(words) > 2 && words[2] == "settled":
-		e.Settled = true
+		e.AlreadyWaited = true
 	case len(words) > 2:
 		e.Reason = fault.Reason(words[2])
 	}

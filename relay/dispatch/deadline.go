@@ -210,6 +210,6 @@ func (r *run) timedOut(f *fault.Error, reason fault.Reason) *fault.Error {
 	if reason != fault.MaxExceeded {
 		hint += askForMore
 	}
-	return fault.TimedOut(reason, r.clock.timeout, r.clock.longest, r.clock.extends, "", append(r.known(f),
+	return fault.TimedOut(reason, r.clock.timeout, r.clock.longest, r.clock.extends, "", append(r.carriedOver(f),
 		fault.WithHint(hint), fault.WithSuggestion(r.tool.Spec.TimeoutHint))...)
 }

@@ -236,7 +236,7 @@ func (r *run) begin() *fault.Error {
 // end leaves nothing of the call behind.
 func (r *run) end() {
 	r.reports.close()
-	r.settle(breaker.Nothing)
+	r.reportToBreaker(breaker.Nothing)
 	r.ticket.Leave()
 	r.clock.stop()
 	if !r.admitted {
@@ -257,12 +257,12 @@ func (r *run) end() {
 func (r *run) carryOut() *fault.Error {
 	if r.tool.Run != nil {
 		r.ticket.Leave() // it needs no tab, so that nothing has to stay behind it
-		return r.judge(r.runHere())
+		return r.failureByCause(r.runHere())
 	}
 	r.ticket.Session, r.ticket.Write = cmp.Or(r.call.Session.ID, r.call.Session.Client), !r.tool.ReadOnly
 	r.ticket.Plugin = r.tool.PluginName()
 	failure := r.try()
-	r.settle(verdictOf(failure))
+	r.reportToBreaker(verdictOf(failure))
 	r.ticket.Leave() // before the result is looked at: the next call need not wait for that
 	return failure
 }

@@ -75,8 +75,8 @@ func (r *run) heldBack(at call.Target, left time.Duration) *fault.Error {
 			"Meanwhile ask the person to look at the tab: it may show a dialog or hang."))
 }
 
-// settle tells the breaker what the call says about its plugin in its profile.
-func (r *run) settle(v breaker.Verdict) {
+// reportToBreaker tells the breaker what the call says about its plugin in its profile.
+func (r *run) reportToBreaker(v breaker.Verdict) {
 	if r.pass != nil {
 		r.pass(v)
 		r.pass = nil

@@ -13,10 +13,10 @@ import (
 	"tabrelay/relay/fault"
 )
 
-// judge says in the contract's words why a delivery failed, when the reason is a clock, the caller or the
+// failureByCause says in the contract's words why a delivery failed, when the reason is a clock, the caller or the
 // relay's end. Every other failure stays what it is. Whatever the reason, the outcome is the one the delivery
 // reported: only it knows.
-func (r *run) judge(f *fault.Error) *fault.Error {
+func (r *run) failureByCause(f *fault.Error) *fault.Error {
 	if f == nil {
 		return nil
 	}
@@ -28,7 +28,7 @@ func (r *run) judge(f *fault.Error) *fault.Error {
 		return f // it has clocks of its own, and says itself which one ran out
 	}
 	if why, ok := errors.AsType[interrupted](cause); ok {
-		return r.cutShort(f, why)
+		return r.interruptedByPerson(f, why)
 	}
 	switch {
 	case cause == nil && f.Code == fault.TimeoutCode:
@@ -38,14 +38,15 @@ func (r *run) judge(f *fault.Error) *fault.Error {
 	case errors.Is(cause, errDeadline):
 		return r.timedOut(f, r.clock.reason)
 	case errors.Is(cause, errShutdown):
-		return r.told(f, fault.ShuttingDown, "The relay shut down while the call ran")
+		return r.reworded(f, fault.ShuttingDown, "The relay shut down while the call ran")
 	default:
-		return r.told(f, fault.Cancelled, "The call was cancelled")
+		return r.reworded(f, fault.Cancelled, "The call was cancelled")
 	}
 }
 
-// cutShort words the failure of a call that a person ended. What became of its action, only the delivery knows.
-func (r *run) cutShort(f *fault.Error, why interrupted) *fault.Error {
+// interruptedByPerson words the failure of a call that a person ended. What became of its action, only the delivery
+// knows.
+func (r *run) interruptedByPerson(f *fault.Error, why interrupted) *fault.Error {
 	hint := "The tool never started. Do not call it again unless the person asks for it."
 	switch {
 	case f.Outcome == fault.NotExecuted:
@@ -54,7 +55,7 @@ func (r *run) cutShort(f *fault.Error, why interrupted) *fault.Error {
 	default:
 		hint = "The action may have happened: read the page to see, and do not repeat it unless the person asks for it."
 	}
-	options := append(r.known(f), fault.WithRetryable(false), fault.WithHint(hint))
+	options := append(r.carriedOver(f), fault.WithRetryable(false), fault.WithHint(hint))
 	return fault.New(fault.Cancelled, string(why), options...)
 }
 
@@ -77,13 +78,13 @@ func (r *run) advice(o fault.Outcome) string {
 	return readFirst
 }
 
-// told replaces code and message of a failure.
-func (r *run) told(f *fault.Error, code fault.Code, message string) *fault.Error {
-	return fault.New(code, message, append(r.known(f), fault.WithHint(r.advice(f.Outcome)))...)
+// reworded replaces code and message of a failure.
+func (r *run) reworded(f *fault.Error, code fault.Code, message string) *fault.Error {
+	return fault.New(code, message, append(r.carriedOver(f), fault.WithHint(r.advice(f.Outcome)))...)
 }
 
-// known is what stays true of a failure whatever it is called.
-func (r *run) known(f *fault.Error) []fault.Option {
+// carriedOver is what stays true of a failure whatever it is called.
+func (r *run) carriedOver(f *fault.Error) []fault.Option {
 	return []fault.Option{
 		fault.WithOutcome(f.Outcome), fault.WithRetryable(r.tool.Idempotent || f.Outcome == fault.NotExecuted),
 		fault.WithTab(f.TabID, f.Profile), fault.WithConsoleTail(f.ConsoleTail), fault.WithData(f.Data),
@@ -92,9 +93,9 @@ func (r *run) known(f *fault.Error) []fault.Option {
 	}
 }
 
-// final is the failure as the agent gets it once no attempt follows. An action that may have happened is never
+// forAgent is the failure as the agent gets it once no attempt follows. An action that may have happened is never
 // called retryable unless repeating it is harmless.
-func (r *run) final(f *fault.Error) *fault.Error {
+func (r *run) forAgent(f *fault.Error) *fault.Error {
 	if !f.FromPage && f.Outcome == fault.Unknown {
 		f.Retryable = r.tool.Idempotent && f.Class == fault.Transient // a tab that is gone does not come back
 		if f.Code == fault.ExtensionLost && r.tool.Idempotent {

@@ -91,7 +91,7 @@ func (r *run) permit(at *call.Target) (asked bool, failure *fault.Error) {
 // ask asks a person while nothing waits for the call: it has no position, no turn and no slot, so that the session's
 // later calls pass, and its clocks stand still. The tool may be gone afterwards.
 func (r *run) ask(person func(context.Context) *fault.Error) *fault.Error {
-	r.settle(breaker.Nothing)
+	r.reportToBreaker(breaker.Nothing)
 	r.ticket.Leave()
 	defer r.asking()()
 	resume := r.clock.pause()

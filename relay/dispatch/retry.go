@@ -51,28 +51,28 @@ func (r *run) try() *fault.Error {
 			return nil
 		}
 		r.ticket.Yield()
-		failure.Outcome = r.truth(failure.Outcome)
+		failure.Outcome = r.callOutcome(failure.Outcome)
 		if lost != nil && absent(failure.Code) && failure.Outcome != fault.NotExecuted {
 			hint := failure.Hint // what brings it back
-			if failure = r.final(r.judge(lost)); failure.Code == fault.ExtensionLost {
+			if failure = r.forAgent(r.failureByCause(lost)); failure.Code == fault.ExtensionLost {
 				failure.Hint += " " + hint
 			}
 			return failure // it did not come back: that it was lost is the news
 		}
-		failure = r.judge(r.classify(failure))
-		elsewhere := r.elsewhere(failure)
-		if !elsewhere {
+		failure = r.failureByCause(r.classify(failure))
+		avoided := r.avoidTab(failure)
+		if !avoided {
 			r.recoverFrom(failure)
 		}
 		wait, again := r.again(failure)
-		if elsewhere {
+		if avoided {
 			wait = 0
 		}
 		if !again {
-			return r.final(failure)
+			return r.forAgent(failure)
 		}
 		if !r.pause(wait, failure) {
-			return r.final(r.judge(failure))
+			return r.forAgent(r.failureByCause(failure))
 		}
 		if lost = nil; failure.Code == fault.ExtensionLost {
 			lost = failure
@@ -131,7 +131,7 @@ func (r *run) resolve(s *call.Selector) (at call.Target, failure *fault.Error) {
 	}
 	if failure == nil {
 		if at.ProfileID != r.status.at.ProfileID {
-			r.settle(breaker.Nothing)
+			r.reportToBreaker(breaker.Nothing)
 		}
 		r.status.mu.Lock()
 		r.status.at, r.status.started = at, false
@@ -140,9 +140,9 @@ func (r *run) resolve(s *call.Selector) (at call.Target, failure *fault.Error) {
 	return at, failure
 }
 
-// truth is what is certain of the whole call after an attempt: one that never started does not undo what an
+// callOutcome is what is certain of the whole call after an attempt: one that never started does not undo what an
 // earlier one may have done.
-func (r *run) truth(attempt fault.Outcome) fault.Outcome {
+func (r *run) callOutcome(attempt fault.Outcome) fault.Outcome {
 	if attempt != fault.NotExecuted {
 		r.tries.outcome, r.tries.unsettled = attempt, attemptID(r.call.ID, r.tries.n)
 	} else if r.tries.outcome != "" {
@@ -188,7 +188,7 @@ func (r *run) safe(f *fault.Error) bool {
 		return false
 	case recovered:
 		return f.Outcome == fault.NotExecuted || f.Outcome == fault.Unknown && r.tool.Idempotent
-	case f.Settled: // the page was waited for already
+	case f.AlreadyWaited: // the page was waited for already
 		return false
 	case f.Class != fault.Transient, r.tries.hung >= hungTwice:
 		return false
@@ -288,9 +288,9 @@ func asError(f *fault.Error) error {
 	return f
 }
 
-// elsewhere reports whether the next attempt goes to another tab of the site: the page of this one is not ready, the
-// caller named none, and nothing can have started.
-func (r *run) elsewhere(f *fault.Error) bool {
+// avoidTab marks the tab as not ready and reports whether another tab of the site can be tried: the page of this one is
+// not ready, the caller named none, and nothing can have started.
+func (r *run) avoidTab(f *fault.Error) bool {
 	at := r.status.at
 	unready := !f.FromPage && f.Code == fault.AdapterNotReady && f.Outcome == fault.NotExecuted
 	if !unready || r.own.tab != 0 || at.TabID == 0 {
@@ -356,8 +356,8 @@ func (r *run) resume() (done bool, failure *fault.Error) {
 			r.reply = reply
 			return true, nil
 		}
-		if f = r.judge(r.classify(f)); f.Outcome != fault.NotExecuted || r.clock.ctx.Err() != nil {
-			return true, r.final(f)
+		if f = r.failureByCause(r.classify(f)); f.Outcome != fault.NotExecuted || r.clock.ctx.Err() != nil {
+			return true, r.forAgent(f)
 		}
 	}
 	return false, nil

@@ -111,7 +111,7 @@ type Error struct {
 
 	FromPage bool `json:"fromPage,omitempty"` // thrown by a page: rendered with ToolError's four fields only
 
-	Settled bool `json:"-"` // the relay waited for what was missing, and does not try again on its own
+	AlreadyWaited bool `json:"-"` // the relay waited for what was missing, and does not try again on its own
 
 	Err error `json:"-"` // the cause, for logs; never rendered
 }

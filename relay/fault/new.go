@@ -75,8 +75,8 @@ func WithRetryAfter(d time.Duration) Option {
 // WithRetryable says whether the agent may try again.
 func WithRetryable(b bool) Option { return func(e *Error) { e.Retryable = b } }
 
-// Settled says that the relay need not try again on its own: what is missing was waited for.
-func Settled() Option { return func(e *Error) { e.Settled = true } }
+// AlreadyWaited says that the relay need not try again on its own: what is missing was waited for.
+func AlreadyWaited() Option { return func(e *Error) { e.AlreadyWaited = true } }
 
 // WithCause keeps the error behind the failure, for logs.
 func WithCause(err error) Option { return func(e *Error) { e.Err = err } }

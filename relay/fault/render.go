@@ -22,9 +22,9 @@ type block struct {
 	SessionValid  *bool   `json:"sessionValid,omitempty"`
 }
 
-// truth is the second text item of a failure, with what the first does not say: models see text, not _meta. A page's
+// details is the second text item of a failure, with what the first does not say: models see text, not _meta. A page's
 // error has its outcome there, its type where its category does not say the same, and its hint and data.
-type truth struct {
+type details struct {
 	Outcome  Outcome         `json:"outcome,omitempty"`
 	Attempts int             `json:"attempts,omitempty"` // when there was more than one
 	Type     Type            `json:"type,omitempty"`
@@ -54,18 +54,18 @@ func (e *Error) Text() []string {
 	}
 	text.WriteString("\n\n" + fence + "json\n" + string(rawjson.MustEncode(b)) + "\n" + fence)
 	items := []string{text.String()}
-	if second := e.truth(); second != nil {
+	if second := e.details(); second != nil {
 		items = append(items, string(rawjson.MustEncode(second)))
 	}
 	return items
 }
 
-// truth is what the first item does not say; nil: nothing.
-func (e *Error) truth() *truth {
+// details is what the first item does not say; nil: nothing.
+func (e *Error) details() *details {
 	if !e.FromPage && e.Attempts <= 1 {
 		return nil
 	}
-	var t truth
+	var t details
 	if e.Attempts > 1 {
 		t.Attempts = e.Attempts
 	}

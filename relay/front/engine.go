@@ -18,10 +18,10 @@ import (
 	"tabrelay/relay/rawjson"
 )
 
-// delegate has mcp-go answer. It gets a message that was put together anew from what our parser read, so that the two
+// askEngine has mcp-go answer. It gets a message that was put together anew from what our parser read, so that the two
 // cannot read it differently; under an id of ours, unique among all clients; and without arguments, which it would
 // decode eight times.
-func (f *Front) delegate(ctx context.Context, c *listener, x *exchange, m *message, name string) response {
+func (f *Front) askEngine(ctx context.Context, c *listener, x *exchange, m *message, name string) response {
 	if c != nil {
 		ctx = f.engine.WithContext(ctx, c)
 	}

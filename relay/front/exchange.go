@@ -21,8 +21,8 @@ type outlet interface {
 	finish(r response) error
 	// asks reports whether a request of ours can be sent this way.
 	asks() bool
-	// settle is how long a response must stay behind a notification of the same request.
-	settle() time.Duration
+	// responseDelay is how long a response must stay behind a notification of the same request.
+	responseDelay() time.Duration
 }
 
 // exchange is one request in flight: the way back for its notifications, its response, and its end when the client
@@ -217,7 +217,7 @@ func (x *exchange) respond(r response) {
 		x.awaitTold()
 	}
 	if x.state == open && !x.noted.IsZero() {
-		if wait := x.out.settle() - time.Since(x.noted); wait > 0 {
+		if wait := x.out.responseDelay() - time.Since(x.noted); wait > 0 {
 			x.mu.Unlock() // a cancel must get in
 			<-time.After(wait)
 			x.mu.Lock()

@@ -11,9 +11,9 @@ type reusing struct {
 	again        bool
 }
 
-func (r *reusing) send([]byte) error     { return nil }
-func (r *reusing) asks() bool            { return false }
-func (r *reusing) settle() time.Duration { return 0 }
+func (r *reusing) send([]byte) error            { return nil }
+func (r *reusing) asks() bool                   { return false }
+func (r *reusing) responseDelay() time.Duration { return 0 }
 func (r *reusing) finish(response) error {
 	r.again = r.openRequests.add(&exchange{id: []byte("1")})
 	return nil

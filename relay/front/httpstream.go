@@ -104,7 +104,7 @@ type httpOutlet struct {
 	finished  bool
 }
 
-func (o *httpOutlet) settle() time.Duration { return 0 }
+func (o *httpOutlet) responseDelay() time.Duration { return 0 }
 
 func (o *httpOutlet) asks() bool { return o.streams }
 

@@ -107,7 +107,7 @@ func (f *Front) subscribe(ctx context.Context, c *listener, x *exchange, m *mess
 			r = refuse(x.id, fault.New(fault.InternalError, "internal error"), true)
 		}
 	}()
-	r = f.delegate(ctx, c, x, m, c.id)
+	r = f.askEngine(ctx, c, x, m, c.id)
 	r.body = bytes.ReplaceAll(r.body, rawjson.AppendText(nil, c.id), x.id)
 	return r
 }

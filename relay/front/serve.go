@@ -72,7 +72,7 @@ func (f *Front) admit(ctx context.Context, p *peer, x *exchange, m *message) (wo
 		return func() { x.respond(x.refuse(fail)) }
 	// mcp-go says what is wrong
 	case meta.modern && (!mcp.IsValidProtocolVersion(meta.Version) || meta.Capabilities == nil):
-		return func() { x.respond(f.delegate(ctx, nil, x, m, f.nextName())) }
+		return func() { x.respond(f.askEngine(ctx, nil, x, m, f.nextName())) }
 	case m.method == string(mcp.MethodToolsCall) && p.listener != nil:
 		x.position = f.options.Caller.Reserve(p.session.ID)
 		level, _ := p.listener.level.Load().(mcp.LoggingLevel)
@@ -99,7 +99,7 @@ func (f *Front) changeState(ctx context.Context, p *peer, x *exchange, m *messag
 		p.phase.Store(phaseShutdown)
 		r = succeed(x.id, []byte("{}"))
 	case string(mcp.MethodInitialize):
-		if r = f.delegate(ctx, p.listener, x, m.versioned(), f.nextName()); r.code == 0 {
+		if r = f.askEngine(ctx, p.listener, x, m.versioned(), f.nextName()); r.code == 0 {
 			p.phase.Store(phaseInitialized)
 			p.learn(m)
 			r.body = p.asOfVersion(r.body)
@@ -147,9 +147,9 @@ func (f *Front) route(ctx context.Context, p *peer, x *exchange, m *message, met
 	case method == mcp.MethodSubscriptionsListen && meta.modern:
 		f.listen(ctx, p, x, m, meta)
 	case meta.modern:
-		x.respond(f.delegate(ctx, nil, x, m, f.nextName()))
+		x.respond(f.askEngine(ctx, nil, x, m, f.nextName()))
 	default:
-		x.respond(f.delegate(ctx, p.listener, x, m, f.nextName()))
+		x.respond(f.askEngine(ctx, p.listener, x, m, f.nextName()))
 	}
 }
 

@@ -206,10 +206,10 @@ func (s *stdio) drain() {
 
 // The outlet of every request of this attachment.
 
-func (s *stdio) send(note []byte) error  { return s.writeLine(note) }
-func (s *stdio) finish(r response) error { return s.writeLine(r.body) }
-func (s *stdio) settle() time.Duration   { return settleTime }
-func (s *stdio) asks() bool              { return true }
+func (s *stdio) send(note []byte) error       { return s.writeLine(note) }
+func (s *stdio) finish(r response) error      { return s.writeLine(r.body) }
+func (s *stdio) responseDelay() time.Duration { return settleTime }
+func (s *stdio) asks() bool                   { return true }
 
 // writeLine writes one message with one Write. A client that cannot be written to is gone.
 func (s *stdio) writeLine(message []byte) error {

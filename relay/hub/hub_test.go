@@ -166,11 +166,12 @@ func TestNotReadyNamesTheSignIn(t *testing.T) {
 				SignIn: said}
 			l.connect(answer(func(c *hubtest.Call) { c.Refuse(refusal) }))
 			got := l.invoke(request(func(r *call.Invocation) { r.OpenURL = "https://app.test/" })).failure
-			if !strings.Contains(got.Hint, want) || !got.Settled || !got.Retryable {
+			if !strings.Contains(got.Hint, want) || !got.AlreadyWaited || !got.Retryable {
 				t.Errorf("%q: got %q, %+v", said, got.Hint, got)
 			}
 			refusal.Reason = wire.Withheld
-			if got := l.invoke(request()).failure; !strings.Contains(got.Hint, "browser__open_tab") || !got.Settled ||
+			if got := l.invoke(request()).failure; !strings.Contains(got.Hint, "browser__open_tab") ||
+				!got.AlreadyWaited ||
 				got.Retryable {
 				t.Errorf("withheld: got %+v", got)
 			}

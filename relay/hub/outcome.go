@@ -101,9 +101,9 @@ func (b *browser) refused(f *flight, r *wire.Refusal) *fault.Error {
 	case code == fault.TabUnresponsive && r.Outcome == string(fault.NotExecuted):
 		options = append(options, fault.WithRetryable(true))
 	case code == fault.AdapterNotReady && r.Reason == wire.Withheld:
-		options = append(options, fault.Settled(), fault.WithRetryable(false), fault.WithHint(reopenHint))
+		options = append(options, fault.AlreadyWaited(), fault.WithRetryable(false), fault.WithHint(reopenHint))
 	case code == fault.AdapterNotReady && r.Reason == wire.NotReady:
-		options = append(options, fault.Settled(), fault.WithHint(signInHint(f, r.SignIn)))
+		options = append(options, fault.AlreadyWaited(), fault.WithHint(signInHint(f, r.SignIn)))
 	}
 	return fault.New(code, fault.Sanitize(r.Message), options...)
 }

@@ -24,7 +24,7 @@ func (h *Hub) Send(ctx context.Context, at call.Target, r call.Invocation) (*cal
 		return nil, neverSent(t.b)
 	}
 	if r.Write {
-		if failure := t.b.settled(ctx, t.tab.ID); failure != nil {
+		if failure := t.b.awaitEarlierWrites(ctx, t.tab.ID); failure != nil {
 			return nil, failure
 		}
 	}
@@ -43,8 +43,9 @@ func (h *Hub) Send(ctx context.Context, at call.Target, r call.Invocation) (*cal
 	return t.b.wait(ctx, f)
 }
 
-// settled waits for writes of an earlier relay that still run in the tab. Those of this one have had their turn.
-func (b *browser) settled(ctx context.Context, tabID int) *fault.Error {
+// awaitEarlierWrites waits for writes of an earlier relay that still run in the tab. Those of this one have had
+// their turn.
+func (b *browser) awaitEarlierWrites(ctx context.Context, tabID int) *fault.Error {
 	for {
 		var before *flight
 		b.peek(func(s *calls) {
