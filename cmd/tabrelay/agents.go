@@ -36,9 +36,9 @@ func (a *app) agentsList() *cobra.Command {
 					"docs/delegation.md.\n")
 				return nil
 			}
-			rows := [][]string{{"AGENT", "STATUS", "PROVIDERS", "FOR"}}
+			rows := [][]string{{"AGENT", "STATUS", "RUNS ON", "FOR"}}
 			for _, one := range list.Agents {
-				rows = append(rows, []string{agentName(one), string(one.Status), providersOf(one),
+				rows = append(rows, []string{agentName(one), string(one.Status), runsOn(one),
 					strings.Join(one.Capabilities, ", ")})
 			}
 			if err := a.table(rows...); err != nil {
@@ -80,7 +80,11 @@ func agentName(one httpapi.AgentView) string {
 	return one.ID
 }
 
-func providersOf(one httpapi.AgentView) string {
+// runsOn is the program that an agent is, or the models that it uses.
+func runsOn(one httpapi.AgentView) string {
+	if one.Program != "" {
+		return one.Program
+	}
 	var names []string
 	for _, p := range one.Providers {
 		name := p.ID
