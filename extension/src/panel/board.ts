@@ -19,7 +19,7 @@ interface Entry {
 
 const unknown: Known = { value: undefined, problem: undefined, loaded: false };
 // What is wrong depends on all of these.
-const examined = ['clients', 'paused', 'plugins', 'reviews'];
+const examined = ['agents', 'clients', 'paused', 'plugins', 'reviews'];
 const topicOf = (path: string): string => /^[^/?]*/.exec(path)?.[0] ?? path;
 
 export class Board {
