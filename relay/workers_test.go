@@ -364,7 +364,8 @@ func TestProgramsAskThePerson(t *testing.T) {
 			}
 			q := <-asked
 			text, _ := json.Marshal(q)
-			for _, part := range []string{"Remove x", "The delegated agent tester", "an errand of ann", `"once"`} {
+			for _, part := range []string{"Remove x", "The program of the delegated agent tester", "an errand of ann",
+				`"once"`} {
 				if !bytes.Contains(text, []byte(part)) {
 					t.Errorf("%s is not in %s", part, text)
 				}
