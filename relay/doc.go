@@ -111,6 +111,11 @@
 //   - peer (in front): who sends MCP requests. Exchange: one request with the way back for its response.
 //   - plugin: a set of tools for one web app. Adapter: the part of it that runs in the page.
 //   - task (in front): a call that goes on although its request has its answer; its client asks how far it is.
+//   - errand: what a client asks of a delegated agent, in one prompt or several. Delegation: that another agent carries
+//     it out; in a session of calls, whose Delegation says for whom and within what.
+//   - agent session: one conversation of a client with a delegated agent. Its turn is one prompt until its end; action
+//     is one call of a tool that the agent makes in it; budget is what a turn may take.
+//   - provider: who serves the models that delegated agents think with.
 //   - site: a plugin together with what a person configured for it. Instance: one installation of a web app.
 //   - main world: where the scripts of a page run. Isolated world: where those of the extension run, with a view of the
 //     page that its scripts cannot change. Late: injected after the page's scripts ran.

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"runtime"
 	"strings"
 
 	"github.com/zalando/go-keyring"
@@ -86,6 +87,8 @@ func readKeyFile(path string) (string, error) {
 		return "", err
 	case !info.Mode().IsRegular() || info.Size() > mostKey:
 		return "", errors.New("it is no file with a key")
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		return "", fmt.Errorf("others may read it (mode %04o); run: chmod 600 on it", info.Mode().Perm())
 	}
 	text, err := os.ReadFile(path)
 	return string(text), err

@@ -1,0 +1,135 @@
+package relay
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"tabrelay/relay/agent/provider/providertest"
+	"tabrelay/relay/httpapi"
+)
+
+// hearsUntil reads lines until one has the word, and returns it and those before it.
+func (a *mcpClient) hearsUntil(word string) (line, before string) {
+	a.t.Helper()
+	for a.out.Scan() {
+		if line = a.out.Text(); strings.Contains(line, word) {
+			return line, before
+		}
+		before += line + "\n"
+	}
+	a.t.Fatalf("the agent never heard %s, but\n%s", word, before)
+	return "", ""
+}
+
+func (a *mcpClient) expects(line string, words ...string) {
+	a.t.Helper()
+	for _, word := range words {
+		if !strings.Contains(line, word) {
+			a.t.Errorf("the agent heard\n%s\nwithout %s", line, word)
+		}
+	}
+}
+
+const delegatedCall = `{"jsonrpc":"2.0","id":50,"method":"tools/call","params":{"name":"tasks_delegate",` +
+	`"arguments":{"prompt":"Pay."},"_meta":{"progressToken":"p"}}}`
+
+// Each action of an agent on a provider reaches its client as progress, and a failure names the provider.
+func TestProgressOfADelegatedAgent(t *testing.T) {
+	e := newErrands(t)
+	e.start()
+	close(e.letGo)
+	a := e.agent(nobodyStarts)
+	a.say(delegatedCall)
+	answer, before := a.hearsUntil(`"id":50`)
+	a.expects(before, `"method":"notifications/progress"`, `"progressToken":"p"`, "shop__pay: started",
+		"shop__pay in tab 7: done")
+	a.expects(answer, "It is paid.", "shop__pay")
+}
+
+func TestAFailureNamesItsProvider(t *testing.T) {
+	e := newErrands(t)
+	e.start()
+	e.model.Close()
+	a := e.agent(nobodyStarts)
+	a.call(51, "tasks_delegate", `{"prompt":"Pay."}`)
+	answer, _ := a.hearsUntil(`"id":51`)
+	a.expects(answer, `"isError":true`, `\"providerId\": \"local\"`)
+}
+
+// A cancelled prompt answers with what was done, and the request to the model ends. The person sees the session, and
+// stops it.
+func TestAPromptIsCancelledOverMCP(t *testing.T) {
+	e := newErrands(t)
+	e.start()
+	a := e.agent(nobodyStarts)
+	id := a.opens()
+	a.say(`{"jsonrpc":"2.0","id":60,"method":"tools/call","params":{"name":"sessions_prompt","arguments":` +
+		`{"sessionId":"` + id + `","prompt":"Pay."},"_meta":{"progressToken":"q"}}}`)
+	a.hearsUntil("shop__pay in tab 7: done")
+	a.call(61, "sessions_cancel", `{"sessionId":"`+id+`"}`)
+	answer, _ := a.hearsUntil(`"id":60`)
+	a.expects(answer, `"stopReason":"cancelled"`, `"toolCalls":[{`, `"outcome":{"executed":[{`)
+
+	status, text := e.person(t, http.MethodGet, "/api/v1/agents/sessions", "")
+	var list httpapi.AgentSessions
+	if err := json.Unmarshal([]byte(text), &list); err != nil || status != http.StatusOK || len(list.Sessions) != 1 ||
+		list.Sessions[0].ID != id || list.Sessions[0].Agent != "assistant" || list.Sessions[0].Client != "ann" {
+		t.Errorf("%d %s %v", status, text, err)
+	}
+	stop := "/api/v1/agents/sessions/" + id + "/stop"
+	if status, text := e.person(t, http.MethodPost, stop, ""); status != http.StatusOK || !strings.Contains(text, id) {
+		t.Errorf("stop answered %d %s", status, text)
+	}
+	if status, _ := e.person(t, http.MethodPost, stop, ""); status != http.StatusNotFound {
+		t.Errorf("a second stop answered %d", status)
+	}
+}
+
+// opens opens a session with the agent.
+func (a *mcpClient) opens() (id string) {
+	a.t.Helper()
+	a.call(40, "sessions_create", `{}`)
+	answer, _ := a.hearsUntil(`"id":40`)
+	_, rest, found := strings.Cut(answer, `"structuredContent":{"sessionId":"`)
+	if !found {
+		a.t.Fatalf("sessions_create answered %s", answer)
+	}
+	return rest[:32]
+}
+
+// A new provider waits for the person; what is taken away ends its sessions, and takes the tools with it.
+func TestAgentsChangeWhileSessionsAreOpen(t *testing.T) {
+	t.Setenv("TABRELAY_REVIEW_REQUIRED", "false")
+	e := newErrands(t)
+	local := `"local":{"baseUrl":"` + e.model.URL + `","models":["` + providertest.Model + `"]}`
+	write := func(r *Relay, text string) {
+		t.Helper()
+		if err := os.WriteFile(e.home.Config(), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, failure := r.catalog.Reload(); failure != nil {
+			t.Fatal(failure)
+		}
+	}
+	r, _ := e.start()
+	write(r, `{"providers":{`+local+`}}`)
+	a := e.agent(nobodyStarts)
+	id := a.opens()
+	write(r, `{"providers":{`+local+`,"other":{"baseUrl":"http://127.0.0.1:9/v1","models":["m"]}}}`)
+	if s := r.api.Status(t.Context()); !strings.Contains(s.Unapplied, "providers.other") {
+		t.Errorf("a new provider does not wait: %q", s.Unapplied)
+	}
+	if _, listed := r.tools.Snapshot().Find("tasks_delegate"); !listed || len(r.delegation.List()) != 1 {
+		t.Errorf("what waits has changed something: listed %v, sessions %v", listed, r.delegation.List())
+	}
+	write(r, `{}`)
+	a.call(70, "sessions_prompt", `{"sessionId":"`+id+`","prompt":"x"}`)
+	answer, _ := a.hearsUntil(`"id":70`)
+	a.expects(answer, `"error"`)
+	if len(r.delegation.List()) != 0 || len(r.delegation.Members()) != 0 {
+		t.Errorf("sessions %d, agents %d", len(r.delegation.List()), len(r.delegation.Members()))
+	}
+}
