@@ -135,14 +135,14 @@ func (p *Policy) wait(ctx context.Context, one *pending, tick func()) (d call.De
 			unanswered = endsCancelled
 		}
 	}
-	if p.take(one, unanswered) {
+	if p.removePending(one, unanswered) {
 		return d, unanswered
 	}
 	return <-one.answer, "" // it was answered meanwhile
 }
 
-// take removes an approval from the queue and reports whether it was still there. Whoever takes it decides.
-func (p *Policy) take(one *pending, how string) bool {
+// removePending removes an approval from the queue and reports whether it was still there. Whoever removes it decides.
+func (p *Policy) removePending(one *pending, how string) bool {
 	q := &p.approvals
 	q.mu.Lock()
 	there := q.open[one.id] == one
@@ -160,18 +160,18 @@ func (p *Policy) take(one *pending, how string) bool {
 	return there
 }
 
-// claim makes an answer the one that counts, if it comes in time. Whoever claims it gives it.
-func (p *Policy) claim(one *pending, d call.Decision) bool {
+// acceptAnswer makes an answer the one that counts, if it comes in time, and reports whether it did.
+func (p *Policy) acceptAnswer(one *pending, d call.Decision) bool {
 	how := "it was denied (" + d.By + ")"
 	if d.Allow {
 		how = "it was allowed (" + d.By + ")"
 	}
-	return time.Now().Before(one.until) && p.take(one, how)
+	return time.Now().Before(one.until) && p.removePending(one, how)
 }
 
-// settle answers an approval, if it waits for that.
-func (p *Policy) settle(one *pending, d call.Decision) {
-	if p.claim(one, d) {
+// answerIfOpen answers an approval, if it waits for that.
+func (p *Policy) answerIfOpen(one *pending, d call.Decision) {
+	if p.acceptAnswer(one, d) {
 		one.answer <- d
 	}
 }
@@ -234,13 +234,13 @@ func (p *Policy) Answer(ctx context.Context, id, profileID string, d call.Decisi
 		return err
 	}
 	if one.call != nil {
-		if d, err = p.meant(one.call, profileID, d); err != nil {
+		if d, err = p.checkedDecision(one.call, profileID, d); err != nil {
 			return err
 		}
 	} else if d.Allow && d.By != ByPanel {
 		return ErrPanel
 	}
-	if !p.claim(one, d) {
+	if !p.acceptAnswer(one, d) {
 		return p.late(id)
 	}
 	if one.call != nil && d.Allow && d.For == "always" {
@@ -294,7 +294,8 @@ func (p *Policy) TabsGone(profileID string) {
 
 func (p *Policy) endWithTab(one *pending) {
 	gone := p.options.TabGone
-	if gone != nil && one.call.TabID != 0 && gone(one.call.ProfileID, one.call.TabID) && p.take(one, endsWithTab) {
+	if gone != nil && one.call.TabID != 0 && gone(one.call.ProfileID, one.call.TabID) &&
+		p.removePending(one, endsWithTab) {
 		one.answer <- call.Decision{By: byTab}
 	}
 }
@@ -313,7 +314,7 @@ func (p *Policy) settleOneByRule(one *pending) {
 		return // it needs an answer of its own
 	}
 	if says, failure := p.Allow(one.call.access); failure != nil || !says.Ask {
-		p.settle(one, call.Decision{Allow: failure == nil, By: byRule})
+		p.answerIfOpen(one, call.Decision{Allow: failure == nil, By: byRule})
 	}
 }
 

@@ -19,13 +19,13 @@ import (
 type question struct {
 	call.Approval
 	access  call.Access
-	session bool            // whoever allows it allows it for the session
-	opened  map[opening]int // where the next part begins, 0 after the last one; approvals.mu
+	session bool           // whoever allows it allows it for the session
+	opened  map[viewer]int // where the next part begins, 0 after the last one; approvals.mu
 }
 
-// opening is who opens all arguments of a call: a panel by its profile, a terminal without one; and whether with the
+// viewer is who opens all arguments of a call: a panel by its profile, a terminal without one; and whether with the
 // values of secret fields.
-type opening struct {
+type viewer struct {
 	profileID string
 	secrets   bool
 }
@@ -67,7 +67,7 @@ func (p *Policy) Ask(
 	d, unanswered := p.wait(ctx, one, step)
 	done(call.ErrAnswered)
 	through.Wait() // the client is told that nobody waits for its answer any more
-	failure := p.decided(ctx, q, d, unanswered)
+	failure := p.applyDecision(ctx, q, d, unanswered)
 	if failure == nil && ctx.Err() != nil {
 		failure = fault.CallEnded(ctx, "while the person was asked")
 	}
@@ -110,7 +110,7 @@ func (p *Policy) roomForCall(q *question, open map[string]*pending) *fault.Error
 }
 
 func (p *Policy) newQuestion(a call.Access) *question {
-	q := &question{access: a, opened: map[opening]int{}, Approval: call.Approval{
+	q := &question{access: a, opened: map[viewer]int{}, Approval: call.Approval{
 		CallID: a.ID, Client: a.Session.Client, Called: claimed(a.Session.Called, mostName), Via: a.Session.Via,
 		Session: a.Session.ID, Tool: a.Tool, Title: claimed(a.Title, mostAbout), Plugin: a.Plugin,
 		PluginTitle: claimed(a.PluginTitle, mostAbout), Risk: Risk(&a), Shown: brief(a.Arguments),
@@ -134,7 +134,7 @@ func (p *Policy) newQuestion(a call.Access) *question {
 		q.URL, q.TabTitle = address(at.URL), claimed(at.Title, mostTitle)
 	}
 	t := p.rules.Load()
-	if v := t.resolve(&a, t.now()); !a.Once && v.level == unsaid && v.mode == call.Ask {
+	if v := t.resolve(&a, t.now()); !a.Once && v.level == noRule && v.mode == call.Ask {
 		q.session, q.Choices = true, []string{"session", "always"}
 	}
 	if q.Agent != "" { // what is allowed for ever is allowed to its client
@@ -143,9 +143,9 @@ func (p *Policy) newQuestion(a call.Access) *question {
 	return q
 }
 
-// meant is what an answer to a question means where it was given; an error if it makes no sense there.
-func (p *Policy) meant(q *question, profileID string, d call.Decision) (call.Decision, error) {
-	if _, err := lasting(d); err != nil || !d.Allow {
+// checkedDecision is what an answer to a question means where it was given; an error if it makes no sense there.
+func (p *Policy) checkedDecision(q *question, profileID string, d call.Decision) (call.Decision, error) {
+	if _, err := grantDuration(d); err != nil || !d.Allow {
 		return d, err
 	}
 	if d.For == "always" && q.Agent != "" {
@@ -163,8 +163,8 @@ func (p *Policy) meant(q *question, profileID string, d call.Decision) (call.Dec
 	return d, nil
 }
 
-// lasting is how long what was allowed holds, 0 as long as it is used; it is an error if the answer makes no sense.
-func lasting(d call.Decision) (time.Duration, error) {
+// grantDuration is how long what was allowed holds, 0 as long as it is used; an error if the answer makes no sense.
+func grantDuration(d call.Decision) (time.Duration, error) {
 	if !d.Allow || d.For == "" || d.For == "once" || d.For == "session" || d.For == "always" {
 		return 0, nil
 	}
@@ -176,10 +176,10 @@ func lasting(d call.Decision) (time.Duration, error) {
 	return lasts, nil
 }
 
-// decided does what the answer says, writes it down, and tells whoever listens.
-func (p *Policy) decided(ctx context.Context, q *question, d call.Decision, unanswered string) *fault.Error {
+// applyDecision does what the answer says, writes it down, and tells whoever listens.
+func (p *Policy) applyDecision(ctx context.Context, q *question, d call.Decision, unanswered string) *fault.Error {
 	said, by, failure := "", d.By, (*fault.Error)(nil)
-	lasts, _ := lasting(d) // it was checked when the answer came
+	lasts, _ := grantDuration(d) // it was checked when the answer came
 	fails := func(code fault.Code, message string, more ...fault.Option) {
 		failure = fault.New(code, message, append(append(at(&q.access), fault.WithOutcome(fault.NotExecuted)),
 			more...)...)
@@ -267,7 +267,7 @@ func (p *Policy) askClient(
 	}
 	switch answer.Action {
 	case "decline":
-		p.settle(one, call.Decision{By: byClient})
+		p.answerIfOpen(one, call.Decision{By: byClient})
 	case "accept":
 		var said struct {
 			Answer string `json:"answer"`
@@ -276,7 +276,7 @@ func (p *Policy) askClient(
 			return
 		}
 		if d, ok := meaning[said.Answer]; ok {
-			p.settle(one, d)
+			p.answerIfOpen(one, d)
 		}
 	}
 }
@@ -295,14 +295,14 @@ func (p *Policy) Open(id, profileID string, from int, secrets bool) (call.Part, 
 	if len(lines) == 0 && from > 0 {
 		return call.Part{}, ErrPart
 	}
-	if p.opened(one.call, opening{profileID, secrets}, from, next) {
+	if p.opened(one.call, viewer{profileID, secrets}, from, next) {
 		p.changed(TopicApprovals)
 	}
 	return call.Part{Lines: lines, Next: next}, nil
 }
 
 // opened notes that a part was opened, and reports whether it was the last of all.
-func (p *Policy) opened(q *question, by opening, from, next int) (all bool) {
+func (p *Policy) opened(q *question, by viewer, from, next int) (all bool) {
 	p.approvals.mu.Lock()
 	defer p.approvals.mu.Unlock()
 	expected, begun := q.opened[by]
@@ -319,7 +319,7 @@ func (p *Policy) shownAt(q *question, profileID string) bool {
 	p.approvals.mu.Lock()
 	defer p.approvals.mu.Unlock()
 	all := func(secrets bool) bool {
-		next, begun := q.opened[opening{profileID, secrets}]
+		next, begun := q.opened[viewer{profileID, secrets}]
 		return begun && next == 0
 	}
 	return all(true) || q.Shown.Secret == 0 && (q.Shown.Hidden == 0 || all(false))

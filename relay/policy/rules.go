@@ -73,7 +73,7 @@ const (
 	onOrigin
 	onClient
 	onDefault
-	unsaid
+	noRule
 )
 
 // table is the rules that are in effect. It never changes; a change makes a new one.
@@ -242,9 +242,9 @@ func (t *table) rest(a *call.Access, now int64) verdict {
 		return verdict{mode: mode, from: from, rule: k, level: onDefault}
 	}
 	if a.ReadOnly {
-		return verdict{mode: call.Ask, level: unsaid}
+		return verdict{mode: call.Ask, level: noRule}
 	}
-	return verdict{mode: call.Off, level: unsaid}
+	return verdict{mode: call.Off, level: noRule}
 }
 
 // demoPlugin is the plugin that shows how everything works, on a site of the relay's own.
