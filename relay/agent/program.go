@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -164,10 +165,18 @@ func (p *Program) Close(s *Session, _ Reason) {
 	}
 }
 
+// changing are the kinds of what a program does that an errand which only reads has no use for. Of the others nobody
+// knows: programs also say "other" of tools that only read, those of tabrelay among them.
+var changing = []string{"edit", "delete", "move", "execute"}
+
 // permit asks the person for what the program wants to do by itself.
 func (p *Program) permit(ctx context.Context, s *Session, t *Turn, wanted worker.Permission) bool {
-	if p.options.Approve == nil || s.Acts.Delegation.ReadOnly && wanted.Kind != "read" && wanted.Kind != "search" {
+	if p.options.Approve == nil || s.Acts.Delegation.ReadOnly && slices.Contains(changing, wanted.Kind) {
 		return false
+	}
+	only := ""
+	if s.Acts.Delegation.ReadOnly {
+		only = " that should only read"
 	}
 	shown := map[string]any{"does": wanted.Kind}
 	if wanted.Arguments != nil {
@@ -185,9 +194,9 @@ func (p *Program) permit(ctx context.Context, s *Session, t *Turn, wanted worker
 		Title: wanted.Title, Plugin: p.options.ID, PluginTitle: "the program " + p.options.ID,
 		ReadOnly: wanted.Kind == "read" || wanted.Kind == "search", Destructive: wanted.Kind == "delete",
 		BuiltIn: true, Once: true, Arguments: arguments,
-		Note: fmt.Sprintf("The program of the delegated agent %s asks for this itself, in an errand of %s. It may be "+
-			"something on this machine; for tools of tabrelay, your rules hold besides.",
-			p.options.ID, fault.Excerpt(s.Asker.Client)),
+		Note: fmt.Sprintf("The program of the delegated agent %s asks for this itself, in an errand of %s%s. It may "+
+			"be something on this machine; for tools of tabrelay, your rules hold besides.",
+			p.options.ID, fault.Excerpt(s.Asker.Client), only),
 	}, t.asker(), t.tell)
 	return failure == nil
 }

@@ -1,0 +1,37 @@
+package agent
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"tabrelay/relay/agent/worker"
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
+)
+
+// In an errand that only reads, a program may not change anything; what nobody can tell is asked of the person.
+func TestProgramsInErrandsThatOnlyRead(t *testing.T) {
+	for kind, asks := range map[string]bool{"read": true, "search": true, "other": true, "fetch": true, "": true,
+		"edit": false, "delete": false, "move": false, "execute": false} {
+		for _, readOnly := range []bool{true, false} {
+			var asked []call.Access
+			p := NewProgram(ProgramOptions{ID: "helper", Approve: func(_ context.Context, a call.Access,
+				_ func(context.Context, call.Question) (call.Answer, error), _ func(string)) *fault.Error {
+				asked = append(asked, a)
+				return nil
+			}})
+			s := newSession(&fakeTools{})
+			s.Acts.Delegation.ReadOnly = readOnly
+			turn := s.Begin(t.Context(), Prompt{Text: "x"}, Budget{})
+			allowed := p.permit(t.Context(), s, turn, worker.Permission{Title: "Do it", Kind: kind})
+			turn.End()
+			if want := asks || !readOnly; allowed != want || len(asked) > 0 != want {
+				t.Errorf("%q, read-only %t: allowed %t, asked %d times", kind, readOnly, allowed, len(asked))
+			}
+			if len(asked) > 0 && strings.Contains(asked[0].Note, "only read") != readOnly {
+				t.Errorf("%q, read-only %t: the person reads %s", kind, readOnly, asked[0].Note)
+			}
+		}
+	}
+}
