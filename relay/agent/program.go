@@ -49,7 +49,12 @@ func NewProgram(o ProgramOptions) *Program { return &Program{o} }
 // Info implements [Agent].
 func (p *Program) Info() Info {
 	i := Info{ID: p.options.ID, Capabilities: append([]string{}, p.options.Capabilities...), Status: Ready}
-	if i.Trouble = p.options.Worker.Trouble(); i.Trouble != "" {
+	if i.Trouble = p.options.Worker.Trouble(); i.Trouble == "" {
+		for _, lack := range p.Lacks() {
+			i.Trouble = lack.What
+		}
+	}
+	if i.Trouble != "" {
 		i.Status = Unavailable
 	}
 	return i

@@ -35,3 +35,13 @@ func TestProgramsInErrandsThatOnlyRead(t *testing.T) {
 		}
 	}
 }
+
+// A program that is not there is known to be missing before it is needed.
+func TestProgramThatIsMissing(t *testing.T) {
+	p := NewProgram(ProgramOptions{ID: "helper", Worker: worker.New(worker.Options{
+		ID: "helper", Command: "/nowhere/program", Folder: t.TempDir(),
+	})})
+	if i := p.Info(); i.Status != Unavailable || !strings.Contains(i.Trouble, "cannot be run") {
+		t.Errorf("it is %s: %s", i.Status, i.Trouble)
+	}
+}
