@@ -57,10 +57,11 @@ type AgentTest struct {
 // testPrompt is short, and can be answered without a tool.
 const testPrompt = "This is a test of whether you can be reached. Call no tool. Answer with the word: ready"
 
-// testAgent asks an agent something tiny, for the person.
+// testAgent asks an agent something tiny, for the person. Whatever it wants to call, it reads whether the relay works.
 func (a *API) testAgent(w http.ResponseWriter, req *http.Request) {
 	id, began := req.PathValue("id"), time.Now()
-	asked := agent.Asked{Asker: Sender(req.Context()), AgentID: id, Metadata: agent.Metadata{ReadOnly: true}}
+	asked := agent.Asked{Asker: Sender(req.Context()), AgentID: id,
+		Metadata: agent.Metadata{ReadOnly: true, Tools: []string{"bridge_health"}}}
 	reply, failure := a.Delegation.Delegate(req.Context(), asked, agent.Errand{Text: testPrompt})
 	if failure != nil {
 		Refuse(w, statusOfAgent(failure), failure)
