@@ -38,7 +38,8 @@ func (s *Sessions) Shutdown() {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
-	s.endAll(RelayStopping, stopping(), func(*entry) bool { return true })
+	s.endAll(RelayStopping, fault.New(fault.ShuttingDown, "The relay stopped before the errand was done"),
+		func(*entry) bool { return true })
 	s.ending.Wait()
 }
 
@@ -56,7 +57,7 @@ func (s *Sessions) endAll(why Reason, cause error, which func(*entry) bool) (n i
 	return n
 }
 
-// end closes a session, unless somebody does already.
+// end closes a session, unless somebody does already. cause is why a prompt ends that is under way; nil: none is.
 func (s *Sessions) end(e *entry, why Reason, cause error) {
 	s.mu.Lock()
 	mine := e.closing == ""

@@ -93,7 +93,7 @@ func (d *Delegation) readCosts(ctx context.Context, c *config.Config) error {
 	case len(c.Providers) == 0:
 		return nil
 	case d.setup.Ledger == nil:
-		costs = &Costs{}
+		costs = &Costs{perDay: c.Delegation.CostPerDayUSD}
 	default:
 		var err error
 		if costs, err = NewCosts(ctx, d.setup.Ledger, c.Delegation.CostPerDayUSD); err != nil {
@@ -206,13 +206,9 @@ func (d *Delegation) Close() {
 	d.mu.Lock()
 	shapes := d.shapes
 	d.mu.Unlock()
-	var ends []func()
 	for _, s := range shapes {
 		if s.close != nil {
-			ends = append(ends, s.close)
+			s.close()
 		}
-	}
-	for _, end := range ends {
-		end()
 	}
 }

@@ -40,7 +40,11 @@ func (s *Sessions) create(ctx context.Context, asked Asked) (*entry, *fault.Erro
 		return nil, failure
 	}
 	defer done()
-	e, failure := s.reserve(asked)
+	m, failure := s.choose(asked)
+	if failure != nil {
+		return nil, failure
+	}
+	e, failure := s.reserve(asked, m)
 	if failure != nil {
 		return nil, failure
 	}
@@ -51,14 +55,18 @@ func (s *Sessions) create(ctx context.Context, asked Asked) (*entry, *fault.Erro
 	}
 	s.mu.Lock()
 	e.opened, e.last = true, time.Now()
-	late := s.closed || !slices.Contains(s.members, e.member)
-	if !late {
+	stops, gone := s.closed, !slices.Contains(s.members, e.member)
+	if !stops && !gone {
 		s.await(e)
 	}
 	s.mu.Unlock()
-	if late {
+	switch {
+	case stops:
 		s.end(e, RelayStopping, nil)
 		return nil, stopping()
+	case gone:
+		s.end(e, Stopped, nil)
+		return nil, reconfigured(e.AgentID)
 	}
 	s.tell(e, "opened a session with the agent "+e.AgentID, nil)
 	return e, nil
@@ -98,27 +106,34 @@ func (s *Sessions) checkMetadata(m Metadata) *fault.Error {
 	return nil
 }
 
-// reserve makes a session that nobody can use yet.
-func (s *Sessions) reserve(asked Asked) (*entry, *fault.Error) {
+// choose finds the agent that a client asks for, and refuses a provider that is none of its.
+func (s *Sessions) choose(asked Asked) (*Member, *fault.Error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	m, failure := s.member(asked.AgentID)
+	s.mu.Unlock()
 	if failure != nil {
 		return nil, failure
 	}
-	info := m.Agent.Info()
+	info := m.Agent.Info() // which may look at files
 	if id := asked.Metadata.Provider; id != "" && info.Status != Unavailable &&
 		!slices.ContainsFunc(info.Providers, func(p ProviderInfo) bool { return p.ID == id }) {
 		return nil, fault.New(fault.ConfigError,
 			fmt.Sprintf("Provider %q is not one of the agent %s", fault.Excerpt(id), info.ID), fault.WithProvider(id),
 			fault.WithHint("Leave metadata.provider out, or use one that agents_discover shows for this agent."))
 	}
+	return m, nil
+}
+
+// reserve makes a session that nobody can use yet.
+func (s *Sessions) reserve(asked Asked, m *Member) (*entry, *fault.Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if len(s.open) >= s.limits.MaxSessions {
 		return nil, fault.New(fault.SessionCapacity, "Session capacity reached")
 	}
 	now := time.Now()
 	e := &entry{member: m, state: StateActive, last: now, once: asked.once, Session: &Session{
-		ID: random.Hex(16), AgentID: info.ID, Asker: asked.Asker, Metadata: asked.Metadata, Created: now,
+		ID: random.Hex(16), AgentID: m.id, Asker: asked.Asker, Metadata: asked.Metadata, Created: now,
 		Tools: s.options.Tools,
 	}}
 	e.Acts = acts(e.Session, m)

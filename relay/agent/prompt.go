@@ -62,16 +62,16 @@ func (s *Sessions) Delegate(ctx context.Context, asked Asked, errand Errand) (Re
 	}
 	done, failure := s.enter()
 	if failure != nil {
-		s.end(e, Failed, errCancelled)
+		s.end(e, Failed, nil)
 		return Reply{}, inSession(failure, e, false)
 	}
 	defer done()
 	reply, failure := s.prompt(ctx, e, errand)
 	if failure != nil {
-		s.end(e, Failed, errCancelled)
+		s.end(e, Failed, nil)
 		return reply, inSession(failure, e, false)
 	}
-	s.end(e, Completed, errCancelled)
+	s.end(e, Completed, nil)
 	return reply, nil
 }
 

@@ -24,6 +24,8 @@ type Member struct {
 	Program  string        // what runs, of an agent that is a program; empty: it is on models
 	Budget   Budget        // of one prompt; 0: that of all
 	Timeout  time.Duration // of one prompt, where its caller does not say; 0: that of all
+
+	id string // set by Configure
 }
 
 // Options is what Sessions need of the relay. Functions may be nil; they must not block.
@@ -114,6 +116,11 @@ func (unmetered) AgentSpent(string, int, int, float64)      {}
 
 // Configure replaces the agents and the limits. Sessions of agents that are not among them any more are closed.
 func (s *Sessions) Configure(members []*Member, limits config.Delegation) {
+	for _, m := range members {
+		if m.id == "" { // of one that nobody else knows yet
+			m.id = m.Agent.Info().ID
+		}
+	}
 	s.mu.Lock()
 	s.members, s.limits = members, limits
 	var gone []*entry
@@ -124,9 +131,13 @@ func (s *Sessions) Configure(members []*Member, limits config.Delegation) {
 	}
 	s.mu.Unlock()
 	for _, e := range gone {
-		s.end(e, Stopped, fault.New(fault.Cancelled, "The agent "+e.AgentID+" was changed in the configuration",
-			fault.WithHint("Call agents_discover, then delegate again.")))
+		s.end(e, Stopped, reconfigured(e.AgentID))
 	}
+}
+
+func reconfigured(agent string) *fault.Error {
+	return fault.New(fault.Cancelled, "The agent "+agent+" was changed in the configuration",
+		fault.WithHint("Call agents_discover, then delegate again."))
 }
 
 // Members are the agents there are.
@@ -160,7 +171,7 @@ func (s *Sessions) Default() string {
 	if failure != nil {
 		return ""
 	}
-	return m.Agent.Info().ID
+	return m.id
 }
 
 // Load is how many sessions are open, and how many may be.
@@ -170,7 +181,7 @@ func (s *Sessions) Load() (active, capacity int) {
 	return len(s.open), s.limits.MaxSessions
 }
 
-// member finds an agent; without a name it is the default one.
+// member finds an agent; without a name it is the default one. It is called while mu is held.
 func (s *Sessions) member(id string) (*Member, *fault.Error) {
 	if len(s.members) == 0 {
 		return nil, fault.New(fault.ConfigError, "No agents registered", fault.WithHint(
@@ -182,7 +193,7 @@ func (s *Sessions) member(id string) (*Member, *fault.Error) {
 		}
 	}
 	for _, m := range s.members {
-		if m.Agent.Info().ID == id {
+		if m.id == id {
 			return m, nil
 		}
 	}
