@@ -78,6 +78,11 @@ func (t toolsOfAgents) List(s call.Session) []*registry.Tool {
 		func(one *registry.Tool) bool { return view.Shows != nil && !view.Shows(one) })
 }
 
+// Find returns the tool of a name.
+func (t toolsOfAgents) Find(name string) (*registry.Tool, bool) {
+	return t.relay.tools.Snapshot().Find(name)
+}
+
 // Do carries a call out.
 func (t toolsOfAgents) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
 	return t.relay.calls.Do(ctx, c)

@@ -19,6 +19,8 @@ import (
 type Tools interface {
 	// List returns the tools that a session may see.
 	List(s call.Session) []*registry.Tool
+	// Find returns the tool of a name, whoever may see it.
+	Find(name string) (*registry.Tool, bool)
 	// Do carries a call out.
 	Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error)
 }
@@ -163,12 +165,8 @@ func (t *Turn) work(a *action, tab int) {
 
 // writes reports whether a tool may change something: it does not say that it only reads.
 func (t *Turn) writes(tool string) bool {
-	for _, known := range t.session.Tools.List(t.session.Acts) {
-		if known.Name == tool {
-			return !known.ReadOnly
-		}
-	}
-	return true
+	known, ok := t.session.Tools.Find(tool)
+	return !ok || !known.ReadOnly
 }
 
 // tabOf is the tab that arguments name, 0 for none.

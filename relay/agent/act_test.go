@@ -32,6 +32,14 @@ type fakeTools struct {
 
 func (f *fakeTools) List(call.Session) []*registry.Tool { return f.tools }
 
+func (f *fakeTools) Find(name string) (*registry.Tool, bool) {
+	i := slices.IndexFunc(f.tools, func(t *registry.Tool) bool { return t.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return f.tools[i], true
+}
+
 func (f *fakeTools) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
 	f.mu.Lock()
 	f.sessions = append(f.sessions, c.Session)

@@ -155,17 +155,14 @@ func (s *Sessions) color() string {
 // acts is the session of the calls that an agent makes.
 func acts(s *Session, m *Member) call.Session {
 	own := s.Asker
-	base, _, _ := strings.Cut(own.ID, named)
-	own.ID = base + named + "agent-" + s.ID[:8]
+	base, _, _ := strings.Cut(own.ID, call.NamedSession)
+	own.ID = base + call.NamedSession + "agent-" + s.ID[:8]
 	own.Delegation = &call.Delegation{
 		Agent: s.AgentID, Session: s.ID, Asker: s.Asker.ID, Tabs: s.Metadata.Tabs,
 		Tools: both(s.Metadata.Tools, m.Tools), ReadOnly: s.Metadata.ReadOnly || m.ReadOnly,
 	}
 	return own
 }
-
-// named is between the id of a session and the name of one inside it.
-const named = "/session:"
 
 // both is what two lists of tools and plugins allow together. An empty one bounds nothing.
 func both(a, b []string) (list []string) {

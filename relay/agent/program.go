@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"tabrelay/relay/agent/provider"
 	"tabrelay/relay/agent/worker"
@@ -23,7 +22,6 @@ type ProgramOptions struct {
 	ID           string
 	Capabilities []string
 	Worker       *worker.Worker
-	Timeout      time.Duration // of one prompt; 0: what the prompt says
 
 	// How the program reaches the tools of the relay.
 	URL     string            // of MCP
@@ -113,11 +111,6 @@ func (p *Program) Prompt(ctx context.Context, s *Session, one Prompt) (Answer, *
 	}
 	if failure := p.fits("", one.Params); failure != nil {
 		return Answer{}, failure
-	}
-	if p.options.Timeout > 0 {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(ctx, p.options.Timeout)
-		defer stop()
 	}
 	reply, failure := v.session.Prompt(ctx, worker.Turn{
 		Text: v.words(s, one), Tell: func(step string) { t.tell(step) },

@@ -38,6 +38,9 @@ const (
 // Unnamed is the name of the clients of this machine that have neither a token nor a name.
 const Unnamed = "stdio"
 
+// NamedSession is between the ID of a session and the name of one inside it, which a caller or the relay has given it.
+const NamedSession = "/session:"
+
 // Call is one tool call as a front received it.
 type Call struct {
 	ID        ID

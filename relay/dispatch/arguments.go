@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tabrelay/relay/call"
 	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/rawjson"
@@ -119,8 +120,8 @@ func (r *run) takeOwn() *fault.Error {
 	r.call.MaxBytes = cmp.Or(r.own.maxBytes, r.call.MaxBytes)
 	r.call.ArrayPath = cmp.Or(r.own.arrayPath, r.call.ArrayPath)
 	if r.own.session != "" && r.call.Session.Delegation == nil { // whose session is its own, and no other's
-		base, _, _ := strings.Cut(r.call.Session.ID, "/session:")
-		r.call.Session.ID = base + "/session:" + r.own.session
+		base, _, _ := strings.Cut(r.call.Session.ID, call.NamedSession)
+		r.call.Session.ID = base + call.NamedSession + r.own.session
 	}
 	return nil
 }

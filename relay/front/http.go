@@ -225,7 +225,7 @@ func sessionOf(base string, meta *requestMeta, query url.Values) (string, *fault
 	case !sessionName.MatchString(name):
 		return "", fault.New(fault.InvalidParams, "The session is not a name of 1 to 64 letters, digits, ., _ or -")
 	}
-	return base + "/session:" + name, nil
+	return base + call.NamedSession + name, nil
 }
 
 // checkVersions compares what headers and body say, and returns the JSON-RPC error code of a contradiction.

@@ -265,7 +265,7 @@ func (h *Hub) owned(r *call.Selector, t target, owner *Owner) *fault.Error {
 
 // to names an owner to somebody else: by its client, and where that is theirs too, as another session of it.
 func (w *Owner) to(s call.Session) string {
-	_, session, named := strings.Cut(w.Session, namedSession)
+	_, session, named := strings.Cut(w.Session, call.NamedSession)
 	switch {
 	case w.Client == s.Client && w.Agent != "":
 		return fmt.Sprintf("the delegated agent %q of this client (%s)", w.Agent, w.Client)

@@ -73,13 +73,10 @@ func (o *leases) share(a, b call.Session) bool {
 	if a.ID == b.ID {
 		return true
 	}
-	_, one, _ := strings.Cut(a.ID, namedSession)
-	_, other, _ := strings.Cut(b.ID, namedSession)
+	_, one, _ := strings.Cut(a.ID, call.NamedSession)
+	_, other, _ := strings.Cut(b.ID, call.NamedSession)
 	return o.by == OwnedByClient && a.Client == b.Client && one == other
 }
-
-// namedSession is what stands before the name of a session that a caller has named.
-const namedSession = "/session:"
 
 // take gets the tab for a call, or says who has it, when the call is one that only the owner may make. It is asked
 // again when the call's turn has come: meanwhile the call may be meant for another tab, and its own may have been given
@@ -335,7 +332,7 @@ func (h *Hub) SessionLeft(session string) (forgotten []string) {
 // Within reports whether a session is another one, or one that a caller has named inside it.
 func Within(session, of string) bool {
 	rest, ok := strings.CutPrefix(session, of)
-	return ok && (rest == "" || strings.HasPrefix(rest, namedSession))
+	return ok && (rest == "" || strings.HasPrefix(rest, call.NamedSession))
 }
 
 // ClientsLeft ends what the sessions of clients own that came over HTTP, and whose token does not hold any more.
