@@ -199,13 +199,13 @@ func TestAuditOfLateOutcomes(t *testing.T) {
 	r, end := w.relay()
 	s := call.Session{Client: "ann", Via: "stdio", ID: "l"}
 	const id call.ID = "00000000000000000000000000000001"
-	if err := r.store.Dispatch(t.Context(), call.Record{ID: id, Session: s, Tool: "shop__pay", ProfileID: "p", TabID: 7,
-		Epoch: "e", Dispatched: time.Now()}); err != nil {
+	if err := r.store.RecordSent(t.Context(), call.Record{ID: id, Session: s, Tool: "shop__pay", ProfileID: "p",
+		TabID: 7, Epoch: "e", Dispatched: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	r.store.AddDeadLetter(call.DeadLetter{ID: id, Session: s, Tool: "shop__pay", Created: time.Now(), TabID: 7,
 		Profile: "Work", Outcome: call.Unknown}, id)
-	r.store.Resolve(id, call.Executed, nil, nil)
+	r.store.RecordEnd(id, call.Executed, nil, nil)
 	if _, _, err := r.store.Find(t.Context(), id); err != nil { // in turn with the writes
 		t.Fatal(err)
 	}

@@ -90,7 +90,7 @@ func (r *Relay) makeParts(ctx context.Context) error {
 	if err := r.newCatalog(ctx); err != nil {
 		return err
 	}
-	r.calls, r.visits = r.dispatcher(), agent.NewVisits()
+	r.calls, r.visits = r.dispatcher(), agent.NewProgramCalls()
 	r.own.Tools, r.own.Calls, r.own.Catalog = r.tools, r.calls, r.catalog
 	letters.Tools, letters.Calls = r.tools, r.calls
 	return nil

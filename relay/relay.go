@@ -75,7 +75,7 @@ type Relay struct {
 	own        *builtin.Sources // of the relay's own tools
 	policy     *policy.Policy
 	calls      *dispatch.Dispatcher
-	visits     *agent.Visits // of programs to their tools
+	visits     *agent.ProgramCalls // of programs to their tools
 	front      *front.Front
 	catalog    *catalog.Catalog
 	delegation *agent.Delegation

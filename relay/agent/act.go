@@ -62,8 +62,8 @@ func (s *Session) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Err
 	return result, failure
 }
 
-// Refuse writes down that the agent wanted a call that is not carried out: its arguments are no JSON, for one.
-func (s *Session) Refuse(tool string, why *fault.Error) {
+// RecordRefusal writes down that the agent wanted a call that is not carried out: its arguments are no JSON, for one.
+func (s *Session) RecordRefusal(tool string, why *fault.Error) {
 	t := s.Turn()
 	if t == nil {
 		return

@@ -50,7 +50,7 @@ func (s *Sessions) endAll(why Reason, cause error, which func(*entry) bool) (n i
 	for _, e := range s.open {
 		if e.opened && e.closing == "" && which(e) {
 			e.closing = why
-			s.ending.Go(func() { s.wind(e, cause) })
+			s.ending.Go(func() { s.closeEntry(e, cause) })
 			n++
 		}
 	}
@@ -66,13 +66,13 @@ func (s *Sessions) end(e *entry, why Reason, cause error) {
 	}
 	s.mu.Unlock()
 	if mine {
-		s.wind(e, cause)
+		s.closeEntry(e, cause)
 	}
 }
 
-// wind ends a session that is closing. The prompt under way, if there is one, ends with the cause, and the agent hears
-// of the end when it has come back from it.
-func (s *Sessions) wind(e *entry, cause error) {
+// closeEntry ends a session that is closing. The prompt under way, if there is one, ends with the cause, and the agent
+// hears of the end when it has come back from it.
+func (s *Sessions) closeEntry(e *entry, cause error) {
 	s.mu.Lock()
 	busy := e.state == StateBusy
 	if e.expiry != nil {
@@ -83,11 +83,11 @@ func (s *Sessions) wind(e *entry, cause error) {
 		s.interrupt(e, cause)
 		return
 	}
-	s.finish(e)
+	s.finishClosing(e)
 }
 
-// finish closes a session that is not busy, once.
-func (s *Sessions) finish(e *entry) {
+// finishClosing closes a session that is not busy, once.
+func (s *Sessions) finishClosing(e *entry) {
 	s.mu.Lock()
 	done := e.finished
 	e.finished = true
@@ -112,8 +112,8 @@ func (s *Sessions) remove(e *entry) {
 	s.options.Changed()
 }
 
-// await lets a session end by itself when nobody uses it. It is called while mu is held.
-func (s *Sessions) await(e *entry) {
+// armExpiry lets a session end by itself when nobody uses it. It is called while mu is held.
+func (s *Sessions) armExpiry(e *entry) {
 	left := min(s.limits.Idle, s.limits.TTL-time.Since(e.Created))
 	e.expiry = time.AfterFunc(max(left, 0), func() { s.expire(e) })
 }
@@ -127,7 +127,7 @@ func (s *Sessions) expire(e *entry) {
 	}
 	e.closing = Expired
 	s.mu.Unlock()
-	s.finish(e)
+	s.finishClosing(e)
 }
 
 // tell tells who listens to events what happened to a session.

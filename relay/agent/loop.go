@@ -124,7 +124,7 @@ func (l *loop) exhausted() (Answer, *fault.Error) {
 // refuse writes down calls that are not carried out any more.
 func (l *loop) refuse(calls []provider.ToolCall) {
 	for _, c := range calls {
-		l.session.Refuse(c.Name, fault.New(fault.Cancelled, "The errand ended before the call was made",
+		l.session.RecordRefusal(c.Name, fault.New(fault.Cancelled, "The errand ended before the call was made",
 			fault.WithOutcome(fault.NotExecuted)))
 	}
 }
@@ -191,7 +191,7 @@ func (l *loop) carryOutOne(ctx context.Context, c provider.ToolCall) provider.To
 	if !rawjson.Valid(arguments) || !rawjson.IsObject(arguments) {
 		why := fault.New(fault.ValidationError, fmt.Sprintf("The arguments of %.64s are not a JSON object",
 			fault.Excerpt(c.Name)), fault.WithHint("Call it again with a JSON object that fits its input schema."))
-		l.session.Refuse(fault.Excerpt(c.Name), why)
+		l.session.RecordRefusal(fault.Excerpt(c.Name), why)
 		return failed(c, why)
 	}
 	tool := c.Name

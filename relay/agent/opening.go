@@ -57,7 +57,7 @@ func (s *Sessions) create(ctx context.Context, asked Asked) (*entry, *fault.Erro
 	e.opened, e.last = true, time.Now()
 	stops, gone := s.closed, !slices.Contains(s.members, e.member)
 	if !stops && !gone {
-		s.await(e)
+		s.armExpiry(e)
 	}
 	s.mu.Unlock()
 	switch {
@@ -159,13 +159,13 @@ func acts(s *Session, m *Member) call.Session {
 	own.ID = base + call.NamedSession + "agent-" + s.ID[:8]
 	own.Delegation = &call.Delegation{
 		Agent: s.AgentID, Session: s.ID, Asker: s.Asker.ID, Tabs: s.Metadata.Tabs,
-		Tools: both(s.Metadata.Tools, m.Tools), ReadOnly: s.Metadata.ReadOnly || m.ReadOnly,
+		Tools: intersect(s.Metadata.Tools, m.Tools), ReadOnly: s.Metadata.ReadOnly || m.ReadOnly,
 	}
 	return own
 }
 
-// both is what two lists of tools and plugins allow together. An empty one bounds nothing.
-func both(a, b []string) (list []string) {
+// intersect is what two lists of tools and plugins allow together. An empty one bounds nothing.
+func intersect(a, b []string) (list []string) {
 	if len(a) == 0 || len(b) == 0 {
 		return slices.Concat(a, b)
 	}

@@ -28,7 +28,7 @@ type ProgramOptions struct {
 	Command string            // absolute, of this program, for those that want a stdio proxy
 	Env     map[string]string // of that one
 	Lend    func(s call.Session) (token string, revoke func())
-	Visits  *Visits
+	Visits  *ProgramCalls
 
 	// Approve asks the person for what a program wants to do by itself, as Ask of package policy does. client asks
 	// through the client that delegated, and may be nil.
@@ -213,22 +213,22 @@ func kindWord(kind string) string {
 	return word
 }
 
-// Visits knows the sessions whose agents are programs: their calls come in as those of clients do.
-type Visits struct {
+// ProgramCalls knows the sessions whose agents are programs: their calls come in as those of clients do.
+type ProgramCalls struct {
 	mu       lock.Mutex
 	sessions map[string]*Session // by id
 }
 
-// NewVisits returns one without sessions.
-func NewVisits() *Visits { return &Visits{sessions: map[string]*Session{}} }
+// NewProgramCalls returns one without sessions.
+func NewProgramCalls() *ProgramCalls { return &ProgramCalls{sessions: map[string]*Session{}} }
 
-func (v *Visits) begin(s *Session) {
+func (v *ProgramCalls) begin(s *Session) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.sessions[s.ID] = s
 }
 
-func (v *Visits) end(s *Session) {
+func (v *ProgramCalls) end(s *Session) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	delete(v.sessions, s.ID)
@@ -236,7 +236,7 @@ func (v *Visits) end(s *Session) {
 
 // Do carries out a call that a program makes, as one of its session: whatever it says of itself, it is counted, bounded
 // and told like every other.
-func (v *Visits) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
+func (v *ProgramCalls) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
 	v.mu.Lock()
 	s := v.sessions[c.Session.Delegation.Session]
 	v.mu.Unlock()

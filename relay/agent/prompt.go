@@ -117,7 +117,7 @@ func (s *Sessions) prompt(ctx context.Context, e *entry, errand Errand) (Reply, 
 	reply, failure := s.conclude(e, turn, got, cause)
 	s.account(e, before, &reply, failure, time.Since(began))
 	s.keep(e, turn, began, reply, failure)
-	s.over(e, gone, failure)
+	s.release(e, gone, failure)
 	if failure != nil {
 		s.mu.Lock()
 		valid := e.closing == "" && (failure.SessionValid == nil || *failure.SessionValid)
@@ -260,8 +260,8 @@ func public(f *fault.Error) *fault.Error {
 	return f
 }
 
-// over lets the session take the next prompt when the agent has come back, or ends it.
-func (s *Sessions) over(e *entry, gone <-chan struct{}, failure *fault.Error) {
+// release lets the session take the next prompt when the agent has come back, or ends it.
+func (s *Sessions) release(e *entry, gone <-chan struct{}, failure *fault.Error) {
 	free := func() {
 		s.mu.Lock()
 		e.state, e.last = StateIdle, time.Now()
@@ -274,11 +274,11 @@ func (s *Sessions) over(e *entry, gone <-chan struct{}, failure *fault.Error) {
 		over, ends := e.over, e.closing != ""
 		e.over = nil
 		if !ends {
-			s.await(e)
+			s.armExpiry(e)
 		}
 		s.mu.Unlock()
 		if ends {
-			s.finish(e)
+			s.finishClosing(e)
 		}
 		close(over)
 		s.options.Changed()

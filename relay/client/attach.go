@@ -62,8 +62,8 @@ func (c *Clients) serve(conn net.Conn, in *bufio.Reader, a join.AttachRequest, s
 	} else if !c.holds(a.Token) { // the session was closed meanwhile
 		return
 	}
-	end := &join.RelayEnd{
-		Conn: conn, In: in, Stopping: o.Stopping, Over: o.Base.Done(), Muted: &c.muted, Dismissed: &c.dismissed,
+	end := &join.RelaySide{
+		Conn: conn, In: in, Stopping: o.Stopping, Ended: o.Base.Done(), Silenced: &c.muted, StayDown: &c.dismissed,
 		Invalid: func() { o.Meter.Corruption("stdout") },
 	}
 	err := o.Front.ServeStdio(o.Base, front.Attachment{Session: session, Key: a.Key, Toolset: a.Toolset,

@@ -126,8 +126,8 @@ func (r *run) takeOwn() *fault.Error {
 	return nil
 }
 
-// own is the arguments that the relay takes for itself.
-type own struct {
+// relayArgs are the arguments that the relay takes for itself.
+type relayArgs struct {
 	tab       int
 	profile   string
 	instance  string // empty: any
@@ -141,7 +141,7 @@ type own struct {
 var sessionName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
 // take takes an argument if it is the relay's own, and says what it expected when it got something else.
-func (o *own) take(t *registry.Tool, name string, value json.RawMessage) (taken bool, expected string) {
+func (o *relayArgs) take(t *registry.Tool, name string, value json.RawMessage) (taken bool, expected string) {
 	switch {
 	case name == "tabId" && t.TakesTab:
 		n, err := strconv.ParseFloat(string(value), 64)

@@ -12,7 +12,7 @@ import (
 func TestCallersSize(t *testing.T) {
 	for value, want := range map[string]int{"1": 1, "2e3": 2000, "1000000000000": math.MaxInt32, "1e999": math.MaxInt32,
 		"0": 0, "-1": 0, "1.5": 0, `"7"`: 0, "null": 0, "-1e999": 0} {
-		var o own
+		var o relayArgs
 		_, expected := o.take(&registry.Tool{TakesMaxBytes: true}, "maxBytes", json.RawMessage(value))
 		if o.maxBytes != want || (expected == "") != (want > 0) {
 			t.Errorf("%s: %d, expected %q", value, o.maxBytes, expected)

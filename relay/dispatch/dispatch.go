@@ -158,7 +158,7 @@ type run struct {
 
 	// What find and checkArguments made of the call.
 	tool *registry.Tool
-	own  own
+	own  relayArgs
 	args json.RawMessage // the tool's
 
 	clock   clock
@@ -261,7 +261,7 @@ func (r *run) carryOut() *fault.Error {
 	}
 	r.ticket.Session, r.ticket.Write = cmp.Or(r.call.Session.ID, r.call.Session.Client), !r.tool.ReadOnly
 	r.ticket.Plugin = r.tool.PluginName()
-	failure := r.try()
+	failure := r.sendWithRetries()
 	r.reportToBreaker(verdictOf(failure))
 	r.ticket.Leave() // before the result is looked at: the next call need not wait for that
 	return failure

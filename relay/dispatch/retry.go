@@ -34,9 +34,9 @@ type tries struct {
 	recovered *fault.Error  // the failure that something was done about; nil: none yet
 }
 
-// try sends the call, and again where that is safe and promises something. Whatever happens, at most one attempt of a
-// tool that is not idempotent ever starts.
-func (r *run) try() *fault.Error {
+// sendWithRetries sends the call, and again where that is safe and promises something. Whatever happens, at most one
+// attempt of a tool that is not idempotent ever starts.
+func (r *run) sendWithRetries() *fault.Error {
 	if r.call.Resume {
 		if done, failure := r.resume(); done {
 			return failure
@@ -64,7 +64,7 @@ func (r *run) try() *fault.Error {
 		if !avoided {
 			r.recoverFrom(failure)
 		}
-		wait, again := r.again(failure)
+		wait, again := r.retryAfter(failure)
 		if avoided {
 			wait = 0
 		}
@@ -151,9 +151,9 @@ func (r *run) callOutcome(attempt fault.Outcome) fault.Outcome {
 	return attempt
 }
 
-// again decides by the table of the failure contract whether another attempt is safe and worth it, and after
+// retryAfter decides by the table of the failure contract whether another attempt is safe and worth it, and after
 // how long. Every attempt gets its own id, because the browser may remember the last one as refused.
-func (r *run) again(f *fault.Error) (wait time.Duration, again bool) {
+func (r *run) retryAfter(f *fault.Error) (wait time.Duration, again bool) {
 	if f.Code == fault.TabUnresponsive {
 		r.tries.hung++
 	}

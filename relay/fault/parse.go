@@ -50,7 +50,7 @@ func (b block) restore(message string, steps []string) *Error {
 		Reason: b.Reason, TimeoutMs: b.TimeoutMs, CorrelationID: b.CorrelationID, SessionValid: b.SessionValid,
 		FromPage: b.Outcome == "",
 	}
-	e.place()
+	e.setSource()
 	if row, ok := Lookup(b.Code); ok && !e.FromPage {
 		e.Source, e.Class, e.Type = row.Source, row.Class, row.Type
 		e.RPCCode = e.RPC()

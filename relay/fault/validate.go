@@ -60,7 +60,7 @@ func FromPage(raw json.RawMessage) (e *Error, repairs []string) {
 		}
 		repairs = append(repairs, describe(name, old, given[name], wrong[name]))
 	}
-	e = believe(given)
+	e = fromValidFields(given)
 	e.TraceLine, problem = readTrace(text)
 	if problem != "" {
 		repairs = append(repairs, problem)
@@ -192,8 +192,8 @@ func repairCode(text string) string {
 	return code[:min(len(code), 64)]
 }
 
-// believe makes the failure of fields that satisfy the schema.
-func believe(given map[string]any) *Error {
+// fromValidFields makes the failure of fields that satisfy the schema.
+func fromValidFields(given map[string]any) *Error {
 	text := func(name string) string { s, _ := given[name].(string); return s }
 	e := &Error{
 		Code: Code(text("code")), Category: Category(text("category")), Message: orDefault(text("message"), noMessage),
@@ -207,7 +207,7 @@ func believe(given map[string]any) *Error {
 	if e.Outcome == "" {
 		e.Outcome = Executed
 	}
-	e.place()
+	e.setSource()
 	if kind := text("type"); kind != "" {
 		e.Type = Type(kind)
 	}
@@ -218,8 +218,8 @@ func believe(given map[string]any) *Error {
 	return e
 }
 
-// place sets what follows from the category of a page's error.
-func (e *Error) place() {
+// setSource sets what follows from the category of a page's error.
+func (e *Error) setSource() {
 	e.Source = SourceUpstream
 	if e.Category == Auth {
 		e.Source = SourceAuth

@@ -68,7 +68,7 @@ func (s *search) of(b *browser) []*tab { return s.bounds.only(b.tabs.Load().of(s
 
 // none is the failure of a call for whose site there is no tab: none at all, or none that it may use.
 func (s *search) none() *fault.Error {
-	for _, c := range s.here() {
+	for _, c := range s.connected() {
 		if len(c.b.tabs.Load().of(s.where)) > 0 {
 			return s.bounds.refuse(0)
 		}

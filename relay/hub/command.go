@@ -134,13 +134,13 @@ func (h *Hub) commandee(profile string) (b *browser, failure *fault.Error, wait 
 	}
 	s := search{hub: h, r: &call.Selector{Profile: profile}, browsers: all}
 	if profile != "" {
-		if failure := s.narrow(); failure != nil {
+		if failure := s.keepNamedProfile(); failure != nil {
 			return nil, failure, s.mayCome
 		}
 	}
 	var best candidate
 	var bestTab *tab
-	for _, c := range s.here() {
+	for _, c := range s.connected() {
 		for _, tab := range c.b.tabs.Load().list {
 			if bestTab == nil || better(tab, bestTab) < 0 {
 				best, bestTab = c, tab
@@ -153,7 +153,7 @@ func (h *Hub) commandee(profile string) (b *browser, failure *fault.Error, wait 
 	if best.b != nil {
 		return best.b, nil, false
 	}
-	wait = s.coming()
+	wait = s.connecting()
 	if profile != "" {
 		failure = fault.New(fault.ProfileNotConnected, fmt.Sprintf("The browser profile %q is not connected", profile))
 		return nil, failure, wait

@@ -205,7 +205,7 @@ func (s *search) lost(b *browser, last lastTab) *fault.Error {
 		failure = fault.New(fault.TabNotFound, message, b.at(0), fault.WithHint(hint))
 	}
 	var others []candidate
-	for _, c := range s.here() {
+	for _, c := range s.connected() {
 		if c.b != b && len(c.b.tabs.Load().of(s.where)) > 0 {
 			others = append(others, c)
 		}

@@ -56,10 +56,10 @@ type Config struct {
 
 // Journal records writing calls, so that the truth about them survives the relay.
 type Journal interface {
-	// Dispatch records a call whose frame is about to leave, and returns when that is safe on disk.
-	Dispatch(ctx context.Context, r call.Record) error
-	// Resolve notes a call's end. It does not wait for the disk. A later, better answer replaces Unknown.
-	Resolve(id call.ID, st call.State, output, failure json.RawMessage)
+	// RecordSent records a call whose frame is about to leave, and returns when that is safe on disk.
+	RecordSent(ctx context.Context, r call.Record) error
+	// RecordEnd notes a call's end. It does not wait for the disk. A later, better answer replaces Unknown.
+	RecordEnd(id call.ID, st call.State, output, failure json.RawMessage)
 	// OpenCalls lists the calls that have no end.
 	OpenCalls(ctx context.Context) ([]call.Record, error)
 	// Find looks a call up.
@@ -243,8 +243,8 @@ func (h *Hub) tell(e Event) {
 
 type noJournal struct{}
 
-func (noJournal) Dispatch(context.Context, call.Record) error                          { return nil }
-func (noJournal) Resolve(call.ID, call.State, json.RawMessage, json.RawMessage)        {}
+func (noJournal) RecordSent(context.Context, call.Record) error                        { return nil }
+func (noJournal) RecordEnd(call.ID, call.State, json.RawMessage, json.RawMessage)      {}
 func (noJournal) OpenCalls(context.Context) ([]call.Record, error)                     { return nil, nil }
 func (noJournal) Find(context.Context, call.ID) (r call.Record, found bool, err error) { return }
 

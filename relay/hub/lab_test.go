@@ -303,7 +303,7 @@ func (j *memoryJournal) breaks(err error) {
 	j.broken = err
 }
 
-func (j *memoryJournal) Dispatch(_ context.Context, r call.Record) error {
+func (j *memoryJournal) RecordSent(_ context.Context, r call.Record) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.broken != nil {
@@ -313,7 +313,7 @@ func (j *memoryJournal) Dispatch(_ context.Context, r call.Record) error {
 	return nil
 }
 
-func (j *memoryJournal) Resolve(id call.ID, st call.State, output, failure json.RawMessage) {
+func (j *memoryJournal) RecordEnd(id call.ID, st call.State, output, failure json.RawMessage) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r, ok := j.records[id]

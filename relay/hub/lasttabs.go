@@ -37,7 +37,7 @@ const openedTab = ""
 
 // workedIn notes in which tab a session uses a plugin, and has it kept when that is another one than before.
 func (h *Hub) workedIn(s call.Session, plugin string, now lastTab) {
-	if !lasting(s) { // each command of a shell means the tab that the person looks at
+	if !comesBack(s) { // each command of a shell means the tab that the person looks at
 		return
 	}
 	if now.used = time.Now(); now.origin == "" {

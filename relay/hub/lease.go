@@ -65,8 +65,9 @@ func newLeases(mode, by string, idle time.Duration, changed func()) *leases {
 	}
 }
 
-// lasting reports whether who asks comes again: a command line is gone after its one call, and the panel is the person.
-func lasting(s call.Session) bool { return s.ID != "" && s.Via != "cli" && s.Via != "panel" }
+// comesBack reports whether who asks comes again: a command line is gone after its one call, and the panel is the
+// person.
+func comesBack(s call.Session) bool { return s.ID != "" && s.Via != "cli" && s.Via != "panel" }
 
 // share reports whether two sessions may work in the same tab.
 func (o *leases) share(a, b call.Session) bool {
@@ -101,7 +102,7 @@ func (o *leases) take(r *call.Selector, at tabRef) (owner *Owner) {
 			return c.owner()
 		}
 		return nil
-	case c == nil && (!claiming || !lasting(r.Session)):
+	case c == nil && (!claiming || !comesBack(r.Session)):
 		return nil
 	case c == nil:
 		c = &lease{at: at, session: r.Session, number: o.numberOf(r.Session)}

@@ -155,14 +155,14 @@ func (h *Hub) record(id call.ID, reply *call.Reply, failure *fault.Error) {
 		if failure.FromPage {
 			state = call.Executed // it ran to its end, whatever it says about the web app behind it
 		}
-		h.cfg.Journal.Resolve(id, state, nil, pack(failure))
+		h.cfg.Journal.RecordEnd(id, state, nil, pack(failure))
 		return
 	}
 	output := reply.Output
 	if len(output) > keptOutput {
 		output = nil
 	}
-	h.cfg.Journal.Resolve(id, call.Executed, output, nil)
+	h.cfg.Journal.RecordEnd(id, call.Executed, output, nil)
 }
 
 // complain logs what had to be repaired of a thrown error, once for each plugin version.

@@ -155,7 +155,7 @@ func (h *Hub) adoptOpenCalls(ctx context.Context) {
 			s.open[f.id] = f
 			s.expect(b)
 		})
-		h.cfg.Journal.Resolve(r.ID, call.Recovering, nil, nil)
+		h.cfg.Journal.RecordEnd(r.ID, call.Recovering, nil, nil)
 	}
 	if len(records) > 0 {
 		h.cfg.Log.Info().Int("calls", len(records)).Msg("asking the browsers about calls of the last run")

@@ -89,42 +89,42 @@ func (s *search) find() (t target, failure *fault.Error) {
 		return t, s.hub.absent()
 	}
 	if s.r.Profile != "" {
-		if failure := s.narrow(); failure != nil {
+		if failure := s.keepNamedProfile(); failure != nil {
 			return t, failure
 		}
 	}
 	if s.r.TabID != 0 {
-		return s.named()
+		return s.namedTab()
 	}
 	last, opened := s.hub.lastTabs.recall(s.r)
 	if !opened.used.IsZero() && !last.used.After(opened.used) {
-		if t, failure := s.opened(opened); t.tab != nil || failure != nil {
+		if t, failure := s.openedTab(opened); t.tab != nil || failure != nil {
 			return t, failure
 		}
 	}
 	if !last.used.IsZero() {
 		switch at := slices.IndexFunc(s.browsers, func(c candidate) bool { return c.b.id == last.profileID }); {
 		case at >= 0:
-			return s.follow(s.browsers[at], last)
+			return s.lastUsedTab(s.browsers[at], last)
 		case s.r.Profile == "": // it was connected to an earlier relay
 			s.mayCome = s.hub.starting()
 			return t, s.hub.away(last.profileID, last.profile, s.mayCome)
 		} // else the call names another profile
 	}
 	if s.r.InFront {
-		return s.inFront()
+		return s.tabInFront()
 	}
-	return s.best()
+	return s.bestTab()
 }
 
-// here are the browsers that can take calls.
-func (s *search) here() []candidate { return withPresence(s.browsers, present) }
+// connected are the browsers that can take calls.
+func (s *search) connected() []candidate { return withPresence(s.browsers, present) }
 
-// coming reports whether a browser is on its way.
-func (s *search) coming() bool { return len(withPresence(s.browsers, onWay)) > 0 }
+// connecting reports whether a browser is on its way.
+func (s *search) connecting() bool { return len(withPresence(s.browsers, onWay)) > 0 }
 
-// narrow leaves only the profile that the call names.
-func (s *search) narrow() *fault.Error {
+// keepNamedProfile leaves only the profile that the call names.
+func (s *search) keepNamedProfile() *fault.Error {
 	name, all := s.r.Profile, s.browsers
 	var chosen []candidate
 	for _, c := range all {
@@ -149,16 +149,16 @@ func (s *search) narrow() *fault.Error {
 	}
 	here := withPresence(all, present)
 	if len(here) == 0 && len(chosen) == 0 {
-		s.mayCome = s.coming() || s.hub.starting()
+		s.mayCome = s.connecting() || s.hub.starting()
 		return s.hub.absent()
 	}
 	s.mayCome = len(chosen) == 0 && s.hub.starting() && s.hub.knew(name)
 	return notConnected(name, chosen, here)
 }
 
-// named finds the tab that the call names.
-func (s *search) named() (t target, failure *fault.Error) {
-	here := s.here()
+// namedTab finds the tab that the call names.
+func (s *search) namedTab() (t target, failure *fault.Error) {
+	here := s.connected()
 	var found []target
 	for _, c := range here {
 		if tab := c.b.tabs.Load().get(s.r.TabID); tab != nil {
@@ -174,7 +174,7 @@ func (s *search) named() (t target, failure *fault.Error) {
 	}
 	switch {
 	case len(found) == 0:
-		s.mayCome = s.coming()
+		s.mayCome = s.connecting()
 		if len(here) == 0 {
 			return t, s.hub.absent()
 		}
@@ -191,13 +191,13 @@ func (s *search) named() (t target, failure *fault.Error) {
 	return found[0], nil
 }
 
-// opened takes the tab that the session has opened since it last used this plugin, where the plugin works in it. While
-// that tab has no page yet, the call has none either: another tab is not what its caller expects.
-func (s *search) opened(opened lastTab) (t target, failure *fault.Error) {
+// openedTab takes the tab that the session has opened since it last used this plugin, where the plugin works in it.
+// While that tab has no page yet, the call has none either: another tab is not what its caller expects.
+func (s *search) openedTab(opened lastTab) (t target, failure *fault.Error) {
 	if slices.Contains(s.r.Avoid, opened.tabID) {
 		return t, nil
 	}
-	for _, c := range s.here() {
+	for _, c := range s.connected() {
 		if c.b.id != opened.profileID {
 			continue
 		}
@@ -214,8 +214,8 @@ func (s *search) opened(opened lastTab) (t target, failure *fault.Error) {
 	return t, nil
 }
 
-// follow goes where the session's last call was: to the same tab, or another of the site in the same profile.
-func (s *search) follow(c candidate, last lastTab) (t target, failure *fault.Error) {
+// lastUsedTab is where the session's last call was: to the same tab, or another of the site in the same profile.
+func (s *search) lastUsedTab(c candidate, last lastTab) (t target, failure *fault.Error) {
 	if c.is != present {
 		s.mayCome = c.is == onWay
 		return t, s.hub.away(c.b.id, c.b.label(), s.mayCome)
@@ -234,7 +234,7 @@ func (s *search) follow(c candidate, last lastTab) (t target, failure *fault.Err
 		return target{c.b, c.conn, of[same]}, nil
 	case s.r.InFront:
 		s.browsers = []candidate{c}
-		return s.inFront()
+		return s.tabInFront()
 	case len(of) > 0:
 		tab, _ := s.hub.leases.prefer(s.r.Session, c.b, of)
 		return target{c.b, c.conn, tab}, nil
@@ -242,10 +242,10 @@ func (s *search) follow(c candidate, last lastTab) (t target, failure *fault.Err
 	return t, s.lost(c.b, last)
 }
 
-// inFront takes the tab the person looks at. A plugin that works on every page has nothing else to tell which one is
+// tabInFront takes the tab the person looks at. A plugin that works on every page has nothing else to tell which one is
 // meant, and any other tab is none of the agent's business unless it names it.
-func (s *search) inFront() (t target, failure *fault.Error) {
-	here := s.here()
+func (s *search) tabInFront() (t target, failure *fault.Error) {
+	here := s.connected()
 	var found []target
 	var with []candidate
 	for _, c := range here {
@@ -261,7 +261,7 @@ func (s *search) inFront() (t target, failure *fault.Error) {
 		return t, fault.New(fault.ValidationError, "Several browser profiles have a page in front",
 			fault.WithHint("Pass the one that is meant as `profile`: "+names(with, false)+"."))
 	}
-	s.mayCome = s.coming()
+	s.mayCome = s.connecting()
 	if len(here) == 0 {
 		return t, s.hub.absent()
 	}
@@ -272,9 +272,9 @@ func (s *search) inFront() (t target, failure *fault.Error) {
 		fault.WithHint("Pass the id of an open tab as `tabId`, or ask the person to bring the page to the front."))
 }
 
-// best takes the tab of the site that the person most likely means.
-func (s *search) best() (t target, failure *fault.Error) {
-	here, leases := s.here(), s.hub.leases
+// bestTab takes the tab of the site that the person most likely means.
+func (s *search) bestTab() (t target, failure *fault.Error) {
+	here, leases := s.connected(), s.hub.leases
 	mine := false // t is a tab that the session owns
 	for _, c := range here {
 		of := preferred(s.of(c.b), s.r.Avoid)
@@ -290,7 +290,7 @@ func (s *search) best() (t target, failure *fault.Error) {
 		}
 	}
 	if t.tab == nil {
-		s.mayCome = s.coming()
+		s.mayCome = s.connecting()
 		if len(here) == 0 {
 			return t, s.hub.absent()
 		}

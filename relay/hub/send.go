@@ -168,7 +168,7 @@ func (h *Hub) send(ctx context.Context, r *call.Invocation, t target, origin str
 
 // journal records a writing call before its frame leaves.
 func (h *Hub) journal(ctx context.Context, f *flight, b *browser) *fault.Error {
-	err := h.cfg.Journal.Dispatch(ctx, call.Record{
+	err := h.cfg.Journal.RecordSent(ctx, call.Record{
 		ID: f.id, Session: f.req.Session, Tool: f.req.Plugin + "__" + f.req.Tool,
 		ProfileID: b.id, TabID: f.tabID, Epoch: f.epoch,
 		Dispatched: f.sent, State: call.Dispatched,

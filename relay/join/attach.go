@@ -128,15 +128,15 @@ func readLine(r *bufio.Reader, limit int) ([]byte, error) {
 	}
 }
 
-// RelayEnd is the relay's end of an attachment: what the proxy says, and what it is told.
-type RelayEnd struct {
-	Conn      net.Conn
-	In        io.Reader       // what comes over Conn, with what was read ahead
-	Stopping  <-chan struct{} // closed when the relay was asked to stop
-	Over      <-chan struct{} // closed when it has ended all attachments
-	Muted     *atomic.Bool    // the proxy is told nothing more
-	Dismissed *atomic.Bool    // the proxy is not to start the next relay by itself
-	Invalid   func()          // hears of a message that the proxy will hold back, and cannot count in the relay
+// RelaySide is the relay's end of an attachment: what the proxy says, and what it is told.
+type RelaySide struct {
+	Conn     net.Conn
+	In       io.Reader       // what comes over Conn, with what was read ahead
+	Stopping <-chan struct{} // closed when the relay was asked to stop
+	Ended    <-chan struct{} // closed when it has ended all attachments
+	Silenced *atomic.Bool    // the proxy is told nothing more
+	StayDown *atomic.Bool    // the proxy is not to start the next relay by itself
+	Invalid  func()          // hears of a message that the proxy will hold back, and cannot count in the relay
 }
 
 // farewellTime is how long telling a proxy that the relay stops may take.
@@ -144,11 +144,11 @@ const farewellTime = 200 * time.Millisecond
 
 // Read reads what the proxy says. Once the relay was asked to stop, nothing more of it is heard: the proxy will say it
 // to the next relay, instead of being refused by this one.
-func (e *RelayEnd) Read(b []byte) (int, error) {
+func (e *RelaySide) Read(b []byte) (int, error) {
 	n, err := e.In.Read(b)
 	select {
 	case <-e.Stopping:
-		<-e.Over
+		<-e.Ended
 		return 0, io.EOF
 	default:
 		return n, err
@@ -157,8 +157,8 @@ func (e *RelayEnd) Read(b []byte) (int, error) {
 
 // Write tells the proxy something. Calls that the relay's own end cuts short have no answer here: the next relay, which
 // can learn how they really ended, gives it.
-func (e *RelayEnd) Write(b []byte) (int, error) {
-	if e.Muted.Load() {
+func (e *RelaySide) Write(b []byte) (int, error) {
+	if e.Silenced.Load() {
 		return 0, net.ErrClosed
 	}
 	if InvalidMessage(b) != "" {
@@ -168,8 +168,8 @@ func (e *RelayEnd) Write(b []byte) (int, error) {
 }
 
 // Close tells a proxy whether it is to start the next relay by itself, and closes the connection.
-func (e *RelayEnd) Close() error {
-	if e.Dismissed.Load() {
+func (e *RelaySide) Close() error {
+	if e.StayDown.Load() {
 		_ = e.Conn.SetWriteDeadline(time.Now().Add(farewellTime)) // a proxy that does not read misses little
 		_, _ = io.WriteString(e.Conn, ShutdownNotice)             // as above
 	}
@@ -183,8 +183,8 @@ type attachment struct {
 	replay  [][]byte // what the relay has to be sent before anything new
 }
 
-// rejoin attaches to the relay, starting one if necessary.
-func (p *Proxy) rejoin(ctx context.Context) (*attachment, error) {
+// reconnect attaches to the relay, starting one if necessary.
+func (p *Proxy) reconnect(ctx context.Context) (*attachment, error) {
 	if p.Disabled != nil {
 		return nil, p.Disabled
 	}

@@ -98,7 +98,7 @@ func (o *outage) answerBuffered(ctx context.Context) (*attachment, error) {
 
 // retry tries to attach to a relay; it returns nil if that fails again.
 func (o *outage) retry(ctx context.Context) *attachment {
-	next, err := o.rejoin(ctx)
+	next, err := o.reconnect(ctx)
 	if err != nil {
 		o.cause, o.tried = err, time.Now()
 	}

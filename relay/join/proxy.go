@@ -63,7 +63,7 @@ func (p *Proxy) Run(ctx context.Context) error {
 	defer cancel()
 	p.key = random.Hex(16)
 	p.offline = minimalServer{name: "tabrelay", version: p.Version}
-	next, cause := p.rejoin(ctx)
+	next, cause := p.reconnect(ctx)
 	wake := make(chan struct{}, 1)     // the client sent something, or closed its end
 	go func() { p.readClient(wake) }() // ends with the process: nothing interrupts a read of stdin
 	go p.watchParent(ctx, wake)
@@ -93,7 +93,7 @@ func (p *Proxy) Run(ctx context.Context) error {
 			continue
 		}
 		p.Log.Warn().Msg("the connection to the relay was lost; joining the next one")
-		next, cause = p.rejoin(ctx)
+		next, cause = p.reconnect(ctx)
 	}
 	return nil
 }

@@ -24,9 +24,9 @@ func (p *Policy) Allow(a call.Access) (says call.Verdict, failure *fault.Error) 
 	v := t.resolve(&a, t.now())
 	says.Mode, says.Why = v.mode, v.why()
 	switch {
-	case v.open && v.mode == call.Off && t.opens:
+	case v.dependsOnOrigin && v.mode == call.Off && t.opens:
 		return call.Verdict{Mode: call.Ask, Why: enabledThere, Ask: true}, nil
-	case v.open && v.mode != call.Off:
+	case v.dependsOnOrigin && v.mode != call.Off:
 		says.Ask = true
 	case v.mode == call.Off:
 		return says, forbidden(&a, v)
@@ -43,7 +43,7 @@ const enabledThere = "a rule about an origin enables it there"
 func (p *Policy) Mode(a call.Access) (mode call.Mode, why string) {
 	t := p.rules.Load()
 	v := t.resolve(&a, t.now())
-	if v.open && v.mode == call.Off && t.opens {
+	if v.dependsOnOrigin && v.mode == call.Off && t.opens {
 		return call.Ask, enabledThere
 	}
 	return v.mode, v.why()
@@ -53,7 +53,7 @@ func (p *Policy) Mode(a call.Access) (mode call.Mode, why string) {
 func (p *Policy) Visible(a call.Access) bool {
 	t := p.rules.Load()
 	v := t.resolve(&a, t.now())
-	return v.mode != call.Off || v.open && t.opens
+	return v.mode != call.Off || v.dependsOnOrigin && t.opens
 }
 
 // AccessOf is a tool as the rules see it, for a client that has not called it.

@@ -54,11 +54,11 @@ const (
 
 // verdict is what the rules say about an access.
 type verdict struct {
-	mode  call.Mode
-	from  source // empty: no rule said anything, and the mode is what is done without one
-	rule  key    // of a rule of the person or of the configuration
-	level level
-	open  bool // the tab is not known, and a rule about its origin may say something else
+	mode            call.Mode
+	from            source // empty: no rule said anything, and the mode is what is done without one
+	rule            key    // of a rule of the person or of the configuration
+	level           level
+	dependsOnOrigin bool // the tab is not known, and a rule about its origin may say something else
 }
 
 // level is a step of the order in which rules are asked. The first one that says something decides.
@@ -164,11 +164,11 @@ func (t *table) resolve(a *call.Access, now int64) verdict {
 		return v
 	}
 	w := t.older.own(a, now)
-	open := v.open || w.open
+	open := v.dependsOnOrigin || w.dependsOnOrigin
 	if permissive[w.mode] < permissive[v.mode] {
 		v = w
 	}
-	v.open = open
+	v.dependsOnOrigin = open
 	return v
 }
 
@@ -217,7 +217,7 @@ func (t *table) own(a *call.Access, now int64) verdict {
 		}
 	}
 	v := t.rest(a, now)
-	v.open = a.At == nil && t.origins && !a.BuiltIn
+	v.dependsOnOrigin = a.At == nil && t.origins && !a.BuiltIn
 	return v
 }
 

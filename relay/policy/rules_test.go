@@ -175,8 +175,8 @@ func TestOpenUntilTheTabIsKnown(t *testing.T) {
 	} {
 		a := pay()
 		a.At = nil
-		if got := said(t, tt.rules).resolve(&a, 0); got.mode != tt.mode || got.open != tt.open {
-			t.Errorf("%q: %s, open %t; want %s, %t", tt.rules, got.mode, got.open, tt.mode, tt.open)
+		if got := said(t, tt.rules).resolve(&a, 0); got.mode != tt.mode || got.dependsOnOrigin != tt.open {
+			t.Errorf("%q: %s, open %t; want %s, %t", tt.rules, got.mode, got.dependsOnOrigin, tt.mode, tt.open)
 		}
 	}
 }

@@ -73,7 +73,7 @@ func (s *Scheduler) withdraw(held **position) {
 	if o.positions = slices.Delete(o.positions, at, at+1); len(o.positions) == 0 {
 		delete(s.orders, o.client)
 	}
-	o.letPass()
+	o.wakeFirst()
 }
 
 // behind reports whether the call at index i waits for another: one of its session, or one that may yet turn out to be.
@@ -82,8 +82,8 @@ func (o *order) behind(i int) bool {
 	return slices.ContainsFunc(o.positions[:i], func(p *position) bool { return !p.known || p.session == session })
 }
 
-// letPass wakes the calls that nothing is ahead of any more.
-func (o *order) letPass() {
+// wakeFirst wakes the calls that nothing is ahead of any more.
+func (o *order) wakeFirst() {
 	for i, p := range o.positions {
 		if !p.known {
 			return // those behind it may be of its session
@@ -106,7 +106,7 @@ const lookEvery = 200 * time.Millisecond
 func (t *Ticket) AwaitTab(
 	ctx context.Context, most time.Duration, look func() (wait time.Duration), changed func() <-chan struct{},
 ) error {
-	if first := t.lineUp(false); first != nil {
+	if first := t.enterSession(false); first != nil {
 		if _, err := t.await(ctx, ForOrder, first, most); err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func (t *Ticket) AwaitTab(
 	if wait <= 0 {
 		return nil
 	}
-	t.lineUp(true)
+	t.enterSession(true)
 	t.waitsFor(ForBrowser)
 	defer t.waitsFor(NotWaiting)
 	late, again := time.NewTimer(wait), time.NewTicker(lookEvery)
@@ -137,9 +137,9 @@ func (t *Ticket) AwaitTab(
 	}
 }
 
-// lineUp says of which session the call is, which lets others pass, and gives a call that has no position one where it
-// must wait or others of its client do. It returns what to wait for when calls of the session are ahead.
-func (t *Ticket) lineUp(mustWait bool) (first <-chan struct{}) {
+// enterSession says of which session the call is, which lets others pass, and gives a call that has no position one
+// where it must wait or others of its client do. It returns what to wait for when calls of the session are ahead.
+func (t *Ticket) enterSession(mustWait bool) (first <-chan struct{}) {
 	s := t.scheduler
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,6 +156,6 @@ func (t *Ticket) lineUp(mustWait bool) (first <-chan struct{}) {
 		p.first = make(chan struct{})
 		first = p.first
 	}
-	p.order.letPass()
+	p.order.wakeFirst()
 	return first
 }

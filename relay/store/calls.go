@@ -39,9 +39,9 @@ const (
 		WHERE rowid IN (SELECT rowid FROM calls WHERE resolved <> 0 ORDER BY dispatched DESC LIMIT ? OFFSET ?)`
 )
 
-// Dispatch records a call before its frame is sent, and returns once that is committed. After an error of the context
+// RecordSent records a call before its frame is sent, and returns once that is committed. After an error of the context
 // it may have been recorded all the same.
-func (s *Store) Dispatch(ctx context.Context, r call.Record) error {
+func (s *Store) RecordSent(ctx context.Context, r call.Record) error {
 	err := s.do(ctx, func(w *writer) error {
 		return execute(w.insertCall, string(r.ID), r.Session.ID, r.Session.Client, r.Session.Via, r.Tool, r.ProfileID,
 			r.TabID,
@@ -53,9 +53,9 @@ func (s *Store) Dispatch(ctx context.Context, r call.Record) error {
 	return nil
 }
 
-// Resolve records a call's outcome. It returns before that is committed, and Close waits for it. A certain outcome is
+// RecordEnd records a call's outcome. It returns before that is committed, and Close waits for it. A certain outcome is
 // final; unknown is replaced by what becomes certain later.
-func (s *Store) Resolve(id call.ID, st call.State, output, failure json.RawMessage) {
+func (s *Store) RecordEnd(id call.ID, st call.State, output, failure json.RawMessage) {
 	resolved := time.Now().UnixMicro()
 	if st == call.Dispatched || st == call.Recovering {
 		resolved = 0

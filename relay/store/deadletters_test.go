@@ -90,32 +90,32 @@ func TestLateOutcomeResolvesDeadLetter(t *testing.T) {
 		output  string
 	}{
 		{"after", func(s *Store, l call.DeadLetter) {
-			s.Resolve(l.ID, call.Unknown, nil, nil)
+			s.RecordEnd(l.ID, call.Unknown, nil, nil)
 			s.AddDeadLetter(l, l.ID)
-			s.Resolve(l.ID, call.Executed, json.RawMessage(`1`), nil)
+			s.RecordEnd(l.ID, call.Executed, json.RawMessage(`1`), nil)
 		}, call.Executed, "1"},
 		{"between", func(s *Store, l call.DeadLetter) {
-			s.Resolve(l.ID, call.Unknown, nil, nil)
-			s.Resolve(l.ID, call.NotExecuted, nil, json.RawMessage(`{}`))
+			s.RecordEnd(l.ID, call.Unknown, nil, nil)
+			s.RecordEnd(l.ID, call.NotExecuted, nil, json.RawMessage(`{}`))
 			s.AddDeadLetter(l, l.ID)
 		}, call.NotExecuted, ""},
 		{"abandoned", func(s *Store, l call.DeadLetter) {
 			s.AddDeadLetter(l, l.ID)
-			s.Resolve(l.ID, call.Executed, json.RawMessage(`2`), nil)
-			s.Resolve(l.ID, call.NotExecuted, nil, nil)
+			s.RecordEnd(l.ID, call.Executed, json.RawMessage(`2`), nil)
+			s.RecordEnd(l.ID, call.NotExecuted, nil, nil)
 		}, call.Executed, "2"},
 		{"never", func(s *Store, l call.DeadLetter) {
 			s.AddDeadLetter(l, l.ID)
-			s.Resolve(l.ID, call.Unknown, nil, nil)
+			s.RecordEnd(l.ID, call.Unknown, nil, nil)
 		}, "", ""},
 		{"certain", func(s *Store, l call.DeadLetter) {
 			l.Outcome = call.NotExecuted // tried three times, never started
-			s.Resolve(l.ID, call.NotExecuted, nil, nil)
+			s.RecordEnd(l.ID, call.NotExecuted, nil, nil)
 			s.AddDeadLetter(l, l.ID)
 		}, "", ""},
 		{"other", func(s *Store, l call.DeadLetter) {
 			s.AddDeadLetter(l, record(99).ID)
-			s.Resolve(l.ID, call.Executed, nil, nil)
+			s.RecordEnd(l.ID, call.Executed, nil, nil)
 		}, "", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -142,15 +142,15 @@ func TestDeadLettersOfEarlierRelay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	s := openStore(t, path)
 	dispatch(t, s, record(1), record(2), record(3))
-	s.Resolve(record(1).ID, call.Unknown, nil, nil)
+	s.RecordEnd(record(1).ID, call.Unknown, nil, nil)
 	s.AddDeadLetter(letter(1), letter(1).ID)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	s = openStore(t, path)
-	s.Resolve(record(1).ID, call.Executed, nil, nil)
-	s.Resolve(record(2).ID, call.Unknown, nil, nil)
-	s.Resolve(record(3).ID, call.Unknown, nil, nil)
+	s.RecordEnd(record(1).ID, call.Executed, nil, nil)
+	s.RecordEnd(record(2).ID, call.Unknown, nil, nil)
+	s.RecordEnd(record(3).ID, call.Unknown, nil, nil)
 	if got := readLetter(t, s, record(1).ID); got.LateOutcome != call.Executed {
 		t.Errorf("the letter of the last run was not resolved: %+v", got)
 	}
@@ -165,7 +165,7 @@ func TestDeadLettersOfEarlierRelay(t *testing.T) {
 	if _, found, err := s.DeadLetter(t.Context(), record(3).ID); found || err != nil {
 		t.Error("an abandoned call has two letters", err)
 	}
-	s.Resolve(record(3).ID, call.Executed, nil, nil)
+	s.RecordEnd(record(3).ID, call.Executed, nil, nil)
 	if got := readLetter(t, s, asked.ID); got.LateOutcome != call.Executed || string(got.Arguments) != `{"id":1}` {
 		t.Errorf("%+v", got)
 	}
@@ -198,7 +198,7 @@ func TestRecoveredCallsAreReportedOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	s := openStore(t, path)
 	dispatch(t, s, record(1), record(2), record(3))
-	s.Resolve(record(3).ID, call.Executed, nil, nil)
+	s.RecordEnd(record(3).ID, call.Executed, nil, nil)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -207,11 +207,11 @@ func TestRecoveredCallsAreReportedOnce(t *testing.T) {
 	s.OnRecovered(func(r call.Record) {
 		told = append(told, string(r.ID[31:])+" "+string(r.State)+" "+r.Tool+" "+r.Session.Client+" "+r.ProfileID)
 	})
-	s.Resolve(record(1).ID, call.Executed, nil, nil)
-	s.Resolve(record(2).ID, call.Unknown, nil, nil)
-	s.Resolve(record(1).ID, call.Executed, nil, nil)
+	s.RecordEnd(record(1).ID, call.Executed, nil, nil)
+	s.RecordEnd(record(2).ID, call.Unknown, nil, nil)
+	s.RecordEnd(record(1).ID, call.Executed, nil, nil)
 	dispatch(t, s, record(4))
-	s.Resolve(record(4).ID, call.Executed, nil, nil)
+	s.RecordEnd(record(4).ID, call.Executed, nil, nil)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func record(n int) call.Record {
 func dispatch(t testing.TB, s *Store, records ...call.Record) {
 	t.Helper()
 	for _, r := range records {
-		if err := s.Dispatch(t.Context(), r); err != nil {
+		if err := s.RecordSent(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -64,8 +64,8 @@ func TestJournal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tabrelay.db")
 	s := openStore(t, path)
 	dispatch(t, s, record(1), record(2), record(3))
-	s.Resolve(record(1).ID, call.Executed, json.RawMessage(`{"ok":true}`), nil)
-	s.Resolve(record(2).ID, call.Unknown, nil, json.RawMessage(`{"code":"EXTENSION_LOST"}`))
+	s.RecordEnd(record(1).ID, call.Executed, json.RawMessage(`{"ok":true}`), nil)
+	s.RecordEnd(record(2).ID, call.Unknown, nil, json.RawMessage(`{"code":"EXTENSION_LOST"}`))
 
 	one := find(t, s, record(1).ID)
 	if one.State != call.Executed || string(one.Output) != `{"ok":true}` || one.Failure != nil ||
@@ -86,7 +86,7 @@ func TestJournal(t *testing.T) {
 	if err != nil || len(recent) != 2 || recent[0].ID != record(3).ID || recent[1].ID != record(2).ID {
 		t.Errorf("recent calls: %v, %v", recent, err)
 	}
-	if err := s.Dispatch(t.Context(), record(1)); err == nil {
+	if err := s.RecordSent(t.Context(), record(1)); err == nil {
 		t.Error("the same id was written twice")
 	}
 
@@ -117,7 +117,7 @@ func TestCertainOutcomeIsFinal(t *testing.T) {
 		r := record(i)
 		dispatch(t, s, r)
 		for _, state := range test.states {
-			s.Resolve(r.ID, state, nil, nil)
+			s.RecordEnd(r.ID, state, nil, nil)
 		}
 		if got := find(t, s, r.ID); got.State != test.want || got.Resolved.IsZero() != test.open {
 			t.Errorf("%v ended as %s, resolved %v", test.states, got.State, got.Resolved)
@@ -129,9 +129,9 @@ func TestResolveCopiesAndBoundsOutput(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "x.db"))
 	dispatch(t, s, record(1), record(2))
 	output := json.RawMessage(`"abc"`)
-	s.Resolve(record(1).ID, call.Executed, output, nil)
+	s.RecordEnd(record(1).ID, call.Executed, output, nil)
 	copy(output, `"xyz"`)
-	s.Resolve(record(2).ID, call.Executed, json.RawMessage(`"`+strings.Repeat("x", maxOutput)+`"`), nil)
+	s.RecordEnd(record(2).ID, call.Executed, json.RawMessage(`"`+strings.Repeat("x", maxOutput)+`"`), nil)
 	if got := find(t, s, record(1).ID); string(got.Output) != `"abc"` {
 		t.Errorf("the output became %s after the caller reused its bytes", got.Output)
 	}
@@ -148,17 +148,17 @@ func TestCloseWritesQueuedWork(t *testing.T) {
 	for i := range calls {
 		wg.Go(func() {
 			r := record(i)
-			if err := s.Dispatch(t.Context(), r); err != nil {
+			if err := s.RecordSent(t.Context(), r); err != nil {
 				t.Error(err)
 			}
-			s.Resolve(r.ID, call.Executed, nil, nil)
+			s.RecordEnd(r.ID, call.Executed, nil, nil)
 		})
 	}
 	wg.Wait()
 	if err := errors.Join(s.Close(), s.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Dispatch(t.Context(), record(calls)); !errors.Is(err, ErrClosed) {
+	if err := s.RecordSent(t.Context(), record(calls)); !errors.Is(err, ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
 	s = openStore(t, path)
@@ -208,8 +208,8 @@ func TestCallsArePruned(t *testing.T) {
 	old, open, young := record(1), record(2), record(3)
 	old.Dispatched, open.Dispatched, young.Dispatched = now.Add(-8*24*time.Hour), now.Add(-8*24*time.Hour), now
 	dispatch(t, s, old, open, young)
-	s.Resolve(old.ID, call.Executed, nil, nil)
-	s.Resolve(young.ID, call.Executed, json.RawMessage(`1`), nil)
+	s.RecordEnd(old.ID, call.Executed, nil, nil)
+	s.RecordEnd(young.ID, call.Executed, json.RawMessage(`1`), nil)
 	if err := s.do(t.Context(), func(w *writer) error {
 		w.prune()
 		_, err := w.conn.ExecContext(context.Background(), "UPDATE calls SET resolved = ? WHERE id = ?",
@@ -353,11 +353,11 @@ func BenchmarkDispatch(b *testing.B) {
 					next++
 					r := record(next)
 					mu.Unlock()
-					if err := s.Dispatch(context.Background(), r); err != nil {
+					if err := s.RecordSent(context.Background(), r); err != nil {
 						b.Error(err)
 						return
 					}
-					s.Resolve(r.ID, call.Executed, nil, nil)
+					s.RecordEnd(r.ID, call.Executed, nil, nil)
 				}
 			})
 		})
