@@ -19,8 +19,8 @@ FUZZTIME    ?= 20000x
 help: ## list the commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
 
-build: generate ## build bin/tabrelay (needs Go, nothing else)
-	go build -ldflags "-s -w" -o bin/tabrelay ./cmd/tabrelay
+build: generate ## build bin/tabrelay (needs Go, nothing else); VERSION=… sets another version
+	go build -ldflags "-s -w $(if $(VERSION),-X tabrelay/relay.Version=$(VERSION))" -o bin/tabrelay ./cmd/tabrelay
 
 up: build browser ## build, find or get a browser, and run `tabrelay up`
 	bin/tabrelay up

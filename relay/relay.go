@@ -47,8 +47,8 @@ const freeMemoryAfter = time.Second
 // closeTime is how long telling the browsers that the relay ends may take.
 const closeTime = 200 * time.Millisecond
 
-// Version of the binary, the extension and everything in between.
-const Version = "0.1.0"
+// Version of the binary, the extension and everything in between. The linker sets another one: make build VERSION=…
+var Version = "0.1.0"
 
 // Options is what a relay needs besides its configuration.
 type Options struct {
@@ -63,6 +63,7 @@ type Relay struct {
 	Options
 	config     config.Config // of the start; the catalog has what may change meanwhile
 	began      time.Time
+	build      string // of this program: its file may be replaced meanwhile
 	secrets    *config.Secrets
 	instance   *join.InstanceLock
 	meter      *metrics.Metrics
@@ -106,7 +107,8 @@ type Relay struct {
 // from then on, but only [Relay.Run] takes care that it goes on. When another relay runs already, the error is a
 // [*join.RunningError].
 func New(ctx context.Context, cfg config.Config, o Options) (r *Relay, err error) {
-	r = &Relay{Options: o, config: cfg, began: time.Now(), stop: make(chan struct{}), limiter: httpapi.NewLimiter()}
+	r = &Relay{Options: o, config: cfg, began: time.Now(), build: join.Build(), stop: make(chan struct{}),
+		limiter: httpapi.NewLimiter()}
 	r.panels = event.NewBroadcaster(func(topics []string) { r.hub.TellPanels(topics, r.policy.Waiting) })
 	r.base, r.stopBase = context.WithCancel(context.Background())
 	defer func() {
@@ -224,7 +226,7 @@ func (r *Relay) publish(ctx context.Context) error {
 }
 
 func (r *Relay) state() join.State {
-	return join.State{Address: r.Address(), PID: os.Getpid(), Version: Version}
+	return join.State{Address: r.Address(), PID: os.Getpid(), Version: Version, Build: r.build}
 }
 
 // Address is the host and port of the relay.

@@ -4,8 +4,10 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +15,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -30,7 +33,8 @@ import (
 // chrome is a browser with the extension and a tab on the demo site. It reads pairing.json as the extension does, says
 // so in the file of its first argument once the relay knows its tab, and reconnects until it is ended. Its tools give
 // their arguments and their number back: what was done twice shows. Two are special: big_output returns 210 000
-// characters, and never_answer returns only when its first call has been given up.
+// characters, and never_answer returns only when its first call has been given up. A call whose arguments say "held"
+// says so in the file with .held at the end of its name, and is answered once there is one with .go.
 func chrome() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -45,6 +49,14 @@ func chrome() {
 			return
 		}
 		done++
+		if strings.Contains(string(c.Arguments), "held") {
+			go func() {
+				must(os.WriteFile(os.Args[1]+".held", []byte("held\n"), 0o600))
+				awaitFile(os.Args[1] + ".go")
+				c.Return(json.RawMessage(`{"greeting":"Hello after a while","page":"demo","url":""}`))
+			}()
+			return
+		}
 		if c.Tool == "never_answer" && done == 1 {
 			go func() {
 				<-c.Cancelled()
@@ -70,6 +82,16 @@ func chrome() {
 			for known, err := knows(home, profile); err == nil && known; known, err = knows(home, profile) {
 			}
 		}
+	}
+}
+
+// awaitFile returns when a file is there.
+func awaitFile(name string) {
+	for {
+		if _, err := os.Stat(name); err == nil {
+			return
+		}
+		runtime.Gosched()
 	}
 }
 
@@ -112,9 +134,10 @@ func connectBrowser(ctx context.Context, home config.Home, profile string,
 }
 
 // agent runs `tabrelay mcp` and talks to it: each argument is a tool to call, or kill to end the relay with a signal
-// that it cannot catch, down to stop it, vacant to see that none runs, or kill-tree to end every process of its own
-// tree. With occupy, as the first of them, no relay can start until vacate, which waits for the tools to be announced.
-// It prints what each call answered.
+// that it cannot catch, down to stop it, vacant to see that none runs, kill-tree to end every process of its own
+// tree, a command of the shell after "$ ", or a tool to begin to call after "begin ", whose answer end waits for. The
+// program that it runs is that of TABRELAY_PROGRAM, else tabrelay. With occupy, as the first of them, no relay can
+// start until vacate, which waits for the tools to be announced. It prints what each call answered.
 func agent() {
 	var lock *join.InstanceLock
 	if os.Args[1] == "occupy" {
@@ -123,7 +146,7 @@ func agent() {
 		lock, err = join.AcquireLock(context.Background(), resolved())
 		must(err)
 	}
-	proxy := exec.Command("tabrelay", "mcp", "--client", "ann")
+	proxy := exec.Command(cmp.Or(os.Getenv("TABRELAY_PROGRAM"), "tabrelay"), "mcp", "--client", "ann")
 	proxy.Stderr = os.Stderr
 	in, err := proxy.StdinPipe()
 	must(err)
@@ -132,23 +155,41 @@ func agent() {
 	must(proxy.Start())
 	out := bufio.NewScanner(outPipe)
 	out.Buffer(nil, 16<<20)
-	ask := func(id int, method, params string) string {
+	begin := func(id int, method, params string) {
 		_, err := fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", id, method, params)
 		must(err)
+	}
+	end := func() string {
 		for out.Scan() {
 			if strings.Contains(out.Text(), `"id":`) { // and is no notification
 				return out.Text()
 			}
 		}
-		must(fmt.Errorf("the proxy said nothing to %s", method))
+		must(errors.New("the proxy says nothing more"))
 		return ""
+	}
+	ask := func(id int, method, params string) string {
+		begin(id, method, params)
+		return end()
 	}
 	hello := ask(0, "initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"ann",`+
 		`"version":"1"}}`)
 	_, err = fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	must(err)
 	for i, word := range os.Args[1:] {
+		if command, ok := strings.CutPrefix(word, "$ "); ok {
+			shell := exec.Command("sh", "-c", command)
+			text, err := shell.CombinedOutput()
+			fmt.Printf("%s(%v)\n", text, cmp.Or(err, error(nil)))
+			continue
+		}
+		if tool, ok := strings.CutPrefix(word, "begin "); ok {
+			begin(i+1, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":{}}`, tool))
+			continue
+		}
 		switch word {
+		case "end":
+			fmt.Println(end())
 		case "occupy":
 			fmt.Println(hello)
 		case "vacate":

@@ -171,6 +171,11 @@ func (a *app) stopRelay(ctx context.Context, state join.State) error {
 			return failed("the relay with process id %d cannot be stopped: %w", state.PID, err)
 		}
 	}
+	return a.awaitEnd(ctx, state)
+}
+
+// awaitEnd waits until a relay that is to end has released the instance lock.
+func (a *app) awaitEnd(ctx context.Context, state join.State) error {
 	if !join.AwaitLockFree(ctx, a.home) {
 		return failed("the relay with process id %d did not end within %s", state.PID, stopTimeout).
 			hinting("end the process, then run: tabrelay down")

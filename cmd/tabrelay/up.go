@@ -13,11 +13,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"tabrelay/extension"
+	"tabrelay/relay"
 	"tabrelay/relay/browser"
 	"tabrelay/relay/builtin"
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
 	"tabrelay/relay/httpapi"
+	"tabrelay/relay/join"
 	"tabrelay/relay/store"
 )
 
@@ -69,6 +71,9 @@ func (u *upCommand) run(ctx context.Context, mode string) (err error) {
 	if u.config, err = config.Load(u.home); err != nil {
 		return err
 	}
+	if err := u.replaceOther(ctx); err != nil {
+		return err
+	}
 	state, err := starter.Start(ctx)
 	if err != nil {
 		return err
@@ -86,6 +91,31 @@ func (u *upCommand) run(ctx context.Context, mode string) (err error) {
 		return err
 	}
 	return u.firstCall(ctx)
+}
+
+// replaceOther ends a relay of another version, or another build of this one, so that one of this program can take its
+// place. It is an error when that relay runs calls.
+func (u *upCommand) replaceOther(ctx context.Context) error {
+	state, ok := join.Running(ctx, u.home)
+	if !ok || state.Version == relay.Version && state.Build == join.Build() {
+		return nil
+	}
+	if err := store.CheckVersion(ctx, u.home); err != nil {
+		return failed("the relay of version %s is not replaced by version %s: %w", state.Version, relay.Version, err)
+	}
+	what := "of version " + state.Version
+	if state.Version == relay.Version {
+		what = "of another build"
+	}
+	u.notef("Replacing the relay %s with this program, %s …\n", what, relay.Version)
+	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
+	defer cancel()
+	var stopped struct{}
+	err := u.post(ctx, "/api/v1/stop", httpapi.StopRequest{Successor: relay.Version}, &stopped)
+	if err != nil && !relayGone(err) {
+		return err
+	}
+	return u.awaitEnd(ctx, state)
 }
 
 // refresh reads the status of the relay.

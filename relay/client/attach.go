@@ -38,13 +38,21 @@ func (c *Clients) Attach(conn net.Conn, in *bufio.Reader) {
 		o.Log.Warn().Str("client", fault.Excerpt(a.Client)).Str("code", refused.Code).Msg("a client was refused")
 		c.reply(conn, join.AttachReply{Refused: refused})
 		return
-	case newer(a.Version, o.Version) && session.Delegation == nil: // whose agent would end with the relay
-		o.Log.Info().Str("version", a.Version).Msg("a newer tabrelay attaches; this relay makes room for it")
-		c.reply(conn, join.AttachReply{Handover: &join.Handover{Version: o.Version}})
-		o.Stop()
-		return
 	}
-	if !c.reply(conn, join.AttachReply{Attached: &join.Attached{Version: o.Version, Client: name}}) {
+	accepted := &join.Attached{Version: o.Version, Client: name}
+	// Of a delegated session the agent would end with the relay.
+	if newer(a.Version, o.Version) && !a.Keep && session.Delegation == nil {
+		if accepted.Running = len(o.Calls.Running()); accepted.Running == 0 {
+			o.Log.Info().Str("version", a.Version).Msg("a newer tabrelay attaches; this relay makes room for it")
+			c.MakeRoom(a.Version)
+			c.reply(conn, join.AttachReply{Handover: &join.Handover{Version: o.Version}})
+			o.Stop()
+			return
+		}
+		o.Log.Warn().Str("version", a.Version).Int("running", accepted.Running).
+			Msg("a newer tabrelay attached; this relay serves on, because calls run")
+	}
+	if !c.reply(conn, join.AttachReply{Attached: accepted}) {
 		return
 	}
 	c.serve(conn, in, a, session)
@@ -63,7 +71,7 @@ func (c *Clients) serve(conn net.Conn, in *bufio.Reader, a join.AttachRequest, s
 		return
 	}
 	end := &join.RelaySide{
-		Conn: conn, In: in, Stopping: o.Stopping, Ended: o.Base.Done(), Silenced: &c.muted, StayDown: &c.dismissed,
+		Conn: conn, In: in, Stopping: o.Stopping, Ended: o.Base.Done(), Silenced: &c.muted, Farewell: &c.farewell,
 		Invalid: func() { o.Meter.Corruption("stdout") },
 	}
 	err := o.Front.ServeStdio(o.Base, front.Attachment{Session: session, Key: a.Key, Toolset: a.Toolset,

@@ -18,6 +18,7 @@ import (
 	"tabrelay/relay/event"
 	"tabrelay/relay/front"
 	"tabrelay/relay/hub"
+	"tabrelay/relay/join"
 	"tabrelay/relay/lock"
 	"tabrelay/relay/metrics"
 	"tabrelay/relay/policy"
@@ -53,8 +54,8 @@ type Clients struct {
 	changes *serial.Queue
 	known   []config.Client // of changes alone: as they were at the last look
 
-	muted     atomic.Bool // attached clients are told nothing more: the next relay will
-	dismissed atomic.Bool // a person stopped the relay: stdio proxies are not to start the next one by themselves
+	muted    atomic.Bool            // attached clients are told nothing more: the next relay will
+	farewell atomic.Pointer[string] // the last line for stdio proxies; nil: they start the next relay
 
 	mu       lock.Mutex // guards the rest
 	open     map[*connection]struct{}
@@ -78,7 +79,12 @@ func (c *Clients) Close() { c.changes.Close() }
 func (c *Clients) Mute() { c.muted.Store(true) }
 
 // Dismiss tells stdio proxies not to start the next relay by themselves: a person stops this one.
-func (c *Clients) Dismiss() { c.dismissed.Store(true) }
+func (c *Clients) Dismiss() { c.bid(join.ShutdownNotice) }
+
+// MakeRoom tells stdio proxies to wait for the relay of another version, which whoever asks for it starts.
+func (c *Clients) MakeRoom(version string) { c.bid(join.SuccessorNotice(version)) }
+
+func (c *Clients) bid(farewell string) { c.farewell.Store(&farewell) }
 
 // Identify returns the session of whoever has a token, and notes that they are here.
 func (c *Clients) Identify(token string) (call.Session, bool) {

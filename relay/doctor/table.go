@@ -73,7 +73,7 @@ var table = []Row{
 	{"port-taken", Problem, "Another program has the relay's port.", "Two programs cannot listen at one address.",
 		"end that program, or set another address: listen in config.json"},
 	{"version-differs", Problem, "The running relay and this program have different versions.",
-		"One of them was updated while the other ran.", "run: tabrelay down, then tabrelay up"},
+		"One of them was updated while the other ran.", "run: tabrelay up, which replaces the relay when no call runs"},
 	{"corruption", Warning, "Messages came that could not be used.",
 		"A peer sent what is no frame, or what is too large. Three within a minute end its connection.",
 		"update the extension and tabrelay to the same version; if it stays, report it with: tabrelay doctor " +
@@ -84,7 +84,8 @@ var table = []Row{
 		"repair its permissions, or set extensionDir to another folder, then run: tabrelay up"},
 	{"folder-stale", Problem, "The extension's folder has other files than this program.",
 		"The relay that wrote them has another version, or they were changed.",
-		"run: tabrelay down, then tabrelay up; the browser takes the new files by itself"},
+		"run: tabrelay up; if that finds nothing to replace, run: tabrelay down, then tabrelay up. The browser takes " +
+			"the new files by itself"},
 	{"pairing-wrong", Problem, "The extension's folder is paired with another relay.",
 		"pairing.json in it has another address or secret than the relay: it was copied, or belongs to another home " +
 			"folder.", "run: tabrelay down, then tabrelay up, which writes it anew"},

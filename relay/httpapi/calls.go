@@ -166,13 +166,60 @@ func (a *Ask) parse(body []byte) (wrong string) {
 	return ""
 }
 
-// stopNow ends the relay, after the answer.
+// StopRequest is the body of POST /api/v1/stop. Without one the relay ends whatever runs.
+type StopRequest struct {
+	// Successor is the version of the relay that the sender starts next. With it the relay ends only when no call runs,
+	// and its stdio proxies wait for the next one.
+	Successor string `json:"successor,omitempty"`
+}
+
+// stopNow ends the relay, after the answer. While calls run it makes no room for another version, and says which.
 func (a *API) stopNow(w http.ResponseWriter, req *http.Request) {
+	var body StopRequest
+	if req.ContentLength != 0 {
+		if failure := ReadBody(w, req, &body, `{"successor":"0.2.0"}`); failure != nil {
+			Refuse(w, http.StatusBadRequest, failure)
+			return
+		}
+	}
 	session := Sender(req.Context())
-	a.Log.Info().Str("client", session.Client).Msg("asked to stop")
+	log := a.Log.Info().Str("client", session.Client)
+	if body.Successor == "" {
+		log.Msg("asked to stop")
+		a.Clients.Dismiss()
+	} else {
+		if failure := a.busy(); failure != nil {
+			Refuse(w, http.StatusConflict, failure)
+			return
+		}
+		log.Str("version", body.Successor).Msg("asked to make room for another version")
+		a.Clients.MakeRoom(body.Successor)
+	}
 	Reply(w, http.StatusAccepted, map[string]any{"pid": os.Getpid()})
-	a.Clients.Dismiss()
 	a.Stop()
+}
+
+// maxNamed is how many of the calls that run are named.
+const maxNamed = 3
+
+// busy says which calls keep the relay from making room for another version; nil: none.
+func (a *API) busy() *fault.Error {
+	calls := a.Calls.Running()
+	if len(calls) == 0 {
+		return nil
+	}
+	var named []string
+	for _, c := range calls[:min(len(calls), maxNamed)] {
+		named = append(named, fmt.Sprintf("%s by %s since %s (%s)", c.Tool, fault.Excerpt(c.Session.Client),
+			c.Began.Local().Format(time.TimeOnly), c.Stage))
+	}
+	if more := len(calls) - maxNamed; more > 0 {
+		named = append(named, fmt.Sprintf("%d more", more))
+	}
+	return fault.New(fault.InvalidRequest, fmt.Sprintf("The relay of version %s is not replaced while calls run: %s",
+		a.Version, strings.Join(named, ", ")),
+		fault.WithHint("wait until they have ended, or end them in the side panel, and run it again; tabrelay down "+
+			"stops the relay at once"))
 }
 
 // streamed is the type of an answer that tells the call's progress first: a line {"progress":…} for each step, and the

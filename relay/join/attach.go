@@ -2,6 +2,7 @@ package join
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,6 +28,7 @@ type AttachRequest struct {
 	Token   string            `json:"token,omitempty"`
 	Toolset string            `json:"toolset,omitempty"`
 	Version string            `json:"version"`
+	Keep    bool              `json:"keep,omitempty"`    // the relay need not make room for this newer version
 	Pending []json.RawMessage `json:"pending,omitempty"` // tool calls that an earlier relay received and did not answer
 }
 
@@ -41,6 +43,8 @@ type AttachReply struct {
 type Attached struct {
 	Version string `json:"version"` // of the relay
 	Client  string `json:"client"`  // as the relay knows the client
+	// the calls that keep the relay, which is older than the proxy, from making room for a newer one
+	Running int `json:"running,omitempty"`
 }
 
 // Handover says that the relay is older than the proxy and ends, so that a newer one can be started.
@@ -51,6 +55,37 @@ type Handover struct {
 // ShutdownNotice is the relay's last line when a person stopped it. The proxy then starts no relay until the client
 // sends a request that needs one.
 const ShutdownNotice = `{"farewell":{}}` + "\n"
+
+// successorNotice is the relay's last line when one of another version takes its place.
+type successorNotice struct {
+	Successor Successor `json:"successor"`
+}
+
+// Successor is the relay that takes the place of one that ends.
+type Successor struct {
+	Version string `json:"version"`
+}
+
+// SuccessorNotice is the relay's last line when one of another version takes its place. The proxy then waits for that
+// relay, instead of starting one itself: its own program may be the replaced one.
+func SuccessorNotice(version string) string {
+	text, err := rawjson.Encode(successorNotice{Successor{version}})
+	if err != nil { // a string can always be encoded
+		return ShutdownNotice
+	}
+	return string(text) + "\n"
+}
+
+// isSuccessorNotice reports whether a line is such a notice. MCP messages have a member jsonrpc, and this has one
+// member.
+func isSuccessorNotice(line []byte) bool {
+	const begin = `{"successor":{`
+	return len(line) < 1<<10 && bytes.HasPrefix(line, []byte(begin))
+}
+
+// successorTime is how long a proxy waits for a relay of another version that was announced, once the one before it has
+// ended.
+const successorTime = 3 * time.Second
 
 // Refused says why an attachment cannot be served, and what to do. It is an error.
 type Refused struct {
@@ -131,12 +166,12 @@ func readLine(r *bufio.Reader, limit int) ([]byte, error) {
 // RelaySide is the relay's end of an attachment: what the proxy says, and what it is told.
 type RelaySide struct {
 	Conn     net.Conn
-	In       io.Reader       // what comes over Conn, with what was read ahead
-	Stopping <-chan struct{} // closed when the relay was asked to stop
-	Ended    <-chan struct{} // closed when it has ended all attachments
-	Silenced *atomic.Bool    // the proxy is told nothing more
-	StayDown *atomic.Bool    // the proxy is not to start the next relay by itself
-	Invalid  func()          // hears of a message that the proxy will hold back, and cannot count in the relay
+	In       io.Reader               // what comes over Conn, with what was read ahead
+	Stopping <-chan struct{}         // closed when the relay was asked to stop
+	Ended    <-chan struct{}         // closed when it has ended all attachments
+	Silenced *atomic.Bool            // the proxy is told nothing more
+	Farewell *atomic.Pointer[string] // the last line: what the proxy is to do about the next relay; nil: start it
+	Invalid  func()                  // hears of a message that the proxy will hold back, and cannot count in the relay
 }
 
 // farewellTime is how long telling a proxy that the relay stops may take.
@@ -167,11 +202,11 @@ func (e *RelaySide) Write(b []byte) (int, error) {
 	return e.Conn.Write(b)
 }
 
-// Close tells a proxy whether it is to start the next relay by itself, and closes the connection.
+// Close tells a proxy what to do about the next relay, and closes the connection.
 func (e *RelaySide) Close() error {
-	if e.StayDown.Load() {
+	if farewell := e.Farewell.Load(); farewell != nil {
 		_ = e.Conn.SetWriteDeadline(time.Now().Add(farewellTime)) // a proxy that does not read misses little
-		_, _ = io.WriteString(e.Conn, ShutdownNotice)             // as above
+		_, _ = io.WriteString(e.Conn, *farewell)                  // as above
 	}
 	return e.Conn.Close()
 }
@@ -193,7 +228,8 @@ func (p *Proxy) reconnect(ctx context.Context) (*attachment, error) {
 	for {
 		calls, replay := p.requests.replay()
 		a, err := p.attach(ctx, AttachRequest{
-			Key: p.key, Client: p.Client, Token: p.Token, Toolset: p.Toolset, Version: p.Version, Pending: calls,
+			Key: p.key, Client: p.Client, Token: p.Token, Toolset: p.Toolset, Version: p.Version, Keep: p.replaced,
+			Pending: calls,
 		})
 		if err == nil {
 			a.replay = replay
@@ -227,6 +263,7 @@ func (p *Proxy) attach(ctx context.Context, request AttachRequest) (*attachment,
 	case reply.Refused != nil:
 		err = reply.Refused
 	case reply.Handover != nil:
+		p.replaced = true // once: the file of this program may be that of the older version by now
 		p.Log.Info().Str("relay", reply.Handover.Version).Msg("an older relay ends for a newer one")
 		AwaitLockFree(ctx, p.Home)
 		err = errors.New("the older relay has not ended yet")
@@ -236,12 +273,20 @@ func (p *Proxy) attach(ctx context.Context, request AttachRequest) (*attachment,
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
+	if n := reply.Attached.Running; n > 0 {
+		p.Log.Warn().Str("relay", reply.Attached.Version).Str("program", p.Version).Int("running", n).
+			Msg("the relay is older than this program, and serves on because calls run; once they have ended, " +
+				"tabrelay up replaces it")
+	}
 	return &attachment{conn: conn, replies: replies}, nil
 }
 
 // connect opens the socket of the relay, which it starts if none answers.
 func (p *Proxy) connect(ctx context.Context) (net.Conn, error) {
 	conn, err := Dial(ctx, p.Home)
+	if err != nil && p.successor {
+		conn, err = p.awaitSuccessor(ctx)
+	}
 	if err != nil {
 		if err = p.awaitStart(ctx); err != nil {
 			return nil, &cannotStart{err}
@@ -250,8 +295,24 @@ func (p *Proxy) connect(ctx context.Context) (net.Conn, error) {
 			return nil, fmt.Errorf("the relay started, but does not answer: %w", err)
 		}
 	}
-	p.starting = nil // the result of a start no longer matters
+	p.starting, p.successor = nil, false // the result of a start no longer matters
 	return conn, nil
+}
+
+// awaitSuccessor waits for the relay that was announced. The error is that it has not come.
+func (p *Proxy) awaitSuccessor(ctx context.Context) (conn net.Conn, err error) {
+	AwaitLockFree(ctx, p.Home)
+	soon, cancel := context.WithTimeout(ctx, successorTime)
+	defer cancel()
+	for {
+		if conn, err = Dial(soon, p.Home); err == nil {
+			return conn, nil
+		}
+		if !pause.For(soon, pollInterval) {
+			p.successor = false
+			return nil, err
+		}
+	}
 }
 
 // cannotStart is why no relay starts: trying again at once would not help.

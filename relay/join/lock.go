@@ -33,6 +33,7 @@ type State struct {
 	Address string `json:"address"` // host and port of its HTTP listener
 	PID     int    `json:"pid"`
 	Version string `json:"version"`
+	Build   string `json:"build,omitempty"` // see [Build]
 }
 
 // RunningError says that another relay already serves this home folder.

@@ -48,6 +48,8 @@ type Proxy struct {
 	starting     *start // the start of a relay that is under way; nil: none
 	offline      minimalServer
 	relayStopped bool // the relay sent ShutdownNotice
+	successor    bool // the relay sent SuccessorNotice, and the one it announced has not answered yet
+	replaced     bool // a relay made room for another once: this proxy demands it no more
 
 	// sending orders what goes to the relay; requests.mu may be locked while it is held, never the reverse.
 	sending     lock.Mutex
@@ -121,6 +123,10 @@ func (p *Proxy) forwardReplies(replies *bufio.Reader) error {
 		}
 		if len(text) < len(ShutdownNotice) && string(text)+"\n" == ShutdownNotice {
 			p.relayStopped = true
+			return nil
+		}
+		if isSuccessorNotice(text) {
+			p.successor, p.replaced = true, true
 			return nil
 		}
 		if !p.requests.recordReply(text) {

@@ -233,6 +233,49 @@ func TestProxyStartsNoRelayAfterShutdownNotice(t *testing.T) {
 	again.receives(t, list)
 }
 
+// A proxy whose relay makes room for another waits for that one, and does not demand a newer one still.
+func TestProxyWaitsForTheSuccessor(t *testing.T) {
+	home := config.Home(t.TempDir())
+	first := startFake(t, home)
+	c := runProxy(t, &Proxy{Home: home, Version: "3", Start: cannotStartRelay})
+	g := <-first.attached
+	if g.Version != "3" || g.Keep {
+		t.Errorf("the proxy attached with version %q, keep %t", g.Version, g.Keep)
+	}
+	g.accept(t)
+	c.send(t, initialize)
+	g.receives(t, initialize)
+	g.send(t, strings.TrimSpace(SuccessorNotice("2")))
+	first.crash(g)
+	second := startFake(t, home)
+	again := <-second.attached
+	if !again.Keep {
+		t.Error("the proxy wants the announced relay replaced")
+	}
+	again.accept(t).receives(t, initialize)
+}
+
+// A proxy demands a newer relay once: the one that it starts itself may be as old, when its file was replaced.
+func TestProxyDemandsANewerRelayOnce(t *testing.T) {
+	home := config.Home(t.TempDir())
+	first := startFake(t, home)
+	started := make(chan *fakeRelay, 1)
+	c := runProxy(t, &Proxy{Home: home, Version: "3", Start: func(context.Context) (State, error) {
+		started <- startFake(t, home)
+		return State{}, nil
+	}})
+	g := <-first.attached
+	g.send(t, `{"handover":{"version":"2"}}`)
+	first.crash(g)
+	again := <-(<-started).attached
+	if !again.Keep {
+		t.Error("the proxy wants the relay that it started replaced")
+	}
+	again.accept(t)
+	c.send(t, initialize)
+	again.receives(t, initialize)
+}
+
 func TestProxyReportsRefusal(t *testing.T) {
 	home := config.Home(t.TempDir())
 	relay := startFake(t, home)

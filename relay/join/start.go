@@ -59,6 +59,19 @@ func Executable() (string, error) {
 	return strings.TrimSuffix(path, " (deleted)"), nil // how Linux marks a file that was removed
 }
 
+// Build tells builds of one version apart: the size and the time of the program's file. Empty when it cannot be read.
+func Build() string {
+	path, err := Executable()
+	if err != nil {
+		return ""
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d-%d", info.Size(), info.ModTime().UnixMilli())
+}
+
 // Start starts a relay unless one runs, and returns when it answers.
 //
 // The relay is a grandchild in a process session of its own (see [Starter.Detach]), so that it survives a client that

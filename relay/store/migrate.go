@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+
+	"tabrelay/relay/config"
 )
 
 // migrations bring a database from user_version i to i+1. A migration is never changed once it was released.
@@ -200,16 +202,38 @@ const auditVersion = 7
 // stateVersion is the first version that has profiles and clients_seen.
 const stateVersion = 6
 
+// tooNew is the error for a database of a newer program.
+func tooNew(version int) error {
+	if version <= len(migrations) {
+		return nil
+	}
+	return fmt.Errorf("it was written by a newer tabrelay (version %d of its tables, this one knows %d): update "+
+		"tabrelay", version, len(migrations))
+}
+
+// CheckVersion is the error for the database of a home folder that this program is too old for. What else may be wrong
+// with it, opening it says.
+func CheckVersion(ctx context.Context, home config.Home) error {
+	version, err := readBeside(ctx, home, "its version", func(q querier) (version int, err error) {
+		return version, q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
+	})
+	if err != nil {
+		return nil
+	}
+	if err := tooNew(version); err != nil {
+		return fmt.Errorf("%s cannot be used: %w", home.Database(), err)
+	}
+	return nil
+}
+
 // migrate runs the migrations a database lacks, each in a transaction with its number.
 func migrate(ctx context.Context, conn *sql.Conn) error {
 	var version int
 	if err := conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return fmt.Errorf("it is not a tabrelay database, or is damaged (move it away and start again): %w", err)
 	}
-	if version > len(migrations) {
-		return fmt.Errorf("it was written by a newer tabrelay (version %d of its tables, this one knows %d): update "+
-			"tabrelay",
-			version, len(migrations))
+	if err := tooNew(version); err != nil {
+		return err
 	}
 	for ; version < len(migrations); version++ {
 		script := fmt.Sprintf("BEGIN IMMEDIATE; %s PRAGMA user_version = %d; COMMIT;", migrations[version], version+1)

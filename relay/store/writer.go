@@ -231,6 +231,7 @@ func (w *writer) ids(query string) (map[call.ID]bool, error) {
 // querier is a connection or a transaction.
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
 // list reads all rows of a query.
