@@ -32,9 +32,10 @@ import (
 
 // chrome is a browser with the extension and a tab on the demo site. It reads pairing.json as the extension does, says
 // so in the file of its first argument once the relay knows its tab, and reconnects until it is ended. Its tools give
-// their arguments and their number back: what was done twice shows. Two are special: big_output returns 210 000
-// characters, and never_answer returns only when its first call has been given up. A call whose arguments say "held"
-// says so in the file with .held at the end of its name, and is answered once there is one with .go.
+// their arguments and their number back: what was done twice shows. Two are special: get_page returns 210 000
+// characters, and raising the counter "stuck" returns only when its first call has been given up. A call whose
+// arguments say "held" says so in the file with .held at the end of its name, and is answered once there is one with
+// .go.
 func chrome() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -43,9 +44,10 @@ func chrome() {
 	done := 0
 	answer := func(c *hubtest.Call) {
 		c.Started()
-		if c.Tool == "big_output" {
+		if c.Tool == "get_page" {
 			c.Progress(1, "half way")
-			c.Return(json.RawMessage(`{"text":"` + strings.Repeat("The quick brown fox. ", 10_000) + `"}`))
+			text := strings.Repeat("The quick brown fox. ", 10_000)
+			c.Return(json.RawMessage(`{"title":"Fox","text":"` + text + `"}`))
 			return
 		}
 		done++
@@ -57,10 +59,15 @@ func chrome() {
 			}()
 			return
 		}
-		if c.Tool == "never_answer" && done == 1 {
+		if strings.Contains(string(c.Arguments), `"stuck"`) {
+			raised := json.RawMessage(fmt.Sprintf(`{"name":"stuck","value":%d,"asked":%[1]d}`, done))
+			if done > 1 {
+				c.Return(raised)
+				return
+			}
 			go func() {
 				<-c.Cancelled()
-				c.Return(json.RawMessage(`{"done":1}`)) // too late for the caller, but the truth
+				c.Return(raised) // too late for the caller, but the truth
 			}()
 			return
 		}

@@ -57,7 +57,7 @@ async function measureAll(stage: Stage): Promise<void> {
     async (round) => {
       cancel = new AbortController();
       const note = `cancel ${round}`;
-      agent.call('demo__slow', { ms: 30_000, steps: 0, note }, { signal: cancel.signal }).catch(nothing);
+      agent.call('trouble__slow', { ms: 30_000, steps: 0, note }, { signal: cancel.signal }).catch(nothing);
       await demo.notes(note, 1);
     },
     async (round) => {
@@ -69,7 +69,7 @@ async function measureAll(stage: Stage): Promise<void> {
     const stop = new AbortController();
     const onprogress = () => stop.abort('measured');
     await agent
-      .call('demo__slow', { ms: 1000, steps: 100 }, { signal: stop.signal, onprogress })
+      .call('trouble__slow', { ms: 1000, steps: 100 }, { signal: stop.signal, onprogress })
       .catch(nothing);
   });
   let dialog = nothing;

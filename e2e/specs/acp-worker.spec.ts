@@ -1,5 +1,5 @@
-// An agent that is a program: it speaks the Agent Client Protocol, is made of its official SDK, and calls the tools of the
-// relay through the MCP server that it is given.
+// An agent that is a program: it speaks the Agent Client Protocol, is made of its official SDK, and calls the tools
+// of the relay through the MCP server that it is given.
 
 import path from 'node:path';
 import { z } from 'zod';
@@ -20,9 +20,10 @@ const worker = (...args: string[]) => ({
 test.use({
   groundOptions: {
     guarded: true,
+    trouble: true,
     config: {
       workers: { lines: worker(), web: worker('http') },
-      permissions: { demo__slow_increment: 'ask' },
+      permissions: { trouble: 'auto', trouble__slow_increment: 'ask' },
     },
   },
 });
@@ -94,7 +95,7 @@ test('a program that is killed amid a prompt is started again, and the client he
   const { agent, demo } = stage;
   const first = await pidOf(agent, 'lines');
   const prompt =
-    'demo__counter_increment {"name":"killed"}\ndemo__slow {"ms":60000,"steps":600,"note":"killed"}';
+    'demo__counter_increment {"name":"killed"}\ntrouble__slow {"ms":60000,"steps":600,"note":"killed"}';
   const answer = delegate(agent, { agentId: 'lines', prompt });
   await demo.notes('killed', 1);
   process.kill(first, 'SIGKILL');
@@ -103,7 +104,7 @@ test('a program that is killed amid a prompt is started again, and the client he
   expect(failure.error).toContain('lines');
   expect(failure.data.toolCalls).toMatchObject([
     { tool: 'demo__counter_increment', ok: true },
-    { tool: 'demo__slow', ok: false },
+    { tool: 'trouble__slow', ok: false },
   ]);
   // What it was doing in the page ended with it.
   expect((await demo.notes('killed', 2))[1]?.text).toBe('aborted');
@@ -119,7 +120,7 @@ test('a prompt of the program is cancelled, and so is what it does in the page',
   const created = await agent.call('sessions_create', { agentId: 'lines' });
   const { sessionId } = z.object({ sessionId: z.string() }).parse(created.value);
   const prompt =
-    'demo__slow {"ms":60000,"steps":600,"note":"acp cancelled"}\ndemo__counter_increment {"name":"after"}';
+    'trouble__slow {"ms":60000,"steps":600,"note":"acp cancelled"}\ndemo__counter_increment {"name":"after"}';
   const answer = agent.call('sessions_prompt', { sessionId, prompt });
   await demo.notes('acp cancelled', 1);
   expect((await agent.call('sessions_cancel', { sessionId })).value).toEqual({ cancelled: true, sessionId });

@@ -14,7 +14,7 @@ for (const [transport, open] of Object.entries(transports)) {
     const name = `cancelled over ${transport}`;
     const cancel = new AbortController();
     const call = agent.call(
-      'demo__slow_increment',
+      'trouble__slow_increment',
       { name, ms: 30_000, note: name },
       { signal: cancel.signal },
     );
@@ -31,7 +31,7 @@ for (const [transport, open] of Object.entries(transports)) {
     const agent = await open(stage);
     const seen: number[] = [];
     const onprogress = ({ progress }: { progress: number }) => void seen.push(progress);
-    const answer = await agent.call('demo__slow', { ms: 1000, steps: 5 }, { onprogress });
+    const answer = await agent.call('trouble__slow', { ms: 1000, steps: 5 }, { onprogress });
     expect(answer.value).toEqual({ waitedMs: 1000 });
     expect(seen).toEqual([1, 2, 3, 4, 5]);
 
@@ -39,7 +39,7 @@ for (const [transport, open] of Object.entries(transports)) {
     const cancel = new AbortController();
     const stop = { signal: cancel.signal, onprogress: () => cancel.abort('that was enough') };
     const endless = agent.call(
-      'demo__slow',
+      'trouble__slow',
       { ms: 30_000, steps: 30, note: `endless over ${transport}` },
       stop,
     );
@@ -52,14 +52,14 @@ for (const [transport, open] of Object.entries(transports)) {
 }
 
 test('progress gives a tool its time anew', async ({ sharedStage: stage }) => {
-  const answer = await stage.agent.call('demo__slow', { ms: 12_000, steps: 60 }, { timeoutMs: 10_000 });
+  const answer = await stage.agent.call('trouble__slow', { ms: 12_000, steps: 60 }, { timeoutMs: 10_000 });
   expect(answer.value).toEqual({ waitedMs: 12_000 });
 });
 
 test('a tool without progress ends when its time is over, and its signal fires', async ({
   sharedStage: stage,
 }) => {
-  const result = await stage.agent.call('demo__never_answer', { note: 't' }, { timeoutMs: 1500 });
+  const result = await stage.agent.call('trouble__never_answer', { note: 't' }, { timeoutMs: 1500 });
   expect(result.code).toBe('TIMEOUT');
   expect(result.block).toMatchObject({
     outcome: 'unknown',

@@ -53,7 +53,7 @@ for (const [way, open] of Object.entries(ways)) {
   }) => {
     const { relay } = stage;
     const reader = await open(stage, await added(relay, 'reader', '--read-only', '--plugins', 'demo'));
-    const writer = await open(stage, await added(relay, 'writer', '--plugins', 'demo,browser'));
+    const writer = await open(stage, await added(relay, 'writer', '--plugins', 'demo,trouble,browser'));
     const told = changes(reader);
 
     expect(await reader.tools()).toEqual(expect.arrayContaining(['demo__counter_read', 'bridge_health']));
@@ -70,12 +70,12 @@ for (const [way, open] of Object.entries(ways)) {
     expect((await reader.call('demo__counter_read', { name: way })).value).toMatchObject({ asked: 1 });
 
     // The writer is revoked while it writes; the reader does not notice.
-    const write = writer.call('demo__slow_increment', { name: way, ms: 20_000, note: way });
+    const write = writer.call('trouble__slow_increment', { name: way, ms: 20_000, note: way });
     write.catch(() => {}); // it is awaited below
     await stage.demo.notes(way, 1);
     await expect
       .poll(async () => (await running(relay)).map((call) => [call.client, call.tool, call.state]))
-      .toEqual([['writer', 'demo__slow_increment', 'running']]);
+      .toEqual([['writer', 'trouble__slow_increment', 'running']]);
     await relay.tabrelay('clients', 'revoke', 'writer');
     expect(await fails(write)).toBe(true);
     const [, stopped] = await stage.demo.notes(way, 2);
@@ -114,7 +114,7 @@ test('in the era of 2026-07-28 too, a scope bounds what is listed and called', a
 
 test('the person ends a call: the page stops, and the agent hears who ended it', async ({ stage }) => {
   const { relay, agent } = stage;
-  const call = agent.call('demo__slow_increment', { name: 'p', ms: 30_000, note: 'p' });
+  const call = agent.call('trouble__slow_increment', { name: 'p', ms: 30_000, note: 'p' });
   await stage.demo.notes('p', 1);
   const [seen] = await running(relay);
   await relay.asPerson('DELETE', `/api/v1/running/${seen?.id}`);

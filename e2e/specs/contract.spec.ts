@@ -82,7 +82,7 @@ const factories = [
 
 for (const { factory, text } of factories) {
   test(`ToolError factory ${factory} arrives word for word`, async ({ sharedStage: { agent } }) => {
-    const answer = await agent.call('demo__throw_tool_error', { factory });
+    const answer = await agent.call('trouble__throw_tool_error', { factory });
     expect(answer.failed).toBe(true);
     expect(answer.text).toBe(text);
     expect(answer.facts).toMatchObject({ outcome: 'executed', attempts: 1 });
@@ -94,7 +94,7 @@ for (const { factory, text } of factories) {
 }
 
 test('a custom error keeps its code, its delay and its outcome', async ({ sharedStage: { agent } }) => {
-  const answer = await agent.call('demo__throw_custom', {
+  const answer = await agent.call('trouble__throw_custom', {
     message: 'The kettle is still warm',
     code: 'KETTLE_BUSY',
     retryable: true,
@@ -112,8 +112,8 @@ test('a custom error keeps its code, its delay and its outcome', async ({ shared
 });
 
 const unexpected = [
-  { tool: 'demo__throw_error', message: "Cannot read properties of undefined (reading 'cup')" },
-  { tool: 'demo__throw_text', message: 'the kettle is empty' },
+  { tool: 'trouble__throw_error', message: "Cannot read properties of undefined (reading 'cup')" },
+  { tool: 'trouble__throw_text', message: 'the kettle is empty' },
 ];
 
 for (const { tool, message } of unexpected) {
@@ -159,7 +159,7 @@ const forgeries = [
 
 for (const { forgery, fields } of forgeries) {
   test(`a forged error (${forgery}) cannot look like something else`, async ({ sharedStage: { agent } }) => {
-    const answer = await agent.call('demo__throw_forged', { forgery });
+    const answer = await agent.call('trouble__throw_forged', { forgery });
     expectInvariants(answer);
     expect(answer.pageFields).toEqual(fields);
     expect(Buffer.byteLength(answer.text)).toBeLessThan(9 * 1024);
@@ -185,7 +185,7 @@ const statuses = [
 
 for (const { args, code, outcome, retryable, after } of statuses) {
   test(`HTTP ${args.status} becomes a ToolError that says what to do`, async ({ sharedStage: { agent } }) => {
-    const answer = await agent.call('demo__http_status', args);
+    const answer = await agent.call('trouble__http_status', args);
     if (code !== undefined) expect(answer.code).toBe(code);
     expect(answer.pageFields).toMatchObject({
       retryable,
@@ -198,14 +198,14 @@ for (const { args, code, outcome, retryable, after } of statuses) {
 test('a read that fails with a retryable error is tried again, a bounded number of times', async ({
   sharedStage: { agent, demo, page },
 }) => {
-  const answer = await agent.call('demo__flaky', { name: 'flaky-twice', failures: 2 });
+  const answer = await agent.call('trouble__flaky', { name: 'flaky-twice', failures: 2 });
   expect(answer.value).toEqual({ attempts: 3 });
   const console: string[] = [];
   page.on('console', (line) => console.push(line.text()));
-  const beyond = await agent.call('demo__flaky', { name: 'flaky-always', failures: 100 });
+  const beyond = await agent.call('trouble__flaky', { name: 'flaky-always', failures: 100 });
   expect(beyond.code).toBe('RATE_LIMITED');
   expect(beyond.facts.attempts).toBe(3);
-  const line = `tabrelay: demo__flaky ended with an error, correlation id ${beyond.correlationId}`;
+  const line = `tabrelay: trouble__flaky ended with an error, correlation id ${beyond.correlationId}`;
   await expect.poll(() => console).toEqual([line, line, line]);
   expect((await demo.counter('flaky-always')).asked).toBe(3);
 });
@@ -213,7 +213,7 @@ test('a read that fails with a retryable error is tried again, a bounded number 
 test('arguments that do not fit the schema are refused with a sentence, before the page is asked', async ({
   sharedStage: { agent },
 }) => {
-  const answer = await agent.call('demo__slow', { ms: 'long' });
+  const answer = await agent.call('trouble__slow', { ms: 'long' });
   provoked('arguments-do-not-fit', 'VALIDATION_ERROR', answer);
   expect(answer.text).toContain('ms');
   expect(answer.facts.outcome).toBe('not_executed');
@@ -229,7 +229,7 @@ test('arguments that do not fit the schema are refused with a sentence, before t
 });
 
 test('an answer that is not what the tool declares is INVALID_OUTPUT', async ({ sharedStage: { agent } }) => {
-  const answer = await agent.call('demo__wrong_output');
+  const answer = await agent.call('trouble__wrong_output');
   provoked('output-not-valid', 'INVALID_OUTPUT', answer);
   expect(answer.facts.outcome).toBe('executed');
 });
@@ -237,13 +237,13 @@ test('an answer that is not what the tool declares is INVALID_OUTPUT', async ({ 
 test('who is not signed in reads AUTH_ERROR; after signing in with the form, their name', async ({
   sharedStage: { agent, page, demo },
 }) => {
-  provoked('page-signed-out', 'AUTH_ERROR', await agent.call('demo__who_am_i'));
+  provoked('page-signed-out', 'AUTH_ERROR', await agent.call('trouble__who_am_i'));
   await page.getByRole('link', { name: 'Sign in' }).click();
   await page.getByLabel('Name').fill('Ada');
   await page.getByLabel('Password').fill('demo');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await expect(page.locator('#name')).toHaveText('Ada');
-  expect((await agent.call('demo__who_am_i')).value).toEqual({ name: 'Ada' });
+  expect((await agent.call('trouble__who_am_i')).value).toEqual({ name: 'Ada' });
   await page.getByRole('button', { name: 'Sign out' }).click();
   await expect(page.locator('#name')).toBeHidden(); // other tests share the session
   await page.goto(demo.url);

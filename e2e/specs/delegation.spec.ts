@@ -33,8 +33,8 @@ const test = errandTest.extend<{ wikiStage: WikiStage }, { wiki: Wiki }>({
   groundOptions: [
     async ({ model, wiki }, use) => {
       const plugins = { mediawiki: { settings: { url: `${wiki.url}/` } } };
-      const permissions = { mediawiki: 'auto', mediawiki__edit_page: 'ask' };
-      await use({ guarded: true, plugins, config: { ...delegating(model), permissions } });
+      const permissions = { mediawiki: 'auto', mediawiki__edit_page: 'ask', trouble: 'auto' };
+      await use({ guarded: true, trouble: true, plugins, config: { ...delegating(model), permissions } });
     },
     { scope: 'worker' },
   ],
@@ -174,7 +174,7 @@ test('a person who denies the change ends nothing else, and the agent says so', 
 const halfWay = (title: string): Script =>
   editing(title, (done) =>
     done === 2
-      ? { tool: 'demo__slow_increment', input: { name: title, ms: 60_000, note: title } }
+      ? { tool: 'trouble__slow_increment', input: { name: title, ms: 60_000, note: title } }
       : undefined,
   );
 
@@ -208,7 +208,7 @@ test('cancelled by MCP half-way, nothing more is done', async ({ wikiStage: stag
   await expect.poll(audited).toMatchObject([
     { tool: 'mediawiki__search', outcome: 'returned', arguments: `{"query":"${title}"}`, client: 'stdio' },
     { tool: 'mediawiki__read_page', outcome: 'returned' },
-    { tool: 'demo__slow_increment', outcome: 'unknown', code: 'CANCELLED' },
+    { tool: 'trouble__slow_increment', outcome: 'unknown', code: 'CANCELLED' },
   ]);
   // The client can go on: the same tab takes the next call at once.
   expect((await stage.agent.call('demo__counter_read', { name: title })).value).toMatchObject({ asked: 1 });
@@ -227,7 +227,7 @@ test('cancelled by sessions_cancel half-way, the prompt answers what was done', 
   await stage.demo.notes(title, 1);
   expect((await agent.call('sessions_status', { sessionId })).value).toMatchObject({
     status: 'busy',
-    currentTool: 'demo__slow_increment',
+    currentTool: 'trouble__slow_increment',
   });
   expect((await agent.call('sessions_cancel', { sessionId })).value).toEqual({ cancelled: true, sessionId });
   const end = endOf(await answer);
@@ -236,7 +236,7 @@ test('cancelled by sessions_cancel half-way, the prompt answers what was done', 
     'mediawiki__search',
     'mediawiki__read_page',
   ]);
-  expect(end.outcome?.unknown.map(({ tool }) => tool)).toEqual(['demo__slow_increment']);
+  expect(end.outcome?.unknown.map(({ tool }) => tool)).toEqual(['trouble__slow_increment']);
   await expectStopped(stage, model, title);
 
   // The session goes on, from where it was before the prompt that was cancelled.
@@ -269,7 +269,7 @@ test('stopped by the person half-way, the client hears who did it', async ({ wik
   expect(data.toolCalls?.map(({ tool, outcome }) => [tool, outcome])).toEqual([
     ['mediawiki__search', 'executed'],
     ['mediawiki__read_page', 'executed'],
-    ['demo__slow_increment', 'unknown'],
+    ['trouble__slow_increment', 'unknown'],
   ]);
   await expectStopped(stage, model, title);
   expect(await open()).toEqual([]);

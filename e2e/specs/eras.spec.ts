@@ -34,12 +34,12 @@ for (const [transport, open] of Object.entries(transports)) {
     const hello = new Answer(await client.callTool({ name: 'demo__hello', arguments: { name: 'Ada' } }));
     expect(hello.structured).toMatchObject({ url: `${sharedStage.demo.url}/` });
 
-    const thrown = { name: 'demo__throw_tool_error', arguments: { factory: 'rate_limited' } };
+    const thrown = { name: 'trouble__throw_tool_error', arguments: { factory: 'rate_limited' } };
     expect(new Answer(await client.callTool(thrown)).pageFields).toMatchObject({ retryAfterMs: 2000 });
 
     const seen: number[] = [];
     const onprogress = ({ progress }: { progress: number }) => seen.push(progress);
-    await client.callTool({ name: 'demo__slow', arguments: { ms: 200, steps: 2 } }, { onprogress });
+    await client.callTool({ name: 'trouble__slow', arguments: { ms: 200, steps: 2 } }, { onprogress });
     expect(seen).toEqual([1, 2]);
   });
 }

@@ -10,7 +10,7 @@ import { expect, openStage, type Stage, test } from '../stage/test.ts';
 
 /** Starts a write that takes a while, and returns once the page has begun it. */
 async function begin({ agent, demo }: Stage, name: string, ms: number) {
-  const call = agent.call('demo__slow_increment', { name, ms, note: name });
+  const call = agent.call('trouble__slow_increment', { name, ms, note: name });
   call.catch(() => {}); // awaited by the test, after something broke
   await demo.notes(name, 1);
   return { call };
@@ -37,7 +37,7 @@ test('service worker stopped while nothing runs: the next call works, once', asy
 
 test('relay killed during a call: the agent gets the outcome from the next relay', async ({ stage }) => {
   stage.closing.defer(() => stage.relay.tabrelay('down'));
-  const call = stage.agent.call('demo__slow_increment', { name: 'relay', ms: 4000 }); // its end needs no site
+  const call = stage.agent.call('trouble__slow_increment', { name: 'relay', ms: 4000 }); // its end needs no site
   call.catch(() => {}); // it is awaited below
   await expect.poll(async () => (await stage.demo.counter('relay')).asked).toBe(1);
   await stage.page.evaluate(() => fetch('/').then(() => undefined)); // the page has heard what the site answered
@@ -101,7 +101,7 @@ test('no tab of the site: TAB_NOT_FOUND names the page to open', async ({ shared
 });
 
 test('an answer too large is refused in the page; the connection stays', async ({ sharedStage: stage }) => {
-  const answer = await stage.agent.call('demo__big_output', { bytes: 20 * 1024 * 1024 });
+  const answer = await stage.agent.call('trouble__big_output', { bytes: 20 * 1024 * 1024 });
   expectReadable(answer, 'OUTPUT_TOO_LARGE');
   expect(answer.block).toMatchObject({ outcome: 'executed', retryable: false });
   expect((await stage.agent.call('demo__hello')).failed).toBe(false);
@@ -118,7 +118,7 @@ test('arguments too large for a frame are refused; the connection stays', async 
 test('a page that is busy for longer than it may: TAB_UNRESPONSIVE, nothing done', async ({
   sharedStage: stage,
 }) => {
-  const blocked = stage.agent.call('demo__block_page', { ms: 10_000, note: 'busy' });
+  const blocked = stage.agent.call('trouble__block_page', { ms: 10_000, note: 'busy' });
   await stage.demo.notes('busy', 1);
   const busy = await stage.agent.call('demo__counter_increment', { name: 'busy' });
   expectReadable(busy, 'TAB_UNRESPONSIVE');
@@ -130,7 +130,7 @@ test('a page that is busy for longer than it may: TAB_UNRESPONSIVE, nothing done
 });
 
 test('a page that is busy for a moment, or loads, is waited for', async ({ sharedStage: stage }) => {
-  const blocked = stage.agent.call('demo__block_page', { ms: 2500, note: 'moment' });
+  const blocked = stage.agent.call('trouble__block_page', { ms: 2500, note: 'moment' });
   await stage.demo.notes('moment', 1);
   const waited = await stage.agent.call('demo__counter_increment', { name: 'moment' });
   expect(waited.value).toMatchObject({ asked: 1 });
@@ -164,7 +164,7 @@ test('a tab that has crashed is loaded again for the next call', async ({ shared
 test('a tool that ignores its deadline keeps writes away from the tab, and reads go on', async ({
   sharedStage: stage,
 }) => {
-  const late = await stage.agent.call('demo__never_answer', {}, { timeoutMs: 1200 });
+  const late = await stage.agent.call('trouble__never_answer', {}, { timeoutMs: 1200 });
   expectReadable(late, 'TIMEOUT');
   expect((await stage.agent.call('demo__hello')).failed).toBe(false);
   const write = await stage.agent.call('demo__counter_increment', { name: 'after' });

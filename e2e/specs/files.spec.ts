@@ -75,14 +75,14 @@ test('files, programs and what the relay keeps', async ({ closing }) => {
 test('a result that was cut is read whole, and a call that failed for good can be looked at', async ({
   stage,
 }) => {
-  const answer = await stage.agent.call('demo__big_output', { bytes: 300_000 });
+  const answer = await stage.agent.call('trouble__big_output', { bytes: 300_000 });
   const link = /result:\/\/[0-9a-f]{32}/.exec(answer.texts.join())?.[0] ?? answer.texts.join().slice(-500);
   const [whole] = await read(stage, link);
   expect(whole?.mimeType).toBe('application/json');
   expect(JSON.parse(whole?.text ?? '{}').text).toHaveLength(300_000);
 
   const lost = await stage.agent.call(
-    'demo__slow_increment',
+    'trouble__slow_increment',
     { name: 'x', ms: 20_000, note: 'x' },
     { timeoutMs: 1200 },
   );
@@ -97,7 +97,7 @@ test('a result that was cut is read whole, and a call that failed for good can b
     .not.toBe('');
   const [letter] = await read(stage, uri);
   expect(JSON.parse(letter?.text ?? '{}')).toMatchObject({
-    tool: 'demo__slow_increment',
+    tool: 'trouble__slow_increment',
     outcome: 'unknown',
   });
   expect(await refused(stage, `deadletter://${'0'.repeat(32)}`)).toMatchObject({ code: -32002 });

@@ -22,7 +22,7 @@ test('the same over HTTP with a token', async ({ sharedStage: { relay, demo }, c
   const agent = await httpAgent(relay, await relay.token(), closing);
   expect(await agent.tools()).toContain('demo__hello');
   expect((await agent.call('demo__hello')).value).toMatchObject({ url: `${demo.url}/` });
-  expect((await agent.call('demo__throw_tool_error', { factory: 'rate_limited' })).pageFields).toEqual({
+  expect((await agent.call('trouble__throw_tool_error', { factory: 'rate_limited' })).pageFields).toEqual({
     code: 'RATE_LIMITED',
     category: 'rate_limit',
     retryable: true,

@@ -35,7 +35,8 @@ const test = stageTest.extend<object, { hostile: HostileStage }>({
 async function openHostileStage(closing: Closing): Promise<HostileStage> {
   const demo = `http://127.0.0.1:${await freePort()}`;
   const site = await openHostileSite(demo, closing);
-  const plugins = { demo: { urlPatterns: [`${site}/*`] }, keeper: { settings: { token } } };
+  const there = { urlPatterns: [`${site}/*`] };
+  const plugins = { demo: there, trouble: there, keeper: { settings: { token } } };
   return { ...(await openStage(closing, { demo, plugins })), site };
 }
 
@@ -74,7 +75,7 @@ test.describe('a page that replaces every global it can find', () => {
     });
     expect((await demo.counter('globals')).asked).toBe(1);
     expect(
-      (await agent.call('demo__throw_tool_error', { factory: 'rate_limited' })).pageFields,
+      (await agent.call('trouble__throw_tool_error', { factory: 'rate_limited' })).pageFields,
     ).toMatchObject({
       code: 'RATE_LIMITED',
       retryAfterMs: 2000,
@@ -224,7 +225,7 @@ test.describe('a page that looks for everything, and offers itself in its place'
   test('a failure says what the tool said, however loud the page is', async ({ hostile }) => {
     const { agent, site } = hostile;
     await visit(hostile, `${site}/hostile/attacker`);
-    const answer = await agent.call('demo__throw_tool_error', { factory: 'rate_limited' });
+    const answer = await agent.call('trouble__throw_tool_error', { factory: 'rate_limited' });
     expect(answer.pageFields).toMatchObject({
       code: 'RATE_LIMITED',
       category: 'rate_limit',

@@ -44,7 +44,7 @@ for (const [transport, place] of Object.entries(places)) {
       expect(hello.code, hello.complaints).toBe(0);
       expect(new Answer(JSON.parse(hello.printed)).structured).toMatchObject({ url: `${stage.demo.url}/` });
 
-      const failed = await ask('--method', 'tools/call', '--tool-name', 'demo__who_am_i');
+      const failed = await ask('--method', 'tools/call', '--tool-name', 'trouble__who_am_i');
       expect(failed.code).toBe(5); // the Inspector's code for isError
       expect(new Answer(JSON.parse(failed.printed)).code).toBe('AUTH_ERROR');
     });

@@ -32,7 +32,7 @@ test('nothing that must stay here reaches an agent', async ({ closing }) => {
   await call('leaky__take_secret', { password: 'leak-pw-22', apiKey: 'leak-key-0123' });
   await call('leaky__take_secret', { password: 7, 'leak-member': 'leak-value-0123' });
   await call('leaky__wrong_output', {});
-  await call('demo__throw_forged', { forgery: 'secret_fields' });
+  await call('trouble__throw_forged', { forgery: 'secret_fields' });
   await call('demo__hello', { tabId: 'leak-tab' });
   await call('demo__hello', { profile: 'nobody' });
   await call('bridge_health', {});

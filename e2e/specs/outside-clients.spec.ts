@@ -85,7 +85,7 @@ test('Claude Code is told of what was cut from an answer', async ({ sharedStage,
   const model = await openModel(closing, ({ results }) =>
     results.length > 0
       ? { say: 'done' }
-      : { tool: 'mcp__tabrelay__demo__big_output', input: { bytes: 200_000 } },
+      : { tool: 'mcp__tabrelay__trouble__big_output', input: { bytes: 200_000 } },
   );
   await run(claudeCode, ['-p', 'Get it.', '--allowedTools', 'mcp__tabrelay'], {
     ...env,

@@ -9,7 +9,7 @@ import { expect, openStage, test } from '../stage/test.ts';
 
 test('a call that runs is seen with its progress, and can be cancelled', async ({ stage }) => {
   const panel = await openPanel(stage.browser);
-  const slow = stage.agent.call('demo__slow', { ms: 60_000, steps: 60 });
+  const slow = stage.agent.call('trouble__slow', { ms: 60_000, steps: 60 });
   const cancel = panel.getByRole('button', { name: /^Cancel .* of stdio$/ });
   await expect(cancel).toBeVisible();
   await expect(panel.getByRole('progressbar')).toBeVisible();
@@ -17,7 +17,7 @@ test('a call that runs is seen with its progress, and can be cancelled', async (
   const answer = await slow;
   expect(answer.code).toBe('CANCELLED');
   await expect(cancel).toHaveCount(0);
-  await expect(panel.getByRole('listitem').filter({ hasText: 'demo__slow' })).toContainText('CANCELLED');
+  await expect(panel.getByRole('listitem').filter({ hasText: 'trouble__slow' })).toContainText('CANCELLED');
 });
 
 test('turning a tool off in the panel takes it from agents, and turning it on gives it back', async ({
@@ -93,13 +93,13 @@ test('a new plugin waits in the panel, is read there, and runs when it was accep
 
 test('the log shows what happened, can be taken away, and is checked', async ({ stage }) => {
   await stage.agent.call('demo__hello', { name: 'Ada' });
-  await stage.agent.call('demo__throw_tool_error', { factory: 'rate_limited' });
+  await stage.agent.call('trouble__throw_tool_error', { factory: 'rate_limited' });
   const panel = await openPanel(stage.browser, 'log');
   const entries = panel.getByRole('listitem');
   await expect(entries.filter({ hasText: 'demo__hello' })).toContainText('done');
-  await expect(entries.filter({ hasText: 'demo__throw_tool_error' })).toContainText('RATE_LIMITED');
+  await expect(entries.filter({ hasText: 'trouble__throw_tool_error' })).toContainText('RATE_LIMITED');
   await panel.getByRole('combobox', { name: 'How it ended' }).selectOption('returned');
-  await expect(entries.filter({ hasText: 'demo__throw_tool_error' })).toHaveCount(0);
+  await expect(entries.filter({ hasText: 'trouble__throw_tool_error' })).toHaveCount(0);
   await expect(entries.filter({ hasText: 'demo__hello' })).toHaveCount(1);
   for (const [label, format] of [
     ['Save as CSV', 'csv'],

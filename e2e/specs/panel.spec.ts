@@ -15,7 +15,7 @@ test('the panel shows the connection, and each call with its end as the agent re
   const { agent, browser, page, relay } = stage;
   await agent.call('demo__hello', { name: 'Ada' });
   await agent.call('demo__counter_increment', { name: 'demo', by: 3 });
-  await agent.call('demo__throw_tool_error', { factory: 'rate_limited' });
+  await agent.call('trouble__throw_tool_error', { factory: 'rate_limited' });
 
   const panel = await openPanel(browser);
   await expect(panel.getByRole('status')).toHaveText('Connected');

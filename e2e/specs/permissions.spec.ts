@@ -50,7 +50,8 @@ async function says(
 const guarded = (
   closing: Stage['closing'],
   config: StageOptions['config'] = { permissions: { demo: 'ask' } },
-) => openStage(closing, { guarded: true, config });
+  more: StageOptions = {},
+) => openStage(closing, { guarded: true, config, ...more });
 
 const raise = (agent: Agent, by: number, heard: string[] = []): Promise<Answer> =>
   agent.call(
@@ -99,7 +100,7 @@ test('a person who configured nothing is asked about reading, and changes are of
 });
 
 test('once is once, a session is a session, and always is a rule', async ({ closing }) => {
-  const stage = await guarded(closing);
+  const stage = await guarded(closing, { permissions: { demo: 'ask', trouble: 'ask' } }, { trouble: true });
   const { agent, relay } = stage;
   for (const [how, by] of [
     ['once', 1],
@@ -112,14 +113,16 @@ test('once is once, a session is a session, and always is a rule', async ({ clos
   expect((await raise(agent, 100)).failed).toBe(false);
   expect(await value(stage)).toBe(111);
 
-  const call = agent.call('demo__slow_increment', { name: 'permit', ms: 0 }); // the session is for one tool
+  const call = agent.call('trouble__slow_increment', { name: 'permit', ms: 0 }); // the session is for one tool
   const asked = await question(relay);
   expect((await says(stage, 'allow', asked.id, '--for', 'always')).code).toBe(0);
   expect((await call).failed).toBe(false);
   const late = await says(stage, 'deny', asked.id);
   expect(late).toMatchObject({ code: 1 });
   expect(late.output).toContain('too late and does nothing');
-  expect(await relay.tabrelay('permit', 'list')).toMatch(/demo__slow_increment +\S+ +auto +for ever +person/);
+  expect(await relay.tabrelay('permit', 'list')).toMatch(
+    /trouble__slow_increment +\S+ +auto +for ever +person/,
+  );
 });
 
 test('nobody answers in time; the answer that comes later does nothing', async ({ closing }) => {
@@ -190,9 +193,9 @@ test('what is switched off disappears from the list, and comes back', async ({ c
 });
 
 test('one command stops everything, and a restart does not undo it', async ({ closing }) => {
-  const stage = await guarded(closing, { permissions: { default: 'auto' } });
+  const stage = await guarded(closing, { permissions: { default: 'auto' } }, { trouble: true });
   const { agent, relay } = stage;
-  const running = agent.call('demo__slow', { ms: 60_000, steps: 600 });
+  const running = agent.call('trouble__slow', { ms: 60_000, steps: 600 });
   await expect.poll(async () => await relay.tabrelay('status')).not.toContain('paused');
   await relay.tabrelay('pause');
   const stopped = await running;

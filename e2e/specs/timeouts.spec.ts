@@ -23,7 +23,7 @@ test('idle: no progress within the configured time; the signal fires, and the to
   closing,
 }) => {
   const stage = await openStage(closing, { config: limits });
-  const result = await stage.agent.call('demo__slow', { ms: tooLong, steps: 0, note: 'idle' });
+  const result = await stage.agent.call('trouble__slow', { ms: tooLong, steps: 0, note: 'idle' });
   expectTimeout(result, 'idle', 1500, 'Tool timed out after 1.5s (no progress reported)');
   expect(result.text.split('\n')[1]).toBe('Suggestion: Ask for fewer milliseconds.');
   expect(result.block.retryable).toBe(true); // it only reads
@@ -34,7 +34,7 @@ test('max_exceeded: progress helps until the longest time there is', async ({ cl
   const stage = await openStage(closing, { config: limits });
   const steps: number[] = [];
   const result = await stage.agent.call(
-    'demo__slow',
+    'trouble__slow',
     { ms: tooLong, steps: 400, note: 'max' },
     { onprogress: ({ progress }) => steps.push(progress) },
   );
@@ -51,7 +51,7 @@ test('max_exceeded: progress helps until the longest time there is', async ({ cl
 
 test('fixed: where progress does not extend, it does not', async ({ closing }) => {
   const stage = await openStage(closing, { config: { ...limits, progressExtendsTimeout: false } });
-  const result = await stage.agent.call('demo__slow', { ms: tooLong, steps: 400 });
+  const result = await stage.agent.call('trouble__slow', { ms: tooLong, steps: 400 });
   expectTimeout(result, 'fixed', 1500, 'Tool timed out after 1.5s');
   expect(result.text).not.toContain('no progress');
 });
@@ -61,10 +61,10 @@ test('the tool knows better than the configuration, and the caller better than t
 }) => {
   const stage = await openStage(closing, { config: { timeoutMs: 1500 } });
   // slow_increment declares 60 s.
-  const own = await stage.agent.call('demo__slow_increment', { name: 'own', ms: 1800 });
+  const own = await stage.agent.call('trouble__slow_increment', { name: 'own', ms: 1800 });
   expect(own.value).toMatchObject({ value: 1 });
   const shorter = await stage.agent.call(
-    'demo__slow_increment',
+    'trouble__slow_increment',
     { name: 'shorter', ms: tooLong, note: 'shorter' },
     { timeoutMs: 1200 },
   );
@@ -72,13 +72,13 @@ test('the tool knows better than the configuration, and the caller better than t
   expect(shorter.text.split('\n')[1]).toMatch(/^Next: .*read the page before repeating/i);
   expect(shorter.block.retryable).toBe(false); // it writes
   expect((await stage.demo.counter('shorter')).asked).toBe(1);
-  const longer = await stage.agent.call('demo__slow', { ms: 1800, steps: 0 }, { timeoutMs: 10_000 });
+  const longer = await stage.agent.call('trouble__slow', { ms: 1800, steps: 0 }, { timeoutMs: 10_000 });
   expect(longer.value).toEqual({ waitedMs: 1800 });
 });
 
 test('nobody gets more than the longest time there is', async ({ closing }) => {
   const stage = await openStage(closing, { config: limits });
-  const result = await stage.agent.call('demo__slow', { ms: tooLong, steps: 0 }, { timeoutMs: 600_000 });
+  const result = await stage.agent.call('trouble__slow', { ms: tooLong, steps: 0 }, { timeoutMs: 600_000 });
   expect(result.code).toBe('TIMEOUT');
   expect(result.block.timeoutMs).toBe(4000);
 });

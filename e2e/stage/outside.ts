@@ -10,7 +10,7 @@ const folder = path.join(repository, 'e2e/outside');
 /** Builds the conversation of the Go libraries and returns the binary. */
 export async function buildGoClients(into: string): Promise<string> {
   const binary = path.join(into, 'outside');
-  await run('go', ['build', '-C', path.join(folder, 'go'), '-o', binary, '.']);
+  await run('go', ['build', '-C', path.join(folder, 'testdata/go'), '-o', binary, '.']);
   return binary;
 }
 

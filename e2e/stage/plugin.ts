@@ -4,6 +4,7 @@ import { cp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Closing } from './closing.ts';
 import { repository, temporaryFolder } from './paths.ts';
+import type { Relay } from './relay.ts';
 
 /** Copies e2e/plugins/main-world, to work on the pages of one origin, and returns the folder. */
 export function mainWorldPlugin(origin: string, closing: Closing): Promise<string> {
@@ -18,4 +19,10 @@ export async function testPlugin(name: string, origin: string, closing: Closing)
   const text = await readFile(file, 'utf8');
   await writeFile(file, text.replace(`http://${name}.invalid/*`, `${origin}/*`));
   return folder;
+}
+
+/** Adds the plugin whose calls take long, fail or misbehave, for the demo site at an address. */
+export async function addTrouble(relay: Relay, demo: string, closing: Closing, reviewed: boolean) {
+  await relay.tabrelay('plugin', 'add', await testPlugin('trouble', demo, closing));
+  if (reviewed) await relay.person('plugin', 'review', 'trouble');
 }

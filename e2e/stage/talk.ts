@@ -1,5 +1,6 @@
 // One conversation that every client library holds: list, call, structured result, failure, progress, cancel, change of
-// the tool list. What a library understood of it is its account; e2e/outside/go holds the same conversation in Go.
+// the tool list. What a library understood of it is its account; the same conversation
+// in Go is in e2e/outside/testdata/go.
 
 import { z } from 'zod';
 import { Answer } from './answer.ts';
@@ -35,17 +36,17 @@ export interface Talker {
 export async function converse(talker: Talker, change: () => Promise<void>): Promise<Account> {
   const tools = await talker.tools();
   const hello = new Answer(await talker.call('demo__hello', { name: 'Ada' }));
-  const failure = new Answer(await talker.call('demo__who_am_i', {}));
+  const failure = new Answer(await talker.call('trouble__who_am_i', {}));
   const progress: number[] = [];
   await talker.call(
-    'demo__slow',
+    'trouble__slow',
     { ms: 100, steps: 5 },
     { onprogress: (step) => void progress.push(step.progress) },
   );
   const cancel = new AbortController();
   const cancelled = await talker
     .call(
-      'demo__slow',
+      'trouble__slow',
       { ms: 20_000, steps: 200, note: 'outside' },
       { signal: cancel.signal, onprogress: () => cancel.abort('the person pressed escape') },
     )

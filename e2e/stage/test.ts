@@ -5,6 +5,7 @@ import { DemoSite } from '../sites/demo.ts';
 import { type Agent, stdioAgent } from './agent.ts';
 import { openBrowser } from './browser.ts';
 import { Closing } from './closing.ts';
+import { addTrouble } from './plugin.ts';
 import { freePort } from './port.ts';
 import { openRelay, type Relay, type RelayOptions } from './relay.ts';
 
@@ -22,6 +23,8 @@ export interface Stage {
 export interface StageOptions extends RelayOptions {
   /** Address of the demo site; a free one if left out. */
   demo?: string;
+  /** The test plugin whose calls take long, fail or misbehave is there. */
+  trouble?: boolean;
   /** What a person configured for plugins, by plugin name. */
   plugins?: Record<string, unknown>;
   config?: Record<string, unknown>;
@@ -48,6 +51,8 @@ async function openGround(closing: Closing, options: StageOptions = {}): Promise
     ...options.config,
   };
   const relay = await openRelay(closing, config, options);
+  const { guarded = false, trouble = !guarded } = options;
+  if (trouble) await addTrouble(relay, demo.url, closing, guarded);
   await options.beforeBrowser?.(relay);
   const browser = await openBrowser(relay, closing, undefined, options.browserFlags);
   return { relay, browser, demo };

@@ -1,6 +1,6 @@
-import { defineTool, sleep } from '@tabrelay/plugin-sdk';
+import { defineTool } from '@tabrelay/plugin-sdk';
 import * as s from '@tabrelay/plugin-sdk/schema';
-import { counterOutput, increment, nameInput, note, readCounter } from './site.ts';
+import { counterOutput, increment, nameInput, readCounter } from './site.ts';
 
 export const counterRead = defineTool({
   name: 'counter_read',
@@ -28,31 +28,4 @@ export const counterIncrement = defineTool({
   }),
   output: counterOutput,
   handle: ({ name, by }, { signal, idempotencyKey }) => increment(name, by, idempotencyKey, signal),
-});
-
-export const slowIncrement = defineTool({
-  name: 'slow_increment',
-  displayName: 'Raise counter slowly',
-  description:
-    'Adds 1 to a counter, then takes its time before it answers: for watching what happens ' +
-    'to a call meanwhile.',
-  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
-  timeoutMs: 60_000,
-  input: s.parameters({
-    name: nameInput,
-    ms: s.integer('How long to take.', { minimum: 0, maximum: 600000 }),
-    note: s.optional({
-      ...nameInput,
-      description: 'Where to leave the notes "started", "aborted" and "finished".',
-    }),
-  }),
-  output: counterOutput,
-  async handle({ name, ms, note: notes }, { signal, idempotencyKey }) {
-    signal.addEventListener('abort', () => void note(notes, 'aborted'));
-    const raised = await increment(name, 1, idempotencyKey);
-    await note(notes, 'started');
-    await sleep(ms, { signal });
-    await note(notes, 'finished');
-    return raised;
-  },
 });

@@ -64,19 +64,3 @@ export const getPage = defineTool({
     return { title: title.textContent ?? '', text: paragraphs.join('\n\n') };
   },
 });
-
-export const whoAmI = defineTool({
-  name: 'who_am_i',
-  displayName: 'Who is signed in',
-  description:
-    'The name of the person signed in to the demo site in this browser. AUTH_ERROR when nobody is.',
-  annotations: { readOnlyHint: true },
-  input: s.parameters({}),
-  output: s.object({
-    name: s.string(),
-  }),
-  async handle(_, { signal }) {
-    const me = await get('/api/me', signal);
-    return { name: me.string('name') };
-  },
-});

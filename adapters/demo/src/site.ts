@@ -12,7 +12,7 @@ export const post = async (
   body: JsonObject,
   signal?: AbortSignal,
 ): Promise<JsonReader> =>
-  // keepalive: a note about a page that is closing has to outlive the page.
+  // keepalive: what was asked for arrives although the page closes meanwhile.
   jsonReader(
     await postJSON(path, body, { keepalive: true, ...(signal ? { signal } : {}) }),
     'unknown',
@@ -45,9 +45,3 @@ export const counterOutput = s.object({
 
 /** JSON Schema of the name of a counter or of a list of notes. */
 export const nameInput = s.string({ minLength: 1, maxLength: 100 });
-
-/** Leaves a line on the site, with the time it is now; nothing happens without a name. */
-export async function note(name: string | undefined, text: string): Promise<void> {
-  const at = Date.now();
-  if (name !== undefined) await post(`/api/notes/${encodeURIComponent(name)}`, { text, at });
-}

@@ -95,13 +95,13 @@ func converse(ctx context.Context, t Talker) (a Account, err error) {
 		return a, fmt.Errorf("call: %w", err)
 	}
 	a.Structured = hello.Structured
-	failure, err := t.Call(ctx, "demo__who_am_i", map[string]any{}, nil)
+	failure, err := t.Call(ctx, "trouble__who_am_i", map[string]any{}, nil)
 	if err != nil {
 		return a, fmt.Errorf("a call that fails: %w", err)
 	}
 	a.Failed, a.Failure = failure.Failed, failure.Texts
 	steps := make(chan float64, 16)
-	if _, err = t.Call(ctx, "demo__slow", map[string]any{"ms": 100, "steps": 5}, func(p float64) { steps <- p }); err != nil {
+	if _, err = t.Call(ctx, "trouble__slow", map[string]any{"ms": 100, "steps": 5}, func(p float64) { steps <- p }); err != nil {
 		return a, fmt.Errorf("a call with progress: %w", err)
 	}
 	for len(a.Progress) < 5 {
@@ -132,7 +132,7 @@ func cancelOne(ctx context.Context, t Talker) string {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	arguments := map[string]any{"ms": 20_000, "steps": 200, "note": "outside"}
-	answer, err := t.Call(ctx, "demo__slow", arguments, func(float64) { cancel() })
+	answer, err := t.Call(ctx, "trouble__slow", arguments, func(float64) { cancel() })
 	if err != nil {
 		return err.Error()
 	}

@@ -45,9 +45,7 @@ export const throwCustom = defineTool({
   input: s.parameters({
     message: s.string(),
     code: s.string(),
-    category: s.optional(
-      s.choice(['auth', 'rate_limit', 'not_found', 'validation', 'internal', 'timeout']),
-    ),
+    category: s.optional(s.choice(['auth', 'rate_limit', 'not_found', 'validation', 'internal', 'timeout'])),
     retryable: s.optional(s.boolean()),
     retryAfterMs: s.optional(s.integer()),
     outcome: s.optional(s.choice(['not_executed', 'executed', 'unknown'])),
@@ -108,8 +106,7 @@ const forgeries = {
 export const throwForged = defineTool({
   name: 'throw_forged',
   displayName: 'Throw a forged error',
-  description:
-    'Fails with an object that pretends to be a ToolError and tries to look like something else.',
+  description: 'Fails with an object that pretends to be a ToolError and tries to look like something else.',
   input: s.parameters({
     forgery: s.choice([
       'category',
@@ -167,16 +164,14 @@ export const wrongOutput = defineTool({
   output: s.object({
     cups: s.integer(),
   }),
-  handle: async (_, { signal }) =>
-    JSON.parse(await fetchText('/api/counters/wrong-output', { signal })),
+  handle: async (_, { signal }) => JSON.parse(await fetchText('/api/counters/wrong-output', { signal })),
 });
 
 export const httpStatus = defineTool({
   name: 'http_status',
   displayName: 'Ask for an HTTP status',
   description:
-    'Asks the demo site for a status and lets the fetch function of the plugin SDK make an ' +
-    'error of it.',
+    'Asks the demo site for a status and lets the fetch function of the plugin SDK make an ' + 'error of it.',
   input: s.parameters({
     status: s.integer({ minimum: 200, maximum: 599 }),
     retryAfter: s.optional(s.string('The Retry-After header to answer with.')),
