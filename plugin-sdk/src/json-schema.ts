@@ -3,13 +3,13 @@
 
 import type { JsonSchema, ObjectSchema } from './schema.ts';
 
-const mayMiss: unique symbol = Symbol('may be missing'); // in no JSON
+export const mayMiss: unique symbol = Symbol('may be missing'); // in no JSON; exported for declarations that name it
 
 /** Fields by name, each with its schema. */
 type Fields = Readonly<Record<string, JsonSchema>>;
 
 type Typed<Type> = { readonly type: Type };
-type MayMiss = { readonly [mayMiss]: true };
+export type MayMiss = { readonly [mayMiss]: true };
 type Named<F, Left> = { [K in keyof F]: F[K] extends Left ? never : K }[keyof F];
 
 /** Further keywords of JSON Schema, with or without a description in front. */

@@ -21,7 +21,7 @@ const sdkPath = "@tabrelay/plugin-sdk"
 // scopePath is the part of the SDK through which the page's runtime passes its functions to a bundle.
 const scopePath = sdkPath + "/scope"
 
-// sdkParts are the modules that plugins are to import, and their files: what the SDK's package.json exports.
+// sdkParts are the modules that plugins are to import, and their sources: those of what the SDK's package.json exports.
 var sdkParts = exportedParts()
 
 // sdkModules are the modules that are always resolved to sources in this binary, not to node_modules.
@@ -33,7 +33,7 @@ var sdkModules = withParts(map[string]string{
 
 func exportedParts() map[string]string {
 	var sdk struct {
-		Exports map[string]string `json:"exports"`
+		Exports map[string]json.RawMessage `json:"exports"`
 	}
 	raw, err := fs.ReadFile(pluginsdk.Files(), packageFile)
 	if err == nil {
@@ -43,8 +43,12 @@ func exportedParts() map[string]string {
 		panic(fmt.Sprintf("the SDK in this binary: %v", err))
 	}
 	parts := map[string]string{}
-	for name, file := range sdk.Exports {
-		parts[path.Join(sdkPath, name)] = path.Clean(file)
+	for name, entry := range sdk.Exports {
+		var built struct{ Default string }
+		if json.Unmarshal(entry, &built) == nil { // package.json itself is exported as a plain path
+			source := strings.TrimSuffix(path.Base(built.Default), ".js") + ".ts"
+			parts[path.Join(sdkPath, name)] = path.Join("src", source)
+		}
 	}
 	return parts
 }
