@@ -1,4 +1,5 @@
-// Command generate builds the shipped plugins into dist: every folder here that has a package.json.
+// Command generate builds the shipped plugins into dist: every folder here that has a package.json, and the browser's
+// own tools, which are part of the extension.
 package main
 
 import (
@@ -24,7 +25,7 @@ func run(dir string) error {
 	if err != nil {
 		return err
 	}
-	for _, file := range found {
+	for _, file := range append(found, filepath.Join(dir, "..", "extension", "src", "browser", "package.json")) {
 		if err := build(filepath.Dir(file), filepath.Join(dir, "dist")); err != nil {
 			return err
 		}

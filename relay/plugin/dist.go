@@ -210,7 +210,7 @@ func readOutput(file func(name string) ([]byte, error), shipped bool) (*Plugin, 
 
 // validate repeats the checks of a build, since build output may come from elsewhere.
 func (m *Manifest) validate(shipped bool) error {
-	if !pluginNameForm.MatchString(m.Name) || slices.Contains(reservedNames, m.Name) {
+	if !pluginNameForm.MatchString(m.Name) || reserved(m.Name, shipped) {
 		return fmt.Errorf("the name %q is not one of a plugin", m.Name)
 	}
 	if m.World != Isolated && m.World != Main {
@@ -251,10 +251,10 @@ func (m *Manifest) validate(shipped bool) error {
 	return m.validatePrompts()
 }
 
-// isHarmless reports whether a plugin runs isolated from pages and claims to change nothing.
+// isHarmless reports whether a plugin runs isolated from pages, and claims to change nothing or is the browser's own.
 func (m *Manifest) isHarmless() bool {
 	changes := func(t Tool) bool { return t.Annotations.ReadOnlyHint == nil || !*t.Annotations.ReadOnlyHint }
-	return m.World == Isolated && m.PreScript == "" && !slices.ContainsFunc(m.Tools, changes)
+	return m.World == Isolated && m.PreScript == "" && (m.Name == Browser || !slices.ContainsFunc(m.Tools, changes))
 }
 
 // The limits of SourceFiles.

@@ -317,7 +317,7 @@ func TestPluginName(t *testing.T) {
 		"a__b":                                "",
 		"@/x":                                 "",
 	} {
-		got, err := pluginName(name)
+		got, err := pluginName(name, false)
 		if want == "" && err == nil && name != "@/x" || want != "" && (err != nil || got != want) {
 			t.Errorf("pluginName(%q) = %q, %v, want %q", name, got, err, want)
 		}

@@ -186,7 +186,7 @@ func (c *packageCheck) checkName() {
 		c.add("/name", `has no "name"; a plugin's name is its package's, such as tabrelay-plugin-example`)
 		return
 	}
-	name, err := pluginName(c.source.Package.Name)
+	name, err := pluginName(c.source.Package.Name, c.shipped)
 	if err != nil {
 		c.add("/name", "%v", err)
 	}

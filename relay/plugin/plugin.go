@@ -163,6 +163,15 @@ var (
 var reservedNames = []string{"agents", "bridge", "browser", "config", "extension", "mcp", "plugin", "relay", "sessions",
 	"system", "tabrelay", "tasks", "tool"}
 
+// Browser is the plugin of the browser's own tools: the only one that may work on every site and change something
+// there. It is part of the extension's sources, and of the binary.
+const Browser = "browser"
+
+// reserved reports whether a plugin may not have a name.
+func reserved(name string, shipped bool) bool {
+	return slices.Contains(reservedNames, name) && (name != Browser || !shipped)
+}
+
 // reservedParameters are added by the relay to every page tool.
 var reservedParameters = []string{"tabId", "profile", "instance"}
 
@@ -171,7 +180,7 @@ const maxFullName = 64
 
 // pluginName makes the plugin's name from its package's: without the customary prefix, and with the scope in front, so
 // that packages of two publishers have different names. Our own scope and that of OpenTabs are left out.
-func pluginName(packageName string) (string, error) {
+func pluginName(packageName string, shipped bool) (string, error) {
 	scope, name := "", packageName
 	if rest, ok := strings.CutPrefix(packageName, "@"); ok {
 		scope, name, _ = strings.Cut(rest, "/")
@@ -186,7 +195,7 @@ func pluginName(packageName string) (string, error) {
 		return name, fmt.Errorf("the package %q gives the plugin the name %q; "+
 			"use lower-case letters, digits and single dashes, such as tabrelay-plugin-my-site", packageName, name)
 	}
-	if slices.Contains(reservedNames, name) {
+	if reserved(name, shipped) {
 		return name, fmt.Errorf("the plugin name %q is reserved; choose another package name", name)
 	}
 	return name, nil

@@ -38,7 +38,7 @@ func New(dir, name string) error {
 	if name == "" {
 		name = filepath.Base(dir)
 	}
-	name, err = pluginName(name)
+	name, err = pluginName(name, false)
 	if err != nil {
 		return err
 	}

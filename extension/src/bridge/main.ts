@@ -13,7 +13,12 @@ import { Mark } from './mark.ts';
 import { type FromBridge, isToBridge, type ToBridge } from './messages.ts';
 
 declare global {
-  var tabrelayBridge: { register(about: unknown, definition: unknown, enter?: unknown): void } | undefined;
+  var tabrelayBridge:
+    | {
+        register(about: unknown, definition: unknown, enter?: unknown): void;
+        shadowRoot?(host: HTMLElement): ShadowRoot | null; // also a closed one
+      }
+    | undefined;
   var tabrelayLate: boolean | undefined; // set by late.js, which precedes this file when it is injected on demand
 }
 
@@ -133,6 +138,7 @@ class Resident {
 
 function installBridge(): void {
   const bridge = new Resident();
+  const { dom } = chrome; // as long as this world has it
   hideInterfaces();
   document.addEventListener(dialogEvent, () => bridge.tellDialog(true));
   document.addEventListener(resumeEvent, () => bridge.tellDialog(false));
@@ -140,6 +146,7 @@ function installBridge(): void {
   const registration = {
     register: (about: unknown, definition: unknown, enter: unknown) =>
       bridge.register(about, definition, enter),
+    shadowRoot: (host: HTMLElement) => dom.openOrClosedShadowRoot(host),
   };
   Object.defineProperty(globalThis, 'tabrelayBridge', {
     configurable: true,

@@ -1,0 +1,293 @@
+// The accessible name of an element: https://www.w3.org/TR/accname-1.2/, and what HTML-AAM adds to it.
+import {
+  attribute,
+  byId,
+  closest,
+  content,
+  has,
+  legible,
+  line,
+  rendered,
+  tag,
+  textOf,
+  visible,
+} from './dom.ts';
+import { namedByContent, roleOf, textFields } from './roles.ts';
+import { sensitivity } from './secrets.ts';
+
+interface Walk {
+  seen: Set<Element>;
+  referred: boolean; // from aria-labelledby: its own references do not count
+  inside: boolean; // part of the name of another element
+  hidden: boolean; // that element is referred to and not displayed: then neither need its parts be
+  budget: { left: number }; // characters: a name is not a document
+}
+
+const maxName = 2000;
+
+/** The accessible name of an element, on one line; '' when it has none. */
+export function nameOf(element: Element): string {
+  return line(compute(element, start()));
+}
+
+/** The name that an element would have by what stands in it, whatever its role. */
+export function contentName(element: Element): string {
+  return line(fromContent(element, start()));
+}
+
+/** The description: https://www.w3.org/TR/accname-1.2/#computation-steps */
+export function descriptionOf(element: Element): string {
+  const ids = attribute(element, 'aria-describedby');
+  if (ids !== null) return line(referredText(element, ids, start()));
+  return line(attribute(element, 'aria-description') ?? '');
+}
+
+const start = (): Walk => ({
+  seen: new Set(),
+  referred: false,
+  inside: false,
+  hidden: false,
+  budget: { left: maxName },
+});
+
+function referredText(element: Element, ids: string, walk: Walk): string {
+  const texts: string[] = [];
+  for (const id of ids.split(/\s+/)) {
+    const target = id === '' ? undefined : byId(element, id);
+    if (target === undefined) continue;
+    const part = { ...walk, referred: true, inside: true, hidden: !visible(target) };
+    texts.push(compute(target, part));
+  }
+  return texts.filter((text) => text.trim() !== '').join(' ');
+}
+
+function compute(element: Element, walk: Walk): string {
+  if (walk.seen.has(element) || walk.budget.left <= 0) return '';
+  if (walk.inside && !walk.hidden && isHidden(element)) return '';
+  if (!walk.referred) {
+    const ids = attribute(element, 'aria-labelledby');
+    if (ids !== null) {
+      const text = referredText(element, ids, walk);
+      if (text.trim() !== '') return text;
+    }
+  }
+  walk.seen.add(element);
+  const role = roleOf(element);
+  if (walk.inside) {
+    const value = embedded(element, role);
+    if (value !== undefined) return value;
+  }
+  const label = attribute(element, 'aria-label');
+  if (label !== null && label.trim() !== '') return label;
+  const native = byHost(element, role, walk);
+  if (native.trim() !== '') return native;
+  if (namedByContent.has(role) || walk.inside) {
+    const text = fromContent(element, walk);
+    if (text.trim() !== '') return text;
+  }
+  return attribute(element, 'title') ?? '';
+}
+
+const isHidden = (element: Element): boolean =>
+  attribute(element, 'aria-hidden') === 'true' || !rendered(element) || !visible(element);
+
+// What a field inside of a label says is its value.
+function embedded(element: Element, role: string): string | undefined {
+  if (element instanceof HTMLSelectElement)
+    return Array.from(element.selectedOptions, (option) => option.text).join(' ');
+  if (element instanceof HTMLInputElement && textFields.has(role) && !sensitivity(element))
+    return element.value;
+  if (element instanceof HTMLTextAreaElement) return element.value;
+  if (role === 'slider' || role === 'spinbutton' || role === 'progressbar' || role === 'meter')
+    return (
+      attribute(element, 'aria-valuetext') ??
+      attribute(element, 'aria-valuenow') ??
+      (element instanceof HTMLInputElement ? element.value : '')
+    );
+  return undefined;
+}
+
+// https://www.w3.org/TR/html-aam-1.0/#accessible-name-and-description-computation
+function byHost(element: Element, role: string, walk: Walk): string {
+  if (element instanceof HTMLInputElement) {
+    const { type } = element;
+    if (type === 'submit' || type === 'reset' || type === 'button') {
+      const own = labels(element, walk) || attribute(element, 'value');
+      if (own !== null && own.trim() !== '') return own;
+      return attribute(element, 'title') ?? (type === 'submit' ? 'Submit' : type === 'reset' ? 'Reset' : '');
+    }
+    if (type === 'image')
+      return labels(element, walk) || attribute(element, 'alt') || attribute(element, 'title') || 'Submit';
+    return labels(element, walk) || titleOrPlaceholder(element);
+  }
+  if (element instanceof HTMLTextAreaElement || element instanceof HTMLSelectElement)
+    return labels(element, walk) || titleOrPlaceholder(element);
+  switch (tag(element)) {
+    case 'img':
+    case 'area':
+      return attribute(element, 'alt') ?? '';
+    case 'svg':
+      return childText(element, 'title', walk);
+    case 'fieldset':
+      return childText(element, 'legend', walk);
+    case 'table':
+      return childText(element, 'caption', walk);
+    case 'figure':
+      return childText(element, 'figcaption', walk);
+    case 'details':
+      return role === 'group' ? childText(element, 'summary', walk) : '';
+    case 'optgroup':
+    case 'option':
+      return attribute(element, 'label') ?? '';
+    case 'meter':
+    case 'progress':
+    case 'output':
+    case 'button':
+      return labels(element, walk);
+    default:
+      if (textFields.has(role))
+        return attribute(element, 'aria-placeholder') ?? attribute(element, 'data-placeholder') ?? '';
+      return '';
+  }
+}
+
+const titleOrPlaceholder = (element: Element): string =>
+  attribute(element, 'title') ||
+  attribute(element, 'placeholder') ||
+  attribute(element, 'aria-placeholder') ||
+  '';
+
+function childText(element: Element, name: string, walk: Walk): string {
+  for (const child of Array.from(content(element)))
+    if (child instanceof Element && tag(child) === name) return compute(child, { ...walk, inside: true });
+  return '';
+}
+
+/** The labels of a field. */
+export function labelsOf(element: Element): Element[] {
+  const list: unknown = Reflect.get(element, 'labels');
+  return list instanceof NodeList ? Array.from(list).filter((label) => label instanceof Element) : [];
+}
+
+function labels(element: Element, walk: Walk): string {
+  if (walk.referred && walk.inside && closest(element, 'label') !== null) return '';
+  return labelsOf(element)
+    .map((label) => compute(label, { ...walk, inside: true, seen: new Set([...walk.seen, element]) }))
+    .filter((text) => text.trim() !== '')
+    .join(' ');
+}
+
+const textLevel = new Set(
+  (
+    'a abbr acronym b bdi bdo big cite code del dfn em font i ins kbd label mark q s samp small span strike ' +
+    'strong sub sup time tt u var'
+  ).split(' '),
+);
+
+function fromContent(element: Element, walk: Walk): string {
+  let text = pseudo(element, '::before');
+  const nodes = content(element);
+  for (let i = 0; i < nodes.length && walk.budget.left > 0; i++) {
+    const node = nodes[i];
+    if (node === undefined) continue;
+    if (node.nodeType === Node.TEXT_NODE) {
+      const part = (node.nodeValue ?? '').slice(0, walk.budget.left);
+      walk.budget.left -= part.length;
+      text += part;
+      continue;
+    }
+    if (!(node instanceof Element)) continue;
+    const name = tag(node);
+    if (unread.has(name)) continue;
+    const part = compute(node, { ...walk, inside: true });
+    const inline = textLevel.has(name) ? isInline(node) : name === 'slot' || name === 'img' || isInline(node);
+    text += inline ? part : ` ${part} `;
+  }
+  const owned = attribute(element, 'aria-owns');
+  if (owned !== null)
+    for (const id of owned.split(/\s+/)) {
+      const target = id === '' ? undefined : byId(element, id);
+      if (target !== undefined) text += ` ${compute(target, { ...walk, inside: true })}`;
+    }
+  return text + pseudo(element, '::after');
+}
+
+const unread = new Set('script style template noscript head title meta link'.split(' '));
+
+const isInline = (element: Element): boolean => {
+  const { display } = getComputedStyle(element);
+  return display.startsWith('inline') || display === 'contents' || display === 'none';
+};
+
+// Text that a style sheet adds. Characters of private use are pictures of icon fonts.
+function pseudo(element: Element, which: '::before' | '::after'): string {
+  const said = getComputedStyle(element, which).content;
+  if (said === 'none' || said === 'normal' || !said.includes('"')) return '';
+  const alternative = /\/\s*"((?:[^"\\]|\\.)*)"\s*$/.exec(said)?.[1];
+  if (alternative !== undefined) return alternative;
+  return Array.from(said.matchAll(/"((?:[^"\\]|\\.)*)"/g), ([, part]) =>
+    (part ?? '').replaceAll(/\\(.)/g, '$1'),
+  ).join('');
+}
+
+/** What stands in an element, as it is written, with its line breaks. */
+export const writtenText = (element: Element): string =>
+  legible(element instanceof HTMLElement ? element.innerText : textOf(element));
+
+/** A word for what has no name: its title, a word of its class or id, the name of its picture, its colour. */
+export function hintOf(element: Element): string {
+  const parts = [element, ...Array.from(element.querySelectorAll('*')).slice(0, 8)];
+  for (const part of parts) {
+    for (const name of [
+      'title',
+      'data-tooltip',
+      'data-title',
+      'data-icon',
+      'data-testid',
+      'data-action',
+      'alt',
+      'name',
+    ])
+      if ((attribute(part, name) ?? '').trim() !== '') return line(attribute(part, name) ?? '').slice(0, 60);
+    const href = attribute(part, 'href') ?? attribute(part, 'xlink:href') ?? '';
+    if (href.startsWith('#') && tag(part) === 'use') return line(words(href));
+  }
+  for (const part of parts) {
+    const source = attribute(part, 'src');
+    const file = source === null ? undefined : /([^/?#]+?)(?:\.\w+)?(?:[?#].*)?$/.exec(source)?.[1];
+    if (file !== undefined && !source?.startsWith('data:')) return line(words(file));
+  }
+  for (const part of parts) {
+    const said = words(attribute(part, 'class') ?? '') || words(attribute(part, 'id') ?? '');
+    if (said !== '') return line(said);
+  }
+  const link = attribute(element, 'href');
+  if (link !== null && link !== '') return line(link).slice(0, 60);
+  const colour = getComputedStyle(element).backgroundColor;
+  return /^rgba?\(0, 0, 0, 0\)$/.test(colour) ? '' : colour;
+}
+
+const meaningless = new Set(
+  (
+    'active block box btn button col col container content css fab far fas flex grid icon icons inner item jsx ' +
+    'large link mui outer row small svg wrap wrapper'
+  ).split(' '),
+);
+
+function words(name: string): string {
+  const found = name
+    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z]+/)
+    .filter((word) => word.length > 2 && /[aeiouy]/.test(word) && !meaningless.has(word));
+  return Array.from(new Set(found)).slice(0, 3).join(' ');
+}
+
+/** The value of a field is in its name where its name is written inside of it. */
+export const isLabelOf = (element: Element): Element | undefined =>
+  element instanceof HTMLLabelElement ? (element.control ?? undefined) : undefined;
+
+export const isDisabled = (element: Element): boolean =>
+  Element.prototype.matches.call(element, ':disabled') ||
+  (attribute(element, 'aria-disabled') === 'true' && !has(element, 'disabled')) ||
+  closest(element, '[aria-disabled="true"]') !== null;

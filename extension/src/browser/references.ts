@@ -1,0 +1,125 @@
+// References: names by which an agent acts on elements. One belongs to an element for as long as both live, and is
+// never given to another one, not even of a later document of the same tab.
+import { connected } from './dom.ts';
+
+/** Why a reference leads nowhere. Nothing was done. */
+export interface Gone {
+  code: 'REF_GONE' | 'DOCUMENT_CHANGED' | 'FRAME_GONE' | 'UNKNOWN_REF';
+  message: string;
+  successor?: string; // the reference of what has most likely taken its place
+}
+
+interface Known {
+  element: WeakRef<Element>;
+  said: string; // how it was described last
+}
+
+interface Table {
+  prefix: string; // 'e' in the page of a tab, 'f2e' in a frame
+  first: number; // lower ones were given in earlier documents of the tab
+  next: number;
+  byRef: Map<string, Known>;
+}
+
+declare global {
+  /** Kept beside the code, which is put into the document again when the extension has a newer one. */
+  var tabrelayReferences: { table: Table; of: WeakMap<Element, string> } | undefined;
+}
+
+const state = () => {
+  globalThis.tabrelayReferences ??= {
+    table: { prefix: 'e', first: 1, next: 1, byRef: new Map() },
+    of: new WeakMap(),
+  };
+  return globalThis.tabrelayReferences;
+};
+
+/** Says what this document may name its elements; only heard before it has named one. */
+export function adopt(prefix: string, first: number): void {
+  const { table } = state();
+  if (table.byRef.size > 0) return;
+  table.prefix = prefix;
+  table.first = first;
+  table.next = Math.max(table.next, first);
+}
+
+/** The number after the last one that was given. */
+export const nextNumber = (): number => state().table.next;
+
+/** The reference of an element; it gets one when it has none. */
+export function reference(element: Element): string {
+  const { table, of } = state();
+  const known = of.get(element);
+  if (known !== undefined) return known;
+  const ref = `${table.prefix}${table.next++}`;
+  of.set(element, ref);
+  table.byRef.set(ref, { element: new WeakRef(element), said: '' });
+  return ref;
+}
+
+/** The reference that an element has already. */
+export const referenceOf = (element: Element): string | undefined => state().of.get(element);
+
+/** Remembers how an element was described, to find what takes its place. */
+export function remember(ref: string, said: string): void {
+  const known = state().table.byRef.get(ref);
+  if (known !== undefined) known.said = said;
+}
+
+const form = /^(?:f\d+)?e(\d+)$/;
+
+/** The element of a reference, or what became of it. */
+export function resolve(ref: string): Element | Gone {
+  const { table } = state();
+  const known = table.byRef.get(ref);
+  const element = known?.element.deref();
+  if (element !== undefined && connected(element)) return element;
+  if (known !== undefined) {
+    const successor = successorOf(known.said);
+    const what = known.said === '' ? 'the element' : known.said;
+    const message = `${ref} was ${what}, which is no longer in the page`;
+    return successor === undefined ? { code: 'REF_GONE', message } : { code: 'REF_GONE', message, successor };
+  }
+  const number = Number(form.exec(ref)?.[1]);
+  if (!Number.isSafeInteger(number))
+    return {
+      code: 'UNKNOWN_REF',
+      message: `${JSON.stringify(ref.slice(0, 40))} is no reference, such as e12`,
+    };
+  if (ref.startsWith(table.prefix) && number < table.first)
+    return {
+      code: 'DOCUMENT_CHANGED',
+      message: `${ref} is of an earlier page: the tab shows another document since`,
+    };
+  if (ref.startsWith(table.prefix) && number < table.next)
+    return { code: 'REF_GONE', message: `${ref} is no longer in the page` };
+  return { code: 'UNKNOWN_REF', message: `${ref} was never given in this page` };
+}
+
+export const isGone = (found: Element | Gone): found is Gone => !(found instanceof Element);
+
+// The one living element that was described in the same words.
+function successorOf(said: string): string | undefined {
+  if (said === '') return undefined;
+  let found: string | undefined;
+  for (const [ref, known] of state().table.byRef) {
+    if (known.said !== said) continue;
+    const element = known.element.deref();
+    if (element === undefined || !connected(element)) continue;
+    if (found !== undefined) return undefined; // there are several
+    found = ref;
+  }
+  return found;
+}
+
+const sweepAbove = 20_000;
+
+/** Forgets what was described of elements that are long gone, when there are very many. */
+export function sweep(): void {
+  const { byRef } = state().table;
+  if (byRef.size <= sweepAbove) return;
+  for (const [ref, known] of byRef) {
+    if (byRef.size <= sweepAbove / 2) return;
+    if (known.element.deref() === undefined) byRef.delete(ref);
+  }
+}

@@ -1,0 +1,228 @@
+// What a person can act on, and the words for it: role, name, reference, state and value.
+import { attribute, has, holder, matches, tabIndex, tag, visible } from './dom.ts';
+import { contentName, hintOf, isDisabled, labelsOf, nameOf, writtenText } from './names.ts';
+import { reference, referenceOf, remember } from './references.ts';
+import { operable, roleOf, textFields } from './roles.ts';
+import { sensitivity } from './secrets.ts';
+import { cut, exactly, named, quote } from './words.ts';
+
+/** What is known of an element before it is described. */
+export interface Thing {
+  element: Element;
+  role: string;
+  acts: boolean; // a person can act on it
+}
+
+const editable = '[contenteditable=""], [contenteditable="true" i], [contenteditable="plaintext-only" i]';
+const pointing =
+  /^(?:pointer|grab|grabbing|move|cell|crosshair|copy|zoom-in|zoom-out|context-menu|.*-resize)$/;
+const handlers = ['onclick', 'onmousedown', 'onmouseup', 'onpointerdown', 'ondblclick', 'ontouchstart'];
+
+/** The cursor over an element, where it says that something can be done there. */
+export function pointer(element: Element): string {
+  const { cursor } = getComputedStyle(element);
+  return pointing.test(cursor) ? cursor : '';
+}
+
+/** What an element is; around is the cursor over what it stands in. */
+export function thingOf(element: Element, cursor: string, around: string): Thing {
+  const role = roleOf(element);
+  if (operable.has(role)) {
+    // A cell or an option that only shows something is no control.
+    const shows = (role === 'gridcell' && tag(element) === 'td') || role === 'row';
+    return { element, role, acts: !shows || cursor !== around || tabIndex(element) >= 0 };
+  }
+  if (matches(element, editable)) return { element, role: role === '' ? 'textbox' : role, acts: true };
+  if (role === 'canvas' || role === 'embedded') return { element, role, acts: true };
+  const name = tag(element);
+  if (name === 'html' || name === 'body') return { element, role, acts: false };
+  const own =
+    (cursor !== '' && cursor !== around) ||
+    (tabIndex(element) >= 0 && has(element, 'tabindex') && !isScroller(element)) ||
+    handlers.some((handler) => has(element, handler)) ||
+    attribute(element, 'draggable') === 'true';
+  return { element, role, acts: own && !forAnother(element) };
+}
+
+// A label passes a click on to a field that is displayed, and that field has a reference of its own.
+function forAnother(element: Element): boolean {
+  return element instanceof HTMLLabelElement && element.control !== null && visible(element.control);
+}
+
+/** Whether more is in it than it shows. */
+export function isScroller(element: Element): boolean {
+  if (element.scrollHeight <= element.clientHeight + 1 && element.scrollWidth <= element.clientWidth + 1)
+    return false;
+  const { overflowX, overflowY } = getComputedStyle(element);
+  return (
+    (element.scrollHeight > element.clientHeight + 1 && /auto|scroll/.test(overflowY)) ||
+    (element.scrollWidth > element.clientWidth + 1 && /auto|scroll/.test(overflowX))
+  );
+}
+
+/** The word for what an element is. */
+export function roleWord({ element, role }: Thing): string {
+  if (role === 'heading') return `h${headingLevel(element)}`;
+  if (role !== '' && role !== 'paragraph') return role;
+  const control = element instanceof HTMLLabelElement ? element.control : null;
+  if (control !== null) return roleOf(control);
+  const { cursor } = getComputedStyle(element);
+  if (cursor.endsWith('-resize')) return 'handle';
+  if (attribute(element, 'draggable') === 'true' || cursor === 'grab' || cursor === 'move')
+    return 'draggable';
+  return 'clickable';
+}
+
+function headingLevel(element: Element): number {
+  const said = Number(attribute(element, 'aria-level'));
+  if (Number.isInteger(said) && said > 0) return said;
+  const level = Number(/^h([1-6])$/.exec(tag(element))?.[1]);
+  return Number.isNaN(level) ? 2 : level;
+}
+
+/** The words for a thing. With a reference when it can be acted on. */
+export function sayThing(thing: Thing, name = thingName(thing)): string {
+  const { element, acts } = thing;
+  let said = roleWord(thing);
+  if (name !== '') said += ` ${named(name)}`;
+  if (acts) {
+    const ref = reference(element);
+    remember(ref, said);
+    said += ` [${ref}]`;
+  }
+  return said + sayState(thing);
+}
+
+/** The name of a thing; of one that can be acted on at least a hint. */
+export function thingName({ element, role, acts }: Thing): string {
+  const name = nameOf(element);
+  if (name !== '' || !acts) return name;
+  return (role === '' || role === 'paragraph' ? contentName(element) : '') || hintOf(element);
+}
+
+const flag = (element: Element, name: string): boolean => attribute(element, name) === 'true';
+
+/** State and value, behind the name. */
+export function sayState({ element, role }: Thing): string {
+  const states: string[] = [];
+  const control = element instanceof HTMLLabelElement ? (element.control ?? element) : element;
+  if (control instanceof HTMLInputElement && (control.type === 'checkbox' || control.type === 'radio')) {
+    if (control.indeterminate) states.push('mixed');
+    else if (control.checked) states.push('checked');
+  } else {
+    const checked = attribute(element, 'aria-checked');
+    if (checked === 'true') states.push('checked');
+    if (checked === 'mixed') states.push('mixed');
+  }
+  const pressed = attribute(element, 'aria-pressed');
+  if (pressed === 'true') states.push('pressed');
+  if (flag(element, 'aria-selected') || (element instanceof HTMLOptionElement && element.selected))
+    states.push('selected');
+  const expanded = attribute(element, 'aria-expanded');
+  if (expanded === 'true') states.push('expanded');
+  if (expanded === 'false') states.push('collapsed');
+  if (tag(element) === 'summary') {
+    const around = holder(element);
+    if (around instanceof HTMLDetailsElement) states.push(around.open ? 'expanded' : 'collapsed');
+  }
+  const current = attribute(element, 'aria-current');
+  if (current !== null && current !== 'false' && current !== '') states.push('current');
+  if (isDisabled(control)) states.push('disabled');
+  if (has(element, 'readonly') || flag(element, 'aria-readonly')) states.push('readonly');
+  if (has(element, 'required') || flag(element, 'aria-required')) states.push('required');
+  if (flag(element, 'aria-invalid') || isInvalid(element)) states.push('invalid');
+  if (flag(element, 'aria-busy')) states.push('busy');
+  if (isFocused(element)) states.push('focused');
+  const said = states.length === 0 ? '' : ` ${states.join(' ')}`;
+  return said + sayValue(control, role);
+}
+
+// Only what a person has been told: a required field is invalid from the beginning.
+const isInvalid = (element: Element): boolean =>
+  (element instanceof HTMLInputElement ||
+    element instanceof HTMLTextAreaElement ||
+    element instanceof HTMLSelectElement) &&
+  matches(element, ':user-invalid');
+
+function isFocused(element: Element): boolean {
+  const root = Node.prototype.getRootNode.call(element);
+  if (!(root instanceof Document || root instanceof ShadowRoot)) return false;
+  return root.activeElement === element && element !== document.body;
+}
+
+const mostOptions = 12;
+
+/** The value of a field, as it is; of a sensitive one only whether there is one. */
+export function sayValue(element: Element, role: string): string {
+  if (sensitivity(element) !== undefined) return isFilled(element) ? ' = •••' : '';
+  if (element instanceof HTMLSelectElement) return sayOptions(element);
+  if (element instanceof HTMLInputElement) {
+    switch (element.type) {
+      case 'checkbox':
+      case 'radio':
+      case 'button':
+      case 'submit':
+      case 'reset':
+      case 'image':
+      case 'hidden':
+        return '';
+      case 'file': {
+        const files = Array.from(element.files ?? [], (file) => named(file.name));
+        return `${element.multiple ? ' multiple' : ''}${files.length > 0 ? ` = ${files.join(', ')}` : ''}`;
+      }
+      case 'range':
+        return ` = ${quote(element.value)} of ${element.min || '0'} to ${element.max || '100'}`;
+      default:
+        return element.value === '' ? sayPlaceholder(element) : ` = ${exactly(element.value)}`;
+    }
+  }
+  if (element instanceof HTMLTextAreaElement)
+    return element.value === '' ? sayPlaceholder(element) : ` = ${exactly(element.value)}`;
+  if (element instanceof HTMLProgressElement)
+    return element.position < 0 ? '' : ` = ${element.value} of ${element.max}`;
+  if (element instanceof HTMLMeterElement) return ` = ${element.value} of ${element.max}`;
+  if (matches(element, editable) || (textFields.has(role) && matches(element, ':read-write'))) {
+    const text = writtenText(element).replace(/\n$/, '');
+    return text.trim() === '' ? '' : ` = ${exactly(text)}`;
+  }
+  const now = attribute(element, 'aria-valuetext') ?? attribute(element, 'aria-valuenow');
+  if (now !== null && now !== '') return ` = ${exactly(now)}`;
+  if (role === 'combobox' && nameOf(element) !== contentName(element) && contentName(element) !== '')
+    return ` = ${exactly(contentName(element))}`;
+  return '';
+}
+
+const isFilled = (element: Element): boolean =>
+  (element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement) && element.value !== '';
+
+function sayPlaceholder(element: HTMLInputElement | HTMLTextAreaElement): string {
+  const said = element.placeholder.trim();
+  return said === '' || said === nameOf(element) ? '' : ` placeholder ${named(said)}`;
+}
+
+function sayOptions(select: HTMLSelectElement): string {
+  const options = Array.from(select.options);
+  const chosen = options.filter((option) => option.selected);
+  const said = chosen.length === 0 ? '' : ` = ${chosen.map((option) => exactly(option.text)).join(', ')}`;
+  const others = options.filter((option) => !option.selected && !option.disabled);
+  if (others.length === 0) return said;
+  const listed = others.slice(0, mostOptions).map((option) => quote(cut(option.text, 60)));
+  const more = others.length > mostOptions ? ` and ${others.length - mostOptions} more` : '';
+  return `${said} or ${listed.join(', ')}${more}`;
+}
+
+/** One element in one line: role, name, reference, state and value; also of one that cannot be acted on. */
+export function describe(element: Element): string {
+  const around = holder(element);
+  const thing = thingOf(element, pointer(element), around === undefined ? '' : pointer(around));
+  const acts = thing.acts || referenceOf(element) !== undefined;
+  const { role } = thing;
+  return sayThing({ ...thing, acts, role: role === '' && !acts ? tag(element) : role });
+}
+
+/** Whether a label's words are the name of a field that is displayed, so that they need not be said twice. */
+export const namesAField = (label: Element): boolean =>
+  label instanceof HTMLLabelElement &&
+  label.control !== null &&
+  visible(label.control) &&
+  labelsOf(label.control).length === 1;

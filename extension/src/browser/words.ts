@@ -1,0 +1,31 @@
+// The words of a line: quoted text of the page, and ours around it. Whatever stands in quotes is the page's; whatever
+// does not is ours.
+import { legible, line } from './dom.ts';
+
+const refLike = /\[(?=\s*(?:f\d+)?e\d)/g;
+
+/** A text of the page between quotes, in which it cannot imitate a line or a reference. */
+export const quote = (text: string): string =>
+  `"${text.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll(refLike, '\\[')}"`;
+
+/** Not longer than that, and never cut inside a character. */
+export function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const code = text.charCodeAt(most - 2);
+  return `${text.slice(0, code >= 0xd800 && code < 0xdc00 ? most - 2 : most - 1)}…`;
+}
+
+const mostOfName = 160;
+
+/** The name of a thing. */
+export const named = (name: string): string => quote(cut(name, mostOfName));
+
+const mostOfText = 600;
+
+/** Text of the page on one line. */
+export const told = (text: string): string => quote(cut(line(text), mostOfText));
+
+const mostOfValue = 400;
+
+/** A value exactly as it is, outer blanks and line breaks included. */
+export const exactly = (value: string): string => quote(cut(legible(value), mostOfValue));
