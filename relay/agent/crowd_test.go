@@ -77,6 +77,7 @@ func TestManySessionsWithFaults(t *testing.T) {
 					mu.Lock()
 					prompts++
 					mu.Unlock()
+					time.Sleep(100 * time.Millisecond) // an open breaker answers at once, and time would stand still
 				}
 				if b.session.Turn() != nil || b.tools.running != 0 {
 					t.Error("something is left")
