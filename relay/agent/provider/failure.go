@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -152,6 +154,10 @@ func (c *client) said(a *answered, header http.Header) *fault.Error {
 		sentence += ": " + clip.Bytes(fault.Sanitize(c.withoutKey(a.message)), maxWords)
 	}
 	code := codeOf(a)
+	if slices.Contains(a.words, "insufficient_quota") { // waiting does not help
+		return c.fail(code, sentence, fault.WithRetryable(false),
+			fault.WithHint("Ask the person to check the plan and the billing of the provider's account."))
+	}
 	var opts []fault.Option
 	if code == fault.RateLimited || code == fault.ProviderError {
 		if after := retryAfter(header, time.Now()); after > 0 {
@@ -188,8 +194,21 @@ func (c *client) unreached(ctx context.Context, err error) *fault.Error {
 	if errors.As(err, &u) {
 		err = u.Err
 	}
-	return c.fail(fault.ProviderUnreachable, "could not be reached: "+clip.Bytes(c.withoutKey(err.Error()), maxWords),
-		fault.WithCause(err))
+	why := clip.Bytes(c.withoutKey(withoutAddress(err)), maxWords)
+	return c.fail(fault.ProviderUnreachable, "could not be reached: "+why, fault.WithCause(err))
+}
+
+// withoutAddress is why a connection failed, without the address: where providers are is not for the callers of agents.
+func withoutAddress(err error) string {
+	var lookup *net.DNSError
+	if errors.As(err, &lookup) {
+		return lookup.Err
+	}
+	var failed *net.OpError
+	for errors.As(err, &failed) {
+		err = failed.Err
+	}
+	return strings.TrimPrefix(err.Error(), "connect: ")
 }
 
 // broken is the failure of an answer that began well.
