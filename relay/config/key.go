@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/zalando/go-keyring"
 )
@@ -38,7 +39,7 @@ func (p Provider) Key(id string) Key {
 		return keyOf(id, "the file "+at.File, func() (string, error) { return readKeyFile(at.File) })
 	case at.Keyring != "":
 		service, user, _ := strings.Cut(at.Keyring, "/")
-		return keyOf(id, "the keyring entry "+at.Keyring, func() (string, error) { return keyring.Get(service, user) })
+		return keyOf(id, "the keyring entry "+at.Keyring, func() (string, error) { return readKeyring(service, user) })
 	case at.Env != "":
 		if value := variable(at.Env); value != "" {
 			return Key{Value: value}
@@ -66,6 +67,45 @@ func keyOf(id, place string, read func() (string, error)) Key {
 		return Key{Trouble: fmt.Sprintf("No key for the provider %s: %s cannot be read: %v.", id, place, err)}
 	}
 	return Key{Value: set(value)}
+}
+
+// keyringWait is how long a keyring may take. One that is locked asks the person, and the relay does not wait for that.
+const keyringWait = 5 * time.Second
+
+// readKeyring reads an entry of the keyring of the system: of Secret Service, Keychain or Credential Manager.
+func readKeyring(service, user string) (string, error) {
+	type entry struct {
+		value string
+		err   error
+	}
+	read := make(chan entry, 1)
+	go func() {
+		value, err := keyring.Get(service, user)
+		read <- entry{value, err}
+	}()
+	select {
+	case got := <-read:
+		switch {
+		case errors.Is(got.err, keyring.ErrNotFound):
+			return "", fmt.Errorf("there is no such entry; %s", storeKey(service, user))
+		case got.err != nil && strings.Contains(got.err.Error(), "unlock"):
+			return "", errors.New("the keyring is locked; unlock it")
+		}
+		return got.value, got.err
+	case <-time.After(keyringWait):
+		return "", fmt.Errorf("the keyring did not answer within %v; unlock it", keyringWait)
+	}
+}
+
+// storeKey is how an entry gets into the keyring, where it can be read again.
+func storeKey(service, user string) string {
+	switch runtime.GOOS {
+	case "darwin":
+		return fmt.Sprintf("store it: security add-generic-password -s '%s' -a '%s' -w", service, user)
+	case "windows":
+		return fmt.Sprintf("store it in the Credential Manager, as the generic credential %s:%s", service, user)
+	}
+	return fmt.Sprintf("store it: secret-tool store --label tabrelay service '%s' username '%s'", service, user)
 }
 
 // variable is the value of an environment variable, empty where that is a reference that nothing replaced.
