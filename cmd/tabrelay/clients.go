@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +31,14 @@ const clientsPath = "/api/v1/clients"
 func (a *app) secrets() (*config.Secrets, error) {
 	if err := a.home.Create(); err != nil {
 		return nil, err
+	}
+	return config.OpenSecrets(a.home)
+}
+
+// knownSecrets opens secrets.json where there is one, and makes nothing.
+func (a *app) knownSecrets() (*config.Secrets, error) {
+	if _, err := os.Stat(a.home.Secrets()); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
 	return config.OpenSecrets(a.home)
 }
@@ -189,6 +199,9 @@ func (a *app) clientsScope() *cobra.Command {
 
 // findToken is the client of that name, if it has a token.
 func findToken(secrets *config.Secrets, name string) (c config.Client, ok bool) {
+	if secrets == nil {
+		return c, false
+	}
 	all := secrets.Clients()
 	if i := slices.IndexFunc(all, func(c config.Client) bool { return c.Name == name }); i >= 0 {
 		return all[i], true

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ type connection struct {
 	*app
 	connect.Client
 	env     connect.Environment
-	secrets *config.Secrets
+	secrets *config.Secrets // nil: there are none yet
 }
 
 func (a *app) connection(name string) (*connection, error) {
@@ -34,7 +35,7 @@ func (a *app) connection(name string) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	secrets, err := a.secrets()
+	secrets, err := a.knownSecrets()
 	return &connection{a, client, env, secrets}, err
 }
 
@@ -57,7 +58,7 @@ func (a *app) connect() *cobra.Command {
 			case err != nil:
 				return err
 			case print:
-				return c.printEntry(cmd.Context(), server)
+				return c.printEntry(server)
 			}
 			return c.writeEntry(cmd.Context(), server)
 		},
@@ -78,8 +79,14 @@ func (a *app) server() (connect.Server, error) {
 
 // writeEntry connects a client. A valid token is kept, so that connecting twice changes nothing.
 func (c *connection) writeEntry(ctx context.Context, server connect.Server) error {
-	old, _, err := c.Entry(c.env) // also finds a broken file before a token is made
+	old, found, err := c.Entry(c.env) // also finds a broken file before a token is made
 	if err != nil {
+		return err
+	}
+	if found && !c.ownEntry(old) {
+		c.notef("%s was connected to the relay of %s; now it is to that of %s.\n", c.Title, entryHome(old), c.home)
+	}
+	if c.secrets, err = c.app.secrets(); err != nil {
 		return err
 	}
 	server.Token = old.Token
@@ -117,21 +124,29 @@ func (c *connection) freshToken(ctx context.Context) (token string, err error) {
 	return token, err
 }
 
-// printEntry shows what connect would write. It never changes a token that may be in use elsewhere.
-func (c *connection) printEntry(ctx context.Context, server connect.Server) error {
+// printEntry shows what connect would write, and changes nothing. A client that has no token yet is shown without one:
+// the relay knows it by its name then.
+func (c *connection) printEntry(server connect.Server) error {
 	old, _, err := c.Entry(c.env)
-	name, ok := c.secrets.Verify(old.Token)
-	if err == nil && ok && name == c.Name {
+	name, ok := "", false
+	if c.secrets != nil {
+		name, ok = c.secrets.Verify(old.Token)
+	}
+	note := ""
+	switch _, known := findToken(c.secrets, c.Name); {
+	case err == nil && ok && name == c.Name:
 		server.Token = old.Token
-	} else if _, known := findToken(c.secrets, c.Name); known {
+	case known:
 		server.Token = "…"
-		defer c.notef("%s has a token, which cannot be shown again. tabrelay clients rotate %s makes a new one.\n",
+		note = fmt.Sprintf("%s has a token, which cannot be shown again. tabrelay clients rotate %s makes a new one.\n",
 			c.Title, c.Name)
-	} else if server.Token, err = c.freshToken(ctx); err != nil {
-		return err
+	default:
+		note = fmt.Sprintf("Without a token the relay knows the client by its name. To add one: tabrelay clients add "+
+			"%s prints it; it goes into env as TABRELAY_TOKEN.\n", c.Name)
 	}
 	c.notef("For %s:\n", c.File(c.env))
 	c.printf("%s", c.Print(server))
+	c.notef("%s", note)
 	return nil
 }
 
@@ -151,7 +166,47 @@ func (a *app) disconnect() *cobra.Command {
 	}
 }
 
+// entryHome is the home folder that a client's entry is for.
+func entryHome(s connect.Server) string {
+	if s.Home != "" {
+		return s.Home
+	}
+	home, err := config.DefaultHome()
+	if err != nil {
+		return "" // then no entry is for it
+	}
+	return string(home)
+}
+
+// ownEntry reports whether a client's entry is for the relay of this home folder.
+func (a *app) ownEntry(s connect.Server) bool { return sameFolder(entryHome(s), string(a.home)) }
+
+// sameFolder reports whether two paths name one folder.
+func sameFolder(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
+
+// removeEntry disconnects a client. The entry of another home folder is not ours to remove, unless that is gone.
 func (c *connection) removeEntry(ctx context.Context) error {
+	entry, found, err := c.Entry(c.env)
+	if err != nil {
+		return err
+	}
+	if found && !c.ownEntry(entry) {
+		other := entryHome(entry)
+		if _, err := os.Stat(other); err == nil {
+			return failed("%s is connected to the relay of another home folder, %s; nothing was changed", c.Title,
+				other).hinting(fmt.Sprintf("TABRELAY_HOME=%q tabrelay disconnect %s", other, c.Name))
+		}
+	}
 	change, err := c.Disconnect(c.env)
 	if err != nil {
 		return err
@@ -161,12 +216,19 @@ func (c *connection) removeEntry(ctx context.Context) error {
 			return err
 		}
 	}
-	if change.Changed {
+	c.noteDisconnected(change)
+	return nil
+}
+
+func (c *connection) noteDisconnected(change connect.Change) {
+	switch {
+	case change.Removed:
+		c.notef("%s is disconnected: %s had nothing else in it, and is removed\n", c.Title, change.File)
+	case change.Changed:
 		c.notef("%s is disconnected: %s\n", c.Title, change.File)
-	} else {
+	default:
 		c.notef("%s was not connected.\n", c.Title)
 	}
-	return nil
 }
 
 func (a *app) pair() *cobra.Command {

@@ -2,14 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"tabrelay/relay/autostart"
-	"tabrelay/relay/connect"
+	"tabrelay/relay/config"
 	"tabrelay/relay/join"
 	"tabrelay/relay/pause"
 )
@@ -50,11 +53,25 @@ func (a *app) autostart() (s autostart.System, p autostart.Program, err error) {
 	if err != nil {
 		return s, p, err
 	}
-	p.Executable, err = join.Executable()
 	if os.Getenv("TABRELAY_HOME") != "" {
 		p.Home = string(a.home)
 	}
+	p.Env = config.Environment(os.Environ())
+	if cfg, err := config.Load(a.home); err == nil && len(cfg.Workers) > 0 {
+		p.Env = append(p.Env, "PATH="+os.Getenv("PATH")) // programs that are agents are found there
+	}
+	p.Executable, err = join.Executable()
 	return s, p, err
+}
+
+// noteKeys names the keys that a relay of the system would lack: they are not written into files.
+func (a *app) noteKeys() {
+	if cfg, err := config.Load(a.home); err == nil {
+		if names := cfg.KeyVariables(); len(names) > 0 {
+			a.notef("note: the relay will not have %s, which is only in this environment; name a file or a keyring "+
+				"entry with apiKey in config.json\n", strings.Join(names, ", "))
+		}
+	}
 }
 
 func (a *app) installService(ctx context.Context, print bool) error {
@@ -67,16 +84,55 @@ func (a *app) installService(ctx context.Context, print bool) error {
 		a.printf("%s", s.Text(p))
 		return nil
 	}
-	if state, ok := join.Running(ctx, a.home); ok { // the system has to start it
-		if err := a.stopRelay(ctx, state); err != nil {
-			return err
-		}
+	if s.Installed() && !a.serves(s) {
+		return failed("%s starts the relay of another home folder: %s", s.Name, s.File).
+			hinting("uninstall that one first, with its TABRELAY_HOME: tabrelay service uninstall")
 	}
-	if err := s.Install(ctx, p); err != nil {
+	a.noteKeys()
+	prepared, err := s.Prepare(ctx, p)
+	if err != nil {
 		return err
 	}
+	state, ran := join.Running(ctx, a.home)
+	if ran { // the system has to start it
+		err = a.stopRelay(ctx, state)
+	}
+	if err == nil {
+		err = s.Start(ctx)
+	}
+	if err == nil {
+		err = a.awaitService(ctx, s)
+	}
+	if err != nil {
+		return errors.Join(err, a.undoService(ctx, prepared, ran))
+	}
 	a.notef("%s starts the relay at login: %s\n", s.Name, s.File)
-	return a.awaitService(ctx, s)
+	return nil
+}
+
+// undoService leaves the relay as it was before an installation that failed.
+func (a *app) undoService(ctx context.Context, prepared *autostart.Installation, ran bool) error {
+	if err := prepared.Undo(ctx); err != nil {
+		a.notef("%s: %v\n", prepared.Name, err)
+	}
+	if _, runs := join.Running(ctx, a.home); runs || !ran {
+		return nil
+	}
+	starter, err := a.starter()
+	if err == nil {
+		_, err = starter.Start(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("the relay that ran before could not be started again: %w", err)
+	}
+	a.notef("Nothing was installed; the relay runs as before.\n")
+	return nil
+}
+
+// serves reports whether the system starts the relay of this home folder.
+func (a *app) serves(s autostart.System) bool {
+	home, err := config.DefaultHome()
+	return s.Serves(string(a.home), err == nil && sameFolder(string(home), string(a.home)))
 }
 
 // awaitService waits until the relay that the system starts answers.
@@ -100,6 +156,10 @@ func (a *app) uninstallService(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if s.Installed() && !a.serves(s) {
+		return failed("%s starts the relay of another home folder: %s", s.Name, s.File).
+			hinting("set TABRELAY_HOME to that folder")
+	}
 	removed, err := s.Uninstall(ctx)
 	switch {
 	case err != nil:
@@ -122,48 +182,8 @@ func (a *app) serviceStatus(ctx context.Context) error {
 		return nil
 	}
 	a.printf("installed  %s\n%s    %s\n", s.File, s.Name, s.Status(ctx))
-	return nil
-}
-
-func (a *app) uninstall() *cobra.Command {
-	var keep bool
-	cmd := &cobra.Command{
-		Use: "uninstall", Short: "Stop, disconnect every client, and remove the home folder",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.uninstallAll(cmd.Context(), keep) },
+	if !a.serves(s) {
+		a.notef("note: it starts the relay of another home folder than %s\n", a.home)
 	}
-	cmd.Flags().BoolVar(&keep, "keep-data", false, "leave the home folder")
-	return cmd
-}
-
-func (a *app) uninstallAll(ctx context.Context, keep bool) error {
-	if s, _, err := a.autostart(); err == nil && s.Installed() { // first, because it would start the relay again
-		if err := a.uninstallService(ctx); err != nil {
-			a.notef("%s: %v\n", s.Name, err)
-		}
-	}
-	if err := a.stopAll(ctx); err != nil {
-		return err
-	}
-	env, err := connect.Here()
-	if err != nil {
-		return err
-	}
-	for _, client := range connect.Clients {
-		change, err := client.Disconnect(env)
-		switch {
-		case err != nil:
-			a.notef("%s: %v\n", client.Title, err)
-		case change.Changed:
-			a.notef("%s is disconnected: %s\n", client.Title, change.File)
-		}
-	}
-	if !keep {
-		if err := os.RemoveAll(string(a.home)); err != nil {
-			return failed("cannot remove %s: %w", a.home, err)
-		}
-		a.notef("%s is removed.\n", a.home)
-	}
-	a.notef("Next: open chrome://extensions and press “Remove” on the card of tabrelay; then delete the program " +
-		"itself.\n")
 	return nil
 }

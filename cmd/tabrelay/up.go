@@ -74,6 +74,7 @@ func (u *upCommand) run(ctx context.Context, mode string) (err error) {
 	if err := u.replaceOther(ctx); err != nil {
 		return err
 	}
+	u.startService(ctx)
 	state, err := starter.Start(ctx)
 	if err != nil {
 		return err
@@ -116,6 +117,23 @@ func (u *upCommand) replaceOther(ctx context.Context) error {
 		return err
 	}
 	return u.awaitEnd(ctx, state)
+}
+
+// startService has the system start the relay, where it starts this program at login. What keeps it from that is no
+// matter here: the relay is started in the background then.
+func (u *upCommand) startService(ctx context.Context) {
+	s, p, err := u.autostart()
+	if err != nil || !u.serves(s) || !s.Starts(p) {
+		return
+	}
+	if _, runs := join.Running(ctx, u.home); runs {
+		return
+	}
+	if err := s.Start(ctx); err != nil {
+		u.notef("%s does not start the relay (%v); it is started in the background.\n", s.Name, err)
+		return
+	}
+	_ = u.awaitService(ctx, s) // as above
 }
 
 // refresh reads the status of the relay.

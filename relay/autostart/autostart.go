@@ -21,20 +21,33 @@ import (
 
 // Program is what is started.
 type Program struct {
-	Executable string // absolute path of tabrelay
-	Home       string // for TABRELAY_HOME; empty: the default
+	Executable string   // absolute path of tabrelay
+	Home       string   // for TABRELAY_HOME; empty: the default
+	Env        []string // further NAME=value that it needs
 }
+
+// environ is the environment that the file gives the program.
+func (p Program) environ() []string {
+	if p.Home == "" {
+		return p.Env
+	}
+	return append([]string{homeVariable + "=" + p.Home}, p.Env...)
+}
+
+const homeVariable = "TABRELAY_HOME"
 
 // System is what starts programs on one kind of system.
 type System struct {
 	Name string // for people: "systemd", "launchd"
 	File string // which says what is started; absolute path
 
-	text   func(Program) string
-	start  [][]string // commands after the file was written
-	stop   [][]string // commands before it is removed
-	status []string
-	refuse func(Program) error // what it cannot start; nil: nothing
+	text     func(Program) string
+	variable func(entry string) string // how a NAME=value stands in the file
+	prepare  [][]string                // commands after the file was written, which start nothing
+	start    [][]string                // commands that start the program
+	stop     [][]string                // commands before the file is removed
+	status   []string
+	refuse   func(Program) error // what it cannot start; nil: nothing
 }
 
 // UnsupportedError says that this kind of system is not known.
@@ -107,29 +120,73 @@ func (e *CommandError) Hint() string {
 // Unwrap returns what the command came to.
 func (e *CommandError) Unwrap() error { return e.Err }
 
-// Install writes the file and starts the program. When the system refuses, nothing of it stays.
-func (s System) Install(ctx context.Context, p Program) error {
+// Serves reports whether the file is there and starts the relay of a home folder. isDefault: it is the folder that
+// counts when none is named.
+func (s System) Serves(home string, isDefault bool) bool {
+	text, err := os.ReadFile(s.File)
+	if err != nil {
+		return false
+	}
+	if strings.Contains(string(text), s.variable(homeVariable+"="+home)) {
+		return true
+	}
+	return isDefault && !strings.Contains(string(text), homeVariable)
+}
+
+// Starts reports whether the file is that of a program, to the byte.
+func (s System) Starts(p Program) bool {
+	text, err := os.ReadFile(s.File)
+	return err == nil && string(text) == s.text(p)
+}
+
+// Installation is a file that was written, and whose program is not started yet.
+type Installation struct {
+	System
+	old []byte
+	had bool // there was a file before
+}
+
+// Prepare writes the file and asks the system whether it takes it. When the system refuses, nothing of it stays.
+func (s System) Prepare(ctx context.Context, p Program) (*Installation, error) {
 	if s.refuse != nil {
 		if err := s.refuse(p); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	old, err := os.ReadFile(s.File)
-	had := err == nil
+	i := &Installation{System: s}
+	var err error
+	i.old, err = os.ReadFile(s.File)
+	i.had = err == nil
 	if err := os.MkdirAll(filepath.Dir(s.File), 0o700); err != nil {
-		return fmt.Errorf("cannot make the folder of %s: %w", s.File, err)
+		return nil, fmt.Errorf("cannot make the folder of %s: %w", s.File, err)
 	}
-	if err := maybe.WriteFile(s.File, []byte(s.text(p)), 0o644); err != nil {
-		return fmt.Errorf("cannot write %s: %w", s.File, err)
+	if err := maybe.WriteFile(s.File, []byte(s.text(p)), 0o600); err != nil {
+		return nil, fmt.Errorf("cannot write %s: %w", s.File, err)
 	}
-	err = run(ctx, s.start)
-	switch {
-	case err == nil:
-		return nil
-	case had:
-		return errors.Join(err, maybe.WriteFile(s.File, old, 0o644))
+	if err := run(ctx, s.prepare); err != nil {
+		return nil, errors.Join(err, i.putBack())
 	}
-	return errors.Join(err, os.Remove(s.File))
+	return i, nil
+}
+
+// putBack makes the file what it was.
+func (i *Installation) putBack() error {
+	if i.had {
+		return maybe.WriteFile(i.File, i.old, 0o600)
+	}
+	return os.Remove(i.File)
+}
+
+// Start starts the program.
+func (s System) Start(ctx context.Context) error { return run(ctx, s.start) }
+
+// Undo stops the program and makes everything what it was. A program that was installed before is started again.
+func (i *Installation) Undo(ctx context.Context) error {
+	if !i.had {
+		_, err := i.Uninstall(ctx)
+		return err
+	}
+	return errors.Join(i.putBack(), run(ctx, i.prepare), run(ctx, i.start))
 }
 
 // Uninstall stops the program and removes the file. removed is false when there was none.
@@ -171,6 +228,7 @@ func launchd(env Environment) System {
 	return System{
 		Name: "launchd", File: file, text: agentText,
 		// bootstrap refuses an agent that is loaded; bootout fails when none is, and then there is nothing to do.
+		variable: launchdVariable, prepare: [][]string{{"launchctl", "print", domain}},
 		start: [][]string{{"/bin/sh", "-c", "launchctl bootout " + domain + "/" + label +
 			" 2>/dev/null; exec launchctl bootstrap " + domain + ` "$0"`, file}},
 		stop:   [][]string{{"launchctl", "bootout", domain + "/" + label}},
@@ -178,14 +236,22 @@ func launchd(env Environment) System {
 	}
 }
 
+// launchdVariable is one variable of the property list.
+func launchdVariable(entry string) string {
+	name, value, _ := strings.Cut(entry, "=")
+	return "<key>" + xmlText(name) + "</key>\n    <string>" + xmlText(value) + "</string>"
+}
+
+func xmlText(s string) string {
+	var escaped strings.Builder
+	_ = xml.EscapeText(&escaped, []byte(s)) // a Builder never fails
+	return escaped.String()
+}
+
 // agentText is the property list.
 func agentText(p Program) string {
 	var b strings.Builder
-	text := func(s string) string {
-		var escaped strings.Builder
-		_ = xml.EscapeText(&escaped, []byte(s)) // a Builder never fails
-		return "<string>" + escaped.String() + "</string>"
-	}
+	text := func(s string) string { return "<string>" + xmlText(s) + "</string>" }
 	b.WriteString(xml.Header +
 		`<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">` +
 		"\n" +
@@ -193,9 +259,12 @@ func agentText(p Program) string {
 		"  <key>Label</key>\n  " + text(label) + "\n" +
 		"  <key>ProgramArguments</key>\n  <array>\n    " + text(p.Executable) + "\n    " + text("serve") +
 		"\n  </array>\n")
-	if p.Home != "" {
-		b.WriteString("  <key>EnvironmentVariables</key>\n  <dict>\n    <key>TABRELAY_HOME</key>\n    " + text(p.Home) +
-			"\n  </dict>\n")
+	if env := p.environ(); len(env) > 0 {
+		b.WriteString("  <key>EnvironmentVariables</key>\n  <dict>\n")
+		for _, entry := range env {
+			b.WriteString("    " + launchdVariable(entry) + "\n")
+		}
+		b.WriteString("  </dict>\n")
 	}
 	b.WriteString("  <key>RunAtLoad</key>\n  <true/>\n" +
 		"  <key>KeepAlive</key>\n  <dict>\n    <key>SuccessfulExit</key>\n    <false/>\n  </dict>\n" +
@@ -213,9 +282,11 @@ func systemd(env Environment) System {
 	}
 	return System{
 		Name: "systemd", File: filepath.Join(dir, "systemd", "user", unit), text: unitText,
-		start: [][]string{{"systemctl", "--user", "daemon-reload"}, {"systemctl", "--user", "enable", unit},
-			{"systemctl", "--user", "restart", unit}},
-		stop:   [][]string{{"systemctl", "--user", "disable", "--now", unit}, {"systemctl", "--user", "daemon-reload"}},
+		variable: unitVariable,
+		prepare:  [][]string{{"systemctl", "--user", "daemon-reload"}, {"systemctl", "--user", "enable", unit}},
+		start:    [][]string{{"systemctl", "--user", "restart", unit}},
+		stop: [][]string{{"systemctl", "--user", "disable", "--now", unit},
+			{"systemctl", "--user", "daemon-reload"}},
 		status: []string{"systemctl", "--user", "is-active", unit},
 		refuse: func(p Program) error {
 			if strings.ContainsAny(p.Executable, "\"'\\") {
@@ -246,8 +317,8 @@ func unitText(p Program) string {
 		"StartLimitBurst=5\n\n" +
 		"[Service]\n" +
 		"ExecStart=" + unitQuote(p.Executable) + " serve\n")
-	if p.Home != "" {
-		b.WriteString("Environment=" + unitQuote("TABRELAY_HOME="+p.Home) + "\n")
+	for _, entry := range p.environ() {
+		b.WriteString(unitVariable(entry) + "\n")
 	}
 	b.WriteString("Restart=on-failure\n" +
 		"RestartSec=2\n" +
@@ -257,6 +328,9 @@ func unitText(p Program) string {
 		"WantedBy=default.target\n")
 	return b.String()
 }
+
+// unitVariable is one variable of a unit.
+func unitVariable(entry string) string { return "Environment=" + unitQuote(entry) }
 
 // unitQuote writes one word of a unit file.
 func unitQuote(word string) string {

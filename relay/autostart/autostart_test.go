@@ -16,7 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-var awkward = Program{Executable: `/opt/My Apps/100% & <tab>relay/$HOME/tabrelay`, Home: `/home/ann/tab relay\<x>`}
+var awkward = Program{Executable: `/opt/My Apps/100% & <tab>relay/$HOME/tabrelay`, Home: `/home/ann/tab relay\<x>`,
+	Env: []string{"TABRELAY_LISTEN=127.0.0.1:7800", `TABRELAY_ALLOWED_ORIGINS=["a", "50%"]`}}
 
 func environment(t *testing.T, system string) Environment {
 	t.Helper()
@@ -67,7 +68,8 @@ func TestPropertyListReadsBack(t *testing.T) {
 		}
 	}
 	want := []string{"Label", label, "ProgramArguments", awkward.Executable, "serve", "EnvironmentVariables",
-		"TABRELAY_HOME", awkward.Home, "RunAtLoad", "KeepAlive", "SuccessfulExit", "Umask", "63"}
+		"TABRELAY_HOME", awkward.Home, "TABRELAY_LISTEN", "127.0.0.1:7800", "TABRELAY_ALLOWED_ORIGINS",
+		`["a", "50%"]`, "RunAtLoad", "KeepAlive", "SuccessfulExit", "Umask", "63"}
 	if diff := cmp.Diff(want, words); diff != "" {
 		t.Error(diff)
 	}
@@ -86,7 +88,7 @@ func TestUnitIsValid(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, unit)
-	if err := os.WriteFile(file, []byte(unitText(Program{Executable: program, Home: awkward.Home})),
+	if err := os.WriteFile(file, []byte(unitText(Program{Executable: program, Home: awkward.Home, Env: awkward.Env})),
 		0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +130,12 @@ func TestInstallAndUninstall(t *testing.T) {
 	if removed, err := s.Uninstall(t.Context()); removed || err != nil {
 		t.Errorf("nothing to remove: %v, %v", removed, err)
 	}
-	if err := s.Install(t.Context(), awkward); err != nil || !s.Installed() {
+	prepared, err := s.Prepare(t.Context(), awkward)
+	if err != nil || !s.Installed() || !s.Starts(awkward) || !s.Serves(awkward.Home, false) ||
+		s.Serves(awkward.Home+"2", true) {
+		t.Fatal(err)
+	}
+	if err := prepared.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if removed, err := s.Uninstall(t.Context()); !removed || err != nil || s.Installed() {
@@ -141,17 +148,41 @@ func TestInstallAndUninstall(t *testing.T) {
 	}
 }
 
+// What was started and does not run is undone: the file is gone, or that of before, whose program is started again.
+func TestUndo(t *testing.T) {
+	called := commands(t, "systemctl", false)
+	s, err := For(environment(t, "linux"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := s.Prepare(t.Context(), Program{Executable: "/opt/tabrelay"})
+	if err != nil || first.Undo(t.Context()) != nil || s.Installed() {
+		t.Errorf("%v, installed %t", err, s.Installed())
+	}
+	if !strings.Contains(called(), "disable --now") {
+		t.Errorf("called %s", called())
+	}
+	plain := Program{Executable: "/usr/local/bin/tabrelay"}
+	if _, err := s.Prepare(t.Context(), plain); err != nil || !s.Serves("/home/ann/.tabrelay", true) {
+		t.Fatal(err)
+	}
+	second, err := s.Prepare(t.Context(), awkward)
+	if err != nil || second.Undo(t.Context()) != nil || !s.Starts(plain) {
+		t.Errorf("%v, the file of before is not back", err)
+	}
+}
+
 func TestRefusalLeavesNothing(t *testing.T) {
 	commands(t, "systemctl", true)
 	s, err := For(environment(t, "linux"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Install(t.Context(), Program{Executable: `/opt/"quoted"/tabrelay`}); !errors.As(err, new(*PathError)) ||
-		s.Installed() {
+	if _, err := s.Prepare(t.Context(), Program{Executable: `/opt/"quoted"/tabrelay`}); !errors.As(err,
+		new(*PathError)) || s.Installed() {
 		t.Errorf("a path with quotes: %v", err)
 	}
-	err = s.Install(t.Context(), awkward)
+	_, err = s.Prepare(t.Context(), awkward)
 	var refused *CommandError
 	if !errors.As(err, &refused) || !strings.Contains(err.Error(),
 		"systemctl --user daemon-reload: Failed to connect to bus") || refused.Hint() == "" {
@@ -160,7 +191,10 @@ func TestRefusalLeavesNothing(t *testing.T) {
 	if s.Installed() {
 		t.Error("the file stayed")
 	}
-	if err := errors.Join(os.WriteFile(s.File, []byte("old"), 0o644), s.Install(t.Context(), awkward)); err == nil {
+	if err := os.WriteFile(s.File, []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Prepare(t.Context(), awkward); err == nil {
 		t.Error("no error")
 	}
 	if text, err := os.ReadFile(s.File); string(text) != "old" {

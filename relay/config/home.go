@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/google/renameio/v2/maybe"
 )
@@ -119,6 +121,51 @@ func (h Home) Create() error {
 		return unwritable(fmt.Errorf("cannot write %s: %w", h.Config(), err))
 	}
 	return nil
+}
+
+// ownFolders and ownFiles are what tabrelay makes in a home folder; locks, copies and logs have the names of files with
+// more at the end.
+var (
+	ownFolders = []string{"extension", "plugins", "workers", "browser"}
+	ownFiles   = []string{"config.json", "config.schema.json", "secrets.json", "tabrelay.db", "audit.position",
+		"relay.log", "relay.lock", "relay.sock", "relay.json", "profiles.json", "clients.json", "lanes.json"}
+)
+
+// isOwn reports whether tabrelay has made an entry of a home folder.
+func isOwn(entry fs.DirEntry) bool {
+	if entry.IsDir() {
+		return slices.Contains(ownFolders, entry.Name())
+	}
+	name := strings.TrimPrefix(entry.Name(), ".") // a file that is being written
+	return slices.ContainsFunc(ownFiles, func(own string) bool { return strings.HasPrefix(name, own) })
+}
+
+// Foreign are the entries of the home folder that tabrelay has not made.
+func (h Home) Foreign() (names []string, err error) {
+	entries, err := os.ReadDir(string(h))
+	for _, entry := range entries {
+		if !isOwn(entry) {
+			names = append(names, entry.Name())
+		}
+	}
+	return names, err
+}
+
+// Remove removes what tabrelay has made in the home folder, and the folder itself if nothing else is in it.
+func (h Home) Remove() error {
+	entries, err := os.ReadDir(string(h))
+	foreign := false
+	for _, entry := range entries {
+		if isOwn(entry) {
+			err = errors.Join(err, os.RemoveAll(h.path(entry.Name())))
+		} else {
+			foreign = true
+		}
+	}
+	if err != nil || foreign {
+		return err
+	}
+	return os.Remove(string(h))
 }
 
 // ReadState reads one of [Home.OldState], or [Home.PluginList]. One that is missing leaves into as it is; one that is

@@ -3,10 +3,12 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"net/url"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +29,25 @@ var keyVariables = map[string][]string{
 	"openai":    {"OPENAI_API_KEY"},
 	"anthropic": {"ANTHROPIC_API_KEY"},
 	"gemini":    {"GOOGLE_AI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"},
+}
+
+// KeyVariables are the environment variables that keys of providers are read from now, sorted.
+func (c Config) KeyVariables() []string {
+	names := map[string]bool{}
+	for _, p := range c.Providers {
+		at := p.APIKey
+		switch {
+		case at.File != "" || at.Keyring != "":
+		case at.Env != "":
+			names[at.Env] = variable(at.Env) != ""
+		default:
+			for _, name := range keyVariables[p.Kind] {
+				names[name] = names[name] || variable(name) != ""
+			}
+		}
+	}
+	maps.DeleteFunc(names, func(_ string, set bool) bool { return !set })
+	return slices.Sorted(maps.Keys(names))
 }
 
 // mostKey is how long a file with a key is at the most.

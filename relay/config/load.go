@@ -202,6 +202,22 @@ func Minimal() bool {
 // elsewhere are variables of ours that are no settings: the home folder, the token of one client, minimal mode.
 var elsewhere = []string{"TABRELAY_HOME", "TABRELAY_TOKEN", ForceMinimal}
 
+// Environment is what of an environment sets something: NAME=value, sorted.
+func Environment(environ []string) []string {
+	known := map[string]bool{}
+	for _, s := range settings {
+		known[Twin(s.key)] = true
+	}
+	var set []string
+	for _, entry := range environ {
+		if name, _, _ := strings.Cut(entry, "="); known[name] {
+			set = append(set, entry)
+		}
+	}
+	slices.Sort(set)
+	return set
+}
+
 // environment applies the twins, which win over the file.
 func (r *reader) environment(environ []string, c *Config) {
 	known := map[string]setting[Config]{}

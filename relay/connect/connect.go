@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 
 	"github.com/google/renameio/v2/maybe"
 )
@@ -30,9 +32,12 @@ type Server struct {
 func (s Server) args() []string { return []string{"mcp", "--client", s.client} }
 
 // env is the environment of the command. The token is here and not among the arguments, which every user of a
-// machine can read.
+// machine can read. Without one the relay knows the client by its name.
 func (s Server) env() map[string]string {
-	env := map[string]string{"TABRELAY_TOKEN": s.Token}
+	env := map[string]string{}
+	if s.Token != "" {
+		env["TABRELAY_TOKEN"] = s.Token
+	}
 	if s.Home != "" {
 		env["TABRELAY_HOME"] = s.Home
 	}
@@ -59,18 +64,19 @@ func (e *BrokenError) Unwrap() error { return e.Err }
 // Change is what happened to a file.
 type Change struct {
 	File    string
-	Backup  string // copy of the file as it was before; empty when there was none, or nothing changed
+	Backup  string // the copy that was made of the file as it was before; empty when none was
 	Changed bool
+	Removed bool // there was nothing else in the file, so it is gone
 }
 
 // Entry returns what a client's file says of the relay now. found is false when it says nothing, or there is no
 // file.
 func (c Client) Entry(env Environment) (s Server, found bool, err error) {
-	doc, _, err := c.read(c.File(env))
+	t, err := c.open(env)
 	if err != nil {
 		return s, false, err
 	}
-	text, found := doc.entry(append(c.path, entryName))
+	text, found := t.doc.entry(c.entryPath())
 	if !found {
 		return s, false, nil
 	}
@@ -82,7 +88,7 @@ func (c Client) Print(s Server) string {
 	s.client = c.Name
 	doc, err := c.form(nil)
 	if err == nil {
-		err = doc.put(append(c.path, entryName), c.entry(s))
+		err = doc.put(c.entryPath(), c.entry(s))
 	}
 	if err != nil {
 		panic("connect: an empty file takes no entry: " + err.Error()) // there is nothing in it to be in the way
@@ -90,62 +96,147 @@ func (c Client) Print(s Server) string {
 	return string(doc.pack())
 }
 
-// Connect writes the entry.
+// Connect writes the entry. A file without one is copied first: the copy is the file as it was before tabrelay.
 func (c Client) Connect(env Environment, s Server) (Change, error) {
 	s.client = c.Name
-	return c.edit(env, func(doc document) error { return doc.put(append(c.path, entryName), c.entry(s)) })
-}
-
-// Disconnect takes the entry out.
-func (c Client) Disconnect(env Environment) (Change, error) {
-	return c.edit(env, func(doc document) error { return doc.remove(append(c.path, entryName)) })
-}
-
-func (c Client) edit(env Environment, change func(document) error) (Change, error) {
-	file := c.File(env)
-	if real, err := filepath.EvalSymlinks(file); err == nil {
-		file = real // the link stays a link
-	}
-	doc, fresh, err := c.read(file)
+	t, err := c.open(env)
 	if err != nil {
-		return Change{File: file}, err
+		return t.unchanged(), err
 	}
-	before := bytes.Clone(doc.pack())
-	if err := change(doc); err != nil {
-		return Change{File: file}, &BrokenError{File: file, Err: err}
+	_, had := t.doc.entry(c.entryPath())
+	before := bytes.Clone(t.doc.pack())
+	if err := t.doc.put(c.entryPath(), c.entry(s)); err != nil {
+		return t.unchanged(), &BrokenError{File: t.file, Err: err}
 	}
-	if bytes.Equal(doc.pack(), before) {
-		return Change{File: file}, nil
+	if bytes.Equal(t.doc.pack(), before) {
+		return t.unchanged(), nil
 	}
-	return save(file, doc.pack(), fresh)
+	done := Change{File: t.file, Changed: true}
+	if t.fresh {
+		if err := os.MkdirAll(filepath.Dir(t.file), 0o700); err != nil {
+			return t.unchanged(), fmt.Errorf("cannot make the folder of %s: %w", t.file, err)
+		}
+	} else if !had {
+		done.Backup = backupOf(t.file)
+		if err := writeFile(done.Backup, t.text, t.mode); err != nil {
+			return t.unchanged(), fmt.Errorf("%s is not changed, because it cannot be copied first: %w", t.file, err)
+		}
+	}
+	return done, writeFile(t.file, t.doc.pack(), t.mode&^0o077) // it holds a token from now on
 }
 
-// save replaces the file, for its owner alone, because it holds a token now, and keeps a copy.
-func save(file string, text []byte, fresh bool) (Change, error) {
-	done := Change{File: file, Changed: true}
-	mode := fs.FileMode(0o600)
-	if fresh {
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			return done, fmt.Errorf("cannot make the folder of %s: %w", file, err)
+// Disconnect takes the entry out. A file that nobody else has changed since it was connected becomes what it was
+// before, to the byte; one that was made for the entry is removed. The copy of the file is left as it is.
+func (c Client) Disconnect(env Environment) (Change, error) {
+	t, err := c.open(env)
+	if err != nil {
+		return t.unchanged(), err
+	}
+	entry, found := t.doc.entry(c.entryPath())
+	if !found {
+		return t.unchanged(), nil
+	}
+	before := c.before(t.file, c.parse(entry))
+	if err := c.withdraw(t.doc, before); err != nil {
+		return t.unchanged(), &BrokenError{File: t.file, Err: err}
+	}
+	done, text, mode := Change{File: t.file, Changed: true}, t.doc.pack(), t.mode
+	switch {
+	case before != nil:
+		mode = before.mode
+		if bytes.Equal(text, before.withdrawn) {
+			text = before.text
 		}
-	} else {
-		info, err := os.Stat(file)
-		if err != nil {
-			return done, fmt.Errorf("cannot look at %s: %w", file, err)
+	case t.doc.empty():
+		done.Removed = true
+		if err := os.Remove(t.file); err != nil {
+			return t.unchanged(), fmt.Errorf("cannot remove %s: %w", t.file, err)
 		}
-		old, err := os.ReadFile(file)
-		if err == nil {
-			done.Backup, mode = file+".before-tabrelay", info.Mode().Perm()&^0o077
-			err = errors.Join(maybe.WriteFile(done.Backup, old, mode), os.Chmod(file, mode))
-		}
-		if err != nil {
-			return done, fmt.Errorf("%s is not changed, because it cannot be copied first: %w", file, err)
+		return done, nil
+	}
+	return done, writeFile(t.file, text, mode)
+}
+
+// withdraw takes the entry out, and the objects around it that only it had made necessary.
+func (c Client) withdraw(doc document, before *copied) error {
+	if err := doc.remove(c.entryPath()); err != nil {
+		return err
+	}
+	for n := len(c.path); n > 0; n-- {
+		if before == nil || !before.doc.has(c.path[:n]) {
+			doc.prune(c.path[:n])
 		}
 	}
+	return nil
+}
+
+// copied is the copy of a file that was made before it was connected.
+type copied struct {
+	opened
+	withdrawn []byte // what is left of the copy when it is connected and disconnected
+}
+
+// before reads the copy of a file; nil when there is none that can be used, or it has an entry already.
+func (c Client) before(file string, s Server) *copied {
+	t, err := c.openFile(backupOf(file))
+	if err != nil || t.fresh {
+		return nil
+	}
+	if _, had := t.doc.entry(c.entryPath()); had {
+		return nil
+	}
+	b := &copied{opened: t}
+	again, err := c.form(t.text)
+	if err != nil {
+		return nil
+	}
+	s.client = c.Name
+	if again.put(c.entryPath(), c.entry(s)) == nil && c.withdraw(again, b) == nil {
+		b.withdrawn = again.pack()
+	}
+	return b
+}
+
+// Backup is the copy of a client's file.
+type Backup struct {
+	File  string
+	Token bool // it holds a token of some relay
+	Home  string
+	Entry bool // it has an entry, of the relay whose home folder is Home
+}
+
+// Backup returns the copy of a client's file, if there is one.
+func (c Client) Backup(env Environment) (b Backup, found bool) {
+	b.File = backupOf(c.realFile(env))
+	text, err := os.ReadFile(b.File)
+	if err != nil {
+		return b, false
+	}
+	b.Token = token.Match(text)
+	if doc, err := c.form(text); err == nil {
+		if entry, had := doc.entry(c.entryPath()); had {
+			b.Home, b.Entry = c.parse(entry).Home, true
+		}
+	}
+	return b, true
+}
+
+// token is how tokens of relays begin.
+var token = regexp.MustCompile(`tabrelay_[0-9a-f]{16,}`)
+
+func backupOf(file string) string { return file + ".before-tabrelay" }
+
+func (c Client) entryPath() []string { return append(slices.Clone(c.path), entryName) }
+
+// writeFile replaces a file in one step.
+func writeFile(file string, text []byte, mode fs.FileMode) error {
 	if err := maybe.WriteFile(file, text, mode); err != nil {
-		return done, fmt.Errorf("cannot write %s: %w", file, err)
+		return fmt.Errorf("cannot write %s: %w", file, err)
 	}
-	return done, nil
+	if err := os.Chmod(file, mode); err != nil { // whatever the umask is
+		return fmt.Errorf("cannot set the permissions of %s: %w", file, err)
+	}
+	return nil
 }
 
 // document is the text of a client's file, of which one entry can be changed.
@@ -153,6 +244,9 @@ type document interface {
 	entry(path []string) (asJSON []byte, found bool)
 	put(path []string, value any) error
 	remove(path []string) error
+	has(path []string) bool
+	prune(path []string) // removes the object at path when it is empty
+	empty() bool         // it says nothing
 	pack() []byte
 }
 
@@ -164,18 +258,47 @@ func (c Client) form(text []byte) (document, error) {
 	return parseJSON(text)
 }
 
-// read parses a file. It is fresh when there is none, or nothing in it.
-func (c Client) read(file string) (doc document, fresh bool, err error) {
-	text, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, false, fmt.Errorf("cannot read %s: %w", file, err)
+// opened is a file that was read.
+type opened struct {
+	file  string
+	text  []byte
+	doc   document
+	fresh bool // there is none, or nothing in it
+	mode  fs.FileMode
+}
+
+func (t opened) unchanged() Change { return Change{File: t.file} }
+
+// realFile is the client's file; where that is a link, what it leads to.
+func (c Client) realFile(env Environment) string {
+	file := c.File(env)
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		return real // the link stays a link
 	}
-	fresh = len(bytes.TrimSpace(text)) == 0
-	if fresh {
-		text = nil
+	return file
+}
+
+// open reads a client's file.
+func (c Client) open(env Environment) (opened, error) { return c.openFile(c.realFile(env)) }
+
+func (c Client) openFile(file string) (t opened, err error) {
+	t = opened{file: file, mode: 0o600}
+	t.text, err = os.ReadFile(file)
+	switch info, statErr := os.Stat(file); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return t, fmt.Errorf("cannot read %s: %w", file, err)
+	case statErr != nil:
+		return t, fmt.Errorf("cannot look at %s: %w", file, statErr)
+	default:
+		t.mode = info.Mode().Perm()
 	}
-	if doc, err = c.form(text); err != nil {
-		return nil, false, &BrokenError{File: file, Err: err}
+	content := t.text
+	if t.fresh = len(bytes.TrimSpace(t.text)) == 0; t.fresh {
+		content = nil
 	}
-	return doc, fresh, nil
+	if t.doc, err = c.form(content); err != nil {
+		return t, &BrokenError{File: file, Err: err}
+	}
+	return t, nil
 }

@@ -3,6 +3,7 @@ package connect
 import (
 	"errors"
 	"flag"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -26,8 +27,8 @@ func elsewhere(dir string) Environment {
 	}
 }
 
-// Each file of testdata holds a client's file before, after connecting, and after disconnecting again. Its comment
-// names the client.
+// Each file of testdata holds a client's file before, after connecting, and after disconnecting again without the copy
+// that connecting made. With the copy it is as before. Its comment names the client.
 func TestFiles(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -54,8 +55,13 @@ func checkFile(t *testing.T, file string) {
 	for _, f := range archive.Files {
 		parts[f.Name] = string(f.Data)
 	}
-	if before, ok := parts["before"]; ok {
+	before, had := parts["before"]
+	if had {
 		write(t, target, before)
+	}
+	_, connected, err := client.Entry(env)
+	if err != nil {
+		t.Fatal(err)
 	}
 	got := map[string]string{}
 	connectTwice(t, client, env)
@@ -63,7 +69,17 @@ func checkFile(t *testing.T, file string) {
 	if _, err := client.Disconnect(env); err != nil {
 		t.Fatal(err)
 	}
-	got["disconnected"] = text(t, target)
+	if now := content(t, target); !connected && now != before {
+		t.Errorf("connected and disconnected, the file became %q, want %q", now, before)
+	}
+	connectTwice(t, client, env)
+	if err := os.Remove(target + ".before-tabrelay"); err != nil && had {
+		t.Fatal(err)
+	}
+	if _, err := client.Disconnect(env); err != nil {
+		t.Fatal(err)
+	}
+	got["disconnected"] = content(t, target)
 	if *update {
 		rewrite(t, file, archive, got)
 		return
@@ -226,8 +242,69 @@ func TestBackupAndLinkAreKeptAndTheFileIsPrivate(t *testing.T) {
 	if info, err := os.Lstat(client.File(env)); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("the link became %v, %v", info, err)
 	}
-	if info, err := os.Stat(real); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the mode became %v, %v", info.Mode(), err)
+	mode := func(want fs.FileMode) {
+		t.Helper()
+		if info, err := os.Stat(real); err != nil || info.Mode().Perm() != want {
+			t.Errorf("the mode became %v, %v", info.Mode(), err)
+		}
+	}
+	mode(0o600)
+
+	// The copy stays as it is, whatever happens to the entry later, and the file becomes what it was.
+	rotated := server
+	rotated.Token = "tabrelay_another"
+	if again, err := client.Connect(env, rotated); err != nil || again.Backup != "" {
+		t.Errorf("another token made the copy %q, %v", again.Backup, err)
+	}
+	if _, err := client.Disconnect(env); err != nil {
+		t.Fatal(err)
+	}
+	if got := text(t, real); got != `{"theme": "dark"}` {
+		t.Errorf("disconnected, the file is %s", got)
+	}
+	mode(0o640)
+	if got := text(t, change.Backup); got != `{"theme": "dark"}` {
+		t.Errorf("the copy became %s", got)
+	}
+}
+
+// What the person changed while a client was connected stays when it is disconnected.
+func TestDisconnectKeepsChanges(t *testing.T) {
+	env := elsewhere(t.TempDir())
+	client, _ := Find("zed")
+	write(t, client.File(env), "{\n  \"theme\": \"dark\",\n}\n")
+	if _, err := client.Connect(env, server); err != nil {
+		t.Fatal(err)
+	}
+	write(t, client.File(env), strings.Replace(text(t, client.File(env)), "dark", "light", 1))
+	if _, err := client.Disconnect(env); err != nil {
+		t.Fatal(err)
+	}
+	if got := text(t, client.File(env)); got != "{\n  \"theme\": \"light\",\n}\n" {
+		t.Errorf("the file is %s", got)
+	}
+}
+
+// A copy that holds a token is told from one that does not.
+func TestBackup(t *testing.T) {
+	env := elsewhere(t.TempDir())
+	client, _ := Find("cursor")
+	if _, found := client.Backup(env); found {
+		t.Error("there is a copy of a file that was never changed")
+	}
+	copied := client.File(env) + ".before-tabrelay"
+	for text, want := range map[string]Backup{
+		`{}`:         {},
+		"{ tabrelay": {},
+		`{"mcpServers":{"tabrelay":{"command":"/t","env":{"TABRELAY_TOKEN":"tabrelay_` + strings.Repeat("0a", 16) +
+			`","TABRELAY_HOME":"/srv/b"}}}}`: {Token: true, Entry: true, Home: "/srv/b"},
+		"{ tabrelay_" + strings.Repeat("0a", 16): {Token: true},
+	} {
+		write(t, copied, text)
+		want.File = copied
+		if got, found := client.Backup(env); !found || got != want {
+			t.Errorf("%s: got %+v, want %+v", text, got, want)
+		}
 	}
 }
 
@@ -286,6 +363,15 @@ func write(t *testing.T, file, text string) {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// content is the text of a file, empty when there is none.
+func content(t *testing.T, file string) string {
+	t.Helper()
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return text(t, file)
 }
 
 func text(t *testing.T, file string) string {

@@ -45,6 +45,26 @@ func (d *jsonDocument) remove(path []string) error {
 	return nil
 }
 
+func (d *jsonDocument) has(path []string) bool { return d.Find(rawjson.Pointer(path)) != nil }
+
+func (d *jsonDocument) prune(path []string) {
+	v := d.Find(rawjson.Pointer(path))
+	if v == nil {
+		return
+	}
+	if obj, ok := v.Value.(*hujson.Object); ok && bare(obj) {
+		remove(&d.Value, path)
+	}
+}
+
+func (d *jsonDocument) empty() bool {
+	obj, ok := d.Value.Value.(*hujson.Object)
+	return ok && bare(obj) && d.BeforeExtra.IsStandard() && d.AfterExtra.IsStandard()
+}
+
+// bare reports whether an object has neither members nor comments.
+func bare(obj *hujson.Object) bool { return len(obj.Members) == 0 && obj.AfterExtra.IsStandard() }
+
 // put sets the value at path, and makes the objects on the way. Only the lines of the value itself, and of
 // objects that are new, change.
 func put(doc *hujson.Value, path []string, value any) error {

@@ -25,6 +25,16 @@ func parseTOML(text []byte) (document, error) {
 
 func (d *tomlDocument) pack() []byte { return d.text }
 
+func (d *tomlDocument) has(path []string) bool {
+	_, found := at(decoded(d.text), path)
+	return found
+}
+
+// prune has nothing to do: no table is written but that of the entry.
+func (d *tomlDocument) prune([]string) {}
+
+func (d *tomlDocument) empty() bool { return len(bytes.TrimSpace(d.text)) == 0 }
+
 func (d *tomlDocument) entry(path []string) (asJSON []byte, found bool) {
 	value, found := at(decoded(d.text), path)
 	if !found {
