@@ -117,7 +117,7 @@ func TestAgentsChangeWhileSessionsAreOpen(t *testing.T) {
 	r, _ := e.start()
 	write(r, `{"providers":{`+local+`}}`)
 	a := e.agent(nobodyStarts)
-	id := a.opens()
+	a.opens()
 	write(r, `{"providers":{`+local+`,"other":{"baseUrl":"http://127.0.0.1:9/v1","models":["m"]}}}`)
 	if s := r.api.Status(t.Context()); !strings.Contains(s.Unapplied, "providers.other") {
 		t.Errorf("a new provider does not wait: %q", s.Unapplied)
@@ -125,6 +125,16 @@ func TestAgentsChangeWhileSessionsAreOpen(t *testing.T) {
 	if _, listed := r.tools.Snapshot().Find("tasks_delegate"); !listed || len(r.delegation.List()) != 1 {
 		t.Errorf("what waits has changed something: listed %v, sessions %v", listed, r.delegation.List())
 	}
+	kept := `"delegation":{"idleMs":60000}`
+	write(r, `{"providers":{`+local+`},`+kept+`}`)
+	if len(r.delegation.List()) != 1 {
+		t.Errorf("a setting that is not the agent's closed its session: %v", r.delegation.List())
+	}
+	write(r, `{"providers":{`+local+`},"agents":{"assistant":{"providers":["local"],"readOnly":true}},`+kept+`}`)
+	if len(r.delegation.List()) != 0 || len(r.delegation.Members()) != 1 {
+		t.Errorf("the session of a changed agent stays: %v, %v", r.delegation.List(), r.delegation.Members())
+	}
+	id := a.opens()
 	write(r, `{}`)
 	a.call(70, "sessions_prompt", `{"sessionId":"`+id+`","prompt":"x"}`)
 	answer, _ := a.hearsUntil(`"id":70`)
