@@ -272,7 +272,8 @@ func (r *run) runHere() (failure *fault.Error) {
 	if r.call.Resume && !r.tool.Idempotent { // no journal says whether the relay before has begun it
 		return fault.New(fault.ShuttingDown, "The relay ended while the call may have run, and was started again",
 			fault.WithOutcome(fault.Unknown), fault.WithRetryable(false),
-			fault.WithHint("What it does may have happened, all or some of it: read the pages before repeating it."))
+			fault.WithHint("What it does may have happened, all or some of it: read the pages before repeating it. "+
+				"The person can see in tabrelay audit what was done."))
 	}
 	for asked := true; asked; {
 		if asked, failure = r.permit(nil); failure != nil {
