@@ -56,8 +56,9 @@ func TestKeyOfAProvider(t *testing.T) {
 			lacks: "it is no file with a key"},
 		"file that others may read": {provider: inFile(file("open-to-all", 0o644)),
 			lacks: "chmod 600"},
-		"keyring":           {provider: Provider{APIKey: KeySource{Keyring: "tabrelay/ann"}}, want: "ring"},
-		"keyring, no entry": {provider: Provider{APIKey: KeySource{Keyring: "tabrelay/bob"}}, lacks: "there is no such entry; store it"},
+		"keyring": {provider: Provider{APIKey: KeySource{Keyring: "tabrelay/ann"}}, want: "ring"},
+		"keyring, no entry": {provider: Provider{APIKey: KeySource{Keyring: "tabrelay/bob"}},
+			lacks: "there is no such entry; store it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for variable, value := range c.env {
