@@ -40,6 +40,7 @@ type Invocation struct {
 	Hash             string // of the plugin's files
 	Tool             string // without the plugin's name
 	Title            string // what people call the tool
+	Viewer           string // tells the sessions apart that look at one page; empty: the tool shows no pages
 	Arguments        json.RawMessage
 	Settings         json.RawMessage
 	Secret           bool          // a setting is not for a page that could read it

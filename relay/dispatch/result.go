@@ -41,6 +41,9 @@ func (r *run) checkResult() *fault.Error {
 			len(res.Output), r.MaxResultBytes)
 		return r.executed(fault.OutputTooLarge, message)
 	}
+	if r.tool.Browses() && r.takeContent() {
+		return nil
+	}
 	if !rawjson.Valid(res.Output) {
 		return r.keepingInvalid(r.executed(fault.InvalidOutput, whyNoJSON(res.Output)), plainText)
 	}
@@ -74,6 +77,33 @@ func (r *run) checkResult() *fault.Error {
 		r.warn("The result had a member " + call.NoteMember + ", which only the relay writes. It was left out.")
 	}
 	return r.fit(output)
+}
+
+// takeContent reports whether a tool of the browser answered with content, {"content": [{"type": "text", …}, {"type":
+// "image", …}]}, and takes that for the answer. Its texts have been made for agents, within their budget: what a page
+// says stands in quotes in them.
+func (r *run) takeContent() bool {
+	var shown struct {
+		Content []struct {
+			Type string `json:"type"`
+			Text string `json:"text,omitempty"`
+			Data string `json:"data,omitempty"`
+			MIME string `json:"mimeType,omitempty"`
+		} `json:"content"`
+	}
+	if json.Unmarshal(r.result.Output, &shown) != nil || len(shown.Content) == 0 {
+		return false
+	}
+	for _, one := range shown.Content {
+		switch one.Type {
+		case "text":
+			r.result.Content = append(r.result.Content, textItem(one.Text))
+		case "image":
+			r.result.Content = append(r.result.Content, rawjson.MustEncode(one))
+		}
+	}
+	r.result.Output = nil
+	return true
 }
 
 // whyNoJSON is the first line of a result that has no JSON form, where the page runtime wrote one.

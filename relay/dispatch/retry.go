@@ -2,6 +2,8 @@ package dispatch
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"slices"
@@ -326,6 +328,9 @@ func (r *run) invocation() call.Invocation {
 		MaxResultBytes: r.MaxResultBytes, MaxBytes: max(1, most), ConsoleTailBytes: r.ConsoleTailBytes, Trace: r.Trace,
 		ProgressPattern: t.Spec.ProgressPattern, Progress: r.progressed, Log: r.reports.log, Started: r.start,
 	}
+	if t.Browses() {
+		q.Viewer = viewer(r.call.Session.ID)
+	}
 	if r.tries.n > 1 {
 		q.ID, q.CorrelationID = attemptID(r.call.ID, r.tries.n), r.call.ID
 	}
@@ -338,6 +343,12 @@ func (r *run) invocation() call.Invocation {
 		}
 	}
 	return q
+}
+
+// viewer is what a page may know of who looks at it: no more than that it is somebody else.
+func viewer(session string) string {
+	sum := sha256.Sum256([]byte(session))
+	return hex.EncodeToString(sum[:8])
 }
 
 // resume finds out what became of a call that may have been sent before. done is true when it needs no running:

@@ -126,7 +126,8 @@ func (h *Hub) send(ctx context.Context, r *call.Invocation, t target, origin str
 	}
 	c := &wire.Call{
 		ID: r.ID, CorrelationID: r.CorrelationID, Plugin: r.Plugin, Hash: r.Hash, Tool: r.Tool, Title: r.Title,
-		Client: r.Session.Client, TabID: t.tab.ID, Origin: origin, Write: r.Write, Settings: r.Settings,
+		Client: r.Session.Client, Viewer: r.Viewer, TabID: t.tab.ID, Origin: origin, Write: r.Write,
+		Settings:  r.Settings,
 		Secret:    r.Secret,
 		TimeoutMs: max(1, r.Timeout.Milliseconds()), MaxTimeoutMs: max(1, r.Timeout.Milliseconds(),
 			r.MaxTimeout.Milliseconds()),

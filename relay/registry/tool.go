@@ -99,6 +99,11 @@ func (t *Tool) PluginName() string {
 	return "relay"
 }
 
+// Browses reports whether the tool is one of the browser's own, which see and use any page.
+func (t *Tool) Browses() bool {
+	return t.Plugin != nil && t.Plugin.Shipped && t.Plugin.Manifest.Name == plugin.Browser
+}
+
 // accept checks a tool as far as that is cheap and completes it. What only compiling a schema can tell is seen
 // at the first call.
 func (t *Tool) accept(cache *schemas) error {

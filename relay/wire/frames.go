@@ -128,6 +128,7 @@ type Call struct {
 	Tool             string          `json:"tool"`
 	TabID            int             `json:"tabId"`
 	Origin           string          `json:"origin,omitempty"`
+	Viewer           string          `json:"viewer,omitempty"`
 	Write            bool            `json:"write"`
 	TimeoutMs        int64           `json:"timeoutMs"`
 	MaxTimeoutMs     int64           `json:"maxTimeoutMs"`

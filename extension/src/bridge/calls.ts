@@ -221,6 +221,7 @@ export class Calls {
       durationMs: Math.round(performance.now() - begunAt),
       ...(window.top !== window && { frame: location.href.slice(0, 2048) }),
       ...(this.#exposure(order) !== undefined && { trust: 'late' as const }),
+      ...(order.anywhere === true && { nextRef: globalThis.tabrelayReferences?.table.next }),
     };
   }
 

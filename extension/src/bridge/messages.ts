@@ -65,6 +65,7 @@ export interface Place {
   frame?: string | undefined; // URL of the frame, when not the top one
   trust?: 'late' | undefined;
   consoleTail?: string | undefined;
+  nextRef?: number | undefined; // after the last reference that the document has given
   durationMs: number;
 }
 
@@ -121,6 +122,7 @@ const isPlace: Guard<Place> = shape({
   frame: optional(isText),
   trust: optional(exactly('late')),
   consoleTail: optional(isText),
+  nextRef: optional(isNumber),
   durationMs: isNumber,
 });
 const isOutcomeMessage: Guard<OutcomeMessage> = shape({

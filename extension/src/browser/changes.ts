@@ -3,13 +3,16 @@ import { connected, holder } from './dom.ts';
 import { type Line, lines, type Options } from './tree.ts';
 
 /** What is different: lines that are new or say something else, and those that are gone. */
-export interface Changes {
-  added: Line[];
-  gone: Line[];
+export interface Changes<Before, After> {
+  added: After[];
+  gone: Before[];
 }
 
-/** Compares two lists of lines; `same` when there is nothing to tell. */
-export function changes(before: readonly Line[], after: readonly Line[]): Changes {
+/** Compares two lists of lines by what they say. */
+export function changes<Before extends { text: string }, After extends { text: string }>(
+  before: readonly Before[],
+  after: readonly After[],
+): Changes<Before, After> {
   let start = 0;
   while (start < before.length && start < after.length && before[start]?.text === after[start]?.text) start++;
   let [endBefore, endAfter] = [before.length, after.length];
@@ -19,13 +22,13 @@ export function changes(before: readonly Line[], after: readonly Line[]): Change
   }
   const counts = new Map<string, number>();
   for (const { text } of before.slice(start, endBefore)) counts.set(text, (counts.get(text) ?? 0) + 1);
-  const added: Line[] = [];
+  const added: After[] = [];
   for (const one of after.slice(start, endAfter)) {
     const left = counts.get(one.text) ?? 0;
     if (left === 0) added.push(one);
     else counts.set(one.text, left - 1);
   }
-  const gone: Line[] = [];
+  const gone: Before[] = [];
   for (const one of before.slice(start, endBefore).toReversed()) {
     const left = counts.get(one.text) ?? 0;
     if (left === 0) continue;
@@ -53,7 +56,7 @@ export function mark(options: Options = {}): Mark {
 }
 
 /** What changed since; `end` it when nobody asks again. */
-export function changesSince(since: Mark): Changes {
+export function changesSince(since: Mark): Changes<Line, Line> {
   return changes(since.lines, lines(document));
 }
 

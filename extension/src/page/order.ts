@@ -24,6 +24,7 @@ export interface CallOrder {
   settings: Record<string, unknown> | undefined;
   secret?: boolean | undefined; // the settings are not for a page that ran scripts before the adapter came
   main?: boolean | undefined; // the plugin's adapter is one of the main world
+  anywhere?: boolean | undefined; // the worker has seen to it that the document is one for this call
   tabId: number;
   timeoutMs: number;
   maxTimeoutMs: number;
@@ -46,6 +47,7 @@ export const isCallOrder: Guard<CallOrder> = shape({
   settings: optional(isRecord),
   secret: optional(isFlag),
   main: optional(isFlag),
+  anywhere: optional(isFlag),
   tabId: isNumber,
   timeoutMs: isNumber,
   maxTimeoutMs: isNumber,

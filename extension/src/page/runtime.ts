@@ -173,9 +173,9 @@ class PageRun implements Run {
   }
 
   #begin(): void {
-    const { matches, excludes } = this.#order;
+    const { matches, excludes, anywhere } = this.#order;
     // Here and not earlier: a single-page application changes its address without a new document.
-    if (!urlAllowed(location.href, matches, excludes)) {
+    if (anywhere !== true && !urlAllowed(location.href, matches, excludes)) {
       const message = 'The tab moved to an address this plugin does not serve';
       this.#end(refused(false, { code: 'TAB_CHANGED', message, outcome: 'not_executed' }));
       return;

@@ -105,6 +105,10 @@ export interface CallFrame {
    */
   client?: string;
   /**
+   * tells the sessions of agents apart that look at one page; what they are called is not in it
+   */
+  viewer?: string;
+  /**
    * what people call the tool, for the mark on the tab
    */
   title?: string;

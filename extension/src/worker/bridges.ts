@@ -81,6 +81,11 @@ interface Waiter {
   resolve(bridge: Bridge | undefined): void;
 }
 
+// A frame without an address of its own shows what its page has written into it.
+function isPage({ url = '', frameId }: chrome.runtime.MessageSender): boolean {
+  return /^https?:/.test(url) || (frameId !== 0 && /^(?:about|blob|data):/.test(url));
+}
+
 export class Bridges {
   readonly #all = new Set<Bridge>();
   readonly #top = new Map<number, Bridge>(); // by tab
@@ -106,7 +111,7 @@ export class Bridges {
     const { documentId, frameId } = sender ?? {};
     if (
       sender?.id !== chrome.runtime.id ||
-      !/^https?:/.test(sender.url ?? '') || // no script of ours is ever in the empty document of a frame
+      !isPage(sender) ||
       tabId === undefined ||
       documentId === undefined ||
       frameId === undefined

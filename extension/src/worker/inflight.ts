@@ -12,6 +12,7 @@ export interface OpenCall {
   phase: 'preparing' | 'sent' | 'started';
   timer: ReturnType<typeof setTimeout> | undefined; // of whatever it waits for
   tabClosed: boolean;
+  conducted: boolean; // it outlives its documents (conductor.ts)
   readonly beganAt: number;
 }
 
@@ -63,7 +64,15 @@ export class Inflight {
   }
 
   admit(frame: OpenCall['frame'], bridge: Bridge | undefined, phase: OpenCall['phase']): OpenCall {
-    const call: OpenCall = { frame, bridge, phase, timer: undefined, tabClosed: false, beganAt: Date.now() };
+    const call: OpenCall = {
+      frame,
+      bridge,
+      phase,
+      timer: undefined,
+      tabClosed: false,
+      conducted: false,
+      beganAt: Date.now(),
+    };
     this.#open.set(frame.id, call);
     for (const listener of this.#listeners) listener.began(call);
     return call;
@@ -181,6 +190,7 @@ export class Departures {
 
   /** The document of a call is going away. */
   left(call: OpenCall): void {
+    if (call.conducted) return;
     clearTimeout(call.timer);
     if (call.tabClosed && (call.bridge === undefined || call.bridge.gone)) this.#end(call);
     else call.timer = setTimeout(() => this.#end(call), patienceMs);

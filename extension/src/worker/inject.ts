@@ -90,6 +90,17 @@ export class Injector {
     throw new Refused('INJECTION_FAILED', 'The bridge in the page did not connect');
   }
 
+  /** The bridge of a document in a frame, which has none; undefined when it does not come in time. */
+  async frameBridge(tabId: number, documentId: string, ms: number): Promise<Bridge | undefined> {
+    await inject({
+      target: { tabId, documentIds: [documentId] },
+      files: ['late.js', 'bridge.js'],
+      world: 'ISOLATED',
+      injectImmediately: true,
+    });
+    return this.#bridges.when((one) => one.documentId === documentId, ms);
+  }
+
   // The console of a document that is older than the extension: what the page does from here on can be seen.
   async #injectTap(bridge: Bridge): Promise<void> {
     if (!bridge.late) return;

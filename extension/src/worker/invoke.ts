@@ -3,6 +3,7 @@ import type { Acting } from '../bridge/mark.ts';
 import type { FromBridge, OutcomeMessage } from '../bridge/messages.ts';
 import type { CallFrame, FromExtension } from '../protocol/frames.generated.ts';
 import type { Bridge, Bridges } from './bridges.ts';
+import type { Conductor } from './conductor.ts';
 import { type Addressee, bridgeOf, isElsewhere, orderOf, residentBridge } from './document.ts';
 import { logFrame, progressFrame } from './frames.ts';
 import type { Departures, Inflight, OpenCall } from './inflight.ts';
@@ -19,6 +20,7 @@ interface Parts {
   records: Records;
   inflight: Inflight;
   departures: Departures;
+  conductor: Conductor;
   acting(frame: OpenCall['frame']): Acting | undefined; // what the page is to show meanwhile
   send(frame: FromExtension): void;
 }
@@ -30,6 +32,7 @@ interface Delivery extends Addressee {
   args: string;
 }
 
+const browserPlugin = 'browser'; // whose calls are conducted: no other plugin can have this name
 const lost = 'The page has no adapter with this tool any more; call again';
 const confirmMs = 250; // for the document to say that it will not start it
 const loadingTimes = 3; // as long for a page that loads: its own scripts come first
@@ -111,7 +114,7 @@ export class Invocations {
   cancel(id: string): void {
     const { inflight } = this.#parts;
     const call = inflight.get(id);
-    if (call === undefined) return;
+    if (call === undefined || this.#parts.conductor.cancel(id)) return;
     if (call.bridge === undefined) {
       inflight.refuse(call, 'CANCELLED', 'The call was cancelled');
       return;
@@ -124,9 +127,10 @@ export class Invocations {
 
   /** A message about a call from a document; false when that document does not have the call. */
   hear(bridge: Bridge, message: FromBridge & { id: string }): boolean {
-    const { inflight } = this.#parts;
+    const { inflight, conductor } = this.#parts;
+    if (conductor.hear(bridge, message)) return true;
     const call = inflight.get(message.id);
-    if (call?.bridge === bridge) {
+    if (call?.bridge === bridge && !call.conducted) {
       this.#follow(call, bridge, message);
       return true;
     }
@@ -197,6 +201,12 @@ export class Invocations {
   }
 
   #send(delivery: Delivery): void {
+    const { call, frame, plugin, args } = delivery;
+    if (plugin.name === browserPlugin) {
+      call.conducted = true;
+      this.#parts.conductor.begin(call, frame, plugin, args);
+      return;
+    }
     this.#watch(delivery.call);
     const bridge = residentBridge(this.#parts.bridges, delivery);
     if (bridge?.has(delivery.plugin)) this.#record(delivery, bridge);

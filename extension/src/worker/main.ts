@@ -7,6 +7,7 @@ import { Attention } from './attention.ts';
 import { Bridges } from './bridges.ts';
 import { bundleHash } from './bundle.ts';
 import { type Reply, runCommand } from './commands.ts';
+import { Conductor, type Parts as ConductorParts } from './conductor.ts';
 import { Consoles } from './consoles.ts';
 import { type FrameOf, frameText, router } from './frames.ts';
 import type { Identity } from './greeting.ts';
@@ -17,6 +18,7 @@ import { Injector } from './inject.ts';
 import { Invocations } from './invoke.ts';
 import { isWaker, Keepalive } from './keepalive.ts';
 import { dialSocket, Link } from './link.ts';
+import { Documents, lookingAt } from './looking.ts';
 import { Marks } from './marks.ts';
 import { exchange, keepPairing, Pairer, readPairing } from './pairing.ts';
 import { Panels } from './panels.ts';
@@ -25,6 +27,7 @@ import { chromeVersion, freshProfile, type Profile, readProfile, renameProfile }
 import { Reach } from './reach.ts';
 import { Outcomes, Records } from './records.ts';
 import { Recovery } from './recover.ts';
+import { References } from './references.ts';
 import { Requests, withPanel } from './requests.ts';
 import { Tabs } from './tabs.ts';
 
@@ -131,6 +134,7 @@ const tabs = new Tabs({
   closed: (tabId, became) => send({ type: 'tabclosed', tabId, ...(became !== undefined && { became }) }),
   removed: (tabId) => {
     departures.tabRemoved(tabId);
+    references.forget(tabId);
     consoles.removed(tabId);
   },
   loading: (tabId) => departures.tabLoading(tabId),
@@ -159,6 +163,7 @@ const bridges = new Bridges(
       keepalive.changed();
     },
     gone: (bridge) => {
+      conductor.gone(bridge);
       departures.bridgeGone(bridge);
       if (bridge.frameId === 0) tabs.look(bridge.tabId);
       consoles.gone(bridge);
@@ -186,6 +191,21 @@ const browser = {
     await injector.again(await injector.bridge(tabId), plugin);
   },
 };
+const references = new References(chrome.storage.session);
+const conducting: ConductorParts = {
+  tabs,
+  bridges,
+  injector,
+  records,
+  inflight,
+  references,
+  acting: (frame) => marks.acting(frame),
+  send,
+};
+const documents = new Documents(conducting);
+const conductor = new Conductor(conducting, new Map([['snapshot', lookingAt(documents)]]), async (stage) =>
+  stage.part(await documents.of(stage, undefined), stage.frame.tool, stage.args),
+);
 const invocations = new Invocations({
   tabs,
   plugins,
@@ -194,6 +214,7 @@ const invocations = new Invocations({
   records,
   inflight,
   departures,
+  conductor,
   acting: (frame) => marks.acting(frame),
   send,
 });
@@ -206,6 +227,7 @@ function replyText(id: string, reply: Reply): string {
 
 async function greet(welcome: FrameOf<'welcome'>): Promise<void> {
   invocations.startMs = welcome.startMs ?? invocations.startMs; // older relays do not say
+  conductor.startMs = invocations.startMs;
   injector.patienceMs = invocations.startMs / 2; // what a call prepares has to be ready before
   await tabs.loaded;
   outcomes.sendAgain();

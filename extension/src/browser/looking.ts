@@ -1,0 +1,141 @@
+// One document's part of a look at a page. The worker puts the parts of all frames together (worker/looking.ts).
+
+import { changes } from './changes.ts';
+import { line } from './dom.ts';
+import { type Line, lines, type Options } from './tree.ts';
+import { cut, named } from './words.ts';
+
+/** What a document shows, as far as the budget goes. */
+export interface Look {
+  kind: 'whole' | 'changes' | 'unchanged';
+  head: string; // title and address
+  lines: string[];
+  frames: Frame[]; // that are displayed
+  total: number; // lines there are
+  next?: number; // the line to go on with
+}
+
+/** A frame in a document, by the line that names it. */
+export interface Frame {
+  at: number; // among the lines of the look; -1: none of them names it
+  index: number; // its place among the frames of the window; -1: it is not counted there
+  ref: string;
+}
+
+export interface Request extends Options {
+  from: number; // of a whole one: the first line
+  characters: number; // that the lines may have
+  full: boolean; // not only what changed since the same viewer looked the same way
+  viewer: string;
+}
+
+interface Seen {
+  text: string;
+  element: WeakRef<Element>;
+}
+
+declare global {
+  /** What viewers have been shown, kept beside the code. */
+  var tabrelayLooks: Map<string, Seen[]> | undefined;
+}
+
+const mostLooks = 12; // that are kept: viewers times ways to look
+
+/** Looks at the document, or at what an element holds. */
+export function look(root: Document | Element, key: string, request: Request): Look {
+  const now = lines(root, request);
+  const seen = remember(`${request.viewer} ${key} ${request.interactive === true}`, now, request.from > 0);
+  const head = sayHead();
+  if (seen !== undefined && !request.full && request.from === 0) {
+    const told = sayChanges(seen, now);
+    const length = told.reduce((sum, { text }) => sum + text.length + 1, 0);
+    const whole = now.reduce((sum, { text }) => sum + text.length + 1, 0);
+    if (told.length === 0)
+      return { kind: 'unchanged', head, lines: [], frames: framesIn(now, -1), total: now.length };
+    if (length <= whole / 2 && length <= request.characters)
+      return {
+        kind: 'changes',
+        head,
+        lines: told.map(({ text }) => text),
+        frames: framesIn(now, -1),
+        total: now.length,
+      };
+  }
+  const part: Line[] = [];
+  let left = request.characters;
+  for (const one of now.slice(request.from)) {
+    left -= one.text.length + one.depth + 1;
+    if (left < 0 && part.length > 0) break;
+    part.push(one);
+  }
+  const end = request.from + part.length;
+  return {
+    kind: 'whole',
+    head,
+    lines: part.map(({ depth, text }) => ' '.repeat(Math.min(depth, 12)) + text),
+    frames: framesIn(part, 0),
+    total: now.length,
+    ...(end < now.length && { next: end }),
+  };
+}
+
+function remember(key: string, now: readonly Line[], goesOn: boolean): Seen[] | undefined {
+  globalThis.tabrelayLooks ??= new Map();
+  const looks = globalThis.tabrelayLooks;
+  const before = looks.get(key);
+  if (goesOn && before !== undefined) return before;
+  looks.delete(key);
+  looks.set(
+    key,
+    now.map(({ text, element }) => ({ text, element: new WeakRef(element) })),
+  );
+  for (const oldest of looks.keys()) {
+    if (looks.size <= mostLooks) break;
+    looks.delete(oldest);
+  }
+  return before;
+}
+
+// New lines begin with +, those that say something else with ~, and those that are gone with -.
+function sayChanges(seen: readonly Seen[], now: readonly Line[]): { text: string }[] {
+  const before = seen.map(({ text, element }) => ({ text, element }));
+  const { added, gone } = changes(before, now);
+  const goneOf = new Map<Element, number>();
+  gone.forEach(({ element }, at) => {
+    const one = element.deref();
+    if (one !== undefined) goneOf.set(one, at);
+  });
+  const replaced = new Set<number>();
+  const said = added.map(({ text, element }) => {
+    const at = goneOf.get(element);
+    if (at === undefined || replaced.has(at)) return { text: `+ ${text}` };
+    replaced.add(at);
+    return { text: `~ ${text}` };
+  });
+  const lost = gone.filter((_, at) => !replaced.has(at));
+  for (const { text } of lost.slice(0, 20)) said.push({ text: `- ${cut(text, 80)}` });
+  if (lost.length > 20) said.push({ text: `- ${lost.length - 20} more lines` });
+  return said;
+}
+
+function sayHead(): string {
+  const title = line(document.title);
+  const address = cut(location.href, 300).replaceAll('[', '%5B').replaceAll('"', '%22');
+  const loading = document.readyState === 'loading' ? ' (loading)' : '';
+  return `page${title === '' ? '' : ` ${named(title)}`} ${address}${loading}`;
+}
+
+function framesIn(all: readonly Line[], offset: -1 | 0): Frame[] {
+  return all.flatMap(({ frame, element, ref }, at) => {
+    if (frame !== true || ref === undefined) return [];
+    return [{ at: offset === -1 ? -1 : at, index: frameIndex(element), ref }];
+  });
+}
+
+/** The place of a frame among those of its window, by which its document knows it, too. */
+export function frameIndex(element: Element): number {
+  const shown = element instanceof HTMLIFrameElement ? element.contentWindow : null;
+  if (shown === null) return -1;
+  for (let i = 0; i < window.length; i++) if (window[i] === shown) return i;
+  return -1;
+}

@@ -1,0 +1,306 @@
+// Calls of the browser's own tools. Such a call can need several documents, or Chrome itself: a look at a page joins
+// its frames, a navigation outlives its document. So it is conducted here: each document does its part as it would do
+// a call, and this worker makes the answer of them.
+import type { Acting } from '../bridge/mark.ts';
+import type { FromBridge, Place } from '../bridge/messages.ts';
+import { isRecord } from '../page/guards.ts';
+import type { Ending, RefusalCode } from '../page/order.ts';
+import type { CallFrame, FromExtension, PluginInfo } from '../protocol/frames.generated.ts';
+import type { Bridge, Bridges } from './bridges.ts';
+import { isElsewhere, orderOf } from './document.ts';
+import { logFrame, progressFrame } from './frames.ts';
+import type { Inflight, OpenCall } from './inflight.ts';
+import { type Injector, Refused } from './inject.ts';
+import type { Records } from './records.ts';
+import type { References } from './references.ts';
+import type { Tabs } from './tabs.ts';
+
+export interface Parts {
+  tabs: Tabs;
+  bridges: Bridges;
+  injector: Injector;
+  records: Records;
+  inflight: Inflight;
+  references: References;
+  acting(frame: OpenCall['frame']): Acting | undefined;
+  send(frame: FromExtension): void;
+}
+
+/** Why a part, or the whole, has no answer. */
+export class Ended extends Error {
+  readonly ending: Ending;
+
+  constructor(ending: Ending) {
+    super(ending.status === 'refused' ? ending.refusal.message : ending.status);
+    this.ending = ending;
+  }
+
+  /** Nothing was done. */
+  static before(code: RefusalCode, message: string): Ended {
+    return new Ended({
+      status: 'refused',
+      started: false,
+      refusal: { code, message, outcome: 'not_executed' },
+    });
+  }
+
+  /** As a tool in a page fails. */
+  static as(code: string, message: string, more: Record<string, unknown> = {}): Ended {
+    return new Ended({ status: 'threw', error: { code, message, outcome: 'not_executed', ...more } });
+  }
+
+  get code(): string {
+    if (this.ending.status === 'refused') return this.ending.refusal.code;
+    return this.ending.status === 'threw' ? String(this.ending.error.code) : '';
+  }
+}
+
+/** What a tool answers an agent with. */
+export type Content = { type: 'text'; text: string } | { type: 'image'; data: string; mimeType: string };
+
+export const text = (words: string): { content: Content[] } => ({ content: [{ type: 'text', text: words }] });
+
+/** Carries a tool out; what it returns is the answer. */
+export type Performer = (stage: Stage) => Promise<unknown>;
+
+interface Part {
+  bridge: Bridge;
+  stage: Stage;
+  end(ending: Ending, place?: Place): void;
+  started(): void;
+}
+
+/** One call on its way. */
+export class Stage {
+  readonly call: OpenCall;
+  readonly frame: CallFrame;
+  readonly plugin: PluginInfo;
+  readonly args: Record<string, unknown>;
+  readonly signal: AbortSignal;
+  readonly #conductor: Conductor;
+  readonly #began = Date.now();
+  parts = 0;
+  started = false;
+
+  constructor(conductor: Conductor, about: Pick<Stage, 'call' | 'frame' | 'plugin' | 'args' | 'signal'>) {
+    this.#conductor = conductor;
+    this.call = about.call;
+    this.frame = about.frame;
+    this.plugin = about.plugin;
+    this.args = about.args;
+    this.signal = about.signal;
+  }
+
+  get tabId(): number {
+    return this.frame.tabId;
+  }
+
+  /** How long the call may still take. */
+  get leftMs(): number {
+    return Math.max(1, this.frame.timeoutMs - (Date.now() - this.#began));
+  }
+
+  /** The document of the tab. */
+  top(): Promise<Bridge> {
+    return this.#conductor.top(this.tabId);
+  }
+
+  /** Has a document do its part, and returns what it answers. */
+  part(bridge: Bridge, tool: string, args: Record<string, unknown>): Promise<unknown> {
+    return this.#conductor.part(this, bridge, tool, args);
+  }
+}
+
+export class Conductor {
+  readonly #parts: Parts;
+  readonly #performers: ReadonlyMap<string, Performer>;
+  readonly #standard: Performer;
+  readonly #open = new Map<string, AbortController>(); // calls, by id
+  readonly #asked = new Map<string, Part>(); // parts, by id
+  /** Without a sign of a part after this long its document is unresponsive. */
+  startMs = 4000;
+
+  constructor(parts: Parts, performers: ReadonlyMap<string, Performer>, standard: Performer) {
+    this.#parts = parts;
+    this.#performers = performers;
+    this.#standard = standard;
+  }
+
+  /** Carries a call out, and ends it. */
+  begin(call: OpenCall, frame: CallFrame, plugin: PluginInfo, args: string): void {
+    const controller = new AbortController();
+    this.#open.set(frame.id, controller);
+    const { inflight } = this.#parts;
+    const late = setTimeout(() => {
+      const message = `The call took longer than ${frame.timeoutMs} ms`;
+      inflight.refuse(call, 'TIMEOUT', message, stage.started ? 'unknown' : 'not_executed');
+      controller.abort();
+    }, frame.timeoutMs + 500); // after the pages' own clocks, which know more
+    const stage = new Stage(this, {
+      call,
+      frame,
+      plugin,
+      args: argumentsOf(args),
+      signal: controller.signal,
+    });
+    const perform = this.#performers.get(frame.tool) ?? this.#standard;
+    perform(stage)
+      .then(
+        (value): Ending => ({ status: 'returned', value: JSON.stringify(value ?? null) }),
+        (why: unknown) => endingOf(why),
+      )
+      .then((ending) => {
+        clearTimeout(late);
+        this.#open.delete(frame.id);
+        inflight.finish(call, ending, this.#place(call, frame));
+      });
+  }
+
+  #place(call: OpenCall, { tabId }: CallFrame): Place {
+    const url = this.#parts.bridges.top(tabId)?.url ?? this.#parts.tabs.get(tabId)?.url ?? '';
+    return { origin: URL.canParse(url) ? new URL(url).origin : '', durationMs: Date.now() - call.beganAt };
+  }
+
+  /** Ends a call that is conducted here; false for any other. */
+  cancel(id: string): boolean {
+    const controller = this.#open.get(id);
+    if (controller === undefined) return false;
+    controller.abort();
+    for (const [part, { bridge, stage }] of this.#asked)
+      if (stage.frame.id === id) bridge.send({ type: 'cancel', id: part });
+    const call = this.#parts.inflight.get(id);
+    if (call !== undefined && Array.from(this.#asked.values()).every(({ stage }) => stage.frame.id !== id))
+      this.#parts.inflight.refuse(call, 'CANCELLED', 'The call was cancelled');
+    return true;
+  }
+
+  async top(tabId: number): Promise<Bridge> {
+    const { bridges, injector } = this.#parts;
+    return bridges.top(tabId) ?? injector.bridge(tabId);
+  }
+
+  async part(stage: Stage, bridge: Bridge, tool: string, args: Record<string, unknown>): Promise<unknown> {
+    const { injector, records, references } = this.#parts;
+    const { frame, plugin } = stage;
+    if (stage.signal.aborted) throw Ended.before('CANCELLED', 'The call was cancelled');
+    if (stage.parts === 0 && isElsewhere(frame, (this.#parts.bridges.top(stage.tabId) ?? bridge).url))
+      throw Ended.before('TAB_CHANGED', 'The tab went to another page before the tool started');
+    await injector.adapter(bridge, plugin);
+    const first = stage.parts++ === 0;
+    // What a document did for a call that changes something answers for the call when this worker is gone.
+    const id = first && frame.write ? frame.id : `${frame.id}.${stage.parts}`;
+    const about = await references.about(bridge);
+    const more = isRecord(args._) ? args._ : {};
+    const text = JSON.stringify({ ...args, _: { ...about, viewer: frame.viewer ?? '', ...more } });
+    const { tabId, documentId, frameId } = bridge;
+    if (frame.write && first) {
+      await records.seen(frame.id, { tabId, documentId, frameId });
+      stage.call.bridge = bridge;
+    }
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        bridge.send({ type: 'cancel', id });
+        end({
+          status: 'refused',
+          started: false,
+          refusal: {
+            code: 'TAB_UNRESPONSIVE',
+            message: `The page did not start the tool within ${this.startMs / 1000} s: it is busy or hangs`,
+            outcome: 'unknown',
+          },
+        });
+      }, this.startMs);
+      const end = (ending: Ending, place?: Place) => {
+        clearTimeout(timer);
+        this.#asked.delete(id);
+        if (place?.nextRef !== undefined) references.given(bridge, place.nextRef);
+        if (ending.status !== 'returned') reject(new Ended(ending));
+        else resolve(JSON.parse(ending.value));
+        if (id !== frame.id) bridge.acknowledge(id);
+      };
+      this.#asked.set(id, { bridge, stage, end, started: () => clearTimeout(timer) });
+      const order = {
+        ...orderOf(frame, plugin, text),
+        id,
+        tool,
+        anywhere: true,
+        timeoutMs: stage.leftMs,
+        maxTimeoutMs: Math.max(stage.leftMs, frame.maxTimeoutMs),
+      };
+      const tailBytes = first ? frame.consoleTailBytes : 0;
+      const acting = first ? this.#parts.acting(frame) : undefined;
+      bridge.send({ type: 'call', order, sentAt: Date.now(), tailBytes, acting });
+    });
+  }
+
+  /** A message about a part; false for one about a call that is not conducted. */
+  hear(bridge: Bridge, message: FromBridge & { id: string }): boolean {
+    const part = this.#asked.get(message.id);
+    if (part?.bridge !== bridge) return false;
+    const { stage } = part;
+    switch (message.type) {
+      case 'waiting':
+        part.started();
+        break;
+      case 'started':
+        part.started();
+        this.#started(stage, bridge, message.origin);
+        break;
+      case 'progress':
+        this.#parts.send(progressFrame(stage.frame.id, message.step));
+        break;
+      case 'log':
+        this.#parts.send(logFrame(stage.frame.id, message.line));
+        break;
+      case 'stale':
+        bridge.send({ type: 'go', id: message.id });
+        break;
+      case 'missing':
+        part.end(Ended.before('ADAPTER_NOT_READY', 'The page has no adapter with this tool any more').ending);
+        break;
+      case 'cancelled':
+        if (message.phase === 'never') part.end(Ended.before('CANCELLED', 'The call was cancelled').ending);
+        break;
+      case 'outcome':
+        part.end(message.ending, message.place);
+        break;
+    }
+    return true;
+  }
+
+  #started(stage: Stage, { documentId }: Bridge, origin: string): void {
+    if (stage.started) return;
+    stage.started = true;
+    stage.call.phase = 'started';
+    this.#parts.send({ type: 'started', id: stage.frame.id, documentId, origin });
+  }
+
+  /** A document is gone, and with it what it was asked. */
+  gone(bridge: Bridge): void {
+    for (const part of Array.from(this.#asked.values())) {
+      if (part.bridge !== bridge) continue;
+      const { started } = part.stage;
+      const refusal = {
+        code: 'TAB_CHANGED',
+        message: 'The tab went to another page',
+        outcome: 'unknown',
+      } as const;
+      part.end({ status: 'refused', started, refusal });
+    }
+  }
+}
+
+function argumentsOf(args: string): Record<string, unknown> {
+  const given: unknown = args === '' ? {} : JSON.parse(args);
+  return isRecord(given) ? given : {};
+}
+
+function endingOf(why: unknown): Ending {
+  if (why instanceof Ended) return why.ending;
+  if (why instanceof Refused) return Ended.before(why.code, why.message).ending;
+  const message = why instanceof Error ? why.message : String(why);
+  if (/no tab with id|tab was closed/i.test(message))
+    return Ended.before('TAB_CLOSED', 'The tab was closed').ending;
+  const error = { code: 'INTERNAL_ERROR', category: 'internal', retryable: false, message };
+  return { status: 'threw', error };
+}

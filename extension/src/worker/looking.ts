@@ -1,0 +1,212 @@
+// Looks at pages: the parts of all frames of a tab, put together.
+import { isFlag, isNumber, isRecord, isText, listOf, optional, shape } from '../page/guards.ts';
+import { urlAllowed } from '../page/patterns.ts';
+import type { Bridge } from './bridges.ts';
+import { Ended, type Parts, type Performer, type Stage, text } from './conductor.ts';
+
+const isFrame = shape({ at: isNumber, index: isNumber, ref: isText });
+const isLook = shape({
+  kind: isText,
+  head: isText,
+  lines: listOf(isText),
+  frames: listOf(isFrame),
+  total: isNumber,
+  next: optional(isNumber),
+});
+const isLooked = shape({ look: isLook });
+const isFrameOnly = shape({ frame: shape({ index: isNumber, ref: isText }) });
+const isSpot = shape({ index: isNumber, shown: isFlag });
+
+type Look = Parameters<typeof headed>[0];
+
+/** A frame of a tab as Chrome knows it, and its place among those of the window around it. */
+interface Spot {
+  frameId: number;
+  parentFrameId: number;
+  documentId: string;
+  url: string;
+  index: number;
+}
+
+const mostFrames = 30; // that are looked into
+const deepest = 6; // frames in frames
+const charactersPerToken = 3.5;
+const standardTokens = 2000;
+const leastOfFrame = 700; // characters
+const connectMs = 1500;
+
+/** The documents of a tab. */
+export class Documents {
+  readonly #parts: Pick<Parts, 'bridges' | 'injector' | 'references'>;
+
+  constructor(parts: Pick<Parts, 'bridges' | 'injector' | 'references'>) {
+    this.#parts = parts;
+  }
+
+  /** The document in which a reference was given; the page's for none. */
+  async of(stage: Stage, ref: string | undefined): Promise<Bridge> {
+    const top = await stage.top();
+    if (ref === undefined || !/^f\d+e\d+$/.test(ref)) return top;
+    const given = await this.#parts.references.frame(stage.tabId, ref);
+    if (given === undefined)
+      throw Ended.as('VALIDATION_ERROR', `${ref} was never given in this tab`, { category: 'validation' });
+    const bridge = this.#parts.bridges
+      .of(stage.tabId)
+      .find(({ documentId }) => documentId === given.documentId);
+    if (bridge !== undefined) return bridge;
+    const hint = 'Take a new snapshot, and use a reference of it.';
+    if (given.top !== top.documentId) {
+      const message = `${ref} is of an earlier page: the tab shows another document since`;
+      throw Ended.as('DOCUMENT_CHANGED', message, { category: 'not_found', hint });
+    }
+    const message = `${ref} is in a frame that is gone, or shows another document since`;
+    throw Ended.as('FRAME_GONE', message, { category: 'not_found', hint });
+  }
+
+  /** The frames in a tab, by their places. */
+  async spots(tabId: number): Promise<Spot[]> {
+    const [frames, places] = await Promise.all([
+      chrome.webNavigation.getAllFrames({ tabId }),
+      chrome.scripting.executeScript({
+        target: { tabId, allFrames: true },
+        injectImmediately: true,
+        func: () => {
+          let index = -1;
+          for (let i = 0; i < parent.length && index < 0; i++) if (parent[i] === window) index = i;
+          return { index, shown: innerWidth > 1 && innerHeight > 1 };
+        },
+      }),
+    ]);
+    return (frames ?? []).flatMap(({ frameId, parentFrameId, documentId, url }) => {
+      const place: unknown = places.find((one) => one.frameId === frameId)?.result;
+      if (frameId === 0 || !isSpot(place) || !place.shown) return [];
+      return [{ frameId, parentFrameId, documentId, url, index: place.index }];
+    });
+  }
+
+  /** The bridge of a frame, put into it when it has none; undefined where the person lets nobody look. */
+  async inFrame(stage: Stage, spot: Spot): Promise<Bridge | undefined> {
+    const { bridges, injector } = this.#parts;
+    const { matches, excludes } = stage.plugin;
+    if (/^https?:/.test(spot.url) && !urlAllowed(spot.url, matches, excludes)) return undefined;
+    const known = bridges.of(stage.tabId).find(({ documentId }) => documentId === spot.documentId);
+    return known ?? injector.frameBridge(stage.tabId, spot.documentId, connectMs);
+  }
+}
+
+/** The frame of a line among those of its parent. */
+function spotOf(spots: readonly Spot[], parentFrameId: number, index: number, nth: number): Spot | undefined {
+  const inside = spots.filter((spot) => spot.parentFrameId === parentFrameId);
+  if (index >= 0) return inside.find((spot) => spot.index === index);
+  return inside.filter((spot) => spot.index < 0).sort((a, b) => a.frameId - b.frameId)[nth];
+}
+
+interface Walk {
+  stage: Stage;
+  spots: Spot[] | undefined;
+  args: Record<string, unknown>;
+  characters: number; // left
+  frames: number; // looked into
+}
+
+export function lookingAt(documents: Documents): Performer {
+  const ask = async (
+    walk: Walk,
+    bridge: Bridge,
+    args: Record<string, unknown>,
+    part?: unknown,
+  ): Promise<unknown> =>
+    walk.stage.part(bridge, 'snapshot', {
+      ...args,
+      _: { characters: Math.max(leastOfFrame, Math.round(walk.characters)), part },
+    });
+
+  // A document, and the frames in it where they stand.
+  async function whole(walk: Walk, bridge: Bridge, answer: unknown, depth: number): Promise<Look> {
+    if (!isLooked(answer)) throw new Error('The page answered no look');
+    const { look } = answer;
+    walk.characters -= look.lines.reduce((sum, line) => sum + line.length + 1, 0);
+    if (look.frames.length === 0 || depth >= deepest) return look;
+    walk.spots ??= await documents.spots(walk.stage.tabId);
+    const inserted: { at: number; lines: string[] }[] = [];
+    let unplaced = 0;
+    for (const frame of look.frames) {
+      const nth = frame.index < 0 ? unplaced++ : 0;
+      if (walk.frames >= mostFrames) break;
+      const spot = spotOf(walk.spots, bridge.frameId, frame.index, nth);
+      if (spot === undefined) continue;
+      walk.frames++;
+      const lines = await inside(walk, spot, frame.ref, depth + 1);
+      if (lines.length > 0) inserted.push({ at: frame.at, lines });
+    }
+    return joined(look, inserted);
+  }
+
+  async function inside(walk: Walk, spot: Spot, ref: string, depth: number): Promise<string[]> {
+    try {
+      const bridge = await documents.inFrame(walk.stage, spot);
+      if (bridge === undefined) return ['(not to be read)'];
+      const { interactive, full } = walk.args;
+      const look = await whole(walk, bridge, await ask(walk, bridge, { interactive, full }), depth);
+      if (look.kind === 'unchanged') return [];
+      const more = look.next === undefined ? [] : [`… ${look.total - look.next} more lines: ref ${ref}`];
+      return [...look.lines, ...more];
+    } catch (why) {
+      if (walk.stage.signal.aborted) throw why;
+      return ['(could not be read)']; // a frame of an error, or one that just went away
+    }
+  }
+
+  return async (stage) => {
+    const { ref, maxTokens, ...args } = stage.args;
+    const tokens = isNumber(maxTokens) ? maxTokens : standardTokens;
+    const characters = Math.min(
+      tokens * charactersPerToken,
+      stage.frame.maxBytes ?? Number.POSITIVE_INFINITY,
+    );
+    const walk: Walk = { stage, spots: undefined, args, characters, frames: 0 };
+    let bridge = await documents.of(stage, isText(ref) ? ref : undefined);
+    let answer = await ask(walk, bridge, { ...args, ...(isText(ref) && { ref }) });
+    if (isFrameOnly(answer)) {
+      const { index } = answer.frame;
+      const spot = spotOf(await documents.spots(stage.tabId), bridge.frameId, index, 0);
+      const inner = spot && (await documents.inFrame(stage, spot));
+      if (inner === undefined) throw Ended.as('FRAME_GONE', 'The frame shows nothing that can be read');
+      bridge = inner;
+      answer = await ask(walk, bridge, args, ref);
+    }
+    return text(headed(await whole(walk, bridge, answer, 0)));
+  };
+}
+
+// Lines of frames go below the line that names the frame; of a look that tells only changes, to the end.
+function joined(look: Look, inserted: readonly { at: number; lines: string[] }[]): Look {
+  if (inserted.length === 0) return look;
+  const lines: string[] = [];
+  look.lines.forEach((line, at) => {
+    lines.push(line);
+    const indent = ' '.repeat(line.length - line.trimStart().length + 1);
+    for (const one of inserted) if (one.at === at) lines.push(...one.lines.map((inner) => indent + inner));
+  });
+  for (const one of inserted) if (one.at < 0) lines.push(...one.lines);
+  const kind = look.kind === 'unchanged' && lines.length > 0 ? 'changes' : look.kind;
+  return { ...look, kind, lines };
+}
+
+function headed(look: {
+  kind: string;
+  head: string;
+  lines: string[];
+  frames: unknown[];
+  total: number;
+  next?: number | undefined;
+}): string {
+  if (look.kind === 'unchanged') return 'unchanged';
+  if (look.kind === 'changes') return ['changed:', ...look.lines].join('\n');
+  const more = look.next === undefined ? [] : [`… ${look.total - look.next} more lines: from ${look.next}`];
+  return [look.head, ...look.lines, ...more].join('\n');
+}
+
+/** Whether a value is a record with a text under a name. */
+export const textIn = (value: unknown, name: string): string | undefined =>
+  isRecord(value) && isText(value[name]) ? value[name] : undefined;
