@@ -32,6 +32,38 @@ var (
 
 func errNotRunning() error { return failed("%w", errNoRelay).hinting("tabrelay up starts it") }
 
+// answerTime is how long a relay may take to say that it is there. One that takes longer is stuck: stopped by a
+// debugger or a signal, or its machine has no time for it.
+const answerTime = 3 * time.Second
+
+// errStuck is the error for a relay that has the instance lock and does not answer.
+var errStuck = errors.New("the relay does not answer")
+
+// answers is the error for a relay that runs and is stuck; nil too when none runs.
+func (a *app) answers(ctx context.Context) error {
+	state, ok := join.Running(ctx, a.home)
+	if !ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1/healthz", nil)
+	if err != nil {
+		return err
+	}
+	client := join.HTTP(a.home)
+	defer client.CloseIdleConnections()
+	res, err := client.Do(req)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return failed("%w within %s (process %d)", errStuck, answerTime, state.PID).
+			hinting("tabrelay down --force ends it; then run: tabrelay up")
+	}
+	if err == nil {
+		_ = res.Body.Close() // what it says does not matter
+	}
+	return nil // that a relay ended meanwhile is found by what comes next
+}
+
 // relayGone reports whether a request failed because no relay runs any more.
 func relayGone(err error) bool { return errors.Is(err, errNoRelay) || errors.Is(err, errEnded) }
 
@@ -128,6 +160,9 @@ func (a *app) sendOnce(
 ) (*http.Response, error) {
 	if _, ok := join.Running(ctx, a.home); !ok {
 		return nil, errNotRunning()
+	}
+	if err := a.answers(ctx); err != nil {
+		return nil, err
 	}
 	text, err := json.Marshal(body)
 	if err != nil {

@@ -131,14 +131,23 @@ func (a *app) openRelay(ctx context.Context, copies ...io.Writer) (*relay.Relay,
 const startGC = 400
 
 func (a *app) down() *cobra.Command {
-	return &cobra.Command{
+	var force bool
+	cmd := &cobra.Command{
 		Use: "down", Short: "Stop the relay, and the browser that tabrelay started",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.stopAll(cmd.Context()) },
+		Long: "Stop the relay, and the browser that tabrelay started. The calls in flight are finished first.\n\n" +
+			"--force ends a relay that does not answer with a signal that it cannot catch. What it could not write " +
+			"down before is\n" +
+			"asked of the browsers by the next relay.",
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.stopEverything(cmd.Context(), force) },
 	}
+	cmd.Flags().BoolVar(&force, "force", false, "end a relay that does not answer")
+	return cmd
 }
 
 // stopAll ends the relay and the managed browser. That one of them does not run is no failure.
-func (a *app) stopAll(ctx context.Context) error {
+func (a *app) stopAll(ctx context.Context) error { return a.stopEverything(ctx, false) }
+
+func (a *app) stopEverything(ctx context.Context, force bool) error {
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
 	var browserErr error
@@ -151,7 +160,11 @@ func (a *app) stopAll(ctx context.Context) error {
 		a.notef("The relay is not running.\n")
 		return browserErr
 	}
-	if err := a.stopRelay(ctx, state); err != nil {
+	stop := a.stopRelay
+	if force {
+		stop = a.forceStop
+	}
+	if err := stop(ctx, state); err != nil {
 		return errors.Join(err, browserErr)
 	}
 	a.notef("The relay is stopped.\n")
@@ -161,24 +174,48 @@ func (a *app) stopAll(ctx context.Context) error {
 // stopRelay asks the relay to end, and waits until the instance lock is free.
 func (a *app) stopRelay(ctx context.Context, state join.State) error {
 	var answer struct{}
-	if err := a.post(ctx, "/api/v1/stop", nil, &answer); err != nil && !relayGone(err) {
+	err := a.post(ctx, "/api/v1/stop", nil, &answer)
+	if errors.Is(err, errStuck) {
+		return failed("%w within %s (process %d)", errStuck, answerTime, state.PID).
+			hinting("tabrelay down --force ends it")
+	}
+	if err != nil && !relayGone(err) {
 		a.notef("The relay does not answer (%v); it gets a signal.\n", err)
-		process, err := os.FindProcess(state.PID)
-		if err == nil {
-			err = process.Signal(syscall.SIGTERM)
-		}
-		if err != nil {
-			return failed("the relay with process id %d cannot be stopped: %w", state.PID, err)
+		if err := signalRelay(state, syscall.SIGTERM); err != nil {
+			return err
 		}
 	}
 	return a.awaitEnd(ctx, state)
+}
+
+// forceStop ends a relay that does not answer at once; one that answers is stopped as always.
+func (a *app) forceStop(ctx context.Context, state join.State) error {
+	if err := a.answers(ctx); err == nil {
+		return a.stopRelay(ctx, state)
+	}
+	a.notef("The relay does not answer; its process %d is killed.\n", state.PID)
+	if err := signalRelay(state, syscall.SIGKILL); err != nil {
+		return err
+	}
+	return a.awaitEnd(ctx, state)
+}
+
+func signalRelay(state join.State, signal os.Signal) error {
+	process, err := os.FindProcess(state.PID)
+	if err == nil {
+		err = process.Signal(signal)
+	}
+	if err != nil {
+		return failed("the relay with process id %d cannot be stopped: %w", state.PID, err)
+	}
+	return nil
 }
 
 // awaitEnd waits until a relay that is to end has released the instance lock.
 func (a *app) awaitEnd(ctx context.Context, state join.State) error {
 	if !join.AwaitLockFree(ctx, a.home) {
 		return failed("the relay with process id %d did not end within %s", state.PID, stopTimeout).
-			hinting("end the process, then run: tabrelay down")
+			hinting("tabrelay down --force ends it")
 	}
 	return nil
 }

@@ -1,18 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"net/http"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay"
-	"tabrelay/relay/doctor"
+	"tabrelay/relay/fault"
 	"tabrelay/relay/httpapi"
 	"tabrelay/relay/review"
 )
@@ -37,6 +34,9 @@ func (a *app) status() *cobra.Command {
 				return errSilent
 			}
 			a.printRelay(s)
+			if err := a.printRunning(cmd.Context()); err != nil {
+				return err
+			}
 			a.printBrowsers(s)
 			a.printPlugins(s)
 			return nil
@@ -75,6 +75,22 @@ func (a *app) printRelay(s httpapi.Status) {
 		a.line("waiting", "%s for you: answer in the side panel; calls also with tabrelay permit pending",
 			plural(s.Questions, "question"))
 	}
+}
+
+// printRunning shows the calls that have not ended.
+func (a *app) printRunning(ctx context.Context) error {
+	var running httpapi.RunningCalls
+	if err := a.get(ctx, "/api/v1/running", &running); err != nil {
+		return err
+	}
+	if len(running.Calls) == 0 {
+		a.line("running", "nothing")
+	}
+	for _, c := range running.Calls {
+		a.line("running", "%s by %s since %s (%s)", c.Tool, fault.Excerpt(c.Client),
+			c.Began.Local().Format(time.TimeOnly), c.State)
+	}
+	return nil
 }
 
 func (a *app) printBrowsers(s httpapi.Status) {
@@ -120,86 +136,4 @@ func (a *app) printPlugins(s httpapi.Status) {
 	for _, c := range s.Calls {
 		a.line("call", "%s %s by %s: %s", c.Time.Local().Format(time.TimeOnly), c.Tool, c.Client, c.State)
 	}
-}
-
-func (a *app) doctor() *cobra.Command {
-	var force bool
-	var bundle string
-	cmd := &cobra.Command{
-		Use: "doctor", Short: "Look for what is wrong, and say what to do about it",
-		Long: "Look for what is wrong, and say what to do about it. Exit code 1 when something is, and 2 when it is\n" +
-			"the configuration or another file of the home folder, which has to be repaired first.\n\n" +
-			"--bundle FILE writes a report for a bug tracker, a zip: versions, status, settings, findings, events, " +
-			"metrics and\n" +
-			"the last lines of the log, without tokens, URLs' queries and your name. Nothing is sent. Read it before " +
-			"you share it.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			status, silent := a.relayStatus(cmd.Context())
-			found := httpapi.Diagnose(cmd.Context(), a.home, relay.Version, status, silent)
-			if bundle != "" {
-				report := httpapi.NewReport(cmd.Context(), a.home, relay.Version, status, found)
-				if status.Running {
-					report.Ask = func(path string) ([]byte, error) {
-						return a.exchange(cmd.Context(), http.MethodGet, path, nil)
-					}
-				}
-				return a.writeReport(bundle, force, report)
-			}
-			if err := a.printFindings(found); err != nil {
-				return err
-			}
-			switch {
-			case doctor.Unusable(found):
-				return errSilentUsage
-			case !doctor.Sound(found):
-				return errSilent
-			}
-			return nil
-		},
-	}
-	a.withJSON(cmd)
-	cmd.Flags().StringVar(&bundle, "bundle", "", "write a redacted report to this file instead")
-	cmd.Flags().BoolVar(&force, "force", false, "let --bundle replace a file")
-	return cmd
-}
-
-func (a *app) printFindings(found []doctor.Finding) error {
-	if a.json {
-		return a.printJSON(found)
-	}
-	marks := map[doctor.Severity]string{doctor.OK: "ok  ", doctor.Warning: "warn", doctor.Problem: "FAIL"}
-	for _, f := range found {
-		a.printf("%s  %-16s %s\n", marks[f.Severity], f.ID, f.What)
-		if f.Severity == doctor.OK {
-			continue
-		}
-		if f.Why != "" {
-			a.printf("      why:  %s\n", f.Why)
-		}
-		if f.Next != "" {
-			a.printf("      next: %s\n", f.Next)
-		}
-	}
-	return nil
-}
-
-// writeReport writes the bundle, for the person to send where they want.
-func (a *app) writeReport(path string, force bool, report doctor.Report) error {
-	mode := os.O_EXCL
-	if force {
-		mode = os.O_TRUNC
-	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|mode, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return usage("%s exists", path).hinting("name another file, or add --force to replace it")
-	}
-	if err == nil {
-		err = errors.Join(report.Write(file), file.Close())
-	}
-	if err != nil {
-		return failed("cannot write the report: %w", err)
-	}
-	a.notef("Wrote %s. It holds no tokens, queries of URLs, or your name, as far as they can be told; "+
-		"read it before you share it.\nNothing was sent.\n", path)
-	return nil
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -14,7 +16,9 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/clip"
+	"tabrelay/relay/fault"
 	"tabrelay/relay/httpapi"
+	"tabrelay/relay/join"
 	"tabrelay/relay/store"
 )
 
@@ -151,39 +155,108 @@ type profileEntry struct {
 }
 
 func (a *app) profiles() *cobra.Command {
-	return a.withJSON(&cobra.Command{
+	list := func(cmd *cobra.Command, _ []string) error { return a.listProfiles(cmd.Context()) }
+	cmd := a.withJSON(&cobra.Command{
 		Use: "profiles", Short: "List the browser profiles, the last one connected first",
 		Long: "List the browser profiles that have connected, the last one first. A person names theirs in " +
 			"tabrelay's side panel; agents\n" +
 			"pass the name, or the id where two have the same, as the argument profile.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			known, err := store.KnownProfiles(cmd.Context(), a.home)
-			if err != nil {
-				return failed("the list of profiles cannot be read: %w", err).hinting("tabrelay doctor says what to do")
-			}
-			s, err := a.relayStatus(cmd.Context())
+		RunE: list,
+	})
+	cmd.AddCommand(a.withJSON(&cobra.Command{Use: "list", Short: "The same", RunE: list}), a.forgetProfile())
+	return cmd
+}
+
+func (a *app) listProfiles(ctx context.Context) error {
+	list, err := a.profilesNow(ctx)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"profiles": list})
+	}
+	if len(list) == 0 {
+		a.notef("No browser profile has connected yet. tabrelay up brings one.\n")
+		return nil
+	}
+	rows := [][]string{{"NAME", "ID", "CONNECTED", "TABS", "OWNED"}}
+	for _, p := range list {
+		seen := "now"
+		if !p.Connected {
+			seen = p.Seen.Local().Format(time.DateTime)
+		}
+		rows = append(rows, []string{p.Label, p.ID, seen, strconv.Itoa(p.Tabs), strconv.Itoa(p.Owned)})
+	}
+	return a.table(rows...)
+}
+
+func (a *app) profilesNow(ctx context.Context) ([]profileEntry, error) {
+	known, err := store.KnownProfiles(ctx, a.home)
+	if err != nil {
+		return nil, failed("the list of profiles cannot be read: %w", err).hinting("tabrelay doctor says what to do")
+	}
+	s, err := a.relayStatus(ctx)
+	return profileEntries(known, s), err
+}
+
+func (a *app) forgetProfile() *cobra.Command {
+	return &cobra.Command{
+		Use: "forget NAME", Short: "Forget a browser profile that is not used any more", Args: cobra.ExactArgs(1),
+		Long: "Forget a browser profile that is not used any more, by name or id. It is not waited for, and not " +
+			"listed, until it connects again.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			list, err := a.profilesNow(cmd.Context())
 			if err != nil {
 				return err
 			}
-			list := profileEntries(known, s)
-			if a.json {
-				return a.printJSON(map[string]any{"profiles": list})
+			p, err := oneProfile(list, args[0])
+			if err != nil {
+				return err
 			}
-			if len(list) == 0 {
-				a.notef("No browser profile has connected yet. tabrelay up brings one.\n")
-				return nil
+			if err := a.forget(cmd.Context(), p.ID); err != nil {
+				return err
 			}
-			rows := [][]string{{"NAME", "ID", "CONNECTED", "TABS", "OWNED"}}
-			for _, p := range list {
-				seen := "now"
-				if !p.Connected {
-					seen = p.Seen.Local().Format(time.DateTime)
-				}
-				rows = append(rows, []string{p.Label, p.ID, seen, strconv.Itoa(p.Tabs), strconv.Itoa(p.Owned)})
-			}
-			return a.table(rows...)
+			a.notef("The profile %s is forgotten.\n", fault.Sanitize(p.Label))
+			return nil
 		},
-	})
+	}
+}
+
+// oneProfile is the profile of that id or name.
+func oneProfile(list []profileEntry, name string) (found profileEntry, err error) {
+	var names, ids []string
+	for _, p := range list {
+		if p.ID == name {
+			return p, nil
+		}
+		names = append(names, p.Label)
+		if p.Label == name {
+			found = p
+			ids = append(ids, p.ID)
+		}
+	}
+	switch len(ids) {
+	case 0:
+		return found, failed("there is no browser profile %q%s", name, suggestion(name, names)).
+			hinting("tabrelay profiles lists them")
+	case 1:
+		return found, nil
+	}
+	return found, usage("several browser profiles are called %q", name).
+		hinting("pass the id of one: " + strings.Join(ids, ", "))
+}
+
+// forget forgets a profile: through the running relay, or in the home folder when none runs.
+func (a *app) forget(ctx context.Context, id string) error {
+	if _, ok := join.Running(ctx, a.home); ok {
+		var done struct{}
+		return a.request(ctx, http.MethodDelete, "/api/v1/profiles/"+url.PathEscape(id), nil, &done)
+	}
+	offline, err := a.openOffline(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(offline.ForgetProfile(ctx, id), offline.Close())
 }
 
 // profileEntries joins the known profiles with what is connected now.

@@ -109,14 +109,23 @@ func (u *upCommand) replaceOther(ctx context.Context) error {
 		what = "of another build"
 	}
 	u.notef("Replacing the relay %s with this program, %s …\n", what, relay.Version)
+	return u.makeRoom(ctx)
+}
+
+// makeRoom ends the relay that runs, unless it runs calls, for one of this program that is started next.
+func (a *app) makeRoom(ctx context.Context) error {
+	state, ok := join.Running(ctx, a.home)
+	if !ok {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
 	var stopped struct{}
-	err := u.post(ctx, "/api/v1/stop", httpapi.StopRequest{Successor: relay.Version}, &stopped)
+	err := a.post(ctx, "/api/v1/stop", httpapi.StopRequest{Successor: relay.Version}, &stopped)
 	if err != nil && !relayGone(err) {
 		return err
 	}
-	return u.awaitEnd(ctx, state)
+	return a.awaitEnd(ctx, state)
 }
 
 // startService has the system start the relay, where it starts this program at login. What keeps it from that is no

@@ -129,6 +129,12 @@ func recorded(folder string) (*Managed, bool) {
 	return m, err == nil && json.Unmarshal(text, m) == nil && m.PID > 0
 }
 
+// Died is the managed browser of a folder when it was started and its process is gone without [Managed.Stop].
+func Died(folder string) (m *Managed, ok bool) {
+	m, ok = recorded(folder)
+	return m, ok && !m.alive()
+}
+
 // Claim notes that the managed browser of a folder has a profile, unless it is known to have one, or does not run.
 func Claim(folder, profile string) error {
 	m, ok := Running(folder)

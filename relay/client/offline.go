@@ -24,6 +24,7 @@ import (
 type Offline struct {
 	*policy.Policy
 	log   *audit.Recorder
+	store *store.Store
 	close func() error
 }
 
@@ -43,6 +44,11 @@ func (o *Offline) ChangeClients(secrets *config.Secrets, change func() error) er
 		o.log.Record(one.Entry(offlinePerson))
 	}
 	return err
+}
+
+// ForgetProfile forgets that a browser profile was connected.
+func (o *Offline) ForgetProfile(ctx context.Context, id string) error {
+	return o.store.ForgetProfile(ctx, id)
 }
 
 // RotatePairing replaces the pairing secret, and writes that into the audit log. The extension is given it by the next
@@ -80,7 +86,7 @@ func OpenOffline(ctx context.Context, home config.Home, cfg config.Config) (*Off
 	if err != nil {
 		return nil, errors.Join(err, db.Close(), instance.Release())
 	}
-	o := &Offline{log: recorder}
+	o := &Offline{log: recorder, store: db}
 	o.close = func() error {
 		o.log.Close(ctx)
 		if err := db.Close(); err != nil {

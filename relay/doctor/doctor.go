@@ -56,11 +56,21 @@ type Scene struct {
 	Clients []Client
 	Free    func(folder string) (bytes uint64, err error)      // of the disk; nil: as the system says
 	Chrome  func(ctx context.Context) (path string, err error) // a browser that can be started; may be nil
+
+	Died      int         // process id of the managed browser, when it ended by itself
+	Installed []Installed // the extension in the person's browser profiles
+}
+
+// Installed is the extension as one browser profile has noted it.
+type Installed struct {
+	Browser, Profile, Folder string
+	Off                      bool // it is switched off
 }
 
 // Relay is what a running relay says of itself.
 type Relay struct {
 	Version, Address, Folder, Hash string
+	Demo                           string // URL of the demo site; empty: it is off
 	Uptime                         time.Duration
 	Browsers                       []Browser
 	Trouble                        Trouble // why no browser is connected
@@ -98,7 +108,11 @@ type Client struct {
 	Name, Title    string
 	Err            error // why its configuration cannot be read
 	Command, Token string
+	Elsewhere      string // the home folder that it is connected to, when that is another one
 }
+
+// checkTime is how long one look may take.
+const checkTime = 3 * time.Second
 
 // Examine looks at everything, problems first, and within a severity in the order in which things depend on each other.
 func Examine(ctx context.Context, s Scene) []Finding {
@@ -109,13 +123,21 @@ func Examine(ctx context.Context, s Scene) []Finding {
 	for _, look := range []func(*examination){
 		(*examination).home, (*examination).disk, (*examination).configuration, (*examination).secrets,
 		(*examination).states, (*examination).database,
-		(*examination).binary, (*examination).relay, (*examination).folder, (*examination).browsers,
+		(*examination).binary, (*examination).relay, (*examination).demo, (*examination).folder, (*examination).browsers,
 		(*examination).plugins, (*examination).agents, (*examination).clients,
 	} {
-		look(e)
+		e.within(ctx, look)
 	}
 	slices.SortStableFunc(e.found, func(a, b Finding) int { return cmp.Compare(rank(b.Severity), rank(a.Severity)) })
 	return e.found
+}
+
+// within looks at something for as long as one look may take.
+func (e *examination) within(ctx context.Context, look func(*examination)) {
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	e.ctx = ctx
+	look(e)
 }
 
 func rank(s Severity) int { return slices.Index([]Severity{OK, Warning, Problem}, s) }

@@ -37,6 +37,7 @@ func sound(t *testing.T) *Scene {
 		Home: home, Version: "1", Hash: "h", Running: true, Bundle: fstest.MapFS{"manifest.json": {Data: []byte("{}")}},
 		Relay: Relay{
 			Version: "1", Address: "127.0.0.1:7717", Folder: home.Extension(), Plugins: 1, Tools: 2,
+			Demo: "http://127.0.0.1:7718/",
 			Browsers: []Browser{{Label: "Chrome 1", Chrome: "156.0.1", Extension: "1", Connected: true, UpToDate: true,
 				Tabs: 3}},
 		},
@@ -122,6 +123,26 @@ var provocations = map[string]provocation{
 		s.Owner = func(context.Context, string) string { return "a web server" }
 		write(t, s.Home.Config(), `{"listen":"`+l.Addr().String()+`"}`)
 	}, "taken by a web server"},
+	"demo-taken": {func(t *testing.T, s *Scene) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = l.Close() }) // nothing came
+		s.Relay.Demo = ""
+		s.Owner = func(context.Context, string) string { return "a web server" }
+		write(t, s.Home.Config(), `{"demo":{"listen":"`+l.Addr().String()+`"}}`)
+	}, "taken by a web server"},
+	"folder-moved": {func(_ *testing.T, s *Scene) {
+		s.Relay.Browsers = nil
+		s.Installed = []Installed{{Browser: "Chromium", Profile: "Default", Folder: "/gone/extension"}}
+	}, "Chromium, profile Default loads the extension from /gone/extension"},
+	"extension-off": {func(_ *testing.T, s *Scene) {
+		s.Relay.Browsers = nil
+		s.Installed = []Installed{{Browser: "Chromium", Profile: "Default", Folder: s.Relay.Folder, Off: true}}
+	}, "Chromium, profile Default"},
+	"browser-ended":   {func(_ *testing.T, s *Scene) { s.Relay.Browsers, s.Died = nil, 4711 }, "process 4711"},
+	"client-home":     {func(_ *testing.T, s *Scene) { s.Clients[0].Elsewhere = "/gone/home" }, "/gone/home"},
 	"version-differs": {func(_ *testing.T, s *Scene) { s.Relay.Version = "0.9" }, "0.9"},
 	"corruption": {func(_ *testing.T, s *Scene) { s.Relay.Corrupt = map[string]int{"extension": 2} },
 		"extension that could not be used since the relay started: 2"},

@@ -105,22 +105,44 @@ func (e *examination) database() {
 	}
 }
 
-// port sees whether the relay could have its address.
-func (e *examination) port() {
-	if !e.usable || strings.HasSuffix(e.config.Listen, ":0") {
+// demo sees whether the demo site could have its address, where it is off although it is configured.
+func (e *examination) demo() {
+	if !e.usable || e.config.Demo.Listen == "" || e.Running && (e.Silent != nil || e.Relay.Demo != "") {
 		return
 	}
-	listener, err := net.Listen("tcp", e.config.Listen)
+	switch who := e.taken(e.config.Demo.Listen); {
+	case who != "":
+		e.note("demo-taken", fmt.Sprintf("The demo site is off: %s is taken by %s", e.config.Demo.Listen, who), "", "")
+	case e.Running:
+		e.note("demo-taken", fmt.Sprintf("The demo site is off, although %s is free now", e.config.Demo.Listen), "",
+			"run: tabrelay down, then tabrelay up")
+	}
+}
+
+// taken says who has an address; empty: nobody has.
+func (e *examination) taken(address string) string {
+	if strings.HasSuffix(address, ":0") {
+		return ""
+	}
+	listener, err := net.Listen("tcp", address)
 	if err == nil {
 		_ = listener.Close() // it was only a try
+		return ""
+	}
+	if e.Owner == nil {
+		return "another program"
+	}
+	return e.Owner(e.ctx, address)
+}
+
+// port sees whether the relay could have its address.
+func (e *examination) port() {
+	if !e.usable {
 		return
 	}
-	who := "another program"
-	if e.Owner != nil {
-		who = e.Owner(e.ctx, e.config.Listen)
+	if who := e.taken(e.config.Listen); who != "" {
+		e.note("port-taken", fmt.Sprintf("%s is taken by %s", e.config.Listen, who), "", "")
 	}
-	e.note("port-taken", fmt.Sprintf("%s is taken by %s", e.config.Listen, who),
-		fmt.Sprintf("Listening there fails: %v.", err), "")
 }
 
 // sentence begins with a capital letter.

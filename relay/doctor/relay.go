@@ -72,13 +72,7 @@ func (e *examination) relay() {
 
 // folder looks at the unpacked extension: whether a browser can load it, and with whom it would connect.
 func (e *examination) folder() {
-	folder := e.Home.Extension()
-	if e.usable && e.config.ExtensionDir != "" {
-		folder = e.config.ExtensionDir
-	}
-	if e.Running && e.Relay.Folder != "" {
-		folder = e.Relay.Folder
-	}
+	folder := e.extensionFolder()
 	pairing, err := os.ReadFile(filepath.Join(folder, "pairing.json"))
 	if errors.Is(err, fs.ErrNotExist) && !e.Running {
 		return // written at the first start
@@ -106,6 +100,17 @@ func (e *examination) folder() {
 	default:
 		e.fine("extension", "The extension is in "+folder)
 	}
+}
+
+// extensionFolder is where the relay keeps the extension.
+func (e *examination) extensionFolder() string {
+	switch {
+	case e.Running && e.Relay.Folder != "":
+		return e.Relay.Folder
+	case e.usable && e.config.ExtensionDir != "":
+		return e.config.ExtensionDir
+	}
+	return e.Home.Extension()
 }
 
 // writable reports why nothing can be written into a folder.
@@ -160,16 +165,48 @@ func (e *examination) browsers() {
 			e.browser(b)
 		}
 	}
-	if id, known := troubles[e.Relay.Trouble.Code]; known && len(connected) == 0 {
-		e.note(id, e.Relay.Trouble.Message, "", "")
-		return
+	if len(connected) == 0 {
+		e.disconnected()
+		if id, known := troubles[e.Relay.Trouble.Code]; known {
+			e.note(id, e.Relay.Trouble.Message, "", "")
+			return
+		}
 	}
 	for _, label := range e.Known {
 		if !connected[label] && len(connected) > 0 {
 			e.note("profile-away", fmt.Sprintf("The browser profile %q was connected before and is not now", label), "",
-				"")
+				fmt.Sprintf("open a window of that profile; if it is not used any more, run: tabrelay profiles forget "+
+					"%q", label))
 		}
 	}
+}
+
+// disconnected looks for what keeps the browsers from connecting that have the extension.
+func (e *examination) disconnected() {
+	if e.Died != 0 {
+		e.note("browser-ended", fmt.Sprintf("The browser that tabrelay started (process %d) has ended", e.Died), "", "")
+	}
+	folder := e.extensionFolder()
+	for _, one := range e.Installed {
+		where := fmt.Sprintf("%s, profile %s", one.Browser, one.Profile)
+		switch _, err := os.Stat(one.Folder); {
+		case err != nil:
+			e.note("folder-moved", fmt.Sprintf("%s loads the extension from %s, which is not there; it is in %s", where,
+				one.Folder, folder), "", "")
+		case one.Off && sameFolder(one.Folder, folder):
+			e.note("extension-off", "The extension is switched off in "+where, "", "")
+		}
+	}
+}
+
+// sameFolder reports whether two paths name one folder.
+func sameFolder(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
 }
 
 func (e *examination) browser(b Browser) {
@@ -229,6 +266,16 @@ func (e *examination) clients() {
 		again := fmt.Sprintf("run: tabrelay connect %s, then restart %s", c.Name, c.Title)
 		if c.Err != nil {
 			e.note("client-broken", c.Title+": "+c.Err.Error(), "", "repair the file, then "+again)
+			continue
+		}
+		if c.Elsewhere != "" {
+			if _, err := os.Stat(c.Elsewhere); err != nil {
+				e.note("client-home", fmt.Sprintf("%s is connected to the relay of %s, which is not there", c.Title,
+					c.Elsewhere), "", again)
+			} else {
+				e.fine("client", fmt.Sprintf("%s is connected to the relay of another home folder, %s", c.Title,
+					c.Elsewhere))
+			}
 			continue
 		}
 		if _, err := os.Stat(c.Command); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path/filepath"
 
 	"tabrelay/adapters"
 	"tabrelay/extension"
@@ -17,7 +18,13 @@ import (
 func Here(ctx context.Context, home config.Home, version string) Scene {
 	s := Scene{
 		Home: home, Version: version, Minimal: config.Minimal(), Bundle: bundle(), Hash: extension.BundleHash(),
-		Clients: connected(), Chrome: func(context.Context) (string, error) { return browser.Find("") },
+		Clients: connected(home), Chrome: func(context.Context) (string, error) { return browser.Find("") },
+	}
+	if m, died := browser.Died(home.Browser()); died {
+		s.Died = m.PID
+	}
+	for _, one := range browser.Installations(extension.ID, home.Browser()) {
+		s.Installed = append(s.Installed, Installed{one.Browser, one.Profile, one.Folder, one.Off})
 	}
 	_, s.Adapters = adapters.Files()
 	s.Known, _ = knownLabels(ctx, home) // that they cannot be read is found when the database is looked at
@@ -42,8 +49,23 @@ func knownLabels(ctx context.Context, home config.Home) (labels []string, err er
 	return labels, err
 }
 
+// elsewhere is the home folder of a client's entry, empty when it is this one.
+func elsewhere(entry string, home config.Home) string {
+	if entry == "" {
+		person, err := config.DefaultHome()
+		if err != nil {
+			return ""
+		}
+		entry = string(person)
+	}
+	if filepath.Clean(entry) == filepath.Clean(string(home)) || sameFolder(entry, string(home)) {
+		return ""
+	}
+	return entry
+}
+
 // connected lists the MCP clients of this person that have tabrelay in their configuration.
-func connected() (list []Client) {
+func connected(home config.Home) (list []Client) {
 	env, err := connect.Here()
 	if err != nil {
 		return []Client{{Title: "MCP clients", Err: err}}
@@ -53,12 +75,15 @@ func connected() (list []Client) {
 		if err == nil && !found {
 			continue
 		}
+		if err != nil {
+			entry.Home = string(home) // it says nothing
+		}
 		var broken *connect.BrokenError
 		if errors.As(err, &broken) {
 			err = broken.Err
 		}
 		list = append(list, Client{Name: client.Name, Title: client.Title, Err: err, Command: entry.Command,
-			Token: entry.Token})
+			Token: entry.Token, Elsewhere: elsewhere(entry.Home, home)})
 	}
 	return list
 }

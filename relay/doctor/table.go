@@ -69,9 +69,13 @@ var table = []Row{
 	{"relay-stopped", Problem, "The relay is not running.", "Nobody started it since it ended, or it could not start.",
 		"run: tabrelay up"},
 	{"relay-silent", Problem, "The relay runs, but does not answer.", "It is busy, stuck, or of another version.",
-		"run: tabrelay down, then tabrelay up; tabrelay logs shows what it did last"},
+		"run: tabrelay down --force, then tabrelay up; tabrelay logs shows what it did last"},
 	{"port-taken", Problem, "Another program has the relay's port.", "Two programs cannot listen at one address.",
 		"end that program, or set another address: listen in config.json"},
+	{"demo-taken", Warning, "The demo site is off.",
+		"Another program had its port when the relay started, or has it now.",
+		"end that program, then run: tabrelay down, then tabrelay up; or set demo.listen in config.json to another " +
+			"address, or to \"\" for none"},
 	{"version-differs", Problem, "The running relay and this program have different versions.",
 		"One of them was updated while the other ran.", "run: tabrelay up, which replaces the relay when no call runs"},
 	{"corruption", Warning, "Messages came that could not be used.",
@@ -90,6 +94,15 @@ var table = []Row{
 		"pairing.json in it has another address or secret than the relay: it was copied, or belongs to another home " +
 			"folder.", "run: tabrelay down, then tabrelay up, which writes it anew"},
 
+	{"folder-moved", Problem, "A browser loads the extension from a folder that is not there.",
+		"The home folder, or extensionDir, was moved or removed after the extension was loaded.",
+		"open chrome://extensions, press “Remove” on the card of tabrelay, then run: tabrelay up; it shows which folder " +
+			"to load"},
+	{"extension-off", Problem, "The extension is switched off in a browser.",
+		"Somebody switched it off, or Developer mode with it.",
+		"open chrome://extensions, switch Developer mode on, and then tabrelay on its card"},
+	{"browser-ended", Problem, "The browser that tabrelay started has ended.",
+		"It was closed, crashed, or was killed. Its profile is kept.", "run: tabrelay up, which starts it again"},
 	{"extension-absent", Problem, "No browser with the extension has ever connected.",
 		"The extension is not installed.", "run: tabrelay up; it shows how to install it"},
 	{"browser-closed", Problem, "The browser that was connected is closed.",
@@ -114,7 +127,7 @@ var table = []Row{
 	{"chrome-old", Problem, "A browser is too old.", "The extension needs Chrome 123 or newer.", "update the browser"},
 	{"profile-away", Warning, "A browser profile that was connected before is not now.",
 		"Calls that an agent began in that profile fail there; they are never sent to another account.",
-		"open a window of that profile, if it is still used"},
+		"open a window of that profile; if it is not used any more, run: tabrelay profiles forget NAME"},
 
 	{"plugin-broken", Problem, "A plugin, or one of its tools, was left out or needs something.",
 		"Its build, its schemas or its settings are wrong.", "do what the message says; tabrelay plugin check looks " +
@@ -144,6 +157,8 @@ var table = []Row{
 		"The file is damaged, or not readable.", "repair the file, then run: tabrelay connect CLIENT"},
 	{"client-command", Problem, "An MCP client runs a program that is not there.",
 		"tabrelay was moved or updated to another path.", "run: tabrelay connect CLIENT, then restart the client"},
+	{"client-home", Problem, "An MCP client is connected to a home folder that is not there.",
+		"The home folder was moved or removed.", "run: tabrelay connect CLIENT, then restart the client"},
 	{"client-token", Problem, "An MCP client has a token that is not known.",
 		"The token was rotated or revoked, or belongs to another home folder.",
 		"run: tabrelay connect CLIENT, then restart the client"},

@@ -25,7 +25,7 @@ func Diagnose(ctx context.Context, home config.Home, version string, status Stat
 // examined is what the doctor reads of a status.
 func examined(s Status) doctor.Relay {
 	d := doctor.Relay{
-		Version: s.Version, Address: s.Address, Folder: s.Extension.Folder, Hash: s.Extension.Bundle,
+		Demo: s.Demo, Version: s.Version, Address: s.Address, Folder: s.Extension.Folder, Hash: s.Extension.Bundle,
 		Uptime:  time.Duration(s.Uptime) * time.Millisecond,
 		Plugins: len(s.Plugins), Tools: s.Tools, Restart: s.Restart, Corrupt: s.Corruption,
 	}

@@ -159,6 +159,7 @@ func (a *API) routes() []Route {
 		{"POST /api/v1/agents/{id}/test", Person, a.testAgent},
 		{"GET /api/v1/agents/sessions", Person, a.showAgentSessions},
 		{"POST /api/v1/agents/sessions/{id}/stop", Person, a.stopAgentSession},
+		{"DELETE /api/v1/profiles/{id}", Person, a.forgetProfile},
 		{"GET /api/v1/tabs", Person, a.showTabs},
 		{"POST /api/v1/tabs", Person, a.openTabNow},
 		{"DELETE /api/v1/tabs/{profile}/{tab}/owner", Person, a.releaseTab},

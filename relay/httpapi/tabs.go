@@ -42,6 +42,22 @@ func (a *API) showTabs(w http.ResponseWriter, _ *http.Request) {
 	Reply(w, http.StatusOK, answer)
 }
 
+// forgetProfile answers DELETE /api/v1/profiles/{id}: the profile is not used any more. It comes back when it connects.
+func (a *API) forgetProfile(w http.ResponseWriter, req *http.Request) {
+	id := req.PathValue("id")
+	if !a.Hub.Forget(id) {
+		Refuse(w, http.StatusConflict, fault.New(fault.InvalidRequest, "The profile "+a.labelOf(id)+" is connected",
+			fault.WithHint("close its browser, or switch the extension off there, first.")))
+		return
+	}
+	if err := a.Store.ForgetProfile(req.Context(), id); err != nil {
+		Refuse(w, http.StatusInternalServerError, fault.New(fault.InternalError, "The profile is not forgotten: "+
+			err.Error()))
+		return
+	}
+	Reply(w, http.StatusOK, map[string]string{"forgotten": id})
+}
+
 // openTabNow opens a tab for the person, whom nobody has to ask.
 func (a *API) openTabNow(w http.ResponseWriter, req *http.Request) {
 	var t builtin.NewTab

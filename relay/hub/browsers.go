@@ -19,7 +19,10 @@ type browser struct {
 	attaching chan struct{} // one slot: a handshake decides whose connection counts
 
 	about atomic.Pointer[wire.Hello] // of the last connection; nil: none to this relay
-	tabs  atomic.Pointer[tabSet]
+	// when the person said that the profile is not used any more; nil: they did not
+	forgotten atomic.Pointer[time.Time]
+
+	tabs atomic.Pointer[tabSet]
 
 	mu    lock.Mutex
 	calls calls // accessed only in update and peek
@@ -56,6 +59,20 @@ func (h *Hub) browserOf(profileID string) *browser {
 	list := append(slices.Clone(h.all()), b)
 	h.browsers.Store(&list)
 	return b
+}
+
+// Forget lists a profile no more, until it connects again. One that is connected is not forgotten; ok is false then.
+func (h *Hub) Forget(profileID string) (ok bool) {
+	b := h.find(profileID)
+	if b == nil {
+		return true
+	}
+	if b.connected() {
+		return false
+	}
+	now := time.Now()
+	b.forgotten.Store(&now)
+	return true
 }
 
 // label is what people call the profile.

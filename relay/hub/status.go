@@ -76,6 +76,9 @@ func (h *Hub) Browsers() []Browser {
 				entry.Notices = append(entry.Notices, Notice{n.Level, n.Message})
 			}
 		})
+		if at := b.forgotten.Load(); at != nil && !entry.Connected && entry.Since.Before(*at) {
+			continue
+		}
 		if entry.Connected {
 			entry.Tabs = len(b.tabs.Load().list)
 		}

@@ -17,6 +17,7 @@ import (
 const (
 	findProfiles   = `SELECT id, label, seen FROM profiles ORDER BY seen DESC, rowid DESC`
 	putProfile     = `INSERT OR REPLACE INTO profiles (id, label, seen) VALUES (?, ?, ?)`
+	forgetProfile  = `DELETE FROM profiles WHERE id = ?`
 	forgetProfiles = `DELETE FROM profiles WHERE id NOT IN (SELECT id FROM profiles ORDER BY seen DESC LIMIT ?)`
 
 	findSeen   = `SELECT client, at FROM clients_seen`
@@ -84,6 +85,11 @@ func (s *Store) ProfileSeen(ctx context.Context, id, label string) error {
 	return s.do(ctx, func(w *writer) error {
 		return errors.Join(w.exec(putProfile, id, label, now), w.exec(forgetProfiles, maxProfiles))
 	})
+}
+
+// ForgetProfile forgets that a profile was connected.
+func (s *Store) ForgetProfile(ctx context.Context, id string) error {
+	return s.do(ctx, func(w *writer) error { return w.exec(forgetProfile, id) })
 }
 
 // ClientsSeen says when each client was here last.

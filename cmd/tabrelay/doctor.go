@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"tabrelay/relay"
+	"tabrelay/relay/config"
+	"tabrelay/relay/connect"
+	"tabrelay/relay/doctor"
+	"tabrelay/relay/httpapi"
+)
+
+func (a *app) doctor() *cobra.Command {
+	var force, repair bool
+	var bundle string
+	cmd := &cobra.Command{
+		Use: "doctor", Short: "Look for what is wrong, and say what to do about it",
+		Long: "Look for what is wrong, and say what to do about it. Exit code 1 when something is, and 2 when it is\n" +
+			"the configuration or another file of the home folder, which has to be repaired first.\n\n" +
+			"--bundle FILE writes a report for a bug tracker, a zip: versions, status, settings, findings, events, " +
+			"metrics and\n" +
+			"the last lines of the log, without tokens, URLs' queries and your name. Nothing is sent. Read it before " +
+			"you share it.\n\n" +
+			"--fix does the next step where that is safe: it closes the home folder to others, starts or restarts a " +
+			"relay that runs no\n" +
+			"calls, starts tabrelay's own browser again, and corrects the paths in the entries of clients.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			status, found := a.diagnose(cmd.Context())
+			if repair && a.fix(cmd.Context(), found) {
+				status, found = a.diagnose(cmd.Context())
+			}
+			if bundle != "" {
+				report := httpapi.NewReport(cmd.Context(), a.home, relay.Version, status, found)
+				if status.Running {
+					report.Ask = func(path string) ([]byte, error) {
+						return a.exchange(cmd.Context(), http.MethodGet, path, nil)
+					}
+				}
+				return a.writeReport(bundle, force, report)
+			}
+			if err := a.printFindings(found); err != nil {
+				return err
+			}
+			switch {
+			case doctor.Unusable(found):
+				return errSilentUsage
+			case !doctor.Sound(found):
+				return errSilent
+			}
+			return nil
+		},
+	}
+	a.withJSON(cmd)
+	cmd.Flags().BoolVar(&repair, "fix", false, "repair what can be repaired safely")
+	cmd.Flags().StringVar(&bundle, "bundle", "", "write a redacted report to this file instead")
+	cmd.Flags().BoolVar(&force, "force", false, "let --bundle replace a file")
+	return cmd
+}
+
+// diagnose looks for what is wrong.
+func (a *app) diagnose(ctx context.Context) (httpapi.Status, []doctor.Finding) {
+	soon, cancel := context.WithTimeout(ctx, 2*answerTime) // to say that it is there, and then how it is
+	defer cancel()
+	status, silent := a.relayStatus(soon)
+	return status, httpapi.Diagnose(ctx, a.home, relay.Version, status, silent)
+}
+
+// fix does the next step of each finding for which that is safe. It reports whether it did any.
+func (a *app) fix(ctx context.Context, found []doctor.Finding) (did bool) {
+	done := map[string]bool{}
+	for _, f := range found {
+		repair, name := a.repairOf(f.ID)
+		if repair == nil || f.Severity == doctor.OK || done[name] {
+			continue
+		}
+		done[name], did = true, true
+		if err := repair(ctx); err != nil {
+			message, hint := explain(err)
+			a.notef("Not fixed: %s: %s\n", f.ID, message)
+			if hint != "" {
+				a.notef("hint: %s\n", hint)
+			}
+			continue
+		}
+		a.notef("Fixed: %s: %s.\n", f.ID, name)
+	}
+	return did
+}
+
+// repairOf is what is done about a finding, and its name; nil: nothing, because a person has to.
+func (a *app) repairOf(id string) (repair func(context.Context) error, name string) {
+	switch id {
+	case "home-open":
+		return func(context.Context) error { return os.Chmod(string(a.home), 0o700) }, "the home folder is yours alone"
+	case "home-missing", "relay-stopped":
+		return a.startInBackgroundNow, "the relay is started"
+	case "version-differs", "folder-stale", "pairing-wrong", "config-waits":
+		return a.restart, "the relay is started anew"
+	case "browser-ended":
+		return func(ctx context.Context) error { return a.bringManaged(ctx) }, "the browser is started again"
+	case "client-command", "client-home":
+		return a.reconnectClients, "the entries of clients are corrected; restart those that are open"
+	}
+	return nil, ""
+}
+
+func (a *app) startInBackgroundNow(ctx context.Context) error {
+	starter, err := a.starter()
+	if err != nil {
+		return err
+	}
+	_, err = starter.Start(ctx)
+	return err
+}
+
+// restart starts the relay anew when it runs no calls.
+func (a *app) restart(ctx context.Context) error {
+	if err := a.makeRoom(ctx); err != nil {
+		return err
+	}
+	return a.startInBackgroundNow(ctx)
+}
+
+// bringManaged starts the managed browser, whose profile is there.
+func (a *app) bringManaged(ctx context.Context) (err error) {
+	u := &upCommand{app: a}
+	if u.config, err = config.Load(u.home); err != nil {
+		return err
+	}
+	if err := u.refresh(ctx); err != nil {
+		return err
+	}
+	return u.startManaged(ctx)
+}
+
+// reconnectClients writes the entries anew that name a program or a home folder that is gone, where their tokens are
+// known here: that gives nobody more than they had.
+func (a *app) reconnectClients(ctx context.Context) error {
+	for _, name := range connect.Names() {
+		c, err := a.connection(name)
+		if err != nil {
+			return err
+		}
+		entry, found, err := c.Entry(c.env)
+		if err != nil || !found || c.secrets == nil {
+			continue // it is another finding
+		}
+		if owner, ok := c.secrets.Verify(entry.Token); !ok || owner != name || !c.lost(entry) {
+			continue
+		}
+		server, err := a.server()
+		if err == nil {
+			err = c.writeEntry(ctx, server)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lost reports whether an entry names a program or a home folder that is gone.
+func (c *connection) lost(entry connect.Server) bool {
+	_, home := os.Stat(entryHome(entry))
+	_, program := os.Stat(entry.Command)
+	return home != nil || program != nil && c.ownEntry(entry)
+}
+
+func (a *app) printFindings(found []doctor.Finding) error {
+	if a.json {
+		return a.printJSON(found)
+	}
+	marks := map[doctor.Severity]string{doctor.OK: "ok  ", doctor.Warning: "warn", doctor.Problem: "FAIL"}
+	for _, f := range found {
+		a.printf("%s  %-16s %s\n", marks[f.Severity], f.ID, f.What)
+		if f.Severity == doctor.OK {
+			continue
+		}
+		if f.Why != "" {
+			a.printf("      why:  %s\n", f.Why)
+		}
+		if f.Next != "" {
+			a.printf("      next: %s\n", f.Next)
+		}
+	}
+	return nil
+}
+
+// writeReport writes the bundle, for the person to send where they want.
+func (a *app) writeReport(path string, force bool, report doctor.Report) error {
+	mode := os.O_EXCL
+	if force {
+		mode = os.O_TRUNC
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|mode, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return usage("%s exists", path).hinting("name another file, or add --force to replace it")
+	}
+	if err == nil {
+		err = errors.Join(report.Write(file), file.Close())
+	}
+	if err != nil {
+		return failed("cannot write the report: %w", err)
+	}
+	a.notef("Wrote %s. It holds no tokens, queries of URLs, or your name, as far as they can be told; "+
+		"read it before you share it.\nNothing was sent.\n", path)
+	return nil
+}
