@@ -11,9 +11,10 @@ POCKETBASE  := e2e/.cache/pocketbase-$(POCKETBASE_VERSION)/base
 RESULTS     := test-results
 # A count, not a time: a run that ends by the clock can fail with "context deadline exceeded" in the fuzzing engine itself.
 FUZZTIME    ?= 20000x
+PREFIX      ?= $(HOME)/.local
 
 .DEFAULT_GOAL := help
-.PHONY: help build up test check bench nightly trace generate generated conformance extension-e2e e2e clients cross go-check ts-check \
+.PHONY: help build install up test check bench nightly trace generate generated conformance extension-e2e e2e clients cross go-check ts-check \
 	go-test go-race cli ts-test fuzz soak browser applications clean
 
 help: ## list the commands
@@ -21,6 +22,12 @@ help: ## list the commands
 
 build: generate ## build bin/tabrelay (needs Go, nothing else); VERSION=… sets another version
 	go build -ldflags "-s -w $(if $(VERSION),-X tabrelay/relay.Version=$(VERSION))" -o bin/tabrelay ./cmd/tabrelay
+
+install: build ## put bin/tabrelay into PREFIX/bin (~/.local/bin), in one step, because it may run
+	@mkdir -p "$(PREFIX)/bin"
+	@cp bin/tabrelay "$(PREFIX)/bin/.tabrelay.new" && mv "$(PREFIX)/bin/.tabrelay.new" "$(PREFIX)/bin/tabrelay"
+	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) echo "installed: $(PREFIX)/bin/tabrelay";; \
+		*) echo "installed: $(PREFIX)/bin/tabrelay; add $(PREFIX)/bin to your PATH";; esac
 
 up: build browser ## build, find or get a browser, and run `tabrelay up`
 	bin/tabrelay up

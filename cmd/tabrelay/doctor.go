@@ -186,7 +186,7 @@ func (a *app) printFindings(found []doctor.Finding) error {
 			a.printf("      why:  %s\n", f.Why)
 		}
 		if f.Next != "" {
-			a.printf("      next: %s\n", f.Next)
+			a.printf("      next: %s\n", pasteable(f.Next))
 		}
 	}
 	return nil

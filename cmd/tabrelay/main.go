@@ -91,6 +91,7 @@ func group(root *cobra.Command, title string, commands ...*cobra.Command) {
 	root.AddGroup(&cobra.Group{ID: title, Title: title + ":"})
 	for _, c := range commands {
 		c.GroupID = title
+		isCommand[c.Name()] = true
 		root.AddCommand(c)
 	}
 }

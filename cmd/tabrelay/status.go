@@ -45,7 +45,7 @@ func (a *app) status() *cobra.Command {
 }
 
 func (a *app) line(name, format string, args ...any) {
-	a.printf("%-10s %s\n", name, fmt.Sprintf(format, args...))
+	a.printf("%-10s %s\n", name, pasteable(fmt.Sprintf(format, args...)))
 }
 
 func (a *app) printRelay(s httpapi.Status) {

@@ -110,7 +110,9 @@ func wrapLines(text string, width int) string {
 func (t *terminal) printf(format string, args ...any) { fmt.Fprintf(t.out, format, args...) }
 
 // notef writes something for the person who watches.
-func (t *terminal) notef(format string, args ...any) { fmt.Fprintf(t.err, format, args...) }
+func (t *terminal) notef(format string, args ...any) {
+	_, _ = io.WriteString(t.err, pasteable(fmt.Sprintf(format, args...))) // nobody else could be told
+}
 
 // printJSON writes a result as JSON.
 func (t *terminal) printJSON(v any) error {

@@ -86,6 +86,7 @@ func (u *upCommand) run(ctx context.Context, mode string) (err error) {
 	if mode == "none" {
 		u.notef("The extension is in %s\n", u.status.Extension.Folder)
 		u.notef("Next: load it into your browser: chrome://extensions, Developer mode, Load unpacked.\n")
+		u.offerPath()
 		return nil
 	}
 	if err := u.connectBrowser(ctx, mode); err != nil {
@@ -108,8 +109,11 @@ func (u *upCommand) replaceOther(ctx context.Context) error {
 	if state.Version == relay.Version {
 		what = "of another build"
 	}
-	u.notef("Replacing the relay %s with this program, %s …\n", what, relay.Version)
-	return u.makeRoom(ctx)
+	if err := u.makeRoom(ctx); err != nil {
+		return err
+	}
+	u.notef("The relay %s is replaced with this program, %s.\n", what, relay.Version)
+	return nil
 }
 
 // makeRoom ends the relay that runs, unless it runs calls, for one of this program that is started next.
@@ -358,7 +362,15 @@ func (u *upCommand) openDemo(ctx context.Context) error {
 	return nil
 }
 
+// offerPath says how the program gets into PATH, when it is not there.
+func (u *upCommand) offerPath() {
+	if hint := pathHint(); hint != "" {
+		u.notef("tabrelay is not in your PATH, so commands are shown with its path. To call it by its name: %s\n", hint)
+	}
+}
+
 func (u *upCommand) printNextSteps() error {
+	defer u.offerPath()
 	u.notef("\nNext: tabrelay connect claude-code   (or claude-desktop, cursor, vscode, …)\n")
 	u.notef("      then open a web application you are signed in to, and ask your agent to use it.\n")
 	if d := u.status.Default; d.ReadOnly != call.Ask || d.Other != call.Off {

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"tabrelay/relay/join"
+)
+
+// programName is the name of this program in hints, until it is known how it can be called here.
+const programName = "tabrelay"
+
+// callName is how this program is called in this folder: by its name where PATH leads to it, else by its path.
+var callName = sync.OnceValue(func() string {
+	exe, err := join.Executable()
+	if err != nil {
+		return programName
+	}
+	if found, err := exec.LookPath(programName); err == nil && sameFolder(found, exe) {
+		return programName
+	}
+	if dir, err := os.Getwd(); err == nil {
+		if rel, err := filepath.Rel(dir, exe); err == nil && filepath.IsLocal(rel) {
+			return shellWord("." + string(filepath.Separator) + rel)
+		}
+	}
+	return shellWord(exe)
+})
+
+// command finds commands of this program in a sentence.
+var command = regexp.MustCompile(`(^|[\s(“:;,])tabrelay ([a-z][a-z-]*)`)
+
+// pasteable makes the commands of this program in a text such that they can be pasted into this shell.
+func pasteable(text string) string {
+	if !strings.Contains(text, programName+" ") {
+		return text
+	}
+	name := callName()
+	if name == programName {
+		return text
+	}
+	return command.ReplaceAllStringFunc(text, func(found string) string {
+		parts := command.FindStringSubmatch(found)
+		if !isCommand[parts[2]] {
+			return found
+		}
+		return parts[1] + name + " " + parts[2]
+	})
+}
+
+// isCommand has the names of the commands; made with them.
+var isCommand = map[string]bool{}
+
+// pathHint says how this program can be called by its name; empty when it can.
+func pathHint() string {
+	if callName() == programName {
+		return ""
+	}
+	exe, err := join.Executable()
+	if err != nil {
+		return ""
+	}
+	source := filepath.Dir(filepath.Dir(exe))
+	if text, err := os.ReadFile(filepath.Join(source, "Makefile")); err == nil &&
+		strings.Contains(string(text), "\ninstall:") {
+		if dir, err := os.Getwd(); err == nil && sameFolder(dir, source) {
+			return "make install"
+		}
+		return "make -C " + shellWord(source) + " install"
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return "ln -sf " + shellWord(exe) + " " + shellWord(filepath.Join(home, ".local", "bin", programName))
+}
