@@ -308,7 +308,8 @@ var (
 		"POST /api/v1/dead-letters/{id}/replay":     {}, // TestReplayIsConfirmed
 		"DELETE /api/v1/tabs/{profile}/{tab}/owner": {}, // TestReleaseIsConfirmed
 	}
-	free = []string{"DELETE /api/v1/clients/{name}", "DELETE /api/v1/profiles/{id}", "DELETE /api/v1/grants/{id}", "DELETE /api/v1/running/{id}",
+	free = []string{"DELETE /api/v1/clients/{name}", "DELETE /api/v1/profiles/{id}", "DELETE /api/v1/grants/{id}",
+		"DELETE /api/v1/running/{id}",
 		"POST /api/v1/stop", "POST /api/v1/tabs", "POST /api/v1/agents/{id}/test",
 		"POST /api/v1/agents/sessions/{id}/stop"}
 )

@@ -123,7 +123,8 @@ func Examine(ctx context.Context, s Scene) []Finding {
 	for _, look := range []func(*examination){
 		(*examination).home, (*examination).disk, (*examination).configuration, (*examination).secrets,
 		(*examination).states, (*examination).database,
-		(*examination).binary, (*examination).relay, (*examination).demo, (*examination).folder, (*examination).browsers,
+		(*examination).binary, (*examination).relay, (*examination).demo, (*examination).folder,
+		(*examination).browsers,
 		(*examination).plugins, (*examination).agents, (*examination).clients,
 	} {
 		e.within(ctx, look)

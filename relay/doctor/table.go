@@ -96,8 +96,8 @@ var table = []Row{
 
 	{"folder-moved", Problem, "A browser loads the extension from a folder that is not there.",
 		"The home folder, or extensionDir, was moved or removed after the extension was loaded.",
-		"open chrome://extensions, press “Remove” on the card of tabrelay, then run: tabrelay up; it shows which folder " +
-			"to load"},
+		"open chrome://extensions, press “Remove” on the card of tabrelay, then run: tabrelay up; it shows which " +
+			"folder to load"},
 	{"extension-off", Problem, "The extension is switched off in a browser.",
 		"Somebody switched it off, or Developer mode with it.",
 		"open chrome://extensions, switch Developer mode on, and then tabrelay on its card"},
