@@ -10,6 +10,7 @@ import (
 	"tabrelay/relay/catalog"
 	"tabrelay/relay/httpapi"
 	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/join"
 )
 
 // A plugin goes through its states as its web app and the rules about it do.
@@ -71,7 +72,7 @@ func TestWhatIsOff(t *testing.T) {
 	w := newWorld(t)
 	token := w.token("web", call.Scope{Toolset: "gateway"})
 	r := w.relayWith(recipes())
-	a := w.agent(nobodyStarts)
+	a := w.agentWith(nobodyStarts, &join.Proxy{Toolset: "all"})
 	m := modern{t, "http://" + r.Address() + "/mcp", token}
 	if status, answer := w.person(t, "PUT", "/api/v1/permissions",
 		`{"target":"shop__pay","mode":"off"}`); status != 200 {

@@ -240,7 +240,7 @@ func TestStory(t *testing.T) {
 	a.hears(`"id":4,`, shopPage)
 
 	a.call(5, "bridge_health", `{}`)
-	a.hears(`"id":5,`, `\"healthy\": true`)
+	a.hears(`"id":5,`, `\"healthy\":true,\"state\":\"full\"`)
 }
 
 // The relay ends while a page pays. The next relay learns the outcome, the agent gets it, and nobody pays twice.

@@ -59,7 +59,7 @@ func TestTabsAndTheirOwners(t *testing.T) {
 	bob.hears(`"id":4,`, `\"owner\":\"ann\"`)
 	ann.call(5, "browser__list_tabs", `{}`)
 	ann.hears(`"id":5,`, `\"owner\":\"ann\",\"yours\":true`)
-	bob.call(6, "bridge_health", `{}`)
+	bob.call(6, "bridge_health", `{"details":true}`)
 	bob.hears(`"id":6,`, `"owners":[{"tabId":7,"profile":"Chrome 1","owner":"ann","since":`)
 	if list := tabs(t, b); len(list) != 1 || list[0].Owner == nil || list[0].Owner.Client != "ann" ||
 		list[0].Owner.Session == "" || list[0].Profile != "Chrome 1" {

@@ -15,6 +15,7 @@ import (
 	"tabrelay/relay/connect"
 	"tabrelay/relay/httpapi"
 	"tabrelay/relay/join"
+	"tabrelay/relay/registry"
 )
 
 // connection is an MCP client whose configuration is read or changed.
@@ -41,6 +42,7 @@ func (a *app) connection(name string) (*connection, error) {
 
 func (a *app) connect() *cobra.Command {
 	var print bool
+	var toolset string
 	cmd := &cobra.Command{
 		Use:   "connect CLIENT",
 		Short: "Write tabrelay into an MCP client's configuration",
@@ -54,6 +56,11 @@ func (a *app) connect() *cobra.Command {
 				return err
 			}
 			server, err := a.server()
+			if err == nil && cmd.Flags().Changed("toolset") {
+				err = c.chooseToolset(&server, toolset)
+			} else if old, found, unreadable := c.Entry(c.env); err == nil && unreadable == nil && found {
+				server.Toolset = old.Toolset
+			}
 			switch {
 			case err != nil:
 				return err
@@ -64,7 +71,18 @@ func (a *app) connect() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&print, "print", false, "print the entry instead of writing it")
+	cmd.Flags().StringVar(&toolset, "toolset", "", toolsetUsage)
 	return cmd
+}
+
+// chooseToolset has the client ask for a toolset; an empty one takes the choice back.
+func (c *connection) chooseToolset(server *connect.Server, text string) error {
+	chosen, err := registry.ParseToolset(text)
+	if err != nil {
+		return usage("%w", err).hinting("for example: --toolset gateway, --toolset mediawiki,browser")
+	}
+	server.Toolset = chosen.Key
+	return nil
 }
 
 // server is the command that a client is to run, without its token.

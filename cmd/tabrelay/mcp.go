@@ -17,6 +17,10 @@ import (
 // maxLogLines is how many log lines are buffered for the reader of stderr; a client need not read it at all.
 const maxLogLines = 256
 
+// toolsetUsage is what --toolset means, of every command that has it.
+const toolsetUsage = "tools to list: all, gateway, agents, or names of plugins with commas between\n" +
+	"(default: the browser's own, those of the sites that are open, and the gateway for all others)"
+
 func (a *app) mcp() *cobra.Command {
 	var toolset, client string
 	var noHome error
@@ -53,8 +57,7 @@ func (a *app) mcp() *cobra.Command {
 			return proxy.Run(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&toolset, "toolset", "all",
-		"which tools to offer: all, gateway, agents, or names of plugins with commas between")
+	cmd.Flags().StringVar(&toolset, "toolset", "", toolsetUsage)
 	cmd.Flags().StringVar(&client, "client", "",
 		"name of the client, for logs and permissions; its token in TABRELAY_TOKEN counts more")
 	return cmd

@@ -82,8 +82,8 @@ test('29 tools of an unmodified plugin answer', async ({ closing }) => {
   for (const setting of settings(north, south, 'hello')) {
     await relay.tabrelay('plugin', 'configure', 'notes', setting);
   }
-  expect((await agent.tools()).filter((name) => name.startsWith('notes__'))).toHaveLength(29);
   await visitWithPlugin(stage, `${north}/`, 'notes__read_url');
+  expect((await agent.tools()).filter((name) => name.startsWith('notes__'))).toHaveLength(29);
 
   const told = (await agent.call('notes__read_events', { instance: 'north' })).value;
   expect(told).toEqual({

@@ -30,7 +30,7 @@ test('a tab belongs to the agent that changes something there; another one is to
   expect(refused.facts.outcome).toBe('not_executed');
   expect((await claude.call('desk__read', { tabId })).failed).toBe(false); // reads go on
 
-  const health = await claude.call('bridge_health');
+  const health = await claude.call('bridge_health', { details: true });
   expect(health.structured).toMatchObject({ owners: [{ tabId, owner: 'codex' }] });
   expect(await desks.relay.tabrelay('status')).toContain(`codex has tab ${tabId} of`);
   expect(await desks.relay.tabrelay('tabs')).toMatch(new RegExp(`^${tabId} .*codex`, 'm'));

@@ -65,7 +65,7 @@ const value = async ({ demo }: Stage): Promise<number> => (await demo.counter('p
 test('a person who configured nothing is asked about reading, and changes are off', async ({ closing }) => {
   const stage = await guarded(closing, {});
   const { agent, relay, demo } = stage;
-  const tools = await agent.tools();
+  const tools = await (await stdioAgent(relay, closing, ['--toolset', 'all'])).tools();
   expect(tools).toContain('webpage__read_article');
   expect(tools).toContain('mediawiki__read_page');
   expect(tools).not.toContain('mediawiki__edit_page');

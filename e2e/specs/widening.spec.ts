@@ -4,6 +4,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
+import { stdioAgent } from '../stage/agent.ts';
 import { binary } from '../stage/paths.ts';
 import { start } from '../stage/process.ts';
 import type { Relay } from '../stage/relay.ts';
@@ -109,7 +110,8 @@ test('without a panel, only the word at the controlling terminal counts', async 
 test('config.json changed while the relay runs: less at once, more after the person said so', async ({
   closing,
 }) => {
-  const { relay, browser, agent } = await openStage(closing, { guarded: true, config: {} });
+  const { relay, browser } = await openStage(closing, { guarded: true, config: {} });
+  const agent = await stdioAgent(relay, closing, ['--toolset', 'all']);
   const panel = await openPanel(browser);
   await expect(panel.getByRole('status').first()).toContainText('Connected');
   await permit(relay, { mediawiki: 'auto', demo__hello: 'off' });

@@ -101,5 +101,5 @@ func (l *loop) lookUp(name string, arguments json.RawMessage) (*call.Result, *fa
 		return nil, fault.New(fault.UnknownTool, fmt.Sprintf("There is no tool %q for this agent",
 			fault.Excerpt(given.Name)), fault.WithHint("Find one with "+registry.SearchTools+".")), nil
 	}
-	return &call.Result{Output: tools[at].Listed}, nil, nil
+	return &call.Result{Output: tools[at].Whole()}, nil, nil
 }

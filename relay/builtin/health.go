@@ -27,12 +27,13 @@ const (
 
 func (s *Sources) healthTool() registry.Tool {
 	return registry.Tool{
-		Name: "bridge_health", Unqueued: true, Bridge: (*fault.Error).BridgeText,
+		Name: "bridge_health", Unqueued: true, Bridge: (*fault.Error).BridgeText, Compact: true,
 		Spec: plugin.Tool{
 			Name: "bridge_health", DisplayName: "Bridge health",
-			Description: "Whether the relay works and which browsers are connected. Call it first, and after " +
-				"failures of the connection. It is answered at once, also while everything else waits.",
-			InputSchema:  json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`),
+			Description: "Whether the relay and its link to the browser work, and if not, what to do. details adds " +
+				"browsers, tabs, queues.",
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"details":{"type":"boolean"}},` +
+				`"additionalProperties":false}`),
 			OutputSchema: json.RawMessage(healthSchema),
 			Annotations:  plugin.Annotations{ReadOnlyHint: &yes, IdempotentHint: &yes, OpenWorldHint: &no},
 		},
@@ -40,14 +41,32 @@ func (s *Sources) healthTool() registry.Tool {
 	}
 }
 
-// health is what bridge_health answers. healthy, agents, sessions and uptime are what clients of mcp-agentic read.
+// pulse is what bridge_health always answers, and all that it answers when all is well: agents ask often. healthy,
+// agents, sessions and uptime are what clients of mcp-agentic read.
+type pulse struct {
+	Healthy  bool         `json:"healthy"`
+	State    string       `json:"state"`
+	Agents   agentCount   `json:"agents"`
+	Sessions sessionCount `json:"sessions"`
+	Uptime   int64        `json:"uptime"` // milliseconds
+}
+
+// symptoms is the pulse with whatever is not well now.
+type symptoms struct {
+	pulse
+	Trouble   string                  `json:"trouble,omitempty"` // why no browser is connected
+	Next      string                  `json:"next,omitempty"`
+	LastFatal *event.Notice           `json:"lastFatal,omitempty"`
+	Refused   *catalog.Refusal        `json:"refused,omitempty"`
+	Problems  []registry.Problem      `json:"problems,omitempty"`
+	Breakers  []dispatch.BreakerState `json:"breakers,omitempty"`
+	Queue     *schedule.Load          `json:"queue,omitempty"`
+}
+
+// health is what bridge_health answers when it is asked for details.
 type health struct {
-	Healthy   bool            `json:"healthy"`
-	State     string          `json:"state"`
+	pulse
 	Version   string          `json:"version"`
-	Agents    agentCount      `json:"agents"`
-	Sessions  sessionCount    `json:"sessions"`
-	Uptime    int64           `json:"uptime"` // milliseconds
 	Extension extensionHealth `json:"extension"`
 	Browsers  []browserHealth `json:"browsers"`
 	Tabs      tabCount        `json:"tabs"`
@@ -102,7 +121,7 @@ type (
 // healthSchema is the output schema of bridge_health. Members may be added, so it does not close its objects.
 const healthSchema = `{
 	"type": "object",
-	"required": ["healthy", "state", "version", "agents", "sessions", "uptime", "extension", "browsers", "tabs", "queue", "breakers", "corruption", "lastFatal", "problems"],
+	"required": ["healthy", "state", "agents", "sessions", "uptime"],
 	"properties": {
 		"healthy": {"type": "boolean", "description": "One browser is connected, or one agent is ready."},
 		"state": {"enum": ["full", "degraded"], "description": "degraded: no browser is connected; tools of pages fail at once."},
@@ -125,9 +144,40 @@ const healthSchema = `{
 	}
 }`
 
-func (s *Sources) health(context.Context, call.Call, struct{}) (health, *fault.Error) {
+// healthWish is the arguments of bridge_health.
+type healthWish struct {
+	Details bool `json:"details"`
+}
+
+func (s *Sources) health(_ context.Context, _ call.Call, wish healthWish) (any, *fault.Error) {
+	h := s.diagnosis()
+	if wish.Details {
+		return h, nil
+	}
+	return h.symptoms(), nil
+}
+
+// symptoms leaves out what is well, and what was wrong and is over.
+func (h *health) symptoms() symptoms {
+	s := symptoms{pulse: h.pulse, Trouble: h.Trouble, Next: h.Next, Refused: h.Refused, Problems: h.Problems}
+	if h.State != stateFull {
+		s.LastFatal = h.LastFatal
+	}
+	for _, b := range h.Breakers {
+		if b.State != "closed" {
+			s.Breakers = append(s.Breakers, b)
+		}
+	}
+	if h.Queue.Waiting > 0 {
+		s.Queue = &h.Queue
+	}
+	return s
+}
+
+// diagnosis is everything that is known.
+func (s *Sources) diagnosis() health {
 	h := health{
-		State: State(s.Hub), Version: s.Version, Uptime: time.Since(s.Began).Milliseconds(),
+		pulse: pulse{State: State(s.Hub), Uptime: time.Since(s.Began).Milliseconds()}, Version: s.Version,
 		Extension: extensionHealth{Browsers: []string{}}, Browsers: []browserHealth{}, Tabs: s.countTabs(),
 		Queue: s.Calls.Load(), Breakers: s.Calls.Breakers(), Corruption: s.Meter.Corruptions(),
 		Refused: s.Catalog.Refused(),
@@ -160,7 +210,7 @@ func (s *Sources) health(context.Context, call.Call, struct{}) (health, *fault.E
 		}
 	}
 	h.Problems = s.Catalog.PublicProblems() // whoever asks reads the same
-	return h, nil
+	return h
 }
 
 // State is full, or degraded while no browser is connected.

@@ -174,7 +174,8 @@ func parsePlain(text []byte) Server {
 	if json.Unmarshal(text, &e) != nil {
 		return Server{}
 	}
-	return Server{Command: e.Command, Token: e.Env["TABRELAY_TOKEN"], Home: e.Env["TABRELAY_HOME"]}
+	return Server{Command: e.Command, Token: e.Env["TABRELAY_TOKEN"], Home: e.Env["TABRELAY_HOME"],
+		Toolset: toolsetIn(e.Args)}
 }
 
 // codexServer is Codex's entry. A person who is asked for permission takes longer than the minute it waits by itself.
@@ -206,5 +207,6 @@ func parseOpencode(text []byte) Server {
 	if json.Unmarshal(text, &e) != nil || len(e.Command) == 0 {
 		return Server{}
 	}
-	return Server{Command: e.Command[0], Token: e.Environment["TABRELAY_TOKEN"], Home: e.Environment["TABRELAY_HOME"]}
+	return Server{Command: e.Command[0], Token: e.Environment["TABRELAY_TOKEN"], Home: e.Environment["TABRELAY_HOME"],
+		Toolset: toolsetIn(e.Command)}
 }

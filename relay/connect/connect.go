@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/google/renameio/v2/maybe"
 )
@@ -24,12 +25,32 @@ type Server struct {
 	Command string // absolute path of the binary
 	Token   string // for TABRELAY_TOKEN
 	Home    string // for TABRELAY_HOME; empty: the default
+	Toolset string // for --toolset; empty: not given
 
 	client string // for --client: the name of the client it is written for
 }
 
 // args are the arguments of the command.
-func (s Server) args() []string { return []string{"mcp", "--client", s.client} }
+func (s Server) args() []string {
+	args := []string{"mcp", "--client", s.client}
+	if s.Toolset != "" {
+		args = append(args, "--toolset", s.Toolset)
+	}
+	return args
+}
+
+// toolsetIn is the toolset that the arguments of an entry ask for.
+func toolsetIn(args []string) string {
+	for i, arg := range args {
+		if value, ok := strings.CutPrefix(arg, "--toolset="); ok {
+			return value
+		}
+		if arg == "--toolset" && i+1 < len(args) {
+			return args[i+1]
+		}
+	}
+	return ""
+}
 
 // env is the environment of the command. The token is here and not among the arguments, which every user of a
 // machine can read. Without one the relay knows the client by its name.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/clip"
@@ -81,7 +82,8 @@ func (r *run) checkArguments() *fault.Error {
 // takeOwn takes the relay's own arguments out of a tool's. A tool that has an argument of the same name keeps it.
 func (r *run) takeOwn() *fault.Error {
 	t := r.tool
-	if !t.TakesTab && !t.TakesProfile && !t.TakesInstance && !t.TakesMaxBytes && !t.TakesArrayPath && !t.TakesSession {
+	if !t.TakesTab && !t.TakesProfile && !t.TakesInstance && !t.TakesTimeout && !t.TakesMaxBytes && !t.TakesArrayPath &&
+		!t.TakesSession {
 		return nil
 	}
 	members, ok := rawjson.Members(r.args)
@@ -106,7 +108,7 @@ func (r *run) takeOwn() *fault.Error {
 		}
 		seen[m.Name] = true
 	}
-	if t.TakesInstance && r.own.instance == "" && r.own.tab == 0 {
+	if t.NeedsInstance() && r.own.instance == "" && r.own.tab == 0 {
 		return fault.New(fault.InstanceRequired,
 			fmt.Sprintf("Plugin %s works with several instances: %s", t.PluginName(), strings.Join(instances(t), ", ")))
 	}
@@ -119,6 +121,7 @@ func (r *run) takeOwn() *fault.Error {
 	r.args = rawjson.Join(kept)
 	r.call.MaxBytes = cmp.Or(r.own.maxBytes, r.call.MaxBytes)
 	r.call.ArrayPath = cmp.Or(r.own.arrayPath, r.call.ArrayPath)
+	r.call.Timeout = cmp.Or(r.own.timeout, r.call.Timeout)
 	if r.own.session != "" && r.call.Session.Delegation == nil { // whose session is its own, and no other's
 		base, _, _ := strings.Cut(r.call.Session.ID, call.NamedSession)
 		r.call.Session.ID = base + call.NamedSession + r.own.session
@@ -132,9 +135,14 @@ type relayArgs struct {
 	profile   string
 	instance  string // empty: any
 	session   string // of the caller's choice, within its client's
+	timeout   time.Duration
 	maxBytes  int
 	arrayPath string
 }
+
+// longestTimeout keeps what a call asks for within a time.Duration. What it may really take is decided where its
+// deadline is.
+const longestTimeout = 365 * 24 * time.Hour
 
 // sessionName is what a caller may call a session of its own: agents that share an attachment or a token keep their
 // tabs apart by it.
@@ -149,6 +157,12 @@ func (o *relayArgs) take(t *registry.Tool, name string, value json.RawMessage) (
 			return true, "an integer of at least 1"
 		}
 		o.tab = int(n)
+	case name == "timeoutMs" && t.TakesTimeout:
+		n, err := strconv.ParseFloat(string(value), 64)
+		if err != nil && !errors.Is(err, strconv.ErrRange) || n < 1 || n != math.Trunc(n) {
+			return true, "an integer of at least 1"
+		}
+		o.timeout = time.Duration(min(n, float64(longestTimeout/time.Millisecond))) * time.Millisecond
 	case name == "maxBytes" && t.TakesMaxBytes:
 		n, err := strconv.ParseFloat(string(value), 64)
 		if err != nil && !errors.Is(err, strconv.ErrRange) || n < 1 || n != math.Trunc(n) {

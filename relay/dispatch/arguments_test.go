@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"tabrelay/relay/registry"
 )
@@ -16,6 +17,31 @@ func TestCallersSize(t *testing.T) {
 		_, expected := o.take(&registry.Tool{TakesMaxBytes: true}, "maxBytes", json.RawMessage(value))
 		if o.maxBytes != want || (expected == "") != (want > 0) {
 			t.Errorf("%s: %d, expected %q", value, o.maxBytes, expected)
+		}
+	}
+}
+
+func TestCallersTimeout(t *testing.T) {
+	for value, want := range map[string]time.Duration{"1": time.Millisecond, "2e3": 2 * time.Second,
+		"1e999": longestTimeout, "0": 0, "-1": 0, "1.5": 0, `"7"`: 0, "null": 0} {
+		var o own
+		_, expected := o.take(&registry.Tool{TakesTimeout: true}, "timeoutMs", json.RawMessage(value))
+		if o.timeout != want || (expected == "") != (want > 0) {
+			t.Errorf("%s: %s, expected %q", value, o.timeout, expected)
+		}
+	}
+}
+
+// One configured instance can be named, and need not be.
+func TestOnlyInstance(t *testing.T) {
+	only := &registry.Tool{TakesInstance: true, Site: &registry.Site{Instances: []registry.Instance{{Name: "home"}}}}
+	if only.NeedsInstance() {
+		t.Error("it has to be named")
+	}
+	for value, want := range map[string]bool{`"home"`: true, `"work"`: false, "7": false, "null": false} {
+		var o own
+		if _, expected := o.take(only, "instance", json.RawMessage(value)); (expected == "") != want {
+			t.Errorf("%s: expected %q", value, expected)
 		}
 	}
 }

@@ -20,6 +20,7 @@ type target struct {
 	name     string
 	declares bool // an output schema is listed, so nothing that misses it may stand in structuredContent
 	bridge   func(*fault.Error) string
+	indent   bool // the result is shown as indented JSON
 	long     bool // clients that have tasks need not wait for it
 	run      func(context.Context, call.Call) (*call.Result, *fault.Error)
 }
@@ -32,12 +33,13 @@ func (f *Front) find(name string, p *peer) (target, *fault.Error) {
 		run = f.options.Delegated.Do
 	}
 	if t, ok := snapshot.Find(name); ok && p.tools.Shows(t) {
-		return target{name, t.Declares(), t.Bridge, t.Task, run}, nil
+		return target{name: name, declares: t.Declares(), bridge: t.Bridge, indent: t.Bridge != nil && !t.Compact,
+			long: t.Task, run: run}, nil
 	}
 	if snapshot.Withheld(name) != nil {
 		return target{name: name, run: run}, nil // which fails, and says why
 	}
-	v := f.visibleTo(p.session, p.tools)
+	v := f.visibleTo(p.session, p.tools, p.offered)
 	if g := findGateway(name); g != nil && v.tools.Gateway {
 		return target{name: name, run: g.bind(f)}, nil
 	}
@@ -78,7 +80,7 @@ func (f *Front) callTool(ctx context.Context, p *peer, x *exchange, m *message, 
 				if p.old.Load() {
 					result = understood(result)
 				}
-				if t.bridge != nil {
+				if t.indent {
 					result = indented(result)
 				}
 				return f.renderResult(x, result)

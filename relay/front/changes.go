@@ -37,6 +37,9 @@ func (f *Front) watchLists() {
 	if f.options.Views != nil {
 		stops = append(stops, f.options.Views.OnChange(f.viewsChanged))
 	}
+	if f.options.Open != nil {
+		stops = append(stops, f.watchOpen())
+	}
 	f.changes.mu.Lock()
 	defer f.changes.mu.Unlock()
 	f.changes.stops = stops
@@ -141,11 +144,18 @@ func (f *Front) resourcesChanged(c *listener) {
 }
 
 func (c *listener) resourcesChanged() {
-	if filter, active := c.SubscriptionFilter(); !c.Initialized() || active && !filter.ResourcesListChanged {
+	c.changed(mcp.MethodNotificationResourcesListChanged, func(filter mcp.SubscriptionFilter) bool {
+		return filter.ResourcesListChanged
+	})
+}
+
+// changed tells c that a list of its own changed, unless it listens only to other things.
+func (c *listener) changed(method string, wants func(mcp.SubscriptionFilter) bool) {
+	if filter, active := c.SubscriptionFilter(); !c.Initialized() || active && !wants(filter) {
 		return
 	}
 	note := mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION}
-	note.Method = mcp.MethodNotificationResourcesListChanged
+	note.Method = method
 	select {
 	case c.NotificationChannel() <- note:
 	default: // it reads slowly, and one that waits says the same

@@ -101,6 +101,9 @@ func play(t *testing.T, transport string, archive *txtar.Archive) {
 	if strings.Contains(string(archive.Comment), "\nwith tasks\n") {
 		o.Tasks = newTaskMemory()
 	}
+	if strings.Contains(string(archive.Comment), "\nwith browsers\n") {
+		o.Open = newPages()
+	}
 	c := &conversation{t: t, words: map[string]string{}, fixture: newFixture(t, o)}
 	if transport == "stdio" {
 		c.talker = newLineTalker(t, c.fixture.front, string(archive.Comment))
@@ -140,6 +143,10 @@ func (c *conversation) event(line string) {
 	switch verb {
 	case "add-tool":
 		c.fixture.addTool(c.t, rest)
+	case "open", "close":
+		c.fixture.front.options.Open.(*pages).show(rest, verb == "open")
+	case "profiles":
+		c.fixture.front.options.Open.(*pages).connect(len(strings.Fields(rest)))
 	case "hide":
 		c.fixture.front.options.Views.(*views).hide(rest)
 	case "touch":

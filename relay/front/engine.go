@@ -16,6 +16,7 @@ import (
 	"tabrelay/relay/fault"
 	"tabrelay/relay/lock"
 	"tabrelay/relay/rawjson"
+	"tabrelay/relay/registry"
 )
 
 // askEngine has mcp-go answer. It gets a message that was put together anew from what our parser read, so that the two
@@ -93,6 +94,8 @@ func (f *Front) translate(x *exchange, m *message, e mcp.JSONRPCErrorDetails) re
 type listener struct {
 	id         string
 	session    call.Session // whose it is
+	tools      registry.Toolset
+	offered    *offered
 	notes      chan mcp.JSONRPCNotification
 	ready      atomic.Bool
 	unchanging atomic.Bool  // it is not told that lists change
@@ -103,6 +106,7 @@ type listener struct {
 	subscription bool // only what filter names is sent
 	mu           lock.Mutex
 	filter       mcp.SubscriptionFilter
+	list         string            // digest of the list of tools that the client knows; empty: of none
 	watches      map[string]*watch // by URI; nil after the end
 }
 
@@ -112,9 +116,9 @@ var (
 )
 
 // newListener makes one; its channel holds one change of each kind, which is all that a list_changed can say.
-func newListener(id string, session call.Session) *listener {
-	c := &listener{id: id, session: session, notes: make(chan mcp.JSONRPCNotification, 8), box: newOutbox(),
-		watches: map[string]*watch{}}
+func newListener(id string, session call.Session, tools registry.Toolset, o *offered) *listener {
+	c := &listener{id: id, session: session, tools: tools, offered: o, notes: make(chan mcp.JSONRPCNotification, 8),
+		box: newOutbox(), watches: map[string]*watch{}}
 	c.level.Store(mcp.LoggingLevel(defaultLevel))
 	return c
 }

@@ -136,7 +136,7 @@ func describeTool(_ context.Context, f *Front, c call.Call) (*call.Result, *faul
 	if v := f.reach(c); !v.mayShow(t) {
 		return nil, identified(c, v.refuse(t))
 	}
-	return answerWith(c, t.Listed), nil
+	return answerWith(c, t.Whole()), nil
 }
 
 func searchTools(_ context.Context, f *Front, c call.Call) (*call.Result, *fault.Error) {

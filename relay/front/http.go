@@ -177,6 +177,7 @@ func (f *Front) postModern(w http.ResponseWriter, r *http.Request, m *message, m
 		writeJSON(w, http.StatusBadRequest, refuse(m.id, fail, true))
 		return
 	}
+	p.offered = f.offers.of(p.session.ID)
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
 	x := &exchange{id: m.id, cancel: cancel}
 	defer context.AfterFunc(r.Context(), x.abandon)()

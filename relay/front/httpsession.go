@@ -46,8 +46,10 @@ func (f *Front) beginSession(owner call.Session, tools registry.Toolset) *httpSe
 	if owner.Delegation == nil { // a delegated agent acts as one session, however often it connects
 		session.ID += "/" + string(randomID())[:8]
 	}
+	o := &offered{}
 	return &httpSession{id: id, owner: owner, used: time.Now(),
-		peer: peer{session: session, tools: tools, listener: newListener(id, session), ending: f.closing}}
+		peer: peer{session: session, tools: tools, offered: o, listener: newListener(id, session, tools, o),
+			ending: f.closing}}
 }
 
 // keepSession makes a session known after its initialize succeeded, and forgets those that nobody uses.

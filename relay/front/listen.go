@@ -27,8 +27,8 @@ func (f *Front) listen(ctx context.Context, p *peer, x *exchange, m *message, me
 		x.respond(f.failed(x, fail, ""))
 		return
 	}
-	c := newListener(f.nextName(), p.session)
-	c.subscription = true
+	c := newListener(f.nextName(), p.session, p.tools, p.offered)
+	c.subscription, c.list = true, f.listKnown(p)
 	c.SetLogLevel(mcp.LoggingLevel(meta.LogLevel)) // empty: no messages
 	c.Initialize()
 	f.enlist(c)

@@ -2,6 +2,7 @@ package front
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
@@ -193,9 +194,10 @@ func encodeList(snapshot *registry.Snapshot, v visible) *toolList {
 	var tools []listed
 	size := 2
 	for _, t := range snapshot.Tools {
-		if v.shows(t) {
-			tools = append(tools, listed{t.Name, t.Listed})
-			size += len(t.Listed) + 1
+		if v.lists(t) {
+			object := t.InList(v.offer.Profiles)
+			tools = append(tools, listed{t.Name, object})
+			size += len(object) + 1
 		}
 	}
 	if v.tools.Gateway {
@@ -234,7 +236,8 @@ func unknownTool(name string, snapshot *registry.Snapshot, v visible) *fault.Err
 // listTools answers tools/list with bytes that were encoded before. Unless configured otherwise the list comes whole:
 // widely used clients read one page only.
 func (f *Front) listTools(p *peer, x *exchange, m *message) response {
-	l := f.catalog.list(f.options.Tools.Snapshot(), f.visibleTo(p.session, p.tools))
+	l := f.listFor(p)
+	p.knows(l.digest)
 	from, to, next, fail := page(m, l.digest, len(l.ends), f.options.PageSize)
 	if fail != nil {
 		return x.refuse(fail)
@@ -242,4 +245,28 @@ func (f *Front) listTools(p *peer, x *exchange, m *message) response {
 	part := l.part(from, to)
 	body := append(f.openResult(x, true, len(part)), `"tools":[`...)
 	return closeList(append(body, part...), next)
+}
+
+// listFor is the tools that are listed to p now.
+func (f *Front) listFor(p *peer) *toolList {
+	return f.catalog.list(f.options.Tools.Snapshot(), f.visibleTo(p.session, p.tools, p.offered))
+}
+
+// knows notes which list the client was given.
+func (p *peer) knows(digest string) {
+	p.offered.mu.Lock()
+	p.offered.list = digest
+	p.offered.mu.Unlock()
+	if p.listener != nil {
+		p.listener.learns(digest)
+	}
+}
+
+// listKnown is the digest of the list that the client of a new subscription knows: the one that its session was given
+// last, or else the one that it would be given now.
+func (f *Front) listKnown(p *peer) string {
+	p.offered.mu.Lock()
+	known := p.offered.list
+	p.offered.mu.Unlock()
+	return cmp.Or(known, f.listFor(p).digest)
 }

@@ -23,8 +23,9 @@ import (
 type peer struct {
 	session  call.Session
 	tools    registry.Toolset // that it asked for
-	listener *listener        // nil for modern HTTP, which has no session
-	ending   context.Context  // ends when subscriptions must
+	offered  *offered
+	listener *listener       // nil for modern HTTP, which has no session
+	ending   context.Context // ends when subscriptions must
 	open     openRequests
 	phase    atomic.Int32
 	able     atomic.Pointer[abilities] // what a legacy client said it can be asked

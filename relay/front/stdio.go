@@ -52,9 +52,11 @@ func (f *Front) ServeStdio(ctx context.Context, a Attachment, in io.Reader, out 
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	ending, end := context.WithCancel(f.closing)
+	o := &offered{}
 	s := &stdio{
 		front: f, key: a.Key, out: out, stop: stop, ending: end, ended: make(chan struct{}),
-		peer: peer{session: a.Session, tools: tools, listener: newListener(f.nextName(), a.Session), ending: ending},
+		peer: peer{session: a.Session, tools: tools, offered: o, ending: ending,
+			listener: newListener(f.nextName(), a.Session, tools, o)},
 	}
 	if closer, ok := in.(io.Closer); ok {
 		defer context.AfterFunc(ctx, func() { _ = closer.Close() })()

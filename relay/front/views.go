@@ -49,24 +49,47 @@ func (f *Front) Toolset(text string) (registry.Toolset, *fault.Error) {
 type visible struct {
 	tools registry.Toolset
 	view  registry.View
+	offer *registry.Offer // which of the tools are listed when the toolset is adaptive
 }
 
-// visibleTo returns what a client is shown that asked for a toolset.
-func (f *Front) visibleTo(s call.Session, asked registry.Toolset) visible {
-	if f.options.Views == nil {
-		return visible{tools: asked}
+// everything is what a client gets that asks for no toolset where nothing is known of what is open.
+var everything = registry.Toolset{Key: "all", All: true}
+
+// visibleTo returns what a client is shown that asked for a toolset and was offered something before.
+func (f *Front) visibleTo(s call.Session, asked registry.Toolset, o *offered) visible {
+	v := visible{tools: asked, offer: f.offerTo(o)}
+	if f.options.Views != nil {
+		v.view = f.options.Views.View(s)
 	}
-	v := visible{tools: asked, view: f.options.Views.View(s)}
-	if asked.All && v.view.Toolset != "" {
+	if (asked.All || asked.Adaptive) && v.view.Toolset != "" {
 		if narrowed, err := registry.ParseToolset(v.view.Toolset); err == nil { // it was parsed when the person set it
 			v.tools = narrowed
 		}
 	}
+	if v.tools.Adaptive && f.options.Open == nil {
+		v.tools = everything
+	}
 	return v
 }
 
-func (v *visible) key() string { return v.tools.Key + "\x00" + v.view.Key }
+// key is the same for what lists the same.
+func (v *visible) key() string {
+	key := v.tools.Key + "\x00" + v.view.Key + "\x00"
+	switch {
+	case v.tools.Adaptive:
+		key += v.offer.Key
+	case v.offer.Profiles:
+		key += "profiles"
+	}
+	return key
+}
 
+// lists reports whether a tool is listed.
+func (v *visible) lists(t *registry.Tool) bool {
+	return v.shows(t) && (!v.tools.Adaptive || v.offer.Shows(t))
+}
+
+// shows reports whether a tool can be called by its name.
 func (v *visible) shows(t *registry.Tool) bool { return v.tools.Shows(t) && v.mayShow(t) }
 
 // mayShow is shows whatever the toolset.
@@ -137,7 +160,7 @@ func (f *Front) listPrompts(p *peer) []call.Prompt {
 	if f.options.Views == nil {
 		return list
 	}
-	v := f.visibleTo(p.session, p.tools)
+	v := f.visibleTo(p.session, p.tools, p.offered)
 	hidden := v.without(f.options.Tools.Snapshot())
 	return slices.DeleteFunc(list, func(c call.Prompt) bool { return hidden[pluginOf(c.Name)] })
 }
@@ -147,7 +170,7 @@ func (f *Front) refusePrompt(p *peer, name string) *fault.Error {
 	if f.options.Views == nil {
 		return nil
 	}
-	v := f.visibleTo(p.session, p.tools)
+	v := f.visibleTo(p.session, p.tools, p.offered)
 	if plugin := pluginOf(name); v.without(f.options.Tools.Snapshot())[plugin] {
 		return fault.New(fault.UnknownPrompt, fmt.Sprintf("There is no prompt %.80q for this client: every tool of "+
 			"%s is off", name, plugin),

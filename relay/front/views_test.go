@@ -88,7 +88,8 @@ func TestListsOfViews(t *testing.T) {
 	v := newViews("off: demo__w")
 	f := newFixture(t, Options{Views: v}).front
 	list := func(client string) *toolList {
-		return f.catalog.list(f.options.Tools.Snapshot(), f.visibleTo(call.Session{Client: client}, mustToolset(t, "")))
+		v := f.visibleTo(call.Session{Client: client}, mustToolset(t, ""), &offered{})
+		return f.catalog.list(f.options.Tools.Snapshot(), v)
 	}
 	ann, bob := list("ann"), list("bob")
 	if list("ann") != ann || list("bob") != bob || ann == bob {

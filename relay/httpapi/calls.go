@@ -31,7 +31,7 @@ func (a *API) listTools(w http.ResponseWriter, req *http.Request) {
 	listing := Listing{Tools: make([]json.RawMessage, 0, len(snapshot.Tools)), Problems: a.problemsFor(session)}
 	for _, t := range snapshot.Tools {
 		if policy.IsPerson(session) || a.Policy.View(session).Shows(t) {
-			listing.Tools = append(listing.Tools, t.Listed)
+			listing.Tools = append(listing.Tools, t.Whole())
 		}
 	}
 	Reply(w, http.StatusOK, listing)

@@ -225,3 +225,14 @@ func otherPage(before, now *tab) bool {
 	return before == nil || before.URL != now.URL || before.Title != now.Title || before.Discarded != now.Discarded ||
 		before.Status != now.Status
 }
+
+// HasTab reports whether a page that matches is open in a browser that is connected, or that was a moment ago.
+func (h *Hub) HasTab(matches, excludes []string) bool {
+	where, err := h.sites.of(&call.Selector{Matches: matches, Excludes: excludes})
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(h.candidates(), func(c candidate) bool {
+		return c.is != gone && len(c.b.tabs.Load().of(where)) > 0
+	})
+}

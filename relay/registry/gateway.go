@@ -19,24 +19,18 @@ const (
 
 // Gateway is the MCP tool object of each, in order of name.
 var Gateway = []struct{ Name, Object string }{
-	{CallTool, `{"name":"` + CallTool + `","title":"Call a tool","description":"Calls any tool by its full ` +
-		`name, with the arguments its input schema asks for. The answer is that tool's own.",` +
-		`"inputSchema":{"type":"object","properties":{"name":{"type":"string","description":"Full name, as ` +
-		`relay__search_tools gives it."},"arguments":{"type":"object","description":"The tool's own arguments."}},` +
-		`"required":["name"],"additionalProperties":false},` +
+	{CallTool, `{"name":"` + CallTool + `","title":"Call a tool","description":"Calls a tool that is not listed, ` +
+		`by its full name.","inputSchema":{"type":"object","properties":{"name":{"type":"string"},` +
+		`"arguments":{"type":"object"}},"required":["name"],"additionalProperties":false},` +
 		`"annotations":{"openWorldHint":true},"_meta":` + Meta + `}`},
-	{DescribeTool, `{"name":"` + DescribeTool + `","title":"Describe a tool","description":"The whole ` +
-		`description of one tool: its input and output schema and annotations. Tools of pages also take maxBytes ` +
-		`(size of the answer, in bytes) and arrayPath (the list to shorten, such as .items), unless they have one of ` +
-		`that name.",` +
-		`"inputSchema":{"type":"object","properties":{"name":{"type":"string","description":"Full name, as ` +
-		`relay__search_tools gives it."}},"required":["name"],"additionalProperties":false},` +
+	{DescribeTool, `{"name":"` + DescribeTool + `","title":"Describe a tool","description":"All about one tool: ` +
+		`description, schemas, annotations.","inputSchema":{"type":"object","properties":{"name":{"type":"string"}},` +
+		`"required":["name"],"additionalProperties":false},` +
 		`"annotations":{"readOnlyHint":true,"openWorldHint":false},"_meta":` + Meta + `}`},
-	{SearchTools, `{"name":"` + SearchTools + `","title":"Search tools","description":"Finds tools by ` +
-		`words in their name, title and description. Without a query it lists tools in order of name.",` +
-		`"inputSchema":{"type":"object","properties":{"query":{"type":"string","description":"Words to look for, for ` +
-		`example: wiki search page"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20}},` +
-		`"additionalProperties":false},` +
+	{SearchTools, `{"name":"` + SearchTools + `","title":"Search tools","description":"Finds tools by what they do: ` +
+		`wiki edit page. Answers name(argument, optional?).",` +
+		`"inputSchema":{"type":"object","properties":{"query":{"type":"string"},"limit":{"type":"integer",` +
+		`"default":5}},"additionalProperties":false},` +
 		`"annotations":{"readOnlyHint":true,"openWorldHint":false},"_meta":` + Meta + `}`},
 }
 

@@ -18,18 +18,16 @@ import (
 // only what an agent asked for, with maxBytes, comes near it.
 const Meta = `{"anthropic/maxResultSizeChars":500000}`
 
-// The arguments every page tool also takes, as they are listed. Two more, maxBytes and arrayPath, are taken and not
-// listed: in every tool they would cost an agent's context 170 bytes, and the instructions say it once.
-var (
-	tabProperty = json.RawMessage(`{"type":"integer","minimum":1,"description":"Tab to run in. Default: the tab ` +
-		`used before, else the best matching one."}`)
-	profileProperty = json.RawMessage(`{"type":"string","description":"Browser profile to run in. Default: the one ` +
-		`with ` +
-		`the best matching tab."}`)
+// The arguments every page tool also takes, as they are listed: without a description, which would cost an agent's
+// context thirty tokens in every tool; the instructions say once what they mean. profile is listed only while several
+// are connected, see Tool.InList. The others (timeoutMs, maxBytes, arrayPath, session) are taken and not listed.
+const (
+	tabProperty     = `{"type":"integer"}`
+	profileProperty = `{"type":"string"}`
 )
 
-// withTarget adds the relay's own arguments to a plugin tool's input schema. A name the tool uses itself stays
-// the tool's.
+// withTarget adds the relay's own arguments to a plugin tool's input schema, and notes which ones it takes. A name the
+// tool uses itself stays the tool's.
 func (t *Tool) withTarget(schema []rawjson.Member) ([]rawjson.Member, error) {
 	if bytes.Contains(t.Spec.InputSchema, []byte(headerKeyword)) {
 		var err error
@@ -54,13 +52,15 @@ func (t *Tool) withTarget(schema []rawjson.Member) ([]rawjson.Member, error) {
 		own = append(own, rawjson.Make(name, property))
 		return true
 	}
-	t.TakesTab = add("tabId", tabProperty)
-	t.TakesProfile = add("profile", profileProperty)
+	t.TakesTab = add("tabId", json.RawMessage(tabProperty))
+	t.TakesProfile = rawjson.Get(own, "profile") == nil
+	t.TakesTimeout = rawjson.Get(own, "timeoutMs") == nil
 	t.TakesMaxBytes = rawjson.Get(own, "maxBytes") == nil
 	t.TakesArrayPath = rawjson.Get(own, "arrayPath") == nil
 	t.TakesSession = rawjson.Get(own, "session") == nil
-	if len(t.Site.Instances) > 1 && add("instance", instanceProperty(t.Site.Instances)) {
-		t.TakesInstance = true
+	t.TakesInstance = len(t.Site.Instances) > 0 && rawjson.Get(own, "instance") == nil
+	if t.NeedsInstance() {
+		add("instance", instanceProperty(t.Site.Instances))
 		required, err := alsoRequired(rawjson.Get(schema, "required"), "instance")
 		if err != nil {
 			return nil, err
@@ -156,8 +156,99 @@ func refersToRoot(schema json.RawMessage) bool {
 	return false
 }
 
-// list encodes the MCP tool object.
+// brief is an input schema without what tells a model little and costs it context: bounds of lengths and numbers,
+// defaults that mean nothing, and that no other arguments are taken, while every page tool takes some that are not
+// listed. What is left allows whatever the whole one allows, which is what calls are checked against. A schema with
+// references, or with words for programs, is left as it is.
+func brief(schema []rawjson.Member) []rawjson.Member {
+	if bytes.Contains(rawjson.Join(schema), []byte(`"$`)) {
+		return schema
+	}
+	return slices.DeleteFunc(briefObject(schema), func(m rawjson.Member) bool {
+		return m.Name == "additionalProperties" && string(m.Value) == "false"
+	})
+}
+
+func briefObject(schema []rawjson.Member) []rawjson.Member {
+	kept := make([]rawjson.Member, 0, len(schema))
+	for _, m := range schema {
+		switch m.Name {
+		case "minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum":
+			continue
+		case "default":
+			if idle[string(m.Value)] {
+				continue
+			}
+		case "items":
+			if inner, ok := rawjson.Members(m.Value); ok {
+				m = rawjson.Make(m.Name, rawjson.Join(briefObject(inner)))
+			}
+		case "properties":
+			if properties, ok := rawjson.Members(m.Value); ok {
+				properties = slices.Clone(properties)
+				for i, p := range properties {
+					if inner, ok := rawjson.Members(p.Value); ok {
+						properties[i] = rawjson.Make(p.Name, rawjson.Join(briefObject(inner)))
+					}
+				}
+				m = rawjson.Make(m.Name, rawjson.Join(properties))
+			}
+		}
+		kept = append(kept, m)
+	}
+	return kept
+}
+
+// idle are the defaults that say no more than that an argument may be left out.
+var idle = map[string]bool{`""`: true, "0": true, "false": true, "[]": true, "{}": true, "null": true}
+
+// list encodes the MCP tool object as tools/list has it.
 func (t *Tool) list(input, output []rawjson.Member) error {
+	if t.Bridge == nil {
+		input = brief(input)
+	}
+	object, start, end, err := t.object(input, output)
+	if err != nil {
+		return err
+	}
+	t.Listed, t.ListedInput = object, object[start:end:end]
+	if t.TakesProfile { // behind the last property; there is one: every page tool has an argument tabId
+		at := slices.IndexFunc(input, func(m rawjson.Member) bool { return m.Name == "properties" })
+		t.profileAt = start + len(rawjson.Join(input[:at+1])) - len("}}")
+	}
+	return nil
+}
+
+// InList is the tool object of tools/list; with profiles it lists the argument by which one of several is chosen.
+func (t *Tool) InList(profiles bool) []byte {
+	if !profiles || t.profileAt == 0 {
+		return t.Listed
+	}
+	const property = `,"profile":` + profileProperty
+	b := make([]byte, 0, len(t.Listed)+len(property))
+	b = append(append(b, t.Listed[:t.profileAt]...), property...)
+	return append(b, t.Listed[t.profileAt:]...)
+}
+
+// Whole is the tool object with everything that is known of the tool, also what tools/list leaves out.
+func (t *Tool) Whole() json.RawMessage {
+	whole := *t
+	input, output, err := whole.schemas()
+	if err == nil && t.TakesProfile {
+		own, _ := rawjson.Members(rawjson.Get(input, "properties"))
+		own = append(slices.Clone(own), rawjson.Make("profile", json.RawMessage(profileProperty)))
+		input = with(input, "properties", rawjson.Join(own))
+	}
+	if err == nil {
+		if object, _, _, err := t.object(input, output); err == nil {
+			return object
+		}
+	}
+	return t.Listed // it was accepted, so nothing above fails
+}
+
+// object encodes an MCP tool object; the input schema is in it from start to end.
+func (t *Tool) object(input, output []rawjson.Member) (object []byte, start, end int, err error) {
 	var b bytes.Buffer
 	b.Grow(len(t.Spec.InputSchema) + len(t.Spec.OutputSchema) + len(t.Spec.Description) + 640)
 	e := json.NewEncoder(&b)
@@ -168,13 +259,13 @@ func (t *Tool) list(input, output []rawjson.Member) error {
 		Description string `json:"description,omitempty"`
 	}{t.Name, t.Spec.DisplayName, t.Spec.Description}
 	if err := e.Encode(head); err != nil {
-		return fmt.Errorf("its description does not encode: %w", err)
+		return nil, 0, 0, fmt.Errorf("its description does not encode: %w", err)
 	}
 	b.Truncate(b.Len() - len("}\n"))
 	b.WriteString(`,"inputSchema":`)
-	start := b.Len()
+	start = b.Len()
 	b.Write(rawjson.Join(input))
-	end := b.Len()
+	end = b.Len()
 	if output != nil {
 		b.WriteString(`,"outputSchema":`)
 		b.Write(rawjson.Join(output))
@@ -182,14 +273,12 @@ func (t *Tool) list(input, output []rawjson.Member) error {
 	if t.Spec.Annotations != (plugin.Annotations{}) {
 		annotations, err := json.Marshal(t.Spec.Annotations)
 		if err != nil {
-			return fmt.Errorf("its annotations do not encode: %w", err)
+			return nil, 0, 0, fmt.Errorf("its annotations do not encode: %w", err)
 		}
 		b.WriteString(`,"annotations":`)
 		b.Write(annotations)
 	}
 	b.WriteString(`,"_meta":` + Meta)
 	b.WriteByte('}')
-	t.Listed = b.Bytes()
-	t.ListedInput = t.Listed[start:end:end]
-	return nil
+	return b.Bytes(), start, end, nil
 }

@@ -29,14 +29,15 @@ type Withheld struct {
 
 // Site is a plugin together with what a person configured for it: where it runs, and with which settings.
 type Site struct {
-	Plugin    *plugin.Plugin
-	Matches   []string // match patterns of the pages it may run in
-	Excludes  []string
-	Homepage  string          // where to open the web app; empty when nobody said
-	Instances []Instance      // of the web app, sorted by name
-	Settings  json.RawMessage // what its tools get as settings; nil when there are none
-	EveryPage bool            // it is for the pages of every site, as far as the person allows
-	Secret    bool            // one of them is not for a page that could read it
+	Plugin     *plugin.Plugin
+	Matches    []string // match patterns of the pages it may run in
+	Excludes   []string
+	Homepage   string          // where to open the web app; empty when nobody said
+	Instances  []Instance      // of the web app, sorted by name
+	Settings   json.RawMessage // what its tools get as settings; nil when there are none
+	EveryPage  bool            // it is for the pages of every site, as far as the person allows
+	Everywhere bool            // the person allows it the pages of every site
+	Secret     bool            // one of them is not for a page that could read it
 }
 
 // Instance is one of several installations of a web app that a person configured.
@@ -68,6 +69,7 @@ func newSite(p *plugin.Plugin, c Configured) (site *Site, faults []string) {
 		site.match(pattern)
 	}
 	faults = site.configure(p.Manifest.ConfigSchema, c.Settings)
+	site.Everywhere = (&plugin.Manifest{URLPatterns: site.Matches}).EveryPage()
 	if len(site.Matches) == 0 {
 		faults = append(faults, "has no pages to work on; "+whereToSay(&p.Manifest))
 	}

@@ -38,19 +38,21 @@ type Tool struct {
 	// Bridge says that clients of mcp-agentic parse what a built-in tool answers: results are JSON, indented by two
 	// blanks, failures are the JSON text that it makes of them, and arguments that do not fit are an INTERNAL failure.
 	// Nil: it is answered like every other tool.
-	Bridge func(*fault.Error) string
+	Bridge  func(*fault.Error) string
+	Compact bool // with Bridge: results are not indented, which those clients parse as well
 
 	Mirrored bool // clients also send some of its arguments as HTTP headers
 	Wrapped  bool // its output schema is not an object's: results are listed and answered as {"result": …}
 
 	// The arguments the relay takes out for itself. One is off where the tool has an argument of its own with
-	// that name, and instance also where there is nothing to choose.
+	// that name, and instance also where none is configured.
 	TakesTab, TakesProfile, TakesInstance bool
-	TakesMaxBytes, TakesArrayPath         bool
-	TakesSession                          bool
+	TakesTimeout, TakesMaxBytes           bool
+	TakesArrayPath, TakesSession          bool
 
-	Listed      json.RawMessage // the MCP tool object, encoded once
+	Listed      json.RawMessage // the MCP tool object as tools/list has it, encoded once
 	ListedInput json.RawMessage // the part of it that is the input schema, with the relay's own arguments
+	profileAt   int             // where in Listed the argument profile can be put; 0: nowhere
 
 	input, output, answer *lazy
 }
@@ -104,6 +106,9 @@ func (t *Tool) Browses() bool {
 	return t.Plugin != nil && t.Plugin.Shipped && t.Plugin.Manifest.Name == plugin.Browser
 }
 
+// NeedsInstance reports whether a call must say which instance of the web app it means: several are configured.
+func (t *Tool) NeedsInstance() bool { return t.TakesInstance && len(t.Site.Instances) > 1 }
+
 // accept checks a tool as far as that is cheap and completes it. What only compiling a schema can tell is seen
 // at the first call.
 func (t *Tool) accept(cache *schemas) error {
@@ -113,34 +118,39 @@ func (t *Tool) accept(cache *schemas) error {
 	if err := t.Spec.CheckText(); err != nil {
 		return err
 	}
-	input, err := structure("input", t.Spec.InputSchema)
+	t.ReadOnly = isTrue(t.Spec.Annotations.ReadOnlyHint)
+	t.Idempotent = t.ReadOnly || isTrue(t.Spec.Annotations.IdempotentHint)
+	input, output, err := t.schemas()
 	if err != nil {
 		return err
 	}
-	if kind := rawjson.Get(input, "type"); string(kind) != `"object"` {
-		return errors.New(`its input schema is not one of an object ("type": "object")`)
-	}
-	if input, err = t.withTarget(input); err != nil {
-		return err
-	}
-	t.ReadOnly = isTrue(t.Spec.Annotations.ReadOnlyHint)
-	t.Idempotent = t.ReadOnly || isTrue(t.Spec.Annotations.IdempotentHint)
 	t.input = cache.of(t.Spec.InputSchema)
-	var output []rawjson.Member
 	if t.Spec.OutputSchema != nil {
-		if output, err = structure("output", t.Spec.OutputSchema); err != nil {
-			return err
-		}
 		t.output = cache.of(t.Spec.OutputSchema)
-		output, t.Wrapped = asObject(output)
-		if output, err = withNote(output); err != nil {
-			return err
-		}
-		if output != nil {
-			t.answer = cache.of(rawjson.Join(output))
-		}
+	}
+	if output != nil {
+		t.answer = cache.of(rawjson.Join(output))
 	}
 	return t.list(input, output)
+}
+
+// schemas checks the structure of the tool's schemas, and completes them with what is the relay's.
+func (t *Tool) schemas() (input, output []rawjson.Member, err error) {
+	if input, err = structure("input", t.Spec.InputSchema); err != nil {
+		return nil, nil, err
+	}
+	if kind := rawjson.Get(input, "type"); string(kind) != `"object"` {
+		return nil, nil, errors.New(`its input schema is not one of an object ("type": "object")`)
+	}
+	if input, err = t.withTarget(input); err != nil || t.Spec.OutputSchema == nil {
+		return input, nil, err
+	}
+	if output, err = structure("output", t.Spec.OutputSchema); err != nil {
+		return nil, nil, err
+	}
+	output, t.Wrapped = asObject(output)
+	output, err = withNote(output)
+	return input, output, err
 }
 
 func isTrue(hint *bool) bool { return hint != nil && *hint }

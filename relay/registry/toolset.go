@@ -12,11 +12,28 @@ import (
 
 // Toolset says which of the tools a client sees.
 type Toolset struct {
-	Key     string          // canonical: the same for toolsets that show the same
-	All     bool            // every tool
-	Gateway bool            // the three tools through which every tool is found and called, and the relay's own
-	Agents  bool            // the tools of delegation
-	plugins map[string]bool // those of these plugins
+	Key      string          // canonical: the same for toolsets that show the same; empty: Adaptive
+	Adaptive bool            // nothing was asked for: what is of use now, and the gateway for everything else
+	All      bool            // every tool
+	Gateway  bool            // the three tools through which every tool is found and called, and the relay's own
+	Agents   bool            // the tools of delegation
+	plugins  map[string]bool // those of these plugins
+}
+
+// Offer is what an adaptive toolset lists besides the browser's own tools, those of delegation, the health of the relay
+// and the gateway. It never changes once it is made.
+type Offer struct {
+	Key      string          // the same for offers that list the same
+	Plugins  map[string]bool // whose site is open
+	Profiles bool            // several are connected, so that tools list the argument by which one is chosen
+}
+
+// Shows reports whether an adaptive toolset lists t.
+func (o *Offer) Shows(t *Tool) bool {
+	if t.Plugin != nil {
+		return o.Plugins[t.PluginName()]
+	}
+	return Group(t) != "relay" || t.Name == "bridge_health"
 }
 
 var name = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
@@ -31,11 +48,14 @@ func SplitNames(text string) []string {
 	return slices.Compact(names)
 }
 
-// ParseToolset reads all, gateway, agents, or a list of plugin names; empty means all. It does not know which plugins
-// there are.
+// ParseToolset reads all, gateway, agents, or a list of plugin names; empty means what is of use now. It does not know
+// which plugins there are.
 func ParseToolset(text string) (Toolset, error) {
 	names := SplitNames(text)
-	t := Toolset{Key: strings.Join(names, ","), plugins: map[string]bool{}, All: len(names) == 0}
+	t := Toolset{Key: strings.Join(names, ","), plugins: map[string]bool{}}
+	if len(names) == 0 {
+		t.Adaptive, t.Gateway = true, true
+	}
 	for _, n := range names {
 		switch {
 		case n == "all":
@@ -60,11 +80,12 @@ func ParseToolset(text string) (Toolset, error) {
 // Plugins are the names of plugins in it, sorted.
 func (s *Toolset) Plugins() []string { return slices.Sorted(maps.Keys(s.plugins)) }
 
-// Shows reports whether a client with this toolset sees t.
+// Shows reports whether a client with this toolset sees t. An adaptive one may show every tool: which it lists is for
+// an Offer to say.
 func (s *Toolset) Shows(t *Tool) bool {
 	plugin, _, grouped := strings.Cut(t.Name, "__")
 	switch {
-	case s.All, s.plugins[plugin] && grouped:
+	case s.All, s.Adaptive, s.plugins[plugin] && grouped:
 		return true
 	case t.Plugin != nil:
 		return false
