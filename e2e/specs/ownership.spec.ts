@@ -7,7 +7,7 @@ import path from 'node:path';
 import { Desks, Place } from '../stage/desks.ts';
 import { expect, test } from '../stage/test.ts';
 
-test('a tab belongs to the agent that changes something there; another one is told who, since when, and how to ask', async ({
+test('a tab belongs to who changes something there; others are told who, since when, and what to do', async ({
   closing,
 }) => {
   const desks = await Desks.open(closing);

@@ -24,7 +24,7 @@ func TestCallersSize(t *testing.T) {
 func TestCallersTimeout(t *testing.T) {
 	for value, want := range map[string]time.Duration{"1": time.Millisecond, "2e3": 2 * time.Second,
 		"1e999": longestTimeout, "0": 0, "-1": 0, "1.5": 0, `"7"`: 0, "null": 0} {
-		var o own
+		var o relayArgs
 		_, expected := o.take(&registry.Tool{TakesTimeout: true}, "timeoutMs", json.RawMessage(value))
 		if o.timeout != want || (expected == "") != (want > 0) {
 			t.Errorf("%s: %s, expected %q", value, o.timeout, expected)
@@ -39,7 +39,7 @@ func TestOnlyInstance(t *testing.T) {
 		t.Error("it has to be named")
 	}
 	for value, want := range map[string]bool{`"home"`: true, `"work"`: false, "7": false, "null": false} {
-		var o own
+		var o relayArgs
 		if _, expected := o.take(only, "instance", json.RawMessage(value)); (expected == "") != want {
 			t.Errorf("%s: expected %q", value, expected)
 		}

@@ -30,10 +30,14 @@ type Offer struct {
 
 // Shows reports whether an adaptive toolset lists t.
 func (o *Offer) Shows(t *Tool) bool {
-	if t.Plugin != nil {
-		return o.Plugins[t.PluginName()]
+	switch group := Group(t); {
+	case group == "browser": // also those of its tools that run in pages
+		return true
+	case t.Plugin != nil:
+		return o.Plugins[group]
+	default:
+		return group != "relay" || t.Name == "bridge_health"
 	}
-	return Group(t) != "relay" || t.Name == "bridge_health"
 }
 
 var name = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
