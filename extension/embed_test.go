@@ -58,7 +58,7 @@ func TestIDIsThatOfTheManifestKey(t *testing.T) {
 // The permissions a person is asked for at install time are a promise; more are asked for when first needed.
 func TestManifestAsksForNoMoreThanPromised(t *testing.T) {
 	m := readManifest(t)
-	want := []string{"scripting", "storage", "alarms", "tabs", "webNavigation", "sidePanel"}
+	want := []string{"scripting", "storage", "alarms", "tabs", "webNavigation", "webRequest", "sidePanel"}
 	if diff := cmp.Diff(want, m.Permissions); diff != "" {
 		t.Errorf("permissions (-want +got):\n%s", diff)
 	}

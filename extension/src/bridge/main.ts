@@ -1,22 +1,23 @@
 // The resident bridge: one per document a plugin serves, in the isolated world, where the page cannot reach it. It
 // outlives the service worker, runs isolated adapters, passes calls to main-world ones, and owns every outcome
 // until the relay has acknowledged it.
-import { dialogEvent, resumeEvent } from '../page/dialogs.ts';
 import type { CallOrder } from '../page/order.ts';
 import { startRun } from '../page/runtime.ts';
+import { Acting, type Watched } from './acting.ts';
 import { Adapters } from './adapters.ts';
 import { Calls, type Start } from './calls.ts';
 import { watchConsole } from './console.ts';
 import { hideInterfaces, openLine } from './line.ts';
 import { watchMainWorld } from './main-world.ts';
 import { Mark } from './mark.ts';
-import { type FromBridge, isToBridge, type ToBridge } from './messages.ts';
+import { type DialogAnswer, type FromBridge, isToBridge, type ToBridge } from './messages.ts';
 
 declare global {
   var tabrelayBridge:
     | {
         register(about: unknown, definition: unknown, enter?: unknown): void;
         shadowRoot?(host: HTMLElement): ShadowRoot | null; // also a closed one
+        watch?(answer: DialogAnswer): Promise<Watched>;
       }
     | undefined;
   var tabrelayLate: boolean | undefined; // set by late.js, which precedes this file when it is injected on demand
@@ -29,6 +30,7 @@ class Resident {
     this.#post({ type: 'registered', name, hash, main: true }),
   );
   readonly #mark = new Mark();
+  readonly #acting = new Acting((message) => this.#post(message));
   readonly #tail = watchConsole(this.#late, () => this.#post({ type: 'consoleGrew' }));
   readonly #calls = new Calls(
     (message) => this.#post(message),
@@ -57,9 +59,14 @@ class Resident {
     if (registered !== undefined) this.#post({ type: 'registered', ...registered, main: false });
   }
 
-  /** A dialog of the page is about to open, or was closed. */
-  tellDialog(open: boolean): void {
-    this.#post({ type: 'dialog', open });
+  /** An act of the browser's tools begins: its dialogs are answered, and what happens around it is told. */
+  watch(answer: DialogAnswer): Promise<Watched> {
+    return this.#acting.watch(answer);
+  }
+
+  /** Tells of dialogs that nobody answers: each before it opens, and when it was closed. */
+  tellDialogs(): void {
+    this.#acting.listen((open, dialog) => this.#post({ type: 'dialog', open, dialog }));
   }
 
   /** The document goes away, or the extension did. */
@@ -123,6 +130,13 @@ class Resident {
       case 'ack':
         this.#calls.acknowledge(message.ids);
         return;
+      case 'acting':
+      case 'news':
+        this.#acting.hear(message);
+        return;
+      case 'lend':
+        this.#acting.lend(message.answer);
+        return;
       case 'late':
         this.#mainWorld.expectLate(message.plugin);
         this.#tail.expectLate();
@@ -140,13 +154,13 @@ function installBridge(): void {
   const bridge = new Resident();
   const { dom } = chrome; // as long as this world has it
   hideInterfaces();
-  document.addEventListener(dialogEvent, () => bridge.tellDialog(true));
-  document.addEventListener(resumeEvent, () => bridge.tellDialog(false));
+  bridge.tellDialogs();
   addEventListener('pagehide', () => bridge.leave());
   const registration = {
     register: (about: unknown, definition: unknown, enter: unknown) =>
       bridge.register(about, definition, enter),
     shadowRoot: (host: HTMLElement) => dom.openOrClosedShadowRoot(host),
+    watch: (answer: DialogAnswer) => bridge.watch(answer),
   };
   Object.defineProperty(globalThis, 'tabrelayBridge', {
     configurable: true,

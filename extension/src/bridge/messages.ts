@@ -18,6 +18,12 @@
 //     consoleLines {lines}               -->
 //     consoleGrew                        -->          at most twice a second
 //     dialog {open}                      -->          the last word before the page stands still
+//     act {number, answer}               -->          an act of the browser's tools begins
+//                                        <--  acting  the worker watches, and how many requests are under way
+//                                        <--  lend    dialogs of the tab's other documents are answered, too
+//     answered {dialog}                  -->          in one of these
+//     acted {number}                     -->          it is over
+//                                        <--  news    what the worker saw meanwhile
 import {
   exactly,
   type Guard,
@@ -48,7 +54,30 @@ export type ToBridge =
   | { type: 'ack'; ids: string[] }
   | { type: 'late'; plugin: string }
   | { type: 'epoch'; epoch: string; reached: boolean }
-  | { type: 'console'; id: string; holdMs: number };
+  | { type: 'console'; id: string; holdMs: number }
+  | { type: 'acting'; number: number; requests: number }
+  | { type: 'lend'; answer?: DialogAnswer | undefined }
+  | { type: 'news'; number: number; news: News };
+
+/** How dialogs are answered while something acts in a page. */
+export type DialogAnswer = 'accept' | 'dismiss' | { text: string };
+
+/** A dialog that was answered in the person's place. */
+export interface Dialog {
+  kind: 'alert' | 'confirm' | 'prompt' | 'print' | 'beforeunload';
+  text: string;
+  answered: string;
+}
+
+/** What happened outside of a document while an act went on in it. */
+export interface News {
+  opened?: { tabId: number; url: string }[] | undefined;
+  downloads?: string[] | undefined;
+  failedRequests?: string[] | undefined;
+  dialogs?: Dialog[] | undefined;
+  moreDialogs?: number | undefined;
+  blockedWindows?: string[] | undefined; // that the page wanted to open, and Chrome did not
+}
 
 /** One line of a console. */
 export interface ConsoleLine {
@@ -97,7 +126,10 @@ export type FromBridge =
   | { type: 'cancelled' | 'known'; id: string; phase: Phase }
   | { type: 'consoleLines'; id: string; url: string; since: number; lines: ConsoleLine[]; dropped: number }
   | { type: 'consoleGrew' }
-  | { type: 'dialog'; open: boolean }
+  | { type: 'dialog'; open: boolean; dialog?: string | undefined }
+  | { type: 'act'; number: number; answer: DialogAnswer }
+  | { type: 'acted'; number: number }
+  | { type: 'answered'; dialog: Dialog }
   | OutcomeMessage;
 
 const isCall = shape({
@@ -113,8 +145,33 @@ const isLate = shape({ type: exactly('late'), plugin: isText });
 const isConsole = shape({ type: exactly('console'), id: isText, holdMs: isNumber });
 const isEpoch = shape({ type: exactly('epoch'), epoch: isText, reached: isFlag });
 
+const isAnswerText = shape({ text: isText });
+const isAnswer: Guard<DialogAnswer> = (value): value is DialogAnswer =>
+  value === 'accept' || value === 'dismiss' || isAnswerText(value);
+const isDialogKind = exactly('alert', 'confirm', 'prompt', 'print', 'beforeunload');
+const isAnswered: Guard<Dialog> = shape({ kind: isDialogKind, text: isText, answered: isText });
+const isNews: Guard<News> = shape({
+  opened: optional(listOf(shape({ tabId: isNumber, url: isText }))),
+  downloads: optional(listOf(isText)),
+  failedRequests: optional(listOf(isText)),
+  dialogs: optional(listOf(isAnswered)),
+  moreDialogs: optional(isNumber),
+  blockedWindows: optional(listOf(isText)),
+});
+const isUnderWay = shape({ type: exactly('acting'), number: isNumber, requests: isNumber });
+const isLend = shape({ type: exactly('lend'), answer: optional(isAnswer) });
+const isTold = shape({ type: exactly('news'), number: isNumber, news: isNews });
+
 export const isToBridge: Guard<ToBridge> = (value): value is ToBridge =>
-  isCall(value) || isAck(value) || isAbout(value) || isLate(value) || isEpoch(value) || isConsole(value);
+  isCall(value) ||
+  isAck(value) ||
+  isAbout(value) ||
+  isLate(value) ||
+  isEpoch(value) ||
+  isConsole(value) ||
+  isUnderWay(value) ||
+  isLend(value) ||
+  isTold(value);
 
 const isPhase: Guard<Phase> = exactly('never', 'running', 'finished');
 const isPlace: Guard<Place> = shape({
@@ -158,7 +215,10 @@ const isConsoleLines = shape({
   dropped: isNumber,
 });
 const isConsoleGrew = shape({ type: exactly('consoleGrew') });
-const isDialog = shape({ type: exactly('dialog'), open: isFlag });
+const isDialog = shape({ type: exactly('dialog'), open: isFlag, dialog: optional(isText) });
+const isAct = shape({ type: exactly('act'), number: isNumber, answer: isAnswer });
+const isActed = shape({ type: exactly('acted'), number: isNumber });
+const isAnsweredElsewhere = shape({ type: exactly('answered'), dialog: isAnswered });
 
 const fromBridge = new Map<string, Guard<FromBridge>>(
   Object.entries({
@@ -178,6 +238,9 @@ const fromBridge = new Map<string, Guard<FromBridge>>(
     consoleLines: isConsoleLines,
     consoleGrew: isConsoleGrew,
     dialog: isDialog,
+    act: isAct,
+    acted: isActed,
+    answered: isAnsweredElsewhere,
   }),
 );
 

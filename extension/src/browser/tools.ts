@@ -2,9 +2,11 @@
 // what several documents, and Chrome itself, have to say (worker/conductor.ts).
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import * as s from '@tabrelay/plugin-sdk/schema';
+import { actTools } from './act/tools.ts';
 import { frameIndex, look } from './looking.ts';
-import { adopt, type Gone, isGone, resolve } from './references.ts';
+import { type Gone, isGone, resolve } from './references.ts';
 import { roleOf } from './roles.ts';
+import { told } from './told.ts';
 import { lines } from './tree.ts';
 
 /** The failure of a call whose reference leads nowhere. Nothing was done. */
@@ -30,24 +32,6 @@ export function element(ref: string): Element {
   }
   if (isGone(found)) throw gone(found);
   return found;
-}
-
-/** What the worker adds to the arguments of every call. */
-interface Told {
-  prefix: string; // of references of this document
-  first: number; // for its references to begin with
-  viewer: string;
-  characters?: number; // that the answer may have
-  part?: string; // as which part of a page the document is looked at, where that is not all of it
-}
-
-/** Takes from the arguments what the worker has added. */
-export function told(args: object): Told {
-  const said: unknown = Reflect.get(args, '_');
-  const standard = { prefix: 'e', first: 1, viewer: '' };
-  const known: Told = typeof said === 'object' && said !== null ? { ...standard, ...said } : standard;
-  adopt(known.prefix, known.first);
-  return known;
 }
 
 export const refInput = s.string('Reference, such as e12.');
@@ -76,4 +60,4 @@ const snapshot = defineTool({
   },
 });
 
-export const tools = [snapshot];
+export const tools = [snapshot, ...actTools];

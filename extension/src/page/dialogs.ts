@@ -1,34 +1,101 @@
-// Tells the bridge when a dialog of the page opens. Until the person closes it nothing runs in the page, the bridge
-// included, so that this is said before: an event reaches the isolated world while it is dispatched, and what the
-// bridge sends then leaves the process. The page keeps its own functions: to its scripts these proxies look the same.
-import { call, defineProperty, dispatch, MessageEventCtor, ownDescriptor } from './primordials.ts';
+// Tells the bridge when a dialog of the page opens, and answers it in the person's place while a call acts in the page.
+// Until a person closes a dialog nothing runs in the page, the bridge included, so that this is said before: an event
+// reaches the isolated world while it is dispatched, and what the bridge sends then leaves the process. The page keeps
+// its own functions: to its scripts these proxies look the same.
+import {
+  call,
+  defineProperty,
+  dispatch,
+  eventData,
+  listen,
+  MessageEventCtor,
+  ownDescriptor,
+  slice,
+  stringOf,
+  unlisten,
+} from './primordials.ts';
 
 export const dialogEvent = 'tabrelay:dialog';
 export const resumeEvent = 'tabrelay:resume';
+export const answerEvent = 'tabrelay:answer';
+export const windowEvent = 'tabrelay:window';
 
 const ProxyCtor = Proxy;
 const names = ['alert', 'confirm', 'prompt', 'print'] as const;
+const maxText = 1000;
 
-function tell(event: typeof dialogEvent | typeof resumeEvent): void {
-  dispatch(document, new MessageEventCtor(event));
+export type DialogKind = (typeof names)[number];
+
+function textOf(value: unknown): string {
+  try {
+    return value === undefined ? '' : slice(stringOf(value), 0, maxText);
+  } catch {
+    return ''; // the page's own function throws the same
+  }
 }
 
-/** Puts a proxy in front of each function of the page that opens a dialog. */
+function send(name: string, data: string): void {
+  const bare: MessageEventInit & { __proto__: null } = { __proto__: null, data };
+  dispatch(document, new MessageEventCtor(name, bare));
+}
+
+// Tells of a dialog. What comes back, if anything, is the answer: the dialog is not to open.
+function ask(name: DialogKind, text: string, preset: string): { answer: string } | undefined {
+  let answer: { answer: string } | undefined;
+  const hear = (event: Event): void => {
+    const said = eventData(event);
+    if (typeof said === 'string') answer ??= { answer: said };
+  };
+  listen(document, answerEvent, hear);
+  try {
+    send(dialogEvent, `${name}\0${text}\0${preset}`);
+  } finally {
+    unlisten(document, answerEvent, hear);
+  }
+  return answer;
+}
+
+// What the page's function returns to the page for an answer: 'no', 'yes', or 'yes' and a text.
+function returned(name: DialogKind, answer: string): unknown {
+  const yes = slice(answer, 0, 3) === 'yes';
+  if (name === 'confirm') return yes;
+  if (name === 'prompt') return yes ? slice(answer, 4) : null;
+  return undefined;
+}
+
+function front(
+  name: string,
+  apply: (target: object, self: unknown, values: readonly unknown[]) => unknown,
+): void {
+  const before = ownDescriptor(window, name);
+  const original: unknown = before?.value;
+  if (before?.configurable !== true || typeof original !== 'function') return;
+  const bare: ProxyHandler<object> & { __proto__: null } = { __proto__: null, apply };
+  defineProperty(window, name, { ...before, value: new ProxyCtor(original, bare) });
+}
+
+const run = (target: object, self: unknown, values: readonly unknown[]): unknown =>
+  typeof target === 'function' ? call(target, self, values) : undefined;
+
+/** Puts a proxy in front of each function of the page that opens a dialog or a window. */
 export function tapDialogs(): void {
   for (let i = 0; i < names.length; i++) {
     const name = names[i];
-    const before = name === undefined ? undefined : ownDescriptor(window, name);
-    const original: unknown = before?.value;
-    if (name === undefined || before?.configurable !== true || typeof original !== 'function') continue;
-    const apply = (target: object, self: unknown, values: readonly unknown[]): unknown => {
-      tell(dialogEvent);
+    if (name === undefined) continue;
+    front(name, (target, self, values) => {
+      const answer = ask(name, textOf(values[0]), name === 'prompt' ? textOf(values[1]) : '');
+      if (answer !== undefined) return returned(name, answer.answer);
       try {
-        return typeof target === 'function' ? call(target, self, values) : undefined;
+        return run(target, self, values);
       } finally {
-        tell(resumeEvent);
+        dispatch(document, new MessageEventCtor(resumeEvent));
       }
-    };
-    const bare: ProxyHandler<object> & { __proto__: null } = { __proto__: null, apply };
-    defineProperty(window, name, { ...before, value: new ProxyCtor(original, bare) });
+    });
   }
+  front('open', (target, self, values) => {
+    const opened = run(target, self, values);
+    // Chrome opens no window that nobody has asked for by a real click.
+    if (opened === null) send(windowEvent, textOf(values[0]));
+    return opened;
+  });
 }

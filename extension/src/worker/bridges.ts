@@ -11,7 +11,7 @@ export class Bridge {
   late = false;
   ready = false; // it said hello, and heard the answer
   gone = false;
-  dialog = false; // the page shows one: nothing runs in it, this bridge included
+  dialog: string | undefined; // that the page shows: nothing runs in it, this bridge included
   readonly plugins = new Map<string, { hash: string; main: boolean }>(); // by name
   readonly running = new Set<string>(); // calls it had when it connected
   readonly #port: chrome.runtime.Port;
@@ -164,7 +164,8 @@ export class Bridges {
 
   #hear(bridge: Bridge, message: FromBridge): void {
     if (bridge.gone) return;
-    bridge.dialog = message.type === 'dialog' && message.open; // a page that says anything else runs
+    // A page that says anything else runs.
+    bridge.dialog = message.type === 'dialog' && message.open ? (message.dialog ?? '') : undefined;
     if (message.type === 'hello') {
       // A bridge from before a reload of the extension can get through while Chrome is still taking it down; its
       // port would swallow what is sent to it.

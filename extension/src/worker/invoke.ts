@@ -106,8 +106,11 @@ export class Invocations {
   /** What is known to keep a tab from starting a tool, however long one waits for it. */
   standstill(tabId: number): string | undefined {
     const { bridges, tabs } = this.#parts;
-    if (bridges.of(tabId).some(({ dialog }) => dialog))
-      return 'The page shows a dialog, and runs nothing until the person closes it';
+    const shown = bridges.of(tabId).find(({ dialog }) => dialog !== undefined)?.dialog;
+    if (shown !== undefined) {
+      const which = shown === '' ? '' : ` (${shown})`;
+      return `The page shows a dialog${which}, and runs nothing until the person closes it`;
+    }
     return tabs.isFrozen(tabId) ? 'Chrome has frozen the tab until the person looks at it' : undefined;
   }
 

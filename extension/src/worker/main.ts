@@ -3,6 +3,7 @@
 
 import { urlAllowed } from '../page/patterns.ts';
 import type { FromExtension } from '../protocol/frames.generated.ts';
+import { Acts } from './acts.ts';
 import { Attention } from './attention.ts';
 import { Bridges } from './bridges.ts';
 import { bundleHash } from './bundle.ts';
@@ -154,6 +155,9 @@ const bridges = new Bridges(
         invocations.standsStill(bridge.tabId);
         return;
       }
+      if (message.type === 'act') return acts.begin(bridge, message.number, message.answer);
+      if (message.type === 'acted') return void acts.end(bridge, message.number);
+      if (message.type === 'answered') return acts.answered(bridge, message.dialog);
       if (message.type === 'known') recovery.known(message.id);
       if (invocations.hear(bridge, message) || message.type !== 'outcome') return;
       records.loaded.then(() => recovery.unexpected(bridge, message));
@@ -167,12 +171,14 @@ const bridges = new Bridges(
       departures.bridgeGone(bridge);
       if (bridge.frameId === 0) tabs.look(bridge.tabId);
       consoles.gone(bridge);
+      acts.gone(bridge);
       keepalive.changed();
     },
   },
   records,
 );
 
+const acts = new Acts(bridges);
 const keepalive = new Keepalive(() => link.connected && bridges.none);
 const inflight = new Inflight(outcomes, records, history, marks);
 const departures = new Departures(inflight);

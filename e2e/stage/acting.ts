@@ -1,0 +1,89 @@
+// An agent that uses pages with the browser's own tools: it sees what the tools answer, and nothing else.
+
+import { expect } from '@playwright/test';
+import { z } from 'zod';
+import type { Agent } from './agent.ts';
+import type { Answer } from './answer.ts';
+
+const effectShape = z.looseObject({
+  outcome: z.literal('executed'),
+  changes: z.string().optional(),
+  noEffect: z.literal(true).optional(),
+  note: z.string().optional(),
+  url: z.string().optional(),
+  leaving: z.string().optional(),
+  focused: z.string().optional(),
+  dialogs: z.array(z.object({ kind: z.string(), text: z.string(), answered: z.string() })).optional(),
+  opened: z.array(z.object({ tabId: z.number(), url: z.string() })).optional(),
+  downloads: z.array(z.string()).optional(),
+  failedRequests: z.array(z.string()).optional(),
+  filled: z
+    .array(
+      z.looseObject({
+        ref: z.string(),
+        value: z.unknown(),
+        verified: z.boolean(),
+        note: z.string().optional(),
+      }),
+    )
+    .optional(),
+});
+
+export type Effect = z.infer<typeof effectShape>;
+
+/** What an act says of itself. */
+export const effectOf = (answer: Answer): Effect => effectShape.parse(answer.value);
+
+const pageShape = z.object({ page: z.string() });
+
+export class Acting {
+  readonly agent: Agent;
+
+  constructor(agent: Agent) {
+    this.agent = agent;
+  }
+
+  /** The page as the agent sees it. */
+  async look(args: Record<string, unknown> = {}): Promise<string> {
+    const answer = await this.agent.call('browser__snapshot', args);
+    expect(answer.failed, answer.text).toBe(false);
+    const { text } = answer;
+    return text.startsWith('{') ? pageShape.parse(answer.value).page : text;
+  }
+
+  /** The reference of the first thing that is told with these words, such as `button "Save"`. */
+  async ref(words: string): Promise<string> {
+    const page = await this.look();
+    const found = page.split(`${words} [`)[1]?.split(']')[0];
+    expect(found, `${words} in\n${page}`).toBeDefined();
+    return found ?? '';
+  }
+
+  /** Does something, and tells what came of it. */
+  async do(tool: string, args: Record<string, unknown>): Promise<Effect> {
+    const answer = await this.agent.call(`browser__${tool}`, args);
+    return effectOf(answer);
+  }
+
+  /** The failure of an act: its code, and whether anything was done. */
+  async failure(
+    tool: string,
+    args: Record<string, unknown>,
+  ): Promise<{ code: unknown; outcome: string; text: string }> {
+    const answer = await this.agent.call(`browser__${tool}`, args);
+    expect(answer.failed, answer.text).toBe(true);
+    return { code: answer.code, outcome: answer.facts.outcome, text: answer.text };
+  }
+
+  async click(words: string, more: Record<string, unknown> = {}): Promise<Effect> {
+    return this.do('click', { ref: await this.ref(words), ...more });
+  }
+
+  /** Fills one field; what it holds then. */
+  async fill(words: string, value: unknown): Promise<NonNullable<Effect['filled']>[number]> {
+    const effect = await this.do('fill', { fields: [{ ref: await this.ref(words), value }] });
+    const filled = effect.filled?.[0];
+    if (filled === undefined) throw new Error(`nothing filled: ${JSON.stringify(effect)}`);
+    return filled;
+  }
+}

@@ -1,0 +1,136 @@
+// What goes on around an act of the browser's tools: dialogs of the page are answered meanwhile, and the worker tells
+// what cannot be seen from a document: requests, tabs, downloads.
+import { answerEvent, dialogEvent, resumeEvent, windowEvent } from '../page/dialogs.ts';
+import type { Dialog, DialogAnswer, FromBridge, News } from './messages.ts';
+
+/** An act that goes on. */
+export interface Watched {
+  busy(): boolean; // requests that began since are under way
+  end(): Promise<News>;
+}
+
+const maxDialogs = 10;
+const answerMs = 300; // the worker may have died
+const windowsMs = 60; // a tab is told of a moment after the page has asked for it
+
+export class Acting {
+  readonly #post: (message: FromBridge) => void;
+  #answer: DialogAnswer | undefined;
+  #dialogs: Dialog[] = [];
+  #more = 0;
+  #blocked: string[] = [];
+  #open = new Map<number, { requests: number; ready(): void; told(news: News): void }>();
+  #last = 0;
+
+  constructor(post: (message: FromBridge) => void) {
+    this.#post = post;
+  }
+
+  /** Begins to watch. Resolves when the worker does. */
+  async watch(answer: DialogAnswer): Promise<Watched> {
+    const number = ++this.#last;
+    this.#answer = answer;
+    this.#dialogs = [];
+    this.#more = 0;
+    this.#blocked = [];
+    let told: (news: News) => void = () => {};
+    const news = new Promise<News>((resolve) => {
+      told = resolve;
+    });
+    const act = { requests: 0, ready: () => {}, told };
+    const begun = new Promise<void>((resolve) => {
+      act.ready = resolve;
+    });
+    this.#open.set(number, act);
+    this.#post({ type: 'act', number, answer });
+    await Promise.race([begun, pause(answerMs)]);
+    let over: Promise<News> | undefined;
+    return {
+      busy: () => act.requests > 0,
+      end: () => (over ??= this.#end(number, news)),
+    };
+  }
+
+  /** A message of the worker about an act. */
+  hear(
+    message:
+      | { type: 'acting'; number: number; requests: number }
+      | { type: 'news'; number: number; news: News },
+  ): void {
+    const act = this.#open.get(message.number);
+    if (act === undefined) return;
+    if (message.type === 'news') {
+      act.told(message.news);
+      return;
+    }
+    act.requests = message.requests;
+    act.ready();
+  }
+
+  /** Answers the dialogs of this document while another one of the tab acts; undefined: not any more. */
+  lend(answer: DialogAnswer | undefined): void {
+    if (this.#open.size === 0) this.#answer = answer;
+  }
+
+  /** Listens to the page's dialogs: those nobody answers are told as open. */
+  listen(tell: (open: boolean, dialog?: string) => void): void {
+    document.addEventListener(dialogEvent, (event) => {
+      const said: unknown = event instanceof MessageEvent ? event.data : '';
+      const { kind, text, preset } = read(typeof said === 'string' ? said : '');
+      const answer = this.#answer;
+      if (answer === undefined) return tell(true, `${kind} ${JSON.stringify(text.slice(0, 120))}`);
+      this.#told({ kind, text, answered: spoken(kind, answer) });
+      document.dispatchEvent(new MessageEvent(answerEvent, { data: answerTo(kind, preset, answer) }));
+    });
+    document.addEventListener(resumeEvent, () => tell(false));
+    document.addEventListener(windowEvent, (event) => {
+      const url: unknown = event instanceof MessageEvent ? event.data : '';
+      if (this.#answer !== undefined && typeof url === 'string' && this.#blocked.length < maxDialogs)
+        this.#blocked.push(absolute(url));
+    });
+  }
+
+  #told(dialog: Dialog): void {
+    if (this.#open.size === 0) this.#post({ type: 'answered', dialog });
+    else if (this.#dialogs.length < maxDialogs) this.#dialogs.push(dialog);
+    else this.#more++;
+  }
+
+  async #end(number: number, news: Promise<News>): Promise<News> {
+    this.#post({ type: 'acted', number });
+    const outside = await Promise.race([news, pause(answerMs + windowsMs).then((): News => ({}))]);
+    this.#open.delete(number);
+    if (this.#open.size === 0) this.#answer = undefined;
+    const dialogs = [...this.#dialogs, ...(outside.dialogs ?? [])];
+    return {
+      ...outside,
+      ...(dialogs.length > 0 && { dialogs }),
+      ...(this.#more > 0 && { moreDialogs: this.#more }),
+      ...(this.#blocked.length > 0 && { blockedWindows: this.#blocked }),
+    };
+  }
+}
+
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+function absolute(url: string): string {
+  return URL.canParse(url, document.baseURI) ? new URL(url, document.baseURI).href : url;
+}
+
+function read(said: string): Pick<Dialog, 'kind' | 'text'> & { preset: string } {
+  const [name, text = '', preset = ''] = said.split('\0');
+  const kind = name === 'confirm' || name === 'prompt' || name === 'print' ? name : 'alert';
+  return { kind, text, preset };
+}
+
+function answerTo(kind: Dialog['kind'], preset: string, answer: DialogAnswer): string {
+  if (answer === 'dismiss') return 'no';
+  return kind === 'prompt' ? `yes ${typeof answer === 'object' ? answer.text : preset}` : 'yes';
+}
+
+function spoken(kind: Dialog['kind'], answer: DialogAnswer): string {
+  if (kind === 'print') return 'not printed';
+  if (kind === 'alert') return 'closed';
+  if (answer === 'dismiss') return 'dismissed';
+  return kind === 'prompt' && typeof answer === 'object' ? 'accepted with the text given' : 'accepted';
+}

@@ -1,0 +1,109 @@
+// What acting needs to know of elements besides what ../dom.ts says of them.
+import { closest, holder, shadowRoot } from '../dom.ts';
+
+export { attribute, connected as isConnected, matches as fits, tag as tagOf } from '../dom.ts';
+
+export const nearest = closest;
+export const shadowOf = (element: Element): ShadowRoot | null => shadowRoot(element) ?? null;
+/** The element that a node is drawn in: slots and hosts of shadow roots included. */
+export const parentOf = (node: Node): Element | null => holder(node) ?? null;
+
+const { getBoundingClientRect, getClientRects } = Element.prototype;
+export const boxOf = (element: Element): DOMRect => getBoundingClientRect.call(element);
+export const boxesOf = (element: Element): DOMRect[] => Array.from(getClientRects.call(element));
+
+let sent = 0;
+
+/** How many events the page got from here. What fails after that was not without consequence. */
+export const eventsSent = (): number => sent;
+
+/** Sends an event; false when the page prevented what follows it. */
+export function send(target: EventTarget, event: Event): boolean {
+  sent++;
+  return EventTarget.prototype.dispatchEvent.call(target, event);
+}
+
+/** The window of an element's document: frames of the same origin have their own classes. */
+export function windowOf(node: Node): Window & typeof globalThis {
+  return documentFor(node).defaultView ?? window;
+}
+
+export const documentFor = (node: Node): Document => node.ownerDocument ?? document;
+
+/** Whether inner is outer or is drawn inside it. */
+export function within(inner: Element, outer: Element): boolean {
+  for (let at: Element | null = inner; at !== null; at = parentOf(at)) if (at === outer) return true;
+  return false;
+}
+
+/** An element and what it is drawn in, from inside out. */
+export function* upwards(element: Element): Generator<Element> {
+  for (let at: Element | null = element; at !== null; at = parentOf(at)) yield at;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+export const isElement = (value: unknown): value is Element =>
+  isObject(value) && Reflect.get(value, 'nodeType') === 1;
+
+type Classes = 'HTMLInputElement' | 'HTMLTextAreaElement' | 'HTMLSelectElement' | 'HTMLElement';
+
+const isOf = (element: Element, name: Classes): boolean => element instanceof windowOf(element)[name];
+export const isInput = (element: Element): element is HTMLInputElement => isOf(element, 'HTMLInputElement');
+export const isTextArea = (element: Element): element is HTMLTextAreaElement =>
+  isOf(element, 'HTMLTextAreaElement');
+export const isSelect = (element: Element): element is HTMLSelectElement =>
+  isOf(element, 'HTMLSelectElement');
+export const isHtml = (element: Element): element is HTMLElement => isOf(element, 'HTMLElement');
+
+const textTypes = ['text', 'search', 'url', 'tel', 'email', 'password', 'number'];
+
+/** Whether one types into it, character by character. */
+export const isTextField = (element: Element): element is HTMLInputElement | HTMLTextAreaElement =>
+  isTextArea(element) || (isInput(element) && textTypes.includes(element.type));
+
+/** The outermost element that can be edited around an element, if any. */
+export function editableOf(element: Element): HTMLElement | undefined {
+  let host: HTMLElement | undefined;
+  for (const at of upwards(element)) {
+    if (!isHtml(at) || !at.isContentEditable) break;
+    host = at;
+  }
+  return host;
+}
+
+/** The role that an element was given, or that HTML gives it, as far as acting has to know. */
+export function roleOf(element: Element): string {
+  const given = Element.prototype.getAttribute.call(element, 'role')?.trim().split(/\s+/)[0]?.toLowerCase();
+  return given ?? '';
+}
+
+/** The element that has the focus, inside shadow roots too. */
+export function focusedIn(owner: Document): Element | null {
+  let at = owner.activeElement;
+  while (at !== null) {
+    const inner = shadowOf(at)?.activeElement ?? null;
+    if (inner === null) return at;
+    at = inner;
+  }
+  return at;
+}
+
+/** What lies at a point of a document's view, inside shadow roots too. */
+export function elementAt(owner: Document, x: number, y: number): Element | null {
+  let root: DocumentOrShadowRoot = owner;
+  let found: Element | null = null;
+  while (true) {
+    const hit: Element | null = root.elementFromPoint(x, y);
+    if (hit === null || hit === found) return found ?? hit;
+    found = hit;
+    const inside = shadowOf(hit);
+    if (inside === null) return hit;
+    root = inside;
+  }
+}
+
+/** What a person can see of an element's text, in one line. */
+export const plain = (text: string): string => text.replace(/\s+/g, ' ').trim();

@@ -1,0 +1,56 @@
+// Editors keep a document of their own and draw it. What goes in is sent once, in the one way the editor is known to
+// take, and looked for afterwards: some commit only after a while, and sent again it would be there twice.
+import { documentFor, isHtml, nearest } from './dom.ts';
+import { answer, editorOf, eventually, type Filled, lateMs, type Task, textOf, untilMs } from './fields.ts';
+import { focusOn } from './mouse.ts';
+import { Clipboard, insertText, mayInput, pasteInto, selectAllOf, shownText, shows } from './text.ts';
+import { stroke } from './typing.ts';
+
+/** Replaces what an editor holds. */
+export async function fillEditor(task: Task): Promise<Filled> {
+  const { target, value, page } = task;
+  const editor = editorOf(target);
+  if (editor === undefined) return answer(task, '', false);
+  const text = textOf(value).replace(/\r\n?/g, '\n');
+  const monaco = nearest(editor, '.monaco-editor');
+  const shownIn = monaco?.querySelector('.view-lines') ?? editor;
+  const reading = () => (monaco === null ? shownText(shownIn) : monacoText(shownIn));
+  const before = reading();
+  focusOn(editor);
+  await page.pause(0);
+  const owner = documentFor(editor);
+  if (monaco !== null)
+    stroke(owner, { key: 'a', code: 'KeyA', keyCode: 65, modifiers: ['Control'] }, new Clipboard());
+  else selectAllOf(editor);
+  await page.pause(untilMs); // editors hear of a selection after the turn
+  if (text === '') clear(editor);
+  else if (monaco !== null || text.includes('\n')) {
+    if (!pasteInto(editor, text) && monaco === null) insertLines(editor, text);
+  } else insertText(editor, text);
+  const settled = await eventually(page, lateMs, () => shows(reading(), text));
+  const now = reading().replace(/\n$/, '');
+  if (settled) return answer(task, now, true);
+  const note =
+    now === before.replace(/\n$/, '') ? 'the editor shows no change yet' : 'the editor shows something else';
+  return answer(task, now, false, `${note}; take a snapshot before anything is typed again`);
+}
+
+function monacoText(lines: Element): string {
+  const rows = Array.from(lines.children).filter(isHtml);
+  rows.sort((a, b) => a.offsetTop - b.offsetTop);
+  return rows
+    .map((row) => (row.textContent ?? '').replace(/\u00a0/g, ' ').replace(/[\u200b\ufeff]/g, ''))
+    .join('\n');
+}
+
+function clear(editor: HTMLElement): void {
+  if (mayInput(editor, 'deleteContentBackward', null)) documentFor(editor).execCommand('delete');
+}
+
+function insertLines(editor: HTMLElement, text: string): void {
+  text.split('\n').forEach((line, i) => {
+    if (i > 0 && mayInput(editor, 'insertParagraph', null))
+      documentFor(editor).execCommand('insertParagraph');
+    if (line !== '') insertText(editor, line);
+  });
+}

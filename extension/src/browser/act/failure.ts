@@ -1,0 +1,30 @@
+// Why an act was not done. What is thrown here reaches the agent as a failure that says so: nothing was done.
+import type { Outcome } from '../../page/order.ts';
+
+export type ActCode =
+  | 'NEEDS_TRUSTED_INPUT'
+  | 'TARGET_COVERED'
+  | 'TARGET_NOT_READY'
+  | 'VALIDATION_ERROR'
+  | 'REF_GONE'
+  | 'DOCUMENT_CHANGED'
+  | 'FRAME_GONE';
+
+export class NotDone extends Error {
+  readonly code: string;
+  outcome: Outcome = 'not_executed';
+  readonly retryable = false;
+  readonly hint: string | undefined;
+  data: Record<string, unknown> | undefined;
+
+  constructor(
+    code: ActCode | string,
+    message: string,
+    more: { hint?: string; data?: Record<string, unknown> } = {},
+  ) {
+    super(message);
+    this.code = code;
+    this.hint = more.hint;
+    this.data = more.data;
+  }
+}

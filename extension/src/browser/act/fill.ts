@@ -1,0 +1,177 @@
+// Fills fields of every kind, and reads back what they hold then.
+import { sensitivity } from '../secrets.ts';
+import { fillCombobox, fillListbox } from './choosing.ts';
+import {
+  attribute,
+  documentFor,
+  fits,
+  isConnected,
+  isElement,
+  isHtml,
+  isInput,
+  isSelect,
+  isTextArea,
+  plain,
+  send,
+  windowOf,
+} from './dom.ts';
+import { fillEditor } from './editors.ts';
+import {
+  answer,
+  asked,
+  check,
+  eventually,
+  type Filled,
+  type Kind,
+  kindOf,
+  lateMs,
+  optionsFor,
+  type Task,
+  textOf,
+  untilMs,
+  type Value,
+  wrong,
+} from './fields.ts';
+import { readKeys } from './keys.ts';
+import { focusOn, pressAndRelease } from './mouse.ts';
+import type { Page } from './page.ts';
+import { ready, resolved } from './target.ts';
+import { Clipboard, replaceValue } from './text.ts';
+import { stroke } from './typing.ts';
+
+/** Fills one field. What it throws says that nothing was done to this field. */
+export async function fill(page: Page, ref: string, value: Value): Promise<Filled> {
+  const first = resolved(page, ref);
+  check(page, first, value);
+  const visible = kindOf(first) !== 'editor' || !fits(first, '.monaco-editor *, textarea.inputarea');
+  await ready(page, ref, { uncovered: false, enabled: visible });
+  const target = resolved(page, ref);
+  const task: Task = { page, ref, target, value };
+  const kind = check(page, target, value);
+  const filled = await ways[kind](task);
+  const secret = sensitivity(target) !== undefined;
+  return secret ? { ref, value: undefined, verified: filled.verified } : filled;
+}
+
+const ways: Record<Kind, (task: Task) => Promise<Filled>> = {
+  text: fillText,
+  set: fillText,
+  select: fillSelect,
+  check: fillCheck,
+  radio: fillCheck,
+  editor: fillEditor,
+  combobox: fillCombobox,
+  listbox: fillListbox,
+  slider: fillSlider,
+};
+
+const normalised = ['number', 'range', 'color', 'email', 'url', 'time', 'datetime-local'];
+
+// Whether a field holds what was asked for, in the form which the browser gives it.
+function isSame(field: HTMLInputElement | HTMLTextAreaElement, text: string): boolean {
+  const now = field.value;
+  if (now === text) return true;
+  if (!isInput(field) || !normalised.includes(field.type) || now === '' || text === '') return false;
+  return (
+    Number(now) === Number(text) || now.toLowerCase() === plain(text).toLowerCase() || now.startsWith(text)
+  );
+}
+
+async function fillText(task: Task): Promise<Filled> {
+  const { target, value, page } = task;
+  if (!isInput(target) && !isTextArea(target)) return answer(task, '', false);
+  const text = textOf(value).replace(/\r\n?/g, '\n');
+  const before = target.value;
+  focusOn(target);
+  const same = () => isSame(target, text);
+  if (before !== text) replaceValue(target, text);
+  // A page that formats, refuses or restores what was typed often does so after the event.
+  await page.pause(untilMs);
+  const verified = isConnected(target) ? same() : false;
+  if (verified) return answer(task, target.value, true);
+  await eventually(page, lateMs / 2, same);
+  const note =
+    target.value === before ? 'the page kept what was there' : 'the page made something else of it';
+  return answer(task, target.value, same(), same() ? undefined : note);
+}
+
+async function fillSelect(task: Task): Promise<Filled> {
+  const { target, value, page } = task;
+  if (!isSelect(target)) return answer(task, '', false);
+  const wanted = optionsFor(page.describe(target), target, value);
+  const chosen = () => Array.from(target.selectedOptions, (one) => plain(one.label || one.text));
+  const same = () =>
+    target.selectedOptions.length === wanted.length &&
+    wanted.every((one) => Array.from(target.selectedOptions).includes(one));
+  focusOn(target);
+  if (!same()) {
+    for (const option of target.options) if (target.multiple) option.selected = wanted.includes(option);
+    const only = wanted[0];
+    if (!target.multiple && only !== undefined) only.selected = true;
+    const view = windowOf(target);
+    send(target, new view.Event('input', { bubbles: true, composed: true }));
+    send(target, new view.Event('change', { bubbles: true }));
+  }
+  await page.pause(untilMs);
+  const now = chosen();
+  return answer(task, target.multiple ? now : (now[0] ?? ''), same());
+}
+
+/** Whether it is checked; undefined while it says nothing about that. */
+export function checkedState(target: Element): boolean | undefined {
+  if (isInput(target)) return target.checked;
+  for (const name of ['aria-checked', 'aria-pressed', 'aria-selected']) {
+    const said = attribute(target, name);
+    if (said !== null) return said === 'true';
+  }
+  return undefined;
+}
+
+async function fillCheck(task: Task): Promise<Filled> {
+  const { target, value, page, ref } = task;
+  const wanted = asked(page.describe(target), value);
+  if (checkedState(target) === wanted) return answer(task, wanted, true, 'it was so already');
+  if (kindOf(target) === 'radio' && !wanted)
+    throw wrong(`${page.describe(target)} cannot be unchecked by itself`, 'Choose another one of its group');
+  const spot = await ready(page, ref, { uncovered: true, enabled: true });
+  pressAndRelease(spot, { button: 'left', count: 1, modifiers: [] });
+  const now = () => {
+    const at = page.resolve(ref);
+    return isElement(at) ? checkedState(at) : undefined;
+  };
+  await eventually(page, lateMs, () => now() === wanted);
+  const state = now();
+  return answer(task, state ?? '', state === wanted, state === wanted ? undefined : 'it was clicked once');
+}
+
+async function fillSlider(task: Task): Promise<Filled> {
+  const { target, value, page } = task;
+  const wanted = Number(value);
+  const now = () => Number(attribute(target, 'aria-valuenow') ?? Number.NaN);
+  const [min, max] = [attribute(target, 'aria-valuemin'), attribute(target, 'aria-valuemax')];
+  if ((min !== null && wanted < Number(min)) || (max !== null && wanted > Number(max)))
+    throw wrong(`${page.describe(target)} takes a number from ${min ?? '?'} to ${max ?? '?'}`);
+  if (isHtml(target)) focusOn(target);
+  const clipboard = new Clipboard();
+  const owner = documentFor(target);
+  const press = async (key: string) => {
+    const before = now();
+    for (const one of readKeys(key)) stroke(owner, one, clipboard);
+    await page.pause(0);
+    if (now() === before) await eventually(page, 100, () => now() !== before);
+    return now() - before;
+  };
+  // Keys whose step is not known are tried once each; a step that goes the wrong way or too far ends it.
+  for (let n = 0; n < 1000 && isConnected(target) && now() !== wanted; n++) {
+    const distance = wanted - now();
+    const step = await press(distance > 0 ? 'ArrowRight' : 'ArrowLeft');
+    if (
+      step === 0 ||
+      Math.sign(step) !== Math.sign(distance) ||
+      Math.abs(wanted - now()) >= Math.abs(distance)
+    )
+      break;
+  }
+  const verified = now() === wanted;
+  return answer(task, now(), verified, verified ? undefined : 'its keys do not lead to that number');
+}

@@ -1,0 +1,218 @@
+// The events of a pointer, in the order in which a browser sends them.
+import {
+  documentFor,
+  editableOf,
+  fits,
+  focusedIn,
+  isConnected,
+  isHtml,
+  send,
+  upwards,
+  windowOf,
+  within,
+} from './dom.ts';
+import type { Spot } from './target.ts';
+
+export type Modifier = 'Alt' | 'Control' | 'Meta' | 'Shift';
+export type Button = 'left' | 'middle' | 'right';
+
+const numbers: Record<Button, number> = { left: 0, middle: 1, right: 2 };
+const bits: Record<Button, number> = { left: 1, middle: 4, right: 2 };
+
+export function flags(modifiers: readonly Modifier[]) {
+  const has = (one: Modifier) => modifiers.includes(one);
+  return { altKey: has('Alt'), ctrlKey: has('Control'), metaKey: has('Meta'), shiftKey: has('Shift') };
+}
+
+type Where = Pick<Spot, 'x' | 'y'>;
+
+interface More {
+  button?: Button | undefined; // that changes
+  held?: Button | undefined; // that is down
+  count?: number;
+  modifiers?: readonly Modifier[];
+  related?: Element | null | undefined;
+}
+
+const quiet = ['mouseenter', 'mouseleave', 'pointerenter', 'pointerleave']; // neither bubble nor can be cancelled
+
+/** Sends one event of the pointer; false when the page prevented what a browser does then. */
+export function sendMouse(type: string, at: Element, { x, y }: Where, more: More = {}): boolean {
+  const view = windowOf(at);
+  const isPointer = type.startsWith('pointer');
+  const silent = quiet.includes(type);
+  const clicks = type === 'click' || type === 'auxclick' || type === 'contextmenu';
+  const init: PointerEventInit = {
+    bubbles: !silent,
+    cancelable: !silent,
+    composed: !silent,
+    view,
+    detail: isPointer ? 0 : (more.count ?? 0),
+    clientX: x,
+    clientY: y,
+    screenX: x + view.screenX,
+    screenY: y + view.screenY,
+    button: more.button === undefined ? (isPointer && !clicks ? -1 : 0) : numbers[more.button],
+    buttons: more.held === undefined ? 0 : bits[more.held],
+    relatedTarget: more.related ?? null,
+    ...flags(more.modifiers ?? []),
+  };
+  const pointer = { pointerId: 1, pointerType: 'mouse', isPrimary: true, width: 1, height: 1 };
+  const event =
+    isPointer || clicks
+      ? new view.PointerEvent(type, {
+          ...init,
+          ...pointer,
+          pressure: isPointer && more.held !== undefined ? 0.5 : 0,
+        })
+      : new view.MouseEvent(type, init);
+  return send(at, event);
+}
+
+/** Where our pointer is in this document, if anywhere. */
+let over: Element | undefined;
+
+/** Moves the pointer to an element: it leaves the last one first. */
+export function moveTo(to: Element, where: Where, modifiers: readonly Modifier[] = [], held?: Button): void {
+  const more = { modifiers, held };
+  const from =
+    over !== undefined && isConnected(over) && documentFor(over) === documentFor(to) ? over : undefined;
+  if (from !== to) {
+    const left = from === undefined ? [] : Array.from(upwards(from)).filter((one) => !within(to, one));
+    const entered = Array.from(upwards(to)).filter((one) => from === undefined || !within(from, one));
+    for (const kind of ['pointer', 'mouse']) {
+      if (from !== undefined) {
+        sendMouse(`${kind}out`, from, where, { ...more, related: to });
+        for (const one of left) sendMouse(`${kind}leave`, one, where, { ...more, related: to });
+      }
+      sendMouse(`${kind}over`, to, where, { ...more, related: from });
+      for (const one of entered.reverse()) sendMouse(`${kind}enter`, one, where, { ...more, related: from });
+    }
+  }
+  over = to;
+  sendMouse('pointermove', to, where, more);
+  sendMouse('mousemove', to, where, more);
+}
+
+const focusable =
+  'a[href],area[href],button:not(:disabled),input:not(:disabled),select:not(:disabled),textarea:not(:disabled),' +
+  'summary,iframe,audio[controls],video[controls],[tabindex],[contenteditable]:not([contenteditable=false])';
+
+/** Gives an element the focus in its document, and sends the events that a window without focus leaves out. */
+export function focusOn(element: HTMLElement | SVGElement): void {
+  const owner = documentFor(element);
+  const view = windowOf(element);
+  const before = focusedIn(owner);
+  if (before === element) return;
+  let told = false;
+  const hear = () => {
+    told = true;
+  };
+  view.addEventListener('focus', hear, true);
+  element.focus({ preventScroll: true });
+  view.removeEventListener('focus', hear, true);
+  const now = focusedIn(owner);
+  if (told || now === before || now === null) return;
+  const tell = (type: string, at: Element, related: Element | null) =>
+    send(
+      at,
+      new view.FocusEvent(type, {
+        bubbles: type.startsWith('focusi') || type === 'focusout',
+        composed: true,
+        relatedTarget: related,
+        view,
+      }),
+    );
+  if (before !== null && before !== owner.body) {
+    tell('blur', before, now);
+    tell('focusout', before, now);
+  }
+  if (now !== owner.body) {
+    tell('focus', now, before);
+    tell('focusin', now, before);
+  }
+}
+
+/** Takes the focus from an element. */
+export function blur(element: HTMLElement): void {
+  const view = windowOf(element);
+  const owner = documentFor(element);
+  if (focusedIn(owner) !== element) return;
+  let told = false;
+  const hear = () => {
+    told = true;
+  };
+  view.addEventListener('blur', hear, true);
+  element.blur();
+  view.removeEventListener('blur', hear, true);
+  if (told) return;
+  send(element, new view.FocusEvent('blur', { composed: true, view }));
+  send(element, new view.FocusEvent('focusout', { bubbles: true, composed: true, view }));
+}
+
+// Where a person presses the button in an editor, there is the caret.
+function putCaret(host: Element, { x, y }: Where): void {
+  const owner = documentFor(host);
+  const range = owner.caretRangeFromPoint(x, y);
+  const node = range?.startContainer;
+  const selection = owner.getSelection();
+  if (range === null || node === undefined || selection === null || !host.contains(node)) return;
+  selection.collapse(node, range.startOffset);
+}
+
+function focusFrom(hit: Element, where: Where): void {
+  for (const at of upwards(hit)) {
+    const view = windowOf(at);
+    if (!(at instanceof view.HTMLElement || at instanceof view.SVGElement)) continue;
+    const host = isHtml(at) && at.isContentEditable ? editableOf(at) : undefined;
+    if (host !== undefined) {
+      focusOn(host);
+      putCaret(host, where);
+      return;
+    }
+    if (fits(at, isHtml(at) ? focusable : '[tabindex],a[href]')) {
+      focusOn(at);
+      return;
+    }
+  }
+  const { body } = documentFor(hit);
+  const focused = focusedIn(documentFor(hit));
+  if (focused !== null && focused !== body && isHtml(focused)) blur(focused);
+}
+
+export interface Pressing {
+  button: Button;
+  count: number;
+  modifiers: readonly Modifier[];
+}
+
+/** What became of a click. */
+export interface Clicked {
+  sent: number; // clicks that the element got
+  replaced: boolean; // the page took the element away while it was pressed
+}
+
+/** Presses and releases a button over a spot, as often as asked. */
+export function pressAndRelease(spot: Spot, { button, count, modifiers }: Pressing): Clicked {
+  const { hit, target } = spot;
+  moveTo(hit, spot, modifiers);
+  let sent = 0;
+  for (let n = 1; n <= count; n++) {
+    if (!isConnected(hit)) return { sent, replaced: true };
+    const more = { button, modifiers, count: n };
+    const compatible = sendMouse('pointerdown', hit, spot, { ...more, held: button });
+    const mayFocus = !compatible || sendMouse('mousedown', hit, spot, { ...more, held: button });
+    // A page that keeps the focus where it is says so by preventing mousedown.
+    if (mayFocus && isConnected(hit)) focusFrom(hit, spot);
+    if (button === 'right' && isConnected(hit)) sendMouse('contextmenu', hit, spot, more);
+    const still = isConnected(hit);
+    const end = still ? hit : documentFor(target).documentElement;
+    sendMouse('pointerup', end, spot, more);
+    if (compatible) sendMouse('mouseup', end, spot, more);
+    if (!isConnected(hit)) return { sent, replaced: true };
+    sendMouse(button === 'left' ? 'click' : 'auxclick', hit, spot, more);
+    sent++;
+    if (n === 2 && button === 'left' && isConnected(hit)) sendMouse('dblclick', hit, spot, more);
+  }
+  return { sent, replaced: false };
+}

@@ -1,0 +1,308 @@
+// The pointer without a click: hovering, dragging, scrolling, selecting text.
+import {
+  boxOf,
+  documentFor,
+  editableOf,
+  elementAt,
+  isConnected,
+  isTextField,
+  parentOf,
+  send,
+  upwards,
+  windowOf,
+} from './dom.ts';
+import { NotDone } from './failure.ts';
+import { focusOn, moveTo, sendMouse } from './mouse.ts';
+import type { Page } from './page.ts';
+import { ready, resolved, type Spot } from './target.ts';
+
+export type At = 'before' | 'after' | 'center' | { x: number; y: number };
+
+/** Moves the pointer over an element and leaves it there. */
+export async function hover(page: Page, ref: string): Promise<object> {
+  const spot = await ready(page, ref, { uncovered: true, enabled: false });
+  moveTo(spot.hit, spot);
+  return {};
+}
+
+const steps = 6;
+
+/** Drags an element to another one, or by an offset. */
+export async function drag(
+  page: Page,
+  ref: string,
+  to: string | undefined,
+  at: At | undefined,
+): Promise<object> {
+  const offset = typeof at === 'object' ? at : undefined;
+  if (to === undefined && offset === undefined)
+    throw new NotDone(
+      'VALIDATION_ERROR',
+      'drag needs to, the reference of an element, or at {x, y}, an offset',
+    );
+  if (to !== undefined) await ready(page, to, { uncovered: false, enabled: false });
+  const start = await ready(page, ref, { uncovered: true, enabled: true });
+  const end = endOf(page, start, to, at);
+  const dragged = draggableOf(start.hit);
+  const held = 'left' as const;
+  moveTo(start.hit, start);
+  const mouse = sendMouse('pointerdown', start.hit, start, { button: 'left', held });
+  const native = mouse && sendMouse('mousedown', start.hit, start, { button: 'left', held, count: 1 });
+  if (native && dragged !== undefined && isConnected(dragged)) return dropNative(page, dragged, start, end);
+  return dragByPointer(page, start, end, mouse);
+}
+
+interface Place {
+  x: number;
+  y: number;
+  over: Element | undefined; // that was named as the goal
+}
+
+function endOf(page: Page, start: Spot, to: string | undefined, at: At | undefined): Place {
+  const offset = typeof at === 'object' ? at : undefined;
+  if (to === undefined)
+    return { x: start.x + (offset?.x ?? 0), y: start.y + (offset?.y ?? 0), over: undefined };
+  const goal = resolved(page, to);
+  const box = boxOf(goal);
+  const [width, height] = [box.width, box.height];
+  if (offset !== undefined) return { x: box.left + offset.x, y: box.top + offset.y, over: goal };
+  if (at !== 'before' && at !== 'after')
+    return { x: box.left + width / 2, y: box.top + height / 2, over: goal };
+  // Lists go down, rows of cards go to the right.
+  const inRow = sideBySide(goal);
+  const part = at === 'before' ? 0.15 : 0.85;
+  return {
+    x: box.left + width * (inRow ? part : 0.5),
+    y: box.top + height * (inRow ? 0.5 : part),
+    over: goal,
+  };
+}
+
+function sideBySide(element: Element): boolean {
+  const parent = parentOf(element);
+  const other = Array.from(parent?.children ?? []).find((one) => one !== element && boxOf(one).width > 0);
+  if (other === undefined) return false;
+  const [a, b] = [boxOf(element), boxOf(other)];
+  return Math.abs(a.top - b.top) < Math.min(a.height, b.height) / 2;
+}
+
+function draggableOf(hit: Element): HTMLElement | undefined {
+  for (const at of upwards(hit)) {
+    const view = windowOf(at);
+    if (at instanceof view.HTMLElement && at.draggable) return at;
+  }
+  return undefined;
+}
+
+// What lies at a point on the way, the dragged element aside where the page lets pointers through it.
+function under(owner: Document, x: number, y: number): Element {
+  return elementAt(owner, x, y) ?? owner.documentElement;
+}
+
+function* way(from: { x: number; y: number }, to: Place): Generator<{ x: number; y: number }> {
+  for (let n = 1; n <= steps; n++)
+    yield { x: from.x + ((to.x - from.x) * n) / steps, y: from.y + ((to.y - from.y) * n) / steps };
+  yield { x: to.x, y: to.y }; // pages often act on the second move in one place
+}
+
+async function dragByPointer(page: Page, start: Spot, end: Place, mouse: boolean): Promise<object> {
+  const { hit } = start;
+  const owner = documentFor(hit);
+  const held = 'left' as const;
+  const captured = () => isConnected(hit) && hasCapture(hit);
+  for (const point of way(start, end)) {
+    const at = captured() ? hit : under(owner, point.x, point.y);
+    if (mouse) moveTo(at, point, [], held);
+    else sendMouse('pointermove', at, point, { held });
+    await page.pause(16);
+  }
+  const last = captured() ? hit : under(owner, end.x, end.y);
+  sendMouse('pointerup', last, end, { button: 'left' });
+  if (mouse) sendMouse('mouseup', last, end, { button: 'left', count: 1 });
+  return {};
+}
+
+// A pointer that was captured sends all it does to one element. Chrome refuses the capture of a pointer that is not
+// real, so that this is only true of pages that bring their own.
+function hasCapture(element: Element): boolean {
+  try {
+    return element.hasPointerCapture(1);
+  } catch {
+    return false;
+  }
+}
+
+async function dropNative(page: Page, dragged: HTMLElement, start: Spot, end: Place): Promise<object> {
+  const owner = documentFor(dragged);
+  const view = windowOf(dragged);
+  const dataTransfer = new view.DataTransfer();
+  const fire = (type: string, at: Element, point: { x: number; y: number }, related?: Element) =>
+    send(
+      at,
+      new view.DragEvent(type, {
+        bubbles: true,
+        cancelable: type !== 'dragend' && type !== 'dragleave',
+        composed: true,
+        view,
+        dataTransfer,
+        clientX: point.x,
+        clientY: point.y,
+        screenX: point.x + view.screenX,
+        screenY: point.y + view.screenY,
+        buttons: type === 'drop' || type === 'dragend' ? 0 : 1,
+        relatedTarget: related ?? null,
+      }),
+    );
+  if (!fire('dragstart', dragged, start)) return dragByPointer(page, start, end, true);
+  sendMouse('pointercancel', start.hit, start);
+  let over: Element | undefined;
+  let accepted = false;
+  for (const point of way(start, end)) {
+    if (isConnected(dragged)) fire('drag', dragged, point);
+    const at = under(owner, point.x, point.y);
+    if (at !== over) {
+      fire('dragenter', at, point, over);
+      if (over !== undefined && isConnected(over)) fire('dragleave', over, point, at);
+      over = at;
+    }
+    accepted = !fire('dragover', at, point);
+    await page.pause(16);
+  }
+  const last = over ?? owner.documentElement;
+  if (accepted) fire('drop', last, end);
+  else fire('dragleave', last, end);
+  if (isConnected(dragged)) fire('dragend', dragged, end);
+  if (accepted) return {};
+  return { note: 'The page takes no drop there; nothing was dropped' };
+}
+
+/** Scrolls an element, or the page: by an offset, to the start or the end, or until another element is in view. */
+export async function scroll(
+  page: Page,
+  ref: string | undefined,
+  to: string | undefined,
+  at: unknown,
+): Promise<object> {
+  if (to !== undefined && to !== 'start' && to !== 'end') {
+    const goal = resolved(page, to);
+    goal.scrollIntoView({ block: 'center', inline: 'nearest', behavior: 'instant' });
+    return { note: `${page.describe(goal)} is in view` };
+  }
+  const given = ref === undefined ? undefined : resolved(page, ref);
+  const box = scrollerOf(given);
+  const before = [box.scrollLeft, box.scrollTop];
+  const offset = isOffset(at) ? at : { x: 0, y: box.clientHeight * 0.9 };
+  if (to === 'start') box.scrollTo({ top: 0, behavior: 'instant' });
+  else if (to === 'end') box.scrollTo({ top: box.scrollHeight, behavior: 'instant' });
+  else {
+    const { view, target } = { view: windowOf(box), target: given ?? box };
+    const wheel = {
+      deltaX: offset.x,
+      deltaY: offset.y,
+      bubbles: true,
+      cancelable: true,
+      composed: true,
+      view,
+    };
+    if (send(target, new view.WheelEvent('wheel', wheel)))
+      box.scrollBy({ left: offset.x, top: offset.y, behavior: 'instant' });
+  }
+  await page.pause(0);
+  const moved = box.scrollLeft !== before[0] || box.scrollTop !== before[1];
+  const left = Math.max(0, Math.round(box.scrollHeight - box.clientHeight - box.scrollTop));
+  return {
+    position: { top: Math.round(box.scrollTop), left: Math.round(box.scrollLeft), below: left },
+    ...(!moved && { note: left === 0 ? 'It is at its end already' : 'It did not move' }),
+  };
+}
+
+const isOffset = (value: unknown): value is { x: number; y: number } =>
+  typeof value === 'object' && value !== null && 'x' in value && 'y' in value;
+
+function scrollerOf(element: Element | undefined): Element {
+  const owner = element === undefined ? document : documentFor(element);
+  if (element !== undefined)
+    for (const at of upwards(element)) {
+      const { overflowX, overflowY } = windowOf(at).getComputedStyle(at);
+      const goes = (kind: string) => /auto|scroll|overlay|hidden/.test(kind);
+      if (at.scrollHeight > at.clientHeight + 1 && goes(overflowY) && at !== owner.body) return at;
+      if (at.scrollWidth > at.clientWidth + 1 && goes(overflowX) && at !== owner.body) return at;
+    }
+  const whole = owner.scrollingElement ?? owner.documentElement;
+  if (element !== undefined || whole.scrollHeight > whole.clientHeight) return whole;
+  // A page whose document does not scroll has one part that does: the largest.
+  let found: Element | undefined;
+  let size = 0;
+  for (const at of owner.querySelectorAll('body *')) {
+    if (
+      at.scrollHeight <= at.clientHeight + 1 ||
+      !/auto|scroll/.test(windowOf(at).getComputedStyle(at).overflowY)
+    )
+      continue;
+    const area = at.clientWidth * at.clientHeight;
+    if (area > size) [found, size] = [at, area];
+  }
+  return found ?? whole;
+}
+
+/** Selects the text of an element, a part of it, or everything up to another element. */
+export async function select(page: Page, ref: string, to: string | undefined, at: unknown): Promise<object> {
+  const first = resolved(page, ref);
+  const part = typeof at === 'object' && at !== null && 'start' in at && 'end' in at ? at : undefined;
+  const text =
+    typeof at === 'string' && at !== 'before' && at !== 'after' && at !== 'center' ? at : undefined;
+  if (isTextField(first)) {
+    focusOn(first);
+    const from = text === undefined ? Number(part?.start ?? 0) : first.value.indexOf(text);
+    if (from < 0) throw new NotDone('VALIDATION_ERROR', `${page.describe(first)} does not hold that text`);
+    first.setSelectionRange(
+      from,
+      text === undefined ? Number(part?.end ?? first.value.length) : from + text.length,
+    );
+    return { selected: first.value.slice(first.selectionStart ?? 0, first.selectionEnd ?? 0) };
+  }
+  const last = to === undefined ? first : resolved(page, to);
+  const owner = documentFor(first);
+  const range = owner.createRange();
+  if (text === undefined && part === undefined) {
+    range.setStartBefore(first.firstChild ?? first);
+    range.setEndAfter(last.lastChild ?? last);
+  } else if (!cutOut(range, first, text ?? part)) {
+    throw new NotDone('VALIDATION_ERROR', `${page.describe(first)} does not hold that text`);
+  }
+  const editor = editableOf(first);
+  if (editor !== undefined) focusOn(editor);
+  const selection = owner.getSelection();
+  selection?.removeAllRanges();
+  selection?.addRange(range);
+  sendMouse('mouseup', last, { x: boxOf(last).right, y: boxOf(last).bottom }, { button: 'left', count: 1 });
+  return { selected: (selection?.toString() ?? '').slice(0, 500) };
+}
+
+// A part of an element's text, by its words or by the numbers of its first and last characters.
+function cutOut(range: Range, element: Element, part: string | object | undefined): boolean {
+  const owner = documentFor(element);
+  const nodes: Text[] = [];
+  const walker = owner.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode())
+    if (node instanceof windowOf(node).Text) nodes.push(node);
+  const whole = nodes.map((node) => node.data).join('');
+  const start = typeof part === 'string' ? whole.indexOf(part) : Number(Reflect.get(part ?? {}, 'start'));
+  const end = typeof part === 'string' ? start + part.length : Number(Reflect.get(part ?? {}, 'end'));
+  if (!(start >= 0) || !(end >= start) || end > whole.length) return false;
+  let passed = 0;
+  let begun = false;
+  for (const node of nodes) {
+    const { length } = node.data;
+    if (!begun && start <= passed + length) {
+      range.setStart(node, start - passed);
+      begun = true;
+    }
+    if (end <= passed + length) {
+      range.setEnd(node, end - passed);
+      return true;
+    }
+    passed += length;
+  }
+  return begun;
+}

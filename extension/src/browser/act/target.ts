@@ -1,0 +1,272 @@
+// Waits until an element can be acted on: displayed, enabled, still, and not covered by another.
+
+import { isGone } from '../references.ts';
+import { cut, named } from '../words.ts';
+import {
+  attribute,
+  boxesOf,
+  boxOf,
+  documentFor,
+  elementAt,
+  fits,
+  isConnected,
+  isHtml,
+  isInput,
+  isSelect,
+  isTextArea,
+  nearest,
+  plain,
+  tagOf,
+  upwards,
+  windowOf,
+  within,
+} from './dom.ts';
+import { NotDone } from './failure.ts';
+import type { Page } from './page.ts';
+
+/** Where an act meets the page: the element that is hit, and the point in its document's view. */
+export interface Spot {
+  target: Element; // what the reference names
+  hit: Element; // the innermost element of it at the point
+  x: number;
+  y: number;
+}
+
+export interface Wants {
+  uncovered: boolean; // a pointer has to reach it
+  enabled: boolean;
+}
+
+export const readyMs = 3000;
+const againMs = 16;
+
+const interactive =
+  'a[href],button,input,select,textarea,summary,[role=button],[role=link],[role=checkbox],[role=switch],' +
+  '[role=menuitem],[role=tab],[role=option],[onclick],[contenteditable]';
+
+/** The element a reference names; throws what became of it when it names nothing any more. */
+export function resolved(page: Page, ref: string): Element {
+  const found = page.resolve(ref);
+  if (!isGone(found)) return found;
+  const { code, message, successor } = found;
+  throw new NotDone(code === 'UNKNOWN_REF' ? 'VALIDATION_ERROR' : code, message, {
+    hint:
+      successor === undefined
+        ? 'Take a new snapshot, and use a reference of it.'
+        : `Most likely it is now ${successor}: look whether it means the same before using it.`,
+    ...(successor !== undefined && { data: { successor } }),
+  });
+}
+
+function isDisplayed(element: Element): boolean {
+  const check = element.checkVisibility;
+  return typeof check !== 'function' || check.call(element, { visibilityProperty: true });
+}
+
+/** Why an element takes no input at present. */
+function whyDisabled(element: Element): string | undefined {
+  if (fits(element, ':disabled')) return 'is disabled';
+  for (const at of upwards(element)) {
+    if (attribute(at, 'aria-disabled') === 'true') return 'is disabled (aria-disabled)';
+    if (at.hasAttribute('inert')) return 'is inert: the page does not let anyone use it at present';
+  }
+  return undefined;
+}
+
+/** What stands for a control on the page: its label, where the control itself cannot be seen. */
+function labelsOf(element: Element): Element[] {
+  const labels: unknown = Reflect.get(element, 'labels');
+  const listed = labels instanceof windowOf(element).NodeList ? Array.from(labels) : [];
+  const around = nearest(element, 'label');
+  const all = listed.filter((one): one is Element => one instanceof windowOf(element).Element);
+  if (around !== null && !all.includes(around) && fits(element, 'input,button,select,textarea'))
+    all.push(around);
+  return all;
+}
+
+function pointsIn(box: DOMRect, view: Window): [number, number][] {
+  const left = Math.max(box.left, 0);
+  const top = Math.max(box.top, 0);
+  const width = Math.min(box.right, view.innerWidth) - left;
+  const height = Math.min(box.bottom, view.innerHeight) - top;
+  if (width <= 0 || height <= 0) return [];
+  const parts = [0.5, 0.25, 0.75, 0.1, 0.9];
+  return parts.flatMap((y) => parts.map((x): [number, number] => [left + width * x, top + height * y]));
+}
+
+// Whether a click at the hit element would mean something inside the target rather than the target.
+function meansAnother(hit: Element, target: Element): boolean {
+  for (const at of upwards(hit)) {
+    if (at === target) return false;
+    if (fits(at, interactive)) return true;
+  }
+  return false;
+}
+
+type Reach = { spot: Spot } | { covering: Element | undefined };
+
+function reach(target: Element, over: Element): Reach {
+  const owner = documentFor(target);
+  const view = windowOf(target);
+  const boxes = boxesOf(over).filter(({ width, height }) => width > 0 && height > 0);
+  let covering: Element | undefined;
+  let inner: Spot | undefined;
+  for (const box of boxes.length > 0 ? boxes : [boxOf(over)])
+    for (const [x, y] of pointsIn(box, view)) {
+      const hit = elementAt(owner, x, y);
+      if (hit === null) continue;
+      if (!within(hit, over)) {
+        covering ??= hit;
+        continue;
+      }
+      if (!meansAnother(hit, over)) return { spot: { target, hit: over === target ? hit : over, x, y } };
+      inner ??= { target, hit: target, x, y };
+    }
+  return inner === undefined ? { covering } : { spot: inner };
+}
+
+// The frames of the same origin around a document: a point of it may be covered by what is in front of its frame.
+function coveredOutside({ target, x, y }: Spot): Element | undefined {
+  let view: Window = windowOf(target);
+  let [left, top] = [x, y];
+  for (;;) {
+    const frame = frameOf(view);
+    if (frame === undefined) return undefined;
+    const box = boxOf(frame);
+    left += box.left + frame.clientLeft;
+    top += box.top + frame.clientTop;
+    const hit = elementAt(documentFor(frame), left, top);
+    if (hit !== null && !within(frame, hit) && !within(hit, frame)) return hit;
+    view = windowOf(frame);
+  }
+}
+
+function frameOf(view: Window): Element | undefined {
+  try {
+    return view.frameElement ?? undefined;
+  } catch {
+    return undefined; // of another origin
+  }
+}
+
+const blocks: ScrollLogicalPosition[] = ['center', 'end', 'start'];
+
+/** Waits until an element is ready, and says where it can be met. Throws why it is not, with nothing done. */
+export async function ready(page: Page, ref: string, wants: Wants): Promise<Spot> {
+  const until = performance.now() + readyMs;
+  let tries = 0;
+  let before: DOMRect | undefined;
+  for (;;) {
+    const target = resolved(page, ref);
+    const look = lookAt(page, target, wants, before);
+    if ('spot' in look) return look.spot;
+    before = boxOf(look.over ?? target);
+    if (look.scroll) bringIntoView(look.over ?? target, blocks[tries++ % blocks.length] ?? 'center');
+    if (performance.now() > until) throw look.why;
+    await page.pause(againMs);
+  }
+}
+
+type Look = { spot: Spot } | { why: NotDone; scroll: boolean; over?: Element };
+
+function lookAt(page: Page, target: Element, wants: Wants, before: DOMRect | undefined): Look {
+  const named = () => page.describe(target);
+  const not = (what: string, hint?: string): NotDone =>
+    new NotDone('TARGET_NOT_READY', `${named()} ${what}`, hint === undefined ? {} : { hint });
+  const over = isConnected(target) ? standIn(target) : undefined;
+  if (over === undefined)
+    return { why: not('is not displayed', 'Something has to be opened or scrolled to first'), scroll: false };
+  if (wants.enabled) {
+    const disabled = whyDisabled(target);
+    if (disabled !== undefined)
+      return { why: not(disabled, 'The page enables it when something else is done first'), scroll: false };
+  }
+  const box = boxOf(over);
+  const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
+  if (!wants.uncovered) return { spot: { target, hit: target, x, y } };
+  const moved = before !== undefined && (before.x !== box.x || before.y !== box.y);
+  const reached = reach(target, over);
+  if (!('spot' in reached)) {
+    const { covering } = reached;
+    if (covering === undefined) return { why: not('cannot be scrolled into view'), scroll: true, over };
+    return { why: coveredBy(page, target, covering), scroll: true, over };
+  }
+  if (before === undefined) {
+    // What is still has the same place twice.
+    return { why: not('was not looked at twice'), scroll: false, over };
+  }
+  if (moved) return { why: not('does not stop moving'), scroll: false, over };
+  const outside = coveredOutside(reached.spot);
+  if (outside !== undefined) return { why: coveredBy(page, target, outside), scroll: true, over };
+  return reached;
+}
+
+// What covers a thing is often a mere box: its words help to know it.
+function seen(page: Page, covering: Element): string {
+  const said = page.describe(covering);
+  const words = isHtml(covering) ? plain(covering.innerText) : '';
+  return said.includes('"') || words === '' ? said : `${said} ${named(cut(words, 80))}`;
+}
+
+function coveredBy(page: Page, target: Element, covering: Element): NotDone {
+  const by = seen(page, covering);
+  return new NotDone('TARGET_COVERED', `${page.describe(target)} is covered by ${by}`, {
+    hint: 'Close or move what covers it first',
+    data: { coveredBy: by },
+  });
+}
+
+// The element itself where it is drawn, or else the label that stands for it.
+function standIn(target: Element): Element | undefined {
+  const drawn = (element: Element) => {
+    const { width, height } = boxOf(element);
+    return isDisplayed(element) && (width > 0 || height > 0 || boxesOf(element).some((one) => one.width > 0));
+  };
+  const control = isInput(target) || isSelect(target) || isTextArea(target);
+  const { width, height } = boxOf(target);
+  if (drawn(target) && !(control && (width < 3 || height < 3 || isClear(target)))) return target;
+  const label = control ? labelsOf(target).find(drawn) : undefined;
+  if (label !== undefined) return label;
+  if (drawn(target)) return target;
+  // An element without a box of its own, like one with display: contents.
+  if (isHtml(target) && windowOf(target).getComputedStyle(target).display === 'contents')
+    return Array.from(target.children).find(drawn);
+  return tagOf(target) === 'area' || tagOf(target) === 'option'
+    ? (nearest(target, 'map,select') ?? undefined)
+    : undefined;
+}
+
+const isClear = (element: Element) => windowOf(element).getComputedStyle(element).opacity === '0';
+
+/** Scrolls an element into view without an animation; what had to move is remembered by keepPlaces. */
+export function bringIntoView(element: Element, block: ScrollLogicalPosition = 'center'): void {
+  element.scrollIntoView({ block, inline: 'nearest', behavior: 'instant' });
+}
+
+/** Remembers where everything around an element is scrolled to. What it returns puts back what we have moved. */
+export function keepPlaces(element: Element): { moved(): void; restore(): void } {
+  const around: Element[] = [];
+  let root: Element | null = null;
+  for (const at of upwards(element)) {
+    if (at.scrollHeight > at.clientHeight || at.scrollWidth > at.clientWidth) around.push(at);
+    root = at;
+  }
+  const scrolling = documentFor(element).scrollingElement ?? root;
+  if (scrolling !== null && !around.includes(scrolling)) around.push(scrolling);
+  const first = around.map((at) => ({ at, left: at.scrollLeft, top: at.scrollTop }));
+  let ours: { left: number; top: number }[] = [];
+  return {
+    moved: () => {
+      ours = around.map((at) => ({ left: at.scrollLeft, top: at.scrollTop }));
+    },
+    restore: () => {
+      first.forEach(({ at, left, top }, i) => {
+        const put = ours[i];
+        // What the page or the person scrolled since stays.
+        if (put === undefined || at.scrollLeft !== put.left || at.scrollTop !== put.top) return;
+        if (put.left === left && put.top === top) return;
+        at.scrollTo({ left, top, behavior: 'instant' });
+      });
+    },
+  };
+}

@@ -1,0 +1,273 @@
+// The tools that act in a page. Each answers with what came of it.
+import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import * as s from '@tabrelay/plugin-sdk/schema';
+import { told } from '../told.ts';
+import * as read from './arguments.ts';
+import { page } from './document.ts';
+import { documentFor, isHtml, isInput, isSelect } from './dom.ts';
+import { type Effect, effectOf, settle } from './effect.ts';
+import { NotDone } from './failure.ts';
+import { check, type Filled } from './fields.ts';
+import { fill } from './fill.ts';
+import { readKeys, refuseBrowserKeys, strokeFor } from './keys.ts';
+import { focusOn, pressAndRelease } from './mouse.ts';
+import type { DialogAnswer } from './page.ts';
+import { drag, hover, scroll, select } from './pointer.ts';
+import { ready, resolved } from './target.ts';
+import { Clipboard } from './text.ts';
+import { stroke } from './typing.ts';
+import { giveFiles } from './upload.ts';
+
+const clipboard = new Clipboard();
+
+type Deed = (given: read.Given) => Promise<object>;
+
+async function click(given: read.Given): Promise<object> {
+  const ref = read.text(given, 'ref');
+  const button = read.choice(given, 'button', read.buttons, 'left');
+  const pressing = { button, count: read.count(given), modifiers: read.held(given) };
+  refusePickers(resolved(page, ref));
+  const spot = await ready(page, ref, { uncovered: true, enabled: true });
+  const { replaced, sent } = pressAndRelease(spot, pressing);
+  if (!replaced) return {};
+  const note = 'The page took the element away while it was pressed';
+  return { note: sent === 0 ? `${note}: it got no click` : note };
+}
+
+// What a click opens is Chrome's own, and opens for a person only.
+function refusePickers(target: Element): void {
+  const forFiles = isInput(target) && target.type === 'file';
+  const forOptions = isSelect(target) && !target.multiple && target.size <= 1;
+  if (!forFiles && !forOptions) return;
+  const hint = forFiles ? 'Use upload' : 'Use fill with the name of an option';
+  throw new NotDone(
+    'NEEDS_TRUSTED_INPUT',
+    `A click on ${page.describe(target)} opens a list of the browser`,
+    {
+      hint,
+    },
+  );
+}
+
+async function fillIn(given: read.Given): Promise<object> {
+  const fields = read.fields(given);
+  // Nothing is filled where something cannot be.
+  for (const { ref, value } of fields) check(page, resolved(page, ref), value);
+  const filled: Filled[] = [];
+  for (const { ref, value } of fields) {
+    try {
+      filled.push(await fill(page, ref, value));
+    } catch (why) {
+      if (why instanceof NotDone && filled.length > 0) why.data = { ...why.data, filled, failed: ref };
+      throw why;
+    }
+  }
+  const last = fields.at(-1)?.ref;
+  if (Reflect.get(given, 'submit') !== true || last === undefined) return { filled };
+  if (filled.some(({ verified }) => !verified))
+    return { filled, note: 'Not submitted: a field does not hold what was asked for' };
+  submit(resolved(page, last));
+  return { filled };
+}
+
+function submit(target: Element): void {
+  const form: unknown = Reflect.get(target, 'form');
+  if (isInput(target)) stroke(documentFor(target), strokeFor('\n'), clipboard);
+  else if (form instanceof HTMLFormElement) HTMLFormElement.prototype.requestSubmit.call(form);
+  else
+    throw new NotDone(
+      'VALIDATION_ERROR',
+      `${page.describe(target)} belongs to no form that can be submitted`,
+    );
+}
+
+async function press(given: read.Given): Promise<object> {
+  const keys = read.optionalText(given, 'keys');
+  const words = read.optionalText(given, 'text');
+  const ref = read.optionalText(given, 'ref');
+  if ((keys === undefined) === (words === undefined))
+    throw new NotDone('VALIDATION_ERROR', 'press takes either keys or text');
+  const typed = Array.from((words ?? '').replace(/\r\n?/g, '\n'), strokeFor);
+  const strokes = keys === undefined ? typed : readKeys(keys);
+  refuseBrowserKeys(strokes);
+  if (ref !== undefined) await focusFor(ref);
+  for (const one of strokes) {
+    stroke(document, one, clipboard);
+    await page.pause(0); // editors take in one key after the other
+  }
+  return {};
+}
+
+async function focusFor(ref: string): Promise<void> {
+  await ready(page, ref, { uncovered: false, enabled: true });
+  const target = resolved(page, ref);
+  if (!isHtml(target) && !(target instanceof SVGElement))
+    throw new NotDone('VALIDATION_ERROR', `${page.describe(target)} takes no keys`);
+  focusOn(target);
+}
+
+const pointerActions = ['hover', 'drag', 'scroll', 'select'] as const;
+
+async function point(given: read.Given): Promise<object> {
+  const action = read.choice(given, 'action', pointerActions);
+  const to = read.optionalText(given, 'to');
+  const at = read.place(given);
+  if (action === 'scroll') return scroll(page, read.optionalText(given, 'ref'), to, at);
+  const ref = read.text(given, 'ref');
+  if (action === 'hover') return hover(page, ref);
+  if (action === 'select') return select(page, ref, to, at);
+  if (typeof at === 'string' && at !== 'before' && at !== 'after')
+    throw new NotDone('VALIDATION_ERROR', 'at must be "before", "after" or {x, y}');
+  return drag(page, ref, to, at);
+}
+
+const upload: Deed = (given) => giveFiles(page, read.text(given, 'ref'), read.files(given));
+
+const deeds: Record<string, Deed> = { click, fill: fillIn, press, pointer: point, upload };
+
+/** Runs an act; what it throws on purpose becomes a failure that says whether anything was done. */
+async function acting(dialogs: DialogAnswer | undefined, deed: () => Promise<object>): Promise<Effect> {
+  try {
+    return await effectOf(page, dialogs ?? 'dismiss', deed);
+  } catch (why) {
+    if (!(why instanceof NotDone)) throw why;
+    throw new ToolError(why.message, why.code, {
+      category: /GONE|CHANGED/.test(why.code) ? 'not_found' : 'validation',
+      outcome: why.outcome,
+      ...(why.hint !== undefined && { hint: why.hint }),
+      ...(why.data !== undefined && { data: why.data }),
+    });
+  }
+}
+
+// The worker asks once more where the page was to leave and did not.
+const isSettling = (args: object): boolean => told(args).settle === true;
+
+const carryOut = (deed: Deed) => (args: object) =>
+  isSettling(args) ? settle() : acting(read.dialogAnswer(args), () => deed(args));
+
+async function several(args: object): Promise<object> {
+  if (isSettling(args)) return settle();
+  const steps = read.steps(args);
+  const done: Effect[] = [];
+  for (const [i, { tool, args: own }] of steps.entries()) {
+    const deed = deeds[tool];
+    try {
+      if (deed === undefined)
+        throw new NotDone('VALIDATION_ERROR', `There is no step ${JSON.stringify(tool)}`);
+      const answer = read.dialogAnswer(own) ?? read.dialogAnswer(args);
+      const effect = await acting(answer, () => deed(own));
+      done.push(effect);
+      if (effect.leaving !== undefined) break;
+    } catch (why) {
+      throw failedStep(why, done, `Step ${i + 1} of ${steps.length} (${tool})`);
+    }
+  }
+  const left = steps.length - done.length;
+  return { steps: done, ...(left > 0 && { notDone: left }) };
+}
+
+function failedStep(why: unknown, done: readonly Effect[], step: string): unknown {
+  if (!(why instanceof ToolError || why instanceof NotDone)) return why;
+  const before = done.length > 0;
+  const message = `${step} failed${before ? ', those before it were done' : ''}: ${why.message}`;
+  return new ToolError(message, why.code, {
+    category: 'validation',
+    ...(why.outcome !== undefined && { outcome: before ? 'executed' : why.outcome }),
+    ...(why.hint !== undefined && { hint: why.hint }),
+    data: { ...(typeof why.data === 'object' ? why.data : {}), ...(before && { done }) },
+  });
+}
+
+const ref = s.string('Reference, such as e12.');
+const dialogs = s.optional({
+  description: 'Answer to dialogs: accept, dismiss (default), or {text} for a prompt.',
+  anyOf: [s.choice(['accept', 'dismiss']), s.object({ text: s.string() })],
+});
+const value = {
+  description: 'Text, number; true or false; an option, or a list of them.',
+  anyOf: [s.string(), s.number(), s.boolean(), s.array(s.string())],
+};
+const file = s.object({
+  name: s.string(),
+  type: s.optional(s.string('Media type.')),
+  base64: s.optional(s.string()),
+  text: s.optional(s.string()),
+});
+const step = {
+  type: 'object',
+  properties: { tool: s.choice(['click', 'fill', 'press', 'pointer', 'upload']) },
+  required: ['tool'],
+} as const;
+
+export const actTools = [
+  defineTool({
+    name: 'click',
+    displayName: 'Click',
+    description: 'Click an element. Answers what changed, or noEffect.',
+    input: s.parameters({
+      ref,
+      button: s.optional(s.choice(['left', 'right', 'middle'])),
+      count: s.optional(s.integer('2: double click.', { minimum: 1, maximum: 3 })),
+      modifiers: s.optional(s.array(s.choice(['Alt', 'Control', 'Meta', 'Shift']))),
+      dialogs,
+    }),
+    handle: carryOut(click),
+  }),
+  defineTool({
+    name: 'fill',
+    displayName: 'Fill in fields',
+    description: 'Fill fields of any kind, editors too. Answers what each holds then, and what changed.',
+    input: s.parameters({
+      fields: s.array(s.object({ ref, value }), { minItems: 1, maxItems: 100 }),
+      submit: s.optional(s.boolean('Then Enter in the last one.')),
+      dialogs,
+    }),
+    handle: carryOut(fillIn),
+  }),
+  defineTool({
+    name: 'press',
+    displayName: 'Press keys',
+    description: 'Press keys ("Enter", "Control+A", "g i") or type text, in ref or where the focus is.',
+    input: s.parameters({
+      keys: s.optional(s.string()),
+      text: s.optional(s.string()),
+      ref: s.optional(ref),
+      dialogs,
+    }),
+    handle: carryOut(press),
+  }),
+  defineTool({
+    name: 'pointer',
+    displayName: 'Use the pointer',
+    description:
+      'hover over ref; drag ref to another (at: before, after) or by {x, y}; scroll ref or the page by {x, y}, or to ' +
+      'start, end or a reference; select the text of ref, up to another, or the words in at.',
+    input: s.parameters({
+      action: s.choice(pointerActions),
+      ref: s.optional(ref),
+      to: s.optional(s.string()),
+      at: s.optional({
+        anyOf: [s.string(), s.object({ x: s.optional(s.number()), y: s.optional(s.number()) })],
+      }),
+      dialogs,
+    }),
+    handle: carryOut(point),
+  }),
+  defineTool({
+    name: 'upload',
+    displayName: 'Upload files',
+    description: 'Give files to an input, or drop them on an element.',
+    input: s.parameters({ ref, files: s.array(file, { minItems: 1, maxItems: 20 }), dialogs }),
+    handle: carryOut(upload),
+  }),
+  defineTool({
+    name: 'act',
+    displayName: 'Do several things',
+    description:
+      'Steps {tool: click, fill, press, pointer or upload, …its arguments}, one after the other. Ends at the first ' +
+      'that fails.',
+    input: s.parameters({ steps: s.array(step, { minItems: 1, maxItems: 30 }), dialogs }),
+    handle: several,
+  }),
+];

@@ -1,0 +1,21 @@
+// What the worker says to a document along with a call of the browser's tools.
+import { adopt } from './references.ts';
+
+/** What the worker adds to the arguments of every call. */
+interface Told {
+  prefix: string; // of references of this document
+  first: number; // for its references to begin with
+  viewer: string;
+  characters?: number; // that the answer may have
+  settle?: boolean; // an act was answered for before the page had settled
+  part?: string; // as which part of a page the document is looked at, where that is not all of it
+}
+
+/** Takes from the arguments what the worker has added. */
+export function told(args: object): Told {
+  const said: unknown = Reflect.get(args, '_');
+  const standard = { prefix: 'e', first: 1, viewer: '' };
+  const known: Told = typeof said === 'object' && said !== null ? { ...standard, ...said } : standard;
+  adopt(known.prefix, known.first);
+  return known;
+}

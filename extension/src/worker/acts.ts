@@ -1,0 +1,194 @@
+// What the worker sees around an act in a page: requests that fail, tabs that open, downloads that begin. It listens
+// only while something acts.
+import type { Dialog, DialogAnswer, News } from '../bridge/messages.ts';
+import type { Bridge, Bridges } from './bridges.ts';
+
+interface Act {
+  bridge: Bridge;
+  number: number;
+  requests: Set<string>; // that began since, and are under way
+  failed: string[];
+  downloads: string[];
+  opened: Promise<{ tabId: number; url: string } | undefined>[];
+  dialogs: Dialog[];
+  front: Promise<number | undefined>; // the tab in front of the window
+}
+
+const maxTold = 10;
+const openedMs = 400; // for a new tab to have an address
+// What pages send beside their work, and what they show without waiting for it.
+const besides = ['ping', 'csp_report', 'image', 'media', 'font', 'websocket', 'other'];
+
+type Failed = chrome.webRequest.OnErrorOccurredDetails;
+type Completed = chrome.webRequest.OnCompletedDetails;
+
+export class Acts {
+  readonly #bridges: Bridges;
+  readonly #acts = new Set<Act>();
+
+  constructor(bridges: Bridges) {
+    this.#bridges = bridges;
+  }
+
+  /** A document says that an act begins in it. */
+  begin(bridge: Bridge, number: number, answer: DialogAnswer): void {
+    if (this.#acts.size === 0) this.#listen(true);
+    this.#acts.add({
+      bridge,
+      number,
+      requests: new Set(),
+      failed: [],
+      downloads: [],
+      opened: [],
+      dialogs: [],
+      front: frontOf(bridge.tabId),
+    });
+    this.#lend(bridge, answer);
+    bridge.send({ type: 'acting', number, requests: 0 });
+  }
+
+  /** The act is over: what was seen is told. */
+  async end(bridge: Bridge, number: number): Promise<void> {
+    const act = this.#find(bridge, number);
+    if (act === undefined) return;
+    const opened = (await Promise.all(act.opened)).filter((one) => one !== undefined);
+    this.#drop(act);
+    const { failed: failedRequests, downloads, dialogs } = act;
+    const news: News = {
+      ...(opened.length > 0 && { opened }),
+      ...(failedRequests.length > 0 && { failedRequests }),
+      ...(downloads.length > 0 && { downloads }),
+      ...(dialogs.length > 0 && { dialogs }),
+    };
+    bridge.send({ type: 'news', number, news });
+  }
+
+  /** A dialog was answered in another document of a tab in which something acts. */
+  answered(bridge: Bridge, dialog: Dialog): void {
+    for (const act of this.#acts)
+      if (act.bridge.tabId === bridge.tabId && act.dialogs.length < maxTold) act.dialogs.push(dialog);
+  }
+
+  /** A document went away, and its acts with it. */
+  gone(bridge: Bridge): void {
+    for (const act of this.#acts) if (act.bridge === bridge) this.#drop(act);
+  }
+
+  #find(bridge: Bridge, number: number): Act | undefined {
+    for (const act of this.#acts) if (act.bridge === bridge && act.number === number) return act;
+    return undefined;
+  }
+
+  #drop(act: Act): void {
+    if (!this.#acts.delete(act)) return;
+    this.#lend(act.bridge, undefined);
+    if (this.#acts.size === 0) this.#listen(false);
+  }
+
+  // A click in one document can open the dialog of another one of its tab.
+  #lend(from: Bridge, answer: DialogAnswer | undefined): void {
+    for (const bridge of this.#bridges.of(from.tabId))
+      if (bridge !== from) bridge.send({ type: 'lend', ...(answer !== undefined && { answer }) });
+  }
+
+  #in(tabId: number): Act[] {
+    return Array.from(this.#acts).filter(({ bridge }) => bridge.tabId === tabId);
+  }
+
+  #listen(on: boolean): void {
+    const { onBeforeRequest, onCompleted, onErrorOccurred } = chrome.webRequest;
+    const { onErrorOccurred: onNotNavigated } = chrome.webNavigation;
+    if (on) {
+      const urls = { urls: ['<all_urls>'] };
+      onBeforeRequest.addListener(this.#began, urls);
+      onCompleted.addListener(this.#completed, urls);
+      onErrorOccurred.addListener(this.#failed, urls);
+      onNotNavigated.addListener(this.#notNavigated);
+      chrome.tabs.onCreated.addListener(this.#created);
+    } else {
+      onBeforeRequest.removeListener(this.#began);
+      onCompleted.removeListener(this.#completed);
+      onErrorOccurred.removeListener(this.#failed);
+      onNotNavigated.removeListener(this.#notNavigated);
+      chrome.tabs.onCreated.removeListener(this.#created);
+    }
+  }
+
+  readonly #began = ({ tabId, requestId, type }: chrome.webRequest.OnBeforeRequestDetails): undefined => {
+    if (besides.includes(type)) return;
+    for (const act of this.#in(tabId)) {
+      act.requests.add(requestId);
+      this.#count(act);
+    }
+  };
+
+  readonly #completed = (details: Completed): void => {
+    const { tabId, requestId, statusCode, method, url, type } = details;
+    for (const act of this.#in(tabId)) {
+      if (statusCode >= 400 && type !== 'main_frame')
+        tell(act.failed, `${method} ${shortened(url)}: ${statusCode}`);
+      if (act.requests.delete(requestId)) this.#count(act);
+    }
+  };
+
+  readonly #failed = ({ tabId, requestId, error, method, url, type }: Failed): void => {
+    for (const act of this.#in(tabId)) {
+      if (error !== 'net::ERR_ABORTED' && type !== 'main_frame')
+        tell(act.failed, `${method} ${shortened(url)}: ${error}`);
+      if (act.requests.delete(requestId)) this.#count(act);
+    }
+  };
+
+  // Where a page was to come and none did, it is a download, or an empty answer.
+  readonly #notNavigated = ({
+    tabId,
+    url,
+    error,
+  }: chrome.webNavigation.WebNavigationFramedErrorCallbackDetails): void => {
+    if (error !== 'net::ERR_ABORTED') return;
+    for (const act of this.#in(tabId)) tell(act.downloads, shortened(url));
+  };
+
+  readonly #created = (tab: chrome.tabs.Tab): void => {
+    const { id, openerTabId } = tab;
+    if (id === undefined || openerTabId === undefined) return;
+    for (const act of this.#in(openerTabId)) {
+      if (act.opened.length < maxTold) act.opened.push(addressOf(id));
+      // What the person looks at stays in front.
+      if (tab.active) act.front.then((front) => (front === undefined ? undefined : activate(front)));
+    }
+  };
+
+  #count({ bridge, number, requests }: Act): void {
+    bridge.send({ type: 'acting', number, requests: requests.size });
+  }
+}
+
+function tell(all: string[], one: string): void {
+  if (all.length < maxTold && !all.includes(one)) all.push(one);
+}
+
+const shortened = (url: string): string => url.slice(0, 300);
+
+async function frontOf(tabId: number): Promise<number | undefined> {
+  try {
+    const { windowId } = await chrome.tabs.get(tabId);
+    const [front] = await chrome.tabs.query({ active: true, windowId });
+    return front?.id;
+  } catch {
+    return undefined; // the tab was closed meanwhile
+  }
+}
+
+const activate = (tabId: number) => chrome.tabs.update(tabId, { active: true }).catch(() => undefined);
+
+async function addressOf(tabId: number): Promise<{ tabId: number; url: string } | undefined> {
+  const until = performance.now() + openedMs;
+  for (;;) {
+    const tab = await chrome.tabs.get(tabId).catch(() => undefined);
+    if (tab === undefined) return undefined; // closed at once, as a window of a download is
+    const url = tab.pendingUrl ?? tab.url ?? '';
+    if (url !== '' || performance.now() > until) return { tabId, url: shortened(url) };
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
