@@ -34,8 +34,6 @@ export type Effect = z.infer<typeof effectShape>;
 /** What an act says of itself. */
 export const effectOf = (answer: Answer): Effect => effectShape.parse(answer.value);
 
-const pageShape = z.object({ page: z.string() });
-
 export class Acting {
   readonly agent: Agent;
 
@@ -48,12 +46,12 @@ export class Acting {
     const answer = await this.agent.call('browser__snapshot', args);
     expect(answer.failed, answer.text).toBe(false);
     const { text } = answer;
-    return text.startsWith('{') ? pageShape.parse(answer.value).page : text;
+    return text;
   }
 
   /** The reference of the first thing that is told with these words, such as `button "Save"`. */
   async ref(words: string): Promise<string> {
-    const page = await this.look();
+    const page = await this.look({ full: true, maxTokens: 20_000 });
     const found = page.split(`${words} [`)[1]?.split(']')[0];
     expect(found, `${words} in\n${page}`).toBeDefined();
     return found ?? '';

@@ -79,6 +79,21 @@ export function look(root: Document | Element, key: string, request: Request): L
   };
 }
 
+/** What is different between two looks at this document, in lines. */
+export const difference = (before: readonly Line[], now: readonly Line[]): string[] =>
+  sayChanges(
+    before.map(({ text, element }) => ({ text, element: new WeakRef(element) })),
+    now,
+  ).map(({ text }) => text);
+
+/** A viewer was told what changed since a moment: where they knew the page as it was then, they know it now. */
+export function told(viewer: string, before: readonly Line[], now: readonly Line[]): void {
+  const key = `${viewer}  false`;
+  const seen = globalThis.tabrelayLooks?.get(key);
+  const knew = seen?.length === before.length && seen.every(({ text }, i) => text === before[i]?.text);
+  if (knew) remember(key, now, false);
+}
+
 function remember(key: string, now: readonly Line[], goesOn: boolean): Seen[] | undefined {
   globalThis.tabrelayLooks ??= new Map();
   const looks = globalThis.tabrelayLooks;

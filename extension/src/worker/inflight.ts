@@ -184,7 +184,7 @@ export class Departures {
   /** A new document loads in a tab: calls whose document went away need not wait for more. */
   tabLoading(tabId: number): void {
     for (const call of this.#inflight.all()) {
-      if (call.frame.tabId === tabId && call.bridge?.gone) this.#end(call);
+      if (call.frame.tabId === tabId && call.bridge?.gone && !call.conducted) this.#end(call);
     }
   }
 

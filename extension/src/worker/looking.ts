@@ -2,7 +2,7 @@
 import { isFlag, isNumber, isRecord, isText, listOf, optional, shape } from '../page/guards.ts';
 import { urlAllowed } from '../page/patterns.ts';
 import type { Bridge } from './bridges.ts';
-import { Ended, type Parts, type Performer, type Stage, text } from './conductor.ts';
+import { type Content, Ended, type Parts, type Stage, text } from './conductor.ts';
 
 const isFrame = shape({ at: isNumber, index: isNumber, ref: isText });
 const isLook = shape({
@@ -109,7 +109,9 @@ interface Walk {
   frames: number; // looked into
 }
 
-export function lookingAt(documents: Documents): Performer {
+export function lookingAt(
+  documents: Documents,
+): (stage: Stage, given?: Record<string, unknown>) => Promise<{ content: Content[] }> {
   const ask = async (
     walk: Walk,
     bridge: Bridge,
@@ -157,8 +159,8 @@ export function lookingAt(documents: Documents): Performer {
     }
   }
 
-  return async (stage) => {
-    const { ref, maxTokens, ...args } = stage.args;
+  return async (stage, given = stage.args) => {
+    const { ref, maxTokens, ...args } = given;
     const tokens = isNumber(maxTokens) ? maxTokens : standardTokens;
     const characters = Math.min(
       tokens * charactersPerToken,

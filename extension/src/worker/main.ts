@@ -23,6 +23,7 @@ import { Documents, lookingAt } from './looking.ts';
 import { Marks } from './marks.ts';
 import { exchange, keepPairing, Pairer, readPairing } from './pairing.ts';
 import { Panels } from './panels.ts';
+import { performing } from './performing.ts';
 import { awaitedIn, Plugins } from './plugins.ts';
 import { chromeVersion, freshProfile, type Profile, readProfile, renameProfile } from './profile.ts';
 import { Reach } from './reach.ts';
@@ -209,8 +210,14 @@ const conducting: ConductorParts = {
   send,
 };
 const documents = new Documents(conducting);
-const conductor = new Conductor(conducting, new Map([['snapshot', lookingAt(documents)]]), async (stage) =>
-  stage.part(await documents.of(stage, undefined), stage.frame.tool, stage.args),
+const lookAt = lookingAt(documents);
+const conductor = new Conductor(
+  conducting,
+  new Map([['snapshot', (stage) => lookAt(stage)]]),
+  performing(documents, async (stage) => {
+    const [whole] = (await lookAt(stage, { full: true })).content;
+    return whole?.type === 'text' ? whole.text : '';
+  }),
 );
 const invocations = new Invocations({
   tabs,

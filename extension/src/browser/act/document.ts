@@ -1,10 +1,18 @@
 // This document, as the modules for acting see it.
-import { changesSince, end, mark } from '../changes.ts';
+import { end, mark } from '../changes.ts';
+import { difference, told } from '../looking.ts';
 import { isGone, reference, resolve } from '../references.ts';
 import { describe, type Line, lines } from '../tree.ts';
 import type { DialogAnswer, Page, Watch } from './page.ts';
 
 const maxLines = 60;
+
+let viewer = '';
+
+/** Says who is told of what changes from here on. */
+export function tellTo(name: string): void {
+  viewer = name;
+}
 
 const nobody: Watch = { busy: () => false, end: async () => ({}) };
 
@@ -20,19 +28,15 @@ export const page: Page = {
   describe,
   mark,
   changesSince(since) {
-    const { added, gone } = changesSince(since);
     end(since);
-    const calm = ({ text }: Line) => text.replace(/(\]|") focused/g, '$1'); // where the focus is is told by itself
-    const before = new Set(gone.map(calm));
-    const fresh = added.filter((one) => !before.has(calm(one)));
-    const after = new Set(added.map(calm));
-    const known = new Set(fresh.map(({ ref }) => ref));
-    const lost = gone.filter(
-      (one) => !after.has(calm(one)) && (one.ref === undefined || !known.has(one.ref)),
-    );
-    const told = [...fresh.map(({ text }) => `+ ${text}`), ...lost.map(({ text }) => `- ${text}`)];
-    if (told.length <= maxLines) return told;
-    return [...told.slice(0, maxLines), `… ${told.length - maxLines} more lines changed`];
+    const now = lines(document);
+    const calm = (all: readonly Line[]) =>
+      all.map((one) => ({ ...one, text: one.text.replace(/(\]|") focused/g, '$1') })); // told by itself
+    const changes = difference(calm(since.lines), calm(now));
+    if (changes.length > maxLines)
+      return [...changes.slice(0, maxLines), `… ${changes.length - maxLines} more lines changed`];
+    told(viewer, since.lines, now);
+    return changes;
   },
   watch: (dialogs: DialogAnswer) => globalThis.tabrelayBridge?.watch?.(dialogs) ?? Promise.resolve(nobody),
   pause: (ms) => (ms === 0 ? turn() : new Promise((resolve) => setTimeout(resolve, ms))),

@@ -3,7 +3,7 @@ import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import * as s from '@tabrelay/plugin-sdk/schema';
 import { told } from '../told.ts';
 import * as read from './arguments.ts';
-import { page } from './document.ts';
+import { page, tellTo } from './document.ts';
 import { documentFor, isHtml, isInput, isSelect } from './dom.ts';
 import { type Effect, effectOf, settle } from './effect.ts';
 import { NotDone } from './failure.ts';
@@ -141,7 +141,11 @@ async function acting(dialogs: DialogAnswer | undefined, deed: () => Promise<obj
 }
 
 // The worker asks once more where the page was to leave and did not.
-const isSettling = (args: object): boolean => told(args).settle === true;
+function isSettling(args: object): boolean {
+  const { settle = false, viewer } = told(args);
+  tellTo(viewer);
+  return settle;
+}
 
 const carryOut = (deed: Deed) => (args: object) =>
   isSettling(args) ? settle() : acting(read.dialogAnswer(args), () => deed(args));

@@ -1,0 +1,130 @@
+// Acts in a page: done in the document that their references are of, and followed to the page they lead to.
+import { isRecord, isText } from '../page/guards.ts';
+import type { Bridge } from './bridges.ts';
+import { Ended, type Performer, type Stage } from './conductor.ts';
+import type { Documents } from './looking.ts';
+
+const arriveMs = 10_000; // for a page to begin
+const loadMs = 3000; // for it to be loaded, once it has begun
+
+/** How a navigation ended. */
+type Arrival =
+  | { kind: 'arrived'; documentId: string }
+  | { kind: 'failed'; error: string }
+  | { kind: 'stayed' } // a download, an empty answer, or one that was stopped
+  | { kind: 'late' };
+
+/** Follows the navigations of a tab's page from now on. */
+function follow(tabId: number): {
+  arrival(ms: number): Promise<Arrival>;
+  loaded(ms: number): Promise<void>;
+  end(): void;
+} {
+  const heard: Arrival[] = [];
+  let loaded = false;
+  let wake = () => {};
+  const mine = (details: { tabId: number; frameId: number }) =>
+    details.tabId === tabId && details.frameId === 0;
+  const committed = (details: chrome.webNavigation.WebNavigationTransitionCallbackDetails) => {
+    if (!mine(details)) return;
+    loaded = false;
+    heard.push({ kind: 'arrived', documentId: details.documentId ?? '' });
+    wake();
+  };
+  const failed = (details: chrome.webNavigation.WebNavigationFramedErrorCallbackDetails) => {
+    if (!mine(details)) return;
+    heard.push(
+      details.error === 'net::ERR_ABORTED' ? { kind: 'stayed' } : { kind: 'failed', error: details.error },
+    );
+    wake();
+  };
+  const complete = (details: chrome.webNavigation.WebNavigationFramedCallbackDetails) => {
+    if (!mine(details)) return;
+    loaded = true;
+    wake();
+  };
+  const { onCommitted, onErrorOccurred, onDOMContentLoaded } = chrome.webNavigation;
+  onCommitted.addListener(committed);
+  onErrorOccurred.addListener(failed);
+  onDOMContentLoaded.addListener(complete);
+  const until = async (ms: number, there: () => boolean) => {
+    const end = performance.now() + ms;
+    while (!there() && performance.now() < end)
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        setTimeout(resolve, end - performance.now());
+      });
+  };
+  return {
+    async arrival(ms) {
+      await until(ms, () => heard.length > 0);
+      return heard.at(-1) ?? { kind: 'late' };
+    },
+    loaded: (ms) => until(ms, () => loaded),
+    end() {
+      onCommitted.removeListener(committed);
+      onErrorOccurred.removeListener(failed);
+      onDOMContentLoaded.removeListener(complete);
+    },
+  };
+}
+
+/** The references in the arguments of an act, and of its fields and steps. */
+function references(args: Record<string, unknown>): string[] {
+  const of = (value: unknown): string[] => {
+    if (Array.isArray(value)) return value.flatMap(of);
+    if (!isRecord(value)) return [];
+    const own = [value.ref, value.to].filter(isText).filter((ref) => /^(?:f\d+)?e\d+$/.test(ref));
+    return [...own, ...of(value.fields), ...of(value.steps)];
+  };
+  return of(args);
+}
+
+async function documentOf(stage: Stage, documents: Documents): Promise<Bridge> {
+  let found: Bridge | undefined;
+  for (const ref of references(stage.args)) {
+    const bridge = await documents.of(stage, ref);
+    found ??= bridge;
+    if (found !== bridge) {
+      const hint = 'Make a call for each frame.';
+      throw Ended.as('VALIDATION_ERROR', 'The references are of different frames', {
+        category: 'validation',
+        hint,
+      });
+    }
+  }
+  return found ?? documents.of(stage, undefined);
+}
+
+/** Carries out an act, and looks at the page it leads to. */
+export function performing(documents: Documents, look: (stage: Stage) => Promise<string>): Performer {
+  return async (stage) => {
+    const bridge = await documentOf(stage, documents);
+    const journey = follow(stage.tabId);
+    try {
+      const effect = await stage.part(bridge, stage.frame.tool, stage.args);
+      if (!isRecord(effect)) return effect;
+      const last = Array.isArray(effect.steps) ? effect.steps.at(-1) : effect;
+      if (!isRecord(last) || !isText(last.leaving)) return effect;
+      Object.assign(last, await outcomeOf(stage, bridge, last.leaving));
+      return effect;
+    } finally {
+      journey.end();
+    }
+
+    async function outcomeOf(stage: Stage, from: Bridge, to: string): Promise<Record<string, unknown>> {
+      const arrival = await journey.arrival(Math.min(arriveMs, stage.leftMs));
+      if (arrival.kind === 'failed')
+        return { leaving: undefined, note: `The page at ${to} could not be loaded: ${arrival.error}` };
+      if (arrival.kind === 'late') return { note: `The page at ${to} has not begun yet: look again later` };
+      if (arrival.kind === 'stayed') {
+        const settled = await stage.part(from, stage.frame.tool, { _: { settle: true } });
+        return { leaving: undefined, ...(isRecord(settled) && settled) };
+      }
+      await journey.loaded(Math.min(loadMs, stage.leftMs));
+      const page = await look(stage).catch(() => undefined);
+      const { url, title } = await chrome.tabs.get(stage.tabId);
+      return { leaving: undefined, url, title, ...(page !== undefined && { page }) };
+    }
+  };
+}
