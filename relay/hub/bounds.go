@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,6 +60,24 @@ func RefuseTab(s call.Session, tabID int, address string) *fault.Error {
 		if failure = b.refuse(tabID); tabID == 0 {
 			failure.Message = "This errand may not open that address"
 		}
+	}
+	return failure
+}
+
+// refuseAddress says why a call may not take its tab to the address it names; nil when it may, or names none.
+func refuseAddress(r *call.Invocation) *fault.Error {
+	if r.Session.Delegation == nil || r.Viewer == "" {
+		return nil
+	}
+	var named struct {
+		To string `json:"to"`
+	}
+	if json.Unmarshal(r.Arguments, &named) != nil || !strings.Contains(named.To, "://") {
+		return nil
+	}
+	failure := RefuseTab(r.Session, 0, named.To)
+	if failure != nil {
+		failure.Outcome = fault.NotExecuted
 	}
 	return failure
 }

@@ -23,6 +23,9 @@ func (h *Hub) Send(ctx context.Context, at call.Target, r call.Invocation) (*cal
 	case t.tab == nil:
 		return nil, neverSent(t.b)
 	}
+	if failure := refuseAddress(&r); failure != nil {
+		return nil, failure
+	}
 	if r.Write {
 		if failure := t.b.awaitEarlierWrites(ctx, t.tab.ID); failure != nil {
 			return nil, failure

@@ -8,6 +8,7 @@ import { type Gone, isGone, resolve } from './references.ts';
 import { roleOf } from './roles.ts';
 import { told } from './told.ts';
 import { lines } from './tree.ts';
+import { until } from './waiting.ts';
 
 /** The failure of a call whose reference leads nowhere. Nothing was done. */
 export function gone({ code, message, successor }: Gone): ToolError {
@@ -60,4 +61,55 @@ const snapshot = defineTool({
   },
 });
 
-export const tools = [snapshot, ...actTools];
+const wait = defineTool({
+  name: 'wait',
+  displayName: 'Wait',
+  description:
+    'Waits until one thing is so: a text is displayed or gone, an element is ready or has a value.',
+  annotations: { readOnlyHint: true },
+  input: s.parameters({
+    text: s.optional(s.string('Displayed.')),
+    gone: s.optional(s.string('Text or reference that is no longer displayed.')),
+    ref: s.optional(s.string('Displayed and enabled.')),
+    value: s.optional(s.string('That ref has.')),
+    url: s.optional(s.string('Part of the address.')),
+    idle: s.optional(s.boolean('Nothing changes any more.')),
+    timeoutMs: s.optional(s.integer('Default 10000.', { minimum: 100, maximum: 60_000 })),
+  }),
+  timeoutMs: 70_000,
+  handle(args, { signal }) {
+    told(args);
+    const { timeoutMs = 10_000, ...condition } = args;
+    const { text, gone: lost, ref, url, idle, value } = condition;
+    const named = [text, lost, ref, url, idle].filter((one) => one !== undefined && one !== false);
+    if (named.length !== 1 || (value !== undefined && ref === undefined))
+      throw ToolError.validation('Pass one of text, gone, ref, url and idle; value goes with ref');
+    if (ref !== undefined) element(ref);
+    return until({ text, gone: lost, ref, url, idle, value }, timeoutMs, signal);
+  },
+});
+
+// What Chrome itself does, the worker does (worker/moving.ts): the page has no part in it.
+const byWorker = (): never => {
+  throw ToolError.internal('The extension is older than its tools: reload it');
+};
+
+const navigate = defineTool({
+  name: 'navigate',
+  displayName: 'Go to a page',
+  description: 'Takes the tab to an address, or back, forward, or loads it again. Answers what came.',
+  annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
+  input: s.parameters({ to: s.string('URL, back, forward or reload.') }),
+  handle: byWorker,
+});
+
+const closeTab = defineTool({
+  name: 'close_tab',
+  displayName: 'Close the tab',
+  description: 'Closes the tab. What is not saved in it is lost.',
+  annotations: { readOnlyHint: false, destructiveHint: true },
+  input: s.parameters({}),
+  handle: byWorker,
+});
+
+export const tools = [snapshot, wait, navigate, closeTab, ...actTools];

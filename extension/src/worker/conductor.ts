@@ -100,6 +100,11 @@ export class Stage {
     return Math.max(1, this.frame.timeoutMs - (Date.now() - this.#began));
   }
 
+  /** Something happens from here on that cannot be taken back. */
+  begins(): void {
+    this.#conductor.begins(this);
+  }
+
   /** The document of the tab. */
   top(): Promise<Bridge> {
     return this.#conductor.top(this.tabId);
@@ -268,7 +273,16 @@ export class Conductor {
     return true;
   }
 
-  #started(stage: Stage, { documentId }: Bridge, origin: string): void {
+  begins(stage: Stage): void {
+    if (stage.signal.aborted) throw Ended.before('CANCELLED', 'The call was cancelled');
+    const url = this.#parts.tabs.get(stage.tabId)?.url ?? '';
+    if (isElsewhere(stage.frame, url))
+      throw Ended.before('TAB_CHANGED', 'The tab went to another page before the tool started');
+    const documentId = this.#parts.bridges.top(stage.tabId)?.documentId ?? '';
+    this.#started(stage, { documentId }, URL.canParse(url) ? new URL(url).origin : '');
+  }
+
+  #started(stage: Stage, { documentId }: Pick<Bridge, 'documentId'>, origin: string): void {
     if (stage.started) return;
     stage.started = true;
     stage.call.phase = 'started';

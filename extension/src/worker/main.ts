@@ -8,7 +8,7 @@ import { Attention } from './attention.ts';
 import { Bridges } from './bridges.ts';
 import { bundleHash } from './bundle.ts';
 import { type Reply, runCommand } from './commands.ts';
-import { Conductor, type Parts as ConductorParts } from './conductor.ts';
+import { Conductor, type Parts as ConductorParts, type Performer } from './conductor.ts';
 import { Consoles } from './consoles.ts';
 import { type FrameOf, frameText, router } from './frames.ts';
 import type { Identity } from './greeting.ts';
@@ -21,6 +21,7 @@ import { isWaker, Keepalive } from './keepalive.ts';
 import { dialSocket, Link } from './link.ts';
 import { Documents, lookingAt } from './looking.ts';
 import { Marks } from './marks.ts';
+import { closing, navigating } from './moving.ts';
 import { exchange, keepPairing, Pairer, readPairing } from './pairing.ts';
 import { Panels } from './panels.ts';
 import { performing } from './performing.ts';
@@ -32,6 +33,7 @@ import { Recovery } from './recover.ts';
 import { References } from './references.ts';
 import { Requests, withPanel } from './requests.ts';
 import { Tabs } from './tabs.ts';
+import { waitingIn } from './waiting.ts';
 
 const alarmName = 'redial';
 
@@ -213,7 +215,12 @@ const documents = new Documents(conducting);
 const lookAt = lookingAt(documents);
 const conductor = new Conductor(
   conducting,
-  new Map([['snapshot', (stage) => lookAt(stage)]]),
+  new Map<string, Performer>([
+    ['snapshot', (stage) => lookAt(stage)],
+    ['wait', waitingIn(documents)],
+    ['navigate', navigating(tabs)],
+    ['close_tab', closing],
+  ]),
   performing(documents, async (stage) => {
     const [whole] = (await lookAt(stage, { full: true })).content;
     return whole?.type === 'text' ? whole.text : '';

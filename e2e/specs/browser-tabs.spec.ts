@@ -1,0 +1,106 @@
+// An agent goes from page to page with the browser's own tools, and waits for what is to come.
+import { createServer } from 'node:net';
+import { openSite } from '../sites/own-pages.ts';
+import { portOf } from '../stage/port.ts';
+import { expect, test, visit } from '../stage/test.ts';
+
+const page = (title: string) => `<!doctype html><title>${title}</title><p>This is ${title}.</p>`;
+
+test('a tab goes to pages, back, forward and to itself, and says truthfully what came', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const { agent } = stage;
+  const site = await openSite(closing, { one: page('One'), two: page('Two') });
+  await visit(stage, `${site}/one`);
+  const to = async (to: string) => (await agent.call('browser__navigate', { to })).value;
+  const two = { url: `${site}/two`, title: 'Two', status: 'complete', httpStatus: 200 };
+  expect(await to(`${site}/two`)).toMatchObject(two);
+  expect((await agent.call('browser__snapshot')).text).toBe(`page "Two" ${site}/two\n"This is Two."`);
+  expect(await to('back')).toMatchObject({ url: `${site}/one`, title: 'One', status: 'complete' });
+  expect(await to('forward')).toMatchObject({ url: `${site}/two`, title: 'Two', status: 'complete' });
+  expect(await to('reload')).toMatchObject(two);
+  expect(await to(`${site}/two#part`)).toMatchObject({ url: `${site}/two#part`, status: 'complete' });
+});
+
+test('what does not load fails with the reason, and so does what is no address', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const { agent } = stage;
+  const site = await openSite(closing, { one: page('One'), gone: 410 });
+  await visit(stage, `${site}/one`);
+  const silent = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => silent.once('listening', resolve));
+  const port = portOf(silent.address());
+  await new Promise((resolve) => silent.close(resolve));
+  const refused = await agent.call('browser__navigate', { to: `http://127.0.0.1:${port}/` });
+  expect(refused.code).toBe('PAGE_NOT_LOADED');
+  expect(refused.text).toContain('net::ERR_CONNECTION_REFUSED, nothing answers at that port');
+  expect((await agent.call('browser__navigate', { to: `${site}/one` })).value).toMatchObject({
+    title: 'One',
+  });
+  const gone = await agent.call('browser__navigate', { to: `${site}/gone` });
+  expect(gone.text).toContain('the server answered with an error and no page');
+  expect((await agent.call('browser__navigate', { to: `${site}/one` })).value).toMatchObject({
+    title: 'One',
+  });
+  expect((await agent.call('browser__navigate', { to: 'forward' })).code).toBe('NOT_FOUND');
+  for (const to of ['file:///etc/passwd', 'javascript:alert(1)', 'chrome://settings', 'elsewhere'])
+    expect((await agent.call('browser__navigate', { to })).code, to).toBe('VALIDATION_ERROR');
+  expect((await agent.call('browser__snapshot')).text).toContain('"This is One."');
+});
+
+test('an agent closes the tab it has opened, and no other', async ({ sharedStage: stage, closing }) => {
+  const { agent, browser } = stage;
+  const site = await openSite(closing, { one: page('One'), two: page('Two') });
+  await visit(stage, `${site}/one`);
+  const opened = (await agent.call('browser__open_tab', { url: `${site}/two` })).value;
+  expect((await agent.call('browser__snapshot')).text).toContain('This is Two');
+  const before = browser.pages().length;
+  expect((await agent.call('browser__close_tab')).value).toMatchObject({
+    closed: Reflect.get(Object(opened), 'tabId'),
+  });
+  await expect.poll(() => browser.pages().length).toBe(before - 1);
+  expect(stage.page.url()).toBe(`${site}/one`);
+});
+
+test('it waits for texts, elements, values and addresses, also over pages', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const { agent } = stage;
+  const late = `<!doctype html><title>Late</title><p id="p">Working</p><button id="b" disabled>Go</button><input id="i">
+<script>
+  addEventListener('go', () => { p.textContent = 'Ready at last'; b.disabled = false; i.value = '42'; });
+  addEventListener('leave', () => { location.href = '/next'; });
+</script>`;
+  const site = await openSite(closing, { late, next: page('Next') });
+  await visit(stage, `${site}/late`);
+  const wait = async (condition: Record<string, unknown>) => await agent.call('browser__wait', condition);
+  const tell = (name: string) => stage.page.evaluate((event) => void dispatchEvent(new Event(event)), name);
+  expect((await agent.call('browser__snapshot')).text).toContain('button "Go" [e1] disabled');
+  expect((await wait({ text: 'Ready', timeoutMs: 200 })).code).toBe('WAIT_TIMEOUT');
+  const all = Promise.all([
+    wait({ text: 'ready AT' }),
+    wait({ gone: 'Working' }),
+    wait({ ref: 'e1' }),
+    wait({ ref: 'e2', value: '42' }),
+  ]);
+  await tell('go');
+  expect((await all).map(({ text }) => text)).toEqual([
+    '"ready AT" is there',
+    '"Working" is gone',
+    'e1 is there',
+    'e2 has that value',
+  ]);
+  expect((await wait({ idle: true })).text).toBe('the page is idle');
+  const next = wait({ text: 'This is Next' });
+  const gone = wait({ gone: 'e1' });
+  await tell('leave');
+  expect((await next).text).toBe('"This is Next" is there');
+  expect((await gone).text).toBe('e1 is gone');
+  expect((await wait({ url: '/next' })).text).toBe(`the address is ${site}/next`);
+  for (const wrong of [{}, { text: 'a', url: 'b' }, { value: 'x' }])
+    expect((await wait(wrong)).code).toBe('VALIDATION_ERROR');
+});

@@ -1,0 +1,141 @@
+// Moves tabs: to another page, back and forward, away. Nothing comes to the front by it.
+import { isText } from '../page/guards.ts';
+import { Ended, type Performer } from './conductor.ts';
+import { type Fate, follow, statusOf } from './following.ts';
+import type { Tabs } from './tabs.ts';
+
+const knownMs = 1500; // for the relay to learn the tab's new address
+
+/** What a tab shows now. */
+interface Shown {
+  url: string;
+  title: string;
+  status: 'complete' | 'loading';
+  httpStatus?: number;
+}
+
+/** What a tab shows after it was followed there. */
+async function shownIn(tabs: Pick<Tabs, 'shown'>, tabId: number, fate?: Fate): Promise<Shown> {
+  if (fate?.begun !== false) await tabs.shown(tabId, knownMs);
+  const [tab, httpStatus] = await Promise.all([chrome.tabs.get(tabId), statusOf(tabId)]);
+  const complete = fate?.complete === true || tab.status === 'complete';
+  return {
+    url: tab.url ?? tab.pendingUrl ?? '',
+    title: tab.title ?? '',
+    status: complete ? 'complete' : 'loading',
+    ...(httpStatus !== undefined && { httpStatus }),
+  };
+}
+
+export function navigating(tabs: Pick<Tabs, 'shown'>): Performer {
+  return async (stage) => {
+    const { tabId, args } = stage;
+    const to = isText(args.to) ? args.to : '';
+    const { fate } = await follow(
+      async () => {
+        stage.begins();
+        await go(tabId, to);
+        return { tabId };
+      },
+      {
+        beginMs: steps.has(to) ? historyMs : Math.min(stage.leftMs - 1000, 15_000),
+        completeMs: Math.min(stage.leftMs / 3, 5000),
+      },
+    );
+    if (fate.failed !== undefined) {
+      const more = {
+        category: 'not_found',
+        retryable: true,
+        outcome: 'executed',
+        data: { reason: fate.failed },
+      };
+      throw Ended.as('PAGE_NOT_LOADED', notLoaded(to, fate.failed), more);
+    }
+    if (!fate.begun && fate.under <= 0) {
+      if (steps.has(to)) throw nowhere(to);
+      const hint = 'Ask the person: the page may ask whether it may be left, and only they can answer.';
+      throw Ended.as('PAGE_STAYS', 'The page is still the one it was: it did not let itself be left', {
+        hint,
+      });
+    }
+    const shown = await shownIn(tabs, tabId, fate);
+    return { tabId, ...shown, ...(!fate.begun && { url: to }) };
+  };
+}
+
+async function go(tabId: number, to: string): Promise<void> {
+  try {
+    const step = steps.get(to);
+    if (step !== undefined) await goInHistory(tabId, step);
+    else if (to === 'reload') await chrome.tabs.reload(tabId);
+    else await chrome.tabs.update(tabId, { url: address(to) });
+  } catch (why) {
+    if (why instanceof Ended || !/history/i.test(String(why))) throw why;
+    throw nowhere(to);
+  }
+}
+
+const steps = new Map([
+  ['back', -1],
+  ['forward', 1],
+]);
+const historyMs = 3000;
+
+const nowhere = (to: string) =>
+  Ended.as('NOT_FOUND', `There is no page to go ${to} to`, { category: 'not_found' });
+
+// The buttons of Chrome, and chrome.tabs.goBack with them, pass over pages that no person has touched.
+async function goInHistory(tabId: number, step: number): Promise<void> {
+  try {
+    const func = (by: number) => history.go(by);
+    await chrome.scripting.executeScript({ target: { tabId }, func, args: [step], injectImmediately: true });
+  } catch {
+    await (step < 0 ? chrome.tabs.goBack(tabId) : chrome.tabs.goForward(tabId)); // from an error of Chrome
+  }
+}
+
+function address(to: string): string {
+  if (/^https?:\/\//i.test(to) && URL.canParse(to)) return to;
+  const message = 'to is neither an http or https URL nor back, forward or reload';
+  throw Ended.as('VALIDATION_ERROR', message, { category: 'validation' });
+}
+
+const words = new Map([
+  ['net::ERR_NAME_NOT_RESOLVED', 'the name of the server is not known'],
+  ['net::ERR_CONNECTION_REFUSED', 'nothing answers at that port'],
+  ['net::ERR_CONNECTION_TIMED_OUT', 'nothing answers there'],
+  ['net::ERR_INTERNET_DISCONNECTED', 'this computer is not connected to the internet'],
+  ['net::ERR_EMPTY_RESPONSE', 'the server sent nothing'],
+  ['net::ERR_TOO_MANY_REDIRECTS', 'it is redirected in a circle'],
+  ['net::ERR_HTTP_RESPONSE_CODE_FAILURE', 'the server answered with an error and no page'],
+  ['net::ERR_ABORTED', 'it leads to no page, but to a download or an empty answer'],
+]);
+
+function notLoaded(to: string, reason: string): string {
+  const place = URL.canParse(to) ? new URL(to).origin : 'The page';
+  const plain = words.get(reason);
+  return `${place} does not load: ${reason}${plain === undefined ? '' : `, ${plain}`}`;
+}
+
+const closingMs = 3000;
+
+export const closing: Performer = async (stage) => {
+  const { tabId } = stage;
+  let heard = (_: number) => {};
+  const gone = new Promise<boolean>((resolve) => {
+    heard = (removed) => {
+      if (removed === tabId) resolve(true);
+    };
+    setTimeout(() => resolve(false), closingMs);
+  });
+  chrome.tabs.onRemoved.addListener(heard);
+  try {
+    stage.begins();
+    await chrome.tabs.remove(tabId);
+    if (await gone) return { closed: tabId };
+    const hint = 'Ask the person: the page asks whether it may be left, and only they can answer.';
+    throw Ended.as('PAGE_STAYS', 'The tab is still open: its page did not let itself be left', { hint });
+  } finally {
+    chrome.tabs.onRemoved.removeListener(heard);
+  }
+};
