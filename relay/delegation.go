@@ -78,6 +78,11 @@ func (t toolsOfAgents) List(s call.Session) []*registry.Tool {
 		func(one *registry.Tool) bool { return view.Shows != nil && !view.Shows(one) })
 }
 
+// Offer says which tools are of use in what is open now.
+func (t toolsOfAgents) Offer() *registry.Offer {
+	return t.relay.tools.Snapshot().Offer(open{t.relay.hub}.Site, false)
+}
+
 // Find returns the tool of a name.
 func (t toolsOfAgents) Find(name string) (*registry.Tool, bool) {
 	return t.relay.tools.Snapshot().Find(name)

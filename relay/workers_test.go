@@ -170,6 +170,8 @@ type relayTools struct{ *Relay }
 
 func (t relayTools) List(call.Session) []*registry.Tool { return nil }
 
+func (t relayTools) Offer() *registry.Offer { return &registry.Offer{} }
+
 func (t relayTools) Find(name string) (*registry.Tool, bool) { return t.tools.Snapshot().Find(name) }
 
 func (t relayTools) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {

@@ -19,6 +19,8 @@ import (
 type Tools interface {
 	// List returns the tools that a session may see.
 	List(s call.Session) []*registry.Tool
+	// Offer says which of them are of use in what is open now.
+	Offer() *registry.Offer
 	// Find returns the tool of a name, whoever may see it.
 	Find(name string) (*registry.Tool, bool)
 	// Do carries a call out.

@@ -15,11 +15,13 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/fault/faulttest"
+	"tabrelay/relay/plugin"
 	"tabrelay/relay/registry"
 )
 
 // fakeTools are tools whose end a test decides, and what really became of each call.
 type fakeTools struct {
+	open  map[string]bool // plugins whose site is open
 	tools []*registry.Tool
 	run   func(ctx context.Context, c call.Call) (*call.Result, *fault.Error)
 
@@ -31,6 +33,8 @@ type fakeTools struct {
 }
 
 func (f *fakeTools) List(call.Session) []*registry.Tool { return f.tools }
+
+func (f *fakeTools) Offer() *registry.Offer { return &registry.Offer{Plugins: f.open} }
 
 func (f *fakeTools) Find(name string) (*registry.Tool, bool) {
 	i := slices.IndexFunc(f.tools, func(t *registry.Tool) bool { return t.Name == name })
@@ -60,9 +64,11 @@ func (f *fakeTools) Do(ctx context.Context, c call.Call) (*call.Result, *fault.E
 	return result, failure
 }
 
-// aTool is one that reads, or one that writes.
+// aTool is one that reads, or one that writes, of the plugin that its name begins with.
 func aTool(name string, reads bool) *registry.Tool {
-	t := &registry.Tool{Name: name, ReadOnly: reads, ListedInput: json.RawMessage(`{"type":"object"}`)}
+	of, _, _ := strings.Cut(name, "__")
+	t := &registry.Tool{Name: name, Plugin: &plugin.Plugin{Manifest: plugin.Manifest{Name: of}},
+		ReadOnly: reads, ListedInput: json.RawMessage(`{"type":"object"}`)}
 	t.Spec.Description = "A tool named " + name + "."
 	return t
 }

@@ -468,6 +468,35 @@ func TestManyToolsAreSearched(t *testing.T) {
 	}
 }
 
+// TestOpenSitesAreOffered: of a long list, the model has the tools of the sites that are open at hand, if they fit.
+func TestOpenSitesAreOffered(t *testing.T) {
+	for _, test := range []struct {
+		open   bool
+		tokens int
+		want   string
+	}{
+		{false, 100, "relay__call_tool relay__describe_tool relay__search_tools"},
+		{true, 100, "wiki__read wiki__edit relay__call_tool relay__describe_tool relay__search_tools"},
+		{true, 10, "relay__call_tool relay__describe_tool relay__search_tools"},
+	} {
+		b := newBench(t, func(o *ModelOptions) { o.ToolTokens = test.tokens }, says("x"))
+		b.tools.open = map[string]bool{"wiki": test.open}
+		for i := range 50 {
+			b.tools.tools = append(b.tools.tools, aTool(fmt.Sprintf("shop__tool%d", i), true))
+		}
+		if _, _, failure := b.prompt(t.Context(), Prompt{Text: "x"}, Budget{}); failure != nil {
+			t.Fatal(failure)
+		}
+		var names []string
+		for _, one := range b.last().Tools {
+			names = append(names, one.Name)
+		}
+		if got := strings.Join(names, " "); got != test.want {
+			t.Errorf("open %v, %d tokens: %s, want %s", test.open, test.tokens, got, test.want)
+		}
+	}
+}
+
 func TestPicturesAndLongAnswers(t *testing.T) {
 	b := newBench(t, func(o *ModelOptions) { o.ResultBytes = 100 }, calls("wiki__read", `{}`), says("x"))
 	b.tools.run = func(_ context.Context, c call.Call) (*call.Result, *fault.Error) {

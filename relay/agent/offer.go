@@ -15,36 +15,45 @@ import (
 // longestName is how long the name of a tool is at the most that all providers take.
 const longestName = 64
 
-// offer lists the tools for the model, or, where the list would be too long, the three by which it finds and calls
-// them.
+// offer lists the tools for the model. Where the list would be too long, it has those that are of use in what is open,
+// and three by which the others are found and called; where that is too long as well, only these three.
 func (l *loop) offer() {
-	var tools []provider.Tool
-	size := 0
-	for _, t := range l.session.Tools.List(l.session.Acts) {
-		if len(t.Name) > longestName {
-			continue
-		}
-		one := provider.Tool{Name: t.Name, Description: t.Spec.Description, InputSchema: t.ListedInput}
-		if one.InputSchema == nil {
-			one.InputSchema = t.Spec.InputSchema
-		}
-		tools = append(tools, one)
-		size += tokens(len(one.Name) + len(one.Description) + len(one.InputSchema))
-	}
+	tools := l.session.Tools.List(l.session.Acts)
+	list, size := listed(tools, func(*registry.Tool) bool { return true })
 	if size <= l.options.ToolTokens {
-		l.request.Tools = tools
+		l.request.Tools = list
 		return
 	}
 	l.gateway = true
+	if list, size = listed(tools, l.session.Tools.Offer().Shows); size > l.options.ToolTokens {
+		list = nil
+	}
 	for _, g := range registry.Gateway {
 		var one struct {
 			Name, Description string
 			InputSchema       json.RawMessage
 		}
 		if json.Unmarshal([]byte(g.Object), &one) == nil { // which is a constant
-			l.request.Tools = append(l.request.Tools, provider.Tool(one))
+			list = append(list, provider.Tool(one))
 		}
 	}
+	l.request.Tools = list
+}
+
+// listed are those of some tools that a model is shown, as it sees them, and an estimate of their tokens.
+func listed(tools []*registry.Tool, shows func(*registry.Tool) bool) (list []provider.Tool, size int) {
+	for _, t := range tools {
+		if len(t.Name) > longestName || !shows(t) {
+			continue
+		}
+		one := provider.Tool{Name: t.Name, Description: t.Spec.Description, InputSchema: t.ListedInput}
+		if one.InputSchema == nil {
+			one.InputSchema = t.Spec.InputSchema
+		}
+		list = append(list, one)
+		size += tokens(len(one.Name) + len(one.Description) + len(one.InputSchema))
+	}
+	return list, size
 }
 
 // overhead estimates the tokens of a request besides its messages.

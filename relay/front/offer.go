@@ -45,12 +45,7 @@ func (f *Front) offerNow() *registry.Offer {
 	if o.offer != nil && o.seen == changes && o.snapshot == snapshot {
 		return o.offer
 	}
-	offer := &registry.Offer{Plugins: map[string]bool{}, Profiles: f.options.Open.Profiles() > 1}
-	for _, site := range snapshot.Sites {
-		if !site.Everywhere && f.options.Open.Site(site) {
-			offer.Plugins[site.Plugin.Manifest.Name] = true
-		}
-	}
+	offer := snapshot.Offer(f.options.Open.Site, f.options.Open.Profiles() > 1)
 	o.seen, o.snapshot, o.offer = changes, snapshot, offer
 	return offer
 }

@@ -28,6 +28,17 @@ type Offer struct {
 	Profiles bool            // several are connected, so that tools list the argument by which one is chosen
 }
 
+// Offer is what is of use where pages of some sites are open, in one browser profile or several.
+func (s *Snapshot) Offer(open func(*Site) bool, several bool) *Offer {
+	o := &Offer{Plugins: map[string]bool{}, Profiles: several}
+	for _, site := range s.Sites {
+		if !site.Everywhere && open(site) {
+			o.Plugins[site.Plugin.Manifest.Name] = true
+		}
+	}
+	return o
+}
+
 // Shows reports whether an adaptive toolset lists t.
 func (o *Offer) Shows(t *Tool) bool {
 	switch group := Group(t); {
