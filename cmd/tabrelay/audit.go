@@ -56,7 +56,7 @@ func (a *app) audit() *cobra.Command {
 	} {
 		w.filters[filter.name] = cmd.Flags().String(filter.name, "", filter.about)
 	}
-	cmd.Flags().IntVar(&w.limit, "limit", 0, "at most so many, the newest (default 50; exports have no limit)")
+	cmd.Flags().IntVarP(&w.limit, "limit", "n", 0, "at most so many, the newest (default 50; exports have no limit)")
 	cmd.Flags().StringVar(&w.format, "format", "", "jsonl or csv: export to stdout, the oldest first")
 	cmd.Flags().BoolVar(&a.json, "json", false, "print one JSON document")
 	cmd.Flags().BoolVarP(&w.follow, "follow", "f", false, "go on with new entries")

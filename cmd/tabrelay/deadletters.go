@@ -23,11 +23,16 @@ func (a *app) deadLetters() *cobra.Command {
 }
 
 func (a *app) listLetters() *cobra.Command {
-	return a.withJSON(&cobra.Command{
+	var limit int
+	cmd := a.withJSON(&cobra.Command{
 		Use: "list", Short: "List them, the newest first",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if limit < 1 || limit > 1000 {
+				return usage("--limit is %d", limit).hinting("it is a number from 1 to 1000")
+			}
 			var page builtin.Letters
-			if err := a.get(cmd.Context(), "/api/v1/dead-letters?limit=1000", &page); err != nil {
+			path := fmt.Sprintf("/api/v1/dead-letters?limit=%d", limit)
+			if err := a.get(cmd.Context(), path, &page); err != nil {
 				return err
 			}
 			if a.json {
@@ -45,6 +50,8 @@ func (a *app) listLetters() *cobra.Command {
 			return a.table(rows...)
 		},
 	})
+	limitFlag(cmd, &limit, 1000, "how many to show")
+	return cmd
 }
 
 // outcomeText is what is known of the outcome of a call now.

@@ -28,7 +28,7 @@ func (a *app) logs() *cobra.Command {
 		Use: "logs", Short: "Show the relay's log",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if lines < 0 {
-				return usage("--lines is negative")
+				return usage("--limit is negative")
 			}
 			var out io.Writer = a.out
 			if !a.json {
@@ -39,7 +39,7 @@ func (a *app) logs() *cobra.Command {
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with new lines")
 	cmd.Flags().BoolVar(&a.json, "json", false, "print the lines as they are: JSON")
-	cmd.Flags().IntVarP(&lines, "lines", "n", 100, "how many of the last lines to show")
+	limitFlag(cmd, &lines, 100, "how many of the last lines to show")
 	return cmd
 }
 
@@ -167,7 +167,7 @@ func (a *app) events() *cobra.Command {
 			"starts has none.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if lines < 0 || lines > 500 {
-				return usage("--lines is %d", lines).hinting("it is a number from 0 to 500")
+				return usage("--limit is %d", lines).hinting("it is a number from 0 to 500")
 			}
 			if follow {
 				return a.followEvents(cmd.Context(), lines)
@@ -177,7 +177,7 @@ func (a *app) events() *cobra.Command {
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with new events")
 	cmd.Flags().BoolVar(&a.json, "json", false, "print one JSON object on each line")
-	cmd.Flags().IntVarP(&lines, "lines", "n", 100, "how many of the last events to show")
+	limitFlag(cmd, &lines, 100, "how many of the last events to show")
 	return cmd
 }
 

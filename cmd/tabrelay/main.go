@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -11,9 +12,11 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tabrelay/relay"
 	"tabrelay/relay/config"
+	"tabrelay/relay/suggest"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -40,12 +43,11 @@ type app struct {
 // commands is the tree of commands.
 func (a *app) commands() *cobra.Command {
 	root := &cobra.Command{
-		Use:               "tabrelay",
-		Short:             "Let agents use the web applications you are signed in to",
-		Version:           relay.Version,
-		SilenceUsage:      true,
-		SilenceErrors:     true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Use:           "tabrelay",
+		Short:         "Let agents use the web applications you are signed in to",
+		Version:       relay.Version,
+		SilenceUsage:  true,
+		SilenceErrors: true,
 		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
 			a.home, err = config.ResolveHome()
 			return err
@@ -53,7 +55,7 @@ func (a *app) commands() *cobra.Command {
 	}
 	root.SetVersionTemplate("tabrelay {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage("%w", err).hinting(cmd.CommandPath() + " --help")
+		return usage("%w%s", err, nearestFlag(cmd, err)).hinting(cmd.CommandPath() + " --help")
 	})
 	group(root, "Run", a.up(), a.serve(), a.down(), a.status(), a.doctor(), a.logs(), a.events(), a.service(),
 		a.uninstall())
@@ -63,7 +65,9 @@ func (a *app) commands() *cobra.Command {
 	group(root, "Write plugins", a.plugin())
 	group(root, "Measure", a.bench())
 	root.SetHelpCommand(helpCommand())
+	root.SetCompletionCommandGroupID("Run")
 	checkArguments(root)
+	a.complete(root)
 	return root
 }
 
@@ -83,7 +87,32 @@ func helpCommand() *cobra.Command {
 }
 
 func noCommand(parent *cobra.Command, name string) error {
-	return usage("there is no command %q", name).hinting(parent.CommandPath() + " --help lists the commands")
+	var known []string
+	for _, c := range parent.Commands() {
+		if c.IsAvailableCommand() {
+			known = append(known, c.Name())
+		}
+	}
+	return usage("there is no command %q%s", name, suggest.DidYouMean(name, known)).
+		hinting(parent.CommandPath() + " --help lists the commands")
+}
+
+// nearestFlag is the end of an error that names a flag which does not exist: the one that was probably meant.
+func nearestFlag(cmd *cobra.Command, err error) string {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return ""
+	}
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			known = append(known, f.Name)
+		}
+	})
+	if nearest := suggest.Nearest(unknown.GetSpecifiedName(), known); nearest != "" {
+		return "; did you mean --" + nearest + "?"
+	}
+	return ""
 }
 
 // group adds commands under one heading of the help.

@@ -208,14 +208,14 @@ func (a *app) permitUnset() *cobra.Command {
 
 func (a *app) config() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "config", Short: "Apply what waits of config.json, or take back what the last start brought",
+		Use: "config", Short: "Show and set settings; apply what waits, or take back what the last start brought",
 		Long: "What is written into config.json while the relay runs is in effect at once where it forbids more, and " +
 			"waits for you\n" +
 			"where it lets agents do more. What is there when the relay starts is in effect; what lets agents do " +
 			"more than at the\n" +
 			"start before is shown in the side panel, and can be taken back.",
 	}
-	cmd.AddCommand(&cobra.Command{
+	cmd.AddCommand(a.configShow(), a.configSet(), a.configUnset(), a.configPath(), &cobra.Command{
 		Use: "apply", Short: "Put into effect what waits of config.json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.answerConfig(cmd.Context(), policy.ChangeConfig, "allow", "What config.json says is in effect.\n")

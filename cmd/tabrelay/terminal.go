@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"tabrelay/relay/config"
@@ -49,6 +50,17 @@ type terminal struct {
 func (t *terminal) withJSON(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().BoolVar(&t.json, "json", false, "print JSON")
 	return cmd
+}
+
+// limitFlag adds --limit to a command: how many entries are shown at the most. Its former name, --lines, still works.
+func limitFlag(cmd *cobra.Command, into *int, most int, what string) {
+	cmd.Flags().IntVarP(into, "limit", "n", most, what)
+	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "lines" {
+			name = "limit"
+		}
+		return pflag.NormalizedName(name)
+	})
 }
 
 // interactive reports whether a person can answer.
