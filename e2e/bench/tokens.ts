@@ -5,11 +5,15 @@
 //   node --import tsx e2e/bench/tokens.ts             prints the figures
 //   node --import tsx e2e/bench/tokens.ts --each      prints each tool and each error too
 
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import path from 'node:path';
 import { type BrowserContext, expect } from '@playwright/test';
+import { z } from 'zod';
 import { type Agent, stdioAgent } from '../stage/agent.ts';
 import { openBrowser } from '../stage/browser.ts';
 import { Closing } from '../stage/closing.ts';
+import { repository } from '../stage/paths.ts';
 import { testPlugin } from '../stage/plugin.ts';
 import { freePort } from '../stage/port.ts';
 import { openRelay, type Relay } from '../stage/relay.ts';
@@ -19,6 +23,11 @@ const each = process.argv.includes('--each');
 
 /** Sites that are opened one after the other, the largest of the shipped plugins first. */
 const sites = ['mediawiki', 'pocketbase', 'node-red'];
+
+const Phrasings = z.object({ tuned: z.array(z.object({ query: z.string() })) });
+
+const phrasings = await readFile(path.join(repository, 'relay/registry/testdata/phrasings.json'), 'utf8');
+const queries = Phrasings.parse(JSON.parse(phrasings)).tuned.map(({ query }) => query);
 
 const row = (what: string, count: number, goal = '', more = '') =>
   console.log(what.padEnd(56), String(count).padStart(7), goal.padStart(7), more);
@@ -122,9 +131,13 @@ try {
   row('bridge_health, all is well', tokens(health), '40');
   if (each) console.log(health.replace(/^/gm, '    | '));
   const gateway = await stdioAgent(relay, closing, ['--toolset', 'gateway']);
-  const found = await said(gateway, 'relay__search_tools', { query: 'change the text of an article' });
-  row('relay__search_tools', tokens(found), '250');
-  if (each) console.log(found.replace(/^/gm, '    | '));
+  const longest = { query: '', count: 0 };
+  for (const query of queries) {
+    const found = await said(gateway, 'relay__search_tools', { query });
+    if (tokens(found) > longest.count) Object.assign(longest, { query, count: tokens(found) });
+    if (each) console.log(`  ${query}\n${found.replace(/^/gm, '    | ')}`);
+  }
+  row(`relay__search_tools, the longest of ${queries.length} answers`, longest.count, '250', longest.query);
 
   console.log(`\nTHE COMMONEST ERRORS${' '.repeat(40)}HERE`);
   await measureError('no tool has the name', said(agent, 'mediawiki__edit', {}));

@@ -449,7 +449,7 @@ func TestAnErrandThatIsStopped(t *testing.T) {
 func TestManyToolsAreSearched(t *testing.T) {
 	b := newBench(t, func(o *ModelOptions) { o.ToolTokens = 10 }, calls(
 		"relay__search_tools", `{"query":"edit"}`, "relay__describe_tool", `{"name":"wiki__hidden"}`,
-		"relay__call_tool", `{"name":"wiki__edit","arguments":{"n":1}}`, "relay__call_tool", `{"name":"wiki__edit"}`),
+		"relay__call_tool", `{wiki__edit(,"arguments":{"n":1}}`, "relay__call_tool", `{"name":"wiki__edit"}`),
 		says("x"))
 	_, summary, failure := b.prompt(t.Context(), Prompt{Text: "x"}, Budget{})
 	if failure != nil {
@@ -459,7 +459,7 @@ func TestManyToolsAreSearched(t *testing.T) {
 		t.Errorf("%d tools, %d at once", len(b.last().Tools), b.tools.most)
 	}
 	results := b.last().Messages[2].Results
-	if !strings.Contains(results[0].Text, `"wiki__edit"`) || strings.Contains(results[0].Text, `"wiki__read"`) ||
+	if !strings.Contains(results[0].Text, `"wiki__edit(`) || strings.Contains(results[0].Text, `"wiki__read"`) ||
 		!results[1].Failed {
 		t.Errorf("found %+v", results[:2])
 	}

@@ -94,16 +94,21 @@ func (l *loop) lookUp(name string, arguments json.RawMessage) (*call.Result, *fa
 	tools := l.session.Tools.List(l.session.Acts)
 	switch name {
 	case registry.CallTool:
-		if given.Arguments == nil {
-			given.Arguments = noArguments
+		arguments, ok := registry.ArgumentsOf(given.Arguments)
+		if !ok {
+			return nil, fault.New(fault.ValidationError, "arguments.arguments: expected an object"), nil
 		}
-		return nil, nil, &call.Call{Tool: given.Name, Arguments: given.Arguments}
+		if arguments == nil {
+			arguments = noArguments
+		}
+		return nil, nil, &call.Call{Tool: given.Name, Arguments: arguments}
 	case registry.SearchTools:
-		limit := 20
+		limit := registry.SearchLimit
 		if given.Limit > 0 {
 			limit = min(given.Limit, 100)
 		}
-		return &call.Result{Output: registry.Search(registry.Rank(tools, given.Query), limit, "")}, nil, nil
+		found := registry.NewIndex(tools).Rank(given.Query, nil)
+		return &call.Result{Output: registry.Search(found, limit, "")}, nil, nil
 	}
 	at := slices.IndexFunc(tools, func(t *registry.Tool) bool { return t.Name == given.Name })
 	if at < 0 {

@@ -43,7 +43,7 @@ func (f *Front) find(name string, p *peer) (target, *fault.Error) {
 	if g := findGateway(name); g != nil && v.tools.Gateway {
 		return target{name: name, run: g.bind(f)}, nil
 	}
-	return target{}, unknownTool(name, snapshot, v)
+	return target{}, f.unknownTool(name, snapshot, v)
 }
 
 // callTool turns tools/call into a call and its end into the response.

@@ -88,6 +88,7 @@ type Front struct {
 	catalog   catalog
 	open      openNow
 	offers    offers
+	index     searchIndex
 	sessions  sessions
 	suspended suspended
 	tasks     tasks // that run

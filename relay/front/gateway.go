@@ -11,6 +11,7 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/registry"
 )
 
@@ -69,7 +70,8 @@ func readArguments(c call.Call, allowed ...string) (a gatewayArguments, fail *fa
 	}
 	decoder := json.NewDecoder(bytes.NewReader(c.Arguments))
 	if err := decoder.Decode(&a); err != nil {
-		return a, invalid(c, "arguments: name and query are strings, limit is an integer, arguments is an object")
+		return a, invalid(c, "arguments: name and query are strings, limit is an integer, arguments is an "+
+			"object")
 	}
 	return a, nil
 }
@@ -103,7 +105,7 @@ func (f *Front) lookUp(c call.Call, name *string) (*registry.Tool, *fault.Error)
 		return nil, identified(c, failure)
 	}
 	if !ok {
-		return nil, identified(c, unknownTool(*name, snapshot, f.reach(c)))
+		return nil, identified(c, f.unknownTool(*name, snapshot, f.reach(c)))
 	}
 	return t, nil
 }
@@ -117,10 +119,11 @@ func callByName(ctx context.Context, f *Front, c call.Call) (*call.Result, *faul
 	if fail != nil {
 		return nil, fail
 	}
-	if a.Arguments != nil && bytes.TrimSpace(a.Arguments)[0] != '{' {
-		return nil, invalid(c, "arguments.arguments: expected object")
+	arguments, ok := registry.ArgumentsOf(a.Arguments)
+	if !ok {
+		return nil, invalid(c, "arguments.arguments: expected an object")
 	}
-	c.Tool, c.Arguments = t.Name, a.Arguments
+	c.Tool, c.Arguments = t.Name, arguments
 	return f.pass(ctx, c)
 }
 
@@ -144,7 +147,7 @@ func searchTools(_ context.Context, f *Front, c call.Call) (*call.Result, *fault
 	if fail != nil {
 		return nil, fail
 	}
-	limit := 20
+	limit := registry.SearchLimit
 	if a.Limit != nil {
 		limit = *a.Limit
 	}
@@ -152,10 +155,29 @@ func searchTools(_ context.Context, f *Front, c call.Call) (*call.Result, *fault
 		return nil, invalid(c, "arguments.limit: must be from 1 to 100")
 	}
 	v := f.reach(c)
-	matching := registry.Rank(f.options.Tools.Snapshot().Tools, a.Query)
+	offer := f.offerNow()
+	matching := f.index.of(f.options.Tools.Snapshot()).Rank(a.Query, func(t *registry.Tool) bool {
+		return t.Plugin != nil && offer.Plugins[t.PluginName()]
+	})
 	return answerWith(c, registry.Search(v.only(matching), limit, v.more(matching))), nil
 }
 
 func answerWith(c call.Call, output json.RawMessage) *call.Result {
 	return &call.Result{Output: output, Meta: call.Meta{CorrelationID: c.ID, Attempts: 1}}
+}
+
+// searchIndex ranks the tools of one snapshot. It is made at the first search after a change.
+type searchIndex struct {
+	mu       lock.Mutex
+	snapshot *registry.Snapshot
+	index    *registry.Index
+}
+
+func (x *searchIndex) of(snapshot *registry.Snapshot) *registry.Index {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.index == nil || x.snapshot != snapshot {
+		x.snapshot, x.index = snapshot, registry.NewIndex(snapshot.Tools)
+	}
+	return x.index
 }

@@ -216,8 +216,9 @@ func encodeList(snapshot *registry.Snapshot, v visible) *toolList {
 	return l
 }
 
-// unknownTool says which tool the client may have meant.
-func unknownTool(name string, snapshot *registry.Snapshot, v visible) *fault.Error {
+// unknownTool says which tool the client may have meant: one with a name like it, or one that the words of the name
+// describe.
+func (f *Front) unknownTool(name string, snapshot *registry.Snapshot, v visible) *fault.Error {
 	message := fmt.Sprintf("There is no tool named %q", clip.Runes(name, 80))
 	var shown []string
 	for _, t := range snapshot.Tools {
@@ -226,12 +227,21 @@ func unknownTool(name string, snapshot *registry.Snapshot, v visible) *fault.Err
 		}
 	}
 	nearest := suggest.Nearest(name, shown)
+	if nearest == "" && len(name) <= longestGuess {
+		found := f.index.of(snapshot).Rank(name, nil)
+		if at := slices.IndexFunc(found, v.shows); at >= 0 {
+			nearest = found[at].Name
+		}
+	}
 	if nearest == "" {
 		return fault.New(fault.UnknownTool, message)
 	}
-	return fault.New(fault.UnknownTool, message,
-		fault.WithHint("Did you mean "+nearest+"? List the tools again and use one of them."))
+	return fault.New(fault.UnknownTool, message+"; did you mean "+nearest+"?",
+		fault.WithHint("Use a name that the list of tools or relay__search_tools gives."))
 }
+
+// longestGuess is the longest name whose words are looked for.
+const longestGuess = 80 // bytes
 
 // listTools answers tools/list with bytes that were encoded before. Unless configured otherwise the list comes whole:
 // widely used clients read one page only.

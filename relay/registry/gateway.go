@@ -1,11 +1,9 @@
 package registry
 
 import (
+	"bytes"
 	"encoding/json"
-	"slices"
-	"strings"
 
-	"tabrelay/relay/clip"
 	"tabrelay/relay/rawjson"
 )
 
@@ -34,51 +32,20 @@ var Gateway = []struct{ Name, Object string }{
 		`"annotations":{"readOnlyHint":true,"openWorldHint":false},"_meta":` + Meta + `}`},
 }
 
-// Search answers a caller that looks for tools: the first of those that it is shown, how many these are, and one line
-// about those that the person could enable, empty for none.
-func Search(shown []*Tool, limit int, off string) json.RawMessage {
-	type hit struct {
-		Name        string `json:"name"`
-		Title       string `json:"title,omitempty"`
-		Description string `json:"description,omitempty"`
+// ArgumentsOf are the arguments for the tool that a call of the gateway names. Models also write them as a string of
+// JSON. It is not ok when they are no object; without any they are nil.
+func ArgumentsOf(given json.RawMessage) (arguments json.RawMessage, ok bool) {
+	if given = bytes.TrimSpace(given); len(given) == 0 || string(given) == "null" {
+		return nil, true
 	}
-	hits := []hit{}
-	for _, t := range shown[:min(limit, len(shown))] {
-		hits = append(hits, hit{t.Name, t.Spec.DisplayName, clip.Runes(t.Spec.Description, 300)})
-	}
-	return rawjson.MustEncode(struct {
-		Tools []hit  `json:"tools"`
-		Total int    `json:"total"`
-		Off   string `json:"off,omitempty"` // what the person could enable
-	}{hits, len(shown), off})
-}
-
-// Rank returns the tools in which at least one word of a query occurs, best first: a word in the name counts most, then
-// in the title, then in the description. Without words it returns them all.
-func Rank(tools []*Tool, query string) []*Tool {
-	words := strings.Fields(strings.ToLower(query))
-	if len(words) == 0 {
-		return tools
-	}
-	scores := map[*Tool]int{}
-	var found []*Tool
-	for _, t := range tools {
-		name, title, description := strings.ToLower(t.Name), strings.ToLower(t.Spec.DisplayName),
-			strings.ToLower(t.Spec.Description)
-		for _, word := range words {
-			switch {
-			case strings.Contains(name, word):
-				scores[t] += 4
-			case strings.Contains(title, word):
-				scores[t] += 2
-			case strings.Contains(description, word):
-				scores[t]++
-			}
+	if given[0] == '"' {
+		text, _ := rawjson.Text(given)
+		if given = bytes.TrimSpace([]byte(text)); len(given) == 0 {
+			return nil, true
 		}
-		if scores[t] > 0 {
-			found = append(found, t)
+		if !rawjson.Valid(given) {
+			return nil, false
 		}
 	}
-	slices.SortStableFunc(found, func(a, b *Tool) int { return scores[b] - scores[a] })
-	return found
+	return given, given[0] == '{'
 }
