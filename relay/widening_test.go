@@ -2,8 +2,10 @@ package relay
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/join"
 	"tabrelay/relay/policy"
+	"tabrelay/relay/review"
 	"tabrelay/relay/wire"
 )
 
@@ -133,16 +136,21 @@ func request(t *testing.T, method, path, body string) *http.Request {
 }
 
 // refusedUnconfirmed sends a request of a program, which must be refused.
-func (w *world) refusedUnconfirmed(t *testing.T, method, path, body string) {
+func (w *world) refusedUnconfirmed(t *testing.T, method, path, body string) (asked string) {
 	t.Helper()
 	res, err := join.HTTP(w.home).Do(request(t, method, path, body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = res.Body.Close() // its status is enough
+	defer res.Body.Close() // only read from
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if res.StatusCode != http.StatusPreconditionRequired {
 		t.Errorf("%s %s: %d", method, path, res.StatusCode)
 	}
+	return string(answer)
 }
 
 // A tab is taken from its owner, and a question about a call is answered, with a person's word only.
@@ -184,6 +192,47 @@ func TestReviewsAreConfirmed(t *testing.T) {
 		t.Errorf("refusing: %v %v", res, err)
 	}
 	v.decide("tea", p.Hash, "accept", http.StatusOK)
+}
+
+// Several plugins are accepted with one confirmation, which names each of them, and all or none.
+func TestReviewsOfSeveral(t *testing.T) {
+	w := newWorld(t)
+	v := w.reviewer(t)
+	tea, coffee := w.put("tea", "1", nil), w.put("coffee", "1", nil)
+	v.again()
+	both := []httpapi.Reviewed{{Plugin: "tea", Hash: tea.Hash}, {Plugin: "coffee", Hash: coffee.Hash}}
+	body, err := json.Marshal(httpapi.Decisions{Plugins: both, Verdict: "accept"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := w.refusedUnconfirmed(t, http.MethodPost, "/api/v1/reviews", string(body))
+	for _, words := range []string{"2 plugins may run", "The plugin tea may run", "The plugin coffee may run",
+		tea.Hash[:12], coffee.Hash[:12], "tabrelay plugin review --all"} {
+		if !strings.Contains(asked, words) {
+			t.Errorf("the person is asked %s, without %q", asked, words)
+		}
+	}
+	other := append(slices.Clone(both), httpapi.Reviewed{Plugin: "coffee", Hash: tea.Hash})
+	for _, verdict := range []string{"accept", "refuse"} {
+		wrong := httpapi.Decisions{Plugins: other, Verdict: verdict}
+		if status, answer := v.ask("POST", "reviews", wrong); status != http.StatusConflict {
+			t.Errorf("another content: %d %s", status, answer)
+		}
+	}
+	for _, wrong := range []httpapi.Decisions{{Verdict: "accept"}, {Plugins: both}, {Plugins: both, Verdict: "maybe"}} {
+		if status, answer := v.ask("POST", "reviews", wrong); status != http.StatusBadRequest {
+			t.Errorf("%+v: %d %s", wrong, status, answer)
+		}
+	}
+	v.runs("tea", "", review.Waiting)
+	status, answer := v.ask("POST", "reviews", httpapi.Decisions{Plugins: both, Verdict: "accept"})
+	var decided httpapi.Decided
+	if err := json.Unmarshal(answer, &decided); err != nil || status != http.StatusOK || len(decided.Reviews) != 2 {
+		t.Fatalf("%d %s %v", status, answer, err)
+	}
+	v.runs("tea", tea.Hash, review.Accepted)
+	v.runs("coffee", coffee.Hash, review.Accepted)
+	v.audited("accepted " + tea.Hash)
 }
 
 // A letter of a call that changes something is replayed with a person's word only.

@@ -26,8 +26,9 @@ func (a *app) plugin() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "plugin", Short: "Make, test, check, add, review, update, remove, list and configure plugins",
 	}
-	cmd.AddCommand(a.pluginNew(), a.pluginDev(), a.pluginBuild(), a.pluginCheck(), a.pluginTest(), a.pluginAdd(),
-		a.pluginReview(), a.pluginUpdate(), a.pluginUse(), a.pluginRemove(), a.pluginList(), a.pluginConfigure())
+	cmd.AddCommand(a.pluginNew(), a.pluginDev(), a.pluginBuild(), a.pluginCheck(), a.pluginTest(), a.pluginPack(),
+		a.pluginAdd(), a.pluginReview(), a.pluginUpdate(), a.pluginUse(), a.pluginRemove(), a.pluginList(),
+		a.pluginConfigure())
 	return cmd
 }
 
@@ -83,8 +84,8 @@ func (a *app) printWarnings(found []plugin.Diagnostic) {
 	}
 }
 
-// reloadPlugins makes a running relay read its plugins again, and shows its problems with one of them.
-func (a *app) reloadPlugins(ctx context.Context, name string) error {
+// reloadPlugins makes a running relay read its plugins again, and shows its problems with some of them.
+func (a *app) reloadPlugins(ctx context.Context, names ...string) error {
 	if _, ok := join.Running(ctx, a.home); !ok {
 		return nil
 	}
@@ -95,7 +96,7 @@ func (a *app) reloadPlugins(ctx context.Context, name string) error {
 		return err
 	}
 	for _, p := range answer.Problems {
-		if p.Plugin == name || p.Plugin == "" {
+		if p.Plugin == "" || slices.Contains(names, p.Plugin) {
 			a.notef("problem: %s\n", problemText(p))
 		}
 	}

@@ -4,10 +4,14 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"tabrelay/relay/install"
 	"tabrelay/relay/plugin"
@@ -16,41 +20,93 @@ import (
 func (a *app) pluginAdd() *cobra.Command {
 	var registry string
 	cmd := &cobra.Command{
-		Use: "add [FOLDER | FILE.tgz | PACKAGE[@VERSION]]", Short: "Offer the tools of a plugin: yours, or one from " +
-			"elsewhere", Args: cobra.MaximumNArgs(1),
-		Long: "Builds the plugin in a folder and offers its tools; the folder stays where it is. A tarball, or a " +
-			"package of the\n" +
-			"registry that npm is configured for, is verified, unpacked into the home folder and pinned to its " +
-			"content.\n" +
+		Use:   "add [FOLDER | FILE.tgz | PACKAGE[@VERSION] | github:OWNER/REPO]…",
+		Short: "Offer the tools of plugins: yours, or some from elsewhere", Args: cobra.ArbitraryArgs,
+		Long: "Builds the plugin in a folder and offers its tools; the folder stays where it is. A tarball, a package " +
+			"of the\n" +
+			"registry that npm is configured for, or a git repository (github:OWNER/REPO[#BRANCH], git+https://…)\n" +
+			"is verified, unpacked into the home folder and pinned to its content. Several are added together.\n" +
 			"npm:NAME means a package even where there is a folder of that name.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.home.Create(); err != nil {
 				return err
 			}
 			tuneGC(false)
-			from := folderOf(args)
-			if isFolder(from) {
-				if _, err := pluginFolder(args); err != nil {
-					return err
-				}
-				return a.addFolder(cmd.Context(), from)
+			if len(args) == 0 {
+				args = []string{"."}
 			}
-			c, err := a.prepareCandidate(cmd.Context(), from, registry)
-			if err != nil {
-				return err
-			}
-			if err := c.Install(false); err != nil {
-				return errors.Join(err, c.Discard())
-			}
-			a.printWarnings(c.Found)
-			m := c.Plugin.Manifest
-			a.notef("%s %s is added, with %s. It works on %s.\n",
-				m.Name, m.Version, plural(len(m.Tools), "tool"), strings.Join(m.URLPatterns, " "))
-			return errors.Join(a.reloadPlugins(cmd.Context(), m.Name), a.reviewAdded(cmd.Context(), m.Name))
+			return a.addAll(cmd.Context(), args, registry)
 		},
 	}
 	cmd.Flags().StringVar(&registry, "registry", "", "address of the package registry (default: npm's configuration)")
 	return cmd
+}
+
+// addAll adds plugins, several at a time, and then asks once for all of them whether they may run. One that fails does
+// not keep the others from being added.
+func (a *app) addAll(ctx context.Context, from []string, registry string) error {
+	type added struct {
+		manifest plugin.Manifest
+		found    []plugin.Diagnostic
+		err      error
+	}
+	results := make([]added, len(from))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range from {
+		group.Go(func() error {
+			r := &results[i]
+			r.manifest, r.found, r.err = a.addOne(ctx, from[i], registry)
+			return nil
+		})
+	}
+	_ = group.Wait() // each has its own error
+	var names []string
+	var failures []error
+	for i, r := range results {
+		a.printWarnings(r.found)
+		if r.err != nil {
+			if len(from) > 1 {
+				r.err = fmt.Errorf("%s: %w", from[i], r.err)
+			}
+			failures = append(failures, r.err)
+			continue
+		}
+		names = append(names, r.manifest.Name)
+		pages := ""
+		if !isFolder(from[i]) {
+			pages = fmt.Sprintf(" It works on %s.", strings.Join(r.manifest.URLPatterns, " "))
+		}
+		a.notef("%s %s is added, with %s.%s\n", r.manifest.Name, r.manifest.Version,
+			plural(len(r.manifest.Tools), "tool"), pages)
+	}
+	if len(names) > 0 {
+		failures = append(failures, a.reloadPlugins(ctx, names...), a.reviewAdded(ctx, names...))
+	}
+	return errors.Join(failures...)
+}
+
+// addOne adds the plugin of a folder, or installs one from elsewhere.
+func (a *app) addOne(ctx context.Context, from, registry string) (m plugin.Manifest, found []plugin.Diagnostic,
+	err error) {
+	if isFolder(from) {
+		if _, err := pluginFolder([]string{from}); err != nil {
+			return m, nil, err
+		}
+		p, found, err := plugin.Add(ctx, a.home.Plugins(), from)
+		if err != nil {
+			return m, found, err
+		}
+		return p.Manifest, found, nil
+	}
+	c, err := a.prepareCandidate(ctx, from, registry)
+	if err != nil {
+		return m, nil, err
+	}
+	if err := c.Install(false); err != nil {
+		return m, nil, errors.Join(err, c.Discard())
+	}
+	return c.Plugin.Manifest, c.Found, nil
 }
 
 func isFolder(from string) bool {
@@ -61,16 +117,6 @@ func isFolder(from string) bool {
 
 func isTarball(from string) bool {
 	return strings.HasSuffix(from, ".tgz") || strings.HasSuffix(from, ".tar.gz")
-}
-
-func (a *app) addFolder(ctx context.Context, dir string) error {
-	p, found, err := plugin.Add(ctx, a.home.Plugins(), dir)
-	a.printWarnings(found)
-	if err != nil {
-		return err
-	}
-	a.notef("%s %s is added, with %s.\n", p.Manifest.Name, p.Manifest.Version, plural(len(p.Manifest.Tools), "tool"))
-	return errors.Join(a.reloadPlugins(ctx, p.Manifest.Name), a.reviewAdded(ctx, p.Manifest.Name))
 }
 
 // prepareCandidate fetches and checks a plugin without offering it.
@@ -85,6 +131,12 @@ func (a *app) prepareCandidate(ctx context.Context, from, registry string) (*ins
 func (a *app) fetch(ctx context.Context, from, registry string) (*install.Package, error) {
 	if isTarball(from) {
 		return install.ReadTarball(from)
+	}
+	if repository, ok, err := install.ParseRepository(from); ok {
+		if err != nil {
+			return nil, usage("%w", err)
+		}
+		return repository.Fetch(ctx)
 	}
 	spec, err := install.ParseSpec(strings.TrimPrefix(from, "npm:"))
 	if err != nil {
@@ -111,12 +163,56 @@ func npmConfig(ctx context.Context, registry string) (*install.Config, error) {
 	return c, nil
 }
 
+func (a *app) pluginPack() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use: "pack [FOLDER]", Short: "Make a tarball of a plugin, and check that it installs",
+		Args: cobra.MaximumNArgs(1),
+		Long: "Builds the plugin and packs what others need: package.json, dist, what \"files\" names, README and " +
+			"licence. The tarball\n" +
+			"is then installed into an empty folder, and has to give the same plugin. It is what plugin add and npm " +
+			"publish take.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := pluginFolder(args)
+			if err != nil {
+				return err
+			}
+			p, found, err := plugin.Build(cmd.Context(), dir, plugin.Options{})
+			a.printWarnings(found)
+			if err != nil {
+				return err
+			}
+			packed, err := install.Pack(cmd.Context(), p)
+			if err != nil {
+				return err
+			}
+			file := filepath.Join(out, packed.Name)
+			if err := os.WriteFile(file, packed.Tarball, 0o644); err != nil {
+				return err
+			}
+			for _, name := range packed.Files {
+				a.notef("  %s\n", name)
+			}
+			for _, problem := range packed.Left {
+				a.notef("warning: %s\n", problem)
+			}
+			a.notef("%s %s: %s, %d bytes, content %.12s. It installs.\n", p.Manifest.Name, p.Manifest.Version,
+				plural(len(packed.Files), "file"), len(packed.Tarball), p.Hash)
+			a.notef("Next: tabrelay plugin add %s, or npm publish %s\n", shellWord(file), shellWord(file))
+			a.printf("%s\n", file)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", ".", "folder for the tarball")
+	return cmd
+}
+
 func (a *app) pluginUpdate() *cobra.Command {
 	var registry string
 	var yes bool
 	cmd := &cobra.Command{
-		Use: "update NAME [FILE.tgz | PACKAGE@VERSION]", Short: "Show what a newer version of an installed plugin " +
-			"changes, and take it", Args: cobra.RangeArgs(1, 2),
+		Use:   "update NAME [FILE.tgz | PACKAGE@VERSION | github:OWNER/REPO]",
+		Short: "Show what a newer version of an installed plugin changes, and take it", Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			before, from, err := install.Installed(a.home.Plugins(), args[0])
 			if err != nil {

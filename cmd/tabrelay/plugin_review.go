@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,52 +22,85 @@ import (
 )
 
 func (a *app) pluginReview() *cobra.Command {
-	var yes, refuse bool
+	var yes, refuse, all bool
 	cmd := &cobra.Command{
-		Use: "review [NAME]", Short: "Show what a plugin may do and what changed in it, and let it run",
-		Args: cobra.MaximumNArgs(1),
-		Long: "A plugin that is new or has changed is off until you reviewed its content, here or in the side panel. " +
-			"Without NAME,\n" +
-			"lists what waits. With NAME, shows what the plugin asks for, what changed since your last review, and " +
-			"its files,\n" +
-			"through $PAGER on a terminal; then asks whether it may run. Only a person can say yes: in the side\n" +
-			"panel when it is open, else at the terminal itself.",
+		Use:   "review [NAME…]",
+		Short: "Show what a plugin may do and what changed in it, and let it run",
+		Args:  cobra.ArbitraryArgs,
+		Long: "A plugin that is new or has changed is off until you reviewed its content, here or in the side " +
+			"panel.\n" +
+			"Without NAME, lists what waits. With NAME, shows what the plugin asks for, what changed since your " +
+			"last\n" +
+			"review, and its files, through $PAGER on a terminal; then asks whether it may run. With several names,\n" +
+			"or --all for everything that waits, shows what each asks for, without its files, and asks once. Only a\n" +
+			"person can say yes: in the side panel when it is open, else at the terminal itself.",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
 			switch {
 			case yes && refuse:
 				return usage("--yes and --refuse are opposites")
-			case (yes || refuse) && len(args) == 0:
+			case all && len(args) > 0:
+				return usage("--all and names are two ways to say which plugins")
+			case (yes || refuse) && len(args) == 0 && !all:
 				return usage("name the plugin to decide about")
-			case len(args) == 0:
-				return a.listReviews(cmd.Context())
+			case len(args) == 0 && !all:
+				return a.listReviews(ctx)
 			}
-			s, err := a.sheet(cmd.Context(), args[0])
+			if all {
+				waiting, err := a.waitingReviews(ctx)
+				if err != nil {
+					return err
+				}
+				if args = waiting; len(args) == 0 {
+					a.notef("No plugin waits for a review.\n")
+					return nil
+				}
+			}
+			sheets, err := a.sheets(ctx, args)
 			if err != nil {
 				return err
 			}
-			if a.json {
-				err = a.printJSON(s)
-			} else {
-				err = a.page(sheetText(s, true))
+			switch {
+			case a.json && !all && len(args) == 1:
+				err = a.printJSON(sheets[0])
+			case a.json:
+				err = a.printJSON(sheets)
+			default:
+				err = a.page(sheetsText(sheets, len(sheets) == 1))
 			}
 			switch {
 			case err != nil:
 				return err
 			case refuse:
-				return a.decide(cmd.Context(), s, "refuse")
+				return a.decide(ctx, sheets, "refuse")
 			case yes:
-				return a.decide(cmd.Context(), s, "accept")
+				return a.decide(ctx, sheets, "accept")
 			case a.json:
 				return nil
 			}
-			return a.askReview(cmd.Context(), s)
+			return a.askReview(ctx, sheets)
 		},
 	}
 	cmd.Flags().BoolVar(&a.json, "json", false, "print JSON, and ask nothing")
+	cmd.Flags().BoolVar(&all, "all", false, "everything that waits")
 	cmd.Flags().BoolVar(&yes, "yes", false, "accept it; you confirm that in the side panel or at the terminal all "+
 		"the same")
 	cmd.Flags().BoolVar(&refuse, "refuse", false, "refuse it, or take back that it was accepted")
 	return cmd
+}
+
+// waitingReviews are the names of the plugins that wait for a review.
+func (a *app) waitingReviews(ctx context.Context) (names []string, err error) {
+	var answer struct {
+		Reviews []catalog.ReviewStatus `json:"reviews"`
+	}
+	if err := a.get(ctx, "/api/v1/reviews", &answer); err != nil {
+		return nil, err
+	}
+	for _, one := range answer.Reviews {
+		names = append(names, one.Plugin)
+	}
+	return names, nil
 }
 
 func (a *app) listReviews(ctx context.Context) error {
@@ -107,14 +141,35 @@ func (a *app) sheet(ctx context.Context, name string) (s review.Sheet, err error
 	return s, a.get(ctx, "/api/v1/reviews/"+url.PathEscape(name), &s)
 }
 
-// decide sends the decision of the person about the content they saw.
-func (a *app) decide(ctx context.Context, s review.Sheet, verdict string) error {
-	var now catalog.ReviewStatus
-	err := a.post(ctx, "/api/v1/reviews/"+url.PathEscape(s.Plugin), httpapi.Decision{Hash: s.Hash, Verdict: verdict},
-		&now)
-	if err != nil {
+// sheets are those of some plugins.
+func (a *app) sheets(ctx context.Context, names []string) (sheets []review.Sheet, err error) {
+	for _, name := range names {
+		s, err := a.sheet(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		sheets = append(sheets, s)
+	}
+	return sheets, nil
+}
+
+// decide sends the decision of the person about the contents they saw.
+func (a *app) decide(ctx context.Context, sheets []review.Sheet, verdict string) error {
+	decisions := httpapi.Decisions{Verdict: verdict}
+	for _, s := range sheets {
+		decisions.Plugins = append(decisions.Plugins, httpapi.Reviewed{Plugin: s.Plugin, Hash: s.Hash})
+	}
+	var answer httpapi.Decided
+	if err := a.post(ctx, "/api/v1/reviews", decisions, &answer); err != nil {
 		return err
 	}
+	for i, now := range answer.Reviews {
+		a.noteDecision(sheets[i], verdict, now)
+	}
+	return nil
+}
+
+func (a *app) noteDecision(s review.Sheet, verdict string, now catalog.ReviewStatus) {
 	switch {
 	case verdict == "accept" && now.Serving == s.Hash:
 		a.notef("%s is reviewed and runs.\n", s.Plugin)
@@ -125,27 +180,43 @@ func (a *app) decide(ctx context.Context, s review.Sheet, verdict string) error 
 	default:
 		a.notef("%s is refused and stays off.\n", s.Plugin)
 	}
+}
+
+// askReview asks whether plugins may run, as far as that is not decided and there is a terminal.
+func (a *app) askReview(ctx context.Context, sheets []review.Sheet) error {
+	sheets = slices.DeleteFunc(sheets, func(s review.Sheet) bool {
+		return s.State == review.NotRequired || s.State == review.Accepted
+	})
+	if len(sheets) == 0 {
+		return nil
+	}
+	command := "tabrelay plugin review --all"
+	if len(sheets) == 1 {
+		command = "tabrelay plugin review " + sheets[0].Plugin
+	}
+	for _, s := range sheets {
+		if s.State == review.Developing {
+			a.notef("%s runs while plugin dev does.\n", s.Plugin)
+		}
+	}
+	if !hasTerminal() {
+		a.notef("%s\nOnly a person can let it run: in the side panel, or in a terminal: %s\n", offNotices(sheets),
+			command)
+		return nil
+	}
+	if err := a.decide(ctx, sheets, "accept"); !errors.Is(err, errNotConfirmed) {
+		return err
+	}
+	a.notef("%s %s shows it again; --refuse refuses it.\n", offNotices(sheets), command)
 	return nil
 }
 
-// askReview asks whether a plugin may run, unless that is decided or there is no terminal.
-func (a *app) askReview(ctx context.Context, s review.Sheet) error {
-	switch s.State {
-	case review.NotRequired, review.Accepted:
-		return nil
-	case review.Developing:
-		a.notef("It runs while plugin dev does.\n")
+func offNotices(sheets []review.Sheet) string {
+	var notices []string
+	for _, s := range sheets {
+		notices = append(notices, offNotice(s))
 	}
-	if !hasTerminal() {
-		a.notef("%s\nOnly a person can let it run: in the side panel, or in a terminal: tabrelay plugin review %s\n",
-			offNotice(s), s.Plugin)
-		return nil
-	}
-	if err := a.decide(ctx, s, "accept"); !errors.Is(err, errNotConfirmed) {
-		return err
-	}
-	a.notef("%s tabrelay plugin review %s shows it again; --refuse refuses it.\n", offNotice(s), s.Plugin)
-	return nil
+	return strings.Join(notices, "\n")
 }
 
 // offNotice says which content of a plugin that was not accepted runs.
@@ -160,21 +231,37 @@ func offNotice(s review.Sheet) string {
 }
 
 // reviewAdded shows what was just added or changed, and asks whether it may run.
-func (a *app) reviewAdded(ctx context.Context, name string) error {
+func (a *app) reviewAdded(ctx context.Context, names ...string) error {
 	if _, ok := join.Running(ctx, a.home); !ok {
 		if c, err := config.Load(a.home); err == nil && c.Review.Required {
-			a.notef("It is off until you reviewed it: tabrelay up, then tabrelay plugin review %s\n", name)
+			next := "tabrelay plugin review --all"
+			if len(names) == 1 {
+				next = "tabrelay plugin review " + names[0]
+			}
+			a.notef("It is off until you reviewed it: tabrelay up, then %s\n", next)
 		}
 		return nil
 	}
-	s, err := a.sheet(ctx, name)
-	if err != nil || s.State == review.NotRequired || s.State == review.Accepted {
+	sheets, err := a.sheets(ctx, names)
+	if err != nil {
 		return err
 	}
-	if hasTerminal() {
-		a.notef("\n%s\n", sheetText(s, false))
+	sheets = slices.DeleteFunc(sheets, func(s review.Sheet) bool {
+		return s.State == review.NotRequired || s.State == review.Accepted
+	})
+	if len(sheets) > 0 && hasTerminal() {
+		a.notef("\n%s\n", sheetsText(sheets, false))
 	}
-	return a.askReview(ctx, s)
+	return a.askReview(ctx, sheets)
+}
+
+// sheetsText is some review sheets as text.
+func sheetsText(sheets []review.Sheet, whole bool) string {
+	var texts []string
+	for _, s := range sheets {
+		texts = append(texts, sheetText(s, whole))
+	}
+	return strings.Join(texts, "\n")
 }
 
 // page shows text, through $PAGER on a terminal.

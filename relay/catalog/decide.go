@@ -57,42 +57,71 @@ func (c *Catalog) Sheet(name string) (review.Sheet, *fault.Error) {
 	return s, nil
 }
 
-// Decide writes down what a person decided about the content that lies in a plugin's folder, offers what may run then,
-// and says how far the plugin is. When that content is not the one they looked at, nothing changes.
-func (c *Catalog) Decide(name, hash string, verdict store.Verdict, by string, s call.Session) (answer ReviewStatus,
+// Content is one state of one plugin, by the hash of it.
+type Content struct{ Plugin, Hash string }
+
+// Decide is DecideAll for one plugin.
+func (c *Catalog) Decide(name, hash string, verdict store.Verdict, by string, s call.Session) (ReviewStatus,
+	*fault.Error) {
+	answer, failure := c.DecideAll([]Content{{name, hash}}, verdict, by, s)
+	if failure != nil {
+		return ReviewStatus{}, failure
+	}
+	return answer[0], nil
+}
+
+// DecideAll writes down what a person decided about the contents that lie in the folders of plugins, offers what may
+// run then, and says how far each plugin is. When one of the contents is not the one they looked at, nothing changes.
+func (c *Catalog) DecideAll(chosen []Content, verdict store.Verdict, by string, s call.Session) (answer []ReviewStatus,
 	failure *fault.Error) {
 	err := c.changes.Do(func() {
-		if failure = c.decide(name, hash, verdict, by); failure != nil {
-			return
+		for _, one := range chosen {
+			if failure = c.isCurrent(one); failure != nil {
+				return
+			}
 		}
-		c.recordReview(s, name, hash, string(verdict), by)
-		failure = c.publishAgain()
+		for _, one := range chosen {
+			if failure = c.decide(one.Plugin, one.Hash, verdict, by); failure != nil {
+				break // what was written down before stays so
+			}
+			c.recordReview(s, one.Plugin, one.Hash, string(verdict), by)
+		}
+		if published := c.publishAgain(); failure == nil {
+			failure = published
+		}
 	})
 	if err != nil {
 		failure = stopping()
 	}
 	if failure != nil {
-		return answer, failure
+		return nil, failure
 	}
 	c.options.Changed(event.TopicReviews)
-	answer = ReviewStatus{Plugin: name, Hash: hash} // if it went meanwhile
 	list, _ := c.Reviews()
-	for _, one := range list {
-		if one.Plugin == name {
-			answer = one
+	for _, one := range chosen {
+		status := ReviewStatus{Plugin: one.Plugin, Hash: one.Hash} // if it went meanwhile
+		if i := slices.IndexFunc(list, func(r ReviewStatus) bool { return r.Plugin == one.Plugin }); i >= 0 {
+			status = list[i]
 		}
+		answer = append(answer, status)
 	}
 	return answer, nil
 }
 
-func (c *Catalog) decide(name, hash string, verdict store.Verdict, by string) *fault.Error {
-	f := c.now.Load().found[name]
+// isCurrent fails when a content is not the one in its plugin's folder.
+func (c *Catalog) isCurrent(one Content) *fault.Error {
+	f := c.now.Load().found[one.Plugin]
 	switch {
 	case f == nil:
-		return noPlugin(name)
-	case f.plugin.Hash != hash:
-		return Stale(name)
+		return noPlugin(one.Plugin)
+	case f.plugin.Hash != one.Hash:
+		return Stale(one.Plugin)
 	}
+	return nil
+}
+
+func (c *Catalog) decide(name, hash string, verdict store.Verdict, by string) *fault.Error {
+	f := c.now.Load().found[name]
 	v := &c.reviews
 	one := store.Review{Plugin: name, Hash: hash, Created: time.Now(), By: by, Verdict: verdict}
 	var packed []byte

@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -223,6 +224,9 @@ func sourceOf(e *plugin.Entry) string {
 	}
 	if name, ok := strings.CutPrefix(e.Pin.From, "npm:"); ok {
 		return strings.TrimSpace("the package " + name + " " + e.Pin.Version)
+	}
+	if repository, ok := strings.CutPrefix(e.Pin.From, "git:"); ok {
+		return fmt.Sprintf("the repository %s at %.12s", repository, e.Pin.Version)
 	}
 	return "the file " + strings.TrimPrefix(e.Pin.From, "file:")
 }

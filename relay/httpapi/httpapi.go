@@ -136,6 +136,7 @@ func (a *API) routes() []Route {
 		{"POST /api/v1/pairing/rotate", Person, a.rotatePairing},
 		{"POST /api/v1/stop", Person, a.stopNow},
 		{"GET /api/v1/reviews", Person, a.listReviews},
+		{"POST /api/v1/reviews", Person, a.decideReviews},
 		{"GET /api/v1/reviews/{plugin}", Person, a.showReview},
 		{"POST /api/v1/reviews/{plugin}", Person, a.decideReview},
 		{"POST /api/v1/reviews/{plugin}/dev", Person, a.developHere},

@@ -3,9 +3,11 @@ package httpapi
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"time"
 
 	"tabrelay/relay/call"
@@ -121,6 +123,95 @@ func (a *API) decideReview(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	Reply(w, http.StatusOK, answer)
+}
+
+// Reviewed is one content that a person looked at.
+type Reviewed struct {
+	Plugin string `json:"plugin"`
+	Hash   string `json:"hash"`
+}
+
+// Decisions is the body of POST /api/v1/reviews: one verdict about some plugins.
+type Decisions struct {
+	Plugins []Reviewed `json:"plugins"`
+	Verdict string     `json:"verdict"` // accept or refuse
+}
+
+// Decided is the answer: how far each of the plugins is then.
+type Decided struct {
+	Reviews []catalog.ReviewStatus `json:"reviews"`
+}
+
+// decideReviews answers POST /api/v1/reviews. The person confirms all of them at once, or none.
+func (a *API) decideReviews(w http.ResponseWriter, req *http.Request) {
+	d, verdict, ok := decisions(w, req)
+	if !ok {
+		return
+	}
+	var changes []*policy.Change
+	for _, one := range d.Plugins {
+		change, failure := a.accepting(one.Plugin, one.Hash, verdict)
+		if failure != nil {
+			Refuse(w, reviewStatus(failure), failure)
+			return
+		}
+		changes = append(changes, change)
+	}
+	by, ok := a.confirmed(w, req, together(changes))
+	if !ok {
+		return
+	}
+	chosen := make([]catalog.Content, len(d.Plugins))
+	for i, one := range d.Plugins {
+		chosen[i] = catalog.Content{Plugin: one.Plugin, Hash: one.Hash}
+	}
+	answer, failure := a.Catalog.DecideAll(chosen, verdict, by, Sender(req.Context()))
+	if failure != nil {
+		Refuse(w, reviewStatus(failure), failure)
+		return
+	}
+	Reply(w, http.StatusOK, Decided{answer})
+}
+
+// together makes one change of those of several plugins, with what a person should read of each below its name; nil
+// when there is none.
+func together(changes []*policy.Change) *policy.Change {
+	changes = slices.DeleteFunc(changes, func(c *policy.Change) bool { return c == nil })
+	if len(changes) <= 1 {
+		return slices.Concat(changes, []*policy.Change{nil})[0]
+	}
+	var differences []policy.Difference
+	var lines []string
+	for _, c := range changes {
+		for _, one := range c.Differences {
+			differences = append(differences, policy.Difference{What: c.Title + ", " + one.What, Before: one.Before,
+				After: one.After})
+		}
+		lines = append(lines, c.Title+":", c.Text)
+	}
+	return policy.NewChange(fmt.Sprintf("%d plugins may run", len(changes)), "tabrelay plugin review --all",
+		differences...).Reading(lines...)
+}
+
+// maxDecisions is how many plugins one request decides about.
+const maxDecisions = 1000
+
+// decisions reads the body of POST /api/v1/reviews.
+func decisions(w http.ResponseWriter, req *http.Request) (d Decisions, verdict store.Verdict, ok bool) {
+	text, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxDecisions<<8))
+	if err == nil {
+		err = json.Unmarshal(text, &d)
+	}
+	verdict, known := map[string]store.Verdict{"accept": store.Accepted, "refuse": store.Refused}[d.Verdict]
+	wrong := func(one Reviewed) bool { return !hashForm.MatchString(one.Hash) }
+	if err != nil || !known || len(d.Plugins) == 0 || len(d.Plugins) > maxDecisions ||
+		slices.ContainsFunc(d.Plugins, wrong) {
+		Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body is no decision about plugins",
+			fault.WithHint(`Send {"plugins": [{"plugin": "…", "hash": "…"}], "verdict": "accept"} with the hashes of `+
+				`what was looked at.`)))
+		return d, verdict, false
+	}
+	return d, verdict, true
 }
 
 // reviewStatus is the HTTP status of what cannot be reviewed or decided.

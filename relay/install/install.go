@@ -45,6 +45,9 @@ func ReadTarball(file string) (*Package, error) {
 }
 
 func (p *Package) source() string {
+	if p.From != "" {
+		return p.From
+	}
 	if filepath.IsAbs(p.Spec.Name) {
 		return fromFile + p.Spec.Name
 	}
@@ -111,7 +114,7 @@ func (c *Candidate) Discard() error { return os.RemoveAll(c.dir) }
 func (c *Candidate) Install(replace bool) error {
 	name := c.Plugin.Manifest.Name
 	dir := filepath.Join(c.home, packagesDir, fmt.Sprintf("%s-%.12s", name, c.Plugin.Hash))
-	before, err := find(c.home, name)
+	before, err := plugin.Find(c.home, name)
 	if err != nil {
 		return err
 	}
@@ -143,23 +146,9 @@ func (c *Candidate) move(dir string) error {
 	return nil
 }
 
-// find returns what is known of an installed plugin; nil when there is none.
-func find(home, name string) (*plugin.Entry, error) {
-	list, err := plugin.List(home)
-	if err != nil {
-		return nil, err
-	}
-	for i := range list {
-		if list[i].Name == name {
-			return &list[i], nil
-		}
-	}
-	return nil, nil
-}
-
 // Installed returns an installed plugin, and where a newer one of it is looked for: a package's name, or a file.
 func Installed(home, name string) (entry *plugin.Entry, from string, err error) {
-	entry, err = find(home, name)
+	entry, err = plugin.Find(home, name)
 	switch {
 	case err != nil:
 		return nil, "", err
@@ -172,6 +161,9 @@ func Installed(home, name string) (entry *plugin.Entry, from string, err error) 
 	if file, ok := strings.CutPrefix(entry.Pin.From, fromFile); ok {
 		return entry, file, nil
 	}
+	if repository, ok := strings.CutPrefix(entry.Pin.From, fromGit); ok {
+		return entry, repository, nil
+	}
 	spec, err := ParseSpec(strings.TrimPrefix(entry.Pin.From, fromRegistry))
 	if spec.Version != "" && spec.Version[0] >= '0' && spec.Version[0] <= '9' {
 		spec.Version = "" // the version that it is pinned to is no newer one
@@ -181,7 +173,7 @@ func Installed(home, name string) (entry *plugin.Entry, from string, err error) 
 
 // Remove forgets a plugin, and deletes the files of one that was installed. A person's own folder stays.
 func Remove(home, name string) error {
-	entry, err := find(home, name)
+	entry, err := plugin.Find(home, name)
 	if err != nil {
 		return err
 	}

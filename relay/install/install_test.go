@@ -20,7 +20,7 @@ func added(t *testing.T, home string, p *Package, replace bool) *plugin.Entry {
 	if err := c.Install(replace); err != nil {
 		t.Fatal(err)
 	}
-	entry, err := find(home, c.Plugin.Manifest.Name)
+	entry, err := plugin.Find(home, c.Plugin.Manifest.Name)
 	if err != nil || entry == nil || entry.Plugin == nil {
 		t.Fatalf("installed, there is %+v, %v", entry, err)
 	}
@@ -99,7 +99,7 @@ func TestChangedFilesAreNotOffered(t *testing.T) {
 	if err := os.WriteFile(adapter, []byte("var tabrelayPlugin = {};"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	entry, err = find(home, "tea")
+	entry, err = plugin.Find(home, "tea")
 	if err != nil || entry.Plugin != nil || !strings.Contains(entry.Problem, "not the ones that were installed") {
 		t.Errorf("changed, it is %+v, %v", entry, err)
 	}

@@ -54,6 +54,7 @@ func (s Spec) String() string {
 // Package is one version of a package, whose tarball has the content that its registry says.
 type Package struct {
 	Spec         Spec   // as asked for
+	From         string // for the pin, where the spec does not say it
 	Version      string // what that is
 	Integrity    string // sha512-… (https://www.w3.org/TR/sri-2/)
 	Dependencies map[string]string

@@ -34,8 +34,8 @@ type Entry struct {
 
 // Pin is the content that an installed plugin has to have.
 type Pin struct {
-	From      string `json:"from"`              // npm:NAME, npm:NAME@VERSION or file:PATH
-	Version   string `json:"version,omitempty"` // of the package, if it came from a registry
+	From      string `json:"from"`              // npm:NAME[@VERSION], file:PATH or git:REPOSITORY
+	Version   string `json:"version,omitempty"` // of the package, or the commit of a repository
 	Integrity string `json:"integrity"`         // of the tarball: sha512-… (https://www.w3.org/TR/sri-2/)
 	Hash      string `json:"hash"`              // Plugin.Hash of the unpacked plugin
 }
@@ -55,6 +55,20 @@ func List(home string) ([]Entry, error) {
 		list.Plugins[i].load()
 	}
 	return list.Plugins, nil
+}
+
+// Find returns one plugin that a person added; nil when there is none of the name.
+func Find(home, name string) (*Entry, error) {
+	list, err := readList(home)
+	if err != nil {
+		return nil, err
+	}
+	i := list.find(name)
+	if i < 0 {
+		return nil, nil
+	}
+	list.Plugins[i].load()
+	return &list.Plugins[i], nil
 }
 
 // Folders are those of the plugins a person added.

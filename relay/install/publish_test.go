@@ -1,0 +1,167 @@
+package install
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tabrelay/relay/plugin"
+)
+
+// scaffolded is a new plugin, built.
+func scaffolded(t *testing.T, edit func(manifest string) string) *plugin.Plugin {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "tea-shop")
+	if err := plugin.New(dir, ""); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "package.json")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(edit(string(text))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, _, err := plugin.Build(t.Context(), dir, plugin.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func unchanged(text string) string { return text }
+
+// A new plugin packs without an edit, and what comes out is installed as what went in.
+func TestPack(t *testing.T) {
+	p := scaffolded(t, unchanged)
+	if err := os.WriteFile(filepath.Join(p.Dir, "README.md"), []byte("# Tea shop\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	packed, err := Pack(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"README.md", "dist/adapter.js", "dist/adapter.js.map", "dist/manifest.json", "package.json"}
+	if !slices.Equal(packed.Files, want) || len(packed.Left) > 0 ||
+		packed.Name != "tabrelay-plugin-tea-shop-0.1.0.tgz" {
+		t.Errorf("packed are %v as %s, and npm would differ in %v", packed.Files, packed.Name, packed.Left)
+	}
+	again, err := Pack(t.Context(), p)
+	if err != nil || !slices.Equal(again.Tarball, packed.Tarball) {
+		t.Errorf("packing it again gives other bytes, %v", err)
+	}
+	entry := added(t, t.TempDir(), &Package{Spec: Spec{Name: "tea.tgz"}, Tarball: packed.Tarball,
+		Integrity: integrityOf(packed.Tarball)}, false)
+	if entry.Plugin.Hash != p.Hash {
+		t.Errorf("installed is %.12s, packed was %.12s", entry.Plugin.Hash, p.Hash)
+	}
+}
+
+func TestPackSaysWhatNpmWouldDoOtherwise(t *testing.T) {
+	for name, c := range map[string]struct {
+		edit func(string) string
+		want string
+		err  string
+	}{
+		"private": {func(s string) string { return strings.Replace(s, `"type":`, `"private": true, "type":`, 1) },
+			`"private": true`, ""},
+		"no files": {func(s string) string { return strings.Replace(s, `"files": ["dist"],`, "", 1) }, `"files"`, ""},
+		"no version": {func(s string) string { return strings.Replace(s, `"version": "0.1.0",`, "", 1) }, "",
+			`no "version"`},
+		"negated": {func(s string) string { return strings.Replace(s, `["dist"]`, `["dist", "!dist/x"]`, 1) }, "",
+			`names "!dist/x"`},
+	} {
+		packed, err := Pack(t.Context(), scaffolded(t, c.edit))
+		if c.err != "" {
+			if err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if err != nil || len(packed.Left) != 1 || !strings.Contains(packed.Left[0], c.want) {
+			t.Errorf("%s: %+v, %v", name, packed, err)
+		}
+	}
+}
+
+func TestParseRepository(t *testing.T) {
+	for text, want := range map[string]string{
+		"github:tea/shop":                       "https://github.com/tea/shop.git#",
+		"github:tea/shop.git#v1.2":              "https://github.com/tea/shop.git#v1.2",
+		"git+https://git.example/tea.git#main":  "https://git.example/tea.git#main",
+		"git+ssh://git@git.example/tea":         "ssh://git@git.example/tea#",
+		"git+file:///srv/tea":                   "file:///srv/tea#",
+		"github:tea":                            "error",
+		"github:tea/shop/more":                  "error",
+		"github:tea/../shop":                    "error",
+		"git+ext::sh -c id":                     "error",
+		"git+http://git.example/tea":            "error",
+		"github:tea/shop#--upload-pack=touch x": "error",
+		"tea-shop":                              "other",
+		"@tea/shop@1.0.0":                       "other",
+	} {
+		r, ok, err := ParseRepository(text)
+		got := r.URL + "#" + r.Ref
+		if err != nil {
+			got = "error"
+		} else if !ok {
+			got = "other"
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// A repository is installed at its newest commit, and updated to a later one.
+func TestFetchRepository(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git")
+	}
+	p := scaffolded(t, unchanged)
+	git := func(args ...string) {
+		t.Helper()
+		about := []string{"-C", p.Dir, "-c", "user.name=a", "-c", "user.email=a@b.c"}
+		cmd := exec.Command("git", append(about, args...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %s", args, out)
+		}
+	}
+	git("init", "-q", "-b", "main")
+	git("add", "-A")
+	git("commit", "-q", "-m", "first")
+	name, home := "git+file://"+filepath.ToSlash(p.Dir), t.TempDir()
+	fetch := func(text string) *Package {
+		t.Helper()
+		r, ok, err := ParseRepository(text)
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		fetched, err := r.Fetch(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fetched
+	}
+	first := added(t, home, fetch(name), false)
+	if first.Plugin.Hash != p.Hash || first.Pin.From != "git:"+name || len(first.Pin.Version) != 40 {
+		t.Errorf("installed is %.12s, pinned to %+v", first.Plugin.Hash, first.Pin)
+	}
+	git("commit", "-q", "--allow-empty", "-m", "second")
+	_, from, err := Installed(home, "tea-shop")
+	if err != nil || from != name {
+		t.Errorf("an update is looked for in %q, %v", from, err)
+	}
+	if second := added(t, home, fetch(from), true); second.Pin.Version == first.Pin.Version {
+		t.Error("the update is the same commit")
+	}
+	missing := Repository{Text: "github:tea/none", URL: "file:///nowhere/tea"}
+	if _, err := missing.Fetch(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "github:tea/none cannot be had") {
+		t.Errorf("a repository that is not there: %v", err)
+	}
+}
