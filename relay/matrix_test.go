@@ -305,6 +305,7 @@ var (
 		"PUT /api/v1/clients/{name}":                {path: "/api/v1/clients/bob", body: `{"scope":{}}`},
 		"POST /api/v1/approvals/{id}":               {path: "/api/v1/approvals/config", body: `{"answer":"allow"}`},
 		"POST /api/v1/reviews":                      {testedApart: true}, // TestReviewsOfSeveral
+		"PUT /api/v1/plugins/{plugin}/hints":        {testedApart: true}, // TestHintsAreConfirmed
 		"POST /api/v1/reviews/{plugin}":             {testedApart: true}, // TestReviewsAreConfirmed
 		"POST /api/v1/reviews/{plugin}/dev":         {testedApart: true}, // the same
 		"POST /api/v1/dead-letters/{id}/replay":     {testedApart: true}, // TestReplayIsConfirmed

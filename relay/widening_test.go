@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/catalog"
 	"tabrelay/relay/httpapi"
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/join"
@@ -233,6 +234,60 @@ func TestReviewsOfSeveral(t *testing.T) {
 	v.runs("tea", tea.Hash, review.Accepted)
 	v.runs("coffee", coffee.Hash, review.Accepted)
 	v.audited("accepted " + tea.Hash)
+}
+
+// What a person says of tools is confirmed where it lets agents do more, holds over an update, and changes nothing that
+// an author said.
+func TestHintsAreConfirmed(t *testing.T) {
+	w := newWorld(t)
+	v := w.reviewer(t)
+	p := w.put("tea", "1", nil)
+	v.again()
+	v.decide("tea", p.Hash, "accept", http.StatusOK)
+	const path = "plugins/tea/hints"
+	hints := func(method string, body any, want int) (view catalog.HintsView) {
+		t.Helper()
+		status, answer := v.ask(method, path, body)
+		if status != want {
+			t.Fatalf("%v: %d %s", body, status, answer)
+		}
+		_ = json.Unmarshal(answer, &view) // a refusal has none
+		return view
+	}
+	view := hints("GET", nil, http.StatusOK)
+	want := []catalog.ToolHint{{Tool: "read", Says: "read"}, {Tool: "pay", Says: "nothing"}}
+	if !slices.Equal(view.Tools, want) {
+		t.Fatalf("the tools are %+v", view.Tools)
+	}
+	const tool = "pay"
+	readOnly := func() bool {
+		t.Helper()
+		found, there := v.tools.Snapshot().Find("tea__" + tool)
+		return there && found.ReadOnly
+	}
+	asked := w.refusedUnconfirmed(t, http.MethodPut, "/api/v1/"+path, `{"patterns":["*"],"effect":"read"}`)
+	if !strings.Contains(asked, tool) || !strings.Contains(asked, "only read") || readOnly() {
+		t.Errorf("the person is asked %s", asked)
+	}
+	for _, wrong := range []httpapi.Hinting{{}, {Patterns: []string{"*"}}, {Patterns: []string{"a b"}, Effect: "read"},
+		{Patterns: []string{"*"}, Effect: "fly"}} {
+		hints("PUT", wrong, http.StatusBadRequest)
+	}
+	hints("PUT", httpapi.Hinting{Patterns: []string{"nothing_*"}, Effect: "read"}, http.StatusUnprocessableEntity)
+	view = hints("PUT", httpapi.Hinting{Patterns: []string{tool}, Effect: "read"}, http.StatusOK)
+	if len(view.Hints) != 1 || view.Hints[0].By != "terminal" || view.Tools[1].Hinted != "read" || !readOnly() {
+		t.Errorf("after it: %+v", view)
+	}
+	next := w.put("tea", "2", nil)
+	v.again()
+	v.decide("tea", next.Hash, "accept", http.StatusOK)
+	if !readOnly() {
+		t.Error("an update took the hint away")
+	}
+	hints("PUT", httpapi.Hinting{Patterns: []string{tool}, Effect: "none"}, http.StatusOK)
+	if readOnly() {
+		t.Error("a hint that was taken back still holds")
+	}
 }
 
 // A letter of a call that changes something is replayed with a person's word only.

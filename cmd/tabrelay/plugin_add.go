@@ -22,8 +22,8 @@ func (a *app) pluginAdd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add [FOLDER | FILE.tgz | PACKAGE[@VERSION] | github:OWNER/REPO]…",
 		Short: "Offer the tools of plugins: yours, or some from elsewhere", Args: cobra.ArbitraryArgs,
-		Long: "Builds the plugin in a folder and offers its tools; the folder stays where it is. A tarball, a package " +
-			"of the\n" +
+		Long: "Builds the plugin in a folder and offers its tools; the folder stays where it is. A tarball, a " +
+			"package of the\n" +
 			"registry that npm is configured for, or a git repository (github:OWNER/REPO[#BRANCH], git+https://…)\n" +
 			"is verified, unpacked into the home folder and pinned to its content. Several are added together.\n" +
 			"npm:NAME means a package even where there is a folder of that name.",

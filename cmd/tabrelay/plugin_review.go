@@ -163,10 +163,14 @@ func (a *app) decide(ctx context.Context, sheets []review.Sheet, verdict string)
 	if err := a.post(ctx, "/api/v1/reviews", decisions, &answer); err != nil {
 		return err
 	}
+	var running []string
 	for i, now := range answer.Reviews {
 		a.noteDecision(sheets[i], verdict, now)
+		if now.Serving == sheets[i].Hash {
+			running = append(running, now.Plugin)
+		}
 	}
-	return nil
+	return a.offerHintsFor(ctx, running...)
 }
 
 func (a *app) noteDecision(s review.Sheet, verdict string, now catalog.ReviewStatus) {

@@ -27,6 +27,7 @@ import (
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/registry"
 	"tabrelay/relay/serial"
+	"tabrelay/relay/store"
 	"tabrelay/relay/wire"
 )
 
@@ -81,6 +82,7 @@ type Catalog struct {
 	// Of changes alone.
 	folder     *folder
 	reviews    reviews
+	hints      []store.Hint              // of all plugins, the later ones of one after the earlier ones
 	told       []registry.Problem        // what clients may have heard of
 	good       map[string]*plugin.Plugin // by folder: the last content that could be read
 	listed     bool                      // the person's plugins came from a list, which is not to vanish
@@ -111,6 +113,10 @@ func New(ctx context.Context, o Options) (*Catalog, error) {
 	c.configured = missing == nil
 	c.now.Store(&state{config: o.Config, required: o.Config.Review.Required})
 	if err := c.reviews.read(ctx, o.Store, o.Log); err != nil {
+		return nil, err
+	}
+	var err error
+	if c.hints, err = o.Store.Hints(ctx); err != nil {
 		return nil, err
 	}
 	c.changes = serial.New()
@@ -175,6 +181,7 @@ func (c *Catalog) publish(cfg config.Config) error {
 	if err != nil {
 		return err
 	}
+	c.annotated(plugins)
 	if c.options.Place != nil {
 		c.options.Place(plugins)
 	}

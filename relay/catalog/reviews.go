@@ -18,8 +18,10 @@ import (
 	"tabrelay/relay/store"
 )
 
-// Store keeps what a person decided about plugins.
+// Store keeps what a person decided about plugins, and what they say of tools.
 type Store interface {
+	Hints(ctx context.Context) ([]store.Hint, error)
+	SetHints(ctx context.Context, hints []store.Hint) error
 	Reviews(ctx context.Context) ([]store.Review, error)
 	AddReview(ctx context.Context, r store.Review, content []byte) error
 	KeepContent(ctx context.Context, plugin, hash string, content []byte) error

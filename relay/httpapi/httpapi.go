@@ -136,6 +136,8 @@ func (a *API) routes() []Route {
 		{"POST /api/v1/pairing/rotate", Person, a.rotatePairing},
 		{"POST /api/v1/stop", Person, a.stopNow},
 		{"GET /api/v1/reviews", Person, a.listReviews},
+		{"GET /api/v1/plugins/{plugin}/hints", Person, a.showHints},
+		{"PUT /api/v1/plugins/{plugin}/hints", Person, a.setHints},
 		{"POST /api/v1/reviews", Person, a.decideReviews},
 		{"GET /api/v1/reviews/{plugin}", Person, a.showReview},
 		{"POST /api/v1/reviews/{plugin}", Person, a.decideReview},

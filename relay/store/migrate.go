@@ -191,6 +191,15 @@ var migrations = []string{
 	);
 	CREATE INDEX transcripts_by_session ON transcripts (session);
 	CREATE INDEX transcripts_by_time ON transcripts (at);`,
+
+	`CREATE TABLE hints (
+		plugin  TEXT NOT NULL,
+		pattern TEXT NOT NULL,
+		effect  TEXT NOT NULL,    -- read, write or destroy
+		created INTEGER NOT NULL, -- microseconds since 1970
+		by      TEXT NOT NULL,
+		PRIMARY KEY (plugin, pattern)
+	) WITHOUT ROWID;`,
 }
 
 // transcriptVersion is the first version that has transcripts.

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tabrelay/relay/catalog"
+	"tabrelay/relay/httpapi"
+)
+
+func (a *app) pluginAnnotate() *cobra.Command {
+	return a.withJSON(&cobra.Command{
+		Use:   "annotate NAME [PATTERN,… read|write|destroy|none]",
+		Short: "Say what tools do whose author left it out",
+		Args:  cobra.MatchAll(cobra.RangeArgs(1, 3), notTwo),
+		Long: "A tool whose author does not say what it does counts as one that may destroy. With NAME alone, lists " +
+			"the tools\n" +
+			"of a plugin and what is said of them, and offers what their names suggest. With patterns such as\n" +
+			"'list_*,get_*' and an effect, you say it: the tools only read, write without destroying, or destroy;\n" +
+			"none takes it back. What an author says stays. It holds for later versions of the plugin, too. You\n" +
+			"confirm what lets agents do more: in the side panel when it is open, else at the terminal itself.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			if len(args) == 3 {
+				return a.annotate(ctx, args[0], strings.Split(args[1], ","), args[2])
+			}
+			view, err := a.hints(ctx, args[0])
+			switch {
+			case err != nil:
+				return err
+			case a.json:
+				return a.printJSON(view)
+			}
+			return errors.Join(a.printHints(view), a.offerHints(ctx, view, true))
+		},
+	})
+}
+
+// notTwo refuses patterns without an effect.
+func notTwo(_ *cobra.Command, args []string) error {
+	if len(args) == 2 {
+		return usage("say what they do: read, write, destroy or none")
+	}
+	return nil
+}
+
+func hintsPath(plugin string) string { return "/api/v1/plugins/" + url.PathEscape(plugin) + "/hints" }
+
+func (a *app) hints(ctx context.Context, plugin string) (view catalog.HintsView, err error) {
+	return view, a.get(ctx, hintsPath(plugin), &view)
+}
+
+// annotate says what tools do.
+func (a *app) annotate(ctx context.Context, plugin string, patterns []string, effect string) error {
+	for i := range patterns {
+		patterns[i] = strings.TrimSpace(patterns[i])
+	}
+	var view catalog.HintsView
+	body := httpapi.Hinting{Patterns: patterns, Effect: effect}
+	if err := a.request(ctx, http.MethodPut, hintsPath(plugin), body, &view); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(view)
+	}
+	return a.printHints(view)
+}
+
+func (a *app) printHints(view catalog.HintsView) error {
+	rows := [][]string{{"TOOL", "ITS AUTHOR SAYS", "YOU SAY"}}
+	for _, t := range view.Tools {
+		you := string(t.Hinted)
+		if you == "" {
+			you = "-"
+		}
+		rows = append(rows, []string{t.Tool, t.Says, you})
+	}
+	return a.table(rows...)
+}
+
+// unsaid counts the tools that count as ones that may destroy because nobody says what they do.
+func unsaid(view catalog.HintsView) (count int) {
+	for _, t := range view.Tools {
+		if t.Says == "nothing" && t.Hinted == "" {
+			count++
+		}
+	}
+	return count
+}
+
+// offerHints says what the names of tools suggest, and with ask lets the person say so at a terminal.
+func (a *app) offerHints(ctx context.Context, view catalog.HintsView, ask bool) error {
+	open := unsaid(view)
+	if open == 0 {
+		return nil
+	}
+	a.notef("%d of %s of %s say nothing of what they do, so each counts as one that may destroy.\n", open,
+		plural(len(view.Tools), "tool"), view.Plugin)
+	if len(view.Suggested) == 0 {
+		a.notef("Next: tabrelay plugin annotate %s 'PATTERN,…' read|write|destroy\n", view.Plugin)
+		return nil
+	}
+	patterns := strings.Join(view.Suggested, ",")
+	a.notef("Their names suggest that these only read. Next: tabrelay plugin annotate %s '%s' read\n", view.Plugin,
+		patterns)
+	if !ask || !hasTerminal() {
+		return nil
+	}
+	err := a.annotate(ctx, view.Plugin, slices.Clone(view.Suggested), "read")
+	if errors.Is(err, errNotConfirmed) {
+		a.notef("They stay as they are.\n")
+		return nil
+	}
+	return err
+}
+
+// offerHintsFor is the step after plugins were accepted whose authors say nothing of their tools.
+func (a *app) offerHintsFor(ctx context.Context, plugins ...string) error {
+	for _, plugin := range plugins {
+		view, err := a.hints(ctx, plugin)
+		if err != nil {
+			return err
+		}
+		if err := a.offerHints(ctx, view, len(plugins) == 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
