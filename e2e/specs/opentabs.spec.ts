@@ -7,6 +7,7 @@ import { openNotebook } from '../sites/notebook.ts';
 import type { Closing } from '../stage/closing.ts';
 import { repository } from '../stage/paths.ts';
 import { mainWorldPlugin, testPlugin } from '../stage/plugin.ts';
+import { publishedForOpenTabs } from '../stage/published.ts';
 import { expect, openStage, type Stage, test, visit } from '../stage/test.ts';
 
 /** Opens the page until its tools run: the browser learns of a new plugin a moment after the relay. */
@@ -102,6 +103,51 @@ test('29 tools of an unmodified plugin answer', async ({ closing }) => {
   await stage.page.evaluate(() => history.pushState(null, '', '#there'));
   const events = async () => (await agent.call('notes__read_events', { instance: 'north' })).text;
   await expect.poll(events).toContain('navigate #there');
+});
+
+test('29 tools of a package as it was published answer', async ({ closing }) => {
+  const [north, south] = [await openNotebook(closing), await openNotebook(closing)];
+  const stage = await openStage(closing);
+  const { agent, relay } = stage;
+  const tarball = await publishedForOpenTabs('opentabs-notes', north, relay, closing);
+  await relay.tabrelay('plugin', 'add', tarball);
+  for (const setting of settings(north, south, 'hello')) {
+    await relay.tabrelay('plugin', 'configure', 'opentabs-notes', setting);
+  }
+  expect((await agent.tools()).filter((name) => name.startsWith('opentabs-notes__'))).toHaveLength(29);
+  await visitWithPlugin(stage, `${north}/`, 'opentabs-notes__read_url');
+  for (const [tool, args, answer] of cases(north)) {
+    const { value } = await agent.call(`opentabs-notes__${tool}`, { ...args, instance: 'north' });
+    expect(value, tool).toEqual(answer);
+  }
+  const settled = [`${north}/`, 'hello', 7, true, 'green'];
+  const read = await agent.call('opentabs-notes__read_settings', { instance: 'north' });
+  expect(read.value).toEqual({ before: settled, after: settled });
+  expect((await agent.call('opentabs-notes__get_note', { id: '9', instance: 'north' })).code).toBe(
+    'NOT_FOUND',
+  );
+  expect((await agent.call('opentabs-notes__lock_note', { instance: 'north' })).code).toBe('NOTE_LOCKED');
+  await stage.page.evaluate(() => history.pushState(null, '', '#there'));
+  const events = async () => (await agent.call('opentabs-notes__read_events', { instance: 'north' })).text;
+  await expect.poll(events).toContain('navigate #there');
+  expect(await events()).toContain('end lock_note false true');
+  expect(
+    await stage.page.evaluate(() => Object.keys(globalThis).filter((key) => /opentabs/i.test(key))),
+  ).toEqual([]);
+});
+
+test('a published package waits until its page is ready', async ({ closing }) => {
+  const site = await openNotebook(closing);
+  const stage = await openStage(closing);
+  await stage.relay.tabrelay(
+    'plugin',
+    'add',
+    await publishedForOpenTabs('opentabs-notes', site, stage.relay, closing),
+  );
+  await visitWithPlugin(stage, `${site}/late`, 'opentabs-notes__read_url', {});
+  await visit(stage, `${site}/signed-out`);
+  const answer = await stage.agent.call('opentabs-notes__read_url');
+  expect(answer.code).toBe('ADAPTER_NOT_READY');
 });
 
 test('two instances are told apart, and one has to be named', async ({ closing }) => {

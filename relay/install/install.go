@@ -63,8 +63,8 @@ type Candidate struct {
 	pin    plugin.Pin
 }
 
-// Prepare unpacks a package into the plugins folder. One with build output is taken as it was built; another one is
-// built. None of its code runs with access to anything.
+// Prepare unpacks a package into the plugins folder. One with build output is taken as it was built; another one,
+// also one that was built for OpenTabs, is built. None of its code runs with access to anything.
 func Prepare(ctx context.Context, home string, p *Package) (_ *Candidate, err error) {
 	parent := filepath.Join(home, packagesDir)
 	if err := os.MkdirAll(parent, 0o700); err != nil {
@@ -98,11 +98,13 @@ func (c *Candidate) read(ctx context.Context) (err error) {
 	switch {
 	case there("dist/manifest.json"):
 		c.Plugin, err = plugin.Load(c.dir)
+	case plugin.IsPublished(c.dir):
+		c.Plugin, c.Found, err = plugin.BuildPublished(ctx, c.dir)
 	case there("src/index.ts"):
 		c.Plugin, c.Found, err = plugin.Build(ctx, c.dir, plugin.Options{})
 	default:
 		err = errors.New("it is no plugin: it has neither dist/manifest.json, which tabrelay plugin build makes, nor " +
-			"src/index.ts")
+			"src/index.ts, nor dist/tools.json and dist/adapter.iife.js of a package for OpenTabs")
 	}
 	return err
 }

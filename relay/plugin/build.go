@@ -112,7 +112,7 @@ func (b *Builder) Build(ctx context.Context, opts Options) (*Plugin, []Diagnosti
 func (b *Builder) build(ctx context.Context, shipped bool) (*Plugin, []Diagnostic, error) {
 	_ = b.folder.open() // without a folder there is no package.json, which is reported
 	defer b.folder.close()
-	src, found := readPackage(b.folder, shipped)
+	src, found := readPackage(b.folder, packageUse{shipped: shipped})
 	if src == nil {
 		return nil, found, invalid(found)
 	}

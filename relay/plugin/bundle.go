@@ -161,7 +161,7 @@ const preScriptFile = "pre-script.js"
 // checkPreScript checks the pre-script of package.json.
 func (c *packageCheck) checkPreScript() {
 	p, field := &c.source.Plugin, "/"+c.key+"/preScript"
-	if p.PreScript == "" {
+	if p.PreScript == "" || c.published {
 		return
 	}
 	if p.World != Main {

@@ -337,7 +337,7 @@ func FuzzPackage(f *testing.F) {
 		f.Add(archive.Files[0].Data)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		src, found := parsePackage(&folder{dir: t.TempDir()}, raw, false)
+		src, found := parsePackage(&folder{dir: t.TempDir()}, raw, packageUse{})
 		for _, d := range found {
 			if d.File != packageFile || d.Text == "" || d.Line < 0 || d.Column < 0 {
 				t.Errorf("a diagnostic without a place or a text: %+v", d)
@@ -355,7 +355,7 @@ func FuzzPackage(f *testing.F) {
 }
 
 func TestInvalidPackageJSON(t *testing.T) {
-	_, found := parsePackage(&folder{dir: t.TempDir()}, []byte("{\n  \"name\": oops\n}"), false)
+	_, found := parsePackage(&folder{dir: t.TempDir()}, []byte("{\n  \"name\": oops\n}"), packageUse{})
 	if len(found) != 1 || found[0].String() != "package.json:2:11: is not valid JSON: invalid literal: oops" {
 		t.Errorf("got %v", found)
 	}

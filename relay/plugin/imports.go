@@ -27,6 +27,7 @@ var sdkParts = exportedParts()
 // sdkModules are the modules that are always resolved to sources in this binary, not to node_modules.
 var sdkModules = withParts(map[string]string{
 	scopePath:                             "src/scope.ts",
+	publishedPath:                         "src/compat/published.ts",
 	"@opentabs-dev/plugin-sdk":            "src/compat/index.ts",
 	"@opentabs-dev/plugin-sdk/pre-script": "src/compat/pre-script.ts",
 })

@@ -185,6 +185,9 @@ func buildOrLoad(ctx context.Context, dir string) (*Plugin, []Diagnostic, error)
 			p, err := Load(dir)
 			return p, nil, err
 		}
+		if IsPublished(dir) {
+			return BuildPublished(ctx, dir)
+		}
 	}
 	return Build(ctx, dir, Options{})
 }

@@ -40,14 +40,20 @@ type source struct {
 
 const packageFile = "package.json"
 
+// packageUse is what a package is read for.
+type packageUse struct {
+	shipped   bool // it becomes part of the binary
+	published bool // it has no sources: it was built for OpenTabs
+}
+
 // readPackage reads and checks package.json. It reports all faults, not only the first.
-func readPackage(f *folder, shipped bool) (*source, []Diagnostic) {
+func readPackage(f *folder, use packageUse) (*source, []Diagnostic) {
 	raw, err := f.read(packageFile)
 	if err != nil {
 		return nil, faultf(packageFile, "cannot be read (%v); a plugin is a folder with package.json and src/index.ts",
 			rootCause(err))
 	}
-	return parsePackage(f, raw, shipped)
+	return parsePackage(f, raw, use)
 }
 
 // rootCause drops the path from a file error: messages name files relative to the plugin.
@@ -69,8 +75,8 @@ func jsonError(err error) Diagnostic {
 	return d
 }
 
-func parsePackage(f *folder, raw []byte, shipped bool) (*source, []Diagnostic) {
-	c := &packageCheck{folder: f, raw: raw, shipped: shipped}
+func parsePackage(f *folder, raw []byte, use packageUse) (*source, []Diagnostic) {
+	c := &packageCheck{folder: f, raw: raw, packageUse: use}
 	tree, err := hujson.Parse(raw)
 	if err != nil {
 		return nil, []Diagnostic{jsonError(err)}
@@ -98,7 +104,7 @@ type packageCheck struct {
 	source source
 	found  []Diagnostic
 
-	shipped bool // it becomes part of the binary
+	packageUse
 }
 
 // add reports a fault at a JSON pointer.
