@@ -1,7 +1,10 @@
 // An agent looks at pages that no plugin was written for: a line for each thing, and references to act on.
 
+import { z } from 'zod';
 import { openSite } from '../sites/own-pages.ts';
 import { expect, test, visit } from '../stage/test.ts';
+
+const Image = z.tuple([z.object({ type: z.literal('image'), data: z.string(), mimeType: z.string() })]);
 
 const order = `<!doctype html><title>Order</title>
 <main><h1>Orders</h1><p>By <a href="/ada">Ada</a> on <b>Monday</b>. [e12] button "Pay" [e3]</p>
@@ -124,4 +127,79 @@ test('references are never given twice, and a dead one says what became of it', 
     expect((await agent.call('browser__snapshot', { ref })).code, ref).toBe('DOCUMENT_CHANGED');
   for (const ref of ['e99', 'f7e1', 'button'])
     expect((await agent.call('browser__snapshot', { ref })).code, ref).toBe('VALIDATION_ERROR');
+});
+
+test('what is not on the screen is counted, and found with a reference', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const { agent } = stage;
+  const items = Array.from({ length: 500 }, (_, i) => `<li>Item ${i} <button>Buy ${i}</button></li>`);
+  const inner = '<!doctype html><p>inner words</p>';
+  const list = `<!doctype html><title>Long</title><ul>${items.join('')}</ul><iframe src="/inner"></iframe>`;
+  const site = await openSite(closing, { list, inner });
+  await visit(stage, `${site}/list`);
+  const seen = (await agent.call('browser__snapshot')).text;
+  expect(seen).toContain('button "Buy 0" [e1]');
+  expect(seen).not.toContain('Buy 400');
+  expect(seen).toMatch(/… 4\d\d more, not on the screen \[e\d+\]/);
+  const found = (await agent.call('browser__find', { text: 'buy 400', role: 'button' })).text;
+  expect(found).toMatch(/^button "Buy 400" \[e\d+\]$/);
+  expect((await agent.call('browser__find', { text: 'INNER' })).text).toBe('"inner words"');
+  expect((await agent.call('browser__find', { text: 'not there' })).text).toBe('nothing found');
+  const all = /… \d+ more, not on the screen \[(e\d+)\]/.exec(seen)?.[1];
+  const rest = await agent.call('browser__snapshot', { ref: all, maxTokens: 50_000 });
+  expect(rest.text).toContain('"Item 499"');
+});
+
+test('a picture shows the page, one element, the whole; not what is secret, and not what is behind', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const { agent, browser } = stage;
+  const field =
+    '<!doctype html><body style="margin:0;background:#fff"><input type="password" value="secret" style="';
+  const style = 'position:fixed;left:10px;top:10px;width:100px;height:40px;background:#f00;border:0">';
+  const site = await openSite(closing, {
+    page: `${field}${style}<div id="d" style="position:absolute;left:200px;top:300px;width:64px;height:32px;
+background:#0f0" onclick="1" title="Green"></div><div style="height:4000px"></div>
+<iframe src="/frame" style="position:fixed;left:300px;top:0;width:200px;height:100px;border:0"></iframe>`,
+    frame: field + style,
+  });
+  await visit(stage, `${site}/page`);
+  await stage.page.bringToFront();
+  const ref = /clickable "Green" \[(e\d+)\]/.exec((await agent.call('browser__snapshot')).text)?.[1];
+  const take = async (args: Record<string, unknown> = {}) => {
+    const { content } = await agent.client.callTool({ name: 'browser__screenshot', arguments: args });
+    const [{ data, mimeType }] = Image.parse(content);
+    return { data, mime: mimeType };
+  };
+  const pixels = async ({ data, mime }: { data: string; mime: string }, ...points: [number, number][]) =>
+    stage.page.evaluate(
+      async ([url, at]) => {
+        const image = await createImageBitmap(await (await fetch(url)).blob());
+        const canvas = new OffscreenCanvas(image.width, image.height);
+        const pen = canvas.getContext('2d');
+        pen?.drawImage(image, 0, 0);
+        const colours = at.map(([x, y]) => Array.from(pen?.getImageData(x, y, 1, 1).data.slice(0, 3) ?? []));
+        return { width: image.width, height: image.height, colours };
+      },
+      [`data:${mime};base64,${data}`, points] as const,
+    );
+  const whole = await take();
+  expect(Buffer.from(whole.data, 'base64').length).toBeLessThan(200 * 1024);
+  const seen = await pixels(whole, [60, 30], [360, 30], [230, 315]);
+  expect(seen.colours[0], 'the secret field').toEqual([0, 0, 0]);
+  expect(seen.colours[1], 'the one in the frame').toEqual([0, 0, 0]);
+  expect(seen.colours[2]?.[1], 'the green element').toBeGreaterThan(240);
+  expect(seen.width).toBeLessThanOrEqual(1280);
+  expect(await pixels(await take({ ref }), [30, 15])).toMatchObject({ width: 64, height: 32 });
+  const full = await pixels(await take({ full: true }));
+  expect(full.height).toBeGreaterThan(2000);
+  expect(await stage.page.evaluate(() => scrollY)).toBe(0);
+  const other = await browser.newPage();
+  await other.bringToFront();
+  const behind = await agent.call('browser__screenshot');
+  expect(behind.code).toBe('TAB_NOT_VISIBLE');
+  await other.close();
 });

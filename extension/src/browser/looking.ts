@@ -3,7 +3,7 @@
 import { changes } from './changes.ts';
 import { line } from './dom.ts';
 import { type Line, lines, type Options } from './tree.ts';
-import { cut, named } from './words.ts';
+import { cut, named, sayText } from './words.ts';
 
 /** What a document shows, as far as the budget goes. */
 export interface Look {
@@ -44,19 +44,20 @@ const mostLooks = 12; // that are kept: viewers times ways to look
 /** Looks at the document, or at what an element holds. */
 export function look(root: Document | Element, key: string, request: Request): Look {
   const now = lines(root, request);
-  const seen = remember(`${request.viewer} ${key} ${request.interactive === true}`, now, request.from > 0);
+  const shown = withHead(now);
   const head = sayHead();
+  const seen = remember(`${request.viewer} ${key} ${request.interactive === true}`, shown, request.from > 0);
   if (seen !== undefined && !request.full && request.from === 0) {
-    const told = sayChanges(seen, now);
-    const length = told.reduce((sum, { text }) => sum + text.length + 1, 0);
+    const news = sayChanges(seen, shown);
+    const length = news.reduce((sum, { text }) => sum + text.length + 1, 0);
     const whole = now.reduce((sum, { text }) => sum + text.length + 1, 0);
-    if (told.length === 0)
+    if (news.length === 0)
       return { kind: 'unchanged', head, lines: [], frames: framesIn(now, -1), total: now.length };
     if (length <= whole / 2 && length <= request.characters)
       return {
         kind: 'changes',
         head,
-        lines: told.map(({ text }) => text),
+        lines: news.map(({ text }) => text),
         frames: framesIn(now, -1),
         total: now.length,
       };
@@ -89,9 +90,44 @@ export const difference = (before: readonly Line[], now: readonly Line[]): strin
 /** A viewer was told what changed since a moment: where they knew the page as it was then, they know it now. */
 export function told(viewer: string, before: readonly Line[], now: readonly Line[]): void {
   const key = `${viewer}  false`;
-  const seen = globalThis.tabrelayLooks?.get(key);
+  const seen = globalThis.tabrelayLooks?.get(key)?.slice(1); // without the head
   const knew = seen?.length === before.length && seen.every(({ text }, i) => text === before[i]?.text);
-  if (knew) remember(key, now, false);
+  if (knew) remember(key, withHead(now), false);
+}
+
+/** What was found in a document. */
+export interface Found {
+  lines: string[];
+  frames: Frame[];
+  total: number;
+}
+
+const mostFound = 20; // in one document
+const around = 120; // characters before and behind what was found
+
+/** The things whose line has these words, and this role. */
+export function find(text: string, role: string): Found {
+  const all = lines(document, { everything: true });
+  const wanted = line(text).toLowerCase();
+  const found = all.filter(
+    (one) =>
+      one.text.toLowerCase().includes(wanted) &&
+      (role === '' || one.text.startsWith(`${role} `) || one.text === role),
+  );
+  return {
+    lines: found.slice(0, mostFound).map((one) => excerpt(one.text, wanted)),
+    frames: framesIn(all, 0),
+    total: found.length,
+  };
+}
+
+function excerpt(text: string, wanted: string): string {
+  if (text.length <= 3 * around) return text;
+  const at = text.toLowerCase().indexOf(wanted);
+  const from = Math.max(0, at - around);
+  const to = Math.min(text.length, at + wanted.length + around);
+  // The part may begin or end within quotes: it is quoted as a whole.
+  return `${from > 0 ? '…' : ''}${sayText(text.slice(from, to))}${to < text.length ? '…' : ''}`;
 }
 
 function remember(key: string, now: readonly Line[], goesOn: boolean): Seen[] | undefined {
@@ -132,6 +168,11 @@ function sayChanges(seen: readonly Seen[], now: readonly Line[]): { text: string
   if (lost.length > 20) said.push({ text: `- ${lost.length - 20} more lines` });
   return said;
 }
+
+const withHead = (all: readonly Line[]): Line[] => [
+  { depth: 0, text: sayHead(), element: document.documentElement },
+  ...all,
+];
 
 function sayHead(): string {
   const title = line(document.title);

@@ -8,6 +8,7 @@ interface Told {
   viewer: string;
   characters?: number; // that the answer may have
   settle?: boolean; // an act was answered for before the page had settled
+  scrollTo?: { x?: number; y?: number }; // before a picture
   part?: string; // as which part of a page the document is looked at, where that is not all of it
 }
 

@@ -3,7 +3,8 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import * as s from '@tabrelay/plugin-sdk/schema';
 import { actTools } from './act/tools.ts';
-import { frameIndex, look } from './looking.ts';
+import { find, frameIndex, look } from './looking.ts';
+import { scene } from './picture.ts';
 import { type Gone, isGone, resolve } from './references.ts';
 import { roleOf } from './roles.ts';
 import { told } from './told.ts';
@@ -112,4 +113,36 @@ const closeTab = defineTool({
   handle: byWorker,
 });
 
-export const tools = [snapshot, wait, navigate, closeTab, ...actTools];
+const findTool = defineTool({
+  name: 'find',
+  displayName: 'Find in the page',
+  description: 'The lines of the page with some words, also of what is not on the screen, with references.',
+  annotations: { readOnlyHint: true },
+  input: s.parameters({
+    text: s.string('Words, capitals or not.', { minLength: 1, maxLength: 200 }),
+    role: s.optional(s.string('Only this role, such as button.')),
+  }),
+  handle(args) {
+    told(args);
+    return find(args.text, args.role ?? '');
+  },
+});
+
+const screenshot = defineTool({
+  name: 'screenshot',
+  displayName: 'Take a picture',
+  description:
+    'A picture of the tab in front, of one element, or of the whole page. Secrets are blackened. For reading, ' +
+    'snapshot is shorter, and works in the background.',
+  annotations: { readOnlyHint: true },
+  input: s.parameters({
+    ref: s.optional(s.string('Only this element.')),
+    full: s.optional(s.boolean('The whole page.')),
+  }),
+  handle(args) {
+    const { scrollTo } = told(args);
+    return scene(args.ref === undefined ? undefined : element(args.ref), scrollTo);
+  },
+});
+
+export const tools = [snapshot, findTool, screenshot, wait, navigate, closeTab, ...actTools];

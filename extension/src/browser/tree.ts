@@ -14,7 +14,7 @@ import {
   thingName,
   thingOf,
 } from './things.ts';
-import { named, told } from './words.ts';
+import { named, sayText } from './words.ts';
 
 export { describe } from './things.ts';
 
@@ -30,6 +30,8 @@ export interface Line {
 export interface Options {
   /** Only what can be acted on. */
   interactive?: boolean;
+  /** Also the items of long lists that are not on the screen, and long texts as a whole. */
+  everything?: boolean;
 }
 
 /** The lines of a document, or of what an element holds, the element included. */
@@ -394,13 +396,21 @@ class Writer {
       for (const { text, thing, ref } of run) this.#line(text, thing ?? owner, ref);
       return;
     }
-    const said = run.map(({ text, thing }) => (thing === undefined ? told(text) : text));
+    const said = run.map(({ text, thing }) =>
+      thing === undefined ? sayText(text, this.#options.everything) : text,
+    );
     this.#line(said.join(' '), owner);
   }
 
   // Of a long list the items on the screen, and at least the first ones; undefined for all.
   #onScreen(element: Element, nodes: ArrayLike<Node>): Set<Node> | undefined {
-    if (nodes.length <= longList || element === this.#root || !matches(element, listLike)) return undefined;
+    if (
+      this.#options.everything === true ||
+      nodes.length <= longList ||
+      element === this.#root ||
+      !matches(element, listLike)
+    )
+      return undefined;
     if (this.#root !== undefined && closest(element, listLike) === this.#root) return undefined;
     const items = Array.from(nodes).filter((node) => node instanceof Element && rendered(node));
     if (items.length <= longList) return undefined;

@@ -23,7 +23,8 @@ export const named = (name: string): string => quote(cut(name, mostOfName));
 const mostOfText = 600;
 
 /** Text of the page on one line. */
-export const told = (text: string): string => quote(cut(line(text), mostOfText));
+export const sayText = (text: string, whole = false): string =>
+  quote(whole ? line(text) : cut(line(text), mostOfText));
 
 const mostOfValue = 400;
 

@@ -2,7 +2,7 @@
 import { isFlag, isNumber, isRecord, isText, listOf, optional, shape } from '../page/guards.ts';
 import { urlAllowed } from '../page/patterns.ts';
 import type { Bridge } from './bridges.ts';
-import { type Content, Ended, type Parts, type Stage, text } from './conductor.ts';
+import { type Content, Ended, type Parts, type Performer, type Stage, text } from './conductor.ts';
 
 const isFrame = shape({ at: isNumber, index: isNumber, ref: isText });
 const isLook = shape({
@@ -178,6 +178,34 @@ export function lookingAt(
       answer = await ask(walk, bridge, args, ref);
     }
     return text(headed(await whole(walk, bridge, answer, 0)));
+  };
+}
+
+const isFound = shape({ lines: listOf(isText), frames: listOf(isFrame), total: isNumber });
+
+/** Finds in all frames of a tab. */
+export function findingIn(documents: Documents): Performer {
+  return async (stage) => {
+    let spots: Spot[] | undefined;
+    let total = 0;
+    const lines: string[] = [];
+    const visit = async (bridge: Bridge, depth: number): Promise<void> => {
+      const found = await stage.part(bridge, 'find', stage.args);
+      if (!isFound(found)) throw new Error('The page answered nothing that was found');
+      total += found.total;
+      lines.push(...found.lines);
+      let unplaced = 0;
+      for (const { index } of depth < deepest ? found.frames.slice(0, mostFrames) : []) {
+        spots ??= await documents.spots(stage.tabId);
+        const spot = spotOf(spots, bridge.frameId, index, index < 0 ? unplaced++ : 0);
+        const inner = spot && (await documents.inFrame(stage, spot).catch(() => undefined));
+        if (inner !== undefined) await visit(inner, depth + 1);
+      }
+    };
+    await visit(await stage.top(), 0);
+    if (total === 0) return text('nothing found');
+    const more = total > lines.length ? [`… ${total - lines.length} more`] : [];
+    return text([...lines, ...more].join('\n'));
   };
 }
 

@@ -19,12 +19,13 @@ import { Injector } from './inject.ts';
 import { Invocations } from './invoke.ts';
 import { isWaker, Keepalive } from './keepalive.ts';
 import { dialSocket, Link } from './link.ts';
-import { Documents, lookingAt } from './looking.ts';
+import { Documents, findingIn, lookingAt } from './looking.ts';
 import { Marks } from './marks.ts';
 import { closing, navigating } from './moving.ts';
 import { exchange, keepPairing, Pairer, readPairing } from './pairing.ts';
 import { Panels } from './panels.ts';
 import { performing } from './performing.ts';
+import { picturing } from './picture.ts';
 import { awaitedIn, Plugins } from './plugins.ts';
 import { chromeVersion, freshProfile, type Profile, readProfile, renameProfile } from './profile.ts';
 import { Reach } from './reach.ts';
@@ -217,6 +218,8 @@ const conductor = new Conductor(
   conducting,
   new Map<string, Performer>([
     ['snapshot', (stage) => lookAt(stage)],
+    ['find', findingIn(documents)],
+    ['screenshot', picturing(documents)],
     ['wait', waitingIn(documents)],
     ['navigate', navigating(tabs)],
     ['close_tab', closing],
