@@ -16,6 +16,9 @@ import { createRoot } from 'react-dom/client';
 import tinymce from 'tinymce';
 import 'tinymce/icons/default';
 import 'tinymce/models/dom';
+import 'tinymce/skins/content/default/content';
+import 'tinymce/skins/ui/oxide/content';
+import 'tinymce/skins/ui/oxide/skin';
 import 'tinymce/themes/silver';
 
 const held = new Map<string, () => string>();
@@ -85,8 +88,8 @@ async function openTiny(): Promise<void> {
   const [editor] = await tinymce.init({
     target: place('tinymce'),
     license_key: 'gpl',
-    skin: false,
-    content_css: false,
+    skin_url: 'default',
+    content_css: 'default',
     promotion: false,
     branding: false,
     height: 160,

@@ -476,7 +476,9 @@ function isSeen(element: Element): boolean {
   const box = element.getBoundingClientRect();
   if (box.right + scrollX <= 0 || box.bottom + scrollY <= 0) return box.width === 0 && hasContents(element);
   if (box.width > 1 && box.height > 1) return true;
-  if (element instanceof HTMLInputElement) return true; // drawn by something else
+  // Drawn by something else: editors take their text in through a dot.
+  const field = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;
+  if (field || Reflect.get(element, 'editContext') instanceof EventTarget) return true;
   return hasContents(element);
 }
 
