@@ -30,7 +30,10 @@ const editors: [name: string, words: string][] = [
   ['quill', 'textbox "Quill"'],
 ];
 
-test('editors take text, of one line and of several, and hold it once', async ({ sharedStage: stage, closing }) => {
+test('editors take text, of one line and of several, and hold it once', async ({
+  sharedStage: stage,
+  closing,
+}) => {
   const { url } = await openActSite(closing);
   const agent = await openEditors(stage, url);
   for (const text of texts)

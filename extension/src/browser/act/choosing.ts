@@ -1,9 +1,21 @@
 // Lists of a page's own making: boxes that offer options when they are asked, and lists that show them.
 import { attribute, documentFor, isElement, isHtml, isTextField, plain } from './dom.ts';
-import { answer, eventually, type Filled, lateMs, pick, type Task, textOf, wrong } from './fields.ts';
+import { NotDone } from './failure.ts';
+import {
+  answer,
+  eventually,
+  type Filled,
+  lateMs,
+  pick,
+  type Task,
+  textOf,
+  untilMs,
+  wrong,
+} from './fields.ts';
 import { strokeFor } from './keys.ts';
 import { focusOn, pressAndRelease } from './mouse.ts';
-import { ready } from './target.ts';
+import type { Page } from './page.ts';
+import { ready, type Spot } from './target.ts';
 import { Clipboard, replaceValue } from './text.ts';
 import { stroke } from './typing.ts';
 
@@ -79,7 +91,9 @@ export async function fillCombobox(task: Task): Promise<Filled> {
     return answer(task, now, typed !== undefined && now === wanted && some.length === 0, offered);
   }
   const label = optionText(option);
-  const chosen = await ready(page, page.reference(option), { uncovered: true, enabled: true });
+  const chosen = await reach(page, find);
+  if (chosen === undefined)
+    return answer(task, shown(), false, `the option ${JSON.stringify(label)} went away again`);
   pressAndRelease(chosen, { button: 'left', count: 1, modifiers: [] });
   const same = () => {
     const now = plain(shown());
@@ -92,6 +106,22 @@ export async function fillCombobox(task: Task): Promise<Filled> {
     same(),
     same() ? undefined : `the option ${JSON.stringify(label)} was clicked once`,
   );
+}
+
+// Lists are drawn anew with every answer of the network: the option is looked for again where it went away.
+async function reach(page: Page, find: () => Element | undefined): Promise<Spot | undefined> {
+  const until = performance.now() + optionMs;
+  do {
+    const option = find();
+    try {
+      if (option !== undefined)
+        return await ready(page, page.reference(option), { uncovered: true, enabled: true });
+    } catch (why) {
+      if (!(why instanceof NotDone) || why.code !== 'REF_GONE') throw why;
+    }
+    await page.pause(untilMs);
+  } while (performance.now() < until);
+  return undefined;
 }
 
 // Typed as a person types, over what is there: boxes that offer options listen to the keys.

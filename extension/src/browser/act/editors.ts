@@ -1,16 +1,16 @@
 // Editors keep a document of their own and draw it. What goes in is sent once, in the one way the editor is known to
 // take, and looked for afterwards: some commit only after a while, and sent again it would be there twice.
-import { documentFor, isHtml, nearest } from './dom.ts';
-import { answer, editorOf, eventually, type Filled, lateMs, type Task, textOf, untilMs } from './fields.ts';
+import { documentFor, isConnected, isHtml, nearest } from './dom.ts';
+import { answer, editorOf, eventually, lateMs, type Reading, type Task, textOf, untilMs } from './fields.ts';
 import { focusOn } from './mouse.ts';
 import { Clipboard, insertText, mayInput, pasteInto, selectAllOf, shownText, shows } from './text.ts';
 import { stroke } from './typing.ts';
 
 /** Replaces what an editor holds. */
-export async function fillEditor(task: Task): Promise<Filled> {
+export async function fillEditor(task: Task): Promise<Reading> {
   const { target, value, page } = task;
   const editor = editorOf(target);
-  if (editor === undefined) return answer(task, '', false);
+  if (editor === undefined) return { filled: answer(task, '', false) };
   const text = textOf(value).replace(/\r\n?/g, '\n');
   const monaco = nearest(editor, '.monaco-editor');
   const shownIn = monaco?.querySelector('.view-lines') ?? editor;
@@ -27,12 +27,15 @@ export async function fillEditor(task: Task): Promise<Filled> {
   else if (monaco !== null || text.includes('\n')) {
     if (!pasteInto(editor, text) && monaco === null) insertLines(editor, text);
   } else insertText(editor, text);
-  const settled = await eventually(page, lateMs, () => shows(reading(), text));
-  const now = reading().replace(/\n$/, '');
-  if (settled) return answer(task, now, true);
-  const note =
-    now === before.replace(/\n$/, '') ? 'the editor shows no change yet' : 'the editor shows something else';
-  return answer(task, now, false, `${note}; take a snapshot before anything is typed again`);
+  await eventually(page, lateMs, () => shows(reading(), text));
+  const again = () => {
+    const now = reading().replace(/\n$/, '');
+    if (isConnected(editor) && shows(now, text)) return answer(task, now, true);
+    const same = now === before.replace(/\n$/, '');
+    const note = same ? 'the editor shows no change yet' : 'the editor shows something else';
+    return answer(task, now, false, `${note}; take a snapshot before anything is typed again`);
+  };
+  return { filled: again(), again };
 }
 
 function monacoText(lines: Element): string {

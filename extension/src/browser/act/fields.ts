@@ -29,6 +29,12 @@ export interface Filled {
   note?: string;
 }
 
+/** A field that was filled, and how to read it once more. */
+export interface Reading {
+  filled: Filled;
+  again?: () => Filled;
+}
+
 export interface Task {
   page: Page;
   ref: string;

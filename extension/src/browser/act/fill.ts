@@ -26,6 +26,7 @@ import {
   kindOf,
   lateMs,
   optionsFor,
+  type Reading,
   type Task,
   textOf,
   untilMs,
@@ -40,28 +41,29 @@ import { Clipboard, replaceValue } from './text.ts';
 import { stroke } from './typing.ts';
 
 /** Fills one field. What it throws says that nothing was done to this field. */
-export async function fill(page: Page, ref: string, value: Value): Promise<Filled> {
+export async function fill(page: Page, ref: string, value: Value): Promise<Reading> {
   const first = resolved(page, ref);
-  check(page, first, value);
-  const visible = kindOf(first) !== 'editor' || !fits(first, '.monaco-editor *, textarea.inputarea');
-  await ready(page, ref, { uncovered: false, enabled: visible });
+  // Editors that draw their text themselves take it in through a dot that nobody sees.
+  const drawn = check(page, first, value) === 'editor' && fits(first, '.monaco-editor *');
+  await ready(page, ref, { uncovered: false, enabled: !drawn });
   const target = resolved(page, ref);
   const task: Task = { page, ref, target, value };
-  const kind = check(page, target, value);
-  const filled = await ways[kind](task);
-  const secret = sensitivity(target) !== undefined;
-  return secret ? { ref, value: undefined, verified: filled.verified } : filled;
+  const reading = await ways[check(page, target, value)](task);
+  if (sensitivity(target) === undefined) return reading;
+  const silent = ({ verified }: Filled): Filled => ({ ref, value: undefined, verified });
+  const { filled, again } = reading;
+  return { filled: silent(filled), ...(again !== undefined && { again: () => silent(again()) }) };
 }
 
-const ways: Record<Kind, (task: Task) => Promise<Filled>> = {
+const ways: Record<Kind, (task: Task) => Promise<Reading>> = {
   text: fillText,
   set: fillText,
   select: fillSelect,
   check: fillCheck,
   radio: fillCheck,
   editor: fillEditor,
-  combobox: fillCombobox,
-  listbox: fillListbox,
+  combobox: async (task) => ({ filled: await fillCombobox(task) }),
+  listbox: async (task) => ({ filled: await fillListbox(task) }),
   slider: fillSlider,
 };
 
@@ -77,9 +79,9 @@ function isSame(field: HTMLInputElement | HTMLTextAreaElement, text: string): bo
   );
 }
 
-async function fillText(task: Task): Promise<Filled> {
+async function fillText(task: Task): Promise<Reading> {
   const { target, value, page } = task;
-  if (!isInput(target) && !isTextArea(target)) return answer(task, '', false);
+  if (!isInput(target) && !isTextArea(target)) return { filled: answer(task, '', false) };
   const text = textOf(value).replace(/\r\n?/g, '\n');
   const before = target.value;
   focusOn(target);
@@ -87,17 +89,20 @@ async function fillText(task: Task): Promise<Filled> {
   if (before !== text) replaceValue(target, text);
   // A page that formats, refuses or restores what was typed often does so after the event.
   await page.pause(untilMs);
-  const verified = isConnected(target) ? same() : false;
-  if (verified) return answer(task, target.value, true);
-  await eventually(page, lateMs / 2, same);
-  const note =
-    target.value === before ? 'the page kept what was there' : 'the page made something else of it';
-  return answer(task, target.value, same(), same() ? undefined : note);
+  const there = () => isConnected(target) && same();
+  if (!there()) await eventually(page, lateMs / 2, () => !isConnected(target) || same());
+  const again = () => {
+    if (!isConnected(target)) return answer(task, '', false, 'the page replaced the field');
+    const note =
+      target.value === before ? 'the page kept what was there' : 'the page made something else of it';
+    return answer(task, target.value, same(), same() ? undefined : note);
+  };
+  return { filled: again(), again };
 }
 
-async function fillSelect(task: Task): Promise<Filled> {
+async function fillSelect(task: Task): Promise<Reading> {
   const { target, value, page } = task;
-  if (!isSelect(target)) return answer(task, '', false);
+  if (!isSelect(target)) return { filled: answer(task, '', false) };
   const wanted = optionsFor(page.describe(target), target, value);
   const chosen = () => Array.from(target.selectedOptions, (one) => plain(one.label || one.text));
   const same = () =>
@@ -113,8 +118,9 @@ async function fillSelect(task: Task): Promise<Filled> {
     send(target, new view.Event('change', { bubbles: true }));
   }
   await page.pause(untilMs);
-  const now = chosen();
-  return answer(task, target.multiple ? now : (now[0] ?? ''), same());
+  const again = () =>
+    answer(task, target.multiple ? chosen() : (chosen()[0] ?? ''), isConnected(target) && same());
+  return { filled: again(), again };
 }
 
 /** Whether it is checked; undefined while it says nothing about that. */
@@ -127,10 +133,10 @@ export function checkedState(target: Element): boolean | undefined {
   return undefined;
 }
 
-async function fillCheck(task: Task): Promise<Filled> {
+async function fillCheck(task: Task): Promise<Reading> {
   const { target, value, page, ref } = task;
   const wanted = asked(page.describe(target), value);
-  if (checkedState(target) === wanted) return answer(task, wanted, true, 'it was so already');
+  if (checkedState(target) === wanted) return { filled: answer(task, wanted, true, 'it was so already') };
   if (kindOf(target) === 'radio' && !wanted)
     throw wrong(`${page.describe(target)} cannot be unchecked by itself`, 'Choose another one of its group');
   const spot = await ready(page, ref, { uncovered: true, enabled: true });
@@ -140,11 +146,14 @@ async function fillCheck(task: Task): Promise<Filled> {
     return isElement(at) ? checkedState(at) : undefined;
   };
   await eventually(page, lateMs, () => now() === wanted);
-  const state = now();
-  return answer(task, state ?? '', state === wanted, state === wanted ? undefined : 'it was clicked once');
+  const again = () => {
+    const state = now();
+    return answer(task, state ?? '', state === wanted, state === wanted ? undefined : 'it was clicked once');
+  };
+  return { filled: again(), again };
 }
 
-async function fillSlider(task: Task): Promise<Filled> {
+async function fillSlider(task: Task): Promise<Reading> {
   const { target, value, page } = task;
   const wanted = Number(value);
   const now = () => Number(attribute(target, 'aria-valuenow') ?? Number.NaN);
@@ -172,6 +181,9 @@ async function fillSlider(task: Task): Promise<Filled> {
     )
       break;
   }
-  const verified = now() === wanted;
-  return answer(task, now(), verified, verified ? undefined : 'its keys do not lead to that number');
+  const again = () => {
+    const verified = isConnected(target) && now() === wanted;
+    return answer(task, now(), verified, verified ? undefined : 'its keys do not lead to that number');
+  };
+  return { filled: again(), again };
 }

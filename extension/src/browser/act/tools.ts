@@ -7,7 +7,7 @@ import { page, tellTo } from './document.ts';
 import { documentFor, isHtml, isInput, isSelect } from './dom.ts';
 import { type Effect, effectOf, settle } from './effect.ts';
 import { NotDone } from './failure.ts';
-import { check, type Filled } from './fields.ts';
+import { check, type Reading } from './fields.ts';
 import { fill } from './fill.ts';
 import { readKeys, refuseBrowserKeys, strokeFor } from './keys.ts';
 import { focusOn, pressAndRelease } from './mouse.ts';
@@ -18,6 +18,7 @@ import { Clipboard } from './text.ts';
 import { stroke } from './typing.ts';
 import { giveFiles } from './upload.ts';
 
+const takenBackMs = 120;
 const clipboard = new Clipboard();
 
 type Deed = (given: read.Given) => Promise<object>;
@@ -53,21 +54,26 @@ async function fillIn(given: read.Given): Promise<object> {
   const fields = read.fields(given);
   // Nothing is filled where something cannot be.
   for (const { ref, value } of fields) check(page, resolved(page, ref), value);
-  const filled: Filled[] = [];
+  const readings: Reading[] = [];
+  const filled = () => readings.map((one) => one.filled);
   for (const { ref, value } of fields) {
     try {
-      filled.push(await fill(page, ref, value));
+      readings.push(await fill(page, ref, value));
     } catch (why) {
-      if (why instanceof NotDone && filled.length > 0) why.data = { ...why.data, filled, failed: ref };
+      if (why instanceof NotDone && readings.length > 0)
+        why.data = { ...why.data, filled: filled(), failed: ref };
       throw why;
     }
   }
+  // What a field holds is read again when the page had time to take it back.
+  await page.pause(takenBackMs);
+  for (const one of readings) one.filled = one.again?.() ?? one.filled;
   const last = fields.at(-1)?.ref;
-  if (Reflect.get(given, 'submit') !== true || last === undefined) return { filled };
-  if (filled.some(({ verified }) => !verified))
-    return { filled, note: 'Not submitted: a field does not hold what was asked for' };
+  if (Reflect.get(given, 'submit') !== true || last === undefined) return { filled: filled() };
+  if (readings.some((one) => !one.filled.verified))
+    return { filled: filled(), note: 'Not submitted: a field does not hold what was asked for' };
   submit(resolved(page, last));
-  return { filled };
+  return { filled: filled() };
 }
 
 function submit(target: Element): void {
