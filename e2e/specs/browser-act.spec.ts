@@ -1,4 +1,6 @@
 // An agent fills and clicks in pages that no plugin was written for, and is told what came of it.
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { openActSite } from '../sites/acts.ts';
 import { Acting } from '../stage/acting.ts';
 import base, { expect, type Stage, visit } from '../stage/test.ts';
@@ -231,4 +233,34 @@ test('several steps in one call end at the first that fails', async ({ at }) => 
   expect(failed).toMatchObject({ code: 'TARGET_NOT_READY', outcome: 'executed' });
   expect(failed.text).toContain('Step 2 of 3 (click) failed');
   expect(await agent.stage.page.textContent('#out')).toBe('4');
+});
+
+test('a password field always asks the person, and is never told', async ({ at }) => {
+  const agent = await at('sign-in');
+  const { relay, page } = agent.stage;
+  const fields = [
+    { ref: await agent.ref('textbox "User"'), value: 'ada' },
+    { ref: await agent.ref('password "Password"'), value: 'hunter2-secret' },
+  ];
+  const asked = async (): Promise<string> => relay.tabrelay('permit', 'pending', '--json');
+  const answer = async (word: 'allow' | 'deny') => {
+    await expect.poll(asked).toContain('password \\"Password\\"');
+    const id = /"id": ?"([^"]+)"/.exec(await asked())?.[1] ?? '';
+    await relay.person('permit', word, id);
+  };
+  for (const word of ['deny', 'allow', 'deny'] as const) {
+    const before = await page.inputValue('#password');
+    const call = agent.agent.call('browser__fill', { fields });
+    await answer(word);
+    const said = await call;
+    expect(said.failed, said.text).toBe(word === 'deny');
+    expect(JSON.stringify(said.texts)).not.toContain('hunter2');
+    expect(await page.inputValue('#password')).toBe(word === 'allow' ? 'hunter2-secret' : before);
+  }
+  const audit = await relay.tabrelay('audit', '--json');
+  expect(audit).not.toContain('hunter2');
+  expect(audit).toContain('password \\"Password\\"');
+  for (const name of await readdir(relay.home))
+    if (/\.db|-wal$|log$/.test(name))
+      expect((await readFile(path.join(relay.home, name))).includes('hunter2'), name).toBe(false);
 });

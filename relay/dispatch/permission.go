@@ -29,6 +29,8 @@ type Policy interface {
 type consent struct {
 	approved  call.Binding // zero: they were not asked
 	confirmed bool         // the call's own question was answered
+	secret    bool         // it is about sensitive fields: what it types is not kept
+	sensitive bool         // they allowed it to act on sensitive fields (sensitive.go)
 }
 
 func (c *consent) given() bool { return c.approved != call.Binding{} }

@@ -181,7 +181,7 @@ func (r *run) audit(f *fault.Error, took time.Duration) {
 	}
 	at := &r.status.at
 	e := call.Entry{
-		At: time.Now(), Kind: call.EntryCall, Session: r.call.Session, Tool: r.call.Tool, Arguments: r.args,
+		At: time.Now(), Kind: call.EntryCall, Session: r.call.Session, Tool: r.call.Tool, Arguments: r.recorded(r.args),
 		Outcome: returned, Duration: took, CallID: r.call.ID,
 		ProfileID: at.ProfileID, Profile: at.Profile, TabID: at.TabID, Origin: at.Origin,
 	}
@@ -194,6 +194,9 @@ func (r *run) audit(f *fault.Error, took time.Duration) {
 	}
 	if p := r.reply; p != nil {
 		e.ProfileID, e.Profile, e.TabID, e.Origin = p.ProfileID, p.Profile, p.TabID, p.Origin
+		if r.tool.Browses() {
+			e.Detail = actedOn(p)
+		}
 	}
 	if f != nil {
 		e.Outcome, e.Code, e.Detail = string(f.Outcome), string(f.Code), f.Message
@@ -241,7 +244,7 @@ func (r *run) addDeadLetter(f *fault.Error) {
 	if r.DeadLetters == nil || !r.admitted || !r.lost(f) {
 		return
 	}
-	arguments, redacted := fault.RedactArguments(r.call.Arguments)
+	arguments, redacted := fault.RedactArguments(r.recorded(r.call.Arguments))
 	failure, err := json.Marshal(f)
 	if err != nil {
 		failure = nil

@@ -85,7 +85,7 @@ func (r *run) sendWithRetries() *fault.Error {
 // attempt runs the tool once: it finds the tab, asks for permission, waits until the call may run there, and sends it.
 func (r *run) attempt() (*call.Reply, *fault.Error) {
 	q := r.invocation()
-	defer r.Browser.Leave(q.ID)
+	defer func() { r.Browser.Leave(q.ID) }()
 	for {
 		at, failure := r.resolve(&q.Selector)
 		if failure != nil {
@@ -108,8 +108,15 @@ func (r *run) attempt() (*call.Reply, *fault.Error) {
 			reply, failure := r.Browser.Send(r.clock.ctx, at, q)
 			if failure == nil {
 				r.trace("answered")
+				return reply, nil
 			}
-			return reply, failure
+			asked, failure := r.permitField(&at, failure)
+			if !asked || failure != nil {
+				return nil, failure
+			}
+			r.Browser.Leave(q.ID)
+			r.tries.n++ // the page keeps how the first one ended
+			q = r.invocation()
 		}
 		q.Stay = at // the person may look at another tab by now: the call has waited for this one
 	}
@@ -323,7 +330,7 @@ func (r *run) invocation() call.Invocation {
 			Profile: r.own.profile, Write: !t.ReadOnly, OpenURL: site.Homepage, Frames: t.Spec.Frames,
 		},
 		Hash: t.Plugin.Hash, Tool: t.Spec.Name, Title: t.Spec.DisplayName,
-		Arguments: r.args, Settings: site.Settings, Secret: site.Secret,
+		Arguments: r.withConsent(), Settings: site.Settings, Secret: site.Secret,
 		Timeout: timeout, MaxTimeout: longest, ProgressExtends: r.clock.extends,
 		MaxResultBytes: r.MaxResultBytes, MaxBytes: max(1, most), ConsoleTailBytes: r.ConsoleTailBytes, Trace: r.Trace,
 		ProgressPattern: t.Spec.ProgressPattern, Progress: r.progressed, Log: r.reports.log, Started: r.start,

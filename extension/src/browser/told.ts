@@ -7,6 +7,7 @@ interface Told {
   first: number; // for its references to begin with
   viewer: string;
   characters?: number; // that the answer may have
+  sensitive?: boolean; // the person has allowed this call to act on sensitive fields
   settle?: boolean; // an act was answered for before the page had settled
   scrollTo?: { x?: number; y?: number }; // before a picture
   part?: string; // as which part of a page the document is looked at, where that is not all of it

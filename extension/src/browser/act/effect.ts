@@ -85,6 +85,7 @@ function leaveScene(scene: Scene): void {
 function truthful(why: unknown, acted: boolean): unknown {
   if (!(why instanceof NotDone)) return why;
   if (acted) why.outcome = 'executed';
+  else if (why.code === 'SENSITIVE_FIELD') return why; // its message is the field
   why.message += acted ? '; what was done before that stays done' : '; nothing was done';
   return why;
 }

@@ -6,6 +6,7 @@ export type ActCode =
   | 'TARGET_COVERED'
   | 'TARGET_NOT_READY'
   | 'VALIDATION_ERROR'
+  | 'SENSITIVE_FIELD'
   | 'REF_GONE'
   | 'DOCUMENT_CHANGED'
   | 'FRAME_GONE';

@@ -1,10 +1,12 @@
 // The tools that act in a page. Each answers with what came of it.
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import * as s from '@tabrelay/plugin-sdk/schema';
+import { sensitivity } from '../secrets.ts';
 import { told } from '../told.ts';
+import { cut } from '../words.ts';
 import * as read from './arguments.ts';
 import { page, tellTo } from './document.ts';
-import { documentFor, isHtml, isInput, isSelect } from './dom.ts';
+import { documentFor, focusedIn, isHtml, isInput, isSelect } from './dom.ts';
 import { type Effect, effectOf, settle } from './effect.ts';
 import { NotDone } from './failure.ts';
 import { check, type Reading } from './fields.ts';
@@ -21,6 +23,7 @@ import { giveFiles } from './upload.ts';
 const takenBackMs = 120;
 const clipboard = new Clipboard();
 
+type Act = () => Promise<object>;
 type Deed = (given: read.Given) => Promise<object>;
 
 async function click(given: read.Given): Promise<object> {
@@ -132,9 +135,9 @@ const upload: Deed = (given) => giveFiles(page, read.text(given, 'ref'), read.fi
 const deeds: Record<string, Deed> = { click, fill: fillIn, press, pointer: point, upload };
 
 /** Runs an act; what it throws on purpose becomes a failure that says whether anything was done. */
-async function acting(dialogs: DialogAnswer | undefined, deed: () => Promise<object>): Promise<Effect> {
+async function acting(dialogs: DialogAnswer | undefined, deed: Act): Promise<Effect> {
   try {
-    return await effectOf(page, dialogs ?? 'dismiss', deed);
+    return await effectOf(page, dialogs ?? 'dismiss', async () => deed());
   } catch (why) {
     if (!(why instanceof NotDone)) throw why;
     throw new ToolError(why.message, why.code, {
@@ -153,12 +156,50 @@ function isSettling(args: object): boolean {
   return settle;
 }
 
-const carryOut = (deed: Deed) => (args: object) =>
-  isSettling(args) ? settle() : acting(read.dialogAnswer(args), () => deed(args));
+const carryOut = (deed: Deed) => (args: object) => {
+  if (isSettling(args)) return settle();
+  return acting(read.dialogAnswer(args), () => {
+    guard(args, [args]);
+    return named(args, deed);
+  });
+};
+
+const always: readonly (string | undefined)[] = ['password', 'payment', 'code'];
+
+// To act on a password, payment or one-time code takes the person's consent each time. The relay asks them when it is
+// told which field it is, and calls again.
+function guard(args: object, deeds: readonly object[]): void {
+  if (told(args).sensitive === true) return;
+  for (const element of deeds.flatMap(fieldsOf)) {
+    const kind = sensitivity(element);
+    if (!always.includes(kind)) continue;
+    throw new NotDone('SENSITIVE_FIELD', page.describe(element));
+  }
+}
+
+// Does something, and says to what: for the caller, and for who reads later what was done.
+async function named(given: read.Given, deed: Deed): Promise<object> {
+  const on = cut(fieldsOf(given).map(page.describe).join(', '), 300);
+  return { ...(on !== '' && { on }), ...(await deed(given)) };
+}
+
+// The elements that a deed acts on, as far as they are there.
+function fieldsOf(given: read.Given): Element[] {
+  const own: unknown[] = [given, Reflect.get(given, 'fields') ?? []].flat();
+  const refs = own.map((one) =>
+    typeof one === 'object' && one !== null ? Reflect.get(one, 'ref') : undefined,
+  );
+  const found = refs.flatMap((ref) => (typeof ref === 'string' ? [page.resolve(ref)] : []));
+  const elements = found.filter((one): one is Element => one instanceof Element);
+  const focused = focusedIn(document);
+  const typed = Reflect.get(given, 'keys') ?? Reflect.get(given, 'text');
+  return typeof typed === 'string' && elements.length === 0 && focused !== null ? [focused] : elements;
+}
 
 async function several(args: object): Promise<object> {
   if (isSettling(args)) return settle();
   const steps = read.steps(args);
+  const guarded = () => steps.map((one) => one.args);
   const done: Effect[] = [];
   for (const [i, { tool, args: own }] of steps.entries()) {
     const deed = deeds[tool];
@@ -166,7 +207,10 @@ async function several(args: object): Promise<object> {
       if (deed === undefined)
         throw new NotDone('VALIDATION_ERROR', `There is no step ${JSON.stringify(tool)}`);
       const answer = read.dialogAnswer(own) ?? read.dialogAnswer(args);
-      const effect = await acting(answer, () => deed(own));
+      const effect = await acting(answer, () => {
+        guard(args, i === 0 ? guarded() : [own]);
+        return named(own, deed);
+      });
       done.push(effect);
       if (effect.leaving !== undefined) break;
     } catch (why) {

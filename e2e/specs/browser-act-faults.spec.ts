@@ -1,0 +1,88 @@
+// What an act came to stays true when the worker or the relay is killed, or the page goes away in the middle of it; and
+// nothing is done twice. What was done is counted by the page's server.
+import { openActSite } from '../sites/acts.ts';
+import { Acting } from '../stage/acting.ts';
+import { expect, type Stage, test, visit } from '../stage/test.ts';
+
+// Clicks a button that says to the server that it was clicked, and is busy for a moment.
+async function openCounter(stage: Stage, url: string): Promise<string> {
+  await visit(stage, `${url}/counter`);
+  return new Acting(stage.agent).ref('button "Count"');
+}
+
+async function stopWorker({ browser, page }: Stage): Promise<void> {
+  const session = await browser.newCDPSession(page);
+  await session.send('ServiceWorker.enable');
+  await session.send('ServiceWorker.stopAllWorkers');
+  await session.detach();
+}
+
+test('a worker that is killed in the middle of an act does it no second time', async ({ stage, closing }) => {
+  const { url, counted } = await openActSite(closing);
+  const ref = await openCounter(stage, url);
+  for (let n = 1; n <= 5; n++) {
+    const call = stage.agent.call('browser__click', { ref });
+    await expect.poll(() => counted.get('click') ?? 0).toBe(n);
+    await stopWorker(stage);
+    const answer = await call;
+    if (answer.failed) expect(answer.facts.outcome, answer.text).not.toBe('not_executed');
+    expect(counted.get('click')).toBe(n);
+  }
+});
+
+test('a relay that is killed in the middle of an act does it no second time', async ({ stage, closing }) => {
+  stage.closing.defer(() => stage.relay.tabrelay('down'));
+  const { url, counted } = await openActSite(closing);
+  const ref = await openCounter(stage, url);
+  const call = stage.agent.call('browser__click', { ref }).catch(() => undefined);
+  await expect.poll(() => counted.get('click') ?? 0).toBe(1);
+  const running = await stage.relay.announced();
+  if (running === undefined) throw new Error('there is no relay to kill');
+  process.kill(running.pid, 'SIGKILL');
+  const answer = await call;
+  if (answer?.failed) expect(answer.facts.outcome, answer.text).not.toBe('not_executed');
+  expect(counted.get('click')).toBe(1);
+});
+
+test('a page that goes elsewhere in the middle of an act is told, and nothing is done twice', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const { url, counted } = await openActSite(closing);
+  const ref = await openCounter(stage, url);
+  const call = stage.agent.call('browser__click', { ref });
+  await expect.poll(() => counted.get('click') ?? 0).toBe(1);
+  await stage.page.goto(`${url}/next`);
+  const answer = await call;
+  if (answer.failed) expect(answer.facts.outcome, answer.text).toBe('unknown');
+  else expect(answer.value).toMatchObject({ outcome: 'executed' });
+  expect(counted.get('click')).toBe(1);
+  const gone = await new Acting(stage.agent).failure('click', { ref });
+  expect(gone).toMatchObject({ code: 'DOCUMENT_CHANGED', outcome: 'not_executed' });
+});
+
+test('a page that draws itself anew all the time: no act on a wrong element', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  test.setTimeout(900_000);
+  const { url } = await openActSite(closing);
+  await visit(stage, `${url}/redrawn`);
+  const page = await new Acting(stage.agent).look({ full: true, maxTokens: 20_000 });
+  const refs = Array.from(page.matchAll(/button "Item (\d+)" \[(e\d+)\]/g), ([, item = '', ref = '']) => ({
+    item,
+    ref,
+  }));
+  expect(refs).toHaveLength(20);
+  const rounds = Number(process.env.TABRELAY_ACTS ?? 100) / 20;
+  let done = 0;
+  for (let n = 0; n < rounds; n++) {
+    const steps = refs.map(({ ref }) => ({ tool: 'click', ref }));
+    const answer = await stage.agent.call('browser__act', { steps });
+    expect(answer.failed, answer.text).toBe(false);
+    const clicked = await stage.page.evaluate(() => Reflect.get(window, 'clicked').splice(0).join(' '));
+    expect(clicked).toBe(refs.map(({ item }) => item).join(' '));
+    done += refs.length;
+  }
+  expect(done).toBe(rounds * 20);
+});
