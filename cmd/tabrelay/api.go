@@ -174,7 +174,9 @@ func (a *app) sendOnce(
 		return nil, err
 	}
 	req.Header = header
+	done := a.progress("Waiting for the relay")
 	res, err := join.HTTP(a.home).Do(req)
+	done()
 	if err != nil {
 		return nil, a.noReply(ctx, "the relay did not answer", err)
 	}

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -176,17 +178,22 @@ func (a *app) printFindings(found []doctor.Finding) error {
 	if a.json {
 		return a.printJSON(found)
 	}
-	marks := map[doctor.Severity]string{doctor.OK: "ok  ", doctor.Warning: "warn", doctor.Problem: "FAIL"}
+	marks := map[doctor.Severity]string{doctor.OK: paint(a.out, green, "ok  "),
+		doctor.Warning: paint(a.out, yellow, "warn"), doctor.Problem: paint(a.out, red, "FAIL")}
+	columns := max(width(a.out)-6, 0) // what stands before each line
+	line := func(before, text string, hang int) {
+		a.printf("%s  %s\n", before, strings.ReplaceAll(wrapWords(pasteable(text), columns, hang), "\n", "\n      "))
+	}
 	for _, f := range found {
-		a.printf("%s  %-16s %s\n", marks[f.Severity], f.ID, f.What)
+		line(marks[f.Severity], fmt.Sprintf("%-16s %s", f.ID, f.What), 17)
 		if f.Severity == doctor.OK {
 			continue
 		}
 		if f.Why != "" {
-			a.printf("      why:  %s\n", f.Why)
+			line("    ", "why:  "+f.Why, 6)
 		}
 		if f.Next != "" {
-			a.printf("      next: %s\n", pasteable(f.Next))
+			line("    ", "next: "+f.Next, 6)
 		}
 	}
 	return nil

@@ -66,6 +66,7 @@ func (a *app) commands() *cobra.Command {
 	group(root, "Measure", a.bench())
 	root.SetHelpCommand(helpCommand())
 	root.SetCompletionCommandGroupID("Run")
+	wrapHelp(root)
 	checkArguments(root)
 	a.complete(root)
 	return root

@@ -93,6 +93,7 @@ func (a *app) addOne(ctx context.Context, from, registry string) (m plugin.Manif
 		if _, err := pluginFolder([]string{from}); err != nil {
 			return m, nil, err
 		}
+		defer a.progress("Building " + from)()
 		p, found, err := plugin.Add(ctx, a.home.Plugins(), from)
 		if err != nil {
 			return m, found, err
@@ -121,10 +122,13 @@ func isTarball(from string) bool {
 
 // prepareCandidate fetches and checks a plugin without offering it.
 func (a *app) prepareCandidate(ctx context.Context, from, registry string) (*install.Candidate, error) {
+	fetched := a.progress("Fetching " + from)
 	p, err := a.fetch(ctx, from, registry)
+	fetched()
 	if err != nil {
 		return nil, err
 	}
+	defer a.progress("Looking at what is in " + from)()
 	return install.Prepare(ctx, a.home.Plugins(), p)
 }
 

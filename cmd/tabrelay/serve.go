@@ -213,6 +213,7 @@ func signalRelay(state join.State, signal os.Signal) error {
 
 // awaitEnd waits until a relay that is to end has released the instance lock.
 func (a *app) awaitEnd(ctx context.Context, state join.State) error {
+	defer a.progress("Waiting for the relay to end; it finishes the calls in flight")()
 	if !join.AwaitLockFree(ctx, a.home) {
 		return failed("the relay with process id %d did not end within %s", state.PID, stopTimeout).
 			hinting("tabrelay down --force ends it")

@@ -45,7 +45,9 @@ func (a *app) status() *cobra.Command {
 }
 
 func (a *app) line(name, format string, args ...any) {
-	a.printf("%-10s %s\n", name, pasteable(fmt.Sprintf(format, args...)))
+	text := wrapWords(pasteable(fmt.Sprintf(format, args...)), max(width(a.out)-11, 0), 0)
+	a.printf("%s %s\n", paint(a.out, bold, fmt.Sprintf("%-10s", name)),
+		strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 11)))
 }
 
 func (a *app) printRelay(s httpapi.Status) {

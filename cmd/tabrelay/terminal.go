@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -29,7 +28,8 @@ import (
 //   - stderr is for everything a person watches: progress, questions, `error: …` and `hint: …`.
 //   - A failure says what failed and why; the next step goes into a hint.
 //   - --json prints one JSON document; its members are only ever added to.
-//   - Nothing is asked unless stdin is a terminal. There are no colours.
+//   - Nothing is asked unless stdin is a terminal. Colours and wrapped lines are for terminals alone; NO_COLOR is heeded.
+//   - Whatever takes longer than a second says on a terminal what is waited for.
 //   - Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.
 
 // Exit codes.
@@ -123,7 +123,8 @@ func (t *terminal) printf(format string, args ...any) { fmt.Fprintf(t.out, forma
 
 // notef writes something for the person who watches.
 func (t *terminal) notef(format string, args ...any) {
-	_, _ = io.WriteString(t.err, pasteable(fmt.Sprintf(format, args...))) // nobody else could be told
+	text := wrapWords(pasteable(fmt.Sprintf(format, args...)), width(t.err), 0)
+	_, _ = io.WriteString(t.err, text) // nobody else could be told
 }
 
 // printJSON writes a result as JSON.
@@ -132,19 +133,6 @@ func (t *terminal) printJSON(v any) error {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
-}
-
-// table writes rows in columns; the first row is the heading.
-func (t *terminal) table(rows ...[]string) error {
-	w := tabwriter.NewWriter(t.out, 0, 4, 2, ' ', 0)
-	for _, row := range rows {
-		cells := make([]string, len(row))
-		for i, cell := range row {
-			cells[i] = fault.Sanitize(cell) // pages choose their titles, and a terminal obeys control characters
-		}
-		fmt.Fprintln(w, strings.Join(cells, "\t"))
-	}
-	return w.Flush()
 }
 
 // plural is a number with its noun.
@@ -209,14 +197,20 @@ func (t *terminal) report(err error) int {
 	}
 	message, hint := explain(err)
 	for line := range strings.SplitSeq(strings.TrimSpace(message), "\n") {
-		t.notef("error: %s\n", line)
+		t.labelled("error:", red, line)
 	}
 	for line := range strings.SplitSeq(strings.TrimSpace(hint), "\n") {
 		if line != "" {
-			t.notef("hint: %s\n", line)
+			t.labelled("hint:", cyan, line)
 		}
 	}
 	return exit
+}
+
+// labelled writes a line for the person who watches, after a label in a style of its own.
+func (t *terminal) labelled(label string, s style, line string) {
+	text := wrapWords(label+" "+pasteable(line), width(t.err), len(label)+1)
+	_, _ = io.WriteString(t.err, paint(t.err, s, label)+text[len(label):]+"\n") // nobody else could be told
 }
 
 // isConfigError reports whether a configuration, or a file of the home folder, has to be repaired first: here, or in

@@ -75,7 +75,9 @@ func (u *upCommand) run(ctx context.Context, mode string) (err error) {
 		return err
 	}
 	u.startService(ctx)
+	started := u.progress("Starting the relay")
 	state, err := starter.Start(ctx)
+	started()
 	if err != nil {
 		return err
 	}
