@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tabrelay/relay/install"
+	"tabrelay/relay/plugin"
+)
+
+// searchHit is a plugin that a search found.
+type searchHit struct {
+	Name        string `json:"name"`
+	Version     string `json:"version"`
+	From        string `json:"from"` // shipped, the folder of an added one, or registry
+	Description string `json:"description"`
+	Add         string `json:"add,omitempty"` // the command that adds it
+}
+
+func (a *app) pluginSearch() *cobra.Command {
+	var registry string
+	var local bool
+	var limit int
+	cmd := a.withJSON(&cobra.Command{
+		Use: "search [WORD…]", Short: "Find plugins: those that are here, and those of the package registry",
+		Args: cobra.ArbitraryArgs,
+		Long: "Find plugins whose name, description, pages or tools have all words, among those that are here, and " +
+			"packages of the registry\n" +
+			"that npm is configured for whose names begin with tabrelay-plugin- or opentabs-plugin-.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit < 1 || limit > install.MostFound {
+				return usage("--limit is %d", limit).hinting("it is a number from 1 to 250")
+			}
+			return a.searchPlugins(cmd.Context(), args, registry, local, limit)
+		},
+	})
+	cmd.Flags().StringVar(&registry, "registry", "", "address of the package registry (default: npm's configuration)")
+	cmd.Flags().BoolVar(&local, "local", false, "only those that are here; no request is sent")
+	limitFlag(cmd, &limit, 20, "how many to show of the registry")
+	return cmd
+}
+
+// searchPlugins shows what was found here even when the registry cannot be asked.
+func (a *app) searchPlugins(ctx context.Context, words []string, registry string, local bool, limit int) error {
+	hits, err := a.searchHere(words)
+	if err != nil {
+		return err
+	}
+	var unasked error
+	if !local {
+		searched := a.progress("Searching the registry")
+		found, err := a.searchRegistry(ctx, strings.Join(words, " "), registry, limit)
+		searched()
+		if err != nil {
+			message, hint := explain(err)
+			if hint == "" {
+				hint = "the plugins that are here were searched; --local searches them alone"
+			}
+			unasked = failed("the registry cannot be searched: %s", message).hinting(hint)
+		}
+		hits = append(hits, found...)
+	}
+	if err := a.printHits(hits, unasked); err != nil {
+		return err
+	}
+	return unasked
+}
+
+func (a *app) printHits(hits []searchHit, unasked error) error {
+	if a.json {
+		problem := ""
+		if unasked != nil {
+			problem = unasked.Error()
+		}
+		return a.printJSON(map[string]any{"plugins": append([]searchHit{}, hits...), "problem": problem})
+	}
+	if len(hits) == 0 {
+		a.notef("No plugin was found. tabrelay plugin new FOLDER makes one to start from.\n")
+		return nil
+	}
+	rows := [][]string{{"NAME", "VERSION", "FROM", "WHAT IT IS FOR"}}
+	for _, h := range hits {
+		rows = append(rows, []string{h.Name, h.Version, h.From, h.Description})
+	}
+	if err := a.table(rows...); err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(hits, func(h searchHit) bool { return h.Add != "" }); i >= 0 {
+		a.notef("Next: %s\n", hits[i].Add)
+	}
+	return nil
+}
+
+// searchHere finds plugins that are shipped or were added.
+func (a *app) searchHere(words []string) (hits []searchHit, err error) {
+	_, offered, err := a.offeredPlugins()
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range offered {
+		if !mentions(p, words) {
+			continue
+		}
+		from := p.Dir
+		if p.Shipped {
+			from = "shipped"
+		}
+		m := p.Manifest
+		hits = append(hits, searchHit{Name: m.Name, Version: m.Version, From: from, Description: m.Description})
+	}
+	return hits, nil
+}
+
+// mentions reports whether all words are somewhere in what a plugin says of itself.
+func mentions(p plugin.Plugin, words []string) bool {
+	m := p.Manifest
+	said := []string{m.Name, m.DisplayName, m.Description, strings.Join(m.URLPatterns, " ")}
+	for _, t := range m.Tools {
+		said = append(said, t.Name, t.DisplayName, t.Description)
+	}
+	text := strings.ToLower(strings.Join(said, "\n"))
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, strings.ToLower(w)) })
+}
+
+func (a *app) searchRegistry(ctx context.Context, words, registry string, limit int) (hits []searchHit, err error) {
+	c, err := npmConfig(ctx, registry)
+	if err != nil {
+		return nil, err
+	}
+	found, err := c.Search(ctx, words, limit)
+	for _, f := range found {
+		hits = append(hits, searchHit{Name: f.Name, Version: f.Version, From: "registry", Description: f.Description,
+			Add: "tabrelay plugin add npm:" + f.Name})
+	}
+	return hits, err
+}
