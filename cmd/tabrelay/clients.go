@@ -144,7 +144,7 @@ func (f *scopeFlags) apply(now call.Scope) (call.Scope, error) {
 
 func (a *app) clientsAdd() *cobra.Command {
 	var f scopeFlags
-	return f.register(&cobra.Command{
+	return a.withJSON(f.register(&cobra.Command{
 		Use: "add NAME", Short: "Make a token for an HTTP client and print it, once", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			scope, err := f.apply(call.Scope{})
@@ -155,11 +155,10 @@ func (a *app) clientsAdd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.printToken(token)
 			a.notePlugins(scope)
-			return nil
+			return a.printToken(args[0], token)
 		},
-	})
+	}))
 }
 
 func (a *app) clientsScope() *cobra.Command {
@@ -222,16 +221,16 @@ func withClientHint(err error) error {
 }
 
 func (a *app) clientsRotate() *cobra.Command {
-	return &cobra.Command{
+	return a.withJSON(&cobra.Command{
 		Use: "rotate NAME", Short: "Replace a client's token and print the new one, once", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			token, err := a.rotateToken(cmd.Context(), args[0])
-			if err == nil {
-				a.printToken(token)
+			if err != nil {
+				return err
 			}
-			return err
+			return a.printToken(args[0], token)
 		},
-	}
+	})
 }
 
 // addClient adds a client: through the running relay, or in the home folder when none runs.
@@ -330,11 +329,15 @@ func (a *app) setScope(ctx context.Context, secrets *config.Secrets, name string
 	return a.changeClients(ctx, secrets, change, func() error { return secrets.SetScope(name, scope) })
 }
 
-func (a *app) printToken(token string) {
+func (a *app) printToken(name, token string) error {
+	if a.json {
+		return a.printJSON(map[string]string{"name": name, "token": token})
+	}
 	if a.interactive() {
 		a.notef("The token is shown only now. Send it as “Authorization: Bearer …”.\n")
 	}
 	a.printf("%s\n", token)
+	return nil
 }
 
 func (a *app) clientsRevoke() *cobra.Command {

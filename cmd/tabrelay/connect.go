@@ -43,7 +43,7 @@ func (a *app) connection(name string) (*connection, error) {
 func (a *app) connect() *cobra.Command {
 	var print bool
 	var toolset string
-	cmd := &cobra.Command{
+	cmd := a.withJSON(&cobra.Command{
 		Use:   "connect CLIENT",
 		Short: "Write tabrelay into an MCP client's configuration",
 		Long: "Write tabrelay into the configuration of one of: " + strings.Join(connect.Names(), ", ") + ".\n" +
@@ -69,7 +69,7 @@ func (a *app) connect() *cobra.Command {
 			}
 			return c.writeEntry(cmd.Context(), server)
 		},
-	}
+	})
 	cmd.Flags().BoolVar(&print, "print", false, "print the entry instead of writing it")
 	cmd.Flags().StringVar(&toolset, "toolset", "", toolsetUsage)
 	return cmd
@@ -117,6 +117,9 @@ func (c *connection) writeEntry(ctx context.Context, server connect.Server) erro
 	if err != nil {
 		return err
 	}
+	if c.json {
+		return c.printChange(change)
+	}
 	if !change.Changed {
 		c.notef("%s is connected already: %s\n", c.Title, change.File)
 		return nil
@@ -127,6 +130,12 @@ func (c *connection) writeEntry(ctx context.Context, server connect.Server) erro
 	}
 	c.notef("Next: %s.\n", c.Restart)
 	return nil
+}
+
+// printChange is what happened to a client's file, for programs.
+func (c *connection) printChange(change connect.Change) error {
+	return c.printJSON(map[string]any{"client": c.Name, "file": change.File, "copy": change.Backup,
+		"changed": change.Changed, "removed": change.Removed})
 }
 
 // freshToken makes a token for a client that has no valid one. Replacing a token is confirmed, since its holder can act
@@ -169,7 +178,7 @@ func (c *connection) printEntry(server connect.Server) error {
 }
 
 func (a *app) disconnect() *cobra.Command {
-	return &cobra.Command{
+	return a.withJSON(&cobra.Command{
 		Use:       "disconnect CLIENT",
 		Short:     "Take tabrelay out of an MCP client's configuration, and revoke its token",
 		ValidArgs: connect.Names(),
@@ -181,7 +190,7 @@ func (a *app) disconnect() *cobra.Command {
 			}
 			return c.removeEntry(cmd.Context())
 		},
-	}
+	})
 }
 
 // entryHome is the home folder that a client's entry is for.
@@ -233,6 +242,9 @@ func (c *connection) removeEntry(ctx context.Context) error {
 		if err := c.revokeClient(ctx, c.secrets, c.Name); err != nil {
 			return err
 		}
+	}
+	if c.json {
+		return c.printChange(change)
 	}
 	c.noteDisconnected(change)
 	return nil

@@ -34,16 +34,19 @@ func (a *app) plugin() *cobra.Command {
 
 func (a *app) pluginNew() *cobra.Command {
 	var name string
-	cmd := &cobra.Command{
+	cmd := a.withJSON(&cobra.Command{
 		Use: "new FOLDER", Short: "Write a new plugin to start from", Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := plugin.New(args[0], name); err != nil {
 				return err
 			}
 			a.notef("The plugin is in %s.\nNext: tabrelay plugin add %s\n", args[0], shellWord(args[0]))
+			if a.json {
+				return a.printJSON(map[string]string{"folder": args[0]})
+			}
 			return nil
 		},
-	}
+	})
 	cmd.Flags().StringVar(&name, "name", "", "name of the plugin (default: the folder's)")
 	return cmd
 }

@@ -19,7 +19,7 @@ import (
 
 func (a *app) pluginAdd() *cobra.Command {
 	var registry string
-	cmd := &cobra.Command{
+	cmd := a.withJSON(&cobra.Command{
 		Use:   "add [FOLDER | FILE.tgz | PACKAGE[@VERSION] | github:OWNER/REPO]…",
 		Short: "Offer the tools of plugins: yours, or some from elsewhere", Args: cobra.ArbitraryArgs,
 		Long: "Builds the plugin in a folder and offers its tools; the folder stays where it is. A tarball, a " +
@@ -37,7 +37,7 @@ func (a *app) pluginAdd() *cobra.Command {
 			}
 			return a.addAll(cmd.Context(), args, registry)
 		},
-	}
+	})
 	cmd.Flags().StringVar(&registry, "registry", "", "address of the package registry (default: npm's configuration)")
 	return cmd
 }
@@ -62,6 +62,7 @@ func (a *app) addAll(ctx context.Context, from []string, registry string) error 
 	}
 	_ = group.Wait() // each has its own error
 	var names []string
+	made := []madePlugin{}
 	var failures []error
 	for i, r := range results {
 		a.printWarnings(r.found)
@@ -73,12 +74,16 @@ func (a *app) addAll(ctx context.Context, from []string, registry string) error 
 			continue
 		}
 		names = append(names, r.manifest.Name)
+		made = append(made, madeOf(r.manifest))
 		pages := ""
 		if !isFolder(from[i]) {
 			pages = fmt.Sprintf(" It works on %s.", strings.Join(r.manifest.URLPatterns, " "))
 		}
 		a.notef("%s %s is added, with %s.%s\n", r.manifest.Name, r.manifest.Version,
 			plural(len(r.manifest.Tools), "tool"), pages)
+	}
+	if a.json {
+		failures = append(failures, a.printJSON(map[string]any{"plugins": made}))
 	}
 	if len(names) > 0 {
 		failures = append(failures, a.reloadPlugins(ctx, names...), a.reviewAdded(ctx, names...))

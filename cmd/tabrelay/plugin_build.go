@@ -18,7 +18,7 @@ import (
 func (a *app) pluginBuild() *cobra.Command {
 	var out string
 	var watch bool
-	cmd := &cobra.Command{
+	cmd := a.withJSON(&cobra.Command{
 		Use: "build [FOLDER]", Short: "Build a plugin into its dist folder", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := pluginFolder(args)
@@ -35,7 +35,7 @@ func (a *app) pluginBuild() *cobra.Command {
 			a.noteBuild(dir, out, err)
 			return a.printBuild(plugin.BuildResult{Plugin: p, Diagnostics: found, Err: err, Took: time.Since(began)})
 		},
-	}
+	})
 	cmd.Flags().StringVar(&out, "out", "", "folder for manifest.json and adapter.js (default: dist in the plugin's "+
 		"folder)")
 	cmd.Flags().BoolVar(&watch, "watch", false,
@@ -66,7 +66,25 @@ func (a *app) printBuild(b plugin.BuildResult) error {
 	m := b.Plugin.Manifest
 	a.notef("%s %s: %s, adapter of %d bytes, in %s, content %.12s\n", m.Name, m.Version, plural(len(m.Tools), "tool"),
 		len(b.Plugin.Adapter), b.Took.Round(time.Millisecond), b.Plugin.Hash)
+	if a.json {
+		made := madeOf(b.Plugin.Manifest)
+		made.Hash = b.Plugin.Hash
+		return a.printJSON(made)
+	}
 	return nil
+}
+
+// madePlugin is a plugin that was built or added, for programs.
+type madePlugin struct {
+	Name    string   `json:"name"`
+	Version string   `json:"version"`
+	Tools   int      `json:"tools"`
+	Matches []string `json:"matches"`
+	Hash    string   `json:"hash,omitempty"` // of one that was built
+}
+
+func madeOf(m plugin.Manifest) madePlugin {
+	return madePlugin{Name: m.Name, Version: m.Version, Tools: len(m.Tools), Matches: m.URLPatterns}
 }
 
 // watchPlugin builds until the context ends. A build that fails leaves the output of the one before it.

@@ -36,10 +36,10 @@ func (a *app) service() *cobra.Command {
 			Use: "uninstall", Short: "Stop the relay, and start it at login no more",
 			RunE: func(cmd *cobra.Command, _ []string) error { return a.uninstallService(cmd.Context()) },
 		},
-		&cobra.Command{
+		a.withJSON(&cobra.Command{
 			Use: "status", Short: "Show whether the system starts the relay",
 			RunE: func(cmd *cobra.Command, _ []string) error { return a.serviceStatus(cmd.Context()) },
-		})
+		}))
 	return cmd
 }
 
@@ -176,6 +176,10 @@ func (a *app) serviceStatus(ctx context.Context) error {
 	s, _, err := a.autostart()
 	if err != nil {
 		return err
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"installed": s.Installed(), "file": s.File, "system": s.Name,
+			"status": s.Status(ctx), "thisHome": a.serves(s)})
 	}
 	if !s.Installed() {
 		a.printf("not installed: there is no %s\n", s.File)

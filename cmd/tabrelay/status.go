@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tabrelay/relay"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/httpapi"
 	"tabrelay/relay/review"
@@ -53,6 +54,9 @@ func (a *app) line(name, format string, args ...any) {
 func (a *app) printRelay(s httpapi.Status) {
 	uptime := (time.Duration(s.Uptime) * time.Millisecond).Round(time.Second)
 	a.line("relay", "%s, http://%s, process %d, up %s", s.Version, s.Address, s.PID, uptime)
+	if s.Version != relay.Version {
+		a.line("update", "this program has version %s: tabrelay up replaces the relay when no call runs", relay.Version)
+	}
 	if s.State == "degraded" {
 		a.line("state", "degraded: no browser is connected, so tools of pages fail at once; tabrelay doctor says why")
 	} else {
@@ -102,6 +106,10 @@ func (a *app) printBrowsers(s httpapi.Status) {
 			state = fmt.Sprintf("connected, %s", plural(b.Tabs, "tab"))
 		}
 		a.line("browser", "%s: %s (Chrome %s, extension %s)", b.Label, state, b.Chrome, b.Extension)
+		if b.Connected && !b.UpToDate {
+			a.line("update", "%s runs older files of the extension; it takes the new ones when no call is open",
+				b.Label)
+		}
 	}
 	if len(s.Browsers) == 0 {
 		a.line("browser", "none")

@@ -30,7 +30,8 @@ func TestLinesAreWrappedBetweenWords(t *testing.T) {
 
 func TestLastColumnIsWrapped(t *testing.T) {
 	rows := [][]string{{"NAME", "WHAT IT DOES"}, {"demo__hello", "Greets from inside the demo site, and says so"}}
-	want := [][]string{{"NAME", "WHAT IT DOES"}, {"demo__hello", "Greets from inside the demo"}, {"", "site, and says so"}}
+	want := [][]string{{"NAME", "WHAT IT DOES"}, {"demo__hello", "Greets from inside the demo"},
+		{"", "site, and says so"}}
 	if got := wrapLastColumn(rows, 40); !slices.EqualFunc(got, want, slices.Equal) {
 		t.Errorf("got %q", got)
 	}

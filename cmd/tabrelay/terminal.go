@@ -28,7 +28,7 @@ import (
 //   - stderr is for everything a person watches: progress, questions, `error: …` and `hint: …`.
 //   - A failure says what failed and why; the next step goes into a hint.
 //   - --json prints one JSON document; its members are only ever added to.
-//   - Nothing is asked unless stdin is a terminal. Colours and wrapped lines are for terminals alone; NO_COLOR is heeded.
+//   - Nothing is asked unless stdin is a terminal. Colours and wrapped lines are for terminals; NO_COLOR is heeded.
 //   - Whatever takes longer than a second says on a terminal what is waited for.
 //   - Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.
 
