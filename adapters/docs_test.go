@@ -31,7 +31,7 @@ const (
 )
 
 func TestToolTables(t *testing.T) {
-	eachAdapter(t, func(t *testing.T, m plugin.Manifest) {
+	check := func(t *testing.T, m plugin.Manifest) {
 		file := "../docs/" + m.Name + ".md"
 		raw, err := os.ReadFile(file)
 		if err != nil {
@@ -53,6 +53,14 @@ func TestToolTables(t *testing.T) {
 			t.Errorf("%s is not what the manifest says (-want +got); run: go test ./adapters -run TestToolTables "+
 				"-update\n%s", file, diff)
 		}
+	}
+	eachAdapter(t, check)
+	t.Run(plugin.Browser, func(t *testing.T) { // which is built from the extension's sources
+		files, err := Files()
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, readManifest(t, files, plugin.Browser))
 	})
 }
 

@@ -186,7 +186,7 @@ func TestShippedPluginStandsIn(t *testing.T) {
 	v := w.reviewer(t)
 	shipped := func() *registry.Site {
 		for _, site := range v.tools.Snapshot().Sites {
-			if site.Plugin.Manifest.Name == "demo" || site.Plugin.Manifest.Name == "webpage" {
+			if site.Plugin.Manifest.Name == "demo" {
 				return site
 			}
 		}

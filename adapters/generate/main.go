@@ -19,8 +19,17 @@ func main() {
 	}
 }
 
-// run builds every plugin under dir into dir/dist.
+// run builds every plugin under dir into dir/dist, and leaves nothing there that is no longer built.
 func run(dir string) error {
+	before, err := filepath.Glob(filepath.Join(dir, "dist", "*", "manifest.json"))
+	if err != nil {
+		return err
+	}
+	for _, file := range before {
+		if err := os.RemoveAll(filepath.Dir(file)); err != nil {
+			return err
+		}
+	}
 	found, err := filepath.Glob(filepath.Join(dir, "*", "package.json"))
 	if err != nil {
 		return err

@@ -2,7 +2,9 @@
 
 import { z } from 'zod';
 import { openSite } from '../sites/own-pages.ts';
+import { stdioAgent } from '../stage/agent.ts';
 import { expect, test, visit } from '../stage/test.ts';
+import { tokens } from '../stage/tokens.ts';
 
 const Image = z.tuple([z.object({ type: z.literal('image'), data: z.string(), mimeType: z.string() })]);
 
@@ -202,4 +204,15 @@ background:#0f0" onclick="1" title="Green"></div><div style="height:4000px"></di
   const behind = await agent.call('browser__screenshot');
   expect(behind.code).toBe('TAB_NOT_VISIBLE');
   await other.close();
+});
+
+test('all of the tools together are few and short', async ({ sharedStage: stage, closing }) => {
+  const agent = await stdioAgent(stage.relay, closing, ['--toolset', 'all']);
+  const { tools } = await agent.client.listTools();
+  const own = tools.filter(({ name }) => name.startsWith('browser__'));
+  const texts = own.map(
+    ({ name, description, inputSchema }) => name + description + JSON.stringify(inputSchema),
+  );
+  expect(own.length).toBeLessThanOrEqual(16);
+  expect(tokens(texts.join('\n'))).toBeLessThanOrEqual(2000);
 });

@@ -346,7 +346,7 @@ test('a page that gives orders gets no further than the errand', async ({ wikiSt
     { tool: 'browser__open_tab', input: { url: `${demo.url}/ordered` } },
     { tool: 'tasks_delegate', input: { prompt: 'Spend more.' } },
     { tool: 'sessions_create', input: {} },
-    { tool: 'webpage__read_text', input: {} },
+    { tool: 'browser__read', input: { what: 'text' } },
     { tool: 'mediawiki__edit_page', input: { title: victim, baseRevisionId: base?.id, text: 'Taken over.' } },
     ...Array.from({ length: 4 }, () => ({ tool: 'mediawiki__read_page', input: { title } })),
   ];
@@ -379,7 +379,7 @@ test('a page that gives orders gets no further than the errand', async ({ wikiSt
     'browser__open_tab',
     'tasks_delegate',
     'sessions_create',
-    'webpage__read_text',
+    'browser__read',
   ])
     expect(refused.find((one) => one.tool === tool)).toMatchObject({ outcome: 'not_executed' });
   expect(refused.find((one) => one.tool === 'mediawiki__edit_page')).toMatchObject({

@@ -61,7 +61,7 @@ test('Claude Code shows its model all of a long page, piece after piece', async 
     const last = results.at(-1);
     const offset = last === undefined ? 0 : Piece.parse(JSON.parse(last.text)).nextOffset;
     if (offset === undefined) return { say: 'read' };
-    return { tool: 'mcp__tabrelay__webpage__read_text', input: { offset, maxChars: 100_000 } };
+    return { tool: 'mcp__tabrelay__browser__read', input: { what: 'text', offset, maxChars: 100_000 } };
   });
   const said = await run(claudeCode, ['-p', 'Read the page.', '--allowedTools', 'mcp__tabrelay'], {
     ...env,

@@ -66,19 +66,19 @@ test('a person who configured nothing is asked about reading, and changes are of
   const stage = await guarded(closing, {});
   const { agent, relay, demo } = stage;
   const tools = await (await stdioAgent(relay, closing, ['--toolset', 'all'])).tools();
-  expect(tools).toContain('webpage__read_article');
+  expect(tools).toContain('browser__read');
   expect(tools).toContain('mediawiki__read_page');
   expect(tools).not.toContain('mediawiki__edit_page');
   expect((await raise(agent, 1)).failed).toBe(false); // the demo needs no permission
 
   const heard: string[] = [];
   const reading = agent.call(
-    'webpage__read_article',
-    {},
+    'browser__read',
+    { what: 'text' },
     { onprogress: ({ message }) => void heard.push(message ?? '') },
   );
   const asked = await question(relay);
-  expect(asked).toMatchObject({ tool: 'webpage__read_article', origin: demo.url });
+  expect(asked).toMatchObject({ tool: 'browser__read', origin: demo.url });
   expect(asked.changes).toMatch(/^It only reads\./);
   await expect.poll(() => heard.at(-1)).toMatch(/^Waiting for the person to allow .* \(\d+ s left\)$/);
 
@@ -87,12 +87,12 @@ test('a person who configured nothing is asked about reading, and changes are of
   );
   expect(await says(stage, 'allow', asked.id)).toMatchObject({ code: 0 });
   expect((await reading).failed).toBe(false);
-  expect((await agent.call('webpage__read_article', {})).failed).toBe(false);
-  expect(await relay.tabrelay('permit', 'list')).toMatch(/ALLOWED[\s\S]*webpage__read_article/);
+  expect((await agent.call('browser__read', { what: 'text' })).failed).toBe(false);
+  expect(await relay.tabrelay('permit', 'list')).toMatch(/ALLOWED[\s\S]*browser__read/);
 
   // The session's leave is for this origin only.
   await visit(stage, demo.url.replace('127.0.0.1', 'localhost'));
-  const elsewhere = agent.call('webpage__read_article', {});
+  const elsewhere = agent.call('browser__read', { what: 'text' });
   const again = await question(relay);
   expect(again.origin).toContain('localhost');
   expect((await says(stage, 'deny', again.id)).code).toBe(0);

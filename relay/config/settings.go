@@ -151,7 +151,7 @@ var relaySettings = []setting[Config]{
 	{"resources.tabs.urlPatterns", list{matchPattern}, []string{"*://*/*"},
 		func(c *Config) any { return &c.Resources.Tabs.URLPatterns },
 		"Match patterns of pages whose text, markup and console agents may read, as resources and with the tools of " +
-			"webpage. Empty: none. Other plugins work on pages of their own."},
+			"browser. Empty: none. Other plugins work on pages of their own."},
 	{"resources.tabs.excludePatterns", list{matchPattern}, []string{},
 		func(c *Config) any { return &c.Resources.Tabs.ExcludePatterns },
 		"Match patterns of pages that are neither listed nor read so, for example https://bank.example/*."},

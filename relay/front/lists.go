@@ -216,10 +216,28 @@ func encodeList(snapshot *registry.Snapshot, v visible) *toolList {
 	return l
 }
 
+// moved says where tools went that there were before.
+var moved = map[string]string{
+	"webpage__read_article":   `browser__read {"what":"article"}`,
+	"webpage__read_text":      `browser__read {"what":"text"}`,
+	"webpage__search_text":    "browser__find",
+	"webpage__outline":        `browser__read {"what":"outline"}`,
+	"webpage__list_links":     `browser__read {"what":"links"}`,
+	"webpage__list_tables":    `browser__read {"what":"tables"}`,
+	"webpage__read_table":     `browser__read {"what":"tables"} with table`,
+	"webpage__list_forms":     `browser__read {"what":"forms"}`,
+	"webpage__list_images":    `browser__read {"what":"images"}`,
+	"webpage__read_selection": `browser__read {"what":"selection"}`,
+	"webpage__page_info":      `browser__read {"what":"about"}`,
+}
+
 // unknownTool says which tool the client may have meant: one with a name like it, or one that the words of the name
 // describe.
 func (f *Front) unknownTool(name string, snapshot *registry.Snapshot, v visible) *fault.Error {
 	message := fmt.Sprintf("There is no tool named %q", clip.Runes(name, 80))
+	if now, gone := moved[name]; gone {
+		return fault.New(fault.UnknownTool, message+" any more: it is now "+now)
+	}
 	var shown []string
 	for _, t := range snapshot.Tools {
 		if v.shows(t) {

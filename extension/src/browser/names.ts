@@ -163,10 +163,31 @@ function childText(element: Element, name: string, walk: Walk): string {
   return '';
 }
 
+// The labels of all fields of a document or shadow root, while one walk goes over it: Chrome looks for the labels of
+// each field in the whole document.
+let labelled: Map<Node, Map<Element, Element[]>> | undefined;
+
 /** The labels of a field. */
 export function labelsOf(element: Element): Element[] {
-  const list: unknown = Reflect.get(element, 'labels');
-  return list instanceof NodeList ? Array.from(list).filter((label) => label instanceof Element) : [];
+  if (labelled === undefined) {
+    labelled = new Map();
+    queueMicrotask(() => {
+      labelled = undefined;
+    });
+  }
+  const root = Node.prototype.getRootNode.call(element);
+  let known = labelled.get(root);
+  if (known === undefined) {
+    known = new Map();
+    labelled.set(root, known);
+    for (const label of root instanceof Document || root instanceof ShadowRoot
+      ? root.querySelectorAll('label')
+      : []) {
+      const { control } = label;
+      if (control !== null) known.set(control, [...(known.get(control) ?? []), label]);
+    }
+  }
+  return known.get(element) ?? [];
 }
 
 function labels(element: Element, walk: Walk): string {

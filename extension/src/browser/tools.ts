@@ -5,6 +5,7 @@ import * as s from '@tabrelay/plugin-sdk/schema';
 import { actTools } from './act/tools.ts';
 import { find, frameIndex, look } from './looking.ts';
 import { scene } from './picture.ts';
+import { read } from './read.ts';
 import { type Gone, isGone, resolve } from './references.ts';
 import { roleOf } from './roles.ts';
 import { told } from './told.ts';
@@ -53,7 +54,7 @@ const snapshot = defineTool({
     maxTokens: s.optional(s.integer('Default 2000.', { minimum: 100, maximum: 50_000 })),
   }),
   handle(args) {
-    const { viewer, characters = 7000, part = '' } = told(args);
+    const { viewer, characters = 5200, part = '' } = told(args);
     const { ref, interactive = false, full = false, from = 0 } = args;
     const root = ref === undefined ? document : element(ref);
     if (root instanceof Element && roleOf(root) === 'iframe')
@@ -145,4 +146,4 @@ const screenshot = defineTool({
   },
 });
 
-export const tools = [snapshot, findTool, screenshot, wait, navigate, closeTab, ...actTools];
+export const tools = [snapshot, findTool, read, screenshot, wait, navigate, closeTab, ...actTools];

@@ -30,7 +30,7 @@ interface Spot {
 
 const mostFrames = 30; // that are looked into
 const deepest = 6; // frames in frames
-const charactersPerToken = 3.5;
+const charactersPerToken = 2.6; // of our lines, which have many signs: measured with o200k
 const standardTokens = 2000;
 const leastOfFrame = 700; // characters
 const connectMs = 1500;
