@@ -112,7 +112,7 @@ test('an abandoned write occupies its tab until its own end, from its own docume
   assert.equal(inflight.occupied(2), false);
   let free: boolean | undefined;
   inflight.whenFree(1).then((is) => {
-    free = is;
+    free = is.free;
   });
   const end = { ending: { status: 'returned', value: '1' }, place: { origin: 'o', durationMs: 1 } } as const;
   assert.equal(inflight.finishLate(new Bridge(port(), 1, 'other', 0), 'a', end), false);
@@ -128,15 +128,16 @@ test('after the grace a tab stays busy for writes', async () => {
   inflight.refuse(inflight.admit(frame('a'), bridge, 'started'), 'TIMEOUT', 'm');
   let free: boolean | undefined;
   inflight.whenFree(1).then((is) => {
-    free = is;
+    free = is.free;
   });
   mock.timers.tick(2000);
   await settle();
   assert.equal(free, false);
-  assert.equal(await inflight.whenFree(1), false);
+  mock.timers.tick(3000);
+  assert.deepEqual(await inflight.whenFree(1), { free: false, givenUpMs: 5000 });
   bridge.gone = true;
   inflight.forget(bridge);
-  assert.equal(await inflight.whenFree(1), true);
+  assert.equal((await inflight.whenFree(1)).free, true);
 });
 
 test('an abandoned read occupies nothing', () => {

@@ -90,7 +90,7 @@ func (b *browser) Send(ctx context.Context, _ call.Target, r call.Invocation) (*
 }
 
 func (*browser) Changed() <-chan struct{} { return nil }
-func (*browser) Leave(call.ID)            {}
+func (*browser) Leave(call.ID, bool)      {}
 
 // oneTab is what all browsers of these tests have in common: every call goes to the same tab.
 type oneTab struct{}
@@ -100,7 +100,7 @@ func (oneTab) Resolve(r call.Selector) (call.Target, *fault.Error, time.Duration
 }
 
 func (oneTab) Changed() <-chan struct{} { return nil }
-func (oneTab) Leave(call.ID)            {}
+func (oneTab) Leave(call.ID, bool)      {}
 
 func (oneTab) FindOutcome(context.Context, call.ID) (*call.Reply, *fault.Error, bool) {
 	return nil, nil, false

@@ -92,7 +92,7 @@ type Browser interface {
 	// page to abort and returns at once.
 	Send(ctx context.Context, at call.Target, r call.Invocation) (*call.Reply, *fault.Error)
 	// Leave ends the lease of an attempt. It may be called for one that has none.
-	Leave(id call.ID)
+	Leave(id call.ID, unchanged bool)
 
 	// FindOutcome finds the end of a call that an earlier relay, or an earlier attachment of the same client, may
 	// have sent under this id. known is false when it was never journalled, and so is no write.

@@ -64,7 +64,7 @@ const (
 	harmless     = "Repeating the call is harmless."
 	neverStarted = "The tool never started, so the call can be repeated."
 	readFirst    = "The action may have happened: read the page before repeating it."
-	askForMore   = " A longer time can be asked for with _meta[\"tabrelay/timeoutMs\"]."
+	askForMore   = " A larger `timeoutMs` gives the call longer."
 )
 
 // advice is the next step by what is known of the outcome.

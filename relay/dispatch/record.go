@@ -90,11 +90,18 @@ func (r *run) complete(took time.Duration) {
 	}
 }
 
+// busyPause is how long an agent is told to wait for a page that has not ended an earlier call. The relay's own
+// attempts come sooner.
+const busyPause = 5 * time.Second
+
 // completeFailure says in a failure which call it ended, and adds the tool's own advice to one that only a smaller
 // question avoids.
 func (r *run) completeFailure(f *fault.Error) {
 	f.CorrelationID, f.Attempts = string(r.call.ID), r.tries.n
 	f.Warnings = append(f.Warnings, r.warnings...)
+	if f.Code == fault.TabBusy && f.RetryAfterMs == nil {
+		fault.WithRetryAfter(busyPause)(f)
+	}
 	if f.FromPage {
 		f.Origin = r.status.at.Origin
 	} else if f.Code == fault.OutputTooLarge && f.Data == nil && r.tool.Spec.NarrowHint != "" {
@@ -264,7 +271,8 @@ func (r *run) addDeadLetter(f *fault.Error) {
 }
 
 // lost reports whether nobody knows what became of the call, or every try was in vain. A read that its client cancelled
-// is neither, and what the relay's end interrupted is asked for by the next relay.
+// is neither, one that an earlier call kept out of its tab has only to be repeated, and what the relay's end
+// interrupted is asked for by the next relay.
 func (r *run) lost(f *fault.Error) bool {
 	if r.tool.Run != nil && r.tool.ReadOnly || f.Code == fault.ShuttingDown {
 		return false
@@ -272,5 +280,5 @@ func (r *run) lost(f *fault.Error) bool {
 	if f.Outcome == fault.Unknown {
 		return f.Code != fault.Cancelled || !r.tool.ReadOnly
 	}
-	return r.tries.n > 1 && (f.Class == fault.Transient || f.FromPage && f.Retryable)
+	return r.tries.n > 1 && f.Code != fault.TabBusy && (f.Class == fault.Transient || f.FromPage && f.Retryable)
 }

@@ -379,6 +379,8 @@ func TestDeadLetters(t *testing.T) {
 			[]string{"fault EXTENSION_LOST unknown"},
 			`unknown 1 true 00ff {"list":[{"Cookie":"[redacted]"}],"n":9007199254740993,"password":"[redacted]",` +
 				`"url":"https://x/?api_key=[redacted]","user":"u"}`},
+		{"kept out of the tab", "write", `{}`, []string{"fault TAB_BUSY not_executed", "fault TAB_BUSY not_executed",
+			"fault TAB_BUSY not_executed"}, ""},
 		{"refused", "write", `{}`, []string{"fault TAB_NOT_FOUND not_executed"}, ""},
 		{"thrown", "write", `{}`, []string{"page NOT_FOUND final - no such page"}, ""},
 		{"returned", "write", `{}`, []string{"return 1"}, ""},

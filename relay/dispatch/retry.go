@@ -83,9 +83,9 @@ func (r *run) sendWithRetries() *fault.Error {
 }
 
 // attempt runs the tool once: it finds the tab, asks for permission, waits until the call may run there, and sends it.
-func (r *run) attempt() (*call.Reply, *fault.Error) {
+func (r *run) attempt() (_ *call.Reply, failure *fault.Error) {
 	q := r.invocation()
-	defer func() { r.Browser.Leave(q.ID) }()
+	defer func() { r.Browser.Leave(q.ID, failure != nil && failure.Outcome == fault.NotExecuted) }()
 	for {
 		at, failure := r.resolve(&q.Selector)
 		if failure != nil {
@@ -114,7 +114,7 @@ func (r *run) attempt() (*call.Reply, *fault.Error) {
 			if !asked || failure != nil {
 				return nil, failure
 			}
-			r.Browser.Leave(q.ID)
+			r.Browser.Leave(q.ID, false)
 			r.tries.n++ // the page keeps how the first one ended
 			q = r.invocation()
 		}
@@ -343,6 +343,9 @@ func (r *run) invocation() call.Invocation {
 	}
 	if len(r.tries.avoid) > 0 {
 		q.Profile, q.Avoid = r.status.at.ProfileID, r.tries.avoid
+	}
+	if len(site.Instances) > 1 {
+		q.OpenURL = "" // the home page is that of one of them
 	}
 	if r.own.instance != "" {
 		if in, ok := site.Instance(r.own.instance); ok {

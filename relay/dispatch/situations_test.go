@@ -27,7 +27,7 @@ func (p page) Resolve(r call.Selector) (call.Target, *fault.Error, time.Duration
 	return oneTab{}.Resolve(r)
 }
 func (page) Changed() <-chan struct{} { return nil }
-func (page) Leave(call.ID)            {}
+func (page) Leave(call.ID, bool)      {}
 
 func (page) Recover(context.Context, string, call.Target, call.Invocation) *fault.Error { return nil }
 

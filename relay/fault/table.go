@@ -109,8 +109,8 @@ var callRows = []Row{
 			"progress came in time, `max_exceeded` that the longest time a call may take is over. Retryable only " +
 			"when the " +
 			"tool is read-only or idempotent.",
-		Hint: "The action may have happened: read the page before repeating it. A longer time can be asked for with " +
-			"_meta[\"tabrelay/timeoutMs\"]."},
+		Hint: "The action may have happened: read the page before repeating it. A larger " +
+			"`timeoutMs` gives the call longer."},
 	{Code: InternalError, Category: Internal, Source: SourceInternal, Class: Tool, Type: TypeInternal, Outcome: Unknown,
 		Situation: "A bug: an adapter threw something that is not a ToolError, or the relay itself failed.",
 		Hint: "Do not repeat the call unchanged; the correlation id finds the details in the relay's log (`tabrelay " +

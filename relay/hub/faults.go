@@ -164,12 +164,23 @@ func noTab(r *call.Selector, in string) *fault.Error {
 // openHint says how to get a tab of the site.
 func openHint(r *call.Selector) string {
 	switch {
-	case r.OpenURL != "":
-		return "Open " + r.OpenURL + " in the browser, then repeat the call."
 	case len(r.Matches) > 0:
-		return "Open a page that matches " + strings.Join(r.Matches, " or ") + " in the browser, then repeat the call."
+		hint := "Open a page that matches " + patterns(r.Matches) + " with browser__open_tab"
+		if r.OpenURL != "" {
+			hint += ", such as " + r.OpenURL
+		}
+		return hint + ", then repeat the call."
 	}
 	return "It works on no pages yet: ask the person to say where, as tabrelay plugin list shows, then repeat the call."
+}
+
+// patterns are match patterns in a sentence, the first of them where there are many.
+func patterns(list []string) string {
+	const most = 4
+	if len(list) > most {
+		return strings.Join(list[:most], ", ") + fmt.Sprintf(" or one of %d more patterns", len(list)-most)
+	}
+	return strings.Join(list, " or ")
 }
 
 // elsewhere is the failure of a call whose tab shows a page of another site.
@@ -260,7 +271,15 @@ func (h *Hub) owned(r *call.Selector, t target, owner *Owner) *fault.Error {
 	}
 	message := fmt.Sprintf("Tab %d belongs to %s%s", t.tab.ID, owner.to(r.Session), since)
 	return fault.New(fault.TabOwned, message, t.b.at(t.tab.ID), fault.WithOutcome(fault.NotExecuted),
-		fault.WithHint(h.wayOut(r, t)))
+		fault.WithHint(h.wayOut(r, t)), fault.WithRetryAfter(h.leases.wait(owner)))
+}
+
+// wait is how long it takes until a tab is free whose owner makes no more calls.
+func (o *leases) wait(owner *Owner) time.Duration {
+	if owner.free <= 0 { // a call is on its way
+		return o.idle
+	}
+	return owner.free
 }
 
 // to names an owner to somebody else: by its client, and where that is theirs too, as another session of it.

@@ -156,10 +156,10 @@ func (l *lab) beginWith(ctx context.Context, r call.Invocation, enter enter) <-c
 // attempt is what dispatch does with one attempt of a call.
 func attempt(
 	ctx context.Context, h *hub.Hub, s *schedule.Scheduler, r call.Invocation, enter enter,
-) (*call.Reply, *fault.Error) {
+) (_ *call.Reply, failure *fault.Error) {
 	ticket := s.Ticket(0)
 	ticket.Session, ticket.Write = r.Session.ID, r.Write
-	defer h.Leave(r.ID)
+	defer func() { h.Leave(r.ID, failure != nil && failure.Outcome == fault.NotExecuted) }()
 	defer ticket.Leave()
 	gone := fault.New(fault.Cancelled, "given up", fault.WithOutcome(fault.NotExecuted))
 	for {

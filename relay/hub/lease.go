@@ -55,7 +55,9 @@ type lease struct {
 	number  int          // tells the sessions of one client apart, from 1
 	since   time.Time    // the first call was sent; zero: none was yet
 	calls   int          // that are on their way or run
+	sole    call.ID      // the only call that was sent so far; empty when there were others
 	expiry  *time.Timer
+	ends    time.Time // when it expires, while no call is on its way
 }
 
 func newLeases(mode, by string, idle time.Duration, changed func()) *leases {
@@ -111,6 +113,7 @@ func (o *leases) take(r *call.Selector, at tabRef) (owner *Owner) {
 	}
 	c.session = r.Session
 	c.calls++
+	c.ends = time.Time{}
 	if c.expiry != nil {
 		c.expiry.Stop()
 	}
@@ -124,7 +127,9 @@ func (o *leases) keep(id call.ID) {
 	c := o.calls[id]
 	first := c != nil && c.since.IsZero()
 	if first {
-		c.since = time.Now()
+		c.since, c.sole = time.Now(), id
+	} else if c != nil && c.sole != id {
+		c.sole = ""
 	}
 	o.mu.Unlock()
 	if first {
@@ -132,12 +137,21 @@ func (o *leases) keep(id call.ID) {
 	}
 }
 
-// leave ends a call's part in a lease; the session keeps the tab when a call was sent there.
-func (o *leases) leave(id call.ID) {
+// leave ends a call's part in a lease; the session keeps the tab when a call was sent there, unless that was the only
+// one and has changed nothing.
+func (o *leases) leave(id call.ID, unchanged bool) {
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	if c := o.calls[id]; c != nil {
+	c := o.calls[id]
+	freed := c != nil && unchanged && c.sole == id
+	if freed {
+		c.since, c.sole = time.Time{}, ""
+	}
+	if c != nil {
 		o.end(id, c)
+	}
+	o.mu.Unlock()
+	if freed {
+		o.changed()
 	}
 }
 
@@ -156,6 +170,7 @@ func (o *leases) let(c *lease) {
 		o.drop(c)
 		return
 	}
+	c.ends = time.Now().Add(o.idle)
 	if c.expiry == nil {
 		c.expiry = time.AfterFunc(o.idle, func() { o.expire(c) })
 	} else {
@@ -287,11 +302,12 @@ func (o *leases) prefer(s call.Session, b *browser, tabs []*tab) (best *tab, sta
 
 // Owner is the session that works in a tab.
 type Owner struct {
-	Client  string    `json:"client"`
-	Session string    `json:"session"`
-	Agent   string    `json:"agent,omitempty"` // the delegated one that works for the client
-	Name    string    `json:"name"`            // for people: of the client, numbered after its first session
-	Since   time.Time `json:"since"`           // its first call there; zero while that waits for its turn or a person
+	Client  string        `json:"client"`
+	Session string        `json:"session"`
+	Agent   string        `json:"agent,omitempty"` // the delegated one that works for the client
+	Name    string        `json:"name"`            // for people: of the client, numbered after its first session
+	Since   time.Time     `json:"since"`           // its first call there; zero while that waits for its turn
+	free    time.Duration // from now, if it makes no call until then
 	number  int
 	color   string // of its groups; empty: that of its client
 }
@@ -299,7 +315,7 @@ type Owner struct {
 // owner is the lease for others to read. Called with the lock held.
 func (c *lease) owner() *Owner {
 	w := &Owner{Client: c.session.Client, Session: c.session.ID, Name: c.session.Client, Since: c.since,
-		number: c.number}
+		free: time.Until(c.ends), number: c.number}
 	if d := c.session.Delegation; d != nil {
 		w.Agent, w.color, w.Name = d.Agent, d.Color, d.Agent+" for "+c.session.Client
 	}
@@ -359,7 +375,7 @@ func (h *Hub) Give(s call.Session, profileID string, tabID int) {
 	id := call.ID(wire.NewID())
 	if o.take(&call.Selector{ID: id, Session: s, Write: true}, tabRef{profileID, tabID}) == nil {
 		o.keep(id)
-		o.leave(id)
+		o.leave(id, false)
 	}
 }
 

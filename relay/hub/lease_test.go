@@ -79,6 +79,56 @@ func TestOwnerOfATab(t *testing.T) {
 	})
 }
 
+// A call that changed nothing makes nobody the owner, and takes nothing from who is it already.
+func TestNothingChangedNothingOwned(t *testing.T) {
+	for name, c := range map[string]struct {
+		error string
+		owner string
+	}{
+		"the application refused":   {`{"code":"RATE_LIMITED","message":"m","outcome":"not_executed"}`, ""},
+		"nobody knows":              {`{"code":"BROKEN","message":"m","outcome":"unknown"}`, "a"},
+		"it threw, and said naught": {`{"code":"BROKEN","message":"m"}`, "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
+				fails := true
+				l.connect(named("A", tab(1, "http://demo.test/")), answer(func(sent *hubtest.Call) {
+					sent.Started()
+					if fails {
+						sent.Throw([]byte(c.error))
+						return
+					}
+					sent.Return([]byte(`{}`))
+				}))
+				l.invoke(request(of("a", "a"), write))
+				l.wantOwner(1, c.owner)
+				fails = false
+				l.invoke(request(of("a", "a"), write)).wantTab(t, "A", 1)
+				fails = true
+				l.invoke(request(of("a", "a"), write))
+				l.wantOwner(1, "a") // by what it did before
+			})
+		})
+	}
+}
+
+// Who is refused a tab is told how long its owner may stay away until it is free.
+func TestOwnedTabHasAWait(t *testing.T) {
+	inLabWith(t, func(c *hub.Config) { c.Ownership, c.OwnershipIdle = hub.OwnWrites, time.Hour },
+		func(t *testing.T, l *lab) {
+			l.connect(named("A", tab(1, "http://demo.test/")))
+			l.invoke(request(of("a", "a"), write)).wantTab(t, "A", 1)
+			time.Sleep(20 * time.Minute)
+			refused := l.invoke(request(of("b", "b"), write))
+			refused.wantOwned(t)
+			if ms := refused.failure.RetryAfterMs; ms == nil || *ms != 40*60*1000 {
+				t.Errorf("retryAfterMs: %v", ms)
+			}
+			time.Sleep(40*time.Minute + 1)
+			l.invoke(request(of("b", "b"), write)).wantTab(t, "A", 1)
+		})
+}
+
 // TestReaderIsNotMoved: what an agent has read in one tab it does not change in another.
 func TestReaderIsNotMoved(t *testing.T) {
 	owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {

@@ -69,8 +69,9 @@ func (h *Hub) reach(at call.Target) (t target) {
 	return t
 }
 
-// Leave ends an attempt's lease. Its session keeps the tab when the call was sent there.
-func (h *Hub) Leave(id call.ID) { h.leases.leave(id) }
+// Leave ends an attempt's lease. Its session keeps the tab when a call was sent there, but not for one that changed
+// nothing.
+func (h *Hub) Leave(id call.ID, unchanged bool) { h.leases.leave(id, unchanged) }
 
 // search is the choice of one call's tab. It never falls back to another tab, profile or account than the call, or its
 // session's last call, meant.

@@ -126,10 +126,21 @@ func TestSessionStaysInItsTab(t *testing.T) {
 		l.invoke(request()).wantTab(t, "A", 2)
 		b.CloseTab(2)
 		synctest.Wait()
-		none := l.invoke(request(func(r *call.Invocation) { r.OpenURL = "http://demo.test/" }))
-		none.want(t, fault.TabNotFound, fault.NotExecuted)
-		if !strings.Contains(none.failure.Hint, "http://demo.test/") {
-			t.Errorf("hint is %q", none.failure.Hint)
+		many := []string{"*://a/*", "*://b/*", "*://c/*", "*://d/*", "*://e/*"}
+		for hint, change := range map[string]func(*call.Invocation){
+			"Open a page that matches http://demo.test/* with browser__open_tab, such as http://demo.test/home, then " +
+				"repeat the call.": func(r *call.Invocation) { r.OpenURL = "http://demo.test/home" },
+			"Open a page that matches http://demo.test/* with browser__open_tab, then repeat the call.": func(
+				*call.Invocation) {
+			},
+			"Open a page that matches *://a/*, *://b/*, *://c/*, *://d/* or one of 1 more patterns with " +
+				"browser__open_tab, then repeat the call.": func(r *call.Invocation) { r.Matches = many },
+		} {
+			none := l.invoke(request(session("third"), change))
+			none.want(t, fault.TabNotFound, fault.NotExecuted)
+			if none.failure.Hint != hint {
+				t.Errorf("hint is %q, want %q", none.failure.Hint, hint)
+			}
 		}
 	})
 }

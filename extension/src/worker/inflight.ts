@@ -127,14 +127,16 @@ export class Inflight {
   }
 
   /**
-   * Waits until no abandoned write runs in a tab; false when that takes longer than the grace since it was given up.
+   * Waits until no abandoned write runs in a tab; it is not free when that takes longer than the grace since the write
+   * was given up, which then was so long ago.
    */
-  async whenFree(tabId: number): Promise<boolean> {
+  async whenFree(tabId: number): Promise<{ free: boolean; givenUpMs: number }> {
     for (;;) {
       const occupant = this.#occupant(tabId);
-      if (occupant === undefined) return true;
-      const left = occupant.at + graceMs - Date.now();
-      if (left <= 0) return false;
+      if (occupant === undefined) return { free: true, givenUpMs: 0 };
+      const givenUpMs = Date.now() - occupant.at;
+      const left = graceMs - givenUpMs;
+      if (left <= 0) return { free: false, givenUpMs };
       await new Promise<void>((resolve) => {
         this.#waiters.add(resolve);
         setTimeout(resolve, left);

@@ -195,11 +195,11 @@ export class Invocations {
   #queue(delivery: Delivery): void {
     const { inflight } = this.#parts;
     const { call, frame } = delivery;
-    inflight.whenFree(frame.tabId).then((free) => {
+    inflight.whenFree(frame.tabId).then(({ free, givenUpMs }) => {
       if (inflight.get(frame.id) !== call) return;
+      const since = `An earlier call, given up ${Math.round(givenUpMs / 1000)} s ago, still runs in this tab`;
       if (free) this.#send(delivery);
-      else
-        inflight.refuse(call, 'TAB_BUSY', 'An earlier call that was given up is still running in this tab');
+      else inflight.refuse(call, 'TAB_BUSY', since);
     });
   }
 
