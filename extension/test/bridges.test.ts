@@ -26,18 +26,20 @@ const hello = {
 };
 
 let bridges: Bridges;
+let frames: Set<string>; // that a bridge was put into
 
 interface Guise {
   deaf?: boolean; // what the worker sends arrives nowhere
   url?: string; // of the document, as Chrome knows it
+  frameId?: number;
   says?: string; // the address it says it has
 }
 
 /** A content script of tab 1 that connects. */
-function connect({ deaf = false, url = hello.url, says = hello.url }: Guise = {}) {
+function connect({ deaf = false, url = hello.url, frameId = 0, says = hello.url }: Guise = {}) {
   const onMessage = new Event<[unknown]>();
   const onDisconnect = new Event<[]>();
-  const sender = { id: chrome.runtime.id, tab: { id: 1 }, documentId: 'D', frameId: 0, url };
+  const sender = { id: chrome.runtime.id, tab: { id: 1 }, documentId: 'D', frameId, url };
   const postMessage = (message: unknown) => {
     if (!deaf && JSON.stringify(message) === JSON.stringify({ type: 'epoch', epoch, reached: false }))
       onMessage.fire({ type: 'here' });
@@ -54,10 +56,16 @@ beforeEach(async () => {
     configurable: true,
     value: { runtime: { id: 'a'.repeat(32) } },
   });
+  frames = new Set();
   const loaded = Promise.resolve();
   bridges = new Bridges(
     { reached: async () => true, message() {}, ready() {}, gone() {} },
-    { loaded, epoch },
+    {
+      loaded,
+      epoch,
+      putInto: async (documentId) => void frames.add(documentId),
+      hasFrame: (documentId) => frames.has(documentId),
+    },
   );
   await loaded;
 });
@@ -104,6 +112,18 @@ test('a document of no website has no bridge', () => {
   for (const url of ['about:blank', 'about:srcdoc', 'blob:http://demo.test/x', 'data:text/html,', '']) {
     connect({ url });
     assert.equal(bridges.top(1), undefined, url);
+  }
+});
+
+test('a frame that its page has written has a bridge only where one was put into it', async () => {
+  for (const url of ['about:blank', 'about:srcdoc', 'blob:http://demo.test/x', 'data:text/html,']) {
+    frames.clear();
+    connect({ url, frameId: 2 });
+    assert.deepEqual(bridges.of(1), [], url);
+    await bridges.admit('D');
+    const port = connect({ url, frameId: 2 });
+    assert.equal(bridges.of(1).length, 1, url);
+    port.disconnect();
   }
 });
 

@@ -11,6 +11,7 @@ export class Bridge {
   late = false;
   ready = false; // it said hello, and heard the answer
   gone = false;
+  written = false; // its document has no address of its own
   dialog: string | undefined; // that the page shows: nothing runs in it, this bridge included
   readonly plugins = new Map<string, { hash: string; main: boolean }>(); // by name
   readonly running = new Set<string>(); // calls it had when it connected
@@ -76,27 +77,36 @@ export interface BridgeListener {
   gone(bridge: Bridge): void;
 }
 
+/** What must survive this worker; see records.ts. */
+interface FrameRecords {
+  readonly loaded: Promise<void>;
+  readonly epoch: string;
+  putInto(documentId: string): Promise<void>;
+  hasFrame(documentId: string): boolean;
+}
+
 interface Waiter {
   test(bridge: Bridge): boolean;
   resolve(bridge: Bridge | undefined): void;
 }
 
-// A frame without an address of its own shows what its page has written into it.
-function isPage({ url = '', frameId }: chrome.runtime.MessageSender): boolean {
-  return /^https?:/.test(url) || (frameId !== 0 && /^(?:about|blob|data):/.test(url));
-}
+// A frame without an address of its own shows what its page has written into it. A plugin of the isolated world reaches
+// into such a frame, and into the interfaces of the extension there: only where this worker has put a bridge into the
+// document may one speak for it.
+const isPage = (url = '') => /^https?:/.test(url);
+const isWritten = (url = '') => /^(?:about|blob|data):/.test(url);
 
 export class Bridges {
   readonly #all = new Set<Bridge>();
   readonly #top = new Map<number, Bridge>(); // by tab
   readonly #waiters = new Set<Waiter>();
   readonly #listener: BridgeListener;
-  readonly #epoch: () => string;
+  readonly #records: FrameRecords;
   #early: (() => void)[] | undefined = []; // messages that came before the epoch was read
 
-  constructor(listener: BridgeListener, records: { loaded: Promise<void>; epoch: string }) {
+  constructor(listener: BridgeListener, records: FrameRecords) {
     this.#listener = listener;
-    this.#epoch = () => records.epoch;
+    this.#records = records;
     records.loaded.then(() => {
       const early = this.#early ?? [];
       this.#early = undefined;
@@ -111,7 +121,7 @@ export class Bridges {
     const { documentId, frameId } = sender ?? {};
     if (
       sender?.id !== chrome.runtime.id ||
-      !isPage(sender) ||
+      !(isPage(sender.url) || (frameId !== 0 && isWritten(sender.url))) ||
       tabId === undefined ||
       documentId === undefined ||
       frameId === undefined
@@ -127,6 +137,7 @@ export class Bridges {
       }
     }
     const bridge = new Bridge(port, tabId, documentId, frameId);
+    bridge.written = !isPage(sender.url);
     this.#all.add(bridge);
     port.onMessage.addListener((raw: unknown) => {
       if (!isFromBridge(raw)) return;
@@ -134,6 +145,11 @@ export class Bridges {
       else this.#early.push(() => this.#hear(bridge, raw));
     });
     port.onDisconnect.addListener(() => this.#remove(bridge));
+  }
+
+  /** Lets a document of a frame have a bridge, which is put into it next. */
+  admit(documentId: string): Promise<void> {
+    return this.#records.putInto(documentId);
   }
 
   /** The bridge of a tab's top document, once it is ready. */
@@ -164,12 +180,17 @@ export class Bridges {
 
   #hear(bridge: Bridge, message: FromBridge): void {
     if (bridge.gone) return;
+    if (bridge.written && !this.#records.hasFrame(bridge.documentId)) {
+      bridge.close();
+      this.#remove(bridge);
+      return;
+    }
     // A page that says anything else runs.
     bridge.dialog = message.type === 'dialog' && message.open ? (message.dialog ?? '') : undefined;
     if (message.type === 'hello') {
       // A bridge from before a reload of the extension can get through while Chrome is still taking it down; its
       // port would swallow what is sent to it.
-      if (message.epoch !== '' && message.epoch !== this.#epoch()) {
+      if (message.epoch !== '' && message.epoch !== this.#records.epoch) {
         bridge.close();
         this.#remove(bridge);
         return;
@@ -199,7 +220,7 @@ export class Bridges {
 
   // The document itself keeps what was found out about its beginning: later that cannot be seen any more.
   #answer(bridge: Bridge, known: boolean | undefined): void {
-    const say = (reached: boolean) => bridge.send({ type: 'epoch', epoch: this.#epoch(), reached });
+    const say = (reached: boolean) => bridge.send({ type: 'epoch', epoch: this.#records.epoch, reached });
     if (known !== undefined) say(known);
     else this.#listener.reached(bridge).then(say);
   }

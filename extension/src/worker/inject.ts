@@ -92,6 +92,7 @@ export class Injector {
 
   /** The bridge of a document in a frame, which has none; undefined when it does not come in time. */
   async frameBridge(tabId: number, documentId: string, ms: number): Promise<Bridge | undefined> {
+    await this.#bridges.admit(documentId);
     await inject({
       target: { tabId, documentIds: [documentId] },
       files: ['late.js', 'bridge.js'],

@@ -25,6 +25,7 @@ const isSeen: Guard<Seen> = shape({
 });
 
 const prefix = 'call:';
+const mostFrames = 1000;
 const outcomeLimit = 64 * 1024;
 const totalLimit = 4 * 1024 * 1024;
 
@@ -37,6 +38,7 @@ export class Records {
   #epoch = '';
   #size = 0; // characters of all stored outcomes
   readonly #calls = new Map<string, Seen>();
+  #frames: string[] = []; // documents of frames that a bridge was put into, the latest last
   readonly #store: SessionStore;
   readonly loaded: Promise<void>;
 
@@ -62,6 +64,17 @@ export class Records {
   async seen(id: string, place: Pick<Seen, 'tabId' | 'documentId' | 'frameId'>): Promise<void> {
     this.#calls.set(id, place);
     await this.#store.set({ [prefix + id]: place });
+  }
+
+  /** Notes that a bridge is put into the document of a frame, where it may speak. */
+  async putInto(documentId: string): Promise<void> {
+    if (this.#frames.includes(documentId)) return;
+    this.#frames = [...this.#frames.slice(1 - mostFrames), documentId];
+    await this.#store.set({ frames: this.#frames });
+  }
+
+  hasFrame(documentId: string): boolean {
+    return this.#frames.includes(documentId);
   }
 
   /** Keeps an outcome until it is acknowledged. A large one stays in the bridge only. */
@@ -94,6 +107,7 @@ export class Records {
       this.#calls.set(key.slice(prefix.length), value);
       this.#size += value.outcome?.length ?? 0;
     }
+    if (Array.isArray(items.frames)) this.#frames = items.frames.filter(isText);
     if (isText(items.epoch)) {
       this.#epoch = items.epoch;
       return;
