@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -93,7 +95,8 @@ func (a *app) watchPlugin(ctx context.Context, dir string, opts plugin.Options) 
 	return plugin.Watch(ctx, dir, opts, func(b plugin.BuildResult) {
 		a.noteBuild(dir, opts.Out, b.Err)
 		if err := a.printBuild(b); err != nil {
-			a.notef("error: %v\nThe build before it stays.\n", err)
+			a.noteFailure(err)
+			a.notef("The build before it stays.\n")
 			return
 		}
 		if b.Plugin.Hash == last || !a.isAdded(b.Plugin) {
@@ -105,6 +108,15 @@ func (a *app) watchPlugin(ctx context.Context, dir string, opts plugin.Options) 
 		}
 		a.noteReview(ctx, b.Plugin)
 	})
+}
+
+// noteFailure says why a build failed, with the lines of the sources that it is about.
+func (a *app) noteFailure(err error) {
+	if wrong, ok := errors.AsType[*plugin.InvalidError](err); ok {
+		a.notef("%s\n", wrong.Framed())
+		return
+	}
+	a.notef("error: %v\n", err)
 }
 
 // noteBuild records whether an added folder builds, for `plugin list` and the relay.
@@ -124,7 +136,8 @@ func (a *app) isAdded(p *plugin.Plugin) bool {
 }
 
 func (a *app) pluginCheck() *cobra.Command {
-	return a.withJSON(&cobra.Command{
+	var strict bool
+	cmd := a.withJSON(&cobra.Command{
 		Use: "check [FOLDER]", Short: "Say what an agent would stumble over in a plugin; it builds nothing",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -147,12 +160,19 @@ func (a *app) pluginCheck() *cobra.Command {
 				a.printWarnings(found)
 			}
 			if len(found) > 0 {
-				return failed("%s: %s could be better", p.Manifest.Name, plural(len(found), "thing"))
+				summary := fmt.Sprintf("%s: %s could be better", p.Manifest.Name, plural(len(found), "thing"))
+				if strict {
+					return failed("%s", summary)
+				}
+				a.notef("%s.\n", summary)
+				return nil
 			}
 			a.notef("%s: %s, nothing to say.\n", p.Manifest.Name, plural(len(p.Manifest.Tools), "tool"))
 			return nil
 		},
 	})
+	cmd.Flags().BoolVar(&strict, "strict", false, "exit with 1 when something could be better")
+	return cmd
 }
 
 func (a *app) pluginTest() *cobra.Command {

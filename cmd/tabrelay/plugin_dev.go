@@ -78,7 +78,7 @@ func (d *devSession) run(ctx context.Context) error {
 			d.publish(ctx, b)
 			return
 		}
-		d.notef("error: %v\n", b.Err)
+		d.noteFailure(b.Err)
 		if d.current != nil {
 			d.notef("The tools stay as they were.\n")
 		}

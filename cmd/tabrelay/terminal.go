@@ -195,6 +195,10 @@ func (t *terminal) report(err error) int {
 	if isConfigError(err) {
 		exit = exitUsage
 	}
+	if wrong, ok := errors.AsType[*plugin.InvalidError](err); ok && err.Error() == wrong.Error() {
+		t.notef("%s\n", wrong.Framed())
+		return exit
+	}
 	message, hint := explain(err)
 	for line := range strings.SplitSeq(strings.TrimSpace(message), "\n") {
 		t.labelled("error:", red, line)

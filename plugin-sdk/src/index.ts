@@ -24,6 +24,7 @@ export {
   putJSON,
   readJSON,
 } from './fetch.ts';
+export { htmlToText } from './html.ts';
 export { httpStatusToToolError, parseRateLimitHeader, parseRetryAfterMs } from './http-error.ts';
 export { buildQueryString, type FieldValue, type FormFields, stripUndefined } from './query.ts';
 export { type Failure, type FailureType, fail, ok, type Success } from './result.ts';
@@ -42,6 +43,7 @@ export type {
 export { getConfig, getPreScriptValue, log, notifyReadinessChanged } from './scope.ts';
 export {
   type FreshToken,
+  looksSignedOut,
   lostSession,
   requireSignIn,
   type SignIn,

@@ -58,9 +58,14 @@ export function rememberSignIn(signIn: SignIn | undefined): void {
  * those it knows.
  */
 export const lostSession = (html: string): ToolError | undefined =>
-  own && (own.isLoginPage?.(html) || /<input\b[^>]*\btype\s*=\s*["']?password\b/i.test(html))
-    ? signedOut(own)
-    : undefined;
+  own && looksSignedOut(html) ? signedOut(own) : undefined;
+
+/**
+ * Whether a page of the site is one to sign in on: what the plugin's `isLoginPage` knows as that, or a page with a
+ * password field.
+ */
+export const looksSignedOut = (html: string): boolean =>
+  own?.isLoginPage?.(html) === true || /<input\b[^>]*\btype\s*=\s*["']?password\b/i.test(html);
 
 /** Fails when an answer is the page that the plugin knows as the one to sign in on. */
 export async function refuseLoginPage({ header, copy }: Reply): Promise<void> {

@@ -5,6 +5,7 @@ import {
   fetchFromPage,
   fetchJSON,
   fetchText,
+  looksSignedOut,
   postJSON,
   type SignIn,
   ToolError,
@@ -136,3 +137,15 @@ for (const [status, asked] of [
     assert.equal(given, asked);
   });
 }
+
+test('a page with a password field, or one that the plugin knows, looks signed out', () => {
+  definePlugin({
+    tools: [],
+    signIn: { loginUrl: '/login', isLoginPage: (html) => html.includes('id="sso"') },
+  });
+  assert.equal(looksSignedOut('<form><input name="p" type=password></form>'), true);
+  assert.equal(looksSignedOut('<div id="sso"></div>'), true);
+  assert.equal(looksSignedOut('<h1>Teas</h1><input type="text">'), false);
+  definePlugin({ tools: [] });
+  assert.equal(looksSignedOut('<div id="sso"></div>'), false);
+});

@@ -105,9 +105,9 @@ func hinting(before catalog.HintsView, h Hinting, effect plugin.Effect) (*policy
 	}
 	command := fmt.Sprintf("tabrelay plugin annotate %s '%s' %s", before.Plugin, strings.Join(h.Patterns, ","),
 		h.Effect)
-	return policy.NewChange(fmt.Sprintf("%d tools of %s %s", len(differences), before.Plugin, effectText(effect)),
-		command, differences...).Reading("Their author does not say what they do. You answer for it: read-only tools "+
-		"run without a question by default, and are called again when a call failed.",
+	return policy.NewChange(fmt.Sprintf("Tools of %s %s (%d)", before.Plugin, effectText(effect), len(differences)),
+		command, differences...).Reading("Their author does not say what they do. You answer for it: what is allowed "+
+		"for tools that only read is allowed for them, and those are called again when a call failed.",
 		"It holds for tools of these names in later versions of the plugin, too."), nil
 }
 

@@ -112,6 +112,15 @@ func (b *Builder) Build(ctx context.Context, opts Options) (*Plugin, []Diagnosti
 func (b *Builder) build(ctx context.Context, shipped bool) (*Plugin, []Diagnostic, error) {
 	_ = b.folder.open() // without a folder there is no package.json, which is reported
 	defer b.folder.close()
+	plugin, found, err := b.buildFolder(ctx, shipped)
+	if invalid(found) != nil {
+		found = b.withFrames(found)
+		err = invalid(found)
+	}
+	return plugin, found, err
+}
+
+func (b *Builder) buildFolder(ctx context.Context, shipped bool) (*Plugin, []Diagnostic, error) {
 	src, found := readPackage(b.folder, packageUse{shipped: shipped})
 	if src == nil {
 		return nil, found, invalid(found)
@@ -242,11 +251,56 @@ type Diagnostic struct {
 	Column  int    `json:"column,omitempty"`
 	Text    string `json:"text"` // one sentence: what is wrong and, where it is not plain, what to write
 	Warning bool   `json:"warning,omitempty"`
+	Frame   string `json:"frame,omitempty"` // the line with its number, and below it a mark at the column
 }
 
 // faultf is one diagnostic about a whole file; an empty name is the plugin itself.
 func faultf(file, format string, args ...any) []Diagnostic {
 	return []Diagnostic{{File: file, Text: fmt.Sprintf(format, args...)}}
+}
+
+// withFrames adds the lines that diagnostics are about, and leaves out what is said twice.
+func (b *Builder) withFrames(found []Diagnostic) (once []Diagnostic) {
+	sources := map[string][]string{}
+	for _, d := range found {
+		said := func(other Diagnostic) bool { return other.String() == d.String() }
+		if slices.ContainsFunc(once, said) {
+			continue
+		}
+		lines, read := sources[d.File]
+		if !read && d.Line > 0 {
+			content, _ := b.folder.read(d.File) // one that cannot be read has no lines
+			lines = strings.Split(string(content), "\n")
+			sources[d.File] = lines
+		}
+		if d.Line > 0 && d.Line <= len(lines) {
+			d.Frame = frame(d, lines[d.Line-1])
+		}
+		once = append(once, d)
+	}
+	return once
+}
+
+// maxFrame is how long a line may be to be shown.
+const maxFrame = 160
+
+// frame is a line of a source with its number, and below it a mark at the column.
+func frame(d Diagnostic, line string) string {
+	line = strings.TrimRight(line, "\r")
+	if strings.TrimSpace(line) == "" || len(line) > maxFrame || strings.ContainsFunc(line, isInvisible) {
+		return ""
+	}
+	number := fmt.Sprintf("%5d | ", d.Line)
+	if d.Column < 1 || d.Column > len(line)+1 {
+		return number + line
+	}
+	blank := func(r rune) rune {
+		if r == '\t' {
+			return r
+		}
+		return ' '
+	}
+	return number + line + "\n      | " + strings.Map(blank, line[:d.Column-1]) + "^"
 }
 
 // String returns "src/index.ts:3:7: error: …", a form that editors and terminals link to the place.
@@ -272,6 +326,21 @@ func (d Diagnostic) String() string {
 // InvalidError says why a plugin folder cannot become a plugin.
 type InvalidError struct {
 	Diagnostics []Diagnostic // at least one that is no warning
+}
+
+// Framed is Error with the lines that the diagnostics are about below them.
+func (e *InvalidError) Framed() string {
+	var lines []string
+	for _, d := range e.Diagnostics {
+		if d.Warning {
+			continue
+		}
+		lines = append(lines, "error: "+d.String())
+		if d.Frame != "" {
+			lines = append(lines, d.Frame)
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Error returns every diagnostic that is no warning, each on a line of its own.

@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
@@ -79,7 +80,7 @@ func (b *sourceBundle) build() (*module, []Diagnostic) {
 		return nil, faultf(tsconfigFile, "%v", err)
 	}
 	result := b.context.Rebuild()
-	found := append(diagnose(result.Errors, false), diagnose(result.Warnings, true)...)
+	found := append(explainJSX(b.folder, diagnose(result.Errors, false)), diagnose(result.Warnings, true)...)
 	if c := b.folder.configOf("."); c != nil && c.warning != "" {
 		found = append(found, Diagnostic{File: tsconfigFile, Text: c.warning, Warning: true})
 	}
@@ -93,6 +94,28 @@ func (b *sourceBundle) build() (*module, []Diagnostic) {
 		return nil, append(found, faultf("", "%v", err)...)
 	}
 	return m, found
+}
+
+// explainJSX puts what an author can do in the place of syntax errors that are JSX in a file for TypeScript without it.
+func explainJSX(f *folder, found []Diagnostic) []Diagnostic {
+	for i, d := range found {
+		extension := path.Ext(d.File)
+		if extension != ".ts" && extension != ".mts" {
+			continue
+		}
+		content, err := f.read(d.File)
+		if err != nil || len(api.Transform(string(content), quiet(api.LoaderTS)).Errors) == 0 ||
+			len(api.Transform(string(content), quiet(api.LoaderTSX)).Errors) > 0 {
+			continue
+		}
+		found[i].Text = fmt.Sprintf("this is JSX, which needs a file that ends in .tsx; rename it to %s, or make "+
+			"elements with document.createElement", strings.TrimSuffix(d.File, extension)+".tsx")
+	}
+	return found
+}
+
+func quiet(loader api.Loader) api.TransformOptions {
+	return api.TransformOptions{Loader: loader, LogLevel: api.LogLevelSilent}
 }
 
 // ForEngine compiles a built adapter for the JavaScript engine, which lacks some syntax of browsers.

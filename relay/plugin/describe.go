@@ -92,6 +92,11 @@ func (b *Builder) readChanged(
 	read.info = info
 	var faults []Diagnostic
 	read.tools, faults = checkTools(src, info.Tools)
+	if !src.foreign {
+		for _, problem := range unknownKeys("a plugin", info.About.Keys, pluginKeys) {
+			faults = append(faults, faultf(entryFile, "%s", problem)...)
+		}
+	}
 	read.byText = map[digest]Tool{}
 	for i, t := range info.Tools {
 		if t.Place != nil && *t.Place < read.outline.count() {

@@ -49,6 +49,8 @@ type rawTool struct {
 		Line int    `json:"line"`
 	} `json:"at"`
 	Problems []string `json:"problems"`
+	Keys     []string `json:"keys"`  // of what defineTool was given
+	Hints    []string `json:"hints"` // keys of its annotations
 	Place    *int     `json:"place"` // its number in the outline; nil when it is not in there
 	Known    bool     `json:"known"` // it is unchanged: nothing but its place was read
 }
@@ -60,6 +62,7 @@ type pluginInfo struct {
 		Homepage        string          `json:"homepage"`
 		ExcludePatterns []string        `json:"excludePatterns"`
 		ConfigSchema    json.RawMessage `json:"configSchema"`
+		Keys            []string        `json:"keys"` // of what definePlugin was given
 	} `json:"about"`
 	Tools []*rawTool `json:"tools"` // nil for one that another engine describes
 }

@@ -183,6 +183,10 @@ var missingExport = regexp.MustCompile(`^No matching export in "([^"]+)" for imp
 // locateImports finds the places in the plugin's sources where names are imported that packages do not export. The
 // bundler sees the sources as one module, and names a line of that.
 func locateImports(f *folder, files []string, found []Diagnostic) []Diagnostic {
+	found = slices.DeleteFunc(found, func(d Diagnostic) bool {
+		parts := missingExport.FindStringSubmatch(d.Text)
+		return parts != nil && parts[2] == "default" && strings.HasPrefix(parts[1], entryNamespace) // reading says it
+	})
 	for i, d := range found {
 		parts := missingExport.FindStringSubmatch(d.Text)
 		if parts == nil || !strings.HasPrefix(d.File, entryNamespace) {

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"tabrelay/relay/schema"
+	"tabrelay/relay/suggest"
 
 	"github.com/grafana/sobek"
 )
@@ -62,6 +63,10 @@ func checkTools(src *source, raw []*rawTool) ([]Tool, []Diagnostic) {
 // check returns everything wrong with a tool.
 func (r *rawTool) check(src *source) []string {
 	problems := slices.Clone(r.Problems)
+	if !src.foreign {
+		problems = append(problems, unknownKeys("a tool", r.Keys, toolKeys)...)
+	}
+	problems = append(problems, unknownKeys("annotations", r.Hints, hintKeys)...)
 	if problem := checkFullName("tool", src.name, r.Name); problem != "" {
 		problems = append(problems, problem)
 	}
@@ -95,6 +100,91 @@ func (r *rawTool) check(src *source) []string {
 	return append(problems, r.checkSchemas(src.foreign)...)
 }
 
+// The fields of what defineTool and definePlugin are given.
+var (
+	toolKeys = []string{"annotations", "arrayPath", "description", "displayName", "frames", "group", "handle", "icon",
+		"input", "maxTimeoutMs", "name", "narrowHint", "output", "progressPattern", "signIn", "summary", "timeoutHint",
+		"timeoutMs"}
+	hintKeys   = []string{"destructiveHint", "idempotentHint", "openWorldHint", "readOnlyHint", "title"}
+	pluginKeys = []string{"configSchema", "description", "displayName", "excludePatterns", "homepage", "isReady",
+		"name", "onActivate", "onDeactivate", "onNavigate", "onToolInvocationEnd", "onToolInvocationStart", "settings",
+		"signIn", "teardown", "tools", "urlPatterns"}
+)
+
+// otherNames are what authors write for a field that has another name.
+var otherNames = map[string]string{"handler": "handle", "execute": "handle", "run": "handle", "inputSchema": "input",
+	"parameters": "input", "outputSchema": "output", "title": "displayName"}
+
+// unknownKeys says which fields mean nothing, and which ones were probably meant.
+func unknownKeys(of string, given, known []string) (problems []string) {
+	for _, key := range given {
+		if slices.Contains(known, key) {
+			continue
+		}
+		meant := otherNames[key]
+		if !slices.Contains(known, meant) {
+			meant = nearestField(key, known)
+		}
+		if meant != "" {
+			problems = append(problems, fmt.Sprintf("%q is no field of %s; did you mean %q?", key, of, meant))
+		} else {
+			problems = append(problems, fmt.Sprintf("%q is no field of %s; there are %s", key, of,
+				strings.Join(known, ", ")))
+		}
+	}
+	return problems
+}
+
+// nearestField is the field that was probably meant; upper and lower case do not count.
+func nearestField(key string, known []string) string {
+	for _, one := range known {
+		if strings.EqualFold(one, key) {
+			return one
+		}
+	}
+	return suggest.Nearest(key, known)
+}
+
+// checkRequired says which names in "required" no property has. Schemas that say more of their properties elsewhere are
+// left alone.
+func checkRequired(raw json.RawMessage, at string) (problems []string) {
+	var s struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+		Required   []string                   `json:"required"`
+		Items      json.RawMessage            `json:"items"`
+
+		PatternProperties json.RawMessage `json:"patternProperties"`
+		AllOf             json.RawMessage `json:"allOf"`
+		AnyOf             json.RawMessage `json:"anyOf"`
+		OneOf             json.RawMessage `json:"oneOf"`
+		Ref               json.RawMessage `json:"$ref"`
+	}
+	if json.Unmarshal(raw, &s) != nil {
+		return nil
+	}
+	elsewhere := s.PatternProperties != nil || s.AllOf != nil || s.AnyOf != nil || s.OneOf != nil || s.Ref != nil
+	if s.Properties != nil && !elsewhere {
+		known := slices.Sorted(maps.Keys(s.Properties))
+		for _, name := range s.Required {
+			if slices.Contains(known, name) {
+				continue
+			}
+			problem := fmt.Sprintf("at %s: required names %q, and properties has no such field", at, name)
+			if meant := nearestField(name, known); meant != "" {
+				problem += fmt.Sprintf("; did you mean %q?", meant)
+			}
+			problems = append(problems, problem)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		problems = append(problems, checkRequired(s.Properties[name], at+"."+name)...)
+	}
+	if s.Items != nil {
+		problems = append(problems, checkRequired(s.Items, at+"[]")...)
+	}
+	return problems
+}
+
 // checkSchemas compiles the schemas. A tool written for OpenTabs may have a parameter with the name of one of the
 // relay's, which then is not available for that tool.
 func (r *rawTool) checkSchemas(foreign bool) []string {
@@ -121,7 +211,7 @@ func (r *rawTool) checkSchemas(foreign bool) []string {
 			problems = append(problems, fmt.Sprintf("the schema in %q is not accepted: %v", field, err))
 			continue
 		}
-		for _, problem := range checkPatterns(raw) {
+		for _, problem := range append(checkPatterns(raw), checkRequired(raw, "schema")...) {
 			problems = append(problems, fmt.Sprintf("the schema in %q is not accepted: %s", field, problem))
 		}
 	}

@@ -104,6 +104,44 @@ func TestWorld(t *testing.T) {
 	}
 }
 
+// What an answer loses on the way to the agent is said once, with its place and what to write.
+func TestLostValues(t *testing.T) {
+	for name, c := range map[string]struct{ body, want string }{
+		"an un-awaited promise": {`return { page: fetchText('/a', { signal }) }`,
+			"output.page is a promise, which arrives as {}; await it"},
+		"a Map": {`return { teas: [new Map()] }`,
+			"output.teas[0] is a Map, which arrives as {}; answer Object.fromEntries(map)"},
+		"a Set": {`return new Set()`, "output is a Set, which arrives as {}; answer [...set]"},
+		"a Date": {`return { at: new Date(0) }`,
+			"output.at is a Date, which arrives as a text; answer date.toISOString()"},
+		"an Error": {`return { e: new Error('x') }`,
+			"output.e is an Error, which arrives as {}; throw it, or answer its message"},
+		"NaN": {`return { price: 0 / 0 }`, "output.price is NaN, which arrives as null"},
+		"a bigint": {`return { id: BigInt(7) }`,
+			"output.id is a bigint, which has no JSON form; answer String(value)"},
+		"a circle": {`const a: any = {}; a.b = { a }; return a`,
+			"output.b.a is inside of itself, which has no JSON form"},
+		"a function":    {`return { go: () => 1 }`, "output.go is a function, which is left out"},
+		"a thrown text": {`throw 'no tea'`, "it fails with INTERNAL_ERROR: no tea"},
+		"nothing lost":  {`const same = { a: 1 }; return [same, same, null, undefined]`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := built(t, c.body)
+			f, err := parse([]byte(`{"tool":"go","requests":[{"url":"/a","body":"x"}]}`), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(c.body, "/a") {
+				f.Requests = f.Requests[:0]
+			}
+			got := Run(t.Context(), p, &f).Problems
+			if strings.Join(got, "; ") != c.want {
+				t.Errorf("it gives %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
 func TestAHandlerThatNeedsAPageIsNotJudged(t *testing.T) {
 	p := built(t, `return document.title`)
 	f, err := parse([]byte(`{"tool":"go"}`), p)

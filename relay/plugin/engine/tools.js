@@ -37,10 +37,6 @@
       if (typeof given[hint] === type) kept[hint] = given[hint];
       else problems.push(`annotation "${hint}" has to be a ${type}`);
     }
-    for (const hint of Object.keys(given)) {
-      if (!(hint in kept) && !hint.endsWith('Hint') && hint !== 'title')
-        problems.push(`annotation "${hint}" is unknown`);
-    }
     return kept;
   }
 
@@ -146,6 +142,8 @@
       narrowHint: text(tool, 'narrowHint', problems),
       at: located(tool),
       problems,
+      keys: Object.keys(tool),
+      hints: Object.keys(Object(tool.annotations)),
       ...standing,
     };
   }
@@ -172,6 +170,7 @@
     if (typeof plugin[field] === 'string') about[field] = plugin[field];
   if (Array.isArray(plugin.excludePatterns)) about.excludePatterns = plugin.excludePatterns.map(String);
   about.configSchema = plugin.settings ?? plugin.configSchema;
+  about.keys = Object.getPrototypeOf(plugin) === Object.prototype ? Object.keys(plugin) : [];
   return JSON.stringify({
     about,
     tools: plugin.tools.map((tool, i) => (i % parts === part ? describe(tool) : null)),

@@ -69,6 +69,40 @@
     return { code, message, category, retryable, retryAfterMs, outcome };
   };
 
+  // What JSON loses on the way to the agent, or has no form for: each kind, and what to write in its place.
+  const kinds = [
+    [(v) => typeof v.then === 'function', 'is a promise, which arrives as {}; await it'],
+    [(v) => v instanceof Map, 'is a Map, which arrives as {}; answer Object.fromEntries(map)'],
+    [(v) => v instanceof Set, 'is a Set, which arrives as {}; answer [...set]'],
+    [(v) => v instanceof Error, 'is an Error, which arrives as {}; throw it, or answer its message'],
+    [(v) => v instanceof Date, 'is a Date, which arrives as a text; answer date.toISOString()'],
+  ];
+  const lost = (value, at, inside) => {
+    const say = (what) => problems.push(`${at} ${what}`);
+    if (typeof value === 'number' && !Number.isFinite(value))
+      return say(`is ${value}, which arrives as null`);
+    if (typeof value === 'bigint') return say('is a bigint, which has no JSON form; answer String(value)');
+    if (typeof value === 'function' || typeof value === 'symbol')
+      return say(`is a ${typeof value}, which is left out`);
+    if (typeof value !== 'object' || value === null) return undefined;
+    if (inside.includes(value)) return say('is inside of itself, which has no JSON form');
+    const kind = kinds.find(([is]) => is(value));
+    if (kind) return say(kind[1]);
+    for (const key of Object.keys(value)) {
+      lost(value[key], Array.isArray(value) ? `${at}[${key}]` : `${at}.${key}`, [...inside, value]);
+    }
+  };
+  const answered = (value) => {
+    const before = problems.length;
+    lost(value, 'output', []);
+    try {
+      finish({ output: value === undefined ? null : value });
+    } catch (thrown) {
+      if (problems.length === before) problems.push(`output has no JSON form: ${thrown.message}`);
+      finish({ output: null });
+    }
+  };
+
   const run = async () => {
     plugin.enter?.({ settings, preScript: undefined, log, network: undefined, readinessChanged: quiet });
     const tool = plugin.default.tools.find((one) => one.name === fixture.tool);
@@ -84,8 +118,5 @@
     };
     return tool.handle(fixture.arguments, context);
   };
-  run().then(
-    (value) => finish({ output: value === undefined ? null : value }),
-    (thrown) => finish({ error: failure(thrown) }),
-  );
+  run().then(answered, (thrown) => finish({ error: failure(thrown) }));
 };

@@ -1,0 +1,99 @@
+package plugin
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+const (
+	mistakesAbout = `{"name": "tabrelay-plugin-tea",
+  "tabrelay": {"displayName": "Tea", "urlPatterns": ["https://tea.example/*"]}}`
+	mistakesHead = "import { definePlugin, defineTool } from '@tabrelay/plugin-sdk';\n"
+)
+
+// What authors typically do wrong gets one error: at its place, with the line, and with what to write.
+func TestMistakes(t *testing.T) {
+	tool := func(fields string) string {
+		return mistakesHead + "const go = defineTool({ name: 'go', description: 'Goes.', handle: () => 1, " + fields +
+			" });\nexport default definePlugin({ tools: [go] });\n"
+	}
+	for name, c := range map[string]struct{ about, source, want, frame string }{
+		"missing match": {about: `{"name": "tabrelay-plugin-tea",
+  "tabrelay": {"displayName": "Tea"}}`, source: tool(""),
+			want: `package.json:2:15: "tabrelay" has no "urlPatterns"; name the pages it works on, such as ` +
+				`["https://*.example.com/*"]`,
+			frame: "    2 |   \"tabrelay\": {\"displayName\": \"Tea\"}}\n      |               ^"},
+		"bad schema": {source: tool("input: { type: 'object', properties: { a: { type: 'strin' } } }"),
+			want: `src/index.ts:2: tool "go": the schema in "input" is not accepted: not a valid JSON Schema: at ` +
+				`schema.properties.a.type: value must be one of "array", "boolean", "integer", "null", "number", ` +
+				`"object", "string"`},
+		"wrong key": {source: tool("outputSchema: { type: 'object' }"),
+			want: `src/index.ts:2: tool "go": "outputSchema" is no field of a tool; did you mean "output"?`},
+		"key of nothing": {source: tool("timeout: 5, annotations: {}"),
+			want: `src/index.ts:2: tool "go": "timeout" is no field of a tool; did you mean "timeoutMs"?`},
+		"misspelt hint": {source: tool("annotations: { readonlyHint: true }"),
+			want: `src/index.ts:2: tool "go": "readonlyHint" is no field of annotations; did you mean "readOnlyHint"?`},
+		"required that is no property": {
+			source: tool("input: { type: 'object', properties: { word: {} }, required: ['wort'] }"),
+			want: `src/index.ts:2: tool "go": the schema in "input" is not accepted: at schema: required names ` +
+				`"wort", and properties has no such field; did you mean "word"?`},
+		"key of the plugin": {source: mistakesHead +
+			"const go = defineTool({ name: 'go', description: 'Goes.', handle: () => 1 });\n" +
+			"export default definePlugin({ tools: [go], isRedy: () => true });\n",
+			want: `src/index.ts: "isRedy" is no field of a plugin; did you mean "isReady"?`},
+		"thrown while it loads": {source: "throw 'tea';\n" + tool(""),
+			want: `src/index.ts:1: throws while it loads: tea`, frame: "    1 | throw 'tea';"},
+		"DOM at load": {source: "const bar = document.querySelector('h1') ?? null;\n" +
+			"if (bar.nope.deep === 1) bar.x();\n" + tool(""), want: ""},
+		"built-in": {source: "import { readFileSync } from 'fs';\nreadFileSync('a');\n" + tool(""),
+			want: `src/index.ts:1:30: "fs" is a module of Node, and a plugin runs in a page, which has none; use ` +
+				`what browsers have`,
+			frame: "    1 | import { readFileSync } from 'fs';\n      |                              ^"},
+		"CSS": {source: "import './tea.css';\n" + tool(""),
+			want: `src/index.ts:1:8: src/tea.css is not of a kind that a plugin is made of; import it as text: with ` +
+				`{ type: 'text' }`, frame: "    1 | import './tea.css';\n      |        ^"},
+		"JSX": {source: mistakesHead + "export const view = () => <b>tea</b>;\n",
+			want: `src/index.ts:2:38: this is JSX, which needs a file that ends in .tsx; rename it to src/index.tsx, ` +
+				`or make elements with document.createElement`,
+			frame: "    2 | export const view = () => <b>tea</b>;\n      |                                      ^"},
+		"no default export": {source: "export const plugin = {};\n",
+			want: `src/index.ts: has no default export; write: export default definePlugin({ tools: [ … ] })`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			files := map[string]string{"package.json": mistakesAbout, "src/index.ts": c.source, "src/tea.css": "b {}"}
+			if c.about != "" {
+				files["package.json"] = c.about
+			}
+			for name, content := range files {
+				file := filepath.Join(dir, filepath.FromSlash(name))
+				if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, _, err := Build(t.Context(), dir, Options{Out: "-"})
+			if c.want == "" {
+				if err != nil {
+					t.Errorf("it fails: %v", err)
+				}
+				return
+			}
+			wrong, ok := errors.AsType[*InvalidError](err)
+			if !ok || err.Error() != c.want {
+				t.Fatalf("it gives %v, want %s", err, c.want)
+			}
+			want := "error: " + c.want
+			if c.frame != "" {
+				want += "\n" + c.frame
+			}
+			if c.frame != "" && wrong.Framed() != want {
+				t.Errorf("it shows\n%s\nwant\n%s", wrong.Framed(), want)
+			}
+		})
+	}
+}
