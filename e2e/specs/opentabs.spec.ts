@@ -114,8 +114,8 @@ test('29 tools of a package as it was published answer', async ({ closing }) => 
   for (const setting of settings(north, south, 'hello')) {
     await relay.tabrelay('plugin', 'configure', 'opentabs-notes', setting);
   }
-  expect((await agent.tools()).filter((name) => name.startsWith('opentabs-notes__'))).toHaveLength(29);
   await visitWithPlugin(stage, `${north}/`, 'opentabs-notes__read_url');
+  expect((await agent.tools()).filter((name) => name.startsWith('opentabs-notes__'))).toHaveLength(29);
   for (const [tool, args, answer] of cases(north)) {
     const { value } = await agent.call(`opentabs-notes__${tool}`, { ...args, instance: 'north' });
     expect(value, tool).toEqual(answer);
