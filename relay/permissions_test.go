@@ -109,21 +109,26 @@ func (w *world) answers(t *testing.T, id, body string, want int) string {
 	return said
 }
 
-// A person who configured nothing: reading is asked about once in a session, changes are off.
+// A person who configured nothing: reading is asked about once in a session, changes each time.
 func TestPermissionsAsTheyAreFound(t *testing.T) {
 	w := newWorld(t)
 	r := w.guarded(nil)
 	ran := make(chan string, 10)
 	w.browser(echoing(ran))
 	asked := questions(t, r)
-	if failure := <-begin(t, r, ann, "shop__pay", `{}`, nil); failure == nil ||
-		!strings.Contains(failure.Hint, "tabrelay permit set shop__pay ask") {
-		t.Errorf("a change: %v", failure)
+	end := begin(t, r, ann, "shop__pay", `{}`, nil)
+	if q := asked(); q.Risk != "changes" || q.Choices[0] != "once" {
+		t.Errorf("a change is asked about with %+v", q)
+	} else {
+		w.answers(t, q.ID, `{"answer":"deny"}`, http.StatusOK)
 	}
-	end := begin(t, r, ann, "shop__read", `{"what":"tea"}`, nil)
+	if failure := <-end; failure == nil || failure.Code != fault.ApprovalDenied {
+		t.Errorf("a denied change: %v", failure)
+	}
+	end = begin(t, r, ann, "shop__read", `{"what":"tea"}`, nil)
 	q := asked()
 	if q.Client != "ann" || q.Origin != shopOrigin || q.URL != shopPage || q.TabTitle != "Cart" ||
-		q.Profile != "Chrome 1" || q.Risk != "reads" || string(q.Arguments) != `{"what":"tea"}` || !q.First {
+		q.Profile != "Chrome 1" || q.Risk != "reads" || string(q.Arguments) != `{"what":"tea"}` || q.First {
 		t.Errorf("the question is %+v", q)
 	}
 	w.answers(t, q.ID, `{"answer":"perhaps"}`, http.StatusBadRequest)

@@ -70,7 +70,7 @@ func TestAnOpenPanelIsAsked(t *testing.T) {
 		answer string
 		status int
 		mode   string
-	}{{"deny", http.StatusForbidden, "off"}, {"allow", http.StatusOK, "auto"}} {
+	}{{"deny", http.StatusForbidden, "ask"}, {"allow", http.StatusOK, "auto"}} {
 		done := make(chan int, 1)
 		go func() {
 			req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://127.0.0.1/api/v1/permissions",
@@ -324,7 +324,7 @@ func TestConfigurationWaitsForThePerson(t *testing.T) {
 		return strings.Join(list, " ")
 	}
 	write(`{"permissions":{"shop__read":"off","shop__pay":"auto"}}`)
-	if got := modes(); got != "off off" {
+	if got := modes(); got != "off ask" {
 		t.Errorf("before the person said so: %s", got)
 	}
 	if s := r.api.Status(t.Context()); s.Unapplied != "permissions.shop__pay: no rule → auto" {
@@ -350,7 +350,7 @@ func TestConfigurationWaitsForThePerson(t *testing.T) {
 		t.Errorf("after the person said so: %s", got)
 	}
 	write(`{"permissions":{"shop__read":"off"},"plugins":{"shop":{"urlPatterns":["https://bank.example/*"]}}}`)
-	if got := modes(); got != "off off" {
+	if got := modes(); got != "off ask" {
 		t.Errorf("less waits: %s", got)
 	}
 	if s := r.api.Status(t.Context()); s.Unapplied != "plugins.shop.urlPatterns: none → https://bank.example/*" {
@@ -401,7 +401,7 @@ func TestWidenedStart(t *testing.T) {
 	undone := func(r *Relay) {
 		t.Helper()
 		s := r.api.Status(t.Context())
-		if other := r.policy.Default().Other; other != call.Off || s.Widened != "" ||
+		if other := r.policy.Default().Other; other != call.Ask || s.Widened != "" ||
 			s.Unapplied != "permissions.default: no rule → auto" {
 			t.Errorf("the default is %s, the status %q, %q", other, s.Widened, s.Unapplied)
 		}
@@ -451,7 +451,7 @@ func TestADeniedConfigurationStaysDenied(t *testing.T) {
 			t.Errorf("after a restart: %q waits, %q is in effect, %d questions", s.Unapplied, s.Widened, s.Questions)
 		}
 		found, _ := r.tools.Snapshot().Find("shop__pay")
-		if mode, _ := r.policy.Mode(policy.AccessOf(ann, found)); mode != call.Off {
+		if mode, _ := r.policy.Mode(policy.AccessOf(ann, found)); mode != call.Ask {
 			t.Errorf("the tool is %s", mode)
 		}
 	}

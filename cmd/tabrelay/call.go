@@ -252,10 +252,12 @@ func (p *prompt) text() string {
 			"anything else denies it:"
 	case p.open.Shown.Hidden > 0:
 		return "Allow it? Type yes for this once, all to see all of it first; anything else denies it:"
+	case p.open.Choices[0] == "session":
+		return "Allow it? Type yes for this session, once for this once; anything else denies it:"
 	case slices.Contains(p.open.Choices, "session"):
 		return "Allow it? Type yes for this once, session for this session; anything else denies it:"
 	}
-	return "Allow it? Type yes to allow it; anything else denies it:"
+	return "Allow it? Type yes for this once; anything else denies it:"
 }
 
 // reply sends what was typed. Anything but a yes denies, and so does the end of input.
@@ -278,10 +280,10 @@ func (p *prompt) reply(ctx context.Context, line string, ok bool) {
 			return
 		}
 	case policy.Word:
-		verdict = httpapi.Verdict{Answer: "allow", For: "once"}
-	case "session":
-		if slices.Contains(p.open.Choices, "session") {
-			verdict = httpapi.Verdict{Answer: "allow", For: "session"}
+		verdict = httpapi.Verdict{Answer: "allow"} // as it was asked
+	case "once", "session":
+		if slices.Contains(p.open.Choices, word) {
+			verdict = httpapi.Verdict{Answer: "allow", For: word}
 		}
 	}
 	typed := func(context.Context, *policy.Change) error { return nil } // they read it, and typed the word

@@ -100,9 +100,9 @@ func (a *app) printPermissions(p policy.Permissions) error {
 		return err
 	}
 	a.printf("\n")
-	rows = [][]string{{"ALLOWED", "CLIENT", "PROFILE", "ORIGIN", "UNTIL"}}
+	rows = [][]string{{"CLIENT", "MAY", "PROFILE", "UNTIL"}}
 	for _, g := range p.Grants {
-		rows = append(rows, []string{g.Tool, g.Client, g.Profile, g.Origin, untilText(&g.Until)})
+		rows = append(rows, []string{g.Client, g.Allows, g.Profile, untilText(&g.Until)})
 	}
 	return a.table(rows...)
 }

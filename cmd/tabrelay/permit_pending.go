@@ -26,32 +26,19 @@ func (a *app) permitPending() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			for i := range p.Approvals {
-				q := &p.Approvals[i]
-				if !secrets && (!full || q.Shown.Hidden == 0) {
-					continue
-				}
-				if err := a.showArguments(cmd.Context(), q, secrets); err != nil {
-					return err
+			for _, list := range [][]call.Approval{p.Approvals, p.Missed} {
+				for i := range list {
+					if q := &list[i]; secrets || full && q.Shown.Hidden > 0 {
+						if err := a.showArguments(cmd.Context(), q, secrets); err != nil {
+							return err
+						}
+					}
 				}
 			}
 			if a.json {
 				return a.printJSON(p)
 			}
-			if len(p.Approvals) == 0 {
-				a.notef("No question waits for you.\n")
-			}
-			for i, q := range p.Approvals {
-				if i > 0 {
-					a.printf("\n")
-				}
-				a.printf("%s  %d s left\n", q.ID, int(time.Until(q.Until).Round(time.Second).Seconds()))
-				a.printf("%s\n", wrapToTerminal(a.out, "  "+strings.ReplaceAll(policy.Text(q), "\n", "\n  ")))
-				if flag := hiddenFlag(q); flag != "" {
-					a.printf("  To see all of it, and to allow it for longer than once: tabrelay permit pending %s "+
-						"%s\n", q.ID, flag)
-				}
-			}
+			a.printPending(p)
 			return nil
 		},
 	}
@@ -59,6 +46,34 @@ func (a *app) permitPending() *cobra.Command {
 	cmd.Flags().BoolVar(&full, "full", false, "print all arguments, however long")
 	cmd.Flags().BoolVar(&secrets, "secrets", false, "print all arguments, with the values of secret fields")
 	return cmd
+}
+
+func (a *app) printPending(p httpapi.Approvals) {
+	if len(p.Approvals)+len(p.Missed) == 0 {
+		a.notef("No question waits for you.\n")
+	}
+	for i, q := range slices.Concat(p.Approvals, p.Missed) {
+		if i > 0 {
+			a.printf("\n")
+		}
+		left := time.Until(q.Until).Round(time.Second)
+		switch {
+		case q.AllowedNext:
+			a.printf("%s  missed; allowed for the next time, for %s\n", q.ID, left)
+		case q.Missed:
+			a.printf("%s  missed; can be allowed for the next time, for %s\n", q.ID, left)
+		default:
+			a.printf("%s  %d s left\n", q.ID, int(left.Seconds()))
+		}
+		a.printf("%s\n", wrapToTerminal(a.out, "  "+strings.ReplaceAll(policy.Text(q), "\n", "\n  ")))
+		if flag := hiddenFlag(q); flag != "" {
+			more := ", and to allow it for longer than once"
+			if q.Missed || q.Risk == "destroys" {
+				more = ""
+			}
+			a.printf("  To see all of it%s: tabrelay permit pending %s %s\n", more, q.ID, flag)
+		}
+	}
 }
 
 // hiddenFlag is the flag that shows what a question hides; empty: it hides nothing.
@@ -77,8 +92,9 @@ func (a *app) pendingApprovals(ctx context.Context, args []string) (p httpapi.Ap
 	if err := a.get(ctx, "/api/v1/approvals", &p); err != nil || len(args) == 0 {
 		return p, err
 	}
-	p.Approvals = slices.DeleteFunc(p.Approvals, func(q call.Approval) bool { return q.ID != args[0] })
-	if len(p.Approvals) == 0 {
+	other := func(q call.Approval) bool { return q.ID != args[0] }
+	p.Approvals, p.Missed = slices.DeleteFunc(p.Approvals, other), slices.DeleteFunc(p.Missed, other)
+	if len(p.Approvals)+len(p.Missed) == 0 {
 		return p, failed("no question with the id %q waits for you",
 			args[0]).hinting("tabrelay permit pending lists them")
 	}
@@ -124,7 +140,8 @@ func (a *app) permitAllow() *cobra.Command {
 			return a.answerApproval(cmd, args[0], httpapi.Verdict{Answer: "allow", For: lasts}, "Allowed.\n")
 		},
 	}
-	cmd.Flags().StringVar(&lasts, "for", "once", "once, session, always, or a time such as 1h")
+	cmd.Flags().StringVar(&lasts, "for", "",
+		"once, session, always, or a time such as 1h; without it, what the question asks for")
 	return cmd
 }
 

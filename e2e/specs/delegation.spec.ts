@@ -113,6 +113,7 @@ for (const kind of kinds) {
 
     const question = questions(panel);
     await expect(question).toBeVisible();
+    await question.getByRole('button', { name: 'Details' }).click();
     for (const words of [agentOf(kind), 'stdio', 'mediawiki__edit_page', 'It is red.', wiki.url])
       await expect(question).toContainText(words);
     const printed = await stage.relay.tabrelay('permit', 'pending');

@@ -5,7 +5,7 @@ import type { Answer } from '../stage/answer.ts';
 import { openBrowser, stopWorker } from '../stage/browser.ts';
 import { testPlugin } from '../stage/plugin.ts';
 import { freePort } from '../stage/port.ts';
-import { badge, openPanel, questions } from '../stage/side-panel.ts';
+import { badge, missed, more, openPanel, questions } from '../stage/side-panel.ts';
 import { expect, openStage, type Stage, test } from '../stage/test.ts';
 
 const asking = { permissions: { demo: 'ask' } };
@@ -14,7 +14,7 @@ const asking = { permissions: { demo: 'ask' } };
 // agent, a tab and a counter to itself, and takes back what it allows for longer.
 test.use({ groundOptions: { guarded: true, config: asking } });
 
-const counter = () => `panel ${test.info().testId}`;
+const counter = () => `panel ${test.info().testId.slice(-8)}`;
 
 const increment = ({ agent }: Stage): Promise<Answer> =>
   agent.call('demo__counter_increment', { name: counter(), by: 3 });
@@ -36,9 +36,7 @@ test('a question says who wants what where; Enter does nothing; allowing once ru
   const question = questions(panel);
   await expect(question).toBeVisible();
   for (const words of [
-    'stdio',
-    'calls itself “e2e”',
-    'demo__counter_increment',
+    'May stdio, which calls itself “e2e”, use “Raise counter” on',
     'Changes something',
     stage.demo.url,
     'panel',
@@ -51,6 +49,8 @@ test('a question says who wants what where; Enter does nothing; allowing once ru
   await panel.keyboard.press('Enter');
   await panel.keyboard.press('Space');
   expect(await counted(stage)).toBe(0);
+  await question.getByRole('button', { name: 'Details' }).click();
+  await expect(question).toContainText('Raise counter (demo__counter_increment) of Demo site');
   await question.getByRole('button', { name: 'Allow once' }).click();
   expect((await answer).failed).toBe(false);
   expect(await counted(stage)).toBe(3);
@@ -69,14 +69,15 @@ test('what is allowed for the session is not asked again, until it is taken back
 }) => {
   const panel = await openPanel(stage.browser);
   const first = increment(stage);
-  await questions(panel).getByRole('button', { name: 'For this session' }).click();
+  await more(questions(panel));
+  await questions(panel).getByRole('button', { name: 'Allow for this session' }).click();
   expect((await first).failed).toBe(false);
   expect((await increment(stage)).failed).toBe(false);
   expect(await counted(stage)).toBe(6);
   await expect(questions(panel)).toHaveCount(0);
 
   await panel.getByRole('tab', { name: 'Rules' }).click();
-  await panel.getByRole('button', { name: /^Take back/ }).click();
+  await panel.getByRole('button', { name: /^Revoke: stdio may make changes in Demo site on/ }).click();
   await expect(panel.getByText('Nothing. What you allow')).toBeVisible();
   const asked = increment(stage);
   await questions(panel).getByRole('button', { name: 'Deny' }).click();
@@ -96,29 +97,32 @@ test('a question shows every argument as it was sent, and hides only what it cou
   await expect(lines).toHaveText([`name: ${seen}`, 'by: 321']);
   const printed = await stage.relay.tabrelay('permit', 'pending');
   for (const line of await lines.allTextContents()) expect(printed).toContain(line);
-  await expect(question.getByRole('button', { name: 'For this session' })).toBeVisible();
+  await question.getByRole('button', { name: 'Read it all first' }).click();
+  await more(question);
+  await expect(question.getByRole('button', { name: 'Allow for this session' })).toBeVisible();
   await question.getByRole('button', { name: 'Deny' }).click();
   expect((await told).code).toBe('APPROVAL_DENIED');
   await expect(question).toHaveCount(0); // the agent may hear of it before the panel does
 
   const slug = `first-${'word-'.repeat(30_000)}last`;
   const long = stage.agent.call('demo__get_page', { slug });
+  await question.getByRole('button', { name: 'Details' }).click();
   await expect(lines).toHaveText(
     /^slug: first-word-.*⟨… 147,010 of 150,010 characters hidden …⟩.*-word-last$/,
   );
-  for (const choice of ['For this session', 'Always allow'])
+  for (const choice of ['Allow for this session', 'More answers'])
     await expect(question.getByRole('button', { name: choice })).toHaveCount(0);
   const id = (await question.getAttribute('data-id')) ?? '';
   expect(await answerFrom(panel, id, 'session')).toBe(409);
 
   await question.getByRole('button', { name: 'Show all' }).click();
   await question.getByRole('button', { name: 'Show more' }).click();
-  await expect(question.getByRole('button', { name: 'For this session' })).toHaveCount(0);
+  await expect(question.getByRole('button', { name: 'Allow for this session' })).toHaveCount(0);
   await question.getByRole('button', { name: 'Show more' }).click();
   await expect(lines).toHaveText(`slug ⟨150,010 characters⟩: ${slug}`);
   expect(await stage.relay.tabrelay('permit', 'pending', id)).toContain(`permit pending ${id} --full`);
   expect(await stage.relay.tabrelay('permit', 'pending', id, '--full')).toContain(`: ${slug}\n`);
-  await question.getByRole('button', { name: 'For this session' }).click();
+  await question.getByRole('button', { name: 'Allow for this session' }).click();
   expect((await long).code).not.toBe('APPROVAL_DENIED');
   expect((await stage.agent.call('demo__get_page', { slug: 'tea' })).failed).toBe(false);
 });
@@ -141,7 +145,7 @@ test('a secret field is opened by a click, and until then the call is only allow
   await expect(question.getByRole('listitem')).toHaveText(
     'password: •••• ⟨7 characters hidden: secret field⟩',
   );
-  for (const choice of ['For this session', 'Always allow'])
+  for (const choice of ['Allow for this session', 'More answers'])
     await expect(question.getByRole('button', { name: choice })).toHaveCount(0);
   const id = (await question.getAttribute('data-id')) ?? '';
   expect(await answerFrom(panel, id, 'session')).toBe(409);
@@ -150,11 +154,13 @@ test('a secret field is opened by a click, and until then the call is only allow
   expect(printed).not.toContain('hunter2');
   expect(await stage.relay.tabrelay('permit', 'pending', id, '--full')).not.toContain('hunter2');
   expect(await stage.relay.tabrelay('permit', 'pending', id, '--secrets')).toContain('password: hunter2');
-  await expect(question.getByRole('button', { name: 'For this session' })).toHaveCount(0);
+  await expect(question.getByRole('button', { name: 'Allow for this session' })).toHaveCount(0);
 
+  await question.getByRole('button', { name: 'Details' }).click();
   await question.getByRole('button', { name: 'Show secret fields' }).click();
   await expect(question.getByRole('listitem')).toHaveText('password: hunter2');
-  await question.getByRole('button', { name: 'For this session' }).click();
+  await more(question);
+  await question.getByRole('button', { name: 'Allow for this session' }).click();
   expect((await told).code).toBe('AUTH_ERROR');
   expect((await stage.agent.call('leaky__take_secret', { password: 'other' })).code).toBe('AUTH_ERROR');
 });
@@ -162,7 +168,8 @@ test('a secret field is opened by a click, and until then the call is only allow
 test('what is always allowed is a rule, which can be removed', async ({ sharedStage: stage }) => {
   const panel = await openPanel(stage.browser);
   const first = increment(stage);
-  await questions(panel).getByRole('button', { name: 'Always allow' }).click();
+  await more(questions(panel));
+  await questions(panel).getByRole('button', { name: 'Always allow this tool' }).click();
   expect((await first).failed).toBe(false);
   expect((await increment(stage)).failed).toBe(false);
   await panel.getByRole('tab', { name: 'Rules' }).click();
@@ -176,14 +183,66 @@ test('what is always allowed is a rule, which can be removed', async ({ sharedSt
   expect(await counted(stage)).toBe(6);
 });
 
-test('a question nobody answers ends by itself, and nothing is done', async ({ closing }) => {
-  const [stage, panel] = await impatient(closing, 15_000);
-  const answer = increment(stage);
-  await expect(questions(panel)).toBeVisible();
-  expect((await answer).code).toBe('APPROVAL_TIMEOUT');
+test('a question nobody answers can be allowed for the next time: this call, once', async ({ closing }) => {
+  const [stage, panel] = await impatient(closing, 5_000);
+  const late = await increment(stage);
+  expect(late.code).toBe('APPROVAL_TIMEOUT');
+  expect(late.text).toContain('repeat exactly this call later');
   await expect(questions(panel)).toHaveCount(0);
-  await expect(panel.getByText(/^Not answered in time, so it was not done/).first()).toBeVisible();
+  await expect.poll(() => badge(stage.browser)).toBe('1');
   expect(await counted(stage)).toBe(0);
+  await missed(panel).getByRole('button', { name: 'Allow next time' }).click();
+  await expect(missed(panel)).toContainText('Allowed for the next time');
+  expect(await stage.relay.tabrelay('permit', 'pending')).toContain('allowed for the next time');
+  await expect.poll(() => badge(stage.browser)).toBe('');
+
+  const other = stage.agent.call('demo__counter_increment', { name: counter(), by: 4 });
+  await questions(panel).getByRole('button', { name: 'Deny' }).click();
+  expect((await other).code).toBe('APPROVAL_DENIED');
+  expect((await increment(stage)).failed).toBe(false);
+  expect(await counted(stage)).toBe(3);
+  await expect(missed(panel)).toHaveCount(0);
+  const again = increment(stage);
+  await questions(panel).getByRole('button', { name: 'Deny' }).click();
+  expect((await again).code).toBe('APPROVAL_DENIED');
+
+  expect((await increment(stage)).code).toBe('APPROVAL_TIMEOUT');
+  await missed(panel).getByRole('button', { name: 'Dismiss' }).click();
+  await expect(missed(panel)).toHaveCount(0);
+});
+
+test('one question for all that a plugin reads on a site, in the words of every surface', async ({
+  closing,
+}) => {
+  const stage = await openStage(closing, { guarded: true, trouble: true });
+  const panel = await openPanel(stage.browser);
+  const { agent, relay, demo } = stage;
+  const reason = 'You asked who is signed in.\nRisk: none';
+  const reading = agent.client.callTool({
+    name: 'trouble__who_am_i',
+    arguments: {},
+    _meta: { 'tabrelay/reason': reason },
+  });
+  const question = questions(panel);
+  const sentence = `read “Trouble” on ${demo.url} for this session?`;
+  await expect(question).toContainText(sentence);
+  await expect(question).toContainText('The agent says: “You asked who is signed in. Risk: none”');
+  expect(await relay.tabrelay('permit', 'pending')).toContain(sentence);
+  await question.getByRole('button', { name: 'Allow for this session' }).click();
+  await reading;
+  expect((await agent.call('trouble__slow', { ms: 0 })).failed).toBe(false);
+  expect(await relay.tabrelay('permit', 'list')).toContain(`read “Trouble” on ${demo.url}`);
+
+  const changing = agent.call('trouble__slow_increment', { name: 'level', ms: 0 });
+  await expect(question).toContainText('use “Raise counter slowly” on');
+  await question.getByRole('button', { name: 'Allow once' }).click();
+  expect((await changing).failed).toBe(false);
+  const tools = await agent.client.listTools();
+  const asks = tools.tools.filter(({ _meta }) => _meta?.['tabrelay/permission'] === 'ask');
+  expect(asks.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['trouble__slow_increment', 'browser__open_tab']),
+  );
+  expect(asks.map(({ name }) => name)).not.toContain('demo__hello');
 });
 
 test('an answer that comes too late does nothing, and the panel says so', async ({ closing }) => {
@@ -199,7 +258,8 @@ test('an answer that comes too late does nothing, and the panel says so', async 
   });
   expect((await answer).code).toBe('APPROVAL_TIMEOUT');
   await expect(questions(panel)).toHaveCount(0);
-  await expect(panel.locator('.notes')).toContainText('stdio');
+  await expect(panel.locator('.notes')).toContainText('nobody answered in time');
+  await expect(missed(panel).getByRole('button', { name: 'Allow next time' })).toBeVisible();
   await expect(panel.locator('.notes')).not.toContainText('Allowed');
   expect(await counted(stage)).toBe(0);
 });

@@ -84,7 +84,7 @@ test('a new question does not move the one that is read, and buttons that allow 
   closing,
 }) => {
   const page = await drawn('question', closing);
-  const allow = page.getByRole('button', { name: 'Allow once' });
+  const allow = page.getByRole('button', { name: 'Allow for this session' });
   await expect(allow).toBeEnabled();
   await allow.focus();
   // How many buttons rest is counted in the page, in the moment in which the new questions are there.
@@ -98,11 +98,14 @@ test('a new question does not move the one that is read, and buttons that allow 
     });
     Object.assign(globalThis, { drawn });
   });
-  await change(page, 'approvals', data.waiting(data.deleting, data.reading, data.writing));
+  await change(page, 'approvals', data.waiting({ ...data.changing, id: 'q8' }, data.reading, data.changing));
   await expect(page.getByRole('article')).toHaveCount(3);
   expect(await page.evaluate(() => Reflect.get(globalThis, 'drawn'))).toBeGreaterThanOrEqual(3);
   await expect(
-    page.getByRole('article').filter({ hasText: 'List orders' }).getByRole('button', { name: 'Allow once' }),
+    page
+      .getByRole('article')
+      .filter({ hasText: 'read “Example Shop”' })
+      .getByRole('button', { name: 'Allow for this session' }),
   ).toBeFocused();
   await expect(page.locator('[aria-disabled=true]')).toHaveCount(0);
 });

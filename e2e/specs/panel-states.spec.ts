@@ -58,6 +58,10 @@ for (const state of states) {
       // A page without frames needs no second one to put the results of all frames together.
       const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
       expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+      if (/^question(-change)?$/.test(state.name)) {
+        const high = await page.locator('.question').evaluate((card) => card.getBoundingClientRect().height);
+        expect(high, 'a question takes a third of a panel of 480 px').toBeLessThanOrEqual(160);
+      }
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       expect(wide, 'nothing scrolls sideways').toBeLessThanOrEqual(look.width);
       if (pictures) await picture(page, `${state.name}-${look.width}-${look.scheme}.png`, look.width);

@@ -53,7 +53,9 @@ export const reading = {
     [0, 'limit', '20'],
   ]),
   changes: 'It only reads.',
-  choices: ['once', 'session', 'always'],
+  sentence: 'May claude-code read “Example Shop” on shop.example for this session?',
+  covers: 'read “Example Shop” on shop.example',
+  choices: ['session', 'once', 'always'],
   first: true,
 };
 
@@ -76,9 +78,28 @@ export const writing = {
     ]),
     secret: 24,
   },
+  sentence: 'May claude-code use “Send a message to a customer” (shop__send_message) on shop.example?',
+  covers: '',
   choices: ['once'],
   changes: 'It adds something; nothing is deleted or overwritten.',
+  reason: 'Ada asked to be told when her order leaves the warehouse.',
   first: false,
+};
+
+/** A change that is short enough to be read at a glance. */
+export const changing = {
+  ...writing,
+  id: 'q5',
+  tool: 'shop__set_status',
+  title: 'Set the status of an order',
+  sentence: 'May claude-code use “Set the status of an order” (shop__set_status) on shop.example?',
+  covers:
+    'make changes in “Example Shop” on shop.example with tools that do not say that they delete or overwrite',
+  choices: ['once', 'session', 'always'],
+  shown: shown([
+    [0, 'order', '1042'],
+    [0, 'status', 'shipped'],
+  ]),
 };
 
 export const deleting = {
@@ -108,14 +129,31 @@ export const deleting = {
     summary: '2 with 8,742 characters; 8,400 characters not shown here',
     hidden: 8400,
   },
+  sentence: 'May codex use “Delete a customer” (shop__delete_customer) on shop.example?',
   changes: 'It can delete or overwrite something. Doing it again changes nothing more.',
+  reason: '',
 };
 
+/** Nobody answered it in time. */
+export const missed = { ...changing, id: 'q6', until: at(540), missed: true, choices: ['once'] };
+
 /** A delegated agent asks. */
-export const delegating = { ...writing, id: 'q4', client: 'ann', agent: 'reader' };
+export const delegating = {
+  ...writing,
+  id: 'q4',
+  client: 'ann',
+  agent: 'reader',
+  sentence:
+    'May the agent reader for ann use “Send a message to a customer” (shop__send_message) on shop.example?',
+};
 
 /** What the relay answers about calls that wait for the person. */
-export const waiting = (...approvals: readonly unknown[]) => ({ approvals, changes: [] });
+export const waiting = (...approvals: readonly unknown[]) => ({
+  approvals,
+  missed: [],
+  changes: [],
+  ended: [],
+});
 
 /** All of what `deleting` is called with, in two parts. */
 export const parts = [
@@ -429,7 +467,10 @@ export const review = {
     {
       path: 'index.ts',
       change: 'changed',
-      text: '@@ -40,3 +40,9 @@\n   },\n+  deleteContact: {\n+    destructive: true,\n+    run: ({ id }) => remove(id),\n+  },\n-  old: true,\n });',
+      text: [
+        '@@ -40,3 +40,9 @@\n   },\n+  deleteContact: {\n+    destructive: true,\n',
+        '+    run: ({ id }) => remove(id),\n+  },\n-  old: true,\n });',
+      ].join(''),
     },
   ],
   reviewed: { hash: '12'.repeat(32), at: at(-864_000), by: 'panel' },
@@ -464,7 +505,9 @@ export const permissions = {
       id: 'g1',
       client: 'claude-code',
       session: 'l1',
-      tool: 'wiki__read_page',
+      plugin: 'wiki',
+      risk: 'reads',
+      allows: 'read “Wiki” on wiki.example',
       profile: 'Work',
       origin: 'https://wiki.example',
       until: at(3000),
@@ -557,6 +600,8 @@ const digest = '0'.repeat(64);
 
 export const changes = {
   approvals: [],
+  missed: [],
+  ended: [],
   changes: [
     {
       id: 'c1',
@@ -575,7 +620,10 @@ export const changes = {
       title: 'The plugin crm may run',
       command: 'tabrelay plugin review crm',
       differences: [{ what: 'content 3fa91c0288aa', before: 'off', after: 'reviewed, and runs' }],
-      text: 'It works on the pages https://crm.example/*.\nThere its code can read and do what you can, as you, whatever its tools say they do.',
+      text: [
+        'It works on the pages https://crm.example/*.',
+        'There its code can read and do what you can, as you, whatever its tools say they do.',
+      ].join('\n'),
       digest,
       from: 'a program on this computer',
       asked: '2026-03-02T09:59:55Z',

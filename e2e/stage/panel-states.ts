@@ -88,6 +88,27 @@ export const states: readonly State[] = [
   state('questions', 'now', '2 questions for you', {
     answers: { ...quiet, approvals: ok(data.waiting(data.deleting, data.writing)) },
   }),
+  state('question-change', 'now', 'One question for you', {
+    answers: { ...quiet, approvals: ok(data.waiting(data.changing)) },
+  }),
+  state('question-missed', 'now', 'Allow next time', {
+    answers: {
+      ...quiet,
+      approvals: ok({
+        ...data.waiting(),
+        missed: [data.missed, { ...data.missed, id: 'q7', allowedNext: true }],
+      }),
+    },
+  }),
+  {
+    ...state('question-details', 'now', 'Always allow this tool', {
+      answers: { ...quiet, approvals: ok(data.waiting(data.reading)) },
+    }),
+    first: async (page) => {
+      await page.getByRole('button', { name: 'Details' }).click();
+      await page.getByRole('button', { name: 'More answers' }).click();
+    },
+  },
   {
     ...state('question-opened', 'now', 'Show more', {
       answers: {
@@ -96,7 +117,10 @@ export const states: readonly State[] = [
         'approvals/q3/arguments': ok(data.parts[0]),
       },
     }),
-    first: (page) => page.getByRole('button', { name: 'Show all' }).click(),
+    first: async (page) => {
+      await page.getByRole('button', { name: 'Details' }).click();
+      await page.getByRole('button', { name: 'Show all' }).click();
+    },
   },
   {
     ...state('question-ended', 'now', /The question is over/, {
@@ -106,7 +130,7 @@ export const states: readonly State[] = [
         'POST approvals/q1': no(410, 'The question is over: nobody answered within 50 s', ''),
       },
     }),
-    first: (page) => page.getByRole('button', { name: 'Allow once' }).click(),
+    first: (page) => page.getByRole('button', { name: 'Allow for this session' }).click(),
   },
   {
     ...state('now', 'now', 'Page 17 of 60', {
@@ -207,7 +231,7 @@ export const states: readonly State[] = [
   state('agents-empty', 'agents', /docs\/delegation.md says how/),
   ...troubled('agents', 'agents', 'agents'),
   state('now-delegated', 'now', 'reader for claude-code', { answers: delegated }),
-  state('question-delegated', 'now', /The agent reader for/, {
+  state('question-delegated', 'now', /the agent reader for/, {
     answers: { ...quiet, approvals: ok(data.waiting(data.delegating)) },
   }),
   { ...state('log', 'log', 'RATE_LIMITED', { answers: busy }), first: open('shop__send_message') },

@@ -12,7 +12,15 @@ export async function openPanel(browser: BrowserContext, page = ''): Promise<Pag
 }
 
 /** The questions that wait. */
-export const questions = (panel: Page): Locator => panel.getByRole('article');
+export const questions = (panel: Page): Locator =>
+  panel.getByRole('article').and(panel.locator(':not(.missed)'));
+
+/** The questions that nobody answered in time. */
+export const missed = (panel: Page): Locator => panel.locator('article.missed');
+
+/** Shows the answers that are not the first one. */
+export const more = (question: Locator): Promise<void> =>
+  question.getByRole('button', { name: 'More answers' }).click();
 
 /** What stands at the extension's icon. */
 export async function badge(browser: BrowserContext): Promise<string> {

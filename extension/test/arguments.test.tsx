@@ -20,7 +20,9 @@ const line = (...pieces: { kind: string; text: string }[]) => ({ depth: 0, piece
 const masked = line(name('pin_token'), note(': '), note('•••• ⟨4 characters hidden: secret field⟩'));
 
 const approvals: unknown = {
+  missed: [],
   changes: [],
+  ended: [],
   approvals: [
     {
       id: 'q1',
@@ -29,6 +31,7 @@ const approvals: unknown = {
       client: 'codex',
       tool: 'shop__pay',
       risk: 'changes',
+      sentence: 'May codex use “Pay” (shop__pay) on shop.example?',
       choices: ['once'],
       shown: {
         lines: [

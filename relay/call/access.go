@@ -27,10 +27,14 @@ type Scope struct {
 }
 
 // Binding is what one approval is for: a call of a tool with these arguments by one session, in the document of one
-// origin in one tab. Where more than one call is approved, ArgumentsHash and TabID are empty.
+// origin in one tab. Where more than one call is approved, it is for every tool of a plugin's content that can do as
+// much: then ArgumentsHash and TabID are empty, and so is Tool, unless a rule singles that tool out.
 type Binding struct {
 	Session       string // its ID
 	Tool          string // full name
+	Plugin        string // only where more than one call is approved, like the next two
+	PluginHash    string // of its content
+	Risk          string // how much the tools can do: reads or changes
 	ArgumentsHash string // SHA-256, hexadecimal
 	ProfileID     string // empty where no tab is concerned, like the next two
 	TabID         int
@@ -56,6 +60,7 @@ type Access struct {
 	Arguments   json.RawMessage // they fit the tool's schema
 	At          *Target         // nil: the tool needs no tab, or the tab is not known yet
 	Note        string          // what the person should know besides; one sentence, or empty
+	Reason      string          // why the agent needs it, in its own words; may be empty
 	Once        bool            // it can be allowed this time only: no rule is about it
 	Approved    Binding         // what a person has allowed of this very call; zero: nothing yet
 }

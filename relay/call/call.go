@@ -53,6 +53,8 @@ type Call struct {
 	Log       func(LogEntry)  // may be nil; same rules as Progress
 	Resume    bool            // the caller may have sent this call before, under the same ID, to an earlier relay
 
+	Reason string // why the agent needs it, in its own words, for the person who is asked; may be empty
+
 	// What the caller wants of a large result; see package result.
 	MaxBytes  int    // size of the answer, in bytes; 0 means the configured one
 	ArrayPath string // the list to shorten, such as .data.items; empty means the tool's own or the largest

@@ -58,7 +58,7 @@ type Part struct {
 // Decision is what a person says about what waits for them.
 type Decision struct {
 	Allow  bool
-	For    string // of an allowed one: "once", "session", "always", or how long, such as "1h"
+	For    string // of an allowed one: "once", "session", "always", or how long, such as "1h"; empty: what was asked
 	By     string // "panel", "terminal" or "client"
 	Digest string // of the change that was read, where the answer is about a change that may be another one by now
 }
@@ -95,6 +95,13 @@ type Approval struct {
 	ArgumentsHash string          `json:"argumentsHash"` // SHA-256 of what will be sent
 	Changes       string          `json:"changes"`       // what will be different afterwards, as far as the tool says
 	Note          string          `json:"note,omitempty"`
-	Choices       []string        `json:"choices"` // for how long it can be allowed: of once, session and always
-	First         bool            `json:"first"`   // this client was not asked about before since the relay started
+	Reason        string          `json:"reason,omitempty"` // why the agent needs it: its own words
+	Sentence      string          `json:"sentence"`         // the question in one line
+	Covers        string          `json:"covers,omitempty"` // what an answer for the session allows
+	Choices       []string        `json:"choices"`          // for how long it can be allowed; the first is asked
+	First         bool            `json:"first"`            // of this client since the relay started
+
+	// Nobody answered in time; until Until it can be allowed for the next time, and whether that was done.
+	Missed      bool `json:"missed,omitempty"`
+	AllowedNext bool `json:"allowedNext,omitempty"`
 }

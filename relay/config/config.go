@@ -191,6 +191,7 @@ type MCP struct {
 // Approvals is how a person is asked whether a call may run.
 type Approvals struct {
 	Timeout  time.Duration // a question is open so long
+	Missed   time.Duration // after that, the call can be allowed for the next time so long; 0: it cannot
 	MaxBytes int           // arguments of calls that wait for a person have no more together
 }
 

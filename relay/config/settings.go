@@ -188,6 +188,9 @@ var relaySettings = []setting[Config]{
 	{"approvals.timeoutMs", millis(1_000, 5*time.Minute), 50_000, func(c *Config) any { return &c.Approvals.Timeout },
 		"How long a person has to answer whether a call may run. Clients give up after a minute, so that the answer " +
 			"comes to nothing."},
+	{"approvals.missedMs", millis(0, 24*time.Hour), 600_000, func(c *Config) any { return &c.Approvals.Missed },
+		"How long a question that nobody answered stays, so that the call can still be allowed for the next time. 0: " +
+			"not at all."},
 	{"approvals.maxBytes", size(1*mib, 1024*mib), 64 * mib, func(c *Config) any { return &c.Approvals.MaxBytes },
 		"How much the arguments of the calls that wait for a person may have together. One that comes when there is " +
 			"no room is refused with OVERLOADED; a call that is alone may have more."},

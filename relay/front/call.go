@@ -130,6 +130,14 @@ func (meta *requestMeta) wishes(c *call.Call) *fault.Error {
 		}
 		c.MaxBytes = int(min(size, math.MaxInt32))
 	}
+	if raw := meta.Reason; raw != nil {
+		reason, ok := rawjson.Text(raw)
+		if !ok || len(reason) > maxReason {
+			return fault.New(fault.InvalidParams, `_meta["tabrelay/reason"] is no string, or longer than 2,000 bytes`,
+				fault.WithHint("Say in one line why the person should allow the call."))
+		}
+		c.Reason = reason
+	}
 	if raw := meta.ArrayPath; raw != nil {
 		path, ok := rawjson.Text(raw)
 		if !ok || len(path) > maxArrayPath {
@@ -141,6 +149,9 @@ func (meta *requestMeta) wishes(c *call.Call) *fault.Error {
 }
 
 const (
+	// maxReason bounds why an agent says that it needs a call; the person is shown the beginning of it.
+	maxReason = 2000
+
 	// maxTimeoutMs keeps the number within a time.Duration. What a call may really take is decided where its deadline
 	// is.
 	maxTimeoutMs = 1e12

@@ -183,6 +183,9 @@ func (x *fixture) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Err
 	case "demo__panic":
 		panic("secret")
 	case "demo__wishes":
+		if c.Reason != "" {
+			return result(fmt.Sprintf(`{"reason":%q}`, c.Reason)), nil
+		}
 		return result(fmt.Sprintf(`{"maxBytes":%d,"arrayPath":%q,"session":%q}`, c.MaxBytes, c.ArrayPath,
 			c.Session.ID)), nil
 	case "demo__content":

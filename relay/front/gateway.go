@@ -136,10 +136,11 @@ func describeTool(_ context.Context, f *Front, c call.Call) (*call.Result, *faul
 	if fail != nil {
 		return nil, fail
 	}
-	if v := f.reach(c); !v.mayShow(t) {
+	v := f.reach(c)
+	if !v.mayShow(t) {
 		return nil, identified(c, v.refuse(t))
 	}
-	return answerWith(c, t.Whole()), nil
+	return answerWith(c, v.view.Marked(t, t.Whole())), nil
 }
 
 func searchTools(_ context.Context, f *Front, c call.Call) (*call.Result, *fault.Error) {

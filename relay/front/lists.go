@@ -195,7 +195,7 @@ func encodeList(snapshot *registry.Snapshot, v visible) *toolList {
 	size := 2
 	for _, t := range snapshot.Tools {
 		if v.lists(t) {
-			object := t.InList(v.offer.Profiles)
+			object := v.view.Marked(t, t.InList(v.offer.Profiles))
 			tools = append(tools, listed{t.Name, object})
 			size += len(object) + 1
 		}

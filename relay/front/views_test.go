@@ -18,6 +18,7 @@ type views struct {
 	mu       sync.Mutex
 	off      []string // names that are off by a rule
 	beyond   []string // names outside the scope
+	asks     []string // names of tools the person is asked about
 	toolset  string
 	version  string
 	watchers []func()
@@ -33,6 +34,8 @@ func newViews(comment string) *views {
 			v.off = strings.Fields(rest)
 		case "beyond":
 			v.beyond = strings.Fields(rest)
+		case "asks":
+			v.asks = strings.Fields(rest)
 		case "narrowed":
 			v.toolset = rest
 		}
@@ -42,7 +45,7 @@ func newViews(comment string) *views {
 
 func (v *views) View(s call.Session) registry.View {
 	v.mu.Lock()
-	off, beyond := v.off, v.beyond
+	off, beyond, asks := v.off, v.beyond, v.asks
 	view := registry.View{Key: s.Client + v.version, Toolset: v.toolset}
 	v.mu.Unlock()
 	is := func(list []string, t *registry.Tool) bool {
@@ -50,6 +53,7 @@ func (v *views) View(s call.Session) registry.View {
 	}
 	view.Shows = func(t *registry.Tool) bool { return !is(off, t) && !is(beyond, t) }
 	view.Hidden = func(t *registry.Tool) bool { return is(off, t) }
+	view.Asks = func(t *registry.Tool) bool { return is(asks, t) }
 	view.Why = func(t *registry.Tool) *fault.Error {
 		return fault.New(fault.PermissionDenied, t.Name+" is off for "+s.Client)
 	}

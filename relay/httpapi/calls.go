@@ -29,9 +29,10 @@ func (a *API) listTools(w http.ResponseWriter, req *http.Request) {
 	session := Sender(req.Context())
 	snapshot := a.Tools.Snapshot()
 	listing := Listing{Tools: make([]json.RawMessage, 0, len(snapshot.Tools)), Problems: a.problemsFor(session)}
+	view := a.Policy.View(session)
 	for _, t := range snapshot.Tools {
-		if policy.IsPerson(session) || a.Policy.View(session).Shows(t) {
-			listing.Tools = append(listing.Tools, t.Whole())
+		if policy.IsPerson(session) || view.Shows(t) {
+			listing.Tools = append(listing.Tools, view.Marked(t, t.Whole()))
 		}
 	}
 	Reply(w, http.StatusOK, listing)

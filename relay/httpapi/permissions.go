@@ -14,7 +14,9 @@ import (
 // Approvals is the answer of GET /api/v1/approvals: what waits for the person who asks.
 type Approvals struct {
 	Approvals []call.Approval        `json:"approvals"` // calls
+	Missed    []call.Approval        `json:"missed"`    // that nobody answered in time
 	Changes   []policy.PendingChange `json:"changes"`   // that let agents do more
+	Ended     []policy.Ended         `json:"ended"`     // the last ones, and how they ended
 	// what of config.json is not in effect, also when it was denied
 	ConfigWaits string `json:"configWaits,omitempty"`
 }
@@ -22,7 +24,7 @@ type Approvals struct {
 // Verdict is the body of POST /api/v1/approvals/{id}.
 type Verdict struct {
 	Answer string `json:"answer"`           // allow or deny
-	For    string `json:"for,omitempty"`    // of a call: once (the default), session, always, or a time such as 1h
+	For    string `json:"for,omitempty"`    // of a call: once, session, always, 1h; of a missed one: next
 	Digest string `json:"digest,omitempty"` // of the change that was read; for the ids config and start
 }
 
@@ -33,7 +35,11 @@ type Paused struct {
 
 func (a *API) showApprovals(w http.ResponseWriter, req *http.Request) {
 	session := Sender(req.Context())
-	Reply(w, http.StatusOK, Approvals{a.Policy.Pending(AtProfile(session)), a.Policy.Changes(), a.Policy.Unapplied()})
+	profile := AtProfile(session)
+	Reply(w, http.StatusOK, Approvals{
+		Approvals: a.Policy.Pending(profile), Missed: a.Policy.Missed(profile), Changes: a.Policy.Changes(),
+		Ended: a.Policy.Ended(), ConfigWaits: a.Policy.Unapplied(),
+	})
 }
 
 // openArguments answers GET /api/v1/approvals/{id}/arguments?from=&secrets=: a part of all arguments a call would be

@@ -19,6 +19,8 @@ const (
 	progressInterval = 5 * time.Second
 	// rememberedEnds is of how many approvals it is known how they ended.
 	rememberedEnds = 200
+	// toldEnds is of how many of them anybody who lists approvals is told.
+	toldEnds = 20
 	// mostCalls bounds the calls that wait at once; one client may have a quarter of them.
 	mostCalls = 200
 	// mostBytes bounds the arguments of the calls that wait at once; a single call may have more.
@@ -35,8 +37,15 @@ const (
 	byRule     = "rule"
 	byRelay    = "relay"
 
-	byTab = "tab" // the tab was closed: nobody decides
+	byPause = "pause" // the person stopped everything
+	byTab   = "tab"   // the tab was closed: nobody decides
 )
+
+// decidedBy is who decided, in words.
+var decidedBy = map[string]string{
+	ByPanel: "in the side panel", ByTerminal: "in a terminal", byClient: "in the client",
+	byRule: "by a rule or by the answer to another question",
+}
 
 // pending is one approval that waits for the person.
 type pending struct {
@@ -53,14 +62,18 @@ type pending struct {
 type approvals struct {
 	mu     lock.Mutex // nothing nests in it
 	open   map[string]*pending
-	ended  []ended         // the oldest first
+	ended  []Ended         // the oldest first
+	missed []*missed       // the oldest first
 	asked  map[string]bool // clients of which a call was asked about
 	shut   bool
 	closed chan struct{}
 }
 
-// ended is how an approval ended, for those who answer late.
-type ended struct{ id, how string }
+// Ended is how an approval ended, for those who answer late or wonder where it is.
+type Ended struct {
+	ID  string `json:"id"`
+	How string `json:"how"` // a sentence without a capital and a full stop
+}
 
 // How an approval ends that nobody answers.
 const (
@@ -68,6 +81,7 @@ const (
 	endsCancelled = "it was withdrawn"
 	endsClosed    = "the relay stopped"
 	endsWithTab   = "its tab was closed"
+	endsPaused    = "agents were paused, so it was refused"
 )
 
 // Errors of [Policy.Answer] and [Policy.Open].
@@ -151,7 +165,7 @@ func (p *Policy) removePending(one *pending, how string) bool {
 		if len(q.ended) == rememberedEnds {
 			q.ended = slices.Delete(q.ended, 0, 1)
 		}
-		q.ended = append(q.ended, ended{one.id, how})
+		q.ended = append(q.ended, Ended{one.id, how})
 	}
 	q.mu.Unlock()
 	if there {
@@ -162,9 +176,12 @@ func (p *Policy) removePending(one *pending, how string) bool {
 
 // acceptAnswer makes an answer the one that counts, if it comes in time, and reports whether it did.
 func (p *Policy) acceptAnswer(one *pending, d call.Decision) bool {
-	how := "it was denied (" + d.By + ")"
-	if d.Allow {
-		how = "it was allowed (" + d.By + ")"
+	how := "it was denied " + decidedBy[d.By]
+	switch {
+	case d.Allow:
+		how = "it was allowed " + decidedBy[d.By]
+	case d.By == byPause:
+		how = endsPaused
 	}
 	return time.Now().Before(one.until) && p.removePending(one, how)
 }
@@ -212,6 +229,11 @@ func (p *Policy) Waiting(profileID string) (n int) {
 			n++
 		}
 	}
+	for _, q := range p.Missed(profileID) {
+		if !q.AllowedNext {
+			n++
+		}
+	}
 	if v := p.rights.Load(); v.waits != nil && v.denied != v.waits.Digest() {
 		n++
 	}
@@ -240,6 +262,12 @@ func (p *Policy) Answer(ctx context.Context, id, profileID string, d call.Decisi
 	} else if d.Allow && d.By != ByPanel {
 		return ErrPanel
 	}
+	if one.call != nil && one.call.Missed {
+		if !p.answerMissed(id, d) {
+			return p.late(id)
+		}
+		return nil
+	}
 	if !p.acceptAnswer(one, d) {
 		return p.late(id)
 	}
@@ -258,6 +286,9 @@ func (p *Policy) find(id, profileID string) (*pending, error) {
 	p.approvals.mu.Lock()
 	one := p.approvals.open[id]
 	p.approvals.mu.Unlock()
+	if one == nil {
+		one = p.findMissed(id)
+	}
 	switch {
 	case one == nil:
 		return nil, p.late(id)
@@ -273,14 +304,22 @@ func (p *Policy) late(id string) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, e := range q.ended {
-		if e.id == id {
-			return fmt.Errorf("%w: %s", ErrEnded, e.how)
+		if e.ID == id {
+			return fmt.Errorf("%w: %s", ErrEnded, e.How)
 		}
 	}
 	if q.open[id] != nil { // its time is over, and it is about to be told
 		return fmt.Errorf("%w: %s", ErrEnded, endsLate)
 	}
 	return fmt.Errorf("%w: %q", ErrNoApproval, fault.Sanitize(clip.Runes(id, mostTitle)))
+}
+
+// Ended tells of the last approvals how they ended that nobody waits for any more.
+func (p *Policy) Ended() []Ended {
+	q := &p.approvals
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return append([]Ended{}, q.ended[max(0, len(q.ended)-toldEnds):]...)
 }
 
 // TabsGone ends the calls that wait for tabs of a profile that were closed: no answer would do anything.
@@ -310,11 +349,15 @@ func (p *Policy) settleByRule() {
 }
 
 func (p *Policy) settleOneByRule(one *pending) {
-	if one.call.Note != "" {
+	if one.call.Note != "" && !p.Paused() {
 		return // it needs an answer of its own
 	}
+	by := byRule
+	if p.Paused() {
+		by = byPause
+	}
 	if says, failure := p.Allow(one.call.access); failure != nil || !says.Ask {
-		p.answerIfOpen(one, call.Decision{Allow: failure == nil, By: byRule})
+		p.answerIfOpen(one, call.Decision{Allow: failure == nil, By: by})
 	}
 }
 
@@ -323,6 +366,9 @@ func (q *approvals) close() {
 	defer q.mu.Unlock()
 	if !q.shut {
 		q.shut = true
+		for _, m := range q.missed {
+			m.timer.Stop()
+		}
 		close(q.closed)
 	}
 }

@@ -168,7 +168,7 @@ func BenchmarkAllow(b *testing.B) {
 	}
 	granted := pay()
 	granted.Tool, granted.Plugin = "wiki__page", "wiki"
-	p.grants.add(&granted, 0)
+	p.grants.add(&granted, bindSession(&granted, verdict{}), 0)
 	for name, a := range map[string]call.Access{"auto": pay(), "granted": granted} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -18,9 +18,9 @@ import (
 // question is a call that waits for the person.
 type question struct {
 	call.Approval
-	access  call.Access
-	session bool           // whoever allows it allows it for the session
-	opened  map[viewer]int // where the next part begins, 0 after the last one; approvals.mu
+	access call.Access
+	grant  call.Binding   // what an answer for longer than once allows
+	opened map[viewer]int // where the next part begins, 0 after the last one; approvals.mu
 }
 
 // viewer is who opens all arguments of a call: a panel by its profile, a terminal without one; and whether with the
@@ -37,13 +37,17 @@ func (p *Policy) Ask(
 	ctx context.Context, a call.Access, client func(context.Context, call.Question) (call.Answer, error),
 	tell func(string),
 ) (call.Binding, *fault.Error) {
+	if m := p.takeNext(&a); m != nil {
+		p.tellDecision(p.newQuestion(a), "allowed, because the person said so after an earlier question", m.by)
+		return bind(&a), nil
+	}
 	one := &pending{call: p.newQuestion(a)}
 	q := one.call
 	room := func(open map[string]*pending) *fault.Error { return p.roomForCall(q, open) }
 	if failure := p.add(one, room); failure != nil {
 		return call.Binding{}, failure
 	}
-	p.tell(&a.Session, Sentence(q.Approval), map[string]any{
+	p.tell(&a.Session, q.Sentence, map[string]any{
 		"approval": q.ID, "state": "asked", "correlationId": string(q.CallID), "tool": q.Tool, "profile": q.Profile,
 		"origin": q.Origin,
 	})
@@ -65,6 +69,9 @@ func (p *Policy) Ask(
 		through.Go(func() { p.askClient(asking, one, client) })
 	}
 	d, unanswered := p.wait(ctx, one, step)
+	if unanswered == endsLate {
+		p.keepMissed(one)
+	}
 	done(call.ErrAnswered)
 	through.Wait() // the client is told that nobody waits for its answer any more
 	failure := p.applyDecision(ctx, q, d, unanswered)
@@ -115,11 +122,11 @@ func (p *Policy) newQuestion(a call.Access) *question {
 		Session: a.Session.ID, Tool: a.Tool, Title: claimed(a.Title, mostAbout), Plugin: a.Plugin,
 		PluginTitle: claimed(a.PluginTitle, mostAbout), Risk: Risk(&a), Shown: brief(a.Arguments),
 		ArgumentsHash: bind(&a).ArgumentsHash, Changes: changes(&a), Note: a.Note,
-		Choices: []string{"once", "session", "always"},
+		Reason: claimed(a.Reason, mostReason),
 	}}
-	if a.Once {
-		q.Choices = []string{"once"}
-	}
+	t := p.rules.Load()
+	v := t.resolve(&a, t.now())
+	q.grant, q.Choices = bindSession(&a, v), choices(&a)
 	if d := a.Session.Delegation; d != nil {
 		q.Agent = claimed(d.Agent, mostName)
 	}
@@ -133,32 +140,61 @@ func (p *Policy) newQuestion(a call.Access) *question {
 		q.ProfileID, q.Profile, q.TabID, q.Origin = at.ProfileID, at.Profile, at.TabID, at.Origin
 		q.URL, q.TabTitle = address(at.URL), claimed(at.Title, mostTitle)
 	}
-	t := p.rules.Load()
-	if v := t.resolve(&a, t.now()); !a.Once && v.level == noRule && v.mode == call.Ask {
-		q.session, q.Choices = true, []string{"session", "always"}
+	if slices.Contains(q.Choices, "session") {
+		q.Covers = covers(&a, q.grant)
 	}
-	if q.Agent != "" { // what is allowed for ever is allowed to its client
-		q.Choices = slices.DeleteFunc(q.Choices, func(c string) bool { return c == "always" })
-	}
+	q.Sentence = sentence(&a, q.Approval, q.grant)
 	return q
+}
+
+// choices is for how long a call can be allowed, the one that is asked about first. What can delete or overwrite is
+// asked about each time, and a rule about all calls of a delegated agent would be one about its client.
+func choices(a *call.Access) (list []string) {
+	switch {
+	case a.Once, Risk(a) == "destroys":
+		return []string{"once"}
+	case a.ReadOnly:
+		list = []string{"session", "once"}
+	default:
+		list = []string{"once", "session"}
+	}
+	if a.Session.Delegation == nil {
+		list = append(list, "always")
+	}
+	return list
 }
 
 // checkedDecision is what an answer to a question means where it was given; an error if it makes no sense there.
 func (p *Policy) checkedDecision(q *question, profileID string, d call.Decision) (call.Decision, error) {
-	if _, err := grantDuration(d); err != nil || !d.Allow {
-		return d, err
+	if !d.Allow {
+		return d, nil
 	}
-	if d.For == "always" && q.Agent != "" {
-		return d, fmt.Errorf("%w: a call of a delegated agent is allowed for once, session, or a time", ErrAnswer)
+	if q.Missed {
+		if d.For == "next" || d.For == "" && d.By == ByTerminal {
+			return d, nil
+		}
+		return d, fmt.Errorf("%w: %s", ErrEnded, endsLate)
 	}
 	shown := p.shownAt(q, profileID)
-	switch once := d.For == "" || d.For == "once"; {
-	case !once && q.access.Once:
+	if d.For == "" {
+		if d.For = q.Choices[0]; !shown {
+			d.For = "once"
+		}
+	}
+	if _, err := grantDuration(d); err != nil {
+		return d, err
+	}
+	switch {
+	case d.For == "once":
+	case Risk(&q.access) == "destroys" && !q.access.Once:
+		return d, fmt.Errorf("%w: what can delete or overwrite is allowed once; a rule of yours can say otherwise",
+			ErrAnswer)
+	case len(q.Choices) == 1:
 		return d, fmt.Errorf("%w: it can be allowed once only", ErrAnswer)
-	case !once && !shown:
+	case d.For == "always" && q.Agent != "":
+		return d, fmt.Errorf("%w: a call of a delegated agent is allowed for once, session, or a time", ErrAnswer)
+	case !shown:
 		return d, ErrUnseen
-	case once && q.session && shown:
-		d.For = "session"
 	}
 	return d, nil
 }
@@ -188,9 +224,7 @@ func (p *Policy) applyDecision(ctx context.Context, q *question, d call.Decision
 	case unanswered == endsLate:
 		said = "not answered in time"
 		fails(fault.ApprovalTimeout, fmt.Sprintf("The person was asked whether %s may run and did not answer within %s",
-			q.Tool, p.options.Config.Approvals.Timeout),
-			fault.WithHint("Tell the person that tabrelay asks in its side panel, "+
-				"and in a terminal with `tabrelay permit pending`. Then repeat the call."))
+			q.Tool, p.options.Config.Approvals.Timeout), fault.WithHint(p.repeatLater()))
 	case unanswered == endsClosed:
 		said, failure = "ended by the relay's end", shuttingDown()
 	case unanswered != "":
@@ -201,7 +235,7 @@ func (p *Policy) applyDecision(ctx context.Context, q *question, d call.Decision
 			fmt.Sprintf("Tab %d was closed while the person was asked; the call was not executed", q.TabID))
 	case !d.Allow:
 		said = "denied"
-		if d.By == byRule {
+		if d.By == byRule || d.By == byPause {
 			_, failure = p.Allow(q.access)
 		}
 		if failure == nil {
@@ -216,7 +250,7 @@ func (p *Policy) applyDecision(ctx context.Context, q *question, d call.Decision
 		said = "allowed always"
 	case d.For == "session", lasts > 0:
 		said = "allowed for " + map[bool]string{true: "the session", false: d.For}[lasts == 0]
-		p.grants.add(&q.access, lasts)
+		p.grants.add(&q.access, q.grant, lasts)
 		p.changed(TopicPermissions)
 		p.settleByRule()
 	default:
@@ -229,12 +263,21 @@ func (p *Policy) applyDecision(ctx context.Context, q *question, d call.Decision
 	return failure
 }
 
+// repeatLater tells an agent what to do when nobody answered.
+func (p *Policy) repeatLater() string {
+	text := "Tell the person that tabrelay asks in its side panel, and in a terminal with `tabrelay permit pending`. "
+	if lasts := p.options.Config.Approvals.Missed; lasts > 0 {
+		text += fmt.Sprintf("They can still allow it within %s. ", lasts)
+	}
+	return text + "Go on with something else, and repeat exactly this call later."
+}
+
 // tellDecision writes down how a question ended, and tells whoever listens.
 func (p *Policy) tellDecision(q *question, said, by string) {
 	e := call.Entry{
 		Kind: call.EntryDecision, Session: q.access.Session, Tool: q.Tool, Plugin: q.Plugin,
 		Arguments: q.access.Arguments,
-		Decision:  said, DecidedBy: by, CallID: q.CallID, Detail: strings.TrimSuffix(Sentence(q.Approval), "?"),
+		Decision:  said, DecidedBy: by, CallID: q.CallID, Detail: strings.TrimSuffix(q.Sentence, "?"),
 	}
 	if at := q.access.At; at != nil {
 		e.ProfileID, e.Profile, e.TabID, e.Origin = at.ProfileID, at.Profile, at.TabID, at.Origin
@@ -260,7 +303,7 @@ func (p *Policy) askClient(
 	if shown.Shown.Hidden > 0 || shown.Shown.Secret > 0 {
 		shown.Choices = []string{"once"}
 	}
-	schema, meaning := form(shown.Choices)
+	schema, meaning := form(shown)
 	answer, err := ask(ctx, call.Question{Message: Text(shown), Schema: schema})
 	if err != nil {
 		return

@@ -11,17 +11,20 @@ import (
 // counts for no other session, tool, arguments, tab or document.
 func bind(a *call.Access) call.Binding {
 	sum := sha256.Sum256(a.Arguments)
-	b := bindSession(a)
-	b.ArgumentsHash = hex.EncodeToString(sum[:])
+	b := call.Binding{Session: a.Session.ID, Tool: a.Tool, ArgumentsHash: hex.EncodeToString(sum[:])}
 	if a.At != nil {
-		b.TabID = a.At.TabID
+		b.ProfileID, b.TabID, b.Origin = a.At.ProfileID, a.At.TabID, a.At.Origin
 	}
 	return b
 }
 
-// bindSession is what they allow for more than one call: any arguments, in any tab with documents of that origin.
-func bindSession(a *call.Access) call.Binding {
-	b := call.Binding{Session: a.Session.ID, Tool: a.Tool}
+// bindSession is what they allow for more than one call: all tools of the plugin that can do as much, with any
+// arguments, in any tab with documents of that origin. A tool that a rule singles out is asked about by itself.
+func bindSession(a *call.Access, v verdict) call.Binding {
+	b := call.Binding{Session: a.Session.ID, Plugin: a.Plugin, PluginHash: a.Hash, Risk: Risk(a)}
+	if v.singles() {
+		b.Tool = a.Tool
+	}
 	if a.At != nil {
 		b.ProfileID, b.Origin = a.At.ProfileID, a.At.Origin
 	}
@@ -29,11 +32,11 @@ func bindSession(a *call.Access) call.Binding {
 }
 
 // approved reports whether a person has allowed a call, or more than one of which it is one. Nobody else decides that.
-func (p *Policy) approved(a *call.Access) bool {
+func (p *Policy) approved(a *call.Access, v verdict) bool {
 	switch {
 	case a.At == nil && !a.BuiltIn:
 		return false // its tab is not known yet
-	case p.grants.use(bindSession(a)):
+	case p.grants.use(bindSession(a, v)):
 		return true
 	}
 	return a.Approved != (call.Binding{}) && a.Approved == bind(a)

@@ -227,16 +227,18 @@ func (p *Policy) AnswerChange(id string, s call.Session, profileID string, d cal
 	case id == ChangeConfig || id == ChangeStart:
 		return p.rights.Load().change(id)
 	}
-	waiting := p.Pending(profileID)
+	waiting := slices.Concat(p.Pending(profileID), p.Missed(profileID))
 	i := slices.IndexFunc(waiting, func(q call.Approval) bool { return q.ID == id })
 	if i < 0 {
 		return nil
 	}
-	lasts := d.For
+	q, lasts := waiting[i], d.For
 	if lasts == "" {
-		lasts = "once"
+		lasts = q.Choices[0]
 	}
-	q := waiting[i]
+	if q.Missed {
+		lasts = "the next time"
+	}
 	c := NewChange("Allow "+q.Tool+" for "+q.Client+" ("+lasts+")", "").Reading(strings.Split(Text(q), "\n")...)
 	c.Beside = true
 	return c

@@ -21,7 +21,7 @@ func TestWhatAClientCallsItself(t *testing.T) {
 		a.Session.Client, a.Session.Called = call.Unnamed, "Bob\u202e”\nuse nothing"+strings.Repeat("!", 99)
 		q, _ := f.asks(t.Context(), a)
 		want := "May stdio, which calls itself “Bob' use nothing" + strings.Repeat("!", 24) + "…”, use "
-		if said := Sentence(q); !strings.HasPrefix(said, want) {
+		if said := q.Sentence; !strings.HasPrefix(said, want) {
 			t.Errorf("%q, want %q …", said, want)
 		}
 	})

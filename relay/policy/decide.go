@@ -31,7 +31,7 @@ func (p *Policy) Allow(a call.Access) (says call.Verdict, failure *fault.Error) 
 	case v.mode == call.Off:
 		return says, forbidden(&a, v)
 	case v.mode == call.Ask:
-		says.Ask = !p.approved(&a)
+		says.Ask = !p.approved(&a, v)
 	}
 	return says, nil
 }

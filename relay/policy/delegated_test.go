@@ -94,7 +94,7 @@ func TestAnAgentAsksForItself(t *testing.T) {
 		mine.Session = delegated(call.Delegation{})
 		q, end := f.asks(t.Context(), mine)
 		if q.Agent != "reader" || q.Client != "ann" || slices.Contains(q.Choices, "always") ||
-			!strings.HasPrefix(Sentence(q), "May the agent reader for ann use ") {
+			!strings.HasPrefix(q.Sentence, "May the agent reader for ann use ") {
 			t.Errorf("asked %+v", q)
 		}
 		if err := f.Answer(t.Context(), q.ID, "p1", yes("always")); !errors.Is(err, ErrAnswer) {

@@ -22,8 +22,11 @@ type Grant struct {
 	ID      string    `json:"id"`
 	Client  string    `json:"client"`
 	Session string    `json:"session"`
-	Tool    string    `json:"tool"`
-	Profile string    `json:"profile"` // its label
+	Plugin  string    `json:"plugin"`
+	Risk    string    `json:"risk"`           // how much the tools can do: reads or changes
+	Tool    string    `json:"tool,omitempty"` // where it is for one tool only
+	Allows  string    `json:"allows"`         // what it allows, in words
+	Profile string    `json:"profile"`        // its label
 	Origin  string    `json:"origin"`
 	Until   time.Time `json:"until"` // when it ends if it is not used before
 }
@@ -31,9 +34,8 @@ type Grant struct {
 // grant is one entry. Its times belong to grants.mu.
 type grant struct {
 	Grant
-	plugin string
-	used   time.Time
-	end    time.Time // however often it is used; zero: it may last
+	used time.Time
+	end  time.Time // however often it is used; zero: it may last
 }
 
 func (g *grant) until() time.Time {
@@ -67,11 +69,12 @@ func (g *grants) use(b call.Binding) bool {
 	return true
 }
 
-// add grants what an access is about: for a time, or with 0 for as long as it is used.
-func (g *grants) add(a *call.Access, lasts time.Duration) {
-	now, b := time.Now(), bindSession(a)
-	one := &grant{plugin: a.Plugin, used: now, Grant: Grant{
-		ID: newID(), Client: a.Session.Client, Session: b.Session, Tool: b.Tool, Origin: b.Origin,
+// add grants what the person was asked about on account of an access: for a time, or with 0 for as long as it is used.
+func (g *grants) add(a *call.Access, b call.Binding, lasts time.Duration) {
+	now := time.Now()
+	one := &grant{used: now, Grant: Grant{
+		ID: newID(), Client: a.Session.Client, Session: b.Session, Plugin: b.Plugin, Risk: b.Risk, Tool: b.Tool,
+		Allows: covers(a, b), Origin: b.Origin,
 	}}
 	if a.At != nil {
 		one.Profile = a.At.Profile
@@ -120,10 +123,10 @@ func (g *grants) remove(which func(*grant) bool) (removed []Grant) {
 	return removed
 }
 
-// revokeUnder takes back the grants that a new rule is about: whoever makes one wants it to be asked.
+// revokeUnder revokes the grants that a new rule is about: whoever makes one wants it to be asked.
 func (g *grants) revokeUnder(k key) {
 	g.remove(func(one *grant) bool {
-		about := k.target == Default || k.target == one.Tool || k.target == one.plugin || k.target == one.Origin
+		about := k.target == Default || k.target == one.Tool || k.target == one.Plugin || k.target == one.Origin
 		return about && (k.client == "" || k.client == one.Client)
 	})
 }
@@ -141,7 +144,7 @@ func (g *grants) list() []Grant {
 		}
 	}
 	slices.SortFunc(list, func(a, b Grant) int {
-		return cmp.Or(cmp.Compare(a.Client, b.Client), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(a.Client, b.Client), cmp.Compare(a.Allows, b.Allows), cmp.Compare(a.ID, b.ID))
 	})
 	return list
 }
@@ -149,15 +152,14 @@ func (g *grants) list() []Grant {
 // Grants lists what was allowed for more than one call.
 func (p *Policy) Grants() []Grant { return p.grants.list() }
 
-// Revoke takes a grant back and reports whether there was one.
+// Revoke ends a grant and reports whether there was one.
 func (p *Policy) Revoke(id, by string) bool {
 	removed := p.grants.remove(func(one *grant) bool { return one.ID == id })
 	for _, g := range removed {
 		p.record(call.Entry{
 			Kind: call.EntryRule, Session: call.Session{Client: g.Client, ID: g.Session}, Tool: g.Tool,
-			Profile: g.Profile,
-			Origin:  g.Origin, Decision: "revoked", DecidedBy: by,
-			Detail: "what was allowed for a while was taken back",
+			Plugin: g.Plugin, Profile: g.Profile, Origin: g.Origin, Decision: "revoked", DecidedBy: by,
+			Detail: "may no longer " + g.Allows,
 		})
 		p.changed(TopicPermissions)
 	}

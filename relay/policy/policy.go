@@ -141,6 +141,9 @@ func (p *Policy) change(ctx context.Context, apply func(context.Context) error) 
 func (p *Policy) putInEffect(t *table) {
 	p.rules.Store(t)
 	p.settleByRule()
+	if t.paused {
+		p.dropMissed(func(*missed) bool { return true })
+	}
 	p.changed(TopicPermissions)
 	p.views.changed()
 }

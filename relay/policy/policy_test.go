@@ -152,6 +152,8 @@ var no = call.Decision{By: "panel"}
 func TestWhatAnAnswerAllows(t *testing.T) {
 	ask := call.Rule{Target: "shop", Mode: call.Ask}
 	elsewhere, otherProfile, otherSession, otherTool := pay(), pay(), pay(), pay()
+	otherPlugin, otherContent, deletes := pay(), pay(), pay()
+	otherPlugin.Plugin, otherContent.Hash, deletes.Destructive = "bank", "another", true
 	elsewhere.At = shopAt("https://other.example")
 	otherProfile.At = shopAt("https://shop.example")
 	otherProfile.At.ProfileID = "p2"
@@ -162,17 +164,18 @@ func TestWhatAnAnswerAllows(t *testing.T) {
 	for _, tt := range []struct {
 		name, answer string
 		same, otherTab,
-		session string
+		session, tool string
 		later time.Duration // until the same call comes again
 	}{
-		{"once", "once", "ask", "ask", "ask", 0},
-		{"the session", "session", "runs", "runs", "ask", 0},
-		{"the session, after 59 minutes", "session", "runs", "runs", "ask", 59 * time.Minute},
-		{"the session, after an idle hour", "session", "ask", "ask", "ask", time.Hour},
-		{"an hour", "1h", "runs", "runs", "ask", 0},
-		{"ten minutes", "10m", "ask", "ask", "ask", 10 * time.Minute},
-		{"always", "always", "runs", "runs", "runs", 0},
-		{"always, after a day", "always", "runs", "runs", "runs", 24 * time.Hour},
+		{"once", "once", "ask", "ask", "ask", "ask", 0},
+		{"what is asked", "", "ask", "ask", "ask", "ask", 0},
+		{"the session", "session", "runs", "runs", "ask", "runs", 0},
+		{"the session, after 59 minutes", "session", "runs", "runs", "ask", "runs", 59 * time.Minute},
+		{"the session, after an idle hour", "session", "ask", "ask", "ask", "ask", time.Hour},
+		{"an hour", "1h", "runs", "runs", "ask", "runs", 0},
+		{"ten minutes", "10m", "ask", "ask", "ask", "ask", 10 * time.Minute},
+		{"always", "always", "runs", "runs", "runs", "ask", 0},
+		{"always, after a day", "always", "runs", "runs", "runs", "ask", 24 * time.Hour},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -194,9 +197,15 @@ func TestWhatAnAnswerAllows(t *testing.T) {
 				if got := f.allowed(otherSession); got != tt.session {
 					t.Errorf("another session: %s, want %s", got, tt.session)
 				}
-				others := map[string]call.Access{"another tool": otherTool}
+				if got := f.allowed(otherTool); got != tt.tool {
+					t.Errorf("another tool of the plugin: %s, want %s", got, tt.tool)
+				}
+				others := map[string]call.Access{"a tool that reads": read(), "another plugin": otherPlugin}
 				if tt.answer != "always" {
 					others["another origin"], others["another profile"] = elsewhere, otherProfile
+					others["another content of the plugin"], others["a tool that deletes"] = otherContent, deletes
+				} else {
+					delete(others, "another plugin") // the rule is about the tool's name
 				}
 				for name, a := range others {
 					if got := f.allowed(a); got != "ask" {
@@ -208,22 +217,77 @@ func TestWhatAnAnswerAllows(t *testing.T) {
 	}
 }
 
-// Without any rule a tool that reads is asked about once in a session, whatever the answer is called.
-func TestReadingIsAskedOnce(t *testing.T) {
+// Without any rule the person is asked once in a session about what reads, for each plugin and site, and each time
+// about what changes something; about what deletes, nothing but this once can be answered.
+func TestWhatIsAskedWithoutRules(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t)
 		q, end := f.asks(t.Context(), read())
-		if !slices.Equal(q.Choices, []string{"session", "always"}) || q.Risk != "reads" {
+		if !slices.Equal(q.Choices, []string{"session", "once", "always"}) || q.Risk != "reads" ||
+			q.Sentence != "May ann read “Shop” on shop.example for this session?" ||
+			q.Covers != "read “Shop” on shop.example" {
 			t.Errorf("the question is %+v", q)
 		}
-		if err := f.Answer(t.Context(), q.ID, "", yes("once")); err != nil || <-end != nil {
+		if err := f.Answer(t.Context(), q.ID, "", yes("")); err != nil || <-end != nil {
 			t.Fatal(err)
 		}
-		if got := f.allowed(read()); got != "runs" {
-			t.Errorf("the next call: %s", got)
+		orders, elsewhere := read(), read()
+		orders.Tool, orders.Title = "shop__orders", "Orders"
+		elsewhere.At = shopAt("http://shop.example:8080")
+		if f.allowed(read()) != "runs" || f.allowed(orders) != "runs" || f.allowed(elsewhere) != "ask" {
+			t.Errorf("the next call: %s, another tool: %s, another site: %s", f.allowed(read()), f.allowed(orders),
+				f.allowed(elsewhere))
 		}
-		if got := f.allowed(pay()); got != "PERMISSION_DENIED" {
-			t.Errorf("a tool that changes something: %s", got)
+		q, _ = f.asks(t.Context(), elsewhere)
+		if !strings.HasSuffix(q.Sentence, " on http://shop.example:8080 for this session?") {
+			t.Errorf("asked %q", q.Sentence)
+		}
+		q, end = f.asks(t.Context(), pay())
+		if !slices.Equal(q.Choices, []string{"once", "session", "always"}) ||
+			q.Sentence != "May ann use “Pay” (shop__pay) on shop.example?" {
+			t.Errorf("the question about a change is %+v", q)
+		}
+		if err := f.Answer(t.Context(), q.ID, "", yes("")); err != nil || <-end != nil || f.allowed(pay()) != "ask" {
+			t.Errorf("%v; then %s", err, f.allowed(pay()))
+		}
+		deletes := pay()
+		deletes.Tool, deletes.Destructive = "shop__delete", true
+		q, end = f.asks(t.Context(), deletes)
+		for _, answer := range []string{"session", "always", "1h"} {
+			if err := f.Answer(t.Context(), q.ID, "", yes(answer)); !errors.Is(err, ErrAnswer) {
+				t.Errorf("deleting is allowed for %s: %v", answer, err)
+			}
+		}
+		if !slices.Equal(q.Choices, []string{"once"}) {
+			t.Errorf("the question about deleting offers %q", q.Choices)
+		}
+		err := f.Answer(t.Context(), q.ID, "", yes("once"))
+		if err != nil || <-end != nil || f.allowed(deletes) != "ask" {
+			t.Errorf("%v; then %s", err, f.allowed(deletes))
+		}
+	})
+}
+
+// A tool that a rule singles out is asked about by itself: what was allowed of its plugin does not count.
+func TestAToolThatARuleSinglesOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t, call.Rule{Target: "shop__secrets", Mode: call.Ask})
+		q, end := f.asks(t.Context(), read())
+		if err := f.Answer(t.Context(), q.ID, "", yes("session")); err != nil || <-end != nil {
+			t.Fatal(err)
+		}
+		single := read()
+		single.Tool, single.Title = "shop__secrets", "Secrets"
+		q, end = f.asks(t.Context(), single)
+		if q.Sentence != "May ann use “Secrets” (shop__secrets) on shop.example for this session?" ||
+			q.Covers != "use shop__secrets on shop.example" {
+			t.Errorf("asked %q, which covers %q", q.Sentence, q.Covers)
+		}
+		if err := f.Answer(t.Context(), q.ID, "", yes("session")); err != nil || <-end != nil {
+			t.Fatal(err)
+		}
+		if got := f.allowed(single); got != "runs" {
+			t.Errorf("then it %s", got)
 		}
 	})
 }
@@ -231,7 +295,7 @@ func TestReadingIsAskedOnce(t *testing.T) {
 // The situations in which an agent is refused.
 func TestRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := open(t, call.Rule{Target: "shop__read", Mode: call.Ask})
+		f := open(t, call.Rule{Target: "shop__pay", Mode: call.Off})
 		_, forbidden := f.Allow(pay())
 		faulttest.Provoked(t, "rule-forbids", forbidden)
 		if !strings.Contains(forbidden.Hint, "tabrelay permit set shop__pay ask") ||

@@ -76,6 +76,9 @@ const (
 	noRule
 )
 
+// singles reports whether the rule that decides is about one tool.
+func (v verdict) singles() bool { return v.level == onClientAndTool || v.level == onTool }
+
 // table is the rules that are in effect. It never changes; a change makes a new one.
 type table struct {
 	cells    map[key]cell
@@ -189,8 +192,8 @@ func (t *table) now() int64 {
 }
 
 // own says what the rules say, in this order: client and tool, tool, client and plugin, plugin, origin, client,
-// default. Without a rule, a tool that only reads is asked about, and others are off. The relay's own tools and the
-// demo need no permission, unless a rule names them, or one about the client or the default says off.
+// default. Without a rule the person is asked. The relay's own tools and the demo need no permission, unless a rule
+// names them, or one about the client or the default says off.
 func (t *table) own(a *call.Access, now int64) verdict {
 	name := a.Session.Client
 	for _, step := range [...]struct {
@@ -241,10 +244,7 @@ func (t *table) rest(a *call.Access, now int64) verdict {
 	if mode, from := t.cells[k].at(now); mode != "" {
 		return verdict{mode: mode, from: from, rule: k, level: onDefault}
 	}
-	if a.ReadOnly {
-		return verdict{mode: call.Ask, level: noRule}
-	}
-	return verdict{mode: call.Off, level: noRule}
+	return verdict{mode: call.Ask, level: noRule}
 }
 
 // demoPlugin is the plugin that shows how everything works, on a site of the relay's own.
@@ -280,10 +280,7 @@ func (v verdict) why() string {
 	case onBuiltIn:
 		return "it is one of the relay's own, or the demo"
 	}
-	if v.mode == call.Off {
-		return "tools that can change something are off until the person enables them"
-	}
-	return "tools that only read are asked about once in a session"
+	return "no rule says otherwise"
 }
 
 // Rule is one rule as a person sees it.
@@ -340,6 +337,9 @@ func (t *table) waits(k key) bool {
 
 // RelayPlugin stands for the tools of the relay itself, but those of the group browser.
 const RelayPlugin = "relay"
+
+// browserPlugin stands for the browser's own tools.
+const browserPlugin = "browser"
 
 // AgentsPlugin stands for the tools of delegation.
 const AgentsPlugin = "agents"

@@ -61,13 +61,13 @@ func TestMatrix(t *testing.T) {
 		name, rules string
 		pay, read   call.Mode
 	}{
-		{"nothing is said", "", "off", "ask"},
+		{"nothing is said", "", "ask", "ask"},
 		{"the default", "default=auto", "auto", "auto"},
 		{"the default is off", "default=off", "off", "off"},
 		{"the client before the default", "default=auto default@ann=off", "off", "off"},
-		{"another client", "default@bob=auto", "off", "ask"},
+		{"another client", "default@bob=auto", "ask", "ask"},
 		{"the origin before the client", "default@ann=off https://shop.example=auto", "auto", "auto"},
-		{"another origin", "https://shop.example:8443=auto http://shop.example=auto", "off", "ask"},
+		{"another origin", "https://shop.example:8443=auto http://shop.example=auto", "ask", "ask"},
 		{"an origin for the client", "https://shop.example=ask https://shop.example@ann=auto", "auto", "auto"},
 		{"an origin that is off for the client", "https://shop.example=auto https://shop.example@ann=off", "off",
 			"off"},
@@ -118,11 +118,11 @@ func TestFreeTools(t *testing.T) {
 		rules               string
 		own, shown, another call.Mode
 	}{
-		{"", "auto", "auto", "off"},
+		{"", "auto", "auto", "ask"},
 		{"default=ask", "auto", "auto", "ask"},
 		{"default=off", "off", "off", "off"},
 		{"default@ann=off", "off", "off", "off"},
-		{"default@bob=off", "auto", "auto", "off"},
+		{"default@bob=off", "auto", "auto", "ask"},
 		{"relay=ask demo=off", "ask", "off", "off"},
 		{"relay__read_result@ann=ask demo__add=ask", "ask", "ask", "ask"},
 		{"default=off relay=auto", "auto", "off", "off"},
@@ -140,7 +140,7 @@ func TestFreeTools(t *testing.T) {
 		}
 	}
 	none := said(t, "")
-	if got, read := none.resolve(&opens, 0), none.resolve(&lists, 0); got.mode != call.Off || read.mode != call.Ask {
+	if got, read := none.resolve(&opens, 0), none.resolve(&lists, 0); got.mode != call.Ask || read.mode != call.Ask {
 		t.Errorf("what is done in a browser is %s, and what is read there %s", got.mode, read.mode)
 	}
 }
@@ -168,8 +168,8 @@ func TestOpenUntilTheTabIsKnown(t *testing.T) {
 		mode  call.Mode
 		open  bool
 	}{
-		{"", "off", false},
-		{"https://shop.example=auto", "off", true},
+		{"", "ask", false},
+		{"https://shop.example=auto", "ask", true},
 		{"https://shop.example=auto shop=off", "off", false},
 		{"https://shop.example=off default=auto", "auto", true},
 	} {
@@ -184,7 +184,7 @@ func TestOpenUntilTheTabIsKnown(t *testing.T) {
 // Every verdict says in words where it comes from.
 func TestWhy(t *testing.T) {
 	for rules, want := range map[string]string{
-		"":                          "tools that can change something are off until the person enables them",
+		"":                          "no rule says otherwise",
 		"shop__pay=off":             "a rule about the tool shop__pay says so",
 		"shop__pay@ann=off":         "a rule about the tool shop__pay and the client ann says so",
 		"+shop=off":                 "a rule about the plugin shop in config.json says so",

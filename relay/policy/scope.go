@@ -232,6 +232,7 @@ func (p *Policy) ShutOut(client string) (done func()) {
 	p.scopes.out.Store(client, nil)
 	return func() {
 		p.Forget(func(g Grant) bool { return g.Client == client })
+		p.dropMissed(func(m *missed) bool { return m.call.Client == client })
 		p.scopes.out.Delete(client)
 	}
 }

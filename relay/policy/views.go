@@ -27,6 +27,10 @@ func (p *Policy) View(s call.Session) registry.View {
 		Key:    s.Client + "\x00" + strconv.FormatUint(p.views.generation.Load(), 36) + errandKey(s.Delegation),
 		Shows:  func(t *registry.Tool) bool { return covers(t) && p.Visible(AccessOf(s, t)) },
 		Hidden: func(t *registry.Tool) bool { return covers(t) && !p.Visible(AccessOf(s, t)) },
+		Asks: func(t *registry.Tool) bool {
+			mode, _ := p.Mode(AccessOf(s, t))
+			return mode == call.Ask
+		},
 		Why: func(t *registry.Tool) *fault.Error {
 			if failure := within.Refuse(s.Client, t); failure != nil {
 				return failure

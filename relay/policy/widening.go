@@ -74,7 +74,7 @@ func (t *table) said(target, client string) string {
 		return string(mode)
 	}
 	if target == Default && client == "" {
-		return "no rule (reading: ask, changes: off)"
+		return "no rule (ask)"
 	}
 	return "no rule"
 }

@@ -29,8 +29,9 @@ func TestWider(t *testing.T) {
 	}{
 		{name: "reading without a rule, asked about", set: call.Rule{Target: "wiki__read", Mode: ask}},
 		{name: "reading without a question", set: call.Rule{Target: "wiki__read", Mode: auto}, want: true},
-		{name: "changes, asked about", set: call.Rule{Target: "wiki__edit", Mode: ask}, want: true},
-		{name: "a plugin, asked about", set: call.Rule{Target: "wiki", Mode: ask}, want: true},
+		{name: "changes, asked about", set: call.Rule{Target: "wiki__edit", Mode: ask}},
+		{name: "a plugin, asked about in place of off", rules: []call.Rule{{Target: "wiki", Mode: off}},
+			set: call.Rule{Target: "wiki", Mode: ask}, want: true},
 		{name: "a plugin, off", set: call.Rule{Target: "wiki", Mode: off}},
 		{name: "the default, off", set: call.Rule{Target: Default, Mode: off}},
 		{name: "the default, for one client", set: call.Rule{Target: Default, Client: "ann", Mode: auto}, want: true},
@@ -90,18 +91,18 @@ func TestConfigureWaits(t *testing.T) {
 	p.rules.Store(newTable(nil, rules(map[string]string{"wiki__read": "auto"}), false))
 	mode := func(tool int) call.Mode { m, _ := p.Mode(accessible()[tool]); return m }
 	if changed, waits := p.configureRules(rules(map[string]string{"wiki__read": "off",
-		"wiki__edit": "auto"})); !changed || !waits || mode(0) != call.Off || mode(1) != call.Off {
+		"wiki__edit": "auto"})); !changed || !waits || mode(0) != call.Off || mode(1) != call.Ask {
 		t.Errorf("changed %t, waits %t: %s %s", changed, waits, mode(0), mode(1))
 	}
-	if _, waits := p.configureRules(rules(map[string]string{"wiki__read": "off", "wiki__edit": "ask"})); !waits ||
-		mode(1) != call.Off {
+	if _, waits := p.configureRules(rules(map[string]string{"wiki": "auto", "wiki__read": "off"})); !waits ||
+		mode(1) != call.Ask {
 		t.Errorf("another one: %t %s", waits, mode(1))
 	}
 	p.confirmRules()
-	if mode(0) != call.Off || mode(1) != call.Ask {
+	if mode(0) != call.Off || mode(1) != call.Auto {
 		t.Errorf("confirmed: %s %s", mode(0), mode(1))
 	}
-	if _, waits := p.configureRules(rules(map[string]string{"wiki__read": "off"})); waits || mode(1) != call.Off {
+	if _, waits := p.configureRules(rules(map[string]string{"wiki__read": "off"})); waits || mode(1) != call.Ask {
 		t.Errorf("less: %t %s", waits, mode(1))
 	}
 	p.holdRules(rules(nil))

@@ -45,11 +45,15 @@ const (
 	mostTitle = 80  // characters of a tab's title, which the page chose
 	mostAbout = 300 // characters of what the author of a tool says
 	mostURL   = 300 // characters of a tab's address
+
+	mostReason = 200 // characters of why an agent says that it needs a call
 )
 
-// claimed is what somebody calls something, without what would end the quotation marks around it.
+// claimed is what somebody calls something, without what would end the quotation marks around it, or pass for a note of
+// the relay's.
 func claimed(name string, most int) string {
-	return clip.Runes(strings.NewReplacer("“", "'", "”", "'", `"`, "'").Replace(fault.Sanitize(name)), most)
+	plain := strings.NewReplacer("“", "'", "”", "'", `"`, "'", "⟨", "(", "⟩", ")")
+	return clip.Runes(plain.Replace(fault.Sanitize(name)), most)
 }
 
 // address is where a tab is, without the values of secret parameters: how it begins and how it ends.
@@ -81,14 +85,68 @@ func address(url string) string {
 	return string(all[:mostURL-end]) + hidden + string(all[len(all)-end:])
 }
 
-// Sentence is what a person is asked, in one line.
-func Sentence(q call.Approval) string {
+// sentence is what a person is asked, in one line: about what only reads, for the session; about all else, for this
+// call.
+func sentence(a *call.Access, q call.Approval, grant call.Binding) string {
 	who := asker(q)
 	if q.Called != "" {
 		who += ", which calls itself “" + q.Called + "”,"
 	}
-	return "May " + who + " use " + named(q) + place(q) + "?"
+	use := "May " + who + " use " + named(q)
+	if q.TabID != 0 {
+		use += " on " + site(q.Origin)
+	}
+	switch {
+	case q.Choices[0] != "session":
+		return use + "?"
+	case grant.Tool != "":
+		return use + " for this session?"
+	}
+	return "May " + who + " read " + matter(a, site(q.Origin)) + " for this session?"
 }
+
+// covers is what a grant allows, in words after "may".
+func covers(a *call.Access, grant call.Binding) string {
+	at := site(grant.Origin)
+	switch {
+	case grant.Tool != "":
+		if at != "" {
+			at = " on " + at
+		}
+		return "use " + a.Tool + at
+	case a.ReadOnly:
+		return "read " + matter(a, at)
+	}
+	return "make changes in " + matter(a, at) +
+		" with tools that do not say that they delete or overwrite"
+}
+
+// matter is what is read or changed: what a plugin works on, at a site, empty where no tab is concerned. The title of a
+// plugin that is not part of tabrelay is its author's.
+func matter(a *call.Access, site string) string {
+	switch {
+	case a.Plugin == RelayPlugin && site != "":
+		return "open pages on " + site
+	case a.Plugin == browserPlugin && site != "":
+		return "pages on " + site + " through the browser"
+	case a.Plugin == browserPlugin:
+		return "the browser's windows and tabs"
+	}
+	what := claimed(a.PluginTitle, mostTitle)
+	switch {
+	case what == "":
+		what = a.Plugin
+	case !a.Shipped && !a.BuiltIn:
+		what = "“" + what + "”"
+	}
+	if site == "" {
+		return what
+	}
+	return what + " on " + site
+}
+
+// site is an origin as people write it: where it is encrypted and has the usual port, the host alone.
+func site(origin string) string { return strings.TrimPrefix(fault.Sanitize(origin), "https://") }
 
 // asker names who wants to call: the client, or an agent to which it has delegated.
 func asker(q call.Approval) string {
@@ -115,13 +173,19 @@ func place(q call.Approval) string {
 
 // Text is what a person is asked, in several lines.
 func Text(q call.Approval) string {
-	lines := []string{Sentence(q)}
+	lines := []string{q.Sentence}
 	add := func(name, value string) {
 		if value != "" {
 			lines = append(lines, name+": "+value)
 		}
 	}
 	add("Note", q.Note)
+	if q.Reason != "" {
+		add(q.Client+" says why", "“"+q.Reason+"”")
+	}
+	if q.Risk == "reads" {
+		add("First call", named(q))
+	}
 	if q.TabID != 0 {
 		add("Tab", fmt.Sprintf("%d “%s”, %s", q.TabID, q.TabTitle, q.URL))
 		add("Profile", q.Profile)
@@ -131,6 +195,9 @@ func Text(q call.Approval) string {
 	if q.Shown.Arguments > 0 || len(q.Shown.Lines) > 0 {
 		add("Arguments", q.Shown.Summary+"\n"+LinesText(q.Shown.Lines))
 	}
+	if q.Covers != "" && slices.Contains(q.Choices, "session") {
+		add("For the session", q.Client+" may "+q.Covers+", until it disconnects or an hour passes without a call")
+	}
 	if q.Shown.Hidden > 0 || q.Shown.Secret > 0 {
 		lines = append(lines, "A part is not shown here, so it can only be allowed once until it is.")
 	}
@@ -138,22 +205,23 @@ func Text(q call.Approval) string {
 }
 
 // form is what a client asks its person. The permanent answer is not in it: that is for the panel and the terminal.
-func form(choices []string) (schema json.RawMessage, meaning map[string]call.Decision) {
-	meaning = map[string]call.Decision{}
+func form(q call.Approval) (schema json.RawMessage, meaning map[string]call.Decision) {
+	meaning = map[string]call.Decision{"Deny": {By: byClient}}
+	texts := map[string]string{"once": "Allow once", "session": "Allow for this session"}
 	var words []string
-	for _, c := range [...]struct{ choice, word string }{{"once", "Allow once"},
-		{"session", "Allow for this session"}} {
-		if slices.Contains(choices, c.choice) {
-			words = append(words, c.word)
-			meaning[c.word] = call.Decision{Allow: true, For: c.choice, By: byClient}
+	for _, choice := range q.Choices {
+		if text, ok := texts[choice]; ok {
+			words = append(words, text)
+			meaning[text] = call.Decision{Allow: true, For: choice, By: byClient}
 		}
 	}
-	words = append(words, "Deny")
-	meaning["Deny"] = call.Decision{By: byClient}
+	if words = append(words, "Deny"); q.Risk == "destroys" { // nothing suggests the answer
+		slices.Reverse(words)
+	}
 	schema, _ = json.Marshal(map[string]any{ // strings always encode
 		"type": "object", "required": []string{"answer"},
 		"properties": map[string]any{
-			"answer": map[string]any{"type": "string", "title": "May it?", "enum": words},
+			"answer": map[string]any{"type": "string", "title": "Answer", "enum": words},
 		},
 	})
 	return schema, meaning

@@ -18,6 +18,9 @@ import (
 // only what an agent asked for, with maxBytes, comes near it.
 const Meta = `{"anthropic/maxResultSizeChars":500000}`
 
+// asks is in the _meta of a listed tool about which the person is asked.
+const asks = `,"tabrelay/permission":"ask"`
+
 // The arguments every page tool also takes, as they are listed: without a description, which would cost an agent's
 // context thirty tokens in every tool; the instructions say once what they mean. profile is listed only while several
 // are connected, see Tool.InList. The others (timeoutMs, maxBytes, arrayPath, session) are taken and not listed.

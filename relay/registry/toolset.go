@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"regexp"
@@ -140,4 +141,13 @@ type View struct {
 	Shows   func(*Tool) bool         // nil: everything
 	Hidden  func(*Tool) bool         // of a tool it does not show: the person could let the client have it
 	Why     func(*Tool) *fault.Error // of a tool it does not show
+	Asks    func(*Tool) bool         // whether the person is asked before a tool runs; nil: of none
+}
+
+// Marked is a tool as it is listed: where the person is asked before it runs, its _meta says so.
+func (v *View) Marked(t *Tool, listed []byte) []byte {
+	if v.Asks == nil || !v.Asks(t) {
+		return listed
+	}
+	return slices.Concat(bytes.TrimSuffix(listed, []byte("}}")), []byte(asks+"}}"))
 }

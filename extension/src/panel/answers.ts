@@ -55,8 +55,13 @@ const isQuestion = shape({
   shown: shape({ lines: listOf(isLine), summary: isText, hidden: isNumber, secret: isNumber }),
   changes: text,
   note: text,
-  choices: listOf(isText),
+  reason: text, // why the agent needs it, in its own words
+  sentence: isText, // the question in one line
+  covers: text, // what an answer for the session allows, after "may"
+  choices: listOf(isText), // the first is what is asked
   first: flag,
+  missed: flag, // nobody answered in time; until `until` it can be allowed for the next time
+  allowedNext: flag,
 });
 export type Question = Guarded<typeof isQuestion>;
 
@@ -73,7 +78,12 @@ const isChange = shape({
 });
 export type Change = Guarded<typeof isChange>;
 /** What waits for the person: calls, and changes that let agents do more. */
-export const isApprovals = shape({ approvals: listOf(isQuestion), changes: listOf(isChange) });
+export const isApprovals = shape({
+  approvals: listOf(isQuestion),
+  missed: listOf(isQuestion),
+  changes: listOf(isChange),
+  ended: listOf(shape({ id: isText, how: isText })), // the last ones
+});
 
 const isRunningCall = shape({
   id: isText,
@@ -119,9 +129,8 @@ export type Rule = Guarded<typeof isRule>;
 const isGrant = shape({
   id: isText,
   client: isText,
-  tool: isText,
+  allows: isText, // in words, after "may"
   profile: text,
-  origin: text,
   until: text,
 });
 export type Grant = Guarded<typeof isGrant>;

@@ -1,13 +1,16 @@
 // One question: may this call run? Nothing in here is answered by a key that was meant for something else: focus comes
-// to the card, not to a button, and buttons that allow wait until the list has stood still for a moment.
-import type { Ref } from 'preact';
+// to the card, not to a button, and buttons that allow wait until the list has stood still for a moment, and while the
+// question itself is out of view.
+import type { ComponentChildren, Ref } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Question } from './answers.ts';
 import { Arguments } from './argument.tsx';
 import type { Problem } from './line.ts';
 import { Badge, type Tone, Trouble } from './pieces.tsx';
 import { moment, span, toolTitle, visible, visibleLine } from './words.ts';
 
-export type Verdict = { answer: 'deny' } | { answer: 'allow'; for: 'once' | 'session' | 'always' };
+export type Choice = 'once' | 'session' | 'always';
+export type Verdict = { answer: 'deny' } | { answer: 'allow'; for: Choice | 'next' };
 
 const risks: Record<Question['risk'], { tone: Tone; text: string }> = {
   reads: { tone: 'plain', text: 'Only reads' },
@@ -15,23 +18,51 @@ const risks: Record<Question['risk'], { tone: Tone; text: string }> = {
   destroys: { tone: 'bad', text: 'May delete or overwrite' },
 };
 
-function Place({ question }: { question: Question }) {
-  const { tabTitle, profile } = question;
-  const origin = question.origin ?? '';
-  const url = question.url ?? '';
-  if (!question.tabId) return null;
-  const rest = url.startsWith(origin) ? url.slice(origin.length) : '';
+const choiceTexts: Record<Choice | 'next', string> = {
+  next: 'Allow next time',
+  once: 'Allow once',
+  session: 'Allow for this session',
+  always: 'Always allow this tool',
+};
+
+/** What is not needed at a glance. */
+function Facts({ question }: { question: Question }) {
+  const { client, called, agent, tool, title, tabTitle, tabId, profile, pluginTitle } = question;
+  const facts: [string, ComponentChildren][] = [];
+  if (tabId) {
+    const where = tabTitle ? `“${visibleLine(tabTitle)}”` : 'without a title';
+    facts.push(['Tab', `${where}, ${visibleLine(question.url ?? '')}`]);
+  }
+  if (profile) facts.push(['Profile', visibleLine(profile)]);
+  facts.push([
+    'Tool',
+    <>
+      {toolTitle(tool, title)} (<code>{visibleLine(tool)}</code>)
+      {pluginTitle && ` of ${visibleLine(pluginTitle)}`}
+    </>,
+  ]);
+  if (called) facts.push([agent ? 'Its client' : 'Client', `calls itself “${visibleLine(called)}”`]);
+  if (question.changes) facts.push(['Effect', visible(question.changes)]);
+  if (question.covers && question.choices.includes('session'))
+    facts.push([
+      'For this session',
+      `${visibleLine(client)} may ${visibleLine(question.covers)}, until it disconnects or an hour passes ` +
+        'without a call.',
+    ]);
+  if (question.choices.includes('always'))
+    facts.push([
+      'Always',
+      `${visibleLine(client)} may use ${visibleLine(tool)} on every site, until you remove the rule.`,
+    ]);
   return (
-    <div class="place">
-      <p>
-        In the tab <b>{tabTitle ? `“${visibleLine(tabTitle)}”` : 'without a title'}</b>
-      </p>
-      <p class="address">
-        <b>{visibleLine(origin === '' ? url : origin)}</b>
-        {rest !== '/' && <span class="quiet">{visibleLine(rest)}</span>}
-      </p>
-      {profile && <p class="quiet">Profile: {visibleLine(profile)}</p>}
-    </div>
+    <dl class="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 
@@ -42,50 +73,104 @@ function TimeLeft({ question, now }: { question: Question; now: number }) {
   return (
     <span class="time-left">
       <span>{left === 0 ? 'time is up' : `${span(left)} left`}</span>
-      <progress aria-hidden="true" max={Math.max(1, until - asked)} value={left} />
+      {question.missed !== true && (
+        <progress aria-hidden="true" max={Math.max(1, until - asked)} value={left} />
+      )}
     </span>
   );
 }
 
-function Buttons({
-  question,
-  quiet,
-  onVerdict,
-}: {
+/** Whether an element is in view as a whole. */
+function useInView(element: { current: HTMLElement | null }): boolean {
+  const [inView, setInView] = useState(true);
+  useEffect(() => {
+    if (element.current === null || typeof IntersectionObserver === 'undefined') return;
+    const observer = new IntersectionObserver(
+      ([entry]) => entry !== undefined && setInView(entry.intersectionRatio > 0.9),
+      { threshold: [0.9, 1] },
+    );
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, [element]);
+  return inView;
+}
+
+/** Whether a folded element has more than it shows. */
+function useOverflow(element: { current: HTMLElement | null }, folded: boolean): boolean {
+  const [overflows, setOverflows] = useState(false);
+  useLayoutEffect(() => {
+    const box = element.current;
+    if (box === null || !folded) return;
+    const measure = () => setOverflows(box.scrollHeight > box.clientHeight + 1);
+    measure();
+    if (typeof ResizeObserver === 'undefined') return;
+    const observer = new ResizeObserver(measure);
+    observer.observe(box);
+    return () => observer.disconnect();
+  }, [element, folded]);
+  return folded && overflows;
+}
+
+interface AnswersProps {
   question: Question;
   quiet: boolean;
+  unread: boolean; // a part of the question is folded
+  onRead: () => void;
   onVerdict: (verdict: Verdict) => void;
-}) {
-  const offers = (choice: 'once' | 'session' | 'always') => question.choices.includes(choice);
-  const allow = (choice: 'once' | 'session' | 'always', className: string, text: string) =>
-    offers(choice) && (
-      <button
-        type="button"
-        class={className}
-        aria-disabled={quiet}
-        onKeyDown={(event) => event.repeat && event.preventDefault()}
-        onClick={(event) => {
-          // The second click of a double click was meant for whatever stood here before.
-          if (!quiet && event.detail < 2) onVerdict({ answer: 'allow', for: choice });
-        }}
-      >
-        {text}
-      </button>
-    );
+}
+
+function Answers({ question, quiet, unread, onRead, onVerdict }: AnswersProps) {
+  const { risk, missed, allowedNext } = question;
+  const [more, setMore] = useState(false);
+  const choices = (['once', 'session', 'always'] as const).filter((one) => question.choices.includes(one));
+  const first = choices.find((one) => one === question.choices[0]) ?? 'once';
+  const allow = (choice: Choice | 'next', className: string) => (
+    <button
+      key={choice}
+      type="button"
+      class={className}
+      aria-disabled={quiet}
+      onKeyDown={(event) => event.repeat && event.preventDefault()}
+      onClick={(event) => {
+        // The second click of a double click was meant for whatever stood here before.
+        if (!quiet && event.detail < 2) onVerdict({ answer: 'allow', for: choice });
+      }}
+    >
+      {choiceTexts[choice]}
+    </button>
+  );
+  const primary = () => {
+    if (allowedNext === true) return null;
+    if (unread)
+      return (
+        <button type="button" onClick={onRead}>
+          Read it all first
+        </button>
+      );
+    if (missed === true) return allow('next', '');
+    return allow(first, risk === 'destroys' ? '' : 'allow');
+  };
+  const others = missed === true || unread ? [] : choices.filter((one) => one !== first);
   return (
     <div class="answers">
       <div class="buttons">
         <button type="button" class="deny" onClick={() => onVerdict({ answer: 'deny' })}>
-          Deny
+          {allowedNext === true ? 'Revoke' : missed === true ? 'Dismiss' : 'Deny'}
         </button>
-        {allow('once', 'allow', 'Allow once')}
+        {primary()}
+        {others.length > 0 && (
+          <button
+            type="button"
+            class="others"
+            aria-label="More answers"
+            aria-expanded={more}
+            onClick={() => setMore(!more)}
+          >
+            ⋯
+          </button>
+        )}
       </div>
-      {(offers('session') || offers('always')) && (
-        <div class="buttons lasting">
-          {allow('session', '', 'For this session')}
-          {allow('always', '', 'Always allow')}
-        </div>
-      )}
+      {more && others.length > 0 && <div class="lasting">{others.map((one) => allow(one, ''))}</div>}
     </div>
   );
 }
@@ -102,52 +187,64 @@ export interface QuestionCardProps {
 
 export function QuestionCard(props: QuestionCardProps) {
   const { question, now, quiet, sent, problem, card, onVerdict } = props;
-  const { id, client, called, agent, tool, title, pluginTitle, changes, note, risk } = question;
+  const { id, client, note, reason, risk, missed, allowedNext } = question;
+  const [open, setOpen] = useState(false);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const inView = useInView(heading);
+  const asksAbout = risk !== 'reads' && allowedNext !== true; // the arguments are the question
+  const unread = useOverflow(content, asksAbout && !open);
   return (
     <article
       ref={card}
-      class={`question ${risk}`}
+      class={`question ${risk} ${missed === true ? 'missed' : ''}`}
       data-id={id}
       tabIndex={-1}
       aria-labelledby={`who-${id}`}
       aria-describedby={`risk-${id}`}
       aria-busy={sent}
     >
-      <header>
+      <h3 id={`who-${id}`} ref={heading}>
+        {visibleLine(question.sentence.replace(` (${question.tool})`, ''))}
+      </h3>
+      <div class="line meta">
         <span id={`risk-${id}`}>
           <Badge tone={risks[risk].tone}>{risks[risk].text}</Badge>
         </span>
         <TimeLeft question={question} now={now} />
-      </header>
-      <h3 id={`who-${id}`}>
-        {agent && (
-          <>
-            The agent <span class="client">{visibleLine(agent)}</span> for{' '}
-          </>
-        )}
-        <span class="client">{visibleLine(client)}</span> wants to use{' '}
-        <span class="tool">{toolTitle(tool, title)}</span>
-      </h3>
-      <p class="quiet name">
-        {pluginTitle ? `${visibleLine(pluginTitle)} · ` : ''}
-        <code>{visibleLine(tool)}</code>
-      </p>
-      {called && (
-        <p class="quiet">
-          {agent ? 'That client' : 'It'} has no name of its own here. It calls itself “{visibleLine(called)}”.
+        <button type="button" class="link" aria-expanded={open} onClick={() => setOpen(!open)}>
+          {open ? 'Less' : 'Details'}
+        </button>
+      </div>
+      {allowedNext === true && <p class="good">Allowed for the next time the agent makes this call.</p>}
+      {question.first === true && <p class="quiet">First request from {visibleLine(client)}.</p>}
+      {reason && (
+        <p class="reason" title={visibleLine(reason)}>
+          The agent says: “{visibleLine(reason)}”
         </p>
       )}
-      {question.first === true && <p class="quiet">It is the first time that {visibleLine(client)} asks.</p>}
-      <Place question={question} />
       {note && <p class="note">{visible(note)}</p>}
-      {changes && risk !== 'reads' && (
-        <p class="changes">
-          <b>What will change:</b> {visible(changes)}
-        </p>
+      {(asksAbout || open) && (
+        // biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields
+        <div
+          ref={content}
+          class={open ? 'content' : 'content folded'}
+          role="group"
+          aria-label="Details"
+          {...(open && { tabIndex: 0 })}
+        >
+          <Arguments question={question} />
+          {open && <Facts question={question} />}
+        </div>
       )}
-      <Arguments question={question} />
       {problem !== undefined && <Trouble problem={problem} />}
-      <Buttons question={question} quiet={quiet || sent} onVerdict={onVerdict} />
+      <Answers
+        question={question}
+        quiet={quiet || sent || !inView}
+        unread={unread}
+        onRead={() => setOpen(true)}
+        onVerdict={onVerdict}
+      />
     </article>
   );
 }

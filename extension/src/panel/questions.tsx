@@ -1,4 +1,5 @@
 // The questions that wait for the person, above everything else, and what became of those that are over.
+import type { Ref } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { announce } from './announcer.tsx';
 import { isApprovals, type Question } from './answers.ts';
@@ -23,18 +24,19 @@ const subject = (question: Question): string =>
 function noteOf(question: Question, verdict: Verdict): Note {
   const { id } = question;
   if (verdict.answer === 'deny') return { id, tone: 'plain', text: `Denied. ${subject(question)}` };
-  const span = { once: 'once', session: 'for this session', always: 'always' }[verdict.for];
+  const span = { next: 'for the next time', once: 'once', session: 'for this session', always: 'always' }[
+    verdict.for
+  ];
   return { id, tone: 'good', text: `Allowed ${span}. ${subject(question)}` };
 }
 
-const lostNote = (question: Question): Note => ({
-  id: question.id,
-  tone: 'plain',
-  text:
-    (moment(question.until) ?? 0) <= Date.now() + 1000
-      ? `Not answered in time, so it was not done. ${subject(question)}`
-      : `No longer asked: answered elsewhere, or the agent gave up. ${subject(question)}`,
-});
+/** What became of a question that was answered elsewhere, or that nobody answered. */
+function lostNote(question: Question, how: string | undefined): Note {
+  const { id } = question;
+  const late = (moment(question.until) ?? 0) <= Date.now() + 1000;
+  const over = how ?? (late ? 'nobody answered in time' : 'it was withdrawn');
+  return { id, tone: 'plain', text: `The question is over: ${over}. ${subject(question)}` };
+}
 
 /** The oldest first: a new one does not move what is being read. */
 const byAge = (one: Question, other: Question): number =>
@@ -128,6 +130,7 @@ export function Questions() {
   const { value, problem, reload } = useAnswer('approvals', isApprovals);
   const [notes, setNotes] = useState<readonly Note[]>([]);
   const questions = connected ? value?.approvals.toSorted(byAge) : undefined;
+  const missed = (connected && value?.missed) || [];
   const count = questions?.length ?? 0;
 
   const note = (one: Note) => {
@@ -136,10 +139,23 @@ export function Questions() {
   };
   const { sent, problems, decide, given } = useVerdicts(note);
   const { watchFocus, heading, calm, had } = useComings(questions, (gone) => {
-    if (!given.current.has(gone.id)) note(lostNote(gone));
+    if (given.current.has(gone.id) || missed.some(({ id }) => id === gone.id)) return;
+    note(lostNote(gone, value?.ended.find(({ id }) => id === gone.id)?.how));
   });
+  const cardOf = (question: Question, card: Ref<HTMLElement>) => (
+    <QuestionCard
+      key={question.id}
+      question={question}
+      now={now}
+      quiet={!calm}
+      sent={sent.includes(question.id)}
+      problem={problems[question.id]}
+      card={card}
+      onVerdict={(verdict) => decide(question, verdict)}
+    />
+  );
 
-  if (count === 0 && notes.length === 0 && problem === undefined) return null;
+  if (count === 0 && missed.length === 0 && notes.length === 0 && problem === undefined) return null;
   return (
     <section
       class="questions"
@@ -150,21 +166,17 @@ export function Questions() {
       }}
     >
       <h2 id="questions-title" ref={heading} tabIndex={-1}>
-        {headingOf(count)}
+        {count === 0 && missed.length > 0 ? 'Missed questions' : headingOf(count)}
       </h2>
       {problem !== undefined && connected && <Trouble problem={problem} again={reload} />}
-      {questions?.map((question) => (
-        <QuestionCard
-          key={question.id}
-          question={question}
-          now={now}
-          quiet={!calm}
-          sent={sent.includes(question.id)}
-          problem={problems[question.id]}
-          card={watchFocus(question.id)}
-          onVerdict={(verdict) => decide(question, verdict)}
-        />
-      ))}
+      {questions?.map((question) => cardOf(question, watchFocus(question.id)))}
+      {missed.length > 0 && (
+        <>
+          {count > 0 && <h2>Missed questions</h2>}
+          <p class="quiet">Nobody answered in time. The agent was told to try again later.</p>
+          {missed.map((question) => cardOf(question, null))}
+        </>
+      )}
       <Notes notes={notes} onClear={() => setNotes([])} />
     </section>
   );

@@ -5,7 +5,7 @@ import { type Grant, isClients, isPermissions, isPlugins, type Mode, type Rule }
 import { useAct, useAnswer, useNow } from './hooks.ts';
 import { Badge, Choice, Empty, Failed, Loaded, Part, Sure, type Tone } from './pieces.tsx';
 import { isMode, modeNames, modes } from './plugins.tsx';
-import { moment, span, toolTitle, visibleLine } from './words.ts';
+import { moment, span, visibleLine } from './words.ts';
 
 const tones: Record<Mode, Tone> = { off: 'bad', ask: 'wait', auto: 'good' };
 
@@ -61,28 +61,23 @@ function RuleRow({ rule, now }: { rule: Rule; now: number }) {
 
 function GrantRow({ grant, now }: { grant: Grant; now: number }) {
   const act = useAct();
-  const title = toolTitle(grant.tool, undefined);
+  const allows = `${visibleLine(grant.client)} may ${visibleLine(grant.allows)}`;
   return (
     <li class="row">
       <div class="line">
-        <span class="tool">{title}</span>
+        <span class="tool">{allows}</span>
         <button
           type="button"
           class="small"
-          aria-label={`Take back: ${title} for ${visibleLine(grant.client)}`}
+          aria-label={`Revoke: ${allows}`}
           disabled={act.busy}
           onClick={() => act.run('DELETE', `grants/${encodeURIComponent(grant.id)}`)}
         >
-          Take back
+          Revoke
         </button>
       </div>
       <p class="quiet address">
-        {[
-          visibleLine(grant.client),
-          visibleLine(grant.origin ?? ''),
-          visibleLine(grant.profile ?? ''),
-          ends(grant.until, now) || 'until it disconnects',
-        ]
+        {[visibleLine(grant.profile ?? ''), ends(grant.until, now) || 'until it disconnects']
           .filter(Boolean)
           .join(' · ')}
       </p>
@@ -168,11 +163,17 @@ export function Rules() {
               <dl class="defaults">
                 <div>
                   <dt>Tools that only read</dt>
-                  <dd>{modeNames[permissions.default.readOnly]}</dd>
+                  <dd>
+                    {modeNames[permissions.default.readOnly]}
+                    {permissions.default.readOnly === 'ask' && ', once per session, plugin and site'}
+                  </dd>
                 </div>
                 <div>
                   <dt>All other tools</dt>
-                  <dd>{modeNames[permissions.default.other]}</dd>
+                  <dd>
+                    {modeNames[permissions.default.other]}
+                    {permissions.default.other === 'ask' && ', each time'}
+                  </dd>
                 </div>
               </dl>
             </Part>
