@@ -147,10 +147,12 @@ try {
   await measureError('an argument is missing', said(agent, 'demo__get_page', {}));
   await measureError('an argument has the wrong type', said(agent, 'demo__hello', { tabId: 'two' }));
   await measureError('the application has no such thing', said(agent, 'demo__get_page', { slug: 'milk' }));
-  await measureError('nobody is signed in', said(agent, 'demo__who_am_i', {}));
   await measureError('a rule forbids the tool', said(agent, 'demo__list_pages', {}));
   await measureError('the profile is not connected', said(agent, 'demo__hello', { profile: 'Work' }));
   const counters = `${demo}/api/counters/**`;
+  await browser.route(counters, (route) => route.fulfill({ status: 401, body: 'sign in' }));
+  await measureError('nobody is signed in', said(agent, 'demo__counter_read', {}));
+  await browser.unroute(counters);
   await browser.route(counters, (route) =>
     route.fulfill({ status: 429, headers: { 'retry-after': '2' }, body: 'slow down' }),
   );

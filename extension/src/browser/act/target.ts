@@ -238,35 +238,7 @@ function standIn(target: Element): Element | undefined {
 
 const isClear = (element: Element) => windowOf(element).getComputedStyle(element).opacity === '0';
 
-/** Scrolls an element into view without an animation; what had to move is remembered by keepPlaces. */
+/** Scrolls an element into view without an animation. */
 export function bringIntoView(element: Element, block: ScrollLogicalPosition = 'center'): void {
   element.scrollIntoView({ block, inline: 'nearest', behavior: 'instant' });
-}
-
-/** Remembers where everything around an element is scrolled to. What it returns puts back what we have moved. */
-export function keepPlaces(element: Element): { moved(): void; restore(): void } {
-  const around: Element[] = [];
-  let root: Element | null = null;
-  for (const at of upwards(element)) {
-    if (at.scrollHeight > at.clientHeight || at.scrollWidth > at.clientWidth) around.push(at);
-    root = at;
-  }
-  const scrolling = documentFor(element).scrollingElement ?? root;
-  if (scrolling !== null && !around.includes(scrolling)) around.push(scrolling);
-  const first = around.map((at) => ({ at, left: at.scrollLeft, top: at.scrollTop }));
-  let ours: { left: number; top: number }[] = [];
-  return {
-    moved: () => {
-      ours = around.map((at) => ({ left: at.scrollLeft, top: at.scrollTop }));
-    },
-    restore: () => {
-      first.forEach(({ at, left, top }, i) => {
-        const put = ours[i];
-        // What the page or the person scrolled since stays.
-        if (put === undefined || at.scrollLeft !== put.left || at.scrollTop !== put.top) return;
-        if (put.left === left && put.top === top) return;
-        at.scrollTo({ left, top, behavior: 'instant' });
-      });
-    },
-  };
 }
