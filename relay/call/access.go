@@ -58,6 +58,7 @@ type Access struct {
 	BuiltIn     bool            // of the relay itself
 	Shipped     bool            // of a plugin in the binary
 	Arguments   json.RawMessage // they fit the tool's schema
+	Recorded    json.RawMessage // as they may be written down before the call has ended; nil: as they are
 	At          *Target         // nil: the tool needs no tab, or the tab is not known yet
 	Note        string          // what the person should know besides; one sentence, or empty
 	Reason      string          // why the agent needs it, in its own words; may be empty

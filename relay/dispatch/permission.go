@@ -55,6 +55,9 @@ func (r *run) access(at *call.Target) call.Access {
 	if hint := t.Spec.Annotations.DestructiveHint; hint != nil {
 		a.Destructive, a.Additive = *hint, !*hint
 	}
+	if r.types() {
+		a.Recorded = withoutTyped(r.args)
+	}
 	if p := t.Plugin; p != nil {
 		a.PluginTitle, a.Hash, a.Shipped = p.Manifest.DisplayName, p.Hash, p.Shipped
 	}

@@ -188,12 +188,12 @@ func (r *run) audit(f *fault.Error, took time.Duration) {
 	}
 	at := &r.status.at
 	e := call.Entry{
-		At: time.Now(), Kind: call.EntryCall, Session: r.call.Session, Tool: r.call.Tool, Arguments: r.recorded(r.args),
-		Outcome: returned, Duration: took, CallID: r.call.ID,
+		At: time.Now(), Kind: call.EntryCall, Session: r.call.Session, Tool: r.call.Tool,
+		Arguments: r.recorded(r.args, f), Outcome: returned, Duration: took, CallID: r.call.ID,
 		ProfileID: at.ProfileID, Profile: at.Profile, TabID: at.TabID, Origin: at.Origin,
 	}
 	if r.args == nil {
-		e.Arguments = r.call.Arguments
+		e.Arguments = r.recorded(r.call.Arguments, f)
 	}
 	if r.tool != nil {
 		e.Plugin = r.tool.PluginName()
@@ -251,7 +251,7 @@ func (r *run) addDeadLetter(f *fault.Error) {
 	if r.DeadLetters == nil || !r.admitted || !r.lost(f) {
 		return
 	}
-	arguments, redacted := fault.RedactArguments(r.recorded(r.call.Arguments))
+	arguments, redacted := fault.RedactArguments(r.recorded(r.call.Arguments, f))
 	failure, err := json.Marshal(f)
 	if err != nil {
 		failure = nil

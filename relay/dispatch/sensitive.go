@@ -28,7 +28,7 @@ func (r *run) permitField(at *call.Target, why *fault.Error) (asked bool, failur
 		return false, why
 	}
 	access := r.access(at)
-	access.Once, access.Arguments = true, r.recorded(r.args)
+	access.Once, access.Arguments = true, withoutTyped(r.args)
 	access.Note = "It acts on a sensitive field. The page calls it: " +
 		clip.Runes(fault.Sanitize(why.Message), mostOfField) + "."
 	failure = r.ask(func(ctx context.Context) (failure *fault.Error) {
@@ -52,13 +52,17 @@ func (r *run) withConsent() json.RawMessage {
 	return rawjson.Join(append(members, rawjson.Make("_", json.RawMessage(`{"sensitive":true}`))))
 }
 
-// recorded is arguments as they may be kept: without what was to be typed, where the call was about a sensitive field.
-func (r *run) recorded(arguments json.RawMessage) json.RawMessage {
-	if !r.consent.secret {
-		return arguments
+// recorded is arguments as they may be written down at the end of the call, which f is. What an act of the browser's
+// tools was to type is left out, unless the page has typed it and knows the field as an ordinary one.
+func (r *run) recorded(arguments json.RawMessage, f *fault.Error) json.RawMessage {
+	if r.consent.secret || f != nil && r.types() {
+		return withoutTyped(arguments)
 	}
-	return withoutTyped(arguments)
+	return arguments
 }
+
+// types reports whether the tool may type into fields of a page.
+func (r *run) types() bool { return r.tool != nil && r.tool.Browses() && !r.tool.ReadOnly }
 
 // withoutTyped leaves out the values and texts of a browser's tool, also those of its fields and steps.
 func withoutTyped(arguments json.RawMessage) json.RawMessage {

@@ -279,6 +279,9 @@ func (p *Policy) tellDecision(q *question, said, by string) {
 		Arguments: q.access.Arguments,
 		Decision:  said, DecidedBy: by, CallID: q.CallID, Detail: strings.TrimSuffix(q.Sentence, "?"),
 	}
+	if q.access.Recorded != nil {
+		e.Arguments = q.access.Recorded
+	}
 	if at := q.access.At; at != nil {
 		e.ProfileID, e.Profile, e.TabID, e.Origin = at.ProfileID, at.Profile, at.TabID, at.Origin
 	}

@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -77,6 +79,7 @@ type fixture struct {
 	t        *testing.T
 	mu       sync.Mutex
 	recorded []string // "decision by"
+	kept     []string // arguments of decisions
 }
 
 func open(t *testing.T, rules ...call.Rule) *fixture {
@@ -91,6 +94,7 @@ func open(t *testing.T, rules ...call.Rule) *fixture {
 		defer f.mu.Unlock()
 		if e.Kind == call.EntryDecision || e.Kind == call.EntryWidening {
 			f.recorded = append(f.recorded, e.Decision+" by "+e.DecidedBy)
+			f.kept = append(f.kept, string(e.Arguments))
 		}
 	}})
 	if err != nil {
@@ -431,6 +435,27 @@ func TestQuestionsThatARuleAnswers(t *testing.T) {
 		time.Sleep(time.Minute)
 		if got := f.allowed(other); got != "ask" {
 			t.Errorf("after the rule's end it is %s", got)
+		}
+	})
+}
+
+// A decision is written down with the arguments, or with what of them may be written down.
+func TestWhatADecisionKeeps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
+		for _, recorded := range []string{"", `{"value":"[redacted]"}`} {
+			a := pay()
+			a.Recorded = json.RawMessage(recorded)
+			if recorded == "" {
+				a.Recorded = nil
+			}
+			q, end := f.asks(t.Context(), a)
+			if err := f.Answer(t.Context(), q.ID, "", no); err != nil || <-end == nil {
+				t.Fatal(err)
+			}
+			if want := cmp.Or(recorded, string(a.Arguments)); f.kept[len(f.kept)-1] != want {
+				t.Errorf("kept %s, want %s", f.kept[len(f.kept)-1], want)
+			}
 		}
 	})
 }
