@@ -13,8 +13,8 @@ import (
 
 func (a *app) deadLetters() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "dead-letters", Short: "Calls whose end nobody saw, or that failed at every try",
-		Long: "Calls whose end nobody saw, or that failed at every try. They are kept for a week, with their " +
+		Use: "dead-letters", Short: "Calls with unknown outcome, or that failed at every try",
+		Long: "Calls with unknown outcome, or that failed at every try. They are kept for a week, with their " +
 			"arguments but without credentials.\n" +
 			"When the end of a call came late, the letter says so.",
 	}

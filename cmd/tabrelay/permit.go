@@ -118,7 +118,7 @@ func defaultText(d policy.Defaults) string {
 
 func untilText(until *time.Time) string {
 	if until == nil {
-		return "for ever"
+		return "never expires"
 	}
 	return until.Local().Format(time.DateTime)
 }

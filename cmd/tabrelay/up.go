@@ -375,11 +375,10 @@ func (u *upCommand) printNextSteps() error {
 	defer u.offerPath()
 	u.notef("\nNext: tabrelay connect claude-code   (or claude-desktop, cursor, vscode, …)\n")
 	u.notef("      then open a web application you are signed in to, and ask your agent to use it.\n")
-	if d := u.status.Default; d.ReadOnly != call.Ask || d.Other != call.Off {
+	if d := u.status.Default; d.ReadOnly != call.Ask || d.Other != call.Ask {
 		u.notef("      What agents may do (tabrelay permit list): %s.\n", defaultText(d))
 		return nil
 	}
-	u.notef("      Tools that only read ask you first, in the side panel: click tabrelay's icon. Others are off\n")
-	u.notef("      until you switch them on there, or with: tabrelay permit set PLUGIN ask\n")
+	u.notef("      Agents ask you first, in the side panel: click tabrelay's icon.\n")
 	return nil
 }

@@ -179,7 +179,7 @@ test('what a client may use is changed', async ({ stage }) => {
 
 test('the person names the profile', async ({ stage }) => {
   const panel = await openPanel(stage.browser);
-  await panel.getByLabel('Its name, as agents see it').fill('Work');
+  await panel.getByLabel('Profile name').fill('Work');
   await panel.getByRole('button', { name: 'Save' }).click();
   await expect(panel.getByText('Profile Work')).toBeVisible();
   // The panel and the relay are told at the same time.
@@ -196,5 +196,5 @@ test('a tab that an agent holds is listed with its owner, and taken back', async
   await expect(held).toHaveCount(1);
   await expect(held).toContainText('stdio');
   await held.getByRole('button', { name: /^Release/ }).click();
-  await expect(panel.getByText('No agent holds a tab.')).toBeVisible();
+  await expect(panel.getByText('No tabs in use.')).toBeVisible();
 });

@@ -121,7 +121,7 @@ test('once is once, a session is a session, and always is a rule', async ({ clos
   expect(late).toMatchObject({ code: 1 });
   expect(late.output).toContain('too late and does nothing');
   expect(await relay.tabrelay('permit', 'list')).toMatch(
-    /trouble__slow_increment +\S+ +auto +for ever +person/,
+    /trouble__slow_increment +\S+ +auto +never expires +person/,
   );
 });
 

@@ -44,7 +44,7 @@ test('with a panel open, what a program asks for is a question there', async ({ 
   expect(await denied.ended).toBe(1);
   expect(denied.output()).toContain("The person did not allow it in tabrelay's panel");
   await expect(question).toHaveCount(0);
-  expect(await rules(relay)).not.toContain('auto      for ever  person');
+  expect(await rules(relay)).not.toContain('auto      never expires  person');
 
   // The word at a terminal is not taken in place of the panel's answer.
   const typed = atTerminal(relay, closing, ['permit', 'set', 'default', 'auto'], 'yes\n');
@@ -52,7 +52,7 @@ test('with a panel open, what a program asks for is a question there', async ({ 
   expect(await rules(relay)).not.toMatch(/^default +every +auto/m);
   await question.getByRole('button', { name: 'Allow' }).click();
   expect(await typed.ended).toBe(0);
-  expect(await rules(relay)).toMatch(/^default +every +auto +for ever +person/m);
+  expect(await rules(relay)).toMatch(/^default +every +auto +never expires +person/m);
 
   // Less is free, and what the person does in the panel is not asked about twice.
   await relay.tabrelay('permit', 'set', 'default', 'ask');
@@ -133,7 +133,7 @@ test('config.json changed while the relay runs: less at once, more after the per
   await permit(relay, { mediawiki: 'auto', default: 'auto' });
   await waiting.getByRole('button', { name: 'Keep as it was' }).click();
   await expect(waiting).toHaveCount(0);
-  expect(await rules(relay)).toMatch(/^default +every +auto +for ever +config, not in effect/m);
+  expect(await rules(relay)).toMatch(/^default +every +auto +never expires +config, not in effect/m);
 });
 
 test('what a start lets agents do more is in effect, shown, and taken back', async ({ closing }) => {

@@ -21,7 +21,7 @@ import (
 	"tabrelay/relay/store"
 )
 
-// DeadLetters are the calls whose end nobody saw, or that failed at every try: they are kept, listed and replayed.
+// DeadLetters are the calls with unknown outcome, or that failed at every try: they are kept, listed and replayed.
 type DeadLetters struct {
 	Store  *store.Store
 	Tools  *registry.Registry

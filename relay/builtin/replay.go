@@ -17,13 +17,13 @@ const lettersOnAPage = 20
 // replayTimeoutMs leaves the clock to the call that is repeated.
 const replayTimeoutMs = 600_000
 
-// deadLettersTool shows an agent its calls whose end nobody saw, and repeats them.
+// deadLettersTool shows an agent its calls with unknown outcome, and repeats them.
 func (s *Sources) deadLettersTool() registry.Tool {
 	return registry.Tool{
 		Name: "relay__dead_letters", Unqueued: true,
 		Spec: plugin.Tool{
 			Name: "dead_letters", DisplayName: "Dead letters", TimeoutMs: replayTimeoutMs,
-			Description: "Your calls whose end nobody saw (outcome unknown), or that failed at every try. list shows " +
+			Description: "Your calls with unknown outcome, or that failed at every try. list shows " +
 				"them, the newest first; show has one with its arguments, its error and, when the end came late, " +
 				"that end (lateOutcome); replay calls the tool again, and asks the person first unless the tool only " +
 				"reads. Look at the page before replaying: the action may have happened.",

@@ -79,7 +79,7 @@ type Audit struct {
 	MaxRows  int
 }
 
-// DeadLetters is how much is kept of calls whose end nobody saw.
+// DeadLetters is how much is kept of calls with unknown outcome.
 type DeadLetters struct {
 	Max      int
 	KeepDays int

@@ -62,7 +62,7 @@ var relaySettings = []setting[Config]{
 	{"results.keepHours", count(1, 24*365), 24, func(c *Config) any { return &c.Results.KeepHours },
 		"How long they are kept."},
 	{"deadLetters.max", count(1, 100_000), 1_000, func(c *Config) any { return &c.DeadLetters.Max },
-		"How many calls whose end nobody saw, or that failed at every try, are kept; the oldest go first."},
+		"How many calls with unknown outcome, or that failed at every try, are kept; the oldest go first."},
 	{"deadLetters.keepDays", count(1, 365), 7, func(c *Config) any { return &c.DeadLetters.KeepDays },
 		"How long they are kept."},
 	{"audit.keepDays", count(1, 3650), 90, func(c *Config) any { return &c.Audit.KeepDays },

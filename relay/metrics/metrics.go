@@ -71,7 +71,7 @@ func New() *Metrics {
 			Help: "Browser profiles that are connected."}),
 		breakerTrips: counters("tabrelay_breaker_trips_total", "Times a circuit breaker opened.", "name"),
 		deadLetters: counters("tabrelay_dead_letters_total",
-			"Calls whose end nobody saw, or that failed at every try, by their outcome.", "outcome"),
+			"Calls with unknown outcome, or that failed at every try, by their outcome.", "outcome"),
 		lateLetters: counters("tabrelay_dead_letters_settled_total", "Dead letters whose end came late, by that end.",
 			"outcome"),
 		breakerState: prometheus.NewGaugeVec(prometheus.GaugeOpts{
@@ -184,7 +184,7 @@ type Letters struct{ added, settled *prometheus.CounterVec }
 func (m *Metrics) Letters() *Letters {
 	l := &Letters{
 		added: counters("tabrelay_dead_letters_total",
-			"Calls whose end nobody saw, or that failed at every try, by their outcome.", "outcome"),
+			"Calls with unknown outcome, or that failed at every try, by their outcome.", "outcome"),
 		settled: counters("tabrelay_dead_letters_settled_total", "Dead letters whose end came late, by that end.",
 			"outcome"),
 	}

@@ -93,7 +93,7 @@ const listedLetters = 20
 func (*letters) templates() []call.ResourceTemplate {
 	return []call.ResourceTemplate{{URITemplate: "deadletter://{id}", Name: "deadletter",
 		Title: "Call that failed for good", MIMEType: "application/json",
-		Description: "A call whose end nobody saw, or that was tried as often as is allowed: what it was, and what " +
+		Description: "A call with unknown outcome, or that was tried as often as is allowed: what it was, and what " +
 			"is known of it by now."}}
 }
 

@@ -9,7 +9,7 @@ const optional = {
   },
   tabGroups: {
     why: 'The tabs an agent works in can be put into a group with its name.',
-    label: 'Name tab groups',
+    label: 'Group agent tabs',
   },
 } as const;
 type Permission = keyof typeof optional;

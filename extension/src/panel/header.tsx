@@ -19,9 +19,10 @@ const phases: Record<Phase, string> = {
 };
 
 const advice: Partial<Record<Phase, string>> = {
-  waiting: 'It tries again by itself. If tabrelay is not running on this computer, start it in a terminal:',
+  waiting:
+    'The relay does not answer. Retrying… If it is not running on this computer, start it in a terminal:',
   unpaired: 'This extension does not know a relay yet. Run this in a terminal; it prepares everything:',
-  stopped: 'It looks again every minute. This command finds the cause and says what to change:',
+  stopped: 'Retrying every minute. This command finds the cause and says what to change:',
 };
 const commands: Partial<Record<Phase, string>> = {
   waiting: 'tabrelay up',

@@ -21,11 +21,11 @@ const kinds = [
 ] as const;
 
 const outcomes = [
-  ['', 'any end'],
+  ['', 'any outcome'],
   ['returned', 'done'],
   ['not_executed', 'not done'],
   ['executed', 'done, then failed'],
-  ['unknown', 'not known'],
+  ['unknown', 'unknown outcome'],
 ] as const;
 
 const endOf = (entry: LogEntry): { tone: Tone; text: string } | undefined => {

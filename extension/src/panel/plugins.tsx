@@ -179,7 +179,7 @@ export function Plugins({ onReview }: { onReview: (name: string) => void }) {
         <Loaded answer={answer} name="plugins">
           {({ plugins }) => {
             if (plugins.length === 0)
-              return <Empty>There are no plugins. Add one with “tabrelay plugin install”.</Empty>;
+              return <Empty>There are no plugins. Add one with “tabrelay plugin add”.</Empty>;
             const shown = plugins
               .filter((plugin) => found(plugin, words) && !reviews.some((one) => one.plugin === plugin.name))
               .sort((one, other) => states[one.state].order - states[other.state].order);

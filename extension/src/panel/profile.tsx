@@ -26,7 +26,7 @@ export function Profile() {
     <Part title="This profile">
       <form class="profile" onSubmit={save}>
         <label>
-          Its name, as agents see it
+          Profile name
           <input
             value={name}
             maxLength={longestName}

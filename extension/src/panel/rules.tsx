@@ -140,7 +140,7 @@ function NewRule() {
           options={modes.map((one) => [one, modeNames[one]] as const)}
           onPick={(picked) => isMode(picked) && setMode(picked)}
         />
-        <Choice shown label="It holds" value={time} options={lasts} onPick={setTime} />
+        <Choice shown label="Duration" value={time} options={lasts} onPick={setTime} />
         <button type="submit" disabled={act.busy}>
           Add the rule
         </button>

@@ -58,7 +58,7 @@ export function Tabs() {
                 </ul>
               )}
               <Empty>
-                {used.length === 0 ? 'No agent holds a tab. ' : ''}
+                {used.length === 0 ? 'No tabs in use. ' : ''}
                 {tabs.length - used.length > 0 &&
                   `${plural(tabs.length - used.length, used.length === 0 ? 'tab' : 'other tab')} open, free for every agent.`}
               </Empty>
