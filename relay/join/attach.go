@@ -273,6 +273,7 @@ func (p *Proxy) attach(ctx context.Context, request AttachRequest) (*attachment,
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
+	p.successor = false // until then it may have been the relay that ends
 	if n := reply.Attached.Running; n > 0 {
 		p.Log.Warn().Str("relay", reply.Attached.Version).Str("program", p.Version).Int("running", n).
 			Msg("the relay is older than this program, and serves on because calls run; once they have ended, " +
@@ -295,24 +296,26 @@ func (p *Proxy) connect(ctx context.Context) (net.Conn, error) {
 			return nil, fmt.Errorf("the relay started, but does not answer: %w", err)
 		}
 	}
-	p.starting, p.successor = nil, false // the result of a start no longer matters
+	p.starting = nil // the result of a start no longer matters
 	return conn, nil
 }
 
-// awaitSuccessor waits for the relay that was announced. The error is that it has not come.
+// awaitSuccessor waits for the relay that was announced. The error is that it has not come. While somebody holds the
+// lock, which is the relay that ends or the next one, that time does not count.
 func (p *Proxy) awaitSuccessor(ctx context.Context) (conn net.Conn, err error) {
-	AwaitLockFree(ctx, p.Home)
-	soon, cancel := context.WithTimeout(ctx, successorTime)
-	defer cancel()
-	for {
-		if conn, err = Dial(soon, p.Home); err == nil {
+	for left := successorTime; left > 0; {
+		if conn, err = Dial(ctx, p.Home); err == nil {
 			return conn, nil
 		}
-		if !pause.For(soon, pollInterval) {
-			p.successor = false
+		if !pause.For(ctx, pollInterval) {
 			return nil, err
 		}
+		if LockFree(p.Home) {
+			left -= pollInterval
+		}
 	}
+	p.successor = false
+	return nil, err
 }
 
 // cannotStart is why no relay starts: trying again at once would not help.

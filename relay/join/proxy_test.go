@@ -21,6 +21,7 @@ type fakeRelay struct {
 	lock     *InstanceLock
 	listener *Listener
 	attached chan proxyConn
+	crashed  chan struct{}
 }
 
 type proxyConn struct {
@@ -31,7 +32,7 @@ type proxyConn struct {
 
 func startFake(t *testing.T, home config.Home) *fakeRelay {
 	t.Helper()
-	r := &fakeRelay{attached: make(chan proxyConn, 8)}
+	r := &fakeRelay{attached: make(chan proxyConn, 8), crashed: make(chan struct{})}
 	done := make(chan struct{})
 	r.lock, r.listener = lockAndListen(t, home, func(conn net.Conn, in *bufio.Reader) {
 		a, err := ReadAttach(in)
@@ -40,14 +41,19 @@ func startFake(t *testing.T, home config.Home) *fakeRelay {
 			return
 		}
 		r.attached <- proxyConn{a, conn, bufio.NewScanner(in)}
-		<-done // the test closes the connection
+		select {
+		case <-done: // the test closes the connection
+		case <-r.crashed:
+			_ = conn.Close()
+		}
 	})
 	t.Cleanup(func() { close(done) }) // before the listener waits for its connections
 	return r
 }
 
-// crash ends the relay as SIGKILL would.
+// crash ends the relay as SIGKILL would, with all connections.
 func (r *fakeRelay) crash(g proxyConn) {
+	close(r.crashed)
 	_ = errors.Join(r.listener.listener.Close(), r.lock.Release(), g.conn.Close())
 }
 
