@@ -86,7 +86,7 @@ function useInView(element: { current: HTMLElement | null }): boolean {
   useEffect(() => {
     if (element.current === null || typeof IntersectionObserver === 'undefined') return;
     const observer = new IntersectionObserver(
-      ([entry]) => entry !== undefined && setInView(entry.intersectionRatio > 0.9),
+      (entries) => setInView((entries.at(-1)?.intersectionRatio ?? 0) > 0.9), // the last is how it is now
       { threshold: [0.9, 1] },
     );
     observer.observe(element.current);
