@@ -32,6 +32,9 @@ func (t shownTools) List(s call.Session) (list []*registry.Tool) {
 	return list
 }
 
+// orders is how many different calls the page of gullible orders, before it has one repeated.
+const orders = 6
+
 // gullible is a model that reads a page and then does whatever the page says.
 type gullible struct {
 	mu    sync.Mutex
@@ -47,8 +50,10 @@ func (g *gullible) Complete(_ context.Context, r provider.Request) (provider.Com
 	switch len(g.asked) {
 	case 1:
 		done.Message.Calls = []provider.ToolCall{{ID: "r", Name: "shop__read", Arguments: json.RawMessage(`{}`)}}
-	case 2:
-		done.Message.Calls = g.does
+	case 2: // calls that only read run side by side, in any order: the budget is for those that come later
+		done.Message.Calls = g.does[:orders]
+	case 3:
+		done.Message.Calls = g.does[orders:]
 	default:
 		done.StopReason, done.Message.Text = provider.EndTurn, "I paid."
 	}
