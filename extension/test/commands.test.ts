@@ -30,6 +30,8 @@ Reflect.set(globalThis, 'chrome', {
     onCommitted: onNavigation('committed'),
     onCompleted: onNavigation('completed'),
     onErrorOccurred: onNavigation('failed'),
+    onHistoryStateUpdated: onNavigation('within'),
+    onReferenceFragmentUpdated: onNavigation('within'),
   },
   tabs: {
     onCreated: on('created'),
