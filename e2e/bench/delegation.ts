@@ -15,7 +15,7 @@ import { openStage } from '../stage/test.ts';
 import { tokens } from '../stage/tokens.ts';
 
 const password = 'correct horse battery';
-const articles = ['security', 'troubleshooting', 'webpage'];
+const articles = ['security', 'troubleshooting', 'panel'];
 const target = 'Overview of outcomes';
 
 interface Step {
