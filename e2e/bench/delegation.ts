@@ -26,8 +26,9 @@ interface Step {
 const Source = z.object({ revisionId: z.number(), text: z.string() });
 
 const answer =
-  'I read the three articles and added a line to "Overview of outcomes". Security: an outcome is one of not_executed, ' +
-  'executed and unknown. Troubleshooting: unknown means to look before repeating. Webpage: reading tools change nothing.';
+  'I read the three articles and added a line to "Overview of outcomes". Security: an outcome is one of ' +
+  'not_executed, executed and unknown. Troubleshooting: unknown means to look before repeating. Panel: a question ' +
+  'says what would be changed.';
 
 /** The next call of whoever does the errand, by what the calls before it answered; nothing when it is done. */
 function next(results: readonly unknown[]): Step | undefined {
@@ -62,8 +63,8 @@ async function alone(agent: Agent): Promise<number> {
 
 const errand = {
   prompt:
-    `Read the articles ${articles.map((title) => `"${title}"`).join(', ')} of the wiki. Find out what each says about ` +
-    `the outcome of a call, and add one line about it at the end of "${target}". Answer with one sentence for each.`,
+    `Read the articles ${articles.map((title) => `"${title}"`).join(', ')} of the wiki. Find out what each says ` +
+    `about the outcome of a call, and add one line about it at the end of "${target}". Answer with one sentence for each.`,
 };
 
 async function delegated(agent: Agent): Promise<number> {

@@ -1,5 +1,6 @@
-// Agents that people use, as programs to which a client delegates: each speaks the Agent Client Protocol, thinks with the
-// scripted model, and calls a tool of the relay through the MCP server that it is given. `make clients` installs them.
+// Agents that people use, as programs to which a client delegates: each speaks the Agent Client Protocol, thinks with
+// the scripted model, and calls a tool of the relay through the MCP server that it is given. `make clients` installs
+// them.
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
