@@ -64,7 +64,8 @@ async function alone(agent: Agent): Promise<number> {
 const errand = {
   prompt:
     `Read the articles ${articles.map((title) => `"${title}"`).join(', ')} of the wiki. Find out what each says ` +
-    `about the outcome of a call, and add one line about it at the end of "${target}". Answer with one sentence for each.`,
+    `about the outcome of a call, and add one line about it at the end of "${target}". Answer with one sentence ` +
+    'for each.',
 };
 
 async function delegated(agent: Agent): Promise<number> {
