@@ -55,6 +55,7 @@ bench: build node_modules/.package-lock.json ## the numbers of this machine: the
 	node --import tsx e2e/bench/waits.ts
 	BUSY=6 node --import tsx e2e/bench/waits.ts
 	node --import tsx e2e/bench/delegation.ts
+	node --import tsx e2e/bench/browser.ts
 
 trace: generate node_modules/.package-lock.json ## the functions that one call executes (LIST=1: by name)
 	LIST=$(LIST) node --import tsx e2e/bench/trace-call.ts

@@ -1,5 +1,6 @@
 // What the browser says of an element. A page can name the fields of a form so that they stand in for its members
 // (`<input name="localName">`), so members are read as the prototypes of this world define them, which no page reaches.
+import { type Kind, known } from './moment.ts';
 
 type Getter = (this: unknown) => unknown;
 
@@ -21,7 +22,12 @@ const readRoot = getter(elements, 'shadowRoot');
 const readSlot = getter(elements, 'assignedSlot');
 const readConnected = getter(nodes, 'isConnected');
 const readTabIndex = getter(() => HTMLElement.prototype, 'tabIndex');
+const readType = getter(nodes, 'nodeType');
 const readText = getter(nodes, 'textContent');
+
+/** Which of the two kinds of nodes it is that are displayed. */
+export const isElement = (node: Node): node is Element => readType(node) === 1;
+export const isText = (node: Node): boolean => readType(node) === 3;
 
 /** The name of its tag, in lower case. */
 export function tag(element: Element): string {
@@ -31,6 +37,9 @@ export function tag(element: Element): string {
 
 export const attribute = (element: Element, name: string): string | null =>
   Element.prototype.getAttribute.call(element, name);
+
+/** Whether it has any attribute. */
+export const hasSome = (element: Element): boolean => Element.prototype.hasAttributes.call(element);
 
 export const has = (element: Element, name: string): boolean =>
   Element.prototype.hasAttribute.call(element, name);
@@ -61,7 +70,20 @@ export function shadowRoot(element: Element): ShadowRoot | undefined {
   const open = readRoot(element);
   if (open instanceof ShadowRoot) return open;
   if (!(element instanceof HTMLElement) || !mayHaveShadow(element)) return undefined;
-  return globalThis.tabrelayBridge?.shadowRoot?.(element) ?? undefined;
+  const about = known(element);
+  if (about.root === undefined) about.root = closedRoot(element, about.kind);
+  return about.root ?? undefined;
+}
+
+const asked = 3;
+
+// Chrome takes long to answer this. Where elements of a kind have none, those have none that show what stands in them.
+function closedRoot(element: HTMLElement, kind: Kind | undefined): ShadowRoot | null {
+  if (kind !== undefined && kind.rootless >= asked && childNodes(element).length > 0 && !isCustom(element))
+    return null;
+  const root = globalThis.tabrelayBridge?.shadowRoot?.(element) ?? null;
+  if (root === null && kind !== undefined) kind.rootless++;
+  return root;
 }
 
 // The elements that can have one: https://dom.spec.whatwg.org/#dom-element-attachshadow
@@ -72,6 +94,7 @@ const mayHaveShadow = (element: HTMLElement): boolean => {
   const name = tag(element);
   return hosts.has(name) || name.includes('-');
 };
+const isCustom = (element: HTMLElement): boolean => tag(element).includes('-');
 
 const none: readonly Node[] = [];
 
@@ -111,22 +134,6 @@ export function byId(element: Element, id: string): Element | undefined {
   return scope instanceof ShadowRoot ? (scope.getElementById(id) ?? undefined) : undefined;
 }
 
-/** Whether it takes part in the layout: not of `display: none`, nor in something that is. */
-export function rendered(element: Element): boolean {
-  if (Element.prototype.checkVisibility.call(element)) return true;
-  return getComputedStyle(element).display === 'contents' && !hiddenAround(element);
-}
-
-function hiddenAround(element: Element): boolean {
-  const around = holder(element);
-  return around !== undefined && !rendered(around);
-}
-
-/** Whether a person can see it, where they scroll to. */
-export const visible = (element: Element): boolean =>
-  Element.prototype.checkVisibility.call(element, { visibilityProperty: true }) ||
-  (getComputedStyle(element).display === 'contents' && !hiddenAround(element));
-
 const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}]/gu;
 const plain = /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\n]*$/;
 
@@ -141,5 +148,8 @@ export function legible(text: string): string {
   });
 }
 
+const spaced = /\s\s|[^\S ]/;
+
 /** On one line, blanks collapsed. */
-export const line = (text: string): string => legible(text.replaceAll(/\s+/g, ' ')).trim();
+export const line = (text: string): string =>
+  legible(spaced.test(text) ? text.replaceAll(/\s+/g, ' ') : text).trim();

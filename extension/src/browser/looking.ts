@@ -83,7 +83,7 @@ export function look(root: Document | Element, key: string, request: Request): L
 /** What is different between two looks at this document, in lines. */
 export const difference = (before: readonly Line[], now: readonly Line[]): string[] =>
   sayChanges(
-    before.map(({ text, element }) => ({ text, element: new WeakRef(element) })),
+    before.map(({ text, element }) => ({ text, element: weakly(element) })),
     now,
   ).map(({ text }) => text);
 
@@ -138,13 +138,21 @@ function remember(key: string, now: readonly Line[], goesOn: boolean): Seen[] | 
   looks.delete(key);
   looks.set(
     key,
-    now.map(({ text, element }) => ({ text, element: new WeakRef(element) })),
+    now.map(({ text, element }) => ({ text, element: weakly(element) })),
   );
   for (const oldest of looks.keys()) {
     if (looks.size <= mostLooks) break;
     looks.delete(oldest);
   }
   return before;
+}
+
+const held = new WeakMap<Element, WeakRef<Element>>();
+
+function weakly(element: Element): WeakRef<Element> {
+  const known = held.get(element) ?? new WeakRef(element);
+  held.set(element, known);
+  return known;
 }
 
 // New lines begin with +, those that say something else with ~, and those that are gone with -.
@@ -182,10 +190,12 @@ function sayHead(): string {
 }
 
 function framesIn(all: readonly Line[], offset: -1 | 0): Frame[] {
-  return all.flatMap(({ frame, element, ref }, at) => {
-    if (frame !== true || ref === undefined) return [];
-    return [{ at: offset === -1 ? -1 : at, index: frameIndex(element), ref }];
+  const frames: Frame[] = [];
+  all.forEach(({ frame, element, ref }, at) => {
+    if (frame === true && ref !== undefined)
+      frames.push({ at: offset === -1 ? -1 : at, index: frameIndex(element), ref });
   });
+  return frames;
 }
 
 /** The place of a frame among those of its window, by which its document knows it, too. */

@@ -1,17 +1,21 @@
 // The accessible name of an element: https://www.w3.org/TR/accname-1.2/, and what HTML-AAM adds to it.
+
+import { kindOf } from './alike.ts';
 import {
   attribute,
   byId,
   closest,
   content,
   has,
+  isElement,
+  isText,
   legible,
   line,
-  rendered,
   tag,
   textOf,
-  visible,
 } from './dom.ts';
+import { isInline, styleOf, visible } from './drawn.ts';
+import { known } from './moment.ts';
 import { namedByContent, roleOf, textFields } from './roles.ts';
 import { sensitivity } from './secrets.ts';
 
@@ -27,12 +31,16 @@ const maxName = 2000;
 
 /** The accessible name of an element, on one line; '' when it has none. */
 export function nameOf(element: Element): string {
-  return line(compute(element, start()));
+  const about = known(element);
+  about.name ??= line(compute(element, start()));
+  return about.name;
 }
 
 /** The name that an element would have by what stands in it, whatever its role. */
 export function contentName(element: Element): string {
-  return line(fromContent(element, start()));
+  const about = known(element);
+  about.content ??= line(fromContent(element, start()));
+  return about.content;
 }
 
 /** The description: https://www.w3.org/TR/accname-1.2/#computation-steps */
@@ -89,7 +97,7 @@ function compute(element: Element, walk: Walk): string {
 }
 
 const isHidden = (element: Element): boolean =>
-  attribute(element, 'aria-hidden') === 'true' || !rendered(element) || !visible(element);
+  attribute(element, 'aria-hidden') === 'true' || !visible(element);
 
 // What a field inside of a label says is its value.
 function embedded(element: Element, role: string): string | undefined {
@@ -206,18 +214,19 @@ const textLevel = new Set(
 );
 
 function fromContent(element: Element, walk: Walk): string {
-  let text = pseudo(element, '::before');
+  const [before, after] = added(element);
+  let text = before;
   const nodes = content(element);
   for (let i = 0; i < nodes.length && walk.budget.left > 0; i++) {
     const node = nodes[i];
     if (node === undefined) continue;
-    if (node.nodeType === Node.TEXT_NODE) {
+    if (isText(node)) {
       const part = (node.nodeValue ?? '').slice(0, walk.budget.left);
       walk.budget.left -= part.length;
       text += part;
       continue;
     }
-    if (!(node instanceof Element)) continue;
+    if (!isElement(node)) continue;
     const name = tag(node);
     if (unread.has(name)) continue;
     const part = compute(node, { ...walk, inside: true });
@@ -230,15 +239,16 @@ function fromContent(element: Element, walk: Walk): string {
       const target = id === '' ? undefined : byId(element, id);
       if (target !== undefined) text += ` ${compute(target, { ...walk, inside: true })}`;
     }
-  return text + pseudo(element, '::after');
+  return text + after;
 }
 
 const unread = new Set('script style template noscript head title meta link'.split(' '));
 
-const isInline = (element: Element): boolean => {
-  const { display } = getComputedStyle(element);
-  return display.startsWith('inline') || display === 'contents' || display === 'none';
-};
+function added(element: Element): readonly [before: string, after: string] {
+  const kind = kindOf(element);
+  kind.added ??= [pseudo(element, '::before'), pseudo(element, '::after')];
+  return kind.added;
+}
 
 // Text that a style sheet adds. Characters of private use are pictures of icon fonts.
 function pseudo(element: Element, which: '::before' | '::after'): string {
@@ -284,7 +294,7 @@ export function hintOf(element: Element): string {
   }
   const link = attribute(element, 'href');
   if (link !== null && link !== '') return line(link).slice(0, 60);
-  const colour = getComputedStyle(element).backgroundColor;
+  const colour = styleOf(element).backgroundColor;
   return /^rgba?\(0, 0, 0, 0\)$/.test(colour) ? '' : colour;
 }
 

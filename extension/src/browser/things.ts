@@ -1,5 +1,6 @@
 // What a person can act on, and the words for it: role, name, reference, state and value.
-import { attribute, has, holder, matches, tabIndex, tag, visible } from './dom.ts';
+import { attribute, has, hasSome, holder, matches, tabIndex, tag } from './dom.ts';
+import { isScroller, pointer, styleOf, visible } from './drawn.ts';
 import { contentName, hintOf, isDisabled, labelsOf, nameOf, writtenText } from './names.ts';
 import { reference, referenceOf, remember } from './references.ts';
 import { operable, roleOf, textFields } from './roles.ts';
@@ -14,15 +15,10 @@ export interface Thing {
 }
 
 const editable = '[contenteditable=""], [contenteditable="true" i], [contenteditable="plaintext-only" i]';
-const pointing =
-  /^(?:pointer|grab|grabbing|move|cell|crosshair|copy|zoom-in|zoom-out|context-menu|.*-resize)$/;
 const handlers = ['onclick', 'onmousedown', 'onmouseup', 'onpointerdown', 'ondblclick', 'ontouchstart'];
 
-/** The cursor over an element, where it says that something can be done there. */
-export function pointer(element: Element): string {
-  const { cursor } = getComputedStyle(element);
-  return pointing.test(cursor) ? cursor : '';
-}
+const isEditable = (element: Element): boolean =>
+  has(element, 'contenteditable') && matches(element, editable);
 
 /** What an element is; around is the cursor over what it stands in. */
 export function thingOf(element: Element, cursor: string, around: string): Thing {
@@ -32,12 +28,14 @@ export function thingOf(element: Element, cursor: string, around: string): Thing
     const shows = (role === 'gridcell' && tag(element) === 'td') || role === 'row';
     return { element, role, acts: !shows || cursor !== around || tabIndex(element) >= 0 };
   }
-  if (matches(element, editable)) return { element, role: role === '' ? 'textbox' : role, acts: true };
   if (role === 'canvas' || role === 'embedded') return { element, role, acts: true };
+  const points = cursor !== '' && cursor !== around;
+  if (!points && !hasSome(element)) return { element, role, acts: false };
+  if (isEditable(element)) return { element, role: role === '' ? 'textbox' : role, acts: true };
   const name = tag(element);
   if (name === 'html' || name === 'body') return { element, role, acts: false };
   const own =
-    (cursor !== '' && cursor !== around) ||
+    points ||
     (tabIndex(element) >= 0 && has(element, 'tabindex') && !isScroller(element)) ||
     handlers.some((handler) => has(element, handler)) ||
     attribute(element, 'draggable') === 'true';
@@ -49,24 +47,13 @@ function forAnother(element: Element): boolean {
   return element instanceof HTMLLabelElement && element.control !== null && visible(element.control);
 }
 
-/** Whether more is in it than it shows. */
-export function isScroller(element: Element): boolean {
-  if (element.scrollHeight <= element.clientHeight + 1 && element.scrollWidth <= element.clientWidth + 1)
-    return false;
-  const { overflowX, overflowY } = getComputedStyle(element);
-  return (
-    (element.scrollHeight > element.clientHeight + 1 && /auto|scroll/.test(overflowY)) ||
-    (element.scrollWidth > element.clientWidth + 1 && /auto|scroll/.test(overflowX))
-  );
-}
-
 /** The word for what an element is. */
 export function roleWord({ element, role }: Thing): string {
   if (role === 'heading') return `h${headingLevel(element)}`;
   if (role !== '' && role !== 'paragraph') return role;
   const control = element instanceof HTMLLabelElement ? element.control : null;
   if (control !== null) return roleOf(control);
-  const { cursor } = getComputedStyle(element);
+  const { cursor } = styleOf(element);
   if (cursor.endsWith('-resize')) return 'handle';
   if (attribute(element, 'draggable') === 'true' || cursor === 'grab' || cursor === 'move')
     return 'draggable';
@@ -181,7 +168,7 @@ export function sayValue(element: Element, role: string): string {
   if (element instanceof HTMLProgressElement)
     return element.position < 0 ? '' : ` = ${element.value} of ${element.max}`;
   if (element instanceof HTMLMeterElement) return ` = ${element.value} of ${element.max}`;
-  if (matches(element, editable) || (textFields.has(role) && matches(element, ':read-write'))) {
+  if (isEditable(element) || (textFields.has(role) && matches(element, ':read-write'))) {
     const text = writtenText(element).replace(/\n$/, '');
     return text.trim() === '' ? '' : ` = ${exactly(text)}`;
   }

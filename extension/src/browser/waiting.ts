@@ -1,6 +1,7 @@
 // Waits in a document until something is so, so that nobody has to ask again and again.
 import { ToolError } from '@tabrelay/plugin-sdk';
-import { connected, line, visible } from './dom.ts';
+import { connected, line } from './dom.ts';
+import { visible } from './drawn.ts';
 import { isDisabled, writtenText } from './names.ts';
 import { resolve } from './references.ts';
 import { sensitivity } from './secrets.ts';

@@ -2,11 +2,14 @@
 // does not is ours.
 import { legible, line } from './dom.ts';
 
+const plain = /^[^"\\\n[]*$/;
 const refLike = /\[(?=\s*(?:f\d+)?e\d)/g;
 
 /** A text of the page between quotes, in which it cannot imitate a line or a reference. */
 export const quote = (text: string): string =>
-  `"${text.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll(refLike, '\\[')}"`;
+  plain.test(text)
+    ? `"${text}"`
+    : `"${text.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll(refLike, '\\[')}"`;
 
 /** Not longer than that, and never cut inside a character. */
 export function cut(text: string, most: number): string {

@@ -31,7 +31,9 @@ export const page: Page = {
     end(since);
     const now = lines(document);
     const calm = (all: readonly Line[]) =>
-      all.map((one) => ({ ...one, text: one.text.replace(/(\]|") focused/g, '$1') })); // told by itself
+      all.map((one) =>
+        one.text.includes(' focused') ? { ...one, text: one.text.replace(/(\]|") focused/g, '$1') } : one,
+      ); // told by itself
     const changes = difference(calm(since.lines), calm(now));
     if (changes.length > maxLines)
       return [...changes.slice(0, maxLines), `… ${changes.length - maxLines} more lines changed`];

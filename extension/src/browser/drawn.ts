@@ -1,0 +1,164 @@
+// How the browser draws an element: whether a person can see it, and whether more is in it than it shows.
+
+import { kindOf } from './alike.ts';
+import { holder } from './dom.ts';
+import { known, scrolledTo } from './moment.ts';
+
+/** Its style as the browser computed it. */
+export function styleOf(element: Element): CSSStyleDeclaration {
+  const about = known(element);
+  about.style ??= getComputedStyle(element);
+  return about.style;
+}
+
+const absent = 0; // of `display: none`, or in something that is
+const unseen = 1; // takes room, and is not drawn
+const clear = 2; // transparent
+const drawn = 3;
+
+const seenAtAll = { opacityProperty: true, visibilityProperty: true };
+const seenAsSuch = { visibilityProperty: true };
+
+function display(element: Element): number {
+  const about = known(element);
+  about.display ??= readDisplay(element);
+  return about.display;
+}
+
+function readDisplay(element: Element): number {
+  const check = Element.prototype.checkVisibility;
+  if (check.call(element, seenAtAll)) return drawn;
+  if (check.call(element, seenAsSuch)) return clear;
+  if (check.call(element)) return unseen;
+  // Without a box of its own, what is in it is drawn in what it stands in.
+  const style = styleOf(element);
+  const around = style.display === 'contents' ? holder(element) : undefined;
+  if (around === undefined) return absent;
+  const outside = display(around);
+  return outside === unseen && style.visibility === 'visible' ? drawn : outside;
+}
+
+/** Whether it takes part in the layout: not of `display: none`, nor in something that is. */
+export const rendered = (element: Element): boolean => display(element) > absent;
+
+/** Whether a person can see it, where they scroll to; it may be transparent. */
+export const visible = (element: Element): boolean => display(element) > unseen;
+
+/** Text that only programs find is not told: what is transparent, clipped to a dot, or far outside of the page. */
+export const isShown = (element: Element): boolean => display(element) === drawn && isInSight(element);
+
+// What nothing moves stands where that is which it stands in.
+function isInSight(element: Element): boolean {
+  const about = known(element);
+  if (about.inSight === undefined) {
+    const around = isPlain(element) ? holder(element) : undefined;
+    about.inSight = (around !== undefined && isInSight(around)) || isSeen(element);
+  }
+  return about.inSight;
+}
+
+/** Whether its box is one that people see. */
+export function isSeen(element: Element): boolean {
+  const about = known(element);
+  about.seen ??= readSeen(element);
+  return about.seen;
+}
+
+function readSeen(element: Element): boolean {
+  const { left, top } = scrolledTo();
+  const box = Element.prototype.getBoundingClientRect.call(element);
+  const { width, height } = box;
+  if (box.x + width + left <= 0 || box.y + height + top <= 0) return width === 0 && hasContents(element);
+  if (width > 1 && height > 1) return true;
+  // Drawn by something else: editors take their text in through a dot.
+  const field = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;
+  if (field || Reflect.get(element, 'editContext') instanceof EventTarget) return true;
+  return hasContents(element);
+}
+
+// Nothing moves it away from where what stands around it is, or cuts it off.
+function isPlain(element: Element): boolean {
+  const kind = kindOf(element);
+  if (kind.plain === undefined) {
+    const style = styleOf(element);
+    kind.plain =
+      style.position === 'static' &&
+      style.overflowY === 'visible' &&
+      style.display !== 'contents' &&
+      style.transform === 'none' &&
+      style.float === 'none' &&
+      !style.margin.includes('-') &&
+      Number.parseFloat(style.fontSize) > 1;
+  }
+  return kind.plain;
+}
+
+// A box without an extent of its own can hold some that have one.
+function hasContents(element: Element): boolean {
+  const style = styleOf(element);
+  if (style.display === 'contents') return true;
+  if (style.overflow === 'hidden' && element.getBoundingClientRect().width === 1) return false;
+  const { left, top } = scrolledTo();
+  return Array.from(element.children)
+    .slice(0, 8)
+    .some((child) => {
+      const box = child.getBoundingClientRect();
+      return box.width > 1 && box.height > 1 && box.right + left > 0 && box.bottom + top > 0;
+    });
+}
+
+/** Whether more is in it than it shows. */
+export function isScroller(element: Element): boolean {
+  const kind = kindOf(element);
+  kind.overflow ??= styleOf(element).overflowY;
+  const overflowY = kind.overflow;
+  // Where one direction is visible, or cut off, the other one scrolls neither.
+  if (overflowY === 'visible' || overflowY === 'clip') return false;
+  const scrolls = /auto|scroll/;
+  if (scrolls.test(overflowY) && element.scrollHeight > element.clientHeight + 1) return true;
+  return element.scrollWidth > element.clientWidth + 1 && scrolls.test(styleOf(element).overflowX);
+}
+
+/** Whether it stands in a line of text. */
+export function isInline(element: Element): boolean {
+  const kind = kindOf(element);
+  if (kind.inline === undefined) {
+    const { display: said } = styleOf(element);
+    kind.inline = said.startsWith('inline') || said === 'contents' || said === 'none';
+  }
+  return kind.inline;
+}
+
+const pointing =
+  /^(?:pointer|grab|grabbing|move|cell|crosshair|copy|zoom-in|zoom-out|context-menu|.*-resize)$/;
+
+/** The cursor over an element, where it says that something can be done there. */
+export function pointer(element: Element): string {
+  const kind = kindOf(element);
+  if (kind.cursor === undefined) {
+    const { cursor } = styleOf(element);
+    kind.cursor = pointing.test(cursor) ? cursor : '';
+  }
+  return kind.cursor;
+}
+
+/** The part of the window in which an element can be seen: what scrolls around it cuts it off. */
+export function clip(element: Element): DOMRect {
+  let around: Element | undefined = element;
+  while (around !== undefined && !isScroller(around)) around = holder(around);
+  if (around === undefined || isPage(around)) return new DOMRect(0, 0, innerWidth, innerHeight);
+  const box = around.getBoundingClientRect();
+  const top = Math.max(box.top, 0);
+  const left = Math.max(box.left, 0);
+  const width = Math.min(box.right, innerWidth) - left;
+  return new DOMRect(left, top, width, Math.min(box.bottom, innerHeight) - top);
+}
+
+/** Whether some of it is in a part of the window. */
+export function overlaps(element: Element, frame: DOMRect): boolean {
+  const box = element.getBoundingClientRect();
+  return box.bottom > frame.top && box.top < frame.bottom && box.right > frame.left && box.left < frame.right;
+}
+
+export const isPage = (element: Element): boolean =>
+  element === document.documentElement || element === document.body;

@@ -1,0 +1,39 @@
+// What the writer of lines does with elements of which kinds.
+
+const set = (words: string): ReadonlySet<string> => new Set(words.split(' '));
+
+/** Tags of which nothing is told. */
+export const skipped = set(
+  'script style template noscript head title meta link base source track param datalist option optgroup col colgroup',
+);
+
+/** Tags that may stand within a sentence. */
+export const inlineTags = set(
+  'a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark q ruby s samp slot ' +
+    'small span strike strong sub sup svg time tt u var wbr',
+);
+
+/** Roles of what holds other things. */
+export const containers = set(
+  'alert alertdialog article banner complementary contentinfo dialog feed figure form grid group listbox log main ' +
+    'marquee menu menubar navigation radiogroup region search status tablist table tabpanel timer toolbar tooltip ' +
+    'tree treegrid',
+);
+
+/** Roles of what has no parts. */
+export const whole = set('meter option progressbar scrollbar tooltip');
+
+/** Containers that are told only when they have a name. */
+export const onlyNamed = set('article figure form group region radiogroup toolbar feed status tabpanel log');
+
+/** What has items, of which there may be very many. */
+export const listLike =
+  '[role="list"], [role="listbox"], [role="grid"], [role="tree"], [role="feed"], [role="menu"], ' +
+  '[role="rowgroup"], ul, ol, tbody, table';
+
+const rows = set('row listitem treeitem option gridcell');
+const rowTags = set('tr li td');
+
+/** Whether a picture in it may do something else than it does itself. */
+export const rowLike = (tag: string, role: string): boolean =>
+  role === '' || rows.has(role) || rowTags.has(tag);

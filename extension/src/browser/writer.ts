@@ -1,0 +1,333 @@
+// Writes the lines of a page, one for each thing: what is displayed, by role and name, and what can be acted on.
+import { attribute, content, has, hasSome, isElement, isText, line, matches, tag } from './dom.ts';
+import { isPage, isScroller, isSeen, isShown, pointer, rendered, visible } from './drawn.ts';
+import { containers, inlineTags, onlyNamed, rowLike, skipped, whole } from './kinds.ts';
+import { onScreen, type Told } from './longlists.ts';
+import { nameOf } from './names.ts';
+import { reference, referenceOf } from './references.ts';
+import { isDataTable, namedByContent } from './roles.ts';
+import { namesAField, roleWord, sayState, sayThing, type Thing, thingName, thingOf } from './things.ts';
+import type { Line, Options } from './tree.ts';
+import { named, sayText } from './words.ts';
+
+interface Piece {
+  text: string; // of the page when quoted is missing
+  thing?: Element; // whose words these are; missing for text
+  inline: boolean; // may stand within a sentence
+  ref?: string;
+}
+
+export class Writer {
+  readonly lines: Line[] = [];
+  readonly #options: Options;
+  readonly #root: Element | undefined;
+  #depth = 0;
+  #run: Piece[] = [];
+  #owner: Element | undefined; // of the run
+  #muted = 0; // within words that were said already
+
+  constructor(options: Options, root: Element | undefined) {
+    this.#options = options;
+    this.#root = root;
+  }
+
+  /** Everything of an element; cursor is the one over what it stands in. */
+  visit(element: Element, around: string): void {
+    const name = tag(element);
+    if (skipped.has(name) || element === globalThis.tabrelayMark) return;
+    if (hasSome(element) && (attribute(element, 'aria-hidden') === 'true' || has(element, 'inert'))) return;
+    if (!rendered(element)) {
+      this.#standIn(element);
+      return;
+    }
+    const cursor = pointer(element);
+    if (!visible(element)) {
+      this.#children(element, cursor); // what is in it can be visible again
+      return;
+    }
+    const inline = inlineTags.has(name);
+    if (!inline) this.flush();
+    this.#describe(element, thingOf(element, cursor, around), cursor);
+    if (!inline) this.flush();
+  }
+
+  #describe(element: Element, thing: Thing, cursor: string): void {
+    const { role } = thing;
+    if (role === 'iframe') this.#frame(element, thing);
+    else if (role === 'heading' && !thing.acts) this.#together(roleWord(thing), element, cursor);
+    else if (role === 'row') this.#row(element, thing, cursor);
+    else if ((role === 'table' && !isDataTable(element)) || role === 'rowgroup')
+      this.#children(element, cursor);
+    else if (thing.acts) this.#operable(element, thing, cursor);
+    else if (role === 'img') this.#picture(element, thing, cursor);
+    else if (whole.has(role)) this.#push({ text: sayThing(thing), thing: element, inline: false });
+    else if (containers.has(role)) this.#container(element, thing, cursor);
+    else if (namesAField(element)) this.#mute(element, cursor);
+    else if (isScroller(element) && !isPage(element)) this.#scroller(element, thing, cursor);
+    else if (role !== 'separator') this.#children(element, cursor);
+  }
+
+  // Words that are said already; things among them are not.
+  #mute(element: Element, cursor: string): void {
+    this.#muted++;
+    this.#children(element, cursor);
+    this.#muted--;
+  }
+
+  // Something a person can act on.
+  #operable(element: Element, thing: Thing, cursor: string): void {
+    const { role } = thing;
+    if (!isSeen(element)) return;
+    const inline = role === 'link' || (inlineTags.has(tag(element)) && (role === '' || role === 'img'));
+    const holds = role === '' || role === 'paragraph' || namedByContent.has(role) || containers.has(role);
+    const inside = holds && element.childElementCount + (element.shadowRoot === null ? 0 : 1) > 0;
+    const below = inside || holds ? this.#below(element, cursor, rowLike(tag(element), role)) : [];
+    const refs = below.filter(({ ref, text }) => ref !== undefined || / \[(?:f\d+)?e\d+\]/.test(text));
+    const said = sayThing(thing);
+    const ref = referenceOf(element);
+    if (refs.length === 0 && !containers.has(role)) {
+      this.#push({ text: said, thing: element, inline, ...(ref !== undefined && { ref }) });
+      return;
+    }
+    this.flush();
+    this.#line(said, element, ref);
+    const repeated = thingName(thing).length <= 160;
+    for (const one of repeated && !containers.has(role) ? refs : below)
+      this.lines.push({ ...one, depth: one.depth + 1 });
+  }
+
+  // The lines of what is in an element, on their own.
+  #below(element: Element, cursor: string, icons: boolean): Line[] {
+    const inner = new Writer(this.#options, this.#root);
+    inner.#depth = this.#depth;
+    inner.#children(element, cursor, icons);
+    inner.flush();
+    return inner.lines;
+  }
+
+  // Something that holds others.
+  #container(element: Element, thing: Thing, cursor: string): void {
+    const name = nameOf(element);
+    const { role } = thing;
+    this.flush();
+    if (onlyNamed.has(role) && name === '') {
+      if (isScroller(element)) this.#scroller(element, thing, cursor);
+      else this.#children(element, cursor);
+      return;
+    }
+    const scrolls = isScroller(element);
+    const ref = scrolls ? reference(element) : undefined;
+    const at = this.lines.length;
+    const modality =
+      attribute(element, 'aria-modal') === 'true' || (role === 'dialog' && matches(element, ':modal'));
+    let said = role;
+    if (name !== '') said += ` ${named(name)}`;
+    if (ref !== undefined) said += ` [${ref}] scrolls`;
+    if (modality) said += ' modal';
+    this.#line(`${said}${sayState(thing)}`, element, ref);
+    this.#depth++;
+    this.#children(element, cursor);
+    this.flush();
+    this.#depth--;
+    this.#shorten(at, name);
+  }
+
+  // A container with one line in it becomes that line; one with none is left out, unless it has a name.
+  #shorten(at: number, name: string): void {
+    const [head, only] = this.lines.slice(at);
+    if (head === undefined) return;
+    if (only === undefined) {
+      if (name === '' || this.#options.interactive === true) this.lines.pop();
+      return;
+    }
+    if (this.lines.length - at > 2) return;
+    if (name !== '' && only.text === named(name)) this.lines.pop();
+    else if (only.frame !== true) {
+      this.lines.length = at;
+      this.lines.push({ ...only, depth: head.depth, text: `${head.text}: ${only.text}` });
+    }
+  }
+
+  #scroller(element: Element, thing: Thing, cursor: string): void {
+    this.flush();
+    const at = this.lines.length;
+    const ref = reference(element);
+    const name = nameOf(element);
+    const word = thing.role === '' || thing.role === 'paragraph' ? 'area' : thing.role;
+    this.#line(`${word}${name === '' ? '' : ` ${named(name)}`} [${ref}] scrolls`, element, ref);
+    this.#depth++;
+    this.#children(element, cursor);
+    this.flush();
+    this.#depth--;
+    if (this.lines.length === at + 1) this.lines.pop();
+  }
+
+  // Words and the things among them on one line: a heading, a cell.
+  #together(word: string, element: Element, cursor: string): void {
+    const pieces = this.#pieces(element, cursor);
+    const said = pieces === '' ? named(nameOf(element)) : pieces;
+    if (said === '""' || (this.#options.interactive === true && !said.includes('['))) return;
+    this.flush();
+    this.#line(`${word} ${said}`, element);
+  }
+
+  #pieces(element: Element, cursor: string): string {
+    return this.#below(element, cursor, false)
+      .map(({ text }) => text)
+      .join(' ');
+  }
+
+  #row(element: Element, thing: Thing, cursor: string): void {
+    this.flush();
+    const cells: string[] = [];
+    let alone = false; // things of a row that is none stand for themselves
+    const nodes = content(element);
+    for (let i = 0; i < nodes.length; i++) {
+      const cell = nodes[i];
+      if (!(cell instanceof Element)) continue;
+      if (!rendered(cell) || attribute(cell, 'aria-hidden') === 'true') continue;
+      const role = attribute(cell, 'role');
+      if (!/^t[dh]$/.test(tag(cell)) && !/cell|header/.test(role ?? '')) alone = true;
+      const over = pointer(cell);
+      const one = thingOf(cell, over, cursor);
+      const inner = this.#below(cell, over, true)
+        .map(({ text }) => text)
+        .join(' ');
+      if (one.acts && isSeen(cell)) cells.push(`${sayThing(one)}${inner.includes(' [') ? ` ${inner}` : ''}`);
+      else cells.push(inner);
+    }
+    while (cells.at(-1) === '') cells.pop();
+    if (this.#options.interactive === true && !thing.acts && !cells.some((cell) => cell.includes('[')))
+      return;
+    if (cells.length === 0 && !thing.acts) return;
+    if (alone && cells.length <= 1 && !thing.acts) {
+      this.#children(element, cursor);
+      return;
+    }
+    const own = thing.acts || attribute(element, 'aria-selected') === 'true';
+    const ref = thing.acts ? ` [${reference(element)}]` : '';
+    this.#line(
+      `row${ref}${own ? sayState(thing) : ''}: ${cells.join(' | ')}`,
+      element,
+      thing.acts ? reference(element) : undefined,
+    );
+  }
+
+  #picture(element: Element, thing: Thing, cursor: string): void {
+    const name = nameOf(element);
+    if (name !== '' && this.#options.interactive !== true && !this.#isSaid(name))
+      this.#push({ text: `img ${named(name)}`, thing: element, inline: true });
+    if (tag(element) === 'svg' || attribute(element, 'role') === null) this.#children(element, cursor);
+    else if (thing.role === 'img' && tag(element) !== 'img') return;
+  }
+
+  #frame(element: Element, thing: Thing): void {
+    const box = element.getBoundingClientRect();
+    if (box.width < 2 || box.height < 2) return;
+    this.flush();
+    const name = thingName({ ...thing, acts: false });
+    const ref = reference(element);
+    this.lines.push({
+      depth: this.#depth,
+      text: `frame${name === '' ? '' : ` ${named(name)}`} [${ref}]`,
+      element,
+      ref,
+      frame: true,
+    });
+  }
+
+  // What is not displayed itself, and is there by something else: a field for files that a button opens.
+  #standIn(element: Element): void {
+    if (!(element instanceof HTMLInputElement) || element.type === 'hidden') return;
+    const label = Array.from(element.labels ?? []).find((one) => visible(one));
+    if (label !== undefined || element.type !== 'file') return;
+    this.#push({
+      text: `${sayThing({ element, role: 'file', acts: true })} hidden`,
+      thing: element,
+      inline: false,
+    });
+  }
+
+  #children(element: Element, cursor: string, icons = false): void {
+    const nodes = content(element);
+    const told = this.#options.everything === true ? undefined : onScreen(element, nodes, this.#root);
+    for (let i = 0; i < nodes.length; i++) {
+      const node = nodes[i];
+      if (node === undefined) continue;
+      if (isText(node)) this.#text(node, element);
+      else if (isElement(node)) {
+        if (told !== undefined && !told.items.has(node)) continue;
+        if (icons && this.#icon(node, cursor)) continue;
+        this.visit(node, cursor);
+      }
+    }
+    if (told !== undefined && this.#options.interactive !== true) this.#count(element, told);
+  }
+
+  // A small picture without a name in a row that can be clicked: it may do something else than the row.
+  #icon(node: Element, cursor: string): boolean {
+    if (cursor === '' || !/^(?:svg|i|img|span|div)$/.test(tag(node))) return false;
+    const { width, height } = node.getBoundingClientRect();
+    if (width < 6 || height < 6 || width > 64 || height > 64) return false;
+    if (node instanceof HTMLElement && node.innerText.trim() !== '') return false;
+    if (node.querySelector('a, button, input, select, [role]') !== null || nameOf(node) !== '') return false;
+    const thing = { element: node, role: '', acts: true };
+    this.#push({ text: sayThing(thing), thing: node, inline: true, ref: reference(node) });
+    return true;
+  }
+
+  #text(node: Node, element: Element): void {
+    if (this.#muted > 0 || this.#options.interactive === true) return;
+    const words = line(node.nodeValue ?? '');
+    if (words === '') return;
+    if (!isShown(element)) return;
+    this.#owner ??= element;
+    const last = this.#run.at(-1);
+    if (last !== undefined && last.thing === undefined)
+      last.text += /^\s/.test(node.nodeValue ?? '') || / $/.test(last.text) ? ` ${words}` : words;
+    else this.#run.push({ text: words, inline: true });
+    const end = this.#run.at(-1);
+    if (end?.thing === undefined && end !== undefined && /\s$/.test(node.nodeValue ?? '')) end.text += ' ';
+  }
+
+  #push(piece: Piece): void {
+    if (!piece.inline) this.flush();
+    this.#owner ??= piece.thing;
+    this.#run.push(piece);
+    if (!piece.inline) this.flush();
+  }
+
+  #isSaid(name: string): boolean {
+    return (
+      this.#run.some(({ text }) => text.includes(name)) ||
+      (this.lines.at(-1)?.text.includes(named(name)) ?? false)
+    );
+  }
+
+  #line(text: string, element: Element, ref?: string): void {
+    this.lines.push({ depth: this.#depth, text, element, ...(ref !== undefined && { ref }) });
+  }
+
+  /** Ends the line of text there is. */
+  flush(): void {
+    const run = this.#run;
+    const owner = this.#owner;
+    this.#run = [];
+    this.#owner = undefined;
+    if (run.length === 0 || owner === undefined) return;
+    if (!run.some(({ thing }) => thing === undefined)) {
+      for (const { text, thing, ref } of run) this.#line(text, thing ?? owner, ref);
+      return;
+    }
+    const said = run.map(({ text, thing }) =>
+      thing === undefined ? sayText(text, this.#options.everything) : text,
+    );
+    this.#line(said.join(' '), owner);
+  }
+
+  #count(element: Element, { others }: Told): void {
+    this.flush();
+    const ref = reference(element);
+    this.#line(`… ${others} more, not on the screen [${ref}]`, element, ref);
+  }
+}
