@@ -95,6 +95,23 @@ wikiTest(
     expect(now).toMatchObject({ user: 'Alice', comment: 'Latin name' });
     expect(now?.text).toContain('Vulpes vulpes');
     expect(before?.user).toBe('Bob');
+
+    const part = { title: 'Red fox', baseRevisionId: now?.id, oldText: 'Mice', newText: 'Mice and berries' };
+    expect((await agent.call('mediawiki__edit_page', { ...part, section: 1 })).value).toMatchObject({
+      changed: true,
+    });
+    const [latest] = await wiki.history('Red fox');
+    expect(latest?.text).toBe('The red fox (Vulpes vulpes) is a fox.\n\n== Diet ==\nMice and berries.');
+    for (const [oldText, code] of [
+      ['Rats', 'OLD_TEXT_NOT_FOUND'],
+      ['fox', 'OLD_TEXT_NOT_UNIQUE'],
+    ]) {
+      const refused = { ...part, baseRevisionId: latest?.id, oldText };
+      expect(await agent.call('mediawiki__edit_page', refused)).toMatchObject({
+        code,
+        facts: { outcome: 'not_executed' },
+      });
+    }
   },
 );
 

@@ -135,6 +135,12 @@ nodeRedTest('flows are created, changed, stopped and deleted', async ({ nodeRedS
   expect((await call('watch_debug', { inject: 'press', limit: 1, seconds: 25 })).value).toMatchObject({
     messages: [{ value: 'Bye world' }],
   });
+  const { rev: next } = Revised.parse((await call('get_node', { node: 'greet' })).structured);
+  const part = { node: 'greet', oldText: "'Bye '", newText: "'Good night '", rev: next };
+  expect((await call('update_node', part)).failed).toBe(false);
+  expect((await call('watch_debug', { inject: 'press', limit: 1, seconds: 25 })).value).toMatchObject({
+    messages: [{ value: 'Good night world' }],
+  });
   await nodeRed.redeploy('Farewells');
   const late = await call('update_node', { node: 'greet', settings, rev });
   expect(late.pageFields).toEqual({ code: 'CONFLICT', category: 'validation', retryable: false });

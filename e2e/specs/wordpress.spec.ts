@@ -120,6 +120,14 @@ blogTest('a post is drafted, published, changed and thrown away', async ({ blogS
       content: '<p>The <b>red</b> fox.</p><ul><li>Mice</li></ul>',
     },
   );
+  const part = {
+    id,
+    baseModified: modifiedOf(published),
+    oldText: '<li>Mice</li>',
+    newText: '<li>Hens</li>',
+  };
+  expect((await agent.call('wordpress__update_post', part)).value).toMatchObject({ id, status: 'publish' });
+  expect(await blog.reads(`/?p=${id}`)).toMatch(/The <b>red<\/b> fox[\s\S]*<li>Hens<\/li>/);
   expect((await agent.call('wordpress__list_posts', { search: 'red', tag: idOf(tag) })).value).toMatchObject({
     total: 1,
     items: [{ id }],

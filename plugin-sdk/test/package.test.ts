@@ -14,7 +14,7 @@ import { build } from 'esbuild';
 const run = promisify(execFile);
 const sdk = fileURLToPath(new URL('..', import.meta.url));
 const compiler = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
-const parts = ['', '/html', '/json', '/paging', '/pre-script', '/schema'];
+const parts = ['', '/editing', '/html', '/json', '/paging', '/pre-script', '/schema'];
 const installed = 'node_modules/@tabrelay/plugin-sdk';
 
 const plugin = `

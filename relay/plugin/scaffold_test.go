@@ -57,7 +57,7 @@ func TestNewWritesSDKTypes(t *testing.T) {
 		t.Fatalf("%v in\n%s", err, raw)
 	}
 	paths := config.CompilerOptions.Paths
-	for _, part := range []string{"", "/json", "/paging", "/pre-script", "/schema"} {
+	for _, part := range []string{"", "/editing", "/json", "/paging", "/pre-script", "/schema"} {
 		if len(paths[sdkPath+part]) != 1 {
 			t.Errorf("tsconfig.json says %q of %s", paths[sdkPath+part], sdkPath+part)
 		}

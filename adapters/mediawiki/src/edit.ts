@@ -3,7 +3,8 @@
 import { ToolError } from '@tabrelay/plugin-sdk';
 import type { JsonReader } from '@tabrelay/plugin-sdk/json';
 import * as s from '@tabrelay/plugin-sdk/schema';
-import { type Params, write } from './api.ts';
+import { get, type Params, write } from './api.ts';
+import { onlyPage, shownTo, wikitext } from './pages.ts';
 
 /** What a saved edit answers. */
 export interface Saved {
@@ -44,4 +45,36 @@ function notSaved(edit: JsonReader): ToolError {
     asksForCaptcha ? 'CAPTCHA_REQUIRED' : 'EDIT_REFUSED',
     { category: asksForCaptcha ? 'auth' : 'validation', outcome: 'not_executed' },
   );
+}
+
+interface Wanted {
+  section: number | undefined;
+  withText: boolean;
+}
+
+/** The newest revision of a page, which an edit has to begin with. */
+export async function newestRevision(
+  title: string,
+  { section, withText }: Wanted,
+  signal: AbortSignal,
+) {
+  const answer = await get(
+    {
+      action: 'query',
+      prop: 'revisions',
+      titles: title,
+      rvprop: ['ids', 'timestamp', 'user', ...(withText ? ['content'] : [])],
+      ...(withText && { rvslots: 'main', rvsection: section }),
+      curtimestamp: true,
+    },
+    signal,
+  );
+  const newest = onlyPage(answer, title).first('revisions');
+  return {
+    revisionId: newest.number('revid'),
+    timestamp: newest.string('timestamp'),
+    user: shownTo(newest, 'user') || 'a hidden user',
+    seen: answer.string('curtimestamp'),
+    text: () => wikitext(newest, title, section),
+  };
 }

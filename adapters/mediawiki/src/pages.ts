@@ -27,6 +27,16 @@ export function onlyPage(answer: JsonReader, title: string): JsonReader {
   return page;
 }
 
+/** The source of a revision, or of one section of it. */
+export function wikitext(revision: JsonReader, title: string, section: number | undefined): string {
+  const main = revision.at('slots', 'main');
+  if (main.flag('texthidden')) throw ToolError.notFound(`The text of "${title}" is hidden.`);
+  if (main.flag('nosuchsection')) {
+    throw ToolError.notFound(`"${title}" has no section ${section}.`);
+  }
+  return main.string('content');
+}
+
 export const noSuchPage = (title: string): ToolError =>
   ToolError.notFound(`There is no page "${title}" on this wiki. Search for it, or create it.`);
 

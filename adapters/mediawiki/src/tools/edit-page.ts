@@ -1,28 +1,33 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { changedText, replaceInput } from '@tabrelay/plugin-sdk/editing';
 import * as s from '@tabrelay/plugin-sdk/schema';
-import { get } from '../api.ts';
-import { save, savedOutput } from '../edit.ts';
-import { onlyPage, shownTo, titleInput } from '../pages.ts';
+import { newestRevision, save, savedOutput } from '../edit.ts';
+import { titleInput } from '../pages.ts';
 
 export const editPage = defineTool({
   name: 'edit_page',
   displayName: 'Edit page',
   description:
-    'Replaces the text of a page, or of one section, in the name of the signed-in person. ' +
-    'Call read_page first and pass its revisionId: when the page has changed since, the ' +
-    'answer is EDIT_CONFLICT and nothing is changed.',
+    'Changes the text of a page in the name of the signed-in person: a part of it (oldText, ' +
+    'newText), or all of it or of a section (text). Call read_page first and pass its ' +
+    'revisionId: when the page has changed since, the answer is EDIT_CONFLICT and nothing is ' +
+    'changed.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
   input: s.parameters({
     title: titleInput,
     baseRevisionId: s.integer('The revisionId that read_page answered.', { minimum: 1 }),
-    text: s.string('The whole new wikitext of the page, or of the section with its heading.'),
-    section: s.optional(s.integer('Replace only this section.', { minimum: 0 })),
+    text: s.optional(
+      s.string('The whole new wikitext of the page, or of the section with its heading.'),
+    ),
+    ...replaceInput,
+    section: s.optional(s.integer('Change only this section.', { minimum: 0 })),
     summary: s.string('Shown in the history.', { maxLength: 500, default: '' }),
     minor: s.boolean('Marked as a small change.', { default: false }),
   }),
   output: savedOutput,
-  async handle({ title, baseRevisionId, text: wikitext, section, summary, minor }, { signal }) {
-    const base = await current(title, signal);
+  async handle({ title, baseRevisionId, section, summary, minor, ...change }, { signal }) {
+    const partial = change.oldText !== undefined;
+    const base = await newestRevision(title, { section, withText: partial }, signal);
     // The wiki forgives a person for overwriting their own newer edit, and merges edits of others where it can.
     // An agent's text was made from the base it read, and "own" edits are the person's: so any newer revision stops it.
     if (base.revisionId !== baseRevisionId) {
@@ -37,7 +42,7 @@ export const editPage = defineTool({
     return save(
       {
         title,
-        text: wikitext,
+        text: await changedText(change, base.text),
         summary,
         minor,
         section,
@@ -50,23 +55,3 @@ export const editPage = defineTool({
     );
   },
 });
-
-async function current(title: string, signal: AbortSignal) {
-  const answer = await get(
-    {
-      action: 'query',
-      prop: 'revisions',
-      titles: title,
-      rvprop: ['ids', 'timestamp', 'user'],
-      curtimestamp: true,
-    },
-    signal,
-  );
-  const newest = onlyPage(answer, title).first('revisions');
-  return {
-    revisionId: newest.number('revid'),
-    timestamp: newest.string('timestamp'),
-    user: shownTo(newest, 'user') || 'a hidden user',
-    seen: answer.string('curtimestamp'),
-  };
-}

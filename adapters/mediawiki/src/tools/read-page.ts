@@ -1,8 +1,8 @@
-import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { defineTool } from '@tabrelay/plugin-sdk';
 import { textOutput, textPage } from '@tabrelay/plugin-sdk/paging';
 import * as s from '@tabrelay/plugin-sdk/schema';
 import { get } from '../api.ts';
-import { onlyPage, readInput } from '../pages.ts';
+import { onlyPage, readInput, wikitext } from '../pages.ts';
 
 export const readPage = defineTool({
   name: 'read_page',
@@ -34,17 +34,13 @@ export const readPage = defineTool({
     );
     const page = onlyPage(answer, title);
     const revision = page.first('revisions');
-    const main = revision.at('slots', 'main');
-    if (main.flag('texthidden')) throw ToolError.notFound(`The text of "${title}" is hidden.`);
-    if (main.flag('nosuchsection'))
-      throw ToolError.notFound(`"${title}" has no section ${section}.`);
+    const text = wikitext(revision, title, section);
     const about = {
       title: page.string('title'),
       revisionId: revision.number('revid'),
       timestamp: revision.string('timestamp'),
-      contentModel: main.string('contentmodel'),
+      contentModel: revision.string('slots', 'main', 'contentmodel'),
     };
-    const text = main.string('content');
     return textPage(text, { offset, maxChars, maxBytes }, (part) => ({ ...about, ...part }));
   },
 });

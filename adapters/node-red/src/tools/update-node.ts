@@ -1,4 +1,5 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { changedText, replaceInput } from '@tabrelay/plugin-sdk/editing';
 import * as s from '@tabrelay/plugin-sdk/schema';
 import { conflict, readFlows } from '../api.ts';
 import { deploy } from '../deploy.ts';
@@ -14,25 +15,42 @@ export const updateNode = defineTool({
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   input: s.parameters({
     node: nodeInput,
-    settings: {
+    settings: s.optional({
       type: 'object',
       description: 'New values by name, such as {"func": "return msg;"} or {"wires": [["id"]]}.',
-    },
+    }),
+    setting: s.optional(s.string('The setting that has oldText; "func" when left out.')),
+    ...replaceInput,
     rev: s.string('The rev of the answer you read the node from.', { minLength: 1 }),
   }),
   output: s.object({
     node: s.string(),
     rev: revOutput,
   }),
-  async handle({ node: wanted, settings, rev }, { signal }) {
-    const fixed = ['id', 'type', 'z'].find((name) => name in settings);
+  async handle(
+    { node: wanted, settings = {}, setting = 'func', oldText, newText, rev },
+    { signal },
+  ) {
+    const partial = oldText !== undefined || newText !== undefined;
+    if (!partial && Object.keys(settings).length === 0) {
+      throw ToolError.validation('Pass settings, or oldText and newText of one of them.');
+    }
+    if (partial && setting in settings) {
+      throw ToolError.validation(
+        `"${setting}" is in settings and is to be changed by oldText too.`,
+      );
+    }
+    const fixed = ['id', 'type', 'z'].find(
+      (name) => name in settings || (partial && name === setting),
+    );
     if (fixed !== undefined) throw ToolError.validation(`"${fixed}" of a node cannot be changed.`);
     const flows = await readFlows(signal);
     const node = findNode(flows, wanted);
     if (flows.rev !== rev) throw conflict('Somebody has deployed since you read this.');
-    return {
-      node: wanted,
-      rev: await deploy(flows, { ...node.object(), ...settings }, 'nodes', signal),
-    };
+    const changed = { ...node.object(), ...settings };
+    if (partial) {
+      changed[setting] = await changedText({ oldText, newText }, () => node.string(setting));
+    }
+    return { node: wanted, rev: await deploy(flows, changed, 'nodes', signal) };
   },
 });

@@ -1,4 +1,5 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
+import { changedText, replaceInput } from '@tabrelay/plugin-sdk/editing';
 import * as s from '@tabrelay/plugin-sdk/schema';
 import { get, post } from '../api.ts';
 import { collection, fields, summary, summaryOutput, titleInput, utc, writable } from '../posts.ts';
@@ -8,10 +9,10 @@ export const updatePost = defineTool({
   name: 'update_post',
   displayName: 'Update post',
   description:
-    'Changes a post or page: its text, title, categories, or its status (publish puts it ' +
-    'online, draft takes it offline or out of the trash). Call read_post first and pass ' +
-    'its modified: when somebody changed it since, the answer is EDIT_CONFLICT and nothing ' +
-    'is changed. Fields left out stay.',
+    'Changes a post or page: its text (all of it, or a part by oldText and newText), title, ' +
+    'categories, or its status (publish puts it online, draft takes it offline or out of the ' +
+    'trash). Call read_post first, as source, and pass its modified: when somebody changed it ' +
+    'since, the answer is EDIT_CONFLICT and nothing is changed. Fields left out stay.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
   input: s.parameters({
     id,
@@ -19,17 +20,21 @@ export const updatePost = defineTool({
     baseModified: s.string('The modified that read_post or list_posts answered.'),
     title: s.optional(titleInput),
     ...writable,
+    ...replaceInput,
     status: s.optional(
       s.choice(['draft', 'pending', 'private', 'publish', 'future'], 'Left out, it stays.'),
     ),
   }),
   output: summaryOutput,
-  async handle({ id, type, baseModified, ...written }, { signal }) {
+  async handle(
+    { id, type, baseModified, content: text, oldText, newText, ...written },
+    { signal },
+  ) {
     const path = `${collection(type)}/${id}`;
-    const now = utc(
-      await get(path, { context: 'edit', _fields: 'modified_gmt' }, signal),
-      'modified_gmt',
-    );
+    const partial = oldText !== undefined || newText !== undefined;
+    const _fields = partial ? 'modified_gmt,content' : 'modified_gmt';
+    const found = await get(path, { context: 'edit', _fields }, signal);
+    const now = utc(found, 'modified_gmt');
     if (now !== baseModified) {
       throw new ToolError(
         `The ${type} ${id} has changed since ${baseModified}: its last change is of ${now}. ` +
@@ -38,6 +43,9 @@ export const updatePost = defineTool({
         { category: 'validation', outcome: 'not_executed' },
       );
     }
-    return summary(await post(path, fields(written), signal));
+    const content = partial
+      ? await changedText({ text, oldText, newText }, () => found.string('content', 'raw'))
+      : text;
+    return summary(await post(path, fields({ ...written, content }), signal));
   },
 });
