@@ -73,6 +73,7 @@ async function bundled(): Promise<string> {
   const { outputFiles } = await build({
     stdin: {
       contents: `
+        import { forget } from './kept.ts';
         import { lines } from './tree.ts';
         import { look } from './looking.ts';
         import { page } from './act/document.ts';
@@ -95,7 +96,7 @@ async function bundled(): Promise<string> {
         };
         globalThis.bench = {
           elements: () => document.querySelectorAll('*').length,
-          first: () => timed(() => look(document, '', { ...request, full: true }), nudge),
+          first: () => timed(() => look(document, '', { ...request, full: true }), forget),
           whole: () => timed(() => lines(document, { everything: true })),
           unchanged: () => timed(() => look(document, '', request)),
           changed: () => timed(() => look(document, '', request), nudge),

@@ -38,6 +38,9 @@ function readDisplay(element: Element): number {
   return outside === unseen && style.visibility === 'visible' ? drawn : outside;
 }
 
+/** Whether it is drawn at all; it may be outside of what people see. */
+export const isDrawn = (element: Element): boolean => display(element) === drawn;
+
 /** Whether it takes part in the layout: not of `display: none`, nor in something that is. */
 export const rendered = (element: Element): boolean => display(element) > absent;
 
@@ -68,12 +71,24 @@ function readSeen(element: Element): boolean {
   const { left, top } = scrolledTo();
   const box = Element.prototype.getBoundingClientRect.call(element);
   const { width, height } = box;
-  if (box.x + width + left <= 0 || box.y + height + top <= 0) return width === 0 && hasContents(element);
+  const outside = box.x + width + left <= 0 || box.y + height + top <= 0;
+  if (outside && !isScrolledAway(element, box.x + width + left, box.y + height + top))
+    return width === 0 && hasContents(element);
   if (width > 1 && height > 1) return true;
   // Drawn by something else: editors take their text in through a dot.
   const field = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;
   if (field || Reflect.get(element, 'editContext') instanceof EventTarget) return true;
   return hasContents(element);
+}
+
+// What people have scrolled past, they can scroll back to.
+function isScrolledAway(element: Element, right: number, bottom: number): boolean {
+  let [x, y] = [right, bottom];
+  for (let at = holder(element); at !== undefined && !isPage(at); at = holder(at)) {
+    x += at.scrollLeft;
+    y += at.scrollTop;
+  }
+  return x > 0 && y > 0;
 }
 
 // Nothing moves it away from where what stands around it is, or cuts it off.

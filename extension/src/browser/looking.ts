@@ -43,7 +43,7 @@ const mostLooks = 12; // that are kept: viewers times ways to look
 
 /** Looks at the document, or at what an element holds. */
 export function look(root: Document | Element, key: string, request: Request): Look {
-  const now = lines(root, request);
+  const now = lines(root, { ...request, anew: request.full });
   const shown = withHead(now);
   const head = sayHead();
   const seen = remember(`${request.viewer} ${key} ${request.interactive === true}`, shown, request.from > 0);

@@ -1,6 +1,7 @@
 // The page as a tree of lines, one for each thing: what is displayed, by role and name, and what can be acted on.
 import { holder, matches } from './dom.ts';
 import { pointer } from './drawn.ts';
+import { forget, keeping } from './kept.ts';
 import { atOnce } from './moment.ts';
 import { Writer } from './writer.ts';
 
@@ -20,6 +21,8 @@ export interface Options {
   interactive?: boolean;
   /** Also the items of long lists that are not on the screen, and long texts as a whole. */
   everything?: boolean;
+  /** Nothing is taken from a look before. */
+  anew?: boolean;
 }
 
 /** The lines of a document, or of what an element holds, the element included. */
@@ -27,7 +30,11 @@ export const lines = (root: Document | Element, options: Options = {}): Line[] =
   atOnce(() => write(root, options));
 
 function write(root: Document | Element, options: Options): Line[] {
-  const writer = new Writer(options, root instanceof Document ? undefined : root);
+  if (options.anew === true) forget();
+  const usual = root === document && options.interactive !== true && options.everything !== true;
+  const keeper = usual ? keeping() : undefined;
+  keeper?.begin();
+  const writer = new Writer(options, root instanceof Document ? undefined : root, keeper);
   if (root instanceof Document) {
     const top = modal(root) ?? root.body ?? root.documentElement;
     if (top !== null) writer.visit(top, '');
@@ -36,6 +43,7 @@ function write(root: Document | Element, options: Options): Line[] {
     writer.visit(root, around === undefined ? '' : pointer(around));
   }
   writer.flush();
+  keeper?.done();
   return writer.lines;
 }
 

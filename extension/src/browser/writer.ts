@@ -1,6 +1,7 @@
 // Writes the lines of a page, one for each thing: what is displayed, by role and name, and what can be acted on.
 import { attribute, content, has, hasSome, isElement, isText, line, matches, tag } from './dom.ts';
-import { isPage, isScroller, isSeen, isShown, pointer, rendered, visible } from './drawn.ts';
+import { isDrawn, isPage, isScroller, isSeen, isShown, pointer, rendered, visible } from './drawn.ts';
+import { isVaried, type Keeper } from './kept.ts';
 import { containers, inlineTags, onlyNamed, rowLike, skipped, whole } from './kinds.ts';
 import { onScreen, type Told } from './longlists.ts';
 import { nameOf } from './names.ts';
@@ -21,14 +22,16 @@ export class Writer {
   readonly lines: Line[] = [];
   readonly #options: Options;
   readonly #root: Element | undefined;
+  readonly #keeper: Keeper | undefined;
   #depth = 0;
   #run: Piece[] = [];
   #owner: Element | undefined; // of the run
   #muted = 0; // within words that were said already
 
-  constructor(options: Options, root: Element | undefined) {
+  constructor(options: Options, root: Element | undefined, keeper: Keeper | undefined) {
     this.#options = options;
     this.#root = root;
+    this.#keeper = keeper;
   }
 
   /** Everything of an element; cursor is the one over what it stands in. */
@@ -36,6 +39,21 @@ export class Writer {
     const name = tag(element);
     if (skipped.has(name) || element === globalThis.tabrelayMark) return;
     if (hasSome(element) && (attribute(element, 'aria-hidden') === 'true' || has(element, 'inert'))) return;
+    const keeper = this.#muted > 0 || inlineTags.has(name) ? undefined : this.#keeper;
+    const kept = keeper?.of(element, around, this.#depth);
+    if (kept !== undefined) {
+      this.flush();
+      for (const one of kept) this.lines.push(one);
+    } else if (keeper === undefined) this.#write(element, name, around);
+    else {
+      this.flush();
+      keeper.keep(element, around, this.#depth, this.lines, () => this.#write(element, name, around));
+    }
+  }
+
+  #write(element: Element, name: string, around: string): void {
+    if (isVaried(element, name)) this.#keeper?.vary();
+    if (!isDrawn(element)) this.#keeper?.pass(element);
     if (!rendered(element)) {
       this.#standIn(element);
       return;
@@ -98,7 +116,7 @@ export class Writer {
 
   // The lines of what is in an element, on their own.
   #below(element: Element, cursor: string, icons: boolean): Line[] {
-    const inner = new Writer(this.#options, this.#root);
+    const inner = new Writer(this.#options, this.#root, this.#keeper);
     inner.#depth = this.#depth;
     inner.#children(element, cursor, icons);
     inner.flush();
@@ -117,6 +135,7 @@ export class Writer {
     }
     const scrolls = isScroller(element);
     const ref = scrolls ? reference(element) : undefined;
+    if (scrolls) this.#keeper?.vary();
     const at = this.lines.length;
     const modality =
       attribute(element, 'aria-modal') === 'true' || (role === 'dialog' && matches(element, ':modal'));
@@ -149,6 +168,7 @@ export class Writer {
   }
 
   #scroller(element: Element, thing: Thing, cursor: string): void {
+    this.#keeper?.vary();
     this.flush();
     const at = this.lines.length;
     const ref = reference(element);
@@ -182,6 +202,7 @@ export class Writer {
     const cells: string[] = [];
     let alone = false; // things of a row that is none stand for themselves
     const nodes = content(element);
+    this.#keeper?.enter(element);
     for (let i = 0; i < nodes.length; i++) {
       const cell = nodes[i];
       if (!(cell instanceof Element)) continue;
@@ -196,6 +217,7 @@ export class Writer {
       if (one.acts && isSeen(cell)) cells.push(`${sayThing(one)}${inner.includes(' [') ? ` ${inner}` : ''}`);
       else cells.push(inner);
     }
+    this.#keeper?.leave(element);
     while (cells.at(-1) === '') cells.pop();
     if (this.#options.interactive === true && !thing.acts && !cells.some((cell) => cell.includes('[')))
       return;
@@ -222,6 +244,7 @@ export class Writer {
   }
 
   #frame(element: Element, thing: Thing): void {
+    this.#keeper?.vary();
     const box = element.getBoundingClientRect();
     if (box.width < 2 || box.height < 2) return;
     this.flush();
@@ -250,6 +273,7 @@ export class Writer {
 
   #children(element: Element, cursor: string, icons = false): void {
     const nodes = content(element);
+    this.#keeper?.enter(element);
     const told = this.#options.everything === true ? undefined : onScreen(element, nodes, this.#root);
     for (let i = 0; i < nodes.length; i++) {
       const node = nodes[i];
@@ -262,6 +286,7 @@ export class Writer {
       }
     }
     if (told !== undefined && this.#options.interactive !== true) this.#count(element, told);
+    this.#keeper?.leave(element);
   }
 
   // A small picture without a name in a row that can be clicked: it may do something else than the row.
@@ -280,7 +305,7 @@ export class Writer {
     if (this.#muted > 0 || this.#options.interactive === true) return;
     const words = line(node.nodeValue ?? '');
     if (words === '') return;
-    if (!isShown(element)) return;
+    if (!isShown(element) || (element instanceof HTMLDetailsElement && !element.open)) return;
     this.#owner ??= element;
     const last = this.#run.at(-1);
     if (last !== undefined && last.thing === undefined)
@@ -326,6 +351,7 @@ export class Writer {
   }
 
   #count(element: Element, { others }: Told): void {
+    this.#keeper?.vary();
     this.flush();
     const ref = reference(element);
     this.#line(`… ${others} more, not on the screen [${ref}]`, element, ref);

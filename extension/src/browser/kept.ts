@@ -1,0 +1,201 @@
+// The lines of a page that were written before and say the same still, so that a look after a small change is a small
+// look. Lines of an element are kept while nothing in it was changed, as a MutationObserver tells, and while what was
+// displayed of it is displayed and what was not is not, as the browser tells. What can change without either (fields,
+// names from elsewhere, long lists, scrollers, frames, custom elements) is written anew each time. What is not noticed:
+// a shadow root that a plain element with content gets late, and a style that makes it a target or a dot from afar. A
+// look that asks for the whole writes everything anew.
+import { content, has, hasSome, holder, shadowRoot } from './dom.ts';
+import { isDrawn } from './drawn.ts';
+import type { Line } from './tree.ts';
+
+interface Kept {
+  around: string; // the cursor over what it stands in
+  depth: number;
+  lines: readonly Line[];
+  quiet: readonly Quiet[];
+}
+
+/** What nothing was told of: it is not displayed, or nothing is in it. */
+interface Quiet {
+  element: Element;
+  drawn: boolean;
+}
+
+const mostQuiet = 8; // to look at again for each element
+const mostChanged = 1000; // to remember between looks
+const restMs = 60_000; // until nobody is thought to look again
+const watched = { subtree: true, childList: true, characterData: true, attributes: true };
+
+/** What is kept of a document. */
+export class Keeper {
+  #kept = new WeakMap<Element, Kept>();
+  readonly #observer = new MutationObserver((records) => this.#heed(records));
+  readonly #roots = new WeakSet<Node>();
+  readonly #changed = new Set<Element>(); // whose whole content may look different
+  #rest: ReturnType<typeof setTimeout> | undefined;
+  #setting = '';
+  #focused: Element | null = null;
+  #quiet: Quiet[] = [];
+  #varied = 0;
+  #within = 0; // changed ones
+
+  constructor() {
+    this.#watch(document);
+    addEventListener('load', this.#loaded, true);
+  }
+
+  /** A walk over the document begins. */
+  begin(): void {
+    this.#heed(this.#observer.takeRecords());
+    const sheets = document.styleSheets.length + document.adoptedStyleSheets.length;
+    const setting = `${innerWidth} ${innerHeight} ${devicePixelRatio} ${sheets}`;
+    if (setting !== this.#setting) this.#forget();
+    this.#setting = setting;
+    const focused = focusedElement();
+    for (const one of [this.#focused, focused]) if (one !== null) this.#stale(one);
+    this.#focused = focused;
+    this.#quiet = [];
+    clearTimeout(this.#rest);
+    this.#rest = setTimeout(() => this.end(), restMs);
+  }
+
+  /** The walk is over. */
+  done(): void {
+    this.#changed.clear();
+    this.#within = 0;
+  }
+
+  /** Nobody looks any more. */
+  end(): void {
+    clearTimeout(this.#rest);
+    this.#observer.disconnect();
+    removeEventListener('load', this.#loaded, true);
+    this.#forget();
+    if (keeper === this) keeper = undefined;
+  }
+
+  /** The lines of an element, where they are known. */
+  of(element: Element, around: string, depth: number): readonly Line[] | undefined {
+    const kept = this.#kept.get(element);
+    if (kept === undefined || this.#within > 0 || kept.around !== around) return undefined;
+    if (!kept.lines.every((line) => isDrawn(line.element)) || !kept.quiet.every(isAsItWas)) return undefined;
+    this.#quiet.push(...kept.quiet);
+    if (kept.depth === depth) return kept.lines;
+    return kept.lines.map((line) => ({ ...line, depth: line.depth - kept.depth + depth }));
+  }
+
+  /** What is written now can change without a sign. */
+  vary(): void {
+    this.#varied++;
+  }
+
+  /** Nothing is told of an element now. */
+  pass(element: Element): void {
+    this.#quiet.push({ element, drawn: isDrawn(element) });
+  }
+
+  /** What stands in an element is written. */
+  enter(element: Element): void {
+    if (this.#changed.has(element)) this.#within++;
+    const root = shadowRoot(element);
+    if (root !== undefined) this.#watch(root);
+    else if (content(element).length === 0) this.pass(element);
+  }
+
+  /** It is written. */
+  leave(element: Element): void {
+    if (this.#changed.has(element)) this.#within--;
+  }
+
+  /** Writes an element, and keeps what was written. */
+  keep(element: Element, around: string, depth: number, lines: Line[], write: () => void): void {
+    const at = lines.length;
+    const quiet = this.#quiet.length;
+    const varied = this.#varied;
+    write();
+    if (varied === this.#varied && this.#quiet.length - quiet <= mostQuiet && lines.length >= at)
+      this.#kept.set(element, { around, depth, lines: lines.slice(at), quiet: this.#quiet.slice(quiet) });
+  }
+
+  #watch(root: Node): void {
+    if (this.#roots.has(root)) return;
+    this.#roots.add(root);
+    this.#observer.observe(root, watched);
+  }
+
+  readonly #loaded = ({ target }: Event): void => {
+    if (target instanceof HTMLLinkElement) this.#forget();
+  };
+
+  #heed(records: readonly MutationRecord[]): void {
+    for (const record of records) {
+      const { type, target } = record;
+      if (this.#changed.size > mostChanged) this.#forget();
+      const at = target instanceof Element ? target : (target.parentElement ?? undefined);
+      const element = target instanceof ShadowRoot ? target.host : at;
+      if (element === undefined || isStyling(element)) this.#forget();
+      else {
+        // Of what is put into slots, only the host is told.
+        if (type === 'attributes' || shadowRoot(element) !== undefined) this.#changed.add(element);
+        this.#stale(element);
+        const host = slotsOf(record, element);
+        if (host !== undefined) this.#changed.add(host);
+      }
+    }
+  }
+
+  #forget(): void {
+    this.#kept = new WeakMap();
+    this.#changed.clear();
+  }
+
+  #stale(element: Element): void {
+    for (let at: Element | undefined = element; at !== undefined; at = holder(at)) this.#kept.delete(at);
+  }
+}
+
+const isAsItWas = ({ element, drawn }: Quiet): boolean =>
+  isDrawn(element) === drawn && (!drawn || shadowRoot(element) === undefined);
+
+function focusedElement(): Element | null {
+  let at = document.activeElement;
+  for (let inner = at; inner !== null; inner = (at && shadowRoot(at)?.activeElement) ?? null) at = inner;
+  return at;
+}
+
+// The host whose content is put into other slots than before.
+function slotsOf(
+  { attributeName, addedNodes, removedNodes }: MutationRecord,
+  element: Element,
+): Element | undefined {
+  const root = Node.prototype.getRootNode.call(element);
+  const within = root instanceof ShadowRoot ? root.host : undefined;
+  if (attributeName === 'slot') return element.parentElement ?? undefined;
+  if (attributeName === 'name') return within;
+  if (within === undefined) return undefined;
+  const isSlot = (node: Node) =>
+    node instanceof Element && (node instanceof HTMLSlotElement || node.querySelector('slot') !== null);
+  return [...addedNodes, ...removedNodes].some(isSlot) ? within : undefined;
+}
+
+const isStyling = (element: Element): boolean =>
+  element === document.head || element instanceof HTMLStyleElement || element instanceof HTMLLinkElement;
+
+const fields = new Set('input select textarea label'.split(' '));
+
+/** Whether what is told of it depends on more than what stands in it. */
+export const isVaried = (element: Element, tag: string): boolean =>
+  fields.has(tag) ||
+  tag.includes('-') ||
+  (hasSome(element) && (has(element, 'aria-labelledby') || has(element, 'aria-owns')));
+
+let keeper: Keeper | undefined;
+
+/** What is kept of this document. */
+export function keeping(): Keeper {
+  keeper ??= new Keeper();
+  return keeper;
+}
+
+/** Writes everything anew next time. */
+export const forget = (): void => keeper?.end();
