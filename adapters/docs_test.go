@@ -55,13 +55,13 @@ func TestToolTables(t *testing.T) {
 		}
 	}
 	eachAdapter(t, check)
-	t.Run(plugin.Browser, func(t *testing.T) { // which is built from the extension's sources
-		files, err := Files()
-		if err != nil {
-			t.Fatal(err)
-		}
-		check(t, readManifest(t, files, plugin.Browser))
-	})
+	files, err := Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{plugin.Browser, plugin.BrowserDev} { // which are built from the extension's sources
+		t.Run(name, func(t *testing.T) { check(t, readManifest(t, files, name)) })
+	}
 }
 
 // table lists the tools of a plugin, the reading ones first.
@@ -71,8 +71,8 @@ func table(m plugin.Manifest) string {
 	tools := slices.Clone(m.Tools)
 	slices.SortStableFunc(tools, func(x, y plugin.Tool) int { return strings.Compare(changes(x), changes(y)) })
 	for _, tool := range tools {
-		fmt.Fprintf(&b, "| `%s__%s` | %s | %s | %s |\n", m.Name, tool.Name, cell(firstSentence(tool.Description)),
-			arguments(tool), changes(tool))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", plugin.FullName(m.Name, tool.Name),
+			cell(firstSentence(tool.Description)), arguments(tool), changes(tool))
 	}
 	return b.String() + "\n"
 }

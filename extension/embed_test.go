@@ -62,7 +62,8 @@ func TestManifestAsksForNoMoreThanPromised(t *testing.T) {
 	if diff := cmp.Diff(want, m.Permissions); diff != "" {
 		t.Errorf("permissions (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"notifications", "offscreen", "tabGroups"}, m.OptionalPermissions); diff != "" {
+	optional := []string{"cookies", "downloads", "notifications", "offscreen", "tabGroups"}
+	if diff := cmp.Diff(optional, m.OptionalPermissions); diff != "" {
 		t.Errorf("optional_permissions (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"<all_urls>"}, m.HostPermissions); diff != "" {

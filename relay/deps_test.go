@@ -60,7 +60,7 @@ var may = map[string][]string{
 	"relay/trial":    {"relay/plugin", "relay/schema"},
 	"relay/resource": {"relay/call", "relay/config", "relay/event", "relay/fault", "relay/hub", "relay/match",
 		"relay/policy", "relay/untrusted"},
-	"relay/policy": {"relay/call", "relay/config", "relay/fault", "relay/lock", "relay/registry"},
+	"relay/policy": {"relay/call", "relay/config", "relay/fault", "relay/lock", "relay/plugin", "relay/registry"},
 	"relay/prompt": {"relay/call", "relay/fault", "relay/front", "relay/hub", "relay/match", "relay/plugin",
 		"relay/registry"},
 	"relay/store":     {"relay/audit", "relay/call", "relay/config", "relay/fault"},

@@ -34,16 +34,22 @@ func run(dir string) error {
 	if err != nil {
 		return err
 	}
-	for _, file := range append(found, filepath.Join(dir, "..", "extension", "src", "browser", "package.json")) {
-		if err := build(filepath.Dir(file), filepath.Join(dir, "dist")); err != nil {
+	outputs := map[string]string{} // by source
+	for _, file := range found {
+		outputs[filepath.Dir(file)] = filepath.Base(filepath.Dir(file))
+	}
+	own := filepath.Join(dir, "..", "extension", "src", "browser")
+	outputs[own], outputs[filepath.Join(own, "dev")] = plugin.Browser, plugin.BrowserDev
+	for source, name := range outputs {
+		if err := build(source, filepath.Join(dir, "dist", name)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func build(source, dist string) error {
-	options := plugin.Options{Out: filepath.Join(dist, filepath.Base(source)), Shipped: true}
+func build(source, out string) error {
+	options := plugin.Options{Out: out, Shipped: true}
 	_, warnings, err := plugin.Build(context.Background(), source, options)
 	for _, w := range warnings {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", source, w)

@@ -103,7 +103,7 @@ function playWorker({ state, answers, optional }: Script): void {
         local: {
           get: async (key: string) => (key === 'profile' ? { profile: { id: 'p1', label: 'Work' } } : {}),
           set: async () => {},
-          onChanged: { addListener() {} },
+          onChanged: { addListener() {}, removeListener() {} },
         },
       },
       permissions: { contains: async () => false, request: async () => true },

@@ -26,6 +26,8 @@ var entries = []struct{ source, output, global string }{
 	{"src/bridge/late.ts", "late.js", ""},
 	{"src/page/tap.ts", "tap.js", ""},
 	{"src/page/main.ts", "page-main.js", "tabrelayRuntime"},
+	{"src/browser/dev/main/asked.ts", "dev-asked.js", ""},
+	{"src/browser/dev/main/early.ts", "dev-early.js", ""},
 	{"src/panel/main.tsx", "panel.js", ""},
 	{"src/wake/main.ts", "wake.js", ""},
 }

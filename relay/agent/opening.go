@@ -10,6 +10,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/plugin"
 	"tabrelay/relay/random"
 )
 
@@ -170,8 +171,7 @@ func intersect(a, b []string) (list []string) {
 		return slices.Concat(a, b)
 	}
 	covers := func(names []string, one string) bool {
-		plugin, _, _ := strings.Cut(one, "__")
-		return slices.Contains(names, one) || slices.Contains(names, plugin)
+		return slices.Contains(names, one) || slices.Contains(names, plugin.Owner(one))
 	}
 	for _, one := range slices.Concat(a, b) {
 		if covers(a, one) && covers(b, one) && !slices.Contains(list, one) {

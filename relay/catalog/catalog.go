@@ -223,6 +223,9 @@ func configured(plugins []plugin.Plugin, cfg config.Config,
 	}
 	for i := range plugins {
 		if m := &plugins[i].Manifest; m.EveryPage() {
+			if _, said := cfg.Plugins[m.Name]; !said {
+				all[m.Name] = registry.Configured{Disabled: !cfg.Plugin(m.Name).Enabled}
+			}
 			// The pages that may be read as resources are the ones it may read.
 			one, tabs := all[m.Name], cfg.Resources.Tabs
 			// none means none; nil would mean all

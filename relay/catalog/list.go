@@ -142,7 +142,7 @@ func (c *Catalog) idle(p *plugin.Plugin, state State, why string) View {
 	v.State, v.Reason = state, why
 	for _, spec := range p.Manifest.Tools {
 		v.Tools = append(v.Tools, c.toolView(&registry.Tool{
-			Name: p.Manifest.Name + "__" + spec.Name, Plugin: p, Spec: spec,
+			Name: plugin.FullName(p.Manifest.Name, spec.Name), Plugin: p, Spec: spec,
 			ReadOnly: spec.Annotations.ReadOnlyHint != nil && *spec.Annotations.ReadOnlyHint,
 		}))
 	}
@@ -151,7 +151,10 @@ func (c *Catalog) idle(p *plugin.Plugin, state State, why string) View {
 
 // whyIdle says why a plugin that may run is not offered.
 func (s *state) whyIdle(name string) string {
-	if configured, ok := s.config.Plugins[name]; ok && !configured.Enabled {
+	switch _, said := s.config.Plugins[name]; {
+	case !said && !s.config.Plugin(name).Enabled:
+		return "off until you switch it on: tabrelay config set plugins." + name + ".enabled true"
+	case !s.config.Plugin(name).Enabled:
 		return "switched off in config.json: plugins." + name + ".enabled"
 	}
 	return "not set up: say where the web app is, with tabrelay plugin configure " + name + " KEY=VALUE"

@@ -56,7 +56,7 @@ func namesOf(plugins []plugin.Plugin) (names []string) {
 	for _, p := range plugins {
 		names = append(names, p.Manifest.Name)
 		for _, t := range p.Manifest.Tools {
-			names = append(names, p.Manifest.Name+"__"+t.Name)
+			names = append(names, plugin.FullName(p.Manifest.Name, t.Name))
 		}
 	}
 	return names

@@ -220,7 +220,17 @@ func (c *Config) Plugin(name string) Plugin {
 	if p, ok := c.Plugins[name]; ok {
 		return p
 	}
-	return defaults(pluginSettings)
+	return defaultPlugin(name)
+}
+
+// OptIn is the plugin that is off until a person switches it on; it comes with the binary.
+const OptIn = "browser-dev"
+
+// defaultPlugin is a plugin for which nothing is configured.
+func defaultPlugin(name string) Plugin {
+	p := defaults(pluginSettings)
+	p.Enabled = name != OptIn
+	return p
 }
 
 // Default is the configuration of an empty file and an empty environment.

@@ -13,11 +13,11 @@ var agentName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 var kinds = choice{"openai", "anthropic", "gemini"}
 
 var providerSection = section[Provider]{"providers of models", func() []setting[Provider] { return providerSettings },
-	agentName}
+	agentName, nil}
 
-var workerSection = section[Worker]{"programs", func() []setting[Worker] { return workerSettings }, agentName}
+var workerSection = section[Worker]{"programs", func() []setting[Worker] { return workerSettings }, agentName, nil}
 
-var agentSection = section[Agent]{"agents", func() []setting[Agent] { return agentSettings }, agentName}
+var agentSection = section[Agent]{"agents", func() []setting[Agent] { return agentSettings }, agentName, nil}
 
 // providerSettings is the table of one provider: providers.<name>.<key>.
 var providerSettings = []setting[Provider]{

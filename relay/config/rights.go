@@ -37,6 +37,12 @@ type PluginRights struct {
 	URLPatterns []string `json:"urlPatterns"`
 }
 
+// off reports whether a plugin was switched off; rights that were kept by an earlier version do not name every one.
+func (r *Rights) off(name string) bool {
+	p, known := r.Plugins[name]
+	return p.Off || !known && name == OptIn
+}
+
 // Difference is one setting that lets agents do more than before.
 type Difference struct{ Key, Before, After string }
 
@@ -63,6 +69,9 @@ func RightsOf(c *Config) Rights {
 	}
 	for name, p := range c.Plugins {
 		r.Plugins[name] = PluginRights{Off: !p.Enabled, URLPatterns: p.URLPatterns}
+	}
+	if _, set := r.Plugins[OptIn]; !set {
+		r.Plugins[OptIn] = PluginRights{Off: true}
 	}
 	return r
 }
@@ -170,8 +179,8 @@ func (r Rights) Grown(before Rights) (list []Difference) {
 	}
 	list = append(list, otherPrograms("providers.", before.ModelProviders, r.ModelProviders)...)
 	list = append(list, otherPrograms("workers.", before.Workers, r.Workers)...)
-	for _, name := range slices.Sorted(maps.Keys(before.Plugins)) {
-		if before.Plugins[name].Off && !r.Plugins[name].Off {
+	for _, name := range pluginNames(before, r) {
+		if before.off(name) && !r.off(name) {
 			list = append(list, Difference{"plugins." + name + ".enabled", "false", "true"})
 		}
 	}
@@ -181,6 +190,13 @@ func (r Rights) Grown(before Rights) (list []Difference) {
 		}
 	}
 	return list
+}
+
+// pluginNames are those of which one of two rights says something, sorted.
+func pluginNames(a, b Rights) []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(a.Plugins)), maps.Keys(b.Plugins))
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // otherPrograms lists what is new or another one than before.
@@ -218,9 +234,9 @@ func (c Config) Within(before Rights) Config {
 	c.Providers, c.Workers = unchanged(c.Providers, before.ModelProviders), unchanged(c.Workers, before.Workers)
 	c.Delegation.CostPerDayUSD = r.CostPerDay
 	plugins := maps.Clone(c.Plugins)
-	for name, was := range before.Plugins {
+	for _, name := range pluginNames(before, r) {
 		p := c.Plugin(name)
-		if was.Off && p.Enabled {
+		if before.off(name) && p.Enabled {
 			p.Enabled = false
 			plugins = with(plugins, name, p)
 		}

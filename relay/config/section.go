@@ -14,7 +14,8 @@ import (
 type section[T any] struct {
 	what  string // the things, after "an object of"
 	table func() []setting[T]
-	name  *regexp.Regexp // that each name has to match; nil: any
+	name  *regexp.Regexp      // that each name has to match; nil: any
+	fresh func(name string) T // of which nothing is set; nil: what the table says
 }
 
 // filler is a kind that the reader fills itself.
@@ -65,6 +66,9 @@ func (k section[T]) fill(r *reader, target any, path string, v *hujson.Value) {
 			r.fault(m.Value.StartOffset, path+"."+name, "expected an object, but got "+excerpt(m.Value))
 		default:
 			one := defaults(k.table())
+			if k.fresh != nil {
+				one = k.fresh(name)
+			}
 			r.places[path+"."+name] = r.place(m.Name.StartOffset, path+"."+name)
 			fill(r, own, "", path+"."+name+".", k.table(), &one)
 			merged[name] = one

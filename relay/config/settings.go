@@ -227,7 +227,7 @@ var relaySettings = []setting[Config]{
 // pluginSettings is the table of one plugin: plugins.<name>.<key>.
 var pluginSettings = []setting[Plugin]{
 	{"enabled", boolean{}, true, func(p *Plugin) any { return &p.Enabled },
-		"Whether the plugin's tools are offered."},
+		"Whether the plugin's tools are offered. Only browser-dev is off until this says true."},
 	{"urlPatterns", list{matchPattern}, []string{}, func(p *Plugin) any { return &p.URLPatterns },
 		"Match patterns of further pages the plugin works on, for example https://wiki.example.org/*."},
 	{"settings", object{}, map[string]any{}, func(p *Plugin) any { return &p.Settings },
@@ -235,7 +235,7 @@ var pluginSettings = []setting[Plugin]{
 }
 
 // pluginSection is the plugins by name. Whether there is a plugin of a name is checked where plugins are known.
-var pluginSection = section[Plugin]{"plugins", func() []setting[Plugin] { return pluginSettings }, nil}
+var pluginSection = section[Plugin]{"plugins", func() []setting[Plugin] { return pluginSettings }, nil, defaultPlugin}
 
 // Changed lists the keys whose values differ, in the order of the table.
 func Changed(a, b Config) []string {

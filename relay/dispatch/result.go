@@ -3,6 +3,7 @@ package dispatch
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -87,8 +88,9 @@ func (r *run) takeContent() bool {
 		Content []struct {
 			Type string `json:"type"`
 			Text string `json:"text,omitempty"`
-			Data string `json:"data,omitempty"`
+			Data string `json:"data,omitempty"` // Base64
 			MIME string `json:"mimeType,omitempty"`
+			Name string `json:"name,omitempty"`
 		} `json:"content"`
 	}
 	if json.Unmarshal(r.result.Output, &shown) != nil || len(shown.Content) == 0 {
@@ -100,10 +102,28 @@ func (r *run) takeContent() bool {
 			r.result.Content = append(r.result.Content, textItem(one.Text))
 		case "image":
 			r.result.Content = append(r.result.Content, rawjson.MustEncode(one))
+		case "resource":
+			data := []byte(one.Text)
+			if one.Data != "" {
+				data, _ = base64.StdEncoding.DecodeString(one.Data) // the extension's own encoding
+			}
+			r.result.Content = append(r.result.Content, r.keptFile(data, one.MIME, one.Name))
 		}
 	}
 	r.result.Output = nil
 	return true
+}
+
+// keptFile keeps a file that a tool of the browser has made, and links to it: an agent reads it where it needs it.
+func (r *run) keptFile(data []byte, mime, name string) call.Content {
+	id, lost := r.keep(data, mime)
+	if lost != "" {
+		return textItem(lost)
+	}
+	r.result.Meta.ResultID = id
+	return rawjson.MustEncode(map[string]any{
+		"type": "resource_link", "uri": result.URI(id), "name": name, "mimeType": mime, "size": len(data),
+	})
 }
 
 // whyNoJSON is the first line of a result that has no JSON form, where the page runtime wrote one.

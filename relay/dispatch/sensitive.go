@@ -53,9 +53,10 @@ func (r *run) withConsent() json.RawMessage {
 }
 
 // recorded is arguments as they may be written down at the end of the call, which f is. What an act of the browser's
-// tools was to type is left out, unless the page has typed it and knows the field as an ordinary one.
+// tools was to type is left out, unless the page has typed it and knows the field as an ordinary one; what a tool for
+// developers was to set always is.
 func (r *run) recorded(arguments json.RawMessage, f *fault.Error) json.RawMessage {
-	if r.consent.secret || f != nil && r.types() {
+	if r.consent.secret || r.tool != nil && r.tool.Develops() || f != nil && r.types() {
 		return withoutTyped(arguments)
 	}
 	return arguments

@@ -35,6 +35,18 @@ type lastTab struct {
 // openedTab is the plugin under which the tab is kept that a session has opened: it is for whichever works there.
 const openedTab = ""
 
+// everyPage is the plugin under which the tab is kept in which a session used a plugin for every page: all of them go
+// on where one was.
+const everyPage = "browser"
+
+// family is the plugin under which the tab of a call is kept.
+func family(r *call.Selector) string {
+	if r.InFront {
+		return everyPage
+	}
+	return r.Plugin
+}
+
 // workedIn notes in which tab a session uses a plugin, and has it kept when that is another one than before.
 func (h *Hub) workedIn(s call.Session, plugin string, now lastTab) {
 	if !comesBack(s) { // each command of a shell means the tab that the person looks at
@@ -100,7 +112,7 @@ func (l *lastTabs) forget(now time.Time) {
 func (l *lastTabs) recall(r *call.Selector) (last, opened lastTab) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	last, opened = l.last[sessionPlugin{r.Session.ID, r.Plugin}], l.last[sessionPlugin{r.Session.ID, openedTab}]
+	last, opened = l.last[sessionPlugin{r.Session.ID, family(r)}], l.last[sessionPlugin{r.Session.ID, openedTab}]
 	if time.Since(last.used) > lastTabTime {
 		last = lastTab{}
 	}

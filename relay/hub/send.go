@@ -164,7 +164,7 @@ func (h *Hub) send(ctx context.Context, r *call.Invocation, t target, origin str
 		}
 		return nil, failure
 	}
-	h.workedIn(r.Session, r.Plugin, lastTab{
+	h.workedIn(r.Session, family(&r.Selector), lastTab{
 		profileID: t.b.id, profile: t.b.label(), tabID: t.tab.ID, url: t.tab.URL, origin: t.tab.origin,
 	})
 	return f, nil

@@ -254,7 +254,7 @@ func (m *Manifest) validate(shipped bool) error {
 // isHarmless reports whether a plugin runs isolated from pages, and claims to change nothing or is the browser's own.
 func (m *Manifest) isHarmless() bool {
 	changes := func(t Tool) bool { return t.Annotations.ReadOnlyHint == nil || !*t.Annotations.ReadOnlyHint }
-	return m.World == Isolated && m.PreScript == "" && (m.Name == Browser || !slices.ContainsFunc(m.Tools, changes))
+	return m.World == Isolated && m.PreScript == "" && (Browses(m.Name) || !slices.ContainsFunc(m.Tools, changes))
 }
 
 // The limits of SourceFiles.

@@ -160,16 +160,44 @@ var (
 )
 
 // reservedNames are names of the relay itself, or could be mistaken for such.
-var reservedNames = []string{"agents", "bridge", "browser", "config", "extension", "mcp", "plugin", "relay", "sessions",
-	"system", "tabrelay", "tasks", "tool"}
+var reservedNames = []string{"agents", "bridge", "browser", "browser-dev", "config", "extension", "mcp", "plugin",
+	"relay", "sessions", "system", "tabrelay", "tasks", "tool"}
 
-// Browser is the plugin of the browser's own tools: the only one that may work on every site and change something
-// there. It is part of the extension's sources, and of the binary.
-const Browser = "browser"
+// The plugins of the browser's own tools: the only ones that may work on every site and change something there. They
+// are part of the extension's sources, and of the binary.
+const (
+	Browser = "browser"
+	// BrowserDev is what developers need of a page. It is off until a person switches it on, and asks for each tool.
+	BrowserDev = "browser-dev"
+)
+
+// Browses reports whether a plugin of that name, which has to be a shipped one, is of the browser's own tools.
+func Browses(name string) bool { return name == Browser || name == BrowserDev }
+
+// devTools are the tools of BrowserDev.
+var devTools = []string{"console", "cookies", "downloads", "emulate", "evaluate", "network", "pdf", "performance",
+	"storage"}
+
+// Owner is the plugin, or the group, in the full name of a tool: the reverse of FullName.
+func Owner(fullName string) string {
+	owner, tool, _ := strings.Cut(fullName, "__")
+	if owner == Browser && slices.Contains(devTools, tool) {
+		return BrowserDev
+	}
+	return owner
+}
+
+// FullName is the name by which agents call a tool of a plugin.
+func FullName(plugin, tool string) string {
+	if plugin == BrowserDev {
+		plugin = Browser
+	}
+	return plugin + "__" + tool
+}
 
 // reserved reports whether a plugin may not have a name.
 func reserved(name string, shipped bool) bool {
-	return slices.Contains(reservedNames, name) && (name != Browser || !shipped)
+	return slices.Contains(reservedNames, name) && !(shipped && Browses(name))
 }
 
 // reservedParameters are added by the relay to every page tool.
@@ -207,7 +235,7 @@ func checkFullName(kind, plugin, name string) string {
 		return fmt.Sprintf("the %s name %q is not allowed; "+
 			"use lower-case letters, digits and underscores, beginning with a letter", kind, name)
 	}
-	if full := plugin + "__" + name; len(full) > maxFullName {
+	if full := FullName(plugin, name); len(full) > maxFullName {
 		return fmt.Sprintf("the %s's full name %s has %d characters, and MCP clients take %d",
 			kind, full, len(full), maxFullName)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/plugin"
 )
 
 // bind is what a person allows when they allow a call: the one place where that is said. What was allowed of one call
@@ -19,10 +20,11 @@ func bind(a *call.Access) call.Binding {
 }
 
 // bindSession is what they allow for more than one call: all tools of the plugin that can do as much, with any
-// arguments, in any tab with documents of that origin. A tool that a rule singles out is asked about by itself.
+// arguments, in any tab with documents of that origin. A tool that a rule singles out, or of browser-dev, is asked
+// about by itself.
 func bindSession(a *call.Access, v verdict) call.Binding {
 	b := call.Binding{Session: a.Session.ID, Plugin: a.Plugin, PluginHash: a.Hash, Risk: Risk(a)}
-	if v.singles() {
+	if v.singles() || a.Plugin == plugin.BrowserDev {
 		b.Tool = a.Tool
 	}
 	if a.At != nil {

@@ -338,8 +338,5 @@ func (t *table) waits(k key) bool {
 // RelayPlugin stands for the tools of the relay itself, but those of the group browser.
 const RelayPlugin = "relay"
 
-// browserPlugin stands for the browser's own tools.
-const browserPlugin = "browser"
-
 // AgentsPlugin stands for the tools of delegation.
 const AgentsPlugin = "agents"

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/plugin"
 )
 
 // RuleChange is what a rule allows that is not allowed now; nil: nothing.
@@ -162,8 +163,7 @@ func meant(target string, known []call.Access) (tools []call.Access) {
 	}
 	switch {
 	case len(tools) == 0:
-		plugin, _, _ := strings.Cut(target, "__")
-		return slices.Concat(kinds(target, nobody, false), kinds(plugin, target, false))
+		return slices.Concat(kinds(target, nobody, false), kinds(plugin.Owner(target), target, false))
 	case tools[0].Tool == target:
 		return tools
 	}

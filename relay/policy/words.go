@@ -10,6 +10,7 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/plugin"
 )
 
 // Risk is how much a tool can do, as far as it says.
@@ -127,9 +128,9 @@ func matter(a *call.Access, site string) string {
 	switch {
 	case a.Plugin == RelayPlugin && site != "":
 		return "open pages on " + site
-	case a.Plugin == browserPlugin && site != "":
+	case plugin.Browses(a.Plugin) && site != "":
 		return "pages on " + site + " through the browser"
-	case a.Plugin == browserPlugin:
+	case plugin.Browses(a.Plugin):
 		return "the browser's windows and tabs"
 	}
 	what := claimed(a.PluginTitle, mostTitle)

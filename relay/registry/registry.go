@@ -51,14 +51,23 @@ func (s *Snapshot) Names() []string {
 	return names
 }
 
-// Withheld is what a call of a tool fails with that is off because no person accepted it; nil for every other name.
+// Withheld is what a call of a tool fails with that is off because no person accepted it, or switched it on; nil for
+// every other name.
 func (s *Snapshot) Withheld(name string) *fault.Error {
 	why, ok := s.withheld[name]
 	if !ok {
 		return nil
 	}
+	if why == switchedOff {
+		return fault.New(fault.PermissionDenied, "The tool "+name+" is off: "+why, fault.WithOutcome(fault.NotExecuted),
+			fault.WithHint("Do not look for a way around it. The person can switch these tools on with: tabrelay "+
+				"config set plugins."+plugin.BrowserDev+".enabled true"))
+	}
 	return fault.New(fault.PluginNotReviewed, "The tool "+name+" is off: "+why)
 }
+
+// switchedOff is why the tools of browser-dev are off.
+const switchedOff = "the tools of " + plugin.BrowserDev + ", for developers, are switched off"
 
 // Registry holds the current snapshot.
 type Registry struct {
@@ -177,6 +186,7 @@ type candidate struct {
 	sites      []*Site
 	tools      []*Tool
 	problems   []Problem
+	off        *plugin.Plugin // whose tools say how they are switched on
 }
 
 // add takes in one plugin, as far as it is sound.
@@ -188,6 +198,9 @@ func (c *candidate) add(p *plugin.Plugin) {
 	}
 	c.seen[name] = true
 	if c.configured[name].Disabled {
+		if name == plugin.BrowserDev && p.Shipped {
+			c.off = p
+		}
 		return
 	}
 	site, faults := newSite(p, c.configured[name])
@@ -221,7 +234,12 @@ func (c *candidate) withheld() map[string]string {
 			continue
 		}
 		for _, tool := range one.Withheld.Tools {
-			tools[name+"__"+tool] = one.Withheld.Why
+			tools[plugin.FullName(name, tool)] = one.Withheld.Why
+		}
+	}
+	if c.off != nil {
+		for _, spec := range c.off.Manifest.Tools {
+			tools[plugin.FullName(c.off.Manifest.Name, spec.Name)] = switchedOff
 		}
 	}
 	return tools

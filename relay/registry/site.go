@@ -226,7 +226,7 @@ func (s *Site) instances(value json.RawMessage) (problem string) {
 // tools accepts the plugin's tools one by one.
 func (s *Site) tools(cache *schemas) (offered []*Tool, rejected []string) {
 	for _, spec := range s.Plugin.Manifest.Tools {
-		t := &Tool{Name: s.Plugin.Manifest.Name + "__" + spec.Name, Plugin: s.Plugin, Site: s, Spec: spec}
+		t := &Tool{Name: plugin.FullName(s.Plugin.Manifest.Name, spec.Name), Plugin: s.Plugin, Site: s, Spec: spec}
 		if err := t.accept(cache); err != nil {
 			rejected = append(rejected, leftOut(t.Name, err.Error()))
 			continue

@@ -103,8 +103,11 @@ func (t *Tool) PluginName() string {
 
 // Browses reports whether the tool is one of the browser's own, which see and use any page.
 func (t *Tool) Browses() bool {
-	return t.Plugin != nil && t.Plugin.Shipped && t.Plugin.Manifest.Name == plugin.Browser
+	return t.Plugin != nil && t.Plugin.Shipped && plugin.Browses(t.Plugin.Manifest.Name)
 }
+
+// Develops reports whether it is one of those for developers, whose values are nobody's business.
+func (t *Tool) Develops() bool { return t.Browses() && t.Plugin.Manifest.Name == plugin.BrowserDev }
 
 // NeedsInstance reports whether a call must say which instance of the web app it means: several are configured.
 func (t *Tool) NeedsInstance() bool { return t.TakesInstance && len(t.Site.Instances) > 1 }

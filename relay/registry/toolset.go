@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tabrelay/relay/fault"
+	"tabrelay/relay/plugin"
 )
 
 // Toolset says which of the tools a client sees.
@@ -43,7 +44,7 @@ func (s *Snapshot) Offer(open func(*Site) bool, several bool) *Offer {
 // Shows reports whether an adaptive toolset lists t.
 func (o *Offer) Shows(t *Tool) bool {
 	switch group := Group(t); {
-	case group == "browser": // also those of its tools that run in pages
+	case plugin.Browses(group): // also those of its tools that run in pages
 		return true
 	case t.Plugin != nil:
 		return o.Plugins[group]
@@ -99,14 +100,14 @@ func (s *Toolset) Plugins() []string { return slices.Sorted(maps.Keys(s.plugins)
 // Shows reports whether a client with this toolset sees t. An adaptive one may show every tool: which it lists is for
 // an Offer to say.
 func (s *Toolset) Shows(t *Tool) bool {
-	plugin, _, grouped := strings.Cut(t.Name, "__")
+	grouped := strings.Contains(t.Name, "__")
 	switch {
-	case s.All, s.Adaptive, s.plugins[plugin] && grouped:
+	case s.All, s.Adaptive, s.plugins[Group(t)] && grouped:
 		return true
 	case t.Plugin != nil:
 		return false
 	case grouped:
-		return s.Gateway && plugin == "relay"
+		return s.Gateway && Group(t) == "relay"
 	default: // bridge_health, sessions_create …: the tools of delegation are the ones without a group
 		return s.Agents || s.Gateway && t.Name == "bridge_health"
 	}
@@ -122,14 +123,14 @@ func ForEverybody(t *Tool) bool { return t.Plugin == nil && Group(t) == "relay" 
 // Group is the name by which a scope names a tool: that of its plugin, or of the built-in tools it belongs to: browser,
 // agents, or relay.
 func Group(t *Tool) string {
-	plugin, _, grouped := strings.Cut(t.Name, "__")
+	group, _, grouped := strings.Cut(t.Name, "__")
 	switch {
 	case t.Plugin != nil:
 		return t.PluginName()
 	case t.Name == "bridge_health":
 		return "relay"
 	case grouped:
-		return plugin
+		return group
 	}
 	return "agents"
 }

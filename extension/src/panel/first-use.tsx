@@ -1,6 +1,7 @@
 // What Chrome lets an extension ask for only when a person clicks: shown where it helps, and only until it is given.
 import { useEffect, useState } from 'preact/hooks';
 import { isText, listOf } from '../page/guards.ts';
+import { neededKey } from '../worker/needed.ts';
 
 const optional = {
   notifications: {
@@ -11,19 +12,37 @@ const optional = {
     why: 'The tabs an agent works in can be put into a group with its name.',
     label: 'Group agent tabs',
   },
+  cookies: {
+    why: 'An agent wants to use browser__cookies: to see, set and remove cookies of the sites you let it.',
+    label: 'Allow cookies',
+  },
+  downloads: {
+    why: 'An agent wants to use browser__downloads: to see what was downloaded from the sites you let it.',
+    label: 'Allow downloads',
+  },
 } as const;
 type Permission = keyof typeof optional;
 
 const declinedKey = 'permissionsDeclined';
 
+// These are not asked for before a call has needed them.
+const onlyNeeded: readonly Permission[] = ['cookies', 'downloads'];
+
 /** The permissions the manifest allows us to ask for that we do not have and the person did not turn down. */
 async function open(): Promise<Permission[]> {
   const asked = chrome.runtime.getManifest().optional_permissions ?? [];
-  const { [declinedKey]: stored } = await chrome.storage.local.get(declinedKey);
+  const { [declinedKey]: stored, [neededKey]: needed } = await chrome.storage.local.get([
+    declinedKey,
+    neededKey,
+  ]);
   const declined = listOf(isText)(stored) ? stored : [];
   const list: Permission[] = [];
-  for (const permission of ['notifications', 'tabGroups'] as const) {
-    const wanted = asked.some((one) => one === permission) && !declined.includes(permission);
+  for (const permission of ['notifications', 'tabGroups', ...onlyNeeded] as const) {
+    const has = (kept: unknown) => listOf(isText)(kept) && kept.includes(permission);
+    const wanted =
+      asked.some((one) => one === permission) &&
+      !declined.includes(permission) &&
+      (!onlyNeeded.includes(permission) || has(needed));
     if (wanted && !(await chrome.permissions.contains({ permissions: [permission] }))) list.push(permission);
   }
   return list;
@@ -39,6 +58,11 @@ export function FirstUse() {
   const refresh = () => open().then(setList);
   useEffect(() => {
     refresh();
+    const changed = (changes: object) => {
+      if (neededKey in changes) refresh();
+    };
+    chrome.storage.local.onChanged.addListener(changed);
+    return () => chrome.storage.local.onChanged.removeListener(changed);
   }, []);
   return (
     <>

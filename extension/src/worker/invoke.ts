@@ -32,7 +32,7 @@ interface Delivery extends Addressee {
   args: string;
 }
 
-const browserPlugin = 'browser'; // whose calls are conducted: no other plugin can have this name
+const conducted = ['browser', 'browser-dev']; // plugins whose calls are: no others can have these names
 const lost = 'The page has no adapter with this tool any more; call again';
 const confirmMs = 250; // for the document to say that it will not start it
 const loadingTimes = 3; // as long for a page that loads: its own scripts come first
@@ -205,7 +205,7 @@ export class Invocations {
 
   #send(delivery: Delivery): void {
     const { call, frame, plugin, args } = delivery;
-    if (plugin.name === browserPlugin) {
+    if (conducted.includes(plugin.name)) {
       call.conducted = true;
       this.#parts.conductor.begin(call, frame, plugin, args);
       return;

@@ -10,6 +10,10 @@ import { bundleHash } from './bundle.ts';
 import { type Reply, runCommand } from './commands.ts';
 import { Conductor, type Parts as ConductorParts, type Performer } from './conductor.ts';
 import { Consoles } from './consoles.ts';
+import { DevPages, inDocument, readingConsole } from './dev.ts';
+import { cookies } from './dev-cookies.ts';
+import { downloads } from './dev-downloads.ts';
+import { DevNetwork, watchingNetwork } from './dev-network.ts';
 import { type FrameOf, frameText, router } from './frames.ts';
 import type { Identity } from './greeting.ts';
 import { Groups, type Wanted } from './groups.ts';
@@ -214,6 +218,7 @@ const conducting: ConductorParts = {
 };
 const documents = new Documents(conducting);
 const lookAt = lookingAt(documents);
+const devPages = new DevPages(documents);
 const conductor = new Conductor(
   conducting,
   new Map<string, Performer>([
@@ -223,6 +228,13 @@ const conductor = new Conductor(
     ['wait', waitingIn(documents)],
     ['navigate', navigating(tabs)],
     ['close_tab', closing],
+    ['console', readingConsole(devPages)],
+    ['network', watchingNetwork(new DevNetwork(), devPages)],
+    ['evaluate', inDocument(devPages, true)],
+    ['storage', inDocument(devPages, false)],
+    ['cookies', cookies],
+    ['downloads', downloads],
+    ['performance', inDocument(devPages, false)],
   ]),
   performing(documents, async (stage) => {
     const [whole] = (await lookAt(stage, { full: true })).content;

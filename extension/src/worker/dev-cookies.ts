@@ -1,0 +1,107 @@
+// Cookies of the site that a tab shows. Values of HttpOnly ones, which no script of the page can read, stay in Chrome.
+import { isSecretName, masked } from '../browser/dev/secrets.ts';
+import { isFlag, isNumber, isText } from '../page/guards.ts';
+import { Ended, type Performer, type Stage } from './conductor.ts';
+import { permitted } from './dev-needed.ts';
+
+type Cookie = chrome.cookies.Cookie;
+
+const mostListed = 300;
+const never = 'never told: HttpOnly';
+
+function addressOf(url: string | undefined): string {
+  if (url !== undefined && /^https?:/.test(url)) return url;
+  throw Ended.as('NOT_FOUND', 'The tab shows no page with cookies', { category: 'not_found' });
+}
+
+function about(cookie: Cookie): Record<string, unknown> {
+  const { name, domain, path, secure, httpOnly, sameSite, expirationDate, partitionKey } = cookie;
+  return {
+    name,
+    domain,
+    path,
+    ...(secure && { secure }),
+    ...(httpOnly && { httpOnly }),
+    sameSite,
+    ...(expirationDate !== undefined && { expires: new Date(expirationDate * 1000).toISOString() }),
+    ...(partitionKey !== undefined && { partitioned: true }),
+  };
+}
+
+const needs = (action: string, what: string) =>
+  Ended.as('VALIDATION_ERROR', `${action} needs ${what}`, { category: 'validation' });
+
+const missing = (name: string) =>
+  Ended.as('NOT_FOUND', `The site has no cookie ${JSON.stringify(name)}`, { category: 'not_found' });
+
+async function found(url: string, storeId: string, name: string, path: unknown): Promise<Cookie> {
+  const all = await chrome.cookies.getAll({ url, storeId, name });
+  const [cookie, other] = isText(path) ? all.filter((one) => one.path === path) : all;
+  if (cookie === undefined) throw missing(name);
+  if (other !== undefined)
+    throw needs('a name that several cookies have', `path: ${all.map((one) => one.path)}`);
+  return cookie;
+}
+
+function kept(url: string, path: string): string {
+  return new URL(path, url).href;
+}
+
+async function set(stage: Stage, url: string, storeId: string): Promise<unknown> {
+  const { name, value, path = '/', seconds, sameSite, secure } = stage.args;
+  if (!isText(name) || !isText(value) || !isText(path)) throw needs('set', 'name and value');
+  const before = (await chrome.cookies.getAll({ url, storeId, name })).find((one) => one.path === path);
+  if (before?.httpOnly === true) {
+    const hint = 'Remove it first, where the person wants that.';
+    throw Ended.as('VALIDATION_ERROR', 'This cookie is HttpOnly: its site alone sets it', {
+      category: 'validation',
+      hint,
+    });
+  }
+  const words = { lax: 'lax', strict: 'strict', none: 'no_restriction' } as const;
+  const same =
+    sameSite === 'lax' || sameSite === 'strict' || sameSite === 'none' ? words[sameSite] : undefined;
+  stage.begins();
+  try {
+    const cookie = await chrome.cookies.set({
+      url: kept(url, path),
+      storeId,
+      name,
+      value,
+      path,
+      ...(isNumber(seconds) && { expirationDate: Date.now() / 1000 + seconds }),
+      ...(same !== undefined && { sameSite: same }),
+      ...(isFlag(secure) && { secure }),
+    });
+    if (cookie === null || cookie === undefined) throw new Error('Chrome did not take it');
+    return { set: about(cookie) };
+  } catch (why) {
+    const message = `The cookie was not set: ${why instanceof Error ? why.message : String(why)}`;
+    throw Ended.as('VALIDATION_ERROR', message, { category: 'validation' });
+  }
+}
+
+export const cookies: Performer = async (stage) => {
+  await permitted('cookies', 'cookies');
+  const { action, name, path } = stage.args;
+  const tab = await chrome.tabs.get(stage.tabId);
+  const url = addressOf(tab.url);
+  const stores = await chrome.cookies.getAllCookieStores();
+  const storeId = stores.find(({ tabIds }) => tabIds.includes(stage.tabId))?.id ?? '0';
+  if (action === 'list') {
+    const all = await chrome.cookies.getAll({ url, storeId });
+    const listed = all.slice(0, mostListed).map((cookie) => ({
+      ...about(cookie),
+      value: cookie.httpOnly ? never : masked(cookie.value),
+      ...(isSecretName(cookie.name) && { secret: true }),
+    }));
+    return { site: new URL(url).origin, cookies: listed, total: all.length };
+  }
+  if (action === 'set') return set(stage, url, storeId);
+  if (!isText(name)) throw needs(String(action), 'name');
+  const cookie = await found(url, storeId, name, path);
+  if (action === 'get') return { ...about(cookie), value: cookie.httpOnly ? never : cookie.value };
+  stage.begins();
+  await chrome.cookies.remove({ url: kept(url, cookie.path), storeId, name });
+  return { removed: about(cookie) };
+};

@@ -1,0 +1,83 @@
+// The tools for developers: which document does its part, and what has to be put into the page before.
+import { isText } from '../page/guards.ts';
+import type { Bridge } from './bridges.ts';
+import { Ended, type Performer, type Stage } from './conductor.ts';
+import type { Documents } from './looking.ts';
+
+const holdMs = 30 * 60_000; // that a console is captured without a call
+const mostDocuments = 1000; // that are remembered
+
+/** The main-world scripts of these tools, and the tabs whose console is captured. */
+export class DevPages {
+  readonly #has = new Set<string>(); // documents, by id
+  readonly #until = new Map<number, number>(); // tabs whose console is captured
+  readonly #documents: Documents;
+
+  constructor(documents: Documents) {
+    this.#documents = documents;
+    chrome.webNavigation.onCommitted.addListener(({ tabId, frameId, documentId }) => {
+      if (frameId !== 0 || documentId === undefined || (this.#until.get(tabId) ?? 0) < Date.now()) return;
+      if (this.#has.has(documentId)) return; // back from the cache
+      this.#put(tabId, documentId, 'dev-early.js').catch(() => {}); // a page of Chrome's own, or one that is gone
+    });
+    chrome.tabs.onRemoved.addListener((tabId) => this.#until.delete(tabId));
+  }
+
+  /** The document that a call is for. */
+  of(stage: Stage): Promise<Bridge> {
+    const { frame } = stage.args;
+    return this.#documents.of(stage, isText(frame) ? frame : undefined);
+  }
+
+  /** Puts the script among the page's own, where it is not yet. */
+  async prepare(bridge: Bridge): Promise<void> {
+    if (this.#has.has(bridge.documentId)) return;
+    try {
+      await this.#put(bridge.tabId, bridge.documentId, 'dev-asked.js');
+    } catch (why) {
+      throw Ended.before(
+        'INJECTION_FAILED',
+        `Chrome did not let the extension into the page: ${String(why)}`,
+      );
+    }
+  }
+
+  async #put(tabId: number, documentId: string, file: string): Promise<void> {
+    this.#has.add(documentId);
+    for (const oldest of this.#has) {
+      if (this.#has.size <= mostDocuments) break;
+      this.#has.delete(oldest);
+    }
+    const target = { tabId, documentIds: [documentId] };
+    try {
+      await chrome.scripting.executeScript({ target, files: [file], world: 'MAIN', injectImmediately: true });
+    } catch (why) {
+      this.#has.delete(documentId);
+      throw why;
+    }
+  }
+
+  /** Goes on with the console in the pages that follow in a tab, or does not. */
+  follow(tabId: number, on: boolean): void {
+    if (on) this.#until.set(tabId, Date.now() + holdMs);
+    else this.#until.delete(tabId);
+  }
+}
+
+/** A tool whose work a document does. */
+export function inDocument(pages: DevPages, amongPage: boolean): Performer {
+  return async (stage) => {
+    const bridge = await pages.of(stage);
+    if (amongPage) await pages.prepare(bridge);
+    return stage.part(bridge, stage.frame.tool, stage.args);
+  };
+}
+
+export function readingConsole(pages: DevPages): Performer {
+  const read = inDocument(pages, true);
+  return async (stage) => {
+    const answer = await read(stage);
+    if (stage.args.frame === undefined) pages.follow(stage.tabId, stage.args.action !== 'stop');
+    return answer;
+  };
+}
