@@ -1,6 +1,9 @@
 // Reads a page whole: its article, its words, and what there is of one kind.
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import * as s from '@tabrelay/plugin-sdk/schema';
+import { attribute, matches, within } from './dom.ts';
+import { isShown } from './drawn.ts';
+import { frameIndex } from './looking.ts';
 import { listForms } from './reading/list-forms.ts';
 import { listImages } from './reading/list-images.ts';
 import { listLinks } from './reading/list-links.ts';
@@ -12,7 +15,10 @@ import { readSelection } from './reading/read-selection.ts';
 import { readTable } from './reading/read-table.ts';
 import { readText } from './reading/read-text.ts';
 import type { Reading, Room } from './reading/request.ts';
+import { reference } from './references.ts';
+import { element } from './resolved.ts';
 import { told } from './told.ts';
+import { cut } from './words.ts';
 
 const readers = {
   article: { read: readArticle, limit: 0 },
@@ -31,6 +37,15 @@ const readers = {
   selection: { read: readSelection, limit: 0 },
   about: { read: pageInfo, limit: 0 },
 };
+
+const mostFrames = 10;
+
+// What stands in frames is read with their references.
+const framesShown = (): { ref: string; url: string }[] =>
+  within(document.documentElement, 'iframe, frame')
+    .filter(isShown)
+    .slice(0, mostFrames)
+    .map((frame) => ({ ref: reference(frame), url: cut(attribute(frame, 'src') ?? '', 200) }));
 
 export const read = defineTool({
   name: 'read',
@@ -51,6 +66,7 @@ export const read = defineTool({
       'selection',
       'about',
     ]),
+    ref: s.optional(s.string('Of a frame, or in one: reads that.')),
     table: s.optional(s.string('Rows of the table with this caption or number, from 0.', { maxLength: 200 })),
     contains: s.optional(s.string('Only links with these words.', { maxLength: 200 })),
     links: s.optional(s.boolean('With addresses in the article.')),
@@ -60,8 +76,11 @@ export const read = defineTool({
   }),
   handle(args, { maxBytes }) {
     told(args);
-    const { what, table, contains = '', links = false, offset = 0, limit, maxChars = 8000 } = args;
+    const { what, ref, table, contains = '', links = false, offset = 0, limit, maxChars = 8000 } = args;
     if (table !== undefined && what !== 'tables') throw ToolError.validation('table goes with what: tables');
+    const frame = ref === undefined ? undefined : element(ref);
+    if (frame !== undefined && matches(frame, 'iframe, frame'))
+      return { frame: { index: frameIndex(frame), ref: reference(frame) } };
     const reader = readers[what];
     const number = table !== undefined && /^\d{1,6}$/.test(table) ? Number(table) : undefined;
     const reading: Reading = {
@@ -75,6 +94,9 @@ export const read = defineTool({
       depth: 4,
       minSize: 48,
     };
-    return reader.read(reading, { maxBytes });
+    const frames = offset === 0 ? framesShown() : [];
+    if (frames.length === 0) return reader.read(reading, { maxBytes });
+    const room = maxBytes === undefined ? undefined : maxBytes - 4 * JSON.stringify(frames).length;
+    return { ...reader.read(reading, { maxBytes: room }), frames };
   },
 });

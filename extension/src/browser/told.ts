@@ -10,6 +10,7 @@ interface Told {
   sensitive?: boolean; // the person has allowed this call to act on sensitive fields
   settle?: boolean; // an act was answered for before the page had settled
   scrollTo?: { x?: number; y?: number }; // before a picture
+  waitedMs?: number; // when this part of a wait ends, since all of it began
   part?: string; // as which part of a page the document is looked at, where that is not all of it
 }
 

@@ -6,38 +6,10 @@ import { actTools } from './act/tools.ts';
 import { find, frameIndex, look } from './looking.ts';
 import { scene } from './picture.ts';
 import { read } from './read.ts';
-import { type Gone, isGone, resolve } from './references.ts';
+import { element } from './resolved.ts';
 import { roleOf } from './roles.ts';
 import { told } from './told.ts';
-import { lines } from './tree.ts';
 import { until } from './waiting.ts';
-
-/** The failure of a call whose reference leads nowhere. Nothing was done. */
-export function gone({ code, message, successor }: Gone): ToolError {
-  const hint =
-    successor === undefined
-      ? 'Take a new snapshot, and use a reference of it.'
-      : `Most likely it is now ${successor}: look whether it means the same before using it.`;
-  return new ToolError(message, code === 'UNKNOWN_REF' ? 'VALIDATION_ERROR' : code, {
-    category: code === 'UNKNOWN_REF' ? 'validation' : 'not_found',
-    outcome: 'not_executed',
-    hint,
-    ...(successor !== undefined && { data: { successor } }),
-  });
-}
-
-/** The element that a reference means; throws what became of it. */
-export function element(ref: string): Element {
-  let found = resolve(ref);
-  if (isGone(found) && found.successor === undefined && found.code === 'REF_GONE') {
-    lines(document); // so that what took its place has a reference
-    found = resolve(ref);
-  }
-  if (isGone(found)) throw gone(found);
-  return found;
-}
-
-export const refInput = s.string('Reference, such as e12.');
 
 const snapshot = defineTool({
   name: 'snapshot',
@@ -80,14 +52,14 @@ const wait = defineTool({
   }),
   timeoutMs: 70_000,
   handle(args, { signal }) {
-    told(args);
+    const { waitedMs } = told(args);
     const { timeoutMs = 10_000, ...condition } = args;
     const { text, gone: lost, ref, url, idle, value } = condition;
     const named = [text, lost, ref, url, idle].filter((one) => one !== undefined && one !== false);
     if (named.length !== 1 || (value !== undefined && ref === undefined))
       throw ToolError.validation('Pass one of text, gone, ref, url and idle; value goes with ref');
     if (ref !== undefined) element(ref);
-    return until({ text, gone: lost, ref, url, idle, value }, timeoutMs, signal);
+    return until({ text, gone: lost, ref, url, idle, value }, timeoutMs, signal, waitedMs);
   },
 });
 

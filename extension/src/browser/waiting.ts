@@ -3,6 +3,7 @@ import { ToolError } from '@tabrelay/plugin-sdk';
 import { connected, line } from './dom.ts';
 import { visible } from './drawn.ts';
 import { isDisabled, writtenText } from './names.ts';
+import { pageText } from './reading/shown.ts';
 import { resolve } from './references.ts';
 import { sensitivity } from './secrets.ts';
 import { cut, quote } from './words.ts';
@@ -20,7 +21,12 @@ const idleMs = 500;
 const lookMs = 100;
 
 /** Resolves with what was seen, once it is so. */
-export async function until(condition: Condition, ms: number, signal: AbortSignal): Promise<string> {
+export async function until(
+  condition: Condition,
+  ms: number,
+  signal: AbortSignal,
+  saidMs = ms,
+): Promise<string> {
   const from = performance.now();
   let changedAt = from;
   let wake = () => {};
@@ -35,7 +41,7 @@ export async function until(condition: Condition, ms: number, signal: AbortSigna
       if (seen !== undefined) return seen;
       signal.throwIfAborted();
       const left = from + ms - performance.now();
-      if (left <= 0) throw late(condition, ms);
+      if (left <= 0) throw late(condition, saidMs);
       await new Promise<void>((resolve) => setTimeout(resolve, Math.min(lookMs, left)));
       if (performance.now() - changedAt > lookMs * 4)
         await new Promise<void>((resolve) => {
@@ -74,7 +80,10 @@ function holds(condition: Condition, quietMs: number): string | undefined {
 
 const displayed = (text: string): boolean => {
   const { body } = document;
-  return body !== null && line(body.innerText).toLowerCase().includes(line(text).toLowerCase());
+  if (body === null) return false;
+  const wanted = line(text).toLowerCase();
+  const among = (all: string) => line(all).toLowerCase().includes(wanted);
+  return among(body.innerText) || among(pageText()); // with shadow roots
 };
 
 const isRef = (what: string): boolean => /^(?:f\d+)?e\d+$/.test(what);
@@ -108,7 +117,7 @@ function late(condition: Condition, ms: number): ToolError {
   const said = name === 'idle' ? 'the page is' : `${quote(cut(String(what), 80))} is`;
   const state: unknown = Reflect.get(is, name);
   return new ToolError(
-    `After ${ms / 1000} s ${said} ${typeof state === 'string' ? state : 'not so'}`,
+    `After ${Math.round(ms / 100) / 10} s ${said} ${typeof state === 'string' ? state : 'not so'}`,
     'WAIT_TIMEOUT',
     {
       category: 'timeout',

@@ -84,6 +84,21 @@ export class Documents {
     });
   }
 
+  /** The document that an element of another one shows. */
+  async shownBy(stage: Stage, around: Bridge, index: number): Promise<Bridge> {
+    const spot = spotOf(await this.spots(stage.tabId), around.frameId, index, 0);
+    const inner = spot && (await this.inFrame(stage, spot));
+    if (inner === undefined) throw Ended.as('FRAME_GONE', 'The frame shows nothing that can be read');
+    return inner;
+  }
+
+  /** The document of the tab and those of the frames it shows, as far as the person lets anybody look. */
+  async all(stage: Stage): Promise<Bridge[]> {
+    const spots = (await this.spots(stage.tabId).catch(() => [])).slice(0, mostFrames);
+    const inner = await Promise.all(spots.map((spot) => this.inFrame(stage, spot).catch(() => undefined)));
+    return [await stage.top(), ...inner.filter((one) => one !== undefined)];
+  }
+
   /** The bridge of a frame, put into it when it has none; undefined where the person lets nobody look. */
   async inFrame(stage: Stage, spot: Spot): Promise<Bridge | undefined> {
     const { bridges, injector } = this.#parts;
@@ -170,14 +185,21 @@ export function lookingAt(
     let bridge = await documents.of(stage, isText(ref) ? ref : undefined);
     let answer = await ask(walk, bridge, { ...args, ...(isText(ref) && { ref }) });
     if (isFrameOnly(answer)) {
-      const { index } = answer.frame;
-      const spot = spotOf(await documents.spots(stage.tabId), bridge.frameId, index, 0);
-      const inner = spot && (await documents.inFrame(stage, spot));
-      if (inner === undefined) throw Ended.as('FRAME_GONE', 'The frame shows nothing that can be read');
-      bridge = inner;
+      bridge = await documents.shownBy(stage, bridge, answer.frame.index);
       answer = await ask(walk, bridge, args, ref);
     }
     return text(headed(await whole(walk, bridge, answer, 0)));
+  };
+}
+
+/** Reads the page, or the frame that a reference names or is in. */
+export function reading(documents: Documents): Performer {
+  return async (stage) => {
+    const { ref, ...args } = stage.args;
+    const bridge = await documents.of(stage, isText(ref) ? ref : undefined);
+    const answer = await stage.part(bridge, 'read', stage.args);
+    if (!isFrameOnly(answer)) return answer;
+    return stage.part(await documents.shownBy(stage, bridge, answer.frame.index), 'read', args);
   };
 }
 

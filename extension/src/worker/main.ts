@@ -23,7 +23,7 @@ import { Injector } from './inject.ts';
 import { Invocations } from './invoke.ts';
 import { isWaker, Keepalive } from './keepalive.ts';
 import { dialSocket, Link } from './link.ts';
-import { Documents, findingIn, lookingAt } from './looking.ts';
+import { Documents, findingIn, lookingAt, reading } from './looking.ts';
 import { Marks } from './marks.ts';
 import { closing, navigating } from './moving.ts';
 import { exchange, keepPairing, Pairer, readPairing } from './pairing.ts';
@@ -224,6 +224,7 @@ const conductor = new Conductor(
   new Map<string, Performer>([
     ['snapshot', (stage) => lookAt(stage)],
     ['find', findingIn(documents)],
+    ['read', reading(documents)],
     ['screenshot', picturing(documents)],
     ['wait', waitingIn(documents)],
     ['navigate', navigating(tabs)],

@@ -5,20 +5,29 @@ import type { Documents } from './looking.ts';
 
 const standardMs = 10_000;
 const againMs = 200;
+const leastMs = 100;
+const roundMs = 400; // then frames that came meanwhile are asked, too
 
 export function waitingIn(documents: Documents): Performer {
   return async (stage) => {
     const { timeoutMs, ...condition } = stage.args;
-    const until = Date.now() + Math.min(isNumber(timeoutMs) ? timeoutMs : standardMs, stage.leftMs - 1000);
+    const began = Date.now();
+    const until = began + Math.min(isNumber(timeoutMs) ? timeoutMs : standardMs, stage.leftMs - 1000);
     const ref = [condition.ref, condition.gone].filter(isText).find((one) => /^(?:f\d+)?e\d+$/.test(one));
     for (;;) {
       try {
-        const bridge = await documents.of(stage, ref);
-        const ms = Math.max(100, until - Date.now());
-        const seen = await stage.part(bridge, 'wait', { ...condition, timeoutMs: ms });
+        const words = ref === undefined && (isText(condition.text) || isText(condition.gone));
+        const all = words ? await documents.all(stage) : [await documents.of(stage, ref)];
+        const left = Math.max(leastMs, until - Date.now());
+        const ms = all.length > 1 ? Math.min(left, roundMs) : left;
+        const _ = { waitedMs: Date.now() + ms - began };
+        const asked = all.map((one) => stage.part(one, 'wait', { ...condition, timeoutMs: ms, _ }));
+        // A text is there in one of the documents, or gone from all.
+        const seen = await (isText(condition.gone) ? everyOne(asked) : firstOf(asked));
         return text(isText(seen) ? seen : 'it is so');
       } catch (why) {
         if (!(why instanceof Ended)) throw why;
+        if (why.code === 'WAIT_TIMEOUT' && Date.now() < until && !stage.signal.aborted) continue;
         const left = ['DOCUMENT_CHANGED', 'FRAME_GONE', 'TAB_CHANGED'].includes(why.code);
         if (left && condition.gone !== undefined && ref !== undefined) return text(`${ref} is gone`);
         // Another page is coming: the condition may hold there.
@@ -28,4 +37,22 @@ export function waitingIn(documents: Documents): Performer {
       }
     }
   };
+}
+
+// The page's own document is the first. What another one says only counts where it says that it is so.
+async function firstOf(asked: readonly Promise<unknown>[]): Promise<unknown> {
+  try {
+    return await Promise.any(asked);
+  } catch {
+    return asked[0];
+  }
+}
+
+// A frame that goes away has the text no more.
+async function everyOne(asked: readonly Promise<unknown>[]): Promise<unknown> {
+  const ended = await Promise.allSettled(asked);
+  for (const one of ended.slice(1))
+    if (one.status === 'rejected' && one.reason instanceof Ended && one.reason.code === 'WAIT_TIMEOUT')
+      throw one.reason;
+  return asked[0];
 }
