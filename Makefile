@@ -15,7 +15,7 @@ PREFIX      ?= $(HOME)/.local
 
 .DEFAULT_GOAL := help
 .PHONY: help build install up test check bench nightly trace generate generated conformance extension-e2e e2e clients cross go-check ts-check \
-	go-test go-race cli ts-test fuzz soak browser applications clean
+	go-test go-race cli ts-test fuzz soak browser applications clean site site-test recording
 
 help: ## list the commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -169,6 +169,16 @@ e2e/conformance/node_modules/.package-lock.json: e2e/conformance/package-lock.js
 	cd e2e/conformance && npm ci --no-audit --no-fund
 	@touch $@
 
+site: site/node_modules/.package-lock.json ## the documentation as a site, in site/dist (BASE=/path/ where it is not at the root)
+	cd site && BASE=$(BASE) npm run --silent build
+
+site-test: site node_modules/.package-lock.json ## read the built site in a real Chromium: search, keyboard, light and dark, nothing from elsewhere
+	cd e2e && npx playwright test --config site
+
+site/node_modules/.package-lock.json: site/package-lock.json
+	cd site && npm ci --no-audit --no-fund --ignore-scripts
+	@touch $@
+
 clean: ## remove what the build made
-	rm -rf bin $(RESULTS) e2e/test-results e2e/playwright-report
+	rm -rf bin $(RESULTS) site/dist e2e/test-results e2e/playwright-report
 	find adapters/dist extension/dist -mindepth 1 -not -name .gitkeep -delete
