@@ -2,7 +2,7 @@
 
 import { kindOf } from './alike.ts';
 import { holder } from './dom.ts';
-import { known, scrolledTo } from './moment.ts';
+import { type Cutting, known, scrolledTo } from './moment.ts';
 
 /** Its style as the browser computed it. */
 export function styleOf(element: Element): CSSStyleDeclaration {
@@ -55,9 +55,46 @@ function isInSight(element: Element): boolean {
   const about = known(element);
   if (about.inSight === undefined) {
     const around = isPlain(element) ? holder(element) : undefined;
-    about.inSight = (around !== undefined && isInSight(around)) || isSeen(element);
+    about.inSight = ((around !== undefined && isInSight(around)) || isSeen(element)) && !isCutOff(element);
   }
   return about.inSight;
+}
+
+/** Whether a box without an extent, or a clip, leaves nothing of what stands in it to be seen. */
+export function isCutOff(element: Element): boolean {
+  const about = known(element);
+  about.cut ??= readCut(element);
+  return about.cut;
+}
+
+function readCut(element: Element): boolean {
+  const { small, whole, position } = cuttingOf(element);
+  if (whole) return true;
+  if (isPage(element) || position === 'fixed') return false;
+  if (small) {
+    const { width, height } = element.getBoundingClientRect();
+    if (width <= 1 || height <= 1) return true;
+  }
+  let around = holder(element);
+  if (position === 'absolute')
+    while (around !== undefined && cuttingOf(around).position === 'static') around = holder(around);
+  return around !== undefined && isCutOff(around);
+}
+
+const nothing = /^(?:inset\((?:50|100)%|circle\(0|ellipse\(0)|^rect\((\d+px), (\d+px), \1, \2\)/;
+
+function cuttingOf(element: Element): Cutting {
+  const kind = kindOf(element);
+  if (kind.cutting === undefined) {
+    const style = styleOf(element);
+    const clipped = nothing.test(style.clipPath) || nothing.test(style.clip);
+    kind.cutting = {
+      small: style.overflowY !== 'visible',
+      whole: clipped || style.getPropertyValue('content-visibility') === 'hidden',
+      position: style.position,
+    };
+  }
+  return kind.cutting;
 }
 
 /** Whether its box is one that people see. */

@@ -8,9 +8,17 @@ export interface Known {
   display?: number;
   seen?: boolean;
   inSight?: boolean;
+  cut?: boolean;
   root?: ShadowRoot | null;
   name?: string;
   content?: string;
+}
+
+/** How what stands in an element may be cut off, and what it is cut off by. */
+export interface Cutting {
+  small: boolean; // where it is small
+  whole: boolean; // nothing of it is drawn
+  position: string;
 }
 
 /** What is known of all elements that are styled alike. */
@@ -19,6 +27,7 @@ export interface Kind {
   overflow?: string;
   inline?: boolean;
   plain?: boolean; // nothing moves it out of sight or cuts it off
+  cutting?: Cutting;
   added?: readonly [before: string, after: string];
   rootless: number; // how many had no closed shadow root
   inside: Map<string, Kind>;

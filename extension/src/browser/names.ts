@@ -167,7 +167,8 @@ const titleOrPlaceholder = (element: Element): string =>
 
 function childText(element: Element, name: string, walk: Walk): string {
   for (const child of Array.from(content(element)))
-    if (child instanceof Element && tag(child) === name) return compute(child, { ...walk, inside: true });
+    if (child instanceof Element && tag(child) === name)
+      return compute(child, { ...walk, inside: true, hidden: walk.hidden || name === 'title' });
   return '';
 }
 
@@ -228,6 +229,7 @@ function fromContent(element: Element, walk: Walk): string {
     }
     if (!isElement(node)) continue;
     const name = tag(node);
+    if (name === 'br') text += ' ';
     if (unread.has(name)) continue;
     const part = compute(node, { ...walk, inside: true });
     const inline = textLevel.has(name) ? isInline(node) : name === 'slot' || name === 'img' || isInline(node);

@@ -1,12 +1,22 @@
 // Writes the lines of a page, one for each thing: what is displayed, by role and name, and what can be acted on.
 import { attribute, content, has, hasSome, isElement, isText, line, matches, tag } from './dom.ts';
-import { isDrawn, isPage, isScroller, isSeen, isShown, pointer, rendered, visible } from './drawn.ts';
+import {
+  isCutOff,
+  isDrawn,
+  isPage,
+  isScroller,
+  isSeen,
+  isShown,
+  pointer,
+  rendered,
+  visible,
+} from './drawn.ts';
 import { isVaried, type Keeper } from './kept.ts';
 import { containers, inlineTags, onlyNamed, rowLike, skipped, whole } from './kinds.ts';
 import { onScreen, type Told } from './longlists.ts';
 import { nameOf } from './names.ts';
 import { reference, referenceOf } from './references.ts';
-import { isDataTable, namedByContent } from './roles.ts';
+import { isDataTable, namedByContent, textFields } from './roles.ts';
 import { namesAField, roleWord, sayState, sayThing, type Thing, thingName, thingOf } from './things.ts';
 import type { Line, Options } from './tree.ts';
 import { named, sayText } from './words.ts';
@@ -95,7 +105,9 @@ export class Writer {
   // Something a person can act on.
   #operable(element: Element, thing: Thing, cursor: string): void {
     const { role } = thing;
-    if (!isSeen(element)) return;
+    // Editors take their text in through a dot, and what a button opens is often a field in one.
+    const field = textFields.has(role) || isVaried(element, tag(element));
+    if (!isSeen(element) || (isCutOff(element) && !field)) return;
     const inline = role === 'link' || (inlineTags.has(tag(element)) && (role === '' || role === 'img'));
     const holds = role === '' || role === 'paragraph' || namedByContent.has(role) || containers.has(role);
     const inside = holds && element.childElementCount + (element.shadowRoot === null ? 0 : 1) > 0;

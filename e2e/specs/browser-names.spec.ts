@@ -1,0 +1,66 @@
+// Names and roles by the specifications, widgets of the ARIA Authoring Practices, and what people do not see: in a real
+// Chromium, element by element.
+import path from 'node:path';
+import { chromium, expect, type Page, test } from '@playwright/test';
+import { build } from 'esbuild';
+import { names, roles, unseen, widgets } from '../sites/names.ts';
+import { browser, repository } from '../stage/paths.ts';
+
+let page: Page;
+
+test.beforeAll(async () => {
+  const chrome = await chromium.launch({ executablePath: browser, args: ['--no-sandbox'] });
+  page = await chrome.newPage();
+});
+
+test.afterAll(() => page.context().browser()?.close());
+
+async function code(): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: {
+      contents: `import { lines, render } from './tree.ts';
+        import { nameOf } from './names.ts';
+        import { roleOf } from './roles.ts';
+        const one = () => document.getElementById('t');
+        Object.assign(globalThis, {
+          told: () => render(lines(document)),
+          called: () => nameOf(one()),
+          is: () => roleOf(one()),
+        });`,
+      resolveDir: path.join(repository, 'extension/src/browser'),
+      loader: 'ts',
+    },
+    bundle: true,
+    write: false,
+    format: 'iife',
+  });
+  return outputFiles[0]?.text ?? '';
+}
+
+async function ask(script: string, body: string, what: string): Promise<unknown> {
+  await page.setContent(`<!doctype html><body>${body}`);
+  await page.evaluate('globalThis.tabrelayReferences = undefined');
+  await page.evaluate(script);
+  return page.evaluate(`${what}()`);
+}
+
+test('elements are called what accname and HTML-AAM say', async () => {
+  const script = await code();
+  for (const [what, html, name] of names) expect.soft(await ask(script, html, 'called'), what).toBe(name);
+});
+
+test('elements have the roles that ARIA and HTML-AAM say', async () => {
+  const script = await code();
+  for (const [html, role] of roles) expect.soft(await ask(script, html, 'is'), html).toBe(role);
+});
+
+test('widgets are told by role, name, state and value', async () => {
+  const script = await code();
+  for (const [what, html, lines] of widgets) expect.soft(await ask(script, html, 'told'), what).toBe(lines);
+});
+
+test('what people do not see is not told', async () => {
+  const script = await code();
+  for (const [how, html] of unseen)
+    expect.soft(await ask(script, html, 'told'), how).not.toMatch(/SECRET|[\u{E0000}-\u{E007F}]/u);
+});
