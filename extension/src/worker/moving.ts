@@ -55,6 +55,7 @@ export function navigating(tabs: Pick<Tabs, 'shown'>): Performer {
       if (steps.has(to)) throw nowhere(to);
       const hint = 'Ask the person: the page may ask whether it may be left, and only they can answer.';
       throw Ended.as('PAGE_STAYS', 'The page is still the one it was: it did not let itself be left', {
+        category: 'validation',
         hint,
       });
     }
@@ -134,7 +135,10 @@ export const closing: Performer = async (stage) => {
     await chrome.tabs.remove(tabId);
     if (await gone) return { closed: tabId };
     const hint = 'Ask the person: the page asks whether it may be left, and only they can answer.';
-    throw Ended.as('PAGE_STAYS', 'The tab is still open: its page did not let itself be left', { hint });
+    throw Ended.as('PAGE_STAYS', 'The tab is still open: its page did not let itself be left', {
+      category: 'validation',
+      hint,
+    });
   } finally {
     chrome.tabs.onRemoved.removeListener(heard);
   }

@@ -148,7 +148,10 @@ function hidden(tabId: number, active: boolean): Ended {
   const why = active ? 'its window is minimized' : 'it is behind another tab of its window';
   const hint =
     'snapshot, find and read work all the same. For a picture ask the person to bring the tab to the front.';
-  return Ended.as('TAB_NOT_VISIBLE', `Chrome draws no picture of tab ${tabId}: ${why}`, { hint });
+  return Ended.as('TAB_NOT_VISIBLE', `Chrome draws no picture of tab ${tabId}: ${why}`, {
+    category: 'validation',
+    hint,
+  });
 }
 
 function penOf(canvas: OffscreenCanvas): OffscreenCanvasRenderingContext2D {
