@@ -57,7 +57,8 @@ test('an agent closes the tab it has opened, and no other', async ({ sharedStage
   await visit(stage, `${site}/one`);
   const opened = (await agent.call('browser__open_tab', { url: `${site}/two` })).value;
   expect((await agent.call('browser__snapshot')).text).toContain('This is Two');
-  const before = browser.pages().length;
+  const before = 2;
+  await expect.poll(() => browser.pages().length).toBe(before);
   expect((await agent.call('browser__close_tab')).value).toMatchObject({
     closed: Reflect.get(Object(opened), 'tabId'),
   });

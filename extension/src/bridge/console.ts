@@ -192,3 +192,20 @@ export function watchConsole(bridgeLate: boolean, grew: () => void): Watch {
     },
   };
 }
+
+const maxErrors = 5; // of one act
+const maxErrorLength = 200;
+const errorBytes = 8192;
+
+/** Watches for errors that the page writes from now on; what it returns ends that, and says which there were. */
+export function watchErrors(tail: Tail): () => Promise<string[]> {
+  const from = tail.begin();
+  return async () => {
+    const written = await tail.since(from, errorBytes);
+    tail.end();
+    const errors = written
+      .split('\n')
+      .filter((line) => /^(?:error|uncaught|unhandled rejection)\b/.test(line));
+    return errors.slice(0, maxErrors).map((line) => line.slice(0, maxErrorLength));
+  };
+}

@@ -6,11 +6,11 @@ import { startRun } from '../page/runtime.ts';
 import { Acting, type Watched } from './acting.ts';
 import { Adapters } from './adapters.ts';
 import { Calls, type Start } from './calls.ts';
-import { watchConsole } from './console.ts';
+import { watchConsole, watchErrors } from './console.ts';
 import { hideInterfaces, openLine } from './line.ts';
 import { watchMainWorld } from './main-world.ts';
 import { Mark } from './mark.ts';
-import { type DialogAnswer, type FromBridge, isToBridge, type ToBridge } from './messages.ts';
+import { type DialogAnswer, type FromBridge, isToBridge, type News, type ToBridge } from './messages.ts';
 
 declare global {
   var tabrelayBridge:
@@ -60,8 +60,15 @@ class Resident {
   }
 
   /** An act of the browser's tools begins: its dialogs are answered, and what happens around it is told. */
-  watch(answer: DialogAnswer): Promise<Watched> {
-    return this.#acting.watch(answer);
+  async watch(answer: DialogAnswer): Promise<Watched> {
+    const watched = await this.#acting.watch(answer);
+    const errors = watchErrors(this.#tail);
+    let over: Promise<News> | undefined;
+    const end = async (): Promise<News> => {
+      const [news, consoleErrors] = await Promise.all([watched.end(), errors()]);
+      return { ...news, ...(consoleErrors.length > 0 && { consoleErrors }) };
+    };
+    return { busy: watched.busy, end: () => (over ??= end()) };
   }
 
   /** Tells of dialogs that nobody answers: each before it opens, and when it was closed. */

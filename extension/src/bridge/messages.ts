@@ -77,6 +77,7 @@ export interface News {
   dialogs?: Dialog[] | undefined;
   moreDialogs?: number | undefined;
   blockedWindows?: string[] | undefined; // that the page wanted to open, and Chrome did not
+  consoleErrors?: string[] | undefined; // that the page wrote meanwhile
 }
 
 /** One line of a console. */

@@ -2,6 +2,7 @@
 
 import { changes } from './changes.ts';
 import { line } from './dom.ts';
+import { overlaps } from './drawn.ts';
 import { type Line, lines, type Options } from './tree.ts';
 import { cut, named, sayText } from './words.ts';
 
@@ -20,6 +21,7 @@ export interface Frame {
   at: number; // among the lines of the look; -1: none of them names it
   index: number; // its place among the frames of the window; -1: it is not counted there
   ref: string;
+  near: boolean; // on the screen: looked into first
 }
 
 export interface Request extends Options {
@@ -193,7 +195,12 @@ function framesIn(all: readonly Line[], offset: -1 | 0): Frame[] {
   const frames: Frame[] = [];
   all.forEach(({ frame, element, ref }, at) => {
     if (frame === true && ref !== undefined)
-      frames.push({ at: offset === -1 ? -1 : at, index: frameIndex(element), ref });
+      frames.push({
+        at: offset === -1 ? -1 : at,
+        index: frameIndex(element),
+        ref,
+        near: overlaps(element, new DOMRect(0, 0, innerWidth, innerHeight)),
+      });
   });
   return frames;
 }

@@ -4,7 +4,7 @@ import { urlAllowed } from '../page/patterns.ts';
 import type { Bridge } from './bridges.ts';
 import { type Content, Ended, type Parts, type Performer, type Stage, text } from './conductor.ts';
 
-const isFrame = shape({ at: isNumber, index: isNumber, ref: isText });
+const isFrame = shape({ at: isNumber, index: isNumber, ref: isText, near: isFlag });
 const isLook = shape({
   kind: isText,
   head: isText,
@@ -88,7 +88,8 @@ export class Documents {
   async shownBy(stage: Stage, around: Bridge, index: number): Promise<Bridge> {
     const spot = spotOf(await this.spots(stage.tabId), around.frameId, index, 0);
     const inner = spot && (await this.inFrame(stage, spot));
-    if (inner === undefined) throw Ended.as('FRAME_GONE', 'The frame shows nothing that can be read');
+    if (inner === undefined)
+      throw Ended.as('FRAME_GONE', 'The frame shows nothing that can be read', { category: 'not_found' });
     return inner;
   }
 
@@ -147,11 +148,14 @@ export function lookingAt(
     walk.spots ??= await documents.spots(walk.stage.tabId);
     const inserted: { at: number; lines: string[] }[] = [];
     let unplaced = 0;
-    for (const frame of look.frames) {
-      const nth = frame.index < 0 ? unplaced++ : 0;
-      if (walk.frames >= mostFrames) break;
+    const placed = look.frames.map((frame) => ({ frame, nth: frame.index < 0 ? unplaced++ : 0 }));
+    for (const { frame, nth } of placed.sort((a, b) => Number(b.frame.near) - Number(a.frame.near))) {
       const spot = spotOf(walk.spots, bridge.frameId, frame.index, nth);
       if (spot === undefined) continue;
+      if (walk.frames >= mostFrames) {
+        if (frame.at >= 0) inserted.push({ at: frame.at, lines: [`(not looked into: ref ${frame.ref})`] });
+        continue;
+      }
       walk.frames++;
       const lines = await inside(walk, spot, frame.ref, depth + 1);
       if (lines.length > 0) inserted.push({ at: frame.at, lines });

@@ -258,7 +258,8 @@ function found({ page, mark, signs, departure }: Scene, outside: News): Effect {
   if (asked !== undefined) effect.dialogs = [...(effect.dialogs ?? []), asked];
   const download = departure.download();
   if (download !== undefined) effect.downloads = [...(effect.downloads ?? []), download];
-  if (Object.keys(effect).length === 1) {
+  // That the page complains of itself is no effect.
+  if (Object.keys(effect).filter((key) => key !== 'consoleErrors').length === 1) {
     effect.noEffect = true;
     if (signs.lastAt() > 0) effect.note = 'Something in the page changed, nothing of it is shown';
   }
