@@ -287,8 +287,8 @@ test('only the profile that has the tab is asked', async ({ closing }) => {
   const answer = increment(stage);
   await expect(questions(panel)).toBeVisible();
   const id = await questions(panel).getAttribute('data-id');
-  await expect(other.getByText('asks in its profile')).toBeVisible();
-  await expect(panel.getByText('asks you')).toBeVisible();
+  await expect(other.getByText('Waiting for an answer in its profile')).toBeVisible();
+  await expect(panel.getByText('Waiting for you')).toBeVisible();
   await expect(questions(other)).toHaveCount(0);
   expect(await answerFrom(other, id ?? '')).toBeGreaterThanOrEqual(400);
   expect(await counted(stage)).toBe(0);
@@ -333,20 +333,26 @@ test('a new question leaves whoever writes alone', async ({ sharedStage: stage }
   expect((await answer).code).toBe('APPROVAL_DENIED');
 });
 
-test('stopping everything cancels what runs and refuses what comes, until it is switched off', async ({
+test('stopping everything cancels what runs and refuses what comes, until the person resumes', async ({
   sharedStage: stage,
 }) => {
   const panel = await openPanel(stage.browser);
   const asked = increment(stage);
   await expect(questions(panel)).toBeVisible();
-  const stop = panel.getByRole('switch', { name: 'Stop everything' });
-  await stop.click();
-  await expect(stop).toBeChecked();
+  const stop = panel.getByRole('button', { name: 'Stop everything' });
+  const resume = panel.getByRole('button', { name: 'Resume' });
+  await stop.press('Enter');
+  await expect(resume).toBeFocused();
+  await expect(panel.getByRole('heading', { name: 'Paused' })).toBeVisible();
+  await expect(stop).toHaveCount(0);
   expect((await asked).failed).toBe(true);
+  await expect(panel.locator('.notes')).toContainText('agents were paused, so it was refused');
   expect((await increment(stage)).failed).toBe(true);
   await expect(questions(panel)).toHaveCount(0);
-  await stop.click();
-  await expect(stop).not.toBeChecked();
+  await expect.poll(() => badge(stage.browser)).toBe('II');
+  await resume.press('Enter');
+  await expect(stop).toBeFocused();
+  await expect.poll(() => badge(stage.browser)).toBe('');
   const after = increment(stage);
   await questions(panel).getByRole('button', { name: 'Allow once' }).click();
   expect((await after).failed).toBe(false);

@@ -29,6 +29,10 @@ test('arrow keys move through the pages, and Tab goes into the open one', async 
   await page.keyboard.press('Home');
   await expect(page.getByText('Page 17 of 60')).toBeVisible();
   await page.keyboard.press('Tab');
+  await expect(
+    page.getByRole('button', { name: 'Go to the tab of Export orders of claude-code' }),
+  ).toBeFocused();
+  await page.keyboard.press('Tab');
   await expect(page.getByRole('button', { name: 'Cancel Export orders of claude-code' })).toBeFocused();
 });
 
@@ -60,7 +64,7 @@ test('focus stays where it is when a list changes around it', async ({ closing }
   const cancel = page.getByRole('button', { name: 'Cancel Edit a page of codex' });
   await cancel.focus();
   const { calls } = data.running;
-  await change(page, 'running', { calls: [{ ...calls[2], id: 'c9', title: 'Brand new' }, calls[1]] });
+  await change(page, 'running', { calls: [{ ...calls[0], id: 'c9', title: 'Brand new' }, calls[1]] });
   await expect(page.getByText('Brand new')).toBeVisible();
   await expect(page.getByText('Export orders')).toHaveCount(0);
   await expect(cancel).toBeFocused();
@@ -148,5 +152,5 @@ test('in forced colours every state is still told by words and lines', async ({ 
   const look = { width: 320, scheme: 'dark', forcedColors: 'active' } as const;
   const page = await drawPanel(browser, state.script, look, state.hash, closing);
   await expect(page.getByText('May delete or overwrite')).toHaveCSS('border-top-style', 'solid');
-  await expect(page.getByRole('switch')).toHaveCSS('border-top-style', 'solid');
+  await expect(page.getByRole('button', { name: 'Stop everything' })).toHaveCSS('border-top-style', 'solid');
 });

@@ -178,7 +178,7 @@ test('what a client may use is changed', async ({ stage }) => {
 });
 
 test('the person names the profile', async ({ stage }) => {
-  const panel = await openPanel(stage.browser);
+  const panel = await openPanel(stage.browser, 'settings');
   await panel.getByLabel('Profile name').fill('Work');
   await panel.getByRole('button', { name: 'Save' }).click();
   await expect(panel.getByText('Profile Work')).toBeVisible();

@@ -13,8 +13,8 @@ export interface Script {
   state?: unknown;
   /** Answers by path below /api/v1/, without the query; a path that is not here is never answered. */
   answers: Record<string, { status?: number; body: unknown }>;
-  /** `optional_permissions` of the manifest. */
-  optional?: readonly string[];
+  /** Optional permissions that Chrome has given. */
+  given?: readonly string[];
 }
 
 export interface Look {
@@ -30,7 +30,7 @@ const address = 'http://panel.test/';
 const kinds: Record<string, string> = { html: 'text/html', js: 'text/javascript', css: 'text/css' };
 
 /** The policy Chrome has for pages of an extension, and styles from our own file only. */
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'";
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'";
 
 export async function drawPanel(
   browser: Browser,
@@ -49,7 +49,12 @@ export async function drawPanel(
   });
   closing.defer(() => context.close());
   await context.route(`${address}**`, async (route) => {
-    const name = new URL(route.request().url()).pathname.slice(1);
+    const url = new URL(route.request().url());
+    const name = url.pathname.slice(1);
+    if (name === '_favicon/') {
+      await route.fulfill(iconOf(new URL(url.searchParams.get('pageUrl') ?? address)));
+      return;
+    }
     const body = await readFile(path.join(repository, 'extension/dist', name));
     const contentType = kinds[path.extname(name).slice(1)] ?? 'application/octet-stream';
     await route.fulfill({ body, contentType, headers: { 'content-security-policy': policy } });
@@ -59,6 +64,16 @@ export async function drawPanel(
   await page.addInitScript(playWorker, script);
   await page.goto(`${address}panel.html#${hash}`);
   return page;
+}
+
+/** What Chrome's database of icons has: nothing of a wiki. */
+function iconOf({ hostname }: URL) {
+  if (hostname.startsWith('wiki')) return { status: 404 };
+  const hue = hostname.startsWith('shop') ? 150 : 20;
+  const square = `<rect width="32" height="32" rx="7" fill="hsl(${hue} 60% 42%)"/>`;
+  const icon = `${square}<circle cx="16" cy="16" r="7" fill="#fff"/>`;
+  const body = `<svg xmlns="http://www.w3.org/2000/svg" width="32" height="32">${icon}</svg>`;
+  return { contentType: 'image/svg+xml', body };
 }
 
 /** Has the scripted worker answer a path differently from now on, and say that there is news of its topic. */
@@ -74,7 +89,7 @@ export async function change(page: Page, topic: string, body: unknown): Promise<
 }
 
 /** Runs in the page before its script: `chrome`, as far as the panel uses it. */
-function playWorker({ state, answers, optional }: Script): void {
+function playWorker({ state, answers, given }: Script): void {
   type Listener = (message: unknown) => void;
   type Request = { type?: string; id?: string; method?: string; path?: string };
   const connect = () => {
@@ -98,7 +113,7 @@ function playWorker({ state, answers, optional }: Script): void {
   };
   Object.defineProperty(globalThis, 'chrome', {
     value: {
-      runtime: { connect, getManifest: () => ({ optional_permissions: optional ?? [] }) },
+      runtime: { connect },
       storage: {
         local: {
           get: async (key: string) => (key === 'profile' ? { profile: { id: 'p1', label: 'Work' } } : {}),
@@ -106,8 +121,20 @@ function playWorker({ state, answers, optional }: Script): void {
           onChanged: { addListener() {}, removeListener() {} },
         },
       },
-      permissions: { contains: async () => false, request: async () => true },
-      tabs: { create: async () => {} },
+      permissions: {
+        contains: async ({ permissions = [] }: { permissions?: string[] }) =>
+          permissions.every((one) => (given ?? []).includes(one)),
+        request: async () => true,
+        remove: async () => true,
+      },
+      commands: {
+        getAll: async () => [
+          { name: '_execute_action', description: '', shortcut: 'Alt+Shift+O' },
+          { name: 'stop-everything', description: 'Stop everything that agents do', shortcut: 'Alt+Shift+S' },
+        ],
+      },
+      tabs: { create: async () => {}, update: async () => ({ windowId: 1 }) },
+      windows: { update: async () => {} },
     },
   });
 }

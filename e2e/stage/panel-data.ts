@@ -4,7 +4,6 @@ const at = (seconds: number): string => new Date(Date.UTC(2026, 2, 2, 10, 0, sec
 
 export const connected = {
   link: { phase: 'connected', address: '127.0.0.1:9333', message: '0.1.0', since: 0 },
-  calls: [],
   bundle: 'b',
   profile: { id: 'p1', label: 'Work' },
   marks: true,
@@ -171,12 +170,13 @@ export const parts = [
 export const running = {
   calls: [
     {
+      ...shop,
       id: 'c1',
       client: 'claude-code',
+      color: 'blue',
       tool: 'shop__export_orders',
       title: 'Export orders',
-      profile: 'Work',
-      origin: 'https://shop.example',
+      readOnly: true,
       began: at(-12),
       state: 'running',
       progress: { progress: 340, total: 1200, message: 'Page 17 of 60' },
@@ -184,19 +184,29 @@ export const running = {
     {
       id: 'c2',
       client: 'codex',
+      color: 'orange',
       tool: 'wiki__edit_page',
       title: 'Edit a page',
+      readOnly: false,
+      tabId: 3,
+      profileId: 'p2',
       profile: 'Private',
       origin: 'https://wiki.example',
       began: at(-2),
       state: 'queued',
+      waitsFor: 'turn',
+      ahead: 2,
     },
     {
       id: 'c3',
       client: 'codex',
-      tool: 'mail__search',
-      title: '',
+      color: 'orange',
+      tool: 'browser__fill',
+      title: 'Fill fields',
+      readOnly: false,
+      profileId: 'p1',
       profile: 'Work',
+      tabId: 9,
       origin: 'https://mail.example',
       began: at(-75),
       state: 'running',
@@ -210,6 +220,8 @@ const delegated = {
   client: 'claude-code',
   agent: 'reader',
   agentSession: 's1',
+  color: 'purple',
+  readOnly: true,
   profileId: 'p1',
   profile: 'Work',
   began: at(-4),
@@ -328,30 +340,6 @@ export const agentSessions = {
     },
   ],
 };
-
-const ended = {
-  id: 'e1',
-  plugin: 'shop',
-  tool: 'list_orders',
-  tabId: 7,
-  at: Date.parse(at(-60)),
-  durationMs: 182,
-  outcome: 'returned',
-};
-export const calls = [
-  ended,
-  {
-    ...ended,
-    id: 'e2',
-    tool: 'send_message',
-    at: Date.parse(at(-200)),
-    durationMs: 2400,
-    outcome: 'RATE_LIMITED',
-    error:
-      '[ERROR code=RATE_LIMITED category=rate_limit retryable=true retryAfterMs=2000] Too many messages in a minute',
-  },
-  { ...ended, id: 'e3', plugin: 'wiki', tool: 'read_page', at: Date.parse(at(-90_000)), durationMs: 61 },
-];
 
 const tab = { profileId: 'p1', profile: 'Work', active: false, discarded: false, owner: null, acting: false };
 export const tabs = {
@@ -519,6 +507,7 @@ export const clients = {
   clients: [
     {
       name: 'claude-code',
+      color: 'blue',
       registered: true,
       created: at(-900_000),
       lastSeen: at(-3),
@@ -528,6 +517,7 @@ export const clients = {
     },
     {
       name: 'codex',
+      color: 'orange',
       registered: true,
       created: at(-900_000),
       lastSeen: at(-7300),
@@ -594,6 +584,36 @@ export const audit = {
     },
   ],
   next: '1',
+};
+
+/** The last calls: of the log, those that are calls. */
+export const recent = {
+  entries: [
+    { ...entry, n: 9, tool: 'shop__list_orders', origin: 'https://shop.example', outcome: 'returned' },
+    {
+      ...entry,
+      n: 8,
+      at: at(-200),
+      client: 'codex',
+      tool: 'shop__send_message',
+      origin: 'https://shop.example',
+      outcome: 'not_executed',
+      code: 'RATE_LIMITED',
+      durationMs: 2400,
+      detail: 'Too many messages in a minute',
+    },
+    {
+      ...entry,
+      n: 7,
+      at: at(-90_000),
+      tool: 'wiki__read_page',
+      profile: 'Private',
+      origin: 'https://wiki.example',
+      outcome: 'returned',
+      durationMs: 61,
+    },
+  ],
+  next: '',
 };
 
 const digest = '0'.repeat(64);

@@ -133,16 +133,13 @@ export const states: readonly State[] = [
     first: (page) => page.getByRole('button', { name: 'Allow for this session' }).click(),
   },
   {
-    ...state('now', 'now', 'Page 17 of 60', {
-      state: { ...data.connected, calls: data.calls },
-      answers: busy,
-    }),
-    first: open('shop__send_message'),
+    ...state('now', 'now', 'Page 17 of 60', { answers: { ...busy, audit: ok(data.recent) } }),
+    first: open('RATE_LIMITED'),
   },
-  state('now-empty', 'now', 'No agent is doing anything right now.'),
+  state('now-empty', 'now', 'No agent is doing anything.'),
   ...troubled('now', 'running', 'calls'),
-  state('first-use', 'now', 'Turn notifications on', { optional: ['notifications', 'tabGroups'] }),
-  state('paused', 'now', /Everything is stopped/, { answers: { ...quiet, paused: ok({ paused: true }) } }),
+  state('settings', 'settings', 'Alt+Shift+O', { given: ['notifications', 'offscreen'] }),
+  state('paused', 'now', 'Resume', { answers: { ...quiet, paused: ok({ paused: true }) } }),
   state('connecting', 'now', 'Connecting', { state: data.link('connecting', '') }),
   state('not-connected', 'plugins', 'tabrelay up', {
     state: data.link('waiting', 'The relay is not reachable (close code 1006)'),
@@ -230,7 +227,9 @@ export const states: readonly State[] = [
   state('agents-unavailable', 'agents', /has no key/, { answers: { ...quiet, agents: ok(data.lacking) } }),
   state('agents-empty', 'agents', /docs\/delegation.md says how/),
   ...troubled('agents', 'agents', 'agents'),
-  state('now-delegated', 'now', 'reader for claude-code', { answers: delegated }),
+  state('now-delegated', 'now', 'reader for claude-code', {
+    answers: { ...delegated, audit: ok(data.recent) },
+  }),
   state('question-delegated', 'now', /the agent reader for/, {
     answers: { ...quiet, approvals: ok(data.waiting(data.delegating)) },
   }),

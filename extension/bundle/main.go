@@ -29,6 +29,7 @@ var entries = []struct{ source, output, global string }{
 	{"src/browser/dev/main/asked.ts", "dev-asked.js", ""},
 	{"src/browser/dev/main/early.ts", "dev-early.js", ""},
 	{"src/panel/main.tsx", "panel.js", ""},
+	{"src/panel/panel.css", "panel.css", ""},
 	{"src/wake/main.ts", "wake.js", ""},
 }
 
@@ -40,7 +41,7 @@ var preact = map[string]string{
 }
 
 var copies = []string{
-	"manifest.json", "panel.html", "panel.css", "wake.html",
+	"manifest.json", "panel.html", "wake.html",
 	"icons/16.png", "icons/32.png", "icons/48.png", "icons/128.png",
 }
 

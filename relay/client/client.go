@@ -127,8 +127,9 @@ type View struct {
 	Created    *time.Time `json:"created"`  // null for one without a token
 	LastSeen   *time.Time `json:"lastSeen"` // null: never
 	Scope      call.Scope `json:"scope"`
-	Attached   int        `json:"attached"` // attachments and HTTP sessions that are open now
-	Via        []string   `json:"via"`      // how: stdio, http
+	Attached   int        `json:"attached"`        // attachments and HTTP sessions that are open now
+	Via        []string   `json:"via"`             // how: stdio, http
+	Color      string     `json:"color,omitempty"` // of its tab groups; none while no relay runs
 }
 
 // ListOffline lists who may use the relay of a home folder, by name, while none runs.

@@ -17,7 +17,11 @@ type ClientsView struct {
 }
 
 func (a *API) showClients(w http.ResponseWriter, _ *http.Request) {
-	Reply(w, http.StatusOK, ClientsView{a.Clients.List()})
+	list := a.Clients.List()
+	for i := range list {
+		list[i].Color = a.Hub.Color(list[i].Name)
+	}
+	Reply(w, http.StatusOK, ClientsView{list})
 }
 
 // scopeClient answers PUT /api/v1/clients/{name}.

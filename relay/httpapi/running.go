@@ -21,7 +21,9 @@ type RunningView struct {
 	Tool         string         `json:"tool"`
 	Title        string         `json:"title"`
 	Plugin       string         `json:"plugin"`
-	TabID        int            `json:"tabId"` // 0: none, or not known yet, like the next three
+	ReadOnly     bool           `json:"readOnly"` // the tool changes nothing, as it says
+	Color        string         `json:"color"`    // of the client or, where one acts for it, of the agent's session
+	TabID        int            `json:"tabId"`    // 0: none, or not known yet, like the next three
 	ProfileID    string         `json:"profileId"`
 	Profile      string         `json:"profile"`
 	Origin       string         `json:"origin"`
@@ -44,13 +46,13 @@ func (a *API) runningNow() RunningCalls {
 	for _, c := range a.Calls.Running() {
 		v := RunningView{
 			ID: c.ID, Client: c.Session.Client, Via: c.Session.Via, Session: c.Session.ID, Tool: c.Tool, Title: c.Title,
-			Plugin: c.Plugin,
-			TabID:  c.At.TabID, ProfileID: c.At.ProfileID, Profile: c.At.Profile, Origin: c.At.Origin,
+			Plugin: c.Plugin, ReadOnly: c.ReadOnly, Color: a.Hub.Color(c.Session.Client),
+			TabID: c.At.TabID, ProfileID: c.At.ProfileID, Profile: c.At.Profile, Origin: c.At.Origin,
 			Began: c.Began.UTC(), State: c.Stage,
 			WaitsFor: c.WaitsFor, Ahead: c.Ahead,
 		}
 		if d := c.Session.Delegation; d != nil {
-			v.Agent, v.AgentSession = d.Agent, d.Session
+			v.Agent, v.AgentSession, v.Color = d.Agent, d.Session, d.Color
 		}
 		if p := c.Progress; p != nil {
 			v.Progress = &ProgressStep{p.Progress, p.Total, p.Message}

@@ -86,6 +86,13 @@ func (g *groups) of(owners map[int]*Owner) []group {
 	return all
 }
 
+// Color is the one that a client has in tab groups and in the side panel.
+func (h *Hub) Color(client string) string {
+	h.groups.mu.Lock()
+	defer h.groups.mu.Unlock()
+	return h.groups.color(client)
+}
+
 // color is a client's: the same at every start, unless another client has it already and there are others left.
 func (g *groups) color(client string) string {
 	if c, ok := g.clients[client]; ok {

@@ -1,21 +1,11 @@
-// What happens now: calls that run, wait or ask; and the last calls of this browser with their end as the agent saw it.
-import { isRunning, type RunningCall } from './answers.ts';
+// Who acts where at this moment: calls that run, wait or ask, of every profile.
+import { isRunning, isTabs, type RunningCall, type Tab } from './answers.ts';
 import { useAct, useAnswer, useLink, useNow } from './hooks.ts';
-import { Badge, Empty, Failed, Loaded, Part, type Tone } from './pieces.tsx';
-import type { CallEntry } from './state.ts';
-import { actor, clock, duration, moment, span, toolTitle, visible, visibleLine } from './words.ts';
-
-const stages: Record<RunningCall['state'], { tone: Tone; text: string }> = {
-  asking: { tone: 'wait', text: 'asks you' },
-  queued: { tone: 'plain', text: 'waits' },
-  running: { tone: 'good', text: 'runs' },
-};
-
-const whereOf = ({ origin, profile }: RunningCall): string =>
-  [origin, profile]
-    .filter(Boolean)
-    .map((part) => visibleLine(part ?? ''))
-    .join(' · ');
+import { Empty, Failed, Loaded, Part } from './pieces.tsx';
+import { GoToTab, Place } from './place.tsx';
+import { saysAll, verbOf } from './verbs.ts';
+import { Avatar } from './who.tsx';
+import { actor, moment, plural, span, toolTitle, visibleLine } from './words.ts';
 
 function Progress({ call }: { call: RunningCall }) {
   const { progress } = call;
@@ -34,113 +24,85 @@ function Progress({ call }: { call: RunningCall }) {
 }
 
 /** The question of a call is asked in the profile that has its tab, and nowhere else. */
-const asksElsewhere = ({ state, profileId }: RunningCall, here: string): boolean =>
-  state === 'asking' && !!profileId && profileId !== here;
+const stateOf = (call: RunningCall, here: boolean): string =>
+  call.state === 'asking' && !here ? 'Waiting for an answer in its profile' : verbOf(call);
 
-function Running({ call, here, now }: { call: RunningCall; here: string; now: number }) {
+function Running({
+  call,
+  tab,
+  here,
+  now,
+}: {
+  call: RunningCall;
+  tab: Tab | undefined;
+  here: boolean;
+  now: number;
+}) {
   const act = useAct();
   const title = toolTitle(call.tool, call.title);
-  const stage = stages[call.state];
   const began = moment(call.began) ?? now;
+  const waits = call.state !== 'running';
   return (
-    <li class="row running">
-      <div class="line">
-        <span class="tool">{title}</span>
-        <Badge tone={stage.tone}>{asksElsewhere(call, here) ? 'asks in its profile' : stage.text}</Badge>
+    <li class={`acting ${call.state}`}>
+      <Avatar of={call} color={call.color ?? ''} />
+      <div class="what">
+        <div class="line">
+          <span class="tool">{actor(call)}</span>
+          <span class="quiet time">{span(now - began)}</span>
+        </div>
+        <p>
+          <span class="verb">{stateOf(call, here)}</span>
+          {(waits || !saysAll(call)) && ` · ${title}`}
+          {call.state === 'queued' && call.ahead ? ` · ${plural(call.ahead, 'call')} ahead` : ''}
+        </p>
+        <Place origin={call.origin ?? ''} tab={tab} profile={here ? undefined : call.profile} />
+        <Progress call={call} />
+        <div class="row-buttons">
+          {here && call.tabId ? <GoToTab tabId={call.tabId} name={`${title} of ${actor(call)}`} /> : null}
+          <button
+            type="button"
+            class="small"
+            aria-label={`Cancel ${title} of ${actor(call)}`}
+            disabled={act.busy}
+            onClick={() => act.run('DELETE', `running/${encodeURIComponent(call.id)}`)}
+          >
+            Cancel
+          </button>
+        </div>
+        <Failed act={act} />
       </div>
-      <div class="line">
-        <span class="quiet">
-          {actor(call)} · {span(now - began)}
-        </span>
-        <button
-          type="button"
-          class="small"
-          aria-label={`Cancel ${title} of ${actor(call)}`}
-          disabled={act.busy}
-          onClick={() => act.run('DELETE', `running/${encodeURIComponent(call.id)}`)}
-        >
-          Cancel
-        </button>
-      </div>
-      <p class="quiet address">{whereOf(call)}</p>
-      <Progress call={call} />
-      <Failed act={act} />
     </li>
   );
 }
 
-function Finished({ call, now }: { call: CallEntry; now: number }) {
-  const tool = call.plugin === '' ? 'resumed call' : `${call.plugin}__${call.tool}`;
-  const done = call.outcome === 'returned';
-  const head = (
-    <>
-      <span class="tool">{visibleLine(tool)}</span>
-      <Badge tone={done ? 'good' : 'bad'}>{done ? 'done' : visibleLine(call.outcome)}</Badge>
-      <span class="quiet when">
-        {clock(call.at, now)}
-        {call.durationMs !== undefined && ` · ${duration(call.durationMs)}`}
-      </span>
-    </>
-  );
-  if (call.error === undefined) {
-    return (
-      <li class="row">
-        <div class="line wrap">{head}</div>
-      </li>
-    );
-  }
-  return (
-    <li class="row">
-      <details>
-        <summary class="line wrap">{head}</summary>
-        <p class="quiet">What the agent was told:</p>
-        <pre>{visible(call.error)}</pre>
-      </details>
-    </li>
-  );
-}
-
-/** Calls that run, wait or ask, of every profile. */
-function RunningNow({ here }: { here: string }) {
+export function Activity() {
   const running = useAnswer('running', isRunning);
+  const tabs = useAnswer('tabs', isTabs).value?.tabs ?? [];
+  const profile = useLink()?.profile.id;
   const now = useNow();
+  const tabOf = (call: RunningCall) =>
+    tabs.find(({ tabId, profileId }) => tabId === call.tabId && profileId === call.profileId);
   return (
-    <Part title="Running now" count={running.value?.calls.length}>
+    <Part title="Acting now" count={running.value?.calls.length}>
       <Loaded answer={running} name="calls">
         {({ calls }) =>
           calls.length === 0 ? (
-            <Empty>No agent is doing anything right now.</Empty>
+            <Empty>No agent is doing anything.</Empty>
           ) : (
-            <ul class="rows">
+            <ul class="actors">
               {calls.map((call) => (
-                <Running key={call.id} call={call} here={here} now={now} />
+                <Running
+                  key={call.id}
+                  call={call}
+                  tab={tabOf(call)}
+                  here={!call.profileId || call.profileId === profile}
+                  now={now}
+                />
               ))}
             </ul>
           )
         }
       </Loaded>
     </Part>
-  );
-}
-
-export function Activity() {
-  const link = useLink();
-  const now = useNow();
-  const finished = link?.calls.filter(({ outcome }) => outcome !== 'running') ?? [];
-  return (
-    <>
-      {link?.link.phase === 'connected' && <RunningNow here={link.profile.id} />}
-      <Part title="Last calls in this browser">
-        {finished.length === 0 ? (
-          <Empty>No agent has called a tool in this browser yet. Calls appear here as they end.</Empty>
-        ) : (
-          <ol class="rows">
-            {finished.map((call) => (
-              <Finished key={call.id} call={call} now={now} />
-            ))}
-          </ol>
-        )}
-      </Part>
-    </>
   );
 }

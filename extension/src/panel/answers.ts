@@ -98,6 +98,10 @@ const isRunningCall = shape({
   origin: text,
   began: isText,
   state: exactly('asking', 'queued', 'running'),
+  readOnly: flag,
+  color: text, // as below
+  waitsFor: text,
+  ahead: number,
   progress: maybe(shape({ progress: isNumber, total: number, message: text })),
 });
 export type RunningCall = Guarded<typeof isRunningCall>;
@@ -173,6 +177,7 @@ const isClient = shape({
   scope: maybe(shape({ toolset: text, plugins: text, readOnly: flag })),
   attached: number,
   via: texts,
+  color: text, // of its tab groups: the name of one of Chrome's
 });
 export type Client = Guarded<typeof isClient>;
 export const isClients = shape({ clients: listOf(isClient) });

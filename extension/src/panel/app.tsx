@@ -7,16 +7,17 @@ import { Announcer } from './announcer.tsx';
 import { isAgents, isReviews } from './answers.ts';
 import { Changes } from './changes.tsx';
 import { Clients } from './clients.tsx';
-import { FirstUse } from './first-use.tsx';
 import { Header, Notices } from './header.tsx';
 import { useAnswer, useLink } from './hooks.ts';
 import { Log } from './log.tsx';
+import { Needed } from './needed.tsx';
 import { Empty } from './pieces.tsx';
 import { Plugins } from './plugins.tsx';
-import { Profile } from './profile.tsx';
 import { Questions } from './questions.tsx';
+import { Recent } from './recent.tsx';
 import { ReviewPage } from './review.tsx';
 import { Rules } from './rules.tsx';
+import { Settings } from './settings.tsx';
 import { Tabs } from './tabs.tsx';
 
 const pages = {
@@ -27,7 +28,8 @@ const pages = {
   agents: 'Agents',
   log: 'Log',
 } as const;
-type Page = keyof typeof pages;
+type Tab = keyof typeof pages;
+type Page = Tab | 'settings';
 const order = ['now', 'plugins', 'rules', 'clients', 'agents', 'log'] as const;
 
 interface Place {
@@ -37,7 +39,8 @@ interface Place {
 
 function readPlace(): Place {
   const [name = '', plugin = ''] = location.hash.slice(1).split('/');
-  return { page: order.find((one) => one === name) ?? 'now', plugin: decodeURIComponent(plugin) };
+  const page = name === 'settings' ? name : (order.find((one) => one === name) ?? 'now');
+  return { page, plugin: decodeURIComponent(plugin) };
 }
 
 function usePlace(): [Place, (page: Page, plugin?: string) => void] {
@@ -62,25 +65,26 @@ const moves: Record<string, (index: number, count: number) => number> = {
 };
 
 /** The pages that are listed: that of agents where there are some, or where somebody is who had some. */
-function useListed(page: Page): readonly Page[] {
+function useListed(page: Page): readonly Tab[] {
   const agents = useAnswer('agents', isAgents).value?.agents.length ?? 0;
   return order.filter((one) => one !== 'agents' || agents > 0 || page === 'agents');
 }
 
 function TabBar({ page, reviews, onGo }: { page: Page; reviews: number; onGo: (page: Page) => void }) {
   const listed = useListed(page);
-  const buttons = useRef(new Map<Page, HTMLButtonElement>());
+  const at = page === 'settings' ? 0 : listed.indexOf(page);
+  const buttons = useRef(new Map<Tab, HTMLButtonElement>());
   const onKeyDown = (event: KeyboardEvent) => {
     const move = moves[event.key];
     if (move === undefined) return;
     event.preventDefault();
-    const next = listed[move(listed.indexOf(page), listed.length) % listed.length] ?? 'now';
+    const next = listed[move(at, listed.length) % listed.length] ?? 'now';
     buttons.current.get(next)?.focus();
     onGo(next);
   };
   return (
     <div class="tabs" role="tablist" aria-label="Pages of this panel" onKeyDown={onKeyDown}>
-      {listed.map((one) => (
+      {listed.map((one, index) => (
         <button
           key={one}
           ref={(button) => {
@@ -91,7 +95,7 @@ function TabBar({ page, reviews, onGo }: { page: Page; reviews: number; onGo: (p
           id={`tab-${one}`}
           aria-selected={one === page}
           aria-controls="page"
-          tabIndex={one === page ? 0 : -1}
+          tabIndex={index === at ? 0 : -1}
           onClick={() => onGo(one)}
         >
           {pages[one]}
@@ -113,15 +117,7 @@ function back(onGo: (page: Page) => void): void {
   document.getElementById('tab-plugins')?.focus();
 }
 
-function Shown({
-  place,
-  connected,
-  onGo,
-}: {
-  place: Place;
-  connected: boolean;
-  onGo: (page: Page, plugin?: string) => void;
-}) {
+function Shown({ place, onGo }: { place: Place; onGo: (page: Page, plugin?: string) => void }) {
   switch (place.page) {
     case 'plugins':
       if (place.plugin !== '') return <ReviewPage plugin={place.plugin} onBack={() => back(onGo)} />;
@@ -137,10 +133,10 @@ function Shown({
     default:
       return (
         <>
-          <FirstUse />
+          <Needed />
           <Activity />
-          {connected && <Tabs />}
-          <Profile />
+          <Recent />
+          <Tabs />
         </>
       );
   }
@@ -155,21 +151,24 @@ export function App() {
   const [place, go] = usePlace();
   const phase = useLink()?.link.phase;
   const reviews = useAnswer('reviews', isReviews).value?.reviews.length ?? 0;
+  const settings = place.page === 'settings';
   return (
     <>
-      <Header />
+      <Header settings={settings} onSettings={() => go(settings ? 'now' : 'settings')} />
       <main>
         <Notices />
         <Changes />
         <Questions />
         <TabBar page={place.page} reviews={reviews} onGo={go} />
-        <div id="page" role="tabpanel" aria-labelledby={`tab-${place.page}`}>
-          {phase === 'connected' || place.page === 'now' ? (
-            <Shown place={place} connected={phase === 'connected'} onGo={go} />
-          ) : (
-            <Empty>{waitingFor(phase)}</Empty>
-          )}
-        </div>
+        {settings ? (
+          <section id="page" aria-labelledby="open-settings">
+            <Settings />
+          </section>
+        ) : (
+          <div id="page" role="tabpanel" aria-labelledby={`tab-${place.page}`}>
+            {phase === 'connected' ? <Shown place={place} onGo={go} /> : <Empty>{waitingFor(phase)}</Empty>}
+          </div>
+        )}
       </main>
       <Announcer />
     </>

@@ -24,6 +24,8 @@ const topicOf = (path: string): string => /^[^/?]*/.exec(path)?.[0] ?? path;
 
 export class Board {
   state: PanelState | undefined;
+  /** The question that the person came for, until it was shown. */
+  wanted: string | undefined;
   readonly line: Line;
   readonly #entries = new Map<string, Entry>();
   readonly #stateListeners = new Set<() => void>();
@@ -31,6 +33,10 @@ export class Board {
   constructor() {
     this.line = new Line({
       state: (state) => this.#become(state),
+      show: (question) => {
+        this.wanted = question;
+        this.reload('approvals');
+      },
       news: (topics) =>
         this.#stale((path) =>
           path === 'doctor'

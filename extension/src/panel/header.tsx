@@ -1,9 +1,10 @@
-// What is always in view: whether there is a connection, whose profile this is, and the switch that stops everything.
+// What is always in view: whether there is a connection, whose profile this is, and the button that stops everything.
 import { useContext, useEffect, useRef } from 'preact/hooks';
 import { announce } from './announcer.tsx';
 import { isDiagnosis, isPaused } from './answers.ts';
 import { type Act, BoardContext, useAct, useAnswer, useLink } from './hooks.ts';
 import { Pairing } from './pairing.tsx';
+import { Paused, PauseSign } from './paused.tsx';
 import { Failed } from './pieces.tsx';
 import type { PanelState } from './state.ts';
 import { visibleLine } from './words.ts';
@@ -32,28 +33,19 @@ const commands: Partial<Record<Phase, string>> = {
 
 const sentence = (text: string): string => (text === '' || /[.!?…]$/.test(text) ? text : `${text}.`);
 
-function StopSwitch({
-  connected,
-  paused,
-  act,
-}: {
-  connected: boolean;
-  paused: boolean | undefined;
-  act: Act;
-}) {
-  const stopped = paused === true;
+/** Stops everything. While agents are paused there is Resume in its place, below. */
+function StopButton({ connected, act, onPress }: { connected: boolean; act: Act; onPress: () => void }) {
   return (
     <>
       <button
         type="button"
-        class={stopped ? 'stop on' : 'stop'}
-        role="switch"
-        aria-checked={stopped}
+        class="stop"
         aria-describedby={connected ? undefined : 'no-stop'}
         disabled={!connected || act.busy}
         onClick={async () => {
-          if (await act.run('PUT', 'paused', { paused: !stopped }))
-            announce(stopped ? 'Agents may work again.' : 'Everything is stopped.');
+          onPress();
+          if (await act.run('PUT', 'paused', { paused: true }))
+            announce('Everything is stopped. Agents are paused.');
         }}
       >
         <span class="stop-mark" aria-hidden="true" />
@@ -65,6 +57,47 @@ function StopSwitch({
         </span>
       )}
     </>
+  );
+}
+
+/**
+ * Stop and Resume take turns: focus goes from the one that was pressed to the other. Nobody who pressed neither finds
+ * Resume under their keys.
+ */
+function useTurns(paused: boolean): () => void {
+  const pressed = useRef(false);
+  const before = useRef(paused);
+  useEffect(() => {
+    const changed = before.current !== paused;
+    before.current = paused;
+    if (!changed || document.activeElement !== document.body) return;
+    if (!paused) document.querySelector<HTMLElement>('.stop')?.focus();
+    else if (pressed.current) document.querySelector<HTMLElement>('.resume')?.focus();
+    pressed.current = false;
+  }, [paused]);
+  return () => {
+    pressed.current = true;
+  };
+}
+
+function SettingsButton({ open, onGo }: { open: boolean; onGo: () => void }) {
+  return (
+    <button
+      type="button"
+      class="icon"
+      id="open-settings"
+      aria-label="Settings"
+      title="Settings"
+      aria-current={open ? 'page' : undefined}
+      onClick={onGo}
+    >
+      <svg viewBox="0 0 20 20" aria-hidden="true">
+        <path d="M3 5h9m4 0h1M3 10h2m4 0h8M3 15h7m4 0h3" />
+        <circle cx="14" cy="5" r="2" />
+        <circle cx="7" cy="10" r="2" />
+        <circle cx="12" cy="15" r="2" />
+      </svg>
+    </button>
   );
 }
 
@@ -107,12 +140,13 @@ function Health() {
   );
 }
 
-export function Header() {
+export function Header({ settings, onSettings }: { settings: boolean; onSettings: () => void }) {
   const state = useLink();
-  const paused = useAnswer('paused', isPaused).value?.paused;
   const phase = state?.link.phase ?? 'connecting';
   const connected = phase === 'connected';
+  const paused = useAnswer('paused', isPaused).value?.paused === true && connected;
   const act = useAct();
+  const onPress = useTurns(paused);
   const told = useRef<Phase | undefined>(undefined);
   useEffect(() => {
     // Dialling again and again is not news.
@@ -122,17 +156,18 @@ export function Header() {
   }, [phase]);
   return (
     <>
-      <header class="top" data-phase={phase}>
+      <header class="top" data-phase={paused ? 'paused' : phase}>
         <div class="who">
           <h1>
-            <span class="dot" aria-hidden="true" />
-            {phases[phase]}
+            {paused ? <PauseSign /> : <span class="dot" aria-hidden="true" />}
+            {paused ? 'Paused' : phases[phase]}
           </h1>
           <p class="quiet">
             {state?.profile.label ? `Profile ${visibleLine(state.profile.label)}` : 'tabrelay'}
           </p>
         </div>
-        <StopSwitch connected={connected} paused={paused} act={act} />
+        {!paused && <StopButton connected={connected} act={act} onPress={onPress} />}
+        <SettingsButton open={settings} onGo={onSettings} />
       </header>
       <Failed act={act} />
     </>
@@ -146,12 +181,7 @@ export function Notices() {
   const connected = state?.link.phase === 'connected';
   return (
     <>
-      {connected && paused === true && (
-        <p class="paused" role="note">
-          Everything is stopped: calls that ran were cancelled, and new ones are refused until you switch this
-          off.
-        </p>
-      )}
+      {connected && paused === true && <Paused />}
       {state !== undefined && <Disconnected state={state} />}
       {connected && <Health />}
     </>

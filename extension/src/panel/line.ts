@@ -1,6 +1,6 @@
 // The panel's end of the port to the worker. Chrome ends the worker now and then; a new port wakes it.
 import { isText, optional, shape } from '../page/guards.ts';
-import { isPanelNews, isPanelResponse, type PanelRequest } from './messages.ts';
+import { isPanelNews, isPanelResponse, isShow, type PanelRequest } from './messages.ts';
 import { isPanelState, type PanelState } from './state.ts';
 
 /** Why something could not be shown or done, in words for the person. */
@@ -18,6 +18,7 @@ export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE';
 export interface LineListener {
   state(state: PanelState): void;
   news(topics: readonly string[]): void;
+  show(question: string): void; // the person wants to see it
 }
 
 const answerMs = 20_000;
@@ -106,6 +107,7 @@ export class Line {
   #hear(message: unknown): void {
     if (isPanelResponse(message)) this.#settle(message.id, replyOf(message.status, message.body));
     else if (isPanelNews(message)) this.#listener.news(message.topics);
+    else if (isShow(message)) this.#listener.show(message.question);
     else if (isPanelState(message)) this.#listener.state(message);
   }
 

@@ -3,15 +3,13 @@ import { render } from 'preact';
 import { App } from './app.tsx';
 import { Board } from './board.ts';
 import { BoardContext } from './hooks.ts';
+import { askSilently } from './permissions.ts';
 
 const root = document.getElementById('panel');
 if (root === null) throw new Error('panel.html has no #panel');
 const board = new Board();
 board.line.open();
-// Chrome gives this one without a question, but in a click only: see permissions.md.
-root.addEventListener('click', () => void chrome.permissions.request({ permissions: ['offscreen'] }), {
-  once: true,
-});
+root.addEventListener('click', () => void askSilently('offscreen'), { once: true });
 render(
   <BoardContext.Provider value={board}>
     <App />

@@ -37,6 +37,9 @@ export interface PanelNews {
   waiting: number; // questions for the person at this profile
 }
 
+/** Worker: the person wants to see this question. */
+export const isShow = shape({ type: exactly('show'), question: isText });
+
 const asked = shape({ type: exactly('request'), id: isText, method: isText, path: isText });
 
 export const isPanelRequest: Guard<PanelRequest> = (value): value is PanelRequest =>

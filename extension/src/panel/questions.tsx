@@ -1,6 +1,7 @@
 // The questions that wait for the person, above everything else, and what became of those that are over.
 import type { Ref } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import type { Guarded } from '../page/guards.ts';
 import { announce } from './announcer.tsx';
 import { isApprovals, type Question } from './answers.ts';
 import { BoardContext, useAnswer, useLink, useNow } from './hooks.ts';
@@ -79,6 +80,26 @@ function useComings(questions: readonly Question[] | undefined, onLost: (questio
   return { watchFocus, heading, calm: calmWith === ids, had };
 }
 
+/** Shows the question that the person came for, from a notification; without it, says how it ended. */
+function useWanted(
+  section: { current: HTMLElement | null },
+  answer: Guarded<typeof isApprovals> | undefined,
+  onLost: (id: string, how: string | undefined) => void,
+) {
+  const board = useContext(BoardContext);
+  // Each answer may be the one that has it; without a connection there is none.
+  useEffect(() => {
+    const { wanted } = board;
+    if (wanted === undefined || answer === undefined) return;
+    board.wanted = undefined;
+    const cards = [...(section.current?.querySelectorAll<HTMLElement>('.question') ?? [])];
+    const card = cards.find(({ dataset }) => dataset.id === wanted);
+    if (card === undefined) onLost(wanted, answer.ended.find(({ id }) => id === wanted)?.how);
+    card?.scrollIntoView({ block: 'nearest' });
+    card?.focus();
+  }, [answer]);
+}
+
 /** Sends answers, and remembers which questions they were for. */
 function useVerdicts(note: (one: Note) => void) {
   const board = useContext(BoardContext);
@@ -142,6 +163,10 @@ export function Questions() {
     if (given.current.has(gone.id) || missed.some(({ id }) => id === gone.id)) return;
     note(lostNote(gone, value?.ended.find(({ id }) => id === gone.id)?.how));
   });
+  const section = useRef<HTMLElement>(null);
+  useWanted(section, connected ? value : undefined, (id, how) =>
+    note({ id, tone: 'plain', text: `The question is over: ${how ?? 'it was answered or withdrawn'}.` }),
+  );
   const cardOf = (question: Question, card: Ref<HTMLElement>) => (
     <QuestionCard
       key={question.id}
@@ -158,6 +183,7 @@ export function Questions() {
   if (count === 0 && missed.length === 0 && notes.length === 0 && problem === undefined) return null;
   return (
     <section
+      ref={section}
       class="questions"
       aria-labelledby="questions-title"
       onFocusIn={({ target }) => {

@@ -64,6 +64,13 @@ export function toolTitle(tool: string, title: string | null | undefined): strin
 export const actor = ({ agent, client }: { agent?: string | null | undefined; client: string }): string =>
   agent ? `${visibleLine(agent)} for ${visibleLine(client)}` : visibleLine(client);
 
+/** What became of a call that did not return, in words. */
+export function outcomeText(outcome: string | null | undefined): string {
+  if (outcome === 'not_executed') return 'nothing was done';
+  if (outcome === 'executed') return 'done, then failed';
+  return 'unknown outcome: it may have been done';
+}
+
 /** An amount of US dollars. What is less than a cent is not nothing. */
 export function dollars(usd: number): string {
   if (usd > 0 && usd < 0.01) return 'less than $0.01';

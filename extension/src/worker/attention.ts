@@ -1,62 +1,40 @@
-// Tells the person that questions wait while no panel shows them: the number on the toolbar icon, and, where they
-// allowed it, a notification that says what is asked. Answering happens in the panel only.
-import { isText, listOf, optional, shape } from '../page/guards.ts';
-import { plain } from './marks.ts';
-import type { Answer } from './requests.ts';
+// What the toolbar icon tells while no panel is in view: how many questions wait, or that agents are paused. And the
+// keyboard shortcut that stops everything. The one that opens the panel is Chrome's own: it does what a click does.
+import { isFlag, shape } from '../page/guards.ts';
+import { Notifications, waitingText } from './notifications.ts';
+import { type Answer, failureOf } from './requests.ts';
 
-const notificationId = 'questions';
 const title = 'tabrelay';
-const maxOrigin = 60;
-
-const isQuestions = shape({
-  approvals: listOf(
-    shape({
-      id: isText,
-      client: isText,
-      agent: optional(isText), // the delegated agent that calls for the client
-      title: isText,
-      origin: optional(isText),
-      risk: optional(isText),
-    }),
-  ),
-});
-
-const asker = ({ agent, client }: { agent: string | undefined; client: string }): string =>
-  agent ? `${plain(agent, 40)} for ${plain(client, 40)}` : plain(client, 40);
-
-const risks = new Map([
-  ['changes', 'It can change something.'],
-  ['destroys', 'It can delete or overwrite something.'],
-]);
+const colors = { questions: '#b3261e', paused: '#8a5300' };
+const pausedPath = '/api/v1/paused';
+const isPaused = shape({ paused: isFlag });
 
 interface Surroundings {
   panelsOpen(): number;
-  ask(method: string, path: string): Promise<Answer>;
-  windowId(): number | undefined; // of the browser window used last
+  ask(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** Opens the panel, on a question if there is one. Called within the person's click. */
+  open(question?: string): void;
 }
 
 export class Attention {
   readonly #around: Surroundings;
+  readonly #notifications: Notifications;
   #waiting = 0;
-  #told = ''; // the ids that the notification on the screen is about
-  #listening = false;
+  #paused = false;
 
   constructor(around: Surroundings) {
     this.#around = around;
-    chrome.action.setBadgeBackgroundColor({ color: '#b3261e' });
+    this.#notifications = new Notifications(around);
     chrome.action.setBadgeTextColor({ color: '#ffffff' });
-    this.#listen();
-    chrome.permissions.onAdded.addListener(() => {
-      this.#listen();
-      this.#notify();
+    chrome.commands.onCommand.addListener((name) => {
+      if (name === 'stop-everything') void this.#stop();
     });
   }
 
   /** So many questions wait for the person now, as the relay says. */
   waiting(count: number): void {
     this.#waiting = count;
-    chrome.action.setBadgeText({ text: count === 0 ? '' : String(count) });
-    chrome.action.setTitle({ title: count === 0 ? title : `${title}: ${waitingText(count)}` });
+    this.#draw();
     this.#notify();
   }
 
@@ -65,66 +43,50 @@ export class Attention {
     this.#notify();
   }
 
-  #notify(): void {
-    if (this.#waiting === 0 || this.#around.panelsOpen() > 0) this.#withdraw();
-    else this.#show().catch(() => {}); // the badge stands
+  /** Whether agents are paused may be different now. */
+  async lookPaused(): Promise<void> {
+    const { body } = await this.#around.ask('GET', pausedPath);
+    if (isPaused(body)) this.#setPaused(body.paused);
   }
 
-  async #show(): Promise<void> {
-    if (chrome.notifications === undefined) return; // not allowed
-    const { body } = await this.#around.ask('GET', '/api/v1/approvals');
-    if (!isQuestions(body) || body.approvals.length === 0) return;
-    const ids = body.approvals.map(({ id }) => id).join(' ');
-    const [first] = body.approvals;
-    if (ids === this.#told || first === undefined || this.#waiting === 0 || this.#around.panelsOpen() > 0)
+  async #stop(): Promise<void> {
+    const answer = await this.#around.ask('PUT', pausedPath, { paused: true });
+    const failure = failureOf(answer);
+    if (failure === undefined) {
+      this.#setPaused(true);
       return;
-    const known = this.#told.split(' ');
-    const newest = body.approvals.find(({ id }) => !known.includes(id)) ?? first;
-    this.#told = ids;
-    await chrome.notifications.create(notificationId, {
-      type: 'basic',
-      iconUrl: chrome.runtime.getURL('icons/128.png'),
-      title: `${asker(newest)} asks for permission`,
-      message: questionText(newest),
-      contextMessage:
-        body.approvals.length > 1 ? waitingText(body.approvals.length) : 'Answer in the side panel',
-    });
+    }
+    chrome.action.setBadgeText({ text: '!' });
+    chrome.action.setTitle({ title: `${title}: not stopped. ${failure}` });
+    await this.#notifications.say('Not stopped', `${failure}.`);
   }
 
-  #withdraw(): void {
-    if (this.#told === '') return;
-    this.#told = '';
-    chrome.notifications?.clear(notificationId);
+  #setPaused(paused: boolean): void {
+    this.#paused = paused;
+    this.#draw();
   }
 
-  // The namespace comes with the permission, which may be given while this worker runs.
-  #listen(): void {
-    if (this.#listening || chrome.notifications === undefined) return;
-    this.#listening = true;
-    chrome.notifications.onClicked.addListener((id) => {
-      if (id === notificationId) openPanel(this.#around.windowId());
+  #draw(): void {
+    const texts = [
+      this.#paused ? 'paused' : '',
+      this.#waiting === 0 ? '' : waitingText(this.#waiting),
+    ].filter(Boolean);
+    chrome.action.setBadgeBackgroundColor({ color: this.#paused ? colors.paused : colors.questions });
+    chrome.action.setBadgeText({
+      text: this.#paused ? 'II' : this.#waiting === 0 ? '' : String(this.#waiting),
     });
+    chrome.action.setTitle({ title: [title, texts.join(', ')].filter(Boolean).join(': ') });
+  }
+
+  #notify(): void {
+    this.#notifications.show(this.#waiting > 0 && this.#around.panelsOpen() === 0);
   }
 }
 
-// Called within the person's click, before anything is awaited: Chrome opens the panel for a gesture only.
-function openPanel(windowId: number | undefined): void {
+/** Called within the person's click, before anything is awaited: Chrome opens the panel for a gesture only. */
+export function openPanel(windowId: number | undefined): void {
   const opened =
     windowId === undefined ? Promise.reject(new Error('no window')) : chrome.sidePanel.open({ windowId });
   const inWindow = () => chrome.windows.create({ url: 'panel.html', type: 'popup', width: 420, height: 720 });
   opened.catch(inWindow);
-}
-
-export const waitingText = (count: number): string =>
-  count === 1 ? '1 question waits for you' : `${count} questions wait for you`;
-
-/** What is asked, in one or two sentences. Every word of it that others chose is made plain and short. */
-export function questionText(q: {
-  title: string;
-  origin?: string | undefined;
-  risk?: string | undefined;
-}): string {
-  const where = q.origin === undefined || q.origin === '' ? '' : ` at ${plain(q.origin, maxOrigin)}`;
-  const risk = risks.get(q.risk ?? '');
-  return `It wants to run “${plain(q.title)}”${where}.${risk === undefined ? '' : ` ${risk}`}`;
 }

@@ -4,7 +4,7 @@
 import { urlAllowed } from '../page/patterns.ts';
 import type { FromExtension } from '../protocol/frames.generated.ts';
 import { Acts } from './acts.ts';
-import { Attention } from './attention.ts';
+import { Attention, openPanel } from './attention.ts';
 import { Bridges } from './bridges.ts';
 import { bundleHash } from './bundle.ts';
 import { type Reply, runCommand } from './commands.ts';
@@ -17,7 +17,6 @@ import { DevNetwork, watchingNetwork } from './dev-network.ts';
 import { type FrameOf, frameText, router } from './frames.ts';
 import type { Identity } from './greeting.ts';
 import { Groups, type Wanted } from './groups.ts';
-import { History } from './history.ts';
 import { Departures, Inflight } from './inflight.ts';
 import { Injector } from './inject.ts';
 import { Invocations } from './invoke.ts';
@@ -47,7 +46,6 @@ const reach = new Reach(chrome.storage.session);
 const panels = new Panels({
   state: () => ({
     link: link.state,
-    calls: history.entries,
     bundle: bundleHash,
     profile,
     marks: marks.on,
@@ -96,10 +94,12 @@ const pairer = new Pairer({
 const marks = new Marks(() => panels.changed());
 const attention = new Attention({
   panelsOpen: () => panels.open,
-  ask: (method, path) => requests.ask(method, path),
-  windowId: () => tabs.lastWindow,
+  ask: (method, path, body) => requests.ask(method, path, body),
+  open(question) {
+    openPanel(tabs.lastWindow);
+    if (question !== undefined) panels.show(question);
+  },
 });
-const history = new History(() => panels.changed());
 
 const link = new Link(
   {
@@ -118,6 +118,7 @@ const link = new Link(
       response: (frame, payload) => requests.hear(frame, payload),
       news: ({ topics, waiting }) => {
         panels.tell(topics, waiting);
+        if (topics.includes('paused')) void attention.lookPaused();
         marks.waiting(waiting);
         attention.waiting(waiting);
       },
@@ -188,7 +189,7 @@ const bridges = new Bridges(
 
 const acts = new Acts(bridges);
 const keepalive = new Keepalive(() => link.connected && bridges.none);
-const inflight = new Inflight(outcomes, records, history, marks);
+const inflight = new Inflight(outcomes, records, marks);
 const departures = new Departures(inflight);
 const injector = new Injector(bridges);
 const groups = new Groups(chrome.storage.session);
@@ -267,7 +268,10 @@ async function greet(welcome: FrameOf<'welcome'>): Promise<void> {
   injector.patienceMs = invocations.startMs / 2; // what a call prepares has to be ready before
   await tabs.loaded;
   outcomes.sendAgain();
-  if (link.protocol >= withPanel) send({ type: 'panels', open: panels.open });
+  if (link.protocol >= withPanel) {
+    send({ type: 'panels', open: panels.open });
+    void attention.lookPaused();
+  }
   send({ type: 'tabs', tabs: tabs.all() });
   if (!(await chrome.permissions.contains({ origins: ['<all_urls>'] }))) {
     const message =

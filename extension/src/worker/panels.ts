@@ -38,6 +38,7 @@ export class Panels {
   readonly #ports = new Set<chrome.runtime.Port>();
   readonly #orders: PanelOrders;
   #due = false;
+  #toShow: string | undefined; // the question that the next panel is opened for
 
   constructor(orders: PanelOrders) {
     this.#orders = orders;
@@ -61,7 +62,15 @@ export class Panels {
     });
     port.onMessage.addListener((message: unknown) => this.#hear(port, message));
     port.postMessage(this.#orders.state());
+    if (this.#toShow !== undefined) port.postMessage({ type: 'show', question: this.#toShow });
+    this.#toShow = undefined;
     this.#orders.counted(this.#ports.size);
+  }
+
+  /** Shows a question in the panels that are open, or in the next one. */
+  show(question: string): void {
+    if (this.#ports.size === 0) this.#toShow = question;
+    for (const port of this.#ports) port.postMessage({ type: 'show', question });
   }
 
   #hear(port: chrome.runtime.Port, message: unknown): void {

@@ -1,0 +1,66 @@
+// What Chrome lets a person give an extension later, and take away again.
+import { useEffect, useState } from 'preact/hooks';
+import { isText, listOf } from '../page/guards.ts';
+import { neededKey } from '../worker/needed.ts';
+
+/** What is asked for once a call has needed it, and not before. */
+const asNeeded = ['cookies', 'downloads'] as const;
+type Needed = (typeof asNeeded)[number];
+export type Permission = 'notifications' | 'tabGroups' | 'offscreen' | Needed;
+
+const declinedKey = 'permissionsDeclined';
+
+async function declined(): Promise<string[]> {
+  const { [declinedKey]: stored } = await chrome.storage.local.get(declinedKey);
+  return listOf(isText)(stored) ? stored : [];
+}
+
+/** Gives or takes a permission; giving one needs the person's click. Resolves with whether it is there now. */
+async function turn(permission: Permission, on: boolean): Promise<boolean> {
+  const wanted = { permissions: [permission] };
+  const changed = await (on ? chrome.permissions.request(wanted) : chrome.permissions.remove(wanted));
+  const others = (await declined()).filter((one) => one !== permission);
+  await chrome.storage.local.set({ [declinedKey]: on ? others : [...others, permission] });
+  return on && changed;
+}
+
+/** Asks for what Chrome gives without a question, but in a click only: see permissions.md. Not if it was turned off. */
+export async function askSilently(permission: Permission): Promise<void> {
+  if (!(await declined()).includes(permission))
+    await chrome.permissions.request({ permissions: [permission] });
+}
+
+async function missing(): Promise<Needed[]> {
+  const { [neededKey]: needed } = await chrome.storage.local.get(neededKey);
+  const no = await declined();
+  const list: Needed[] = [];
+  for (const permission of asNeeded) {
+    if (!listOf(isText)(needed) || !needed.includes(permission) || no.includes(permission)) continue;
+    if (!(await chrome.permissions.contains({ permissions: [permission] }))) list.push(permission);
+  }
+  return list;
+}
+
+/** What calls have needed and the person has neither given nor turned down. */
+export function useMissing(): [readonly Needed[], (permission: Needed, on: boolean) => void] {
+  const [list, setList] = useState<readonly Needed[]>([]);
+  const refresh = () => void missing().then(setList);
+  useEffect(() => {
+    refresh();
+    const changed = (changes: object) => {
+      if (neededKey in changes) refresh();
+    };
+    chrome.storage.local.onChanged.addListener(changed);
+    return () => chrome.storage.local.onChanged.removeListener(changed);
+  }, []);
+  return [list, (permission, on) => void turn(permission, on).then(refresh)];
+}
+
+/** Whether a permission is there, and how to change that. Undefined until that is known. */
+export function usePermission(permission: Permission): [boolean | undefined, (on: boolean) => void] {
+  const [there, setThere] = useState<boolean | undefined>();
+  useEffect(() => {
+    chrome.permissions.contains({ permissions: [permission] }).then(setThere);
+  }, [permission]);
+  return [there, (on) => void turn(permission, on).then(setThere)];
+}

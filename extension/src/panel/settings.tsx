@@ -1,0 +1,163 @@
+// What a person sets for this browser profile: its name, what tabrelay may do in Chrome, and the keyboard shortcuts.
+import { useContext, useEffect, useState } from 'preact/hooks';
+import { announce } from './announcer.tsx';
+import { BoardContext, useLink } from './hooks.ts';
+import { type Permission, usePermission } from './permissions.ts';
+import { Empty, Part } from './pieces.tsx';
+import type { PanelState } from './state.ts';
+import { visibleLine } from './words.ts';
+
+const longestName = 40; // characters
+
+function ProfileName({ label }: { label: string }) {
+  const board = useContext(BoardContext);
+  const [draft, setDraft] = useState<string | undefined>(undefined);
+  const name = draft ?? label;
+  const changed = name.trim() !== '' && name.trim() !== label;
+  const save = (event: Event) => {
+    event.preventDefault();
+    if (!changed) return;
+    board.line.name(name.trim());
+    setDraft(undefined);
+    announce(`This profile is called ${name.trim()} now.`);
+  };
+  return (
+    <form class="profile" onSubmit={save}>
+      <label>
+        Profile name
+        <input
+          value={name}
+          maxLength={longestName}
+          autocomplete="off"
+          aria-describedby="about-name"
+          onInput={({ currentTarget }) => setDraft(currentTarget.value)}
+        />
+      </label>
+      <button type="submit" disabled={!changed}>
+        Save
+      </button>
+      <p class="quiet" id="about-name">
+        Agents see this name when several browser profiles are connected.
+      </p>
+    </form>
+  );
+}
+
+interface SwitchProps {
+  label: string;
+  about: string;
+  on: boolean | undefined;
+  onTurn: (on: boolean) => void;
+}
+
+function Switch({ label, about, on, onTurn }: SwitchProps) {
+  return (
+    <label class="setting">
+      <span>
+        {label}
+        <span class="quiet">{about}</span>
+      </span>
+      <input
+        type="checkbox"
+        role="switch"
+        disabled={on === undefined}
+        checked={on === true}
+        aria-checked={on === true}
+        onChange={({ currentTarget }) => onTurn(currentTarget.checked)}
+      />
+    </label>
+  );
+}
+
+function PermissionSwitch({ of, ...texts }: { of: Permission; label: string; about: string }) {
+  const [on, turn] = usePermission(of);
+  return <Switch {...texts} on={on} onTurn={turn} />;
+}
+
+const shortcutsPage = 'chrome://extensions/shortcuts';
+
+/** Chrome has no description of the shortcut that does what a click on the icon does. */
+const descriptionOf = ({ name, description }: chrome.commands.Command): string =>
+  name === '_execute_action' ? 'Open or close this panel' : (description ?? '');
+
+function Shortcuts() {
+  const [commands, setCommands] = useState<readonly chrome.commands.Command[]>([]);
+  useEffect(() => {
+    chrome.commands.getAll().then(setCommands);
+  }, []);
+  return (
+    <Part title="Keyboard shortcuts">
+      <dl class="defaults">
+        {commands.map((command) => (
+          <div key={command.name}>
+            <dt>{descriptionOf(command)}</dt>
+            <dd>{command.shortcut ? <kbd>{command.shortcut}</kbd> : 'No key'}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class="quiet">
+        They work wherever Chrome is in front. Chrome sets them at <code>{shortcutsPage}</code>.
+      </p>
+      <button type="button" class="small" onClick={() => chrome.tabs.create({ url: shortcutsPage })}>
+        Change shortcuts
+      </button>
+    </Part>
+  );
+}
+
+function About({ link }: PanelState) {
+  if (link.phase !== 'connected') return null;
+  return (
+    <p class="quiet about">
+      tabrelay {visibleLine(link.message)}, listening at {visibleLine(link.address)}
+    </p>
+  );
+}
+
+export function Settings() {
+  const board = useContext(BoardContext);
+  const state = useLink();
+  if (state === undefined || state.profile.id === '') return <Empty>Connecting …</Empty>;
+  return (
+    <>
+      <Part title="This profile">
+        <ProfileName label={state.profile.label} />
+      </Part>
+      <Part title="In Chrome">
+        <PermissionSwitch
+          of="notifications"
+          label="Notifications"
+          about="Show a question while this panel is closed."
+        />
+        <Switch
+          label="Mark tabs"
+          about="Show in a tab when an agent acts in it."
+          on={state.marks}
+          onTurn={(on) => board.line.marks(on)}
+        />
+        <PermissionSwitch
+          of="tabGroups"
+          label="Group agent tabs"
+          about="Put the tabs of an agent into a group with its name."
+        />
+        <PermissionSwitch
+          of="offscreen"
+          label="Start again at once"
+          about="When Chrome stops the extension, it is back in 0.2 s instead of half a minute."
+        />
+        <PermissionSwitch
+          of="cookies"
+          label="Cookies"
+          about="For browser__cookies, which is off until you allow it under Plugins."
+        />
+        <PermissionSwitch
+          of="downloads"
+          label="Downloads"
+          about="For browser__downloads, which is off until you allow it under Plugins."
+        />
+      </Part>
+      <Shortcuts />
+      <About {...state} />
+    </>
+  );
+}
