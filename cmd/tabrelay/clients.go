@@ -167,7 +167,7 @@ func (a *app) clientsScope() *cobra.Command {
 		Use: "scope NAME", Short: "Show or set what a client may see and call at the most", Args: cobra.ExactArgs(1),
 		Long: "Show or set what a client may see and call at the most, whatever the permissions say. Only the flags " +
 			"that are given change;\n" +
-			"--toolset all, --plugins all and --read-only=false take a bound away. It holds at once, for calls that " +
+			"--toolset all, --plugins all and --read-only=false take a bound away. It applies at once, to calls that " +
 			"come from then on.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			secrets, err := a.secrets()

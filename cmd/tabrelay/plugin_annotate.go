@@ -23,7 +23,7 @@ func (a *app) pluginAnnotate() *cobra.Command {
 			"the tools\n" +
 			"of a plugin and what is said of them, and offers what their names suggest. With patterns such as\n" +
 			"'list_*,get_*' and an effect, you say it: the tools only read, write without destroying, or destroy;\n" +
-			"none takes it back. What an author says stays. It holds for later versions of the plugin, too. You\n" +
+			"none takes it back. What an author says stays. It applies to later versions of the plugin, too. You\n" +
 			"confirm what lets agents do more: in the side panel when it is open, else at the terminal itself.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
