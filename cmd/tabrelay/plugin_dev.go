@@ -116,17 +116,22 @@ func (d *devSession) publish(ctx context.Context, b plugin.BuildResult) {
 			d.notef("problem: %v\n", err)
 		}
 	}
-	d.approveBuild(ctx, b.Plugin)
+	if d.approved {
+		d.approveBuild(ctx, b.Plugin) // before the relay finds it, so that the tools are there all the time
+	}
 	added, err := plugin.Register(d.home.Plugins(), b.Plugin)
 	if err != nil {
 		d.notef("error: %v\n", err)
 		return
 	}
-	if err := d.reloadPlugins(ctx, m.Name); err != nil {
-		d.notef("problem: the relay did not take it: %v\n", err)
-	}
+	d.reload(ctx, m.Name)
 	if !d.approved {
-		d.noteReview(ctx, b.Plugin)
+		d.approveBuild(ctx, b.Plugin) // after it, so that a person is shown what the relay found
+		if d.approved {
+			d.reload(ctx, m.Name)
+		} else {
+			d.noteReview(ctx, b.Plugin)
+		}
 	}
 	took := (b.Took + time.Since(began)).Round(time.Millisecond)
 	if d.current == nil {
@@ -142,6 +147,12 @@ func (d *devSession) publish(ctx context.Context, b plugin.BuildResult) {
 	default:
 	}
 	d.names <- m.Name
+}
+
+func (d *devSession) reload(ctx context.Context, name string) {
+	if err := d.reloadPlugins(ctx, name); err != nil {
+		d.notef("problem: the relay did not take it: %v\n", err)
+	}
 }
 
 // indented puts each change on a line of its own.

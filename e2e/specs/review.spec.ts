@@ -217,25 +217,27 @@ test('no agent completes a review, whichever way it tries', async ({ sharedStage
   expect(await adapters(relay, name)).toEqual([]);
 });
 
-test('what its author saves while plugin dev runs at a terminal is live, and no longer', async ({
-  sharedStage: stage,
-}) => {
-  const { agent, closing, relay } = stage;
-  const name = 'trace-in-dev';
-  const folder = await addTrace(stage, name);
-  const version = async () => (await agent.call(`${name}__version`)).said;
+for (const added of [true, false])
+  test(`what the author of a plugin that was${added ? '' : ' not'} added saves while plugin dev runs is live`, async ({
+    sharedStage: stage,
+  }) => {
+    const { agent, closing, demo, relay } = stage;
+    const name = added ? 'trace-in-dev' : 'trace-only-in-dev';
+    const folder = added ? await addTrace(stage, name) : await tracePlugin(demo.url, closing, name);
+    if (!added) closing.defer(() => relay.tabrelay('plugin', 'remove', name)); // plugin dev is killed
+    const version = async () => (await agent.call(`${name}__version`)).said;
 
-  const dev = atTerminal(relay, closing, ['plugin', 'dev', folder], 'yes\n');
-  await expect.poll(() => agent.tools()).toContain(`${name}__version`);
-  await expect.poll(version).toEqual({ version: 1 });
-  for (const next of [2, 3]) {
-    await writeFile(path.join(folder, 'src/index.ts'), source(next));
-    await expect.poll(version).toEqual({ version: next });
-  }
-  expect(await relay.tabrelay('plugin', 'list')).toMatch(new RegExp(`^${name} .* dev `, 'm'));
+    const dev = atTerminal(relay, closing, ['plugin', 'dev', folder], 'yes\n');
+    await expect.poll(() => agent.tools()).toContain(`${name}__version`);
+    await expect.poll(version).toEqual({ version: 1 });
+    for (const next of [2, 3]) {
+      await writeFile(path.join(folder, 'src/index.ts'), source(next));
+      await expect.poll(version).toEqual({ version: next });
+    }
+    expect(await relay.tabrelay('plugin', 'list')).toMatch(new RegExp(`^${name} .* dev `, 'm'));
 
-  // It is killed, not asked to end: what it let run ends with it.
-  await dev.stop('SIGKILL');
-  await expect.poll(() => agent.tools()).not.toContain(`${name}__version`);
-  expect((await agent.call(`${name}__version`)).block).toMatchObject({ code: 'PLUGIN_NOT_REVIEWED' });
-});
+    // It is killed, not asked to end: what it let run ends with it.
+    await dev.stop('SIGKILL');
+    await expect.poll(() => agent.tools()).not.toContain(`${name}__version`);
+    expect((await agent.call(`${name}__version`)).block).toMatchObject({ code: 'PLUGIN_NOT_REVIEWED' });
+  });
