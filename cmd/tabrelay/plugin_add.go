@@ -256,7 +256,7 @@ func (a *app) update(ctx context.Context, before *plugin.Entry, c *install.Candi
 		a.notef("%s %s is up to date.\n", name, is.Version)
 		return c.Discard()
 	default:
-		a.notef("%s:%s\n", name, indented(append(plugin.Compare(before.Plugin, c.Plugin), "the code is another")))
+		a.notef("%s:%s\n", name, indented(append(plugin.Compare(before.Plugin, c.Plugin), "the code is another")...))
 	}
 	if !yes && !a.askYesNo("Take it?") {
 		return errors.Join(failed("%s stays as it is", name).hinting("--yes takes the newer version"), c.Discard())

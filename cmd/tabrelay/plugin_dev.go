@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -45,7 +47,7 @@ func (a *app) pluginDev() *cobra.Command {
 				return errNotRunning()
 			}
 			tuneGC(true)
-			d := &devSession{app: a, dir: dir, names: make(chan string, 1), endApproval: func() {}}
+			d := &devSession{app: a, dir: dir, shown: make(chan *plugin.Plugin, 1), endApproval: func() {}}
 			return d.run(ctx)
 		},
 	}
@@ -55,9 +57,9 @@ func (a *app) pluginDev() *cobra.Command {
 type devSession struct {
 	*app
 	dir     string
-	current *plugin.Plugin // what is offered; nil before the first good build
-	added   bool           // the folder was added by this session
-	names   chan string    // the last name of the plugin, for followCalls
+	current *plugin.Plugin      // what is offered; nil before the first good build
+	added   bool                // the folder was added by this session
+	shown   chan *plugin.Plugin // the last good build, for followCalls
 
 	token       string // by which the relay recognizes this session once it was confirmed
 	approved    bool   // builds run without a review
@@ -139,14 +141,14 @@ func (d *devSession) publish(ctx context.Context, b plugin.BuildResult) {
 		d.notef("%s: %s on %s, in %s. Each save is live; Ctrl-C ends.\n", m.Name, plural(len(m.Tools), "tool"), pages,
 			took)
 	} else {
-		d.notef("%s: live in %s%s\n", m.Name, took, indented(plugin.Compare(d.current, b.Plugin)))
+		d.notef("%s: live in %s%s\n", m.Name, took, indented(plugin.Compare(d.current, b.Plugin)...))
 	}
 	d.current, d.added = b.Plugin, d.added || added
 	select {
-	case <-d.names: // an older one that was not read
+	case <-d.shown: // an older one that was not read
 	default:
 	}
-	d.names <- m.Name
+	d.shown <- b.Plugin
 }
 
 func (d *devSession) reload(ctx context.Context, name string) {
@@ -155,25 +157,25 @@ func (d *devSession) reload(ctx context.Context, name string) {
 	}
 }
 
-// indented puts each change on a line of its own.
-func indented(changes []string) string {
+// indented puts each on a line of its own.
+func indented(lines ...string) string {
 	var b strings.Builder
-	for _, change := range changes {
-		b.WriteString("\n  " + change)
+	for _, line := range lines {
+		b.WriteString("\n  " + line)
 	}
 	return b.String()
 }
 
 // followCalls shows the calls of the plugin until ctx ends, in one relay after the other.
 func (d *devSession) followCalls(ctx context.Context) {
-	var name string
+	var p *plugin.Plugin
 	select {
-	case name = <-d.names:
+	case p = <-d.shown:
 	case <-ctx.Done():
 		return
 	}
 	for running := true; ctx.Err() == nil; {
-		err := d.printCalls(ctx, name)
+		err := d.printCalls(ctx, &p)
 		if ctx.Err() == nil && running {
 			d.notef("problem: calls are not shown: %v\n", err)
 		}
@@ -186,20 +188,53 @@ func (d *devSession) followCalls(ctx context.Context) {
 	}
 }
 
-// printCalls shows the calls of the plugin until the relay ends.
-func (d *devSession) printCalls(ctx context.Context, name string) error {
+// printCalls shows the calls of the plugin until the relay ends; p is its last good build.
+func (d *devSession) printCalls(ctx context.Context, p **plugin.Plugin) error {
 	err := d.stream(ctx, "/api/v1/calls", func(_, data string) error {
 		select {
-		case name = <-d.names: // it was renamed
+		case *p = <-d.shown:
 		default:
 		}
 		var e eventEntry
-		if json.Unmarshal([]byte(data), &e) == nil && e.Data["plugin"] == name {
+		if json.Unmarshal([]byte(data), &e) == nil && e.Data["plugin"] == (*p).Manifest.Name {
 			d.notef("%s  %s\n", e.Time.Local().Format("15:04:05.000"), e.Message)
+			d.printPlace(ctx, *p, e.Data)
 		}
 		return nil
 	})
 	return cmp.Or(err, fmt.Errorf("the relay ended"))
+}
+
+// printPlace shows where in the sources a call failed, and what the page's console said meanwhile.
+func (d *devSession) printPlace(ctx context.Context, p *plugin.Plugin, failure map[string]any) {
+	if at, _ := failure["at"].(string); at != "" {
+		if place, ok := d.place(ctx, p, at); ok {
+			d.notef("  %s\n%s", place.Place(), indentedFrame(place))
+		}
+	}
+	if said, _ := failure["console"].(string); said != "" {
+		d.notef("  the page's console:%s\n", indented(strings.Split(strings.TrimSpace(said), "\n")...))
+	}
+}
+
+func indentedFrame(d plugin.Diagnostic) string {
+	if d.Frame == "" {
+		return ""
+	}
+	return d.Frame + "\n"
+}
+
+// place is where in the sources of a build the place of a failure is; there is none when the call ran another build.
+func (d *devSession) place(ctx context.Context, p *plugin.Plugin, at string) (place plugin.Diagnostic, ok bool) {
+	s, err := d.relayStatus(ctx)
+	if err != nil {
+		return place, false
+	}
+	injected, err := os.ReadFile(filepath.Join(s.Extension.Folder, "adapters", plugin.InjectedFile(at)))
+	if err != nil {
+		return place, false
+	}
+	return p.SourcePlace(injected, at)
 }
 
 // approveBuild lets a build run without a review, because its author watches the session. A person confirms that once;

@@ -75,3 +75,55 @@ for (const world of ['main', 'isolated'] as const) {
     await expect.poll(() => agent.tools()).not.toContain('main-world__version');
   });
 }
+
+const faulty = `
+import { definePlugin, defineTool } from '@tabrelay/plugin-sdk';
+import { price } from './price.ts';
+const common = { annotations: { readOnlyHint: true }, input: { type: 'object', properties: {} } };
+const thrown = defineTool({ ...common, name: 'thrown', description: 'Fails.', handle() {
+  console.warn('no price yet');
+  return { price: price(JSON.parse('{}')) };
+} });
+const lost = defineTool({ ...common, name: 'lost', description: 'Answers what JSON cannot say.', handle: () => ({
+  prices: new Map([['tea', 2]]), later: Promise.resolve(1), none: Number.NaN,
+}) });
+export default definePlugin({ tools: [thrown, lost] });
+`;
+const price = `
+export function price(tea: { cost: { amount: number } }): number {
+  return tea.cost.amount * 2;
+}
+`;
+
+for (const world of ['main', 'isolated'] as const) {
+  test(`a failure is shown at its line, and what a result loses (${world} world)`, async ({
+    sharedStage,
+  }) => {
+    const { agent, closing, demo, relay } = sharedStage;
+    const folder = await mainWorldPlugin(demo.url, closing);
+    const name = `tabrelay-plugin-faulty-${world}`;
+    const about = { displayName: 'Faulty', urlPatterns: [`${demo.url}/*`], world };
+    await writeFile(
+      path.join(folder, 'package.json'),
+      JSON.stringify({ name, version: '0.1.0', tabrelay: about }),
+    );
+    await writeFile(path.join(folder, 'src/price.ts'), price);
+    await writeFile(path.join(folder, 'src/index.ts'), faulty);
+    const dev = start(binary, ['plugin', 'dev', folder], relay.env);
+    closing.defer(() => dev.stop('SIGINT'));
+    await expect.poll(() => agent.tools()).toContain(`faulty-${world}__thrown`);
+    const shown = async (tool: string) => {
+      await agent.call(`faulty-${world}__${tool}`);
+      return dev.output();
+    };
+    await expect
+      .poll(() => shown('thrown'))
+      .toContain('src/price.ts:3:19\n    3 |   return tea.cost.amount * 2;\n');
+    await expect.poll(() => dev.output()).toMatch(/the page's console:\n +(warning: )?no price yet/);
+    await expect
+      .poll(() => shown('lost'))
+      .toContain('"later" of the result is a promise, and becomes {}: await it');
+    expect(dev.output()).toContain('"prices" of the result is a Map');
+    expect(dev.output()).toContain('"none" of the result is NaN, and becomes null');
+  });
+}

@@ -332,7 +332,8 @@ func (r *run) invocation() call.Invocation {
 		Hash: t.Plugin.Hash, Tool: t.Spec.Name, Title: t.Spec.DisplayName,
 		Arguments: r.withConsent(), Settings: site.Settings, Secret: site.Secret,
 		Timeout: timeout, MaxTimeout: longest, ProgressExtends: r.clock.extends,
-		MaxResultBytes: r.MaxResultBytes, MaxBytes: max(1, most), ConsoleTailBytes: r.ConsoleTailBytes, Trace: r.Trace,
+		MaxResultBytes: r.MaxResultBytes, MaxBytes: max(1, most), ConsoleTailBytes: r.ConsoleTailBytes,
+		Trace:           r.Trace || r.Calls.Heard(),
 		ProgressPattern: t.Spec.ProgressPattern, Progress: r.progressed, Log: r.reports.log, Started: r.start,
 	}
 	if t.Browses() {

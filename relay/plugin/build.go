@@ -307,20 +307,24 @@ func frame(d Diagnostic, line string) string {
 func (d Diagnostic) String() string {
 	var b strings.Builder
 	if d.File != "" {
-		b.WriteString(d.File)
-		if d.Line > 0 {
-			fmt.Fprintf(&b, ":%d", d.Line)
-		}
-		if d.Line > 0 && d.Column > 0 {
-			fmt.Fprintf(&b, ":%d", d.Column)
-		}
-		b.WriteString(": ")
+		b.WriteString(d.Place() + ": ")
 	}
 	if d.Warning {
 		b.WriteString("warning: ")
 	}
 	b.WriteString(d.Text)
 	return b.String()
+}
+
+// Place is "src/index.ts:3:7", as far as it is known.
+func (d Diagnostic) Place() string {
+	switch {
+	case d.Line == 0:
+		return d.File
+	case d.Column == 0:
+		return fmt.Sprintf("%s:%d", d.File, d.Line)
+	}
+	return fmt.Sprintf("%s:%d:%d", d.File, d.Line, d.Column)
 }
 
 // InvalidError says why a plugin folder cannot become a plugin.

@@ -3,6 +3,7 @@
 import { type Clock, type Expiry, expiryText, startClock } from './clock.ts';
 import type { Adapter, Callable, Tool } from './definition.ts';
 import type { HookName } from './hooks.ts';
+import { losses } from './losses.ts';
 import type { CallOrder, Ending, Refusal } from './order.ts';
 import { urlAllowed } from './patterns.ts';
 import {
@@ -212,6 +213,7 @@ class PageRun implements Run {
       const value: unknown = call(this.#tool.handle, this.#tool.self, args);
       const later = isPromise(value);
       const answered = (settled: unknown) => {
+        this.#warnOfLosses(settled);
         if (later && thenIsPatched()) done(false, patchedThen(true, 'executed'));
         else done(true, returned(settled, this.#order));
       };
@@ -227,6 +229,13 @@ class PageRun implements Run {
     this.#adapter.hooks.tell(name, args, (thrown) =>
       this.#reports.log.warn(`${name} failed: ${stringOf(serialiseThrown(thrown).message)}`),
     );
+  }
+
+  /** Only whoever follows the calls of a plugin can do something about what its results lose. */
+  #warnOfLosses(result: unknown): void {
+    if (this.#order.trace !== true) return;
+    const found = losses(result);
+    for (let i = 0; i < found.length; i++) this.#reports.log.warn(found[i]);
   }
 
   #threw(thrown: unknown): Ending {

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { losses } from '../src/page/losses.ts';
+
+const loop: Record<string, unknown> = {};
+loop.self = loop;
+
+const cases: [what: string, result: unknown, said: RegExp[]][] = [
+  ['plain data', { a: [1, 'b', null, { c: true }], d: new Date(0), u: undefined }, []],
+  ['nothing', undefined, []],
+  ['a Map', { m: new Map() }, [/^"m" of the result is a Map, and becomes \{\}/]],
+  ['a Set in a list', [{ s: new Set() }], [/^"0\.s" of the result is a Set/]],
+  ['an error', new Error('x'), [/^The result is an Error/]],
+  ['a promise', { p: Promise.resolve(1) }, [/"p" of the result is a promise.*await it/]],
+  ['no number', { n: Number.NaN, i: -1 / 0 }, [/"n" .* is NaN/, /"i" .* is -Infinity/]],
+  ['functions and symbols', { f: () => 1, s: Symbol('x') }, [/"f" .* function/, /"s" .* symbol/]],
+  ['a pattern', /x/, [/RegExp/]],
+  ['what says how it is written', { m: Object.assign(new Map(), { toJSON: () => 1 }) }, []],
+  ['a cycle', loop, []],
+  ['at most five', Array.from({ length: 9 }, () => Number.NaN), Array.from({ length: 5 }, () => /NaN/)],
+];
+
+for (const [what, result, said] of cases) {
+  test(`losses of ${what}`, () => {
+    const found = losses(result);
+    assert.equal(found.length, said.length, found.join('\n'));
+    for (const [i, words] of said.entries()) assert.match(found[i] ?? '', words);
+  });
+}
+
+test('a getter that throws is no loss', () => {
+  const result = {
+    get a() {
+      throw new Error('not now');
+    },
+  };
+  assert.deepEqual(losses(result), []);
+});
