@@ -2,7 +2,6 @@ package relay
 
 import (
 	"context"
-	"io/fs"
 
 	"tabrelay/extension"
 	"tabrelay/relay/agent"
@@ -65,7 +64,7 @@ func (r *Relay) makeParts(ctx context.Context) error {
 	}
 	r.hub = hub.New(hub.Config{
 		Secret: r.secrets.Pairing, Pairings: &r.pairings, ExtensionIDs: append([]string{extension.ID},
-			c.ExtensionIDs...), RelayVersion: Version, BundleHash: extension.BundleHash(),
+			c.ExtensionIDs...), RelayVersion: Version, BundleHash: extension.FlavourOf(c.TrustedInput).Hash,
 		Known: known, Ended: func(profile string) bool { return browser.Ended(r.Home.Browser(), profile) },
 		ReconnectWait: c.ReconnectWait, PingEvery: c.PingEvery, StartTime: c.StartTimeout, FrameBytes: c.FrameBytes,
 		Handshakes: min(r.limiter.Most()/4, 64),
@@ -99,7 +98,8 @@ func (r *Relay) makeParts(ctx context.Context) error {
 // newCatalog makes the catalog of plugins.
 func (r *Relay) newCatalog(ctx context.Context) (err error) {
 	r.catalog, err = catalog.New(ctx, catalog.Options{
-		Home: r.Home, Config: r.config, Plugins: r.Plugins, Bundle: bundle(), Store: r.store, Tools: r.tools,
+		Home: r.Home, Config: r.config, Plugins: r.Plugins, Bundle: extension.FlavourOf(r.config.TrustedInput).Files,
+		Store: r.store, Tools: r.tools,
 		Policy: r.policy,
 		Log:    r.part("catalog"), Browsers: r.hub, Place: func(list []plugin.Plugin) { r.demo.Place(list) },
 		Changed:   r.panels.Changed,
@@ -210,13 +210,4 @@ func (r *Relay) newResources() *resource.Set {
 		r.Log.Warn().Msg(problem)
 	}
 	return set
-}
-
-// bundle is the extension in this binary, nil when it was built without.
-func bundle() fs.FS {
-	files, err := extension.Files()
-	if err != nil {
-		return nil
-	}
-	return files
 }

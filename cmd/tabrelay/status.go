@@ -111,6 +111,9 @@ func (a *app) printBrowsers(s httpapi.Status) {
 				b.Label)
 		}
 	}
+	if s.Extension.TrustedInput {
+		a.line("extension", "with Chrome's debugger, for trusted input; `tabrelay up` takes that back")
+	}
 	if len(s.Browsers) == 0 {
 		a.line("browser", "none")
 	}

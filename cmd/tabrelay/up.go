@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,6 +21,7 @@ import (
 	"tabrelay/relay/config"
 	"tabrelay/relay/httpapi"
 	"tabrelay/relay/join"
+	"tabrelay/relay/policy"
 	"tabrelay/relay/store"
 )
 
@@ -34,14 +36,17 @@ const (
 
 func (a *app) up() *cobra.Command {
 	var mode string
+	var trusted bool
 	cmd := &cobra.Command{
 		Use: "up", Short: "Start everything, and make a first call",
 		Long: "Start the relay in the background, bring a browser, and run one first call.\n\n" +
 			"--browser auto: the browser that was used before; else, with a display, your own Chrome, step by step; " +
 			"else a Chromium without a window.\n" +
-			"--browser managed: a Chromium with a profile of its own.\n--browser none: only the relay.",
+			"--browser managed: a Chromium with a profile of its own.\n--browser none: only the relay.\n\n" +
+			"--trusted-input: an extension with Chrome's debugger, for what pages take from a person only; without " +
+			"it, the one without.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			u := &upCommand{app: a}
+			u := &upCommand{app: a, trusted: trusted}
 			switch mode {
 			case "auto", "managed", "none":
 				return u.run(cmd.Context(), mode)
@@ -50,14 +55,16 @@ func (a *app) up() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&mode, "browser", "auto", "which browser: auto, managed, none")
+	cmd.Flags().BoolVar(&trusted, "trusted-input", false, "let the extension use Chrome's debugger")
 	return cmd
 }
 
 // upCommand is one run of `tabrelay up`.
 type upCommand struct {
 	*app
-	config config.Config
-	status httpapi.Status
+	trusted bool // it is to have Chrome's debugger
+	config  config.Config
+	status  httpapi.Status
 }
 
 func (u *upCommand) run(ctx context.Context, mode string) (err error) {
@@ -69,6 +76,9 @@ func (u *upCommand) run(ctx context.Context, mode string) (err error) {
 		return err
 	}
 	if u.config, err = config.Load(u.home); err != nil {
+		return err
+	}
+	if err := u.chooseFlavour(ctx); err != nil {
 		return err
 	}
 	if err := u.replaceOther(ctx); err != nil {
@@ -95,6 +105,47 @@ func (u *upCommand) run(ctx context.Context, mode string) (err error) {
 		return err
 	}
 	return u.firstCall(ctx)
+}
+
+// chooseFlavour has the next relay bring the flavour of the extension that was asked for. The one with the debugger
+// lets agents do more, so the person confirms it.
+func (u *upCommand) chooseFlavour(ctx context.Context) error {
+	const key = "trustedInput"
+	if u.config.TrustedInput == u.trusted {
+		return nil
+	}
+	if _, set := os.LookupEnv(config.Twin(key)); set {
+		return usage("%s is set in this shell's environment, and wins", config.Twin(key)).hinting("unset it")
+	}
+	if u.trusted {
+		change := policy.NewChange("Agents may act in pages as a person does, with Chrome's debugger",
+			"tabrelay up --trusted-input", policy.Difference{What: key, Before: "false", After: "true"})
+		if err := u.confirmHere(ctx, change); err != nil {
+			return err
+		}
+	}
+	if err := u.makeRoom(ctx); err != nil {
+		return err
+	}
+	if err := u.home.Create(); err != nil {
+		return err
+	}
+	var err error
+	if u.trusted {
+		err = config.Set(u.home, []string{key}, json.RawMessage("true"))
+	} else {
+		err = config.Unset(u.home, []string{key})
+	}
+	if err != nil {
+		return err
+	}
+	u.config.TrustedInput = u.trusted
+	u.notef("%s\n", map[bool]string{
+		true: "The extension may use Chrome's debugger: `tabrelay up` takes that back. Chrome switches it off where " +
+			"it was loaded before, because it may do more: switch it on again at chrome://extensions.",
+		false: "The extension may not use Chrome's debugger any more.",
+	}[u.trusted])
+	return nil
 }
 
 // replaceOther ends a relay of another version, or another build of this one, so that one of this program can take its

@@ -155,6 +155,9 @@ func (c *Catalog) Pair(address, secret string) (err error) {
 	return cmp.Or(err, closed)
 }
 
+// TrustedInput reports whether that extension has Chrome's debugger.
+func (c *Catalog) TrustedInput() bool { return c.options.Config.TrustedInput }
+
 // Folder is where browsers load the extension from.
 func (c *Catalog) Folder() string { return c.folder.dir }
 

@@ -45,12 +45,14 @@ type Config struct {
 	Browser     Browser
 	Resources   Resources
 	Metrics     Metrics
-	MCP         MCP
-	Permissions map[string]map[string]string // by target, then by client ([EveryClient] for all): off, ask or auto
-	Approvals   Approvals
-	Review      Review
-	Tabs        Tabs
-	Plugins     map[string]Plugin // by plugin name; a plugin that is not here has the defaults
+	// TrustedInput says that the extension has Chrome's debugger.
+	TrustedInput bool
+	MCP          MCP
+	Permissions  map[string]map[string]string // by target, then by client ([EveryClient] for all): off, ask or auto
+	Approvals    Approvals
+	Review       Review
+	Tabs         Tabs
+	Plugins      map[string]Plugin // by plugin name; a plugin that is not here has the defaults
 
 	Providers  map[string]Provider // of AI models, by id
 	Workers    map[string]Worker   // programs that are agents, by id of the agent

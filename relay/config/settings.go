@@ -36,6 +36,9 @@ var relaySettings = []setting[Config]{
 	{"extensionDir", optional(absolute), "", func(c *Config) any { return &c.ExtensionDir },
 		"Folder the unpacked extension is written to, for a sandboxed browser that cannot read the home folder. " +
 			"Empty means extension/ in the home folder."},
+	{"trustedInput", boolean{}, false, func(c *Config) any { return &c.TrustedInput },
+		"Whether the extension may use Chrome's debugger, for clicks and keys that count as a person's, PDF and " +
+			"emulation. `tabrelay up --trusted-input` sets it, and `tabrelay up` takes it back."},
 	{"extensionIds", list{extensionID}, []string{}, func(c *Config) any { return &c.ExtensionIDs },
 		"Extension ids allowed to connect, besides the one shipped with tabrelay."},
 	{"allowedOrigins", list{webOrigin}, []string{}, func(c *Config) any { return &c.AllowedOrigins },

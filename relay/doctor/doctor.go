@@ -42,9 +42,11 @@ type Scene struct {
 	Version string // of this program
 	Minimal bool   // TABRELAY_FORCE_MINIMAL is set
 
-	Bundle   fs.FS // the extension in this binary; nil when it was built without
-	Hash     string
-	Adapters error // why this binary has no plugins of its own, if so
+	Bundle fs.FS // the extension in this binary; nil when it was built without
+	Hash   string
+	// TrustedInput says that the extension has Chrome's debugger.
+	TrustedInput bool
+	Adapters     error // why this binary has no plugins of its own, if so
 
 	Running bool  // a relay answers on the socket
 	Silent  error // it runs, but does not say how it is

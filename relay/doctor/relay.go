@@ -31,6 +31,9 @@ func (e *examination) binary() {
 	if sound {
 		e.fine("binary", fmt.Sprintf("This program has version %s, with extension and plugins", e.Version))
 	}
+	if e.TrustedInput {
+		e.fine("binary", "The extension may use Chrome's debugger; `tabrelay up` takes that back")
+	}
 }
 
 func (e *examination) relay() {

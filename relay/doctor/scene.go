@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"path/filepath"
 
 	"tabrelay/adapters"
@@ -17,9 +16,11 @@ import (
 // Here is the scene of a home folder on this machine, but for what its relay says.
 func Here(ctx context.Context, home config.Home, version string) Scene {
 	s := Scene{
-		Home: home, Version: version, Minimal: config.Minimal(), Bundle: bundle(), Hash: extension.BundleHash(),
+		Home: home, Version: version, Minimal: config.Minimal(),
 		Clients: connected(home), Chrome: func(context.Context) (string, error) { return browser.Find("") },
 	}
+	cfg, _ := config.Load(home) // what is wrong with it is found when it is looked at
+	s.Flavour(cfg.TrustedInput)
 	if m, died := browser.Died(home.Browser()); died {
 		s.Died = m.PID
 	}
@@ -31,13 +32,10 @@ func Here(ctx context.Context, home config.Home, version string) Scene {
 	return s
 }
 
-// bundle is the extension in this binary, nil when it was built without.
-func bundle() fs.FS {
-	files, err := extension.Files()
-	if err != nil {
-		return nil
-	}
-	return files
+// Flavour says which flavour of the extension the relay has, or would have if it started.
+func (s *Scene) Flavour(trusted bool) {
+	f := extension.FlavourOf(trusted)
+	s.Bundle, s.Hash, s.TrustedInput = f.Files, f.Hash, trusted
 }
 
 // knownLabels are the labels of the profiles that were connected once.

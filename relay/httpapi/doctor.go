@@ -18,6 +18,7 @@ func Diagnose(ctx context.Context, home config.Home, version string, status Stat
 	s.Running, s.Silent, s.Owner = status.Running, silent, WhoAnswers
 	if status.Running {
 		s.Relay = examined(status)
+		s.Flavour(status.Extension.TrustedInput)
 	}
 	return doctor.Examine(ctx, s)
 }

@@ -61,6 +61,8 @@ type ExtensionStatus struct {
 	Folder string `json:"folder"`
 	Bundle string `json:"bundle"` // hash; empty in a binary that was built without
 	ID     string `json:"id"`
+	// TrustedInput says that it has Chrome's debugger.
+	TrustedInput bool `json:"trustedInput,omitempty"`
 }
 
 // PluginStatus is one plugin that is offered.
@@ -130,8 +132,10 @@ func (a *API) Status(ctx context.Context) Status {
 		Running: true, State: builtin.State(a.Hub), Refused: a.Catalog.Refused(), Restart: a.Catalog.Restart(),
 		Trouble: a.Hub.Trouble(), Corruption: a.Meter.Corruptions(), Version: a.Version, PID: os.Getpid(),
 		Address: a.Address, Home: string(a.Home), Uptime: time.Since(a.Began).Milliseconds(),
-		Extension: ExtensionStatus{Folder: a.Catalog.Folder(), Bundle: extension.BundleHash(), ID: extension.ID},
-		Browsers:  listed(a.Hub.Browsers()), Tabs: listed(a.Hub.Tabs()), Clients: a.Clients.Attached(),
+		Extension: ExtensionStatus{Folder: a.Catalog.Folder(), ID: extension.ID,
+			Bundle:       extension.FlavourOf(a.Catalog.TrustedInput()).Hash,
+			TrustedInput: a.Catalog.TrustedInput()},
+		Browsers: listed(a.Hub.Browsers()), Tabs: listed(a.Hub.Tabs()), Clients: a.Clients.Attached(),
 		Plugins: []PluginStatus{},
 		Tools:   len(snapshot.Tools), Problems: a.Catalog.Problems(), Notices: a.Notices.All(), Calls: a.recent(ctx),
 		Agents:    a.Delegation.Lacks(),

@@ -8,6 +8,7 @@ interface Told {
   viewer: string;
   characters?: number; // that the answer may have
   sensitive?: boolean; // the person has allowed this call to act on sensitive fields
+  trusted?: boolean; // the worker does what has to be a person's doing
   settle?: boolean; // an act was answered for before the page had settled
   scrollTo?: { x?: number; y?: number }; // before a picture
   waitedMs?: number; // when this part of a wait ends, since all of it began

@@ -4,7 +4,7 @@
 import type { Acting } from '../bridge/mark.ts';
 import type { FromBridge, Place } from '../bridge/messages.ts';
 import { isRecord } from '../page/guards.ts';
-import type { Ending, RefusalCode } from '../page/order.ts';
+import type { Ending, Line, RefusalCode } from '../page/order.ts';
 import type { CallFrame, FromExtension, PluginInfo } from '../protocol/frames.generated.ts';
 import type { Bridge, Bridges } from './bridges.ts';
 import { isElsewhere, orderOf } from './document.ts';
@@ -81,6 +81,7 @@ export class Stage {
   readonly #began = Date.now();
   parts = 0;
   started = false;
+  #lent: { bridge: Bridge; hear(line: Line): void } | undefined;
 
   constructor(conductor: Conductor, about: Pick<Stage, 'call' | 'frame' | 'plugin' | 'args' | 'signal'>) {
     this.#conductor = conductor;
@@ -108,6 +109,16 @@ export class Stage {
   /** The document of the tab. */
   top(): Promise<Bridge> {
     return this.#conductor.top(this.tabId);
+  }
+
+  /** Lets a document have the worker do something in its place: it asks for that in a line of its log. */
+  lend(bridge: Bridge, hear: (line: Line) => void): void {
+    this.#lent = { bridge, hear };
+  }
+
+  /** Who does what a document asks for; undefined: nobody. */
+  lentTo(bridge: Bridge): ((line: Line) => void) | undefined {
+    return this.#lent?.bridge === bridge ? this.#lent.hear : undefined;
   }
 
   /** Has a document do its part, and returns what it answers. */
@@ -196,7 +207,8 @@ export class Conductor {
     const id = first && frame.write ? frame.id : `${frame.id}.${stage.parts}`;
     const about = await references.about(bridge);
     const more = isRecord(args._) ? args._ : {};
-    const text = JSON.stringify({ ...args, _: { ...about, viewer: frame.viewer ?? '', ...more } });
+    const lent = stage.lentTo(bridge) !== undefined && { trusted: true };
+    const text = JSON.stringify({ ...args, _: { ...about, viewer: frame.viewer ?? '', ...more, ...lent } });
     const { tabId, documentId, frameId } = bridge;
     if (frame.write && first) {
       await records.seen(frame.id, { tabId, documentId, frameId });
@@ -255,7 +267,7 @@ export class Conductor {
         this.#parts.send(progressFrame(stage.frame.id, message.step));
         break;
       case 'log':
-        this.#parts.send(logFrame(stage.frame.id, message.line));
+        this.#log(stage, bridge, message.line);
         break;
       case 'stale':
         bridge.send({ type: 'go', id: message.id });
@@ -271,6 +283,12 @@ export class Conductor {
         break;
     }
     return true;
+  }
+
+  #log(stage: Stage, bridge: Bridge, line: Line): void {
+    const lent = stage.lentTo(bridge);
+    if (lent === undefined) this.#parts.send(logFrame(stage.frame.id, line));
+    else lent(line);
   }
 
   begins(stage: Stage): void {

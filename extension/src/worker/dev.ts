@@ -2,6 +2,8 @@
 import { isText } from '../page/guards.ts';
 import type { Bridge } from './bridges.ts';
 import { Ended, type Performer, type Stage } from './conductor.ts';
+import { hasDebugger } from './debugger.ts';
+import { evaluateAnyway } from './dev-trusted.ts';
 import type { Documents } from './looking.ts';
 
 const holdMs = 30 * 60_000; // that a console is captured without a call
@@ -79,5 +81,19 @@ export function readingConsole(pages: DevPages): Performer {
     const answer = await read(stage);
     if (stage.args.frame === undefined) pages.follow(stage.tabId, stage.args.action !== 'stop');
     return answer;
+  };
+}
+
+/** Runs code as the page does; where the page forbids that, with the debugger, if there is one. */
+export function evaluating(pages: DevPages): Performer {
+  const run = inDocument(pages, true);
+  return async (stage) => {
+    try {
+      return await run(stage);
+    } catch (why) {
+      const forbidden = why instanceof Ended && why.code === 'EVALUATION_FORBIDDEN';
+      if (!forbidden || !hasDebugger() || stage.args.frame !== undefined) throw why;
+      return evaluateAnyway(stage);
+    }
   };
 }

@@ -10,10 +10,11 @@ import { bundleHash } from './bundle.ts';
 import { type Reply, runCommand } from './commands.ts';
 import { Conductor, type Parts as ConductorParts, type Performer } from './conductor.ts';
 import { Consoles } from './consoles.ts';
-import { DevPages, inDocument, readingConsole } from './dev.ts';
+import { DevPages, evaluating, inDocument, readingConsole } from './dev.ts';
 import { cookies } from './dev-cookies.ts';
 import { downloads } from './dev-downloads.ts';
 import { DevNetwork, watchingNetwork } from './dev-network.ts';
+import { emulating, printing } from './dev-trusted.ts';
 import { type FrameOf, frameText, router } from './frames.ts';
 import type { Identity } from './greeting.ts';
 import { Groups, type Wanted } from './groups.ts';
@@ -37,6 +38,7 @@ import { Recovery } from './recover.ts';
 import { References } from './references.ts';
 import { Requests, withPanel } from './requests.ts';
 import { Tabs } from './tabs.ts';
+import { clicking } from './trusted.ts';
 import { waitingIn } from './waiting.ts';
 
 const alarmName = 'redial';
@@ -220,6 +222,10 @@ const conducting: ConductorParts = {
 const documents = new Documents(conducting);
 const lookAt = lookingAt(documents);
 const devPages = new DevPages(documents);
+const perform = performing(documents, async (stage) => {
+  const [whole] = (await lookAt(stage, { full: true })).content;
+  return whole?.type === 'text' ? whole.text : '';
+});
 const conductor = new Conductor(
   conducting,
   new Map<string, Performer>([
@@ -230,18 +236,18 @@ const conductor = new Conductor(
     ['wait', waitingIn(documents)],
     ['navigate', navigating(tabs)],
     ['close_tab', closing],
+    ['click', clicking(perform)],
     ['console', readingConsole(devPages)],
     ['network', watchingNetwork(new DevNetwork(), devPages)],
-    ['evaluate', inDocument(devPages, true)],
+    ['evaluate', evaluating(devPages)],
+    ['pdf', printing],
+    ['emulate', emulating],
     ['storage', inDocument(devPages, false)],
     ['cookies', cookies],
     ['downloads', downloads],
     ['performance', inDocument(devPages, false)],
   ]),
-  performing(documents, async (stage) => {
-    const [whole] = (await lookAt(stage, { full: true })).content;
-    return whole?.type === 'text' ? whole.text : '';
-  }),
+  perform,
 );
 const invocations = new Invocations({
   tabs,

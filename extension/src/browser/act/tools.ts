@@ -17,11 +17,13 @@ import type { DialogAnswer } from './page.ts';
 import { drag, hover, scroll, select } from './pointer.ts';
 import { ready, resolved } from './target.ts';
 import { Clipboard } from './text.ts';
+import { clickTrusted, type Say } from './trusted.ts';
 import { stroke } from './typing.ts';
 import { giveFiles } from './upload.ts';
 
 const takenBackMs = 120;
 const clipboard = new Clipboard();
+let say: Say | undefined; // to a worker that has what a person's click takes
 
 type Act = () => Promise<object>;
 type Deed = (given: read.Given) => Promise<object>;
@@ -32,6 +34,7 @@ async function click(given: read.Given): Promise<object> {
   const pressing = { button, count: read.count(given), modifiers: read.held(given) };
   refusePickers(resolved(page, ref));
   const spot = await ready(page, ref, { uncovered: true, enabled: true });
+  if (Reflect.get(given, 'trusted') === true) return clickTrusted(spot, pressing, say);
   const { replaced, sent } = pressAndRelease(spot, pressing);
   if (!replaced) return {};
   const note = 'The page took the element away while it was pressed';
@@ -156,13 +159,16 @@ function isSettling(args: object): boolean {
   return settle;
 }
 
-const carryOut = (deed: Deed) => (args: object) => {
-  if (isSettling(args)) return settle();
-  return acting(read.dialogAnswer(args), () => {
-    guard(args, [args]);
-    return named(args, deed);
-  });
-};
+const carryOut =
+  (deed: Deed) =>
+  (args: object, { log }: { log: { debug: Say } }) => {
+    if (isSettling(args)) return settle();
+    say = told(args).trusted === true ? log.debug : undefined;
+    return acting(read.dialogAnswer(args), () => {
+      guard(args, [args]);
+      return named(args, deed);
+    });
+  };
 
 const always: readonly (string | undefined)[] = ['password', 'payment', 'code'];
 
@@ -198,6 +204,7 @@ function fieldsOf(given: read.Given): Element[] {
 
 async function several(args: object): Promise<object> {
   if (isSettling(args)) return settle();
+  say = undefined;
   const steps = read.steps(args);
   const guarded = () => steps.map((one) => one.args);
   const done: Effect[] = [];
@@ -264,6 +271,7 @@ export const actTools = [
       button: s.optional(s.choice(['left', 'right', 'middle'])),
       count: s.optional(s.integer('2: double click.', { minimum: 1, maximum: 3 })),
       modifiers: s.optional(s.array(s.choice(['Alt', 'Control', 'Meta', 'Shift']))),
+      trusted: s.optional(s.boolean('As a person’s, where the page heeds no other.')),
       dialogs,
     }),
     handle: carryOut(click),

@@ -36,3 +36,49 @@ export const downloads = defineTool({
   }),
   handle: byWorker,
 });
+
+export const pdf = defineTool({
+  name: 'pdf',
+  displayName: 'Make a PDF',
+  description: 'The page as a PDF, kept as a resource. Needs `tabrelay up --trusted-input`.',
+  annotations: { readOnlyHint: true },
+  input: s.parameters({
+    landscape: s.optional(s.boolean()),
+    background: s.optional(s.boolean('Default true.')),
+    pages: s.optional(s.string('Such as 1-3, 5.')),
+  }),
+  handle: byWorker,
+});
+
+export const emulate = defineTool({
+  name: 'emulate',
+  displayName: 'Emulate a device',
+  description:
+    'Has the tab look like another device until reset, ten minutes without a call, or its end. Needs `tabrelay up ' +
+    '--trusted-input`.',
+  annotations: { readOnlyHint: false, destructiveHint: false },
+  input: s.parameters({
+    viewport: s.optional(
+      s.parameters({
+        width: s.integer({ minimum: 0, maximum: 10_000 }),
+        height: s.integer({ minimum: 0, maximum: 10_000 }),
+        scale: s.optional(s.number({ minimum: 0, maximum: 10 })),
+        mobile: s.optional(s.boolean()),
+      }),
+    ),
+    colorScheme: s.optional(s.choice(['light', 'dark'])),
+    reducedMotion: s.optional(s.boolean()),
+    offline: s.optional(s.boolean()),
+    geolocation: s.optional(
+      s.parameters({
+        latitude: s.number({ minimum: -90, maximum: 90 }),
+        longitude: s.number({ minimum: -180, maximum: 180 }),
+        accuracy: s.optional(s.number({ minimum: 0 })),
+      }),
+    ),
+    userAgent: s.optional(s.string()),
+    cpu: s.optional(s.number('How many times slower.', { minimum: 1, maximum: 20 })),
+    reset: s.optional(s.boolean('Ends all of it.')),
+  }),
+  handle: byWorker,
+});

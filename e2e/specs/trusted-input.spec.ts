@@ -1,0 +1,107 @@
+// The flavour of the extension with Chrome's debugger: attached for one act, beside others that debug the same tab, and
+// gone a moment later; without it, the acts that need it say so.
+import type { BrowserContext } from '@playwright/test';
+import { z } from 'zod';
+import { openDevSite } from '../sites/dev.ts';
+import { Acting } from '../stage/acting.ts';
+import { expect, openStage, type Stage, test, visit } from '../stage/test.ts';
+
+const plugins = { 'browser-dev': { enabled: true } };
+
+const isAttached = async (browser: BrowserContext): Promise<boolean> => {
+  const worker = browser.serviceWorkers()[0] ?? (await browser.waitForEvent('serviceworker'));
+  return worker.evaluate(async () => {
+    const detached = await Promise.all(
+      (await chrome.tabs.query({})).map(({ id }) =>
+        chrome.debugger.sendCommand({ tabId: id ?? 0 }, 'Runtime.evaluate', { expression: '1' }).then(
+          () => false,
+          () => true,
+        ),
+      ),
+    );
+    return detached.includes(false);
+  });
+};
+
+async function openPage(stage: Stage, html: string): Promise<Acting> {
+  await stage.page.setContent(html);
+  return new Acting(stage.agent);
+}
+
+const onlyTrusted = `<!doctype html><title>Only trusted</title><button>Count</button><output>0</output><script>
+  document.querySelector('button').addEventListener('click', (event) => {
+    if (event.isTrusted) document.querySelector('output').textContent++;
+  });
+</script>`;
+
+test('a click is a person’s where that was asked for, once, and the debugger is gone after it', async ({
+  closing,
+}) => {
+  const stage = await openStage(closing, { config: { plugins, trustedInput: true } });
+  await visit(stage, `${await openDevSite(closing)}/plain`);
+  const devtools = await stage.browser.newCDPSession(stage.page); // as DevTools, which stay attached
+  await devtools.send('Runtime.enable');
+  const agent = await openPage(stage, onlyTrusted);
+  const ref = await agent.ref('button "Count"');
+  await agent.do('click', { ref });
+  expect(await stage.page.textContent('output')).toBe('0');
+  const clicked = await agent.do('click', { ref, trusted: true });
+  expect(clicked).toMatchObject({ trusted: true, changes: expect.stringContaining('1') });
+  expect(await stage.page.textContent('output')).toBe('1');
+  await expect.poll(() => isAttached(stage.browser), { timeout: 2000 }).toBe(false);
+  expect(await devtools.send('Runtime.evaluate', { expression: '1 + 1' })).toMatchObject({
+    result: { value: 2 },
+  });
+
+  const strict = `${await openDevSite(closing)}/strict`;
+  await visit(stage, strict);
+  const code = { code: '() => ({ title: document.title, sum: 1 + 1 })' };
+  expect((await stage.agent.call('browser__evaluate', code)).value).toEqual({
+    value: { title: 'Dev', sum: 2 },
+  });
+  const statements = { code: 'const n = 4; return n * 2;' };
+  expect((await stage.agent.call('browser__evaluate', statements)).value).toEqual({ value: 8 });
+  expect((await stage.agent.call('browser__evaluate', { code: 'nothing.here' })).code).toBe(
+    'EVALUATION_FAILED',
+  );
+
+  const emulated = { viewport: { width: 400, height: 700 }, colorScheme: 'dark', reducedMotion: true };
+  await stage.agent.call('browser__emulate', emulated);
+  const looks = () =>
+    stage.page.evaluate(() => [
+      innerWidth,
+      matchMedia('(prefers-color-scheme: dark)').matches,
+      matchMedia('(prefers-reduced-motion: reduce)').matches,
+    ]);
+  await expect.poll(looks).toEqual([400, true, true]);
+  await stage.agent.call('browser__emulate', { reset: true });
+  await expect.poll(async () => (await looks())[0]).not.toBe(400);
+  await expect.poll(() => isAttached(stage.browser), { timeout: 2000 }).toBe(false);
+
+  const shape = z.array(
+    z.object({ type: z.string(), uri: z.string().optional(), mimeType: z.string().optional() }),
+  );
+  const { content } = await stage.agent.client.callTool({ name: 'browser__pdf', arguments: {} });
+  const made = shape.parse(content).find(({ type }) => type === 'resource_link');
+  expect(made).toMatchObject({ mimeType: 'application/pdf' });
+  const { contents } = await stage.agent.client.readResource({ uri: made?.uri ?? '' });
+  const { blob } = z.object({ blob: z.string() }).parse(contents[0]);
+  expect(Buffer.from(blob, 'base64').subarray(0, 5).toString()).toBe('%PDF-');
+  expect(await stage.relay.tabrelay('status')).toContain("with Chrome's debugger");
+});
+
+test('without it nothing is done, and the person is told how to get it', async ({ closing }) => {
+  const stage = await openStage(closing, { config: { plugins } });
+  await visit(stage, `${await openDevSite(closing)}/plain`);
+  const agent = await openPage(stage, onlyTrusted);
+  const ref = await agent.ref('button "Count"');
+  for (const [tool, args] of [
+    ['click', { ref, trusted: true }],
+    ['pdf', {}],
+    ['emulate', { offline: true }],
+  ] as const) {
+    const refused = await stage.agent.call(`browser__${tool}`, args);
+    expect(refused.code, tool).toBe('NEEDS_TRUSTED_INPUT');
+    expect(refused.texts.join(' ')).toContain('tabrelay up --trusted-input');
+  }
+});

@@ -1,0 +1,61 @@
+// Clicks that count as a person's. The page finds the place and sees that nothing covers it; Chrome does the rest.
+import { isNumber, isRecord, isText, listOf, shape } from '../page/guards.ts';
+import { Ended, type Performer, type Stage } from './conductor.ts';
+import { debugging, hasDebugger, needsDebugger } from './debugger.ts';
+
+const isPlace = shape({
+  x: isNumber,
+  y: isNumber,
+  button: isText,
+  count: isNumber,
+  modifiers: listOf(isText),
+});
+const bits = new Map([
+  ['Alt', 1],
+  ['Control', 2],
+  ['Meta', 4],
+  ['Shift', 8],
+]);
+
+async function clickAt(stage: Stage, place: unknown): Promise<void> {
+  if (!isPlace(place)) return;
+  const { x, y, button, count } = place;
+  const modifiers = place.modifiers.reduce((sum, name) => sum + (bits.get(name) ?? 0), 0);
+  await debugging(stage.tabId, 'A trusted click', async (send) => {
+    const at = { x, y, modifiers };
+    await send('Input.dispatchMouseEvent', { type: 'mouseMoved', ...at });
+    for (let clickCount = 1; clickCount <= count; clickCount++) {
+      await send('Input.dispatchMouseEvent', { type: 'mousePressed', ...at, button, clickCount });
+      await send('Input.dispatchMouseEvent', { type: 'mouseReleased', ...at, button, clickCount });
+    }
+  });
+}
+
+/** A click as the page does it, but for one that is to be trusted: that one is done once, by Chrome. */
+export function clicking(perform: Performer): Performer {
+  return async (stage) => {
+    if (stage.args.trusted !== true) return perform(stage);
+    if (!hasDebugger()) throw needsDebugger('A trusted click');
+    const top = await stage.top();
+    if (isText(stage.args.ref) && stage.args.ref.startsWith('f'))
+      throw Ended.as(
+        'NEEDS_TRUSTED_INPUT',
+        'A trusted click reaches the page itself only, none of its frames',
+        {
+          category: 'validation',
+        },
+      );
+    let refused: unknown;
+    let done = false;
+    stage.lend(top, (line) => {
+      if (done || line.message !== 'trusted' || !isRecord(line.data)) return;
+      done = true; // once, whatever the page says
+      clickAt(stage, line.data).catch((why: unknown) => {
+        refused = why;
+      });
+    });
+    const effect = await perform(stage);
+    if (refused !== undefined) throw refused;
+    return effect;
+  };
+}
