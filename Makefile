@@ -175,6 +175,9 @@ site: site/node_modules/.package-lock.json ## the documentation as a site, in si
 site-test: site node_modules/.package-lock.json ## read the built site in a real Chromium: search, keyboard, light and dark, nothing from elsewhere
 	cd e2e && npx playwright test --config site
 
+recording: build node_modules/.package-lock.json ## record the first errand of the README anew, in a real Chromium
+	node --import tsx e2e/recording/first-errand.ts
+
 site/node_modules/.package-lock.json: site/package-lock.json
 	cd site && npm ci --no-audit --no-fund --ignore-scripts
 	@touch $@
