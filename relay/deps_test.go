@@ -43,6 +43,8 @@ var may = map[string][]string{
 	"relay/catalog": {"relay/call", "relay/config", "relay/event", "relay/fault", "relay/hub", "relay/lock",
 		"relay/match", "relay/plugin", "relay/policy", "relay/registry", "relay/review", "relay/serial", "relay/store",
 		"relay/suggest", "relay/wire", "adapters"},
+	"relay/webmcp": {"relay/clip", "relay/fault", "relay/lock", "relay/plugin", "relay/rawjson", "relay/registry",
+		"relay/schema"},
 	"relay/httpapi": {"relay/access", "relay/agent", "relay/audit", "relay/builtin", "relay/call",
 		"relay/catalog", "relay/client",
 		"relay/clip", "relay/config", "relay/dispatch", "relay/doctor", "relay/event", "relay/fault", "relay/front",

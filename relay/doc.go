@@ -73,6 +73,7 @@
 //   - logfile: the relay's log. httpapi: everything that is served over HTTP: one table of routes and their handlers,
 //     the access guard before them, the connection limiter.
 //   - catalog: which plugins there are: on disk, reviewed, offered to browsers; the extension's folder; reload.
+//   - webmcp: the tools that pages register: which tab has which, their names, what of a page's words is listed.
 //   - builtin: the relay's own tools: health, doctor, kept results, dead letters, tabs.
 //   - serial: changes that are made one after the other. client: the MCP clients that have a token or are connected.
 //   - relay: this package, which makes the parts and ends them.
@@ -133,7 +134,7 @@
 //
 // A lock that nests inside another names the order in its package: hub (Hub.mu, groups.mu, leases.mu, browser.mu,
 // queue.mu), front (sessions.mu, httpSession.mu, openRequests.mu), join (Proxy.sending, inFlight.mu). Between packages:
-// registry's change lock, under which listeners run, then the front's. Nothing is called back into a package whose lock
-// is held. Policy, catalog and client make their changes one after the other, each in a goroutine of its own: no lock
-// is held while they wait for a file or the store.
+// webmcp's offering lock, registry's change lock, under which listeners run, then the front's. Nothing is called back
+// into a package whose lock is held. Policy, catalog and client make their changes one after the other, each in a
+// goroutine of its own: no lock is held while they wait for a file or the store.
 package relay

@@ -76,6 +76,7 @@ func (r *Relay) note(e hub.Event) {
 func (r *Relay) tabsChanged(n hub.TabNews) {
 	if n.Closed || n.TabID == 0 {
 		r.policy.TabsGone(n.ProfileID)
+		r.pageTools.Gone(n.ProfileID, n.TabID)
 	}
 	if n.Page || n.TabID == 0 {
 		r.panels.Changed(event.TopicPlugins)

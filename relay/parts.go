@@ -25,6 +25,7 @@ import (
 	"tabrelay/relay/registry"
 	"tabrelay/relay/resource"
 	"tabrelay/relay/schedule"
+	"tabrelay/relay/webmcp"
 )
 
 // openPolicy reads the rules, and bounds the configuration by what a person took back.
@@ -62,6 +63,13 @@ func (r *Relay) makeParts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.pageTools = webmcp.New(webmcp.Options{
+		ToolsPerSite: c.WebMCP.ToolsPerSite, DescriptionBytes: c.WebMCP.DescriptionBytes,
+		SchemaBytes: c.WebMCP.SchemaBytes, Offer: func(list []registry.PageTool) { r.tools.SetPageTools(list) },
+		Problem: func(origin, reason string) {
+			r.Log.Warn().Str("origin", origin).Msg("tools of a page: " + reason)
+		},
+	})
 	r.hub = hub.New(hub.Config{
 		Secret: r.secrets.Pairing, Pairings: &r.pairings, ExtensionIDs: append([]string{extension.ID},
 			c.ExtensionIDs...), RelayVersion: Version, BundleHash: extension.FlavourOf(c.TrustedInput).Hash,
@@ -72,6 +80,7 @@ func (r *Relay) makeParts(ctx context.Context) error {
 		Ownership: c.Tabs.Ownership, OwnedBy: c.Tabs.OwnedBy, OwnershipIdle: c.Tabs.OwnershipIdle,
 		Groups: c.Tabs.Groups, Owned: func() { r.panels.Changed(event.TopicTabs) },
 		LastTabs: tabs, Moved: r.store.KeepLastTab,
+		PageTools: r.knownPageTools(),
 	})
 	r.hub.Events(r.linkChanged)
 	r.hub.OnTabs(r.tabsChanged)
@@ -93,6 +102,14 @@ func (r *Relay) makeParts(ctx context.Context) error {
 	r.own.Tools, r.own.Calls, r.own.Catalog = r.tools, r.calls, r.catalog
 	letters.Tools, letters.Calls = r.tools, r.calls
 	return nil
+}
+
+// knownPageTools are the tools of pages, unless the person has switched them off.
+func (r *Relay) knownPageTools() hub.PageTools {
+	if !r.config.WebMCP.Enabled {
+		return nil
+	}
+	return r.pageTools
 }
 
 // newCatalog makes the catalog of plugins.

@@ -31,6 +31,7 @@ import (
 	"tabrelay/relay/policy"
 	"tabrelay/relay/registry"
 	"tabrelay/relay/store"
+	"tabrelay/relay/webmcp"
 )
 
 // drainTime is how long calls in flight may go on after the relay was asked to stop. It is shorter than a stdio proxy
@@ -71,6 +72,7 @@ type Relay struct {
 	trail      event.Bus // of calls; filled only while somebody follows
 	store      *store.Store
 	audit      *audit.Recorder
+	pageTools  *webmcp.Book
 	hub        *hub.Hub
 	tools      *registry.Registry
 	own        *builtin.Sources // of the relay's own tools
@@ -282,6 +284,9 @@ func (r *Relay) shutdown() error {
 		late, cancel := context.WithTimeout(context.Background(), closeTime)
 		r.hub.Close(late)
 		cancel()
+	}
+	if r.pageTools != nil {
+		r.pageTools.Close()
 	}
 	if r.catalog != nil {
 		r.catalog.Close()

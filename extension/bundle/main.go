@@ -25,6 +25,8 @@ var entries = []struct{ source, output, global string }{
 	{"src/bridge/main.ts", "bridge.js", ""},
 	{"src/bridge/late.ts", "late.js", ""},
 	{"src/page/tap.ts", "tap.js", ""},
+	{"src/webmcp/main.ts", "webmcp.js", ""},
+	{"src/webmcp/page.ts", "webmcp-page.js", ""},
 	{"src/page/main.ts", "page-main.js", "tabrelayRuntime"},
 	{"src/browser/dev/main/asked.ts", "dev-asked.js", ""},
 	{"src/browser/dev/main/early.ts", "dev-early.js", ""},

@@ -73,6 +73,7 @@ function open() {
     standstill: () => undefined,
     readConsole: async () => '{}',
     reinject: async () => {},
+    followTools: () => {},
     group: async () => {},
   };
   runCommand('tabs.create', { url: 'https://a.example/' }, browser).then((reply) =>
@@ -176,6 +177,7 @@ test('what a recovery asks for', async () => {
       if (plugin !== 'demo') throw new Error(`There is no plugin ${plugin}`);
       told.push(`inject ${tabId} ${plugin}`);
     },
+    followTools: () => {},
     group: async (wanted: readonly { title: string }[]) => {
       for (const { title } of wanted) told.push(`group ${title}`);
     },
@@ -207,6 +209,7 @@ test('a page that hangs is thrown away, which gives its tab another id', async (
     standstill: () => undefined,
     readConsole: async () => '{}',
     reinject: async () => {},
+    followTools: () => {},
     group: async () => {},
   };
   const reply = runCommand('tabs.reload', { tabId: 7 }, browser);

@@ -92,7 +92,7 @@ func (t Tabs) list(_ context.Context, c call.Call, f tabFilter) (tabList, *fault
 	for _, b := range profiles {
 		count[b.Label]++
 	}
-	list := tabList{Tabs: []openTab{}}
+	list, byProfile := tabList{Tabs: []openTab{}}, map[string][]int{}
 	for _, tab := range t.hub.Tabs() {
 		if f.Profile != "" && f.Profile != tab.Profile && f.Profile != tab.ProfileID ||
 			hub.RefuseTab(c.Session, tab.ID, tab.URL) != nil {
@@ -107,6 +107,10 @@ func (t Tabs) list(_ context.Context, c call.Call, f tabFilter) (tabList, *fault
 			open.Owner, open.Yours = tab.Owner.Name, tab.Owner.Session == c.Session.ID
 		}
 		list.Tabs = append(list.Tabs, open)
+		byProfile[tab.ProfileID] = append(byProfile[tab.ProfileID], tab.ID)
+	}
+	for profile, tabs := range byProfile {
+		t.hub.FollowPageTools(profile, tabs)
 	}
 	return list, nil
 }
@@ -179,6 +183,7 @@ func (t Tabs) Open(ctx context.Context, c call.Call, n NewTab) (answer OpenedTab
 				answer.URL = n.URL
 			}
 			t.hub.Opened(c.Session, tab.ProfileID, tab.Profile, tab.ID, tab.URL, false)
+			t.hub.FollowPageTools(tab.ProfileID, []int{tab.ID})
 			return answer, nil
 		}
 	}
@@ -186,6 +191,7 @@ func (t Tabs) Open(ctx context.Context, c call.Call, n NewTab) (answer OpenedTab
 		if profile == "" || b.ProfileID == profile || b.Label == profile {
 			answer.Profile = b.Label
 			t.hub.Opened(c.Session, b.ProfileID, b.Label, made.TabID, n.URL, true)
+			t.hub.FollowPageTools(b.ProfileID, []int{made.TabID})
 			break
 		}
 	}

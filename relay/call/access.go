@@ -57,6 +57,7 @@ type Access struct {
 	Idempotent  bool
 	BuiltIn     bool            // of the relay itself
 	Shipped     bool            // of a plugin in the binary
+	OfPage      bool            // a page has registered it: nobody has reviewed what it does
 	Arguments   json.RawMessage // they fit the tool's schema
 	Recorded    json.RawMessage // as they may be written down before the call has ended; nil: as they are
 	At          *Target         // nil: the tool needs no tab, or the tab is not known yet

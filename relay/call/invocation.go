@@ -19,6 +19,7 @@ type Selector struct {
 	Profile  string // id or label; empty: any
 	Stay     Target // the tab it was given before it waited: given again while it still shows the site; zero: none
 	Write    bool
+	PageTool string // which tool of the page the tab has to offer; empty: none
 	OpenURL  string // where the web app can be opened, for hints
 }
 
@@ -37,6 +38,7 @@ type Target struct {
 type Invocation struct {
 	Selector
 	CorrelationID    ID     // of the call, where ID is a later attempt's own; empty: it is ID
+	Adapter, Entry   string // of the browser, in place of Plugin and Tool; empty: these
 	Hash             string // of the plugin's files
 	Tool             string // without the plugin's name
 	Title            string // what people call the tool

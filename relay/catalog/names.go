@@ -14,12 +14,12 @@ import (
 
 // ownNames are what rules can be about besides plugins and their tools: what agents read by URI, and the groups of the
 // relay's own tools.
-var ownNames = []string{policy.ReadTab, policy.ReadConsole, "relay", "browser", policy.AgentsPlugin}
+var ownNames = []string{policy.ReadTab, policy.ReadConsole, "relay", "browser", registry.Web, policy.AgentsPlugin}
 
 // PluginNames are the names that the scope of a client can have: of the plugins of a home folder, and those that stand
 // for the relay's own groups of tools.
 func PluginNames(home config.Home) []string {
-	names := append(namesOnDisk(home), "all", "none", "gateway", "agents", "relay", "browser")
+	names := append(namesOnDisk(home), "all", "none", "gateway", "agents", "relay", "browser", registry.Web)
 	return slices.DeleteFunc(names, func(name string) bool { return strings.Contains(name, "__") })
 }
 
@@ -45,7 +45,7 @@ func Target(home config.Home, tools []*registry.Tool, name string) (exists bool,
 	for _, t := range tools {
 		names = append(names, t.Name, t.PluginName())
 	}
-	if slices.Contains(names, name) {
+	if slices.Contains(names, name) || registry.IsPageTool(name) { // its page may be closed now
 		return true, ""
 	}
 	names = append(names, namesOnDisk(home)...)

@@ -25,7 +25,8 @@ type Rights struct {
 	Providers       map[string][]string          `json:"providers"` // their commands, by scheme
 	MetricsOpen     bool                         `json:"metricsOpen"`
 	TrustedInput    bool                         `json:"trustedInput"`
-	Plugins         map[string]PluginRights      `json:"plugins"` // those with settings of their own
+	NoPageTools     bool                         `json:"noPageTools"` // webmcp.enabled is false
+	Plugins         map[string]PluginRights      `json:"plugins"`     // those with settings of their own
 
 	ModelProviders map[string]string `json:"modelProviders"` // where pages may be sent to, in words, by id
 	Workers        map[string]string `json:"workers"`        // programs that may run, in words, by id
@@ -55,7 +56,7 @@ func RightsOf(c *Config) Rights {
 		Ownership:      c.Tabs.Ownership, OwnedBy: c.Tabs.OwnedBy, ReadPatterns: c.Resources.Tabs.URLPatterns,
 		ExcludePatterns: c.Resources.Tabs.ExcludePatterns,
 		FileRoots:       c.Resources.File.Roots, HTTPSHosts: c.Resources.HTTPS.Hosts, GitHosts: c.Resources.Git.Hosts,
-		MetricsOpen: c.Metrics.Open, TrustedInput: c.TrustedInput,
+		MetricsOpen: c.Metrics.Open, TrustedInput: c.TrustedInput, NoPageTools: !c.WebMCP.Enabled,
 		Providers: map[string][]string{}, Plugins: map[string]PluginRights{},
 		ModelProviders: map[string]string{}, Workers: map[string]string{}, CostPerDay: c.Delegation.CostPerDayUSD,
 	}
@@ -88,6 +89,9 @@ var rights = []right{
 	{"trustedInput", func(before, after *Rights) (string, string) {
 		return grown(before.TrustedInput, after.TrustedInput, map[bool]string{false: "false", true: "true"})
 	}, func(before, after *Rights) { after.TrustedInput = before.TrustedInput && after.TrustedInput }},
+	{"webmcp.enabled", func(before, after *Rights) (string, string) {
+		return grown(!before.NoPageTools, !after.NoPageTools, map[bool]string{false: "false", true: "true"})
+	}, func(before, after *Rights) { after.NoPageTools = before.NoPageTools || after.NoPageTools }},
 	longer("extensionIds", func(r *Rights) *[]string { return &r.ExtensionIDs }),
 	longer("allowedOrigins", func(r *Rights) *[]string { return &r.AllowedOrigins }),
 	laxer("tabs.ownership", func(r *Rights) *string { return &r.Ownership }, "all", "writes", "off"),
@@ -229,6 +233,7 @@ func (c Config) Within(before Rights) Config {
 	c.Review.Required, c.ExtensionIDs, c.AllowedOrigins = !r.Unreviewed, r.ExtensionIDs, r.AllowedOrigins
 	c.Tabs.Ownership, c.Tabs.OwnedBy, c.Metrics.Open = r.Ownership, r.OwnedBy, r.MetricsOpen
 	c.TrustedInput = r.TrustedInput
+	c.WebMCP.Enabled = !r.NoPageTools
 	c.Resources.Tabs.URLPatterns, c.Resources.Tabs.ExcludePatterns = r.ReadPatterns, r.ExcludePatterns
 	c.Resources.File.Roots, c.Resources.HTTPS.Hosts, c.Resources.Git.Hosts = r.FileRoots, r.HTTPSHosts, r.GitHosts
 	c.Resources.Providers = maps.Clone(c.Resources.Providers)

@@ -44,6 +44,9 @@ func (r *run) find() *fault.Error {
 // taken out, the tool gets the very bytes the caller sent. A tool whose schemas do not compile is unusable: it is taken
 // out of the registry.
 func (r *run) checkArguments() *fault.Error {
+	if failure := r.forTab(); failure != nil {
+		return failure
+	}
 	input, err := r.tool.Input()
 	if err == nil {
 		_, err = r.tool.Output()
@@ -75,6 +78,22 @@ func (r *run) checkArguments() *fault.Error {
 			options = append(options, fault.WithSource(fault.SourceInternal))
 		}
 		return fault.New(fault.ValidationError, "Invalid arguments: "+schema.Explain(problems), options...)
+	}
+	return nil
+}
+
+// forTab takes the tool of the page in the tab that the call names, where pages of several tabs have tools of that
+// name.
+func (r *run) forTab() *fault.Error {
+	if r.tool.Page == nil || len(r.tool.Page.Others) == 0 {
+		return nil
+	}
+	members, _ := rawjson.Members(r.call.Arguments)
+	var tab int
+	_ = json.Unmarshal(rawjson.Get(members, "tabId"), &tab) // takeOwn says what is wrong with it
+	r.tool = r.tool.ForTab(tab)
+	if r.Scopes != nil {
+		return r.Scopes.Refuse(r.call.Session, r.tool)
 	}
 	return nil
 }

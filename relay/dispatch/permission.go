@@ -58,10 +58,32 @@ func (r *run) access(at *call.Target) call.Access {
 	if r.types() {
 		a.Recorded = withoutTyped(r.args)
 	}
+	if t.Page != nil {
+		a.OfPage, a.At = true, inFrame(at, t.Page.Origin)
+	}
 	if p := t.Plugin; p != nil {
 		a.PluginTitle, a.Hash, a.Shipped = p.Manifest.DisplayName, p.Hash, p.Shipped
 	}
 	return a
+}
+
+// permitAround refuses a tool of a frame in a page whose origin is off.
+func (r *run) permitAround(at call.Target) *fault.Error {
+	around := r.access(&at)
+	around.At = &at
+	_, failure := r.Policy.Allow(around)
+	return failure
+}
+
+// inFrame is where a page's tool runs: the document that registers it may be one in a frame, of another origin than the
+// tab's page.
+func inFrame(at *call.Target, origin string) *call.Target {
+	if at == nil || at.Origin == origin {
+		return at
+	}
+	frame := *at
+	frame.Origin = origin
+	return &frame
 }
 
 // permit says whether the call may run at a target, nil for the relay's own tools. Where a person has to say so, it
@@ -70,6 +92,9 @@ func (r *run) access(at *call.Target) call.Access {
 func (r *run) permit(at *call.Target) (asked bool, failure *fault.Error) {
 	if r.Policy != nil {
 		r.verdict, failure = r.Policy.Allow(r.access(at))
+		if failure == nil && r.tool.Page != nil && at != nil && at.Origin != r.tool.Page.Origin {
+			failure = r.permitAround(*at)
+		}
 		switch {
 		case failure != nil:
 			r.refused = true // asking again would get the same

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"tabrelay/relay/breaker"
@@ -15,6 +16,7 @@ import (
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/pause"
+	"tabrelay/relay/registry"
 )
 
 // Retry is how often and how fast a call is tried again.
@@ -338,6 +340,10 @@ func (r *run) invocation() call.Invocation {
 	}
 	if t.Browses() {
 		q.Viewer = viewer(r.call.Session.ID)
+	}
+	if page := t.Page; page != nil {
+		q.PageTool, q.InFront, q.Adapter, q.Entry = page.ID(), false, registry.PageAdapter, page.Entry
+		q.Tool, q.Arguments = strings.TrimPrefix(t.Name, registry.Web+"__"), page.Arguments(r.args)
 	}
 	if r.tries.n > 1 {
 		q.ID, q.CorrelationID = attemptID(r.call.ID, r.tries.n), r.call.ID

@@ -36,6 +36,7 @@ const (
 	AdapterNotReady Code = "ADAPTER_NOT_READY"
 	InjectionFailed Code = "INJECTION_FAILED"
 	PageNotLoaded   Code = "PAGE_NOT_LOADED"
+	ToolGone        Code = "TOOL_GONE"
 )
 
 // The link between relay and browser.

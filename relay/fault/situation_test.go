@@ -36,6 +36,7 @@ tab-missing | TAB_NOT_FOUND | not_found | not_found | UPSTREAM | tool | no | too
 tab-navigated | TAB_CHANGED | not_found | not_found | UPSTREAM | tool | no | tool result | -32002 -32002
 adapter-not-ready | ADAPTER_NOT_READY | network_error | internal | TRANSPORT | transient | yes | tool result | -32000 -32000
 page-not-loaded | PAGE_NOT_LOADED | network_error | internal | UPSTREAM | tool | yes | tool result | -32002 -32002
+page-tool-gone | TOOL_GONE | not_found | not_found | UPSTREAM | tool | no | tool result | -32002 -32002
 page-signed-out | AUTH_ERROR | permission_denied | auth | AUTH | tool | no | tool result | -32003 -32003
 deadline-fixed | TIMEOUT | timeout | timeout | TIMEOUT | transient | when the tool is read-only or idempotent | tool result | -32001 -32001
 deadline-idle | TIMEOUT | timeout | timeout | TIMEOUT | transient | when the tool is read-only or idempotent | tool result | -32001 -32001

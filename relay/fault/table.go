@@ -197,6 +197,11 @@ var tabRows = []Row{
 		Outcome:   NotExecuted,
 		Situation: "An address that was to be opened does not load; the message says why, in the words of the browser.",
 		Hint:      "Check the address; if it is right, the server or the network is not there now."},
+	{Code: ToolGone, Category: NotFound, Source: SourceUpstream, Class: Tool, Type: TypeNotFound, Outcome: NotExecuted,
+		Situation: "No document of the tab, or of any, registers the tool of a page (WebMCP) as it was listed: the " +
+			"page has taken it back, registered it anew with other words, or is closed.",
+		Hint: "List or search the tools again: the page may offer it in another form. If it does not, open the page " +
+			"that has it, or use the browser's own tools."},
 }
 
 var linkRows = []Row{

@@ -22,14 +22,16 @@ type changes struct {
 	stops   []func()               // stop listening to what changes
 	ended   bool
 	told    uint64 // Listing of the snapshot that clients know of
+	pages   uint64 // Pages of the same
 	viewed  bool   // views have changed since
 }
 
 // watchLists listens to everything that has a list.
 func (f *Front) watchLists() {
 	f.changes.waiting = map[string]*time.Timer{}
+	f.changes.pages = f.options.Tools.Snapshot().Pages
 	stops := []func(){f.options.Tools.OnChange(
-		func(*registry.Snapshot) { f.changed(mcp.MethodNotificationToolsListChanged) })}
+		func(s *registry.Snapshot) { f.toolsChanged(s) })}
 	if f.options.Prompts != nil {
 		stops = append(stops, f.options.Prompts.OnChange(
 			func() { f.changed(mcp.MethodNotificationPromptsListChanged) }))
@@ -43,6 +45,19 @@ func (f *Front) watchLists() {
 	f.changes.mu.Lock()
 	defer f.changes.mu.Unlock()
 	f.changes.stops = stops
+}
+
+// toolsChanged has clients hear of other tools. Those of pages are news for the clients that list them, and no others.
+func (f *Front) toolsChanged(s *registry.Snapshot) {
+	f.changed(mcp.MethodNotificationToolsListChanged)
+	c := &f.changes
+	c.mu.Lock()
+	news := s.Pages != c.pages
+	c.pages = s.Pages
+	c.mu.Unlock()
+	if news {
+		f.soon(openChanged, f.announceOpen)
+	}
 }
 
 // viewsChanged has clients list anew what depends on what each may see.

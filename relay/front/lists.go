@@ -143,9 +143,9 @@ func hashOfList(hash string) []byte {
 
 // catalog answers tools/list. What it answers is encoded once for each listing, toolset and view.
 type catalog struct {
-	mu      lock.Mutex
-	listing uint64
-	cached  map[string]*toolList
+	mu             lock.Mutex
+	listing, pages uint64
+	cached         map[string]*toolList
 }
 
 // toolList is the tools that a client is shown, sorted by name.
@@ -175,8 +175,8 @@ func (c *catalog) list(snapshot *registry.Snapshot, v visible) *toolList {
 	key := v.key()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.cached == nil || c.listing != snapshot.Listing || len(c.cached) >= maxCached {
-		c.listing, c.cached = snapshot.Listing, map[string]*toolList{}
+	if c.cached == nil || c.listing != snapshot.Listing || c.pages != snapshot.Pages || len(c.cached) >= maxCached {
+		c.listing, c.pages, c.cached = snapshot.Listing, snapshot.Pages, map[string]*toolList{}
 	}
 	if l, ok := c.cached[key]; ok {
 		return l

@@ -160,6 +160,11 @@ func (c *conn) take(ctx context.Context, message []byte) {
 		b.hub.tabNews(TabNews{ProfileID: b.id, TabID: f.TabID, Page: true, Closed: f.Became == 0})
 	case *wire.Console:
 		b.hub.tabNews(TabNews{ProfileID: b.id, TabID: f.TabID, Console: true})
+	case *wire.PageTools:
+		if b.hub.cfg.PageTools != nil {
+			b.hub.cfg.PageTools.Tell(b.id, f.TabID, bytes.Clone(payload))
+			b.hub.news.changed()
+		}
 	case *wire.Reply:
 		b.replied(f, payload)
 	case *wire.Renamed:

@@ -49,9 +49,10 @@ type Config struct {
 	OwnershipIdle time.Duration  // how long it stays so without a call
 	LastTabs      []call.LastTab // where sessions have worked under an earlier relay
 	// called when a session works in another place than before; must not block; may be nil
-	Moved  func(call.LastTab)
-	Groups bool   // browsers are told to show owners as tab groups
-	Owned  func() // called when a tab got or lost its owner; must not block; may be nil
+	Moved     func(call.LastTab)
+	PageTools PageTools // may be nil: tools that pages register are not known
+	Groups    bool      // browsers are told to show owners as tab groups
+	Owned     func()    // called when a tab got or lost its owner; must not block; may be nil
 }
 
 // Journal records writing calls, so that the truth about them survives the relay.
@@ -89,6 +90,7 @@ type Hub struct {
 	groups     groups
 	sites      sites
 	waking     sync.Map // tabRef: a tab that is loaded again
+	awaited    sync.Map // call.ID: since when a call waits for a page to offer its tool
 	complained sync.Map // plugin versions whose errors had to be repaired
 
 	// Written under mu, read anywhere. The slice is never changed, only replaced.

@@ -31,11 +31,15 @@ func (h *Hub) Resolve(r call.Selector) (at call.Target, failure *fault.Error, wa
 		}
 	}
 	t := h.reach(r.Stay)
-	if t.tab == nil || !where.mayBeIn(&r, t.tab) || !bounds.cover(t.tab) {
-		s := search{hub: h, r: &r, where: where, bounds: bounds, browsers: h.candidates()}
+	s := search{hub: h, r: &r, where: where, bounds: bounds}
+	if t.tab == nil || !where.mayBeIn(&r, t.tab) || !bounds.cover(t.tab) || !s.offers(t.b, t.tab) {
+		s.browsers = h.candidates()
 		if t, failure = s.find(); failure != nil {
-			if s.mayCome {
+			switch {
+			case s.mayCome:
 				wait = h.patience()
+			case failure.Code == fault.ToolGone:
+				wait = h.awaitTool(&r)
 			}
 			return at, failure, wait
 		}
@@ -71,7 +75,10 @@ func (h *Hub) reach(at call.Target) (t target) {
 
 // Leave ends an attempt's lease. Its session keeps the tab when a call was sent there, but not for one that changed
 // nothing.
-func (h *Hub) Leave(id call.ID, unchanged bool) { h.leases.leave(id, unchanged) }
+func (h *Hub) Leave(id call.ID, unchanged bool) {
+	h.awaited.Delete(id)
+	h.leases.leave(id, unchanged)
+}
 
 // search is the choice of one call's tab. It never falls back to another tab, profile or account than the call, or its
 // session's last call, meant.
@@ -93,6 +100,9 @@ func (s *search) find() (t target, failure *fault.Error) {
 		if failure := s.keepNamedProfile(); failure != nil {
 			return t, failure
 		}
+	}
+	if s.r.PageTool != "" {
+		return s.tabWithTool()
 	}
 	if s.r.TabID != 0 {
 		return s.namedTab()

@@ -128,7 +128,8 @@ func (h *Hub) send(ctx context.Context, r *call.Invocation, t target, origin str
 		args = json.RawMessage("{}")
 	}
 	c := &wire.Call{
-		ID: r.ID, CorrelationID: r.CorrelationID, Plugin: r.Plugin, Hash: r.Hash, Tool: r.Tool, Title: r.Title,
+		ID: r.ID, CorrelationID: r.CorrelationID, Plugin: cmp.Or(r.Adapter, r.Plugin), Hash: r.Hash,
+		Tool: cmp.Or(r.Entry, r.Tool), Title: r.Title,
 		Client: r.Session.Client, Viewer: r.Viewer, TabID: t.tab.ID, Origin: origin, Write: r.Write,
 		Settings:  r.Settings,
 		Secret:    r.Secret,

@@ -134,7 +134,11 @@ func (p *Policy) newQuestion(a call.Access) *question {
 		q.Arguments = withoutSecrets(a.Arguments)
 	}
 	if about := clip.Runes(fault.Sanitize(a.Description), mostAbout); about != "" && !a.BuiltIn {
-		q.Changes += " Its author says: " + about
+		said := " Its author says: "
+		if a.OfPage {
+			said = " Nobody has reviewed it. "
+		}
+		q.Changes += said + about
 	}
 	if at := a.At; at != nil {
 		q.ProfileID, q.Profile, q.TabID, q.Origin = at.ProfileID, at.Profile, at.TabID, at.Origin
@@ -151,14 +155,14 @@ func (p *Policy) newQuestion(a call.Access) *question {
 // asked about each time, and a rule about all calls of a delegated agent would be one about its client.
 func choices(a *call.Access) (list []string) {
 	switch {
-	case a.Once, Risk(a) == "destroys":
+	case a.Once, Risk(a) == "destroys", a.OfPage && !a.ReadOnly:
 		return []string{"once"}
 	case a.ReadOnly:
 		list = []string{"session", "once"}
 	default:
 		list = []string{"once", "session"}
 	}
-	if a.Session.Delegation == nil {
+	if a.Session.Delegation == nil && !a.OfPage {
 		list = append(list, "always")
 	}
 	return list
@@ -191,6 +195,8 @@ func (p *Policy) checkedDecision(q *question, profileID string, d call.Decision)
 			ErrAnswer)
 	case len(q.Choices) == 1:
 		return d, fmt.Errorf("%w: it can be allowed once only", ErrAnswer)
+	case d.For == "always" && q.access.OfPage:
+		return d, fmt.Errorf("%w: a tool of a page can be allowed always by a rule only", ErrAnswer)
 	case d.For == "always" && q.Agent != "":
 		return d, fmt.Errorf("%w: a call of a delegated agent is allowed for once, session, or a time", ErrAnswer)
 	case !shown:

@@ -133,6 +133,9 @@ func matter(a *call.Access, site string) string {
 	case plugin.Browses(a.Plugin):
 		return "the browser's windows and tabs"
 	}
+	if a.OfPage {
+		return strings.TrimSpace("pages "+on(site)) + " through tools of their own"
+	}
 	what := claimed(a.PluginTitle, mostTitle)
 	switch {
 	case what == "":
@@ -144,6 +147,13 @@ func matter(a *call.Access, site string) string {
 		return what
 	}
 	return what + " on " + site
+}
+
+func on(site string) string {
+	if site == "" {
+		return ""
+	}
+	return "on " + site
 }
 
 // site is an origin as people write it: where it is encrypted and has the usual port, the host alone.

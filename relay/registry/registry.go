@@ -25,7 +25,8 @@ type Snapshot struct {
 	Tools      []*Tool   // sorted by name
 	Sites      []*Site   // the enabled plugins with their configuration, sorted by plugin name
 	Problems   []Problem // what was left out or needs a person, and why
-	Listing    uint64    // differs when what tools/list answers differs
+	Listing    uint64    // differs when what tools/list answers differs, but for the tools of pages
+	Pages      uint64    // differs when these differ there
 	byName     map[string]*Tool
 	withheld   map[string]string // why, by the name of a tool that is not there
 }
@@ -71,9 +72,10 @@ const switchedOff = "the tools of " + plugin.BrowserDev + ", for developers, are
 
 // Registry holds the current snapshot.
 type Registry struct {
-	current  atomic.Pointer[Snapshot]
-	builtins atomic.Pointer[[]*Tool]
-	seed     maphash.Seed
+	current   atomic.Pointer[Snapshot]
+	builtins  atomic.Pointer[[]*Tool]
+	pageTools atomic.Pointer[[]PageTool]
+	seed      maphash.Seed
 
 	change    lock.Mutex // serializes announcements; held while listeners run, which must not wait for anything
 	schemas   *schemas
@@ -108,9 +110,8 @@ func (r *Registry) SetBuiltins(builtins []Tool) {
 	r.change.Lock()
 	defer r.change.Unlock()
 	now := r.Snapshot()
-	plugins := slices.DeleteFunc(slices.Clone(now.Tools), func(t *Tool) bool { return t.Plugin == nil })
 	r.accept(builtins)
-	r.publish(r.snapshot(now.Sites, plugins, now.Problems, now.withheld))
+	r.publish(r.snapshot(now.Sites, ofPlugins(now.Tools), now.Problems, now.withheld))
 }
 
 // Snapshot returns the tools that exist now.
@@ -251,11 +252,10 @@ func (r *Registry) Reject(t *Tool, reason string) {
 	r.change.Lock()
 	defer r.change.Unlock()
 	now := r.Snapshot()
-	if found, ok := now.Find(t.Name); !ok || found != t || t.Plugin == nil {
+	if found, ok := now.Find(t.Name); !ok || found != t || t.Plugin == nil || t.Page != nil {
 		return
 	}
-	tools := slices.DeleteFunc(slices.Clone(now.Tools),
-		func(other *Tool) bool { return other == t || other.Plugin == nil })
+	tools := slices.DeleteFunc(ofPlugins(now.Tools), func(other *Tool) bool { return other == t })
 	problems := append(slices.Clone(now.Problems), Problem{t.Plugin.Manifest.Name, leftOut(t.Name, reason)})
 	r.publish(r.snapshot(now.Sites, tools, problems, now.withheld))
 }
@@ -264,14 +264,15 @@ func leftOut(tool, reason string) string {
 	return fmt.Sprintf("tool %s was left out: %s", tool, reason)
 }
 
-// snapshot puts a candidate together. tools are those of plugins; of two with one name the first stays.
+// snapshot puts a candidate together. tools are those of plugins, to which the built-in ones and those of pages come;
+// of two with one name the first stays.
 func (r *Registry) snapshot(sites []*Site, tools []*Tool, problems []Problem, withheld map[string]string) *Snapshot {
 	s := &Snapshot{Sites: sites, Problems: problems, byName: make(map[string]*Tool, len(tools)+len(*r.builtins.Load())),
 		withheld: withheld}
 	if now := r.current.Load(); now != nil {
 		s.Generation = now.Generation + 1
 	}
-	for _, t := range slices.Concat(*r.builtins.Load(), tools) {
+	for _, t := range slices.Concat(*r.builtins.Load(), tools, r.ofPages(sites)) {
 		if _, taken := s.byName[t.Name]; taken {
 			s.Problems = append(s.Problems, Problem{t.Plugin.Manifest.Name,
 				leftOut(t.Name, "another tool has this name")})
@@ -283,7 +284,8 @@ func (r *Registry) snapshot(sites []*Site, tools []*Tool, problems []Problem, wi
 	slices.SortFunc(s.Tools, func(a, b *Tool) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(s.Sites,
 		func(a, b *Site) int { return strings.Compare(a.Plugin.Manifest.Name, b.Plugin.Manifest.Name) })
-	s.Listing = s.digest(r.seed)
+	s.Listing = s.digest(r.seed, func(t *Tool) bool { return t.Page == nil })
+	s.Pages = s.digest(r.seed, func(t *Tool) bool { return t.Page != nil })
 	return s
 }
 
@@ -302,10 +304,13 @@ func (s *Snapshot) size() int {
 	return size
 }
 
-func (s *Snapshot) digest(seed maphash.Seed) uint64 {
+func (s *Snapshot) digest(seed maphash.Seed, of func(*Tool) bool) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	for _, t := range s.Tools {
+		if !of(t) {
+			continue
+		}
 		_, _ = h.Write(t.Listed) // never fails
 		_ = h.WriteByte('\n')
 	}

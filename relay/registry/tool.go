@@ -25,6 +25,7 @@ type Tool struct {
 	Name   string         // <plugin>__<tool>, at most 64 characters
 	Plugin *plugin.Plugin // nil for a built-in tool
 	Site   *Site          // nil for a built-in tool
+	Page   *Page          // nil for a tool that no page registers
 	Spec   plugin.Tool
 
 	// Run carries a built-in tool out; its arguments fit Spec.InputSchema. Nil for a plugin's tool.

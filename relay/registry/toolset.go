@@ -46,6 +46,8 @@ func (o *Offer) Shows(t *Tool) bool {
 	switch group := Group(t); {
 	case plugin.Browses(group): // also those of its tools that run in pages
 		return true
+	case t.Page != nil: // only pages that an agent has looked at have any
+		return true
 	case t.Plugin != nil:
 		return o.Plugins[group]
 	default:

@@ -275,6 +275,11 @@ type Console struct {
 	TabID int `json:"tabId"`
 }
 
+// PageTools says which tools the documents of a tab register (WebMCP). The payload is a list of documents.
+type PageTools struct {
+	TabID int `json:"tabId"`
+}
+
 // Ping asks whether the peer is there; Pong answers it.
 type (
 	Ping struct{}

@@ -18,6 +18,7 @@ declare global {
         register(about: unknown, definition: unknown, enter?: unknown): void;
         shadowRoot?(host: HTMLElement): ShadowRoot | null; // also a closed one
         watch?(answer: DialogAnswer): Promise<Watched>;
+        offer?(look: () => void): (text: string) => void; // tools that the page registers
       }
     | undefined;
   var tabrelayLate: boolean | undefined; // set by late.js, which precedes this file when it is injected on demand
@@ -39,6 +40,8 @@ class Resident {
     ({ plugin, main }) => this.#prepared(plugin, main === true),
     this.#mark,
   );
+  #tools = ''; // that the page registers, as they were told last
+  #lookAtTools = () => {};
   #epoch = '';
   #reached: boolean | undefined; // by another document, before our scripts ran
   readonly #line = openLine({
@@ -69,6 +72,16 @@ class Resident {
       return { ...news, ...(consoleErrors.length > 0 && { consoleErrors }) };
     };
     return { busy: watched.busy, end: () => (over ??= end()) };
+  }
+
+  /** Takes how the page's tools are looked at; what it returns tells of them. */
+  offer(look: () => void): (text: string) => void {
+    this.#lookAtTools = look;
+    return (text) => {
+      if (text === this.#tools) return;
+      this.#tools = text;
+      this.#post({ type: 'tools', text });
+    };
   }
 
   /** Tells of dialogs that nobody answers: each before it opens, and when it was closed. */
@@ -127,12 +140,16 @@ class Resident {
         this.#epoch = message.epoch;
         this.#reached ??= message.reached;
         this.#post({ type: 'here' });
+        if (this.#tools !== '') this.#post({ type: 'tools', text: this.#tools });
         return;
       case 'console':
         this.#tail.hold(message.holdMs).then((held) => {
           const url = `${location.origin}${location.pathname}`;
           this.#post({ type: 'consoleLines', id: message.id, url, ...held });
         });
+        return;
+      case 'look':
+        this.#lookAtTools();
         return;
       case 'ack':
         this.#calls.acknowledge(message.ids);
@@ -168,6 +185,7 @@ function installBridge(): void {
       bridge.register(about, definition, enter),
     shadowRoot: (host: HTMLElement) => dom.openOrClosedShadowRoot(host),
     watch: (answer: DialogAnswer) => bridge.watch(answer),
+    offer: (look: () => void) => bridge.offer(look),
   };
   Object.defineProperty(globalThis, 'tabrelayBridge', {
     configurable: true,

@@ -17,6 +17,8 @@
 //                                        <--  console  keep the console for a while, and tell what it shows
 //     consoleLines {lines}               -->
 //     consoleGrew                        -->          at most twice a second
+//                                        <--  look    at the tools that the page registers
+//     tools {text}                       -->          now, on every connect, and whenever they are others
 //     dialog {open}                      -->          the last word before the page stands still
 //     act {number, answer}               -->          an act of the browser's tools begins
 //                                        <--  acting  the worker watches, and how many requests are under way
@@ -56,6 +58,7 @@ export type ToBridge =
   | { type: 'epoch'; epoch: string; reached: boolean }
   | { type: 'console'; id: string; holdMs: number }
   | { type: 'acting'; number: number; requests: number }
+  | { type: 'look' } // at the tools that the page registers
   | { type: 'lend'; answer?: DialogAnswer | undefined }
   | { type: 'news'; number: number; news: News };
 
@@ -127,6 +130,7 @@ export type FromBridge =
   | { type: 'cancelled' | 'known'; id: string; phase: Phase }
   | { type: 'consoleLines'; id: string; url: string; since: number; lines: ConsoleLine[]; dropped: number }
   | { type: 'consoleGrew' }
+  | { type: 'tools'; text: string } // that the page registers; JSON
   | { type: 'dialog'; open: boolean; dialog?: string | undefined }
   | { type: 'act'; number: number; answer: DialogAnswer }
   | { type: 'acted'; number: number }
@@ -143,6 +147,7 @@ const isCall = shape({
 const isAbout = shape({ type: exactly('cancel', 'query', 'go'), id: isText });
 const isAck = shape({ type: exactly('ack'), ids: listOf(isText) });
 const isLate = shape({ type: exactly('late'), plugin: isText });
+const isLook = shape({ type: exactly('look') });
 const isConsole = shape({ type: exactly('console'), id: isText, holdMs: isNumber });
 const isEpoch = shape({ type: exactly('epoch'), epoch: isText, reached: isFlag });
 
@@ -170,6 +175,7 @@ export const isToBridge: Guard<ToBridge> = (value): value is ToBridge =>
   isLate(value) ||
   isEpoch(value) ||
   isConsole(value) ||
+  isLook(value) ||
   isUnderWay(value) ||
   isLend(value) ||
   isTold(value);
@@ -215,6 +221,7 @@ const isConsoleLines = shape({
   lines: listOf(shape({ at: isNumber, text: isText })),
   dropped: isNumber,
 });
+const isTools = shape({ type: exactly('tools'), text: isText });
 const isConsoleGrew = shape({ type: exactly('consoleGrew') });
 const isDialog = shape({ type: exactly('dialog'), open: isFlag, dialog: optional(isText) });
 const isAct = shape({ type: exactly('act'), number: isNumber, answer: isAnswer });
@@ -238,6 +245,7 @@ const fromBridge = new Map<string, Guard<FromBridge>>(
     known: isPhaseReport,
     consoleLines: isConsoleLines,
     consoleGrew: isConsoleGrew,
+    tools: isTools,
     dialog: isDialog,
     act: isAct,
     acted: isActed,

@@ -142,9 +142,10 @@ export interface CommandFrame {
     | 'tabs.read'
     | 'tabs.watch'
     | 'console.read'
+    | 'pagetools.follow'
     | 'reload';
   /**
-   * tabs.create {url, active}, answered with {tabId, windowId, status: "complete" or "loading", begun, httpStatus} or the error PAGE_NOT_LOADED with Chrome's reason; tabs.activate {tabId}; tabs.reload {tabId}; tabs.group {groups: [{title, color, tabs: [tabId]}]}; adapter.inject {tabId, plugin}; tabs.read {tabId, kind: "text" or "html", from, max}; tabs.watch {tabId, kind, mark}; console.read {tabId, holdMs}; reload {}
+   * tabs.create {url, active}, answered with {tabId, windowId, status: "complete" or "loading", begun, httpStatus} or the error PAGE_NOT_LOADED with Chrome's reason; tabs.activate {tabId}; tabs.reload {tabId}; tabs.group {groups: [{title, color, tabs: [tabId]}]}; adapter.inject {tabId, plugin}; tabs.read {tabId, kind: "text" or "html", from, max}; tabs.watch {tabId, kind, mark}; console.read {tabId, holdMs}; pagetools.follow {tabIds}; reload {}
    */
   params?: {
     [k: string]: unknown;
@@ -312,6 +313,13 @@ export interface OutcomeFrame {
    * epoch of the worker that took the call
    */
   epoch: string;
+}
+/**
+ * Extension: the tools that the documents of a tab register (WebMCP), all of them. The payload is a list of documents.
+ */
+export interface PageToolsFrame {
+  type: 'pagetools';
+  tabId: number;
 }
 /**
  * Relay: the pairing secret, for an extension that proved a one-time string. The connection closes next. Since protocol 2.
@@ -630,4 +638,4 @@ export interface WelcomeFrame {
 export type FromRelay = RelayFrame | ProofFrame | PairedFrame | WelcomeFrame | RefuseFrame | PluginsFrame | CallFrame | AckFrame | CancelFrame | AskFrame | CommandFrame | ResponseFrame | NewsFrame | PingFrame | PongFrame;
 
 /** Every frame the extension may send. */
-export type FromExtension = HelloFrame | ProofFrame | TabsFrame | TabFrame | TabClosedFrame | StartedFrame | ProgressFrame | LogFrame | OutcomeFrame | StateFrame | ReplyFrame | ConsoleFrame | ProfileFrame | PanelsFrame | RequestFrame | PingFrame | PongFrame | NoticeFrame;
+export type FromExtension = HelloFrame | ProofFrame | TabsFrame | TabFrame | TabClosedFrame | StartedFrame | ProgressFrame | LogFrame | OutcomeFrame | StateFrame | ReplyFrame | ConsoleFrame | PageToolsFrame | ProfileFrame | PanelsFrame | RequestFrame | PingFrame | PongFrame | NoticeFrame;

@@ -16,7 +16,7 @@ const banner =
 const relaySends =
   'relay proof paired welcome refuse plugins call ack cancel ask command response news ping pong'.split(' ');
 const extensionSends =
-  'hello proof tabs tab tabclosed started progress log outcome state reply console profile panels request ping pong notice'.split(
+  'hello proof tabs tab tabclosed started progress log outcome state reply console pagetools profile panels request ping pong notice'.split(
     ' ',
   );
 

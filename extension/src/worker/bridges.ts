@@ -7,6 +7,7 @@ export class Bridge {
   readonly tabId: number;
   readonly documentId: string;
   readonly frameId: number;
+  readonly origin: string; // also of a document without an address of its own
   url: string;
   late = false;
   ready = false; // it said hello, and heard the answer
@@ -25,6 +26,7 @@ export class Bridge {
     this.documentId = documentId;
     this.frameId = frameId;
     this.url = port.sender?.url ?? '';
+    this.origin = port.sender?.origin ?? '';
   }
 
   /** Takes the address that a document says it has now. Its origin cannot have changed since its port was opened. */

@@ -1,5 +1,5 @@
 // What the relay may ask of the browser itself. Nothing that is not in this list.
-import { exactly, isFlag, isNumber, isRecord, isText, optional, shape } from '../page/guards.ts';
+import { exactly, isFlag, isNumber, isRecord, isText, listOf, optional, shape } from '../page/guards.ts';
 import { isGroups, type Wanted } from './groups.ts';
 import { NotLoaded, openTab } from './opening.ts';
 import { readTab, Unreadable, unreadable, watchTab } from './reading.ts';
@@ -11,6 +11,7 @@ const isRead = shape({ tabId: isNumber, kind: exactly('text', 'html'), from: isN
 const isWatch = shape({ tabId: isNumber, kind: exactly('text', 'html'), mark: isText });
 const isReload = shape({ tabId: isNumber });
 const isInject = shape({ tabId: isNumber, plugin: isText });
+const isFollow = shape({ tabIds: listOf(isNumber) });
 const isConsole = shape({ tabId: isNumber, holdMs: isNumber });
 
 const aMomentMs = 1500; // for a tab to be known by its address, before it is answered for anyway
@@ -23,6 +24,7 @@ interface Browser {
   readConsole(tabId: number, holdMs: number): Promise<string>;
   reinject(tabId: number, plugin: string): Promise<void>;
   group(wanted: readonly Wanted[]): Promise<void>;
+  followTools(tabIds: readonly number[]): void;
 }
 
 export type Reply =
@@ -72,6 +74,12 @@ async function injectAdapter(params: unknown, browser: Browser): Promise<Reply> 
 async function groupTabs(params: unknown, browser: Browser): Promise<Reply> {
   if (!isGroups(params)) return bad('tabs.group needs groups, each with title, color and tabs');
   await browser.group(params.groups);
+  return { ok: true, result: {} };
+}
+
+async function followTools(params: unknown, browser: Browser): Promise<Reply> {
+  if (!isFollow(params)) return bad('pagetools.follow needs tabIds');
+  browser.followTools(params.tabIds);
   return { ok: true, result: {} };
 }
 
@@ -134,6 +142,7 @@ const commands = new Map<string, (params: unknown, browser: Browser) => Promise<
   ['tabs.read', readPageOf],
   ['tabs.watch', watchPageOf],
   ['console.read', readConsole],
+  ['pagetools.follow', followTools],
   ['reload', reload],
 ]);
 

@@ -23,6 +23,7 @@ export interface Parts {
   inflight: Inflight;
   references: References;
   acting(frame: OpenCall['frame']): Acting | undefined;
+  touched(tabId: number): void; // a call has been done in it
   send(frame: FromExtension): void;
 }
 
@@ -79,6 +80,7 @@ export class Stage {
   readonly signal: AbortSignal;
   readonly #conductor: Conductor;
   readonly #began = Date.now();
+  origin: string | undefined; // of the document that answers, where that is not the tab's
   parts = 0;
   started = false;
   #lent: { bridge: Bridge; hear(line: Line): void } | undefined;
@@ -122,8 +124,8 @@ export class Stage {
   }
 
   /** Has a document do its part, and returns what it answers. */
-  part(bridge: Bridge, tool: string, args: Record<string, unknown>): Promise<unknown> {
-    return this.#conductor.part(this, bridge, tool, args);
+  part(bridge: Bridge, tool: string, args: Record<string, unknown>, plugin?: PluginInfo): Promise<unknown> {
+    return this.#conductor.part(this, bridge, tool, args, plugin);
   }
 }
 
@@ -168,7 +170,9 @@ export class Conductor {
       .then((ending) => {
         clearTimeout(late);
         this.#open.delete(frame.id);
-        inflight.finish(call, ending, this.#place(call, frame));
+        this.#parts.touched(frame.tabId);
+        const place = this.#place(call, frame);
+        inflight.finish(call, ending, { ...place, origin: stage.origin ?? place.origin });
       });
   }
 
@@ -195,9 +199,15 @@ export class Conductor {
     return bridges.top(tabId) ?? injector.bridge(tabId);
   }
 
-  async part(stage: Stage, bridge: Bridge, tool: string, args: Record<string, unknown>): Promise<unknown> {
+  async part(
+    stage: Stage,
+    bridge: Bridge,
+    tool: string,
+    args: Record<string, unknown>,
+    plugin: PluginInfo = stage.plugin,
+  ): Promise<unknown> {
     const { injector, records, references } = this.#parts;
-    const { frame, plugin } = stage;
+    const { frame } = stage;
     if (stage.signal.aborted) throw Ended.before('CANCELLED', 'The call was cancelled');
     if (stage.parts === 0 && isElsewhere(frame, (this.#parts.bridges.top(stage.tabId) ?? bridge).url))
       throw Ended.before('TAB_CHANGED', 'The tab went to another page before the tool started');
@@ -238,6 +248,8 @@ export class Conductor {
       this.#asked.set(id, { bridge, stage, end, started: () => clearTimeout(timer) });
       const order = {
         ...orderOf(frame, plugin, text),
+        plugin: plugin.name,
+        hash: plugin.hash,
         id,
         tool,
         anywhere: true,

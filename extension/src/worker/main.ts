@@ -26,6 +26,7 @@ import { dialSocket, Link } from './link.ts';
 import { Documents, findingIn, lookingAt, reading } from './looking.ts';
 import { Marks } from './marks.ts';
 import { closing, navigating } from './moving.ts';
+import { PageTools } from './pagetools.ts';
 import { exchange, keepPairing, Pairer, readPairing } from './pairing.ts';
 import { Panels } from './panels.ts';
 import { performing } from './performing.ts';
@@ -147,6 +148,7 @@ const tabs = new Tabs({
   removed: (tabId) => {
     departures.tabRemoved(tabId);
     references.forget(tabId);
+    pageTools.removed(tabId);
     consoles.removed(tabId);
   },
   loading: (tabId) => departures.tabLoading(tabId),
@@ -162,6 +164,7 @@ const bridges = new Bridges(
         consoles.hear(bridge, message);
         return;
       }
+      if (message.type === 'tools') return pageTools.hear(bridge, message.text);
       if (message.type === 'dialog') {
         invocations.standsStill(bridge.tabId);
         return;
@@ -183,6 +186,7 @@ const bridges = new Bridges(
       if (bridge.frameId === 0) tabs.look(bridge.tabId);
       consoles.gone(bridge);
       acts.gone(bridge);
+      pageTools.gone(bridge);
       keepalive.changed();
     },
   },
@@ -194,6 +198,13 @@ const keepalive = new Keepalive(() => link.connected && bridges.none);
 const inflight = new Inflight(outcomes, records, marks);
 const departures = new Departures(inflight);
 const injector = new Injector(bridges);
+const pageTools = new PageTools({
+  tabs,
+  bridges,
+  injector,
+  plugins,
+  send: (tabId, documents) => link.sendText(frameText({ type: 'pagetools', tabId }, documents)),
+});
 const groups = new Groups(chrome.storage.session);
 const consoles = new Consoles({ bridges, injector, store: chrome.storage.session, send });
 const browser = {
@@ -202,6 +213,7 @@ const browser = {
   standstill: (tabId: number) => invocations.standstill(tabId),
   readConsole: (tabId: number, holdMs: number) => consoles.read(tabId, holdMs),
   group: (wanted: readonly Wanted[]) => groups.show(wanted),
+  followTools: (tabIds: readonly number[]) => pageTools.follow(tabIds),
   async reinject(tabId: number, name: string) {
     const plugin = plugins.get(name);
     if (plugin === undefined) throw new Error(`There is no plugin ${name}`);
@@ -217,6 +229,7 @@ const conducting: ConductorParts = {
   inflight,
   references,
   acting: (frame) => marks.acting(frame),
+  touched: (tabId) => pageTools.follow([tabId]),
   send,
 };
 const documents = new Documents(conducting);
@@ -246,6 +259,7 @@ const conductor = new Conductor(
     ['cookies', cookies],
     ['downloads', downloads],
     ['performance', inDocument(devPages, false)],
+    ['page_tool', pageTools.perform],
   ]),
   perform,
 );
@@ -279,6 +293,7 @@ async function greet(welcome: FrameOf<'welcome'>): Promise<void> {
     void attention.lookPaused();
   }
   send({ type: 'tabs', tabs: tabs.all() });
+  pageTools.tellAll();
   if (!(await chrome.permissions.contains({ origins: ['<all_urls>'] }))) {
     const message =
       'The extension may not read all sites: allow it under "Site access" in chrome://extensions';
