@@ -15,10 +15,10 @@ const banner =
 /** Frames by who may send them. The extension trusts neither to be anything else. */
 const relaySends =
   'relay proof paired welcome refuse plugins call ack cancel ask command response news ping pong'.split(' ');
-const extensionSends =
-  'hello proof tabs tab tabclosed started progress log outcome state reply console pagetools profile panels request ping pong notice'.split(
-    ' ',
-  );
+const extensionSends = [
+  ...'hello proof tabs tab tabclosed started progress log outcome state reply console pagetools'.split(' '),
+  ...'profile panels request ping pong notice'.split(' '),
+];
 
 interface Source {
   name: string; // file name without .json: the frame's type, or what it is part of
