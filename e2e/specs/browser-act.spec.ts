@@ -2,6 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { openActSite } from '../sites/acts.ts';
+import { openSite } from '../sites/own-pages.ts';
 import { Acting } from '../stage/acting.ts';
 import base, { expect, type Stage, visit } from '../stage/test.ts';
 
@@ -263,4 +264,29 @@ test('a password field always asks the person, and is never told', async ({ at }
   for (const name of await readdir(relay.home))
     if (/\.db|-wal$|log$/.test(name))
       expect((await readFile(path.join(relay.home, name))).includes('hunter2'), name).toBe(false);
+});
+
+test('a page behind another one is used as quickly, and its long lists go on', async ({ at, closing }) => {
+  const { stage, agent } = await at('widgets');
+  const rows = `<title>Rows</title><ul><li draggable="true">A card</li></ul>
+    <button onclick="this.textContent = 'Pressed ' + ++n">Press</button>
+    <div id="list" style="height: 90px; overflow: auto"><div style="height: 30000px"><button style="position: sticky; top: 0">Row 0</button></div></div>
+    <script>
+      let n = 0;
+      list.onscroll = () => { list.querySelector('button').textContent = 'Row ' + list.scrollTop / 30; };
+    </script>`;
+  const site = await openSite(closing, { rows });
+  await agent.call('browser__open_tab', { url: `${site}/rows` });
+  const hidden = new Acting(stage.agent);
+  expect(await hidden.look()).toContain('listitem "A card" [');
+  const ref = await hidden.ref('button "Press"');
+  const from = performance.now();
+  for (let n = 1; n <= 5; n++)
+    expect((await hidden.do('click', { ref })).changes).toContain(`button "Pressed ${n}"`);
+  // The page's own timers go off once a second: an act that waited by them would take several of them.
+  expect(performance.now() - from).toBeLessThan(5000);
+  const list = await hidden.ref('area');
+  const scrolled = await hidden.do('pointer', { action: 'scroll', ref: list, at: { y: 3000 } });
+  expect(scrolled.changes).toContain('button "Row 100"');
+  expect(scrolled.noEffect).toBeUndefined();
 });

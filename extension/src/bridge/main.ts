@@ -11,6 +11,7 @@ import { hideInterfaces, openLine } from './line.ts';
 import { watchMainWorld } from './main-world.ts';
 import { Mark } from './mark.ts';
 import { type DialogAnswer, type FromBridge, isToBridge, type News, type ToBridge } from './messages.ts';
+import { Pauses } from './pauses.ts';
 
 declare global {
   var tabrelayBridge:
@@ -19,6 +20,7 @@ declare global {
         shadowRoot?(host: HTMLElement): ShadowRoot | null; // also a closed one
         watch?(answer: DialogAnswer): Promise<Watched>;
         offer?(look: () => void): (text: string) => void; // tools that the page registers
+        pause?(ms: number): Promise<void>;
       }
     | undefined;
   var tabrelayLate: boolean | undefined; // set by late.js, which precedes this file when it is injected on demand
@@ -32,6 +34,7 @@ class Resident {
   );
   readonly #mark = new Mark();
   readonly #acting = new Acting((message) => this.#post(message));
+  readonly #pauses = new Pauses((message) => this.#post(message));
   readonly #tail = watchConsole(this.#late, () => this.#post({ type: 'consoleGrew' }));
   readonly #calls = new Calls(
     (message) => this.#post(message),
@@ -60,6 +63,11 @@ class Resident {
   register(about: unknown, definition: unknown, enter: unknown): void {
     const registered = this.#adapters.register(about, definition, enter);
     if (registered !== undefined) this.#post({ type: 'registered', ...registered, main: false });
+  }
+
+  /** Waits, also where the page is hidden and its timers are slow. */
+  pause(ms: number): Promise<void> {
+    return this.#pauses.pause(ms);
   }
 
   /** An act of the browser's tools begins: its dialogs are answered, and what happens around it is told. */
@@ -158,6 +166,9 @@ class Resident {
       case 'news':
         this.#acting.hear(message);
         return;
+      case 'paused':
+        this.#pauses.hear(message.number);
+        return;
       case 'lend':
         this.#acting.lend(message.answer);
         return;
@@ -186,6 +197,7 @@ function installBridge(): void {
     shadowRoot: (host: HTMLElement) => dom.openOrClosedShadowRoot(host),
     watch: (answer: DialogAnswer) => bridge.watch(answer),
     offer: (look: () => void) => bridge.offer(look),
+    pause: (ms: number) => bridge.pause(ms),
   };
   Object.defineProperty(globalThis, 'tabrelayBridge', {
     configurable: true,

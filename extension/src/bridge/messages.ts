@@ -26,6 +26,8 @@
 //     answered {dialog}                  -->          in one of these
 //     acted {number}                     -->          it is over
 //                                        <--  news    what the worker saw meanwhile
+//     pause {number, ms}                 -->          the page is hidden, and its timers are slow
+//                                        <--  paused  the time is over
 import {
   exactly,
   type Guard,
@@ -60,7 +62,8 @@ export type ToBridge =
   | { type: 'acting'; number: number; requests: number }
   | { type: 'look' } // at the tools that the page registers
   | { type: 'lend'; answer?: DialogAnswer | undefined }
-  | { type: 'news'; number: number; news: News };
+  | { type: 'news'; number: number; news: News }
+  | { type: 'paused'; number: number };
 
 /** How dialogs are answered while something acts in a page. */
 export type DialogAnswer = 'accept' | 'dismiss' | { text: string };
@@ -135,6 +138,7 @@ export type FromBridge =
   | { type: 'act'; number: number; answer: DialogAnswer }
   | { type: 'acted'; number: number }
   | { type: 'answered'; dialog: Dialog }
+  | { type: 'pause'; number: number; ms: number }
   | OutcomeMessage;
 
 const isCall = shape({
@@ -166,6 +170,7 @@ const isNews: Guard<News> = shape({
 });
 const isUnderWay = shape({ type: exactly('acting'), number: isNumber, requests: isNumber });
 const isLend = shape({ type: exactly('lend'), answer: optional(isAnswer) });
+const isPaused = shape({ type: exactly('paused'), number: isNumber });
 const isTold = shape({ type: exactly('news'), number: isNumber, news: isNews });
 
 export const isToBridge: Guard<ToBridge> = (value): value is ToBridge =>
@@ -178,6 +183,7 @@ export const isToBridge: Guard<ToBridge> = (value): value is ToBridge =>
   isLook(value) ||
   isUnderWay(value) ||
   isLend(value) ||
+  isPaused(value) ||
   isTold(value);
 
 const isPhase: Guard<Phase> = exactly('never', 'running', 'finished');
@@ -226,6 +232,7 @@ const isConsoleGrew = shape({ type: exactly('consoleGrew') });
 const isDialog = shape({ type: exactly('dialog'), open: isFlag, dialog: optional(isText) });
 const isAct = shape({ type: exactly('act'), number: isNumber, answer: isAnswer });
 const isActed = shape({ type: exactly('acted'), number: isNumber });
+const isPause = shape({ type: exactly('pause'), number: isNumber, ms: isNumber });
 const isAnsweredElsewhere = shape({ type: exactly('answered'), dialog: isAnswered });
 
 const fromBridge = new Map<string, Guard<FromBridge>>(
@@ -250,6 +257,7 @@ const fromBridge = new Map<string, Guard<FromBridge>>(
     act: isAct,
     acted: isActed,
     answered: isAnsweredElsewhere,
+    pause: isPause,
   }),
 );
 

@@ -163,6 +163,12 @@ export const namedByContent = new Set(
   ).split(' '),
 );
 
+/** What is words and no control: where it can be acted on all the same, its words are its name. */
+export const wording = new Set([
+  ...['', 'paragraph', 'listitem', 'term', 'definition', 'blockquote', 'code', 'note', 'time', 'mark'],
+  ...['emphasis', 'strong', 'deletion', 'insertion', 'subscript', 'superscript'],
+]);
+
 /** Fields into which text goes. */
 export const textFields = new Set('combobox password searchbox spinbutton textbox'.split(' '));
 

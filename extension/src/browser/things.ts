@@ -3,7 +3,7 @@ import { attribute, has, hasSome, holder, matches, tabIndex, tag } from './dom.t
 import { isScroller, pointer, styleOf, visible } from './drawn.ts';
 import { contentName, hintOf, isDisabled, labelsOf, nameOf, writtenText } from './names.ts';
 import { reference, referenceOf, remember } from './references.ts';
-import { operable, roleOf, textFields } from './roles.ts';
+import { operable, roleOf, textFields, wording } from './roles.ts';
 import { sensitivity } from './secrets.ts';
 import { cut, exactly, named, quote } from './words.ts';
 
@@ -84,7 +84,7 @@ export function sayThing(thing: Thing, name = thingName(thing)): string {
 export function thingName({ element, role, acts }: Thing): string {
   const name = nameOf(element);
   if (name !== '' || !acts) return name;
-  return (role === '' || role === 'paragraph' ? contentName(element) : '') || hintOf(element);
+  return (wording.has(role) ? contentName(element) : '') || hintOf(element);
 }
 
 const flag = (element: Element, name: string): boolean => attribute(element, name) === 'true';

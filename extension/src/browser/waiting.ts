@@ -3,6 +3,7 @@ import { ToolError } from '@tabrelay/plugin-sdk';
 import { connected, line } from './dom.ts';
 import { visible } from './drawn.ts';
 import { isDisabled, writtenText } from './names.ts';
+import { pause } from './pausing.ts';
 import { pageText } from './reading/shown.ts';
 import { resolve } from './references.ts';
 import { sensitivity } from './secrets.ts';
@@ -42,11 +43,11 @@ export async function until(
       signal.throwIfAborted();
       const left = from + ms - performance.now();
       if (left <= 0) throw late(condition, saidMs);
-      await new Promise<void>((resolve) => setTimeout(resolve, Math.min(lookMs, left)));
+      await pause(Math.min(lookMs, left));
       if (performance.now() - changedAt > lookMs * 4)
         await new Promise<void>((resolve) => {
           wake = resolve;
-          setTimeout(resolve, Math.min(lookMs * 2, left));
+          pause(Math.min(lookMs * 2, left)).then(resolve);
         });
     }
   } finally {

@@ -16,7 +16,7 @@ import { containers, inlineTags, onlyNamed, rowLike, skipped, whole } from './ki
 import { onScreen, type Told } from './longlists.ts';
 import { nameOf } from './names.ts';
 import { reference, referenceOf } from './references.ts';
-import { isDataTable, namedByContent, textFields } from './roles.ts';
+import { isDataTable, namedByContent, textFields, wording } from './roles.ts';
 import { namesAField, roleWord, sayState, sayThing, type Thing, thingName, thingOf } from './things.ts';
 import type { Line, Options } from './tree.ts';
 import { named, sayText } from './words.ts';
@@ -109,7 +109,7 @@ export class Writer {
     const field = textFields.has(role) || isVaried(element, tag(element));
     if (!isSeen(element) || (isCutOff(element) && !field)) return;
     const inline = role === 'link' || (inlineTags.has(tag(element)) && (role === '' || role === 'img'));
-    const holds = role === '' || role === 'paragraph' || namedByContent.has(role) || containers.has(role);
+    const holds = wording.has(role) || namedByContent.has(role) || containers.has(role);
     const inside = holds && element.childElementCount + (element.shadowRoot === null ? 0 : 1) > 0;
     const below = inside || holds ? this.#below(element, cursor, rowLike(tag(element), role)) : [];
     const refs = below.filter(({ ref, text }) => ref !== undefined || / \[(?:f\d+)?e\d+\]/.test(text));

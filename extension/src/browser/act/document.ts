@@ -1,6 +1,7 @@
 // This document, as the modules for acting see it.
 import { end, mark } from '../changes.ts';
 import { difference, told } from '../looking.ts';
+import { pause } from '../pausing.ts';
 import { isGone, reference, resolve } from '../references.ts';
 import { describe, type Line, lines } from '../tree.ts';
 import type { DialogAnswer, Page, Watch } from './page.ts';
@@ -32,7 +33,9 @@ export const page: Page = {
     const now = lines(document);
     const calm = (all: readonly Line[]) =>
       all.map((one) =>
-        one.text.includes(' focused') ? { ...one, text: one.text.replace(/(\]|") focused/g, '$1') } : one,
+        one.text.includes(' focused')
+          ? { ...one, text: one.text.replace(/(\[(?:f\d+)?e\d+\](?: [a-z]+)*?|") focused/g, '$1') }
+          : one,
       ); // told by itself
     const changes = difference(calm(since.lines), calm(now));
     if (changes.length > maxLines)
@@ -41,7 +44,7 @@ export const page: Page = {
     return changes;
   },
   watch: (dialogs: DialogAnswer) => globalThis.tabrelayBridge?.watch?.(dialogs) ?? Promise.resolve(nobody),
-  pause: (ms) => (ms === 0 ? turn() : new Promise((resolve) => setTimeout(resolve, ms))),
+  pause: (ms) => (ms === 0 ? turn() : pause(ms)),
 };
 
 /** Lets the page have its turn. Timers of hidden pages are slow; a message is not. */

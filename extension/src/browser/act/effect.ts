@@ -262,6 +262,8 @@ function found({ page, mark, signs, departure }: Scene, outside: News): Effect {
   if (Object.keys(effect).filter((key) => key !== 'consoleErrors').length === 1) {
     effect.noEffect = true;
     if (signs.lastAt() > 0) effect.note = 'Something in the page changed, nothing of it is shown';
+    else if (document.visibilityState === 'hidden')
+      effect.note = 'The tab is behind another one: a page may do some of its work only in front';
   }
   return effect;
 }

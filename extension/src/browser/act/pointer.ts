@@ -207,13 +207,23 @@ export async function scroll(
     if (send(target, new view.WheelEvent('wheel', wheel)))
       box.scrollBy({ left: offset.x, top: offset.y, behavior: 'instant' });
   }
-  await page.pause(0);
   const moved = box.scrollLeft !== before[0] || box.scrollTop !== before[1];
+  if (moved) tellScrolled(box);
+  await page.pause(0);
   const left = Math.max(0, Math.round(box.scrollHeight - box.clientHeight - box.scrollTop));
   return {
     position: { top: Math.round(box.scrollTop), left: Math.round(box.scrollLeft), below: left },
     ...(!moved && { note: left === 0 ? 'It is at its end already' : 'It did not move' }),
   };
+}
+
+// A page that is hidden is not drawn, and gets its scroll events only when it is: without them a list that holds only
+// what is in view would stay as it is.
+function tellScrolled(box: Element): void {
+  const owner = documentFor(box);
+  if (owner.visibilityState === 'visible') return;
+  const whole = box === owner.scrollingElement;
+  send(whole ? owner : box, new (windowOf(box).Event)('scroll', { bubbles: whole }));
 }
 
 const isOffset = (value: unknown): value is { x: number; y: number } =>
