@@ -15,7 +15,7 @@ PREFIX      ?= $(HOME)/.local
 
 .DEFAULT_GOAL := help
 .PHONY: help build install up test check bench nightly trace generate generated conformance extension-e2e e2e clients cross go-check ts-check \
-	go-test go-race cli ts-test fuzz soak browser applications clean site site-test recording
+	go-test go-race cli ts-test fuzz soak browser applications peers clean site site-test recording
 
 help: ## list the commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -48,13 +48,14 @@ nightly: cross fuzz soak ## what takes long: other systems, fuzzing, soaks, the 
 	CGO_ENABLED=1 go test -race -vet=off -timeout 40m ./cmd/tabrelay
 	@echo "make nightly: all passed"
 
-bench: build node_modules/.package-lock.json ## the numbers of this machine: the relay alone, plugin builds, and the whole path in Chromium
+bench: build node_modules/.package-lock.json peers applications ## the numbers of this machine: the relay alone, plugin builds, the whole path in Chromium, and errands beside other servers
 	bin/tabrelay bench
 	node --import tsx e2e/bench/build.ts
 	node --import tsx e2e/bench/whole-path.ts
 	node --import tsx e2e/bench/waits.ts
 	BUSY=6 node --import tsx e2e/bench/waits.ts
 	node --import tsx e2e/bench/delegation.ts
+	node --import tsx e2e/bench/errands.ts
 	node --import tsx e2e/bench/browser.ts
 
 trace: generate node_modules/.package-lock.json ## the functions that one call executes (LIST=1: by name)
@@ -158,6 +159,12 @@ $(POCKETBASE):
 
 e2e/outside/node-red/node_modules/.package-lock.json: e2e/outside/node-red/package-lock.json
 	cd e2e/outside/node-red && npm ci --no-audit --no-fund --ignore-scripts
+	@touch $@
+
+peers: e2e/outside/peers/node_modules/.package-lock.json ## other servers with browser tools, for the comparison of make bench
+
+e2e/outside/peers/node_modules/.package-lock.json: e2e/outside/peers/package-lock.json
+	cd e2e/outside/peers && npm ci --no-audit --no-fund --ignore-scripts
 	@touch $@
 
 # No lock file: npm leaves some of opencode's optional packages out of it, and refuses it then. The versions are exact.

@@ -1,0 +1,58 @@
+// Twelve errands, done by one scripted agent with tabrelay's browser tools, with Playwright MCP and with
+// chrome-devtools-mcp, side by side. Not a test: nothing fails on a figure.
+//
+//   node --import tsx e2e/bench/errands.ts                     all
+//   node --import tsx e2e/bench/errands.ts --only order        errands whose name has this word
+//   node --import tsx e2e/bench/errands.ts --servers tabrelay  one server, or several with commas
+//   … --log                                                    prints every call and its answer
+
+import { existsSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { Closing } from '../stage/closing.ts';
+import { Agent } from './errands/agent.ts';
+import type { Errand } from './errands/errand.ts';
+import { openDriver, peers, type Server, servers } from './errands/ground.ts';
+import { inApplications } from './errands/in-applications.ts';
+import { onPages } from './errands/on-pages.ts';
+import { type Run, table } from './errands/table.ts';
+
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, servers: { type: 'string' }, log: { type: 'boolean' } },
+});
+
+async function run(errand: Errand, server: Server): Promise<Run> {
+  const closing = new Closing();
+  const done: Run = { errand: errand.name, server, success: false, calls: 0, tokens: 0, ms: 0, list: 0 };
+  try {
+    const site = await errand.open(closing);
+    const driver = await openDriver(server, site.signIn, closing);
+    done.list = await driver.listTokens();
+    const began = performance.now();
+    try {
+      await site.work(new Agent(driver));
+    } catch (why) {
+      done.why = why instanceof Error ? why.message : String(why);
+    }
+    done.ms = performance.now() - began;
+    // What the server has is what counts, whatever the answers said.
+    done.success = await site.done();
+    Object.assign(done, { calls: driver.calls, tokens: driver.tokens });
+    if (values.log === true) console.log(driver.log.join('\n'));
+    if (done.why !== undefined) console.log(`${server}, ${errand.name}: ${done.why}`);
+  } catch (why) {
+    done.why = `not begun: ${why instanceof Error ? why.message : String(why)}`;
+    console.log(`${server}, ${errand.name}: ${done.why}`);
+  } finally {
+    await closing.close();
+  }
+  return done;
+}
+
+if (!existsSync(peers)) throw new Error(`${peers} does not exist. Run "make peers" first.`);
+const wanted = values.servers?.split(',') ?? servers;
+const runs: Run[] = [];
+for (const errand of [...inApplications, ...onPages]) {
+  if (values.only !== undefined && !errand.name.includes(values.only)) continue;
+  for (const server of servers) if (wanted.includes(server)) runs.push(await run(errand, server));
+}
+console.log(table(runs));

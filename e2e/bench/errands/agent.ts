@@ -1,0 +1,156 @@
+// The agent of the comparison: one policy for every server. It decides by what the answers said, looks only when it
+// does not know yet, and looks again when a reference turns out to be dead.
+
+import { tokens } from '../../stage/tokens.ts';
+import type { Answer, Driver, Fill } from './driver.ts';
+import type { Thing, Wanted } from './view.ts';
+
+/** Above so many tokens a look is dear: then a search is tried first, where the server has one. */
+const dearLook = 1500;
+const mostLooks = 3;
+
+/** A list shows some things before the last it shows: the one that is wanted should be among them. */
+const halfAView = 5;
+
+const say = ({ role, name, near }: Wanted): string =>
+  `${role ?? 'thing'} ${name ?? ''}${near === undefined ? '' : ` near ${near}`}`;
+
+/** Words to search for, of what is wanted. */
+const wordsOf = ({ name, near }: Wanted): string | undefined =>
+  near ?? (typeof name === 'string' ? name : name?.source.match(/[A-Za-z][A-Za-z ]+/)?.[0]);
+
+export class Agent {
+  readonly #driver: Driver;
+  #lookTokens = 0;
+  /** What was done last leads on: what was seen before is not where it was. */
+  #elsewhere = true;
+
+  constructor(driver: Driver) {
+    this.#driver = driver;
+  }
+
+  async go(url: string): Promise<void> {
+    await this.#must(await this.#driver.go(url));
+    this.#elsewhere = true;
+  }
+
+  /** The thing that is wanted, looked for as long as a patient agent looks. */
+  async the(wanted: Wanted): Promise<Thing> {
+    const { driver } = this;
+    const known = this.#elsewhere && !driver.current ? undefined : driver.view.find(wanted);
+    if (known !== undefined) return known;
+    for (let looks = 0; looks < mostLooks; looks++) {
+      const words = wordsOf(wanted);
+      const search = words !== undefined && looks === 0 && this.#lookTokens > dearLook;
+      if (looks === mostLooks - 1 && words !== undefined) await driver.wait(words);
+      if (search) await driver.search(words);
+      else await this.look();
+      const found = driver.view.find(wanted);
+      this.#elsewhere = false;
+      if (found !== undefined) return found;
+    }
+    throw new Error(`there is no ${say(wanted)}; what is known:\n${driver.view.text.slice(0, 3000)}`);
+  }
+
+  async look(): Promise<void> {
+    const { text } = await this.#driver.look();
+    this.#lookTokens = tokens(text);
+  }
+
+  /** Clicks, and answers a question of the page with yes once it is known; what leads on shows something else. */
+  async click(wanted: Wanted, { yes = false, double = false, leads = false } = {}): Promise<void> {
+    await this.#act(wanted, (thing) => this.#driver.click(thing, { yes, double }));
+    this.#elsewhere = leads;
+  }
+
+  /** Fills fields in as few calls as the server needs. */
+  async fill(fields: readonly [Wanted, string | number | boolean][], submit = false): Promise<void> {
+    const found: Fill[] = [];
+    for (const [wanted, value] of fields) found.push({ thing: await this.the(wanted), value });
+    const answer = await this.#driver.fill(found, submit);
+    this.#elsewhere = submit;
+    if (!answer.stale) return this.#must(answer);
+    this.#driver.current = false;
+    this.#elsewhere = true;
+    const again: Fill[] = [];
+    for (const [wanted, value] of fields) again.push({ thing: await this.the(wanted), value });
+    await this.#must(await this.#driver.fill(again, submit));
+  }
+
+  async press(keys: string): Promise<void> {
+    await this.#must(await this.#driver.press(keys));
+    this.#elsewhere = true;
+  }
+
+  async hover(wanted: Wanted): Promise<void> {
+    await this.#act(wanted, (thing) => this.#driver.hover(thing));
+  }
+
+  async drag(from: Wanted, to: Wanted): Promise<void> {
+    const target = await this.the(to);
+    await this.#act(from, (thing) => this.#driver.drag(thing, target));
+  }
+
+  async upload(wanted: Wanted, file: string): Promise<void> {
+    await this.#act(wanted, (thing) => this.#driver.upload(thing, file));
+  }
+
+  /** Brings a slider of the page's own to a value. */
+  async slide(wanted: Wanted, from: number, to: number): Promise<void> {
+    await this.#act(wanted, (thing) => this.#driver.slide(thing, from, to));
+  }
+
+  /** Scrolls a long list of numbered things until one of them is there: far at first, then by what that showed. */
+  async scrollTo(list: Wanted, numbered: RegExp, number: number): Promise<void> {
+    const shown = () => this.driver.view.numbers(numbered);
+    await this.the({ name: numbered });
+    let by = 10_000;
+    for (let tries = 0; tries < 5; tries++) {
+      const before = shown();
+      await this.#act(list, (thing) => this.#driver.scroll(thing, by));
+      this.#elsewhere = true;
+      if (!this.#driver.current) await this.look();
+      if (shown().includes(number)) return;
+      const last = shown().at(-1) ?? 0;
+      const each = by / (last - (before.at(-1) ?? 0));
+      by = Math.round((number + halfAView - last) * each);
+      if (!Number.isFinite(by)) throw new Error('the list does not scroll');
+    }
+  }
+
+  /** Goes on in the window that the page opened. */
+  async other(): Promise<void> {
+    await this.#must(await this.#driver.other());
+    this.#elsewhere = true;
+  }
+
+  /** Goes back to the tab it began in. */
+  async first(): Promise<void> {
+    await this.#must(await this.#driver.first());
+    this.#elsewhere = true;
+  }
+
+  /** Makes sure that the page says something. */
+  async expect(words: string): Promise<void> {
+    const { driver } = this;
+    if (driver.current && driver.view.says(words)) return;
+    if ((await driver.wait(words)).failed)
+      throw new Error(`"${words}" is not said; what is known:\n${driver.view.text.slice(0, 3000)}`);
+  }
+
+  get driver(): Driver {
+    return this.#driver;
+  }
+
+  async #act(wanted: Wanted, act: (thing: Thing) => Promise<Answer>): Promise<void> {
+    const answer = await act(await this.the(wanted));
+    if (!answer.stale) return this.#must(answer);
+    this.#driver.current = false;
+    this.#elsewhere = true;
+    await this.#must(await act(await this.the(wanted)));
+  }
+
+  #must(answer: Answer): void {
+    if (answer.failed) throw new Error(answer.text.slice(0, 1500));
+  }
+}

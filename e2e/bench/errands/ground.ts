@@ -1,0 +1,99 @@
+// One errand's ground: a fresh Chromium that listens for DevTools, where a person signs in, and then a server attaches
+// to it: the extension, or a peer by the address of DevTools. All get the same executable and flags.
+
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { chromium, expect, type Page } from '@playwright/test';
+import type { Closing } from '../../stage/closing.ts';
+import { binary, browser, repository, temporaryFolder } from '../../stage/paths.ts';
+import { start } from '../../stage/process.ts';
+import { openRelay } from '../../stage/relay.ts';
+import { DevtoolsDriver } from './devtools.ts';
+import type { Driver } from './driver.ts';
+import { PlaywrightDriver } from './playwright.ts';
+import { TabrelayDriver } from './tabrelay.ts';
+
+export const servers = ['tabrelay', 'playwright', 'devtools'] as const;
+export type Server = (typeof servers)[number];
+
+export const peers = path.join(repository, 'e2e/outside/peers/node_modules');
+
+const flags = [
+  '--headless=new',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+  '--no-default-browser-check',
+  '--window-size=1280,800',
+  '--remote-debugging-port=0',
+];
+
+/** What a person does before the errand, in the tab it begins in. */
+export type SignIn = (page: Page) => Promise<void>;
+
+export async function openDriver(server: Server, signIn: SignIn, closing: Closing): Promise<Driver> {
+  // The person allowed it beforehand: what is compared is how an errand is done, not how long they think.
+  const relay = server === 'tabrelay' ? await openRelay(closing) : undefined;
+  const folder = await temporaryFolder('profile', closing);
+  const extension =
+    relay === undefined
+      ? []
+      : [`--disable-extensions-except=${relay.extension}`, `--load-extension=${relay.extension}`];
+  const program = start(browser, [...flags, ...extension, `--user-data-dir=${folder}`, 'about:blank']);
+  closing.defer(() => program.stop());
+  const address = await devtoolsAddress(folder);
+  if (relay !== undefined) {
+    const connects = { message: 'the extension connects', timeout: 60_000 };
+    await expect.poll(() => relay.browsers(), connects).toBe(1);
+    await asPerson(address, signIn);
+    return new TabrelayDriver(await attach(binary, ['mcp'], relay.env, folder, closing));
+  }
+  await asPerson(address, signIn);
+  const [script, ...args] =
+    server === 'playwright'
+      ? ['@playwright/mcp/cli.js', '--cdp-endpoint', address]
+      : [
+          'chrome-devtools-mcp/build/src/bin/chrome-devtools-mcp.js',
+          ...['--browserUrl', address, '--no-usage-statistics', '--no-performance-crux'],
+        ];
+  const workspace = await temporaryFolder('peer', closing);
+  const client = await attach(process.execPath, [path.join(peers, script), ...args], {}, workspace, closing);
+  return server === 'playwright'
+    ? new PlaywrightDriver(client, workspace)
+    : new DevtoolsDriver(client, workspace);
+}
+
+async function attach(
+  command: string,
+  args: string[],
+  env: Record<string, string>,
+  cwd: string,
+  closing: Closing,
+): Promise<Client> {
+  const transport = new StdioClientTransport({ command, args, cwd, env, stderr: 'ignore' });
+  const client = new Client({ name: 'errands', version: '1.0.0' });
+  closing.defer(() => client.close());
+  await client.connect(transport);
+  return client;
+}
+
+async function devtoolsAddress(folder: string): Promise<string> {
+  const file = path.join(folder, 'DevToolsActivePort');
+  const port = async () => (await readFile(file, 'utf8').catch(() => '')).split('\n')[0];
+  await expect.poll(port, { message: 'Chromium listens', timeout: 60_000 }).toMatch(/^\d+$/);
+  return `http://127.0.0.1:${await port()}`;
+}
+
+// What a person does goes through a connection of its own, which is gone before the server comes.
+async function asPerson(address: string, signIn: SignIn): Promise<void> {
+  const own = await chromium.connectOverCDP(address);
+  const page = own.contexts()[0]?.pages()[0];
+  if (page === undefined) throw new Error('Chromium has no tab');
+  await signIn(page);
+  await own.close();
+}

@@ -1,0 +1,159 @@
+// Errands on pages of our own, with the widgets that are hard: what is done is checked at their server.
+
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { Closing } from '../../stage/closing.ts';
+import { temporaryFolder } from '../../stage/paths.ts';
+import type { Agent } from './agent.ts';
+import type { Errand, Site } from './errand.ts';
+import { openPages, type PageSite } from './site.ts';
+
+function onPage(
+  page: string,
+  name: string,
+  wanted: object,
+  work: (agent: Agent, site: PageSite, closing: Closing) => Promise<void>,
+): Errand {
+  const open = async (closing: Closing): Promise<Site> => {
+    const site = await openPages(closing);
+    return {
+      signIn: async () => {},
+      work: (agent) => work(agent, site, closing),
+      done: async () => site.sent(page).length === 1 && isDeepStrictEqual(site.sent(page)[0], wanted),
+    };
+  };
+  return { name, open };
+}
+
+const order = onPage(
+  'order',
+  'order form: combobox with late options, confirm()',
+  {
+    ...{ customer: 'Ada Lovelace', email: 'ada@leaf.example', size: 'Large', gift: 'on' },
+    ...{ delivery: 'courier', city: 'Ghent' },
+  },
+  async (agent, { url }) => {
+    await agent.go(`${url}/order`);
+    await agent.fill([
+      [{ role: 'textbox', name: 'Customer' }, 'Ada Lovelace'],
+      [{ role: 'textbox', name: 'Email' }, 'ada@leaf.example'],
+      [{ role: 'combobox', name: 'City' }, 'Ghent'],
+      [{ role: 'combobox', name: 'Size' }, 'Large'],
+      [{ role: 'checkbox', name: 'Wrap as a gift' }, true],
+      [{ role: 'radio', name: 'By courier' }, true],
+    ]);
+    await agent.click({ role: 'button', name: 'Place order' }, { yes: true });
+    await agent.expect('Order 4711 is placed.');
+  },
+);
+
+const columns = {
+  'To do': ['Write the guide', 'Call the printer'],
+  Doing: ['Draw the icons', 'Mend the login'],
+  Done: ['Buy paper'],
+};
+
+const board = onPage('board', 'board: a card is dragged', columns, async (agent, { url }) => {
+  await agent.go(`${url}/board`);
+  await agent.drag({ name: /Mend the login/ }, { name: /Draw the icons/ });
+  await agent.expect('Mend the login is in Doing.');
+});
+
+const table = onPage(
+  'table',
+  'table that is drawn anew all the time',
+  { id: 107 },
+  async (agent, { url }) => {
+    await agent.go(`${url}/table`);
+    await agent.click({ role: 'button', name: 'Approve', near: '107' });
+    await agent.expect('Order 107 is approved.');
+  },
+);
+
+const editor = onPage(
+  'editor',
+  'ProseMirror in a foreign frame in a closed shadow root',
+  { headline: 'The owl', comments: 'on', text: 'Owls fly at night.' },
+  async (agent, { url }, closing) => {
+    const other = await openPages(closing);
+    const frame = `${other.url.replace('127.0.0.1', 'localhost')}/writing`;
+    await agent.go(`${url}/editor?frame=${frame}`);
+    await agent.fill([
+      [{ role: 'textbox', name: 'Headline' }, 'The owl'],
+      [{ role: 'checkbox', name: 'Allow comments' }, true],
+    ]);
+    await agent.fill([[{ role: 'textbox', name: 'Text of the article' }, 'Owls fly at night.']]);
+    await agent.click({ role: 'button', name: 'Publish' });
+    await agent.expect('The article is published.');
+  },
+);
+
+const booking = onPage(
+  'booking',
+  'booking: date, range of days, sliders, upload',
+  {
+    ...{ arrival: '2027-03-10', range: [10, 14], budget: 250, guests: 4 },
+    ...{ file: 'passport.txt', text: 'A passport' },
+  },
+  async (agent, { url }, closing) => {
+    const file = path.join(agent.driver.files ?? (await temporaryFolder('upload', closing)), 'passport.txt');
+    await writeFile(file, 'A passport');
+    await agent.go(`${url}/booking`);
+    await agent.fill([
+      [{ name: 'Arrival' }, '2027-03-10'],
+      [{ role: 'slider', name: 'Budget' }, 250],
+    ]);
+    await agent.click({ role: 'button', name: '10 March 2027' });
+    await agent.click({ role: 'button', name: '14 March 2027' });
+    await agent.slide({ role: 'slider', name: 'Guests' }, 1, 4);
+    await agent.upload({ name: /^Passport copy/ }, file);
+    await agent.click({ role: 'button', name: 'Book' });
+    await agent.expect('The room is booked.');
+  },
+);
+
+const wizard = onPage(
+  'wizard',
+  'wizard of four steps, with a window of the bank',
+  {
+    ...{ name: 'Ada Lovelace', street: 'Dover Street 12', town: 'London', tariff: 'green' },
+    ...{ account: 'Current 22', terms: 'on' },
+  },
+  async (agent, { url }) => {
+    await agent.go(`${url}/wizard`);
+    await agent.fill([
+      [{ role: 'textbox', name: 'Full name' }, 'Ada Lovelace'],
+      [{ role: 'textbox', name: 'Street' }, 'Dover Street 12'],
+      [{ role: 'textbox', name: 'Town' }, 'London'],
+    ]);
+    await agent.click({ role: 'button', name: 'Next' }, { leads: true });
+    await agent.fill([[{ role: 'radio', name: 'Green power' }, true]]);
+    await agent.click({ role: 'button', name: 'Next', near: 'Green power' }, { leads: true });
+    await agent.click({ role: 'button', name: 'Confirm with the bank' });
+    await agent.other();
+    await agent.fill([[{ role: 'combobox', name: 'Account' }, 'Current 22']]);
+    await agent.click({ role: 'button', name: 'Confirm' });
+    await agent.first();
+    await agent.click({ role: 'button', name: 'Next', near: 'Confirm with the bank' }, { leads: true });
+    await agent.fill([[{ role: 'checkbox', name: 'I accept the terms' }, true]]);
+    await agent.click({ role: 'button', name: 'Send' });
+    await agent.expect('The contract is sent.');
+  },
+);
+
+const list = onPage(
+  'list',
+  'list of 5,000 rows in a scroller of its own',
+  { article: 1234, amount: 77 },
+  async (agent, { url }) => {
+    await agent.go(`${url}/list`);
+    await agent.scrollTo({ role: 'list', name: 'Articles' }, /^Edit article (\d+)$/, 1234);
+    await agent.click({ role: 'button', name: 'Edit article 1234' }, { leads: true });
+    await agent.fill([[{ name: 'Amount of article 1234' }, '77']]);
+    await agent.click({ role: 'button', name: 'Save' });
+    await agent.expect('Article 1234 is saved.');
+  },
+);
+
+export const onPages: readonly Errand[] = [order, list, board, editor, booking, table, wizard];

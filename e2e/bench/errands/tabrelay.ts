@@ -1,0 +1,155 @@
+// tabrelay's browser tools: an act answers what it changed.
+
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { z } from 'zod';
+import { type Answer, Driver, type Fill } from './driver.ts';
+import type { Reader, Thing } from './view.ts';
+
+const stale = /"code":"(REF_GONE|DOCUMENT_CHANGED|FRAME_GONE)"/;
+
+const read: Reader = (line) =>
+  Array.from(
+    line.matchAll(/([a-z][a-z0-9]*)(?: "((?:[^"\\]|\\.)*)")? \[((?:f\d+)?e\d+)\]/g),
+    ([, role = '', name = '', ref = '']) => ({ ref, role, name: name.replaceAll(/\\(.)/g, '$1') }),
+  );
+
+const Effect = z.looseObject({
+  changes: z.string().optional(),
+  page: z.string().optional(),
+  dialogs: z.array(z.looseObject({ answered: z.string() })).optional(),
+  opened: z.array(z.object({ tabId: z.number() })).optional(),
+});
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+};
+
+export class TabrelayDriver extends Driver {
+  #began = false;
+  #tab: number | undefined;
+  #opened: number | undefined;
+
+  constructor(client: Client) {
+    super(client, read);
+  }
+
+  async go(to: string): Promise<Answer> {
+    const began = this.#began;
+    this.#began = true;
+    const answer = await (began ? this.#call('navigate', { to }) : this.#call('open_tab', { url: to }));
+    this.view.forget();
+    this.current = false;
+    return answer;
+  }
+
+  async look(): Promise<Answer> {
+    const answer = await this.#call('snapshot', {});
+    this.#learn(answer.text);
+    return answer;
+  }
+
+  async search(text: string): Promise<Answer> {
+    const answer = await this.#call('find', { text });
+    if (!answer.failed) this.view.add(answer.text);
+    return answer;
+  }
+
+  async click({ ref }: Thing, { yes, double }: { yes: boolean; double: boolean }): Promise<Answer> {
+    const args = { ref, ...(double && { count: 2 }) };
+    const answer = await this.#act('click', args);
+    const asked = yes && Effect.safeParse(parsed(answer.text)).data?.dialogs !== undefined;
+    return asked ? this.#act('click', { ...args, dialogs: 'accept' }) : answer;
+  }
+
+  fill(fields: readonly Fill[], submit: boolean): Promise<Answer> {
+    const sent = fields.map(({ thing, value }) => ({ ref: thing.ref, value }));
+    return this.#act('fill', { fields: sent, ...(submit && { submit }) });
+  }
+
+  press(keys: string): Promise<Answer> {
+    return this.#act('press', { keys });
+  }
+
+  hover({ ref }: Thing): Promise<Answer> {
+    return this.#act('pointer', { action: 'hover', ref });
+  }
+
+  drag(from: Thing, to: Thing): Promise<Answer> {
+    return this.#act('pointer', { action: 'drag', ref: from.ref, to: to.ref });
+  }
+
+  async upload({ ref }: Thing, file: string): Promise<Answer> {
+    const files = [{ name: path.basename(file), text: await readFile(file, 'utf8') }];
+    return this.#act('upload', { ref, files });
+  }
+
+  scroll({ ref }: Thing, y: number): Promise<Answer> {
+    return this.#act('pointer', { action: 'scroll', ref, at: { y } });
+  }
+
+  slide(thing: Thing, _: number, value: number): Promise<Answer> {
+    return this.fill([{ thing, value }], false);
+  }
+
+  wait(text: string): Promise<Answer> {
+    return this.#call('wait', { text });
+  }
+
+  async other(): Promise<Answer> {
+    this.#tab = this.#opened;
+    this.view.forget();
+    this.current = false;
+    return { text: '', failed: this.#tab === undefined, stale: false };
+  }
+
+  async first(): Promise<Answer> {
+    this.#tab = undefined;
+    this.view.forget();
+    this.current = false;
+    return { text: '', failed: false, stale: false };
+  }
+
+  #call(tool: string, args: Record<string, unknown>): Promise<Answer> {
+    const tab = this.#tab === undefined ? {} : { tabId: this.#tab };
+    return this.call(`browser__${tool}`, { ...args, ...tab }, stale);
+  }
+
+  async #act(tool: string, args: Record<string, unknown>): Promise<Answer> {
+    const answer = await this.#call(tool, args);
+    if (answer.failed) return answer;
+    const effect = Effect.parse(parsed(answer.text));
+    if (effect.page !== undefined) {
+      this.view.forget();
+      this.view.add(effect.page);
+      this.current = true;
+    } else if (effect.changes !== undefined) this.#apply(effect.changes);
+    this.#opened = effect.opened?.[0]?.tabId ?? this.#opened;
+    return answer;
+  }
+
+  #learn(text: string): void {
+    this.current = true;
+    if (text.startsWith('unchanged')) return;
+    if (text.startsWith('changed')) this.#apply(text);
+    else {
+      this.view.forget();
+      this.view.add(text);
+    }
+  }
+
+  // Lines with + are new, ~ different, - gone.
+  #apply(changes: string): void {
+    for (const line of changes.split('\n')) {
+      const rest = line.slice(2);
+      if (line.startsWith('~ ')) this.view.change(rest);
+      else if (line.startsWith('+ ')) this.view.add(rest);
+      else for (const { ref } of read(line)) this.view.remove(ref);
+    }
+  }
+}

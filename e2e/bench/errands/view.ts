@@ -1,0 +1,88 @@
+// What an agent knows of a page: what the answers of its calls told, and nothing else. Each server writes a thing as
+// a role, a name in quotes and a reference, in an order of its own.
+
+export interface Thing {
+  ref: string;
+  role: string;
+  name: string;
+  /** Its line, and where it stands among all lines. */
+  line: string;
+  at: number;
+}
+
+export interface Wanted {
+  role?: string | RegExp;
+  name?: string | RegExp;
+  /** It stands in the line of these words, or is the first behind it. */
+  near?: string;
+}
+
+/** The things that a line of an answer names. */
+export type Reader = (line: string) => Omit<Thing, 'line' | 'at'>[];
+
+const fits = (what: string, wanted: string | RegExp | undefined): boolean =>
+  wanted === undefined || (typeof wanted === 'string' ? what === wanted : wanted.test(what));
+
+export class View {
+  readonly #reader: Reader;
+  #lines: string[] = [];
+  #things: Thing[] = [];
+
+  constructor(reader: Reader) {
+    this.#reader = reader;
+  }
+
+  forget(): void {
+    this.#lines = [];
+    this.#things = [];
+  }
+
+  /** Adds what an answer says; what it names again is as it says now. */
+  add(text: string): void {
+    for (const line of text.split('\n')) {
+      const found = this.#reader(line);
+      const again = new Set(found.map(({ ref }) => ref));
+      if (again.size > 0) this.#things = this.#things.filter(({ ref }) => !again.has(ref));
+      const at = this.#lines.push(line) - 1;
+      this.#things.push(...found.map((one) => ({ ...one, line, at })));
+    }
+  }
+
+  /** A line says something else now. */
+  change(line: string): void {
+    const [first] = this.#reader(line);
+    const at = this.#things.find(({ ref }) => ref === first?.ref)?.at;
+    if (at === undefined) {
+      this.add(line);
+      return;
+    }
+    const found = this.#reader(line).map((one) => ({ ...one, line, at }));
+    const again = new Set(found.map(({ ref }) => ref));
+    this.#lines[at] = line;
+    this.#things = [...this.#things.filter(({ ref }) => !again.has(ref)), ...found];
+  }
+
+  remove(ref: string): void {
+    this.#things = this.#things.filter((one) => one.ref !== ref);
+  }
+
+  find({ role, name, near }: Wanted): Thing | undefined {
+    const from = near === undefined ? 0 : this.#lines.findLastIndex((line) => line.includes(near));
+    if (from < 0) return undefined;
+    return this.#things.find((one) => one.at >= from && fits(one.role, role) && fits(one.name, name));
+  }
+
+  /** The numbers in the names of things, as a view of a list has them. */
+  numbers(numbered: RegExp): number[] {
+    const all = this.#things.map(({ name }) => Number(numbered.exec(name)?.[1] ?? Number.NaN));
+    return all.filter((one) => !Number.isNaN(one));
+  }
+
+  says(words: string | RegExp): boolean {
+    return this.#lines.some((line) => (typeof words === 'string' ? line.includes(words) : words.test(line)));
+  }
+
+  get text(): string {
+    return this.#lines.join('\n');
+  }
+}
