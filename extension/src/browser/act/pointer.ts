@@ -208,7 +208,7 @@ export async function scroll(
       box.scrollBy({ left: offset.x, top: offset.y, behavior: 'instant' });
   }
   const moved = box.scrollLeft !== before[0] || box.scrollTop !== before[1];
-  if (moved) tellScrolled(box);
+  if (moved) await tellScrolled(page, box);
   await page.pause(0);
   const left = Math.max(0, Math.round(box.scrollHeight - box.clientHeight - box.scrollTop));
   return {
@@ -219,11 +219,17 @@ export async function scroll(
 
 // A page that is hidden is not drawn, and gets its scroll events only when it is: without them a list that holds only
 // what is in view would stay as it is.
-function tellScrolled(box: Element): void {
+async function tellScrolled(page: Page, box: Element): Promise<void> {
   const owner = documentFor(box);
-  if (owner.visibilityState === 'visible') return;
   const whole = box === owner.scrollingElement;
-  send(whole ? owner : box, new (windowOf(box).Event)('scroll', { bubbles: whole }));
+  const target = whole ? owner : box;
+  let heard = false;
+  const hear = () => {
+    heard = true;
+  };
+  target.addEventListener('scroll', hear, { capture: true, once: true });
+  for (let looks = 0; looks < 5 && !heard; looks++) await page.pause(10);
+  if (!heard) send(target, new (windowOf(box).Event)('scroll', { bubbles: whole }));
 }
 
 const isOffset = (value: unknown): value is { x: number; y: number } =>
