@@ -19,7 +19,8 @@ const module = "tabrelay/"
 // more: they are not what others depend on.
 var may = map[string][]string{
 	"cmd/tabrelay": {"relay", "relay/audit", "relay/config", "relay/plugin", "relay/registry", "relay/join",
-		"relay/connect", "relay/browser", "relay/bench", "relay/call", "relay/fault", "relay/policy", "relay/doctor",
+		"relay/connect", "relay/browser", "relay/bench", "relay/call", "relay/draft", "relay/fault", "relay/policy",
+		"relay/doctor",
 		"relay/install", "relay/review", "relay/trial", "relay/autostart", "relay/builtin", "relay/catalog",
 		"relay/client", "relay/httpapi", "relay/logfile", "relay/store", "extension", "adapters"},
 
@@ -58,6 +59,7 @@ var may = map[string][]string{
 	"relay/registry": {"relay/call", "relay/fault", "relay/plugin", "relay/schema", "relay/match"},
 	"relay/plugin":   {"relay/sandbox", "relay/schema", "relay/fault", "relay/match", "plugin-sdk"},
 	"relay/install":  {"relay/plugin"},
+	"relay/draft":    {"relay/plugin"},
 	"relay/review":   {"relay/plugin", "relay/match"},
 	"relay/trial":    {"relay/plugin", "relay/schema"},
 	"relay/resource": {"relay/call", "relay/config", "relay/event", "relay/fault", "relay/hub", "relay/match",

@@ -309,10 +309,11 @@ var (
 		"POST /api/v1/reviews/{plugin}":             {testedApart: true}, // TestReviewsAreConfirmed
 		"POST /api/v1/reviews/{plugin}/dev":         {testedApart: true}, // the same
 		"POST /api/v1/dead-letters/{id}/replay":     {testedApart: true}, // TestReplayIsConfirmed
+		"POST /api/v1/recordings":                   {testedApart: true}, // TestRecordingIsConfirmed
 		"DELETE /api/v1/tabs/{profile}/{tab}/owner": {testedApart: true}, // TestReleaseIsConfirmed
 	}
 	free = []string{"DELETE /api/v1/clients/{name}", "DELETE /api/v1/profiles/{id}", "DELETE /api/v1/grants/{id}",
-		"DELETE /api/v1/running/{id}",
+		"DELETE /api/v1/running/{id}", "DELETE /api/v1/recordings/{profile}/{tab}",
 		"POST /api/v1/stop", "POST /api/v1/tabs", "POST /api/v1/agents/{id}/test",
 		"POST /api/v1/agents/sessions/{id}/stop"}
 )

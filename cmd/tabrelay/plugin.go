@@ -24,9 +24,10 @@ import (
 
 func (a *app) plugin() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "plugin", Short: "Make, test, pack, find, add, review, annotate, update and configure plugins",
+		Use: "plugin", Short: "Make, record, test, pack, find, add, review, annotate, update and configure plugins",
 	}
-	cmd.AddCommand(a.pluginNew(), a.pluginDev(), a.pluginBuild(), a.pluginCheck(), a.pluginTest(), a.pluginPack(),
+	cmd.AddCommand(a.pluginNew(), a.pluginRecord(), a.pluginDev(), a.pluginBuild(), a.pluginCheck(), a.pluginTest(),
+		a.pluginPack(),
 		a.pluginAdd(), a.pluginReview(), a.pluginAnnotate(), a.pluginUpdate(), a.pluginUse(), a.pluginRemove(),
 		a.pluginList(), a.pluginSearch(), a.pluginConfigure())
 	return cmd

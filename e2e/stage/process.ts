@@ -9,6 +9,8 @@ export interface Program {
   printed(): string;
   /** What it wrote to stdout and stderr so far. */
   output(): string;
+  /** Writes to its input, which has to be open. */
+  type(text: string): void;
   /** Resolves with the exit code, or -1 when a signal ended it. */
   readonly ended: Promise<number>;
   /** Ends the program and everything it started. */
@@ -47,6 +49,7 @@ export function start(
     ended,
     printed: () => printed,
     output: () => written,
+    type: (text) => void child.stdin?.write(text),
     async stop(signal = 'SIGTERM') {
       signalGroup(pid, signal);
       await ended;

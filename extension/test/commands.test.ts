@@ -74,6 +74,7 @@ function open() {
     readConsole: async () => '{}',
     reinject: async () => {},
     followTools: () => {},
+    recorder: { start: async () => {}, read: async () => '{}', stop() {} },
     group: async () => {},
   };
   runCommand('tabs.create', { url: 'https://a.example/' }, browser).then((reply) =>
@@ -178,6 +179,7 @@ test('what a recovery asks for', async () => {
       told.push(`inject ${tabId} ${plugin}`);
     },
     followTools: () => {},
+    recorder: { start: async () => {}, read: async () => '{}', stop() {} },
     group: async (wanted: readonly { title: string }[]) => {
       for (const { title } of wanted) told.push(`group ${title}`);
     },
@@ -210,6 +212,7 @@ test('a page that hangs is thrown away, which gives its tab another id', async (
     readConsole: async () => '{}',
     reinject: async () => {},
     followTools: () => {},
+    recorder: { start: async () => {}, read: async () => '{}', stop() {} },
     group: async () => {},
   };
   const reply = runCommand('tabs.reload', { tabId: 7 }, browser);

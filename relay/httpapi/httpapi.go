@@ -163,6 +163,8 @@ func (a *API) routes() []Route {
 		{"GET /api/v1/agents/sessions", Person, a.showAgentSessions},
 		{"POST /api/v1/agents/sessions/{id}/stop", Person, a.stopAgentSession},
 		{"DELETE /api/v1/profiles/{id}", Person, a.forgetProfile},
+		{"POST /api/v1/recordings", Person, a.recordTab},
+		{"DELETE /api/v1/recordings/{profile}/{tab}", Person, a.stopRecording},
 		{"GET /api/v1/tabs", Person, a.showTabs},
 		{"POST /api/v1/tabs", Person, a.openTabNow},
 		{"DELETE /api/v1/tabs/{profile}/{tab}/owner", Person, a.releaseTab},

@@ -120,7 +120,8 @@ func panelRequest(ctx context.Context, asked hub.PanelRequest) (req *http.Reques
 
 // streams reports whether a path is answered for as long as somebody listens.
 func streams(at *url.URL) bool {
-	return at.Path == panelAPI+"calls" || at.Path == panelAPI+"events" && at.Query().Get("once") == ""
+	return at.Path == panelAPI+"calls" || at.Path == panelAPI+"recordings" || at.Path == panelAPI+"events" &&
+		at.Query().Get("once") == ""
 }
 
 // refusal is the body of a failure, as [Refuse] writes it.

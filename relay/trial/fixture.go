@@ -29,6 +29,12 @@ type Fixture struct {
 	Page      struct {
 		URL  string `json:"url"`            // default: what the plugin says to open
 		HTML string `json:"html,omitempty"` // needs a browser
+
+		// what the page has besides: cookies and storages by name, and globals by their path
+		Cookies        map[string]string          `json:"cookies,omitempty"`
+		LocalStorage   map[string]string          `json:"localStorage,omitempty"`
+		SessionStorage map[string]string          `json:"sessionStorage,omitempty"`
+		Globals        map[string]json.RawMessage `json:"globals,omitempty"`
 	} `json:"page"`
 	Requests []json.RawMessage `json:"requests"`
 	Expect   struct {

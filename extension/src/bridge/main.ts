@@ -12,6 +12,7 @@ import { watchMainWorld } from './main-world.ts';
 import { Mark } from './mark.ts';
 import { type DialogAnswer, type FromBridge, isToBridge, type News, type ToBridge } from './messages.ts';
 import { Pauses } from './pauses.ts';
+import { Recording } from './recording.ts';
 
 declare global {
   var tabrelayBridge:
@@ -26,6 +27,8 @@ declare global {
   var tabrelayLate: boolean | undefined; // set by late.js, which precedes this file when it is injected on demand
 }
 
+const recordingSign = { client: '● tabrelay', title: 'This tab is being recorded' };
+
 class Resident {
   readonly #late = globalThis.tabrelayLate === true;
   readonly #adapters = new Adapters();
@@ -35,6 +38,7 @@ class Resident {
   readonly #mark = new Mark();
   readonly #acting = new Acting((message) => this.#post(message));
   readonly #pauses = new Pauses((message) => this.#post(message));
+  readonly #recording = new Recording((told) => this.#post({ type: 'recorded', told }));
   readonly #tail = watchConsole(this.#late, () => this.#post({ type: 'consoleGrew' }));
   readonly #calls = new Calls(
     (message) => this.#post(message),
@@ -171,6 +175,10 @@ class Resident {
         return;
       case 'lend':
         this.#acting.lend(message.answer);
+        return;
+      case 'record':
+        this.#recording.set(message.on);
+        this.#mark.hold(message.on ? recordingSign : undefined);
         return;
       case 'late':
         this.#mainWorld.expectLate(message.plugin);

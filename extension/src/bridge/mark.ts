@@ -54,6 +54,7 @@ export class Mark {
   #label: HTMLElement | undefined;
   #due = false;
   #acting: Acting = { client: '', title: '' };
+  #held: Acting | undefined;
   #open = 0;
   #leaving: ReturnType<typeof setTimeout> | undefined;
 
@@ -75,7 +76,23 @@ export class Mark {
   end(): void {
     if (this.#open === 0 || --this.#open > 0) return;
     clearTimeout(this.#leaving);
-    this.#leaving = setTimeout(() => this.#host?.remove(), stayMs);
+    this.#leaving = setTimeout(() => this.#rest(), stayMs);
+  }
+
+  /** What the mark says while nothing acts; undefined: then there is none. */
+  hold(held: Acting | undefined): void {
+    if (window.top !== window) return;
+    this.#held = held;
+    if (this.#open === 0) this.#rest();
+  }
+
+  #rest(): void {
+    if (this.#held === undefined) {
+      this.#host?.remove();
+      return;
+    }
+    this.#acting = this.#held;
+    this.#draw();
   }
 
   /** Nothing acts any more, and nobody will say so. */

@@ -19,6 +19,8 @@
 //     consoleGrew                        -->          at most twice a second
 //                                        <--  look    at the tools that the page registers
 //     tools {text}                       -->          now, on every connect, and whenever they are others
+//                                        <--  record  the person records the tab, or does not any more
+//     recorded {told}                    -->          what they did, and what the page was answered
 //     dialog {open}                      -->          the last word before the page stands still
 //     act {number, answer}               -->          an act of the browser's tools begins
 //                                        <--  acting  the worker watches, and how many requests are under way
@@ -59,6 +61,7 @@ export type ToBridge =
   | { type: 'late'; plugin: string }
   | { type: 'epoch'; epoch: string; reached: boolean }
   | { type: 'console'; id: string; holdMs: number }
+  | { type: 'record'; on: boolean }
   | { type: 'acting'; number: number; requests: number }
   | { type: 'look' } // at the tools that the page registers
   | { type: 'lend'; answer?: DialogAnswer | undefined }
@@ -134,6 +137,7 @@ export type FromBridge =
   | { type: 'consoleLines'; id: string; url: string; since: number; lines: ConsoleLine[]; dropped: number }
   | { type: 'consoleGrew' }
   | { type: 'tools'; text: string } // that the page registers; JSON
+  | { type: 'recorded'; told: string }
   | { type: 'dialog'; open: boolean; dialog?: string | undefined }
   | { type: 'act'; number: number; answer: DialogAnswer }
   | { type: 'acted'; number: number }
@@ -153,6 +157,7 @@ const isAck = shape({ type: exactly('ack'), ids: listOf(isText) });
 const isLate = shape({ type: exactly('late'), plugin: isText });
 const isLook = shape({ type: exactly('look') });
 const isConsole = shape({ type: exactly('console'), id: isText, holdMs: isNumber });
+const isRecording = shape({ type: exactly('record'), on: isFlag });
 const isEpoch = shape({ type: exactly('epoch'), epoch: isText, reached: isFlag });
 
 const isAnswerText = shape({ text: isText });
@@ -181,6 +186,7 @@ export const isToBridge: Guard<ToBridge> = (value): value is ToBridge =>
   isEpoch(value) ||
   isConsole(value) ||
   isLook(value) ||
+  isRecording(value) ||
   isUnderWay(value) ||
   isLend(value) ||
   isPaused(value) ||
@@ -228,6 +234,7 @@ const isConsoleLines = shape({
   dropped: isNumber,
 });
 const isTools = shape({ type: exactly('tools'), text: isText });
+const isRecorded = shape({ type: exactly('recorded'), told: isText });
 const isConsoleGrew = shape({ type: exactly('consoleGrew') });
 const isDialog = shape({ type: exactly('dialog'), open: isFlag, dialog: optional(isText) });
 const isAct = shape({ type: exactly('act'), number: isNumber, answer: isAnswer });
@@ -253,6 +260,7 @@ const fromBridge = new Map<string, Guard<FromBridge>>(
     consoleLines: isConsoleLines,
     consoleGrew: isConsoleGrew,
     tools: isTools,
+    recorded: isRecorded,
     dialog: isDialog,
     act: isAct,
     acted: isActed,

@@ -143,9 +143,12 @@ export interface CommandFrame {
     | 'tabs.watch'
     | 'console.read'
     | 'pagetools.follow'
+    | 'record.start'
+    | 'record.read'
+    | 'record.stop'
     | 'reload';
   /**
-   * tabs.create {url, active}, answered with {tabId, windowId, status: "complete" or "loading", begun, httpStatus} or the error PAGE_NOT_LOADED with Chrome's reason; tabs.activate {tabId}; tabs.reload {tabId}; tabs.group {groups: [{title, color, tabs: [tabId]}]}; adapter.inject {tabId, plugin}; tabs.read {tabId, kind: "text" or "html", from, max}; tabs.watch {tabId, kind, mark}; console.read {tabId, holdMs}; pagetools.follow {tabIds}; reload {}
+   * tabs.create {url, active}, answered with {tabId, windowId, status: "complete" or "loading", begun, httpStatus} or the error PAGE_NOT_LOADED with Chrome's reason; tabs.activate {tabId}; tabs.reload {tabId}; tabs.group {groups: [{title, color, tabs: [tabId]}]}; adapter.inject {tabId, plugin}; tabs.read {tabId, kind: "text" or "html", from, max}; tabs.watch {tabId, kind, mark}; console.read {tabId, holdMs}; pagetools.follow {tabIds}; record.start {tabId, origin, forMs, reload}; record.read {tabId}, answered with {events, others, ended} within 10 s; record.stop {tabId}; reload {}
    */
   params?: {
     [k: string]: unknown;

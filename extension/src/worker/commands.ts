@@ -3,6 +3,7 @@ import { exactly, isFlag, isNumber, isRecord, isText, listOf, optional, shape } 
 import { isGroups, type Wanted } from './groups.ts';
 import { NotLoaded, openTab } from './opening.ts';
 import { readTab, Unreadable, unreadable, watchTab } from './reading.ts';
+import type { Recorder } from './recorder.ts';
 import { renewTab } from './renew.ts';
 
 const isCreate = shape({ url: isText, active: optional(isFlag) });
@@ -12,6 +13,8 @@ const isWatch = shape({ tabId: isNumber, kind: exactly('text', 'html'), mark: is
 const isReload = shape({ tabId: isNumber });
 const isInject = shape({ tabId: isNumber, plugin: isText });
 const isFollow = shape({ tabIds: listOf(isNumber) });
+const isRecordStart = shape({ tabId: isNumber, origin: isText, forMs: isNumber, reload: isFlag });
+const isRecorded = shape({ tabId: isNumber });
 const isConsole = shape({ tabId: isNumber, holdMs: isNumber });
 
 const aMomentMs = 1500; // for a tab to be known by its address, before it is answered for anyway
@@ -25,6 +28,7 @@ interface Browser {
   reinject(tabId: number, plugin: string): Promise<void>;
   group(wanted: readonly Wanted[]): Promise<void>;
   followTools(tabIds: readonly number[]): void;
+  recorder: Pick<Recorder, 'start' | 'read' | 'stop'>;
 }
 
 export type Reply =
@@ -133,6 +137,27 @@ async function readConsole(params: unknown, browser: Browser): Promise<Reply> {
   });
 }
 
+// Only the relay of the person's own terminal asks for these, after they agreed.
+async function startRecord(params: unknown, browser: Browser): Promise<Reply> {
+  if (!isRecordStart(params)) return bad('record.start needs tabId, origin, forMs and reload');
+  return read(async () => {
+    const { tabId, origin, forMs, reload } = params;
+    await browser.recorder.start(tabId, origin, forMs, reload);
+    return '{}';
+  });
+}
+
+async function readRecord(params: unknown, browser: Browser): Promise<Reply> {
+  if (!isRecorded(params)) return bad('record.read needs tabId');
+  return read(() => browser.recorder.read(params.tabId));
+}
+
+async function stopRecord(params: unknown, browser: Browser): Promise<Reply> {
+  if (!isRecorded(params)) return bad('record.stop needs tabId');
+  browser.recorder.stop(params.tabId);
+  return { ok: true, result: {} };
+}
+
 const commands = new Map<string, (params: unknown, browser: Browser) => Promise<Reply>>([
   ['tabs.create', createTab],
   ['tabs.activate', activateTab],
@@ -143,6 +168,9 @@ const commands = new Map<string, (params: unknown, browser: Browser) => Promise<
   ['tabs.watch', watchPageOf],
   ['console.read', readConsole],
   ['pagetools.follow', followTools],
+  ['record.start', startRecord],
+  ['record.read', readRecord],
+  ['record.stop', stopRecord],
   ['reload', reload],
 ]);
 

@@ -34,6 +34,7 @@ import { picturing } from './picture.ts';
 import { awaitedIn, Plugins } from './plugins.ts';
 import { chromeVersion, freshProfile, type Profile, readProfile, renameProfile } from './profile.ts';
 import { Reach } from './reach.ts';
+import { Recorder } from './recorder.ts';
 import { Outcomes, Records } from './records.ts';
 import { Recovery } from './recover.ts';
 import { References } from './references.ts';
@@ -150,6 +151,7 @@ const tabs = new Tabs({
     references.forget(tabId);
     pageTools.removed(tabId);
     consoles.removed(tabId);
+    recorder.removed(tabId);
   },
   loading: (tabId) => departures.tabLoading(tabId),
   frozen: (tabId) => invocations.standsStill(tabId),
@@ -165,6 +167,7 @@ const bridges = new Bridges(
         return;
       }
       if (message.type === 'tools') return pageTools.hear(bridge, message.text);
+      if (message.type === 'recorded') return recorder.hear(bridge, message.told);
       if (message.type === 'dialog') {
         invocations.standsStill(bridge.tabId);
         return;
@@ -180,6 +183,7 @@ const bridges = new Bridges(
     },
     ready: (bridge) => {
       consoles.ready(bridge);
+      recorder.ready(bridge);
       keepalive.changed();
     },
     gone: (bridge) => {
@@ -209,7 +213,9 @@ const pageTools = new PageTools({
 });
 const groups = new Groups(chrome.storage.session);
 const consoles = new Consoles({ bridges, injector, store: chrome.storage.session, send });
+const recorder = new Recorder({ bridges, injector });
 const browser = {
+  recorder,
   shown: (tabId: number, waitMs: number) => tabs.shown(tabId, waitMs),
   get: (tabId: number) => tabs.get(tabId),
   standstill: (tabId: number) => invocations.standstill(tabId),

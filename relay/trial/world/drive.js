@@ -1,6 +1,44 @@
 // Runs one tool of a plugin against a fixture. What a page has for handlers comes from wherever this runs.
 (fixture, plugin, home, done) => {
   const left = fixture.requests.slice();
+
+  // What the page has. Without a browser there is only what the fixture names.
+  const has = (name, value) =>
+    Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
+  const { cookies, globals } = fixture.page;
+  for (const area of ['localStorage', 'sessionStorage']) {
+    const entries = fixture.page[area];
+    if (entries === undefined) continue;
+    if (home !== '') for (const [key, value] of Object.entries(entries)) globalThis[area].setItem(key, value);
+    else {
+      const kept = new Map(Object.entries(entries));
+      has(area, {
+        getItem: (key) => kept.get(key) ?? null,
+        setItem: (key, value) => void kept.set(key, String(value)),
+        removeItem: (key) => void kept.delete(key),
+        key: (at) => Array.from(kept.keys())[at] ?? null,
+        get length() {
+          return kept.size;
+        },
+      });
+    }
+  }
+  if (cookies !== undefined) {
+    const pairs = Object.entries(cookies).map(([key, value]) => `${key}=${encodeURIComponent(value)}`);
+    if (home === '') has('document', { cookie: pairs.join('; ') });
+    // biome-ignore lint/suspicious/noDocumentCookie: a page of http has no Cookie Store
+    else for (const pair of pairs) document.cookie = `${pair}; path=/`;
+  }
+  for (const [path, value] of Object.entries(globals ?? {})) {
+    const steps = path.split('.');
+    const last = steps.pop();
+    let inside = globalThis;
+    for (const step of steps) {
+      if (typeof inside[step] !== 'object' || inside[step] === null) inside[step] = {};
+      inside = inside[step];
+    }
+    inside[last] = value;
+  }
   const problems = [];
 
   // In a browser the page is served from elsewhere than the fixture says: addresses there are as if it were not.

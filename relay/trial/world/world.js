@@ -182,6 +182,18 @@
       }
     },
   );
+  define(
+    'TextEncoder',
+    class TextEncoder {
+      encode(text = '') {
+        const bytes = encodeURIComponent(String(text).toWellFormed?.() ?? String(text)).replace(
+          /%([0-9A-F]{2})/g,
+          (_, code) => String.fromCharCode(Number.parseInt(code, 16)),
+        );
+        return Uint8Array.from(bytes, (byte) => byte.charCodeAt(0));
+      }
+    },
+  );
   const quiet = () => {};
   define('console', { debug: quiet, error: quiet, info: quiet, log: quiet, trace: quiet, warn: quiet });
   define('structuredClone', (value) => (value === undefined ? value : JSON.parse(JSON.stringify(value))));

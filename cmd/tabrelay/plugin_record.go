@@ -1,0 +1,286 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tabrelay/relay/draft"
+	"tabrelay/relay/httpapi"
+	"tabrelay/relay/join"
+	"tabrelay/relay/plugin"
+	"tabrelay/relay/trial"
+)
+
+const (
+	recordingsPath = "/api/v1/recordings"
+	// recordingTime is how long a recording lasts at the most, unless told otherwise.
+	recordingTime = 10 * time.Minute
+	// lastWord is how long the browser may take to tell the rest of a recording that was ended.
+	lastWord = 15 * time.Second
+)
+
+func (a *app) pluginRecord() *cobra.Command {
+	var n httpapi.NewRecording
+	var span time.Duration
+	var dir string
+	cmd := a.withJSON(&cobra.Command{
+		Use: "record NAME", Args: cobra.ExactArgs(1),
+		Short: "Record what you do in a tab, and make the draft of a plugin of it",
+		Long: "Opens an address (--url), or takes a tab that is open (--tab), and records the requests of its pages " +
+			"while you do there\n" +
+			"what agents should be able to do. Enter or Ctrl-C ends it. Each request becomes a tool in the " +
+			"draft of a " +
+			"plugin in the\n" +
+			"folder NAME, with a fixture. Passwords, cookies, tokens and what you wrote are not written to it. " +
+			"docs/plugin-record.md\nsays what becomes of what.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := args[0]
+			dir = cmp.Or(dir, name)
+			if (n.URL == "") == (n.TabID == 0) {
+				return usage("say what to record").hinting("--url https://app.example/ opens it in a new tab; " +
+					"--tab ID " +
+					"takes one that is open, and `tabrelay tabs` lists these")
+			}
+			if span < time.Second || span > httpapi.LongestRecording {
+				return usage("--for is not between 1s and %v", httpapi.LongestRecording)
+			}
+			if err := plugin.CheckName(name); err != nil {
+				return usage("%v", err)
+			}
+			if err := draft.Folder(dir); err != nil {
+				return usage("%v", err)
+			}
+			if _, ok := join.Running(cmd.Context(), a.home); !ok {
+				return errNotRunning()
+			}
+			n.Seconds = int(span.Seconds())
+			r := &recordSession{app: a, name: name, dir: dir}
+			return r.run(cmd.Context(), n)
+		},
+	})
+	flags := cmd.Flags()
+	flags.StringVar(&n.URL, "url", "", "address to open in a new tab")
+	flags.IntVar(&n.TabID, "tab", 0, "id of an open tab")
+	flags.StringVar(&n.Profile, "profile", "", "name or id of the browser profile, where several are connected")
+	flags.DurationVar(&span, "for", recordingTime, "how long at the most")
+	flags.StringVar(&dir, "dir", "", "folder to write (default: NAME)")
+	return cmd
+}
+
+// recordSession is one run of `plugin record`. What was recorded is in its memory and nowhere else.
+type recordSession struct {
+	*app
+	name, dir string
+	began     httpapi.BegunRecording
+	events    []json.RawMessage
+	others    map[string]int
+}
+
+func (r *recordSession) run(ctx context.Context, n httpapi.NewRecording) error {
+	// Ctrl-C ends the recording, and not the reading of what it still has to tell.
+	reading, abandon := context.WithCancel(context.WithoutCancel(ctx))
+	defer abandon()
+	res, err := r.send(reading, http.MethodPost, recordingsPath, n, "application/x-ndjson")
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close() // only read from
+	lines := json.NewDecoder(res.Body)
+	var first httpapi.RecordingLine
+	if err := lines.Decode(&first); err != nil || first.Began == nil {
+		return r.noReply(reading, "the recording did not begin", cmp.Or(err, io.ErrUnexpectedEOF))
+	}
+	r.began = *first.Began
+	r.notef("Recording tab %d, %s. Do there what agents should be able to do; Enter or Ctrl-C ends it.\n",
+		r.began.TabID, originText(r.began.URL))
+	over := make(chan struct{})
+	defer close(over)
+	go r.endWhenTold(ctx, reading, over, abandon)
+	ended, err := r.read(lines)
+	if err != nil {
+		r.notef("problem: the recording broke off: %v\n", err)
+	}
+	if text := endings[ended]; text != "" {
+		r.notef("%s\n", text)
+	}
+	return r.write(context.WithoutCancel(ctx))
+}
+
+// endings says why a recording ended that the person did not end.
+var endings = map[string]string{
+	"time":      "The time is over; --for makes it longer.",
+	"size":      "The recording has reached 16 MiB and ended. What came before is used; record the rest apart.",
+	"closed":    "The tab was closed.",
+	"left":      "The tab went to another site, where nothing is recorded.",
+	"abandoned": "The browser was not asked for more, and ended the recording.",
+}
+
+// endWhenTold ends the recording when the person presses Enter or Ctrl-C.
+func (r *recordSession) endWhenTold(ctx, reading context.Context, over <-chan struct{}, abandon func()) {
+	entered := make(chan struct{})
+	if r.interactive() {
+		go func() {
+			if _, err := bufio.NewReader(r.in).ReadString('\n'); err == nil {
+				close(entered)
+			}
+		}()
+	}
+	select {
+	case <-entered:
+	case <-ctx.Done():
+	case <-over:
+		return
+	}
+	path := fmt.Sprintf("%s/%s/%d", recordingsPath, url.PathEscape(r.began.ProfileID), r.began.TabID)
+	if _, err := r.exchange(reading, http.MethodDelete, path, nil); err != nil {
+		abandon()
+		return
+	}
+	select {
+	case <-over:
+	case <-time.After(lastWord):
+		abandon()
+	}
+}
+
+// read takes what happens in the tab, and shows each request.
+func (r *recordSession) read(lines *json.Decoder) (ended string, err error) {
+	for {
+		var line httpapi.RecordingLine
+		if err := lines.Decode(&line); errors.Is(err, io.EOF) {
+			return "", nil
+		} else if err != nil {
+			return "", err
+		}
+		for _, event := range line.Events {
+			r.show(event)
+		}
+		r.events = append(r.events, line.Events...)
+		if line.Others != nil {
+			r.others = line.Others
+		}
+		if line.Error != nil {
+			return "", failed("%s", line.Error.Message)
+		}
+		if line.Ended != "" {
+			return line.Ended, nil
+		}
+	}
+}
+
+// show prints a request, without its query, which may have anything.
+func (r *recordSession) show(event json.RawMessage) {
+	var e struct{ Kind, Method, URL string }
+	if json.Unmarshal(event, &e) != nil || e.Kind != "request" {
+		return
+	}
+	if u, err := url.Parse(e.URL); err == nil {
+		r.notef("  %s %s\n", e.Method, draft.Shown(u))
+	}
+}
+
+// write makes the draft, builds it and runs its tests.
+func (r *recordSession) write(ctx context.Context) error {
+	d, err := draft.Make(draft.Read(r.events), r.name, originText(r.began.URL))
+	if d != nil {
+		r.noteLeft(d)
+	}
+	if err != nil {
+		return failed("%w", err).hinting("do the task again while the recording runs; what a page has loaded " +
+			"before is " +
+			"not seen: reload it")
+	}
+	if err := d.Write(r.dir, r.name); err != nil {
+		return err
+	}
+	p, found, err := plugin.Build(ctx, r.dir, plugin.Options{})
+	if err != nil {
+		return err
+	}
+	r.printWarnings(append(found, plugin.Check(p)...))
+	passed, total, err := r.test(ctx, p)
+	if err != nil {
+		return err
+	}
+	folder := shellWord(r.dir)
+	r.notef("%s: %s in %s; %d of %d fixtures pass, the others need a browser: tabrelay plugin test --browser %s\n",
+		r.name,
+		plural(len(p.Manifest.Tools), "tool"), filepath.Join(r.dir, "src", "index.ts"), passed, total, folder)
+	r.notef("It is a draft: read it, say in each description what the tool is for, and leave out what nobody needs.\n")
+	r.notef("Next: tabrelay plugin dev %s\n", folder)
+	if r.json {
+		names := []string{}
+		for _, t := range p.Manifest.Tools {
+			names = append(names, t.Name)
+		}
+		return r.printJSON(recorded{Folder: r.dir, Tools: names, Left: append([]draft.Left{}, d.Left...),
+			Others: r.others})
+	}
+	return nil
+}
+
+// recorded is what came of a recording, for programs.
+type recorded struct {
+	Folder string         `json:"folder"`
+	Tools  []string       `json:"tools"`
+	Left   []draft.Left   `json:"left"`
+	Others map[string]int `json:"others,omitempty"`
+}
+
+// noteLeft says what did not become a tool.
+func (r *recordSession) noteLeft(d *draft.Draft) {
+	for _, left := range d.Left {
+		where := strings.Join(left.Of, ", ")
+		if where != "" {
+			where = ": " + where
+		}
+		r.notef("Left out %s, %s%s\n", plural(left.Requests, "request"), left.Why, where)
+	}
+	var files int
+	var elsewhere []string
+	for what, n := range r.others {
+		if strings.Contains(what, "://") {
+			elsewhere = append(elsewhere, what)
+		} else {
+			files += n
+		}
+	}
+	if files > 0 {
+		r.notef("Left out %s for files, pictures, sockets and the like\n", plural(files, "request"))
+	}
+	if len(elsewhere) > 0 {
+		slices.Sort(elsewhere)
+		r.notef("Left out requests to other origins: %s\n", strings.Join(elsewhere, ", "))
+	}
+}
+
+// test runs the fixtures that need no browser.
+func (r *recordSession) test(ctx context.Context, p *plugin.Plugin) (passed, total int, err error) {
+	fixtures, err := trial.Read(r.dir, p)
+	if err != nil {
+		return 0, 0, err
+	}
+	for i := range fixtures {
+		result := trial.Run(ctx, p, &fixtures[i])
+		for _, problem := range result.Problems {
+			r.notef("problem: fixtures/%s.json: %s\n", result.Name, problem)
+		}
+		if len(result.Problems) == 0 && result.NeedsPage == "" {
+			passed++
+		}
+	}
+	return passed, len(fixtures), nil
+}

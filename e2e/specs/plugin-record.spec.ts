@@ -1,0 +1,151 @@
+// A person clicks through a task, and a plugin comes of it that does the same.
+
+import type { Page } from '@playwright/test';
+import { z } from 'zod';
+import { openPocketBase, superuser } from '../sites/pocketbase.ts';
+import { type Blog, blogPassword, openBlog } from '../sites/wordpress.ts';
+import { Closing } from '../stage/closing.ts';
+import { type Recorded, record, written } from '../stage/recording.ts';
+import { atTerminal } from '../stage/terminal.ts';
+import { expect, openStage, type Stage, test } from '../stage/test.ts';
+
+const Post = z.object({ id: z.number() });
+const Session = z.object({ token: z.string() });
+
+interface BlogStage extends Stage {
+  blog: Blog;
+}
+
+const blogTest = test.extend<object, { blogStage: BlogStage }>({
+  blogStage: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from it.
+    async ({}, use) => {
+      const closing = new Closing();
+      const blog = await openBlog(closing);
+      const stage = await openStage(closing);
+      await use({ ...stage, blog });
+      await closing.close();
+    },
+    { scope: 'worker' },
+  ],
+});
+
+async function signIn({ page, blog }: BlogStage): Promise<void> {
+  await page.goto(`${blog.url}/wp-login.php`);
+  const user = page.getByLabel('Username or Email Address');
+  await expect(user).toBeFocused();
+  await user.fill('Alice');
+  await page.getByRole('textbox', { name: 'Password' }).fill(blogPassword);
+  await page.getByRole('button', { name: 'Log In' }).click();
+  await expect(page.getByText('Howdy, Alice').first()).toBeVisible();
+}
+
+/** The tab that is recorded: the one that the terminal opened. */
+async function recordedTab({ browser }: Stage, url: string): Promise<Page> {
+  const find = () => browser.pages().findLast((page) => page.url().startsWith(url));
+  await expect.poll(() => find() !== undefined).toBe(true);
+  const page = find();
+  if (page === undefined) throw new Error('the tab is gone');
+  return page;
+}
+
+blogTest('WordPress: what the editor and a form do becomes tools that do it', async ({ blogStage }) => {
+  const { agent, blog, closing, relay } = blogStage;
+  await signIn(blogStage);
+  const address = `${blog.url}/wp-admin/options-general.php`;
+  const recorded = await record(relay, closing, 'my-blog', address);
+  const page = await recordedTab(blogStage, address);
+  await page.getByLabel('Tagline').fill('Recorded by Alice');
+  await page.getByRole('button', { name: 'Save Changes' }).click();
+  await expect(page.getByText('Settings saved.')).toBeVisible();
+  await page.goto(`${blog.url}/wp-admin/post-new.php`);
+  await page.getByRole('button', { name: 'Close dialog' }).click();
+  const framed = (await page.locator('iframe[name="editor-canvas"]').count()) > 0;
+  const canvas = framed ? page.frameLocator('iframe[name="editor-canvas"]') : page;
+  const title = canvas.getByRole('textbox', { name: 'Add title' });
+  await title.fill('A secret plan of Alice');
+  const saved = page.waitForResponse(
+    (response) =>
+      response.request().method() === 'POST' && decodeURIComponent(response.url()).includes('/wp/v2/posts/'),
+  );
+  await page.getByRole('button', { name: 'Save draft' }).click();
+  const answer = await saved;
+  expect(answer.status()).toBe(200);
+  const nonce = answer.request().headers()['x-wp-nonce'] ?? '';
+  expect(nonce).not.toBe('');
+  const { id } = Post.parse(await answer.json());
+  await recorded.finish();
+  await adopt(blogStage, recorded, [nonce, blogPassword, 'Recorded by', 'secret plan', 'Alice']);
+
+  const renamed = { postId: id, id, title: 'Renamed by a draft', content: '', status: 'draft' };
+  expect((await agent.call('my-blog__update_wp_post', renamed)).value).toMatchObject({ id, status: 'draft' });
+  const settings = { blogdescription: 'Set by a draft' };
+  const said = await agent.call('my-blog__create_options_update', settings);
+  expect(said.value).toMatchObject({ text: expect.stringContaining('Settings saved.') });
+  await page.goto(address);
+  await expect(page.getByLabel('Tagline')).toHaveValue('Set by a draft');
+});
+
+test('PocketBase: what the dashboard asks becomes tools with its token', async ({ stage }) => {
+  const { agent, closing, relay, page } = stage;
+  const pocketbase = await openPocketBase(closing);
+  await page.goto(`${pocketbase.dashboard}#/login`);
+  await page.getByLabel('Email').fill(superuser.email);
+  await page.getByLabel('Password').fill(superuser.password);
+  await page.getByRole('button', { name: 'Login' }).click();
+  await expect(page.getByRole('button', { name: 'New collection' })).toBeVisible();
+  const kept = await page.evaluate(() => localStorage.getItem('__pb_superuser_auth__'));
+  const { token } = Session.parse(JSON.parse(kept ?? ''));
+  const recorded = await record(relay, closing, 'my-base', pocketbase.dashboard);
+  const tab = await recordedTab(stage, pocketbase.dashboard);
+  await tab.getByText('authors', { exact: true }).first().click();
+  await tab.getByRole('button', { name: 'New record' }).first().click();
+  await tab.getByLabel('name').fill('Ursula of Berkeley');
+  await tab.getByRole('button', { name: 'Create', exact: true }).click();
+  await expect(tab.getByText('Ursula of Berkeley').first()).toBeVisible();
+  await recorded.finish();
+  await adopt(stage, recorded, [token, superuser.email, superuser.password, 'Ursula', 'Berkeley']);
+
+  const author = { collectionId: 'authors', name: 'Called by a draft' };
+  expect((await agent.call('my-base__create_collections_record', author)).value).toMatchObject({
+    name: author.name,
+  });
+  expect(await pocketbase.send('GET', 'collections/authors/records')).toMatchObject({
+    items: expect.arrayContaining([expect.objectContaining({ name: author.name })]),
+  });
+});
+
+test('a recording says in the tab that it runs, and ends when the tab goes to another site', async ({
+  stage,
+}) => {
+  const { browser, closing, demo, relay } = stage;
+  const recorded = await record(relay, closing, 'gone', demo.url);
+  const tab = await recordedTab(stage, demo.url);
+  const badge = () =>
+    browser.serviceWorkers()[0]?.evaluate(async (url) => {
+      const [found] = await chrome.tabs.query({ url: `${url}/*`, active: true });
+      return found?.id === undefined ? '' : chrome.action.getBadgeText({ tabId: found.id });
+    }, demo.url);
+  await expect.poll(badge).toBe('REC');
+  await expect(tab.locator('html > div[aria-hidden=true]')).toHaveCount(1);
+  await tab.goto(demo.url.replace('127.0.0.1', 'localhost'));
+  await recorded.program.ended;
+  expect(recorded.program.output()).toContain('The tab went to another site');
+  await expect(tab.locator('html > div[aria-hidden=true]')).toHaveCount(0);
+});
+
+test('nothing is recorded unless the person agrees', async ({ stage }) => {
+  const { closing, demo, relay } = stage;
+  const program = atTerminal(relay, closing, ['plugin', 'record', 'no', '--url', demo.url], 'no\n');
+  expect(await program.ended).toBe(1);
+  expect(program.output()).not.toContain('Recording tab');
+});
+
+/** The draft is clean, its fixtures pass, nothing that is secret or was typed is in it; then it is added. */
+async function adopt({ relay }: Stage, { folder }: Recorded, secrets: readonly string[]): Promise<void> {
+  await relay.tabrelay('plugin', 'check', '--strict', folder);
+  await relay.tabrelay('plugin', 'test', '--browser', folder);
+  for (const [file, text] of await written(folder))
+    for (const secret of secrets) expect(text.includes(secret), `${file} has ${secret}`).toBe(false);
+  await relay.tabrelay('plugin', 'add', folder);
+}

@@ -1,0 +1,274 @@
+package draft
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const samplePage = "<!doctype html><title>Sample</title><main><p>Text</p></main>"
+
+// answerKind says what the answers of an endpoint are, and has those that are JSON.
+func (b *build) answerKind() (answerKind, []any) {
+	var values []any
+	known := false
+	for _, q := range b.good {
+		if value, ok := q.answerJSON(); ok && q.status < 300 {
+			values = append(values, value)
+		}
+		known = known || q.answered
+	}
+	q := b.good[0]
+	if len(values) == 0 {
+		html := strings.Contains(q.answerType, "html")
+		switch {
+		case q.navigation || html && q.method == "GET":
+			return asPage, nil
+		case q.status == 204 || known && q.answer == "" || b.e.method == "DELETE":
+			return asNone, nil
+		}
+		b.note("The recording has no answer in JSON: shape what the site says into fields that an agent needs.")
+		return asText, nil
+	}
+	kinds := map[answerKind]bool{}
+	for _, value := range values {
+		switch value.(type) {
+		case map[string]any:
+			kinds[asObject] = true
+		case []any:
+			kinds[asList] = true
+		default:
+			kinds[asValue] = true
+		}
+	}
+	for _, kind := range []answerKind{asObject, asList} {
+		if kinds[kind] && len(kinds) == 1 {
+			return kind, values
+		}
+	}
+	return asValue, values
+}
+
+// outputOf is the schema of what a tool answers, and a sample of what the site does.
+func outputOf(kind answerKind, values []any) (schema map[string]any, sample any) {
+	object := func(properties map[string]any, required ...string) map[string]any {
+		return map[string]any{"type": "object", "properties": properties, "required": required}
+	}
+	text := map[string]any{"type": "string"}
+	s := shapeOf(values...)
+	switch kind {
+	case asNone:
+		return object(map[string]any{"done": map[string]any{"type": "boolean"}}, "done"), ""
+	case asText:
+		return object(map[string]any{"text": text}, "text"), "Text"
+	case asPage:
+		number := map[string]any{"type": "integer"}
+		return object(map[string]any{"title": text, "text": text, "totalChars": number, "nextOffset": number}, "title",
+			"text", "totalChars"), samplePage
+	case asList:
+		items := map[string]any{}
+		if s.items != nil {
+			items = s.items.answerSchema()
+		}
+		return object(map[string]any{"items": map[string]any{"type": "array", "items": items}}, "items"),
+			s.sample("item")
+	case asValue:
+		return object(map[string]any{"value": s.answerSchema()}, "value"), s.sample("value")
+	}
+	schema = s.answerSchema()
+	schema["type"] = "object"
+	if schema["properties"] == nil {
+		schema["properties"] = map[string]any{}
+	}
+	return schema, s.sample("answer")
+}
+
+// sampleOutput is what a tool makes of a sample.
+func sampleOutput(kind answerKind, sample any) map[string]any {
+	switch kind {
+	case asNone:
+		return map[string]any{"done": true}
+	case asText:
+		return map[string]any{"text": sample}
+	case asPage:
+		return map[string]any{"title": "Sample", "text": "Text", "totalChars": 4}
+	case asList:
+		return map[string]any{"items": sample}
+	case asValue:
+		return map[string]any{"value": sample}
+	}
+	object, _ := sample.(map[string]any)
+	return object
+}
+
+// finishRequests gives the request of the fixture its answer.
+func (b *build) finishRequests(kind answerKind, sample any) {
+	last := b.requests[len(b.requests)-1]
+	if last["body"] != nil {
+		return
+	}
+	if text, ok := sample.(string); ok && kind == asValue {
+		last["body"] = string(toJSON(text))
+		return
+	}
+	last["body"] = sample
+	if kind == asValue || kind == asList || kind == asObject {
+		if _, isText := sample.(string); !isText {
+			last["body"] = sample
+		}
+	}
+}
+
+var (
+	reading = regexp.MustCompile(`(?i)(?:^|[/_-])(?:search|query|find|filter|list|lookup|count|` +
+		`autocomplete|suggest|read|get)(?:$|[/_-])`)
+	destroying  = regexp.MustCompile(`(?i)(?:^|[/_-])(?:delete|remove|destroy|trash|purge|erase|revoke|cancel)`)
+	graphQLRead = regexp.MustCompile(`^\s*(?:query|\{)`)
+)
+
+// annotations are the hints of a tool. Only what its method promises is taken for reading.
+func (b *build) annotations() string {
+	route := strings.Join(b.e.segments, "/") + "/" + strings.Join(slices.Sorted(maps.Values(b.e.route)), "/") +
+		"/" + b.e.rpc
+	switch {
+	case b.e.method == "GET" || b.e.method == "HEAD":
+		if destroying.MatchString(route) {
+			b.note("It is a GET whose address sounds as if it destroys something, so it does not count as reading.")
+			return "{ destructiveHint: true }"
+		}
+		return "{ readOnlyHint: true }"
+	case b.e.method == "DELETE" || destroying.MatchString(route):
+		return "{ destructiveHint: true }"
+	case b.looksReading(route):
+		b.note("It looks as if it only reads. If so: annotations: { readOnlyHint: true }.")
+	}
+	return "{ readOnlyHint: false, destructiveHint: false }"
+}
+
+func (b *build) looksReading(route string) bool {
+	if b.e.graphQL == "" {
+		return reading.MatchString(route)
+	}
+	body, _ := b.good[0].json()
+	object, _ := body.(map[string]any)
+	query, _ := object["query"].(string)
+	return graphQLRead.MatchString(query)
+}
+
+// describe says what a tool does, as far as the recording tells.
+func (b *build) describe(kind answerKind, form bool) string {
+	address := plainText(b.secrets.strip(b.e.address()))
+	what := map[bool]string{true: "Reads", false: "Sends"}[b.e.method == "GET"]
+	switch {
+	case form:
+		what = "Fills in and sends the form at"
+	case kind == asPage:
+		what = "The text of the page at"
+	case b.e.method == "DELETE":
+		what = "Deletes at"
+	case b.e.method != "GET":
+		what = "Sends " + b.e.method + " to"
+	}
+	text := what + " " + address + "."
+	for _, q := range b.good {
+		if label := plainText(q.afterClick); label != "" && len([]rune(label)) <= 40 && !looksRandom(label) &&
+			!strings.ContainsAny(label, "@0123456789") {
+			return text + " The page does it after a click on “" + label + "”."
+		}
+	}
+	return text + " Say here what for, and when to use it."
+}
+
+// address is what an endpoint is called by people.
+func (e *endpoint) address() string {
+	path := "/" + strings.ReplaceAll(strings.Join(e.segments, "/"), "*", "…")
+	for _, name := range slices.Sorted(maps.Keys(e.route)) {
+		path += " " + name + "=" + strings.ReplaceAll(e.route[name], "*", "…")
+	}
+	return strings.TrimSpace(path + " " + e.graphQL + e.rpc)
+}
+
+var startsWithVerb = regexp.MustCompile(`^(?:get|list|read|search|find|create|add|update|edit|set|delete|` +
+	`remove|send|post|` +
+	`upload|download|open|close|move|copy|rename|mark|export|import|run|start|stop|cancel|reply|comment|assign|` +
+	`compare|` +
+	`count|check|show)(?:_|$)`)
+
+// name makes a tool's name of what it does and to what.
+func (m *maker) name(e *endpoint, kind answerKind) string {
+	nouns, endsInID := e.nouns()
+	verb := map[string]string{"GET": "get", "HEAD": "check", "POST": "create", "PUT": "update", "PATCH": "update",
+		"DELETE": "delete"}[e.method]
+	if verb == "" {
+		verb = "send"
+	}
+	switch {
+	case kind == asPage && e.method == "GET":
+		verb = "read"
+	case e.method == "GET" && (kind == asList || !endsInID && len(nouns) > 0 && singular(nouns[len(nouns)-1]) !=
+		nouns[len(nouns)-1]):
+		verb = "list"
+	case e.method == "POST" && endsInID:
+		verb = "update"
+	case e.method == "POST" && e.graphQL+e.rpc != "":
+		verb = "send"
+	}
+	if len(nouns) > 0 && verb != "list" {
+		nouns[len(nouns)-1] = singular(nouns[len(nouns)-1])
+	}
+	name := strings.Join(nouns, "_")
+	if !startsWithVerb.MatchString(name) || verb == "read" || verb == "list" || e.method == "GET" {
+		name = strings.Trim(verb+"_"+name, "_")
+	}
+	if len(name) > m.longestName {
+		name = strings.Trim(name[:m.longestName], "_")
+	}
+	if name == verb {
+		name += "_start"
+	}
+	base := name
+	for n := 2; m.names[name]; n++ {
+		name = fmt.Sprintf("%s_%d", base, n)
+	}
+	m.names[name] = true
+	return name
+}
+
+// nouns are the words of an address that say what it is about, at most the last two.
+func (e *endpoint) nouns() (nouns []string, endsInID bool) {
+	if e.graphQL+e.rpc != "" {
+		return words(cmpOr(e.graphQL, e.rpc)), false
+	}
+	segments := slices.Clone(e.segments)
+	for _, name := range slices.Sorted(maps.Keys(e.route)) {
+		segments = append(segments, split(e.route[name])...)
+	}
+	for _, segment := range segments {
+		endsInID = segment == "*" || endsInID && segment == ""
+		lower := strings.ToLower(hasDot.ReplaceAllString(segment, ""))
+		if segment == "*" || segment == "" || prefixes[strings.ToLower(segment)] || version.MatchString(segment) ||
+			looksRandom(segment) {
+			continue
+		}
+		nouns = append(nouns, strings.Join(words(lower), "_"))
+	}
+	nouns = slices.DeleteFunc(nouns, func(n string) bool { return n == "" })
+	if len(nouns) > 2 {
+		nouns = nouns[len(nouns)-2:]
+	}
+	return nouns, endsInID
+}
+
+// title is a name for people.
+func title(name string) string {
+	text := strings.ReplaceAll(name, "_", " ")
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+func indent(schema map[string]any) string {
+	text, _ := json.MarshalIndent(schema, "  ", "  ") // made of JSON types
+	return string(text)
+}
