@@ -125,7 +125,8 @@ func (b *build) finishRequests(kind answerKind, sample any) {
 var (
 	reading = regexp.MustCompile(`(?i)(?:^|[/_-])(?:search|query|find|filter|list|lookup|count|` +
 		`autocomplete|suggest|read|get)(?:$|[/_-])`)
-	destroying  = regexp.MustCompile(`(?i)(?:^|[/_-])(?:delete|remove|destroy|trash|purge|erase|revoke|cancel)`)
+	destroying = regexp.MustCompile(`(?:^|_)(?:delet|remov|destroy|trash|purge|eras|revok|cancel|wipe|reset|discard|` +
+		`deactivat|disabl|unsubscrib|logout|log_?out|logoff|sign_?out|sign_?off)`)
 	graphQLRead = regexp.MustCompile(`^\s*(?:query|\{)`)
 )
 
@@ -135,12 +136,15 @@ func (b *build) annotations() string {
 		"/" + b.e.rpc
 	switch {
 	case b.e.method == "GET" || b.e.method == "HEAD":
-		if destroying.MatchString(route) {
+		for _, q := range b.good {
+			route += "/" + q.url.Path + "/" + strings.Join(sortedKeys(q.url.Query()), "/")
+		}
+		if destroying.MatchString(snake(route)) {
 			b.note("It is a GET whose address sounds as if it destroys something, so it does not count as reading.")
 			return "{ destructiveHint: true }"
 		}
 		return "{ readOnlyHint: true }"
-	case b.e.method == "DELETE" || destroying.MatchString(route):
+	case b.e.method == "DELETE" || destroying.MatchString(snake(route)):
 		return "{ destructiveHint: true }"
 	case b.looksReading(route):
 		b.note("It looks as if it only reads. If so: annotations: { readOnlyHint: true }.")

@@ -75,7 +75,7 @@ func (b *build) headerCode(q *request) string {
 				b.note("The page also sent the header %s; the recording does not show where its value came from.",
 					plainText(name))
 			}
-		case word.MatchString(strings.ToLower(value)) || smallNumber.MatchString(value) || value == "XMLHttpRequest":
+		case harmless(name, strings.ToLower(value)):
 			entries[name] = quote(value)
 		}
 	}
@@ -113,7 +113,7 @@ func (b *build) body() (code string, sample any, ok bool) {
 	entries, sent := b.jsonEntries(bodies, "")
 	if entries == nil {
 		s := shapeOf(bodies...)
-		f := b.args.add("", "body", s.inputSchema(), true, s.sample("body"))
+		f := b.args.add("", "body", s.inputSchema(""), true, s.inputSample(""))
 		f.schema["description"] = "What is sent."
 		return "json: params." + f.name, f.sample, true
 	}

@@ -8,13 +8,16 @@ import (
 	"strings"
 )
 
-var graphQLLiteral = regexp.MustCompile(`"(?:[^"\\]|\\.)+"`)
+var (
+	graphQLLiteral = regexp.MustCompile(`"(?:[^"\\]|\\.)+"`)
+	graphQLBlock   = regexp.MustCompile(`(?s)"""(?:\\"""|.)*?"""`)
+)
 
 // graphQLBody sends the operation as it was, with its variables as arguments.
 func (b *build) graphQLBody(bodies []any) (code string, sample any, ok bool) {
 	object, _ := bodies[0].(map[string]any)
 	query, _ := object["query"].(string)
-	query = b.secrets.strip(query)
+	query = graphQLBlock.ReplaceAllString(b.secrets.strip(query), `" "`)
 	if graphQLLiteral.MatchString(query) {
 		query = graphQLLiteral.ReplaceAllString(query, `""`)
 		b.note("The operation had texts inside, which were taken out: make variables of them.")
@@ -54,7 +57,7 @@ func (b *build) rpcBody(bodies []any) (code string, sample any, ok bool) {
 		return "json: " + literal(whole), value, true
 	}
 	s := shapeOf(params...)
-	f := b.args.add("", "params", s.inputSchema(), true, s.sample("params"))
+	f := b.args.add("", "params", s.inputSchema(""), true, s.inputSample(""))
 	f.schema["description"] = "The method's parameters."
 	whole["params"], value["params"] = "params."+f.name, f.sample
 	return "json: " + literal(whole), value, true
@@ -146,9 +149,10 @@ func (b *build) formPage(q *request, form *event) pageOf {
 func (b *build) pageAddress(u *url.URL) pageOf {
 	code, sample := "", ""
 	segments := split(u.EscapedPath())
+	general := generalise(segments, nil)
 	before := ""
-	for _, segment := range segments {
-		if !isID(segment) {
+	for i, segment := range segments {
+		if general[i] != "*" {
 			code, sample = code+"/"+templateText(b.secrets.strip(segment)), sample+"/"+b.secrets.strip(segment)
 			before = segment
 			continue
@@ -163,7 +167,7 @@ func (b *build) pageAddress(u *url.URL) pageOf {
 			continue
 		}
 		part := url.QueryEscape(name) + "="
-		if routeName.MatchString(name) && routeValue.MatchString(value) || word.MatchString(value) &&
+		if isRoute(name, value) || word.MatchString(value) &&
 			!personalName.MatchString(name) {
 			code, sample = code+mark+templateText(part+url.QueryEscape(value)), sample+mark+part+url.QueryEscape(value)
 		} else {
@@ -173,13 +177,18 @@ func (b *build) pageAddress(u *url.URL) pageOf {
 		}
 		mark = "&"
 	}
+	if strings.HasPrefix(sample, "//") {
+		code, sample = "/."+code, "/."+sample
+	}
 	return pageOf{"`" + code + "`", sample}
 }
 
 // idArgument is an argument that names one thing: one that is there already, or a new one.
 func (b *build) idArgument(wire, name, value string) *field {
 	for _, f := range b.args.list {
-		if f.name == name || wire != "" && f.wire == wire {
+		if plain := f.schema["type"] == "string" || f.schema["type"] == "integer"; plain &&
+			(f.name == name || wire != "" && f.wire == wire) {
+			f.required = true
 			return f
 		}
 	}

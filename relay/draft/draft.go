@@ -47,12 +47,14 @@ func Make(r *Recording, name, origin string) (*Draft, error) {
 	}
 	d := &Draft{files: map[string][]byte{}}
 	t := &tokens{recording: r}
-	m := &maker{tokens: t, names: map[string]bool{}, origin: origin, longestName: max(min(40, 58-len(name)), 8),
+	m := &maker{tokens: t, names: map[string]bool{}, variables: map[string]bool{},
+		origin: origin, longestName: max(min(40, 58-len(name)), 8),
 		secrets: r.collectSecrets()}
 	chosen := endpoints(r.requests)
+	passwords := r.passwordFields()
 	slices.SortStableFunc(chosen, func(a, b *endpoint) int { return b.worth() - a.worth() })
 	for _, e := range chosen {
-		why := e.noise()
+		why := e.noise(passwords)
 		if why == "" && len(d.Tools) == MaxTools {
 			why = fmt.Sprintf("what is beyond %d tools", MaxTools)
 		}
@@ -120,7 +122,7 @@ func (d *Draft) compose(m *maker, name string, origin *url.URL) error {
 		return err
 	}
 	for file, text := range d.files {
-		d.files[file] = []byte(m.secrets.strip(string(text)))
+		d.files[file] = []byte(m.secrets.stripFile(string(text)))
 	}
 	return nil
 }

@@ -25,6 +25,11 @@ var routeName = regexp.MustCompile(`^(?i)(?:rest_route|route|action|do|op|cmd|co
 
 var routeValue = regexp.MustCompile(`^[A-Za-z][\w.:-]{0,63}$|^/[\w/.:-]{1,120}$`)
 
+// isRoute tells a field that belongs to the address as it is.
+func isRoute(name, value string) bool {
+	return routeName.MatchString(name) && routeValue.MatchString(value) && !looksRandom(value)
+}
+
 // endpoints groups requests: first by what they are, then those whose paths differ only in a name.
 func endpoints(requests []*request) []*endpoint {
 	byKey := map[string]*endpoint{}
@@ -48,7 +53,7 @@ func endpointOf(q *request) *endpoint {
 	take := func(values url.Values) {
 		for name, list := range values {
 			if len(list) == 1 && routeName.MatchString(name) && routeValue.MatchString(list[0]) &&
-				(strings.HasPrefix(list[0], "/") || !looksRandom(list[0])) {
+				(strings.HasPrefix(list[0], "/") || isRoute(name, list[0])) {
 				e.route[name] = list[0]
 				if strings.HasPrefix(list[0], "/") {
 					e.route[name] = "/" + strings.Join(generalise(split(list[0]), answer), "/")
@@ -173,7 +178,7 @@ func (e *endpoint) answerKeys() []string {
 func (e *endpoint) isPage() bool { return e.samples[0].navigation }
 
 // noise is why an endpoint is no tool; empty: it is one.
-func (e *endpoint) noise() string {
+func (e *endpoint) noise(passwords map[string]bool) string {
 	path := strings.ToLower(strings.Join(e.segments, "/"))
 	switch {
 	case analytics.MatchString(path):
@@ -182,7 +187,7 @@ func (e *endpoint) noise() string {
 		return "questions about what is allowed"
 	case staticFile.MatchString(path):
 		return "files"
-	case e.asksPassword():
+	case e.asksPassword(passwords):
 		return "sign-in, which stays with the person"
 	case e.polls():
 		return "what the page asks again and again by itself"
@@ -223,22 +228,15 @@ func (e *endpoint) polls() bool {
 	return again || e.route["action"] == "heartbeat"
 }
 
-func (e *endpoint) asksPassword() bool {
-	for _, q := range e.samples {
-		for name := range q.fields() {
-			if passwordName.MatchString(name) {
-				return true
-			}
-		}
-		if body, ok := q.json(); ok {
-			if object, ok := body.(map[string]any); ok && slices.ContainsFunc(slices.Collect(maps.Keys(object)),
-				passwordName.MatchString) {
-				return true
-			}
-		}
-		if q.submit != nil && slices.ContainsFunc(q.submit.Fields, func(f Field) bool { return f.Type == "password" }) {
-			return true
-		}
+// asksPassword tells whether a request has a password in it; known are fields that forms of the recording have for one.
+func (e *endpoint) asksPassword(known map[string]bool) bool {
+	in := func(values url.Values) bool {
+		return slices.ContainsFunc(slices.Collect(maps.Keys(values)),
+			func(name string) bool { return known[name] || isPassword(name) })
 	}
-	return false
+	return slices.ContainsFunc(e.samples, func(q *request) bool {
+		body, _ := q.json()
+		return in(q.url.Query()) || in(q.fields()) || hasPassword(body, known) || q.submit != nil &&
+			slices.ContainsFunc(q.submit.Fields, func(f Field) bool { return f.Type == "password" })
+	})
 }

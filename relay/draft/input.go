@@ -162,7 +162,7 @@ func describe(f *field, form *event, seen []string) {
 		return
 	}
 	one := form.Fields[i]
-	if label := plainText(one.Label); label != "" {
+	if label := plainText(one.Label); label != "" && !mayBePersonal(label) {
 		f.schema["description"] = strings.TrimRight(label, ":* ") + "."
 	}
 	f.required = one.Required && one.Type != "checkbox" && len(one.Options) == 0
@@ -202,7 +202,7 @@ func textSchema(name string, values []string) (schema map[string]any, sample any
 	for _, v := range values {
 		texts.add(v, 0)
 	}
-	return texts.inputSchema(), texts.sample(name)
+	return texts.inputSchema(name), texts.inputSample(name)
 }
 
 // typed is a text as a value of a schema.
@@ -228,9 +228,9 @@ func (a *arguments) jsonArguments(bodies []any, skip func(name string) bool) (li
 			continue
 		}
 		one := s.fields[wire]
-		schema := one.inputSchema()
+		schema := one.inputSchema(wire)
 		schema["description"] = "Sent as " + plainText(wire) + "."
-		list = append(list, a.add(wire, camel(wire, "field"), schema, one.seen == s.objects, one.sample(wire)))
+		list = append(list, a.add(wire, camel(wire, "field"), schema, one.seen == s.objects, one.inputSample(wire)))
 	}
 	return list, true
 }

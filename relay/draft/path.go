@@ -10,7 +10,6 @@ var (
 	numeric   = regexp.MustCompile(`^\d+$`)
 	uuid      = regexp.MustCompile(`^(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$`)
 	hexadec   = regexp.MustCompile(`^(?i)[0-9a-f]{12,}$`)
-	mixedID   = regexp.MustCompile(`^[A-Za-z0-9_-]{8,}$`)
 	date      = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
 	version   = regexp.MustCompile(`^v\d+(?:\.\d+)*$`)
 	hasDot    = regexp.MustCompile(`\.[a-z]{2,5}\d?$`)
@@ -29,11 +28,13 @@ func isID(segment string) bool {
 	switch {
 	case version.MatchString(segment):
 		return false
+	case segment == "":
+		return false
 	case numeric.MatchString(segment), uuid.MatchString(segment), hexadec.MatchString(segment),
 		date.MatchString(segment), strings.Contains(segment, "@"):
 		return true
 	}
-	return mixedID.MatchString(segment) && looksRandom(segment)
+	return looksRandom(segment)
 }
 
 // part is one segment of a path: fixed, or a parameter.

@@ -87,6 +87,7 @@ type found struct {
 type Recording struct {
 	requests []*request
 	found    []found
+	submits  []*event
 	skipped  int
 }
 
@@ -108,6 +109,7 @@ func Read(events []json.RawMessage) *Recording {
 			click = &e
 		case "submit":
 			submit = &e
+			r.submits = append(r.submits, &e)
 			click = &event{At: e.At, Label: e.Label}
 		case "request":
 			q := r.began(&e, click, submit, page)
@@ -213,6 +215,19 @@ func texts(value any) []string {
 		return all
 	}
 	return nil
+}
+
+// passwordFields are the names of the fields into which a person writes a password.
+func (r *Recording) passwordFields() map[string]bool {
+	names := map[string]bool{}
+	for _, submit := range r.submits {
+		for _, f := range submit.Fields {
+			if f.Type == "password" && f.Name != "" {
+				names[f.Name] = true
+			}
+		}
+	}
+	return names
 }
 
 // effectiveMethod is what a request does, also where it says so beside its method.

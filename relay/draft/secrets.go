@@ -12,13 +12,20 @@ const Placeholder = "REDACTED"
 var (
 	secretName = regexp.MustCompile(`(?i)csrf|xsrf|nonce|token|authenticity|sectok|secret|api_?key|^auth|session_?id|` +
 		`^sid$|credential|signature|jwt|requestverification`)
-	passwordName = regexp.MustCompile(`(?i)passw|^pwd?$|^pass$|\bpin\b|\botp\b|one.?time|cvc|cvv|card.?number|^pass_`)
+	// of a word of a name: see isPassword
+	passwordWord = regexp.MustCompile(`^(?:pwd?|pass|pin|otp|totp|mfa|cvc|cvv|cvn|kennwort|senha|clave|heslo)$|` +
+		`passw|passphrase|passcode|passwd|passwort|contrase|motdepasse|onetime|cardnumber|otpcode`)
 	personalName = regexp.MustCompile(`(?i)mail|phone|name|user|login|author|owner|assignee|address|street|city|` +
-		`zip|birth|search|query|^q$|^s$|term|customer|contact|account|comment|message|title|body|text|note`)
+		`zip|birth|search|query|^q$|^s$|term|customer|contact|account|comment|message|title|body|text|note|` +
+		`reviewer|approver|manager|member|person|people|participant|recipient|sender|guest|attendee|friend|employee|` +
+		`patient|student|teacher|company|team|place|location|keyword|phrase|subject|content|description|summary|` +
+		`reason|answer|` +
+		`(?:^|[^a-z])(?:to|cc|bcc|from|for|by|age|year|code|find|filter|k|w|tags?|whom?|where|what)(?:$|[^a-z])`)
 	tokenHeader = regexp.MustCompile(`^(?:x-.*|authorization)$`)
 	scheme      = regexp.MustCompile(`^(?i:Bearer|Token|JWT|Basic) +`)
 	word        = regexp.MustCompile(`^[a-z][a-z_-]{0,23}$`)
 	smallNumber = regexp.MustCompile(`^-?\d{1,4}$`)
+	plainToken  = regexp.MustCompile(`^[\w+/=.~%:|-]+$`)
 	randomRun   = regexp.MustCompile(`[A-Za-z0-9_+/=-]{8,}`)
 )
 
@@ -85,11 +92,22 @@ func (s secrets) addJSON(name string, value any, depth int) {
 	}
 }
 
-// strip replaces every secret in a text that is about to be written: longest first, so that none leaves its rest.
+// strip replaces every secret in a text of the site: longest first, so that none leaves its rest.
 func (s secrets) strip(text string) string {
+	// a plain word is no secret that could be known again
+	return s.replace(text, func(value string) bool { return !word.MatchString(value) })
+}
+
+// stripFile does the same with a whole file that is about to be written, in which a secret that does not look like one
+// may be a piece of the draft's own code.
+func (s secrets) stripFile(text string) string {
+	return s.replace(text, func(value string) bool { return plainToken.MatchString(value) && looksRandom(value) })
+}
+
+func (s secrets) replace(text string, wanted func(value string) bool) string {
 	all := make([]string, 0, len(s))
 	for value := range s {
-		if !word.MatchString(value) { // a plain word is no secret that could be known again
+		if wanted(value) {
 			all = append(all, value)
 		}
 	}
@@ -106,8 +124,32 @@ func (s secrets) strip(text string) string {
 }
 
 func isSecret(name string) bool {
-	return secretName.MatchString(name) || passwordName.MatchString(name)
+	return secretName.MatchString(name) || isPassword(name)
 }
+
+// isPassword tells a name of a password, a PIN, a code that is used once, or of a card.
+func isPassword(name string) bool {
+	list := words(name)
+	return slices.ContainsFunc(list, passwordWord.MatchString) || passwordWord.MatchString(strings.Join(list, ""))
+}
+
+// hasPassword tells whether JSON has a field with such a name, at any depth.
+func hasPassword(value any, known map[string]bool) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, one := range v {
+			if known[name] || isPassword(name) || hasPassword(one, known) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, func(one any) bool { return hasPassword(one, known) })
+	}
+	return false
+}
+
+// mayBePersonal tells a text of a page that may be about somebody, and so is not taken over.
+func mayBePersonal(text string) bool { return strings.Contains(text, "@") || looksRandom(text) }
 
 // looksRandom tells a value that no person has chosen: a long run of letters and digits, mixed.
 func looksRandom(text string) bool {
@@ -134,8 +176,8 @@ func harmless(name, value string) bool {
 	switch {
 	case isSecret(name):
 		return false
-	case value == "true", value == "false", smallNumber.MatchString(value):
+	case value == "true", value == "false":
 		return true
 	}
-	return word.MatchString(value) && !personalName.MatchString(name)
+	return (word.MatchString(value) || smallNumber.MatchString(value)) && !personalName.MatchString(name)
 }

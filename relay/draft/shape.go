@@ -160,7 +160,7 @@ func (s *shape) answerTo(levels int) map[string]any {
 }
 
 // inputSchema describes what an agent may send.
-func (s *shape) inputSchema() map[string]any {
+func (s *shape) inputSchema(name string) map[string]any {
 	schema := map[string]any{}
 	types := s.types()
 	switch len(types) {
@@ -171,11 +171,11 @@ func (s *shape) inputSchema() map[string]any {
 	default:
 		schema["type"] = types
 	}
-	if choices := s.choices(); len(types) == 1 && choices != nil {
+	if choices := s.choices(name); len(types) == 1 && choices != nil {
 		schema["enum"] = choices
 	}
 	if s.items != nil {
-		schema["items"] = s.items.inputSchema()
+		schema["items"] = s.items.inputSchema(singular(name))
 	}
 	if s.objects > 0 && !s.isMap() {
 		properties, required := map[string]any{}, []string{}
@@ -183,7 +183,7 @@ func (s *shape) inputSchema() map[string]any {
 			if !plainKey(key) || isSecret(key) {
 				continue
 			}
-			properties[key] = s.fields[key].inputSchema()
+			properties[key] = s.fields[key].inputSchema(key)
 			if s.fields[key].seen == s.objects {
 				required = append(required, key)
 			}
@@ -197,7 +197,11 @@ func (s *shape) inputSchema() map[string]any {
 }
 
 // choices are the only values of a field, when the samples say so: plain words, each of them more than once on average.
-func (s *shape) choices() []string {
+// A field without a name, or that may be about people, has none.
+func (s *shape) choices(name string) []string {
+	if name == "" || isSecret(name) || personalName.MatchString(name) {
+		return nil
+	}
 	known := 0
 	for _, n := range s.words {
 		known += n
@@ -208,8 +212,13 @@ func (s *shape) choices() []string {
 	return slices.Sorted(maps.Keys(s.words))
 }
 
-// sample makes a value of this shape in which nothing is left of what was recorded but flags and small numbers.
-func (s *shape) sample(name string) any {
+// sample makes a value of this shape in which nothing is left of what was recorded but the names of fields.
+func (s *shape) sample(name string) any { return s.sampleOf(name, false) }
+
+// inputSample is one that the schema of the input allows: of a few words that were sent it is one of them.
+func (s *shape) inputSample(name string) any { return s.sampleOf(name, true) }
+
+func (s *shape) sampleOf(name string, sent bool) any {
 	types := s.types()
 	pick := func(kind string) bool { return slices.Contains(types, kind) }
 	switch {
@@ -220,7 +229,7 @@ func (s *shape) sample(name string) any {
 		}
 		for key, field := range s.fields {
 			if plainKey(key) && !isSecret(key) {
-				object[key] = field.sample(key)
+				object[key] = field.sampleOf(key, sent)
 			}
 		}
 		return object
@@ -228,9 +237,9 @@ func (s *shape) sample(name string) any {
 		if s.items == nil || s.items.seen == 0 {
 			return []any{}
 		}
-		return []any{s.items.sample(singular(name))}
+		return []any{s.items.sampleOf(singular(name), sent)}
 	case pick("string"):
-		if choices := s.choices(); choices != nil {
+		if choices := s.choices(name); sent && choices != nil {
 			return choices[0]
 		}
 		return sampleText(name)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -43,9 +44,10 @@ func (t *tokens) of(name, value string) *token {
 			return known
 		}
 	}
-	made.name = camel("read "+name, "token")
+	base := camel("read "+name, "token") + "Value" // no variable of a tool ends like this
+	made.name = base
 	for n := 2; slices.ContainsFunc(t.list, func(one *token) bool { return one.name == made.name }); n++ {
-		made.name = fmt.Sprintf("%s%d", camel("read "+name, "token"), n)
+		made.name = fmt.Sprintf("%s%d", base, n)
 	}
 	t.list = append(t.list, made)
 	return made
@@ -69,11 +71,14 @@ func (t *tokens) fromPage(value string) *token {
 	return best
 }
 
+// otherText is a text in a script that a page has besides the one that is looked for.
+var otherText = regexp.MustCompile(`[:=]\s*(?:"[^"]+"|'[^']+')`)
+
 // at is a token at one place, and how good the place is.
 func (t *tokens) at(p Place, page string) (made *token, rank int) {
 	quoted, plain := quote(p.Name), plainText(p.Name)
-	if p.In != "script" && !isASCIIName(p.Name) || slices.ContainsFunc(p.Path,
-		func(s string) bool { return !plainKey(s) }) {
+	if p.In != "script" && !isASCIIName(p.Name) || mayBePersonal(p.Name) ||
+		slices.ContainsFunc(p.Path, func(s string) bool { return !plainKey(s) }) {
 		return nil, 0
 	}
 	address := pageAddress(page)
@@ -102,7 +107,8 @@ func (t *tokens) at(p Place, page string) (made *token, rank int) {
 			code:    fmt.Sprintf("fromField(%s, %s, signal)", quote(address), quoted),
 			request: page200(address, `<input type="hidden" name="`+markup(p.Name)+`" value="`+Placeholder+`">`)}, 4
 	case "script":
-		if looksRandom(p.Name) || strings.ContainsFunc(p.Name, func(r rune) bool { return r < 0x20 || r > 0x7e }) {
+		odd := func(r rune) bool { return r < 0x20 || r > 0x7e }
+		if otherText.MatchString(p.Name) || strings.ContainsFunc(p.Name, odd) {
 			return nil, 0
 		}
 		return &token{about: "a script in the page, after " + plain,
@@ -138,14 +144,12 @@ func pageAddress(page string) string {
 	if err != nil || u.Path == "" {
 		return "/"
 	}
-	for _, segment := range split(u.EscapedPath()) {
-		if isID(segment) {
-			return "/"
-		}
+	if strings.HasPrefix(u.Path, "//") || slices.Contains(generalise(split(u.EscapedPath()), nil), "*") {
+		return "/"
 	}
 	kept := url.Values{}
 	for name, values := range u.Query() {
-		if routeName.MatchString(name) && len(values) == 1 && routeValue.MatchString(values[0]) {
+		if len(values) == 1 && isRoute(name, values[0]) {
 			kept[name] = values
 		}
 	}
@@ -167,7 +171,7 @@ func (t *tokens) fromAnswer(value string) *token {
 		}
 		path := wayTo(answer, value, 0)
 		if path == nil || slices.ContainsFunc(path, func(s string) bool { return !plainKey(s) }) ||
-			slices.ContainsFunc(split(q.url.EscapedPath()), isID) {
+			q.url.Path != "/" && strings.HasPrefix(pageAddress(q.url.String())+"?", "/?") {
 			continue
 		}
 		var body any = Placeholder

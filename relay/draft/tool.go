@@ -37,6 +37,7 @@ const (
 type maker struct {
 	tokens      *tokens
 	names       map[string]bool
+	variables   map[string]bool
 	longestName int
 	origin      string
 	secrets     secrets
@@ -71,7 +72,7 @@ func (m *maker) tool(e *endpoint) *tool {
 	} else {
 		code = b.askCode(kind, path, query, samplePath, sampleQuery)
 	}
-	t.Variable = camel(t.Name, "tool")
+	t.Variable = m.variable(t.Name)
 	t.Title = title(t.Name)
 	t.Input, t.HasInput = indent(b.args.schema()), len(b.args.list) > 0
 	output, sample := outputOf(kind, answers)
@@ -95,6 +96,17 @@ func (m *maker) tool(e *endpoint) *tool {
 	t.fixture = map[string]any{"tool": t.Name, "arguments": b.args.samples(), "page": page, "requests": b.requests,
 		"expect": expect}
 	return t
+}
+
+// variable is a name for what a tool is in the code: no word of the language, and none that is there already.
+func (m *maker) variable(tool string) string {
+	base := camel(tool, "tool")
+	name := base + "Tool"
+	for n := 2; m.variables[name]; n++ {
+		name = fmt.Sprintf("%s%dTool", base, n)
+	}
+	m.variables[name] = true
+	return name
 }
 
 func merge(into map[string]any, key string, more map[string]any) {
@@ -132,6 +144,9 @@ func (b *build) path() (template, sample string) {
 		}
 		template += "/${segment(params." + p.param.name + ")}"
 		sample += "/" + fmt.Sprint(p.param.sample)
+	}
+	if strings.HasPrefix(sample, "//") { // it would be the address of another site
+		template, sample = "/."+template, "/."+sample
 	}
 	return "`" + template + "`", sample
 }
@@ -285,7 +300,11 @@ func (b *build) read(t *token) string {
 func literal(entries map[string]string) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
-		all = append(all, quote(name)+": "+entries[name])
+		key := quote(name)
+		if name == "__proto__" { // without brackets it is no field
+			key = `["__proto__"]`
+		}
+		all = append(all, key+": "+entries[name])
 	}
 	if len(all) == 0 {
 		return ""

@@ -35,7 +35,7 @@ var onlyPages = []string{
 	"document", "localStorage", "sessionStorage", "DOMParser", "XMLHttpRequest", "FormData", "Blob", "File",
 	"FileReader",
 	"navigator", "history",
-	"crypto", "getComputedStyle", "MutationObserver", "customElements", "indexedDB", "TextDecoder",
+	"crypto", "getComputedStyle", "MutationObserver", "customElements", "indexedDB", "CSS", "TextDecoder",
 	"Element", "HTMLElement", "Node",
 	"Event", "CustomEvent", "Image", "WebSocket", "atob", "btoa", "requestAnimationFrame", "DOMException",
 }
