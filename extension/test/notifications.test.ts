@@ -27,6 +27,9 @@ test('a notification says tool, site and risk, and nothing else', () => {
   );
   assert.equal(questionText({ title: 'Read', origin: '', risk: 'reads' }), 'It wants to run “Read”.');
   assert.equal(questionText({ title: 'Read', risk: 'constructor' }), 'It wants to run “Read”.');
+  const long = `https://tabrelay.dev.${'a'.repeat(90)}.evil.example`;
+  const text = questionText({ title: 'Read', origin: long });
+  assert.ok(text.endsWith('.evil.example.') && text.includes(' at …aa') && !text.includes('tabrelay'), text);
   assert.ok(questionText({ title: 'x'.repeat(500), origin: 'y'.repeat(500) }).length < 200);
 });
 

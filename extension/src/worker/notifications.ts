@@ -124,13 +124,19 @@ export class Notifications {
 export const waitingText = (count: number): string =>
   count === 1 ? '1 question waits for you' : `${count} questions wait for you`;
 
+/** Of a long origin the end, which says whose it is: anybody may begin theirs as they like. */
+function shortOrigin(origin: string): string {
+  const whole = plain(origin, origin.length);
+  return whole.length > maxOrigin ? `…${whole.slice(1 - maxOrigin)}` : whole;
+}
+
 /** What is asked, in one or two sentences. Every word of it that others chose is made plain and short. */
 export function questionText(q: {
   title: string;
   origin?: string | undefined;
   risk?: string | undefined;
 }): string {
-  const where = q.origin === undefined || q.origin === '' ? '' : ` at ${plain(q.origin, maxOrigin)}`;
+  const where = q.origin === undefined || q.origin === '' ? '' : ` at ${shortOrigin(q.origin)}`;
   const risk = risks.get(q.risk ?? '');
   return `It wants to run “${plain(q.title)}”${where}.${risk === undefined ? '' : ` ${risk}`}`;
 }
