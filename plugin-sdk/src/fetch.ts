@@ -104,7 +104,7 @@ function exchangeJSON(
   json?: { readonly body: unknown },
 ): Promise<unknown> {
   const type = 'application/json';
-  const headers = json ? { accept: type, 'content-type': type } : { accept: type };
+  const headers: Record<string, string> = { accept: type, ...(json && { 'content-type': type }) };
   return exchange(input, options, { headers, json }, async (response, { method }) => {
     const value = await readJSON(response, { ...options, method });
     return schema ? checked(value, schema) : value;
