@@ -190,6 +190,10 @@ func TestRecordingIsConfirmed(t *testing.T) {
 			t.Errorf("the person is asked %s, without %q", asked, words)
 		}
 	}
+	asked = w.refusedUnconfirmed(t, http.MethodPost, path, `{"url":"https://a:b@SHOP.example:443/","seconds":9}`)
+	if !strings.Contains(asked, " at https://shop.example:") || strings.Contains(asked, "443") {
+		t.Errorf("the person is asked %s, which is not how the browser writes the origin", asked)
+	}
 	for body, want := range map[string]int{
 		`{"url":"https://shop.example/","seconds":0}`:           http.StatusBadRequest,
 		`{"url":"https://shop.example/","seconds":3600}`:        http.StatusPreconditionRequired,

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"tabrelay/relay/builtin"
@@ -110,7 +111,8 @@ func (a *API) recordedOrigin(n NewRecording) (string, *fault.Error) {
 		return "", fault.New(fault.ValidationError, "url is not an http or https URL",
 			fault.WithHint("Pass a complete URL, for example https://example.com/."))
 	}
-	return u.Scheme + "://" + u.Host, nil
+	host := strings.TrimSuffix(strings.ToLower(u.Host), map[string]string{"http": ":80", "https": ":443"}[u.Scheme])
+	return u.Scheme + "://" + host, nil // as the browser writes it
 }
 
 func recordingChange(n NewRecording, origin string) *policy.Change {
