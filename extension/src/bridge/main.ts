@@ -177,8 +177,7 @@ class Resident {
         this.#acting.lend(message.answer);
         return;
       case 'record':
-        this.#recording.set(message.on);
-        this.#mark.hold(message.on ? recordingSign : undefined);
+        if (this.#recording.set(message.on)) this.#mark.hold(message.on ? recordingSign : undefined);
         return;
       case 'late':
         this.#mainWorld.expectLate(message.plugin);

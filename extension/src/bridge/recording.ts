@@ -84,9 +84,9 @@ export class Recording {
     this.#tell = tell;
   }
 
-  /** The tab is recorded from here on, or is not any more. */
-  set(on: boolean): void {
-    if (on === this.#on) return;
+  /** The tab is recorded from here on, or is not any more. Answers whether that is new. */
+  set(on: boolean): boolean {
+    if (on === this.#on) return false;
     this.#on = on;
     if (!on) {
       document.removeEventListener('click', this.#clicked, true);
@@ -94,12 +94,13 @@ export class Recording {
       document.removeEventListener(recordEvent, this.#offered);
       this.#port?.postMessage({ type: 'end' });
       this.#port = undefined;
-      return;
+      return true;
     }
     document.addEventListener('click', this.#clicked, true);
     document.addEventListener('submit', this.#submitted, true);
     document.addEventListener(recordEvent, this.#offered);
     document.dispatchEvent(new Event(recordWanted));
+    return true;
   }
 
   #say(told: object | undefined): void {

@@ -148,7 +148,10 @@ export class Recorder {
 
   /** A document has its bridge. */
   ready(bridge: Bridge): void {
-    if (bridge.frameId === 0 && this.#of(bridge.tabId) !== undefined) this.#tap(bridge).catch(() => {}); // it went away
+    if (bridge.frameId !== 0) return;
+    if (this.#of(bridge.tabId) !== undefined)
+      this.#tap(bridge).catch(() => {}); // it went away
+    else bridge.send({ type: 'record', on: false }); // an earlier worker may have told it otherwise
   }
 
   removed(tabId: number): void {
