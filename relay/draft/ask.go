@@ -18,6 +18,9 @@ func (b *build) askCode(kind answerKind, path, query, samplePath, sampleQuery st
 	sent := map[string]any{}
 	if code, sample, ok := b.body(); ok {
 		options = append(options, code)
+		if text, isText := sample.(string); isText && q.fields() == nil {
+			sample = string(toJSON(text)) // a text in a fixture is what is sent, as it is
+		}
 		if sample != nil {
 			sent["sends"] = sample
 		}

@@ -55,6 +55,16 @@ func TestTwoSlashesStayAtTheSite(t *testing.T) {
 	}
 }
 
+// The fixture of a request asks what the tool does, also where the body is no object and names have odd characters.
+func TestOddBodiesAndNames(t *testing.T) {
+	r := &tape{}
+	for n, body := range []string{`"a text"`, `true`, `null`, `[]`, `{}`, `7`, `["a",{"b":null}]`} {
+		address := site + "/api/" + string(rune('a'+n)) + "?*=x+y&a~b=c~d&a[]=*"
+		r.asks("PUT", address, nil, body, 200, map[string]any{"ok": true})
+	}
+	drafted(t, r)
+}
+
 // What sounds as if it changes something is not taken for reading because it is a GET.
 func TestGETsThatChangeSomething(t *testing.T) {
 	for _, address := range []string{"/logout", "/account/sign-out", "/teaDelete?id=1", "/teas?delete=5",

@@ -248,12 +248,15 @@ func (b *build) values(samples []url.Values, form *event, what string) (code, sa
 	return literal(entries), orderedQuery(entries, sent)
 }
 
+// asBrowsers writes an encoded form as browsers do.
+var asBrowsers = strings.NewReplacer("%2A", "*", "~", "%7E")
+
 // orderedQuery encodes fields in the order in which the code has them.
 func orderedQuery(entries map[string]string, sent url.Values) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
 		for _, value := range sent[name] {
-			all = append(all, url.QueryEscape(name)+"="+url.QueryEscape(value))
+			all = append(all, asBrowsers.Replace(url.QueryEscape(name)+"="+url.QueryEscape(value)))
 		}
 	}
 	return strings.Join(all, "&")
