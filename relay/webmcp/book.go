@@ -38,7 +38,9 @@ const (
 const (
 	mostDocuments = 64  // of a tab
 	mostTools     = 256 // of a document
+	mostKey       = 64
 	mostSites     = 200
+	mostListed    = 512 // of all sites, those that are gone included
 )
 
 // Book knows which tools the pages of which tabs have. Its methods may be called concurrently.
@@ -169,7 +171,8 @@ func (b *Book) take(at place, d *document) {
 	}
 	left := d.Dropped > 0 || len(d.Tools) > mostTools
 	for i := range d.Tools[:min(len(d.Tools), mostTools)] {
-		left = !b.takeTool(at, d.Origin, s, &d.Tools[i]) || left
+		var t pageTool
+		left = json.Unmarshal(d.Tools[i], &t) != nil || !b.takeTool(at, d.Origin, s, &t) || left
 	}
 	if left && !s.full {
 		b.options.Problem(d.Origin, "some of its tools are left out: there are too many, or their names are unusable")
@@ -177,34 +180,9 @@ func (b *Book) take(at place, d *document) {
 	s.full = left
 }
 
-// roomForSite makes room for one more site: the one whose tools are gone and were listed longest ago is forgotten.
-func (b *Book) roomForSite() bool {
-	if len(b.sites) < mostSites {
-		return true
-	}
-	oldest := ""
-	for origin, s := range b.sites {
-		if !s.alive() && (oldest == "" || s.offered.Before(b.sites[oldest].offered)) {
-			oldest = origin
-		}
-	}
-	delete(b.sites, oldest)
-	return oldest != ""
-}
-
-// alive reports whether a page has one of the site's tools.
-func (s *site) alive() bool {
-	for _, k := range s.tools {
-		if len(k.live) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // takeTool notes one tool; false when it cannot be offered.
 func (b *Book) takeTool(at place, origin string, s *site, t *pageTool) bool {
-	if t.Name == "" || len(t.Name) > mostToolName || t.Key == "" || t.Annotations.Debugging {
+	if t.Name == "" || len(t.Name) > mostToolName || t.Key == "" || len(t.Key) > mostKey || t.Annotations.Debugging {
 		return t.Annotations.Debugging // tools for developers of the page are not meant for agents
 	}
 	k := s.tools[t.Name]
@@ -272,35 +250,6 @@ func (k *known) kept(key string) *words {
 	w := k.listed
 	w.tabs = map[place]bool{}
 	return &w
-}
-
-// room makes room for one more tool of a site: the one gone longest is forgotten.
-func (b *Book) room(s *site) bool {
-	if len(s.tools) < b.options.ToolsPerSite {
-		return true
-	}
-	oldest := ""
-	for name, k := range s.tools {
-		if len(k.live) == 0 && k.seen < b.count && (oldest == "" || k.seen < s.tools[oldest].seen ||
-			k.seen == s.tools[oldest].seen && name < oldest) {
-			oldest = name
-		}
-	}
-	if oldest == "" {
-		return false
-	}
-	delete(s.tools, oldest)
-	s.changed = true
-	return true
-}
-
-func (s *site) taken(name string) bool {
-	for _, k := range s.tools {
-		if k.name == name {
-			return true
-		}
-	}
-	return false
 }
 
 // settle has what changed offered as soon as each site may change its list.

@@ -2,7 +2,7 @@ package webmcp
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
+	"encoding/base32"
 	"net"
 	"net/url"
 	"regexp"
@@ -16,7 +16,7 @@ import (
 const (
 	mostName   = 64 // of a tool, in MCP clients
 	mostHost   = 28
-	hashDigits = 8
+	hashDigits = 12 // 60 bits: nobody finds an origin with the hash of another
 )
 
 var (
@@ -40,7 +40,7 @@ func fullName(origin, tool string) string {
 
 // hostPart stands for an origin: its host with _ for the dots, and the port if it has one. An origin that is not the
 // usual one of that host (https, or http on this machine) has a hash, and so has what is too long, of which the end is
-// kept: who owns a name is said there.
+// kept: who owns a name is said there. Hosts are in lower case and the hash in capitals, so that no host reads like it.
 func hostPart(origin string) string {
 	u, err := url.Parse(origin)
 	if err != nil || u.Hostname() == "" {
@@ -52,7 +52,7 @@ func hostPart(origin string) string {
 		part += "." + u.Port()
 	}
 	usual := map[bool]string{false: "https", true: "http"}[local(host)] == u.Scheme &&
-		strings.Trim(part, "abcdefghijklmnopqrstuvwxyz0123456789-.") == ""
+		strings.Trim(part, "abcdefghijklmnopqrstuvwxyz0123456789-.") == "" && !strings.HasSuffix(host, ".")
 	part = notInName.ReplaceAllString(part, "_")
 	part = strings.Trim(underscore.ReplaceAllString(part, "_"), "_")
 	if usual && len(part) <= mostHost {
@@ -70,5 +70,5 @@ func local(host string) bool {
 
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:hashDigits/2])
+	return base32.StdEncoding.EncodeToString(sum[:])[:hashDigits]
 }

@@ -13,11 +13,12 @@ import (
 	"tabrelay/relay/schema"
 )
 
-// document is one document of a tab as the extension tells it: its origin is Chrome's word, all else the page's.
+// document is one document of a tab as the extension tells it: its origin is Chrome's word, all else the page's. A tool
+// that cannot be read is left out alone: other documents of the tab are not to lose theirs by it.
 type document struct {
-	Origin  string     `json:"origin"`
-	Tools   []pageTool `json:"tools"`
-	Dropped int        `json:"dropped"` // tools beyond what is sent
+	Origin  string            `json:"origin"`
+	Tools   []json.RawMessage `json:"tools"`
+	Dropped float64           `json:"dropped"` // tools beyond what is sent
 }
 
 // pageTool is a tool as its page registers it.
