@@ -390,3 +390,59 @@ test('pages that may not be read offer nothing', async ({ closing }) => {
   await known(excluded.agent, [`${site.prefix}echo`]);
   expect((await webTools(excluded.agent)).filter((name) => name.startsWith(site.otherPrefix))).toEqual([]);
 });
+
+test('a document inside of a page that may not be read offers nothing, without an address either', async ({
+  closing,
+}) => {
+  const pages: Record<string, string> = {
+    '/around': '',
+    '/': '',
+  };
+  const site = await openToolSite(closing, pages);
+  pages['/around'] = `<script>
+    addEventListener('load', () => frames[0].document.modelContext.registerTool({
+      name: 'hidden', description: 'd', inputSchema: { type: 'object' }, execute: async () => 'read',
+    }));
+  </script><iframe srcdoc="<p>inside</p>"></iframe>`;
+  pages['/'] = `<iframe allow="tools" src="${site.other}/around"></iframe>
+    ${register(`tool('outer', async () => 'read');`)}`;
+  const stage = await openStage(closing, {
+    ...native,
+    config: { resources: { tabs: { excludePatterns: [`${site.other}/*`] } } },
+  });
+  await visit(stage, `${site.url}/`);
+  await known(stage.agent, [`${site.prefix}outer`]);
+  expect((await stage.agent.call(`${site.prefix}outer`)).value).toBe('read');
+  expect((await webTools(stage.agent)).filter((name) => name.startsWith(site.otherPrefix))).toEqual([]);
+});
+
+test('a frame that answers in place of our script takes nothing from the page around it', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const forged = `<script>
+    const dispatch = document.dispatchEvent;
+    document.dispatchEvent = function (event) {
+      if (event.type !== 'tabrelay:tools') return dispatch.call(document, event);
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = ({ data: { number } }) => {
+        const tools = ['5', '{"name":"odd","key":"k","title":{},"annotations":7}', '{"name":"fair","key":"k"}'];
+        for (let i = 0; i < 3000; i++)
+          tools.push('{"name":"t' + i + '","key":"k","description":"' + 'x'.repeat(4000) + '"}');
+        port1.postMessage({ type: 'answer', number, text: JSON.stringify({ tools, dropped: 0.5 }) });
+      };
+      return dispatch.call(document, new MessageEvent('tabrelay:tools', { ports: [port2] }));
+    };
+    navigator.modelContext ?? Object.defineProperty(navigator, 'modelContext', { value: {} });
+  </script>`;
+  const pages: Record<string, string> = { '/forged': forged, '/': '' };
+  const site = await openToolSite(closing, pages);
+  pages['/'] = `<iframe allow="tools" src="${site.other}/forged"></iframe>
+    ${register(`tool('honest', async () => 'still here');`)}`;
+  await visit(stage, `${site.url}/`);
+  await known(stage.agent, [`${site.prefix}honest`, `${site.otherPrefix}fair`]);
+  expect((await stage.agent.call(`${site.prefix}honest`)).value).toBe('still here');
+  const theirs = (await webTools(stage.agent)).filter((name) => name.startsWith(site.otherPrefix));
+  expect(theirs.length).toBeLessThanOrEqual(64);
+  expect(theirs).not.toContain(`${site.otherPrefix}odd`);
+});

@@ -22,11 +22,11 @@ export type Said =
   | { value: unknown }
   | { thrown: { name: string; message: string; ran: boolean; about: Record<string, unknown> } };
 
-const mostTools = 128;
+export const mostTools = 128;
 const mostWords = 4096; // of a description
 const mostName = 256;
 const mostSchema = 64 << 10;
-const mostText = 512 << 10; // of all tools of a document
+export const mostText = 512 << 10; // of all tools of a document
 
 const hints = ['readOnlyHint', 'consequentialHint', 'destructiveHint', 'idempotentHint', 'debugging'];
 

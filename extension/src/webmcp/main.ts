@@ -1,7 +1,7 @@
 // The isolated world: tells the worker which tools this document registers, and has the page carry them out. Tools that
 // Chromium holds are reached from here, where the page cannot come between; those of a polyfill over a port.
 import { isNumber, isRecord, isText, listOf, shape } from '../page/guards.ts';
-import { call, list, listen, type Said } from './context.ts';
+import { call, list, listen, mostText, mostTools, type Said } from './context.ts';
 import { adapter, isFromPage, portEvent, type ToPage } from './port.ts';
 
 const spacingMs = 100; // between two looks at tools that keep changing
@@ -78,11 +78,15 @@ async function polyfilled(page: PageWorld): Promise<{ texts: Map<string, string>
   if (!page.there) return { texts, dropped: 0 };
   const said = await page.ask({ type: 'list', number: page.number() }, AbortSignal.timeout(listMs));
   if (!isListed(said)) return { texts, dropped: 0 };
+  let { dropped } = said; // a page's script can answer in place of ours
+  let size = 0;
   for (const text of said.tools) {
-    const tool: unknown = JSON.parse(text);
+    size += text.length;
+    const tool: unknown = size > mostText || texts.size >= mostTools ? undefined : JSON.parse(text);
     if (isNamed(tool)) texts.set(tool.name, JSON.stringify(tool));
+    else dropped++;
   }
-  return { texts, dropped: said.dropped };
+  return { texts, dropped };
 }
 
 function offer(tell: (text: string) => void): {

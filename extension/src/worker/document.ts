@@ -50,3 +50,13 @@ export function orderOf(frame: CallFrame, { matches, excludes, world }: PluginIn
  */
 export const isElsewhere = ({ origin }: CallFrame, url: string): boolean =>
   origin !== undefined && new URL(url).origin !== origin;
+
+/** Whether a plugin covers a document. One without an address of its own, as about:srcdoc, is of its origin. */
+export function isCovered(
+  { url, origin }: Pick<Bridge, 'url' | 'origin'>,
+  top: string | undefined, // origin of the page around it
+  { matches, excludes }: PluginInfo,
+): boolean {
+  if (/^https?:/.test(url)) return urlAllowed(url, matches, excludes);
+  return origin === 'null' || origin === top || urlAllowed(`${origin}/`, matches, excludes);
+}

@@ -3,6 +3,7 @@ import { isFlag, isNumber, isRecord, isText, listOf, optional, shape } from '../
 import { urlAllowed } from '../page/patterns.ts';
 import type { Bridge } from './bridges.ts';
 import { type Content, Ended, type Parts, type Performer, type Stage, text } from './conductor.ts';
+import { isCovered } from './document.ts';
 
 const isFrame = shape({ at: isNumber, index: isNumber, ref: isText, near: isFlag });
 const isLook = shape({
@@ -106,7 +107,9 @@ export class Documents {
     const { matches, excludes } = stage.plugin;
     if (/^https?:/.test(spot.url) && !urlAllowed(spot.url, matches, excludes)) return undefined;
     const known = bridges.of(stage.tabId).find(({ documentId }) => documentId === spot.documentId);
-    return known ?? injector.frameBridge(stage.tabId, spot.documentId, connectMs);
+    const bridge = known ?? (await injector.frameBridge(stage.tabId, spot.documentId, connectMs));
+    const top = bridges.top(stage.tabId)?.origin;
+    return bridge !== undefined && isCovered(bridge, top, stage.plugin) ? bridge : undefined;
   }
 }
 

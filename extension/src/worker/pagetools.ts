@@ -7,6 +7,7 @@ import type { PluginInfo } from '../protocol/frames.generated.ts';
 import { adapter } from '../webmcp/port.ts';
 import type { Bridge, Bridges } from './bridges.ts';
 import { Ended, type Performer, type Stage } from './conductor.ts';
+import { isCovered } from './document.ts';
 import type { Injector } from './inject.ts';
 import type { Plugins } from './plugins.ts';
 import type { Tabs } from './tabs.ts';
@@ -128,7 +129,7 @@ export class PageTools {
       (frameId === 0
         ? await injector.bridge(tabId)
         : await injector.frameBridge(tabId, documentId, connectMs));
-    if (bridge === undefined || bridge.documentId !== documentId) return;
+    if (bridge === undefined || bridge.documentId !== documentId || !this.#mayOffer(bridge)) return;
     if (!bridge.has(own)) {
       await injector.adapter(bridge, own);
       await chrome.scripting.executeScript({
@@ -162,9 +163,15 @@ export class PageTools {
     this.#parts.send(tabId, payload);
   }
 
+  #mayOffer(bridge: Bridge): boolean {
+    const browser = this.#browser();
+    const top = this.#parts.bridges.top(bridge.tabId)?.origin;
+    return browser !== undefined && /^https?:/.test(bridge.origin) && isCovered(bridge, top, browser);
+  }
+
   #of(tabId: number): [Bridge, string][] {
     return Array.from(this.#told)
-      .filter(([bridge]) => bridge.tabId === tabId && /^https?:/.test(bridge.origin))
+      .filter(([bridge]) => bridge.tabId === tabId && this.#mayOffer(bridge))
       .sort(([a], [b]) => a.frameId - b.frameId);
   }
 
