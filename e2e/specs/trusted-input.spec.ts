@@ -64,6 +64,18 @@ test('a click is a person’s where that was asked for, once, and the debugger i
   expect((await stage.agent.call('browser__evaluate', { code: 'nothing.here' })).code).toBe(
     'EVALUATION_FAILED',
   );
+  const odd = `() => {
+    const all = { big: 5n, map: new Map([['a', 1]]), get bad() { throw new Error('never'); }, list: [1, NaN] };
+    all.self = all;
+    return all;
+  }`;
+  expect((await stage.agent.call('browser__evaluate', { code: odd })).value).toEqual({
+    value: { big: '5n', map: [['a', 1]], bad: '[threw Error: never]', list: [1, 'NaN'], self: '[circular]' },
+  });
+  const leaving = { code: "document.title = 'left'; location.href = '/plain'; await new Promise(() => {});" };
+  const left = await stage.agent.call('browser__evaluate', leaving);
+  expect([left.code, left.facts.outcome]).toEqual(['TAB_CHANGED', 'unknown']);
+  await visit(stage, strict);
 
   const emulated = { viewport: { width: 400, height: 700 }, colorScheme: 'dark', reducedMotion: true };
   await stage.agent.call('browser__emulate', emulated);

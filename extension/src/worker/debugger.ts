@@ -19,7 +19,15 @@ export const needsDebugger = (what: string): Ended =>
 const attached = new Map<number, number>(); // how many need it, by tab
 const held = new Map<number, ReturnType<typeof setTimeout>>(); // tabs with an emulation
 
+// The person closed Chrome's bar, or the tab is gone: nothing is attached or emulated any more.
+const forget = ({ tabId = 0 }: chrome.debugger.DebuggerSession): void => {
+  clearTimeout(held.get(tabId));
+  held.delete(tabId);
+  attached.delete(tabId);
+};
+
 async function attach(tabId: number): Promise<void> {
+  if (!chrome.debugger.onDetach.hasListener(forget)) chrome.debugger.onDetach.addListener(forget);
   const needed = attached.get(tabId) ?? 0;
   attached.set(tabId, needed + 1);
   if (needed > 0) return;

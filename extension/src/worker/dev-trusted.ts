@@ -2,6 +2,8 @@
 import { isNumber, isRecord, isText } from '../page/guards.ts';
 import { Ended, type Performer, type Stage } from './conductor.ts';
 import { type Command, debugging, hasDebugger, hold, holds, needsDebugger, release } from './debugger.ts';
+import { shownBy } from './dev-site.ts';
+import { describe } from './dev-value.ts';
 
 const mostPdf = 6 * 1024 * 1024; // of its Base64: a result has 10 MiB at the most
 
@@ -74,10 +76,12 @@ export const emulating: Performer = async (stage) => {
     return { emulating: false };
   }
   if (Object.keys(wanted).length === 0) return { emulating: holds(tabId) };
+  const before = holds(tabId);
   await hold(tabId);
   try {
     await debugging(tabId, 'Emulation', (send) => apply(send, wanted));
   } catch (why) {
+    if (!before) await release(tabId);
     if (why instanceof Ended) throw why;
     throw Ended.as('VALIDATION_ERROR', `Chrome does not emulate that: ${told(why)}`, {
       category: 'validation',
@@ -91,34 +95,71 @@ export const emulating: Performer = async (stage) => {
 const isSyntax = (answer: Record<string, unknown>) =>
   isRecord(answer.exceptionDetails) && answer.exceptionDetails.exception !== undefined;
 
+// The code may have run, wholly or in part.
+const unknown = (why: unknown): Ended =>
+  new Ended({
+    status: 'refused',
+    started: true,
+    refusal: {
+      code: /terminated/i.test(told(why)) ? 'TIMEOUT' : 'TAB_CHANGED',
+      message: `The code was not seen to end: ${told(why)}`,
+      outcome: 'unknown',
+    },
+  });
+
+function thrown({ exception, text, lineNumber }: Record<string, unknown>): Ended {
+  const words =
+    isRecord(exception) && isText(exception.description) ? exception.description.split('\n')[0] : text;
+  const line = isNumber(lineNumber) ? ` (line ${lineNumber + 1})` : '';
+  return Ended.as('EVALUATION_FAILED', `${String(words)}${line}`, {
+    category: 'validation',
+    outcome: 'executed',
+  });
+}
+
+const limits = { parts: 100_000, characters: 8_000_000, depth: 40 };
+
+// What the code gave, as data; what is no data is described in the page.
+async function toldOf(send: Command, result: unknown): Promise<Record<string, unknown>> {
+  if (!isRecord(result) || result.type === 'undefined') return { undefined: true };
+  const { objectId, type, value, unserializableValue, description } = result;
+  if (!isText(objectId) || type === 'symbol')
+    return { value: value ?? unserializableValue ?? description ?? null };
+  const answer = await send('Runtime.callFunctionOn', {
+    objectId,
+    functionDeclaration: String(describe),
+    arguments: [{ value: limits }],
+    returnByValue: true,
+  }).catch((why: unknown) => ({ result: { value: { value: `[could not be told: ${told(why)}]` } } }));
+  const described = isRecord(answer.result) && isRecord(answer.result.value) ? answer.result.value : {};
+  return { value: described.value ?? null, ...(described.truncated === true && { truncated: true }) };
+}
+
 /** Runs code where the page forbids that text becomes code; nothing of it has run before. */
 export async function evaluateAnyway(stage: Stage): Promise<unknown> {
   const code = isText(stage.args.code) ? stage.args.code : '';
   return debugging(stage.tabId, 'Code in this page', async (send) => {
+    const { origin } = await shownBy(stage);
+    if (stage.signal.aborted) throw Ended.before('CANCELLED', 'The call was cancelled');
+    const elsewhere = `elsewhere ${crypto.randomUUID()}`;
+    // Asked in the very step in which the code begins: the tab may go to another site at any moment before.
+    const here = (run: string) =>
+      `location.origin === ${JSON.stringify(origin)} ? ${run} : ${JSON.stringify(elsewhere)}`;
     const bare = code.replace(/[;\s]+$/, '');
     const call = "return typeof made === 'function' ? made() : made";
-    const expression = `(async () => {const made = (${bare}\n); ${call}})()`;
+    const expression = here(`(async () => {const made = (${bare}\n); ${call}})()`);
     await send('Runtime.enable');
     const compiled = await send('Runtime.compileScript', { expression, sourceURL: '', persistScript: false });
-    const chosen = isSyntax(compiled) ? `(async () => {${code}\n})()` : expression;
     const answer = await send('Runtime.evaluate', {
-      expression: chosen,
+      expression: isSyntax(compiled) ? here(`(async () => {${code}\n})()`) : expression,
       awaitPromise: true,
-      returnByValue: true,
       timeout: stage.leftMs,
+    }).catch((why: unknown) => {
+      throw unknown(why);
     });
-    if (isRecord(answer.exceptionDetails)) {
-      const { exception, text, lineNumber } = answer.exceptionDetails;
-      const words =
-        isRecord(exception) && isText(exception.description) ? exception.description.split('\n')[0] : text;
-      const line = isNumber(lineNumber) ? ` (line ${lineNumber + 1})` : '';
-      throw Ended.as('EVALUATION_FAILED', `${String(words)}${line}`, {
-        category: 'validation',
-        outcome: 'executed',
-      });
-    }
-    const { result } = answer;
-    if (!isRecord(result) || result.type === 'undefined') return { undefined: true };
-    return { value: result.value ?? result.unserializableValue ?? result.description ?? null };
+    if (isRecord(answer.exceptionDetails)) throw thrown(answer.exceptionDetails);
+    if (isRecord(answer.result) && answer.result.value === elsewhere)
+      throw Ended.before('TAB_CHANGED', 'The tab went to another page before the code began');
+    return toldOf(send, answer.result);
   });
 }

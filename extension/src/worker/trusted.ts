@@ -17,16 +17,34 @@ const bits = new Map([
   ['Shift', 8],
 ]);
 
-async function clickAt(stage: Stage, place: unknown): Promise<void> {
+const untilThen = (why: unknown): Ended =>
+  new Ended({
+    status: 'refused',
+    started: true,
+    refusal: {
+      code: 'TAB_CHANGED',
+      message: `The click was not seen to end: ${why instanceof Error ? why.message : String(why)}`,
+      outcome: 'unknown',
+    },
+  });
+
+async function clickAt(stage: Stage, documentId: string, place: unknown): Promise<void> {
   if (!isPlace(place)) return;
   const { x, y, button, count } = place;
   const modifiers = place.modifiers.reduce((sum, name) => sum + (bits.get(name) ?? 0), 0);
   await debugging(stage.tabId, 'A trusted click', async (send) => {
     const at = { x, y, modifiers };
     await send('Input.dispatchMouseEvent', { type: 'mouseMoved', ...at });
-    for (let clickCount = 1; clickCount <= count; clickCount++) {
-      await send('Input.dispatchMouseEvent', { type: 'mousePressed', ...at, button, clickCount });
-      await send('Input.dispatchMouseEvent', { type: 'mouseReleased', ...at, button, clickCount });
+    const now = await chrome.webNavigation.getFrame({ tabId: stage.tabId, frameId: 0 });
+    if (now?.documentId !== documentId)
+      throw Ended.before('TAB_CHANGED', 'The tab went to another page before the click');
+    try {
+      for (let clickCount = 1; clickCount <= count; clickCount++) {
+        await send('Input.dispatchMouseEvent', { type: 'mousePressed', ...at, button, clickCount });
+        await send('Input.dispatchMouseEvent', { type: 'mouseReleased', ...at, button, clickCount });
+      }
+    } catch (why) {
+      throw untilThen(why);
     }
   });
 }
@@ -50,7 +68,7 @@ export function clicking(perform: Performer): Performer {
     stage.lend(top, (line) => {
       if (done || line.message !== 'trusted' || !isRecord(line.data)) return;
       done = true; // once, whatever the page says
-      clickAt(stage, line.data).catch((why: unknown) => {
+      clickAt(stage, top.documentId, line.data).catch((why: unknown) => {
         refused = why;
       });
     });
