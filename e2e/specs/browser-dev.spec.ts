@@ -241,6 +241,22 @@ test('requests are told without credentials, and exported as HAR', async ({ at }
   expect(await call(stage, 'network', { action: 'stop' })).toEqual({ capturing: false });
 });
 
+test('requests of another site that the tab showed meanwhile are not told', async ({ at, closing }) => {
+  const stage = await at('/plain');
+  await call(stage, 'network');
+  const other = await openDevSite(closing);
+  await visit(stage, `${other}/plain`);
+  await stage.page.evaluate(async () => void (await fetch('/api?of=other')));
+  await visit(stage, `${stage.site}/plain`);
+  await stage.page.evaluate(async () => void (await fetch('/api?of=this')));
+  const told = JSON.stringify([
+    await call(stage, 'network'),
+    await call(stage, 'network', { contains: 'api' }),
+  ]);
+  expect(told).toContain('of=this');
+  expect(told).not.toContain(new URL(other).host);
+});
+
 test('ten thousand requests are bounded, and what is left out is counted', async ({ at }) => {
   const stage = await at('/plain');
   await call(stage, 'network');
@@ -259,6 +275,7 @@ test('storage is listed with secrets masked, read by name, set and removed', asy
   await stage.page.evaluate(async () => {
     localStorage.setItem('theme', 'dark');
     localStorage.setItem('accessToken', 'verysecret');
+    localStorage.setItem('user', '{"name":"Ada","access_token":"verysecret"}');
     sessionStorage.setItem('step', '2');
     await new Promise<void>((resolve) => {
       const request = indexedDB.open('shop', 3);
@@ -278,6 +295,7 @@ test('storage is listed with secrets masked, read by name, set and removed', asy
     items: [
       { key: 'accessToken', secret: true },
       { key: 'theme', value: 'dark' },
+      { key: 'user', value: '{"name":"Ada","access_token":"[redacted]"}' },
     ],
   });
   expect(JSON.stringify(list)).not.toContain('verysecret');
@@ -342,6 +360,10 @@ test('cookies are seen once the person allowed it, and HttpOnly ones never', asy
     expect(answer.failed ? answer.code : 'set', name).toMatch(/^(?:set|VALIDATION_ERROR)$/);
   }
   expect(await stage.page.evaluate(() => document.cookie)).toContain('odd=new');
+  const abroad = ['//other.example/', '/\\\\other.example/', 'http://other.example/'];
+  for (const path of abroad)
+    await stage.agent.call('browser__cookies', { tabId, action: 'set', name: 'abroad', value: 'new', path });
+  expect(await stage.browser.cookies(['http://other.example/', 'https://other.example/'])).toEqual([]);
   expect(
     await failure(stage, 'cookies', { tabId, action: 'set', name: 'session', value: 'mine' }),
   ).toMatchObject({

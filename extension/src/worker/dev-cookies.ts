@@ -3,16 +3,12 @@ import { isSecretName, masked } from '../browser/dev/secrets.ts';
 import { isFlag, isNumber, isText } from '../page/guards.ts';
 import { Ended, type Performer, type Stage } from './conductor.ts';
 import { permitted } from './dev-needed.ts';
+import { shownBy } from './dev-site.ts';
 
 type Cookie = chrome.cookies.Cookie;
 
 const mostListed = 300;
 const never = 'never told: HttpOnly';
-
-function addressOf(url: string | undefined): string {
-  if (url !== undefined && /^https?:/.test(url)) return url;
-  throw Ended.as('NOT_FOUND', 'The tab shows no page with cookies', { category: 'not_found' });
-}
 
 function about(cookie: Cookie): Record<string, unknown> {
   const { name, domain, path, secure, httpOnly, sameSite, expirationDate, partitionKey } = cookie;
@@ -43,14 +39,20 @@ async function found(url: string, storeId: string, name: string, path: unknown):
   return cookie;
 }
 
+// A path such as //bank.example/ stays one: it never names another site.
 function kept(url: string, path: string): string {
-  return new URL(path, url).href;
+  const at = new URL(url);
+  at.pathname = path;
+  at.search = '';
+  at.hash = '';
+  return at.href;
 }
 
 async function set(stage: Stage, url: string, storeId: string): Promise<unknown> {
   const { name, value, path = '/', seconds, sameSite, secure } = stage.args;
   if (!isText(name) || !isText(value) || !isText(path)) throw needs('set', 'name and value');
-  const before = (await chrome.cookies.getAll({ url, storeId, name })).find((one) => one.path === path);
+  const at = kept(url, path);
+  const before = (await chrome.cookies.getAll({ url: at, storeId, name })).find((one) => one.path === path);
   if (before?.httpOnly === true) {
     const hint = 'Remove it first, where the person wants that.';
     throw Ended.as('VALIDATION_ERROR', 'This cookie is HttpOnly: its site alone sets it', {
@@ -64,7 +66,7 @@ async function set(stage: Stage, url: string, storeId: string): Promise<unknown>
   stage.begins();
   try {
     const cookie = await chrome.cookies.set({
-      url: kept(url, path),
+      url: at,
       storeId,
       name,
       value,
@@ -84,8 +86,7 @@ async function set(stage: Stage, url: string, storeId: string): Promise<unknown>
 export const cookies: Performer = async (stage) => {
   await permitted('cookies', 'cookies');
   const { action, name, path } = stage.args;
-  const tab = await chrome.tabs.get(stage.tabId);
-  const url = addressOf(tab.url);
+  const { href: url, origin: site } = await shownBy(stage);
   const stores = await chrome.cookies.getAllCookieStores();
   const storeId = stores.find(({ tabIds }) => tabIds.includes(stage.tabId))?.id ?? '0';
   if (action === 'list') {
@@ -95,7 +96,7 @@ export const cookies: Performer = async (stage) => {
       value: cookie.httpOnly ? never : masked(cookie.value),
       ...(isSecretName(cookie.name) && { secret: true }),
     }));
-    return { site: new URL(url).origin, cookies: listed, total: all.length };
+    return { site, cookies: listed, total: all.length };
   }
   if (action === 'set') return set(stage, url, storeId);
   if (!isText(name)) throw needs(String(action), 'name');

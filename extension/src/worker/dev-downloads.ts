@@ -3,6 +3,7 @@ import { redactUrl } from '../browser/dev/secrets.ts';
 import { isNumber, isText } from '../page/guards.ts';
 import type { Performer } from './conductor.ts';
 import { permitted } from './dev-needed.ts';
+import { shownBy } from './dev-site.ts';
 
 const mostSearched = 1000;
 
@@ -14,8 +15,7 @@ const originOf = (url: string): string => {
 export const downloads: Performer = async (stage) => {
   await permitted('downloads', 'downloads');
   const { state, contains, limit } = stage.args;
-  const { url = '' } = await chrome.tabs.get(stage.tabId);
-  const site = originOf(url);
+  const { origin: site } = await shownBy(stage);
   const words = isText(contains) ? contains.toLowerCase() : '';
   const all = await chrome.downloads.search({ orderBy: ['-startTime'], limit: mostSearched });
   const found = all.filter(

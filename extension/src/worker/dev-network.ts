@@ -1,14 +1,18 @@
 // Requests of a tab, seen from outside of the page while somebody asked for them. Nothing is held back or changed.
 import { redactHeader, redactText, redactUrl } from '../browser/dev/secrets.ts';
 import { isFlag, isNumber, isText, listOf, shape } from '../page/guards.ts';
+import { urlAllowed } from '../page/patterns.ts';
 import { Ended, type Performer, type Stage } from './conductor.ts';
 import type { DevPages } from './dev.ts';
 import { type Archived, harOf } from './dev-har.ts';
+import { shownBy } from './dev-site.ts';
 
 /** One request, as far as it has come. */
 export interface Seen extends Archived {
   id: number;
   key: string; // Chrome's number of it
+  page: string; // origin of the page that the tab showed, or for which it was
+  frame: string; // address of the frame, or its origin; empty for the page itself
   failed?: string;
   open: boolean;
 }
@@ -32,11 +36,19 @@ class Capture {
   readonly all: Seen[] = [];
   dropped = 0;
   bodies = false;
+  page: string; // origin of what the tab shows
   #last = 0;
   readonly #open = new Map<string, Seen>();
 
-  began({ requestId, method, url, type, timeStamp, initiator, requestBody }: Started): void {
+  constructor(page: string) {
+    this.page = page;
+  }
+
+  began({ requestId, method, url, type, timeStamp, initiator, requestBody, frameId }: Started): void {
+    const from = type === 'main_frame' ? originOf(url) : initiator;
     const seen: Seen = {
+      page: frameId === 0 && from !== undefined && from !== 'null' ? from : this.page,
+      frame: frameId === 0 ? '' : type === 'sub_frame' ? url.slice(0, mostUrl) : `${initiator}/`,
       id: ++this.#last,
       key: requestId,
       method,
@@ -94,6 +106,8 @@ class Capture {
   }
 }
 
+const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : '');
+
 function headersOf(headers: chrome.webRequest.HttpHeader[] | undefined): { name: string; value: string }[] {
   return (headers ?? []).slice(0, mostHeaders).map(({ name, value = '' }) => ({
     name,
@@ -119,14 +133,14 @@ function textOf(body: Started['requestBody']): string | undefined {
 export class DevNetwork {
   readonly #tabs = new Map<number, Capture>();
 
-  /** The capture of a tab, from now on if it was not captured. */
-  of(tabId: number): Capture {
+  /** The capture of a tab that shows a page of an origin, from now on if it was not captured. */
+  of(tabId: number, page: string): Capture {
     const now = Date.now();
     for (const [id, { until }] of this.#tabs) if (until < now) this.stop(id);
     let capture = this.#tabs.get(tabId);
     if (capture === undefined) {
       if (this.#tabs.size === 0) this.#listen(true);
-      capture = new Capture();
+      capture = new Capture(page);
       this.#tabs.set(tabId, capture);
     }
     capture.until = now + holdMs;
@@ -151,6 +165,7 @@ export class DevNetwork {
       onBeforeRedirect.addListener(this.#redirected, urls, ['responseHeaders', 'extraHeaders']);
       onCompleted.addListener(this.#ended, urls, ['responseHeaders', 'extraHeaders']);
       onErrorOccurred.addListener(this.#broke, urls);
+      chrome.webNavigation.onCommitted.addListener(this.#committed);
       chrome.tabs.onRemoved.addListener(this.#removed);
     } else {
       onBeforeRequest.removeListener(this.#began);
@@ -158,6 +173,7 @@ export class DevNetwork {
       onBeforeRedirect.removeListener(this.#redirected);
       onCompleted.removeListener(this.#ended);
       onErrorOccurred.removeListener(this.#broke);
+      chrome.webNavigation.onCommitted.removeListener(this.#committed);
       chrome.tabs.onRemoved.removeListener(this.#removed);
     }
   }
@@ -168,6 +184,10 @@ export class DevNetwork {
   readonly #sent = (details: Sent): void => this.#tabs.get(details.tabId)?.sent(details);
   readonly #ended = (details: Ending): void => this.#tabs.get(details.tabId)?.ended(details);
   readonly #broke = (details: Broken): void => this.#tabs.get(details.tabId)?.broke(details);
+  readonly #committed = ({ tabId, frameId, url }: { tabId: number; frameId: number; url: string }): void => {
+    const capture = frameId === 0 ? this.#tabs.get(tabId) : undefined;
+    if (capture !== undefined) capture.page = originOf(url);
+  };
   readonly #removed = (tabId: number): void => this.stop(tabId);
   readonly #redirected = (details: Redirected): void =>
     this.#tabs.get(details.tabId)?.ended(details, details.redirectUrl);
@@ -184,7 +204,7 @@ const isBody = shape({
 const isBodies = shape({ bodies: listOf(isBody) });
 
 /** Gives requests the bodies that the page's own functions got: the one of the same address that ended last before. */
-async function withBodies(stage: Stage, pages: DevPages, capture: Capture): Promise<void> {
+async function withBodies(stage: Stage, pages: DevPages, capture: Capture, all: Seen[]): Promise<void> {
   const { bodies } = stage.args;
   if (typeof bodies === 'boolean') capture.bodies = bodies;
   if (!capture.bodies && bodies !== false) return;
@@ -194,7 +214,7 @@ async function withBodies(stage: Stage, pages: DevPages, capture: Capture): Prom
   if (!isBodies(told)) return;
   for (const { url, method, at, text, cut } of told.bodies) {
     const shown = redactUrl(url.slice(0, mostUrl));
-    const seen = capture.all.findLast(
+    const seen = all.findLast(
       (one) =>
         one.url === shown && one.method === method.toUpperCase() && one.at <= at && one.body === undefined,
     );
@@ -217,9 +237,19 @@ function briefly({
   return { id, method, url, type, status, failed, ms, bytes, cached, ...(open && { open }) };
 }
 
-function chosen(capture: Capture, { contains, type, failed, limit }: Record<string, unknown>): Seen[] {
+// Requests of other sites that the tab showed are not what this call was permitted for, nor are those of frames that
+// may not be read.
+function readable(origin: string, { plugin }: Stage, { all }: Capture): Seen[] {
+  const { matches, excludes } = plugin;
+  return all.filter(
+    ({ page, frame }) =>
+      page === origin && (frame === '' || originOf(frame) === origin || urlAllowed(frame, matches, excludes)),
+  );
+}
+
+function chosen(readable: Seen[], { contains, type, failed, limit }: Record<string, unknown>): Seen[] {
   const words = isText(contains) ? contains.toLowerCase() : '';
-  const all = capture.all.filter(
+  const all = readable.filter(
     (seen) =>
       seen.url.toLowerCase().includes(words) &&
       (!isText(type) || seen.type === type) &&
@@ -237,31 +267,36 @@ export function watchingNetwork(network: DevNetwork, pages: DevPages): Performer
       return { capturing: false };
     }
     const captured = network.has(tabId);
-    const capture = network.of(tabId);
-    await withBodies(stage, pages, capture);
+    const { origin } = await shownBy(stage);
+    const capture = network.of(tabId, origin);
+    await withBodies(stage, pages, capture, readable(origin, stage, capture));
     if (action === 'clear') capture.clear();
-    const { since, all, dropped } = capture;
-    if (action === 'har') return archive(stage, capture);
+    const { since, dropped } = capture;
+    const all = readable(origin, stage, capture);
+    if (action === 'har') return archive(stage, { all, since, dropped });
     if (action === 'get') {
       const found = all.find((seen) => seen.id === id);
       if (found === undefined)
         throw Ended.as('NOT_FOUND', `There is no request ${String(id)} among those that are kept`, {
           category: 'not_found',
         });
-      const { key: _key, ...told } = found;
+      const { key: _key, page: _page, frame: _frame, ...told } = found;
       return { ...told, time: new Date(found.at).toISOString() };
     }
     return {
       since: new Date(since).toISOString(),
       ...(!captured && { note: 'The capture begins now: use or reload the page, and call again.' }),
-      requests: chosen(capture, args).map(briefly),
+      requests: chosen(all, args).map(briefly),
       total: all.length,
       ...(dropped > 0 && { dropped }),
     };
   };
 }
 
-async function archive(stage: Stage, { all, since, dropped }: Capture): Promise<unknown> {
+async function archive(
+  stage: Stage,
+  { all, since, dropped }: Pick<Capture, 'all' | 'since' | 'dropped'>,
+): Promise<unknown> {
   const { title = '' } = await chrome.tabs.get(stage.tabId);
   const har = harOf(all, { title, since, version: chrome.runtime.getManifest().version });
   const text = JSON.stringify(har);

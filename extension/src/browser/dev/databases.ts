@@ -1,6 +1,6 @@
 // Records of IndexedDB. A database is opened as it is: its version is not changed, and none is made.
 import { ToolError } from '@tabrelay/plugin-sdk';
-import { isSecretName, isSecretText, masked } from './secrets.ts';
+import { isSecretName, isSecretText, masked, redactText } from './secrets.ts';
 
 /** A store of a database. */
 export interface Place {
@@ -96,7 +96,9 @@ function keyOf(text: string): IDBValidKey {
 function shown(value: unknown, whole: boolean, name = '', depth = 0): unknown {
   if (typeof value === 'string') {
     if (!whole && (isSecretName(name) || isSecretText(value))) return masked(value);
-    return whole || value.length <= mostText ? value : `${value.slice(0, mostText)}…`;
+    if (whole) return value;
+    const told = redactText(value);
+    return told.length <= mostText ? told : `${told.slice(0, mostText)}…`;
   }
   if (typeof value === 'bigint') return `${value}n`;
   if (typeof value !== 'object' || value === null) return !whole && isSecretName(name) ? '••••' : value;

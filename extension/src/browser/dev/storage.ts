@@ -2,7 +2,7 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import * as s from '@tabrelay/plugin-sdk/schema';
 import { databaseRecords, databases, deleteRecord, putRecord } from './databases.ts';
-import { isSecretName, isSecretText, masked } from './secrets.ts';
+import { isSecretName, isSecretText, masked, redactText } from './secrets.ts';
 
 const mostOfValue = 500; // characters in a list
 const mostItems = 500;
@@ -25,8 +25,9 @@ function areaOf(name: string): Storage {
 /** A value in a list: the beginning, or its size alone where it reads like a secret. */
 function listed(key: string, value: string): Record<string, unknown> {
   if (isSecretName(key) || isSecretText(value)) return { key, value: masked(value), secret: true };
-  if (value.length <= mostOfValue) return { key, value };
-  return { key, value: `${value.slice(0, mostOfValue)}…`, characters: value.length };
+  const told = redactText(value);
+  if (told.length <= mostOfValue) return { key, value: told };
+  return { key, value: `${told.slice(0, mostOfValue)}…`, characters: value.length };
 }
 
 function list(area: Storage, contains: string): Record<string, unknown> {
