@@ -248,7 +248,7 @@ func (d *devSession) approveBuild(ctx context.Context, p *plugin.Plugin) {
 	go d.holdApproval(ctx, p, begun)
 	if err := <-begun; err != nil {
 		d.unconfirmed = true // the person is not asked again at each save
-		if !errors.Is(err, errNoTerminal) {
+		if !errors.Is(err, errNoTerminal) && ctx.Err() == nil {
 			d.notef("problem: builds do not run without a review: %v\n", err)
 		}
 		end()
@@ -263,7 +263,7 @@ func (d *devSession) approveBuild(ctx context.Context, p *plugin.Plugin) {
 // other. begun receives the result of the first request.
 func (d *devSession) holdApproval(ctx context.Context, p *plugin.Plugin, begun chan<- error) {
 	path, decision := "/api/v1/reviews/"+url.PathEscape(p.Manifest.Name)+"/dev", httpapi.Decision{Hash: p.Hash}
-	for first := true; ctx.Err() == nil; first = false {
+	for first := true; first || ctx.Err() == nil; first = false { // begun is waited for, also when ctx has ended
 		header := http.Header{"Accept": {"text/plain"}, httpapi.DevelopHeader: {d.token}}
 		res, err := d.sendConfirmed(ctx, http.MethodPost, path, decision, header, d.confirmHere)
 		if err == nil {
