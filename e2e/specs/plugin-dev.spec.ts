@@ -119,6 +119,8 @@ for (const world of ['main', 'isolated'] as const) {
     await expect
       .poll(() => shown('thrown'))
       .toContain('src/price.ts:3:19\n    3 |   return tea.cost.amount * 2;\n');
+    // The agent, who did not ask where, is not told.
+    expect((await agent.call(`faulty-${world}__thrown`)).facts).not.toHaveProperty('traceLine');
     await expect.poll(() => dev.output()).toMatch(/the page's console:\n +(warning: )?no price yet/);
     await expect
       .poll(() => shown('lost'))

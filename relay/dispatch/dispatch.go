@@ -196,6 +196,11 @@ func (d *Dispatcher) Do(ctx context.Context, c call.Call) (*call.Result, *fault.
 		if failure := step(r); failure != nil {
 			r.trace("failed with %s, outcome %s", failure.Code, failure.Outcome)
 			r.record(failure)
+			if failure.TraceLine != "" && !r.Trace {
+				told := *failure
+				told.TraceLine = "" // only who follows the plugin's calls has asked for it
+				return nil, &told
+			}
 			return nil, failure
 		}
 	}
