@@ -3,7 +3,7 @@
 
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { expect } from '@playwright/test';
+import { expect, type Page } from '@playwright/test';
 import type { Closing } from '../stage/closing.ts';
 import { temporaryFolder } from '../stage/paths.ts';
 import { freePort } from '../stage/port.ts';
@@ -117,4 +117,16 @@ async function layOut(folder: string): Promise<void> {
   await symlink(path.join(php, 'wp-config.php'), path.join(root, 'wp-config.php'));
   await symlink(path.join(folder, 'content'), path.join(root, 'wp-content'));
   await symlink(path.join(source, 'wp-content/themes'), path.join(folder, 'content/themes'));
+}
+
+/** What a person does: types name and password into the site's form. */
+export async function signInToBlog(page: Page, { url }: Blog, name: string): Promise<void> {
+  await page.goto(`${url}/wp-login.php`);
+  const user = page.getByLabel('Username or Email Address');
+  // A moment after it has loaded the page puts the cursor there, and would take it away from the password.
+  await expect(user).toBeFocused();
+  await user.fill(name);
+  await page.getByRole('textbox', { name: 'Password' }).fill(blogPassword);
+  await page.getByRole('button', { name: 'Log In' }).click();
+  await expect(page.getByText(`Howdy, ${name}`).first()).toBeVisible();
 }

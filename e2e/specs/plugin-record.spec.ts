@@ -3,7 +3,7 @@
 import type { Page } from '@playwright/test';
 import { z } from 'zod';
 import { openPocketBase, superuser } from '../sites/pocketbase.ts';
-import { type Blog, blogPassword, openBlog } from '../sites/wordpress.ts';
+import { type Blog, blogPassword, openBlog, signInToBlog } from '../sites/wordpress.ts';
 import { Closing } from '../stage/closing.ts';
 import { type Recorded, record, written } from '../stage/recording.ts';
 import { atTerminal } from '../stage/terminal.ts';
@@ -30,16 +30,6 @@ const blogTest = test.extend<object, { blogStage: BlogStage }>({
   ],
 });
 
-async function signIn({ page, blog }: BlogStage): Promise<void> {
-  await page.goto(`${blog.url}/wp-login.php`);
-  const user = page.getByLabel('Username or Email Address');
-  await expect(user).toBeFocused();
-  await user.fill('Alice');
-  await page.getByRole('textbox', { name: 'Password' }).fill(blogPassword);
-  await page.getByRole('button', { name: 'Log In' }).click();
-  await expect(page.getByText('Howdy, Alice').first()).toBeVisible();
-}
-
 /** The tab that is recorded: the one that the terminal opened. */
 async function recordedTab({ browser }: Stage, url: string): Promise<Page> {
   const find = () => browser.pages().findLast((page) => page.url().startsWith(url));
@@ -51,7 +41,7 @@ async function recordedTab({ browser }: Stage, url: string): Promise<Page> {
 
 blogTest('WordPress: what the editor and a form do becomes tools that do it', async ({ blogStage }) => {
   const { agent, blog, closing, relay } = blogStage;
-  await signIn(blogStage);
+  await signInToBlog(blogStage.page, blogStage.blog, 'Alice');
   const address = `${blog.url}/wp-admin/options-general.php`;
   const recorded = await record(relay, closing, 'my-blog', address);
   const page = await recordedTab(blogStage, address);

@@ -1,6 +1,6 @@
 // An agent looks after a WordPress site in the name of the person who signed in to it with its own form.
 
-import { type Blog, blogPassword, openBlog } from '../sites/wordpress.ts';
+import { type Blog, openBlog, signInToBlog } from '../sites/wordpress.ts';
 import type { Answer } from '../stage/answer.ts';
 import { Closing } from '../stage/closing.ts';
 import { expect, openStage, type Stage, test, visit } from '../stage/test.ts';
@@ -26,17 +26,9 @@ const blogTest = test.extend<object, { blogStage: BlogStage }>({
   ],
 });
 
-/** What a person does: types name and password into the site's form. */
 async function signIn({ page, blog, browser }: BlogStage, name: string): Promise<void> {
   await browser.clearCookies();
-  await page.goto(`${blog.url}/wp-login.php`);
-  const user = page.getByLabel('Username or Email Address');
-  // A moment after it has loaded the page puts the cursor there, and would take it away from the password.
-  await expect(user).toBeFocused();
-  await user.fill(name);
-  await page.getByRole('textbox', { name: 'Password' }).fill(blogPassword);
-  await page.getByRole('button', { name: 'Log In' }).click();
-  await expect(page.getByText(`Howdy, ${name}`).first()).toBeVisible();
+  await signInToBlog(page, blog, name);
 }
 
 const idOf = (answer: Answer): unknown => Reflect.get(Object(answer.value), 'id');
