@@ -148,7 +148,7 @@ func (a *app) withPanelNotice(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		Got1xxResponse: func(_ int, header textproto.MIMEHeader) error {
 			if header.Get(httpapi.AskedHeader) != "" {
-				a.notef("Answer in tabrelay's panel.\n")
+				a.notef("Answer in tabrelay's panel. %s opens it.\n", panelKeys)
 			}
 			return nil
 		},

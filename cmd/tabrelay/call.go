@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,16 +9,13 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/call"
 	"tabrelay/relay/httpapi"
-	"tabrelay/relay/policy"
 )
 
 // maxArguments bounds what is read from stdin.
@@ -161,10 +157,11 @@ func (a *app) runCall(ctx context.Context, path string, body any) (answer httpap
 			case line.err != nil:
 				return answer, line.err
 			case line.Answer != nil:
-				approval.close()
 				return *line.Answer, nil
 			case line.Question != nil:
 				approval.show(*line.Question)
+			case line.Ended != nil:
+				approval.endedElsewhere(*line.Ended)
 			case line.Progress != nil && approval.open == nil:
 				a.notef("%s\n", progressText(*line.Progress))
 			}
@@ -205,108 +202,11 @@ func readStream(ctx context.Context, body io.Reader) <-chan streamLine {
 	return lines
 }
 
-// prompt asks the person at this terminal to approve their call. The approval may be answered elsewhere, or expire,
-// before they have typed anything.
-type prompt struct {
-	app      *app
-	terminal *controllingTerminal // nil until something is asked
-	open     *call.Approval       // nil: none
-	typed    chan string          // lines of the terminal; nil until something is asked. Closed when it ends
-}
-
-// show asks. What is typed from then on is the answer.
-func (p *prompt) show(asked call.Approval) {
-	if p.open != nil && p.open.ID == asked.ID {
-		return
-	}
-	if p.terminal == nil {
-		if p.terminal, _ = openControlling(); p.terminal == nil {
-			return // there is no person here: the panel asks
-		}
-	}
-	p.open = &asked
-	p.print()
-	if p.typed == nil {
-		p.typed = make(chan string)
-		go func() { // until the process ends: a read of a terminal cannot be cancelled
-			defer close(p.typed)
-			for in := bufio.NewReader(p.terminal.in); ; {
-				line, err := in.ReadString('\n')
-				if err != nil {
-					return
-				}
-				p.typed <- line
-			}
-		}()
-	}
-}
-
-func (p *prompt) print() {
-	p.terminal.printf("%s\n%s ", wrapToTerminal(p.terminal.out, policy.Text(*p.open)), p.text())
-}
-
-func (p *prompt) text() string {
-	switch {
-	case p.open.Shown.Secret > 0:
-		return "Allow it? Type yes for this once, secrets to see all of it with its secret fields first; " +
-			"anything else denies it:"
-	case p.open.Shown.Hidden > 0:
-		return "Allow it? Type yes for this once, all to see all of it first; anything else denies it:"
-	case p.open.Choices[0] == "session":
-		return "Allow it? Type yes for this session, once for this once; anything else denies it:"
-	case slices.Contains(p.open.Choices, "session"):
-		return "Allow it? Type yes for this once, session for this session; anything else denies it:"
-	}
-	return "Allow it? Type yes for this once; anything else denies it:"
-}
-
-// reply sends what was typed. Anything but a yes denies, and so does the end of input.
-func (p *prompt) reply(ctx context.Context, line string, ok bool) {
-	if !ok {
-		p.typed = nil
-	}
-	if p.open == nil {
-		return
-	}
-	verdict := httpapi.Verdict{Answer: "deny"}
-	switch word := strings.ToLower(strings.TrimSpace(line)); word {
-	case "all", "secrets":
-		if secrets := p.open.Shown.Secret > 0; secrets || p.open.Shown.Hidden > 0 {
-			if err := p.app.showArguments(ctx, p.open, secrets && word == "secrets"); err != nil {
-				p.terminal.printf("%s\n%s ", err, p.text())
-				return
-			}
-			p.print()
-			return
-		}
-	case policy.Word:
-		verdict = httpapi.Verdict{Answer: "allow"} // as it was asked
-	case "once", "session":
-		if slices.Contains(p.open.Choices, word) {
-			verdict = httpapi.Verdict{Answer: "allow", For: word}
-		}
-	}
-	typed := func(context.Context, *policy.Change) error { return nil } // they read it, and typed the word
-	path := "/api/v1/approvals/" + url.PathEscape(p.open.ID)
-	res, err := p.app.sendConfirmed(ctx, http.MethodPost, path, verdict, http.Header{}, typed)
-	if err != nil {
-		p.app.notef("%s\n", err) // the result of the call says the rest
-	} else {
-		_ = res.Body.Close() // not read
-	}
-	p.open = nil
-}
-
-// close ends a prompt that needs no answer any more.
-func (p *prompt) close() {
-	if p.open != nil {
-		p.app.notef("\n")
-	}
-	p.open = nil
-}
-
 // progressText is a step of progress as a person reads it: 3 of 10: saving.
 func progressText(s httpapi.ProgressStep) string {
+	if s.Total == nil && s.Message != "" {
+		return s.Message // a number alone says nothing
+	}
 	text := strconv.FormatFloat(s.Progress, 'g', 6, 64)
 	if s.Total != nil {
 		text += " of " + strconv.FormatFloat(*s.Total, 'g', 6, 64)

@@ -125,6 +125,17 @@ test('once is once, a session is a session, and always is a rule', async ({ clos
   );
 });
 
+test('a call from a terminal says where else to answer, and how its question ended', async ({ closing }) => {
+  const stage = await guarded(closing);
+  const { relay } = stage;
+  const call = atTerminal(relay, closing, ['call', 'demo__counter_increment', '{"name":"permit","by":1}']);
+  await expect.poll(() => call.output()).toContain("You can also answer in tabrelay's side panel");
+  expect(await says(stage, 'allow', (await question(relay)).id)).toMatchObject({ code: 0 });
+  expect(await call.ended, call.output()).toBe(0);
+  expect(call.output()).toContain('The question is over: it was allowed in a terminal.');
+  expect(await value(stage)).toBe(1);
+});
+
 test('nobody answers in time; the answer that comes later does nothing', async ({ closing }) => {
   const stage = await guarded(closing, { permissions: { demo: 'ask' }, approvals: { timeoutMs: 2000 } });
   const { agent, relay } = stage;

@@ -234,6 +234,7 @@ type Line struct {
 
 	// Question is that the person is asked whether the call may run, told once to those who may answer it.
 	Question *call.Approval `json:"question,omitempty"`
+	Ended    *policy.Ended  `json:"ended,omitempty"` // how it ended
 }
 
 // ProgressStep is one step a running tool reported.
@@ -252,11 +253,17 @@ func (a *API) carryOut(w http.ResponseWriter, req *http.Request, id call.ID,
 	defer context.AfterFunc(req.Context(), func() { cancel(call.ErrCancelled) })()
 	var stream *lineStream
 	var progress func(call.Progress)
+	asked := func() bool { return false }
 	if strings.Contains(req.Header.Get("Accept"), streamed) {
 		stream = openStream(w)
 		progress = stream.step
 		if session := Sender(req.Context()); id != "" && policy.IsPerson(session) {
-			progress = a.withQuestions(stream, id)
+			asked = a.tellQuestions(stream, id)
+			progress = func(p call.Progress) {
+				if !asked() {
+					stream.step(p)
+				}
+			}
 		}
 	}
 	answer := do(ctx, progress)
@@ -264,6 +271,7 @@ func (a *API) carryOut(w http.ResponseWriter, req *http.Request, id call.ID,
 		return // nobody listens any more
 	}
 	if stream != nil {
+		asked()
 		stream.line(Line{Answer: &answer})
 		return
 	}
@@ -312,18 +320,24 @@ func openStream(w http.ResponseWriter) *lineStream {
 	return &lineStream{e, http.NewResponseController(w).Flush}
 }
 
-// withQuestions tells steps, and before them what the person is asked about the call: a question announces itself as a
-// step.
-func (a *API) withQuestions(s *lineStream, id call.ID) func(call.Progress) {
-	told := map[string]bool{}
-	return func(p call.Progress) {
+// tellQuestions returns what tells, once each, what the person is asked about a call and how that ended. A question
+// announces both as a step, in whose place they are told: it reports whether there was something to tell.
+func (a *API) tellQuestions(s *lineStream, id call.ID) func() bool {
+	open := map[string]bool{}
+	return func() (told bool) {
 		for _, q := range a.Policy.Pending("") {
-			if q.CallID == id && !told[q.ID] {
-				told[q.ID] = true
+			if _, known := open[q.ID]; q.CallID == id && !known {
+				open[q.ID], told = true, true
 				s.line(Line{Question: &q})
 			}
 		}
-		s.step(p)
+		for _, e := range a.Policy.Ended() {
+			if open[e.ID] {
+				open[e.ID], told = false, true
+				s.line(Line{Ended: &e})
+			}
+		}
+		return told
 	}
 }
 

@@ -81,6 +81,7 @@ func (p *Policy) Ask(
 	if failure != nil {
 		return call.Binding{}, failure
 	}
+	tell("Allowed " + decidedBy[d.By])
 	return bind(&a), nil
 }
 
@@ -273,7 +274,8 @@ func (p *Policy) applyDecision(ctx context.Context, q *question, d call.Decision
 func (p *Policy) repeatLater() string {
 	text := "Tell the person that tabrelay asks in its side panel, and in a terminal with `tabrelay permit pending`. "
 	if lasts := p.options.Config.Approvals.Missed; lasts > 0 {
-		text += fmt.Sprintf("They can still allow it within %s. ", lasts)
+		still := strings.NewReplacer("m0s", "m", "h0m0s", "h").Replace(lasts.String())
+		text += "They can still allow it within " + still + ". "
 	}
 	return text + "Go on with something else, and repeat exactly this call later."
 }

@@ -24,7 +24,7 @@ func openMissing(t *testing.T) *fixture {
 func (f *fixture) misses(a call.Access) call.Approval {
 	f.t.Helper()
 	q, late := f.asksLate(a)
-	if late == nil || late.Code != fault.ApprovalTimeout || !strings.Contains(late.Hint, "within 10m0s") {
+	if late == nil || late.Code != fault.ApprovalTimeout || !strings.Contains(late.Hint, "within 10m.") {
 		f.t.Fatalf("the call ended with %+v", late)
 	}
 	return q
