@@ -113,6 +113,7 @@ func TestThePanelIsFasterThanTheClient(t *testing.T) {
 		want := []string{
 			"Waiting for the person to allow “Pay” (shop__pay) on https://shop.example (50 s left)",
 			"Waiting for the person to allow “Pay” (shop__pay) on https://shop.example (45 s left)",
+			"Allowed in a terminal",
 		}
 		if strings.Join(heard, "\n") != strings.Join(want, "\n") {
 			t.Errorf("the agent hears\n%s", strings.Join(heard, "\n"))
