@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"tabrelay/relay/fault"
+	"tabrelay/relay/fault/situation"
 )
 
 // notYet are the situations that nothing can provoke yet, each with the reason. The list must shrink: a situation in
@@ -48,7 +48,7 @@ func TestEverySituationIsProvoked(t *testing.T) {
 			provoked[id] = append(provoked[id], file)
 		}
 	})
-	for _, s := range fault.Situations() {
+	for _, s := range situation.All() {
 		reason, exempt := notYet[s.ID]
 		switch files := provoked[s.ID]; {
 		case exempt && len(files) > 0:
@@ -59,7 +59,7 @@ func TestEverySituationIsProvoked(t *testing.T) {
 		}
 	}
 	for id := range notYet {
-		if _, ok := fault.SituationOf(id); !ok {
+		if _, ok := situation.Find(id); !ok {
 			t.Errorf("notYet has %s, which is no situation", id)
 		}
 	}
@@ -103,7 +103,7 @@ var inSpec = regexp.MustCompile(`\bprovoked\(\s*'([a-z-]+)',\s*'([A-Z_]+)'`)
 func provokedIn(t *testing.T, file string, text []byte) (ids []string) {
 	if strings.HasSuffix(file, ".ts") {
 		for _, m := range inSpec.FindAllStringSubmatch(string(text), -1) {
-			s, ok := fault.SituationOf(m[1])
+			s, ok := situation.Find(m[1])
 			if !ok || string(s.Code) != m[2] {
 				t.Errorf("%s: there is no situation %s with the code %s", file, m[1], m[2])
 				continue
@@ -136,7 +136,7 @@ func provokedIn(t *testing.T, file string, text []byte) (ids []string) {
 }
 
 func isSituation(id string) bool {
-	_, ok := fault.SituationOf(id)
+	_, ok := situation.Find(id)
 	return ok
 }
 

@@ -23,11 +23,6 @@ const (
 	Timeout    Category = "timeout"
 )
 
-// Categories lists the six, in the order that the documentation has.
-func Categories() []Category {
-	return []Category{Auth, RateLimit, NotFound, Validation, Internal, Timeout}
-}
-
 // Source is which part of the system failed.
 type Source string
 

@@ -14,6 +14,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
+var categories = []Category{Auth, RateLimit, NotFound, Validation, Internal, Timeout}
+
 func TestCodeTableIsConsistent(t *testing.T) {
 	seen := map[Code]bool{}
 	code := regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,63}$`)
@@ -22,7 +24,7 @@ func TestCodeTableIsConsistent(t *testing.T) {
 			t.Errorf("code %q is there twice, or is no code", r.Code)
 		}
 		seen[r.Code] = true
-		if !slices.Contains(Categories(), r.Category) || r.Source == "" || r.Class == "" || r.Type == "" ||
+		if !slices.Contains(categories, r.Category) || r.Source == "" || r.Class == "" || r.Type == "" ||
 			r.Outcome == "" {
 			t.Errorf("%s lacks a field: %+v", r.Code, r)
 		}
@@ -148,7 +150,7 @@ func TestForeignJSONIsNotParsed(t *testing.T) {
 		"", "boom", "[ERROR code=X] no block", strings.Replace(good, "TAB_BUSY", "TAB_OWNED", 1),
 		strings.TrimSuffix(good, "```"), good + "\n", strings.Replace(good, `{"code"`, `{code`, 1), "x\n" + good,
 	} {
-		if e, err := Parse(text); err == nil {
+		if e, err := parse(text); err == nil {
 			t.Errorf("%q was read as %+v", text, e)
 		}
 	}

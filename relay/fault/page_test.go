@@ -154,7 +154,7 @@ func holds(t *testing.T, e *Error) {
 	if diff := cmp.Diff(e.block(), fields); diff != "" {
 		t.Errorf("the block differs from the fields (-want +got):\n%s", diff)
 	}
-	back, err := Parse(text)
+	back, err := parse(text)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

@@ -38,23 +38,6 @@ func Table() []Row {
 	return all
 }
 
-// Factory is one of the ways in which an adapter makes a ToolError.
-type Factory struct {
-	Name      string // of the static method
-	Code      Code   // unless the adapter gives another
-	Category  Category
-	Retryable bool
-}
-
-// Factories returns the factories of the plugin SDK.
-func Factories() []Factory {
-	return []Factory{
-		{"auth", AuthError, Auth, false}, {"notFound", NotFoundCode, NotFound, false},
-		{"rateLimited", RateLimited, RateLimit, true}, {"validation", ValidationError, Validation, false},
-		{"timeout", TimeoutCode, Timeout, true}, {"internal", InternalError, Internal, false},
-	}
-}
-
 var rows = func() map[Code]Row {
 	m := map[Code]Row{}
 	for _, r := range Table() {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"tabrelay/relay/fault"
+	"tabrelay/relay/fault/situation"
 )
 
 // firstOfSpec and lastOfSpec bound the numbers that MCP 2026-07-28 gives a meaning and a form of its own.
@@ -31,7 +32,7 @@ func Provoked(t testing.TB, id string, got *fault.Error) {
 		t.Fatal(err)
 	}
 	check(t, s, row, object)
-	if s.Layer == fault.InProtocol && (got.ProtocolNumber(false) != s.Number(false) ||
+	if s.Layer == situation.InProtocol && (got.ProtocolNumber(false) != s.Number(false) ||
 		got.ProtocolNumber(true) != s.Number(true)) {
 		t.Errorf("%s: the numbers are %d and %d, want %d and %d", id, got.ProtocolNumber(false),
 			got.ProtocolNumber(true),
@@ -60,9 +61,9 @@ func Answered(t testing.TB, id string, response []byte, modern bool) {
 		return
 	}
 	switch {
-	case s.Layer == fault.InProtocol && got.Error == nil, s.Layer == fault.InResult && !got.Result.IsError:
+	case s.Layer == situation.InProtocol && got.Error == nil, s.Layer == situation.InResult && !got.Result.IsError:
 		t.Errorf("%s: the answer is not a %s: %.300s", id, s.Layer, response)
-	case s.Layer == fault.InHTTP:
+	case s.Layer == situation.InHTTP:
 		var object struct{ Error json.RawMessage }
 		if err := json.Unmarshal(response, &object); err != nil {
 			t.Fatal(err)
@@ -78,18 +79,36 @@ func Answered(t testing.TB, id string, response []byte, modern bool) {
 	default:
 		object := got.Result.Meta["tabrelay/error"]
 		check(t, s, row, object)
-		text, failed := fault.Parse(got.Result.Content[0].Text)
-		if failed != nil || text.Code != s.Code {
-			t.Errorf("%s: the text does not say %s: %v\n%s", id, s.Code, failed, got.Result.Content[0].Text)
+		if text := got.Result.Content[0].Text; !says(text, s.Code) {
+			t.Errorf("%s: the text does not say %s:\n%s", id, s.Code, text)
 		}
 	}
 }
 
-func look(t testing.TB, id string) (fault.Situation, fault.Row) {
+// rendered is the first text of a failure: its header, and the block at its end.
+var rendered = regexp.MustCompile(`(?s)^\[ERROR code=(\S+)( category=\S+)? retryable=(true|false)[^\n]*\] .*` +
+	"\n```json\n({[^\n]*})\n```$")
+
+// says reports whether a text is that of a failure with a code, in its header as in its block.
+func says(text string, code fault.Code) bool {
+	parts := rendered.FindStringSubmatch(text)
+	var block struct {
+		Code      fault.Code
+		Category  string
+		Retryable bool
+	}
+	if parts == nil || json.Unmarshal([]byte(parts[4]), &block) != nil {
+		return false
+	}
+	return parts[1] == string(code) && block.Code == code && parts[3] == strconv.FormatBool(block.Retryable) &&
+		parts[2] == strings.TrimSuffix(" category="+block.Category, " category=")
+}
+
+func look(t testing.TB, id string) (situation.Situation, fault.Row) {
 	t.Helper()
-	s, ok := fault.SituationOf(id)
+	s, ok := situation.Find(id)
 	if !ok {
-		t.Fatalf("there is no situation %q in relay/fault/situations.go", id)
+		t.Fatalf("there is no situation %q in relay/fault/situation/table.go", id)
 	}
 	row, ok := fault.Lookup(s.Code)
 	if !ok {
@@ -99,7 +118,7 @@ func look(t testing.TB, id string) (fault.Situation, fault.Row) {
 }
 
 // check compares an error object with a situation.
-func check(t testing.TB, s fault.Situation, row fault.Row, object []byte) {
+func check(t testing.TB, s situation.Situation, row fault.Row, object []byte) {
 	t.Helper()
 	var got fault.Error
 	if err := json.Unmarshal(object, &got); err != nil {
@@ -130,10 +149,10 @@ func check(t testing.TB, s fault.Situation, row fault.Row, object []byte) {
 	if got.RPCCode != s.Source().Number() {
 		t.Errorf("%s: rpcCode is %d, want %d", s.ID, got.RPCCode, s.Source().Number())
 	}
-	if (s.Again == fault.Yes) != got.Retryable && (s.Again == fault.Yes || s.Again == fault.No) {
+	if (s.Again == situation.Yes) != got.Retryable && (s.Again == situation.Yes || s.Again == situation.No) {
 		t.Errorf("%s: retryable is %t, want %s", s.ID, got.Retryable, s.Again)
 	}
-	if s.Again == fault.IfNotStarted && got.Retryable != (got.Outcome == fault.NotExecuted) {
+	if s.Again == situation.IfNotStarted && got.Retryable != (got.Outcome == fault.NotExecuted) {
 		t.Errorf("%s: retryable is %t with the outcome %s", s.ID, got.Retryable, got.Outcome)
 	}
 	if got.Message == "" || got.Hint == "" && !got.FromPage {

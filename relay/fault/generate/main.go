@@ -35,7 +35,7 @@ func extensionConstants() string {
 	var b strings.Builder
 	b.WriteString(banner)
 	union(&b, "errorCategories", "ErrorCategory", "What kind of failure it is, as far as an agent has to know.",
-		categories())
+		categories)
 	union(&b, "outcomes", "Outcome", "Whether the action happened.", outcomes)
 	var codes []string
 	for _, row := range fault.Table() {
@@ -51,10 +51,10 @@ func sdkConstants() string {
 	var b strings.Builder
 	b.WriteString(banner)
 	union(&b, "errorCategories", "ErrorCategory", "What kind of failure it is, as far as an agent has to know.",
-		categories())
+		categories)
 	union(&b, "outcomes", "Outcome", "Whether the action happened: the handler knows it best.", outcomes)
 	b.WriteString("/** What the factories of ToolError set, by their names. */\nexport const factories = {\n")
-	for _, f := range fault.Factories() {
+	for _, f := range factories {
 		fmt.Fprintf(&b, "  %s: { code: '%s', category: '%s', retryable: %t },\n", f.Name, f.Code, f.Category,
 			f.Retryable)
 	}
@@ -64,12 +64,22 @@ func sdkConstants() string {
 
 var outcomes = []string{string(fault.NotExecuted), string(fault.Executed), string(fault.Unknown)}
 
-func categories() []string {
-	var names []string
-	for _, c := range fault.Categories() {
-		names = append(names, string(c))
-	}
-	return names
+// categories are the six, in the order that the documentation has.
+var categories = []string{string(fault.Auth), string(fault.RateLimit), string(fault.NotFound),
+	string(fault.Validation), string(fault.Internal), string(fault.Timeout)}
+
+// factories are the ways in which an adapter makes a ToolError: static methods of the plugin SDK, with the code that
+// each gives unless the adapter gives another.
+var factories = []struct {
+	Name      string
+	Code      fault.Code
+	Category  fault.Category
+	Retryable bool
+}{
+	{"auth", fault.AuthError, fault.Auth, false}, {"notFound", fault.NotFoundCode, fault.NotFound, false},
+	{"rateLimited", fault.RateLimited, fault.RateLimit, true},
+	{"validation", fault.ValidationError, fault.Validation, false},
+	{"timeout", fault.TimeoutCode, fault.Timeout, true}, {"internal", fault.InternalError, fault.Internal, false},
 }
 
 // union writes a list of names and the type of its members, formatted as the project's formatter would.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tabrelay/relay/fault"
+	"tabrelay/relay/fault/situation"
 )
 
 const introduction = `# Errors
@@ -65,16 +66,12 @@ func page() string {
 	lost := fault.New(fault.ExtensionLost, "The link was lost after the call was sent")
 	lost.Attempts, lost.CorrelationID = 1, "5f1d7a84c0b3e9926a4f8d1c7e05b3a1"
 	thrown := fault.Error{Code: fault.RateLimited, FromPage: true, Outcome: fault.NotExecuted}
-	var names []string
-	for _, c := range fault.Categories() {
-		names = append(names, "`"+string(c)+"`")
-	}
 	var b strings.Builder
 	fmt.Fprintf(&b, introduction, strings.ReplaceAll(lost.Text()[0], "\n", "\n    "), thrown.Text()[1],
-		strings.Join(names, ", "))
+		"`"+strings.Join(categories, "`, `")+"`")
 	situations(&b)
 	b.WriteString(factoriesIntroduction)
-	for _, f := range fault.Factories() {
+	for _, f := range factories {
 		fmt.Fprintf(&b, "| `ToolError.%s` | `%s` | %s | %s |\n", f.Name, f.Code, f.Category, yes(f.Retryable))
 	}
 	for _, g := range fault.Groups() {
@@ -98,7 +95,7 @@ Every situation that is known, what an agent gets, and what to do then. A failur
 
 func situations(b *strings.Builder) {
 	b.WriteString(situationsIntroduction)
-	for _, s := range fault.Situations() {
+	for _, s := range situation.All() {
 		fmt.Fprintf(b, "| %s | %s | %s | [`%s`](#%s) | %s | %s |\n",
 			s.When, s.Cause, s.NextStep(), s.Code, strings.ToLower(string(s.Code)), where(s), s.Again)
 	}
@@ -106,14 +103,14 @@ func situations(b *strings.Builder) {
 }
 
 // where is what a client sees as a number, and in which place.
-func where(s fault.Situation) string {
+func where(s situation.Situation) string {
 	legacy, modern := s.Number(false), s.Number(true)
 	switch {
-	case s.Layer == fault.Unsaid:
+	case s.Layer == situation.Unsaid:
 		return "no reply"
-	case s.Layer == fault.InHTTP:
+	case s.Layer == situation.InHTTP:
 		return "HTTP 401"
-	case s.Layer == fault.InResult:
+	case s.Layer == situation.InResult:
 		return fmt.Sprintf("tool result, %d", legacy)
 	case legacy == modern:
 		return fmt.Sprintf("JSON-RPC %d", legacy)

@@ -1,4 +1,4 @@
-package fault_test
+package situation
 
 import (
 	"fmt"
@@ -83,7 +83,7 @@ instance-needed | INSTANCE_REQUIRED | validation_error | validation | PROTOCOL |
 func TestSituationsAreTheContract(t *testing.T) {
 	for line := range strings.Lines(strings.TrimSpace(reference)) {
 		id, _, _ := strings.Cut(line, " | ")
-		s, ok := fault.SituationOf(id)
+		s, ok := Find(id)
 		if !ok {
 			t.Errorf("there is no situation %s", id)
 			continue
@@ -101,7 +101,7 @@ func TestSituationsAreTheContract(t *testing.T) {
 func TestSituationsAreComplete(t *testing.T) {
 	form := regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
 	seen, used := map[string]bool{}, map[fault.Code]bool{}
-	for _, s := range fault.Situations() {
+	for _, s := range All() {
 		if !form.MatchString(s.ID) || seen[s.ID] {
 			t.Errorf("the id %q is not one, or is there twice", s.ID)
 		}
@@ -116,16 +116,16 @@ func TestSituationsAreComplete(t *testing.T) {
 		if strings.ContainsAny(s.When+s.Cause+s.NextStep(), "|\n") {
 			t.Errorf("%s: a text would break the table of the documentation", s.ID)
 		}
-		if s.Layer == fault.InProtocol && (row.Legacy == 0 || row.Modern == 0) {
+		if s.Layer == InProtocol && (row.Legacy == 0 || row.Modern == 0) {
 			t.Errorf("%s: a protocol error without a number", s.ID)
 		}
-		if modern := s.Number(true); s.Layer == fault.InProtocol && modern >= -32019 && modern <= -32000 {
+		if modern := s.Number(true); s.Layer == InProtocol && modern >= -32019 && modern <= -32000 {
 			t.Errorf("%s: the number %d is not to be used from 2026-07-28 on", s.ID, modern)
 		}
 	}
 	for _, row := range fault.Table() {
 		if !used[row.Code] {
-			t.Errorf("%s: no situation leads to it; add one to situations.go", row.Code)
+			t.Errorf("%s: no situation leads to it; add one to table.go", row.Code)
 		}
 	}
 }

@@ -1,4 +1,12 @@
-package fault
+// Package situation is the table of everything that is known to go wrong, for the documentation and for the tests that
+// provoke it; see package faulttest.
+package situation
+
+import (
+	"slices"
+
+	"tabrelay/relay/fault"
+)
 
 // Layer is where an agent meets a failure.
 type Layer string
@@ -27,22 +35,22 @@ const (
 // situations can have one code. What a situation leaves empty is as its code's row has it.
 type Situation struct {
 	ID    string // names it in tests: lower-case words with dashes
-	Code  Code
+	Code  fault.Code
 	When  string // what happens
 	Cause string // why, where that is not plain
 	Next  string // the next step; empty: the row's
 	Layer Layer
 	Again Again
-	Raise Source // where the source differs from the row's
-	Types bool   // each failure has a type of its own
+	Raise fault.Source // where the source differs from the row's
+	Types bool         // each failure has a type of its own
 }
 
 // Source is who failed.
-func (s Situation) Source() Source {
+func (s Situation) Source() fault.Source {
 	if s.Raise != "" {
 		return s.Raise
 	}
-	return rows[s.Code].Source
+	return s.row().Source
 }
 
 // NextStep is what to do.
@@ -50,12 +58,12 @@ func (s Situation) NextStep() string {
 	if s.Next != "" {
 		return s.Next
 	}
-	return rows[s.Code].Hint
+	return s.row().Hint
 }
 
 // Number is the JSON-RPC error code in the era of 2026-07-28 (modern) or before; for a tool's result it is rpcCode.
 func (s Situation) Number(modern bool) int {
-	row := rows[s.Code]
+	row := s.row()
 	switch {
 	case s.Layer != InProtocol:
 		return s.Source().Number()
@@ -67,12 +75,17 @@ func (s Situation) Number(modern bool) int {
 	return -32603
 }
 
-// SituationOf finds a situation by its id.
-func SituationOf(id string) (Situation, bool) {
-	for _, s := range Situations() {
-		if s.ID == id {
-			return s, true
-		}
+func (s Situation) row() fault.Row {
+	row, _ := fault.Lookup(s.Code) // a test looks for a code without one
+	return row
+}
+
+// Find finds a situation by its id.
+func Find(id string) (Situation, bool) {
+	all := All()
+	i := slices.IndexFunc(all, func(s Situation) bool { return s.ID == id })
+	if i < 0 {
+		return Situation{}, false
 	}
-	return Situation{}, false
+	return all[i], true
 }

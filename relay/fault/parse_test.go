@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Parse reads the first text item of a failed call back. What is not in the text is filled in from the table, for
+// parse reads the first text item of a failed call back. What is not in the text is filled in from the table, for
 // a failure of the relay, or from the category, for one of a page.
-func Parse(text string) (*Error, error) {
+func parse(text string) (*Error, error) {
 	head, rest, _ := strings.Cut(text, "\n")
 	fields, message, ok := strings.Cut(head, "] ")
 	if !ok || !strings.HasPrefix(fields, headerStart) {
