@@ -154,27 +154,6 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestPublished keeps the committed schema and page equal to the table.
-func TestPublished(t *testing.T) {
-	for file, want := range map[string]string{
-		"config.schema.json":          string(Schema()),
-		"../../docs/configuration.md": Page(),
-	} {
-		if *update {
-			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		got, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, string(got)); diff != "" {
-			t.Errorf("%s is stale; run: go generate ./relay/config\n%s", file, diff)
-		}
-	}
-}
-
 func TestSetKeepsComments(t *testing.T) {
 	home := Home(t.TempDir())
 	if err := home.Create(); err != nil {
