@@ -11,7 +11,6 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
-	"tabrelay/relay/lock"
 	"tabrelay/relay/rawjson"
 )
 
@@ -22,6 +21,13 @@ type Input struct {
 	Key    string
 	Method string          // one of the three below
 	Params json.RawMessage // of that method; empty means {}
+}
+
+// append encodes the input as a member of inputRequests.
+func (in *Input) append(b []byte, name string) []byte {
+	b = append(rawjson.AppendText(b, name), `:{"method":`...)
+	b = append(rawjson.AppendText(b, in.Method), `,"params":`...)
+	return append(append(b, oneLine(in.Params)...), '}')
 }
 
 // What a client can be asked for.
@@ -157,45 +163,15 @@ func flat(schema json.RawMessage) error {
 	return nil
 }
 
-// asked are our requests to one client that it has not answered.
-type asked struct {
-	mu   lock.Mutex
-	byID map[string]chan reply
-}
-
 // reply is a client's answer to a request of ours.
 type reply struct{ result, failure json.RawMessage }
 
-func (a *asked) add(id string) chan reply {
-	ch := make(chan reply, 1)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.byID == nil {
-		a.byID = map[string]chan reply{}
-	}
-	a.byID[id] = ch
-	return ch
-}
-
-// remove reports whether the client had not answered.
-func (a *asked) remove(id string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	_, open := a.byID[id]
-	delete(a.byID, id)
-	return open
-}
-
 // answer hands a client's reply to whoever waits for it. One that nobody waits for, because it is late, was given
 // already or belongs to another client, does nothing.
-func (a *asked) answer(m *message) {
+func (p *peer) answer(m *message) {
 	id, _ := rawjson.Text(m.id)
-	a.mu.Lock()
-	ch := a.byID[id]
-	delete(a.byID, id)
-	a.mu.Unlock()
-	if ch != nil {
-		ch <- reply{m.result, m.failure}
+	if waiting, open := p.asked.LoadAndDelete(id); open {
+		waiting.(chan reply) <- reply{m.result, m.failure}
 	}
 }
 
@@ -206,9 +182,10 @@ func (f *Front) streamAsker(p *peer, x *exchange, able abilities) *Asker {
 		waiting := make([]chan reply, len(inputs))
 		for i, in := range inputs {
 			id := f.nextName() + "-" + string(randomID())[:8] // not one that an earlier relay has asked under
-			waiting[i] = p.asked.add(id)
+			waiting[i] = make(chan reply, 1)
+			p.asked.Store(id, waiting[i])
 			defer func() {
-				if p.asked.remove(id) {
+				if _, open := p.asked.LoadAndDelete(id); open { // it has not answered
 					x.retract(id)
 				}
 			}()

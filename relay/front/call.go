@@ -15,8 +15,8 @@ import (
 	"tabrelay/relay/rawjson"
 )
 
-// target is what a name in tools/call stands for.
-type target struct {
+// callable is what a name in tools/call stands for.
+type callable struct {
 	name     string
 	declares bool // an output schema is listed, so nothing that misses it may stand in structuredContent
 	bridge   func(*fault.Error) string
@@ -27,23 +27,20 @@ type target struct {
 
 // find resolves a name among the tools of the toolset that the client asked for. One that is not shown to it is found
 // all the same: whoever carries calls out says why it may not have it.
-func (f *Front) find(name string, p *peer) (target, *fault.Error) {
-	snapshot, run := f.options.Tools.Snapshot(), f.options.Caller.Do
-	if p.session.Delegation != nil && f.options.Delegated != nil {
-		run = f.options.Delegated.Do
-	}
+func (f *Front) find(name string, p *peer) (callable, *fault.Error) {
+	snapshot := f.options.Tools.Snapshot()
 	if t, ok := snapshot.Find(name); ok && p.tools.Shows(t) {
-		return target{name: name, declares: t.Declares(), bridge: t.Bridge, indent: t.Bridge != nil && !t.Compact,
-			long: t.Task, run: run}, nil
+		return callable{name: name, declares: t.Declares(), bridge: t.Bridge, indent: t.Bridge != nil && !t.Compact,
+			long: t.Task, run: f.carryOut}, nil
 	}
 	if snapshot.Withheld(name) != nil {
-		return target{name: name, run: run}, nil // which fails, and says why
+		return callable{name: name, run: f.carryOut}, nil // which fails, and says why
 	}
 	v := f.visibleTo(p.session, p.tools, p.offered)
 	if g := findGateway(name); g != nil && v.tools.Gateway {
-		return target{name: name, run: g.bind(f)}, nil
+		return callable{name: name, run: g.bind(f)}, nil
 	}
-	return target{}, f.unknownTool(name, snapshot, v)
+	return callable{}, f.unknownTool(name, snapshot, v)
 }
 
 // callTool turns tools/call into a call and its end into the response.
@@ -93,7 +90,7 @@ func (f *Front) callTool(ctx context.Context, p *peer, x *exchange, m *message, 
 }
 
 // readCall takes the params of tools/call apart.
-func (f *Front) readCall(c *call.Call, p *peer, m *message, meta *requestMeta) (t target, fail *fault.Error) {
+func (f *Front) readCall(c *call.Call, p *peer, m *message, meta *requestMeta) (t callable, fail *fault.Error) {
 	name, ok := rawjson.Text(m.param("name"))
 	if !ok {
 		return t, fault.New(fault.InvalidParams, "The params of tools/call have no name, or it is not a string")
@@ -223,6 +220,11 @@ func (f *Front) pass(ctx context.Context, c call.Call) (*call.Result, *fault.Err
 	if on, ok := ctx.Value(passed{}).(*passed); ok {
 		on.yes = true
 	}
+	return f.carryOut(ctx, c)
+}
+
+// carryOut has a call run by whoever runs those of its session.
+func (f *Front) carryOut(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
 	if c.Session.Delegation != nil && f.options.Delegated != nil {
 		return f.options.Delegated.Do(ctx, c)
 	}

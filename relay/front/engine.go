@@ -81,12 +81,11 @@ func (f *Front) translate(x *exchange, m *message, e mcp.JSONRPCErrorDetails) re
 	if code != "" && e.Data == nil {
 		return x.refuse(fault.New(code, e.Message))
 	}
-	details, err := json.Marshal(e)
-	if err != nil {
-		panic(err)
+	var data []byte
+	if e.Data != nil {
+		data = rawjson.MustEncode(e.Data)
 	}
-	b := append(appendID(nil, x.id), `,"error":`...)
-	return response{body: append(append(b, details...), '}'), code: e.Code}
+	return refuseWith(x.id, e.Code, e.Message, data)
 }
 
 // listener receives notifications from mcp-go: a client of the legacy era, or one subscription of a modern one.

@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -91,7 +92,7 @@ type Front struct {
 	index     searchIndex
 	sessions  sessions
 	suspended suspended
-	tasks     tasks // that run
+	tasks     sync.Map // of the tasks that run, by id: *task
 	changes   changes
 	serial    atomic.Uint64 // names requests and sessions towards mcp-go
 
@@ -196,7 +197,7 @@ func (f *Front) Shutdown(ctx context.Context) error {
 		}
 	}
 	f.mu.Unlock()
-	late := time.AfterFunc(taskPatience, func() { f.tasks.end(errShutdown) })
+	late := time.AfterFunc(taskPatience, func() { f.endTasks(errShutdown) })
 	defer late.Stop()
 	select {
 	case <-f.drained:

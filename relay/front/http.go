@@ -147,7 +147,7 @@ func (f *Front) postModern(w http.ResponseWriter, r *http.Request, m *message, m
 		return
 	}
 	if code, why := checkVersions(r, version, header); code != 0 {
-		writeJSON(w, http.StatusBadRequest, refuseWith(m.id, code, why))
+		writeJSON(w, http.StatusBadRequest, refuseWith(m.id, code, why, nil))
 		return
 	}
 	if m.id == nil {
@@ -157,11 +157,11 @@ func (f *Front) postModern(w http.ResponseWriter, r *http.Request, m *message, m
 	if mcp.IsValidProtocolVersion(version) {
 		if err := mcp.ValidateStandardHeaders(r.Header.Get, version, mcp.MCPMethod(m.method),
 			m.withoutArguments()); err != nil {
-			writeJSON(w, http.StatusBadRequest, refuseWith(m.id, mcp.HEADER_MISMATCH, err.Error()))
+			writeJSON(w, http.StatusBadRequest, refuseWith(m.id, mcp.HEADER_MISMATCH, err.Error(), nil))
 			return
 		}
 		if err := f.checkMirrored(r.Header, m); err != nil {
-			writeJSON(w, http.StatusBadRequest, refuseWith(m.id, mcp.HEADER_MISMATCH, err.Error()))
+			writeJSON(w, http.StatusBadRequest, refuseWith(m.id, mcp.HEADER_MISMATCH, err.Error(), nil))
 			return
 		}
 	}

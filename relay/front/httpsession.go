@@ -168,7 +168,7 @@ func (f *Front) postLegacy(w http.ResponseWriter, r *http.Request, m *message) {
 func (f *Front) noteLegacy(s *httpSession, m *message) {
 	switch {
 	case m.reply:
-		s.peer.asked.answer(m)
+		s.peer.answer(m)
 	case m.method == string(mcp.MethodNotificationCancelled):
 		s.peer.open.cancel(m.param("requestId"))
 	case m.method == methodExit && s.peer.phase.Load() == phaseShutdown:

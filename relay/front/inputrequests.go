@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -23,10 +21,10 @@ const (
 	maxSuspended = 256
 )
 
-// work is what a request of the modern era asks for when its client can be asked something meanwhile (2026-07-28,
+// resumable is what a request of the modern era asks for when its client can be asked something meanwhile (2026-07-28,
 // "Multi Round-Trip Requests"). It stands still while the client is asked, and goes on with the client's next request;
 // only the exchange is another one then.
-type work struct {
+type resumable struct {
 	front  *Front
 	ending context.Context // ends when the client cannot come back any more
 	owner  any             // who may go on with it: the attachment on stdio, the name of the client over HTTP
@@ -44,7 +42,7 @@ type work struct {
 	steps  []string        // what it has said of itself until then
 }
 
-// round is one of the requests by which a client has a run carried out.
+// roundTrip is one of the requests by which a client has a resumable one carried out.
 type roundTrip struct {
 	x        *exchange
 	answers  map[string]json.RawMessage
@@ -57,11 +55,11 @@ type roundTrip struct {
 // name that can be used once, so there is nothing in it to tamper with.
 type suspended struct {
 	mu        lock.Mutex
-	suspended map[string]suspendedWork
+	suspended map[string]suspendedRequest
 }
 
-type suspendedWork struct {
-	*work
+type suspendedRequest struct {
+	*resumable
 	digest [32]byte // of what its request asks for
 }
 
@@ -103,18 +101,18 @@ func (f *Front) start(
 		x.respond(x.refuse(fail))
 		return
 	}
-	r := &work{front: f, ending: p.ending, owner: p.owner(), m: m, early: early, next: make(chan *roundTrip, 1)}
+	r := &resumable{front: f, ending: p.ending, owner: p.owner(), m: m, early: early, next: make(chan *roundTrip, 1)}
 	if f.options.Tasks != nil {
 		r.tasksOf = taskOwner(p.session)
 	}
-	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	working, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	r.cancel = cancel
-	work = context.WithValue(work, askerKey{}, &Asker{able: able, ask: r.ask})
+	working = context.WithValue(working, askerKey{}, &Asker{able: able, ask: r.ask})
 	t := &roundTrip{x: x, answered: make(chan struct{})}
 	r.take(ctx, t)
 	go func() {
 		defer cancel(nil)
-		answer := f.attempt(work, m.method, func() func(*exchange) response { return do(work, r) })
+		answer := f.attempt(m.method, func() func(*exchange) response { return do(working, r) })
 		last, k := r.release()
 		switch {
 		case k != nil:
@@ -122,30 +120,26 @@ func (f *Front) start(
 		case last != nil:
 			defer close(last.answered)
 			defer f.catch(last.x, m.method)
-			f.conclude(work, last.x, answer)
+			f.conclude(working, last.x, answer)
 		}
 	}()
 	<-t.answered
 }
 
 // attempt does work, and turns a bug in it into an answer.
-func (f *Front) attempt(_ context.Context, method string,
-	work func() func(*exchange) response) (answer func(*exchange) response) {
+func (f *Front) attempt(method string, work func() func(*exchange) response) (answer func(*exchange) response) {
 	defer func() {
 		if p := recover(); p != nil {
-			f.options.Log.Error().Str("method", method).Str("panic", fmt.Sprint(p)).Bytes("stack",
-				debug.Stack()).Msg("a request panicked")
-			answer = func(x *exchange) response {
-				return x.refuse(fault.New(fault.InternalError, "internal error"))
-			}
+			failure := f.panicked(method, p)
+			answer = func(x *exchange) response { return x.refuse(failure) }
 		}
 	}()
 	return work()
 }
 
-// take makes t the round trip of the work. While it is, what ends its exchange ends the work. Where the client has
+// take makes t the round trip of the request. While it is, what ends its exchange ends the work. Where the client has
 // tasks, it does not wait for long.
-func (r *work) take(ctx context.Context, t *roundTrip) {
+func (r *resumable) take(ctx context.Context, t *roundTrip) {
 	t.unbind = context.AfterFunc(ctx, func() { r.cancel(context.Cause(ctx)) })
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -156,7 +150,7 @@ func (r *work) take(ctx context.Context, t *roundTrip) {
 }
 
 // release ends the round and returns it, nil when there is none, and the task that the work has become, if it has.
-func (r *work) release() (*roundTrip, *task) {
+func (r *resumable) release() (*roundTrip, *task) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := r.round
@@ -168,7 +162,7 @@ func (r *work) release() (*roundTrip, *task) {
 }
 
 // unbind ends the round without ending the run. It returns nil when nobody waits, or the exchange has ended.
-func (r *work) unbind() *roundTrip {
+func (r *resumable) unbind() *roundTrip {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := r.round
@@ -181,7 +175,7 @@ func (r *work) unbind() *roundTrip {
 
 // ask answers the exchange of the moment with what is asked for, and waits until the client comes back with it. A
 // client that leaves something out is asked for that again.
-func (r *work) ask(ctx context.Context, inputs []Input) (map[string]json.RawMessage, error) {
+func (r *resumable) ask(ctx context.Context, inputs []Input) (map[string]json.RawMessage, error) {
 	r.asking.Lock()
 	defer r.asking.Unlock()
 	answers := map[string]json.RawMessage{}
@@ -212,7 +206,7 @@ func (r *work) ask(ctx context.Context, inputs []Input) (map[string]json.RawMess
 }
 
 // put asks for what is missing once, in the way that is left: a task has no request that could be answered with it.
-func (r *work) put(ctx context.Context, missing []Input) (map[string]json.RawMessage, error) {
+func (r *resumable) put(ctx context.Context, missing []Input) (map[string]json.RawMessage, error) {
 	if k := r.asTask(); k != nil {
 		return k.ask(ctx, missing)
 	}
@@ -230,7 +224,7 @@ func (r *work) put(ctx context.Context, missing []Input) (map[string]json.RawMes
 var errNobodyWaits = errors.New("nobody waits for the request any more, so its client cannot be asked")
 
 // roundTrip is one answer with questions and the next request with answers.
-func (r *work) roundTrip(ctx context.Context, missing []Input) (*roundTrip, error) {
+func (r *resumable) roundTrip(ctx context.Context, missing []Input) (*roundTrip, error) {
 	state, err := r.park(ctx, missing)
 	if err != nil {
 		return nil, err
@@ -257,7 +251,7 @@ func (r *work) roundTrip(ctx context.Context, missing []Input) (*roundTrip, erro
 
 // comeBack waits for the client although its answer does not matter any more, because only then there is an exchange
 // that can carry the result: work that goes on without would be done for nobody. If it does not come, the run ends.
-func (r *work) comeBack(state string, late <-chan time.Time) error {
+func (r *resumable) comeBack(state string, late <-chan time.Time) error {
 	err := errors.New("the client did not come back for the result")
 	select {
 	case <-r.next:
@@ -274,7 +268,7 @@ func (r *work) comeBack(state string, late <-chan time.Time) error {
 }
 
 // park answers the exchange of the moment with the questions.
-func (r *work) park(ctx context.Context, missing []Input) (state string, err error) {
+func (r *resumable) park(ctx context.Context, missing []Input) (state string, err error) {
 	state = string(randomID())
 	if err = r.front.suspended.add(state, r); err != nil {
 		return "", err
@@ -290,9 +284,7 @@ func (r *work) park(ctx context.Context, missing []Input) (state string, err err
 	b := append(appendID(nil, t.x.id), `,"result":{"_meta":{`...)
 	b = append(append(b, r.front.identity...), `},"resultType":"input_required","inputRequests":{`...)
 	for i, in := range missing {
-		b = append(rawjson.AppendText(separate(b, i), in.Key), `:{"method":`...)
-		b = append(rawjson.AppendText(b, in.Method), `,"params":`...)
-		b = append(append(b, oneLine(in.Params)...), '}')
+		b = in.append(separate(b, i), in.Key)
 	}
 	b = rawjson.AppendText(append(b, `},"requestState":`...), state)
 	t.x.respond(response{body: append(b, "}}"...)})
@@ -304,7 +296,7 @@ func (r *work) park(ctx context.Context, missing []Input) (state string, err err
 func (f *Front) resume(ctx context.Context, p *peer, x *exchange, m *message) {
 	answers, fail := readResponses(m)
 	state, ok := rawjson.Text(m.param("requestState"))
-	var r *work
+	var r *resumable
 	if fail == nil && ok {
 		r = f.suspended.claim(state, p.owner(), digestOfRequest(m))
 	}
@@ -323,16 +315,16 @@ func (f *Front) resume(ctx context.Context, p *peer, x *exchange, m *message) {
 	<-t.answered
 }
 
-func (s *suspended) add(state string, r *work) error {
+func (s *suspended) add(state string, r *resumable) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.suspended == nil {
-		s.suspended = map[string]suspendedWork{}
+		s.suspended = map[string]suspendedRequest{}
 	}
 	if len(s.suspended) == maxSuspended {
 		return errors.New("too many requests wait for answers of their clients")
 	}
-	s.suspended[state] = suspendedWork{r, digestOfRequest(r.m)}
+	s.suspended[state] = suspendedRequest{r, digestOfRequest(r.m)}
 	return nil
 }
 
@@ -346,7 +338,7 @@ func (s *suspended) remove(state string) bool {
 }
 
 // claim takes the run that waits under the state, if it is this owner's and the request is the same.
-func (s *suspended) claim(state string, owner any, digest [32]byte) *work {
+func (s *suspended) claim(state string, owner any, digest [32]byte) *resumable {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	suspended, there := s.suspended[state]
@@ -354,7 +346,7 @@ func (s *suspended) claim(state string, owner any, digest [32]byte) *work {
 		return nil
 	}
 	delete(s.suspended, state)
-	return suspended.work
+	return suspended.resumable
 }
 
 // readResponses takes the answers out of params.
@@ -389,7 +381,7 @@ type reporter interface {
 }
 
 // exchange is the one in which the client waits; nil while it was asked.
-func (r *work) exchange() *exchange {
+func (r *resumable) exchange() *exchange {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.round == nil {
@@ -398,7 +390,7 @@ func (r *work) exchange() *exchange {
 	return r.round.x
 }
 
-func (r *work) reportProgress(step call.Progress) {
+func (r *resumable) reportProgress(step call.Progress) {
 	if r.saidToTask(step) {
 		return
 	}
@@ -407,7 +399,7 @@ func (r *work) reportProgress(step call.Progress) {
 	}
 }
 
-func (r *work) reportLog(line call.LogEntry) {
+func (r *resumable) reportLog(line call.LogEntry) {
 	if x := r.exchange(); x != nil {
 		x.reportLog(line)
 	}

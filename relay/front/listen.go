@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
-	"runtime/debug"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"tabrelay/relay/fault"
 	"tabrelay/relay/rawjson"
 )
 
@@ -102,9 +99,7 @@ func (f *Front) watchAll(c *listener, m *message) *message {
 func (f *Front) subscribe(ctx context.Context, c *listener, x *exchange, m *message) (r response) {
 	defer func() {
 		if p := recover(); p != nil {
-			f.options.Log.Error().Str("panic", fmt.Sprint(p)).Bytes("stack",
-				debug.Stack()).Msg("a subscription panicked")
-			r = refuse(x.id, fault.New(fault.InternalError, "internal error"), true)
+			r = refuse(x.id, f.panicked(m.method, p), true)
 		}
 	}()
 	r = f.askEngine(ctx, c, x, m, c.id)

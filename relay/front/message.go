@@ -182,30 +182,22 @@ func succeed(id, result []byte) response {
 // refuse answers with a protocol error. Its data is the whole fault, so that a program finds code, hint and the rest
 // where it finds them in a tool's failure.
 func refuse(id []byte, e *fault.Error, modern bool) response {
-	code := e.ProtocolNumber(modern)
+	data, err := json.Marshal(e)
+	if err != nil {
+		data = nil
+	}
+	return refuseWith(id, e.ProtocolNumber(modern), e.Message, data)
+}
+
+// refuseWith answers with a protocol error whose data is encoded already; nil: it has none, as those that belong to a
+// transport.
+func refuseWith(id []byte, code int, message string, data []byte) response {
 	body := append(appendID(nil, id), `,"error":{"code":`...)
 	body = strconv.AppendInt(body, int64(code), 10)
-	body = rawjson.AppendText(append(body, `,"message":`...), e.Message)
-	if data, err := json.Marshal(e); err == nil {
+	body = rawjson.AppendText(append(body, `,"message":`...), message)
+	if data != nil {
 		body = append(append(body, `,"data":`...), data...)
 	}
-	return response{body: append(body, "}}"...), code: code}
-}
-
-// refuseWithData answers with a protocol error whose data is encoded already.
-func refuseWithData(id []byte, code int, message string, data []byte) response {
-	body := append(appendID(nil, id), `,"error":{"code":`...)
-	body = strconv.AppendInt(body, int64(code), 10)
-	body = rawjson.AppendText(append(body, `,"message":`...), message)
-	body = append(append(body, `,"data":`...), data...)
-	return response{body: append(body, "}}"...), code: code}
-}
-
-// refuseWith answers with one of the numbers that belong to a transport and have no fault.
-func refuseWith(id []byte, code int, message string) response {
-	body := append(appendID(nil, id), `,"error":{"code":`...)
-	body = strconv.AppendInt(body, int64(code), 10)
-	body = rawjson.AppendText(append(body, `,"message":`...), message)
 	return response{body: append(body, "}}"...), code: code}
 }
 

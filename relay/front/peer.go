@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -30,8 +31,8 @@ type peer struct {
 	phase    atomic.Int32
 	able     atomic.Pointer[abilities] // what a legacy client said it can be asked
 	called   atomic.Pointer[string]    // what it calls itself
-	asked    asked
-	old      atomic.Bool // it knows no resource links
+	asked    sync.Map                  // our requests that it has not answered, by id: chan reply
+	old      atomic.Bool               // it knows no resource links
 
 	admitting lock.Mutex // one request at a time
 }

@@ -155,7 +155,7 @@ func (f *Front) failed(x *exchange, e *fault.Error, otherwise string, members ..
 			all = append(all, m)
 		}
 	}
-	return refuseWithData(x.id, code, message, rawjson.Join(all))
+	return refuseWith(x.id, code, message, rawjson.Join(all))
 }
 
 const internalNumber = -32603

@@ -88,7 +88,7 @@ func room(r *call.Result) (size int) {
 // renderFailure encodes a failure as CallToolResult. Models see the text items, programs read _meta. A client checks
 // structuredContent against the tool's output schema even in a failure, and hides the failure when it does not fit: it
 // is there only when the tool declares none.
-func (f *Front) renderFailure(x *exchange, e *fault.Error, r *call.Result, t target) response {
+func (f *Front) renderFailure(x *exchange, e *fault.Error, r *call.Result, t callable) response {
 	object, err := json.Marshal(e)
 	if err != nil {
 		panic(err)

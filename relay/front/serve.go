@@ -157,8 +157,13 @@ func (f *Front) route(ctx context.Context, p *peer, x *exchange, m *message, met
 // catch turns a bug into an answer that tells nothing about it; the log does.
 func (f *Front) catch(x *exchange, method string) {
 	if r := recover(); r != nil {
-		f.options.Log.Error().Str("method", method).Str("panic", fmt.Sprint(r)).Bytes("stack",
-			debug.Stack()).Msg("a request panicked")
-		x.respond(x.refuse(fault.New(fault.InternalError, "internal error")))
+		x.respond(x.refuse(f.panicked(method, r)))
 	}
+}
+
+// panicked writes a bug to the log, and returns what is said of it: nothing about what it was.
+func (f *Front) panicked(method string, p any) *fault.Error {
+	f.options.Log.Error().Str("method", method).Str("panic", fmt.Sprint(p)).Bytes("stack", debug.Stack()).
+		Msg("a request panicked")
+	return fault.New(fault.InternalError, "internal error")
 }

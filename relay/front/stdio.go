@@ -118,7 +118,7 @@ func (s *stdio) take(ctx context.Context, line []byte) {
 	case fail != nil:
 		s.answer(refuse(m.id, fail, false))
 	case m.reply:
-		s.peer.asked.answer(&m)
+		s.peer.answer(&m)
 	case m.id == nil:
 		s.notified(&m)
 	default:

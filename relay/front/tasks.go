@@ -3,15 +3,12 @@ package front
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/clip"
-	"tabrelay/relay/fault"
 	"tabrelay/relay/lock"
 	"tabrelay/relay/random"
 )
@@ -53,7 +50,7 @@ var errTaskTooLong = errors.New("the task ran for as long as one may")
 // task is work that goes on although its request has its answer.
 type task struct {
 	front   *Front
-	work    *work
+	request *resumable
 	x       *exchange // stands for the request; nothing is sent through it
 	overdue *time.Timer
 
@@ -66,43 +63,10 @@ type task struct {
 	saving    *time.Timer // nil: nothing has changed that is not written down
 }
 
-// tasks are those that run.
-type tasks struct {
-	mu   lock.Mutex
-	byID map[string]*task
-}
-
-func (s *tasks) add(k *task) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.byID == nil {
-		s.byID = map[string]*task{}
-	}
-	s.byID[k.kept.ID] = k
-}
-
-func (s *tasks) remove(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.byID, id)
-}
-
-func (s *tasks) find(id string) *task {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.byID[id]
-}
-
-// end ends the calls of all tasks.
-func (s *tasks) end(cause error) {
-	s.mu.Lock()
-	all := make([]*task, 0, len(s.byID))
-	for _, k := range s.byID {
-		all = append(all, k)
-	}
-	s.mu.Unlock()
-	for _, k := range all {
-		k.work.cancel(cause)
+// endTasks ends the calls of all tasks.
+func (f *Front) endTasks(cause error) {
+	for _, k := range f.tasks.Range {
+		k.(*task).request.cancel(cause)
 	}
 }
 
@@ -126,14 +90,14 @@ func (meta *requestMeta) hasTasks() bool {
 }
 
 // goOn makes a task of the work that a round trip waits for, unless it is not that any more.
-func (r *work) goOn(t *roundTrip) {
+func (r *resumable) goOn(t *roundTrip) {
 	f := r.front
 	steps, waits := r.said(t)
 	if !waits {
 		return
 	}
 	now := time.Now()
-	k := &task{front: f, work: r, used: map[string]int{}, kept: call.Task{
+	k := &task{front: f, request: r, used: map[string]int{}, kept: call.Task{
 		ID: random.Hex(16), Owner: r.tasksOf, CallID: t.x.callID, Tool: t.x.tool, State: call.TaskWorking, Created: now,
 		Updated: now, Expires: now.Add(mostTask + keepTask),
 	}}
@@ -148,7 +112,7 @@ func (r *work) goOn(t *roundTrip) {
 		return
 	}
 	k.overdue = time.AfterFunc(mostTask-keepTask, func() { r.cancel(errTaskTooLong) })
-	f.tasks.add(k)
+	f.tasks.Store(k.kept.ID, k)
 	created, handed := r.handOver(t, k)
 	if !handed {
 		k.leave()
@@ -163,7 +127,7 @@ func (r *work) goOn(t *roundTrip) {
 }
 
 // said is what the work has said of itself, if t is the round trip that waits for it.
-func (r *work) said(t *roundTrip) (steps []string, waits bool) {
+func (r *resumable) said(t *roundTrip) (steps []string, waits bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.steps), r.round == t
@@ -178,7 +142,7 @@ func (k *task) begin(steps []string) {
 }
 
 // handOver lets k have the work in place of t, and returns the answer for t. It reports whether t still waited for it.
-func (r *work) handOver(t *roundTrip, k *task) (created response, handed bool) {
+func (r *resumable) handOver(t *roundTrip, k *task) (created response, handed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.round != t || !t.unbind() {
@@ -190,7 +154,7 @@ func (r *work) handOver(t *roundTrip, k *task) (created response, handed bool) {
 }
 
 // asTask is the task that the work has become, nil when it has not.
-func (r *work) asTask() *task {
+func (r *resumable) asTask() *task {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.task
@@ -199,12 +163,12 @@ func (r *work) asTask() *task {
 // leave ends what goOn began.
 func (k *task) leave() {
 	k.overdue.Stop()
-	k.front.tasks.remove(k.kept.ID)
+	k.front.tasks.Delete(k.kept.ID)
 	k.front.leave(k.x)
 }
 
 // saidToTask notes a step of work that may go on as a task, and reports whether it does.
-func (r *work) saidToTask(step call.Progress) bool {
+func (r *resumable) saidToTask(step call.Progress) bool {
 	if r.tasksOf == "" {
 		return false
 	}
@@ -256,7 +220,7 @@ func (k *task) cancel() {
 	k.mu.Lock()
 	k.cancelled = true
 	k.mu.Unlock()
-	k.work.cancel(call.ErrCancelled)
+	k.request.cancel(call.ErrCancelled)
 }
 
 // finish notes how the call ended, and keeps that.
@@ -284,9 +248,7 @@ func (k *task) finish(answer func(*exchange) response) {
 func (k *task) render(answer func(*exchange) response) (end taskEnd) {
 	defer func() {
 		if p := recover(); p != nil {
-			k.front.options.Log.Error().Str("tool", k.kept.Tool).Str("panic", fmt.Sprint(p)).Bytes("stack",
-				debug.Stack()).Msg("a task panicked")
-			end = endOf(k.x.refuse(fault.New(fault.InternalError, "internal error")))
+			end = endOf(k.x.refuse(k.front.panicked(k.request.m.method, p)))
 		}
 	}()
 	return endOf(answer(k.x))

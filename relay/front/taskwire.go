@@ -72,8 +72,8 @@ func noTasks(why string) *fault.Error {
 // findTask finds a task of the peer's: one that runs, or one that has ended.
 func (f *Front) findTask(ctx context.Context, p *peer, id string) (*task, *call.Task, *fault.Error) {
 	owner := taskOwner(p.session)
-	if k := f.tasks.find(id); k != nil && k.kept.Owner == owner {
-		return k, nil, nil
+	if running, _ := f.tasks.Load(id); running != nil && running.(*task).kept.Owner == owner {
+		return running.(*task), nil, nil
 	}
 	t, found, err := f.options.Tasks.Task(ctx, id)
 	if err != nil {
@@ -136,9 +136,7 @@ func membersOf(t call.Task, open []openInput, now time.Time) (m taskMembers) {
 	case len(open) > 0:
 		b = append(b, `,"inputRequests":{`...)
 		for i, in := range open {
-			b = append(rawjson.AppendText(separate(b, i), in.name), `:{"method":`...)
-			b = append(rawjson.AppendText(b, in.Method), `,"params":`...)
-			b = append(append(b, oneLine(in.Params)...), '}')
+			b = in.append(separate(b, i), in.name)
 		}
 		b = append(b, '}')
 	case t.State == call.TaskCompleted:
