@@ -182,7 +182,7 @@ var provocations = map[string]provocation{
 }
 
 func TestEachFindingIsFound(t *testing.T) {
-	for _, row := range Table() {
+	for _, row := range table {
 		t.Run(row.ID, func(t *testing.T) {
 			p, ok := provocations[row.ID]
 			if !ok {

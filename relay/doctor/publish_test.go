@@ -42,7 +42,7 @@ func published() string {
 		"are in\n" +
 		"[errors.md](errors.md), states and signals of the relay in [operating.md](operating.md).\n\n" +
 		"| finding | what is wrong | why | next step |\n| --- | --- | --- | --- |\n")
-	for _, r := range Table() {
+	for _, r := range table {
 		mark := ""
 		if r.Severity == Warning {
 			mark = " (warning)"

@@ -12,9 +12,6 @@ type Row struct {
 	Next     string
 }
 
-// Table is everything the doctor can find wrong.
-func Table() []Row { return slices.Clone(table) }
-
 func lookup(id string) (Row, bool) {
 	i := slices.IndexFunc(table, func(r Row) bool { return r.ID == id })
 	if i < 0 {
@@ -23,6 +20,7 @@ func lookup(id string) (Row, bool) {
 	return table[i], true
 }
 
+// table is everything the doctor can find wrong.
 var table = []Row{
 	{"home-missing", Problem, "There is no home folder.", "tabrelay was not started yet, or TABRELAY_HOME names " +
 		"another folder.", "run: tabrelay up"},

@@ -47,7 +47,6 @@ func (e *StartError) lines(prefix string) string {
 type Starter struct {
 	Executable string // of tabrelay
 	Home       config.Home
-	Env        []string // nil: this process's own
 }
 
 // Executable is the path of the running program, even when its file was replaced by a newer one meanwhile.
@@ -127,11 +126,7 @@ func (s Starter) Detach(ctx context.Context) (State, error) {
 
 // environ is the relay's environment: this home folder, and not the token of the client that starts it.
 func (s Starter) environ() []string {
-	env := s.Env
-	if env == nil {
-		env = os.Environ()
-	}
-	env = slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
+	env := slices.DeleteFunc(os.Environ(), func(entry string) bool {
 		return strings.HasPrefix(entry, "TABRELAY_TOKEN=") || strings.HasPrefix(entry, "TABRELAY_HOME=")
 	})
 	return append(env, "TABRELAY_HOME="+string(s.Home))
