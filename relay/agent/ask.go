@@ -89,7 +89,7 @@ func (l *loop) count(done provider.Completion) {
 	}
 	spent := Spent{InputTokens: done.Usage.InputTokens, OutputTokens: done.Usage.OutputTokens, Requests: 1}
 	if known {
-		spent.USD = price.of(done.Usage)
+		spent.USD = costOf(done.Usage, price)
 	} else {
 		spent.Unpriced = 1
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tabrelay/relay/agent/provider"
+	"tabrelay/relay/config"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/lock"
 )
@@ -32,15 +33,8 @@ func least[T cmp.Ordered](a, b T) T {
 	return min(a, b)
 }
 
-// Price is what a model costs, in US dollars for a million tokens.
-type Price struct {
-	InputPerMillion  float64
-	OutputPerMillion float64
-	CachedPerMillion *float64 // nil: as input
-}
-
-// of is what a request cost. Cached tokens are among those of the input.
-func (p Price) of(u provider.Usage) float64 {
+// costOf is what a request cost. Cached tokens are among those of the input.
+func costOf(u provider.Usage, p config.Price) float64 {
 	cached := p.InputPerMillion
 	if p.CachedPerMillion != nil {
 		cached = *p.CachedPerMillion

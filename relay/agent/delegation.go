@@ -157,11 +157,8 @@ func (d *Delegation) make(id string, s *shape, c *config.Config, keys map[string
 
 // provider makes a provider, or says what is missing for it.
 func (d *Delegation) provider(id string, c config.Provider, key config.Key) ModelProvider {
-	p := ModelProvider{ID: id, Models: c.Models, Defaults: provider.Params(c.Defaults), Pricing: map[string]Price{},
+	p := ModelProvider{ID: id, Models: c.Models, Defaults: provider.Params(c.Defaults), Pricing: c.Pricing,
 		Trouble: key.Trouble}
-	for model, price := range c.Pricing {
-		p.Pricing[model] = Price(price)
-	}
 	if p.Trouble != "" {
 		return p
 	}

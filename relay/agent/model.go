@@ -38,7 +38,7 @@ type ModelProvider struct {
 	Provider provider.Provider
 	Models   []string        // the first is for requests that name none
 	Defaults provider.Params // under those of the agent
-	Pricing  map[string]Price
+	Pricing  map[string]config.Price
 	Trouble  string // why it cannot be used, and what to do; empty: it can
 }
 

@@ -554,7 +554,7 @@ func TestCostOfADay(t *testing.T) {
 			cached := 1.0
 			return newBench(t, func(o *ModelOptions) {
 				o.Costs = costs
-				o.Providers[0].Pricing = map[string]Price{
+				o.Providers[0].Pricing = map[string]config.Price{
 					"m": {InputPerMillion: 4000, OutputPerMillion: 5000, CachedPerMillion: &cached},
 				}
 			}, says("x"))
