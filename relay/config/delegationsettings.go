@@ -10,50 +10,49 @@ const AssistantAgent = "assistant"
 
 var agentName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
-var kinds = choice{"openai", "anthropic", "gemini"}
+var kinds = []string{"openai", "anthropic", "gemini"}
 
-var providerSection = section[Provider]{"providers of models", func() []setting[Provider] { return providerSettings },
-	agentName, nil}
+var providerSection = section("providers of models", providerSettings, agentName, nil)
 
-var workerSection = section[Worker]{"programs", func() []setting[Worker] { return workerSettings }, agentName, nil}
+var workerSection = section("programs", workerSettings, agentName, nil)
 
-var agentSection = section[Agent]{"agents", func() []setting[Agent] { return agentSettings }, agentName, nil}
+var agentSection = section("agents", agentSettings, agentName, nil)
 
 // providerSettings is the table of one provider: providers.<name>.<key>.
 var providerSettings = []setting[Provider]{
-	{"kind", optionalChoice(kinds), "", func(p *Provider) any { return &p.Kind },
+	{"kind", choice(append([]string{""}, kinds...)...), "", func(p *Provider) any { return &p.Kind },
 		"How it is spoken to. Empty: what its name says (openai, anthropic, gemini, google-gemini), else \"openai\" " +
 			"where a baseUrl is set: Ollama, vLLM, OpenRouter and many others understand that."},
 	{"baseUrl", optional(httpURL), "", func(p *Provider) any { return &p.BaseURL },
 		"Its address, for example http://127.0.0.1:11434/v1. Empty: the provider's own. One on this machine needs " +
 			"no key."},
-	{"models", list{text{}}, []string{}, func(p *Provider) any { return &p.Models },
+	{"models", list(text{}), []string{}, func(p *Provider) any { return &p.Models },
 		"Names of models that may be asked for; the first one is used where nobody names another."},
-	{"apiKey", keySource{}, map[string]any{}, func(p *Provider) any { return &p.APIKey },
+	{"apiKey", keySource, map[string]any{}, func(p *Provider) any { return &p.APIKey },
 		"Where its key is, never the key itself: {\"env\": \"NAME\"}, {\"file\": \"/absolute/path\"} or " +
 			"{\"keyring\": \"service/user\"}. Without it: OPENAI_API_KEY, ANTHROPIC_API_KEY, or GOOGLE_AI_API_KEY, " +
 			"GEMINI_API_KEY, GOOGLE_API_KEY, by its kind."},
-	{"defaults", runtimeParams{}, map[string]any{}, func(p *Provider) any { return &p.Defaults },
+	{"defaults", runtimeParams, map[string]any{}, func(p *Provider) any { return &p.Defaults },
 		"Parameters of every request, under those of the agent, the session and the prompt."},
-	{"pricing", prices{}, map[string]any{}, func(p *Provider) any { return &p.Pricing },
+	{"pricing", prices, map[string]any{}, func(p *Provider) any { return &p.Pricing },
 		"What its models cost, by model, in US dollars for a million tokens: {\"inputPerMillion\": 2.5, " +
 			"\"outputPerMillion\": 10, \"cachedPerMillion\": 1.25}. Without it costs are not counted."},
 }
 
 // workerSettings is the table of one program: workers.<name>.<key>.
 var workerSettings = []setting[Worker]{
-	{"command", text{}, "", func(w *Worker) any { return &w.Command },
+	{"command", one(text{}), "", func(w *Worker) any { return &w.Command },
 		"The program: a path, or a name that is found in PATH."},
-	{"args", list{text{}}, []string{}, func(w *Worker) any { return &w.Args }, "Its arguments."},
-	{"env", variables{}, map[string]any{}, func(w *Worker) any { return &w.Env },
+	{"args", list(text{}), []string{}, func(w *Worker) any { return &w.Args }, "Its arguments."},
+	{"env", variables, map[string]any{}, func(w *Worker) any { return &w.Env },
 		"Variables of its environment, besides a minimal one."},
 	{"cwd", optional(absolute), "", func(w *Worker) any { return &w.Dir },
 		"The folder it runs in. Empty: a folder of its own in the home folder."},
-	{"protocol", choice{"acp", "stdiobus", "auto"}, "auto", func(w *Worker) any { return &w.Protocol },
+	{"protocol", choice("acp", "stdiobus", "auto"), "auto", func(w *Worker) any { return &w.Protocol },
 		"What it speaks on stdin and stdout: \"acp\" (Agent Client Protocol), \"stdiobus\" (session/new, " +
 			"session/prompt, session/close, session/cancel as JSON-RPC lines) or \"auto\": acp, and stdiobus where " +
 			"the program does not know initialize."},
-	{"capabilities", list{text{}}, []string{}, func(w *Worker) any { return &w.Capabilities },
+	{"capabilities", list(text{}), []string{}, func(w *Worker) any { return &w.Capabilities },
 		"What it can do, as agents_discover filters by it."},
 	{"timeoutMs", millis(0, 10*time.Minute), 0, func(w *Worker) any { return &w.Timeout },
 		"How long one prompt may take where its caller does not say. 0: delegation.timeoutMs."},
@@ -61,17 +60,17 @@ var workerSettings = []setting[Worker]{
 
 // agentSettings is the table of one agent: agents.<name>.<key>.
 var agentSettings = append([]setting[Agent]{
-	{"providers", list{text{}}, []string{}, func(a *Agent) any { return &a.Providers },
+	{"providers", list(text{}), []string{}, func(a *Agent) any { return &a.Providers },
 		"Providers it may use; the first one is used where a session names none. Empty: all of them."},
-	{"capabilities", list{text{}}, []string{}, func(a *Agent) any { return &a.Capabilities },
+	{"capabilities", list(text{}), []string{}, func(a *Agent) any { return &a.Capabilities },
 		"What it can do, as agents_discover filters by it."},
-	{"systemPrompt", text{}, "", func(a *Agent) any { return &a.SystemPrompt },
+	{"systemPrompt", one(text{}), "", func(a *Agent) any { return &a.SystemPrompt },
 		"What it is told before every conversation. Empty: what tabrelay says by itself."},
-	{"defaults", runtimeParams{}, map[string]any{}, func(a *Agent) any { return &a.Defaults },
+	{"defaults", runtimeParams, map[string]any{}, func(a *Agent) any { return &a.Defaults },
 		"Parameters of its requests, over those of the provider."},
-	{"tools", list{text{}}, []string{}, func(a *Agent) any { return &a.Tools },
+	{"tools", list(text{}), []string{}, func(a *Agent) any { return &a.Tools },
 		"Names of tools and plugins that it may use at the most. Empty: those that its caller may."},
-	{"readOnly", boolean{}, false, func(a *Agent) any { return &a.ReadOnly },
+	{"readOnly", boolean, false, func(a *Agent) any { return &a.ReadOnly },
 		"Whether it may only use tools that read."},
 }, budgetSettings("budget.", func(a *Agent) *Budget { return &a.Budget }, Budget{})...)
 
@@ -105,7 +104,7 @@ var delegationSettings = append([]setting[Config]{
 	{"agents", agentSection, map[string]any{}, func(c *Config) any { return &c.Agents },
 		"Delegated agents on models, by name. With providers and without agents there is one, " + AssistantAgent +
 			", which may use all of them."},
-	{"delegation.defaultAgent", text{}, "", func(c *Config) any { return &c.Delegation.DefaultAgent },
+	{"delegation.defaultAgent", one(text{}), "", func(c *Config) any { return &c.Delegation.DefaultAgent },
 		"The agent that an errand goes to which names none. Empty: the first one, agents before workers, by name."},
 	{"delegation.maxSessions", count(1, 10_000), 100, func(c *Config) any { return &c.Delegation.MaxSessions },
 		"How many agent sessions are open at once."},
@@ -121,17 +120,17 @@ var delegationSettings = append([]setting[Config]{
 		func(c *Config) any { return &c.Delegation.MaxMetadataBytes }, "Size of the largest metadata of a session."},
 	{"delegation.timeoutMs", millis(100, 10*time.Minute), 300_000, func(c *Config) any { return &c.Delegation.Timeout },
 		"How long one prompt may take where its caller does not say. maxTimeoutMs bounds it."},
-	{"delegation.costPerDayUsd", decimal{0, 1_000_000}, 5, func(c *Config) any { return &c.Delegation.CostPerDayUSD },
+	{"delegation.costPerDayUsd", decimal(0, 1_000_000), 5, func(c *Config) any { return &c.Delegation.CostPerDayUSD },
 		"What all agents together may cost in a day, by the pricing of their providers. A model without pricing " +
 			"counts as 0 USD. 0: no bound."},
 	{"delegation.historyTokens", count(1_000, 10_000_000), 100_000,
 		func(c *Config) any { return &c.Delegation.HistoryTokens },
 		"How much of a conversation a model is sent. Beyond it what tools answered goes first, the oldest first."},
-	{"delegation.keepTranscripts", boolean{}, false, func(c *Config) any { return &c.Delegation.KeepTranscripts },
+	{"delegation.keepTranscripts", boolean, false, func(c *Config) any { return &c.Delegation.KeepTranscripts },
 		"Whether prompts, answers, calls of tools and what they returned are kept in the database, without what " +
 			"looks like a credential, for as long as the audit log: tabrelay agents transcript shows them. A session " +
 			"that ends while this is off takes its transcript with it."},
-	{"delegation.streamText", boolean{}, false, func(c *Config) any { return &c.Delegation.StreamText },
+	{"delegation.streamText", boolean, false, func(c *Config) any { return &c.Delegation.StreamText },
 		"Whether the caller is told the pieces of an answer as progress."},
 }, budgetSettings("delegation.budget.", func(c *Config) *Budget { return &c.Delegation.Budget },
 	Budget{MaxTurns: 25, MaxToolCalls: 50, MaxTokens: 200_000})...)

@@ -1,9 +1,10 @@
 package config
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
 	"net"
 	"net/netip"
 	"net/url"
@@ -15,29 +16,50 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tailscale/hujson"
+
 	"tabrelay/relay/match"
+	"tabrelay/relay/rawjson"
 )
 
 // A kind is what values a setting accepts.
-type kind interface {
-	// set parses a standard JSON value into field, a pointer. It refuses what allowed does not describe.
-	set(field any, raw []byte) error
-	// allowed completes the sentence "expected …".
-	allowed() string
-	// env turns the text of an environment variable into JSON.
-	env(text string) []byte
-	// schema is the JSON Schema of the values.
-	schema() map[string]any
+type kind struct {
+	accepts string                                    // completes the sentence "expected …"
+	schema  map[string]any                            // the JSON Schema of the values
+	set     func(field any, raw []byte) bool          // stores a JSON value in what field points to, if it is accepted
+	env     func(text string) (raw []byte)            // makes JSON of a variable of the environment; nil: it is JSON
+	fill    func(*reader, any, string, *hujson.Value) // in place of set, of a section
+	secret  bool                                      // what stands in its place is never repeated
 }
 
-// put decodes raw strictly and stores it in field, which points to a value of type T's kind.
-func put[T any](field any, raw []byte) error {
-	var v *T // a pointer, because null must not pass for a zero value
-	if err := json.Unmarshal(raw, &v); err != nil || v == nil {
-		return fmt.Errorf("not a %T", *new(T))
+// fromText makes JSON of what people write into a variable of the environment.
+func (k kind) fromText(text string) []byte {
+	if k.env == nil {
+		return []byte(text)
 	}
-	reflect.ValueOf(field).Elem().Set(reflect.ValueOf(*v))
-	return nil
+	return k.env(text)
+}
+
+// decode reads a value strictly: null is none, and an object may have the members of T only.
+func decode[T any](raw []byte) (value T, ok bool) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	var v *T
+	if d.Decode(&v) != nil || v == nil {
+		return value, false
+	}
+	return *v, true
+}
+
+// of is the kind of the values of T that are valid; nil: all are.
+func of[T any](accepts string, schema map[string]any, valid func(T) bool) kind {
+	return kind{accepts: accepts, schema: schema, set: func(field any, raw []byte) bool {
+		value, ok := decode[T](raw)
+		if ok = ok && (valid == nil || valid(value)); ok {
+			*field.(*T) = value
+		}
+		return ok
+	}}
 }
 
 func quoted(text string) []byte {
@@ -45,50 +67,39 @@ func quoted(text string) []byte {
 	return b
 }
 
-// text is a string; accepts may refuse some.
+// text says which strings are accepted. The zero value is every string.
 type text struct {
 	accepts func(string) bool
-	what    string // the words of allowed; empty: "a string"
+	what    string // completes the sentence "expected …"; empty: "a string"
 	pattern string // for the schema; empty: none
 }
 
-func (k text) set(field any, raw []byte) error {
-	var s *string
-	if err := json.Unmarshal(raw, &s); err != nil || s == nil {
-		return fmt.Errorf("not a string")
-	}
-	if k.accepts != nil && !k.accepts(*s) {
-		return fmt.Errorf("not allowed")
-	}
-	return put[string](field, raw)
-}
+func (t text) valid(s string) bool { return t.accepts == nil || t.accepts(s) }
 
-func (k text) allowed() string {
-	if k.what == "" {
-		return "a string"
-	}
-	return k.what
-}
-
-func (k text) env(s string) []byte { return quoted(s) }
-
-func (k text) schema() map[string]any {
+func (t text) schema() map[string]any {
 	s := map[string]any{"type": "string"}
-	if k.pattern != "" {
-		s["pattern"] = k.pattern
+	if t.pattern != "" {
+		s["pattern"] = t.pattern
 	}
 	return s
 }
 
-// optional also accepts the empty string.
-func optional(k text) text {
-	accepts := k.accepts
-	k.accepts = func(s string) bool { return s == "" || accepts(s) }
-	k.what += ", or an empty string"
-	if k.pattern != "" {
-		k.pattern = "^$|" + k.pattern
-	}
+// one is a string.
+func one(t text) kind {
+	k := of(cmp.Or(t.what, "a string"), t.schema(), t.valid)
+	k.env = quoted
 	return k
+}
+
+// optional also accepts the empty string.
+func optional(t text) kind {
+	valid := t.valid
+	t.accepts = func(s string) bool { return s == "" || valid(s) }
+	t.what += ", or an empty string"
+	if t.pattern != "" {
+		t.pattern = "^$|" + t.pattern
+	}
+	return one(t)
 }
 
 var loopback = text{
@@ -151,146 +162,90 @@ var publicHost = text{
 }
 
 // choice is one of a few strings.
-type choice []string
-
-func (k choice) set(field any, raw []byte) error {
-	return text{accepts: func(s string) bool { return slices.Contains(k, s) }}.set(field, raw)
-}
-func (k choice) allowed() string        { return `one of "` + strings.Join(k, `", "`) + `"` }
-func (k choice) env(s string) []byte    { return quoted(s) }
-func (k choice) schema() map[string]any { return map[string]any{"type": "string", "enum": []string(k)} }
-
-// boolean is true or false.
-type boolean struct{}
-
-func (boolean) set(field any, raw []byte) error { return put[bool](field, raw) }
-func (boolean) allowed() string                 { return "true or false" }
-func (boolean) env(s string) []byte             { return []byte(s) }
-func (boolean) schema() map[string]any          { return map[string]any{"type": "boolean"} }
-
-// whole is a whole number within bounds; unit names what it counts.
-type whole struct {
-	min, max int64
-	unit     string
-	duration bool // stored as a time.Duration of that many milliseconds
+func choice(words ...string) kind {
+	k := of(`one of "`+strings.Join(words, `", "`)+`"`, map[string]any{"type": "string", "enum": words},
+		func(s string) bool { return slices.Contains(words, s) })
+	k.env = quoted
+	return k
 }
 
-func count(least, most int64) whole { return whole{min: least, max: most} }
-func size(least, most int64) whole  { return whole{min: least, max: most, unit: " bytes"} }
-func millis(least int64, most time.Duration) whole {
-	return whole{min: least, max: most.Milliseconds(), unit: " ms", duration: true}
-}
+var boolean = of[bool]("true or false", map[string]any{"type": "boolean"}, nil)
 
-func (k whole) set(field any, raw []byte) error {
-	var n *int64
-	if err := json.Unmarshal(raw, &n); err != nil || n == nil || *n < k.min || *n > k.max {
-		return fmt.Errorf("not a whole number within bounds")
+// whole is a whole number within bounds, in units of its own; unit names them.
+func whole(least, most, of int64, unit string) kind {
+	return kind{
+		accepts: fmt.Sprintf("a whole number from %d to %d%s", least, most, unit),
+		schema:  map[string]any{"type": "integer", "minimum": least, "maximum": most},
+		set: func(field any, raw []byte) bool {
+			n, ok := decode[int64](raw)
+			if ok = ok && n >= least && n <= most; ok {
+				reflect.ValueOf(field).Elem().SetInt(n * of)
+			}
+			return ok
+		},
 	}
-	if k.duration {
-		*n *= int64(time.Millisecond)
-	}
-	reflect.ValueOf(field).Elem().SetInt(*n)
-	return nil
 }
 
-func (k whole) allowed() string {
-	return fmt.Sprintf("a whole number from %d to %d%s", k.min, k.max, k.unit)
-}
-func (k whole) env(s string) []byte { return []byte(s) }
-func (k whole) schema() map[string]any {
-	return map[string]any{"type": "integer", "minimum": k.min, "maximum": k.max}
+func count(least, most int64) kind { return whole(least, most, 1, "") }
+func size(least, most int64) kind  { return whole(least, most, 1, " bytes") }
+func millis(least int64, most time.Duration) kind {
+	return whole(least, most.Milliseconds(), int64(time.Millisecond), " ms")
 }
 
 // decimal is a number within bounds.
-type decimal struct{ min, max float64 }
-
-func (k decimal) set(field any, raw []byte) error {
-	var n *float64
-	if err := json.Unmarshal(raw, &n); err != nil || n == nil || math.IsNaN(*n) || *n < k.min || *n > k.max {
-		return fmt.Errorf("not a number within bounds")
-	}
-	return put[float64](field, raw)
-}
-func (k decimal) allowed() string     { return fmt.Sprintf("a number from %g to %g", k.min, k.max) }
-func (k decimal) env(s string) []byte { return []byte(s) }
-func (k decimal) schema() map[string]any {
-	return map[string]any{"type": "number", "minimum": k.min, "maximum": k.max}
+func decimal(least, most float64) kind {
+	return of(fmt.Sprintf("a number from %g to %g", least, most),
+		map[string]any{"type": "number", "minimum": least, "maximum": most},
+		func(n float64) bool { return n >= least && n <= most })
 }
 
 // list is an array of strings; in the environment, separated by commas.
-type list struct{ item text }
-
-func (k list) set(field any, raw []byte) error {
-	var items []*string
-	if err := json.Unmarshal(raw, &items); err != nil || items == nil {
-		return fmt.Errorf("not a list")
+func list(item text) kind {
+	k := kind{
+		accepts: "a list, each item " + cmp.Or(item.what, "a string"),
+		schema:  map[string]any{"type": "array", "items": item.schema()},
+		set: func(field any, raw []byte) bool {
+			items, ok := decode[[]*string](raw) // pointers, because null must not pass for an empty string
+			if !ok || slices.ContainsFunc(items, func(s *string) bool { return s == nil || !item.valid(*s) }) {
+				return false
+			}
+			*field.(*[]string), ok = decode[[]string](raw)
+			return ok
+		},
 	}
-	for _, s := range items {
-		if s == nil || k.item.accepts != nil && !k.item.accepts(*s) {
-			return fmt.Errorf("an item is not allowed")
+	k.env = func(s string) []byte {
+		if s = strings.TrimSpace(s); s == "" || strings.HasPrefix(s, "[") {
+			return []byte(s)
 		}
+		var items []string
+		for item := range strings.SplitSeq(s, ",") {
+			items = append(items, strings.TrimSpace(item))
+		}
+		return rawjson.MustEncode(items)
 	}
-	return put[[]string](field, raw)
-}
-func (k list) allowed() string { return "a list, each item " + k.item.allowed() }
-
-func (k list) env(s string) []byte {
-	if s = strings.TrimSpace(s); s == "" || strings.HasPrefix(s, "[") {
-		return []byte(s)
-	}
-	var items []string
-	for item := range strings.SplitSeq(s, ",") {
-		items = append(items, strings.TrimSpace(item))
-	}
-	b, _ := json.Marshal(items) // strings always encode
-	return b
-}
-
-func (k list) schema() map[string]any {
-	return map[string]any{"type": "array", "items": k.item.schema()}
+	return k
 }
 
 // object is any JSON object, kept as it is.
-type object struct{}
+var object = of("an object", map[string]any{"type": "object"},
+	func(raw json.RawMessage) bool { return raw[0] == '{' })
 
-func (object) set(field any, raw []byte) error {
-	var o map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &o); err != nil || o == nil {
-		return fmt.Errorf("not an object")
-	}
-	return put[json.RawMessage](field, raw)
-}
-func (object) allowed() string        { return "an object" }
-func (object) env(s string) []byte    { return []byte(s) }
-func (object) schema() map[string]any { return map[string]any{"type": "object"} }
+var recoveryAction = choice("reload_tab", "reinject_adapter", "open_url")
 
 // actions is an object from codes of failures, those it lists, to what the relay does about each.
-type actions []string
-
-var recoveryAction = choice{"reload_tab", "reinject_adapter", "open_url"}
-
-func (k actions) set(field any, raw []byte) error {
-	var o map[string]string
-	if err := json.Unmarshal(raw, &o); err != nil || o == nil {
-		return fmt.Errorf("not an object of strings")
-	}
-	for code, action := range o {
-		if !slices.Contains(k, code) || !slices.Contains(recoveryAction, action) {
-			return fmt.Errorf("not an action for a failure that has one")
-		}
-	}
-	return put[map[string]string](field, raw)
-}
-
-func (k actions) allowed() string {
-	return "an object with any of " + strings.Join(k, ", ") + ", each " + recoveryAction.allowed()
-}
-func (actions) env(s string) []byte { return []byte(s) }
-
-func (k actions) schema() map[string]any {
+func actions(codes ...string) kind {
 	properties := map[string]any{}
-	for _, code := range k {
-		properties[code] = recoveryAction.schema()
+	for _, code := range codes {
+		properties[code] = recoveryAction.schema
 	}
-	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	return of("an object with any of "+strings.Join(codes, ", ")+", each "+recoveryAction.accepts,
+		map[string]any{"type": "object", "properties": properties, "additionalProperties": false},
+		func(given map[string]string) bool {
+			for code, action := range given {
+				if !slices.Contains(codes, code) || !recoveryAction.set(new(string), quoted(action)) {
+					return false
+				}
+			}
+			return true
+		})
 }

@@ -72,8 +72,8 @@ func load(file string, environ []string) (Config, error) {
 func defaults[T any](table []setting[T]) T {
 	var target T
 	for _, s := range table {
-		if err := s.kind.set(s.field(&target), rawjson.MustEncode(s.fallback)); err != nil {
-			panic("config: the default of " + s.key + " is not allowed: " + err.Error())
+		if !s.kind.set(s.field(&target), rawjson.MustEncode(s.fallback)) {
+			panic("config: the default of " + s.key + " is not allowed")
 		}
 	}
 	return target
@@ -174,16 +174,16 @@ func member[T any](r *reader, m hujson.ObjectMember, key, path string, table []s
 }
 
 func (r *reader) assign(k kind, field any, path string, v *hujson.Value) {
-	if k, ok := k.(filler); ok {
+	if k.fill != nil {
 		k.fill(r, field, path, v)
 		return
 	}
 	r.places[path] = r.place(v.StartOffset, path)
 	standard := v.Clone()
 	standard.Minimize()
-	if k.set(field, standard.Pack()) != nil {
-		message := "expected " + k.allowed()
-		if _, secret := k.(interface{ secret() }); !secret {
+	if !k.set(field, standard.Pack()) {
+		message := "expected " + k.accepts
+		if !k.secret {
 			message += ", but got " + excerpt(*v)
 		}
 		r.fault(v.StartOffset, path, message)
@@ -247,13 +247,13 @@ func (r *reader) environment(environ []string, c *Config) {
 }
 
 func (r *reader) twin(name, value string, s setting[Config], c *Config) {
-	raw := s.kind.env(value)
+	raw := s.kind.fromText(value)
 	sub := newReader("environment variable "+name, raw)
 	v, err := hujson.Parse(raw)
 	if err == nil {
 		sub.assign(s.kind, s.field(c), s.key, &v)
 	} else {
-		sub.fault(0, s.key, fmt.Sprintf("expected %s, but got %q", s.kind.allowed(), cut(value)))
+		sub.fault(0, s.key, fmt.Sprintf("expected %s, but got %q", s.kind.accepts, cut(value)))
 	}
 	r.places[s.key] = Fault{File: sub.file, Key: s.key}
 	for _, f := range sub.faults {

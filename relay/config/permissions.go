@@ -2,8 +2,6 @@ package config
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 )
@@ -14,11 +12,8 @@ const DefaultTarget = "default"
 // EveryClient stands for all clients in a permission.
 const EveryClient = "*"
 
-// permissions is an object from targets to a mode, or to modes by client.
-type permissions struct{}
-
 var (
-	mode           = choice{"off", "ask", "auto"}
+	modes          = []string{"off", "ask", "auto"}
 	targetPattern  = `^(default|all|\*|https?://[^/?#@\s*]+|[a-z0-9][a-z0-9_-]*)$`
 	isTarget       = regexp.MustCompile(targetPattern).MatchString
 	defaultAliases = []string{DefaultTarget, "all", "*"}
@@ -33,67 +28,54 @@ func Target(text string) (string, bool) {
 	return text, isTarget(text)
 }
 
-func (permissions) set(field any, raw []byte) error {
-	var targets map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &targets); err != nil || targets == nil {
-		return errors.New("not an object")
+// permissions is an object from targets to a mode, or to modes by client.
+var permissions = func() kind {
+	mode := choice(modes...).schema
+	return kind{
+		accepts: `an object from "default", an origin (https://example.org), a plugin or a tool to "off", "ask" or ` +
+			`"auto", or to an object of these by client`,
+		schema: map[string]any{
+			"type": "object", "propertyNames": map[string]any{"pattern": targetPattern},
+			"additionalProperties": map[string]any{"anyOf": []any{
+				mode, map[string]any{"type": "object", "additionalProperties": mode},
+			}},
+		},
+		set: setPermissions,
+		env: func(s string) []byte { // a bare mode is the default's
+			if slices.Contains(modes, s) {
+				return []byte(`{"` + DefaultTarget + `":"` + s + `"}`)
+			}
+			return []byte(s)
+		},
 	}
+}()
+
+func setPermissions(field any, raw []byte) bool {
+	targets, ok := decode[map[string]json.RawMessage](raw)
 	result := map[string]map[string]string{}
 	for text, value := range targets {
-		target, ok := Target(text)
-		if _, twice := result[target]; !ok || twice {
-			return fmt.Errorf("%s is no target, or the same as another one", text)
+		target, known := Target(text)
+		_, twice := result[target]
+		byClient, valid := modesByClient(value)
+		if !known || twice || !valid {
+			return false
 		}
-		modes, err := modesByClient(value)
-		if err != nil {
-			return err
-		}
-		result[target] = modes
+		result[target] = byClient
 	}
-	*field.(*map[string]map[string]string) = result
-	return nil
+	if ok {
+		*field.(*map[string]map[string]string) = result
+	}
+	return ok
 }
 
 // modesByClient reads a bare mode, which is for every client, or an object of modes.
-func modesByClient(raw []byte) (map[string]string, error) {
-	var one string
-	if mode.set(&one, raw) == nil {
-		return map[string]string{EveryClient: one}, nil
+func modesByClient(raw []byte) (byClient map[string]string, ok bool) {
+	if bare, isText := decode[string](raw); isText {
+		return map[string]string{EveryClient: bare}, slices.Contains(modes, bare)
 	}
-	var values map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &values); err != nil || values == nil {
-		return nil, errors.New("neither a mode nor an object of modes")
+	byClient, ok = decode[map[string]string](raw)
+	for client, mode := range byClient {
+		ok = ok && client != "" && slices.Contains(modes, mode)
 	}
-	modes := map[string]string{}
-	for client, value := range values {
-		var one string
-		if err := mode.set(&one, value); err != nil || client == "" {
-			return nil, errors.New("not a mode by client")
-		}
-		modes[client] = one
-	}
-	return modes, nil
-}
-
-func (permissions) allowed() string {
-	return `an object from "default", an origin (https://example.org), a plugin or a tool to "off", "ask" or "auto",` +
-		` or to an object of these by client`
-}
-
-// env takes a bare mode as the default's.
-func (permissions) env(s string) []byte {
-	if slices.Contains(mode, s) {
-		return []byte(`{"` + DefaultTarget + `":"` + s + `"}`)
-	}
-	return []byte(s)
-}
-
-func (permissions) schema() map[string]any {
-	return map[string]any{
-		"type": "object", "propertyNames": map[string]any{"pattern": targetPattern},
-		"additionalProperties": map[string]any{"anyOf": []any{
-			mode.schema(),
-			map[string]any{"type": "object", "additionalProperties": mode.schema()},
-		}},
-	}
+	return byClient, ok
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"strings"
 )
 
@@ -35,7 +36,7 @@ func tree[T any](table []setting[T]) map[string]any {
 			}
 			at = properties[name].(map[string]any)
 		}
-		leaf := s.kind.schema()
+		leaf := maps.Clone(s.kind.schema)
 		leaf["description"] = s.about
 		leaf["default"] = s.fallback
 		at["properties"].(map[string]any)[names[len(names)-1]] = leaf

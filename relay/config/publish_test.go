@@ -99,6 +99,6 @@ Both are in the audit log; [permissions](permissions.md#confirming) says more. T
 
 func row(b *strings.Builder, key string, k kind, fallback any, twin, about string) {
 	cell := strings.NewReplacer("|", "\\|", "<", "&lt;").Replace
-	fmt.Fprintf(b, "| `%s`<br>%s | %s | `%s` | %s |\n", key, cell(about), cell(k.allowed()),
+	fmt.Fprintf(b, "| `%s`<br>%s | %s | `%s` | %s |\n", key, cell(about), cell(k.accepts),
 		rawjson.MustEncode(fallback), twin)
 }

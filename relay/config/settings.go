@@ -29,19 +29,19 @@ var settings = slices.Concat(relaySettings, delegationSettings)
 
 // relaySettings are the rows that are not about delegation.
 var relaySettings = []setting[Config]{
-	{"listen", loopback, "127.0.0.1:7717", func(c *Config) any { return &c.Listen },
+	{"listen", one(loopback), "127.0.0.1:7717", func(c *Config) any { return &c.Listen },
 		"Where the relay listens: host and port on this machine. Port 0 takes a free one."},
 	{"demo.listen", optional(loopback), "127.0.0.1:7718", func(c *Config) any { return &c.Demo.Listen },
 		"Where the demo site listens. Empty switches it off. It is never the relay's own address."},
 	{"extensionDir", optional(absolute), "", func(c *Config) any { return &c.ExtensionDir },
 		"Folder the unpacked extension is written to, for a sandboxed browser that cannot read the home folder. " +
 			"Empty means extension/ in the home folder."},
-	{"trustedInput", boolean{}, false, func(c *Config) any { return &c.TrustedInput },
+	{"trustedInput", boolean, false, func(c *Config) any { return &c.TrustedInput },
 		"Whether the extension may use Chrome's debugger, for clicks and keys that count as a person's, PDF and " +
 			"emulation. `tabrelay up --trusted-input` sets it, and `tabrelay up` takes it back."},
-	{"extensionIds", list{extensionID}, []string{}, func(c *Config) any { return &c.ExtensionIDs },
+	{"extensionIds", list(extensionID), []string{}, func(c *Config) any { return &c.ExtensionIDs },
 		"Extension ids allowed to connect, besides the one shipped with tabrelay."},
-	{"allowedOrigins", list{webOrigin}, []string{}, func(c *Config) any { return &c.AllowedOrigins },
+	{"allowedOrigins", list(webOrigin), []string{}, func(c *Config) any { return &c.AllowedOrigins },
 		"Web origins whose pages may call /mcp and /api with a token, for example http://localhost:6274. Requests " +
 			"without an Origin header are always allowed."},
 
@@ -52,7 +52,7 @@ var relaySettings = []setting[Config]{
 	{"startTimeoutMs", millis(100, time.Minute), 4_000, func(c *Config) any { return &c.StartTimeout },
 		"How long a page may take to begin with a tool; one that still loads has three times as long. After that the " +
 			"call ends with TAB_UNRESPONSIVE. A page that shows a dialog is not waited for."},
-	{"progressExtendsTimeout", boolean{}, true, func(c *Config) any { return &c.ProgressExtendsTimeout },
+	{"progressExtendsTimeout", boolean, true, func(c *Config) any { return &c.ProgressExtendsTimeout },
 		"Whether a tool that reports progress gets its timeout anew, up to maxTimeoutMs."},
 
 	{"maxBytes", size(1*kib, 10*mib), 32 * kib, func(c *Config) any { return &c.MaxBytes },
@@ -82,12 +82,12 @@ var relaySettings = []setting[Config]{
 	{"pingMs", millis(1_000, 25*time.Second), 20_000, func(c *Config) any { return &c.PingEvery },
 		"How often the extension pings the relay. Chrome stops a worker that is silent for 30 seconds."},
 
-	{"consoleTail.capture", boolean{}, true, func(c *Config) any { return &c.ConsoleTail.Capture },
+	{"consoleTail.capture", boolean, true, func(c *Config) any { return &c.ConsoleTail.Capture },
 		"Whether a failed call carries the end of what the page wrote to its console meanwhile."},
 	{"consoleTail.limitBytes", size(256, 64*kib), 4 * kib, func(c *Config) any { return &c.ConsoleTail.LimitBytes },
 		"How much of it."},
 
-	{"errors.trace", boolean{}, false, func(c *Config) any { return &c.Errors.Trace },
+	{"errors.trace", boolean, false, func(c *Config) any { return &c.Errors.Trace },
 		"Whether an error thrown by an adapter names its place: path, line and column of the top frame of its stack, " +
 			"as traceLine in _meta[\"tabrelay/error\"]."},
 	{"errors.transient.retry.maxAttempts", count(1, 10), 3,
@@ -99,18 +99,18 @@ var relaySettings = []setting[Config]{
 	{"errors.transient.retry.maxDelayMs", millis(0, 5*time.Minute), 30_000,
 		func(c *Config) any { return &c.Errors.Transient.Retry.MaxDelay },
 		"The longest pause, a page's retryAfterMs included."},
-	{"errors.transient.retry.backoffMultiplier", decimal{1, 10}, 2,
+	{"errors.transient.retry.backoffMultiplier", decimal(1, 10), 2,
 		func(c *Config) any { return &c.Errors.Transient.Retry.Multiplier },
 		"What each pause is multiplied by to give the next one."},
-	{"errors.transient.patterns", list{pattern}, []string{"ECONNRESET", "ETIMEDOUT", "WebSocket.*close"},
+	{"errors.transient.patterns", list(pattern), []string{"ECONNRESET", "ETIMEDOUT", "WebSocket.*close"},
 		func(c *Config) any { return &c.Errors.Transient.Patterns },
 		"Regular expressions (RE2). An error of the link that has no type and matches one counts as transient."},
-	{"errors.fatal.patterns", list{pattern}, []string{"Authentication failed", "Topic not found",
+	{"errors.fatal.patterns", list(pattern), []string{"Authentication failed", "Topic not found",
 		"Invalid protocol version"}, func(c *Config) any { return &c.Errors.Fatal.Patterns },
 		"Regular expressions (RE2). An error of the link that has no type and matches one counts as fatal."},
 
-	{"recovery", actions{"ADAPTER_NOT_READY", "INJECTION_FAILED", "TAB_BUSY", "TAB_NOT_FOUND", "TAB_UNRESPONSIVE",
-		"TIMEOUT"}, map[string]any{}, func(c *Config) any { return &c.Recovery },
+	{"recovery", actions("ADAPTER_NOT_READY", "INJECTION_FAILED", "TAB_BUSY", "TAB_NOT_FOUND", "TAB_UNRESPONSIVE",
+		"TIMEOUT"), map[string]any{}, func(c *Config) any { return &c.Recovery },
 		"What the relay does about a failure before the next attempt, or the next call: codes, each with " +
 			"\"reload_tab\", \"reinject_adapter\" or \"open_url\" (the web app's address, in a new tab). One action " +
 			"for each failure; none unless it is named here."},
@@ -139,19 +139,19 @@ var relaySettings = []setting[Config]{
 	{"breaker.openMs", millis(100, time.Hour), 30_000, func(c *Config) any { return &c.Breaker.Open },
 		"How long calls are held back. Then one is let through: when it succeeds, all are."},
 
-	{"logging.level", choice{"debug", "info", "warn", "error"}, "info", func(c *Config) any { return &c.Logging.Level },
+	{"logging.level", choice("debug", "info", "warn", "error"), "info", func(c *Config) any { return &c.Logging.Level },
 		"The least important lines the log shows."},
-	{"logging.includeStackTraces", boolean{}, false, func(c *Config) any { return &c.Logging.IncludeStackTraces },
+	{"logging.includeStackTraces", boolean, false, func(c *Config) any { return &c.Logging.IncludeStackTraces },
 		"Whether the log shows stack traces of internal errors. Clients never see them."},
 
-	{"browser.path", text{}, "", func(c *Config) any { return &c.Browser.Path },
+	{"browser.path", one(text{}), "", func(c *Config) any { return &c.Browser.Path },
 		"The browser that tabrelay starts itself. Empty means the first Chromium or Chrome for Testing found."},
-	{"browser.headless", boolean{}, true, func(c *Config) any { return &c.Browser.Headless },
+	{"browser.headless", boolean, true, func(c *Config) any { return &c.Browser.Headless },
 		"Whether that browser runs without a window."},
-	{"browser.args", list{text{}}, []string{}, func(c *Config) any { return &c.Browser.Args },
+	{"browser.args", list(text{}), []string{}, func(c *Config) any { return &c.Browser.Args },
 		"Arguments added to its command line."},
 
-	{"webmcp.enabled", boolean{}, true, func(c *Config) any { return &c.WebMCP.Enabled },
+	{"webmcp.enabled", boolean, true, func(c *Config) any { return &c.WebMCP.Enabled },
 		"Whether agents get the tools that pages register (WebMCP), of the pages that resources.tabs covers."},
 	{"webmcp.toolsPerSite", count(1, 512), 64, func(c *Config) any { return &c.WebMCP.ToolsPerSite },
 		"How many tools of one origin are offered, those that are gone included; beyond that the ones gone longest " +
@@ -161,19 +161,19 @@ var relaySettings = []setting[Config]{
 	{"webmcp.schemaBytes", size(256, 64*kib), 8 * kib, func(c *Config) any { return &c.WebMCP.SchemaBytes },
 		"How large the schema of its arguments may be. In place of a larger one, any arguments are taken and the " +
 			"description says so."},
-	{"resources.tabs.urlPatterns", list{matchPattern}, []string{"*://*/*"},
+	{"resources.tabs.urlPatterns", list(matchPattern), []string{"*://*/*"},
 		func(c *Config) any { return &c.Resources.Tabs.URLPatterns },
 		"Match patterns of pages whose text, markup and console agents may read, as resources and with the tools of " +
 			"browser. Empty: none. Other plugins work on pages of their own."},
-	{"resources.tabs.excludePatterns", list{matchPattern}, []string{},
+	{"resources.tabs.excludePatterns", list(matchPattern), []string{},
 		func(c *Config) any { return &c.Resources.Tabs.ExcludePatterns },
 		"Match patterns of pages that are neither listed nor read so, for example https://bank.example/*."},
-	{"resources.file.roots", list{absolute}, []string{}, func(c *Config) any { return &c.Resources.File.Roots },
+	{"resources.file.roots", list(absolute), []string{}, func(c *Config) any { return &c.Resources.File.Roots },
 		"Folders whose files agents may read, with everything below them but symbolic links."},
 	{"resources.file.maxBytes", size(1*kib, 20*mib), 10 * mib,
 		func(c *Config) any { return &c.Resources.File.MaxBytes },
 		"Size of the largest file that is read."},
-	{"resources.https.hosts", list{publicHost}, []string{}, func(c *Config) any { return &c.Resources.HTTPS.Hosts },
+	{"resources.https.hosts", list(publicHost), []string{}, func(c *Config) any { return &c.Resources.HTTPS.Hosts },
 		"Hosts that documents may be fetched from. Empty switches that off. Addresses that are not public are never " +
 			"dialled."},
 	{"resources.https.timeoutMs", millis(100, time.Minute), 15_000,
@@ -182,18 +182,18 @@ var relaySettings = []setting[Config]{
 	{"resources.https.maxBytes", size(1*kib, 20*mib), 10 * mib,
 		func(c *Config) any { return &c.Resources.HTTPS.MaxBytes },
 		"Size of the largest document that is fetched."},
-	{"resources.git.hosts", list{publicHost}, []string{}, func(c *Config) any { return &c.Resources.Git.Hosts },
+	{"resources.git.hosts", list(publicHost), []string{}, func(c *Config) any { return &c.Resources.Git.Hosts },
 		"Hosts that files of git repositories may be fetched from, with the program git. Empty switches that off."},
 	{"resources.git.timeoutMs", millis(100, time.Minute), 30_000,
 		func(c *Config) any { return &c.Resources.Git.Timeout },
 		"How long reading a file of a repository may take."},
 	{"resources.git.maxBytes", size(1*mib, 500*mib), 50 * mib, func(c *Config) any { return &c.Resources.Git.MaxBytes },
 		"How much may be transferred for one file of a repository."},
-	{"resources.providers", programs{}, map[string]any{}, func(c *Config) any { return &c.Resources.Providers },
+	{"resources.providers", programs, map[string]any{}, func(c *Config) any { return &c.Resources.Providers },
 		"Programs that serve further URI schemes, by scheme: {\"command\": [\"program\", \"argument\"], " +
 			"\"timeoutMs\": 15000, \"maxBytes\": 10485760}. See docs/resources.md."},
 
-	{"permissions", permissions{}, map[string]any{}, func(c *Config) any { return &c.Permissions },
+	{"permissions", permissions, map[string]any{}, func(c *Config) any { return &c.Permissions },
 		"Which tools agents may call: \"off\" (not listed, refused), \"ask\" (a person is asked) or \"auto\", by " +
 			"tool, plugin, origin or default, for all clients or by client. A variable may hold one of the three " +
 			"words: the default. Rules of `tabrelay permit` win over these, unless these say off. See " +
@@ -207,26 +207,26 @@ var relaySettings = []setting[Config]{
 	{"approvals.maxBytes", size(1*mib, 1024*mib), 64 * mib, func(c *Config) any { return &c.Approvals.MaxBytes },
 		"How much the arguments of the calls that wait for a person may have together. One that comes when there is " +
 			"no room is refused with OVERLOADED; a call that is alone may have more."},
-	{"review.required", boolean{}, true, func(c *Config) any { return &c.Review.Required },
+	{"review.required", boolean, true, func(c *Config) any { return &c.Review.Required },
 		"Whether a plugin that is new or changed stays off until a person reviewed it. Plugins in the tabrelay " +
 			"binary need no review."},
 
-	{"tabs.ownership", choice{"writes", "all", "off"}, "writes", func(c *Config) any { return &c.Tabs.Ownership },
+	{"tabs.ownership", choice("writes", "all", "off"), "writes", func(c *Config) any { return &c.Tabs.Ownership },
 		"What makes an agent the owner of a tab, where other agents then get TAB_OWNED: \"writes\", its first call " +
 			"there that may change something (others may still read); \"all\", its first call (others may not even " +
 			"read); \"off\", nothing. See docs/tabs.md."},
-	{"tabs.ownedBy", choice{"client", "session"}, "client", func(c *Config) any { return &c.Tabs.OwnedBy },
+	{"tabs.ownedBy", choice("client", "session"), "client", func(c *Config) any { return &c.Tabs.OwnedBy },
 		"Who may share a tab that is owned: \"client\", every window and session of the client that owns it; " +
 			"\"session\", only the window or session that does. Sessions that an agent names itself are always kept " +
 			"apart."},
 	{"tabs.ownershipIdleMs", millis(1_000, 24*time.Hour), 3_600_000,
 		func(c *Config) any { return &c.Tabs.OwnershipIdle },
 		"How long it stays the owner without a call."},
-	{"tabs.groups", boolean{}, true, func(c *Config) any { return &c.Tabs.Groups },
+	{"tabs.groups", boolean, true, func(c *Config) any { return &c.Tabs.Groups },
 		"Whether tabs that have an owner are put into a tab group with the agent's name. Only in browsers where the " +
 			"person has allowed it, in the side panel."},
 
-	{"metrics.open", boolean{}, false, func(c *Config) any { return &c.Metrics.Open },
+	{"metrics.open", boolean, false, func(c *Config) any { return &c.Metrics.Open },
 		"Whether every program on this machine may read /metrics without a token."},
 	{"mcp.listChangedMs", millis(0, 5*time.Second), 150, func(c *Config) any { return &c.MCP.ListChangedDelay },
 		"Changes of the tool list within this time are announced to clients once."},
@@ -239,16 +239,16 @@ var relaySettings = []setting[Config]{
 
 // pluginSettings is the table of one plugin: plugins.<name>.<key>.
 var pluginSettings = []setting[Plugin]{
-	{"enabled", boolean{}, true, func(p *Plugin) any { return &p.Enabled },
+	{"enabled", boolean, true, func(p *Plugin) any { return &p.Enabled },
 		"Whether the plugin's tools are offered. Only browser-dev is off until this says true."},
-	{"urlPatterns", list{matchPattern}, []string{}, func(p *Plugin) any { return &p.URLPatterns },
+	{"urlPatterns", list(matchPattern), []string{}, func(p *Plugin) any { return &p.URLPatterns },
 		"Match patterns of further pages the plugin works on, for example https://wiki.example.org/*."},
-	{"settings", object{}, map[string]any{}, func(p *Plugin) any { return &p.Settings },
+	{"settings", object, map[string]any{}, func(p *Plugin) any { return &p.Settings },
 		"Values for the settings the plugin itself declares."},
 }
 
 // pluginSection is the plugins by name. Whether there is a plugin of a name is checked where plugins are known.
-var pluginSection = section[Plugin]{"plugins", func() []setting[Plugin] { return pluginSettings }, nil, defaultPlugin}
+var pluginSection = section("plugins", pluginSettings, nil, defaultPlugin)
 
 // Changed lists the keys whose values differ, in the order of the table.
 func Changed(a, b Config) []string {

@@ -50,13 +50,13 @@ func Entries(home Home, environ []string) ([]Entry, error) {
 	var list []Entry
 	for _, s := range settings {
 		e := Entry{Key: s.key, Default: rawjson.MustEncode(s.fallback), From: "default", Twin: Twin(s.key),
-			About: s.about, Accepts: s.kind.allowed()}
+			About: s.about, Accepts: s.kind.accepts}
 		e.Value = e.Default
 		if v := doc.Find(rawjson.Pointer(strings.Split(s.key, "."))); v != nil {
 			e.Value, e.From = standard(v), "config.json"
 		}
 		if value, ok := twins[e.Twin]; ok {
-			e.Value, e.From = s.kind.env(value), e.Twin
+			e.Value, e.From = s.kind.fromText(value), e.Twin
 		}
 		if !json.Valid(e.Value) {
 			e.Value = quoted(string(e.Value))
@@ -99,11 +99,11 @@ func Value(key, text string) (json.RawMessage, error) {
 		if s.key != key {
 			continue
 		}
-		if value := s.kind.env(text); json.Valid(value) {
+		if value := s.kind.fromText(text); json.Valid(value) {
 			return value, nil
 		}
 		return nil, &Error{Faults: []Fault{{File: "the command line", Key: key,
-			Message: fmt.Sprintf("expected %s, but got %q", s.kind.allowed(), cut(text))}}}
+			Message: fmt.Sprintf("expected %s, but got %q", s.kind.accepts, cut(text))}}}
 	}
 	if json.Valid([]byte(text)) {
 		return json.RawMessage(text), nil
