@@ -27,7 +27,7 @@ import (
 // links and hooks in it mean nothing.
 type git struct {
 	guard *guard
-	Outside
+	outside
 	log zerolog.Logger
 }
 
@@ -117,7 +117,7 @@ func (g *git) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.Reso
 			"Ask the person to look at `tabrelay logs`.", fault.WithCause(err))
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	way, err := openTunnel(ctx, g.guard, w.target, g.Bytes)
+	way, err := openTunnel(ctx, g.guard, w.target, int64(g.MaxBytes))
 	if err != nil {
 		return nil, unreadable(fault.TypeInternal, "The way to the repository could not be opened",
 			"Repeat the request.", fault.WithCause(err))
@@ -142,7 +142,7 @@ const refsPath = "/info/refs"
 // probe asks the repository whether it is there: git itself says in no dependable form that it has moved, or why it
 // may not be read.
 func (g *git) probe(ctx context.Context, u *url.URL, w wanted) *fault.Error {
-	via := &web{guard: g.guard, Outside: g.Outside}
+	via := &web{guard: g.guard, outside: g.outside}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.repository+refsPath+"?service=git-upload-pack",
 		nil)
 	if err != nil {
@@ -245,7 +245,7 @@ func (r *gitRun) run(ctx context.Context, args ...string) ([]byte, *fault.Error)
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()
 	command := exec.CommandContext(running, "git", args...)
-	out, complaint := &capped{left: r.Bytes, cancel: cancel}, &tail{}
+	out, complaint := &capped{left: int64(r.MaxBytes), cancel: cancel}, &tail{}
 	command.Stdout, command.Stderr, command.Env, command.Dir = out, complaint, r.settings(), r.folder
 	command.WaitDelay = killTime
 	inProcessGroup(command)
@@ -261,7 +261,7 @@ func (r *gitRun) run(ctx context.Context, args ...string) ([]byte, *fault.Error)
 func (r *gitRun) failed(ctx context.Context, err error, said string, over bool) *fault.Error {
 	switch {
 	case over, r.way.over.Load():
-		return tooLarge(r.Bytes, "resources.git.maxBytes")
+		return tooLarge(r.MaxBytes, "resources.git.maxBytes")
 	case r.way.forbidden.Load():
 		return forbidden(err)
 	case ctx.Err() != nil:

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"tabrelay/relay/config"
 	"tabrelay/relay/fault"
 )
 
@@ -100,8 +101,8 @@ func forge(t *testing.T, folder string, change func(*Options)) (*httptest.Server
 			backend.ServeHTTP(w, r)
 		}
 	}, func(o *Options) {
-		o.Git, o.Web = o.Web, Outside{}
-		o.Git.Bytes, o.Git.Timeout = 1<<20, 5*time.Minute // a busy machine takes its time
+		o.Git, o.Web = o.Web, config.Outside{}
+		o.Git.MaxBytes, o.Git.Timeout = 1<<20, 5*time.Minute // a busy machine takes its time
 		if change != nil {
 			change(o)
 		}
@@ -177,7 +178,7 @@ func TestRepositoriesAreGuarded(t *testing.T) {
 	if n := requests.Load(); n > 0 {
 		t.Errorf("%d requests came through", n)
 	}
-	server, s, _ = forge(t, folder, func(o *Options) { o.Git.Bytes = 3000 })
+	server, s, _ = forge(t, folder, func(o *Options) { o.Git.MaxBytes = 3000 })
 	wantFault(t, s, gitURI(server, "/owner/project.git#README.md"), fault.ResourceUnreadable, fault.TypeOutputTooLarge)
 	// git's own connections go through the tunnel, and there the address is checked again.
 	var asked atomic.Int32

@@ -115,7 +115,7 @@ func hostOf(u *url.URL) (host, port string, failure *fault.Error) {
 }
 
 // admits reports whether hosts name that host, with that port where it is not 443.
-func (o *Outside) admits(host, port string) bool {
+func (o *outside) admits(host, port string) bool {
 	for _, h := range o.Hosts {
 		name, p, err := net.SplitHostPort(h)
 		if err != nil {
@@ -129,7 +129,7 @@ func (o *Outside) admits(host, port string) bool {
 }
 
 // admit is the failure of a host that is not allowed.
-func (o *Outside) admit(u *url.URL, key string) (host, port string, failure *fault.Error) {
+func (o *outside) admit(u *url.URL, key string) (host, port string, failure *fault.Error) {
 	host, port, failure = hostOf(u)
 	switch {
 	case failure != nil:

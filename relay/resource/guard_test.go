@@ -3,6 +3,8 @@ package resource
 import (
 	"net/netip"
 	"testing"
+
+	"tabrelay/relay/config"
 )
 
 func TestPublicAddresses(t *testing.T) {
@@ -36,7 +38,7 @@ func TestPublicAddresses(t *testing.T) {
 }
 
 func TestAllowedHosts(t *testing.T) {
-	o := Outside{Hosts: []string{"docs.example.org", "other.example.org:8443"}}
+	o := outside{config.Outside{Hosts: []string{"docs.example.org", "other.example.org:8443"}}}
 	for uri, want := range map[string]bool{
 		"https://docs.example.org/": true, "https://DOCS.example.org/": true, "https://docs.example.org./": true,
 		"https://docs.example.org:443/":   true,

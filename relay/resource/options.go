@@ -31,9 +31,9 @@ type Options struct {
 	Roots     []string // absolute folders whose files can be read
 	FileBytes int64    // of one file; 0: 10 MiB
 
-	Web       Outside
-	Git       Outside
-	Providers map[string]Program // by scheme
+	Web       config.Outside
+	Git       config.Outside
+	Providers map[string]config.Program // by scheme
 
 	// Addresses decides which addresses may be dialled; nil: public ones only. No configuration reaches it.
 	Addresses func(netip.Addr) bool
@@ -44,38 +44,20 @@ type Options struct {
 	Log zerolog.Logger
 }
 
-// Outside is what may be fetched from the network.
-type Outside struct {
-	Hosts   []string // host, or host:port; none: off
-	Timeout time.Duration
-	Bytes   int64
-}
+// outside is what may be fetched from the network.
+type outside struct{ config.Outside }
 
-// Program is a person's own provider.
-type Program struct {
-	Command []string
-	Timeout time.Duration
-	Bytes   int64
-}
-
-func (o Outside) or(timeout time.Duration, bytes int64) Outside {
-	o.Timeout, o.Bytes = cmp.Or(o.Timeout, timeout), cmp.Or(o.Bytes, bytes)
-	return o
+func orDefault(o config.Outside, timeout time.Duration, bytes int) outside {
+	o.Timeout, o.MaxBytes = cmp.Or(o.Timeout, timeout), cmp.Or(o.MaxBytes, bytes)
+	return outside{o}
 }
 
 // Configured are the options that a configuration has.
 func Configured(c config.Config) (Options, error) {
-	outside := func(o config.Outside) Outside {
-		return Outside{Hosts: o.Hosts, Timeout: o.Timeout, Bytes: int64(o.MaxBytes)}
-	}
 	r := c.Resources
-	programs := map[string]Program{}
-	for scheme, p := range r.Providers {
-		programs[scheme] = Program{Command: p.Command, Timeout: p.Timeout, Bytes: p.MaxBytes}
-	}
 	pages, err := match.NewRule(r.Tabs.URLPatterns, r.Tabs.ExcludePatterns)
 	return Options{
 		PageChars: c.MaxBytes, Readable: pages.Matches, Roots: r.File.Roots, FileBytes: int64(r.File.MaxBytes),
-		Web: outside(r.HTTPS), Git: outside(r.Git), Providers: programs,
+		Web: r.HTTPS, Git: r.Git, Providers: r.Providers,
 	}, err
 }

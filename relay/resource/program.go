@@ -16,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/config"
 	"tabrelay/relay/fault"
 )
 
@@ -23,7 +24,7 @@ import (
 // stdout, says what is wrong on stderr, and ends with one of the codes below.
 type program struct {
 	scheme string
-	Program
+	config.Program
 	log zerolog.Logger
 }
 
@@ -42,12 +43,12 @@ const (
 	killTime     = 500 * time.Millisecond // for its children to let go of its streams
 )
 
-func newProgram(scheme string, p Program, log zerolog.Logger) *program {
+func newProgram(scheme string, p config.Program, log zerolog.Logger) *program {
 	if p.Timeout == 0 {
 		p.Timeout = fetchTime
 	}
-	if p.Bytes == 0 {
-		p.Bytes = defaultBytes
+	if p.MaxBytes == 0 {
+		p.MaxBytes = defaultBytes
 	}
 	return &program{scheme: scheme, Program: p, log: log}
 }
@@ -124,9 +125,9 @@ func (p *program) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.
 	running, cancel := context.WithCancel(bounded)
 	defer cancel()
 	command := exec.CommandContext(running, p.Command[0], append(append([]string{}, p.Command[1:]...), u.String())...)
-	out, complaint := &capped{left: p.Bytes, cancel: cancel}, &tail{}
+	out, complaint := &capped{left: p.MaxBytes, cancel: cancel}, &tail{}
 	command.Stdout, command.Stderr = out, complaint
-	command.Env = environment(fmt.Sprintf("TABRELAY_MAX_BYTES=%d", p.Bytes), "TABRELAY_SCHEME="+p.scheme)
+	command.Env = environment(fmt.Sprintf("TABRELAY_MAX_BYTES=%d", p.MaxBytes), "TABRELAY_SCHEME="+p.scheme)
 	command.Dir = os.TempDir()
 	command.WaitDelay = killTime
 	inProcessGroup(command)
@@ -136,7 +137,7 @@ func (p *program) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.
 	}
 	switch {
 	case out.over:
-		return nil, tooLarge(p.Bytes, "resources.providers."+p.scheme+".maxBytes")
+		return nil, tooLarge(p.MaxBytes, "resources.providers."+p.scheme+".maxBytes")
 	case bounded.Err() != nil:
 		return nil, gaveUp(bounded, "The provider of "+p.scheme, p.Timeout)
 	}

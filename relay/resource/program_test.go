@@ -14,22 +14,23 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"tabrelay/relay/config"
 	"tabrelay/relay/fault"
 )
 
 // script is a set whose scheme "own" is served by a shell script, and what it logs.
-func script(t *testing.T, text string, change func(*Program)) (*Set, *bytes.Buffer) {
+func script(t *testing.T, text string, change func(*config.Program)) (*Set, *bytes.Buffer) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "provider")
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p := Program{Command: []string{path, "fixed"}}
+	p := config.Program{Command: []string{path, "fixed"}}
 	if change != nil {
 		change(&p)
 	}
 	log := new(bytes.Buffer)
-	return set(t, Options{Providers: map[string]Program{"own": p}, Log: zerolog.New(log)}), log
+	return set(t, Options{Providers: map[string]config.Program{"own": p}, Log: zerolog.New(log)}), log
 }
 
 func TestPrograms(t *testing.T) {
@@ -90,7 +91,7 @@ func TestProgramsThatFail(t *testing.T) {
 // A program whose time is over ends with everything it started.
 func TestSlowPrograms(t *testing.T) {
 	alive := filepath.Join(t.TempDir(), "alive")
-	s, _ := script(t, `tail -f /dev/null >"`+alive+`" & wait`, func(p *Program) { p.Timeout = 500 * time.Millisecond })
+	s, _ := script(t, `tail -f /dev/null >"`+alive+`" & wait`, func(p *config.Program) { p.Timeout = 500 * time.Millisecond })
 	if err := syscall.Mkfifo(alive, 0o600); err != nil {
 		t.Skip(err)
 	}
@@ -111,7 +112,7 @@ func TestSlowPrograms(t *testing.T) {
 }
 
 func TestProgramsThatAreNotThere(t *testing.T) {
-	s := set(t, Options{Providers: map[string]Program{"own": {Command: []string{"/no/such/program"}},
+	s := set(t, Options{Providers: map[string]config.Program{"own": {Command: []string{"/no/such/program"}},
 		"file": {Command: []string{"/bin/true"}}}})
 	failure := wantFault(t, s, "own://x", fault.ResourceUnreadable, fault.TypeCLI)
 	if strings.Contains(failure.Message+failure.Hint, "/no/such") {

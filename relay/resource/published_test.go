@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tabrelay/relay/config"
 	"tabrelay/relay/event"
 )
 
@@ -17,8 +18,8 @@ func TestPublished(t *testing.T) {
 	const page, begin, end = "../../docs/resources.md", "<!-- templates -->\n", "<!-- /templates -->"
 	s := New(Options{
 		Browser: twoProfiles(), Keep: &shelves{}, Events: new(event.Bus), Roots: []string{"/srv/shared"},
-		Web: Outside{Hosts: []string{"HOST"}}, Git: Outside{Hosts: []string{"HOST"}},
-		Providers: map[string]Program{"SCHEME": {}},
+		Web: config.Outside{Hosts: []string{"HOST"}}, Git: config.Outside{Hosts: []string{"HOST"}},
+		Providers: map[string]config.Program{"SCHEME": {}},
 	})
 	var table strings.Builder
 	table.WriteString("| URI | what | details |\n| --- | --- | --- |\n")

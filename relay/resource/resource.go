@@ -86,8 +86,8 @@ func New(o Options) *Set {
 	guard := newGuard(o)
 	add("file", &files{roots: cleanRoots(o.Roots), bytes: cmp.Or(o.FileBytes, defaultBytes),
 		watchers: make(chan struct{}, maxWatchers)})
-	add("https", &web{guard: guard, Outside: o.Web.or(fetchTime, defaultBytes)})
-	add("git+https", &git{guard: guard, Outside: o.Git.or(cloneTime, cloneBytes), log: o.Log})
+	add("https", &web{guard: guard, outside: orDefault(o.Web, fetchTime, defaultBytes)})
+	add("git+https", &git{guard: guard, outside: orDefault(o.Git, cloneTime, cloneBytes), log: o.Log})
 	for _, scheme := range slices.Sorted(maps.Keys(o.Providers)) {
 		if s.providers[scheme] == nil {
 			add(scheme, newProgram(scheme, o.Providers[scheme], o.Log))
@@ -239,7 +239,7 @@ func unreadable(t fault.Type, message, hint string, more ...fault.Option) *fault
 		more...)...)
 }
 
-func tooLarge(limit int64, key string) *fault.Error {
+func tooLarge[N int | int64](limit N, key string) *fault.Error {
 	return unreadable(fault.TypeOutputTooLarge, fmt.Sprintf("Resource content exceeds %d bytes", limit),
 		"Read a smaller part in another way, or ask the person to raise "+key+".")
 }

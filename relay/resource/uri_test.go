@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/config"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 )
@@ -46,8 +47,8 @@ func wantFault(t *testing.T, s *Set, uri string, code fault.Code, kind fault.Typ
 }
 
 func TestWrongURIs(t *testing.T) {
-	s := set(t, Options{Roots: []string{t.TempDir()}, Web: Outside{Hosts: []string{"example.org"}},
-		Git: Outside{Hosts: []string{"example.org"}}})
+	s := set(t, Options{Roots: []string{t.TempDir()}, Web: config.Outside{Hosts: []string{"example.org"}},
+		Git: config.Outside{Hosts: []string{"example.org"}}})
 	for name, uri := range map[string]string{
 		"empty":                  "",
 		"no scheme":              "//host/path",
@@ -126,7 +127,7 @@ func FuzzParse(f *testing.F) {
 		if failure == nil && (root != "/srv/shared" || slices.Contains(names, "..")) {
 			t.Fatalf("%q leads to %q %q", uri, root, names)
 		}
-		_, _ = (&git{Outside: Outside{Hosts: []string{"h"}}}).parse(u)
-		_, _, _ = (&Outside{Hosts: []string{"h"}}).admit(u, "key")
+		_, _ = (&git{outside: outside{config.Outside{Hosts: []string{"h"}}}}).parse(u)
+		_, _, _ = (&outside{config.Outside{Hosts: []string{"h"}}}).admit(u, "key")
 	})
 }

@@ -19,7 +19,7 @@ import (
 // web serves https:// of allowed hosts. It is not the browser: it carries nobody's cookies.
 type web struct {
 	guard *guard
-	Outside
+	outside
 }
 
 const webHosts = "resources.https.hosts"
@@ -62,10 +62,10 @@ func (w *web) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.Reso
 	if failure := w.judge(answer); failure != nil {
 		return nil, failure
 	}
-	data, err := io.ReadAll(io.LimitReader(answer.Body, w.Bytes+1))
+	data, err := io.ReadAll(io.LimitReader(answer.Body, int64(w.MaxBytes)+1))
 	switch {
-	case int64(len(data)) > w.Bytes:
-		return nil, tooLarge(w.Bytes, "resources.https.maxBytes")
+	case len(data) > w.MaxBytes:
+		return nil, tooLarge(w.MaxBytes, "resources.https.maxBytes")
 	case err != nil, ctx.Err() != nil: // a server may end a document properly when it sees that we hang up
 		return nil, w.failed(ctx, err)
 	}
@@ -103,8 +103,8 @@ func (w *web) judge(answer *http.Response) *fault.Error {
 	case answer.Header.Get("Content-Encoding") != "" && answer.Header.Get("Content-Encoding") != "identity":
 		return unreadable(fault.TypeNetwork, "The server sent the document in an encoding that was not asked for",
 			"Open it in the browser and read its tab.")
-	case answer.ContentLength > w.Bytes:
-		return tooLarge(w.Bytes, "resources.https.maxBytes")
+	case answer.ContentLength > int64(w.MaxBytes):
+		return tooLarge(w.MaxBytes, "resources.https.maxBytes")
 	}
 	return nil
 }

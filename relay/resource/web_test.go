@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"tabrelay/relay/config"
 	"tabrelay/relay/fault"
 )
 
@@ -26,7 +27,7 @@ func secure(t *testing.T, handler http.HandlerFunc, change func(*Options)) (*htt
 	server := httptest.NewTLSServer(handler)
 	t.Cleanup(server.Close)
 	o := Options{
-		Web:       Outside{Hosts: []string{server.Listener.Addr().String()}, Bytes: 1000},
+		Web:       config.Outside{Hosts: []string{server.Listener.Addr().String()}, MaxBytes: 1000},
 		Addresses: loopback, Authorities: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE",
 			Bytes: server.Certificate().Raw}),
 	}
