@@ -8,8 +8,8 @@ import (
 )
 
 // section is an object of things by name, each with settings of its own. The reader fills it member by member, so that
-// every fault has its line. Names have to match a form, nil: any; fresh makes one of which nothing is set, nil: what the
-// table says.
+// every fault has its line. Names have to match a form, nil: any; fresh makes one of which nothing is set, nil: what
+// the table says.
 func section[T any](things string, table []setting[T], form *regexp.Regexp, fresh func(name string) T) kind {
 	schema := map[string]any{"type": "object", "additionalProperties": tree(table)}
 	if form != nil {

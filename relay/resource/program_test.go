@@ -91,7 +91,8 @@ func TestProgramsThatFail(t *testing.T) {
 // A program whose time is over ends with everything it started.
 func TestSlowPrograms(t *testing.T) {
 	alive := filepath.Join(t.TempDir(), "alive")
-	s, _ := script(t, `tail -f /dev/null >"`+alive+`" & wait`, func(p *config.Program) { p.Timeout = 500 * time.Millisecond })
+	s, _ := script(t, `tail -f /dev/null >"`+alive+`" & wait`,
+		func(p *config.Program) { p.Timeout = 500 * time.Millisecond })
 	if err := syscall.Mkfifo(alive, 0o600); err != nil {
 		t.Skip(err)
 	}
