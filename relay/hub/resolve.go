@@ -190,7 +190,8 @@ func (s *search) namedTab() (t target, failure *fault.Error) {
 			return t, s.hub.absent()
 		}
 		return t, fault.New(fault.TabNotFound, fmt.Sprintf("There is no tab %d with a web page", s.r.TabID),
-			fault.WithHint("Leave `tabId` out, or pass the id of an open tab."))
+			fault.WithHint("Pass a `tabId` that browser__list_tabs tells, or open the page with browser__open_tab. Tabs "+
+				"that are blank, or show a page of the browser itself, are not among them."))
 	case len(found) > 1:
 		return t, fault.New(fault.ValidationError, fmt.Sprintf("Several browser profiles have a tab %d", s.r.TabID),
 			fault.WithHint("Pass `profile` too: "+names(here, false)+"."))
@@ -280,7 +281,8 @@ func (s *search) tabInFront() (t target, failure *fault.Error) {
 		return t, s.bounds.refuse(0)
 	}
 	return t, fault.New(fault.TabNotFound, "The tab in front shows no page that "+s.r.Plugin+" may read",
-		fault.WithHint("Pass the id of an open tab as `tabId`, or ask the person to bring the page to the front."))
+		fault.WithHint("Open the page with browser__open_tab, or pass a `tabId` that browser__list_tabs tells. A tab "+
+			"that is blank, or shows a page of the browser itself, cannot be read."))
 }
 
 // bestTab takes the tab of the site that the person most likely means.

@@ -19,6 +19,8 @@ const againMs = 350; // right after a reload Chrome may still run a script in th
 function refusalOf(why: unknown): Refused {
   const text = why instanceof Error ? why.message : String(why);
   if (/no tab with id|tab was closed/i.test(text)) return new Refused('TAB_CLOSED', 'The tab was closed');
+  if (/error page/i.test(text))
+    return new Refused('INJECTION_FAILED', 'The tab shows an error of Chrome in place of the page');
   if (/no document with id|frame with id|was removed|document.*not/i.test(text)) {
     return new Refused('TAB_CHANGED', 'The tab went to another page before the tool started');
   }
