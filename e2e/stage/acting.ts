@@ -16,6 +16,7 @@ const effectShape = z.looseObject({
   dialogs: z.array(z.object({ kind: z.string(), text: z.string(), answered: z.string() })).optional(),
   opened: z.array(z.object({ tabId: z.number(), url: z.string() })).optional(),
   downloads: z.array(z.string()).optional(),
+  blockedWindows: z.array(z.string()).optional(),
   consoleErrors: z.array(z.string()).optional(),
   failedRequests: z.array(z.string()).optional(),
   filled: z

@@ -25,6 +25,7 @@ export async function openBrowser(
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: browser,
     headless: true,
+    ignoreDefaultArgs: ['--disable-popup-blocking'], // a person's browser blocks them
     args: [
       ...flags,
       ...extra,

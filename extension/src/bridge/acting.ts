@@ -1,7 +1,8 @@
 // What goes on around an act of the browser's tools: dialogs of the page are answered meanwhile, and the worker tells
 // what cannot be seen from a document: requests, tabs, downloads.
-import { answerEvent, dialogEvent, resumeEvent, windowEvent } from '../page/dialogs.ts';
+import { answerEvent, dialogEvent, resumeEvent } from '../page/dialogs.ts';
 import type { Dialog, DialogAnswer, FromBridge, News } from './messages.ts';
+import { Windows } from './windows.ts';
 
 /** An act that goes on. */
 export interface Watched {
@@ -10,15 +11,15 @@ export interface Watched {
 }
 
 const maxDialogs = 10;
-const answerMs = 300; // the worker may have died
-const windowsMs = 60; // a tab is told of a moment after the page has asked for it
+const beginMs = 300; // the worker may have died
+const newsMs = 1000; // it waits for the addresses of new tabs, and may be busy
 
 export class Acting {
   readonly #post: (message: FromBridge) => void;
   #answer: DialogAnswer | undefined;
   #dialogs: Dialog[] = [];
   #more = 0;
-  #blocked: string[] = [];
+  readonly #windows = new Windows();
   #open = new Map<number, { requests: number; ready(): void; told(news: News): void }>();
   #last = 0;
 
@@ -32,7 +33,7 @@ export class Acting {
     this.#answer = answer;
     this.#dialogs = [];
     this.#more = 0;
-    this.#blocked = [];
+    this.#windows.allowOne();
     let told: (news: News) => void = () => {};
     const news = new Promise<News>((resolve) => {
       told = resolve;
@@ -43,7 +44,7 @@ export class Acting {
     });
     this.#open.set(number, act);
     this.#post({ type: 'act', number, answer });
-    await Promise.race([begun, pause(answerMs)]);
+    await Promise.race([begun, pause(beginMs)]);
     let over: Promise<News> | undefined;
     return {
       busy: () => act.requests > 0,
@@ -69,7 +70,11 @@ export class Acting {
 
   /** Answers the dialogs of this document while another one of the tab acts; undefined: not any more. */
   lend(answer: DialogAnswer | undefined): void {
-    if (this.#open.size === 0) this.#answer = answer;
+    if (this.#open.size > 0) return;
+    this.#answer = answer;
+    // A click in a frame can have the page around it open a window.
+    if (answer !== undefined && window.top === window) this.#windows.allowOne();
+    else this.#windows.allowNone();
   }
 
   /** Listens to the page's dialogs: those nobody answers are told as open. */
@@ -83,11 +88,7 @@ export class Acting {
       document.dispatchEvent(new MessageEvent(answerEvent, { data: answerTo(kind, preset, answer) }));
     });
     document.addEventListener(resumeEvent, () => tell(false));
-    document.addEventListener(windowEvent, (event) => {
-      const url: unknown = event instanceof MessageEvent ? event.data : '';
-      if (this.#answer !== undefined && typeof url === 'string' && this.#blocked.length < maxDialogs)
-        this.#blocked.push(absolute(url));
-    });
+    this.#windows.listen(() => this.#answer !== undefined);
   }
 
   #told(dialog: Dialog): void {
@@ -98,24 +99,23 @@ export class Acting {
 
   async #end(number: number, news: Promise<News>): Promise<News> {
     this.#post({ type: 'acted', number });
-    const outside = await Promise.race([news, pause(answerMs + windowsMs).then((): News => ({}))]);
+    const outside = await Promise.race([news, pause(newsMs).then((): News => ({}))]);
     this.#open.delete(number);
-    if (this.#open.size === 0) this.#answer = undefined;
+    if (this.#open.size === 0) {
+      this.#answer = undefined;
+      this.#windows.allowNone();
+    }
     const dialogs = [...this.#dialogs, ...(outside.dialogs ?? [])];
     return {
       ...outside,
       ...(dialogs.length > 0 && { dialogs }),
       ...(this.#more > 0 && { moreDialogs: this.#more }),
-      ...(this.#blocked.length > 0 && { blockedWindows: this.#blocked }),
+      ...this.#windows.told(outside.opened),
     };
   }
 }
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-
-function absolute(url: string): string {
-  return URL.canParse(url, document.baseURI) ? new URL(url, document.baseURI).href : url;
-}
 
 function read(said: string): Pick<Dialog, 'kind' | 'text'> & { preset: string } {
   const [name, text = '', preset = ''] = said.split('\0');

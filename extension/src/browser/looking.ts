@@ -91,6 +91,7 @@ export const difference = (before: readonly Line[], now: readonly Line[]): strin
 
 /** A viewer was told what changed since a moment: where they knew the page as it was then, they know it now. */
 export function told(viewer: string, before: readonly Line[], now: readonly Line[]): void {
+  if (root() === undefined) return; // the page emptied itself
   const key = `${viewer}  false`;
   const seen = globalThis.tabrelayLooks?.get(key)?.slice(1); // without the head
   const knew = seen?.length === before.length && seen.every(({ text }, i) => text === before[i]?.text);
@@ -180,15 +181,20 @@ function sayChanges(seen: readonly Seen[], now: readonly Line[]): { text: string
 }
 
 const withHead = (all: readonly Line[]): Line[] => [
-  { depth: 0, text: sayHead(), element: document.documentElement },
+  ...[root()].flatMap((element) => (element === undefined ? [] : [{ depth: 0, text: sayHead(), element }])),
   ...all,
 ];
+
+// A page that is being written anew has none.
+const root = (): Element | undefined => document.documentElement ?? undefined;
 
 function sayHead(): string {
   const title = line(document.title);
   const address = cut(location.href, 300).replaceAll('[', '%5B').replaceAll('"', '%22');
+  const viewer =
+    document.contentType === 'application/pdf' ? " (a PDF in Chrome's viewer, which cannot be read)" : '';
   const loading = document.readyState === 'loading' ? ' (loading)' : '';
-  return `page${title === '' ? '' : ` ${named(title)}`} ${address}${loading}`;
+  return `page${title === '' ? '' : ` ${named(title)}`} ${address}${loading}${viewer}`;
 }
 
 function framesIn(all: readonly Line[], offset: -1 | 0): Frame[] {

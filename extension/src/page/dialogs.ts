@@ -18,7 +18,6 @@ import {
 export const dialogEvent = 'tabrelay:dialog';
 export const resumeEvent = 'tabrelay:resume';
 export const answerEvent = 'tabrelay:answer';
-export const windowEvent = 'tabrelay:window';
 
 const ProxyCtor = Proxy;
 const names = ['alert', 'confirm', 'prompt', 'print'] as const;
@@ -34,25 +33,25 @@ function textOf(value: unknown): string {
   }
 }
 
-function send(name: string, data: string): void {
+export function send(name: string, data: string): void {
   const bare: MessageEventInit & { __proto__: null } = { __proto__: null, data };
   dispatch(document, new MessageEventCtor(name, bare));
 }
 
-// Tells of a dialog. What comes back, if anything, is the answer: the dialog is not to open.
-function ask(name: DialogKind, text: string, preset: string): { answer: string } | undefined {
-  let answer: { answer: string } | undefined;
+/** Tells the bridge. What comes back, if anything, is its answer. */
+export function ask(event: string, answerEvent: string, data: string): string | undefined {
+  let answer: { said: string } | undefined;
   const hear = (event: Event): void => {
     const said = eventData(event);
-    if (typeof said === 'string') answer ??= { answer: said };
+    if (typeof said === 'string') answer ??= { said };
   };
   listen(document, answerEvent, hear);
   try {
-    send(dialogEvent, `${name}\0${text}\0${preset}`);
+    send(event, data);
   } finally {
     unlisten(document, answerEvent, hear);
   }
-  return answer;
+  return answer?.said;
 }
 
 // What the page's function returns to the page for an answer: 'no', 'yes', or 'yes' and a text.
@@ -63,7 +62,8 @@ function returned(name: DialogKind, answer: string): unknown {
   return undefined;
 }
 
-function front(
+/** Puts a proxy in front of a function of the page. */
+export function front(
   name: string,
   apply: (target: object, self: unknown, values: readonly unknown[]) => unknown,
 ): void {
@@ -74,17 +74,19 @@ function front(
   defineProperty(window, name, { ...before, value: new ProxyCtor(original, bare) });
 }
 
-const run = (target: object, self: unknown, values: readonly unknown[]): unknown =>
+export const run = (target: object, self: unknown, values: readonly unknown[]): unknown =>
   typeof target === 'function' ? call(target, self, values) : undefined;
 
-/** Puts a proxy in front of each function of the page that opens a dialog or a window. */
+/** Puts a proxy in front of each function of the page that opens a dialog. */
 export function tapDialogs(): void {
   for (let i = 0; i < names.length; i++) {
     const name = names[i];
     if (name === undefined) continue;
     front(name, (target, self, values) => {
-      const answer = ask(name, textOf(values[0]), name === 'prompt' ? textOf(values[1]) : '');
-      if (answer !== undefined) return returned(name, answer.answer);
+      const preset = name === 'prompt' ? textOf(values[1]) : '';
+      // An answer means that the dialog is not to open.
+      const answer = ask(dialogEvent, answerEvent, `${name}\0${textOf(values[0])}\0${preset}`);
+      if (answer !== undefined) return returned(name, answer);
       try {
         return run(target, self, values);
       } finally {
@@ -92,10 +94,4 @@ export function tapDialogs(): void {
       }
     });
   }
-  front('open', (target, self, values) => {
-    const opened = run(target, self, values);
-    // Chrome opens no window that nobody has asked for by a real click.
-    if (opened === null) send(windowEvent, textOf(values[0]));
-    return opened;
-  });
 }

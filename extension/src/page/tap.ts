@@ -18,6 +18,7 @@ import {
   unlisten,
 } from './primordials.ts';
 import { spoken } from './serialise.ts';
+import { tapWindows } from './windows.ts';
 
 const channel = new MessageChannelCtor();
 const port = channel.port1;
@@ -88,3 +89,4 @@ listen(port, 'message', (event) => {
 portStart(port);
 handOver(channel.port2, consoleEvent);
 tapDialogs();
+tapWindows();

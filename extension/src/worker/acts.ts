@@ -15,7 +15,7 @@ interface Act {
 }
 
 const maxTold = 10;
-const openedMs = 400; // for a new tab to have an address
+const openedMs = 250; // for a new tab to have an address: less than a document waits for what is told
 // What pages send beside their work, and what they show without waiting for it.
 const besides = ['ping', 'csp_report', 'image', 'media', 'font', 'websocket', 'other'];
 
@@ -188,7 +188,9 @@ async function addressOf(tabId: number): Promise<{ tabId: number; url: string } 
     const tab = await chrome.tabs.get(tabId).catch(() => undefined);
     if (tab === undefined) return undefined; // closed at once, as a window of a download is
     const url = tab.pendingUrl ?? tab.url ?? '';
-    if (url !== '' || performance.now() > until) return { tabId, url: shortened(url) };
+    // Many a page opens an empty window first, and leads it to its address then.
+    if ((url !== '' && url !== 'about:blank') || performance.now() > until)
+      return { tabId, url: shortened(url) };
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
