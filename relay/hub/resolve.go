@@ -190,8 +190,8 @@ func (s *search) namedTab() (t target, failure *fault.Error) {
 			return t, s.hub.absent()
 		}
 		return t, fault.New(fault.TabNotFound, fmt.Sprintf("There is no tab %d with a web page", s.r.TabID),
-			fault.WithHint("Pass a `tabId` that browser__list_tabs tells, or open the page with browser__open_tab. Tabs "+
-				"that are blank, or show a page of the browser itself, are not among them."))
+			fault.WithHint("Pass a `tabId` that browser__list_tabs tells, or open the page with browser__open_tab. "+
+				"Tabs that are blank, or show a page of the browser itself, are not among them."))
 	case len(found) > 1:
 		return t, fault.New(fault.ValidationError, fmt.Sprintf("Several browser profiles have a tab %d", s.r.TabID),
 			fault.WithHint("Pass `profile` too: "+names(here, false)+"."))
