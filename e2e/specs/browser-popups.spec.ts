@@ -27,7 +27,8 @@ const pages = {
     <script>
       let w;
       onmessage = ({ data }) => {
-        if (data === 'please') { w = window.open('/next?outer'); ${tell} } else said.textContent = 'signed in by ' + data;
+        if (data === 'please') { w = window.open('/next?outer'); ${tell} }
+        else said.textContent = 'signed in by ' + data;
       };
     </script>`,
   framed: `<button onclick="parent.postMessage('please', '*')">Ask outside</button>
