@@ -15,6 +15,9 @@ export function tellTo(name: string): void {
   viewer = name;
 }
 
+// Where the focus is, is told by itself.
+const unfocused = (text: string): string => text.replace(/(\[(?:f\d+)?e\d+\](?: [a-z]+)*?|") focused/g, '$1');
+
 const nobody: Watch = { busy: () => false, end: async () => ({}) };
 
 /** How references in the document of a frame begin is said by the worker (references.ts). */
@@ -26,17 +29,13 @@ export const page: Page = {
     return resolve(ref);
   },
   reference,
-  describe,
+  describe: (element) => unfocused(describe(element)),
   mark,
   changesSince(since) {
     end(since);
     const now = lines(document);
     const calm = (all: readonly Line[]) =>
-      all.map((one) =>
-        one.text.includes(' focused')
-          ? { ...one, text: one.text.replace(/(\[(?:f\d+)?e\d+\](?: [a-z]+)*?|") focused/g, '$1') }
-          : one,
-      ); // told by itself
+      all.map((one) => (one.text.includes(' focused') ? { ...one, text: unfocused(one.text) } : one));
     const changes = difference(calm(since.lines), calm(now));
     if (changes.length > maxLines)
       return [...changes.slice(0, maxLines), `… ${changes.length - maxLines} more lines changed`];

@@ -25,7 +25,7 @@ const takenBackMs = 120;
 const clipboard = new Clipboard();
 let say: Say | undefined; // to a worker that has what a person's click takes
 
-type Act = () => Promise<object>;
+type Act = () => Promise<{ on?: string }>;
 type Deed = (given: read.Given) => Promise<object>;
 
 async function click(given: read.Given): Promise<object> {
@@ -140,7 +140,7 @@ const deeds: Record<string, Deed> = { click, fill: fillIn, press, pointer: point
 /** Runs an act; what it throws on purpose becomes a failure that says whether anything was done. */
 async function acting(dialogs: DialogAnswer | undefined, deed: Act): Promise<Effect> {
   try {
-    return await effectOf(page, dialogs ?? 'dismiss', async () => deed());
+    return saidOnce(await effectOf(page, dialogs ?? 'dismiss', deed));
   } catch (why) {
     if (!(why instanceof NotDone)) throw why;
     throw new ToolError(why.message, why.code, {
@@ -150,6 +150,13 @@ async function acting(dialogs: DialogAnswer | undefined, deed: Act): Promise<Eff
       ...(why.data !== undefined && { data: why.data }),
     });
   }
+}
+
+// What has the focus now is mostly what was acted on: its reference says that.
+function saidOnce(effect: Effect & { on?: string }): Effect {
+  const ref = /\[((?:f\d+)?e\d+)\]/.exec(effect.focused ?? '')?.[1];
+  if (ref !== undefined && effect.on?.includes(`[${ref}]`) === true) effect.focused = ref;
+  return effect;
 }
 
 // The worker asks once more where the page was to leave and did not.
@@ -184,7 +191,7 @@ function guard(args: object, deeds: readonly object[]): void {
 }
 
 // Does something, and says to what: for the caller, and for who reads later what was done.
-async function named(given: read.Given, deed: Deed): Promise<object> {
+async function named(given: read.Given, deed: Deed): Promise<{ on?: string }> {
   const on = cut(fieldsOf(given).map(page.describe).join(', '), 300);
   return { ...(on !== '' && { on }), ...(await deed(given)) };
 }
