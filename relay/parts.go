@@ -135,7 +135,10 @@ func (r *Relay) dispatcher() *dispatch.Dispatcher {
 	return dispatch.New(dispatch.Options{
 		Tools: r.tools, Policy: r.policy, Browser: r.hub, Meter: r.meter, Log: r.part("dispatch"),
 		Events: r.events.Publish, Calls: &r.trail, Audit: r.audit, Scopes: r.policy,
-		Moved:   r.panels.Changed,
+		Moved: func(topics ...string) {
+			r.panels.Changed(topics...)
+			r.clients.CallsMoved()
+		},
 		Timeout: c.Timeout, MaxTimeout: c.MaxTimeout, ProgressExtends: c.ProgressExtendsTimeout,
 		ReconnectWait: c.ReconnectWait,
 		Retry: dispatch.Retry{

@@ -40,8 +40,7 @@ func (c *Clients) Attach(conn net.Conn, in *bufio.Reader) {
 		return
 	}
 	accepted := &join.Attached{Version: o.Version, Client: name}
-	// Of a delegated session the agent would end with the relay.
-	if newer(a.Version, o.Version) && !a.Keep && session.Delegation == nil {
+	if c.succeeds(a, session) {
 		if accepted.Running = len(o.Calls.Running()); accepted.Running == 0 {
 			o.Log.Info().Str("version", a.Version).Msg("a newer tabrelay attaches; this relay makes room for it")
 			c.MakeRoom(a.Version)
@@ -50,10 +49,13 @@ func (c *Clients) Attach(conn net.Conn, in *bufio.Reader) {
 			return
 		}
 		o.Log.Warn().Str("version", a.Version).Int("running", accepted.Running).
-			Msg("a newer tabrelay attached; this relay serves on, because calls run")
+			Msg("a newer tabrelay attached; this relay serves on until no call runs")
 	}
 	if !c.reply(conn, join.AttachReply{Attached: accepted}) {
 		return
+	}
+	if accepted.Running > 0 {
+		defer c.awaitIdle(a.Version)()
 	}
 	c.serve(conn, in, a, session)
 }
@@ -70,8 +72,12 @@ func (c *Clients) serve(conn net.Conn, in *bufio.Reader, a join.AttachRequest, s
 	} else if !c.holds(a.Token) { // the session was closed meanwhile
 		return
 	}
+	farewell := &c.farewell
+	if c.succeeds(a, session) {
+		farewell = &c.successorFarewell
+	}
 	end := &join.RelaySide{
-		Conn: conn, In: in, Stopping: o.Stopping, Ended: o.Base.Done(), Silenced: &c.muted, Farewell: &c.farewell,
+		Conn: conn, In: in, Stopping: o.Stopping, Ended: o.Base.Done(), Silenced: &c.muted, Farewell: farewell,
 		Invalid: func() { o.Meter.Corruption("stdout") },
 	}
 	err := o.Front.ServeStdio(o.Base, front.Attachment{Session: session, Key: a.Key, Toolset: a.Toolset,

@@ -57,6 +57,11 @@ type Clients struct {
 	muted    atomic.Bool            // attached clients are told nothing more: the next relay will
 	farewell atomic.Pointer[string] // the last line for stdio proxies; nil: they start the next relay
 
+	successors        atomic.Int32           // newer programs that are attached, and wait until no call runs
+	successor         atomic.Pointer[string] // the version of the last of them
+	succeeded         atomic.Bool            // one of them takes this relay's place
+	successorFarewell atomic.Pointer[string] // the last line for them
+
 	mu       lock.Mutex // guards the rest
 	open     map[*connection]struct{}
 	attached map[Attached]int
@@ -84,7 +89,10 @@ func (c *Clients) Dismiss() { c.bid(join.ShutdownNotice) }
 // MakeRoom tells stdio proxies to wait for the relay of another version, which whoever asks for it starts.
 func (c *Clients) MakeRoom(version string) { c.bid(join.SuccessorNotice(version)) }
 
-func (c *Clients) bid(farewell string) { c.farewell.Store(&farewell) }
+func (c *Clients) bid(farewell string) {
+	c.farewell.Store(&farewell)
+	c.successorFarewell.Store(&farewell)
+}
 
 // Identify returns the session of whoever has a token, and notes that they are here.
 func (c *Clients) Identify(token string) (call.Session, bool) {

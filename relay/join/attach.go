@@ -277,7 +277,7 @@ func (p *Proxy) attach(ctx context.Context, request AttachRequest) (*attachment,
 	if n := reply.Attached.Running; n > 0 {
 		p.Log.Warn().Str("relay", reply.Attached.Version).Str("program", p.Version).Int("running", n).
 			Msg("the relay is older than this program, and serves on because calls run; once they have ended, " +
-				"tabrelay up replaces it")
+				"a relay of this program takes its place")
 	}
 	return &attachment{conn: conn, replies: replies}, nil
 }
