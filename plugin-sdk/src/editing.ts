@@ -7,13 +7,11 @@ import { ToolError } from './tool-error.ts';
 /** JSON Schema of the arguments that replace one part of a text: properties of a tool's input. */
 export const replaceInput = {
   oldText: /* @__PURE__ */ s.optional(
-    /* @__PURE__ */ s.string('Instead of the whole text: the part to replace, exactly and once in it.', {
+    /* @__PURE__ */ s.string('Part to replace, instead of the whole: exactly as it is, once in the text.', {
       minLength: 1,
     }),
   ),
-  newText: /* @__PURE__ */ s.optional(
-    /* @__PURE__ */ s.string('What comes in the place of oldText; empty removes it.'),
-  ),
+  newText: /* @__PURE__ */ s.optional(/* @__PURE__ */ s.string('Replaces oldText; empty removes it.')),
 };
 
 /** What an agent wants to become of a text. */

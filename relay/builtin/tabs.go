@@ -28,10 +28,10 @@ func (s *Sources) listTabsTool() registry.Tool {
 		Name: policy.ListTabs,
 		Spec: plugin.Tool{
 			Name: "list_tabs", DisplayName: "List tabs",
-			Description: "The tabs of web pages that are open in the connected browser profiles. owner is the agent " +
-				"that works in a tab: others get TAB_OWNED for calls that change something there.",
+			Description: "The open tabs of web pages. owner is the agent that works in a tab: others cannot change " +
+				"anything there (TAB_OWNED).",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{"profile":{"type":"string",` +
-				`"description":"Only tabs of this browser profile."}},"additionalProperties":false}`),
+				`"description":"Only of this browser profile."}},"additionalProperties":false}`),
 			Annotations: plugin.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no},
 		},
 		Run: fromPages(answering(Tabs{s.Hub}.list)),
@@ -43,14 +43,11 @@ func (s *Sources) openTabTool() registry.Tool {
 		Name: "browser__open_tab",
 		Spec: plugin.Tool{
 			Name: "open_tab", DisplayName: "Open a tab",
-			Description: "Opens a web page in a new tab, in the background. Answers its tab id, final address, " +
-				"title, whether it is still loading and its HTTP status, where known. An address that does not load " +
-				"fails with PAGE_NOT_LOADED. The tab belongs to the agent that opened it, and its next calls without " +
-				"tabId go there.",
-			InputSchema: json.RawMessage(`{"type":"object","properties":{"url":{"type":"string","description":"An ` +
-				`http or https URL."},"active":{"type":"boolean","description":"Whether the tab comes to the front, ` +
-				`in place of what the person looks at. Default: false."},"profile":{"type":"string",` +
-				`"description":"Browser profile to open it in. Default: the one used before. Needed when several are ` +
+			Description: "Opens a web page in a new tab, in the background, and answers its id, final address and " +
+				"state. The tab is yours: your next calls without tabId go there.",
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"url":{"type":"string","description":"http ` +
+				`or https."},"active":{"type":"boolean","description":"Bring it to the front, over what the person ` +
+				`looks at."},"profile":{"type":"string","description":"Browser profile, when several are ` +
 				`connected."}},"required":["url"],"additionalProperties":false}`),
 			Annotations: plugin.Annotations{ReadOnlyHint: &no, DestructiveHint: &no, OpenWorldHint: &yes},
 		},

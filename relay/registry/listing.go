@@ -159,52 +159,6 @@ func refersToRoot(schema json.RawMessage) bool {
 	return false
 }
 
-// brief is an input schema without what tells a model little and costs it context: bounds of lengths and numbers,
-// defaults that mean nothing, and that no other arguments are taken, while every page tool takes some that are not
-// listed. What is left allows whatever the whole one allows, which is what calls are checked against. A schema with
-// references, or with words for programs, is left as it is.
-func brief(schema []rawjson.Member) []rawjson.Member {
-	if bytes.Contains(rawjson.Join(schema), []byte(`"$`)) {
-		return schema
-	}
-	return slices.DeleteFunc(briefObject(schema), func(m rawjson.Member) bool {
-		return m.Name == "additionalProperties" && string(m.Value) == "false"
-	})
-}
-
-func briefObject(schema []rawjson.Member) []rawjson.Member {
-	kept := make([]rawjson.Member, 0, len(schema))
-	for _, m := range schema {
-		switch m.Name {
-		case "minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum":
-			continue
-		case "default":
-			if idle[string(m.Value)] {
-				continue
-			}
-		case "items":
-			if inner, ok := rawjson.Members(m.Value); ok {
-				m = rawjson.Make(m.Name, rawjson.Join(briefObject(inner)))
-			}
-		case "properties":
-			if properties, ok := rawjson.Members(m.Value); ok {
-				properties = slices.Clone(properties)
-				for i, p := range properties {
-					if inner, ok := rawjson.Members(p.Value); ok {
-						properties[i] = rawjson.Make(p.Name, rawjson.Join(briefObject(inner)))
-					}
-				}
-				m = rawjson.Make(m.Name, rawjson.Join(properties))
-			}
-		}
-		kept = append(kept, m)
-	}
-	return kept
-}
-
-// idle are the defaults that say no more than that an argument may be left out.
-var idle = map[string]bool{`""`: true, "0": true, "false": true, "[]": true, "{}": true, "null": true}
-
 // list encodes the MCP tool object as tools/list has it.
 func (t *Tool) list(input, output []rawjson.Member) error {
 	if t.Bridge == nil {

@@ -120,7 +120,7 @@ export const sectionList = (parsed: JsonReader, maxBytes: number | undefined) =>
   );
 
 /** JSON Schema of the title of a page that exists. */
-export const titleInput = s.string('As search answers it, with its namespace: "Talk:Fox".', {
+export const titleInput = s.string('With its namespace: "Talk:Fox".', {
   minLength: 1,
 });
 

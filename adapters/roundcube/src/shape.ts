@@ -10,29 +10,28 @@ export const paging = {
   offset: s.integer('From nextOffset of the answer before.', { minimum: 0, default: 0 }),
 };
 
-export const folder = s.string('The path of a folder, from list_folders.', {
+export const folder = s.string('Path, from list_folders.', {
   minLength: 1,
   default: 'INBOX',
 });
 
-export const uid = s.integer('The uid of a message in that folder, from list_messages.', {
+export const uid = s.integer('From list_messages.', {
   minimum: 1,
 });
 
-export const uids = s.array(
-  s.integer({ minimum: 1 }),
-  'The uids of messages in that folder, from list_messages.',
-  { minItems: 1, maxItems: 20 },
-);
+export const uids = s.array(s.integer({ minimum: 1 }), 'From list_messages.', {
+  minItems: 1,
+  maxItems: 20,
+});
 
 /** What a new message consists of. */
 export const composed = {
-  to: s.string('Addresses, with commas between them: Ben <ben@example.org>.', {
+  to: s.string('Comma-separated: Ben <ben@example.org>.', {
     minLength: 1,
     maxLength: 4000,
   }),
-  cc: s.optional(s.string('Further addresses that all see.', { maxLength: 4000 })),
-  bcc: s.optional(s.string('Further addresses that nobody sees.', { maxLength: 4000 })),
+  cc: s.optional(s.string('Others, seen by all.', { maxLength: 4000 })),
+  bcc: s.optional(s.string('Others, seen by nobody.', { maxLength: 4000 })),
   subject: s.string('One line.', { maxLength: 500 }),
   text: s.string('Plain text.', { maxLength: 200_000 }),
 };

@@ -17,14 +17,10 @@ export const listOf = <const Item extends JsonSchema>(items: Item) =>
     nextOffset: s.optional(s.integer('Present when there are more.')),
   });
 
-export const id = s.integer('Its id, from a list.', { minimum: 1 });
+export const id = s.integer('From a list.', { minimum: 1 });
 
-export const postType = s.choice(
-  ['post', 'page'],
-  'A post of the blog, or a page that stands by itself.',
-  {
-    default: 'post',
-  },
-);
+export const postType = s.choice(['post', 'page'], 'Blog post or standing page.', {
+  default: 'post',
+});
 
 export const time = s.string('UTC, ISO 8601.');

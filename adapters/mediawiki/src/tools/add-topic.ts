@@ -6,9 +6,7 @@ import { talkPage, titleInput } from '../pages.ts';
 export const addTopic = defineTool({
   name: 'add_topic',
   displayName: 'Add topic to talk page',
-  description:
-    'Begins a topic at the end of the talk page of a page, signed with the name of the ' +
-    'signed-in person. Nothing that others wrote is changed.',
+  description: 'Adds a signed topic at the end of the talk page of a page.',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
   input: s.parameters({
     title: titleInput,

@@ -7,8 +7,7 @@ import { limitInput } from '../pages.ts';
 export const categoryMembers = defineTool({
   name: 'category_members',
   displayName: 'Members of a category',
-  description:
-    'The pages, subcategories and files in a category, in its own order. An unknown one has none.',
+  description: 'The pages, subcategories and files in a category. An unknown one has none.',
   annotations: { readOnlyHint: true },
   input: s.parameters({
     category: s.string('Its name without "Category:", as page_categories answers it.', {

@@ -5,9 +5,7 @@ import { save, savedOutput } from '../edit.ts';
 export const createPage = defineTool({
   name: 'create_page',
   displayName: 'Create page',
-  description:
-    'Creates a page that does not exist yet, in the name of the signed-in person. ' +
-    'PAGE_EXISTS when there is one already.',
+  description: 'Creates a page that does not exist yet. PAGE_EXISTS when there is one already.',
   annotations: { readOnlyHint: false, destructiveHint: false },
   input: s.parameters({
     title: s.string('With its namespace: "Talk:Fox".', { minLength: 1 }),

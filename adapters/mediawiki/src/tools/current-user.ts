@@ -6,8 +6,7 @@ export const currentUser = defineTool({
   name: 'current_user',
   displayName: 'Current user',
   description:
-    'Who is signed in to the wiki in this browser. Signed out, signedIn is false: edits ' +
-    'will then be refused.',
+    'Who is signed in to the wiki. Signed out, signedIn is false: edits will be refused.',
   annotations: { readOnlyHint: true },
   input: s.parameters({}),
   output: s.object({

@@ -8,10 +8,9 @@ export const editPage = defineTool({
   name: 'edit_page',
   displayName: 'Edit page',
   description:
-    'Changes the text of a page in the name of the signed-in person: a part of it (oldText, ' +
-    'newText), or all of it or of a section (text). Call read_page first and pass its ' +
-    'revisionId: when the page has changed since, the answer is EDIT_CONFLICT and nothing is ' +
-    'changed.',
+    'Changes a page or a section: a part of its text (oldText, newText), or all of it (text). ' +
+    'Pass the revisionId of read_page: when the page has changed since, the answer is ' +
+    'EDIT_CONFLICT and nothing is changed.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
   input: s.parameters({
     title: titleInput,

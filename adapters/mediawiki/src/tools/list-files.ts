@@ -9,8 +9,8 @@ export const listFiles = defineTool({
   name: 'list_files',
   displayName: 'List files',
   description:
-    'Pictures and other files of the wiki with address, type and size: the latest uploads, ' +
-    'or those whose name begins with some letters.',
+    'Pictures and other files of the wiki with address, type and size: the latest uploads, or ' +
+    'those with a prefix.',
   annotations: { readOnlyHint: true },
   input: s.parameters({
     prefix: s.optional(

@@ -9,8 +9,8 @@ export const readRendered = defineTool({
   name: 'read_rendered',
   displayName: 'Read article',
   description:
-    'A page as a reader sees it, as plain text: templates expanded, markup removed. Lists ' +
-    'its sections, each of which can be read alone.',
+    'A page as a reader sees it, as plain text: templates expanded, markup removed. Lists its ' +
+    'sections.',
   annotations: { readOnlyHint: true },
   input: readInput(),
   output: s.object({

@@ -8,8 +8,8 @@ export const recentChanges = defineTool({
   name: 'recent_changes',
   displayName: 'Recent changes',
   description:
-    'What was changed lately anywhere in the wiki, by whom, newest first; or only by one ' +
-    'person. For one page use page_history, for what the person follows watch_list.',
+    'What was changed lately anywhere in the wiki, by whom, newest first. For one page use ' +
+    'page_history, for what the person follows watch_list.',
   annotations: { readOnlyHint: true },
   input: s.parameters({
     kind: s.choice(

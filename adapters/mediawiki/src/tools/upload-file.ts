@@ -7,8 +7,7 @@ export const uploadFile = defineTool({
   name: 'upload_file',
   displayName: 'Upload file',
   description:
-    'Uploads a new file in the name of the signed-in person, for use in pages as ' +
-    '[[File:name]]. An existing one is never replaced: FILE_EXISTS.',
+    'Uploads a new file, for use in pages as [[File:name]]. Never replaces one: FILE_EXISTS.',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
   input: s.parameters({
     name: s.string('With its extension: "Red fox.png".', { minLength: 3, maxLength: 200 }),

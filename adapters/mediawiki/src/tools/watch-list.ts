@@ -7,7 +7,7 @@ import { limitInput, revision, revisionProperties } from '../pages.ts';
 export const watchList = defineTool({
   name: 'watch_list',
   displayName: 'Watch list',
-  description: 'The latest changes to the pages that the signed-in person watches, newest first.',
+  description: 'The latest changes to the pages that the person watches, newest first.',
   annotations: { readOnlyHint: true },
   input: s.parameters({
     limit: limitInput,

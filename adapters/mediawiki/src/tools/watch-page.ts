@@ -6,7 +6,7 @@ import { titleInput } from '../pages.ts';
 export const watchPage = defineTool({
   name: 'watch_page',
   displayName: 'Watch or unwatch',
-  description: 'Puts a page on the watch list of the signed-in person, or takes it off.',
+  description: 'Puts a page on the watch list of the person, or takes it off.',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
   input: s.parameters({
     title: titleInput,

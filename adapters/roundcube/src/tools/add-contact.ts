@@ -6,8 +6,8 @@ export const addContact = defineTool({
   name: 'add_contact',
   displayName: 'Add contact',
   description:
-    'Adds a person to the personal address book. VALIDATION_ERROR when the address is in ' +
-    'it already.',
+    'Adds a person to the personal address book. VALIDATION_ERROR when the address is in it ' +
+    'already.',
   annotations: { readOnlyHint: false, destructiveHint: false },
   input: s.parameters({
     name: s.string('First and last name.', { maxLength: 200, pattern: '^[^<>",;]+$' }),

@@ -7,9 +7,7 @@ import { page } from '../api.ts';
 export const currentUser = defineTool({
   name: 'current_user',
   displayName: 'Current user',
-  description:
-    'Who is signed in to the webmail in this browser: the names and addresses messages are ' +
-    'sent from.',
+  description: 'Who is signed in to the webmail: the names and addresses messages are sent from.',
   annotations: { readOnlyHint: true },
   input: s.parameters({}),
   output: s.object({

@@ -8,8 +8,8 @@ export const deleteMessages = defineTool({
   name: 'delete_messages',
   displayName: 'Delete messages',
   description:
-    'Moves messages to the trash, as the button of the webmail does. Those that are in the ' +
-    'trash already, or where there is none, are deleted for good: ask the person first.',
+    'Moves messages to the trash. Those in it already, or where there is none, are deleted for ' +
+    'good: ask the person first.',
   annotations: { readOnlyHint: false, destructiveHint: true },
   input: s.parameters({
     folder,

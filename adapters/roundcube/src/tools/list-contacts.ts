@@ -9,8 +9,7 @@ export const listContacts = defineTool({
   name: 'list_contacts',
   displayName: 'List contacts',
   description:
-    'Lists the personal address book, or finds people by name or address in all address ' +
-    'books: the addresses to send to.',
+    'Lists the personal address book, or finds people by name or address in all address books.',
   annotations: { readOnlyHint: true },
   input: s.parameters({
     query: s.optional(s.string('Part of a name or an address.', { minLength: 1 })),

@@ -8,8 +8,8 @@ export const listFolders = defineTool({
   name: 'list_folders',
   displayName: 'List folders',
   description:
-    'The mail folders of the signed-in person, with how many unread messages are in each, ' +
-    'and which are for drafts, sent mail, trash and junk.',
+    'The mail folders with their unread messages, and which are for drafts, sent mail, trash and ' +
+    'junk.',
   annotations: { readOnlyHint: true },
   input: s.parameters({}),
   output: s.object({

@@ -17,8 +17,8 @@ export const listMessages = defineTool({
   name: 'list_messages',
   displayName: 'List messages',
   description:
-    'Lists the messages of a folder, newest first, or searches them: who, subject, date, ' +
-    'flags and the uid that other tools take. Read one with read_message.',
+    'Lists the messages of a folder, newest first, or searches them: who, subject, date, flags ' +
+    'and uid. Read one with read_message.',
   annotations: { readOnlyHint: true },
   input: s.parameters({
     folder,

@@ -13,8 +13,8 @@ export const readAttachment = defineTool({
   name: 'read_attachment',
   displayName: 'Read attachment',
   description:
-    'The content of an attachment, of 1 MB at most, in parts: text as it is, anything else ' +
-    'as base64. read_message lists the attachments.',
+    'The content of an attachment, of 1 MB at most: text as it is, anything else as base64. ' +
+    'read_message lists them.',
   annotations: { readOnlyHint: true },
   input: s.parameters({
     folder,

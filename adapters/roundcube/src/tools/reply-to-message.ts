@@ -8,9 +8,8 @@ export const replyToMessage = defineTool({
   name: 'reply_to_message',
   displayName: 'Reply to message',
   description:
-    'Answers a message in the name of the signed-in person, above its quoted text and in ' +
-    'its thread, at once and for good; with draft it is only kept among the drafts. Show ' +
-    'the person what you send first.',
+    'Answers a message above its quoted text, in its thread, at once and for good; with draft it ' +
+    'is only kept among the drafts. Show the person what you send first.',
   annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
   input: s.parameters({
     folder,

@@ -7,8 +7,7 @@ export const sendMessage = defineTool({
   name: 'send_message',
   displayName: 'Send message',
   description:
-    'Sends a new plain-text message in the name of the signed-in person, at once and for ' +
-    'good; a copy goes to the folder of sent mail. Show the person what you send first, or ' +
+    'Sends a new plain-text message at once and for good. Show the person what you send first, or ' +
     'use save_draft.',
   annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
   input: s.parameters(composed),

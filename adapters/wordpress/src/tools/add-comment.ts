@@ -8,8 +8,8 @@ export const addComment = defineTool({
   name: 'add_comment',
   displayName: 'Add comment',
   description:
-    'Comments on a post in the name of the signed-in person, or replies to a comment when ' +
-    'replyTo is given. It is public at once where the account may moderate.',
+    'Comments on a post, or replies to a comment (replyTo). Public at once where the account may ' +
+    'moderate.',
   annotations: { readOnlyHint: false, destructiveHint: false },
   input: s.parameters({
     postId: { ...id, description: 'The post, from list_posts.' },

@@ -8,8 +8,7 @@ export const createPost = defineTool({
   name: 'create_post',
   displayName: 'Create post',
   description:
-    'Creates a post or page in the name of the signed-in person. It is a draft that only ' +
-    'the editors see, unless status says publish or future.',
+    'Creates a post or page: a draft that only editors see, unless status says publish or future.',
   annotations: { readOnlyHint: false, destructiveHint: false },
   input: s.parameters({
     type: postType,

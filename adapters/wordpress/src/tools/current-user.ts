@@ -14,8 +14,7 @@ export const currentUser = defineTool({
   name: 'current_user',
   displayName: 'Current user',
   description:
-    'Who is signed in to this WordPress site in this browser, with which role, and what ' +
-    'that role may do.',
+    'Who is signed in to this WordPress site, with which role, and what that role may do.',
   annotations: { readOnlyHint: true },
   input: s.parameters({}),
   output: s.object({

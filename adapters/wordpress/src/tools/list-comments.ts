@@ -8,8 +8,8 @@ export const listComments = defineTool({
   name: 'list_comments',
   displayName: 'List comments',
   description:
-    'Lists or searches comments, newest first, with their text. hold is what waits for ' +
-    'moderation; all but approved need a signed-in person who may moderate.',
+    'Lists or searches comments, newest first, with their text. hold waits for moderation; all ' +
+    'but approved need somebody who may moderate.',
   annotations: { readOnlyHint: true },
   signIn: false,
   input: s.parameters({

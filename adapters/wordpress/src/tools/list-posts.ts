@@ -8,9 +8,8 @@ export const listPosts = defineTool({
   name: 'list_posts',
   displayName: 'List posts',
   description:
-    'Lists or searches posts or pages, newest first: titles, dates, status and ids, ' +
-    'without the text. Drafts and the trash need a signed-in person. Read one with ' +
-    'read_post.',
+    'Lists or searches posts or pages, newest first, without their text. Drafts and the trash ' +
+    'need a signed-in person. Read one with read_post.',
   annotations: { readOnlyHint: true },
   signIn: false,
   input: s.parameters({

@@ -7,8 +7,7 @@ export const listUsers = defineTool({
   name: 'list_users',
   displayName: 'List users',
   description:
-    'Lists or searches those who have published something, by name: the ids behind ' +
-    'authorId. Accounts without a published post are not listed.',
+    'Lists or searches those who have published something, by name: the ids behind authorId.',
   annotations: { readOnlyHint: true },
   signIn: false,
   input: s.parameters({

@@ -10,9 +10,8 @@ export const readPost = defineTool({
   name: 'read_post',
   displayName: 'Read post',
   description:
-    'Reads a post or page. As text (default) it is what a visitor reads; as source it is ' +
-    'the markup to edit, for a signed-in person who may edit it. Call it before ' +
-    'update_post.',
+    'Reads a post or page: as text (default) what a visitor reads, as source the markup to edit. ' +
+    'Call it before update_post.',
   annotations: { readOnlyHint: true },
   signIn: false,
   input: s.parameters({

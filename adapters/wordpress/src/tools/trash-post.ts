@@ -8,8 +8,8 @@ export const trashPost = defineTool({
   name: 'trash_post',
   displayName: 'Trash post',
   description:
-    'Moves a post or page to the trash: visitors no longer see it. update_post with a ' +
-    'status brings it back; nothing is deleted for good.',
+    'Moves a post or page to the trash. update_post with a status brings it back; nothing is ' +
+    'deleted for good.',
   annotations: { readOnlyHint: false, destructiveHint: true },
   input: s.parameters({
     id,

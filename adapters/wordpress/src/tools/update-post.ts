@@ -9,10 +9,10 @@ export const updatePost = defineTool({
   name: 'update_post',
   displayName: 'Update post',
   description:
-    'Changes a post or page: its text (all of it, or a part by oldText and newText), title, ' +
-    'categories, or its status (publish puts it online, draft takes it offline or out of the ' +
-    'trash). Call read_post first, as source, and pass its modified: when somebody changed it ' +
-    'since, the answer is EDIT_CONFLICT and nothing is changed. Fields left out stay.',
+    'Changes a post or page: its text (all, or a part by oldText and newText), title, categories ' +
+    'or status (publish puts it online, draft takes it offline or out of the trash). Pass the ' +
+    'modified of read_post (as source): when it has changed since, the answer is EDIT_CONFLICT ' +
+    'and nothing is changed. Fields left out stay.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
   input: s.parameters({
     id,

@@ -7,9 +7,8 @@ export const uploadMedia = defineTool({
   name: 'upload_media',
   displayName: 'Upload media',
   description:
-    'Puts a file into the media library: text as it is, or anything else as base64. The ' +
-    'answer has the address to use in a post. The site decides which kinds of files it ' +
-    'takes.',
+    'Puts a file into the media library, as text or as base64. Answers the address to use in a ' +
+    'post.',
   annotations: { readOnlyHint: false, destructiveHint: false },
   input: s.parameters({
     fileName: s.string('With its ending.', { pattern: '^[^/\\\\"\\r\\n]+\\.[A-Za-z0-9]+$' }),

@@ -249,7 +249,7 @@ function failedStep(why: unknown, done: readonly Effect[], step: string): unknow
 
 const ref = s.string('Reference, such as e12.');
 const dialogs = s.optional({
-  description: 'Answer to dialogs: accept, dismiss (default), or {text} for a prompt.',
+  description: 'accept, dismiss (default), or {text} for a prompt.',
   anyOf: [s.choice(['accept', 'dismiss']), s.object({ text: s.string() })],
 });
 const value = {
