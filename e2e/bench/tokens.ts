@@ -22,7 +22,7 @@ import { tokens } from '../stage/tokens.ts';
 const each = process.argv.includes('--each');
 
 /** Sites that are opened one after the other, the largest of the shipped plugins first. */
-const sites = ['mediawiki', 'pocketbase', 'node-red'];
+const sites = ['mediawiki', 'wordpress', 'roundcube'];
 
 const Phrasings = z.object({ tuned: z.array(z.object({ query: z.string() })) });
 
@@ -96,7 +96,7 @@ async function measureError(what: string, text: Promise<string>): Promise<void> 
 try {
   const demo = `http://127.0.0.1:${await freePort()}`;
   const addresses = new Map<string, string>();
-  for (const name of [...sites, 'prometheus', 'wordpress', 'roundcube'])
+  for (const name of [...sites, 'prometheus', 'pocketbase', 'node-red'])
     addresses.set(name, await openSite(closing));
   const relay = await openRelay(
     closing,

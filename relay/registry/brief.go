@@ -10,9 +10,9 @@ import (
 )
 
 // brief is an input schema without what tells a model little and costs it context: bounds of lengths and numbers,
-// patterns, defaults that mean nothing, what paging arguments say by their names, and that no other arguments are taken,
-// while every page tool takes some that are not listed. What is left allows whatever the whole one allows, which is what calls are checked against. A schema with
-// references, or with words for programs, is left as it is.
+// patterns, defaults that mean nothing, what paging arguments say by their names, and that no other arguments are
+// taken, while every page tool takes some that are not listed. What is left allows whatever the whole one allows, which
+// is what calls are checked against. A schema with references, or with words for programs, is left as it is.
 func brief(schema []rawjson.Member) []rawjson.Member {
 	if bytes.Contains(rawjson.Join(schema), []byte(`"$`)) {
 		return schema

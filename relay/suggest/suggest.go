@@ -10,8 +10,8 @@ import (
 // longest is the longest name that is looked at: a distance costs the product of the lengths.
 const longest = 80
 
-// Nearest returns the known name that is most like a name, without regard to case, or a tool of that name in some
-// plugin. It is empty where none is.
+// Nearest returns the known name that is most like a name, without regard to case; or the shortest tool that it begins;
+// or a tool of that name in some plugin. It is empty where none is.
 func Nearest(name string, known []string) (nearest string) {
 	least := max(2, len(name)/4) + 1
 	whole := strings.ToLower(name)
@@ -22,6 +22,15 @@ func Nearest(name string, known []string) (nearest string) {
 		d := levenshtein.Distance(whole, strings.ToLower(one), nil)
 		if d < len(one) && (d < least || d == least && nearest != "" && one < nearest) {
 			nearest, least = one, d
+		}
+	}
+	if nearest != "" {
+		return nearest
+	}
+	for _, one := range known {
+		if strings.Contains(whole, "__") && strings.HasPrefix(strings.ToLower(one), whole+"_") &&
+			(nearest == "" || len(one) < len(nearest) || len(one) == len(nearest) && one < nearest) {
+			nearest = one
 		}
 	}
 	if nearest != "" {
