@@ -80,7 +80,7 @@ func (r *Relay) makeParts(ctx context.Context) error {
 		Ownership: c.Tabs.Ownership, OwnedBy: c.Tabs.OwnedBy, OwnershipIdle: c.Tabs.OwnershipIdle,
 		Groups: c.Tabs.Groups, Owned: func() { r.panels.Changed(event.TopicTabs) },
 		LastTabs: tabs, Moved: r.store.KeepLastTab,
-		PageTools: r.knownPageTools(),
+		Followed: r.tellFollowers, PageTools: r.knownPageTools(),
 	})
 	r.hub.Events(r.linkChanged)
 	r.hub.OnTabs(r.tabsChanged)

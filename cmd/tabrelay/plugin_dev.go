@@ -198,22 +198,31 @@ func (d *devSession) printCalls(ctx context.Context, p **plugin.Plugin) error {
 		var e eventEntry
 		if json.Unmarshal([]byte(data), &e) == nil && e.Data["plugin"] == (*p).Manifest.Name {
 			d.notef("%s  %s\n", e.Time.Local().Format("15:04:05.000"), e.Message)
-			d.printPlace(ctx, *p, e.Data)
+			d.printPlace(ctx, *p, e.Data["at"])
 		}
 		return nil
 	})
 	return cmp.Or(err, fmt.Errorf("the relay ended"))
 }
 
-// printPlace shows where in the sources a call failed, and what the page's console said meanwhile.
-func (d *devSession) printPlace(ctx context.Context, p *plugin.Plugin, failure map[string]any) {
-	if at, _ := failure["at"].(string); at != "" {
-		if place, ok := d.place(ctx, p, at); ok {
+// printPlace shows where in the author's sources an error came from. at are its places in what was injected, from the
+// innermost on; the first in the author's own files counts.
+func (d *devSession) printPlace(ctx context.Context, p *plugin.Plugin, at any) {
+	places, _ := at.([]any)
+	var inSDK string
+	for _, at := range places {
+		one, _ := at.(string)
+		place, ok := d.place(ctx, p, one)
+		if file, of := plugin.OfSDK(place.File); ok && of {
+			inSDK = cmp.Or(inSDK, file)
+		} else if ok {
 			d.notef("  %s\n%s", place.Place(), indentedFrame(place))
+			return
 		}
 	}
-	if said, _ := failure["console"].(string); said != "" {
-		d.notef("  the page's console:%s\n", indented(strings.Split(strings.TrimSpace(said), "\n")...))
+	if inSDK != "" {
+		d.notef("  in the SDK (%s). None of your lines is in the stack: where nobody awaits a promise, it ends "+
+			"there.\n", inSDK)
 	}
 }
 

@@ -2,6 +2,7 @@
 
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Page } from '@playwright/test';
 import { binary } from '../stage/paths.ts';
 import { mainWorldPlugin } from '../stage/plugin.ts';
 import { start } from '../stage/process.ts';
@@ -121,11 +122,102 @@ for (const world of ['main', 'isolated'] as const) {
       .toContain('src/price.ts:3:19\n    3 |   return tea.cost.amount * 2;\n');
     // The agent, who did not ask where, is not told.
     expect((await agent.call(`faulty-${world}__thrown`)).facts).not.toHaveProperty('traceLine');
-    await expect.poll(() => dev.output()).toMatch(/the page's console:\n +(warning: )?no price yet/);
+    await expect.poll(() => dev.output()).toContain(`faulty-${world}__thrown console: warning: no price yet`);
     await expect
       .poll(() => shown('lost'))
       .toContain('"later" of the result is a promise, and becomes {}: await it');
     expect(dev.output()).toContain('"prices" of the result is a Map');
     expect(dev.output()).toContain('"none" of the result is NaN, and becomes null');
+  });
+}
+
+/** Whether something in a page's main world waits for promises that nobody awaits. */
+async function listening(page: Page): Promise<boolean> {
+  const session = await page.context().newCDPSession(page);
+  const { result } = await session.send('Runtime.evaluate', { expression: 'globalThis' });
+  const { listeners } = await session.send('DOMDebugger.getEventListeners', {
+    objectId: result.objectId ?? '',
+  });
+  await session.detach();
+  return listeners.some(({ type }) => type === 'unhandledrejection');
+}
+
+const late = `
+import { definePlugin, defineTool, fetchJSON } from '@tabrelay/plugin-sdk';
+const input = { type: 'object', properties: { text: { type: 'string' } }, additionalProperties: false } as const;
+const common = { annotations: { readOnlyHint: true }, input };
+const start = defineTool({ ...common, name: 'start', description: 'Leaves work behind.', handle({ text }) {
+  console.log('started with ' + text);
+  document.addEventListener('tea', () => {
+    throw new Error('the listener of ' + text);
+  });
+  setTimeout(() => {
+    throw new Error('the timer of ' + text);
+  });
+  setTimeout(() => {
+    throw 'no error, of ' + text;
+  });
+  void forgotten(text);
+  void fetchJSON('/there-is-no-such-page');
+  return { text };
+} });
+async function forgotten(text?: string) {
+  await Promise.resolve();
+  const cup: { tea?: { leaves: number } } = {};
+  return cup.tea!.leaves + String(text);
+}
+export default definePlugin({ tools: [start] });
+`;
+
+for (const world of ['main', 'isolated'] as const) {
+  test(`late errors of a plugin, and the console, are shown; those of the page are not (${world} world)`, async ({
+    sharedStage,
+  }) => {
+    const { agent, browser, closing, demo, relay } = sharedStage;
+    const folder = await mainWorldPlugin(demo.url, closing);
+    const name = `late-${world}`;
+    const about = { displayName: 'Late', urlPatterns: [`${demo.url}/*`], world };
+    await writeFile(
+      path.join(folder, 'package.json'),
+      JSON.stringify({ name: `tabrelay-plugin-${name}`, version: '0.1.0', tabrelay: about }),
+    );
+    await writeFile(path.join(folder, 'src/index.ts'), late);
+    const dev = start(binary, ['plugin', 'dev', folder], relay.env);
+    closing.defer(() => dev.stop('SIGINT'));
+    await expect.poll(() => agent.tools()).toContain(`${name}__start`);
+    const answered = async () => {
+      await agent.call(`${name}__start`, { text: 'green tea' });
+      return dev.output();
+    };
+    await expect.poll(answered).toContain(`${name}__start console: started with green tea`);
+    const said = (what: string) => expect.poll(() => dev.output()).toMatch(new RegExp(what));
+    const of = `late error of ${name}`;
+    const after = `[0-9.]+m?s after ${name}__start had ended`;
+    await said(`${of}, ${after}: Error: the timer of green tea\n +src/index\\.ts:11:11\n +11 \\| `);
+    await said(`${of}, ${after}: no error, of green tea\n +src/index\\.ts:14:5\n`);
+    await said(`${of}, in a promise that nobody awaits, .*: TypeError: .*leaves.*\n +src/index\\.ts:23:19\n`);
+    await said(`${of}, in a promise that nobody awaits, .* answered 404.*\n +in the SDK `);
+
+    // What the page does itself is not the plugin's, and a listener may throw long after its call.
+    const page = browser.pages().find((one) => one.url().startsWith(demo.url));
+    if (page === undefined) throw new Error('the page is gone');
+    await page.evaluate(() => {
+      setTimeout(() => {
+        throw new Error('of the page');
+      });
+      void Promise.reject(new Error('of the page, too'));
+      document.dispatchEvent(new Event('tea'));
+    });
+    await said(`${of}, ${after}: Error: the listener of green tea\n +src/index\\.ts:8:11\n`);
+    expect(dev.output()).not.toContain('of the page');
+
+    // Nobody listens any more once nobody works on the plugin, and the log has nothing of it.
+    await dev.stop('SIGINT');
+    await relay.tabrelay('plugin', 'add', folder);
+    await relay.person('plugin', 'review', name);
+    await expect.poll(() => agent.tools()).toContain(`${name}__start`);
+    expect((await agent.call(`${name}__start`, { text: 'black tea' })).said).toEqual({ text: 'black tea' });
+    await expect.poll(() => listening(page)).toBe(false);
+    expect(relay.log()).not.toMatch(/green tea|black tea/);
   });
 }

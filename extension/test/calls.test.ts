@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, mock, test } from 'node:test';
-import { Calls } from '../src/bridge/calls.ts';
+import { Calls, type Heard } from '../src/bridge/calls.ts';
 import type { FromBridge } from '../src/bridge/messages.ts';
 import type { CallOrder, Ending } from '../src/page/order.ts';
 import type { Observer } from '../src/page/reporting.ts';
@@ -32,7 +32,7 @@ let observers: Observer[];
 let aborted: string[];
 let consoleProgress: string[];
 let marked: string[];
-let lines: Set<(text: string) => void>;
+let lines: Set<Heard>;
 let late: boolean;
 let consoled: string[]; // what people see in the page's console
 let calls: Calls;
@@ -79,6 +79,7 @@ beforeEach(() => {
         lines.add(heard);
         return () => lines.delete(heard);
       },
+      heard: async () => {},
     },
     () => (late ? 'reached' : undefined),
     {
@@ -222,7 +223,7 @@ test('lines of the console that a tool declares to be progress are', () => {
   calls.start(order('c'), Date.now(), 0);
   assert.equal(lines.size, 1);
   for (const heard of lines)
-    for (const text of ['uploaded 7', 'something else', 'error: uploaded 8']) heard(text);
+    for (const text of ['uploaded 7', 'something else', 'error: uploaded 8']) heard(text, false);
   assert.deepEqual(consoleProgress, ['uploaded 7']);
   observers[0]?.ended(value);
   assert.equal(lines.size, 0);

@@ -53,6 +53,7 @@ type Invocation struct {
 	MaxBytes         int    // of a result that reaches the caller whole; 0: not known
 	ConsoleTailBytes int    // 0: no console tail
 	Trace            bool   // a failure names the place in the adapter it came from
+	Follow           bool   // somebody works on the plugin, and is told what the call brings besides its outcome
 	ProgressPattern  string // RE2; lines of the page's console that match it are progress; empty: none
 
 	// Progress and Log are never called concurrently, and never after the attempt ended. Any of these may be nil.

@@ -171,7 +171,7 @@ func (r *run) tellFollowers(f *fault.Error, took time.Duration) {
 	data["durationMs"] = took.Milliseconds()
 	if f != nil {
 		message = r.call.Tool + " failed after " + after + " with " + string(f.Code) + ": " + f.Message
-		data["code"], data["at"], data["console"] = f.Code, f.TraceLine, f.ConsoleTail
+		data["code"], data["at"] = f.Code, f.Places
 	}
 	r.Calls.Publish(event.Of(r.call.Session), event.Call, message, data)
 }

@@ -325,6 +325,7 @@ func (r *run) invocation() call.Invocation {
 	if t.Wrapped {
 		most -= wrapping
 	}
+	followed := r.Calls.Heard()
 	q := call.Invocation{
 		Selector: call.Selector{
 			ID: r.call.ID, Session: r.call.Session, Plugin: t.Plugin.Manifest.Name,
@@ -335,7 +336,7 @@ func (r *run) invocation() call.Invocation {
 		Arguments: r.withConsent(), Settings: site.Settings, Secret: site.Secret,
 		Timeout: timeout, MaxTimeout: longest, ProgressExtends: r.clock.extends,
 		MaxResultBytes: r.MaxResultBytes, MaxBytes: max(1, most), ConsoleTailBytes: r.ConsoleTailBytes,
-		Trace:           r.Trace || r.Calls.Heard(),
+		Trace: r.Trace || followed, Follow: followed && !t.Browses() && t.Page == nil,
 		ProgressPattern: t.Spec.ProgressPattern, Progress: r.progressed, Log: r.reports.log, Started: r.start,
 	}
 	if t.Browses() {

@@ -27,6 +27,8 @@ const (
 	Session      Kind = "session"      // a client or a delegated agent came or went
 	Call         Kind = "call"         // a call ended; only told to those who follow calls
 	Line         Kind = "line"         // a plugin logged something in a call; only told to those who follow calls
+	Console      Kind = "console"      // the page wrote to its console in a call; only told to those who follow calls
+	Uncaught     Kind = "uncaught"     // a plugin threw outside of its handlers; only told to those who follow calls
 )
 
 // Owner is whom an event is about. The person hears of every event, and of those with an owner that client, too.

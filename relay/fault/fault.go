@@ -95,6 +95,9 @@ type Error struct {
 
 	// TraceLine is where in the adapter the error was thrown: URL path, line and column. Only with errors.trace on.
 	TraceLine string `json:"traceLine,omitempty"`
+	// Places are where in its plugin's file the error came from, from the innermost frame on, in the form of TraceLine.
+	// They are for whoever works on the plugin, and for no client.
+	Places []string `json:"-"`
 
 	Location string `json:"location,omitempty"` // where a resource is now, with type redirect
 

@@ -105,7 +105,7 @@ func WithLocation(uri string) Option { return func(e *Error) { e.Location = Sani
 
 // WithConsoleTail adds the end of the page's console, without what looks like a credential.
 func WithConsoleTail(tail string) Option {
-	return func(e *Error) { e.ConsoleTail = consoleLines(tail) }
+	return func(e *Error) { e.ConsoleTail = ConsoleLines(tail) }
 }
 
 // WithData adds facts as a JSON object.

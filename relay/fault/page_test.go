@@ -207,3 +207,17 @@ func TestTraceLineIsAPlaceInAPage(t *testing.T) {
 		t.Errorf("null: %q, repairs %v", e.TraceLine, repairs)
 	}
 }
+
+// Where in its plugin's file an error came from is for the plugin's author: no client is told.
+func TestPlacesAreForAuthorsOnly(t *testing.T) {
+	places := `["/adapters/tea-0123456789ab.js:1:605","/home/me/a.js:1:1","no place"` +
+		strings.Repeat(`,"/adapters/tea-0123456789ab.js:1:7"`, 20) + `]`
+	e, repairs := FromPage(json.RawMessage(`{"code":"X","message":"m","category":"internal","retryable":false,` +
+		`"places":` + places + `}`))
+	if len(e.Places) != 8 || e.Places[0] != "/adapters/tea-0123456789ab.js:1:605" || len(repairs) != 0 {
+		t.Errorf("%q, repairs %v", e.Places, repairs)
+	}
+	if raw, err := json.Marshal(e); err != nil || strings.Contains(string(raw), "adapters") {
+		t.Errorf("%s %v", raw, err)
+	}
+}

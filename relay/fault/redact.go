@@ -297,8 +297,8 @@ func redact(text string) string {
 	return withoutSecrets(text)
 }
 
-// consoleLines is a console tail as an agent may see it: harmless lines, without stack traces, folders and credentials.
-func consoleLines(tail string) string {
+// ConsoleLines is a console tail as an agent may see it: harmless lines, without stack traces, folders and credentials.
+func ConsoleLines(tail string) string {
 	return strings.Join(lines(plainLines(Redact(tail))), "\n")
 }
 

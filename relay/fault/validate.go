@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -62,6 +63,7 @@ func FromPage(raw json.RawMessage) (e *Error, repairs []string) {
 	}
 	e = fromValidFields(given)
 	e.TraceLine, problem = readTrace(text)
+	e.Places = readPlaces(text)
 	if problem != "" {
 		repairs = append(repairs, problem)
 	}
@@ -286,8 +288,30 @@ func readTrace(raw json.RawMessage) (line, problem string) {
 		string(thrown.TraceLine) == "null" {
 		return "", ""
 	}
-	if json.Unmarshal(thrown.TraceLine, &line) != nil || !place.MatchString(line) || machine.MatchString(line) {
+	if json.Unmarshal(thrown.TraceLine, &line) != nil || !isPlace(line) {
 		return "", "traceLine was dropped: it is not the path, line and column of a URL"
 	}
 	return line, ""
 }
+
+// mostPlaces is how many frames of a stack are kept.
+const mostPlaces = 8
+
+// readPlaces takes the places of a followed call's error; what is none is left out.
+func readPlaces(raw json.RawMessage) []string {
+	var thrown struct {
+		Places []string `json:"places"`
+	}
+	if json.Unmarshal(dropSurrogates(raw), &thrown) != nil {
+		return nil
+	}
+	return Places(thrown.Places)
+}
+
+// Places are those of a page's claims that are places in a file of an extension or a site.
+func Places(claimed []string) []string {
+	places := slices.DeleteFunc(slices.Clone(claimed), func(line string) bool { return !isPlace(line) })
+	return places[:min(len(places), mostPlaces)]
+}
+
+func isPlace(line string) bool { return place.MatchString(line) && !machine.MatchString(line) }

@@ -160,6 +160,10 @@ func (c *conn) take(ctx context.Context, message []byte) {
 		b.hub.tabNews(TabNews{ProfileID: b.id, TabID: f.TabID, Page: true, Closed: f.Became == 0})
 	case *wire.Console:
 		b.hub.tabNews(TabNews{ProfileID: b.id, TabID: f.TabID, Console: true})
+	case *wire.Followed:
+		if b.hub.cfg.Followed != nil {
+			b.hub.cfg.Followed(f)
+		}
 	case *wire.PageTools:
 		if b.hub.cfg.PageTools != nil {
 			b.hub.cfg.PageTools.Tell(b.id, f.TabID, bytes.Clone(payload))

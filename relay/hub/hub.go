@@ -50,9 +50,10 @@ type Config struct {
 	LastTabs      []call.LastTab // where sessions have worked under an earlier relay
 	// called when a session works in another place than before; must not block; may be nil
 	Moved     func(call.LastTab)
-	PageTools PageTools // may be nil: tools that pages register are not known
-	Groups    bool      // browsers are told to show owners as tab groups
-	Owned     func()    // called when a tab got or lost its owner; must not block; may be nil
+	Followed  func(*wire.Followed) // what followed calls bring besides outcomes; must not block; may be nil
+	PageTools PageTools            // may be nil: tools that pages register are not known
+	Groups    bool                 // browsers are told to show owners as tab groups
+	Owned     func()               // called when a tab got or lost its owner; must not block; may be nil
 }
 
 // Journal records writing calls, so that the truth about them survives the relay.

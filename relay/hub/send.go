@@ -137,7 +137,7 @@ func (h *Hub) send(ctx context.Context, r *call.Invocation, t target, origin str
 			r.MaxTimeout.Milliseconds()),
 		ProgressExtends: r.ProgressExtends, ProgressPattern: r.ProgressPattern, MaxBytes: r.MaxBytes,
 		MaxResultBytes: cmp.Or(r.MaxResultBytes, wire.MaxResultBytes), ConsoleTailBytes: r.ConsoleTailBytes,
-		Trace: r.Trace,
+		Trace: r.Trace, Follow: r.Follow,
 	}
 	if r.Frames == "all" {
 		c.Frames = r.Frames // absent means the top frame

@@ -59,6 +59,9 @@ func (p *Plugin) SourcePlace(injected []byte, place string) (d Diagnostic, ok bo
 	return d, true
 }
 
+// OfSDK tells the SDK's sources from the author's: file is the name of one in the SDK.
+func OfSDK(source string) (file string, ok bool) { return strings.CutPrefix(source, sdkNamespace+":") }
+
 // ownLoop is what ownExports makes of the bundler's loop, which source maps do not know of.
 var ownLoop = regexp.MustCompile(
 	`for ?\(var [\w$]+ of Object\.keys\([\w$]+\)\)\s*[\w$]+\([\w$]+, ?[\w$]+, ?\{ ?get: ?[\w$]+\[`)

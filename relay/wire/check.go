@@ -32,6 +32,7 @@ func (*State) Kind() Kind     { return "state" }
 func (*Command) Kind() Kind   { return "command" }
 func (*Reply) Kind() Kind     { return "reply" }
 func (*Console) Kind() Kind   { return "console" }
+func (*Followed) Kind() Kind  { return "followed" }
 func (*PageTools) Kind() Kind { return "pagetools" }
 func (*Ping) Kind() Kind      { return "ping" }
 func (*Pong) Kind() Kind      { return "pong" }
@@ -58,8 +59,8 @@ var kinds = map[Kind]func() Frame{
 	"command": func() Frame { return new(Command) }, "reply": func() Frame { return new(Reply) },
 	"ping": func() Frame { return new(Ping) }, "pong": func() Frame { return new(Pong) },
 	"notice": func() Frame { return new(Notice) }, "console": func() Frame { return new(Console) },
-	"pagetools": func() Frame { return new(PageTools) },
-	"panels":    func() Frame { return new(Panels) }, "request": func() Frame { return new(Request) },
+	"followed": func() Frame { return new(Followed) }, "pagetools": func() Frame { return new(PageTools) },
+	"panels": func() Frame { return new(Panels) }, "request": func() Frame { return new(Request) },
 	"response": func() Frame { return new(Response) },
 	"news":     func() Frame { return new(News) }, "profile": func() Frame { return new(Renamed) },
 }
@@ -184,10 +185,19 @@ func (f *Command) check() error { return isHex("id", string(f.ID), 32) }
 func (f *Reply) check() error   { return isHex("id", string(f.ID), 32) }
 func (*Console) check() error   { return nil }
 func (*PageTools) check() error { return nil }
-func (*Ping) check() error      { return nil }
-func (*Pong) check() error      { return nil }
-func (f *Notice) check() error  { return isOneOf("level", f.Level, "info", "warning", "error") }
-func (*Unknown) check() error   { return nil }
+func (f *Followed) check() error {
+	if err := isOneOf("kind", string(f.What), string(ConsoleLine), string(LateError), string(Rejection)); err != nil {
+		return err
+	}
+	if f.AfterMs != nil && *f.AfterMs < 0 {
+		return errors.New("afterMs is negative")
+	}
+	return isHex("id", string(f.ID), 32)
+}
+func (*Ping) check() error     { return nil }
+func (*Pong) check() error     { return nil }
+func (f *Notice) check() error { return isOneOf("level", f.Level, "info", "warning", "error") }
+func (*Unknown) check() error  { return nil }
 
 // What a request may ask for is the relay's to say, with a response; here only what a header may hold.
 func (f *Request) check() error {

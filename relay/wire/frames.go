@@ -140,6 +140,7 @@ type Call struct {
 	ConsoleTailBytes int             `json:"consoleTailBytes"`
 	Frames           string          `json:"frames,omitempty"`
 	Trace            bool            `json:"trace,omitempty"`
+	Follow           bool            `json:"follow,omitempty"`
 	ProgressPattern  string          `json:"progressPattern,omitempty"`
 	Client           string          `json:"client,omitempty"`
 	Title            string          `json:"title,omitempty"`
@@ -274,6 +275,28 @@ type ReplyError struct {
 type Console struct {
 	TabID int `json:"tabId"`
 }
+
+// Followed is what a followed call brought besides its outcome: a line of the page's console, or an error that the
+// plugin threw outside of its handlers.
+type Followed struct {
+	ID      call.ID      `json:"id"` // of an error the plugin's latest call in that document
+	Plugin  string       `json:"plugin"`
+	Tool    string       `json:"tool"`
+	What    FollowedKind `json:"kind"`
+	Text    string       `json:"text"`
+	Places  []string     `json:"places,omitempty"`  // in the plugin's file, from the innermost frame on
+	AfterMs *int64       `json:"afterMs,omitempty"` // since that call ended; nil: it had not
+}
+
+// FollowedKind is what a followed call brought.
+type FollowedKind string
+
+// The kinds.
+const (
+	ConsoleLine FollowedKind = "console"
+	LateError   FollowedKind = "error"
+	Rejection   FollowedKind = "rejection" // of a promise that nobody awaited
+)
 
 // PageTools says which tools the documents of a tab register (WebMCP). The payload is a list of documents.
 type PageTools struct {

@@ -2,18 +2,29 @@
 import { type Adapter, readAdapter } from '../page/definition.ts';
 import { isRecord, isText } from '../page/guards.ts';
 import { liveIn } from '../page/hooks.ts';
+import type { Uncaught } from '../page/uncaught.ts';
 
 export class Adapters {
   readonly #adapters = new Map<string, { hash: string; adapter: Adapter; leave(): void }>();
+  readonly #uncaught: (plugin: string, error: Uncaught) => void;
+
+  constructor(uncaught: (plugin: string, error: Uncaught) => void) {
+    this.#uncaught = uncaught;
+  }
 
   /** Takes what a plugin's bundle exports; its name and hash, or undefined when it is no plugin. */
   register(about: unknown, definition: unknown, enter: unknown): { name: string; hash: string } | undefined {
-    const adapter = readAdapter(definition, enter);
-    if (adapter === undefined || !isRecord(about) || !isText(about.name) || !isText(about.hash))
-      return undefined;
+    if (!isRecord(about) || !isText(about.name) || !isText(about.hash)) return undefined;
     const { name, hash } = about;
+    const adapter = readAdapter(definition, enter, {}, (error) => this.#uncaught(name, error));
+    if (adapter === undefined) return undefined;
     this.#adapters.get(name)?.leave(); // its open calls go on
-    this.#adapters.set(name, { hash, adapter, leave: liveIn(adapter.hooks) });
+    const leaveDocument = liveIn(adapter.hooks);
+    const leave = () => {
+      leaveDocument();
+      adapter.uncaught.stop();
+    };
+    this.#adapters.set(name, { hash, adapter, leave });
     return { name, hash };
   }
 

@@ -8,6 +8,9 @@ import type { FromBridge, OutcomeMessage, Phase, Place } from './messages.ts';
 /** Starts one call in its adapter, in either world. */
 export type Start = (observer: Observer) => Run;
 
+/** Hears a line of the console; own: an uncaught error of a plugin. */
+export type Heard = (text: string, own: boolean) => void;
+
 /** The page's console while calls are open. */
 export interface Tail {
   ready(): Promise<void> | undefined; // undefined when it listens already
@@ -15,7 +18,8 @@ export interface Tail {
   since(mark: number, bytes: number): Promise<string>;
   end(): void; // a call ended
   say(text: string): void; // to whoever looks at the page's console; not captured
-  listen(heard: (text: string) => void): () => void; // to every line; what it returns ends that
+  listen(heard: Heard): () => void; // to every line; what it returns ends that
+  heard(): Promise<void>; // everything that the page wrote before has been passed on
 }
 
 // Placeholder while start() runs: a handler may end before it returns.
@@ -35,6 +39,8 @@ function whatFailed({ id, correlationId = id, plugin, tool }: CallOrder, ending:
 
 const maxTombstones = 1024;
 const staleAfterMs = 1500;
+const followedLines = 50; // of the page's console, in a call
+const followedCharacters = 500;
 
 export class Calls {
   readonly #running = new Map<string, Run>();
@@ -131,31 +137,36 @@ export class Calls {
 
   #run(order: CallOrder, tailBytes: number, acting: Acting | undefined): void {
     const watched = tailBytes > 0 || order.progressPattern !== undefined;
-    const opening = watched ? this.#tail.ready() : undefined;
+    const opened = watched ? this.#tail.ready() : undefined;
+    const unfollow = this.#tellConsole(order);
+    const opening = order.follow === undefined ? opened : this.#tail.heard();
     if (opening === undefined) {
-      this.#begin(order, tailBytes, acting);
+      this.#begin(order, tailBytes, acting, unfollow);
       return;
     }
-    this.#waiting.set(order.id, () => this.#begin(order, tailBytes, acting));
+    this.#waiting.set(order.id, () => this.#begin(order, tailBytes, acting, unfollow));
     opening.then(() => this.go(order.id));
   }
 
-  #begin(order: CallOrder, tailBytes: number, acting: Acting | undefined): void {
+  #begin(order: CallOrder, tailBytes: number, acting: Acting | undefined, unfollow: () => void): void {
     const { id } = order;
     const start = this.#find(order);
     if (start === undefined) {
+      unfollow();
       this.#post({ type: 'missing', id });
       return;
     }
     const exposure = this.#exposure(order);
     if (exposure !== undefined && order.secret === true) {
+      unfollow();
       this.#withhold(id, withheld[exposure]);
       return;
     }
-    const unsubscribe = this.#followConsole(order);
+    const unsubscribe = this.#takeProgress(order);
     const end = this.#finisher(order, tailBytes);
     const finish = (ending: Ending, afterCall: boolean) => {
       unsubscribe();
+      unfollow();
       if (acting !== undefined && !afterCall) this.#mark.end();
       end(ending, afterCall);
     };
@@ -172,8 +183,25 @@ export class Calls {
     if (this.#running.has(id)) this.#running.set(id, run);
   }
 
+  // What the page writes to its console while somebody works on the plugin; what it returns ends that.
+  #tellConsole({ id, correlationId = id, plugin, tool, follow }: CallOrder): () => void {
+    if (follow === undefined) return () => {};
+    let left = followedLines;
+    const stop = this.#tail.listen((line, own) => {
+      if (own || left-- <= 0) return;
+      const text = left > 0 ? line.slice(0, followedCharacters) : 'more of it is not shown for this call';
+      this.#post({ type: 'followed', id: correlationId, plugin, tool, kind: 'console', text });
+    });
+    let ending = false;
+    return () => {
+      if (ending) return;
+      ending = true;
+      this.#tail.heard().then(stop);
+    };
+  }
+
   // Lines of the page's console that the tool has declared to be progress.
-  #followConsole({ id, progressPattern }: CallOrder): () => void {
+  #takeProgress({ id, progressPattern }: CallOrder): () => void {
     if (progressPattern === undefined) return () => {};
     try {
       const pattern = new RegExp(progressPattern);

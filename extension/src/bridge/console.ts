@@ -2,9 +2,9 @@
 // while calls are open and for a moment after, so that a burst of calls opens it once; and as long as somebody reads
 // the console as a resource.
 import { consoleEvent } from '../page/channel.ts';
-import { exactly, isNumber, isText, shape } from '../page/guards.ts';
+import { exactly, isFlag, isNumber, isText, shape } from '../page/guards.ts';
 import { spoken } from '../page/serialise.ts';
-import type { Tail } from './calls.ts';
+import type { Heard, Tail } from './calls.ts';
 import type { ConsoleLine } from './messages.ts';
 
 const lingerMs = 5000;
@@ -12,7 +12,7 @@ const maxEntries = 500;
 const grewMs = 500; // between two messages that there is more
 const answerMs = 100; // a page that is busy must not hold up an outcome
 
-const isEntry = shape({ type: exactly('entry'), at: isNumber, text: isText });
+const isEntry = shape({ type: exactly('entry'), at: isNumber, text: isText, own: isFlag });
 const isPlain = shape({ type: exactly('line'), text: isText });
 const isSynced = shape({ type: exactly('synced') });
 
@@ -56,23 +56,32 @@ export function watchConsole(bridgeLate: boolean, grew: () => void): Watch {
   let telling = false; // a timer runs
   const entries: { at: number; text: string }[] = [];
   const waiting: (() => void)[] = [];
-  const listeners = new Set<(text: string) => void>(); // of calls whose tool takes lines for progress
+  const listeners = new Set<Heard>(); // of calls whose tool takes lines for progress
 
   // Plugins of the isolated world have a console of their own, which the tap in the main world does not see.
   const say = console.error;
   for (const [name, kind] of [
     ['error', 'error: '],
     ['warn', 'warning: '],
+    ['log', ''],
+    ['info', ''],
   ] as const) {
     const original = console[name];
     console[name] = (...values: unknown[]) => {
-      if (open) keep({ at: performance.now(), text: spoken(values, kind) });
+      if (kind === '') pass(values);
+      else if (open) keep({ at: performance.now(), text: spoken(values, kind) });
       original.apply(console, values);
     };
   }
 
-  function keep(entry: { at: number; text: string }): void {
-    for (const heard of listeners) heard(entry.text);
+  function pass(values: readonly unknown[]): void {
+    if (listeners.size === 0) return;
+    const text = spoken(values);
+    for (const heard of listeners) heard(text, false);
+  }
+
+  function keep({ own = false, ...entry }: { at: number; text: string; own?: boolean }): void {
+    for (const heard of listeners) heard(entry.text, own);
     entries.push(entry);
     if (entries.length > maxEntries) {
       entries.shift();
@@ -88,8 +97,8 @@ export function watchConsole(bridgeLate: boolean, grew: () => void): Watch {
     expecting = false;
     port = offered;
     offered.onmessage = ({ data }: MessageEvent<unknown>) => {
-      if (isPlain(data)) for (const heard of listeners) heard(data.text);
-      else if (isEntry(data)) keep({ at: data.at, text: data.text });
+      if (isPlain(data)) for (const heard of listeners) heard(data.text, false);
+      else if (isEntry(data)) keep({ at: data.at, text: data.text, own: data.own });
       else if (isSynced(data)) {
         for (const done of waiting.splice(0)) done();
       }
@@ -187,6 +196,7 @@ export function watchConsole(bridgeLate: boolean, grew: () => void): Watch {
         if (listeners.size === 0) port?.postMessage('closeLines');
       };
     },
+    heard: () => (port === undefined ? Promise.resolve() : synced()),
     expectLate: () => {
       expecting = port === undefined;
     },

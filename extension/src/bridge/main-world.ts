@@ -10,6 +10,7 @@ import type { CallOrder } from '../page/order.ts';
 import type { OutsideAnswer, OutsideRequest } from '../page/outside.ts';
 import type { Observer } from '../page/reporting.ts';
 import type { Run } from '../page/runtime.ts';
+import type { Uncaught } from '../page/uncaught.ts';
 
 /** One adapter in the main world. */
 export interface MainAdapter {
@@ -20,7 +21,13 @@ export interface MainAdapter {
   retire(): void; // another version has taken its place; its open calls go on
 }
 
-function listenTo(port: MessagePort, late: boolean, ready: (adapter: MainAdapter) => void): void {
+function listenTo(
+  port: MessagePort,
+  late: boolean,
+  ready: (adapter: MainAdapter) => void,
+  uncaught: (plugin: string, error: Uncaught) => void,
+): void {
+  let plugin = '';
   const observers = new Map<string, Observer>();
   const post = (message: ToAdapter) => port.postMessage(message);
   const sender = new Sender((answer) => post({ type: 'fetched', answer }));
@@ -28,9 +35,11 @@ function listenTo(port: MessagePort, late: boolean, ready: (adapter: MainAdapter
 
   const hear = (message: FromAdapter) => {
     if (message.type === 'ready') {
+      plugin = message.name;
       ready({ name: message.name, hash: message.hash, late, start, retire });
       return;
     }
+    if (message.type === 'uncaught') return uncaught(plugin, message.error);
     if (message.type === 'fetch') return sender.send(message.request);
     if (message.type === 'unfetch') return sender.withdraw(message.number);
     const observer = observers.get(message.id);
@@ -84,6 +93,7 @@ const bringsScript = (node: Node): boolean =>
 export function watchMainWorld(
   bridgeLate: boolean,
   ready: (adapter: MainAdapter) => void,
+  uncaught: (plugin: string, error: Uncaught) => void,
 ): {
   get(plugin: string): MainAdapter | undefined;
   all(): Iterable<MainAdapter>;
@@ -111,13 +121,14 @@ export function watchMainWorld(
     if (port === undefined) return;
     event.preventDefault();
     const late = !early;
-    listenTo(port, late, (adapter) => {
+    const take = (adapter: MainAdapter) => {
       // The first wins at document_start; on demand only the plugin that was injected may come in.
       if (late ? !expected.delete(adapter.name) : adapters.has(adapter.name)) return;
       adapters.get(adapter.name)?.retire();
       adapters.set(adapter.name, adapter);
       ready(adapter);
-    });
+    };
+    listenTo(port, late, take, uncaught);
   });
 
   if (early) {

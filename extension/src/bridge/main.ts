@@ -3,6 +3,7 @@
 // until the relay has acknowledged it.
 import type { CallOrder } from '../page/order.ts';
 import { startRun } from '../page/runtime.ts';
+import type { Uncaught } from '../page/uncaught.ts';
 import { Acting, type Watched } from './acting.ts';
 import { Adapters } from './adapters.ts';
 import { Calls, type Start } from './calls.ts';
@@ -31,9 +32,13 @@ const recordingSign = { client: '● tabrelay', title: 'This tab is being record
 
 class Resident {
   readonly #late = globalThis.tabrelayLate === true;
-  readonly #adapters = new Adapters();
-  readonly #mainWorld = watchMainWorld(this.#late, ({ name, hash }) =>
-    this.#post({ type: 'registered', name, hash, main: true }),
+  readonly #uncaught = (plugin: string, error: Uncaught) =>
+    this.#post({ ...error, type: 'followed', plugin });
+  readonly #adapters = new Adapters(this.#uncaught);
+  readonly #mainWorld = watchMainWorld(
+    this.#late,
+    ({ name, hash }) => this.#post({ type: 'registered', name, hash, main: true }),
+    this.#uncaught,
   );
   readonly #mark = new Mark();
   readonly #acting = new Acting((message) => this.#post(message));

@@ -21,6 +21,7 @@
 //     tools {text}                       -->          now, on every connect, and whenever they are others
 //                                        <--  record  the person records the tab, or does not any more
 //     recorded {told}                    -->          what they did, and what the page was answered
+//     followed {text}                    -->          what a call brought besides its outcome
 //     dialog {open}                      -->          the last word before the page stands still
 //     act {number, answer}               -->          an act of the browser's tools begins
 //                                        <--  acting  the worker watches, and how many requests are under way
@@ -116,6 +117,18 @@ export interface OutcomeMessage {
   late: boolean; // the handler's own end, after the call had ended without it
 }
 
+/** What a followed call brought besides its outcome. */
+export interface Followed {
+  type: 'followed';
+  id: string;
+  plugin: string;
+  tool: string;
+  kind: 'console' | 'error' | 'rejection';
+  text: string;
+  places?: string[] | undefined;
+  afterMs?: number | undefined;
+}
+
 /** Bridge to worker. */
 export type FromBridge =
   | {
@@ -138,6 +151,7 @@ export type FromBridge =
   | { type: 'consoleGrew' }
   | { type: 'tools'; text: string } // that the page registers; JSON
   | { type: 'recorded'; told: string }
+  | Followed
   | { type: 'dialog'; open: boolean; dialog?: string | undefined }
   | { type: 'act'; number: number; answer: DialogAnswer }
   | { type: 'acted'; number: number }
@@ -235,6 +249,16 @@ const isConsoleLines = shape({
 });
 const isTools = shape({ type: exactly('tools'), text: isText });
 const isRecorded = shape({ type: exactly('recorded'), told: isText });
+const isFollowed: Guard<Followed> = shape({
+  type: exactly('followed'),
+  id: isText,
+  plugin: isText,
+  tool: isText,
+  kind: exactly('console', 'error', 'rejection'),
+  text: isText,
+  places: optional(listOf(isText)),
+  afterMs: optional(isNumber),
+});
 const isConsoleGrew = shape({ type: exactly('consoleGrew') });
 const isDialog = shape({ type: exactly('dialog'), open: isFlag, dialog: optional(isText) });
 const isAct = shape({ type: exactly('act'), number: isNumber, answer: isAnswer });
@@ -261,6 +285,7 @@ const fromBridge = new Map<string, Guard<FromBridge>>(
     consoleGrew: isConsoleGrew,
     tools: isTools,
     recorded: isRecorded,
+    followed: isFollowed,
     dialog: isDialog,
     act: isAct,
     acted: isActed,

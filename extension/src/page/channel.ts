@@ -13,6 +13,7 @@ import {
 } from './order.ts';
 import { isOutsideAnswer, isOutsideRequest, type OutsideAnswer, type OutsideRequest } from './outside.ts';
 import { dispatch, listen, MessageEventCtor } from './primordials.ts';
+import { isUncaught, type Uncaught } from './uncaught.ts';
 
 export const adapterEvent = 'tabrelay:adapter';
 export const consoleEvent = 'tabrelay:console';
@@ -54,6 +55,7 @@ export type FromAdapter =
   | { type: 'progress'; id: string; step: Step }
   | { type: 'log'; id: string; line: Line }
   | { type: 'ended' | 'late'; id: string; ending: Ending }
+  | { type: 'uncaught'; error: Uncaught }
   | { type: 'fetch'; request: OutsideRequest }
   | { type: 'unfetch'; number: number };
 
@@ -71,6 +73,7 @@ const isMark = shape({ type: exactly('waiting', 'started'), id: isText });
 const isProgress = shape({ type: exactly('progress'), id: isText, step: isStep });
 const isLog = shape({ type: exactly('log'), id: isText, line: isLine });
 const isEnd = shape({ type: exactly('ended', 'late'), id: isText, ending: isEnding });
+const isThrown = shape({ type: exactly('uncaught'), error: isUncaught });
 const isFetch = shape({ type: exactly('fetch'), request: isOutsideRequest });
 const isUnfetch = shape({ type: exactly('unfetch'), number: isNumber });
 
@@ -80,5 +83,6 @@ export const isFromAdapter: Guard<FromAdapter> = (value): value is FromAdapter =
   isProgress(value) ||
   isLog(value) ||
   isReady(value) ||
+  isThrown(value) ||
   isFetch(value) ||
   isUnfetch(value);

@@ -5,6 +5,7 @@ import { type Callable, type Hooks, isCallable, readHooks } from './hooks.ts';
 import { isArray, MapCtor, mapGet, mapSet } from './primordials.ts';
 import { type Lent, PluginScope } from './scope.ts';
 import { readSignIn, type SignIn } from './sign-in.ts';
+import { type Uncaught, UncaughtErrors } from './uncaught.ts';
 
 export type { Callable };
 
@@ -20,13 +21,19 @@ export interface Adapter {
   self: object; // `this` of isReady and of the hooks
   hooks: Hooks;
   scope: PluginScope;
+  uncaught: UncaughtErrors;
 }
 
 /**
  * Reads what a plugin's bundle exports; undefined when it is not a plugin. enter is how the bundle's copy of the SDK
- * takes what is lent to it; a bundle without the SDK has none.
+ * takes what is lent to it; a bundle without the SDK has none. uncaught hears what it throws outside of its handlers.
  */
-export function readAdapter(definition: unknown, enter?: unknown, lent: Lent = {}): Adapter | undefined {
+export function readAdapter(
+  definition: unknown,
+  enter?: unknown,
+  lent: Lent = {},
+  uncaught: (error: Uncaught) => void = () => {},
+): Adapter | undefined {
   if (!isRecord(definition) || !isArray(definition.tools)) return undefined;
   const signIn = readSignIn(definition.signIn);
   const tools = new MapCtor<string, Tool>();
@@ -45,5 +52,6 @@ export function readAdapter(definition: unknown, enter?: unknown, lent: Lent = {
     self: definition,
     hooks: readHooks(definition),
     scope: new PluginScope(isCallable(enter) ? enter : undefined, lent),
+    uncaught: new UncaughtErrors(uncaught),
   };
 }

@@ -36,7 +36,8 @@ function start(about: unknown, definition: unknown, enter?: unknown): void {
     (number) => post({ type: 'unfetch', number }),
   );
   const preScript = takePreScript(about.name, about.hash);
-  const adapter = readAdapter(definition, enter, { preScript, network: openNetwork(outside.fetch) });
+  const lent = { preScript, network: openNetwork(outside.fetch) };
+  const adapter = readAdapter(definition, enter, lent, (error) => post({ type: 'uncaught', error }));
   if (adapter === undefined) return;
   const runs = new MapCtor<string, Run>();
 
@@ -88,7 +89,11 @@ function start(about: unknown, definition: unknown, enter?: unknown): void {
         return leave();
     }
   });
-  const leave = liveIn(adapter.hooks);
+  const leaveDocument = liveIn(adapter.hooks);
+  const leave = () => {
+    leaveDocument();
+    adapter.uncaught.stop();
+  };
   portStart(port);
   post({ type: 'ready', name: about.name, hash: about.hash });
   handOver(channel.port2, adapterEvent);

@@ -34,6 +34,7 @@ export interface CallOrder {
   matches: string[];
   excludes: string[];
   trace?: boolean | undefined; // a thrown error names its place
+  follow?: string | undefined; // somebody works on the plugin, whose file this is
   progressPattern?: string | undefined; // a regular expression: lines of the page's console that are progress
 }
 
@@ -57,6 +58,7 @@ export const isCallOrder: Guard<CallOrder> = shape({
   matches: listOf(isText),
   excludes: listOf(isText),
   trace: optional(isFlag),
+  follow: optional(isText),
   progressPattern: optional(isText),
 });
 

@@ -61,7 +61,35 @@ export const listen = uncurry(EventTarget.prototype.addEventListener);
 export const unlisten = uncurry(EventTarget.prototype.removeEventListener);
 export const dispatch = uncurry(EventTarget.prototype.dispatchEvent);
 const EventTargetCtor = EventTarget;
+const { ErrorEvent: ErrorEventCtor, PromiseRejectionEvent: RejectionEventCtor } = globalThis;
 export const isEventTarget = (value: unknown): value is EventTarget => value instanceof EventTargetCtor;
+const readError = getterOf(globalThis.ErrorEvent, 'error');
+const readMessage = getterOf(globalThis.ErrorEvent, 'message');
+const readFile = getterOf(globalThis.ErrorEvent, 'filename');
+const readLine = getterOf(globalThis.ErrorEvent, 'lineno');
+const readColumn = getterOf(globalThis.ErrorEvent, 'colno');
+const readReason = getterOf(globalThis.PromiseRejectionEvent, 'reason');
+const isOf = <E extends Event>(event: Event, kind: new (...args: never) => E): event is E =>
+  event instanceof kind && event.isTrusted; // of the browser's own making
+
+/** What an error event of the browser says; undefined for another event. */
+export function errorEvent(
+  event: Event,
+): { error: unknown; message: string; file: string; line: number; column: number } | undefined {
+  if (!isOf(event, ErrorEventCtor)) return undefined;
+  return {
+    error: readError(event),
+    message: readMessage(event),
+    file: readFile(event),
+    line: readLine(event),
+    column: readColumn(event),
+  };
+}
+
+/** Why a promise failed that nobody awaits; undefined for another event. */
+export function rejectionReason(event: Event): { value: unknown } | undefined {
+  return isOf(event, RejectionEventCtor) ? { value: readReason(event) } : undefined;
+}
 const readData = getterOf(MessageEvent, 'data');
 export const eventData = (event: Event): unknown =>
   event instanceof MessageEventCtor ? readData(event) : undefined;

@@ -29,7 +29,7 @@ import { type Observer, type Reports, reporting } from './reporting.ts';
 import { settingsHere } from './scope.ts';
 import { cut, fitsIn, legible, serialiseThrown, serialiseValue } from './serialise.ts';
 import { awaitSignIn, loginAddress } from './sign-in.ts';
-import { traceLine } from './trace.ts';
+import { placesInFile, traceLine } from './trace.ts';
 
 export type AbortReason = 'cancelled' | 'document';
 
@@ -94,7 +94,12 @@ class PageRun implements Run {
       onProgress: () => this.#clock.progress(),
     });
     this.#settings = settingsHere(order.settings ?? {}, location.href);
-    this.#leave = adapter.scope.begin(this.#settings, this.#reports.log);
+    const leave = adapter.scope.begin(this.#settings, this.#reports.log);
+    const over = adapter.uncaught.begin(order);
+    this.#leave = () => {
+      leave();
+      over();
+    };
   }
 
   start(): void {
@@ -240,8 +245,11 @@ class PageRun implements Run {
 
   #threw(thrown: unknown): Ending {
     const error = serialiseThrown(thrown);
-    const line = this.#order.trace === true ? traceLine(thrown) : undefined;
+    const { follow, trace } = this.#order;
+    const line = trace === true ? traceLine(thrown) : undefined;
     if (line !== undefined) defineProperty(error, 'traceLine', { value: line, enumerable: true });
+    const places = follow === undefined ? [] : placesInFile(thrown, `/${follow}`);
+    if (places.length > 0) defineProperty(error, 'places', { value: places, enumerable: true });
     return { status: 'threw', error };
   }
 

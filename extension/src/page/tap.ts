@@ -4,10 +4,10 @@
 
 import { consoleEvent, handOver } from './channel.ts';
 import { tapDialogs } from './dialogs.ts';
-import { isRecord } from './guards.ts';
 import {
   call,
   defineProperty,
+  errorEvent,
   eventData,
   listen,
   MessageChannelCtor,
@@ -15,16 +15,19 @@ import {
   ownDescriptor,
   portPost,
   portStart,
+  rejectionReason,
   unlisten,
 } from './primordials.ts';
 import { spoken } from './serialise.ts';
+import { isOurs, isThrownIn } from './trace.ts';
 import { tapWindows } from './windows.ts';
 
 const channel = new MessageChannelCtor();
 const port = channel.port1;
 
-const write = (kind: string, values: readonly unknown[]) =>
-  portPost(port, { type: 'entry', at: now(), text: spoken(values, `${kind}: `) });
+// own: an error that a file of ours threw, and that whoever works on its plugin is told of elsewhere.
+const write = (kind: string, values: readonly unknown[], own = false) =>
+  portPost(port, { type: 'entry', at: now(), text: spoken(values, `${kind}: `), own });
 
 // What a call may take for progress; it is no part of a console's tail.
 const pass = (values: readonly unknown[]) => portPost(port, { type: 'line', text: spoken(values) });
@@ -45,9 +48,14 @@ function tapConsole(name: 'error' | 'warn' | 'log' | 'info', heard: (values: unk
   };
 }
 
-const onError = (event: unknown) => write('uncaught', [isRecord(event) ? event.message : event]);
-const onRejection = (event: unknown) =>
-  write('unhandled rejection', [isRecord(event) ? event.reason : event]);
+const onError = (event: Event) => {
+  const { error, message, file } = errorEvent(event) ?? { error: undefined, message: event, file: '' };
+  write('uncaught', [message], isThrownIn(error) || isOurs(file));
+};
+const onRejection = (event: Event) => {
+  const reason = rejectionReason(event)?.value;
+  write('unhandled rejection', [reason], isThrownIn(reason));
+};
 
 let close: (() => void) | undefined;
 let closeLines: (() => void) | undefined;

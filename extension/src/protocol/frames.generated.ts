@@ -93,6 +93,10 @@ export interface CallFrame {
    */
   trace?: boolean;
   /**
+   * somebody works on the plugin: what its calls bring besides their outcomes is sent, as followed
+   */
+  follow?: boolean;
+  /**
    * of the document that the call is for: in another one it is not run
    */
   origin?: string;
@@ -160,6 +164,31 @@ export interface CommandFrame {
 export interface ConsoleFrame {
   type: 'console';
   tabId: number;
+}
+/**
+ * Extension: what a followed call brought besides its outcome, which may have come before: a line of the page's console, or an error that the plugin threw outside of its handlers.
+ */
+export interface FollowedFrame {
+  type: 'followed';
+  /**
+   * call id: the call of the line; of an error the plugin's latest call in that document
+   */
+  id: string;
+  plugin: string;
+  tool: string;
+  /**
+   * rejection: of a promise that nobody awaited
+   */
+  kind: 'console' | 'error' | 'rejection';
+  text: string;
+  /**
+   * where in the plugin's file an error came from, from the innermost frame on, each as path:line:column
+   */
+  places?: string[];
+  /**
+   * how long after that call had ended; absent when it had not
+   */
+  afterMs?: number;
 }
 /**
  * Extension: who is dialling. The first frame of a connection.
@@ -641,4 +670,4 @@ export interface WelcomeFrame {
 export type FromRelay = RelayFrame | ProofFrame | PairedFrame | WelcomeFrame | RefuseFrame | PluginsFrame | CallFrame | AckFrame | CancelFrame | AskFrame | CommandFrame | ResponseFrame | NewsFrame | PingFrame | PongFrame;
 
 /** Every frame the extension may send. */
-export type FromExtension = HelloFrame | ProofFrame | TabsFrame | TabFrame | TabClosedFrame | StartedFrame | ProgressFrame | LogFrame | OutcomeFrame | StateFrame | ReplyFrame | ConsoleFrame | PageToolsFrame | ProfileFrame | PanelsFrame | RequestFrame | PingFrame | PongFrame | NoticeFrame;
+export type FromExtension = HelloFrame | ProofFrame | TabsFrame | TabFrame | TabClosedFrame | StartedFrame | ProgressFrame | LogFrame | OutcomeFrame | StateFrame | ReplyFrame | ConsoleFrame | FollowedFrame | PageToolsFrame | ProfileFrame | PanelsFrame | RequestFrame | PingFrame | PongFrame | NoticeFrame;

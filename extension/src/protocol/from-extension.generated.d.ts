@@ -14,6 +14,7 @@ export declare function isOutcomeFrame(value: unknown): value is types.OutcomeFr
 export declare function isStateFrame(value: unknown): value is types.StateFrame;
 export declare function isReplyFrame(value: unknown): value is types.ReplyFrame;
 export declare function isConsoleFrame(value: unknown): value is types.ConsoleFrame;
+export declare function isFollowedFrame(value: unknown): value is types.FollowedFrame;
 export declare function isPageToolsFrame(value: unknown): value is types.PageToolsFrame;
 export declare function isProfileFrame(value: unknown): value is types.ProfileFrame;
 export declare function isPanelsFrame(value: unknown): value is types.PanelsFrame;
@@ -36,6 +37,7 @@ export declare const fromExtension: {
   readonly state: (value: unknown) => value is types.StateFrame;
   readonly reply: (value: unknown) => value is types.ReplyFrame;
   readonly console: (value: unknown) => value is types.ConsoleFrame;
+  readonly followed: (value: unknown) => value is types.FollowedFrame;
   readonly pagetools: (value: unknown) => value is types.PageToolsFrame;
   readonly profile: (value: unknown) => value is types.ProfileFrame;
   readonly panels: (value: unknown) => value is types.PanelsFrame;

@@ -16,7 +16,9 @@ const banner =
 const relaySends =
   'relay proof paired welcome refuse plugins call ack cancel ask command response news ping pong'.split(' ');
 const extensionSends = [
-  ...'hello proof tabs tab tabclosed started progress log outcome state reply console pagetools'.split(' '),
+  ...'hello proof tabs tab tabclosed started progress log outcome state reply console followed pagetools'.split(
+    ' ',
+  ),
   ...'profile panels request ping pong notice'.split(' '),
 ];
 

@@ -38,10 +38,12 @@ export async function bridgeOf(bridges: Bridges, injector: Injector, to: Address
 // What of a call goes into the page.
 
 /** The order for a document. What only the relay and this worker need stays outside of it. */
-export function orderOf(frame: CallFrame, { matches, excludes, world }: PluginInfo, args: string): CallOrder {
+export function orderOf(frame: CallFrame, plugin: PluginInfo, args: string): CallOrder {
+  const { matches, excludes, world, file } = plugin;
   const { type: _, write: _write, consoleTailBytes: _tail, frames: _frames, ...rest } = frame;
-  const { client: _client, title: _title, origin: _origin, ...order } = rest;
-  return { ...order, main: world === 'main', settings: frame.settings, matches, excludes, args };
+  const { client: _client, title: _title, origin: _origin, follow, ...order } = rest;
+  const about = { main: world === 'main', settings: frame.settings, matches, excludes, args };
+  return { ...order, ...about, ...(follow === true && { follow: file }) };
 }
 
 /**

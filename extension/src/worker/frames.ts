@@ -1,9 +1,10 @@
 // The border to the relay: frames as text, checked against the protocol's schemas before anyone sees them.
 
-import type { Place } from '../bridge/messages.ts';
+import type { Followed, Place } from '../bridge/messages.ts';
 import { isRecord, isText } from '../page/guards.ts';
 import type { Ending, Line, Step } from '../page/order.ts';
 import type {
+  FollowedFrame,
   FromExtension,
   FromRelay,
   LogFrame,
@@ -52,6 +53,10 @@ export function progressFrame(id: string, { progress, total, message }: Step): P
 export function logFrame(id: string, { level, message, data }: Line): LogFrame {
   if (data === undefined) return { type: 'log', id, level, message };
   return { type: 'log', id, level, message, data: isRecord(data) ? data : { value: data } };
+}
+
+export function followedFrame({ places, afterMs, ...rest }: Followed): FollowedFrame {
+  return { ...rest, ...(places !== undefined && { places }), ...(afterMs !== undefined && { afterMs }) };
 }
 
 /** An outcome as a frame: the header, and the value as the page encoded it. */

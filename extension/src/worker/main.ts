@@ -15,7 +15,7 @@ import { cookies } from './dev-cookies.ts';
 import { downloads } from './dev-downloads.ts';
 import { DevNetwork, watchingNetwork } from './dev-network.ts';
 import { emulating, printing } from './dev-trusted.ts';
-import { type FrameOf, frameText, router } from './frames.ts';
+import { type FrameOf, followedFrame, frameText, router } from './frames.ts';
 import type { Identity } from './greeting.ts';
 import { Groups, type Wanted } from './groups.ts';
 import { Departures, Inflight } from './inflight.ts';
@@ -162,12 +162,11 @@ const bridges = new Bridges(
     reached: ({ tabId, frameId, documentId }) => reach.reached(tabId, frameId, documentId),
     message(bridge, message) {
       if (message.type === 'hello' || message.type === 'registered' || message.type === 'lateReady') return;
-      if (message.type === 'consoleLines' || message.type === 'consoleGrew') {
-        consoles.hear(bridge, message);
-        return;
-      }
+      if (message.type === 'consoleLines' || message.type === 'consoleGrew')
+        return consoles.hear(bridge, message);
       if (message.type === 'tools') return pageTools.hear(bridge, message.text);
       if (message.type === 'recorded') return recorder.hear(bridge, message.told);
+      if (message.type === 'followed') return send(followedFrame(message));
       if (message.type === 'dialog') {
         invocations.standsStill(bridge.tabId);
         return;
