@@ -191,7 +191,8 @@ func (r *Relay) serveAll(context.Context) (err error) {
 		Tools: r.tools, Calls: r.calls, Letters: r.own.Letters, Hub: r.hub, Front: r.front, Store: r.store,
 		Audit: r.audit,
 		Meter: r.meter, Events: &r.events, Trail: &r.trail, Notices: &r.notices, Pairings: &r.pairings, Demo: r.demo,
-		Base: r.base, Stopping: r.stop, Stop: r.Stop,
+		Changed: r.panels.Changed,
+		Base:    r.base, Stopping: r.stop, Stop: r.Stop,
 	})
 	r.hub.ServePanels(r.api.Panel())
 	r.server = httpapi.NewServer(r.api.Handler(), r.limiter, r.baseFor, r.part("http"))

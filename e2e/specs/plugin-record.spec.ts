@@ -1,16 +1,21 @@
 // A person clicks through a task, and a plugin comes of it that does the same.
 
+import path from 'node:path';
 import type { Page } from '@playwright/test';
 import { z } from 'zod';
 import { openPocketBase, superuser } from '../sites/pocketbase.ts';
 import { type Blog, blogPassword, openBlog, signInToBlog } from '../sites/wordpress.ts';
+import { stopWorker } from '../stage/browser.ts';
 import { Closing } from '../stage/closing.ts';
+import { temporaryFolder } from '../stage/paths.ts';
 import { type Recorded, record, written } from '../stage/recording.ts';
+import { openPanel } from '../stage/side-panel.ts';
 import { atTerminal } from '../stage/terminal.ts';
 import { expect, openStage, type Stage, test } from '../stage/test.ts';
 
 const Post = z.object({ id: z.number() });
 const Session = z.object({ token: z.string() });
+const Listed = z.object({ tabs: z.array(z.object({ tabId: z.number(), url: z.string() })) });
 
 interface BlogStage extends Stage {
   blog: Blog;
@@ -139,3 +144,78 @@ async function adopt({ relay }: Stage, { folder }: Recorded, secrets: readonly s
     for (const secret of secrets) expect(text.includes(secret), `${file} has ${secret}`).toBe(false);
   await relay.tabrelay('plugin', 'add', folder);
 }
+
+/** What the toolbar shows for a recorded tab: the worker may have just been started for it. */
+async function badges({ browser }: Stage): Promise<string[]> {
+  const worker = browser.serviceWorkers()[0] ?? (await browser.waitForEvent('serviceworker'));
+  return worker.evaluate(async () => {
+    const tabs = await chrome.tabs.query({});
+    const texts = tabs.map(({ id = -1 }) => chrome.action.getBadgeText({ tabId: id }));
+    return (await Promise.all(texts)).filter((text) => text === 'REC');
+  });
+}
+
+const endings: Record<string, { end(stage: Stage, recorded: Recorded): Promise<unknown>; says: string }> = {
+  'the worker dies': {
+    end: ({ browser }) => stopWorker(browser),
+    says: 'the recording broke off',
+  },
+  'the tab is closed': {
+    end: async (stage) => (await recordedTab(stage, `${stage.demo.url}/`)).close(),
+    says: 'The tab was closed.',
+  },
+  'the panel stops it': {
+    end: async ({ browser, demo }) => {
+      const panel = await openPanel(browser);
+      const row = panel.getByRole('list', { name: 'Recordings' });
+      await expect(row).toContainText(/Records this tab · [1-9][0-9]* requests? seen/);
+      await expect(row).toContainText(new URL(demo.url).host);
+      await row.getByRole('button', { name: 'Stop recording' }).click();
+    },
+    says: 'The recording was ended in the side panel.',
+  },
+  'everything is stopped': {
+    end: async ({ browser }) => {
+      const panel = await openPanel(browser);
+      await panel.getByRole('button', { name: 'Stop everything' }).click();
+    },
+    says: 'Stop everything ended the recording. What was seen until then makes the draft',
+  },
+  'Ctrl-C is pressed': {
+    end: async (_, { program }) => program.type('\x03'),
+    says: 'fixtures pass',
+  },
+  'the relay is killed': {
+    end: ({ relay }) => relay.stop('SIGKILL'),
+    says: 'the recording broke off',
+  },
+};
+
+for (const [name, { end, says }] of Object.entries(endings)) {
+  test(`a recording ends when ${name}, and no badge stays`, async ({ stage }) => {
+    const { closing, demo, relay } = stage;
+    const recorded = await record(relay, closing, 'ended', `${demo.url}/`);
+    await expect.poll(() => badges(stage)).toEqual(['REC']);
+    await expect.poll(() => recorded.program.output()).toContain('GET /');
+    await end(stage, recorded);
+    await expect.poll(() => recorded.program.output()).toContain(says);
+    await recorded.program.ended;
+    await expect.poll(() => badges(stage)).toEqual([]);
+  });
+}
+
+test('a tab that is open is recorded from then on', async ({ stage }) => {
+  const { closing, page, relay } = stage;
+  const folder = path.join(await temporaryFolder('draft', closing), 'open');
+  const listed = Listed.parse(JSON.parse(await relay.tabrelay('tabs', '--json')));
+  const tab = String(listed.tabs.find(({ url }) => url === page.url())?.tabId);
+  const args = ['plugin', 'record', 'open', '--tab', tab, '--dir', folder];
+  const program = atTerminal(relay, closing, args, 'yes\n');
+  await expect.poll(() => program.output()).toContain(`Recording tab ${tab}`);
+  expect(program.output()).not.toContain('GET /');
+  await page.reload();
+  await expect.poll(() => program.output()).toContain('GET /');
+  program.type('\n');
+  expect(await program.ended, program.output()).toBe(0);
+  expect([...(await written(folder)).keys()]).toContain('src/index.ts');
+});

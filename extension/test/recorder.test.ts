@@ -46,8 +46,13 @@ beforeEach(() => {
   Object.defineProperty(globalThis, 'chrome', {
     configurable: true,
     value: {
-      tabs: { get: async () => ({ url: `${origin}/list` }), reload: async () => {} },
+      tabs: {
+        get: async () => ({ url: `${origin}/list` }),
+        reload: async () => {},
+        query: async () => [{ id: tabId }, {}],
+      },
       action: {
+        getBadgeText: async () => badge,
         setBadgeText: async ({ text = '' }) => {
           badge = text;
         },
@@ -121,4 +126,24 @@ test('only the agreed site is told of, and another one ends the recording', asyn
 test('a document that still believes to be recorded is told otherwise', () => {
   recorder.ready(bridge);
   assert.deepEqual(sent, [{ type: 'record', on: false }]);
+});
+
+test('a badge that an earlier worker left is taken down', async () => {
+  badge = 'REC';
+  const begun = new Recorder({ bridges: { top: () => bridge }, injector: { bridge: async () => bridge } });
+  await new Promise(setImmediate);
+  assert.equal(badge, '');
+  await begun.start(tabId, origin, 60_000, true);
+  assert.equal(badge, 'REC');
+});
+
+test('a recording ends when the relay is lost, and nothing says any more that it runs', async () => {
+  await recorder.start(tabId, origin, 60_000, true);
+  request(`${origin}/api`);
+  recorder.lost();
+  assert.equal(badge, '');
+  assert.deepEqual(sent.at(-1), { type: 'record', on: false });
+  const { events, ended } = await told();
+  assert.deepEqual([events.length, ended], [1, 'lost']);
+  assert.equal(began.listeners.size, 0);
 });

@@ -81,7 +81,8 @@ type Options struct {
 	Trail      *event.Bus // of calls
 	Notices    *event.Notices
 	Pairings   *Pairings
-	Demo       *Demo // nil when switched off
+	Demo       *Demo                  // nil when switched off
+	Changed    func(topics ...string) // what side panels show is different now; may be nil
 
 	Base     context.Context // of calls; ends when the relay has
 	Stopping <-chan struct{} // closed when the relay is to stop
@@ -91,8 +92,9 @@ type Options struct {
 // API answers requests.
 type API struct {
 	Options
-	Routes []Route
-	guard  *guard
+	Routes     []Route
+	guard      *guard
+	recordings recordingRuns
 }
 
 // New makes an API.

@@ -281,6 +281,7 @@ func (a *API) pause(req *http.Request, paused bool, by string) error {
 	err := a.Policy.Pause(req.Context(), paused, by)
 	if paused { // even if it could not be written down
 		ended := a.Calls.Interrupt(func(dispatch.Running) bool { return true }, "The person has stopped all agents")
+		a.stopRecordings()
 		a.Log.Info().Int("calls", len(ended)).Str("by", by).Msg("everything was stopped")
 	}
 	return err

@@ -79,7 +79,11 @@ func (a *API) recordTab(w http.ResponseWriter, req *http.Request) {
 		Profile: b.Profile, TabID: b.TabID, Decision: "recorded", DecidedBy: by,
 		Detail: fmt.Sprintf("plugin record saw the requests of the tab %d at %s", b.TabID, origin)})
 	defer a.endRecording(req.Context(), b.ProfileID, b.TabID)
-	a.sendRecording(w, req, b)
+	run := a.recordings.begin(session, b, origin)
+	a.recordingsChanged()
+	defer a.recordingsChanged()
+	defer a.recordings.end(run)
+	a.sendRecording(w, req, b, run)
 }
 
 // check says what is wrong with a wish to record.
@@ -156,7 +160,7 @@ func (a *API) beginRecording(ctx context.Context, n NewRecording, origin string)
 }
 
 // sendRecording passes on what the browser tells, until it tells that the recording has ended.
-func (a *API) sendRecording(w http.ResponseWriter, req *http.Request, b BegunRecording) {
+func (a *API) sendRecording(w http.ResponseWriter, req *http.Request, b BegunRecording, run *recordingRun) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
@@ -175,10 +179,13 @@ func (a *API) sendRecording(w http.ResponseWriter, req *http.Request, b BegunRec
 			send(RecordingLine{Error: failure})
 			return
 		}
-		var line struct {
-			Ended string `json:"ended"`
+		var line RecordingLine
+		if json.Unmarshal(raw, &line) != nil {
+			return
 		}
-		if json.Unmarshal(raw, &line) != nil || !send(raw) || line.Ended != "" {
+		a.recordings.note(run, &line)
+		a.recordingsChanged()
+		if !send(line) || line.Ended != "" {
 			return
 		}
 		select {
@@ -203,7 +210,13 @@ func (a *API) stopRecording(w http.ResponseWriter, req *http.Request) {
 			" is not the id of a tab", fault.WithHint("GET /api/v1/tabs lists the tabs.")))
 		return
 	}
-	if failure := a.endRecording(req.Context(), req.PathValue("profile"), tab); failure != nil {
+	profile := req.PathValue("profile")
+	if Sender(req.Context()).Via == call.ViaPanel {
+		a.recordings.endedBy(endedInPanel, func(v RecordingView) bool {
+			return v.ProfileID == profile && v.TabID == tab
+		})
+	}
+	if failure := a.endRecording(req.Context(), profile, tab); failure != nil {
 		Refuse(w, http.StatusNotFound, failure)
 		return
 	}

@@ -38,11 +38,12 @@ type RunningView struct {
 
 // RunningCalls is the answer of GET /api/v1/running.
 type RunningCalls struct {
-	Calls []RunningView `json:"calls"`
+	Calls      []RunningView   `json:"calls"`
+	Recordings []RecordingView `json:"recordings"` // of tabs, for plugins that are made of them
 }
 
 func (a *API) runningNow() RunningCalls {
-	list := RunningCalls{Calls: []RunningView{}}
+	list := RunningCalls{Calls: []RunningView{}, Recordings: a.recordings.list()}
 	for _, c := range a.Calls.Running() {
 		v := RunningView{
 			ID: c.ID, Client: c.Session.Client, Via: c.Session.Via, Session: c.Session.ID, Tool: c.Tool, Title: c.Title,

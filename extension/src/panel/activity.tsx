@@ -3,6 +3,7 @@ import { isRunning, isTabs, type RunningCall, type Tab } from './answers.ts';
 import { useAct, useAnswer, useLink, useNow } from './hooks.ts';
 import { Empty, Failed, Loaded, Part } from './pieces.tsx';
 import { GoToTab, Place } from './place.tsx';
+import { Recordings } from './recordings.tsx';
 import { saysAll, verbOf } from './verbs.ts';
 import { Avatar } from './who.tsx';
 import { actor, moment, plural, span, toolTitle, visibleLine } from './words.ts';
@@ -85,23 +86,26 @@ export function Activity() {
   return (
     <Part title="Acting now" count={running.value?.calls.length}>
       <Loaded answer={running} name="calls">
-        {({ calls }) =>
-          calls.length === 0 ? (
-            <Empty>No agent is doing anything.</Empty>
-          ) : (
-            <ul class="actors">
-              {calls.map((call) => (
-                <Running
-                  key={call.id}
-                  call={call}
-                  tab={tabOf(call)}
-                  here={!call.profileId || call.profileId === profile}
-                  now={now}
-                />
-              ))}
-            </ul>
-          )
-        }
+        {({ calls, recordings }) => (
+          <>
+            <Recordings list={recordings ?? []} tabs={tabs} profile={profile} now={now} />
+            {calls.length === 0 ? (
+              <Empty>No agent is doing anything.</Empty>
+            ) : (
+              <ul class="actors">
+                {calls.map((call) => (
+                  <Running
+                    key={call.id}
+                    call={call}
+                    tab={tabOf(call)}
+                    here={!call.profileId || call.profileId === profile}
+                    now={now}
+                  />
+                ))}
+              </ul>
+            )}
+          </>
+        )}
       </Loaded>
     </Part>
   );

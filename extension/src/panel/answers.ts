@@ -105,7 +105,20 @@ const isRunningCall = shape({
   progress: maybe(shape({ progress: isNumber, total: number, message: text })),
 });
 export type RunningCall = Guarded<typeof isRunningCall>;
-export const isRunning = shape({ calls: listOf(isRunningCall) });
+const isRunningRecording = shape({
+  client: isText,
+  profileId: isText,
+  profile: text,
+  tabId: isNumber,
+  origin: isText,
+  began: isText,
+  requests: isNumber,
+});
+export type RunningRecording = Guarded<typeof isRunningRecording>;
+export const isRunning = shape({
+  calls: listOf(isRunningCall),
+  recordings: maybe(listOf(isRunningRecording)), // older relays do not say
+});
 
 const isOwner = shape({ client: isText, agent: text, since: text });
 const isTab = shape({

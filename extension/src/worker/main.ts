@@ -128,7 +128,7 @@ const link = new Link(
       },
     }),
     changed: ({ phase }) => {
-      if (phase !== 'connected') requests.lost();
+      if (phase !== 'connected') for (const one of [requests, recorder]) one.lost();
       keepalive.changed();
       if (phase === 'stopped' || phase === 'waiting') attention.waiting(0);
       panels.changed();

@@ -1,10 +1,11 @@
 // Records one tab for its person, who makes a plugin of it: which requests its pages make, as Chrome tells of them,
 // what they are answered, as the documents tell, and what the person clicks. Kept in memory until the relay reads it.
-import { exactly, isNumber, isRecord, isText, shape } from '../page/guards.ts';
+import { exactly, isNumber, isText, shape } from '../page/guards.ts';
 import type { Bridge, Bridges } from './bridges.ts';
 import type { Injector } from './inject.ts';
 import { locate } from './locate.ts';
 import { inTime, Unreadable } from './reading.ts';
+import { bodyOf, tokenName, tokensOf } from './recorded-body.ts';
 
 interface Parts {
   bridges: Pick<Bridges, 'top'>;
@@ -16,7 +17,6 @@ const settleMs = 2000; // for requests that are under way when the person ends t
 const textMs = 300; // for the text of an answer that has come
 const abandonedMs = 30_000; // after the last reading nobody is there any more
 const maxChars = 16 * 1024 * 1024; // of what waits to be read and was read
-const bodyChars = 256 * 1024; // of one request
 const badge = 'REC';
 
 /** Requests of a page that may be what a tool does. Others are counted. */
@@ -30,7 +30,6 @@ const everywhere = new Set(
 );
 const besides = (name: string): boolean => everywhere.has(name) || /^(?:accept|sec-|upgrade-)/.test(name);
 const told = new Set(['content-type', 'location', 'retry-after']);
-const tokenName = /csrf|xsrf|nonce|token|authenticity|session|secret|sectok|auth|key|__requestverification/i;
 
 const isDone = shape({ kind: exactly('click', 'submit', 'answer') });
 const isFrame = shape({ tabId: isNumber, documentId: isText });
@@ -61,6 +60,7 @@ export class Recorder {
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.#takeDownSigns().catch(() => {}); // a tab was closed meanwhile
   }
 
   /** Begins to record a tab, for at most so long; with reload it loads its page again, so that all of it is seen. */
@@ -154,6 +154,11 @@ export class Recorder {
     else bridge.send({ type: 'record', on: false }); // an earlier worker may have told it otherwise
   }
 
+  /** The connection to the relay ended, and with it every recording: nobody would read it. */
+  lost(): void {
+    this.#end('lost');
+  }
+
   removed(tabId: number): void {
     if (this.#of(tabId) !== undefined) this.#end('closed');
   }
@@ -205,6 +210,14 @@ export class Recorder {
 
   #sign(tabId: number): void {
     chrome.action.setBadgeText({ tabId, text: badge }).catch(() => {});
+  }
+
+  // Chrome keeps a badge longer than this worker lives, whose predecessor may have been recording.
+  async #takeDownSigns(): Promise<void> {
+    for (const { id } of await chrome.tabs.query({})) {
+      if (id === undefined || (await chrome.action.getBadgeText({ tabId: id })) !== badge) continue;
+      if (this.#of(id) === undefined) await chrome.action.setBadgeText({ tabId: id });
+    }
   }
 
   #listen(on: boolean): void {
@@ -320,46 +333,4 @@ export class Recorder {
 function count(session: Session, what: string): undefined {
   if (session.others.has(what) || session.others.size < 100)
     session.others.set(what, (session.others.get(what) ?? 0) + 1);
-}
-
-interface Body {
-  form?: Record<string, unknown>;
-  body?: string;
-  file?: boolean;
-}
-
-function bodyOf(sent: Began['requestBody']): Body {
-  if (!sent) return {};
-  if (sent.formData) return { form: sent.formData };
-  const parts = sent.raw ?? [];
-  if (parts.some(({ file }) => file !== undefined)) return { file: true };
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  try {
-    const text =
-      parts.map(({ bytes }) => decoder.decode(bytes, { stream: true })).join('') + decoder.decode();
-    return text.length > bodyChars ? { file: true } : { body: text };
-  } catch {
-    return { file: true }; // it is no text
-  }
-}
-
-/** What in a request's body is called like a token. */
-function tokensOf({ form, body }: Body): string[] {
-  const found: string[] = [];
-  const add = (name: string, value: unknown) => {
-    const one: unknown = Array.isArray(value) ? value[0] : value;
-    if (tokenName.test(name) && typeof one === 'string' && one.length <= 8192) found.push(one);
-  };
-  for (const [name, value] of Object.entries(form ?? {})) add(name, value);
-  if (body?.startsWith('{')) {
-    try {
-      const fields: unknown = JSON.parse(body);
-      if (isRecord(fields)) for (const [name, value] of Object.entries(fields)) add(name, value);
-    } catch {
-      // It only looked like JSON.
-    }
-  } else if (body !== undefined && /^[^\s{[]+=/.test(body)) {
-    for (const [name, value] of new URLSearchParams(body)) add(name, value);
-  }
-  return found;
 }

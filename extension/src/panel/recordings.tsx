@@ -1,0 +1,83 @@
+// Recordings of tabs that run: who records, which tab, how much was seen, and the way to end each.
+import type { RunningRecording, Tab } from './answers.ts';
+import { useAct } from './hooks.ts';
+import { Failed } from './pieces.tsx';
+import { GoToTab, Place } from './place.tsx';
+import { Avatar } from './who.tsx';
+import { actor, moment, plural, span } from './words.ts';
+
+export function Recordings({
+  list,
+  tabs,
+  profile,
+  now,
+}: {
+  list: readonly RunningRecording[];
+  tabs: readonly Tab[];
+  profile: string | undefined; // this one
+  now: number;
+}) {
+  if (list.length === 0) return null;
+  return (
+    <ul class="actors" aria-label="Recordings">
+      {list.map((one) => {
+        const tab = tabs.find(({ tabId, profileId }) => tabId === one.tabId && profileId === one.profileId);
+        return (
+          <Recording
+            key={`${one.profileId} ${one.tabId}`}
+            of={one}
+            tab={tab}
+            here={one.profileId === profile}
+            now={now}
+          />
+        );
+      })}
+    </ul>
+  );
+}
+
+function Recording({
+  of,
+  tab,
+  here,
+  now,
+}: {
+  of: RunningRecording;
+  tab: Tab | undefined;
+  here: boolean;
+  now: number;
+}) {
+  const act = useAct();
+  const where = `recordings/${encodeURIComponent(of.profileId)}/${of.tabId}`;
+  return (
+    <li class="acting running recording">
+      <Avatar of={of} color="" />
+      <div class="what">
+        <div class="line">
+          <span class="tool">{actor(of)}</span>
+          <span class="quiet time">{span(now - (moment(of.began) ?? now))}</span>
+        </div>
+        <p>
+          <span class="verb">Records this tab</span> · {plural(of.requests, 'request')} seen
+        </p>
+        <Place origin={of.origin} tab={tab} profile={here ? undefined : of.profile} />
+        <p class="quiet">
+          What it has seen makes the draft of a plugin when it ends, and is kept nowhere else.
+        </p>
+        <div class="row-buttons">
+          {here ? <GoToTab tabId={of.tabId} name="the tab that is recorded" /> : null}
+          <button
+            type="button"
+            class="small"
+            aria-label={`Stop recording ${of.origin}`}
+            disabled={act.busy}
+            onClick={() => act.run('DELETE', where)}
+          >
+            Stop recording
+          </button>
+        </div>
+        <Failed act={act} />
+      </div>
+    </li>
+  );
+}
