@@ -16,7 +16,7 @@ const cases: [what: string, result: unknown, said: RegExp[]][] = [
   ['functions and symbols', { f: () => 1, s: Symbol('x') }, [/"f" .* function/, /"s" .* symbol/]],
   ['a pattern', /x/, [/RegExp/]],
   ['what says how it is written', { m: Object.assign(new Map(), { toJSON: () => 1 }) }, []],
-  ['a cycle', loop, []],
+  ['a cycle', loop, [/leads back to itself/]],
   ['at most five', Array.from({ length: 9 }, () => Number.NaN), Array.from({ length: 5 }, () => /NaN/)],
 ];
 
@@ -35,4 +35,15 @@ test('a getter that throws is no loss', () => {
     },
   };
   assert.deepEqual(losses(result), []);
+});
+
+test('what JSON cannot be made of is said with its place', () => {
+  const tea: { cups: unknown[]; price: bigint } = { cups: [], price: 2n };
+  tea.cups.push(tea);
+  assert.deepEqual(losses(tea), [
+    '"cups.0" of the result leads back to itself, and fails: return the fields that matter',
+    '"price" of the result is a BigInt, and fails: String(it)',
+  ]);
+  const cup = {};
+  assert.deepEqual(losses([cup, cup]), []); // twice is no cycle
 });

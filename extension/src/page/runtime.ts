@@ -2,6 +2,7 @@
 // AbortSignal and one clock, and report its end once. Runs in both worlds; see primordials.ts.
 import { type Clock, type Expiry, expiryText, startClock } from './clock.ts';
 import type { Adapter, Callable, Tool } from './definition.ts';
+import { isRecord } from './guards.ts';
 import type { HookName } from './hooks.ts';
 import { losses } from './losses.ts';
 import type { CallOrder, Ending, Refusal } from './order.ts';
@@ -246,6 +247,10 @@ class PageRun implements Run {
   #threw(thrown: unknown): Ending {
     const error = serialiseThrown(thrown);
     const { follow, trace } = this.#order;
+    if (follow !== undefined && !isRecord(thrown))
+      this.#reports.log.warn(
+        `The handler threw a ${typeof thrown}, which has no line: throw new Error(…), or a ToolError`,
+      );
     const line = trace === true ? traceLine(thrown) : undefined;
     if (line !== undefined) defineProperty(error, 'traceLine', { value: line, enumerable: true });
     const places = follow === undefined ? [] : placesInFile(thrown, `/${follow}`);

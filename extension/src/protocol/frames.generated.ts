@@ -166,7 +166,7 @@ export interface ConsoleFrame {
   tabId: number;
 }
 /**
- * Extension: what a followed call brought besides its outcome, which may have come before: a line of the page's console, or an error that the plugin threw outside of its handlers.
+ * Extension: what a followed call brought besides its outcome, which may come first.
  */
 export interface FollowedFrame {
   type: 'followed';
@@ -182,7 +182,7 @@ export interface FollowedFrame {
   kind: 'console' | 'error' | 'rejection';
   text: string;
   /**
-   * where in the plugin's file an error came from, from the innermost frame on, each as path:line:column
+   * places of an error in the plugin's file, innermost first, as path:line:column
    */
   places?: string[];
   /**
