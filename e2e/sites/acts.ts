@@ -45,6 +45,12 @@ async function answer(
     response.end('counted');
   } else if (name === 'broken') {
     response.writeHead(503).end('not today');
+  } else if (name === 'endless') {
+    // It is shown, and never done with loading.
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
+    response.end('<title>Endless</title><a href="next">To the next page</a><img src="never.png" alt="">');
+  } else if (name === 'never.png') {
+    response.writeHead(200, { 'content-type': 'image/png' }).write('');
   } else if (name === 'report.csv') {
     const type = { 'content-type': 'text/csv', 'content-disposition': 'attachment; filename="report.csv"' };
     response.writeHead(200, type).end('a,b\n1,2\n');

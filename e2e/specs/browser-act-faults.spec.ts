@@ -61,6 +61,24 @@ test('a page that goes elsewhere in the middle of an act is told, and nothing is
   expect(gone).toMatchObject({ code: 'DOCUMENT_CHANGED', outcome: 'not_executed' });
 });
 
+test('a page that is left before it was loaded is left all the same', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const { url } = await openActSite(closing);
+  const open = async () => {
+    await stage.page.goto(`${url}/endless`, { waitUntil: 'domcontentloaded' });
+    await expect.poll(() => stage.relay.tabs()).toContain(`${url}/endless`);
+  };
+  await open();
+  const ref = await new Acting(stage.agent).ref('link "To the next page"');
+  const clicked = await stage.agent.call('browser__click', { ref });
+  expect(clicked.value).toMatchObject({ outcome: 'executed', url: `${url}/next` });
+  await open();
+  const navigated = await stage.agent.call('browser__navigate', { to: `${url}/next` });
+  expect(navigated.value).toMatchObject({ url: `${url}/next`, status: 'complete' });
+});
+
 test('a page that draws itself anew all the time: no act on a wrong element', async ({
   sharedStage: stage,
   closing,

@@ -18,12 +18,20 @@ export interface Patience {
   completeMs?: number;
 }
 
+/** The document that a tab shows. */
+export const documentIn = async (tabId: number): Promise<string | undefined> =>
+  (await chrome.webNavigation.getFrame({ tabId, frameId: 0 }))?.documentId;
+
 type Told = Pick<chrome.webNavigation.WebNavigationFramedCallbackDetails, 'tabId' | 'frameId'>;
 
-/** Starts what leads a tab to a page, and follows it until the page is complete, has failed, or takes too long. */
+/**
+ * Starts what leads a tab to a page, and follows it until the page is complete, has failed, or takes too long. What
+ * becomes of the document that is left is no matter: one that was still loading says that this was stopped.
+ */
 export async function follow<T extends { tabId: number }>(
   start: () => Promise<T>,
   patience: Patience = {},
+  left?: string,
 ): Promise<T & { fate: Fate }> {
   const fates = new Map<number, Fate>();
   let moved = () => {};
@@ -56,7 +64,8 @@ export async function follow<T extends { tabId: number }>(
     fate.begun = true; // another place in the same document
     fate.complete = fate.under <= 0;
   });
-  const failed = hear((fate, { error }: Told & { error: string }) => {
+  const failed = hear((fate, { error, documentId }: Told & { error: string; documentId?: string }) => {
+    if (documentId !== undefined && documentId === left) return;
     fate.under--;
     // Another navigation has taken its place, or, with nothing there yet, it was a download or an empty answer.
     if (error !== 'net::ERR_ABORTED' || (!fate.begun && fate.under <= 0)) fate.failed = error;

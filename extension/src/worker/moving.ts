@@ -1,7 +1,7 @@
 // Moves tabs: to another page, back and forward, away. Nothing comes to the front by it.
 import { isText } from '../page/guards.ts';
 import { Ended, type Performer } from './conductor.ts';
-import { type Fate, follow, statusOf } from './following.ts';
+import { documentIn, type Fate, follow, statusOf } from './following.ts';
 import type { Tabs } from './tabs.ts';
 
 const knownMs = 1500; // for the relay to learn the tab's new address
@@ -41,6 +41,7 @@ export function navigating(tabs: Pick<Tabs, 'shown'>): Performer {
         beginMs: steps.has(to) ? historyMs : Math.min(stage.leftMs - 1000, 15_000),
         completeMs: Math.min(stage.leftMs / 3, 5000),
       },
+      await documentIn(tabId),
     );
     if (fate.failed !== undefined) {
       const more = {

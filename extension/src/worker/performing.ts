@@ -14,8 +14,8 @@ type Arrival =
   | { kind: 'stayed' } // a download, an empty answer, or one that was stopped
   | { kind: 'late' };
 
-/** Follows the navigations of a tab's page from now on. */
-function follow(tabId: number): {
+/** Follows the navigations of a tab's page from now on, away from the document it has. */
+function follow({ tabId, documentId }: Bridge): {
   arrival(ms: number): Promise<Arrival>;
   loaded(ms: number): Promise<void>;
   end(): void;
@@ -32,7 +32,8 @@ function follow(tabId: number): {
     wake();
   };
   const failed = (details: chrome.webNavigation.WebNavigationFramedErrorCallbackDetails) => {
-    if (!mine(details)) return;
+    // A document that is left before it was loaded says that its loading was stopped: nothing else has come of that.
+    if (!mine(details) || details.documentId === documentId) return;
     heard.push(
       details.error === 'net::ERR_ABORTED' ? { kind: 'stayed' } : { kind: 'failed', error: details.error },
     );
@@ -100,7 +101,7 @@ async function documentOf(stage: Stage, documents: Documents): Promise<Bridge> {
 export function performing(documents: Documents, look: (stage: Stage) => Promise<string>): Performer {
   return async (stage) => {
     const bridge = await documentOf(stage, documents);
-    const journey = follow(stage.tabId);
+    const journey = follow(await stage.top());
     try {
       const effect = await stage.part(bridge, stage.frame.tool, stage.args);
       if (!isRecord(effect)) return effect;
