@@ -1,7 +1,7 @@
 // A real webmail: Roundcube and Dovecot as Debian packages them, and a small SMTP server. Nothing of it is a service of
 // the machine.
 
-import { chmod, chown, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { expect } from '@playwright/test';
@@ -33,6 +33,16 @@ export class Mail {
   /** Puts a message into somebody's inbox, as the mail of the world arrives. */
   deliver(name: string, message: string): Promise<void> {
     return this.#deliver(name, message.replaceAll(/\r?\n/g, '\r\n'));
+  }
+
+  /** The messages in somebody's folder, as Dovecot keeps them: the inbox is the one without a name. */
+  async messages(name: string, folder = ''): Promise<string[]> {
+    const maildir = path.join(this.#folder, 'mail', name, folder === '' ? '' : `.${folder}`);
+    const within = async (part: string): Promise<string[]> => {
+      const names = await readdir(path.join(maildir, part)).catch(() => []);
+      return Promise.all(names.map((file) => readFile(path.join(maildir, part, file), 'utf8')));
+    };
+    return [...(await within('new')), ...(await within('cur'))];
   }
 
   /** From now on a person may send one message in so many seconds. */

@@ -7,7 +7,6 @@ import type { Thing, Wanted } from './view.ts';
 
 /** Above so many tokens a look is dear: then a search is tried first, where the server has one. */
 const dearLook = 1500;
-const mostLooks = 3;
 
 /** A list shows some things before the last it shows: the one that is wanted should be among them. */
 const halfAView = 5;
@@ -39,17 +38,26 @@ export class Agent {
     const { driver } = this;
     const known = this.#elsewhere && !driver.current ? undefined : driver.view.find(wanted);
     if (known !== undefined) return known;
-    for (let looks = 0; looks < mostLooks; looks++) {
-      const words = wordsOf(wanted);
-      const search = words !== undefined && looks === 0 && this.#lookTokens > dearLook;
-      if (looks === mostLooks - 1 && words !== undefined) await driver.wait(words);
-      if (search) await driver.search(words);
+    const words = wordsOf(wanted);
+    // Where the last answer told all there is, it is still to come.
+    if (!driver.current) {
+      if (words !== undefined && this.#lookTokens > dearLook) await driver.search(words);
       else await this.look();
-      const found = driver.view.find(wanted);
       this.#elsewhere = false;
-      if (found !== undefined) return found;
     }
+    const found = driver.view.find(wanted) ?? (await this.#awaited(wanted, words));
+    if (found !== undefined) return found;
     throw new Error(`there is no ${say(wanted)}; what is known:\n${driver.view.text.slice(0, 3000)}`);
+  }
+
+  async #awaited(wanted: Wanted, words: string | undefined): Promise<Thing | undefined> {
+    const { view } = this.#driver;
+    if (words !== undefined) await this.#driver.wait(words);
+    const told = view.find(wanted);
+    if (told !== undefined) return told;
+    await this.look();
+    this.#elsewhere = false;
+    return view.find(wanted);
   }
 
   async look(): Promise<void> {
@@ -70,8 +78,7 @@ export class Agent {
     const answer = await this.#driver.fill(found, submit);
     this.#elsewhere = submit;
     if (!answer.stale) return this.#must(answer);
-    this.#driver.current = false;
-    this.#elsewhere = true;
+    for (const { thing } of found) this.#dead(thing);
     const again: Fill[] = [];
     for (const [wanted, value] of fields) again.push({ thing: await this.the(wanted), value });
     await this.#must(await this.#driver.fill(again, submit));
@@ -143,11 +150,18 @@ export class Agent {
   }
 
   async #act(wanted: Wanted, act: (thing: Thing) => Promise<Answer>): Promise<void> {
-    const answer = await act(await this.the(wanted));
+    const thing = await this.the(wanted);
+    const answer = await act(thing);
     if (!answer.stale) return this.#must(answer);
+    this.#dead(thing);
+    await this.#must(await act(await this.the(wanted)));
+  }
+
+  // A reference that is dead is not used again.
+  #dead({ ref }: Thing): void {
+    this.#driver.view.forgetThing(ref);
     this.#driver.current = false;
     this.#elsewhere = true;
-    await this.#must(await act(await this.the(wanted)));
   }
 
   #must(answer: Answer): void {

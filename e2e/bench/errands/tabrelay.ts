@@ -9,10 +9,16 @@ import type { Reader, Thing } from './view.ts';
 
 const stale = /"code":"(REF_GONE|DOCUMENT_CHANGED|FRAME_GONE)"/;
 
+const unquote = (text: string): string => text.replaceAll(/\\(.)/g, '$1');
+
+// What a row holds is its name.
+const wordsIn = (line: string): string =>
+  Array.from(line.matchAll(/"((?:[^"\\]|\\.)*)"/g), ([, words = '']) => unquote(words)).join(' ');
+
 const read: Reader = (line) =>
   Array.from(
     line.matchAll(/([a-z][a-z0-9]*)(?: "((?:[^"\\]|\\.)*)")? \[((?:f\d+)?e\d+)\]/g),
-    ([, role = '', name = '', ref = '']) => ({ ref, role, name: name.replaceAll(/\\(.)/g, '$1') }),
+    ([, role = '', name = '', ref = '']) => ({ ref, role, name: role === 'row' ? wordsIn(line) : unquote(name) }),
   );
 
 const Effect = z.looseObject({
@@ -31,7 +37,6 @@ const parsed = (text: string): unknown => {
 };
 
 export class TabrelayDriver extends Driver {
-  #began = false;
   #tab: number | undefined;
   #opened: number | undefined;
 
@@ -40,9 +45,7 @@ export class TabrelayDriver extends Driver {
   }
 
   async go(to: string): Promise<Answer> {
-    const began = this.#began;
-    this.#began = true;
-    const answer = await (began ? this.#call('navigate', { to }) : this.#call('open_tab', { url: to }));
+    const answer = await this.#call('navigate', { to });
     this.view.forget();
     this.current = false;
     return answer;
@@ -97,8 +100,12 @@ export class TabrelayDriver extends Driver {
     return this.fill([{ thing, value }], false);
   }
 
-  wait(text: string): Promise<Answer> {
-    return this.#call('wait', { text });
+  // The answer has the lines with the words, as that of find.
+  async wait(text: string): Promise<Answer> {
+    const answer = await this.#call('wait', { text });
+    if (!answer.failed) this.view.add(answer.text);
+    this.current = false;
+    return answer;
   }
 
   async other(): Promise<Answer> {
@@ -127,8 +134,8 @@ export class TabrelayDriver extends Driver {
     if (effect.page !== undefined) {
       this.view.forget();
       this.view.add(effect.page);
-      this.current = true;
     } else if (effect.changes !== undefined) this.#apply(effect.changes);
+    this.current = true; // what an act changed is its answer
     this.#opened = effect.opened?.[0]?.tabId ?? this.#opened;
     return answer;
   }
@@ -145,11 +152,13 @@ export class TabrelayDriver extends Driver {
 
   // Lines with + are new, ~ different, - gone.
   #apply(changes: string): void {
-    for (const line of changes.split('\n')) {
+    const lines = changes.split('\n');
+    const added = lines.filter((line) => line.startsWith('+ ')).map((line) => line.slice(2));
+    this.view.add(added.join('\n'));
+    for (const line of lines) {
       const rest = line.slice(2);
       if (line.startsWith('~ ')) this.view.change(rest);
-      else if (line.startsWith('+ ')) this.view.add(rest);
-      else for (const { ref } of read(line)) this.view.remove(ref);
+      else if (line.startsWith('- ')) this.view.remove(rest);
     }
   }
 }

@@ -8,6 +8,8 @@ export interface Thing {
   /** Its line, and where it stands among all lines. */
   line: string;
   at: number;
+  /** Which of the answers told it. */
+  told: number;
 }
 
 export interface Wanted {
@@ -18,7 +20,7 @@ export interface Wanted {
 }
 
 /** The things that a line of an answer names. */
-export type Reader = (line: string) => Omit<Thing, 'line' | 'at'>[];
+export type Reader = (line: string) => Pick<Thing, 'ref' | 'role' | 'name'>[];
 
 const fits = (what: string, wanted: string | RegExp | undefined): boolean =>
   wanted === undefined || (typeof wanted === 'string' ? what === wanted : wanted.test(what));
@@ -27,6 +29,7 @@ export class View {
   readonly #reader: Reader;
   #lines: string[] = [];
   #things: Thing[] = [];
+  #told = 0;
 
   constructor(reader: Reader) {
     this.#reader = reader;
@@ -39,12 +42,13 @@ export class View {
 
   /** Adds what an answer says; what it names again is as it says now. */
   add(text: string): void {
+    this.#told++;
     for (const line of text.split('\n')) {
       const found = this.#reader(line);
       const again = new Set(found.map(({ ref }) => ref));
       if (again.size > 0) this.#things = this.#things.filter(({ ref }) => !again.has(ref));
       const at = this.#lines.push(line) - 1;
-      this.#things.push(...found.map((one) => ({ ...one, line, at })));
+      this.#things.push(...found.map((one) => ({ ...one, line, at, told: this.#told })));
     }
   }
 
@@ -56,20 +60,36 @@ export class View {
       this.add(line);
       return;
     }
-    const found = this.#reader(line).map((one) => ({ ...one, line, at }));
+    const found = this.#reader(line).map((one) => ({ ...one, line, at, told: this.#told }));
     const again = new Set(found.map(({ ref }) => ref));
     this.#lines[at] = line;
     this.#things = [...this.#things.filter(({ ref }) => !again.has(ref)), ...found];
   }
 
-  remove(ref: string): void {
+  /** A line is gone, of which at least the beginning is told. */
+  remove(line: string): void {
+    const beginning = line.trim().replace(/…$/, '');
+    const dead = new Set(this.#reader(line).map(({ ref }) => ref));
+    const gone = new Set<number>();
+    for (const { ref, at } of this.#things) if (dead.has(ref)) gone.add(at);
+    this.#lines.forEach((one, at) => {
+      if (one.trim().startsWith(beginning)) gone.add(at);
+    });
+    this.#things = this.#things.filter(({ at }) => !gone.has(at));
+    for (const at of gone) this.#lines[at] = '';
+  }
+
+  forgetThing(ref: string): void {
     this.#things = this.#things.filter((one) => one.ref !== ref);
   }
 
+  /** The first that fits of those that were told last. */
   find({ role, name, near }: Wanted): Thing | undefined {
     const from = near === undefined ? 0 : this.#lines.findLastIndex((line) => line.includes(near));
     if (from < 0) return undefined;
-    return this.#things.find((one) => one.at >= from && fits(one.role, role) && fits(one.name, name));
+    return this.#things
+      .filter((one) => one.at >= from && fits(one.role, role) && fits(one.name, name))
+      .reduce<Thing | undefined>((best, one) => (best === undefined || one.told > best.told ? one : best), undefined);
   }
 
   /** The numbers in the names of things, as a view of a list has them. */

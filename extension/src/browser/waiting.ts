@@ -2,6 +2,7 @@
 import { ToolError } from '@tabrelay/plugin-sdk';
 import { connected, line } from './dom.ts';
 import { visible } from './drawn.ts';
+import { find } from './looking.ts';
 import { isDisabled, writtenText } from './names.ts';
 import { pause } from './pausing.ts';
 import { pageText } from './reading/shown.ts';
@@ -63,7 +64,7 @@ function loadedAt(): number {
 
 function holds(condition: Condition, quietMs: number): string | undefined {
   const { text, gone, ref, value, url, idle } = condition;
-  if (text !== undefined) return displayed(text) ? `${quote(cut(text, 80))} is there` : undefined;
+  if (text !== undefined) return displayed(text) ? there(text) : undefined;
   if (gone !== undefined)
     return isGone(gone) ? `${isRef(gone) ? gone : quote(cut(gone, 80))} is gone` : undefined;
   if (url !== undefined)
@@ -77,6 +78,14 @@ function holds(condition: Condition, quietMs: number): string | undefined {
   if (idle === true)
     return document.readyState === 'complete' && quietMs >= idleMs ? 'the page is idle' : undefined;
   return undefined;
+}
+
+const mostThings = 3;
+
+// With what can be acted on there, so that who waited for it need not look for it.
+function there(text: string): string {
+  const things = find(text, '').lines.filter((one) => /\[(?:f\d+)?e\d+\]/.test(one));
+  return [`${quote(cut(text, 80))} is there`, ...things.slice(0, mostThings)].join('\n');
 }
 
 const displayed = (text: string): boolean => {

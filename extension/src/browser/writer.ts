@@ -109,7 +109,8 @@ export class Writer {
     const field = textFields.has(role) || isVaried(element, tag(element));
     if (!isSeen(element) || (isCutOff(element) && !field)) return;
     const inline = role === 'link' || (inlineTags.has(tag(element)) && (role === '' || role === 'img'));
-    const holds = wording.has(role) || namedByContent.has(role) || containers.has(role);
+    const drawing = tag(element) === 'svg'; // what is drawn in it can be acted on by itself
+    const holds = drawing || wording.has(role) || namedByContent.has(role) || containers.has(role);
     const inside = holds && element.childElementCount + (element.shadowRoot === null ? 0 : 1) > 0;
     const below = inside || holds ? this.#below(element, cursor, rowLike(tag(element), role)) : [];
     const refs = below.filter(({ ref, text }) => ref !== undefined || / \[(?:f\d+)?e\d+\]/.test(text));
@@ -121,7 +122,7 @@ export class Writer {
     }
     this.flush();
     this.#line(said, element, ref);
-    const repeated = thingName(thing).length <= 160;
+    const repeated = thingName(thing).length <= 160 && !drawing;
     for (const one of repeated && !containers.has(role) ? refs : below)
       this.lines.push({ ...one, depth: one.depth + 1 });
   }

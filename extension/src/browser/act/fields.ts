@@ -81,7 +81,9 @@ export function kindOf(element: Element): Kind | undefined {
       return 'set';
     if (!isTextField(element)) return undefined;
   }
-  if (role === 'combobox' || attribute(element, 'aria-autocomplete') === 'list') return 'combobox';
+  // An editor that completes what is written in it is still written in.
+  const completes = attribute(element, 'aria-autocomplete') === 'list' && editableOf(element) === undefined;
+  if (role === 'combobox' || completes) return 'combobox';
   if (isTextField(element)) return 'text';
   if (
     ['checkbox', 'switch', 'menuitemcheckbox'].includes(role) ||

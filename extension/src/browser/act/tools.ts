@@ -6,7 +6,7 @@ import { told } from '../told.ts';
 import { cut } from '../words.ts';
 import * as read from './arguments.ts';
 import { page, tellTo } from './document.ts';
-import { documentFor, focusedIn, isHtml, isInput, isSelect } from './dom.ts';
+import { documentFor, editableOf, focusedIn, isHtml, isInput, isSelect } from './dom.ts';
 import { type Effect, effectOf, settle } from './effect.ts';
 import { NotDone } from './failure.ts';
 import { check, type Reading } from './fields.ts';
@@ -84,7 +84,7 @@ async function fillIn(given: read.Given): Promise<object> {
 
 function submit(target: Element): void {
   const form: unknown = Reflect.get(target, 'form');
-  if (isInput(target)) stroke(documentFor(target), strokeFor('\n'), clipboard);
+  if (isInput(target) || editableOf(target) !== undefined) stroke(documentFor(target), strokeFor('\n'), clipboard);
   else if (form instanceof HTMLFormElement) HTMLFormElement.prototype.requestSubmit.call(form);
   else
     throw new NotDone(
