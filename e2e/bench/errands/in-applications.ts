@@ -64,7 +64,9 @@ const blog: Errand = {
         await agent.click({ role: 'button', name: /^Close/ });
         await agent.fill([[{ role: 'textbox', name: 'Add title' }, 'The owl']]);
         await agent.click({ role: 'button', name: /^Add default block/ });
-        await agent.fill([[{ name: /^(Empty block|Paragraph block|Block: Paragraph)/ }, 'Owls fly at night.']]);
+        await agent.fill([
+          [{ name: /^(Empty block|Paragraph block|Block: Paragraph)/ }, 'Owls fly at night.'],
+        ]);
         await agent.click({ role: /tab|button/, name: /^Post$/ });
         await agent.click({ role: 'button', name: 'Categories' });
         await agent.click({ role: 'button', name: 'Add New Category' });

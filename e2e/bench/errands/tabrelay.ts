@@ -18,7 +18,11 @@ const wordsIn = (line: string): string =>
 const read: Reader = (line) =>
   Array.from(
     line.matchAll(/([a-z][a-z0-9]*)(?: "((?:[^"\\]|\\.)*)")? \[((?:f\d+)?e\d+)\]/g),
-    ([, role = '', name = '', ref = '']) => ({ ref, role, name: role === 'row' ? wordsIn(line) : unquote(name) }),
+    ([, role = '', name = '', ref = '']) => ({
+      ref,
+      role,
+      name: role === 'row' ? wordsIn(line) : unquote(name),
+    }),
   );
 
 const Effect = z.looseObject({

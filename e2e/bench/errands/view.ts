@@ -89,7 +89,10 @@ export class View {
     if (from < 0) return undefined;
     return this.#things
       .filter((one) => one.at >= from && fits(one.role, role) && fits(one.name, name))
-      .reduce<Thing | undefined>((best, one) => (best === undefined || one.told > best.told ? one : best), undefined);
+      .reduce<Thing | undefined>(
+        (best, one) => (best === undefined || one.told > best.told ? one : best),
+        undefined,
+      );
   }
 
   /** The numbers in the names of things, as a view of a list has them. */

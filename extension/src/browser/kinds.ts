@@ -20,8 +20,13 @@ export const containers = set(
     'tree treegrid',
 );
 
-/** Roles of what has no parts. */
-export const whole = set('meter option progressbar scrollbar tooltip');
+const parts = 'a[href], button, input, select, textarea, [tabindex], [contenteditable], [role]';
+
+/** Whether something is told by its name alone: it has no parts. What pops up as a tooltip may be a menu. */
+export const isWhole = (role: string, element: Element): boolean =>
+  wholes.has(role) || (role === 'tooltip' && element.querySelector(parts) === null);
+
+const wholes = set('meter option progressbar scrollbar');
 
 /** Containers that are told only when they have a name. */
 export const onlyNamed = set('article figure form group region radiogroup toolbar feed status tabpanel log');

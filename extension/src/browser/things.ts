@@ -198,6 +198,15 @@ function sayOptions(select: HTMLSelectElement): string {
   return `${said} or ${listed.join(', ')}${more}`;
 }
 
+const items = new Set(['listitem', 'menuitem', 'option', 'tab', 'treeitem']);
+
+/** Whether a thing is only the place of another one, which has its name: a click on that one reaches it, too. */
+export const isPlaceOf = (thing: Thing, inside: Element): boolean =>
+  items.has(thing.role) &&
+  tabIndex(thing.element) < 0 &&
+  sayState(thing) === '' &&
+  thingName(thing) === nameOf(inside);
+
 /** One element in one line: role, name, reference, state and value; also of one that cannot be acted on. */
 export function describe(element: Element): string {
   const around = holder(element);

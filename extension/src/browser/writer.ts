@@ -12,12 +12,21 @@ import {
   visible,
 } from './drawn.ts';
 import { isVaried, type Keeper } from './kept.ts';
-import { containers, inlineTags, onlyNamed, rowLike, skipped, whole } from './kinds.ts';
+import { containers, inlineTags, isWhole, onlyNamed, rowLike, skipped } from './kinds.ts';
 import { onScreen, type Told } from './longlists.ts';
 import { nameOf } from './names.ts';
 import { reference, referenceOf } from './references.ts';
 import { isDataTable, namedByContent, textFields, wording } from './roles.ts';
-import { namesAField, roleWord, sayState, sayThing, type Thing, thingName, thingOf } from './things.ts';
+import {
+  isPlaceOf,
+  namesAField,
+  roleWord,
+  sayState,
+  sayThing,
+  type Thing,
+  thingName,
+  thingOf,
+} from './things.ts';
 import type { Line, Options } from './tree.ts';
 import { named, sayText } from './words.ts';
 
@@ -88,7 +97,7 @@ export class Writer {
       this.#children(element, cursor);
     else if (thing.acts) this.#operable(element, thing, cursor);
     else if (role === 'img') this.#picture(element, thing, cursor);
-    else if (whole.has(role)) this.#push({ text: sayThing(thing), thing: element, inline: false });
+    else if (isWhole(role, element)) this.#push({ text: sayThing(thing), thing: element, inline: false });
     else if (containers.has(role)) this.#container(element, thing, cursor);
     else if (namesAField(element)) this.#mute(element, cursor);
     else if (isScroller(element) && !isPage(element)) this.#scroller(element, thing, cursor);
@@ -114,6 +123,12 @@ export class Writer {
     const inside = holds && element.childElementCount + (element.shadowRoot === null ? 0 : 1) > 0;
     const below = inside || holds ? this.#below(element, cursor, rowLike(tag(element), role)) : [];
     const refs = below.filter(({ ref, text }) => ref !== undefined || / \[(?:f\d+)?e\d+\]/.test(text));
+    const [only] = refs;
+    if (refs.length === 1 && only !== undefined && isPlaceOf(thing, only.element)) {
+      this.flush();
+      this.lines.push(only);
+      return;
+    }
     const said = sayThing(thing);
     const ref = referenceOf(element);
     if (refs.length === 0 && !containers.has(role)) {
@@ -138,8 +153,8 @@ export class Writer {
 
   // Something that holds others.
   #container(element: Element, thing: Thing, cursor: string): void {
-    const name = nameOf(element);
     const { role } = thing;
+    const name = role === 'tooltip' ? '' : nameOf(element); // which would be all that stands in it
     this.flush();
     if (onlyNamed.has(role) && name === '') {
       if (isScroller(element)) this.#scroller(element, thing, cursor);

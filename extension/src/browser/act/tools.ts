@@ -84,7 +84,8 @@ async function fillIn(given: read.Given): Promise<object> {
 
 function submit(target: Element): void {
   const form: unknown = Reflect.get(target, 'form');
-  if (isInput(target) || editableOf(target) !== undefined) stroke(documentFor(target), strokeFor('\n'), clipboard);
+  if (isInput(target) || editableOf(target) !== undefined)
+    stroke(documentFor(target), strokeFor('\n'), clipboard);
   else if (form instanceof HTMLFormElement) HTMLFormElement.prototype.requestSubmit.call(form);
   else
     throw new NotDone(
