@@ -27,10 +27,7 @@ const wiki: Errand = {
       },
       async work(agent) {
         await agent.go(site.page('Main Page'));
-        await agent.fill(
-          [[{ role: /searchbox|combobox|textbox/, name: /^Search Test wiki/ }, 'fox']],
-          true,
-        );
+        await agent.fill([[{ role: /searchbox|combobox|textbox/, name: /^Search Test wiki/ }, 'fox']], true);
         await agent.click({ role: 'link', name: /^Red fox$/i }, { leads: true });
         await agent.click({ role: 'link', name: 'Edit' }, { leads: true });
         const text = "The '''red fox''' is a fox.\n\n* Mice\n* Berries\n* Apples";
