@@ -141,8 +141,10 @@ export class Agent {
   async expect(words: string): Promise<void> {
     const { driver } = this;
     if (driver.current && driver.view.says(words)) return;
-    if ((await driver.wait(words)).failed)
-      throw new Error(`"${words}" is not said; what is known:\n${driver.view.text.slice(0, 3000)}`);
+    if (!(await driver.wait(words)).failed) return;
+    await this.look(); // it may be where waiting does not reach
+    if (driver.view.says(words)) return;
+    throw new Error(`"${words}" is not said; what is known:\n${driver.view.text.slice(0, 3000)}`);
   }
 
   get driver(): Driver {

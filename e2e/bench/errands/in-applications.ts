@@ -108,7 +108,9 @@ const mail: Errand = {
       },
       async work(agent) {
         await agent.go(`${site.url}/?_task=mail&_mbox=INBOX`);
-        await agent.fill([[{ role: /searchbox|textbox/, name: /^Search/ }, 'Lunch']], true);
+        const nameless = { role: 'textbox', name: '', near: 'Email search input' };
+        const search = { role: /searchbox|textbox/, name: /^Search/, or: nameless };
+        await agent.fill([[search, 'Lunch']], true);
         await agent.click({ name: /Lunch on Friday/ }, { leads: true });
         await agent.expect('Shall we meet at noon?');
         await agent.click({ role: /link|button/, name: 'Reply' }, { leads: true });
@@ -193,7 +195,9 @@ const records: Errand = {
         ]);
         await agent.click({ role: 'button', name: 'Create' }, { leads: true });
         await agent.expect('The heron');
-        await agent.fill([[{ role: 'textbox', name: /^Search term or filter/ }, 'pages < 50']], true);
+        const nameless = { role: 'textbox', name: '', near: 'New record' };
+        const filter = { role: 'textbox', name: /^Search term or filter/, or: nameless };
+        await agent.fill([[filter, 'pages < 50']], true);
         await agent.click({ role: /^(row|cell|gridcell)$/, name: /The hare/ }, { leads: true });
         await agent.fill([[{ role: 'spinbutton', name: /^pages/ }, 41]]);
         await agent.click({ role: 'button', name: 'Save changes' }, { leads: true });

@@ -6,6 +6,7 @@ export interface Run {
   errand: string;
   server: Server;
   success: boolean;
+  begun: boolean;
   calls: number;
   tokens: number;
   ms: number;

@@ -17,10 +17,15 @@ export interface Wanted {
   name?: string | RegExp;
   /** It stands in the line of these words, or is the first behind it. */
   near?: string;
+  /** How it is known where a server has no name for it. */
+  or?: Wanted;
 }
 
 /** The things that a line of an answer names. */
 export type Reader = (line: string) => Pick<Thing, 'ref' | 'role' | 'name'>[];
+
+// Icons drawn with characters of a font of the page's own are no words.
+const spoken = (name: string): string => name.replaceAll(/[\uE000-\uF8FF]/g, '').trim();
 
 const fits = (what: string, wanted: string | RegExp | undefined): boolean =>
   wanted === undefined || (typeof wanted === 'string' ? what === wanted : wanted.test(what));
@@ -32,7 +37,7 @@ export class View {
   #told = 0;
 
   constructor(reader: Reader) {
-    this.#reader = reader;
+    this.#reader = (line) => reader(line).map((one) => ({ ...one, name: spoken(one.name) }));
   }
 
   forget(): void {
@@ -83,8 +88,12 @@ export class View {
     this.#things = this.#things.filter((one) => one.ref !== ref);
   }
 
-  /** The first that fits of those that were told last. */
-  find({ role, name, near }: Wanted): Thing | undefined {
+  find(wanted: Wanted): Thing | undefined {
+    return this.#fitting(wanted) ?? (wanted.or === undefined ? undefined : this.#fitting(wanted.or));
+  }
+
+  // The first that fits of those that were told last.
+  #fitting({ role, name, near }: Wanted): Thing | undefined {
     const from = near === undefined ? 0 : this.#lines.findLastIndex((line) => line.includes(near));
     if (from < 0) return undefined;
     return this.#things
